@@ -1,0 +1,26 @@
+package store
+
+// Access is all that the check of a request's key depends on, as of one moment.
+type Access struct {
+	Key            APIKey
+	CreatorManages bool    // the key's creator may still manage keys
+	Features       Feature // what the org's subscription grants
+}
+
+// LoadAccess reads the Access of a key; notFound when there is no such key.
+// It stays true until the Store's AccessGeneration changes.
+func LoadAccess(tx Tx, keyID string) (Access, error) {
+	key, err := tx.APIKey(keyID)
+	if err != nil {
+		return Access{}, err
+	}
+	creator, err := tx.Member(key.OrgID, key.CreatedBy)
+	if err != nil && !IsNotFound(err) {
+		return Access{}, err
+	}
+	features, err := Features(tx, key.OrgID)
+	if err != nil {
+		return Access{}, err
+	}
+	return Access{Key: key, CreatorManages: creator.Manages(), Features: features}, nil
+}

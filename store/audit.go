@@ -1,0 +1,46 @@
+package store
+
+import "time"
+
+// AuditEntry is one line of an org's audit log.
+type AuditEntry struct {
+	OrgID     string
+	ID        string
+	ActorID   string // who did it; empty when there is no actor
+	Action    string // 1 to 200 characters
+	TargetID  string // what it was done to; empty when there is no target
+	CreatedAt time.Time
+}
+
+// AppendJSON appends the entry as the API shows it.
+func (e AuditEntry) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = appendString(dst, "id", e.ID)
+	dst = appendNullable(dst, "actorId", e.ActorID)
+	dst = appendString(dst, "action", e.Action)
+	dst = appendNullable(dst, "targetId", e.TargetID)
+	dst = appendTime(dst, "createdAt", e.CreatedAt)
+	return append(dst, '}')
+}
+
+func (e AuditEntry) check() error {
+	if e.ID != "" && !ValidID(e.ID) {
+		return Invalid("id", "%s", idRule)
+	}
+	if err := checkOptional("actorId", e.ActorID, maxNameLength); err != nil {
+		return err
+	}
+	if err := checkText("action", e.Action, maxNameLength); err != nil {
+		return err
+	}
+	return checkOptional("targetId", e.TargetID, maxNameLength)
+}
+
+// AppendAudit appends an entry to its org's audit log. A missing id or
+// creation time is given by the engine.
+func AppendAudit(tx Tx, e AuditEntry) (AuditEntry, error) {
+	if err := e.check(); err != nil {
+		return AuditEntry{}, err
+	}
+	return tx.AppendAudit(e)
+}

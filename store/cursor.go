@@ -1,0 +1,62 @@
+package store
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Cursor is a position in a list: the creation time and the id of an item. In
+// text it is `<milliseconds>.<id>`, the contract's `^\d{1,15}\.[\s\S]+$`.
+type Cursor struct {
+	Ms uint64 // Unix milliseconds, at most 15 digits
+	ID string // not empty; any text, since a cursor need not name an item that exists
+}
+
+const maxCursorDigits = 15
+
+// CursorOf is the position of an item.
+func CursorOf(createdAt time.Time, id string) Cursor {
+	return Cursor{Ms: uint64(createdAt.UnixMilli()), ID: id}
+}
+
+// ParseCursor reads a cursor; ok is false for a text that does not match the
+// contract's pattern, or that is not UTF-8 and so could not be echoed in JSON.
+func ParseCursor(text string) (c Cursor, ok bool) {
+	digits, id, found := strings.Cut(text, ".")
+	if !found || id == "" || len(digits) == 0 || len(digits) > maxCursorDigits || !utf8.ValidString(text) {
+		return Cursor{}, false
+	}
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return Cursor{}, false
+		}
+		c.Ms = c.Ms*10 + uint64(digits[i]-'0')
+	}
+	c.ID = id
+	return c, true
+}
+
+func (c Cursor) String() string { return string(c.Append(nil)) }
+
+// Append appends the cursor's text to dst.
+func (c Cursor) Append(dst []byte) []byte {
+	dst = strconv.AppendUint(dst, c.Ms, 10)
+	dst = append(dst, '.')
+	return append(dst, c.ID...)
+}
+
+// Compare orders cursors as lists are ordered: by time, then by id.
+func (c Cursor) Compare(d Cursor) int {
+	switch {
+	case c.Ms < d.Ms:
+		return -1
+	case c.Ms > d.Ms:
+		return 1
+	}
+	return strings.Compare(c.ID, d.ID)
+}
+
+// IsZero tells whether c is the position before the first item.
+func (c Cursor) IsZero() bool { return c == Cursor{} }

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Endpoint is an address of an org that receives events.
+type Endpoint struct {
+	Number      uint64 // its place in the due index; given by the engine, never reused
+	ID          string // unique in the org
+	OrgID       string
+	URL         string // https, at most 2,048 characters, no userinfo, no fragment
+	Description string
+	Events      []string // the event types it receives; at least one
+	Secret      string   // `whsec_` and the base64 of 24 to 64 bytes
+	CreatedAt   time.Time
+	DisabledAt  time.Time // zero: enabled
+}
+
+// Bounds of an endpoint.
+const (
+	MaxEndpoints    = 50 // an org
+	maxURLLength    = 2048
+	secretPrefix    = "whsec_"
+	minSecretBytes  = 24
+	maxSecretBytes  = 64
+	maxDescriptions = 500 // characters
+)
+
+// Disabled tells whether the endpoint is disabled: its events are held.
+func (e *Endpoint) Disabled() bool { return !e.DisabledAt.IsZero() }
+
+// Selects tells whether the endpoint receives events of the type.
+func (e *Endpoint) Selects(eventType string) bool { return slices.Contains(e.Events, eventType) }
+
+// NewEndpointSecret makes a secret of 32 random bytes.
+func NewEndpointSecret() string {
+	var b [32]byte
+	rand.Read(b[:])
+	return secretPrefix + base64.StdEncoding.EncodeToString(b[:])
+}
+
+func (e *Endpoint) check() error {
+	if !ValidID(e.ID) {
+		return Invalid("id", "%s", idRule)
+	}
+	if err := CheckEndpointURL(e.URL); err != nil {
+		return err
+	}
+	if err := checkOptional("description", e.Description, maxDescriptions); err != nil {
+		return err
+	}
+	if err := checkEndpointSecret(e.Secret); err != nil {
+		return err
+	}
+	return e.checkEvents()
+}
+
+func (e *Endpoint) checkEvents() error {
+	if len(e.Events) == 0 {
+		return Invalid("events", "an endpoint receives at least one event type")
+	}
+	for i, name := range e.Events {
+		if !IsEventType(name) {
+			return Invalid("events", "%.64q is not an event type; there are %s", name, strings.Join(EventTypes, ", "))
+		}
+		if slices.Contains(e.Events[:i], name) {
+			return Invalid("events", "%q is there twice", name)
+		}
+	}
+	return nil
+}
+
+// CheckEndpointURL holds the address of an endpoint to its form. Where it may
+// lead is checked when it is dialed.
+func CheckEndpointURL(address string) error {
+	if len(address) > maxURLLength {
+		return Invalid("url", "has %d characters; at most %d are allowed", len(address), maxURLLength)
+	}
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return Invalid("url", "is not a URL such as https://example.com/hook")
+	case u.Scheme != "https":
+		return Invalid("url", "starts with https://")
+	case u.Hostname() == "" || u.Opaque != "":
+		return Invalid("url", "names no host")
+	case u.User != nil:
+		return Invalid("url", "holds a user name or a password; leave them out")
+	case u.Fragment != "" || strings.Contains(address, "#"):
+		return Invalid("url", "holds a fragment (#…); leave it out")
+	}
+	return nil
+}
+
+func checkEndpointSecret(secret string) error {
+	encoded, found := strings.CutPrefix(secret, secretPrefix)
+	if !found {
+		return Invalid("secret", "starts with %s", secretPrefix)
+	}
+	b, err := base64.StdEncoding.Strict().DecodeString(encoded)
+	if err != nil || strings.ContainsAny(encoded, "\r\n") {
+		return Invalid("secret", "is %s followed by standard, padded base64", secretPrefix)
+	}
+	if len(b) < minSecretBytes || len(b) > maxSecretBytes {
+		return Invalid("secret", "holds %d bytes; from %d to %d are allowed", len(b), minSecretBytes, maxSecretBytes)
+	}
+	return nil
+}
+
+// CreateEndpoint adds an endpoint. A missing id, secret or creation time is
+// filled in; the engine gives the number.
+func CreateEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
+	if e.ID == "" {
+		e.ID = tx.NewID(PrefixEndpoint)
+	}
+	if e.Secret == "" {
+		e.Secret = NewEndpointSecret()
+	}
+	if e.CreatedAt.IsZero() {
+		e.CreatedAt = tx.Now()
+	}
+	if err := e.check(); err != nil {
+		return Endpoint{}, err
+	}
+	others, err := tx.Endpoints(e.OrgID)
+	if err != nil {
+		return Endpoint{}, err
+	}
+	if slices.ContainsFunc(others, func(o Endpoint) bool { return o.ID == e.ID }) {
+		return Endpoint{}, &Error{Code: CodeConflict, Field: "id", Message: "an endpoint " + e.ID + " exists already in the org"}
+	}
+	if len(others) >= MaxEndpoints {
+		return Endpoint{}, Errorf(CodeConflict, "An org has at most %d endpoints. Remove one first.", MaxEndpoints)
+	}
+	return tx.AddEndpoint(e)
+}

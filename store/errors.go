@@ -1,0 +1,113 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+// Code is the machine-readable part of an error, the one that clients check.
+type Code string
+
+// The codes of the contract, and those it leaves open.
+const (
+	CodeBadRequest          Code = "badRequest"
+	CodeUnauthorized        Code = "unauthorized"
+	CodeUpgradeRequired     Code = "upgradeRequired"
+	CodeForbidden           Code = "forbidden"
+	CodeNotFound            Code = "notFound"
+	CodeMethodNotAllowed    Code = "methodNotAllowed"
+	CodeConflict            Code = "conflict"
+	CodePayloadTooLarge     Code = "payloadTooLarge"
+	CodeIdempotencyMismatch Code = "idempotencyMismatch"
+	CodeRateLimited         Code = "rateLimited"
+	CodeInternal            Code = "internal"
+	CodeUnavailable         Code = "unavailable"
+)
+
+// CodeInfo says how a code reaches a client.
+type CodeInfo struct {
+	Code   Code
+	Status int    // HTTP status
+	Doc    string // when it is answered, as docs/errors.md says it
+}
+
+// Catalogue is every code with its status, in the order of the statuses. A
+// test holds docs/errors.md to it.
+var Catalogue = []CodeInfo{
+	{CodeBadRequest, http.StatusBadRequest, "A query parameter, a header or the body is not valid, or the `API-Version` is unknown."},
+	{CodeUnauthorized, http.StatusUnauthorized, "The API key is missing, malformed, unknown, wrong, revoked or expired, or its creator may no longer manage keys."},
+	{CodeUpgradeRequired, http.StatusPaymentRequired, "The org's plan does not include the API or this route."},
+	{CodeForbidden, http.StatusForbidden, "The API key lacks the scope that the route needs."},
+	{CodeNotFound, http.StatusNotFound, "There is no such route, or no such resource in the org."},
+	{CodeMethodNotAllowed, http.StatusMethodNotAllowed, "The route exists, but not for this method; `Allow` names those it takes."},
+	{CodeConflict, http.StatusConflict, "The resource is in a state that does not allow the action, or a request with the same `Idempotency-Key` is still running."},
+	{CodePayloadTooLarge, http.StatusRequestEntityTooLarge, "The request body is larger than 64 KiB."},
+	{CodeIdempotencyMismatch, http.StatusUnprocessableEntity, "The `Idempotency-Key` was used with a different request."},
+	{CodeRateLimited, http.StatusTooManyRequests, "Over the rate limit of the client or of the key; `Retry-After` gives the seconds to wait."},
+	{CodeInternal, http.StatusInternalServerError, "Something went wrong in the server; it is in the server's log."},
+	{CodeUnavailable, http.StatusServiceUnavailable, "The server is stopping or its storage can't commit; `Retry-After` gives the seconds to wait."},
+}
+
+// Status is the HTTP status of the code; 500 when the code is not catalogued.
+func (c Code) Status() int {
+	for i := range Catalogue {
+		if Catalogue[i].Code == c {
+			return Catalogue[i].Status
+		}
+	}
+	return http.StatusInternalServerError
+}
+
+// Error is an error that a client may see: Code and Message reach it, Field
+// names the place in its input, Err is the cause and stays inside.
+type Error struct {
+	Code    Code
+	Message string
+	Field   string
+	Err     error
+}
+
+// Errorf makes an Error without a cause.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Invalid makes a badRequest that names the field.
+func Invalid(field, format string, args ...any) *Error {
+	return &Error{Code: CodeBadRequest, Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// Unavailable wraps a storage fault: nothing was written, and a later try may pass.
+func Unavailable(err error) *Error {
+	return &Error{Code: CodeUnavailable, Message: "The storage can't be used right now. Try again later.", Err: err}
+}
+
+func (e *Error) Error() string {
+	text := e.Message
+	if e.Field != "" {
+		text = e.Field + ": " + text
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// CodeOf is the code of the outermost Error in err's chain, internal when
+// there is none, and empty for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return CodeInternal
+}
+
+// IsNotFound tells whether err says that a record does not exist.
+func IsNotFound(err error) bool { return CodeOf(err) == CodeNotFound }

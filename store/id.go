@@ -1,0 +1,92 @@
+package store
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"time"
+)
+
+// Prefixes of the ids that teamdata gives.
+const (
+	PrefixOrg          = "org_"
+	PrefixMember       = "mem_"
+	PrefixAudit        = "aud_"
+	PrefixAPIKey       = "key_"
+	PrefixEndpoint     = "whe_"
+	PrefixEvent        = "evt_"
+	PrefixDelivery     = "whd_"
+	PrefixSubscription = "sub_"
+	PrefixFile         = "fil_"
+)
+
+const maxIDLength = 64
+
+// ValidID tells whether a supplied id is 1 to 64 of A-Z a-z 0-9 _ and -. No id
+// holds a period, so that `<id>.<secret>` and cursors split at the first one.
+func ValidID(id string) bool {
+	if id == "" || len(id) > maxIDLength {
+		return false
+	}
+	for i := range len(id) {
+		if !isIDByte(id[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isIDByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
+
+const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+// IDSource gives rising ids in ULID's form: a prefix and 26 characters of
+// Crockford base32 that hold 48 bits of Unix milliseconds and 80 bits that
+// start at random and rise within a millisecond. When the clock steps back,
+// ids go on from the last millisecond. Its zero value is ready. It is for one
+// goroutine at a time: the writer of an engine.
+type IDSource struct {
+	ms   uint64
+	high uint16 // the upper 16 of the 80 bits
+	low  uint64 // the lower 64
+}
+
+// Next is a new id, greater than every one given before with the same prefix.
+func (s *IDSource) Next(prefix string, now time.Time) string {
+	if ms := uint64(now.UnixMilli()); ms > s.ms {
+		s.ms = ms
+		s.reseed()
+	} else {
+		s.rise()
+	}
+	var id [30]byte
+	n := copy(id[:], prefix)
+	s.encode(id[n : n+26])
+	return string(id[:n+26])
+}
+
+func (s *IDSource) reseed() {
+	var b [10]byte
+	rand.Read(b[:]) // never fails: it ends the program when there is no randomness
+	s.high = binary.BigEndian.Uint16(b[:]) >> 1
+	s.low = binary.BigEndian.Uint64(b[2:])
+}
+
+func (s *IDSource) rise() {
+	if s.low++; s.low == 0 {
+		if s.high++; s.high == 0 {
+			s.ms++
+		}
+	}
+}
+
+func (s *IDSource) encode(out []byte) {
+	hi := s.ms<<16 | uint64(s.high) // the 128 bits are hi, low
+	lo := s.low
+	for i := 25; i >= 0; i-- {
+		out[i] = crockford[lo&31]
+		lo = lo>>5 | hi<<59
+		hi >>= 5
+	}
+}

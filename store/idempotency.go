@@ -1,0 +1,137 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"sync"
+	"time"
+)
+
+// IdempotencyTTL is how long an answer is kept, counted from the first use of
+// its key.
+const IdempotencyTTL = 24 * time.Hour
+
+// Fingerprint tells requests apart: method, path, API version and body.
+type Fingerprint [sha256.Size]byte
+
+// FingerprintOf makes the fingerprint of a request.
+func FingerprintOf(method, path, version string, body []byte) Fingerprint {
+	bodySum := sha256.Sum256(body)
+	h := sha256.New()
+	for _, part := range []string{method, path, version} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	h.Write(bodySum[:])
+	return Fingerprint(h.Sum(nil))
+}
+
+// Answer is what a request was answered with, to the byte.
+type Answer struct {
+	Status      int
+	ContentType string
+	Body        []byte
+}
+
+// IdempotencyRecord is the first answer given under a key of an org.
+type IdempotencyRecord struct {
+	OrgID       string
+	Key         string // 1 to 255 printable ASCII characters
+	Fingerprint Fingerprint
+	FirstUse    time.Time
+	Answer      Answer
+}
+
+// ValidIdempotencyKey tells whether a key is 1 to 255 printable ASCII
+// characters.
+func ValidIdempotencyKey(key string) bool {
+	if key == "" || len(key) > 255 {
+		return false
+	}
+	for i := range len(key) {
+		if key[i] < 0x20 || key[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// Idempotency executes requests at most once per org and key. The requests
+// that run are known in memory only, and a record commits with its work, so a
+// crash leaves no key stuck. Its zero value is ready.
+type Idempotency struct {
+	mu      sync.Mutex
+	running map[idempotencyKey]Fingerprint
+}
+
+type idempotencyKey struct{ org, key string }
+
+// Do runs work in one Update of s and keeps its answer under the key, or
+// returns the answer that was kept (replayed is true). It answers conflict
+// while the same request runs, and idempotencyMismatch when the key was used
+// with a different one. With an empty key the work just runs. The work must
+// check before it writes: an answer that it returns is kept, whatever its
+// status; an error is not, and undoes the work.
+func (i *Idempotency) Do(ctx context.Context, s Store, orgID, key string, print Fingerprint, work func(Tx) (Answer, error)) (a Answer, replayed bool, err error) {
+	if key == "" {
+		err = s.Update(ctx, func(tx Tx) error {
+			a, err = work(tx)
+			return err
+		})
+		return a, false, err
+	}
+	k := idempotencyKey{orgID, key}
+	if err := i.begin(k, print); err != nil {
+		return Answer{}, false, err
+	}
+	defer i.end(k)
+	err = s.Update(ctx, func(tx Tx) error {
+		a, replayed, err = once(tx, k, print, work)
+		return err
+	})
+	return a, replayed, err
+}
+
+func (i *Idempotency) begin(k idempotencyKey, print Fingerprint) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if other, ok := i.running[k]; ok {
+		if other != print {
+			return errMismatch()
+		}
+		return Errorf(CodeConflict, "A request with the same Idempotency-Key is still running.")
+	}
+	if i.running == nil {
+		i.running = make(map[idempotencyKey]Fingerprint)
+	}
+	i.running[k] = print
+	return nil
+}
+
+func (i *Idempotency) end(k idempotencyKey) {
+	i.mu.Lock()
+	delete(i.running, k)
+	i.mu.Unlock()
+}
+
+func once(tx Tx, k idempotencyKey, print Fingerprint, work func(Tx) (Answer, error)) (a Answer, replayed bool, err error) {
+	kept, err := tx.IdempotencyRecord(k.org, k.key)
+	switch {
+	case err == nil && kept.Fingerprint != print:
+		return Answer{}, false, errMismatch()
+	case err == nil:
+		return kept.Answer, true, nil
+	case !IsNotFound(err):
+		return Answer{}, false, err
+	}
+	if a, err = work(tx); err != nil {
+		return Answer{}, false, err
+	}
+	return a, false, tx.AddIdempotencyRecord(IdempotencyRecord{
+		OrgID: k.org, Key: k.key, Fingerprint: print, FirstUse: tx.Now(), Answer: a,
+	})
+}
+
+func errMismatch() error {
+	return Errorf(CodeIdempotencyMismatch, "The Idempotency-Key was used with a different request.")
+}

@@ -1,0 +1,47 @@
+package store
+
+import "time"
+
+// Instructions are an org's instructions to its assistant. Its zero value
+// means that the org has set none.
+type Instructions struct {
+	Text      string // empty when Set is false
+	Set       bool
+	UpdatedAt time.Time // zero when they were never set
+}
+
+const maxInstructions = 64 << 10 // characters
+
+// AppendJSON appends the instructions as the API shows them.
+func (i Instructions) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if i.Set {
+		dst = appendString(dst, "instructions", i.Text)
+	} else {
+		dst = appendNullable(dst, "instructions", "")
+	}
+	dst = appendTime(dst, "updatedAt", i.UpdatedAt)
+	return append(dst, '}')
+}
+
+// ImportInstructions sets an org's instructions without an audit entry or an
+// event, as a fixture does.
+func ImportInstructions(tx Tx, orgID string, i Instructions) error {
+	if err := checkOptional("instructions", i.Text, maxInstructions); err != nil {
+		return err
+	}
+	return tx.PutInstructions(orgID, i)
+}
+
+// SetInstructions sets or clears an org's instructions, with the audit entry
+// and the event assistant.instructionsChanged.
+func SetInstructions(tx Tx, actorID, orgID string, text string, set bool) error {
+	if err := ImportInstructions(tx, orgID, Instructions{Text: text, Set: set, UpdatedAt: tx.Now()}); err != nil {
+		return err
+	}
+	entry := AuditEntry{OrgID: orgID, ActorID: actorID, Action: EventInstructionsChanged}
+	if _, err := AppendAudit(tx, entry); err != nil {
+		return err
+	}
+	return Emit(tx, orgID, EventInstructionsChanged, instructionsData{OrgID: orgID})
+}

@@ -1,0 +1,100 @@
+package store
+
+import (
+	"slices"
+	"strings"
+)
+
+// Feature is something that a plan may include.
+type Feature uint8
+
+// The features, as a set of bits.
+const (
+	FeatureAPI Feature = 1 << iota
+	FeatureWebhooks
+	FeatureAuditLog
+)
+
+var featureNames = []struct {
+	feature Feature
+	name    string
+}{
+	{FeatureAPI, "api"},
+	{FeatureWebhooks, "webhooks"},
+	{FeatureAuditLog, "auditLog"},
+}
+
+// ParseFeature finds a feature by its name.
+func ParseFeature(name string) (Feature, error) {
+	for _, f := range featureNames {
+		if f.name == name {
+			return f.feature, nil
+		}
+	}
+	return 0, Errorf(CodeBadRequest, "%.40q is not a feature; there are api, webhooks and auditLog", name)
+}
+
+// Has tells whether the set f includes every feature of g.
+func (f Feature) Has(g Feature) bool { return f&g == g }
+
+// Names lists the set's names in their fixed order.
+func (f Feature) Names() []string {
+	names := []string{}
+	for _, known := range featureNames {
+		if f.Has(known.feature) {
+			names = append(names, known.name)
+		}
+	}
+	return names
+}
+
+func (f Feature) String() string { return strings.Join(f.Names(), ",") }
+
+// Plan is a named set of features.
+type Plan struct {
+	Name     string // 1 to 64 of A-Z a-z 0-9 _ -
+	Features Feature
+}
+
+// DefaultPlan is the plan of a new org.
+const DefaultPlan = "selfHosted"
+
+// BuiltInPlans are there in every file and can't be changed.
+var BuiltInPlans = []Plan{
+	{"free", 0},
+	{"team", FeatureAPI | FeatureWebhooks},
+	{"business", FeatureAPI | FeatureWebhooks | FeatureAuditLog},
+	{DefaultPlan, FeatureAPI | FeatureWebhooks | FeatureAuditLog},
+}
+
+// BuiltInPlan finds a built-in plan by its name.
+func BuiltInPlan(name string) (Plan, bool) {
+	i := slices.IndexFunc(BuiltInPlans, func(p Plan) bool { return p.Name == name })
+	if i < 0 {
+		return Plan{}, false
+	}
+	return BuiltInPlans[i], true
+}
+
+// FindPlan finds a plan, built in or added by the operator; notFound otherwise.
+func FindPlan(tx Plans, name string) (Plan, error) {
+	if p, ok := BuiltInPlan(name); ok {
+		return p, nil
+	}
+	return tx.Plan(name)
+}
+
+// AddPlan adds a plan to the catalogue. A built-in name is refused unless it
+// says what the built-in plan says.
+func AddPlan(tx Plans, p Plan) error {
+	if !ValidID(p.Name) {
+		return Invalid("name", "a plan's name is 1 to 64 of A-Z a-z 0-9 _ and -")
+	}
+	if builtIn, ok := BuiltInPlan(p.Name); ok {
+		if builtIn != p {
+			return Invalid("name", "%q is built in with the features %s; choose another name", p.Name, builtIn.Features.Names())
+		}
+		return nil
+	}
+	return tx.PutPlan(p)
+}

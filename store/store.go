@@ -1,0 +1,180 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Store is a storage engine. Its methods are safe for concurrent use.
+//
+// A fault of the storage itself is an [Error] with CodeUnavailable: nothing was
+// written, and readers go on.
+type Store interface {
+	// View runs fn on one moment of the data. fn must not keep what it was
+	// given, and must be short: it builds an answer, it does not send it.
+	View(ctx context.Context, fn func(Tx) error) error
+
+	// Update runs fn and commits what it wrote. It returns after the commit is
+	// on the disk, or with fn's error after all of fn's writes were undone.
+	Update(ctx context.Context, fn func(Tx) error) error
+
+	// AccessGeneration changes when the commit of anything that an Access
+	// depends on is done: before the Update that did it returns. An engine
+	// that can't tell returns a new number each time.
+	AccessGeneration() uint64
+
+	Queue
+
+	// Close waits for what runs and closes the store.
+	Close() error
+}
+
+// Queue is the part of a Store that the dispatcher works from. What is due is
+// what the transactions wrote; the queue finds it and keeps two dispatchers
+// from sending the same delivery at the same time.
+type Queue interface {
+	// OnDue sets who is told, in commit order and before the committing
+	// callers go on, that deliveries of an endpoint became due at a time. It
+	// must not block. It is set once, before the first Update that matters to
+	// it.
+	OnDue(fn func(endpoint uint64, due time.Time))
+
+	// EachDue calls fn with the earliest due time of each endpoint that has
+	// deliveries waiting and is not disabled. It costs one seek an endpoint.
+	EachDue(ctx context.Context, fn func(endpoint uint64, due time.Time)) error
+
+	// Claim takes up to limit deliveries of the endpoint that are due at now,
+	// earliest first. A claimed delivery is not claimed again before Release.
+	// A disabled or removed endpoint has nothing due.
+	Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (Claims, error)
+
+	// Release gives a delivery back, after its outcome has committed or
+	// without one.
+	Release(deliveryID string)
+}
+
+// Claims is what a dispatcher needs to send some deliveries to one endpoint.
+type Claims struct {
+	Endpoint Endpoint
+	Claims   []Claim
+	Next     time.Time // due time of the earliest delivery left unclaimed; zero when there is none
+}
+
+// Claim is one delivery to attempt now.
+type Claim struct {
+	Delivery Delivery
+	Body     []byte
+}
+
+// Tx is one transaction. Its methods return an [Error]; a missing record is
+// notFound. Times have a resolution of a millisecond.
+type Tx interface {
+	Clock
+	Orgs
+	Plans
+	Members
+	AuditLog
+	InstructionsTx
+	APIKeys
+	Endpoints
+	Deliveries
+	IdempotencyRecords
+	Certificates
+}
+
+// Clock gives times and ids in commit order.
+type Clock interface {
+	// Now is the transaction's time; it never goes back from one Update to
+	// the next.
+	Now() time.Time
+	// NewID gives an id that is greater than all before it with the prefix.
+	NewID(prefix string) string
+}
+
+// Orgs keep the orgs.
+type Orgs interface {
+	Org(id string) (Org, error)
+	PutOrg(Org) error
+	// AnyOrg tells whether the store holds an org.
+	AnyOrg() (bool, error)
+}
+
+// Plans keep the plans that the operator added.
+type Plans interface {
+	Plan(name string) (Plan, error)
+	PutPlan(Plan) error
+}
+
+// Page is one page of a list, ready to be sent.
+type Page struct {
+	Items []byte // the items' JSON, with commas between them
+	Count int
+	Last  Cursor // position of the last item; zero on an empty page
+	More  bool   // whether more items follow
+}
+
+// Members keep each org's members in the order of their positions.
+type Members interface {
+	Member(orgID, userID string) (Member, error)
+	// AppendMember adds a member whose user has no membership in the org yet.
+	// What is missing of id and creation time is given, after all positions in
+	// the list.
+	AppendMember(Member) (Member, error)
+	// PutMember changes a member, whose id and creation time stay.
+	PutMember(Member) error
+	DeleteMember(orgID, userID string) error
+	CountOwners(orgID string) (int, error)
+	// MemberPage reads up to limit members after a cursor. The items are
+	// appended to dst.
+	MemberPage(orgID string, after Cursor, limit int, dst []byte) (Page, error)
+}
+
+// AuditLog keeps each org's audit log in the order of its positions.
+type AuditLog interface {
+	AppendAudit(AuditEntry) (AuditEntry, error)
+	// AuditPage reads up to limit entries after a cursor. The items are
+	// appended to dst.
+	AuditPage(orgID string, after Cursor, limit int, dst []byte) (Page, error)
+}
+
+// InstructionsTx keeps each org's instructions.
+type InstructionsTx interface {
+	// Instructions returns the zero value when the org has set none.
+	Instructions(orgID string) (Instructions, error)
+	PutInstructions(orgID string, i Instructions) error
+}
+
+// APIKeys keep the API keys of all orgs.
+type APIKeys interface {
+	APIKey(id string) (APIKey, error)
+	PutAPIKey(APIKey) error
+}
+
+// Endpoints keep each org's webhook endpoints.
+type Endpoints interface {
+	Endpoint(orgID, id string) (Endpoint, error)
+	// Endpoints lists the org's endpoints in the order of their ids.
+	Endpoints(orgID string) ([]Endpoint, error)
+	// AddEndpoint adds an endpoint and gives it its number.
+	AddEndpoint(Endpoint) (Endpoint, error)
+	PutEndpoint(Endpoint) error
+}
+
+// Deliveries keep events and their deliveries, and the index of what is due.
+type Deliveries interface {
+	AddEvent(Event) error
+	Event(id string) (Event, error)
+	AddDelivery(Delivery) error
+	Delivery(id string) (Delivery, error)
+	PutDelivery(Delivery) error
+}
+
+// IdempotencyRecords keep first answers for IdempotencyTTL.
+type IdempotencyRecords interface {
+	// IdempotencyRecord is notFound once the record is older than IdempotencyTTL.
+	IdempotencyRecord(orgID, key string) (IdempotencyRecord, error)
+	AddIdempotencyRecord(IdempotencyRecord) error
+	// ExpireIdempotencyRecords drops records that are no longer found, in
+	// partitions, as far as that costs little.
+	ExpireIdempotencyRecords() error
+}
