@@ -3,6 +3,7 @@ package store
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"strings"
 	"time"
 )
 
@@ -64,6 +65,25 @@ func (s *IDSource) Next(prefix string, now time.Time) string {
 	n := copy(id[:], prefix)
 	s.encode(id[n : n+26])
 	return string(id[:n+26])
+}
+
+// Follow makes every id given from now on greater than id, which an IDSource
+// gave. Other text is ignored.
+func (s *IDSource) Follow(id string) {
+	if len(id) < 26 {
+		return
+	}
+	ms := uint64(0)
+	for _, c := range []byte(id[len(id)-26:][:10]) { // 10 characters hold the 48 bits
+		digit := strings.IndexByte(crockford, c)
+		if digit < 0 {
+			return
+		}
+		ms = ms<<5 | uint64(digit)
+	}
+	if ms >= s.ms {
+		s.ms, s.high, s.low = ms+1, 0, 0
+	}
 }
 
 func (s *IDSource) reseed() {

@@ -84,8 +84,7 @@ type Tx interface {
 
 // Clock gives times and ids in commit order.
 type Clock interface {
-	// Now is the transaction's time; it never goes back from one Update to
-	// the next.
+	// Now is the transaction's time, by the engine's clock.
 	Now() time.Time
 	// NewID gives an id that is greater than all before it with the prefix.
 	NewID(prefix string) string
@@ -174,7 +173,8 @@ type IdempotencyRecords interface {
 	// IdempotencyRecord is notFound once the record is older than IdempotencyTTL.
 	IdempotencyRecord(orgID, key string) (IdempotencyRecord, error)
 	AddIdempotencyRecord(IdempotencyRecord) error
-	// ExpireIdempotencyRecords drops records that are no longer found, in
-	// partitions, as far as that costs little.
-	ExpireIdempotencyRecords() error
+	// ExpireIdempotencyRecords drops up to limit records that are no longer
+	// found, oldest first, and returns how many it dropped. At 0 there is
+	// nothing left to drop for now.
+	ExpireIdempotencyRecords(limit int) (int, error)
 }

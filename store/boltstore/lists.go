@@ -1,0 +1,137 @@
+package boltstore
+
+import (
+	"bytes"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
+
+// place gives a list item what is missing of its position. A position that is
+// given here follows every other in the list, also when the clock stepped back
+// or an import brought items of the future. A position that was brought along
+// stays.
+func (t *tx) place(b *bbolt.Bucket, orgID, prefix string, id *string, createdAt *time.Time) {
+	if !createdAt.IsZero() {
+		if *id == "" {
+			*id = t.NewID(prefix)
+		}
+		return
+	}
+	at := store.Cursor{Ms: uint64(t.now.UnixMilli()), ID: *id}
+	if at.ID == "" {
+		at.ID = t.NewID(prefix)
+	}
+	if key := lastBefore(b.Cursor(), orgKey(orgID, ""), orgEnd(orgID)); key != nil {
+		last := cursorOf(orgID, key)
+		at.Ms = max(at.Ms, last.Ms)
+		if at.Compare(last) <= 0 {
+			at.Ms++
+		}
+	}
+	*id, *createdAt = at.ID, time.UnixMilli(int64(at.Ms)).UTC()
+}
+
+// page copies up to limit items after a cursor, with commas between them.
+func (t *tx) page(bucket []byte, orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {
+	c := t.bolt.Bucket(bucket).Cursor()
+	prefix := orgKey(orgID, "")
+	key, item := seekAfter(c, orgID, after)
+	page := store.Page{Items: dst}
+	var last []byte
+	for ; bytes.HasPrefix(key, prefix); key, item = c.Next() {
+		if page.Count == limit {
+			page.More = true
+			break
+		}
+		if page.Count > 0 {
+			page.Items = append(page.Items, ',')
+		}
+		page.Items = append(page.Items, item...)
+		page.Count++
+		last = key
+	}
+	if last != nil {
+		page.Last = cursorOf(orgID, last)
+	}
+	return page, nil
+}
+
+// seekAfter finds the first item behind the cursor.
+func seekAfter(c *bbolt.Cursor, orgID string, after store.Cursor) (key, item []byte) {
+	from := listKey(orgID, after)
+	key, item = c.Seek(from)
+	if bytes.Equal(key, from) {
+		key, item = c.Next()
+	}
+	return key, item
+}
+
+func (t *tx) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {
+	b := t.bucket(bucketAuditLog)
+	t.place(b, e.OrgID, store.PrefixAudit, &e.ID, &e.CreatedAt)
+	key := listKey(e.OrgID, store.CursorOf(e.CreatedAt, e.ID))
+	return e, t.put(b, key, e.AppendJSON(make([]byte, 0, 192)))
+}
+
+func (t *tx) AuditPage(orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {
+	return t.page(bucketAuditLog, orgID, after, limit, dst)
+}
+
+func (t *tx) Member(orgID, userID string) (m store.Member, err error) {
+	return m, t.get(bucketMembers, orgKey(orgID, userID), "member", memberFields(&m))
+}
+
+func (t *tx) AppendMember(m store.Member) (store.Member, error) {
+	t.place(t.bucket(bucketMemberList), m.OrgID, store.PrefixMember, &m.ID, &m.CreatedAt)
+	return m, t.PutMember(m)
+}
+
+func (t *tx) PutMember(m store.Member) error {
+	t.touched = true
+	item := m.AppendJSON(make([]byte, 0, 160))
+	if err := t.put(t.bucket(bucketMemberList), listKey(m.OrgID, store.CursorOf(m.CreatedAt, m.ID)), item); err != nil {
+		return err
+	}
+	if err := t.putOwner(m); err != nil {
+		return err
+	}
+	return t.put(t.bucket(bucketMembers), orgKey(m.OrgID, m.UserID), encode(memberFields(&m)))
+}
+
+func (t *tx) putOwner(m store.Member) error {
+	if m.Role == store.RoleOwner {
+		return t.put(t.bucket(bucketOwners), orgKey(m.OrgID, m.UserID), []byte{})
+	}
+	return t.delete(t.bucket(bucketOwners), orgKey(m.OrgID, m.UserID))
+}
+
+func (t *tx) DeleteMember(orgID, userID string) error {
+	m, err := t.Member(orgID, userID)
+	if err != nil {
+		return err
+	}
+	t.touched = true
+	if err := t.delete(t.bucket(bucketMemberList), listKey(orgID, store.CursorOf(m.CreatedAt, m.ID))); err != nil {
+		return err
+	}
+	if err := t.delete(t.bucket(bucketOwners), orgKey(orgID, userID)); err != nil {
+		return err
+	}
+	return t.delete(t.bucket(bucketMembers), orgKey(orgID, userID))
+}
+
+func (t *tx) CountOwners(orgID string) (int, error) {
+	prefix, n := orgKey(orgID, ""), 0
+	c := t.bolt.Bucket(bucketOwners).Cursor()
+	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
+		n++
+	}
+	return n, nil
+}
+
+func (t *tx) MemberPage(orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {
+	return t.page(bucketMemberList, orgID, after, limit, dst)
+}

@@ -1,0 +1,110 @@
+package boltstore
+
+import "teamdata/store"
+
+// The records, field by field. New fields go to the end.
+
+func orgFields(o *store.Org) func(*codec) {
+	return func(c *codec) {
+		c.text(&o.ID)
+		c.text(&o.Name)
+		c.time(&o.CreatedAt)
+		c.text(&o.Subscription.ID)
+		c.text(&o.Subscription.Product)
+		c.text(&o.Subscription.Plan)
+		c.text(&o.Subscription.Interval)
+		c.text(&o.Subscription.Status)
+	}
+}
+
+func planFields(p *store.Plan) func(*codec) {
+	return func(c *codec) {
+		c.text(&p.Name)
+		small(c, &p.Features)
+	}
+}
+
+func memberFields(m *store.Member) func(*codec) {
+	return func(c *codec) {
+		c.text(&m.OrgID)
+		c.text(&m.ID)
+		c.text(&m.UserID)
+		c.text(&m.Role)
+		c.text(&m.Name)
+		c.text(&m.Email)
+		c.time(&m.CreatedAt)
+	}
+}
+
+func instructionsFields(i *store.Instructions) func(*codec) {
+	return func(c *codec) {
+		c.text(&i.Text)
+		c.flag(&i.Set)
+		c.time(&i.UpdatedAt)
+	}
+}
+
+func apiKeyFields(k *store.APIKey) func(*codec) {
+	return func(c *codec) {
+		c.text(&k.ID)
+		c.text(&k.OrgID)
+		c.text(&k.Name)
+		c.hash((*[32]byte)(&k.SecretHash))
+		small(c, &k.Scopes)
+		c.text(&k.CreatedBy)
+		c.time(&k.CreatedAt)
+		c.time(&k.ExpiresAt)
+		c.time(&k.RevokedAt)
+	}
+}
+
+func endpointFields(e *store.Endpoint) func(*codec) {
+	return func(c *codec) {
+		c.number(&e.Number)
+		c.text(&e.ID)
+		c.text(&e.OrgID)
+		c.text(&e.URL)
+		c.text(&e.Description)
+		c.texts(&e.Events)
+		c.text(&e.Secret)
+		c.time(&e.CreatedAt)
+		c.time(&e.DisabledAt)
+	}
+}
+
+func eventFields(e *store.Event) func(*codec) {
+	return func(c *codec) {
+		c.text(&e.ID)
+		c.text(&e.OrgID)
+		c.text(&e.Type)
+		c.time(&e.CreatedAt)
+		c.bytes(&e.Body)
+	}
+}
+
+func deliveryFields(d *store.Delivery) func(*codec) {
+	return func(c *codec) {
+		c.text(&d.ID)
+		c.text(&d.EventID)
+		c.text(&d.OrgID)
+		c.text(&d.EndpointID)
+		c.number(&d.EndpointNumber)
+		small(c, &d.State)
+		c.int(&d.Attempts)
+		c.time(&d.CreatedAt)
+		c.time(&d.FirstAttemptAt)
+		c.time(&d.DueAt)
+	}
+}
+
+func idempotencyFields(r *store.IdempotencyRecord) func(*codec) {
+	return func(c *codec) {
+		c.text(&r.OrgID)
+		c.text(&r.Key)
+		c.hash((*[32]byte)(&r.Fingerprint))
+		c.time(&r.FirstUse)
+		c.int(&r.Answer.Status)
+		c.text(&r.Answer.ContentType)
+		c.bytes(&r.Answer.Body)
+	}
+}

@@ -1,0 +1,113 @@
+package boltstore
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
+
+// Options tune the engine. The zero value is meant for production.
+type Options struct {
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// MaxSize is the most bytes that the file may grow to; 0 means no limit.
+	// Beyond it writes are refused, and reads and deletes go on.
+	MaxSize int
+	// MapSize is how many bytes of address space are reserved for the file in
+	// advance, so that growing does not wait for readers; 0 means 1 GiB, or
+	// twice the file if that is more.
+	MapSize int
+	// NoSync skips the disk's sync: for tests that don't crash.
+	NoSync bool
+}
+
+// Store is a bbolt file as a store.Store.
+type Store struct {
+	db    *bbolt.DB
+	clock func() time.Time
+	claims
+	generation atomic.Uint64
+	broken     atomic.Bool // the disk failed in a way that leaves the last commit in doubt
+
+	queue  queue
+	ids    store.IDSource // belongs to the writer
+	onDue  atomic.Pointer[func(endpoint uint64, due time.Time)]
+	closed chan struct{} // closed when the writer has ended
+}
+
+var _ store.Store = (*Store)(nil)
+
+var errBroken = errors.New("the disk failed while a commit was being written; restart teamdata once the disk is well")
+
+// View runs fn on one moment of the data.
+func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.view(func(t *tx) error { return fn(t) })
+}
+
+func (s *Store) view(fn func(*tx) error) error {
+	if s.broken.Load() {
+		return storageFault(errBroken)
+	}
+	bolt, err := s.db.Begin(false)
+	if err != nil {
+		return storageFault(err)
+	}
+	defer bolt.Rollback()
+	return fn(&tx{s: s, bolt: bolt, now: s.now()})
+}
+
+func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
+
+// AccessGeneration is bumped by the writer after each commit that touched what
+// an Access depends on.
+func (s *Store) AccessGeneration() uint64 { return s.generation.Load() }
+
+// Close lets the Updates that were begun finish, and closes the file.
+func (s *Store) Close() error {
+	s.queue.close()
+	<-s.closed
+	return s.db.Close()
+}
+
+// Path is where the data file is.
+func (s *Store) Path() string { return s.db.Path() }
+
+// claims are the deliveries that are being attempted. They live in memory: the
+// engine is the sole owner of its file.
+type claims struct {
+	mu      sync.Mutex
+	claimed map[string]struct{}
+}
+
+func (c *claims) claim(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, taken := c.claimed[id]; taken {
+		return false
+	}
+	c.claimed[id] = struct{}{}
+	return true
+}
+
+// Release gives a delivery back.
+func (c *claims) Release(deliveryID string) {
+	c.mu.Lock()
+	delete(c.claimed, deliveryID)
+	c.mu.Unlock()
+}
+
+func (c *claims) isClaimed(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, taken := c.claimed[id]
+	return taken
+}

@@ -1,0 +1,113 @@
+package boltstore
+
+import (
+	"bytes"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
+
+// fillPercent packs pages densely: nearly every insert lands at the end of its
+// bucket or of its org's range.
+const fillPercent = 0.9
+
+// tx is a transaction of the engine: store.Tx on one bbolt transaction. In an
+// Update, several share the bbolt transaction one after another, and undo holds
+// what to put back if this one fails.
+type tx struct {
+	s       *Store
+	bolt    *bbolt.Tx
+	now     time.Time
+	undo    []change
+	due     []dueAt // what OnDue is told after the commit
+	touched bool    // something that an Access depends on was written
+}
+
+// change is one write, with what was there before it.
+type change struct {
+	bucket *bbolt.Bucket
+	key    []byte
+	old    []byte // nil: nothing
+}
+
+type dueAt struct {
+	endpoint uint64
+	at       time.Time
+}
+
+func (t *tx) Now() time.Time { return t.now }
+
+func (t *tx) NewID(prefix string) string { return t.s.ids.Next(prefix, t.now) }
+
+func (t *tx) bucket(name []byte) *bbolt.Bucket {
+	b := t.bolt.Bucket(name)
+	b.FillPercent = fillPercent
+	return b
+}
+
+// insert writes under a key that is not in use.
+func (t *tx) insert(b *bbolt.Bucket, key, value []byte) error {
+	t.undo = append(t.undo, change{b, key, nil})
+	return storageFault(b.Put(key, value))
+}
+
+// put writes under a key that may be in use.
+func (t *tx) put(b *bbolt.Bucket, key, value []byte) error {
+	t.undo = append(t.undo, change{b, key, b.Get(key)})
+	return storageFault(b.Put(key, value))
+}
+
+func (t *tx) delete(b *bbolt.Bucket, key []byte) error {
+	t.undo = append(t.undo, change{b, key, b.Get(key)})
+	return storageFault(b.Delete(key))
+}
+
+// rollback undoes this transaction's writes alone, last first.
+func (t *tx) rollback() error {
+	for i := len(t.undo) - 1; i >= 0; i-- {
+		c := t.undo[i]
+		var err error
+		if c.old == nil {
+			err = c.bucket.Delete(c.key)
+		} else {
+			err = c.bucket.Put(c.key, c.old)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// get reads a record; notFound names what was looked for.
+func (t *tx) get(bucket, key []byte, what string, fields func(*codec)) error {
+	record := t.bolt.Bucket(bucket).Get(key)
+	if record == nil {
+		return store.Errorf(store.CodeNotFound, "There is no such %s.", what)
+	}
+	return storageFault(decode(record, fields))
+}
+
+// storageFault wraps an error of the engine for those who can't mend it.
+func storageFault(err error) error {
+	if err == nil {
+		return nil
+	}
+	return store.Unavailable(err)
+}
+
+// lastBefore is the last key before end, or nil if that has not the prefix.
+func lastBefore(c *bbolt.Cursor, prefix, end []byte) []byte {
+	key, _ := c.Seek(end)
+	if key == nil {
+		key, _ = c.Last()
+	} else {
+		key, _ = c.Prev()
+	}
+	if !bytes.HasPrefix(key, prefix) {
+		return nil
+	}
+	return key
+}

@@ -1,0 +1,203 @@
+package boltstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
+
+// maxBatch is the most Updates that share a commit: it bounds the memory of a
+// commit and how long its callers wait for one another.
+const maxBatch = 1024
+
+// gatherYields is how often the writer lets other goroutines run before it
+// takes what has gathered. It makes fuller batches and costs a lone caller
+// nothing to speak of.
+const gatherYields = 4
+
+// update is one Update on its way through the writer.
+type update struct {
+	ctx  context.Context
+	fn   func(store.Tx) error
+	err  error
+	done chan struct{}
+}
+
+// queue is where updates wait for the writer.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*update
+	closed  bool
+	work    chan struct{} // holds one token while there may be something waiting
+}
+
+var errClosed = errors.New("the store is closed")
+
+func (q *queue) push(u *update) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return storageFault(errClosed)
+	}
+	q.waiting = append(q.waiting, u)
+	q.signal()
+	return nil
+}
+
+func (q *queue) signal() {
+	select {
+	case q.work <- struct{}{}:
+	default:
+	}
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.signal()
+}
+
+// gather waits for updates and takes up to maxBatch of them into batch; open
+// is false once the queue is closed and empty.
+func (q *queue) gather(batch []*update) (_ []*update, open bool) {
+	<-q.work
+	for range gatherYields {
+		runtime.Gosched()
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := min(len(q.waiting), maxBatch)
+	batch = append(batch, q.waiting[:n]...)
+	q.waiting = append(q.waiting[:0], q.waiting[n:]...)
+	if len(q.waiting) > 0 || q.closed {
+		q.signal()
+	}
+	return batch, n > 0 || !q.closed
+}
+
+var updates = sync.Pool{New: func() any { return &update{done: make(chan struct{}, 1)} }}
+
+// Update hands fn to the writer and waits until its commit is on the disk.
+func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
+	u := updates.Get().(*update)
+	defer updates.Put(u)
+	u.ctx, u.fn, u.err = ctx, fn, nil
+	if err := s.queue.push(u); err != nil {
+		return err
+	}
+	<-u.done
+	u.ctx, u.fn = nil, nil
+	return u.err
+}
+
+// write is the writer: it commits batch after batch until the queue is closed.
+func (s *Store) write() {
+	defer close(s.closed)
+	for batch, open := s.queue.gather(nil); open; batch, open = s.queue.gather(batch[:0]) {
+		s.commit(batch)
+		for i, u := range batch {
+			u.done <- struct{}{}
+			batch[i] = nil
+		}
+	}
+}
+
+// commit runs a batch in one bbolt transaction, tells what came of it, and
+// sets each update's error.
+func (s *Store) commit(batch []*update) {
+	txs, err := s.commitBatch(batch)
+	if err != nil {
+		for _, u := range batch {
+			if u.err == nil {
+				u.err = storageFault(err)
+			}
+		}
+		return
+	}
+	s.announce(txs)
+}
+
+func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
+	if s.broken.Load() {
+		return nil, errBroken
+	}
+	bolt, err := s.db.Begin(true)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range batch {
+		t, err := s.run(bolt, u)
+		if err != nil {
+			return nil, errors.Join(err, bolt.Rollback())
+		}
+		if t != nil && len(t.undo) > 0 {
+			written = append(written, t)
+		}
+	}
+	if len(written) == 0 {
+		return nil, bolt.Rollback()
+	}
+	return written, s.sync(bolt)
+}
+
+// run runs one update. Its own failure is its own matter; the error that run
+// returns is of a rollback that failed, and takes the batch with it.
+func (s *Store) run(bolt *bbolt.Tx, u *update) (*tx, error) {
+	if u.err = u.ctx.Err(); u.err != nil {
+		return nil, nil
+	}
+	t := &tx{s: s, bolt: bolt, now: s.now()}
+	if u.err = guarded(u.fn, t); u.err == nil {
+		return t, nil
+	}
+	return nil, t.rollback()
+}
+
+// guarded turns a panic into an error, so that it reaches its caller and not
+// the others of the batch.
+func guarded(fn func(store.Tx) error, t *tx) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic in a transaction: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return fn(t)
+}
+
+// sync commits. If that fails although the new state can be seen, nobody can
+// say what a restart will find: the store refuses everything from then on.
+func (s *Store) sync(bolt *bbolt.Tx) error {
+	id := bolt.ID()
+	err := bolt.Commit()
+	if err == nil {
+		return nil
+	}
+	if r, rerr := s.db.Begin(false); rerr == nil {
+		s.broken.Store(r.ID() >= id)
+		r.Rollback()
+	}
+	return err
+}
+
+// announce tells, in commit order and before the callers go on, what changed.
+func (s *Store) announce(txs []*tx) {
+	onDue := s.onDue.Load()
+	for _, t := range txs {
+		if t.touched {
+			s.generation.Add(1)
+		}
+		for _, d := range t.due {
+			if onDue != nil {
+				(*onDue)(d.endpoint, d.at)
+			}
+		}
+	}
+}
