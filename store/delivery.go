@@ -46,6 +46,7 @@ type Attempt struct {
 	StartedAt time.Time // when dialing began
 	EndedAt   time.Time
 	Status    int    // the receiver's HTTP status; 0 when there was none
+	TimedOut  bool   // the deadline ended it
 	Reason    string // why it was in vain; empty when Acknowledged
 }
 
@@ -105,9 +106,14 @@ func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration
 		d.State = StateAcknowledged
 	case d.Attempts <= len(schedule):
 		d.State = StateRetrying
-		d.DueAt = a.EndedAt.Add(schedule[d.Attempts-1])
+		d.DueAt = roundUp(a.EndedAt.Add(schedule[d.Attempts-1]))
 	default:
 		d.State = StateFailed
 	}
 	return tx.PutDelivery(d)
+}
+
+// roundUp to the resolution of stored times, so that nothing is due early.
+func roundUp(t time.Time) time.Time {
+	return t.Add(time.Millisecond - 1).Truncate(time.Millisecond)
 }

@@ -44,7 +44,7 @@ func Open(path string, o Options) (*Store, error) {
 		db.Close()
 		return nil, fmt.Errorf("data file %s %w", path, err)
 	}
-	s.queue.work = make(chan struct{}, 1)
+	s.queue.init()
 	go s.write()
 	return s, nil
 }

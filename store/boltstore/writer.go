@@ -36,6 +36,12 @@ type queue struct {
 	waiting []*update
 	closed  bool
 	work    chan struct{} // holds one token while there may be something waiting
+	spare   sync.Pool     // of *update
+}
+
+func (q *queue) init() {
+	q.work = make(chan struct{}, 1)
+	q.spare.New = func() any { return &update{done: make(chan struct{}, 1)} }
 }
 
 var errClosed = errors.New("the store is closed")
@@ -83,12 +89,10 @@ func (q *queue) gather(batch []*update) (_ []*update, open bool) {
 	return batch, n > 0 || !q.closed
 }
 
-var updates = sync.Pool{New: func() any { return &update{done: make(chan struct{}, 1)} }}
-
 // Update hands fn to the writer and waits until its commit is on the disk.
 func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
-	u := updates.Get().(*update)
-	defer updates.Put(u)
+	u := s.queue.spare.Get().(*update)
+	defer s.queue.spare.Put(u)
 	u.ctx, u.fn, u.err = ctx, fn, nil
 	if err := s.queue.push(u); err != nil {
 		return err

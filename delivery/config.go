@@ -1,0 +1,64 @@
+package delivery
+
+import (
+	"crypto/x509"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/store"
+)
+
+// Config says how deliveries are sent. The zero value is what the contract
+// says, without any address guard.
+type Config struct {
+	// Schedule is how long after each failed attempt the next is due. One
+	// attempt more than its length is made. Default: store.DefaultRetrySchedule.
+	Schedule []time.Duration
+	// AttemptTimeout is how long an attempt may take from the start of dialing
+	// to the status line, and to the end of the answer's first 16 KiB.
+	// Default: 15 s.
+	AttemptTimeout time.Duration
+	// PerEndpoint and Total bound the attempts in flight. Defaults: 32, 2,048.
+	PerEndpoint, Total int
+	// RootCAs are who may have issued a receiver's certificate; nil means the
+	// system's.
+	RootCAs *x509.CertPool
+	// Control looks at each address, after DNS, before it is dialed.
+	Control func(network, address string, c syscall.RawConn) error
+	// UserAgent is sent with every attempt. Default: teamdata.
+	UserAgent string
+	// Log takes what an operator should know. Default: nothing is logged.
+	Log *zerolog.Logger
+}
+
+// Defaults of Config.
+const (
+	DefaultAttemptTimeout = 15 * time.Second
+	DefaultPerEndpoint    = 32
+	DefaultTotal          = 2048
+)
+
+func (c Config) withDefaults() Config {
+	if c.Schedule == nil {
+		c.Schedule = store.DefaultRetrySchedule
+	}
+	if c.AttemptTimeout == 0 {
+		c.AttemptTimeout = DefaultAttemptTimeout
+	}
+	if c.PerEndpoint == 0 {
+		c.PerEndpoint = DefaultPerEndpoint
+	}
+	if c.Total == 0 {
+		c.Total = DefaultTotal
+	}
+	if c.UserAgent == "" {
+		c.UserAgent = "teamdata"
+	}
+	if c.Log == nil {
+		nop := zerolog.Nop()
+		c.Log = &nop
+	}
+	return c
+}

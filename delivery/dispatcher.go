@@ -1,0 +1,151 @@
+package delivery
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"teamdata/delivery/wheel"
+	"teamdata/store"
+)
+
+// claimPause is how long an endpoint rests after the store could not be read.
+const claimPause = time.Second
+
+// Dispatcher sends what is due until it is stopped.
+type Dispatcher struct {
+	store  store.Store
+	config Config
+	send   func(context.Context, *store.Endpoint, *store.Claim) store.Attempt
+	inbox  inbox
+	flying sync.WaitGroup // attempts in flight
+
+	// The rest belongs to Run's goroutine.
+	wheel    *wheel.Wheel[uint64]
+	lanes    map[uint64]*lane
+	ready    []*lane // those whose turn comes, in order
+	inFlight int
+}
+
+// New makes a Dispatcher. It listens to the store from now on, so it is made
+// before the first request is served.
+func New(s store.Store, c Config) *Dispatcher {
+	c = c.withDefaults()
+	d := &Dispatcher{
+		store: s, config: c, send: newSender(c).send,
+		wheel: wheel.New[uint64](time.Now()), lanes: make(map[uint64]*lane),
+	}
+	d.inbox.init()
+	s.OnDue(d.inbox.noteDue)
+	return d
+}
+
+// Run sends until ctx is done. Then it takes nothing more on, waits for what
+// is in flight until grace is done, and drops the rest uncounted: those are
+// sent again at the next start.
+func (d *Dispatcher) Run(ctx, grace context.Context) error {
+	if err := d.store.EachDue(ctx, d.inbox.noteDue); err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		now := time.Now()
+		d.read(now)
+		d.wheel.Expire(now, func(endpoint uint64) { d.makeReady(d.lane(endpoint)) })
+		d.serve(grace, now)
+		d.sleep(ctx)
+	}
+	d.flying.Wait()
+	return nil
+}
+
+// read takes in what came since the last turn.
+func (d *Dispatcher) read(now time.Time) {
+	due, done := d.inbox.take()
+	for endpoint, at := range due {
+		if at.After(now) {
+			d.wheel.SetEarlier(endpoint, at)
+		} else {
+			d.makeReady(d.lane(endpoint))
+		}
+	}
+	for _, r := range done {
+		d.inFlight--
+		l := d.lanes[r.endpoint]
+		l.landed(r.outcome, d.config.PerEndpoint)
+		d.makeReady(l) // something of it may have become due while it was busy
+	}
+}
+
+// serve gives each ready lane a turn as long as there is room.
+func (d *Dispatcher) serve(grace context.Context, now time.Time) {
+	for len(d.ready) > 0 && d.inFlight < d.config.Total {
+		l := d.ready[0]
+		d.ready = d.ready[1:]
+		l.ready = false
+		d.turn(grace, l, now)
+	}
+}
+
+// turn starts as many attempts as the lane's window and the total allow.
+func (d *Dispatcher) turn(grace context.Context, l *lane, now time.Time) {
+	room := min(l.window-l.inFlight, d.config.Total-d.inFlight)
+	if room <= 0 {
+		return // the next that lands makes it ready again
+	}
+	claims, err := d.store.Claim(grace, l.endpoint, now, room)
+	if err != nil {
+		d.config.Log.Error().Err(err).Msg("due deliveries can't be read; trying again")
+		claims.Next = now.Add(claimPause)
+	}
+	for i := range claims.Claims {
+		l.inFlight++
+		d.inFlight++
+		d.flying.Add(1)
+		go d.attempt(grace, &claims.Endpoint, &claims.Claims[i])
+	}
+	d.park(l, claims.Next, now)
+}
+
+// park decides when the lane's next turn comes.
+func (d *Dispatcher) park(l *lane, next, now time.Time) {
+	switch {
+	case next.IsZero():
+		d.wheel.Remove(l.endpoint)
+	case next.After(now):
+		d.wheel.Set(l.endpoint, next)
+	case l.inFlight < l.window:
+		d.makeReady(l)
+	}
+	if l.inFlight == 0 && !l.ready && l.window == 1 {
+		delete(d.lanes, l.endpoint) // as good as new: nothing to remember
+	}
+}
+
+func (d *Dispatcher) lane(endpoint uint64) *lane {
+	l := d.lanes[endpoint]
+	if l == nil {
+		l = &lane{endpoint: endpoint, window: 1}
+		d.lanes[endpoint] = l
+	}
+	return l
+}
+
+func (d *Dispatcher) makeReady(l *lane) {
+	if !l.ready {
+		l.ready = true
+		d.ready = append(d.ready, l)
+	}
+}
+
+// sleep waits for news or for the next due time.
+func (d *Dispatcher) sleep(ctx context.Context) {
+	var timer <-chan time.Time
+	if next, ok := d.wheel.Next(); ok {
+		timer = time.After(time.Until(next))
+	}
+	select {
+	case <-ctx.Done():
+	case <-d.inbox.news:
+	case <-timer:
+	}
+}

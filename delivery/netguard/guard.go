@@ -1,0 +1,108 @@
+// Package netguard decides which addresses a webhook may be sent to, so that
+// an endpoint's URL can't be used to reach what only this machine can reach
+// (server-side request forgery).
+//
+// [Guard.Control] goes into a [net.Dialer]. It sees the resolved address of
+// each connection just before it is made, so a name that resolves differently
+// the second time gains nothing. Nothing in the way may dial for us: a proxy
+// would resolve the name behind the guard's back.
+//
+// The rules, the first that fits decides:
+//
+//  1. Our own listeners are refused. No configuration changes that.
+//  2. Addresses in Config.Allow pass.
+//  3. Addresses at which clouds serve a machine's credentials are refused.
+//  4. Everything but global unicast is refused: loopback, private, link-local,
+//     shared and reserved ranges, multicast, and IPv6 forms that carry an IPv4
+//     address (NAT64, 6to4). The ranges are IANA's special-purpose registries.
+//  5. The rest passes, on any port.
+//
+// An IPv4-mapped IPv6 address (::ffff:192.0.2.1) is judged as the IPv4 address
+// it reaches, and an IPv6 zone (%eth0) makes no difference.
+package netguard
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"syscall"
+
+	"code.dny.dev/ssrf"
+)
+
+// Config says what differs from the rules' defaults. The zero Config is the
+// strictest.
+type Config struct {
+	// Allow holds ranges that pass although they are not global unicast. A
+	// range of NAT64 or 6to4 addresses opens every IPv4 address behind it.
+	Allow []netip.Prefix
+
+	// Own returns the addresses that our own listeners are bound to. It is
+	// asked at each dial, since listeners are bound after the guard is made,
+	// by several goroutines at once. Nil means none.
+	Own func() []netip.AddrPort
+}
+
+// Guard judges addresses. Make one with [New]; it may be used by several
+// goroutines at once.
+type Guard struct {
+	allow []netip.Prefix
+	own   ownListeners
+	rules *ssrf.Guardian
+}
+
+// New returns a guard. It keeps no reference to config.Allow.
+func New(config Config) *Guard {
+	g := &Guard{
+		own:   ownListeners{list: config.Own, local: interfaceAddrs},
+		rules: ssrf.New(ssrf.WithAnyPort()),
+	}
+	for _, prefix := range config.Allow {
+		g.allow = append(g.allow, unmapPrefix(prefix))
+	}
+	return g
+}
+
+// Control is a [net.Dialer.Control] for TCP. Its error is a [*Refusal] when a
+// rule refuses the address, and another when network is not tcp4 or tcp6 or
+// address is not "ip:port".
+func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
+	if network != "tcp4" && network != "tcp6" {
+		return fmt.Errorf("network %q refused: webhooks are sent over TCP only", network)
+	}
+	addr, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("address %q refused: not an IP address and port", address)
+	}
+	return g.Check(addr)
+}
+
+// Check returns nil if addr may be dialed, and else a [*Refusal].
+func (g *Guard) Check(addr netip.AddrPort) error {
+	if rule := g.rule(plain(addr.Addr()), addr.Port()); rule != "" {
+		return &Refusal{Addr: addr, Rule: rule}
+	}
+	return nil
+}
+
+// rule returns the rule that refuses ip, or "".
+func (g *Guard) rule(ip netip.Addr, port uint16) string {
+	switch {
+	case !ip.IsValid():
+		return ruleNoAddr
+	case g.own.match(ip, port):
+		return ruleOwn
+	case slices.ContainsFunc(g.allow, func(p netip.Prefix) bool { return p.Contains(ip) }):
+		return ""
+	case slices.Contains(metadata, ip):
+		return "cloud metadata address"
+	case g.rules.SafeAddr(ip) != nil:
+		return specialRange(ip)
+	}
+	return ""
+}
+
+// plain removes the forms in which one address can be written differently.
+func plain(ip netip.Addr) netip.Addr {
+	return ip.Unmap().WithZone("")
+}

@@ -1,0 +1,69 @@
+package netguard
+
+import (
+	"fmt"
+	"net/netip"
+
+	"code.dny.dev/ssrf"
+)
+
+const (
+	ruleOwn    = "one of this server's own listeners"
+	ruleNoAddr = "not an IP address"
+)
+
+// metadata holds the addresses at which cloud providers serve a machine its
+// credentials or settings. The last lies in public space and is named here for
+// that; the others are named so that a refusal says what they are.
+var metadata = []netip.Addr{
+	netip.MustParseAddr("169.254.169.254"), // most clouds
+	netip.MustParseAddr("fd00:ec2::254"),   // AWS
+	netip.MustParseAddr("100.100.100.200"), // Alibaba
+	netip.MustParseAddr("192.0.0.192"),     // Oracle
+	netip.MustParseAddr("168.63.129.16"),   // Azure
+}
+
+// Refusal is the error of an address that a rule refuses.
+type Refusal struct {
+	Addr netip.AddrPort // as it was to be dialed
+	Rule string         // what it is, such as "loopback range 127.0.0.0/8"
+}
+
+// Error is one line with the address, the rule, and what an operator can do.
+func (r *Refusal) Error() string {
+	text := fmt.Sprintf("address %s refused: %s", r.Addr, r.Rule)
+	if r.Rule == ruleOwn || r.Rule == ruleNoAddr {
+		return text
+	}
+	return text + " (allow it with --allow-endpoint-cidr)"
+}
+
+// specialRange names the range for which the rules refuse ip.
+func specialRange(ip netip.Addr) string {
+	denied := ssrf.IPv4DeniedPrefixes
+	if ip.Is6() {
+		denied = ssrf.IPv6DeniedPrefixes
+	}
+	for _, prefix := range denied {
+		if prefix.Contains(ip) {
+			return fmt.Sprintf("%s range %s", kind(ip), prefix)
+		}
+	}
+	return fmt.Sprintf("%s address outside global unicast %s", kind(ip), ssrf.IPv6GlobalUnicast)
+}
+
+func kind(ip netip.Addr) string {
+	switch {
+	case ip.IsUnspecified():
+		return "unspecified"
+	case ip.IsLoopback():
+		return "loopback"
+	case ip.IsPrivate():
+		return "private"
+	case ip.IsLinkLocalUnicast():
+		return "link-local"
+	case ip.IsMulticast():
+		return "multicast"
+	}
+	return "special-purpose"
+}

@@ -1,0 +1,130 @@
+package delivery
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"teamdata/delivery/netguard"
+	"teamdata/store"
+)
+
+func sendOnce(t *testing.T, url string, c Config) store.Attempt {
+	t.Helper()
+	c = c.withDefaults()
+	e := store.Endpoint{URL: url, Secret: store.NewEndpointSecret()}
+	return newSender(c).send(context.Background(), &e, &store.Claim{Delivery: store.Delivery{ID: "whd_1"}, Body: []byte(`{}`)})
+}
+
+// What goes wrong is one failed attempt with its true reason, within the
+// deadline.
+func TestReasons(t *testing.T) {
+	hang := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
+	closing := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) })
+	plain := httptest.NewServer(status(200))
+	defer plain.Close()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and never begins TLS
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	refused, _ := net.Listen("tcp", "127.0.0.1:0")
+	refused.Close()
+	guard := netguard.New(netguard.Config{})
+
+	for name, test := range map[string]struct {
+		url    string
+		config Config
+		want   string
+	}{
+		"timeout":          {hang.URL, Config{RootCAs: hang.roots(), AttemptTimeout: 100 * time.Millisecond}, "no answer within 100ms"},
+		"hangs before TLS": {"https://" + silent.Addr().String(), Config{AttemptTimeout: 100 * time.Millisecond}, "no answer within 100ms"},
+		"closed":           {closing.URL, Config{RootCAs: closing.roots()}, "was closed before an answer came"},
+		"certificate":      {hang.URL, Config{}, "TLS: x509: certificate signed by unknown authority"},
+		"not TLS":          {strings.Replace(plain.URL, "http:", "https:", 1), Config{}, "HTTP response to HTTPS client"},
+		"refused":          {"https://" + refused.Addr().String(), Config{}, "connection refused"},
+		"DNS":              {"https://no-such-host.invalid/", Config{}, "DNS: no-such-host.invalid"},
+		"address guard":    {hang.URL, Config{Control: guard.Control}, "refused: "},
+		"status":           {newReceiver(t, status(410)).URL, Config{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			a := sendOnce(t, test.url, test.config)
+			if a.Acknowledged() || !strings.Contains(a.Reason, test.want) {
+				t.Errorf("reason %q does not contain %q", a.Reason, test.want)
+			}
+			if took := time.Since(start); took > 5*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if a.StartedAt.IsZero() || a.EndedAt.Before(a.StartedAt) {
+				t.Errorf("it ran from %s to %s", a.StartedAt, a.EndedAt)
+			}
+		})
+	}
+}
+
+func TestAllowedAddressIsDialed(t *testing.T) {
+	r := newReceiver(t, nil)
+	guard := netguard.New(netguard.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	if a := sendOnce(t, r.URL, Config{RootCAs: r.roots(), Control: guard.Control}); !a.Acknowledged() {
+		t.Error(a.Reason)
+	}
+}
+
+// The status line acknowledges; an endless body neither spoils it nor holds it
+// up past the deadline.
+func TestEndlessAnswer(t *testing.T) {
+	r := newReceiver(t, func(w http.ResponseWriter, q *http.Request) {
+		io.Copy(w, endless{})
+	})
+	if a := sendOnce(t, r.URL, Config{RootCAs: r.roots()}); !a.Acknowledged() {
+		t.Error(a.Reason)
+	}
+	trickle := newReceiver(t, func(w http.ResponseWriter, q *http.Request) {
+		w.WriteHeader(200)
+		http.NewResponseController(w).Flush()
+		<-q.Context().Done()
+	})
+	a := sendOnce(t, trickle.URL, Config{RootCAs: trickle.roots(), AttemptTimeout: 200 * time.Millisecond})
+	if !a.Acknowledged() {
+		t.Error(a.Reason)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// A reused connection that dies before a byte of answer is tried again at once
+// on a new one, within the same attempt.
+func TestDeadReusedConnection(t *testing.T) {
+	var requests atomic.Int32
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		io.Copy(io.Discard, q.Body)
+		if requests.Add(1) == 2 {
+			conn, _, _ := w.(http.Hijacker).Hijack()
+			conn.Close()
+		}
+	}))
+	server.StartTLS() // HTTP/1.1, so that a connection belongs to one request
+	defer server.Close()
+	r := receiver{Server: server}
+	s := newSender(Config{RootCAs: r.roots()}.withDefaults())
+	e := store.Endpoint{URL: server.URL, Secret: store.NewEndpointSecret()}
+	for i := range 2 {
+		a := s.send(context.Background(), &e, &store.Claim{Delivery: store.Delivery{ID: "whd_1"}, Body: []byte(`{}`)})
+		if !a.Acknowledged() {
+			t.Errorf("attempt %d: %s", i+1, a.Reason)
+		}
+	}
+	if n := requests.Load(); n != 3 {
+		t.Errorf("the receiver saw %d requests, not 3", n)
+	}
+}

@@ -1,0 +1,124 @@
+// Package wheel is a hierarchical timer wheel that holds ids and nothing else.
+//
+// It reads no clock and starts no goroutine: whoever owns a wheel tells it the
+// time, sleeps until [Wheel.Next], and then calls [Wheel.Expire]. A wheel with
+// a million entries therefore costs one timer, not a million.
+//
+// The resolution is one millisecond. Dues are rounded up and the time given to
+// Expire is rounded down, so that an entry is never handed out early and less
+// than a millisecond late. Times more than 292 million years from 1970 count
+// as that far away.
+package wheel
+
+import (
+	"maps"
+	"time"
+)
+
+// shrinkFloor is the number of entries below which a map left over from a
+// burst isn't worth copying.
+const shrinkFloor = 1024
+
+// Wheel keeps one due time for each id. Make one with [New]. It is not safe
+// for use by several goroutines at once.
+type Wheel[K comparable] struct {
+	entries map[K]*entry[K]
+	peak    int // most entries since the map was made; maps never shrink
+	slots   slots[K]
+}
+
+// New returns an empty wheel that stands at start. Any start is correct; one
+// near the present saves work.
+func New[K comparable](start time.Time) *Wheel[K] {
+	w := &Wheel[K]{entries: make(map[K]*entry[K])}
+	w.slots.now = floorTick(start)
+	return w
+}
+
+// Len returns the number of entries.
+func (w *Wheel[K]) Len() int { return len(w.entries) }
+
+// Set makes id due at due, in place of its earlier due if it had one. A due in
+// the past is handed out by the next Expire.
+func (w *Wheel[K]) Set(id K, due time.Time) {
+	w.set(id, ceilTick(due))
+}
+
+// SetEarlier is Set, unless id is already due at that millisecond or before.
+func (w *Wheel[K]) SetEarlier(id K, due time.Time) {
+	tick := ceilTick(due)
+	if e, ok := w.entries[id]; ok && e.tick <= tick {
+		return
+	}
+	w.set(id, tick)
+}
+
+func (w *Wheel[K]) set(id K, tick uint64) {
+	e, ok := w.entries[id]
+	if ok {
+		w.slots.unlink(e)
+	} else {
+		e = &entry[K]{id: id}
+		w.entries[id] = e
+		w.peak = max(w.peak, len(w.entries))
+	}
+	e.tick = tick
+	w.slots.link(e)
+}
+
+// Remove forgets id. An id that isn't there is no error.
+func (w *Wheel[K]) Remove(id K) {
+	if e, ok := w.entries[id]; ok {
+		w.remove(e)
+	}
+}
+
+func (w *Wheel[K]) remove(e *entry[K]) {
+	w.slots.unlink(e)
+	delete(w.entries, e.id)
+	w.shrink()
+}
+
+// shrink gives a burst's memory back. Copying a map that is at most an eighth
+// full costs less than the removals that emptied it.
+func (w *Wheel[K]) shrink() {
+	if w.peak < shrinkFloor || len(w.entries) > w.peak/8 {
+		return
+	}
+	small := make(map[K]*entry[K], len(w.entries))
+	maps.Copy(small, w.entries)
+	w.entries, w.peak = small, len(small)
+}
+
+// Next returns when to call Expire next, and false if the wheel is empty. It
+// is never later than the earliest due, and may be earlier for a due that is
+// not near: that Expire hands out nothing and the following Next is later, at
+// most ten times for one due. It may lie in the past.
+func (w *Wheel[K]) Next() (time.Time, bool) {
+	if len(w.entries) == 0 {
+		return time.Time{}, false
+	}
+	if !w.slots.due().empty() {
+		return tickTime(w.slots.dueSince), true
+	}
+	_, start, _ := w.slots.first()
+	return tickTime(start), true
+}
+
+// Expire removes every entry that is due at now and calls fn with its id: by
+// due, those due in the same millisecond in the order in which they were set.
+// The cost depends on the entries moved and not on the time that has passed.
+//
+// fn may call any method of the wheel. What it sets to now or earlier waits
+// for the next Expire, so fn can't keep one call going for ever. A now that
+// lies before that of an earlier call, after the clock was set back, is obeyed.
+func (w *Wheel[K]) Expire(now time.Time, fn func(id K)) {
+	w.slots.move(floorTick(now))
+	w.slots.sortDue()
+	due := w.slots.due()
+	for n := due.len(); n > 0 && !due.empty(); n-- {
+		e := due.head
+		w.remove(e)
+		fn(e.id)
+	}
+}
