@@ -1,0 +1,141 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+
+	"teamdata/server/cork"
+	"teamdata/store"
+)
+
+const jsonType = "application/json"
+
+// Header values that every answer carries alike. They are set in the map
+// directly: that costs nothing, and API-Version keeps its case on HTTP/1.
+var (
+	noStore = []string{"no-store"}
+	noSniff = []string{"nosniff"}
+	bearer  = []string{"Bearer"}
+	closed  = []string{"close"}
+	soon    = []string{"5"} // seconds until a storage or a restarted server may be back
+)
+
+func jsonAnswer(status int, body []byte) store.Answer {
+	return store.Answer{Status: status, ContentType: jsonType, Body: body}
+}
+
+// answer sends an answer of the current version, as the pinned one has it.
+func (x *exchange) answer(a store.Answer) { x.send(x.inVersion(a)) }
+
+// bufferedBody is what net/http gathers by itself: an answer with a body up to
+// this size leaves in one write without our help.
+const bufferedBody = 2 << 10
+
+// send sends an answer as it is. A large body on HTTP/1 leaves in one write to
+// the network, where net/http and TLS would make several. That a client has
+// gone shows in no error here: there is nobody to tell.
+func (x *exchange) send(a store.Answer) {
+	h := x.w.Header()
+	h["API-Version"] = []string{x.s.versions[x.version].date}
+	h["Cache-Control"] = noStore
+	h["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
+	h["Content-Type"] = []string{a.ContentType}
+	h["X-Content-Type-Options"] = noSniff
+	x.sent = true
+	x.w.WriteHeader(a.Status)
+	if conn := x.conn(); conn != nil && len(a.Body) > bufferedBody {
+		conn.Cork()
+		defer conn.Uncork()
+		defer http.NewResponseController(x.w).Flush()
+	}
+	x.w.Write(a.Body)
+}
+
+type connKey struct{}
+
+func rememberConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, cork.FromRequestConn(c))
+}
+
+// conn is the connection that this answer has to itself; nil on HTTP/2, where
+// answers share it.
+func (x *exchange) conn() *cork.Conn {
+	if x.r.ProtoMajor != 1 {
+		return nil
+	}
+	conn, _ := x.r.Context().Value(connKey{}).(*cork.Conn)
+	return conn
+}
+
+// fail answers an error. Only a store.Error reaches the client, and only its
+// code and message; any other error is internal.
+func (x *exchange) fail(err error) {
+	e := publicError(err)
+	if e.Code.Status() >= http.StatusInternalServerError && !errors.Is(err, errStopping) {
+		x.logFault(err)
+	}
+	h := x.w.Header()
+	switch e.Code {
+	case store.CodeUnauthorized:
+		h["WWW-Authenticate"] = bearer
+	case store.CodePayloadTooLarge:
+		h["Connection"] = closed
+	case store.CodeUnavailable:
+		h["Retry-After"] = soon
+	}
+	if x.s.stopping.Load() {
+		h["Connection"] = closed
+	}
+	x.answer(errorAnswer(e))
+}
+
+var errInternal = store.Errorf(store.CodeInternal, "Something went wrong in the server. Its log says more.")
+
+func publicError(err error) *store.Error {
+	var e *store.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return errInternal
+}
+
+func errorAnswer(e *store.Error) store.Answer {
+	message := e.Message
+	if e.Field != "" {
+		message = e.Field + ": " + message
+	}
+	body := store.AppendJSONString([]byte(`{"error":{"code":`), string(e.Code))
+	body = store.AppendJSONString(append(body, `,"message":`...), message)
+	return jsonAnswer(e.Code.Status(), append(body, "}}"...))
+}
+
+// logFault notes a fault of the server. When the client has gone, what failed
+// is the exchange, and nobody's fault.
+func (x *exchange) logFault(err error) {
+	if x.r.Context().Err() != nil {
+		return
+	}
+	x.s.log.Error().Err(err).Str("method", x.r.Method).Str("path", x.r.URL.Path).Msg("request failed")
+}
+
+// recoverPanic answers a panic with 500. When the answer has begun already, the
+// connection is broken off, so that the client can't take half of it for whole.
+func (x *exchange) recoverPanic() {
+	p := recover()
+	switch {
+	case p == nil:
+		return
+	case p == http.ErrAbortHandler:
+		panic(p)
+	}
+	x.s.log.Error().Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Str("path", x.r.URL.Path).Msg("request panicked")
+	if x.sent {
+		panic(http.ErrAbortHandler)
+	}
+	x.answer(errorAnswer(errInternal))
+}

@@ -1,0 +1,174 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/julienschmidt/httprouter"
+
+	"teamdata/store"
+)
+
+// addRoute adds a route that needs no scope and no feature.
+func (w *world) addRoute(path string, handle func(*exchange) error) {
+	rt := &route{method: "GET", path: path, handle: handle}
+	w.server.router.GET(basePath+path, func(rw http.ResponseWriter, r *http.Request, p httprouter.Params) {
+		w.server.serve(rw, r, rt, p)
+	})
+}
+
+// What goes wrong inside is for the log and not for the client.
+func TestInnerTextStaysInside(t *testing.T) {
+	w := newWorld(t, Config{})
+	w.addRoute("/error", func(*exchange) error { return errors.New("inner text") })
+	w.addRoute("/panic", func(*exchange) error { panic("inner text") })
+	w.addRoute("/wrapped", func(*exchange) error {
+		return fmt.Errorf("inner text: %w", &store.Error{Code: store.CodeUnavailable, Message: "outer", Err: errors.New("inner text")})
+	})
+	for path, want := range map[string]store.Code{
+		"/error": store.CodeInternal, "/panic": store.CodeInternal, "/wrapped": store.CodeUnavailable,
+	} {
+		answer := w.do(request("GET", basePath+path, "key_read"))
+		holdsError(t, answer, want)
+		if strings.Contains(answer.Body.String(), "inner") {
+			t.Errorf("%s tells %s", path, answer.Body)
+		}
+		if log := w.log.String(); !strings.Contains(log, "inner text") || !strings.Contains(log, basePath+path) {
+			t.Errorf("%s logs %s", path, log)
+		}
+	}
+	if !strings.Contains(w.log.String(), "answer_test.go") {
+		t.Error("the log lacks the stack of the panic")
+	}
+	if strings.Contains(w.log.String(), fixtureSecret) {
+		t.Error("the log tells a secret")
+	}
+}
+
+// A client that went away is nobody's fault.
+func TestClientThatWentAway(t *testing.T) {
+	w := newWorld(t, Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, r := range []*http.Request{
+		request("GET", "/api/v1/members", "key_read"),
+		request("POST", testOpen, "key_write"),
+	} {
+		w.do(r.WithContext(ctx))
+	}
+	if log := w.log.String(); log != "" {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+// An answer that breaks in the middle ends with its connection, so that nobody
+// takes half of it for whole. net/http's own way to do that is let through.
+func TestBrokenAnswer(t *testing.T) {
+	w := newWorld(t, Config{})
+	w.addRoute("/half", func(x *exchange) error {
+		x.answer(jsonAnswer(http.StatusOK, []byte(`{}`)))
+		panic("in the middle")
+	})
+	w.addRoute("/abort", func(*exchange) error { panic(http.ErrAbortHandler) })
+	for _, path := range []string{"/half", "/abort"} {
+		r := request("GET", "http://"+w.listen()+basePath+path, "key_read")
+		if answer, err := http.DefaultTransport.RoundTrip(r); err == nil {
+			answer.Body.Close()
+			t.Errorf("%s: got %s", path, answer.Status)
+		}
+	}
+}
+
+// countingListener counts the writes to its connections.
+type countingListener struct {
+	net.Listener
+	writes atomic.Int64
+}
+
+func (l *countingListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return countingConn{c, &l.writes}, err
+}
+
+type countingConn struct {
+	net.Conn
+	writes *atomic.Int64
+}
+
+func (c countingConn) Write(p []byte) (int, error) {
+	c.writes.Add(1)
+	return c.Conn.Write(p)
+}
+
+// An answer leaves in one write, however large it is and also over TLS.
+func TestAnswerLeavesInOneWrite(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		w := newWorld(t, Config{})
+		addMembers(w)
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		counting := &countingListener{Listener: l}
+		var config *tls.Config
+		if secure {
+			config = w.localTLS()
+		}
+		go w.server.Serve(counting, config)
+		c := w.dial(l.Addr().String(), config)
+		from := bufio.NewReader(c)
+		for _, path := range []string{"/api/v1/members?limit=100", "/api/v1/members?limit=1", "/api/v1/none"} {
+			for i := range 2 {
+				before := counting.writes.Load()
+				fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_read.%s\r\n\r\n", path, fixtureSecret)
+				readAnswer(t, "GET", from)
+				// TLS sends its session tickets with the first answer.
+				if n := counting.writes.Load() - before; n != 1 && i > 0 {
+					t.Errorf("TLS %v, %s: %d writes", secure, path, n)
+				}
+			}
+		}
+		w.server.http.Close()
+	}
+}
+
+// HEAD is answered with the headers of GET, and not a byte more: the next
+// answer on the connection follows at once.
+func TestHead(t *testing.T) {
+	w := newWorld(t, Config{})
+	addMembers(w)
+	c := w.dial(w.listen(), nil)
+	from := bufio.NewReader(c)
+	ask := func(method string) rawAnswer {
+		fmt.Fprintf(c, "%s /api/v1/members HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_read.%s\r\n\r\n", method, fixtureSecret)
+		return readAnswer(t, method, from)
+	}
+	head, get := ask("HEAD"), ask("GET")
+	if head.status != get.status || head.header["Content-Length"][0] != get.header["Content-Length"][0] {
+		t.Errorf("HEAD is answered\n%s\nand GET\n%s", head.text, get.text)
+	}
+}
+
+// Refusing a large body does not wait for it.
+func TestLargeBodyIsNotAwaited(t *testing.T) {
+	w := newWorld(t, Config{})
+	c := w.dial(w.listen(), nil)
+	fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_write.%s\r\nContent-Length: %d\r\n\r\n", testOpen, fixtureSecret, 1<<30)
+	from := bufio.NewReader(c)
+	answer := readAnswer(t, "POST", from)
+	if answer.status != "413 Request Entity Too Large" {
+		t.Errorf("got %s", answer.status)
+	}
+	if _, err := from.ReadByte(); err != io.EOF {
+		t.Errorf("the connection goes on: %v", err)
+	}
+}

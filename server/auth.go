@@ -1,0 +1,137 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"teamdata/store"
+)
+
+// checkKey finds the request's API key. Its failures are 401; a fault of the
+// storage is not one of them.
+func (x *exchange) checkKey() error {
+	id, secret, err := bearerKey(x.r.Header["Authorization"])
+	if err != nil {
+		return err
+	}
+	x.access, err = x.s.accessOf(x.r.Context(), id, secret)
+	if err != nil {
+		return err
+	}
+	return checkUsable(x.access, x.now)
+}
+
+// Whoever does not hold the secret learns nothing about the key from the
+// answer. A malformed key gets the same text as an unknown one and a wrong one.
+var (
+	errNoKey    = unauthorized("The API key is missing. Send the header Authorization: Bearer <id>.<secret>, once.")
+	errWrongKey = unauthorized("The API key is not valid.")
+	errRevoked  = unauthorized("The API key was revoked.")
+	errExpired  = unauthorized("The API key has expired.")
+	errOrphaned = unauthorized("The API key's creator may no longer manage keys. An owner or an administrator has to make a new one.")
+)
+
+func unauthorized(message string) *store.Error {
+	return &store.Error{Code: store.CodeUnauthorized, Message: message}
+}
+
+// bearerKey reads the key out of the values of the header Authorization.
+func bearerKey(values []string) (id, secret string, err error) {
+	if len(values) == 0 || values[0] == "" && len(values) == 1 {
+		return "", "", errNoKey
+	}
+	scheme, key, _ := strings.Cut(values[0], " ")
+	if len(values) > 1 || !strings.EqualFold(scheme, "Bearer") {
+		return "", "", errWrongKey
+	}
+	id, secret, ok := store.CutKey(strings.TrimLeft(key, " "))
+	if !ok {
+		return "", "", errWrongKey
+	}
+	return id, secret, nil
+}
+
+// checkUsable tells the holder of the right secret why it no longer works.
+func checkUsable(a *store.Access, now time.Time) error {
+	switch {
+	case !a.Key.RevokedAt.IsZero():
+		return errRevoked
+	case !a.Key.ExpiresAt.IsZero() && !now.Before(a.Key.ExpiresAt):
+		return errExpired
+	case !a.CreatorManages:
+		return errOrphaned
+	}
+	return nil
+}
+
+// accessOf returns the Access of the key with this id, if the secret is its
+// own.
+func (s *Server) accessOf(ctx context.Context, id, secret string) (*store.Access, error) {
+	// Read before the data is: what is kept under it may be newer, never older.
+	generation := s.store.AccessGeneration()
+	access := s.keys.get(id, generation)
+	known := access != nil
+	if !known {
+		var err error
+		if access, err = s.loadAccess(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	if !access.Key.Matches(secret) {
+		return nil, errWrongKey
+	}
+	if !known {
+		s.keys.put(generation, access)
+	}
+	return access, nil
+}
+
+// loadAccess reads the Access of a key from the store. Of an unknown key it is
+// the zero Access, which no secret matches, so that finding out costs the same.
+func (s *Server) loadAccess(ctx context.Context, id string) (*store.Access, error) {
+	var access store.Access
+	err := s.store.View(ctx, func(tx store.Tx) (err error) {
+		access, err = store.LoadAccess(tx, id)
+		return err
+	})
+	if err != nil && !store.IsNotFound(err) {
+		return nil, err
+	}
+	return &access, nil
+}
+
+// accessCache keeps what LoadAccess read, for as long as the store's
+// generation stays the same. Only keys whose secret was presented get in. Its
+// zero value is ready.
+type accessCache struct {
+	mu   sync.RWMutex
+	byID map[string]cachedAccess
+}
+
+type cachedAccess struct {
+	generation uint64
+	access     *store.Access
+}
+
+const maxCachedKeys = 10_000
+
+// get returns the Access that is kept for a key, or nil.
+func (c *accessCache) get(id string, generation uint64) *store.Access {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if cached, ok := c.byID[id]; ok && cached.generation == generation {
+		return cached.access
+	}
+	return nil
+}
+
+func (c *accessCache) put(generation uint64, access *store.Access) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID == nil || len(c.byID) >= maxCachedKeys {
+		c.byID = make(map[string]cachedAccess)
+	}
+	c.byID[access.Key.ID] = cachedAccess{generation, access}
+}

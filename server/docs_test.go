@@ -1,0 +1,56 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"teamdata/store"
+)
+
+// docs/errors.md and store.Catalogue say the same, in the same order.
+func TestErrorsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../docs/errors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := regexp.MustCompile("(?m)^\\| \\d{3} \\| `.*$").FindAllString(string(text), -1)
+	if len(rows) != len(store.Catalogue) {
+		t.Errorf("the page lists %d codes, the catalogue %d", len(rows), len(store.Catalogue))
+	}
+	for i, info := range store.Catalogue {
+		want := fmt.Sprintf("| %d | `%s` | %s |", info.Status, info.Code, info.Doc)
+		if i < len(rows) && !strings.HasPrefix(rows[i], want) {
+			t.Errorf("got  %s\nwant %s", rows[i], want)
+		}
+	}
+}
+
+// Every code that a client can bring about, and every route, is shown in an
+// exchange.
+func TestExchangesAreComplete(t *testing.T) {
+	files, _ := filepath.Glob("../testdata/exchanges/*.txt")
+	var all strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	for _, info := range store.Catalogue {
+		if info.Code != store.CodeInternal && !strings.Contains(all.String(), fmt.Sprintf(`"code":"%s"`, info.Code)) {
+			t.Errorf("no exchange shows %s", info.Code)
+		}
+	}
+	for _, rt := range routes {
+		path := regexp.QuoteMeta(rt.method + " " + basePath + rt.path)
+		pattern := strings.ReplaceAll(path, ":id", `\w+`) + `(\?\S*)?\n(> .*\n)+\n< 200 OK`
+		if !regexp.MustCompile(pattern).MatchString(all.String()) {
+			t.Errorf("no exchange shows %s %s succeed", rt.method, rt.path)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package server
+
+import (
+	"bytes"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/store"
+	"teamdata/store/boltstore"
+)
+
+// fixtureStart is when the clock of a fixture starts.
+var fixtureStart = time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
+
+// clock is a time that only a test moves.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// world is a server on a fixture: a real store on a file of its own.
+type world struct {
+	testing.TB
+	store  *boltstore.Store
+	server *Server
+	clock  *clock
+	addr   string // where the server listens, once it was asked for
+	log    *lockedBuffer
+}
+
+// newWorld makes a server on the fixture. The clock, and the log unless there
+// is one, are the world's own.
+func newWorld(t testing.TB, c Config) *world {
+	t.Helper()
+	w := &world{TB: t, clock: &clock{now: fixtureStart}, log: &lockedBuffer{}}
+	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{Now: w.clock.Now, NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	w.store = s
+	w.update(fillFixture)
+	c.Now, c.Log = w.clock.Now, zerolog.New(w.log)
+	w.server = New(s, c)
+	return w
+}
+
+func (w *world) update(fn func(store.Tx) error) {
+	w.Helper()
+	if err := w.store.Update(w.Context(), fn); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// listen starts the server on a free port, over plain HTTP, and returns its
+// address.
+func (w *world) listen() string {
+	w.Helper()
+	if w.addr != "" {
+		return w.addr
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.addr = l.Addr().String()
+	ended := make(chan error, 1)
+	go func() { ended <- w.server.Serve(l, nil) }()
+	w.Cleanup(func() {
+		w.server.http.Close()
+		if err := <-ended; err != nil {
+			w.Errorf("Serve ended with %v", err)
+		}
+	})
+	return w.addr
+}
+
+// lockedBuffer is a log that a test can read while the server writes.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// fixtureSecret is the secret of every key of the fixture.
+const fixtureSecret = "s3cret"
+
+// fillFixture sets up the orgs that the tests and the golden exchanges know.
+func fillFixture(tx store.Tx) error {
+	if err := store.AddPlan(tx, store.Plan{Name: "readers", Features: store.FeatureAPI | store.FeatureAuditLog}); err != nil {
+		return err
+	}
+	for _, fill := range []func(store.Tx) error{fillOrgs, fillMembers, fillAuditLog, fillKeys, fillEndpoints} {
+		if err := fill(tx); err != nil {
+			return err
+		}
+	}
+	return store.ImportInstructions(tx, "org_acme", store.Instructions{
+		Text: "Be brief.", Set: true, UpdatedAt: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
+	})
+}
+
+func fillOrgs(tx store.Tx) error {
+	for _, o := range []struct{ id, plan, status string }{
+		{"org_acme", "business", "active"},
+		{"org_team", "team", "active"},       // no audit log
+		{"org_readers", "readers", "active"}, // no webhooks
+		{"org_free", "free", "active"},       // not even the API
+		{"org_lapsed", "business", "canceled"},
+	} {
+		sub := store.Subscription{Product: "teamdata", Plan: o.plan, Interval: "month", Status: o.status}
+		if _, err := store.CreateOrg(tx, store.Org{ID: o.id, Name: o.id, Subscription: sub}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fillMembers(tx store.Tx) error {
+	for _, m := range []store.Member{
+		{OrgID: "org_acme", ID: "mem_1", UserID: "usr_ada", Role: "owner", CreatedAt: day(1)},
+		{OrgID: "org_acme", ID: "mem_2", UserID: "usr_bob", Role: "admin", CreatedAt: day(2)},
+		{OrgID: "org_acme", ID: "mem_3", UserID: "usr_cyn", Role: "member", CreatedAt: day(3)},
+		{OrgID: "org_team", ID: "mem_7", UserID: "usr_tom", Role: "owner", CreatedAt: day(1)},
+		{OrgID: "org_readers", ID: "mem_8", UserID: "usr_ron", Role: "owner", CreatedAt: day(1)},
+		{OrgID: "org_free", ID: "mem_9", UserID: "usr_fay", Role: "owner", CreatedAt: day(1)},
+		{OrgID: "org_lapsed", ID: "mem_10", UserID: "usr_liz", Role: "owner", CreatedAt: day(1)},
+	} {
+		if _, err := store.ImportMember(tx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fillAuditLog(tx store.Tx) error {
+	for _, e := range []store.AuditEntry{
+		{OrgID: "org_acme", ID: "aud_1", ActorID: "usr_ada", Action: "org.created", CreatedAt: day(1)},
+		{OrgID: "org_acme", ID: "aud_2", ActorID: "usr_ada", Action: "member.added", TargetID: "mem_2", CreatedAt: day(2)},
+		{OrgID: "org_acme", ID: "aud_3", Action: "webhook.disabled", TargetID: "whe_closed", CreatedAt: day(3)},
+	} {
+		if _, err := store.AppendAudit(tx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fillKeys(tx store.Tx) error {
+	const both = store.ScopeRead | store.ScopeWrite
+	for _, k := range []store.APIKey{
+		{ID: "key_read", OrgID: "org_acme", Scopes: store.ScopeRead, CreatedBy: "usr_ada"},
+		{ID: "key_write", OrgID: "org_acme", Scopes: store.ScopeWrite, CreatedBy: "usr_ada"},
+		{ID: "key_both", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_bob"},
+		{ID: "key_hour", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_ada", ExpiresAt: fixtureStart.Add(time.Hour)},
+		{ID: "key_revoked", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_ada", RevokedAt: day(4)},
+		{ID: "key_expired", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_ada", ExpiresAt: fixtureStart},
+		{ID: "key_demoted", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_cyn"},
+		{ID: "key_left", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_nobody"},
+		{ID: "key_team", OrgID: "org_team", Scopes: both, CreatedBy: "usr_tom"},
+		{ID: "key_readers", OrgID: "org_readers", Scopes: both, CreatedBy: "usr_ron"},
+		{ID: "key_free", OrgID: "org_free", Scopes: both, CreatedBy: "usr_fay"},
+		{ID: "key_lapsed", OrgID: "org_lapsed", Scopes: both, CreatedBy: "usr_liz"},
+	} {
+		k.SecretHash = store.HashSecret(fixtureSecret)
+		if _, err := store.CreateKey(tx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fillEndpoints(tx store.Tx) error {
+	for _, e := range []store.Endpoint{
+		{ID: "whe_open", OrgID: "org_acme"},
+		{ID: "whe_closed", OrgID: "org_acme", DisabledAt: day(3)},
+		{ID: "whe_theirs", OrgID: "org_team"},
+	} {
+		e.URL, e.Events = "https://hooks.example/in", []string{store.EventMemberAdded}
+		if _, err := store.CreateEndpoint(tx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// day is the start of a day in January 2026.
+func day(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
+
+// request makes a request with a key of the fixture; no key when keyID is empty.
+func request(method, path, keyID string, header ...string) *http.Request {
+	r, err := http.NewRequest(method, path, http.NoBody)
+	if err != nil {
+		panic(err)
+	}
+	r.RemoteAddr = "192.0.2.1:1234"
+	if keyID != "" {
+		r.Header.Set("Authorization", "Bearer "+keyID+"."+fixtureSecret)
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	return r
+}
+
+// do answers a request without a network.
+func (w *world) do(r *http.Request) *httptest.ResponseRecorder {
+	answer := httptest.NewRecorder()
+	w.server.Handler().ServeHTTP(answer, r)
+	return answer
+}
+
+// header returns the values of a header whose name was written in this case.
+func header(answer *httptest.ResponseRecorder, name string) []string { return answer.Header()[name] }

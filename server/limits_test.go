@@ -1,0 +1,106 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+// Of a key, the 100th request in a minute is accepted and the 101st is not,
+// and the answers count down to that.
+func TestKeyLimit(t *testing.T) {
+	w := newWorld(t, Config{KeyRate: DefaultKeyRate})
+	for left := 99; left >= 0; left-- {
+		answer := w.do(request("GET", "/api/v1/members", "key_read"))
+		want := fmt.Sprintf(`"key";r=%d;t=60`, left)
+		if got := header(answer, "RateLimit"); answer.Code != http.StatusOK || got[0] != want {
+			t.Fatalf("got %d with %s, want %s", answer.Code, got, want)
+		}
+	}
+	holdsError(t, w.do(request("GET", "/api/v1/members", "key_read")), store.CodeRateLimited)
+	holdsError(t, w.do(request("HEAD", "/api/v1/assistant/instructions", "key_read")), store.CodeRateLimited)
+}
+
+// Retry-After is true to the second: a second earlier is too early.
+func TestRetryAfter(t *testing.T) {
+	for name, row := range map[string]struct {
+		config Config
+		path   string
+	}{
+		"key":    {Config{KeyRate: 2}, "/api/v1/members"},
+		"client": {Config{ClientRate: 2}, "/api/v1/members"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, row.config)
+			ask := func() (int, []string) {
+				answer := w.do(request("GET", row.path, "key_read"))
+				return answer.Code, header(answer, "Retry-After")
+			}
+			ask()
+			w.clock.pass(20*time.Second + time.Millisecond)
+			ask()
+			status, wait := ask()
+			if status != http.StatusTooManyRequests || len(wait) != 1 || wait[0] != "40" {
+				t.Fatalf("got %d, Retry-After %v", status, wait)
+			}
+			seconds, _ := strconv.Atoi(wait[0])
+			w.clock.pass(time.Duration(seconds-1) * time.Second)
+			if status, _ := ask(); status != http.StatusTooManyRequests {
+				t.Errorf("a second early: %d", status)
+			}
+			w.clock.pass(time.Second)
+			if status, wait := ask(); status != http.StatusOK || wait != nil {
+				t.Errorf("after the wait: %d, Retry-After %v", status, wait)
+			}
+		})
+	}
+}
+
+// Without a limit there are no refusals, and nothing is said about limits.
+func TestNoLimits(t *testing.T) {
+	w := newWorld(t, Config{})
+	for range 700 {
+		answer := w.do(request("GET", "/api/v1/assistant/instructions", "key_read"))
+		if answer.Code != http.StatusOK || header(answer, "RateLimit") != nil || header(answer, "RateLimit-Policy") != nil {
+			t.Fatalf("got %d, %v", answer.Code, answer.Header())
+		}
+	}
+}
+
+// A client is an IPv4 address or an IPv6 /64, whatever its port.
+func TestClients(t *testing.T) {
+	w := newWorld(t, Config{ClientRate: 1})
+	for _, row := range []struct {
+		address string
+		want    int
+	}{
+		{"192.0.2.1:1", http.StatusOK},
+		{"192.0.2.1:2", http.StatusTooManyRequests},
+		{"[::ffff:192.0.2.1]:1", http.StatusTooManyRequests},
+		{"192.0.2.2:1", http.StatusOK},
+		{"[2001:db8::1]:1", http.StatusOK},
+		{"[2001:db8::ffff:0:0:2]:1", http.StatusTooManyRequests},
+		{"[2001:db8:0:1::1]:1", http.StatusOK},
+		{"@", http.StatusOK}, // a listener that is not of the internet
+		{"", http.StatusTooManyRequests},
+	} {
+		if got := w.do(from(row.address, request("GET", "/api/v1/members", "key_read"))).Code; got != row.want {
+			t.Errorf("%s: got %d, want %d", row.address, got, row.want)
+		}
+	}
+}
+
+// An unknown route costs its client nothing: it is answered before the count.
+func TestUnknownRoutesDontCount(t *testing.T) {
+	w := newWorld(t, Config{ClientRate: 1})
+	for range 5 {
+		holdsError(t, w.do(request("GET", "/nothing", "")), store.CodeNotFound)
+	}
+	if got := w.do(request("GET", "/api/v1/members", "key_read")).Code; got != http.StatusOK {
+		t.Errorf("got %d", got)
+	}
+}

@@ -1,0 +1,69 @@
+package localca
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// LocalHosts returns the hosts under which this machine's own clients reach
+// it: localhost, both loopback addresses, and hostname as given and in lower
+// case, each once. A hostname that is no DNS name is left out.
+func LocalHosts(hostname string) []string {
+	hosts := []string{"localhost", "127.0.0.1", "::1"}
+	if !validName(hostname) {
+		return hosts
+	}
+	for _, name := range []string{hostname, strings.ToLower(hostname)} {
+		if !slices.Contains(hosts, name) {
+			hosts = append(hosts, name)
+		}
+	}
+	return hosts
+}
+
+// split tells addresses from names. Zones are left out, since certificates
+// can't hold them.
+func split(hosts []string) (names []string, ips []net.IP, err error) {
+	for _, host := range hosts {
+		if addr, err := netip.ParseAddr(host); err == nil {
+			ips = append(ips, addr.Unmap().WithZone("").AsSlice())
+		} else if validName(strings.TrimPrefix(host, "*.")) {
+			names = append(names, host)
+		} else {
+			return nil, nil, fmt.Errorf("localca: %q is neither a DNS name nor an IP address", host)
+		}
+	}
+	if len(hosts) == 0 {
+		return nil, nil, errors.New("localca: no host to issue for")
+	}
+	return names, ips, nil
+}
+
+// validName follows RFC 1123, section 2.1, and allows the underscore besides,
+// which container names often have and clients accept.
+func validName(name string) bool {
+	if len(name) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		if !validLabel(label) {
+			return false
+		}
+	}
+	return true
+}
+
+func validLabel(label string) bool {
+	if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+		return false
+	}
+	return !strings.ContainsFunc(label, func(r rune) bool {
+		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		digit := '0' <= r && r <= '9'
+		return !letter && !digit && r != '-' && r != '_'
+	})
+}

@@ -1,0 +1,77 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/julienschmidt/httprouter"
+
+	"teamdata/store"
+)
+
+// basePath stands before the path of every route.
+const basePath = "/api/v1"
+
+// route is one operation of the API, with what a key needs to use it.
+type route struct {
+	method   string
+	path     string
+	scope    store.Scope
+	features store.Feature
+	handle   func(*exchange) error
+}
+
+var routes = []route{
+	{"GET", "/members", store.ScopeRead, store.FeatureAPI, (*exchange).listMembers},
+	{"GET", "/audit-log", store.ScopeRead, store.FeatureAPI | store.FeatureAuditLog, (*exchange).listAuditLog},
+	{"POST", "/webhooks/:id/test", store.ScopeWrite, store.FeatureAPI | store.FeatureWebhooks, (*exchange).testWebhook},
+	{"GET", "/assistant/instructions", store.ScopeRead, store.FeatureAPI, (*exchange).readInstructions},
+}
+
+// newRouter enters the routes. HEAD is answered wherever GET is. The router
+// redirects nothing and answers nothing by itself.
+func (s *Server) newRouter() *httprouter.Router {
+	router := &httprouter.Router{}
+	for i := range routes {
+		rt := &routes[i]
+		handle := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+			s.serve(w, r, rt, params)
+		}
+		router.Handle(rt.method, basePath+rt.path, handle)
+		if rt.method == http.MethodGet {
+			router.Handle(http.MethodHead, basePath+rt.path, handle)
+		}
+	}
+	router.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.serve(w, r, nil, nil)
+	})
+	return router
+}
+
+// checkRoute answers 404 and 405. The router takes an empty path parameter for
+// a value; such a path is no route.
+func (x *exchange) checkRoute() error {
+	if x.route != nil && !hasEmpty(x.params) {
+		return nil
+	}
+	allowed := x.s.allowedMethods(x.r.URL.Path)
+	if len(allowed) == 0 {
+		return store.Errorf(store.CodeNotFound, "There is no such route. The routes begin with %s/, such as %[1]s/members.", basePath)
+	}
+	allow := strings.Join(allowed, ", ")
+	x.w.Header()["Allow"] = []string{allow}
+	return store.Errorf(store.CodeMethodNotAllowed, "This route takes %s only.", allow)
+}
+
+func (s *Server) allowedMethods(path string) []string {
+	methods := []string{http.MethodGet, http.MethodHead, http.MethodPost}
+	return slices.DeleteFunc(methods, func(method string) bool {
+		handle, params, _ := s.router.Lookup(method, path)
+		return handle == nil || hasEmpty(params)
+	})
+}
+
+func hasEmpty(params httprouter.Params) bool {
+	return slices.ContainsFunc(params, func(p httprouter.Param) bool { return p.Value == "" })
+}

@@ -1,0 +1,136 @@
+// Package server is the public face of teamdata: the Team Data API over HTTPS.
+//
+// A request goes from top to bottom through one function, [Server.serve]: the
+// checks of checks.go in their order, then the handler of its route (routes.go),
+// which returns an error or has answered. What a client sees of an error is
+// decided in one place, answer.go.
+//
+// The package knows the data only through [store.Store].
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+	"github.com/rs/zerolog"
+
+	"teamdata/server/cork"
+	"teamdata/server/ratelimit"
+	"teamdata/store"
+)
+
+// Config is what an operator or a test may set. Its zero value serves without
+// rate limits and without a log.
+type Config struct {
+	KeyRate    int              // requests a minute that each key may make; 0: no limit
+	ClientRate int              // requests a minute that each client address may make; 0: no limit
+	Log        zerolog.Logger   // faults of the server at error level, those of connections at debug level
+	Now        func() time.Time // the clock of limits and of a key's expiry; nil: time.Now
+
+	versions []version // nil: those that are published
+}
+
+// The limits that the command line starts from.
+const (
+	DefaultKeyRate    = 100
+	DefaultClientRate = 600
+)
+
+// Server answers the Team Data API from a store. Make one with New.
+type Server struct {
+	store       store.Store
+	log         zerolog.Logger
+	now         func() time.Time
+	versions    []version
+	router      *httprouter.Router
+	http        http.Server
+	keys        accessCache
+	keyLimit    *ratelimit.Limiter[string]
+	clientLimit *ratelimit.Limiter[netip.Prefix]
+	keyPolicy   []string // the header RateLimit-Policy; nil without a limit
+	idempotency store.Idempotency
+	stopping    atomic.Bool
+	farewell    time.Duration // how long Shutdown answers 503
+}
+
+// New makes a server on a store, which stays the caller's to close.
+func New(s store.Store, c Config) *Server {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.versions == nil {
+		c.versions = published
+	}
+	srv := &Server{
+		store: s, log: c.Log, now: c.Now, versions: c.versions,
+		keyLimit:    ratelimit.New[string](c.KeyRate, limitWindow, maxTrackedKeys),
+		clientLimit: ratelimit.New[netip.Prefix](c.ClientRate, limitWindow, maxTrackedClients),
+		keyPolicy:   keyPolicy(c.KeyRate),
+		farewell:    200 * time.Millisecond,
+	}
+	srv.router = srv.newRouter()
+	srv.http = http.Server{
+		Handler:           srv.router,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       120 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		ConnContext:       rememberConn,
+		ErrorLog:          log.New(connectionLog{c.Log}, "", 0),
+		// OPTIONS * is answered like any other unknown route.
+		DisableGeneralOptionsHandler: true,
+	}
+	return srv
+}
+
+// Handler answers requests without a listener of its own.
+func (s *Server) Handler() http.Handler { return s.router }
+
+// Serve answers what arrives at l, over TLS unless tlsConfig is nil, and
+// returns nil after Shutdown. It may be called for several listeners.
+func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
+	l = cork.Listener(l)
+	if tlsConfig != nil {
+		tlsConfig = tlsConfig.Clone()
+		tlsConfig.NextProtos = append([]string{"h2", "http/1.1"}, tlsConfig.NextProtos...)
+		l = tls.NewListener(l, tlsConfig)
+	}
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown stops the server. From its start on a request that comes is answered
+// 503 `unavailable`, and its connection is closed. A moment later all
+// connections that are not in use are, and the requests that run are waited
+// for until ctx ends.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.stopping.Store(true)
+	// Once it stops, net/http drops what comes without an answer. The clients that
+	// are busy at this moment get theirs first.
+	select {
+	case <-time.After(s.farewell):
+	case <-ctx.Done():
+	}
+	return s.http.Shutdown(ctx)
+}
+
+// connectionLog takes what net/http says about single connections, such as a
+// failed handshake: anyone can cause it, so it is no more than debug.
+type connectionLog struct{ log zerolog.Logger }
+
+func (c connectionLog) Write(line []byte) (int, error) {
+	c.log.Debug().Msg(strings.TrimSpace(string(line)))
+	return len(line), nil
+}

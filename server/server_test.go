@@ -1,0 +1,187 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"teamdata/server/localca"
+)
+
+// localTLS is the configuration of a server for this machine.
+func (w *world) localTLS() *tls.Config {
+	w.Helper()
+	config, _, err := LocalTLS(w.Context(), w.store, localca.LocalHosts(""), time.Now())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return config
+}
+
+// dial connects to a server, over TLS if it has a configuration.
+func (w *world) dial(addr string, config *tls.Config) net.Conn {
+	w.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(10 * time.Second))
+	if config != nil {
+		return tls.Client(c, &tls.Config{InsecureSkipVerify: true}) // what it is about is not trust
+	}
+	return c
+}
+
+// From the start of Shutdown on, what comes on a connection that is open gets
+// 503, and the connection is closed.
+func TestShutdownAnswersOpenConnections(t *testing.T) {
+	w := newWorld(t, Config{})
+	w.server.farewell = time.Hour // ended by the context
+	c := w.dial(w.listen(), nil)
+	from := bufio.NewReader(c)
+	ask := func() rawAnswer {
+		fmt.Fprintf(c, "GET /api/v1/members HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_read.%s\r\n\r\n", fixtureSecret)
+		return readAnswer(t, "GET", from)
+	}
+	ask()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.server.Shutdown(ctx) }()
+
+	answer := ask()
+	for answer.status == "200 OK" {
+		answer = ask()
+	}
+	if answer.status != "503 Service Unavailable" || answer.header["Retry-After"] == nil || answer.header["Connection"] == nil {
+		t.Errorf("got\n%s", answer.text)
+	}
+	if _, err := from.ReadByte(); err != io.EOF {
+		t.Errorf("the connection goes on: %v", err)
+	}
+	cancel()
+	<-ended
+}
+
+// A request that runs when Shutdown begins is answered in full.
+func TestShutdownWaitsForWhatRuns(t *testing.T) {
+	w := newWorld(t, Config{})
+	w.server.farewell = 0
+	running, release := make(chan struct{}), make(chan struct{})
+	w.addRoute("/slow", func(x *exchange) error {
+		close(running)
+		<-release
+		x.answer(jsonAnswer(http.StatusOK, []byte(`{"slow":true}`)))
+		return nil
+	})
+	c := w.dial(w.listen(), nil)
+	fmt.Fprintf(c, "GET /api/v1/slow HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_read.%s\r\n\r\n", fixtureSecret)
+	<-running
+	ended := make(chan error, 1)
+	go func() { ended <- w.server.Shutdown(t.Context()) }()
+	w.untilRefused()
+	close(release)
+	if answer := readAnswer(t, "GET", bufio.NewReader(c)); answer.body != `{"slow":true}` {
+		t.Errorf("got\n%s", answer.text)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// dialUntilAccepted connects to the server, which knows of it on return.
+func (w *world) dialUntilAccepted() {
+	accepted := make(chan struct{})
+	var once sync.Once
+	w.server.http.ConnState = func(net.Conn, http.ConnState) { once.Do(func() { close(accepted) }) }
+	w.dial(w.listen(), nil)
+	<-accepted
+}
+
+// untilRefused returns when the listener is closed: Shutdown has begun.
+func (w *world) untilRefused() {
+	for {
+		c, err := net.Dial("tcp", w.addr)
+		if err != nil {
+			return
+		}
+		c.Close()
+	}
+}
+
+func TestShutdownEndsWithItsContext(t *testing.T) {
+	w := newWorld(t, Config{})
+	w.server.farewell = 0
+	w.dialUntilAccepted()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		w.untilRefused()
+		cancel()
+	}()
+	if err := w.server.Shutdown(ctx); err != context.Canceled {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Over TLS the server speaks HTTP/2 and HTTP/1.1, and TLS 1.2 at least.
+func TestProtocols(t *testing.T) {
+	w := newWorld(t, Config{})
+	addMembers(w)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go w.server.Serve(l, w.localTLS())
+	defer w.server.http.Close()
+	bodies := map[string]string{}
+	for _, protocol := range []string{"HTTP/2.0", "HTTP/1.1"} {
+		transport := &http.Transport{
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+			ForceAttemptHTTP2: protocol == "HTTP/2.0",
+		}
+		defer transport.CloseIdleConnections()
+		answer, err := transport.RoundTrip(request("GET", "https://"+l.Addr().String()+"/api/v1/members?limit=100", "key_read"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.Proto != protocol || answer.StatusCode != http.StatusOK || answer.Header.Get("API-Version") == "" {
+			t.Errorf("got %s %s, %v", answer.Proto, answer.Status, err)
+		}
+		bodies[protocol] = string(body)
+	}
+	if bodies["HTTP/2.0"] != bodies["HTTP/1.1"] {
+		t.Error("the protocols carry different bodies")
+	}
+	old := tls.Client(w.dial(l.Addr().String(), nil), &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS11})
+	if err := old.Handshake(); err == nil {
+		t.Error("TLS 1.1 is spoken")
+	}
+}
+
+// What single connections do wrong is told at debug level only.
+func TestConnectionLog(t *testing.T) {
+	w := newWorld(t, Config{})
+	connectionLog{w.server.log}.Write([]byte("http: TLS handshake error\n"))
+	if log := w.log.String(); !strings.Contains(log, `"level":"debug"`) {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+// A request head that is too long, or that never ends, does not bind the server.
+func TestServerBounds(t *testing.T) {
+	h := &New(newWorld(t, Config{}).store, Config{}).http
+	if h.ReadHeaderTimeout != 10*time.Second || h.ReadTimeout != 30*time.Second || h.WriteTimeout != time.Minute ||
+		h.IdleTimeout != 2*time.Minute || h.MaxHeaderBytes != 64<<10 {
+		t.Error("a bound of the HTTP server has changed")
+	}
+}

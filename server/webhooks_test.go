@@ -1,0 +1,226 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+const testOpen = "/api/v1/webhooks/whe_open/test"
+
+// waiting are the deliveries that wait at an endpoint of org_acme.
+func (w *world) waiting(endpointID string) (ids []string) {
+	w.Helper()
+	var endpoint store.Endpoint
+	err := w.store.View(w.Context(), func(tx store.Tx) (err error) {
+		endpoint, err = tx.Endpoint("org_acme", endpointID)
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	due, err := w.store.Claim(w.Context(), endpoint.Number, w.clock.Now().Add(time.Hour), 1000)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, claim := range due.Claims {
+		ids = append(ids, claim.Delivery.ID)
+		w.store.Release(claim.Delivery.ID)
+	}
+	return ids
+}
+
+func deliveryID(t *testing.T, answer *httptest.ResponseRecorder) string {
+	t.Helper()
+	var body struct{ ID string }
+	if err := json.Unmarshal(answer.Body.Bytes(), &body); err != nil || !strings.HasPrefix(body.ID, "whd_") {
+		t.Fatalf("%d %s", answer.Code, answer.Body)
+	}
+	return body.ID
+}
+
+// The answer carries the id of the delivery that waits to be sent.
+func TestWebhookTestIsQueued(t *testing.T) {
+	w := newWorld(t, Config{})
+	id := deliveryID(t, w.do(request("POST", testOpen, "key_write")))
+	if ids := w.waiting("whe_open"); len(ids) != 1 || ids[0] != id {
+		t.Errorf("%v wait, want %s", ids, id)
+	}
+	if p := w.page("/api/v1/audit-log"); len(p.Data) != 3 {
+		t.Errorf("the audit log has %d entries; a test makes none", len(p.Data))
+	}
+}
+
+// A disabled endpoint stays disabled and gets nothing.
+func TestDisabledEndpointGetsNothing(t *testing.T) {
+	w := newWorld(t, Config{})
+	holdsError(t, w.do(request("POST", "/api/v1/webhooks/whe_closed/test", "key_write")), store.CodeConflict)
+	happenings["whe_closed is enabled"](w)
+	if ids := w.waiting("whe_closed"); len(ids) != 0 {
+		t.Errorf("%v wait", ids)
+	}
+}
+
+func TestReplayExecutesNothing(t *testing.T) {
+	w := newWorld(t, Config{})
+	first := w.do(request("POST", testOpen, "key_write", "Idempotency-Key", "k"))
+	again := w.do(request("POST", testOpen, "key_write", "Idempotency-Key", "k"))
+	if again.Code != first.Code || again.Body.String() != first.Body.String() {
+		t.Errorf("first %d %s, then %d %s", first.Code, first.Body, again.Code, again.Body)
+	}
+	if ids := w.waiting("whe_open"); len(ids) != 1 {
+		t.Errorf("%v wait", ids)
+	}
+}
+
+func TestIdempotencyKeyForm(t *testing.T) {
+	for name, row := range map[string]struct {
+		values []string
+		ok     bool
+	}{
+		"none":                {nil, true},
+		"one character":       {[]string{"k"}, true},
+		"all of ASCII":        {[]string{` !"#$%&'()*+,-./0123456789:;<=>?@ABC[\]^_abc{|}~`}, true},
+		"255 characters":      {[]string{strings.Repeat("~", 255)}, true},
+		"256 characters":      {[]string{strings.Repeat("~", 256)}, false},
+		"empty":               {[]string{""}, false},
+		"below the printable": {[]string{"a\x1fb"}, false},
+		"a tab":               {[]string{"a\tb"}, false},
+		"above the printable": {[]string{"a\x7f"}, false},
+		"not ASCII":           {[]string{"é"}, false},
+		"twice":               {[]string{"k", "k"}, false},
+	} {
+		key, err := idempotencyKey(http.Header{"Idempotency-Key": row.values})
+		if (err == nil) != row.ok || row.ok && row.values != nil && key != row.values[0] {
+			t.Errorf("%s: %q, %v", name, key, err)
+		}
+	}
+}
+
+// 16 requests with one key at the same instant: one is executed, each other one
+// hears that it runs or gets its answer.
+func TestIdempotencyAtTheSameInstant(t *testing.T) {
+	const callers = 16
+	w := newWorld(t, Config{})
+	start, answers := make(chan struct{}), make(chan *httptest.ResponseRecorder, callers)
+	for range callers {
+		go func() {
+			<-start
+			answers <- w.do(request("POST", testOpen, "key_write", "Idempotency-Key", "k"))
+		}()
+	}
+	close(start)
+	executed := 0
+	for range callers {
+		answer := <-answers
+		switch {
+		case answer.Code == http.StatusConflict:
+			holdsError(t, answer, store.CodeConflict)
+		case answer.Code != http.StatusOK:
+			t.Errorf("%d %s", answer.Code, answer.Body)
+		case header(answer, "Idempotent-Replayed") == nil:
+			executed++
+		}
+	}
+	if waiting := w.waiting("whe_open"); executed != 1 || len(waiting) != 1 {
+		t.Errorf("%d were executed, and %v wait", executed, waiting)
+	}
+}
+
+// While the first request waits for its commit, the same one is told to wait
+// and a different one that it differs.
+func TestIdempotencyWhileRunning(t *testing.T) {
+	w := newWorld(t, Config{})
+	held, release := make(chan struct{}), make(chan struct{})
+	go w.store.Update(w.Context(), func(store.Tx) error {
+		close(held)
+		<-release
+		return nil
+	})
+	<-held
+	answers := make(chan *httptest.ResponseRecorder, 2)
+	for range cap(answers) {
+		go func() { answers <- w.do(request("POST", testOpen, "key_write", "Idempotency-Key", "k")) }()
+	}
+	holdsError(t, <-answers, store.CodeConflict)
+	different := withBody(request("POST", testOpen, "key_write", "Idempotency-Key", "k"), 1)
+	holdsError(t, w.do(different), store.CodeIdempotencyMismatch)
+	close(release)
+	first := <-answers
+	if again := w.do(request("POST", testOpen, "key_write", "Idempotency-Key", "k")); deliveryID(t, again) != deliveryID(t, first) {
+		t.Errorf("first %s, then %s", first.Body, again.Body)
+	}
+}
+
+// failingStore refuses to keep deliveries while it fails.
+type failingStore struct {
+	store.Store
+	failing bool
+}
+
+func (s *failingStore) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return s.Store.Update(ctx, func(tx store.Tx) error {
+		if s.failing {
+			tx = failingTx{tx}
+		}
+		return fn(tx)
+	})
+}
+
+type failingTx struct{ store.Tx }
+
+func (failingTx) AddDelivery(store.Delivery) error {
+	return store.Unavailable(errors.New("the disk is full"))
+}
+
+// A fault is not kept as an answer: the retry is executed.
+func TestFaultsAreNotKept(t *testing.T) {
+	w := newWorld(t, Config{})
+	s := &failingStore{w.store, true}
+	w.server = New(s, Config{Now: w.clock.Now})
+	r := request("POST", testOpen, "key_write", "Idempotency-Key", "k")
+	holdsError(t, w.do(r), store.CodeUnavailable)
+	s.failing = false
+	answer := w.do(r)
+	if id := deliveryID(t, answer); header(answer, "Idempotent-Replayed") != nil || len(w.waiting("whe_open")) != 1 {
+		t.Errorf("the retry is answered with %s, and %v wait", id, w.waiting("whe_open"))
+	}
+}
+
+func TestBodySize(t *testing.T) {
+	unread := errReader{io.ErrUnexpectedEOF}
+	for name, row := range map[string]struct {
+		body   io.Reader
+		length int64
+		want   int
+	}{
+		"as much as is allowed":                    {bytes.NewReader(make([]byte, maxBody)), maxBody, http.StatusOK},
+		"as much as is allowed, of unknown length": {bytes.NewReader(make([]byte, maxBody)), -1, http.StatusOK},
+		"a byte more":                              {bytes.NewReader(make([]byte, maxBody+1)), maxBody + 1, http.StatusRequestEntityTooLarge},
+		"a byte more, of unknown length":           {bytes.NewReader(make([]byte, maxBody+1)), -1, http.StatusRequestEntityTooLarge},
+		"too much by its own word: it is not read": {unread, maxBody + 1, http.StatusRequestEntityTooLarge},
+		"broken off":                               {unread, 5, http.StatusBadRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, Config{})
+			r := request("POST", testOpen, "key_write")
+			r.Body, r.ContentLength = io.NopCloser(row.body), row.length
+			if got := w.do(r).Code; got != row.want {
+				t.Errorf("got %d, want %d", got, row.want)
+			}
+		})
+	}
+}
+
+type errReader struct{ err error }
+
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }
