@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/delivery/receiver"
+	"teamdata/server/localca"
+)
+
+// exampleOrg is the fixture that the demo serves, a good first page to read
+// about the format.
+//
+//go:embed testdata/example.json
+var exampleOrg []byte
+
+// example are the parts of exampleOrg that the demo's commands use.
+type example struct {
+	Orgs []struct {
+		APIKeys  []struct{ ID, Secret string }
+		Webhooks []struct{ ID, URL, Secret string }
+	}
+}
+
+// serveDemo runs the appliance on a temporary file with the example org, whose
+// endpoint is a receiver of its own, and prints what to try.
+func serveDemo(ctx context.Context, s settings, out io.Writer, log zerolog.Logger) (err error) {
+	if s.Data != defaultData || s.Seed != "" {
+		return errors.New("--demo brings its own data; leave out --data and --seed")
+	}
+	folder, err := os.MkdirTemp("", "teamdata-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	var parts example
+	if err := json.Unmarshal(exampleOrg, &parts); err != nil {
+		return err
+	}
+	hook := parts.Orgs[0].Webhooks[0]
+	url, stop, err := startReceiver(hook.Secret, filepath.Join(folder, "receiver.ca.pem"), out)
+	if err != nil {
+		return err
+	}
+	defer stop()
+
+	s.Data = filepath.Join(folder, "teamdata.db")
+	s.Seed = filepath.Join(folder, "example.json")
+	s.WebhookCA = filepath.Join(folder, "receiver.ca.pem")
+	s.AllowEndpointCIDR = append(s.AllowEndpointCIDR, "127.0.0.1/32")
+	seed := bytes.Replace(exampleOrg, []byte(hook.URL), []byte(url), 1)
+	if err := os.WriteFile(s.Seed, seed, 0o600); err != nil {
+		return err
+	}
+	a, err := startSomewhere(ctx, s, log)
+	if err != nil {
+		return err
+	}
+	a.printTour(out, parts)
+	return a.run(ctx)
+}
+
+// startSomewhere starts the appliance, on a free port if its own is taken.
+func startSomewhere(ctx context.Context, s settings, log zerolog.Logger) (*appliance, error) {
+	a, err := start(ctx, s, log)
+	if errors.Is(err, syscall.EADDRINUSE) && s.Listen == defaultListen {
+		s.Listen = "127.0.0.1:0"
+		return start(ctx, s, log)
+	}
+	return a, err
+}
+
+// startReceiver serves the built-in receiver over HTTPS with a CA of its own,
+// whose certificate it writes to caFile.
+func startReceiver(secret, caFile string, out io.Writer) (url string, stop func() error, err error) {
+	handler, err := receiver.New(secret, out)
+	if err != nil {
+		return "", nil, err
+	}
+	ca, err := localca.NewCA(time.Now(), "demo receiver")
+	if err != nil {
+		return "", nil, err
+	}
+	leaf, err := ca.Issue(time.Now(), []string{"127.0.0.1"})
+	if err != nil {
+		return "", nil, err
+	}
+	certificate, err := localca.LoadLeaf(leaf)
+	if err != nil {
+		return "", nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	web := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
+	}
+	go web.ServeTLS(l, "", "")
+	return "https://" + l.Addr().String() + "/hook", web.Close, writeWhole(caFile, ca.CertificatePEM(), 0o600)
+}
+
+// printTour prints commands that work when they are pasted.
+func (a *appliance) printTour(out io.Writer, parts example) {
+	keys, hook := parts.Orgs[0].APIKeys, parts.Orgs[0].Webhooks[0]
+	curl := func(key int, options, path string) string {
+		return fmt.Sprintf("  curl %s-w '\\n' -H 'Authorization: Bearer %s.%s' %s%s",
+			a.curlTrust(), keys[key].ID, keys[key].Secret, options, shellWord(a.url()+"/api/v1"+path))
+	}
+	fmt.Fprintf(out, `teamdata demo: an example org, on a temporary file that goes when you stop it
+
+  API        %s/api/v1
+  data file  %s
+
+Paste these into another terminal.
+
+The members, two to a page:
+%s
+
+The audit log, oldest first:
+%s
+
+What the org's assistant is told:
+%s
+
+Send a test event, and see it arrive below. With the same Idempotency-Key it is
+sent once, however often you ask:
+%s
+
+What a mistake looks like:
+%s
+
+For a real install:
+  1. copy testdata/example.json to org.json and put in your org, people and
+     keys, with secrets of your own
+  2. teamdata serve --seed org.json
+
+Stop with Ctrl-C. Events that the built-in receiver gets, verified with the
+Standard Webhooks library:
+
+`,
+		a.url(), a.settings.Data,
+		curl(0, "", "/members?limit=2"),
+		curl(0, "", "/audit-log?limit=5"),
+		curl(0, "", "/assistant/instructions"),
+		curl(1, "-X POST -H 'Idempotency-Key: first-try' ", "/webhooks/"+hook.ID+"/test"),
+		curl(1, "-i ", "/members"),
+	)
+}
+
+// shellWord quotes a text for a shell if it needs that.
+func shellWord(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-:@%+,=", r))
+	}) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

@@ -1,0 +1,90 @@
+// Teamdata serves a team's data over HTTPS, and sends it signed webhooks, from
+// one file.
+//
+// This package is the wiring: main.go and env.go turn the command line and the
+// environment into settings, serve.go into a running appliance, demo.go into
+// one with an example to look at. What the appliance does is in the packages
+// below: server answers the API, delivery sends the webhooks, store holds the
+// rules and store/boltstore the data.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// gcPercent trades memory, of which an appliance needs little, for fewer
+// collections. GOGC in the environment wins.
+const gcPercent = 400
+
+func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop() // a second signal ends the program at once
+	}()
+	if err := command().ExecuteContext(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "teamdata: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "teamdata",
+		Short: "A team's data over HTTPS, and signed webhooks, from one file",
+		Long: `teamdata serves a team's data over HTTPS and sends it signed webhooks, from
+one binary on one file. Look around first with:
+
+  teamdata serve --demo
+
+Every flag --a-b can also be set in the environment as TEAMDATA_A_B; the flag
+wins.`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags()) },
+	}
+	root.AddCommand(serveCommand(), versionCommand())
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see: %s --help", err, cmd.CommandPath())
+	})
+	return root
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		Run: func(cmd *cobra.Command, _ []string) {
+			fmt.Fprintln(cmd.OutOrStdout(), "teamdata", version())
+		},
+	}
+}
+
+// version is what the build knows of itself: the module's version, or the
+// commit that was built.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return "commit " + s.Value
+		}
+	}
+	return "development"
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"teamdata/delivery"
+	"teamdata/server"
+	"teamdata/store"
+)
+
+// settings are the flags of serve.
+type settings struct {
+	Data      string
+	Listen    string
+	HTTP      bool
+	Seed      string
+	ReadyFile string
+	Demo      bool
+
+	KeyRate    int
+	ClientRate int
+
+	RetrySchedule     []time.Duration
+	AttemptTimeout    time.Duration
+	WebhookCA         string
+	AllowEndpointCIDR []string
+}
+
+func serveCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the appliance",
+		Long: `Serve answers the Team Data API over HTTPS and sends webhooks until it gets
+an interrupt or a SIGTERM. Without any flag it keeps its data in ./teamdata.db
+and listens on the loopback address, with a certificate of its own: the CA to
+trust is written beside the data file.`,
+		Example: `  teamdata serve --demo
+  teamdata serve --seed org.json
+  teamdata serve --data /var/lib/teamdata/teamdata.db --listen 0.0.0.0:8443
+  TEAMDATA_LISTEN=127.0.0.1:8080 teamdata serve --http     # behind a proxy`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.check(); err != nil {
+				return err
+			}
+			if s.Demo {
+				return serveDemo(cmd.Context(), s, cmd.OutOrStdout(), newLog(zerolog.WarnLevel))
+			}
+			return serve(cmd.Context(), s, newLog(zerolog.InfoLevel))
+		},
+	}
+	s.bind(cmd)
+	return cmd
+}
+
+func (s *settings) bind(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&s.Data, "data", defaultData, "the data `file`; it is made if it is not there")
+	f.StringVar(&s.Listen, "listen", defaultListen, "`host:port` to listen on; port 0 takes a free one")
+	f.BoolVar(&s.HTTP, "http", false, "plain HTTP, for use behind a proxy or in tests")
+	f.StringVar(&s.Seed, "seed", "", "a fixture `file` that fills a data file that holds no org yet")
+	f.StringVar(&s.ReadyFile, "ready-file", "", "a `file` that is written once the server listens, with its URL")
+	f.BoolVar(&s.Demo, "demo", false, "serve an example org from a temporary file, with a receiver that shows its events")
+	f.IntVar(&s.KeyRate, "key-rate", server.DefaultKeyRate, "requests a minute that an API key may make; 0 for no limit")
+	f.IntVar(&s.ClientRate, "client-rate", server.DefaultClientRate, "requests a minute that a client's address may make; 0 for no limit")
+	f.DurationSliceVar(&s.RetrySchedule, "retry-schedule", store.DefaultRetrySchedule, "how long after each failed attempt the next is made")
+	f.DurationVar(&s.AttemptTimeout, "attempt-timeout", delivery.DefaultAttemptTimeout, "how long a receiver may take to answer")
+	f.StringVar(&s.WebhookCA, "webhook-ca", "", "a PEM `file` with CAs of receivers, to trust beside the system's")
+	f.StringSliceVar(&s.AllowEndpointCIDR, "allow-endpoint-cidr", nil, "addresses outside the public internet that endpoints may have, such as 10.0.0.0/8")
+}
+
+const (
+	defaultData   = "./teamdata.db"
+	defaultListen = "127.0.0.1:8443"
+)
+
+func (s *settings) check() error {
+	switch {
+	case s.KeyRate < 0:
+		return errors.New("--key-rate is 0 (no limit) or more")
+	case s.ClientRate < 0:
+		return errors.New("--client-rate is 0 (no limit) or more")
+	case s.AttemptTimeout <= 0:
+		return errors.New("--attempt-timeout is longer than 0, such as 15s")
+	}
+	for _, d := range s.RetrySchedule {
+		if d <= 0 {
+			return errors.New("--retry-schedule holds times longer than 0, such as 1m,5m,25m,125m,625m")
+		}
+	}
+	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+		return fmt.Errorf("--listen %q is not host:port, such as %s or 0.0.0.0:8443", s.Listen, defaultListen)
+	}
+	return nil
+}
+
+// serve runs the appliance until ctx is done.
+func serve(ctx context.Context, s settings, log zerolog.Logger) error {
+	a, err := start(ctx, s, log)
+	if err != nil {
+		return err
+	}
+	a.announce()
+	return a.run(ctx)
+}

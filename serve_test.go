@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/store/boltstore"
+)
+
+const (
+	readKey  = "key_read.example-reader-secret"
+	writeKey = "key_write.example-writer-secret"
+)
+
+func TestServe(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	p := serveProcess(t, data, "--seed", "testdata/example.json")
+	if !strings.HasPrefix(p.url, "https://127.0.0.1:") {
+		t.Errorf("the URL is %s", p.url)
+	}
+	first := p.must("GET", "/members", readKey)
+	if first.status != 200 || first.header.Get("API-Version") != "2026-10-06" {
+		t.Errorf("answered %d %v", first.status, first.header)
+	}
+	for _, file := range []string{data, p.caFile} {
+		if info, err := os.Stat(file); err != nil || file == data && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", file, info, err)
+		}
+	}
+	if err := p.stop(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, p.out)
+	}
+
+	// The same file again: the same answers, the same CA, and no second seed.
+	p = serveProcess(t, data, "--seed", "testdata/example.json")
+	if again := p.must("GET", "/members", readKey); again.body != first.body {
+		t.Errorf("after a restart the answer is %s, it was %s", again.body, first.body)
+	}
+	if !strings.Contains(p.out.String(), "--seed is ignored") {
+		t.Errorf("nothing says that the seed is ignored:\n%s", p.out)
+	}
+}
+
+func TestServePlainHTTP(t *testing.T) {
+	p := serveProcess(t, filepath.Join(t.TempDir(), "teamdata.db"), "--http", "--seed", "testdata/example.json")
+	if !strings.HasPrefix(p.url, "http://") || p.caFile != "" {
+		t.Errorf("the ready file says %s, %s", p.url, p.caFile)
+	}
+	if a := p.must("GET", "/assistant/instructions", readKey); a.status != 200 {
+		t.Errorf("answered %d", a.status)
+	}
+}
+
+func TestRateFlags(t *testing.T) {
+	p := serveProcess(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", "testdata/example.json", "--key-rate", "2", "--client-rate", "4")
+	var got []int
+	for range 5 {
+		got = append(got, p.must("GET", "/members", readKey).status)
+	}
+	if want := []int{200, 200, 429, 429, 429}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("answered %v", got)
+	}
+	if a := p.must("GET", "/members", "key_x.y"); a.status != 429 || a.header.Get("Retry-After") == "" {
+		t.Errorf("the client's fifth request was answered %d", a.status)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	serve := func(value string, args ...string) string {
+		t.Setenv("TEAMDATA_KEY_RATE", value)
+		out, _ := run(t, append([]string{"serve", "--listen", "nowhere"}, args...)...)
+		return out
+	}
+	if out := serve("many"); !strings.Contains(out, "TEAMDATA_KEY_RATE in the environment") {
+		t.Errorf("a bad value: %s", out)
+	}
+	if out := serve("-1"); !strings.Contains(out, "--key-rate is 0") {
+		t.Errorf("a value out of bounds: %s", out)
+	}
+	if out := serve("-1", "--key-rate", "5"); !strings.Contains(out, `"nowhere" is not host:port`) {
+		t.Errorf("the flag does not win: %s", out)
+	}
+}
+
+// What keeps it from starting is one clear line with the mend, and a status
+// that is not 0.
+func TestCannotStart(t *testing.T) {
+	folder := t.TempDir()
+	held := filepath.Join(folder, "held.db")
+	s, err := boltstore.Open(held, boltstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() }) // after the parallel tests below
+	text := filepath.Join(folder, "text.db")
+	writeFile(t, text, strings.Repeat("not a database\n", 1000))
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { taken.Close() })
+	badSeed := filepath.Join(folder, "bad.json")
+	writeFile(t, badSeed, `{"orgs":[{"id":"org_a","name":"A","members":[{"userId":"u","role":""}]}]}`)
+
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"file in use":      {[]string{"--data", held}, `in use by process \d+ .*holds the lock \(flock\)`},
+		"not a database":   {[]string{"--data", text}, "is not a teamdata file"},
+		"folder":           {[]string{"--data", folder}, "is a folder"},
+		"no folder":        {[]string{"--data", filepath.Join(folder, "no", "x.db")}, "make it with: mkdir -p"},
+		"port taken":       {[]string{"--listen", taken.Addr().String()}, "is taken by another program .* --listen"},
+		"bad address":      {[]string{"--listen", "here"}, "is not host:port"},
+		"no seed":          {[]string{"--seed", "nowhere.json"}, "--seed: open nowhere.json"},
+		"bad seed":         {[]string{"--seed", badSeed}, `orgs\[0\]\.members\[0\]\.role: is missing or empty; nothing was imported`},
+		"bad schedule":     {[]string{"--retry-schedule", "1m,0s"}, "--retry-schedule holds times longer than 0"},
+		"bad timeout":      {[]string{"--attempt-timeout", "0s"}, "--attempt-timeout is longer than 0"},
+		"bad CIDR":         {[]string{"--allow-endpoint-cidr", "10.0.0.0/99"}, "--allow-endpoint-cidr: .*10.0.0.0/99"},
+		"no webhook CA":    {[]string{"--webhook-ca", "nowhere.pem"}, "--webhook-ca: open nowhere.pem"},
+		"empty webhook CA": {[]string{"--webhook-ca", badSeed}, "holds no certificate"},
+		"unknown flag":     {[]string{"--demoo"}, "unknown flag: --demoo; see: teamdata serve --help"},
+		"argument":         {[]string{"now"}, "unknown command \"now\""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := filepath.Join(t.TempDir(), "teamdata.db")
+			args := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, test.args...)
+			out, err := run(t, args...)
+			if _, failed := err.(*exec.ExitError); !failed {
+				t.Errorf("it ended with %v", err)
+			}
+			message := strings.TrimSpace(string(out))
+			if !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) || strings.Contains(message, "\n") {
+				t.Errorf("it said:\n%s", message)
+			}
+		})
+	}
+}
+
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A refused seed leaves a file that can be filled.
+func TestBadSeedImportsNothing(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	bad := filepath.Join(t.TempDir(), "bad.json")
+	writeFile(t, bad, `{"orgs":[{"id":"org_a","name":"A"},{"id":"org_a","name":"B"}]}`)
+	if out, err := run(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--seed", bad); err == nil {
+		t.Fatalf("it started:\n%s", out)
+	}
+	p := serveProcess(t, data, "--seed", "testdata/example.json")
+	if a := p.must("GET", "/members", readKey); a.status != 200 {
+		t.Errorf("answered %d %s", a.status, a.body)
+	}
+}
+
+// A stop answers what runs, ends with status 0, and takes no more than its
+// grace.
+func TestGracefulStop(t *testing.T) {
+	p := serveProcess(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", "testdata/example.json", "--allow-endpoint-cidr", "127.0.0.1/32")
+	if a := p.must("POST", "/webhooks/whe_hook/test", writeKey); a.status != 200 {
+		t.Fatalf("answered %d %s", a.status, a.body)
+	}
+	start := time.Now()
+	if err := p.stop(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, p.out)
+	}
+	if took := time.Since(start); took > stopGrace+2*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
