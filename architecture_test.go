@@ -1,0 +1,119 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// mayImport says which packages of this module and of others a package's code
+// may import, beside the standard library. A folder's rule holds for what is
+// below it that has no rule of its own.
+var mayImport = map[string][]string{
+	".": {"*"},
+
+	"store":           {},
+	"store/fixture":   {"teamdata/store"},
+	"store/boltstore": {"teamdata/store", "go.etcd.io/bbolt"},
+	"store/storetest": {"teamdata/store"},
+
+	"server":           {"teamdata/store", "teamdata/server/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+	"server/cork":      {},
+	"server/localca":   {},
+	"server/ratelimit": {},
+
+	"delivery":           {"teamdata/store", "teamdata/delivery/", "github.com/rs/zerolog"},
+	"delivery/netguard":  {"code.dny.dev/ssrf"},
+	"delivery/receiver":  {"github.com/standard-webhooks/standard-webhooks/libraries/go"},
+	"delivery/signature": {},
+	"delivery/wheel":     {},
+}
+
+func TestArrows(t *testing.T) {
+	for folder, imports := range imports(t) {
+		allowed, ok := mayImport[folder]
+		if !ok {
+			t.Errorf("%s has no rule in mayImport", folder)
+		}
+		for _, name := range imports {
+			if !permitted(name, allowed) {
+				t.Errorf("%s imports %s, which its rule does not allow", folder, name)
+			}
+		}
+	}
+}
+
+func permitted(name string, allowed []string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	standard := !strings.Contains(first, ".") && first != "teamdata"
+	return standard || slices.ContainsFunc(allowed, func(rule string) bool {
+		return rule == "*" || name == rule || strings.HasPrefix(name, strings.TrimSuffix(rule, "/")+"/") &&
+			(strings.HasSuffix(rule, "/") || !strings.HasPrefix(rule, "teamdata/"))
+	})
+}
+
+// imports are what the code of each folder imports, its tests left out.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	eachFile(t, func(file string) {
+		if strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := filepath.ToSlash(filepath.Dir(file))
+		for _, spec := range f.Imports {
+			name, _ := strconv.Unquote(spec.Path.Value)
+			found[folder] = append(found[folder], name)
+		}
+	})
+	return found
+}
+
+// Every package says what it is for, in one place.
+func TestPackageComments(t *testing.T) {
+	comments := map[string]int{}
+	eachFile(t, func(file string) {
+		if strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		comments[path.Dir(filepath.ToSlash(file))] += 0
+		if f.Doc != nil {
+			comments[path.Dir(filepath.ToSlash(file))]++
+		}
+	})
+	for folder, n := range comments {
+		if n != 1 {
+			t.Errorf("%s has %d package comments", folder, n)
+		}
+	}
+}
+
+func eachFile(t *testing.T, fn func(file string)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && file != "." && strings.HasPrefix(entry.Name(), ".") {
+			return fs.SkipDir
+		}
+		if strings.HasSuffix(file, ".go") {
+			fn(file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
