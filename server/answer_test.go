@@ -126,7 +126,7 @@ func TestAnswerLeavesInOneWrite(t *testing.T) {
 		go w.server.Serve(counting, config)
 		c := w.dial(l.Addr().String(), config)
 		from := bufio.NewReader(c)
-		for _, path := range []string{"/api/v1/members?limit=100", "/api/v1/members?limit=1", "/api/v1/none"} {
+		for _, path := range []string{"/api/v1/members?limit=100", "/api/v1/members?limit=60", "/api/v1/members?limit=1", "/api/v1/none"} {
 			for i := range 2 {
 				before := counting.writes.Load()
 				fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_read.%s\r\n\r\n", path, fixtureSecret)

@@ -67,6 +67,9 @@ func TestShutdownAnswersOpenConnections(t *testing.T) {
 	if _, err := from.ReadByte(); err != io.EOF {
 		t.Errorf("the connection goes on: %v", err)
 	}
+	if log := w.log.String(); log != "" {
+		t.Errorf("the log says %s", log)
+	}
 	cancel()
 	<-ended
 }
@@ -162,7 +165,7 @@ func TestProtocols(t *testing.T) {
 	if bodies["HTTP/2.0"] != bodies["HTTP/1.1"] {
 		t.Error("the protocols carry different bodies")
 	}
-	old := tls.Client(w.dial(l.Addr().String(), nil), &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS11})
+	old := tls.Client(w.dial(l.Addr().String(), nil), &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
 	if err := old.Handshake(); err == nil {
 		t.Error("TLS 1.1 is spoken")
 	}

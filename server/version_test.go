@@ -100,20 +100,22 @@ func TestEveryAnswerNamesItsVersion(t *testing.T) {
 // another request of it.
 func TestIdempotencyAndVersions(t *testing.T) {
 	w := newWorld(t, Config{versions: threeVersions})
-	ask := func(version string) (int, string, []string) {
-		r := request("POST", "/api/v1/webhooks/whe_open/test", "key_write", "Idempotency-Key", "k", "API-Version", version)
+	ask := func(endpoint, version string) (int, string, []string) {
+		r := request("POST", "/api/v1/webhooks/"+endpoint+"/test", "key_write", "Idempotency-Key", endpoint, "API-Version", version)
 		answer := w.do(r)
 		return answer.Code, answer.Body.String(), header(answer, "Idempotent-Replayed")
 	}
-	status, first, _ := ask("2024-01-01")
-	if status != http.StatusOK || !strings.HasPrefix(first, `{"ID":"WHD_`) {
-		t.Fatalf("got %d %s", status, first)
-	}
-	if status, again, replayed := ask("2024-01-01"); status != http.StatusOK || again != first || replayed == nil {
-		t.Errorf("replayed as %d %s, %v", status, again, replayed)
-	}
-	if status, _, replayed := ask("2025-01-01"); status != http.StatusUnprocessableEntity || replayed != nil {
-		t.Errorf("with another version: %d", status)
+	for endpoint, want := range map[string]string{"whe_open": `{"ID":"WHD_`, "whe_closed": `{"ERROR":`, "whe_none": `{"ERROR":`} {
+		status, first, _ := ask(endpoint, "2024-01-01")
+		if !strings.HasPrefix(first, want) {
+			t.Fatalf("%s: got %d %s", endpoint, status, first)
+		}
+		if again, body, replayed := ask(endpoint, "2024-01-01"); again != status || body != first || replayed == nil {
+			t.Errorf("%s: replayed as %d %s, %v", endpoint, again, body, replayed)
+		}
+		if other, _, replayed := ask(endpoint, "2025-01-01"); other != http.StatusUnprocessableEntity || replayed != nil {
+			t.Errorf("%s: with another version %d", endpoint, other)
+		}
 	}
 }
 
