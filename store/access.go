@@ -19,6 +19,9 @@ func LoadAccess(tx Tx, keyID string) (Access, error) {
 		return Access{}, err
 	}
 	features, err := Features(tx, key.OrgID)
+	if IsNotFound(err) { // a key without its org: a defect of the data, not of the request
+		return Access{}, &Error{Code: CodeInternal, Message: "The key's org can't be read.", Err: err}
+	}
 	if err != nil {
 		return Access{}, err
 	}

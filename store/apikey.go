@@ -140,6 +140,9 @@ func CreateKey(tx Tx, k APIKey) (APIKey, error) {
 	if err := k.check(); err != nil {
 		return APIKey{}, err
 	}
+	if _, err := tx.Org(k.OrgID); err != nil {
+		return APIKey{}, err
+	}
 	switch _, err := tx.APIKey(k.ID); {
 	case err == nil:
 		return APIKey{}, &Error{Code: CodeConflict, Field: "id", Message: "an API key " + k.ID + " exists already"}

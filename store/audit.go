@@ -42,5 +42,8 @@ func AppendAudit(tx Tx, e AuditEntry) (AuditEntry, error) {
 	if err := e.check(); err != nil {
 		return AuditEntry{}, err
 	}
+	if _, err := tx.Org(e.OrgID); err != nil {
+		return AuditEntry{}, err
+	}
 	return tx.AppendAudit(e)
 }

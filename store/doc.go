@@ -15,9 +15,9 @@
 //   - Update is atomic and durable: after it returned nil, all its writes
 //     survive a crash at any instant; after an error, none of them is there.
 //   - Positions rise: the createdAt and id that an engine gives to a list item
-//     are strictly greater than those of every item committed before it in the
-//     same list, also when the clock steps back. Nothing is ever saved behind
-//     a cursor that was handed out.
+//     are strictly greater than those of every item that the same list ever
+//     had, also when the clock steps back. Nothing is ever saved behind a
+//     cursor that was handed out.
 //   - Readers never stall writers, and see one moment.
 //   - Closures may run more than once, and do no network.
 package store

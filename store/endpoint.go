@@ -87,7 +87,7 @@ func CheckEndpointURL(address string) error {
 	case err != nil:
 		return Invalid("url", "is not a URL such as https://example.com/hook")
 	case u.Scheme != "https":
-		return Invalid("url", "starts with https://")
+		return Invalid("url", "must start with https://")
 	case u.Hostname() == "" || u.Opaque != "":
 		return Invalid("url", "names no host")
 	case u.User != nil:
@@ -101,7 +101,7 @@ func CheckEndpointURL(address string) error {
 func checkEndpointSecret(secret string) error {
 	encoded, found := strings.CutPrefix(secret, secretPrefix)
 	if !found {
-		return Invalid("secret", "starts with %s", secretPrefix)
+		return Invalid("secret", "must start with %s", secretPrefix)
 	}
 	b, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	if err != nil || strings.ContainsAny(encoded, "\r\n") {
@@ -126,6 +126,9 @@ func CreateEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 		e.CreatedAt = tx.Now()
 	}
 	if err := e.check(); err != nil {
+		return Endpoint{}, err
+	}
+	if _, err := tx.Org(e.OrgID); err != nil {
 		return Endpoint{}, err
 	}
 	others, err := tx.Endpoints(e.OrgID)

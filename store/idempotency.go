@@ -73,39 +73,52 @@ type idempotencyKey struct{ org, key string }
 // check before it writes: an answer that it returns is kept, whatever its
 // status; an error is not, and undoes the work.
 func (i *Idempotency) Do(ctx context.Context, s Store, orgID, key string, print Fingerprint, work func(Tx) (Answer, error)) (a Answer, replayed bool, err error) {
-	if key == "" {
-		err = s.Update(ctx, func(tx Tx) error {
-			a, err = work(tx)
-			return err
-		})
-		return a, false, err
-	}
 	k := idempotencyKey{orgID, key}
-	if err := i.begin(k, print); err != nil {
-		return Answer{}, false, err
+	if key != "" {
+		if running, ok := i.begin(k, print); !ok {
+			return whileRunning(ctx, s, k, print, running)
+		}
+		defer i.end(k)
 	}
-	defer i.end(k)
 	err = s.Update(ctx, func(tx Tx) error {
-		a, replayed, err = once(tx, k, print, work)
+		if key == "" {
+			a, err = work(tx)
+		} else {
+			a, replayed, err = once(tx, k, print, work)
+		}
 		return err
 	})
 	return a, replayed, err
 }
 
-func (i *Idempotency) begin(k idempotencyKey, print Fingerprint) error {
+// begin notes that a request runs, unless one with its key does already.
+func (i *Idempotency) begin(k idempotencyKey, print Fingerprint) (running Fingerprint, ok bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if other, ok := i.running[k]; ok {
-		if other != print {
-			return errMismatch()
-		}
-		return Errorf(CodeConflict, "A request with the same Idempotency-Key is still running.")
+	if running, taken := i.running[k]; taken {
+		return running, false
 	}
 	if i.running == nil {
 		i.running = make(map[idempotencyKey]Fingerprint)
 	}
 	i.running[k] = print
-	return nil
+	return print, true
+}
+
+// whileRunning answers a request whose key another one uses right now. That
+// one may be a replay itself: what is kept is answered to both.
+func whileRunning(ctx context.Context, s Store, k idempotencyKey, print, running Fingerprint) (a Answer, replayed bool, err error) {
+	err = s.View(ctx, func(tx Tx) error {
+		a, replayed, err = kept(tx, k, print)
+		return err
+	})
+	switch {
+	case err != nil || replayed:
+		return a, replayed, err
+	case running != print:
+		return Answer{}, false, errMismatch()
+	}
+	return Answer{}, false, Errorf(CodeConflict, "A request with the same Idempotency-Key is still running.")
 }
 
 func (i *Idempotency) end(k idempotencyKey) {
@@ -115,14 +128,8 @@ func (i *Idempotency) end(k idempotencyKey) {
 }
 
 func once(tx Tx, k idempotencyKey, print Fingerprint, work func(Tx) (Answer, error)) (a Answer, replayed bool, err error) {
-	kept, err := tx.IdempotencyRecord(k.org, k.key)
-	switch {
-	case err == nil && kept.Fingerprint != print:
-		return Answer{}, false, errMismatch()
-	case err == nil:
-		return kept.Answer, true, nil
-	case !IsNotFound(err):
-		return Answer{}, false, err
+	if a, replayed, err = kept(tx, k, print); err != nil || replayed {
+		return a, replayed, err
 	}
 	if a, err = work(tx); err != nil {
 		return Answer{}, false, err
@@ -130,6 +137,20 @@ func once(tx Tx, k idempotencyKey, print Fingerprint, work func(Tx) (Answer, err
 	return a, false, tx.AddIdempotencyRecord(IdempotencyRecord{
 		OrgID: k.org, Key: k.key, Fingerprint: print, FirstUse: tx.Now(), Answer: a,
 	})
+}
+
+// kept finds the first answer that was given under a key.
+func kept(tx IdempotencyRecords, k idempotencyKey, print Fingerprint) (a Answer, found bool, err error) {
+	record, err := tx.IdempotencyRecord(k.org, k.key)
+	switch {
+	case IsNotFound(err):
+		return Answer{}, false, nil
+	case err != nil:
+		return Answer{}, false, err
+	case record.Fingerprint != print:
+		return Answer{}, false, errMismatch()
+	}
+	return record.Answer, true, nil
 }
 
 func errMismatch() error {

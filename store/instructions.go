@@ -30,6 +30,9 @@ func ImportInstructions(tx Tx, orgID string, i Instructions) error {
 	if err := checkOptional("instructions", i.Text, maxInstructions); err != nil {
 		return err
 	}
+	if _, err := tx.Org(orgID); err != nil {
+		return err
+	}
 	return tx.PutInstructions(orgID, i)
 }
 

@@ -56,6 +56,9 @@ func ImportMember(tx Tx, m Member) (Member, error) {
 	if err := m.check(); err != nil {
 		return Member{}, err
 	}
+	if _, err := tx.Org(m.OrgID); err != nil {
+		return Member{}, err
+	}
 	switch _, err := tx.Member(m.OrgID, m.UserID); {
 	case err == nil:
 		return Member{}, &Error{Code: CodeConflict, Field: "userId", Message: "the user " + m.UserID + " is a member already"}

@@ -15,7 +15,8 @@ type Store interface {
 	View(ctx context.Context, fn func(Tx) error) error
 
 	// Update runs fn and commits what it wrote. It returns after the commit is
-	// on the disk, or with fn's error after all of fn's writes were undone.
+	// on the disk, or with fn's error after all of fn's writes were undone. A
+	// panic in fn is an error.
 	Update(ctx context.Context, fn func(Tx) error) error
 
 	// AccessGeneration changes when the commit of anything that an Access
@@ -116,8 +117,8 @@ type Page struct {
 type Members interface {
 	Member(orgID, userID string) (Member, error)
 	// AppendMember adds a member whose user has no membership in the org yet.
-	// What is missing of id and creation time is given, after all positions in
-	// the list.
+	// What is missing of id and creation time is given, after all positions
+	// that the list ever had. A time and id that another item has: conflict.
 	AppendMember(Member) (Member, error)
 	// PutMember changes a member, whose id and creation time stay.
 	PutMember(Member) error
@@ -130,6 +131,7 @@ type Members interface {
 
 // AuditLog keeps each org's audit log in the order of its positions.
 type AuditLog interface {
+	// AppendAudit adds an entry, with a position as AppendMember has it.
 	AppendAudit(AuditEntry) (AuditEntry, error)
 	// AuditPage reads up to limit entries after a cursor. The items are
 	// appended to dst.

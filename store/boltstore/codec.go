@@ -118,14 +118,14 @@ func (c *codec) flag(b *bool) {
 }
 
 func (c *codec) texts(list *[]string) {
-	n := len(*list)
-	if c.int(&n); !c.reading {
+	n := uint64(len(*list))
+	if c.number(&n); !c.reading {
 		for i := range *list {
 			c.text(&(*list)[i])
 		}
 		return
 	}
-	if *list = nil; n > len(c.buf) {
+	if *list = nil; n > uint64(len(c.buf)) {
 		c.broken, n = true, 0
 	}
 	for range n {

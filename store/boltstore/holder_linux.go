@@ -9,26 +9,27 @@ import (
 )
 
 // holder names the process that holds the lock on the file, as far as the
-// system tells: " by process 4711 (teamdata)".
+// system tells: "process 4711 (teamdata)".
 func holder(path string) string {
+	const unknown = "another process"
 	info, err := os.Stat(path)
 	if err != nil {
-		return ""
+		return unknown
 	}
 	inode := fmt.Sprintf(":%d", info.Sys().(*syscall.Stat_t).Ino)
 	locks, err := os.Open("/proc/locks")
 	if err != nil {
-		return ""
+		return unknown
 	}
 	defer locks.Close()
 	for lines := bufio.NewScanner(locks); lines.Scan(); {
 		// 1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF
 		f := strings.Fields(lines.Text())
 		if len(f) > 5 && f[1] == "FLOCK" && strings.HasSuffix(f[5], inode) {
-			return fmt.Sprintf(" by process %s%s", f[4], commandOf(f[4]))
+			return fmt.Sprintf("process %s%s", f[4], commandOf(f[4]))
 		}
 	}
-	return ""
+	return unknown
 }
 
 func commandOf(pid string) string {
@@ -38,3 +39,6 @@ func commandOf(pid string) string {
 	}
 	return " (" + strings.TrimSpace(string(name)) + ")"
 }
+
+// unlock ends the lock on a file, which closing does not while it is mapped.
+func unlock(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

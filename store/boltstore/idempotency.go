@@ -17,19 +17,19 @@ import (
 const partitionSpan = 6 * time.Hour
 
 func partitionOf(at time.Time) uint64 {
-	return uint64(at.UnixMilli()) / uint64(partitionSpan.Milliseconds())
+	return uint64(max(at.UnixMilli(), 0) / partitionSpan.Milliseconds())
 }
+
+func partitionNumber(name []byte) uint64 { return binary.BigEndian.Uint64(name) }
 
 func (t *tx) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, error) {
 	oldest := t.now.Add(-store.IdempotencyTTL)
 	k := orgKey(orgID, key)
 	b := t.bolt.Bucket(bucketIdempotency)
-	for n := partitionOf(t.now); n >= partitionOf(oldest); n-- {
-		partition := b.Bucket(numberKey(n))
-		if partition == nil {
-			continue
-		}
-		record := partition.Get(k)
+	c := b.Cursor()
+	// From the last there is, not from now's: the clock may have stepped back.
+	for name, _ := c.Last(); name != nil && partitionNumber(name) >= partitionOf(oldest); name, _ = c.Prev() {
+		record := b.Bucket(name).Get(k)
 		if record == nil {
 			continue
 		}
@@ -52,24 +52,41 @@ func (t *tx) AddIdempotencyRecord(r store.IdempotencyRecord) error {
 	return t.put(b, orgKey(r.OrgID, r.Key), encode(idempotencyFields(&r)))
 }
 
-// ExpireIdempotencyRecords empties the oldest partition if all of it has
-// expired, and drops it once it is empty.
+// ExpireIdempotencyRecords empties the oldest partition of which all has
+// expired, and drops those that are empty.
 func (t *tx) ExpireIdempotencyRecords(limit int) (int, error) {
-	b := t.bucket(bucketIdempotency)
-	name, _ := b.Cursor().First()
-	if name == nil || binary.BigEndian.Uint64(name) >= partitionOf(t.now.Add(-store.IdempotencyTTL)) {
+	if limit < 1 {
 		return 0, nil
 	}
-	keys := firstKeys(b.Bucket(name), limit)
-	for _, key := range keys {
-		if err := t.delete(b.Bucket(name), key); err != nil {
-			return 0, err
+	b := t.bucket(bucketIdempotency)
+	for _, name := range t.expiredPartitions(b) {
+		keys := firstKeys(b.Bucket(name), limit)
+		for _, key := range keys {
+			if err := t.delete(b.Bucket(name), key); err != nil {
+				return 0, err
+			}
 		}
+		if len(keys) > 0 {
+			return len(keys), nil
+		}
+		if len(t.undo) > 0 { // an undo may still need the bucket
+			continue
+		}
+		if err := b.DeleteBucket(name); err != nil {
+			return 0, storageFault(err)
+		}
+		t.dropped = true
 	}
-	if len(keys) == 0 && len(t.undo) == 0 { // an undo may still need the bucket
-		return 0, storageFault(b.DeleteBucket(name))
+	return 0, nil
+}
+
+func (t *tx) expiredPartitions(b *bbolt.Bucket) (names [][]byte) {
+	end := partitionOf(t.now.Add(-store.IdempotencyTTL))
+	c := b.Cursor()
+	for name, _ := c.First(); name != nil && partitionNumber(name) < end; name, _ = c.Next() {
+		names = append(names, bytes.Clone(name))
 	}
-	return len(keys), nil
+	return names
 }
 
 func firstKeys(b *bbolt.Bucket, limit int) [][]byte {

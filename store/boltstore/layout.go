@@ -27,6 +27,9 @@ var (
 	bucketOwners = []byte("owners")
 	// bucketMemberList: org id, 0, createdAt ms, member id → the item's JSON.
 	bucketMemberList = []byte("memberList")
+	// bucketRemovedEnds: org id → key in bucketMemberList of the last member, if
+	// that was removed. New members still go behind it.
+	bucketRemovedEnds = []byte("removedEnds")
 	// bucketAuditLog: org id, 0, createdAt ms, entry id → the item's JSON.
 	bucketAuditLog = []byte("auditLog")
 	// bucketInstructions: org id → instructions record.
@@ -54,7 +57,7 @@ var (
 
 var buckets = [][]byte{
 	bucketMeta, bucketOrgs, bucketPlans, bucketMembers, bucketOwners, bucketMemberList,
-	bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketEndpoints, bucketEndpointNumbers,
+	bucketRemovedEnds, bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketEndpoints, bucketEndpointNumbers,
 	bucketEvents, bucketDeliveries, bucketDue, bucketIdempotency, bucketCertificates,
 }
 

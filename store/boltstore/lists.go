@@ -9,29 +9,51 @@ import (
 	"teamdata/store"
 )
 
-// place gives a list item what is missing of its position. A position that is
-// given here follows every other in the list, also when the clock stepped back
-// or an import brought items of the future. A position that was brought along
-// stays.
-func (t *tx) place(b *bbolt.Bucket, orgID, prefix string, id *string, createdAt *time.Time) {
-	if !createdAt.IsZero() {
-		if *id == "" {
-			*id = t.NewID(prefix)
-		}
-		return
-	}
+// place gives a list item what is missing of its position, and returns its key.
+// A position that is given here follows every other that the list ever had,
+// also when the clock stepped back or an import brought items of the future. A
+// position that was brought along stays, unless another item has it: conflict.
+func (t *tx) place(b *bbolt.Bucket, orgID, prefix string, id *string, createdAt *time.Time) ([]byte, error) {
 	at := store.Cursor{Ms: uint64(t.now.UnixMilli()), ID: *id}
 	if at.ID == "" {
 		at.ID = t.NewID(prefix)
 	}
-	if key := lastBefore(b.Cursor(), orgKey(orgID, ""), orgEnd(orgID)); key != nil {
-		last := cursorOf(orgID, key)
-		at.Ms = max(at.Ms, last.Ms)
-		if at.Compare(last) <= 0 {
+	if !createdAt.IsZero() {
+		at.Ms = uint64(createdAt.UnixMilli())
+	} else if last := t.lastPosition(b, orgID); at.Ms <= last.Ms {
+		if at.Ms = last.Ms; at.ID <= last.ID {
 			at.Ms++
 		}
 	}
+	key := listKey(orgID, at)
+	if !createdAt.IsZero() && b.Get(key) != nil {
+		return nil, store.Errorf(store.CodeConflict, "The list has an item %s of that time already.", at.ID)
+	}
 	*id, *createdAt = at.ID, time.UnixMilli(int64(at.Ms)).UTC()
+	return key, nil
+}
+
+// lastPosition is the greatest position that a list of the org has, or had
+// before its last items were removed.
+func (t *tx) lastPosition(b *bbolt.Bucket, orgID string) (last store.Cursor) {
+	if key := lastBefore(b.Cursor(), orgKey(orgID, ""), orgEnd(orgID)); key != nil {
+		last = cursorOf(orgID, key)
+	}
+	if key := t.bolt.Bucket(bucketRemovedEnds).Get([]byte(orgID)); key != nil {
+		if removed := cursorOf(orgID, key); removed.Compare(last) > 0 {
+			last = removed
+		}
+	}
+	return last
+}
+
+// keepEnd notes the position of an item that is about to be removed, if nothing
+// in the list follows it.
+func (t *tx) keepEnd(b *bbolt.Bucket, orgID string, key []byte) error {
+	if t.lastPosition(b, orgID).Compare(cursorOf(orgID, key)) > 0 {
+		return nil
+	}
+	return t.put(t.bucket(bucketRemovedEnds), []byte(orgID), key)
 }
 
 // page copies up to limit items after a cursor, with commas between them.
@@ -71,9 +93,11 @@ func seekAfter(c *bbolt.Cursor, orgID string, after store.Cursor) (key, item []b
 
 func (t *tx) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {
 	b := t.bucket(bucketAuditLog)
-	t.place(b, e.OrgID, store.PrefixAudit, &e.ID, &e.CreatedAt)
-	key := listKey(e.OrgID, store.CursorOf(e.CreatedAt, e.ID))
-	return e, t.put(b, key, e.AppendJSON(make([]byte, 0, 192)))
+	key, err := t.place(b, e.OrgID, store.PrefixAudit, &e.ID, &e.CreatedAt)
+	if err != nil {
+		return store.AuditEntry{}, err
+	}
+	return e, t.insert(b, key, e.AppendJSON(make([]byte, 0, 192)))
 }
 
 func (t *tx) AuditPage(orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {
@@ -85,7 +109,9 @@ func (t *tx) Member(orgID, userID string) (m store.Member, err error) {
 }
 
 func (t *tx) AppendMember(m store.Member) (store.Member, error) {
-	t.place(t.bucket(bucketMemberList), m.OrgID, store.PrefixMember, &m.ID, &m.CreatedAt)
+	if _, err := t.place(t.bucket(bucketMemberList), m.OrgID, store.PrefixMember, &m.ID, &m.CreatedAt); err != nil {
+		return store.Member{}, err
+	}
 	return m, t.PutMember(m)
 }
 
@@ -114,7 +140,11 @@ func (t *tx) DeleteMember(orgID, userID string) error {
 		return err
 	}
 	t.touched = true
-	if err := t.delete(t.bucket(bucketMemberList), listKey(orgID, store.CursorOf(m.CreatedAt, m.ID))); err != nil {
+	list, key := t.bucket(bucketMemberList), listKey(orgID, store.CursorOf(m.CreatedAt, m.ID))
+	if err := t.keepEnd(list, orgID, key); err != nil {
+		return err
+	}
+	if err := t.delete(list, key); err != nil {
 		return err
 	}
 	if err := t.delete(t.bucket(bucketOwners), orgKey(orgID, userID)); err != nil {

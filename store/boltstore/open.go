@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
-	berrors "go.etcd.io/bbolt/errors"
 )
 
 const (
@@ -27,26 +26,30 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := bbolt.Open(path, fileMode, o.bolt(size))
+	db, err := openBolt(path, o, size)
 	if err != nil {
 		return nil, explain(path, err)
 	}
-	if err := prepare(db); err != nil {
-		db.Close()
-		return nil, fmt.Errorf("data file %s %w", path, err)
-	}
-	s := &Store{db: db, clock: o.Now, closed: make(chan struct{})}
+	s := &Store{db: db, limit: newLimit(db, o.MaxSize), clock: o.Now, closed: make(chan struct{})}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
 	s.claimed = make(map[string]struct{})
-	if err := s.resumeIDs(); err != nil {
+	if err := guardPages(s.start); err != nil {
+		discard(path, size) // under the lock: nobody else has begun to use it
 		db.Close()
-		return nil, fmt.Errorf("data file %s %w", path, err)
+		return nil, explain(path, err)
 	}
 	s.queue.init()
 	go s.write()
 	return s, nil
+}
+
+func (s *Store) start() error {
+	if err := prepare(s.db); err != nil {
+		return err
+	}
+	return s.resumeIDs()
 }
 
 // resumeIDs lets new ids follow those in the file, even if the clock stepped
@@ -77,14 +80,40 @@ func (o Options) bolt(size int64) *bbolt.Options {
 	}
 }
 
+// openBolt opens a file that inspect has seen with a size.
+func openBolt(path string, o Options, size int64) (db *bbolt.DB, err error) {
+	var file *os.File
+	options := o.bolt(size)
+	options.OpenFile = func(name string, flag int, mode fs.FileMode) (_ *os.File, err error) {
+		file, err = os.OpenFile(name, flag, mode)
+		return file, err
+	}
+	err = guardPages(func() (err error) {
+		db, err = bbolt.Open(path, fileMode, options)
+		return err
+	})
+	if errors.Is(err, errPage) {
+		unlock(file) // bbolt left it open and mapped
+		file.Close()
+	}
+	if err != nil {
+		discardHead(path, size, err)
+		return nil, err
+	}
+	return db, nil
+}
+
+// absent is the size of a file that does not exist.
+const absent = -1
+
 // inspect looks at a file before it is opened for writing. bbolt maps the file,
 // so a page that is missing at its end would end the process when it is
 // touched.
 func inspect(path string) (size int64, err error) {
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return 0, checkFolder(path)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return absent, checkFolder(path)
 	case err != nil:
 		return 0, explain(path, err)
 	case info.IsDir():
@@ -107,25 +136,13 @@ func inspect(path string) (size int64, err error) {
 
 func checkFolder(path string) error {
 	folder := filepath.Dir(path)
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+	switch info, err := os.Stat(folder); {
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("data file %s can't be made: %s is not a folder; give another path with --data", path, folder)
+	case err != nil:
 		return fmt.Errorf("data file %s can't be made: there is no folder %s; make it with: mkdir -p %s", path, folder, folder)
 	}
 	return nil
-}
-
-// explain says for the operator what keeps a file from being opened.
-func explain(path string, err error) error {
-	switch {
-	case errors.Is(err, berrors.ErrTimeout):
-		return fmt.Errorf("data file %s is in use%s: another process holds the lock (flock) on it; stop that process, or give another file with --data", path, holder(path))
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("data file %s can't be read and written by this user; mend its owner and mode (0600), or give another file with --data", path)
-	case errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum):
-		return fmt.Errorf("data file %s is not a teamdata file, or its head is damaged (%w); give another file with --data, or put back a backup", path, err)
-	case errors.Is(err, syscall.ENOSPC):
-		return fmt.Errorf("data file %s can't be made: the disk is full", path)
-	}
-	return fmt.Errorf("data file %s can't be opened: %w", path, err)
 }
 
 // prepare makes the buckets of a new file, and holds an old one to its schema.
@@ -138,7 +155,7 @@ func prepare(db *bbolt.DB) error {
 	case found == schemaVersion:
 		return nil
 	case found > schemaVersion:
-		return fmt.Errorf("has schema %d, and this teamdata knows up to %d: a newer teamdata wrote it; run that one, or put back a backup", found, schemaVersion)
+		return refusal(fmt.Sprintf("has schema %d, and this teamdata knows up to %d: a newer teamdata wrote it; run that one, or put back a backup", found, schemaVersion))
 	}
 	return db.Update(func(bolt *bbolt.Tx) error {
 		for _, name := range buckets {
@@ -160,7 +177,7 @@ func schemaOf(db *bbolt.DB) (version uint64, err error) {
 			return nil
 		}
 		if meta == nil || len(meta.Get(keySchema)) != 8 {
-			return errors.New("is a bbolt file, but not one of teamdata; give another file with --data")
+			return errForeign
 		}
 		version = binary.BigEndian.Uint64(meta.Get(keySchema))
 		return nil

@@ -33,46 +33,76 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 	})
 }
 
-// Claim walks the endpoint's range of the due index.
-func (s *Store) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (claims store.Claims, err error) {
-	err = s.view(func(t *tx) error {
-		claims.Endpoint, err = t.endpointByNumber(endpoint)
-		if store.IsNotFound(err) || err == nil && claims.Endpoint.Disabled() {
-			return nil
+// Claim takes what is due in two looks. What the first finds may have been
+// attempted and given back since the moment that it sees; the second, begun
+// after the claiming, sees that too.
+func (s *Store) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (store.Claims, error) {
+	for {
+		var keys [][]byte
+		var claims store.Claims
+		err := s.view(func(t *tx) (err error) {
+			keys, err = t.claim(&claims, endpoint, now, limit)
+			return err
+		})
+		if err == nil && len(keys) > 0 {
+			err = s.view(func(t *tx) error { return t.loadDue(&claims, keys) })
 		}
 		if err != nil {
-			return err
+			for _, key := range keys {
+				s.releaseKey(key)
+			}
+			return store.Claims{}, err
 		}
-		return t.claim(&claims, now, limit)
-	})
-	if err != nil {
-		for _, c := range claims.Claims {
-			s.Release(c.Delivery.ID)
+		if len(claims.Claims) > 0 || len(keys) == 0 {
+			return claims, nil
 		}
-		return store.Claims{}, err
 	}
-	return claims, nil
 }
 
-func (t *tx) claim(claims *store.Claims, now time.Time, limit int) error {
-	prefix := numberKey(claims.Endpoint.Number)
+func (s *Store) releaseKey(key []byte) {
+	_, _, id := readDueKey(key)
+	s.Release(id)
+}
+
+// claim walks the endpoint's range of the due index, and returns the keys of
+// what it claimed.
+func (t *tx) claim(claims *store.Claims, endpoint uint64, now time.Time, limit int) (keys [][]byte, err error) {
+	claims.Endpoint, err = t.endpointByNumber(endpoint)
+	if store.IsNotFound(err) || err == nil && claims.Endpoint.Disabled() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	prefix := numberKey(endpoint)
 	c := t.bolt.Bucket(bucketDue).Cursor()
 	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
 		_, ms, id := readDueKey(key)
 		due := time.UnixMilli(int64(ms))
-		if len(claims.Claims) == limit || due.After(now) {
+		if len(keys) == limit || due.After(now) {
 			if !t.s.isClaimed(id) {
 				claims.Next = due
-				return nil
+				return keys, nil
 			}
 			continue
 		}
-		if !t.s.claim(id) {
+		if t.s.claim(id) {
+			keys = append(keys, bytes.Clone(key))
+		}
+	}
+	return keys, nil
+}
+
+// loadDue loads what was claimed, and gives back what is not due any more.
+func (t *tx) loadDue(claims *store.Claims, keys [][]byte) error {
+	for _, key := range keys {
+		if t.bolt.Bucket(bucketDue).Get(key) == nil {
+			t.s.releaseKey(key)
 			continue
 		}
+		_, _, id := readDueKey(key)
 		claim, err := t.load(id)
 		if err != nil {
-			t.s.Release(id)
 			return err
 		}
 		claims.Claims = append(claims.Claims, claim)

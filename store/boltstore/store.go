@@ -30,6 +30,7 @@ type Options struct {
 // Store is a bbolt file as a store.Store.
 type Store struct {
 	db    *bbolt.DB
+	limit limit // belongs to the writer
 	clock func() time.Time
 	claims
 	generation atomic.Uint64

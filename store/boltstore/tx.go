@@ -23,6 +23,8 @@ type tx struct {
 	undo    []change
 	due     []dueAt // what OnDue is told after the commit
 	touched bool    // something that an Access depends on was written
+	grown   int     // bytes added less bytes taken away
+	dropped bool    // an empty bucket was dropped, which needs no undo
 }
 
 // change is one write, with what was there before it.
@@ -49,20 +51,32 @@ func (t *tx) bucket(name []byte) *bbolt.Bucket {
 
 // insert writes under a key that is not in use.
 func (t *tx) insert(b *bbolt.Bucket, key, value []byte) error {
-	t.undo = append(t.undo, change{b, key, nil})
+	t.note(change{b, key, nil}, len(key)+len(value))
 	return storageFault(b.Put(key, value))
 }
 
 // put writes under a key that may be in use.
 func (t *tx) put(b *bbolt.Bucket, key, value []byte) error {
-	t.undo = append(t.undo, change{b, key, b.Get(key)})
+	t.note(change{b, key, b.Get(key)}, len(key)+len(value))
 	return storageFault(b.Put(key, value))
 }
 
 func (t *tx) delete(b *bbolt.Bucket, key []byte) error {
-	t.undo = append(t.undo, change{b, key, b.Get(key)})
+	t.note(change{b, key, b.Get(key)}, 0)
 	return storageFault(b.Delete(key))
 }
+
+// note keeps a change that puts so many bytes in the place of the old ones.
+func (t *tx) note(c change, size int) {
+	t.undo = append(t.undo, c)
+	t.grown += size
+	if c.old != nil {
+		t.grown -= len(c.key) + len(c.old)
+	}
+}
+
+// wrote tells whether there is something to commit.
+func (t *tx) wrote() bool { return len(t.undo) > 0 || t.dropped }
 
 // rollback undoes this transaction's writes alone, last first.
 func (t *tx) rollback() error {

@@ -118,15 +118,28 @@ func (s *Store) write() {
 // sets each update's error.
 func (s *Store) commit(batch []*update) {
 	txs, err := s.commitBatch(batch)
-	if err != nil {
+	switch {
+	case err == nil:
+		s.announce(txs)
+	case len(batch) > 1 && isFull(err):
+		s.commitEach(batch)
+	default:
 		for _, u := range batch {
 			if u.err == nil {
 				u.err = storageFault(err)
 			}
 		}
-		return
 	}
-	s.announce(txs)
+}
+
+// commitEach gives each update of a batch that had no room a commit of its own,
+// so that one that is too large does not take the rest with it.
+func (s *Store) commitEach(batch []*update) {
+	for i, u := range batch {
+		if u.err == nil {
+			s.commit(batch[i : i+1])
+		}
+	}
 }
 
 func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
@@ -137,18 +150,21 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	if err != nil {
 		return nil, err
 	}
+	grown := 0
 	for _, u := range batch {
 		t, err := s.run(bolt, u)
 		if err != nil {
 			return nil, errors.Join(err, bolt.Rollback())
 		}
-		if t != nil && len(t.undo) > 0 {
+		if t != nil && t.wrote() {
 			written = append(written, t)
+			grown += t.grown
 		}
 	}
 	if len(written) == 0 {
 		return nil, bolt.Rollback()
 	}
+	s.db.MaxSize = s.limit.of(grown)
 	return written, s.sync(bolt)
 }
 

@@ -1,0 +1,104 @@
+package boltstore
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+// BenchmarkUpdateAlone is what a lone caller waits for, beside what this disk
+// takes for one sync. bbolt syncs twice a commit: the pages, then the head.
+func BenchmarkUpdateAlone(b *testing.B) {
+	f := newFixture(b, Options{})
+	sync := syncTime(b, filepath.Dir(f.path))
+	for b.Loop() {
+		f.update(appendAudit("usr_1"))
+	}
+	each := b.Elapsed() / time.Duration(b.N)
+	b.ReportMetric(float64(sync.Microseconds()), "µs/fdatasync")
+	b.ReportMetric(float64(each)/float64(sync), "fdatasyncs/update")
+}
+
+// syncTime is how long a page that is written over takes to be on the disk.
+func syncTime(b *testing.B, folder string) time.Duration {
+	b.Helper()
+	const n = 200
+	file, err := os.Create(filepath.Join(folder, "floor"))
+	must(b, err)
+	defer file.Close()
+	page := make([]byte, 4096)
+	var start time.Time
+	for i := range n + 1 {
+		if i == 1 { // the first one also makes room
+			start = time.Now()
+		}
+		_, err := file.WriteAt(page, 0)
+		must(b, err)
+		must(b, syscall.Fdatasync(int(file.Fd())))
+	}
+	return time.Since(start) / n
+}
+
+// BenchmarkUpdate64 is what 64 callers get done together.
+func BenchmarkUpdate64(b *testing.B) {
+	const callers = 64
+	f := newFixture(b, Options{})
+	body := []byte(strings.Repeat("x", 1000))
+	record := func(tx store.Tx) error {
+		return tx.AddEvent(store.Event{ID: tx.NewID(store.PrefixEvent), OrgID: testOrg, CreatedAt: tx.Now(), Body: body})
+	}
+	before := f.commits()
+	var done sync.WaitGroup
+	b.ResetTimer()
+	for caller := range callers {
+		done.Go(func() {
+			for i := caller; i < b.N; i += callers {
+				f.update(record)
+			}
+		})
+	}
+	done.Wait()
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "updates/s")
+	b.ReportMetric(float64(b.N)/float64(f.commits()-before), "updates/commit")
+}
+
+func BenchmarkView(b *testing.B) {
+	f := newFixture(b, Options{NoSync: true})
+	f.update(func(tx store.Tx) error {
+		for i := range 10_000 {
+			if err := appendAudit(fmt.Sprintf("usr_%04d", i))(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	b.Run("get", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			f.view(func(tx store.Tx) error {
+				_, err := tx.Org(testOrg)
+				return err
+			})
+		}
+	})
+	b.Run("page of 100", func(b *testing.B) {
+		var buf []byte
+		var after store.Cursor
+		b.ReportAllocs()
+		for b.Loop() {
+			f.view(func(tx store.Tx) error {
+				page, err := tx.AuditPage(testOrg, after, 100, buf[:0])
+				buf, after = page.Items, page.Last
+				return err
+			})
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package boltstore
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+)
+
+// childRole says, in the environment of a child process, what it is to do
+// instead of running the tests. Its arguments follow on the command line.
+const childRole = "BOLTSTORE_TEST_CHILD"
+
+var childRoles = map[string]func(args []string) error{
+	"hold":  childHolds,
+	"open":  childOpens,
+	"write": childWrites,
+}
+
+func TestMain(m *testing.M) {
+	role, isChild := os.LookupEnv(childRole)
+	if !isChild {
+		os.Exit(m.Run())
+	}
+	if err := childRoles[role](os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func newChild(t *testing.T, role string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(os.Environ(), childRole+"="+role)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// childHolds keeps a file open until its standard input ends.
+func childHolds(args []string) error {
+	s, err := Open(args[0], Options{})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	fmt.Println("open")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// holdInChild returns the process id of a child that has the file open.
+func holdInChild(t *testing.T, path string) int {
+	t.Helper()
+	cmd := newChild(t, "hold", path)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "open\n" {
+		t.Fatalf("the child said %q: %v", line, err)
+	}
+	return cmd.Process.Pid
+}
+
+// nobody is a user without rights.
+const nobody = 65534
+
+// childOpens prints what Open says to a user who is not root.
+func childOpens(args []string) error {
+	if os.Getuid() == 0 {
+		for _, drop := range []error{syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody)} {
+			if drop != nil {
+				return drop
+			}
+		}
+	}
+	s, err := Open(args[0], Options{})
+	if err != nil {
+		fmt.Print(err)
+		return nil
+	}
+	return s.Close()
+}
+
+// openInChild returns what Open says to a user who is not root.
+func openInChild(t *testing.T, path string) string {
+	t.Helper()
+	out, err := newChild(t, "open", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}

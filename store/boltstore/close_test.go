@@ -1,0 +1,102 @@
+package boltstore
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+func TestAfterClose(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.close()
+	for name, err := range map[string]error{
+		"Update":  f.Update(bg, func(store.Tx) error { panic("runs") }),
+		"View":    f.View(bg, func(store.Tx) error { panic("runs") }),
+		"EachDue": f.EachDue(bg, func(uint64, time.Time) { panic("runs") }),
+		"Claim":   func() error { _, err := f.Claim(bg, 1, time.Now(), 1); return err }(),
+	} {
+		if store.CodeOf(err) != store.CodeUnavailable {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Errorf("closing twice: %v", err)
+	}
+}
+
+// TestCloseFinishesWhatWaits: what was waiting when Close was called commits,
+// what comes later is refused.
+func TestCloseFinishesWhatWaits(t *testing.T) {
+	f := newFixture(t, Options{NoSync: true})
+	release, busy := f.occupy()
+	const n = maxBatch + 10
+	var waiting sync.WaitGroup
+	for i := range n {
+		waiting.Go(func() {
+			if err := f.Update(bg, appendAudit(fmt.Sprint("usr_", i))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	f.untilWaiting(n)
+	closed := make(chan error, 1)
+	go func() { closed <- f.Close() }()
+	until(t, "the store refuses", func() bool {
+		f.queue.mu.Lock()
+		defer f.queue.mu.Unlock()
+		return f.queue.closed
+	})
+	if err := f.Update(bg, appendAudit("usr_late")); store.CodeOf(err) != store.CodeUnavailable {
+		t.Errorf("an Update after Close: %v", err)
+	}
+	release()
+	waiting.Wait()
+	must(t, <-busy)
+	must(t, <-closed)
+	f.open(Options{})
+	f.countAudit(n)
+}
+
+// TestCloseAmidUpdates: whatever Close cuts into, each Update either committed
+// or was refused, and none hangs.
+func TestCloseAmidUpdates(t *testing.T) {
+	f := newFixture(t, Options{NoSync: true})
+	var committed atomic.Int64
+	var done sync.WaitGroup
+	for w := range 16 {
+		done.Go(func() {
+			for i := 0; ; i++ {
+				err := f.Update(bg, appendAudit(fmt.Sprintf("usr_%d_%d", w, i)))
+				if store.CodeOf(err) == store.CodeUnavailable {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				committed.Add(1)
+			}
+		})
+	}
+	until(t, "some have committed", func() bool { return committed.Load() > 100 })
+	f.close()
+	done.Wait()
+	wellKept(t, f.path)
+	f.open(Options{})
+	f.countAudit(int(committed.Load()))
+}
+
+func (f *fixture) countAudit(want int) {
+	f.Helper()
+	f.view(func(tx store.Tx) error {
+		page, err := tx.AuditPage(testOrg, store.Cursor{}, 1<<20, nil)
+		if page.Count != want {
+			f.Errorf("%d audit entries, want %d", page.Count, want)
+		}
+		return err
+	})
+}

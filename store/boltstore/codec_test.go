@@ -1,0 +1,162 @@
+package boltstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"reflect"
+	"runtime"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+func TestRoundTrip(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(string(k.bucket), func(t *testing.T) {
+			for i, sample := range k.samples {
+				value, fields := k.blank()
+				if err := decode(encode(k.fields(sample)), fields); err != nil {
+					t.Fatal(i, err)
+				}
+				if !reflect.DeepEqual(value, sample) {
+					t.Errorf("sample %d is read as %+.500v", i, value)
+				}
+			}
+		})
+	}
+}
+
+func TestTimesAreKeptToTheMillisecond(t *testing.T) {
+	fine := someTime.Add(999_999).In(time.FixedZone("elsewhere", 3600))
+	org := store.Org{CreatedAt: fine}
+	var read store.Org
+	must(t, decode(encode(orgFields(&org)), orgFields(&read)))
+	if want := fine.UTC().Truncate(time.Millisecond); read.CreatedAt != want {
+		t.Errorf("%v is read as %v", fine, read.CreatedAt)
+	}
+}
+
+// TestRecordsOutliveTheirTransaction: what is read shares no memory with the
+// file, which is not the record's any more when the transaction has ended.
+func TestRecordsOutliveTheirTransaction(t *testing.T) {
+	for _, k := range kinds {
+		record := encode(k.fields(k.samples[0]))
+		value, fields := k.blank()
+		must(t, decode(record, fields))
+		clear(record)
+		if !reflect.DeepEqual(value, k.samples[0]) {
+			t.Errorf("%s: a change of the record changed what was read", k.bucket)
+		}
+	}
+}
+
+// TestOlderRecord cuts a record at every byte. A cut behind a field is an older
+// record, and reads as one that has only the fields before it; any other is
+// damage.
+func TestOlderRecord(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(string(k.bucket), func(t *testing.T) {
+			record := encode(k.fields(k.samples[0]))
+			older := 0
+			for end := range record {
+				value, fields := k.blank()
+				if err := decode(record[:end], fields); err != nil {
+					if !errors.Is(err, errRecord) {
+						t.Fatal(err)
+					}
+					continue
+				}
+				older++
+				again := encode(k.fields(value))
+				if !bytes.HasPrefix(again, record[:end]) || len(bytes.Trim(again[end:], "\x00\x20")) > 0 {
+					t.Errorf("cut at %d it is read as %+v", end, value)
+				}
+			}
+			if want := countFields(reflect.TypeOf(k.samples[0]).Elem()); older < want {
+				t.Errorf("%d cuts are older records, for %d fields", older, want)
+			}
+		})
+	}
+}
+
+// countFields counts the fields of a struct, and of the structs in it.
+func countFields(of reflect.Type) (n int) {
+	for i := range of.NumField() {
+		if f := of.Field(i).Type; f.Kind() == reflect.Struct && f != reflect.TypeFor[time.Time]() {
+			n += countFields(f)
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+func TestNewerRecordIsNotTakenForWhole(t *testing.T) {
+	for _, k := range kinds {
+		_, fields := k.blank()
+		if err := decode(append(encode(k.fields(k.samples[0])), 0), fields); !errors.Is(err, errRecord) {
+			t.Errorf("%s: a byte too many: %v", k.bucket, err)
+		}
+	}
+}
+
+// TestLyingLengths: a length or a count is only believed as far as there is
+// something behind it.
+func TestLyingLengths(t *testing.T) {
+	for _, n := range []uint64{8, 1 << 20, 1 << 40, math.MaxInt64, math.MaxInt64 + 1, math.MaxUint64} {
+		lie := binary.AppendUvarint(nil, n)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for name, read := range map[string]func(*codec){
+			"text":  func(c *codec) { c.text(new(string)) },
+			"bytes": func(c *codec) { c.bytes(new([]byte)) },
+			"hash":  func(c *codec) { c.hash(new([32]byte)) },
+			"texts": func(c *codec) { c.texts(new([]string)) },
+		} {
+			if err := decode(append(lie, "abc"...), read); !errors.Is(err, errRecord) {
+				t.Errorf("%s of length %d: %v", name, n, err)
+			}
+			if err := decode(lie, read); !errors.Is(err, errRecord) {
+				t.Errorf("%s of length %d with nothing behind: %v", name, n, err)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+			t.Errorf("a length of %d took %d bytes", n, used)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for i, k := range kinds {
+		for _, sample := range k.samples {
+			if record := encode(k.fields(sample)); len(record) < 1<<12 {
+				f.Add(uint8(i), record)
+			}
+		}
+	}
+	f.Add(uint8(5), binary.AppendUvarint(make([]byte, 5), math.MaxUint64))
+	f.Fuzz(func(t *testing.T, which uint8, record []byte) {
+		k := kinds[int(which)%len(kinds)]
+		value, fields := k.blank()
+		if err := decode(record, fields); err != nil {
+			if !errors.Is(err, errRecord) {
+				t.Errorf("another error: %v", err)
+			}
+			return
+		}
+		if e, ok := value.(*store.Endpoint); ok && len(e.Events) > len(record) {
+			t.Errorf("%d texts out of %d bytes", len(e.Events), len(record))
+		}
+		again, fields := k.blank()
+		if err := decode(encode(k.fields(value)), fields); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(value, again) {
+			t.Errorf("%+v is read again as %+v", value, again)
+		}
+	})
+}

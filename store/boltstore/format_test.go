@@ -1,0 +1,166 @@
+package boltstore
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// formatDoc is docs/format.md: the text under each bucket's heading.
+func formatDoc(t *testing.T) (text string, sections map[string]string) {
+	t.Helper()
+	text = string(readFile(t, "../../docs/format.md"))
+	_, list, _ := strings.Cut(text, "\n## Buckets\n")
+	list, _, _ = strings.Cut(list, "\n## ")
+	sections = map[string]string{}
+	for _, section := range strings.Split(list, "\n### ")[1:] {
+		heading, body, _ := strings.Cut(section, "\n")
+		sections[strings.Trim(heading, "`")] = body
+	}
+	return text, sections
+}
+
+func TestFormatNamesTheBuckets(t *testing.T) {
+	_, sections := formatDoc(t)
+	for _, name := range buckets {
+		if _, ok := sections[string(name)]; !ok {
+			t.Errorf("docs/format.md lacks the bucket %s", name)
+		}
+		delete(sections, string(name))
+	}
+	for name := range sections {
+		t.Errorf("docs/format.md names a bucket %s, which there is not", name)
+	}
+}
+
+func TestFormatNamesTheSchema(t *testing.T) {
+	text, _ := formatDoc(t)
+	if want := fmt.Sprintf("\nSchema version: %d\n", schemaVersion); !strings.Contains(text, want) {
+		t.Errorf("docs/format.md does not say %q", strings.TrimSpace(want))
+	}
+	if span := fmt.Sprintf("21,600,000 (%d hours)", partitionSpan/time.Hour); !strings.Contains(text, span) || partitionSpan.Milliseconds() != 21_600_000 {
+		t.Errorf("docs/format.md does not divide by %s", span)
+	}
+}
+
+var (
+	fieldRow = regexp.MustCompile(`(?m)^\| [^|]+ \| ([a-z]+) \|`)
+	recorded = regexp.MustCompile(`→ record`)
+)
+
+// kindsOf are the kinds of fields that a section's table gives, in its order.
+func kindsOf(section string) (kinds []string) {
+	for _, row := range fieldRow.FindAllStringSubmatch(section, -1) {
+		kinds = append(kinds, row[1])
+	}
+	return slices.DeleteFunc(kinds, func(kind string) bool { return kind == "kind" }) // the table's head
+}
+
+// TestFormatOfRecords reads records by nothing but the tables of the document,
+// and finds in each the values that went into it.
+func TestFormatOfRecords(t *testing.T) {
+	_, sections := formatDoc(t)
+	for _, k := range kinds {
+		t.Run(string(k.bucket), func(t *testing.T) {
+			section := sections[string(k.bucket)]
+			for i, sample := range k.samples {
+				got := readByKinds(t, kindsOf(section), encode(k.fields(sample)))
+				if want := flatten(reflect.ValueOf(sample).Elem()); !slices.Equal(got, want) {
+					t.Errorf("sample %d is read as\n%.300q for\n%.300q", i, got, want)
+				}
+			}
+			delete(sections, string(k.bucket))
+		})
+	}
+	for name, section := range sections {
+		if recorded.MatchString(section) || len(kindsOf(section)) > 0 {
+			t.Errorf("docs/format.md says that %s holds records", name)
+		}
+	}
+}
+
+// readByKinds reads a record as docs/format.md describes it.
+func readByKinds(t *testing.T, kinds []string, record []byte) (values []string) {
+	t.Helper()
+	number := func() (n uint64) {
+		for shift := 0; ; shift += 7 {
+			b := record[0]
+			record = record[1:]
+			n |= uint64(b&0x7f) << shift
+			if b < 0x80 {
+				return n
+			}
+		}
+	}
+	text := func() string {
+		n := number()
+		s := string(record[:n])
+		record = record[n:]
+		return s
+	}
+	for _, kind := range kinds {
+		value := ""
+		switch kind {
+		case "number", "flag":
+			value = fmt.Sprint(number())
+		case "text", "bytes", "hash":
+			value = text()
+		case "texts":
+			for range number() {
+				value += text() + "\n"
+			}
+		case "time":
+			if n := number(); n > 0 {
+				value = fmt.Sprint(n - 1)
+			}
+		default:
+			t.Fatalf("there is no kind %q", kind)
+		}
+		values = append(values, value)
+	}
+	if len(record) > 0 {
+		t.Errorf("%d bytes are left", len(record))
+	}
+	return values
+}
+
+// flatten lists the values in a struct, as readByKinds does.
+func flatten(v reflect.Value) (values []string) {
+	for i := range v.NumField() {
+		switch f := v.Field(i); x := f.Interface().(type) {
+		case time.Time:
+			value := ""
+			if !x.IsZero() {
+				value = fmt.Sprint(x.UnixMilli())
+			}
+			values = append(values, value)
+		case []string:
+			values = append(values, strings.Join(append(slices.Clone(x), ""), "\n"))
+		case bool:
+			values = append(values, map[bool]string{true: "1", false: "0"}[x])
+		default:
+			values = append(values, flattenKind(f)...)
+		}
+	}
+	return values
+}
+
+func flattenKind(f reflect.Value) []string {
+	switch f.Kind() {
+	case reflect.Struct:
+		return flatten(f)
+	case reflect.Array, reflect.Slice:
+		b := make([]byte, f.Len())
+		reflect.Copy(reflect.ValueOf(b), f)
+		return []string{string(b)}
+	case reflect.String:
+		return []string{f.String()}
+	case reflect.Int:
+		return []string{fmt.Sprint(f.Int())}
+	}
+	return []string{fmt.Sprint(f.Uint())}
+}

@@ -1,0 +1,190 @@
+package boltstore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
+
+const testOrg = "org_test"
+
+var bg = context.Background()
+
+// fixture is a store with one org that has an endpoint, "whe_1".
+type fixture struct {
+	testing.TB
+	*Store
+	path string
+}
+
+func newFixture(t testing.TB, o Options) *fixture {
+	t.Helper()
+	f := &fixture{TB: t, path: filepath.Join(t.TempDir(), "teamdata.db")}
+	f.open(o)
+	f.fill()
+	t.Cleanup(func() { f.Store.Close() })
+	return f
+}
+
+func (f *fixture) open(o Options) {
+	f.Helper()
+	s, err := Open(f.path, o)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Store = s
+}
+
+func (f *fixture) close() {
+	f.Helper()
+	if err := f.Close(); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f *fixture) fill() {
+	f.Helper()
+	f.update(func(tx store.Tx) error {
+		if _, err := store.CreateOrg(tx, store.Org{ID: testOrg, Name: "Test"}); err != nil {
+			return err
+		}
+		_, err := store.CreateEndpoint(tx, store.Endpoint{
+			ID: "whe_1", OrgID: testOrg, URL: "https://receiver.example/hook", Events: []string{store.EventMemberAdded},
+		})
+		return err
+	})
+}
+
+func (f *fixture) update(fn func(store.Tx) error) {
+	f.Helper()
+	if err := f.Update(bg, fn); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f *fixture) view(fn func(store.Tx) error) {
+	f.Helper()
+	if err := f.View(bg, fn); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// commits is how many commits the file has seen.
+func (f *fixture) commits() int {
+	f.Helper()
+	tx, err := f.db.Begin(false)
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer tx.Rollback()
+	return tx.ID()
+}
+
+// dump is all that the file holds, for comparing.
+func (f *fixture) dump() string {
+	f.Helper()
+	var b strings.Builder
+	err := f.db.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
+			return dumpBucket(&b, string(name), bucket)
+		})
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return b.String()
+}
+
+func dumpBucket(b *strings.Builder, name string, bucket *bbolt.Bucket) error {
+	return bucket.ForEach(func(key, value []byte) error {
+		if value == nil {
+			return dumpBucket(b, fmt.Sprintf("%s/%q", name, key), bucket.Bucket(key))
+		}
+		fmt.Fprintf(b, "%s %q = %q\n", name, key, value)
+		return nil
+	})
+}
+
+func appendAudit(target string) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: testOrg, Action: "test", TargetID: target})
+		return err
+	}
+}
+
+// until lets other goroutines run until a condition holds.
+func until(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatal("waited in vain until ", what)
+		}
+	}
+}
+
+func readFile(t testing.TB, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func writeFile(t testing.TB, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, fileMode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refuses holds an error of Open to one line that names the file and the mend,
+// and the file to what it was.
+func refuses(t *testing.T, path string, wants ...string) {
+	t.Helper()
+	before, _ := os.ReadFile(path)
+	s, err := Open(path, Options{})
+	if err == nil {
+		s.Close()
+		t.Fatal("was opened")
+	}
+	saysOneLine(t, err.Error(), append(wants, path)...)
+	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+		t.Error("the file has changed")
+	}
+}
+
+func saysOneLine(t *testing.T, line string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(line, want) {
+			t.Errorf("%q lacks %q", line, want)
+		}
+	}
+	if strings.ContainsAny(line, "\n\r") {
+		t.Errorf("%q is more than one line", line)
+	}
+}
+
+// topBuckets are the names of the buckets in the file.
+func (f *fixture) topBuckets() map[string]bool {
+	f.Helper()
+	names := map[string]bool{}
+	must(f, f.db.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+			names[string(name)] = true
+			return nil
+		})
+	}))
+	return names
+}

@@ -1,0 +1,178 @@
+package boltstore
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
+
+// writes is every kind of write that an undo has to take back.
+var writes = map[string]func(tx store.Tx) error{
+	"put over": func(tx store.Tx) error {
+		return tx.PutOrg(store.Org{ID: testOrg, Name: "Another name"})
+	},
+	"put over twice": func(tx store.Tx) error {
+		return errors.Join(
+			tx.PutOrg(store.Org{ID: testOrg, Name: "Another name"}),
+			tx.PutOrg(store.Org{ID: testOrg, Name: "A third"}),
+		)
+	},
+	"put new": func(tx store.Tx) error {
+		return tx.PutCertificate("new", []byte("pem"))
+	},
+	"put new, then over": func(tx store.Tx) error {
+		return errors.Join(tx.PutCertificate("new", []byte("pem")), tx.PutCertificate("new", []byte("pem 2")))
+	},
+	"insert": func(tx store.Tx) error {
+		_, err := store.SendTest(tx, testOrg, "whe_1")
+		return err
+	},
+	"delete":          func(tx store.Tx) error { return tx.DeleteMember(testOrg, "usr_member") },
+	"delete an owner": func(tx store.Tx) error { return tx.DeleteMember(testOrg, "usr_owner") },
+	"delete, then insert": func(tx store.Tx) error {
+		if err := tx.DeleteMember(testOrg, "usr_owner"); err != nil {
+			return err
+		}
+		_, err := tx.AppendMember(store.Member{OrgID: testOrg, UserID: "usr_owner", Role: store.RoleAdmin})
+		return err
+	},
+	"an owner no more": func(tx store.Tx) error {
+		m, err := tx.Member(testOrg, "usr_owner")
+		if err != nil {
+			return err
+		}
+		m.Role = store.RoleMember
+		return tx.PutMember(m)
+	},
+	"due entry moved":   attempted(store.Attempt{Reason: "refused"}),
+	"due entry removed": attempted(store.Attempt{Status: 200}),
+	"due entry removed and put back": func(tx store.Tx) error {
+		d, err := tx.Delivery("whd_1")
+		if err != nil {
+			return err
+		}
+		return tx.PutDelivery(d)
+	},
+	"record in a partition": func(tx store.Tx) error {
+		return tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: testOrg, Key: "key 2", FirstUse: tx.Now()})
+	},
+	"expired record": func(tx store.Tx) error {
+		n, err := tx.ExpireIdempotencyRecords(10)
+		if n != 1 {
+			return errors.New("nothing has expired")
+		}
+		return err
+	},
+}
+
+func attempted(a store.Attempt) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		a.StartedAt, a.EndedAt = tx.Now(), tx.Now()
+		return store.RecordAttempt(tx, "whd_1", a, store.DefaultRetrySchedule)
+	}
+}
+
+// newFilled is a store with something to write over.
+func newFilled(t *testing.T) *fixture {
+	f := newFixture(t, Options{NoSync: true})
+	f.update(func(tx store.Tx) error {
+		for _, m := range []store.Member{
+			{OrgID: testOrg, UserID: "usr_owner", Role: store.RoleOwner},
+			{OrgID: testOrg, UserID: "usr_member", Role: store.RoleMember},
+		} {
+			if _, err := tx.AppendMember(m); err != nil {
+				return err
+			}
+		}
+		return errors.Join(
+			tx.AddEvent(store.Event{ID: "evt_1", OrgID: testOrg}),
+			tx.AddDelivery(store.Delivery{ID: "whd_1", EventID: "evt_1", EndpointNumber: 1, State: store.StatePending, DueAt: tx.Now()}),
+			tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: testOrg, Key: "old", FirstUse: tx.Now().Add(-48 * time.Hour)}),
+			tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: testOrg, Key: "key 1", FirstUse: tx.Now()}),
+		)
+	})
+	return f
+}
+
+var failures = map[string]struct {
+	end  func() error
+	says string
+}{
+	"error": {func() error { return errors.New("on purpose") }, "on purpose"},
+	"panic": {func() error { panic("on purpose") }, "panic in a transaction: on purpose"},
+}
+
+func TestUndoneAlone(t *testing.T) {
+	for what, write := range writes {
+		for how, failure := range failures {
+			t.Run(what+", "+how, func(t *testing.T) {
+				undoneAlone(t, write, failure.end, failure.says)
+			})
+		}
+	}
+}
+
+// undoneAlone lets a write fail between two that pass, and finds what those two
+// wrote and nothing else changed.
+func undoneAlone(t *testing.T, write func(store.Tx) error, end func() error, says string) {
+	f := newFilled(t)
+	before := f.dump()
+	errs := f.batch(
+		func(tx store.Tx) error { return tx.PutCertificate("a", []byte("1")) },
+		func(tx store.Tx) error {
+			if err := write(tx); err != nil {
+				t.Error(err)
+			}
+			return end()
+		},
+		func(tx store.Tx) error { return tx.PutCertificate("b", []byte("2")) },
+	)
+	if errs[0] != nil || errs[2] != nil {
+		t.Errorf("the others: %v, %v", errs[0], errs[2])
+	}
+	if errs[1] == nil || !strings.Contains(errs[1].Error(), says) {
+		t.Errorf("the failing one: %v", errs[1])
+	}
+	f.close()
+	wellKept(t, f.path)
+	f.open(Options{})
+	after := f.dump()
+	for _, passed := range []string{`certificates "a" = "1"` + "\n", `certificates "b" = "2"` + "\n"} {
+		if !strings.Contains(after, passed) {
+			t.Errorf("%s is not there", passed)
+		}
+		after = strings.Replace(after, passed, "", 1)
+	}
+	if before != after {
+		t.Errorf("it left\n%s\nwhere there was\n%s", after, before)
+	}
+}
+
+// TestUndoShowsNothing: a closure that follows a failed one in the batch sees
+// nothing of it.
+func TestUndoShowsNothing(t *testing.T) {
+	for what, write := range writes {
+		t.Run(what, func(t *testing.T) {
+			f := newFilled(t)
+			var seen [2]string
+			look := func(i int) func(store.Tx) error {
+				return func(st store.Tx) error {
+					var b strings.Builder
+					defer func() { seen[i] = b.String() }()
+					return st.(*tx).bolt.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
+						return dumpBucket(&b, string(name), bucket)
+					})
+				}
+			}
+			f.batch(look(0), func(tx store.Tx) error { return errors.Join(write(tx), errors.New("on purpose")) }, look(1))
+			if seen[0] == "" || seen[0] != seen[1] {
+				t.Errorf("before\n%s\nafter\n%s", seen[0], seen[1])
+			}
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"teamdata/store"
+)
+
+// attempt is an Update whose panic, if it comes out, is an error.
+func (s *subject) attempt(fn func(store.Tx) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return s.Update(context.Background(), fn)
+}
+
+// waysToFail end a transaction after its writes.
+var waysToFail = map[string]func() error{
+	"an error": func() error { return errFailing },
+	"a panic":  func() error { panic("this transaction is to panic") },
+}
+
+func testRollback(s *subject) {
+	n, first, second := s.fillEverything()
+	before := s.dump(&n)
+	for way, fail := range waysToFail {
+		var given names
+		err := s.attempt(func(tx store.Tx) error {
+			r := record(tx)
+			err := changeEverything(r, first, second)
+			s.code("the changes", err, "")
+			given.given(r.ids)
+			if dump(tx, &n) == before {
+				s.Errorf("the transaction does not see its own changes")
+			}
+			return fail()
+		})
+		if err == nil {
+			s.Errorf("after %s the Update returned nil", way)
+		}
+		s.same("after "+way, s.dump(&n), before)
+		s.notThere(&given)
+	}
+	s.reopen()
+	s.same("after reopening", s.dump(&n), before)
+	s.update(func(tx store.Tx) error { return changeEverything(tx, first, second) })
+	if s.dump(&n) == before {
+		s.Errorf("the changes can't be seen after their commit")
+	}
+}
+
+// notThere holds the events and deliveries of a failed transaction to having
+// left no trace.
+func (s *subject) notThere(given *names) {
+	s.Helper()
+	s.equal("ids were given", len(given.events) > 0 && len(given.deliveries) > 0, true)
+	s.view(func(tx store.Tx) error {
+		for _, id := range given.events {
+			_, err := tx.Event(id)
+			s.code("event of a failed transaction", err, store.CodeNotFound)
+		}
+		for _, id := range given.deliveries {
+			_, err := tx.Delivery(id)
+			s.code("delivery of a failed transaction", err, store.CodeNotFound)
+		}
+		return nil
+	})
+}
+
+// testFailuresAreUndoneAlone has many writers, two thirds of whose transactions
+// fail. Each writer has an org, and all write into acme.
+func testFailuresAreUndoneAlone(s *subject) {
+	const writers, updates = 8, 30
+	s.seed()
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for i := range updates {
+				err := s.attempt(func(tx store.Tx) error { return s.write(tx, w, i) })
+				if (err == nil) != (i%3 == 0) {
+					s.Errorf("writer %d, update %d: %v", w, i, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	good := 0
+	for w := range writers {
+		var want []string
+		for i := 0; i < updates; i += 3 {
+			want = append(want, fmt.Sprintf("update %d", i))
+		}
+		good += len(want)
+		s.equal("what a writer wrote", actions(s.auditLog(fmt.Sprintf("org_%d", w))), want)
+	}
+	s.equal("members of acme", strings.Count(s.members(acme), `"userId"`), 1+good)
+	claims, err := s.Claim(context.Background(), 1, s.clock.now(), writers*updates)
+	s.code("claim", err, "")
+	s.equal("deliveries that wait", len(claims.Claims), good)
+}
+
+// write is update i of writer w; every third is good.
+func (s *subject) write(tx store.Tx, w, i int) error {
+	org, user := fmt.Sprintf("org_%d", w), fmt.Sprintf("usr_%d_%d", w, i)
+	if _, err := tx.AppendAudit(store.AuditEntry{OrgID: org, Action: fmt.Sprintf("update %d", i)}); err != nil {
+		return err
+	}
+	if _, err := store.AddMember(tx, ada, store.Member{OrgID: acme, UserID: user, Role: store.RoleMember}); err != nil {
+		return err
+	}
+	switch i % 3 {
+	case 1:
+		return errFailing
+	case 2:
+		panic("this transaction is to panic")
+	}
+	return nil
+}
+
+// actions are the actions in a log's JSON.
+func actions(items string) (list []string) {
+	for _, rest := range strings.Split(items, `"action":"`)[1:] {
+		action, _, _ := strings.Cut(rest, `"`)
+		list = append(list, action)
+	}
+	return list
+}

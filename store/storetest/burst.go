@@ -1,0 +1,148 @@
+package storetest
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"teamdata/store"
+)
+
+// operation is a rule or a write, with its parameters drawn.
+type operation struct {
+	name string
+	run  func(store.Tx) error
+}
+
+// transaction is an Update of some operations. An operation that is refused does
+// not end it.
+type transaction struct {
+	operations []operation
+	fails      bool
+	panics     bool
+	codes      []store.Code // what came of each operation
+	trace      *trace
+}
+
+func (t *transaction) String() string {
+	var names []string
+	for _, o := range t.operations {
+		names = append(names, o.name)
+	}
+	text := strings.Join(names, "; ")
+	switch {
+	case t.fails:
+		text += "; then fails"
+	case t.panics:
+		text += "; then panics"
+	}
+	return text
+}
+
+// newBurst draws n transactions.
+func (h *history) newBurst(n int) (burst []*transaction) {
+	for range n {
+		burst = append(burst, h.newTransaction())
+	}
+	return burst
+}
+
+func (h *history) newTransaction() *transaction {
+	t := &transaction{fails: h.IntN(5) == 0}
+	t.panics = !t.fails && h.IntN(10) == 0
+	for range 1 + h.IntN(4) {
+		t.operations = append(t.operations, h.newOperation())
+	}
+	return t
+}
+
+// transact runs transactions at the same time, and then those that committed on
+// the oracle, in the order in which the store ran them.
+func (h *history) transact(burst ...*transaction) {
+	generation, access, due := h.AccessGeneration(), h.oracle.access(&h.names), h.oracle.eachDue()
+	h.executed = nil
+	h.told.take()
+	var all sync.WaitGroup
+	for i, t := range burst {
+		h.note("%d/%d: %s", i+1, len(burst), t)
+		all.Go(func() { h.execute(t) })
+	}
+	all.Wait()
+	for _, t := range h.executed {
+		h.names.given(t.trace.ids)
+		if !t.fails && !t.panics {
+			h.replay(t)
+		}
+	}
+	h.checkNotices(due)
+	if h.oracle.access(&h.names) != access && h.AccessGeneration() == generation {
+		h.Errorf("who may do what has changed, and the AccessGeneration is still %d", generation)
+	}
+}
+
+// checkNotices holds OnDue to having told of each endpoint that now has
+// something due earlier than before.
+func (h *history) checkNotices(before map[uint64]time.Time) {
+	told := h.told.take()
+	for endpoint, due := range h.oracle.eachDue() {
+		was, ok := before[endpoint]
+		if (!ok || due.Before(was)) && !slices.Contains(told, notice{endpoint, due}) {
+			h.Errorf("OnDue did not tell of endpoint %d at %v; it told of %v", endpoint, due, told)
+		}
+	}
+}
+
+// execute runs a transaction on the store.
+func (h *history) execute(t *transaction) {
+	err := h.attempt(func(tx store.Tx) error {
+		r := record(tx)
+		h.executes(t, r.trace)
+		for _, o := range t.operations {
+			t.codes = append(t.codes, store.CodeOf(o.run(r)))
+		}
+		if t.panics {
+			panic("this transaction is to panic")
+		}
+		if t.fails {
+			return errFailing
+		}
+		return nil
+	})
+	switch {
+	case t.fails:
+		h.equal("a failing transaction returns its error", errors.Is(err, errFailing), true)
+	case t.panics:
+		h.equal("a panicking transaction returns", err != nil, true)
+	default:
+		h.code("a transaction", err, "")
+	}
+}
+
+// executes notes that a transaction runs. If it runs a second time, that counts.
+func (h *history) executes(t *transaction, now *trace) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.executed = slices.DeleteFunc(h.executed, func(other *transaction) bool { return other == t })
+	h.executed = append(h.executed, t)
+	t.codes, t.trace = nil, now
+}
+
+// replay runs a transaction that committed on the oracle, which has to come to
+// the same.
+func (h *history) replay(t *transaction) {
+	left := *t.trace
+	h.oracle.trace = &left
+	for i, o := range t.operations {
+		if got, want := t.codes[i], store.CodeOf(o.run(h.oracle)); got != want {
+			h.Errorf("%s: the store says %q, the oracle %q", o.name, got, want)
+		}
+	}
+	if n := len(left.ids) + len(left.positions) + len(left.numbers); n > 0 {
+		h.Errorf("%v: the store gave %d ids, positions and numbers that the oracle did not ask for", t, n)
+	}
+	if !left.now.Equal(h.clock.now()) {
+		h.Errorf("the transaction's time is %v, the clock's %v", left.now, h.clock.now())
+	}
+}

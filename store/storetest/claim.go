@@ -1,0 +1,138 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"teamdata/store"
+)
+
+// testClaim has deliveries become due second by second, made in another order.
+func testClaim(s *subject) {
+	endpoint := s.seed()
+	now := s.clock.now()
+	var want []string // ids in the order in which they are due
+	for _, second := range []int{3, 1, 0, 2, 4} {
+		d := store.Delivery{
+			ID: fmt.Sprintf("whd_%d", second), EventID: "evt_1", OrgID: acme, EndpointID: endpoint.ID, EndpointNumber: endpoint.Number,
+			State: store.StatePending, CreatedAt: now, DueAt: now.Add(time.Duration(second) * time.Second),
+		}
+		want = append(want, d.ID)
+		s.update(func(tx store.Tx) error { return tx.AddDelivery(d) })
+	}
+	s.update(func(tx store.Tx) error {
+		return tx.AddEvent(store.Event{ID: "evt_1", OrgID: acme, Body: []byte("body")})
+	})
+	slices.Sort(want)
+	claim := func(what string, at time.Time, limit int, want []string, next time.Time) {
+		s.Helper()
+		claims, err := s.Claim(context.Background(), endpoint.Number, at, limit)
+		s.code(what, err, "")
+		s.equal(what+": endpoint", claims.Endpoint, endpoint)
+		s.equal(what+": deliveries", deliveryIDs(claims), want)
+		s.equal(what+": next", claims.Next.UTC(), next)
+		for _, c := range claims.Claims {
+			s.equal(what+": body", string(c.Body), "body")
+		}
+	}
+	at := func(second int) time.Time { return now.Add(time.Duration(second) * time.Second) }
+	claim("too early", now.Add(-time.Millisecond), 9, nil, at(0))
+	claim("the first", at(2), 1, want[:1], at(1))
+	claim("the next two", at(2), 9, want[1:3], at(3))
+	claim("nothing twice", at(2), 9, nil, at(3))
+	s.Release(want[1])
+	s.Release("whd_unknown")
+	claim("the released", at(2), 9, want[1:2], at(3))
+	claim("almost", at(3).Add(-time.Millisecond), 9, nil, at(3))
+	claim("by one", at(100), 1, want[3:4], at(4))
+	claim("the rest", at(100), 9, want[4:], time.Time{})
+	claim("nothing left", at(100), 9, nil, time.Time{})
+	s.reopen()
+	claim("all again, as after a restart", at(100), 9, want, time.Time{})
+
+	claims, err := s.Claim(context.Background(), 999, now, 9)
+	s.code("an unknown endpoint", err, "")
+	s.equal("deliveries of an unknown endpoint", len(claims.Claims), 0)
+}
+
+func deliveryIDs(claims store.Claims) (ids []string) {
+	for _, c := range claims.Claims {
+		ids = append(ids, c.Delivery.ID)
+	}
+	return ids
+}
+
+// testRetrySchedule fails every attempt of a delivery.
+func testRetrySchedule(s *subject) {
+	s.seed()
+	s.update(upload)
+	id := s.claim()[0]
+	first := s.clock.now()
+	for attempt, minutes := range []time.Duration{1, 5, 25, 125, 625} {
+		s.equal("due", s.claim(), []string{id})
+		ended := s.clock.now().Add(3*time.Second + 100*time.Microsecond)
+		s.update(recordAttempt(id, ended, 500))
+		due := ended.Truncate(time.Millisecond).Add(time.Millisecond + minutes*time.Minute)
+		s.view(func(tx store.Tx) error {
+			d, err := tx.Delivery(id)
+			s.equal("delivery", fmt.Sprint(d.State, d.Attempts, d.DueAt), fmt.Sprint(store.StateRetrying, attempt+1, due))
+			s.equal("first attempt", d.FirstAttemptAt, first.Add(2*time.Second))
+			return err
+		})
+		s.clock.move(due.Sub(s.clock.now()) - time.Millisecond)
+		s.equal("due too early", s.claim(), []string{})
+		s.clock.move(time.Millisecond)
+	}
+	s.update(recordAttempt(id, s.clock.now(), 500))
+	s.clock.move(100 * 24 * time.Hour)
+	s.equal("due after the last", s.claim(), []string{})
+	s.view(func(tx store.Tx) error {
+		d, err := tx.Delivery(id)
+		s.equal("delivery", fmt.Sprint(d.State, d.Attempts), fmt.Sprint(store.StateFailed, 6))
+		return err
+	})
+	s.equal("each due", s.eachDue(), map[uint64]time.Time{})
+}
+
+// testClaimsDoNotOverlap has dispatchers claim, record and release at the same
+// time: each delivery is attempted once.
+func testClaimsDoNotOverlap(s *subject) {
+	const dispatchers, deliveries = 8, 400
+	endpoint := s.seed()
+	s.update(func(tx store.Tx) (err error) {
+		for range deliveries {
+			_, err = store.SendTest(tx, acme, endpoint.ID)
+		}
+		return err
+	})
+	var mu sync.Mutex
+	attempts := map[string]int{}
+	var all sync.WaitGroup
+	for range dispatchers {
+		all.Go(func() {
+			for {
+				claims, err := s.Claim(context.Background(), endpoint.Number, s.clock.now(), 3)
+				s.code("claim", err, "")
+				if len(claims.Claims) == 0 {
+					return
+				}
+				for _, id := range deliveryIDs(claims) {
+					mu.Lock()
+					attempts[id]++
+					mu.Unlock()
+					s.code("recording", s.Update(context.Background(), recordAttempt(id, s.clock.now(), 200)), "")
+					s.Release(id)
+				}
+			}
+		})
+	}
+	all.Wait()
+	s.equal("deliveries attempted", len(attempts), deliveries)
+	for id, n := range attempts {
+		s.equal("attempts of "+id, n, 1)
+	}
+	s.equal("each due", s.eachDue(), map[uint64]time.Time{})
+}

@@ -1,0 +1,135 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"teamdata/store"
+)
+
+func (h *history) createEndpoint() operation {
+	e := newEndpoint(h.org(), pick(h, h.names.endpoints))
+	e.Events = e.Events[:1+h.IntN(len(e.Events))]
+	return op(func(tx store.Tx) error {
+		_, err := store.CreateEndpoint(tx, e)
+		return err
+	}, "create endpoint %q in %q for %d event types", e.ID, e.OrgID, len(e.Events))
+}
+
+// changeEndpoint disables an endpoint, enables it, or does nothing that matters.
+func (h *history) changeEndpoint() operation {
+	org, id := h.org(), pick(h, h.names.endpoints)
+	at := pick(h, []time.Time{{}, h.clock.now()})
+	return op(func(tx store.Tx) error {
+		e, err := tx.Endpoint(org, id)
+		if err != nil {
+			return err
+		}
+		e.DisabledAt = at
+		return tx.PutEndpoint(e)
+	}, "endpoint %q of %q is disabled: %v", id, org, !at.IsZero())
+}
+
+func (h *history) sendTest() operation {
+	org, id := h.org(), pick(h, h.names.endpoints)
+	return op(func(tx store.Tx) error {
+		_, err := store.SendTest(tx, org, id)
+		return err
+	}, "send a test to %q of %q", id, org)
+}
+
+func (h *history) upload() operation {
+	f := store.File{OrgID: h.org(), Name: "n", ContentType: "t"}
+	return op(func(tx store.Tx) error {
+		_, err := store.UploadFile(tx, "", f)
+		return err
+	}, "upload a file to %q", f.OrgID)
+}
+
+// recordAttempt records an attempt of a delivery that may be there.
+func (h *history) recordAttempt() operation {
+	id := "whd_none"
+	if len(h.names.deliveries) > 0 {
+		id = pick(h, h.names.deliveries)
+	}
+	return h.attemptOf(id)
+}
+
+func (h *history) attemptOf(id string) operation {
+	a := store.Attempt{StartedAt: h.clock.now(), EndedAt: h.clock.now().Add(time.Duration(h.IntN(3000)) * time.Microsecond)}
+	if a.Status = pick(h, []int{200, 500, 0}); a.Status != 200 {
+		a.Reason = "in vain"
+	}
+	schedule := store.DefaultRetrySchedule[:h.IntN(3)]
+	return op(func(tx store.Tx) error { return store.RecordAttempt(tx, id, a, schedule) },
+		"attempt of %s: %d, with %d retries", id, a.Status, len(schedule))
+}
+
+// useOnce uses an idempotency key, if it is not in use.
+func (h *history) useOnce() operation {
+	org, key, status := h.org(), pick(h, h.names.records), 200+h.IntN(300)
+	return op(func(tx store.Tx) error {
+		_, err := tx.IdempotencyRecord(org, key)
+		if !store.IsNotFound(err) {
+			return err
+		}
+		return tx.AddIdempotencyRecord(store.IdempotencyRecord{
+			OrgID: org, Key: key, FirstUse: tx.Now(), Answer: store.Answer{Status: status},
+		})
+	}, "use idempotency key %q of %q: %d", key, org, status)
+}
+
+func (h *history) expireRecords() operation {
+	return op(func(tx store.Tx) error {
+		_, err := tx.ExpireIdempotencyRecords(2)
+		return err
+	}, "expire idempotency records")
+}
+
+func (h *history) putCertificate() operation {
+	pem := fmt.Sprint(h.IntN(1000))
+	return op(func(tx store.Tx) error { return tx.PutCertificate("c", []byte(pem)) }, "certificate %s", pem)
+}
+
+// dispatch claims deliveries of an endpoint, attempts some of them, and releases
+// some that were claimed before.
+func (h *history) dispatch() {
+	h.releaseSome()
+	keys := slices.SortedFunc(maps.Keys(h.oracle.endpoints), func(a, b pair) int {
+		return int(h.oracle.endpoints[a].Number) - int(h.oracle.endpoints[b].Number)
+	})
+	if len(keys) == 0 {
+		return
+	}
+	e, limit, now := h.oracle.endpoints[pick(h, keys)], 1+h.IntN(4), h.clock.now()
+	if h.IntN(3) == 0 {
+		now = now.Add(time.Hour)
+	}
+	h.note("claim %d of endpoint %d at %v", limit, e.Number, now)
+	want := h.oracle.claim(e, now, limit, h.claimed)
+	got, err := h.Claim(context.Background(), e.Number, now, limit)
+	h.code("claim", err, "")
+	got.Next = got.Next.UTC()
+	h.equal("claims", got, want)
+	for _, id := range deliveryIDs(got) {
+		h.claimed[id] = true
+		if h.IntN(2) == 0 {
+			h.transact(&transaction{operations: []operation{h.attemptOf(id)}})
+		}
+	}
+}
+
+// releaseSome gives some of the claimed deliveries back, whatever became of
+// them.
+func (h *history) releaseSome() {
+	for _, id := range slices.Sorted(maps.Keys(h.claimed)) {
+		if h.IntN(2) == 0 {
+			h.note("release %s", id)
+			h.Release(id)
+			delete(h.claimed, id)
+		}
+	}
+}

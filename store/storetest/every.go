@@ -1,0 +1,106 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"teamdata/store"
+)
+
+var errFailing = errors.New("this transaction is to fail")
+
+// everyName are the names that changeEverything uses.
+var everyName = names{
+	orgs: []string{acme, other, "org_new"}, users: []string{ada, bob, "usr_eve", "usr_new"}, plans: []string{"pro", "new"},
+	keys: []string{"key_1", "key_2", "key_new"}, endpoints: []string{"whe_1", "whe_2", "whe_new"},
+	records: []string{"one", "two", "new"}, certificates: []string{"ca", "new"},
+}
+
+// fillEverything writes records of every kind, on top of seed. It returns the
+// ids of two deliveries that wait.
+func (s *subject) fillEverything() (n names, first, second string) {
+	endpoint := s.seed()
+	s.update(func(tx store.Tx) error {
+		r := record(tx)
+		d1, err1 := store.SendTest(r, acme, endpoint.ID)
+		d2, err2 := store.SendTest(r, acme, endpoint.ID)
+		n, first, second = everyName, d1.ID, d2.ID
+		n.given(r.ids)
+		return errors.Join(err1, err2,
+			store.AddPlan(r, store.Plan{Name: "pro", Features: store.FeatureAPI}),
+			createKey(r, "key_1"), createKey(r, "key_2"),
+			appendMember(r, store.Member{OrgID: acme, UserID: bob, Role: store.RoleOwner}),
+			appendMember(r, store.Member{OrgID: acme, UserID: "usr_eve", Role: store.RoleMember}),
+			r.PutInstructions(acme, store.Instructions{Text: "x", Set: true, UpdatedAt: r.Now()}),
+			addRecord(r, "one"), addRecord(r, "two"),
+			r.PutCertificate("ca", []byte("ca")),
+			addAudit(r, "filled"))
+	})
+	return n, first, second
+}
+
+// changeEverything adds, changes and removes records of every kind.
+func changeEverything(tx store.Tx, first, second string) error {
+	org, err := tx.Org(acme)
+	org.Name = "changed"
+	endpoint := newEndpoint(acme, "whe_1")
+	endpoint.Number, endpoint.DisabledAt = 1, tx.Now()
+	_, errOrg := store.CreateOrg(tx, store.Org{ID: "org_new", Name: "New"})
+	_, errEndpoint := store.CreateEndpoint(tx, newEndpoint(acme, "whe_new"))
+	_, errMember := store.AddMember(tx, ada, store.Member{OrgID: acme, UserID: "usr_new", Role: store.RoleOwner})
+	_, errTest := store.SendTest(tx, acme, "whe_1")
+	_, errExpire := tx.ExpireIdempotencyRecords(100)
+	return errors.Join(err, errOrg, errEndpoint, errMember, errTest, errExpire,
+		tx.PutOrg(org),
+		store.AddPlan(tx, store.Plan{Name: "pro"}), store.AddPlan(tx, store.Plan{Name: "new"}),
+		store.ChangeRole(tx, ada, acme, ada, store.RoleMember),
+		store.RemoveMember(tx, ada, acme, bob),
+		store.ChangeRole(tx, ada, acme, "usr_eve", store.RoleOwner),
+		store.SetInstructions(tx, ada, acme, "", false),
+		createKey(tx, "key_new"), store.RevokeKey(tx, ada, acme, "key_1"),
+		store.RecordAttempt(tx, first, store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Status: 200}, nil),
+		store.RecordAttempt(tx, second, store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Reason: "no"}, []time.Duration{time.Minute}),
+		tx.PutEndpoint(endpoint),
+		addRecord(tx, "new"),
+		tx.PutCertificate("ca", []byte("changed")), tx.PutCertificate("new", []byte("new")))
+}
+
+func createKey(tx store.Tx, id string) error {
+	_, err := store.CreateKey(tx, store.APIKey{ID: id, OrgID: acme, Scopes: store.ScopeRead, CreatedBy: ada})
+	return err
+}
+
+func addRecord(tx store.Tx, key string) error {
+	return tx.AddIdempotencyRecord(store.IdempotencyRecord{
+		OrgID: acme, Key: key, FirstUse: tx.Now(), Answer: store.Answer{Status: 200, ContentType: "application/json", Body: []byte("{}")},
+	})
+}
+
+// dump dumps what is committed, and what is due.
+func (s *subject) dump(n *names) (text string) {
+	s.Helper()
+	s.view(func(tx store.Tx) error {
+		text = dump(tx, n)
+		return nil
+	})
+	b := new(strings.Builder)
+	line(b, "due")(s.eachDue(), nil)
+	return text + b.String()
+}
+
+func (s *subject) eachDue() map[uint64]time.Time {
+	due := map[uint64]time.Time{}
+	err := s.EachDue(context.Background(), func(endpoint uint64, at time.Time) { due[endpoint] = at.UTC() })
+	s.code("EachDue", err, "")
+	return due
+}
+
+// same holds two dumps to being the same.
+func (s *subject) same(what, got, want string) {
+	s.Helper()
+	if got != want {
+		s.Errorf("%s:\n%s", what, difference(got, want))
+	}
+}

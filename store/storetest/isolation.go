@@ -1,0 +1,97 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+
+	"teamdata/store"
+)
+
+func testCancelled(s *subject) {
+	s.seed()
+	before := s.dump(&everyName)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err := s.Update(ctx, func(tx store.Tx) error { return addAudit(tx, "cancelled") })
+	s.equal("cancelled Update", errors.Is(err, context.Canceled), true)
+	err = s.View(ctx, func(tx store.Tx) error { return nil })
+	s.equal("cancelled View", errors.Is(err, context.Canceled), true)
+	s.same("after it", s.dump(&everyName), before)
+}
+
+// testOneMoment has a View go on while an Update commits: the Update does not
+// wait for it, and it does not see the Update.
+func testOneMoment(s *subject) {
+	n, first, second := s.fillEverything()
+	var before string
+	s.view(func(tx store.Tx) error {
+		before = dump(tx, &n)
+		if err := s.Update(context.Background(), func(tx store.Tx) error { return changeEverything(tx, first, second) }); err != nil {
+			return err
+		}
+		s.same("in the View, after the Update", dump(tx, &n), before)
+		return nil
+	})
+	s.view(func(tx store.Tx) error {
+		s.equal("a later View sees the same", dump(tx, &n) == before, false)
+		return nil
+	})
+}
+
+func testDurable(s *subject) {
+	n, first, second := s.fillEverything()
+	s.update(func(tx store.Tx) error { return changeEverything(tx, first, second) })
+	before := s.dump(&n)
+	for range 3 {
+		s.reopen()
+		s.same("after reopening", s.dump(&n), before)
+		s.update(func(tx store.Tx) error { return addAudit(tx, "again") })
+		before = s.dump(&n)
+	}
+}
+
+func testClosed(s *subject) {
+	s.code("close", s.Close(), "")
+	nothing := func(store.Tx) error { return nil }
+	s.code("View of a closed store", s.View(context.Background(), nothing), store.CodeUnavailable)
+	s.code("Update of a closed store", s.Update(context.Background(), nothing), store.CodeUnavailable)
+	s.Store = s.open(s.TB, s.path, s.clock.now)
+}
+
+// testAccessGeneration changes all that an Access depends on.
+func testAccessGeneration(s *subject) {
+	s.seed()
+	eve := store.Member{OrgID: acme, UserID: "usr_eve", Role: store.RoleAdmin}
+	for _, change := range []struct {
+		what string
+		do   func(store.Tx) error
+	}{
+		{"a key is made", func(tx store.Tx) error { return createKey(tx, "key_1") }},
+		{"a key is revoked", func(tx store.Tx) error { return store.RevokeKey(tx, ada, acme, "key_1") }},
+		{"a member is added", func(tx store.Tx) error { return addMember(tx, eve) }},
+		{"a role is changed", func(tx store.Tx) error { return store.ChangeRole(tx, ada, acme, eve.UserID, "none") }},
+		{"a member is removed", func(tx store.Tx) error { return store.RemoveMember(tx, ada, acme, eve.UserID) }},
+		{"a plan is added", func(tx store.Tx) error { return store.AddPlan(tx, store.Plan{Name: "pro"}) }},
+		{"the subscription is changed", func(tx store.Tx) error {
+			return store.ChangeSubscription(tx, acme, store.Subscription{Product: "p", Plan: "pro", Interval: "i", Status: "active"})
+		}},
+		{"the plan is changed", func(tx store.Tx) error {
+			return store.AddPlan(tx, store.Plan{Name: "pro", Features: store.FeatureAPI})
+		}},
+		{"an org is made", func(tx store.Tx) error {
+			_, err := store.CreateOrg(tx, store.Org{ID: "org_new", Name: "New"})
+			return err
+		}},
+	} {
+		before := s.AccessGeneration()
+		s.update(change.do)
+		if s.AccessGeneration() == before {
+			s.Errorf("%s: the AccessGeneration is still %d", change.what, before)
+		}
+	}
+}
+
+func addMember(tx store.Tx, m store.Member) error {
+	_, err := store.AddMember(tx, ada, m)
+	return err
+}

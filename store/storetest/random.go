@@ -1,0 +1,156 @@
+package storetest
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+var (
+	oneSeed = flag.Uint64("storetest.seed", 0, "run the random test with this seed alone; 0 runs storetest.seeds of them")
+	seeds   = flag.Uint64("storetest.seeds", 30, "how many seeds the random test runs, from 1 on")
+)
+
+// testRandom runs random histories. Each is its seed's alone, but for the order
+// in which a store runs the transactions of a burst.
+func testRandom(t *testing.T, open Open) {
+	first, last := uint64(1), *seeds
+	if *oneSeed != 0 {
+		first, last = *oneSeed, *oneSeed
+	}
+	for seed := first; seed <= last && !t.Failed(); seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { newHistory(t, open, seed).run() })
+	}
+}
+
+// steps is the length of a history.
+const steps = 80
+
+// history is one random run of a store beside an oracle.
+type history struct {
+	*subject
+	*rand.Rand
+	seed    uint64
+	oracle  *oracle
+	names   names
+	told    notices
+	claimed map[string]bool
+	log     []string // what was done, for a report
+
+	imported int       // how many ids were made up
+	latest   time.Time // that the clock showed
+
+	mu       sync.Mutex
+	executed []*transaction // of a burst, in the order in which they ran
+}
+
+func newHistory(t *testing.T, open Open, seed uint64) *history {
+	h := &history{
+		subject: newSubject(t, open), Rand: rand.New(rand.NewPCG(seed, 0)), seed: seed,
+		oracle: newOracle(), names: randomNames, claimed: map[string]bool{},
+	}
+	h.told.listen(h.Store)
+	return h
+}
+
+func (h *history) run() {
+	defer h.report()
+	for range steps {
+		h.step()
+		if h.compare(); h.Failed() {
+			return
+		}
+	}
+}
+
+// step does one thing to the store and the oracle.
+func (h *history) step() {
+	switch n := h.IntN(100); {
+	case n < 50:
+		h.transact(h.newTransaction())
+	case n < 70:
+		h.transact(h.newBurst(2 + h.IntN(5))...)
+	case n < 85:
+		h.dispatch()
+	case n < 97:
+		h.moveClock()
+	default:
+		h.note("reopen")
+		h.reopen()
+		h.told.listen(h.Store)
+		clear(h.claimed)
+	}
+}
+
+func (h *history) note(format string, args ...any) {
+	h.log = append(h.log, fmt.Sprintf(format, args...))
+}
+
+// report tells how a failed history came about, and how to see it again.
+func (h *history) report() {
+	r := recover()
+	if r != nil {
+		h.Errorf("%v", r) // the oracle and the store disagree
+	}
+	if !h.Failed() {
+		return
+	}
+	h.Logf("seed %d, the last steps:\n\t%s", h.seed, strings.Join(h.log[max(0, len(h.log)-8):], "\n\t"))
+	h.Logf("see it again with: go test -run '%s' -storetest.seed=%d", h.Name(), h.seed)
+}
+
+// moveClock moves the clock: mostly on by a little, sometimes by a day, sometimes
+// back.
+func (h *history) moveClock() {
+	most := []time.Duration{2 * time.Millisecond, 10 * time.Minute, 30 * time.Hour, -time.Minute, -5 * time.Hour}[h.IntN(5)]
+	d := time.Duration(h.Float64() * float64(most)).Truncate(time.Millisecond)
+	h.note("the clock moves by %v", d)
+	h.clock.move(d)
+	h.latest = later(h.latest, h.clock.now())
+	h.adoptRecords()
+}
+
+// adoptRecords lets the store say which idempotency records are there that had
+// expired before the clock stepped back: it may have dropped them, or not.
+func (h *history) adoptRecords() {
+	for key, r := range h.oracle.records {
+		if !expired(r, h.latest) || expired(r, h.clock.now()) {
+			continue
+		}
+		h.view(func(tx store.Tx) error {
+			if _, err := tx.IdempotencyRecord(key.a, key.b); store.IsNotFound(err) {
+				delete(h.oracle.records, key)
+			}
+			return nil
+		})
+	}
+}
+
+func expired(r store.IdempotencyRecord, now time.Time) bool {
+	return now.Sub(r.FirstUse) > store.IdempotencyTTL
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// compare compares all that can be read from the store and the oracle.
+func (h *history) compare() {
+	h.oracle.trace = &trace{now: h.clock.now()}
+	var got string
+	h.view(func(tx store.Tx) error {
+		got = dump(tx, &h.names)
+		return nil
+	})
+	h.same("store and oracle", got, dump(h.oracle, &h.names))
+	h.equal("each due", h.eachDue(), h.oracle.eachDue())
+}

@@ -1,0 +1,135 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+// subject is a store under test.
+type subject struct {
+	testing.TB
+	store.Store
+	open  Open
+	path  string
+	clock *clock
+}
+
+func newSubject(t testing.TB, open Open) *subject {
+	t.Helper()
+	s := &subject{TB: t, open: open, path: filepath.Join(t.TempDir(), "teamdata.db"), clock: newClock()}
+	s.Store = open(t, s.path, s.clock.now)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// reopen closes the store and opens it again.
+func (s *subject) reopen() {
+	s.Helper()
+	if err := s.Close(); err != nil {
+		s.Fatalf("close: %v", err)
+	}
+	s.Store = s.open(s.TB, s.path, s.clock.now)
+}
+
+// update is an Update that must succeed.
+func (s *subject) update(fn func(store.Tx) error) {
+	s.Helper()
+	if err := s.Update(context.Background(), fn); err != nil {
+		s.Fatalf("update: %v", err)
+	}
+}
+
+// view is a View that must succeed.
+func (s *subject) view(fn func(store.Tx) error) {
+	s.Helper()
+	if err := s.View(context.Background(), fn); err != nil {
+		s.Fatalf("view: %v", err)
+	}
+}
+
+// equal compares values by what they show: an empty slice is a nil one. Like
+// all that is called inside a closure it must not end the test: an engine may
+// run closures on a goroutine of its own.
+func (s *subject) equal(what string, got, want any) {
+	s.Helper()
+	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {
+		s.Errorf("%s:\n got %s\nwant %s", what, brief(g), brief(w))
+	}
+}
+
+func brief(text string) string {
+	if len(text) > 2000 {
+		return text[:2000] + "…"
+	}
+	return text
+}
+
+// code holds an error to a code; "" is for no error.
+func (s *subject) code(what string, err error, want store.Code) {
+	s.Helper()
+	if got := store.CodeOf(err); got != want {
+		s.Errorf("%s: got %q (%v), want %q", what, got, err, want)
+	}
+}
+
+// clock is a clock that stands still until it is moved.
+type clock struct{ ms atomic.Int64 }
+
+var epoch = time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
+
+func newClock() *clock {
+	c := new(clock)
+	c.ms.Store(epoch.UnixMilli())
+	return c
+}
+
+func (c *clock) now() time.Time { return time.UnixMilli(c.ms.Load()).UTC() }
+
+// move moves the clock on, or back.
+func (c *clock) move(d time.Duration) { c.ms.Add(d.Milliseconds()) }
+
+// The orgs, users and endpoints of the fixed tests.
+const (
+	acme  = "org_acme"
+	other = "org_other"
+	ada   = "usr_ada"
+	bob   = "usr_bob"
+)
+
+// seed makes the orgs acme and other, each with ada as owner, and in acme an
+// endpoint that takes every event.
+func (s *subject) seed() (endpoint store.Endpoint) {
+	s.Helper()
+	s.update(func(tx store.Tx) (err error) {
+		for _, id := range []string{acme, other} {
+			if _, err := store.CreateOrg(tx, store.Org{ID: id, Name: id}); err != nil {
+				return err
+			}
+			if _, err := store.ImportMember(tx, store.Member{OrgID: id, UserID: ada, Role: store.RoleOwner}); err != nil {
+				return err
+			}
+		}
+		endpoint, err = store.CreateEndpoint(tx, newEndpoint(acme, "whe_1"))
+		return err
+	})
+	return endpoint
+}
+
+func newEndpoint(orgID, id string) store.Endpoint {
+	return store.Endpoint{
+		OrgID: orgID, ID: id, URL: "https://example.com/" + id, Events: store.EventTypes,
+		Secret: "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+	}
+}
+
+// addAudit appends an entry to acme's audit log.
+func addAudit(tx store.Tx, action string) error {
+	_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: acme, Action: action})
+	return err
+}
