@@ -10,10 +10,14 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,8 +37,8 @@ func BenchmarkMembersPage(b *testing.B) {
 	addMembers(w)
 	const path = "/api/v1/members?limit=100"
 	body := w.do(request("GET", path, "key_read")).Body.Bytes()
-	ask := func() []byte { return benchRequest("GET", path, "key_read", "") }
-	compare(b, 32, 200,
+	ask := target{request: benchRequest("GET", path, "key_read")}
+	compare(b, 32,
 		startBench(b, w.server.serveBench(), config, ask),
 		startBench(b, bareServer(w.server, body), config, ask))
 }
@@ -46,16 +50,16 @@ func BenchmarkWebhookTest(b *testing.B) {
 	for _, variant := range []struct {
 		name string
 		kept int // idempotency records at the start
-		key  func() string
+		key  bool
 	}{
-		{"plain", 0, func() string { return "" }},
-		{"idempotent", 200_000, func() string { return "Idempotency-Key: " + rand.Text() + "\r\n" }},
+		{"plain", 0, false},
+		{"idempotent", 200_000, true},
 	} {
 		b.Run(variant.name, func(b *testing.B) {
 			w, config := newBenchWorld(b)
 			keepRecords(w, variant.kept)
-			ask := func() []byte { return benchRequest("POST", testOpen, "key_write", variant.key()) }
-			compare(b, 64, 50,
+			ask := target{request: benchRequest("POST", testOpen, "key_write"), key: variant.key}
+			compare(b, 64,
 				startBench(b, w.server.serveBench(), config, ask),
 				startBench(b, bareServer(w.server, answer), config, ask))
 		})
@@ -66,9 +70,8 @@ func BenchmarkWebhookTest(b *testing.B) {
 // times, beside that of a commit of the store and of a sync of the disk.
 func BenchmarkWebhookTestAlone(b *testing.B) {
 	w, config := newBenchWorld(b)
-	ask := func() []byte { return benchRequest("POST", testOpen, "key_write", "") }
-	target := startBench(b, w.server.serveBench(), config, ask)
-	caller := target.dial(b)
+	ask := target{request: benchRequest("POST", testOpen, "key_write")}
+	caller := startBench(b, w.server.serveBench(), config, ask).dial(b)
 	file, err := os.Create(filepath.Join(b.TempDir(), "probe"))
 	if err != nil {
 		b.Fatal(err)
@@ -162,22 +165,31 @@ func bareServer(like *Server, body []byte) benchServer {
 
 // target is a server to be asked.
 type target struct {
-	addr string
-	ask  func() []byte // makes a request
+	addr    string
+	request string // without the empty line at its end
+	key     bool   // each request carries a new Idempotency-Key
 }
 
-func startBench(b *testing.B, s benchServer, config *tls.Config, ask func() []byte) target {
+func startBench(b *testing.B, s benchServer, config *tls.Config, t target) target {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
 	}
 	go s.serve(l, config)
 	b.Cleanup(func() { s.close() })
-	return target{l.Addr().String(), ask}
+	t.addr = l.Addr().String()
+	return t
 }
 
-func benchRequest(method, path, key, header string) []byte {
-	return fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s.%s\r\n%s\r\n", method, path, key, fixtureSecret, header)
+func benchRequest(method, path, key string) string {
+	return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s.%s\r\n", method, path, key, fixtureSecret)
+}
+
+func (t target) ask() string {
+	if t.key {
+		return t.request + "Idempotency-Key: " + rand.Text() + "\r\n\r\n"
+	}
+	return t.request + "\r\n"
 }
 
 // caller is a client on one connection, as light as can be.
@@ -200,7 +212,7 @@ var contentLength = []byte("Content-Length: ")
 
 // exchange makes a request and reads the answer, which must be 200.
 func (c *caller) exchange(b *testing.B) {
-	c.conn.Write(c.ask())
+	io.WriteString(c.conn, c.ask())
 	status, err := c.from.ReadSlice('\n')
 	if err != nil || !bytes.HasPrefix(status, []byte("HTTP/1.1 200 ")) {
 		b.Errorf("%s %v", status, err)
@@ -224,37 +236,71 @@ func (c *caller) exchange(b *testing.B) {
 }
 
 // compare lets the callers of both servers ask in turns.
-func compare(b *testing.B, callers, each int, ours, floor target) {
-	var spent [2]time.Duration
-	var crowds [2][]*caller
-	for i, t := range []target{ours, floor} {
-		for range callers {
-			crowds[i] = append(crowds[i], t.dial(b))
-		}
-		askAll(b, crowds[i], each) // to warm up
-	}
-	rounds := 0
+func compare(b *testing.B, callers int, ours, floor target) {
+	debug.SetGCPercent(400) // as the program does
+	var rates [2]float64
+	rounds := 0.0
 	for b.Loop() {
-		for i := range crowds {
-			spent[i] += timed(func() { askAll(b, crowds[i], each) })
+		for i, t := range []target{ours, floor} {
+			rates[i] += askFromOutside(b, t, callers)
 		}
 		rounds++
 	}
-	requests := float64(rounds * callers * each)
-	b.ReportMetric(requests/spent[0].Seconds(), "requests/s")
-	b.ReportMetric(requests/spent[1].Seconds(), "floor/s")
-	b.ReportMetric(spent[1].Seconds()/spent[0].Seconds(), "ratio")
+	b.ReportMetric(rates[0]/rounds, "requests/s")
+	b.ReportMetric(rates[1]/rounds, "floor/s")
+	b.ReportMetric(rates[0]/rates[1], "ratio")
 	b.ReportMetric(0, "ns/op") // a round of both says nothing
 }
 
-func askAll(b *testing.B, callers []*caller, each int) {
+// The callers are a process of their own, as clients are: in the server's they
+// would stand in its scheduler's queues. It is this test binary, told by the
+// environment whom to ask.
+const callersVariable = "TEAMDATA_BENCH_CALLERS"
+
+// askTime is how long the callers ask in one round.
+const askTime = time.Second
+
+func askFromOutside(b *testing.B, t target, callers int) (requestsPerSecond float64) {
+	child := exec.Command(os.Args[0], "-test.run", "^$", "-test.bench", "^BenchmarkCallers$", "-test.benchtime", "1x")
+	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %t\n%s", callersVariable, t.addr, callers, t.key, t.request))
+	out, err := child.CombinedOutput()
+	if err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	_, rest, _ := strings.Cut(string(out), "requests/s: ")
+	if _, err := fmt.Sscan(rest, &requestsPerSecond); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return requestsPerSecond
+}
+
+// BenchmarkCallers is the process of askFromOutside.
+func BenchmarkCallers(b *testing.B) {
+	var t target
+	var callers int
+	head, request, told := strings.Cut(os.Getenv(callersVariable), "\n")
+	if !told {
+		b.Skip("only for the other benchmarks")
+	}
+	if _, err := fmt.Sscan(head, &t.addr, &callers, &t.key); err != nil {
+		b.Fatal(err)
+	}
+	t.request = request
+	var crowd []*caller
+	for range callers {
+		crowd = append(crowd, t.dial(b))
+	}
+	var asked atomic.Int64
 	var all sync.WaitGroup
-	for _, c := range callers {
+	start := time.Now()
+	for _, c := range crowd {
 		all.Go(func() {
-			for range each {
+			for time.Since(start) < askTime && !b.Failed() {
 				c.exchange(b)
+				asked.Add(1)
 			}
 		})
 	}
 	all.Wait()
+	fmt.Printf("requests/s: %f\n", float64(asked.Load())/time.Since(start).Seconds())
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -96,4 +97,49 @@ func TestNewFileOnAFullDisk(t *testing.T) {
 	if made == 0 {
 		t.Error("there was never enough room")
 	}
+}
+
+// fillUp adds members until the store refuses, and returns their users.
+func (f *fixture) fillUp() (users []string) {
+	f.Helper()
+	for i := 0; ; i++ {
+		user := fmt.Sprintf("usr_%06d", i)
+		err := f.Update(bg, func(tx store.Tx) error {
+			_, err := store.ImportMember(tx, store.Member{OrgID: testOrg, UserID: user, Role: store.RoleMember, Name: strings.Repeat("n", 200)})
+			return err
+		})
+		if store.CodeOf(err) == store.CodeUnavailable {
+			return users
+		}
+		must(f, err)
+		users = append(users, user)
+	}
+}
+
+// keepsWhatItHas holds a full store to reading, to refusing, and to nothing
+// half done.
+func (f *fixture) keepsWhatItHas(users []string) {
+	f.Helper()
+	before := f.dump()
+	for range 20 {
+		if err := f.Update(bg, putBig("big")); store.CodeOf(err) != store.CodeUnavailable {
+			f.Fatalf("a write that has no room: %v", err)
+		}
+	}
+	if f.dump() != before {
+		f.Error("a refused write left something")
+	}
+	f.view(func(tx store.Tx) error {
+		for _, user := range users {
+			if _, err := tx.Member(testOrg, user); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// putBig writes as much as no store here has left when it is full.
+func putBig(name string) func(store.Tx) error {
+	return func(tx store.Tx) error { return tx.PutCertificate(name, make([]byte, 256<<10)) }
 }

@@ -30,7 +30,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, explain(path, err)
 	}
-	s := &Store{db: db, limit: newLimit(db, o.MaxSize), clock: o.Now, closed: make(chan struct{})}
+	s := &Store{db: db, clock: o.Now, closed: make(chan struct{})}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -74,7 +74,6 @@ func (o Options) bolt(size int64) *bbolt.Options {
 		Timeout:         lockTimeout,
 		FreelistType:    bbolt.FreelistMapType,
 		InitialMmapSize: mapSize,
-		MaxSize:         o.MaxSize,
 		NoSync:          o.NoSync,
 		NoStatistics:    true,
 	}

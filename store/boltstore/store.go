@@ -16,9 +16,6 @@ import (
 type Options struct {
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// MaxSize is the most bytes that the file may grow to; 0 means no limit.
-	// Beyond it writes are refused, and reads and deletes go on.
-	MaxSize int
 	// MapSize is how many bytes of address space are reserved for the file in
 	// advance, so that growing does not wait for readers; 0 means 1 GiB, or
 	// twice the file if that is more.
@@ -30,7 +27,6 @@ type Options struct {
 // Store is a bbolt file as a store.Store.
 type Store struct {
 	db    *bbolt.DB
-	limit limit // belongs to the writer
 	clock func() time.Time
 	claims
 	generation atomic.Uint64

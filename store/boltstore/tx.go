@@ -23,7 +23,6 @@ type tx struct {
 	undo    []change
 	due     []dueAt // what OnDue is told after the commit
 	touched bool    // something that an Access depends on was written
-	grown   int     // bytes added less bytes taken away
 	dropped bool    // an empty bucket was dropped, which needs no undo
 }
 
@@ -51,28 +50,19 @@ func (t *tx) bucket(name []byte) *bbolt.Bucket {
 
 // insert writes under a key that is not in use.
 func (t *tx) insert(b *bbolt.Bucket, key, value []byte) error {
-	t.note(change{b, key, nil}, len(key)+len(value))
+	t.undo = append(t.undo, change{b, key, nil})
 	return storageFault(b.Put(key, value))
 }
 
 // put writes under a key that may be in use.
 func (t *tx) put(b *bbolt.Bucket, key, value []byte) error {
-	t.note(change{b, key, b.Get(key)}, len(key)+len(value))
+	t.undo = append(t.undo, change{b, key, b.Get(key)})
 	return storageFault(b.Put(key, value))
 }
 
 func (t *tx) delete(b *bbolt.Bucket, key []byte) error {
-	t.note(change{b, key, b.Get(key)}, 0)
+	t.undo = append(t.undo, change{b, key, b.Get(key)})
 	return storageFault(b.Delete(key))
-}
-
-// note keeps a change that puts so many bytes in the place of the old ones.
-func (t *tx) note(c change, size int) {
-	t.undo = append(t.undo, c)
-	t.grown += size
-	if c.old != nil {
-		t.grown -= len(c.key) + len(c.old)
-	}
 }
 
 // wrote tells whether there is something to commit.

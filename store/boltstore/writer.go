@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"syscall"
 
 	"go.etcd.io/bbolt"
 
@@ -17,9 +18,8 @@ import (
 // commit and how long its callers wait for one another.
 const maxBatch = 1024
 
-// gatherYields is how often the writer lets other goroutines run before it
-// takes what has gathered. It makes fuller batches and costs a lone caller
-// nothing to speak of.
+// gatherYields is how often the writer lets other goroutines run between two
+// looks at how many updates have gathered.
 const gatherYields = 4
 
 // update is one Update on its way through the writer.
@@ -75,9 +75,7 @@ func (q *queue) close() {
 // is false once the queue is closed and empty.
 func (q *queue) gather(batch []*update) (_ []*update, open bool) {
 	<-q.work
-	for range gatherYields {
-		runtime.Gosched()
-	}
+	q.settle()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n := min(len(q.waiting), maxBatch)
@@ -87,6 +85,23 @@ func (q *queue) gather(batch []*update) (_ []*update, open bool) {
 		q.signal()
 	}
 	return batch, n > 0 || !q.closed
+}
+
+// settle lets other goroutines run as long as that brings more updates, so that
+// callers who were woken by one commit share the next. A lone caller has
+// nothing to wait for: no timer is involved.
+func (q *queue) settle() {
+	for seen, n := 0, q.len(); n > seen && n < maxBatch; seen, n = n, q.len() {
+		for range gatherYields {
+			runtime.Gosched()
+		}
+	}
+}
+
+func (q *queue) len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting)
 }
 
 // Update hands fn to the writer and waits until its commit is on the disk.
@@ -142,6 +157,10 @@ func (s *Store) commitEach(batch []*update) {
 	}
 }
 
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
 func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	if s.broken.Load() {
 		return nil, errBroken
@@ -150,7 +169,6 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	if err != nil {
 		return nil, err
 	}
-	grown := 0
 	for _, u := range batch {
 		t, err := s.run(bolt, u)
 		if err != nil {
@@ -158,13 +176,11 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 		}
 		if t != nil && t.wrote() {
 			written = append(written, t)
-			grown += t.grown
 		}
 	}
 	if len(written) == 0 {
 		return nil, bolt.Rollback()
 	}
-	s.db.MaxSize = s.limit.of(grown)
 	return written, s.sync(bolt)
 }
 
