@@ -82,7 +82,7 @@ func SendTest(tx Tx, orgID, endpointID string) (Delivery, error) {
 	if endpoint.Disabled() {
 		return Delivery{}, Errorf(CodeConflict, "The webhook endpoint is disabled. Enable it in the org's settings first.")
 	}
-	event := newEvent(tx, orgID, EventWebhookTest, testData{OrgID: orgID, EndpointID: endpointID})
+	event := newEvent(tx, orgID, EventWebhookTest, object("orgId", orgID, "endpointId", endpointID))
 	if err := tx.AddEvent(event); err != nil {
 		return Delivery{}, err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -33,56 +34,40 @@ type Event struct {
 	Body      []byte // the JSON that receivers get, the same bytes on every attempt
 }
 
-// The data of each event type.
-type (
-	memberData struct {
-		OrgID    string `json:"orgId"`
-		MemberID string `json:"memberId"`
-		UserID   string `json:"userId"`
-		Role     string `json:"role"`
-	}
-	subscriptionData struct {
-		OrgID          string `json:"orgId"`
-		SubscriptionID string `json:"subscriptionId"`
-		Product        string `json:"product"`
-		Plan           string `json:"plan"`
-		Interval       string `json:"interval"`
-		Status         string `json:"status"`
-	}
-	fileData struct {
-		OrgID       string `json:"orgId"`
-		FileID      string `json:"fileId"`
-		Name        string `json:"name"`
-		ContentType string `json:"contentType"`
-		Size        int64  `json:"size"`
-	}
-	instructionsData struct {
-		OrgID string `json:"orgId"`
-	}
-	testData struct {
-		OrgID      string `json:"orgId"`
-		EndpointID string `json:"endpointId"`
-	}
-)
-
-func newEvent(tx Clock, orgID, eventType string, data any) Event {
+// newEvent makes an event. Its data is a JSON object.
+func newEvent(tx Clock, orgID, eventType string, data []byte) Event {
 	now := tx.Now()
-	body := append([]byte(nil), '{')
+	body := append(make([]byte, 0, 64+len(eventType)+len(data)), '{')
 	body = appendString(body, "type", eventType)
 	body = appendTime(body, "timestamp", now)
-	body = appendField(body, "data")
-	body = append(body, marshal(data)...)
+	body = append(appendField(body, "data"), data...)
 	return Event{
 		ID: tx.NewID(PrefixEvent), OrgID: orgID, Type: eventType, CreatedAt: now,
 		Body: append(body, '}'),
 	}
 }
 
+// object makes a JSON object of names and values in turn.
+func object(pairs ...string) []byte {
+	dst := append(make([]byte, 0, 128), '{')
+	for i := 0; i+1 < len(pairs); i += 2 {
+		dst = appendString(dst, pairs[i], pairs[i+1])
+	}
+	return append(dst, '}')
+}
+
+// withNumber adds a number to an object.
+func withNumber(object []byte, name string, n int64) []byte {
+	dst := appendField(object[:len(object)-1], name)
+	return append(strconv.AppendInt(dst, n, 10), '}')
+}
+
 // Emit records an event and one delivery of it for each endpoint of the org
 // that selects its type, in the same transaction as the change that caused it.
 // Deliveries to a disabled endpoint wait there until it is enabled. Without
-// the feature webhooks an org's events make no deliveries.
-func Emit(tx Tx, orgID, eventType string, data any) error {
+// the feature webhooks an org's events make no deliveries. The data is a JSON
+// object.
+func Emit(tx Tx, orgID, eventType string, data []byte) error {
 	features, err := Features(tx, orgID)
 	if err != nil || !features.Has(FeatureWebhooks) {
 		return err
@@ -120,9 +105,8 @@ func UploadFile(tx Tx, actorID string, f File) (File, error) {
 	if _, err := AppendAudit(tx, entry); err != nil {
 		return File{}, err
 	}
-	return f, Emit(tx, f.OrgID, EventFileUploaded, fileData{
-		OrgID: f.OrgID, FileID: f.ID, Name: f.Name, ContentType: f.ContentType, Size: f.Size,
-	})
+	data := object("orgId", f.OrgID, "fileId", f.ID, "name", f.Name, "contentType", f.ContentType)
+	return f, Emit(tx, f.OrgID, EventFileUploaded, withNumber(data, "size", f.Size))
 }
 
 // File is a file that the team's own software took in.

@@ -46,5 +46,5 @@ func SetInstructions(tx Tx, actorID, orgID string, text string, set bool) error 
 	if _, err := AppendAudit(tx, entry); err != nil {
 		return err
 	}
-	return Emit(tx, orgID, EventInstructionsChanged, instructionsData{OrgID: orgID})
+	return Emit(tx, orgID, EventInstructionsChanged, object("orgId", orgID))
 }

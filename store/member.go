@@ -120,7 +120,7 @@ func memberChanged(tx Tx, actorID, event string, m Member) error {
 	if _, err := AppendAudit(tx, AuditEntry{OrgID: m.OrgID, ActorID: actorID, Action: event, TargetID: m.ID}); err != nil {
 		return err
 	}
-	return Emit(tx, m.OrgID, event, memberData{OrgID: m.OrgID, MemberID: m.ID, UserID: m.UserID, Role: m.Role})
+	return Emit(tx, m.OrgID, event, object("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role))
 }
 
 func keepsAnOwner(tx Members, m Member, role string) error {

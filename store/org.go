@@ -104,9 +104,8 @@ func ChangeSubscription(tx Tx, orgID string, s Subscription) error {
 	if err := tx.PutOrg(org); err != nil {
 		return err
 	}
-	return Emit(tx, orgID, EventSubscriptionChanged, subscriptionData{
-		OrgID: orgID, SubscriptionID: s.ID, Product: s.Product, Plan: s.Plan, Interval: s.Interval, Status: s.Status,
-	})
+	return Emit(tx, orgID, EventSubscriptionChanged, object("orgId", orgID, "subscriptionId", s.ID,
+		"product", s.Product, "plan", s.Plan, "interval", s.Interval, "status", s.Status))
 }
 
 // Features are the features that an org has now: those of its plan, if its

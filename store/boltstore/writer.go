@@ -190,7 +190,7 @@ func (s *Store) run(bolt *bbolt.Tx, u *update) (*tx, error) {
 	if u.err = u.ctx.Err(); u.err != nil {
 		return nil, nil
 	}
-	t := &tx{s: s, bolt: bolt, now: s.now()}
+	t := &tx{s: s, bolt: bolt, now: s.now(), undo: make([]change, 0, 4)}
 	if u.err = guarded(u.fn, t); u.err == nil {
 		return t, nil
 	}
