@@ -16,7 +16,7 @@ type codec struct {
 	broken  bool
 }
 
-var errRecord = errors.New("a record in the data file is damaged; run: teamdata check")
+var errRecord = errors.New("a record in the data file is damaged; put back a backup")
 
 func encode(fields func(*codec)) []byte {
 	c := codec{buf: make([]byte, 0, 160)}
