@@ -35,9 +35,9 @@ type Store interface {
 // from sending the same delivery at the same time.
 type Queue interface {
 	// OnDue sets who is told, in commit order and before the committing
-	// callers go on, that deliveries of an endpoint became due at a time. It
-	// must not block. It is set once, before the first Update that matters to
-	// it.
+	// callers go on, that deliveries of an endpoint became due. The time is
+	// that of the earliest, or before it: Claim knows the truth. fn must not
+	// block. It is set once, before the first Update that matters to it.
 	OnDue(fn func(endpoint uint64, due time.Time))
 
 	// EachDue calls fn with the earliest due time of each endpoint that has
