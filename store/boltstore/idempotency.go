@@ -44,12 +44,22 @@ func (t *tx) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, erro
 	return store.IdempotencyRecord{}, store.Errorf(store.CodeNotFound, "The Idempotency-Key was not used.")
 }
 
+// AddIdempotencyRecord takes the key for unused, as whoever looked found it: at
+// most an expired record is in its place.
 func (t *tx) AddIdempotencyRecord(r store.IdempotencyRecord) error {
-	b, err := t.bucket(bucketIdempotency).CreateBucketIfNotExists(numberKey(partitionOf(r.FirstUse)))
+	partition, err := t.partition(partitionOf(r.FirstUse))
 	if err != nil {
 		return storageFault(err)
 	}
-	return t.put(b, orgKey(r.OrgID, r.Key), encode(idempotencyFields(&r)))
+	return t.insert(partition, orgKey(r.OrgID, r.Key), encode(idempotencyFields(&r)))
+}
+
+func (t *tx) partition(number uint64) (*bbolt.Bucket, error) {
+	b, name := t.bucket(bucketIdempotency), numberKey(number)
+	if partition := b.Bucket(name); partition != nil {
+		return partition, nil
+	}
+	return b.CreateBucket(name)
 }
 
 // ExpireIdempotencyRecords empties the oldest partition of which all has
