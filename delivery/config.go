@@ -20,7 +20,9 @@ type Config struct {
 	// to the status line, and to the end of the answer's first 16 KiB.
 	// Default: 15 s.
 	AttemptTimeout time.Duration
-	// PerEndpoint and Total bound the attempts in flight. Defaults: 32, 2,048.
+	// PerEndpoint and Total bound the attempts in flight, and are at least 2.
+	// Half of Total is for endpoints that were not acknowledged lately.
+	// Defaults: 32, 2,048.
 	PerEndpoint, Total int
 	// RootCAs are who may have issued a receiver's certificate; nil means the
 	// system's.

@@ -24,7 +24,9 @@ type Dispatcher struct {
 	wheel    *wheel.Wheel[uint64]
 	lanes    map[uint64]*lane
 	ready    []*lane // those whose turn comes, in order
+	waiting  []*lane // those without proof that wait for others without proof to land
 	inFlight int
+	unproven int // of inFlight, those of lanes without proof
 }
 
 // New makes a Dispatcher. It listens to the store from now on, so it is made
@@ -69,18 +71,36 @@ func (d *Dispatcher) read(now time.Time) {
 		}
 	}
 	for _, r := range done {
-		d.inFlight--
 		l := d.lanes[r.endpoint]
+		d.count(l, -l.inFlight)
 		l.landed(r.outcome, d.config.PerEndpoint)
+		d.count(l, l.inFlight)
 		d.makeReady(l) // something of it may have become due while it was busy
+	}
+	if d.unproven < d.config.Total/2 {
+		d.ready, d.waiting = append(d.ready, d.waiting...), nil
 	}
 }
 
-// serve gives each ready lane a turn as long as there is room.
+// count adds attempts of a lane to those in flight.
+func (d *Dispatcher) count(l *lane, n int) {
+	d.inFlight += n
+	if !l.proven() {
+		d.unproven += n
+	}
+}
+
+// serve gives each ready lane a turn as long as there is room. Lanes without
+// proof share half of it, so that a crowd of dead receivers can't starve a
+// living one.
 func (d *Dispatcher) serve(grace context.Context, now time.Time) {
 	for len(d.ready) > 0 && d.inFlight < d.config.Total {
 		l := d.ready[0]
 		d.ready = d.ready[1:]
+		if !l.proven() && d.unproven >= d.config.Total/2 {
+			d.waiting = append(d.waiting, l) // still counts as ready
+			continue
+		}
 		l.ready = false
 		d.turn(grace, l, now)
 	}
@@ -99,7 +119,7 @@ func (d *Dispatcher) turn(grace context.Context, l *lane, now time.Time) {
 	}
 	for i := range claims.Claims {
 		l.inFlight++
-		d.inFlight++
+		d.count(l, 1)
 		d.flying.Add(1)
 		go d.attempt(grace, &claims.Endpoint, &claims.Claims[i])
 	}

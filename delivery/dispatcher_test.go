@@ -252,6 +252,46 @@ func TestASlowReceiverHurtsNobodyElse(t *testing.T) {
 	stop()
 }
 
+// A crowd of receivers that hang takes no more than half of what may be in
+// flight, so that one that answers goes on as before.
+func TestACrowdOfDeadReceivers(t *testing.T) {
+	b := newBench(t)
+	hang := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
+	quick := newReceiver(t, nil)
+	roots := hang.roots()
+	roots.AddCert(quick.Certificate())
+	stop := b.run(Config{RootCAs: roots, Total: 4})
+	quickID := b.endpoint(quick.URL).ID
+	b.awaitState(b.sendTest(quickID).ID, store.StateAcknowledged)
+	for i := range 12 {
+		b.sendTest(b.endpoint(fmt.Sprintf("%s/%d", hang.URL, i)).ID)
+	}
+	for range 2 {
+		hang.next(t)
+	}
+	for range 20 {
+		b.awaitState(b.sendTest(quickID).ID, store.StateAcknowledged)
+	}
+	if n := len(hang.got); n > 0 {
+		t.Errorf("%d attempts more than 2 of 4 are in flight to receivers that never acknowledged", n)
+	}
+	stop()
+}
+
+// Those of the crowd that wait get their turn as others time out.
+func TestACrowdTakesTurns(t *testing.T) {
+	b := newBench(t)
+	hang := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
+	b.run(Config{RootCAs: hang.roots(), Total: 4, AttemptTimeout: 50 * time.Millisecond, Schedule: []time.Duration{}})
+	var sent []store.Delivery
+	for i := range 12 {
+		sent = append(sent, b.sendTest(b.endpoint(fmt.Sprintf("%s/%d", hang.URL, i)).ID))
+	}
+	for _, d := range sent {
+		b.awaitState(d.ID, store.StateFailed)
+	}
+}
+
 // Many deliveries, all of them arrive once.
 func TestDrainsABacklog(t *testing.T) {
 	b := newBench(t)

@@ -24,6 +24,9 @@ const (
 	timedOut                    // no answer in time
 )
 
+// proven tells whether the endpoint was acknowledged lately.
+func (l *lane) proven() bool { return l.window > 1 }
+
 func (l *lane) landed(o outcome, most int) {
 	l.inFlight--
 	switch o {
