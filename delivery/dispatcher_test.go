@@ -148,14 +148,14 @@ func TestTheContractsSchedule(t *testing.T) {
 		d := New(b.store, Config{})
 		d.send = func(context.Context, *store.Endpoint, *store.Claim) store.Attempt {
 			at = append(at, time.Since(start))
-			time.Sleep(14 * time.Second) // of the bubble: the next is due after the attempt's end
+			<-time.After(14 * time.Second) // the next is due after the attempt's end
 			return store.Attempt{StartedAt: time.Now(), EndedAt: time.Now(), Reason: "in vain"}
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error)
 		go func() { ended <- d.Run(ctx, ctx) }()
 		sent := b.sendTest(b.endpoint("https://receiver.example/").ID)
-		time.Sleep(24 * time.Hour)
+		<-time.After(24 * time.Hour) // of the bubble
 		cancel()
 		if err := <-ended; err != nil {
 			t.Fatal(err)
