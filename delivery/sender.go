@@ -63,7 +63,7 @@ func (s *sender) send(ctx context.Context, e *store.Endpoint, c *store.Claim) st
 	case err != nil:
 		a.TimedOut = errors.Is(err, context.DeadlineExceeded)
 		a.Reason = reason(err, s.timeout)
-	case status < 200 || status > 299:
+	case !a.Acknowledged():
 		a.Reason = fmt.Sprintf("the receiver answered %d %s", status, http.StatusText(status))
 	}
 	return a

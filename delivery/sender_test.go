@@ -70,6 +70,13 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// Limits: 15 seconds to acknowledge; the schedule of retries has its own test.
+func TestDefaultDeadline(t *testing.T) {
+	if got := newSender(Config{}.withDefaults()).timeout; got != 15*time.Second {
+		t.Errorf("an attempt may take %s", got)
+	}
+}
+
 func TestAllowedAddressIsDialed(t *testing.T) {
 	r := newReceiver(t, nil)
 	guard := netguard.New(netguard.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
