@@ -221,7 +221,7 @@ func (a *appliance) sweep(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if err := store.Sweep(ctx, a.store); err != nil && ctx.Err() == nil {
+		if err := store.Sweep(ctx, a.store, a.settings.DeliveryRetention); err != nil && ctx.Err() == nil {
 			a.log.Error().Err(err).Msg("old records can't be dropped")
 		}
 	}

@@ -31,6 +31,7 @@ type settings struct {
 	AttemptTimeout    time.Duration
 	WebhookCA         string
 	AllowEndpointCIDR []string
+	DeliveryRetention time.Duration
 }
 
 func serveCommand() *cobra.Command {
@@ -75,6 +76,7 @@ func (s *settings) bind(cmd *cobra.Command) {
 	f.DurationVar(&s.AttemptTimeout, "attempt-timeout", delivery.DefaultAttemptTimeout, "how long a receiver may take to answer")
 	f.StringVar(&s.WebhookCA, "webhook-ca", "", "a PEM `file` with CAs of receivers, to trust beside the system's")
 	f.StringSliceVar(&s.AllowEndpointCIDR, "allow-endpoint-cidr", nil, "addresses outside the public internet that endpoints may have, such as 10.0.0.0/8")
+	f.DurationVar(&s.DeliveryRetention, "delivery-retention", store.DefaultDeliveryRetention, "how long finished deliveries and their events are kept")
 }
 
 const (
@@ -90,6 +92,8 @@ func (s *settings) check() error {
 		return errors.New("--client-rate is 0 (no limit) or more")
 	case s.AttemptTimeout <= 0:
 		return errors.New("--attempt-timeout is longer than 0, such as 15s")
+	case s.DeliveryRetention <= 0:
+		return errors.New("--delivery-retention is longer than 0, such as 720h")
 	}
 	for _, d := range s.RetrySchedule {
 		if d <= 0 {

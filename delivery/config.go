@@ -31,6 +31,8 @@ type Config struct {
 	Control func(network, address string, c syscall.RawConn) error
 	// UserAgent is sent with every attempt. Default: teamdata.
 	UserAgent string
+	// Mailed is called after mail was queued. Default: nobody is told.
+	Mailed func()
 	// Log takes what an operator should know. Default: nothing is logged.
 	Log *zerolog.Logger
 }
@@ -57,6 +59,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.UserAgent == "" {
 		c.UserAgent = "teamdata"
+	}
+	if c.Mailed == nil {
+		c.Mailed = func() {}
 	}
 	if c.Log == nil {
 		nop := zerolog.Nop()

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"teamdata/delivery/signature"
@@ -57,50 +58,58 @@ func (s *sender) send(ctx context.Context, e *store.Endpoint, c *store.Claim) st
 	a := store.Attempt{StartedAt: time.Now()}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	status, err := s.post(ctx, e, c)
-	a.EndedAt, a.Status = time.Now(), status
+	err := s.post(ctx, e, c, &a)
+	a.EndedAt = time.Now()
 	switch {
 	case err != nil:
 		a.TimedOut = errors.Is(err, context.DeadlineExceeded)
 		a.Reason = reason(err, s.timeout)
 	case !a.Acknowledged():
-		a.Reason = fmt.Sprintf("the receiver answered %d %s", status, http.StatusText(status))
+		a.Reason = strings.TrimSpace(fmt.Sprintf("the receiver answered %d %s", a.Status, http.StatusText(a.Status)))
 	}
 	return a
 }
 
-func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim) (status int, err error) {
+// post fills in what was answered; an error means that no status line came.
+func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a *store.Attempt) error {
 	request, err := s.request(ctx, e, c)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer response.Body.Close()
-	// Reading the answer lets the connection be used again. What goes wrong
-	// here doesn't matter: the status line has come.
-	io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer))
-	return response.StatusCode, nil
+	a.Status = response.StatusCode
+	// What goes wrong with the answer's body doesn't matter: the status line has
+	// come. Reading it to its end lets the connection be used again.
+	a.Answer, _ = io.ReadAll(io.LimitReader(response.Body, store.MaxKeptAnswer))
+	io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer-store.MaxKeptAnswer))
+	return nil
 }
 
 func (s *sender) request(ctx context.Context, e *store.Endpoint, c *store.Claim) (*http.Request, error) {
-	secret, err := signature.ParseSecret(e.Secret)
-	if err != nil {
-		return nil, err
+	now := time.Now()
+	var secrets []signature.Secret
+	for _, text := range e.Secrets(now) {
+		secret, err := signature.ParseSecret(text)
+		if err != nil {
+			return nil, err
+		}
+		secrets = append(secrets, secret)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(c.Body))
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now().Unix()
+	unix := now.Unix()
 	r.Header = http.Header{
 		"Content-Type":      {"application/json"},
 		"User-Agent":        s.userAgent,
 		"webhook-id":        {c.Delivery.ID},
-		"webhook-timestamp": {strconv.FormatInt(now, 10)},
-		"webhook-signature": {string(signature.Sign(nil, c.Delivery.ID, now, c.Body, secret))},
+		"webhook-timestamp": {strconv.FormatInt(unix, 10)},
+		"webhook-signature": {string(signature.Sign(nil, c.Delivery.ID, unix, c.Body, secrets...))},
 		// Not sent. It tells net/http that the request may be repeated on a new
 		// connection when a reused one dies before a byte of the answer came:
 		// receivers skip an id that they have seen.

@@ -47,3 +47,9 @@ func AppendAudit(tx Tx, e AuditEntry) (AuditEntry, error) {
 	}
 	return tx.AppendAudit(e)
 }
+
+// auditBy appends what an actor did to a target; no actor: empty.
+func auditBy(tx Tx, actorID, orgID, action, targetID string) error {
+	_, err := AppendAudit(tx, AuditEntry{OrgID: orgID, ActorID: actorID, Action: action, TargetID: targetID})
+	return err
+}

@@ -5,16 +5,19 @@ import "time"
 // DeliveryState is where a delivery stands.
 type DeliveryState uint8
 
-// The states that are stored. "held" is derived: a pending or retrying
-// delivery whose endpoint is disabled is held.
+// The states. StateHeld is not stored: a pending or retrying delivery is held
+// while its endpoint is disabled, see [Delivery.StateAt].
 const (
 	StatePending      DeliveryState = iota + 1 // not attempted yet
 	StateRetrying                              // attempted in vain, with another attempt to come
 	StateAcknowledged                          // a receiver answered 2xx in time
 	StateFailed                                // the last attempt was in vain
+	StateHeld                                  // waits until its endpoint is enabled
 )
 
-var stateNames = [...]string{StatePending: "pending", StateRetrying: "retrying", StateAcknowledged: "acknowledged", StateFailed: "failed"}
+var stateNames = [...]string{
+	StatePending: "pending", StateRetrying: "retrying", StateAcknowledged: "acknowledged", StateFailed: "failed", StateHeld: "held",
+}
 
 func (s DeliveryState) String() string {
 	if int(s) < len(stateNames) && stateNames[s] != "" {
@@ -35,47 +38,72 @@ type Delivery struct {
 	EndpointID     string
 	EndpointNumber uint64
 	State          DeliveryState
-	Attempts       int       // made so far
+	Attempts       int       // made since it was queued or last replayed
 	CreatedAt      time.Time // when the event happened
-	FirstAttemptAt time.Time // zero before the first
+	FirstAttemptAt time.Time // of those Attempts; zero before the first
 	DueAt          time.Time // of the next attempt; meaningful while State.Waiting()
+	FinishedAt     time.Time // when it was acknowledged or failed; zero while State.Waiting()
+	EventType      string
+	History        []Attempt // the latest MaxHistory of all that were made, oldest first
 }
 
-// Attempt is the outcome of one try to send a delivery.
-type Attempt struct {
-	StartedAt time.Time // when dialing began
-	EndedAt   time.Time
-	Status    int    // the receiver's HTTP status; 0 when there was none
-	TimedOut  bool   // the deadline ended it
-	Reason    string // why it was in vain; empty when Acknowledged
-}
-
-// Acknowledged tells whether the receiver took it: any 2xx.
-func (a *Attempt) Acknowledged() bool { return a.Reason == "" && a.Status >= 200 && a.Status <= 299 }
-
-// DefaultRetrySchedule is how long after each failed attempt the next is due:
-// 1, 5, 25, 125, then 625 minutes, so six attempts in all.
-var DefaultRetrySchedule = []time.Duration{
-	time.Minute, 5 * time.Minute, 25 * time.Minute, 125 * time.Minute, 625 * time.Minute,
-}
-
-func deliver(tx Tx, event *Event, endpoint *Endpoint) (Delivery, error) {
-	d := Delivery{
-		ID: tx.NewID(PrefixDelivery), EventID: event.ID, OrgID: event.OrgID,
-		EndpointID: endpoint.ID, EndpointNumber: endpoint.Number,
-		State: StatePending, CreatedAt: event.CreatedAt, DueAt: event.CreatedAt,
+// StateAt is the state as people see it, at the delivery's endpoint.
+func (d *Delivery) StateAt(e *Endpoint) DeliveryState {
+	if d.State.Waiting() && e.Disabled() {
+		return StateHeld
 	}
-	return d, tx.AddDelivery(d)
+	return d.State
+}
+
+// DeliveryList is one of the three lists that each endpoint's deliveries are in.
+type DeliveryList uint8
+
+// The lists, and their order in [Deliveries.DeliveryPage].
+const (
+	ListAcknowledged DeliveryList = iota + 1 // latest first
+	ListWaiting                              // earliest due first
+	ListFailed                               // latest first
+)
+
+// Position is the list that the delivery is in, and its place there: when it is
+// due, or when it was finished.
+func (d *Delivery) Position() (DeliveryList, Cursor) {
+	switch d.State {
+	case StateAcknowledged:
+		return ListAcknowledged, CursorOf(d.FinishedAt, d.ID)
+	case StateFailed:
+		return ListFailed, CursorOf(d.FinishedAt, d.ID)
+	}
+	return ListWaiting, CursorOf(d.DueAt, d.ID)
+}
+
+// queue makes one delivery of the event for each of the endpoints.
+func queue(tx Tx, event Event, endpoints []Endpoint) ([]Delivery, error) {
+	deliveries := make([]Delivery, len(endpoints))
+	for i := range endpoints {
+		deliveries[i] = Delivery{
+			ID: tx.NewID(PrefixDelivery), EventID: event.ID, EventType: event.Type, OrgID: event.OrgID,
+			EndpointID: endpoints[i].ID, EndpointNumber: endpoints[i].Number,
+			State: StatePending, CreatedAt: event.CreatedAt, DueAt: event.CreatedAt,
+		}
+		event.Deliveries = append(event.Deliveries, deliveries[i].ID)
+	}
+	if err := tx.AddEvent(event); err != nil {
+		return nil, err
+	}
+	for _, d := range deliveries {
+		if err := tx.AddDelivery(d); err != nil {
+			return nil, err
+		}
+	}
+	return deliveries, nil
 }
 
 // SendTest records a webhook.test event and its delivery to the named
 // endpoint, whatever events that has selected. notFound: the org has no such
 // endpoint; conflict: it is disabled.
 func SendTest(tx Tx, orgID, endpointID string) (Delivery, error) {
-	endpoint, err := tx.Endpoint(orgID, endpointID)
-	if IsNotFound(err) {
-		return Delivery{}, Errorf(CodeNotFound, "The org has no such webhook endpoint.")
-	}
+	endpoint, err := findEndpoint(tx, orgID, endpointID)
 	if err != nil {
 		return Delivery{}, err
 	}
@@ -83,37 +111,9 @@ func SendTest(tx Tx, orgID, endpointID string) (Delivery, error) {
 		return Delivery{}, Errorf(CodeConflict, "The webhook endpoint is disabled. Enable it in the org's settings first.")
 	}
 	event := newEvent(tx, orgID, EventWebhookTest, object("orgId", orgID, "endpointId", endpointID))
-	if err := tx.AddEvent(event); err != nil {
+	sent, err := queue(tx, event, []Endpoint{endpoint})
+	if err != nil {
 		return Delivery{}, err
 	}
-	return deliver(tx, &event, &endpoint)
-}
-
-// RecordAttempt writes the outcome of an attempt: acknowledged, or due again
-// after the schedule's next step, counted from the attempt's end, or failed
-// when the schedule is used up.
-func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration) error {
-	d, err := tx.Delivery(deliveryID)
-	if err != nil {
-		return err
-	}
-	if d.FirstAttemptAt.IsZero() {
-		d.FirstAttemptAt = a.StartedAt
-	}
-	d.Attempts++
-	switch {
-	case a.Acknowledged():
-		d.State = StateAcknowledged
-	case d.Attempts <= len(schedule):
-		d.State = StateRetrying
-		d.DueAt = roundUp(a.EndedAt.Add(schedule[d.Attempts-1]))
-	default:
-		d.State = StateFailed
-	}
-	return tx.PutDelivery(d)
-}
-
-// roundUp to the resolution of stored times, so that nothing is due early.
-func roundUp(t time.Time) time.Time {
-	return t.Add(time.Millisecond - 1).Truncate(time.Millisecond)
+	return sent[0], nil
 }

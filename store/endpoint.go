@@ -1,8 +1,6 @@
 package store
 
 import (
-	"crypto/rand"
-	"encoding/base64"
 	"net/url"
 	"slices"
 	"strings"
@@ -20,15 +18,15 @@ type Endpoint struct {
 	Secret      string   // `whsec_` and the base64 of 24 to 64 bytes
 	CreatedAt   time.Time
 	DisabledAt  time.Time // zero: enabled
+
+	OldSecret      string    // signs beside Secret until OldSecretUntil; empty: none
+	OldSecretUntil time.Time // zero: none
 }
 
 // Bounds of an endpoint.
 const (
 	MaxEndpoints    = 50 // an org
 	maxURLLength    = 2048
-	secretPrefix    = "whsec_"
-	minSecretBytes  = 24
-	maxSecretBytes  = 64
 	maxDescriptions = 500 // characters
 )
 
@@ -37,13 +35,6 @@ func (e *Endpoint) Disabled() bool { return !e.DisabledAt.IsZero() }
 
 // Selects tells whether the endpoint receives events of the type.
 func (e *Endpoint) Selects(eventType string) bool { return slices.Contains(e.Events, eventType) }
-
-// NewEndpointSecret makes a secret of 32 random bytes.
-func NewEndpointSecret() string {
-	var b [32]byte
-	rand.Read(b[:])
-	return secretPrefix + base64.StdEncoding.EncodeToString(b[:])
-}
 
 func (e *Endpoint) check() error {
 	if !ValidID(e.ID) {
@@ -98,21 +89,6 @@ func CheckEndpointURL(address string) error {
 	return nil
 }
 
-func checkEndpointSecret(secret string) error {
-	encoded, found := strings.CutPrefix(secret, secretPrefix)
-	if !found {
-		return Invalid("secret", "must start with %s", secretPrefix)
-	}
-	b, err := base64.StdEncoding.Strict().DecodeString(encoded)
-	if err != nil || strings.ContainsAny(encoded, "\r\n") {
-		return Invalid("secret", "is %s followed by standard, padded base64", secretPrefix)
-	}
-	if len(b) < minSecretBytes || len(b) > maxSecretBytes {
-		return Invalid("secret", "holds %d bytes; from %d to %d are allowed", len(b), minSecretBytes, maxSecretBytes)
-	}
-	return nil
-}
-
 // CreateEndpoint adds an endpoint. A missing id, secret or creation time is
 // filled in; the engine gives the number.
 func CreateEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
@@ -142,4 +118,44 @@ func CreateEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 		return Endpoint{}, Errorf(CodeConflict, "An org has at most %d endpoints. Remove one first.", MaxEndpoints)
 	}
 	return tx.AddEndpoint(e)
+}
+
+func findEndpoint(tx Endpoints, orgID, id string) (Endpoint, error) {
+	e, err := tx.Endpoint(orgID, id)
+	if IsNotFound(err) {
+		return e, Errorf(CodeNotFound, "The org has no such webhook endpoint.")
+	}
+	return e, err
+}
+
+// DisableEndpoint disables an endpoint: from then on its events are held. One
+// that is disabled already stays as it is. notFound: the org has no such
+// endpoint.
+func DisableEndpoint(tx Tx, actorID, orgID, id string) error {
+	e, err := findEndpoint(tx, orgID, id)
+	if err != nil || e.Disabled() {
+		return err
+	}
+	return setDisabled(tx, actorID, e, true)
+}
+
+// EnableEndpoint enables an endpoint again: what is held goes out, in order.
+// One that is enabled stays as it is. notFound: the org has no such endpoint.
+func EnableEndpoint(tx Tx, actorID, orgID, id string) error {
+	e, err := findEndpoint(tx, orgID, id)
+	if err != nil || !e.Disabled() {
+		return err
+	}
+	return setDisabled(tx, actorID, e, false)
+}
+
+func setDisabled(tx Tx, actorID string, e Endpoint, disabled bool) error {
+	action := "endpoint.enabled"
+	if e.DisabledAt = (time.Time{}); disabled {
+		e.DisabledAt, action = tx.Now(), "endpoint.disabled"
+	}
+	if err := tx.PutEndpoint(e); err != nil {
+		return err
+	}
+	return auditBy(tx, actorID, e.OrgID, action, e.ID)
 }

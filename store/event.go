@@ -32,6 +32,8 @@ type Event struct {
 	Type      string
 	CreatedAt time.Time
 	Body      []byte // the JSON that receivers get, the same bytes on every attempt
+
+	Deliveries []string // the ids of its deliveries, finished and dropped ones too
 }
 
 // newEvent makes an event. Its data is a JSON object.
@@ -80,16 +82,8 @@ func Emit(tx Tx, orgID, eventType string, data []byte) error {
 	if len(endpoints) == 0 {
 		return nil
 	}
-	event := newEvent(tx, orgID, eventType, data)
-	if err := tx.AddEvent(event); err != nil {
-		return err
-	}
-	for i := range endpoints {
-		if _, err := deliver(tx, &event, &endpoints[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = queue(tx, newEvent(tx, orgID, eventType, data), endpoints)
+	return err
 }
 
 // UploadFile records that a file was uploaded: its audit entry and its event
@@ -101,8 +95,7 @@ func UploadFile(tx Tx, actorID string, f File) (File, error) {
 	if err := f.check(); err != nil {
 		return File{}, err
 	}
-	entry := AuditEntry{OrgID: f.OrgID, ActorID: actorID, Action: EventFileUploaded, TargetID: f.ID}
-	if _, err := AppendAudit(tx, entry); err != nil {
+	if err := auditBy(tx, actorID, f.OrgID, EventFileUploaded, f.ID); err != nil {
 		return File{}, err
 	}
 	data := object("orgId", f.OrgID, "fileId", f.ID, "name", f.Name, "contentType", f.ContentType)

@@ -18,6 +18,7 @@ const (
 	PrefixDelivery     = "whd_"
 	PrefixSubscription = "sub_"
 	PrefixFile         = "fil_"
+	PrefixMail         = "mai_"
 )
 
 const maxIDLength = 64

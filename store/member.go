@@ -112,12 +112,11 @@ func ChangeRole(tx Tx, actorID, orgID, userID, role string) error {
 	if err := tx.PutMember(m); err != nil {
 		return err
 	}
-	_, err = AppendAudit(tx, AuditEntry{OrgID: orgID, ActorID: actorID, Action: "member.roleChanged", TargetID: m.ID})
-	return err
+	return auditBy(tx, actorID, orgID, "member.roleChanged", m.ID)
 }
 
 func memberChanged(tx Tx, actorID, event string, m Member) error {
-	if _, err := AppendAudit(tx, AuditEntry{OrgID: m.OrgID, ActorID: actorID, Action: event, TargetID: m.ID}); err != nil {
+	if err := auditBy(tx, actorID, m.OrgID, event, m.ID); err != nil {
 		return err
 	}
 	return Emit(tx, m.OrgID, event, object("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role))

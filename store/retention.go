@@ -1,21 +1,91 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
-// sweepChunk is how many records one transaction of a sweep drops: few enough
+// DefaultDeliveryRetention is how long finished deliveries and their events are
+// kept.
+const DefaultDeliveryRetention = 30 * 24 * time.Hour
+
+// chunk is how many records one transaction of long work touches: few enough
 // that no other writer notices.
-const sweepChunk = 500
+const chunk = 500
 
-// Sweep drops what is kept no longer, in small transactions.
-func Sweep(ctx context.Context, s Store) error {
+// Sweep drops what is kept no longer, in small transactions: idempotency
+// records after IdempotencyTTL, finished deliveries with their events after the
+// given time, mails that could not be sent after MailTTL.
+func Sweep(ctx context.Context, s Store, deliveries time.Duration) error {
+	for _, drop := range []func(tx Tx) (int, error){
+		func(tx Tx) (int, error) { return tx.ExpireIdempotencyRecords(chunk) },
+		func(tx Tx) (int, error) { return dropDeliveries(tx, tx.Now().Add(-deliveries)) },
+		dropMails,
+	} {
+		if err := sweep(ctx, s, drop); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep calls drop until there is nothing left to drop.
+func sweep(ctx context.Context, s Store, drop func(Tx) (int, error)) error {
 	for {
 		n := 0
 		err := s.Update(ctx, func(tx Tx) (err error) {
-			n, err = tx.ExpireIdempotencyRecords(sweepChunk)
+			n, err = drop(tx)
 			return err
 		})
 		if err != nil || n == 0 {
 			return err
 		}
 	}
+}
+
+func dropDeliveries(tx Tx, before time.Time) (int, error) {
+	ids, err := tx.FinishedBefore(before, chunk)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		if err := dropDelivery(tx, id); err != nil {
+			return 0, err
+		}
+	}
+	return len(ids), nil
+}
+
+// dropDelivery drops a delivery, and its event with the last of that.
+func dropDelivery(tx Tx, id string) error {
+	d, err := tx.Delivery(id)
+	if err != nil {
+		return err
+	}
+	if err := tx.DeleteDelivery(id); err != nil {
+		return err
+	}
+	event, err := tx.Event(d.EventID)
+	if err != nil {
+		return err
+	}
+	for _, other := range event.Deliveries {
+		if _, err := tx.Delivery(other); !IsNotFound(err) {
+			return err // it is there, or that can't be told
+		}
+	}
+	return tx.DeleteEvent(event.ID)
+}
+
+func dropMails(tx Tx) (int, error) {
+	mails, err := tx.Mails("", chunk)
+	n := 0
+	for _, m := range mails { // oldest first
+		if err != nil || tx.Now().Sub(m.CreatedAt) <= MailTTL {
+			break
+		}
+		err = tx.DeleteMail(m.ID)
+		n++
+	}
+	return n, err
 }

@@ -79,6 +79,7 @@ type Tx interface {
 	APIKeys
 	Endpoints
 	Deliveries
+	Mails
 	IdempotencyRecords
 	Certificates
 }
@@ -124,6 +125,8 @@ type Members interface {
 	PutMember(Member) error
 	DeleteMember(orgID, userID string) error
 	CountOwners(orgID string) (int, error)
+	// Managers are the owners and admins, in the order of their user ids.
+	Managers(orgID string) ([]Member, error)
 	// MemberPage reads up to limit members after a cursor. The items are
 	// appended to dst.
 	MemberPage(orgID string, after Cursor, limit int, dst []byte) (Page, error)
@@ -161,13 +164,37 @@ type Endpoints interface {
 	PutEndpoint(Endpoint) error
 }
 
-// Deliveries keep events and their deliveries, and the index of what is due.
+// Deliveries keep events and their deliveries. Each delivery is in one of its
+// endpoint's lists, at its [Delivery.Position]; the waiting ones are what is
+// due.
 type Deliveries interface {
 	AddEvent(Event) error
 	Event(id string) (Event, error)
+	DeleteEvent(id string) error
 	AddDelivery(Delivery) error
 	Delivery(id string) (Delivery, error)
 	PutDelivery(Delivery) error
+	DeleteDelivery(id string) error
+	// DeliveryPage reads up to limit deliveries of an endpoint's list after a
+	// position, in the list's order, and tells whether more follow. The zero
+	// Cursor is for the first page.
+	DeliveryPage(endpoint uint64, list DeliveryList, after Cursor, limit int) (page []Delivery, more bool, err error)
+	// FinishedBefore returns the ids of up to limit deliveries, of any
+	// endpoint, that were acknowledged or failed before a time.
+	FinishedBefore(t time.Time, limit int) ([]string, error)
+	// LastAcknowledged is when the endpoint acknowledged last; zero for never.
+	LastAcknowledged(endpoint uint64) (time.Time, error)
+	PutLastAcknowledged(endpoint uint64, at time.Time) error
+}
+
+// Mails keep the mail that waits to be sent.
+type Mails interface {
+	// PutMail adds a mail or changes it.
+	PutMail(Mail) error
+	DeleteMail(id string) error
+	// Mails lists up to limit mails after an id, oldest first; from the first
+	// when that is empty.
+	Mails(after string, limit int) ([]Mail, error)
 }
 
 // IdempotencyRecords keep first answers for IdempotencyTTL.

@@ -26,7 +26,8 @@ func (f *fixture) attempt(id string) error {
 	now := time.Now()
 	err := f.Update(bg, func(tx store.Tx) error {
 		a := store.Attempt{StartedAt: now, EndedAt: now, Status: http.StatusOK}
-		return store.RecordAttempt(tx, id, a, store.DefaultRetrySchedule)
+		_, err := store.RecordAttempt(tx, id, a, store.DefaultRetrySchedule)
+		return err
 	})
 	f.Release(id)
 	return err

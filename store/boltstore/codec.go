@@ -3,6 +3,8 @@ package boltstore
 import (
 	"encoding/binary"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -117,19 +119,67 @@ func (c *codec) flag(b *bool) {
 	*b = n == 1
 }
 
-func (c *codec) texts(list *[]string) {
-	n := uint64(len(*list))
-	if c.number(&n); !c.reading {
-		for i := range *list {
-			c.text(&(*list)[i])
-		}
+// after keeps a time as the microseconds since an earlier one.
+func (c *codec) after(from time.Time, t *time.Time) {
+	n := uint64(max(t.Sub(from).Microseconds(), 0))
+	if c.number(&n); c.reading {
+		*t = from.Add(time.Duration(n) * time.Microsecond)
+	}
+}
+
+// record keeps the fields of something inside the record, behind their length,
+// so that they can grow at their end as well.
+func (c *codec) record(fields func(*codec)) {
+	if !c.reading {
+		b := encode(fields)
+		c.bytes(&b)
 		return
 	}
-	if *list = nil; n > uint64(len(c.buf)) {
-		c.broken, n = true, 0
+	if decode(c.next(), fields) != nil {
+		c.broken, c.buf = true, nil
 	}
-	for range n {
-		*list = append(*list, string(c.next()))
+}
+
+// list keeps how many there are, and then each.
+func list[T any](c *codec, items *[]T, each func(*T)) {
+	n := uint64(len(*items))
+	if c.number(&n); c.reading {
+		if *items = nil; n > uint64(len(c.buf)) { // each has at least a byte
+			c.broken, n = true, 0
+		}
+		if n > 0 {
+			*items = make([]T, n)
+		}
+	}
+	for i := range *items {
+		if c.reading && len(c.buf) == 0 {
+			c.broken = true
+		}
+		each(&(*items)[i])
+	}
+}
+
+func (c *codec) texts(texts *[]string) { list(c, texts, c.text) }
+
+// pairs keeps names with their values, in the order of the names.
+func (c *codec) pairs(pairs *map[string]string) {
+	type pair struct{ name, value string }
+	var all []pair
+	for _, name := range slices.Sorted(maps.Keys(*pairs)) {
+		all = append(all, pair{name, (*pairs)[name]})
+	}
+	list(c, &all, func(p *pair) {
+		c.record(func(c *codec) {
+			c.text(&p.name)
+			c.text(&p.value)
+		})
+	})
+	if !c.reading || len(all) == 0 {
+		return
+	}
+	*pairs = make(map[string]string, len(all))
+	for _, p := range all {
+		(*pairs)[p.name] = p.value
 	}
 }
 

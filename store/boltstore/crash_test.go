@@ -51,7 +51,8 @@ func acknowledged(number string) func(store.Tx) error {
 		if len(number)%2 == 0 {
 			a = store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Reason: "refused"}
 		}
-		return store.RecordAttempt(tx, string(r.Answer.Body), a, store.DefaultRetrySchedule)
+		_, err = store.RecordAttempt(tx, string(r.Answer.Body), a, store.DefaultRetrySchedule)
+		return err
 	}
 }
 
@@ -153,7 +154,7 @@ func (f *fixture) findNumbered() map[string]bool {
 	found := make(map[string]bool)
 	must(f, f.db.View(func(bolt *bbolt.Tx) error {
 		t := &tx{s: f.Store, bolt: bolt, now: f.now()}
-		c := indexCheck{tx: bolt, fail: f.Errorf}
+		c := checker{bolt: bolt}
 		entries := c.each(bucketAuditLog, func(_, item []byte) {
 			number := targetOf(f, item)
 			found[number] = true
@@ -165,8 +166,8 @@ func (f *fixture) findNumbered() map[string]bool {
 				f.Errorf("%s: %v", number, err)
 			}
 		})
-		events := c.each(bucketEvents, func(_, _ []byte) {})
-		deliveries := c.each(bucketDeliveries, func(_, _ []byte) {})
+		events := c.count(bucketEvents)
+		deliveries := c.count(bucketDeliveries)
 		records := 0
 		c.each(bucketIdempotency, func(name, _ []byte) {
 			records += bolt.Bucket(bucketIdempotency).Bucket(name).Stats().KeyN

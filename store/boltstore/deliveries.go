@@ -2,50 +2,14 @@ package boltstore
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math"
+	"time"
+
+	"go.etcd.io/bbolt"
 
 	"teamdata/store"
 )
-
-func (t *tx) Endpoint(orgID, id string) (e store.Endpoint, err error) {
-	return e, t.get(bucketEndpoints, orgKey(orgID, id), "webhook endpoint", endpointFields(&e))
-}
-
-func (t *tx) Endpoints(orgID string) ([]store.Endpoint, error) {
-	var list []store.Endpoint
-	prefix := orgKey(orgID, "")
-	c := t.bolt.Bucket(bucketEndpoints).Cursor()
-	for key, record := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, record = c.Next() {
-		var e store.Endpoint
-		if err := decode(record, endpointFields(&e)); err != nil {
-			return nil, storageFault(err)
-		}
-		list = append(list, e)
-	}
-	return list, nil
-}
-
-func (t *tx) AddEndpoint(e store.Endpoint) (store.Endpoint, error) {
-	b := t.bucket(bucketEndpoints)
-	number, err := b.NextSequence()
-	if err != nil {
-		return store.Endpoint{}, storageFault(err)
-	}
-	e.Number = number
-	if err := t.put(t.bucket(bucketEndpointNumbers), numberKey(number), orgKey(e.OrgID, e.ID)); err != nil {
-		return store.Endpoint{}, err
-	}
-	return e, t.put(b, orgKey(e.OrgID, e.ID), encode(endpointFields(&e)))
-}
-
-func (t *tx) PutEndpoint(e store.Endpoint) error {
-	if err := t.put(t.bucket(bucketEndpoints), orgKey(e.OrgID, e.ID), encode(endpointFields(&e))); err != nil {
-		return err
-	}
-	if first, ok := t.firstDue(e.Number); ok && !e.Disabled() {
-		t.due = append(t.due, first)
-	}
-	return nil
-}
 
 func (t *tx) AddEvent(e store.Event) error {
 	return t.insert(t.bucket(bucketEvents), []byte(e.ID), encode(eventFields(&e)))
@@ -55,11 +19,13 @@ func (t *tx) Event(id string) (e store.Event, err error) {
 	return e, t.get(bucketEvents, []byte(id), "event", eventFields(&e))
 }
 
+func (t *tx) DeleteEvent(id string) error { return t.delete(t.bucket(bucketEvents), []byte(id)) }
+
 func (t *tx) AddDelivery(d store.Delivery) error {
 	if err := t.insert(t.bucket(bucketDeliveries), []byte(d.ID), encode(deliveryFields(&d))); err != nil {
 		return err
 	}
-	return t.addDue(&d)
+	return t.enlist(&d)
 }
 
 func (t *tx) Delivery(id string) (d store.Delivery, err error) {
@@ -67,27 +33,109 @@ func (t *tx) Delivery(id string) (d store.Delivery, err error) {
 }
 
 func (t *tx) PutDelivery(d store.Delivery) error {
-	old, err := t.Delivery(d.ID)
-	if err != nil {
+	if err := t.unlist(d.ID); err != nil {
 		return err
-	}
-	if old.State.Waiting() {
-		key := dueKey(old.EndpointNumber, uint64(old.DueAt.UnixMilli()), old.ID)
-		if err := t.delete(t.bucket(bucketDue), key); err != nil {
-			return err
-		}
 	}
 	if err := t.put(t.bucket(bucketDeliveries), []byte(d.ID), encode(deliveryFields(&d))); err != nil {
 		return err
 	}
-	return t.addDue(&d)
+	return t.enlist(&d)
 }
 
-// addDue enters a waiting delivery in the due index.
-func (t *tx) addDue(d *store.Delivery) error {
-	if !d.State.Waiting() {
-		return nil
+func (t *tx) DeleteDelivery(id string) error {
+	if err := t.unlist(id); err != nil {
+		return err
 	}
-	t.due = append(t.due, dueAt{d.EndpointNumber, d.DueAt})
-	return t.insert(t.bucket(bucketDue), dueKey(d.EndpointNumber, uint64(d.DueAt.UnixMilli()), d.ID), []byte{})
+	return t.delete(t.bucket(bucketDeliveries), []byte(id))
+}
+
+// enlist enters a delivery in its endpoint's list.
+func (t *tx) enlist(d *store.Delivery) error {
+	if d.State.Waiting() {
+		t.due = append(t.due, dueAt{d.EndpointNumber, d.DueAt})
+	}
+	return t.insert(t.bucket(bucketDeliveryLists), placeOf(d), []byte{})
+}
+
+// unlist takes a delivery from the list that it is in.
+func (t *tx) unlist(id string) error {
+	d, err := t.Delivery(id)
+	if err != nil {
+		return err
+	}
+	return t.delete(t.bucket(bucketDeliveryLists), placeOf(&d))
+}
+
+func placeOf(d *store.Delivery) []byte {
+	list, at := d.Position()
+	return placeKey(d.EndpointNumber, list, at)
+}
+
+func (t *tx) DeliveryPage(endpoint uint64, list store.DeliveryList, after store.Cursor, limit int) (page []store.Delivery, more bool, err error) {
+	prefix := listStart(endpoint, list)
+	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
+	key, step := seekPlace(c, endpoint, list, after), c.Next
+	if list != store.ListWaiting {
+		key, step = lastBefore(c, prefix, endOfPage(endpoint, list, after)), c.Prev
+	}
+	for ; bytes.HasPrefix(key, prefix); key, _ = step() {
+		if len(page) == limit {
+			return page, true, nil
+		}
+		d, err := t.Delivery(string(key[17:]))
+		if err != nil {
+			return nil, false, err
+		}
+		page = append(page, d)
+	}
+	return page, false, nil
+}
+
+// seekPlace finds the first place behind a position.
+func seekPlace(c *bbolt.Cursor, endpoint uint64, list store.DeliveryList, after store.Cursor) []byte {
+	from := placeKey(endpoint, list, after)
+	key, _ := c.Seek(from)
+	if bytes.Equal(key, from) {
+		key, _ = c.Next()
+	}
+	return key
+}
+
+// endOfPage is where a page ends that is read backwards.
+func endOfPage(endpoint uint64, list store.DeliveryList, before store.Cursor) []byte {
+	if before == (store.Cursor{}) {
+		return listStart(endpoint, list+1)
+	}
+	return placeKey(endpoint, list, before)
+}
+
+// FinishedBefore looks at the beginning of each endpoint's two finished lists.
+func (t *tx) FinishedBefore(before time.Time, limit int) (ids []string, err error) {
+	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
+	for key, _ := c.First(); key != nil && len(ids) < limit; {
+		endpoint, list, at := readPlaceKey(key)
+		switch {
+		case list != store.ListWaiting && at.Ms < uint64(before.UnixMilli()):
+			ids = append(ids, at.ID)
+			key, _ = c.Next()
+		case list == store.ListFailed && endpoint == math.MaxUint64:
+			return ids, nil
+		case list == store.ListFailed:
+			key, _ = c.Seek(numberKey(endpoint + 1))
+		default:
+			key, _ = c.Seek(listStart(endpoint, store.ListFailed))
+		}
+	}
+	return ids, nil
+}
+
+func (t *tx) LastAcknowledged(endpoint uint64) (at time.Time, err error) {
+	if ms := t.bolt.Bucket(bucketLastAcknowledged).Get(numberKey(endpoint)); len(ms) == 8 {
+		at = time.UnixMilli(int64(binary.BigEndian.Uint64(ms))).UTC()
+	}
+	return at, nil
+}
+
+func (t *tx) PutLastAcknowledged(endpoint uint64, at time.Time) error {
+	return t.put(t.bucket(bucketLastAcknowledged), numberKey(endpoint), numberKey(uint64(at.UnixMilli())))
 }

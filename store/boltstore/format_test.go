@@ -2,12 +2,15 @@ package boltstore
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"teamdata/store"
 )
 
 // formatDoc is docs/format.md: the text under each bucket's heading.
@@ -52,12 +55,17 @@ var (
 	recorded = regexp.MustCompile(`→ record`)
 )
 
-// kindsOf are the kinds of fields that a section's table gives, in its order.
-func kindsOf(section string) (kinds []string) {
-	for _, row := range fieldRow.FindAllStringSubmatch(section, -1) {
-		kinds = append(kinds, row[1])
+// kindsOf are the kinds of fields that a section's tables give, in their order:
+// first those of the record, then those of a record inside it.
+func kindsOf(section string) (tables [][]string) {
+	for _, table := range strings.Split(section, "| field | kind | |")[1:] {
+		var kinds []string
+		for _, row := range fieldRow.FindAllStringSubmatch(table, -1) {
+			kinds = append(kinds, row[1])
+		}
+		tables = append(tables, kinds)
 	}
-	return slices.DeleteFunc(kinds, func(kind string) bool { return kind == "kind" }) // the table's head
+	return tables
 }
 
 // TestFormatOfRecords reads records by nothing but the tables of the document,
@@ -83,8 +91,9 @@ func TestFormatOfRecords(t *testing.T) {
 	}
 }
 
-// readByKinds reads a record as docs/format.md describes it.
-func readByKinds(t *testing.T, kinds []string, record []byte) (values []string) {
+// readByKinds reads a record as docs/format.md describes it: the first table has
+// its fields.
+func readByKinds(t *testing.T, tables [][]string, record []byte) (values []string) {
 	t.Helper()
 	number := func() (n uint64) {
 		for shift := 0; ; shift += 7 {
@@ -102,7 +111,7 @@ func readByKinds(t *testing.T, kinds []string, record []byte) (values []string) 
 		record = record[n:]
 		return s
 	}
-	for _, kind := range kinds {
+	for _, kind := range tables[0] {
 		value := ""
 		switch kind {
 		case "number", "flag":
@@ -113,6 +122,11 @@ func readByKinds(t *testing.T, kinds []string, record []byte) (values []string) 
 			for range number() {
 				value += text() + "\n"
 			}
+		case "records":
+			for range number() {
+				values = append(values, readByKinds(t, tables[1:], []byte(text()))...)
+			}
+			continue
 		case "time":
 			if n := number(); n > 0 {
 				value = fmt.Sprint(n - 1)
@@ -140,6 +154,14 @@ func flatten(v reflect.Value) (values []string) {
 			values = append(values, value)
 		case []string:
 			values = append(values, strings.Join(append(slices.Clone(x), ""), "\n"))
+		case []store.Attempt:
+			for _, a := range x {
+				values = append(values, flattenAttempt(a)...)
+			}
+		case map[string]string:
+			for _, name := range slices.Sorted(maps.Keys(x)) {
+				values = append(values, name, x[name])
+			}
 		case bool:
 			values = append(values, map[bool]string{true: "1", false: "0"}[x])
 		default:
@@ -163,4 +185,12 @@ func flattenKind(f reflect.Value) []string {
 		return []string{fmt.Sprint(f.Int())}
 	}
 	return []string{fmt.Sprint(f.Uint())}
+}
+
+// flattenAttempt has how long the attempt took in place of when it ended.
+func flattenAttempt(a store.Attempt) []string {
+	took := fmt.Sprint(a.Took().Microseconds())
+	values := flatten(reflect.ValueOf(a))
+	values[1] = took
+	return values
 }

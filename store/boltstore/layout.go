@@ -8,7 +8,7 @@ import (
 
 // schemaVersion is the version of the layout below. A file of a newer one is
 // refused; a file of an older one is migrated when it is opened.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // Every bucket of the file. Keys are built by the functions below, numbers in
 // them are 8 bytes big-endian, and text that another part follows ends with a
@@ -23,8 +23,8 @@ var (
 	bucketPlans = []byte("plans")
 	// bucketMembers: org id, 0, user id → member record.
 	bucketMembers = []byte("members")
-	// bucketOwners: org id, 0, user id → nothing; the members who are owners.
-	bucketOwners = []byte("owners")
+	// bucketManagers: org id, 0, user id → role; the members who manage.
+	bucketManagers = []byte("managers")
 	// bucketMemberList: org id, 0, createdAt ms, member id → the item's JSON.
 	bucketMemberList = []byte("memberList")
 	// bucketRemovedEnds: org id → key in bucketMemberList of the last member, if
@@ -45,9 +45,16 @@ var (
 	bucketEvents = []byte("events")
 	// bucketDeliveries: delivery id → delivery record.
 	bucketDeliveries = []byte("deliveries")
-	// bucketDue: endpoint number, due ms, delivery id → nothing; the deliveries
-	// that wait for an attempt.
-	bucketDue = []byte("due")
+	// bucketDeliveryLists: endpoint number, list, ms, delivery id → nothing; each
+	// endpoint's deliveries: 1, the acknowledged, by when that was; 2, the waiting,
+	// by when they are due: the due index; 3, the failed, by when that was. What
+	// was acknowledged last is next to what is due first, so that an outcome
+	// mostly stays on one page.
+	bucketDeliveryLists = []byte("deliveryLists")
+	// bucketLastAcknowledged: endpoint number → ms, as a number.
+	bucketLastAcknowledged = []byte("lastAcknowledged")
+	// bucketMails: mail id → mail record.
+	bucketMails = []byte("mails")
 	// bucketIdempotency: partition number → a bucket with the records first
 	// used in that span of time: org id, 0, idempotency key → record.
 	bucketIdempotency = []byte("idempotency")
@@ -56,9 +63,10 @@ var (
 )
 
 var buckets = [][]byte{
-	bucketMeta, bucketOrgs, bucketPlans, bucketMembers, bucketOwners, bucketMemberList,
+	bucketMeta, bucketOrgs, bucketPlans, bucketMembers, bucketManagers, bucketMemberList,
 	bucketRemovedEnds, bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketEndpoints, bucketEndpointNumbers,
-	bucketEvents, bucketDeliveries, bucketDue, bucketIdempotency, bucketCertificates,
+	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketMails,
+	bucketIdempotency, bucketCertificates,
 }
 
 var keySchema = []byte("schema")
@@ -85,15 +93,21 @@ func cursorOf(orgID string, key []byte) store.Cursor {
 	return store.Cursor{Ms: binary.BigEndian.Uint64(rest), ID: string(rest[8:])}
 }
 
-// dueKey is endpoint number, due ms, delivery id.
-func dueKey(endpoint, ms uint64, deliveryID string) []byte {
-	key := make([]byte, 0, 16+len(deliveryID))
-	key = binary.BigEndian.AppendUint64(key, endpoint)
-	return append(binary.BigEndian.AppendUint64(key, ms), deliveryID...)
+// placeKey is the place of a delivery in one of its endpoint's lists: endpoint
+// number, list, ms, delivery id. A list's range begins at listStart.
+func placeKey(endpoint uint64, list store.DeliveryList, at store.Cursor) []byte {
+	key := make([]byte, 0, 17+len(at.ID))
+	key = append(binary.BigEndian.AppendUint64(key, endpoint), byte(list))
+	return append(binary.BigEndian.AppendUint64(key, at.Ms), at.ID...)
 }
 
-func readDueKey(key []byte) (endpoint, ms uint64, deliveryID string) {
-	return binary.BigEndian.Uint64(key), binary.BigEndian.Uint64(key[8:]), string(key[16:])
+func listStart(endpoint uint64, list store.DeliveryList) []byte {
+	return append(numberKey(endpoint), byte(list))
+}
+
+func readPlaceKey(key []byte) (endpoint uint64, list store.DeliveryList, at store.Cursor) {
+	at = store.Cursor{Ms: binary.BigEndian.Uint64(key[9:]), ID: string(key[17:])}
+	return binary.BigEndian.Uint64(key), store.DeliveryList(key[8]), at
 }
 
 func numberKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }

@@ -59,22 +59,24 @@ func TestOrgRanges(t *testing.T) {
 	}
 }
 
-func TestDueKeys(t *testing.T) {
+func TestPlaceKeys(t *testing.T) {
 	var keys [][]byte
 	for _, endpoint := range []uint64{0, 1, 255, 256, 1 << 40, math.MaxUint64} {
-		for _, c := range cursors {
-			key := dueKey(endpoint, c.Ms, c.ID)
-			if e, ms, id := readDueKey(key); e != endpoint || ms != c.Ms || id != c.ID {
-				t.Errorf("%d %v is read back as %d %d %q", endpoint, c, e, ms, id)
+		for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListFailed} {
+			for _, c := range cursors {
+				key := placeKey(endpoint, list, c)
+				if e, l, at := readPlaceKey(key); e != endpoint || l != list || at != c {
+					t.Errorf("%d %d %v is read back as %d %d %v", endpoint, list, c, e, l, at)
+				}
+				if !bytes.HasPrefix(key, listStart(endpoint, list)) {
+					t.Errorf("%d %d %v is not in its list's range", endpoint, list, c)
+				}
+				keys = append(keys, key)
 			}
-			if !bytes.HasPrefix(key, numberKey(endpoint)) {
-				t.Errorf("%d %v is not in its endpoint's range", endpoint, c)
-			}
-			keys = append(keys, key)
 		}
 	}
 	if !slices.IsSortedFunc(keys, bytes.Compare) {
-		t.Error("the order of the keys is not that of (endpoint, ms, id)")
+		t.Error("the order of the keys is not that of (endpoint, list, ms, id)")
 	}
 }
 

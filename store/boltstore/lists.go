@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"bytes"
+	"errors"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -121,17 +122,18 @@ func (t *tx) PutMember(m store.Member) error {
 	if err := t.put(t.bucket(bucketMemberList), listKey(m.OrgID, store.CursorOf(m.CreatedAt, m.ID)), item); err != nil {
 		return err
 	}
-	if err := t.putOwner(m); err != nil {
+	if err := t.putManager(m); err != nil {
 		return err
 	}
 	return t.put(t.bucket(bucketMembers), orgKey(m.OrgID, m.UserID), encode(memberFields(&m)))
 }
 
-func (t *tx) putOwner(m store.Member) error {
-	if m.Role == store.RoleOwner {
-		return t.put(t.bucket(bucketOwners), orgKey(m.OrgID, m.UserID), []byte{})
+// putManager enters a member who manages in the index of them.
+func (t *tx) putManager(m store.Member) error {
+	if m.Manages() {
+		return t.put(t.bucket(bucketManagers), orgKey(m.OrgID, m.UserID), []byte(m.Role))
 	}
-	return t.delete(t.bucket(bucketOwners), orgKey(m.OrgID, m.UserID))
+	return t.delete(t.bucket(bucketManagers), orgKey(m.OrgID, m.UserID))
 }
 
 func (t *tx) DeleteMember(orgID, userID string) error {
@@ -147,19 +149,36 @@ func (t *tx) DeleteMember(orgID, userID string) error {
 	if err := t.delete(list, key); err != nil {
 		return err
 	}
-	if err := t.delete(t.bucket(bucketOwners), orgKey(orgID, userID)); err != nil {
+	if err := t.delete(t.bucket(bucketManagers), orgKey(orgID, userID)); err != nil {
 		return err
 	}
 	return t.delete(t.bucket(bucketMembers), orgKey(orgID, userID))
 }
 
-func (t *tx) CountOwners(orgID string) (int, error) {
-	prefix, n := orgKey(orgID, ""), 0
-	c := t.bolt.Bucket(bucketOwners).Cursor()
-	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
-		n++
-	}
+func (t *tx) CountOwners(orgID string) (n int, err error) {
+	t.eachManager(orgID, func(_, role []byte) {
+		if string(role) == store.RoleOwner {
+			n++
+		}
+	})
 	return n, nil
+}
+
+func (t *tx) Managers(orgID string) (managers []store.Member, err error) {
+	t.eachManager(orgID, func(key, _ []byte) {
+		var m store.Member
+		err = errors.Join(err, t.get(bucketMembers, key, "member", memberFields(&m)))
+		managers = append(managers, m)
+	})
+	return managers, err
+}
+
+func (t *tx) eachManager(orgID string, fn func(key, role []byte)) {
+	prefix := orgKey(orgID, "")
+	c := t.bolt.Bucket(bucketManagers).Cursor()
+	for key, role := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, role = c.Next() {
+		fn(key, role)
+	}
 }
 
 func (t *tx) MemberPage(orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {

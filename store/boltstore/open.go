@@ -162,6 +162,11 @@ func prepare(db *bbolt.DB) error {
 				return err
 			}
 		}
+		if found > 0 {
+			if err := migrate(bolt, found); err != nil {
+				return err
+			}
+		}
 		return bolt.Bucket(bucketMeta).Put(keySchema, numberKey(schemaVersion))
 	})
 }

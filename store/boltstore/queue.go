@@ -3,7 +3,6 @@ package boltstore
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"time"
 
 	"teamdata/store"
@@ -12,25 +11,40 @@ import (
 // OnDue sets who is told of due deliveries.
 func (s *Store) OnDue(fn func(endpoint uint64, due time.Time)) { s.onDue.Store(&fn) }
 
-// EachDue jumps through the due index from one endpoint's earliest entry to the
-// next endpoint's.
+// EachDue jumps from one endpoint's waiting list to the next endpoint's.
 func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.Time)) error {
 	return s.view(func(t *tx) error {
-		c := t.bolt.Bucket(bucketDue).Cursor()
+		c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
 		for key, _ := c.First(); key != nil; {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			number, ms, _ := readDueKey(key)
-			if e, err := t.endpointByNumber(number); err == nil && !e.Disabled() {
-				fn(number, time.UnixMilli(int64(ms)))
-			} else if err != nil && !store.IsNotFound(err) {
-				return err
+			number, list, _ := readPlaceKey(key)
+			if list < store.ListWaiting {
+				key, _ = c.Seek(listStart(number, store.ListWaiting))
+				continue
+			}
+			if list == store.ListWaiting {
+				if err := t.tellDue(number, dueOf(key), fn); err != nil {
+					return err
+				}
 			}
 			key, _ = c.Seek(numberKey(number + 1))
 		}
 		return nil
 	})
+}
+
+// tellDue tells of an endpoint that is there and not disabled.
+func (t *tx) tellDue(endpoint uint64, due time.Time, fn func(endpoint uint64, due time.Time)) error {
+	e, err := t.endpointByNumber(endpoint)
+	if err == nil && !e.Disabled() {
+		fn(endpoint, due)
+	}
+	if store.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // Claim takes what is due in two looks. What the first finds may have been
@@ -60,11 +74,11 @@ func (s *Store) Claim(ctx context.Context, endpoint uint64, now time.Time, limit
 }
 
 func (s *Store) releaseKey(key []byte) {
-	_, _, id := readDueKey(key)
-	s.Release(id)
+	_, _, at := readPlaceKey(key)
+	s.Release(at.ID)
 }
 
-// claim walks the endpoint's range of the due index, and returns the keys of
+// claim walks the endpoint's waiting list, and returns the keys of
 // what it claimed.
 func (t *tx) claim(claims *store.Claims, endpoint uint64, now time.Time, limit int) (keys [][]byte, err error) {
 	claims.Endpoint, err = t.endpointByNumber(endpoint)
@@ -74,19 +88,19 @@ func (t *tx) claim(claims *store.Claims, endpoint uint64, now time.Time, limit i
 	if err != nil {
 		return nil, err
 	}
-	prefix := numberKey(endpoint)
-	c := t.bolt.Bucket(bucketDue).Cursor()
+	prefix := listStart(endpoint, store.ListWaiting)
+	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
 	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
-		_, ms, id := readDueKey(key)
-		due := time.UnixMilli(int64(ms))
+		_, _, at := readPlaceKey(key)
+		due := time.UnixMilli(int64(at.Ms))
 		if len(keys) == limit || due.After(now) {
-			if !t.s.isClaimed(id) {
+			if !t.s.isClaimed(at.ID) {
 				claims.Next = due
 				return keys, nil
 			}
 			continue
 		}
-		if t.s.claim(id) {
+		if t.s.claim(at.ID) {
 			keys = append(keys, bytes.Clone(key))
 		}
 	}
@@ -96,12 +110,12 @@ func (t *tx) claim(claims *store.Claims, endpoint uint64, now time.Time, limit i
 // loadDue loads what was claimed, and gives back what is not due any more.
 func (t *tx) loadDue(claims *store.Claims, keys [][]byte) error {
 	for _, key := range keys {
-		if t.bolt.Bucket(bucketDue).Get(key) == nil {
+		if t.bolt.Bucket(bucketDeliveryLists).Get(key) == nil {
 			t.s.releaseKey(key)
 			continue
 		}
-		_, _, id := readDueKey(key)
-		claim, err := t.load(id)
+		_, _, at := readPlaceKey(key)
+		claim, err := t.load(at.ID)
 		if err != nil {
 			return err
 		}
@@ -119,20 +133,18 @@ func (t *tx) load(deliveryID string) (c store.Claim, err error) {
 	return c, err
 }
 
-func (t *tx) endpointByNumber(number uint64) (e store.Endpoint, err error) {
-	key := t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number))
-	if key == nil {
-		return e, store.Errorf(store.CodeNotFound, "There is no such webhook endpoint.")
-	}
-	return e, t.get(bucketEndpoints, key, "webhook endpoint", endpointFields(&e))
-}
-
 // firstDue is the earliest waiting delivery of an endpoint.
 func (t *tx) firstDue(endpoint uint64) (dueAt, bool) {
-	key, _ := t.bolt.Bucket(bucketDue).Cursor().Seek(numberKey(endpoint))
-	if key == nil || binary.BigEndian.Uint64(key) != endpoint {
+	prefix := listStart(endpoint, store.ListWaiting)
+	key, _ := t.bolt.Bucket(bucketDeliveryLists).Cursor().Seek(prefix)
+	if !bytes.HasPrefix(key, prefix) {
 		return dueAt{}, false
 	}
-	_, ms, _ := readDueKey(key)
-	return dueAt{endpoint, time.UnixMilli(int64(ms))}, true
+	return dueAt{endpoint, dueOf(key)}, true
+}
+
+// dueOf is when the delivery at a place in the waiting list is due.
+func dueOf(key []byte) time.Time {
+	_, _, at := readPlaceKey(key)
+	return time.UnixMilli(int64(at.Ms))
 }

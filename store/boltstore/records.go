@@ -69,6 +69,8 @@ func endpointFields(e *store.Endpoint) func(*codec) {
 		c.text(&e.Secret)
 		c.time(&e.CreatedAt)
 		c.time(&e.DisabledAt)
+		c.text(&e.OldSecret)
+		c.time(&e.OldSecretUntil)
 	}
 }
 
@@ -79,6 +81,7 @@ func eventFields(e *store.Event) func(*codec) {
 		c.text(&e.Type)
 		c.time(&e.CreatedAt)
 		c.bytes(&e.Body)
+		c.texts(&e.Deliveries)
 	}
 }
 
@@ -94,6 +97,35 @@ func deliveryFields(d *store.Delivery) func(*codec) {
 		c.time(&d.CreatedAt)
 		c.time(&d.FirstAttemptAt)
 		c.time(&d.DueAt)
+		c.time(&d.FinishedAt)
+		c.text(&d.EventType)
+		list(c, &d.History, func(a *store.Attempt) { c.record(attemptFields(a)) })
+	}
+}
+
+func attemptFields(a *store.Attempt) func(*codec) {
+	return func(c *codec) {
+		c.time(&a.StartedAt)
+		c.after(a.StartedAt, &a.EndedAt)
+		c.int(&a.Status)
+		c.flag(&a.TimedOut)
+		c.text(&a.Reason)
+		c.bytes(&a.Answer)
+		c.time(&a.NextAt)
+	}
+}
+
+func mailFields(m *store.Mail) func(*codec) {
+	return func(c *codec) {
+		c.text(&m.ID)
+		c.text(&m.OrgID)
+		c.text(&m.To)
+		c.text(&m.Name)
+		c.text(&m.Template)
+		c.pairs(&m.Values)
+		c.time(&m.CreatedAt)
+		c.int(&m.Attempts)
+		c.time(&m.DueAt)
 	}
 }
 

@@ -73,7 +73,8 @@ var writes = map[string]func(tx store.Tx) error{
 func attempted(a store.Attempt) func(store.Tx) error {
 	return func(tx store.Tx) error {
 		a.StartedAt, a.EndedAt = tx.Now(), tx.Now()
-		return store.RecordAttempt(tx, "whd_1", a, store.DefaultRetrySchedule)
+		_, err := store.RecordAttempt(tx, "whd_1", a, store.DefaultRetrySchedule)
+		return err
 	}
 }
 
@@ -90,7 +91,7 @@ func newFilled(t *testing.T) *fixture {
 			}
 		}
 		return errors.Join(
-			tx.AddEvent(store.Event{ID: "evt_1", OrgID: testOrg}),
+			tx.AddEvent(store.Event{ID: "evt_1", OrgID: testOrg, Deliveries: []string{"whd_1"}}),
 			tx.AddDelivery(store.Delivery{ID: "whd_1", EventID: "evt_1", EndpointNumber: 1, State: store.StatePending, DueAt: tx.Now()}),
 			tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: testOrg, Key: "old", FirstUse: tx.Now().Add(-48 * time.Hour)}),
 			tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: testOrg, Key: "key 1", FirstUse: tx.Now()}),

@@ -64,7 +64,10 @@ func (h *history) attemptOf(id string) operation {
 		a.Reason = "in vain"
 	}
 	schedule := store.DefaultRetrySchedule[:h.IntN(3)]
-	return op(func(tx store.Tx) error { return store.RecordAttempt(tx, id, a, schedule) },
+	return op(func(tx store.Tx) error {
+		_, err := store.RecordAttempt(tx, id, a, schedule)
+		return err
+	},
 		"attempt of %s: %d, with %d retries", id, a.Status, len(schedule))
 }
 

@@ -60,11 +60,17 @@ func changeEverything(tx store.Tx, first, second string) error {
 		store.ChangeRole(tx, ada, acme, "usr_eve", store.RoleOwner),
 		store.SetInstructions(tx, ada, acme, "", false),
 		createKey(tx, "key_new"), store.RevokeKey(tx, ada, acme, "key_1"),
-		store.RecordAttempt(tx, first, store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Status: 200}, nil),
-		store.RecordAttempt(tx, second, store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Reason: "no"}, []time.Duration{time.Minute}),
+		attemptNow(tx, first, store.Attempt{Status: 200}),
+		attemptNow(tx, second, store.Attempt{Reason: "no"}),
 		tx.PutEndpoint(endpoint),
 		addRecord(tx, "new"),
 		tx.PutCertificate("ca", []byte("changed")), tx.PutCertificate("new", []byte("new")))
+}
+
+func attemptNow(tx store.Tx, id string, a store.Attempt) error {
+	a.StartedAt, a.EndedAt = tx.Now(), tx.Now()
+	_, err := store.RecordAttempt(tx, id, a, []time.Duration{time.Minute})
+	return err
 }
 
 func createKey(tx store.Tx, id string) error {

@@ -29,6 +29,8 @@ type oracle struct {
 	deliveries   map[string]store.Delivery
 	records      map[pair]store.IdempotencyRecord
 	certificates map[string][]byte
+	mails        map[string]store.Mail
+	acknowledged map[uint64]time.Time // the last, by endpoint
 }
 
 var _ store.Tx = (*oracle)(nil)
@@ -40,6 +42,7 @@ func newOracle() *oracle {
 		auditLog: map[string][]store.AuditEntry{}, instructions: map[string]store.Instructions{},
 		keys: map[string]store.APIKey{}, endpoints: map[pair]store.Endpoint{}, events: map[string]store.Event{},
 		deliveries: map[string]store.Delivery{}, records: map[pair]store.IdempotencyRecord{}, certificates: map[string][]byte{},
+		mails: map[string]store.Mail{}, acknowledged: map[uint64]time.Time{},
 	}
 }
 
@@ -55,6 +58,12 @@ func find[K comparable, T any](in map[K]T, key K) (T, error) {
 // keep writes a record.
 func keep[K comparable, T any](in map[K]T, key K, v T) error {
 	in[key] = v
+	return nil
+}
+
+// drop takes a record away.
+func drop[K comparable, T any](in map[K]T, key K) error {
+	delete(in, key)
 	return nil
 }
 
@@ -78,6 +87,9 @@ func (o *oracle) PutAPIKey(k store.APIKey) error         { return keep(o.keys, k
 func (o *oracle) Event(id string) (store.Event, error)   { return find(o.events, id) }
 func (o *oracle) AddEvent(e store.Event) error           { return keep(o.events, e.ID, e) }
 func (o *oracle) AddDelivery(d store.Delivery) error     { return keep(o.deliveries, d.ID, d) }
+func (o *oracle) PutMail(m store.Mail) error             { return keep(o.mails, m.ID, m) }
+func (o *oracle) DeleteMail(id string) error             { return drop(o.mails, id) }
+func (o *oracle) DeleteEvent(id string) error            { return drop(o.events, id) }
 func (o *oracle) PutEndpoint(e store.Endpoint) error {
 	return keep(o.endpoints, pair{e.OrgID, e.ID}, e)
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"teamdata/store"
@@ -64,6 +65,16 @@ func (o *oracle) CountOwners(orgID string) (n int, err error) {
 		}
 	}
 	return n, nil
+}
+
+func (o *oracle) Managers(orgID string) (managers []store.Member, err error) {
+	for _, m := range o.memberList(orgID) {
+		if m.Manages() {
+			managers = append(managers, m)
+		}
+	}
+	slices.SortFunc(managers, func(a, b store.Member) int { return strings.Compare(a.UserID, b.UserID) })
+	return managers, nil
 }
 
 func (o *oracle) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,65 @@ func (o *oracle) waiting(e store.Endpoint) (list []store.Delivery) {
 		return cmp.Or(a.DueAt.Compare(b.DueAt), strings.Compare(a.ID, b.ID))
 	})
 	return list
+}
+
+func (o *oracle) DeleteDelivery(id string) error {
+	_, err := o.Delivery(id)
+	delete(o.deliveries, id)
+	return err
+}
+
+// DeliveryPage sorts all that is in the list: the waiting list forwards, the
+// others backwards.
+func (o *oracle) DeliveryPage(endpoint uint64, list store.DeliveryList, after store.Cursor, limit int) (page []store.Delivery, more bool, err error) {
+	direction := -1
+	if list == store.ListWaiting {
+		direction = 1
+	}
+	for _, d := range o.deliveries {
+		in, at := d.Position()
+		behind := after == (store.Cursor{}) || at.Compare(after)*direction > 0
+		if d.EndpointNumber == endpoint && in == list && behind {
+			page = append(page, d)
+		}
+	}
+	slices.SortFunc(page, func(a, b store.Delivery) int {
+		_, x := a.Position()
+		_, y := b.Position()
+		return x.Compare(y) * direction
+	})
+	if len(page) > limit {
+		return page[:limit], true, nil
+	}
+	return page, false, nil
+}
+
+// FinishedBefore lets the engine choose which, of those there are.
+func (o *oracle) FinishedBefore(t time.Time, limit int) (ids []string, err error) {
+	for id, d := range o.deliveries {
+		if !d.State.Waiting() && d.FinishedAt.Before(t) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids[:min(len(ids), limit)], nil
+}
+
+func (o *oracle) LastAcknowledged(endpoint uint64) (time.Time, error) {
+	return o.acknowledged[endpoint], nil
+}
+
+func (o *oracle) PutLastAcknowledged(endpoint uint64, at time.Time) error {
+	return keep(o.acknowledged, endpoint, at)
+}
+
+func (o *oracle) Mails(after string, limit int) (mails []store.Mail, err error) {
+	for _, id := range slices.Sorted(maps.Keys(o.mails)) {
+		if id > after && len(mails) < limit {
+			mails = append(mails, o.mails[id])
+		}
+	}
+	return mails, nil
 }
 
 // eachDue is what EachDue tells.

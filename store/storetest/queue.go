@@ -105,7 +105,10 @@ func recordAttempt(id string, ended time.Time, status int) func(store.Tx) error 
 	if status != 200 {
 		a.Reason = "not 2xx"
 	}
-	return func(tx store.Tx) error { return store.RecordAttempt(tx, id, a, store.DefaultRetrySchedule) }
+	return func(tx store.Tx) error {
+		_, err := store.RecordAttempt(tx, id, a, store.DefaultRetrySchedule)
+		return err
+	}
 }
 
 func testEachDue(s *subject) {

@@ -1,0 +1,126 @@
+package store
+
+import (
+	"strconv"
+	"time"
+)
+
+// MaxHistory is how many attempts are kept with a delivery: those of five
+// rounds of the default schedule.
+const MaxHistory = 30
+
+// MaxKeptAnswer is how many bytes of a receiver's answer are kept with an
+// attempt.
+const MaxKeptAnswer = 1 << 10
+
+// Attempt is the outcome of one try to send a delivery.
+type Attempt struct {
+	StartedAt time.Time // when dialing began; kept to the millisecond
+	EndedAt   time.Time // kept to the microsecond after StartedAt
+	Status    int       // the receiver's HTTP status; 0 when there was none
+	TimedOut  bool      // the deadline ended it
+	Reason    string    // why it was in vain; empty when Acknowledged
+	Answer    []byte    // the beginning of the answer's body, at most MaxKeptAnswer bytes
+	NextAt    time.Time // when the next was due; zero after the last
+}
+
+// Acknowledged tells whether the receiver took it: any 2xx.
+func (a *Attempt) Acknowledged() bool { return a.Reason == "" && a.Status >= 200 && a.Status <= 299 }
+
+// Took is how long it lasted.
+func (a *Attempt) Took() time.Duration { return a.EndedAt.Sub(a.StartedAt) }
+
+// DefaultRetrySchedule is how long after each failed attempt the next is due:
+// 1, 5, 25, 125, then 625 minutes, so six attempts in all.
+var DefaultRetrySchedule = []time.Duration{
+	time.Minute, 5 * time.Minute, 25 * time.Minute, 125 * time.Minute, 625 * time.Minute,
+}
+
+// RecordAttempt writes the outcome of an attempt: acknowledged, or due again
+// after the schedule's next step, counted from the attempt's end, or failed
+// when the schedule is used up. A failed delivery may disable its endpoint:
+// when nothing sent there has been acknowledged since the delivery's first
+// attempt.
+func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration) (disabled bool, err error) {
+	d, err := tx.Delivery(deliveryID)
+	if err != nil {
+		return false, err
+	}
+	if d.FirstAttemptAt.IsZero() {
+		d.FirstAttemptAt = toMillisecond(a.StartedAt)
+	}
+	d.Attempts++
+	switch {
+	case a.Acknowledged():
+		d.State, d.FinishedAt = StateAcknowledged, toMillisecond(a.EndedAt)
+		err = tx.PutLastAcknowledged(d.EndpointNumber, d.FinishedAt)
+	case d.Attempts <= len(schedule):
+		a.NextAt = roundUp(a.EndedAt.Add(schedule[d.Attempts-1]))
+		d.State, d.DueAt = StateRetrying, a.NextAt
+	default:
+		d.State, d.FinishedAt = StateFailed, toMillisecond(a.EndedAt)
+	}
+	if err != nil {
+		return false, err
+	}
+	d.keep(a)
+	if err := tx.PutDelivery(d); err != nil || d.State != StateFailed {
+		return false, err
+	}
+	return disableDead(tx, &d)
+}
+
+// keep adds an attempt to the history.
+func (d *Delivery) keep(a Attempt) {
+	took := a.Took().Truncate(time.Microsecond)
+	a.StartedAt = toMillisecond(a.StartedAt)
+	a.EndedAt = a.StartedAt.Add(max(took, 0))
+	a.Answer = a.Answer[:min(len(a.Answer), MaxKeptAnswer)]
+	if len(d.History) >= MaxHistory {
+		d.History = d.History[len(d.History)-MaxHistory+1:]
+	}
+	d.History = append(d.History, a)
+}
+
+// disableDead disables the endpoint of a failed delivery, and tells the org's
+// owners and admins, if nothing was acknowledged there since the delivery's
+// first attempt.
+func disableDead(tx Tx, d *Delivery) (disabled bool, err error) {
+	last, err := tx.LastAcknowledged(d.EndpointNumber)
+	if err != nil || !last.Before(d.FirstAttemptAt) {
+		return false, err
+	}
+	e, err := tx.Endpoint(d.OrgID, d.EndpointID)
+	if IsNotFound(err) || err == nil && (e.Disabled() || e.Number != d.EndpointNumber) {
+		return false, nil // removed, or disabled already
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := setDisabled(tx, "", e, true); err != nil {
+		return false, err
+	}
+	return true, mailDisabled(tx, &e, d)
+}
+
+// mailDisabled queues the mail that tells why an endpoint was disabled.
+func mailDisabled(tx Tx, e *Endpoint, d *Delivery) error {
+	org, err := tx.Org(d.OrgID)
+	if err != nil {
+		return err
+	}
+	last := d.History[len(d.History)-1]
+	return mailManagers(tx, d.OrgID, MailEndpointDisabled, map[string]string{
+		"orgName": org.Name, "endpointId": e.ID, "endpointUrl": e.URL,
+		"deliveryId": d.ID, "eventType": d.EventType, "attempts": strconv.Itoa(d.Attempts),
+		"lastAttemptAt": FormatTime(last.StartedAt), "lastReason": last.Reason,
+	})
+}
+
+// toMillisecond rounds down to the resolution of stored times.
+func toMillisecond(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+// roundUp to the resolution of stored times, so that nothing is due early.
+func roundUp(t time.Time) time.Time {
+	return t.Add(time.Millisecond - 1).Truncate(time.Millisecond)
+}

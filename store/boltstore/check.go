@@ -1,0 +1,174 @@
+package boltstore
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
+
+// Check looks for damage in a data file that no program has open: it holds the
+// pages to bbolt's own check, each record to its form, and each index to the
+// records that it is made from, both ways. found is called with a line for each
+// fault. The error is why the file can't be checked.
+func Check(path string, found func(fault string)) error {
+	size, err := inspect(path)
+	if err != nil {
+		return err
+	}
+	if size == absent {
+		return fmt.Errorf("there is no data file %s; give another with --data", path)
+	}
+	db, err := bbolt.Open(path, fileMode, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
+	if err != nil {
+		return explain(path, err)
+	}
+	defer db.Close()
+	version, err := schemaOf(db)
+	if err == nil && version != schemaVersion {
+		err = refusal(fmt.Sprintf("has schema %d, and this teamdata checks %d; serve it once, or take the teamdata that wrote it", version, schemaVersion))
+	}
+	if err != nil {
+		return explain(path, err)
+	}
+	err = guardPages(func() error {
+		return db.View(func(bolt *bbolt.Tx) error {
+			checkAll(bolt, found)
+			return nil
+		})
+	})
+	if err != nil {
+		found(err.Error())
+	}
+	return nil
+}
+
+func checkAll(bolt *bbolt.Tx, found func(string)) {
+	for err := range bolt.Check() {
+		found("page: " + err.Error())
+	}
+	c := checker{bolt: bolt, found: found}
+	c.endpoints()
+	c.deliveries()
+	c.members()
+	c.others()
+}
+
+// checker compares each record with its entries in the indexes. Where both
+// sides count the same and each entry of one is found in the other, each entry
+// of the other is found in the one.
+type checker struct {
+	bolt  *bbolt.Tx
+	found func(fault string)
+}
+
+func (c *checker) fault(format string, args ...any) { c.found(fmt.Sprintf(format, args...)) }
+
+func (c *checker) each(bucket []byte, fn func(key, value []byte)) (n int) {
+	cursor := c.bolt.Bucket(bucket).Cursor()
+	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+		fn(key, value)
+		n++
+	}
+	return n
+}
+
+func (c *checker) count(bucket []byte) int { return c.each(bucket, func(_, _ []byte) {}) }
+
+func (c *checker) get(bucket, key []byte) []byte { return c.bolt.Bucket(bucket).Get(key) }
+
+func (c *checker) read(bucket, key, record []byte, fields func(*codec)) {
+	if err := decode(record, fields); err != nil {
+		c.fault("%s %q: the record is damaged", bucket, key)
+	}
+}
+
+func (c *checker) deliveries() {
+	deliveries := c.each(bucketDeliveries, func(key, record []byte) {
+		var d store.Delivery
+		c.read(bucketDeliveries, key, record, deliveryFields(&d))
+		if d.ID != string(key) {
+			c.fault("deliveries %q: holds the delivery %q", key, d.ID)
+		}
+		if c.get(bucketEvents, []byte(d.EventID)) == nil {
+			c.fault("deliveries %q: its event %q is missing", key, d.EventID)
+		}
+		if c.get(bucketDeliveryLists, placeOf(&d)) == nil {
+			c.fault("deliveries %q: is %s, and not in that list of its endpoint", key, d.State)
+		}
+	})
+	if listed := c.count(bucketDeliveryLists); listed != deliveries {
+		c.fault("deliveryLists: has %d entries for %d deliveries", listed, deliveries)
+	}
+	c.each(bucketEvents, func(key, record []byte) {
+		var e store.Event
+		c.read(bucketEvents, key, record, eventFields(&e))
+		if !c.anyDelivery(&e) {
+			c.fault("events %q: none of its deliveries is there", key)
+		}
+	})
+}
+
+func (c *checker) anyDelivery(e *store.Event) bool {
+	for _, id := range e.Deliveries {
+		if c.get(bucketDeliveries, []byte(id)) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *checker) endpoints() {
+	endpoints := c.each(bucketEndpoints, func(key, record []byte) {
+		var e store.Endpoint
+		c.read(bucketEndpoints, key, record, endpointFields(&e))
+		if named := c.get(bucketEndpointNumbers, numberKey(e.Number)); !bytes.Equal(named, key) {
+			c.fault("endpoints %q: its number %d names %q", key, e.Number, named)
+		}
+	})
+	if numbers := c.count(bucketEndpointNumbers); numbers != endpoints {
+		c.fault("endpointNumbers: has %d numbers for %d endpoints", numbers, endpoints)
+	}
+}
+
+func (c *checker) members() {
+	managers := 0
+	members := c.each(bucketMembers, func(key, record []byte) {
+		var m store.Member
+		c.read(bucketMembers, key, record, memberFields(&m))
+		item := c.get(bucketMemberList, listKey(m.OrgID, store.CursorOf(m.CreatedAt, m.ID)))
+		if !bytes.Equal(item, m.AppendJSON(nil)) {
+			c.fault("members %q: is listed as %q", key, item)
+		}
+		if m.Manages() {
+			managers++
+			if role := c.get(bucketManagers, key); string(role) != m.Role {
+				c.fault("members %q: has the role %q, and %q among the managers", key, m.Role, role)
+			}
+		}
+	})
+	if listed := c.count(bucketMemberList); listed != members {
+		c.fault("memberList: has %d items for %d members", listed, members)
+	}
+	if indexed := c.count(bucketManagers); indexed != managers {
+		c.fault("managers: has %d entries for %d members who manage", indexed, managers)
+	}
+}
+
+// others holds the records that no index is made from to their form.
+func (c *checker) others() {
+	for _, kind := range []struct {
+		bucket []byte
+		fields func(*codec)
+	}{
+		{bucketOrgs, orgFields(new(store.Org))},
+		{bucketPlans, planFields(new(store.Plan))},
+		{bucketInstructions, instructionsFields(new(store.Instructions))},
+		{bucketAPIKeys, apiKeyFields(new(store.APIKey))},
+		{bucketMails, mailFields(new(store.Mail))},
+	} {
+		c.each(kind.bucket, func(key, record []byte) { c.read(kind.bucket, key, record, kind.fields) })
+	}
+}

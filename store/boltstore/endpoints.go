@@ -1,0 +1,56 @@
+package boltstore
+
+import (
+	"bytes"
+
+	"teamdata/store"
+)
+
+func (t *tx) Endpoint(orgID, id string) (e store.Endpoint, err error) {
+	return e, t.get(bucketEndpoints, orgKey(orgID, id), "webhook endpoint", endpointFields(&e))
+}
+
+func (t *tx) Endpoints(orgID string) ([]store.Endpoint, error) {
+	var list []store.Endpoint
+	prefix := orgKey(orgID, "")
+	c := t.bolt.Bucket(bucketEndpoints).Cursor()
+	for key, record := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, record = c.Next() {
+		var e store.Endpoint
+		if err := decode(record, endpointFields(&e)); err != nil {
+			return nil, storageFault(err)
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+func (t *tx) AddEndpoint(e store.Endpoint) (store.Endpoint, error) {
+	b := t.bucket(bucketEndpoints)
+	number, err := b.NextSequence()
+	if err != nil {
+		return store.Endpoint{}, storageFault(err)
+	}
+	e.Number = number
+	if err := t.put(t.bucket(bucketEndpointNumbers), numberKey(number), orgKey(e.OrgID, e.ID)); err != nil {
+		return store.Endpoint{}, err
+	}
+	return e, t.put(b, orgKey(e.OrgID, e.ID), encode(endpointFields(&e)))
+}
+
+func (t *tx) PutEndpoint(e store.Endpoint) error {
+	if err := t.put(t.bucket(bucketEndpoints), orgKey(e.OrgID, e.ID), encode(endpointFields(&e))); err != nil {
+		return err
+	}
+	if first, ok := t.firstDue(e.Number); ok && !e.Disabled() {
+		t.due = append(t.due, first)
+	}
+	return nil
+}
+
+func (t *tx) endpointByNumber(number uint64) (e store.Endpoint, err error) {
+	key := t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number))
+	if key == nil {
+		return e, store.Errorf(store.CodeNotFound, "There is no such webhook endpoint.")
+	}
+	return e, t.get(bucketEndpoints, key, "webhook endpoint", endpointFields(&e))
+}

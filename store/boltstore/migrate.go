@@ -1,0 +1,75 @@
+package boltstore
+
+import (
+	"math"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
+
+// migrations bring a file from the schema of their index, plus one, to the
+// next. Each runs with all of today's buckets made.
+var migrations = []func(*bbolt.Tx) error{toSchema2}
+
+// migrate brings a file of an older schema to today's.
+func migrate(bolt *bbolt.Tx, from uint64) error {
+	for _, step := range migrations[from-1:] {
+		if err := step(bolt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toSchema2 makes deliveryLists and the events' lists of deliveries, in place of
+// due; and managers, in place of owners.
+func toSchema2(bolt *bbolt.Tx) error {
+	t := &tx{bolt: bolt}
+	for _, id := range allKeys(bolt.Bucket(bucketDeliveries)) {
+		if err := t.deliveryToSchema2(string(id)); err != nil {
+			return err
+		}
+	}
+	for _, key := range allKeys(bolt.Bucket(bucketMembers)) {
+		var m store.Member
+		if err := t.get(bucketMembers, key, "member", memberFields(&m)); err != nil {
+			return err
+		}
+		if err := t.putManager(m); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"due", "owners"} {
+		if err := bolt.DeleteBucket([]byte(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func allKeys(b *bbolt.Bucket) [][]byte { return firstKeys(b, math.MaxInt) }
+
+// deliveryToSchema2 fills in what schema 1 did not keep of a delivery: a
+// finished one counts as finished when its last attempt was due.
+func (t *tx) deliveryToSchema2(id string) error {
+	d, err := t.Delivery(id)
+	if err != nil {
+		return err
+	}
+	e, err := t.Event(d.EventID)
+	if err != nil {
+		return err
+	}
+	e.Deliveries = append(e.Deliveries, d.ID)
+	if err := t.put(t.bucket(bucketEvents), []byte(e.ID), encode(eventFields(&e))); err != nil {
+		return err
+	}
+	if d.EventType = e.Type; !d.State.Waiting() {
+		d.FinishedAt = d.DueAt
+	}
+	if err := t.enlist(&d); err != nil {
+		return err
+	}
+	return t.put(t.bucket(bucketDeliveries), []byte(d.ID), encode(deliveryFields(&d)))
+}

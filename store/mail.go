@@ -1,0 +1,64 @@
+package store
+
+import "time"
+
+// Mail is a message that waits to be sent. What it says follows from its
+// template and values.
+type Mail struct {
+	ID        string
+	OrgID     string
+	To        string // address
+	Name      string // of the person; may be empty
+	Template  string
+	Values    map[string]string
+	CreatedAt time.Time
+	Attempts  int       // made so far
+	DueAt     time.Time // of the next
+}
+
+// MailEndpointDisabled is the template of the mail that tells of a disabled
+// endpoint. Its values are orgName, endpointId, endpointUrl, deliveryId,
+// eventType, attempts, lastAttemptAt and lastReason.
+const MailEndpointDisabled = "endpointDisabled"
+
+// MailTTL is how long a mail may wait: what could not be sent by then is no
+// news any more.
+const MailTTL = 3 * 24 * time.Hour
+
+// mailManagers queues one mail to each owner and admin of the org that has an
+// address.
+func mailManagers(tx Tx, orgID, template string, values map[string]string) error {
+	managers, err := tx.Managers(orgID)
+	if err != nil {
+		return err
+	}
+	for _, m := range managers {
+		if m.Email == "" {
+			continue
+		}
+		err := tx.PutMail(Mail{
+			ID: tx.NewID(PrefixMail), OrgID: orgID, To: m.Email, Name: m.Name,
+			Template: template, Values: values, CreatedAt: tx.Now(), DueAt: tx.Now(),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mailPauses are how long after each failed try a mail is tried again; the last
+// counts for every later one, until MailTTL.
+var mailPauses = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, 2 * time.Hour}
+
+// PostponeMail counts a try to send a mail that failed, and returns when it is
+// due again: zero when it was given up.
+func PostponeMail(tx Tx, m Mail) (time.Time, error) {
+	pause := mailPauses[min(m.Attempts, len(mailPauses)-1)]
+	m.Attempts++
+	m.DueAt = tx.Now().Add(pause)
+	if m.DueAt.Sub(m.CreatedAt) > MailTTL {
+		return time.Time{}, tx.DeleteMail(m.ID)
+	}
+	return m.DueAt, tx.PutMail(m)
+}

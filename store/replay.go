@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Replay queues a delivery again, with the same id and a schedule of its own.
+// One that waits already is due at once. At a disabled endpoint it is held.
+// Asked again before an attempt it changes nothing. notFound: the org has no
+// such delivery.
+func Replay(tx Tx, actorID, orgID, deliveryID string) (Delivery, error) {
+	d, err := tx.Delivery(deliveryID)
+	if err == nil && d.OrgID != orgID || IsNotFound(err) {
+		return Delivery{}, Errorf(CodeNotFound, "The org has no such delivery.")
+	}
+	if err != nil || d.State.Waiting() && !d.DueAt.After(tx.Now()) {
+		return d, err
+	}
+	d.requeue(tx.Now())
+	if err := tx.PutDelivery(d); err != nil {
+		return Delivery{}, err
+	}
+	return d, auditBy(tx, actorID, orgID, "delivery.replayed", d.ID)
+}
+
+// requeue makes a delivery due. A finished one begins anew.
+func (d *Delivery) requeue(due time.Time) {
+	if !d.State.Waiting() {
+		d.State, d.Attempts, d.FirstAttemptAt, d.FinishedAt = StatePending, 0, time.Time{}, time.Time{}
+	}
+	d.DueAt = due
+}
+
+// Recover queues everything of an endpoint again whose latest attempt was in
+// vain, at or after a time: what failed, and what waits for a later attempt. It
+// all becomes due now, in the order in which it happened; at a disabled
+// endpoint it is held. It returns how many deliveries that are. The work is
+// done in small transactions: after an error, call it again to go on.
+// notFound: the org has no such endpoint.
+func Recover(ctx context.Context, s Store, actorID, orgID, endpointID string, since time.Time) (n int, err error) {
+	var r recovery
+	err = s.View(ctx, func(tx Tx) error {
+		e, err := findEndpoint(tx, orgID, endpointID)
+		r = recovery{actorID: actorID, endpoint: e, since: since, now: tx.Now()}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, list := range []DeliveryList{ListFailed, ListWaiting} {
+		if err := r.recoverList(ctx, s, list); err != nil {
+			return r.done, err
+		}
+	}
+	return r.done, nil
+}
+
+// recovery is a Recover on its way.
+type recovery struct {
+	actorID  string
+	endpoint Endpoint
+	since    time.Time
+	now      time.Time // when it began, and when everything of it is due
+	done     int
+}
+
+func (r *recovery) recoverList(ctx context.Context, s Store, list DeliveryList) error {
+	after := CursorOf(r.now, "~") // behind every id: what failed or becomes due from now on is left alone
+	for more := true; more; {
+		next, n := after, 0
+		err := s.Update(ctx, func(tx Tx) (err error) {
+			next, n, more, err = r.recoverSome(tx, list, after)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		after, r.done = next, r.done+n
+	}
+	return nil
+}
+
+// recoverSome does one chunk of a list, and returns where the next begins.
+func (r *recovery) recoverSome(tx Tx, list DeliveryList, after Cursor) (next Cursor, n int, more bool, err error) {
+	page, more, err := tx.DeliveryPage(r.endpoint.Number, list, after, chunk)
+	if err != nil {
+		return after, 0, false, err
+	}
+	for _, d := range page {
+		_, next = d.Position()
+		if list == ListFailed && d.FinishedAt.Before(r.since) {
+			more = false // as is all that follows
+			break
+		}
+		if len(d.History) == 0 || d.History[len(d.History)-1].EndedAt.Before(r.since) {
+			continue
+		}
+		d.requeue(r.now)
+		if err := tx.PutDelivery(d); err != nil {
+			return after, 0, false, err
+		}
+		n++
+	}
+	if n > 0 && r.done == 0 {
+		err = auditBy(tx, r.actorID, r.endpoint.OrgID, "endpoint.recovered", r.endpoint.ID)
+	}
+	return next, n, more, err
+}
