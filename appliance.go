@@ -8,16 +8,15 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"teamdata/delivery"
-	"teamdata/delivery/netguard"
 	"teamdata/server"
 	"teamdata/server/localca"
 	"teamdata/store"
@@ -39,6 +38,7 @@ type appliance struct {
 	store      *boltstore.Store
 	server     *server.Server
 	dispatcher *delivery.Dispatcher
+	mailer     *delivery.Mailer
 	listener   net.Listener
 	tls        *tls.Config // nil: plain HTTP
 	caFile     string
@@ -134,24 +134,10 @@ func (a *appliance) secure(ctx context.Context) error {
 }
 
 func (a *appliance) wire() error {
-	roots, err := webhookRoots(a.settings.WebhookCA)
-	if err != nil {
-		return err
-	}
-	allow, err := netguard.ParseCIDRs(a.settings.AllowEndpointCIDR)
-	if err != nil {
-		return fmt.Errorf("--allow-endpoint-cidr: %w", err)
-	}
-	own := netip.MustParseAddrPort(a.listener.Addr().String())
-	guard := netguard.New(netguard.Config{Allow: allow, Own: func() []netip.AddrPort { return []netip.AddrPort{own} }})
-	a.dispatcher = delivery.New(a.store, delivery.Config{
-		Schedule: a.settings.RetrySchedule, AttemptTimeout: a.settings.AttemptTimeout,
-		RootCAs: roots, Control: guard.Control, UserAgent: "teamdata/" + version(), Log: &a.log,
-	})
 	a.server = server.New(a.store, server.Config{
 		KeyRate: a.settings.KeyRate, ClientRate: a.settings.ClientRate, Log: a.log,
 	})
-	return nil
+	return a.wireSending()
 }
 
 // url is where a client on this machine reaches the server.
@@ -196,7 +182,9 @@ func (a *appliance) run(ctx context.Context) error {
 	served, sent := make(chan error, 1), make(chan error, 1)
 	go func() { served <- a.server.Serve(a.listener, a.tls) }()
 	go func() { sent <- a.dispatcher.Run(ctx, grace) }()
-	go a.sweep(ctx)
+	var aside sync.WaitGroup
+	aside.Go(func() { a.mailer.Run(ctx, grace) })
+	aside.Go(func() { a.sweep(ctx) })
 
 	var failed error
 	select {
@@ -209,7 +197,9 @@ func (a *appliance) run(ctx context.Context) error {
 	}
 	cancel()
 	time.AfterFunc(stopGrace, endGrace)
-	return errors.Join(failed, a.server.Shutdown(grace), <-served, <-sent, a.close())
+	failed = errors.Join(failed, a.server.Shutdown(grace), <-served, <-sent)
+	aside.Wait()
+	return errors.Join(failed, a.close())
 }
 
 func (a *appliance) sweep(ctx context.Context) {

@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"server/ratelimit": {},
 
 	"delivery":           {"teamdata/store", "teamdata/delivery/", "github.com/rs/zerolog"},
+	"delivery/mail":      {"github.com/wneessen/go-mail"},
 	"delivery/netguard":  {"code.dny.dev/ssrf"},
 	"delivery/receiver":  {"github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"delivery/signature": {},

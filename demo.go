@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	stdlog "log"
 	"net"
 	"net/http"
 	"os"
@@ -85,13 +86,18 @@ func startSomewhere(ctx context.Context, s settings, log zerolog.Logger) (*appli
 	return a, err
 }
 
-// startReceiver serves the built-in receiver over HTTPS with a CA of its own,
-// whose certificate it writes to caFile.
+// startReceiver serves the built-in receiver.
 func startReceiver(secret, caFile string, out io.Writer) (url string, stop func() error, err error) {
 	handler, err := receiver.New(secret, out)
 	if err != nil {
 		return "", nil, err
 	}
+	return serveWithOwnCA(handler, caFile)
+}
+
+// serveWithOwnCA serves over HTTPS on a free port of this machine, with a CA of
+// its own, whose certificate it writes to caFile.
+func serveWithOwnCA(handler http.Handler, caFile string) (url string, stop func() error, err error) {
 	ca, err := localca.NewCA(time.Now(), "demo receiver")
 	if err != nil {
 		return "", nil, err
@@ -111,6 +117,7 @@ func startReceiver(secret, caFile string, out io.Writer) (url string, stop func(
 	web := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
+		ErrorLog:  stdlog.New(io.Discard, "", 0), // connections that break off are the senders' matter
 	}
 	go web.ServeTLS(l, "", "")
 	return "https://" + l.Addr().String() + "/hook", web.Close, writeWhole(caFile, ca.CertificatePEM(), 0o600)

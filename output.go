@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/x509"
 	"fmt"
 	"io"
 	"os"
@@ -50,24 +49,4 @@ func (a *appliance) curlTrust() string {
 		return ""
 	}
 	return "--cacert " + shellWord(a.caFile) + " "
-}
-
-// webhookRoots are the CAs that receivers' certificates may come from: the
-// system's, and those of a file. nil means just the system's.
-func webhookRoots(file string) (*x509.CertPool, error) {
-	if file == "" {
-		return nil, nil
-	}
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("--webhook-ca: %w", err)
-	}
-	roots, err := x509.SystemCertPool()
-	if err != nil {
-		roots = x509.NewCertPool()
-	}
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("--webhook-ca %s holds no certificate in PEM form", file)
-	}
-	return roots, nil
 }

@@ -32,6 +32,11 @@ type settings struct {
 	WebhookCA         string
 	AllowEndpointCIDR []string
 	DeliveryRetention time.Duration
+
+	SMTPURL   string
+	SMTPCA    string
+	MailFrom  string
+	PublicURL string
 }
 
 func serveCommand() *cobra.Command {
@@ -77,6 +82,11 @@ func (s *settings) bind(cmd *cobra.Command) {
 	f.StringVar(&s.WebhookCA, "webhook-ca", "", "a PEM `file` with CAs of receivers, to trust beside the system's")
 	f.StringSliceVar(&s.AllowEndpointCIDR, "allow-endpoint-cidr", nil, "addresses outside the public internet that endpoints may have, such as 10.0.0.0/8")
 	f.DurationVar(&s.DeliveryRetention, "delivery-retention", store.DefaultDeliveryRetention, "how long finished deliveries and their events are kept")
+	f.StringVar(&s.SMTPURL, "smtp-url", "", "the mail server, smtp://user:password@host:port (STARTTLS) or smtps://… (TLS from the start); better in TEAMDATA_SMTP_URL or TEAMDATA_SMTP_URL_FILE")
+	f.StringVar(&s.SMTPCA, "smtp-ca", "", "a PEM `file` with CAs of the mail server, to trust beside the system's")
+	f.StringVar(&s.MailFrom, "mail-from", "", "the `address` that mail comes from")
+	f.StringVar(&s.PublicURL, "public-url", "", "the `URL` at which people reach the server, for links in mail; default: that of the listener")
+	secret(f, "smtp-url")
 }
 
 const (
@@ -99,6 +109,9 @@ func (s *settings) check() error {
 		if d <= 0 {
 			return errors.New("--retry-schedule holds times longer than 0, such as 1m,5m,25m,125m,625m")
 		}
+	}
+	if err := s.checkMail(); err != nil {
+		return err
 	}
 	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
 		return fmt.Errorf("--listen %q is not host:port, such as %s or 0.0.0.0:8443", s.Listen, defaultListen)

@@ -23,8 +23,8 @@ type Dispatcher struct {
 	// The rest belongs to Run's goroutine.
 	wheel    *wheel.Wheel[uint64]
 	lanes    map[uint64]*lane
-	ready    []*lane // those whose turn comes, in order
-	waiting  []*lane // those without proof that wait for others without proof to land
+	ready    turns // lanes whose turn comes
+	doubtful turns // those of them without proof
 	inFlight int
 	unproven int // of inFlight, those of lanes without proof
 }
@@ -77,9 +77,6 @@ func (d *Dispatcher) read(now time.Time) {
 		d.count(l, l.inFlight)
 		d.makeReady(l) // something of it may have become due while it was busy
 	}
-	if d.unproven < d.config.Total/2 {
-		d.ready, d.waiting = append(d.ready, d.waiting...), nil
-	}
 }
 
 // count adds attempts of a lane to those in flight.
@@ -90,20 +87,31 @@ func (d *Dispatcher) count(l *lane, n int) {
 	}
 }
 
-// serve gives each ready lane a turn as long as there is room. Lanes without
-// proof share half of it, so that a crowd of dead receivers can't starve a
-// living one.
+// serve gives each ready lane a turn as long as there is room, those with proof
+// and those without in turns. Lanes without proof share half of the room, so
+// that a crowd of dead receivers can't starve a living one.
 func (d *Dispatcher) serve(grace context.Context, now time.Time) {
-	for len(d.ready) > 0 && d.inFlight < d.config.Total {
-		l := d.ready[0]
-		d.ready = d.ready[1:]
-		if !l.proven() && d.unproven >= d.config.Total/2 {
-			d.waiting = append(d.waiting, l) // still counts as ready
-			continue
+	for served := true; served; {
+		served = false
+		if !d.ready.empty() && d.inFlight < d.config.Total {
+			d.serveOne(grace, &d.ready, now)
+			served = true
 		}
-		l.ready = false
-		d.turn(grace, l, now)
+		if !d.doubtful.empty() && d.inFlight < d.config.Total && d.unproven < d.config.Total/2 {
+			d.serveOne(grace, &d.doubtful, now)
+			served = true
+		}
 	}
+}
+
+func (d *Dispatcher) serveOne(grace context.Context, from *turns, now time.Time) {
+	l := from.pop()
+	l.ready = false
+	if from != d.turnsOf(l) { // its proof has changed since it waits
+		d.makeReady(l)
+		return
+	}
+	d.turn(grace, l, now)
 }
 
 // turn starts as many attempts as the lane's window and the total allow.
@@ -117,6 +125,7 @@ func (d *Dispatcher) turn(grace context.Context, l *lane, now time.Time) {
 		d.config.Log.Error().Err(err).Msg("due deliveries can't be read; trying again")
 		claims.Next = now.Add(claimPause)
 	}
+	l.org = claims.Endpoint.OrgID
 	for i := range claims.Claims {
 		l.inFlight++
 		d.count(l, 1)
@@ -153,8 +162,15 @@ func (d *Dispatcher) lane(endpoint uint64) *lane {
 func (d *Dispatcher) makeReady(l *lane) {
 	if !l.ready {
 		l.ready = true
-		d.ready = append(d.ready, l)
+		d.turnsOf(l).push(l)
 	}
+}
+
+func (d *Dispatcher) turnsOf(l *lane) *turns {
+	if l.proven() {
+		return &d.ready
+	}
+	return &d.doubtful
 }
 
 // sleep waits for news or for the next due time.

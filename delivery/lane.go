@@ -7,12 +7,13 @@ import (
 
 // lane is one endpoint's place in the dispatcher. Its window is how many
 // attempts may be in flight: it starts at 1, doubles with each acknowledgement
-// up to the cap, and falls to 1 on a timeout.
+// up to the cap, halves with each other answer, and falls to 1 on a timeout.
 type lane struct {
 	endpoint uint64
+	org      string // whose turn it takes; known from its first turn on
 	window   int
 	inFlight int
-	ready    bool // waits in Dispatcher.ready
+	ready    bool // waits for its turn
 }
 
 // outcome is what an attempt says about its receiver.
@@ -32,6 +33,8 @@ func (l *lane) landed(o outcome, most int) {
 	switch o {
 	case acknowledged:
 		l.window = min(2*l.window, most)
+	case inVain:
+		l.window = max(l.window/2, 1)
 	case timedOut:
 		l.window = 1
 	}

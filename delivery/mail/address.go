@@ -1,0 +1,100 @@
+package mail
+
+import (
+	"errors"
+	"fmt"
+	netmail "net/mail"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// maxAddress is how many bytes of an address a server must take (RFC 5321,
+	// sections 4.5.3.1.3 and 4.1.2: a path of 256 with its brackets).
+	maxAddress = 254
+
+	// maxName is in characters. It keeps any encoding of a name within the 998
+	// bytes of a line.
+	maxName = 80
+)
+
+// parseSender reads "alerts@example.com" or "Teamdata <alerts@example.com>".
+func parseSender(text string) (*netmail.Address, error) {
+	from, err := netmail.ParseAddress(text)
+	if err != nil || !isAddress(from.Address) {
+		return nil, fmt.Errorf("mail sender %q is not an address: write it like Teamdata <alerts@example.com>", text)
+	}
+	if !isASCII(from.Address) {
+		return nil, fmt.Errorf("mail sender %q has an address beyond ASCII, which not every server takes: write its domain as xn--…", text)
+	}
+	from.Name = personName(from.Name)
+	return from, nil
+}
+
+// recipient is whom m goes to.
+func recipient(m Message) (*netmail.Address, error) {
+	if !isAddress(m.To) {
+		return nil, fmt.Errorf("%q is not a mail address", short(maxAddress, m.To))
+	}
+	return &netmail.Address{Name: personName(m.Name), Address: m.To}, nil
+}
+
+// isAddress accepts a plain address. Quoted local parts ("a b"@example.com) are
+// valid, but nobody has one, and their spaces would let a header be folded in
+// the wrong place.
+func isAddress(text string) bool {
+	a, err := netmail.ParseAddress(text)
+	return err == nil && a.Address == text && len(text) <= maxAddress &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
+}
+
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// personName makes text a display name. A backslash becomes a slash: among
+// letters beyond ASCII, net/mail writes it in a way that nobody can read back.
+func personName(text string) string {
+	return short(maxName, inHeader(strings.ReplaceAll(text, `\`, "/")))
+}
+
+// inHeader makes text fit for a header that is shown to people. An encoded-word
+// ("=?utf-8?q?…?=") that someone wrote would be decoded by the reader, so it
+// must not look like one.
+func inHeader(text string) string {
+	return strings.ReplaceAll(oneLine(text), "=?", "= ?")
+}
+
+// oneLine makes text fit to stand in one line: without control characters, and
+// with single spaces. Marks of direction go too, with which a name could turn
+// around how the words beside it read.
+func oneLine(text string) string {
+	plain := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r):
+			return ' '
+		case unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, text)
+	return strings.Join(strings.Fields(plain), " ")
+}
+
+// short cuts text to no more than n characters.
+func short(n int, text string) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	return string(runes[:n-1]) + "…"
+}
+
+// checkID keeps to what may stand left of the @ of a Message-ID.
+func checkID(id string) error {
+	if id == "" || len(id) > 128 || strings.Trim(id, ".") != id || strings.Contains(id, "..") || strings.ContainsFunc(id, notInName) {
+		return errors.New("a mail's ID must be 1 to 128 letters, digits, or _-. between them")
+	}
+	return nil
+}

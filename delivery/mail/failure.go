@@ -1,0 +1,116 @@
+package mail
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// maxReason is in characters; a server may answer at any length.
+const maxReason = 400
+
+// failure is why a mail was not sent.
+type failure struct {
+	text      string // one line, without the password
+	permanent bool
+	cause     error
+}
+
+func (f *failure) Error() string { return f.text }
+func (f *failure) Unwrap() error { return f.cause }
+
+// Permanent tells whether err, which [Sender.Send] returned, would come again
+// however often the mail is tried: the server refused this recipient or this
+// text for good (5xx), the address is none, or the template is unknown or lacks
+// a value. What depends on the server or on the settings is not permanent,
+// since people mend it: no connection, TLS, AUTH, or a sender that the server
+// refuses.
+func Permanent(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && f.permanent
+}
+
+// failure describes err, with which delivery ended.
+func (r *relay) failure(ctx context.Context, err error) error {
+	permanent, cause := refused(err), err
+	if ctx.Err() != nil && !permanent {
+		// The connection was closed for it, and err says no more than that.
+		err, cause = context.Cause(ctx), ctx.Err()
+	}
+	text := short(maxReason, oneLine(r.redact(reason(err))))
+	return &failure{fmt.Sprintf("mail server %s: %s", r.address, text), permanent, cause}
+}
+
+// refused tells whether the server said no to this mail for good.
+func refused(err error) bool {
+	var answer *gomail.SendError
+	if !errors.As(err, &answer) || answer.ErrorCode()/100 != 5 {
+		return false
+	}
+	switch answer.ErrorCode() {
+	case 530, 534, 535, 538: // AUTH is missing, too weak or wrong (RFC 4954)
+		return false
+	}
+	return answer.Reason != gomail.ErrSMTPMailFrom // the sender is a setting
+}
+
+// reason is err in words for the operator.
+func reason(err error) string {
+	var (
+		answer      *gomail.SendError
+		dns         *net.DNSError
+		certificate *tls.CertificateVerificationError
+	)
+	switch {
+	case errors.As(err, &answer):
+		return step(answer)
+	case errors.As(err, &dns):
+		return fmt.Sprintf("DNS: %s: %s", dns.Name, dns.Err)
+	case errors.As(err, &certificate):
+		return "TLS: " + certificate.Err.Error()
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection was closed before an answer came"
+	case strings.HasSuffix(err.Error(), "does not support STARTTLS"): // go-mail has no type for it
+		return "it offers no STARTTLS, and without TLS nothing is sent: use smtps://, or have it offer STARTTLS"
+	}
+	return err.Error()
+}
+
+// step names the command at which a mail failed, and the server's answer.
+func step(answer *gomail.SendError) string {
+	text, _, _ := strings.Cut(answer.Error(), ", affected ") // what follows is known: the recipient and the ID
+	if answer.ErrorCode() == 0 {
+		return "the connection broke while " + text
+	}
+	return text
+}
+
+// redactor hides the password in a server's answer: some repeat the line that
+// they did not understand.
+func redactor(user *url.Userinfo) func(string) string {
+	password, _ := user.Password()
+	if password == "" {
+		return func(s string) string { return s }
+	}
+	base := base64.StdEncoding.EncodeToString
+	const hidden = "[redacted]"
+	quoted := strconv.Quote(password)
+	return strings.NewReplacer(
+		base([]byte("\x00"+user.Username()+"\x00"+password)), hidden, // as AUTH PLAIN has it
+		base([]byte(password)), hidden, // as AUTH LOGIN has it
+		quoted[1:len(quoted)-1], hidden, // as errors quote an answer
+		password, hidden,
+	).Replace
+}

@@ -1,0 +1,95 @@
+package mail
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+)
+
+func answer(code int, text string) error {
+	return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: text}
+}
+
+// What goes wrong is one line with its true reason, and tells what can be
+// tried again.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	both := []string{sasl.Plain, sasl.Login}
+	for name, test := range map[string]struct {
+		box       mailbox
+		url       string
+		want      string
+		permanent bool
+	}{
+		"451 at RCPT": {mailbox{refuse: map[string]error{"RCPT": answer(451, "greylisted")}}, "smtp://HOST", "4.1.1 greylisted", false},
+		"550 at RCPT": {mailbox{refuse: map[string]error{"RCPT": answer(550, "no such user")}}, "smtp://HOST", "5.1.1 no such user", true},
+		"451 at DATA": {mailbox{refuse: map[string]error{"DATA": answer(451, "disk full")}}, "smtp://HOST", "4.1.1 disk full", false},
+		"554 at DATA": {mailbox{refuse: map[string]error{"DATA": answer(554, "spam")}}, "smtp://HOST", "5.1.1 spam", true},
+		"many lines":  {mailbox{refuse: map[string]error{"RCPT": answer(550, "no\nsuch\n\n user")}}, "smtp://HOST", "no", true},
+		"the sender":  {mailbox{refuse: map[string]error{"MAIL": answer(550, "not your name")}}, "smtp://HOST", "5.1.1 not your name", false},
+		"530 at RCPT": {mailbox{refuse: map[string]error{"RCPT": answer(530, "log in first")}}, "smtp://HOST", "5.1.1 log in first", false},
+
+		"wrong password, PLAIN":   {mailbox{mechanisms: both}, "smtp://alerts%40example.com:wr0ng@HOST", "5.7.8 Authentication failed", false},
+		"wrong password, LOGIN":   {mailbox{mechanisms: both[1:], implicit: true}, "smtps://u:wr0ng@HOST", "5.7.8 Authentication failed", false},
+		"no AUTH":                 {mailbox{}, "smtp://u:wr0ng@HOST", "server does not support SMTP AUTH", false},
+		"no STARTTLS, a password": {mailbox{plain: true, mechanisms: both}, "smtp://u:wr0ng@HOST", "it offers no STARTTLS", false},
+		"no AUTH, implicit TLS":   {mailbox{implicit: true}, "smtps://u:wr0ng@HOST", "server does not support SMTP AUTH", false},
+		"TLS 1.1 alone":           {mailbox{oldTLS: true}, "smtp://HOST", "protocol version", false},
+		"another's certificate":   {mailbox{listen: "127.0.0.2:0"}, "smtp://HOST", "TLS: x509: certificate is valid for 127.0.0.1, ::1, not 127.0.0.2", false},
+		"STARTTLS, not TLS":       {mailbox{}, "smtps://HOST", "TLS", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			box := test.box.open(t)
+			s := newSender(t, strings.Replace(test.url, "HOST", box.addr.String(), 1))
+			checkFailure(t, s.Send(t.Context(), message()), test.want, test.permanent)
+			if len(box.letters) > 0 {
+				t.Error("sent nevertheless")
+			}
+		})
+	}
+}
+
+func checkFailure(t *testing.T, err error, want string, permanent bool) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("sent, want a failure")
+	}
+	text := err.Error()
+	if !strings.HasPrefix(text, "mail server ") || !strings.Contains(text, want) || Permanent(fmt.Errorf("x: %w", err)) != permanent {
+		t.Errorf("%q, permanent %v; want %q, %v", text, Permanent(err), want, permanent)
+	}
+	for _, not := range []string{"\n", "wr0ng", "d3Iwbmc", "Acme", "member.added"} {
+		if strings.Contains(text, not) {
+			t.Errorf("%q holds %q", text, not)
+		}
+	}
+}
+
+func TestUntrustedCertificate(t *testing.T) {
+	t.Parallel()
+	for _, implicit := range []bool{false, true} {
+		box := (&mailbox{implicit: implicit}).open(t)
+		scheme := map[bool]string{false: "smtp://", true: "smtps://"}[implicit]
+		s, err := New(Config{URL: scheme + box.addr.String(), From: "a@b.example", SettingsURL: "https://x.example"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFailure(t, s.Send(t.Context(), message()), "TLS: x509: certificate signed by unknown authority", false)
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	err = newSender(t, "smtp://"+l.Addr().String()).Send(t.Context(), message())
+	checkFailure(t, err, l.Addr().String()+": connection refused", false)
+}

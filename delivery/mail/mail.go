@@ -1,0 +1,118 @@
+// Package mail sends one mail over SMTP: text and HTML, made from a template,
+// to one person.
+//
+// [Sender.Send] tries once. A queue keeps the mails and tries again what
+// failed, unless [Permanent] says that it can't help. A mail may arrive twice,
+// when the connection breaks after the server took it; both have the same
+// Message-ID then.
+//
+// Neither a password nor a mail crosses a network in plain text: smtps:// is
+// TLS from the first byte, smtp:// becomes TLS by STARTTLS before anything is
+// said. Only to this machine itself, without a password, may a mail go as it
+// is, when the server offers no STARTTLS.
+package mail
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"fmt"
+	netmail "net/mail"
+	"net/url"
+	"time"
+)
+
+// defaultTimeout leaves a server that delays its greeting, against senders of
+// spam, the time to do so.
+const defaultTimeout = 30 * time.Second
+
+// Config says which server sends the mails, and in whose name.
+type Config struct {
+	// URL is smtp://user:password@host:port for STARTTLS, or smtps:// for TLS
+	// from the start. User and password are percent-encoded, and may both be
+	// left out. So may the port: it is 587 for smtp, 465 for smtps.
+	URL string
+
+	// From is the sender's address, maybe with a name before it:
+	// "Teamdata <alerts@example.com>".
+	From string
+
+	// SettingsURL is the http or https address of the settings page, to which
+	// the texts send their readers.
+	SettingsURL string
+
+	// RootCAs are whom the server's certificate may come from; nil means the
+	// system's.
+	RootCAs *x509.CertPool
+
+	// Timeout is for one whole mail; 0 means 30 seconds.
+	Timeout time.Duration
+}
+
+// Message is one mail to one person.
+type Message struct {
+	// ID makes the Message-ID. It has 1 to 128 letters, digits, or any of
+	// "_-.".
+	ID string
+
+	To   string // the address alone
+	Name string // of the person; may be empty
+
+	Template  string            // "endpointDisabled"
+	Values    map[string]string // all that the template names
+	CreatedAt time.Time         // for the Date header
+}
+
+// Sender sends mails. Make one with [New]; it may be used by several goroutines
+// at once, each of which gets a connection of its own.
+type Sender struct {
+	relay    *relay
+	from     *netmail.Address
+	settings string
+	timeout  time.Duration
+}
+
+// New checks c and returns its sender. It makes no connection. The error is one
+// line, says how to mend what is wrong, and never holds the password.
+func New(c Config) (*Sender, error) {
+	if c.Timeout < 0 {
+		return nil, fmt.Errorf("mail timeout %s is less than nothing: give a positive one, or 0 for %s", c.Timeout, defaultTimeout)
+	}
+	timeout := cmp.Or(c.Timeout, defaultTimeout)
+	r, err := newRelay(c.URL, c.RootCAs, timeout)
+	if err != nil {
+		return nil, err
+	}
+	from, err := parseSender(c.From)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSettings(c.SettingsURL); err != nil {
+		return nil, err
+	}
+	return &Sender{r, from, c.SettingsURL, timeout}, nil
+}
+
+func checkSettings(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("settings address %q is not one of the web: write it like https://teamdata.example.com/settings", text)
+	}
+	return nil
+}
+
+// Send hands m over to the mail server, in no more than the timeout or until
+// ctx ends. Nil means that the server took it. The error is one line, and holds
+// neither the password nor what the mail says.
+func (s *Sender) Send(ctx context.Context, m Message) error {
+	msg, err := s.compose(m)
+	if err != nil {
+		return &failure{text: oneLine(err.Error()), permanent: true, cause: err}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("not sent within %s", s.timeout))
+	defer cancel()
+	if err := s.relay.deliver(ctx, msg); err != nil {
+		return s.relay.failure(ctx, err)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package mail
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/url"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// relay is the mail server, and how to speak with it. It holds the user and the
+// password in functions alone, where no printer reaches them.
+type relay struct {
+	host     string
+	address  string // host:port
+	implicit bool   // TLS from the first byte
+	tls      *tls.Config
+	options  []gomail.Option
+	redact   func(string) string
+}
+
+func newRelay(text string, roots *x509.CertPool, timeout time.Duration) (*relay, error) {
+	u, err := parseURL(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &relay{
+		host:     u.Hostname(),
+		address:  net.JoinHostPort(u.Hostname(), portOf(u)),
+		implicit: u.Scheme == "smtps",
+		tls:      &tls.Config{ServerName: u.Hostname(), RootCAs: roots, MinVersion: tls.VersionTLS12},
+		redact:   redactor(u.User),
+	}
+	r.options = append(login(u.User),
+		gomail.WithTimeout(timeout), // counted from later than ours, so it never ends first
+		gomail.WithTLSConfig(r.tls),
+		gomail.WithTLSPolicy(r.policy(u.User)),
+		gomail.WithoutNoop(),
+		gomail.WithoutRset()) // else a failed RSET hides that the mail was taken
+	return r, nil
+}
+
+// policy is what go-mail does about STARTTLS. On a connection that is TLS
+// already, it must be opportunistic: that alone has go-mail look for TLS, and
+// offer its password.
+func (r *relay) policy(user *url.Userinfo) gomail.TLSPolicy {
+	if r.implicit || user.Username() == "" && isLoopback(r.host) {
+		return gomail.TLSOpportunistic
+	}
+	return gomail.TLSMandatory
+}
+
+// login makes go-mail use the strongest mechanism that the server offers.
+func login(user *url.Userinfo) []gomail.Option {
+	if user.Username() == "" {
+		return nil
+	}
+	password, _ := user.Password()
+	return []gomail.Option{
+		gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover),
+		gomail.WithUsername(user.Username()),
+		gomail.WithPassword(password),
+	}
+}
+
+// deliver returns nil once the server took msg, whatever comes after that.
+func (r *relay) deliver(ctx context.Context, msg *gomail.Msg) error {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", r.address)
+	if err != nil {
+		return err
+	}
+	// go-mail watches ctx only while it dials, prolongs its deadlines on the
+	// way, and leaves the connection open when STARTTLS or AUTH fails.
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+
+	client, err := r.client(conn, msg)
+	if err != nil {
+		return err
+	}
+	session, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return err
+	}
+	err = client.SendWithSMTPClient(session, msg)
+	_ = client.CloseWithSMTPClient(session) // QUIT is a courtesy
+	return err
+}
+
+func (r *relay) client(conn net.Conn, msg *gomail.Msg) (*gomail.Client, error) {
+	options := append([]gomail.Option{
+		gomail.WithDialContextFunc(func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return r.handshake(ctx, conn)
+		}),
+	}, r.options...)
+	if !needsUTF8(msg) {
+		// A server may hold who asks for SMTPUTF8 to it, and refuse to pass
+		// the mail on to servers without.
+		options = append(options, gomail.WithoutSMTPUTF8())
+	}
+	return gomail.NewClient(r.host, options...)
+}
+
+func (r *relay) handshake(ctx context.Context, conn net.Conn) (net.Conn, error) {
+	if !r.implicit {
+		return conn, nil
+	}
+	secured := tls.Client(conn, r.tls)
+	return secured, secured.HandshakeContext(ctx)
+}
+
+func needsUTF8(msg *gomail.Msg) bool {
+	for _, to := range msg.GetTo() {
+		if !isASCII(to.Address) {
+			return true
+		}
+	}
+	return false
+}

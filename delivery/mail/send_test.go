@@ -1,0 +1,153 @@
+package mail
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	netmail "net/mail"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-sasl"
+)
+
+var createdAt = time.Date(2026, 11, 21, 12, 0, 30, 0, time.UTC)
+
+func message() Message {
+	return Message{
+		ID: "mai_01K60865992206906030338374", To: "zoe@example.org", Name: "Zoë Ångström",
+		Template: "endpointDisabled", CreatedAt: createdAt,
+		Values: map[string]string{
+			"orgName": "Acme", "endpointId": "whe_1", "endpointUrl": "https://hooks.acme.example/in",
+			"deliveryId": "whd_1", "eventType": "member.added", "attempts": "6",
+			"lastAttemptAt": "2026-11-21T12:00:05.250Z",
+			"lastReason":    "the receiver answered 500 Internal Server Error",
+		},
+	}
+}
+
+func newSender(t testing.TB, url string) *Sender {
+	t.Helper()
+	_, roots := identity()
+	s, err := New(Config{
+		URL: url, From: "Teamdata Ålerts <alerts@example.com>",
+		SettingsURL: "https://teamdata.example.com/settings?a=1&b=2", RootCAs: roots, Timeout: 10 * time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSend(t *testing.T) {
+	t.Parallel()
+	all := []string{sasl.Login, sasl.Plain, "CRAM-MD5"}
+	for name, test := range map[string]struct {
+		box  mailbox
+		url  string // HOST is host and port
+		want letter
+	}{
+		"STARTTLS, AUTH PLAIN":       {mailbox{mechanisms: all[:2]}, "smtp://" + userinfo + "HOST", letter{mechanism: "PLAIN", tls: true}},
+		"STARTTLS, AUTH LOGIN":       {mailbox{mechanisms: all[:1]}, "smtp://" + userinfo + "HOST", letter{mechanism: "LOGIN", tls: true}},
+		"STARTTLS, the strongest":    {mailbox{mechanisms: all}, "smtp://" + userinfo + "HOST", letter{mechanism: "CRAM-MD5", tls: true}},
+		"STARTTLS, no AUTH":          {mailbox{}, "smtp://HOST", letter{tls: true}},
+		"implicit TLS, AUTH PLAIN":   {mailbox{implicit: true, mechanisms: all[:2]}, "smtps://" + userinfo + "HOST", letter{mechanism: "PLAIN", tls: true}},
+		"implicit TLS, AUTH LOGIN":   {mailbox{implicit: true, mechanisms: all[:1]}, "smtps://" + userinfo + "HOST", letter{mechanism: "LOGIN", tls: true}},
+		"implicit TLS, no AUTH":      {mailbox{implicit: true}, "smtps://HOST", letter{tls: true}},
+		"implicit TLS over IPv6":     {mailbox{implicit: true, listen: "[::1]:0"}, "smtps://HOST", letter{tls: true}},
+		"STARTTLS over IPv6":         {mailbox{listen: "[::1]:0"}, "smtp://HOST", letter{tls: true}},
+		"loopback without TLS":       {mailbox{plain: true}, "smtp://HOST", letter{}},
+		"AUTH offered and no user":   {mailbox{mechanisms: all}, "smtp://HOST", letter{tls: true}},
+		"loopback over IPv6, no TLS": {mailbox{plain: true, listen: "[::1]:0"}, "smtp://HOST", letter{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			box := test.box.open(t)
+			if err := newSender(t, strings.Replace(test.url, "HOST", box.addr.String(), 1)).Send(t.Context(), message()); err != nil {
+				t.Fatal(err)
+			}
+			got := <-box.letters
+			parse(t, got.text)
+			got.text = nil
+			test.want.from, test.want.to = "alerts@example.com", "zoe@example.org"
+			if fmt.Sprint(got) != fmt.Sprint(test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// An address beyond ASCII needs SMTPUTF8, and nothing else asks for it.
+func TestSMTPUTF8(t *testing.T) {
+	t.Parallel()
+	box := (&mailbox{}).open(t)
+	m := message()
+	m.To = "zoë@ångström.example"
+	if err := newSender(t, "smtp://"+box.addr.String()).Send(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	got := <-box.letters
+	if got.to != m.To || !got.utf8 {
+		t.Errorf("sent to %q, SMTPUTF8 %v", got.to, got.utf8)
+	}
+	if to := parse(t, got.text).to; to.Address != m.To || to.Name != m.Name {
+		t.Errorf("To is %v", to)
+	}
+}
+
+// parsed is a mail as its reader's program sees it.
+type parsed struct {
+	header              netmail.Header
+	subject, text, html string
+	from, to            *netmail.Address
+}
+
+func parse(t testing.TB, raw []byte) (p parsed) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, raw)
+		}
+	}
+	m, err := netmail.ReadMessage(bytes.NewReader(raw))
+	must(err)
+	p.header = m.Header
+	p.subject, err = new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
+	must(err)
+	p.from, err = netmail.ParseAddress(m.Header.Get("From"))
+	must(err)
+	p.to, err = netmail.ParseAddress(m.Header.Get("To"))
+	must(err)
+	kind, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	must(err)
+	if kind != "multipart/alternative" {
+		t.Errorf("Content-Type %q", kind)
+	}
+	parts := multipart.NewReader(m.Body, params["boundary"])
+	p.text = part(t, parts, "text/plain; charset=UTF-8")
+	p.html = part(t, parts, "text/html; charset=UTF-8")
+	if _, err := parts.NextPart(); err != io.EOF {
+		t.Errorf("after both parts: %v", err)
+	}
+	return p
+}
+
+func part(t testing.TB, parts *multipart.Reader, kind string) string {
+	t.Helper()
+	p, err := parts.NextPart()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Header.Get("Content-Type"); got != kind {
+		t.Errorf("a part of %q, want %q", got, kind)
+	}
+	text, err := io.ReadAll(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), "\r\n", "\n")
+}

@@ -1,0 +1,85 @@
+package mail
+
+import (
+	"embed"
+	"fmt"
+	htmltemplate "html/template"
+	"io"
+	"strings"
+	texttemplate "text/template"
+	"time"
+)
+
+//go:embed templates
+var files embed.FS
+
+// templates are the mails that there are, by name. Each has two files: NAME.txt
+// with the text and the subject, NAME.html with the same again.
+var templates = map[string]pair{
+	"endpointDisabled": load("endpointDisabled"),
+}
+
+type pair struct {
+	text *texttemplate.Template
+	html *htmltemplate.Template
+}
+
+// rendered is a template with its values.
+type rendered struct{ subject, text, html string }
+
+var funcs = map[string]any{"short": short, "when": when}
+
+// load panics when a file is missing or malformed, which is so at each start.
+func load(name string) pair {
+	const option = "missingkey=error" // an empty place would read like a fact
+	return pair{
+		texttemplate.Must(texttemplate.New(name+".txt").Funcs(funcs).Option(option).ParseFS(files, "templates/"+name+".txt")),
+		htmltemplate.Must(htmltemplate.New(name+".html").Funcs(funcs).Option(option).ParseFS(files, "templates/"+name+".html")),
+	}
+}
+
+// render fills in the named template. It fails when there is none, or when
+// values lacks one that it uses. A value's line breaks become spaces.
+func render(name string, values map[string]string, settingsURL string) (rendered, error) {
+	t, ok := templates[name]
+	if !ok {
+		return rendered{}, fmt.Errorf("there is no mail template %q", short(80, name))
+	}
+	plain := make(map[string]string, len(values)+1)
+	for key, value := range values {
+		plain[key] = oneLine(value)
+	}
+	plain["settingsUrl"] = settingsURL
+	return t.render(plain)
+}
+
+func (t pair) render(values map[string]string) (rendered, error) {
+	var r rendered
+	for _, part := range []struct {
+		to      *string
+		name    string
+		execute func(w io.Writer, name string, data any) error
+	}{
+		{&r.subject, "subject", t.text.ExecuteTemplate},
+		{&r.text, t.text.Name(), t.text.ExecuteTemplate},
+		{&r.html, t.html.Name(), t.html.ExecuteTemplate},
+	} {
+		var b strings.Builder
+		if err := part.execute(&b, part.name, values); err != nil {
+			return rendered{}, err
+		}
+		*part.to = b.String()
+	}
+	r.subject = inHeader(r.subject)
+	return r, nil
+}
+
+// when writes a time for people: 2026-11-21T12:00:05.250Z is 21 November 2026,
+// 12:00:05 UTC. What is no such time stays as it is.
+func when(text string) string {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return t.UTC().Format("2 January 2006, 15:04:05 UTC")
+}

@@ -1,0 +1,134 @@
+package delivery
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/delivery/mail"
+	"teamdata/store"
+)
+
+// Mailer sends the mail that waits in the store, one after the other.
+type Mailer struct {
+	store store.Store
+	send  func(context.Context, mail.Message) error // nil: there is no SMTP server
+	log   *zerolog.Logger
+	news  chan struct{} // holds one token while mail may have been queued
+}
+
+// NewMailer makes a Mailer. Without a sender it only warns of mail that waits.
+func NewMailer(s store.Store, sender *mail.Sender, log *zerolog.Logger) *Mailer {
+	m := &Mailer{store: s, log: log, news: make(chan struct{}, 1)}
+	if sender != nil {
+		m.send = sender.Send
+	}
+	m.Wake()
+	return m
+}
+
+// Wake tells it that mail was queued.
+func (m *Mailer) Wake() {
+	select {
+	case m.news <- struct{}{}:
+	default:
+	}
+}
+
+// Run sends until ctx is done, and lets a mail that is on its way then arrive
+// until grace is done.
+func (m *Mailer) Run(ctx, grace context.Context) {
+	var timer <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.news:
+		case <-timer:
+		}
+		if timer = nil; m.send == nil {
+			m.warn(ctx)
+		} else if next := m.sendDue(ctx, grace); !next.IsZero() {
+			timer = time.After(time.Until(next))
+		}
+	}
+}
+
+// mailPage is how many mails are looked at in one transaction.
+const mailPage = 100
+
+// each calls fn with each mail that waits, outside of any transaction.
+func (m *Mailer) each(ctx context.Context, fn func(store.Mail)) error {
+	for after := ""; ; {
+		var page []store.Mail
+		err := m.store.View(ctx, func(tx store.Tx) (err error) {
+			page, err = tx.Mails(after, mailPage)
+			return err
+		})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, mail := range page {
+			fn(mail)
+		}
+		after = page[len(page)-1].ID
+	}
+}
+
+// sendDue sends what is due, and returns when the next is; zero when none waits.
+func (m *Mailer) sendDue(ctx, grace context.Context) (next time.Time) {
+	err := m.each(ctx, func(waiting store.Mail) {
+		if ctx.Err() != nil {
+			return
+		}
+		if !waiting.DueAt.After(time.Now()) {
+			waiting.DueAt = m.attempt(grace, waiting)
+		}
+		if at := waiting.DueAt; !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	})
+	if err != nil && ctx.Err() == nil {
+		m.log.Error().Err(err).Msg("the mail that waits can't be read; trying again")
+		return time.Now().Add(recordPause)
+	}
+	return next
+}
+
+// attempt sends one mail, records what came of it, and returns when it is due
+// again; zero when it is not.
+func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Time) {
+	err := m.send(ctx, mail.Message{
+		ID: waiting.ID, To: waiting.To, Name: waiting.Name,
+		Template: waiting.Template, Values: waiting.Values, CreatedAt: waiting.CreatedAt,
+	})
+	if ctx.Err() != nil && err != nil {
+		return time.Time{} // cut off by the stop: it does not count
+	}
+	record(ctx, m.store, m.log, func(tx store.Tx) error {
+		if next = (time.Time{}); err == nil || mail.Permanent(err) {
+			return tx.DeleteMail(waiting.ID)
+		}
+		later, err := store.PostponeMail(tx, waiting)
+		next = later
+		return err
+	})
+	switch {
+	case err == nil:
+		m.log.Info().Str("mail", waiting.ID).Str("org", waiting.OrgID).Str("template", waiting.Template).Msg("a mail was sent")
+	case next.IsZero():
+		m.log.Error().Err(err).Str("mail", waiting.ID).Str("org", waiting.OrgID).Msg("a mail can't be sent; it was given up")
+	default:
+		m.log.Warn().Err(err).Str("mail", waiting.ID).Str("org", waiting.OrgID).Time("next", next).Msg("a mail can't be sent; trying again later")
+	}
+	return next
+}
+
+// warn says what waits in vain.
+func (m *Mailer) warn(ctx context.Context) {
+	n := 0
+	if err := m.each(ctx, func(store.Mail) { n++ }); err == nil && n > 0 {
+		m.log.Warn().Int("mails", n).Dur("keptFor", store.MailTTL).Msg("mail waits, and there is no SMTP server to send it; set one with --smtp-url and --mail-from")
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"cmp"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+
+	"teamdata/delivery"
+	"teamdata/delivery/mail"
+	"teamdata/delivery/netguard"
+)
+
+// wireSending makes what sends the webhooks, and what sends the mail.
+func (a *appliance) wireSending() error {
+	roots, err := rootsWith("--webhook-ca", a.settings.WebhookCA)
+	if err != nil {
+		return err
+	}
+	allow, err := netguard.ParseCIDRs(a.settings.AllowEndpointCIDR)
+	if err != nil {
+		return fmt.Errorf("--allow-endpoint-cidr: %w", err)
+	}
+	if a.mailer, err = a.newMailer(); err != nil {
+		return err
+	}
+	guard := netguard.New(netguard.Config{Allow: allow, Own: a.ownAddresses})
+	a.dispatcher = delivery.New(a.store, delivery.Config{
+		Schedule: a.settings.RetrySchedule, AttemptTimeout: a.settings.AttemptTimeout,
+		RootCAs: roots, Control: guard.Control, UserAgent: "teamdata/" + version(),
+		Mailed: a.mailer.Wake, Log: &a.log,
+	})
+	return nil
+}
+
+// ownAddresses are those of our own listeners, where no webhook may go.
+func (a *appliance) ownAddresses() []netip.AddrPort {
+	return []netip.AddrPort{netip.MustParseAddrPort(a.listener.Addr().String())}
+}
+
+func (a *appliance) newMailer() (*delivery.Mailer, error) {
+	if a.settings.SMTPURL == "" {
+		return delivery.NewMailer(a.store, nil, &a.log), nil
+	}
+	roots, err := rootsWith("--smtp-ca", a.settings.SMTPCA)
+	if err != nil {
+		return nil, err
+	}
+	sender, err := mail.New(mail.Config{
+		URL: a.settings.SMTPURL, From: a.settings.MailFrom, RootCAs: roots,
+		SettingsURL: cmp.Or(a.settings.PublicURL, a.url()) + "/settings",
+	})
+	if err != nil {
+		return nil, err
+	}
+	return delivery.NewMailer(a.store, sender, &a.log), nil
+}
+
+// rootsWith are the CAs that certificates may come from: the system's, and
+// those of the flag's file. nil means just the system's.
+func rootsWith(flag, file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s %s holds no certificate in PEM form", flag, file)
+	}
+	return roots, nil
+}
+
+// checkMail holds the flags about mail to one another.
+func (s *settings) checkMail() error {
+	switch {
+	case s.SMTPURL != "" && s.MailFrom == "":
+		return errors.New("--smtp-url needs --mail-from, the address that mail comes from, such as teamdata@example.com")
+	case s.SMTPURL == "" && s.MailFrom != "":
+		return errors.New("--mail-from needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587")
+	}
+	return nil
+}
