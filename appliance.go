@@ -22,6 +22,7 @@ import (
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/fixture"
+	"teamdata/store/seal"
 )
 
 // stopGrace is how long a graceful stop may take. What is unfinished then is
@@ -56,7 +57,7 @@ func start(ctx context.Context, s settings, log zerolog.Logger) (a *appliance, e
 	if a.listener, err = listen(s.Listen); err != nil {
 		return a, err
 	}
-	if a.store, err = boltstore.Open(s.Data, boltstore.Options{}); err != nil {
+	if err = a.open(); err != nil {
 		return a, err
 	}
 	if err = a.seed(ctx); err != nil {
@@ -69,6 +70,24 @@ func start(ctx context.Context, s settings, log zerolog.Logger) (a *appliance, e
 		return a, err
 	}
 	return a, a.writeReadyFile()
+}
+
+// open opens the data file, sealed if there is a key for it.
+func (a *appliance) open() (err error) {
+	var o boltstore.Options
+	if file := a.settings.SealKeyFile; file != "" {
+		if o.Sealer, err = seal.ReadKeyFile(file); err != nil {
+			return fmt.Errorf("--seal-key-file: %w", err)
+		}
+	}
+	if a.store, err = boltstore.Open(a.settings.Data, o); err != nil {
+		return err
+	}
+	if a.store.SealedNow() {
+		a.log.Warn().Str("sealKeyFile", a.settings.SealKeyFile).Msg("the data file is sealed from now on, and opens with this key alone: " +
+			"keep a copy of the key, apart from the backups; secrets written before may still be in free pages of the file, and are in older backups")
+	}
+	return nil
 }
 
 func listen(address string) (net.Listener, error) {

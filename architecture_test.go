@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 	"store":           {},
 	"store/fixture":   {"teamdata/store"},
 	"store/boltstore": {"teamdata/store", "go.etcd.io/bbolt"},
+	"store/seal":      {"golang.org/x/crypto/chacha20poly1305"},
 	"store/storetest": {"teamdata/store"},
 
 	"server":           {"teamdata/store", "teamdata/server/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},

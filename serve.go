@@ -17,12 +17,13 @@ import (
 
 // settings are the flags of serve.
 type settings struct {
-	Data      string
-	Listen    string
-	HTTP      bool
-	Seed      string
-	ReadyFile string
-	Demo      bool
+	Data        string
+	SealKeyFile string
+	Listen      string
+	HTTP        bool
+	Seed        string
+	ReadyFile   string
+	Demo        bool
 
 	KeyRate    int
 	ClientRate int
@@ -70,6 +71,7 @@ trust is written beside the data file.`,
 func (s *settings) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&s.Data, "data", defaultData, "the data `file`; it is made if it is not there")
+	f.StringVar(&s.SealKeyFile, "seal-key-file", "", "a `file` with a key that seals the webhook secrets and private keys in the data file; made with: openssl rand -base64 32 > FILE")
 	f.StringVar(&s.Listen, "listen", defaultListen, "`host:port` to listen on; port 0 takes a free one")
 	f.BoolVar(&s.HTTP, "http", false, "plain HTTP, for use behind a proxy or in tests")
 	f.StringVar(&s.Seed, "seed", "", "a fixture `file` that fills a data file that holds no org yet")

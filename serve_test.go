@@ -109,6 +109,16 @@ func TestCannotStart(t *testing.T) {
 	badSeed := filepath.Join(folder, "bad.json")
 	writeFile(t, badSeed, `{"orgs":[{"id":"org_a","name":"A","members":[{"userId":"u","role":""}]}]}`)
 
+	sealed := sealedFile(t, folder)
+	sealedBefore := readText(t, sealed)
+	t.Cleanup(func() { // after the parallel tests below
+		if readText(t, sealed) != sealedBefore {
+			t.Error("a refused start has changed the data file")
+		}
+	})
+	otherKey := filepath.Join(folder, "other.key")
+	writeFile(t, otherKey, strings.Repeat("00", 32))
+
 	for name, test := range map[string]struct {
 		args []string
 		want string
@@ -126,6 +136,10 @@ func TestCannotStart(t *testing.T) {
 		"bad CIDR":         {[]string{"--allow-endpoint-cidr", "10.0.0.0/99"}, "--allow-endpoint-cidr: .*10.0.0.0/99"},
 		"no webhook CA":    {[]string{"--webhook-ca", "nowhere.pem"}, "--webhook-ca: open nowhere.pem"},
 		"empty webhook CA": {[]string{"--webhook-ca", badSeed}, "holds no certificate"},
+		"no key file":      {[]string{"--seal-key-file", "nowhere.key"}, "--seal-key-file: key file nowhere.key is not there; .*openssl rand"},
+		"bad key file":     {[]string{"--seal-key-file", badSeed}, "--seal-key-file: key file .* holds .*openssl rand"},
+		"sealed, no key":   {[]string{"--data", sealed}, "is sealed; give the key file .* --seal-key-file"},
+		"sealed, other":    {[]string{"--data", sealed, "--seal-key-file", otherKey}, "the key file is not the one that it was sealed with"},
 		"unknown flag":     {[]string{"--demoo"}, "unknown flag: --demoo; see: teamdata serve --help"},
 		"argument":         {[]string{"now"}, "unknown command \"now\""},
 	} {

@@ -1,30 +1,27 @@
 package delivery
 
 import (
-	"context"
-
 	"teamdata/store"
 )
 
 // attempt sends one claimed delivery and records what came of it.
-func (d *Dispatcher) attempt(ctx context.Context, e *store.Endpoint, c *store.Claim) {
-	defer d.flying.Done()
-	a := d.send(ctx, e, c)
-	if ctx.Err() == nil { // else the attempt was cut off by the stop: it does not count
-		d.record(ctx, e, c.Delivery.ID, a)
+func (d *Dispatcher) attempt(j job) {
+	a := d.send(j.ctx, j.endpoint, j.claim)
+	if j.ctx.Err() == nil { // else the attempt was cut off by the stop: it does not count
+		d.record(j, a)
 	}
-	d.store.Release(c.Delivery.ID)
-	d.inbox.noteDone(landing{e.Number, outcomeOf(&a)})
+	d.store.Release(j.claim.Delivery.ID)
+	d.inbox.noteDone(landing{j.endpoint.Number, outcomeOf(&a)})
 }
 
-func (d *Dispatcher) record(ctx context.Context, e *store.Endpoint, deliveryID string, a store.Attempt) {
+func (d *Dispatcher) record(j job, a store.Attempt) {
 	disabled := false
-	record(ctx, d.store, d.config.Log, func(tx store.Tx) (err error) {
-		disabled, err = store.RecordAttempt(tx, deliveryID, a, d.config.Schedule)
+	record(j.ctx, d.store, d.config.Log, func(tx store.Tx) (err error) {
+		disabled, err = store.RecordAttempt(tx, j.claim.Delivery.ID, a, d.config.Schedule)
 		return err
 	})
-	if disabled && ctx.Err() == nil {
-		d.noteDisabled(e, deliveryID, a.Reason)
+	if disabled && j.ctx.Err() == nil {
+		d.noteDisabled(j.endpoint, j.claim.Delivery.ID, a.Reason)
 	}
 }
 

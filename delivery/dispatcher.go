@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"teamdata/delivery/wheel"
@@ -14,11 +13,11 @@ const claimPause = time.Second
 
 // Dispatcher sends what is due until it is stopped.
 type Dispatcher struct {
-	store  store.Store
-	config Config
-	send   func(context.Context, *store.Endpoint, *store.Claim) store.Attempt
-	inbox  inbox
-	flying sync.WaitGroup // attempts in flight
+	store   store.Store
+	config  Config
+	send    func(context.Context, *store.Endpoint, *store.Claim) store.Attempt
+	inbox   inbox
+	workers workers
 
 	// The rest belongs to Run's goroutine.
 	wheel    *wheel.Wheel[uint64]
@@ -38,6 +37,7 @@ func New(s store.Store, c Config) *Dispatcher {
 		wheel: wheel.New[uint64](time.Now()), lanes: make(map[uint64]*lane),
 	}
 	d.inbox.init()
+	d.workers = workers{run: d.attempt, jobs: make(chan job)}
 	s.OnDue(d.inbox.noteDue)
 	return d
 }
@@ -46,7 +46,7 @@ func New(s store.Store, c Config) *Dispatcher {
 // is in flight until grace is done, and drops the rest uncounted: those are
 // sent again at the next start.
 func (d *Dispatcher) Run(ctx, grace context.Context) error {
-	if err := d.store.EachDue(ctx, d.inbox.noteDue); err != nil {
+	if err := d.store.EachDue(ctx, d.inbox.noteDue); err != nil && ctx.Err() == nil {
 		return err
 	}
 	for ctx.Err() == nil {
@@ -56,7 +56,7 @@ func (d *Dispatcher) Run(ctx, grace context.Context) error {
 		d.serve(grace, now)
 		d.sleep(ctx)
 	}
-	d.flying.Wait()
+	d.workers.wait()
 	return nil
 }
 
@@ -75,7 +75,11 @@ func (d *Dispatcher) read(now time.Time) {
 		d.count(l, -l.inFlight)
 		l.landed(r.outcome, d.config.PerEndpoint)
 		d.count(l, l.inFlight)
-		d.makeReady(l) // something of it may have become due while it was busy
+		if l.behind || r.outcome != acknowledged { // what failed may be due again since before it was released
+			d.makeReady(l)
+		} else {
+			d.forget(l)
+		}
 	}
 }
 
@@ -117,7 +121,7 @@ func (d *Dispatcher) serveOne(grace context.Context, from *turns, now time.Time)
 // turn starts as many attempts as the lane's window and the total allow.
 func (d *Dispatcher) turn(grace context.Context, l *lane, now time.Time) {
 	room := min(l.window-l.inFlight, d.config.Total-d.inFlight)
-	if room <= 0 {
+	if l.behind = room <= 0; l.behind {
 		return // the next that lands makes it ready again
 	}
 	claims, err := d.store.Claim(grace, l.endpoint, now, room)
@@ -129,13 +133,13 @@ func (d *Dispatcher) turn(grace context.Context, l *lane, now time.Time) {
 	for i := range claims.Claims {
 		l.inFlight++
 		d.count(l, 1)
-		d.flying.Add(1)
-		go d.attempt(grace, &claims.Endpoint, &claims.Claims[i])
+		d.workers.start(job{grace, &claims.Endpoint, &claims.Claims[i]})
 	}
 	d.park(l, claims.Next, now)
 }
 
-// park decides when the lane's next turn comes.
+// park decides when the lane's next turn comes. What becomes due that it doesn't
+// know of yet, it is told.
 func (d *Dispatcher) park(l *lane, next, now time.Time) {
 	switch {
 	case next.IsZero():
@@ -144,9 +148,16 @@ func (d *Dispatcher) park(l *lane, next, now time.Time) {
 		d.wheel.Set(l.endpoint, next)
 	case l.inFlight < l.window:
 		d.makeReady(l)
+	default:
+		l.behind = true
 	}
+	d.forget(l)
+}
+
+// forget drops a lane that is as good as new: there is nothing to remember.
+func (d *Dispatcher) forget(l *lane) {
 	if l.inFlight == 0 && !l.ready && l.window == 1 {
-		delete(d.lanes, l.endpoint) // as good as new: nothing to remember
+		delete(d.lanes, l.endpoint)
 	}
 }
 

@@ -14,6 +14,7 @@ type lane struct {
 	window   int
 	inFlight int
 	ready    bool // waits for its turn
+	behind   bool // more is due than its window let through
 }
 
 // outcome is what an attempt says about its receiver.

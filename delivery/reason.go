@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/url"
-	"strings"
 	"syscall"
 	"time"
 
@@ -24,7 +22,6 @@ func reason(err error, timeout time.Duration) string {
 		certificate *tls.CertificateVerificationError
 		record      tls.RecordHeaderError
 		alert       tls.AlertError
-		outer       *url.Error
 	)
 	switch {
 	case errors.As(err, &refusal):
@@ -35,16 +32,14 @@ func reason(err error, timeout time.Duration) string {
 		return fmt.Sprintf("DNS: %s: %s", dns.Name, dns.Err)
 	case errors.As(err, &certificate):
 		return "TLS: " + certificate.Err.Error()
+	case errors.As(err, &record) && string(record.RecordHeader[:]) == "HTTP/":
+		return "TLS: the receiver speaks plain HTTP on this port"
 	case errors.As(err, &record), errors.As(err, &alert):
 		return "TLS: " + err.Error()
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection was closed before an answer came"
-	case errors.As(err, &outer) && strings.HasPrefix(outer.Err.Error(), "stream error:"):
-		return "the HTTP/2 stream was closed before an answer came" // net/http keeps the type to itself
-	case errors.As(err, &outer):
-		return outer.Err.Error()
 	}
 	return err.Error()
 }

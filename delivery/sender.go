@@ -23,30 +23,31 @@ const (
 	idleTimeout      = 90 * time.Second
 )
 
-// sender makes one attempt: a signed POST that follows no redirect and uses no
-// proxy.
+// sender makes attempts: signed POSTs over HTTP/1.1 that follow no redirect and
+// use no proxy.
 type sender struct {
-	client    *http.Client
+	network   http.RoundTripper
+	targets   targets
 	userAgent []string
 	timeout   time.Duration
 }
 
 func newSender(c Config) *sender {
 	dialer := &net.Dialer{Control: c.Control}
-	transport := &http.Transport{
-		Proxy:                  nil, // never from the environment: it would hide the address from the guard
-		DialContext:            dialer.DialContext,
-		TLSClientConfig:        &tls.Config{RootCAs: c.RootCAs, MinVersion: tls.VersionTLS12},
-		ForceAttemptHTTP2:      true,
-		DisableCompression:     true,
-		MaxIdleConns:           c.Total,
-		MaxIdleConnsPerHost:    c.PerEndpoint,
-		IdleConnTimeout:        idleTimeout,
-		MaxResponseHeaderBytes: maxAnswerHeaders,
-	}
-	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &sender{
-		client:    &http.Client{Transport: transport, CheckRedirect: noRedirect},
+		network: &http.Transport{
+			Proxy:       nil, // never from the environment: it would hide the address from the guard
+			DialContext: dialer.DialContext,
+			TLSClientConfig: &tls.Config{
+				RootCAs: c.RootCAs, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+				ClientSessionCache: tls.NewLRUClientSessionCache(c.Total),
+			},
+			DisableCompression:     true,
+			MaxIdleConns:           c.Total,
+			MaxIdleConnsPerHost:    c.Total, // many endpoints may be at one host
+			IdleConnTimeout:        idleTimeout,
+			MaxResponseHeaderBytes: maxAnswerHeaders,
+		},
 		userAgent: []string{c.UserAgent},
 		timeout:   c.AttemptTimeout,
 	}
@@ -76,12 +77,15 @@ func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a 
 	if err != nil {
 		return err
 	}
-	response, err := s.client.Do(request)
+	response, err := s.network.RoundTrip(request)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
 	a.Status = response.StatusCode
+	if response.ContentLength == 0 {
+		return nil
+	}
 	// What goes wrong with the answer's body doesn't matter: the status line has
 	// come. Reading it to its end lets the connection be used again.
 	a.Answer, _ = io.ReadAll(io.LimitReader(response.Body, store.MaxKeptAnswer))
@@ -90,26 +94,23 @@ func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a 
 }
 
 func (s *sender) request(ctx context.Context, e *store.Endpoint, c *store.Claim) (*http.Request, error) {
-	now := time.Now()
-	var secrets []signature.Secret
-	for _, text := range e.Secrets(now) {
-		secret, err := signature.ParseSecret(text)
-		if err != nil {
-			return nil, err
-		}
-		secrets = append(secrets, secret)
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.URL, bytes.NewReader(c.Body))
+	t, err := s.targets.of(e)
 	if err != nil {
 		return nil, err
 	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(c.Body))
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
 	unix := now.Unix()
+	r.URL, r.Host = t.url, t.url.Host
 	r.Header = http.Header{
 		"Content-Type":      {"application/json"},
 		"User-Agent":        s.userAgent,
 		"webhook-id":        {c.Delivery.ID},
 		"webhook-timestamp": {strconv.FormatInt(unix, 10)},
-		"webhook-signature": {string(signature.Sign(nil, c.Delivery.ID, unix, c.Body, secrets...))},
+		"webhook-signature": {string(signature.Sign(nil, c.Delivery.ID, unix, c.Body, t.secrets(now)...))},
 		// Not sent. It tells net/http that the request may be repeated on a new
 		// connection when a reused one dies before a byte of the answer came:
 		// receivers skip an id that they have seen.

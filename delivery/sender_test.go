@@ -48,7 +48,7 @@ func TestReasons(t *testing.T) {
 		"hangs before TLS": {"https://" + silent.Addr().String(), Config{AttemptTimeout: 100 * time.Millisecond}, "no answer within 100ms"},
 		"closed":           {closing.URL, Config{RootCAs: closing.roots()}, "was closed before an answer came"},
 		"certificate":      {hang.URL, Config{}, "TLS: x509: certificate signed by unknown authority"},
-		"not TLS":          {strings.Replace(plain.URL, "http:", "https:", 1), Config{}, "HTTP response to HTTPS client"},
+		"not TLS":          {strings.Replace(plain.URL, "http:", "https:", 1), Config{}, "plain HTTP on this port"},
 		"refused":          {"https://" + refused.Addr().String(), Config{}, "connection refused"},
 		"DNS":              {"https://no-such-host.invalid/", Config{}, "DNS: no-such-host.invalid"},
 		"address guard":    {hang.URL, Config{Control: guard.Control}, "refused: "},

@@ -32,6 +32,15 @@ func (d *Delivery) requeue(due time.Time) {
 	d.DueAt = due
 }
 
+// triedSince tells whether the latest attempt of a waiting delivery ended at or
+// after a time. If that was not kept, as in old data files, it counts.
+func (d *Delivery) triedSince(since time.Time) bool {
+	if len(d.History) == 0 {
+		return d.State == StateRetrying
+	}
+	return !d.History[len(d.History)-1].EndedAt.Before(since)
+}
+
 // Recover queues everything of an endpoint again whose latest attempt was in
 // vain, at or after a time: what failed, and what waits for a later attempt. It
 // all becomes due now, in the order in which it happened; at a disabled
@@ -93,7 +102,7 @@ func (r *recovery) recoverSome(tx Tx, list DeliveryList, after Cursor) (next Cur
 			more = false // as is all that follows
 			break
 		}
-		if len(d.History) == 0 || d.History[len(d.History)-1].EndedAt.Before(r.since) {
+		if list == ListWaiting && !d.triedSince(r.since) {
 			continue
 		}
 		d.requeue(r.now)

@@ -3,6 +3,7 @@ package boltstore
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -15,22 +16,20 @@ import (
 // fault. The error is why the file can't be checked.
 func Check(path string, found func(fault string)) error {
 	size, err := inspect(path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if size == absent {
+	case size == absent:
 		return fmt.Errorf("there is no data file %s; give another with --data", path)
+	case size == 0:
+		return fmt.Errorf("data file %s is empty; put back a backup, or give another file with --data", path)
 	}
 	db, err := bbolt.Open(path, fileMode, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
 	if err != nil {
 		return explain(path, err)
 	}
 	defer db.Close()
-	version, err := schemaOf(db)
-	if err == nil && version != schemaVersion {
-		err = refusal(fmt.Sprintf("has schema %d, and this teamdata checks %d; serve it once, or take the teamdata that wrote it", version, schemaVersion))
-	}
-	if err != nil {
+	if err := guardPages(func() error { return checkSchema(db) }); err != nil {
 		return explain(path, err)
 	}
 	err = guardPages(func() error {
@@ -40,20 +39,32 @@ func Check(path string, found func(fault string)) error {
 		})
 	})
 	if err != nil {
-		found(err.Error())
+		found("a page " + err.Error())
 	}
 	return nil
 }
 
-func checkAll(bolt *bbolt.Tx, found func(string)) {
-	for err := range bolt.Check() {
-		found("page: " + err.Error())
+func checkSchema(db *bbolt.DB) error {
+	version, err := schemaOf(db)
+	if err == nil && version != schemaVersion {
+		err = refusal(fmt.Sprintf("has schema %d, and this teamdata checks %d; serve it once, or take the teamdata that wrote it", version, schemaVersion))
 	}
+	return err
+}
+
+// checkAll looks at the records before the pages: bbolt checks these on a
+// goroutine of its own, which a page that leads outside the file would take the
+// process down with. Looking at every record finds such a page first.
+func checkAll(bolt *bbolt.Tx, found func(string)) {
 	c := checker{bolt: bolt, found: found}
 	c.endpoints()
 	c.deliveries()
+	c.events()
 	c.members()
 	c.others()
+	for err := range bolt.Check() {
+		found("page: " + err.Error())
+	}
 }
 
 // checker compares each record with its entries in the indexes. Where both
@@ -67,7 +78,11 @@ type checker struct {
 func (c *checker) fault(format string, args ...any) { c.found(fmt.Sprintf(format, args...)) }
 
 func (c *checker) each(bucket []byte, fn func(key, value []byte)) (n int) {
-	cursor := c.bolt.Bucket(bucket).Cursor()
+	return eachOf(c.bolt.Bucket(bucket), fn)
+}
+
+func eachOf(b *bbolt.Bucket, fn func(key, value []byte)) (n int) {
+	cursor := b.Cursor()
 	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 		fn(key, value)
 		n++
@@ -92,9 +107,7 @@ func (c *checker) deliveries() {
 		if d.ID != string(key) {
 			c.fault("deliveries %q: holds the delivery %q", key, d.ID)
 		}
-		if c.get(bucketEvents, []byte(d.EventID)) == nil {
-			c.fault("deliveries %q: its event %q is missing", key, d.EventID)
-		}
+		c.eventOf(&d)
 		if c.get(bucketDeliveryLists, placeOf(&d)) == nil {
 			c.fault("deliveries %q: is %s, and not in that list of its endpoint", key, d.State)
 		}
@@ -102,9 +115,27 @@ func (c *checker) deliveries() {
 	if listed := c.count(bucketDeliveryLists); listed != deliveries {
 		c.fault("deliveryLists: has %d entries for %d deliveries", listed, deliveries)
 	}
+}
+
+// eventOf holds a delivery's event to being there, and to naming the delivery.
+func (c *checker) eventOf(d *store.Delivery) {
+	var e store.Event
+	record := c.get(bucketEvents, []byte(d.EventID))
+	switch {
+	case record == nil:
+		c.fault("deliveries %q: its event %q is missing", d.ID, d.EventID)
+	case decode(record, eventFields(&e)) == nil && !slices.Contains(e.Deliveries, d.ID):
+		c.fault("deliveries %q: its event %q does not name it", d.ID, d.EventID)
+	}
+}
+
+func (c *checker) events() {
 	c.each(bucketEvents, func(key, record []byte) {
 		var e store.Event
 		c.read(bucketEvents, key, record, eventFields(&e))
+		if e.ID != string(key) {
+			c.fault("events %q: holds the event %q", key, e.ID)
+		}
 		if !c.anyDelivery(&e) {
 			c.fault("events %q: none of its deliveries is there", key)
 		}
@@ -154,21 +185,5 @@ func (c *checker) members() {
 	}
 	if indexed := c.count(bucketManagers); indexed != managers {
 		c.fault("managers: has %d entries for %d members who manage", indexed, managers)
-	}
-}
-
-// others holds the records that no index is made from to their form.
-func (c *checker) others() {
-	for _, kind := range []struct {
-		bucket []byte
-		fields func(*codec)
-	}{
-		{bucketOrgs, orgFields(new(store.Org))},
-		{bucketPlans, planFields(new(store.Plan))},
-		{bucketInstructions, instructionsFields(new(store.Instructions))},
-		{bucketAPIKeys, apiKeyFields(new(store.APIKey))},
-		{bucketMails, mailFields(new(store.Mail))},
-	} {
-		c.each(kind.bucket, func(key, record []byte) { c.read(kind.bucket, key, record, kind.fields) })
 	}
 }

@@ -33,20 +33,23 @@ func (t *tx) Delivery(id string) (d store.Delivery, err error) {
 }
 
 func (t *tx) PutDelivery(d store.Delivery) error {
-	if err := t.unlist(d.ID); err != nil {
+	key, b := []byte(d.ID), t.bucket(bucketDeliveries)
+	old := b.Get(key)
+	if err := t.unlist(old); err != nil {
 		return err
 	}
-	if err := t.put(t.bucket(bucketDeliveries), []byte(d.ID), encode(deliveryFields(&d))); err != nil {
+	if err := t.replace(b, key, old, encode(deliveryFields(&d))); err != nil {
 		return err
 	}
 	return t.enlist(&d)
 }
 
 func (t *tx) DeleteDelivery(id string) error {
-	if err := t.unlist(id); err != nil {
+	key, b := []byte(id), t.bucket(bucketDeliveries)
+	if err := t.unlist(b.Get(key)); err != nil {
 		return err
 	}
-	return t.delete(t.bucket(bucketDeliveries), []byte(id))
+	return t.delete(b, key)
 }
 
 // enlist enters a delivery in its endpoint's list.
@@ -57,13 +60,15 @@ func (t *tx) enlist(d *store.Delivery) error {
 	return t.insert(t.bucket(bucketDeliveryLists), placeOf(d), []byte{})
 }
 
-// unlist takes a delivery from the list that it is in.
-func (t *tx) unlist(id string) error {
-	d, err := t.Delivery(id)
-	if err != nil {
+// unlist takes the delivery of a record from the list that it is in.
+func (t *tx) unlist(record []byte) error {
+	var d store.Delivery
+	if err := found(record, "delivery", deliveryFields(&d)); err != nil {
 		return err
 	}
-	return t.delete(t.bucket(bucketDeliveryLists), placeOf(&d))
+	b, place := t.bucket(bucketDeliveryLists), placeOf(&d)
+	t.undo = append(t.undo, change{b, place, []byte{}})
+	return storageFault(b.Delete(place))
 }
 
 func placeOf(d *store.Delivery) []byte {
@@ -111,11 +116,12 @@ func endOfPage(endpoint uint64, list store.DeliveryList, before store.Cursor) []
 
 // FinishedBefore looks at the beginning of each endpoint's two finished lists.
 func (t *tx) FinishedBefore(before time.Time, limit int) (ids []string, err error) {
+	end := uint64(max(before.UnixMilli(), 0)) // a clock may stand at 1970
 	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
 	for key, _ := c.First(); key != nil && len(ids) < limit; {
 		endpoint, list, at := readPlaceKey(key)
 		switch {
-		case list != store.ListWaiting && at.Ms < uint64(before.UnixMilli()):
+		case list != store.ListWaiting && at.Ms < end:
 			ids = append(ids, at.ID)
 			key, _ = c.Next()
 		case list == store.ListFailed && endpoint == math.MaxUint64:

@@ -7,7 +7,11 @@ import (
 )
 
 func (t *tx) Endpoint(orgID, id string) (e store.Endpoint, err error) {
-	return e, t.get(bucketEndpoints, orgKey(orgID, id), "webhook endpoint", endpointFields(&e))
+	key := orgKey(orgID, id)
+	if err := t.get(bucketEndpoints, key, "webhook endpoint", endpointFields(&e)); err != nil {
+		return e, err
+	}
+	return e, storageFault(t.s.seal.openEndpoint(key, &e))
 }
 
 func (t *tx) Endpoints(orgID string) ([]store.Endpoint, error) {
@@ -17,6 +21,9 @@ func (t *tx) Endpoints(orgID string) ([]store.Endpoint, error) {
 	for key, record := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, record = c.Next() {
 		var e store.Endpoint
 		if err := decode(record, endpointFields(&e)); err != nil {
+			return nil, storageFault(err)
+		}
+		if err := t.s.seal.openEndpoint(key, &e); err != nil {
 			return nil, storageFault(err)
 		}
 		list = append(list, e)
@@ -34,11 +41,11 @@ func (t *tx) AddEndpoint(e store.Endpoint) (store.Endpoint, error) {
 	if err := t.put(t.bucket(bucketEndpointNumbers), numberKey(number), orgKey(e.OrgID, e.ID)); err != nil {
 		return store.Endpoint{}, err
 	}
-	return e, t.put(b, orgKey(e.OrgID, e.ID), encode(endpointFields(&e)))
+	return e, t.putEndpoint(e)
 }
 
 func (t *tx) PutEndpoint(e store.Endpoint) error {
-	if err := t.put(t.bucket(bucketEndpoints), orgKey(e.OrgID, e.ID), encode(endpointFields(&e))); err != nil {
+	if err := t.putEndpoint(e); err != nil {
 		return err
 	}
 	if first, ok := t.firstDue(e.Number); ok && !e.Disabled() {
@@ -47,10 +54,26 @@ func (t *tx) PutEndpoint(e store.Endpoint) error {
 	return nil
 }
 
-func (t *tx) endpointByNumber(number uint64) (e store.Endpoint, err error) {
-	key := t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number))
-	if key == nil {
-		return e, store.Errorf(store.CodeNotFound, "There is no such webhook endpoint.")
+func (t *tx) putEndpoint(e store.Endpoint) error {
+	key := orgKey(e.OrgID, e.ID)
+	t.s.seal.sealEndpoint(key, &e)
+	return t.put(t.bucket(bucketEndpoints), key, encode(endpointFields(&e)))
+}
+
+func (t *tx) endpointByNumber(number uint64) (store.Endpoint, error) {
+	key, e, err := t.sealedEndpoint(number)
+	if err != nil {
+		return e, err
 	}
-	return e, t.get(bucketEndpoints, key, "webhook endpoint", endpointFields(&e))
+	return e, storageFault(t.s.seal.openEndpoint(key, &e))
+}
+
+// sealedEndpoint reads an endpoint as its record holds it, for those who need no
+// secret: one that does not open does not keep them from the others.
+func (t *tx) sealedEndpoint(number uint64) (key []byte, e store.Endpoint, err error) {
+	key = t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number))
+	if key == nil {
+		return nil, e, store.Errorf(store.CodeNotFound, "There is no such webhook endpoint.")
+	}
+	return key, e, t.get(bucketEndpoints, key, "webhook endpoint", endpointFields(&e))
 }

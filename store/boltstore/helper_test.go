@@ -152,8 +152,13 @@ func writeFile(t testing.TB, path string, content []byte) {
 // and the file to what it was.
 func refuses(t *testing.T, path string, wants ...string) {
 	t.Helper()
+	refusesWith(t, path, Options{}, wants...)
+}
+
+func refusesWith(t *testing.T, path string, o Options, wants ...string) {
+	t.Helper()
 	before, _ := os.ReadFile(path)
-	s, err := Open(path, Options{})
+	s, err := Open(path, o)
 	if err == nil {
 		s.Close()
 		t.Fatal("was opened")

@@ -15,7 +15,8 @@ const schemaVersion = 2
 // zero byte, which no id holds. Buckets that grow are keyed so that inserts
 // land at their end.
 var (
-	// bucketMeta: "schema" → schema version as a number.
+	// bucketMeta: "schema" → schema version as a number; "seal" → sealCheck,
+	// sealed, if the file is sealed.
 	bucketMeta = []byte("meta")
 	// bucketOrgs: org id → org record.
 	bucketOrgs = []byte("orgs")
@@ -58,7 +59,7 @@ var (
 	// bucketIdempotency: partition number → a bucket with the records first
 	// used in that span of time: org id, 0, idempotency key → record.
 	bucketIdempotency = []byte("idempotency")
-	// bucketCertificates: name → PEM.
+	// bucketCertificates: name → PEM, sealed in a sealed file.
 	bucketCertificates = []byte("certificates")
 )
 
@@ -69,7 +70,11 @@ var buckets = [][]byte{
 	bucketIdempotency, bucketCertificates,
 }
 
-var keySchema = []byte("schema")
+// The keys of bucketMeta.
+var (
+	keySchema = []byte("schema")
+	keySeal   = []byte("seal")
+)
 
 // orgKey is org id, 0, rest. The range of an org runs from orgKey(org, "") to
 // orgEnd(org).

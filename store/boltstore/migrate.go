@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"math"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -51,7 +52,9 @@ func toSchema2(bolt *bbolt.Tx) error {
 func allKeys(b *bbolt.Bucket) [][]byte { return firstKeys(b, math.MaxInt) }
 
 // deliveryToSchema2 fills in what schema 1 did not keep of a delivery: a
-// finished one counts as finished when its last attempt was due.
+// finished one counts as finished when its last attempt was due, or at its
+// first attempt if that was later; the last of them that was acknowledged is
+// what the endpoint acknowledged last.
 func (t *tx) deliveryToSchema2(id string) error {
 	d, err := t.Delivery(id)
 	if err != nil {
@@ -66,10 +69,28 @@ func (t *tx) deliveryToSchema2(id string) error {
 		return err
 	}
 	if d.EventType = e.Type; !d.State.Waiting() {
-		d.FinishedAt = d.DueAt
+		d.FinishedAt = latest(d.DueAt, d.FirstAttemptAt)
+	}
+	if err := t.acknowledgedToSchema2(&d); err != nil {
+		return err
 	}
 	if err := t.enlist(&d); err != nil {
 		return err
 	}
 	return t.put(t.bucket(bucketDeliveries), []byte(d.ID), encode(deliveryFields(&d)))
+}
+
+func (t *tx) acknowledgedToSchema2(d *store.Delivery) error {
+	last, err := t.LastAcknowledged(d.EndpointNumber)
+	if err != nil || d.State != store.StateAcknowledged || !d.FinishedAt.After(last) {
+		return err
+	}
+	return t.PutLastAcknowledged(d.EndpointNumber, d.FinishedAt)
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

@@ -30,7 +30,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, explain(path, err)
 	}
-	s := &Store{db: db, clock: o.Now, closed: make(chan struct{})}
+	s := &Store{db: db, clock: o.Now, before: o.BeforeCommit, seal: sealing{o.Sealer}, closed: make(chan struct{})}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -46,7 +46,7 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func (s *Store) start() error {
-	if err := prepare(s.db); err != nil {
+	if err := s.prepare(); err != nil {
 		return err
 	}
 	return s.resumeIDs()
@@ -56,7 +56,7 @@ func (s *Store) start() error {
 // back while teamdata was not running.
 func (s *Store) resumeIDs() error {
 	return s.db.View(func(bolt *bbolt.Tx) error {
-		for _, name := range [][]byte{bucketEvents, bucketDeliveries} {
+		for _, name := range [][]byte{bucketEvents, bucketDeliveries, bucketMails} {
 			if last, _ := bolt.Bucket(name).Cursor().Last(); last != nil {
 				s.ids.Follow(string(last))
 			}
@@ -144,31 +144,46 @@ func checkFolder(path string) error {
 	return nil
 }
 
-// prepare makes the buckets of a new file, and holds an old one to its schema.
-// A file that needs nothing is not written.
-func prepare(db *bbolt.DB) error {
-	found, err := schemaOf(db)
-	switch {
-	case err != nil:
+// prepare makes the buckets of a new file, holds an old one to its schema, and
+// seals one that is to be sealed. A file that needs nothing is not written.
+func (s *Store) prepare() error {
+	found, err := schemaOf(s.db)
+	if err != nil {
 		return err
-	case found == schemaVersion:
-		return nil
-	case found > schemaVersion:
+	}
+	if found > schemaVersion {
 		return refusal(fmt.Sprintf("has schema %d, and this teamdata knows up to %d: a newer teamdata wrote it; run that one, or put back a backup", found, schemaVersion))
 	}
-	return db.Update(func(bolt *bbolt.Tx) error {
-		for _, name := range buckets {
-			if _, err := bolt.CreateBucketIfNotExists(name); err != nil {
-				return err
-			}
+	sealed, err := s.seal.check(s.db)
+	if err != nil {
+		return err
+	}
+	s.sealedNow = s.seal.on() && !sealed
+	if found == schemaVersion && !s.sealedNow {
+		return nil
+	}
+	return s.db.Update(func(bolt *bbolt.Tx) error { return s.upgrade(bolt, found) })
+}
+
+// upgrade brings a file of a schema, 0 for a new one, to what this Store works
+// with.
+func (s *Store) upgrade(bolt *bbolt.Tx, found uint64) error {
+	for _, name := range buckets {
+		if _, err := bolt.CreateBucketIfNotExists(name); err != nil {
+			return err
 		}
-		if found > 0 {
-			if err := migrate(bolt, found); err != nil {
-				return err
-			}
+	}
+	if found > 0 {
+		if err := migrate(bolt, found); err != nil {
+			return err
 		}
-		return bolt.Bucket(bucketMeta).Put(keySchema, numberKey(schemaVersion))
-	})
+	}
+	if s.sealedNow {
+		if err := s.seal.all(bolt); err != nil {
+			return err
+		}
+	}
+	return bolt.Bucket(bucketMeta).Put(keySchema, numberKey(schemaVersion))
 }
 
 // schemaOf is the schema version of a file, 0 for a new one. A bbolt file of

@@ -37,7 +37,7 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 
 // tellDue tells of an endpoint that is there and not disabled.
 func (t *tx) tellDue(endpoint uint64, due time.Time, fn func(endpoint uint64, due time.Time)) error {
-	e, err := t.endpointByNumber(endpoint)
+	_, e, err := t.sealedEndpoint(endpoint)
 	if err == nil && !e.Disabled() {
 		fn(endpoint, due)
 	}

@@ -1,10 +1,6 @@
 package boltstore
 
-import (
-	"bytes"
-
-	"teamdata/store"
-)
+import "teamdata/store"
 
 func (t *tx) Org(id string) (o store.Org, err error) {
 	return o, t.get(bucketOrgs, []byte(id), "org", orgFields(&o))
@@ -51,13 +47,14 @@ func (t *tx) PutAPIKey(k store.APIKey) error {
 }
 
 func (t *tx) Certificate(name string) ([]byte, error) {
-	pem := t.bolt.Bucket(bucketCertificates).Get([]byte(name))
-	if pem == nil {
+	kept := t.bolt.Bucket(bucketCertificates).Get([]byte(name))
+	if kept == nil {
 		return nil, store.Errorf(store.CodeNotFound, "There is no such certificate.")
 	}
-	return bytes.Clone(pem), nil
+	pem, err := t.s.seal.openCertificate([]byte(name), kept)
+	return pem, storageFault(err)
 }
 
 func (t *tx) PutCertificate(name string, pem []byte) error {
-	return t.put(t.bucket(bucketCertificates), []byte(name), bytes.Clone(pem))
+	return t.put(t.bucket(bucketCertificates), []byte(name), t.s.seal.sealCertificate([]byte(name), pem))
 }

@@ -20,20 +20,29 @@ type Options struct {
 	// advance, so that growing does not wait for readers; 0 means 1 GiB, or
 	// twice the file if that is more.
 	MapSize int
+	// Sealer seals the file's secrets; nil leaves them in plain text. A file is
+	// sealed as a whole, and from then on opens with its Sealer alone.
+	Sealer Sealer
 	// NoSync skips the disk's sync: for tests that don't crash.
 	NoSync bool
+	// BeforeCommit is called, by the writer, when a commit is about to be
+	// written: for tests. An error fails the commit, as a full disk does.
+	BeforeCommit func() error
 }
 
 // Store is a bbolt file as a store.Store.
 type Store struct {
 	db    *bbolt.DB
 	clock func() time.Time
+	seal  sealing
 	claims
 	generation atomic.Uint64
+	sealedNow  bool        // by this Open
 	broken     atomic.Bool // the disk failed in a way that leaves the last commit in doubt
 
 	queue  queue
 	ids    store.IDSource // belongs to the writer
+	before func() error   // Options.BeforeCommit
 	onDue  atomic.Pointer[func(endpoint uint64, due time.Time)]
 	closed chan struct{} // closed when the writer has ended
 }
@@ -77,6 +86,10 @@ func (s *Store) Close() error {
 
 // Path is where the data file is.
 func (s *Store) Path() string { return s.db.Path() }
+
+// SealedNow tells whether Open has sealed the file, which was new or in plain
+// text until then.
+func (s *Store) SealedNow() bool { return s.sealedNow }
 
 // claims are the deliveries that are being attempted. They live in memory: the
 // engine is the sole owner of its file.

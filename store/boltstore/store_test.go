@@ -1,22 +1,50 @@
 package boltstore_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"teamdata/store"
 	"teamdata/store/boltstore"
+	"teamdata/store/seal"
 	"teamdata/store/storetest"
 )
 
-// The engine keeps the store's contract. What is bbolt's own has its tests
-// beside this one.
-func TestStore(t *testing.T) {
-	storetest.Run(t, func(t testing.TB, path string, now func() time.Time) store.Store {
-		s, err := boltstore.Open(path, boltstore.Options{Now: now, NoSync: true, MapSize: 64 << 20})
+// The engine keeps the store's contract, and leaves files in which Check finds
+// nothing wrong. What is bbolt's own has its tests beside this one.
+func TestStore(t *testing.T) { storetest.Run(t, opener(nil)) }
+
+// So it does when it seals.
+func TestSealedStore(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "seal.key")
+	if err := os.WriteFile(file, bytes.Repeat([]byte("4f"), seal.KeySize), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := seal.ReadKeyFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Run(t, opener(key))
+}
+
+func opener(sealer boltstore.Sealer) storetest.Open {
+	return func(t testing.TB, path string, now func() time.Time) store.Store {
+		if _, err := os.Stat(path); err != nil { // the first time of some
+			t.Cleanup(func() { check(t, path) }) // after the suite has closed the store
+		}
+		s, err := boltstore.Open(path, boltstore.Options{Now: now, NoSync: true, MapSize: 64 << 20, Sealer: sealer})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
-	})
+	}
+}
+
+func check(t testing.TB, path string) {
+	if err := boltstore.Check(path, func(fault string) { t.Error(fault) }); err != nil {
+		t.Error(err)
+	}
 }

@@ -56,7 +56,12 @@ func (t *tx) insert(b *bbolt.Bucket, key, value []byte) error {
 
 // put writes under a key that may be in use.
 func (t *tx) put(b *bbolt.Bucket, key, value []byte) error {
-	t.undo = append(t.undo, change{b, key, b.Get(key)})
+	return t.replace(b, key, b.Get(key), value)
+}
+
+// replace writes under a key that holds a value which was looked up.
+func (t *tx) replace(b *bbolt.Bucket, key, old, value []byte) error {
+	t.undo = append(t.undo, change{b, key, old})
 	return storageFault(b.Put(key, value))
 }
 
@@ -87,7 +92,11 @@ func (t *tx) rollback() error {
 
 // get reads a record; notFound names what was looked for.
 func (t *tx) get(bucket, key []byte, what string, fields func(*codec)) error {
-	record := t.bolt.Bucket(bucket).Get(key)
+	return found(t.bolt.Bucket(bucket).Get(key), what, fields)
+}
+
+// found decodes a record that was looked up.
+func found(record []byte, what string, fields func(*codec)) error {
 	if record == nil {
 		return store.Errorf(store.CodeNotFound, "There is no such %s.", what)
 	}

@@ -211,6 +211,11 @@ func guarded(fn func(store.Tx) error, t *tx) (err error) {
 // sync commits. If that fails although the new state can be seen, nobody can
 // say what a restart will find: the store refuses everything from then on.
 func (s *Store) sync(bolt *bbolt.Tx) error {
+	if s.before != nil {
+		if err := s.before(); err != nil {
+			return errors.Join(err, bolt.Rollback())
+		}
+	}
 	id := bolt.ID()
 	err := bolt.Commit()
 	if err == nil {

@@ -1,0 +1,73 @@
+package delivery
+
+import (
+	"net/url"
+	"sync"
+	"time"
+
+	"teamdata/delivery/signature"
+	"teamdata/store"
+)
+
+// target is an endpoint made ready to be sent to: its URL and secrets, parsed.
+type target struct {
+	endpoint store.Endpoint // that it was made from
+	url      *url.URL
+	signers  []signature.Secret // the current secret, and the old one if there is one
+}
+
+func newTarget(e *store.Endpoint) (*target, error) {
+	t := &target{endpoint: *e}
+	var err error
+	if t.url, err = url.Parse(e.URL); err != nil {
+		return nil, err
+	}
+	for _, text := range []string{e.Secret, e.OldSecret} {
+		if text == "" {
+			continue // there is no old one
+		}
+		secret, err := signature.ParseSecret(text)
+		if err != nil {
+			return nil, err
+		}
+		t.signers = append(t.signers, secret)
+	}
+	return t, nil
+}
+
+// secrets are those that sign now, the newest first.
+func (t *target) secrets(now time.Time) []signature.Secret {
+	return t.signers[:len(t.endpoint.Secrets(now))]
+}
+
+// isOf tells whether it was made from an endpoint as it is now.
+func (t *target) isOf(e *store.Endpoint) bool {
+	return t.endpoint.URL == e.URL && t.endpoint.Secret == e.Secret &&
+		t.endpoint.OldSecret == e.OldSecret && t.endpoint.OldSecretUntil.Equal(e.OldSecretUntil)
+}
+
+// maxTargets bounds the memory of targets: beyond it they are made anew.
+const maxTargets = 10_000
+
+// targets are the endpoints that were sent to, by their number.
+type targets struct {
+	mu   sync.Mutex
+	made map[uint64]*target
+}
+
+func (ts *targets) of(e *store.Endpoint) (*target, error) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if t := ts.made[e.Number]; t != nil && t.isOf(e) {
+		return t, nil
+	}
+	t, err := newTarget(e)
+	if err != nil {
+		return nil, err
+	}
+	if ts.made == nil || len(ts.made) >= maxTargets {
+		ts.made = make(map[uint64]*target)
+	}
+	ts.made[e.Number] = t
+	return t, nil
+}

@@ -1,0 +1,156 @@
+package boltstore
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
+
+// Sealer keeps the secrets of a file from whoever has the file and not the
+// sealer's key: those of endpoints, and the private keys of certificates. Its
+// methods are safe for concurrent use, and keep nothing of what they are given.
+type Sealer interface {
+	// Seal returns plain, sealed for a place: a new value.
+	Seal(plain, place []byte) []byte
+	// Open returns, as a new value, what was sealed for the place; an error for
+	// anything else.
+	Open(sealed, place []byte) ([]byte, error)
+}
+
+// sealCheck is what a sealed file holds, sealed, under keySeal: it tells the
+// right key from another one.
+var sealCheck = []byte("teamdata")
+
+const (
+	errSealed   refusal = "is sealed; give the key file that it was sealed with: --seal-key-file FILE"
+	errOtherKey refusal = "is sealed, and the key file is not the one that it was sealed with; give that one: --seal-key-file FILE"
+)
+
+// sealing is how a file keeps its secrets: sealed, or in plain text when there
+// is no Sealer. What is read from outside the file passes through it; what only
+// moves inside the file, or is checked, need not be opened.
+type sealing struct{ Sealer }
+
+func (s sealing) on() bool { return s.Sealer != nil }
+
+// placeOfValue is what a sealed value is bound to, so that it opens nowhere
+// else: bucket, 0, key, and for a field of a record 0, field.
+func placeOfValue(bucket, key []byte, field string) []byte {
+	place := make([]byte, 0, len(bucket)+1+len(key)+1+len(field))
+	place = append(append(append(place, bucket...), 0), key...)
+	if field != "" {
+		place = append(append(place, 0), field...)
+	}
+	return place
+}
+
+func (s sealing) seal(plain, bucket, key []byte, field string) []byte {
+	return s.Seal(plain, placeOfValue(bucket, key, field))
+}
+
+func (s sealing) open(sealed, bucket, key []byte, field string) ([]byte, error) {
+	plain, err := s.Open(sealed, placeOfValue(bucket, key, field))
+	if err != nil {
+		return nil, fmt.Errorf("%s %q: %w (%w)", bucket, key, errRecord, err)
+	}
+	return plain, nil
+}
+
+// secretFields are the fields of an endpoint that are sealed, by the names that
+// their places have. An empty one stays empty: it says that there is none.
+func secretFields(e *store.Endpoint) [2]secretField {
+	return [2]secretField{{"secret", &e.Secret}, {"oldSecret", &e.OldSecret}}
+}
+
+type secretField struct {
+	name string
+	text *string
+}
+
+// sealEndpoint makes an endpoint what its record holds.
+func (s sealing) sealEndpoint(key []byte, e *store.Endpoint) {
+	for _, field := range secretFields(e) {
+		if s.on() && *field.text != "" {
+			*field.text = string(s.seal([]byte(*field.text), bucketEndpoints, key, field.name))
+		}
+	}
+}
+
+// openEndpoint is the reverse of sealEndpoint.
+func (s sealing) openEndpoint(key []byte, e *store.Endpoint) error {
+	for _, field := range secretFields(e) {
+		if !s.on() || *field.text == "" {
+			continue
+		}
+		plain, err := s.open([]byte(*field.text), bucketEndpoints, key, field.name)
+		if err != nil {
+			return err
+		}
+		*field.text = string(plain)
+	}
+	return nil
+}
+
+// sealCertificate returns what is kept of a certificate.
+func (s sealing) sealCertificate(name, pem []byte) []byte {
+	if !s.on() {
+		return bytes.Clone(pem)
+	}
+	return s.seal(pem, bucketCertificates, name, "")
+}
+
+// openCertificate is the reverse of sealCertificate.
+func (s sealing) openCertificate(name, kept []byte) ([]byte, error) {
+	if !s.on() {
+		return bytes.Clone(kept), nil
+	}
+	return s.open(kept, bucketCertificates, name, "")
+}
+
+// check tells whether a file is sealed. It refuses one that is, unless the key
+// is the one that it was sealed with.
+func (s sealing) check(db *bbolt.DB) (sealed bool, err error) {
+	err = db.View(func(bolt *bbolt.Tx) error {
+		meta := bolt.Bucket(bucketMeta)
+		if meta == nil { // a new file
+			return nil
+		}
+		entry := meta.Get(keySeal)
+		switch sealed = entry != nil; {
+		case !sealed:
+			return nil
+		case !s.on():
+			return errSealed
+		}
+		if plain, err := s.open(entry, bucketMeta, keySeal, ""); err != nil || !bytes.Equal(plain, sealCheck) {
+			return errOtherKey
+		}
+		return nil
+	})
+	return sealed, err
+}
+
+// all seals what a file holds in plain text, and marks it as sealed.
+func (s sealing) all(bolt *bbolt.Tx) error {
+	endpoints := bolt.Bucket(bucketEndpoints)
+	for _, key := range allKeys(endpoints) {
+		var e store.Endpoint
+		if err := decode(endpoints.Get(key), endpointFields(&e)); err != nil {
+			return refusal(fmt.Sprintf("can't be sealed, for its record %s %q is damaged; put back a backup", bucketEndpoints, key))
+		}
+		s.sealEndpoint(key, &e)
+		if err := endpoints.Put(key, encode(endpointFields(&e))); err != nil {
+			return err
+		}
+	}
+	certificates := bolt.Bucket(bucketCertificates)
+	for _, name := range allKeys(certificates) {
+		if err := certificates.Put(name, s.sealCertificate(name, certificates.Get(name))); err != nil {
+			return err
+		}
+	}
+	return bolt.Bucket(bucketMeta).Put(keySeal, s.seal(sealCheck, bucketMeta, keySeal, ""))
+}

@@ -1,0 +1,62 @@
+package boltstore
+
+import (
+	"bytes"
+	"encoding/hex"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"go.etcd.io/bbolt"
+	"golang.org/x/crypto/chacha20poly1305"
+
+	"teamdata/store"
+	"teamdata/store/seal"
+)
+
+// TestFormatOfSealedValues opens sealed values as docs/format.md describes them,
+// with nothing but the key and the cipher.
+func TestFormatOfSealedValues(t *testing.T) {
+	f := newFixture(t, sealed(t))
+	f.addSecrets()
+	aead, err := chacha20poly1305.NewX(bytes.Repeat([]byte{0x4f}, seal.KeySize))
+	must(t, err)
+	opens := func(kept []byte, place, want string) {
+		t.Helper()
+		plain, err := aead.Open(nil, kept[:24], kept[24:], []byte(place))
+		if err != nil || string(plain) != want {
+			t.Errorf("%q holds %q, %v", place, plain, err)
+		}
+	}
+	must(t, f.db.View(func(bolt *bbolt.Tx) error {
+		opens(bolt.Bucket(bucketMeta).Get([]byte("seal")), "meta\x00seal", "teamdata")
+		opens(bolt.Bucket(bucketCertificates).Get([]byte("ca")), "certificates\x00ca", secrets[3])
+		var e store.Endpoint
+		must(t, decode(bolt.Bucket(bucketEndpoints).Get([]byte("org_test\x00whe_a")), endpointFields(&e)))
+		opens([]byte(e.Secret), "endpoints\x00org_test\x00whe_a\x00secret", secrets[2])
+		opens([]byte(e.OldSecret), "endpoints\x00org_test\x00whe_a\x00oldSecret", secrets[0])
+		return nil
+	}))
+}
+
+// TestFormatOfSealedExample opens the example in docs/format.md.
+func TestFormatOfSealedExample(t *testing.T) {
+	text, _ := formatDoc(t)
+	example := regexp.MustCompile("```\\n([0-9a-f]{96})\\n```").FindStringSubmatch(text)
+	if example == nil {
+		t.Fatal("docs/format.md has no example of a sealed value")
+	}
+	var key [seal.KeySize]byte
+	for i := range key {
+		key[i] = byte(i)
+	}
+	path := filepath.Join(t.TempDir(), "seal.key")
+	writeFile(t, path, []byte(hex.EncodeToString(key[:])))
+	k, err := seal.ReadKeyFile(path)
+	must(t, err)
+	value, err := hex.DecodeString(example[1])
+	must(t, err)
+	if plain, err := k.Open(value, []byte("meta\x00seal")); err != nil || string(plain) != "teamdata" {
+		t.Errorf("the example opens as %q, %v", plain, err)
+	}
+}

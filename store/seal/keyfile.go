@@ -1,0 +1,92 @@
+package seal
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// KeySize is the length of a key in bytes.
+const KeySize = chacha20poly1305.KeySize
+
+// maxKeyFile is how many bytes of a key file are read: there is room for white
+// space, and a file that is something else altogether is not taken in.
+const maxKeyFile = 4096
+
+// howToMake ends the errors that a new file would mend. It names a file of its
+// own, for a key that is not in order may still be the one to keep.
+const howToMake = "make one with: openssl rand -base64 32 > seal.key"
+
+// encoding refuses stray bits after the last byte: a key is written in one way.
+var encoding = base64.StdEncoding.Strict()
+
+// ReadKeyFile reads the key from a file that holds its 32 bytes as 64 hex digits
+// or as 44 characters of standard base64, on one line; white space around it
+// does not count. The errors are one line for the operator, with the mend, and
+// hold no part of the file.
+func ReadKeyFile(path string) (*Key, error) {
+	content, err := readLimited(path)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	key, err := decodeKey(content)
+	if err != nil {
+		return nil, fmt.Errorf("key file %s %w", path, err)
+	}
+	return newKey(key)
+}
+
+// readLimited reads one byte more than a key file may have, to tell that it is
+// too long.
+func readLimited(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxKeyFile+1))
+}
+
+func explain(path string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EISDIR):
+		return fmt.Errorf("key file %s is a folder; give the path of a file, or %s", path, howToMake)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("key file %s is not there; give the path of the key file, or %s", path, howToMake)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("key file %s can't be read by this user; mend the owner and mode of the file (0400) and of its folder", path)
+	}
+	return fmt.Errorf("key file %s can't be read: %w; give the path of another", path, err)
+}
+
+// decodeKey reads the key out of a file's content. The errors go on from the
+// file's path.
+func decodeKey(content []byte) (key []byte, err error) {
+	text := strings.TrimSpace(string(content))
+	switch {
+	case len(content) > maxKeyFile:
+		return nil, errors.New("is too long for a key file, which holds 64 hex digits or 44 characters of base64; " + howToMake)
+	case text == "":
+		return nil, errors.New("is empty; " + howToMake)
+	case strings.ContainsAny(text, "\r\n"):
+		return nil, errors.New("has more than one line; leave the one with the key, or " + howToMake)
+	case len(text) == hex.EncodedLen(KeySize):
+		key, err = hex.DecodeString(text)
+	case len(text) == encoding.EncodedLen(KeySize):
+		key, err = encoding.DecodeString(text)
+	default:
+		return nil, fmt.Errorf("holds %d bytes of text, and a key is 64 hex digits or 44 characters of base64; %s", len(text), howToMake)
+	}
+	if err != nil || len(key) != KeySize {
+		return nil, errors.New("holds neither 64 hex digits nor the base64 of 32 bytes; " + howToMake)
+	}
+	return key, nil
+}
