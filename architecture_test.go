@@ -18,6 +18,8 @@ import (
 var mayImport = map[string][]string{
 	".": {"*"},
 
+	"bench": {"teamdata/store", "teamdata/store/boltstore", "teamdata/server/localca", "teamdata/delivery/signature"},
+
 	"store":           {},
 	"store/fixture":   {"teamdata/store"},
 	"store/boltstore": {"teamdata/store", "go.etcd.io/bbolt"},

@@ -1,0 +1,82 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// program is the real one, built once for all tests.
+var program string
+
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "teamdata-bench-test-")
+	if err != nil {
+		panic(err)
+	}
+	program = filepath.Join(folder, "teamdata")
+	build := exec.Command("go", "build", "-o", program, "..")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("%v\n%s", err, out))
+	}
+	code := m.Run()
+	os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// tiny is a run of everything that lasts a moment.
+func tiny(t *testing.T) Config {
+	return Config{
+		Program: program, Version: "test", Dir: t.TempDir(),
+		Rounds: 1, Duration: 40 * time.Millisecond, Events: 200, Rate: 500, Members: 300,
+		Backlog: 2000, Endpoints: 60, AttemptTimeout: 400 * time.Millisecond,
+	}
+}
+
+func measure(t *testing.T, c Config) *Report {
+	t.Helper()
+	report, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// newSession is a run that is at its beginning.
+func newSession(t *testing.T) *session {
+	c := tiny(t)
+	if err := c.complete(); err != nil {
+		t.Fatal(err)
+	}
+	return &session{Config: c, folder: c.Dir, report: &Report{}, progress: &progress{out: c.Progress}}
+}
+
+// isEmpty fails if a run has left something in its folder.
+func isEmpty(t *testing.T, folder string) {
+	t.Helper()
+	left, err := os.ReadDir(folder)
+	if err != nil || len(left) > 0 {
+		t.Errorf("in the folder is left: %v %v", left, err)
+	}
+}
+
+// whenSaid calls a function once a text was written.
+type whenSaid struct {
+	text string
+	then context.CancelFunc
+	said []byte
+}
+
+func (w *whenSaid) Write(p []byte) (int, error) {
+	if w.said = append(w.said, p...); w.then != nil && bytes.Contains(w.said, []byte(w.text)) {
+		w.then()
+		w.then = nil
+	}
+	return len(p), nil
+}

@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func newTestReceiver(t *testing.T) (*receiver, *bareClient) {
+	t.Helper()
+	r, err := newReceiver(t.TempDir() + "/ca.pem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.close)
+	c, err := newClient(&postJob{CAFile: r.caFile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, c
+}
+
+func address(t *testing.T, r *receiver, silent bool) string {
+	t.Helper()
+	url, err := r.listen(silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// What comes again with the same webhook-id is a duplicate.
+func TestDuplicates(t *testing.T) {
+	r, c := newTestReceiver(t)
+	urls := []string{address(t, r, false), address(t, r, false)}
+	for range 2 {
+		c.posted.Store(0) // the ids begin anew
+		if _, err := c.post(t.Context(), &postJob{URLs: urls, Posts: 100}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := r.count(); n != 100 || r.duplicates != 100 {
+		t.Errorf("%d webhooks and %d duplicates, not 100 of each", n, r.duplicates)
+	}
+	if last, err := r.await(t.Context(), 100); err != nil || last.Before(r.firstAt()) {
+		t.Errorf("the last came at %s, the first at %s (%v)", last, r.firstAt(), err)
+	}
+}
+
+// A silent address holds its senders until they give up.
+func TestSilentAddress(t *testing.T) {
+	r, c := newTestReceiver(t)
+	url := address(t, r, true)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := c.postOne(ctx, url); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the post ended with %v", err)
+	}
+	if n := r.count(); n != 0 {
+		t.Errorf("%d webhooks were taken", n)
+	}
+}
+
+// Waiting for what does not come ends with the context.
+func TestAwaitEnds(t *testing.T) {
+	r, _ := newTestReceiver(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.await(ctx, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// Any sender's spelling of the headers will do.
+func TestHeaderCase(t *testing.T) {
+	r, c := newTestReceiver(t)
+	q, err := http.NewRequest("POST", address(t, r, false), strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set("Webhook-Id", "whd_1")
+	answer, err := c.client.Do(q)
+	if err != nil || answer.StatusCode != http.StatusNoContent || r.cameAt("whd_1").IsZero() {
+		t.Errorf("the answer is %v (%v), the webhook came at %s", answer, err, r.cameAt("whd_1"))
+	}
+}
+
+// A receipt before the answer counts as 0 from there.
+func TestDelays(t *testing.T) {
+	now := time.Now()
+	r := receipts{seen: map[string]time.Time{"early": now, "late": now.Add(5 * time.Millisecond)}}
+	fromRequest, fromAnswer := r.delays([]sample{
+		{"late", now.Add(-2 * time.Millisecond), now.Add(time.Millisecond)},
+		{"early", now.Add(-3 * time.Millisecond), now.Add(time.Millisecond)},
+	})
+	if fromRequest[0] != 3*time.Millisecond || fromRequest[1] != 7*time.Millisecond {
+		t.Errorf("from the request: %v", fromRequest)
+	}
+	if fromAnswer[0] != 0 || fromAnswer[1] != 4*time.Millisecond {
+		t.Errorf("from the answer: %v", fromAnswer)
+	}
+}

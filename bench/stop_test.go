@@ -1,0 +1,95 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Whatever it does at that moment, it stops at once, and leaves neither files
+// nor processes.
+func TestCancel(t *testing.T) {
+	for only, said := range map[string]string{
+		"sync": "sync", "accept": "round 1", "deliver": "round 1", "latency": "round 1",
+		"memory": "the bare handler", "backlog": "filling", "hanging": "nine of ten hang",
+	} {
+		t.Run(only, func(t *testing.T) {
+			if only == "memory" && !memoryKnown {
+				t.Skip("it is not measured here")
+			}
+			c := tiny(t)
+			c.Only, c.Terminal = []string{only}, true
+			c.Events, c.Backlog = 1_000_000, 1_000_000 // it would take long
+			if only == "memory" {
+				c.Events = 200
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			c.Progress = &whenSaid{text: said, then: cancel}
+			if _, err := Run(ctx, c); !errors.Is(err, context.Canceled) {
+				t.Errorf("it ended with %v", err)
+			}
+			isEmpty(t, c.Dir)
+			if left := processes(t, c.Dir); len(left) > 0 {
+				t.Errorf("processes are left: %q", left)
+			}
+		})
+	}
+}
+
+// processes are the command lines of running processes that name a folder.
+func processes(t *testing.T, folder string) (found []string) {
+	if runtime.GOOS != "linux" {
+		return nil // the folder, which is gone, has to do
+	}
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range all {
+		line, _ := os.ReadFile(file) // it may have ended
+		if bytes.Contains(line, []byte(folder)) {
+			found = append(found, string(line))
+		}
+	}
+	return found
+}
+
+// An interrupt ends the command, which says so in one line.
+func TestInterrupt(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("has no interrupt to send")
+	}
+	folder := t.TempDir()
+	cmd := exec.Command(program, "bench", "--only", "deliver", "--dir", folder, "--events", "1000000")
+	said := &whenSaid{text: "measuring", then: func() { cmd.Process.Signal(os.Interrupt) }}
+	cmd.Stderr = said
+	cmd.WaitDelay = 10 * time.Second
+	if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("it ended with %v", err)
+	}
+	if !strings.HasSuffix(string(said.said), "\nteamdata: stopped before the end; nothing is left of it\n") {
+		t.Errorf("it said %s", said.said)
+	}
+	isEmpty(t, folder)
+}
+
+// The command prints one JSON document, and nothing else, to its output.
+func TestCommand(t *testing.T) {
+	out, err := exec.Command(program, "bench", "--only", "sync", "--json", "--rounds", "1", "--duration", "10ms", "--dir", t.TempDir()).Output()
+	if err != nil || !bytes.HasPrefix(out, []byte("{\n")) || !bytes.HasSuffix(out, []byte("}\n")) {
+		t.Errorf("it printed %s (%v)", out, err)
+	}
+	out, err = exec.Command(program, "bench", "--list").Output()
+	listed := func(m Measurement) bool { return strings.Contains("\n"+string(out), "\n"+m.Name+" ") }
+	if i := slices.IndexFunc(Measurements, func(m Measurement) bool { return !listed(m) }); err != nil || i >= 0 {
+		t.Errorf("--list printed %s (%v)", out, err)
+	}
+}

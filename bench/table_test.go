@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// alignedTable looks at each column: on the left or on the right its cells have
+// a common edge.
+func alignedTable(t *testing.T, report *Report) {
+	t.Helper()
+	var b strings.Builder
+	if err := report.WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(b.String(), "\n")
+	head := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "figure ") })
+	if head < 0 || !strings.Contains(strings.Join(lines[:head], " "), report.Machine.Folder) {
+		t.Fatalf("the table has no head, or does not say what was measured:\n%s", &b)
+	}
+	widths, at := report.widths(), 0
+	for i, c := range columns {
+		for k := range report.Figures {
+			cell, row := c.cell(&report.Figures[k]), []rune(lines[head+1+k])
+			start := at
+			if c.right {
+				start += widths[i] - len([]rune(cell))
+			}
+			if got := string(row[start:min(len(row), start+len([]rune(cell)))]); got != cell {
+				t.Errorf("in column %s stands %q, not %q:\n%s", c.title, got, cell, &b)
+			}
+		}
+		at += widths[i] + 2
+	}
+	for _, line := range lines {
+		if strings.HasSuffix(line, " ") {
+			t.Errorf("a line ends with a space: %q", line)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 0.00421: "0.0042", 0.5: "0.50", 1.5: "1.50", 12.34: "12.3", 123.4: "123", 1234: "1,234", 1234567: "1,234,567",
+	} {
+		if got := number(v); got != want {
+			t.Errorf("%v is shown as %s, not %s", v, got, want)
+		}
+	}
+}
