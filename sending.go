@@ -42,7 +42,7 @@ func (a *appliance) ownAddresses() []netip.AddrPort {
 
 func (a *appliance) newMailer() (*delivery.Mailer, error) {
 	if a.settings.SMTPURL == "" {
-		return delivery.NewMailer(a.store, nil, &a.log), nil
+		return delivery.NewMailer(a.store, nil, nil, &a.log), nil
 	}
 	roots, err := rootsWith("--smtp-ca", a.settings.SMTPCA)
 	if err != nil {
@@ -55,7 +55,7 @@ func (a *appliance) newMailer() (*delivery.Mailer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return delivery.NewMailer(a.store, sender, &a.log), nil
+	return delivery.NewMailer(a.store, sender, a.settings.MailRetrySchedule, &a.log), nil
 }
 
 // rootsWith are the CAs that certificates may come from: the system's, and

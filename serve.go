@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -38,6 +39,8 @@ type settings struct {
 	SMTPCA    string
 	MailFrom  string
 	PublicURL string
+
+	MailRetrySchedule []time.Duration
 }
 
 func serveCommand() *cobra.Command {
@@ -87,6 +90,7 @@ func (s *settings) bind(cmd *cobra.Command) {
 	f.StringVar(&s.SMTPURL, "smtp-url", "", "the mail server, smtp://user:password@host:port (STARTTLS) or smtps://… (TLS from the start); better in TEAMDATA_SMTP_URL or TEAMDATA_SMTP_URL_FILE")
 	f.StringVar(&s.SMTPCA, "smtp-ca", "", "a PEM `file` with CAs of the mail server, to trust beside the system's")
 	f.StringVar(&s.MailFrom, "mail-from", "", "the `address` that mail comes from")
+	f.DurationSliceVar(&s.MailRetrySchedule, "mail-retry-schedule", store.DefaultMailSchedule, "how long after each failed try a mail is tried again; the last counts for every later one, for three days")
 	f.StringVar(&s.PublicURL, "public-url", "", "the `URL` at which people reach the server, for links in mail; default: that of the listener")
 	secret(f, "smtp-url")
 }
@@ -107,10 +111,11 @@ func (s *settings) check() error {
 	case s.DeliveryRetention <= 0:
 		return errors.New("--delivery-retention is longer than 0, such as 720h")
 	}
-	for _, d := range s.RetrySchedule {
-		if d <= 0 {
-			return errors.New("--retry-schedule holds times longer than 0, such as 1m,5m,25m,125m,625m")
-		}
+	if hasNonPositive(s.RetrySchedule) {
+		return errors.New("--retry-schedule holds times longer than 0, such as 1m,5m,25m,125m,625m")
+	}
+	if hasNonPositive(s.MailRetrySchedule) {
+		return errors.New("--mail-retry-schedule holds times longer than 0, such as 1m,5m,25m,2h")
 	}
 	if err := s.checkMail(); err != nil {
 		return err
@@ -119,6 +124,10 @@ func (s *settings) check() error {
 		return fmt.Errorf("--listen %q is not host:port, such as %s or 0.0.0.0:8443", s.Listen, defaultListen)
 	}
 	return nil
+}
+
+func hasNonPositive(times []time.Duration) bool {
+	return slices.ContainsFunc(times, func(d time.Duration) bool { return d <= 0 })
 }
 
 // serve runs the appliance until ctx is done.

@@ -16,11 +16,19 @@ type Mailer struct {
 	send  func(context.Context, mail.Message) error // nil: there is no SMTP server
 	log   *zerolog.Logger
 	news  chan struct{} // holds one token while mail may have been queued
+
+	schedule []time.Duration
 }
 
 // NewMailer makes a Mailer. Without a sender it only warns of mail that waits.
-func NewMailer(s store.Store, sender *mail.Sender, log *zerolog.Logger) *Mailer {
-	m := &Mailer{store: s, log: log, news: make(chan struct{}, 1)}
+// The schedule says how long after each failed try a mail is tried again; its
+// last step counts for every later one. It is store.DefaultMailSchedule when it
+// is empty.
+func NewMailer(s store.Store, sender *mail.Sender, schedule []time.Duration, log *zerolog.Logger) *Mailer {
+	if len(schedule) == 0 {
+		schedule = store.DefaultMailSchedule
+	}
+	m := &Mailer{store: s, log: log, news: make(chan struct{}, 1), schedule: schedule}
 	if sender != nil {
 		m.send = sender.Send
 	}
@@ -110,7 +118,7 @@ func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Tim
 		if next = (time.Time{}); err == nil || mail.Permanent(err) {
 			return tx.DeleteMail(waiting.ID)
 		}
-		later, err := store.PostponeMail(tx, waiting)
+		later, err := store.PostponeMail(tx, waiting, m.schedule)
 		next = later
 		return err
 	})

@@ -27,7 +27,7 @@ func TestFromTheFirstFailureToTheDrain(t *testing.T) {
 		r := &switchedReceiver{}
 		d := New(b.store, Config{Mailed: func() {}})
 		var mailed []mail.Message
-		m := NewMailer(b.store, nil, d.config.Log)
+		m := NewMailer(b.store, nil, nil, d.config.Log)
 		m.send = func(_ context.Context, message mail.Message) error {
 			mailed = append(mailed, message)
 			return nil
@@ -101,7 +101,7 @@ func TestMailIsTriedAgain(t *testing.T) {
 			})
 		}
 		nop := zerolog.Nop()
-		m := NewMailer(b.store, nil, &nop)
+		m := NewMailer(b.store, nil, nil, &nop)
 		tries := map[string][]time.Duration{}
 		m.send = func(_ context.Context, message mail.Message) error {
 			tries[message.ID] = append(tries[message.ID], time.Since(start))

@@ -47,14 +47,14 @@ func mailManagers(tx Tx, orgID, template string, values map[string]string) error
 	return nil
 }
 
-// mailPauses are how long after each failed try a mail is tried again; the last
-// counts for every later one, until MailTTL.
-var mailPauses = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, 2 * time.Hour}
+// DefaultMailSchedule is how long after each failed try a mail is tried again;
+// the last counts for every later one, until MailTTL.
+var DefaultMailSchedule = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, 2 * time.Hour}
 
 // PostponeMail counts a try to send a mail that failed, and returns when it is
 // due again: zero when it was given up.
-func PostponeMail(tx Tx, m Mail) (time.Time, error) {
-	pause := mailPauses[min(m.Attempts, len(mailPauses)-1)]
+func PostponeMail(tx Tx, m Mail, schedule []time.Duration) (time.Time, error) {
+	pause := schedule[min(m.Attempts, len(schedule)-1)]
 	m.Attempts++
 	m.DueAt = tx.Now().Add(pause)
 	if m.DueAt.Sub(m.CreatedAt) > MailTTL {

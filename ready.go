@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+)
+
+// url is where a client on this machine reaches the server.
+func (a *appliance) url() string {
+	scheme, host := "https", ""
+	if a.tls == nil {
+		scheme = "http"
+	}
+	address := a.listener.Addr().(*net.TCPAddr)
+	if host = address.IP.String(); address.IP.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return fmt.Sprintf("%s://%s", scheme, net.JoinHostPort(host, fmt.Sprint(address.Port)))
+}
+
+// writeReadyFile tells a waiting program that the listener is bound.
+func (a *appliance) writeReadyFile() error {
+	if a.settings.ReadyFile == "" {
+		return nil
+	}
+	ready, err := json.Marshal(struct {
+		URL    string `json:"url"`
+		PID    int    `json:"pid"`
+		CAFile string `json:"caFile,omitempty"`
+	}{a.url(), os.Getpid(), a.caFile})
+	if err != nil {
+		return err
+	}
+	if err := writeWhole(a.settings.ReadyFile, append(ready, '\n'), 0o644); err != nil {
+		return fmt.Errorf("--ready-file: %w", err)
+	}
+	return nil
+}
+
+// writeWhole writes a file so that nobody ever sees half of it.
+func writeWhole(path string, content []byte, mode fs.FileMode) error {
+	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) // does nothing once it has its place
+	_, err = temp.Write(content)
+	if err = errors.Join(err, temp.Chmod(mode), temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), path)
+}
