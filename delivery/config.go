@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"crypto/x509"
+	"net"
 	"syscall"
 	"time"
 
@@ -33,6 +34,8 @@ type Config struct {
 	UserAgent string
 	// Mailed is called after mail was queued. Default: nobody is told.
 	Mailed func()
+	// resolver looks names up; nil means the system's. Tests bring their own.
+	resolver *net.Resolver
 	// Log takes what an operator should know. Default: nothing is logged.
 	Log *zerolog.Logger
 }

@@ -64,6 +64,9 @@ func (d *Dispatcher) Run(ctx, grace context.Context) error {
 func (d *Dispatcher) read(now time.Time) {
 	due, done := d.inbox.take()
 	for endpoint, at := range due {
+		if l := d.lanes[endpoint]; l != nil {
+			l.told = l.inFlight > 0
+		}
 		if at.After(now) {
 			d.wheel.SetEarlier(endpoint, at)
 		} else {
@@ -75,7 +78,7 @@ func (d *Dispatcher) read(now time.Time) {
 		d.count(l, -l.inFlight)
 		l.landed(r.outcome, d.config.PerEndpoint)
 		d.count(l, l.inFlight)
-		if l.behind || r.outcome != acknowledged { // what failed may be due again since before it was released
+		if l.behind || l.told || r.outcome != acknowledged { // what failed may be due again since before it was released
 			d.makeReady(l)
 		} else {
 			d.forget(l)

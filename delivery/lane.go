@@ -15,6 +15,7 @@ type lane struct {
 	inFlight int
 	ready    bool // waits for its turn
 	behind   bool // more is due than its window let through
+	told     bool // something became due while these were in flight: maybe one of them, replayed before its release
 }
 
 // outcome is what an attempt says about its receiver.

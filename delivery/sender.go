@@ -5,12 +5,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"teamdata/delivery/signature"
@@ -33,7 +31,12 @@ type sender struct {
 }
 
 func newSender(c Config) *sender {
-	dialer := &net.Dialer{Control: c.Control}
+	// net/http goes on with a connection after the attempt that wanted it has
+	// ended, since the next may use it. Unless that ends too, receivers that accept
+	// and say nothing gather connections. It ends later than the attempt, whose own
+	// deadline is what people are told of.
+	connectTimeout := c.AttemptTimeout + time.Second
+	dialer := &net.Dialer{Control: c.Control, Resolver: c.resolver, Timeout: connectTimeout}
 	return &sender{
 		network: &http.Transport{
 			Proxy:       nil, // never from the environment: it would hide the address from the guard
@@ -42,6 +45,7 @@ func newSender(c Config) *sender {
 				RootCAs: c.RootCAs, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 				ClientSessionCache: tls.NewLRUClientSessionCache(c.Total),
 			},
+			TLSHandshakeTimeout:    connectTimeout,
 			DisableCompression:     true,
 			MaxIdleConns:           c.Total,
 			MaxIdleConnsPerHost:    c.Total, // many endpoints may be at one host
@@ -59,14 +63,16 @@ func (s *sender) send(ctx context.Context, e *store.Endpoint, c *store.Claim) st
 	a := store.Attempt{StartedAt: time.Now()}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	err := s.post(ctx, e, c, &a)
+	var p progress
+	err := s.post(p.watch(ctx), e, c, &a)
 	a.EndedAt = time.Now()
 	switch {
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil: // and not one of net's own
+		a.TimedOut, a.Reason = true, late(s.timeout, p.step())
 	case err != nil:
-		a.TimedOut = errors.Is(err, context.DeadlineExceeded)
-		a.Reason = reason(err, s.timeout)
+		a.Reason = reason(err, p.step())
 	case !a.Acknowledged():
-		a.Reason = strings.TrimSpace(fmt.Sprintf("the receiver answered %d %s", a.Status, http.StatusText(a.Status)))
+		a.Reason = answered(a.Status)
 	}
 	return a
 }
@@ -84,7 +90,7 @@ func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a 
 	defer response.Body.Close()
 	a.Status = response.StatusCode
 	if response.ContentLength == 0 {
-		return nil
+		return nil // after a 101, reading would be from the bare connection, which no deadline ends
 	}
 	// What goes wrong with the answer's body doesn't matter: the status line has
 	// come. Reading it to its end lets the connection be used again.

@@ -53,7 +53,7 @@ func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration
 	switch {
 	case a.Acknowledged():
 		d.State, d.FinishedAt = StateAcknowledged, toMillisecond(a.EndedAt)
-		err = tx.PutLastAcknowledged(d.EndpointNumber, d.FinishedAt)
+		err = noteAcknowledged(tx, d.EndpointNumber, d.FinishedAt)
 	case d.Attempts <= len(schedule):
 		a.NextAt = roundUp(a.EndedAt.Add(schedule[d.Attempts-1]))
 		d.State, d.DueAt = StateRetrying, a.NextAt
@@ -68,6 +68,16 @@ func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration
 		return false, err
 	}
 	return disableDead(tx, &d)
+}
+
+// noteAcknowledged keeps when an endpoint acknowledged last. Outcomes that had to
+// wait for the disk are written in any order.
+func noteAcknowledged(tx Tx, endpoint uint64, at time.Time) error {
+	last, err := tx.LastAcknowledged(endpoint)
+	if err != nil || last.After(at) {
+		return err
+	}
+	return tx.PutLastAcknowledged(endpoint, at)
 }
 
 // keep adds an attempt to the history.

@@ -3,7 +3,6 @@ package boltstore
 import (
 	"bytes"
 	"fmt"
-	"slices"
 
 	"go.etcd.io/bbolt"
 
@@ -24,11 +23,15 @@ func Check(path string, found func(fault string)) error {
 	case size == 0:
 		return fmt.Errorf("data file %s is empty; put back a backup, or give another file with --data", path)
 	}
-	db, err := bbolt.Open(path, fileMode, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
+	db, err := openGuarded(path, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true, PreLoadFreelist: true})
 	if err != nil {
 		return explain(path, err)
 	}
 	defer db.Close()
+	if err := walkPages(db); err != nil {
+		found(fmt.Sprintf("page %v; put back a backup", err)) // nothing can be read from there on
+		return nil
+	}
 	if err := guardPages(func() error { return checkSchema(db) }); err != nil {
 		return explain(path, err)
 	}
@@ -52,19 +55,16 @@ func checkSchema(db *bbolt.DB) error {
 	return err
 }
 
-// checkAll looks at the records before the pages: bbolt checks these on a
-// goroutine of its own, which a page that leads outside the file would take the
-// process down with. Looking at every record finds such a page first.
 func checkAll(bolt *bbolt.Tx, found func(string)) {
 	c := checker{bolt: bolt, found: found}
+	for err := range bolt.Check() {
+		found("page: " + err.Error())
+	}
 	c.endpoints()
 	c.deliveries()
 	c.events()
 	c.members()
 	c.others()
-	for err := range bolt.Check() {
-		found("page: " + err.Error())
-	}
 }
 
 // checker compares each record with its entries in the indexes. Where both
@@ -98,57 +98,6 @@ func (c *checker) read(bucket, key, record []byte, fields func(*codec)) {
 	if err := decode(record, fields); err != nil {
 		c.fault("%s %q: the record is damaged", bucket, key)
 	}
-}
-
-func (c *checker) deliveries() {
-	deliveries := c.each(bucketDeliveries, func(key, record []byte) {
-		var d store.Delivery
-		c.read(bucketDeliveries, key, record, deliveryFields(&d))
-		if d.ID != string(key) {
-			c.fault("deliveries %q: holds the delivery %q", key, d.ID)
-		}
-		c.eventOf(&d)
-		if c.get(bucketDeliveryLists, placeOf(&d)) == nil {
-			c.fault("deliveries %q: is %s, and not in that list of its endpoint", key, d.State)
-		}
-	})
-	if listed := c.count(bucketDeliveryLists); listed != deliveries {
-		c.fault("deliveryLists: has %d entries for %d deliveries", listed, deliveries)
-	}
-}
-
-// eventOf holds a delivery's event to being there, and to naming the delivery.
-func (c *checker) eventOf(d *store.Delivery) {
-	var e store.Event
-	record := c.get(bucketEvents, []byte(d.EventID))
-	switch {
-	case record == nil:
-		c.fault("deliveries %q: its event %q is missing", d.ID, d.EventID)
-	case decode(record, eventFields(&e)) == nil && !slices.Contains(e.Deliveries, d.ID):
-		c.fault("deliveries %q: its event %q does not name it", d.ID, d.EventID)
-	}
-}
-
-func (c *checker) events() {
-	c.each(bucketEvents, func(key, record []byte) {
-		var e store.Event
-		c.read(bucketEvents, key, record, eventFields(&e))
-		if e.ID != string(key) {
-			c.fault("events %q: holds the event %q", key, e.ID)
-		}
-		if !c.anyDelivery(&e) {
-			c.fault("events %q: none of its deliveries is there", key)
-		}
-	})
-}
-
-func (c *checker) anyDelivery(e *store.Event) bool {
-	for _, id := range e.Deliveries {
-		if c.get(bucketDeliveries, []byte(id)) != nil {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *checker) endpoints() {

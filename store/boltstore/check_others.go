@@ -29,7 +29,6 @@ func (c *checker) others() {
 	c.idempotency()
 	c.lastAcknowledged()
 	c.removedEnds()
-	c.count(bucketCertificates)
 }
 
 func (c *checker) idempotency() {

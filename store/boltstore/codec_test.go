@@ -111,10 +111,15 @@ func TestLyingLengths(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for name, read := range map[string]func(*codec){
-			"text":  func(c *codec) { c.text(new(string)) },
-			"bytes": func(c *codec) { c.bytes(new([]byte)) },
-			"hash":  func(c *codec) { c.hash(new([32]byte)) },
-			"texts": func(c *codec) { c.texts(new([]string)) },
+			"text":     func(c *codec) { c.text(new(string)) },
+			"bytes":    func(c *codec) { c.bytes(new([]byte)) },
+			"hash":     func(c *codec) { c.hash(new([32]byte)) },
+			"texts":    func(c *codec) { c.texts(new([]string)) },
+			"pairs":    func(c *codec) { c.pairs(new(map[string]string)) },
+			"a record": func(c *codec) { c.record(planFields(new(store.Plan))) },
+			"records": func(c *codec) {
+				list(c, new([]store.Attempt), func(a *store.Attempt) { c.record(attemptFields(a)) })
+			},
 		} {
 			if err := decode(append(lie, "abc"...), read); !errors.Is(err, errRecord) {
 				t.Errorf("%s of length %d: %v", name, n, err)

@@ -80,9 +80,17 @@ func (o Options) bolt(size int64) *bbolt.Options {
 }
 
 // openBolt opens a file that inspect has seen with a size.
-func openBolt(path string, o Options, size int64) (db *bbolt.DB, err error) {
+func openBolt(path string, o Options, size int64) (*bbolt.DB, error) {
+	db, err := openGuarded(path, o.bolt(size))
+	if err != nil {
+		discardHead(path, size, err)
+	}
+	return db, err
+}
+
+// openGuarded opens a file, whatever its pages hold.
+func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, err error) {
 	var file *os.File
-	options := o.bolt(size)
 	options.OpenFile = func(name string, flag int, mode fs.FileMode) (_ *os.File, err error) {
 		file, err = os.OpenFile(name, flag, mode)
 		return file, err
@@ -96,7 +104,6 @@ func openBolt(path string, o Options, size int64) (db *bbolt.DB, err error) {
 		file.Close()
 	}
 	if err != nil {
-		discardHead(path, size, err)
 		return nil, err
 	}
 	return db, nil

@@ -58,6 +58,29 @@ var writes = map[string]func(tx store.Tx) error{
 		}
 		return tx.PutDelivery(d)
 	},
+	"disabled by its last attempt": func(tx store.Tx) error {
+		if err := tx.PutLastAcknowledged(1, tx.Now().Add(-time.Hour)); err != nil {
+			return err
+		}
+		a := store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Reason: "refused"}
+		disabled, err := store.RecordAttempt(tx, "whd_1", a, nil)
+		if !disabled {
+			return errors.New("is not disabled")
+		}
+		return err
+	},
+	"delivery dropped with its event": func(tx store.Tx) error {
+		return errors.Join(tx.DeleteDelivery("whd_1"), tx.DeleteEvent("evt_1"))
+	},
+	"mail new, over, gone": func(tx store.Tx) error {
+		return errors.Join(
+			tx.PutMail(store.Mail{ID: "mai_new"}), tx.PutMail(store.Mail{ID: "mai_new", Attempts: 1}), tx.DeleteMail("mai_old"),
+		)
+	},
+	"secret rotated": func(tx store.Tx) error {
+		_, err := store.RotateSecret(tx, "", testOrg, "whe_1", "", time.Hour)
+		return err
+	},
 	"record in a partition": func(tx store.Tx) error {
 		return tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: testOrg, Key: "key 2", FirstUse: tx.Now()})
 	},
@@ -83,7 +106,7 @@ func newFilled(t *testing.T) *fixture {
 	f := newFixture(t, Options{NoSync: true})
 	f.update(func(tx store.Tx) error {
 		for _, m := range []store.Member{
-			{OrgID: testOrg, UserID: "usr_owner", Role: store.RoleOwner},
+			{OrgID: testOrg, UserID: "usr_owner", Role: store.RoleOwner, Email: "owner@acme.example"},
 			{OrgID: testOrg, UserID: "usr_member", Role: store.RoleMember},
 		} {
 			if _, err := tx.AppendMember(m); err != nil {
@@ -92,7 +115,10 @@ func newFilled(t *testing.T) *fixture {
 		}
 		return errors.Join(
 			tx.AddEvent(store.Event{ID: "evt_1", OrgID: testOrg, Deliveries: []string{"whd_1"}}),
-			tx.AddDelivery(store.Delivery{ID: "whd_1", EventID: "evt_1", EndpointNumber: 1, State: store.StatePending, DueAt: tx.Now()}),
+			tx.AddDelivery(store.Delivery{
+				ID: "whd_1", EventID: "evt_1", OrgID: testOrg, EndpointID: "whe_1", EndpointNumber: 1, State: store.StatePending, DueAt: tx.Now(),
+			}),
+			tx.PutMail(store.Mail{ID: "mai_old"}),
 			tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: testOrg, Key: "old", FirstUse: tx.Now().Add(-48 * time.Hour)}),
 			tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: testOrg, Key: "key 1", FirstUse: tx.Now()}),
 		)

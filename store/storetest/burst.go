@@ -141,10 +141,15 @@ func (h *history) replay(t *transaction) {
 			h.Errorf("%s: the store says %q, the oracle %q", o.name, got, want)
 		}
 	}
-	if n := len(left.ids) + len(left.positions) + len(left.numbers); n > 0 {
-		h.Errorf("%v: the store gave %d ids, positions and numbers that the oracle did not ask for", t, n)
-	}
+	h.nothingLeft(t.String(), &left)
 	if !left.now.Equal(h.clock.now()) {
 		h.Errorf("the transaction's time is %v, the clock's %v", left.now, h.clock.now())
+	}
+}
+
+// nothingLeft holds the store to having given no more than the oracle asked for.
+func (h *history) nothingLeft(what string, left *trace) {
+	if n := len(left.ids) + len(left.positions) + len(left.numbers); n > 0 {
+		h.Errorf("%s: the store gave %d ids, positions and numbers that the oracle did not ask for", what, n)
 	}
 }

@@ -24,7 +24,7 @@ func testClaim(s *subject) {
 		s.update(func(tx store.Tx) error { return tx.AddDelivery(d) })
 	}
 	s.update(func(tx store.Tx) error {
-		return tx.AddEvent(store.Event{ID: "evt_1", OrgID: acme, Body: []byte("body")})
+		return tx.AddEvent(store.Event{ID: "evt_1", OrgID: acme, Body: []byte("body"), Deliveries: want})
 	})
 	slices.Sort(want)
 	claim := func(what string, at time.Time, limit int, want []string, next time.Time) {

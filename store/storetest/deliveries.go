@@ -59,8 +59,8 @@ func (s *subject) findEndpoints(want ...store.Endpoint) {
 
 func testDeliveries(s *subject) {
 	events := []store.Event{
-		{ID: "evt_1", OrgID: acme, Type: "t"},
-		{ID: "evt_2", OrgID: longID, Type: unicode, CreatedAt: lastMs, Body: bytes.Repeat([]byte{0, '"', 255}, 30_000)},
+		{ID: "evt_1", OrgID: acme, Type: "t", Deliveries: []string{"whd_1", "whd_3", "whd_4"}},
+		{ID: "evt_2", OrgID: longID, Type: unicode, CreatedAt: lastMs, Body: bytes.Repeat([]byte{0, '"', 255}, 30_000), Deliveries: []string{"whd_2"}},
 	}
 	roundTrip(s, events, func(tx store.Tx, e store.Event) error { return tx.AddEvent(e) },
 		func(tx store.Tx, e store.Event) (store.Event, error) { return tx.Event(e.ID) })

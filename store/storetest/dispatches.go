@@ -19,20 +19,6 @@ func (h *history) createEndpoint() operation {
 	}, "create endpoint %q in %q for %d event types", e.ID, e.OrgID, len(e.Events))
 }
 
-// changeEndpoint disables an endpoint, enables it, or does nothing that matters.
-func (h *history) changeEndpoint() operation {
-	org, id := h.org(), pick(h, h.names.endpoints)
-	at := pick(h, []time.Time{{}, h.clock.now()})
-	return op(func(tx store.Tx) error {
-		e, err := tx.Endpoint(org, id)
-		if err != nil {
-			return err
-		}
-		e.DisabledAt = at
-		return tx.PutEndpoint(e)
-	}, "endpoint %q of %q is disabled: %v", id, org, !at.IsZero())
-}
-
 func (h *history) sendTest() operation {
 	org, id := h.org(), pick(h, h.names.endpoints)
 	return op(func(tx store.Tx) error {
@@ -49,26 +35,26 @@ func (h *history) upload() operation {
 	}, "upload a file to %q", f.OrgID)
 }
 
-// recordAttempt records an attempt of a delivery that may be there.
-func (h *history) recordAttempt() operation {
-	id := "whd_none"
-	if len(h.names.deliveries) > 0 {
-		id = pick(h, h.names.deliveries)
+// someDelivery is one that may be there.
+func (h *history) someDelivery() string {
+	if len(h.names.deliveries) == 0 {
+		return "whd_none"
 	}
-	return h.attemptOf(id)
+	return pick(h, h.names.deliveries)
 }
 
+func (h *history) recordAttempt() operation { return h.attemptOf(h.someDelivery()) }
+
 func (h *history) attemptOf(id string) operation {
-	a := store.Attempt{StartedAt: h.clock.now(), EndedAt: h.clock.now().Add(time.Duration(h.IntN(3000)) * time.Microsecond)}
+	a := store.Attempt{StartedAt: h.clock.now(), EndedAt: h.clock.now().Add(time.Duration(h.IntN(3000)-300) * time.Microsecond)}
 	if a.Status = pick(h, []int{200, 500, 0}); a.Status != 200 {
-		a.Reason = "in vain"
+		a.Reason, a.Answer = "in vain", fmt.Append(nil, h.IntN(1000))
 	}
 	schedule := store.DefaultRetrySchedule[:h.IntN(3)]
 	return op(func(tx store.Tx) error {
 		_, err := store.RecordAttempt(tx, id, a, schedule)
 		return err
-	},
-		"attempt of %s: %d, with %d retries", id, a.Status, len(schedule))
+	}, "attempt of %s: %d, with %d retries", id, a.Status, len(schedule))
 }
 
 // useOnce uses an idempotency key, if it is not in use.
@@ -101,9 +87,7 @@ func (h *history) putCertificate() operation {
 // some that were claimed before.
 func (h *history) dispatch() {
 	h.releaseSome()
-	keys := slices.SortedFunc(maps.Keys(h.oracle.endpoints), func(a, b pair) int {
-		return int(h.oracle.endpoints[a].Number) - int(h.oracle.endpoints[b].Number)
-	})
+	keys := h.endpointKeys()
 	if len(keys) == 0 {
 		return
 	}
@@ -123,6 +107,13 @@ func (h *history) dispatch() {
 			h.transact(&transaction{operations: []operation{h.attemptOf(id)}})
 		}
 	}
+}
+
+// endpointKeys are the keys of all endpoints, in the order of their numbers.
+func (h *history) endpointKeys() []pair {
+	return slices.SortedFunc(maps.Keys(h.oracle.endpoints), func(a, b pair) int {
+		return int(h.oracle.endpoints[a].Number) - int(h.oracle.endpoints[b].Number)
+	})
 }
 
 // releaseSome gives some of the claimed deliveries back, whatever became of

@@ -11,7 +11,7 @@ import (
 // them up, so that it shows also what is not there.
 type names struct {
 	orgs, users, plans, keys, endpoints, records, certificates []string
-	events, deliveries                                         []string
+	events, deliveries, mails                                  []string
 }
 
 // given adds the ids that an engine gave, also those of a transaction that
@@ -23,6 +23,8 @@ func (n *names) given(ids []string) {
 			n.events = append(n.events, id)
 		case strings.HasPrefix(id, store.PrefixDelivery):
 			n.deliveries = append(n.deliveries, id)
+		case strings.HasPrefix(id, store.PrefixMail):
+			n.mails = append(n.mails, id)
 		}
 	}
 }
@@ -37,7 +39,8 @@ func dump(tx store.Tx, n *names) string {
 		line(&b, "org "+org)(tx.Org(org))
 		line(&b, "instructions "+org)(tx.Instructions(org))
 		line(&b, "owners "+org)(tx.CountOwners(org))
-		line(&b, "endpoints "+org)(tx.Endpoints(org))
+		line(&b, "managers "+org)(tx.Managers(org))
+		dumpEndpoints(&b, tx, org)
 		for _, user := range n.users {
 			line(&b, "member "+org+" "+user)(tx.Member(org, user))
 		}
@@ -60,6 +63,7 @@ func dump(tx store.Tx, n *names) string {
 	lines(&b, "event", n.events, tx.Event)
 	lines(&b, "delivery", n.deliveries, tx.Delivery)
 	lines(&b, "certificate", n.certificates, tx.Certificate)
+	dumpMails(&b, tx)
 	return b.String()
 }
 

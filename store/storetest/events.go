@@ -32,6 +32,7 @@ func testEventsWithoutWebhooks(s *subject) {
 	s.seed()
 	s.update(upload)
 	s.equal("deliveries", len(s.claim()), 1)
+	queued := s.claim()[0]
 	subscribe := func(plan, status string) {
 		s.update(func(tx store.Tx) error {
 			return store.ChangeSubscription(tx, acme, store.Subscription{Product: "p", Plan: plan, Interval: "i", Status: status})
@@ -42,6 +43,7 @@ func testEventsWithoutWebhooks(s *subject) {
 		waiting := len(s.claim())
 		s.update(upload)
 		s.equal("deliveries without the feature", len(s.claim()), waiting)
+		s.equal("those that were queued before are still due", s.claim()[0], queued)
 	}
 	subscribe("team", "pastDue") // makes a delivery itself
 	waiting := len(s.claim())

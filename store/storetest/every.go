@@ -16,6 +16,7 @@ var everyName = names{
 	orgs: []string{acme, other, "org_new"}, users: []string{ada, bob, "usr_eve", "usr_new"}, plans: []string{"pro", "new"},
 	keys: []string{"key_1", "key_2", "key_new"}, endpoints: []string{"whe_1", "whe_2", "whe_new"},
 	records: []string{"one", "two", "new"}, certificates: []string{"ca", "new"},
+	events: []string{"evt_1", "evt_2"}, deliveries: []string{"whd_1", "whd_2"},
 }
 
 // fillEverything writes records of every kind, on top of seed. It returns the
@@ -35,6 +36,8 @@ func (s *subject) fillEverything() (n names, first, second string) {
 			appendMember(r, store.Member{OrgID: acme, UserID: "usr_eve", Role: store.RoleMember}),
 			r.PutInstructions(acme, store.Instructions{Text: "x", Set: true, UpdatedAt: r.Now()}),
 			addRecord(r, "one"), addRecord(r, "two"),
+			r.PutMail(store.Mail{ID: "mai_1", To: "a"}), r.PutMail(store.Mail{ID: "mai_2", To: "b"}),
+			addFinished(r, endpoint, 1), addFinished(r, endpoint, 2),
 			r.PutCertificate("ca", []byte("ca")),
 			addAudit(r, "filled"))
 	})
@@ -63,6 +66,7 @@ func changeEverything(tx store.Tx, first, second string) error {
 		attemptNow(tx, first, store.Attempt{Status: 200}),
 		attemptNow(tx, second, store.Attempt{Reason: "no"}),
 		tx.PutEndpoint(endpoint),
+		changeQueue(tx),
 		addRecord(tx, "new"),
 		tx.PutCertificate("ca", []byte("changed")), tx.PutCertificate("new", []byte("new")))
 }

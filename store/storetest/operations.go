@@ -21,7 +21,9 @@ var generators = []func(*history) operation{
 	(*history).changeRole, (*history).removeMember,
 	(*history).appendAudit, (*history).appendAudit, (*history).importAudit,
 	(*history).setInstructions, (*history).createKey, (*history).revokeKey,
-	(*history).createEndpoint, (*history).createEndpoint, (*history).changeEndpoint,
+	(*history).createEndpoint, (*history).createEndpoint,
+	(*history).switchEndpoint, (*history).switchEndpoint, (*history).enableEndpoint, (*history).rotate,
+	(*history).replayDelivery, (*history).replayDelivery, (*history).postponeMail, (*history).deleteMail,
 	(*history).sendTest, (*history).sendTest, (*history).upload, (*history).upload,
 	(*history).recordAttempt, (*history).recordAttempt, (*history).recordAttempt,
 	(*history).useOnce, (*history).useOnce, (*history).expireRecords, (*history).putCertificate,
@@ -86,6 +88,9 @@ func (h *history) addPlan() operation {
 
 func (h *history) addMember() operation {
 	m := store.Member{OrgID: h.org(), UserID: h.user(), Role: h.role()}
+	if h.IntN(3) > 0 {
+		m.Email = m.UserID + "@example.com"
+	}
 	return op(func(tx store.Tx) error { return addMember(tx, m) }, "add %s %q to %q", m.Role, m.UserID, m.OrgID)
 }
 

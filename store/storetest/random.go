@@ -72,12 +72,14 @@ func (h *history) run() {
 // step does one thing to the store and the oracle.
 func (h *history) step() {
 	switch n := h.IntN(100); {
-	case n < 50:
+	case n < 46:
 		h.transact(h.newTransaction())
-	case n < 70:
+	case n < 66:
 		h.transact(h.newBurst(2 + h.IntN(5))...)
-	case n < 85:
+	case n < 81:
 		h.dispatch()
+	case n < 85:
+		h.upkeep()
 	case n < 97:
 		h.moveClock()
 	default:

@@ -1,0 +1,76 @@
+package delivery
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+// A receiver that is too busy to take connections, as one that is switched off.
+func TestConnectionThatIsNotMade(t *testing.T) {
+	t.Parallel()
+	addr := newDeaf(t, "127.0.0.1", 0)
+	a := sendOnce(t, "https://"+addr.String(), Config{AttemptTimeout: 200 * time.Millisecond})
+	if want := "no answer within 200ms: the connection was still being made"; a.Reason != want || !a.TimedOut {
+		t.Errorf("reason %q, not %q; timed out: %t", a.Reason, want, a.TimedOut)
+	}
+}
+
+// Of a name with two addresses, one dead, the living one gets the delivery
+// within the same attempt.
+func TestOneAddressIsDead(t *testing.T) {
+	t.Parallel()
+	w := newWire(t, secured(goodTLS(), afterRequest(says(ok))))
+	port := w.Addr().(*net.TCPAddr).Port
+	dead := newDeaf(t, "127.9.9.9", port)
+	resolver := newNames(t, map[string]string{"receiver.example": dead.Addr().String() + " 127.0.0.1"}).resolver()
+	b := newBench(t)
+	b.run(Config{RootCAs: trusted().roots(), resolver: resolver, AttemptTimeout: 4 * time.Second, Schedule: []time.Duration{}})
+	b.onlyAttempt(fmt.Sprintf("https://receiver.example:%d/", port), store.StateAcknowledged)
+}
+
+// newDeaf listens with room for no connection: Linux drops the packets that
+// would begin one.
+func newDeaf(t *testing.T, ip string, port int) netip.AddrPort {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Close(fd) })
+	at := &syscall.SockaddrInet4{Port: port, Addr: netip.MustParseAddr(ip).As4()}
+	if err := syscall.Bind(fd, at); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Listen(fd, 0); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := netip.AddrPortFrom(netip.AddrFrom4(at.Addr), uint16(name.(*syscall.SockaddrInet4).Port))
+	c, err := net.Dial("tcp", addr.String()) // takes the one place there is
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return addr
+}
+
+// Of a name with a dead address and one that refuses, net gives up on its own;
+// that is not the attempt's deadline.
+func TestNoAddressLives(t *testing.T) {
+	t.Parallel()
+	dead := newDeaf(t, "127.9.9.9", 0)
+	resolver := newNames(t, map[string]string{"receiver.example": "127.9.9.9 127.8.8.8"}).resolver()
+	a := sendOnce(t, fmt.Sprintf("https://receiver.example:%d/", dead.Port()), Config{resolver: resolver, AttemptTimeout: 4 * time.Second})
+	if want := fmt.Sprintf("dial tcp %s: i/o timeout", dead); a.Reason != want || a.TimedOut {
+		t.Errorf("reason %q, not %q; timed out: %t", a.Reason, want, a.TimedOut)
+	}
+}

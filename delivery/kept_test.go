@@ -1,0 +1,127 @@
+package delivery
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+// A receiver that accepts and never speaks holds no connection for longer than
+// an attempt may take, though net/http would go on with it; nor does one that
+// has another protocol in mind.
+func TestIdleReceiversHoldNothing(t *testing.T) {
+	t.Parallel()
+	const upgrade = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"
+	for name, speak := range map[string]func(net.Conn){
+		"never speaks":       listenOn,
+		"switches protocols": secured(goodTLS(), afterRequest(says(upgrade))),
+		"trickles":           secured(goodTLS(), trickle("HTTP/1.1 200 OK\r\n\r\n", "")),
+		"trickles no answer": secured(goodTLS(), trickle("HTTP/1.1 200 OK\r\n", "X: ")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			closed := make(chan struct{}, 10)
+			w := newWire(t, func(c net.Conn) {
+				speak(c)
+				closed <- struct{}{}
+			})
+			sendOnce(t, w.url(), Config{RootCAs: trusted().roots(), AttemptTimeout: 300 * time.Millisecond})
+			select {
+			case <-closed:
+			case <-time.After(20 * time.Second):
+				t.Error("the connection is still open")
+			}
+		})
+	}
+}
+
+// A receiver that closes connections between deliveries costs no attempt: the
+// request is made again at once, over another.
+func TestIdleConnectionIsClosedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWire(t, secured(goodTLS(), func(c net.Conn) {
+		if readRequest(c) {
+			io.WriteString(c, ok)
+			readRequest(c) // the next one is on its way as this side closes
+		}
+	}))
+	b := newBench(t)
+	b.run(Config{RootCAs: trusted().roots(), Schedule: []time.Duration{}})
+	const n = 5
+	for range n {
+		b.onlyAttempt(w.url(), store.StateAcknowledged)
+	}
+	if got := w.accepted.Load(); got != n {
+		t.Errorf("%d deliveries took %d connections", n, got)
+	}
+}
+
+// If that other connection is not made, the reason speaks of it, and not of the
+// one that was closed.
+func TestSecondConnectionHangs(t *testing.T) {
+	t.Parallel()
+	var connections atomic.Int32
+	answering := secured(goodTLS(), func(c net.Conn) {
+		if readRequest(c) {
+			io.WriteString(c, ok)
+			readRequest(c)
+		}
+	})
+	w := newWire(t, func(c net.Conn) {
+		if connections.Add(1) == 1 {
+			answering(c)
+		} else {
+			listenOn(c)
+		}
+	})
+	s := newSender(Config{RootCAs: trusted().roots(), AttemptTimeout: time.Second}.withDefaults())
+	e := store.Endpoint{URL: w.url(), Secret: store.NewEndpointSecret()}
+	if a := s.send(context.Background(), &e, &store.Claim{}); !a.Acknowledged() {
+		t.Fatal(a.Reason)
+	}
+	a := s.send(context.Background(), &e, &store.Claim{})
+	if want := "no answer within 1s: the TLS handshake was not done"; a.Reason != want {
+		t.Errorf("the reason is %q, not %q", a.Reason, want)
+	}
+}
+
+// An answer of up to 16 KiB is read to its end, so that the connection is used
+// again.
+func TestConnectionIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	body := strings.Repeat("x", maxAnswer-1)
+	w := newWire(t, secured(goodTLS(), func(c net.Conn) {
+		for readRequest(c) {
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 16383\r\n\r\n"+body)
+		}
+	}))
+	b := newBench(t)
+	b.run(Config{RootCAs: trusted().roots(), Schedule: []time.Duration{}})
+	for range 3 {
+		a := b.onlyAttempt(w.url(), store.StateAcknowledged)
+		if string(a.Answer) != body[:store.MaxKeptAnswer] {
+			t.Errorf("%d bytes of the answer are kept", len(a.Answer))
+		}
+	}
+	if got := w.accepted.Load(); got != 1 {
+		t.Errorf("3 deliveries took %d connections", got)
+	}
+}
+
+// A receiver that reads nothing, of a body that no buffer holds.
+func TestRequestIsNotRead(t *testing.T) {
+	t.Parallel()
+	w := newWire(t, secured(goodTLS(), func(c net.Conn) { <-t.Context().Done() }))
+	s := newSender(Config{RootCAs: trusted().roots(), AttemptTimeout: 500 * time.Millisecond}.withDefaults())
+	e := store.Endpoint{URL: w.url(), Secret: store.NewEndpointSecret()}
+	a := s.send(context.Background(), &e, &store.Claim{Body: make([]byte, 64<<20)})
+	if want := "no answer within 500ms: the receiver did not read the request to its end"; a.Reason != want {
+		t.Errorf("the reason is %q, not %q", a.Reason, want)
+	}
+}

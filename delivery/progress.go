@@ -1,0 +1,64 @@
+package delivery
+
+import (
+	"context"
+	"net/http/httptrace"
+	"sync/atomic"
+)
+
+// step is how far an attempt has come.
+type step int32
+
+const (
+	stepBegun step = iota
+	stepLookUp
+	stepConnect
+	stepTLS
+	stepRequest
+	stepWait
+	stepAnswer
+)
+
+// undone says of each step what its end was missing.
+var undone = [...]string{
+	stepBegun:   "the connection was not begun",
+	stepLookUp:  "the host's name was still being looked up",
+	stepConnect: "the connection was still being made",
+	stepTLS:     "the TLS handshake was not done",
+	stepRequest: "the receiver did not read the request to its end",
+	stepWait:    "the request was sent, and nothing came back",
+	stepAnswer:  "the answer had begun, but its headers did not end",
+}
+
+// progress is the step that an attempt has reached. net/http tells it from
+// several goroutines, and goes on to tell of a connection that was begun for
+// the attempt after the attempt got another; so it only goes forward.
+type progress struct{ at atomic.Int32 }
+
+func (p *progress) step() step { return step(p.at.Load()) }
+
+func (p *progress) reach(s step) {
+	for at := p.at.Load(); at < int32(s) && !p.at.CompareAndSwap(at, int32(s)); {
+		at = p.at.Load()
+	}
+}
+
+// watch returns a context whose requests tell p how far they are.
+func (p *progress) watch(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		// Called again when a reused connection turns out to be dead.
+		GetConn:              func(string) { p.at.Store(int32(stepBegun)) },
+		DNSStart:             func(httptrace.DNSStartInfo) { p.reach(stepLookUp) },
+		ConnectStart:         func(_, _ string) { p.reach(stepConnect) },
+		TLSHandshakeStart:    func() { p.reach(stepTLS) },
+		GotConn:              func(httptrace.GotConnInfo) { p.reach(stepRequest) },
+		WroteRequest:         p.wrote,
+		GotFirstResponseByte: func() { p.reach(stepAnswer) },
+	})
+}
+
+func (p *progress) wrote(w httptrace.WroteRequestInfo) {
+	if w.Err == nil { // and not cut off by the deadline
+		p.reach(stepWait)
+	}
+}

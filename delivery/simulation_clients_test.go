@@ -1,0 +1,146 @@
+package delivery_test
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"teamdata/store"
+)
+
+// act lets a client do something.
+func (w *world) act() {
+	o := pick(w.Rand, w.orgs)
+	switch n := w.IntN(100); {
+	case n < 30:
+		w.upload(o)
+	case n < 40:
+		w.addMember(o)
+	case n < 45:
+		w.removeMember(o)
+	case n < 54:
+		w.sendTest(o)
+	case n < 64:
+		w.request(o)
+	case n < 67:
+		w.burst()
+	case n < 72:
+		w.poll(o)
+	case n < 75:
+		w.sweep()
+	default:
+		w.operate(o)
+	}
+}
+
+// burst lets many do something at the same time, so that they share commits.
+func (w *world) burst() {
+	for range 5 + w.IntN(20) {
+		switch o := pick(w.Rand, w.orgs); w.IntN(4) {
+		case 0:
+			w.addMember(o)
+		case 1:
+			w.request(o)
+		default:
+			w.upload(o)
+		}
+	}
+}
+
+// try_ is an Update of a client, which may fail with some of the codes; with
+// CodeUnavailable only while something is wrong.
+func (w *world) update(f face, ctx context.Context, fn func(store.Tx) error, allowed ...store.Code) {
+	w.allow(f.who, f.Update(ctx, fn), allowed...)
+}
+
+func (w *world) allow(who string, err error, allowed ...store.Code) {
+	if err == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	code := store.CodeOf(err)
+	w.noteLocked("%s: %v", who, err)
+	if code == store.CodeUnavailable && w.calmAt.After(time.Now()) {
+		return
+	}
+	if !slices.Contains(allowed, code) {
+		w.breaksLocked(commits, "%s got %v", who, err)
+	}
+}
+
+func (w *world) upload(o *org) {
+	file := w.name("fil_")
+	f := w.as("the upload of "+file, func(*act) want {
+		want := o.wanted("file.uploaded", file)
+		want.audits = []string{"file.uploaded " + file}
+		return want
+	})
+	w.client(func(ctx context.Context) {
+		w.update(f, ctx, func(tx store.Tx) error {
+			_, err := store.UploadFile(tx, "", store.File{OrgID: o.id, ID: file, Name: "a.pdf", ContentType: "application/pdf", Size: 1})
+			return err
+		})
+	})
+}
+
+func (w *world) addMember(o *org) {
+	m := store.Member{OrgID: o.id, UserID: w.name("usr_"), Role: store.RoleMember}
+	if w.IntN(6) == 0 {
+		m.Role, m.Email = store.RoleAdmin, m.UserID+"@team.example"
+	}
+	f := w.as("adding the member "+m.UserID, func(*act) want {
+		o.members = append(o.members, m.UserID)
+		if m.Email != "" {
+			o.managers[m.UserID] = m.Email
+		}
+		want := o.wanted("member.added", m.UserID)
+		want.audits = []string{"member.added"}
+		return want
+	})
+	w.client(func(ctx context.Context) {
+		w.update(f, ctx, func(tx store.Tx) error {
+			_, err := store.AddMember(tx, "", m)
+			return err
+		})
+	})
+}
+
+func (w *world) removeMember(o *org) {
+	w.mu.Lock()
+	user := pick(w.Rand, o.members)
+	w.mu.Unlock()
+	if user == "" {
+		return
+	}
+	f := w.as("removing the member "+user, func(*act) want {
+		o.members = slices.DeleteFunc(o.members, func(u string) bool { return u == user })
+		delete(o.managers, user)
+		want := o.wanted("member.removed", user)
+		want.audits = []string{"member.removed"}
+		return want
+	})
+	w.client(func(ctx context.Context) {
+		w.update(f, ctx, func(tx store.Tx) error { return store.RemoveMember(tx, "", o.id, user) }, store.CodeNotFound)
+	})
+}
+
+// testOf is what a test event to an endpoint brings.
+func (w *world) testOf(a *act, e *endpoint) want {
+	if e.disabledBy != nil {
+		w.breaksLocked(disabling, "%s is sent to %s, which is disabled", a.who, e.name)
+	}
+	return want{event: "webhook.test", subject: e.id, to: []*endpoint{e}}
+}
+
+func (w *world) sendTest(o *org) {
+	e := pick(w.Rand, o.endpoints)
+	var f face
+	f = w.as("a test to "+e.name, func(a *act) want { return w.testOf(a, e) })
+	w.client(func(ctx context.Context) {
+		w.update(f, ctx, func(tx store.Tx) error {
+			_, err := store.SendTest(tx, o.id, e.id)
+			return err
+		}, store.CodeConflict)
+	})
+}

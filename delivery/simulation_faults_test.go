@@ -1,0 +1,138 @@
+package delivery_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// disk decides which commits fail. The world's lock guards it.
+type disk struct {
+	rand      *rand.Rand
+	fault     error
+	faultEnds time.Time
+	odds      float64 // that a commit fails until then
+	dieAfter  int     // how many commits; 0 means that nobody dies
+	dead      bool
+	died      chan struct{} // holds one token when it just did
+	faults    int
+}
+
+var (
+	errDead = errors.New("the program was killed")
+	never   = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+func newDisk(seed uint64) disk {
+	return disk{rand: rand.New(rand.NewPCG(seed, 1)), died: make(chan struct{}, 1)}
+}
+
+// commit tells why a commit fails, if it does.
+func (d *disk) commit() error {
+	if d.dieAfter > 0 && !d.dead {
+		if d.dieAfter--; d.dieAfter == 0 {
+			d.dead = true
+			d.died <- struct{}{}
+		}
+	}
+	if d.dead {
+		d.faults++
+		return errDead
+	}
+	if time.Now().Before(d.faultEnds) && d.rand.Float64() < d.odds {
+		d.faults++
+		return d.fault
+	}
+	return nil
+}
+
+// revive makes it ready for the next process.
+func (d *disk) revive() {
+	d.dead, d.dieAfter = false, 0
+	select {
+	case <-d.died:
+	default:
+	}
+}
+
+// trouble lets something go wrong, now and then.
+func (w *world) trouble() {
+	switch n := w.IntN(100); {
+	case n < 7:
+		w.fillDisk()
+	case n < 12:
+		w.killSoon()
+	case n < 15:
+		w.burst() // whose updates are on their way
+		w.yield()
+		w.crash("the program is killed in the middle")
+	case n < 18:
+		w.burst()
+		w.yield()
+		w.stop(upTo(w.Rand, pick(w.Rand, []time.Duration{2, 1000 * time.Millisecond, 20 * time.Second})))
+	case n < 25:
+		w.setClock(upTo(w.Rand, 18*time.Second) - 9*time.Second)
+	case n < 30:
+		w.setMail()
+	}
+}
+
+// yield lets others run for a moment, and not to their end.
+func (w *world) yield() {
+	for range w.IntN(20) {
+		runtime.Gosched()
+	}
+}
+
+func (w *world) fillDisk() {
+	d := upTo(w.Rand, pick(w.Rand, []time.Duration{200 * time.Millisecond, 3 * time.Second, 30 * time.Second, 2 * time.Minute}))
+	fault := pick(w.Rand, []error{syscall.ENOSPC, syscall.ENOSPC, syscall.EIO})
+	odds := pick(w.Rand, []float64{0.3, 0.7, 1})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sum.faults++
+	w.disk.fault, w.disk.odds, w.disk.faultEnds = fault, odds, time.Now().Add(d)
+	w.calmAt = latest(w.calmAt, w.disk.faultEnds.Add(hiccup))
+	w.noteLocked("for %s commits fail with %q, %.0f%% of them", d, fault, 100*odds)
+}
+
+// hiccup is how long after a fault an outcome in hand may wait for another try
+// to write it.
+const hiccup = time.Second
+
+func (w *world) killSoon() {
+	n := 1 + w.IntN(12)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.disk.dieAfter = n
+	w.noteLocked("commit %d from now will not come about: the program is killed", n)
+}
+
+func (w *world) setClock(ahead time.Duration) {
+	w.skew.Store(int64(ahead))
+	w.note("the store's clock is set to be %s ahead", ahead)
+}
+
+func (w *world) faults() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.disk.faults
+}
+
+// isCalm tells whether nothing is wrong, nor was a moment ago.
+func (w *world) isCalm() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.calmAt.After(time.Now())
+}
+
+// disturb begins a time in which nothing is sent.
+func (w *world) disturb() { w.calmFrom(never) }
+
+func (w *world) calmFrom(at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calmAt = latest(at, w.disk.faultEnds.Add(hiccup))
+}

@@ -1,0 +1,147 @@
+package delivery_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"teamdata/store"
+)
+
+// found makes the orgs, their managers and their endpoints.
+func (w *world) found() {
+	w.desk = &desk{}
+	err := w.store.Update(context.Background(), func(tx store.Tx) error {
+		for i := range 2 + w.IntN(2) {
+			if err := w.foundOrg(tx, fmt.Sprintf("org_%d", i+1)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) foundOrg(tx store.Tx, id string) error {
+	o := &org{id: id, webhooks: true, managers: map[string]string{}}
+	w.orgs = append(w.orgs, o)
+	if _, err := store.CreateOrg(tx, store.Org{ID: id, Name: id}); err != nil {
+		return err
+	}
+	for _, role := range []string{store.RoleOwner, store.RoleAdmin} {
+		m := store.Member{OrgID: id, UserID: "usr_" + role, Role: role, Email: role + "@" + id + ".example"}
+		o.managers[m.UserID] = m.Email
+		if _, err := store.ImportMember(tx, m); err != nil {
+			return err
+		}
+	}
+	for range 1 + w.IntN(2) {
+		o.readers = append(o.readers, &poller{org: o})
+	}
+	for range 1 + w.IntN(3) {
+		if err := w.foundEndpoint(tx, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) foundEndpoint(tx store.Tx, o *org) error {
+	e := &endpoint{orgID: o.id, character: newCharacter(w.Rand), selects: someOf(w.Rand,
+		"file.uploaded", "file.uploaded", "member.added", "member.removed", "webhook.test", "subscription.changed")}
+	n := len(w.endpoints) + 1
+	e.name = fmt.Sprintf("e%d(%s)", n, e.character.kind)
+	made, err := store.CreateEndpoint(tx, store.Endpoint{OrgID: o.id, URL: fmt.Sprintf("https://e%d.example/hook", n), Events: e.selects})
+	e.id, e.number, e.url, e.keys = made.ID, made.Number, made.URL, []keys{{secret: made.Secret}}
+	o.endpoints, w.endpoints = append(o.endpoints, e), append(w.endpoints, e)
+	w.noteLocked("%s of %s has %s", e.name, o.id, strings.Join(e.selects, ", "))
+	return err
+}
+
+// someOf is the first of the names, or some of them; each once.
+func someOf(r *rand.Rand, names ...string) []string {
+	some := names[:1]
+	for _, name := range names[1:] {
+		if name != names[0] && r.IntN(2) == 0 {
+			some = append(some[:len(some):len(some)], name)
+		}
+	}
+	return some[min(r.IntN(3), len(some)-1):]
+}
+
+// sweep drops what is kept no longer.
+func (w *world) sweep() {
+	var before time.Time // what finished before then must go
+	f := w.as("the sweep", func(a *act) want { return w.dropped(a, a.now.Add(-w.retention)) })
+	w.client(func(ctx context.Context) {
+		before = floorMs(w.clock()).Add(-w.retention)
+		err := store.Sweep(ctx, f, w.retention)
+		w.allow(f.who, err)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, p := range w.parcels {
+			if err == nil && !p.gone && !p.waiting() && p.finished.Before(before) && p.moved.Before(time.Now()) {
+				w.breaksLocked(arrival, "the sweep left %s, which finished %s before", p.name, before.Sub(p.finished))
+			}
+		}
+	})
+}
+
+// dropped holds one commit of a sweep to what may be dropped.
+func (w *world) dropped(a *act, before time.Time) want {
+	for _, id := range a.dropped {
+		p := w.byID[id]
+		if p == nil || p.waiting() || !p.finished.Before(before) {
+			w.breaksLocked(arrival, "%s dropped %s, which is to be kept", a.who, id)
+			continue
+		}
+		w.noteLocked("  %s is dropped", p.name)
+		p.gone = true
+		delete(w.byID, id)
+	}
+	for _, id := range a.unheard {
+		for _, p := range w.byEvent[id] {
+			if !p.gone {
+				w.breaksLocked(arrival, "%s dropped the event of %s, which is there", a.who, p.name)
+			}
+		}
+	}
+	want := want{drops: true}
+	for _, id := range a.sent {
+		if l := w.mails[id]; l != nil && a.now.Sub(l.created) > mailKept {
+			want.sent = append(want.sent, l)
+		}
+	}
+	return want
+}
+
+func (w *world) org(id string) *org {
+	for _, o := range w.orgs {
+		if o.id == id {
+			return o
+		}
+	}
+	return nil
+}
+
+func (w *world) endpointOf(orgID, id string) *endpoint {
+	for _, e := range w.endpoints {
+		if e.orgID == orgID && e.id == id {
+			return e
+		}
+	}
+	return nil
+}
+
+func (w *world) endpointByNumber(number uint64) *endpoint {
+	for _, e := range w.endpoints {
+		if e.number == number {
+			return e
+		}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package delivery_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"teamdata/delivery/mail"
+)
+
+// letter is a mail that was queued, and how it fared.
+type letter struct {
+	id, to  string
+	created time.Time
+	put     time.Time // when the latest commit that changed it was made
+	due     time.Time
+	tries   int
+	gone    bool
+	process int // that tried last
+	sent    bool
+	tried   bool // the outcome of the last try is not committed yet
+}
+
+// post is the mail server. The world's lock guards it.
+type post struct {
+	failing  float64
+	closedTo time.Time
+	requests uint64
+}
+
+var errPost = errors.New("mail server: try again later")
+
+func (w *world) setMail() {
+	failing, closed := pick(w.Rand, []float64{0, 0.3, 0.8}), upTo(w.Rand, 10*time.Hour)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.post.failing, w.post.closedTo = failing, time.Now().Add(closed)
+	w.noteLocked("the mail server fails %.0f%%, for %s", 100*failing, closed)
+}
+
+// sendMail is how a process reaches the mail server.
+func (w *world) sendMail(p *process) func(context.Context, mail.Message) error {
+	return func(ctx context.Context, m mail.Message) error {
+		after, fails := w.mails_(p, m)
+		if err := wait(ctx, after); err != nil {
+			return err
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		l := w.mails[m.ID]
+		if l == nil {
+			return errPost
+		}
+		l.tried, l.sent, l.process = true, !fails, p.number
+		w.sum.sent++
+		w.noteLocked("the mail %s to %s is sent: %t", l.id, l.to, l.sent)
+		if fails {
+			return errPost
+		}
+		return nil
+	}
+}
+
+func (w *world) mails_(p *process, m mail.Message) (after time.Duration, fails bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.post.requests++
+	r := rand.New(rand.NewPCG(w.seed, 2<<60|w.post.requests))
+	l := w.mails[m.ID]
+	switch {
+	case l == nil || l.to != m.To:
+		w.breaksLocked(disabling, "the mail %s to %s is sent, which nobody wrote", m.ID, m.To)
+	case l.gone || l.tried && l.process == p.number:
+		w.breaksLocked(disabling, "the mail %s is sent again (sent before: %t)", m.ID, l.sent)
+	case l.due.After(time.Now()):
+		w.breaksLocked(disabling, "the mail %s is sent before it is due", m.ID)
+	}
+	return upTo(r, 2*time.Second), time.Now().Before(w.post.closedTo) && r.Float64() < w.post.failing
+}
+
+var (
+	mailPauses = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, 2 * time.Hour}
+	mailKept   = 72 * time.Hour
+)
+
+// mailed is the outcome of a try to send a mail, on its way into the store.
+func (w *world) mailed(p *process, a *act) (want want) {
+	if len(a.mails)+len(a.sent) != 1 {
+		w.breaksLocked(disabling, "the outcome of one mail changes %d", len(a.mails)+len(a.sent))
+		return want
+	}
+	var l *letter
+	if len(a.sent) > 0 {
+		l = w.mails[a.sent[0]]
+	} else {
+		l = w.mails[a.mails[0].ID]
+	}
+	if l == nil || !l.tried || l.process != p.number {
+		w.breaksLocked(disabling, "an outcome is written of a mail that was not tried")
+		return want
+	}
+	l.tried = false
+	pause := mailPauses[min(l.tries, len(mailPauses)-1)]
+	l.tries++
+	if due := a.now.Add(pause); !l.sent && due.Sub(l.created) <= mailKept {
+		l.due = due
+		want.mails = []*letter{l}
+	} else {
+		want.sent = []*letter{l}
+	}
+	return want
+}
+
+// holdMails holds the mail that is queued, put off and done with to what must
+// be.
+func (w *world) holdMails(a *act, want *want) {
+	var written, put []string
+	var moved, sent []*letter
+	for _, m := range a.mails {
+		l := w.mails[m.ID]
+		if l == nil {
+			l = &letter{id: m.ID, to: m.To, created: m.CreatedAt, due: a.now}
+			w.mails[m.ID] = l
+			written = append(written, m.To)
+			w.noteLocked("  the mail %s to %s", m.ID, m.To)
+		} else {
+			moved = append(moved, l)
+		}
+		if l.put = time.Now(); !l.due.Equal(m.DueAt) || l.tries != m.Attempts {
+			w.breaksLocked(disabling, "the mail %s is due %s after %d tries, not %s after %d", l.id, m.DueAt, m.Attempts, l.due, l.tries)
+		}
+	}
+	for _, id := range a.sent {
+		if l := w.mails[id]; l != nil {
+			l.gone = true
+			sent = append(sent, l)
+		}
+	}
+	put = want.mailTo
+	if !sameSet(written, put) || !sameSet(moved, want.mails) || !sameSet(sent, want.sent) {
+		w.breaksLocked(disabling, "%s writes mail to %q, not to %q; puts off %d and is done with %d", a.who, written, put, len(moved), len(sent))
+	}
+}

@@ -1,0 +1,129 @@
+package delivery
+
+import (
+	"bufio"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// wire is a receiver that speaks byte by byte. Its connections live until the
+// test ends, or whoever speaks returns.
+type wire struct {
+	net.Listener
+	accepted atomic.Int32
+	mu       sync.Mutex
+	conns    []net.Conn
+	running  sync.WaitGroup
+}
+
+// newWire serves each connection with speak.
+func newWire(t testing.TB, speak func(net.Conn)) *wire {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{Listener: l}
+	w.running.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			w.accepted.Add(1)
+			w.mu.Lock()
+			w.conns = append(w.conns, c)
+			w.mu.Unlock()
+			w.running.Go(func() {
+				speak(c)
+				c.Close()
+			})
+		}
+	})
+	t.Cleanup(w.end)
+	return w
+}
+
+func (w *wire) end() {
+	w.Close()
+	w.mu.Lock()
+	for _, c := range w.conns {
+		c.Close()
+	}
+	w.mu.Unlock()
+	w.running.Wait()
+}
+
+func (w *wire) url() string { return "https://" + w.Addr().String() + "/hook" }
+
+// secured does the TLS handshake before speak.
+func secured(config *tls.Config, speak func(net.Conn)) func(net.Conn) {
+	return func(c net.Conn) {
+		s := tls.Server(c, config)
+		if s.Handshake() == nil {
+			speak(s)
+		}
+	}
+}
+
+var goodTLS = sync.OnceValue(func() *tls.Config {
+	return &tls.Config{Certificates: []tls.Certificate{trusted().issue(nil)}}
+})
+
+// listenOn reads until the other side closes.
+func listenOn(c net.Conn) { io.Copy(io.Discard, c) }
+
+// readRequest reads one request to its end.
+func readRequest(c net.Conn) bool {
+	q, err := http.ReadRequest(bufio.NewReader(c))
+	if err != nil {
+		return false
+	}
+	io.Copy(io.Discard, q.Body)
+	return true
+}
+
+// afterRequest speaks once the request has come.
+func afterRequest(speak func(net.Conn)) func(net.Conn) {
+	return func(c net.Conn) {
+		if readRequest(c) {
+			speak(c)
+		}
+	}
+}
+
+// says writes text, and leaves it to the other side to close.
+func says(text string) func(net.Conn) {
+	return func(c net.Conn) {
+		io.WriteString(c, text)
+		listenOn(c)
+	}
+}
+
+// saysAndCloses writes text and closes.
+func saysAndCloses(text string) func(net.Conn) {
+	return func(c net.Conn) { io.WriteString(c, text) }
+}
+
+// floods writes text and then a piece over and over.
+func floods(text, piece string) func(net.Conn) {
+	return func(c net.Conn) {
+		for _, err := io.WriteString(c, text); err == nil; {
+			_, err = io.WriteString(c, piece)
+		}
+	}
+}
+
+// resets ends a connection without a word (RST instead of FIN).
+func resets(c net.Conn) {
+	if s, ok := c.(*tls.Conn); ok {
+		c = s.NetConn()
+	}
+	c.(*net.TCPConn).SetLinger(0)
+	c.Close()
+}

@@ -1,0 +1,150 @@
+package boltstore
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+
+	"go.etcd.io/bbolt"
+)
+
+// pageWalk reads all pages that are in use by what the file's format says of
+// them, and not by bbolt: that follows whatever a damaged page says to outside
+// the file, or in a circle, which ends the process.
+type pageWalk struct {
+	file     *os.File
+	pageSize uint64
+	end      uint64 // how many pages there are
+	seen     map[uint64]bool
+}
+
+// Kinds of pages, and the mark of a leaf's entry that is a bucket.
+const (
+	branchPage  = 1
+	leafPage    = 2
+	bucketEntry = 1
+)
+
+const pageHead, entryHead, bucketHead = 16, 16, 16 // bytes
+
+// walkPages holds each page in use to lying in the file, to being used once, and
+// to what it names lying in it. Its errors go on from the word page.
+func walkPages(db *bbolt.DB) error {
+	file, err := os.Open(db.Path())
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return db.View(func(bolt *bbolt.Tx) error {
+		size := uint64(db.Info().PageSize)
+		w := pageWalk{file, size, uint64(bolt.Size()) / size, map[uint64]bool{}}
+		if err := w.freelist(uint64(bolt.ID())); err != nil {
+			return err
+		}
+		return w.page(uint64(bolt.Cursor().Bucket().RootPage()))
+	})
+}
+
+// freelist looks at the page with the list of free pages. Its number is in the
+// head of the file that counts: the one with the number of the last commit.
+func (w *pageWalk) freelist(commit uint64) error {
+	const at, commitAt, none = 48, 64, math.MaxUint64 // bytes of the head
+	for page := range uint64(2) {
+		var head [commitAt + 8]byte
+		if _, err := w.file.ReadAt(head[:], int64(page*w.pageSize)); err != nil {
+			return err
+		}
+		id := binary.NativeEndian.Uint64(head[at:])
+		if binary.NativeEndian.Uint64(head[commitAt:]) != commit || id == none {
+			continue
+		}
+		if _, err := w.read(id); err != nil {
+			return fmt.Errorf("%d %w", id, err)
+		}
+	}
+	return nil
+}
+
+func (w *pageWalk) page(id uint64) error {
+	content, err := w.read(id)
+	if err == nil {
+		err = w.entries(content)
+	}
+	if err != nil {
+		return fmt.Errorf("%d %w", id, err)
+	}
+	return nil
+}
+
+// read reads a page with those that it goes on in.
+func (w *pageWalk) read(id uint64) ([]byte, error) {
+	if id < 2 || id >= w.end {
+		return nil, fmt.Errorf("is outside the file's pages, 2 to %d", w.end-1)
+	}
+	var head [pageHead]byte
+	if _, err := w.file.ReadAt(head[:], int64(id*w.pageSize)); err != nil {
+		return nil, err
+	}
+	pages := 1 + uint64(binary.NativeEndian.Uint32(head[12:]))
+	if is := binary.NativeEndian.Uint64(head[:]); is != id || pages > w.end-id {
+		return nil, fmt.Errorf("is damaged: it says that it is page %d, and %d long", is, pages)
+	}
+	for i := range pages {
+		if w.seen[id+i] {
+			return nil, fmt.Errorf("is used twice")
+		}
+		w.seen[id+i] = true
+	}
+	content := make([]byte, pages*w.pageSize)
+	_, err := w.file.ReadAt(content, int64(id*w.pageSize))
+	return content, err
+}
+
+// entries looks at what a page holds; a page inside a bucket's entry has no id.
+func (w *pageWalk) entries(page []byte) error {
+	if len(page) < pageHead {
+		return fmt.Errorf("holds a bucket that is cut short")
+	}
+	kind, count := binary.NativeEndian.Uint16(page[8:]), int(binary.NativeEndian.Uint16(page[10:]))
+	if kind != branchPage && kind != leafPage || kind == branchPage && count == 0 || pageHead+count*entryHead > len(page) {
+		return fmt.Errorf("is damaged: kind %d with %d entries", kind, count)
+	}
+	for i := range count {
+		entry := page[pageHead+i*entryHead:]
+		if err := w.entry(entry, kind); err != nil {
+			return fmt.Errorf("→ %w", err)
+		}
+	}
+	return nil
+}
+
+// entry looks at one entry, which begins the bytes given and lies in them.
+func (w *pageWalk) entry(b []byte, kind uint16) error {
+	word := func(i int) uint64 { return uint64(binary.NativeEndian.Uint32(b[4*i:])) }
+	if kind == branchPage {
+		if word(0)+word(1) > uint64(len(b)) {
+			return fmt.Errorf("a key of %d bytes, outside the page", word(1))
+		}
+		return w.page(binary.NativeEndian.Uint64(b[8:]))
+	}
+	start, end := word(1)+word(2), word(1)+word(2)+word(3)
+	if end > uint64(len(b)) {
+		return fmt.Errorf("an entry of %d and %d bytes, outside the page", word(2), word(3))
+	}
+	if word(0)&bucketEntry == 0 {
+		return nil
+	}
+	return w.bucket(b[start:end])
+}
+
+// bucket looks at a bucket, whose root is a page or follows its head.
+func (w *pageWalk) bucket(b []byte) error {
+	if len(b) < bucketHead {
+		return fmt.Errorf("a bucket of %d bytes", len(b))
+	}
+	if root := binary.NativeEndian.Uint64(b); root != 0 {
+		return w.page(root)
+	}
+	return w.entries(b[bucketHead:])
+}
