@@ -201,7 +201,9 @@ func (b *bench) addManagers() {
 func (b *bench) emitTo(e store.Endpoint, n int) (ids []string) {
 	b.Helper()
 	b.update(func(tx store.Tx) (err error) {
-		e, err = tx.Endpoint(testOrg, e.ID)
+		if e, err = tx.Endpoint(testOrg, e.ID); err != nil {
+			return err
+		}
 		e.Events = []string{store.EventFileUploaded}
 		return tx.PutEndpoint(e)
 	})
