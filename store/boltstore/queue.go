@@ -47,18 +47,22 @@ func (t *tx) tellDue(endpoint uint64, due time.Time, fn func(endpoint uint64, du
 	return err
 }
 
-// Claim takes what is due in two looks. What the first finds may have been
-// attempted and given back since the moment that it sees; the second, begun
-// after the claiming, sees that too.
+// Claim takes what is due. What it finds may have been attempted and given back
+// since the moment that it sees. If something was given back meanwhile, it looks
+// a second time: at a moment after the claiming, which shows that too.
 func (s *Store) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (store.Claims, error) {
 	for {
 		var keys [][]byte
 		var claims store.Claims
+		current, released := true, s.released.Load()
 		err := s.view(func(t *tx) (err error) {
 			keys, err = t.claim(&claims, endpoint, now, limit)
+			if current = s.released.Load() == released; err == nil && current {
+				err = t.loadDue(&claims, keys)
+			}
 			return err
 		})
-		if err == nil && len(keys) > 0 {
+		if err == nil && !current && len(keys) > 0 {
 			err = s.view(func(t *tx) error { return t.loadDue(&claims, keys) })
 		}
 		if err != nil {

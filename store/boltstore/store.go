@@ -41,7 +41,8 @@ type Store struct {
 	broken     atomic.Bool // the disk failed in a way that leaves the last commit in doubt
 
 	queue  queue
-	ids    store.IDSource // belongs to the writer
+	ids    store.IDSource // belongs to the writer, as does undo
+	undo   []change       // room for the undo log of one update after another
 	before func() error   // Options.BeforeCommit
 	onDue  atomic.Pointer[func(endpoint uint64, due time.Time)]
 	closed chan struct{} // closed when the writer has ended
@@ -94,8 +95,9 @@ func (s *Store) SealedNow() bool { return s.sealedNow }
 // claims are the deliveries that are being attempted. They live in memory: the
 // engine is the sole owner of its file.
 type claims struct {
-	mu      sync.Mutex
-	claimed map[string]struct{}
+	mu       sync.Mutex
+	claimed  map[string]struct{}
+	released atomic.Uint64 // how often one was given back
 }
 
 func (c *claims) claim(id string) bool {
@@ -110,6 +112,7 @@ func (c *claims) claim(id string) bool {
 
 // Release gives a delivery back.
 func (c *claims) Release(deliveryID string) {
+	c.released.Add(1) // before it can be claimed again
 	c.mu.Lock()
 	delete(c.claimed, deliveryID)
 	c.mu.Unlock()

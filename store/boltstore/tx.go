@@ -20,10 +20,11 @@ type tx struct {
 	s       *Store
 	bolt    *bbolt.Tx
 	now     time.Time
-	undo    []change
-	due     []dueAt // what OnDue is told after the commit
-	touched bool    // something that an Access depends on was written
-	dropped bool    // an empty bucket was dropped, which needs no undo
+	undo    []change // in Store.undo
+	due     []dueAt  // what OnDue is told after the commit
+	touched bool     // something that an Access depends on was written
+	dropped bool     // an empty bucket was dropped, which needs no undo
+	wrote   bool     // it ended well and left something to commit
 }
 
 // change is one write, with what was there before it.
@@ -69,9 +70,6 @@ func (t *tx) delete(b *bbolt.Bucket, key []byte) error {
 	t.undo = append(t.undo, change{b, key, b.Get(key)})
 	return storageFault(b.Delete(key))
 }
-
-// wrote tells whether there is something to commit.
-func (t *tx) wrote() bool { return len(t.undo) > 0 || t.dropped }
 
 // rollback undoes this transaction's writes alone, last first.
 func (t *tx) rollback() error {

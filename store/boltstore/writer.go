@@ -174,7 +174,7 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 		if err != nil {
 			return nil, errors.Join(err, bolt.Rollback())
 		}
-		if t != nil && t.wrote() {
+		if t != nil && t.wrote {
 			written = append(written, t)
 		}
 	}
@@ -190,11 +190,24 @@ func (s *Store) run(bolt *bbolt.Tx, u *update) (*tx, error) {
 	if u.err = u.ctx.Err(); u.err != nil {
 		return nil, nil
 	}
-	t := &tx{s: s, bolt: bolt, now: s.now(), undo: make([]change, 0, 4)}
-	if u.err = guarded(u.fn, t); u.err == nil {
-		return t, nil
+	t := &tx{s: s, bolt: bolt, now: s.now(), undo: s.undo[:0]}
+	defer s.reuseUndo(t)
+	if u.err = guarded(u.fn, t); u.err != nil {
+		return nil, t.rollback()
 	}
-	return nil, t.rollback()
+	t.wrote = t.dropped || len(t.undo) > 0
+	return t, nil
+}
+
+// maxUndo is how many changes there is room for while nothing runs.
+const maxUndo = 1024
+
+// reuseUndo leaves the room of an undo log, which is needed no more, to the next.
+func (s *Store) reuseUndo(t *tx) {
+	if clear(t.undo); cap(t.undo) <= maxUndo {
+		s.undo = t.undo
+	}
+	t.undo = nil
 }
 
 // guarded turns a panic into an error, so that it reaches its caller and not
