@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 // newLog writes text for people on a terminal and JSON for everything else, to
 // stderr.
 func newLog(level zerolog.Level) zerolog.Logger {
+	// net/http tells the standard log what receivers do out of turn, in bytes that
+	// they choose. What matters of it is kept with the attempt.
+	log.SetOutput(io.Discard)
 	var out io.Writer = os.Stderr
 	if isTerminal(os.Stderr) {
 		out = zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly}

@@ -34,11 +34,35 @@ func (b *bench) of(t testing.TB) *bench {
 	return &c
 }
 
-// onlyAttempt sends to a URL, and returns the one attempt of which that must
-// consist.
+// sendToAll sends to each of the URLs, queued in one commit.
+func (b *bench) sendToAll(urls []string) (deliveryIDs []string) {
+	b.Helper()
+	b.update(func(tx store.Tx) error {
+		for _, url := range urls {
+			e, err := store.CreateEndpoint(tx, store.Endpoint{OrgID: testOrg, URL: url, Events: []string{store.EventWebhookTest}})
+			if err != nil {
+				return err
+			}
+			d, err := store.SendTest(tx, testOrg, e.ID)
+			if err != nil {
+				return err
+			}
+			deliveryIDs = append(deliveryIDs, d.ID)
+		}
+		return nil
+	})
+	return deliveryIDs
+}
+
+// onlyAttempt sends to a URL, and returns the one attempt that is made.
 func (b *bench) onlyAttempt(url string, want store.DeliveryState) store.Attempt {
 	b.Helper()
-	d := b.awaitState(b.sendTest(b.endpoint(url).ID).ID, want)
+	return b.onlyAttemptOf(b.sendTest(b.endpoint(url).ID).ID, want)
+}
+
+func (b *bench) onlyAttemptOf(deliveryID string, want store.DeliveryState) store.Attempt {
+	b.Helper()
+	d := b.awaitState(deliveryID, want)
 	if d.Attempts != 1 || len(d.History) != 1 {
 		b.Fatalf("%d attempts were counted and %d kept, not one", d.Attempts, len(d.History))
 	}

@@ -65,19 +65,21 @@ func TestHostileTargets(t *testing.T) {
 	target := newTrap(t)
 	w := &witness{guard: netguard.New(netguard.Config{})}
 	b.run(Config{RootCAs: trusted().roots(), Control: w.control, Schedule: []time.Duration{}})
-	t.Run("table", func(t *testing.T) {
-		for _, test := range hostile {
-			t.Run(test.host, func(t *testing.T) {
-				t.Parallel()
-				addr := netip.MustParseAddr(test.addr)
-				if addr.Is6() {
-					needsIPv6(t)
-				}
-				a := b.of(t).onlyAttempt(target.url(test.host), store.StateFailed)
-				checkRefusal(t, a, addr, target.port, test.rule)
-			})
-		}
-	})
+	var urls []string
+	for _, test := range hostile {
+		urls = append(urls, target.url(test.host))
+	}
+	deliveries := b.sendToAll(urls)
+	for i, test := range hostile {
+		t.Run(test.host, func(t *testing.T) {
+			addr := netip.MustParseAddr(test.addr)
+			if addr.Is6() {
+				needsIPv6(t)
+			}
+			a := b.of(t).onlyAttemptOf(deliveries[i], store.StateFailed)
+			checkRefusal(t, a, addr, target.port, test.rule)
+		})
+	}
 	w.checkAgreed(t)
 	target.checkUntouched(t)
 }

@@ -15,11 +15,11 @@ import (
 	"teamdata/store"
 )
 
-// nodeModules is where npm put the JavaScript library, unless an environment
-// variable names another folder.
+// npmFolder is where npm has installed the JavaScript library, unless an
+// environment variable names another folder.
 const (
-	nodeModules    = "testdata/node_modules"
-	nodeModulesVar = "TEAMDATA_TEST_NODE_MODULES"
+	npmFolder    = "testdata"
+	npmFolderVar = "TEAMDATA_TEST_NPM"
 )
 
 // signed is a delivery as the JavaScript library gets it, and what it must say:
@@ -35,9 +35,9 @@ type signed struct {
 // What a dispatcher sends verifies with the JavaScript library too, and what was
 // changed on its way does not.
 func TestVerifiedByJavaScript(t *testing.T) {
-	node, library := findNode(t)
+	node, folder := findNode(t)
 	deliveries := signedDeliveries(t)
-	verdicts := runNode(t, node, library, deliveries)
+	verdicts := runNode(t, node, folder, deliveries)
 	if len(verdicts) != len(deliveries) {
 		t.Fatalf("%d verdicts on %d deliveries", len(verdicts), len(deliveries))
 	}
@@ -48,19 +48,19 @@ func TestVerifiedByJavaScript(t *testing.T) {
 	}
 }
 
-func findNode(t *testing.T) (node, library string) {
+func findNode(t *testing.T) (node, folder string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		mustSkip(t, "node is not installed: apt-get install nodejs npm")
 	}
-	if library = os.Getenv(nodeModulesVar); library == "" {
-		library = nodeModules
+	if folder = os.Getenv(npmFolderVar); folder == "" {
+		folder = npmFolder
 	}
-	if _, err := os.Stat(filepath.Join(library, "standardwebhooks")); err != nil {
-		mustSkip(t, "the JavaScript library is not installed: npm ci --prefix delivery/testdata, or name a node_modules that has it in "+nodeModulesVar)
+	if _, err := os.Stat(filepath.Join(folder, "node_modules", "standardwebhooks")); err != nil {
+		mustSkip(t, "the JavaScript library is not installed: npm ci --prefix delivery/testdata, or name in "+npmFolderVar+" a folder where npm has installed it")
 	}
-	return node, library
+	return node, folder
 }
 
 // signedDeliveries are deliveries that a dispatcher sent, as they came and
@@ -139,7 +139,7 @@ func (s signed) resignedAt(t *testing.T, secret string, at time.Time) signed {
 	return s.with("webhook-timestamp", strconv.FormatInt(at.Unix(), 10)).with("webhook-signature", string(sum))
 }
 
-func runNode(t *testing.T, node, library string, deliveries []signed) (verdicts []string) {
+func runNode(t *testing.T, node, folder string, deliveries []signed) (verdicts []string) {
 	t.Helper()
 	var in, out, errors bytes.Buffer
 	lines := json.NewEncoder(&in)
@@ -148,7 +148,7 @@ func runNode(t *testing.T, node, library string, deliveries []signed) (verdicts 
 			t.Fatal(err)
 		}
 	}
-	c := exec.CommandContext(t.Context(), node, "testdata/verify.mjs", library)
+	c := exec.CommandContext(t.Context(), node, "testdata/verify.mjs", folder)
 	c.Stdin, c.Stdout, c.Stderr = &in, &out, &errors
 	if err := c.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, errors.String())

@@ -80,13 +80,13 @@ func TestSecondConnectionHangs(t *testing.T) {
 			listenOn(c)
 		}
 	})
-	s := newSender(Config{RootCAs: trusted().roots(), AttemptTimeout: time.Second}.withDefaults())
+	s := newSender(Config{RootCAs: trusted().roots(), AttemptTimeout: 500 * time.Millisecond}.withDefaults())
 	e := store.Endpoint{URL: w.url(), Secret: store.NewEndpointSecret()}
 	if a := s.send(context.Background(), &e, &store.Claim{}); !a.Acknowledged() {
 		t.Fatal(a.Reason)
 	}
 	a := s.send(context.Background(), &e, &store.Claim{})
-	if want := "no answer within 1s: the TLS handshake was not done"; a.Reason != want {
+	if want := "no answer within 500ms: the TLS handshake was not done"; a.Reason != want {
 		t.Errorf("the reason is %q, not %q", a.Reason, want)
 	}
 }

@@ -20,11 +20,11 @@ func TestNastyAnswers(t *testing.T) {
 	checkNasty(t, overTLS([]nasty{
 		{name: "closes before reading", speak: func(net.Conn) {}, says: "the connection was closed before an answer came"},
 		{name: "resets before reading", speak: resets, says: "the connection was closed before an answer came"},
-		{name: "silence", speak: listenOn, timedOut: true, says: "no answer within 500ms: the request was sent, and nothing came back"},
+		{name: "silence", speak: listenOn, timedOut: true, says: "no answer within 1s: the request was sent, and nothing came back"},
 		{name: "closes after the request", speak: afterRequest(func(net.Conn) {}), says: "the connection was closed before an answer came"},
 		{name: "resets after the request", speak: afterRequest(resets), says: "the connection was closed before an answer came"},
-		{name: "trickles the status line", speak: trickle("", "HTTP/1.1 200 "+strings.Repeat("O", 1000)), timedOut: true, says: "no answer within 500ms: the answer had begun, but its headers did not end"},
-		{name: "trickles headers", speak: trickle("HTTP/1.1 200 OK\r\n", "X: "+strings.Repeat("x", 1000)), timedOut: true, says: "no answer within 500ms: the answer had begun, but its headers did not end"},
+		{name: "trickles the status line", speak: trickle("", "HTTP/1.1 200 "+strings.Repeat("O", 1000)), timedOut: true, says: "no answer within 1s: the answer had begun, but its headers did not end"},
+		{name: "trickles headers", speak: trickle("HTTP/1.1 200 OK\r\n", "X: "+strings.Repeat("x", 1000)), timedOut: true, says: "no answer within 1s: the answer had begun, but its headers did not end"},
 		{name: "closes in the status line", speak: afterRequest(saysAndCloses("HTTP/1.1 20")), says: `the answer is not valid HTTP: malformed HTTP status code "20"`},
 		{name: "closes after the status line", speak: afterRequest(saysAndCloses("HTTP/1.1 200 OK\r\n")), says: "the connection was closed in the middle of the answer"},
 		{name: "closes in the headers", speak: afterRequest(saysAndCloses("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n")), says: "the connection was closed in the middle of the answer"},
@@ -32,11 +32,11 @@ func TestNastyAnswers(t *testing.T) {
 		{name: "letters as status", speak: afterRequest(says("HTTP/1.1 2OO OK\r\n\r\n")), says: `the answer is not valid HTTP: malformed HTTP status code "2OO"`},
 		{name: "two digits", speak: afterRequest(says("HTTP/1.1 20 OK\r\n\r\n")), says: `the answer is not valid HTTP: malformed HTTP status code "20"`},
 		{name: "no HTTP", speak: afterRequest(says("SSH-2.0-OpenSSH_9.9\r\n")), says: `the answer is not valid HTTP: malformed HTTP`},
-		{name: "HTTP/2 unasked", speak: afterRequest(says("\x00\x00\x00\x04\x00\x00\x00\x00\x00")), timedOut: true, says: "no answer within 500ms: "},
+		{name: "HTTP/2 unasked", speak: afterRequest(says("\x00\x00\x00\x04\x00\x00\x00\x00\x00")), timedOut: true, says: "no answer within 1s: "},
 		{name: "much that is no HTTP", speak: afterRequest(says(strings.Repeat("\x01", 4000) + "\r\n")), says: `the answer is not valid HTTP: malformed HTTP`},
 		{name: "bad header", speak: afterRequest(says("HTTP/1.1 200 OK\r\nno colon\r\n\r\n")), says: "the answer is not valid HTTP: malformed MIME header"},
 		{name: "1xx flood", speak: afterRequest(floods("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")), says: "the answer's headers are longer than 16384 bytes"},
-		{name: "slow 1xx", speak: trickle("", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 40)), timedOut: true, says: "no answer within 500ms: the answer had begun, but its headers did not end"},
+		{name: "slow 1xx", speak: trickle("", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 40)), timedOut: true, says: "no answer within 1s: the answer had begun, but its headers did not end"},
 	}))
 }
 

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 	"unicode/utf8"
 
 	"teamdata/store"
@@ -64,30 +65,58 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// An attempt ends with the deadline, to the moment.
+// network is what an attempt goes through, in place of the real one.
+type network func(*http.Request) (*http.Response, error)
+
+func (n network) RoundTrip(q *http.Request) (*http.Response, error) { return n(q) }
+
+// An attempt ends with the deadline, to the moment; and only what the deadline
+// ended has timed out.
 func TestDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSender(Config{}.withDefaults())
-		s.network = never{}
-		e := store.Endpoint{URL: "https://receiver.example/", Secret: store.NewEndpointSecret()}
-		a := s.send(context.Background(), &e, &store.Claim{})
-		if a.Took() != DefaultAttemptTimeout || !a.TimedOut || !strings.HasPrefix(a.Reason, "no answer within 15s: ") {
-			t.Errorf("it took %s, timed out: %t, reason %q", a.Took(), a.TimedOut, a.Reason)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		if a := s.send(ctx, &e, &store.Claim{}); a.TimedOut || a.Took() != 0 {
-			t.Errorf("cut off by a stop, it took %s, timed out: %t", a.Took(), a.TimedOut)
-		}
-	})
-}
-
-// never answers.
-type never struct{}
-
-func (never) RoundTrip(q *http.Request) (*http.Response, error) {
-	<-q.Context().Done()
-	return nil, q.Context().Err()
+	never := func(q *http.Request) (*http.Response, error) {
+		<-q.Context().Done()
+		return nil, q.Context().Err()
+	}
+	late := func(q *http.Request) (*http.Response, error) { // a handler that returns when its client has gone
+		<-q.Context().Done()
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+	}
+	early := func(*http.Request) (*http.Response, error) { // a deadline of net's own
+		<-time.After(time.Second)
+		return nil, context.DeadlineExceeded
+	}
+	for name, test := range map[string]struct {
+		network  network
+		stopped  bool
+		took     time.Duration
+		timedOut bool
+	}{
+		"no answer":             {never, false, DefaultAttemptTimeout, true},
+		"too late an answer":    {late, false, DefaultAttemptTimeout, true},
+		"net's own deadline":    {early, false, time.Second, false},
+		"cut off by a stop":     {never, true, 0, false},
+		"answered after a stop": {late, true, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSender(Config{}.withDefaults())
+				s.network = test.network
+				e := store.Endpoint{URL: "https://receiver.example/", Secret: store.NewEndpointSecret()}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if test.stopped {
+					cancel()
+				}
+				a := s.send(ctx, &e, &store.Claim{})
+				if a.Took() != test.took || a.TimedOut != test.timedOut || a.Status != 0 || a.Acknowledged() {
+					t.Errorf("it took %s, timed out: %t, status %d, reason %q", a.Took(), a.TimedOut, a.Status, a.Reason)
+				}
+				if said := strings.HasPrefix(a.Reason, "no answer within 15s: "); said != test.timedOut {
+					t.Errorf("the reason is %q", a.Reason)
+				}
+			})
+		})
+	}
 }
 
 // What an attempt says of its receiver, and what that does to its window.

@@ -88,6 +88,9 @@ func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a 
 		return err
 	}
 	defer response.Body.Close()
+	if ctx.Err() != nil {
+		return ctx.Err() // late: some receivers say 200 when they see us hang up
+	}
 	a.Status = response.StatusCode
 	if response.ContentLength == 0 {
 		return nil // after a 101, reading would be from the bare connection, which no deadline ends

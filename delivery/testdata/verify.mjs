@@ -2,7 +2,7 @@
 //
 //   node verify.mjs FOLDER
 //
-// FOLDER is the node_modules that has the library. Each line of the input is
+// FOLDER is where npm has installed the library. Each line of the input is
 // {"secret", "headers", "body"}; each line of the output is a JSON string: what
 // the library says against it, or "" when it verifies.
 import { createRequire } from "node:module";
