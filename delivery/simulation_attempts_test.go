@@ -56,6 +56,9 @@ func (w *world) take(e *endpoint, id string, now time.Time, busy bool) {
 		w.breaksLocked(schedule, "%s is taken %s before it is due", p.name, p.due.Sub(now))
 	}
 	w.holdPromptness(p, busy)
+	if e.timedOut && e.claimed > 0 && e.landedAt.Before(now) {
+		w.breaksLocked(neighbours, "%s is sent to %s, which timed out last, beside %d others", p.name, e.name, e.claimed)
+	}
 	w.inHand[id], p.takenAt = p, time.Now()
 	if e.claimed++; e.claimed > w.config.PerEndpoint || len(w.inHand) > w.config.Total {
 		w.breaksLocked(schedule, "%d attempts to %s are in flight, and %d in all", e.claimed, e.name, len(w.inHand))
@@ -68,12 +71,23 @@ func (f face) Release(id string) {
 	f.w.happened++
 	if p := f.w.inHand[id]; p != nil {
 		delete(f.w.inHand, id)
+		p.to.lands(p.lastTry())
 		if p.to.claimed--; p.to.claimed == 0 {
 			p.to.idleSince = time.Now()
 		}
 	}
 	f.w.mu.Unlock()
 	f.Store.Release(id)
+}
+
+// lands notes whether the latest attempts timed out, all that landed at that
+// time.
+func (e *endpoint) lands(t *try) {
+	timedOut := t != nil && t.timedOut
+	if e.landedAt.Equal(time.Now()) {
+		timedOut = timedOut && e.timedOut
+	}
+	e.timedOut, e.landedAt = timedOut, time.Now()
 }
 
 // holdAttempt holds an attempt that begins to those before it.

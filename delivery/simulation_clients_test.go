@@ -47,9 +47,9 @@ func (w *world) burst() {
 	}
 }
 
-// try_ is an Update of a client, which may fail with some of the codes; with
+// update is an Update of a client, which may fail with some of the codes; with
 // CodeUnavailable only while something is wrong.
-func (w *world) update(f face, ctx context.Context, fn func(store.Tx) error, allowed ...store.Code) {
+func (w *world) update(ctx context.Context, f face, fn func(store.Tx) error, allowed ...store.Code) {
 	w.allow(f.who, f.Update(ctx, fn), allowed...)
 }
 
@@ -77,7 +77,7 @@ func (w *world) upload(o *org) {
 		return want
 	})
 	w.client(func(ctx context.Context) {
-		w.update(f, ctx, func(tx store.Tx) error {
+		w.update(ctx, f, func(tx store.Tx) error {
 			_, err := store.UploadFile(tx, "", store.File{OrgID: o.id, ID: file, Name: "a.pdf", ContentType: "application/pdf", Size: 1})
 			return err
 		})
@@ -99,7 +99,7 @@ func (w *world) addMember(o *org) {
 		return want
 	})
 	w.client(func(ctx context.Context) {
-		w.update(f, ctx, func(tx store.Tx) error {
+		w.update(ctx, f, func(tx store.Tx) error {
 			_, err := store.AddMember(tx, "", m)
 			return err
 		})
@@ -121,7 +121,7 @@ func (w *world) removeMember(o *org) {
 		return want
 	})
 	w.client(func(ctx context.Context) {
-		w.update(f, ctx, func(tx store.Tx) error { return store.RemoveMember(tx, "", o.id, user) }, store.CodeNotFound)
+		w.update(ctx, f, func(tx store.Tx) error { return store.RemoveMember(tx, "", o.id, user) }, store.CodeNotFound)
 	})
 }
 
@@ -135,10 +135,9 @@ func (w *world) testOf(a *act, e *endpoint) want {
 
 func (w *world) sendTest(o *org) {
 	e := pick(w.Rand, o.endpoints)
-	var f face
-	f = w.as("a test to "+e.name, func(a *act) want { return w.testOf(a, e) })
+	f := w.as("a test to "+e.name, func(a *act) want { return w.testOf(a, e) })
 	w.client(func(ctx context.Context) {
-		w.update(f, ctx, func(tx store.Tx) error {
+		w.update(ctx, f, func(tx store.Tx) error {
 			_, err := store.SendTest(tx, o.id, e.id)
 			return err
 		}, store.CodeConflict)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"time"
 
 	"teamdata/store"
 )
@@ -71,77 +70,4 @@ func someOf(r *rand.Rand, names ...string) []string {
 		}
 	}
 	return some[min(r.IntN(3), len(some)-1):]
-}
-
-// sweep drops what is kept no longer.
-func (w *world) sweep() {
-	var before time.Time // what finished before then must go
-	f := w.as("the sweep", func(a *act) want { return w.dropped(a, a.now.Add(-w.retention)) })
-	w.client(func(ctx context.Context) {
-		before = floorMs(w.clock()).Add(-w.retention)
-		err := store.Sweep(ctx, f, w.retention)
-		w.allow(f.who, err)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		for _, p := range w.parcels {
-			if err == nil && !p.gone && !p.waiting() && p.finished.Before(before) && p.moved.Before(time.Now()) {
-				w.breaksLocked(arrival, "the sweep left %s, which finished %s before", p.name, before.Sub(p.finished))
-			}
-		}
-	})
-}
-
-// dropped holds one commit of a sweep to what may be dropped.
-func (w *world) dropped(a *act, before time.Time) want {
-	for _, id := range a.dropped {
-		p := w.byID[id]
-		if p == nil || p.waiting() || !p.finished.Before(before) {
-			w.breaksLocked(arrival, "%s dropped %s, which is to be kept", a.who, id)
-			continue
-		}
-		w.noteLocked("  %s is dropped", p.name)
-		p.gone = true
-		delete(w.byID, id)
-	}
-	for _, id := range a.unheard {
-		for _, p := range w.byEvent[id] {
-			if !p.gone {
-				w.breaksLocked(arrival, "%s dropped the event of %s, which is there", a.who, p.name)
-			}
-		}
-	}
-	want := want{drops: true}
-	for _, id := range a.sent {
-		if l := w.mails[id]; l != nil && a.now.Sub(l.created) > mailKept {
-			want.sent = append(want.sent, l)
-		}
-	}
-	return want
-}
-
-func (w *world) org(id string) *org {
-	for _, o := range w.orgs {
-		if o.id == id {
-			return o
-		}
-	}
-	return nil
-}
-
-func (w *world) endpointOf(orgID, id string) *endpoint {
-	for _, e := range w.endpoints {
-		if e.orgID == orgID && e.id == id {
-			return e
-		}
-	}
-	return nil
-}
-
-func (w *world) endpointByNumber(number uint64) *endpoint {
-	for _, e := range w.endpoints {
-		if e.number == number {
-			return e
-		}
-	}
-	return nil
 }

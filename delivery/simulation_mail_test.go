@@ -13,36 +13,36 @@ import (
 type letter struct {
 	id, to  string
 	created time.Time
-	put     time.Time // when the latest commit that changed it was made
+	moved   time.Time // when the latest commit that changed it was made
 	due     time.Time
 	tries   int
-	gone    bool
-	process int // that tried last
-	sent    bool
+	gone    bool // sent, or given up
+	process int  // that tried last
+	sent    bool // by the last try
 	tried   bool // the outcome of the last try is not committed yet
 }
 
 // post is the mail server. The world's lock guards it.
 type post struct {
 	failing  float64
-	closedTo time.Time
+	failsTo  time.Time
 	requests uint64
 }
 
 var errPost = errors.New("mail server: try again later")
 
 func (w *world) setMail() {
-	failing, closed := pick(w.Rand, []float64{0, 0.3, 0.8}), upTo(w.Rand, 10*time.Hour)
+	failing, span := pick(w.Rand, []float64{0, 0.3, 0.8}), upTo(w.Rand, 10*time.Hour)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.post.failing, w.post.closedTo = failing, time.Now().Add(closed)
-	w.noteLocked("the mail server fails %.0f%%, for %s", 100*failing, closed)
+	w.post.failing, w.post.failsTo = failing, time.Now().Add(span)
+	w.noteLocked("the mail server fails %.0f%% of the mail for %s", 100*failing, span)
 }
 
 // sendMail is how a process reaches the mail server.
 func (w *world) sendMail(p *process) func(context.Context, mail.Message) error {
 	return func(ctx context.Context, m mail.Message) error {
-		after, fails := w.mails_(p, m)
+		after, fails := w.posted(p, m)
 		if err := wait(ctx, after); err != nil {
 			return err
 		}
@@ -62,7 +62,9 @@ func (w *world) sendMail(p *process) func(context.Context, mail.Message) error {
 	}
 }
 
-func (w *world) mails_(p *process, m mail.Message) (after time.Duration, fails bool) {
+// posted holds a mail that is on its way to those that were written, and says
+// what becomes of it.
+func (w *world) posted(p *process, m mail.Message) (after time.Duration, fails bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.post.requests++
@@ -76,7 +78,7 @@ func (w *world) mails_(p *process, m mail.Message) (after time.Duration, fails b
 	case l.due.After(time.Now()):
 		w.breaksLocked(disabling, "the mail %s is sent before it is due", m.ID)
 	}
-	return upTo(r, 2*time.Second), time.Now().Before(w.post.closedTo) && r.Float64() < w.post.failing
+	return upTo(r, 2*time.Second), time.Now().Before(w.post.failsTo) && r.Float64() < w.post.failing
 }
 
 var (
@@ -115,7 +117,7 @@ func (w *world) mailed(p *process, a *act) (want want) {
 // holdMails holds the mail that is queued, put off and done with to what must
 // be.
 func (w *world) holdMails(a *act, want *want) {
-	var written, put []string
+	var written []string
 	var moved, sent []*letter
 	for _, m := range a.mails {
 		l := w.mails[m.ID]
@@ -127,7 +129,7 @@ func (w *world) holdMails(a *act, want *want) {
 		} else {
 			moved = append(moved, l)
 		}
-		if l.put = time.Now(); !l.due.Equal(m.DueAt) || l.tries != m.Attempts {
+		if l.moved = time.Now(); !l.due.Equal(m.DueAt) || l.tries != m.Attempts {
 			w.breaksLocked(disabling, "the mail %s is due %s after %d tries, not %s after %d", l.id, m.DueAt, m.Attempts, l.due, l.tries)
 		}
 	}
@@ -137,8 +139,7 @@ func (w *world) holdMails(a *act, want *want) {
 			sent = append(sent, l)
 		}
 	}
-	put = want.mailTo
-	if !sameSet(written, put) || !sameSet(moved, want.mails) || !sameSet(sent, want.sent) {
-		w.breaksLocked(disabling, "%s writes mail to %q, not to %q; puts off %d and is done with %d", a.who, written, put, len(moved), len(sent))
+	if !sameSet(written, want.mailTo) || !sameSet(moved, want.mails) || !sameSet(sent, want.sent) {
+		w.breaksLocked(disabling, "%s writes mail to %q, not to %q; puts off %d and is done with %d", a.who, written, want.mailTo, len(moved), len(sent))
 	}
 }

@@ -33,6 +33,8 @@ type endpoint struct {
 	lastTaken  time.Time // end of the latest attempt whose acknowledgement was committed
 	claimed    int       // deliveries in hand
 	idleSince  time.Time // when that fell to none
+	landedAt   time.Time // when the latest attempt was done with
+	timedOut   bool      // that was for want of an answer
 	looks      int       // in a row that found nothing due, since
 	happened   int       // something did
 }
@@ -91,9 +93,37 @@ type try struct {
 	process    int // which of the processes made it
 	start, end time.Time
 	over       bool
+	timedOut   bool
 	acked      bool // the dispatcher saw a 2xx
 	taken      bool // the receiver took it
 	recorded   bool // its outcome was committed
+}
+
+func (w *world) org(id string) *org {
+	for _, o := range w.orgs {
+		if o.id == id {
+			return o
+		}
+	}
+	return nil
+}
+
+func (w *world) endpointOf(orgID, id string) *endpoint {
+	for _, e := range w.endpoints {
+		if e.orgID == orgID && e.id == id {
+			return e
+		}
+	}
+	return nil
+}
+
+func (w *world) endpointByNumber(number uint64) *endpoint {
+	for _, e := range w.endpoints {
+		if e.number == number {
+			return e
+		}
+	}
+	return nil
 }
 
 func floorMs(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

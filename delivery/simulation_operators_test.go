@@ -36,7 +36,7 @@ func (w *world) disable(e *endpoint) {
 		return want
 	})
 	w.client(func(ctx context.Context) {
-		w.update(f, ctx, func(tx store.Tx) error { return store.DisableEndpoint(tx, "", e.orgID, e.id) })
+		w.update(ctx, f, func(tx store.Tx) error { return store.DisableEndpoint(tx, "", e.orgID, e.id) })
 	})
 }
 
@@ -50,7 +50,7 @@ func (w *world) enable(e *endpoint) {
 		return want
 	})
 	w.client(func(ctx context.Context) {
-		w.update(f, ctx, func(tx store.Tx) error { return store.EnableEndpoint(tx, "", e.orgID, e.id) })
+		w.update(ctx, f, func(tx store.Tx) error { return store.EnableEndpoint(tx, "", e.orgID, e.id) })
 	})
 }
 
@@ -69,7 +69,7 @@ func (w *world) rotate(e *endpoint) {
 		return want
 	})
 	w.client(func(ctx context.Context) {
-		w.update(f, ctx, func(tx store.Tx) error {
+		w.update(ctx, f, func(tx store.Tx) error {
 			_, err := store.RotateSecret(tx, "", e.orgID, e.id, "", overlap)
 			return err
 		})
@@ -82,7 +82,7 @@ func (w *world) changePlan(o *org, plan string) {
 		return o.wanted("subscription.changed", plan)
 	})
 	w.client(func(ctx context.Context) {
-		w.update(f, ctx, func(tx store.Tx) error {
+		w.update(ctx, f, func(tx store.Tx) error {
 			return store.ChangeSubscription(tx, o.id, store.Subscription{Product: "p", Plan: plan, Interval: "year", Status: "active"})
 		})
 	})
@@ -108,7 +108,7 @@ func (w *world) replayOne(p *parcel) {
 		return want
 	})
 	w.client(func(ctx context.Context) {
-		w.update(f, ctx, func(tx store.Tx) error {
+		w.update(ctx, f, func(tx store.Tx) error {
 			_, err := store.Replay(tx, "", p.to.orgID, p.id)
 			return err
 		}, store.CodeNotFound)

@@ -27,7 +27,7 @@ var quiet = zerolog.Nop()
 
 func (w *world) open() {
 	s, err := boltstore.Open(w.path, boltstore.Options{
-		Now: w.clock, NoSync: true, MapSize: 16 << 20, BeforeCommit: w.beforeCommit,
+		Now: w.storeClock, NoSync: true, MapSize: 16 << 20, BeforeCommit: w.beforeCommit,
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -53,6 +53,7 @@ func (w *world) start() {
 	p.running.Go(func() { p.err = p.dispatcher.Run(ctx, grace) })
 	p.running.Go(func() { mailer.Run(ctx, grace) })
 	w.process = p
+	w.haste.turn(true)
 	w.calmFrom(time.Now())
 	w.note("process %d starts", p.number)
 }
@@ -95,6 +96,7 @@ func (w *world) stop(grace time.Duration) {
 }
 
 func (w *world) close() {
+	w.haste.turn(false)
 	if err := w.store.Close(); err != nil {
 		w.breaks(commits, "the store can't be closed: %v", err)
 	}

@@ -33,7 +33,7 @@ func (w *world) look() {
 		}
 	}
 	for _, l := range w.mails {
-		if late := time.Since(latest(l.due, l.put, w.calmAt)); !l.gone && late > time.Minute {
+		if late := time.Since(latest(l.due, l.moved, w.calmAt)); !l.gone && late > time.Minute {
 			w.breaksLocked(disabling, "the mail %s to %s is %s late", l.id, l.to, late)
 		}
 	}

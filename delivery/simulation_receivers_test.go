@@ -13,6 +13,7 @@ type character struct {
 	kind     string
 	failing  float64       // how much of what it gets a flaky or a lossy one fails
 	from, to time.Duration // when an absent one is absent, since the world began
+	beat     time.Duration // it answers in whole ones of these, often several at once
 }
 
 const (
@@ -30,6 +31,7 @@ func newCharacter(r *rand.Rand) character {
 	c.failing = pick(r, []float64{0.1, 0.4, 0.8})
 	c.from = upTo(r, 20*time.Hour)
 	c.to = c.from + upTo(r, 40*time.Hour)
+	c.beat = pick(r, []time.Duration{time.Microsecond, 5 * time.Millisecond})
 	return c
 }
 
@@ -55,7 +57,7 @@ const forever = time.Hour // longer than any deadline
 // not by what else goes on.
 func (e *endpoint) answer(seed uint64, age time.Duration) answer {
 	r := rand.New(rand.NewPCG(seed, e.number<<32|e.requests))
-	well := answer{after: upTo(r, 10*time.Millisecond), taken: true, status: pick(r, []int{200, 202, 204})}
+	well := answer{after: upTo(r, 10*time.Millisecond).Truncate(e.character.beat), taken: true, status: pick(r, []int{200, 202, 204})}
 	switch e.character.kind {
 	case slow:
 		well.after = upTo(r, 4*time.Second)

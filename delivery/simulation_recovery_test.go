@@ -10,20 +10,20 @@ import (
 
 // recovery is a Recover on its way: what it must do to which deliveries.
 type recovery struct {
-	w          *world
-	e          *endpoint
-	since, now time.Time
-	done       int
+	w     *world
+	e     *endpoint
+	since time.Time
+	began time.Time
+	now   time.Time // of the store, when it looked first
+	done  int
 }
 
 // recoverSince queues again what an endpoint did not get since a time.
 func (w *world) recoverSince(e *endpoint, since time.Time) {
 	r := &recovery{w: w, e: e, since: since}
-	f := w.as(fmt.Sprintf("recovering %s since %s", e.name, w.since(since)), r.expect)
+	f := lookout{w.as(fmt.Sprintf("recovering %s since %s", e.name, w.since(since)), r.expect), r}
 	w.client(func(ctx context.Context) {
-		w.mu.Lock()
-		r.now = floorMs(w.clock())
-		w.mu.Unlock()
+		r.began = time.Now()
 		n, err := store.Recover(ctx, f, "", e.orgID, e.id, since)
 		w.allow(f.who, err)
 		w.mu.Lock()
@@ -40,11 +40,24 @@ func (w *world) recoverSince(e *endpoint, since time.Time) {
 	})
 }
 
+// lookout is the store as a recovery sees it.
+type lookout struct {
+	face
+	r *recovery
+}
+
+func (f lookout) View(ctx context.Context, fn func(store.Tx) error) error {
+	return f.face.View(ctx, func(tx store.Tx) error {
+		f.r.now = tx.Now()
+		return fn(tx)
+	})
+}
+
 // left is what it should have found, and nobody else has changed since it
-// began. It takes no time.
+// began.
 func (r *recovery) left() (left []*parcel) {
 	for _, p := range r.w.parcels {
-		if r.means(p) && p.moved.Before(time.Now()) {
+		if r.means(p) && p.moved.Before(r.began) {
 			left = append(left, p)
 		}
 	}

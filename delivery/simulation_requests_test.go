@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -21,6 +22,9 @@ func (w *world) request(o *org) {
 	if w.IntN(3) == 0 {
 		key, e = w.olderKey(key, e)
 	}
+	w.mu.Lock()
+	w.asked[key] = e
+	w.mu.Unlock()
 	f := w.as("a request with "+key, func(a *act) want {
 		old, known := w.answers[key]
 		if known && !a.wrote() {
@@ -46,23 +50,14 @@ func (w *world) request(o *org) {
 func (w *world) olderKey(key string, e *endpoint) (string, *endpoint) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	keys := slices.Sorted(func(yield func(string) bool) {
-		for k := range w.asked {
-			if !yield(k) {
-				return
-			}
-		}
-	})
-	if len(keys) == 0 {
-		return key, e
+	if older := pick(w.Rand, slices.Sorted(maps.Keys(w.asked))); older != "" {
+		return older, w.asked[older]
 	}
-	key = pick(w.Rand, keys)
-	return key, w.asked[key]
+	return key, e
 }
 
 func (w *world) ask(ctx context.Context, desk *desk, f face, key string, e *endpoint) {
 	w.mu.Lock()
-	w.asked[key] = e
 	before, known := w.answers[key]
 	w.mu.Unlock()
 	print := store.FingerprintOf("POST", e.id, "", nil)

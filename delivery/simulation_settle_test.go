@@ -92,7 +92,7 @@ func (w *world) lookForLostOutcomes(p *process, calm bool) {
 	defer w.mu.Unlock()
 	for _, parcel := range w.parcels {
 		t := parcel.lastTry()
-		if t != nil && t.process == p.number && t.over && !t.recorded && t.end.Before(p.graceEndsAt) && calm {
+		if t != nil && t.process == p.number && t.over && !t.recorded && t.end.Before(p.graceEndsAt.Add(-time.Second)) && calm {
 			w.breaksLocked(duplicates, "the outcome of an attempt of %s is lost, which ended %s before the grace did", parcel.name, p.graceEndsAt.Sub(t.end))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 var (
 	oneSeed = flag.Uint64("simulation.seed", 0, "simulate this seed alone and log all that happens; 0 simulates simulation.seeds of them")
-	seeds   = flag.Uint64("simulation.seeds", 6, "how many seeds are simulated, from 1 on")
+	seeds   = flag.Uint64("simulation.seeds", 20, "how many seeds are simulated, from 1 on")
 )
 
 // TestSimulation lets days pass in a small world, where all goes wrong that may:
@@ -19,9 +19,9 @@ var (
 // the mailer are the real ones; the network, the mail server and the time are
 // not, so that hours take no time at all.
 //
-// The world keeps the promises in mind (promise_test.go) and holds each of
-// their steps to them. What a seed does is its own, but for the order of what
-// happens at the same instant.
+// The world knows what was accepted, and holds each commit, each attempt and what
+// a restart finds to the promises (simulation_report_test.go). What a seed does is
+// its own, but for the order of what happens at the same instant.
 //
 //	go test -race ./delivery -run '^TestSimulation$' -simulation.seeds=500
 func TestSimulation(t *testing.T) {
