@@ -17,15 +17,14 @@ var pauses = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, 125
 
 // Claim holds what the dispatcher takes in hand to what it may take.
 func (f face) Claim(ctx context.Context, number uint64, now time.Time, limit int) (store.Claims, error) {
+	if f.w.isBroken() {
+		return store.Claims{}, errBroken
+	}
 	f.w.mu.Lock()
 	e := f.w.endpointByNumber(number)
 	disabledBy := e.disabledBy
 	wasDisabled := disabledBy != nil && disabledBy.returned
-	broken := f.w.broken != ""
 	f.w.mu.Unlock()
-	if broken {
-		return store.Claims{}, errDead // so that it rests, whatever is wrong with it
-	}
 
 	claims, err := f.Store.Claim(ctx, number, now, limit)
 

@@ -49,5 +49,5 @@ func (w *world) restless(e *endpoint, found int, err error) error {
 		return err
 	}
 	w.breaksLocked(memory, "the dispatcher looks again and again for what is due to %s, and finds nothing", e.name)
-	return errDead
+	return errBroken
 }

@@ -64,6 +64,9 @@ func (a *act) wrote() bool {
 
 // Update watches what is written, and what became of it.
 func (f face) Update(ctx context.Context, fn func(store.Tx) error) error {
+	if f.w.isBroken() {
+		return errBroken
+	}
 	a := &act{who: f.who, expect: f.expect}
 	err := f.Store.Update(ctx, func(tx store.Tx) error {
 		*a = act{who: f.who, expect: f.expect, now: tx.Now()}
