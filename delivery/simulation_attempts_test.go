@@ -117,6 +117,9 @@ func (w *world) attempted(process *process, a *act) (want want) {
 		w.breaksLocked(schedule, "an outcome is written for %s, and no attempt has ended since the last", p.name)
 		return want
 	}
+	if t.cut {
+		w.breaksLocked(schedule, "an attempt of %s is counted, which a stop cut off", p.name)
+	}
 	want.moved = []*parcel{p}
 	w.interfere(p)
 	if w.count(p, t); p.state == store.StateFailed {

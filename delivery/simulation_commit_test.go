@@ -48,8 +48,8 @@ func (w *world) hold(a *act, want want) {
 	w.holdMoved(a, want.moved)
 	w.holdEndpoints(a, want.endpoints)
 	w.holdMails(a, &want)
-	if !want.drops && len(a.dropped)+len(a.unheard) > 0 {
-		w.breaksLocked(arrival, "%s dropped the deliveries %v", a.who, a.dropped)
+	if !want.drops && len(a.dropped)+len(a.unheard)+a.expired > 0 {
+		w.breaksLocked(arrival, "%s dropped the deliveries %v, and %d answers", a.who, a.dropped, a.expired)
 	}
 	if got := len(a.answers); (got == 1) != (want.answer != "") || got == 1 && a.answers[0].Key != want.answer {
 		w.breaksLocked(commits, "%s keeps %d answers under keys in this commit; the key is %q", a.who, got, want.answer)

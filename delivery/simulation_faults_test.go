@@ -72,7 +72,7 @@ func (w *world) trouble() {
 	case n < 18:
 		w.burst()
 		w.yield()
-		w.stop(upTo(w.Rand, pick(w.Rand, []time.Duration{2, 1000 * time.Millisecond, 20 * time.Second})))
+		w.stop(upTo(w.Rand, pick(w.Rand, []time.Duration{time.Nanosecond, time.Second, 20 * time.Second})))
 	case n < 25:
 		w.setClock(upTo(w.Rand, 18*time.Second) - 9*time.Second)
 	case n < 30:

@@ -93,6 +93,7 @@ type try struct {
 	process    int // which of the processes made it
 	start, end time.Time
 	over       bool
+	cut        bool // by a stop: it does not count
 	timedOut   bool
 	acked      bool // the dispatcher saw a 2xx
 	taken      bool // the receiver took it

@@ -115,7 +115,7 @@ func (w *world) ends(p *parcel, t *try, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.landsLocked(p, t)
-	t.timedOut = err == context.DeadlineExceeded
+	t.timedOut, t.cut = err == context.DeadlineExceeded, err == context.Canceled
 	w.noteLocked("%s to %s ends in vain: %v", p.name, p.to.name, err)
 	return err
 }

@@ -40,6 +40,7 @@ type act struct {
 	mails     []store.Mail
 	sent      []string // mails that were dropped
 	answers   []store.IdempotencyRecord
+	expired   int // answers that were dropped
 
 	committed  bool
 	returned   bool
@@ -59,7 +60,7 @@ func (a *act) brief() string {
 }
 
 func (a *act) wrote() bool {
-	return len(a.audits)+len(a.events)+len(a.put)+len(a.dropped)+len(a.endpoints)+len(a.mails)+len(a.sent)+len(a.answers) > 0
+	return len(a.audits)+len(a.events)+len(a.put)+len(a.dropped)+len(a.endpoints)+len(a.mails)+len(a.sent)+len(a.answers)+a.expired > 0
 }
 
 // Update watches what is written, and what became of it.
@@ -170,4 +171,10 @@ func (t watched) DeleteMail(id string) error {
 func (t watched) AddIdempotencyRecord(r store.IdempotencyRecord) error {
 	t.a.answers = append(t.a.answers, r)
 	return t.Tx.AddIdempotencyRecord(r)
+}
+
+func (t watched) ExpireIdempotencyRecords(limit int) (int, error) {
+	n, err := t.Tx.ExpireIdempotencyRecords(limit)
+	t.a.expired += n
+	return n, err
 }
