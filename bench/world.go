@@ -69,7 +69,7 @@ const owner = "usr_owner"
 
 func (o *tenant) write(tx store.Tx, number int) error {
 	o.id = fmt.Sprintf("org_bench_%02d", number)
-	_, err := store.CreateOrg(tx, store.Org{ID: o.id, Name: "Bench", Subscription: store.Subscription{
+	_, err := store.ImportOrg(tx, store.Org{ID: o.id, Name: "Bench", Subscription: store.Subscription{
 		Product: "teamdata", Plan: "business", Interval: "none", Status: "active",
 	}})
 	if err != nil {
@@ -80,7 +80,7 @@ func (o *tenant) write(tx store.Tx, number int) error {
 	}
 	secret, id := store.NewSecret(), fmt.Sprintf("key_bench_%02d", number)
 	o.key = id + "." + secret
-	_, err = store.CreateKey(tx, store.APIKey{
+	_, err = store.ImportKey(tx, store.APIKey{
 		ID: id, OrgID: o.id, SecretHash: store.HashSecret(secret), Scopes: store.ScopeRead | store.ScopeWrite, CreatedBy: owner,
 	})
 	if err != nil {
@@ -105,7 +105,7 @@ func (o *tenant) writePeople(tx store.Tx) error {
 func (o *tenant) writeEndpoints(tx store.Tx, number int) error {
 	o.endpoints = nil // an Update may run twice
 	for i, url := range o.urls {
-		e, err := store.CreateEndpoint(tx, store.Endpoint{
+		e, err := store.ImportEndpoint(tx, store.Endpoint{
 			ID: fmt.Sprintf("whe_bench_%02d_%02d", number, i), OrgID: o.id, URL: url, Events: []string{store.EventWebhookTest},
 		})
 		if err != nil {

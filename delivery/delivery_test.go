@@ -30,7 +30,7 @@ func newBench(t testing.TB) *bench {
 	b := &bench{TB: t, path: filepath.Join(t.TempDir(), "teamdata.db")}
 	b.open()
 	b.update(func(tx store.Tx) error {
-		_, err := store.CreateOrg(tx, store.Org{ID: testOrg, Name: "Test"})
+		_, err := store.ImportOrg(tx, store.Org{ID: testOrg, Name: "Test"})
 		return err
 	})
 	t.Cleanup(func() { b.store.Close() })
@@ -59,7 +59,7 @@ func (b *bench) endpoint(url string, events ...string) (e store.Endpoint) {
 		events = []string{store.EventWebhookTest}
 	}
 	b.update(func(tx store.Tx) (err error) {
-		e, err = store.CreateEndpoint(tx, store.Endpoint{OrgID: testOrg, URL: url, Events: events})
+		e, err = store.ImportEndpoint(tx, store.Endpoint{OrgID: testOrg, URL: url, Events: events})
 		return err
 	})
 	return e

@@ -68,10 +68,10 @@ func TestEventsFanOut(t *testing.T) {
 		},
 		store.EventInstructionsChanged: func(tx store.Tx) error { return store.SetInstructions(tx, "", testOrg, "Be brief.", true) },
 	}
-	for _, name := range store.EventTypes[:5] {
+	for _, name := range store.BuiltInEventTypes[:5] {
 		b.endpoint(r.URL+"/"+name, name)
 	}
-	for _, name := range store.EventTypes[:5] {
+	for _, name := range store.BuiltInEventTypes[:5] {
 		b.update(changes[name])
 		var body struct{ Type string }
 		if err := json.Unmarshal(r.next(t).body, &body); err != nil || body.Type != name {

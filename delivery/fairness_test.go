@@ -96,10 +96,10 @@ func (r received) endpoint() string {
 func (b *bench) smallOrg(url string) (e store.Endpoint) {
 	b.Helper()
 	b.update(func(tx store.Tx) (err error) {
-		if _, err = store.CreateOrg(tx, store.Org{ID: "org_small", Name: "Small"}); err != nil {
+		if _, err = store.ImportOrg(tx, store.Org{ID: "org_small", Name: "Small"}); err != nil {
 			return err
 		}
-		e, err = store.CreateEndpoint(tx, store.Endpoint{OrgID: "org_small", URL: url, Events: []string{store.EventWebhookTest}})
+		e, err = store.ImportEndpoint(tx, store.Endpoint{OrgID: "org_small", URL: url, Events: []string{store.EventWebhookTest}})
 		return err
 	})
 	return e

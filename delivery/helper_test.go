@@ -39,7 +39,7 @@ func (b *bench) sendToAll(urls []string) (deliveryIDs []string) {
 	b.Helper()
 	b.update(func(tx store.Tx) error {
 		for _, url := range urls {
-			e, err := store.CreateEndpoint(tx, store.Endpoint{OrgID: testOrg, URL: url, Events: []string{store.EventWebhookTest}})
+			e, err := store.ImportEndpoint(tx, store.Endpoint{OrgID: testOrg, URL: url, Events: []string{store.EventWebhookTest}})
 			if err != nil {
 				return err
 			}

@@ -28,7 +28,7 @@ func (w *world) found() {
 func (w *world) foundOrg(tx store.Tx, id string) error {
 	o := &org{id: id, webhooks: true, managers: map[string]string{}}
 	w.orgs = append(w.orgs, o)
-	if _, err := store.CreateOrg(tx, store.Org{ID: id, Name: id}); err != nil {
+	if _, err := store.ImportOrg(tx, store.Org{ID: id, Name: id}); err != nil {
 		return err
 	}
 	for _, role := range []string{store.RoleOwner, store.RoleAdmin} {
@@ -54,7 +54,7 @@ func (w *world) foundEndpoint(tx store.Tx, o *org) error {
 		"file.uploaded", "file.uploaded", "member.added", "member.removed", "webhook.test", "subscription.changed")}
 	n := len(w.endpoints) + 1
 	e.name = fmt.Sprintf("e%d(%s)", n, e.character.kind)
-	made, err := store.CreateEndpoint(tx, store.Endpoint{OrgID: o.id, URL: fmt.Sprintf("https://e%d.example/hook", n), Events: e.selects})
+	made, err := store.ImportEndpoint(tx, store.Endpoint{OrgID: o.id, URL: fmt.Sprintf("https://e%d.example/hook", n), Events: e.selects})
 	e.id, e.number, e.url, e.keys = made.ID, made.Number, made.URL, []keys{{secret: made.Secret}}
 	o.endpoints, w.endpoints = append(o.endpoints, e), append(w.endpoints, e)
 	w.noteLocked("%s of %s has %s", e.name, o.id, strings.Join(e.selects, ", "))

@@ -21,7 +21,7 @@ func TestOrderOfChecks(t *testing.T) {
 	)
 	w := newWorld(t, Config{KeyRate: 4, ClientRate: 1})
 	w.update(func(tx store.Tx) error {
-		_, err := store.CreateKey(tx, store.APIKey{
+		_, err := store.ImportKey(tx, store.APIKey{
 			ID: "key_free_read", OrgID: "org_free", Scopes: store.ScopeRead, CreatedBy: "usr_fay",
 			SecretHash: store.HashSecret(fixtureSecret),
 		})
@@ -136,16 +136,16 @@ func answerTo(t *testing.T, method, path string, features store.Feature, scopes 
 			return err
 		}
 		sub := store.Subscription{Product: "p", Plan: "odd", Interval: "i", Status: "trialing"}
-		if _, err := store.CreateOrg(tx, store.Org{ID: "org_odd", Name: "Odd", Subscription: sub}); err != nil {
+		if _, err := store.ImportOrg(tx, store.Org{ID: "org_odd", Name: "Odd", Subscription: sub}); err != nil {
 			return err
 		}
 		if _, err := store.ImportMember(tx, store.Member{OrgID: "org_odd", UserID: "usr_odd", Role: "admin"}); err != nil {
 			return err
 		}
-		if _, err := store.CreateEndpoint(tx, store.Endpoint{ID: "whe_1", OrgID: "org_odd", URL: "https://a.example", Events: []string{"member.added"}}); err != nil {
+		if _, err := store.ImportEndpoint(tx, store.Endpoint{ID: "whe_1", OrgID: "org_odd", URL: "https://a.example", Events: []string{"member.added"}}); err != nil {
 			return err
 		}
-		_, err := store.CreateKey(tx, store.APIKey{
+		_, err := store.ImportKey(tx, store.APIKey{
 			ID: "key_odd", OrgID: "org_odd", Scopes: scopes, CreatedBy: "usr_odd", SecretHash: store.HashSecret(fixtureSecret),
 		})
 		return err

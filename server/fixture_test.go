@@ -139,7 +139,7 @@ func fillOrgs(tx store.Tx) error {
 		{"org_lapsed", "business", "canceled"},
 	} {
 		sub := store.Subscription{Product: "teamdata", Plan: o.plan, Interval: "month", Status: o.status}
-		if _, err := store.CreateOrg(tx, store.Org{ID: o.id, Name: o.id, Subscription: sub}); err != nil {
+		if _, err := store.ImportOrg(tx, store.Org{ID: o.id, Name: o.id, Subscription: sub}); err != nil {
 			return err
 		}
 	}
@@ -193,7 +193,7 @@ func fillKeys(tx store.Tx) error {
 		{ID: "key_lapsed", OrgID: "org_lapsed", Scopes: both, CreatedBy: "usr_liz"},
 	} {
 		k.SecretHash = store.HashSecret(fixtureSecret)
-		if _, err := store.CreateKey(tx, k); err != nil {
+		if _, err := store.ImportKey(tx, k); err != nil {
 			return err
 		}
 	}
@@ -207,7 +207,7 @@ func fillEndpoints(tx store.Tx) error {
 		{ID: "whe_theirs", OrgID: "org_team"},
 	} {
 		e.URL, e.Events = "https://hooks.example/in", []string{store.EventMemberAdded}
-		if _, err := store.CreateEndpoint(tx, e); err != nil {
+		if _, err := store.ImportEndpoint(tx, e); err != nil {
 			return err
 		}
 	}

@@ -128,9 +128,9 @@ func (k APIKey) check() error {
 	return nil
 }
 
-// CreateKey adds a key, whose secret the caller has hashed. A missing id or
+// ImportKey adds a key, whose secret the caller has hashed. A missing id or
 // creation time is filled in.
-func CreateKey(tx Tx, k APIKey) (APIKey, error) {
+func ImportKey(tx Tx, k APIKey) (APIKey, error) {
 	if k.ID == "" {
 		k.ID = tx.NewID(PrefixAPIKey)
 	}

@@ -58,7 +58,7 @@ func (e *Endpoint) checkEvents() error {
 	}
 	for i, name := range e.Events {
 		if !IsEventType(name) {
-			return Invalid("events", "%.64q is not an event type; there are %s", name, strings.Join(EventTypes, ", "))
+			return Invalid("events", "%.64q is not an event type; there are %s", name, strings.Join(BuiltInEventTypes, ", "))
 		}
 		if slices.Contains(e.Events[:i], name) {
 			return Invalid("events", "%q is there twice", name)
@@ -89,9 +89,9 @@ func CheckEndpointURL(address string) error {
 	return nil
 }
 
-// CreateEndpoint adds an endpoint. A missing id, secret or creation time is
+// ImportEndpoint adds an endpoint. A missing id, secret or creation time is
 // filled in; the engine gives the number.
-func CreateEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
+func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 	if e.ID == "" {
 		e.ID = tx.NewID(PrefixEndpoint)
 	}

@@ -16,14 +16,14 @@ const (
 	EventWebhookTest         = "webhook.test"
 )
 
-// EventTypes are all of them, in the contract's order.
-var EventTypes = []string{
+// BuiltInEventTypes are all of them, in the contract's order.
+var BuiltInEventTypes = []string{
 	EventMemberAdded, EventMemberRemoved, EventSubscriptionChanged,
 	EventFileUploaded, EventInstructionsChanged, EventWebhookTest,
 }
 
 // IsEventType tells whether there is an event type of that name.
-func IsEventType(name string) bool { return slices.Contains(EventTypes, name) }
+func IsEventType(name string) bool { return slices.Contains(BuiltInEventTypes, name) }
 
 // Event is something that happened in an org, as it is sent.
 type Event struct {

@@ -31,9 +31,9 @@ var grantingStatuses = []string{"active", "trialing", "pastDue"}
 // Grants tells whether the subscription's status grants the plan's features.
 func (s Subscription) Grants() bool { return slices.Contains(grantingStatuses, s.Status) }
 
-// CreateOrg adds an org. A missing id, creation time or subscription is
+// ImportOrg adds an org. A missing id, creation time or subscription is
 // filled in; the default is an active subscription of DefaultPlan.
-func CreateOrg(tx Tx, o Org) (Org, error) {
+func ImportOrg(tx Tx, o Org) (Org, error) {
 	if o.ID == "" {
 		o.ID = tx.NewID(PrefixOrg)
 	}

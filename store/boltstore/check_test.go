@@ -24,7 +24,7 @@ func newWhole(t *testing.T) *fixture {
 	f := newFilled(t)
 	f.sendTests(2)
 	f.update(func(tx store.Tx) error {
-		_, errKey := store.CreateKey(tx, store.APIKey{ID: "key_1", OrgID: testOrg, Scopes: store.ScopeRead, CreatedBy: "usr_owner"})
+		_, errKey := store.ImportKey(tx, store.APIKey{ID: "key_1", OrgID: testOrg, Scopes: store.ScopeRead, CreatedBy: "usr_owner"})
 		_, errAdd := store.ImportMember(tx, store.Member{OrgID: testOrg, ID: "mem_gone", UserID: "usr_gone", Role: "guest"})
 		return errors.Join(errKey, errAdd,
 			attempted(store.Attempt{Status: 200})(tx),

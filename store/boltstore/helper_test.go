@@ -55,10 +55,10 @@ func (f *fixture) close() {
 func (f *fixture) fill() {
 	f.Helper()
 	f.update(func(tx store.Tx) error {
-		if _, err := store.CreateOrg(tx, store.Org{ID: testOrg, Name: "Test"}); err != nil {
+		if _, err := store.ImportOrg(tx, store.Org{ID: testOrg, Name: "Test"}); err != nil {
 			return err
 		}
-		_, err := store.CreateEndpoint(tx, store.Endpoint{
+		_, err := store.ImportEndpoint(tx, store.Endpoint{
 			ID: "whe_1", OrgID: testOrg, URL: "https://receiver.example/hook", Events: []string{store.EventMemberAdded},
 		})
 		return err

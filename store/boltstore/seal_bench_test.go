@@ -22,7 +22,7 @@ func BenchmarkSealed(b *testing.B) {
 			f := newFixture(b, kind.o)
 			f.update(func(tx store.Tx) (err error) {
 				for i := range endpoints - 1 {
-					_, e := store.CreateEndpoint(tx, store.Endpoint{
+					_, e := store.ImportEndpoint(tx, store.Endpoint{
 						ID: fmt.Sprint("whe_", i+2), OrgID: testOrg, URL: "https://receiver.example/hook", Events: []string{store.EventMemberAdded},
 					})
 					err = errors.Join(err, e)

@@ -40,8 +40,8 @@ func (f *fixture) addSecrets() {
 	f.Helper()
 	f.update(func(tx store.Tx) error {
 		for id, secret := range map[string]string{"whe_a": secrets[0], "whe_b": secrets[1]} {
-			_, err := store.CreateEndpoint(tx, store.Endpoint{
-				ID: id, OrgID: testOrg, URL: "https://receiver.example/" + id, Events: store.EventTypes, Secret: secret,
+			_, err := store.ImportEndpoint(tx, store.Endpoint{
+				ID: id, OrgID: testOrg, URL: "https://receiver.example/" + id, Events: store.BuiltInEventTypes, Secret: secret,
 			})
 			if err != nil {
 				return err

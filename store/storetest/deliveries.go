@@ -11,7 +11,7 @@ import (
 func testEndpoints(s *subject) {
 	full := store.Endpoint{
 		ID: longID, OrgID: acme, URL: "https://example.com/" + strings.Repeat("x", 2028), Description: unicode + longText,
-		Events: store.EventTypes, Secret: "whsec_" + strings.Repeat("A", 88), CreatedAt: firstMs, DisabledAt: lastMs,
+		Events: store.BuiltInEventTypes, Secret: "whsec_" + strings.Repeat("A", 88), CreatedAt: firstMs, DisabledAt: lastMs,
 	}
 	plain := store.Endpoint{ID: "e", OrgID: acme, Events: []string{"x"}, CreatedAt: someTime}
 	s.update(func(tx store.Tx) (err error) {

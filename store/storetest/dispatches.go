@@ -14,7 +14,7 @@ func (h *history) createEndpoint() operation {
 	e := newEndpoint(h.org(), pick(h, h.names.endpoints))
 	e.Events = e.Events[:1+h.IntN(len(e.Events))]
 	return op(func(tx store.Tx) error {
-		_, err := store.CreateEndpoint(tx, e)
+		_, err := store.ImportEndpoint(tx, e)
 		return err
 	}, "create endpoint %q in %q for %d event types", e.ID, e.OrgID, len(e.Events))
 }

@@ -50,8 +50,8 @@ func changeEverything(tx store.Tx, first, second string) error {
 	org.Name = "changed"
 	endpoint := newEndpoint(acme, "whe_1")
 	endpoint.Number, endpoint.DisabledAt = 1, tx.Now()
-	_, errOrg := store.CreateOrg(tx, store.Org{ID: "org_new", Name: "New"})
-	_, errEndpoint := store.CreateEndpoint(tx, newEndpoint(acme, "whe_new"))
+	_, errOrg := store.ImportOrg(tx, store.Org{ID: "org_new", Name: "New"})
+	_, errEndpoint := store.ImportEndpoint(tx, newEndpoint(acme, "whe_new"))
 	_, errMember := store.AddMember(tx, ada, store.Member{OrgID: acme, UserID: "usr_new", Role: store.RoleOwner})
 	_, errTest := store.SendTest(tx, acme, "whe_1")
 	_, errExpire := tx.ExpireIdempotencyRecords(100)
@@ -78,7 +78,7 @@ func attemptNow(tx store.Tx, id string, a store.Attempt) error {
 }
 
 func createKey(tx store.Tx, id string) error {
-	_, err := store.CreateKey(tx, store.APIKey{ID: id, OrgID: acme, Scopes: store.ScopeRead, CreatedBy: ada})
+	_, err := store.ImportKey(tx, store.APIKey{ID: id, OrgID: acme, Scopes: store.ScopeRead, CreatedBy: ada})
 	return err
 }
 

@@ -79,7 +79,7 @@ func testAccessGeneration(s *subject) {
 			return store.AddPlan(tx, store.Plan{Name: "pro", Features: store.FeatureAPI})
 		}},
 		{"an org is made", func(tx store.Tx) error {
-			_, err := store.CreateOrg(tx, store.Org{ID: "org_new", Name: "New"})
+			_, err := store.ImportOrg(tx, store.Org{ID: "org_new", Name: "New"})
 			return err
 		}},
 	} {

@@ -70,7 +70,7 @@ func (h *history) createOrg() operation {
 		o.Subscription = h.subscription()
 	}
 	return op(func(tx store.Tx) error {
-		_, err := store.CreateOrg(tx, o)
+		_, err := store.ImportOrg(tx, o)
 		return err
 	}, "create org %q with plan %q", o.ID, o.Subscription.Plan)
 }
@@ -139,7 +139,7 @@ func (h *history) setInstructions() operation {
 func (h *history) createKey() operation {
 	k := store.APIKey{ID: pick(h, h.names.keys), OrgID: h.org(), Scopes: store.ScopeRead, CreatedBy: h.user()}
 	return op(func(tx store.Tx) error {
-		_, err := store.CreateKey(tx, k)
+		_, err := store.ImportKey(tx, k)
 		return err
 	}, "create key %q of %q in %q", k.ID, k.CreatedBy, k.OrgID)
 }

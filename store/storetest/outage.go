@@ -40,7 +40,7 @@ func testOutages(s *subject) {
 	for i, outage := range outages {
 		id := fmt.Sprintf("whe_%d", i+10)
 		s.update(func(tx store.Tx) error {
-			_, err := store.CreateEndpoint(tx, newEndpoint(acme, id))
+			_, err := store.ImportEndpoint(tx, newEndpoint(acme, id))
 			return err
 		})
 		ids := s.sendTests(id, 2)
@@ -65,7 +65,7 @@ func testOutages(s *subject) {
 func (s *subject) outageElsewhere() {
 	s.Helper()
 	s.update(func(tx store.Tx) error {
-		_, err := store.CreateEndpoint(tx, newEndpoint(acme, "whe_2"))
+		_, err := store.ImportEndpoint(tx, newEndpoint(acme, "whe_2"))
 		return err
 	})
 	failing, good := s.sendTests("whe_2", 1)[0], s.sendTests("whe_1", 1)[0]

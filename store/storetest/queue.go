@@ -74,7 +74,7 @@ func (s *subject) toldInCommitOrder(told *notices) {
 	endpoints := make([]store.Endpoint, writers)
 	s.update(func(tx store.Tx) (err error) {
 		for w := range endpoints {
-			endpoints[w], err = store.CreateEndpoint(tx, newEndpoint(acme, fmt.Sprintf("whe_w%d", w)))
+			endpoints[w], err = store.ImportEndpoint(tx, newEndpoint(acme, fmt.Sprintf("whe_w%d", w)))
 		}
 		return err
 	})
@@ -116,8 +116,8 @@ func testEachDue(s *subject) {
 	var second, idle store.Endpoint
 	var late, early store.Delivery
 	s.update(func(tx store.Tx) (err error) {
-		second, _ = store.CreateEndpoint(tx, newEndpoint(other, "whe_1"))
-		idle, _ = store.CreateEndpoint(tx, newEndpoint(acme, "whe_idle"))
+		second, _ = store.ImportEndpoint(tx, newEndpoint(other, "whe_1"))
+		idle, _ = store.ImportEndpoint(tx, newEndpoint(acme, "whe_idle"))
 		late, _ = store.SendTest(tx, acme, first.ID)
 		early, err = store.SendTest(tx, acme, first.ID)
 		return err

@@ -22,7 +22,7 @@ func testRetention(s *subject) {
 	first := s.seed()
 	var second store.Endpoint
 	s.update(func(tx store.Tx) (err error) {
-		second, err = store.CreateEndpoint(tx, newEndpoint(acme, "whe_2"))
+		second, err = store.ImportEndpoint(tx, newEndpoint(acme, "whe_2"))
 		return err
 	})
 	s.update(upload)
@@ -61,7 +61,7 @@ func testRetention(s *subject) {
 func testRetentionLeaves(s *subject) {
 	s.seed()
 	s.update(func(tx store.Tx) error {
-		_, err := store.CreateEndpoint(tx, newEndpoint(acme, "whe_2"))
+		_, err := store.ImportEndpoint(tx, newEndpoint(acme, "whe_2"))
 		return err
 	})
 	held := s.sendTests("whe_2", 1)[0]

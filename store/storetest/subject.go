@@ -108,14 +108,14 @@ func (s *subject) seed() (endpoint store.Endpoint) {
 	s.Helper()
 	s.update(func(tx store.Tx) (err error) {
 		for _, id := range []string{acme, other} {
-			if _, err := store.CreateOrg(tx, store.Org{ID: id, Name: id}); err != nil {
+			if _, err := store.ImportOrg(tx, store.Org{ID: id, Name: id}); err != nil {
 				return err
 			}
 			if _, err := store.ImportMember(tx, store.Member{OrgID: id, UserID: ada, Role: store.RoleOwner}); err != nil {
 				return err
 			}
 		}
-		endpoint, err = store.CreateEndpoint(tx, newEndpoint(acme, "whe_1"))
+		endpoint, err = store.ImportEndpoint(tx, newEndpoint(acme, "whe_1"))
 		return err
 	})
 	return endpoint
@@ -123,7 +123,7 @@ func (s *subject) seed() (endpoint store.Endpoint) {
 
 func newEndpoint(orgID, id string) store.Endpoint {
 	return store.Endpoint{
-		OrgID: orgID, ID: id, URL: "https://example.com/" + id, Events: store.EventTypes,
+		OrgID: orgID, ID: id, URL: "https://example.com/" + id, Events: store.BuiltInEventTypes,
 		Secret: "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
 	}
 }
