@@ -60,7 +60,8 @@ func TestEventsFanOut(t *testing.T) {
 		},
 		store.EventMemberRemoved: func(tx store.Tx) error { return store.RemoveMember(tx, "", testOrg, "usr_1") },
 		store.EventSubscriptionChanged: func(tx store.Tx) error {
-			return store.ChangeSubscription(tx, testOrg, store.Subscription{Product: "p", Plan: "team", Interval: "year", Status: "active"})
+			_, err := store.ChangeSubscription(tx, "", testOrg, store.Subscription{Product: "p", Plan: "team", Interval: "year", Status: "active"})
+			return err
 		},
 		store.EventFileUploaded: func(tx store.Tx) error {
 			_, err := store.UploadFile(tx, "", store.File{OrgID: testOrg, Name: "Résumé.pdf", ContentType: "application/pdf", Size: 7})

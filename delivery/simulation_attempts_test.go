@@ -24,6 +24,7 @@ func (f face) Claim(ctx context.Context, number uint64, now time.Time, limit int
 	e := f.w.endpointByNumber(number)
 	disabledBy := e.disabledBy
 	wasDisabled := disabledBy != nil && disabledBy.returned
+	wasRemoved := e.removedBy != nil && e.removedBy.returned
 	f.w.mu.Unlock()
 
 	claims, err := f.Store.Claim(ctx, number, now, limit)
@@ -32,6 +33,9 @@ func (f face) Claim(ctx context.Context, number uint64, now time.Time, limit int
 	defer f.w.mu.Unlock()
 	if wasDisabled && e.disabledBy == disabledBy && len(claims.Claims) > 0 {
 		f.w.breaksLocked(schedule, "%d deliveries are sent to %s, which is disabled", len(claims.Claims), e.name)
+	}
+	if wasRemoved && len(claims.Claims) > 0 {
+		f.w.breaksLocked(schedule, "%d deliveries are sent to %s, which was removed", len(claims.Claims), e.name)
 	}
 	busy := e.claimed > 0
 	for i := range claims.Claims {
@@ -44,8 +48,8 @@ func (f face) Claim(ctx context.Context, number uint64, now time.Time, limit int
 func (w *world) take(e *endpoint, id string, now time.Time, busy bool) {
 	p := w.byID[id]
 	switch {
-	case p == nil || p.to != e:
-		w.breaksLocked(arrival, "%s is taken for %s, and was never accepted for it", id, e.name)
+	case p == nil || p.to != e || p.gone && e.removedBy == nil:
+		w.breaksLocked(arrival, "%s is taken for %s, and is not there for it", id, e.name)
 		return
 	case w.inHand[id] != nil:
 		w.breaksLocked(schedule, "%s is taken twice at the same time", p.name)
@@ -107,7 +111,7 @@ func (w *world) holdAttempt(p *parcel, process *process) {
 // attempted is the outcome of an attempt of a process, on its way into the
 // store.
 func (w *world) attempted(process *process, a *act) (want want) {
-	if len(a.put) != 1 || w.byID[a.put[0].ID] == nil {
+	if len(a.put) != 1 || w.byID[a.put[0].ID] == nil || w.byID[a.put[0].ID].gone {
 		w.breaksLocked(arrival, "the outcome of one attempt changes %d deliveries", len(a.put))
 		return want
 	}
@@ -151,14 +155,12 @@ func (w *world) count(p *parcel, t *try) {
 // there, and nothing was acknowledged since its first attempt.
 func (w *world) disableDead(a *act, p *parcel, want *want) {
 	e := p.to
-	if e.disabledBy != nil || !e.lastTaken.Before(p.first) {
+	if e.disabledBy != nil || e.removedBy != nil || !e.lastTaken.Before(p.first) {
 		return
 	}
 	w.sum.disabled++
 	e.disabledBy = a
 	want.endpoints = []*endpoint{e}
 	want.audits = []string{"endpoint.disabled " + e.id}
-	for _, address := range w.org(e.orgID).managers {
-		want.mailTo = append(want.mailTo, address)
-	}
+	want.mailTo = w.org(e.orgID).addresses()
 }

@@ -91,9 +91,7 @@ func (w *world) addMember(o *org) {
 	}
 	f := w.as("adding the member "+m.UserID, func(*act) want {
 		o.members = append(o.members, m.UserID)
-		if m.Email != "" {
-			o.managers[m.UserID] = m.Email
-		}
+		o.people[m.UserID] = &person{m.Role, m.Email}
 		want := o.wanted("member.added", m.UserID)
 		want.audits = []string{"member.added"}
 		return want
@@ -107,15 +105,13 @@ func (w *world) addMember(o *org) {
 }
 
 func (w *world) removeMember(o *org) {
-	w.mu.Lock()
-	user := pick(w.Rand, o.members)
-	w.mu.Unlock()
+	user := w.someMember(o)
 	if user == "" {
 		return
 	}
 	f := w.as("removing the member "+user, func(*act) want {
 		o.members = slices.DeleteFunc(o.members, func(u string) bool { return u == user })
-		delete(o.managers, user)
+		delete(o.people, user)
 		want := o.wanted("member.removed", user)
 		want.audits = []string{"member.removed"}
 		return want
@@ -123,6 +119,13 @@ func (w *world) removeMember(o *org) {
 	w.client(func(ctx context.Context) {
 		w.update(ctx, f, func(tx store.Tx) error { return store.RemoveMember(tx, "", o.id, user) }, store.CodeNotFound)
 	})
+}
+
+// someMember is one who may be changed and removed; empty if there is none.
+func (w *world) someMember(o *org) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return pick(w.Rand, o.members)
 }
 
 // testOf is what a test event to an endpoint brings.
@@ -134,12 +137,12 @@ func (w *world) testOf(a *act, e *endpoint) want {
 }
 
 func (w *world) sendTest(o *org) {
-	e := pick(w.Rand, o.endpoints)
-	f := w.as("a test to "+e.name, func(a *act) want { return w.testOf(a, e) })
+	e := w.anEndpoint(o)
+	f := w.as("a test to "+e.name, func(a *act) want { return w.testOf(a, w.now(e)) })
 	w.client(func(ctx context.Context) {
 		w.update(ctx, f, func(tx store.Tx) error {
 			_, err := store.SendTest(tx, o.id, e.id)
 			return err
-		}, store.CodeConflict)
+		}, store.CodeConflict, store.CodeNotFound)
 	})
 }

@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -25,6 +26,9 @@ func (w *world) compare() {
 				return err
 			}
 		}
+		if err := w.compareRemoved(tx); err != nil {
+			return err
+		}
 		return w.compareMails(tx)
 	})
 	if err != nil {
@@ -46,25 +50,26 @@ func (w *world) compareOrg(tx store.Tx, o *org) error {
 		got = append(got, e.ID)
 	}
 	w.agree(o.id+"'s audit log", got, o.audit)
-	for _, user := range o.members {
-		if _, err := tx.Member(o.id, user); err != nil {
-			w.breaksLocked(commits, "the member %s: %v", user, err)
+	for user, p := range o.people {
+		if m, err := tx.Member(o.id, user); err != nil || m.Role != p.role || m.Email != p.address {
+			w.breaksLocked(commits, "the member %s is %s at %q, not %v: %v", user, m.Role, m.Email, p, err)
 		}
 	}
 	is, err := tx.Org(o.id)
-	if webhooks := is.Subscription.Plan != "free"; webhooks != o.webhooks {
-		w.breaksLocked(commits, "%s has the plan %s", o.id, is.Subscription.Plan)
+	if o.plan != "" && is.Subscription.Plan != o.plan {
+		w.breaksLocked(commits, "%s has the plan %s, not %s", o.id, is.Subscription.Plan, o.plan)
 	}
 	return err
 }
 
 func (w *world) compareEndpoint(tx store.Tx, e *endpoint) error {
-	is, err := tx.Endpoint(e.orgID, e.id)
-	if err != nil {
-		return err
+	if is, err := tx.Endpoint(e.orgID, e.id); e.removedBy == nil {
+		if err != nil {
+			return err
+		}
+		w.sameEndpoint(commits, "a start", e, &is)
 	}
-	w.sameEndpoint(commits, "a start", e, &is)
-	if last, err := tx.LastAcknowledged(e.number); err != nil || !last.Equal(e.lastTaken) {
+	if last, err := tx.LastAcknowledged(e.number); err != nil || !last.Equal(e.lastTaken) && !e.forgotten {
 		w.breaksLocked(disabling, "%s acknowledged last at %s; the store says %s, %v", e.name, e.lastTaken, last, err)
 	}
 	var got, want []string
@@ -84,6 +89,33 @@ func (w *world) compareEndpoint(tx store.Tx, e *endpoint) error {
 	}
 	w.agree(e.name+"'s deliveries", sorted(got), sorted(want))
 	return nil
+}
+
+// compareRemoved looks for the endpoints that something is left of, and for those
+// that are there.
+func (w *world) compareRemoved(tx store.Tx) error {
+	var got, want []string
+	removed, err := tx.RemovedEndpoints(len(w.endpoints) + 1)
+	for _, number := range removed {
+		got = append(got, fmt.Sprint("removed ", number))
+	}
+	for _, o := range w.orgs {
+		endpoints, errList := tx.Endpoints(o.id)
+		err = errors.Join(err, errList)
+		for _, e := range endpoints {
+			got = append(got, fmt.Sprint(o.id, " has ", e.Number))
+		}
+		for _, e := range o.endpoints {
+			want = append(want, fmt.Sprint(o.id, " has ", e.number))
+		}
+	}
+	for _, e := range w.endpoints {
+		if e.removedBy != nil && !e.forgotten {
+			want = append(want, fmt.Sprint("removed ", e.number))
+		}
+	}
+	w.agree("the endpoints", sorted(got), sorted(want))
+	return err
 }
 
 func (w *world) compareMails(tx store.Tx) error {

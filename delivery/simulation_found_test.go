@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	"teamdata/store"
 )
@@ -26,14 +25,14 @@ func (w *world) found() {
 }
 
 func (w *world) foundOrg(tx store.Tx, id string) error {
-	o := &org{id: id, webhooks: true, managers: map[string]string{}}
+	o := &org{id: id, people: map[string]*person{}}
 	w.orgs = append(w.orgs, o)
 	if _, err := store.ImportOrg(tx, store.Org{ID: id, Name: id}); err != nil {
 		return err
 	}
 	for _, role := range []string{store.RoleOwner, store.RoleAdmin} {
 		m := store.Member{OrgID: id, UserID: "usr_" + role, Role: role, Email: role + "@" + id + ".example"}
-		o.managers[m.UserID] = m.Email
+		o.people[m.UserID] = &person{m.Role, m.Email}
 		if _, err := store.ImportMember(tx, m); err != nil {
 			return err
 		}
@@ -50,14 +49,9 @@ func (w *world) foundOrg(tx store.Tx, id string) error {
 }
 
 func (w *world) foundEndpoint(tx store.Tx, o *org) error {
-	e := &endpoint{orgID: o.id, character: newCharacter(w.Rand), selects: someOf(w.Rand,
-		"file.uploaded", "file.uploaded", "member.added", "member.removed", "webhook.test", "subscription.changed")}
-	n := len(w.endpoints) + 1
-	e.name = fmt.Sprintf("e%d(%s)", n, e.character.kind)
-	made, err := store.ImportEndpoint(tx, store.Endpoint{OrgID: o.id, URL: fmt.Sprintf("https://e%d.example/hook", n), Events: e.selects})
-	e.id, e.number, e.url, e.keys = made.ID, made.Number, made.URL, []keys{{secret: made.Secret}}
-	o.endpoints, w.endpoints = append(o.endpoints, e), append(w.endpoints, e)
-	w.noteLocked("%s of %s has %s", e.name, o.id, strings.Join(e.selects, ", "))
+	e, wish := w.newEndpoint(o)
+	made, err := store.ImportEndpoint(tx, wish)
+	w.begins(nil, o, e, made)
 	return err
 }
 

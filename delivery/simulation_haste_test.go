@@ -84,5 +84,7 @@ func (w *world) interfere(p *parcel) {
 		w.disable(p.to)
 	case h.draw(50):
 		w.enable(p.to)
+	case h.draw(100):
+		w.removeEndpoint(p.to)
 	}
 }

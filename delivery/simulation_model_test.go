@@ -10,12 +10,28 @@ import (
 // org is a team, as the world knows it.
 type org struct {
 	id        string
-	endpoints []*endpoint
-	webhooks  bool              // its plan includes them
-	managers  map[string]string // address by user
-	members   []string          // users who may be removed
-	audit     []string          // the ids of its audit log, in the order of their commits
+	endpoints []*endpoint        // those that are there
+	plan      string             // empty: that of a new org
+	people    map[string]*person // its members, by user
+	members   []string           // users who may be changed and removed
+	audit     []string           // the ids of its audit log, in the order of their commits
 	readers   []*poller
+}
+
+// person is a member of an org.
+type person struct{ role, address string }
+
+// webhooks tells whether the org's plan includes them.
+func (o *org) webhooks() bool { return o.plan != "free" }
+
+// addresses are those of the org's managers.
+func (o *org) addresses() (all []string) {
+	for _, p := range o.people {
+		if p.role != store.RoleMember && p.address != "" {
+			all = append(all, p.address)
+		}
+	}
+	return all
 }
 
 // endpoint is an address of an org, and the receiver there.
@@ -23,11 +39,13 @@ type endpoint struct {
 	name       string
 	id, orgID  string
 	number     uint64
-	url        string
+	urls       []address // with the latest last
 	selects    []string
 	character  character
 	requests   uint64 // that the receiver got
 	disabledBy *act   // nil: it is enabled
+	removedBy  *act   // nil: it is there
+	forgotten  bool   // nothing is left of it
 	enabledAt  time.Time
 	keys       []keys    // its secrets, with the latest last
 	lastTaken  time.Time // end of the latest attempt whose acknowledgement was committed
@@ -37,6 +55,12 @@ type endpoint struct {
 	timedOut   bool      // that was for want of an answer
 	looks      int       // in a row that found nothing due, since
 	happened   int       // something did
+}
+
+// address is where deliveries go from a commit on.
+type address struct {
+	by  *act
+	url string
 }
 
 // keys are secrets that sign from a commit on.
@@ -98,33 +122,6 @@ type try struct {
 	acked      bool // the dispatcher saw a 2xx
 	taken      bool // the receiver took it
 	recorded   bool // its outcome was committed
-}
-
-func (w *world) org(id string) *org {
-	for _, o := range w.orgs {
-		if o.id == id {
-			return o
-		}
-	}
-	return nil
-}
-
-func (w *world) endpointOf(orgID, id string) *endpoint {
-	for _, e := range w.endpoints {
-		if e.orgID == orgID && e.id == id {
-			return e
-		}
-	}
-	return nil
-}
-
-func (w *world) endpointByNumber(number uint64) *endpoint {
-	for _, e := range w.endpoints {
-		if e.number == number {
-			return e
-		}
-	}
-	return nil
 }
 
 func floorMs(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

@@ -84,8 +84,8 @@ func (w *world) arrives(process *process, r *http.Request, body string) (*parcel
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.byID[field(r.Header, "webhook-id")]
-	if p == nil {
-		w.breaksLocked(arrival, "%s was sent to %s and never accepted", field(r.Header, "webhook-id"), r.URL)
+	if p == nil || p.gone && p.to.removedBy == nil {
+		w.breaksLocked(arrival, "%s was sent to %s and is not there", field(r.Header, "webhook-id"), r.URL)
 		return nil, nil, answer{}
 	}
 	w.holdRequest(p, r, body)
@@ -101,9 +101,7 @@ func (w *world) arrives(process *process, r *http.Request, body string) (*parcel
 }
 
 func (w *world) holdRequest(p *parcel, r *http.Request, body string) {
-	if url := r.URL.String(); url != p.to.url {
-		w.breaksLocked(arrival, "%s for %s was sent to %s", p.name, p.to.url, url)
-	}
+	w.holdAddress(p, r.URL.String())
 	if body != p.body {
 		w.breaksLocked(arrival, "%s was accepted as %s and sent as %s", p.name, p.body, body)
 	}

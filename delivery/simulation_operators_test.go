@@ -9,18 +9,26 @@ import (
 
 // operate lets somebody who looks after an org do something.
 func (w *world) operate(o *org) {
-	e := pick(w.Rand, o.endpoints)
+	e := w.anEndpoint(o)
 	switch n := w.IntN(100); {
-	case n < 15:
+	case n < 12:
 		w.disable(e)
-	case n < 45:
+	case n < 36:
 		w.enable(e)
-	case n < 65:
+	case n < 52:
 		w.replay(o)
-	case n < 78:
+	case n < 62:
 		w.recoverSince(e, w.born.Add(upTo(w.Rand, time.Since(w.born)+1)))
-	case n < 88:
+	case n < 69:
 		w.rotate(e)
+	case n < 76:
+		w.moveEndpoint(e)
+	case n < 81:
+		w.removeEndpoint(e)
+	case n < 88:
+		w.makeEndpoint(o)
+	case n < 94:
+		w.changeMember(o)
 	default:
 		w.changePlan(o, pick(w.Rand, []string{"free", "team", "team"}))
 	}
@@ -28,6 +36,7 @@ func (w *world) operate(o *org) {
 
 func (w *world) disable(e *endpoint) {
 	f := w.as("disabling "+e.name, func(a *act) (want want) {
+		e := w.now(e)
 		if e.disabledBy != nil {
 			return want
 		}
@@ -36,12 +45,13 @@ func (w *world) disable(e *endpoint) {
 		return want
 	})
 	w.client(func(ctx context.Context) {
-		w.update(ctx, f, func(tx store.Tx) error { return store.DisableEndpoint(tx, "", e.orgID, e.id) })
+		w.update(ctx, f, func(tx store.Tx) error { return store.DisableEndpoint(tx, "", e.orgID, e.id) }, store.CodeNotFound)
 	})
 }
 
 func (w *world) enable(e *endpoint) {
 	f := w.as("enabling "+e.name, func(*act) (want want) {
+		e := w.now(e)
 		if e.disabledBy == nil {
 			return want
 		}
@@ -50,13 +60,14 @@ func (w *world) enable(e *endpoint) {
 		return want
 	})
 	w.client(func(ctx context.Context) {
-		w.update(ctx, f, func(tx store.Tx) error { return store.EnableEndpoint(tx, "", e.orgID, e.id) })
+		w.update(ctx, f, func(tx store.Tx) error { return store.EnableEndpoint(tx, "", e.orgID, e.id) }, store.CodeNotFound)
 	})
 }
 
 func (w *world) rotate(e *endpoint) {
 	overlap := pick(w.Rand, []time.Duration{0, time.Hour, 24 * time.Hour})
 	f := w.as("rotating the secret of "+e.name, func(a *act) (want want) {
+		e := w.now(e)
 		now := keys{by: a}
 		if len(a.endpoints) == 1 {
 			now.secret = a.endpoints[0].Secret
@@ -72,19 +83,50 @@ func (w *world) rotate(e *endpoint) {
 		w.update(ctx, f, func(tx store.Tx) error {
 			_, err := store.RotateSecret(tx, "", e.orgID, e.id, "", overlap)
 			return err
-		})
+		}, store.CodeNotFound)
 	})
 }
 
 func (w *world) changePlan(o *org, plan string) {
 	f := w.as("changing the plan of "+o.id+" to "+plan, func(*act) want {
-		o.webhooks = plan != "free"
-		return o.wanted("subscription.changed", plan)
+		if o.plan == plan {
+			return want{}
+		}
+		o.plan = plan
+		want := o.wanted("subscription.changed", plan)
+		want.audits = []string{"subscription.changed"}
+		return want
 	})
 	w.client(func(ctx context.Context) {
 		w.update(ctx, f, func(tx store.Tx) error {
-			return store.ChangeSubscription(tx, o.id, store.Subscription{Product: "p", Plan: plan, Interval: "year", Status: "active"})
+			_, err := store.ChangeSubscription(tx, "", o.id, store.Subscription{Product: "p", Plan: plan, Interval: "year", Status: "active"})
+			return err
 		})
+	})
+}
+
+// changeMember gives a member another role or address, or those that they have.
+func (w *world) changeMember(o *org) {
+	user := w.someMember(o)
+	if user == "" {
+		return
+	}
+	role, address := pick(w.Rand, []string{store.RoleMember, store.RoleAdmin}), pick(w.Rand, []string{"", user + "@new.example"})
+	f := w.as("making the member "+user+" a "+role+" at "+address, func(*act) (want want) {
+		switch p := o.people[user]; {
+		case p.role != role:
+			want.audits = []string{"member.roleChanged"}
+		case p.address != address:
+			want.audits = []string{"member.changed"}
+		}
+		*o.people[user] = person{role, address}
+		return want
+	})
+	w.client(func(ctx context.Context) {
+		w.update(ctx, f, func(tx store.Tx) error {
+			_, err := store.ChangeMember(tx, "", o.id, user, store.MemberChange{Role: &role, Email: &address})
+			return err
+		}, store.CodeNotFound)
 	})
 }
 

@@ -28,7 +28,7 @@ func (w *world) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.parcels {
-		if p.waiting() && p.to.disabledBy == nil && w.inHand[p.id] == nil {
+		if p.waiting() && p.to.disabledBy == nil && p.to.removedBy == nil && w.inHand[p.id] == nil {
 			w.holdPromptness(p, p.to.claimed > 0)
 		}
 	}

@@ -25,7 +25,7 @@ func (w *world) recoverSince(e *endpoint, since time.Time) {
 	w.client(func(ctx context.Context) {
 		r.began = time.Now()
 		n, err := store.Recover(ctx, f, "", e.orgID, e.id, since)
-		w.allow(f.who, err)
+		w.allow(f.who, err, store.CodeNotFound)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if err != nil {
@@ -49,6 +49,11 @@ type lookout struct {
 func (f lookout) View(ctx context.Context, fn func(store.Tx) error) error {
 	return f.face.View(ctx, func(tx store.Tx) error {
 		f.r.now = tx.Now()
+		if e, err := tx.Endpoint(f.r.e.orgID, f.r.e.id); err == nil {
+			f.w.mu.Lock()
+			f.r.e = f.w.endpointByNumber(e.Number)
+			f.w.mu.Unlock()
+		}
 		return fn(tx)
 	})
 }

@@ -18,7 +18,7 @@ type desk struct {
 // request makes a request that is safe to repeat, and repeats it, at the same
 // time or until there is an answer.
 func (w *world) request(o *org) {
-	key, e := w.name("key "), pick(w.Rand, o.endpoints)
+	key, e := w.name("key "), w.anEndpoint(o)
 	if w.IntN(3) == 0 {
 		key, e = w.olderKey(key, e)
 	}
@@ -33,7 +33,7 @@ func (w *world) request(o *org) {
 		if known && a.now.Sub(old.FirstUse) < store.IdempotencyTTL {
 			w.breaksLocked(commits, "%s is executed again; it was %s before", a.who, a.now.Sub(old.FirstUse))
 		}
-		wanted := w.testOf(a, e)
+		wanted := w.testOf(a, w.now(e))
 		wanted.answer = key
 		if len(a.answers) == 1 {
 			w.answers[key] = a.answers[0]
@@ -65,7 +65,7 @@ func (w *world) ask(ctx context.Context, desk *desk, f face, key string, e *endp
 		d, err := store.SendTest(tx, e.orgID, e.id)
 		return store.Answer{Status: 202, Body: []byte(d.ID)}, err
 	})
-	w.allow(f.who, err, store.CodeConflict)
+	w.allow(f.who, err, store.CodeConflict, store.CodeNotFound)
 	if err != nil {
 		return
 	}

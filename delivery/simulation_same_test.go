@@ -32,8 +32,8 @@ func place(state store.DeliveryState, attempts int, due, finished time.Time) str
 // sameEndpoint compares an endpoint as it is kept with how it must be.
 func (w *world) sameEndpoint(p promise, when string, e *endpoint, is *store.Endpoint) {
 	k := e.keys[len(e.keys)-1]
-	if is.Disabled() != (e.disabledBy != nil) || is.Secret != k.secret || is.OldSecret != k.old {
-		w.breaksLocked(p, "after %s, %s is disabled: %t, with the secrets %s and %q", when, e.name, is.Disabled(), is.Secret, is.OldSecret)
+	if is.Disabled() != (e.disabledBy != nil) || is.Secret != k.secret || is.OldSecret != k.old || is.URL != e.url() {
+		w.breaksLocked(p, "after %s, %s is disabled: %t, with the secrets %s and %q, at %s", when, e.name, is.Disabled(), is.Secret, is.OldSecret, is.URL)
 	}
 }
 

@@ -31,16 +31,21 @@ func (w *world) mend() {
 	for _, o := range w.orgs {
 		w.changePlan(o, "team")
 	}
-	for _, e := range w.endpoints {
-		w.enable(e)
+	for _, o := range w.orgs {
+		for _, e := range o.endpoints {
+			w.enable(e)
+		}
 	}
 	w.clients.Wait()
 }
 
 func (w *world) recoverAll() {
-	for _, e := range w.endpoints {
-		w.recoverSince(e, w.born)
+	for _, o := range w.orgs {
+		for _, e := range o.endpoints {
+			w.recoverSince(e, w.born)
+		}
 	}
+	w.sweep()
 	w.clients.Wait()
 }
 
@@ -56,7 +61,7 @@ func (w *world) lookAtTheEnd() {
 	}
 	for _, p := range w.parcels {
 		switch t := p.lastTry(); {
-		case p.gone:
+		case p.gone, p.to.removedBy != nil:
 		case p.state != store.StateAcknowledged || t == nil || !t.acked || !t.taken:
 			w.breaksLocked(arrival, "%s to %s is %s in the end", p.name, p.to.name, p.state)
 		}
@@ -92,7 +97,7 @@ func (w *world) lookForLostOutcomes(p *process, calm bool) {
 	defer w.mu.Unlock()
 	for _, parcel := range w.parcels {
 		t := parcel.lastTry()
-		if t != nil && t.process == p.number && t.over && !t.recorded && t.end.Before(p.graceEndsAt.Add(-time.Second)) && calm {
+		if t != nil && !parcel.gone && t.process == p.number && t.over && !t.recorded && t.end.Before(p.graceEndsAt.Add(-time.Second)) && calm {
 			w.breaksLocked(duplicates, "the outcome of an attempt of %s is lost, which ended %s before the grace did", parcel.name, p.graceEndsAt.Sub(t.end))
 		}
 	}

@@ -21,6 +21,11 @@ func (w *world) sweep() {
 				w.breaksLocked(arrival, "the sweep left %s, which finished %s before", p.name, before.Sub(p.finished))
 			}
 		}
+		for _, e := range w.endpoints {
+			if err == nil && !e.forgotten && e.removedBefore(began) {
+				w.breaksLocked(commits, "the sweep left something of %s, which was removed before", e.name)
+			}
+		}
 	})
 }
 
@@ -28,13 +33,12 @@ func (w *world) sweep() {
 func (w *world) dropped(a *act, before time.Time) want {
 	for _, id := range a.dropped {
 		p := w.byID[id]
-		if p == nil || p.waiting() || !p.finished.Before(before) {
+		if p == nil || p.gone || p.to.removedBy == nil && (p.waiting() || !p.finished.Before(before)) {
 			w.breaksLocked(arrival, "%s dropped %s, which is to be kept", a.who, id)
 			continue
 		}
 		w.noteLocked("  %s is dropped", p.name)
 		p.gone = true
-		delete(w.byID, id)
 	}
 	for _, id := range a.unheard {
 		for _, p := range w.byEvent[id] {
@@ -43,6 +47,7 @@ func (w *world) dropped(a *act, before time.Time) want {
 			}
 		}
 	}
+	w.forgotten(a)
 	want := want{drops: true}
 	for _, id := range a.sent {
 		if l := w.mails[id]; l != nil && a.now.Sub(l.created) > mailKept {
@@ -50,4 +55,22 @@ func (w *world) dropped(a *act, before time.Time) want {
 		}
 	}
 	return want
+}
+
+// forgotten holds the endpoints that a commit of a sweep forgets to being removed,
+// and without a delivery.
+func (w *world) forgotten(a *act) {
+	for _, number := range a.forgotten {
+		e := w.endpointByNumber(number)
+		if e == nil || e.removedBy == nil || e.forgotten {
+			w.breaksLocked(commits, "%s forgets the endpoint %d, which is not a removed one", a.who, number)
+			continue
+		}
+		e.forgotten = true
+		for _, p := range w.parcels {
+			if p.to == e && !p.gone {
+				w.breaksLocked(commits, "%s forgets %s, and %s is there", a.who, e.name, p.name)
+			}
+		}
+	}
 }

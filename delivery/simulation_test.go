@@ -15,7 +15,7 @@ var (
 // TestSimulation lets days pass in a small world, where all goes wrong that may:
 // receivers fail, hang and lose their answers, the disk is full at times, the
 // clock is set, the program is killed, stopped and started, and people disable,
-// enable, replay and recover meanwhile. The store, its file, the dispatcher and
+// enable, move, remove and make endpoints, replay and recover meanwhile. The store, its file, the dispatcher and
 // the mailer are the real ones; the network, the mail server and the time are
 // not, so that hours take no time at all.
 //

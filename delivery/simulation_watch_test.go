@@ -37,6 +37,9 @@ type act struct {
 	dropped   []string // deliveries
 	unheard   []string // events that were dropped
 	endpoints []store.Endpoint
+	made      []store.Endpoint
+	removed   []store.Endpoint
+	forgotten []uint64
 	mails     []store.Mail
 	sent      []string // mails that were dropped
 	answers   []store.IdempotencyRecord
@@ -60,7 +63,7 @@ func (a *act) brief() string {
 }
 
 func (a *act) wrote() bool {
-	return len(a.audits)+len(a.events)+len(a.put)+len(a.dropped)+len(a.endpoints)+len(a.mails)+len(a.sent)+len(a.answers)+a.expired > 0
+	return len(a.made)+len(a.removed)+len(a.forgotten)+len(a.audits)+len(a.events)+len(a.put)+len(a.dropped)+len(a.endpoints)+len(a.mails)+len(a.sent)+len(a.answers)+a.expired > 0
 }
 
 // Update watches what is written, and what became of it.
@@ -114,67 +117,4 @@ func (w *world) beforeCommit() error {
 		w.hold(a, a.expect(a))
 	}
 	return nil
-}
-
-// watched is a transaction that keeps what is written.
-type watched struct {
-	store.Tx
-	a *act
-}
-
-func (t watched) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {
-	e, err := t.Tx.AppendAudit(e)
-	t.a.audits = append(t.a.audits, e)
-	return e, err
-}
-
-func (t watched) AddEvent(e store.Event) error {
-	t.a.events = append(t.a.events, e)
-	return t.Tx.AddEvent(e)
-}
-
-func (t watched) DeleteEvent(id string) error {
-	t.a.unheard = append(t.a.unheard, id)
-	return t.Tx.DeleteEvent(id)
-}
-
-func (t watched) AddDelivery(d store.Delivery) error {
-	t.a.added = append(t.a.added, d)
-	return t.Tx.AddDelivery(d)
-}
-
-func (t watched) PutDelivery(d store.Delivery) error {
-	t.a.put = append(t.a.put, d)
-	return t.Tx.PutDelivery(d)
-}
-
-func (t watched) DeleteDelivery(id string) error {
-	t.a.dropped = append(t.a.dropped, id)
-	return t.Tx.DeleteDelivery(id)
-}
-
-func (t watched) PutEndpoint(e store.Endpoint) error {
-	t.a.endpoints = append(t.a.endpoints, e)
-	return t.Tx.PutEndpoint(e)
-}
-
-func (t watched) PutMail(m store.Mail) error {
-	t.a.mails = append(t.a.mails, m)
-	return t.Tx.PutMail(m)
-}
-
-func (t watched) DeleteMail(id string) error {
-	t.a.sent = append(t.a.sent, id)
-	return t.Tx.DeleteMail(id)
-}
-
-func (t watched) AddIdempotencyRecord(r store.IdempotencyRecord) error {
-	t.a.answers = append(t.a.answers, r)
-	return t.Tx.AddIdempotencyRecord(r)
-}
-
-func (t watched) ExpireIdempotencyRecords(limit int) (int, error) {
-	n, err := t.Tx.ExpireIdempotencyRecords(limit)
-	t.a.expired += n
-	return n, err
 }

@@ -30,6 +30,7 @@ type world struct {
 	retention  time.Duration
 	born       time.Time
 	made       int // names that were made up
+	places     int // addresses that were made up
 	store      *boltstore.Store
 	process    *process
 	desk       *desk
@@ -148,7 +149,7 @@ func (w *world) settle() {
 	w.mend()
 	w.rest(time.Minute)
 	w.recoverAll()
-	w.rest(3 * time.Hour) // until mail is tried again
+	w.rest(11 * time.Hour) // until mail is tried again, and what waited at removed endpoints was due
 	if w.look(); !w.isBroken() {
 		w.lookAtTheEnd()
 	}

@@ -11,23 +11,8 @@ import (
 
 	"teamdata/server/cork"
 	"teamdata/store"
+	"teamdata/web"
 )
-
-const jsonType = "application/json"
-
-// Header values that every answer carries alike. They are set in the map
-// directly: that costs nothing, and API-Version keeps its case on HTTP/1.
-var (
-	noStore = []string{"no-store"}
-	noSniff = []string{"nosniff"}
-	bearer  = []string{"Bearer"}
-	closed  = []string{"close"}
-	soon    = []string{"5"} // seconds until a storage or a restarted server may be back
-)
-
-func jsonAnswer(status int, body []byte) store.Answer {
-	return store.Answer{Status: status, ContentType: jsonType, Body: body}
-}
 
 // answer sends an answer of the current version, as the pinned one has it.
 func (x *exchange) answer(a store.Answer) { x.send(x.inVersion(a)) }
@@ -42,11 +27,12 @@ const bufferedBody = 2 << 10
 func (x *exchange) send(a store.Answer) {
 	h := x.w.Header()
 	h["API-Version"] = []string{x.s.versions[x.version].date}
-	h["Cache-Control"] = noStore
+	h["Cache-Control"] = web.NoStore
 	h["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
 	h["Content-Type"] = []string{a.ContentType}
-	h["X-Content-Type-Options"] = noSniff
+	h["X-Content-Type-Options"] = web.NoSniff
 	x.sent = true
+	x.note(a.Status, len(a.Body))
 	x.w.WriteHeader(a.Status)
 	if conn := x.conn(); conn != nil && len(a.Body) > bufferedBody {
 		conn.Cork()
@@ -75,43 +61,15 @@ func (x *exchange) conn() *cork.Conn {
 // fail answers an error. Only a store.Error reaches the client, and only its
 // code and message; any other error is internal.
 func (x *exchange) fail(err error) {
-	e := publicError(err)
+	e := web.PublicError(err)
 	if e.Code.Status() >= http.StatusInternalServerError && !errors.Is(err, errStopping) {
 		x.logFault(err)
 	}
 	h := x.w.Header()
-	switch e.Code {
-	case store.CodeUnauthorized:
-		h["WWW-Authenticate"] = bearer
-	case store.CodePayloadTooLarge:
-		h["Connection"] = closed
-	case store.CodeUnavailable:
-		h["Retry-After"] = soon
+	if web.SetErrorHeaders(h, e); x.s.stopping.Load() {
+		h["Connection"] = web.Close
 	}
-	if x.s.stopping.Load() {
-		h["Connection"] = closed
-	}
-	x.answer(errorAnswer(e))
-}
-
-var errInternal = store.Errorf(store.CodeInternal, "Something went wrong in the server. Its log says more.")
-
-func publicError(err error) *store.Error {
-	var e *store.Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return errInternal
-}
-
-func errorAnswer(e *store.Error) store.Answer {
-	message := e.Message
-	if e.Field != "" {
-		message = e.Field + ": " + message
-	}
-	body := store.AppendJSONString([]byte(`{"error":{"code":`), string(e.Code))
-	body = store.AppendJSONString(append(body, `,"message":`...), message)
-	return jsonAnswer(e.Code.Status(), append(body, "}}"...))
+	x.answer(web.ErrorAnswer(e))
 }
 
 // logFault notes a fault of the server. When the client has gone, what failed
@@ -137,5 +95,5 @@ func (x *exchange) recoverPanic() {
 	if x.sent {
 		panic(http.ErrAbortHandler)
 	}
-	x.answer(errorAnswer(errInternal))
+	x.answer(web.ErrorAnswer(web.ErrInternal))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 
 	"teamdata/store"
+	"teamdata/web"
 )
 
 // addRoute adds a route that needs no scope and no feature.
@@ -75,7 +76,7 @@ func TestClientThatWentAway(t *testing.T) {
 func TestBrokenAnswer(t *testing.T) {
 	w := newWorld(t, Config{})
 	w.addRoute("/half", func(x *exchange) error {
-		x.answer(jsonAnswer(http.StatusOK, []byte(`{}`)))
+		x.answer(web.JSON(http.StatusOK, []byte(`{}`)))
 		panic("in the middle")
 	})
 	w.addRoute("/abort", func(*exchange) error { panic(http.ErrAbortHandler) })

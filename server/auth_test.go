@@ -91,7 +91,7 @@ func TestRevocationUnderLoad(t *testing.T) {
 	}
 	for range 20 {
 		w.update(func(tx store.Tx) error {
-			return store.ChangeRole(tx, "usr_ada", "org_acme", "usr_cyn", "member")
+			return changeRole(tx, "usr_ada", "org_acme", "usr_cyn", "member")
 		})
 	}
 	happenings["key_both is revoked"](w)

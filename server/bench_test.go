@@ -24,6 +24,7 @@ import (
 	"teamdata/server/localca"
 	"teamdata/store"
 	"teamdata/store/boltstore"
+	"teamdata/web"
 )
 
 // The benchmarks hold the server to a floor that is measured in the same run,
@@ -126,7 +127,7 @@ func keepRecords(w *world, n int) {
 			for range 10_000 {
 				err := tx.AddIdempotencyRecord(store.IdempotencyRecord{
 					OrgID: "org_acme", Key: rand.Text(), FirstUse: tx.Now(),
-					Answer: jsonAnswer(http.StatusOK, make([]byte, 38)),
+					Answer: web.JSON(http.StatusOK, make([]byte, 38)),
 				})
 				if err != nil {
 					return err
@@ -155,7 +156,7 @@ func bareServer(like *Server, body []byte) benchServer {
 		ReadHeaderTimeout: like.http.ReadHeaderTimeout, ReadTimeout: like.http.ReadTimeout,
 		WriteTimeout: like.http.WriteTimeout, IdleTimeout: like.http.IdleTimeout, MaxHeaderBytes: like.http.MaxHeaderBytes,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", jsonType)
+			w.Header().Set("Content-Type", web.JSONType)
 			w.Header().Set("Content-Length", length)
 			w.Write(body)
 		}),

@@ -30,7 +30,7 @@ func TestErrorsAreDocumented(t *testing.T) {
 }
 
 // Every code that a client can bring about, and every route, is shown in an
-// exchange.
+// exchange. No route of this API looks at If-Match.
 func TestExchangesAreComplete(t *testing.T) {
 	files, _ := filepath.Glob("../testdata/exchanges/*.txt")
 	var all strings.Builder
@@ -42,7 +42,7 @@ func TestExchangesAreComplete(t *testing.T) {
 		all.Write(text)
 	}
 	for _, info := range store.Catalogue {
-		if info.Code != store.CodeInternal && !strings.Contains(all.String(), fmt.Sprintf(`"code":"%s"`, info.Code)) {
+		if info.Code != store.CodeInternal && info.Code != store.CodePreconditionFailed && !strings.Contains(all.String(), fmt.Sprintf(`"code":"%s"`, info.Code)) {
 			t.Errorf("no exchange shows %s", info.Code)
 		}
 	}

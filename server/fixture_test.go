@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -71,12 +72,22 @@ func (w *world) update(fn func(store.Tx) error) {
 	}
 }
 
-// listen starts the server on a free port, over plain HTTP, and returns its
-// address.
+// listen starts the server on a free port, over plain HTTP unless it listens
+// already, and returns its address.
 func (w *world) listen() string {
 	w.Helper()
-	if w.addr != "" {
-		return w.addr
+	if w.addr == "" {
+		w.listenWith(false)
+	}
+	return w.addr
+}
+
+// listenWith starts the server on a free port.
+func (w *world) listenWith(secure bool) {
+	w.Helper()
+	var config *tls.Config
+	if secure {
+		config = w.localTLS()
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -84,14 +95,13 @@ func (w *world) listen() string {
 	}
 	w.addr = l.Addr().String()
 	ended := make(chan error, 1)
-	go func() { ended <- w.server.Serve(l, nil) }()
+	go func() { ended <- w.server.Serve(l, config) }()
 	w.Cleanup(func() {
 		w.server.http.Close()
 		if err := <-ended; err != nil {
 			w.Errorf("Serve ended with %v", err)
 		}
 	})
-	return w.addr
 }
 
 // lockedBuffer is a log that a test can read while the server writes.
@@ -242,3 +252,8 @@ func (w *world) do(r *http.Request) *httptest.ResponseRecorder {
 
 // header returns the values of a header whose name was written in this case.
 func header(answer *httptest.ResponseRecorder, name string) []string { return answer.Header()[name] }
+
+func changeRole(tx store.Tx, actorID, orgID, userID, role string) error {
+	_, err := store.ChangeMember(tx, actorID, orgID, userID, store.MemberChange{Role: &role})
+	return err
+}

@@ -28,14 +28,15 @@ var happenings = map[string]func(*world){
 		w.update(func(tx store.Tx) error { return store.RevokeKey(tx, "usr_ada", "org_acme", "key_both") })
 	},
 	"usr_bob, who made key_both, becomes a plain member": func(w *world) {
-		w.update(func(tx store.Tx) error { return store.ChangeRole(tx, "usr_ada", "org_acme", "usr_bob", "member") })
+		w.update(func(tx store.Tx) error { return changeRole(tx, "usr_ada", "org_acme", "usr_bob", "member") })
 	},
 	"usr_bob, who made key_both, leaves": func(w *world) {
 		w.update(func(tx store.Tx) error { return store.RemoveMember(tx, "usr_ada", "org_acme", "usr_bob") })
 	},
 	"org_acme goes over to the plan team": func(w *world) {
 		w.update(func(tx store.Tx) error {
-			return store.ChangeSubscription(tx, "org_acme", store.Subscription{Product: "teamdata", Plan: "team", Interval: "month", Status: "active"})
+			_, err := store.ChangeSubscription(tx, "", "org_acme", store.Subscription{Product: "teamdata", Plan: "team", Interval: "month", Status: "active"})
+			return err
 		})
 	},
 	"the instructions are cleared": func(w *world) {

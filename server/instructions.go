@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"teamdata/store"
+	"teamdata/web"
 )
 
 // readInstructions answers the org's instructions to its assistant; null when
@@ -17,6 +18,6 @@ func (x *exchange) readInstructions() error {
 	if err != nil {
 		return err
 	}
-	x.answer(jsonAnswer(http.StatusOK, instructions.AppendJSON(nil)))
+	x.answer(web.JSON(http.StatusOK, instructions.AppendJSON(nil)))
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/server/clientaddr"
 	"teamdata/store"
 )
 
@@ -102,5 +103,45 @@ func TestUnknownRoutesDontCount(t *testing.T) {
 	}
 	if got := w.do(request("GET", "/api/v1/members", "key_read")).Code; got != http.StatusOK {
 		t.Errorf("got %d", got)
+	}
+}
+
+func mustParse(t testing.TB, list ...string) clientaddr.Proxies {
+	t.Helper()
+	proxies, err := clientaddr.Parse(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return proxies
+}
+
+// The limit of a client follows it through trusted proxies, and nothing that a
+// direct client writes moves its own.
+func TestClientsBehindProxies(t *testing.T) {
+	w := newWorld(t, Config{ClientRate: 1, Proxies: mustParse(t, "private")})
+	for i, row := range []struct {
+		peer, name, value string
+		want              int
+	}{
+		{"192.0.2.1:1", "", "", 200},
+		{"192.0.2.1:1", "X-Forwarded-For", "203.0.113.1", 429},
+		{"192.0.2.1:1", "Forwarded", "for=203.0.113.1", 429},
+		{"10.0.0.1:1", "X-Forwarded-For", "203.0.113.1", 200},
+		{"10.0.0.2:1", "Forwarded", `for="203.0.113.1:80"`, 429},
+		{"10.0.0.1:1", "X-Forwarded-For", "198.51.100.1, 203.0.113.1", 429},
+		{"10.0.0.1:1", "X-Forwarded-For", "203.0.113.2", 200},
+		{"10.0.0.1:1", "X-Forwarded-For", "192.0.2.1", 429},
+		{"10.0.0.1:1", "Forwarded", "for=unknown", 200}, // counted as the proxy
+		{"10.0.0.1:1", "", "", 429},
+		{"@", "X-Forwarded-For", "203.0.113.3", 200}, // by a Unix socket
+		{"@", "X-Forwarded-For", "203.0.113.3", 429},
+	} {
+		r := request("GET", "/api/v1/members", "key_read")
+		if row.name != "" {
+			r.Header.Set(row.name, row.value)
+		}
+		if got := w.do(from(row.peer, r)).Code; got != row.want {
+			t.Errorf("%d: %s: got %d, want %d", i, fmt.Sprint(row), got, row.want)
+		}
 	}
 }

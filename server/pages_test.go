@@ -7,84 +7,14 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"teamdata/store"
 )
 
-func TestLimit(t *testing.T) {
-	for text, want := range map[string]int{
-		"1": 1, "2": 2, "50": 50, "99": 99, "100": 100,
-		"007": 7, "%31%30": 10, strings.Repeat("0", 500) + "100": 100,
-		"0": 0, "101": 0, "000": 0, "-1": 0, "+5": 0, "%2B5": 0, "5.0": 0, "1e1": 0, "0x5": 0, "": 0,
-		"+": 0, " 5": 0, "5+": 0, "٥": 0, "five": 0, "%": 0, "%zz": 0, "5;after=1.a": 0,
-		"18446744073709551617": 0, strings.Repeat("9", 500): 0,
-	} {
-		q, err := parsePageQuery("limit=" + text)
-		if valid := err == nil; valid != (want > 0) || valid && q.limit != want {
-			t.Errorf("limit=%s: got %d, %v", text, q.limit, err)
-		}
-	}
-}
-
 // contractCursor is the pattern of after and next, word for word.
 var contractCursor = regexp.MustCompile(`^\d{1,15}\.[\s\S]+$`)
-
-func TestAfter(t *testing.T) {
-	for _, text := range []string{
-		"0.a", "1767225600000.mem_1", "999999999999999.x", "000000000000000.x", "1..", "1.a.b", "1. ", "1.\n", "1.ü\x00",
-		"", ".a", "1.", "1", "a.b", "-1.a", "1234567890123456.a", "1.5e3", "１.a", "+1.a", " 1.a", "1,a",
-	} {
-		q, err := parsePageQuery("after=" + url.QueryEscape(text))
-		if want := contractCursor.MatchString(text); (err == nil) != want {
-			t.Errorf("after=%q: got %v, and the pattern says %v", text, err, want)
-		}
-		if err == nil && q.afterText != text {
-			t.Errorf("after=%q became %q", text, q.afterText)
-		}
-	}
-	if _, err := parsePageQuery("after=1.%ff"); err == nil {
-		t.Error("text that is not UTF-8 passed; it can't be echoed")
-	}
-}
-
-func TestPageQuery(t *testing.T) {
-	for query, want := range map[string]string{ // the field that is complained of
-		"":                           "",
-		"&&":                         "",
-		"other":                      "",
-		"other=%zz&%zz=1&;=&limit=5": "",
-		"Limit=0&AFTER=x":            "", // names are case-sensitive, so these are others
-		"limit=5&after=1.a":          "",
-		"%6Cimit=0":                  "limit",
-		"limit":                      "limit",
-		"limit=":                     "limit",
-		"limit=5&limit=5":            "limit",
-		"limit=5&%6cimit=5":          "limit",
-		"limit=5&after=1.a&limit=6":  "limit",
-		"limit=%":                    "limit",
-		"limit=%4":                   "limit",
-		"after":                      "after",
-		"after=":                     "after",
-		"after=1.a&after=1.a":        "after",
-		"after=1.%zz":                "after",
-		"after=&limit=0":             "limit",
-	} {
-		_, err := parsePageQuery(query)
-		field := ""
-		if err != nil {
-			field = err.(*store.Error).Field
-		}
-		if field != want {
-			t.Errorf("%s: got %v, want a complaint of %q", query, err, want)
-		}
-	}
-	if q, _ := parsePageQuery("x=1"); q.limit != 50 || !q.after.IsZero() {
-		t.Errorf("the default is %+v", q)
-	}
-}
 
 // page is the envelope as a client reads it.
 type page struct {

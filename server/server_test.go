@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"teamdata/server/localca"
+
+	"teamdata/web"
 )
 
 // localTLS is the configuration of a server for this machine.
@@ -82,7 +84,7 @@ func TestShutdownWaitsForWhatRuns(t *testing.T) {
 	w.addRoute("/slow", func(x *exchange) error {
 		close(running)
 		<-release
-		x.answer(jsonAnswer(http.StatusOK, []byte(`{"slow":true}`)))
+		x.answer(web.JSON(http.StatusOK, []byte(`{"slow":true}`)))
 		return nil
 	})
 	c := w.dial(w.listen(), nil)

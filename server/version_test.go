@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"teamdata/store"
+	"teamdata/web"
 )
 
 // threeVersions has made-up older versions: in 2025-01-01 a member's userId was
@@ -122,7 +123,7 @@ func TestIdempotencyAndVersions(t *testing.T) {
 // Clients of the current version don't pay for older ones.
 func TestCurrentVersionCostsNothing(t *testing.T) {
 	x := &exchange{s: &Server{versions: threeVersions}}
-	a := jsonAnswer(http.StatusOK, []byte("{}"))
+	a := web.JSON(http.StatusOK, []byte("{}"))
 	if n := testing.AllocsPerRun(100, func() { a = x.inVersion(a) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -128,9 +128,48 @@ func (k APIKey) check() error {
 	return nil
 }
 
-// ImportKey adds a key, whose secret the caller has hashed. A missing id or
-// creation time is filled in.
+// CreateKey makes a key of a member who may manage keys, with the audit entry
+// apiKey.created, and returns it with its secret, which is kept nowhere. An
+// expiry lies in the future.
+func CreateKey(tx Tx, actorID string, k APIKey) (_ APIKey, secret string, err error) {
+	if err := checkExpiry(tx, k.ExpiresAt); err != nil {
+		return APIKey{}, "", err
+	}
+	secret = NewSecret()
+	k.SecretHash = HashSecret(secret)
+	if k, err = completeKey(tx, k); err == nil {
+		err = checkCreator(tx, k)
+	}
+	if err == nil {
+		err = tx.PutAPIKey(k)
+	}
+	if err != nil {
+		return APIKey{}, "", err
+	}
+	return k, secret, auditBy(tx, actorID, k.OrgID, "apiKey.created", k.ID)
+}
+
+func checkCreator(tx Members, k APIKey) error {
+	creator, err := tx.Member(k.OrgID, k.CreatedBy)
+	if IsNotFound(err) || err == nil && !creator.Manages() {
+		return Invalid("createdBy", "%q is no owner or admin of the org; a key works while the one who made it is", k.CreatedBy)
+	}
+	return err
+}
+
+// ImportKey adds a key, whose secret the caller has hashed, without an audit
+// entry, as a fixture does. A missing id or creation time is filled in.
 func ImportKey(tx Tx, k APIKey) (APIKey, error) {
+	k, err := completeKey(tx, k)
+	if err != nil {
+		return APIKey{}, err
+	}
+	return k, tx.PutAPIKey(k)
+}
+
+// completeKey fills in what is missing of a key that is to be added, and checks
+// it.
+func completeKey(tx Tx, k APIKey) (APIKey, error) {
 	if k.ID == "" {
 		k.ID = tx.NewID(PrefixAPIKey)
 	}
@@ -149,26 +188,28 @@ func ImportKey(tx Tx, k APIKey) (APIKey, error) {
 	case !IsNotFound(err):
 		return APIKey{}, err
 	}
-	return k, tx.PutAPIKey(k)
+	return k, nil
 }
 
 // RevokeKey revokes a key of an org from this commit on, with its audit entry.
 // Revoking a revoked key changes nothing.
 func RevokeKey(tx Tx, actorID, orgID, keyID string) error {
-	k, err := tx.APIKey(keyID)
-	if err != nil {
+	k, err := FindKey(tx, orgID, keyID)
+	if err != nil || !k.RevokedAt.IsZero() {
 		return err
-	}
-	if k.OrgID != orgID {
-		return Errorf(CodeNotFound, "There is no such API key.")
-	}
-	if !k.RevokedAt.IsZero() {
-		return nil
 	}
 	k.RevokedAt = tx.Now()
 	if err := tx.PutAPIKey(k); err != nil {
 		return err
 	}
-	_, err = AppendAudit(tx, AuditEntry{OrgID: orgID, ActorID: actorID, Action: "apiKey.revoked", TargetID: keyID})
-	return err
+	return auditBy(tx, actorID, orgID, "apiKey.revoked", keyID)
+}
+
+// FindKey finds a key of an org. notFound: the org has no such key.
+func FindKey(tx APIKeys, orgID, keyID string) (APIKey, error) {
+	k, err := tx.APIKey(keyID)
+	if err == nil && k.OrgID != orgID || IsNotFound(err) {
+		return APIKey{}, Errorf(CodeNotFound, "The org has no such API key.")
+	}
+	return k, err
 }

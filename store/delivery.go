@@ -77,6 +77,25 @@ func (d *Delivery) Position() (DeliveryList, Cursor) {
 	return ListWaiting, CursorOf(d.DueAt, d.ID)
 }
 
+// FindDelivery finds a delivery of an org, and its endpoint. notFound: the org
+// has no such delivery, or no longer has its endpoint.
+func FindDelivery(tx Tx, orgID, id string) (Delivery, Endpoint, error) {
+	d, err := tx.Delivery(id)
+	if IsNotFound(err) || err == nil && d.OrgID != orgID {
+		return Delivery{}, Endpoint{}, errNoDelivery()
+	}
+	if err != nil {
+		return Delivery{}, Endpoint{}, err
+	}
+	e, err := tx.Endpoint(orgID, d.EndpointID)
+	if IsNotFound(err) || err == nil && e.Number != d.EndpointNumber {
+		return Delivery{}, Endpoint{}, errNoDelivery()
+	}
+	return d, e, err
+}
+
+func errNoDelivery() error { return Errorf(CodeNotFound, "The org has no such delivery.") }
+
 // queue makes one delivery of the event for each of the endpoints.
 func queue(tx Tx, event Event, endpoints []Endpoint) ([]Delivery, error) {
 	deliveries := make([]Delivery, len(endpoints))
@@ -103,7 +122,7 @@ func queue(tx Tx, event Event, endpoints []Endpoint) ([]Delivery, error) {
 // endpoint, whatever events that has selected. notFound: the org has no such
 // endpoint; conflict: it is disabled.
 func SendTest(tx Tx, orgID, endpointID string) (Delivery, error) {
-	endpoint, err := findEndpoint(tx, orgID, endpointID)
+	endpoint, err := FindEndpoint(tx, orgID, endpointID)
 	if err != nil {
 		return Delivery{}, err
 	}

@@ -36,7 +36,7 @@ func (e *Endpoint) Disabled() bool { return !e.DisabledAt.IsZero() }
 // Selects tells whether the endpoint receives events of the type.
 func (e *Endpoint) Selects(eventType string) bool { return slices.Contains(e.Events, eventType) }
 
-func (e *Endpoint) check() error {
+func (e *Endpoint) check(tx EventTypes) error {
 	if !ValidID(e.ID) {
 		return Invalid("id", "%s", idRule)
 	}
@@ -49,22 +49,7 @@ func (e *Endpoint) check() error {
 	if err := checkEndpointSecret(e.Secret); err != nil {
 		return err
 	}
-	return e.checkEvents()
-}
-
-func (e *Endpoint) checkEvents() error {
-	if len(e.Events) == 0 {
-		return Invalid("events", "an endpoint receives at least one event type")
-	}
-	for i, name := range e.Events {
-		if !IsEventType(name) {
-			return Invalid("events", "%.64q is not an event type; there are %s", name, strings.Join(BuiltInEventTypes, ", "))
-		}
-		if slices.Contains(e.Events[:i], name) {
-			return Invalid("events", "%q is there twice", name)
-		}
-	}
-	return nil
+	return checkEventTypes(tx, e.Events)
 }
 
 // CheckEndpointURL holds the address of an endpoint to its form. Where it may
@@ -89,8 +74,19 @@ func CheckEndpointURL(address string) error {
 	return nil
 }
 
-// ImportEndpoint adds an endpoint. A missing id, secret or creation time is
-// filled in; the engine gives the number.
+// CreateEndpoint adds an endpoint, as ImportEndpoint does, with the audit entry
+// endpoint.created.
+func CreateEndpoint(tx Tx, actorID string, e Endpoint) (Endpoint, error) {
+	e, err := ImportEndpoint(tx, e)
+	if err != nil {
+		return Endpoint{}, err
+	}
+	return e, auditBy(tx, actorID, e.OrgID, "endpoint.created", e.ID)
+}
+
+// ImportEndpoint adds an endpoint without an audit entry, as a fixture does. A
+// missing id, secret or creation time is filled in; the engine gives the
+// number.
 func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 	if e.ID == "" {
 		e.ID = tx.NewID(PrefixEndpoint)
@@ -101,7 +97,7 @@ func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 	if e.CreatedAt.IsZero() {
 		e.CreatedAt = tx.Now()
 	}
-	if err := e.check(); err != nil {
+	if err := e.check(tx); err != nil {
 		return Endpoint{}, err
 	}
 	if _, err := tx.Org(e.OrgID); err != nil {
@@ -120,7 +116,55 @@ func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 	return tx.AddEndpoint(e)
 }
 
-func findEndpoint(tx Endpoints, orgID, id string) (Endpoint, error) {
+// EndpointChange is what to change of an endpoint; nil leaves it as it is.
+type EndpointChange struct {
+	URL, Description *string
+	Events           []string
+}
+
+// ChangeEndpoint changes an endpoint, with the audit entry endpoint.changed.
+// What waits goes to the new address. The same values change nothing.
+// notFound: the org has no such endpoint.
+func ChangeEndpoint(tx Tx, actorID, orgID, id string, change EndpointChange) (Endpoint, error) {
+	old, err := FindEndpoint(tx, orgID, id)
+	if err != nil {
+		return Endpoint{}, err
+	}
+	e := old
+	replace(&e.URL, change.URL)
+	replace(&e.Description, change.Description)
+	if change.Events != nil {
+		e.Events = change.Events
+	}
+	if err := e.check(tx); err != nil {
+		return Endpoint{}, err
+	}
+	if e.URL == old.URL && e.Description == old.Description && slices.Equal(e.Events, old.Events) {
+		return e, nil
+	}
+	if err := tx.PutEndpoint(e); err != nil {
+		return Endpoint{}, err
+	}
+	return e, auditBy(tx, actorID, orgID, "endpoint.changed", id)
+}
+
+// RemoveEndpoint removes an endpoint, with the audit entry endpoint.removed.
+// Nothing is sent there any more; its deliveries go with it, and are dropped by
+// the next Sweep. notFound: the org has no such endpoint.
+func RemoveEndpoint(tx Tx, actorID, orgID, id string) error {
+	e, err := FindEndpoint(tx, orgID, id)
+	if err != nil {
+		return err
+	}
+	if err := tx.DeleteEndpoint(e); err != nil {
+		return err
+	}
+	return auditBy(tx, actorID, orgID, "endpoint.removed", id)
+}
+
+// FindEndpoint finds an endpoint of an org. notFound: the org has no such
+// endpoint.
+func FindEndpoint(tx Endpoints, orgID, id string) (Endpoint, error) {
 	e, err := tx.Endpoint(orgID, id)
 	if IsNotFound(err) {
 		return e, Errorf(CodeNotFound, "The org has no such webhook endpoint.")
@@ -132,7 +176,7 @@ func findEndpoint(tx Endpoints, orgID, id string) (Endpoint, error) {
 // that is disabled already stays as it is. notFound: the org has no such
 // endpoint.
 func DisableEndpoint(tx Tx, actorID, orgID, id string) error {
-	e, err := findEndpoint(tx, orgID, id)
+	e, err := FindEndpoint(tx, orgID, id)
 	if err != nil || e.Disabled() {
 		return err
 	}
@@ -142,7 +186,7 @@ func DisableEndpoint(tx Tx, actorID, orgID, id string) error {
 // EnableEndpoint enables an endpoint again: what is held goes out, in order.
 // One that is enabled stays as it is. notFound: the org has no such endpoint.
 func EnableEndpoint(tx Tx, actorID, orgID, id string) error {
-	e, err := findEndpoint(tx, orgID, id)
+	e, err := FindEndpoint(tx, orgID, id)
 	if err != nil || !e.Disabled() {
 		return err
 	}

@@ -18,6 +18,7 @@ const (
 	CodeNotFound            Code = "notFound"
 	CodeMethodNotAllowed    Code = "methodNotAllowed"
 	CodeConflict            Code = "conflict"
+	CodePreconditionFailed  Code = "preconditionFailed"
 	CodePayloadTooLarge     Code = "payloadTooLarge"
 	CodeIdempotencyMismatch Code = "idempotencyMismatch"
 	CodeRateLimited         Code = "rateLimited"
@@ -42,7 +43,8 @@ var Catalogue = []CodeInfo{
 	{CodeNotFound, http.StatusNotFound, "There is no such route, or no such resource in the org."},
 	{CodeMethodNotAllowed, http.StatusMethodNotAllowed, "The route exists, but not for this method; `Allow` names those it takes."},
 	{CodeConflict, http.StatusConflict, "The resource is in a state that does not allow the action, or a request with the same `Idempotency-Key` is still running."},
-	{CodePayloadTooLarge, http.StatusRequestEntityTooLarge, "The request body is larger than 64 KiB."},
+	{CodePreconditionFailed, http.StatusPreconditionFailed, "`If-Match` names another state of the resource than it has now: somebody changed it meanwhile."},
+	{CodePayloadTooLarge, http.StatusRequestEntityTooLarge, "The request body is larger than the route takes: 64 KiB, or what the admin API says."},
 	{CodeIdempotencyMismatch, http.StatusUnprocessableEntity, "The `Idempotency-Key` was used with a different request."},
 	{CodeRateLimited, http.StatusTooManyRequests, "Over the rate limit of the client or of the key; `Retry-After` gives the seconds to wait."},
 	{CodeInternal, http.StatusInternalServerError, "Something went wrong in the server; it is in the server's log."},

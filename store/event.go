@@ -6,25 +6,6 @@ import (
 	"time"
 )
 
-// The event types of the contract.
-const (
-	EventMemberAdded         = "member.added"
-	EventMemberRemoved       = "member.removed"
-	EventSubscriptionChanged = "subscription.changed"
-	EventFileUploaded        = "file.uploaded"
-	EventInstructionsChanged = "assistant.instructionsChanged"
-	EventWebhookTest         = "webhook.test"
-)
-
-// BuiltInEventTypes are all of them, in the contract's order.
-var BuiltInEventTypes = []string{
-	EventMemberAdded, EventMemberRemoved, EventSubscriptionChanged,
-	EventFileUploaded, EventInstructionsChanged, EventWebhookTest,
-}
-
-// IsEventType tells whether there is an event type of that name.
-func IsEventType(name string) bool { return slices.Contains(BuiltInEventTypes, name) }
-
 // Event is something that happened in an org, as it is sent.
 type Event struct {
 	ID        string
@@ -68,61 +49,29 @@ func withNumber(object []byte, name string, n int64) []byte {
 // that selects its type, in the same transaction as the change that caused it.
 // Deliveries to a disabled endpoint wait there until it is enabled. Without
 // the feature webhooks an org's events make no deliveries. The data is a JSON
-// object.
-func Emit(tx Tx, orgID, eventType string, data []byte) error {
+// object. It returns the deliveries; without any the event is not kept.
+func Emit(tx Tx, orgID, eventType string, data []byte) ([]Delivery, error) {
 	features, err := Features(tx, orgID)
 	if err != nil || !features.Has(FeatureWebhooks) {
-		return err
+		return nil, err
 	}
 	endpoints, err := tx.Endpoints(orgID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	endpoints = slices.DeleteFunc(endpoints, func(e Endpoint) bool { return !e.Selects(eventType) })
 	if len(endpoints) == 0 {
-		return nil
+		return nil, nil
 	}
-	_, err = queue(tx, newEvent(tx, orgID, eventType, data), endpoints)
+	return queue(tx, newEvent(tx, orgID, eventType, data), endpoints)
+}
+
+// changed writes the audit entry of a change, and emits its event: both have
+// the same name.
+func changed(tx Tx, actorID, orgID, event, targetID string, data []byte) error {
+	if err := auditBy(tx, actorID, orgID, event, targetID); err != nil {
+		return err
+	}
+	_, err := Emit(tx, orgID, event, data)
 	return err
-}
-
-// UploadFile records that a file was uploaded: its audit entry and its event
-// file.uploaded. The bytes themselves live elsewhere. A missing id is given.
-func UploadFile(tx Tx, actorID string, f File) (File, error) {
-	if f.ID == "" {
-		f.ID = tx.NewID(PrefixFile)
-	}
-	if err := f.check(); err != nil {
-		return File{}, err
-	}
-	if err := auditBy(tx, actorID, f.OrgID, EventFileUploaded, f.ID); err != nil {
-		return File{}, err
-	}
-	data := object("orgId", f.OrgID, "fileId", f.ID, "name", f.Name, "contentType", f.ContentType)
-	return f, Emit(tx, f.OrgID, EventFileUploaded, withNumber(data, "size", f.Size))
-}
-
-// File is a file that the team's own software took in.
-type File struct {
-	OrgID       string
-	ID          string
-	Name        string // 1 to 200 characters
-	ContentType string // 1 to 200 characters
-	Size        int64  // bytes
-}
-
-func (f File) check() error {
-	if !ValidID(f.ID) {
-		return Invalid("id", "%s", idRule)
-	}
-	if err := checkText("name", f.Name, maxNameLength); err != nil {
-		return err
-	}
-	if err := checkText("contentType", f.ContentType, maxNameLength); err != nil {
-		return err
-	}
-	if f.Size < 0 {
-		return Invalid("size", "is a number of bytes, 0 or more")
-	}
-	return nil
 }

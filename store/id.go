@@ -19,6 +19,7 @@ const (
 	PrefixSubscription = "sub_"
 	PrefixFile         = "fil_"
 	PrefixMail         = "mai_"
+	PrefixOperator     = "opr_"
 )
 
 const maxIDLength = 64

@@ -31,6 +31,10 @@ type Answer struct {
 	Status      int
 	ContentType string
 	Body        []byte
+
+	// Kept is what a replay answers in place of Body, which holds a secret that is
+	// shown once; nil: Body.
+	Kept []byte
 }
 
 // IdempotencyRecord is the first answer given under a key of an org.
@@ -91,6 +95,31 @@ func (i *Idempotency) Do(ctx context.Context, s Store, orgID, key string, print 
 	return a, replayed, err
 }
 
+// DoLong is Do for work that takes many transactions of its own, and that may
+// be done again: after a crash the same request runs anew.
+func (i *Idempotency) DoLong(ctx context.Context, s Store, orgID, key string, print Fingerprint, work func() (Answer, error)) (a Answer, replayed bool, err error) {
+	if key == "" {
+		a, err = work()
+		return a, false, err
+	}
+	k := idempotencyKey{orgID, key}
+	if running, ok := i.begin(k, print); !ok {
+		return whileRunning(ctx, s, k, print, running)
+	}
+	defer i.end(k)
+	err = s.View(ctx, func(tx Tx) error {
+		a, replayed, err = kept(tx, k, print)
+		return err
+	})
+	if err != nil || replayed {
+		return a, replayed, err
+	}
+	if a, err = work(); err != nil {
+		return Answer{}, false, err
+	}
+	return a, false, s.Update(ctx, func(tx Tx) error { return keep(tx, k, print, a) })
+}
+
 // begin notes that a request runs, unless one with its key does already.
 func (i *Idempotency) begin(k idempotencyKey, print Fingerprint) (running Fingerprint, ok bool) {
 	i.mu.Lock()
@@ -134,7 +163,14 @@ func once(tx Tx, k idempotencyKey, print Fingerprint, work func(Tx) (Answer, err
 	if a, err = work(tx); err != nil {
 		return Answer{}, false, err
 	}
-	return a, false, tx.AddIdempotencyRecord(IdempotencyRecord{
+	return a, false, keep(tx, k, print, a)
+}
+
+func keep(tx Tx, k idempotencyKey, print Fingerprint, a Answer) error {
+	if a.Kept != nil {
+		a.Body, a.Kept = a.Kept, nil
+	}
+	return tx.AddIdempotencyRecord(IdempotencyRecord{
 		OrgID: k.org, Key: k.key, Fingerprint: print, FirstUse: tx.Now(), Answer: a,
 	})
 }

@@ -42,9 +42,5 @@ func SetInstructions(tx Tx, actorID, orgID string, text string, set bool) error 
 	if err := ImportInstructions(tx, orgID, Instructions{Text: text, Set: set, UpdatedAt: tx.Now()}); err != nil {
 		return err
 	}
-	entry := AuditEntry{OrgID: orgID, ActorID: actorID, Action: EventInstructionsChanged}
-	if _, err := AppendAudit(tx, entry); err != nil {
-		return err
-	}
-	return Emit(tx, orgID, EventInstructionsChanged, object("orgId", orgID))
+	return changed(tx, actorID, orgID, EventInstructionsChanged, "", object("orgId", orgID))
 }

@@ -76,13 +76,13 @@ func AddMember(tx Tx, actorID string, m Member) (Member, error) {
 	if err != nil {
 		return Member{}, err
 	}
-	return m, memberChanged(tx, actorID, EventMemberAdded, m)
+	return m, memberEvent(tx, actorID, EventMemberAdded, m)
 }
 
 // RemoveMember removes a member, with its audit entry and its event
 // member.removed. The last owner can't be removed: conflict.
 func RemoveMember(tx Tx, actorID, orgID, userID string) error {
-	m, err := tx.Member(orgID, userID)
+	m, err := findMember(tx, orgID, userID)
 	if err != nil {
 		return err
 	}
@@ -92,34 +92,57 @@ func RemoveMember(tx Tx, actorID, orgID, userID string) error {
 	if err := tx.DeleteMember(orgID, userID); err != nil {
 		return err
 	}
-	return memberChanged(tx, actorID, EventMemberRemoved, m)
+	return memberEvent(tx, actorID, EventMemberRemoved, m)
 }
 
-// ChangeRole gives a member another role, with its audit entry. The last owner
-// can't be demoted: conflict.
-func ChangeRole(tx Tx, actorID, orgID, userID, role string) error {
-	m, err := tx.Member(orgID, userID)
+// MemberChange is what to change of a member; nil leaves it as it is.
+type MemberChange struct {
+	Role, Name, Email *string
+}
+
+// ChangeMember changes a member. Another role makes the audit entry
+// member.roleChanged, another name or address member.changed; what is the same
+// makes none. The last owner can't be demoted: conflict.
+func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Member, error) {
+	old, err := findMember(tx, orgID, userID)
 	if err != nil {
-		return err
+		return Member{}, err
 	}
-	if err := keepsAnOwner(tx, m, role); err != nil {
-		return err
+	m := old
+	replace(&m.Role, change.Role)
+	replace(&m.Name, change.Name)
+	replace(&m.Email, change.Email)
+	if err := m.check(); err != nil || m == old {
+		return m, err
 	}
-	m.Role = role
-	if err := m.check(); err != nil {
-		return err
+	if err := keepsAnOwner(tx, old, m.Role); err != nil {
+		return Member{}, err
 	}
 	if err := tx.PutMember(m); err != nil {
-		return err
+		return Member{}, err
 	}
-	return auditBy(tx, actorID, orgID, "member.roleChanged", m.ID)
+	if m.Role != old.Role {
+		return m, auditBy(tx, actorID, orgID, "member.roleChanged", m.ID)
+	}
+	return m, auditBy(tx, actorID, orgID, "member.changed", m.ID)
 }
 
-func memberChanged(tx Tx, actorID, event string, m Member) error {
-	if err := auditBy(tx, actorID, m.OrgID, event, m.ID); err != nil {
-		return err
+func replace(text, with *string) {
+	if with != nil {
+		*text = *with
 	}
-	return Emit(tx, m.OrgID, event, object("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role))
+}
+
+func findMember(tx Members, orgID, userID string) (Member, error) {
+	m, err := tx.Member(orgID, userID)
+	if IsNotFound(err) {
+		return m, Errorf(CodeNotFound, "The org has no such member.")
+	}
+	return m, err
+}
+
+func memberEvent(tx Tx, actorID, event string, m Member) error {
+	return changed(tx, actorID, m.OrgID, event, m.ID, object("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role))
 }
 
 func keepsAnOwner(tx Members, m Member, role string) error {

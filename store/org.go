@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"time"
 	"unicode/utf8"
 )
@@ -31,8 +33,51 @@ var grantingStatuses = []string{"active", "trialing", "pastDue"}
 // Grants tells whether the subscription's status grants the plan's features.
 func (s Subscription) Grants() bool { return slices.Contains(grantingStatuses, s.Status) }
 
-// ImportOrg adds an org. A missing id, creation time or subscription is
-// filled in; the default is an active subscription of DefaultPlan.
+// CreateOrg adds an org, as ImportOrg does, with the audit entry org.created.
+func CreateOrg(tx Tx, actorID string, o Org) (Org, error) {
+	o, err := ImportOrg(tx, o)
+	if err != nil {
+		return Org{}, err
+	}
+	return o, auditBy(tx, actorID, o.ID, "org.created", o.ID)
+}
+
+// RenameOrg gives an org another name, with the audit entry org.renamed. The
+// same name changes nothing.
+func RenameOrg(tx Tx, actorID, orgID, name string) (Org, error) {
+	org, err := tx.Org(orgID)
+	if err != nil || org.Name == name {
+		return org, err
+	}
+	if err := checkText("name", name, maxNameLength); err != nil {
+		return Org{}, err
+	}
+	org.Name = name
+	if err := tx.PutOrg(org); err != nil {
+		return Org{}, err
+	}
+	return org, auditBy(tx, actorID, orgID, "org.renamed", orgID)
+}
+
+// eachOrg calls fn with each org, until it fails.
+func eachOrg(tx Tx, fn func(Org) error) error {
+	for after := ""; ; {
+		orgs, err := tx.Orgs(after, chunk)
+		if err != nil || len(orgs) == 0 {
+			return err
+		}
+		for _, o := range orgs {
+			if err := fn(o); err != nil {
+				return err
+			}
+		}
+		after = orgs[len(orgs)-1].ID
+	}
+}
+
+// ImportOrg adds an org without an audit entry, as a fixture does. A missing id,
+// creation time or part of the subscription is filled in; the default is an
+// active subscription of DefaultPlan.
 func ImportOrg(tx Tx, o Org) (Org, error) {
 	if o.ID == "" {
 		o.ID = tx.NewID(PrefixOrg)
@@ -40,9 +85,7 @@ func ImportOrg(tx Tx, o Org) (Org, error) {
 	if o.CreatedAt.IsZero() {
 		o.CreatedAt = tx.Now()
 	}
-	if o.Subscription == (Subscription{}) {
-		o.Subscription = Subscription{Product: "teamdata", Plan: DefaultPlan, Interval: "none", Status: "active"}
-	}
+	o.Subscription = o.Subscription.over(Subscription{Product: "teamdata", Plan: DefaultPlan, Interval: "none", Status: "active"})
 	if o.Subscription.ID == "" {
 		o.Subscription.ID = tx.NewID(PrefixSubscription)
 	}
@@ -61,11 +104,19 @@ func (o Org) check(tx Tx) error {
 	}
 	switch _, err := tx.Org(o.ID); {
 	case err == nil:
-		return Invalid("id", "an org %q exists already", o.ID)
+		return &Error{Code: CodeConflict, Field: "id", Message: "an org " + strconv.Quote(o.ID) + " exists already"}
 	case !IsNotFound(err):
 		return err
 	}
 	return o.Subscription.check(tx)
+}
+
+// over is the subscription on top of another one: what is missing is that one's.
+func (s Subscription) over(base Subscription) Subscription {
+	return Subscription{
+		ID: cmp.Or(s.ID, base.ID), Product: cmp.Or(s.Product, base.Product), Plan: cmp.Or(s.Plan, base.Plan),
+		Interval: cmp.Or(s.Interval, base.Interval), Status: cmp.Or(s.Status, base.Status),
+	}
 }
 
 func (s Subscription) check(tx Plans) error {
@@ -87,24 +138,23 @@ func (s Subscription) check(tx Plans) error {
 	return nil
 }
 
-// ChangeSubscription replaces an org's subscription and emits
-// subscription.changed. A missing id keeps the old one.
-func ChangeSubscription(tx Tx, orgID string, s Subscription) error {
+// ChangeSubscription replaces an org's subscription, with its audit entry and
+// its event subscription.changed, which goes out by the new plan. What is
+// missing is kept from the old one; the same one changes nothing.
+func ChangeSubscription(tx Tx, actorID, orgID string, s Subscription) (Subscription, error) {
 	org, err := tx.Org(orgID)
 	if err != nil {
-		return err
+		return Subscription{}, err
 	}
-	if s.ID == "" {
-		s.ID = org.Subscription.ID
-	}
-	if err := s.check(tx); err != nil {
-		return err
+	s = s.over(org.Subscription)
+	if err := s.check(tx); err != nil || s == org.Subscription {
+		return s, err
 	}
 	org.Subscription = s
 	if err := tx.PutOrg(org); err != nil {
-		return err
+		return Subscription{}, err
 	}
-	return Emit(tx, orgID, EventSubscriptionChanged, object("orgId", orgID, "subscriptionId", s.ID,
+	return s, changed(tx, actorID, orgID, EventSubscriptionChanged, s.ID, object("orgId", orgID, "subscriptionId", s.ID,
 		"product", s.Product, "plan", s.Plan, "interval", s.Interval, "status", s.Status))
 }
 

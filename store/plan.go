@@ -98,3 +98,24 @@ func AddPlan(tx Plans, p Plan) error {
 	}
 	return tx.PutPlan(p)
 }
+
+// RemovePlan removes a plan that no org has. notFound: the operator added no
+// such plan; conflict: it is built in, or an org has it.
+func RemovePlan(tx Tx, name string) error {
+	if _, ok := BuiltInPlan(name); ok {
+		return Errorf(CodeConflict, "The plan %s is built in and stays.", name)
+	}
+	if _, err := tx.Plan(name); err != nil {
+		return err
+	}
+	err := eachOrg(tx, func(o Org) error {
+		if o.Subscription.Plan == name {
+			return Errorf(CodeConflict, "The org %s has this plan. Change its subscription first.", o.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return tx.DeletePlan(name)
+}

@@ -8,12 +8,9 @@ import (
 // Replay queues a delivery again, with the same id and a schedule of its own.
 // One that waits already is due at once. At a disabled endpoint it is held.
 // Asked again before an attempt it changes nothing. notFound: the org has no
-// such delivery.
+// such delivery, or no longer has its endpoint.
 func Replay(tx Tx, actorID, orgID, deliveryID string) (Delivery, error) {
-	d, err := tx.Delivery(deliveryID)
-	if err == nil && d.OrgID != orgID || IsNotFound(err) {
-		return Delivery{}, Errorf(CodeNotFound, "The org has no such delivery.")
-	}
+	d, _, err := FindDelivery(tx, orgID, deliveryID)
 	if err != nil || d.State.Waiting() && !d.DueAt.After(tx.Now()) {
 		return d, err
 	}
@@ -46,11 +43,11 @@ func (d *Delivery) triedSince(since time.Time) bool {
 // all becomes due now, in the order in which it happened; at a disabled
 // endpoint it is held. It returns how many deliveries that are. The work is
 // done in small transactions: after an error, call it again to go on.
-// notFound: the org has no such endpoint.
+// notFound: the org has no such endpoint, or no longer.
 func Recover(ctx context.Context, s Store, actorID, orgID, endpointID string, since time.Time) (n int, err error) {
 	var r recovery
 	err = s.View(ctx, func(tx Tx) error {
-		e, err := findEndpoint(tx, orgID, endpointID)
+		e, err := FindEndpoint(tx, orgID, endpointID)
 		r = recovery{actorID: actorID, endpoint: e, since: since, now: tx.Now()}
 		return err
 	})
@@ -92,6 +89,9 @@ func (r *recovery) recoverList(ctx context.Context, s Store, list DeliveryList) 
 
 // recoverSome does one chunk of a list, and returns where the next begins.
 func (r *recovery) recoverSome(tx Tx, list DeliveryList, after Cursor) (next Cursor, n int, more bool, err error) {
+	if err := r.stillThere(tx); err != nil {
+		return after, 0, false, err
+	}
 	page, more, err := tx.DeliveryPage(r.endpoint.Number, list, after, chunk)
 	if err != nil {
 		return after, 0, false, err
@@ -115,4 +115,13 @@ func (r *recovery) recoverSome(tx Tx, list DeliveryList, after Cursor) (next Cur
 		err = auditBy(tx, r.actorID, r.endpoint.OrgID, "endpoint.recovered", r.endpoint.ID)
 	}
 	return next, n, more, err
+}
+
+// stillThere holds the endpoint to not having been removed since it was found.
+func (r *recovery) stillThere(tx Tx) error {
+	e, err := FindEndpoint(tx, r.endpoint.OrgID, r.endpoint.ID)
+	if err == nil && e.Number != r.endpoint.Number { // another was made under its id
+		err = Errorf(CodeNotFound, "The webhook endpoint was removed meanwhile.")
+	}
+	return err
 }

@@ -15,12 +15,14 @@ const chunk = 500
 
 // Sweep drops what is kept no longer, in small transactions: idempotency
 // records after IdempotencyTTL, finished deliveries with their events after the
-// given time, mails that could not be sent after MailTTL.
+// given time, mails that could not be sent after MailTTL, and what is left of
+// removed endpoints.
 func Sweep(ctx context.Context, s Store, deliveries time.Duration) error {
 	for _, drop := range []func(tx Tx) (int, error){
 		func(tx Tx) (int, error) { return tx.ExpireIdempotencyRecords(chunk) },
 		func(tx Tx) (int, error) { return dropDeliveries(tx, tx.Now().Add(-deliveries)) },
 		dropMails,
+		dropRemoved,
 	} {
 		if err := sweep(ctx, s, drop); err != nil {
 			return err
@@ -88,4 +90,28 @@ func dropMails(tx Tx) (int, error) {
 		n++
 	}
 	return n, err
+}
+
+// dropRemoved drops deliveries of one removed endpoint, and the endpoint with the
+// last of them.
+func dropRemoved(tx Tx) (int, error) {
+	removed, err := tx.RemovedEndpoints(1)
+	if err != nil || len(removed) == 0 {
+		return 0, err
+	}
+	for _, list := range []DeliveryList{ListAcknowledged, ListWaiting, ListFailed} {
+		page, _, err := tx.DeliveryPage(removed[0], list, Cursor{}, chunk)
+		if err != nil {
+			return 0, err
+		}
+		for _, d := range page {
+			if err := dropDelivery(tx, d.ID); err != nil {
+				return 0, err
+			}
+		}
+		if len(page) > 0 {
+			return len(page), nil
+		}
+	}
+	return 1, tx.ForgetEndpoint(removed[0])
 }

@@ -53,7 +53,7 @@ func RotateSecret(tx Tx, actorID, orgID, id, secret string, overlap time.Duratio
 	if overlap < 0 || overlap > MaxSecretOverlap {
 		return Endpoint{}, Invalid("overlap", "is from 0 (at once) to 7 days")
 	}
-	e, err := findEndpoint(tx, orgID, id)
+	e, err := FindEndpoint(tx, orgID, id)
 	if err != nil {
 		return Endpoint{}, err
 	}

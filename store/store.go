@@ -82,6 +82,8 @@ type Tx interface {
 	Mails
 	IdempotencyRecords
 	Certificates
+	EventTypes
+	OperatorTokens
 }
 
 // Clock gives times and ids in commit order.
@@ -96,6 +98,9 @@ type Clock interface {
 type Orgs interface {
 	Org(id string) (Org, error)
 	PutOrg(Org) error
+	// Orgs lists up to limit orgs after an id, in the order of their ids; from the
+	// first when that is empty.
+	Orgs(after string, limit int) ([]Org, error)
 	// AnyOrg tells whether the store holds an org.
 	AnyOrg() (bool, error)
 }
@@ -103,7 +108,10 @@ type Orgs interface {
 // Plans keep the plans that the operator added.
 type Plans interface {
 	Plan(name string) (Plan, error)
+	// Plans lists the plans in the order of their names.
+	Plans() ([]Plan, error)
 	PutPlan(Plan) error
+	DeletePlan(name string) error
 }
 
 // Page is one page of a list, ready to be sent.
@@ -151,6 +159,10 @@ type InstructionsTx interface {
 // APIKeys keep the API keys of all orgs.
 type APIKeys interface {
 	APIKey(id string) (APIKey, error)
+	// APIKeys lists up to limit keys of an org after an id, in the order of their
+	// ids; from the first when that is empty.
+	APIKeys(orgID, after string, limit int) ([]APIKey, error)
+	// PutAPIKey adds a key or changes it. Its org stays.
 	PutAPIKey(APIKey) error
 }
 
@@ -162,6 +174,15 @@ type Endpoints interface {
 	// AddEndpoint adds an endpoint and gives it its number.
 	AddEndpoint(Endpoint) (Endpoint, error)
 	PutEndpoint(Endpoint) error
+	// DeleteEndpoint removes an endpoint. Its number goes to the removed ones,
+	// whose deliveries are still there and are never due.
+	DeleteEndpoint(Endpoint) error
+	// RemovedEndpoints lists up to limit numbers of endpoints that were removed
+	// and are not forgotten, in their order.
+	RemovedEndpoints(limit int) ([]uint64, error)
+	// ForgetEndpoint drops all that is left of a removed endpoint that has no
+	// delivery any more.
+	ForgetEndpoint(number uint64) error
 }
 
 // Deliveries keep events and their deliveries. Each delivery is in one of its
@@ -206,4 +227,22 @@ type IdempotencyRecords interface {
 	// found, oldest first, and returns how many it dropped. At 0 there is
 	// nothing left to drop for now.
 	ExpireIdempotencyRecords(limit int) (int, error)
+}
+
+// EventTypes keep the event types that the operator registered.
+type EventTypes interface {
+	EventType(name string) (EventType, error)
+	// EventTypes lists the types in the order of their names.
+	EventTypes() ([]EventType, error)
+	PutEventType(EventType) error
+	DeleteEventType(name string) error
+}
+
+// OperatorTokens keep the tokens of the admin API.
+type OperatorTokens interface {
+	OperatorToken(id string) (OperatorToken, error)
+	// OperatorTokens lists the tokens in the order of their ids.
+	OperatorTokens() ([]OperatorToken, error)
+	PutOperatorToken(OperatorToken) error
+	DeleteOperatorToken(id string) error
 }

@@ -14,30 +14,33 @@ import (
 // records that it is made from, both ways. found is called with a line for each
 // fault. The error is why the file can't be checked.
 func Check(path string, found func(fault string)) error {
-	size, err := inspect(path)
-	switch {
-	case err != nil:
-		return err
-	case size == absent:
-		return fmt.Errorf("there is no data file %s; give another with --data", path)
-	case size == 0:
-		return fmt.Errorf("data file %s is empty; put back a backup, or give another file with --data", path)
-	}
-	db, err := openGuarded(path, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true, PreLoadFreelist: true})
+	return checkFile(path, todaysSchema, found)
+}
+
+func checkFile(path string, known func(version uint64) error, found func(fault string)) error {
+	db, err := openExisting(path, toRead())
 	if err != nil {
-		return explain(path, err)
+		return err
 	}
 	defer db.Close()
-	if err := walkPages(db); err != nil {
+	defer forgetPages(db)()
+	if _, err := walkPages(db); err != nil {
 		found(fmt.Sprintf("page %v; put back a backup", err)) // nothing can be read from there on
 		return nil
 	}
-	if err := guardPages(func() error { return checkSchema(db) }); err != nil {
+	version := uint64(0)
+	err = guardPages(func() (err error) {
+		if version, err = schemaOf(db); err != nil {
+			return err
+		}
+		return known(version)
+	})
+	if err != nil {
 		return explain(path, err)
 	}
 	err = guardPages(func() error {
 		return db.View(func(bolt *bbolt.Tx) error {
-			checkAll(bolt, found)
+			checkAll(bolt, version, found)
 			return nil
 		})
 	})
@@ -47,18 +50,20 @@ func Check(path string, found func(fault string)) error {
 	return nil
 }
 
-func checkSchema(db *bbolt.DB) error {
-	version, err := schemaOf(db)
-	if err == nil && version != schemaVersion {
-		err = refusal(fmt.Sprintf("has schema %d, and this teamdata checks %d; serve it once, or take the teamdata that wrote it", version, schemaVersion))
+func todaysSchema(version uint64) error {
+	if version != schemaVersion {
+		return refusal(fmt.Sprintf("has schema %d, and this teamdata checks %d; serve it once, or take the teamdata that wrote it", version, schemaVersion))
 	}
-	return err
+	return nil
 }
 
-func checkAll(bolt *bbolt.Tx, found func(string)) {
+func checkAll(bolt *bbolt.Tx, version uint64, found func(string)) {
 	c := checker{bolt: bolt, found: found}
 	for err := range bolt.Check() {
 		found("page: " + err.Error())
+	}
+	if version < schemaVersion {
+		return
 	}
 	c.endpoints()
 	c.deliveries()
@@ -111,6 +116,14 @@ func (c *checker) endpoints() {
 	if numbers := c.count(bucketEndpointNumbers); numbers != endpoints {
 		c.fault("endpointNumbers: has %d numbers for %d endpoints", numbers, endpoints)
 	}
+	c.each(bucketRemovedEndpoints, func(number, _ []byte) {
+		switch {
+		case len(number) != 8:
+			c.fault("removedEndpoints %q: is not a number", number)
+		case c.get(bucketEndpointNumbers, number) != nil:
+			c.fault("removedEndpoints %q: there is an endpoint of that number", number)
+		}
+	})
 }
 
 func (c *checker) members() {

@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"bytes"
 	"slices"
 
 	"teamdata/store"
@@ -18,9 +19,24 @@ func (c *checker) deliveries() {
 			c.fault("deliveries %q: is %s, and not in that list of its endpoint", key, d.State)
 		}
 	})
-	if listed := c.count(bucketDeliveryLists); listed != deliveries {
+	if listed := c.places(); listed != deliveries {
 		c.fault("deliveryLists: has %d entries for %d deliveries", listed, deliveries)
 	}
+}
+
+// places holds the endpoints that have lists to being there, or removed and not
+// forgotten, and counts what is in the lists.
+func (c *checker) places() int {
+	var last []byte
+	return c.each(bucketDeliveryLists, func(key, _ []byte) {
+		number := key[:min(len(key), 8)]
+		if bytes.Equal(number, last) {
+			return
+		}
+		if last = number; !c.isEndpoint(number) {
+			c.fault("deliveryLists %q: there is no endpoint of that number", number)
+		}
+	})
 }
 
 // eventOf holds a delivery's event to being there, and to naming the delivery.

@@ -16,7 +16,8 @@ func (c *checker) others() {
 		{bucketOrgs, orgFields(new(store.Org))},
 		{bucketPlans, planFields(new(store.Plan))},
 		{bucketInstructions, instructionsFields(new(store.Instructions))},
-		{bucketAPIKeys, apiKeyFields(new(store.APIKey))},
+		{bucketEventTypes, eventTypeFields(new(store.EventType))},
+		{bucketOperatorTokens, operatorTokenFields(new(store.OperatorToken))},
 		{bucketMails, mailFields(new(store.Mail))},
 	} {
 		c.each(kind.bucket, func(key, record []byte) { c.read(kind.bucket, key, record, kind.fields) })
@@ -26,9 +27,23 @@ func (c *checker) others() {
 			c.fault("auditLog %q: the item is not JSON", key)
 		}
 	})
+	c.apiKeys()
 	c.idempotency()
 	c.lastAcknowledged()
 	c.removedEnds()
+}
+
+func (c *checker) apiKeys() {
+	keys := c.each(bucketAPIKeys, func(key, record []byte) {
+		var k store.APIKey
+		c.read(bucketAPIKeys, key, record, apiKeyFields(&k))
+		if c.get(bucketAPIKeyList, orgKey(k.OrgID, string(key))) == nil {
+			c.fault("apiKeys %q: is not in the list of the org %q", key, k.OrgID)
+		}
+	})
+	if listed := c.count(bucketAPIKeyList); listed != keys {
+		c.fault("apiKeyList: has %d entries for %d keys", listed, keys)
+	}
 }
 
 func (c *checker) idempotency() {
@@ -47,7 +62,7 @@ func (c *checker) idempotency() {
 
 func (c *checker) lastAcknowledged() {
 	c.each(bucketLastAcknowledged, func(key, ms []byte) {
-		if c.get(bucketEndpointNumbers, key) == nil {
+		if !c.isEndpoint(key) {
 			c.fault("lastAcknowledged %q: there is no endpoint of that number", key)
 		}
 		if len(ms) != 8 {
@@ -63,4 +78,10 @@ func (c *checker) removedEnds() {
 			c.fault("removedEnds %q: %q is not a position of that org", org, key)
 		}
 	})
+}
+
+// isEndpoint tells whether there is an endpoint of a number, or was one that is
+// not forgotten.
+func (c *checker) isEndpoint(number []byte) bool {
+	return c.get(bucketEndpointNumbers, number) != nil || c.get(bucketRemovedEndpoints, number) != nil
 }

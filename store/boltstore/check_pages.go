@@ -29,21 +29,24 @@ const (
 const pageHead, entryHead, bucketHead = 16, 16, 16 // bytes
 
 // walkPages holds each page in use to lying in the file, to being used once, and
-// to what it names lying in it. Its errors go on from the word page.
-func walkPages(db *bbolt.DB) error {
+// to what it names lying in it. used is how many bytes these pages have. Its
+// errors go on from the word page.
+func walkPages(db *bbolt.DB) (used int64, err error) {
 	file, err := os.Open(db.Path())
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer file.Close()
-	return db.View(func(bolt *bbolt.Tx) error {
-		size := uint64(db.Info().PageSize)
-		w := pageWalk{file, size, uint64(bolt.Size()) / size, map[uint64]bool{}}
+	size := uint64(db.Info().PageSize)
+	w := pageWalk{file: file, pageSize: size, seen: map[uint64]bool{}}
+	err = db.View(func(bolt *bbolt.Tx) error {
+		w.end = uint64(bolt.Size()) / size
 		if err := w.freelist(uint64(bolt.ID())); err != nil {
 			return err
 		}
 		return w.page(uint64(bolt.Cursor().Bucket().RootPage()))
 	})
+	return int64(uint64(len(w.seen)) * size), err
 }
 
 // freelist looks at the page with the list of free pages. Its number is in the

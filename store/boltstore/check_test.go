@@ -24,9 +24,13 @@ func newWhole(t *testing.T) *fixture {
 	f := newFilled(t)
 	f.sendTests(2)
 	f.update(func(tx store.Tx) error {
+		gone, errGone := store.ImportEndpoint(tx, store.Endpoint{OrgID: testOrg, ID: "whe_gone", URL: "https://gone.example/", Events: store.BuiltInEventTypes})
+		_, _, errType := store.RegisterEventType(tx, store.EventType{Name: "invoice.paid"})
 		_, errKey := store.ImportKey(tx, store.APIKey{ID: "key_1", OrgID: testOrg, Scopes: store.ScopeRead, CreatedBy: "usr_owner"})
 		_, errAdd := store.ImportMember(tx, store.Member{OrgID: testOrg, ID: "mem_gone", UserID: "usr_gone", Role: "guest"})
-		return errors.Join(errKey, errAdd,
+		return errors.Join(errGone, errType, errKey, errAdd,
+			tx.PutLastAcknowledged(gone.Number, tx.Now()), store.RemoveEndpoint(tx, "", testOrg, gone.ID),
+			store.ImportOperatorToken(tx, store.OperatorToken{ID: "opr_1", Name: "ops"}),
 			attempted(store.Attempt{Status: 200})(tx),
 			store.AddPlan(tx, store.Plan{Name: "pro"}),
 			store.SetInstructions(tx, "", testOrg, "x", true),
@@ -104,6 +108,17 @@ var damages = map[string]damage{
 	"an org is spoiled":           {bucketOrgs, spoil, []string{`orgs "org_test": the record is damaged`}},
 	"a plan is spoiled":           {bucketPlans, spoil, []string{`plans "pro": the record is damaged`}},
 	"instructions are spoiled":    {bucketInstructions, spoil, []string{`instructions "org_test": the record is damaged`}},
+	"a key elsewhere":             {bucketAPIKeys, move("key_x"), []string{`apiKeys "key_x": is not in the list of the org "org_test"`}},
+	"a listed key is lost":        {bucketAPIKeyList, lose, []string{`apiKeys "key_1": is not in the list of the org "org_test"`, "apiKeyList: has 0 entries for 1 keys"}},
+	"a listed key too many":       {bucketAPIKeyList, put(orgKey(testOrg, "key_x"), nil), []string{"apiKeyList: has 2 entries for 1 keys"}},
+	"a listed key of another org": {bucketAPIKeyList, move("org_x\x00key_1"), []string{`apiKeys "key_1": is not in the list of the org "org_test"`}},
+	"removed, and there":          {bucketRemovedEndpoints, put(numberKey(1), nil), []string{`removedEndpoints "`, `\x01": there is an endpoint of that number`}},
+	"removed, and no number":      {bucketRemovedEndpoints, put([]byte("x"), nil), []string{`removedEndpoints "x": is not a number`}},
+	"removed, and forgotten":      {bucketRemovedEndpoints, lose, []string{`lastAcknowledged "`, `\x02": there is no endpoint of that number`}},
+	"a place at no endpoint":      {bucketDeliveryLists, put(placeKey(9, store.ListFailed, cursors[2]), nil), []string{`deliveryLists "`, `\t": there is no endpoint of that number`}},
+	"a place that is none":        {bucketDeliveryLists, put([]byte("x"), nil), []string{`deliveryLists "x": there is no endpoint of that number`}},
+	"an event type is spoiled":    {bucketEventTypes, spoil, []string{`eventTypes "invoice.paid": the record is damaged`}},
+	"a token is spoiled":          {bucketOperatorTokens, spoil, []string{`operatorTokens "opr_1": the record is damaged`}},
 	"a key is spoiled":            {bucketAPIKeys, spoil, []string{`apiKeys "key_1": the record is damaged`}},
 	"a mail is spoiled":           {bucketMails, spoil, []string{`mails "mai_old": the record is damaged`}},
 	"an audit entry is spoiled":   {bucketAuditLog, spoil, []string{`auditLog "org_test\x00`, "is not JSON"}},

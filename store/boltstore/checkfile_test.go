@@ -32,14 +32,14 @@ func TestCheckRefuses(t *testing.T) {
 	writeSchema(t, at("older"), schemaVersion-1)
 	busy := newFixture(t, Options{NoSync: true})
 	for path, wants := range map[string][]string{
-		at("missing"):      {"there is no data file", "--data"},
+		at("missing"):      {"is not there", "--data"},
 		at("none/missing"): {"there is no folder"},
 		at("folder"):       {"is a folder"},
 		at("text"):         {"not a teamdata file", "backup"},
 		at("empty"):        {"is empty"},
 		at("foreign"):      {"not one of teamdata", "--data"},
-		at("newer"):        {"has schema 3", "checks 2", "serve it once", "the teamdata that wrote it"},
-		at("older"):        {"has schema 1", "checks 2", "serve it once"},
+		at("newer"):        {"has schema 4", "checks 3", "serve it once", "the teamdata that wrote it"},
+		at("older"):        {"has schema 2", "checks 3", "serve it once"},
 		busy.path:          {"in use", "by process"},
 	} {
 		before, _ := os.ReadFile(path)

@@ -17,6 +17,7 @@ const childRole = "BOLTSTORE_TEST_CHILD"
 var childRoles = map[string]func(args []string) error{
 	"hold":  childHolds,
 	"open":  childOpens,
+	"rule":  childRules,
 	"write": childWrites,
 }
 

@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"teamdata/store"
 )
@@ -58,6 +59,31 @@ func (t *tx) putEndpoint(e store.Endpoint) error {
 	key := orgKey(e.OrgID, e.ID)
 	t.s.seal.sealEndpoint(key, &e)
 	return t.put(t.bucket(bucketEndpoints), key, encode(endpointFields(&e)))
+}
+
+func (t *tx) DeleteEndpoint(e store.Endpoint) error {
+	if err := t.delete(t.bucket(bucketEndpoints), orgKey(e.OrgID, e.ID)); err != nil {
+		return err
+	}
+	if err := t.delete(t.bucket(bucketEndpointNumbers), numberKey(e.Number)); err != nil {
+		return err
+	}
+	return t.insert(t.bucket(bucketRemovedEndpoints), numberKey(e.Number), []byte{})
+}
+
+func (t *tx) RemovedEndpoints(limit int) (numbers []uint64, err error) {
+	c := t.bolt.Bucket(bucketRemovedEndpoints).Cursor()
+	for key, _ := c.First(); key != nil && len(numbers) < limit; key, _ = c.Next() {
+		numbers = append(numbers, binary.BigEndian.Uint64(key))
+	}
+	return numbers, nil
+}
+
+func (t *tx) ForgetEndpoint(number uint64) error {
+	if err := t.delete(t.bucket(bucketRemovedEndpoints), numberKey(number)); err != nil {
+		return err
+	}
+	return t.delete(t.bucket(bucketLastAcknowledged), numberKey(number))
 }
 
 func (t *tx) endpointByNumber(number uint64) (store.Endpoint, error) {

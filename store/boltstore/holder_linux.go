@@ -39,6 +39,3 @@ func commandOf(pid string) string {
 	}
 	return " (" + strings.TrimSpace(string(name)) + ")"
 }
-
-// unlock ends the lock on a file, which closing does not while it is mapped.
-func unlock(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

@@ -8,7 +8,7 @@ import (
 
 // schemaVersion is the version of the layout below. A file of a newer one is
 // refused; a file of an older one is migrated when it is opened.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // Every bucket of the file. Keys are built by the functions below, numbers in
 // them are 8 bytes big-endian, and text that another part follows ends with a
@@ -37,11 +37,18 @@ var (
 	bucketInstructions = []byte("instructions")
 	// bucketAPIKeys: key id → API key record.
 	bucketAPIKeys = []byte("apiKeys")
+	// bucketAPIKeyList: org id, 0, key id → nothing; the keys of each org.
+	bucketAPIKeyList = []byte("apiKeyList")
 	// bucketEndpoints: org id, 0, endpoint id → endpoint record. The bucket's
 	// sequence is the last endpoint number given.
 	bucketEndpoints = []byte("endpoints")
 	// bucketEndpointNumbers: endpoint number → its key in bucketEndpoints.
 	bucketEndpointNumbers = []byte("endpointNumbers")
+	// bucketRemovedEndpoints: endpoint number → nothing; those that were removed
+	// and whose deliveries may still be there.
+	bucketRemovedEndpoints = []byte("removedEndpoints")
+	// bucketEventTypes: event type → event type record; the operator's own.
+	bucketEventTypes = []byte("eventTypes")
 	// bucketEvents: event id → event record.
 	bucketEvents = []byte("events")
 	// bucketDeliveries: delivery id → delivery record.
@@ -61,13 +68,16 @@ var (
 	bucketIdempotency = []byte("idempotency")
 	// bucketCertificates: name → PEM, sealed in a sealed file.
 	bucketCertificates = []byte("certificates")
+	// bucketOperatorTokens: token id → operator token record.
+	bucketOperatorTokens = []byte("operatorTokens")
 )
 
 var buckets = [][]byte{
 	bucketMeta, bucketOrgs, bucketPlans, bucketMembers, bucketManagers, bucketMemberList,
-	bucketRemovedEnds, bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketEndpoints, bucketEndpointNumbers,
+	bucketRemovedEnds, bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketAPIKeyList,
+	bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints, bucketEventTypes,
 	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketMails,
-	bucketIdempotency, bucketCertificates,
+	bucketIdempotency, bucketCertificates, bucketOperatorTokens,
 }
 
 // The keys of bucketMeta.

@@ -11,7 +11,7 @@ import (
 
 // migrations bring a file from the schema of their index, plus one, to the
 // next. Each runs with all of today's buckets made.
-var migrations = []func(*bbolt.Tx) error{toSchema2}
+var migrations = []func(*bbolt.Tx) error{toSchema2, toSchema3}
 
 // migrate brings a file of an older schema to today's.
 func migrate(bolt *bbolt.Tx, from uint64) error {
@@ -43,6 +43,21 @@ func toSchema2(bolt *bbolt.Tx) error {
 	}
 	for _, name := range []string{"due", "owners"} {
 		if err := bolt.DeleteBucket([]byte(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toSchema3 makes apiKeyList. The other buckets that it brings begin empty.
+func toSchema3(bolt *bbolt.Tx) error {
+	t := &tx{bolt: bolt}
+	for _, id := range allKeys(bolt.Bucket(bucketAPIKeys)) {
+		k, err := t.APIKey(string(id))
+		if err != nil {
+			return err
+		}
+		if err := t.put(t.bucket(bucketAPIKeyList), orgKey(k.OrgID, k.ID), []byte{}); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,18 @@ import (
 	"teamdata/store"
 )
 
+// unzip writes a file of testdata where it can be opened.
+func unzip(t *testing.T, name string) *fixture {
+	t.Helper()
+	f := &fixture{TB: t, path: filepath.Join(t.TempDir(), "teamdata.db")}
+	zipped, err := gzip.NewReader(bytes.NewReader(readFile(t, "testdata/"+name)))
+	must(t, err)
+	content, err := io.ReadAll(zipped)
+	must(t, err)
+	writeFile(t, f.path, content)
+	return f
+}
+
 // schema1At is when the file of schema 1 was written last.
 var schema1At = time.Date(2026, 10, 6, 14, 0, 28, 0, time.UTC)
 
@@ -31,12 +43,7 @@ var schema1At = time.Date(2026, 10, 6, 14, 0, 28, 0, time.UTC)
 // and the answer kept under an Idempotency-Key.
 func openSchema1(t *testing.T, now func() time.Time) *fixture {
 	t.Helper()
-	f := &fixture{TB: t, path: filepath.Join(t.TempDir(), "teamdata.db")}
-	zipped, err := gzip.NewReader(bytes.NewReader(readFile(t, "testdata/schema1.db.gz")))
-	must(t, err)
-	content, err := io.ReadAll(zipped)
-	must(t, err)
-	writeFile(t, f.path, content)
+	f := unzip(t, "schema1.db.gz")
 	f.open(Options{Now: now, NoSync: true})
 	t.Cleanup(func() { f.Store.Close() })
 	return f

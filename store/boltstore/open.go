@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -22,13 +20,9 @@ const (
 // Open opens the data file at path, or makes it. Its errors are one line for
 // the operator, with the mend, and leave the file as it was.
 func Open(path string, o Options) (*Store, error) {
-	size, err := inspect(path)
+	db, size, err := openCurrent(path, func(size int64) (*bbolt.DB, error) { return openBolt(path, o, size) })
 	if err != nil {
 		return nil, err
-	}
-	db, err := openBolt(path, o, size)
-	if err != nil {
-		return nil, explain(path, err)
 	}
 	s := &Store{db: db, clock: o.Now, before: o.BeforeCommit, seal: sealing{o.Sealer}, closed: make(chan struct{})}
 	if s.clock == nil {
@@ -88,7 +82,28 @@ func openBolt(path string, o Options, size int64) (*bbolt.DB, error) {
 	return db, err
 }
 
-// openGuarded opens a file, whatever its pages hold.
+// maxSwaps is how often a file may be replaced while it is being opened.
+const maxSwaps = 10
+
+// openCurrent inspects a file and opens it. While open waited for the lock, the
+// file may have been replaced: then it is done again with what is there now.
+func openCurrent(path string, open func(size int64) (*bbolt.DB, error)) (db *bbolt.DB, size int64, err error) {
+	for range maxSwaps {
+		if size, err = inspect(path); err != nil {
+			return nil, size, err
+		}
+		if db, err = open(size); !errors.Is(err, errSwapped) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, size, explain(path, err)
+	}
+	return db, size, nil
+}
+
+// openGuarded opens a file, whatever its pages hold. It is the one at path once
+// it is locked, or the error is errSwapped.
 func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, err error) {
 	var file *os.File
 	options.OpenFile = func(name string, flag int, mode fs.FileMode) (_ *os.File, err error) {
@@ -106,49 +121,11 @@ func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, err error) 
 	if err != nil {
 		return nil, err
 	}
+	if !isAt(file, path) {
+		db.Close()
+		return nil, errSwapped
+	}
 	return db, nil
-}
-
-// absent is the size of a file that does not exist.
-const absent = -1
-
-// inspect looks at a file before it is opened for writing. bbolt maps the file,
-// so a page that is missing at its end would end the process when it is
-// touched.
-func inspect(path string) (size int64, err error) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return absent, checkFolder(path)
-	case err != nil:
-		return 0, explain(path, err)
-	case info.IsDir():
-		return 0, fmt.Errorf("data file %s is a folder; give the path of a file, such as %s", path, filepath.Join(path, "teamdata.db"))
-	case info.Size() == 0:
-		return 0, nil
-	}
-	db, err := bbolt.Open(path, fileMode, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
-	if err != nil {
-		return 0, explain(path, err)
-	}
-	defer db.Close()
-	return info.Size(), db.View(func(bolt *bbolt.Tx) error {
-		if want := bolt.Size(); want > info.Size() {
-			return fmt.Errorf("data file %s is cut short: it has %d bytes and needs %d; put back a backup", path, info.Size(), want)
-		}
-		return nil
-	})
-}
-
-func checkFolder(path string) error {
-	folder := filepath.Dir(path)
-	switch info, err := os.Stat(folder); {
-	case err == nil && !info.IsDir():
-		return fmt.Errorf("data file %s can't be made: %s is not a folder; give another path with --data", path, folder)
-	case err != nil:
-		return fmt.Errorf("data file %s can't be made: there is no folder %s; make it with: mkdir -p %s", path, folder, folder)
-	}
-	return nil
 }
 
 // prepare makes the buckets of a new file, holds an old one to its schema, and
@@ -159,7 +136,7 @@ func (s *Store) prepare() error {
 		return err
 	}
 	if found > schemaVersion {
-		return refusal(fmt.Sprintf("has schema %d, and this teamdata knows up to %d: a newer teamdata wrote it; run that one, or put back a backup", found, schemaVersion))
+		return newerSchema(found)
 	}
 	sealed, err := s.seal.check(s.db)
 	if err != nil {
@@ -170,6 +147,10 @@ func (s *Store) prepare() error {
 		return nil
 	}
 	return s.db.Update(func(bolt *bbolt.Tx) error { return s.upgrade(bolt, found) })
+}
+
+func newerSchema(found uint64) refusal {
+	return refusal(fmt.Sprintf("has schema %d, and this teamdata knows up to %d: a newer teamdata wrote it; run that one, or put back a backup", found, schemaVersion))
 }
 
 // upgrade brings a file of a schema, 0 for a new one, to what this Store works

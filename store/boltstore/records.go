@@ -58,6 +58,25 @@ func apiKeyFields(k *store.APIKey) func(*codec) {
 	}
 }
 
+func operatorTokenFields(o *store.OperatorToken) func(*codec) {
+	return func(c *codec) {
+		c.text(&o.ID)
+		c.text(&o.Name)
+		c.hash((*[32]byte)(&o.SecretHash))
+		c.time(&o.CreatedAt)
+		c.time(&o.ExpiresAt)
+	}
+}
+
+func eventTypeFields(e *store.EventType) func(*codec) {
+	return func(c *codec) {
+		c.text(&e.Name)
+		c.text(&e.Description)
+		c.bytes(&e.Schema)
+		c.time(&e.CreatedAt)
+	}
+}
+
 func endpointFields(e *store.Endpoint) func(*codec) {
 	return func(c *codec) {
 		c.number(&e.Number)

@@ -20,7 +20,14 @@ func (r refusal) Error() string { return string(r) }
 const (
 	errForeign refusal = "is a bbolt file, but not one of teamdata; give another file with --data"
 	errPage    refusal = "is damaged; put back a backup"
+	errAbsent  refusal = "is not there; give another file with --data"
+	errEmpty   refusal = "is empty; put back a backup, or give another file with --data"
+	errSwapped refusal = "is replaced again and again by other programs; stop them, or give another file with --data"
 )
+
+// ErrInUse is the reason of an error about a file whose lock another process
+// holds.
+var ErrInUse = errors.New("in use")
 
 // explain says for the operator what keeps a file from being opened.
 func explain(path string, err error) error {
@@ -29,7 +36,7 @@ func explain(path string, err error) error {
 	case errors.As(err, &refused):
 		return fmt.Errorf("data file %s %w", path, err)
 	case errors.Is(err, berrors.ErrTimeout):
-		return fmt.Errorf("data file %s is in use by %s, which holds the lock (flock) on it; stop that process, or give another file with --data", path, holder(path))
+		return fmt.Errorf("data file %s is %w by %s, which holds the lock (flock) on it; stop that process, or give another file with --data", path, ErrInUse, holder(path))
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("data file %s can't be made, or read and written, by this user; mend the owner and mode of the file (0600) and of its folder (0700), or give another file with --data", path)
 	case errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum):

@@ -83,4 +83,10 @@ var kinds = []kind{
 		store.IdempotencyRecord{OrgID: "org_1", Key: "k", Fingerprint: fullHash, FirstUse: someTime,
 			Answer: store.Answer{Status: 202, ContentType: "application/json", Body: []byte("{}")}},
 		store.IdempotencyRecord{Key: long, Answer: store.Answer{Status: math.MaxInt, Body: make([]byte, 1<<20)}}),
+	kindOf(bucketEventTypes, eventTypeFields,
+		store.EventType{Name: "invoice.paid", Description: "d", Schema: []byte(`{"type":"object"}`), CreatedAt: someTime},
+		store.EventType{Name: long, Schema: make([]byte, 1<<20), CreatedAt: store.MaxTime}),
+	kindOf(bucketOperatorTokens, operatorTokenFields,
+		store.OperatorToken{ID: "opr_1", Name: "ops", SecretHash: fullHash, CreatedAt: someTime, ExpiresAt: store.MaxTime},
+		store.OperatorToken{Name: long, CreatedAt: epoch}),
 }

@@ -51,7 +51,8 @@ func BenchmarkSealed(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					err := f.Update(bg, func(tx store.Tx) error {
-						return errors.Join(store.Emit(tx, testOrg, store.EventMemberAdded, []byte("{}")), errUndo)
+						_, err := store.Emit(tx, testOrg, store.EventMemberAdded, []byte("{}"))
+						return errors.Join(err, errUndo)
 					})
 					if !errors.Is(err, errUndo) {
 						b.Fatal(err)

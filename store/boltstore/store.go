@@ -45,6 +45,7 @@ type Store struct {
 	undo   []change       // room for the undo log of one update after another
 	before func() error   // Options.BeforeCommit
 	onDue  atomic.Pointer[func(endpoint uint64, due time.Time)]
+	watch  watch
 	closed chan struct{} // closed when the writer has ended
 }
 
@@ -69,6 +70,7 @@ func (s *Store) view(fn func(*tx) error) error {
 		return storageFault(err)
 	}
 	defer bolt.Rollback()
+	defer s.watch.reads.enter().Store(0)
 	return fn(&tx{s: s, bolt: bolt, now: s.now()})
 }
 

@@ -81,6 +81,29 @@ var writes = map[string]func(tx store.Tx) error{
 		_, err := store.RotateSecret(tx, "", testOrg, "whe_1", "", time.Hour)
 		return err
 	},
+	"endpoint removed": func(tx store.Tx) error {
+		if err := tx.PutLastAcknowledged(1, tx.Now()); err != nil {
+			return err
+		}
+		return store.RemoveEndpoint(tx, "", testOrg, "whe_1")
+	},
+	"endpoint removed, dropped, made again": func(tx store.Tx) error {
+		e, err := tx.Endpoint(testOrg, "whe_1")
+		_, errAgain := tx.AddEndpoint(store.Endpoint{OrgID: testOrg, ID: "whe_2"})
+		return errors.Join(err, errAgain, tx.DeleteEndpoint(e),
+			tx.DeleteDelivery("whd_1"), tx.DeleteEvent("evt_1"), tx.PutLastAcknowledged(1, tx.Now()), tx.ForgetEndpoint(1))
+	},
+	"key new, then over": func(tx store.Tx) error {
+		k := store.APIKey{ID: "key_1", OrgID: testOrg}
+		return errors.Join(tx.PutAPIKey(k), tx.PutAPIKey(k))
+	},
+	"settings new, over, gone": func(tx store.Tx) error {
+		return errors.Join(
+			tx.PutPlan(store.Plan{Name: "new"}), tx.DeletePlan("new"), tx.DeletePlan("none"),
+			tx.PutEventType(store.EventType{Name: "new"}), tx.PutEventType(store.EventType{Name: "new"}), tx.DeleteEventType("new"),
+			tx.PutOperatorToken(store.OperatorToken{ID: "new"}), tx.DeleteOperatorToken("new"), tx.PutOperatorToken(store.OperatorToken{ID: "new"}),
+		)
+	},
 	"record in a partition": func(tx store.Tx) error {
 		return tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: testOrg, Key: "key 2", FirstUse: tx.Now()})
 	},

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"syscall"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -165,6 +166,7 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	if s.broken.Load() {
 		return nil, errBroken
 	}
+	began := time.Now()
 	bolt, err := s.db.Begin(true)
 	if err != nil {
 		return nil, err
@@ -181,7 +183,9 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	if len(written) == 0 {
 		return nil, bolt.Rollback()
 	}
-	return written, s.sync(bolt)
+	err = s.sync(bolt)
+	s.watch.tell(Commit{Updates: len(written), Took: time.Since(began), Err: err})
+	return written, err
 }
 
 // run runs one update. Its own failure is its own matter; the error that run

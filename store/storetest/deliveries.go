@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"time"
 
@@ -85,4 +86,20 @@ func testDeliveries(s *subject) {
 	})
 	err := s.Update(s.Context(), func(tx store.Tx) error { return tx.PutDelivery(store.Delivery{ID: "whd_none"}) })
 	s.code("changing a delivery that is not there", err, store.CodeNotFound)
+
+	s.update(func(tx store.Tx) error { // since they are of endpoints that there are not
+		for _, d := range deliveries {
+			if err := tx.DeleteDelivery(d.ID); err != nil {
+				return err
+			}
+		}
+		return errors.Join(tx.DeleteEvent("evt_1"), tx.DeleteEvent("evt_2"))
+	})
+	s.view(func(tx store.Tx) error {
+		_, err := get(tx, changed)
+		s.code("a deleted delivery", err, store.CodeNotFound)
+		_, err = tx.Event("evt_1")
+		s.code("a deleted event", err, store.CodeNotFound)
+		return nil
+	})
 }

@@ -36,6 +36,11 @@ func (s *subject) fillDeliveryLists(n int) map[uint64]map[store.DeliveryList][]s
 		}
 	}
 	s.update(func(tx store.Tx) error {
+		for endpoint := range want {
+			if _, err := tx.AddEndpoint(store.Endpoint{OrgID: acme, ID: fmt.Sprint("whe_", endpoint)}); err != nil {
+				return err
+			}
+		}
 		for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(all)) {
 			if err := tx.AddDelivery(all[i]); err != nil {
 				return err

@@ -12,11 +12,8 @@ import (
 
 func (h *history) createEndpoint() operation {
 	e := newEndpoint(h.org(), pick(h, h.names.endpoints))
-	e.Events = e.Events[:1+h.IntN(len(e.Events))]
-	return op(func(tx store.Tx) error {
-		_, err := store.ImportEndpoint(tx, e)
-		return err
-	}, "create endpoint %q in %q for %d event types", e.ID, e.OrgID, len(e.Events))
+	e.Events = h.selection()
+	return op(createEndpoint(e), "create endpoint %q in %q for %q", e.ID, e.OrgID, e.Events)
 }
 
 func (h *history) sendTest() operation {
@@ -87,17 +84,17 @@ func (h *history) putCertificate() operation {
 // some that were claimed before.
 func (h *history) dispatch() {
 	h.releaseSome()
-	keys := h.endpointKeys()
-	if len(keys) == 0 {
+	numbers := slices.Sorted(maps.Keys(h.oracle.given)) // those of removed ones, too
+	if len(numbers) == 0 {
 		return
 	}
-	e, limit, now := h.oracle.endpoints[pick(h, keys)], 1+h.IntN(4), h.clock.now()
+	number, limit, now := pick(h, numbers), 1+h.IntN(4), h.clock.now()
 	if h.IntN(3) == 0 {
 		now = now.Add(time.Hour)
 	}
-	h.note("claim %d of endpoint %d at %v", limit, e.Number, now)
-	want := h.oracle.claim(e, now, limit, h.claimed)
-	got, err := h.Claim(context.Background(), e.Number, now, limit)
+	h.note("claim %d of endpoint %d at %v", limit, number, now)
+	want := h.oracle.claim(number, now, limit, h.claimed)
+	got, err := h.Claim(context.Background(), number, now, limit)
 	h.code("claim", err, "")
 	got.Next = got.Next.UTC()
 	h.equal("claims", got, want)

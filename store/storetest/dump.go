@@ -11,6 +11,7 @@ import (
 // them up, so that it shows also what is not there.
 type names struct {
 	orgs, users, plans, keys, endpoints, records, certificates []string
+	types, tokens                                              []string
 	events, deliveries, mails                                  []string
 }
 
@@ -36,35 +37,50 @@ const dumpPage = 5
 func dump(tx store.Tx, n *names) string {
 	var b strings.Builder
 	for _, org := range n.orgs {
-		line(&b, "org "+org)(tx.Org(org))
-		line(&b, "instructions "+org)(tx.Instructions(org))
-		line(&b, "owners "+org)(tx.CountOwners(org))
-		line(&b, "managers "+org)(tx.Managers(org))
-		dumpEndpoints(&b, tx, org)
-		for _, user := range n.users {
-			line(&b, "member "+org+" "+user)(tx.Member(org, user))
-		}
-		for _, id := range n.endpoints {
-			line(&b, "endpoint "+org+" "+id)(tx.Endpoint(org, id))
-		}
-		for _, key := range n.records {
-			line(&b, "record "+org+" "+key)(tx.IdempotencyRecord(org, key))
-		}
-		dumpList(&b, "members "+org, func(after store.Cursor) (store.Page, error) {
-			return tx.MemberPage(org, after, dumpPage, nil)
-		})
-		dumpList(&b, "audit log "+org, func(after store.Cursor) (store.Page, error) {
-			return tx.AuditPage(org, after, dumpPage, nil)
-		})
+		dumpOrg(&b, tx, n, org)
 	}
 	line(&b, "any org")(tx.AnyOrg())
+	dumpAfter(&b, "orgs", func(o store.Org) string { return o.ID }, tx.Orgs)
+	line(&b, "plans")(tx.Plans())
+	line(&b, "event types")(tx.EventTypes())
+	line(&b, "operator tokens")(tx.OperatorTokens())
 	lines(&b, "plan", n.plans, tx.Plan)
+	lines(&b, "event type", n.types, tx.EventType)
+	lines(&b, "operator token", n.tokens, tx.OperatorToken)
 	lines(&b, "key", n.keys, tx.APIKey)
 	lines(&b, "event", n.events, tx.Event)
 	lines(&b, "delivery", n.deliveries, tx.Delivery)
 	lines(&b, "certificate", n.certificates, tx.Certificate)
-	dumpMails(&b, tx)
+	dumpRemoved(&b, tx)
+	dumpAfter(&b, "mails", func(m store.Mail) string { return m.ID }, tx.Mails)
 	return b.String()
+}
+
+// dumpOrg shows all that can be read of an org.
+func dumpOrg(b *strings.Builder, tx store.Tx, n *names, org string) {
+	line(b, "org "+org)(tx.Org(org))
+	line(b, "instructions "+org)(tx.Instructions(org))
+	line(b, "owners "+org)(tx.CountOwners(org))
+	line(b, "managers "+org)(tx.Managers(org))
+	dumpEndpoints(b, tx, org)
+	for _, user := range n.users {
+		line(b, "member "+org+" "+user)(tx.Member(org, user))
+	}
+	for _, id := range n.endpoints {
+		line(b, "endpoint "+org+" "+id)(tx.Endpoint(org, id))
+	}
+	for _, key := range n.records {
+		line(b, "record "+org+" "+key)(tx.IdempotencyRecord(org, key))
+	}
+	dumpAfter(b, "keys "+org, func(k store.APIKey) string { return k.ID }, func(after string, limit int) ([]store.APIKey, error) {
+		return tx.APIKeys(org, after, limit)
+	})
+	dumpList(b, "members "+org, func(after store.Cursor) (store.Page, error) {
+		return tx.MemberPage(org, after, dumpPage, nil)
+	})
+	dumpList(b, "audit log "+org, func(after store.Cursor) (store.Page, error) {
+		return tx.AuditPage(org, after, dumpPage, nil)
+	})
 }
 
 // line writes a value, or the code of the error in place of it.
@@ -93,6 +109,18 @@ func dumpList(b *strings.Builder, what string, read func(store.Cursor) (store.Pa
 		}
 		page = next
 		fmt.Fprintf(b, "%s: %s\n", what, page.Items)
+	}
+}
+
+// dumpAfter shows a list that is read from id to id, a line for each page.
+func dumpAfter[T any](b *strings.Builder, what string, id func(T) string, read func(after string, limit int) ([]T, error)) {
+	const limit = 2
+	for after, more := "", true; more; {
+		page, err := read(after, limit)
+		line(b, what)(page, err)
+		if more = len(page) == limit && id(page[1]) > after; more {
+			after = id(page[1])
+		}
 	}
 }
 

@@ -12,10 +12,25 @@ func dumpEndpoints(b *strings.Builder, tx store.Tx, org string) {
 	endpoints, err := tx.Endpoints(org)
 	line(b, "endpoints "+org)(endpoints, err)
 	for _, e := range endpoints {
-		line(b, "last acknowledged")(tx.LastAcknowledged(e.Number))
-		for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListFailed} {
-			dumpDeliveries(b, tx, e.Number, list)
-		}
+		dumpEndpoint(b, tx, e.Number)
+	}
+}
+
+// dumpRemoved shows what is left of removed endpoints.
+func dumpRemoved(b *strings.Builder, tx store.Tx) {
+	first, err := tx.RemovedEndpoints(1)
+	line(b, "removed first")(first, err)
+	removed, err := tx.RemovedEndpoints(1000)
+	line(b, "removed")(removed, err)
+	for _, number := range removed {
+		dumpEndpoint(b, tx, number)
+	}
+}
+
+func dumpEndpoint(b *strings.Builder, tx store.Tx, number uint64) {
+	line(b, "last acknowledged")(tx.LastAcknowledged(number))
+	for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListFailed} {
+		dumpDeliveries(b, tx, number, list)
 	}
 }
 
@@ -33,15 +48,5 @@ func dumpDeliveries(b *strings.Builder, tx store.Tx, endpoint uint64, list store
 			fmt.Fprintf(b, " does not go on: %v", err)
 		}
 		b.WriteByte('\n')
-	}
-}
-
-func dumpMails(b *strings.Builder, tx store.Tx) {
-	for after, more := "", true; more; {
-		page, err := tx.Mails(after, dumpPage)
-		line(b, "mails")(page, err)
-		if more = len(page) > 0 && page[len(page)-1].ID > after; more {
-			after = page[len(page)-1].ID
-		}
 	}
 }

@@ -35,7 +35,7 @@ func testEventsWithoutWebhooks(s *subject) {
 	queued := s.claim()[0]
 	subscribe := func(plan, status string) {
 		s.update(func(tx store.Tx) error {
-			return store.ChangeSubscription(tx, acme, store.Subscription{Product: "p", Plan: plan, Interval: "i", Status: status})
+			return changeSubscription(tx, acme, store.Subscription{Product: "p", Plan: plan, Interval: "i", Status: status})
 		})
 	}
 	for _, without := range [][2]string{{"free", "active"}, {"business", "cancelled"}} {

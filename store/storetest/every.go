@@ -13,10 +13,11 @@ var errFailing = errors.New("this transaction is to fail")
 
 // everyName are the names that changeEverything uses.
 var everyName = names{
-	orgs: []string{acme, other, "org_new"}, users: []string{ada, bob, "usr_eve", "usr_new"}, plans: []string{"pro", "new"},
+	orgs: []string{acme, other, "org_new"}, users: []string{ada, bob, "usr_eve", "usr_new"}, plans: []string{"pro", "new", "old"},
 	keys: []string{"key_1", "key_2", "key_new"}, endpoints: []string{"whe_1", "whe_2", "whe_new"},
 	records: []string{"one", "two", "new"}, certificates: []string{"ca", "new"},
-	events: []string{"evt_1", "evt_2"}, deliveries: []string{"whd_1", "whd_2"},
+	types: []string{"invoice.paid", "invoice.sent", "invoice.void"}, tokens: []string{"opr_1", "opr_2", "opr_new"},
+	events: []string{"evt_1", "evt_2", "evt_3"}, deliveries: []string{"whd_1", "whd_2", "whd_3"},
 }
 
 // fillEverything writes records of every kind, on top of seed. It returns the
@@ -39,6 +40,7 @@ func (s *subject) fillEverything() (n names, first, second string) {
 			r.PutMail(store.Mail{ID: "mai_1", To: "a"}), r.PutMail(store.Mail{ID: "mai_2", To: "b"}),
 			addFinished(r, endpoint, 1), addFinished(r, endpoint, 2),
 			r.PutCertificate("ca", []byte("ca")),
+			fillSettings(r),
 			addAudit(r, "filled"))
 	})
 	return n, first, second
@@ -58,15 +60,15 @@ func changeEverything(tx store.Tx, first, second string) error {
 	return errors.Join(err, errOrg, errEndpoint, errMember, errTest, errExpire,
 		tx.PutOrg(org),
 		store.AddPlan(tx, store.Plan{Name: "pro"}), store.AddPlan(tx, store.Plan{Name: "new"}),
-		store.ChangeRole(tx, ada, acme, ada, store.RoleMember),
+		changeRole(tx, ada, acme, ada, store.RoleMember),
 		store.RemoveMember(tx, ada, acme, bob),
-		store.ChangeRole(tx, ada, acme, "usr_eve", store.RoleOwner),
+		changeRole(tx, ada, acme, "usr_eve", store.RoleOwner),
 		store.SetInstructions(tx, ada, acme, "", false),
 		createKey(tx, "key_new"), store.RevokeKey(tx, ada, acme, "key_1"),
 		attemptNow(tx, first, store.Attempt{Status: 200}),
 		attemptNow(tx, second, store.Attempt{Reason: "no"}),
 		tx.PutEndpoint(endpoint),
-		changeQueue(tx),
+		changeQueue(tx), changeSettings(tx),
 		addRecord(tx, "new"),
 		tx.PutCertificate("ca", []byte("changed")), tx.PutCertificate("new", []byte("new")))
 }

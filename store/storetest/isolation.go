@@ -69,11 +69,11 @@ func testAccessGeneration(s *subject) {
 		{"a key is made", func(tx store.Tx) error { return createKey(tx, "key_1") }},
 		{"a key is revoked", func(tx store.Tx) error { return store.RevokeKey(tx, ada, acme, "key_1") }},
 		{"a member is added", func(tx store.Tx) error { return addMember(tx, eve) }},
-		{"a role is changed", func(tx store.Tx) error { return store.ChangeRole(tx, ada, acme, eve.UserID, "none") }},
+		{"a role is changed", func(tx store.Tx) error { return changeRole(tx, ada, acme, eve.UserID, "none") }},
 		{"a member is removed", func(tx store.Tx) error { return store.RemoveMember(tx, ada, acme, eve.UserID) }},
 		{"a plan is added", func(tx store.Tx) error { return store.AddPlan(tx, store.Plan{Name: "pro"}) }},
 		{"the subscription is changed", func(tx store.Tx) error {
-			return store.ChangeSubscription(tx, acme, store.Subscription{Product: "p", Plan: "pro", Interval: "i", Status: "active"})
+			return changeSubscription(tx, acme, store.Subscription{Product: "p", Plan: "pro", Interval: "i", Status: "active"})
 		}},
 		{"the plan is changed", func(tx store.Tx) error {
 			return store.AddPlan(tx, store.Plan{Name: "pro", Features: store.FeatureAPI})

@@ -121,12 +121,18 @@ func (s *subject) failAll(id string) (disabled bool) {
 	return disabled
 }
 
-// refused holds a rule to an error, and to changing nothing.
+// refused holds a rule to an error, and to changing nothing: when its transaction
+// ends with it, and when that goes on.
 func (s *subject) refused(what string, want store.Code, rule func(store.Tx) error) {
 	s.Helper()
 	before := s.dump(&everyName)
 	s.code(what, s.Update(context.Background(), rule), want)
 	s.same("after "+what, s.dump(&everyName), before)
+	s.update(func(tx store.Tx) error {
+		s.code(what, rule(tx), want)
+		return nil
+	})
+	s.same("after "+what+", going on", s.dump(&everyName), before)
 }
 
 // eventIsThere tells whether there is the event of a delivery.

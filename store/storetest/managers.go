@@ -37,7 +37,7 @@ func testManagers(s *subject) {
 		{ada, "guest", []string{"usr_1" + admin, "usr_3" + owner, "usr_4" + admin}},
 		{"usr_1", "guest", []string{"usr_3" + owner, "usr_4" + admin}},
 	} {
-		s.update(func(tx store.Tx) error { return store.ChangeRole(tx, "", acme, c.user, c.role) })
+		s.update(func(tx store.Tx) error { return changeRole(tx, "", acme, c.user, c.role) })
 		s.equal("managers once "+c.user+" is "+c.role, s.managers(), c.want)
 	}
 	s.reopen()

@@ -11,6 +11,7 @@ import (
 var randomNames = names{
 	orgs: []string{"o", "o-", "oo"}, users: []string{"u", "v", "w", "x"}, plans: []string{"pro", "basic"},
 	keys: []string{"k", "l", "m"}, endpoints: []string{"e", "f", "g"}, records: []string{"r", "s"}, certificates: []string{"c"},
+	types: []string{"paid", "sent"}, tokens: []string{"O", "t"},
 }
 
 // generators draw operations. Those that a history needs much stand there more
@@ -27,6 +28,9 @@ var generators = []func(*history) operation{
 	(*history).sendTest, (*history).sendTest, (*history).upload, (*history).upload,
 	(*history).recordAttempt, (*history).recordAttempt, (*history).recordAttempt,
 	(*history).useOnce, (*history).useOnce, (*history).expireRecords, (*history).putCertificate,
+	(*history).renameOrg, (*history).removePlan, (*history).changeMember, (*history).makeKey,
+	(*history).changeEndpoint, (*history).removeEndpoint, (*history).registerType, (*history).removeType, (*history).emit,
+	(*history).importToken, (*history).createToken, (*history).revokeToken,
 }
 
 func (h *history) newOperation() operation { return pick(h, generators)(h) }
@@ -69,15 +73,12 @@ func (h *history) createOrg() operation {
 	if h.IntN(2) == 0 {
 		o.Subscription = h.subscription()
 	}
-	return op(func(tx store.Tx) error {
-		_, err := store.ImportOrg(tx, o)
-		return err
-	}, "create org %q with plan %q", o.ID, o.Subscription.Plan)
+	return op(createOrg(o), "create org %q with plan %q", o.ID, o.Subscription.Plan)
 }
 
 func (h *history) changeSubscription() operation {
 	org, sub := h.org(), h.subscription()
-	return op(func(tx store.Tx) error { return store.ChangeSubscription(tx, org, sub) },
+	return op(func(tx store.Tx) error { return changeSubscription(tx, org, sub) },
 		"org %q gets plan %q, %s", org, sub.Plan, sub.Status)
 }
 
@@ -104,7 +105,7 @@ func (h *history) importMember() operation {
 
 func (h *history) changeRole() operation {
 	org, user, role := h.org(), h.user(), h.role()
-	return op(func(tx store.Tx) error { return store.ChangeRole(tx, "", org, user, role) }, "%q of %q becomes %s", user, org, role)
+	return op(func(tx store.Tx) error { return changeRole(tx, "", org, user, role) }, "%q of %q becomes %s", user, org, role)
 }
 
 func (h *history) removeMember() operation {

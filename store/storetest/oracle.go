@@ -31,6 +31,10 @@ type oracle struct {
 	certificates map[string][]byte
 	mails        map[string]store.Mail
 	acknowledged map[uint64]time.Time // the last, by endpoint
+	given        map[uint64]bool      // the endpoints' numbers, those of removed ones too
+	removed      map[uint64]bool      // endpoints that are not forgotten
+	eventTypes   map[string]store.EventType
+	tokens       map[string]store.OperatorToken
 }
 
 var _ store.Tx = (*oracle)(nil)
@@ -42,7 +46,8 @@ func newOracle() *oracle {
 		auditLog: map[string][]store.AuditEntry{}, instructions: map[string]store.Instructions{},
 		keys: map[string]store.APIKey{}, endpoints: map[pair]store.Endpoint{}, events: map[string]store.Event{},
 		deliveries: map[string]store.Delivery{}, records: map[pair]store.IdempotencyRecord{}, certificates: map[string][]byte{},
-		mails: map[string]store.Mail{}, acknowledged: map[uint64]time.Time{},
+		mails: map[string]store.Mail{}, acknowledged: map[uint64]time.Time{}, given: map[uint64]bool{}, removed: map[uint64]bool{},
+		eventTypes: map[string]store.EventType{}, tokens: map[string]store.OperatorToken{},
 	}
 }
 
@@ -121,11 +126,10 @@ func (o *oracle) Endpoint(orgID, id string) (store.Endpoint, error) {
 
 func (o *oracle) AddEndpoint(e store.Endpoint) (store.Endpoint, error) {
 	e.Number = take(&o.numbers, "number")
-	for _, other := range o.endpoints {
-		if other.Number == e.Number {
-			panic("the engine gave an endpoint's number again")
-		}
+	if o.given[e.Number] {
+		panic("the engine gave an endpoint's number again")
 	}
+	o.given[e.Number] = true
 	return e, o.PutEndpoint(e)
 }
 

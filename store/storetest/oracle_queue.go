@@ -96,7 +96,8 @@ func (o *oracle) eachDue() map[uint64]time.Time {
 
 // claim is what Claim returns while the claimed deliveries have not been
 // released; it claims nothing.
-func (o *oracle) claim(e store.Endpoint, now time.Time, limit int, claimed map[string]bool) store.Claims {
+func (o *oracle) claim(endpoint uint64, now time.Time, limit int, claimed map[string]bool) store.Claims {
+	e := o.byNumber(endpoint)
 	claims := store.Claims{Endpoint: e}
 	for _, d := range o.waiting(e) {
 		switch {
@@ -109,6 +110,17 @@ func (o *oracle) claim(e store.Endpoint, now time.Time, limit int, claimed map[s
 		}
 	}
 	return claims
+}
+
+// byNumber is the endpoint of a number; the zero Endpoint, which has no
+// deliveries, if it was removed.
+func (o *oracle) byNumber(number uint64) (e store.Endpoint) {
+	for _, e := range o.endpoints {
+		if e.Number == number {
+			return e
+		}
+	}
+	return e
 }
 
 // access shows the Access of each key.

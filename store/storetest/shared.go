@@ -86,3 +86,13 @@ func (s *subject) stillThere(d store.Delivery, user string) {
 	}
 	s.equal("the delivery can be claimed", found, true)
 }
+
+func changeRole(tx store.Tx, actorID, orgID, userID, role string) error {
+	_, err := store.ChangeMember(tx, actorID, orgID, userID, store.MemberChange{Role: &role})
+	return err
+}
+
+func changeSubscription(tx store.Tx, orgID string, to store.Subscription) error {
+	_, err := store.ChangeSubscription(tx, ada, orgID, to)
+	return err
+}

@@ -6,7 +6,8 @@
 // again, lists keep their order, transactions are all or nothing, the queue
 // hands out what is due. The fixed tests name the promises one by one; the
 // random ones (random.go) run the rules of package store on the engine and on
-// maps in memory, and compare all that can be read after each step.
+// maps in memory, and compare all that can be read after each step. [Rules] are
+// also for an engine's own tests, which kill it.
 //
 //	go test ./store/boltstore -run /Random -storetest.seeds=1000
 package storetest
@@ -41,6 +42,11 @@ var suite = []struct {
 	{"Deliveries", testDeliveries},
 	{"Mails", testMails},
 	{"Certificates", testCertificates},
+	{"OrgList", testOrgList},
+	{"PlanList", testPlanList},
+	{"APIKeyList", testAPIKeyList},
+	{"EventTypes", testEventTypes},
+	{"OperatorTokens", testOperatorTokens},
 	{"OrgsDoNotMix", testOrgsDoNotMix},
 
 	{"Pages", testPages},
@@ -68,6 +74,21 @@ var suite = []struct {
 	{"MemberRules", testMemberRules},
 	{"LastOwner", testLastOwner},
 	{"OtherRules", testOtherRules},
+	{"OrgRules", testOrgRules},
+	{"SubscriptionRules", testSubscriptionRules},
+	{"PlanRules", testPlanRules},
+	{"ChangeMember", testChangeMember},
+	{"KeyRules", testKeyRules},
+	{"AccessEnds", testAccessEnds},
+	{"OperatorTokenRules", testOperatorTokenRules},
+	{"CreateEndpoint", testCreateEndpoint},
+	{"ChangeEndpoint", testChangeEndpoint},
+	{"EventTypeRules", testEventTypeRules},
+	{"SelectedEventTypes", testSelectedEventTypes},
+	{"FileRules", testFileRules},
+	{"DoLong", testDoLong},
+	{"KeptAnswers", testKeptAnswers},
+	{"FailingWrites", testFailingWrites},
 	{"EventsWithoutWebhooks", testEventsWithoutWebhooks},
 	{"EventsToADisabledEndpoint", testEventsToADisabledEndpoint},
 	{"SendTest", testSendTest},
@@ -92,6 +113,12 @@ var suite = []struct {
 	{"RecoverShortAttempt", testRecoverShortAttempt},
 	{"RecoverMeanwhile", testRecoverMeanwhile},
 	{"RecoverAtADisabledEndpoint", testRecoverAtADisabledEndpoint},
+	{"RemovedEndpoint", testRemovedEndpoint},
+	{"RemovedInFlight", testRemovedInFlight},
+	{"RemovedAndMadeAgain", testRemovedAndMadeAgain},
+	{"RemovedWhileRecovering", testRemovedWhileRecovering},
+	{"RemovedSwept", testRemovedSwept},
+	{"RemovedSweptInParts", testRemovedSweptInParts},
 	{"Rotation", testRotation},
 	{"PostponeMail", testPostponeMail},
 	{"FinishedBefore", testFinishedBefore},

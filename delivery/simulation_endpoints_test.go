@@ -1,0 +1,129 @@
+package delivery_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"teamdata/store"
+)
+
+// holdEndpoints holds what an Update did to endpoints to what it must do.
+func (w *world) holdEndpoints(a *act, want *want) {
+	var got []*endpoint
+	for i := range a.endpoints {
+		e := w.endpointOf(a.endpoints[i].OrgID, a.endpoints[i].ID)
+		got = append(got, e)
+		w.sameEndpoint(commits, a.who, e, &a.endpoints[i])
+	}
+	if !sameSet(got, want.endpoints) {
+		w.breaksLocked(disabling, "%s changed the endpoints %s, not %s", a.who, names(got), names(want.endpoints))
+	}
+	if len(a.made) > 1 || (len(a.made) == 1) != (want.made != nil) {
+		w.breaksLocked(commits, "%s made %d endpoints", a.who, len(a.made))
+	}
+	if len(a.removed) > 1 || (len(a.removed) == 1) != (want.removed != nil) || len(a.removed) == 1 && a.removed[0].Number != want.removed.number {
+		w.breaksLocked(commits, "%s removed the endpoints %v", a.who, a.removed)
+	}
+}
+
+// newEndpoint draws an endpoint, which nobody has made yet.
+func (w *world) newEndpoint(o *org) (*endpoint, store.Endpoint) {
+	e := &endpoint{orgID: o.id, character: newCharacter(w.Rand), selects: someOf(w.Rand,
+		"file.uploaded", "file.uploaded", "member.added", "member.removed", "webhook.test", "subscription.changed")}
+	w.places++
+	e.name = fmt.Sprintf("e%d(%s)", w.places, e.character.kind)
+	return e, store.Endpoint{OrgID: o.id, URL: fmt.Sprintf("https://e%d.example/hook", w.places), Events: e.selects}
+}
+
+// begins takes in an endpoint that is made.
+func (w *world) begins(a *act, o *org, e *endpoint, made store.Endpoint) {
+	e.id, e.number, e.urls, e.keys = made.ID, made.Number, []address{{a, made.URL}}, []keys{{by: a, secret: made.Secret}}
+	if w.endpointByNumber(e.number) != nil || w.now(e) != nil {
+		w.breaksLocked(commits, "%s of %s is made with the number %d and the id %s, which another has", e.name, o.id, e.number, e.id)
+	}
+	o.endpoints, w.endpoints = append(o.endpoints, e), append(w.endpoints, e)
+	w.noteLocked("%s of %s has the number %d, the id %s and %s", e.name, o.id, e.number, e.id, strings.Join(e.selects, ", "))
+}
+
+// makeEndpoint makes an endpoint, mostly under the id of one that the org had.
+func (w *world) makeEndpoint(o *org) {
+	e, wish := w.newEndpoint(o)
+	if before := w.anEndpoint(o); w.IntN(4) > 0 {
+		wish.ID = before.id
+	}
+	f := w.as("making "+e.name, func(a *act) (want want) {
+		if len(a.made) != 1 {
+			return want
+		}
+		w.begins(a, o, e, a.made[0])
+		want.made, want.audits = e, []string{"endpoint.created " + e.id}
+		return want
+	})
+	w.client(func(ctx context.Context) {
+		w.update(ctx, f, func(tx store.Tx) error {
+			_, err := store.CreateEndpoint(tx, "", wish)
+			return err
+		}, store.CodeConflict)
+	})
+}
+
+func (w *world) removeEndpoint(e *endpoint) {
+	f := w.as("removing "+e.name, func(a *act) (want want) {
+		e := w.now(e)
+		e.removedBy = a
+		o := w.org(e.orgID)
+		o.endpoints = slices.DeleteFunc(o.endpoints, func(other *endpoint) bool { return other == e })
+		want.removed, want.audits = e, []string{"endpoint.removed " + e.id}
+		return want
+	})
+	w.client(func(ctx context.Context) {
+		w.update(ctx, f, func(tx store.Tx) error { return store.RemoveEndpoint(tx, "", e.orgID, e.id) }, store.CodeNotFound)
+	})
+}
+
+// moveEndpoint gives an endpoint another address, or the one that it has.
+func (w *world) moveEndpoint(e *endpoint) {
+	w.places++
+	url := fmt.Sprintf("https://e%d.example/hook", w.places-w.IntN(2))
+	f := w.as("moving "+e.name+" to "+url, func(a *act) (want want) {
+		e := w.now(e)
+		if e.url() == url {
+			return want
+		}
+		e.urls = append(e.urls, address{a, url})
+		want.endpoints, want.audits = []*endpoint{e}, []string{"endpoint.changed " + e.id}
+		return want
+	})
+	w.client(func(ctx context.Context) {
+		w.update(ctx, f, func(tx store.Tx) error {
+			_, err := store.ChangeEndpoint(tx, "", e.orgID, e.id, store.EndpointChange{URL: &url})
+			return err
+		}, store.CodeNotFound)
+	})
+}
+
+func (e *endpoint) url() string { return e.urls[len(e.urls)-1].url }
+
+// holdAddress holds where a delivery goes to the addresses that its endpoint has,
+// or had at most when the delivery was taken in hand.
+func (w *world) holdAddress(p *parcel, url string) {
+	urls := p.to.urls
+	for i := len(urls) - 1; i >= 0; i-- {
+		if urls[i].url == url {
+			return
+		}
+		if by := urls[i].by; by == nil || by.returned && by.returnedAt.Before(p.takenAt) {
+			break // an older one is no excuse
+		}
+	}
+	w.breaksLocked(arrival, "%s for %s was sent to %s", p.name, p.to.url(), url)
+}
+
+// removedBefore tells whether the removal of an endpoint was told of before a
+// time.
+func (e *endpoint) removedBefore(t time.Time) bool {
+	return e.removedBy != nil && e.removedBy.returned && e.removedBy.returnedAt.Before(t)
+}

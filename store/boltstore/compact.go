@@ -1,0 +1,139 @@
+package boltstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+const (
+	compactCommit = 16 << 20               // bytes a commit of the compact file
+	progressEvery = 200 * time.Millisecond // calls of progress
+)
+
+// Compact writes the data file at path anew, without the space that is free in
+// it. No server may have it open; a sealed file needs no key. The new file takes
+// the place of the old one once it is on the disk, sound, and found to hold the
+// same; until then, whatever happens, path is the old file. before and after are
+// their sizes in bytes. progress, if not nil, is called now and then with how
+// many of about total bytes are written.
+func Compact(ctx context.Context, path string, progress func(done, total int64)) (before, after int64, err error) {
+	path = followLinks(path)
+	if before, err = sizeOf(path); err != nil {
+		return 0, 0, err
+	}
+	db, err := openExisting(path, Options{}.bolt(before))
+	if err != nil {
+		return 0, 0, err
+	}
+	defer db.Close() // and with it the lock
+	t, err := newTemp(path, "compact")
+	if err != nil {
+		return 0, 0, err
+	}
+	defer t.discard()
+	if err := t.compact(ctx, db, progress); err != nil {
+		return 0, 0, err
+	}
+	if err := t.finish(ctx, path); err != nil {
+		return 0, 0, err
+	}
+	if after, err = sizeOf(t.Name()); err != nil {
+		return 0, 0, err
+	}
+	if after >= before {
+		return before, before, nil // there is nothing to win
+	}
+	return before, after, t.placeOver()
+}
+
+// compact fills the file with what is in db.
+func (t *temp) compact(ctx context.Context, db *bbolt.DB, progress func(done, total int64)) error {
+	used, err := walkPages(db)
+	if err != nil {
+		return fmt.Errorf("data file %s is damaged: page %w; put back a backup", t.target, err)
+	}
+	to, err := bbolt.Open(t.Name(), fileMode, &bbolt.Options{Timeout: lockTimeout, NoSync: true, NoStatistics: true, InitialMmapSize: defaultMapSize})
+	if err != nil {
+		return cantWrite(t.target, err)
+	}
+	defer to.Close()
+	to.AllocSize = to.Info().PageSize // no room in advance
+	// Closing ends bbolt's work between two of its commits.
+	defer context.AfterFunc(ctx, func() { to.Close() })()
+	defer t.watch(used, progress)()
+	err = guardPages(func() error {
+		if err := bbolt.Compact(to, db, compactCommit); err != nil {
+			return err
+		}
+		return same(to, db)
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errPage):
+		return explain(t.target, err)
+	}
+	return cantWrite(t.target, errors.Join(err, to.Close()))
+}
+
+// watch calls progress until it is stopped.
+func (t *temp) watch(total int64, progress func(done, total int64)) (stop func()) {
+	if progress == nil {
+		return func() {}
+	}
+	ended, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+			}
+			if info, err := t.Stat(); err == nil {
+				progress(min(info.Size(), total), total)
+			}
+		}
+	}()
+	return func() { close(ended); <-stopped }
+}
+
+var errNotSame = errors.New("the compact file does not hold what the old one does; nothing was changed")
+
+// same holds two files to the same content.
+func same(a, b *bbolt.DB) error {
+	return a.View(func(one *bbolt.Tx) error {
+		return b.View(func(other *bbolt.Tx) error {
+			return sameBucket(one.Cursor().Bucket(), other.Cursor().Bucket())
+		})
+	})
+}
+
+func sameBucket(a, b *bbolt.Bucket) error {
+	if a.Sequence() != b.Sequence() {
+		return errNotSame
+	}
+	inA, inB := a.Cursor(), b.Cursor()
+	key, value := inA.First()
+	keyB, valueB := inB.First()
+	for key != nil || keyB != nil {
+		if !bytes.Equal(key, keyB) || !bytes.Equal(value, valueB) || (value == nil) != (valueB == nil) {
+			return errNotSame
+		}
+		if value == nil {
+			if err := sameBucket(a.Bucket(key), b.Bucket(key)); err != nil {
+				return err
+			}
+		}
+		key, value = inA.Next()
+		keyB, valueB = inB.Next()
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package boltstore
+
+import (
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// forgetEvery is how often the pages that were looked at are given back: a disk
+// reads some ten MiB in that time.
+const forgetEvery = 2 * time.Millisecond
+
+// forgetPages gives the system back, again and again until stop is called, the
+// pages of a mapped file that were looked at, so that a walk through a large file
+// takes little memory. What is looked at again is read again. The file is mapped to
+// be read only: such a map stays where it is.
+func forgetPages(db *bbolt.DB) (stop func()) {
+	info, err := os.Stat(db.Path())
+	if err != nil {
+		return func() {}
+	}
+	start, size := db.Info().Data, uintptr(info.Size())
+	stopping := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		tick := time.NewTicker(forgetEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stopping:
+				return
+			case <-tick.C:
+				syscall.Syscall(syscall.SYS_MADVISE, start, size, syscall.MADV_DONTNEED) // advice: without it there is just more in memory
+			}
+		}
+	})
+	return func() {
+		close(stopping)
+		ended.Wait()
+	}
+}

@@ -1,0 +1,146 @@
+package boltstore
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
+
+// Commit is what there is to tell of one commit.
+type Commit struct {
+	Updates int           // that shared it
+	Took    time.Duration // from its first update's start to the end of its sync
+	Err     error         // nil: it is on the disk
+}
+
+// OnCommit sets who is told of each commit, by the writer: fn must not block. It
+// is set once, before the first Update that matters to it.
+func (s *Store) OnCommit(fn func(Commit)) { s.watch.onCommit.Store(&fn) }
+
+// LastCommit is when a commit last succeeded, by the system's clock; zero for
+// not since Open, or when the last one failed.
+func (s *Store) LastCommit() time.Time {
+	if ns := s.watch.committed.Load(); ns != 0 {
+		return time.Unix(0, ns)
+	}
+	return time.Time{}
+}
+
+// Probe makes a commit that changes nothing, through the writer and to the disk
+// as every other. Its error is that of an Update.
+func (s *Store) Probe(ctx context.Context) error {
+	return s.Update(ctx, func(t store.Tx) error {
+		t.(*tx).dropped = true
+		return nil
+	})
+}
+
+// watch is what is kept for those who look after a Store.
+type watch struct {
+	onCommit  atomic.Pointer[func(Commit)]
+	committed atomic.Int64 // unix nanoseconds of the last commit; 0: none, or it failed
+	reads     reads
+}
+
+// tell tells of a commit.
+func (w *watch) tell(c Commit) {
+	if w.committed.Store(time.Now().UnixNano()); c.Err != nil {
+		w.committed.Store(0)
+	}
+	if fn := w.onCommit.Load(); fn != nil {
+		(*fn)(c)
+	}
+}
+
+// reads are the read transactions that are open: when each began, in unix
+// nanoseconds, 0 where there is none. One more than there are places is not
+// seen, and goes on all the same.
+type reads struct {
+	next  atomic.Uint32
+	began [256]atomic.Int64
+}
+
+// enter finds a place for a read transaction.
+func (r *reads) enter() (leave *atomic.Int64) {
+	now := time.Now().UnixNano()
+	first := r.next.Add(1)
+	for i := range uint32(len(r.began)) {
+		place := &r.began[(first+i)%uint32(len(r.began))]
+		if place.CompareAndSwap(0, now) {
+			return place
+		}
+	}
+	return new(atomic.Int64)
+}
+
+func (r *reads) open() (n int, oldest time.Duration) {
+	now := time.Now().UnixNano()
+	for i := range r.began {
+		if began := r.began[i].Load(); began != 0 {
+			n++
+			oldest = max(oldest, time.Duration(now-began))
+		}
+	}
+	return n, oldest
+}
+
+// Stats are what an open data file is like.
+type Stats struct {
+	Reads      int           // read transactions that are open, up to 256
+	OldestRead time.Duration // how long the oldest of them has been
+	Size       int64         // of the file, in bytes
+	FreePages  int64         // that the next commits can use again
+	PageSize   int           // in bytes
+}
+
+// Stats looks at the file's head and the list of free pages, at no more.
+func (s *Store) Stats() (st Stats, err error) {
+	st.Reads, st.OldestRead = s.watch.reads.open()
+	st.PageSize = s.db.Info().PageSize
+	file, err := os.Open(s.Path())
+	if err != nil {
+		return st, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return st, err
+	}
+	st.Size = info.Size()
+	return st, s.view(func(t *tx) (err error) { // nobody uses its pages again meanwhile
+		st.FreePages, err = freeCount(file, t.bolt, int64(st.PageSize))
+		return err
+	})
+}
+
+// freeCount reads how long the list of free pages is, in the head of its page. A
+// list that is too long for that begins with its length.
+func freeCount(file *os.File, bolt *bbolt.Tx, size int64) (int64, error) {
+	const freelistAt, commitAt, many = 48, 64, math.MaxUint16
+	for page := range int64(2) {
+		var head [commitAt + 8]byte
+		if _, err := file.ReadAt(head[:], page*size); err != nil {
+			return 0, err
+		}
+		list := binary.NativeEndian.Uint64(head[freelistAt:])
+		if binary.NativeEndian.Uint64(head[commitAt:]) != uint64(bolt.ID()) || list == math.MaxUint64 {
+			continue
+		}
+		var begin [pageHead + 8]byte
+		if _, err := file.ReadAt(begin[:], int64(list)*size); err != nil {
+			return 0, err
+		}
+		if n := binary.NativeEndian.Uint16(begin[10:]); n < many {
+			return int64(n), nil
+		}
+		return int64(binary.NativeEndian.Uint64(begin[pageHead:])), nil
+	}
+	return 0, nil // a newer commit has taken the head's place: the next look sees it
+}

@@ -1,0 +1,145 @@
+package boltstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// temp is a file in the making, beside its target, the place that it is to
+// have: ".teamdata.db.restore-123". A killed run leaves it, and the next one of
+// the same purpose removes it.
+type temp struct {
+	*os.File
+	target string
+}
+
+func newTemp(target, purpose string) (*temp, error) {
+	prefix := "." + filepath.Base(target) + "." + purpose + "-"
+	if err := removeStale(target, prefix); err != nil {
+		return nil, err
+	}
+	file, err := os.CreateTemp(filepath.Dir(target), prefix+"*") // with mode 0600
+	if err != nil {
+		return nil, cantWrite(target, err)
+	}
+	step("begun")
+	return &temp{file, target}, nil
+}
+
+// discard removes the file, unless it has its place.
+func (t *temp) discard() {
+	t.Close()
+	os.Remove(t.Name())
+}
+
+// removeStale removes what killed runs have left.
+func removeStale(target, prefix string) error {
+	folder := filepath.Dir(target)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return cantWrite(target, err)
+	}
+	for _, entry := range entries {
+		if number, ours := strings.CutPrefix(entry.Name(), prefix); ours && isNumber(number) {
+			removeUnused(filepath.Join(folder, entry.Name()), target)
+		}
+	}
+	return nil
+}
+
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
+
+// removeUnused removes a temp file that no process works on, or that has its
+// place as well.
+func removeUnused(path, target string) {
+	file, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	if isAt(file, target) || tryLock(file, true) == nil {
+		os.Remove(path)
+	}
+}
+
+// finish brings the file to the disk and verifies it. Its errors are about name,
+// which is what the file was made from.
+func (t *temp) finish(ctx context.Context, name string) error {
+	step("written")
+	if err := t.Sync(); err != nil {
+		return cantWrite(t.target, err)
+	}
+	step("synced")
+	return about(name, t.Name(), verify(ctx, t.Name()))
+}
+
+// placeOver puts the file in the place of the one at its target, in one step.
+func (t *temp) placeOver() error {
+	step("verified")
+	if err := os.Rename(t.Name(), t.target); err != nil {
+		return cantWrite(t.target, err)
+	}
+	step("placed")
+	return syncFolder(t.target)
+}
+
+// placeNew puts the file at its target if nothing is there, in one step.
+func (t *temp) placeNew() error {
+	step("verified")
+	err := os.Link(t.Name(), t.target)
+	if err != nil && !errors.Is(err, fs.ErrExist) { // there are no hard links here
+		err = t.placeReserved()
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return alreadyThere(t.target)
+	case err != nil:
+		return cantWrite(t.target, err)
+	}
+	step("placed")
+	return syncFolder(t.target)
+}
+
+// placeReserved is placeNew in two steps: a killed run leaves an empty file.
+func (t *temp) placeReserved() error {
+	file, err := os.OpenFile(t.target, os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	file.Close()
+	return os.Rename(t.Name(), t.target)
+}
+
+// syncFolder makes the names in a file's folder last.
+func syncFolder(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return cantWrite(path, err)
+	}
+	defer folder.Close()
+	return cantWrite(path, folder.Sync())
+}
+
+// step is called before and after what changes the disk, with what is done by
+// then: for tests, which kill the process there.
+var step = func(done string) {}
+
+// aliased is an error about a temp file, told of the file that matters.
+type aliased struct {
+	error
+	name, temp string
+}
+
+func about(name, temp string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return aliased{err, name, temp}
+}
+
+func (a aliased) Error() string { return strings.ReplaceAll(a.error.Error(), a.temp, a.name) }
+func (a aliased) Unwrap() error { return a.error }

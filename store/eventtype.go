@@ -1,0 +1,128 @@
+package store
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The event types of the contract.
+const (
+	EventMemberAdded         = "member.added"
+	EventMemberRemoved       = "member.removed"
+	EventSubscriptionChanged = "subscription.changed"
+	EventFileUploaded        = "file.uploaded"
+	EventInstructionsChanged = "assistant.instructionsChanged"
+	EventWebhookTest         = "webhook.test"
+)
+
+// BuiltInEventTypes are all of them, in the contract's order.
+var BuiltInEventTypes = []string{
+	EventMemberAdded, EventMemberRemoved, EventSubscriptionChanged,
+	EventFileUploaded, EventInstructionsChanged, EventWebhookTest,
+}
+
+// IsBuiltInEventType tells whether the contract has an event type of that name.
+func IsBuiltInEventType(name string) bool { return slices.Contains(BuiltInEventTypes, name) }
+
+// EventType is a type of events of the operator's own, beside the built-in ones.
+type EventType struct {
+	Name        string // 1 to 128 characters, see ValidEventType
+	Description string // for people, at most 500 characters
+	Schema      []byte // a JSON Schema that an event's data keeps to, at most 64 KiB; nil: any object
+	CreatedAt   time.Time
+}
+
+const (
+	maxEventType   = 128
+	maxEventSchema = 64 << 10
+)
+
+// ValidEventType tells whether a name has the form of an event type: parts of
+// A-Z a-z 0-9 and _ with one period between.
+func ValidEventType(name string) bool {
+	if len(name) > maxEventType {
+		return false
+	}
+	for part := range strings.SplitSeq(name, ".") {
+		if part == "" || strings.ContainsFunc(part, func(c rune) bool { return c == '-' || c > 0x7e || !isIDByte(byte(c)) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (e EventType) check() error {
+	switch {
+	case !ValidEventType(e.Name):
+		return Invalid("name", "an event type is 1 to %d of A-Z a-z 0-9 _ in parts with a period between, such as invoice.paid", maxEventType)
+	case IsBuiltInEventType(e.Name):
+		return Invalid("name", "%q is built in; choose another name", e.Name)
+	case len(e.Schema) > maxEventSchema:
+		return Invalid("schema", "has %d bytes; at most %d are allowed", len(e.Schema), maxEventSchema)
+	case e.Schema != nil && !json.Valid(e.Schema):
+		return Invalid("schema", "is not JSON")
+	}
+	return checkOptional("description", e.Description, maxDescriptions)
+}
+
+// RegisterEventType adds an event type, or changes its description and schema.
+// A missing creation time is given, or stays. created tells which it was.
+func RegisterEventType(tx Tx, e EventType) (_ EventType, created bool, err error) {
+	if err := e.check(); err != nil {
+		return EventType{}, false, err
+	}
+	old, err := tx.EventType(e.Name)
+	if created = IsNotFound(err); err != nil && !created {
+		return EventType{}, false, err
+	}
+	if e.CreatedAt.IsZero() {
+		if e.CreatedAt = old.CreatedAt; created {
+			e.CreatedAt = tx.Now()
+		}
+	}
+	return e, created, tx.PutEventType(e)
+}
+
+// RemoveEventType removes an event type that no endpoint selects. notFound:
+// there is none; conflict: an endpoint selects it.
+func RemoveEventType(tx Tx, name string) error {
+	if _, err := tx.EventType(name); err != nil {
+		return err
+	}
+	err := eachOrg(tx, func(o Org) error {
+		endpoints, err := tx.Endpoints(o.ID)
+		for _, e := range endpoints {
+			if e.Selects(name) {
+				return Errorf(CodeConflict, "The endpoint %s of the org %s selects this event type. Change the endpoint first.", e.ID, o.ID)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return tx.DeleteEventType(name)
+}
+
+// checkEventTypes holds a selection of event types to those there are.
+func checkEventTypes(tx EventTypes, names []string) error {
+	if len(names) == 0 {
+		return Invalid("events", "an endpoint receives at least one event type")
+	}
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return Invalid("events", "%q is there twice", name)
+		}
+		if IsBuiltInEventType(name) {
+			continue
+		}
+		if _, err := tx.EventType(name); IsNotFound(err) {
+			return Invalid("events", "%.64q is not an event type; there are %s, and those that were registered", name, strings.Join(BuiltInEventTypes, ", "))
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}

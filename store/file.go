@@ -1,0 +1,39 @@
+package store
+
+// UploadFile records that a file was uploaded: its audit entry and its event
+// file.uploaded. The bytes themselves live elsewhere. A missing id is given.
+func UploadFile(tx Tx, actorID string, f File) (File, error) {
+	if f.ID == "" {
+		f.ID = tx.NewID(PrefixFile)
+	}
+	if err := f.check(); err != nil {
+		return File{}, err
+	}
+	data := object("orgId", f.OrgID, "fileId", f.ID, "name", f.Name, "contentType", f.ContentType)
+	return f, changed(tx, actorID, f.OrgID, EventFileUploaded, f.ID, withNumber(data, "size", f.Size))
+}
+
+// File is a file that the team's own software took in.
+type File struct {
+	OrgID       string
+	ID          string
+	Name        string // 1 to 200 characters
+	ContentType string // 1 to 200 characters
+	Size        int64  // bytes
+}
+
+func (f File) check() error {
+	if !ValidID(f.ID) {
+		return Invalid("id", "%s", idRule)
+	}
+	if err := checkText("name", f.Name, maxNameLength); err != nil {
+		return err
+	}
+	if err := checkText("contentType", f.ContentType, maxNameLength); err != nil {
+		return err
+	}
+	if f.Size < 0 {
+		return Invalid("size", "is a number of bytes, 0 or more")
+	}
+	return nil
+}

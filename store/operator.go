@@ -1,0 +1,91 @@
+package store
+
+import (
+	"crypto/subtle"
+	"time"
+)
+
+// OperatorToken opens the admin API over HTTPS, for all orgs. In a request it
+// has the form `<id>.<secret>`, as an API key has.
+type OperatorToken struct {
+	ID         string
+	Name       string // for people, 1 to 200 characters
+	SecretHash SecretHash
+	CreatedAt  time.Time
+	ExpiresAt  time.Time // zero: never
+}
+
+// Matches compares a presented secret with the token's in constant time.
+func (o *OperatorToken) Matches(secret string) bool {
+	hash := HashSecret(secret)
+	return subtle.ConstantTimeCompare(hash[:], o.SecretHash[:]) == 1
+}
+
+func (o OperatorToken) check() error {
+	if !ValidID(o.ID) {
+		return Invalid("id", "%s", idRule)
+	}
+	return checkText("name", o.Name, maxNameLength)
+}
+
+// ImportOperatorToken adds a token, as a fixture does. A token that is there
+// already is a conflict.
+func ImportOperatorToken(tx Tx, o OperatorToken) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	switch _, err := tx.OperatorToken(o.ID); {
+	case err == nil:
+		return &Error{Code: CodeConflict, Field: "id", Message: "an operator token " + o.ID + " exists already"}
+	case !IsNotFound(err):
+		return err
+	}
+	return tx.PutOperatorToken(o)
+}
+
+// CreateOperatorToken makes a token, and returns it with its secret, which is
+// kept nowhere. An expiry lies in the future.
+func CreateOperatorToken(tx Tx, name string, expiresAt time.Time) (o OperatorToken, secret string, err error) {
+	if err := checkExpiry(tx, expiresAt); err != nil {
+		return o, "", err
+	}
+	secret = NewSecret()
+	o = OperatorToken{ID: tx.NewID(PrefixOperator), Name: name, SecretHash: HashSecret(secret), CreatedAt: tx.Now(), ExpiresAt: expiresAt}
+	return o, secret, ImportOperatorToken(tx, o)
+}
+
+// RevokeOperatorToken removes a token. notFound: there is none.
+func RevokeOperatorToken(tx Tx, id string) error {
+	if _, err := tx.OperatorToken(id); err != nil {
+		return err
+	}
+	return tx.DeleteOperatorToken(id)
+}
+
+// FindOperatorToken finds the token that a request presents. unauthorized: it
+// is malformed, unknown, wrong or expired.
+func FindOperatorToken(tx Tx, presented string) (OperatorToken, error) {
+	refused := Errorf(CodeUnauthorized, "The operator token is malformed, unknown, wrong or expired. Make one with: teamdata operator-token create")
+	id, secret, ok := CutKey(presented)
+	if !ok {
+		return OperatorToken{}, refused
+	}
+	token, err := tx.OperatorToken(id)
+	switch {
+	case IsNotFound(err):
+		return OperatorToken{}, refused
+	case err != nil:
+		return OperatorToken{}, err
+	case !token.Matches(secret), !token.ExpiresAt.IsZero() && !tx.Now().Before(token.ExpiresAt):
+		return OperatorToken{}, refused
+	}
+	return token, nil
+}
+
+// checkExpiry holds an expiry that is given to the future.
+func checkExpiry(tx Clock, at time.Time) error {
+	if !at.IsZero() && !at.After(tx.Now()) {
+		return Invalid("expiresAt", "lies in the past; give a time to come, or leave it out for never")
+	}
+	return nil
+}

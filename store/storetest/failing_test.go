@@ -1,0 +1,54 @@
+package storetest
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"teamdata/store"
+)
+
+// TestFailingKnowsEveryWrite calls each method of a transaction that writes, and
+// finds that it can fail.
+func TestFailingKnowsEveryWrite(t *testing.T) {
+	kind := reflect.TypeFor[store.Tx]()
+	writes := 0
+	for i := range kind.NumMethod() {
+		method := kind.Method(i)
+		if !isWrite(method.Name) {
+			continue
+		}
+		writes++
+		var args []reflect.Value
+		for a := range method.Type.NumIn() {
+			args = append(args, reflect.Zero(method.Type.In(a)))
+		}
+		tx := failing{zeroRecords(), func() error { return errFailing }}
+		results := reflect.ValueOf(tx).MethodByName(method.Name).Call(args)
+		if err, _ := results[len(results)-1].Interface().(error); !errors.Is(err, errFailing) {
+			t.Errorf("%s does not fail: %v", method.Name, err)
+		}
+	}
+	if writes < 20 {
+		t.Errorf("there are only %d writes", writes)
+	}
+}
+
+func isWrite(method string) bool {
+	for _, verb := range []string{"Put", "Add", "Append", "Delete", "Forget", "Expire"} {
+		if strings.HasPrefix(method, verb) {
+			return true
+		}
+	}
+	return false
+}
+
+// zeroRecords is a transaction in which the zero value of a record can be
+// written, changed and deleted.
+func zeroRecords() *oracle {
+	o := newOracle()
+	o.trace = &trace{positions: []store.Cursor{{ID: "x"}}, numbers: []uint64{1}}
+	o.deliveries[""], o.members[pair{}] = store.Delivery{}, store.Member{}
+	return o
+}

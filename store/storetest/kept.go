@@ -1,0 +1,107 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"teamdata/store"
+)
+
+var (
+	onePrint     = store.FingerprintOf("POST", "/one", "", nil)
+	anotherPrint = store.FingerprintOf("POST", "/another", "", nil)
+)
+
+// answers holds what a request came to.
+func (s *subject) answers(what string, body string, replayed bool, code store.Code) func(store.Answer, bool, error) {
+	return func(a store.Answer, wasReplayed bool, err error) {
+		s.Helper()
+		s.code(what, err, code)
+		s.equal(what, []any{string(a.Body), wasReplayed}, []any{body, replayed})
+	}
+}
+
+// testDoLong: work of many transactions is done once a key, unless it fails.
+func testDoLong(s *subject) {
+	s.seed()
+	bg := context.Background()
+	var desk store.Idempotency
+	times := 0
+	work := func() (store.Answer, error) {
+		times++
+		s.update(func(tx store.Tx) error { return addAudit(tx, "a part") })
+		return store.Answer{Status: 200, Body: fmt.Append(nil, times)}, nil
+	}
+	fails := func() (store.Answer, error) {
+		times++
+		return store.Answer{Body: []byte("none")}, errFailing
+	}
+	s.answers("work that fails", "", false, store.CodeInternal)(desk.DoLong(bg, s, acme, "k", onePrint, fails))
+	s.answers("work after that", "2", false, "")(desk.DoLong(bg, s, acme, "k", onePrint, work))
+	s.answers("the same again", "2", true, "")(desk.DoLong(bg, s, acme, "k", onePrint, work))
+	s.answers("another under that key", "", false, store.CodeIdempotencyMismatch)(desk.DoLong(bg, s, acme, "k", anotherPrint, work))
+	s.answers("another org's under that key", "3", false, "")(desk.DoLong(bg, s, other, "k", anotherPrint, work))
+	s.answers("without a key", "4", false, "")(desk.DoLong(bg, s, acme, "", onePrint, work))
+	s.answers("without a key, again", "5", false, "")(desk.DoLong(bg, s, acme, "", onePrint, work))
+	s.answers("without a key, in vain", "none", false, store.CodeInternal)(desk.DoLong(bg, s, acme, "", onePrint, fails))
+	s.reopen()
+	desk = store.Idempotency{}
+	s.answers("after a restart", "2", true, "")(desk.DoLong(bg, s, acme, "k", onePrint, work))
+	s.answers("by way of Do", "2", true, "")(desk.Do(bg, s, acme, "k", onePrint, func(store.Tx) (store.Answer, error) { return work() }))
+	s.whileItRuns()
+	s.clock.move(store.IdempotencyTTL - time.Millisecond)
+	s.answers("just before it is forgotten", "2", true, "")(desk.DoLong(bg, s, acme, "k", onePrint, work))
+	s.clock.move(2 * time.Millisecond)
+	s.answers("once it is", "7", false, "")(desk.DoLong(bg, s, acme, "k", anotherPrint, work))
+}
+
+// whileItRuns: the same request is refused while it runs, and answered from then
+// on. A panic ends it.
+func (s *subject) whileItRuns() {
+	s.Helper()
+	bg := context.Background()
+	var desk store.Idempotency
+	work := func() (store.Answer, error) {
+		again := func() (store.Answer, error) { return store.Answer{}, errors.New("ran twice") }
+		s.answers("the same meanwhile", "", false, store.CodeConflict)(desk.DoLong(bg, s, acme, "long", onePrint, again))
+		s.answers("another meanwhile", "", false, store.CodeIdempotencyMismatch)(desk.DoLong(bg, s, acme, "long", anotherPrint, again))
+		s.answers("another key meanwhile", "", false, store.CodeInternal)(desk.DoLong(bg, s, acme, "short", onePrint, again))
+		return store.Answer{Body: []byte("long")}, nil
+	}
+	func() {
+		defer func() { s.equal("a panic comes out", recover() != nil, true) }()
+		desk.DoLong(bg, s, acme, "long", onePrint, func() (store.Answer, error) { panic("this work is to panic") })
+	}()
+	s.answers("long work", "long", false, "")(desk.DoLong(bg, s, acme, "long", onePrint, work))
+	s.answers("the same after it", "long", true, "")(desk.DoLong(bg, s, acme, "long", onePrint, work))
+}
+
+// testKeptAnswers: a secret is in the first answer alone, and not in the store.
+func testKeptAnswers(s *subject) {
+	s.seed()
+	bg := context.Background()
+	var desk store.Idempotency
+	secret := store.Answer{Status: 201, Body: []byte("secret"), Kept: []byte("no secret")}
+	do := func(key string, a store.Answer) (store.Answer, bool, error) {
+		return desk.Do(bg, s, acme, key, onePrint, func(store.Tx) (store.Answer, error) { return a, nil })
+	}
+	doLong := func(key string, a store.Answer) (store.Answer, bool, error) {
+		return desk.DoLong(bg, s, acme, key, onePrint, func() (store.Answer, error) { return a, nil })
+	}
+	for what, do := range map[string]func(key string, a store.Answer) (store.Answer, bool, error){"do": do, "do long": doLong} {
+		s.answers("the first answer", "secret", false, "")(do(what, secret))
+		s.answers("the second", "no secret", true, "")(do(what, secret))
+		s.answers("one without a secret", "x", false, "")(do(what+" plain", store.Answer{Body: []byte("x")}))
+		s.answers("its second", "x", true, "")(do(what+" plain", store.Answer{}))
+		s.answers("an empty one", "secret", false, "")(do(what+" empty", store.Answer{Body: []byte("secret"), Kept: []byte{}}))
+		s.answers("its second", "", true, "")(do(what+" empty", store.Answer{}))
+		s.answers("without a key", "secret", false, "")(do("", secret))
+		s.view(func(tx store.Tx) error {
+			r, err := tx.IdempotencyRecord(acme, what)
+			s.equal("what is kept", []any{string(r.Answer.Body), r.Answer.Kept == nil, r.Answer.Status}, []any{"no secret", true, 201})
+			return err
+		})
+	}
+}

@@ -1,0 +1,183 @@
+package strictjson
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s:\n got %+v\nwant %+v", what, got, want)
+	}
+}
+
+// everything has a field of each type.
+type everything struct {
+	text, nullable string
+	set, given     bool
+	time           time.Time
+	bool           bool
+	int            int64
+	raw            []byte
+	texts          []string
+	scopes         store.Scope
+	inner          string
+	list           []string
+}
+
+func (e *everything) read(r *Reader) error {
+	return r.Document(
+		Given(&e.given, r.Text("text", &e.text)),
+		r.NullableText("nullable", &e.nullable, &e.set),
+		r.Time("time", &e.time),
+		r.Bool("bool", &e.bool),
+		r.Int("int", &e.int, -5, 7),
+		r.Raw("raw", &e.raw),
+		r.Texts("texts", &e.texts),
+		Set(r, "scopes", &e.scopes, store.ParseScope),
+		r.Object("object", r.Text("inner", &e.inner)),
+		r.List("list", func() error {
+			var name string
+			err := r.Fields(r.Text("name", &name))
+			e.list = append(e.list, r.Place()+"="+name)
+			return err
+		}),
+	)
+}
+
+func parse(text string) (e everything, err error) {
+	err = e.read(New(strings.NewReader(text), 1<<20))
+	return e, err
+}
+
+const full = `{"list": [{"name": "a"}, {}, null], "object": {"inner": "i"}, "scopes": ["write"],
+"texts": ["x", ""], "raw": {"a": [1e2, null,
+  "]\"}"]}, "int": -5, "bool": true, "time": "2026-01-02T03:04:05.678Z", "nullable": "", "text": "é"}`
+
+func TestEachTypeIsRead(t *testing.T) {
+	e, err := parse(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "all", fmt.Sprintf("%+v", e), fmt.Sprintf("%+v", everything{
+		text: "é", set: true, given: true, time: time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC), bool: true, int: -5,
+		raw: []byte("{\"a\": [1e2, null,\n  \"]\\\"}\"]}"), texts: []string{"x", ""}, scopes: store.ScopeWrite,
+		inner: "i", list: []string{"list[0]=a", "list[1]=", "list[2]="},
+	}))
+}
+
+func TestNullIsTheZeroValue(t *testing.T) {
+	e := everything{
+		text: "x", nullable: "x", set: true, time: time.Unix(1, 0), bool: true, int: 1, raw: []byte("1"),
+		texts: []string{"x"}, scopes: store.ScopeRead,
+	}
+	err := e.read(New(strings.NewReader(`{"text": null, "nullable": null, "time": null, "bool": null, "int": null,
+		"raw": null, "texts": null, "scopes": null, "object": null, "list": null}`), 1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "all", fmt.Sprintf("%+v", e), fmt.Sprintf("%+v", everything{given: true}))
+}
+
+func TestWhatIsLeftOutStays(t *testing.T) {
+	for _, text := range []string{"{}", "null", " {\n}\n"} {
+		e := everything{text: "x", int: 3, texts: []string{"y"}, scopes: store.ScopeRead}
+		want := fmt.Sprintf("%+v", e)
+		if err := e.read(New(strings.NewReader(text), 100)); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, text, fmt.Sprintf("%+v", e), want)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                                  "the input is empty",
+		" \n\n":                             "the input is empty",
+		`{"text": "`:                        "line 1, column 11: the input ends too early",
+		"{\"list\": [\n":                    "line 1, column 12: the input ends too early",
+		`{"raw": {"a"`:                      "line 1, column 13: the input ends too early",
+		`{"raw": `:                          "line 1, column 9: the input ends too early",
+		`{} {}`:                             "line 1, column 4: there is more after the end",
+		`{} ]`:                              "line 1, column 4: invalid character ']' looking for beginning of value",
+		"{\n\"texts\": [\"\xff":             "line 2, column 12: is not valid UTF-8",
+		"{\"raw\": {\n \"a\":\n [1, 2, x]}": "line 3, column 9: invalid character 'x' looking for beginning of value",
+		`{"raw": "a` + "\n" + `"}`:          `line 1, column 11: invalid character '\n' in string literal`,
+		`{"raw": }`:                         "line 1, column 9: invalid character '}' looking for beginning of value",
+
+		`[]`:                                 "is a list; an object is expected",
+		`1e999`:                              "is a number; an object is expected",
+		`{"Text": ""}`:                       `Text: is not a known field; did you mean "text"?`,
+		`{"object": {"inne": 1}}`:            `object.inne: is not a known field; did you mean "inner"?`,
+		`{"list": [{}, {"title": ""}]}`:      "list[1].title: is not a known field; there are name",
+		`{"text": "", "text": ""}`:           "text: is there twice",
+		`{"text": 7}`:                        "text: is a number; a string is expected",
+		`{"nullable": []}`:                   "nullable: is a list; a string is expected",
+		`{"time": "2026-01-01"}`:             `time: "2026-01-01" is not a date-time in UTC such as 2026-10-06T12:00:00.000Z`,
+		`{"bool": "true"}`:                   "bool: is a string; true or false is expected",
+		`{"int": true}`:                      "int: is true or false; a whole number is expected",
+		`{"int": 8}`:                         "int: is 8; a whole number from -5 to 7 is expected",
+		`{"int": 1.0}`:                       "int: is 1.0; a whole number from -5 to 7 is expected",
+		`{"int": 99999999999999999999}`:      "int: is 99999999999999999999; a whole number from -5 to 7 is expected",
+		`{"texts": "x"}`:                     "texts: is a string; a list is expected",
+		`{"texts": ["x", 1]}`:                "texts[1]: is a number; a string is expected",
+		`{"scopes": ["read", "fly"]}`:        `scopes[1]: "fly" is not a scope; there are read and write`,
+		`{"list": {}}`:                       "list: is an object; a list is expected",
+		`{"raw": ` + lists(MaxDepth+1) + `}`: "raw: holds objects or lists in one another to a depth of more than 64",
+	} {
+		_, err := parse(text)
+		equal(t, text, fmt.Sprint(err), want)
+		var e *store.Error
+		equal(t, text+" is a store.Error", errors.As(err, &e), true)
+	}
+}
+
+func lists(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
+
+func TestDepthOfRawValues(t *testing.T) {
+	text := lists(MaxDepth)
+	e, err := parse(`{"raw": ` + text + `}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "raw", string(e.raw), text)
+}
+
+func TestIntReachesToItsBounds(t *testing.T) {
+	for _, n := range []int64{math.MinInt64, -1, 0, math.MaxInt64} {
+		var got int64
+		r := New(strings.NewReader(fmt.Sprintf(`{"n": %d}`, n)), 100)
+		if err := r.Document(r.Int("n", &got, math.MinInt64, math.MaxInt64)); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "n", got, n)
+	}
+}
+
+func TestPlacesOfErrorsOfOthers(t *testing.T) {
+	inner := store.Invalid("name", "is odd")
+	equal(t, "inside", Inside("list[3]", inner).Error(), "list[3].name: is odd")
+	equal(t, "at the top", Inside("", inner).Error(), "name: is odd")
+	equal(t, "the first stays", inner.Field, "name")
+	fault := store.Unavailable(errors.New("gone"))
+	equal(t, "a fault of the storage", Inside("list[3]", fault), error(fault))
+}
+
+func TestHints(t *testing.T) {
+	known := []Field{{name: "id"}, {name: "createdAt"}, {name: "scopes"}}
+	for name, want := range map[string]string{
+		"ID": `did you mean "id"?`, "created_at": `did you mean "createdAt"?`, "scope": `did you mean "scopes"?`,
+		"CREATEDAT": `did you mean "createdAt"?`, "xy": "there are id, createdAt, scopes",
+		"": "there are id, createdAt, scopes", strings.Repeat("id", 1000): "there are id, createdAt, scopes",
+	} {
+		equal(t, name, hint(name, known), want)
+	}
+	equal(t, "of none", hint("x", nil), "there are none")
+}

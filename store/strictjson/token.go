@@ -1,0 +1,143 @@
+package strictjson
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+
+	"teamdata/store"
+)
+
+// MaxDepth is how many objects and lists may lie in one another in a raw value.
+const MaxDepth = 64
+
+// token is the next token; the input may not end instead.
+func (r *Reader) token() (json.Token, error) {
+	r.source.begin(r.dec.InputOffset())
+	t, err := r.dec.Token()
+	if err != nil {
+		return nil, r.located(err, 0)
+	}
+	return t, nil
+}
+
+// more tells whether the object or list goes on, or there is more at the end.
+func (r *Reader) more() bool {
+	r.source.begin(r.dec.InputOffset())
+	return r.dec.More()
+}
+
+// located is an error of the decoder with its line, if it is about syntax. It
+// happened some bytes after the last token.
+func (r *Reader) located(err error, after int64) error {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return r.source.fault(r.dec.InputOffset()+after, "%v", syntax)
+	case err == errLongValue:
+		return r.Wrong("is longer than %d bytes, which a value may have", maxValue)
+	case err == io.EOF && r.dec.InputOffset() == 0:
+		return store.Errorf(store.CodeBadRequest, "the input is empty")
+	case err == io.EOF, err == io.ErrUnexpectedEOF:
+		return r.source.fault(r.source.offset, "the input ends too early")
+	}
+	return err
+}
+
+// end holds the input to ending here.
+func (r *Reader) end() error {
+	if r.more() {
+		return r.source.fault(r.dec.InputOffset(), "there is more after the end")
+	}
+	if _, err := r.dec.Token(); err != io.EOF {
+		return r.located(err, 0)
+	}
+	return nil
+}
+
+// open reads what begins an object or a list; ok is false for null.
+func (r *Reader) open(want json.Delim) (ok bool, err error) {
+	t, err := r.token()
+	if err != nil || t == nil {
+		return false, err
+	}
+	if t != want {
+		return false, r.Wrong("is %s; %s is expected", typeOf(t), typeOf(want))
+	}
+	return true, nil
+}
+
+// string reads a string; given is false for null.
+func (r *Reader) string() (text string, given bool, err error) {
+	t, err := r.token()
+	if err != nil || t == nil {
+		return "", false, err
+	}
+	text, given = t.(string)
+	if !given {
+		err = r.Wrong("is %s; a string is expected", typeOf(t))
+	}
+	return text, given, err
+}
+
+// raw reads any value; null is nil.
+func (r *Reader) raw() ([]byte, error) {
+	r.source.begin(r.dec.InputOffset())
+	var value json.RawMessage
+	if err := r.dec.Decode(&value); err != nil {
+		return nil, r.located(err, r.faultInValue())
+	}
+	if string(value) == "null" {
+		return nil, nil
+	}
+	if depth(value) > MaxDepth {
+		return nil, r.Wrong("holds objects or lists in one another to a depth of more than %d", MaxDepth)
+	}
+	return value, nil
+}
+
+// faultInValue is where in a value that could not be read the fault is: a
+// decoder counts it from where its stream of values began.
+func (r *Reader) faultInValue() int64 {
+	var syntax *json.SyntaxError
+	begun, _ := io.ReadAll(r.dec.Buffered())
+	if errors.As(json.Unmarshal(begun, new(json.RawMessage)), &syntax) {
+		return max(syntax.Offset-1, 0)
+	}
+	return 0
+}
+
+// depth is the greatest depth of objects and lists in one another.
+func depth(value []byte) int {
+	depth, deepest, quoted := 0, 0, false
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}
+
+func typeOf(t json.Token) string {
+	switch t := t.(type) {
+	case bool:
+		return "true or false"
+	case json.Number:
+		return "a number"
+	case json.Delim:
+		if t == '{' {
+			return "an object"
+		}
+		return "a list"
+	}
+	return "a string"
+}

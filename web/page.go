@@ -1,0 +1,102 @@
+package web
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"teamdata/store"
+)
+
+// Bounds of the parameter limit.
+const (
+	minLimit     = 1
+	maxLimit     = 100
+	defaultLimit = 50
+)
+
+// PageQuery says which page of a list is asked for.
+type PageQuery struct {
+	Limit     int
+	After     store.Cursor // zero: from the start
+	AfterText string       // as it was given
+}
+
+// ParsePageQuery reads the parameters limit and after of a URL's query. What else
+// is in it does not matter.
+func ParsePageQuery(query string) (PageQuery, error) {
+	q := PageQuery{Limit: defaultLimit}
+	text, given, err := Parameter(query, "limit")
+	if err != nil {
+		return q, err
+	}
+	if given {
+		if q.Limit, err = parseLimit(text); err != nil {
+			return q, err
+		}
+	}
+	if q.AfterText, given, err = Parameter(query, "after"); err != nil || !given {
+		return q, err
+	}
+	var ok bool
+	if q.After, ok = store.ParseCursor(q.AfterText); !ok {
+		return q, store.Invalid("after", "must be the next of an earlier page, such as 1767225600000.mem_1; leave it out to start from the oldest")
+	}
+	return q, nil
+}
+
+// Parameter finds a query parameter. What else is in the query does not
+// matter, whatever its form.
+func Parameter(query, name string) (value string, given bool, err error) {
+	for pair := range strings.SplitSeq(query, "&") {
+		rawName, rawValue, _ := strings.Cut(pair, "=")
+		if found, err := url.QueryUnescape(rawName); err != nil || found != name {
+			continue
+		}
+		if given {
+			return "", true, store.Invalid(name, "is given more than once; give it once")
+		}
+		given = true
+		if value, err = url.QueryUnescape(rawValue); err != nil {
+			return "", true, store.Invalid(name, "must not hold a broken %%-escape; a percent sign itself is %%25")
+		}
+	}
+	return value, given, nil
+}
+
+// parseLimit reads ASCII digits, any number of them.
+func parseLimit(text string) (int, error) {
+	limit := 0
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return 0, errLimit
+		}
+		limit = min(10*limit+int(text[i]-'0'), maxLimit+1)
+	}
+	if limit < minLimit || limit > maxLimit {
+		return 0, errLimit
+	}
+	return limit, nil
+}
+
+var errLimit = store.Invalid("limit", "must be a whole number from %d to %d, in digits; leave it out for %d", minLimit, maxLimit, defaultLimit)
+
+// Opening is what a page's body begins with.
+const Opening = `{"data":[`
+
+// AppendRest completes the envelope behind a page's items. next is the cursor
+// of the last item; an empty page hands back the cursor that was given, as it
+// was written, so that a poller can always go on from next.
+func AppendRest(page store.Page, after string) []byte {
+	body := append(page.Items, `],"next":`...)
+	switch {
+	case page.Count > 0:
+		body = append(page.Last.Append(append(body, '"')), '"')
+	case after != "":
+		body = store.AppendJSONString(body, after)
+	default:
+		body = append(body, "null"...)
+	}
+	body = strconv.AppendBool(append(body, `,"hasMore":`...), page.More)
+	return append(body, '}')
+}
