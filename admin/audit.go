@@ -1,0 +1,82 @@
+package admin
+
+import (
+	"strconv"
+
+	"teamdata/store"
+	"teamdata/store/strictjson"
+	"teamdata/web"
+)
+
+// maxEntries is how many entries one batch may have.
+const maxEntries = 1000
+
+func (x *exchange) listAuditLog() error {
+	return x.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+		return tx.AuditPage(x.org(), q.After, q.Limit, []byte(web.Opening))
+	})
+}
+
+func entryFields(r *strictjson.Reader, e *store.AuditEntry) []strictjson.Field {
+	return []strictjson.Field{r.Text("action", &e.Action), r.Text("actorId", &e.ActorID), r.Text("targetId", &e.TargetID)}
+}
+
+// newEntry is an entry of the path's org. Who did it is the request's actor,
+// unless the entry says so itself.
+func (x *exchange) newEntry() store.AuditEntry {
+	return store.AuditEntry{OrgID: x.org(), ActorID: x.actor}
+}
+
+func (x *exchange) appendAudit() error {
+	e := x.newEntry()
+	if err := x.in.Document(entryFields(x.in, &e)...); err != nil {
+		return err
+	}
+	return x.once(func(tx store.Tx) (store.Answer, error) {
+		e, err := store.AppendAudit(tx, e)
+		return created(e.AppendJSON(nil)), err
+	})
+}
+
+func (x *exchange) appendAuditBatch() error {
+	entries, err := x.readEntries()
+	if err != nil {
+		return err
+	}
+	return x.once(func(tx store.Tx) (store.Answer, error) {
+		ids, err := appendAll(tx, entries)
+		return created(newObject().texts("ids", ids).end()), err
+	})
+}
+
+func (x *exchange) readEntries() ([]store.AuditEntry, error) {
+	entries, e := make([]store.AuditEntry, 0, maxEntries), x.newEntry()
+	fields := entryFields(x.in, &e)
+	err := x.in.Document(x.in.List("entries", func() error {
+		if len(entries) == maxEntries {
+			return store.Invalid("entries", "has more than %d entries; send the rest in another batch", maxEntries)
+		}
+		e = x.newEntry()
+		err := x.in.Fields(fields...)
+		entries = append(entries, e)
+		return err
+	}))
+	if err == nil && len(entries) == 0 {
+		err = store.Invalid("entries", "is missing or empty; a batch has 1 to %d entries", maxEntries)
+	}
+	return entries, err
+}
+
+// appendAll appends entries in their order. What is wrong with one of them undoes
+// them all.
+func appendAll(tx store.Tx, entries []store.AuditEntry) ([]string, error) {
+	ids := make([]string, len(entries))
+	for i, e := range entries {
+		e, err := store.AppendAudit(tx, e)
+		if err != nil {
+			return nil, strictjson.Inside("entries["+strconv.Itoa(i)+"]", err)
+		}
+		ids[i] = e.ID
+	}
+	return ids, nil
+}

@@ -1,0 +1,116 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"teamdata/admin/schema"
+	"teamdata/store"
+)
+
+// sendEvent emits an event of the operator's own. Its data is held to its type's
+// schema before the commit, so that no writer waits for that. Only when the type
+// was changed in between is it done again.
+func (x *exchange) sendEvent() error {
+	var kind string
+	var data []byte
+	if err := x.in.Document(x.in.Text("type", &kind), x.in.Raw("data", &data)); err != nil {
+		return err
+	}
+	data, err := compacted("data", data)
+	if err != nil {
+		return err
+	}
+	held, fault, err := x.precheck(kind, data)
+	if err != nil {
+		return err
+	}
+	return x.once(func(tx store.Tx) (store.Answer, error) {
+		now, err := schemaOf(tx, kind)
+		if err != nil {
+			return store.Answer{}, err
+		}
+		found := fault
+		if !bytes.Equal(now, held) {
+			found = x.checkData(kind, now, data)
+		}
+		if found != nil {
+			return store.Answer{}, found
+		}
+		return x.emit(tx, kind, data)
+	})
+}
+
+// compacted is a JSON object without the space between its parts.
+func compacted(field string, object []byte) ([]byte, error) {
+	if len(object) == 0 || object[0] != '{' {
+		return nil, store.Invalid(field, "is missing, or not an object")
+	}
+	var b bytes.Buffer
+	err := json.Compact(&b, object)
+	return b.Bytes(), err
+}
+
+// precheck holds data to the schema that its type has now, and returns that with
+// what is wrong. What else may be wrong is found in its order later.
+func (x *exchange) precheck(kind string, data []byte) (held []byte, fault, err error) {
+	err = x.f.store.View(x.r.Context(), func(tx store.Tx) (err error) {
+		held, err = schemaOf(tx, kind)
+		return err
+	})
+	switch {
+	case store.CodeOf(err) == store.CodeBadRequest:
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, err
+	}
+	return held, x.checkData(kind, held, data), nil
+}
+
+func (x *exchange) emit(tx store.Tx, kind string, data []byte) (store.Answer, error) {
+	deliveries, err := store.Emit(tx, x.org(), kind, data)
+	ids := make([]string, len(deliveries))
+	for i := range deliveries {
+		ids[i] = deliveries[i].ID
+	}
+	return created(newObject().texts("deliveries", ids).end()), err
+}
+
+// checkData holds the data of an event to its type's schema. That of a built-in
+// type names the org that the event is sent in.
+func (x *exchange) checkData(kind string, text, data []byte) error {
+	if text == nil {
+		return nil
+	}
+	s, err := x.f.schemas.Compile(text)
+	if err != nil {
+		return store.Invalid("type", "has a schema that can't be used: %v; register the type again", err)
+	}
+	if err := s.Check(data); err != nil {
+		return atPlace("data", err)
+	}
+	if !store.IsBuiltInEventType(kind) {
+		return nil
+	}
+	var named struct{ OrgID string }
+	if err := json.Unmarshal(data, &named); err != nil {
+		return err
+	}
+	if named.OrgID != x.org() {
+		return store.Invalid("data.orgId", "must be %s, the org that the event is sent in", x.org())
+	}
+	return nil
+}
+
+// atPlace is what a schema finds wrong with a field.
+func atPlace(field string, err error) error {
+	var e *schema.Error
+	switch {
+	case !errors.As(err, &e):
+		return err
+	case e.Place != "" && e.Place[0] != '[':
+		field += "."
+	}
+	return store.Invalid(field+e.Place, "%s", e.Message)
+}

@@ -1,0 +1,107 @@
+package admin
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"strings"
+
+	"teamdata/store"
+	"teamdata/web"
+)
+
+// builtIn are the event types of the Team Data API with their schemas.
+var builtIn = readBuiltIn()
+
+//go:embed eventtypes.json
+var builtInJSON []byte
+
+type builtInType struct {
+	Description string
+	Schema      json.RawMessage
+}
+
+func readBuiltIn() map[string]builtInType {
+	types := map[string]builtInType{}
+	if err := json.Unmarshal(builtInJSON, &types); err != nil {
+		panic(err) // it is a part of the program
+	}
+	for name, t := range types {
+		var b bytes.Buffer
+		json.Compact(&b, t.Schema)
+		types[name] = builtInType{t.Description, b.Bytes()}
+	}
+	return types
+}
+
+func eventTypeJSON(e store.EventType) []byte {
+	return newObject().text("name", e.Name).text("description", e.Description).raw("schema", e.Schema).
+		flag("builtIn", store.IsBuiltInEventType(e.Name)).end()
+}
+
+// listEventTypes shows the built-in ones first.
+func (x *exchange) listEventTypes() error {
+	return x.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+		types, err := tx.EventTypes()
+		items := []item{}
+		for i, name := range store.BuiltInEventTypes {
+			t := store.EventType{Name: name, Description: builtIn[name].Description, Schema: builtIn[name].Schema}
+			items = append(items, item{named(i, name), eventTypeJSON(t)})
+		}
+		name := func(e store.EventType) string { return e.Name }
+		return pageOf(append(items, itemsOf(types, len(items), name, eventTypeJSON)...), q), err
+	})
+}
+
+func (x *exchange) putEventType() error {
+	e, r := store.EventType{Name: x.param("type")}, x.in
+	if err := r.Document(r.Text("description", &e.Description), r.Raw("schema", &e.Schema)); err != nil {
+		return err
+	}
+	if err := x.f.checkSchema(&e); err != nil {
+		return err
+	}
+	return x.change(func(tx store.Tx) (store.Answer, error) {
+		e, isNew, err := store.RegisterEventType(tx, e)
+		return put(isNew, eventTypeJSON(e)), err
+	})
+}
+
+// checkSchema compiles the schema of a type, if it has one, and takes the space
+// between its parts out.
+func (a *Admin) checkSchema(e *store.EventType) error {
+	if e.Schema == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, e.Schema); err != nil {
+		return err
+	}
+	e.Schema = b.Bytes()
+	if _, err := a.schemas.Compile(e.Schema); err != nil {
+		return atPlace("schema", err)
+	}
+	return nil
+}
+
+func (x *exchange) removeEventType() error {
+	return x.change(func(tx store.Tx) (store.Answer, error) {
+		return gone, store.RemoveEventType(tx, x.param("type"))
+	})
+}
+
+// schemaOf is the schema of the events of a type that may be sent; nil for any
+// object.
+func schemaOf(tx store.EventTypes, kind string) ([]byte, error) {
+	switch {
+	case kind == store.EventWebhookTest:
+		return nil, store.Invalid("type", "%s is not sent like this; test the endpoint instead", kind)
+	case store.IsBuiltInEventType(kind):
+		return builtIn[kind].Schema, nil
+	}
+	e, err := tx.EventType(kind)
+	if store.IsNotFound(err) {
+		return nil, store.Invalid("type", "%.64q is not an event type; there are %s, and those that were registered", kind, strings.Join(store.BuiltInEventTypes, ", "))
+	}
+	return e.Schema, err
+}

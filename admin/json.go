@@ -1,0 +1,67 @@
+package admin
+
+import (
+	"strconv"
+	"time"
+
+	"teamdata/store"
+)
+
+// object is a JSON object on its way, field by field.
+type object []byte
+
+func newObject() object { return append(make(object, 0, 256), '{') }
+
+func (o object) name(name string) object {
+	if len(o) > 1 {
+		o = append(o, ',')
+	}
+	return append(store.AppendJSONString(o, name), ':')
+}
+
+func (o object) text(name, value string) object {
+	return store.AppendJSONString(o.name(name), value)
+}
+
+// nullable writes null for an empty text.
+func (o object) nullable(name, value string) object {
+	if value == "" {
+		return o.raw(name, nil)
+	}
+	return o.text(name, value)
+}
+
+// time writes null for the zero time.
+func (o object) time(name string, t time.Time) object {
+	if t.IsZero() {
+		return o.raw(name, nil)
+	}
+	return o.text(name, store.FormatTime(t))
+}
+
+func (o object) number(name string, n int64) object {
+	return strconv.AppendInt(o.name(name), n, 10)
+}
+
+func (o object) flag(name string, b bool) object { return strconv.AppendBool(o.name(name), b) }
+
+func (o object) texts(name string, values []string) object {
+	o = append(o.name(name), '[')
+	for i, value := range values {
+		if i > 0 {
+			o = append(o, ',')
+		}
+		o = store.AppendJSONString(o, value)
+	}
+	return append(o, ']')
+}
+
+// raw writes a value that is JSON already; null for none.
+func (o object) raw(name string, value []byte) object {
+	if value == nil {
+		value = []byte("null")
+	}
+	return append(o.name(name), value...)
+}
+
+func (o object) end() []byte { return append(o, '}') }

@@ -1,0 +1,73 @@
+package admin
+
+import (
+	"net/http"
+
+	"teamdata/store"
+	"teamdata/store/strictjson"
+	"teamdata/web"
+)
+
+func keyJSON(k store.APIKey) object {
+	return newObject().text("id", k.ID).text("name", k.Name).texts("scopes", scopeNames(k.Scopes)).
+		text("createdBy", k.CreatedBy).time("createdAt", k.CreatedAt).
+		time("expiresAt", k.ExpiresAt).time("revokedAt", k.RevokedAt)
+}
+
+func scopeNames(s store.Scope) []string {
+	names := []string{}
+	if s.Has(store.ScopeRead) {
+		names = append(names, "read")
+	}
+	if s.Has(store.ScopeWrite) {
+		names = append(names, "write")
+	}
+	return names
+}
+
+// withSecret is an answer with a secret that is shown once: what is kept of it
+// has null in its place.
+func withSecret(status int, record object, name, secret string) store.Answer {
+	kept := append(object{}, record...)
+	a := web.JSON(status, record.text(name, secret).end())
+	a.Kept = kept.raw(name, nil).end()
+	return a
+}
+
+func (x *exchange) listKeys() error {
+	return x.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+		keys, err := tx.APIKeys(x.org(), q.After.ID, q.Limit+1)
+		return pageOf(itemsOf(keys, 0, func(k store.APIKey) string { return k.ID }, shownKey), q), err
+	})
+}
+
+func shownKey(k store.APIKey) []byte { return keyJSON(k).end() }
+
+func (x *exchange) createKey() error {
+	k, r := store.APIKey{OrgID: x.org()}, x.in
+	err := r.Document(r.Text("name", &k.Name), strictjson.Set(r, "scopes", &k.Scopes, store.ParseScope),
+		r.Text("createdBy", &k.CreatedBy), r.Time("expiresAt", &k.ExpiresAt))
+	if err != nil {
+		return err
+	}
+	return x.once(func(tx store.Tx) (store.Answer, error) {
+		k, secret, err := store.CreateKey(tx, x.actor, k)
+		return withSecret(http.StatusCreated, keyJSON(k), "key", k.ID+"."+secret), err
+	})
+}
+
+func (x *exchange) readKey() error { return x.read(x.answerKey) }
+
+func (x *exchange) answerKey(tx store.Tx) (store.Answer, error) {
+	k, err := store.FindKey(tx, x.org(), x.param("key"))
+	return ok(shownKey(k)), err
+}
+
+func (x *exchange) revokeKey() error {
+	return x.act(func(tx store.Tx) (store.Answer, error) {
+		if err := store.RevokeKey(tx, x.actor, x.org(), x.param("key")); err != nil {
+			return store.Answer{}, err
+		}
+		return x.answerKey(tx)
+	})
+}

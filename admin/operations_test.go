@@ -1,0 +1,121 @@
+package admin
+
+import "strings"
+
+// operation is a request that succeeds in a new world, and what it does. In
+// paths and bodies $whd stands for the world's delivery.
+type operation struct {
+	method, path, body string
+	status             int
+	answer             string // see matches
+	audit              string // actions of the entries that it makes
+	events             string // types of the events that it sends to whe_1
+}
+
+const (
+	subscription = `{"id":"sub_1","product":"teamdata","plan":"business","interval":"month","status":"active"}`
+	acme         = `{"id":"org_acme","name":"Acme","createdAt":"2026-01-01T00:00:00.000Z","subscription":` + subscription + `}`
+	ada          = `{"id":"mem_1","userId":"usr_ada","role":"owner","name":"Ada","email":"ada@acme.example","createdAt":"2026-01-01T00:00:00.000Z"}`
+	bob          = `{"id":"mem_2","userId":"usr_bob","role":"member","name":"","email":"","createdAt":"2026-01-02T00:00:00.000Z"}`
+	key1         = `{"id":"key_1","name":"reader","scopes":["read"],"createdBy":"usr_ada","createdAt":"2026-01-01T00:00:00.000Z","expiresAt":null,"revokedAt":null}`
+	whe1         = `{"id":"whe_1","url":"https://acme.example/hook","description":"","events":["member.added","member.removed","subscription.changed","file.uploaded","assistant.instructionsChanged"],"createdAt":"2026-01-01T00:00:00.000Z","disabledAt":null,"oldSecretUntil":null}`
+	whd1         = `{"id":"$whd","endpointId":"whe_1","eventType":"webhook.test","state":"failed","attempts":1,"createdAt":"2026-10-06T12:00:00.000Z","dueAt":null,"finishedAt":"2026-10-06T11:00:00.012Z"`
+	history      = `[{"startedAt":"2026-10-06T11:00:00.000Z","tookMs":12.345,"status":500,"reason":"the receiver answered 500, and not 2xx","answer":"oops\ufffd","nextAt":null}]`
+	token1       = `{"id":"opr_1","name":"CI","createdAt":"2026-01-01T00:00:00.000Z","expiresAt":null}`
+	builtInPlans = `{"name":"free","features":[],"builtIn":true},{"name":"team","features":["api","webhooks"],"builtIn":true},` +
+		`{"name":"business","features":["api","webhooks","auditLog"],"builtIn":true},{"name":"selfHosted","features":["api","webhooks","auditLog"],"builtIn":true}`
+	at = `"2026-10-06T12:00:00.000Z"`
+)
+
+var operations = []operation{
+	{method: "GET", path: "/status", status: 200, answer: `{"version":"1.2.3","dataFile":"/srv/teamdata.db","size":65536,"schema":3,"sealed":false,"since":` + at + `,"addresses":["https://127.0.0.1:8443"],"waiting":{"endpoints":0,"dueAt":null,"mails":0}}`},
+	{method: "GET", path: "/backup", status: 200, answer: "{{*}}"},
+	{method: "GET", path: "/orgs", status: 200, answer: `{"data":[` + acme + `,{"id":"org_other",{{*}}}],"next":"0.org_other","hasMore":false}`},
+	{method: "POST", path: "/orgs", body: `{"id":"org_new","name":"New"}`, status: 201,
+		answer: `{"id":"org_new","name":"New","createdAt":` + at + `,"subscription":{"id":"{{sub}}","product":"teamdata","plan":"selfHosted","interval":"none","status":"active"}}`},
+	{method: "GET", path: "/orgs/org_acme", status: 200, answer: acme},
+	{method: "PATCH", path: "/orgs/org_acme", body: `{"name":"Ácme"}`, status: 200, answer: strings.Replace(acme, "Acme", "Ácme", 1), audit: "org.renamed"},
+	{method: "GET", path: "/orgs/org_acme/subscription", status: 200, answer: subscription},
+	{method: "PUT", path: "/orgs/org_acme/subscription", body: `{"plan":"team"}`, status: 200,
+		answer: strings.Replace(subscription, "business", "team", 1), audit: "subscription.changed", events: "subscription.changed"},
+
+	{method: "GET", path: "/orgs/org_acme/members", status: 200, answer: `{"data":[` + ada + `,` + bob + `],"next":"1767312000000.mem_2","hasMore":false}`},
+	{method: "POST", path: "/orgs/org_acme/members", body: `{"userId":"usr_cyn","role":"admin","name":"Cyn","email":"cyn@acme.example"}`, status: 201,
+		answer: `{"id":"{{mem}}","userId":"usr_cyn","role":"admin","name":"Cyn","email":"cyn@acme.example","createdAt":` + at + `}`, audit: "member.added", events: "member.added"},
+	{method: "GET", path: "/orgs/org_acme/members/usr_ada", status: 200, answer: ada},
+	{method: "PATCH", path: "/orgs/org_acme/members/usr_bob", body: `{"role":"admin"}`, status: 200, answer: strings.Replace(bob, `"member"`, `"admin"`, 1), audit: "member.roleChanged"},
+	{method: "DELETE", path: "/orgs/org_acme/members/usr_bob", status: 204, audit: "member.removed", events: "member.removed"},
+
+	{method: "GET", path: "/orgs/org_acme/audit-log", status: 200,
+		answer: `{"data":[{"id":"aud_1","actorId":"usr_ada","action":"org.created","targetId":null,"createdAt":"2026-01-01T00:00:00.000Z"}],"next":"1767225600000.aud_1","hasMore":false}`},
+	{method: "POST", path: "/orgs/org_acme/audit-log", body: `{"action":"door.opened","targetId":"door_7"}`, status: 201,
+		answer: `{"id":"{{aud}}","actorId":null,"action":"door.opened","targetId":"door_7","createdAt":` + at + `}`, audit: "door.opened"},
+	{method: "POST", path: "/orgs/org_acme/audit-log/batch", body: `{"entries":[{"action":"a"},{"action":"b","actorId":"usr_x"}]}`, status: 201,
+		answer: `{"ids":["{{aud}}","{{aud}}"]}`, audit: "a b"},
+
+	{method: "GET", path: "/orgs/org_acme/instructions", status: 200, answer: `{"instructions":"Be brief.","updatedAt":"2026-01-01T00:00:00.000Z"}`},
+	{method: "PUT", path: "/orgs/org_acme/instructions", body: `{"instructions":"Be kind."}`, status: 200,
+		answer: `{"instructions":"Be kind.","updatedAt":` + at + `}`, audit: "assistant.instructionsChanged", events: "assistant.instructionsChanged"},
+	{method: "DELETE", path: "/orgs/org_acme/instructions", status: 204, audit: "assistant.instructionsChanged", events: "assistant.instructionsChanged"},
+
+	{method: "GET", path: "/orgs/org_acme/keys", status: 200, answer: `{"data":[` + key1 + `],"next":"0.key_1","hasMore":false}`},
+	{method: "POST", path: "/orgs/org_acme/keys", body: `{"name":"w","scopes":["write","read"],"createdBy":"usr_ada","expiresAt":"2026-10-07T00:00:00Z"}`, status: 201,
+		answer: `{"id":"{{key}}","name":"w","scopes":["read","write"],"createdBy":"usr_ada","createdAt":` + at + `,"expiresAt":"2026-10-07T00:00:00.000Z","revokedAt":null,"key":"{{key}}.{{secret}}"}`, audit: "apiKey.created"},
+	{method: "GET", path: "/orgs/org_acme/keys/key_1", status: 200, answer: key1},
+	{method: "POST", path: "/orgs/org_acme/keys/key_1/revoke", status: 200, answer: strings.Replace(key1, `"revokedAt":null`, `"revokedAt":`+at, 1), audit: "apiKey.revoked"},
+
+	{method: "GET", path: "/orgs/org_acme/endpoints", status: 200, answer: `{"data":[` + whe1 + `],"next":"0.whe_1","hasMore":false}`},
+	{method: "POST", path: "/orgs/org_acme/endpoints", body: `{"id":"whe_2","url":"https://acme.example/2","events":["invoice.paid"],"description":"Books"}`, status: 201,
+		answer: `{"id":"whe_2","url":"https://acme.example/2","description":"Books","events":["invoice.paid"],"createdAt":` + at + `,"disabledAt":null,"oldSecretUntil":null,"secret":"{{whsec}}"}`, audit: "endpoint.created"},
+	{method: "GET", path: "/orgs/org_acme/endpoints/whe_1", status: 200, answer: whe1},
+	{method: "PATCH", path: "/orgs/org_acme/endpoints/whe_1", body: `{"description":"Main"}`, status: 200, answer: strings.Replace(whe1, `"description":""`, `"description":"Main"`, 1), audit: "endpoint.changed"},
+	{method: "DELETE", path: "/orgs/org_acme/endpoints/whe_1", status: 204, audit: "endpoint.removed"},
+	{method: "GET", path: "/orgs/org_acme/endpoints/whe_1/secret", status: 200, answer: `{"secret":"` + whsec + `","oldSecret":null,"oldSecretUntil":null}`},
+	{method: "POST", path: "/orgs/org_acme/endpoints/whe_1/enable", status: 200, answer: whe1},
+	{method: "POST", path: "/orgs/org_acme/endpoints/whe_1/disable", status: 200, answer: strings.Replace(whe1, `"disabledAt":null`, `"disabledAt":`+at, 1), audit: "endpoint.disabled"},
+	{method: "POST", path: "/orgs/org_acme/endpoints/whe_1/rotate", body: `{"overlapSeconds":60}`, status: 200,
+		answer: strings.Replace(strings.TrimSuffix(whe1, "}"), `"oldSecretUntil":null`, `"oldSecretUntil":"2026-10-06T12:01:00.000Z"`, 1) + `,"secret":"{{whsec}}"}`, audit: "endpoint.secretRotated"},
+	{method: "POST", path: "/orgs/org_acme/endpoints/whe_1/test", status: 200, answer: `{"id":"{{whd}}"}`, events: "webhook.test"},
+	{method: "POST", path: "/orgs/org_acme/endpoints/whe_1/recover", body: `{"since":"2026-10-06T10:00:00Z"}`, status: 200, answer: `{"recovered":1}`, audit: "endpoint.recovered", events: "webhook.test"},
+	{method: "GET", path: "/orgs/org_acme/endpoints/whe_1/deliveries", status: 200, answer: `{"data":[` + whd1 + `}],"next":"1791284400012.failed.$whd","hasMore":false}`},
+	{method: "GET", path: "/orgs/org_acme/deliveries/$whd", status: 200,
+		answer: whd1 + `,"eventId":"{{evt}}","body":{"type":"webhook.test","timestamp":` + at + `,"data":{"orgId":"org_acme","endpointId":"whe_1"}},"history":` + history + `}`},
+	{method: "POST", path: "/orgs/org_acme/deliveries/$whd/replay", status: 200,
+		answer: `{"id":"$whd","endpointId":"whe_1","eventType":"webhook.test","state":"pending","attempts":0,"createdAt":` + at + `,"dueAt":` + at + `,"finishedAt":null}`, audit: "delivery.replayed", events: "webhook.test"},
+
+	{method: "POST", path: "/orgs/org_acme/files", body: `{"name":"plan.pdf","contentType":"application/pdf","size":48213}`, status: 201,
+		answer: `{"id":"{{fil}}","name":"plan.pdf","contentType":"application/pdf","size":48213}`, audit: "file.uploaded", events: "file.uploaded"},
+	{method: "POST", path: "/orgs/org_acme/events", body: `{"type":"member.added","data":{"orgId":"org_acme","memberId":"m","userId":"u","role":"r"}}`, status: 201, answer: `{"deliveries":["{{whd}}"]}`, events: "member.added"},
+
+	{method: "GET", path: "/plans", status: 200, answer: `{"data":[` + builtInPlans + `,{"name":"pro","features":["api"],"builtIn":false}],"next":"4.pro","hasMore":false}`},
+	{method: "PUT", path: "/plans/gold", body: `{"features":["webhooks","api"]}`, status: 201, answer: `{"name":"gold","features":["api","webhooks"],"builtIn":false}`},
+	{method: "DELETE", path: "/plans/pro", status: 204},
+	{method: "GET", path: "/event-types", status: 200, answer: `{"data":[{"name":"member.added","description":"A member joins","schema":{"type":"object",{{*}}},"builtIn":true},{{*}},{"name":"invoice.paid","description":"An invoice was paid","schema":` + invoice + `,"builtIn":false}],"next":"6.invoice.paid","hasMore":false}`},
+	{method: "PUT", path: "/event-types/door.opened", body: `{"description":"A door","schema":{ "type": "object" }}`, status: 201, answer: `{"name":"door.opened","description":"A door","schema":{"type":"object"},"builtIn":false}`},
+	{method: "DELETE", path: "/event-types/invoice.paid", status: 204},
+	{method: "GET", path: "/operator-tokens", status: 200, answer: `{"data":[` + token1 + `],"next":"0.opr_1","hasMore":false}`},
+	{method: "POST", path: "/operator-tokens", body: `{"name":"deploy"}`, status: 201, answer: `{"id":"{{opr}}","name":"deploy","createdAt":` + at + `,"expiresAt":null,"token":"{{opr}}.{{secret}}"}`},
+	{method: "DELETE", path: "/operator-tokens/opr_1", status: 204},
+}
+
+// in is the operation with what is known only in a world.
+func (o operation) in(w *world) operation {
+	for _, text := range []*string{&o.path, &o.body, &o.answer} {
+		*text = strings.ReplaceAll(*text, "$whd", w.delivery)
+	}
+	return o
+}
+
+func (o operation) String() string { return o.method + " " + o.path }
+
+// changes tells whether it is anything but a GET.
+func (o operation) changes() bool { return o.method != "GET" }
+
+// inOrg tells whether its path names an org.
+func (o operation) inOrg() bool { return strings.HasPrefix(o.path, "/orgs/") }
+
+// resource tells whether its path names something in an org.
+func (o operation) resource() bool {
+	parts := strings.Split(o.path, "/")
+	return o.inOrg() && len(parts) > 4 && parts[4] != "batch"
+}

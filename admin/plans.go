@@ -1,0 +1,57 @@
+package admin
+
+import (
+	"teamdata/store"
+	"teamdata/store/strictjson"
+	"teamdata/web"
+)
+
+func planJSON(p store.Plan) []byte {
+	_, builtIn := store.BuiltInPlan(p.Name)
+	return newObject().text("name", p.Name).texts("features", p.Features.Names()).flag("builtIn", builtIn).end()
+}
+
+// listPlans shows the built-in plans first.
+func (x *exchange) listPlans() error {
+	return x.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+		plans, err := tx.Plans()
+		items := []item{}
+		for i, p := range store.BuiltInPlans {
+			items = append(items, item{named(i, p.Name), planJSON(p)})
+		}
+		name := func(p store.Plan) string { return p.Name }
+		return pageOf(append(items, itemsOf(plans, len(items), name, planJSON)...), q), err
+	})
+}
+
+func (x *exchange) putPlan() error {
+	p, given := store.Plan{Name: x.param("name")}, false
+	err := x.in.Document(strictjson.Given(&given, strictjson.Set(x.in, "features", &p.Features, store.ParseFeature)))
+	if err != nil {
+		return err
+	}
+	if !given {
+		return store.Invalid("features", "is missing; it is a list of api, webhooks and auditLog, which may be empty")
+	}
+	return x.change(func(tx store.Tx) (store.Answer, error) {
+		_, err := store.FindPlan(tx, p.Name)
+		if err != nil && !store.IsNotFound(err) {
+			return store.Answer{}, err
+		}
+		return put(store.IsNotFound(err), planJSON(p)), store.AddPlan(tx, p)
+	})
+}
+
+// put is the answer to a PUT of a record, which may be new.
+func put(isNew bool, record []byte) store.Answer {
+	if isNew {
+		return created(record)
+	}
+	return ok(record)
+}
+
+func (x *exchange) removePlan() error {
+	return x.change(func(tx store.Tx) (store.Answer, error) {
+		return gone, store.RemovePlan(tx, x.param("name"))
+	})
+}

@@ -1,0 +1,154 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+// remote is a client of the world's Admin over TLS, on HTTP/2.
+func (w *world) remote() func(method, path, body string, header ...string) reply {
+	s := httptest.NewUnstartedServer(w.admin.Remote())
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	w.Cleanup(s.Close)
+	client := s.Client()
+	transport := client.Transport.(*http.Transport)
+	client.Transport = rewrite{transport, strings.TrimPrefix(s.URL, "https://")}
+	return func(method, path, body string, header ...string) reply {
+		w.Helper()
+		return ask(w, client, method, path, body, header...)
+	}
+}
+
+// rewrite sends every request to a TLS server.
+type rewrite struct {
+	http.RoundTripper
+	host string
+}
+
+func (t rewrite) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.URL.Scheme, r.URL.Host = "https", t.host
+	return t.RoundTripper.RoundTrip(r)
+}
+
+// Over HTTPS nothing is answered without an operator token.
+func TestEveryRouteAsksForAToken(t *testing.T) {
+	w := newWorld(t)
+	do := w.remote()
+	before := w.everything()
+	for _, o := range operations {
+		o = o.in(w)
+		got := do(o.method, o.path, o.body)
+		w.refuses(got, store.CodeUnauthorized, "The operator token is missing.")
+		equal(t, "WWW-Authenticate", got.header.Get("WWW-Authenticate"), "Bearer")
+		w.holdsHeaders(got)
+	}
+	w.refuses(do("GET", "/none", ""), store.CodeNotFound, "There is no such route.")
+	equal(t, "everything", w.everything(), before)
+}
+
+func TestTokens(t *testing.T) {
+	w := newWorld(t)
+	do := w.remote()
+	asked := func(values ...string) reply {
+		var header []string
+		for _, value := range values {
+			header = append(header, "Authorization", value)
+		}
+		return do("GET", "/orgs/org_acme", "", header...)
+	}
+	for _, right := range []string{"Bearer opr_1.t0ken", "bearer  opr_1.t0ken"} {
+		w.holds(asked(right), 200, acme)
+	}
+	for _, wrong := range [][]string{
+		{""}, {"Bearer"}, {"Bearer "}, {"Bearer opr_1"}, {"Bearer opr_1."}, {"Bearer .t0ken"}, {"Bearer opr_1.wrong"}, {"Bearer opr_2.t0ken"},
+		{"Basic opr_1.t0ken"}, {"opr_1.t0ken"}, {"Bearer opr_1.t0ken x"}, {"Bearer opr_1.t0ken", "Bearer opr_1.t0ken"},
+		{"Bearer key_1.s3cret"}, {"Bearer opr_1.s3cret"},
+	} {
+		got := asked(wrong...)
+		w.refuses(got, store.CodeUnauthorized, "The operator token is ")
+		equal(t, "WWW-Authenticate", got.header.Get("WWW-Authenticate"), "Bearer")
+	}
+}
+
+// An operator token is no API key.
+func TestTokenIsNoKey(t *testing.T) {
+	w := newWorld(t)
+	w.view(func(tx store.Tx) error {
+		if _, err := store.LoadAccess(tx, "opr_1"); !store.IsNotFound(err) {
+			t.Errorf("got %v", err)
+		}
+		return nil
+	})
+}
+
+// A token works until it expires or is revoked, and not a request longer.
+func TestTokensEnd(t *testing.T) {
+	w := newWorld(t)
+	do := w.remote()
+	made := w.do("POST", "/operator-tokens", `{"name":"hour","expiresAt":"2026-10-06T13:00:00Z"}`)
+	token := "Bearer " + strings.Split(made.body, `"`)[len(strings.Split(made.body, `"`))-2]
+	status := func(header string) int { return do("GET", "/orgs", "", "Authorization", header).status }
+	w.pass(time.Hour - time.Millisecond)
+	equal(t, "a millisecond before", status(token), 200)
+	w.pass(time.Millisecond)
+	equal(t, "expired", status(token), 401)
+	const other = "Bearer opr_1.t0ken"
+	equal(t, "the other", status(other), 200)
+	equal(t, "it revokes itself", do("DELETE", "/operator-tokens/opr_1", "", "Authorization", other).status, 204)
+	equal(t, "revoked", status(other), 401)
+}
+
+// A backup has no deadline but that of a client that takes nothing.
+func TestRemoteBackup(t *testing.T) {
+	w := newWorld(t)
+	w.large()
+	got := w.remote()("GET", "/backup", "", "Authorization", "Bearer opr_1.t0ken")
+	equal(t, "status", got.status, 200)
+	equal(t, "Teamdata-Backup-Size", got.header.Get("Teamdata-Backup-Size"), strconv.Itoa(len(got.body)))
+	if len(got.body) < 8<<20 {
+		t.Errorf("%d bytes", len(got.body))
+	}
+	w.holdsNoFiles()
+}
+
+// A change over HTTPS is logged with its token; neither is a secret.
+func TestLogOfChanges(t *testing.T) {
+	w := newWorld(t)
+	do := w.remote()
+	got := do("POST", "/orgs/org_acme/endpoints", `{"url":"https://a.example/s3cretpath","events":["member.added"]}`, "Authorization", "Bearer opr_1.t0ken")
+	w.holds(got, 201, "{{*}}")
+	equal(t, "log", w.log.String(), `{"level":"info","method":"POST","path":"/admin/v1/orgs/org_acme/endpoints","status":201,"token":"opr_1","message":"changed"}`+"\n")
+}
+
+// A fault of the storage is never a 401, and is logged.
+func TestFaultsAreLogged(t *testing.T) {
+	w := newWorld(t)
+	fault := errors.New("no space left on device")
+	w.failing.Store(&fault)
+	w.refuses(w.do("PATCH", "/orgs/org_acme", `{"name":"N"}`), store.CodeUnavailable, "")
+	if log := w.log.String(); !strings.Contains(log, "no space left on device") || !strings.Contains(log, `"level":"error"`) {
+		t.Error(log)
+	}
+	do := w.remote()
+	w.store.Close()
+	w.refuses(do("GET", "/orgs", "", "Authorization", "Bearer opr_1.t0ken"), store.CodeUnavailable, "")
+}
+
+// A panic is a 500 that says nothing, and is in the log.
+func TestPanic(t *testing.T) {
+	w := newWorld(t)
+	w.admin.config.Status = nil
+	w.refuses(w.do("GET", "/status", ""), store.CodeInternal, "Something went wrong")
+	if log := w.log.String(); !strings.Contains(log, "nil pointer") || !strings.Contains(log, "readStatus") {
+		t.Error(log)
+	}
+}

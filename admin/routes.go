@@ -1,0 +1,158 @@
+package admin
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/julienschmidt/httprouter"
+
+	"teamdata/store"
+)
+
+// basePath stands before the path of every route.
+const basePath = "/admin/v1"
+
+// The most that is read of a request's body, in bytes.
+const (
+	noBody          = 0 // it is not looked at
+	maxBody         = 64 << 10
+	maxInstructions = 1 << 20
+	maxBatch        = 8 << 20
+)
+
+// Paths that more than one route begins with.
+const (
+	orgParam         = "org"
+	org              = "/orgs/:" + orgParam
+	oneMember        = org + "/members/:userId"
+	oneKey           = org + "/keys/:key"
+	oneEndpoint      = org + "/endpoints/:endpoint"
+	oneDelivery      = org + "/deliveries/:delivery"
+	oneEventType     = "/event-types/:type"
+	theInstructions  = org + "/instructions"
+	theSubscription  = org + "/subscription"
+	oneOperatorToken = "/operator-tokens/:token"
+)
+
+// route is one operation of the API.
+type route struct {
+	method string
+	path   string
+	body   int64
+	handle func(*exchange) error
+}
+
+var routes = []route{
+	{"GET", "/status", noBody, (*exchange).readStatus},
+	{"GET", "/backup", noBody, (*exchange).sendBackup},
+
+	{"GET", "/orgs", noBody, (*exchange).listOrgs},
+	{"POST", "/orgs", maxBody, (*exchange).createOrg},
+	{"GET", org, noBody, (*exchange).readOrg},
+	{"PATCH", org, maxBody, (*exchange).renameOrg},
+	{"GET", theSubscription, noBody, (*exchange).readSubscription},
+	{"PUT", theSubscription, maxBody, (*exchange).changeSubscription},
+
+	{"GET", org + "/members", noBody, (*exchange).listMembers},
+	{"POST", org + "/members", maxBody, (*exchange).addMember},
+	{"GET", oneMember, noBody, (*exchange).readMember},
+	{"PATCH", oneMember, maxBody, (*exchange).changeMember},
+	{"DELETE", oneMember, noBody, (*exchange).removeMember},
+
+	{"GET", org + "/audit-log", noBody, (*exchange).listAuditLog},
+	{"POST", org + "/audit-log", maxBody, (*exchange).appendAudit},
+	{"POST", org + "/audit-log/batch", maxBatch, (*exchange).appendAuditBatch},
+
+	{"GET", theInstructions, noBody, (*exchange).readInstructions},
+	{"PUT", theInstructions, maxInstructions, (*exchange).putInstructions},
+	{"DELETE", theInstructions, noBody, (*exchange).clearInstructions},
+
+	{"GET", org + "/keys", noBody, (*exchange).listKeys},
+	{"POST", org + "/keys", maxBody, (*exchange).createKey},
+	{"GET", oneKey, noBody, (*exchange).readKey},
+	{"POST", oneKey + "/revoke", maxBody, (*exchange).revokeKey},
+
+	{"GET", org + "/endpoints", noBody, (*exchange).listEndpoints},
+	{"POST", org + "/endpoints", maxBody, (*exchange).createEndpoint},
+	{"GET", oneEndpoint, noBody, (*exchange).readEndpoint},
+	{"PATCH", oneEndpoint, maxBody, (*exchange).changeEndpoint},
+	{"DELETE", oneEndpoint, noBody, (*exchange).removeEndpoint},
+	{"GET", oneEndpoint + "/secret", noBody, (*exchange).readSecret},
+	{"POST", oneEndpoint + "/enable", maxBody, (*exchange).enableEndpoint},
+	{"POST", oneEndpoint + "/disable", maxBody, (*exchange).disableEndpoint},
+	{"POST", oneEndpoint + "/rotate", maxBody, (*exchange).rotateSecret},
+	{"POST", oneEndpoint + "/test", maxBody, (*exchange).testEndpoint},
+	{"POST", oneEndpoint + "/recover", maxBody, (*exchange).recoverEndpoint},
+
+	{"GET", oneEndpoint + "/deliveries", noBody, (*exchange).listDeliveries},
+	{"GET", oneDelivery, noBody, (*exchange).readDelivery},
+	{"POST", oneDelivery + "/replay", maxBody, (*exchange).replayDelivery},
+
+	{"POST", org + "/files", maxBody, (*exchange).uploadFile},
+	{"POST", org + "/events", maxBody, (*exchange).sendEvent},
+
+	{"GET", "/plans", noBody, (*exchange).listPlans},
+	{"PUT", "/plans/:name", maxBody, (*exchange).putPlan},
+	{"DELETE", "/plans/:name", noBody, (*exchange).removePlan},
+	{"GET", "/event-types", noBody, (*exchange).listEventTypes},
+	{"PUT", oneEventType, maxBody, (*exchange).putEventType},
+	{"DELETE", oneEventType, noBody, (*exchange).removeEventType},
+	{"GET", "/operator-tokens", noBody, (*exchange).listOperatorTokens},
+	{"POST", "/operator-tokens", maxBody, (*exchange).createOperatorToken},
+	{"DELETE", oneOperatorToken, noBody, (*exchange).revokeOperatorToken},
+}
+
+// face is the routes behind one way to prove who asks.
+type face struct {
+	*Admin
+	router   *httprouter.Router
+	checkWho func(*exchange) error
+}
+
+// newFace enters the routes. HEAD is answered wherever GET is. The router
+// redirects nothing and answers nothing by itself.
+func (a *Admin) newFace(checkWho func(*exchange) error) http.Handler {
+	f := &face{a, &httprouter.Router{}, checkWho}
+	for i := range routes {
+		rt := &routes[i]
+		handle := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+			f.serve(w, r, rt, params)
+		}
+		f.router.Handle(rt.method, basePath+rt.path, handle)
+		if rt.method == http.MethodGet {
+			f.router.Handle(http.MethodHead, basePath+rt.path, handle)
+		}
+	}
+	f.router.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.serve(w, r, nil, nil)
+	})
+	return f.router
+}
+
+// checkRoute answers 404 and 405. The router takes an empty path parameter for
+// a value; such a path is no route.
+func (x *exchange) checkRoute() error {
+	if x.route != nil && !hasEmpty(x.params) {
+		return nil
+	}
+	allowed := x.f.allowedMethods(x.r.URL.Path)
+	if len(allowed) == 0 {
+		return store.Errorf(store.CodeNotFound, "There is no such route. The routes begin with %s/, such as %[1]s/status.", basePath)
+	}
+	allow := strings.Join(allowed, ", ")
+	x.w.Header()["Allow"] = []string{allow}
+	return store.Errorf(store.CodeMethodNotAllowed, "This route takes %s only.", allow)
+}
+
+func (f *face) allowedMethods(path string) []string {
+	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
+	return slices.DeleteFunc(methods, func(method string) bool {
+		handle, params, _ := f.router.Lookup(method, path)
+		return handle == nil || hasEmpty(params)
+	})
+}
+
+func hasEmpty(params httprouter.Params) bool {
+	return slices.ContainsFunc(params, func(p httprouter.Param) bool { return p.Value == "" })
+}

@@ -1,0 +1,83 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// nowhere is where other schemas are fetched from.
+type nowhere struct{}
+
+var errFetch = errors.New("nothing is fetched from elsewhere; put it under $defs")
+
+func (nowhere) Load(string) (any, error) { return nil, errFetch }
+
+var errTooLong = &Error{Message: "takes too many steps to check against its schema; make the schema simpler"}
+
+// collector is a vocabulary without words of its own: by it the compiler hands
+// over each object of a schema.
+func collector(parts *[]*jsonschema.Schema) *jsonschema.Vocabulary {
+	return &jsonschema.Vocabulary{
+		URL: here + "collector",
+		Compile: func(ctx *jsonschema.CompilerContext, _ map[string]any) (jsonschema.SchemaExt, error) {
+			*parts = append(*parts, ctx.Enqueue(nil))
+			return nil, nil
+		},
+	}
+}
+
+// count has a step counted each time that a part is applied: a format is what
+// a value is held to first. The library has no other way to end a check.
+func (s *Schema) count(part *jsonschema.Schema) {
+	own := part.Format
+	name := ""
+	if own != nil {
+		name = own.Name
+	}
+	part.Format = &jsonschema.Format{Name: name, Validate: func(value any) error {
+		if s.steps++; s.steps > maxSteps {
+			panic(errTooLong)
+		}
+		if own == nil {
+			return nil
+		}
+		return own.Validate(value)
+	}}
+}
+
+// checkValue bounds depth and numbers: exact arithmetic with 1e999999999 takes all
+// the memory that there is.
+func checkValue(value any, depth int) error {
+	if depth > maxDepth {
+		return &Error{Message: "holds objects or lists in one another to a depth of more than 64"}
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			if err := checkValue(inner, depth+1); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if err := checkValue(inner, depth+1); err != nil {
+				return err
+			}
+		}
+	case json.Number:
+		return checkNumber(string(v))
+	}
+	return nil
+}
+
+// checkNumber takes exponents of up to three digits.
+func checkNumber(text string) error {
+	i := strings.IndexAny(text, "eE")
+	if i < 0 || len(strings.TrimLeft(text[i+1:], "+-0")) <= 3 {
+		return nil
+	}
+	return &Error{Message: "holds a number with an exponent of more than three digits"}
+}

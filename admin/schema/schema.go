@@ -1,0 +1,109 @@
+// Package schema holds JSON to JSON Schemas of an operator's own. Nothing is
+// fetched from elsewhere, and neither a schema nor a value can make a check run
+// without end: regular expressions take linear time, and steps are counted.
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Bounds of what is compiled and checked.
+const (
+	maxBytes = 64 << 10 // of a schema
+	maxDepth = 64       // of objects and lists in one another, in a schema and in a value
+	maxSteps = 100_000  // of one check: times that an object of the schema is applied to a part of the value
+)
+
+// Error says what is wrong, and where: such as lines[2].price; empty at the
+// top.
+type Error struct {
+	Place   string
+	Message string
+}
+
+func (e *Error) Error() string {
+	if e.Place == "" {
+		return e.Message
+	}
+	return e.Place + ": " + e.Message
+}
+
+// Schema is a compiled schema. It is safe for concurrent use.
+type Schema struct {
+	compiled *jsonschema.Schema
+	mu       sync.Mutex // over steps, so that checks of one schema take turns
+	steps    int
+}
+
+// here is where a schema lies for the compiler; nothing else lies anywhere.
+const here = "schema:///"
+
+// Compile compiles a schema of draft 2020-12, or of another one that it names.
+// An Error tells why it can't.
+func Compile(text []byte) (*Schema, error) {
+	if len(text) > maxBytes {
+		return nil, &Error{Message: "has more than 65536 bytes"}
+	}
+	doc, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var parts []*jsonschema.Schema
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(nowhere{})
+	c.UseRegexpEngine(nil) // that of Go
+	c.RegisterVocabulary(collector(&parts))
+	c.AssertVocabs()
+	if err := c.AddResource(here, doc); err != nil {
+		return nil, &Error{Message: "can't be used: " + err.Error()}
+	}
+	compiled, err := c.Compile(here)
+	if err != nil {
+		return nil, explain(err)
+	}
+	s := &Schema{compiled: compiled}
+	for _, part := range parts {
+		s.count(part)
+	}
+	return s, nil
+}
+
+// Check holds JSON to the schema. An Error tells where it differs.
+func (s *Schema) Check(text []byte) error {
+	value, err := parse(text)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.check(value)
+}
+
+func (s *Schema) check(value any) (err error) {
+	s.steps = 0
+	defer func() {
+		if p := recover(); p == errTooLong {
+			err = errTooLong
+		} else if p != nil {
+			panic(p)
+		}
+	}()
+	var invalid *jsonschema.ValidationError
+	if errors.As(s.compiled.Validate(value), &invalid) {
+		return leafOf(invalid)
+	}
+	return nil
+}
+
+func parse(text []byte) (any, error) {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, &Error{Message: "is not JSON: " + err.Error()}
+	}
+	return value, checkValue(value, 0)
+}

@@ -1,0 +1,24 @@
+package socket
+
+import (
+	"net"
+	"syscall"
+)
+
+// peer is the user id of who is at the other end.
+func peer(conn *net.UnixConn) (uid uint32, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *syscall.Ucred
+	if e := raw.Control(func(fd uintptr) {
+		cred, err = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	}); e != nil {
+		return 0, e
+	}
+	if err != nil {
+		return 0, err
+	}
+	return cred.Uid, nil
+}

@@ -1,0 +1,63 @@
+package socket
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+const (
+	childPath = "TEAMDATA_TEST_SOCKET"
+	nobody    = 65534
+)
+
+// TestPeerChild is what TestOtherUser runs as another user.
+func TestPeerChild(t *testing.T) {
+	path := os.Getenv(childPath)
+	if path == "" {
+		t.Skip("for TestOtherUser")
+	}
+	if err := reach(t, path); err == nil {
+		t.Fatal("the socket answers")
+	}
+}
+
+// A peer of another user is turned away, also when the file's mode lets it in.
+func TestOtherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can run a process as another user")
+	}
+	folder, err := os.MkdirTemp("", "teamdata-socket-") // where every user gets in
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	path, test := filepath.Join(folder, "a.sock"), filepath.Join(folder, "child.test")
+	turnedAway := make(chan uint32, 1)
+	l, err := Listen(path, func(uid uint32) { turnedAway <- uid })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go echo(l)
+	program, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(test, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	os.Chmod(folder, 0o755)
+	os.Chmod(path, 0o666)
+	child := exec.Command(test, "-test.run=^TestPeerChild$", "-test.v")
+	child.Dir, child.Env = "/", append(os.Environ(), childPath+"="+path)
+	child.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if uid := <-turnedAway; uid != nobody {
+		t.Errorf("user %d was turned away", uid)
+	}
+}

@@ -1,0 +1,154 @@
+// Package socket makes Unix sockets whose file has its mode from the instant that
+// it is there. That of the admin API has mode 0600, and each peer's credentials
+// are looked at: who may open the data file may use it, and nobody else.
+package socket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+const mode = 0o600
+
+// Listen makes a socket at path, in place of one that a server left behind: the
+// caller holds the lock of the data file, so no server listens there. refused
+// is told the user id of each peer that is turned away.
+func Listen(path string, refused func(uid uint32)) (net.Listener, error) {
+	l, err := Bind(path, mode)
+	if err != nil {
+		return nil, err
+	}
+	return &ownListener{Listener: l, refused: refused}, nil
+}
+
+// Bind makes a socket at path for whom its mode lets in, in place of a socket
+// that is there. Closing it takes its file away.
+func Bind(path string, mode fs.FileMode) (*Listener, error) {
+	if err := replaceable(path); err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp(filepath.Dir(path), ".socket-*") // 0700: nobody gets in before the mode is set
+	if err != nil {
+		return nil, fmt.Errorf("socket %s can't be made: %w", path, err)
+	}
+	defer os.RemoveAll(folder)
+	l, err := listen(filepath.Join(folder, "s"), path, mode)
+	if err != nil {
+		return nil, fmt.Errorf("socket %s can't be made: %w", path, err)
+	}
+	return &Listener{UnixListener: l, path: path}, nil
+}
+
+// listen binds a socket at one path and moves it to another.
+func listen(made, path string, mode fs.FileMode) (*net.UnixListener, error) {
+	short, done, err := shortened(made)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: short, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false) // it knows only the first path
+	if err := errors.Join(os.Chmod(made, mode), os.Rename(made, path)); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// replaceable refuses a path at which something else lies than a socket.
+func replaceable(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode().Type() != fs.ModeSocket:
+		return fmt.Errorf("%s is there and is no socket; move it away, or give another path", path)
+	}
+	return nil
+}
+
+// Listener is a socket whose file goes when it is closed.
+type Listener struct {
+	*net.UnixListener
+	path    string
+	closing sync.Once
+}
+
+// Addr is where the socket is, and not where it was made.
+func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
+
+// Close ends the listener and takes the socket's file away.
+func (l *Listener) Close() error {
+	err := error(net.ErrClosed)
+	l.closing.Do(func() {
+		os.Remove(l.path) // before another server can have made its own
+		err = l.UnixListener.Close()
+	})
+	return err
+}
+
+// ownListener accepts the peers that may use the socket.
+type ownListener struct {
+	*Listener
+	refused func(uid uint32)
+}
+
+// Accept waits for the next peer that runs as this process's user or as root.
+func (l *ownListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		uid, err := peer(conn)
+		if err == nil && (uid == 0 || uid == uint32(os.Geteuid())) {
+			return conn, nil
+		}
+		conn.Close()
+		if err == nil {
+			l.refused(uid)
+		}
+	}
+}
+
+// Dial connects to the socket at path.
+func Dial(ctx context.Context, path string) (net.Conn, error) {
+	short, done, err := shortened(path)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return new(net.Dialer).DialContext(ctx, "unix", short)
+}
+
+// maxPath is how long a socket's path may be, in bytes, on every system.
+const maxPath = 100
+
+// shortened is a path that the system takes for the same file; done ends its
+// use.
+func shortened(path string) (short string, done func(), err error) {
+	if len(path) <= maxPath {
+		return path, func() {}, nil
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return "", nil, err
+	}
+	short = fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), filepath.Base(path))
+	if _, err := os.Stat(filepath.Dir(short)); err != nil || len(short) > maxPath {
+		folder.Close()
+		return "", nil, fmt.Errorf("its path has %d bytes, and the system takes %d; give a shorter one", len(path), maxPath)
+	}
+	return short, func() { folder.Close() }, nil
+}

@@ -1,0 +1,49 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"teamdata/store"
+)
+
+// readStatus tells what main knows of the server, and what waits in it.
+func (x *exchange) readStatus() error {
+	s, err := x.f.config.Status(x.r.Context())
+	if err != nil {
+		return err
+	}
+	waiting, err := x.f.waiting(x.r.Context())
+	if err != nil {
+		return err
+	}
+	x.send(ok(newObject().text("version", x.f.config.Version).text("dataFile", s.DataFile).
+		number("size", s.Size).number("schema", int64(s.Schema)).flag("sealed", s.Sealed).
+		time("since", s.Since).texts("addresses", s.Addresses).raw("waiting", waiting).end()))
+	return nil
+}
+
+// maxCounted is where the counting of mails ends.
+const maxCounted = 1000
+
+// waiting tells how many endpoints have deliveries that wait, when the first of
+// those is due, and how much mail waits. Endpoints that are disabled don't
+// count.
+func (a *Admin) waiting(ctx context.Context) ([]byte, error) {
+	endpoints, first := 0, time.Time{}
+	err := a.store.EachDue(ctx, func(_ uint64, due time.Time) {
+		if endpoints++; first.IsZero() || due.Before(first) {
+			first = due
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	mails := 0
+	err = a.store.View(ctx, func(tx store.Tx) error {
+		list, err := tx.Mails("", maxCounted)
+		mails = len(list)
+		return err
+	})
+	return newObject().number("endpoints", int64(endpoints)).time("dueAt", first).number("mails", int64(mails)).end(), err
+}
