@@ -3,13 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	stdlog "log"
 	"net"
 	"net/http"
 	"os"
@@ -88,10 +86,11 @@ func startSomewhere(ctx context.Context, s settings, log zerolog.Logger) (*appli
 
 // startReceiver serves the built-in receiver.
 func startReceiver(secret, caFile string, out io.Writer) (url string, stop func() error, err error) {
-	handler, err := receiver.New(secret, out)
+	secrets, err := receiver.ParseSecrets(secret)
 	if err != nil {
 		return "", nil, err
 	}
+	handler := receiver.New(receiver.Config{Secrets: secrets, Print: receiver.Text(out, inColour(out))})
 	return serveWithOwnCA(handler, caFile)
 }
 
@@ -102,11 +101,7 @@ func serveWithOwnCA(handler http.Handler, caFile string) (url string, stop func(
 	if err != nil {
 		return "", nil, err
 	}
-	leaf, err := ca.Issue(time.Now(), []string{"127.0.0.1"})
-	if err != nil {
-		return "", nil, err
-	}
-	certificate, err := localca.LoadLeaf(leaf)
+	config, err := issuedBy(ca, []string{"127.0.0.1"}, time.Now())
 	if err != nil {
 		return "", nil, err
 	}
@@ -114,12 +109,8 @@ func serveWithOwnCA(handler http.Handler, caFile string) (url string, stop func(
 	if err != nil {
 		return "", nil, err
 	}
-	web := &http.Server{
-		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
-		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
-		ErrorLog:  stdlog.New(io.Discard, "", 0), // connections that break off are the senders' matter
-	}
-	go web.ServeTLS(l, "", "")
+	web := webFor(handler, config, 0)
+	go serveWeb(web, l)
 	return "https://" + l.Addr().String() + "/hook", web.Close, writeWhole(caFile, ca.CertificatePEM(), 0o600)
 }
 
@@ -128,7 +119,7 @@ func (a *appliance) printTour(out io.Writer, parts example) {
 	keys, hook := parts.Orgs[0].APIKeys, parts.Orgs[0].Webhooks[0]
 	curl := func(key int, options, path string) string {
 		return fmt.Sprintf("  curl %s-w '\\n' -H 'Authorization: Bearer %s.%s' %s%s",
-			a.curlTrust(), keys[key].ID, keys[key].Secret, options, shellWord(a.url()+"/api/v1"+path))
+			a.curlOptions(), keys[key].ID, keys[key].Secret, options, shellWord(a.base()+"/api/v1"+path))
 	}
 	fmt.Fprintf(out, `teamdata demo: an example org, on a temporary file that goes when you stop it
 
@@ -162,7 +153,7 @@ Stop with Ctrl-C. Events that the built-in receiver gets, verified with the
 Standard Webhooks library:
 
 `,
-		a.url(), a.settings.Data,
+		a.base(), a.settings.Data,
 		curl(0, "", "/members?limit=2"),
 		curl(0, "", "/audit-log?limit=5"),
 		curl(0, "", "/assistant/instructions"),

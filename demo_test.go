@@ -63,7 +63,7 @@ func pasteAll(t *testing.T, demo *process) {
 		t.Errorf("%d commands are printed, not %d", pasted, len(want))
 	}
 	demo.await("the verified event", func() bool {
-		return regexp.MustCompile(`whd_\w+  verified\n  {"type":"webhook.test"`).MatchString(demo.out.String())
+		return regexp.MustCompile(`whd_\w+  verified\n  {\n    "type": "webhook.test"`).MatchString(demo.out.String())
 	})
 }
 

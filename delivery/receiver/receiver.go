@@ -1,11 +1,13 @@
 // Package receiver is a webhook receiver to look at: it verifies what it gets
-// with the Standard Webhooks reference library, prints it, and acknowledges it.
+// with the Standard Webhooks reference library, prints it, and answers it.
 // Its verdict says what any receiver would say; it shares no code with the
 // signing side.
 package receiver
 
 import (
-	"fmt"
+	"cmp"
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -14,52 +16,125 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-const maxBody = 1 << 20
+// MaxBody is how many bytes a request's body may have.
+const MaxBody = 1 << 20
 
-// Receiver is an http.Handler that prints each request as a few lines.
+// Config says what a receiver verifies with and how it answers. The zero value
+// is one that verifies nothing and answers 204.
+type Config struct {
+	Secrets  Secrets       // any of them may verify; none: nothing is verified
+	Status   int           // the answer to an event, 200 to 599; 0 is 204
+	Delay    time.Duration // goes by before an event is answered
+	Forward  *Forward      // an application that gets each event and says the status; nil: none
+	Print    func(Event)   // shows what came, one call at a time; nil: nothing is shown
+	Answered func(Event)   // is told of each event once it has its answer; nil: nobody is
+}
+
+// Receiver is an http.Handler for the requests of a webhook's sender.
 type Receiver struct {
-	webhook *standardwebhooks.Webhook
+	config  Config
+	stopped chan struct{}
+	stop    func()
 
-	mu   sync.Mutex
-	out  io.Writer
-	seen map[string]bool // the ids that were handled
+	mu   sync.Mutex // for what follows, and for Print
+	seen recent
 }
 
-// New makes a receiver for an endpoint's secret that prints to out.
-func New(secret string, out io.Writer) (*Receiver, error) {
-	webhook, err := standardwebhooks.NewWebhook(secret)
-	if err != nil {
-		return nil, err
-	}
-	return &Receiver{webhook: webhook, out: out, seen: make(map[string]bool)}, nil
+// New makes a receiver.
+func New(config Config) *Receiver {
+	r := &Receiver{config: config, stopped: make(chan struct{})}
+	r.config.Status = cmp.Or(config.Status, http.StatusNoContent)
+	r.stop = sync.OnceFunc(func() { close(r.stopped) })
+	return r
 }
 
-// ServeHTTP answers 204 to what verifies, an id that it has seen before too,
-// and 400 to anything else.
+// Stop ends all delays: who waits for one is answered now.
+func (r *Receiver) Stop() { r.stop() }
+
+// ServeHTTP answers an event as the Config has it, one that came before too. It
+// answers 400 to what does not verify, 413 to a body longer than MaxBody, 405
+// to anything but a POST, and 502 when the event can't be forwarded.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxBody))
-	if err == nil {
-		err = r.webhook.Verify(body, q.Header)
-	}
-	r.print(q.Header.Get(standardwebhooks.HeaderWebhookID), body, err)
-	if err != nil {
-		http.Error(w, "the request does not verify", http.StatusBadRequest)
+	if q.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "events are sent with POST", http.StatusMethodNotAllowed)
 		return
 	}
-	w.WriteHeader(http.StatusNoContent)
+	e := r.receive(w, q)
+	if e.Verdict == Refused {
+		r.print(e)
+		http.Error(w, e.Problem, e.Status)
+		return
+	}
+	r.forward(q, &e)
+	r.print(e)
+	r.wait(q.Context())
+	w.WriteHeader(e.Status)
+	if r.config.Answered != nil {
+		r.config.Answered(e)
+	}
 }
 
-func (r *Receiver) print(id string, body []byte, err error) {
+// receive reads and judges a request.
+func (r *Receiver) receive(w http.ResponseWriter, q *http.Request) Event {
+	e := Event{ReceivedAt: time.Now(), Status: r.config.Status, ID: q.Header.Get(standardwebhooks.HeaderWebhookID)}
+	var err error
+	if e.Body, err = io.ReadAll(http.MaxBytesReader(w, q.Body, MaxBody)); err != nil {
+		e.refuse(unread(err))
+		return e
+	}
+	e.Type = typeOf(e.Body)
+	if len(r.config.Secrets) == 0 {
+		e.Verdict = Unverified
+	} else if err := r.config.Secrets.verify(e.Body, q.Header); err != nil {
+		e.refuse(http.StatusBadRequest, err.Error())
+		return e
+	} else {
+		e.Verdict = Verified
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	verdict := "verified"
-	switch {
-	case err != nil:
-		verdict = "REFUSED: " + err.Error()
-	case r.seen[id]:
-		verdict = "verified, seen before"
-	default:
-		r.seen[id] = true
+	e.Again = r.seen.add(e.ID)
+	return e
+}
+
+// unread says why a body could not be read.
+func unread(err error) (status int, problem string) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return http.StatusRequestEntityTooLarge, "the body is longer than 1 MiB"
 	}
-	fmt.Fprintf(r.out, "%s  %s  %s\n  %s\n", time.Now().Format(time.TimeOnly), id, verdict, body)
+	return http.StatusBadRequest, "the body broke off: " + err.Error()
+}
+
+func (r *Receiver) forward(q *http.Request, e *Event) {
+	if r.config.Forward == nil {
+		return
+	}
+	status, err := r.config.Forward.send(q.Context(), q.Header, e.Body)
+	if e.Status = status; err != nil {
+		e.Status, e.Problem = http.StatusBadGateway, err.Error()
+	}
+}
+
+func (r *Receiver) print(e Event) {
+	if r.config.Print == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.config.Print(e)
+}
+
+// wait lets the delay go by, unless the sender hangs up or we stop.
+func (r *Receiver) wait(ctx context.Context) {
+	if r.config.Delay == 0 {
+		return
+	}
+	timer := time.NewTimer(r.config.Delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-r.stopped:
+	}
 }

@@ -3,6 +3,7 @@ package receiver
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,65 +13,191 @@ import (
 	"teamdata/delivery/signature"
 )
 
-const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+const (
+	secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	old    = "whsec_bmV2ZXItdXNlZC1lbHNld2hlcmUtYnl0ZXM="
+	event  = `{"type":"member.added","data":{}}`
+)
 
-func TestReceiver(t *testing.T) {
-	var out bytes.Buffer
-	r, err := New(secret, &out)
+// parsed are secrets, which are in order.
+func parsed(t testing.TB, texts ...string) Secrets {
+	t.Helper()
+	secrets, err := ParseSecrets(strings.Join(texts, "\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(r)
-	defer server.Close()
-	now := time.Now().Unix()
+	return secrets
+}
+
+// serve serves a receiver over TLS, and returns its URL and a client of it.
+func serve(t testing.TB, config Config) (*Receiver, *httptest.Server) {
+	t.Helper()
+	r := New(config)
+	server := httptest.NewTLSServer(r)
+	t.Cleanup(server.Close)
+	t.Cleanup(r.Stop)
+	return r, server
+}
+
+// signed is a request as an endpoint with these secrets sends it.
+func signed(t testing.TB, url, id string, at time.Time, body string, secrets ...string) *http.Request {
+	t.Helper()
+	var keys []signature.Secret
+	for _, text := range secrets {
+		key, err := signature.ParseSecret(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key)
+	}
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set("Content-Type", "application/json")
+	q.Header.Set("webhook-id", id)
+	q.Header.Set("webhook-timestamp", fmt.Sprint(at.Unix()))
+	q.Header.Set("webhook-signature", string(signature.Sign(nil, id, at.Unix(), []byte(body), keys...)))
+	return q
+}
+
+func post(t testing.TB, server *httptest.Server, q *http.Request) (status int, body string) {
+	t.Helper()
+	answer, err := server.Client().Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// What the sending side signs is judged by the reference library.
+func TestReceiver(t *testing.T) {
+	now := time.Now()
+	var got []Event
+	_, server := serve(t, Config{Secrets: parsed(t, secret, old), Print: func(e Event) { got = append(got, e) }})
 	for _, test := range []struct {
-		name   string
-		at     int64
-		body   string // what is sent; what is signed is {"a":1}
-		status int
-		print  string
+		name    string
+		at      time.Time
+		secrets []string
+		change  func(*http.Request)
+		status  int
+		want    Event
 	}{
-		{"signed", now, `{"a":1}`, 204, "whd_1  verified\n  {\"a\":1}\n"},
-		{"again", now, `{"a":1}`, 204, "whd_1  verified, seen before\n"},
-		{"changed on the way", now, `{"a":2}`, 400, "whd_1  REFUSED: "},
-		{"too old", now - 301, `{"a":1}`, 400, "too old"},
-		{"too new", now + 302, `{"a":1}`, 400, "too new"},
+		{"signed", now, []string{secret}, nil, 204, Event{Verdict: Verified}},
+		{"again", now, []string{secret}, nil, 204, Event{Verdict: Verified, Again: true}},
+		{"with the old secret", now, []string{old}, nil, 204, Event{Verdict: Verified, Again: true}},
+		{"with both", now, []string{old, secret}, nil, 204, Event{Verdict: Verified, Again: true}},
+		{"with another", now, []string{secret[:len(secret)-1] + "x"}, nil, 400, Event{Problem: "no signature matches"}},
+		{"too old", now.Add(-301 * time.Second), []string{secret}, nil, 400, Event{Problem: "too old"}},
+		{"too new", now.Add(310 * time.Second), []string{secret}, nil, 400, Event{Problem: "too new"}},
+		{"changed body", now, []string{secret}, func(q *http.Request) {
+			q.Body = io.NopCloser(strings.NewReader(strings.Replace(event, "added", "addee", 1)))
+		}, 400, Event{Type: "member.addee", Problem: "no signature matches"}},
+		{"no signature", now, []string{secret}, func(q *http.Request) { q.Header.Del("webhook-signature") }, 400, Event{Problem: "is missing"}},
+		{"a time that is none", now, []string{secret}, func(q *http.Request) { q.Header.Set("webhook-timestamp", "soon") }, 400, Event{Problem: "not a number of seconds"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			out.Reset()
-			if status := post(t, server.URL, test.at, test.body); status != test.status {
+			got = nil
+			q := signed(t, server.URL, "whd_1", test.at, event, test.secrets...)
+			if test.change != nil {
+				test.change(q)
+			}
+			if status, _ := post(t, server, q); status != test.status {
 				t.Errorf("answered %d, not %d", status, test.status)
 			}
-			if !strings.Contains(out.String(), test.print) {
-				t.Errorf("printed %q, not %q", out.String(), test.print)
+			if len(got) != 1 {
+				t.Fatalf("printed %d events", len(got))
 			}
+			isEvent(t, got[0], test.want, test.status)
 		})
 	}
 }
 
-func post(t *testing.T, url string, at int64, body string) int {
+// isEvent compares with what was wanted; its zero values are those of a refused
+// member.added.
+func isEvent(t *testing.T, got, want Event, status int) {
 	t.Helper()
-	key, err := signature.ParseSecret(secret)
-	if err != nil {
-		t.Fatal(err)
+	if want.Verdict == "" {
+		want.Verdict = Refused
 	}
-	q, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
+	if want.Type == "" {
+		want.Type = "member.added"
 	}
-	q.Header.Set("webhook-id", "whd_1")
-	q.Header.Set("webhook-timestamp", fmt.Sprint(at))
-	q.Header.Set("webhook-signature", string(signature.Sign(nil, "whd_1", at, []byte(`{"a":1}`), key)))
-	answer, err := http.DefaultClient.Do(q)
+	if got.Verdict != want.Verdict || got.Again != want.Again || got.Status != status || got.ID != "whd_1" || got.Type != want.Type {
+		t.Errorf("printed %+v, not %+v", got, want)
+	}
+	if !strings.Contains(got.Problem, want.Problem) || (got.Problem == "") != (want.Problem == "") {
+		t.Errorf("the problem is %q, not %q", got.Problem, want.Problem)
+	}
+	if time.Since(got.ReceivedAt).Abs() > time.Hour {
+		t.Errorf("it came at %s", got.ReceivedAt)
+	}
+}
+
+func TestWithoutSecret(t *testing.T) {
+	var got []Event
+	_, server := serve(t, Config{Print: func(e Event) { got = append(got, e) }})
+	for range 2 {
+		q := signed(t, server.URL, "whd_1", time.Unix(0, 0), event, secret)
+		if status, _ := post(t, server, q); status != 204 {
+			t.Errorf("answered %d", status)
+		}
+	}
+	if len(got) != 2 || got[0].Verdict != Unverified || got[0].Again || !got[1].Again || string(got[1].Body) != event {
+		t.Errorf("printed %+v", got)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	_, server := serve(t, Config{Secrets: parsed(t, secret), Status: 503})
+	if status, body := post(t, server, signed(t, server.URL, "whd_1", time.Now(), event, secret)); status != 503 || body != "" {
+		t.Errorf("answered %d %q", status, body)
+	}
+	if status, _ := post(t, server, signed(t, server.URL, "whd_1", time.Now(), event, old)); status != 400 {
+		t.Errorf("what does not verify is answered %d", status)
+	}
+}
+
+func TestOtherMethods(t *testing.T) {
+	_, server := serve(t, Config{Print: func(e Event) { t.Errorf("printed %+v", e) }})
+	q := signed(t, server.URL, "whd_1", time.Now(), "", secret)
+	q.Method = http.MethodGet
+	answer, err := server.Client().Do(q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	answer.Body.Close()
-	return answer.StatusCode
+	if answer.StatusCode != 405 || answer.Header.Get("Allow") != "POST" {
+		t.Errorf("answered %d %v", answer.StatusCode, answer.Header)
+	}
 }
 
-func TestBadSecret(t *testing.T) {
-	if _, err := New("whsec_!", nil); err == nil {
-		t.Error("a secret that is not base64 was taken")
+func TestLongBody(t *testing.T) {
+	var got []Event
+	_, server := serve(t, Config{Secrets: parsed(t, secret), Print: func(e Event) { got = append(got, e) }})
+	for size, want := range map[int]int{MaxBody: 204, MaxBody + 1: 413} {
+		body := string(bytes.Repeat([]byte{'1'}, size))
+		if status, _ := post(t, server, signed(t, server.URL, "whd_1", time.Now(), body, secret)); status != want {
+			t.Errorf("%d bytes were answered %d, not %d", size, status, want)
+		}
+		if last := got[len(got)-1]; last.Status != want {
+			t.Errorf("printed %+v", last)
+		}
+	}
+}
+
+func TestAnswered(t *testing.T) {
+	var ids []string
+	_, server := serve(t, Config{Secrets: parsed(t, secret), Answered: func(e Event) { ids = append(ids, e.ID) }})
+	post(t, server, signed(t, server.URL, "whd_1", time.Now(), event, old))
+	post(t, server, signed(t, server.URL, "whd_2", time.Now(), event, secret))
+	server.Close() // waits for the handlers
+	if fmt.Sprint(ids) != "[whd_2]" {
+		t.Errorf("told of %v", ids)
 	}
 }

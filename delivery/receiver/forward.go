@@ -1,0 +1,76 @@
+package receiver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// ForwardTimeout is how long an application may take: twice what a sender
+// waits, so that a slow one shows on both sides.
+const ForwardTimeout = 30 * time.Second
+
+// Forward is an application that gets the events too.
+type Forward struct {
+	url    *url.URL
+	client *http.Client
+}
+
+// NewForward makes one for an application's URL, http or https. It takes no
+// proxy from the environment and follows no redirects: those are answers too.
+func NewForward(target string) (*Forward, error) {
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil, fmt.Errorf("%q is not the URL of an application, such as http://127.0.0.1:3000/hook", target)
+	}
+	return &Forward{url: u, client: &http.Client{
+		Timeout:       ForwardTimeout,
+		Transport:     &http.Transport{DisableKeepAlives: true}, // applications under development restart
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// String is the URL, without a password.
+func (f *Forward) String() string { return f.url.Redacted() }
+
+// send passes a request on: the bytes of its body, its webhook headers and its
+// content type. It returns the status that the application answered.
+func (f *Forward) send(ctx context.Context, header http.Header, body []byte) (status int, err error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	for name, values := range header {
+		if strings.HasPrefix(name, "Webhook-") || name == "Content-Type" {
+			q.Header[name] = values
+		}
+	}
+	answer, err := f.client.Do(q)
+	if err != nil {
+		return 0, f.failure(ctx, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode < 200 || answer.StatusCode > 599 {
+		return 0, fmt.Errorf("%s answered %d, which is no answer to an event", f, answer.StatusCode)
+	}
+	return answer.StatusCode, nil
+}
+
+func (f *Forward) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s had not answered when the sender hung up", f)
+	}
+	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
+		return fmt.Errorf("%s did not answer within %s", f, ForwardTimeout)
+	}
+	if inner, ok := errors.AsType[*url.Error](err); ok {
+		err = inner.Err // the rest of it is said here
+	}
+	return fmt.Errorf("%s can't be reached: %w; is it running?", f, err)
+}

@@ -1,0 +1,68 @@
+package receiver
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// Text shows events to people: a line about each, then its body. Colour is for
+// terminals.
+func Text(out io.Writer, colour bool) func(Event) {
+	return func(e Event) {
+		fmt.Fprintf(out, "%s  %s  %s  %s\n%s\n", e.ReceivedAt.Format(time.TimeOnly),
+			Plain(cmp.Or(e.Type, "-")), Plain(cmp.Or(e.ID, "-")), e.outcome(colour), pretty(e.Body))
+	}
+}
+
+// colours are SGR parameters: bold green, yellow and red.
+var colours = map[Verdict]string{Verified: "1;32", Unverified: "1;33", Refused: "1;31"}
+
+// outcome is what became of an event, such as "verified, again, answered 500".
+func (e Event) outcome(colour bool) string {
+	text := string(e.Verdict)
+	if colour {
+		text = "\x1b[" + colours[e.Verdict] + "m" + text + "\x1b[0m"
+	}
+	if e.Again {
+		text += ", again"
+	}
+	if e.Status != http.StatusNoContent {
+		text += fmt.Sprintf(", answered %d", e.Status)
+	}
+	if e.Problem != "" {
+		text += ": " + Plain(e.Problem)
+	}
+	return text
+}
+
+// JSONLines shows events to scripts: each is one line with a JSON object.
+func JSONLines(out io.Writer) func(Event) {
+	return func(e Event) {
+		line, err := json.Marshal(struct {
+			ReceivedAt time.Time `json:"receivedAt"`
+			Verified   bool      `json:"verified"`
+			ID         string    `json:"id"`
+			Type       string    `json:"type"`
+			Again      bool      `json:"again"`
+			Status     int       `json:"status"`
+			Problem    string    `json:"problem,omitempty"`
+			Body       any       `json:"body"`
+		}{e.ReceivedAt.UTC(), e.Verdict == Verified, e.ID, e.Type, e.Again, e.Status, e.Problem, e.json()})
+		if err == nil {
+			fmt.Fprintln(out, Plain(string(line)))
+		}
+	}
+}
+
+// json is the body as JSON, or as the text of a JSON string if it is something
+// else or too deep.
+func (e Event) json() any {
+	if json.Valid(e.Body) && depth(e.Body) <= maxDepth {
+		return json.RawMessage(e.Body)
+	}
+	return string(e.Body)
+}

@@ -1,0 +1,69 @@
+package receiver
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// Secrets are those of an endpoint: one, or during a rotation the old one too.
+// Each is a function that verifies with it, since printers see into all else.
+type Secrets []func(body []byte, header http.Header) error
+
+// The specification's bounds for the bytes of a secret. The library takes any,
+// an empty one too, with which everyone could sign.
+const minBytes, maxBytes = 24, 64
+
+// ParseSecrets reads secrets as endpoints have them, with white space between:
+// "whsec_" and the base64 of 24 to 64 bytes. The error is one line that says
+// which is wrong and holds no part of the text.
+func ParseSecrets(text string) (Secrets, error) {
+	var secrets Secrets
+	for i, word := range strings.Fields(text) {
+		encoded, ok := strings.CutPrefix(word, "whsec_")
+		key, err := base64.StdEncoding.Strict().DecodeString(encoded)
+		if !ok || err != nil || len(key) < minBytes || len(key) > maxBytes {
+			return nil, fmt.Errorf("secret %d is not whsec_ and the base64 of %d to %d bytes; copy the endpoint's secret whole", i+1, minBytes, maxBytes)
+		}
+		webhook, err := standardwebhooks.NewWebhookRaw(key)
+		if err != nil {
+			return nil, err
+		}
+		secrets = append(secrets, webhook.Verify)
+	}
+	if len(secrets) == 0 {
+		return nil, errors.New("holds no secret; put in the endpoint's, which starts with whsec_")
+	}
+	return secrets, nil
+}
+
+// verify tells, in words for people, why no secret verifies a request.
+func (s Secrets) verify(body []byte, header http.Header) (err error) {
+	for _, verify := range s {
+		if err = verify(body, header); err == nil {
+			return nil
+		}
+	}
+	return inWords(err)
+}
+
+// inWords says what to look for when the library says no.
+func inWords(err error) error {
+	switch {
+	case errors.Is(err, standardwebhooks.ErrRequiredHeaders):
+		return errors.New("webhook-id, webhook-timestamp or webhook-signature is missing")
+	case errors.Is(err, standardwebhooks.ErrInvalidHeaders):
+		return errors.New("webhook-timestamp is not a number of seconds")
+	case errors.Is(err, standardwebhooks.ErrMessageTooOld):
+		return errors.New("the timestamp is too old, by more than 5 minutes: was it sent again by hand, or is a clock wrong?")
+	case errors.Is(err, standardwebhooks.ErrMessageTooNew):
+		return errors.New("the timestamp is too new, by more than 5 minutes: is a clock wrong?")
+	case errors.Is(err, standardwebhooks.ErrNoMatchingSignature):
+		return errors.New("no signature matches: is it this endpoint's secret, and the body as it was sent?")
+	}
+	return err
+}

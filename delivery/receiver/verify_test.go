@@ -1,0 +1,58 @@
+package receiver
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"teamdata/delivery/signature"
+)
+
+// FuzzParseSecrets holds the secrets that may verify to those that may sign.
+func FuzzParseSecrets(f *testing.F) {
+	f.Add(secret + "\n" + old)
+	f.Add("\r\n " + secret + "\t\n")
+	f.Add("whsec_")
+	f.Add("whsec_" + strings.Repeat("A", 31) + "=")
+	f.Add(strings.Repeat("A", 32))
+	f.Fuzz(func(t *testing.T, text string) {
+		words := strings.Fields(text)
+		want := len(words) > 0
+		for _, word := range words {
+			_, err := signature.ParseSecret(word)
+			want = want && err == nil
+		}
+		secrets, err := ParseSecrets(text)
+		if (err == nil) != want || err == nil && len(secrets) != len(words) {
+			t.Fatalf("%q: %d secrets, %v", text, len(secrets), err)
+		}
+	})
+}
+
+// What is wrong is said without a part of the secret.
+func TestBadSecrets(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                        "holds no secret",
+		" \n":                     "holds no secret",
+		secret + "\nwhsec_s3cret": "secret 2 is not whsec_",
+		"s3cret" + secret[6:]:     "secret 1 is not whsec_",
+		"whsec_":                  "secret 1 is not whsec_",
+	} {
+		_, err := ParseSecrets(text)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// A printed Config shows none of the key's bytes, which are 49, 242, 144 and so
+// on.
+func TestSecretsDoNotPrint(t *testing.T) {
+	c := Config{Secrets: parsed(t, secret)}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%x", "%s"} {
+		text := fmt.Sprintf(verb, c)
+		if strings.Contains(text, "49 242") || strings.Contains(text, "31f290") || strings.Contains(text, "0x31, 0xf2") {
+			t.Errorf("%s printed %s", verb, text)
+		}
+	}
+}
