@@ -5,13 +5,16 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"teamdata/admin"
 	"teamdata/delivery"
 	"teamdata/server"
+	"teamdata/server/certificates"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -23,21 +26,27 @@ const stopGrace = 8 * time.Second
 // sweepEvery is how often what is kept no longer is dropped.
 const sweepEvery = 10 * time.Minute
 
-// appliance is a running teamdata: a store, its public face and its dispatcher.
+// appliance is a running teamdata: a store, its two faces and its dispatcher.
 type appliance struct {
 	settings   settings
 	log        zerolog.Logger
 	store      *boltstore.Store
 	server     *server.Server
+	admin      *admin.Admin
+	socket     adminSocket
 	dispatcher *delivery.Dispatcher
 	mailer     *delivery.Mailer
 	listener   net.Listener
 	tls        *tls.Config // nil: plain HTTP
 	caFile     string
+
+	certificates certificates.Source // nil: plain HTTP
+	challenges   challenges
+	hangUps      chan os.Signal // nil: they end the program
 }
 
 // start opens the data file, fills it if it is to be filled, and binds the
-// listener. What it began is ended again when it fails.
+// listeners. What it began is ended again when it fails.
 func start(ctx context.Context, s settings, log zerolog.Logger) (a *appliance, err error) {
 	a = &appliance{settings: s, log: log}
 	defer func() {
@@ -45,7 +54,7 @@ func start(ctx context.Context, s settings, log zerolog.Logger) (a *appliance, e
 			a.close()
 		}
 	}()
-	if a.listener, err = listen(s.Listen); err != nil {
+	if err = a.bind(); err != nil {
 		return a, err
 	}
 	if err = a.open(); err != nil {
@@ -57,6 +66,9 @@ func start(ctx context.Context, s settings, log zerolog.Logger) (a *appliance, e
 	if err = a.secure(ctx); err != nil {
 		return a, err
 	}
+	if err = a.openSocket(); err != nil {
+		return a, err
+	}
 	if err = a.wire(); err != nil {
 		return a, err
 	}
@@ -64,9 +76,12 @@ func start(ctx context.Context, s settings, log zerolog.Logger) (a *appliance, e
 }
 
 func (a *appliance) wire() error {
-	a.server = server.New(a.store, server.Config{
-		KeyRate: a.settings.KeyRate, ClientRate: a.settings.ClientRate, Log: a.log,
-	})
+	a.wireAdmin()
+	config, err := a.serverConfig()
+	if err != nil {
+		return err
+	}
+	a.server = server.New(a.store, config)
 	return a.wireSending()
 }
 
@@ -77,12 +92,15 @@ func (a *appliance) run(ctx context.Context) error {
 	grace, endGrace := context.WithCancel(context.Background())
 	defer endGrace()
 
-	served, sent := make(chan error, 1), make(chan error, 1)
+	served, sent := make(chan error, 2), make(chan error, 1)
 	go func() { served <- a.server.Serve(a.listener, a.tls) }()
+	go func() { served <- a.socket.serve() }()
 	go func() { sent <- a.dispatcher.Run(ctx, grace) }()
 	var aside sync.WaitGroup
 	aside.Go(func() { a.mailer.Run(ctx, grace) })
 	aside.Go(func() { a.sweep(ctx) })
+	aside.Go(func() { a.keepSecure(ctx) })
+	aside.Go(func() { a.backUp(ctx) })
 
 	var failed error
 	select {
@@ -95,7 +113,7 @@ func (a *appliance) run(ctx context.Context) error {
 	}
 	cancel()
 	time.AfterFunc(stopGrace, endGrace)
-	failed = errors.Join(failed, a.server.Shutdown(grace), <-served, <-sent)
+	failed = errors.Join(failed, a.server.Shutdown(grace), a.socket.http.Shutdown(grace), <-served, <-served, <-sent)
 	aside.Wait()
 	return errors.Join(failed, a.close())
 }
@@ -119,6 +137,8 @@ func (a *appliance) close() error {
 	if a.listener != nil {
 		a.listener.Close() // again, after the server did: for a start that failed
 	}
+	a.socket.close()
+	a.challenges.close()
 	if a.store == nil {
 		return nil
 	}

@@ -20,16 +20,31 @@ var mayImport = map[string][]string{
 
 	"bench": {"teamdata/store", "teamdata/store/boltstore", "teamdata/server/localca", "teamdata/delivery/signature"},
 
-	"store":           {},
-	"store/fixture":   {"teamdata/store"},
-	"store/boltstore": {"teamdata/store", "go.etcd.io/bbolt"},
-	"store/seal":      {"golang.org/x/crypto/chacha20poly1305"},
-	"store/storetest": {"teamdata/store"},
+	"examples/ingest": {},
 
-	"server":           {"teamdata/store", "teamdata/server/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
-	"server/cork":      {},
-	"server/localca":   {},
-	"server/ratelimit": {},
+	"store":            {},
+	"store/fixture":    {"teamdata/store", "teamdata/store/strictjson"},
+	"store/boltstore":  {"teamdata/store", "go.etcd.io/bbolt"},
+	"store/seal":       {"golang.org/x/crypto/chacha20poly1305"},
+	"store/storetest":  {"teamdata/store"},
+	"store/strictjson": {"teamdata/store"},
+
+	"server":                       {"teamdata/store", "teamdata/web", "teamdata/server/", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
+	"server/clientaddr":            {},
+	"server/cork":                  {},
+	"server/localca":               {},
+	"server/certificates":          {"teamdata/store", "teamdata/server/localca", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},
+	"server/certificates/acmetest": {"github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
+	"server/ratelimit":             {},
+
+	"web": {"teamdata/store"},
+
+	"admin":        {"teamdata/store", "teamdata/store/strictjson", "teamdata/web", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+	"admin/cli":    {"teamdata/store", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+	"admin/socket": {},
+	"admin/schema": {"github.com/santhosh-tekuri/jsonschema/v6"},
+
+	"observe": {"github.com/prometheus/client_golang/prometheus"},
 
 	"delivery":           {"teamdata/store", "teamdata/delivery/", "github.com/rs/zerolog"},
 	"delivery/mail":      {"github.com/wneessen/go-mail"},

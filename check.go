@@ -40,7 +40,7 @@ func check(data string, out io.Writer) error {
 		return err
 	}
 	if faults > 0 {
-		return fmt.Errorf("data file %s is damaged: %d faults, of which at most %d are shown; put back a backup", data, faults, maxFaults)
+		return fmt.Errorf("data file %s is damaged: %d faults, of which at most %d are shown; put back a backup with: teamdata restore BACKUP --data %s", data, faults, maxFaults, shellWord(data))
 	}
 	fmt.Fprintf(out, "data file %s is sound\n", data)
 	return nil

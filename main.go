@@ -17,6 +17,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"teamdata/admin/cli"
 )
 
 // gcPercent trades memory, of which an appliance needs little, for fewer
@@ -32,10 +34,7 @@ func main() {
 		<-ctx.Done()
 		stop() // a second signal ends the program at once
 	}()
-	if err := command().ExecuteContext(ctx); err != nil {
-		fmt.Fprintf(os.Stderr, "teamdata: %v\n", err)
-		os.Exit(1)
-	}
+	os.Exit(execute(ctx, command()))
 }
 
 func command() *cobra.Command {
@@ -53,11 +52,28 @@ wins.`,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags()) },
 	}
-	root.AddCommand(serveCommand(), checkCommand(), benchCommand(), versionCommand())
+	addGroup(root, "Serve, and change data:", append([]*cobra.Command{serveCommand()}, cli.Commands(cliConfig())...)...)
+	addGroup(root, "The data file as a whole:", backupCommand(), restoreCommand(), checkCommand(), compactCommand(),
+		exportCommand(), importCommand())
+	addGroup(root, forDevelopers, listenCommand(), benchCommand(), manCommand(), versionCommand())
+	cli.OnlyBelow(root)
+	root.SetCompletionCommandGroupID(forDevelopers)
+	root.SetHelpCommandGroupID(forDevelopers)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see: %s --help", err, cmd.CommandPath())
 	})
 	return root
+}
+
+const forDevelopers = "For developers:"
+
+// addGroup adds commands that the help shows together.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, cmd := range commands {
+		cmd.GroupID = title
+	}
+	root.AddCommand(commands...)
 }
 
 func versionCommand() *cobra.Command {

@@ -6,35 +6,41 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"os"
-	"path/filepath"
 	"syscall"
-	"time"
 
-	"teamdata/server"
-	"teamdata/server/localca"
 	"teamdata/store"
 	"teamdata/store/boltstore"
-	"teamdata/store/fixture"
 	"teamdata/store/seal"
 )
 
 // open opens the data file, sealed if there is a key for it.
-func (a *appliance) open() (err error) {
-	var o boltstore.Options
-	if file := a.settings.SealKeyFile; file != "" {
-		if o.Sealer, err = seal.ReadKeyFile(file); err != nil {
-			return fmt.Errorf("--seal-key-file: %w", err)
-		}
+func (a *appliance) open() error {
+	o, err := sealedWith(a.settings.SealKeyFile)
+	if err != nil {
+		return err
 	}
 	if a.store, err = boltstore.Open(a.settings.Data, o); err != nil {
 		return err
 	}
 	if a.store.SealedNow() {
-		a.log.Warn().Str("sealKeyFile", a.settings.SealKeyFile).Msg("the data file is sealed from now on, and opens with this key alone: " +
-			"keep a copy of the key, apart from the backups; secrets written before may still be in free pages of the file, and are in older backups")
+		a.log.Warn().Str("sealKeyFile", a.settings.SealKeyFile).Msg(toldSealed)
 	}
 	return nil
+}
+
+const toldSealed = "the data file is sealed from now on, and opens with this key alone: " +
+	"keep a copy of the key, apart from the backups; secrets written before may still be in free pages of the file, and are in older backups"
+
+// sealedWith are the options that a data file is opened with, sealed if there is
+// a key file.
+func sealedWith(keyFile string) (o boltstore.Options, err error) {
+	if keyFile == "" {
+		return o, nil
+	}
+	if o.Sealer, err = seal.ReadKeyFile(keyFile); err != nil {
+		return o, fmt.Errorf("--seal-key-file: %w", err)
+	}
+	return o, nil
 }
 
 func listen(address string) (net.Listener, error) {
@@ -67,34 +73,19 @@ func (a *appliance) seed(ctx context.Context) error {
 		a.log.Info().Str("seed", a.settings.Seed).Msg("the data file holds an org already; --seed is ignored")
 		return nil
 	}
-	file, err := os.Open(a.settings.Seed)
+	return a.fill(ctx)
+}
+
+// fill imports the seed, into a copy that takes the data file's place.
+func (a *appliance) fill(ctx context.Context) error {
+	if err := a.store.Close(); err != nil {
+		return err
+	}
+	sum, _, err := importFixture(ctx, a.settings.Data, a.settings.SealKeyFile, a.settings.Seed, nil)
 	if err != nil {
 		return fmt.Errorf("--seed: %w", err)
 	}
-	defer file.Close()
-	sum, err := fixture.Import(ctx, a.store, file)
-	if err != nil {
-		return fmt.Errorf("--seed %s: %w; nothing was imported", a.settings.Seed, err)
-	}
 	a.log.Info().Str("seed", a.settings.Seed).Int("orgs", sum.Orgs).Int("members", sum.Members).
 		Int("auditEntries", sum.AuditEntries).Int("apiKeys", sum.APIKeys).Int("endpoints", sum.Endpoints).Msg("filled the data file")
-	return nil
-}
-
-// secure finds the certificate to serve with: that of the local CA, whose own
-// certificate is written beside the data file for clients to trust.
-func (a *appliance) secure(ctx context.Context) error {
-	if a.settings.HTTP {
-		return nil
-	}
-	name, _ := os.Hostname() // without a name of its own the machine is still localhost
-	config, ca, err := server.LocalTLS(ctx, a.store, localca.LocalHosts(name), time.Now())
-	if err != nil {
-		return err
-	}
-	a.tls = config
-	if a.caFile, err = filepath.Abs(a.settings.Data + ".ca.pem"); err != nil {
-		return err
-	}
-	return writeWhole(a.caFile, ca, 0o644)
+	return a.open()
 }

@@ -5,8 +5,10 @@ import (
 	"io"
 	"log"
 	"os"
+	"strings"
 	"time"
 
+	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
 )
 
@@ -23,20 +25,17 @@ func newLog(level zerolog.Level) zerolog.Logger {
 	return zerolog.New(out).Level(level).With().Timestamp().Logger()
 }
 
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
+func isTerminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }
 
 // announce says where the appliance is and what to do next: in words on a
 // terminal, else as one line of the log.
 func (a *appliance) announce() {
 	if !isTerminal(os.Stdout) {
-		a.log.Info().Str("url", a.url()).Str("data", a.settings.Data).Str("caFile", a.caFile).Str("version", version()).Msg("serving")
+		a.log.Info().Str("url", a.url()).Str("data", a.settings.Data).Str("caFile", a.caFile).Str("tls", a.tlsMode()).Str("version", version()).Msg("serving")
 		return
 	}
-	fmt.Printf("teamdata %s\n\n  API        %s/api/v1\n  data file  %s\n  TLS        %s\n\n", version(), a.url(), a.settings.Data, a.tlsMode())
-	fmt.Printf("Try it with a key of your org:\n\n  curl %s-H 'Authorization: Bearer <id>.<secret>' %s/api/v1/members\n\n", a.curlTrust(), a.url())
+	fmt.Printf("teamdata %s\n\n  API        %s/api/v1\n  data file  %s\n  TLS        %s\n\n", version(), a.base(), a.settings.Data, a.tlsMode())
+	fmt.Printf("Try it with a key of your org:\n\n  curl %s-H 'Authorization: Bearer <id>.<secret>' %s/api/v1/members\n\n", a.curlOptions(), a.base())
 	fmt.Print("Stop with Ctrl-C.\n\n")
 }
 
@@ -44,13 +43,22 @@ func (a *appliance) tlsMode() string {
 	if a.tls == nil {
 		return "none (--http): put a proxy with TLS in front, or use it on this machine only"
 	}
+	switch s := &a.settings; {
+	case s.TLSCert != "":
+		return "the certificate in " + s.TLSCert
+	case len(s.Domains) > 0:
+		return "ACME, for " + strings.Join(s.Domains, ", ") + "; clients on this machine may trust " + a.caFile
+	}
 	return "local CA; clients trust it with " + a.caFile
 }
 
-// curlTrust are the words that make curl trust the server.
-func (a *appliance) curlTrust() string {
-	if a.caFile == "" {
-		return ""
+// curlOptions are the words that make curl find the server and trust it.
+func (a *appliance) curlOptions() (options string) {
+	if path, ok := strings.CutPrefix(a.url(), unixPrefix); ok {
+		options = "--unix-socket " + shellWord(path) + " "
 	}
-	return "--cacert " + shellWord(a.caFile) + " "
+	if a.caFile != "" {
+		options += "--cacert " + shellWord(a.caFile) + " "
+	}
+	return options
 }

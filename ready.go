@@ -10,13 +10,25 @@ import (
 	"path/filepath"
 )
 
-// url is where a client on this machine reaches the server.
+// url is where the server listens: where a client on this machine reaches it, or
+// unix:/path on a Unix socket.
 func (a *appliance) url() string {
+	if a.listener.Addr().Network() == "unix" {
+		return unixPrefix + a.listener.Addr().String()
+	}
+	return a.base()
+}
+
+// base is what is before the paths of the API for a client on this machine.
+func (a *appliance) base() string {
 	scheme, host := "https", ""
 	if a.tls == nil {
 		scheme = "http"
 	}
-	address := a.listener.Addr().(*net.TCPAddr)
+	address, ok := a.listener.Addr().(*net.TCPAddr)
+	if !ok {
+		return scheme + "://localhost"
+	}
 	if host = address.IP.String(); address.IP.IsUnspecified() {
 		host = "127.0.0.1"
 	}

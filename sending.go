@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 
@@ -36,8 +37,16 @@ func (a *appliance) wireSending() error {
 }
 
 // ownAddresses are those of our own listeners, where no webhook may go.
-func (a *appliance) ownAddresses() []netip.AddrPort {
-	return []netip.AddrPort{netip.MustParseAddrPort(a.listener.Addr().String())}
+func (a *appliance) ownAddresses() (own []netip.AddrPort) {
+	for _, l := range []net.Listener{a.listener, a.challenges.listener} {
+		if l == nil {
+			continue
+		}
+		if tcp, ok := l.Addr().(*net.TCPAddr); ok {
+			own = append(own, tcp.AddrPort())
+		}
+	}
+	return own
 }
 
 func (a *appliance) newMailer() (*delivery.Mailer, error) {
@@ -50,7 +59,7 @@ func (a *appliance) newMailer() (*delivery.Mailer, error) {
 	}
 	sender, err := mail.New(mail.Config{
 		URL: a.settings.SMTPURL, From: a.settings.MailFrom, RootCAs: roots,
-		SettingsURL: cmp.Or(a.settings.PublicURL, a.url()) + "/settings",
+		SettingsURL: cmp.Or(a.settings.PublicURL, a.base()) + "/settings",
 	})
 	if err != nil {
 		return nil, err

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
 	"slices"
 	"time"
 
@@ -22,9 +20,15 @@ type settings struct {
 	SealKeyFile string
 	Listen      string
 	HTTP        bool
+	Socket      string
 	Seed        string
 	ReadyFile   string
 	Demo        bool
+
+	TrustedProxies    []string
+	ProxyProtocol     bool
+	MaxConns          int
+	MaxConnsPerClient int
 
 	KeyRate    int
 	ClientRate int
@@ -40,7 +44,14 @@ type settings struct {
 	MailFrom  string
 	PublicURL string
 
+	BackupDir   string
+	BackupEvery time.Duration
+	BackupKeep  int
+
 	MailRetrySchedule []time.Duration
+
+	tlsSettings
+	observeSettings
 }
 
 func serveCommand() *cobra.Command {
@@ -75,11 +86,18 @@ func (s *settings) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&s.Data, "data", defaultData, "the data `file`; it is made if it is not there")
 	f.StringVar(&s.SealKeyFile, "seal-key-file", "", "a `file` with a key that seals the webhook secrets and private keys in the data file; made with: openssl rand -base64 32 > FILE")
-	f.StringVar(&s.Listen, "listen", defaultListen, "`host:port` to listen on; port 0 takes a free one")
+	f.StringVar(&s.Listen, "listen", defaultListen, "`host:port` to listen on, port 0 takes a free one; or unix:/path for a Unix socket")
 	f.BoolVar(&s.HTTP, "http", false, "plain HTTP, for use behind a proxy or in tests")
+	s.tlsSettings.bind(f)
+	s.observeSettings.bind(f)
+	f.StringVar(&s.Socket, "socket", "", "the Unix `socket` of the admin API; default: the data file's path with .sock behind it")
 	f.StringVar(&s.Seed, "seed", "", "a fixture `file` that fills a data file that holds no org yet")
 	f.StringVar(&s.ReadyFile, "ready-file", "", "a `file` that is written once the server listens, with its URL")
 	f.BoolVar(&s.Demo, "demo", false, "serve an example org from a temporary file, with a receiver that shows its events")
+	f.StringSliceVar(&s.TrustedProxies, "trusted-proxies", nil, "`addresses` of proxies whose Forwarded or X-Forwarded-For says who the client is: CIDRs, loopback, private")
+	f.BoolVar(&s.ProxyProtocol, "proxy-protocol", false, "let in --trusted-proxies alone, and read a header of the PROXY protocol, version 1 or 2, from each connection")
+	f.IntVar(&s.MaxConns, "max-conns", server.DefaultMaxConns, "connections that may be open at once; 0 for no limit")
+	f.IntVar(&s.MaxConnsPerClient, "max-conns-per-client", server.DefaultMaxClientConns, "connections that a client's address may have open at once, other than --trusted-proxies; 0 for no limit")
 	f.IntVar(&s.KeyRate, "key-rate", server.DefaultKeyRate, "requests a minute that an API key may make; 0 for no limit")
 	f.IntVar(&s.ClientRate, "client-rate", server.DefaultClientRate, "requests a minute that a client's address may make; 0 for no limit")
 	f.DurationSliceVar(&s.RetrySchedule, "retry-schedule", store.DefaultRetrySchedule, "how long after each failed attempt the next is made")
@@ -92,6 +110,9 @@ func (s *settings) bind(cmd *cobra.Command) {
 	f.StringVar(&s.MailFrom, "mail-from", "", "the `address` that mail comes from")
 	f.DurationSliceVar(&s.MailRetrySchedule, "mail-retry-schedule", store.DefaultMailSchedule, "how long after each failed try a mail is tried again; the last counts for every later one, for three days")
 	f.StringVar(&s.PublicURL, "public-url", "", "the `URL` at which people reach the server, for links in mail; default: that of the listener")
+	f.StringVar(&s.BackupDir, "backup-dir", "", "a `folder` of its own for backups that are made while it serves; it is made if it is not there")
+	f.DurationVar(&s.BackupEvery, "backup-every", 24*time.Hour, "how long after each backup the next is made")
+	f.IntVar(&s.BackupKeep, "backup-keep", 7, "how many backups are kept, the newest ones")
 	secret(f, "smtp-url")
 }
 
@@ -110,6 +131,10 @@ func (s *settings) check() error {
 		return errors.New("--attempt-timeout is longer than 0, such as 15s")
 	case s.DeliveryRetention <= 0:
 		return errors.New("--delivery-retention is longer than 0, such as 720h")
+	case s.BackupEvery < time.Minute:
+		return errors.New("--backup-every is 1m or more, such as 24h")
+	case s.BackupKeep < 1:
+		return errors.New("--backup-keep is 1 or more")
 	}
 	if hasNonPositive(s.RetrySchedule) {
 		return errors.New("--retry-schedule holds times longer than 0, such as 1m,5m,25m,125m,625m")
@@ -120,10 +145,13 @@ func (s *settings) check() error {
 	if err := s.checkMail(); err != nil {
 		return err
 	}
-	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
-		return fmt.Errorf("--listen %q is not host:port, such as %s or 0.0.0.0:8443", s.Listen, defaultListen)
+	if err := s.checkTLS(); err != nil {
+		return err
 	}
-	return nil
+	if err := s.observeSettings.check(); err != nil {
+		return err
+	}
+	return s.checkListen()
 }
 
 func hasNonPositive(times []time.Duration) bool {
@@ -136,6 +164,11 @@ func serve(ctx context.Context, s settings, log zerolog.Logger) error {
 	if err != nil {
 		return err
 	}
+	end, err := a.observe(ctx)
+	if err != nil {
+		return errors.Join(err, a.close())
+	}
+	defer end()
 	a.announce()
 	return a.run(ctx)
 }

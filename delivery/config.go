@@ -36,6 +36,7 @@ type Config struct {
 	Mailed func()
 	// resolver looks names up; nil means the system's. Tests bring their own.
 	resolver *net.Resolver
+	watch    *watch
 	// Log takes what an operator should know. Default: nothing is logged.
 	Log *zerolog.Logger
 }
@@ -65,6 +66,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Mailed == nil {
 		c.Mailed = func() {}
+	}
+	if c.watch == nil {
+		c.watch = &watch{pulse: make(chan struct{})}
 	}
 	if c.Log == nil {
 		nop := zerolog.Nop()

@@ -196,6 +196,7 @@ func (d *Dispatcher) sleep(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-d.inbox.news:
+	case d.config.watch.pulse <- struct{}{}:
 	case <-timer:
 	}
 }

@@ -28,6 +28,7 @@ type sender struct {
 	targets   targets
 	userAgent []string
 	timeout   time.Duration
+	watch     *watch
 }
 
 func newSender(c Config) *sender {
@@ -54,14 +55,15 @@ func newSender(c Config) *sender {
 		},
 		userAgent: []string{c.UserAgent},
 		timeout:   c.AttemptTimeout,
+		watch:     c.watch,
 	}
 }
 
 // send posts the delivery once. It is acknowledged by a 2xx status line within
 // the deadline; whatever else happens is the reason why not.
-func (s *sender) send(ctx context.Context, e *store.Endpoint, c *store.Claim) store.Attempt {
+func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) store.Attempt {
 	a := store.Attempt{StartedAt: time.Now()}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := context.WithTimeout(grace, s.timeout)
 	defer cancel()
 	var p progress
 	err := s.post(p.watch(ctx), e, c, &a)
@@ -73,6 +75,9 @@ func (s *sender) send(ctx context.Context, e *store.Endpoint, c *store.Claim) st
 		a.Reason = reason(err, p.step())
 	case !a.Acknowledged():
 		a.Reason = answered(a.Status)
+	}
+	if grace.Err() == nil { // else the stop cut it off
+		s.watch.tell(e, &a, err, p.step())
 	}
 	return a
 }

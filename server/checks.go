@@ -21,6 +21,7 @@ type exchange struct {
 	versionErr error         // why no version could be pinned
 	access     *store.Access // known once the key has passed
 	sent       bool          // the answer has begun
+	seen       seen
 }
 
 // checks are what a request must pass before its route's handler sees it. The
@@ -41,6 +42,8 @@ var checks = [...]func(*exchange) error{
 // serve answers one request. Each request comes through here.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt *route, params httprouter.Params) {
 	x := &exchange{s: s, w: w, r: r, route: rt, params: params, now: s.now()}
+	x.begin(patternOf[rt])
+	defer x.end()
 	x.version, x.versionErr = s.pinnedVersion(r.Header)
 	defer x.recoverPanic()
 	if err := x.run(); err != nil {

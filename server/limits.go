@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"net/http"
 	"net/netip"
 	"strconv"
 	"time"
@@ -24,7 +23,7 @@ const (
 // checkClientLimit counts a request for its client's address, before the key
 // is looked at.
 func (x *exchange) checkClientLimit() error {
-	d := x.s.clientLimit.Take(ratelimit.ClientKey(clientAddr(x.r)), x.now)
+	d := x.s.clientLimit.Take(ratelimit.ClientKey(x.clientAddr()), x.now)
 	if d.OK {
 		return nil
 	}
@@ -71,9 +70,9 @@ func rateLimitState(d ratelimit.Decision) string {
 	return string(strconv.AppendInt(b, int64(ratelimit.Seconds(d.Reset)), 10))
 }
 
-// clientAddr is the address that a request came from; the zero Addr when the
-// listener is not of the internet.
-func clientAddr(r *http.Request) netip.Addr {
-	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
-	return peer.Addr()
+// clientAddr is the address of the client that a request comes from, through the
+// proxies that are trusted; the zero Addr when it is not of the internet.
+func (x *exchange) clientAddr() netip.Addr {
+	peer, _ := netip.ParseAddrPort(x.r.RemoteAddr)
+	return x.s.proxies.Client(peer.Addr(), x.r.Header)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 	"github.com/rs/zerolog"
 
+	"teamdata/server/clientaddr"
 	"teamdata/server/cork"
 	"teamdata/server/ratelimit"
 	"teamdata/store"
@@ -35,6 +36,12 @@ type Config struct {
 	ClientRate int              // requests a minute that each client address may make; 0: no limit
 	Log        zerolog.Logger   // faults of the server at error level, those of connections at debug level
 	Now        func() time.Time // the clock of limits and of a key's expiry; nil: time.Now
+	Admin      http.Handler     // answers what is below /admin/, and looks at who asks; nil: 404
+
+	Proxies        clientaddr.Proxies // whose word about the client's address counts
+	ProxyProtocol  bool               // connections come from Proxies alone, and begin with the PROXY protocol's header
+	MaxConns       int                // connections at once; 0: no limit
+	MaxClientConns int                // connections at once of a client address that is none of Proxies; 0: no limit
 
 	versions []version // nil: those that are published
 }
@@ -43,7 +50,15 @@ type Config struct {
 const (
 	DefaultKeyRate    = 100
 	DefaultClientRate = 600
+
+	DefaultMaxConns       = 10_000
+	DefaultMaxClientConns = 256 // an office behind one address has room, and 39 such clients don't fill the server
 )
+
+// maxStreams is how many requests an HTTP/2 connection may have open at once, and
+// so how many handlers it can keep busy. Who goes on to open and reset more is
+// cut off by net/http.
+const maxStreams = 100
 
 // Server answers the Team Data API from a store. Make one with New.
 type Server struct {
@@ -52,13 +67,18 @@ type Server struct {
 	now         func() time.Time
 	versions    []version
 	router      *httprouter.Router
+	admin       http.Handler
 	http        http.Server
+	proxies     clientaddr.Proxies
+	gate        *gate
 	keys        accessCache
 	keyLimit    *ratelimit.Limiter[string]
 	clientLimit *ratelimit.Limiter[netip.Prefix]
 	keyPolicy   []string // the header RateLimit-Policy; nil without a limit
 	idempotency store.Idempotency
 	stopping    atomic.Bool
+	observer    Observer
+	sampled     atomic.Uint64 // requests that could have been logged
 	farewell    time.Duration // how long Shutdown answers 503
 }
 
@@ -71,7 +91,8 @@ func New(s store.Store, c Config) *Server {
 		c.versions = published
 	}
 	srv := &Server{
-		store: s, log: c.Log, now: c.Now, versions: c.versions,
+		store: s, log: c.Log, now: c.Now, versions: c.versions, admin: c.Admin,
+		proxies: c.Proxies, gate: newGate(c),
 		keyLimit:    ratelimit.New[string](c.KeyRate, limitWindow, maxTrackedKeys),
 		clientLimit: ratelimit.New[netip.Prefix](c.ClientRate, limitWindow, maxTrackedClients),
 		keyPolicy:   keyPolicy(c.KeyRate),
@@ -79,12 +100,13 @@ func New(s store.Store, c Config) *Server {
 	}
 	srv.router = srv.newRouter()
 	srv.http = http.Server{
-		Handler:           srv.router,
+		Handler:           http.HandlerFunc(srv.front),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      60 * time.Second,
 		IdleTimeout:       120 * time.Second,
 		MaxHeaderBytes:    64 << 10,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: 30 * time.Second},
 		ConnContext:       rememberConn,
 		ErrorLog:          log.New(connectionLog{c.Log}, "", 0),
 		// OPTIONS * is answered like any other unknown route.
@@ -94,12 +116,12 @@ func New(s store.Store, c Config) *Server {
 }
 
 // Handler answers requests without a listener of its own.
-func (s *Server) Handler() http.Handler { return s.router }
+func (s *Server) Handler() http.Handler { return s.http.Handler }
 
 // Serve answers what arrives at l, over TLS unless tlsConfig is nil, and
 // returns nil after Shutdown. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
-	l = cork.Listener(l)
+	l = cork.Listener(gated{l, s.gate})
 	if tlsConfig != nil {
 		tlsConfig = tlsConfig.Clone()
 		tlsConfig.NextProtos = append([]string{"h2", "http/1.1"}, tlsConfig.NextProtos...)

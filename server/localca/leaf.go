@@ -15,8 +15,9 @@ const (
 	// leafLife is what clients of public certificates have long been used to.
 	leafLife = 397 * 24 * time.Hour
 
-	// renewBefore leaves a server that is restarted monthly time to renew.
-	renewBefore = 30 * 24 * time.Hour
+	// RenewBefore is how long before its end a leaf is no longer Good. It leaves
+	// a server that is restarted monthly time to renew.
+	RenewBefore = 30 * 24 * time.Hour
 )
 
 // Issue makes a server certificate with a key of its own (ECDSA P-256) for
@@ -70,7 +71,7 @@ func LoadLeaf(text []byte) (tls.Certificate, error) {
 func (ca *CA) Good(leaf tls.Certificate, now time.Time, hosts []string) bool {
 	cert := leaf.Leaf
 	return cert != nil &&
-		now.Add(renewBefore).Before(cert.NotAfter) &&
+		now.Add(RenewBefore).Before(cert.NotAfter) &&
 		ca.verify(cert, now) == nil &&
 		covers(cert, hosts)
 }

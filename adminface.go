@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/admin"
+	"teamdata/admin/socket"
+	"teamdata/store/boltstore"
+)
+
+// adminSocket is the admin API on its Unix socket.
+type adminSocket struct {
+	http     http.Server
+	listener net.Listener
+}
+
+// socketPath is where the socket of a data file is: beside it, unless it was put
+// elsewhere.
+func socketPath(path, data string) string {
+	if path != "" {
+		return path
+	}
+	return data + ".sock"
+}
+
+// openSocket binds the socket. The data file is open by then, so nobody else
+// serves it, and a socket that is there was left behind.
+func (a *appliance) openSocket() (err error) {
+	path := socketPath(a.settings.Socket, a.settings.Data)
+	a.socket.listener, err = socket.Listen(path, func(uid uint32) {
+		a.log.Warn().Uint32("uid", uid).Str("socket", path).Msg("another user was turned away from the admin socket")
+	})
+	return err
+}
+
+// newAdmin makes what answers the admin API of a data file. served adds to its
+// status what is known of the server.
+func newAdmin(s *boltstore.Store, log zerolog.Logger, served func(*admin.Status)) *admin.Admin {
+	return admin.New(s, admin.Config{
+		Version: version(), Log: log, Snapshot: s.Snapshot,
+		Status: func(context.Context) (admin.Status, error) {
+			about, err := s.About()
+			status := admin.Status{DataFile: about.Path, Size: about.Size, Schema: about.Schema, Sealed: about.Sealed}
+			served(&status)
+			return status, err
+		},
+	})
+}
+
+// wireAdmin makes what answers the admin API while the data file is served.
+func (a *appliance) wireAdmin() {
+	since := time.Now().UTC()
+	a.admin = newAdmin(a.store, a.log, func(s *admin.Status) { s.Since, s.Addresses = since, []string{a.url()} })
+	a.socket.http = http.Server{
+		Handler:           a.admin.Local(),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       time.Minute,
+		WriteTimeout:      time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0),
+	}
+}
+
+func (s *adminSocket) serve() error {
+	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func (s *adminSocket) close() {
+	if s.listener != nil {
+		s.listener.Close()
+	}
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"teamdata/store/boltstore"
+)
+
+func compactCommand() *cobra.Command {
+	var data string
+	cmd := &cobra.Command{
+		Use:   "compact",
+		Short: "Give the free space in a data file back to the disk",
+		Long: `Compact writes a data file anew, without the space that is free in it, while no
+server has it open. The new file takes the old one's place once it is on the
+disk and found to hold the same; until then nothing changes. The disk needs room
+for both. A sealed file needs no key.`,
+		Example: "  teamdata compact --data /var/lib/teamdata/teamdata.db",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p := startProgress(cmd, "compacting "+data)
+			before, after, err := boltstore.Compact(cmd.Context(), data, p.report)
+			p.stop()
+			if errors.Is(err, context.Canceled) {
+				return fmt.Errorf("stopped before the end; data file %s is as it was", data)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "data file %s had %d bytes and has %d now\n", data, before, after)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&data, "data", defaultData, "the data `file`")
+	return cmd
+}

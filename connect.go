@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"teamdata/admin/cli"
+	"teamdata/admin/socket"
+	"teamdata/store/boltstore"
+)
+
+// connectAdmin finds the admin API for a command: on a server elsewhere, on the socket
+// of the one on this machine, or in this process on a data file that nobody
+// serves. All three give the same answers.
+func connectAdmin(ctx context.Context, t cli.Target) (cli.Connection, error) {
+	if t.Server != "" {
+		return connectServer(t)
+	}
+	path := socketPath(t.Socket, t.Data)
+	c, listens, err := connectSocket(ctx, path)
+	if listens || err != nil {
+		return c, err
+	}
+	c, err = connectFile(t)
+	if !errors.Is(err, boltstore.ErrInUse) {
+		return c, err
+	}
+	// A server may have started between the two looks.
+	if c, listens, socketErr := connectSocket(ctx, path); listens {
+		return c, socketErr
+	}
+	return c, fmt.Errorf("%w; if that is a server, name its socket with --socket: nobody listens on %s", err, path)
+}
+
+// connectSocket connects to a server on this machine, if one listens there. The
+// socket of one that was killed stays behind, and nobody listens on it.
+func connectSocket(ctx context.Context, path string) (c cli.Connection, listens bool, err error) {
+	conn, err := socket.Dial(ctx, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
+		return c, false, nil
+	case errors.Is(err, fs.ErrPermission):
+		return c, false, fmt.Errorf("socket %s belongs to another user; run this as the user who runs the server, or as root", path)
+	case err != nil:
+		return c, false, fmt.Errorf("socket %s: %w; name the server's with --socket", path, err)
+	}
+	conn.Close()
+	transport := &http.Transport{
+		DialContext:  func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx, path) },
+		MaxIdleConns: 1, IdleConnTimeout: time.Minute,
+	}
+	return connection("http://teamdata", transport), true, nil
+}
+
+// connectServer connects to a server elsewhere, with an operator token.
+func connectServer(t cli.Target) (c cli.Connection, err error) {
+	base, err := serverURL(t.Server)
+	if err != nil {
+		return c, err
+	}
+	token, err := operatorToken(t.TokenFile)
+	if err != nil {
+		return c, err
+	}
+	roots, err := rootsWith("--ca-file", t.CAFile)
+	if err != nil {
+		return c, err
+	}
+	transport := &http.Transport{
+		Proxy:           http.ProxyFromEnvironment,
+		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		DialContext:     (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		MaxIdleConns:    1, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second,
+	}
+	c = connection(base, transport)
+	c.Client.Transport = bearer{token, transport}
+	return c, nil
+}
+
+func connection(base string, transport *http.Transport) cli.Connection {
+	client := &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	end := func() error { transport.CloseIdleConnections(); return nil }
+	return cli.Connection{Client: client, Base: base, Close: end}
+}
+
+// serverURL is the URL without a slash at its end. A token goes over HTTPS, or
+// stays on this machine.
+func serverURL(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
+		return "", fmt.Errorf("--server %q is not the URL of a server, such as https://data.example.com", text)
+	}
+	if u.Scheme == "http" && !isLoopback(u.Hostname()) {
+		return "", fmt.Errorf("--server %s: the operator token can't go over plain HTTP; use https://", text)
+	}
+	return strings.TrimRight(u.String(), "/"), nil
+}
+
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
+}
+
+// operatorToken reads the token from a file, or from the environment.
+func operatorToken(file string) (string, error) {
+	token := os.Getenv("TEAMDATA_OPERATOR_TOKEN")
+	if file != "" {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return "", fmt.Errorf("--operator-token-file: %w", err)
+		}
+		token = string(content)
+	}
+	token = strings.TrimSpace(token)
+	if token == "" || strings.ContainsAny(token, " \r\n\t") {
+		return "", errors.New("--server needs an operator token, in TEAMDATA_OPERATOR_TOKEN or a file for --operator-token-file; make one on the server's machine with: teamdata operator-token create --name NAME")
+	}
+	return token, nil
+}
+
+// bearer sends a token with each request.
+type bearer struct {
+	token string
+	next  http.RoundTripper
+}
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return b.next.RoundTrip(r)
+}

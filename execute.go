@@ -1,0 +1,66 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"teamdata/admin/cli"
+)
+
+// What the program ends with when something is wrong.
+const (
+	exitFailed = 1 // the work
+	exitUsage  = 2 // the command line: nothing was begun
+)
+
+// execute runs the command line, tells what is wrong, and returns what to end
+// with.
+func execute(ctx context.Context, root *cobra.Command) int {
+	begun := false
+	eachCommand(root, func(cmd *cobra.Command) {
+		if work := cmd.RunE; work != nil {
+			cmd.RunE = func(cmd *cobra.Command, args []string) error {
+				begun = true
+				return work(cmd, args)
+			}
+		}
+	})
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(os.Stderr, "teamdata: %v\n", err)
+	if !begun {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func eachCommand(cmd *cobra.Command, fn func(*cobra.Command)) {
+	fn(cmd)
+	for _, below := range cmd.Commands() {
+		eachCommand(below, fn)
+	}
+}
+
+// cliConfig is what the operator's commands need.
+func cliConfig() cli.Config {
+	return cli.Config{Version: version(), DefaultData: defaultData, Connect: connectAdmin, Confirm: confirm, Width: widthOf}
+}
+
+// someColumns are taken for the width of a terminal that doesn't tell.
+const someColumns = 80
+
+// widthOf is how many columns there are to write in, 0 where it is no terminal.
+func widthOf(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !isTerminal(f) {
+		return 0
+	}
+	return cmp.Or(columnsOf(f), someColumns)
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestImportFromAPipe(t *testing.T) {
+	folder := t.TempDir()
+	data := filepath.Join(folder, "a.db")
+	for _, test := range []struct{ stdin, want string }{
+		{"not JSON", "-: line 1, column 1: invalid character 'o' in literal null (expecting 'u'); nothing was imported"},
+		{string(exampleOrg), "imported into data file " + data + ": 2 orgs"},
+		{string(exampleOrg), `-: orgs[0].id: an org "org_acme" exists already; nothing was imported`},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, binary, "import", "-", "--data", data)
+		cmd.Stdin = strings.NewReader(test.stdin) // a pipe, in the child
+		out, _ := cmd.CombinedOutput()
+		if !strings.Contains(string(out), test.want) {
+			t.Errorf("of %.20q it said: %s", test.stdin, out)
+		}
+	}
+	holdsOnly(t, folder, "a.db")
+}
+
+// A seed may come from a pipe as well, such as a shell's <(…).
+func TestSeedFromAPipe(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		write.Write(exampleOrg)
+		write.Close()
+	}()
+	defer read.Close()
+	file, err := openInput(context.Background(), fmt.Sprintf("/dev/fd/%d", read.Fd()), filepath.Join(t.TempDir(), "a.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	spooled := make([]byte, len(exampleOrg)+1)
+	if n, _ := file.ReadAt(spooled, 0); string(spooled[:n]) != string(exampleOrg) {
+		t.Errorf("%d bytes were spooled", n)
+	}
+}
+
+// Killed at random moments of an import, the data file is what it was, or has
+// all of the fixture.
+func TestImportKilledAtRandom(t *testing.T) {
+	const entries = 10_000
+	random := seedFromEnvironment(t)
+	folder, more := t.TempDir(), filepath.Join(t.TempDir(), "more.json")
+	data := filepath.Join(folder, "a.db")
+	writeFile(t, more, manyEntries(entries))
+	mustRun(t, "import", "testdata/example.json", "--data", data)
+	before := readText(t, data)
+
+	start := time.Now()
+	mustRun(t, "import", more, "--data", data)
+	whole := time.Since(start)
+	finished := 0
+	for range 10 {
+		writeFile(t, data, before)
+		cmd := exec.Command(binary, "import", more, "--data", data)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.AfterFunc(time.Duration(random.Int64N(int64(whole))), func() { cmd.Process.Kill() })
+		cmd.Wait()
+		kill.Stop()
+		if readText(t, data) == before {
+			continue
+		}
+		finished++
+		told := mustRun(t, "export", filepath.Join(folder, "b.json"), "--data", data, "--force")
+		if !strings.Contains(told, fmt.Sprintf("3 orgs, 6 members, %d audit entries", 12+entries)) {
+			t.Errorf("a half of it is there: %s", told)
+		}
+	}
+	t.Logf("%d of 10 imports had put their file in its place", finished)
+	writeFile(t, data, before)
+	mustRun(t, "import", more, "--data", data) // which clears what the killed ones left
+	mustRun(t, "check", "--data", data)
+	os.Remove(filepath.Join(folder, "b.json"))
+	holdsOnly(t, folder, "a.db")
+}
+
+// manyEntries is a fixture with an org of that many audit entries.
+func manyEntries(n int) string {
+	var text strings.Builder
+	text.WriteString(`{"orgs": [{"auditLog": [` + "\n")
+	for i := range n {
+		fmt.Fprintf(&text, "{\"action\": \"a\", \"id\": \"aud_%d\"},\n", i)
+	}
+	return strings.TrimSuffix(text.String(), ",\n") + "\n" + `], "id": "org_many", "name": "Many"}]}`
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// progressEvery is how often the line about long work is written anew.
+const progressEvery = time.Second
+
+// progress is a line on the terminal about work that takes longer than a moment:
+// how far it is, or how long it takes already.
+type progress struct {
+	out     io.Writer
+	what    string
+	percent atomic.Int64 // below 0: unknown
+	done    atomic.Pointer[string]
+	ended   chan struct{}
+	gone    chan struct{}
+}
+
+// startProgress shows what is being done until it is stopped; nothing where
+// stderr is no terminal.
+func startProgress(cmd *cobra.Command, what string) *progress {
+	p := &progress{what: what, ended: make(chan struct{}), gone: make(chan struct{})}
+	p.percent.Store(-1)
+	if out, ok := cmd.ErrOrStderr().(*os.File); ok && isTerminal(out) {
+		p.out = out
+		go p.show()
+	} else {
+		close(p.gone)
+	}
+	return p
+}
+
+func (p *progress) show() {
+	defer close(p.gone)
+	const clearLine = "\r\033[K"
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for start := time.Now(); ; {
+		select {
+		case <-p.ended:
+			fmt.Fprint(p.out, clearLine)
+			return
+		case <-tick.C:
+			fmt.Fprintf(p.out, "%s%s: %s", clearLine, p.what, p.far(time.Since(start)))
+		}
+	}
+}
+
+func (p *progress) far(since time.Duration) string {
+	if done := p.done.Load(); done != nil {
+		return *done
+	}
+	if percent := p.percent.Load(); percent >= 0 {
+		return fmt.Sprintf("%d%%", percent)
+	}
+	return since.Round(time.Second).String()
+}
+
+// report notes how much of the work is done.
+func (p *progress) report(done, total int64) { p.percent.Store(100 * done / max(total, 1)) }
+
+// tell notes what is done, in words.
+func (p *progress) tell(done string) { p.done.Store(&done) }
+
+func (p *progress) stop() {
+	close(p.ended)
+	<-p.gone
+}

@@ -1,0 +1,265 @@
+//go:build linux
+
+package server
+
+import (
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"teamdata/web"
+)
+
+// attackers is how many connections an attack has: n, or what the limit of open
+// files leaves, since both ends are in this process.
+func attackers(t testing.TB, n int) int {
+	t.Helper()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if room := (int(limit.Cur) - 500) / 2; room < n {
+		t.Logf("the limit of open files leaves room for %d connections, not %d", room, n)
+		return room
+	}
+	return n
+}
+
+// connectMany opens connections and says the same on each.
+func (w *world) connectMany(n int, say string) (conns []net.Conn) {
+	w.Helper()
+	for range n {
+		c, err := net.Dial("tcp", w.listen())
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.Cleanup(func() { c.Close() })
+		io.WriteString(c, say)
+		conns = append(conns, c)
+	}
+	return conns
+}
+
+// healthy is a client that is to notice nothing of an attack.
+func (w *world) healthy(scheme string) (ask func()) {
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
+	return func() {
+		w.Helper()
+		answer, err := transport.RoundTrip(request("GET", scheme+"://"+w.listen()+"/api/v1/members", "key_read"))
+		if err != nil {
+			w.Fatal(err)
+		}
+		io.Copy(io.Discard, answer.Body)
+		if answer.Body.Close(); answer.StatusCode != http.StatusOK {
+			w.Fatalf("the healthy client got %s", answer.Status)
+		}
+	}
+}
+
+// held is the memory that this process has in use, stacks included.
+func held() int {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc + m.StackInuse)
+}
+
+// helloBegins is the head of a TLS record with a ClientHello that doesn't come.
+const helloBegins = "\x16\x03\x01\x02\x00"
+
+// Handshakes that are half done hold little memory each, and others get theirs.
+func TestHalfOpenHandshakes(t *testing.T) {
+	w := newWorld(t, Config{})
+	h := &w.server.http // however long it takes to open them all
+	h.ReadHeaderTimeout, h.ReadTimeout, h.WriteTimeout = time.Hour, time.Hour, time.Hour
+	w.listenWith(true)
+	ask, n := w.healthy("https"), attackers(t, 10_000)
+	ask()
+	before := held()
+	conns := w.connectMany(n, helloBegins)
+	w.untilOpen(n)
+	each := (held() - before) / n
+	t.Logf("%d bytes for each of %d connections", each, n)
+	if each > 32<<10 {
+		t.Errorf("each of %d connections holds %d bytes", n, each)
+	}
+	ask()
+	for _, c := range conns {
+		c.Close()
+	}
+	w.untilOpen(0)
+}
+
+// They are ended by the server, as are those who send their request's head a byte
+// at a time, however steadily.
+func TestSlowClientsAreCutOff(t *testing.T) {
+	for name, row := range map[string]struct {
+		secure    bool
+		n         int
+		say, drip string
+	}{
+		"handshake": {true, 1000, helloBegins, ""},
+		"head":      {false, 2000, "GET /api/v1/members HTTP/1.1\r\nHost: a\r\nX: ", "x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, Config{})
+			w.server.http.ReadHeaderTimeout = 500 * time.Millisecond
+			w.listenWith(row.secure)
+			conns := w.connectMany(attackers(t, row.n), row.say)
+			var group sync.WaitGroup
+			for _, c := range conns {
+				group.Go(func() { dripUntilCut(t, c, row.drip) })
+			}
+			scheme := map[bool]string{false: "http", true: "https"}[row.secure]
+			whileRunning(&group, w.healthy(scheme))
+			w.untilOpen(0)
+		})
+	}
+}
+
+// dripUntilCut sends a byte at a time until the server has closed the connection.
+func dripUntilCut(t *testing.T, c net.Conn, drip string) {
+	for b := make([]byte, 1); ; {
+		c.SetReadDeadline(time.Now().Add(25 * time.Millisecond))
+		if _, err := c.Read(b); !errors.Is(err, os.ErrDeadlineExceeded) || t.Context().Err() != nil {
+			return
+		}
+		io.WriteString(c, drip)
+	}
+}
+
+// whileRunning does something over and over until the group is done.
+func whileRunning(group *sync.WaitGroup, do func()) {
+	done := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(done)
+	}()
+	for {
+		do()
+		select {
+		case <-done:
+			return
+		default:
+		}
+	}
+}
+
+// Who opens and resets streams as fast as it can keeps no more handlers busy than
+// its streams allow, and is cut off.
+func TestRapidReset(t *testing.T) {
+	w := newWorld(t, Config{})
+	var running atomic.Int64 // none leaves before release
+	release := make(chan struct{})
+	w.addRoute("/slow", func(x *exchange) error {
+		running.Add(1)
+		defer running.Add(-1)
+		<-release
+		x.answer(web.JSON(http.StatusOK, []byte("{}")))
+		return nil
+	})
+	w.listenWith(true)
+	c := w.dialH2()
+	go c.openAndReset("/slow", 5*maxStreams+10)
+	f, err := c.until(h2GoAway)
+	if err != nil || binary.BigEndian.Uint32(f.payload[4:]) != h2EnhanceYourCalm {
+		t.Errorf("the attacker got %v, %v", f, err)
+	}
+	if n := running.Load(); n == 0 || n > maxStreams {
+		t.Errorf("%d handlers run", n)
+	}
+	w.healthy("https")()
+	close(release)
+	w.untilOpen(0)
+}
+
+func (c h2Conn) openAndReset(path string, streams int) {
+	block := h2Request(basePath+path, [2]string{"authorization", "Bearer key_read." + fixtureSecret})
+	for i := range streams {
+		stream := uint32(2*i + 1)
+		c.ask(stream, block)
+		c.Write(h2Frame{kind: h2Reset, stream: stream, payload: make([]byte, 4)}.append(nil))
+	}
+}
+
+// BenchmarkUnderAttack is how long a healthy client waits for an answer, one in a
+// hundred longer: quiet, and beside an attack of connections that send a byte at
+// a time, half-open handshakes, and streams that are reset. All of it shares one
+// process and its processors.
+func BenchmarkUnderAttack(b *testing.B) {
+	w, config := newBenchWorld(b)
+	addMembers(w)
+	target := startBench(b, w.server.serveBench(), config, target{request: benchRequest("GET", "/api/v1/members?limit=100", "key_read")})
+	w.addr = target.addr
+	client := target.dial(b)
+	const asked = 2000
+	var quiet, attacked time.Duration
+	rounds := time.Duration(0)
+	for b.Loop() {
+		quiet += p99(asked, func() { client.exchange(b) })
+		stop := w.attack(attackers(b, 7000))
+		attacked += p99(asked, func() { client.exchange(b) })
+		stop()
+		rounds++
+	}
+	b.ReportMetric(float64((quiet / rounds).Microseconds()), "quiet-p99-µs")
+	b.ReportMetric(float64((attacked / rounds).Microseconds()), "attacked-p99-µs")
+	b.ReportMetric(float64(attacked)/float64(quiet), "ratio")
+	b.ReportMetric(0, "ns/op")
+}
+
+func p99(n int, do func()) time.Duration {
+	var times []time.Duration
+	for range n {
+		times = append(times, timed(do))
+	}
+	slices.Sort(times)
+	return times[n*99/100]
+}
+
+// attack goes on until it is stopped.
+func (w *world) attack(n int) (stop func()) {
+	conns := w.connectMany(n, helloBegins)
+	ending := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() { // a byte a second on each
+		for i := 0; ; i++ {
+			select {
+			case <-ending:
+				return
+			case <-time.After(time.Second / time.Duration(n)):
+				io.WriteString(conns[i%n], "x")
+			}
+		}
+	})
+	group.Go(func() {
+		for {
+			select {
+			case <-ending:
+				return
+			default:
+			}
+			c := w.dialH2()
+			c.openAndReset("/members", 1000)
+			c.Close()
+		}
+	})
+	return func() {
+		close(ending)
+		group.Wait()
+		for _, c := range conns {
+			c.Close()
+		}
+	}
+}

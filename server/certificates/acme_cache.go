@@ -1,0 +1,121 @@
+package certificates
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+
+	"golang.org/x/crypto/acme/autocert"
+
+	"teamdata/store"
+)
+
+// cache keeps a domain's certificate in the store. It is also where a renewal
+// shows: it begins with a look at what is kept, and ends with what is to be.
+type cache struct{ domain *domain }
+
+// Get finds the certificate. What a challenge needs stays in memory: there is
+// one process only.
+func (c cache) Get(ctx context.Context, key string) (text []byte, err error) {
+	d := c.domain
+	if key != d.name {
+		return nil, autocert.ErrCacheMiss
+	}
+	d.asking.Store(true)
+	d.again()
+	err = d.acme.store.View(ctx, func(tx store.Tx) error {
+		kept, err := tx.Certificate(d.acme.keptAs(key))
+		text = bytes.Clone(kept)
+		return err
+	})
+	if store.IsNotFound(err) {
+		return nil, autocert.ErrCacheMiss
+	}
+	if err != nil {
+		d.callFailed(err)
+	}
+	return text, err
+}
+
+// Put keeps a new certificate.
+func (c cache) Put(ctx context.Context, key string, text []byte) error {
+	d := c.domain
+	if key != d.name {
+		return nil
+	}
+	err := d.acme.store.Update(ctx, func(tx store.Tx) error { return tx.PutCertificate(d.acme.keptAs(key), text) })
+	if err != nil {
+		d.callFailed(fmt.Errorf("the new certificate can't be kept: %w", err))
+		return err
+	}
+	d.asking.Store(false)
+	d.over()
+	d.log.Info().Msg("the authority gave a new certificate")
+	return nil
+}
+
+// Delete has nothing to do: see Get.
+func (c cache) Delete(context.Context, string) error { return nil }
+
+// callFailed is about a call that a certificate needs, and not about the tidying
+// up that autocert does behind one.
+func (d *domain) callFailed(err error) {
+	if d.asking.Load() && d.acme.life.Err() == nil {
+		d.failed(err, "getting a certificate from the authority failed")
+	}
+}
+
+// accountKey is the key that the authority knows us by. It is made when none is
+// kept.
+func accountKey(ctx context.Context, s store.Store, name string) (key crypto.Signer, err error) {
+	read := func(tx store.Tx) error {
+		text, err := tx.Certificate(name)
+		if err != nil {
+			return err
+		}
+		key, err = parseKey(text)
+		return err
+	}
+	if err = s.View(ctx, read); !store.IsNotFound(err) {
+		return key, err
+	}
+	text, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	err = s.Update(ctx, func(tx store.Tx) error {
+		if err := tx.PutCertificate(name, text); err != nil {
+			return err
+		}
+		return read(tx)
+	})
+	return key, err
+}
+
+func newKey() ([]byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), err
+}
+
+func parseKey(text []byte) (crypto.Signer, error) {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, errors.New("the key of the ACME account in the data file is damaged; put back a backup")
+	}
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("the key of the ACME account in the data file is damaged: %w; put back a backup", err)
+	}
+	return key.(*ecdsa.PrivateKey), nil
+}

@@ -1,0 +1,123 @@
+// Package acmetest is an ACME authority for tests: Pebble, which really connects
+// to who asks for a certificate, and the DNS that tells it where.
+package acmetest
+
+import (
+	"cmp"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/letsencrypt/pebble/v2/ca"
+	"github.com/letsencrypt/pebble/v2/db"
+	"github.com/letsencrypt/pebble/v2/va"
+	"github.com/letsencrypt/pebble/v2/wfe"
+)
+
+// Config is what an authority does.
+type Config struct {
+	TLSPort   int           // where it looks for tls-alpn-01; 0: nobody is there
+	HTTPPort  int           // where it looks for http-01; 0: nobody is there
+	Life      time.Duration // of what it issues, in whole seconds; 0: 90 days
+	BadNonces int           // how many percent of good nonces it refuses
+}
+
+// Authority is a running authority. Every name is at 127.0.0.1.
+type Authority struct {
+	Directory string         // the URL of its directory
+	CAPEM     []byte         // what its own server is trusted by
+	Calls     atomic.Int64   // how many requests it got
+	Issued    *x509.CertPool // what its certificates are trusted by, once it was opened
+
+	t       testing.TB
+	address string
+	server  *httptest.Server
+	opened  chan struct{}
+	pebble  http.Handler
+}
+
+// New starts an authority. It answers once it is opened, so that its address can
+// be known to those whose ports it has to know.
+func New(t testing.TB) *Authority {
+	t.Helper()
+	a := &Authority{t: t, address: "127.0.0.1:0", opened: make(chan struct{})}
+	a.Start()
+	a.Directory = a.server.URL + wfe.DirectoryPath
+	a.CAPEM = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.server.Certificate().Raw})
+	t.Cleanup(func() { a.server.Close() })
+	return a
+}
+
+// Roots are what its own server is trusted by.
+func (a *Authority) Roots() *x509.CertPool {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(a.CAPEM)
+	return roots
+}
+
+// Start lets it be reached again after Stop.
+func (a *Authority) Start() {
+	a.t.Helper()
+	l, err := net.Listen("tcp", a.address)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.address = l.Addr().String()
+	a.server = httptest.NewUnstartedServer(http.HandlerFunc(a.serve))
+	a.server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	a.server.Listener.Close()
+	a.server.Listener = l
+	a.server.StartTLS()
+}
+
+// Stop refuses all connections until Start.
+func (a *Authority) Stop() { a.server.Close() }
+
+func (a *Authority) serve(w http.ResponseWriter, r *http.Request) {
+	select {
+	case <-a.opened:
+	case <-r.Context().Done():
+		return
+	}
+	a.Calls.Add(1)
+	// Who polls for an outcome may ask again at once: tests don't wait.
+	w.Header().Set("Retry-After", time.Unix(0, 0).UTC().Format(http.TimeFormat))
+	a.pebble.ServeHTTP(w, r)
+}
+
+// environment is where Pebble finds part of what it is made with.
+var environment sync.Mutex
+
+// Open lets it issue.
+func (a *Authority) Open(c Config) {
+	a.t.Helper()
+	environment.Lock()
+	defer environment.Unlock()
+	for name, value := range map[string]string{
+		"PEBBLE_VA_NOSLEEP": "1", "PEBBLE_AUTHZREUSE": "0", "PEBBLE_WFE_NONCEREJECT": strconv.Itoa(c.BadNonces),
+	} {
+		os.Setenv(name, value)
+		defer os.Unsetenv(name)
+	}
+	quiet := log.New(io.Discard, "", 0)
+	kept := db.NewMemoryStore()
+	profiles := map[string]ca.Profile{"default": {ValidityPeriod: uint64(c.Life / time.Second)}}
+	issuer := ca.New(quiet, kept, "", "ecdsa", 0, 1, profiles)
+	const nobody = 1 // the port
+	validator := va.New(quiet, cmp.Or(c.HTTPPort, nobody), cmp.Or(c.TLSPort, nobody), false, names(a.t), kept)
+	front := wfe.New(quiet, kept, validator, issuer, []string{"pebble.letsencrypt.org"}, false, false, 0, 0)
+	a.pebble = front.Handler()
+	a.Issued = x509.NewCertPool()
+	a.Issued.AddCert(issuer.GetRootCert(0).Cert)
+	close(a.opened)
+}

@@ -1,0 +1,105 @@
+package certificates
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// FilesConfig is what a Files is made from.
+type FilesConfig struct {
+	Cert, Key string // PEM files: the certificate with its chain, and its private key
+	Log       zerolog.Logger
+	Now       func() time.Time // nil: time.Now
+}
+
+// Files serves a certificate that the operator keeps in two files. When they
+// change it serves what they hold from then on, unless that is unusable.
+type Files struct {
+	config FilesConfig
+	served atomic.Pointer[tls.Certificate]
+	seen   [2]fs.FileInfo // the files when they were read last
+	trouble
+}
+
+// NewFiles reads the files. It fails when what they hold can't be served now.
+func NewFiles(c FilesConfig) (*Files, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	f := &Files{config: c, trouble: trouble{log: c.Log, now: c.Now}}
+	return f, f.read()
+}
+
+// TLS is the configuration to serve with.
+func (f *Files) TLS() *tls.Config { return configured(f.get) }
+
+func (f *Files) get(*tls.ClientHelloInfo) (*tls.Certificate, error) { return f.served.Load(), nil }
+
+// Refresh reads the files again if they have changed, or were unusable the last
+// time: they may have been half written.
+func (f *Files) Refresh(context.Context) {
+	_, failed := f.last()
+	changed := !same(f.look(), f.seen)
+	if !changed && failed == nil {
+		return
+	}
+	if changed {
+		f.again()
+	}
+	if err := f.read(); err != nil {
+		f.failed(err, "the new certificate can't be used; the one before is served on")
+		return
+	}
+	f.over()
+	f.log.Info().Str("file", f.config.Cert).Time("notAfter", f.served.Load().Leaf.NotAfter).Msg("serving the new certificate")
+}
+
+// Status tells about the one certificate.
+func (f *Files) Status() []Status {
+	at, err := f.last()
+	return []Status{{Name: f.config.Cert, NotAfter: f.served.Load().Leaf.NotAfter, LastError: err, LastErrorAt: at}}
+}
+
+// read serves what the files hold.
+func (f *Files) read() error {
+	f.seen = f.look() // before they are read, so that a change meanwhile is seen
+	pair, err := tls.LoadX509KeyPair(f.config.Cert, f.config.Key)
+	if err != nil {
+		return fmt.Errorf("certificate file %s with key file %s: %w; give PEM files with a certificate and its key", f.config.Cert, f.config.Key, err)
+	}
+	if now := f.config.Now(); now.Before(pair.Leaf.NotBefore) || now.After(pair.Leaf.NotAfter) {
+		return fmt.Errorf("certificate file %s: it is valid from %s to %s; put a current one there", f.config.Cert,
+			pair.Leaf.NotBefore.Format(time.RFC3339), pair.Leaf.NotAfter.Format(time.RFC3339))
+	}
+	f.served.Store(&pair)
+	return nil
+}
+
+// look tells the state of both files; nil for one that is not there.
+func (f *Files) look() (files [2]fs.FileInfo) {
+	files[0], _ = os.Stat(f.config.Cert)
+	files[1], _ = os.Stat(f.config.Key)
+	return files
+}
+
+func same(a, b [2]fs.FileInfo) bool {
+	for i := range a {
+		if a[i] == nil || b[i] == nil {
+			if a[i] != b[i] {
+				return false
+			}
+			continue
+		}
+		if !os.SameFile(a[i], b[i]) || a[i].Size() != b[i].Size() || !a[i].ModTime().Equal(b[i].ModTime()) {
+			return false
+		}
+	}
+	return true
+}

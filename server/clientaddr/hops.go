@@ -1,0 +1,107 @@
+package clientaddr
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// hops reads the elements of a list header, the last first. Several lines of one
+// name are one list.
+type hops struct {
+	lines []string // yet to be read
+	line  string   // what is left of the line that is read
+	parse func(element string) netip.Addr
+}
+
+func hopsOf(h http.Header) hops {
+	if lines := h["Forwarded"]; len(lines) > 0 {
+		return hops{lines: lines, parse: forwarded}
+	}
+	return hops{lines: h["X-Forwarded-For"], parse: xForwardedFor}
+}
+
+const space = " \t"
+
+// next is the address in the element before the last that was read: the zero
+// Addr if there is none or it holds no address. Empty elements are no elements.
+func (h *hops) next() netip.Addr {
+	for h.line != "" || len(h.lines) > 0 {
+		if h.line == "" {
+			h.line, h.lines = h.lines[len(h.lines)-1], h.lines[:len(h.lines)-1]
+		}
+		if element := strings.Trim(h.cut(), space); element != "" {
+			return h.parse(element)
+		}
+	}
+	return netip.Addr{}
+}
+
+// cut takes the last element off the line.
+func (h *hops) cut() string {
+	i := lastComma(h.line)
+	element := h.line[i+1:]
+	h.line = h.line[:max(i, 0)]
+	return element
+}
+
+// lastComma is where the last comma outside of quotes is; -1 without one. Read
+// from the end, a quote that somebody opened further to the left can't swallow
+// what a proxy added.
+func lastComma(line string) int {
+	quoted := false
+	for i := len(line) - 1; i >= 0; i-- {
+		switch {
+		case line[i] == '"' && !(quoted && escaped(line[:i])):
+			quoted = !quoted
+		case line[i] == ',' && !quoted:
+			return i
+		}
+	}
+	return -1
+}
+
+// escaped tells whether what follows the text is escaped by its end.
+func escaped(text string) bool {
+	return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1
+}
+
+// xForwardedFor reads 192.0.2.1, 192.0.2.1:80, 2001:db8::1 or [2001:db8::1]:80.
+func xForwardedFor(element string) netip.Addr {
+	if addr, err := netip.ParseAddr(element); err == nil {
+		return addr
+	}
+	return node(element)
+}
+
+// node reads a node of RFC 7239: 192.0.2.1 or [2001:db8::1], and perhaps a port.
+// unknown and obfuscated identifiers, such as _hidden, hold no address.
+func node(text string) netip.Addr {
+	end := strings.IndexByte(text, ':')
+	if strings.HasPrefix(text, "[") {
+		end = strings.IndexByte(text, ']') + 1
+	} else if end < 0 {
+		end = len(text)
+	}
+	host, bracketed := strings.CutPrefix(text[:end], "[")
+	addr, err := netip.ParseAddr(strings.TrimSuffix(host, "]"))
+	if err != nil || addr.Is6() != bracketed || !isPort(text[end:]) {
+		return netip.Addr{}
+	}
+	return addr
+}
+
+// isPort tells a colon and a number of at most 5 digits, or an obfuscated port
+// such as _p1; or nothing.
+func isPort(text string) bool {
+	port, ok := strings.CutPrefix(text, ":")
+	if hidden, is := strings.CutPrefix(port, "_"); ok && is {
+		return hidden != "" && strings.Trim(hidden, letters+digits+"._-") == ""
+	}
+	return text == "" || ok && port != "" && len(port) <= 5 && strings.Trim(port, digits) == ""
+}
+
+const (
+	letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digits  = "0123456789"
+)

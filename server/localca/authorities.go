@@ -1,0 +1,96 @@
+package localca
+
+import (
+	"bytes"
+	"encoding/pem"
+	"slices"
+	"time"
+)
+
+const (
+	// announceBefore is when a successor is made: clients have a year to learn of
+	// it before the first leaf comes from it.
+	announceBefore = 2 * 365 * 24 * time.Hour
+
+	// switchBefore is when leaves come from the successor. An authority that
+	// issues until then issues no leaf that outlives it by much.
+	switchBefore = 365 * 24 * time.Hour
+)
+
+// Authorities are those that clients are to trust, oldest first: one for most
+// of the time, and two while one takes over from the other.
+type Authorities []*CA
+
+// ParseAuthorities reads what [Authorities.PEM] returned, or [CA.PEM]. It fails
+// where [ParseCA] does, and when there is none.
+func ParseAuthorities(text []byte) (Authorities, error) {
+	var all Authorities
+	for first := true; first || len(bytes.TrimSpace(text)) > 0; first = false {
+		one, rest := cutPair(text)
+		ca, err := ParseCA(one)
+		if err != nil {
+			return nil, err
+		}
+		all, text = append(all, ca), rest
+	}
+	return all, nil
+}
+
+// cutPair cuts after the first two blocks: a certificate and its key.
+func cutPair(text []byte) (pair, rest []byte) {
+	rest = text
+	for range 2 {
+		if block, behind := pem.Decode(rest); block != nil {
+			rest = behind
+		}
+	}
+	if len(rest) == len(text) {
+		return text, nil
+	}
+	return text[:len(text)-len(rest)], rest
+}
+
+// PEM returns the certificates and the private keys: secret.
+func (a Authorities) PEM() []byte { return a.join((*CA).PEM) }
+
+// CertificatePEM returns the certificates alone, for clients to trust.
+func (a Authorities) CertificatePEM() []byte { return a.join((*CA).CertificatePEM) }
+
+func (a Authorities) join(text func(*CA) []byte) (all []byte) {
+	for _, ca := range a {
+		all = append(all, text(ca)...)
+	}
+	return all
+}
+
+// Due tells whether there are none, one has expired, or the last one has no more
+// than two years left.
+func (a Authorities) Due(now time.Time) bool {
+	return len(a) == 0 || !now.Before(a[0].NotAfter()) || !now.Add(announceBefore).Before(a[len(a)-1].NotAfter())
+}
+
+// Rotate returns the authorities to trust from now on, when that is due: those
+// that have expired are gone, and where the last one soon does there is another
+// behind it, named as [NewCA] says.
+func (a Authorities) Rotate(now time.Time, name string) (Authorities, error) {
+	next := slices.DeleteFunc(slices.Clone(a), func(ca *CA) bool { return !now.Before(ca.NotAfter()) })
+	if !next.Due(now) {
+		return next, nil
+	}
+	ca, err := NewCA(now, name)
+	if err != nil {
+		return nil, err
+	}
+	return append(next, ca), nil
+}
+
+// Issuer is the authority that leaves come from at now: the oldest that has more
+// than a year left, or else the last. There must be one.
+func (a Authorities) Issuer(now time.Time) *CA {
+	for _, ca := range a {
+		if now.Add(switchBefore).Before(ca.NotAfter()) {
+			return ca
+		}
+	}
+	return a[len(a)-1]
+}
