@@ -46,8 +46,13 @@ func (e *Endpoint) check(tx EventTypes) error {
 	if err := checkOptional("description", e.Description, maxDescriptions); err != nil {
 		return err
 	}
-	if err := checkEndpointSecret(e.Secret); err != nil {
+	if err := checkEndpointSecret("secret", e.Secret); err != nil {
 		return err
+	}
+	if e.OldSecret != "" {
+		if err := checkEndpointSecret("oldSecret", e.OldSecret); err != nil {
+			return err
+		}
 	}
 	return checkEventTypes(tx, e.Events)
 }

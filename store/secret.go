@@ -24,17 +24,17 @@ func NewEndpointSecret() string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(b[:])
 }
 
-func checkEndpointSecret(secret string) error {
+func checkEndpointSecret(field, secret string) error {
 	encoded, found := strings.CutPrefix(secret, secretPrefix)
 	if !found {
-		return Invalid("secret", "must start with %s", secretPrefix)
+		return Invalid(field, "must start with %s", secretPrefix)
 	}
 	b, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	if err != nil || strings.ContainsAny(encoded, "\r\n") {
-		return Invalid("secret", "is %s followed by standard, padded base64", secretPrefix)
+		return Invalid(field, "is %s followed by standard, padded base64", secretPrefix)
 	}
 	if len(b) < minSecretBytes || len(b) > maxSecretBytes {
-		return Invalid("secret", "holds %d bytes; from %d to %d are allowed", len(b), minSecretBytes, maxSecretBytes)
+		return Invalid(field, "holds %d bytes; from %d to %d are allowed", len(b), minSecretBytes, maxSecretBytes)
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func RotateSecret(tx Tx, actorID, orgID, id, secret string, overlap time.Duratio
 	if secret == "" {
 		secret = NewEndpointSecret()
 	}
-	if err := checkEndpointSecret(secret); err != nil {
+	if err := checkEndpointSecret("secret", secret); err != nil {
 		return Endpoint{}, err
 	}
 	if overlap < 0 || overlap > MaxSecretOverlap {
