@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
+
+	"teamdata/store"
 )
 
 // newLog writes text for people on a terminal and JSON for everything else, to
@@ -35,8 +38,30 @@ func (a *appliance) announce() {
 		return
 	}
 	fmt.Printf("teamdata %s\n\n  API        %s/api/v1\n  data file  %s\n  TLS        %s\n\n", version(), a.base(), a.settings.Data, a.tlsMode())
+	if !a.holdsOrg() {
+		data := a.dataFlag()
+		fmt.Printf("It holds no org yet. In another terminal, make one, with its owner and a key:\n\n  teamdata org create --name NAME%[1]s\n"+
+			"  teamdata member add USER --role owner%[1]s\n  teamdata key create --scopes read --created-by USER%[1]s\n\n", data)
+	}
 	fmt.Printf("Try it with a key of your org:\n\n  curl %s-H 'Authorization: Bearer <id>.<secret>' %s/api/v1/members\n\n", a.curlOptions(), a.base())
 	fmt.Print("Stop with Ctrl-C.\n\n")
+}
+
+// holdsOrg tells whether the data file holds an org, as far as it can be read.
+func (a *appliance) holdsOrg() (any bool) {
+	_ = a.store.View(context.Background(), func(tx store.Tx) (err error) {
+		any, err = tx.AnyOrg()
+		return err
+	})
+	return any
+}
+
+// dataFlag is what a command needs to find the data file.
+func (a *appliance) dataFlag() string {
+	if a.settings.Data == defaultData {
+		return ""
+	}
+	return " --data " + shellWord(a.settings.Data)
 }
 
 func (a *appliance) tlsMode() string {

@@ -19,7 +19,7 @@ import (
 //	teamdata ARGS    runs it; with ! it must end with 1, the end of failed work
 //	usage ARGS       runs it; it must end with 2, the end of a wrong command line
 //	keep NAME        keeps what was printed last in the environment
-//	serve [FLAGS]    serves teamdata.db; $URL, $CA and $PID are of that server
+//	serve [FLAGS]    serves teamdata.db; $URL and $CA are of that server
 //	stop, kill9      end the server, as a service manager or a crash does
 //	get PATH [KEY]   asks the API of that server with a key
 //	await TEXT FILE  waits until a file holds a text

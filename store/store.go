@@ -220,7 +220,7 @@ type Mails interface {
 
 // IdempotencyRecords keep first answers for IdempotencyTTL.
 type IdempotencyRecords interface {
-	// IdempotencyRecord is notFound once the record is older than IdempotencyTTL.
+	// IdempotencyRecord is notFound once the record is as old as IdempotencyTTL.
 	IdempotencyRecord(orgID, key string) (IdempotencyRecord, error)
 	AddIdempotencyRecord(IdempotencyRecord) error
 	// ExpireIdempotencyRecords drops up to limit records that are no longer

@@ -1,0 +1,153 @@
+package boltstore
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
+
+// Open reads are counted while they are open, also when there are more than
+// places, and Close of each gives its place back.
+func TestOpenReads(t *testing.T) {
+	f := newFixture(t, Options{NoSync: true})
+	const crowd = 300
+	entered, leave, left := make(chan struct{}), make(chan struct{}), make(chan error)
+	for range crowd {
+		go func() {
+			left <- f.View(bg, func(store.Tx) error {
+				entered <- struct{}{}
+				<-leave
+				return nil
+			})
+		}()
+	}
+	for range crowd {
+		<-entered
+	}
+	st, err := f.Stats()
+	must(t, err)
+	if st.Reads != len(f.watch.reads.began) || st.OldestRead <= 0 {
+		t.Errorf("%d reads are seen, the oldest of %s", st.Reads, st.OldestRead)
+	}
+	close(leave)
+	for range crowd {
+		must(t, <-left)
+	}
+	if n, oldest := f.watch.reads.open(); n != 0 || oldest != 0 {
+		t.Errorf("%d reads are left, the oldest of %s", n, oldest)
+	}
+}
+
+// Free pages are those that bbolt itself counts, few and more than a page's head
+// can say.
+func TestFreePages(t *testing.T) {
+	f := newFixture(t, Options{NoSync: true})
+	for _, kilobytes := range []int{100, 300_000} {
+		must(t, f.db.Update(func(bolt *bbolt.Tx) error {
+			b, err := bolt.CreateBucket([]byte("large"))
+			if err != nil {
+				return err
+			}
+			for i := range kilobytes / 100 {
+				if err := b.Put(fmt.Append(nil, i), make([]byte, 100<<10)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		must(t, f.db.Update(func(bolt *bbolt.Tx) error { return bolt.DeleteBucket([]byte("large")) }))
+		st, err := f.Stats()
+		must(t, err)
+		if want := int64(kilobytes) << 10 / int64(st.PageSize); st.FreePages < want || st.FreePages > want+want/10+50 || st.Size < want*int64(st.PageSize) {
+			t.Errorf("after %d KiB were freed it has %+v", kilobytes, st)
+		}
+	}
+}
+
+// Each commit is told of, with how many updates shared it, and LastCommit follows.
+func TestOnCommit(t *testing.T) {
+	fail := false
+	f := newFixture(t, Options{NoSync: true, BeforeCommit: func() error {
+		if fail {
+			return syscall.ENOSPC
+		}
+		return nil
+	}})
+	var told []Commit
+	f.OnCommit(func(c Commit) { told = append(told, c) })
+	before := time.Now()
+	put := func(tx store.Tx) error { return tx.PutCertificate("a", []byte("b")) }
+	for _, err := range f.batch(put, put, put) {
+		must(t, err)
+	}
+	last := told[len(told)-1]
+	if last.Updates != 3 || last.Took <= 0 || last.Err != nil {
+		t.Errorf("told of %+v", last)
+	}
+	if at := f.LastCommit(); at.Before(before) || at.After(time.Now()) {
+		t.Errorf("the last commit was at %s, not after %s", at, before)
+	}
+	told = nil
+	f.update(func(store.Tx) error { return nil })
+	if len(told) > 0 {
+		t.Errorf("an update without writes is told of as %+v", told)
+	}
+	must(t, f.Probe(bg))
+	if len(told) != 1 || told[0].Err != nil {
+		t.Errorf("a probe is told of as %+v", told)
+	}
+	fail = true
+	if err := f.Probe(bg); !errors.Is(err, syscall.ENOSPC) || !f.LastCommit().IsZero() {
+		t.Errorf("on a full disk a probe ends with %v, and the last commit was at %s", err, f.LastCommit())
+	}
+	if len(told) != 2 || told[1].Err == nil {
+		t.Errorf("a commit that failed is told of as %+v", told)
+	}
+	fail = false
+	must(t, f.Probe(bg))
+}
+
+func TestBacklog(t *testing.T) {
+	f := newFixture(t, Options{NoSync: true})
+	empty, err := f.Backlog(bg)
+	must(t, err)
+	if empty != (Backlog{}) {
+		t.Errorf("of nothing it is %+v", empty)
+	}
+	f.sendTests(5)
+	claims, err := f.Claim(bg, 1, f.now(), 2)
+	must(t, err)
+	must(t, f.attempt(claims.Claims[0].Delivery.ID))
+	f.update(func(tx store.Tx) error {
+		now := tx.Now()
+		failed := store.Attempt{StartedAt: now, EndedAt: now, Status: 500, Reason: "the receiver answered 500"}
+		_, err := store.RecordAttempt(tx, claims.Claims[1].Delivery.ID, failed, store.DefaultRetrySchedule)
+		return err
+	})
+	f.update(func(tx store.Tx) error {
+		_, err := store.ImportEndpoint(tx, store.Endpoint{ID: "whe_2", OrgID: testOrg, URL: "https://receiver.example/2", Events: []string{store.EventMemberAdded}})
+		if err != nil {
+			return err
+		}
+		if _, err = store.SendTest(tx, testOrg, "whe_2"); err != nil {
+			return err
+		}
+		e, err := tx.Endpoint(testOrg, "whe_2")
+		if err != nil {
+			return err
+		}
+		e.DisabledAt = tx.Now()
+		return errors.Join(tx.PutEndpoint(e), tx.PutMail(store.Mail{ID: "mail_1", OrgID: testOrg, CreatedAt: tx.Now()}))
+	})
+	b, err := f.Backlog(bg)
+	must(t, err)
+	if b.Due != 3 || b.Later != 1 || b.Held != 1 || b.Busy != 1 || b.Mails != 1 || b.Capped || b.DueAt.IsZero() || b.MailsAt.IsZero() {
+		t.Errorf("it is %+v", b)
+	}
+}
