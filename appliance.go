@@ -72,7 +72,7 @@ func start(ctx context.Context, s settings, log zerolog.Logger) (a *appliance, e
 	if err = a.wire(); err != nil {
 		return a, err
 	}
-	return a, a.writeReadyFile()
+	return a, writeReadyFile(a.settings.ReadyFile, a.url(), a.caFile)
 }
 
 func (a *appliance) wire() error {

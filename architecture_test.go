@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"server/certificates/acmetest": {"github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
 	"server/ratelimit":             {},
 
-	"web": {"teamdata/store"},
+	"web": {"teamdata/store", "github.com/julienschmidt/httprouter"},
 
 	"admin":        {"teamdata/store", "teamdata/store/strictjson", "teamdata/web", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"admin/cli":    {"teamdata/store", "github.com/spf13/cobra", "github.com/spf13/pflag"},

@@ -21,7 +21,7 @@ import (
 const (
 	healthKept  = time.Second     // how long a look stands for the next
 	commitKept  = 5 * time.Second // how long a commit shows that commits work
-	checkLimit  = 2 * time.Second // how long a check may take
+	checkLimit  = 2 * time.Second // how long a look may take
 	minDiskFree = 1 << 20         // bytes; with less the disk is as good as full
 )
 
@@ -31,7 +31,8 @@ type health struct {
 	stopped    context.Context // done: it is stopping
 	store      *boltstore.Store
 	dispatcher *delivery.Dispatcher
-	folder     string // of the data file
+	folder     string        // of the data file
+	limit      time.Duration // that a look may take
 	log        zerolog.Logger
 
 	last    atomic.Pointer[verdict]
@@ -47,7 +48,7 @@ type verdict struct {
 }
 
 func (a *appliance) newHealth(ctx context.Context) *health {
-	h := &health{stopped: ctx, store: a.store, dispatcher: a.dispatcher, folder: filepath.Dir(a.store.Path()), log: a.log}
+	h := &health{stopped: ctx, store: a.store, dispatcher: a.dispatcher, folder: filepath.Dir(a.store.Path()), limit: checkLimit, log: a.log}
 	h.last.Store(&verdict{failing: []string{"starting"}})
 	return h
 }
@@ -76,7 +77,7 @@ func (h *health) look() *verdict {
 }
 
 func (h *health) check() *verdict {
-	ctx, cancel := context.WithTimeout(context.Background(), checkLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), h.limit)
 	defer cancel()
 	v := &verdict{commit: true}
 	if err := h.checkCommit(ctx); err != nil {
@@ -97,6 +98,11 @@ func (h *health) check() *verdict {
 func (h *health) checkCommit(ctx context.Context) error {
 	if time.Since(h.store.LastCommit()) < commitKept {
 		return nil
+	}
+	select {
+	case <-h.probing: // it has ended since the last look, and says nothing of now
+		h.probing = nil
+	default:
 	}
 	if h.probing == nil {
 		done := make(chan error, 1)
@@ -119,7 +125,7 @@ func (h *health) sayCommit(err error) string {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "the disk is full"
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("not done within %s", checkLimit)
+		return fmt.Sprintf("not done within %s", h.limit)
 	}
 	h.log.Error().Err(err).Msg("the readiness check can't commit")
 	return "the data file can't be written"

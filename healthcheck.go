@@ -1,8 +1,11 @@
+//go:build metrics
+
 package main
 
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -67,15 +70,23 @@ func (q *healthQuestion) ask(ctx context.Context) error {
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		var whole *url.Error
-		if errors.As(err, &whole) {
-			err = whole.Err // it repeats the method and the URL
-		}
-		return fmt.Errorf("the server does not answer: %w", err)
+		return unanswered(err)
 	}
 	defer response.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
 	return judge(response.StatusCode, body)
+}
+
+func unanswered(err error) error {
+	var whole *url.Error
+	if errors.As(err, &whole) {
+		err = whole.Err // it repeats the method and the URL
+	}
+	var unknown x509.UnknownAuthorityError
+	if errors.As(err, &unknown) {
+		return fmt.Errorf("the server's certificate is of a CA that is not trusted here (%w); name the CA's file with --ca-file", err)
+	}
+	return fmt.Errorf("the server does not answer: %w", err)
 }
 
 func judge(status int, body []byte) error {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"io"
 	stdlog "log"
@@ -44,7 +43,7 @@ func (s listenSettings) open(secrets receiver.Secrets, out, said io.Writer) (l *
 	if l.listener, err = listen(s.Listen); err != nil {
 		return nil, err
 	}
-	if err = l.writeReadyFile(); err != nil {
+	if err = writeReadyFile(l.settings.ReadyFile, l.url(), l.caFile); err != nil {
 		l.listener.Close()
 		return nil, err
 	}
@@ -147,23 +146,4 @@ type plainLines struct{ out io.Writer }
 func (p plainLines) Write(text []byte) (int, error) {
 	fmt.Fprintln(p.out, receiver.Plain(strings.TrimSpace(string(text))))
 	return len(text), nil
-}
-
-// writeReadyFile tells a waiting program that the listener is bound.
-func (l *listening) writeReadyFile() error {
-	if l.settings.ReadyFile == "" {
-		return nil
-	}
-	ready, err := json.Marshal(struct {
-		URL    string `json:"url"`
-		PID    int    `json:"pid"`
-		CAFile string `json:"caFile,omitempty"`
-	}{l.url(), os.Getpid(), l.caFile})
-	if err != nil {
-		return err
-	}
-	if err := writeWhole(l.settings.ReadyFile, append(ready, '\n'), 0o644); err != nil {
-		return fmt.Errorf("--ready-file: %w", err)
-	}
-	return nil
 }

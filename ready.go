@@ -35,20 +35,21 @@ func (a *appliance) base() string {
 	return fmt.Sprintf("%s://%s", scheme, net.JoinHostPort(host, fmt.Sprint(address.Port)))
 }
 
-// writeReadyFile tells a waiting program that the listener is bound.
-func (a *appliance) writeReadyFile() error {
-	if a.settings.ReadyFile == "" {
+// writeReadyFile tells a waiting program that the listener is bound. Without a
+// file there is nobody to tell.
+func writeReadyFile(file, url, caFile string) error {
+	if file == "" {
 		return nil
 	}
 	ready, err := json.Marshal(struct {
 		URL    string `json:"url"`
 		PID    int    `json:"pid"`
 		CAFile string `json:"caFile,omitempty"`
-	}{a.url(), os.Getpid(), a.caFile})
+	}{url, os.Getpid(), caFile})
 	if err != nil {
 		return err
 	}
-	if err := writeWhole(a.settings.ReadyFile, append(ready, '\n'), 0o644); err != nil {
+	if err := writeWhole(file, append(ready, '\n'), 0o644); err != nil {
 		return fmt.Errorf("--ready-file: %w", err)
 	}
 	return nil

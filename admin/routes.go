@@ -2,12 +2,10 @@ package admin
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/julienschmidt/httprouter"
 
-	"teamdata/store"
+	"teamdata/web"
 )
 
 // basePath stands before the path of every route.
@@ -130,29 +128,10 @@ func (a *Admin) newFace(checkWho func(*exchange) error) http.Handler {
 	return f.router
 }
 
-// checkRoute answers 404 and 405. The router takes an empty path parameter for
-// a value; such a path is no route.
+// checkRoute answers 404 and 405.
 func (x *exchange) checkRoute() error {
-	if x.route != nil && !hasEmpty(x.params) {
+	if x.route != nil && !web.HasEmpty(x.params) {
 		return nil
 	}
-	allowed := x.f.allowedMethods(x.r.URL.Path)
-	if len(allowed) == 0 {
-		return store.Errorf(store.CodeNotFound, "There is no such route. The routes begin with %s/, such as %[1]s/status.", basePath)
-	}
-	allow := strings.Join(allowed, ", ")
-	x.w.Header()["Allow"] = []string{allow}
-	return store.Errorf(store.CodeMethodNotAllowed, "This route takes %s only.", allow)
-}
-
-func (f *face) allowedMethods(path string) []string {
-	methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
-	return slices.DeleteFunc(methods, func(method string) bool {
-		handle, params, _ := f.router.Lookup(method, path)
-		return handle == nil || hasEmpty(params)
-	})
-}
-
-func hasEmpty(params httprouter.Params) bool {
-	return slices.ContainsFunc(params, func(p httprouter.Param) bool { return p.Value == "" })
+	return web.NoRoute(x.f.router, x.r.URL.Path, basePath, "/status", x.w.Header())
 }

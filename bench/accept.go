@@ -10,7 +10,7 @@ const (
 )
 
 // testAnswerBytes is about the size of the answer to a test, head and body.
-const testAnswerBytes = 228
+const testAnswerBytes = 272
 
 // measureAccept measures accepting alone: no more than one delivery is under
 // way.

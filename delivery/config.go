@@ -36,7 +36,8 @@ type Config struct {
 	Mailed func()
 	// resolver looks names up; nil means the system's. Tests bring their own.
 	resolver *net.Resolver
-	watch    *watch
+	// watch is told of attempts.
+	watch *watch
 	// Log takes what an operator should know. Default: nothing is logged.
 	Log *zerolog.Logger
 }

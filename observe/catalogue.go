@@ -16,7 +16,7 @@ type Entry struct {
 // of the process, go_* and process_*.
 var Catalogue = []Entry{
 	{"teamdata_build_info", "gauge", []string{"version"}, "1, with the version of the program."},
-	{"teamdata_ready", "gauge", nil, "1 while GET /readyz answers 200, else 0."},
+	{"teamdata_ready", "gauge", nil, "1 while GET /readyz answers 200, else 0. A scrape asks it."},
 
 	{"teamdata_http_requests_total", "counter", []string{"route", "code"}, "Requests by the pattern of their route and the status of their answer; 0 is an answer that was broken off."},
 	{"teamdata_http_request_duration_seconds", "histogram", []string{"route"}, "Time from a request's arrival to the end of its answer."},

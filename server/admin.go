@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 )
@@ -31,4 +32,5 @@ func (s *Server) front(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.admin.ServeHTTP(noting{w, &x.seen}, r)
+	x.seen.status = cmp.Or(x.seen.status, http.StatusOK) // what net/http answers for a handler that doesn't
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"net/http"
 	"time"
+
+	"teamdata/web"
 )
 
 // Observer is who looks after a server. Its zero value sees nothing.
@@ -173,7 +175,8 @@ func (x *exchange) note(status, bytes int) {
 	}
 }
 
-// noting notes what another handler answers.
+// noting notes what another handler answers. http.MaxBytesReader doesn't see
+// through it, so that it closes the connection of a request that is too large.
 type noting struct {
 	http.ResponseWriter
 	seen *seen
@@ -182,6 +185,9 @@ type noting struct {
 func (n noting) WriteHeader(status int) {
 	if n.seen.status < http.StatusOK { // none, or one that another follows
 		n.seen.status = status
+	}
+	if status == http.StatusRequestEntityTooLarge {
+		n.Header()["Connection"] = web.Close
 	}
 	n.ResponseWriter.WriteHeader(status)
 }

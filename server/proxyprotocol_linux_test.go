@@ -29,7 +29,9 @@ func (w *world) askThrough(peer string, header []byte, secure bool) (rawAnswer, 
 		}
 		c = over
 	}
-	io.WriteString(c, "GET /api/v1/members HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_read."+fixtureSecret+"\r\n\r\n")
+	if _, err := io.WriteString(c, "GET /api/v1/members HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_read."+fixtureSecret+"\r\n\r\n"); err != nil {
+		return rawAnswer{}, err
+	}
 	from := bufio.NewReader(c)
 	if _, err := from.Peek(1); err != nil {
 		return rawAnswer{}, err

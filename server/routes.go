@@ -2,12 +2,11 @@ package server
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/julienschmidt/httprouter"
 
 	"teamdata/store"
+	"teamdata/web"
 )
 
 // basePath stands before the path of every route.
@@ -49,29 +48,10 @@ func (s *Server) newRouter() *httprouter.Router {
 	return router
 }
 
-// checkRoute answers 404 and 405. The router takes an empty path parameter for
-// a value; such a path is no route.
+// checkRoute answers 404 and 405.
 func (x *exchange) checkRoute() error {
-	if x.route != nil && !hasEmpty(x.params) {
+	if x.route != nil && !web.HasEmpty(x.params) {
 		return nil
 	}
-	allowed := x.s.allowedMethods(x.r.URL.Path)
-	if len(allowed) == 0 {
-		return store.Errorf(store.CodeNotFound, "There is no such route. The routes begin with %s/, such as %[1]s/members.", basePath)
-	}
-	allow := strings.Join(allowed, ", ")
-	x.w.Header()["Allow"] = []string{allow}
-	return store.Errorf(store.CodeMethodNotAllowed, "This route takes %s only.", allow)
-}
-
-func (s *Server) allowedMethods(path string) []string {
-	methods := []string{http.MethodGet, http.MethodHead, http.MethodPost}
-	return slices.DeleteFunc(methods, func(method string) bool {
-		handle, params, _ := s.router.Lookup(method, path)
-		return handle == nil || hasEmpty(params)
-	})
-}
-
-func hasEmpty(params httprouter.Params) bool {
-	return slices.ContainsFunc(params, func(p httprouter.Param) bool { return p.Value == "" })
+	return web.NoRoute(x.s.router, x.r.URL.Path, basePath, "/members", x.w.Header())
 }

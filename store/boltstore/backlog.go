@@ -33,7 +33,10 @@ const maxMails = 1000
 func (s *Store) Backlog(ctx context.Context) (b Backlog, err error) {
 	err = s.view(func(t *tx) error {
 		c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
-		for key, _ := c.First(); key != nil && ctx.Err() == nil; {
+		for key, _ := c.First(); key != nil; {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			number, _, _ := readPlaceKey(key)
 			if err := t.countWaiting(&b, number); err != nil {
 				return err

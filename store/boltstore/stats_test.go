@@ -2,7 +2,8 @@ package boltstore
 
 import (
 	"errors"
-	"fmt"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -44,29 +45,46 @@ func TestOpenReads(t *testing.T) {
 	}
 }
 
-// Free pages are those that bbolt itself counts, few and more than a page's head
-// can say.
+// The count of free pages is bbolt's own, for few pages and for more than a
+// page's head can say.
 func TestFreePages(t *testing.T) {
-	f := newFixture(t, Options{NoSync: true})
-	for _, kilobytes := range []int{100, 300_000} {
-		must(t, f.db.Update(func(bolt *bbolt.Tx) error {
-			b, err := bolt.CreateBucket([]byte("large"))
+	const pageSize = 1024 // small, so that many pages are a small file
+	path := filepath.Join(t.TempDir(), "small.db")
+	db, err := bbolt.Open(path, fileMode, &bbolt.Options{PageSize: pageSize, NoSync: true})
+	must(t, err)
+	defer db.Close()
+	for _, pages := range []int{100, 70_000} {
+		large := []byte("large")
+		must(t, db.Update(func(bolt *bbolt.Tx) error {
+			b, err := bolt.CreateBucket(large)
 			if err != nil {
 				return err
 			}
-			for i := range kilobytes / 100 {
-				if err := b.Put(fmt.Append(nil, i), make([]byte, 100<<10)); err != nil {
-					return err
-				}
-			}
-			return nil
+			return b.Put(large, make([]byte, pages*pageSize))
 		}))
-		must(t, f.db.Update(func(bolt *bbolt.Tx) error { return bolt.DeleteBucket([]byte("large")) }))
-		st, err := f.Stats()
+		must(t, db.Update(func(bolt *bbolt.Tx) error { return bolt.DeleteBucket(large) }))
+		file, err := os.Open(path)
 		must(t, err)
-		if want := int64(kilobytes) << 10 / int64(st.PageSize); st.FreePages < want || st.FreePages > want+want/10+50 || st.Size < want*int64(st.PageSize) {
-			t.Errorf("after %d KiB were freed it has %+v", kilobytes, st)
-		}
+		must(t, db.View(func(bolt *bbolt.Tx) error {
+			free, err := freeCount(file, bolt, pageSize)
+			stats := db.Stats()
+			if want := int64(stats.FreePageN + stats.PendingPageN); free != want || free < int64(pages) {
+				t.Errorf("%d pages are free, not %d", free, want)
+			}
+			return err
+		}))
+		file.Close()
+	}
+}
+
+func TestStats(t *testing.T) {
+	f := newFixture(t, Options{NoSync: true})
+	st, err := f.Stats()
+	must(t, err)
+	info, err := os.Stat(f.path)
+	must(t, err)
+	if st.Size != info.Size() || st.PageSize != os.Getpagesize() || st.FreePages < 1 || st.Reads != 0 {
+		t.Errorf("it says %+v", st)
 	}
 }
 

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"teamdata/server"
+)
+
+// On a full disk readyz says so, livez doesn't mind, the log tells it once, and
+// without a restart it is ready again when there is room.
+func TestReadyOnFullDisk(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
+		mustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
+	}
+	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
+	p := serveProcess(t, filepath.Join(disk, "teamdata.db"), "--seed", "testdata/example.json", "--client-rate", "0", "--key-rate", "0")
+	if status, body := p.health(server.ReadyPath); status != 200 {
+		t.Fatalf("it begins with %d %s", status, body)
+	}
+
+	ballast := filepath.Join(disk, "ballast")
+	fill(t, ballast)
+	var body string
+	p.await("a 503 of readyz", func() bool {
+		var status int
+		status, body = p.health(server.ReadyPath)
+		return status == 503
+	})
+	if !strings.HasPrefix(body, "disk: ") && !strings.HasPrefix(body, "commit: the disk is full\n") || strings.Contains(body, disk) {
+		t.Errorf("on a full disk it says %s", body)
+	}
+	if status, _ := p.health(server.LivePath); status != 200 {
+		t.Errorf("on a full disk livez is answered %d", status)
+	}
+
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	p.await("a 200 of readyz", func() bool {
+		status, _ := p.health(server.ReadyPath)
+		return status == 200
+	})
+	log := p.out.String()
+	if strings.Count(log, `"message":"not ready"`) == 0 || strings.Count(log, `"message":"ready again"`) == 0 {
+		t.Errorf("the log says\n%s", log)
+	}
+}
+
+// fill writes a file until the disk is full.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+}

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/admin/socket"
+	"teamdata/server"
+	"teamdata/store/boltstore"
+)
+
+// health asks a health check of the public listener.
+func (p *process) health(path string) (status int, body string) {
+	p.t.Helper()
+	return ask(p.t, p.client, p.url+path)
+}
+
+func ask(t testing.TB, client *http.Client, url string) (status int, body string) {
+	t.Helper()
+	r, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, string(text)
+}
+
+// socketClient asks over the admin socket of a data file.
+func socketClient(data string) *http.Client {
+	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return socket.Dial(ctx, socketPath("", data))
+		},
+	}}
+}
+
+// The health checks answer on both faces, beyond every limit, and make no commit
+// while nobody asks.
+func TestHealthChecks(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	p := serveProcess(t, data, "--client-rate", "1")
+	for range 5 {
+		for _, path := range []string{server.LivePath, server.ReadyPath} {
+			if status, body := p.health(path); status != 200 || body != "ok\n" {
+				t.Fatalf("%s is answered %d %s", path, status, body)
+			}
+			if status, body := ask(t, socketClient(data), "http://teamdata"+path); status != 200 || body != "ok\n" {
+				t.Fatalf("on the socket %s is answered %d %s", path, status, body)
+			}
+		}
+	}
+	if status, _ := ask(t, socketClient(data), "http://teamdata/admin/v1/status"); status != 200 {
+		t.Errorf("beside them the admin API answers %d", status)
+	}
+}
+
+// A look stands for those that follow, so that a crowd costs no more than one.
+func TestHealthIsKept(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	a, err := start(ctx, settings{Data: filepath.Join(t.TempDir(), "teamdata.db"), Listen: "127.0.0.1:0", HTTP: true}, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	h := a.newHealth(ctx)
+	h.limit = 50 * time.Millisecond
+	v := h.look()
+	if got := strings.Join(v.failing, "; "); got != "dispatcher: it does not answer" || !v.commit {
+		t.Errorf("with a dispatcher that doesn't run, it says %s", got)
+	}
+	if h.look() != v {
+		t.Error("a second look at once is another one")
+	}
+	v.at = v.at.Add(-healthKept)
+	h.looking.Lock() // as one does who looks
+	if h.look() != v {
+		t.Error("who asks while another looks is not answered at once")
+	}
+	h.looking.Unlock()
+	committed := a.store.LastCommit()
+	if h.check(); !a.store.LastCommit().Equal(committed) {
+		t.Error("it made a commit though there was one just now")
+	}
+	stop()
+	if got := h.failing(ctx); len(got) != 1 || got[0] != "stopping" {
+		t.Errorf("after the stop it says %v", got)
+	}
+}
+
+// Commits that fail or hang are told of without a word of the error, which names
+// files, and the next look tries again.
+func TestHealthOfCommits(t *testing.T) {
+	var fault error
+	hang := make(chan struct{})
+	close(hang)
+	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true, BeforeCommit: func() error {
+		<-hang
+		return fault
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	h := &health{stopped: t.Context(), store: s, limit: 20 * time.Millisecond, log: zerolog.Nop()}
+	look := func(want string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), h.limit)
+		defer cancel()
+		got := "ok"
+		if err := h.checkCommit(ctx); err != nil {
+			got = h.sayCommit(err)
+		}
+		if got != want {
+			t.Errorf("it says %q, not %q", got, want)
+		}
+	}
+	fault = fmt.Errorf("write %s: %w", s.Path(), syscall.ENOSPC)
+	look("the disk is full")
+	fault = fmt.Errorf("write %s: broken", s.Path())
+	look("the data file can't be written")
+	fault, hang = nil, make(chan struct{})
+	look("not done within 20ms")
+	first := h.probing
+	look("not done within 20ms")
+	if h.probing != first {
+		t.Error("a second probe was begun while the first hangs")
+	}
+	close(hang)
+	h.limit = time.Minute
+	look("ok")
+	look("ok")
+}
+
+// manager is a service manager that listens as systemd does.
+type manager struct {
+	*testing.T
+	conn *net.UnixConn
+}
+
+func newManager(t *testing.T) *manager {
+	path := filepath.Join(t.TempDir(), "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	t.Setenv("NOTIFY_SOCKET", path)
+	return &manager{t, conn}
+}
+
+// next is what comes next, within half a minute.
+func (m *manager) next() string {
+	m.Helper()
+	m.conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+	b := make([]byte, 1000)
+	n, err := m.conn.Read(b)
+	if err != nil {
+		m.Fatal(err)
+	}
+	return string(b[:n])
+}
+
+func TestNotify(t *testing.T) {
+	m := newManager(t)
+	t.Setenv("WATCHDOG_USEC", "20000")
+	p := serveProcess(t, filepath.Join(t.TempDir(), "teamdata.db"))
+	if got := m.next(); got != "READY=1" {
+		t.Errorf("the first is %s", got)
+	}
+	for range 3 {
+		if got := m.next(); got != "WATCHDOG=1" {
+			t.Errorf("while it runs it says %s", got)
+		}
+	}
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	got := m.next()
+	for got == "WATCHDOG=1" {
+		got = m.next()
+	}
+	if got != "STOPPING=1" {
+		t.Errorf("at the end it says %s", got)
+	}
+	if err := p.cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, p.out)
+	}
+}
+
+// A watchdog of another process, or none at all, is not fed.
+func TestWatchdogEvery(t *testing.T) {
+	for _, test := range []struct {
+		usec, pid string
+		want      time.Duration
+	}{
+		{"", "", 0}, {"x", "", 0}, {"-1", "", 0}, {"2000000", "1", 0}, {"2000000", "", time.Second},
+	} {
+		t.Setenv("WATCHDOG_USEC", test.usec)
+		t.Setenv("WATCHDOG_PID", test.pid)
+		if got := watchdogEvery(); got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
+
+// The request log of the real program: its lines are JSON, and hold nothing that
+// was planted.
+func TestRequestLog(t *testing.T) {
+	p := serveProcess(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", "testdata/example.json", "--access-log", "all")
+	const planted = "PLANTED"
+	p.must("GET", "/members?limit=1&secret="+planted, readKey, "Cookie", planted, "X-Request-Id", "mine")
+	p.must("POST", "/webhooks/"+planted+"/test", writeKey, "Idempotency-Key", planted)
+	p.must("GET", "/members", "key_read."+planted)
+	if err := p.stop(); err != nil {
+		t.Fatal(err)
+	}
+	var routes []string
+	for _, line := range p.out.lines() {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		if fields["message"] == "request" {
+			routes = append(routes, fields["route"].(string))
+		}
+	}
+	if got := strings.Join(routes, " "); got != "/api/v1/members /api/v1/webhooks/:id/test /api/v1/members" {
+		t.Errorf("it logged %s", got)
+	}
+	for _, secret := range []string{planted, "example-reader-secret", "example-writer-secret"} {
+		if strings.Contains(p.out.String(), secret) {
+			t.Errorf("the log holds %s:\n%s", secret, p.out)
+		}
+	}
+}
+
+func TestObserveFlags(t *testing.T) {
+	for flag, want := range map[string]string{
+		"--access-log=some":     "is none of all, errors, off",
+		"--access-log-sample=0": "is 1 or more",
+		"--metrics=9464":        "is not host:port",
+	} {
+		out, err := run(t, "serve", "--data", filepath.Join(t.TempDir(), "a.db"), "--listen", "127.0.0.1:0", flag)
+		if _, failed := err.(*exec.ExitError); !failed || !strings.Contains(out, want) {
+			t.Errorf("%s: %v %s", flag, err, out)
+		}
+	}
+	if _, err := os.Stat("teamdata.db"); err == nil {
+		t.Error("a data file was made")
+	}
+}

@@ -1,0 +1,245 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// lines are those of the log, as JSON.
+func (w *world) lines() (lines []map[string]any) {
+	w.Helper()
+	for line := range strings.Lines(w.log.String()) {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			w.Fatalf("%v in the line %s", err, line)
+		}
+		lines = append(lines, fields)
+	}
+	return lines
+}
+
+// A line of the access log has its fields and no more. What a client sends beside
+// them, secrets above all, is in no line.
+func TestAccessLog(t *testing.T) {
+	const planted = "PLANTED"
+	w := newWorld(t, Config{Admin: http.NotFoundHandler()})
+	w.server.Observe(Observer{AccessLog: LogAll})
+	w.do(request("GET", "/api/v1/members?limit=2&token="+planted, "key_read", "X-Request-Id", "abc-1"))
+	w.do(request("POST", "/api/v1/webhooks/"+planted+"/test", "key_write", "Cookie", planted, "Idempotency-Key", planted))
+	w.do(request("GET", "/"+planted, ""))
+	w.do(request(planted, "/api/v1/members", "", "Authorization", "Bearer key_read."+planted, "X-Request-Id", planted+"!"))
+	w.do(request("GET", "/admin/v1/orgs/"+planted, ""))
+	w.do(request("GET", "/api/v1/members", "key_expired"))
+
+	if log := w.log.String(); strings.Contains(log, planted) || strings.Contains(log, fixtureSecret) {
+		t.Errorf("the log holds a secret:\n%s", log)
+	}
+	lines := w.lines()
+	for i, want := range []string{
+		"GET /api/v1/members 200 org_acme key_read",
+		"POST /api/v1/webhooks/:id/test 404 org_acme key_write",
+		"GET none 404 <nil> <nil>",
+		"other none 405 <nil> <nil>",
+		"GET /admin/* 404 <nil> <nil>",
+		"GET /api/v1/members 401 org_acme key_expired",
+	} {
+		if i >= len(lines) {
+			t.Fatalf("there are only %d lines", len(lines))
+		}
+		l := lines[i]
+		if got := fmt.Sprint(l["method"], " ", l["route"], " ", l["status"], " ", l["org"], " ", l["key"]); got != want {
+			t.Errorf("line %d is of %s, not %s", i, got, want)
+		}
+	}
+	fields := slices.Sorted(maps.Keys(lines[0]))
+	if want := "[bytes client key level message method ms org requestId route status]"; fmt.Sprint(fields) != want {
+		t.Errorf("a line has the fields %v, not %s", fields, want)
+	}
+	if l := lines[0]; l["requestId"] != "abc-1" || l["client"] != "192.0.2.1" || l["level"] != "info" || l["bytes"].(float64) < 100 || l["ms"].(float64) < 0 {
+		t.Errorf("the first line is %v", l)
+	}
+}
+
+func TestWhatIsLogged(t *testing.T) {
+	for _, test := range []struct {
+		log    AccessLog
+		sample int
+		want   string // statuses of the lines
+	}{
+		{LogOff, 0, "[]"},
+		{LogErrors, 0, "[404 404 500]"},
+		{LogErrors, 2, "[404 500]"},
+		{LogAll, 1, "[200 200 404 404 200 429 500]"},
+		{LogAll, 5, "[200 500]"},
+	} {
+		w := newWorld(t, Config{ClientRate: 3, Admin: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusInternalServerError)
+		})})
+		w.server.Observe(Observer{AccessLog: test.log, AccessLogSample: test.sample})
+		for _, path := range []string{"/api/v1/members", "/api/v1/members", "/a", "/b"} {
+			w.do(request("GET", path, "key_read"))
+		}
+		w.do(request("GET", "/api/v1/audit-log", "key_read"))
+		w.do(request("GET", "/api/v1/audit-log", "key_read"))
+		w.clock.pass(time.Hour)
+		w.do(request("GET", "/admin/v1/status", ""))
+		var got []string
+		for _, line := range w.lines() {
+			got = append(got, fmt.Sprint(line["status"]))
+		}
+		if fmt.Sprint(got) != test.want {
+			t.Errorf("%s, one in %d: logged %v, not %s", test.log, test.sample, got, test.want)
+		}
+	}
+}
+
+// A request id is the client's if it is well formed, else a new one; it is always
+// answered.
+func TestRequestID(t *testing.T) {
+	w := newWorld(t, Config{})
+	long := strings.Repeat("x", 65)
+	for given, kept := range map[string]bool{
+		"a": true, "Az09_-": true, long[:64]: true,
+		"": false, long: false, "a b": false, "a.b": false, "é": false, "[": false, "@": false, "`": false, "{": false, "a\"": false,
+	} {
+		answer := w.do(request("GET", "/nowhere", "", requestIDHeader, given))
+		got := header(answer, requestIDHeader)
+		if len(got) != 1 || (got[0] == given) != kept || !isRequestID(got[0]) {
+			t.Errorf("given %q, answered %q", given, got)
+		}
+	}
+	first, second := w.do(request("GET", "/", "")), w.do(request("GET", "/", ""))
+	if first.Header().Get(requestIDHeader) == second.Header().Get(requestIDHeader) {
+		t.Error("two requests got the same id")
+	}
+	twice := w.do(request("GET", "/", "", requestIDHeader, "a", requestIDHeader, "b"))
+	if id := twice.Header().Get(requestIDHeader); id == "a" || id == "b" {
+		t.Errorf("of two ids %q was taken", id)
+	}
+}
+
+// Who looks on is told the pattern of a route that Routes has, never the path.
+func TestAnswered(t *testing.T) {
+	w := newWorld(t, Config{KeyRate: 2, ClientRate: 5, Admin: http.NotFoundHandler()})
+	var answered, limited []string
+	w.server.Observe(Observer{
+		Answered: func(route string, status int, took time.Duration) {
+			if !slices.Contains(Routes(), route) || took <= 0 {
+				t.Errorf("told of %q, which took %s", route, took)
+			}
+			answered = append(answered, fmt.Sprint(route, " ", status))
+		},
+		Limited: func(limit string) { limited = append(limited, limit) },
+	})
+	for range 3 {
+		w.do(request("GET", "/api/v1/members", "key_read"))
+	}
+	w.do(request("HEAD", "/api/v1/webhooks/x/test", "")) // no route takes it, and no limit counts it
+	w.do(request("GET", "/admin/v1/status", ""))
+	w.do(request("GET", "/admin/v1/status", ""))
+	w.do(request("GET", "/admin/v1/status", ""))
+	want := "[/api/v1/members 200 /api/v1/members 200 /api/v1/members 429 none 405 /admin/* 404 /admin/* 404 /admin/* 429]"
+	if got := fmt.Sprint(answered); got != want {
+		t.Errorf("told of %s, not %s", got, want)
+	}
+	if fmt.Sprint(limited) != "[key client]" {
+		t.Errorf("told of the limits %v", limited)
+	}
+}
+
+// Beneath another handler the connection is as it is without us: one whose request
+// is too large is closed, and what is answered in parts goes out in parts.
+func TestNotingTheAdminAPI(t *testing.T) {
+	w := newWorld(t, Config{Admin: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch _, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 10)); {
+		case err != nil:
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+		case r.ContentLength > 0:
+			io.WriteString(w, "parts")
+			if err := http.NewResponseController(w).Flush(); err != nil {
+				t.Error(err)
+			}
+		}
+	})})
+	var answered []string
+	w.server.Observe(Observer{AccessLog: LogAll, Answered: func(_ string, status int, _ time.Duration) {
+		answered = append(answered, fmt.Sprint(status))
+	}})
+	for _, test := range []struct {
+		body   string
+		status int
+		closed bool
+	}{{"", 200, false}, {"short", 200, false}, {"longer than ten bytes", 413, true}} {
+		answer, err := http.Post("http://"+w.listen()+"/admin/v1/x", "text/plain", strings.NewReader(test.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode != test.status || answer.Close != test.closed {
+			t.Errorf("%q is answered %d, closed: %t", test.body, answer.StatusCode, answer.Close)
+		}
+	}
+	w.server.Shutdown(t.Context()) // waits for what is told after an answer
+	if fmt.Sprint(answered) != "[200 200 413]" {
+		t.Errorf("told of %v", answered)
+	}
+	if lines := w.lines(); len(lines) != 3 || lines[1]["bytes"] != 5.0 {
+		t.Errorf("logged %v", lines)
+	}
+}
+
+// The health checks are answered without a key, outside of all limits, and not
+// logged.
+func TestHealth(t *testing.T) {
+	w := newWorld(t, Config{ClientRate: 1, KeyRate: 1})
+	var failing []string
+	w.server.Observe(Observer{AccessLog: LogAll, Failing: func(context.Context) []string { return failing }})
+	for _, test := range []struct {
+		failing []string
+		path    string
+		status  int
+		body    string
+	}{
+		{nil, LivePath, 200, "ok\n"},
+		{nil, ReadyPath, 200, "ok\n"},
+		{[]string{"disk: 0 KiB are free", "commit: the disk is full"}, LivePath, 200, "ok\n"},
+		{[]string{"disk: 0 KiB are free", "commit: the disk is full"}, ReadyPath, 503, "disk: 0 KiB are free\ncommit: the disk is full\n"},
+	} {
+		failing = test.failing
+		answer := w.do(request("GET", test.path, ""))
+		if answer.Code != test.status || answer.Body.String() != test.body {
+			t.Errorf("%s is answered %d %q", test.path, answer.Code, answer.Body)
+		}
+		if kind := answer.Header().Get("Content-Type"); kind != "text/plain; charset=utf-8" {
+			t.Errorf("the answer is %s", kind)
+		}
+		if head := w.do(request("HEAD", test.path, "")); head.Code != test.status {
+			t.Errorf("HEAD %s is answered %d", test.path, head.Code)
+		}
+	}
+	if log := w.log.String(); log != "" {
+		t.Errorf("the log says %s", log)
+	}
+	if answer := w.do(request("POST", LivePath, "")); answer.Code != 404 {
+		t.Errorf("a POST is answered %d", answer.Code)
+	}
+	w.server.farewell = 0
+	if err := w.server.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if answer := w.do(request("GET", ReadyPath, "")); answer.Code != 503 || answer.Body.String() != "stopping\n" {
+		t.Errorf("while it stops it is answered %d %q", answer.Code, answer.Body)
+	}
+	if answer := w.do(request("GET", LivePath, "")); answer.Code != 200 {
+		t.Errorf("while it stops %s is answered %d", LivePath, answer.Code)
+	}
+}
