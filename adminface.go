@@ -58,7 +58,9 @@ func newAdmin(s *boltstore.Store, log zerolog.Logger, served func(*admin.Status)
 // wireAdmin makes what answers the admin API while the data file is served.
 func (a *appliance) wireAdmin() {
 	since := time.Now().UTC()
-	a.admin = newAdmin(a.store, a.log, func(s *admin.Status) { s.Since, s.Addresses = since, []string{a.url()} })
+	a.admin = newAdmin(a.store, a.log, func(s *admin.Status) {
+		s.Since, s.Addresses, s.Certificates = since, []string{a.url()}, a.certificateStatus()
+	})
 	a.socket.http = http.Server{
 		Handler:           a.admin.Local(),
 		ReadHeaderTimeout: 10 * time.Second,

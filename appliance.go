@@ -100,6 +100,7 @@ func (a *appliance) run(ctx context.Context) error {
 	aside.Go(func() { a.mailer.Run(ctx, grace) })
 	aside.Go(func() { a.sweep(ctx) })
 	aside.Go(func() { a.keepSecure(ctx) })
+	aside.Go(func() { a.watchCertificates(ctx) })
 	aside.Go(func() { a.backUp(ctx) })
 
 	var failed error

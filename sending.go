@@ -92,6 +92,8 @@ func (s *settings) checkMail() error {
 	switch {
 	case s.SMTPURL != "" && s.MailFrom == "":
 		return errors.New("--smtp-url needs --mail-from, the address that mail comes from, such as teamdata@example.com")
+	case s.SMTPURL == "" && s.OperatorMail != "":
+		return errors.New("--operator-mail needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587")
 	case s.SMTPURL == "" && s.MailFrom != "":
 		return errors.New("--mail-from needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587")
 	}

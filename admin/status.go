@@ -19,8 +19,21 @@ func (x *exchange) readStatus() error {
 	}
 	x.send(ok(newObject().text("version", x.f.config.Version).text("dataFile", s.DataFile).
 		number("size", s.Size).number("schema", int64(s.Schema)).flag("sealed", s.Sealed).
-		time("since", s.Since).texts("addresses", s.Addresses).raw("waiting", waiting).end()))
+		time("since", s.Since).texts("addresses", s.Addresses).
+		raw("certificates", certificatesJSON(s.Certificates)).raw("waiting", waiting).end()))
 	return nil
+}
+
+func certificatesJSON(certificates []Certificate) []byte {
+	list := []byte{'['}
+	for i, c := range certificates {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, newObject().text("name", c.Name).time("notAfter", c.NotAfter).time("nextRenewal", c.NextRenewal).
+			nullable("lastError", c.LastError).time("lastErrorAt", c.LastErrorAt).end()...)
+	}
+	return append(list, ']')
 }
 
 // maxCounted is where the counting of mails ends.

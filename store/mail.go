@@ -21,6 +21,18 @@ type Mail struct {
 // eventType, attempts, lastAttemptAt and lastReason.
 const MailEndpointDisabled = "endpointDisabled"
 
+// MailCertificateExpiring is the template of the mail that tells the operator of
+// a certificate that was not renewed in time. Its values are certificate,
+// expiresAt, and lastReason, which is empty when nothing is known to have failed.
+const MailCertificateExpiring = "certificateExpiring"
+
+// MailOperator queues a mail to the operator, which belongs to no org.
+func MailOperator(tx Tx, to, template string, values map[string]string) error {
+	return tx.PutMail(Mail{
+		ID: tx.NewID(PrefixMail), To: to, Template: template, Values: values, CreatedAt: tx.Now(), DueAt: tx.Now(),
+	})
+}
+
 // MailTTL is how long a mail may wait: what could not be sent by then is no
 // news any more.
 const MailTTL = 3 * 24 * time.Hour

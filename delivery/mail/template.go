@@ -16,7 +16,8 @@ var files embed.FS
 // templates are the mails that there are, by name. Each has two files: NAME.txt
 // with the text and the subject, NAME.html with the same again.
 var templates = map[string]pair{
-	"endpointDisabled": load("endpointDisabled"),
+	"endpointDisabled":    load("endpointDisabled"),
+	"certificateExpiring": load("certificateExpiring"),
 }
 
 type pair struct {

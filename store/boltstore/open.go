@@ -146,6 +146,9 @@ func (s *Store) prepare() error {
 	if found == schemaVersion && !s.sealedNow {
 		return nil
 	}
+	if found > 0 && found < schemaVersion {
+		return s.bringUp(found)
+	}
 	return s.db.Update(func(bolt *bbolt.Tx) error { return s.upgrade(bolt, found) })
 }
 

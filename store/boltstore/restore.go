@@ -37,14 +37,17 @@ func Restore(ctx context.Context, backup, path string, now time.Time) (kept stri
 	return old.replaceBy(t, now)
 }
 
-const keptInfix = ".before-restore-"
+const (
+	keptInfix = ".before-restore-"
+	keptTime  = "20060102T150405Z" // in UTC
+)
 
 // replaceBy keeps the old file under a second name, and gives its place away.
 func (o *owned) replaceBy(t *temp, now time.Time) (kept string, err error) {
 	if o.file == nil {
 		return "", t.placeNew()
 	}
-	kept = o.path + keptInfix + now.UTC().Format("20060102T150405Z")
+	kept = o.path + keptInfix + now.UTC().Format(keptTime)
 	if err := o.keep(kept); err != nil {
 		return "", err
 	}

@@ -23,7 +23,8 @@ type Options struct {
 	// Sealer seals the file's secrets; nil leaves them in plain text. A file is
 	// sealed as a whole, and from then on opens with its Sealer alone.
 	Sealer Sealer
-	// NoSync skips the disk's sync: for tests that don't crash.
+	// NoSync skips the disk's sync: for tests that don't crash, and for copies.
+	// No copy is kept of such a file when it is migrated.
 	NoSync bool
 	// BeforeCommit is called, by the writer, when a commit is about to be
 	// written: for tests. An error fails the commit, as a full disk does.
@@ -38,6 +39,8 @@ type Store struct {
 	claims
 	generation atomic.Uint64
 	sealedNow  bool        // by this Open
+	oldSchema  uint64      // that this Open has found, if it was older
+	keptOld    string      // the copy of the file as it was then
 	broken     atomic.Bool // the disk failed in a way that leaves the last commit in doubt
 
 	queue  queue
