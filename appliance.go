@@ -43,6 +43,9 @@ type appliance struct {
 	certificates certificates.Source // nil: plain HTTP
 	challenges   challenges
 	hangUps      chan os.Signal // nil: they end the program
+
+	metrics      net.Listener // nil: metrics are on the admin socket alone
+	endObserving func()       // nil: nobody looks on yet
 }
 
 // start opens the data file, fills it if it is to be filled, and binds the
@@ -66,10 +69,14 @@ func start(ctx context.Context, s settings, log zerolog.Logger) (a *appliance, e
 	if err = a.secure(ctx); err != nil {
 		return a, err
 	}
+	a.warnOfModes()
 	if err = a.openSocket(); err != nil {
 		return a, err
 	}
 	if err = a.wire(); err != nil {
+		return a, err
+	}
+	if err = a.observe(ctx); err != nil {
 		return a, err
 	}
 	return a, writeReadyFile(a.settings.ReadyFile, a.url(), a.caFile)
@@ -140,6 +147,9 @@ func (a *appliance) close() error {
 	}
 	a.socket.close()
 	a.challenges.close()
+	if a.endObserving != nil {
+		a.endObserving()
+	}
 	if a.store == nil {
 		return nil
 	}

@@ -36,6 +36,9 @@ func connectFile(t cli.Target) (c cli.Connection, err error) {
 	if s.SealedNow() {
 		fmt.Fprintln(os.Stderr, toldSealed)
 	}
+	if from, kept := s.MigratedFrom(); from > 0 {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", toldMigrated, kept)
+	}
 	var queued atomic.Bool
 	s.OnDue(func(uint64, time.Time) { queued.Store(true) })
 	end := func() error {

@@ -52,7 +52,7 @@ wins.`,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags()) },
 	}
-	addGroup(root, "Serve, and change data:", append([]*cobra.Command{serveCommand()}, cli.Commands(cliConfig())...)...)
+	addGroup(root, "Serve, and change data:", append([]*cobra.Command{serveCommand(), doctorCommand(), configCommand(), healthcheckCommand()}, cli.Commands(cliConfig())...)...)
 	addGroup(root, "The data file as a whole:", backupCommand(), restoreCommand(), checkCommand(), compactCommand(),
 		exportCommand(), importCommand())
 	addGroup(root, forDevelopers, listenCommand(), benchCommand(), manCommand(), versionCommand())
@@ -74,33 +74,4 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 		cmd.GroupID = title
 	}
 	root.AddCommand(commands...)
-}
-
-func versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintln(cmd.OutOrStdout(), "teamdata", version())
-		},
-	}
-}
-
-// version is what the build knows of itself: the module's version, or the
-// commit that was built.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return "commit " + s.Value
-		}
-	}
-	return "development"
 }

@@ -1,5 +1,3 @@
-//go:build metrics
-
 package main
 
 import (
@@ -47,6 +45,7 @@ func (a *appliance) serveMetrics(metrics http.Handler) (end func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("--metrics: can't listen on %s: %w; choose another address", a.settings.Metrics, err)
 	}
+	a.metrics = l
 	mux := http.NewServeMux()
 	mux.Handle("GET "+metricsPath, metrics)
 	s := &http.Server{

@@ -44,21 +44,22 @@ func (s *observeSettings) check() error {
 // socket.
 const metricsPath = "/metrics"
 
-// observe lets those who look after the appliance see how it is, until end. It
-// comes before run.
-func (a *appliance) observe(ctx context.Context) (end func(), err error) {
+// observe lets those who look after the appliance see how it is, until it is
+// closed.
+func (a *appliance) observe(ctx context.Context) error {
 	h := a.newHealth(ctx)
 	o := server.Observer{
 		Failing: h.failing, AccessLog: server.AccessLog(a.settings.AccessLog), AccessLogSample: a.settings.AccessLogSample,
 	}
 	metrics, endMetrics, err := a.measure(h, &o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	a.server.Observe(o)
 	a.socket.http.Handler = beside(a.socket.http.Handler, a.server.Health(), metrics)
 	endNotify := a.notifyManager(ctx, h)
-	return func() { endNotify(); endMetrics() }, nil
+	a.endObserving = func() { endNotify(); endMetrics() }
+	return nil
 }
 
 // beside answers the health checks and the metrics beside the admin API.

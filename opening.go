@@ -25,8 +25,14 @@ func (a *appliance) open() error {
 	if a.store.SealedNow() {
 		a.log.Warn().Str("sealKeyFile", a.settings.SealKeyFile).Msg(toldSealed)
 	}
+	if from, kept := a.store.MigratedFrom(); from > 0 {
+		a.log.Warn().Uint64("fromSchema", from).Str("copy", kept).Msg(toldMigrated)
+	}
 	return nil
 }
+
+const toldMigrated = "the data file is of a newer schema from now on, which the teamdata before can't read; " +
+	"to go back to that, put back the copy with: teamdata restore; delete the copy once you won't go back"
 
 const toldSealed = "the data file is sealed from now on, and opens with this key alone: " +
 	"keep a copy of the key, apart from the backups; secrets written before may still be in free pages of the file, and are in older backups"

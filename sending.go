@@ -38,7 +38,7 @@ func (a *appliance) wireSending() error {
 
 // ownAddresses are those of our own listeners, where no webhook may go.
 func (a *appliance) ownAddresses() (own []netip.AddrPort) {
-	for _, l := range []net.Listener{a.listener, a.challenges.listener} {
+	for _, l := range []net.Listener{a.listener, a.challenges.listener, a.metrics} {
 		if l == nil {
 			continue
 		}

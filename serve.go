@@ -163,15 +163,11 @@ func hasNonPositive(times []time.Duration) bool {
 
 // serve runs the appliance until ctx is done.
 func serve(ctx context.Context, s settings, log zerolog.Logger) error {
+	warnOfUnknownNames(log)
 	a, err := start(ctx, s, log)
 	if err != nil {
 		return err
 	}
-	end, err := a.observe(ctx)
-	if err != nil {
-		return errors.Join(err, a.close())
-	}
-	defer end()
 	a.announce()
 	return a.run(ctx)
 }

@@ -1,5 +1,3 @@
-//go:build metrics
-
 package observe
 
 import "github.com/prometheus/client_golang/prometheus"

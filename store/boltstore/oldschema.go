@@ -58,6 +58,17 @@ func (s *Store) keepOld(from uint64) (kept string, err error) {
 	return t.target, t.placeOver()
 }
 
+// keepOld gives the file of an older schema, which is about to be replaced, the
+// name of its copy. When a killed run has left it both names, the next Open parts
+// them.
+func (o *owned) keepOld(from uint64) error {
+	kept, err := schemaName(o.path, from)
+	if err != nil || o.isFile(kept) {
+		return err
+	}
+	return o.keep(kept)
+}
+
 // schemaName is the name for what is kept of a file of an older schema, by when
 // it was written last.
 func schemaName(path string, schema uint64) (string, error) {

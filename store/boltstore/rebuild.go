@@ -25,11 +25,17 @@ func Rebuild(ctx context.Context, path string, o Options, fill func(*Store) erro
 	if err := old.copyTo(ctx, t); err != nil {
 		return err
 	}
-	if err := t.fill(path, o, fill); err != nil {
+	from, err := t.fill(path, o, fill)
+	if err != nil {
 		return err
 	}
 	if err := t.finish(ctx, path); err != nil {
 		return err
+	}
+	if from > 0 {
+		if err := old.keepOld(from); err != nil {
+			return err
+		}
 	}
 	return old.place(t)
 }
@@ -60,16 +66,18 @@ func (h *holes) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// fill opens the file as a Store to be filled. Its errors are about name.
-func (t *temp) fill(name string, o Options, fill func(*Store) error) error {
+// fill opens the file as a Store to be filled, and tells the older schema that it
+// was brought up from. Its errors are about name.
+func (t *temp) fill(name string, o Options, fill func(*Store) error) (from uint64, err error) {
 	o.NoSync = true
 	s, err := Open(t.Name(), o)
 	if err != nil {
-		return about(name, t.Name(), err)
+		return 0, about(name, t.Name(), err)
 	}
 	defer s.Close() // closing twice is harmless
 	if err := fill(s); err != nil {
-		return err
+		return 0, err
 	}
-	return s.Close()
+	from, _ = s.MigratedFrom()
+	return from, s.Close()
 }

@@ -1,0 +1,25 @@
+# One static binary on an empty root, for a user without rights. The root may be
+# read-only: all that is written is in the volume.
+#
+#   docker build --build-arg VERSION=v1.2.3 -t teamdata .
+FROM golang:1.26 AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+ARG VERSION=
+RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X main.buildVersion=$VERSION" -o /out/teamdata .
+RUN mkdir -m 0700 /out/data
+
+FROM scratch
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build /out/teamdata /teamdata
+COPY --from=build --chown=65532:65532 /out/data /data
+ENV TEAMDATA_DATA=/data/teamdata.db
+ENV TEAMDATA_LISTEN=0.0.0.0:8443
+USER 65532:65532
+VOLUME /data
+EXPOSE 8443
+HEALTHCHECK --interval=10s --timeout=6s --start-period=30s CMD ["/teamdata", "healthcheck"]
+ENTRYPOINT ["/teamdata"]
+CMD ["serve"]

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/server/localca"
+)
+
+// A start tells of each file with secrets that others may open, and of no other.
+func TestModesOfFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes")
+	}
+	folder := t.TempDir()
+	data, key := filepath.Join(folder, "teamdata.db"), sealKey(t, folder)
+	const told = "chmod 600 "
+	p := serveProcess(t, data, "--seal-key-file", key)
+	if err := p.stop(); err != nil || strings.Contains(p.out.String(), told) {
+		t.Errorf("with modes as they should be: %v\n%s", err, p.out)
+	}
+	for _, row := range []struct {
+		file string
+		mode os.FileMode
+		told bool
+	}{{data, 0o640, true}, {data, 0o600, false}, {key, 0o644, true}, {key, 0o640, false}} {
+		if err := os.Chmod(row.file, row.mode); err != nil {
+			t.Fatal(err)
+		}
+		p := serveProcess(t, data, "--seal-key-file", key)
+		if err := p.stop(); err != nil || strings.Contains(p.out.String(), told+row.file+`"`) != row.told {
+			t.Errorf("%s with mode %v: %v\n%s", row.file, row.mode, err, p.out)
+		}
+	}
+}
+
+// So it does of the key of a certificate.
+func TestModeOfTLSKey(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such modes")
+	}
+	ca, err := localca.NewCA(time.Now(), "operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := ca.Issue(time.Now(), []string{"localhost"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := filepath.Join(t.TempDir(), "both.pem")
+	if err := writeWhole(key, both, 0o604); err != nil {
+		t.Fatal(err)
+	}
+	p := serveProcess(t, filepath.Join(t.TempDir(), "teamdata.db"), "--tls-cert", key, "--tls-key", key)
+	if err := p.stop(); err != nil || strings.Count(p.out.String(), "chmod 600 "+key+`"`) != 1 {
+		t.Errorf("%v\n%s", err, p.out)
+	}
+}
