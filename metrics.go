@@ -26,7 +26,7 @@ func (a *appliance) measure(h *health, o *server.Observer) (metrics http.Handler
 			Ready:        func() bool { return len(h.failing(context.Background())) == 0 },
 			Storage:      a.storage,
 			Queue:        a.backlog,
-			Certificates: a.certificateExpiries,
+			Certificates: a.certificateStates,
 			Backup:       a.newestBackup,
 		})
 	o.Answered, o.Limited = m.Answered, m.Limited
@@ -97,16 +97,14 @@ func (a *appliance) newestBackup() (newest time.Time, ok bool) {
 	return newest, true
 }
 
-// certificateExpiries are when the certificates expire that there are.
-func (a *appliance) certificateExpiries() map[string]time.Time {
-	expiries := map[string]time.Time{}
+// certificateStates are how it is with the certificates.
+func (a *appliance) certificateStates() map[string]observe.Certificate {
+	states := map[string]observe.Certificate{}
 	if a.certificates == nil {
-		return expiries
+		return states
 	}
 	for _, s := range a.certificates.Status() {
-		if !s.NotAfter.IsZero() {
-			expiries[s.Name] = s.NotAfter
-		}
+		states[s.Name] = observe.Certificate{Expires: s.NotAfter, Failing: s.LastError != nil}
 	}
-	return expiries
+	return states
 }

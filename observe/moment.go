@@ -13,7 +13,7 @@ type Sources struct {
 	Ready        func() bool
 	Storage      func() (Storage, error)
 	Queue        func() (Queue, error)
-	Certificates func() map[string]time.Time        // when each expires, by its name
+	Certificates func() map[string]Certificate      // by their names
 	Backup       func() (newest time.Time, ok bool) // zero: none was made yet
 }
 
@@ -24,6 +24,12 @@ type Storage struct {
 	Size, Free      int64
 	DiskFree        uint64
 	DiskFreeUnknown bool
+}
+
+// Certificate is how it is with one certificate.
+type Certificate struct {
+	Expires time.Time // zero: there is none yet
+	Failing bool      // it could not be renewed when that was last tried
 }
 
 // Queue is what waits to be sent.
@@ -59,8 +65,8 @@ func (m *moment) Collect(out chan<- prometheus.Metric) {
 		q.collect(set, time.Now())
 	}
 	if m.sources.Certificates != nil {
-		for name, expires := range m.sources.Certificates() {
-			set("teamdata_certificate_expiry_timestamp_seconds", unix(expires), name)
+		for name, c := range m.sources.Certificates() {
+			c.collect(set, name)
 		}
 	}
 	if m.sources.Backup == nil {
@@ -90,6 +96,13 @@ func (s Storage) collect(set setter) {
 	if !s.DiskFreeUnknown {
 		set("teamdata_disk_free_bytes", float64(s.DiskFree))
 	}
+}
+
+func (c Certificate) collect(set setter, name string) {
+	if !c.Expires.IsZero() {
+		set("teamdata_certificate_expiry_timestamp_seconds", unix(c.Expires), name)
+	}
+	set("teamdata_certificate_failing", flag(c.Failing), name)
 }
 
 func (q Queue) collect(set setter, now time.Time) {

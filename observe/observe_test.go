@@ -61,8 +61,10 @@ func full() Sources {
 		Queue: func() (Queue, error) {
 			return Queue{Due: 1, Later: 2, Held: 3, Endpoints: 4, DueAt: time.Now().Add(time.Hour), Mails: 5}, nil
 		},
-		Certificates: func() map[string]time.Time { return map[string]time.Time{"a.example": time.Unix(7, 0)} },
-		Backup:       func() (time.Time, bool) { return time.Unix(8, 0), true },
+		Certificates: func() map[string]Certificate {
+			return map[string]Certificate{"a.example": {Expires: time.Unix(7, 0)}, "b.example": {Failing: true}}
+		},
+		Backup: func() (time.Time, bool) { return time.Unix(8, 0), true },
 	}
 }
 
@@ -86,6 +88,8 @@ teamdata_attempts_total outcome=acknowledged 1
 teamdata_backup_last_success_timestamp_seconds 8
 teamdata_build_info version=1.0 1
 teamdata_certificate_expiry_timestamp_seconds name=a.example 7
+teamdata_certificate_failing name=a.example 0
+teamdata_certificate_failing name=b.example 1
 teamdata_commit_duration_seconds 2/2
 teamdata_commit_updates 1/5
 teamdata_commits_total result=failed 1
