@@ -4,8 +4,11 @@ package server
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"io"
+	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -14,10 +17,23 @@ import (
 	"time"
 )
 
+// attacks are what clients can do beside a healthy one.
+var attacks = map[string]func(w *world){
+	"handshakes":             (*world).halfOpen,
+	"heads":                  (*world).slowHeads,
+	"resets":                 func(w *world) { w.resets(100 * time.Millisecond) },
+	"resets without a pause": func(w *world) { w.resets(0) },
+}
+
 // BenchmarkUnderAttack is how long a healthy client waits for an answer, one in a
-// hundred longer: quiet, and beside an attack of half-open handshakes that go on
-// by a byte a second, and of streams that are opened and reset without a pause.
+// hundred longer: quiet, and beside an attack.
 func BenchmarkUnderAttack(b *testing.B) {
+	for _, name := range slices.Sorted(maps.Keys(attacks)) {
+		b.Run(name, func(b *testing.B) { benchmarkUnder(b, name) })
+	}
+}
+
+func benchmarkUnder(b *testing.B, name string) {
 	w, config := newBenchWorld(b)
 	addMembers(w)
 	healthy := startBench(b, w.server.serveBench(), config, target{request: benchRequest("GET", "/api/v1/members?limit=100", "key_read")})
@@ -25,7 +41,7 @@ func BenchmarkUnderAttack(b *testing.B) {
 	var quiet, attacked, rounds time.Duration
 	for b.Loop() {
 		quiet += p99(func() { client.exchange(b) })
-		stop := attack(b, healthy.addr)
+		stop := attack(b, healthy.addr, name)
 		attacked += p99(func() { client.exchange(b) })
 		stop()
 		rounds++
@@ -45,15 +61,15 @@ func p99(do func()) time.Duration {
 	return times[len(times)*99/100]
 }
 
-// attackVariable tells the process of the attackers whom to attack. As the
-// callers of the other benchmarks they are not to stand in the server's
+// attackVariable tells the process of the attackers whom to attack, and how. As
+// the callers of the other benchmarks they are not to stand in the server's
 // scheduler's queues.
 const attackVariable = "TEAMDATA_BENCH_ATTACK"
 
 // attack starts the attackers, and returns once all are connected.
-func attack(b *testing.B, addr string) (stop func()) {
+func attack(b *testing.B, addr, name string) (stop func()) {
 	child := exec.Command(os.Args[0], "-test.run", "^$", "-test.bench", "^BenchmarkAttackers$", "-test.benchtime", "1x")
-	child.Env = append(os.Environ(), attackVariable+"="+addr)
+	child.Env = append(os.Environ(), attackVariable+"="+addr+" "+name)
 	stdin, err := child.StdinPipe()
 	if err != nil {
 		b.Fatal(err)
@@ -83,25 +99,54 @@ const attacking = "attacking"
 // BenchmarkAttackers is the process of attack. It goes on until its standard input
 // ends.
 func BenchmarkAttackers(b *testing.B) {
-	addr := os.Getenv(attackVariable)
-	if addr == "" {
+	addr, name, ok := strings.Cut(os.Getenv(attackVariable), " ")
+	if !ok {
 		b.Skip("only for BenchmarkUnderAttack")
 	}
-	w := &world{TB: b, addr: addr}
+	attacks[name](&world{TB: b, addr: addr})
+	io.Copy(io.Discard, os.Stdin)
+}
+
+// halfOpen begins TLS handshakes that go on by a byte a second.
+func (w *world) halfOpen() {
 	conns := w.connectMany(7000, helloBegins)
 	fmt.Println(attacking)
-	go func() { // ends with the process
-		for i := 0; ; i = (i + 1) % len(conns) {
-			<-time.After(time.Second / time.Duration(len(conns)))
-			io.WriteString(conns[i], "x")
+	go drip(conns)
+}
+
+// slowHeads begins requests whose heads go on by a byte a second.
+func (w *world) slowHeads() {
+	var conns []net.Conn
+	for range 2000 {
+		c, err := tls.Dial("tcp", w.addr, &tls.Config{InsecureSkipVerify: true})
+		if err != nil {
+			w.Fatal(err)
 		}
-	}()
+		io.WriteString(c, "GET /api/v1/members HTTP/1.1\r\nHost: x\r\nX: ")
+		conns = append(conns, c)
+	}
+	fmt.Println(attacking)
+	go drip(conns)
+}
+
+// drip ends with the process, as does resets.
+func drip(conns []net.Conn) {
+	for i := 0; ; i = (i + 1) % len(conns) {
+		<-time.After(time.Second / time.Duration(len(conns)))
+		io.WriteString(conns[i], "x")
+	}
+}
+
+// resets opens and resets streams until it is cut off, and comes back after a
+// pause.
+func (w *world) resets(pause time.Duration) {
+	fmt.Println(attacking)
 	go func() {
 		for {
 			c := w.dialH2()
 			c.openAndReset("/members", 1000)
 			c.Close()
+			<-time.After(pause)
 		}
 	}()
-	io.Copy(io.Discard, os.Stdin)
 }
