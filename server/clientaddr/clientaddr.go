@@ -77,15 +77,33 @@ func (p Proxies) Trust(peer netip.Addr) bool {
 // is read first. Where nothing usable is said, it is the last address that is
 // certain, the zero Addr if that was a peer on a Unix socket.
 //
-// With both headers there, Forwarded is read and X-Forwarded-For is not. The
-// time that it takes is bounded by the length of the header.
+// Where both headers are there and say different things, one of them is what a
+// proxy passed on from whoever wrote it: then it is the peer. The time that it
+// takes is bounded by the length of the headers.
 func (p Proxies) Client(peer netip.Addr, h http.Header) netip.Addr {
-	client, hops := plain(peer), hopsOf(h)
+	peer = plain(peer)
+	if !p.Trust(peer) {
+		return peer
+	}
+	standard, usual := h["Forwarded"], h["X-Forwarded-For"]
+	client := p.walk(peer, hops{lines: standard, parse: forwarded})
+	if len(usual) == 0 {
+		return client
+	}
+	other := p.walk(peer, hops{lines: usual, parse: xForwardedFor})
+	if len(standard) == 0 || other == client {
+		return other
+	}
+	return peer
+}
+
+// walk goes from proxy to proxy, up to the first that is not trusted.
+func (p Proxies) walk(client netip.Addr, list hops) netip.Addr {
 	for range maxHops {
 		if !p.Trust(client) {
 			break
 		}
-		hop := hops.next()
+		hop := list.next()
 		if !hop.IsValid() {
 			break
 		}

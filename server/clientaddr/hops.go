@@ -1,7 +1,6 @@
 package clientaddr
 
 import (
-	"net/http"
 	"net/netip"
 	"strings"
 )
@@ -12,13 +11,6 @@ type hops struct {
 	lines []string // yet to be read
 	line  string   // what is left of the line that is read
 	parse func(element string) netip.Addr
-}
-
-func hopsOf(h http.Header) hops {
-	if lines := h["Forwarded"]; len(lines) > 0 {
-		return hops{lines: lines, parse: forwarded}
-	}
-	return hops{lines: h["X-Forwarded-For"], parse: xForwardedFor}
 }
 
 const space = " \t"
