@@ -109,7 +109,7 @@ func BenchmarkAttackers(b *testing.B) {
 
 // halfOpen begins TLS handshakes that go on by a byte a second.
 func (w *world) halfOpen() {
-	conns := w.connectMany(7000, helloBegins)
+	conns := w.connectMany(attackers(w, 7000), helloBegins)
 	fmt.Println(attacking)
 	go drip(conns)
 }
@@ -117,7 +117,7 @@ func (w *world) halfOpen() {
 // slowHeads begins requests whose heads go on by a byte a second.
 func (w *world) slowHeads() {
 	var conns []net.Conn
-	for range 2000 {
+	for range attackers(w, 2000) {
 		c, err := tls.Dial("tcp", w.addr, &tls.Config{InsecureSkipVerify: true})
 		if err != nil {
 			w.Fatal(err)
