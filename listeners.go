@@ -54,7 +54,8 @@ func (a *appliance) serverConfig() (server.Config, error) {
 		return server.Config{}, fmt.Errorf("--trusted-proxies: %w", err)
 	}
 	return server.Config{
-		KeyRate: a.settings.KeyRate, ClientRate: a.settings.ClientRate, Log: a.log, Admin: a.admin.Remote(),
+		KeyRate: a.settings.KeyRate, ClientRate: a.settings.ClientRate, Log: a.log,
+		Mounts:  []server.Mount{{Path: "/admin", Handler: a.admin.Remote()}},
 		Proxies: proxies, ProxyProtocol: a.settings.ProxyProtocol,
 		MaxConns: a.settings.MaxConns, MaxClientConns: a.settings.MaxConnsPerClient,
 	}, nil

@@ -21,7 +21,7 @@ import (
 // them on a listener of their own if there is to be one, until end.
 func (a *appliance) measure(h *health, o *server.Observer) (metrics http.Handler, end func(), err error) {
 	m := observe.New(
-		observe.Names{Version: version(), Routes: server.Routes(), Limits: server.Limits, Outcomes: delivery.Outcomes},
+		observe.Names{Version: version(), Routes: a.server.Routes(), Limits: server.Limits, Outcomes: delivery.Outcomes},
 		observe.Sources{
 			Ready:        func() bool { return len(h.failing(context.Background())) == 0 },
 			Storage:      a.storage,

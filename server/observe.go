@@ -41,18 +41,18 @@ const (
 func (s *Server) Observe(o Observer) { s.observer = o }
 
 // Routes are the patterns of all routes that Answered is told of.
-func Routes() []string {
-	patterns := []string{noRoute, adminRoute}
+func (s *Server) Routes() []string {
+	patterns := []string{noRoute}
+	for i := range s.mounts {
+		patterns = append(patterns, s.mounts[i].pattern())
+	}
 	for i := range routes {
 		patterns = append(patterns, basePath+routes[i].path)
 	}
 	return patterns
 }
 
-const (
-	noRoute    = "none" // what a client asks for is no name for a metric
-	adminRoute = adminPath + "*"
-)
+const noRoute = "none" // what a client asks for is no name for a metric
 
 // patternOf holds the patterns, so that no request has to make its own.
 var patternOf = func() map[*route]string {

@@ -30,7 +30,7 @@ func (w *world) lines() (lines []map[string]any) {
 // them, secrets above all, is in no line.
 func TestAccessLog(t *testing.T) {
 	const planted = "PLANTED"
-	w := newWorld(t, Config{Admin: http.NotFoundHandler()})
+	w := newWorld(t, Config{Mounts: []Mount{{"/admin", http.NotFoundHandler()}}})
 	w.server.Observe(Observer{AccessLog: LogAll})
 	w.do(request("GET", "/api/v1/members?limit=2&token="+planted, "key_read", "X-Request-Id", "abc-1"))
 	w.do(request("POST", "/api/v1/webhooks/"+planted+"/test", "key_write", "Cookie", planted, "Idempotency-Key", planted))
@@ -80,9 +80,9 @@ func TestWhatIsLogged(t *testing.T) {
 		{LogAll, 1, "[200 200 404 404 200 429 500]"},
 		{LogAll, 5, "[200 500]"},
 	} {
-		w := newWorld(t, Config{ClientRate: 3, Admin: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w := newWorld(t, Config{ClientRate: 3, Mounts: mounted(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusInternalServerError)
-		})})
+		}))})
 		w.server.Observe(Observer{AccessLog: test.log, AccessLogSample: test.sample})
 		for _, path := range []string{"/api/v1/members", "/api/v1/members", "/a", "/b"} {
 			w.do(request("GET", path, "key_read"))
@@ -128,11 +128,11 @@ func TestRequestID(t *testing.T) {
 
 // Who looks on is told the pattern of a route that Routes has, never the path.
 func TestAnswered(t *testing.T) {
-	w := newWorld(t, Config{KeyRate: 2, ClientRate: 5, Admin: http.NotFoundHandler()})
+	w := newWorld(t, Config{KeyRate: 2, ClientRate: 5, Mounts: []Mount{{"/admin", http.NotFoundHandler()}}})
 	var answered, limited []string
 	w.server.Observe(Observer{
 		Answered: func(route string, status int, took time.Duration) {
-			if !slices.Contains(Routes(), route) || took <= 0 {
+			if !slices.Contains(w.server.Routes(), route) || took <= 0 {
 				t.Errorf("told of %q, which took %s", route, took)
 			}
 			answered = append(answered, fmt.Sprint(route, " ", status))
@@ -158,7 +158,7 @@ func TestAnswered(t *testing.T) {
 // Beneath another handler the connection is as it is without us: one whose request
 // is too large is closed, and what is answered in parts goes out in parts.
 func TestNotingTheAdminAPI(t *testing.T) {
-	w := newWorld(t, Config{Admin: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w := newWorld(t, Config{Mounts: mounted(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch _, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 10)); {
 		case err != nil:
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
@@ -168,7 +168,7 @@ func TestNotingTheAdminAPI(t *testing.T) {
 				t.Error(err)
 			}
 		}
-	})})
+	}))})
 	var answered []string
 	w.server.Observe(Observer{AccessLog: LogAll, Answered: func(_ string, status int, _ time.Duration) {
 		answered = append(answered, fmt.Sprint(status))

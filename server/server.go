@@ -36,7 +36,7 @@ type Config struct {
 	ClientRate int              // requests a minute that each client address may make; 0: no limit
 	Log        zerolog.Logger   // faults of the server at error level, those of connections at debug level
 	Now        func() time.Time // the clock of limits and of a key's expiry; nil: time.Now
-	Admin      http.Handler     // answers what is below /admin/, and looks at who asks; nil: 404
+	Mounts     []Mount          // the other faces on the same listener
 
 	Proxies        clientaddr.Proxies // whose word about the client's address counts
 	ProxyProtocol  bool               // connections come from Proxies alone, and begin with the PROXY protocol's header
@@ -67,7 +67,7 @@ type Server struct {
 	now         func() time.Time
 	versions    []version
 	router      *httprouter.Router
-	admin       http.Handler
+	mounts      []Mount
 	http        http.Server
 	proxies     clientaddr.Proxies
 	gate        *gate
@@ -91,7 +91,7 @@ func New(s store.Store, c Config) *Server {
 		c.versions = published
 	}
 	srv := &Server{
-		store: s, log: c.Log, now: c.Now, versions: c.versions, admin: c.Admin,
+		store: s, log: c.Log, now: c.Now, versions: c.versions, mounts: c.Mounts,
 		proxies: c.Proxies, gate: newGate(c),
 		keyLimit:    ratelimit.New[string](c.KeyRate, limitWindow, maxTrackedKeys),
 		clientLimit: ratelimit.New[netip.Prefix](c.ClientRate, limitWindow, maxTrackedClients),

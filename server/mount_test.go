@@ -3,17 +3,19 @@ package server
 import (
 	"net/http"
 	"testing"
+
+	"teamdata/server/clientaddr"
 )
 
 // What is below /admin/ is another handler's, behind the limit of the client.
 func TestAdminIsMounted(t *testing.T) {
 	seen := 0
-	w := newWorld(t, Config{ClientRate: 2, Admin: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w := newWorld(t, Config{ClientRate: 2, Mounts: mounted(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if seen++; seen == 2 {
 			panic("the second")
 		}
 		w.WriteHeader(http.StatusTeapot)
-	})})
+	}))})
 	for i, want := range []int{http.StatusTeapot, http.StatusInternalServerError, http.StatusTooManyRequests} {
 		if got := w.do(request("POST", "/admin/v1/orgs", "")).Code; got != want {
 			t.Errorf("request %d: got %d, want %d", i, got, want)
@@ -32,5 +34,33 @@ func TestAdminIsNotMounted(t *testing.T) {
 	w := newWorld(t, Config{})
 	if got := w.do(request("GET", "/admin/v1/orgs", "")).Code; got != http.StatusNotFound {
 		t.Errorf("got %d", got)
+	}
+}
+
+// mounted is a face at /admin.
+func mounted(h http.HandlerFunc) []Mount { return []Mount{{"/admin", h}} }
+
+func TestMountSeesTheClient(t *testing.T) {
+	proxies, err := clientaddr.Parse([]string{"192.0.2.0/24"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen string
+	w := newWorld(t, Config{Proxies: proxies, Mounts: mounted(func(_ http.ResponseWriter, r *http.Request) { seen = r.RemoteAddr })})
+	r := request("GET", "/admin/v1/orgs", "")
+	r.RemoteAddr = "192.0.2.1:1234"
+	r.Header.Set("X-Forwarded-For", "198.51.100.7")
+	w.do(r)
+	if seen != "198.51.100.7:0" {
+		t.Errorf("the face saw %q", seen)
+	}
+}
+
+func TestMountHasItsPathsAlone(t *testing.T) {
+	m := Mount{Path: "/settings"}
+	for path, want := range map[string]bool{"/settings": true, "/settings/": true, "/settings/x": true, "/settingsx": false, "/": false, "": false} {
+		if got := m.has(path); got != want {
+			t.Errorf("%q: %v", path, got)
+		}
 	}
 }

@@ -1,0 +1,67 @@
+package server
+
+import (
+	"cmp"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// Mount is another face on the same listener: what is at Path, such as /admin,
+// and below it. Its handler looks itself at who asks, and sees the client's
+// address as the request's RemoteAddr, whatever proxies stand in between.
+type Mount struct {
+	Path    string
+	Handler http.Handler
+}
+
+func (m *Mount) has(path string) bool {
+	rest, ok := strings.CutPrefix(path, m.Path)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// pattern is what metrics and logs call its requests.
+func (m *Mount) pattern() string { return m.Path + "/*" }
+
+// front hands what is for another face to its handler, behind the checks that
+// come before any key is looked at. Health checks pass no check at all. All else
+// goes to the routes of this API.
+func (s *Server) front(w http.ResponseWriter, r *http.Request) {
+	if isHealth(r) {
+		s.answerHealth(w, r)
+		return
+	}
+	for i := range s.mounts {
+		if s.mounts[i].has(r.URL.Path) {
+			s.serveMount(w, r, &s.mounts[i])
+			return
+		}
+	}
+	s.router.ServeHTTP(w, r)
+}
+
+func (s *Server) serveMount(w http.ResponseWriter, r *http.Request, m *Mount) {
+	x := &exchange{s: s, w: w, r: r, now: s.now()}
+	x.begin(m.pattern())
+	defer x.end()
+	defer x.recoverPanic()
+	for _, check := range []func(*exchange) error{(*exchange).checkRunning, (*exchange).checkClientLimit} {
+		if err := check(x); err != nil {
+			x.fail(err)
+			return
+		}
+	}
+	m.Handler.ServeHTTP(noting{w, &x.seen}, x.fromClient())
+	x.seen.status = cmp.Or(x.seen.status, http.StatusOK) // what net/http answers for a handler that doesn't
+}
+
+// fromClient is the request as if the client had sent it without a proxy.
+func (x *exchange) fromClient() *http.Request {
+	client := x.clientAddr()
+	if !client.IsValid() {
+		return x.r
+	}
+	r := *x.r
+	r.RemoteAddr = netip.AddrPortFrom(client, 0).String()
+	return &r
+}
