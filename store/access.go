@@ -1,10 +1,36 @@
 package store
 
+import "time"
+
 // Access is all that the check of a request's key depends on, as of one moment.
 type Access struct {
 	Key            APIKey
 	CreatorManages bool    // the key's creator may still manage keys
 	Features       Feature // what the org's subscription grants
+}
+
+// KeyState is whether a key works, or why it does not any more.
+type KeyState string
+
+// The states of a key, of several the first that is so.
+const (
+	KeyRevoked  KeyState = "revoked"
+	KeyExpired  KeyState = "expired"
+	KeyOrphaned KeyState = "orphaned" // its creator may no longer manage keys
+	KeyActive   KeyState = "active"
+)
+
+// State is the state of the key at a time.
+func (a *Access) State(now time.Time) KeyState {
+	switch {
+	case !a.Key.RevokedAt.IsZero():
+		return KeyRevoked
+	case !a.Key.ExpiresAt.IsZero() && !now.Before(a.Key.ExpiresAt):
+		return KeyExpired
+	case !a.CreatorManages:
+		return KeyOrphaned
+	}
+	return KeyActive
 }
 
 // LoadAccess reads the Access of a key; notFound when there is no such key.

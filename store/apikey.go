@@ -33,6 +33,18 @@ func ParseScope(name string) (Scope, error) {
 // Has tells whether the set s includes t.
 func (s Scope) Has(t Scope) bool { return s&t == t }
 
+// Names lists the set's names, read first.
+func (s Scope) Names() []string {
+	names := []string{}
+	if s.Has(ScopeRead) {
+		names = append(names, "read")
+	}
+	if s.Has(ScopeWrite) {
+		names = append(names, "write")
+	}
+	return names
+}
+
 // SecretHash is what is kept of a key's secret: its SHA-256.
 type SecretHash [sha256.Size]byte
 

@@ -64,6 +64,9 @@ func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration
 		return false, err
 	}
 	d.keep(a)
+	if err := tx.AddDeliveryCounts(d.OrgID, d.EndpointNumber, a.EndedAt, a.Counts()); err != nil {
+		return false, err
+	}
 	if err := tx.PutDelivery(d); err != nil || d.State != StateFailed {
 		return false, err
 	}

@@ -20,6 +20,8 @@ const (
 	PrefixFile         = "fil_"
 	PrefixMail         = "mai_"
 	PrefixOperator     = "opr_"
+	PrefixSession      = "ses_"
+	PrefixSignInLink   = "sil_"
 )
 
 const maxIDLength = 64

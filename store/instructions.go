@@ -1,6 +1,11 @@
 package store
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"time"
+)
 
 // Instructions are an org's instructions to its assistant. Its zero value
 // means that the org has set none.
@@ -23,6 +28,25 @@ func (i Instructions) AppendJSON(dst []byte) []byte {
 	dst = appendTime(dst, "updatedAt", i.UpdatedAt)
 	return append(dst, '}')
 }
+
+// Version tells the states of an org's instructions apart: another state has
+// another one.
+func (i Instructions) Version() string {
+	sum := sha256.Sum256(i.AppendJSON(nil))
+	return hex.EncodeToString(sum[:16])
+}
+
+// CheckInstructions holds the org's instructions to the versions that somebody has
+// seen who is about to change them. preconditionFailed: they have none of those.
+func CheckInstructions(tx InstructionsTx, orgID string, seen []string) error {
+	i, err := tx.Instructions(orgID)
+	if err == nil && !slices.Contains(seen, i.Version()) {
+		err = errInstructionsChanged
+	}
+	return err
+}
+
+var errInstructionsChanged = Errorf(CodePreconditionFailed, "The instructions were changed meanwhile. Read them again, and send your change with their ETag.")
 
 // ImportInstructions sets an org's instructions without an audit entry or an
 // event, as a fixture does.

@@ -80,7 +80,8 @@ func AddMember(tx Tx, actorID string, m Member) (Member, error) {
 }
 
 // RemoveMember removes a member, with its audit entry and its event
-// member.removed. The last owner can't be removed: conflict.
+// member.removed. The account of one who manages no other org goes too. The last
+// owner can't be removed: conflict.
 func RemoveMember(tx Tx, actorID, orgID, userID string) error {
 	m, err := findMember(tx, orgID, userID)
 	if err != nil {
@@ -90,6 +91,9 @@ func RemoveMember(tx Tx, actorID, orgID, userID string) error {
 		return err
 	}
 	if err := tx.DeleteMember(orgID, userID); err != nil {
+		return err
+	}
+	if err := dropAccount(tx, userID); err != nil {
 		return err
 	}
 	return memberEvent(tx, actorID, EventMemberRemoved, m)
@@ -102,7 +106,8 @@ type MemberChange struct {
 
 // ChangeMember changes a member. Another role makes the audit entry
 // member.roleChanged, another name or address member.changed; what is the same
-// makes none. The last owner can't be demoted: conflict.
+// makes none. The account of one who manages no org any more is dropped. The last
+// owner can't be demoted: conflict.
 func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Member, error) {
 	old, err := findMember(tx, orgID, userID)
 	if err != nil {
@@ -119,6 +124,9 @@ func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Me
 		return Member{}, err
 	}
 	if err := tx.PutMember(m); err != nil {
+		return Member{}, err
+	}
+	if err := dropAccount(tx, userID); err != nil {
 		return Member{}, err
 	}
 	if m.Role != old.Role {

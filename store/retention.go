@@ -15,14 +15,17 @@ const chunk = 500
 
 // Sweep drops what is kept no longer, in small transactions: idempotency
 // records after IdempotencyTTL, finished deliveries with their events after the
-// given time, mails that could not be sent after MailTTL, and what is left of
-// removed endpoints.
+// given time, mails that could not be sent after MailTTL, what is left of removed
+// endpoints, sessions and sign-in links that have ended, and old counts.
 func Sweep(ctx context.Context, s Store, deliveries time.Duration) error {
 	for _, drop := range []func(tx Tx) (int, error){
 		func(tx Tx) (int, error) { return tx.ExpireIdempotencyRecords(chunk) },
 		func(tx Tx) (int, error) { return dropDeliveries(tx, tx.Now().Add(-deliveries)) },
 		dropMails,
 		dropRemoved,
+		dropAmong(Tx.Sessions, dropSession),
+		dropAmong(Tx.SignInLinks, dropSignInLink),
+		dropDeliveryCounts,
 	} {
 		if err := sweep(ctx, s, drop); err != nil {
 			return err
@@ -42,6 +45,20 @@ func sweep(ctx context.Context, s Store, drop func(Tx) (int, error)) error {
 		if err != nil || n == 0 {
 			return err
 		}
+	}
+}
+
+// dropAmong drops what has ended in a list that has it among the rest. Each call
+// goes on behind what the last one saw. drop is given an item of any kind, and
+// returns its id.
+func dropAmong[T any](list func(tx Tx, after string, limit int) ([]T, error), drop func(Tx, T) (id string, err error)) func(Tx) (int, error) {
+	seen := ""
+	return func(tx Tx) (int, error) {
+		items, err := list(tx, seen, chunk)
+		for i := 0; err == nil && i < len(items); i++ {
+			seen, err = drop(tx, items[i])
+		}
+		return len(items), err
 	}
 }
 

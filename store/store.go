@@ -84,6 +84,9 @@ type Tx interface {
 	Certificates
 	EventTypes
 	OperatorTokens
+	Accounts
+	SignIns
+	DeliveryCountsTx
 }
 
 // Clock gives times and ids in commit order.
@@ -135,6 +138,9 @@ type Members interface {
 	CountOwners(orgID string) (int, error)
 	// Managers are the owners and admins, in the order of their user ids.
 	Managers(orgID string) ([]Member, error)
+	// ManagedOrgs are the ids of the orgs in which a user is owner or admin, in
+	// their order.
+	ManagedOrgs(userID string) ([]string, error)
 	// MemberPage reads up to limit members after a cursor. The items are
 	// appended to dst.
 	MemberPage(orgID string, after Cursor, limit int, dst []byte) (Page, error)
@@ -147,6 +153,9 @@ type AuditLog interface {
 	// AuditPage reads up to limit entries after a cursor. The items are
 	// appended to dst.
 	AuditPage(orgID string, after Cursor, limit int, dst []byte) (Page, error)
+	// AuditPageBefore reads up to limit entries before a cursor, latest first; from
+	// the latest when that is zero. The items are appended to dst.
+	AuditPageBefore(orgID string, before Cursor, limit int, dst []byte) (Page, error)
 }
 
 // InstructionsTx keeps each org's instructions.
@@ -164,6 +173,10 @@ type APIKeys interface {
 	APIKeys(orgID, after string, limit int) ([]APIKey, error)
 	// PutAPIKey adds a key or changes it. Its org stays.
 	PutAPIKey(APIKey) error
+	// KeyLastUsed is when a key was used last, to the minute or so; zero for never.
+	// No Access depends on it.
+	KeyLastUsed(id string) (time.Time, error)
+	PutKeyLastUsed(id string, at time.Time) error
 }
 
 // Endpoints keep each org's webhook endpoints.
@@ -200,6 +213,8 @@ type Deliveries interface {
 	// position, in the list's order, and tells whether more follow. The zero
 	// Cursor is for the first page.
 	DeliveryPage(endpoint uint64, list DeliveryList, after Cursor, limit int) (page []Delivery, more bool, err error)
+	// CountDeliveries counts an endpoint's list, and stops at most.
+	CountDeliveries(endpoint uint64, list DeliveryList, most int) (int, error)
 	// FinishedBefore returns the ids of up to limit deliveries, of any
 	// endpoint, that were acknowledged or failed before a time.
 	FinishedBefore(t time.Time, limit int) ([]string, error)
@@ -245,4 +260,43 @@ type OperatorTokens interface {
 	OperatorTokens() ([]OperatorToken, error)
 	PutOperatorToken(OperatorToken) error
 	DeleteOperatorToken(id string) error
+}
+
+// Accounts keep how people sign in to the settings page.
+type Accounts interface {
+	Account(userID string) (Account, error)
+	// AccountByEmail finds an account by its address, in lower case.
+	AccountByEmail(email string) (Account, error)
+	// PutAccount adds an account or changes it. An address that another account
+	// has in upper or lower case: conflict.
+	PutAccount(Account) error
+	DeleteAccount(userID string) error
+}
+
+// SignIns keep sessions and sign-in links.
+type SignIns interface {
+	Session(id string) (Session, error)
+	// Sessions lists up to limit sessions after an id, oldest first; from the first
+	// when that is empty.
+	Sessions(after string, limit int) ([]Session, error)
+	PutSession(Session) error
+	DeleteSession(id string) error
+	SignInLink(id string) (SignInLink, error)
+	// SignInLinks lists up to limit links after an id, as Sessions does.
+	SignInLinks(after string, limit int) ([]SignInLink, error)
+	PutSignInLink(SignInLink) error
+	DeleteSignInLink(id string) error
+}
+
+// DeliveryCountsTx keep what became of attempts, by the hour.
+type DeliveryCountsTx interface {
+	// AddDeliveryCounts adds to what an endpoint has in the hour of a time.
+	AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c DeliveryCounts) error
+	// EachDeliveryCounts calls fn for each endpoint of the org, also one that was
+	// removed, and each hour from that of a time on that has counts, in the order of
+	// the hours.
+	EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint uint64, hour time.Time, c DeliveryCounts)) error
+	// DropDeliveryCounts drops up to limit counts of hours that ended before a time,
+	// and returns how many it dropped.
+	DropDeliveryCounts(before time.Time, limit int) (int, error)
 }

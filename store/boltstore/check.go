@@ -69,6 +69,8 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string)) {
 	c.deliveries()
 	c.events()
 	c.members()
+	c.accounts()
+	c.counts()
 	c.others()
 }
 
@@ -140,6 +142,9 @@ func (c *checker) members() {
 			if role := c.get(bucketManagers, key); string(role) != m.Role {
 				c.fault("members %q: has the role %q, and %q among the managers", key, m.Role, role)
 			}
+			if c.get(bucketManagedOrgs, orgKey(m.UserID, m.OrgID)) == nil {
+				c.fault("members %q: has the role %q, and not the org among those that the user manages", key, m.Role)
+			}
 		}
 	})
 	if listed := c.count(bucketMemberList); listed != members {
@@ -147,5 +152,8 @@ func (c *checker) members() {
 	}
 	if indexed := c.count(bucketManagers); indexed != managers {
 		c.fault("managers: has %d entries for %d members who manage", indexed, managers)
+	}
+	if indexed := c.count(bucketManagedOrgs); indexed != managers {
+		c.fault("managedOrgs: has %d entries for %d members who manage", indexed, managers)
 	}
 }

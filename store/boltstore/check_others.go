@@ -29,6 +29,7 @@ func (c *checker) others() {
 	})
 	c.apiKeys()
 	c.idempotency()
+	c.lastUsed()
 	c.lastAcknowledged()
 	c.removedEnds()
 }

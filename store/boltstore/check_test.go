@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -35,11 +36,21 @@ func newWhole(t *testing.T) *fixture {
 			store.AddPlan(tx, store.Plan{Name: "pro"}),
 			store.SetInstructions(tx, "", testOrg, "x", true),
 			tx.PutCertificate("ca", []byte("pem")),
+			tx.PutKeyLastUsed("key_1", tx.Now()), addAccounts(tx),
 			tx.DeleteMember(testOrg, "usr_gone"))
 	})
 	f.close()
 	wellKept(t, f.path)
 	return f
+}
+
+// addAccounts gives usr_owner a session, and both who manage an account.
+func addAccounts(tx store.Tx) error {
+	_, err := store.ImportMember(tx, store.Member{OrgID: testOrg, ID: "mem_zoe", UserID: "usr_zoe", Role: store.RoleAdmin, Email: "Zoe@test.example"})
+	_, _, errZoe := store.CreateSignInLink(tx, testOrg, "usr_zoe", time.Hour)
+	_, _, errOwner := store.CreateSignInLink(tx, testOrg, "usr_owner", time.Hour)
+	_, _, errSession := store.CreateSession(tx, "usr_owner", "Browser/1")
+	return errors.Join(err, errZoe, errOwner, errSession)
 }
 
 // damage is something that is done to a bucket.
@@ -73,6 +84,12 @@ func move(to string) func(*bbolt.Bucket) error {
 	}
 }
 
+// disown puts another's session in place of the first.
+func disown(b *bbolt.Bucket) error {
+	key, _ := b.Cursor().First()
+	return b.Put(bytes.Clone(key), encode(sessionFields(&store.Session{ID: "ses_x", UserID: "usr_zoe"})))
+}
+
 func inPartition(do func(*bbolt.Bucket) error) func(*bbolt.Bucket) error {
 	return func(b *bbolt.Bucket) error {
 		name, _ := b.Cursor().First()
@@ -97,14 +114,16 @@ var damages = map[string]damage{
 	"a number to another":         {bucketEndpointNumbers, put(numberKey(1), orgKey(testOrg, "whe_7")), []string{`names "org_test\x00whe_7"`}},
 	"an endpoint is lost":         {bucketEndpoints, lose, []string{"endpointNumbers: has 1 numbers for 0 endpoints"}},
 	"an endpoint is spoiled":      {bucketEndpoints, spoil, []string{`endpoints "org_test\x00whe_1": the record is damaged`}},
-	"a manager is lost":           {bucketManagers, lose, []string{`members "org_test\x00usr_owner": has the role "owner", and "" among the managers`, "managers: has 0 entries for 1"}},
-	"a manager too many":          {bucketManagers, put(orgKey(testOrg, "usr_member"), []byte("admin")), []string{"managers: has 2 entries for 1 members who manage"}},
+	"a manager is lost":           {bucketManagers, lose, []string{`members "org_test\x00usr_owner": has the role "owner", and "" among the managers`, "managers: has 1 entries for 2"}},
+	"a manager too many":          {bucketManagers, put(orgKey(testOrg, "usr_member"), []byte("admin")), []string{"managers: has 3 entries for 2 members who manage"}},
+	"an org of no manager":        {bucketManagedOrgs, put(orgKey("usr_member", testOrg), nil), []string{"managedOrgs: has 3 entries for 2 members who manage"}},
+	"a manager's org is lost":     {bucketManagedOrgs, lose, []string{`members "org_test\x00usr_owner": has the role "owner", and not the org`, `accounts "usr_owner": manages no org`}},
 	"a manager of another role":   {bucketManagers, put(orgKey(testOrg, "usr_owner"), []byte("admin")), []string{`has the role "owner", and "admin" among the managers`}},
-	"a member is lost":            {bucketMembers, lose, []string{"memberList: has 2 items for 1 members"}},
+	"a member is lost":            {bucketMembers, lose, []string{"memberList: has 3 items for 2 members"}},
 	"a member is spoiled":         {bucketMembers, spoil, []string{`members "org_test\x00usr_member": the record is damaged`}},
-	"an item is lost":             {bucketMemberList, lose, []string{`members "org_test\x00usr_`, `is listed as ""`, "memberList: has 1 items for 2"}},
+	"an item is lost":             {bucketMemberList, lose, []string{`members "org_test\x00usr_`, `is listed as ""`, "memberList: has 2 items for 3"}},
 	"an item is spoiled":          {bucketMemberList, spoil, []string{`members "org_test\x00usr_`, "is listed as"}},
-	"an item too many":            {bucketMemberList, put(listKey(testOrg, cursors[2]), []byte("{}")), []string{"memberList: has 3 items for 2 members"}},
+	"an item too many":            {bucketMemberList, put(listKey(testOrg, cursors[2]), []byte("{}")), []string{"memberList: has 4 items for 3 members"}},
 	"an org is spoiled":           {bucketOrgs, spoil, []string{`orgs "org_test": the record is damaged`}},
 	"a plan is spoiled":           {bucketPlans, spoil, []string{`plans "pro": the record is damaged`}},
 	"instructions are spoiled":    {bucketInstructions, spoil, []string{`instructions "org_test": the record is damaged`}},
@@ -126,6 +145,23 @@ var damages = map[string]damage{
 	"an answer in no partition":   {bucketIdempotency, put([]byte("x"), []byte("y")), []string{`idempotency "x": is not a partition`}},
 	"acknowledged by none":        {bucketLastAcknowledged, put(numberKey(7), numberKey(1)), []string{`\a": there is no endpoint of that number`}},
 	"acknowledged at no time":     {bucketLastAcknowledged, put(numberKey(1), []byte("x")), []string{`lastAcknowledged`, `"x" is not a time`}},
+	"a use of no key":             {bucketKeyLastUsed, put([]byte("key_x"), numberKey(1)), []string{`keyLastUsed "key_x": there is no such key`}},
+	"a use at no time":            {bucketKeyLastUsed, put([]byte("key_1"), []byte("x")), []string{`keyLastUsed "key_1": "x" is not a time`}},
+	"counts are spoiled":          {bucketDeliveryCounts, spoil, []string{`deliveryCounts "`, "the record is damaged"}},
+	"counts of no org":            {bucketDeliveryCounts, move(string(countsKey(someTime, "", 1))), []string{`deliveryCounts "`, "is no hour, org and endpoint"}},
+	"counts of no endpoint":       {bucketDeliveryCounts, move(string(countsStart(1, "org_test"))), []string{`deliveryCounts "`, "is no hour, org and endpoint"}},
+	"an account is lost":          {bucketAccounts, lose, []string{"accountEmails: has 2 entries for 1 accounts with an address", "sessions: has 1 records for 0 in the accounts"}},
+	"an account is spoiled":       {bucketAccounts, spoil, []string{`accounts "usr_owner": the record is damaged`}},
+	"an account elsewhere":        {bucketAccounts, move("usr_x"), []string{`accounts "usr_x": holds the account "usr_owner"`, `its address "owner@acme.example" names "usr_owner"`}},
+	"an address is lost":          {bucketAccountEmails, lose, []string{`accounts "usr_owner": its address "owner@acme.example" names ""`, "accountEmails: has 1 entries for 2 accounts"}},
+	"an address of another":       {bucketAccountEmails, put([]byte("zoe@test.example"), []byte("usr_owner")), []string{`accounts "usr_zoe": its address "Zoe@test.example" names "usr_owner"`}},
+	"an address too many":         {bucketAccountEmails, put([]byte("x@test.example"), []byte("usr_owner")), []string{"accountEmails: has 3 entries for 2 accounts"}},
+	"a session is lost":           {bucketSessions, lose, []string{`accounts "usr_owner": its session "ses_`, "is missing", "sessions: has 0 records for 1 in the accounts"}},
+	"a session is spoiled":        {bucketSessions, spoil, []string{`sessions "ses_`, "the record is damaged"}},
+	"a session too many":          {bucketSessions, put([]byte("ses_x"), encode(sessionFields(&store.Session{ID: "ses_x", UserID: "usr_owner"}))), []string{"sessions: has 2 records for 1 in the accounts"}},
+	"a session of another":        {bucketSessions, disown, []string{`sessions "ses_`, `holds the session "ses_x" of "usr_zoe"`}},
+	"a link is spoiled":           {bucketSignInLinks, spoil, []string{`signInLinks "sil_`, "the record is damaged"}},
+	"a link elsewhere":            {bucketSignInLinks, move("sil_x"), []string{`signInLinks "sil_x": holds the link "sil_`}},
 	"an end that is none":         {bucketRemovedEnds, put([]byte(testOrg), []byte("org_test\x001")), []string{`removedEnds "org_test"`, "is not a position of that org"}},
 	"another org's end":           {bucketRemovedEnds, put([]byte(testOrg), listKey("org_x", cursors[2])), []string{`removedEnds "org_test"`, "is not a position of that org"}},
 }

@@ -96,6 +96,15 @@ func (t *tx) DeliveryPage(endpoint uint64, list store.DeliveryList, after store.
 	return page, false, nil
 }
 
+func (t *tx) CountDeliveries(endpoint uint64, list store.DeliveryList, most int) (n int, err error) {
+	prefix := listStart(endpoint, list)
+	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
+	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix) && n < most; key, _ = c.Next() {
+		n++
+	}
+	return n, nil
+}
+
 // seekPlace finds the first place behind a position.
 func seekPlace(c *bbolt.Cursor, endpoint uint64, list store.DeliveryList, after store.Cursor) []byte {
 	from := placeKey(endpoint, list, after)
@@ -136,10 +145,15 @@ func (t *tx) FinishedBefore(before time.Time, limit int) (ids []string, err erro
 }
 
 func (t *tx) LastAcknowledged(endpoint uint64) (at time.Time, err error) {
-	if ms := t.bolt.Bucket(bucketLastAcknowledged).Get(numberKey(endpoint)); len(ms) == 8 {
+	return timeIn(t.bolt.Bucket(bucketLastAcknowledged), numberKey(endpoint)), nil
+}
+
+// timeIn is a time that is kept in ms; zero when there is none.
+func timeIn(b *bbolt.Bucket, key []byte) (at time.Time) {
+	if ms := b.Get(key); len(ms) == 8 {
 		at = time.UnixMilli(int64(binary.BigEndian.Uint64(ms))).UTC()
 	}
-	return at, nil
+	return at
 }
 
 func (t *tx) PutLastAcknowledged(endpoint uint64, at time.Time) error {

@@ -12,7 +12,7 @@ func (t *tx) Endpoint(orgID, id string) (e store.Endpoint, err error) {
 	if err := t.get(bucketEndpoints, key, "webhook endpoint", endpointFields(&e)); err != nil {
 		return e, err
 	}
-	return e, storageFault(t.s.seal.openEndpoint(key, &e))
+	return e, storageFault(t.s.seal.openFields(bucketEndpoints, key, secretsOfEndpoint(&e)))
 }
 
 func (t *tx) Endpoints(orgID string) ([]store.Endpoint, error) {
@@ -24,7 +24,7 @@ func (t *tx) Endpoints(orgID string) ([]store.Endpoint, error) {
 		if err := decode(record, endpointFields(&e)); err != nil {
 			return nil, storageFault(err)
 		}
-		if err := t.s.seal.openEndpoint(key, &e); err != nil {
+		if err := t.s.seal.openFields(bucketEndpoints, key, secretsOfEndpoint(&e)); err != nil {
 			return nil, storageFault(err)
 		}
 		list = append(list, e)
@@ -57,7 +57,7 @@ func (t *tx) PutEndpoint(e store.Endpoint) error {
 
 func (t *tx) putEndpoint(e store.Endpoint) error {
 	key := orgKey(e.OrgID, e.ID)
-	t.s.seal.sealEndpoint(key, &e)
+	t.s.seal.sealFields(bucketEndpoints, key, secretsOfEndpoint(&e))
 	return t.put(t.bucket(bucketEndpoints), key, encode(endpointFields(&e)))
 }
 
@@ -91,7 +91,7 @@ func (t *tx) endpointByNumber(number uint64) (store.Endpoint, error) {
 	if err != nil {
 		return e, err
 	}
-	return e, storageFault(t.s.seal.openEndpoint(key, &e))
+	return e, storageFault(t.s.seal.openFields(bucketEndpoints, key, secretsOfEndpoint(&e)))
 }
 
 // sealedEndpoint reads an endpoint as its record holds it, for those who need no

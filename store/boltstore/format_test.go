@@ -161,6 +161,10 @@ func flatten(v reflect.Value) (values []string) {
 			for _, a := range x {
 				values = append(values, flattenAttempt(a)...)
 			}
+		case []store.Passkey:
+			for _, p := range x {
+				values = append(values, flatten(reflect.ValueOf(p))...)
+			}
 		case map[string]string:
 			for _, name := range slices.Sorted(maps.Keys(x)) {
 				values = append(values, name, x[name])
@@ -179,6 +183,9 @@ func flattenKind(f reflect.Value) []string {
 	case reflect.Struct:
 		return flatten(f)
 	case reflect.Array, reflect.Slice:
+		if f.Type().Elem().Kind() == reflect.Int {
+			return flattenInts(f)
+		}
 		b := make([]byte, f.Len())
 		reflect.Copy(reflect.ValueOf(b), f)
 		return []string{string(b)}
@@ -188,6 +195,13 @@ func flattenKind(f reflect.Value) []string {
 		return []string{fmt.Sprint(f.Int())}
 	}
 	return []string{fmt.Sprint(f.Uint())}
+}
+
+func flattenInts(f reflect.Value) (values []string) {
+	for i := range f.Len() {
+		values = append(values, fmt.Sprint(f.Index(i).Int()))
+	}
+	return values
 }
 
 // flattenAttempt has how long the attempt took in place of when it ended.

@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"bytes"
+	"time"
 
 	"teamdata/store"
 )
@@ -32,6 +33,14 @@ func (t *tx) PutAPIKey(k store.APIKey) error {
 		return err
 	}
 	return t.put(t.bucket(bucketAPIKeys), []byte(k.ID), encode(apiKeyFields(&k)))
+}
+
+func (t *tx) KeyLastUsed(id string) (at time.Time, err error) {
+	return timeIn(t.bolt.Bucket(bucketKeyLastUsed), []byte(id)), nil
+}
+
+func (t *tx) PutKeyLastUsed(id string, at time.Time) error {
+	return t.put(t.bucket(bucketKeyLastUsed), []byte(id), numberKey(uint64(at.UnixMilli())))
 }
 
 func (t *tx) OperatorToken(id string) (o store.OperatorToken, err error) {

@@ -2,13 +2,14 @@ package boltstore
 
 import (
 	"encoding/binary"
+	"time"
 
 	"teamdata/store"
 )
 
 // schemaVersion is the version of the layout below. A file of a newer one is
 // refused; a file of an older one is migrated when it is opened.
-const schemaVersion = 3
+const schemaVersion = 4
 
 // Every bucket of the file. Keys are built by the functions below, numbers in
 // them are 8 bytes big-endian, and text that another part follows ends with a
@@ -26,6 +27,8 @@ var (
 	bucketMembers = []byte("members")
 	// bucketManagers: org id, 0, user id → role; the members who manage.
 	bucketManagers = []byte("managers")
+	// bucketManagedOrgs: user id, 0, org id → nothing; the same by user.
+	bucketManagedOrgs = []byte("managedOrgs")
 	// bucketMemberList: org id, 0, createdAt ms, member id → the item's JSON.
 	bucketMemberList = []byte("memberList")
 	// bucketRemovedEnds: org id → key in bucketMemberList of the last member, if
@@ -39,6 +42,8 @@ var (
 	bucketAPIKeys = []byte("apiKeys")
 	// bucketAPIKeyList: org id, 0, key id → nothing; the keys of each org.
 	bucketAPIKeyList = []byte("apiKeyList")
+	// bucketKeyLastUsed: key id → ms, as a number.
+	bucketKeyLastUsed = []byte("keyLastUsed")
 	// bucketEndpoints: org id, 0, endpoint id → endpoint record. The bucket's
 	// sequence is the last endpoint number given.
 	bucketEndpoints = []byte("endpoints")
@@ -61,6 +66,9 @@ var (
 	bucketDeliveryLists = []byte("deliveryLists")
 	// bucketLastAcknowledged: endpoint number → ms, as a number.
 	bucketLastAcknowledged = []byte("lastAcknowledged")
+	// bucketDeliveryCounts: hours since 1970, org id, 0, endpoint number → counts
+	// record.
+	bucketDeliveryCounts = []byte("deliveryCounts")
 	// bucketMails: mail id → mail record.
 	bucketMails = []byte("mails")
 	// bucketIdempotency: partition number → a bucket with the records first
@@ -70,14 +78,23 @@ var (
 	bucketCertificates = []byte("certificates")
 	// bucketOperatorTokens: token id → operator token record.
 	bucketOperatorTokens = []byte("operatorTokens")
+	// bucketAccounts: user id → account record.
+	bucketAccounts = []byte("accounts")
+	// bucketAccountEmails: address in lower case → user id.
+	bucketAccountEmails = []byte("accountEmails")
+	// bucketSessions: session id → session record.
+	bucketSessions = []byte("sessions")
+	// bucketSignInLinks: link id → sign-in link record.
+	bucketSignInLinks = []byte("signInLinks")
 )
 
 var buckets = [][]byte{
-	bucketMeta, bucketOrgs, bucketPlans, bucketMembers, bucketManagers, bucketMemberList,
-	bucketRemovedEnds, bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketAPIKeyList,
+	bucketMeta, bucketOrgs, bucketPlans, bucketMembers, bucketManagers, bucketManagedOrgs, bucketMemberList,
+	bucketRemovedEnds, bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketAPIKeyList, bucketKeyLastUsed,
 	bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints, bucketEventTypes,
-	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketMails,
+	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketDeliveryCounts, bucketMails,
 	bucketIdempotency, bucketCertificates, bucketOperatorTokens,
+	bucketAccounts, bucketAccountEmails, bucketSessions, bucketSignInLinks,
 }
 
 // The keys of bucketMeta.
@@ -124,5 +141,18 @@ func readPlaceKey(key []byte) (endpoint uint64, list store.DeliveryList, at stor
 	at = store.Cursor{Ms: binary.BigEndian.Uint64(key[9:]), ID: string(key[17:])}
 	return binary.BigEndian.Uint64(key), store.DeliveryList(key[8]), at
 }
+
+// countsKey is the place of an endpoint's counts in an hour: hours, org id, 0,
+// endpoint number. Those of an org in that hour begin with countsStart.
+func countsKey(hour time.Time, orgID string, endpoint uint64) []byte {
+	return binary.BigEndian.AppendUint64(countsStart(hoursOf(hour), orgID), endpoint)
+}
+
+func countsStart(hours uint64, orgID string) []byte {
+	key := make([]byte, 0, 8+len(orgID)+1+8)
+	return append(append(binary.BigEndian.AppendUint64(key, hours), orgID...), 0)
+}
+
+func hoursOf(t time.Time) uint64 { return uint64(max(t.Unix(), 0) / 3600) }
 
 func numberKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }

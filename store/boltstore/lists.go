@@ -60,11 +60,17 @@ func (t *tx) keepEnd(b *bbolt.Bucket, orgID string, key []byte) error {
 // page copies up to limit items after a cursor, with commas between them.
 func (t *tx) page(bucket []byte, orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {
 	c := t.bolt.Bucket(bucket).Cursor()
-	prefix := orgKey(orgID, "")
 	key, item := seekAfter(c, orgID, after)
+	return copyPage(orgID, key, item, c.Next, limit, dst)
+}
+
+// copyPage copies up to limit items of an org, with commas between them, step by
+// step from one of them on.
+func copyPage(orgID string, key, item []byte, step func() (key, item []byte), limit int, dst []byte) (store.Page, error) {
+	prefix := orgKey(orgID, "")
 	page := store.Page{Items: dst}
 	var last []byte
-	for ; bytes.HasPrefix(key, prefix); key, item = c.Next() {
+	for ; bytes.HasPrefix(key, prefix); key, item = step() {
 		if page.Count == limit {
 			page.More = true
 			break
@@ -105,6 +111,16 @@ func (t *tx) AuditPage(orgID string, after store.Cursor, limit int, dst []byte) 
 	return t.page(bucketAuditLog, orgID, after, limit, dst)
 }
 
+func (t *tx) AuditPageBefore(orgID string, before store.Cursor, limit int, dst []byte) (store.Page, error) {
+	b, end := t.bolt.Bucket(bucketAuditLog), orgEnd(orgID)
+	if before != (store.Cursor{}) {
+		end = listKey(orgID, before)
+	}
+	c := b.Cursor()
+	key := lastBefore(c, orgKey(orgID, ""), end)
+	return copyPage(orgID, key, b.Get(key), c.Prev, limit, dst)
+}
+
 func (t *tx) Member(orgID, userID string) (m store.Member, err error) {
 	return m, t.get(bucketMembers, orgKey(orgID, userID), "member", memberFields(&m))
 }
@@ -130,10 +146,20 @@ func (t *tx) PutMember(m store.Member) error {
 
 // putManager enters a member who manages in the index of them.
 func (t *tx) putManager(m store.Member) error {
-	if m.Manages() {
-		return t.put(t.bucket(bucketManagers), orgKey(m.OrgID, m.UserID), []byte(m.Role))
+	if !m.Manages() {
+		return t.dropManager(m.OrgID, m.UserID)
 	}
-	return t.delete(t.bucket(bucketManagers), orgKey(m.OrgID, m.UserID))
+	if err := t.put(t.bucket(bucketManagedOrgs), orgKey(m.UserID, m.OrgID), []byte{}); err != nil {
+		return err
+	}
+	return t.put(t.bucket(bucketManagers), orgKey(m.OrgID, m.UserID), []byte(m.Role))
+}
+
+func (t *tx) dropManager(orgID, userID string) error {
+	if err := t.delete(t.bucket(bucketManagedOrgs), orgKey(userID, orgID)); err != nil {
+		return err
+	}
+	return t.delete(t.bucket(bucketManagers), orgKey(orgID, userID))
 }
 
 func (t *tx) DeleteMember(orgID, userID string) error {
@@ -149,7 +175,7 @@ func (t *tx) DeleteMember(orgID, userID string) error {
 	if err := t.delete(list, key); err != nil {
 		return err
 	}
-	if err := t.delete(t.bucket(bucketManagers), orgKey(orgID, userID)); err != nil {
+	if err := t.dropManager(orgID, userID); err != nil {
 		return err
 	}
 	return t.delete(t.bucket(bucketMembers), orgKey(orgID, userID))
@@ -179,6 +205,15 @@ func (t *tx) eachManager(orgID string, fn func(key, role []byte)) {
 	for key, role := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, role = c.Next() {
 		fn(key, role)
 	}
+}
+
+func (t *tx) ManagedOrgs(userID string) (orgs []string, err error) {
+	prefix := orgKey(userID, "")
+	c := t.bolt.Bucket(bucketManagedOrgs).Cursor()
+	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
+		orgs = append(orgs, string(key[len(prefix):]))
+	}
+	return orgs, nil
 }
 
 func (t *tx) MemberPage(orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {

@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"bytes"
 	"math"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 
 // migrations bring a file from the schema of their index, plus one, to the
 // next. Each runs with all of today's buckets made.
-var migrations = []func(*bbolt.Tx) error{toSchema2, toSchema3}
+var migrations = []func(*bbolt.Tx) error{toSchema2, toSchema3, toSchema4}
 
 // migrate brings a file of an older schema to today's.
 func migrate(bolt *bbolt.Tx, from uint64) error {
@@ -62,6 +63,36 @@ func toSchema3(bolt *bbolt.Tx) error {
 		}
 	}
 	return nil
+}
+
+// toSchema4 makes managedOrgs, and counts the attempts in the deliveries'
+// histories. The other buckets that it brings begin empty.
+func toSchema4(bolt *bbolt.Tx) error {
+	t := &tx{bolt: bolt}
+	for _, key := range allKeys(bolt.Bucket(bucketManagers)) {
+		org, user, _ := bytes.Cut(key, []byte{0})
+		if err := t.put(t.bucket(bucketManagedOrgs), orgKey(string(user), string(org)), []byte{}); err != nil {
+			return err
+		}
+	}
+	c := bolt.Bucket(bucketDeliveries).Cursor()
+	for key, record := c.First(); key != nil; key, record = c.Next() {
+		if err := t.countHistory(record); err != nil {
+			return err
+		}
+		t.undo = t.undo[:0] // there may be millions, and none is undone alone
+	}
+	return nil
+}
+
+func (t *tx) countHistory(record []byte) error {
+	var d store.Delivery
+	err := decode(record, deliveryFields(&d))
+	for i := 0; err == nil && i < len(d.History); i++ {
+		a := &d.History[i]
+		err = t.AddDeliveryCounts(d.OrgID, d.EndpointNumber, a.EndedAt, a.Counts())
+	}
+	return err
 }
 
 func allKeys(b *bbolt.Bucket) [][]byte { return firstKeys(b, math.MaxInt) }

@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,7 +96,7 @@ func TestFailedMigration(t *testing.T) {
 	must(t, err)
 	must(t, db.Update(func(tx *bbolt.Tx) error { return spoil(tx.Bucket(bucketAPIKeys)) }))
 	must(t, db.Close())
-	refuses(t, f.path, "has schema 2 and can't be migrated to schema 3", "record")
+	refuses(t, f.path, fmt.Sprint("has schema 2 and can't be migrated to schema ", schemaVersion), "record")
 	alone(t, f.path)
 }
 

@@ -159,3 +159,57 @@ func idempotencyFields(r *store.IdempotencyRecord) func(*codec) {
 		c.bytes(&r.Answer.Body)
 	}
 }
+
+func accountFields(a *store.Account) func(*codec) {
+	return func(c *codec) {
+		c.text(&a.UserID)
+		c.text(&a.Email)
+		c.text(&a.PasswordHash)
+		c.time(&a.PasswordAt)
+		list(c, &a.Passkeys, func(p *store.Passkey) { c.record(passkeyFields(p)) })
+		c.texts(&a.Sessions)
+		c.time(&a.CreatedAt)
+	}
+}
+
+func passkeyFields(p *store.Passkey) func(*codec) {
+	return func(c *codec) {
+		c.text(&p.ID)
+		c.text(&p.Name)
+		c.bytes(&p.Credential)
+		c.time(&p.CreatedAt)
+		c.time(&p.LastUsedAt)
+	}
+}
+
+func sessionFields(s *store.Session) func(*codec) {
+	return func(c *codec) {
+		c.text(&s.ID)
+		c.text(&s.UserID)
+		c.hash((*[32]byte)(&s.SecretHash))
+		c.text(&s.UserAgent)
+		c.time(&s.CreatedAt)
+		c.time(&s.LastSeenAt)
+	}
+}
+
+func signInLinkFields(l *store.SignInLink) func(*codec) {
+	return func(c *codec) {
+		c.text(&l.ID)
+		c.text(&l.UserID)
+		c.hash((*[32]byte)(&l.SecretHash))
+		c.time(&l.CreatedAt)
+		c.time(&l.ExpiresAt)
+	}
+}
+
+func countsFields(n *store.DeliveryCounts) func(*codec) {
+	return func(c *codec) {
+		c.int(&n.Acknowledged)
+		c.int(&n.Retrying)
+		c.int(&n.Failed)
+		for i := range n.Latency {
+			c.int(&n.Latency[i])
+		}
+	}
+}

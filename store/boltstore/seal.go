@@ -5,13 +5,12 @@ import (
 	"fmt"
 
 	"go.etcd.io/bbolt"
-
-	"teamdata/store"
 )
 
 // Sealer keeps the secrets of a file from whoever has the file and not the
-// sealer's key: those of endpoints, and the private keys of certificates. Its
-// methods are safe for concurrent use, and keep nothing of what they are given.
+// sealer's key: those of endpoints, the hashes of passwords, which could be
+// guessed at, and the private keys of certificates. Its methods are safe for
+// concurrent use, and keep nothing of what they are given.
 type Sealer interface {
 	// Seal returns plain, sealed for a place: a new value.
 	Seal(plain, place []byte) []byte
@@ -59,41 +58,6 @@ func (s sealing) open(sealed, bucket, key []byte, field string) ([]byte, error) 
 	return plain, nil
 }
 
-// secretFields are the fields of an endpoint that are sealed, by the names that
-// their places have. An empty one stays empty: it says that there is none.
-func secretFields(e *store.Endpoint) [2]secretField {
-	return [2]secretField{{"secret", &e.Secret}, {"oldSecret", &e.OldSecret}}
-}
-
-type secretField struct {
-	name string
-	text *string
-}
-
-// sealEndpoint makes an endpoint what its record holds.
-func (s sealing) sealEndpoint(key []byte, e *store.Endpoint) {
-	for _, field := range secretFields(e) {
-		if s.on() && *field.text != "" {
-			*field.text = string(s.seal([]byte(*field.text), bucketEndpoints, key, field.name))
-		}
-	}
-}
-
-// openEndpoint is the reverse of sealEndpoint.
-func (s sealing) openEndpoint(key []byte, e *store.Endpoint) error {
-	for _, field := range secretFields(e) {
-		if !s.on() || *field.text == "" {
-			continue
-		}
-		plain, err := s.open([]byte(*field.text), bucketEndpoints, key, field.name)
-		if err != nil {
-			return err
-		}
-		*field.text = string(plain)
-	}
-	return nil
-}
-
 // sealCertificate returns what is kept of a certificate.
 func (s sealing) sealCertificate(name, pem []byte) []byte {
 	if !s.on() {
@@ -135,16 +99,11 @@ func (s sealing) check(db *bbolt.DB) (sealed bool, err error) {
 
 // all seals what a file holds in plain text, and marks it as sealed.
 func (s sealing) all(bolt *bbolt.Tx) error {
-	endpoints := bolt.Bucket(bucketEndpoints)
-	for _, key := range allKeys(endpoints) {
-		var e store.Endpoint
-		if err := decode(endpoints.Get(key), endpointFields(&e)); err != nil {
-			return refusal(fmt.Sprintf("can't be sealed, for its record %s %q is damaged; put back a backup", bucketEndpoints, key))
-		}
-		s.sealEndpoint(key, &e)
-		if err := endpoints.Put(key, encode(endpointFields(&e))); err != nil {
-			return err
-		}
+	if err := sealRecords(s, bolt, bucketEndpoints, endpointFields, secretsOfEndpoint); err != nil {
+		return err
+	}
+	if err := sealRecords(s, bolt, bucketAccounts, accountFields, secretsOfAccount); err != nil {
+		return err
 	}
 	certificates := bolt.Bucket(bucketCertificates)
 	for _, name := range allKeys(certificates) {

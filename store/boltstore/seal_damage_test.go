@@ -99,6 +99,25 @@ func TestMovedCertificates(t *testing.T) {
 	}
 }
 
+// TestMovedPassword: nobody signs in with the password of another.
+func TestMovedPassword(t *testing.T) {
+	f := newFixture(t, sealed(t))
+	f.addSecrets()
+	must(t, f.db.Update(func(bolt *bbolt.Tx) error {
+		b := bolt.Bucket(bucketAccounts)
+		var a store.Account
+		must(t, decode(b.Get([]byte("usr_ada")), accountFields(&a)))
+		a.UserID = "usr_bob"
+		return b.Put([]byte("usr_bob"), encode(accountFields(&a)))
+	}))
+	f.view(func(tx store.Tx) error {
+		_, err := tx.Account("usr_bob")
+		isDamage(t, "another's password", err, `accounts "usr_bob"`)
+		_, err = tx.Account("usr_ada")
+		return err
+	})
+}
+
 // TestDamagedSecret: an endpoint whose secret does not open sends nothing, and
 // the others go on.
 func TestDamagedSecret(t *testing.T) {

@@ -35,6 +35,9 @@ func TestFormatOfSealedValues(t *testing.T) {
 		must(t, decode(bolt.Bucket(bucketEndpoints).Get([]byte("org_test\x00whe_a")), endpointFields(&e)))
 		opens([]byte(e.Secret), "endpoints\x00org_test\x00whe_a\x00secret", secrets[2])
 		opens([]byte(e.OldSecret), "endpoints\x00org_test\x00whe_a\x00oldSecret", secrets[0])
+		var a store.Account
+		must(t, decode(bolt.Bucket(bucketAccounts).Get([]byte("usr_ada")), accountFields(&a)))
+		opens([]byte(a.PasswordHash), "accounts\x00usr_ada\x00passwordHash", secrets[4])
 		return nil
 	}))
 }

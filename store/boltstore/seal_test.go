@@ -32,10 +32,12 @@ var secrets = []string{
 	"whsec_YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXphYmNkZWY=",
 	"whsec_enl4d3Z1dHNycXBvbm1sa2ppaGdmZWRjYmFaWVhXVlU=",
 	"-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIA==\n-----END PRIVATE KEY-----\n",
+	"$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$aGFzaGhhc2hoYXNoaGFzaA",
 }
 
-// addSecrets adds the endpoints whe_a, with an old secret, and whe_b, and the
-// certificates ca and leaf.
+// addSecrets adds the endpoints whe_a, with an old secret, and whe_b, the
+// certificates ca and leaf, and the accounts of usr_ada, with a password, and
+// usr_bob.
 func (f *fixture) addSecrets() {
 	f.Helper()
 	f.update(func(tx store.Tx) error {
@@ -47,7 +49,13 @@ func (f *fixture) addSecrets() {
 				return err
 			}
 		}
-		return errors.Join(tx.PutCertificate("ca", []byte(secrets[3])), tx.PutCertificate("leaf", []byte("leaf "+secrets[3])))
+		for _, user := range []string{"usr_ada", "usr_bob"} {
+			if _, err := store.ImportMember(tx, store.Member{OrgID: testOrg, UserID: user, Role: store.RoleOwner}); err != nil {
+				return err
+			}
+		}
+		return errors.Join(tx.PutAccount(store.Account{UserID: "usr_ada", PasswordHash: secrets[4]}), tx.PutAccount(store.Account{UserID: "usr_bob"}),
+			tx.PutCertificate("ca", []byte(secrets[3])), tx.PutCertificate("leaf", []byte("leaf "+secrets[3])))
 	})
 	f.update(func(tx store.Tx) error {
 		_, err := store.RotateSecret(tx, "", testOrg, "whe_a", secrets[2], time.Hour)
@@ -69,6 +77,10 @@ func (f *fixture) hasSecrets() {
 		if string(ca) != secrets[3] || string(leaf) != "leaf "+secrets[3] {
 			f.Errorf("the certificates are %q, %q", ca, leaf)
 		}
+		ada, adaErr := tx.Account("usr_ada")
+		if bob, err := tx.Account("usr_bob"); ada.PasswordHash != secrets[4] || bob.PasswordHash != "" || errors.Join(adaErr, err) != nil {
+			f.Errorf("the hashes of passwords are %q, %q", ada.PasswordHash, bob.PasswordHash)
+		}
 		list, err := tx.Endpoints(testOrg)
 		if len(list) != 3 || list[1].Secret != a.Secret || list[2].Secret != b.Secret {
 			f.Errorf("listed are %+v", list)
@@ -79,7 +91,7 @@ func (f *fixture) hasSecrets() {
 
 // shows is how many of the secrets show in some bytes.
 func shows(content []byte) (n int) {
-	for _, secret := range append(secrets[:3:3], "PRIVATE KEY", "whsec_") {
+	for _, secret := range append(secrets[:3:3], "PRIVATE KEY", "whsec_", "$argon2id$") {
 		if bytes.Contains(content, []byte(secret)) {
 			n++
 		}
@@ -144,7 +156,7 @@ func TestSealAnExistingFile(t *testing.T) {
 		t.Error("it tells that it has sealed a file without a key")
 	}
 	f.close()
-	if n := shows(readFile(t, f.path)); n != 5 {
+	if n := shows(readFile(t, f.path)); n != 6 {
 		t.Fatalf("%d secrets show in the file, so the tests here can't fail", n)
 	}
 	f.open(sealed(t))

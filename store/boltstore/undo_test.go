@@ -104,6 +104,23 @@ var writes = map[string]func(tx store.Tx) error{
 			tx.PutOperatorToken(store.OperatorToken{ID: "new"}), tx.DeleteOperatorToken("new"), tx.PutOperatorToken(store.OperatorToken{ID: "new"}),
 		)
 	},
+	"account new, over, signed in": func(tx store.Tx) error {
+		_, token, err := store.CreateSignInLink(tx, testOrg, "usr_owner", time.Hour)
+		_, errUsed := store.UseSignInLink(tx, token, "hash")
+		_, _, errSession := store.CreateSession(tx, "usr_owner", "")
+		return errors.Join(err, errUsed, errSession)
+	},
+	"account new, gone": func(tx store.Tx) error {
+		a := store.Account{UserID: "usr_new", Email: "A@example.com", Sessions: []string{"ses_1"}}
+		return errors.Join(tx.PutAccount(a), tx.PutSession(store.Session{ID: "ses_1"}), tx.DeleteSession("ses_1"), tx.DeleteAccount("usr_new"))
+	},
+	"counts new, over, dropped": func(tx store.Tx) error {
+		count := func(at time.Time) error {
+			return tx.AddDeliveryCounts(testOrg, 1, at, store.DeliveryCounts{Failed: 1})
+		}
+		_, err := tx.DropDeliveryCounts(tx.Now(), 10)
+		return errors.Join(count(tx.Now()), count(tx.Now()), count(epoch), err, tx.PutKeyLastUsed("key_1", tx.Now()))
+	},
 	"record in a partition": func(tx store.Tx) error {
 		return tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: testOrg, Key: "key 2", FirstUse: tx.Now()})
 	},

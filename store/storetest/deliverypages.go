@@ -76,6 +76,11 @@ func testDeliveryPages(s *subject) {
 func (s *subject) walkDeliveries(endpoint uint64, list store.DeliveryList, limit int, want []string) {
 	s.Helper()
 	what := fmt.Sprintf("list %d of endpoint %d by %d", list, endpoint, limit)
+	s.view(func(tx store.Tx) error {
+		n, err := tx.CountDeliveries(endpoint, list, limit)
+		s.equal(what+": counted", n, min(limit, len(want)))
+		return err
+	})
 	var got []string
 	for after, more := (store.Cursor{}), true; more && len(got) <= len(want); {
 		s.view(func(tx store.Tx) (err error) {

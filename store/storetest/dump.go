@@ -12,7 +12,7 @@ import (
 type names struct {
 	orgs, users, plans, keys, endpoints, records, certificates []string
 	types, tokens                                              []string
-	events, deliveries, mails                                  []string
+	events, deliveries, mails, sessions, links                 []string
 }
 
 // given adds the ids that an engine gave, also those of a transaction that
@@ -26,6 +26,10 @@ func (n *names) given(ids []string) {
 			n.deliveries = append(n.deliveries, id)
 		case strings.HasPrefix(id, store.PrefixMail):
 			n.mails = append(n.mails, id)
+		case strings.HasPrefix(id, store.PrefixSession):
+			n.sessions = append(n.sessions, id)
+		case strings.HasPrefix(id, store.PrefixSignInLink):
+			n.links = append(n.links, id)
 		}
 	}
 }
@@ -52,6 +56,7 @@ func dump(tx store.Tx, n *names) string {
 	lines(&b, "delivery", n.deliveries, tx.Delivery)
 	lines(&b, "certificate", n.certificates, tx.Certificate)
 	dumpRemoved(&b, tx)
+	dumpAccounts(&b, tx, n)
 	dumpAfter(&b, "mails", func(m store.Mail) string { return m.ID }, tx.Mails)
 	return b.String()
 }
@@ -63,6 +68,7 @@ func dumpOrg(b *strings.Builder, tx store.Tx, n *names, org string) {
 	line(b, "owners "+org)(tx.CountOwners(org))
 	line(b, "managers "+org)(tx.Managers(org))
 	dumpEndpoints(b, tx, org)
+	dumpCounts(b, tx, org)
 	for _, user := range n.users {
 		line(b, "member "+org+" "+user)(tx.Member(org, user))
 	}
@@ -81,6 +87,7 @@ func dumpOrg(b *strings.Builder, tx store.Tx, n *names, org string) {
 	dumpList(b, "audit log "+org, func(after store.Cursor) (store.Page, error) {
 		return tx.AuditPage(org, after, dumpPage, nil)
 	})
+	line(b, "latest of the audit log "+org)(tx.AuditPageBefore(org, store.Cursor{}, dumpPage, nil))
 }
 
 // line writes a value, or the code of the error in place of it.

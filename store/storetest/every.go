@@ -18,6 +18,7 @@ var everyName = names{
 	records: []string{"one", "two", "new"}, certificates: []string{"ca", "new"},
 	types: []string{"invoice.paid", "invoice.sent", "invoice.void"}, tokens: []string{"opr_1", "opr_2", "opr_new"},
 	events: []string{"evt_1", "evt_2", "evt_3"}, deliveries: []string{"whd_1", "whd_2", "whd_3"},
+	sessions: []string{"ses_1", "ses_2"}, links: []string{"sil_1", "sil_2"},
 }
 
 // fillEverything writes records of every kind, on top of seed. It returns the

@@ -45,6 +45,26 @@ func (f failing) PutOperatorToken(o store.OperatorToken) error {
 }
 func (f failing) DeleteOperatorToken(id string) error { return f.then(f.Tx.DeleteOperatorToken(id)) }
 
+func (f failing) PutAccount(a store.Account) error       { return f.then(f.Tx.PutAccount(a)) }
+func (f failing) DeleteAccount(userID string) error      { return f.then(f.Tx.DeleteAccount(userID)) }
+func (f failing) PutSession(v store.Session) error       { return f.then(f.Tx.PutSession(v)) }
+func (f failing) DeleteSession(id string) error          { return f.then(f.Tx.DeleteSession(id)) }
+func (f failing) PutSignInLink(l store.SignInLink) error { return f.then(f.Tx.PutSignInLink(l)) }
+func (f failing) DeleteSignInLink(id string) error       { return f.then(f.Tx.DeleteSignInLink(id)) }
+
+func (f failing) PutKeyLastUsed(id string, at time.Time) error {
+	return f.then(f.Tx.PutKeyLastUsed(id, at))
+}
+
+func (f failing) AddDeliveryCounts(org string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
+	return f.then(f.Tx.AddDeliveryCounts(org, endpoint, at, c))
+}
+
+func (f failing) DropDeliveryCounts(before time.Time, limit int) (int, error) {
+	n, err := f.Tx.DropDeliveryCounts(before, limit)
+	return n, f.then(err)
+}
+
 func (f failing) PutInstructions(org string, i store.Instructions) error {
 	return f.then(f.Tx.PutInstructions(org, i))
 }

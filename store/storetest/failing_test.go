@@ -36,7 +36,7 @@ func TestFailingKnowsEveryWrite(t *testing.T) {
 }
 
 func isWrite(method string) bool {
-	for _, verb := range []string{"Put", "Add", "Append", "Delete", "Forget", "Expire"} {
+	for _, verb := range []string{"Put", "Add", "Append", "Delete", "Forget", "Expire", "Drop"} {
 		if strings.HasPrefix(method, verb) {
 			return true
 		}

@@ -49,7 +49,7 @@ func testFailingWrites(s *subject) {
 
 func (s *subject) failsAtEachWrite(rule Rule, way string, fail func() error) {
 	s.Helper()
-	const most = 30 // more than any of them writes
+	const most = 40 // more than any of them writes
 	before := s.dump(&everyName)
 	for passing := range most {
 		var given names

@@ -31,6 +31,9 @@ var generators = []func(*history) operation{
 	(*history).renameOrg, (*history).removePlan, (*history).changeMember, (*history).makeKey,
 	(*history).changeEndpoint, (*history).removeEndpoint, (*history).registerType, (*history).removeType, (*history).emit,
 	(*history).importToken, (*history).createToken, (*history).revokeToken,
+	(*history).makeLink, (*history).makeLink, (*history).makeLink, (*history).useLink, (*history).useLink,
+	(*history).makeSession, (*history).makeSession, (*history).useSession, (*history).endSession,
+	(*history).setPassword, (*history).passkey, (*history).passkey, (*history).useKey, (*history).addCounts,
 }
 
 func (h *history) newOperation() operation { return pick(h, generators)(h) }

@@ -35,6 +35,11 @@ type oracle struct {
 	removed      map[uint64]bool      // endpoints that are not forgotten
 	eventTypes   map[string]store.EventType
 	tokens       map[string]store.OperatorToken
+	accounts     map[string]store.Account
+	sessions     map[string]store.Session
+	links        map[string]store.SignInLink
+	lastUsed     map[string]time.Time // by key
+	counts       map[countsOf]store.DeliveryCounts
 }
 
 var _ store.Tx = (*oracle)(nil)
@@ -48,6 +53,8 @@ func newOracle() *oracle {
 		deliveries: map[string]store.Delivery{}, records: map[pair]store.IdempotencyRecord{}, certificates: map[string][]byte{},
 		mails: map[string]store.Mail{}, acknowledged: map[uint64]time.Time{}, given: map[uint64]bool{}, removed: map[uint64]bool{},
 		eventTypes: map[string]store.EventType{}, tokens: map[string]store.OperatorToken{},
+		accounts: map[string]store.Account{}, sessions: map[string]store.Session{}, links: map[string]store.SignInLink{},
+		lastUsed: map[string]time.Time{}, counts: map[countsOf]store.DeliveryCounts{},
 	}
 }
 

@@ -27,8 +27,8 @@ func (r Rule) Execute(s store.Store) error {
 
 // Fill writes what Rules work on: the orgs acme and other; in acme owners, a
 // member and two endpoints that take every event, of which the second acknowledged
-// something, with deliveries of every state at the first; and an admin who is told by
-// mail.
+// something, with deliveries of every state at the first; an admin who is told by
+// mail; and what fillAccounts does.
 func Fill(tx store.Tx) error {
 	for _, id := range []string{acme, other} {
 		_, err := store.ImportOrg(tx, store.Org{ID: id, Name: id})
@@ -44,7 +44,8 @@ func Fill(tx store.Tx) error {
 	return errors.Join(err, errSecond, errBob, errType,
 		createKey(tx, "key_1"), addFinished(tx, first, 1), addWaiting(tx, first, 2),
 		store.AddPlan(tx, store.Plan{Name: "old"}),
-		store.ImportOperatorToken(tx, store.OperatorToken{ID: "opr_1", Name: "ops"}))
+		store.ImportOperatorToken(tx, store.OperatorToken{ID: "opr_1", Name: "ops"}),
+		fillAccounts(tx))
 }
 
 // addWaiting adds an event and its delivery, which waits.
@@ -58,7 +59,7 @@ func addWaiting(tx store.Tx, e store.Endpoint, n int) error {
 
 // Rules are those that faces and the dispatcher run in one Update, each on what
 // Fill wrote.
-var Rules = []Rule{
+var Rules = append(accountRules, []Rule{
 	{"create an org", createOrg(store.Org{ID: "org_new", Name: "New"})},
 	{"rename an org", renameOrg(acme, "Renamed")},
 	{"change a subscription", subscribe(acme, store.Subscription{Plan: "team", Status: "trialing"})},
@@ -96,4 +97,4 @@ var Rules = []Rule{
 		}
 		return err
 	}},
-}
+}...)

@@ -1,0 +1,158 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Account is how a person signs in to the settings page. It is there while its
+// user manages an org; what the person may do follows from the user's
+// memberships at the time of each request.
+type Account struct {
+	UserID       string
+	Email        string    // a name to sign in with, and where a link may be sent; may be empty
+	PasswordHash string    // as the settings page made it; empty: none was chosen yet
+	PasswordAt   time.Time // when it was chosen; zero: not yet
+	Passkeys     []Passkey // in the order in which they were added, at most MaxPasskeys
+	Sessions     []string  // ids of the sessions, oldest first, at most MaxSessions
+	CreatedAt    time.Time
+}
+
+// Passkey is a WebAuthn credential of an account.
+type Passkey struct {
+	ID         string // as the authenticator gave it, in base64url
+	Name       string // for people, 1 to 200 characters
+	Credential []byte // what the settings page needs to check it
+	CreatedAt  time.Time
+	LastUsedAt time.Time // zero: never
+}
+
+// Bounds of an account.
+const (
+	MaxPasskeys = 20
+	MaxSessions = 20 // when there are more, the oldest ends
+)
+
+// FindAccount finds the account that a person names: by the user id, or else by
+// the address, upper or lower case alike. notFound: there is none.
+func FindAccount(tx Accounts, name string) (Account, error) {
+	a, err := tx.Account(name)
+	if IsNotFound(err) {
+		a, err = tx.AccountByEmail(strings.ToLower(name))
+	}
+	if IsNotFound(err) {
+		return Account{}, Errorf(CodeNotFound, "There is no such account.")
+	}
+	return a, err
+}
+
+// openAccount is the account of a member who manages, made if there is none. Its
+// address becomes the member's; it has none while another account has that.
+func openAccount(tx Tx, m Member) (Account, error) {
+	a, err := tx.Account(m.UserID)
+	if IsNotFound(err) {
+		a, err = Account{UserID: m.UserID, CreatedAt: tx.Now()}, nil
+	}
+	if err != nil {
+		return Account{}, err
+	}
+	switch other, err := tx.AccountByEmail(strings.ToLower(m.Email)); {
+	case err == nil && other.UserID != a.UserID:
+		a.Email = ""
+	case err != nil && !IsNotFound(err):
+		return Account{}, err
+	default:
+		a.Email = m.Email
+	}
+	return a, tx.PutAccount(a)
+}
+
+// SetPassword sets the hash of a password, and ends all sessions of the account
+// but the one that is named, which may be empty.
+func SetPassword(tx Tx, userID, hash, keepSession string) error {
+	a, err := tx.Account(userID)
+	if err != nil {
+		return err
+	}
+	a.PasswordHash, a.PasswordAt = hash, tx.Now()
+	if err := a.keepSession(tx, keepSession); err != nil {
+		return err
+	}
+	return tx.PutAccount(a)
+}
+
+// AddPasskey adds a passkey to an account. conflict: it has the passkey, or as
+// many as it may have.
+func AddPasskey(tx Tx, userID string, p Passkey) error {
+	if err := checkText("name", p.Name, maxNameLength); err != nil {
+		return err
+	}
+	a, err := tx.Account(userID)
+	if err != nil {
+		return err
+	}
+	if len(a.Passkeys) >= MaxPasskeys {
+		return Errorf(CodeConflict, "An account has at most %d passkeys. Remove one first.", MaxPasskeys)
+	}
+	if a.passkey(p.ID) >= 0 {
+		return Errorf(CodeConflict, "The account has this passkey already.")
+	}
+	p.CreatedAt = tx.Now()
+	a.Passkeys = append(a.Passkeys, p)
+	return tx.PutAccount(a)
+}
+
+// UsePasskey notes that a passkey was used, with what its next check needs.
+func UsePasskey(tx Tx, userID, id string, credential []byte) error {
+	a, err := tx.Account(userID)
+	if err != nil {
+		return err
+	}
+	i := a.passkey(id)
+	if i < 0 {
+		return errNoPasskey()
+	}
+	a.Passkeys[i].Credential, a.Passkeys[i].LastUsedAt = credential, tx.Now()
+	return tx.PutAccount(a)
+}
+
+// RemovePasskey removes a passkey. notFound: the account has no such one.
+func RemovePasskey(tx Tx, userID, id string) error {
+	a, err := tx.Account(userID)
+	if err != nil {
+		return err
+	}
+	i := a.passkey(id)
+	if i < 0 {
+		return errNoPasskey()
+	}
+	a.Passkeys = slices.Delete(a.Passkeys, i, i+1)
+	return tx.PutAccount(a)
+}
+
+func errNoPasskey() error { return Errorf(CodeNotFound, "The account has no such passkey.") }
+
+// passkey is the place of a passkey; -1 when there is none.
+func (a *Account) passkey(id string) int {
+	return slices.IndexFunc(a.Passkeys, func(p Passkey) bool { return p.ID == id })
+}
+
+// dropAccount drops the account of a user who manages no org any more.
+func dropAccount(tx Tx, userID string) error {
+	orgs, err := tx.ManagedOrgs(userID)
+	if err != nil || len(orgs) > 0 {
+		return err
+	}
+	a, err := tx.Account(userID)
+	if IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.keepSession(tx, ""); err != nil {
+		return err
+	}
+	return tx.DeleteAccount(userID)
+}

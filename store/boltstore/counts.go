@@ -1,0 +1,58 @@
+package boltstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	"teamdata/store"
+)
+
+func (t *tx) AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
+	b, key := t.bucket(bucketDeliveryCounts), countsKey(at, orgID, endpoint)
+	old := b.Get(key)
+	var sum store.DeliveryCounts
+	if err := decode(old, countsFields(&sum)); err != nil {
+		return storageFault(err)
+	}
+	sum.Add(c)
+	return t.replace(b, key, old, encode(countsFields(&sum)))
+}
+
+// EachDeliveryCounts seeks once an hour.
+func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint uint64, hour time.Time, c store.DeliveryCounts)) error {
+	c := t.bolt.Bucket(bucketDeliveryCounts).Cursor()
+	hours := hoursOf(from)
+	for key, record := c.Seek(countsStart(hours, orgID)); key != nil; {
+		hours = binary.BigEndian.Uint64(key)
+		prefix := countsStart(hours, orgID)
+		if bytes.Compare(key, prefix) < 0 {
+			key, record = c.Seek(prefix)
+			continue
+		}
+		if !bytes.HasPrefix(key, prefix) {
+			key, record = c.Seek(countsStart(hours+1, orgID))
+			continue
+		}
+		var n store.DeliveryCounts
+		if err := decode(record, countsFields(&n)); err != nil {
+			return storageFault(err)
+		}
+		fn(binary.BigEndian.Uint64(key[len(prefix):]), time.Unix(int64(hours)*3600, 0).UTC(), n)
+		key, record = c.Next()
+	}
+	return nil
+}
+
+func (t *tx) DropDeliveryCounts(before time.Time, limit int) (int, error) {
+	keys, end := firstKeys(t.bolt.Bucket(bucketDeliveryCounts), limit), numberKey(hoursOf(before))
+	for i, key := range keys {
+		if bytes.Compare(key, end) >= 0 {
+			return i, nil
+		}
+		if err := t.delete(t.bucket(bucketDeliveryCounts), key); err != nil {
+			return i, err
+		}
+	}
+	return len(keys), nil
+}

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"crypto/subtle"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Session is a person's way from page to page after signing in. The browser's
+// cookie has the form `<id>.<secret>`, as an API key has.
+type Session struct {
+	ID         string
+	UserID     string
+	SecretHash SecretHash
+	UserAgent  string // what the browser says of itself, at most 200 characters
+	CreatedAt  time.Time
+	LastSeenAt time.Time // kept to SessionSeenEvery
+}
+
+// Limits of a session.
+const (
+	SessionIdle      = 12 * time.Hour      // without a request
+	SessionAge       = 30 * 24 * time.Hour // in all
+	SessionSeenEvery = time.Minute         // how often LastSeenAt is written
+)
+
+func (s *Session) live(now time.Time) bool {
+	return now.Before(s.LastSeenAt.Add(SessionIdle)) && now.Before(s.CreatedAt.Add(SessionAge))
+}
+
+// CreateSession begins a session of an account, and returns it with the cookie's
+// value, which is kept nowhere.
+func CreateSession(tx Tx, userID, userAgent string) (s Session, cookie string, err error) {
+	a, err := tx.Account(userID)
+	if err != nil {
+		return s, "", err
+	}
+	secret := NewSecret()
+	s = Session{
+		ID: tx.NewID(PrefixSession), UserID: userID, SecretHash: HashSecret(secret),
+		UserAgent: cut(userAgent, maxNameLength), CreatedAt: tx.Now(), LastSeenAt: tx.Now(),
+	}
+	if err := tx.PutSession(s); err != nil {
+		return s, "", err
+	}
+	a.Sessions = append(a.Sessions, s.ID)
+	for len(a.Sessions) > MaxSessions {
+		if err := tx.DeleteSession(a.Sessions[0]); err != nil {
+			return s, "", err
+		}
+		a.Sessions = a.Sessions[1:]
+	}
+	return s, s.ID + "." + secret, tx.PutAccount(a)
+}
+
+// FindSession finds the session of a cookie. unauthorized: it is malformed,
+// unknown, wrong, ended or too old.
+func FindSession(tx Tx, cookie string) (Session, error) {
+	refused := Errorf(CodeUnauthorized, "The session has ended. Sign in again.")
+	id, secret, ok := CutKey(cookie)
+	if !ok {
+		return Session{}, refused
+	}
+	s, err := tx.Session(id)
+	switch {
+	case IsNotFound(err):
+		return Session{}, refused
+	case err != nil:
+		return Session{}, err
+	}
+	hash := HashSecret(secret)
+	if subtle.ConstantTimeCompare(hash[:], s.SecretHash[:]) != 1 || !s.live(tx.Now()) {
+		return Session{}, refused
+	}
+	return s, nil
+}
+
+// SeeSession notes that a session is in use. One that has ended meanwhile stays
+// so.
+func SeeSession(tx Tx, id string) error {
+	s, err := tx.Session(id)
+	if IsNotFound(err) || err == nil && !s.live(tx.Now()) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.LastSeenAt = tx.Now()
+	return tx.PutSession(s)
+}
+
+// AccountSessions are the sessions of an account that are live, oldest first.
+func AccountSessions(tx Tx, userID string) (live []Session, err error) {
+	a, err := tx.Account(userID)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range a.Sessions {
+		s, err := tx.Session(id)
+		if err != nil {
+			return nil, err
+		}
+		if s.live(tx.Now()) {
+			live = append(live, s)
+		}
+	}
+	return live, nil
+}
+
+// EndSession ends a session of an account. notFound: it has no such session.
+func EndSession(tx Tx, userID, id string) error {
+	a, err := tx.Account(userID)
+	if err != nil {
+		return err
+	}
+	i := slices.Index(a.Sessions, id)
+	if i < 0 {
+		return Errorf(CodeNotFound, "The account has no such session.")
+	}
+	a.Sessions = slices.Delete(a.Sessions, i, i+1)
+	if err := tx.DeleteSession(id); err != nil {
+		return err
+	}
+	return tx.PutAccount(a)
+}
+
+// EndOtherSessions ends all sessions of an account but the one that is named,
+// which may be empty.
+func EndOtherSessions(tx Tx, userID, keep string) error {
+	a, err := tx.Account(userID)
+	if err != nil {
+		return err
+	}
+	if err := a.keepSession(tx, keep); err != nil {
+		return err
+	}
+	return tx.PutAccount(a)
+}
+
+// keepSession ends the account's sessions but one. The caller puts the account.
+func (a *Account) keepSession(tx SignIns, keep string) error {
+	var kept []string
+	for _, id := range a.Sessions {
+		if id == keep {
+			kept = append(kept, id)
+			continue
+		}
+		if err := tx.DeleteSession(id); err != nil {
+			return err
+		}
+	}
+	a.Sessions = kept
+	return nil
+}
+
+// dropSession drops a session that is too old, or was not used for too long.
+func dropSession(tx Tx, s Session) (id string, err error) {
+	if s.live(tx.Now()) {
+		return s.ID, nil
+	}
+	return s.ID, EndSession(tx, s.UserID, s.ID)
+}
+
+// cut makes a text valid UTF-8 of at most so many bytes.
+func cut(text string, most int) string {
+	return strings.ToValidUTF8(text[:min(len(text), most)], "")
+}

@@ -1,0 +1,190 @@
+package storetest
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"time"
+
+	"teamdata/store"
+)
+
+func (s *subject) account(user string) (a store.Account) {
+	s.Helper()
+	s.view(func(tx store.Tx) (err error) {
+		a, err = tx.Account(user)
+		return err
+	})
+	return a
+}
+
+func testAccounts(s *subject) {
+	accounts := []store.Account{
+		{UserID: "u"},
+		{UserID: longID, Email: strings.Repeat("é", 127), PasswordHash: longText, PasswordAt: lastMs, CreatedAt: firstMs,
+			Passkeys: []store.Passkey{{ID: longText, Name: unicode, Credential: bytes.Repeat([]byte{0, 255}, 5000), CreatedAt: firstMs, LastUsedAt: lastMs}, {ID: "p"}},
+			Sessions: []string{"s", longID}},
+		{UserID: "U", Email: unicode},
+	}
+	roundTrip(s, accounts, func(tx store.Tx, a store.Account) error { return tx.PutAccount(a) },
+		func(tx store.Tx, a store.Account) (store.Account, error) { return tx.Account(a.UserID) })
+	accounts[1].Email, accounts[1].Passkeys, accounts[1].Sessions = "", nil, nil
+	s.update(func(tx store.Tx) error { return tx.PutAccount(accounts[1]) })
+	s.equal("changed account", s.account(longID), accounts[1])
+	s.update(func(tx store.Tx) error { return errors.Join(tx.DeleteAccount(longID), tx.DeleteAccount(longID)) })
+	s.view(func(tx store.Tx) error {
+		_, err := tx.Account(longID)
+		s.code("deleted account", err, store.CodeNotFound)
+		return nil
+	})
+	s.noAccounts("u", "U")
+}
+
+// noAccounts deletes accounts, for what manages no org may not stay.
+func (s *subject) noAccounts(users ...string) {
+	s.update(func(tx store.Tx) (err error) {
+		for _, user := range users {
+			err = errors.Join(err, tx.DeleteAccount(user))
+		}
+		return err
+	})
+}
+
+// testAccountEmails: an address names one account, upper or lower case alike.
+func testAccountEmails(s *subject) {
+	put := func(user, email string) func(store.Tx) error {
+		return func(tx store.Tx) error { return tx.PutAccount(store.Account{UserID: user, Email: email}) }
+	}
+	finds := func(name, want string) {
+		s.Helper()
+		s.view(func(tx store.Tx) error {
+			a, err := store.FindAccount(tx, name)
+			s.equal("the account of "+name, a.UserID, want)
+			s.equal("it is found", err == nil, want != "")
+			return nil
+		})
+	}
+	s.update(put("u", "Ada@Example.com"))
+	s.update(put("v", ""))
+	s.update(put("w", ""))
+	for _, email := range []string{"Ada@Example.com", "ada@example.com", "ADA@EXAMPLE.COM"} {
+		finds(email, "u")
+		s.code("another's address", s.attempt(put("v", email)), store.CodeConflict)
+		s.update(func(tx store.Tx) error {
+			s.code("another's address, going on", put("v", email)(tx), store.CodeConflict)
+			return nil
+		})
+		s.update(put("u", email))
+	}
+	finds("", "")
+	finds("u", "u")
+	finds("U", "")
+	s.update(put("v", "v@example.com"))
+	s.update(put("v", "V@other.example"))
+	finds("v@example.com", "")
+	finds("v@OTHER.example", "v")
+	s.update(func(tx store.Tx) error {
+		return errors.Join(put("u", "")(tx), put("w", "ada@example.com")(tx), tx.DeleteAccount("v"), put("u", "v@other.example")(tx))
+	})
+	s.reopen()
+	finds("Ada@example.com", "w")
+	finds("v@other.example", "u")
+	s.noAccounts("u", "w")
+	finds("v@other.example", "")
+}
+
+func testSessionLists(s *subject) {
+	sessions := []store.Session{
+		{ID: "s"},
+		{ID: longID, UserID: longID, SecretHash: store.HashSecret("x"), UserAgent: unicode, CreatedAt: firstMs, LastSeenAt: lastMs},
+	}
+	roundTrip(s, sessions, func(tx store.Tx, v store.Session) error { return tx.PutSession(v) },
+		func(tx store.Tx, v store.Session) (store.Session, error) { return tx.Session(v.ID) })
+	links := []store.SignInLink{{ID: "l"}, {ID: longID, UserID: longID, SecretHash: store.HashSecret("x"), CreatedAt: firstMs, ExpiresAt: lastMs}}
+	roundTrip(s, links, func(tx store.Tx, l store.SignInLink) error { return tx.PutSignInLink(l) },
+		func(tx store.Tx, l store.SignInLink) (store.SignInLink, error) { return tx.SignInLink(l.ID) })
+	s.update(func(tx store.Tx) error {
+		err := errors.Join(tx.DeleteSession("s"), tx.DeleteSession(longID), tx.DeleteSignInLink("l"), tx.DeleteSignInLink(longID))
+		for _, id := range likeIDs {
+			err = errors.Join(err, tx.PutSession(store.Session{ID: id, CreatedAt: someTime}), tx.PutSignInLink(store.SignInLink{ID: id}))
+		}
+		return err
+	})
+	s.walks("sessions", likeIDs, func(tx store.Tx, after string, limit int) (ids []string, err error) {
+		list, err := tx.Sessions(after, limit)
+		for _, v := range list {
+			ids = append(ids, v.ID)
+		}
+		return ids, err
+	})
+	s.walks("links", likeIDs, func(tx store.Tx, after string, limit int) (ids []string, err error) {
+		list, err := tx.SignInLinks(after, limit)
+		for _, l := range list {
+			ids = append(ids, l.ID)
+		}
+		return ids, err
+	})
+	s.update(func(tx store.Tx) (err error) { // which no account has
+		for _, id := range likeIDs {
+			err = errors.Join(err, tx.DeleteSession(id))
+		}
+		return err
+	})
+}
+
+// testManagedOrgs: orgs and users whose ids begin alike.
+func testManagedOrgs(s *subject) {
+	managed := func(user string) (orgs []string) {
+		s.view(func(tx store.Tx) (err error) {
+			orgs, err = tx.ManagedOrgs(user)
+			return err
+		})
+		return orgs
+	}
+	for i, org := range likeIDs {
+		s.update(func(tx store.Tx) (err error) {
+			for j, user := range likeIDs {
+				role := []string{store.RoleOwner, "guest", store.RoleAdmin}[(i+j)%3]
+				err = errors.Join(err, appendMember(tx, store.Member{OrgID: org, UserID: user, Role: role, CreatedAt: someTime, ID: user}))
+			}
+			return err
+		})
+	}
+	s.equal("of a", managed("a"), []string{"a", "a-", "aa", "b"})
+	s.equal("of a-", managed("a-"), []string{"A", "a", "a0", "aa"})
+	s.equal("of nobody", managed("a!"), []string{})
+	s.update(func(tx store.Tx) error {
+		return errors.Join(tx.DeleteMember("a0", "a"), tx.DeleteMember("a0", "a-"),
+			tx.PutMember(store.Member{OrgID: "b", UserID: "a", Role: "guest", CreatedAt: someTime, ID: "a"}),
+			tx.PutMember(store.Member{OrgID: "A", UserID: "a", Role: store.RoleAdmin, CreatedAt: someTime, ID: "a"}))
+	})
+	for range 2 {
+		s.equal("of a, changed", managed("a"), []string{"A", "a", "a-", "aa"})
+		s.equal("of a-, changed", managed("a-"), []string{"A", "a", "aa"})
+		s.equal("of aa", managed("aa"), []string{"a", "a-", "aa", "b"})
+		s.reopen()
+	}
+}
+
+// testKeyLastUsed: it is kept, and no Access depends on it.
+func testKeyLastUsed(s *subject) {
+	s.seed()
+	s.update(func(tx store.Tx) error { return createKey(tx, "key_1") })
+	used := func() (at time.Time) {
+		s.view(func(tx store.Tx) (err error) {
+			at, err = tx.KeyLastUsed("key_1")
+			return err
+		})
+		return at
+	}
+	s.equal("never used", used(), time.Time{})
+	before := s.AccessGeneration()
+	for _, at := range []time.Time{firstMs, someTime, lastMs} {
+		s.update(func(tx store.Tx) error { return tx.PutKeyLastUsed("key_1", at) })
+		s.equal("last used", used(), at)
+		s.equal("AccessGeneration", s.AccessGeneration(), before)
+		s.reopen()
+		s.equal("last used, reopened", used(), at)
+		before = s.AccessGeneration()
+	}
+}

@@ -1,0 +1,123 @@
+package storetest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"teamdata/store"
+)
+
+// countsOf is where the attempts at an endpoint in an hour are counted.
+type countsOf struct {
+	hour     time.Time
+	org      string
+	endpoint uint64
+}
+
+func (o *oracle) ManagedOrgs(userID string) (orgs []string, err error) {
+	for _, m := range o.members {
+		if m.UserID == userID && m.Manages() {
+			orgs = append(orgs, m.OrgID)
+		}
+	}
+	slices.Sort(orgs)
+	return orgs, nil
+}
+
+// Account returns what rules may change before they put it.
+func (o *oracle) Account(userID string) (store.Account, error) {
+	a, err := find(o.accounts, userID)
+	a.Passkeys, a.Sessions = slices.Clone(a.Passkeys), slices.Clone(a.Sessions)
+	return a, err
+}
+
+func (o *oracle) AccountByEmail(email string) (store.Account, error) {
+	for _, a := range o.accounts {
+		if email != "" && strings.ToLower(a.Email) == email {
+			return a, nil
+		}
+	}
+	return find(o.accounts, "")
+}
+
+func (o *oracle) PutAccount(a store.Account) error {
+	other, err := o.AccountByEmail(strings.ToLower(a.Email))
+	if err == nil && other.UserID != a.UserID {
+		return store.Errorf(store.CodeConflict, "%s has this address.", other.UserID)
+	}
+	return keep(o.accounts, a.UserID, a)
+}
+
+func (o *oracle) DeleteAccount(userID string) error { return drop(o.accounts, userID) }
+
+func (o *oracle) Session(id string) (store.Session, error) { return find(o.sessions, id) }
+
+func (o *oracle) Sessions(after string, limit int) ([]store.Session, error) {
+	return sorted(o.sessions, after, limit), nil
+}
+
+func (o *oracle) PutSession(s store.Session) error { return keep(o.sessions, s.ID, s) }
+
+func (o *oracle) DeleteSession(id string) error { return drop(o.sessions, id) }
+
+func (o *oracle) SignInLink(id string) (store.SignInLink, error) { return find(o.links, id) }
+
+func (o *oracle) SignInLinks(after string, limit int) ([]store.SignInLink, error) {
+	return sorted(o.links, after, limit), nil
+}
+
+func (o *oracle) PutSignInLink(l store.SignInLink) error { return keep(o.links, l.ID, l) }
+
+func (o *oracle) DeleteSignInLink(id string) error { return drop(o.links, id) }
+
+func (o *oracle) KeyLastUsed(id string) (time.Time, error) { return o.lastUsed[id], nil }
+
+func (o *oracle) PutKeyLastUsed(id string, at time.Time) error { return keep(o.lastUsed, id, at) }
+
+// AuditPageBefore turns the log around.
+func (o *oracle) AuditPageBefore(orgID string, before store.Cursor, limit int, dst []byte) (store.Page, error) {
+	list := slices.Clone(o.auditLog[orgID])
+	slices.Reverse(list)
+	if before != (store.Cursor{}) {
+		list = slices.DeleteFunc(list, func(e store.AuditEntry) bool { return auditPosition(e).Compare(before) >= 0 })
+	}
+	return pageOf(list, auditPosition, store.AuditEntry.AppendJSON, store.Cursor{}, limit, dst), nil
+}
+
+func (o *oracle) CountDeliveries(endpoint uint64, list store.DeliveryList, most int) (int, error) {
+	page, _, err := o.DeliveryPage(endpoint, list, store.Cursor{}, most)
+	return len(page), err
+}
+
+func (o *oracle) AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
+	key := countsOf{at.Truncate(time.Hour), orgID, endpoint}
+	sum := o.counts[key]
+	sum.Add(c)
+	return keep(o.counts, key, sum)
+}
+
+func (o *oracle) EachDeliveryCounts(orgID string, from time.Time, fn func(uint64, time.Time, store.DeliveryCounts)) error {
+	keys := slices.SortedFunc(maps.Keys(o.counts), func(a, b countsOf) int {
+		return cmp.Or(a.hour.Compare(b.hour), cmp.Compare(a.endpoint, b.endpoint))
+	})
+	for _, key := range keys {
+		if key.org == orgID && !key.hour.Before(from.Truncate(time.Hour)) {
+			fn(key.endpoint, key.hour, o.counts[key])
+		}
+	}
+	return nil
+}
+
+// DropDeliveryCounts drops all that it may, as it is used without a limit.
+func (o *oracle) DropDeliveryCounts(before time.Time, limit int) (n int, err error) {
+	for key := range o.counts {
+		if !key.hour.Add(time.Hour).After(before) && n < limit {
+			delete(o.counts, key)
+			n++
+		}
+	}
+	return n, nil
+}

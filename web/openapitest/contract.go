@@ -1,0 +1,133 @@
+// Package openapitest holds what tests send and get to an OpenAPI document, so
+// that the document and the server can't drift apart.
+package openapitest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Contract is an OpenAPI 3.1 document whose objects are closed: a field that it
+// doesn't list is a fault, unless it says that there may be others.
+type Contract struct {
+	Version  string // of the API: info.version
+	base     string // the path of its server
+	root     map[string]any
+	compiler *jsonschema.Compiler
+	mu       sync.Mutex // compiling is for one at a time
+	schemas  map[string]*jsonschema.Schema
+}
+
+const resource = "openapi.json"
+
+// Read reads a document in JSON.
+func Read(document []byte) (*Contract, error) {
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return nil, err
+	}
+	closeObjects(parsed)
+	c := &Contract{compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	c.root, _ = parsed.(map[string]any)
+	c.compiler.DefaultDraft(jsonschema.Draft2020)
+	c.compiler.AssertFormat()
+	if err := c.compiler.AddResource(resource, parsed); err != nil {
+		return nil, err
+	}
+	var head struct {
+		Info    struct{ Version string }
+		Servers []struct{ URL string }
+	}
+	if err := json.Unmarshal(document, &head); err != nil {
+		return nil, err
+	}
+	if head.Info.Version == "" || len(head.Servers) == 0 {
+		return nil, fmt.Errorf("the document has no info.version or no server")
+	}
+	c.Version, c.base = head.Info.Version, head.Servers[0].URL
+	return c, nil
+}
+
+// closeObjects closes the schemas of objects. What the document publishes stays
+// open, so that clients pass over fields that are added.
+func closeObjects(node any) {
+	switch node := node.(type) {
+	case []any:
+		for _, item := range node {
+			closeObjects(item)
+		}
+	case map[string]any:
+		for key, value := range node {
+			if key != "example" && key != "examples" && key != "const" {
+				closeObjects(value)
+			}
+		}
+		_, open := node["additionalProperties"]
+		if _, object := node["properties"].(map[string]any); object && !open {
+			node["additionalProperties"] = false
+		}
+	}
+}
+
+// node is a part of the document, and where it is.
+type node struct {
+	c       *Contract
+	pointer string
+	value   map[string]any
+}
+
+func (c *Contract) top() node { return node{c, "", c.root} }
+
+// at goes down by keys, and on to what a reference leads to. Its value is nil
+// where there is nothing.
+func (n node) at(keys ...string) node {
+	for _, key := range keys {
+		value, _ := n.value[key].(map[string]any)
+		n = node{n.c, n.pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key), value}
+		if ref, ok := value["$ref"].(string); ok {
+			n = n.c.top().at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
+		}
+	}
+	return n
+}
+
+func (n node) text(key string) string {
+	text, _ := n.value[key].(string)
+	return text
+}
+
+func (n node) is(key string) bool {
+	is, _ := n.value[key].(bool)
+	return is
+}
+
+// fault is why a value doesn't fit the schema that n is; empty when it does.
+func (n node) fault(value any) string {
+	schema, err := n.c.schema(n.pointer)
+	if err == nil {
+		err = schema.Validate(value)
+	}
+	if err == nil {
+		return ""
+	}
+	lines := strings.Split(err.Error(), "\n")
+	return strings.Join(lines[1:], "; ")
+}
+
+func (c *Contract) schema(pointer string) (*jsonschema.Schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s, ok := c.schemas[pointer]; ok {
+		return s, nil
+	}
+	s, err := c.compiler.Compile(resource + "#" + strings.ReplaceAll(strings.ReplaceAll(pointer, "{", "%7B"), "}", "%7D"))
+	if err == nil {
+		c.schemas[pointer] = s
+	}
+	return s, err
+}
