@@ -26,8 +26,10 @@ const bufferedBody = 2 << 10
 // gone shows in no error here: there is nobody to tell.
 func (x *exchange) send(a store.Answer) {
 	h := x.w.Header()
-	h["API-Version"] = []string{x.s.versions[x.version].date}
-	h["Cache-Control"] = web.NoStore
+	x.setVersion(h)
+	if h["Cache-Control"] == nil {
+		h["Cache-Control"] = web.NoStore
+	}
 	h["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
 	h["Content-Type"] = []string{a.ContentType}
 	h["X-Content-Type-Options"] = web.NoSniff

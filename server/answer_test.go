@@ -22,6 +22,7 @@ import (
 // addRoute adds a route that needs no scope and no feature.
 func (w *world) addRoute(path string, handle func(*exchange) error) {
 	rt := &route{method: "GET", path: path, handle: handle}
+	w.added[basePath+path] = true
 	w.server.router.GET(basePath+path, func(rw http.ResponseWriter, r *http.Request, p httprouter.Params) {
 		w.server.serve(rw, r, rt, p)
 	})

@@ -2,13 +2,16 @@ package server
 
 import (
 	"net/http"
+	"strconv"
+	"time"
 
 	"teamdata/store"
+	"teamdata/web"
 )
 
 // version is one published date of the API.
 type version struct {
-	date    string
+	date    string   // of its publication, in UTC: 2006-01-02
 	changes []change // what turns an answer of the next newer version into one of this version
 }
 
@@ -18,10 +21,23 @@ type version struct {
 type change func(path string, a store.Answer) store.Answer
 
 // published are the versions that a request can pin, newest first. The first
-// is the current one, in which handlers answer. An older one stays for at least
-// 12 months after the next newer one was published.
+// is the current one, in which handlers answer. An older one stays at least
+// until the end of its support; see supportedUntil.
 var published = []version{
 	{date: "2026-10-06"},
+}
+
+// publishedOn is the day of a version; the zero time when its date is none. A
+// test holds each to being one.
+func (v version) publishedOn() time.Time {
+	day, _ := time.Parse(time.DateOnly, v.date)
+	return day
+}
+
+// supportedUntil is when the support of a version ends that a newer one follows:
+// 12 months after the day on which that was published is over.
+func supportedUntil(newer version) time.Time {
+	return newer.publishedOn().AddDate(1, 0, 1)
 }
 
 // pinnedVersion reads the header API-Version. The result is an index into
@@ -53,8 +69,26 @@ func (x *exchange) inVersion(a store.Answer) store.Answer {
 	return a
 }
 
+// lifecycle is where a client reads what has changed: the value of Link in answers
+// of an older version.
+var lifecycle = []string{`</docs#versions>; rel="deprecation sunset"; type="text/html"`}
+
+// setVersion names the answer's version. Of an older one it says since when there
+// is a newer one (RFC 9745), and when its support ends (RFC 8594).
+func (x *exchange) setVersion(h http.Header) {
+	h["API-Version"] = []string{x.s.versions[x.version].date}
+	if x.version == 0 {
+		return
+	}
+	newer := x.s.versions[x.version-1]
+	h["Deprecation"] = []string{"@" + strconv.FormatInt(newer.publishedOn().Unix(), 10)}
+	h["Sunset"] = []string{supportedUntil(newer).Format(http.TimeFormat)}
+	h["Link"] = lifecycle
+}
+
+// routePath is empty for what is answered as an unknown route.
 func (x *exchange) routePath() string {
-	if x.route == nil {
+	if x.route == nil || web.HasEmpty(x.params) {
 		return ""
 	}
 	return x.route.path

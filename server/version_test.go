@@ -1,74 +1,119 @@
 package server
 
 import (
-	"bytes"
+	"fmt"
 	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
-	"teamdata/store"
 	"teamdata/web"
 )
 
-// threeVersions has made-up older versions: in 2025-01-01 a member's userId was
-// called user, and before that, in 2024-01-01, an unknown route was 410 and the
-// delivery's id was in capitals.
-var threeVersions = []version{
-	{date: "2026-10-06"},
-	{date: "2025-01-01", changes: []change{func(path string, a store.Answer) store.Answer {
-		if path == "/members" {
-			a.Body = bytes.ReplaceAll(a.Body, []byte(`"userId"`), []byte(`"user"`))
-		}
-		return a
-	}}},
-	{date: "2024-01-01", changes: []change{
-		func(path string, a store.Answer) store.Answer {
-			if path == "" && a.Status == http.StatusNotFound {
-				a.Status = http.StatusGone
-			}
-			return a
-		},
-		func(path string, a store.Answer) store.Answer {
-			if path == "/webhooks/:id/test" {
-				a.Body = bytes.ToUpper(a.Body)
-			}
-			return a
-		},
-	}},
+// everPublished are the dates of all versions that ever were current, newest
+// first. A line is added with each version and never removed: it is what tells
+// that a row of published went too early.
+var everPublished = []string{
+	"2026-10-06",
 }
 
-func TestOlderVersions(t *testing.T) {
-	w := newWorld(t, Config{versions: threeVersions})
-	for _, row := range []struct {
-		path, version string
-		status        int
-		part          string // of the body
+func TestPublishedVersions(t *testing.T) {
+	for _, fault := range tableFaults(published, everPublished, time.Now()) {
+		t.Error(fault)
+	}
+}
+
+// tableFaults are what is wrong with a table of versions at a time.
+func tableFaults(table []version, ever []string, now time.Time) (faults []string) {
+	complain := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	for i, v := range table {
+		if v.publishedOn().IsZero() {
+			complain("%q is not a date", v.date)
+		}
+		if i > 0 && v.date >= table[i-1].date {
+			complain("%s stands below %s; the newest comes first", v.date, table[i-1].date)
+		}
+		if i >= len(ever) || v.date != ever[i] {
+			complain("%s is not in its place in everPublished: add it there; only the oldest rows may be removed", v.date)
+		}
+		if hasChanges := len(v.changes) > 0; hasChanges != (i > 0) {
+			complain("%s: an older version has changes, the current one has none", v.date)
+		}
+	}
+	if n := len(table); n > 0 && n < len(ever) {
+		if end := supportedUntil(version{date: ever[n-1]}); now.Before(end) {
+			complain("%s is supported until %s; put its row back", ever[n], end.Format(time.DateOnly))
+		}
+	}
+	return faults
+}
+
+func TestTableFaults(t *testing.T) {
+	ever := []string{"2026-10-06", "2025-01-01", "2024-01-01"}
+	lastDay := time.Date(2027, 10, 6, 23, 59, 59, 0, time.UTC)
+	row := func(date string) version { return version{date, threeVersions[1].changes} }
+	current := version{date: "2026-10-06"}
+	for name, tt := range map[string]struct {
+		table []version
+		now   time.Time
+		want  string // in the only fault; empty: none
 	}{
-		{"/api/v1/members", "", 200, `"userId":"usr_ada"`},
-		{"/api/v1/members", "2026-10-06", 200, `"userId":"usr_ada"`},
-		{"/api/v1/members", "2025-01-01", 200, `"user":"usr_ada"`},
-		{"/api/v1/members", "2024-01-01", 200, `"user":"usr_ada"`},
-		{"/api/v1/audit-log", "2025-01-01", 200, `"actorId":"usr_ada"`},
-		{"/api/v1/none", "2025-01-01", 404, `"notFound"`},
-		{"/api/v1/none", "2024-01-01", 410, `"notFound"`},
+		"whole":                   {threeVersions, fixtureStart, ""},
+		"removed in time":         {threeVersions[:2], fixtureStart, ""},
+		"removed on its last day": {threeVersions[:1], lastDay, "2025-01-01 is supported until 2027-10-07"},
+		"removed a day later":     {threeVersions[:1], lastDay.Add(time.Second), ""},
+		"removed in the middle":   {[]version{current, row("2024-01-01")}, lastDay.Add(time.Second), "only the oldest rows"},
+		"never listed":            {append(slices.Clone(threeVersions), row("2023-01-01")), lastDay, "2023-01-01 is not in its place"},
+		"an older one that changes nothing": {[]version{current, {date: "2025-01-01"}, row("2024-01-01")}, lastDay,
+			"2025-01-01: an older version has changes"},
+		"a current one that is turned back": {append([]version{row("2026-10-06")}, threeVersions[1:]...), lastDay,
+			"the current one has none"},
 	} {
-		r, named := request("GET", row.path, "key_read"), "2026-10-06"
-		if row.version != "" {
-			r.Header.Set("API-Version", row.version)
-			named = row.version
+		faults := tableFaults(tt.table, ever, tt.now)
+		if tt.want == "" && faults == nil {
+			continue
 		}
-		answer := w.do(r)
-		if answer.Code != row.status || !strings.Contains(answer.Body.String(), row.part) {
-			t.Errorf("%s in %q: %d %s", row.path, row.version, answer.Code, answer.Body)
+		if len(faults) != 1 || tt.want == "" || !strings.Contains(faults[0], tt.want) {
+			t.Errorf("%s: %q, want %q", name, faults, tt.want)
 		}
-		if got := header(answer, "API-Version"); len(got) != 1 || got[0] != named {
-			t.Errorf("%s in %q names the version %q", row.path, row.version, got)
+	}
+	upsideDown := tableFaults([]version{current, row("2026-13-01")}, []string{"2026-10-06", "2026-13-01"}, lastDay)
+	if got := strings.Join(upsideDown, "; "); got != `"2026-13-01" is not a date; 2026-13-01 stands below 2026-10-06; the newest comes first` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestSupportedUntil(t *testing.T) {
+	for newer, want := range map[string]string{
+		"2026-10-06": "2027-10-07T00:00:00Z",
+		"2026-12-31": "2028-01-01T00:00:00Z",
+		"2027-02-28": "2028-02-29T00:00:00Z",
+		"2028-02-28": "2029-03-01T00:00:00Z",
+		"2028-02-29": "2029-03-02T00:00:00Z",
+	} {
+		if got := supportedUntil(version{date: newer}).Format(time.RFC3339); got != want {
+			t.Errorf("what came before %s is supported until %s, want %s", newer, got, want)
 		}
 	}
 }
 
-// Every answer names the pinned version, whatever it says; the current one when
-// none could be pinned.
+// TestOlderVersions plays the stories of made-up older versions, as
+// TestExchanges does those of the current one.
+func TestOlderVersions(t *testing.T) {
+	files, err := filepath.Glob("../testdata/exchanges/older/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no exchanges: %v", err)
+	}
+	for _, file := range files {
+		playFile(t, file, Config{KeyRate: DefaultKeyRate, ClientRate: DefaultClientRate, versions: threeVersions})
+	}
+}
+
+// Every answer names the pinned version and says when its support ends, whatever
+// else it says; the current one, which has no end, when none could be pinned.
 func TestEveryAnswerNamesItsVersion(t *testing.T) {
 	w := newWorld(t, Config{versions: threeVersions, KeyRate: 1})
 	w.do(request("GET", "/api/v1/members", "key_team"))
@@ -76,8 +121,15 @@ func TestEveryAnswerNamesItsVersion(t *testing.T) {
 		t.Helper()
 		r.Header.Set("API-Version", "2025-01-01")
 		answer := w.do(r)
-		if got := header(answer, "API-Version"); answer.Code != status || len(got) != 1 || got[0] != "2025-01-01" {
-			t.Errorf("got %d with API-Version %q, want %d", answer.Code, got, status)
+		if answer.Code != status {
+			t.Errorf("got %d, want %d", answer.Code, status)
+		}
+		for name, want := range map[string]string{
+			"API-Version": "2025-01-01", "Deprecation": "@1791244800", "Sunset": "Thu, 07 Oct 2027 00:00:00 GMT", "Link": lifecycle[0],
+		} {
+			if got := header(answer, name); len(got) != 1 || got[0] != want {
+				t.Errorf("%d with %s %q, want %q", status, name, got, want)
+			}
 		}
 	}
 	holds(request("GET", "/api/v1/members", "key_read"), http.StatusOK)
@@ -91,32 +143,40 @@ func TestEveryAnswerNamesItsVersion(t *testing.T) {
 	holds(request("GET", "/api/v1/members", "key_team"), http.StatusTooManyRequests)
 	happenings["the storage fails"](w)
 	holds(request("GET", "/api/v1/members", "key_lapsed"), http.StatusServiceUnavailable)
-	r := request("GET", "/api/v1/members", "key_read", "API-Version", "2023-01-01")
-	if got := header(w.do(r), "API-Version"); got[0] != "2026-10-06" {
-		t.Errorf("an unknown version is answered in %q", got)
+	happenings["the server begins to stop"](w)
+	holds(request("GET", "/api/v1/none", ""), http.StatusServiceUnavailable)
+}
+
+func TestCurrentVersionHasNoEnd(t *testing.T) {
+	w := newWorld(t, Config{versions: threeVersions})
+	for _, pinned := range []string{"", "2026-10-06", "2023-01-01"} {
+		r := request("GET", "/api/v1/members", "key_read")
+		if pinned != "" {
+			r.Header.Set("API-Version", pinned)
+		}
+		h := w.do(r).Header()
+		if h["API-Version"][0] != "2026-10-06" || h["Deprecation"] != nil || h["Sunset"] != nil || h["Link"] != nil {
+			t.Errorf("%q is answered with %v", pinned, h)
+		}
 	}
 }
 
-// The first answer is kept as its client saw it. Pinning another version makes
-// another request of it.
-func TestIdempotencyAndVersions(t *testing.T) {
+// Each older version is told an end that lies at least 12 months after the start
+// of its deprecation, and none ends before one that is older still.
+func TestEndsComeInOrder(t *testing.T) {
 	w := newWorld(t, Config{versions: threeVersions})
-	ask := func(endpoint, version string) (int, string, []string) {
-		r := request("POST", "/api/v1/webhooks/"+endpoint+"/test", "key_write", "Idempotency-Key", endpoint, "API-Version", version)
-		answer := w.do(r)
-		return answer.Code, answer.Body.String(), header(answer, "Idempotent-Replayed")
-	}
-	for endpoint, want := range map[string]string{"whe_open": `{"ID":"WHD_`, "whe_closed": `{"ERROR":`, "whe_none": `{"ERROR":`} {
-		status, first, _ := ask(endpoint, "2024-01-01")
-		if !strings.HasPrefix(first, want) {
-			t.Fatalf("%s: got %d %s", endpoint, status, first)
+	last := time.Now().AddDate(1000, 0, 0)
+	for _, v := range threeVersions[1:] {
+		h := w.do(request("HEAD", "/api/v1/members", "key_read", "API-Version", v.date)).Header()
+		since, err := strconv.ParseInt(strings.TrimPrefix(h["Deprecation"][0], "@"), 10, 64)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if again, body, replayed := ask(endpoint, "2024-01-01"); again != status || body != first || replayed == nil {
-			t.Errorf("%s: replayed as %d %s, %v", endpoint, again, body, replayed)
+		end, err := http.ParseTime(h["Sunset"][0])
+		if err != nil || end.Before(time.Unix(since, 0).AddDate(1, 0, 0)) || !end.Before(last) {
+			t.Errorf("%s: deprecated since %s, until %s, %v", v.date, h["Deprecation"], h["Sunset"], err)
 		}
-		if other, _, replayed := ask(endpoint, "2025-01-01"); other != http.StatusUnprocessableEntity || replayed != nil {
-			t.Errorf("%s: with another version %d", endpoint, other)
-		}
+		last = end
 	}
 }
 

@@ -13,8 +13,6 @@ func FuzzParseSecret(f *testing.F) {
 	for _, v := range vectors(f) {
 		f.Add(v.Secret)
 	}
-	f.Add("whsec_" + strings.Repeat("A", 31) + "=")
-	f.Add("whsec_" + strings.Repeat("A", 31) + "\n=")
 	f.Fuzz(func(t *testing.T, text string) {
 		secret, err := ParseSecret(text)
 		key, ok := strings.CutPrefix(text, "whsec_")
@@ -30,8 +28,6 @@ func FuzzParseSecret(f *testing.F) {
 }
 
 func FuzzSign(f *testing.F) {
-	f.Add([]byte("24 bytes or more of secret"), "whd_1", int64(1790000000), []byte("{}"))
-	f.Add(make([]byte, 64), "", int64(-1), []byte(nil))
 	f.Fuzz(func(t *testing.T, key []byte, id string, timestamp int64, body []byte) {
 		text := prefix + base64.StdEncoding.EncodeToString(key)
 		if secret, err := ParseSecret(text); err == nil {
