@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"teamdata/admin"
 	"teamdata/admin/socket"
 	"teamdata/store/boltstore"
@@ -43,22 +41,22 @@ func (a *appliance) openSocket() (err error) {
 
 // newAdmin makes what answers the admin API of a data file. served adds to its
 // status what is known of the server.
-func newAdmin(s *boltstore.Store, log zerolog.Logger, served func(*admin.Status)) *admin.Admin {
-	return admin.New(s, admin.Config{
-		Version: version(), Log: log, Snapshot: s.Snapshot,
-		Status: func(context.Context) (admin.Status, error) {
-			about, err := s.About()
-			status := admin.Status{DataFile: about.Path, Size: about.Size, Schema: about.Schema, Sealed: about.Sealed}
-			served(&status)
-			return status, err
-		},
-	})
+func newAdmin(s *boltstore.Store, c admin.Config, served func(*admin.Status)) *admin.Admin {
+	c.Version, c.Snapshot = version(), s.Snapshot
+	c.Status = func(context.Context) (admin.Status, error) {
+		about, err := s.About()
+		status := admin.Status{DataFile: about.Path, Size: about.Size, Schema: about.Schema, Sealed: about.Sealed}
+		served(&status)
+		return status, err
+	}
+	return admin.New(s, c)
 }
 
 // wireAdmin makes what answers the admin API while the data file is served.
 func (a *appliance) wireAdmin() {
 	since := time.Now().UTC()
-	a.admin = newAdmin(a.store, a.log, func(s *admin.Status) {
+	c := admin.Config{Log: a.log, LinkURL: linkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }}
+	a.admin = newAdmin(a.store, c, func(s *admin.Status) {
 		s.Since, s.Addresses, s.Certificates = since, []string{a.url()}, a.certificateStatus()
 	})
 	a.socket.http = http.Server{

@@ -106,6 +106,7 @@ func (a *appliance) run(ctx context.Context) error {
 	var aside sync.WaitGroup
 	aside.Go(func() { a.mailer.Run(ctx, grace) })
 	aside.Go(func() { a.sweep(ctx) })
+	aside.Go(func() { a.keepKeyUse(ctx) })
 	aside.Go(func() { a.keepSecure(ctx) })
 	aside.Go(func() { a.watchCertificates(ctx) })
 	aside.Go(func() { a.backUp(ctx) })
@@ -123,6 +124,7 @@ func (a *appliance) run(ctx context.Context) error {
 	time.AfterFunc(stopGrace, endGrace)
 	failed = errors.Join(failed, a.server.Shutdown(grace), a.socket.http.Shutdown(grace), <-served, <-served, <-sent)
 	aside.Wait()
+	a.writeKeyUse(grace)
 	return errors.Join(failed, a.close())
 }
 

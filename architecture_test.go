@@ -20,7 +20,8 @@ var mayImport = map[string][]string{
 
 	"bench": {"teamdata/store", "teamdata/store/boltstore", "teamdata/server/localca", "teamdata/delivery/signature"},
 
-	"examples/ingest": {},
+	"examples/ingest":     {},
+	"examples/clients/go": {},
 
 	"store":            {},
 	"store/fixture":    {"teamdata/store", "teamdata/store/strictjson"},
@@ -35,14 +36,19 @@ var mayImport = map[string][]string{
 	"server/localca":               {},
 	"server/certificates":          {"teamdata/store", "teamdata/server/localca", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},
 	"server/certificates/acmetest": {"github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
+	"server/openapi":               {},
 	"server/ratelimit":             {},
 
-	"web": {"teamdata/store", "github.com/julienschmidt/httprouter"},
+	"web":             {"teamdata/store", "github.com/julienschmidt/httprouter"},
+	"web/openapitest": {"github.com/oasdiff/yaml3", "github.com/santhosh-tekuri/jsonschema/v6"},
 
-	"admin":        {"teamdata/store", "teamdata/store/strictjson", "teamdata/web", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
-	"admin/cli":    {"teamdata/store", "github.com/spf13/cobra", "github.com/spf13/pflag"},
-	"admin/socket": {},
-	"admin/schema": {"github.com/santhosh-tekuri/jsonschema/v6"},
+	"admin":                   {"teamdata/store", "teamdata/store/strictjson", "teamdata/web", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+	"admin/cli":               {"teamdata/store", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+	"admin/socket":            {},
+	"admin/settings":          {"teamdata/store", "teamdata/web", "teamdata/admin/settings/", "teamdata/admin/schema", "teamdata/delivery/signature", "teamdata/server/ratelimit", "github.com/go-webauthn/webauthn", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+	"admin/settings/password": {"golang.org/x/crypto/argon2"},
+	"admin/settings/diagnose": {"teamdata/delivery/signature"},
+	"admin/schema":            {"github.com/santhosh-tekuri/jsonschema/v6"},
 
 	"observe": {"github.com/prometheus/client_golang/prometheus"},
 

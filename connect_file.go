@@ -47,7 +47,7 @@ func connectFile(t cli.Target) (c cli.Connection, err error) {
 		}
 		return s.Close()
 	}
-	client := &http.Client{Transport: inProcess{newAdmin(s, zerolog.Nop(), func(*admin.Status) {}).Local()}}
+	client := &http.Client{Transport: inProcess{newAdmin(s, admin.Config{Log: zerolog.Nop(), LinkURL: linkURL(t.PublicURL)}, func(*admin.Status) {}).Local()}}
 	return cli.Connection{Client: client, Base: "http://teamdata", Close: end}, nil
 }
 

@@ -22,7 +22,7 @@ func TestInProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	handler := newAdmin(s, zerolog.Nop(), func(*admin.Status) {}).Local()
+	handler := newAdmin(s, admin.Config{Log: zerolog.Nop()}, func(*admin.Status) {}).Local()
 	network := httptest.NewServer(handler)
 	t.Cleanup(network.Close)
 	here := &http.Client{Transport: inProcess{handler}}

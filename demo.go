@@ -124,9 +124,10 @@ func (a *appliance) printTour(out io.Writer, parts example) {
 	fmt.Fprintf(out, `teamdata demo: an example org, on a temporary file that goes when you stop it
 
   API        %s/api/v1
+  settings   %s
   data file  %s
 
-Paste these into another terminal.
+%sPaste these into another terminal.
 
 The members, two to a page:
 %s
@@ -153,7 +154,7 @@ Stop with Ctrl-C. Events that the built-in receiver gets, verified with the
 Standard Webhooks library:
 
 `,
-		a.base(), a.settings.Data,
+		a.base(), a.settingsURL(), a.settings.Data, a.firstLink(),
 		curl(0, "", "/members?limit=2"),
 		curl(0, "", "/audit-log?limit=5"),
 		curl(0, "", "/assistant/instructions"),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -20,6 +21,7 @@ func TestDemo(t *testing.T) {
 	}
 	for _, demo := range []*process{first, second} {
 		pasteAll(t, demo)
+		demo.opensLink()
 		if err := demo.stop(); err != nil {
 			t.Errorf("the demo ended with %v\n%s", err, demo.out)
 		}
@@ -65,6 +67,14 @@ func pasteAll(t *testing.T, demo *process) {
 	demo.await("the verified event", func() bool {
 		return regexp.MustCompile(`whd_\w+  verified\n  {\n    "type": "webhook.test"`).MatchString(demo.out.String())
 	})
+}
+
+// opensLink opens the link to the settings page that the demo prints.
+func (p *process) opensLink() {
+	p.t.Helper()
+	p.caFile = regexp.MustCompile(`--cacert (\S+)`).FindStringSubmatch(p.out.String())[1]
+	p.client, p.url = &http.Client{Transport: p.transport()}, strings.TrimSuffix(p.url, "/api/v1")
+	p.signsInBy(linkPattern.FindString(p.out.String()))
 }
 
 // No flag of the demo reaches real data.

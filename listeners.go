@@ -55,7 +55,8 @@ func (a *appliance) serverConfig() (server.Config, error) {
 	}
 	return server.Config{
 		KeyRate: a.settings.KeyRate, ClientRate: a.settings.ClientRate, Log: a.log,
-		Mounts:  []server.Mount{{Path: "/admin", Handler: a.admin.Remote()}},
+		Address: strings.TrimSuffix(a.settings.PublicURL, "/"),
+		Mounts:  []server.Mount{{Path: "/admin", Handler: a.admin.Remote()}, a.settingsMount()},
 		Proxies: proxies, ProxyProtocol: a.settings.ProxyProtocol,
 		MaxConns: a.settings.MaxConns, MaxClientConns: a.settings.MaxConnsPerClient,
 	}, nil

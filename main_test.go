@@ -19,6 +19,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"teamdata/server/openapi"
+	"teamdata/web/openapitest"
 )
 
 // full runs the end-to-end tests at the sizes that are promised, and not at
@@ -155,8 +158,29 @@ func (p *process) do(method, path, key string, headers ...string) (answer, error
 	}
 	defer r.Body.Close()
 	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		p.holdsToDescription(q, r, body)
+	}
 	return answer{r.StatusCode, r.Header, string(body)}, err
 }
+
+// holdsToDescription complains of an exchange that is not as the API's description
+// has it.
+func (p *process) holdsToDescription(q *http.Request, r *http.Response, body []byte) {
+	x := openapitest.Exchange{Method: q.Method, URL: q.URL, RequestHeader: q.Header, Status: r.StatusCode, Header: r.Header, Body: body}
+	for _, fault := range described().Faults(x) {
+		p.t.Errorf("not as in openapi.yaml: %s\n%s", fault, body)
+	}
+}
+
+var described = sync.OnceValue(func() *openapitest.Contract {
+	document, _ := openapi.Of("2026-10-06")
+	contract, err := openapitest.Read(document.JSON)
+	if err != nil {
+		panic(err)
+	}
+	return contract
+})
 
 // must is do for a request that reaches the server.
 func (p *process) must(method, path, key string, headers ...string) answer {

@@ -35,14 +35,17 @@ func isTerminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }
 func (a *appliance) announce() {
 	if !isTerminal(os.Stdout) {
 		a.log.Info().Str("url", a.url()).Str("data", a.settings.Data).Str("caFile", a.caFile).Str("tls", a.tlsMode()).Str("version", version()).Msg("serving")
+		a.logFirstLink()
 		return
 	}
-	fmt.Printf("teamdata %s\n\n  API        %s/api/v1\n  data file  %s\n  TLS        %s\n\n", version(), a.base(), a.settings.Data, a.tlsMode())
+	fmt.Printf("teamdata %s\n\n  API        %s/api/v1\n  settings   %s\n  data file  %s\n  TLS        %s\n\n", version(), a.base(), a.settingsURL(), a.settings.Data, a.tlsMode())
 	if !a.holdsOrg() {
 		data := a.dataFlag()
-		fmt.Printf("It holds no org yet. In another terminal, make one, with its owner and a key:\n\n  teamdata org create --name NAME%[1]s\n"+
-			"  teamdata member add USER --role owner%[1]s\n  teamdata key create --scopes read --created-by USER%[1]s\n\n", data)
+		fmt.Printf("It holds no org yet. In another terminal, make one, with its owner, a key\nand a link with which the owner signs in to the settings page:\n\n  teamdata org create --name NAME%[1]s\n"+
+			"  teamdata member add USER --role owner%[1]s\n  teamdata key create --scopes read --created-by USER%[1]s\n"+
+			"  teamdata signin-link USER%[1]s\n\n", data)
 	}
+	fmt.Print(a.firstLink())
 	fmt.Printf("Try it with a key of your org:\n\n  curl %s-H 'Authorization: Bearer <id>.<secret>' %s/api/v1/members\n\n", a.curlOptions(), a.base())
 	fmt.Print("Stop with Ctrl-C.\n\n")
 }

@@ -71,12 +71,21 @@ func (s *story) end(ts *testscript.TestScript, signal syscall.Signal) {
 	s.server = nil
 }
 
-// get prints what the API answers, and fails unless it is a 200.
+// get prints what the API answers.
 func get(ts *testscript.TestScript, args []string) {
-	q, err := http.NewRequestWithContext(context.Background(), http.MethodGet, ts.Getenv("URL")+"/api/v1"+args[0], nil)
-	ts.Check(err)
+	header := http.Header{}
 	if len(args) > 1 {
-		q.Header.Set("Authorization", "Bearer "+args[1])
+		header.Set("Authorization", "Bearer "+args[1])
+	}
+	answered(ts, ts.Getenv("URL")+"/api/v1"+args[0], header)
+}
+
+// answered prints what the server answers, and fails unless it is a 200.
+func answered(ts *testscript.TestScript, url string, header http.Header) {
+	q, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
+	ts.Check(err)
+	if header != nil {
+		q.Header = header
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(ts.ReadFile(ts.Getenv("CA"))))

@@ -22,6 +22,7 @@ import (
 //	serve [FLAGS]    serves teamdata.db; $URL and $CA are of that server
 //	stop, kill9      end the server, as a service manager or a crash does
 //	get PATH [KEY]   asks the API of that server with a key
+//	page URL         asks that server for a page
 //	await TEXT FILE  waits until a file holds a text
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
@@ -32,6 +33,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"stop":     func(ts *testscript.TestScript, _ bool, _ []string) { storyOf(ts).end(ts, syscall.SIGTERM) },
 		"kill9":    func(ts *testscript.TestScript, _ bool, _ []string) { storyOf(ts).end(ts, syscall.SIGKILL) },
 		"get":      func(ts *testscript.TestScript, _ bool, args []string) { get(ts, args) },
+		"page":     func(ts *testscript.TestScript, _ bool, args []string) { answered(ts, args[0], nil) },
 		"await":    func(ts *testscript.TestScript, _ bool, args []string) { awaitText(ts, args[0], args[1]) },
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -59,7 +58,7 @@ func (a *appliance) newMailer() (*delivery.Mailer, error) {
 	}
 	sender, err := mail.New(mail.Config{
 		URL: a.settings.SMTPURL, From: a.settings.MailFrom, RootCAs: roots,
-		SettingsURL: cmp.Or(a.settings.PublicURL, a.base()) + "/settings",
+		SettingsURL: a.settingsURL(),
 	})
 	if err != nil {
 		return nil, err

@@ -31,6 +31,10 @@ type Config struct {
 
 	// Status tells what main knows of the server.
 	Status func(ctx context.Context) (Status, error)
+	// LinkURL is where a sign-in link with a token leads; nil: that is not known.
+	LinkURL func(token string) string
+	// Mailed is told that mail was queued; nil: nobody sends any from here.
+	Mailed func()
 	// Snapshot is a copy of one moment of the data file, to be read from its start
 	// and closed. It takes no more transaction.
 	Snapshot func(ctx context.Context) (*os.File, error)

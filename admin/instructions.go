@@ -1,10 +1,7 @@
 package admin
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
-	"slices"
 	"strings"
 
 	"teamdata/store"
@@ -23,15 +20,8 @@ func (x *exchange) tagged(tx store.InstructionsTx) (store.Answer, error) {
 	if err != nil {
 		return store.Answer{}, err
 	}
-	body := i.AppendJSON(nil)
-	x.w.Header()["ETag"] = []string{etagOf(body)}
-	return ok(body), nil
-}
-
-// etagOf is the strong entity tag of a body: another body has another one.
-func etagOf(body []byte) string {
-	sum := sha256.Sum256(body)
-	return `"` + hex.EncodeToString(sum[:16]) + `"`
+	x.w.Header()["ETag"] = []string{`"` + i.Version() + `"`}
+	return ok(i.AppendJSON(nil)), nil
 }
 
 func (x *exchange) putInstructions() error {
@@ -58,8 +48,10 @@ func (x *exchange) setInstructions(text string, set bool, answer func(store.Inst
 		return err
 	}
 	return x.change(func(tx store.Tx) (store.Answer, error) {
-		if err := x.checkState(tx, expected); err != nil {
-			return store.Answer{}, err
+		if expected != nil {
+			if err := store.CheckInstructions(tx, x.org(), expected); err != nil {
+				return store.Answer{}, err
+			}
 		}
 		if err := store.SetInstructions(tx, x.actor, x.org(), text, set); err != nil {
 			return store.Answer{}, err
@@ -68,42 +60,29 @@ func (x *exchange) setInstructions(text string, set bool, answer func(store.Inst
 	})
 }
 
-func (x *exchange) checkState(tx store.InstructionsTx, expected []string) error {
-	if expected == nil || slices.Contains(expected, "*") {
-		return nil
-	}
-	i, err := tx.Instructions(x.org())
-	if err == nil && !slices.Contains(expected, etagOf(i.AppendJSON(nil))) {
-		err = errChanged
-	}
-	return err
-}
-
-var errChanged = store.Errorf(store.CodePreconditionFailed, "The instructions were changed meanwhile. Read them again, and send your change with their ETag.")
-
-// ifMatch reads the header If-Match: entity tags in their quotes, or `*`, which
-// any state matches; nil when it is not there. A weak tag matches nothing.
-func ifMatch(h http.Header) (tags []string, err error) {
+// ifMatch reads the header If-Match: the versions in its entity tags. nil when it
+// is not there, or is `*`, which any state matches. A weak tag matches nothing.
+func ifMatch(h http.Header) (versions []string, err error) {
 	values := h["If-Match"]
 	if len(values) == 0 {
 		return nil, nil
 	}
 	rest := strings.Trim(strings.Join(values, ","), " \t")
 	if rest == "*" {
-		return []string{rest}, nil
+		return nil, nil
 	}
-	tags = []string{}
+	versions = []string{}
 	for rest = strings.TrimLeft(rest, ", \t"); rest != ""; rest = strings.TrimLeft(rest, ", \t") {
 		var tag string
 		if tag, rest, err = cutTag(rest); err != nil {
 			return nil, err
 		}
-		tags = append(tags, tag)
+		versions = append(versions, strings.Trim(tag, `"`))
 	}
-	if len(tags) == 0 {
+	if len(versions) == 0 {
 		return nil, errIfMatch
 	}
-	return tags, nil
+	return versions, nil
 }
 
 var errIfMatch = store.Invalid("If-Match", `must be * or the ETag of an earlier answer, with its quotes, or several of them with commas between`)

@@ -1,28 +1,19 @@
 package admin
 
 import (
+	"errors"
 	"net/http"
+	"time"
 
 	"teamdata/store"
 	"teamdata/store/strictjson"
 	"teamdata/web"
 )
 
-func keyJSON(k store.APIKey) object {
-	return newObject().text("id", k.ID).text("name", k.Name).texts("scopes", scopeNames(k.Scopes)).
+func keyJSON(k store.APIKey, lastUsed time.Time) object {
+	return newObject().text("id", k.ID).text("name", k.Name).texts("scopes", k.Scopes.Names()).
 		text("createdBy", k.CreatedBy).time("createdAt", k.CreatedAt).
-		time("expiresAt", k.ExpiresAt).time("revokedAt", k.RevokedAt)
-}
-
-func scopeNames(s store.Scope) []string {
-	names := []string{}
-	if s.Has(store.ScopeRead) {
-		names = append(names, "read")
-	}
-	if s.Has(store.ScopeWrite) {
-		names = append(names, "write")
-	}
-	return names
+		time("expiresAt", k.ExpiresAt).time("revokedAt", k.RevokedAt).time("lastUsedAt", lastUsed)
 }
 
 // withSecret is an answer with a secret that is shown once: what is kept of it
@@ -37,11 +28,19 @@ func withSecret(status int, record object, name, secret string) store.Answer {
 func (x *exchange) listKeys() error {
 	return x.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		keys, err := tx.APIKeys(x.org(), q.After.ID, q.Limit+1)
-		return pageOf(itemsOf(keys, 0, func(k store.APIKey) string { return k.ID }, shownKey), q), err
+		items := itemsOf(keys, 0, func(k store.APIKey) string { return k.ID }, func(k store.APIKey) []byte {
+			shown, errShown := shownKey(tx, k)
+			err = errors.Join(err, errShown)
+			return shown
+		})
+		return pageOf(items, q), err
 	})
 }
 
-func shownKey(k store.APIKey) []byte { return keyJSON(k).end() }
+func shownKey(tx store.Tx, k store.APIKey) ([]byte, error) {
+	used, err := tx.KeyLastUsed(k.ID)
+	return keyJSON(k, used).end(), err
+}
 
 func (x *exchange) createKey() error {
 	k, r := store.APIKey{OrgID: x.org()}, x.in
@@ -52,7 +51,7 @@ func (x *exchange) createKey() error {
 	}
 	return x.once(func(tx store.Tx) (store.Answer, error) {
 		k, secret, err := store.CreateKey(tx, x.actor, k)
-		return withSecret(http.StatusCreated, keyJSON(k), "key", k.ID+"."+secret), err
+		return withSecret(http.StatusCreated, keyJSON(k, time.Time{}), "key", k.ID+"."+secret), err
 	})
 }
 
@@ -60,7 +59,11 @@ func (x *exchange) readKey() error { return x.read(x.answerKey) }
 
 func (x *exchange) answerKey(tx store.Tx) (store.Answer, error) {
 	k, err := store.FindKey(tx, x.org(), x.param("key"))
-	return ok(shownKey(k)), err
+	if err != nil {
+		return store.Answer{}, err
+	}
+	shown, err := shownKey(tx, k)
+	return ok(shown), err
 }
 
 func (x *exchange) revokeKey() error {

@@ -14,7 +14,7 @@ import (
 
 // remote is a client of the world's Admin over TLS, on HTTP/2.
 func (w *world) remote() func(method, path, body string, header ...string) reply {
-	s := httptest.NewUnstartedServer(w.admin.Remote())
+	s := httptest.NewUnstartedServer(w.watched(w.admin.Remote()))
 	s.EnableHTTP2 = true
 	s.StartTLS()
 	w.Cleanup(s.Close)

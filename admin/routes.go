@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/julienschmidt/httprouter"
 
@@ -57,6 +58,7 @@ var routes = []route{
 	{"GET", oneMember, noBody, (*exchange).readMember},
 	{"PATCH", oneMember, maxBody, (*exchange).changeMember},
 	{"DELETE", oneMember, noBody, (*exchange).removeMember},
+	{"POST", oneMember + "/signin-link", maxBody, (*exchange).createSignInLink},
 
 	{"GET", org + "/audit-log", noBody, (*exchange).listAuditLog},
 	{"POST", org + "/audit-log", maxBody, (*exchange).appendAudit},
@@ -112,8 +114,9 @@ type face struct {
 // redirects nothing and answers nothing by itself.
 func (a *Admin) newFace(checkWho func(*exchange) error) http.Handler {
 	f := &face{a, &httprouter.Router{}, checkWho}
-	for i := range routes {
-		rt := &routes[i]
+	all := append(slices.Clip(routes), description)
+	for i := range all {
+		rt := &all[i]
 		handle := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 			f.serve(w, r, rt, params)
 		}

@@ -47,8 +47,9 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() { s.Close() })
 	w.store = s
 	w.update(w.fill)
-	w.admin = New(s, Config{Version: "1.2.3", Log: zerolog.New(w.log), Snapshot: s.Snapshot, Status: w.status})
-	w.client = dialer(t, w.admin.Local())
+	w.admin = New(s, Config{Version: "1.2.3", Log: zerolog.New(w.log), Snapshot: s.Snapshot, Status: w.status,
+		LinkURL: func(token string) string { return "https://data.example.com/link/" + token }})
+	w.client = dialer(t, w.watched(w.admin.Local()))
 	return w
 }
 

@@ -139,6 +139,7 @@ func newReceiver(t testing.TB, answer http.HandlerFunc) *receiver {
 	r := &receiver{got: make(chan received, 100)}
 	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, _ := io.ReadAll(q.Body)
+		holdsToDescription(t, q.Header, body)
 		r.got <- received{q.Header.Clone(), body, time.Now()}
 		if answer != nil {
 			answer(w, q)

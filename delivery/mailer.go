@@ -107,15 +107,18 @@ func (m *Mailer) sendDue(ctx, grace context.Context) (next time.Time) {
 // attempt sends one mail, records what came of it, and returns when it is due
 // again; zero when it is not.
 func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Time) {
-	err := m.send(ctx, mail.Message{
-		ID: waiting.ID, To: waiting.To, Name: waiting.Name,
-		Template: waiting.Template, Values: waiting.Values, CreatedAt: waiting.CreatedAt,
-	})
+	values, err := m.values(ctx, waiting)
+	if err == nil {
+		err = m.send(ctx, mail.Message{
+			ID: waiting.ID, To: waiting.To, Name: waiting.Name,
+			Template: waiting.Template, Values: values, CreatedAt: waiting.CreatedAt,
+		})
+	}
 	if ctx.Err() != nil && err != nil {
 		return time.Time{} // cut off by the stop: it does not count
 	}
 	record(ctx, m.store, m.log, func(tx store.Tx) error {
-		if next = (time.Time{}); err == nil || mail.Permanent(err) {
+		if next = (time.Time{}); err == nil || mail.Permanent(err) || overtaken(err) {
 			return tx.DeleteMail(waiting.ID)
 		}
 		later, err := store.PostponeMail(tx, waiting, m.schedule)
@@ -131,6 +134,24 @@ func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Tim
 		m.log.Warn().Err(err).Str("mail", waiting.ID).Str("org", waiting.OrgID).Time("next", next).Msg("a mail can't be sent; trying again later")
 	}
 	return next
+}
+
+// values are what the mail's template is filled with. A sign-in link is made only
+// now: no secret waits in the store.
+func (m *Mailer) values(ctx context.Context, waiting store.Mail) (values map[string]string, err error) {
+	if waiting.Template != store.MailSignInLink {
+		return waiting.Values, nil
+	}
+	err = m.store.Update(ctx, func(tx store.Tx) error {
+		values, err = store.SignInLinkValues(tx, waiting)
+		return err
+	})
+	return values, err
+}
+
+// overtaken tells whether what has happened since leaves nothing to send.
+func overtaken(err error) bool {
+	return store.IsNotFound(err) || store.CodeOf(err) == store.CodeConflict
 }
 
 // warn says what waits in vain.

@@ -16,11 +16,16 @@ func (x *exchange) checkKey() error {
 	if err != nil {
 		return err
 	}
-	x.access, err = x.s.accessOf(x.r.Context(), id, secret)
+	known, err := x.s.accessOf(x.r.Context(), id, secret)
 	if err != nil {
 		return err
 	}
-	return checkUsable(x.access, x.now)
+	x.access = known.Access
+	if err := checkUsable(x.access, x.now); err != nil {
+		return err
+	}
+	x.s.keyUse.note(id, &known.noted, x.now)
+	return nil
 }
 
 // Whoever does not hold the secret learns nothing about the key from the
@@ -55,12 +60,12 @@ func bearerKey(values []string) (id, secret string, err error) {
 
 // checkUsable tells the holder of the right secret why it no longer works.
 func checkUsable(a *store.Access, now time.Time) error {
-	switch {
-	case !a.Key.RevokedAt.IsZero():
+	switch a.State(now) {
+	case store.KeyRevoked:
 		return errRevoked
-	case !a.Key.ExpiresAt.IsZero() && !now.Before(a.Key.ExpiresAt):
+	case store.KeyExpired:
 		return errExpired
-	case !a.CreatorManages:
+	case store.KeyOrphaned:
 		return errOrphaned
 	}
 	return nil
@@ -68,24 +73,25 @@ func checkUsable(a *store.Access, now time.Time) error {
 
 // accessOf returns the Access of the key with this id, if the secret is its
 // own.
-func (s *Server) accessOf(ctx context.Context, id, secret string) (*store.Access, error) {
+func (s *Server) accessOf(ctx context.Context, id, secret string) (*cachedAccess, error) {
 	// Read before the data is: what is kept under it may be newer, never older.
 	generation := s.store.AccessGeneration()
-	access := s.keys.get(id, generation)
-	known := access != nil
-	if !known {
-		var err error
-		if access, err = s.loadAccess(ctx, id); err != nil {
+	known := s.keys.get(id, generation)
+	isNew := known == nil
+	if isNew {
+		access, err := s.loadAccess(ctx, id)
+		if err != nil {
 			return nil, err
 		}
+		known = &cachedAccess{generation: generation, Access: access}
 	}
-	if !access.Key.Matches(secret) {
+	if !known.Key.Matches(secret) {
 		return nil, errWrongKey
 	}
-	if !known {
-		s.keys.put(generation, access)
+	if isNew {
+		s.keys.put(known)
 	}
-	return access, nil
+	return known, nil
 }
 
 // loadAccess reads the Access of a key from the store. Of an unknown key it is
@@ -107,31 +113,32 @@ func (s *Server) loadAccess(ctx context.Context, id string) (*store.Access, erro
 // zero value is ready.
 type accessCache struct {
 	mu   sync.RWMutex
-	byID map[string]cachedAccess
+	byID map[string]*cachedAccess
 }
 
 type cachedAccess struct {
 	generation uint64
-	access     *store.Access
+	*store.Access
+	noted noted
 }
 
 const maxCachedKeys = 10_000
 
 // get returns the Access that is kept for a key, or nil.
-func (c *accessCache) get(id string, generation uint64) *store.Access {
+func (c *accessCache) get(id string, generation uint64) *cachedAccess {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if cached, ok := c.byID[id]; ok && cached.generation == generation {
-		return cached.access
+		return cached
 	}
 	return nil
 }
 
-func (c *accessCache) put(generation uint64, access *store.Access) {
+func (c *accessCache) put(a *cachedAccess) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byID == nil || len(c.byID) >= maxCachedKeys {
-		c.byID = make(map[string]cachedAccess)
+		c.byID = make(map[string]*cachedAccess)
 	}
-	c.byID[access.Key.ID] = cachedAccess{generation, access}
+	c.byID[a.Key.ID] = a
 }

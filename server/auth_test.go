@@ -148,7 +148,7 @@ func TestUnknownKeysAreNotRemembered(t *testing.T) {
 func TestAccessCacheIsBounded(t *testing.T) {
 	var c accessCache
 	for i := range maxCachedKeys + 1 {
-		c.put(1, &store.Access{Key: store.APIKey{ID: fmt.Sprint("key_", i)}})
+		c.put(&cachedAccess{generation: 1, Access: &store.Access{Key: store.APIKey{ID: fmt.Sprint("key_", i)}}})
 	}
 	if n := len(c.byID); n > maxCachedKeys {
 		t.Errorf("%d keys are remembered", n)

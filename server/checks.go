@@ -33,10 +33,14 @@ var checks = [...]func(*exchange) error{
 	(*exchange).checkRoute,       // 404, 405
 	(*exchange).checkClientLimit, // 429
 	(*exchange).checkVersion,     // 400
-	(*exchange).checkKey,         // 401
-	(*exchange).checkKeyLimit,    // 429
-	(*exchange).checkPlan,        // 402
-	(*exchange).checkScope,       // 403
+}
+
+// keyChecks come after those, on routes that need a key.
+var keyChecks = [...]func(*exchange) error{
+	(*exchange).checkKey,      // 401
+	(*exchange).checkKeyLimit, // 429
+	(*exchange).checkPlan,     // 402
+	(*exchange).checkScope,    // 403
 }
 
 // serve answers one request. Each request comes through here.
@@ -52,12 +56,24 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, rt *route, params
 }
 
 func (x *exchange) run() error {
+	if err := x.pass(checks[:]); err != nil {
+		return err
+	}
+	if x.route.scope != 0 {
+		if err := x.pass(keyChecks[:]); err != nil {
+			return err
+		}
+	}
+	return x.route.handle(x)
+}
+
+func (x *exchange) pass(checks []func(*exchange) error) error {
 	for _, check := range checks {
 		if err := check(x); err != nil {
 			return err
 		}
 	}
-	return x.route.handle(x)
+	return nil
 }
 
 var errStopping = store.Errorf(store.CodeUnavailable, "The server is stopping. Try again later.")

@@ -15,6 +15,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/boltstore"
+	"teamdata/web/openapitest"
 )
 
 // fixtureStart is when the clock of a fixture starts.
@@ -46,13 +47,15 @@ type world struct {
 	clock  *clock
 	addr   string // where the server listens, once it was asked for
 	log    *lockedBuffer
+	added  map[string]bool // paths of routes that the test added
 }
 
 // newWorld makes a server on the fixture. The clock, and the log unless there
-// is one, are the world's own.
+// is one, are the world's own. In a test, each exchange is held to the document of
+// the API.
 func newWorld(t testing.TB, c Config) *world {
 	t.Helper()
-	w := &world{TB: t, clock: &clock{now: fixtureStart}, log: &lockedBuffer{}}
+	w := &world{TB: t, clock: &clock{now: fixtureStart}, log: &lockedBuffer{}, added: map[string]bool{}}
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{Now: w.clock.Now, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
@@ -60,8 +63,11 @@ func newWorld(t testing.TB, c Config) *world {
 	t.Cleanup(func() { s.Close() })
 	w.store = s
 	w.update(fillFixture)
-	c.Now, c.Log = w.clock.Now, zerolog.New(w.log)
+	c.Now, c.Log, c.documents = w.clock.Now, zerolog.New(w.log), knownDocument
 	w.server = New(s, c)
+	if _, measured := t.(*testing.B); !measured {
+		w.server.http.Handler = openapitest.Watch(w, w.server.http.Handler, w.faults)
+	}
 	return w
 }
 

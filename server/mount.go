@@ -40,16 +40,19 @@ func (s *Server) front(w http.ResponseWriter, r *http.Request) {
 	s.router.ServeHTTP(w, r)
 }
 
+var mountChecks = [...]func(*exchange) error{
+	(*exchange).checkRunning,     // 503
+	(*exchange).checkClientLimit, // 429
+}
+
 func (s *Server) serveMount(w http.ResponseWriter, r *http.Request, m *Mount) {
 	x := &exchange{s: s, w: w, r: r, now: s.now()}
 	x.begin(m.pattern())
 	defer x.end()
 	defer x.recoverPanic()
-	for _, check := range []func(*exchange) error{(*exchange).checkRunning, (*exchange).checkClientLimit} {
-		if err := check(x); err != nil {
-			x.fail(err)
-			return
-		}
+	if err := x.pass(mountChecks[:]); err != nil {
+		x.fail(err)
+		return
 	}
 	m.Handler.ServeHTTP(noting{w, &x.seen}, x.fromClient())
 	x.seen.status = cmp.Or(x.seen.status, http.StatusOK) // what net/http answers for a handler that doesn't

@@ -16,7 +16,7 @@ const basePath = "/api/v1"
 type route struct {
 	method   string
 	path     string
-	scope    store.Scope
+	scope    store.Scope // 0: it needs no key
 	features store.Feature
 	handle   func(*exchange) error
 }
@@ -26,6 +26,8 @@ var routes = []route{
 	{"GET", "/audit-log", store.ScopeRead, store.FeatureAPI | store.FeatureAuditLog, (*exchange).listAuditLog},
 	{"POST", "/webhooks/:id/test", store.ScopeWrite, store.FeatureAPI | store.FeatureWebhooks, (*exchange).testWebhook},
 	{"GET", "/assistant/instructions", store.ScopeRead, store.FeatureAPI, (*exchange).readInstructions},
+	{"GET", "/openapi.json", 0, 0, (*exchange).describeInJSON},
+	{"GET", "/openapi.yaml", 0, 0, (*exchange).describeInYAML},
 }
 
 // newRouter enters the routes. HEAD is answered wherever GET is. The router

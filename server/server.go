@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,7 @@ import (
 
 	"teamdata/server/clientaddr"
 	"teamdata/server/cork"
+	"teamdata/server/openapi"
 	"teamdata/server/ratelimit"
 	"teamdata/store"
 )
@@ -37,13 +39,15 @@ type Config struct {
 	Log        zerolog.Logger   // faults of the server at error level, those of connections at debug level
 	Now        func() time.Time // the clock of limits and of a key's expiry; nil: time.Now
 	Mounts     []Mount          // the other faces on the same listener
+	Address    string           // what stands before the paths in the reference page, such as https://data.example.com; empty: what a client asked for
 
 	Proxies        clientaddr.Proxies // whose word about the client's address counts
 	ProxyProtocol  bool               // connections come from Proxies alone, and begin with the PROXY protocol's header
 	MaxConns       int                // connections at once; 0: no limit
 	MaxClientConns int                // connections at once of a client address that is none of Proxies; 0: no limit
 
-	versions []version // nil: those that are published
+	versions  []version                             // nil: those that are published
+	documents func(string) (openapi.Document, bool) // nil: those of the published versions
 }
 
 // The limits that the command line starts from.
@@ -66,12 +70,14 @@ type Server struct {
 	log         zerolog.Logger
 	now         func() time.Time
 	versions    []version
+	documents   func(version string) (openapi.Document, bool)
 	router      *httprouter.Router
 	mounts      []Mount
 	http        http.Server
 	proxies     clientaddr.Proxies
 	gate        *gate
 	keys        accessCache
+	keyUse      keyUse
 	keyLimit    *ratelimit.Limiter[string]
 	clientLimit *ratelimit.Limiter[netip.Prefix]
 	keyPolicy   []string // the header RateLimit-Policy; nil without a limit
@@ -90,14 +96,18 @@ func New(s store.Store, c Config) *Server {
 	if c.versions == nil {
 		c.versions = published
 	}
+	if c.documents == nil {
+		c.documents = openapi.Of
+	}
 	srv := &Server{
-		store: s, log: c.Log, now: c.Now, versions: c.versions, mounts: c.Mounts,
+		store: s, log: c.Log, now: c.Now, versions: c.versions, documents: c.documents, mounts: slices.Clip(c.Mounts),
 		proxies: c.Proxies, gate: newGate(c),
 		keyLimit:    ratelimit.New[string](c.KeyRate, limitWindow, maxTrackedKeys),
 		clientLimit: ratelimit.New[netip.Prefix](c.ClientRate, limitWindow, maxTrackedClients),
 		keyPolicy:   keyPolicy(c.KeyRate),
 		farewell:    200 * time.Millisecond,
 	}
+	srv.mounts = append(srv.mounts, newDocs(srv, c.Address))
 	srv.router = srv.newRouter()
 	srv.http = http.Server{
 		Handler:           http.HandlerFunc(srv.front),

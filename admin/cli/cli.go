@@ -41,6 +41,7 @@ type Target struct {
 	Server      string // URL of a server elsewhere; empty: the one on this machine
 	CAFile      string // the CA of its certificate; empty: the system's
 	TokenFile   string // holds the operator token for it; empty: the environment
+	PublicURL   string // where people reach the server, for work without one; empty: not known
 	Make        bool   // make the data file if it is not there
 }
 
@@ -70,7 +71,7 @@ func Commands(c Config) []*cobra.Command {
 	return []*cobra.Command{
 		orgCommand(k), subscriptionCommand(k), planCommand(k), memberCommand(k), auditCommand(k),
 		keyCommand(k), endpointCommand(k), deliveryCommand(k), eventCommand(k), eventTypeCommand(k),
-		instructionsCommand(k), fileCommand(k), operatorTokenCommand(k), statusCommand(k),
+		instructionsCommand(k), fileCommand(k), operatorTokenCommand(k), signInLinkCommand(k), statusCommand(k),
 	}
 }
 

@@ -13,7 +13,7 @@ func keyCommand(k *kit) *cobra.Command {
 		short:   "List the API keys",
 		example: "key list --org org_acme",
 		run: func(s *session, _ []string) error {
-			return s.list(s.path("keys"), nil, columns{"KEY", "id", "NAME", "name", "SCOPES", "scopes", "CREATED BY", "createdBy", "EXPIRES", "expiresAt", "REVOKED", "revokedAt"},
+			return s.list(s.path("keys"), nil, columns{"KEY", "id", "NAME", "name", "SCOPES", "scopes", "CREATED BY", "createdBy", "EXPIRES", "expiresAt", "REVOKED", "revokedAt", "LAST USED", "lastUsedAt"},
 				"no API keys yet; make one with: teamdata key create --scopes read --created-by USER")
 		},
 	})

@@ -58,7 +58,7 @@ type Message struct {
 	To   string // the address alone
 	Name string // of the person; may be empty
 
-	Template  string            // "endpointDisabled" or "certificateExpiring"
+	Template  string            // "endpointDisabled", "certificateExpiring" or "signInLink"
 	Values    map[string]string // all that the template names
 	CreatedAt time.Time         // for the Date header
 }

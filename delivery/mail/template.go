@@ -18,6 +18,7 @@ var files embed.FS
 var templates = map[string]pair{
 	"endpointDisabled":    load("endpointDisabled"),
 	"certificateExpiring": load("certificateExpiring"),
+	"signInLink":          load("signInLink"),
 }
 
 type pair struct {

@@ -1,0 +1,22 @@
+package admin
+
+import (
+	_ "embed"
+	"net/http"
+
+	"teamdata/web"
+)
+
+// documentJSON is the API's description, made from openapi.yaml, which is written
+// by hand, by `go test ./admin -run Description -update`.
+//
+//go:embed openapi.json
+var documentJSON []byte
+
+// description is where the routes are described, itself being none of them.
+var description = route{"GET", "/openapi.json", noBody, (*exchange).describe}
+
+func (x *exchange) describe() error {
+	x.send(web.JSON(http.StatusOK, documentJSON))
+	return nil
+}

@@ -1,0 +1,75 @@
+package admin
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"teamdata/store"
+	"teamdata/web/openapitest"
+)
+
+var contract = sync.OnceValue(func() *openapitest.Contract {
+	c, err := openapitest.Read(documentJSON)
+	if err != nil {
+		panic(err)
+	}
+	return c
+})
+
+// watched holds, in a test, each exchange to the description.
+func (w *world) watched(h http.Handler) http.Handler {
+	if _, measured := w.TB.(*testing.B); measured {
+		return h
+	}
+	return openapitest.Watch(w.TB, h, func(x openapitest.Exchange) []string {
+		if x.URL.Path == basePath+description.path {
+			return nil
+		}
+		return contract().Faults(x)
+	})
+}
+
+func TestDescriptionIsMadeFromYAML(t *testing.T) { openapitest.HoldJSON(t, "openapi.yaml") }
+
+// The description is sound OpenAPI, its operations are the routes, and the codes
+// that it shows are those of the catalogue that this API answers.
+func TestDescriptionIsWhole(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(documentJSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
+		t.Error(err)
+	}
+	var described, entered []string
+	for path, item := range doc.Paths.Map() {
+		for method := range item.Operations() {
+			described = append(described, method+" "+pathParam.ReplaceAllString(path, ":$1"))
+		}
+	}
+	for _, rt := range routes {
+		entered = append(entered, rt.method+" "+rt.path)
+	}
+	slices.Sort(described)
+	slices.Sort(entered)
+	equal(t, "the operations", strings.Join(described, "\n"), strings.Join(entered, "\n"))
+	for _, info := range store.Catalogue {
+		shown := strings.Contains(string(documentJSON), `"code": "`+string(info.Code)+`"`)
+		if shown != (info.Code != store.CodeUpgradeRequired && info.Code != store.CodeForbidden) {
+			t.Errorf("openapi.yaml and the code %s: shown %t", info.Code, shown)
+		}
+	}
+}
+
+func TestDescriptionIsAnswered(t *testing.T) {
+	w := newWorld(t)
+	got := w.do("GET", "/openapi.json", "")
+	equal(t, "the body", got.body, string(documentJSON))
+	equal(t, "the status", got.status, http.StatusOK)
+	w.refuses(w.remote()("GET", "/openapi.json", ""), store.CodeUnauthorized, "The operator token is missing.")
+}

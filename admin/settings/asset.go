@@ -1,0 +1,64 @@
+package settings
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+)
+
+//go:embed assets
+var assetFiles embed.FS
+
+// asset is a file that pages load. Its public name holds a part of its hash, so
+// that a browser may keep it for ever.
+type asset struct {
+	contentType string
+	body        []byte
+}
+
+var assetTypes = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+// assets are by their public names, publicNames by the names of their files.
+var assets, publicNames = loadAssets()
+
+func loadAssets() (map[string]asset, map[string]string) {
+	found, names := map[string]asset{}, map[string]string{}
+	files, err := assetFiles.ReadDir("assets")
+	if err != nil {
+		panic(err)
+	}
+	for _, file := range files {
+		body, err := assetFiles.ReadFile("assets/" + file.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum, ext := sha256.Sum256(body), path.Ext(file.Name())
+		public := strings.TrimSuffix(file.Name(), ext) + "-" + hex.EncodeToString(sum[:6]) + ext
+		found[public], names[file.Name()] = asset{assetTypes[ext], body}, public
+	}
+	return found, names
+}
+
+// assetPath is where an asset is, by the name of its file.
+func assetPath(name string) string { return Path + "/assets/" + publicNames[name] }
+
+func (v *visit) sendAsset() error {
+	a, ok := assets[v.param("name")]
+	if !ok {
+		return errNoPage
+	}
+	h := v.w.Header()
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Content-Type", a.contentType)
+	h.Set("Content-Length", strconv.Itoa(len(a.body)))
+	v.sent = true
+	v.w.WriteHeader(http.StatusOK)
+	v.w.Write(a.body)
+	return nil
+}

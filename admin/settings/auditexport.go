@@ -1,0 +1,120 @@
+package settings
+
+import (
+	"net/http"
+	"time"
+
+	"teamdata/store"
+)
+
+const (
+	exportChunk = 500              // entries that are looked at in one transaction
+	exportWrite = 30 * time.Second // how long a client may take for what was found among them
+)
+
+// auditExport is a way through the audit log, oldest first, that leaves out what
+// is appended after it began.
+type auditExport struct {
+	v      *visit
+	filter auditFilter
+	name   string // of the format
+	format exportFormat
+	after  store.Cursor // of the last entry that was looked at
+	last   store.Cursor // of the last entry when the export began
+	done   bool
+	body   []byte // what is to be sent next
+}
+
+// exportFormat is how entries are written.
+type exportFormat struct {
+	contentType string
+	header      string // before the first entry
+	add         func(dst []byte, e store.AuditEntry) []byte
+}
+
+var exportFormats = map[string]exportFormat{
+	"csv":   {"text/csv; charset=utf-8; header=present", csvHeader, appendCSV},
+	"jsonl": {"application/jsonl; charset=utf-8", "", appendJSONLine},
+}
+
+func appendJSONLine(dst []byte, e store.AuditEntry) []byte { return append(e.AppendJSON(dst), '\n') }
+
+// exportAuditLog sends all that the filter shows, however much that is, as a file.
+// Each chunk is a transaction of its own, which looks again who asks. When the
+// rest can't be had any more, the connection breaks off, so that nobody takes a
+// part for the whole.
+func (v *visit) exportAuditLog() error {
+	query := v.r.URL.Query()
+	x := &auditExport{v: v, filter: auditFilterOf(query), name: query.Get("format")}
+	if err := v.view(x.begin); err != nil {
+		return err
+	}
+	x.setHeaders()
+	for x.send() && !x.done {
+		if err := v.view(x.next); err != nil {
+			panic(http.ErrAbortHandler)
+		}
+	}
+	return nil
+}
+
+// begin looks what is asked for, and reads the first chunk.
+func (x *auditExport) begin(tx store.Tx) (err error) {
+	var ok bool
+	if x.format, ok = exportFormats[x.name]; !ok {
+		return store.Invalid("format", "must be csv or jsonl")
+	}
+	if err := x.filter.parse(); err != nil {
+		return err
+	}
+	latest, err := tx.AuditPageBefore(x.v.org.ID, store.Cursor{}, 1, nil)
+	if err != nil {
+		return err
+	}
+	x.after, x.last = x.filter.start(), latest.Last
+	x.body = append(x.body, x.format.header...)
+	return x.next(tx)
+}
+
+// next looks through one chunk, and leaves what it found in body.
+func (x *auditExport) next(tx store.Tx) error {
+	page, err := tx.AuditPage(x.v.org.ID, x.after, exportChunk, []byte{'['})
+	if err != nil {
+		return err
+	}
+	entries, err := auditEntries(page)
+	for _, e := range entries {
+		if x.isBehind(e) {
+			x.done = true
+			return nil
+		}
+		if x.filter.match(e) {
+			x.body = x.format.add(x.body, e)
+		}
+	}
+	x.after, x.done = page.Last, !page.More
+	return err
+}
+
+// isBehind tells whether the entry, and so all that follow, is not part of the
+// export.
+func (x *auditExport) isBehind(e store.AuditEntry) bool {
+	return entryPosition(e).Compare(x.last) > 0 || !x.filter.Until.IsZero() && !e.CreatedAt.Before(x.filter.Until)
+}
+
+func (x *auditExport) setHeaders() {
+	name := "audit-log-" + x.v.org.ID + x.v.now.UTC().Format("-20060102-150405.") + x.name
+	h := x.v.w.Header()
+	h.Set("Content-Type", x.format.contentType)
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	x.v.sent = true
+}
+
+// send sends what was found, and tells whether there is somebody who takes more.
+func (x *auditExport) send() bool {
+	// Where no deadline can be set, the server's own ends the export sooner.
+	_ = http.NewResponseController(x.v.w).SetWriteDeadline(time.Now().Add(exportWrite))
+	_, err := x.v.w.Write(x.body)
+	x.body = x.body[:0]
+	return err == nil && x.v.r.Method != http.MethodHead
+}

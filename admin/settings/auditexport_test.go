@@ -1,0 +1,225 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+const exportPath = auditPath + "/export?format="
+
+// readJSONLines are the entries of an export as JSON Lines.
+func readJSONLines(t testing.TB, body string) (entries []store.AuditEntry) {
+	t.Helper()
+	for d := json.NewDecoder(strings.NewReader(body)); d.More(); {
+		e := store.AuditEntry{OrgID: "org_acme"}
+		if err := d.Decode(&e); err != nil {
+			t.Fatalf("%v in %.300q", err, body)
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// readCSV are the entries of an export as CSV, whose line breaks inside of a value
+// the reader changes.
+func readCSV(t testing.TB, body string) (entries []store.AuditEntry) {
+	t.Helper()
+	records, err := csv.NewReader(strings.NewReader(body)).ReadAll()
+	if err != nil || strings.Join(records[0], ",") != "createdAt,id,actorId,action,targetId" {
+		t.Fatalf("%v in %.300q", err, body)
+	}
+	for _, r := range records[1:] {
+		at, err := store.ParseTime(r[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, store.AuditEntry{OrgID: "org_acme", CreatedAt: at, ID: r[1], ActorID: r[2], Action: r[3], TargetID: r[4]})
+	}
+	return entries
+}
+
+// asCSVHas are entries as a reader of the CSV has them: what looks like a formula
+// has an apostrophe.
+func asCSVHas(entries []store.AuditEntry) []store.AuditEntry {
+	entries = slices.Clone(entries)
+	for i := range entries {
+		for _, text := range []*string{&entries[i].ActorID, &entries[i].Action, &entries[i].TargetID} {
+			if *text = strings.ReplaceAll(*text, "\r\n", "\n"); *text != "" && strings.ContainsRune("=+-@", rune((*text)[0])) {
+				*text = "'" + *text
+			}
+		}
+	}
+	return entries
+}
+
+// An export has what the filter shows, oldest first, in both formats.
+func TestAuditExport(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn("usr_ada")
+	empty := b.get(exportPath + "csv")
+	empty.wants(t, 200)
+	if len(readCSV(t, empty.body)) != 0 || b.get(exportPath+"jsonl").body != "" {
+		t.Errorf("nothing is exported as %q", empty.body)
+	}
+	all := w.happens(2*exportChunk + 300)
+	for _, filter := range append(auditFilters(2), url.Values{}) {
+		want := shownBy(filter, all)
+		if got := readJSONLines(t, b.get(exportPath+"jsonl&"+filter.Encode()).body); !slices.Equal(got, want) {
+			t.Fatalf("%v: got %d entries as JSON Lines, want %d", filter, len(got), len(want))
+		}
+		if got := readCSV(t, b.get(exportPath+"csv&"+filter.Encode()).body); !slices.Equal(got, asCSVHas(want)) {
+			t.Fatalf("%v: got %d entries as CSV, want %d", filter, len(got), len(want))
+		}
+	}
+	h := b.get(exportPath + "csv").header
+	if h.Get("Content-Type") != "text/csv; charset=utf-8; header=present" ||
+		h.Get("Content-Disposition") != `attachment; filename="audit-log-org_acme-20261006-120000.csv"` || h.Get("Cache-Control") != "no-store" {
+		t.Errorf("%v", h)
+	}
+}
+
+func TestAuditExportRefuses(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn("usr_alan")
+	for path, status := range map[string]int{
+		auditPath + "/export": 400, exportPath + "xml": 400, exportPath + "csv&since=x": 400, "/orgs/org_other/audit-log/export?format=csv": 404,
+	} {
+		r := b.get(path)
+		r.wants(t, status, "<h1>")
+		if r.header.Get("Content-Disposition") != "" || !strings.HasPrefix(r.header.Get("Content-Type"), "text/html") {
+			t.Errorf("%s: %v", path, r.header)
+		}
+	}
+	if r := w.newBrowser().get(exportPath + "csv"); r.status != 303 {
+		t.Errorf("somebody who is not signed in got %d", r.status)
+	}
+	if r := b.do(http.MethodHead, exportPath+"csv", nil); r.status != 200 || r.body != "" {
+		t.Errorf("HEAD: %d %q", r.status, r.body)
+	}
+}
+
+// crowded is an audit log that no socket's buffers hold.
+const crowded = 5000
+
+func (w *world) crowd() {
+	w.Helper()
+	long := strings.Repeat("😀", 200)
+	w.update(func(tx store.Tx) error {
+		for range crowded {
+			if _, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", ActorID: long, Action: long, TargetID: long}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// begun is an export of which the first byte was read.
+func (b *browser) begun() *http.Response {
+	b.Helper()
+	res, err := b.client.Get(b.server.URL + Path + exportPath + "jsonl")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { res.Body.Close() })
+	if _, err := io.ReadFull(res.Body, make([]byte, 1)); err != nil {
+		b.Fatal(err)
+	}
+	return res
+}
+
+// What happens while a long export runs.
+func TestAuditExportOfMuch(t *testing.T) {
+	w := newWorld(t)
+	w.crowd()
+	t.Run("what is appended is not part of it", w.exportHasAnEnd)
+	t.Run("who may not see the rest gets no file that looks whole", w.exportEndsWithTheRole)
+	t.Run("a client that goes away ends it", w.exportEndsWithItsClient)
+}
+
+func (w *world) exportHasAnEnd(t *testing.T) {
+	res := w.signedIn("usr_ada").begun()
+	w.update(func(tx store.Tx) error {
+		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", Action: "later"})
+		return err
+	})
+	body, err := io.ReadAll(res.Body)
+	if err != nil || bytes.Contains(body, []byte("later")) || bytes.Count(body, []byte("\n")) != crowded {
+		t.Errorf("%v, %d lines", err, bytes.Count(body, []byte("\n")))
+	}
+}
+
+func (w *world) exportEndsWithTheRole(t *testing.T) {
+	res := w.signedIn("usr_alan").begun()
+	role := store.RoleMember
+	w.update(func(tx store.Tx) error {
+		_, err := store.ChangeMember(tx, "usr_ada", "org_acme", "usr_alan", store.MemberChange{Role: &role})
+		return err
+	})
+	if n, err := io.Copy(io.Discard, res.Body); err == nil {
+		t.Errorf("%d bytes more, and then the file's end", n)
+	}
+}
+
+func (w *world) exportEndsWithItsClient(t *testing.T) {
+	var written atomic.Int64
+	w.wrapped(func(next http.Handler, rw http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(counting{rw, &written}, r)
+	})
+	w.signedIn("usr_ada").begun().Body.Close()
+	w.server.Close() // waits for the handler
+	if whole := int64(crowded * 2400); written.Load() >= whole {
+		t.Errorf("%d bytes were written to nobody", written.Load())
+	}
+}
+
+// counting counts what a handler wrote.
+type counting struct {
+	http.ResponseWriter
+	n *atomic.Int64
+}
+
+func (c counting) Write(p []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+func (c counting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// wrapped puts something around the settings page.
+func (w *world) wrapped(wrap func(next http.Handler, rw http.ResponseWriter, r *http.Request)) {
+	next := w.server.Config.Handler
+	w.server = httptest.NewTLSServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { wrap(next, rw, r) }))
+	w.Cleanup(w.server.Close)
+}
+
+// Each chunk has a deadline of its own, however long the export as a whole takes.
+func TestAuditExportOutlivesTheServersDeadline(t *testing.T) {
+	w := newWorld(t)
+	w.happens(10)
+	w.wrapped(func(next http.Handler, rw http.ResponseWriter, r *http.Request) {
+		http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(-time.Hour))
+		next.ServeHTTP(rw, r)
+	})
+	b := w.signedIn("usr_ada")
+	if n := len(readJSONLines(t, b.get(exportPath+"jsonl").body)); n != 10 {
+		t.Errorf("%d entries", n)
+	}
+	if res, err := b.client.Get(b.server.URL + Path + auditPath); err == nil {
+		res.Body.Close()
+		t.Error("the server has no deadline")
+	}
+}

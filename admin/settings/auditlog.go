@@ -1,0 +1,106 @@
+package settings
+
+import (
+	"encoding/json"
+
+	"teamdata/store"
+)
+
+type auditPage struct {
+	Filter auditFilter
+	Err    *store.Error // nil: nothing is wrong with the filter
+	Found  looked[store.AuditEntry]
+	Path   string
+	Next   string // path of the next page; empty: this is the last
+	Looked int    // how many entries were looked at when that was Enough
+	First  bool
+}
+
+// LatestPath is the path of the first page.
+func (p auditPage) LatestPath() string { return p.Path + "?" + p.Filter.values().Encode() }
+
+// ExportPath is the path of the export of what the filter shows.
+func (p auditPage) ExportPath(format string) string {
+	values := p.Filter.values()
+	values.Set("format", format)
+	return p.Path + "/export?" + values.Encode()
+}
+
+func (v *visit) showAuditLog() error {
+	query := v.r.URL.Query()
+	p := auditPage{Filter: auditFilterOf(query), Looked: maxFiltered, First: query.Get("before") == ""}
+	status := 200
+	err := v.view(func(tx store.Tx) error {
+		before, err := cursorOf(query.Get("before"))
+		if err == nil {
+			err = p.Filter.parse()
+		}
+		if err == nil {
+			err = v.findEntries(tx, before, &p)
+		}
+		if e, ok := formError(err); ok {
+			status, p.Err, err = e.Code.Status(), e, nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p.Path = v.path("audit-log")
+	return v.render(status, "audit", p)
+}
+
+func (v *visit) findEntries(tx store.Tx, before store.Cursor, p *auditPage) (err error) {
+	if until := p.Filter.end(); before.IsZero() || !until.IsZero() && until.Compare(before) < 0 {
+		before = until
+	}
+	p.Found, err = look(before, v.readEntriesBack(tx, p.Filter), entryPosition, p.Filter.match)
+	if next := p.Found.Next; !next.IsZero() {
+		values := p.Filter.values()
+		values.Set("before", next.String())
+		p.Next = v.path("audit-log") + "?" + values.Encode()
+	}
+	return err
+}
+
+// readEntriesBack reads the org's audit log, latest first, back to where the filter
+// begins.
+func (v *visit) readEntriesBack(tx store.AuditLog, f auditFilter) func(before store.Cursor, limit int) ([]store.AuditEntry, error) {
+	return func(before store.Cursor, limit int) ([]store.AuditEntry, error) {
+		page, err := tx.AuditPageBefore(v.org.ID, before, limit, []byte{'['})
+		if err != nil {
+			return nil, err
+		}
+		entries, err := auditEntries(page)
+		for i := range entries {
+			if entries[i].CreatedAt.Before(f.Since) {
+				return entries[:i], nil
+			}
+		}
+		return entries, err
+	}
+}
+
+// auditEntries are those of a page, as the list has them behind an opening
+// bracket.
+func auditEntries(page store.Page) (entries []store.AuditEntry, err error) {
+	err = json.Unmarshal(append(page.Items, ']'), &entries)
+	return entries, err
+}
+
+func entryPosition(e store.AuditEntry) store.Cursor { return store.CursorOf(e.CreatedAt, e.ID) }
+
+// cursorOf reads where a page begins, as the page before it says; empty: at the
+// start.
+func cursorOf(text string) (at store.Cursor, err error) {
+	if text == "" {
+		return at, nil
+	}
+	at, ok := store.ParseCursor(text)
+	if !ok || !store.ValidID(at.ID) {
+		return at, errNoPlace
+	}
+	return at, nil
+}
+
+var errNoPlace = store.Errorf(store.CodeBadRequest, "There is no such place in the list. Begin at its start.")

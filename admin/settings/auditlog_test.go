@@ -1,0 +1,144 @@
+package settings
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+const auditPath = "/orgs/org_acme/audit-log"
+
+var entryRows = regexp.MustCompile(`(?s)<time datetime="([^"]*)"[^>]*>[^<]*</time></td>\s*<td data-label="Actor">(?:<a [^>]*>([^<]*)</a>|<span class="hint">nobody</span>)</td>\s*<th scope="row" data-label="Action"><span class="mono">([^<]*)</span></th>\s*<td data-label="Target"><span class="mono">([^<]*)</span></td>`)
+
+// happens appends n entries of many kinds to org_acme's audit log, some of them in
+// the same millisecond.
+func (w *world) happens(n int) (all []store.AuditEntry) {
+	w.Helper()
+	pick := rand.New(rand.NewPCG(3, 4))
+	at := noon.Add(-time.Duration(n) * time.Minute)
+	for i := range n {
+		at = at.Add(time.Duration(pick.IntN(3)) * time.Minute / 2)
+		all = append(all, store.AuditEntry{
+			OrgID: "org_acme", ID: fmt.Sprintf("aud_%06d", i), CreatedAt: at,
+			ActorID:  []string{"", "usr_ada", "usr_alan", "<b>system", `=cmd("x")`}[pick.IntN(5)],
+			Action:   []string{"member.added", "member.removed", "member", "file.uploaded", "<i>&", "-1,\"quoted\"\r\nline"}[pick.IntN(6)],
+			TargetID: []string{"", "mem_1", "mem_2", "@target", "ü"}[pick.IntN(5)],
+		})
+	}
+	w.update(func(tx store.Tx) error {
+		for _, e := range all {
+			if _, err := store.AppendAudit(tx, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return all
+}
+
+func TestAuditLog(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn("usr_ada")
+	b.get(auditPath).wants(t, 200, "Nothing was done yet")
+	w.happens(60)
+	r := b.get(auditPath)
+	r.wants(t, 200, "Older", "?actor=usr_ada", "&lt;i&gt;&amp;", "Export as CSV", `href="/settings/orgs/org_acme/audit-log/export?format=csv"`, "nobody")
+	if strings.Contains(r.body, "<b>") || strings.Contains(r.body, "<i>") {
+		t.Error("actors or actions are not escaped")
+	}
+	b.get(auditPath+"?actor=none").wants(t, 200, "No entry is shown by the filter.", `value="none"`, "export?actor=none&amp;format=csv")
+	b.get(auditPath+"?actor=%3Cb%3Esystem").wants(t, 200, `value="&lt;b&gt;system"`)
+	b.get(auditPath+"?before=5.a").wants(t, 200, "nothing further back", "Latest")
+	for _, query := range []string{"since=x", "until=2026-13-01T00:00", "until=1969-12-31T23:59", "since=%3Cb%3E"} {
+		name, _, _ := strings.Cut(query, "=")
+		b.get(auditPath+"?actor=kept&"+query).wants(t, 400, `id="`+name+`-error"`, `aria-invalid="true" aria-describedby="`+name+`-error"`, `value="kept"`)
+	}
+	b.get(auditPath+"?before=x").wants(t, 400, "no such place")
+	w.signedIn("usr_alan").get("/orgs/org_other/audit-log").wants(t, 404)
+}
+
+// auditFilters are filters of all kinds.
+func auditFilters(seed uint64) (filters []url.Values) {
+	pick := rand.New(rand.NewPCG(seed, 0))
+	any := func(values ...string) string { return values[pick.IntN(len(values))] }
+	moment := func() string {
+		return noon.Add(-time.Duration(pick.IntN(600)) * time.Minute).Format("2006-01-02T15:04")
+	}
+	for range 24 {
+		filters = append(filters, url.Values{
+			"actor":  {any("", "", "usr_ada", "<b>system", `=cmd("x")`, "nobody")},
+			"action": {any("", "", "member", "member.", "member.added", "<i>&", "-1,", "x")},
+			"target": {any("", "", "", "mem_1", "ü", "mem")},
+			"since":  {any("", moment(), "1970-01-01T00:00")},
+			"until":  {any("", moment(), "2100-01-01T00:00:30", "1970-01-01T00:00")},
+		})
+	}
+	return filters
+}
+
+// shownBy are the entries that a filter shows, by a rule of its own.
+func shownBy(filter url.Values, all []store.AuditEntry) (shown []store.AuditEntry) {
+	bound := func(name string) string {
+		return (filter.Get(name) + ":00.000Z")[:min(len(filter.Get(name)+":00.000Z"), 24)]
+	}
+	for _, e := range all {
+		at := store.FormatTime(e.CreatedAt)
+		switch {
+		case filter.Get("actor") != "" && filter.Get("actor") != e.ActorID,
+			filter.Get("target") != "" && filter.Get("target") != e.TargetID,
+			!strings.HasPrefix(e.Action, filter.Get("action")),
+			filter.Get("since") != "" && at < bound("since"),
+			filter.Get("until") != "" && at >= bound("until"):
+		default:
+			shown = append(shown, e)
+		}
+	}
+	return shown
+}
+
+// Whatever the filter, the pages together have the entries that it shows, latest
+// first.
+func TestAuditLogAgainstAModel(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn("usr_ada")
+	all := w.happens(700)
+	for _, filter := range auditFilters(1) {
+		var want []string
+		for _, e := range slices.Backward(shownBy(filter, all)) {
+			want = append(want, strings.Join([]string{store.FormatTime(e.CreatedAt), e.ActorID, e.Action, e.TargetID}, "|"))
+		}
+		got := b.walk(auditPath+"?"+filter.Encode(), entryRows)
+		for i := range got { // an HTML parser ends lines with LF
+			got[i] = strings.ReplaceAll(got[i], "\r\n", "\n")
+		}
+		for i := range want {
+			want[i] = strings.ReplaceAll(want[i], "\r\n", "\n")
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%v: got %d entries %.300q, want %d %.300q", filter, len(got), got, len(want), want)
+		}
+	}
+}
+
+// A filter looks at so many entries a page, and goes on from there.
+func TestAuditLogBounds(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn("usr_ada")
+	w.update(func(tx store.Tx) error {
+		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", Action: "first", CreatedAt: noon.AddDate(-1, 0, 0)})
+		return err
+	})
+	w.happens(2*maxFiltered + 100)
+	b.get(auditPath+"?action=first").wants(t, 200, "None of the next 2000 entries", "Look further back")
+	got := b.walk(auditPath+"?action=first", entryRows)
+	if len(got) != 1 || !strings.HasSuffix(got[0], "|first|") {
+		t.Errorf("got %v", got)
+	}
+}

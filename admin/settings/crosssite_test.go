@@ -1,0 +1,107 @@
+package settings
+
+import (
+	"crypto/sha256"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// file is a hash of the whole data file.
+func (w *world) file() [sha256.Size]byte {
+	w.Helper()
+	w.asidesDone()
+	f, err := w.store.Snapshot(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(f)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return sha256.Sum256(content)
+}
+
+// somePath is the route's path with records in it that the world holds.
+func somePath(rt route) string {
+	return strings.NewReplacer(":org", "org_acme", ":endpoint", "whe_1", ":delivery", "whd_1", ":key", "key_1",
+		":token", "sil_1.x", ":passkey", "pk", ":session", "ses_1", ":name", "x").Replace(rt.path)
+}
+
+// Whatever another site makes a browser send is refused, on every route, and
+// changes nothing.
+func TestCrossSiteIsRefused(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn("usr_ada")
+	before := w.file()
+	for _, rt := range routes {
+		if rt.method == http.MethodGet {
+			continue
+		}
+		for name, header := range map[string]http.Header{
+			"cross-site":        {"Sec-Fetch-Site": {"cross-site"}},
+			"same-site":         {"Sec-Fetch-Site": {"same-site"}},
+			"origin":            {"Origin": {"https://evil.example"}},
+			"null":              {"Origin": {"null"}},
+			"plain HTTP of it":  {"Origin": {"https://127.0.0.1"}},
+			"cross-site, ours":  {"Sec-Fetch-Site": {"cross-site"}, "Origin": {w.server.URL}},
+			"form as in a page": {"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"navigate"}, "Content-Type": {"text/plain"}},
+		} {
+			if got := b.forged(rt.method, somePath(rt), header); got != http.StatusForbidden {
+				t.Errorf("%s %s, %s: %d", rt.method, rt.path, name, got)
+			}
+		}
+	}
+	if w.file() != before {
+		t.Error("the file has changed")
+	}
+	b.get("/account").wants(t, 200)
+}
+
+// forged sends what another site's page would.
+func (b *browser) forged(method, path string, header http.Header) int {
+	b.Helper()
+	r, err := http.NewRequestWithContext(b.Context(), method, b.server.URL+Path+path, strings.NewReader("name=x"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header = header
+	res, err := b.client.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer res.Body.Close()
+	io.Copy(io.Discard, res.Body)
+	return res.StatusCode
+}
+
+// Whoever is not signed in gets none of the pages and does none of the things but
+// those of signing in.
+func TestStrangersGetNothing(t *testing.T) {
+	w := newWorld(t)
+	before := w.file()
+	open := []string{"/assets/", "/sign-in", "/forgot", "/link/", "/passkeys/sign-in/"}
+	for _, rt := range routes {
+		if hasAnyPrefix(rt.path, open) {
+			continue
+		}
+		r := w.newBrowser().do(rt.method, somePath(rt), nil)
+		if r.status != 401 && (r.status != 303 || !strings.HasPrefix(r.location, "/settings/sign-in")) {
+			t.Errorf("%s %s: %d %s", rt.method, rt.path, r.status, r.location)
+		}
+	}
+	if w.file() != before {
+		t.Error("the file has changed")
+	}
+}
+
+func hasAnyPrefix(text string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(text, p) {
+			return true
+		}
+	}
+	return false
+}

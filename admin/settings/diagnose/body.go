@@ -1,0 +1,159 @@
+package diagnose
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+)
+
+// damage is what programs do to a body before they verify it.
+type damage struct {
+	text string
+	undo func(body string) string
+}
+
+const bom = "\ufeff"
+
+// damages are tried in this order, each by itself.
+var damages = []damage{
+	{"The body has white space or a line end at its end that was not sent.", func(s string) string { return strings.TrimRight(s, " \t\r\n") }},
+	{"The body has white space around it that was not sent.", strings.TrimSpace},
+	{"The body begins with a byte order mark, which was not sent.", func(s string) string { return strings.TrimPrefix(s, bom) }},
+	{"The body ends with a NUL byte, which was not sent.", func(s string) string { return strings.TrimRight(s, "\x00") }},
+	{"The body lost the line end at its end.", func(s string) string { return s + "\n" }},
+	{"The line ends of the body were LF and are CRLF now.", func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }},
+	{"The line ends of the body were CRLF and are LF now.", func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }},
+	{"The body was parsed and written again, with spaces or line ends. Verify the bytes as they came.", compact},
+	{"The body was parsed and written again, with other escapes. Verify the bytes as they came.", func(s string) string { return compact(plainEscapes(s)) }},
+	{"The body was escaped for HTML.", html.UnescapeString},
+	{"The body is a JSON text in a JSON text: it was encoded twice.", inner},
+	{"The body was read as Latin-1, and is UTF-8.", fromLatin1},
+}
+
+// changedBody looks for a damage that explains the signature.
+func (c Case) changedBody(m message) string {
+	if c.Sent != nil && !bytes.Equal(c.Sent, c.Body) && m.fits(c.Signers, string(c.Sent)) {
+		return "The body is not the one that was sent. " + c.difference()
+	}
+	for _, d := range damages {
+		if was := d.undo(string(c.Body)); was != string(c.Body) && m.fits(c.Signers, was) {
+			return d.text
+		}
+	}
+	return ""
+}
+
+// fits tells whether any signer made one of the signatures over a body.
+func (m message) fits(signers []Signer, body string) bool {
+	for _, s := range signers {
+		if m.signedBy(s, []byte(body)) {
+			return true
+		}
+	}
+	return false
+}
+
+// otherBody compares with what was sent, when no signature says anything.
+func (c Case) otherBody(message) string {
+	switch {
+	case c.Sent == nil:
+		return ""
+	case bytes.Equal(c.Sent, c.Body):
+		return "The body is the one that was sent under this webhook-id, and no signature fits: the webhook-timestamp or the signature is not from the same request, or the secret is another one."
+	}
+	return "No signature fits, and the body is not the one that was sent under this webhook-id. " + c.difference()
+}
+
+// difference says in which way the body differs from what was sent.
+func (c Case) difference() string {
+	for _, d := range damages {
+		if d.undo(string(c.Body)) == string(c.Sent) {
+			return d.text
+		}
+	}
+	if sameJSON(c.Body, c.Sent) {
+		return "It was parsed and written again: it holds the same, in another order or with other numbers. Verify the bytes as they came."
+	}
+	n := 0
+	for n < min(len(c.Body), len(c.Sent)) && c.Body[n] == c.Sent[n] {
+		n++
+	}
+	return fmt.Sprintf("They differ from byte %d on: it has %d bytes, and %d were sent.", n+1, len(c.Body), len(c.Sent))
+}
+
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+func compact(text string) string {
+	var b bytes.Buffer
+	if json.Compact(&b, []byte(text)) != nil {
+		return text
+	}
+	return b.String()
+}
+
+// plainEscapes writes the escapes of letters and signs as such, as we send them.
+func plainEscapes(text string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(text, `\`)
+		if i < 0 || i+1 >= len(text) {
+			return b.String() + text
+		}
+		b.WriteString(text[:i])
+		r, size := escaped(text[i:])
+		b.WriteString(r)
+		text = text[i+size:]
+	}
+}
+
+// escaped reads the escape that a text begins with. What can't be left out stays.
+func escaped(text string) (plain string, size int) {
+	if text[1] == '/' {
+		return "/", 2
+	}
+	for _, size := range []int{12, 6} { // two halves of a pair, or one
+		if len(text) < size || text[1] != 'u' {
+			continue
+		}
+		var s string
+		if json.Unmarshal([]byte(`"`+text[:size]+`"`), &s) == nil && utf8.RuneCountInString(s) == 1 && mayBePlain(s) {
+			return s, size
+		}
+	}
+	return text[:2], 2
+}
+
+// mayBePlain tells whether JSON may hold a character as such. One that is no
+// letter of any text is what a broken escape stands for.
+func mayBePlain(s string) bool {
+	return s[0] >= 0x20 && s != `"` && s != `\` && s != string(utf8.RuneError)
+}
+
+func inner(text string) string {
+	var s string
+	if json.Unmarshal([]byte(text), &s) != nil {
+		return text
+	}
+	return s
+}
+
+func fromLatin1(text string) string {
+	b := make([]byte, 0, len(text))
+	for _, r := range text {
+		if r > 0xff {
+			return text
+		}
+		b = append(b, byte(r))
+	}
+	if !utf8.Valid(b) {
+		return text
+	}
+	return string(b)
+}

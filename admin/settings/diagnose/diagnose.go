@@ -1,0 +1,109 @@
+// Package diagnose says why a webhook does not verify: which of the checks that a
+// receiver makes fails, and what was most likely done to the request on its way.
+// It knows the headers and the form of [Standard Webhooks], and takes everything
+// that it is given for a stranger's.
+//
+// [Standard Webhooks]: https://www.standardwebhooks.com
+package diagnose
+
+import (
+	"slices"
+	"time"
+
+	"teamdata/delivery/signature"
+)
+
+// Tolerance is how far the timestamp may be from the time of receipt.
+const Tolerance = 5 * time.Minute
+
+// Case is a request as its receiver has it, and what is known of who signs.
+type Case struct {
+	Headers    string    // one to a line, as "webhook-id: whd_1"; what else is there doesn't matter
+	Body       []byte    // as the receiver verifies it
+	ReceivedAt time.Time // by the receiver's clock
+	Sent       []byte    // the body that was sent under its webhook-id; nil: that is not known
+	Signers    []Signer  // the first is the endpoint's own; the others tell with whose secret it was mistaken
+}
+
+// Signer is a secret, and what to call it.
+type Signer struct {
+	Name   string // such as "the endpoint's secret"
+	Secret string // "whsec_…"; it is not shown
+	Valid  bool   // a receiver may accept it
+}
+
+// Report is what came out. No part of a secret is in it, nor a signature that the
+// case did not have.
+type Report struct {
+	Verifies bool // every check passed: a receiver accepts the request
+	Checks   []Check
+}
+
+// Check is one thing that a receiver looks at.
+type Check struct {
+	Name string // such as "webhook-id"
+	OK   bool
+	Text string // how it came out, one line
+}
+
+// Diagnose makes all checks, also those behind one that fails: what is wrong is
+// seen at once.
+func (c Case) Diagnose() Report {
+	h := readHeaders(c.Headers)
+	id := h.check("webhook-id", checkID)
+	at := h.check("webhook-timestamp", c.checkTimestamp)
+	given := h.check("webhook-signature", checkSignature)
+	r := Report{Checks: []Check{id, at, given}}
+	if id.OK && given.OK && isSeconds(h.value("webhook-timestamp")) {
+		r.Checks = append(r.Checks, c.checkMatch(h))
+	} else {
+		r.Checks = append(r.Checks, Check{Name: "match", Text: "Not looked at: mend the headers first."})
+	}
+	r.Verifies = true
+	for _, check := range r.Checks {
+		r.Verifies = r.Verifies && check.OK
+	}
+	return r
+}
+
+// message is what is signed, and what was signed by somebody.
+type message struct {
+	id, timestamp string   // isSeconds
+	given         []string // signatures, without "v1,"
+}
+
+// checkMatch looks for the secret that made one of the signatures, and if there is
+// none for what was done to the request.
+func (c Case) checkMatch(h headers) Check {
+	m := message{id: h.value("webhook-id"), timestamp: h.value("webhook-timestamp"), given: wellFormed(h.value("webhook-signature"))}
+	for _, s := range c.Signers {
+		if !m.signedBy(s, c.Body) {
+			continue
+		}
+		if s.Valid {
+			return Check{"match", true, "The signature was made with " + s.Name + ", of this body."}
+		}
+		return Check{"match", false, "The signature was made with " + s.Name + "."}
+	}
+	c.Signers = slices.DeleteFunc(slices.Clone(c.Signers), func(s Signer) bool { return !s.Valid }) // there may be many
+	return Check{"match", false, c.explain(m)}
+}
+
+// explain is the likeliest reason for which no signature fits.
+func (c Case) explain(m message) string {
+	for _, look := range []func(message) string{c.changedBody, c.otherSigning, c.otherBody} {
+		if text := look(m); text != "" {
+			return text
+		}
+	}
+	return "No signature fits. The secret is another one, or the body, the webhook-id or the webhook-timestamp is not what was signed."
+}
+
+// signedBy tells whether a signer made one of the signatures over a body.
+func (m message) signedBy(s Signer, body []byte) bool {
+	secret, err := signature.ParseSecret(s.Secret)
+	if err != nil {
+		return false
+	}
+	return m.has(string(signature.Sign(nil, m.id, seconds(m.timestamp), body, secret))[len("v1,"):])
+}

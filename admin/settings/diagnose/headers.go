@@ -1,0 +1,112 @@
+package diagnose
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// headers are the values by their names in lower case.
+type headers map[string][]string
+
+// readHeaders takes the lines that have a colon for headers.
+func readHeaders(text string) headers {
+	h := headers{}
+	for line := range strings.Lines(text) {
+		name, value, ok := strings.Cut(line, ":")
+		if name = strings.ToLower(strings.TrimSpace(name)); ok {
+			h[name] = append(h[name], strings.TrimSpace(value))
+		}
+	}
+	return h
+}
+
+// WebhookID is the webhook-id of pasted headers; empty when they have none.
+func WebhookID(headers string) string { return readHeaders(headers).value("webhook-id") }
+
+func (h headers) value(name string) string {
+	if len(h[name]) == 0 {
+		return ""
+	}
+	return h[name][0]
+}
+
+// check holds a header to being there once, and to what its value has to be.
+func (h headers) check(name string, form func(value string) (text string, ok bool)) Check {
+	switch values := h[name]; {
+	case len(values) == 0:
+		return Check{name, false, "The header is missing. A proxy may have dropped it, or its name was written in another way."}
+	case len(values) > 1:
+		return Check{name, false, fmt.Sprintf("The header is there %d times; it has to be there once.", len(values))}
+	case values[0] == "":
+		return Check{name, false, "The header is empty."}
+	}
+	text, ok := form(h[name][0])
+	return Check{name, ok, text}
+}
+
+var (
+	idForm  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	ourForm = regexp.MustCompile(`^whd_[0-9A-HJKMNP-TV-Z]{26}$`)
+)
+
+func checkID(id string) (string, bool) {
+	switch {
+	case strings.Contains(id, "."):
+		return "The id holds a period, which no id of ours has: what is signed is divided by periods.", false
+	case !idForm.MatchString(id):
+		return "The id is 1 to 64 of A-Z a-z 0-9 _ and -. This one holds something else, or is longer.", false
+	case !ourForm.MatchString(id):
+		return "The id has another form than those of teamdata: whd_ and 26 letters and digits.", true
+	}
+	return "The id has the right form.", true
+}
+
+var (
+	secondsForm      = regexp.MustCompile(`^[1-9][0-9]{0,11}$`)
+	millisecondsForm = regexp.MustCompile(`^[1-9][0-9]{12,}$`)
+)
+
+// isSeconds tells whether a text is a number that all libraries read alike.
+func isSeconds(text string) bool { return secondsForm.MatchString(text) }
+
+// seconds is the number of a text that isSeconds.
+func seconds(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
+}
+
+func (c Case) checkTimestamp(text string) (string, bool) {
+	switch {
+	case millisecondsForm.MatchString(text):
+		return "The timestamp is in milliseconds, or finer. It has to be in seconds since 1970.", false
+	case !isSeconds(text):
+		return "The timestamp is not a number of seconds since 1970, in digits.", false
+	}
+	age := c.ReceivedAt.Sub(time.Unix(seconds(text), 0))
+	switch {
+	case age > Tolerance:
+		return fmt.Sprintf("The timestamp is too old: %s before the time of receipt, and 5 minutes are allowed. Was the request kept, or sent again by hand, or is the receiver's clock wrong?", words(age.Abs())), false
+	case age < -Tolerance:
+		return fmt.Sprintf("The timestamp is too new: %s after the time of receipt, and 5 minutes are allowed. Is the receiver's clock wrong?", words(age.Abs())), false
+	case age < 0:
+		return words(age.Abs()) + " after the time of receipt; 5 minutes are allowed.", true
+	}
+	return words(age.Abs()) + " before the time of receipt; 5 minutes are allowed.", true
+}
+
+// words is a time span in its two largest units.
+func words(d time.Duration) string {
+	s := int64(d / time.Second)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	case s < 24*3600:
+		return fmt.Sprintf("%d h %d min", s/3600, s/60%60)
+	}
+	return fmt.Sprintf("%d days %d h", s/(24*3600), s/3600%24)
+}

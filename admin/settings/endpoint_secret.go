@@ -1,0 +1,79 @@
+package settings
+
+import (
+	"time"
+
+	"teamdata/store"
+)
+
+// secretPage shows an endpoint's secrets, or asks how to rotate them.
+type secretPage struct {
+	store.Endpoint
+	Both     bool         // the old secret signs too
+	Err      *store.Error // nil: nothing is wrong
+	Overlap  string       // that was chosen
+	Overlaps []overlap
+}
+
+// overlap is how long the old secret may go on signing.
+type overlap struct {
+	Value, Text string
+	duration    time.Duration
+}
+
+var overlaps = []overlap{
+	{"1h", "1 hour", time.Hour},
+	{"24h", "24 hours", 24 * time.Hour},
+	{"7d", "7 days", store.MaxSecretOverlap},
+	{"0", "at once: somebody else may have seen it", 0},
+}
+
+// overlapOf finds what was chosen.
+func overlapOf(value string) (time.Duration, error) {
+	for _, o := range overlaps {
+		if o.Value == value {
+			return o.duration, nil
+		}
+	}
+	return 0, store.Invalid("overlap", "Choose when the old secret stops signing.")
+}
+
+func (v *visit) showSecret() error { return v.renderSecrets(200, "webhook_secret", secretPage{}) }
+
+func (v *visit) askRotate() error {
+	return v.renderSecrets(200, "webhook_rotate", secretPage{Overlap: "24h"})
+}
+
+// rotateSecret leads to the new secret. Sent twice, its form rotates once: a
+// second time would end the secret that receivers have.
+func (v *visit) rotateSecret() error {
+	form := v.r.PostForm
+	_, _, err := v.once(func(tx store.Tx) (string, error) {
+		overlap, err := overlapOf(form.Get("overlap"))
+		if err != nil {
+			return "", err
+		}
+		_, err = store.RotateSecret(tx, v.actor(), v.org.ID, v.param(endpointParam), form.Get("secret"), overlap)
+		return "", err
+	})
+	if e, ok := formError(err); ok {
+		return v.renderSecrets(e.Code.Status(), "webhook_rotate", secretPage{Err: e, Overlap: form.Get("overlap")})
+	}
+	if err != nil {
+		return err
+	}
+	return v.done("secret-rotated", v.endpointPath("secret"))
+}
+
+// renderSecrets fills in the endpoint of the path.
+func (v *visit) renderSecrets(status int, page string, p secretPage) error {
+	err := v.view(func(tx store.Tx) (err error) {
+		p.Endpoint, err = v.endpoint(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p.Both, p.Overlaps = len(p.Secrets(v.now)) > 1, overlaps
+	return v.render(status, page, &p)
+}

@@ -1,0 +1,121 @@
+package settings
+
+import (
+	"net/http"
+	"time"
+
+	"teamdata/store"
+)
+
+// keyForm is the form that creates a key, as it is shown: with what the person
+// gave.
+type keyForm struct {
+	Err         *store.Error // nil: nothing is wrong
+	Name        string
+	Read, Write bool
+	Expiry      string // one of expiries
+	Date        string // when Expiry is date
+	Expiries    []expiry
+}
+
+// expiry is a choice of how long a key works.
+type expiry struct {
+	Value, Text string
+	days        int // 0: see Value
+}
+
+// The two choices that are no number of days.
+const (
+	expiryNever = "never"
+	expiryDate  = "date"
+)
+
+var expiries = []expiry{
+	{"30", "in 30 days", 30}, {"90", "in 90 days", 90}, {"365", "in a year", 365},
+	{expiryNever, "never, until it is revoked", 0}, {expiryDate, "at the end of a day", 0},
+}
+
+func (v *visit) newKey() error {
+	if err := v.view(nil); err != nil {
+		return err
+	}
+	return v.render(200, "key_form", keyForm{Read: true, Expiry: "90", Expiries: expiries})
+}
+
+// keyMade is the answer to the form: the only page that ever shows the secret.
+type keyMade struct {
+	Key   store.APIKey
+	Whole string // <id>.<secret>
+	Again bool   // the form was sent before; Whole is gone, and of Key there is the id
+	URL   string // of the API
+}
+
+func (v *visit) createKey() error {
+	made := keyMade{URL: v.s.config.PublicURL}
+	id, again, err := v.once(func(tx store.Tx) (string, error) {
+		k, err := v.keyOfForm()
+		if err != nil {
+			return "", err
+		}
+		k, secret, err := store.CreateKey(tx, v.actor(), k)
+		made.Key, made.Whole = k, k.ID+"."+secret
+		return k.ID, err
+	})
+	if err != nil {
+		return v.keyFormAgain(err)
+	}
+	if again {
+		made = keyMade{Key: store.APIKey{ID: id}, Again: true}
+	}
+	return v.render(http.StatusCreated, "key_made", made)
+}
+
+// keyOfForm is the key that the form asks for.
+func (v *visit) keyOfForm() (store.APIKey, error) {
+	k := store.APIKey{OrgID: v.org.ID, Name: v.r.PostForm.Get("name"), CreatedBy: v.actor()}
+	for _, name := range v.r.PostForm["scopes"] {
+		scope, err := store.ParseScope(name)
+		if err != nil {
+			return k, store.Invalid("scopes", "%s", err)
+		}
+		k.Scopes |= scope
+	}
+	var err error
+	k.ExpiresAt, err = expiresAt(v.r.PostForm.Get("expiry"), v.r.PostForm.Get("date"), v.now)
+	return k, err
+}
+
+// expiresAt is when a key stops working: zero for never, and of a date its end,
+// in UTC.
+func expiresAt(choice, date string, now time.Time) (time.Time, error) {
+	for _, e := range expiries {
+		switch {
+		case e.Value != choice:
+		case choice == expiryDate:
+			day, err := time.Parse(time.DateOnly, date)
+			if err != nil {
+				return time.Time{}, store.Invalid("expiresAt", "is no day such as 2030-12-31")
+			}
+			return day.AddDate(0, 0, 1).Add(-time.Millisecond), nil
+		case choice == expiryNever:
+			return time.Time{}, nil
+		default:
+			return now.AddDate(0, 0, e.days), nil
+		}
+	}
+	return time.Time{}, store.Invalid("expiresAt", "is not chosen")
+}
+
+// keyFormAgain shows the form that was sent, with what is wrong.
+func (v *visit) keyFormAgain(err error) error {
+	e, ok := formError(err)
+	if !ok {
+		return err
+	}
+	form := v.r.PostForm
+	f := keyForm{Err: e, Name: form.Get("name"), Expiry: form.Get("expiry"), Date: form.Get("date"), Expiries: expiries}
+	for _, name := range form["scopes"] {
+		f.Read, f.Write = f.Read || name == "read", f.Write || name == "write"
+	}
+	return v.render(e.Code.Status(), "key_form", f)
+}

@@ -1,0 +1,213 @@
+package settings
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+func chosen(password string) url.Values {
+	return url.Values{"password": {password}, "again": {password}}
+}
+
+// A program that looks through mail follows the link, and uses nothing up; the
+// person then chooses a password, is signed in, and every other session ends.
+func TestLink(t *testing.T) {
+	w := newWorld(t)
+	log := w.restart(func(*Config) {})
+	before := w.signedIn("usr_ada")
+	w.pass(time.Second)
+	path := w.link("usr_ada")
+	for range 3 {
+		r := w.newBrowser().get(path)
+		r.wants(t, 200, "usr_ada", "ada@acme.example", "acme", "other", `autocomplete="new-password"`)
+		if r.header.Get("Referrer-Policy") != "strict-origin" || r.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("the headers are %v", r.header)
+		}
+	}
+	b := w.newBrowser()
+	if r := b.post(path, chosen(goodPassword)); r.status != 303 || r.location != "/settings" {
+		t.Fatalf("%d %s", r.status, r.location)
+	}
+	b.get("/account").wants(t, 200, "usr_ada")
+	before.get("/account").wants(t, 303)
+	w.newBrowser().signIn("usr_ada", goodPassword).wants(t, 303)
+	for _, r := range []reply{w.newBrowser().get(path), w.newBrowser().post(path, chosen("another few words"))} {
+		r.wants(t, http.StatusGone, "This link does not work", "/settings/forgot", "teamdata signin-link")
+	}
+	token := strings.TrimPrefix(path, "/link/")
+	if text := log.String(); strings.Contains(text, token) || strings.Contains(text, goodPassword) || strings.Contains(text, "argon2id") {
+		t.Errorf("the log tells a secret:\n%s", text)
+	}
+	for _, want := range []string{`"user":"usr_ada","client":"127.0.0.1","how":"link","message":"settings: a password was set"`, `"how":"link","message":"settings: signed in"`, `"how":"password","message":"settings: signed in"`} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %s:\n%s", want, log)
+		}
+	}
+}
+
+// What may not be a password is said, beside its field, and the link stays good.
+func TestLinkRefusesPasswords(t *testing.T) {
+	w := newWorld(t)
+	path := w.link("usr_ada")
+	for _, row := range []struct {
+		form url.Values
+		text string
+	}{
+		{chosen(""), "must have at least 12 characters"},
+		{chosen("elevenchars"), "must have at least 12 characters"},
+		{chosen(strings.Repeat("x", 201)), "must have at most 200 characters"},
+		{chosen("ADA@acme.example"), "must not be your user id or address"},
+		{chosen("\xffmore than twelve"), "must be text"},
+		{url.Values{"password": {goodPassword}, "again": {goodPassword + "!"}}, "is not the same as the password"},
+		{url.Values{"password": {goodPassword}}, "is not the same as the password"},
+	} {
+		r := w.newBrowser().post(path, row.form)
+		r.wants(t, 400, row.text, `aria-invalid="true"`)
+		if strings.Contains(r.body, goodPassword) {
+			t.Error("the page holds the password")
+		}
+	}
+	w.newBrowser().post(path, chosen(strings.Repeat("é", 200))).wants(t, 303)
+}
+
+func TestLinksThatDoNotWork(t *testing.T) {
+	w := newWorld(t)
+	old, other := w.link("usr_ada"), w.link("usr_ada")
+	w.pass(time.Second)
+	w.newBrowser().post(w.link("usr_ada"), chosen(goodPassword)).wants(t, 303)
+	expired := w.link("usr_alan")
+	w.pass(time.Hour)
+	demoted := w.link("usr_alan")
+	role := store.RoleMember
+	w.update(func(tx store.Tx) error {
+		_, err := store.ChangeMember(tx, "", "org_acme", "usr_alan", store.MemberChange{Role: &role})
+		return err
+	})
+	good := w.link("usr_ada")
+	for name, path := range map[string]string{
+		"superseded": old, "superseded too": other, "expired": expired, "demoted": demoted, "wrong": good + "x", "another's secret": old[:34] + good[34:],
+		"without a secret": "/link/sil_1", "empty secret": "/link/sil_1.", "no id": "/link/.x", "an API key": "/link/key_1.x",
+	} {
+		w.newBrowser().get(path).wants(t, http.StatusGone, "This link does not work")
+		if w.newBrowser().post(path, chosen(goodPassword)).status != http.StatusGone {
+			t.Errorf("%s: it was taken", name)
+		}
+	}
+	w.newBrowser().get(good).wants(t, 200)
+}
+
+// A link that is opened in a browser where somebody is signed in is for whom it
+// was made.
+func TestLinkOfAnother(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn("usr_alan")
+	b.post(w.link("usr_ada"), chosen(goodPassword)).wants(t, 303)
+	b.get("/account").wants(t, 200, "usr_ada")
+}
+
+// Two that use one link at once: one of them is let in.
+func TestLinkIsUsedOnce(t *testing.T) {
+	w := newWorld(t)
+	path := w.link("usr_ada")
+	statuses := make(chan int)
+	for range 4 {
+		b := w.newBrowser()
+		go func() { statuses <- b.post(path, chosen(goodPassword)).status }()
+	}
+	count := map[int]int{}
+	for range 4 {
+		count[<-statuses]++
+	}
+	if count[303] != 1 || count[http.StatusGone] != 3 {
+		t.Errorf("the answers were %v", count)
+	}
+}
+
+func TestForgotten(t *testing.T) {
+	w := newWorld(t)
+	queued := make(chan struct{}, 10)
+	w.restart(func(c *Config) { c.Mailed = func() { queued <- struct{}{} } })
+	w.withPassword("usr_ada")
+	w.withPassword("usr_alan")
+	var said string
+	for _, name := range []string{"ada@acme.example", "usr_ada", "nobody@acme.example", "usr_grace", "", "olga@other.example"} {
+		r := w.newBrowser().post("/forgot", url.Values{"name": {name}})
+		r.wants(t, 200, "If there is such an account")
+		if said == "" {
+			said = r.body
+		}
+		if r.body != said {
+			t.Errorf("%q is told apart", name)
+		}
+	}
+	w.asidesDone()
+	mails := w.mails()
+	if len(mails) != 2 || len(queued) != 6 {
+		t.Fatalf("%d mails wait, told %d times", len(mails), len(queued))
+	}
+	for _, m := range mails {
+		if m.To != "ada@acme.example" || m.Template != store.MailSignInLink || m.Values["until"] != "2026-10-06T13:00:02.000Z" {
+			t.Errorf("queued %+v", m)
+		}
+	}
+	w.holdsNoLink()
+}
+
+func (w *world) mails() (waiting []store.Mail) {
+	w.view(func(tx store.Tx) (err error) {
+		waiting, err = tx.Mails("", 100)
+		return err
+	})
+	return waiting
+}
+
+// holdsNoLink holds the store to holding no sign-in link.
+func (w *world) holdsNoLink() {
+	w.Helper()
+	w.view(func(tx store.Tx) error {
+		links, err := tx.SignInLinks("", 9)
+		if len(links) > 0 {
+			w.Errorf("there are %d links", len(links))
+		}
+		return err
+	})
+}
+
+// An address that no org knows the person by any more gets nothing.
+func TestForgottenByAnOldAddress(t *testing.T) {
+	w := newWorld(t)
+	w.withPassword("usr_ada")
+	email := "ada@new.example"
+	err := w.store.Update(context.Background(), func(tx store.Tx) error {
+		_, err := store.ChangeMember(tx, "", "org_acme", "usr_ada", store.MemberChange{Email: &email})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.newBrowser().post("/forgot", url.Values{"name": {"ada@acme.example"}}).wants(t, 200)
+	w.asidesDone()
+	for _, m := range w.mails() {
+		if m.To == "ada@acme.example" {
+			t.Errorf("mail goes to %s", m.To)
+		}
+	}
+}
+
+func TestForgottenWithoutMail(t *testing.T) {
+	w := newWorld(t)
+	w.restart(func(c *Config) { c.Mailed = nil })
+	w.withPassword("usr_ada")
+	w.newBrowser().get("/forgot").wants(t, 200, "sends no mail", "teamdata signin-link USER")
+	w.newBrowser().post("/forgot", url.Values{"name": {"usr_ada"}}).wants(t, 200, "sends no mail")
+	w.asidesDone()
+	if n := len(w.mails()); n > 0 {
+		t.Errorf("%d mails wait", n)
+	}
+}

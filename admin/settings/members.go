@@ -1,0 +1,97 @@
+package settings
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"teamdata/store"
+)
+
+// memberRow is a member as people see it.
+type memberRow struct {
+	store.Member
+	SignsIn bool // there is an account
+}
+
+type membersPage struct {
+	Text   string // that is looked for; empty: all
+	Found  looked[store.Member]
+	Rows   []memberRow
+	Next   string // path of the next page; empty: this is the last
+	First  bool
+	Looked int // how many members were looked at when that was Enough
+}
+
+func (v *visit) listMembers() error {
+	query := v.r.URL.Query()
+	p := membersPage{Text: strings.TrimSpace(query.Get("q")), First: query.Get("after") == "", Looked: maxFiltered}
+	err := v.view(func(tx store.Tx) error {
+		after, err := cursorOf(query.Get("after"))
+		if err != nil {
+			return err
+		}
+		return v.findMembers(tx, after, &p)
+	})
+	if err != nil {
+		return err
+	}
+	return v.render(200, "members", p)
+}
+
+func (v *visit) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (err error) {
+	p.Found, err = look(after, v.readMembers(tx), memberPosition, func(m store.Member) bool { return memberHas(m, p.Text) })
+	if err != nil {
+		return err
+	}
+	if !p.Found.Next.IsZero() {
+		p.Next = v.path("members") + "?" + url.Values{"q": {p.Text}, "after": {p.Found.Next.String()}}.Encode()
+	}
+	for _, m := range p.Found.Items {
+		row := memberRow{Member: m}
+		if m.Manages() {
+			_, err = tx.Account(m.UserID)
+			row.SignsIn = err == nil
+		}
+		if err != nil && !store.IsNotFound(err) {
+			return err
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return nil
+}
+
+// readMembers reads the org's members. The list has what the Team Data API shows
+// of them; the rest is in each one's record.
+func (v *visit) readMembers(tx store.Members) func(after store.Cursor, limit int) ([]store.Member, error) {
+	return func(after store.Cursor, limit int) ([]store.Member, error) {
+		page, err := tx.MemberPage(v.org.ID, after, limit, []byte{'['})
+		if err != nil {
+			return nil, err
+		}
+		var members []store.Member
+		if err := json.Unmarshal(append(page.Items, ']'), &members); err != nil {
+			return nil, err
+		}
+		for i := range members {
+			if members[i], err = tx.Member(v.org.ID, members[i].UserID); err != nil {
+				return nil, err
+			}
+		}
+		return members, nil
+	}
+}
+
+func memberPosition(m store.Member) store.Cursor { return store.CursorOf(m.CreatedAt, m.ID) }
+
+// memberHas tells whether a text is in what people know of a member, upper or
+// lower case alike.
+func memberHas(m store.Member, text string) bool {
+	text = strings.ToLower(text)
+	for _, has := range []string{m.UserID, m.Name, m.Email, m.Role} {
+		if strings.Contains(strings.ToLower(has), text) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+package settings
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"teamdata/store"
+)
+
+// Every path below an org, with ids of another org in it: nothing is shown, and
+// nothing changes there. usr_ada manages both orgs, usr_alan only the first.
+func TestOtherOrgs(t *testing.T) {
+	w := newWorld(t)
+	var d store.Delivery
+	w.update(func(tx store.Tx) (err error) {
+		if d, err = store.SendTest(tx, "org_other", "whe_other"); err != nil {
+			return err
+		}
+		_, err = store.ImportKey(tx, store.APIKey{ID: "key_other", OrgID: "org_other", Scopes: store.ScopeRead, CreatedBy: "usr_olga"})
+		return err
+	})
+	before := w.otherOrg(d.ID)
+	ids := strings.NewReplacer(":endpoint", "whe_other", ":delivery", d.ID, ":key", "key_other")
+	for user, orgs := range map[string][]string{"usr_ada": {"org_acme", "org_none"}, "usr_alan": {"org_acme", "org_other"}} {
+		b := w.signedIn(user)
+		for _, rt := range routes {
+			if !strings.HasPrefix(rt.path, "/orgs/:org") {
+				continue
+			}
+			for _, org := range orgs {
+				path := ids.Replace(strings.Replace(rt.path, ":org", org, 1))
+				if org == "org_acme" && path == strings.Replace(rt.path, ":org", org, 1) {
+					continue // all of it is the person's own
+				}
+				r := b.do(rt.method, path, formOfAnother())
+				r.wants(t, 404, "There is no such page")
+				if strings.Contains(r.body, "other.example") {
+					t.Errorf("%s %s shows what is another org's", rt.method, path)
+				}
+			}
+		}
+	}
+	if after := w.otherOrg(d.ID); after != before {
+		t.Errorf("it was %s, and is %s", before, after)
+	}
+}
+
+// formOfAnother is what the forms want, so that nothing but the ids is wrong.
+func formOfAnother() url.Values {
+	return url.Values{
+		"url": {"https://evil.example"}, "description": {"mine"}, "events": {"member.added"}, "overlap": {"0"}, "span": {"7d"},
+		"headers": {"webhook-id: x"}, "body": {"x"}, "name": {"mine"}, "scopes": {"read"}, "expiry": {"never"}, "text": {"mine"},
+	}
+}
+
+// otherOrg is all that there is of org_other.
+func (w *world) otherOrg(deliveryID string) (text string) {
+	w.Helper()
+	w.view(func(tx store.Tx) error {
+		e, err := tx.Endpoint("org_other", "whe_other")
+		if err != nil {
+			return err
+		}
+		d, err := tx.Delivery(deliveryID)
+		if err != nil {
+			return err
+		}
+		k, err := tx.APIKey("key_other")
+		if err != nil {
+			return err
+		}
+		i, err := tx.Instructions("org_other")
+		if err != nil {
+			return err
+		}
+		log, err := tx.AuditPageBefore("org_other", store.Cursor{}, 100, nil)
+		text = fmt.Sprintf("%+v %+v %+v %+v %s", e, d, k, i, log.Items)
+		return err
+	})
+	return text
+}

@@ -1,0 +1,124 @@
+package settings
+
+import (
+	"strconv"
+	"time"
+
+	"teamdata/store"
+)
+
+// Bounds of what the overview counts.
+const (
+	countedMembers = 1000
+	countedKeys    = 100
+	manyWaiting    = 100 // deliveries that wait for an endpoint, and deserve a look
+)
+
+type overviewPage struct {
+	Endpoints, Members, Keys string // how many there are, for people
+	NoEndpoint, NoKey        bool
+	Attention                []endpointRow // endpoints that need it
+	Day, Month               spans
+	Quiet                    bool // nothing was sent in Month
+	Charts                   []overviewChart
+	NoMail                   bool // mail waits, and there is no mail server
+	NoAPI, NoWebhooks        bool // the plan doesn't include them
+	URL                      string
+}
+
+// overviewChart is a picture, and the numbers that it shows.
+type overviewChart struct {
+	Chart chart
+	Spans spans
+}
+
+func (v *visit) showOverview() error {
+	p := overviewPage{URL: v.s.config.PublicURL}
+	err := v.view(func(tx store.Tx) error {
+		for _, look := range []func(*visit, store.Tx) error{
+			p.count, p.findEndpoints, p.findAttempts, p.findMail, p.findFeatures,
+		} {
+			if err := look(v, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.Charts = []overviewChart{
+		{outcomesChart("attempts-day", "Attempts in the last 24 hours", p.Day), p.Day},
+		{latencyChart("latency-day", "Latency in the last 24 hours", p.Day), p.Day},
+		{outcomesChart("attempts-month", "Attempts in the last 30 days", p.Month), p.Month},
+		{latencyChart("latency-month", "Latency in the last 30 days", p.Month), p.Month},
+	}
+	return v.render(200, "overview", p)
+}
+
+// count counts members and keys, as far as that is cheap.
+func (p *overviewPage) count(v *visit, tx store.Tx) error {
+	members, err := tx.MemberPage(v.org.ID, store.Cursor{}, countedMembers, nil)
+	if err != nil {
+		return err
+	}
+	keys, err := tx.APIKeys(v.org.ID, "", countedKeys+1)
+	p.Members, p.Keys = strconv.Itoa(members.Count), strconv.Itoa(len(keys))
+	if members.More {
+		p.Members = "over 1,000"
+	}
+	if len(keys) > countedKeys {
+		p.Keys = "over 100"
+	}
+	p.NoKey = len(keys) == 0
+	return err
+}
+
+func (p *overviewPage) findEndpoints(v *visit, tx store.Tx) error {
+	endpoints, err := tx.Endpoints(v.org.ID)
+	if err != nil {
+		return err
+	}
+	p.Endpoints, p.NoEndpoint = strconv.Itoa(len(endpoints)), len(endpoints) == 0
+	rows, err := v.rows(tx, endpoints)
+	for _, row := range rows {
+		if row.Disabled() || row.Health.Failed > 0 || row.Health.Waiting >= manyWaiting {
+			p.Attention = append(p.Attention, row)
+		}
+	}
+	return err
+}
+
+func (p *overviewPage) findAttempts(v *visit, tx store.Tx) error {
+	p.Day, p.Month = spansTo(v.now, time.Hour, 24), spansTo(v.now, 24*time.Hour, 30)
+	p.Quiet = true
+	return tx.EachDeliveryCounts(v.org.ID, p.Month.list[0].From, func(_ uint64, hour time.Time, c store.DeliveryCounts) {
+		p.Day.add(hour, c)
+		p.Month.add(hour, c)
+		p.Quiet = false
+	})
+}
+
+// findMail looks whether mail of the org waits for a mail server that isn't there.
+func (p *overviewPage) findMail(v *visit, tx store.Tx) error {
+	if v.s.config.Mailed != nil {
+		return nil
+	}
+	mails, err := tx.Mails("", maxFiltered)
+	for _, m := range mails {
+		p.NoMail = p.NoMail || m.OrgID == v.org.ID
+	}
+	return err
+}
+
+func (p *overviewPage) findFeatures(v *visit, tx store.Tx) error {
+	features, err := store.Features(tx, v.org.ID)
+	p.NoAPI, p.NoWebhooks = !features.Has(store.FeatureAPI), !features.Has(store.FeatureWebhooks)
+	return err
+}
+
+// All are the spans, for the page.
+func (s spans) All() []span { return s.list }
+
+// ManyWaiting tells whether so many deliveries wait that somebody should look.
+func (h health) ManyWaiting() bool { return h.Waiting >= manyWaiting }

@@ -1,0 +1,154 @@
+package settings
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+
+	"teamdata/store"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// pages are the templates by name: each file in templates, with the layout and
+// the parts that several pages share (layout.html, parts_*.html) around it. A file
+// defines "title" and "main".
+var pages = parsePages()
+
+// parsePages panics when a template is malformed, which is so at each start.
+func parsePages() map[string]*template.Template {
+	shared := template.Must(template.New("").Funcs(templateFuncs).Option("missingkey=error").
+		ParseFS(templateFiles, "templates/layout.html", "templates/parts_*.html"))
+	files, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		panic(err)
+	}
+	found := map[string]*template.Template{}
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if name == "layout" || strings.HasPrefix(name, "parts_") {
+			continue
+		}
+		found[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, file))
+	}
+	return found
+}
+
+// layout is what layout.html is filled with.
+type layout struct {
+	Section string // of the navigation, such as keys; empty outside of an org
+	Account *store.Account
+	Org     *store.Org  // nil outside of an org
+	Orgs    []store.Org // that the person manages
+	Notice  string      // what was done a moment ago; may be empty
+	Version string
+	Page    any // what the page's own template is filled with
+}
+
+// render answers with a page.
+func (v *visit) render(status int, name string, page any) error {
+	l := layout{Section: v.section(), Orgs: v.orgs, Notice: v.notice(), Version: v.s.config.Version, Page: page}
+	if v.account.UserID != "" {
+		l.Account = &v.account
+	}
+	if v.org.ID != "" {
+		l.Org = &v.org
+	}
+	return v.send(status, name, "layout", l)
+}
+
+// fragment answers with a part of a page, by the name of its template there.
+func (v *visit) fragment(page, part string, data any) error {
+	return v.send(200, page, part, data)
+}
+
+// send renders whole before a byte leaves, so that nobody gets half of a page.
+func (v *visit) send(status int, page, part string, data any) error {
+	var body bytes.Buffer
+	if err := pages[page].ExecuteTemplate(&body, part, data); err != nil {
+		return err
+	}
+	h := v.w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	v.sent = true
+	v.w.WriteHeader(status)
+	v.w.Write(body.Bytes())
+	return nil
+}
+
+// section is the part of the navigation that the page belongs to: what follows
+// the org in the route's path.
+func (v *visit) section() string {
+	if v.route == nil {
+		return ""
+	}
+	rest, ok := strings.CutPrefix(v.route.path, "/orgs/:org")
+	if !ok {
+		return ""
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
+	if belongs, ok := sections[name]; ok {
+		return belongs
+	}
+	return name
+}
+
+// sections are those of pages that have another name.
+var sections = map[string]string{
+	"": "overview", "new-webhook": "webhooks", "deliveries": "webhooks", "new-key": "keys",
+}
+
+// notices are what a page says after something was done, by the value of the
+// query's parameter done. The texts are ours: whoever makes up a link can't make
+// the page say anything else.
+var notices = map[string]string{
+	"signed-out":       "You are signed out.",
+	"session-ended":    "You were signed out: the session has ended, or you manage no org any more. An owner of an org can make you an owner or admin again.",
+	"welcome":          "Your password is set, and you are signed in. With a passkey you would need it no more: add one below.",
+	"password-changed": "Your password was changed. You are signed out everywhere else.",
+	"passkey-added":    "The passkey was added. You can sign in with it from now on.",
+	"passkey-removed":  "The passkey was removed.",
+	"session-over":     "The session was ended.",
+	"sessions-over":    "All other sessions were ended.",
+
+	"key-revoked":            "The key was revoked.",
+	"instructions-saved":     "The instructions were saved.",
+	"instructions-unchanged": "There was nothing to change.",
+	"instructions-cleared":   "The instructions were cleared.",
+
+	"endpoint-added":    "The endpoint was added. Send a test to see whether its events arrive.",
+	"endpoint-changed":  "The endpoint was changed.",
+	"endpoint-enabled":  "The endpoint is enabled. What was held goes out now, in its order.",
+	"endpoint-disabled": "The endpoint is disabled. Its events are held until it is enabled.",
+	"endpoint-removed":  "The endpoint was removed.",
+	"secret-rotated":    "The secret was rotated. Give the receiver the new one.",
+	"test-sent":         "A test is on its way.",
+	"delivery-replayed": "The delivery is due again.",
+	"recovered":         "What was in vain since then is due again.",
+	"recovered-some":    "That was a lot: a part of it is due again. Recover once more to go on.",
+}
+
+func (v *visit) notice() string { return notices[v.r.URL.Query().Get("done")] }
+
+// done leads to a page that says what was done.
+func (v *visit) done(what, path string) error { return v.redirect(path + "?done=" + what) }
+
+// setHeaders sets what every answer has: nothing from elsewhere is loaded or
+// frames it, nothing inline runs, and nothing of it is kept.
+func (v *visit) setHeaders() {
+	h := v.w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+}

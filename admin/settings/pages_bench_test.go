@@ -1,0 +1,141 @@
+package settings
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+// How much org_acme has in a large world.
+const (
+	largeMembers = 10_000
+	largeEntries = 200_000
+	largeKeys    = 1_000
+)
+
+type largePage struct{ name, path string }
+
+// largePages are the pages that BenchmarkPages asks for, with largeWebhookPages.
+var largePages = []largePage{
+	{"overview", "/orgs/org_acme"},
+	{"keys", "/orgs/org_acme/keys"},
+	{"key", "/orgs/org_acme/keys/key_0500"},
+	{"new-key", "/orgs/org_acme/new-key"},
+	{"members", "/orgs/org_acme/members"},
+	{"members/found", "/orgs/org_acme/members?q=usr_01"},
+	{"members/in-vain", "/orgs/org_acme/members?q=nobody"},
+	{"audit-log", "/orgs/org_acme/audit-log"},
+	{"audit-log/found", "/orgs/org_acme/audit-log?actor=usr_7"},
+	{"audit-log/in-vain", "/orgs/org_acme/audit-log?actor=nobody"},
+	{"audit-log/export", "/orgs/org_acme/audit-log/export?format=csv"},
+	{"instructions", "/orgs/org_acme/instructions"},
+	{"subscription", "/orgs/org_acme/subscription"},
+}
+
+// largeFills make the world of BenchmarkPages large.
+var largeFills = []func(*world){
+	(*world).fillMembers, (*world).fillEntries, (*world).fillKeys, (*world).fillCounts, (*world).fillInstructions, (*world).fillDeliveries,
+}
+
+// BenchmarkPages asks for each page of an org that has much, and reports when the
+// first byte of the answer is there: in the middle, and at the slowest but one of
+// a hundred.
+func BenchmarkPages(b *testing.B) {
+	w := newWorld(b)
+	for _, fill := range largeFills {
+		fill(w)
+	}
+	client := w.signedIn("usr_ada")
+	for _, page := range slices.Concat(largePages, largeWebhookPages) {
+		b.Run(page.name, func(b *testing.B) {
+			var times []time.Duration
+			for b.Loop() {
+				times = append(times, client.firstByte(b, page.path))
+			}
+			slices.Sort(times)
+			for _, percent := range []int{50, 99} {
+				b.ReportMetric(float64(times[len(times)*percent/100].Microseconds())/1000, fmt.Sprintf("p%d-ms", percent))
+			}
+		})
+	}
+}
+
+// firstByte is how long the first byte of a page takes.
+func (b *browser) firstByte(t *testing.B, path string) time.Duration {
+	var first time.Time
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotFirstResponseByte: func() { first = time.Now() }})
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.server.URL+Path+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	res, err := b.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != 200 {
+		t.Fatalf("%s: %d, %v", path, res.StatusCode, err)
+	}
+	return first.Sub(start)
+}
+
+// updates does fn n times, in transactions that are large and not too large.
+func (w *world) updates(n int, fn func(tx store.Tx, i int) error) {
+	for from := 0; from < n; from += 10_000 {
+		w.update(func(tx store.Tx) error {
+			for i := from; i < min(from+10_000, n); i++ {
+				if err := fn(tx, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+func (w *world) fillMembers() {
+	w.updates(largeMembers, func(tx store.Tx, i int) error {
+		_, err := store.ImportMember(tx, store.Member{
+			OrgID: "org_acme", UserID: fmt.Sprintf("usr_%05d", i), Role: []string{"member", "admin"}[i%100/99], Name: fmt.Sprintf("Person %d", i), Email: fmt.Sprintf("person%d@acme.example", i),
+		})
+		return err
+	})
+}
+
+func (w *world) fillEntries() {
+	w.updates(largeEntries, func(tx store.Tx, i int) error {
+		_, err := store.AppendAudit(tx, store.AuditEntry{
+			OrgID: "org_acme", ActorID: fmt.Sprintf("usr_%d", i%100), Action: []string{"member.added", "file.uploaded", "member.removed"}[i%3], TargetID: fmt.Sprintf("mem_%d", i),
+		})
+		return err
+	})
+}
+
+func (w *world) fillKeys() {
+	w.updates(largeKeys, func(tx store.Tx, i int) error {
+		_, err := store.ImportKey(tx, store.APIKey{ID: fmt.Sprintf("key_%04d", i), OrgID: "org_acme", Scopes: store.ScopeRead, CreatedBy: "usr_ada"})
+		return err
+	})
+}
+
+// fillCounts gives as many endpoints as an org may have counts of each hour that
+// they are kept.
+func (w *world) fillCounts() {
+	for i := range store.MaxEndpoints {
+		e := w.addEndpoint(store.Endpoint{ID: fmt.Sprintf("whe_%02d", i)})
+		w.updates(int(store.DeliveryCountsRetention/time.Hour), func(tx store.Tx, hour int) error {
+			return tx.AddDeliveryCounts("org_acme", e.Number, noon.Add(-time.Duration(hour)*time.Hour), store.DeliveryCounts{
+				Acknowledged: 1000, Retrying: 30, Failed: 2, Latency: [8]int{300, 500, 100, 50, 30, 10, 5, 5},
+			})
+		})
+	}
+}
+
+func (w *world) fillInstructions() { w.instruct("Be brief.") }

@@ -1,0 +1,117 @@
+package password
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const text = "correct horse battery staple"
+
+func TestHashAndVerify(t *testing.T) {
+	h := New()
+	hash, err := h.Hash(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || strings.Contains(hash, text) {
+		t.Errorf("the hash is %s", hash)
+	}
+	if again, _ := h.Hash(t.Context(), text); again == hash {
+		t.Error("two hashes have the same salt")
+	}
+	for password, want := range map[string]bool{text: true, text + " ": false, "": false, strings.ToUpper(text): false} {
+		if ok, outdated, err := h.Verify(t.Context(), hash, password); ok != want || outdated || err != nil {
+			t.Errorf("%q: %v, %v, %v", password, ok, outdated, err)
+		}
+	}
+}
+
+// No password is that of an account without one, and it costs a hash to say so.
+func TestVerifyWithoutHash(t *testing.T) {
+	for _, password := range []string{"", text} {
+		if ok, _, err := New().Verify(t.Context(), "", password); ok || err != nil {
+			t.Errorf("%q: %v, %v", password, ok, err)
+		}
+	}
+	h := New()
+	fill(h)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := h.Verify(ctx, "", text); !errors.Is(err, context.Canceled) {
+		t.Errorf("it did not wait for its turn: %v", err)
+	}
+}
+
+func TestOutdated(t *testing.T) {
+	salt := []byte("0123456789abcdef")
+	for _, p := range []params{{memory: 64, time: 1, threads: 1}, {memory: 19 * 1024, time: 1, threads: 1}, {memory: 32 * 1024, time: 2, threads: 2}} {
+		ok, outdated, err := New().Verify(t.Context(), p.format(salt, p.key(text, salt, keyBytes)), text)
+		if !ok || !outdated || err != nil {
+			t.Errorf("%+v: %v, %v, %v", p, ok, outdated, err)
+		}
+	}
+}
+
+// The reference implementation's own tests have this one.
+func TestKnownHash(t *testing.T) {
+	const hash = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+	if ok, outdated, err := New().Verify(t.Context(), hash, "password"); !ok || !outdated || err != nil {
+		t.Errorf("%v, %v, %v", ok, outdated, err)
+	}
+}
+
+func TestMalformed(t *testing.T) {
+	good, err := New().Hash(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hash := range []string{
+		"x", "$", "$$$$$", good + "$", good[1:], strings.Replace(good, "argon2id", "argon2i", 1), strings.Replace(good, "v=19", "v=16", 1),
+		strings.Replace(good, "m=19456", "m=4194304", 1), strings.Replace(good, "m=19456", "m=0", 1), strings.Replace(good, "t=2", "t=99", 1),
+		strings.Replace(good, "t=2", "t=0", 1), strings.Replace(good, "p=1", "p=0", 1), strings.Replace(good, "p=1", "p=300", 1),
+		strings.Replace(good, "p=1", "p=1,x=2", 1), strings.Replace(good, "m=19456", "m=019456", 1), good[:len(good)-4], good + "=",
+		"$argon2id$v=19$m=19456,t=2,p=1$$",
+	} {
+		ok, _, err := New().Verify(t.Context(), hash, text)
+		if ok || !errors.Is(err, errForm) {
+			t.Errorf("%s: %v, %v", hash, ok, err)
+		}
+	}
+}
+
+// Who comes while as many hashes are made as may be waits, as long as its context
+// lasts.
+func TestWaitsForItsTurn(t *testing.T) {
+	h := New()
+	fill(h)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := h.Hash(ctx, text)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		t.Fatalf("it did not wait: %v", err)
+	default:
+	}
+	gone := fmt.Errorf("the browser has gone")
+	cancel(gone)
+	if err := <-ended; !errors.Is(err, gone) {
+		t.Errorf("got %v", err)
+	}
+	h.done()
+	if _, err := h.Hash(t.Context(), text); err != nil {
+		t.Error(err)
+	}
+}
+
+// fill takes all slots.
+func fill(h *Hasher) {
+	for range atOnce {
+		h.slots <- struct{}{}
+	}
+}

@@ -1,0 +1,46 @@
+package settings
+
+import (
+	"bytes"
+	"net/http/httptest"
+	"strings"
+	"sync"
+
+	"github.com/rs/zerolog"
+)
+
+// notes keeps what the settings page logs.
+type notes struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (n *notes) Write(line []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.text.Write(line)
+}
+
+func (n *notes) String() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.text.String()
+}
+
+// restart serves the world's store by a settings page with another configuration,
+// and returns what that logs.
+func (w *world) restart(change func(*Config)) *notes {
+	w.Helper()
+	w.server.Close()
+	log := &notes{}
+	w.server = httptest.NewUnstartedServer(nil)
+	c := Config{PublicURL: "https://" + w.server.Listener.Addr().String(), Version: "1.2.3", Log: zerolog.New(log), Mailed: func() {}}
+	change(&c)
+	w.server.Config.Handler = New(w.store, c)
+	w.server.StartTLS()
+	w.Cleanup(w.server.Close)
+	if !strings.HasPrefix(c.PublicURL, w.server.URL) {
+		w.server.URL = c.PublicURL // a name, which the server's own client finds
+	}
+	return log
+}

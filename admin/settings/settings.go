@@ -1,0 +1,79 @@
+// Package settings is the settings page: where the owners and admins of an org
+// look after its keys, webhooks and data in a browser.
+//
+// A request goes from top to bottom through one function, serve: the checks of
+// visit.go, then the handler of its route (routes.go). A handler does its work in
+// one transaction, through view or change, which first look who asks and whether
+// that person manages the org of the path: a session that ended, or a role that
+// was lost, counts from the next click on. Then it renders a page (page.go), or,
+// after a change, leads to one. What a person sees of an error is decided in
+// fail.go.
+//
+// Every page works without JavaScript; assets/settings.js only makes some more
+// comfortable. The package knows the data only through [store.Store], and leaves
+// the rules to the functions of package store.
+package settings
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/go-webauthn/webauthn/webauthn"
+	"github.com/julienschmidt/httprouter"
+	"github.com/rs/zerolog"
+
+	"teamdata/admin/settings/password"
+	"teamdata/store"
+)
+
+// Path is where the pages are, and below.
+const Path = "/settings"
+
+// Config is what main introduces.
+type Config struct {
+	PublicURL string         // at which people reach the server, such as https://data.example.com
+	Version   string         // of the program
+	Log       zerolog.Logger // sign-ins and changes at info level, faults of the server at error level
+
+	// Mailed is told that mail was queued; nil: there is no mail server, and nobody
+	// is offered mail.
+	Mailed func()
+}
+
+// Settings answers the settings page from a store. Make one with New.
+type Settings struct {
+	store  store.Store
+	config Config
+	router *httprouter.Router
+	origin *http.CrossOriginProtection
+	secure bool   // people reach it over HTTPS
+	host   string // of the public URL
+
+	passwords  *password.Hasher
+	throttle   throttle
+	passkeys   *webauthn.WebAuthn // nil: browsers have none for this URL
+	ceremonies *ceremonies
+	asides     sync.WaitGroup // what is done after its answer
+}
+
+// New makes the settings page of a store, which stays the caller's to close.
+func New(s store.Store, c Config) *Settings {
+	st := &Settings{store: s, config: c, origin: http.NewCrossOriginProtection(),
+		passwords: password.New(), throttle: newThrottle(), ceremonies: newCeremonies()}
+	st.config.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
+	if u, err := url.Parse(c.PublicURL); err == nil {
+		st.secure, st.host, st.passkeys = u.Scheme == "https", u.Hostname(), newPasskeys(u)
+	}
+	st.router = st.newRouter()
+	return st
+}
+
+// ServeHTTP answers what is at Path and below.
+func (s *Settings) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
+
+// LinkURL is where a sign-in link with a token leads, below a public URL.
+func LinkURL(publicURL, token string) string {
+	return strings.TrimSuffix(publicURL, "/") + Path + "/link/" + token
+}

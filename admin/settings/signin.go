@@ -1,0 +1,194 @@
+package settings
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"teamdata/store"
+	"teamdata/web"
+)
+
+// signInPage is what sign-in.html is filled with.
+type signInPage struct {
+	Name     string
+	Next     string
+	Error    *store.Error
+	Passkeys bool // one can sign in with a passkey
+	Forgot   bool // there is mail for who forgot the password
+}
+
+// showSignIn shows the form. Who is signed in already goes on.
+func (v *visit) showSignIn() error {
+	next := localPath(v.r.URL.Query().Get("next"))
+	switch err := v.view(nil); {
+	case err == nil:
+		return v.redirect(next)
+	case store.CodeOf(err) != store.CodeUnauthorized:
+		return err
+	}
+	return v.renderSignIn(signInPage{Next: next})
+}
+
+func (v *visit) renderSignIn(p signInPage) error {
+	p.Passkeys, p.Forgot = v.s.passkeys != nil, v.s.config.Mailed != nil
+	status := http.StatusOK
+	if p.Error != nil {
+		status = p.Error.Code.Status()
+	}
+	return v.render(status, "sign_in", p)
+}
+
+// errNotSignedIn is the same for a wrong name and a wrong password.
+var errNotSignedIn = store.Errorf(store.CodeUnauthorized, "The name or the password is wrong.")
+
+// signIn begins a session for who knows the password.
+func (v *visit) signIn() error {
+	name, password := strings.TrimSpace(v.field("name")), v.field("password")
+	next := localPath(v.field("next"))
+	err := v.checkPassword(name, password)
+	if e, ok := signInError(err); ok {
+		v.logRefused(name, "password", e)
+		return v.renderSignIn(signInPage{Name: name, Next: next, Error: e})
+	}
+	if err != nil {
+		return err
+	}
+	return v.redirect(next)
+}
+
+// signInError is an error that the form of a sign-in shows.
+func signInError(err error) (*store.Error, bool) {
+	if store.CodeOf(err) == store.CodeUnauthorized {
+		return web.PublicError(err), true
+	}
+	return formError(err)
+}
+
+// checkPassword begins a session of a named account. unauthorized: there is no
+// such account, or its password is another; rateLimited: there were too many
+// tries.
+func (v *visit) checkPassword(name, password string) error {
+	a, err := v.namedAccount(name)
+	if err != nil {
+		return err
+	}
+	if err := v.tryName(name); err != nil {
+		return err
+	}
+	renewed, err := v.verify(a.PasswordHash, password)
+	if err != nil {
+		return err
+	}
+	return v.begin(a.UserID, "password", func(tx store.Tx) error {
+		switch now, err := tx.Account(a.UserID); {
+		case store.IsNotFound(err), err == nil && now.PasswordHash != a.PasswordHash:
+			return errNotSignedIn // it was changed meanwhile
+		case err != nil || renewed == "":
+			return err
+		}
+		return store.RenewPasswordHash(tx, a.UserID, a.PasswordHash, renewed)
+	})
+}
+
+// namedAccount is the account with a name; the zero value when there is none. It
+// also tells the time.
+func (v *visit) namedAccount(name string) (a store.Account, err error) {
+	err = v.s.store.View(v.r.Context(), func(tx store.Tx) error {
+		v.now = tx.Now()
+		a, err = store.FindAccount(tx, name)
+		if store.IsNotFound(err) {
+			return nil
+		}
+		return err
+	})
+	return a, err
+}
+
+// verify holds a password to a hash. It returns another hash of the password when
+// that one is outdated. unauthorized: it is another password.
+func (v *visit) verify(hash, password string) (renewed string, err error) {
+	if len(password) > 4*store.MaxPasswordLength {
+		password = "" // no account has it, and hashing it costs more than others
+	}
+	ok, outdated, err := v.s.passwords.Verify(v.r.Context(), hash, password)
+	switch {
+	case err != nil:
+		return "", err
+	case !ok:
+		return "", errNotSignedIn
+	case !outdated:
+		return "", nil
+	}
+	return v.s.passwords.Hash(v.r.Context(), password)
+}
+
+// begin begins a session of a user in the commit of what is to be done before,
+// and gives the browser its cookie. The session that the browser had ends: no
+// cookie that somebody else knew is worth more than before.
+func (v *visit) begin(userID, how string, before func(tx store.Tx) error) error {
+	var cookie string
+	err := v.s.store.Update(v.r.Context(), func(tx store.Tx) error {
+		if err := before(tx); err != nil {
+			return err
+		}
+		if old, err := store.FindSession(tx, v.cookie()); err == nil {
+			if err := store.EndSession(tx, old.UserID, old.ID); err != nil && !store.IsNotFound(err) {
+				return err
+			}
+		}
+		_, c, err := store.CreateSession(tx, userID, v.r.UserAgent())
+		cookie = c
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	v.setCookie(cookie)
+	v.s.config.Log.Info().Str("user", userID).Stringer("client", v.address()).Str("how", how).Msg("settings: signed in")
+	return nil
+}
+
+// logRefused notes a sign-in that was refused. What a stranger typed is told only
+// where it is the name of an account: it may be a password in the wrong field. One
+// of too many tries makes no line: nobody fills the log.
+func (v *visit) logRefused(name, how string, e *store.Error) {
+	if e.Code == store.CodeRateLimited {
+		return
+	}
+	line := v.s.config.Log.Info().Stringer("client", v.address()).Str("how", how)
+	if a, err := v.namedAccount(name); err == nil && a.UserID != "" {
+		line = line.Str("user", a.UserID)
+	}
+	line.Msg("settings: a sign-in was refused")
+}
+
+// signOut ends the session in the store, and takes the cookie away.
+func (v *visit) signOut() error {
+	err := v.change(func(tx store.Tx) error { return store.EndSession(tx, v.account.UserID, v.session.ID) })
+	if err != nil {
+		return err
+	}
+	v.setCookie("")
+	v.logEnded("signed out")
+	return v.done("signed-out", Path+"/sign-in")
+}
+
+func (v *visit) logEnded(why string) {
+	v.s.config.Log.Info().Str("user", v.account.UserID).Stringer("client", v.address()).Str("why", why).Msg("settings: a session ended")
+}
+
+// field is a field of the form; empty when it has none of that name.
+func (v *visit) field(name string) string { return v.r.PostForm.Get(name) }
+
+// localPath is where a link may lead after signing in: a page of ours, else the
+// first.
+func localPath(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || strings.ContainsAny(next, "\\\t\r\n") ||
+		path.Clean(u.Path) != u.Path || u.Path != Path && !strings.HasPrefix(u.Path, Path+"/") {
+		return Path
+	}
+	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
+}

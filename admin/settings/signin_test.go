@@ -1,0 +1,240 @@
+package settings
+
+import (
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+
+	"teamdata/store"
+)
+
+const goodPassword = "several words of mine"
+
+// link makes a sign-in link of org_acme, and is its path below Path.
+func (w *world) link(userID string) string {
+	w.Helper()
+	var token string
+	w.update(func(tx store.Tx) (err error) {
+		_, token, err = store.CreateSignInLink(tx, "org_acme", userID, time.Hour)
+		return err
+	})
+	return "/link/" + token
+}
+
+// withPassword gives a user an account with goodPassword.
+func (w *world) withPassword(userID string) {
+	w.Helper()
+	form := url.Values{"password": {goodPassword}, "again": {goodPassword}}
+	w.newBrowser().post(w.link(userID), form).wants(w, 303)
+	w.pass(time.Second)
+}
+
+// cookieOf is the session's cookie; empty without one.
+func (b *browser) cookieOf() string {
+	at, _ := url.Parse(b.server.URL)
+	for _, c := range b.client.Jar.Cookies(at) {
+		if c.Name == "__Host-teamdata" {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+func (b *browser) signIn(name, password string) reply {
+	b.Helper()
+	return b.post("/sign-in", url.Values{"name": {name}, "password": {password}, "next": {"/settings/account"}})
+}
+
+func TestSignIn(t *testing.T) {
+	w := newWorld(t)
+	w.withPassword("usr_ada")
+	for _, name := range []string{"usr_ada", "ada@acme.example", " ADA@Acme.example "} {
+		b := w.newBrowser()
+		r := b.signIn(name, goodPassword)
+		if r.status != 303 || r.location != "/settings/account" {
+			t.Fatalf("%q: %d %s", name, r.status, r.location)
+		}
+		cookie := r.header.Get("Set-Cookie")
+		for _, part := range []string{"__Host-teamdata=ses_", "Path=/", "HttpOnly", "Secure", "SameSite=Lax"} {
+			if !strings.Contains(cookie, part) {
+				t.Errorf("the cookie lacks %s: %s", part, cookie)
+			}
+		}
+		b.get("/account").wants(t, 200, "usr_ada", "ada@acme.example", "This browser")
+		if r := b.get("/sign-in?next=/settings/orgs"); r.location != "/settings/orgs" {
+			t.Errorf("who is signed in is asked again: %d %s", r.status, r.location)
+		}
+	}
+}
+
+// A wrong name, a wrong password and an account without one are told alike.
+func TestSignInRefused(t *testing.T) {
+	w := newWorld(t)
+	w.withPassword("usr_ada")
+	w.link("usr_alan") // has an account by now, and no password
+	var first string
+	for _, row := range [][2]string{
+		{"usr_ada", "another password"}, {"usr_ada", ""}, {"usr_none", goodPassword}, {"usr_alan", ""}, {"usr_alan", goodPassword},
+		{"", ""}, {"usr_ada", strings.Repeat("x", 5000)}, {"usr_grace", goodPassword}, {"usr_ada\x00", "\xff"},
+	} {
+		b := w.newBrowser()
+		r := b.signIn(row[0], row[1])
+		r.wants(t, 401, "The name or the password is wrong.")
+		if b.cookieOf() != "" {
+			t.Errorf("%q got a session", row)
+		}
+		page := strings.ReplaceAll(r.body, `value="`+row[0]+`"`, `value=""`)
+		if row[0] == "usr_ada\x00" {
+			continue // the page writes it in another way
+		}
+		if first == "" {
+			first = page
+		}
+		if page != first {
+			t.Errorf("%q is told apart", row)
+		}
+		if row[1] != "" && strings.Contains(r.body, row[1]) {
+			t.Errorf("the page holds the password of %q", row)
+		}
+	}
+}
+
+// Nobody can choose a session for somebody else: signing in makes a new one, and
+// the one that the browser had ends.
+func TestSessionFixation(t *testing.T) {
+	w := newWorld(t)
+	w.withPassword("usr_ada")
+	b := w.signedIn("usr_alan")
+	planted := b.cookieOf()
+	b.signIn("usr_ada", goodPassword).wants(t, 303)
+	if b.cookieOf() == planted {
+		t.Error("the cookie stayed the same")
+	}
+	b.get("/account").wants(t, 200, "usr_ada")
+	w.withCookie(planted).get("/account").wants(t, 303)
+}
+
+// withCookie is a browser with a cookie of somebody's choice.
+func (w *world) withCookie(value string) *browser {
+	w.Helper()
+	b := w.newBrowser()
+	at, _ := url.Parse(w.server.URL)
+	b.client.Jar.SetCookies(at, []*http.Cookie{{Name: "__Host-teamdata", Value: value, Path: "/", Secure: true}})
+	return b
+}
+
+func TestSignOutEndsTheSession(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn("usr_ada")
+	stolen := w.withCookie(b.cookieOf())
+	stolen.get("/account").wants(t, 200)
+	if r := b.post("/sign-out", nil); r.status != 303 || r.location != "/settings/sign-in?done=signed-out" {
+		t.Fatalf("%d %s", r.status, r.location)
+	}
+	if b.cookieOf() != "" {
+		t.Error("the cookie is still there")
+	}
+	for _, browser := range []*browser{b, stolen} {
+		browser.get("/account").wants(t, 303)
+	}
+}
+
+func TestSessionExpires(t *testing.T) {
+	w := newWorld(t)
+	idle := w.signedIn("usr_ada")
+	w.pass(store.SessionIdle - time.Second)
+	idle.get("/account").wants(t, 200)
+	w.asidesDone()
+	w.pass(store.SessionIdle - time.Second)
+	idle.get("/account").wants(t, 200) // the one before was noted
+	w.asidesDone()
+	w.pass(store.SessionIdle)
+	r := idle.get("/account")
+	if r.status != 303 || r.location != "/settings/sign-in?done=session-ended&next=%2Fsettings%2Faccount" {
+		t.Errorf("%d %s", r.status, r.location)
+	}
+
+	busy := w.signedIn("usr_ada")
+	for passed := time.Duration(0); passed < store.SessionAge; passed += 11 * time.Hour {
+		busy.get("/account").wants(t, 200)
+		w.asidesDone()
+		w.pass(11 * time.Hour)
+	}
+	busy.get("/account").wants(t, 303)
+}
+
+// asidesDone waits for what is done after the answers.
+func (w *world) asidesDone() { w.server.Config.Handler.(*Settings).asides.Wait() }
+
+// A session is noted as in use once a minute at most.
+func TestSessionIsSeen(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn("usr_ada")
+	for _, row := range []struct{ pass, seen time.Duration }{{59 * time.Second, 0}, {time.Second, time.Minute}, {59 * time.Second, time.Minute}, {time.Second, 2 * time.Minute}} {
+		w.pass(row.pass)
+		b.get("/account").wants(t, 200)
+		w.asidesDone()
+		w.view(func(tx store.Tx) error {
+			s, err := store.FindSession(tx, b.cookieOf())
+			if !s.LastSeenAt.Equal(noon.Add(row.seen)) {
+				t.Errorf("it was seen at %s, and not %s after noon", s.LastSeenAt, row.seen)
+			}
+			return err
+		})
+	}
+}
+
+// After signing in, a page of ours comes, and no other.
+func TestNextLeadsNowhereElse(t *testing.T) {
+	for next, want := range map[string]string{
+		"/settings": "/settings", "/settings/account": "/settings/account", "/settings/orgs/org_acme/members?after=1.a": "/settings/orgs/org_acme/members?after=1.a",
+		"": "/settings", "/": "/settings", "//evil.example": "/settings", "//evil.example/settings": "/settings", "https://evil.example/settings": "/settings",
+		"/settings//evil.example": "/settings", `/settings\evil`: "/settings", `\\evil.example`: "/settings", `/\evil.example`: "/settings",
+		"/settings/../api/v1/members": "/settings", "/settings/%2e%2e/api": "/settings", "/settingsx": "/settings", "javascript:alert(1)": "/settings",
+		"/settings/\t/x": "/settings", "settings": "/settings", "/settings/account#x": "/settings/account", "/settings:443@evil.example": "/settings",
+		"http:/settings": "/settings", "/settings/%": "/settings", "%2F%2Fevil.example": "/settings", "/settings/account\r\nSet-Cookie: a=b": "/settings",
+	} {
+		if got := localPath(next); got != want {
+			t.Errorf("%q leads to %q", next, got)
+		}
+	}
+	w := newWorld(t)
+	w.withPassword("usr_ada")
+	b := w.newBrowser()
+	b.get("/sign-in?next="+url.QueryEscape("//evil.example")).wants(t, 200, `name="next" value="/settings"`)
+	r := b.post("/sign-in", url.Values{"name": {"usr_ada"}, "password": {goodPassword}, "next": {"//evil.example"}})
+	if r.location != "/settings" {
+		t.Errorf("it leads to %s", r.location)
+	}
+}
+
+// A hash of other parameters is replaced at the next sign-in, and sessions stay.
+func TestOutdatedHashIsRenewed(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn("usr_ada")
+	salt, b64 := []byte("0123456789abcdef"), base64.RawStdEncoding.EncodeToString
+	old := "$argon2id$v=19$m=64,t=1,p=1$" + b64(salt) + "$" + b64(argon2.IDKey([]byte(goodPassword), salt, 1, 64, 1, 32))
+	w.update(func(tx store.Tx) error {
+		a, err := tx.Account("usr_ada")
+		a.PasswordHash = old
+		return errors.Join(err, tx.PutAccount(a))
+	})
+	w.newBrowser().signIn("usr_ada", "wrong").wants(t, 401)
+	for range 2 {
+		w.newBrowser().signIn("usr_ada", goodPassword).wants(t, 303)
+	}
+	w.view(func(tx store.Tx) error {
+		a, err := tx.Account("usr_ada")
+		if !strings.HasPrefix(a.PasswordHash, "$argon2id$v=19$m=19456,t=2,p=1$") || len(a.Sessions) != 3 {
+			t.Errorf("the hash is %s, and there are %d sessions", a.PasswordHash, len(a.Sessions))
+		}
+		return err
+	})
+	b.get("/account").wants(t, 200)
+}

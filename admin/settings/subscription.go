@@ -1,0 +1,42 @@
+package settings
+
+import "teamdata/store"
+
+// planFeature is something that a plan may include, for people.
+type planFeature struct {
+	Name     string
+	Means    string
+	Included bool // in the plan
+}
+
+var featureMeanings = []struct {
+	feature store.Feature
+	means   string
+}{
+	{store.FeatureAPI, "Programs read the org's members and its instructions, and send test events, with an API key."},
+	{store.FeatureWebhooks, "Events are sent to the org's endpoints."},
+	{store.FeatureAuditLog, "Programs read the audit log with an API key."},
+}
+
+type subscriptionPage struct {
+	Subscription store.Subscription
+	Grants       bool // the status lets the org use what the plan includes
+	Features     []planFeature
+}
+
+func (v *visit) showSubscription() error {
+	var p subscriptionPage
+	err := v.view(func(tx store.Tx) error {
+		p.Subscription = v.org.Subscription
+		p.Grants = p.Subscription.Grants()
+		plan, err := store.FindPlan(tx, p.Subscription.Plan)
+		for _, f := range featureMeanings {
+			p.Features = append(p.Features, planFeature{f.feature.String(), f.means, plan.Features.Has(f.feature)})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return v.render(200, "subscription", p)
+}

@@ -1,0 +1,116 @@
+package settings
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"teamdata/server/ratelimit"
+)
+
+// from is a sign-in that comes from a client's address, as the public face hands
+// it on.
+func (w *world) from(client, name, password string) *httptest.ResponseRecorder {
+	w.Helper()
+	body := url.Values{"name": {name}, "password": {password}}.Encode()
+	r := httptest.NewRequest(http.MethodPost, w.server.URL+Path+"/sign-in", strings.NewReader(body))
+	r.RemoteAddr = client
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	rec := httptest.NewRecorder()
+	w.server.Config.Handler.ServeHTTP(rec, r)
+	return rec
+}
+
+func TestThrottleOfOneClient(t *testing.T) {
+	w := newWorld(t)
+	w.withPassword("usr_ada")
+	for _, name := range []string{"usr_ada", "usr_none"} {
+		for i := range triesOfOne {
+			if got := w.from("192.0.2.1:1", name, "wrong").Code; got != 401 {
+				t.Fatalf("try %d with %s: %d", i, name, got)
+			}
+		}
+	}
+	for _, name := range []string{"usr_ada", "usr_none", "USR_ADA"} { // it does not tell which of them exists
+		rec := w.from("192.0.2.1:2", name, goodPassword)
+		after, err := strconv.Atoi(rec.Header().Get("Retry-After"))
+		if rec.Code != 429 || err != nil || after < 1 || after > 900 || !strings.Contains(rec.Body.String(), "Try again at 12:1") {
+			t.Errorf("%s: %d, Retry-After %v\n%s", name, rec.Code, after, rec.Body)
+		}
+	}
+	if got := w.from("198.51.100.7:1", "usr_ada", goodPassword).Code; got != 303 {
+		t.Errorf("the owner of the account is kept out by another client: %d", got)
+	}
+	w.pass(tryWindow)
+	if got := w.from("192.0.2.1:1", "usr_ada", goodPassword).Code; got != 303 {
+		t.Errorf("after the window: %d", got)
+	}
+}
+
+// Many clients that guess together, and one client that guesses many names, come
+// to an end too. All tries but the last were made before.
+func TestThrottleOfManyTogether(t *testing.T) {
+	w := newWorld(t)
+	limits := &w.server.Config.Handler.(*Settings).throttle
+	for range triesOfName - 1 {
+		limits.name.Take(hashName("usr_ada"), w.now())
+	}
+	for i, want := range []int{401, 429} {
+		if got := w.from("192.0.2."+strconv.Itoa(i)+":1", "usr_ada", "wrong").Code; got != want {
+			t.Errorf("a try with a name: %d, want %d", got, want)
+		}
+	}
+	for range triesOfClient - 1 {
+		limits.client.Take(ratelimit.ClientKey(netip.MustParseAddr("2001:db8::1")), w.now())
+	}
+	for i, want := range []int{401, 429} {
+		if got := w.from("[2001:db8::"+strconv.Itoa(i+2)+"]:1", "name"+strconv.Itoa(i), "wrong").Code; got != want {
+			t.Errorf("a try from a network: %d, want %d", got, want)
+		}
+	}
+}
+
+// Many at once are counted before any of them is answered.
+func TestThrottleOfTriesAtOnce(t *testing.T) {
+	w := newWorld(t)
+	limits := &w.server.Config.Handler.(*Settings).throttle
+	for range triesOfOne - 2 {
+		limits.one.Take(nameTry{ratelimit.ClientKey(netip.MustParseAddr("192.0.2.1")), hashName("usr_ada")}, w.now())
+	}
+	codes := make(chan int)
+	for range 8 {
+		go func() { codes <- w.from("192.0.2.1:1", "usr_ada", "wrong").Code }()
+	}
+	count := map[int]int{}
+	for range 8 {
+		count[<-codes]++
+	}
+	if count[401] != 2 || count[429] != 6 {
+		t.Errorf("the answers were %v", count)
+	}
+}
+
+func TestThrottleOfForgotten(t *testing.T) {
+	w := newWorld(t)
+	w.withPassword("usr_ada")
+	for range mailsOfName + 2 {
+		w.newBrowser().post("/forgot", url.Values{"name": {"usr_ada"}}).wants(t, 200, "If there is such an account")
+	}
+	w.asidesDone()
+	if n := len(w.mails()); n != mailsOfName {
+		t.Errorf("%d mails wait", n)
+	}
+	for range triesOfClient {
+		w.newBrowser().post("/forgot", nil)
+	}
+	r := w.newBrowser().post("/forgot", nil)
+	r.wants(t, 429, "There were too many tries")
+	if r.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	w.asidesDone()
+}

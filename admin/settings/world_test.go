@@ -1,0 +1,186 @@
+package settings
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/store"
+	"teamdata/store/boltstore"
+)
+
+// noon is when the clock of a world starts.
+var noon = time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
+
+// world is a settings page on a real store, behind a real TLS listener.
+// org_acme has the owner usr_ada, the admin usr_alan and the member usr_grace;
+// org_other has the owners usr_ada and usr_olga, and the endpoint whe_other.
+type world struct {
+	testing.TB
+	store  *boltstore.Store
+	server *httptest.Server
+	passed atomic.Int64 // time since noon
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	w := &world{TB: t}
+	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true, Now: w.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	w.store = s
+	w.update(fill)
+	w.server = httptest.NewUnstartedServer(nil)
+	w.server.Config.Handler = New(s, Config{
+		PublicURL: "https://" + w.server.Listener.Addr().String(), Version: "1.2.3", Log: zerolog.Nop(), Mailed: func() {},
+	})
+	w.server.StartTLS()
+	t.Cleanup(w.server.Close)
+	return w
+}
+
+func fill(tx store.Tx) error {
+	for org, members := range map[string][]store.Member{
+		"org_acme": {
+			{UserID: "usr_ada", Role: store.RoleOwner, Name: "Ada", Email: "ada@acme.example"},
+			{UserID: "usr_alan", Role: store.RoleAdmin, Name: "Alan", Email: "alan@acme.example"},
+			{UserID: "usr_grace", Role: store.RoleMember, Name: "Grace"},
+		},
+		"org_other": {
+			{UserID: "usr_ada", Role: store.RoleOwner}, {UserID: "usr_olga", Role: store.RoleOwner, Email: "olga@other.example"},
+		},
+	} {
+		if _, err := store.ImportOrg(tx, store.Org{ID: org, Name: strings.TrimPrefix(org, "org_")}); err != nil {
+			return err
+		}
+		for _, m := range members {
+			m.OrgID = org
+			if _, err := store.ImportMember(tx, m); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := store.CreateEndpoint(tx, "usr_olga", store.Endpoint{ID: "whe_other", OrgID: "org_other", URL: "https://other.example/hook", Events: []string{"member.added"}})
+	return err
+}
+
+func (w *world) now() time.Time { return noon.Add(time.Duration(w.passed.Load())) }
+
+func (w *world) pass(d time.Duration) { w.passed.Add(int64(d)) }
+
+func (w *world) update(fn func(store.Tx) error) {
+	w.Helper()
+	if err := w.store.Update(context.Background(), fn); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) view(fn func(store.Tx) error) {
+	w.Helper()
+	if err := w.store.View(context.Background(), fn); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// browser is one person's, with its cookies. It follows no redirect by itself.
+type browser struct {
+	*world
+	client *http.Client
+}
+
+// newBrowser is one that nobody is signed in with.
+func (w *world) newBrowser() *browser {
+	w.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	client := *w.server.Client()
+	client.Jar = jar
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &browser{w, &client}
+}
+
+// signedIn is a browser with a session of a user who manages org_acme.
+func (w *world) signedIn(userID string) *browser {
+	w.Helper()
+	b := w.newBrowser()
+	w.update(func(tx store.Tx) error {
+		if _, _, err := store.CreateSignInLink(tx, "org_acme", userID, time.Hour); err != nil {
+			return err
+		}
+		_, cookie, err := store.CreateSession(tx, userID, "test")
+		at, _ := url.Parse(w.server.URL)
+		b.client.Jar.SetCookies(at, []*http.Cookie{{Name: "__Host-teamdata", Value: cookie, Path: "/", Secure: true}})
+		return err
+	})
+	return b
+}
+
+// reply is what a browser got.
+type reply struct {
+	status   int
+	location string // of a redirect
+	header   http.Header
+	body     string
+}
+
+// get asks for a page below Path.
+func (b *browser) get(path string) reply {
+	b.Helper()
+	return b.do(http.MethodGet, path, nil)
+}
+
+// post sends a form to a path below Path, as a page of ours does.
+func (b *browser) post(path string, form url.Values) reply {
+	b.Helper()
+	return b.do(http.MethodPost, path, form)
+}
+
+func (b *browser) do(method, path string, form url.Values) reply {
+	b.Helper()
+	r, err := http.NewRequestWithContext(b.Context(), method, b.server.URL+Path+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", b.server.URL)
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	res, err := b.client.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return reply{res.StatusCode, res.Header.Get("Location"), res.Header, string(body)}
+}
+
+// wants holds a reply to a status and to texts that its body has.
+func (r reply) wants(t testing.TB, status int, texts ...string) {
+	t.Helper()
+	if r.status != status {
+		t.Fatalf("got %d, want %d: %.2000s", r.status, status, r.body)
+	}
+	for _, text := range texts {
+		if !strings.Contains(r.body, text) {
+			t.Errorf("the page lacks %q: %.4000s", text, r.body)
+		}
+	}
+}

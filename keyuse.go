@@ -1,0 +1,28 @@
+package main
+
+import (
+	"context"
+	"time"
+)
+
+// keyUseEvery is how often it is written when keys were used last.
+const keyUseEvery = time.Minute
+
+func (a *appliance) keepKeyUse(ctx context.Context) {
+	tick := time.NewTicker(keyUseEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			a.writeKeyUse(ctx)
+		}
+	}
+}
+
+func (a *appliance) writeKeyUse(ctx context.Context) {
+	if err := a.server.KeepKeyUse(ctx); err != nil {
+		a.log.Error().Err(err).Msg("the last use of keys can't be written; it is tried again")
+	}
+}

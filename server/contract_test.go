@@ -1,0 +1,119 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"teamdata/server/openapi"
+	"teamdata/web/openapitest"
+)
+
+// faults are where an exchange is not as the document of its version says. Other
+// faces have their own tests, and so has what a test adds.
+func (w *world) faults(x openapitest.Exchange) []string {
+	if w.isElsewhere(x.URL.Path) {
+		return nil
+	}
+	version := w.server.versions[0].date
+	if values := x.Header["API-Version"]; len(values) > 0 {
+		version = values[0]
+	}
+	contract, err := contractOf(version)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return contract.Faults(x)
+}
+
+func (w *world) isElsewhere(path string) bool {
+	for i := range w.server.mounts {
+		if w.server.mounts[i].has(path) {
+			return true
+		}
+	}
+	return path == LivePath || path == ReadyPath || w.added[path] || strings.HasPrefix(path, basePath+"/openapi.")
+}
+
+var contracts sync.Map // of the versions that were asked for
+
+func contractOf(version string) (*openapitest.Contract, error) {
+	if c, ok := contracts.Load(version); ok {
+		return c.(*openapitest.Contract), nil
+	}
+	document, ok := knownDocument(version)
+	if !ok {
+		return nil, fmt.Errorf("there is no document of the version %q", version)
+	}
+	c, err := openapitest.Read(document.JSON)
+	if err == nil {
+		contracts.Store(version, c)
+	}
+	return c, err
+}
+
+// knownDocument is the document of a published version, or of one that is made up
+// in threeVersions.
+func knownDocument(version string) (openapi.Document, bool) {
+	if document, ok := openapi.Of(version); ok {
+		return document, true
+	}
+	current, _ := openapi.Of("2026-10-06")
+	switch version {
+	case "2025-01-01":
+		return rewritten(current, version, in2025), true
+	case "2024-01-01":
+		return rewritten(current, version, in2025, in2024), true
+	}
+	return openapi.Document{}, false
+}
+
+// branch is a part of a document.
+type branch map[string]any
+
+func (b branch) at(keys ...string) branch {
+	for _, key := range keys {
+		b = b[key].(map[string]any)
+	}
+	return b
+}
+
+// rename gives a key of an object's properties the name that it had.
+func (b branch) rename(name, old string) {
+	b.at("properties")[old] = b.at("properties")[name]
+	delete(b.at("properties"), name)
+	for i, required := range b["required"].([]any) {
+		if required == name {
+			b["required"].([]any)[i] = old
+		}
+	}
+}
+
+func rewritten(d openapi.Document, version string, edits ...func(branch)) openapi.Document {
+	var root branch
+	if err := json.Unmarshal(d.JSON, &root); err != nil {
+		panic(err)
+	}
+	root.at("info")["version"] = version
+	for _, edit := range edits {
+		edit(root)
+	}
+	d.Version = version
+	d.JSON, _ = json.Marshal(root)
+	return d
+}
+
+func in2025(root branch) {
+	root.at("components", "schemas", "Member").rename("userId", "user")
+	example := root.at("components", "responses", "RateLimited", "content", "application/json", "examples", "rateLimited")
+	example.at("value", "error")["code"] = "tooManyRequests"
+}
+
+func in2024(root branch) {
+	root.at("components", "schemas", "TestDelivery").rename("id", "delivery")
+	responses := root.at("components", "responses")
+	responses.at("Forbidden", "headers")["WWW-Authenticate"] = map[string]any{"schema": map[string]any{"const": "Bearer"}}
+	root.at("paths", "/webhooks/{id}/test", "post", "responses")[fmt.Sprint(http.StatusGone)] = responses["NotFound"]
+}

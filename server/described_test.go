@@ -1,0 +1,126 @@
+package server
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"teamdata/server/openapi"
+	"teamdata/store"
+)
+
+// described is the document of the current version.
+func described(t testing.TB) (document openapi.Document, root branch) {
+	t.Helper()
+	document, ok := openapi.Of(published[0].date)
+	if !ok {
+		t.Fatalf("server/openapi has no document of the version %s", published[0].date)
+	}
+	if err := json.Unmarshal(document.JSON, &root); err != nil {
+		t.Fatal(err)
+	}
+	return document, root
+}
+
+func TestVersionsAreDescribed(t *testing.T) {
+	for _, v := range published {
+		if _, ok := openapi.Of(v.date); !ok {
+			t.Errorf("server/openapi has no document whose info.version is %s", v.date)
+		}
+	}
+}
+
+var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
+
+// The routes that need a key and the document's operations are the same, and each
+// operation names the scope and the features that its route needs.
+func TestRoutesAreDescribed(t *testing.T) {
+	_, root := described(t)
+	operations := map[string]branch{}
+	for path := range root.at("paths") {
+		for method := range root.at("paths", path) {
+			operations[strings.ToUpper(method)+" "+pathParameter.ReplaceAllString(path, ":$1")] = root.at("paths", path, method)
+		}
+	}
+	for _, rt := range routes {
+		name := rt.method + " " + rt.path
+		operation, ok := operations[name]
+		switch delete(operations, name); {
+		case rt.scope == 0 && ok:
+			t.Errorf("openapi.yaml has %s, which needs no key", name)
+		case rt.scope != 0 && !ok:
+			t.Errorf("openapi.yaml lacks %s", name)
+		}
+		if !ok {
+			continue
+		}
+		for _, word := range append((rt.features &^ store.FeatureAPI).Names(), scopeName(rt.scope)) {
+			if text := operation["description"].(string); !strings.Contains(text, "`"+word+"`") {
+				t.Errorf("openapi.yaml: the description of %s doesn't name %s: %s", name, word, text)
+			}
+		}
+	}
+	for name := range operations {
+		t.Errorf("openapi.yaml has %s, which is no route", name)
+	}
+}
+
+// The codes of the catalogue that this API answers are those of the document's
+// examples, each with its status. No route here looks at If-Match.
+func TestCodesAreDescribed(t *testing.T) {
+	_, root := described(t)
+	found := map[store.Code]int{}
+	for path := range root.at("paths") {
+		for _, operation := range root.at("paths", path) {
+			for status, response := range branch(operation.(map[string]any)).at("responses") {
+				for code := range codesOf(root, response) {
+					found[code], _ = strconv.Atoi(status)
+				}
+			}
+		}
+	}
+	for _, info := range store.Catalogue {
+		status, ok := found[info.Code]
+		switch delete(found, info.Code); {
+		case info.Code == store.CodePreconditionFailed:
+			if ok {
+				t.Errorf("openapi.yaml shows %s, which only the admin API answers", info.Code)
+			}
+		case !ok:
+			t.Errorf("openapi.yaml: no operation has an answer whose example shows %s", info.Code)
+		case status != info.Status:
+			t.Errorf("openapi.yaml shows %s under %d, and it is %d", info.Code, status, info.Status)
+		}
+	}
+	for code := range found {
+		t.Errorf("openapi.yaml shows the code %s, which store.Catalogue lacks", code)
+	}
+}
+
+// codesOf are the codes in the examples of a response, which may be a reference.
+func codesOf(root branch, response any) map[store.Code]bool {
+	b := branch(response.(map[string]any))
+	if ref, ok := b["$ref"].(string); ok {
+		b = root.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
+	}
+	codes := map[store.Code]bool{}
+	examples := b.at("content", "application/json", "examples")
+	for name := range examples {
+		if e, ok := examples.at(name, "value")["error"].(map[string]any); ok {
+			codes[store.Code(e["code"].(string))] = true
+		}
+	}
+	return codes
+}
+
+func TestEventsAreDescribed(t *testing.T) {
+	_, root := described(t)
+	have := slices.Sorted(maps.Keys(root.at("webhooks")))
+	if want := slices.Sorted(slices.Values(store.BuiltInEventTypes)); !slices.Equal(have, want) {
+		t.Errorf("openapi.yaml has the webhooks\n%q\nwant\n%q", have, want)
+	}
+}

@@ -1,0 +1,128 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httputil"
+	"slices"
+	"testing"
+	"time"
+)
+
+var (
+	requestsSeed  = flag.Uint64("requests.seed", 0, "make up the requests of this seed alone; 0 takes requests.seeds of them")
+	requestsSeeds = flag.Uint64("requests.seeds", 3, "how many seeds of requests are made up, from 1 on")
+)
+
+// TestRequestsOfTheDocument makes requests up out of openapi.json, right ones and
+// such as it forbids, and holds each answer to the document and to what the
+// request deserves.
+func TestRequestsOfTheDocument(t *testing.T) {
+	first, last, seen := uint64(1), *requestsSeeds, map[int]bool{}
+	if *requestsSeed != 0 {
+		first, last = *requestsSeed, *requestsSeed
+	}
+	for seed := first; seed <= last; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			makeUp(t, seeded(seed, 8<<10), seen)
+			if t.Failed() {
+				t.Logf("see it again with: go test ./server -run '^TestRequestsOfTheDocument$' -requests.seed=%d", seed)
+			}
+		})
+	}
+	for _, status := range []int{200, 400, 401, 402, 403, 404, 405, 409, 410, 413, 422, 429} {
+		if !seen[status] && *requestsSeed == 0 && !t.Failed() {
+			t.Errorf("no request was answered %d", status)
+		}
+	}
+}
+
+// FuzzRequests is the same of a fuzzer's bytes.
+func FuzzRequests(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(seeded(seed, 256))
+	}
+	f.Fuzz(func(t *testing.T, drawn []byte) { makeUp(t, drawn[:min(len(drawn), 1<<10)], map[int]bool{}) })
+}
+
+func seeded(seed uint64, size int) []byte {
+	drawn, random := make([]byte, size), rand.NewPCG(seed, 0)
+	for i := range drawn {
+		drawn[i] = byte(random.Uint64())
+	}
+	return drawn
+}
+
+// makeUp makes requests to a server of its own until the bytes are used up, and
+// notes which statuses it saw.
+func makeUp(t *testing.T, drawn []byte, seen map[int]bool) {
+	w, doc := newWorld(t, Config{KeyRate: 10, versions: threeVersions}), readDocument(t)
+	doc.know(w)
+	client := &http.Transport{DisableCompression: true}
+	defer client.CloseIdleConnections()
+	for d := (&draws{drawn}); ; {
+		status, body := doc.ask(d).send(w, client)
+		seen[status] = true
+		doc.learn(body)
+		w.clock.pass(time.Duration(d.below(8)) * time.Second)
+		if len(d.left) == 0 || t.Failed() {
+			break
+		}
+	}
+	if log := w.log.String(); log != "" {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+// know fills in what a client of the fixture knows.
+func (doc *document) know(w *world) {
+	doc.known["id"] = []string{"whe_open", "whe_closed", "whe_theirs", "whe_none"}
+	doc.known["after"] = []string{"1767225600000.mem_1"}
+	doc.known["Idempotency-Key"] = []string{"monday", "tuesday"}
+	for _, v := range w.server.versions {
+		doc.known["API-Version"] = append(doc.known["API-Version"], v.date)
+	}
+	for key := range fuzzedKeys {
+		doc.keys = append(doc.keys, key)
+	}
+	slices.Sort(doc.keys)
+}
+
+// learn keeps the cursor of a page, to ask with it later.
+func (doc *document) learn(body []byte) {
+	var page struct{ Next string }
+	if json.Unmarshal(body, &page) == nil && page.Next != "" {
+		doc.known["after"] = append(doc.known["after"], page.Next)
+	}
+}
+
+// send makes the request, and holds the answer's status to those it may have. All
+// else of the answer is held to the document by the world.
+func (a asking) send(w *world, client *http.Transport) (status int, answered []byte) {
+	var body io.Reader = bytes.NewReader(a.body)
+	if a.chunked {
+		body = io.MultiReader(body) // net/http can't tell its length
+	}
+	r, err := http.NewRequest(a.method, "http://"+w.listen()+a.url, body)
+	if err != nil {
+		w.Fatal(err)
+	}
+	r.Header = a.header
+	dump, _ := httputil.DumpRequestOut(r, len(a.body) < 100)
+	dump = bytes.ToValidUTF8(dump, []byte("?"))
+	answer, err := client.RoundTrip(r)
+	if err != nil {
+		w.Fatalf("%v\n%s", err, dump)
+	}
+	defer answer.Body.Close()
+	got, err := io.ReadAll(answer.Body)
+	if want := a.inVersion(a.statuses()); err != nil || !slices.Contains(want, answer.StatusCode) {
+		w.Errorf("got %d, want one of %v: %s, %v\n%s", answer.StatusCode, want, got, err, dump)
+	}
+	return answer.StatusCode, got
+}

@@ -1,0 +1,137 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+// lastUsed is when the store says that a key was used last.
+func (w *world) lastUsed(id string) (at time.Time) {
+	w.Helper()
+	err := w.store.View(w.Context(), func(tx store.Tx) (err error) {
+		at, err = tx.KeyLastUsed(id)
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return at
+}
+
+func (w *world) keepKeyUse() {
+	w.Helper()
+	if err := w.server.KeepKeyUse(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func TestKeyUse(t *testing.T) {
+	w := newWorld(t, Config{KeyRate: 1})
+	ask := func(key string, headers ...string) { w.do(request("GET", "/api/v1/members", key, headers...)) }
+	holds := func(id string, want time.Time) {
+		t.Helper()
+		if at := w.lastUsed(id); !at.Equal(want) {
+			t.Errorf("%s was used at %v, want %v", id, at, want)
+		}
+	}
+	ask("key_read")
+	ask("key_read") // over its limit, but with the secret
+	ask("", "Authorization", "Bearer key_both.wrong")
+	for _, refused := range []string{"key_expired", "key_revoked", "key_demoted", "key_none"} {
+		ask(refused)
+		holds(refused, time.Time{})
+	}
+	holds("key_read", time.Time{}) // not before it is kept
+	generation := w.store.AccessGeneration()
+	w.keepKeyUse()
+	holds("key_read", fixtureStart)
+	for _, refused := range []string{"key_both", "key_expired", "key_revoked", "key_demoted", "key_none"} {
+		holds(refused, time.Time{})
+	}
+	if w.store.AccessGeneration() != generation {
+		t.Error("what is known of keys is to be read again")
+	}
+
+	w.clock.pass(time.Minute - time.Millisecond)
+	ask("key_read") // in the same minute
+	if n := len(w.server.keyUse.take()); n > 0 {
+		t.Errorf("%d uses are noted in a minute that is known", n)
+	}
+	w.clock.pass(time.Minute)
+	ask("key_read")
+	ask("key_both")
+	w.keepKeyUse()
+	holds("key_read", fixtureStart.Add(time.Minute))
+	holds("key_both", fixtureStart.Add(time.Minute))
+}
+
+// TestKeyUseSurvives: what is noted outlives the memory of keys, and a storage
+// that fails.
+func TestKeyUseSurvives(t *testing.T) {
+	w := newWorld(t, Config{})
+	w.do(request("GET", "/api/v1/members", "key_read"))
+	happenings["key_both is revoked"](w)
+	w.clock.pass(time.Minute)
+	w.do(request("GET", "/api/v1/members", "key_write"))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.server.KeepKeyUse(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	w.clock.pass(time.Minute)
+	w.do(request("GET", "/api/v1/members", "key_write"))
+	w.keepKeyUse()
+	for id, minute := range map[string]time.Duration{"key_read": 0, "key_write": 2} {
+		if at := w.lastUsed(id); !at.Equal(fixtureStart.Add(minute * time.Minute)) {
+			t.Errorf("%s was used at %v", id, at)
+		}
+	}
+}
+
+// TestKeyUseWritesNothing while there is nothing new.
+func TestKeyUseWritesNothing(t *testing.T) {
+	w := newWorld(t, Config{})
+	var first []byte
+	for i := range 10 {
+		w.do(request("GET", "/api/v1/members", "key_read"))
+		w.keepKeyUse()
+		file, err := os.ReadFile(w.store.Path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 && !bytes.Equal(file, first) {
+			t.Fatalf("request %d of a minute was written", i)
+		}
+		first = file
+	}
+}
+
+// TestKeyUseTogether notes uses of all minutes from many goroutines while others
+// write them.
+func TestKeyUseTogether(t *testing.T) {
+	w := newWorld(t, Config{})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 50 {
+				w.do(request("GET", "/api/v1/members", "key_read"))
+				w.clock.pass(time.Minute)
+				w.keepKeyUse()
+			}
+		})
+	}
+	all.Wait()
+	w.do(request("GET", "/api/v1/members", "key_read"))
+	w.keepKeyUse()
+	if at := w.lastUsed("key_read"); !at.Equal(w.clock.Now()) {
+		t.Errorf("used at %v, and last at %v", at, w.clock.Now())
+	}
+}

@@ -1,0 +1,43 @@
+package openapi
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"teamdata/web/openapitest"
+)
+
+// Each document in JSON is what the one in YAML says.
+func TestJSONIsMadeFromYAML(t *testing.T) {
+	sources, err := filepath.Glob("*.yaml")
+	if err != nil || len(sources) == 0 {
+		t.Fatalf("there is no document: %v", err)
+	}
+	for _, source := range sources {
+		openapitest.HoldJSON(t, source)
+	}
+}
+
+// Each document is sound OpenAPI 3.1, and each of its examples fits its schema.
+func TestDocumentsAreSound(t *testing.T) {
+	for version, d := range documents() {
+		doc, err := openapi3.NewLoader().LoadFromData(d.JSON)
+		if err != nil {
+			t.Fatalf("%s: %v", version, err)
+		}
+		if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+}
+
+func parsed(t *testing.T, d Document) (s spec) {
+	t.Helper()
+	if err := json.Unmarshal(d.JSON, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// formClient is a person with a browser that runs no scripts, at the settings page
+// of a server.
+type formClient struct {
+	*process
+	jar http.Client
+}
+
+// signIn goes the way of the link that the operator makes.
+func signIn(p *process, data, user string) *formClient {
+	p.t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	c := &formClient{p, http.Client{Transport: p.client.Transport, Timeout: p.client.Timeout, Jar: jar}}
+	link, err := exec.Command(binary, "signin-link", user, "--data", data).Output()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	c.post(strings.TrimPrefix(strings.TrimSpace(string(link)), p.url), url.Values{"password": {storyPassword}, "again": {storyPassword}})
+	return c
+}
+
+// page is a page as it is now.
+func (c *formClient) page(path string) string {
+	c.t.Helper()
+	r, err := c.jar.Get(c.url + path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return c.read(r)
+}
+
+// post sends a form, and is the page that it leads to, with its path.
+func (c *formClient) post(path string, form url.Values) (at, body string) {
+	c.t.Helper()
+	r, err := c.jar.PostForm(c.url+path, form)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return r.Request.URL.Path, c.read(r)
+}
+
+func (c *formClient) read(r *http.Response) string {
+	c.t.Helper()
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != http.StatusOK {
+		c.t.Fatalf("%s: %v, %d %s", r.Request.URL, err, r.StatusCode, body)
+	}
+	return string(body)
+}
+
+func (c *formClient) wants(body string, texts ...string) {
+	c.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(body, text) {
+			c.t.Errorf("the page lacks %q: %s", text, body)
+		}
+	}
+}
+
+// sees waits until the live part of a delivery's page says something.
+func (c *formClient) sees(delivery string, texts ...string) {
+	c.t.Helper()
+	c.await(strings.Join(texts, ", "), func() bool {
+		body := c.page(delivery + "/live")
+		for _, text := range texts {
+			if !strings.Contains(body, text) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// From the form of a new endpoint to a test that arrives, then one that fails until
+// the endpoint is disabled, and all of it brought back: over real sockets, with a
+// short schedule.
+func TestSettingsWebhooks(t *testing.T) {
+	t.Parallel()
+	var ill atomic.Bool
+	came := make(chan string, 100)
+	hook := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ill.Load() {
+			http.Error(w, "no such table: <events>", http.StatusServiceUnavailable)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		var headers strings.Builder
+		r.Header.Write(&headers)
+		came <- headers.String() + "\r\n" + string(body)
+	}))
+	t.Cleanup(hook.Close)
+	folder := t.TempDir()
+	ca, seed, data := filepath.Join(folder, "ca.pem"), filepath.Join(folder, "seed.json"), filepath.Join(folder, "teamdata.db")
+	writeFile(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hook.Certificate().Raw})))
+	writeFile(t, seed, storySeed)
+	p := serveProcess(t, data, "--seed", seed, "--retry-schedule", "20ms,20ms", "--allow-endpoint-cidr", "127.0.0.1/32", "--webhook-ca", ca)
+	c := signIn(p, data, "usr_ada")
+
+	endpoint, body := c.post("/settings/orgs/org_acme/new-webhook", url.Values{"url": {hook.URL + "/hook"}, "events": {"member.added"}})
+	c.wants(body, "The endpoint was added.", "Send a test")
+	first, body := c.post(endpoint+"/test", nil)
+	c.wants(body, "A test is on its way.")
+	c.sees(first, "data-done", "acknowledged: 200")
+	headers, sent, _ := strings.Cut(<-came, "\r\n\r\n")
+	_, body = c.post(endpoint+"/verify", url.Values{"headers": {headers}, "body": {sent}})
+	c.wants(body, "It verifies", "a delivery of this endpoint")
+	_, body = c.post(endpoint+"/verify", url.Values{"headers": {headers}, "body": {sent + " "}})
+	c.wants(body, "It does not verify", "at its end that was not sent")
+
+	ill.Store(true)
+	second, _ := c.post(endpoint+"/test", nil)
+	c.sees(second, "data-done", "failed", "the receiver answered 503 Service Unavailable", "no such table: &lt;events&gt;")
+	if n := strings.Count(c.page(second), `data-label="Outcome"`); n != 3 {
+		t.Errorf("%d attempts are shown", n)
+	}
+	c.wants(c.page(endpoint), "This endpoint is disabled", "Enable</button>", "<strong>3</strong> attempts in vain")
+
+	ill.Store(false)
+	_, body = c.post(endpoint+"/enable", nil)
+	c.wants(body, "The endpoint is enabled.")
+	list, body := c.post(endpoint+"/recover", url.Values{"span": {"1h"}})
+	c.wants(body, "Queued again: 1 of them")
+	c.sees(second, "data-done", "acknowledged: 200", "503")
+	c.wants(c.page(list+"?state=acknowledged"), fmt.Sprintf(`href="%s"`, first), fmt.Sprintf(`href="%s"`, second))
+	if err := p.stop(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
