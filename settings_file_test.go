@@ -41,11 +41,28 @@ func settingsFile(t testing.TB) (file, cookie string) {
 	p.update(fillKeys)
 	p.update(func(tx store.Tx) (err error) {
 		if _, _, err = store.CreateSignInLink(tx, "org_acme", "usr_ada", time.Hour); err == nil {
-			_, cookie, err = store.CreateSession(tx, "usr_ada", "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0")
+			cookie, err = fillAccount(tx)
 		}
 		return err
 	})
 	return file, cookie
+}
+
+// fillAccount gives the account two sessions and two passkeys.
+func fillAccount(tx store.Tx) (cookie string, err error) {
+	for i, browser := range []string{
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1",
+		"Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0",
+	} {
+		p := store.Passkey{ID: fmt.Sprintf("passkey%d", i), Name: strings.Repeat("my very own telephone ", i*5) + "phone", Credential: []byte("{}")}
+		if err := store.AddPasskey(tx, "usr_ada", p); err != nil {
+			return "", err
+		}
+		if _, cookie, err = store.CreateSession(tx, "usr_ada", browser); err != nil {
+			return "", err
+		}
+	}
+	return cookie, nil
 }
 
 func (p *past) update(fn func(store.Tx) error) {

@@ -18,12 +18,19 @@ import (
 var screens = []struct {
 	name, scheme string
 	width        int64
+	rules        []any // of axe-core
 }{
-	{"desktop-light", "light", 1280},
-	{"desktop-dark", "dark", 1280},
-	{"phone-light", "light", 390},
-	{"phone-dark", "dark", 390},
+	{"desktop-light", "light", 1280, everyRule},
+	{"desktop-dark", "dark", 1280, colours},
+	{"phone-light", "light", 390, everyRule},
+	{"phone-dark", "dark", 390, colours},
 }
+
+// In the dark nothing but colours differs.
+var (
+	everyRule = []any{"wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"}
+	colours   = []any{"color-contrast", "link-in-text-block"}
+)
 
 // smallest is the width of the smallest phone, in pixels.
 const smallest = 320
@@ -48,10 +55,53 @@ func TestSettingsPages(t *testing.T) {
 		b.inspect(path, string(axe))
 	}
 	b.signIn(cookie)
-	for _, path := range b.crawl("/settings/orgs", "/settings/orgs/org_acme/webhooks/whe_slow", "/settings/orgs/org_acme/webhooks/whe_slow/deliveries") {
+	for _, a := range answers {
+		b.open(a.path)
+		b.submit(a.fields)
+		b.inspect(a.path+" "+a.name, string(axe))
+	}
+	for _, path := range b.crawl("/settings/orgs", acme+"/webhooks/whe_slow", acme+"/webhooks/whe_slow/deliveries?state=waiting") {
 		b.open(path)
 		b.inspect(path, string(axe))
 	}
+}
+
+// answers are the pages that a form is answered with.
+var answers = []struct {
+	name, path string
+	fields     map[string]any
+}{
+	{"refused", "/settings/account/password", map[string]any{"old": "wrong", "password": "short", "again": "another"}},
+	{"refused", acme + "/new-webhook", map[string]any{"url": "http://x.example/", "secret": "mine"}},
+	{"no events", acme + "/new-webhook", map[string]any{"url": "https://x.example/"}},
+	{"refused", acme + "/webhooks/whe_slow/edit", map[string]any{"url": "https://user@x.example/"}},
+	{"refused", acme + "/webhooks/whe_slow/rotate", map[string]any{"secret": "mine"}},
+	{"refused", acme + "/webhooks/whe_slow/recover", map[string]any{"span": "since", "since": ""}},
+	{"does not verify", acme + "/webhooks/whe_slow/verify", map[string]any{"headers": "webhook-id: whd_1\nwebhook-timestamp: 1\nwebhook-signature: v1,AAAA", "body": "{}"}},
+	{"refused", acme + "/new-key", map[string]any{"scopes": false, "name": "a key for nothing"}},
+	{"made", acme + "/new-key", map[string]any{"name": "nightly export"}},
+	{"conflict", acme + "/instructions", map[string]any{"version": "0", "instructions": "Answer in French."}},
+}
+
+const acme = "/settings/orgs/org_acme"
+
+// submit sends the form of the page with other values in some fields, also those
+// that the browser itself would refuse.
+func (b *tab) submit(fields map[string]any) {
+	b.t.Helper()
+	b.leave("behind the form", func() {
+		evaluate[any](b, `(fields) => {
+			const form = document.querySelector("main form[method=post]");
+			for (const [name, value] of Object.entries(fields)) {
+				for (const input of form.querySelectorAll("[name=" + name + "]")) {
+					if (input.type === "radio") input.checked = input.value === value;
+					else if (typeof value === "boolean") input.checked = value;
+					else input.value = value;
+				}
+			}
+			form.submit();
+		}`, fields)
+	})
 }
 
 // serveSettings serves a data file at the name localhost, as passkeys want it.
@@ -94,13 +144,16 @@ func (b *tab) crawl(todo ...string) (paths []string) {
 }
 
 var (
-	madeID = regexp.MustCompile(`_[0-9A-HJKMNP-TV-Z]{26}|/whe_\w+/`)
-	values = regexp.MustCompile(`=[^&]*`)
+	madeID  = regexp.MustCompile(`_[0-9A-HJKMNP-TV-Z]{26}|/whe_\w+/`)
+	bareOrg = regexp.MustCompile(`org_(new|lone)/`)
+	values  = regexp.MustCompile(`=[^&]*`)
 )
 
-// kindOf is a path without the ids and the values of the query.
+// kindOf is a path without ids and the values of the query. An org with data and
+// those without are two kinds.
 func kindOf(path string) string {
-	return values.ReplaceAllString(madeID.ReplaceAllString(path, ""), "")
+	path = bareOrg.ReplaceAllString(madeID.ReplaceAllString(path, ""), "bare/")
+	return values.ReplaceAllString(path, "")
 }
 
 // inspect looks at the page in each way.
@@ -108,7 +161,7 @@ func (b *tab) inspect(name, axe string) {
 	b.t.Helper()
 	for _, s := range screens {
 		b.look(s.scheme, s.width)
-		b.check(name+" "+s.name, axe)
+		b.check(name+" "+s.name, axe, s.rules)
 		if folder := os.Getenv("SCREENSHOTS"); folder != "" {
 			b.picture(filepath.Join(folder, strings.Trim(regexp.MustCompile(`[^\w.-]+`).ReplaceAllString(name, "_"), "_")+"-"+s.name+".png"))
 		}
@@ -119,13 +172,13 @@ func (b *tab) inspect(name, axe string) {
 	}
 }
 
-// check runs axe-core on the page.
-func (b *tab) check(name, axe string) {
+// check holds the page to some rules of axe-core.
+func (b *tab) check(name, axe string, rules []any) {
 	b.t.Helper()
 	evaluate[any](b, "() => { "+axe+" }")
-	const run = `async () => (await axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }))
+	const run = `async (...rules) => (await axe.run(document, { runOnly: rules }))
 		.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 200) + " " + (n.any[0] ?? n.all[0] ?? n.none[0])?.message))`
-	found, ok := evaluate[[]string](b, run)
+	found, ok := evaluate[[]string](b, run, rules...)
 	if !ok {
 		b.t.Fatalf("axe-core does not run on %s", name)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // documentJSON is the API's description, made from openapi.yaml, which is written
-// by hand, by `go test ./admin -run Description -update`.
+// by hand, by `go test ./admin -run DescriptionIsMade -update`.
 //
 //go:embed openapi.json
 var documentJSON []byte

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"teamdata/server/openapi"
 	"teamdata/store"
 	"teamdata/web/openapitest"
 )
@@ -72,4 +74,30 @@ func TestDescriptionIsAnswered(t *testing.T) {
 	equal(t, "the body", got.body, string(documentJSON))
 	equal(t, "the status", got.status, http.StatusOK)
 	w.refuses(w.remote()("GET", "/openapi.json", ""), store.CodeUnauthorized, "The operator token is missing.")
+}
+
+// The schemas that events are held to here, and those that receivers are told of,
+// ask for the same fields.
+func TestEventTypesAreDescribed(t *testing.T) {
+	document, _ := openapi.Of("2026-10-06")
+	doc, err := openapi3.NewLoader().LoadFromData(document.JSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, kind := range builtIn {
+		var here openapi3.Schema
+		if err := json.Unmarshal(kind.Schema, &here); err != nil {
+			t.Fatal(err)
+		}
+		event := doc.Webhooks[name].Post.RequestBody.Value.Content["application/json"].Schema.Value
+		told := event.Properties["data"].Value
+		slices.Sort(here.Required)
+		slices.Sort(told.Required)
+		equal(t, "the fields of "+name, strings.Join(here.Required, " "), strings.Join(told.Required, " "))
+		for field, property := range here.Properties {
+			if is, ok := told.Properties[field]; !ok || !slices.Equal(is.Value.Type.Slice(), property.Value.Type.Slice()) {
+				t.Errorf("%s: %s is not the same in server/openapi/openapi.yaml and admin/eventtypes.json", name, field)
+			}
+		}
+	}
 }

@@ -75,7 +75,7 @@ func (s schema) beside(d *draws) string {
 		return s.matching(d, tooManyTimes)
 	}
 	text := s.fitting(d)
-	switch at := d.below(len(text)); d.below(4) {
+	switch at := d.below(len(text) + 1); d.below(4) {
 	case 0:
 		return text[:at] + d.text() + text[at:]
 	case 1:

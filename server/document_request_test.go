@@ -58,7 +58,7 @@ func readDocument(t testing.TB) *document {
 			d.operations = append(d.operations, operation{strings.ToUpper(method), path, o.Parameters})
 		}
 	}
-	slices.SortFunc(d.operations, func(a, b operation) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(d.operations, func(a, b operation) int { return strings.Compare(a.path+a.method, b.path+b.method) })
 	return d
 }
 

@@ -81,7 +81,7 @@ func outcomesChart(id, title string, s spans) chart {
 		sum.Add(sp.DeliveryCounts)
 	}
 	c.Desc = strconv.Itoa(sum.Acknowledged) + " attempts were acknowledged, " + strconv.Itoa(sum.Retrying) +
-		" were in vain and are tried again, " + strconv.Itoa(sum.Failed) + " were in vain and the last."
+		" were in vain and are retried, " + strconv.Itoa(sum.Failed) + " failed: they were the last."
 	for _, n := range []int{most, 0} {
 		c.Lines = append(c.Lines, tick{Y: heightOf(n, most), Text: strconv.Itoa(n)})
 	}

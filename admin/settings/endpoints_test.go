@@ -83,7 +83,7 @@ func TestEndpointList(t *testing.T) {
 	w.attempt(w.test("whe_1").ID, 204, "", "")
 	w.attempt(w.test("whe_1").ID, 503, "the receiver answered 503", "", time.Hour)
 	w.update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "usr_ada", "org_acme", "whe_2") })
-	b.get("/orgs/org_acme/webhooks").wants(t, 200, "https://example.com/whe_1", "member.added, member.removed and 1 more",
+	b.get("/orgs/org_acme/webhooks").wants(t, 200, "https://example.com/whe_1", "member.added and 2 more",
 		"1 acknowledged, 1 in vain", `webhooks/whe_1/deliveries?state=waiting">1<`, `disabled</span> since <time datetime="2026-10-06T12:00:00.000Z"`, "none", "never", `aria-current="page">Webhooks`)
 	w.pass(25 * time.Hour)
 	w.signedIn("usr_ada").get("/orgs/org_acme/webhooks/whe_1").wants(t, 200, "<strong>0</strong> attempts acknowledged", "<strong>1</strong> waiting")

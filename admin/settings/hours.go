@@ -65,6 +65,17 @@ func spansTo(now time.Time, each time.Duration, n int) spans {
 	return s
 }
 
+// All are the spans, for the page.
+func (s spans) All() []span { return s.list }
+
+// Text is when one of the spans is, for people, in UTC.
+func (s spans) Text(sp span) string {
+	if s.each > time.Hour {
+		return sp.From.Format("2 Jan 2006")
+	}
+	return sp.From.Format("2 Jan 2006, 15:04")
+}
+
 // add adds counts of an hour; those of another time are left out.
 func (s spans) add(hour time.Time, c store.DeliveryCounts) {
 	if i := int(hour.Sub(s.list[0].From) / s.each); !hour.Before(s.list[0].From) && i < len(s.list) {

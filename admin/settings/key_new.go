@@ -65,7 +65,7 @@ func (v *visit) createKey() error {
 		return v.keyFormAgain(err)
 	}
 	if again {
-		made = keyMade{Key: store.APIKey{ID: id}, Again: true}
+		return v.render(http.StatusOK, "key_made", keyMade{Key: store.APIKey{ID: id}, Again: true})
 	}
 	return v.render(http.StatusCreated, "key_made", made)
 }

@@ -137,7 +137,7 @@ func TestKeyFormSentTwice(t *testing.T) {
 			shown++
 			continue
 		}
-		r.wants(t, 201, "was created already", b.keys()[0].ID)
+		r.wants(t, 200, "was created already", b.keys()[0].ID)
 	}
 	if keys := b.keys(); len(keys) != 1 || shown != 1 {
 		t.Errorf("%d keys, and %d secrets", len(keys), shown)

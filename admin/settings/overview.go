@@ -117,8 +117,5 @@ func (p *overviewPage) findFeatures(v *visit, tx store.Tx) error {
 	return err
 }
 
-// All are the spans, for the page.
-func (s spans) All() []span { return s.list }
-
 // ManyWaiting tells whether so many deliveries wait that somebody should look.
 func (h health) ManyWaiting() bool { return h.Waiting >= manyWaiting }

@@ -7,6 +7,9 @@ import (
 	"sync"
 
 	"github.com/rs/zerolog"
+
+	"teamdata/admin/settings/password"
+	"teamdata/store"
 )
 
 // notes keeps what the settings page logs.
@@ -27,6 +30,13 @@ func (n *notes) String() string {
 	return n.text.String()
 }
 
+// newSettings is New with passwords that cost little.
+func newSettings(s store.Store, c Config) *Settings {
+	st := New(s, c)
+	st.passwords = password.New(password.Cost{Memory: 64, Passes: 1, Threads: 1})
+	return st
+}
+
 // restart serves the world's store by a settings page with another configuration,
 // and returns what that logs.
 func (w *world) restart(change func(*Config)) *notes {
@@ -36,7 +46,7 @@ func (w *world) restart(change func(*Config)) *notes {
 	w.server = httptest.NewUnstartedServer(nil)
 	c := Config{PublicURL: "https://" + w.server.Listener.Addr().String(), Version: "1.2.3", Log: zerolog.New(log), Mailed: func() {}}
 	change(&c)
-	w.server.Config.Handler = New(w.store, c)
+	w.server.Config.Handler = newSettings(w.store, c)
 	w.server.StartTLS()
 	w.Cleanup(w.server.Close)
 	if !strings.HasPrefix(c.PublicURL, w.server.URL) {

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"encoding/base64"
 	"errors"
 	"net/http"
 	"net/url"
@@ -9,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/crypto/argon2"
-
+	"teamdata/admin/settings/password"
 	"teamdata/store"
 )
 
@@ -218,8 +216,10 @@ func TestNextLeadsNowhereElse(t *testing.T) {
 func TestOutdatedHashIsRenewed(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn("usr_ada")
-	salt, b64 := []byte("0123456789abcdef"), base64.RawStdEncoding.EncodeToString
-	old := "$argon2id$v=19$m=64,t=1,p=1$" + b64(salt) + "$" + b64(argon2.IDKey([]byte(goodPassword), salt, 1, 64, 1, 32))
+	old, err := password.New(password.Cost{Memory: 32, Passes: 1, Threads: 1}).Hash(t.Context(), goodPassword)
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.update(func(tx store.Tx) error {
 		a, err := tx.Account("usr_ada")
 		a.PasswordHash = old
@@ -231,7 +231,7 @@ func TestOutdatedHashIsRenewed(t *testing.T) {
 	}
 	w.view(func(tx store.Tx) error {
 		a, err := tx.Account("usr_ada")
-		if !strings.HasPrefix(a.PasswordHash, "$argon2id$v=19$m=19456,t=2,p=1$") || len(a.Sessions) != 3 {
+		if !strings.HasPrefix(a.PasswordHash, "$argon2id$v=19$m=64,t=1,p=1$") || len(a.Sessions) != 3 {
 			t.Errorf("the hash is %s, and there are %d sessions", a.PasswordHash, len(a.Sessions))
 		}
 		return err

@@ -43,7 +43,7 @@ func newWorld(t testing.TB) *world {
 	w.store = s
 	w.update(fill)
 	w.server = httptest.NewUnstartedServer(nil)
-	w.server.Config.Handler = New(s, Config{
+	w.server.Config.Handler = newSettings(s, Config{
 		PublicURL: "https://" + w.server.Listener.Addr().String(), Version: "1.2.3", Log: zerolog.Nop(), Mailed: func() {},
 	})
 	w.server.StartTLS()

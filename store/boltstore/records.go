@@ -44,30 +44,6 @@ func instructionsFields(i *store.Instructions) func(*codec) {
 	}
 }
 
-func apiKeyFields(k *store.APIKey) func(*codec) {
-	return func(c *codec) {
-		c.text(&k.ID)
-		c.text(&k.OrgID)
-		c.text(&k.Name)
-		c.hash((*[32]byte)(&k.SecretHash))
-		small(c, &k.Scopes)
-		c.text(&k.CreatedBy)
-		c.time(&k.CreatedAt)
-		c.time(&k.ExpiresAt)
-		c.time(&k.RevokedAt)
-	}
-}
-
-func operatorTokenFields(o *store.OperatorToken) func(*codec) {
-	return func(c *codec) {
-		c.text(&o.ID)
-		c.text(&o.Name)
-		c.hash((*[32]byte)(&o.SecretHash))
-		c.time(&o.CreatedAt)
-		c.time(&o.ExpiresAt)
-	}
-}
-
 func eventTypeFields(e *store.EventType) func(*codec) {
 	return func(c *codec) {
 		c.text(&e.Name)
@@ -134,6 +110,17 @@ func attemptFields(a *store.Attempt) func(*codec) {
 	}
 }
 
+func countsFields(n *store.DeliveryCounts) func(*codec) {
+	return func(c *codec) {
+		c.int(&n.Acknowledged)
+		c.int(&n.Retrying)
+		c.int(&n.Failed)
+		for i := range n.Latency {
+			c.int(&n.Latency[i])
+		}
+	}
+}
+
 func mailFields(m *store.Mail) func(*codec) {
 	return func(c *codec) {
 		c.text(&m.ID)
@@ -157,59 +144,5 @@ func idempotencyFields(r *store.IdempotencyRecord) func(*codec) {
 		c.int(&r.Answer.Status)
 		c.text(&r.Answer.ContentType)
 		c.bytes(&r.Answer.Body)
-	}
-}
-
-func accountFields(a *store.Account) func(*codec) {
-	return func(c *codec) {
-		c.text(&a.UserID)
-		c.text(&a.Email)
-		c.text(&a.PasswordHash)
-		c.time(&a.PasswordAt)
-		list(c, &a.Passkeys, func(p *store.Passkey) { c.record(passkeyFields(p)) })
-		c.texts(&a.Sessions)
-		c.time(&a.CreatedAt)
-	}
-}
-
-func passkeyFields(p *store.Passkey) func(*codec) {
-	return func(c *codec) {
-		c.text(&p.ID)
-		c.text(&p.Name)
-		c.bytes(&p.Credential)
-		c.time(&p.CreatedAt)
-		c.time(&p.LastUsedAt)
-	}
-}
-
-func sessionFields(s *store.Session) func(*codec) {
-	return func(c *codec) {
-		c.text(&s.ID)
-		c.text(&s.UserID)
-		c.hash((*[32]byte)(&s.SecretHash))
-		c.text(&s.UserAgent)
-		c.time(&s.CreatedAt)
-		c.time(&s.LastSeenAt)
-	}
-}
-
-func signInLinkFields(l *store.SignInLink) func(*codec) {
-	return func(c *codec) {
-		c.text(&l.ID)
-		c.text(&l.UserID)
-		c.hash((*[32]byte)(&l.SecretHash))
-		c.time(&l.CreatedAt)
-		c.time(&l.ExpiresAt)
-	}
-}
-
-func countsFields(n *store.DeliveryCounts) func(*codec) {
-	return func(c *codec) {
-		c.int(&n.Acknowledged)
-		c.int(&n.Retrying)
-		c.int(&n.Failed)
-		for i := range n.Latency {
-			c.int(&n.Latency[i])
-		}
 	}
 }

@@ -1,6 +1,10 @@
 package storetest
 
-import "teamdata/store"
+import (
+	"errors"
+
+	"teamdata/store"
+)
 
 // managers are the user ids of acme's managers, with their roles.
 func (s *subject) managers() (list []string) {
@@ -44,4 +48,38 @@ func testManagers(s *subject) {
 	s.equal("managers, reopened", s.managers(), []string{"usr_3" + owner, "usr_4" + admin})
 	s.update(func(tx store.Tx) error { return store.RemoveMember(tx, "", acme, "usr_4") })
 	s.equal("managers once one is removed", s.managers(), []string{"usr_3" + owner})
+}
+
+// testManagedOrgs: orgs and users whose ids begin alike.
+func testManagedOrgs(s *subject) {
+	managed := func(user string) (orgs []string) {
+		s.view(func(tx store.Tx) (err error) {
+			orgs, err = tx.ManagedOrgs(user)
+			return err
+		})
+		return orgs
+	}
+	for i, org := range likeIDs {
+		s.update(func(tx store.Tx) (err error) {
+			for j, user := range likeIDs {
+				role := []string{store.RoleOwner, "guest", store.RoleAdmin}[(i+j)%3]
+				err = errors.Join(err, appendMember(tx, store.Member{OrgID: org, UserID: user, Role: role, CreatedAt: someTime, ID: user}))
+			}
+			return err
+		})
+	}
+	s.equal("of a", managed("a"), []string{"a", "a-", "aa", "b"})
+	s.equal("of a-", managed("a-"), []string{"A", "a", "a0", "aa"})
+	s.equal("of nobody", managed("a!"), []string{})
+	s.update(func(tx store.Tx) error {
+		return errors.Join(tx.DeleteMember("a0", "a"), tx.DeleteMember("a0", "a-"),
+			tx.PutMember(store.Member{OrgID: "b", UserID: "a", Role: "guest", CreatedAt: someTime, ID: "a"}),
+			tx.PutMember(store.Member{OrgID: "A", UserID: "a", Role: store.RoleAdmin, CreatedAt: someTime, ID: "a"}))
+	})
+	for range 2 {
+		s.equal("of a, changed", managed("a"), []string{"A", "a", "a-", "aa"})
+		s.equal("of a-, changed", managed("a-"), []string{"A", "a", "aa"})
+		s.equal("of aa", managed("aa"), []string{"a", "a-", "aa", "b"})
+		s.reopen()
+	}
 }

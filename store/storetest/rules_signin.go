@@ -94,6 +94,7 @@ func testSignInLinkEnds(s *subject) {
 	fresh := s.newLink(bob, time.Hour)
 	s.refused("when there is an account again", store.CodeUnauthorized, useLink(bobs))
 	s.update(useLink(fresh))
+	s.refused("used in the millisecond in which it was made", store.CodeUnauthorized, useLink(fresh))
 }
 
 // testAccountAddress: a link gives the account the member's address, unless it is

@@ -30,7 +30,7 @@ func HoldJSON(t testing.TB, source string) {
 		}
 	}
 	if kept, _ := os.ReadFile(name); !bytes.Equal(kept, made) {
-		t.Errorf("%s is not what %s says; run go test . -update there, twice", name, source)
+		t.Errorf("%s is not what %s says; make it anew with go test -update in its folder", name, source)
 	}
 }
 

@@ -24,15 +24,14 @@ const (
 
 // Hasher makes and checks hashes, a few at once; the rest wait. Make one with New.
 type Hasher struct {
+	cost  Cost
 	slots chan struct{}
 	decoy string // what is checked where there is no hash
 }
 
-// New makes a Hasher.
-func New() *Hasher {
-	h := &Hasher{slots: make(chan struct{}, atOnce)}
-	h.decoy = current.format(random(saltBytes), random(keyBytes))
-	return h
+// New makes a Hasher, whose new hashes have a cost.
+func New(c Cost) *Hasher {
+	return &Hasher{cost: c, slots: make(chan struct{}, atOnce), decoy: c.format(random(saltBytes), random(keyBytes))}
 }
 
 // Hash makes the hash of a password. Its error is that ctx ended before its turn
@@ -43,11 +42,11 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	}
 	defer h.done()
 	salt := random(saltBytes)
-	return current.format(salt, current.key(password, salt, keyBytes)), nil
+	return h.cost.format(salt, h.cost.key(password, salt, keyBytes)), nil
 }
 
-// Verify tells whether a password is that of a hash, and whether the hash was made
-// with other parameters than Hash uses now. An empty hash is that of no password,
+// Verify tells whether a password is that of a hash, and whether the hash has
+// another cost than those that Hash makes. An empty hash is that of no password,
 // and costs the same time. Its error is that ctx ended before its turn came, or
 // that the hash is malformed.
 func (h *Hasher) Verify(ctx context.Context, hash, password string) (ok, outdated bool, err error) {
@@ -55,7 +54,7 @@ func (h *Hasher) Verify(ctx context.Context, hash, password string) (ok, outdate
 	if hash == "" {
 		against = h.decoy
 	}
-	p, salt, key, err := parse(against)
+	cost, salt, key, err := parse(against)
 	if err != nil {
 		return false, false, err
 	}
@@ -63,8 +62,8 @@ func (h *Hasher) Verify(ctx context.Context, hash, password string) (ok, outdate
 		return false, false, err
 	}
 	defer h.done()
-	same := subtle.ConstantTimeCompare(p.key(password, salt, len(key)), key) == 1
-	return same && hash != "", p != current, nil
+	same := subtle.ConstantTimeCompare(cost.key(password, salt, len(key)), key) == 1
+	return same && hash != "", cost != h.cost, nil
 }
 
 func (h *Hasher) wait(ctx context.Context) error {
@@ -78,27 +77,27 @@ func (h *Hasher) wait(ctx context.Context) error {
 
 func (h *Hasher) done() { <-h.slots }
 
-// params are what a hash costs.
-type params struct {
-	memory  uint32 // KiB
-	time    uint32 // passes over it
-	threads uint8
+// Cost is what one hash takes.
+type Cost struct {
+	Memory  uint32 // KiB
+	Passes  uint32 // over the memory
+	Threads uint8
 }
 
-// current is what new hashes cost: the first choice of OWASP's list.
-var current = params{memory: 19 * 1024, time: 2, threads: 1}
+// Default is the first choice of OWASP's list.
+var Default = Cost{Memory: 19 * 1024, Passes: 2, Threads: 1}
 
 // most bounds what a hash in the data file may cost.
-var most = params{memory: 256 * 1024, time: 16, threads: 4}
+var most = Cost{Memory: 256 * 1024, Passes: 16, Threads: 4}
 
-func (p params) key(password string, salt []byte, length int) []byte {
-	return argon2.IDKey([]byte(password), salt, p.time, p.memory, p.threads, uint32(length))
+func (c Cost) key(password string, salt []byte, length int) []byte {
+	return argon2.IDKey([]byte(password), salt, c.Passes, c.Memory, c.Threads, uint32(length))
 }
 
-func (p params) format(salt, key []byte) string {
+func (c Cost) format(salt, key []byte) string {
 	b64 := base64.RawStdEncoding
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s",
-		argon2.Version, p.memory, p.time, p.threads, b64.EncodeToString(salt), b64.EncodeToString(key))
+		argon2.Version, c.Memory, c.Passes, c.Threads, b64.EncodeToString(salt), b64.EncodeToString(key))
 }
 
 func random(n int) []byte {

@@ -10,8 +10,11 @@ import (
 
 const text = "correct horse battery staple"
 
+// cheap keeps the tests fast.
+var cheap = Cost{Memory: 64, Passes: 1, Threads: 1}
+
 func TestHashAndVerify(t *testing.T) {
-	h := New()
+	h := New(Default)
 	hash, err := h.Hash(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
@@ -32,11 +35,11 @@ func TestHashAndVerify(t *testing.T) {
 // No password is that of an account without one, and it costs a hash to say so.
 func TestVerifyWithoutHash(t *testing.T) {
 	for _, password := range []string{"", text} {
-		if ok, _, err := New().Verify(t.Context(), "", password); ok || err != nil {
+		if ok, _, err := New(cheap).Verify(t.Context(), "", password); ok || err != nil {
 			t.Errorf("%q: %v, %v", password, ok, err)
 		}
 	}
-	h := New()
+	h := New(cheap)
 	fill(h)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -47,8 +50,8 @@ func TestVerifyWithoutHash(t *testing.T) {
 
 func TestOutdated(t *testing.T) {
 	salt := []byte("0123456789abcdef")
-	for _, p := range []params{{memory: 64, time: 1, threads: 1}, {memory: 19 * 1024, time: 1, threads: 1}, {memory: 32 * 1024, time: 2, threads: 2}} {
-		ok, outdated, err := New().Verify(t.Context(), p.format(salt, p.key(text, salt, keyBytes)), text)
+	for _, p := range []Cost{Default, {Memory: 64, Passes: 2, Threads: 1}, {Memory: 128, Passes: 1, Threads: 1}, {Memory: 64, Passes: 1, Threads: 2}} {
+		ok, outdated, err := New(cheap).Verify(t.Context(), p.format(salt, p.key(text, salt, keyBytes)), text)
 		if !ok || !outdated || err != nil {
 			t.Errorf("%+v: %v, %v, %v", p, ok, outdated, err)
 		}
@@ -58,13 +61,13 @@ func TestOutdated(t *testing.T) {
 // The reference implementation's own tests have this one.
 func TestKnownHash(t *testing.T) {
 	const hash = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
-	if ok, outdated, err := New().Verify(t.Context(), hash, "password"); !ok || !outdated || err != nil {
+	if ok, outdated, err := New(cheap).Verify(t.Context(), hash, "password"); !ok || !outdated || err != nil {
 		t.Errorf("%v, %v, %v", ok, outdated, err)
 	}
 }
 
 func TestMalformed(t *testing.T) {
-	good, err := New().Hash(t.Context(), text)
+	good, err := New(Default).Hash(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +78,7 @@ func TestMalformed(t *testing.T) {
 		strings.Replace(good, "p=1", "p=1,x=2", 1), strings.Replace(good, "m=19456", "m=019456", 1), good[:len(good)-4], good + "=",
 		"$argon2id$v=19$m=19456,t=2,p=1$$",
 	} {
-		ok, _, err := New().Verify(t.Context(), hash, text)
+		ok, _, err := New(cheap).Verify(t.Context(), hash, text)
 		if ok || !errors.Is(err, errForm) {
 			t.Errorf("%s: %v, %v", hash, ok, err)
 		}
@@ -85,7 +88,7 @@ func TestMalformed(t *testing.T) {
 // Who comes while as many hashes are made as may be waits, as long as its context
 // lasts.
 func TestWaitsForItsTurn(t *testing.T) {
-	h := New()
+	h := New(cheap)
 	fill(h)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error)

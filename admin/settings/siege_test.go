@@ -1,0 +1,206 @@
+package settings
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+// fieldTags are the fields of the forms in a page of ours.
+var (
+	fieldTags  = regexp.MustCompile(`<(?:input|select|textarea|button)[^>]* name="[^>]*>`)
+	nameValue  = regexp.MustCompile(` name="([^"]*)"`)
+	valueValue = regexp.MustCompile(` value="([^"]*)"`)
+)
+
+// field is one of a form, and what a browser sends when a person leaves it alone
+// or ticks it.
+type field struct{ name, value string }
+
+func fieldsOf(page string) (fields []field) {
+	for _, tag := range fieldTags.FindAllString(page, -1) {
+		f := field{name: html.UnescapeString(nameValue.FindStringSubmatch(tag)[1])}
+		if m := valueValue.FindStringSubmatch(tag); m != nil {
+			f.value = html.UnescapeString(m[1])
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+// siege is a world whose admin usr_alan sends anything anywhere. Org_other is none
+// of this person's.
+type siege struct {
+	*browser
+	before   string             // what org_other is
+	delivery string             // of whe_mine
+	fields   map[string][]field // by the path of their page, as the table has it
+}
+
+func newSiege(t testing.TB) *siege {
+	w := newWorld(t)
+	s := &siege{browser: w.signedIn("usr_alan"), fields: map[string][]field{}}
+	s.arrange()
+	s.update(fillHostile)
+	s.before = s.other()
+	for _, rt := range routes {
+		if rt.method == http.MethodGet {
+			s.fields[rt.path] = fieldsOf(s.get(s.fill(rt.path, s.mine)).body)
+		}
+	}
+	return s
+}
+
+// stored is a text that each page shows as it is, and that wants to leave its place.
+const stored = `<zz> "zz=" 'zz=' </textarea><zz>`
+
+// fillHostile writes it wherever a text may be.
+func fillHostile(tx store.Tx) error {
+	_, err := store.RenameOrg(tx, "", "org_acme", stored)
+	if err == nil {
+		_, err = store.AddMember(tx, "usr_alan", store.Member{OrgID: "org_acme", UserID: "usr_zz", Role: stored, Name: stored, Email: `"<zz>"@x.example`})
+	}
+	if err == nil {
+		err = store.SetInstructions(tx, "usr_alan", "org_acme", stored, true)
+	}
+	if err == nil {
+		err = store.AddPasskey(tx, "usr_alan", store.Passkey{ID: "pk", Name: stored, Credential: []byte(stored)})
+	}
+	if err == nil {
+		_, _, err = store.CreateSession(tx, "usr_alan", stored)
+	}
+	return err
+}
+
+// arrange makes what the forms are for, as far as it is not there (any more).
+func (s *siege) arrange() {
+	s.Helper()
+	s.update(func(tx store.Tx) error {
+		if _, err := tx.Endpoint("org_acme", "whe_mine"); store.IsNotFound(err) {
+			if err := s.arrangeEndpoint(tx); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.APIKey("key_mine"); err == nil {
+			return nil
+		}
+		_, err := store.ImportKey(tx, store.APIKey{ID: "key_mine", OrgID: "org_acme", Name: stored, Scopes: store.ScopeRead, CreatedBy: "usr_alan"})
+		return err
+	})
+}
+
+// arrangeEndpoint makes whe_mine, with a delivery that was answered.
+func (s *siege) arrangeEndpoint(tx store.Tx) error {
+	e := store.Endpoint{ID: "whe_mine", OrgID: "org_acme", URL: `https://acme.example/'zz='<zz>`, Description: stored, Events: []string{"member.added"}}
+	if _, err := store.ImportEndpoint(tx, e); err != nil {
+		return err
+	}
+	d, err := store.SendTest(tx, "org_acme", "whe_mine")
+	if err != nil {
+		return err
+	}
+	s.delivery = d.ID
+	a := store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Status: 500, Reason: stored, Answer: []byte(stored + "\xff")}
+	_, err = store.RecordAttempt(tx, d.ID, a, []time.Duration{time.Minute})
+	return err
+}
+
+// mine is what a parameter of a path may be.
+func (s *siege) mine(param string) string {
+	return map[string]string{orgParam: "org_acme", endpointParam: "whe_mine", keyParam: "key_mine", deliveryParam: s.delivery}[param]
+}
+
+// fill fills in the parameters of a route's path.
+func (s *siege) fill(path string, value func(param string) string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			parts[i] = url.PathEscape(value(name))
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// other is all that org_other has.
+func (s *siege) other() string {
+	var b bytes.Buffer
+	s.view(func(tx store.Tx) error {
+		org, err := tx.Org("org_other")
+		if err != nil {
+			return err
+		}
+		members, err := tx.MemberPage(org.ID, store.Cursor{}, 100, nil)
+		if err != nil {
+			return err
+		}
+		entries, err := tx.AuditPage(org.ID, store.Cursor{}, 100, nil)
+		if err != nil {
+			return err
+		}
+		endpoints, err := tx.Endpoints(org.ID)
+		if err != nil {
+			return err
+		}
+		keys, err := tx.APIKeys(org.ID, "", 100)
+		if err != nil {
+			return err
+		}
+		instructions, err := tx.Instructions(org.ID)
+		fmt.Fprint(&b, org, string(members.Items), string(entries.Items), endpoints, keys, instructions)
+		return err
+	})
+	return b.String()
+}
+
+// throw sends a body to a route, and holds the answer to what must be so whatever
+// was sent.
+func (s *siege) throw(rt *route, path, query string, body []byte) {
+	s.Helper()
+	address := s.server.URL + Path + path + query
+	r, err := http.NewRequestWithContext(s.Context(), rt.method, address, bytes.NewReader(body))
+	if err != nil {
+		return // no URL
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	res, err := s.client.Do(r)
+	if err != nil {
+		s.Fatalf("%s %s: %v", rt.method, address, err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.Fatalf("%s %s: %v", rt.method, address, err)
+	}
+	if res.StatusCode >= 500 {
+		s.Errorf("%s %s with %.300q: answered %d", rt.method, address, body, res.StatusCode)
+	}
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
+		if at := escaped.FindIndex(answer); at != nil {
+			s.Errorf("%s %s with %.300q: the page holds it as it is, at %v: %.2000s", rt.method, address, body, at, answer)
+		}
+	}
+	if now := s.other(); now != s.before {
+		s.Fatalf("%s %s with %.300q: org_other became %s, it was %s", rt.method, address, body, now, s.before)
+	}
+	s.renew(res)
+}
+
+// renew signs in again, once the session is over.
+func (s *siege) renew(res *http.Response) {
+	s.Helper()
+	s.arrange()
+	if strings.HasPrefix(res.Header.Get("Location"), Path+"/sign-in") || strings.Contains(res.Request.URL.Path, "/sign-") {
+		s.browser = s.signedIn("usr_alan")
+	}
+}
+

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/webauthn"
+)
+
+// A browser that can't turn the server's JSON into options, nor its answer into
+// JSON, has both done by the script.
+func TestPasskeyInAnOlderBrowser(t *testing.T) {
+	t.Parallel()
+	b := openStory(t)
+	send(b, webauthn.Enable, webauthn.EnableParams{})
+	send(b, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
+		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
+		HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+	}})
+	b.signInFirst()
+	for _, name := range []string{"Laptop", "Phone"} { // the second with the first to be left out
+		b.growOlder()
+		b.fill("Name of the new passkey", name)
+		if name == "Phone" {
+			b.click("Add a passkey")
+			b.sees("This device holds a passkey of yours already.")
+			continue
+		}
+		b.follow("Add a passkey")
+		b.sees("The passkey was added.")
+	}
+	b.follow("Sign out")
+	b.open("/settings/sign-in")
+	b.growOlder()
+	b.follow("Sign in with a passkey")
+	b.follow("usr_ada")
+	b.sees("Laptop")
+}
+
+// growOlder takes from the page what browsers have had since 2024.
+func (b *tab) growOlder() {
+	b.t.Helper()
+	gone, _ := evaluate[bool](b, `() => {
+		delete PublicKeyCredential.parseCreationOptionsFromJSON;
+		delete PublicKeyCredential.parseRequestOptionsFromJSON;
+		delete PublicKeyCredential.prototype.toJSON;
+		return !PublicKeyCredential.parseCreationOptionsFromJSON && !PublicKeyCredential.prototype.toJSON;
+	}`)
+	if !gone {
+		b.t.Error("the browser is as new as before")
+	}
+}
