@@ -1,21 +1,13 @@
 package main
 
-import (
-	"testing"
-
-	"github.com/chromedp/cdproto/webauthn"
-)
+import "testing"
 
 // A browser that can't turn the server's JSON into options, nor its answer into
 // JSON, has both done by the script.
 func TestPasskeyInAnOlderBrowser(t *testing.T) {
 	t.Parallel()
 	b := openStory(t)
-	send(b, webauthn.Enable, webauthn.EnableParams{})
-	send(b, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
-		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
-		HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
-	}})
+	b.addAuthenticator()
 	b.signInFirst()
 	for _, name := range []string{"Laptop", "Phone"} { // the second with the first to be left out
 		b.growOlder()

@@ -18,8 +18,10 @@ func (w *world) faults(x openapitest.Exchange) []string {
 		return nil
 	}
 	version := w.server.versions[0].date
-	if values := x.Header["API-Version"]; len(values) > 0 {
-		version = values[0]
+	for name, values := range x.Header {
+		if name == "API-Version" {
+			version = values[0]
+		}
 	}
 	contract, err := contractOf(version)
 	if err != nil {

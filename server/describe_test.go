@@ -56,7 +56,7 @@ func TestDescriptionInYAML(t *testing.T) {
 // Who has the description already is told so in a few bytes.
 func TestDescriptionIsCached(t *testing.T) {
 	w := newWorld(t, Config{versions: threeVersions})
-	first := w.do(request("GET", describedJSON, "")).Header()["ETag"][0]
+	first := header(w.do(request("GET", describedJSON, "")), "ETag")[0]
 	for _, row := range []struct {
 		tags    []string
 		version string

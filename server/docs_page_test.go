@@ -73,7 +73,7 @@ func TestDocsAreCached(t *testing.T) {
 	w := newWorld(t, Config{})
 	for _, path := range []string{"/docs", "/docs/style.css"} {
 		r := request("GET", path, "")
-		etag := w.do(r).Header()["ETag"][0]
+		etag := header(w.do(r), "ETag")[0]
 		r.Header.Set("If-None-Match", etag)
 		if again := w.do(r); again.Code != http.StatusNotModified || again.Body.Len() > 0 {
 			t.Errorf("%s: %d, %d bytes", path, again.Code, again.Body.Len())

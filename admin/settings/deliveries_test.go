@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -156,5 +157,22 @@ func TestRecover(t *testing.T) {
 		leads(t, "/orgs/org_acme/webhooks/whe_1/deliveries?done=recovered&n=1&state=waiting") // the other is due already
 	if ids := w.deliveries("whe_1", "waiting", ""); len(ids) != 2 {
 		t.Errorf("%v wait", ids)
+	}
+}
+
+// A recovery that has to stop says that there is more; another error is one.
+func TestRecoveredAs(t *testing.T) {
+	for _, test := range []struct {
+		err   error
+		done  string
+		fails bool
+	}{
+		{nil, "recovered", false},
+		{fmt.Errorf("a chunk: %w", context.DeadlineExceeded), "recovered-some", false},
+		{context.Canceled, "", true},
+	} {
+		if done, err := recoveredAs(test.err); done != test.done || (err != nil) != test.fails {
+			t.Errorf("%v: %q, %v", test.err, done, err)
+		}
 	}
 }

@@ -32,7 +32,7 @@ func (v *visit) recoverEndpoint() error {
 	if err := v.view(nil); err != nil {
 		return err
 	}
-	n, all, err := v.queueAgain()
+	n, done, err := v.queueAgain()
 	if e, ok := formError(err); ok {
 		form := v.r.PostForm
 		return v.renderRecover(e.Code.Status(), recoverPage{Err: e, Span: form.Get("span"), Since: form.Get("since")})
@@ -40,27 +40,33 @@ func (v *visit) recoverEndpoint() error {
 	if err != nil {
 		return err
 	}
-	done := "recovered"
-	if !all {
-		done = "recovered-some"
-	}
 	query := url.Values{"done": {done}, "n": {strconv.Itoa(n)}, "state": {"waiting"}}
 	return v.redirect(v.endpointPath("deliveries") + "?" + query.Encode())
 }
 
-// queueAgain queues what was in vain, and tells whether that was all.
-func (v *visit) queueAgain() (n int, all bool, err error) {
+// queueAgain queues what was in vain, and returns how much, and the notice for it.
+func (v *visit) queueAgain() (n int, done string, err error) {
 	since, err := v.recoverSince()
 	if err != nil {
-		return 0, false, err
+		return 0, "", err
 	}
 	ctx, cancel := context.WithTimeout(v.r.Context(), maxRecovering)
 	defer cancel()
 	n, err = store.Recover(ctx, v.s.store, v.actor(), v.org.ID, v.param(endpointParam), since)
-	if errors.Is(err, context.DeadlineExceeded) && n > 0 {
-		return n, false, nil
+	done, err = recoveredAs(err)
+	return n, done, err
+}
+
+// recoveredAs is the notice of how a recovery ended. One that ran out of time did
+// a part of the work.
+func recoveredAs(err error) (string, error) {
+	switch {
+	case err == nil:
+		return "recovered", nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return "recovered-some", nil
 	}
-	return n, true, err
+	return "", err
 }
 
 func (v *visit) recoverSince() (time.Time, error) {

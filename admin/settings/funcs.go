@@ -18,6 +18,7 @@ var templateFuncs = template.FuncMap{
 	"list":    func(items ...any) []any { return items },
 	"nonce":   rand.Text,
 	"fails":   fails,
+	"label":   labelOf,
 	"browser": browserName,
 	"text":    shownBytes,
 	"took":    shownDuration,

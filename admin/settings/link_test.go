@@ -81,7 +81,7 @@ func TestLinksThatDoNotWork(t *testing.T) {
 	old, other := w.link("usr_ada"), w.link("usr_ada")
 	w.pass(time.Second)
 	w.newBrowser().post(w.link("usr_ada"), chosen(goodPassword)).wants(t, 303)
-	expired := w.link("usr_alan")
+	expired := w.link("usr_ada")
 	w.pass(time.Hour)
 	demoted := w.link("usr_alan")
 	role := store.RoleMember

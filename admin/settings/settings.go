@@ -9,7 +9,7 @@
 // after a change, leads to one. What a person sees of an error is decided in
 // fail.go.
 //
-// Every page works without JavaScript; assets/settings.js only makes some more
+// Every page works without JavaScript; the scripts in assets only make some more
 // comfortable. The package knows the data only through [store.Store], and leaves
 // the rules to the functions of package store.
 package settings

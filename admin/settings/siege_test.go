@@ -203,4 +203,3 @@ func (s *siege) renew(res *http.Response) {
 		s.browser = s.signedIn("usr_alan")
 	}
 }
-

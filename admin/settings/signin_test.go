@@ -193,7 +193,7 @@ func TestNextLeadsNowhereElse(t *testing.T) {
 	for next, want := range map[string]string{
 		"/settings": "/settings", "/settings/account": "/settings/account", "/settings/orgs/org_acme/members?after=1.a": "/settings/orgs/org_acme/members?after=1.a",
 		"": "/settings", "/": "/settings", "//evil.example": "/settings", "//evil.example/settings": "/settings", "https://evil.example/settings": "/settings",
-		"/settings//evil.example": "/settings", `/settings\evil`: "/settings", `\\evil.example`: "/settings", `/\evil.example`: "/settings",
+		"/settings//evil.example": "/settings", `/settings\evil`: "/settings", `/settings/\evil.example`: "/settings", `\\evil.example`: "/settings", `/\evil.example`: "/settings",
 		"/settings/../api/v1/members": "/settings", "/settings/%2e%2e/api": "/settings", "/settingsx": "/settings", "javascript:alert(1)": "/settings",
 		"/settings/\t/x": "/settings", "settings": "/settings", "/settings/account#x": "/settings/account", "/settings:443@evil.example": "/settings",
 		"http:/settings": "/settings", "/settings/%": "/settings", "%2F%2Fevil.example": "/settings", "/settings/account\r\nSet-Cookie: a=b": "/settings",
@@ -237,4 +237,26 @@ func TestOutdatedHashIsRenewed(t *testing.T) {
 		return err
 	})
 	b.get("/account").wants(t, 200)
+
+	w.update(func(tx store.Tx) error { return store.RenewPasswordHash(tx, "usr_ada", old, "of a password before") })
+	w.newBrowser().signIn("usr_ada", goodPassword).wants(t, 303)
+}
+
+// The log tells whose account was tried, and nothing that a stranger typed.
+func TestLogOfRefusals(t *testing.T) {
+	w := newWorld(t)
+	log := w.restart(func(*Config) {})
+	w.withPassword("usr_ada")
+	b := w.newBrowser()
+	b.signIn("ada@acme.example", "typed password")
+	b.signIn("typed name", "typed password")
+	w.tried(triesOfOne, "127.0.0.1", "usr_ada")
+	b.signIn("usr_ada", goodPassword).wants(t, 429)
+	text := log.String()
+	if strings.Contains(text, "typed") || strings.Contains(text, "acme.example") {
+		t.Errorf("the log has what was typed:\n%s", text)
+	}
+	if strings.Count(text, "a sign-in was refused") != 2 || strings.Count(text, `"client":"127.0.0.1","how":"password","user":"usr_ada","message":"settings: a sign-in was refused"`) != 1 {
+		t.Errorf("the log is\n%s", text)
+	}
 }

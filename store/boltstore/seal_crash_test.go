@@ -50,7 +50,7 @@ func TestCrashWhileSealing(t *testing.T) {
 	f.addSecrets()
 	f.close()
 	before := readFile(t, f.path)
-	const values = 4 + 2 + 1 // three endpoints, one with an old secret; certificates; the mark
+	const values = 4 + 2 + 1 + 1 // three endpoints, one with an old secret; certificates; a password; the mark
 	for n := 1; n <= values; n++ {
 		err := newChild(t, "seal", f.path, strconv.Itoa(n)).Run()
 		if err == nil || !strings.Contains(err.Error(), "killed") {

@@ -41,7 +41,8 @@ func (s *subject) fillEverything() (n names, first, second string) {
 			r.PutMail(store.Mail{ID: "mai_1", To: "a"}), r.PutMail(store.Mail{ID: "mai_2", To: "b"}),
 			addFinished(r, endpoint, 1), addFinished(r, endpoint, 2),
 			r.PutCertificate("ca", []byte("ca")),
-			fillSettings(r),
+			fillSettings(r), addAccount(r, bob),
+			r.PutKeyLastUsed("key_1", r.Now()), r.AddDeliveryCounts(acme, 1, r.Now(), store.DeliveryCounts{Failed: 1}),
 			addAudit(r, "filled"))
 	})
 	return n, first, second
@@ -69,7 +70,7 @@ func changeEverything(tx store.Tx, first, second string) error {
 		attemptNow(tx, first, store.Attempt{Status: 200}),
 		attemptNow(tx, second, store.Attempt{Reason: "no"}),
 		tx.PutEndpoint(endpoint),
-		changeQueue(tx), changeSettings(tx),
+		changeQueue(tx), changeSettings(tx), changeAccounts(tx),
 		addRecord(tx, "new"),
 		tx.PutCertificate("ca", []byte("changed")), tx.PutCertificate("new", []byte("new")))
 }

@@ -9,21 +9,35 @@ import (
 
 const eve = "usr_eve"
 
-// fillAccounts makes eve an admin of acme and other, and gives her an account,
-// and one to bob, of whom it knows a session, a sign-in link and a passkey.
+// fillAccounts makes eve an admin of acme and other, and gives her and bob
+// accounts.
 func fillAccounts(tx store.Tx) error {
-	ago := tx.Now().Add(-time.Hour)
-	session := store.Session{ID: "ses_1", UserID: bob, SecretHash: store.HashSecret(known), CreatedAt: ago, LastSeenAt: ago}
-	link := store.SignInLink{ID: "sil_1", UserID: bob, SecretHash: store.HashSecret(known), CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(time.Hour)}
 	_, errAcme := store.ImportMember(tx, store.Member{OrgID: acme, UserID: eve, Role: store.RoleAdmin})
 	_, errOther := store.ImportMember(tx, store.Member{OrgID: other, UserID: eve, Role: store.RoleAdmin})
-	return errors.Join(errAcme, errOther,
-		tx.PutSession(session), tx.PutSession(store.Session{ID: "ses_2", UserID: bob, CreatedAt: ago, LastSeenAt: ago}), tx.PutSignInLink(link),
+	return errors.Join(errAcme, errOther, addAccount(tx, bob), tx.PutAccount(store.Account{UserID: eve, CreatedAt: tx.Now()}))
+}
+
+// addAccount adds the account of a user, with a passkey, two sessions of an hour
+// ago and a sign-in link. The secrets of the first session and the link are known.
+func addAccount(tx store.Tx, user string) error {
+	ago := tx.Now().Add(-time.Hour)
+	session := store.Session{ID: "ses_1", UserID: user, SecretHash: store.HashSecret(known), CreatedAt: ago, LastSeenAt: ago}
+	another := store.Session{ID: "ses_2", UserID: user, CreatedAt: ago, LastSeenAt: ago}
+	link := store.SignInLink{ID: "sil_1", UserID: user, SecretHash: store.HashSecret(known), CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(time.Hour)}
+	return errors.Join(tx.PutSession(session), tx.PutSession(another), tx.PutSignInLink(link),
 		tx.PutAccount(store.Account{
-			UserID: bob, Email: "Bob@example.com", PasswordHash: "hash", PasswordAt: ago, Sessions: []string{"ses_1", "ses_2"}, CreatedAt: ago,
+			UserID: user, Email: "Bob@example.com", PasswordHash: "hash", PasswordAt: ago, Sessions: []string{"ses_1", "ses_2"}, CreatedAt: ago,
 			Passkeys: []store.Passkey{{ID: "p", Name: "phone", Credential: []byte("made"), CreatedAt: ago}},
-		}),
-		tx.PutAccount(store.Account{UserID: eve, CreatedAt: ago}))
+		}))
+}
+
+// changeAccounts opens an account to eve, who manages acme, and counts more.
+func changeAccounts(tx store.Tx) error {
+	_, errDropped := tx.DropDeliveryCounts(tx.Now(), 100)
+	return errors.Join(errDropped,
+		createLink(acme, eve, time.Hour)(tx), createSession(eve)(tx), addPasskey(eve, "q")(tx), tx.DeleteSignInLink("sil_1"),
+		tx.PutKeyLastUsed("key_1", someTime), tx.PutKeyLastUsed("key_2", tx.Now()),
+		tx.AddDeliveryCounts(acme, 1, tx.Now(), store.DeliveryCounts{Failed: 1}), tx.AddDeliveryCounts(other, 1, someTime, store.DeliveryCounts{Failed: 1}))
 }
 
 // accountRules are those of people who sign in.

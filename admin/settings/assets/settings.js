@@ -64,13 +64,16 @@ async function refresh(el) {
   enhance(el);
 }
 
-// A form is sent once: a second click waits for the first one's answer. A page
-// that comes back from the browser's memory may send again.
+// A form is sent once: a second click waits for the first one's answer, for ten
+// seconds at most. A page that comes back from the browser's memory may send again.
+const patience = 10_000;
+
 function sendOnce() {
   document.addEventListener("submit", (event) => {
     if (event.defaultPrevented || event.target.method !== "post") return;
     if (event.target.dataset.sent) event.preventDefault();
     mark(event.target, true);
+    setTimeout(() => mark(event.target, false), patience);
   });
   addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) => mark(form, false)));
 }
@@ -87,75 +90,6 @@ function enhance(root) {
   addCopyButtons(root);
 }
 
-// Passkeys. A form with data-passkey names what its ceremony is for. The server
-// asks by JSON, the authenticator answers, and the server says where to go on.
-const decode = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
-const encode = (bytes) => bytes && btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
-
-// creationOptions and requestOptions do by hand what older browsers lack.
-function creationOptions(json) {
-  if (PublicKeyCredential.parseCreationOptionsFromJSON) return PublicKeyCredential.parseCreationOptionsFromJSON(json);
-  return {
-    ...json, challenge: decode(json.challenge), user: { ...json.user, id: decode(json.user.id) },
-    excludeCredentials: json.excludeCredentials?.map((c) => ({ ...c, id: decode(c.id) })),
-  };
-}
-
-function requestOptions(json) {
-  if (PublicKeyCredential.parseRequestOptionsFromJSON) return PublicKeyCredential.parseRequestOptionsFromJSON(json);
-  return { ...json, challenge: decode(json.challenge), allowCredentials: json.allowCredentials?.map((c) => ({ ...c, id: decode(c.id) })) };
-}
-
-function credentialJSON(c) {
-  if (c.toJSON) return c.toJSON();
-  const response = { clientDataJSON: encode(c.response.clientDataJSON) };
-  for (const name of ["attestationObject", "authenticatorData", "signature", "userHandle"]) {
-    if (c.response[name]) response[name] = encode(c.response[name]);
-  }
-  return { id: c.id, rawId: encode(c.rawId), type: c.type, response, clientExtensionResults: c.getClientExtensionResults() };
-}
-
-const authenticators = {
-  "sign-in": async (options) => navigator.credentials.get({ publicKey: requestOptions(options.publicKey) }),
-  add: async (options) => navigator.credentials.create({ publicKey: creationOptions(options.publicKey) }),
-};
-
-// ask posts a form and returns the JSON that is answered; what is wrong is thrown
-// as a text for the person.
-async function ask(path, form) {
-  const got = await fetch(path, { method: "POST", body: new URLSearchParams(form) });
-  const answer = await got.json().catch(() => ({}));
-  if (!got.ok) throw new Error(answer.message || "The server did not answer as it should. Load the page again.");
-  return answer;
-}
-
-const notAllowed = {
-  NotAllowedError: "No passkey was used. Try again when you are ready.",
-  InvalidStateError: "This device holds a passkey of yours already.",
-};
-
-async function ceremony(form) {
-  const path = "/settings/passkeys/" + form.dataset.passkey;
-  const fields = new FormData(form);
-  const credential = await authenticators[form.dataset.passkey](await ask(path + "/begin", new FormData()));
-  fields.set("credential", JSON.stringify(credentialJSON(credential)));
-  location.assign((await ask(path + "/finish", fields)).location);
-}
-
-function offerPasskeys(form) {
-  const problem = form.querySelector(".error");
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    problem.hidden = true;
-    await ceremony(form).catch((error) => {
-      problem.textContent = notAllowed[error.name] || error.message;
-      problem.hidden = false;
-    });
-  });
-  form.hidden = false;
-}
-
-if (globalThis.PublicKeyCredential) document.querySelectorAll("form[data-passkey]").forEach(offerPasskeys);
 enhance(document);
 sendOnce();
 document.querySelectorAll("[data-live]").forEach((el) => live(el));
