@@ -22,7 +22,7 @@ func (a *appliance) keepKeyUse(ctx context.Context) {
 }
 
 func (a *appliance) writeKeyUse(ctx context.Context) {
-	if err := a.server.KeepKeyUse(ctx); err != nil {
+	if err := a.server.KeepKeyUse(ctx); err != nil && ctx.Err() == nil {
 		a.log.Error().Err(err).Msg("the last use of keys can't be written; it is tried again")
 	}
 }

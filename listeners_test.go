@@ -61,15 +61,21 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-// activate starts the program as systemd does: with bound sockets from file
-// descriptor 3 on, and its own process id in LISTEN_PID.
+// activate starts the program over plain HTTP as systemd does.
 func activate(t *testing.T, pid string, sockets ...net.Listener) *process {
 	t.Helper()
-	folder := t.TempDir()
-	ready := filepath.Join(folder, "ready.json")
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	return activateWith(t, pid, []string{"--http", "--data", data, "--seed", "testdata/example.json"}, sockets...)
+}
+
+// activateWith starts the program as systemd does: with bound sockets from file
+// descriptor 3 on, and its own process id in LISTEN_PID.
+func activateWith(t *testing.T, pid string, flags []string, sockets ...net.Listener) *process {
+	t.Helper()
+	ready := filepath.Join(t.TempDir(), "ready.json")
 	p := &process{t: t, out: newOutput()}
-	p.cmd = exec.Command("sh", "-c", `LISTEN_PID=`+pid+` exec "$0" "$@"`, binary, "serve", "--http", "--listen", "127.0.0.1:0",
-		"--data", filepath.Join(folder, "teamdata.db"), "--seed", "testdata/example.json", "--ready-file", ready)
+	args := append([]string{"-c", `LISTEN_PID=` + pid + ` exec "$0" "$@"`, binary, "serve", "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)
+	p.cmd = exec.Command("sh", args...)
 	p.cmd.Env = append(os.Environ(), "LISTEN_FDS="+string(rune('0'+len(sockets))), "LISTEN_FDNAMES=public:spare")
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	for _, l := range sockets {

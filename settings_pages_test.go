@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"regexp"
@@ -77,18 +78,14 @@ func (b *tab) submit(fields map[string]any) {
 	})
 }
 
-// serveSettings serves a data file at the name localhost, as passkeys want it.
-func serveSettings(t testing.TB, file string, flags ...string) (p *process, base string) {
+// serveSettings serves a data file at the name localhost, as passkeys want it. The
+// port has to be known before the server is there, so the socket is handed over.
+func serveSettings(t *testing.T, file string, flags ...string) (p *process, base string) {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	free.Close()
-	_, port, _ := net.SplitHostPort(free.Addr().String())
-	base = "https://localhost:" + port
-	p = serveProcess(t, file, append([]string{"--listen", "127.0.0.1:" + port, "--public-url", base, "--client-rate", "0"}, flags...)...)
-	return p, base
+	l := loopback(t)
+	base = fmt.Sprintf("https://localhost:%d", l.Addr().(*net.TCPAddr).Port)
+	flags = append([]string{"--data", file, "--public-url", base, "--client-rate", "0"}, flags...)
+	return activateWith(t, "$$", flags, l), base
 }
 
 // crawl follows every link to a page of its own kind, and returns their paths.

@@ -251,8 +251,12 @@ func request(method, path, keyID string, header ...string) *http.Request {
 
 // do answers a request without a network.
 func (w *world) do(r *http.Request) *httptest.ResponseRecorder {
+	return recorded(w.server.Handler(), r)
+}
+
+func recorded(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	answer := httptest.NewRecorder()
-	w.server.Handler().ServeHTTP(answer, r)
+	h.ServeHTTP(answer, r)
 	return answer
 }
 

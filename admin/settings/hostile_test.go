@@ -38,14 +38,32 @@ func TestHostileForms(t *testing.T) {
 	})
 	s, rnd := newSiege(t), rand.New(rand.NewPCG(seed, 0))
 	for range 5 {
-		for i := range routes {
-			path := s.fill(routes[i].path, func(param string) string { return s.pick(rnd, s.mine(param)) })
-			form := s.form(rnd, routes[i].path).Encode()
-			if routes[i].method == http.MethodGet {
-				s.throw(&routes[i], path, "?"+form, nil)
-			} else {
-				s.throw(&routes[i], path, "", []byte(form))
-			}
+		s.sendForms(rnd, func(param string) string { return s.pick(rnd, s.mine(param)) })
+	}
+}
+
+// What is another org's stays as it is, by its own path and by one of the person's
+// own org.
+func TestFormsOfAnotherOrg(t *testing.T) {
+	s, tame := newSiege(t), rand.New(rand.NewPCG(0, 0))
+	s.sendForms(tame, s.others)
+	s.sendForms(tame, func(param string) string {
+		if param == orgParam {
+			return "org_acme"
+		}
+		return s.others(param)
+	})
+}
+
+// sendForms sends a form to each route, with parameters of its path.
+func (s *siege) sendForms(rnd *rand.Rand, param func(name string) string) {
+	s.Helper()
+	for i := range routes {
+		path, form := s.fill(routes[i].path, param), s.form(rnd, routes[i].path).Encode()
+		if routes[i].method == http.MethodGet {
+			s.throw(&routes[i], path, "?"+form, nil)
+		} else {
+			s.throw(&routes[i], path, "", []byte(form))
 		}
 	}
 }

@@ -194,9 +194,7 @@ func TestForgottenByAnOldAddress(t *testing.T) {
 	w.newBrowser().post("/forgot", url.Values{"name": {"ada@acme.example"}}).wants(t, 200)
 	w.asidesDone()
 	for _, m := range w.mails() {
-		if m.To == "ada@acme.example" {
-			t.Errorf("mail goes to %s", m.To)
-		}
+		t.Errorf("mail goes to %s", m.To)
 	}
 }
 

@@ -69,12 +69,13 @@ func (v *visit) readMembers(tx store.Members) func(after store.Cursor, limit int
 		if err != nil {
 			return nil, err
 		}
-		var members []store.Member
-		if err := json.Unmarshal(append(page.Items, ']'), &members); err != nil {
+		var listed []struct{ UserID string }
+		if err := json.Unmarshal(append(page.Items, ']'), &listed); err != nil {
 			return nil, err
 		}
-		for i := range members {
-			if members[i], err = tx.Member(v.org.ID, members[i].UserID); err != nil {
+		members := make([]store.Member, len(listed))
+		for i := range listed {
+			if members[i], err = tx.Member(v.org.ID, listed[i].UserID); err != nil {
 				return nil, err
 			}
 		}

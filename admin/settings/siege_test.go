@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"teamdata/store"
 )
@@ -43,6 +42,7 @@ type siege struct {
 	*browser
 	before   string             // what org_other is
 	delivery string             // of whe_mine
+	theirs   string             // a delivery of whe_other
 	fields   map[string][]field // by the path of their page, as the table has it
 }
 
@@ -51,6 +51,7 @@ func newSiege(t testing.TB) *siege {
 	s := &siege{browser: w.signedIn("usr_alan"), fields: map[string][]field{}}
 	s.arrange()
 	s.update(fillHostile)
+	s.update(s.arrangeOther)
 	s.before = s.other()
 	for _, rt := range routes {
 		if rt.method == http.MethodGet {
@@ -60,58 +61,9 @@ func newSiege(t testing.TB) *siege {
 	return s
 }
 
-// stored is a text that each page shows as it is, and that wants to leave its place.
-const stored = `<zz> "zz=" 'zz=' </textarea><zz>`
-
-// fillHostile writes it wherever a text may be.
-func fillHostile(tx store.Tx) error {
-	_, err := store.RenameOrg(tx, "", "org_acme", stored)
-	if err == nil {
-		_, err = store.AddMember(tx, "usr_alan", store.Member{OrgID: "org_acme", UserID: "usr_zz", Role: stored, Name: stored, Email: `"<zz>"@x.example`})
-	}
-	if err == nil {
-		err = store.SetInstructions(tx, "usr_alan", "org_acme", stored, true)
-	}
-	if err == nil {
-		err = store.AddPasskey(tx, "usr_alan", store.Passkey{ID: "pk", Name: stored, Credential: []byte(stored)})
-	}
-	if err == nil {
-		_, _, err = store.CreateSession(tx, "usr_alan", stored)
-	}
-	return err
-}
-
-// arrange makes what the forms are for, as far as it is not there (any more).
-func (s *siege) arrange() {
-	s.Helper()
-	s.update(func(tx store.Tx) error {
-		if _, err := tx.Endpoint("org_acme", "whe_mine"); store.IsNotFound(err) {
-			if err := s.arrangeEndpoint(tx); err != nil {
-				return err
-			}
-		}
-		if _, err := tx.APIKey("key_mine"); err == nil {
-			return nil
-		}
-		_, err := store.ImportKey(tx, store.APIKey{ID: "key_mine", OrgID: "org_acme", Name: stored, Scopes: store.ScopeRead, CreatedBy: "usr_alan"})
-		return err
-	})
-}
-
-// arrangeEndpoint makes whe_mine, with a delivery that was answered.
-func (s *siege) arrangeEndpoint(tx store.Tx) error {
-	e := store.Endpoint{ID: "whe_mine", OrgID: "org_acme", URL: `https://acme.example/'zz='<zz>`, Description: stored, Events: []string{"member.added"}}
-	if _, err := store.ImportEndpoint(tx, e); err != nil {
-		return err
-	}
-	d, err := store.SendTest(tx, "org_acme", "whe_mine")
-	if err != nil {
-		return err
-	}
-	s.delivery = d.ID
-	a := store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Status: 500, Reason: stored, Answer: []byte(stored + "\xff")}
-	_, err = store.RecordAttempt(tx, d.ID, a, []time.Duration{time.Minute})
-	return err
+// others is what a parameter of a path must not be.
+func (s *siege) others(param string) string {
+	return map[string]string{orgParam: "org_other", endpointParam: "whe_other", keyParam: "key_other", deliveryParam: s.theirs}[param]
 }
 
 // mine is what a parameter of a path may be.
@@ -154,8 +106,12 @@ func (s *siege) other() string {
 		if err != nil {
 			return err
 		}
+		delivery, err := tx.Delivery(s.theirs)
+		if err != nil {
+			return err
+		}
 		instructions, err := tx.Instructions(org.ID)
-		fmt.Fprint(&b, org, string(members.Items), string(entries.Items), endpoints, keys, instructions)
+		fmt.Fprint(&b, org, string(members.Items), string(entries.Items), endpoints, keys, delivery, instructions)
 		return err
 	})
 	return b.String()

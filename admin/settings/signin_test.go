@@ -192,7 +192,7 @@ func TestSessionIsSeen(t *testing.T) {
 func TestNextLeadsNowhereElse(t *testing.T) {
 	for next, want := range map[string]string{
 		"/settings": "/settings", "/settings/account": "/settings/account", "/settings/orgs/org_acme/members?after=1.a": "/settings/orgs/org_acme/members?after=1.a",
-		"": "/settings", "/": "/settings", "//evil.example": "/settings", "//evil.example/settings": "/settings", "https://evil.example/settings": "/settings",
+		"": "/settings", "/": "/settings", "//evil.example": "/settings", "//evil.example/settings": "/settings", "https://evil.example/settings": "/settings", "https://u:p@evil.example/settings/orgs": "/settings/orgs",
 		"/settings//evil.example": "/settings", `/settings\evil`: "/settings", `/settings/\evil.example`: "/settings", `\\evil.example`: "/settings", `/\evil.example`: "/settings",
 		"/settings/../api/v1/members": "/settings", "/settings/%2e%2e/api": "/settings", "/settingsx": "/settings", "javascript:alert(1)": "/settings",
 		"/settings/\t/x": "/settings", "settings": "/settings", "/settings/account#x": "/settings/account", "/settings:443@evil.example": "/settings",

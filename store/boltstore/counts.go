@@ -19,7 +19,7 @@ func (t *tx) AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c st
 	return t.replace(b, key, old, encode(countsFields(&sum)))
 }
 
-// EachDeliveryCounts seeks once an hour.
+// EachDeliveryCounts goes from hour to hour, and skips the other orgs in each.
 func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint uint64, hour time.Time, c store.DeliveryCounts)) error {
 	c := t.bolt.Bucket(bucketDeliveryCounts).Cursor()
 	hours := hoursOf(from)

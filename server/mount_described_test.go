@@ -1,0 +1,50 @@
+package server
+
+import (
+	"net/http"
+	"os"
+	"testing"
+
+	"teamdata/admin"
+	"teamdata/web/openapitest"
+)
+
+// The admin API is as its description says also where it is mounted, and where it
+// isn't reached for what comes before it.
+func TestMountedAdminIsDescribed(t *testing.T) {
+	document, err := os.ReadFile("../admin/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	contract, err := openapitest.Read(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mounted http.Handler
+	w := newWorld(t, Config{ClientRate: 3, Mounts: []Mount{{"/admin", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/admin/v1/plans" {
+			panic("inside")
+		}
+		mounted.ServeHTTP(w, r)
+	})}}})
+	mounted = admin.New(w.store, admin.Config{Version: "1.2.3"}).Remote()
+	h := openapitest.Watch(t, w.server.Handler(), contract.Faults)
+	for _, row := range []struct {
+		path string
+		want int
+	}{
+		{"/orgs", http.StatusUnauthorized}, {"/none", http.StatusNotFound}, {"/plans", http.StatusInternalServerError}, {"/orgs", http.StatusTooManyRequests},
+	} {
+		w.askMounted(h, row.path, row.want)
+	}
+	w.server.stopping.Store(true)
+	w.askMounted(h, "/orgs", http.StatusServiceUnavailable)
+}
+
+func (w *world) askMounted(h http.Handler, path string, want int) {
+	w.Helper()
+	answer := recorded(h, request("GET", "/admin/v1"+path, ""))
+	if answer.Code != want {
+		w.Errorf("%s: got %d, want %d", path, answer.Code, want)
+	}
+}
