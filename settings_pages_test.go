@@ -28,6 +28,13 @@ func TestSettingsPages(t *testing.T) {
 		b.open(path)
 		b.inspect(path, string(axe))
 	}
+	b.open(b.link("usr_000"))
+	b.inspect("link", string(axe))
+	b.submit(map[string]any{"password": "short", "again": "another"})
+	b.inspect("link refused", string(axe))
+	b.open("/settings/sign-in")
+	b.submit(map[string]any{"name": "usr_000", "password": "wrong"})
+	b.inspect("sign-in refused", string(axe))
 	b.signIn(cookie)
 	for _, a := range answers {
 		b.open(a.path)

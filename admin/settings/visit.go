@@ -104,9 +104,13 @@ func (v *visit) view(fn func(tx store.Tx) error) error {
 	return v.s.store.View(v.r.Context(), func(tx store.Tx) error { return v.asked(tx, fn) })
 }
 
-// change is view for what changes the data.
+// change is view for what changes the data. The log tells who did it.
 func (v *visit) change(fn func(tx store.Tx) error) error {
-	return v.s.store.Update(v.r.Context(), func(tx store.Tx) error { return v.asked(tx, fn) })
+	err := v.s.store.Update(v.r.Context(), func(tx store.Tx) error { return v.asked(tx, fn) })
+	if err == nil {
+		v.s.config.Log.Info().Str("user", v.actor()).Str("org", v.org.ID).Str("route", v.pattern()).Msg("settings: changed")
+	}
+	return err
 }
 
 // asked runs fn once it is known who asks, and that this person manages the org
