@@ -90,7 +90,7 @@ func (d *doctor) holdToFile(key *seal.Key) {
 	case err != nil:
 		d.problem("run teamdata doctor again", "the data file can't be read: %v", err)
 	case sealed == nil && key == nil:
-		d.ok("none: the webhook secrets and private keys in the file are in plain text")
+		d.ok("none: the webhook secrets, private keys and password hashes in the file are in plain text")
 	case sealed == nil:
 		d.warn("keep a copy of the key apart from the backups", "the file is not sealed yet, and the next serve seals it")
 	case key == nil:

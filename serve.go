@@ -87,7 +87,7 @@ trust is written beside the data file.`,
 func (s *settings) bind(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&s.Data, "data", defaultData, "the data `file`; it is made if it is not there")
-	f.StringVar(&s.SealKeyFile, "seal-key-file", "", "a `file` with a key that seals the webhook secrets and private keys in the data file; made with: openssl rand -base64 32 > FILE")
+	f.StringVar(&s.SealKeyFile, "seal-key-file", "", "a `file` with a key that seals the webhook secrets, private keys and password hashes in the data file; made with: openssl rand -base64 32 > FILE")
 	f.StringVar(&s.Listen, "listen", defaultListen, "`host:port` to listen on, port 0 takes a free one; or unix:/path for a Unix socket")
 	f.BoolVar(&s.HTTP, "http", false, "plain HTTP, for use behind a proxy or in tests")
 	s.tlsSettings.bind(f)

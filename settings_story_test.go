@@ -4,6 +4,9 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
 )
 
 // The story of a team's first day in a browser: from the first link to an endpoint
@@ -19,11 +22,12 @@ func TestSettingsStory(t *testing.T) {
 			if !scripts {
 				b.noScripts()
 			}
+			send(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Kathmandu"}) // +05:45
 			b.signInFirst()
 			b.addEndpoint(h)
 			b.watchTest(h, scripts)
 			b.breakAndRecover(h, scripts)
-			b.useAndRevokeKey()
+			b.useAndRevokeKey(scripts)
 			b.follow("Sign out")
 			b.sees("You are signed out.")
 		})
@@ -73,6 +77,24 @@ func (b *tab) watchTest(h *hook, live bool) {
 	if live && b.document() != came {
 		b.t.Error("the page was loaded again")
 	}
+	b.readTime(live)
+}
+
+// readTime reads the first time on the page: in the reader's zone, or else in UTC.
+func (b *tab) readTime(local bool) {
+	b.t.Helper()
+	got, _ := evaluate[[]string](b, `() => { const el = document.querySelector("time"); return [el.textContent, el.dateTime]; }`)
+	at, err := time.Parse(time.RFC3339, got[1])
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	want := at.Format("2 Jan 2006, 15:04:05 UTC")
+	if local {
+		want = at.Add(5*time.Hour + 45*time.Minute).Format("Jan 2, 2006, 3:04:05 PM")
+	}
+	if strings.ReplaceAll(got[0], "\u202f", " ") != want {
+		b.t.Errorf("%s is shown as %q, not as %q", got[1], got[0], want)
+	}
 }
 
 // awaitState waits until the delivery's page shows a state.
@@ -116,7 +138,7 @@ func (b *tab) breakAndRecover(h *hook, live bool) {
 }
 
 // useAndRevokeKey makes a key, asks the API with it, and revokes it.
-func (b *tab) useAndRevokeKey() {
+func (b *tab) useAndRevokeKey(scripts bool) {
 	b.t.Helper()
 	b.follow("API keys")
 	b.follow("Create a key")
@@ -125,6 +147,10 @@ func (b *tab) useAndRevokeKey() {
 	key, _ := evaluate[string](b, `() => document.querySelector("[data-copy]").textContent`)
 	if a := b.must("GET", "/members", key); a.status != 200 || !strings.Contains(a.body, "usr_ada") {
 		b.t.Errorf("with the key the API answered %d %s", a.status, a.body)
+	}
+	if scripts {
+		b.click("Copy")
+		b.sees("Copied")
 	}
 	b.follow("I have copied it")
 	b.follow("Revoke…")
