@@ -98,7 +98,7 @@ func serveSettings(t *testing.T, file string, flags ...string) (p *process, base
 // crawl follows every link to a page of its own kind, and returns their paths.
 func (b *tab) crawl(todo ...string) (paths []string) {
 	b.t.Helper()
-	const links = `() => [...document.querySelectorAll("a[href]:not([download])")].map((a) => a.getAttribute("href").split("#")[0])`
+	const links = `() => [...document.querySelectorAll("a[href]:not([href*='/export'])")].map((a) => a.getAttribute("href").split("#")[0])`
 	known := map[string]bool{}
 	for ; len(todo) > 0; todo = todo[1:] {
 		if kind := kindOf(todo[0]); known[kind] || !strings.HasPrefix(todo[0], "/settings") {

@@ -160,19 +160,3 @@ func (b *tab) useAndRevokeKey(scripts bool) {
 		b.t.Errorf("with the revoked key the API answered %d %s", a.status, a.body)
 	}
 }
-
-// A passkey is added, and opens the page without a name and a password.
-func TestSettingsPasskey(t *testing.T) {
-	t.Parallel()
-	b := openStory(t)
-	b.addAuthenticator()
-	b.signInFirst()
-	b.fill("Name of the new passkey", "Laptop")
-	b.follow("Add a passkey")
-	b.sees("The passkey was added.")
-	b.follow("Sign out")
-	b.open("/settings/sign-in")
-	b.follow("Sign in with a passkey")
-	b.follow("usr_ada")
-	b.sees("Laptop")
-}

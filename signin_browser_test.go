@@ -2,6 +2,22 @@ package main
 
 import "testing"
 
+// A passkey is added, and opens the page without a name and a password.
+func TestSettingsPasskey(t *testing.T) {
+	t.Parallel()
+	b := openStory(t)
+	b.addAuthenticator()
+	b.signInFirst()
+	b.fill("Name of the new passkey", "Laptop")
+	b.follow("Add a passkey")
+	b.sees("The passkey was added.")
+	b.follow("Sign out")
+	b.open("/settings/sign-in")
+	b.follow("Sign in with a passkey")
+	b.follow("usr_ada")
+	b.sees("Laptop")
+}
+
 // A browser that can't turn the server's JSON into options, nor its answer into
 // JSON, has both done by the script.
 func TestPasskeyInAnOlderBrowser(t *testing.T) {

@@ -17,6 +17,7 @@ function addCopyButtons(root) {
     button.type = "button";
     button.className = "copy";
     button.textContent = "Copy";
+    button.ariaLive = "polite"; // what became of it is said
     button.addEventListener("click", () => copy(el, button));
     el.after(button);
   }
@@ -32,11 +33,9 @@ async function copy(el, button) {
   }
 }
 
-// say shows a word on a button for two seconds, and tells it to those who hear
-// the page.
+// say shows a word on a button for two seconds.
 function say(button, word) {
   button.textContent = word;
-  button.setAttribute("aria-live", "polite");
   setTimeout(() => { button.textContent = "Copy"; }, 2000);
 }
 
