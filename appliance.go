@@ -129,18 +129,11 @@ func (a *appliance) run(ctx context.Context) error {
 }
 
 func (a *appliance) sweep(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	every(ctx, sweepEvery, func(time.Time) {
 		if err := store.Sweep(ctx, a.store, a.settings.DeliveryRetention); err != nil && ctx.Err() == nil {
 			a.log.Error().Err(err).Msg("old records can't be dropped")
 		}
-	}
+	})
 }
 
 func (a *appliance) close() error {

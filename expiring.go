@@ -35,18 +35,11 @@ func (a *appliance) watchCertificates(ctx context.Context) {
 		return
 	}
 	e := &expiring{store: a.store, to: a.settings.OperatorMail, look: a.certificates.Status, wake: a.mailer.Wake, told: map[string]time.Time{}}
-	tick := time.NewTicker(lookForExpiring)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			if err := e.tell(ctx, now); err != nil && ctx.Err() == nil {
-				a.log.Error().Err(err).Msg("mail about a certificate can't be queued")
-			}
+	every(ctx, lookForExpiring, func(now time.Time) {
+		if err := e.tell(ctx, now); err != nil && ctx.Err() == nil {
+			a.log.Error().Err(err).Msg("mail about a certificate can't be queued")
 		}
-	}
+	})
 }
 
 // tell queues a mail about each certificate that should have been renewed by now.

@@ -9,16 +9,7 @@ import (
 const keyUseEvery = time.Minute
 
 func (a *appliance) keepKeyUse(ctx context.Context) {
-	tick := time.NewTicker(keyUseEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			a.writeKeyUse(ctx)
-		}
-	}
+	every(ctx, keyUseEvery, func(time.Time) { a.writeKeyUse(ctx) })
 }
 
 func (a *appliance) writeKeyUse(ctx context.Context) {

@@ -34,8 +34,8 @@ func (a *appliance) notifyManager(ctx context.Context, h *health) (end func()) {
 		defer close(stopped)
 		a.notify("STOPPING=1")
 	})
-	if every := watchdogEvery(); every > 0 {
-		go a.feedWatchdog(ctx, h, every)
+	if pause := watchdogEvery(); pause > 0 {
+		go a.feedWatchdog(ctx, h, pause)
 	}
 	return func() {
 		if !undo() {
@@ -62,17 +62,10 @@ func watchdogEvery() time.Duration {
 
 // feedWatchdog says that it is well while commits succeed: when they don't for
 // WatchdogSec, systemd starts the program anew.
-func (a *appliance) feedWatchdog(ctx context.Context, h *health, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+func (a *appliance) feedWatchdog(ctx context.Context, h *health, pause time.Duration) {
+	every(ctx, pause, func(time.Time) {
 		if h.look().commit {
 			a.notify("WATCHDOG=1")
 		}
-	}
+	})
 }
