@@ -112,7 +112,7 @@ func (s *settings) bind(cmd *cobra.Command) {
 	f.StringVar(&s.MailFrom, "mail-from", "", "the `address` that mail comes from")
 	f.DurationSliceVar(&s.MailRetrySchedule, "mail-retry-schedule", store.DefaultMailSchedule, "how long after each failed try a mail is tried again; the last counts for every later one, for three days")
 	f.StringVar(&s.OperatorMail, "operator-mail", "", "the `address` that is told of a certificate which is not renewed in time")
-	f.StringVar(&s.PublicURL, "public-url", "", "the `URL` at which people reach the server, for sign-in links, passkeys and mail; default: that of the listener")
+	f.StringVar(&s.PublicURL, "public-url", "", "the `URL` at which people reach the server, for sign-in links, passkeys and mail; default: that of the first --domain, or of the listener")
 	f.StringVar(&s.BackupDir, "backup-dir", "", "a `folder` of its own for backups that are made while it serves; it is made if it is not there")
 	f.DurationVar(&s.BackupEvery, "backup-every", 24*time.Hour, "how long after each backup the next is made")
 	f.IntVar(&s.BackupKeep, "backup-keep", 7, "how many backups are kept, the newest ones")

@@ -1,14 +1,35 @@
 package main
 
 import (
-	"cmp"
+	"fmt"
+	"net"
 
 	settingspage "teamdata/admin/settings"
 	"teamdata/server"
 )
 
-// publicURL is where people reach the server.
-func (a *appliance) publicURL() string { return cmp.Or(a.settings.PublicURL, a.base()) }
+// publicURL is where people reach the server: at --public-url, at the first
+// --domain, or else where it listens.
+func (a *appliance) publicURL() string {
+	s := &a.settings
+	switch {
+	case s.PublicURL != "":
+		return s.PublicURL
+	case len(s.Domains) > 0:
+		return "https://" + s.Domains[0] + a.publicPort()
+	}
+	return a.base()
+}
+
+// publicPort is behind a domain's name; empty for 443, where the CA looks for the
+// server unless it is asked to use http-01.
+func (a *appliance) publicPort() string {
+	tcp, ok := a.listener.Addr().(*net.TCPAddr)
+	if !ok || tcp.Port == 443 || a.settings.ACMEHTTP == "" {
+		return ""
+	}
+	return fmt.Sprintf(":%d", tcp.Port)
+}
 
 // settingsURL is where the settings page is.
 func (a *appliance) settingsURL() string { return a.publicURL() + settingspage.Path }
