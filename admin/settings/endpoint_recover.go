@@ -76,7 +76,7 @@ func (v *visit) recoverSince() (time.Time, error) {
 	}
 	since, ok := parseInput(form.Get("since"))
 	if !ok {
-		return time.Time{}, store.Invalid("since", "Choose one of the recoverSpans, or give a date and a time in UTC.")
+		return time.Time{}, store.Invalid("since", "Choose one of the spans, or give a date and a time in UTC.")
 	}
 	return since, nil
 }
