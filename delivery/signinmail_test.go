@@ -23,13 +23,9 @@ func TestMailOfASignInLink(t *testing.T) {
 		nop := zerolog.Nop()
 		m := NewMailer(b.store, nil, nil, &nop)
 		var tokens []string
-		down := true
 		m.send = func(_ context.Context, message mail.Message) error {
 			tokens = append(tokens, message.Values["token"])
-			if down {
-				return context.DeadlineExceeded
-			}
-			return nil
+			return context.DeadlineExceeded
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		var running sync.WaitGroup
@@ -37,7 +33,7 @@ func TestMailOfASignInLink(t *testing.T) {
 		b.queueLink(t, "usr_ada")
 		b.queueLink(t, "usr_bob")
 		m.Wake()
-		<-time.After(2 * time.Minute)
+		pass(2 * time.Minute)
 		if len(tokens) != 4 {
 			t.Fatalf("%d mails were tried", len(tokens))
 		}
@@ -46,7 +42,7 @@ func TestMailOfASignInLink(t *testing.T) {
 			_, err := store.ChangeMember(tx, "", testOrg, "usr_bob", store.MemberChange{Role: &member})
 			return err
 		})
-		<-time.After(10 * time.Minute)
+		pass(10 * time.Minute)
 		if len(tokens) != 5 {
 			t.Errorf("%d mails were tried after one's reader was demoted", len(tokens))
 		}
@@ -57,14 +53,20 @@ func TestMailOfASignInLink(t *testing.T) {
 			}
 			return nil
 		})
-		<-time.After(3 * time.Hour)
-		if down = false; b.waitingMails() != 0 {
+		pass(3 * time.Hour)
+		if b.waitingMails() != 0 {
 			t.Error("mail whose time is over still waits")
 		}
 		cancel()
 		running.Wait()
 		b.store.Close()
 	})
+}
+
+// pass lets time pass, until all that is due by then is done.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
 }
 
 func (b *bench) queueLink(t *testing.T, userID string) {
