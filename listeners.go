@@ -53,10 +53,11 @@ func (a *appliance) serverConfig() (server.Config, error) {
 	if err != nil {
 		return server.Config{}, fmt.Errorf("--trusted-proxies: %w", err)
 	}
+	page := a.settingsMount()
 	return server.Config{
 		KeyRate: a.settings.KeyRate, ClientRate: a.settings.ClientRate, Log: a.log,
 		Address: strings.TrimSuffix(a.settings.PublicURL, "/"),
-		Mounts:  []server.Mount{{Path: "/admin", Handler: a.admin.Remote()}, a.settingsMount()},
+		Mounts:  []server.Mount{{Path: "/admin", Handler: a.admin.Remote()}, page}, Home: page.Path,
 		Proxies: proxies, ProxyProtocol: a.settings.ProxyProtocol,
 		MaxConns: a.settings.MaxConns, MaxClientConns: a.settings.MaxConnsPerClient,
 	}, nil

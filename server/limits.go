@@ -27,6 +27,7 @@ func (x *exchange) checkClientLimit() error {
 	if d.OK {
 		return nil
 	}
+	x.seen.limit = Limits[0]
 	return x.rateLimited(d, "Too many requests from this address")
 }
 
@@ -43,6 +44,7 @@ func (x *exchange) checkKeyLimit() error {
 	if d.OK {
 		return nil
 	}
+	x.seen.limit = Limits[1]
 	return x.rateLimited(d, "Too many requests with this API key")
 }
 

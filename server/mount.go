@@ -37,7 +37,18 @@ func (s *Server) front(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if s.home != "" && isBrowserAtRoot(r) {
+		w.Header().Set("Vary", "Accept")
+		http.Redirect(w, r, s.home, http.StatusFound)
+		return
+	}
 	s.router.ServeHTTP(w, r)
+}
+
+// isBrowserAtRoot tells whether a person typed no more than our name. Programs
+// are answered as at any path that is none.
+func isBrowserAtRoot(r *http.Request) bool {
+	return r.URL.Path == "/" && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 var mountChecks = [...]func(*exchange) error{

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"teamdata/server/clientaddr"
@@ -53,6 +54,29 @@ func TestMountSeesTheClient(t *testing.T) {
 	w.do(r)
 	if seen != "198.51.100.7:0" {
 		t.Errorf("the face saw %q", seen)
+	}
+}
+
+// Who types no more than the server's name into a browser comes to people's pages.
+func TestBrowserIsLedHome(t *testing.T) {
+	s := New(newWorld(t, Config{}).store, Config{Home: "/settings"}) // a world holds what is answered to the description
+	for _, row := range []struct {
+		method, path, accept string
+		want                 int
+	}{
+		{"GET", "/", "text/html,application/xhtml+xml,*/*;q=0.8", http.StatusFound},
+		{"GET", "/", "*/*", http.StatusNotFound},
+		{"GET", "/", "", http.StatusNotFound},
+		{"POST", "/", "text/html", http.StatusNotFound},
+		{"GET", "/x", "text/html", http.StatusNotFound},
+	} {
+		r := request(row.method, row.path, "")
+		r.Header.Set("Accept", row.accept)
+		got := httptest.NewRecorder()
+		s.Handler().ServeHTTP(got, r)
+		if got.Code != row.want || row.want == http.StatusFound && got.Header().Get("Location") != "/settings" {
+			t.Errorf("%s %s, %q: %d %s", row.method, row.path, row.accept, got.Code, got.Header().Get("Location"))
+		}
 	}
 }
 

@@ -68,8 +68,9 @@ type seen struct {
 	id      string // of the request
 	began   time.Time
 	pattern string
-	status  int // 0: no answer has begun
-	bytes   int // of the answer's body
+	status  int    // 0: no answer has begun
+	bytes   int    // of the answer's body
+	limit   string // of Limits, which refused it; empty: none
 }
 
 // requestIDHeader is taken from a request if it is well formed, and answered.
@@ -111,8 +112,8 @@ func (x *exchange) end() {
 	if o.Answered != nil {
 		o.Answered(x.seen.pattern, x.seen.status, took)
 	}
-	if o.Limited != nil && x.seen.status == http.StatusTooManyRequests {
-		o.Limited(x.limit())
+	if o.Limited != nil && x.seen.limit != "" {
+		o.Limited(x.seen.limit)
 	}
 	if x.logged() {
 		x.logAccess(took)
@@ -122,15 +123,6 @@ func (x *exchange) end() {
 // Limits are what Limited is told of.
 var Limits = []string{"client", "key"}
 
-// limit is the one that refused the request: that of clients comes before a key
-// is known.
-func (x *exchange) limit() string {
-	if x.access == nil {
-		return Limits[0]
-	}
-	return Limits[1]
-}
-
 func (x *exchange) logged() bool {
 	o, status := &x.s.observer, x.seen.status
 	switch {
@@ -138,7 +130,7 @@ func (x *exchange) logged() bool {
 		return false
 	case status == 0, status >= http.StatusInternalServerError:
 		return true
-	case o.AccessLog == LogErrors && (status < http.StatusBadRequest || status == http.StatusTooManyRequests):
+	case o.AccessLog == LogErrors && (status < http.StatusBadRequest || x.seen.limit != ""):
 		return false
 	}
 	return o.AccessLogSample <= 1 || x.s.sampled.Add(1)%uint64(o.AccessLogSample) == 0

@@ -39,6 +39,7 @@ type Config struct {
 	Log        zerolog.Logger   // faults of the server at error level, those of connections at debug level
 	Now        func() time.Time // the clock of limits and of a key's expiry; nil: time.Now
 	Mounts     []Mount          // the other faces on the same listener
+	Home       string           // the path to which a browser is led that asks for /; empty: 404
 	Address    string           // what stands before the paths in the reference page, such as https://data.example.com; empty: what a client asked for
 
 	Proxies        clientaddr.Proxies // whose word about the client's address counts
@@ -73,6 +74,7 @@ type Server struct {
 	documents   func(version string) (openapi.Document, bool)
 	router      *httprouter.Router
 	mounts      []Mount
+	home        string
 	http        http.Server
 	proxies     clientaddr.Proxies
 	gate        *gate
@@ -100,7 +102,7 @@ func New(s store.Store, c Config) *Server {
 		c.documents = openapi.Of
 	}
 	srv := &Server{
-		store: s, log: c.Log, now: c.Now, versions: c.versions, documents: c.documents, mounts: slices.Clip(c.Mounts),
+		store: s, log: c.Log, now: c.Now, versions: c.versions, documents: c.documents, mounts: slices.Clip(c.Mounts), home: c.Home,
 		proxies: c.Proxies, gate: newGate(c),
 		keyLimit:    ratelimit.New[string](c.KeyRate, limitWindow, maxTrackedKeys),
 		clientLimit: ratelimit.New[netip.Prefix](c.ClientRate, limitWindow, maxTrackedClients),
