@@ -21,9 +21,10 @@ var described = sync.OnceValue(func() *openapitest.Contract {
 })
 
 // holdsToDescription complains of a request that is not as the API's description
-// has it. Tests of the sender alone send an empty object, which is no event.
+// has it. Tests of the sender alone send an empty object, which is no event;
+// benchmarks don't wait for it.
 func holdsToDescription(t testing.TB, header http.Header, body []byte) {
-	if string(body) == "{}" {
+	if _, measured := t.(*testing.B); measured || string(body) == "{}" {
 		return
 	}
 	for _, fault := range described().WebhookFaults(header, body) {
