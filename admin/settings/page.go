@@ -8,6 +8,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"teamdata/store"
 )
@@ -17,10 +18,11 @@ var templateFiles embed.FS
 
 // pages are the templates by name: each file in templates, with the layout and
 // the parts that several pages share (layout.html, parts_*.html) around it. A file
-// defines "title" and "main".
-var pages = parsePages()
+// defines "title" and "main". They are parsed for the first page that anybody asks
+// for: no command of the program waits for them.
+var pages = sync.OnceValue(parsePages)
 
-// parsePages panics when a template is malformed, which is so at each start.
+// parsePages panics when a template is malformed, which each test of a page finds.
 func parsePages() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(templateFuncs).Option("missingkey=error").
 		ParseFS(templateFiles, "templates/layout.html", "templates/parts_*.html"))
@@ -70,7 +72,7 @@ func (v *visit) fragment(page, part string, data any) error {
 // send renders whole before a byte leaves, so that nobody gets half of a page.
 func (v *visit) send(status int, page, part string, data any) error {
 	var body bytes.Buffer
-	if err := pages[page].ExecuteTemplate(&body, part, data); err != nil {
+	if err := pages()[page].ExecuteTemplate(&body, part, data); err != nil {
 		return err
 	}
 	h := v.w.Header()
