@@ -1,7 +1,10 @@
 package settings
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -30,11 +33,31 @@ func newPasskeyWorld(t *testing.T) (*world, *notes) {
 	return w, log
 }
 
+// newCredential is one whose key the library writes down as authenticators do: it
+// leaves out the zeros that one key in 128 begins with.
+func newCredential(t testing.TB) vw.Credential {
+	t.Helper()
+	for {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key.X.BitLen() <= 248 || key.Y.BitLen() <= 248 {
+			continue
+		}
+		encoded, err := x509.MarshalPKCS8PrivateKey(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return vw.NewCredentialWithImportedKey(vw.KeyTypeEC2, encoded)
+	}
+}
+
 func newDevice(b *browser, userID string) *device {
 	return &device{
 		browser: b, site: vw.RelyingParty{ID: "data.example.com", Name: "teamdata", Origin: "https://data.example.com"},
 		authenticator: vw.NewAuthenticatorWithOptions(vw.AuthenticatorOptions{UserHandle: []byte(userID)}),
-		credential:    vw.NewCredential(vw.KeyTypeEC2),
+		credential:    newCredential(b),
 	}
 }
 
@@ -139,7 +162,7 @@ func TestPasskeyRefused(t *testing.T) {
 		"plain HTTP":         func(d *device) { d.site.Origin = "http://data.example.com" },
 		"nobody verified":    func(d *device) { d.authenticator.Options.UserNotVerified = true },
 		"nobody there":       func(d *device) { d.authenticator.Options.UserNotPresent = true },
-		"another key":        func(d *device) { d.credential.Key = vw.NewCredential(vw.KeyTypeEC2).Key },
+		"another key":        func(d *device) { d.credential.Key = newCredential(w).Key },
 		"another id":         func(d *device) { d.credential.ID = []byte("another") },
 		"another user":       func(d *device) { d.authenticator.Options.UserHandle = []byte("usr_alan") },
 		"no user":            func(d *device) { d.authenticator.Options.UserHandle = nil },
