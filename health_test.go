@@ -81,7 +81,7 @@ func TestHealthIsKept(t *testing.T) {
 	}
 	defer a.close()
 	h := a.newHealth(ctx)
-	h.limit = 50 * time.Millisecond
+	h.limit = 500 * time.Millisecond
 	v := h.look()
 	if got := strings.Join(v.failing, "; "); got != "dispatcher: it does not answer" || !v.commit {
 		t.Errorf("with a dispatcher that doesn't run, it says %s", got)
