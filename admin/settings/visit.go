@@ -3,6 +3,7 @@ package settings
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
@@ -130,28 +131,18 @@ func (v *visit) asked(tx store.Tx, fn func(tx store.Tx) error) (err error) {
 	return fn(tx)
 }
 
-func (v *visit) findOrgs(tx store.Tx) error {
-	ids, err := tx.ManagedOrgs(v.account.UserID)
-	if err != nil {
+func (v *visit) findOrgs(tx store.Tx) (err error) {
+	if v.orgs, err = managedOrgs(tx, v.account.UserID); err != nil {
 		return err
-	}
-	v.orgs = v.orgs[:0]
-	for _, id := range ids {
-		org, err := tx.Org(id)
-		if err != nil {
-			return err
-		}
-		v.orgs = append(v.orgs, org)
-		if id == v.param(orgParam) {
-			v.org = org
-		}
 	}
 	if v.param(orgParam) == "" {
 		return nil
 	}
-	if v.org.ID == "" {
+	i := slices.IndexFunc(v.orgs, func(o store.Org) bool { return o.ID == v.param(orgParam) })
+	if i < 0 {
 		return errNoPage
 	}
+	v.org = v.orgs[i]
 	v.member, err = tx.Member(v.org.ID, v.account.UserID)
 	return err
 }
