@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"server/openapi":               {},
 	"server/ratelimit":             {},
 
-	"web":             {"teamdata/store", "github.com/julienschmidt/httprouter"},
+	"web":             {"teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"web/openapitest": {"github.com/oasdiff/yaml3", "github.com/santhosh-tekuri/jsonschema/v6"},
 
 	"admin":                   {"teamdata/store", "teamdata/store/strictjson", "teamdata/web", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},

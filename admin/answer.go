@@ -1,9 +1,7 @@
 package admin
 
 import (
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 
 	"teamdata/store"
@@ -69,19 +67,10 @@ func (x *exchange) logChange(status int) {
 	line.Msg("changed")
 }
 
-// recoverPanic answers a panic with 500. When the answer has begun already, the
-// connection is broken off, so that the client can't take half of it for whole.
+// recoverPanic answers a panic with 500.
 func (x *exchange) recoverPanic() {
-	p := recover()
-	switch {
-	case p == nil:
-		return
-	case p == http.ErrAbortHandler:
-		panic(p)
+	if p := recover(); p != nil {
+		web.Panicked(p, x.sent, x.f.config.Log.Error().Str("path", x.r.URL.Path), "admin request panicked")
+		x.send(web.ErrorAnswer(web.ErrInternal))
 	}
-	x.f.config.Log.Error().Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Str("path", x.r.URL.Path).Msg("admin request panicked")
-	if x.sent {
-		panic(http.ErrAbortHandler)
-	}
-	x.send(web.ErrorAnswer(web.ErrInternal))
 }

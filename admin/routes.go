@@ -110,26 +110,13 @@ type face struct {
 	checkWho func(*exchange) error
 }
 
-// newFace enters the routes. HEAD is answered wherever GET is. The router
-// redirects nothing and answers nothing by itself.
 func (a *Admin) newFace(checkWho func(*exchange) error) http.Handler {
-	f := &face{a, &httprouter.Router{}, checkWho}
-	all := append(slices.Clip(routes), description)
-	for i := range all {
-		rt := &all[i]
-		handle := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
-			f.serve(w, r, rt, params)
-		}
-		f.router.Handle(rt.method, basePath+rt.path, handle)
-		if rt.method == http.MethodGet {
-			f.router.Handle(http.MethodHead, basePath+rt.path, handle)
-		}
-	}
-	f.router.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.serve(w, r, nil, nil)
-	})
+	f := &face{Admin: a, checkWho: checkWho}
+	f.router = web.NewRouter(append(slices.Clip(routes), description), (*route).place, f.serve)
 	return f.router
 }
+
+func (rt *route) place() (method, path string) { return rt.method, basePath + rt.path }
 
 // checkRoute answers 404 and 405.
 func (x *exchange) checkRoute() error {

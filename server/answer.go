@@ -3,10 +3,8 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 
 	"teamdata/server/cork"
@@ -83,19 +81,10 @@ func (x *exchange) logFault(err error) {
 	x.s.log.Error().Err(err).Str("method", x.r.Method).Str("path", x.r.URL.Path).Msg("request failed")
 }
 
-// recoverPanic answers a panic with 500. When the answer has begun already, the
-// connection is broken off, so that the client can't take half of it for whole.
+// recoverPanic answers a panic with 500.
 func (x *exchange) recoverPanic() {
-	p := recover()
-	switch {
-	case p == nil:
-		return
-	case p == http.ErrAbortHandler:
-		panic(p)
+	if p := recover(); p != nil {
+		web.Panicked(p, x.sent, x.s.log.Error().Str("path", x.r.URL.Path), "request panicked")
+		x.answer(web.ErrorAnswer(web.ErrInternal))
 	}
-	x.s.log.Error().Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Str("path", x.r.URL.Path).Msg("request panicked")
-	if x.sent {
-		panic(http.ErrAbortHandler)
-	}
-	x.answer(web.ErrorAnswer(web.ErrInternal))
 }

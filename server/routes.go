@@ -1,10 +1,6 @@
 package server
 
 import (
-	"net/http"
-
-	"github.com/julienschmidt/httprouter"
-
 	"teamdata/store"
 	"teamdata/web"
 )
@@ -30,25 +26,7 @@ var routes = []route{
 	{"GET", "/openapi.yaml", 0, 0, (*exchange).describeInYAML},
 }
 
-// newRouter enters the routes. HEAD is answered wherever GET is. The router
-// redirects nothing and answers nothing by itself.
-func (s *Server) newRouter() *httprouter.Router {
-	router := &httprouter.Router{}
-	for i := range routes {
-		rt := &routes[i]
-		handle := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
-			s.serve(w, r, rt, params)
-		}
-		router.Handle(rt.method, basePath+rt.path, handle)
-		if rt.method == http.MethodGet {
-			router.Handle(http.MethodHead, basePath+rt.path, handle)
-		}
-	}
-	router.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.serve(w, r, nil, nil)
-	})
-	return router
-}
+func (rt *route) place() (method, path string) { return rt.method, basePath + rt.path }
 
 // checkRoute answers 404 and 405.
 func (x *exchange) checkRoute() error {

@@ -29,6 +29,7 @@ import (
 	"teamdata/server/openapi"
 	"teamdata/server/ratelimit"
 	"teamdata/store"
+	"teamdata/web"
 )
 
 // Config is what an operator or a test may set. Its zero value serves without
@@ -110,7 +111,7 @@ func New(s store.Store, c Config) *Server {
 		farewell:    200 * time.Millisecond,
 	}
 	srv.mounts = append(srv.mounts, newDocs(srv, c.Address))
-	srv.router = srv.newRouter()
+	srv.router = web.NewRouter(routes, (*route).place, srv.serve)
 	srv.http = http.Server{
 		Handler:           http.HandlerFunc(srv.front),
 		ReadHeaderTimeout: 10 * time.Second,

@@ -10,6 +10,26 @@ import (
 	"teamdata/store"
 )
 
+// NewRouter enters routes, each at the method and the path that place tells. HEAD
+// is answered wherever GET is. The router redirects nothing and answers nothing by
+// itself: serve gets every request, with its route, or nil where it has none.
+func NewRouter[Route any](routes []Route, place func(*Route) (method, path string), serve func(http.ResponseWriter, *http.Request, *Route, httprouter.Params)) *httprouter.Router {
+	router := &httprouter.Router{}
+	for i := range routes {
+		route := &routes[i]
+		handle := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+			serve(w, r, route, params)
+		}
+		method, path := place(route)
+		router.Handle(method, path, handle)
+		if method == http.MethodGet {
+			router.Handle(http.MethodHead, path, handle)
+		}
+	}
+	router.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, nil, nil) })
+	return router
+}
+
 // HasEmpty tells whether a path's parameter is empty. The router takes that for a
 // value; such a path is no route.
 func HasEmpty(params httprouter.Params) bool {

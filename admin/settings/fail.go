@@ -2,10 +2,8 @@ package settings
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 
 	"teamdata/store"
 	"teamdata/web"
@@ -64,21 +62,12 @@ func (v *visit) pattern() string {
 	return Path + v.route.path
 }
 
-// recoverPanic answers a panic with 500. When the answer has begun already, the
-// connection is broken off.
+// recoverPanic answers a panic with 500.
 func (v *visit) recoverPanic() {
-	p := recover()
-	switch {
-	case p == nil:
-		return
-	case p == http.ErrAbortHandler:
-		panic(p)
+	if p := recover(); p != nil {
+		web.Panicked(p, v.sent, v.s.config.Log.Error().Str("route", v.pattern()), "settings: a request panicked")
+		v.renderError(web.ErrInternal)
 	}
-	v.s.config.Log.Error().Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Str("route", v.pattern()).Msg("settings: a request panicked")
-	if v.sent {
-		panic(http.ErrAbortHandler)
-	}
-	v.renderError(web.ErrInternal)
 }
 
 // formError is an error that belongs to a form: what the person can mend there.

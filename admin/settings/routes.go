@@ -1,11 +1,5 @@
 package settings
 
-import (
-	"net/http"
-
-	"github.com/julienschmidt/httprouter"
-)
-
 // route is one page, or one thing that a page's form does.
 type route struct {
 	method string
@@ -80,6 +74,8 @@ var routes = []route{
 	{"POST", "/orgs/:org/deliveries/:delivery/replay", (*visit).replayDelivery},
 }
 
+func (rt *route) place() (method, path string) { return rt.method, Path + rt.path }
+
 // The parameters of the paths.
 const (
 	orgParam      = "org"
@@ -90,24 +86,6 @@ const (
 	passkeyParam  = "passkey"
 	sessionParam  = "session"
 )
-
-// newRouter enters the routes. HEAD is answered wherever GET is. The router
-// redirects nothing and answers nothing by itself.
-func (s *Settings) newRouter() *httprouter.Router {
-	router := &httprouter.Router{}
-	for i := range routes {
-		rt := &routes[i]
-		handle := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
-			s.serve(w, r, rt, params)
-		}
-		router.Handle(rt.method, Path+rt.path, handle)
-		if rt.method == http.MethodGet {
-			router.Handle(http.MethodHead, Path+rt.path, handle)
-		}
-	}
-	router.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil, nil) })
-	return router
-}
 
 // home leads to where a person starts.
 func (v *visit) home() error {

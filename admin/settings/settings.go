@@ -26,6 +26,7 @@ import (
 
 	"teamdata/admin/settings/password"
 	"teamdata/store"
+	"teamdata/web"
 )
 
 // Path is where the pages are, and below.
@@ -66,7 +67,7 @@ func New(s store.Store, c Config) *Settings {
 	if u, err := url.Parse(c.PublicURL); err == nil {
 		st.secure, st.host, st.passkeys = u.Scheme == "https", u.Hostname(), newPasskeys(u)
 	}
-	st.router = st.newRouter()
+	st.router = web.NewRouter(routes, (*route).place, st.serve)
 	return st
 }
 
