@@ -1,7 +1,12 @@
 package settings
 
 import (
+	"bytes"
+	"net/http/httptest"
+	"strings"
 	"testing"
+
+	"github.com/rs/zerolog"
 )
 
 func TestHomeAsksToSignIn(t *testing.T) {
@@ -13,4 +18,18 @@ func TestHomeAsksToSignIn(t *testing.T) {
 
 func TestNoSuchPage(t *testing.T) {
 	newWorld(t).signedIn("usr_ada").get("/nowhere").wants(t, 404, "There is no such page")
+}
+
+// A panic is a 500 that says nothing, and is in the log.
+func TestPanic(t *testing.T) {
+	var log bytes.Buffer
+	s := New(newWorld(t).store, Config{Log: zerolog.New(&log)})
+	answer := httptest.NewRecorder()
+	s.serve(answer, httptest.NewRequest("GET", "/settings/panic", nil), &route{"GET", "/panic", func(*visit) error { panic("inner text") }}, nil)
+	if body := answer.Body.String(); answer.Code != 500 || strings.Contains(body, "inner") || !strings.Contains(body, "Something went wrong") {
+		t.Errorf("got %d %s", answer.Code, body)
+	}
+	if said := log.String(); !strings.Contains(said, "inner text") || !strings.Contains(said, "settings_test.go") {
+		t.Error(said)
+	}
 }
