@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -119,12 +120,19 @@ func (c *codec) flag(b *bool) {
 	*b = n == 1
 }
 
+// maxMicroseconds is the longest a duration can be, some 292 years.
+const maxMicroseconds = uint64(math.MaxInt64 / time.Microsecond)
+
 // after keeps a time as the microseconds since an earlier one.
 func (c *codec) after(from time.Time, t *time.Time) {
 	n := uint64(max(t.Sub(from).Microseconds(), 0))
-	if c.number(&n); c.reading {
-		*t = from.Add(time.Duration(n) * time.Microsecond)
+	if c.number(&n); !c.reading {
+		return
 	}
+	if n > maxMicroseconds {
+		c.broken, n = true, 0
+	}
+	*t = from.Add(time.Duration(n) * time.Microsecond)
 }
 
 // record keeps the fields of something inside the record, behind their length,
