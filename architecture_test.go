@@ -58,6 +58,8 @@ var mayImport = map[string][]string{
 	"delivery/receiver":  {"github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"delivery/signature": {},
 	"delivery/wheel":     {},
+
+	"terminal": {"github.com/mattn/go-isatty", "github.com/spf13/cobra", "golang.org/x/sys/unix"},
 }
 
 func TestArrows(t *testing.T) {

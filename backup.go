@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"teamdata/store/boltstore"
+	"teamdata/terminal"
 )
 
 func backupCommand() *cobra.Command {
@@ -29,8 +30,8 @@ the data file holds: keep it as you would keep that.`,
   teamdata backup - | gzip | ssh backup@example.com 'cat > teamdata.db.gz'`,
 		Args: exactly("the file to write, or - for stdout"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p := startProgress(cmd, "backing up "+from.data)
-			defer p.stop()
+			p := terminal.StartProgress(cmd, "backing up "+from.data)
+			defer p.Stop()
 			if args[0] == "-" {
 				return from.backupTo(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
@@ -73,7 +74,7 @@ func (s source) backup(ctx context.Context, to string, out io.Writer) error {
 
 // backupTo copies the data file to a stream.
 func (s source) backupTo(ctx context.Context, to, say io.Writer) error {
-	if out, ok := to.(*os.File); ok && isTerminal(out) {
+	if out, ok := to.(*os.File); ok && terminal.Is(out) {
 		return errors.New("a data file is nothing for a terminal; send stdout to a file or a program, or give a file in place of -")
 	}
 	folder, err := os.MkdirTemp("", "teamdata-backup-") // with mode 0700

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"teamdata/bench"
+	"teamdata/terminal"
 )
 
 func benchCommand() *cobra.Command {
@@ -37,7 +38,7 @@ has nothing else to do.`,
 			if list {
 				return listMeasurements(cmd.OutOrStdout())
 			}
-			c.Version, c.Progress, c.Terminal = version(), os.Stderr, isTerminal(os.Stderr)
+			c.Version, c.Progress, c.Terminal = version(), os.Stderr, terminal.Is(os.Stderr)
 			report, err := bench.Run(cmd.Context(), c)
 			switch {
 			case err != nil && cmd.Context().Err() != nil:

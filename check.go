@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"teamdata/store/boltstore"
+	"teamdata/terminal"
 )
 
 // maxFaults is how many faults check prints: a damaged file has them by the
@@ -40,7 +41,7 @@ func check(data string, out io.Writer) error {
 		return err
 	}
 	if faults > 0 {
-		return fmt.Errorf("data file %s is damaged: %d faults, of which at most %d are shown; put back a backup with: teamdata restore BACKUP --data %s", data, faults, maxFaults, shellWord(data))
+		return fmt.Errorf("data file %s is damaged: %d faults, of which at most %d are shown; put back a backup with: teamdata restore BACKUP --data %s", data, faults, maxFaults, terminal.ShellWord(data))
 	}
 	fmt.Fprintf(out, "data file %s is sound\n", data)
 	return nil

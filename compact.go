@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"teamdata/store/boltstore"
+	"teamdata/terminal"
 )
 
 func compactCommand() *cobra.Command {
@@ -22,9 +23,9 @@ for both. A sealed file needs no key.`,
 		Example: "  teamdata compact --data /var/lib/teamdata/teamdata.db",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p := startProgress(cmd, "compacting "+data)
-			before, after, err := boltstore.Compact(cmd.Context(), data, p.report)
-			p.stop()
+			p := terminal.StartProgress(cmd, "compacting "+data)
+			before, after, err := boltstore.Compact(cmd.Context(), data, p.Report)
+			p.Stop()
 			if errors.Is(err, context.Canceled) {
 				return fmt.Errorf("stopped before the end; data file %s is as it was", data)
 			}

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 
 	"teamdata/delivery/receiver"
 	"teamdata/server/localca"
+	"teamdata/terminal"
 )
 
 // exampleOrg is the fixture that the demo serves, a good first page to read
@@ -119,7 +119,7 @@ func (a *appliance) printTour(out io.Writer, parts example) {
 	keys, hook := parts.Orgs[0].APIKeys, parts.Orgs[0].Webhooks[0]
 	curl := func(key int, options, path string) string {
 		return fmt.Sprintf("  curl %s-w '\\n' -H 'Authorization: Bearer %s.%s' %s%s",
-			a.curlOptions(), keys[key].ID, keys[key].Secret, options, shellWord(a.base()+"/api/v1"+path))
+			a.curlOptions(), keys[key].ID, keys[key].Secret, options, terminal.ShellWord(a.base()+"/api/v1"+path))
 	}
 	fmt.Fprintf(out, `teamdata demo: an example org, on a temporary file that goes when you stop it
 
@@ -161,14 +161,4 @@ Standard Webhooks library:
 		curl(1, "-X POST -H 'Idempotency-Key: first-try' ", "/webhooks/"+hook.ID+"/test"),
 		curl(1, "-i ", "/members"),
 	)
-}
-
-// shellWord quotes a text for a shell if it needs that.
-func shellWord(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-:@%+,=", r))
-	}) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -13,6 +13,7 @@ import (
 
 	"teamdata/store/boltstore"
 	"teamdata/store/seal"
+	"teamdata/terminal"
 )
 
 // lookAtContents checks the file as check does, unless a server has it open.
@@ -25,7 +26,7 @@ func (d *doctor) lookAtContents(context.Context) {
 		d.ok("not looked at: the server has the file open")
 		return
 	}
-	d.sound = d.lookInto(d.Data, "teamdata restore BACKUP --data "+shellWord(d.Data))
+	d.sound = d.lookInto(d.Data, "teamdata restore BACKUP --data "+terminal.ShellWord(d.Data))
 }
 
 // lookInto checks a data file or a backup of one.

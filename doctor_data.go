@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"teamdata/terminal"
 )
 
 // lookAtServer asks the server that runs on the data file how it is.
@@ -89,6 +91,6 @@ func (d *doctor) openToOthers(what, path string, info fs.FileInfo, not fs.FileMo
 	if runtime.GOOS == "windows" || info.Mode().Perm()&not == 0 { // there are no such modes there
 		return false
 	}
-	d.problem("chmod 600 "+shellWord(path), "other users can open the %s %s: its mode is %04o", what, path, info.Mode().Perm())
+	d.problem("chmod 600 "+terminal.ShellWord(path), "other users can open the %s %s: its mode is %04o", what, path, info.Mode().Perm())
 	return true
 }

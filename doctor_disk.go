@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"teamdata/terminal"
 )
 
 const (
@@ -21,7 +23,7 @@ func (d *doctor) lookAtDisk(context.Context) {
 	took, err := syncTime(folder)
 	switch {
 	case err != nil:
-		d.problem("make it for this user, with mode 0700: mkdir -p -m 0700 "+shellWord(folder), "the folder can't be written: %v", err)
+		d.problem("make it for this user, with mode 0700: mkdir -p -m 0700 "+terminal.ShellWord(folder), "the folder can't be written: %v", err)
 		return
 	case took > slowSync:
 		d.warn("take a faster disk", "a synced write takes %s, and each change waits for one", took.Round(time.Microsecond))

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"teamdata/server/certificates"
+	"teamdata/terminal"
 )
 
 // renewBy is how long before the end a certificate is to be renewed.
@@ -106,7 +107,7 @@ func (d *doctor) lookAtBackups(context.Context) {
 		return
 	}
 	if _, err := syncTime(folder); err != nil {
-		d.problem("make it for this user: mkdir -p -m 0700 "+shellWord(d.BackupDir), "backups can't be written to %s: %v", d.BackupDir, err)
+		d.problem("make it for this user: mkdir -p -m 0700 "+terminal.ShellWord(d.BackupDir), "backups can't be written to %s: %v", d.BackupDir, err)
 		return
 	}
 	d.lookAtSpace("the backups' disk", folder, sizeOf(d.Data))

@@ -15,6 +15,7 @@ import (
 	"teamdata/admin/socket"
 	"teamdata/delivery/netguard"
 	"teamdata/server/clientaddr"
+	"teamdata/terminal"
 )
 
 // lookAtListeners tries each address that a flag of serve listens on.
@@ -61,7 +62,7 @@ func (d *doctor) tryUnix(ctx context.Context, flag, path string) {
 		}
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		d.problem("make it: mkdir -p "+shellWord(filepath.Dir(path)), "there is no folder for the socket %s", path)
+		d.problem("make it: mkdir -p "+terminal.ShellWord(filepath.Dir(path)), "there is no folder for the socket %s", path)
 		return
 	}
 	d.ok("--%s unix:%s has a folder", flag, path)

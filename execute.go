@@ -1,15 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"teamdata/admin/cli"
+	"teamdata/terminal"
 )
 
 // What the program ends with when something is wrong.
@@ -50,17 +49,5 @@ func eachCommand(cmd *cobra.Command, fn func(*cobra.Command)) {
 
 // cliConfig is what the operator's commands need.
 func cliConfig() cli.Config {
-	return cli.Config{Version: version(), DefaultData: defaultData, Connect: connectAdmin, Confirm: confirm, Width: widthOf}
-}
-
-// someColumns are taken for the width of a terminal that doesn't tell.
-const someColumns = 80
-
-// widthOf is how many columns there are to write in, 0 where it is no terminal.
-func widthOf(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok || !isTerminal(f) {
-		return 0
-	}
-	return cmp.Or(columnsOf(f), someColumns)
+	return cli.Config{Version: version(), DefaultData: defaultData, Connect: connectAdmin, Confirm: terminal.Confirm, Width: terminal.Width}
 }

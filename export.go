@@ -14,6 +14,7 @@ import (
 
 	"teamdata/store/boltstore"
 	"teamdata/store/fixture"
+	"teamdata/terminal"
 )
 
 func exportCommand() *cobra.Command {
@@ -43,9 +44,9 @@ secrets: keep it as you would keep a password file.`,
 			if x.to = "-"; len(args) > 0 {
 				x.to = args[0]
 			}
-			p := startProgress(cmd, "exporting "+x.data)
-			sum, err := x.run(cmd.Context(), cmd.OutOrStdout(), func(s fixture.Summary) { p.tell(counted(s)) })
-			p.stop()
+			p := terminal.StartProgress(cmd, "exporting "+x.data)
+			sum, err := x.run(cmd.Context(), cmd.OutOrStdout(), func(s fixture.Summary) { p.Tell(counted(s)) })
+			p.Stop()
 			if err != nil {
 				return err
 			}

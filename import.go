@@ -13,6 +13,7 @@ import (
 
 	"teamdata/store/boltstore"
 	"teamdata/store/fixture"
+	"teamdata/terminal"
 )
 
 func importCommand() *cobra.Command {
@@ -32,9 +33,9 @@ it is there. What it adds is told to no webhook, and in no audit log.`,
   gunzip < export.json.gz | teamdata import -`,
 		Args: exactly("the fixture, or - for stdin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p := startProgress(cmd, "importing "+args[0])
-			sum, sealed, err := importFixture(cmd.Context(), data, keyFile, args[0], func(s fixture.Summary) { p.tell(counted(s)) })
-			p.stop()
+			p := terminal.StartProgress(cmd, "importing "+args[0])
+			sum, sealed, err := importFixture(cmd.Context(), data, keyFile, args[0], func(s fixture.Summary) { p.Tell(counted(s)) })
+			p.Stop()
 			if err != nil {
 				return err
 			}

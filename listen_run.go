@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"teamdata/delivery/receiver"
+	"teamdata/terminal"
 )
 
 // listening is a running listen.
@@ -79,7 +80,7 @@ func (l *listening) count(e receiver.Event) {
 // inColour tells whether colours show: on a terminal, unless NO_COLOR is set.
 func inColour(out io.Writer) bool {
 	file, ok := out.(*os.File)
-	return ok && isTerminal(file) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return ok && terminal.Is(file) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
 // run receives until ctx is done or enough has come. What runs then is answered

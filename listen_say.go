@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"teamdata/delivery/receiver"
+	"teamdata/terminal"
 )
 
 // introduce says how to reach the receiver. Beside lines for scripts it goes to
@@ -52,7 +53,7 @@ func (l *listening) answers() string {
 func (l *listening) serveFlags() string {
 	flags := "--allow-endpoint-cidr " + l.cidr()
 	if l.caFile != "" {
-		return "--webhook-ca " + shellWord(l.caFile) + " " + flags
+		return "--webhook-ca " + terminal.ShellWord(l.caFile) + " " + flags
 	}
 	return flags + "   # and --webhook-ca FILE, if no public CA issued your certificate"
 }

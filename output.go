@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
 
 	"teamdata/store"
+	"teamdata/terminal"
 )
 
 // newLog writes text for people on a terminal and JSON for everything else, to
@@ -22,18 +22,16 @@ func newLog(level zerolog.Level) zerolog.Logger {
 	// they choose. What matters of it is kept with the attempt.
 	log.SetOutput(io.Discard)
 	var out io.Writer = os.Stderr
-	if isTerminal(os.Stderr) {
+	if terminal.Is(os.Stderr) {
 		out = zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly}
 	}
 	return zerolog.New(out).Level(level).With().Timestamp().Logger()
 }
 
-func isTerminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }
-
 // announce says where the appliance is and what to do next: in words on a
 // terminal, else as one line of the log.
 func (a *appliance) announce() {
-	if !isTerminal(os.Stdout) {
+	if !terminal.Is(os.Stdout) {
 		a.log.Info().Str("url", a.url()).Str("data", a.settings.Data).Str("caFile", a.caFile).Str("tls", a.tlsMode()).Str("version", version()).Msg("serving")
 		a.logFirstLink()
 		return
@@ -64,7 +62,7 @@ func (a *appliance) dataFlag() string {
 	if a.settings.Data == defaultData {
 		return ""
 	}
-	return " --data " + shellWord(a.settings.Data)
+	return " --data " + terminal.ShellWord(a.settings.Data)
 }
 
 func (a *appliance) tlsMode() string {
@@ -83,10 +81,10 @@ func (a *appliance) tlsMode() string {
 // curlOptions are the words that make curl find the server and trust it.
 func (a *appliance) curlOptions() (options string) {
 	if path, ok := strings.CutPrefix(a.url(), unixPrefix); ok {
-		options = "--unix-socket " + shellWord(path) + " "
+		options = "--unix-socket " + terminal.ShellWord(path) + " "
 	}
 	if a.caFile != "" {
-		options += "--cacert " + shellWord(a.caFile) + " "
+		options += "--cacert " + terminal.ShellWord(a.caFile) + " "
 	}
 	return options
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"teamdata/store/boltstore"
+	"teamdata/terminal"
 )
 
 func restoreCommand() *cobra.Command {
@@ -31,7 +32,7 @@ that the file had then.`,
 		Args: exactly("the backup, a file that teamdata backup has written"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := os.Stat(data); err == nil {
-				if err := confirm(cmd, yes, fmt.Sprintf("This replaces the data file %s with %s", data, args[0])); err != nil {
+				if err := terminal.Confirm(cmd, yes, fmt.Sprintf("This replaces the data file %s with %s", data, args[0])); err != nil {
 					return err
 				}
 			}
@@ -44,9 +45,9 @@ that the file had then.`,
 }
 
 func restore(cmd *cobra.Command, backup, data string) error {
-	p := startProgress(cmd, "restoring "+data)
+	p := terminal.StartProgress(cmd, "restoring "+data)
 	kept, err := boltstore.Restore(cmd.Context(), backup, data, time.Now())
-	p.stop()
+	p.Stop()
 	switch {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("stopped before the end; data file %s is as it was", data)

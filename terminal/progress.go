@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 // progressEvery is how often the line about long work is written anew.
 const progressEvery = time.Second
 
-// progress is a line on the terminal about work that takes longer than a moment:
+// Progress is a line on the terminal about work that takes longer than a moment:
 // how far it is, or how long it takes already.
-type progress struct {
+type Progress struct {
 	out     io.Writer
 	what    string
 	percent atomic.Int64 // below 0: unknown
@@ -24,12 +24,12 @@ type progress struct {
 	gone    chan struct{}
 }
 
-// startProgress shows what is being done until it is stopped; nothing where
+// StartProgress shows what is being done until it is stopped; nothing where
 // stderr is no terminal.
-func startProgress(cmd *cobra.Command, what string) *progress {
-	p := &progress{what: what, ended: make(chan struct{}), gone: make(chan struct{})}
+func StartProgress(cmd *cobra.Command, what string) *Progress {
+	p := &Progress{what: what, ended: make(chan struct{}), gone: make(chan struct{})}
 	p.percent.Store(-1)
-	if out, ok := cmd.ErrOrStderr().(*os.File); ok && isTerminal(out) {
+	if out, ok := cmd.ErrOrStderr().(*os.File); ok && Is(out) {
 		p.out = out
 		go p.show()
 	} else {
@@ -38,7 +38,7 @@ func startProgress(cmd *cobra.Command, what string) *progress {
 	return p
 }
 
-func (p *progress) show() {
+func (p *Progress) show() {
 	defer close(p.gone)
 	const clearLine = "\r\033[K"
 	tick := time.NewTicker(progressEvery)
@@ -54,7 +54,7 @@ func (p *progress) show() {
 	}
 }
 
-func (p *progress) far(since time.Duration) string {
+func (p *Progress) far(since time.Duration) string {
 	if done := p.done.Load(); done != nil {
 		return *done
 	}
@@ -64,13 +64,14 @@ func (p *progress) far(since time.Duration) string {
 	return since.Round(time.Second).String()
 }
 
-// report notes how much of the work is done.
-func (p *progress) report(done, total int64) { p.percent.Store(100 * done / max(total, 1)) }
+// Report notes how much of the work is done.
+func (p *Progress) Report(done, total int64) { p.percent.Store(100 * done / max(total, 1)) }
 
-// tell notes what is done, in words.
-func (p *progress) tell(done string) { p.done.Store(&done) }
+// Tell notes what is done, in words.
+func (p *Progress) Tell(done string) { p.done.Store(&done) }
 
-func (p *progress) stop() {
+// Stop takes the line away.
+func (p *Progress) Stop() {
 	close(p.ended)
 	<-p.gone
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bufio"
@@ -10,16 +10,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// confirm has a person type yes before what can't be taken back is done. what
+// Confirm has a person type yes before what can't be taken back is done. what
 // says it, as a sentence without its full stop. yes is the flag --yes, which a
 // script needs: there is nobody to ask.
-func confirm(cmd *cobra.Command, yes bool, what string) error {
+func Confirm(cmd *cobra.Command, yes bool, what string) error {
 	if yes {
 		return nil
 	}
 	nobody := fmt.Errorf("%s; say --yes to do it without being asked", what)
 	in, ok := cmd.InOrStdin().(*os.File)
-	if !ok || !isTerminal(in) {
+	if !ok || !Is(in) {
 		return nobody
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s. Type yes to go on: ", what)
