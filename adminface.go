@@ -20,19 +20,10 @@ type adminSocket struct {
 	listener net.Listener
 }
 
-// socketPath is where the socket of a data file is: beside it, unless it was put
-// elsewhere.
-func socketPath(path, data string) string {
-	if path != "" {
-		return path
-	}
-	return data + ".sock"
-}
-
 // openSocket binds the socket. The data file is open by then, so nobody else
 // serves it, and a socket that is there was left behind.
 func (a *appliance) openSocket() (err error) {
-	path := socketPath(a.settings.Socket, a.settings.Data)
+	path := socket.Path(a.settings.Socket, a.settings.Data)
 	a.socket.listener, err = socket.Listen(path, func(uid uint32) {
 		a.log.Warn().Uint32("uid", uid).Str("socket", path).Msg("another user was turned away from the admin socket")
 	})

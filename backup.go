@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"teamdata/admin/socket"
 	"teamdata/store/boltstore"
 	"teamdata/terminal"
 )
@@ -56,7 +57,7 @@ func backup(ctx context.Context, data, to string, out io.Writer) error {
 func (s source) backup(ctx context.Context, to string, out io.Writer) error {
 	err := boltstore.BackupFile(ctx, s.data, to)
 	if errors.Is(err, boltstore.ErrInUse) {
-		err = backupFromServer(ctx, err, socketPath(s.socket, s.data), to)
+		err = backupFromServer(ctx, err, socket.Path(s.socket, s.data), to)
 	}
 	if errors.Is(err, context.Canceled) {
 		return errors.New("stopped before the end; nothing is left of it")

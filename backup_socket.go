@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"teamdata/admin/socket"
 	"teamdata/store/boltstore"
 )
 
@@ -19,29 +20,29 @@ const (
 
 // backupFromServer has the server that holds the lock on the data file send a
 // backup. inUse is told where no server listens on the socket.
-func backupFromServer(ctx context.Context, inUse error, socket, to string) error {
+func backupFromServer(ctx context.Context, inUse error, path, to string) error {
 	ctx, cancel := context.WithTimeout(ctx, backupTimeout)
 	defer cancel()
-	c, listens, err := connectSocket(ctx, socket)
+	client, err := socket.Client(ctx, path)
 	switch {
 	case err != nil:
 		return err
-	case !listens:
-		return fmt.Errorf("%w; if that is a server, name its socket with --socket: nobody listens on %s", inUse, socket)
+	case client == nil:
+		return fmt.Errorf("%w; if that is a server, name its socket with --socket: nobody listens on %s", inUse, path)
 	}
-	defer c.Close()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Base+"/admin/v1/backup", nil)
+	defer client.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, socket.Base+"/admin/v1/backup", nil)
 	if err != nil {
 		return err
 	}
-	answer, err := c.Client.Do(request)
+	answer, err := client.Do(request)
 	if err != nil {
-		return fmt.Errorf("the server on %s sends no backup: %w", socket, err)
+		return fmt.Errorf("the server on %s sends no backup: %w", path, err)
 	}
 	defer answer.Body.Close()
 	size, err := strconv.ParseInt(answer.Header.Get(backupSizeHeader), 10, 64)
 	if answer.StatusCode != http.StatusOK || err != nil {
-		return fmt.Errorf("the server on %s sends no backup: it answered %s%s", socket, answer.Status, reasonIn(answer.Body))
+		return fmt.Errorf("the server on %s sends no backup: it answered %s%s", path, answer.Status, reasonIn(answer.Body))
 	}
 	return boltstore.ReceiveBackup(ctx, answer.Body, size, to)
 }

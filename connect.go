@@ -5,14 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"teamdata/admin/cli"
@@ -27,40 +25,22 @@ func connectAdmin(ctx context.Context, t cli.Target) (cli.Connection, error) {
 	if t.Server != "" {
 		return connectServer(t)
 	}
-	path := socketPath(t.Socket, t.Data)
-	c, listens, err := connectSocket(ctx, path)
-	if listens || err != nil {
-		return c, err
+	path := socket.Path(t.Socket, t.Data)
+	switch client, err := socket.Client(ctx, path); {
+	case err != nil:
+		return cli.Connection{}, err
+	case client != nil:
+		return connection(client, socket.Base), nil
 	}
-	c, err = connectFile(t)
+	c, err := connectFile(t)
 	if !errors.Is(err, boltstore.ErrInUse) {
 		return c, err
 	}
 	// A server may have started between the two looks.
-	if c, listens, socketErr := connectSocket(ctx, path); listens {
-		return c, socketErr
+	if client, _ := socket.Client(ctx, path); client != nil {
+		return connection(client, socket.Base), nil
 	}
 	return c, fmt.Errorf("%w; if that is a server, name its socket with --socket: nobody listens on %s", err, path)
-}
-
-// connectSocket connects to a server on this machine, if one listens there. The
-// socket of one that was killed stays behind, and nobody listens on it.
-func connectSocket(ctx context.Context, path string) (c cli.Connection, listens bool, err error) {
-	conn, err := socket.Dial(ctx, path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
-		return c, false, nil
-	case errors.Is(err, fs.ErrPermission):
-		return c, false, fmt.Errorf("socket %s belongs to another user; run this as the user who runs the server, or as root", path)
-	case err != nil:
-		return c, false, fmt.Errorf("socket %s: %w; name the server's with --socket", path, err)
-	}
-	conn.Close()
-	transport := &http.Transport{
-		DialContext:  func(ctx context.Context, _, _ string) (net.Conn, error) { return socket.Dial(ctx, path) },
-		MaxIdleConns: 1, IdleConnTimeout: time.Minute,
-	}
-	return connection("http://teamdata", transport), true, nil
 }
 
 // connectServer connects to a server elsewhere, with an operator token.
@@ -83,18 +63,15 @@ func connectServer(t cli.Target) (c cli.Connection, err error) {
 		DialContext:     (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 		MaxIdleConns:    1, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second,
 	}
-	c = connection(base, transport)
-	c.Client.Transport = bearer{token, transport}
-	return c, nil
-}
-
-func connection(base string, transport *http.Transport) cli.Connection {
 	client := &http.Client{
-		Transport:     transport,
+		Transport:     bearer{transport, token},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	end := func() error { transport.CloseIdleConnections(); return nil }
-	return cli.Connection{Client: client, Base: base, Close: end}
+	return connection(client, base), nil
+}
+
+func connection(client *http.Client, base string) cli.Connection {
+	return cli.Connection{Client: client, Base: base, Close: func() error { client.CloseIdleConnections(); return nil }}
 }
 
 // serverURL is the URL without a slash at its end. A token goes over HTTPS, or
@@ -134,12 +111,12 @@ func operatorToken(file string) (string, error) {
 
 // bearer sends a token with each request.
 type bearer struct {
+	*http.Transport
 	token string
-	next  http.RoundTripper
 }
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.token)
-	return b.next.RoundTrip(r)
+	return b.Transport.RoundTrip(r)
 }

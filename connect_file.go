@@ -16,6 +16,7 @@ import (
 
 	"teamdata/admin"
 	"teamdata/admin/cli"
+	"teamdata/admin/socket"
 	"teamdata/store/boltstore"
 )
 
@@ -23,7 +24,7 @@ import (
 // this process. What is to be sent waits in the file for the next server.
 func connectFile(t cli.Target) (c cli.Connection, err error) {
 	if _, err := os.Stat(t.Data); errors.Is(err, fs.ErrNotExist) && !t.Make {
-		return c, fmt.Errorf("there is no data file %s, and no server listens on %s; name another with --data, or make it with its first org: teamdata org create --name NAME", t.Data, socketPath(t.Socket, t.Data))
+		return c, fmt.Errorf("there is no data file %s, and no server listens on %s; name another with --data, or make it with its first org: teamdata org create --name NAME", t.Data, socket.Path(t.Socket, t.Data))
 	}
 	o, err := sealedWith(t.SealKeyFile)
 	if err != nil {

@@ -13,24 +13,25 @@ import (
 	"strings"
 	"time"
 
+	"teamdata/admin/socket"
 	"teamdata/terminal"
 )
 
 // lookAtServer asks the server that runs on the data file how it is.
 func (d *doctor) lookAtServer(ctx context.Context) {
-	path := socketPath(d.Socket, d.Data)
-	c, listens, err := connectSocket(ctx, path)
+	path := socket.Path(d.Socket, d.Data)
+	client, err := socket.Client(ctx, path)
 	switch {
 	case err != nil:
 		d.refused(err)
 		return
-	case !listens:
+	case client == nil:
 		d.ok("none runs on %s", path)
 		return
 	}
-	defer c.Close()
+	defer client.CloseIdleConnections()
 	d.served = true
-	status, err := askStatus(ctx, c.Client, c.Base)
+	status, err := askStatus(ctx, client)
 	if err != nil {
 		d.problem("see its log", "on %s: %v", path, err)
 		return
@@ -54,8 +55,8 @@ type serverStatus struct {
 	Certificates []struct{ Name, LastError string }
 }
 
-func askStatus(ctx context.Context, client *http.Client, base string) (s serverStatus, err error) {
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/admin/v1/status", nil)
+func askStatus(ctx context.Context, client *http.Client) (s serverStatus, err error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, socket.Base+"/admin/v1/status", nil)
 	if err != nil {
 		return s, err
 	}

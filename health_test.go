@@ -47,7 +47,7 @@ func socketClient(data string) *http.Client {
 	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return socket.Dial(ctx, socketPath("", data))
+			return socket.Dial(ctx, socket.Path("", data))
 		},
 	}}
 }

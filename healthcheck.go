@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"teamdata/admin/socket"
 	"teamdata/server"
 )
 
@@ -102,12 +103,12 @@ func (q *healthQuestion) connect(ctx context.Context) (client *http.Client, base
 	if q.url != "" {
 		return q.connectURL()
 	}
-	path := socketPath(q.socket, q.data)
-	c, listens, err := connectSocket(ctx, path)
-	if err == nil && !listens {
+	path := socket.Path(q.socket, q.data)
+	client, err = socket.Client(ctx, path)
+	if err == nil && client == nil {
 		err = fmt.Errorf("no server listens on %s; start it with teamdata serve, or name its socket with --socket", path)
 	}
-	return c.Client, c.Base, err
+	return client, socket.Base, err
 }
 
 func (q *healthQuestion) connectURL() (*http.Client, string, error) {
@@ -119,9 +120,12 @@ func (q *healthQuestion) connectURL() (*http.Client, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	transport := &http.Transport{
-		Proxy:           http.ProxyFromEnvironment,
-		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+	client := &http.Client{
+		Transport: &http.Transport{
+			Proxy:           http.ProxyFromEnvironment,
+			TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return connection(strings.TrimRight(q.url, "/"), transport).Client, strings.TrimRight(q.url, "/"), nil
+	return client, strings.TrimRight(q.url, "/"), nil
 }

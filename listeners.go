@@ -34,7 +34,7 @@ func (s *settings) checkListen() error {
 		return errors.New("--proxy-protocol needs --trusted-proxies, the proxies that may connect, such as loopback or 10.0.0.7")
 	case isUnix && path == "":
 		return errors.New("--listen unix: lacks the path of the socket, such as unix:/run/teamdata/http.sock")
-	case isUnix && path == socketPath(s.Socket, s.Data):
+	case isUnix && path == socket.Path(s.Socket, s.Data):
 		return fmt.Errorf("%s is the socket of the admin API; choose another path with --listen", path)
 	case isUnix && s.SMTPURL != "" && s.PublicURL == "":
 		return errors.New("--smtp-url on a Unix socket needs --public-url, for the links in mail")

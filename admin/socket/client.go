@@ -1,0 +1,48 @@
+package socket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+// Path is where the socket of a data file is: beside it, unless it was put
+// elsewhere.
+func Path(elsewhere, data string) string {
+	if elsewhere != "" {
+		return elsewhere
+	}
+	return data + ".sock"
+}
+
+// Base is before the paths that a [Client] asks for: the host of a socket has no
+// name.
+const Base = "http://teamdata"
+
+// Client is a client of the server that listens on the socket at path; nil if none
+// does: the socket of a server that was killed stays behind. It follows no
+// redirect. End its use with CloseIdleConnections.
+func Client(ctx context.Context, path string) (*http.Client, error) {
+	conn, err := Dial(ctx, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
+		return nil, nil
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("socket %s belongs to another user; run this as the user who runs the server, or as root", path)
+	case err != nil:
+		return nil, fmt.Errorf("socket %s: %w; name the server's with --socket", path, err)
+	}
+	conn.Close()
+	return &http.Client{
+		Transport: &http.Transport{
+			DialContext:  func(ctx context.Context, _, _ string) (net.Conn, error) { return Dial(ctx, path) },
+			MaxIdleConns: 1, IdleConnTimeout: time.Minute,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, nil
+}
