@@ -59,6 +59,8 @@ var mayImport = map[string][]string{
 	"delivery/signature": {},
 	"delivery/wheel":     {},
 
+	"datafile": {"teamdata/admin/socket", "teamdata/newfile", "teamdata/store", "teamdata/store/boltstore", "teamdata/store/fixture", "teamdata/store/seal", "teamdata/terminal"},
+	"newfile":  {},
 	"terminal": {"github.com/mattn/go-isatty", "github.com/spf13/cobra", "golang.org/x/sys/unix"},
 }
 

@@ -17,6 +17,7 @@ import (
 	"teamdata/admin"
 	"teamdata/admin/cli"
 	"teamdata/admin/socket"
+	"teamdata/datafile"
 	"teamdata/store/boltstore"
 )
 
@@ -26,7 +27,7 @@ func connectFile(t cli.Target) (c cli.Connection, err error) {
 	if _, err := os.Stat(t.Data); errors.Is(err, fs.ErrNotExist) && !t.Make {
 		return c, fmt.Errorf("there is no data file %s, and no server listens on %s; name another with --data, or make it with its first org: teamdata org create --name NAME", t.Data, socket.Path(t.Socket, t.Data))
 	}
-	o, err := sealedWith(t.SealKeyFile)
+	o, err := datafile.Options(t.SealKeyFile)
 	if err != nil {
 		return c, err
 	}
@@ -35,10 +36,10 @@ func connectFile(t cli.Target) (c cli.Connection, err error) {
 		return c, err
 	}
 	if s.SealedNow() {
-		fmt.Fprintln(os.Stderr, toldSealed)
+		fmt.Fprintln(os.Stderr, datafile.Sealed)
 	}
 	if from, kept := s.MigratedFrom(); from > 0 {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", toldMigrated, kept)
+		fmt.Fprintf(os.Stderr, "%s: %s\n", datafile.Migrated, kept)
 	}
 	var queued atomic.Bool
 	s.OnDue(func(uint64, time.Time) { queued.Store(true) })

@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/delivery/receiver"
+	"teamdata/newfile"
 	"teamdata/server/localca"
 	"teamdata/terminal"
 )
@@ -111,7 +112,7 @@ func serveWithOwnCA(handler http.Handler, caFile string) (url string, stop func(
 	}
 	web := webFor(handler, config, 0)
 	go serveWeb(web, l)
-	return "https://" + l.Addr().String() + "/hook", web.Close, writeWhole(caFile, ca.CertificatePEM(), 0o600)
+	return "https://" + l.Addr().String() + "/hook", web.Close, newfile.Write(caFile, ca.CertificatePEM(), 0o600)
 }
 
 // printTour prints commands that work when they are pasted.

@@ -31,28 +31,6 @@ func TestImportFromAPipe(t *testing.T) {
 	holdsOnly(t, folder, "a.db")
 }
 
-// A seed may come from a pipe as well, such as a shell's <(…).
-func TestSeedFromAPipe(t *testing.T) {
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		write.Write(exampleOrg)
-		write.Close()
-	}()
-	defer read.Close()
-	file, err := openInput(context.Background(), fmt.Sprintf("/dev/fd/%d", read.Fd()), filepath.Join(t.TempDir(), "a.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	spooled := make([]byte, len(exampleOrg)+1)
-	if n, _ := file.ReadAt(spooled, 0); string(spooled[:n]) != string(exampleOrg) {
-		t.Errorf("%d bytes were spooled", n)
-	}
-}
-
 // Killed at random moments of an import, the data file is what it was, or has
 // all of the fixture.
 func TestImportKilledAtRandom(t *testing.T) {

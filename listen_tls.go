@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"teamdata/newfile"
 	"teamdata/server/localca"
 )
 
@@ -79,7 +80,7 @@ func keptCA(folder string, now time.Time) (ca *localca.CA, caFile string, err er
 	if err != nil {
 		return nil, "", err
 	}
-	return ca, caFile, writeWhole(caFile, ca.CertificatePEM(), 0o600)
+	return ca, caFile, newfile.Write(caFile, ca.CertificatePEM(), 0o600)
 }
 
 func readCA(keyFile string) (*localca.CA, error) {
@@ -102,7 +103,7 @@ func makeCA(keyFile string, now time.Time) error {
 	}
 	temp := fmt.Sprintf("%s.%d", keyFile, os.Getpid())
 	defer os.Remove(temp)
-	if err := writeWhole(temp, ca.PEM(), 0o600); err != nil {
+	if err := newfile.Write(temp, ca.PEM(), 0o600); err != nil {
 		return err
 	}
 	if err := os.Link(temp, keyFile); !errors.Is(err, fs.ErrExist) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/newfile"
 	"teamdata/server/localca"
 )
 
@@ -52,7 +53,7 @@ func TestModeOfTLSKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := filepath.Join(t.TempDir(), "both.pem")
-	if err := writeWhole(key, both, 0o604); err != nil {
+	if err := newfile.Write(key, both, 0o604); err != nil {
 		t.Fatal(err)
 	}
 	p := serveProcess(t, filepath.Join(t.TempDir(), "teamdata.db"), "--tls-cert", key, "--tls-key", key)

@@ -8,14 +8,14 @@ import (
 	"net"
 	"syscall"
 
+	"teamdata/datafile"
 	"teamdata/store"
 	"teamdata/store/boltstore"
-	"teamdata/store/seal"
 )
 
 // open opens the data file, sealed if there is a key for it.
 func (a *appliance) open() error {
-	o, err := sealedWith(a.settings.SealKeyFile)
+	o, err := datafile.Options(a.settings.SealKeyFile)
 	if err != nil {
 		return err
 	}
@@ -23,30 +23,12 @@ func (a *appliance) open() error {
 		return err
 	}
 	if a.store.SealedNow() {
-		a.log.Warn().Str("sealKeyFile", a.settings.SealKeyFile).Msg(toldSealed)
+		a.log.Warn().Str("sealKeyFile", a.settings.SealKeyFile).Msg(datafile.Sealed)
 	}
 	if from, kept := a.store.MigratedFrom(); from > 0 {
-		a.log.Warn().Uint64("fromSchema", from).Str("copy", kept).Msg(toldMigrated)
+		a.log.Warn().Uint64("fromSchema", from).Str("copy", kept).Msg(datafile.Migrated)
 	}
 	return nil
-}
-
-const toldMigrated = "the data file is of a newer schema from now on, which the teamdata before can't read; " +
-	"to go back to that, put back the copy with: teamdata restore; delete the copy once you won't go back"
-
-const toldSealed = "the data file is sealed from now on, and opens with this key alone: " +
-	"keep a copy of the key, apart from the backups; secrets written before may still be in free pages of the file, and are in older backups"
-
-// sealedWith are the options that a data file is opened with, sealed if there is
-// a key file.
-func sealedWith(keyFile string) (o boltstore.Options, err error) {
-	if keyFile == "" {
-		return o, nil
-	}
-	if o.Sealer, err = seal.ReadKeyFile(keyFile); err != nil {
-		return o, fmt.Errorf("--seal-key-file: %w", err)
-	}
-	return o, nil
 }
 
 func listen(address string) (net.Listener, error) {
@@ -87,7 +69,7 @@ func (a *appliance) fill(ctx context.Context) error {
 	if err := a.store.Close(); err != nil {
 		return err
 	}
-	sum, _, err := importFixture(ctx, a.settings.Data, a.settings.SealKeyFile, a.settings.Seed, nil)
+	sum, _, err := datafile.Import(ctx, a.settings.Data, a.settings.SealKeyFile, a.settings.Seed, nil)
 	if err != nil {
 		return fmt.Errorf("--seed: %w", err)
 	}

@@ -2,12 +2,11 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
+
+	"teamdata/newfile"
 )
 
 // url is where the server listens: where a client on this machine reaches it, or
@@ -49,22 +48,8 @@ func writeReadyFile(file, url, caFile string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeWhole(file, append(ready, '\n'), 0o644); err != nil {
+	if err := newfile.Write(file, append(ready, '\n'), 0o644); err != nil {
 		return fmt.Errorf("--ready-file: %w", err)
 	}
 	return nil
-}
-
-// writeWhole writes a file so that nobody ever sees half of it.
-func writeWhole(path string, content []byte, mode fs.FileMode) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name()) // does nothing once it has its place
-	_, err = temp.Write(content)
-	if err = errors.Join(err, temp.Chmod(mode), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"teamdata/newfile"
 	"teamdata/server/certificates"
 	"teamdata/server/localca"
 )
@@ -53,7 +54,7 @@ func (a *appliance) localCA(ctx context.Context) (*certificates.Local, error) {
 	name, _ := os.Hostname() // without a name of its own the machine is still localhost
 	return certificates.NewLocal(ctx, a.store, certificates.LocalConfig{
 		Hosts: localca.LocalHosts(name), Log: a.log,
-		Trusted: func(caPEM []byte) error { return writeWhole(file, caPEM, 0o644) },
+		Trusted: func(caPEM []byte) error { return newfile.Write(file, caPEM, 0o644) },
 	})
 }
 

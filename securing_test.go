@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/newfile"
 	"teamdata/server/certificates/acmetest"
 	"teamdata/server/localca"
 )
@@ -147,7 +148,7 @@ func TestServeOwnCertificate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := writeWhole(both, text, 0o600); err != nil {
+		if err := newfile.Write(both, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
