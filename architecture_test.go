@@ -18,6 +18,8 @@ import (
 var mayImport = map[string][]string{
 	".": {"*"},
 
+	"appliance": {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/datafile", "teamdata/delivery", "teamdata/delivery/", "teamdata/newfile", "teamdata/observe", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/boltstore", "teamdata/terminal", "github.com/rs/zerolog"},
+
 	"bench": {"teamdata/store", "teamdata/store/boltstore", "teamdata/server/localca", "teamdata/delivery/signature"},
 
 	"examples/ingest":     {},
@@ -53,13 +55,14 @@ var mayImport = map[string][]string{
 	"observe": {"github.com/prometheus/client_golang/prometheus"},
 
 	"delivery":           {"teamdata/store", "teamdata/delivery/", "github.com/rs/zerolog"},
-	"delivery/mail":      {"github.com/wneessen/go-mail"},
+	"delivery/mail":      {"teamdata/delivery/netguard", "github.com/wneessen/go-mail"},
 	"delivery/netguard":  {"code.dny.dev/ssrf"},
 	"delivery/receiver":  {"github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"delivery/signature": {},
 	"delivery/wheel":     {},
 
 	"datafile": {"teamdata/admin/socket", "teamdata/newfile", "teamdata/store", "teamdata/store/boltstore", "teamdata/store/fixture", "teamdata/store/seal", "teamdata/terminal"},
+	"doctor":   {"teamdata/admin/socket", "teamdata/appliance", "teamdata/delivery/mail", "teamdata/delivery/netguard", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store/boltstore", "teamdata/store/seal", "teamdata/terminal", "github.com/rs/zerolog", "github.com/spf13/pflag", "go.etcd.io/bbolt", "golang.org/x/sys/unix"},
 	"newfile":  {},
 	"terminal": {"github.com/mattn/go-isatty", "github.com/spf13/cobra", "golang.org/x/sys/unix"},
 }

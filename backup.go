@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"teamdata/appliance"
 	"teamdata/datafile"
 	"teamdata/terminal"
 )
@@ -31,7 +32,7 @@ the data file holds: keep it as you would keep that.`,
 			return from.Backup(cmd.Context(), args[0], cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&from.Data, "data", defaultData, "the data `file`")
+	cmd.Flags().StringVar(&from.Data, "data", appliance.DefaultData, "the data `file`")
 	cmd.Flags().StringVar(&from.Socket, "socket", "", "the Unix `socket` of the server that has it open; default: beside the data file")
 	return cmd
 }

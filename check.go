@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"teamdata/appliance"
 	"teamdata/store/boltstore"
 	"teamdata/terminal"
 )
@@ -26,7 +27,7 @@ changes nothing. It exits with 1 when it finds something.`,
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return check(data, cmd.OutOrStdout()) },
 	}
-	cmd.Flags().StringVar(&data, "data", defaultData, "the data `file`")
+	cmd.Flags().StringVar(&data, "data", appliance.DefaultData, "the data `file`")
 	return cmd
 }
 

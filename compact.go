@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"teamdata/appliance"
 	"teamdata/store/boltstore"
 	"teamdata/terminal"
 )
@@ -36,6 +37,6 @@ for both. A sealed file needs no key.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&data, "data", defaultData, "the data `file`")
+	cmd.Flags().StringVar(&data, "data", appliance.DefaultData, "the data `file`")
 	return cmd
 }

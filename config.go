@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"teamdata/appliance"
 )
 
 // setting is a flag of serve, and what it stands at.
@@ -23,7 +25,7 @@ type setting struct {
 // configuration is what serve would be run with, and what is wrong with it so
 // far.
 type configuration struct {
-	settings settings
+	settings appliance.Settings
 	list     []setting
 	faults   []error
 }
@@ -50,7 +52,7 @@ It takes the flags of serve. Secrets are not shown.`,
 			return c.print(cmd.OutOrStdout(), asJSON)
 		},
 	}
-	c.settings.bind(cmd)
+	bindSettings(cmd.Flags(), &c.settings)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(configCheckCommand(&c))
 	return cmd

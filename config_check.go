@@ -13,9 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"teamdata/delivery/mail"
-	"teamdata/delivery/netguard"
-	"teamdata/server/clientaddr"
 	"teamdata/store/strictjson"
 )
 
@@ -31,12 +28,12 @@ something.`,
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.check(cmd.OutOrStdout()) },
 	}
-	c.settings.bind(cmd)
+	bindSettings(cmd.Flags(), &c.settings)
 	return cmd
 }
 
 func (c *configuration) check(out io.Writer) error {
-	faults := append(unknownNames(), slices.Concat(c.faults, c.settings.faults())...)
+	faults := append(unknownNames(), slices.Concat(c.faults, c.settings.Faults())...)
 	for _, fault := range faults {
 		fmt.Fprintln(out, fault)
 	}
@@ -45,26 +42,6 @@ func (c *configuration) check(out io.Writer) error {
 	}
 	_, err := fmt.Fprintln(out, "the settings are in order")
 	return err
-}
-
-// faults are why serve would refuse the settings, as far as they say so by
-// themselves.
-func (s *settings) faults() (faults []error) {
-	add := func(flag string, err error) {
-		if err != nil {
-			faults = append(faults, fmt.Errorf("%s%w", flag, err))
-		}
-	}
-	add("", s.check())
-	_, err := clientaddr.Parse(s.TrustedProxies)
-	add("--trusted-proxies: ", err)
-	_, err = netguard.ParseCIDRs(s.AllowEndpointCIDR)
-	add("--allow-endpoint-cidr: ", err)
-	if s.SMTPURL != "" && s.MailFrom != "" {
-		_, err = mail.New(mail.Config{URL: s.SMTPURL, From: s.MailFrom, SettingsURL: cmp.Or(s.PublicURL, "https://localhost")})
-		add("", err)
-	}
-	return faults
 }
 
 // unknownNames are the TEAMDATA_ names in the environment that no command knows,

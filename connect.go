@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"strings"
@@ -15,6 +14,8 @@ import (
 
 	"teamdata/admin/cli"
 	"teamdata/admin/socket"
+	"teamdata/appliance"
+	"teamdata/delivery/netguard"
 	"teamdata/store/boltstore"
 )
 
@@ -53,7 +54,7 @@ func connectServer(t cli.Target) (c cli.Connection, err error) {
 	if err != nil {
 		return c, err
 	}
-	roots, err := rootsWith("--ca-file", t.CAFile)
+	roots, err := appliance.Roots("--ca-file", t.CAFile)
 	if err != nil {
 		return c, err
 	}
@@ -81,15 +82,10 @@ func serverURL(text string) (string, error) {
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
 		return "", fmt.Errorf("--server %q is not the URL of a server, such as https://data.example.com", text)
 	}
-	if u.Scheme == "http" && !isLoopback(u.Hostname()) {
+	if u.Scheme == "http" && !netguard.IsLoopback(u.Hostname()) {
 		return "", fmt.Errorf("--server %s: the operator token can't go over plain HTTP; use https://", text)
 	}
 	return strings.TrimRight(u.String(), "/"), nil
-}
-
-func isLoopback(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
 // operatorToken reads the token from a file, or from the environment.

@@ -17,6 +17,7 @@ import (
 	"teamdata/admin"
 	"teamdata/admin/cli"
 	"teamdata/admin/socket"
+	"teamdata/appliance"
 	"teamdata/datafile"
 	"teamdata/store/boltstore"
 )
@@ -49,7 +50,7 @@ func connectFile(t cli.Target) (c cli.Connection, err error) {
 		}
 		return s.Close()
 	}
-	client := &http.Client{Transport: inProcess{newAdmin(s, admin.Config{Log: zerolog.Nop(), LinkURL: linkURL(t.PublicURL)}, func(*admin.Status) {}).Local()}}
+	client := &http.Client{Transport: inProcess{appliance.NewAdmin(s, admin.Config{Version: version(), Log: zerolog.Nop(), LinkURL: appliance.LinkURL(t.PublicURL)}, func(*admin.Status) {}).Local()}}
 	return cli.Connection{Client: client, Base: "http://teamdata", Close: end}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/admin"
+	"teamdata/appliance"
 	"teamdata/store/boltstore"
 )
 
@@ -22,7 +23,7 @@ func TestInProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	handler := newAdmin(s, admin.Config{Log: zerolog.Nop()}, func(*admin.Status) {}).Local()
+	handler := appliance.NewAdmin(s, admin.Config{Log: zerolog.Nop()}, func(*admin.Status) {}).Local()
 	network := httptest.NewServer(handler)
 	t.Cleanup(network.Close)
 	here := &http.Client{Transport: inProcess{handler}}

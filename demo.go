@@ -17,6 +17,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/appliance"
 	"teamdata/delivery/receiver"
 	"teamdata/newfile"
 	"teamdata/server/localca"
@@ -39,8 +40,8 @@ type example struct {
 
 // serveDemo runs the appliance on a temporary file with the example org, whose
 // endpoint is a receiver of its own, and prints what to try.
-func serveDemo(ctx context.Context, s settings, out io.Writer, log zerolog.Logger) (err error) {
-	if s.Data != defaultData || s.Seed != "" {
+func serveDemo(ctx context.Context, s appliance.Settings, out io.Writer, log zerolog.Logger) (err error) {
+	if s.Data != appliance.DefaultData || s.Seed != "" {
 		return errors.New("--demo brings its own data; leave out --data and --seed")
 	}
 	folder, err := os.MkdirTemp("", "teamdata-demo-")
@@ -71,16 +72,16 @@ func serveDemo(ctx context.Context, s settings, out io.Writer, log zerolog.Logge
 	if err != nil {
 		return err
 	}
-	a.printTour(out, parts)
-	return a.run(ctx)
+	printTour(a, s.Data, out, parts)
+	return a.Run(ctx)
 }
 
 // startSomewhere starts the appliance, on a free port if its own is taken.
-func startSomewhere(ctx context.Context, s settings, log zerolog.Logger) (*appliance, error) {
-	a, err := start(ctx, s, log)
-	if errors.Is(err, syscall.EADDRINUSE) && s.Listen == defaultListen {
+func startSomewhere(ctx context.Context, s appliance.Settings, log zerolog.Logger) (*appliance.Appliance, error) {
+	a, err := appliance.Start(ctx, s, log)
+	if errors.Is(err, syscall.EADDRINUSE) && s.Listen == appliance.DefaultListen {
 		s.Listen = "127.0.0.1:0"
-		return start(ctx, s, log)
+		return appliance.Start(ctx, s, log)
 	}
 	return a, err
 }
@@ -116,11 +117,11 @@ func serveWithOwnCA(handler http.Handler, caFile string) (url string, stop func(
 }
 
 // printTour prints commands that work when they are pasted.
-func (a *appliance) printTour(out io.Writer, parts example) {
+func printTour(a *appliance.Appliance, data string, out io.Writer, parts example) {
 	keys, hook := parts.Orgs[0].APIKeys, parts.Orgs[0].Webhooks[0]
 	curl := func(key int, options, path string) string {
 		return fmt.Sprintf("  curl %s-w '\\n' -H 'Authorization: Bearer %s.%s' %s%s",
-			a.curlOptions(), keys[key].ID, keys[key].Secret, options, terminal.ShellWord(a.base()+"/api/v1"+path))
+			a.CurlOptions(), keys[key].ID, keys[key].Secret, options, terminal.ShellWord(a.Base()+"/api/v1"+path))
 	}
 	fmt.Fprintf(out, `teamdata demo: an example org, on a temporary file that goes when you stop it
 
@@ -155,7 +156,7 @@ Stop with Ctrl-C. Events that the built-in receiver gets, verified with the
 Standard Webhooks library:
 
 `,
-		a.base(), a.settingsURL(), a.settings.Data, a.firstLink(),
+		a.Base(), a.SettingsURL(), data, a.FirstLink(),
 		curl(0, "", "/members?limit=2"),
 		curl(0, "", "/audit-log?limit=5"),
 		curl(0, "", "/assistant/instructions"),

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"teamdata/doctor"
 )
 
 // On a file system in memory, and one that is full, the doctor says so.
@@ -17,15 +19,10 @@ func TestDoctorOfFileSystem(t *testing.T) {
 	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
 	args := []string{"--data", filepath.Join(disk, "teamdata.db")}
 	list := examined(t, args...)
-	finds(t, list, "disk", stateWarning, "in memory")
-	finds(t, list, "disk", stateWarning, "1 MiB are free|2 MiB are free")
+	finds(t, list, "disk", doctor.Warning, "in memory")
+	finds(t, list, "disk", doctor.Warning, "1 MiB are free|2 MiB are free")
 	if err := os.WriteFile(filepath.Join(disk, "ballast"), make([]byte, 3<<19), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	finds(t, examined(t, args...), "disk", stateProblem, "is full: 512 KiB are free")
-	for kind, state := range map[string]string{fsNetwork: stateWarning, fsLayer: stateWarning, "": stateOK} {
-		var d doctor
-		d.lookAtFileSystem(kind)
-		finds(t, d.list, "", state, ".")
-	}
+	finds(t, examined(t, args...), "disk", doctor.Problem, "is full: 512 KiB are free")
 }

@@ -15,17 +15,17 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"teamdata/server/certificates/acmetest"
+	"teamdata/doctor"
 	"teamdata/server/localca"
 	"teamdata/store/boltstore"
 )
 
 // examined is what the program's doctor finds.
-func examined(t *testing.T, args ...string) (list []finding) {
+func examined(t *testing.T, args ...string) (list []doctor.Finding) {
 	t.Helper()
 	out, err := run(t, append([]string{"doctor", "--json", "--listen", "127.0.0.1:0"}, args...)...)
 	var told struct {
-		Findings []finding
+		Findings []doctor.Finding
 		Problems int
 	}
 	if e := json.NewDecoder(strings.NewReader(out)).Decode(&told); e != nil {
@@ -38,7 +38,7 @@ func examined(t *testing.T, args ...string) (list []finding) {
 }
 
 // finds wants one finding of a check, whose text and mend match.
-func finds(t *testing.T, list []finding, check, state, text string) {
+func finds(t *testing.T, list []doctor.Finding, check, state, text string) {
 	t.Helper()
 	for _, f := range list {
 		if f.Check == check && f.State == state && regexp.MustCompile(text).MatchString(f.Text+"; "+f.Mend) {
@@ -66,7 +66,7 @@ func TestDoctorOfDataFile(t *testing.T) {
 		"settings": "in order", "server": "none runs", "data file": "mode 0600", "contents": "is sound", "seal key": "none",
 		"disk": "synced write takes|is free|are free", "listen": "is free", "certificate": "local CA", "CA files": "none",
 	} {
-		finds(t, list, check, stateOK, text)
+		finds(t, list, check, doctor.OK, text)
 	}
 	if err := os.Chmod(data, 0o644); err != nil {
 		t.Fatal(err)
@@ -76,20 +76,20 @@ func TestDoctorOfDataFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	list = examined(t, "--data", data)
-	finds(t, list, "data file", stateProblem, "0644; chmod 600")
-	finds(t, list, "clock", stateProblem, "set the clock")
+	finds(t, list, "data file", doctor.Problem, "0644; chmod 600")
+	finds(t, list, "clock", doctor.Problem, "set the clock")
 
 	s, err := boltstore.Open(data, boltstore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	finds(t, examined(t, "--data", data), "contents", stateProblem, "in use by")
+	finds(t, examined(t, "--data", data), "contents", doctor.Problem, "in use by")
 	s.Close()
 	if err := os.Truncate(data, 9000); err != nil {
 		t.Fatal(err)
 	}
-	finds(t, examined(t, "--data", data), "contents", stateProblem, "cut short.*put back a backup")
-	finds(t, examined(t, "--data", filepath.Join(data+".d", "teamdata.db")), "disk", stateProblem, "can't be written.*mkdir -p")
+	finds(t, examined(t, "--data", data), "contents", doctor.Problem, "cut short.*put back a backup")
+	finds(t, examined(t, "--data", filepath.Join(data+".d", "teamdata.db")), "disk", doctor.Problem, "can't be written.*mkdir -p")
 }
 
 // An older schema is no problem: serve takes it. A newer one is.
@@ -97,8 +97,8 @@ func TestDoctorOfSchema(t *testing.T) {
 	t.Parallel()
 	data := schema2File(t)
 	list := examined(t, "--data", data)
-	finds(t, list, "contents", stateWarning, "older schema")
-	finds(t, list, "seal key", stateOK, "none")
+	finds(t, list, "contents", doctor.Warning, "older schema")
+	finds(t, list, "seal key", doctor.OK, "none")
 	db, err := bbolt.Open(data, 0o600, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestDoctorOfSchema(t *testing.T) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	finds(t, examined(t, "--data", data), "contents", stateProblem, "has schema 1000")
+	finds(t, examined(t, "--data", data), "contents", doctor.Problem, "has schema 1000")
 }
 
 func TestDoctorOfServer(t *testing.T) {
@@ -117,10 +117,10 @@ func TestDoctorOfServer(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	p := serveProcess(t, data)
 	list := examined(t, "--data", data)
-	finds(t, list, "server", stateOK, "serves "+p.url)
-	finds(t, list, "contents", stateOK, "the server has the file open")
+	finds(t, list, "server", doctor.OK, "serves "+p.url)
+	finds(t, list, "contents", doctor.OK, "the server has the file open")
 	p.kill()
-	finds(t, examined(t, "--data", data), "server", stateOK, "none runs")
+	finds(t, examined(t, "--data", data), "server", doctor.OK, "none runs")
 }
 
 func TestDoctorOfSealKey(t *testing.T) {
@@ -130,18 +130,18 @@ func TestDoctorOfSealKey(t *testing.T) {
 	writeFile(t, other, strings.Repeat("17", 32))
 	plain, sealed := dataFile(t), dataFile(t, "--seal-key-file", key)
 	before := readText(t, plain)
-	finds(t, examined(t, "--data", sealed, "--seal-key-file", key), "seal key", stateOK, "opens")
-	finds(t, examined(t, "--data", sealed, "--seal-key-file", other), "seal key", stateProblem, "other.key is not the key")
-	finds(t, examined(t, "--data", sealed), "seal key", stateProblem, "is sealed; give")
-	finds(t, examined(t, "--data", plain, "--seal-key-file", key), "seal key", stateWarning, "the next serve seals it")
+	finds(t, examined(t, "--data", sealed, "--seal-key-file", key), "seal key", doctor.OK, "opens")
+	finds(t, examined(t, "--data", sealed, "--seal-key-file", other), "seal key", doctor.Problem, "other.key is not the key")
+	finds(t, examined(t, "--data", sealed), "seal key", doctor.Problem, "is sealed; give")
+	finds(t, examined(t, "--data", plain, "--seal-key-file", key), "seal key", doctor.Warning, "the next serve seals it")
 	if readText(t, plain) != before {
 		t.Error("the doctor has changed the file")
 	}
 	if err := os.Chmod(key, 0o604); err != nil {
 		t.Fatal(err)
 	}
-	finds(t, examined(t, "--data", sealed, "--seal-key-file", key), "seal key", stateProblem, "other users.*chmod 600")
-	finds(t, examined(t, "--seal-key-file", filepath.Join(folder, "none")), "seal key", stateProblem, "--seal-key-file: ")
+	finds(t, examined(t, "--data", sealed, "--seal-key-file", key), "seal key", doctor.Problem, "other users.*chmod 600")
+	finds(t, examined(t, "--seal-key-file", filepath.Join(folder, "none")), "seal key", doctor.Problem, "--seal-key-file: ")
 }
 
 func TestDoctorOfNetwork(t *testing.T) {
@@ -156,19 +156,19 @@ func TestDoctorOfNetwork(t *testing.T) {
 		args               []string
 		check, state, text string
 	}{
-		{[]string{"--listen", at}, "listen", stateProblem, "taken by another program.*choose another"},
-		{[]string{"--metrics", at}, "listen", stateProblem, "taken by another program"},
-		{[]string{"--listen", "unix:" + data + ".d/http"}, "listen", stateProblem, "no folder.*mkdir"},
-		{[]string{"--listen", "unix:" + data + ".http"}, "listen", stateOK, "has a folder"},
-		{[]string{"--listen", "0.0.0.0:0", "--http"}, "listen", stateWarning, "plain HTTP"},
-		{[]string{"--trusted-proxies", "loopback,private,203.0.113.7"}, "proxies", stateOK, "203.0.113.7"},
-		{[]string{"--trusted-proxies", "0.0.0.0/0"}, "proxies", stateProblem, "0.0.0.0/0 trusts strangers"},
-		{[]string{"--trusted-proxies", "::/0"}, "proxies", stateProblem, "::/0 trusts strangers"},
-		{[]string{"--trusted-proxies", "proxy"}, "settings", stateProblem, `--trusted-proxies: "proxy"`},
-		{[]string{"--allow-endpoint-cidr", "10.0.0.0/8"}, "endpoints", stateOK, "10.0.0.0/8"},
-		{[]string{"--allow-endpoint-cidr", "0.0.0.0/0"}, "endpoints", stateProblem, "every network"},
-		{[]string{"--allow-endpoint-cidr", "169.254.0.0/16"}, "endpoints", stateWarning, "metadata"},
-		{[]string{"--allow-endpoint-cidr", "127.0.0.1"}, "endpoints", stateWarning, "this machine"},
+		{[]string{"--listen", at}, "listen", doctor.Problem, "taken by another program.*choose another"},
+		{[]string{"--metrics", at}, "listen", doctor.Problem, "taken by another program"},
+		{[]string{"--listen", "unix:" + data + ".d/http"}, "listen", doctor.Problem, "no folder.*mkdir"},
+		{[]string{"--listen", "unix:" + data + ".http"}, "listen", doctor.OK, "has a folder"},
+		{[]string{"--listen", "0.0.0.0:0", "--http"}, "listen", doctor.Warning, "plain HTTP"},
+		{[]string{"--trusted-proxies", "loopback,private,203.0.113.7"}, "proxies", doctor.OK, "203.0.113.7"},
+		{[]string{"--trusted-proxies", "0.0.0.0/0"}, "proxies", doctor.Problem, "0.0.0.0/0 trusts strangers"},
+		{[]string{"--trusted-proxies", "::/0"}, "proxies", doctor.Problem, "::/0 trusts strangers"},
+		{[]string{"--trusted-proxies", "proxy"}, "settings", doctor.Problem, `--trusted-proxies: "proxy"`},
+		{[]string{"--allow-endpoint-cidr", "10.0.0.0/8"}, "endpoints", doctor.OK, "10.0.0.0/8"},
+		{[]string{"--allow-endpoint-cidr", "0.0.0.0/0"}, "endpoints", doctor.Problem, "every network"},
+		{[]string{"--allow-endpoint-cidr", "169.254.0.0/16"}, "endpoints", doctor.Warning, "metadata"},
+		{[]string{"--allow-endpoint-cidr", "127.0.0.1"}, "endpoints", doctor.Warning, "this machine"},
 	} {
 		finds(t, examined(t, append([]string{"--data", data}, c.args...)...), c.check, c.state, c.text)
 	}
@@ -189,35 +189,26 @@ func TestDoctorOfCertificate(t *testing.T) {
 	writeFile(t, root, string(ca.CertificatePEM()))
 	args := []string{"--tls-cert", both, "--tls-key", both, "--data", filepath.Join(folder, "teamdata.db")}
 	list := examined(t, append(args, "--webhook-ca", root)...)
-	finds(t, list, "certificate", stateOK, "match.*valid until")
-	finds(t, list, "certificate", stateWarning, "not trusted on this machine.*intermediate")
-	finds(t, list, "CA files", stateOK, "--webhook-ca .* holds")
+	finds(t, list, "certificate", doctor.OK, "match.*valid until")
+	finds(t, list, "certificate", doctor.Warning, "not trusted on this machine.*intermediate")
+	finds(t, list, "CA files", doctor.OK, "--webhook-ca .* holds")
 	if runtime.GOOS == "linux" { // elsewhere the system alone says whom it trusts
 		t.Setenv("SSL_CERT_FILE", root)
-		finds(t, examined(t, args...), "certificate", stateOK, "its chain leads")
+		finds(t, examined(t, args...), "certificate", doctor.OK, "its chain leads")
 	}
-
-	leaf, err := localca.LoadLeaf(pem)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := doctor{now: func() time.Time { return leaf.Leaf.NotAfter.Add(-time.Hour) }}
-	d.TLSCert, d.TLSKey = both, both
-	d.lookAtCertificate(t.Context())
-	finds(t, d.list, "", stateWarning, "ends in 1h0m0s.*renew it")
 
 	writeFile(t, both, "rubbish")
 	list = examined(t, append(args, "--webhook-ca", both)...)
-	finds(t, list, "certificate", stateProblem, "give PEM files")
-	finds(t, list, "CA files", stateProblem, "holds no certificate")
+	finds(t, list, "certificate", doctor.Problem, "give PEM files")
+	finds(t, list, "CA files", doctor.Problem, "holds no certificate")
 }
 
 func TestDoctorOfBackups(t *testing.T) {
 	t.Parallel()
 	data, dir := dataFile(t), filepath.Join(t.TempDir(), "backups")
-	look := func() []finding { return examined(t, "--data", data, "--backup-dir", dir) }
-	finds(t, examined(t, "--data", data), "backups", stateWarning, "no backups")
-	finds(t, look(), "backups", stateWarning, "no backup in .* yet")
+	look := func() []doctor.Finding { return examined(t, "--data", data, "--backup-dir", dir) }
+	finds(t, examined(t, "--data", data), "backups", doctor.Warning, "no backups")
+	finds(t, look(), "backups", doctor.Warning, "no backup in .* yet")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -226,47 +217,26 @@ func TestDoctorOfBackups(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	list := look()
-	finds(t, list, "backups", stateWarning, "old, and one is to be made every 24h")
-	finds(t, list, "backups", stateOK, "is sound")
-	writeFile(t, filepath.Join(dir, time.Now().UTC().Format(backupName)), "rubbish")
-	finds(t, look(), "backups", stateProblem, "not a teamdata file")
-	finds(t, examined(t, "--data", data, "--backup-dir", old), "backups", stateProblem, "is not a folder")
+	finds(t, list, "backups", doctor.Warning, "old, and one is to be made every 24h")
+	finds(t, list, "backups", doctor.OK, "is sound")
+	writeFile(t, filepath.Join(dir, time.Now().UTC().Format("teamdata-20060102T150405Z.db")), "rubbish")
+	finds(t, look(), "backups", doctor.Problem, "not a teamdata file")
+	finds(t, examined(t, "--data", data, "--backup-dir", old), "backups", doctor.Problem, "is not a folder")
 }
 
 func TestDoctorOfMail(t *testing.T) {
 	box := openPostbox(t)
 	args := []string{"--data", filepath.Join(t.TempDir(), "teamdata.db"), "--smtp-ca", box.caFile, "--mail-from", "a@acme.example"}
 	t.Setenv("TEAMDATA_SMTP_URL", box.url)
-	finds(t, examined(t, args...), "mail", stateOK, "not called")
-	finds(t, examined(t, append(args, "--online")...), "mail", stateOK, "lets us in")
+	finds(t, examined(t, args...), "mail", doctor.OK, "not called")
+	finds(t, examined(t, append(args, "--online")...), "mail", doctor.OK, "lets us in")
 	t.Setenv("TEAMDATA_SMTP_URL", strings.Replace(box.url, "s3cr3t", "wr0ng-s3cr3t", 1))
 	list := examined(t, append(args, "--online")...)
-	finds(t, list, "mail", stateProblem, "check --smtp-url")
+	finds(t, list, "mail", doctor.Problem, "check --smtp-url")
 	if text, _ := json.Marshal(list); bytes.Contains(text, []byte("wr0ng")) {
 		t.Errorf("it shows the password:\n%s", text)
 	}
 	if len(box.letters) > 0 || len(box.put) > 0 {
 		t.Error("a mail was sent")
 	}
-}
-
-func TestDoctorOfACME(t *testing.T) {
-	authority, ca := acmetest.New(t), filepath.Join(t.TempDir(), "acme.ca.pem")
-	authority.Open(acmetest.Config{})
-	writeFile(t, ca, string(authority.CAPEM))
-	look := func(online bool, now func() time.Time) []finding {
-		d := doctor{online: online, now: now}
-		d.Domains, d.ACMEDirectory, d.ACMECA = []string{ownDomain}, authority.Directory, ca
-		d.lookAtACME(t.Context())
-		return d.list
-	}
-	finds(t, look(false, time.Now), "", stateOK, "not asked")
-	if n := authority.Calls.Load(); n > 0 {
-		t.Errorf("%d calls that nobody asked for", n)
-	}
-	finds(t, look(true, time.Now), "", stateOK, "answers")
-	later := func() time.Time { return time.Now().Add(time.Hour) }
-	finds(t, look(true, later), "", stateProblem, "the clock is off by (1h|59m)")
-	authority.Stop()
-	finds(t, look(true, time.Now), "", stateProblem, "check --acme-directory")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"teamdata/admin/cli"
+	"teamdata/appliance"
 	"teamdata/terminal"
 )
 
@@ -49,5 +50,5 @@ func eachCommand(cmd *cobra.Command, fn func(*cobra.Command)) {
 
 // cliConfig is what the operator's commands need.
 func cliConfig() cli.Config {
-	return cli.Config{Version: version(), DefaultData: defaultData, Connect: connectAdmin, Confirm: terminal.Confirm, Width: terminal.Width}
+	return cli.Config{Version: version(), DefaultData: appliance.DefaultData, Connect: connectAdmin, Confirm: terminal.Confirm, Width: terminal.Width}
 }

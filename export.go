@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"teamdata/appliance"
 	"teamdata/datafile"
 	"teamdata/store/fixture"
 	"teamdata/terminal"
@@ -47,7 +48,7 @@ secrets: keep it as you would keep a password file.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&x.Data, "data", defaultData, "the data `file`")
+	cmd.Flags().StringVar(&x.Data, "data", appliance.DefaultData, "the data `file`")
 	cmd.Flags().StringVar(&x.SealKeyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with")
 	cmd.Flags().BoolVar(&x.Force, "force", false, "write over a file that is there")
 	return cmd

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"teamdata/appliance"
 	"teamdata/datafile"
 	"teamdata/store/fixture"
 	"teamdata/terminal"
@@ -40,7 +41,7 @@ it is there. What it adds is told to no webhook, and in no audit log.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&data, "data", defaultData, "the data `file`; it is made if it is not there")
+	cmd.Flags().StringVar(&data, "data", appliance.DefaultData, "the data `file`; it is made if it is not there")
 	cmd.Flags().StringVar(&keyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with, or is to be")
 	return cmd
 }

@@ -33,7 +33,7 @@ func TestUnixSocket(t *testing.T) {
 	folder := t.TempDir()
 	path, data := filepath.Join(folder, "http.sock"), filepath.Join(folder, "teamdata.db")
 	p := onSocket(t, path, data, "--seed", "testdata/example.json", "--client-rate", "1")
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != publicSocketMode {
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 {
 		t.Errorf("the socket is %v, %v", info.Mode(), err)
 	}
 	for _, row := range []struct {

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/appliance"
 	"teamdata/server/openapi"
 	"teamdata/web/openapitest"
 )
@@ -244,8 +245,8 @@ func mustSkip(t *testing.T, why string) {
 }
 
 // connect makes a client of an appliance in this process.
-func connect(t testing.TB, a *appliance) *process {
-	p := &process{t: t, url: a.url(), caFile: a.caFile}
+func connect(t testing.TB, a *appliance.Appliance) *process {
+	p := &process{t: t, url: a.URL(), caFile: a.CAFile()}
 	p.client = &http.Client{Transport: p.transport(), Timeout: 30 * time.Second}
 	return p
 }

@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"teamdata/appliance"
 	"teamdata/store"
 )
 
@@ -175,28 +176,28 @@ func poll(t *testing.T, p *process, writing context.Context, writers, entries in
 
 // startInProcess runs an appliance inside the test, for what the API has no
 // operation for.
-func startInProcess(t *testing.T, change ...func(*settings)) (*process, store.Store) {
+func startInProcess(t *testing.T, change ...func(*appliance.Settings)) (*process, store.Store) {
 	t.Helper()
-	var s settings
-	s.bind(&cobra.Command{})
+	var s appliance.Settings
+	bindSettings(pflag.NewFlagSet("", pflag.ContinueOnError), &s)
 	s.Data = filepath.Join(t.TempDir(), "teamdata.db")
 	s.Listen, s.Seed = "127.0.0.1:0", "testdata/example.json"
 	s.KeyRate, s.ClientRate = 0, 0
 	for _, c := range change {
 		c(&s)
 	}
-	a, err := start(context.Background(), s, zerolog.Nop())
+	a, err := appliance.Start(context.Background(), s, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- a.run(ctx) }()
+	go func() { ended <- a.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
-	return connect(t, a), a.store
+	return connect(t, a), a.Store()
 }

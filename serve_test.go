@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/appliance"
 	"teamdata/store/boltstore"
 )
 
@@ -191,7 +192,7 @@ func TestGracefulStop(t *testing.T) {
 	if err := p.stop(); err != nil {
 		t.Errorf("it ended with %v\n%s", err, p.out)
 	}
-	if took := time.Since(start); took > stopGrace+2*time.Second {
+	if took := time.Since(start); took > appliance.StopGrace+2*time.Second {
 		t.Errorf("it took %s", took)
 	}
 }

@@ -20,6 +20,9 @@ import (
 	netmail "net/mail"
 	"net/url"
 	"time"
+
+	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 )
 
 // defaultTimeout leaves a server that delays its greeting, against senders of
@@ -109,9 +112,21 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	if err != nil {
 		return &failure{text: oneLine(err.Error()), permanent: true, cause: err}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("not sent within %s", s.timeout))
+	return s.within(ctx, "sent", func(ctx context.Context) error { return s.relay.deliver(ctx, msg) })
+}
+
+// LogIn goes as far as Send does before it hands over a mail: TLS, and the
+// password. Its errors are as those of Send.
+func (s *Sender) LogIn(ctx context.Context) error {
+	return s.within(ctx, "logged in", func(ctx context.Context) error {
+		return s.relay.loggedIn(ctx, nil, func(*gomail.Client, *smtp.Client) error { return nil })
+	})
+}
+
+func (s *Sender) within(ctx context.Context, done string, work func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("not %s within %s", done, s.timeout))
 	defer cancel()
-	if err := s.relay.deliver(ctx, msg); err != nil {
+	if err := work(ctx); err != nil {
 		return s.relay.failure(ctx, err)
 	}
 	return nil

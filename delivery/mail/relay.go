@@ -6,9 +6,13 @@ import (
 	"crypto/x509"
 	"net"
 	"net/url"
+	"slices"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
+
+	"teamdata/delivery/netguard"
 )
 
 // relay is the mail server, and how to speak with it. It holds the user and the
@@ -47,7 +51,7 @@ func newRelay(text string, roots *x509.CertPool, timeout time.Duration) (*relay,
 // already, it must be opportunistic: that alone has go-mail look for TLS, and
 // offer its password.
 func (r *relay) policy(user *url.Userinfo) gomail.TLSPolicy {
-	if r.implicit || user.Username() == "" && isLoopback(r.host) {
+	if r.implicit || user.Username() == "" && netguard.IsLoopback(r.host) {
 		return gomail.TLSOpportunistic
 	}
 	return gomail.TLSMandatory
@@ -68,6 +72,19 @@ func login(user *url.Userinfo) []gomail.Option {
 
 // deliver returns nil once the server took msg, whatever comes after that.
 func (r *relay) deliver(ctx context.Context, msg *gomail.Msg) error {
+	var options []gomail.Option
+	if !needsUTF8(msg) {
+		// A server may hold who asks for SMTPUTF8 to it, and refuse to pass
+		// the mail on to servers without.
+		options = append(options, gomail.WithoutSMTPUTF8())
+	}
+	return r.loggedIn(ctx, options, func(client *gomail.Client, session *smtp.Client) error {
+		return client.SendWithSMTPClient(session, msg)
+	})
+}
+
+// loggedIn calls work in a session that has gone as far as TLS and the password.
+func (r *relay) loggedIn(ctx context.Context, options []gomail.Option, work func(*gomail.Client, *smtp.Client) error) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", r.address)
 	if err != nil {
 		return err
@@ -77,7 +94,10 @@ func (r *relay) deliver(ctx context.Context, msg *gomail.Msg) error {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 
-	client, err := r.client(conn, msg)
+	dial := gomail.WithDialContextFunc(func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return r.handshake(ctx, conn)
+	})
+	client, err := gomail.NewClient(r.host, slices.Concat([]gomail.Option{dial}, r.options, options)...)
 	if err != nil {
 		return err
 	}
@@ -85,23 +105,9 @@ func (r *relay) deliver(ctx context.Context, msg *gomail.Msg) error {
 	if err != nil {
 		return err
 	}
-	err = client.SendWithSMTPClient(session, msg)
+	err = work(client, session)
 	_ = client.CloseWithSMTPClient(session) // QUIT is a courtesy
 	return err
-}
-
-func (r *relay) client(conn net.Conn, msg *gomail.Msg) (*gomail.Client, error) {
-	options := append([]gomail.Option{
-		gomail.WithDialContextFunc(func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return r.handshake(ctx, conn)
-		}),
-	}, r.options...)
-	if !needsUTF8(msg) {
-		// A server may hold who asks for SMTPUTF8 to it, and refuse to pass
-		// the mail on to servers without.
-		options = append(options, gomail.WithoutSMTPUTF8())
-	}
-	return gomail.NewClient(r.host, options...)
 }
 
 func (r *relay) handshake(ctx context.Context, conn net.Conn) (net.Conn, error) {

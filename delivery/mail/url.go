@@ -90,9 +90,3 @@ func checkUser(u *url.URL) error {
 	}
 	return nil
 }
-
-// isLoopback tells whether what is sent to host stays on this machine.
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
-}
