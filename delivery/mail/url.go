@@ -49,7 +49,11 @@ func checkHost(u *url.URL) error {
 	if host == "" {
 		return errors.New("mail URL names no host: " + urlForm)
 	}
-	if _, err := netip.ParseAddr(host); err != nil && strings.ContainsFunc(host, notInName) {
+	name := host
+	if ip, err := netip.ParseAddr(host); err == nil {
+		name = ip.Zone() // the one part that may be anything
+	}
+	if strings.ContainsFunc(name, notInName) {
 		return fmt.Errorf("mail URL has the host %q, which is neither a DNS name nor an IP address: write a name in ASCII (xn--…), without spaces", host)
 	}
 	if port, err := strconv.Atoi(portOf(u)); err != nil || port < 1 || port > 65535 {
