@@ -1,11 +1,11 @@
 // Teamdata serves a team's data over HTTPS, and sends it signed webhooks, from
 // one file.
 //
-// This package is the wiring: main.go and env.go turn the command line and the
-// environment into settings, serve.go into a running appliance, demo.go into
-// one with an example to look at. What the appliance does is in the packages
-// below: server answers the API, delivery sends the webhooks, store holds the
-// rules and store/boltstore the data.
+// This package is the command line: a file for each command, which turns flags and
+// the environment into settings. What the commands do is in the packages below:
+// appliance is what serve runs, of which server answers the API, delivery sends the
+// webhooks, store holds the rules and store/boltstore the data; admin/cli has the
+// commands that change data; datafile and doctor are for those who look after it.
 package main
 
 import (
