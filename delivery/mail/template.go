@@ -14,7 +14,8 @@ import (
 var files embed.FS
 
 // templates are the mails that there are, by name. Each has two files: NAME.txt
-// with the text and the subject, NAME.html with the same again.
+// with the text and the subject, NAME.html with the same again, which layout.html
+// frames.
 var templates = map[string]pair{
 	"endpointDisabled":    load("endpointDisabled"),
 	"certificateExpiring": load("certificateExpiring"),
@@ -36,7 +37,7 @@ func load(name string) pair {
 	const option = "missingkey=error" // an empty place would read like a fact
 	return pair{
 		texttemplate.Must(texttemplate.New(name+".txt").Funcs(funcs).Option(option).ParseFS(files, "templates/"+name+".txt")),
-		htmltemplate.Must(htmltemplate.New(name+".html").Funcs(funcs).Option(option).ParseFS(files, "templates/"+name+".html")),
+		htmltemplate.Must(htmltemplate.New("layout.html").Funcs(funcs).Option(option).ParseFS(files, "templates/layout.html", "templates/"+name+".html")),
 	}
 }
 
