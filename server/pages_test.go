@@ -55,7 +55,7 @@ func TestPaging(t *testing.T) {
 		if len(all) != 103 {
 			t.Fatalf("%s holds %d items", path, len(all))
 		}
-		for _, limit := range []int{1, 2, 50, 51, 99} {
+		for limit := 1; limit < 100; limit++ {
 			if got := w.walk(path, limit); !slices.Equal(got, all) {
 				t.Errorf("%s with limit=%d: %d items in another order", path, limit, len(got))
 			}
