@@ -16,6 +16,7 @@ import (
 
 	"teamdata/admin"
 	"teamdata/admin/cli"
+	"teamdata/admin/settings"
 	"teamdata/admin/socket"
 	"teamdata/appliance"
 	"teamdata/datafile"
@@ -50,7 +51,7 @@ func connectFile(t cli.Target) (c cli.Connection, err error) {
 		}
 		return s.Close()
 	}
-	client := &http.Client{Transport: inProcess{appliance.NewAdmin(s, admin.Config{Version: version(), Log: zerolog.Nop(), LinkURL: appliance.LinkURL(t.PublicURL)}, func(*admin.Status) {}).Local()}}
+	client := &http.Client{Transport: inProcess{appliance.NewAdmin(s, admin.Config{Version: version(), Log: zerolog.Nop(), LinkURL: settings.LinkURL(t.PublicURL)}, func(*admin.Status) {}).Local()}}
 	return cli.Connection{Client: client, Base: "http://teamdata", Close: end}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"teamdata/admin"
+	settingspage "teamdata/admin/settings"
 	"teamdata/admin/socket"
 	"teamdata/store/boltstore"
 )
@@ -46,7 +47,7 @@ func NewAdmin(s *boltstore.Store, c admin.Config, served func(*admin.Status)) *a
 // wireAdmin makes what answers the admin API while the data file is served.
 func (a *Appliance) wireAdmin() {
 	since := time.Now().UTC()
-	c := admin.Config{Version: a.settings.Version, Log: a.log, LinkURL: LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }}
+	c := admin.Config{Version: a.settings.Version, Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }}
 	a.admin = NewAdmin(a.store, c, func(s *admin.Status) {
 		s.Since, s.Addresses, s.Certificates = since, []string{a.URL()}, a.certificateStatus()
 	})

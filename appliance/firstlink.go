@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	settingspage "teamdata/admin/settings"
 	"teamdata/store"
 )
 
@@ -27,7 +28,7 @@ func (a *Appliance) FirstLink() string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("Nobody can sign in to the settings page yet. Open this within an hour to choose\na password for %s:\n\n  %s\n\n", owner.UserID, LinkURL(a.publicURL())(token))
+	return fmt.Sprintf("Nobody can sign in to the settings page yet. Open this within an hour to choose\na password for %s:\n\n  %s\n\n", owner.UserID, settingspage.LinkURL(a.publicURL())(token))
 }
 
 // logFirstLink says in the log how to make a link as FirstLink does.

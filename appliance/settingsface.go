@@ -34,14 +34,6 @@ func (a *Appliance) publicPort() string {
 // SettingsURL is where the settings page is.
 func (a *Appliance) SettingsURL() string { return a.publicURL() + settingspage.Path }
 
-// LinkURL makes the URLs of sign-in links; nil where no public URL is known.
-func LinkURL(publicURL string) func(token string) string {
-	if publicURL == "" {
-		return nil
-	}
-	return func(token string) string { return settingspage.LinkURL(publicURL, token) }
-}
-
 // settingsMount is the settings page of the data file.
 func (a *Appliance) settingsMount() server.Mount {
 	c := settingspage.Config{PublicURL: a.publicURL(), Version: a.settings.Version, Log: a.log}

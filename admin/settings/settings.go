@@ -74,7 +74,11 @@ func New(s store.Store, c Config) *Settings {
 // ServeHTTP answers what is at Path and below.
 func (s *Settings) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
 
-// LinkURL is where a sign-in link with a token leads, below a public URL.
-func LinkURL(publicURL, token string) string {
-	return strings.TrimSuffix(publicURL, "/") + Path + "/link/" + token
+// LinkURL says where sign-in links lead, below a public URL; nil where none is
+// known.
+func LinkURL(publicURL string) func(token string) string {
+	if publicURL == "" {
+		return nil
+	}
+	return func(token string) string { return strings.TrimSuffix(publicURL, "/") + Path + "/link/" + token }
 }
