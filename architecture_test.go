@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"delivery/wheel":     {},
 
 	"datafile": {"teamdata/admin/socket", "teamdata/newfile", "teamdata/store", "teamdata/store/boltstore", "teamdata/store/fixture", "teamdata/store/seal", "teamdata/terminal"},
-	"doctor":   {"teamdata/admin/socket", "teamdata/appliance", "teamdata/delivery/mail", "teamdata/delivery/netguard", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store/boltstore", "teamdata/store/seal", "teamdata/terminal", "github.com/rs/zerolog", "github.com/spf13/pflag", "go.etcd.io/bbolt", "golang.org/x/sys/unix"},
+	"doctor":   {"teamdata/admin/socket", "teamdata/appliance", "teamdata/delivery/mail", "teamdata/delivery/netguard", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store/boltstore", "teamdata/store/seal", "teamdata/terminal", "github.com/rs/zerolog", "github.com/spf13/pflag", "golang.org/x/sys/unix"},
 	"newfile":  {},
 	"terminal": {"github.com/mattn/go-isatty", "github.com/spf13/cobra", "golang.org/x/sys/unix"},
 }

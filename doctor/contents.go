@@ -1,15 +1,10 @@
 package doctor
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"regexp"
-	"strconv"
-	"time"
-
-	"go.etcd.io/bbolt"
 
 	"teamdata/store/boltstore"
 	"teamdata/store/seal"
@@ -37,7 +32,7 @@ func (d *doctor) lookInto(path, mend string) (sound bool) {
 			first = fault
 		}
 	})
-	older := err != nil && isOlder(err)
+	older := errors.Is(err, boltstore.ErrOlderSchema)
 	switch {
 	case older:
 		d.warn("see that there is room for the copy that this keeps beside it", "%s is of an older schema, and brought up to date when it is served", path)
@@ -51,71 +46,37 @@ func (d *doctor) lookInto(path, mend string) (sound bool) {
 	return older || err == nil && faults == 0 // for an older one its pages were walked too
 }
 
-var schemas = regexp.MustCompile(`has schema (\d+), and this teamdata checks (\d+);`)
-
-// isOlder tells whether a file can't be checked because it is of an older schema,
-// which serve takes, and not a newer one, which it refuses.
-func isOlder(err error) bool {
-	m := schemas.FindStringSubmatch(err.Error())
-	if m == nil {
-		return false
-	}
-	found, _ := strconv.Atoi(m[1])
-	known, _ := strconv.Atoi(m[2])
-	return found < known
-}
-
 // lookAtSealKey holds the key file to the data file.
 func (d *doctor) lookAtSealKey(context.Context) {
-	var key *seal.Key
+	var key boltstore.Sealer
 	if d.SealKeyFile != "" {
-		var err error
-		if key, err = seal.ReadKeyFile(d.SealKeyFile); err != nil {
+		read, err := seal.ReadKeyFile(d.SealKeyFile)
+		if err != nil {
 			d.refused(fmt.Errorf("--seal-key-file: %w", err))
 			return
 		}
 		if info, err := os.Stat(d.SealKeyFile); err == nil && d.openToOthers("key file", d.SealKeyFile, info, 0o007) {
 			return
 		}
+		key = read
 	}
 	d.holdToFile(key)
 }
 
-func (d *doctor) holdToFile(key *seal.Key) {
+func (d *doctor) holdToFile(key boltstore.Sealer) {
 	if !d.sound { // and safe to map
 		d.ok("not held to the data file, which can't be read now")
 		return
 	}
-	sealed, err := sealCheckOf(d.Data)
+	sealed, err := boltstore.CheckKey(d.Data, key)
 	switch {
 	case err != nil:
-		d.problem("run teamdata doctor again", "the data file can't be read: %v", err)
-	case sealed == nil && key == nil:
+		d.refused(err)
+	case !sealed && key == nil:
 		d.ok("none: the webhook secrets, private keys and password hashes in the file are in plain text")
-	case sealed == nil:
+	case !sealed:
 		d.warn("keep a copy of the key apart from the backups", "the file is not sealed yet, and the next serve seals it")
-	case key == nil:
-		d.problem("give the key file that it was sealed with: --seal-key-file FILE", "the data file is sealed")
 	default:
-		if text, err := key.Open(sealed, []byte("meta\x00seal")); err != nil || string(text) != "teamdata" {
-			d.problem("give that one: --seal-key-file FILE", "%s is not the key that the data file was sealed with", d.SealKeyFile)
-			return
-		}
 		d.ok("%s opens the data file's secrets", d.SealKeyFile)
 	}
-}
-
-// sealCheckOf is what a sealed file tells the right key by, as docs/format.md has
-// it. It only reads: opening the store would seal or migrate the file.
-func sealCheckOf(path string) (sealed []byte, err error) {
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Second})
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close()
-	err = db.View(func(tx *bbolt.Tx) error {
-		sealed = bytes.Clone(tx.Bucket([]byte("meta")).Get([]byte("seal")))
-		return nil
-	})
-	return sealed, err
 }

@@ -51,8 +51,11 @@ func checkFile(path string, known func(version uint64) error, found func(fault s
 }
 
 func todaysSchema(version uint64) error {
-	if version != schemaVersion {
-		return refusal(fmt.Sprintf("has schema %d, and this teamdata checks %d; serve it once, or take the teamdata that wrote it", version, schemaVersion))
+	switch {
+	case version < schemaVersion:
+		return fmt.Errorf("%w: %d, and this teamdata checks %d; serve it once", ErrOlderSchema, version, schemaVersion)
+	case version > schemaVersion:
+		return refusal(fmt.Sprintf("has schema %d, and this teamdata checks %d; take the teamdata that wrote it", version, schemaVersion))
 	}
 	return nil
 }

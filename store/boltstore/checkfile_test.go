@@ -39,8 +39,8 @@ func TestCheckRefuses(t *testing.T) {
 		at("text"):         {"not a teamdata file", "backup"},
 		at("empty"):        {"is empty"},
 		at("foreign"):      {"not one of teamdata", "--data"},
-		at("newer"):        {fmt.Sprint("has schema ", schemaVersion+1), fmt.Sprint("checks ", schemaVersion), "serve it once", "the teamdata that wrote it"},
-		at("older"):        {fmt.Sprint("has schema ", schemaVersion-1), fmt.Sprint("checks ", schemaVersion), "serve it once"},
+		at("newer"):        {fmt.Sprint("has schema ", schemaVersion+1), fmt.Sprint("checks ", schemaVersion), "the teamdata that wrote it"},
+		at("older"):        {fmt.Sprint("has an older schema: ", schemaVersion-1), fmt.Sprint("checks ", schemaVersion), "serve it once"},
 		busy.path:          {"in use", "by process"},
 	} {
 		before, _ := os.ReadFile(path)

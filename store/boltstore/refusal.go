@@ -29,11 +29,15 @@ const (
 // holds.
 var ErrInUse = errors.New("in use")
 
+// ErrOlderSchema is the reason of an error about a file that has to be brought up
+// to date first, which Open does.
+var ErrOlderSchema = errors.New("has an older schema")
+
 // explain says for the operator what keeps a file from being opened.
 func explain(path string, err error) error {
 	var refused refusal
 	switch {
-	case errors.As(err, &refused):
+	case errors.As(err, &refused), errors.Is(err, ErrOlderSchema):
 		return fmt.Errorf("data file %s %w", path, err)
 	case errors.Is(err, berrors.ErrTimeout):
 		return fmt.Errorf("data file %s is %w by %s, which holds the lock (flock) on it; stop that process, or give another file with --data", path, ErrInUse, holder(path))

@@ -97,6 +97,25 @@ func (s sealing) check(db *bbolt.DB) (sealed bool, err error) {
 	return sealed, err
 }
 
+// CheckKey tells whether a data file that no program has open is sealed. It refuses
+// one that is, unless the key is the one that it was sealed with; nil is no key. It
+// changes nothing, where Open would seal the file or bring it up to date.
+func CheckKey(path string, key Sealer) (sealed bool, err error) {
+	db, err := openExisting(path, toRead())
+	if err != nil {
+		return false, err
+	}
+	defer db.Close()
+	err = guardPages(func() (err error) {
+		sealed, err = sealing{key}.check(db)
+		return err
+	})
+	if err != nil {
+		err = explain(path, err)
+	}
+	return sealed, err
+}
+
 // all seals what a file holds in plain text, and marks it as sealed.
 func (s sealing) all(bolt *bbolt.Tx) error {
 	if err := sealRecords(s, bolt, bucketEndpoints, endpointFields, secretsOfEndpoint); err != nil {
