@@ -115,7 +115,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, Config{})
-			w.server.http.ReadHeaderTimeout = 500 * time.Millisecond
+			w.server.http.ReadHeaderTimeout = 3 * time.Second // the healthy client has as long
 			w.listenWith(row.secure)
 			conns := w.connectMany(attackers(t, row.n), row.say)
 			var group sync.WaitGroup
