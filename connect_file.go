@@ -52,7 +52,7 @@ func connectFile(t cli.Target) (c cli.Connection, err error) {
 		return s.Close()
 	}
 	client := &http.Client{Transport: inProcess{appliance.NewAdmin(s, admin.Config{Version: version(), Log: zerolog.Nop(), LinkURL: settings.LinkURL(t.PublicURL)}, func(*admin.Status) {}).Local()}}
-	return cli.Connection{Client: client, Base: "http://teamdata", Close: end}, nil
+	return cli.Connection{Client: client, Base: socket.Base, Close: end}, nil
 }
 
 // inProcess answers requests by a handler in this process.

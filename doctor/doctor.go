@@ -19,19 +19,16 @@ const lookLimit = 15 * time.Second
 
 // Config says what to look at.
 type Config struct {
-	Settings appliance.Settings
-	Flags    *pflag.FlagSet // of serve, which the settings are read from
-	Unknown  []error        // names in the environment that no flag has, with the mend
-	Online   bool           // calls to other servers are asked for
+	appliance.Settings
+	Flags   *pflag.FlagSet // of serve, which the settings are read from
+	Unknown []error        // names in the environment that no flag has, with the mend
+	Online  bool           // calls to other servers are asked for
 }
 
 // doctor is one round of looks.
 type doctor struct {
-	appliance.Settings
+	Config
 	Findings
-	flags    *pflag.FlagSet
-	unknown  []error
-	online   bool
 	served   bool // a server has the data file open
 	sound    bool // the data file was read, and is
 	now      func() time.Time
@@ -68,10 +65,7 @@ func looks() []look {
 
 // Look takes all looks, each within lookLimit, and tells what they found.
 func Look(ctx context.Context, c Config) *Findings {
-	d := &doctor{
-		Settings: c.Settings, flags: c.Flags, unknown: c.Unknown, online: c.Online,
-		now: time.Now, resolver: net.DefaultResolver,
-	}
+	d := &doctor{Config: c, now: time.Now, resolver: net.DefaultResolver}
 	for _, l := range looks() {
 		d.looked = l.name
 		func() {
@@ -89,10 +83,10 @@ func (d *doctor) lookAtSettings(context.Context) {
 	for _, err := range refused {
 		d.refused(err)
 	}
-	for _, err := range d.unknown {
+	for _, err := range d.Unknown {
 		d.warned(err)
 	}
-	if len(refused)+len(d.unknown) == 0 {
+	if len(refused)+len(d.Unknown) == 0 {
 		d.ok("in order")
 	}
 }

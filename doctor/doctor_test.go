@@ -62,7 +62,7 @@ func TestACME(t *testing.T) {
 		t.Fatal(err)
 	}
 	look := func(online bool, now func() time.Time) []Finding {
-		d := doctor{online: online, now: now}
+		d := doctor{Config: Config{Online: online}, now: now}
 		d.Domains, d.ACMEDirectory, d.ACMECA = []string{ownDomain}, authority.Directory, ca
 		d.lookAtACME(t.Context())
 		return d.list

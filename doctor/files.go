@@ -78,7 +78,7 @@ func (d *doctor) lookAtChain() {
 // lookAtAuthorities reads each file of CAs that a flag of serve names.
 func (d *doctor) lookAtAuthorities(context.Context) {
 	before := len(d.list)
-	d.flags.VisitAll(func(f *pflag.Flag) {
+	d.Flags.VisitAll(func(f *pflag.Flag) {
 		file := f.Value.String()
 		if !strings.HasSuffix(f.Name, "-ca") || file == "" {
 			return

@@ -21,7 +21,7 @@ import (
 
 // lookAtListeners tries each address that a flag of serve listens on.
 func (d *doctor) lookAtListeners(ctx context.Context) {
-	d.flags.VisitAll(func(f *pflag.Flag) {
+	d.Flags.VisitAll(func(f *pflag.Flag) {
 		// The usage says host:port of those alone, so there is no second list.
 		address := f.Value.String()
 		if kind, _ := pflag.UnquoteUsage(f); kind != "host:port" || address == "" {

@@ -22,7 +22,7 @@ func (d *doctor) lookAtACME(ctx context.Context) {
 	case len(d.Domains) == 0:
 		d.ok("not used: there is no --domain")
 		return
-	case !d.online:
+	case !d.Online:
 		d.ok("not asked: see --online")
 		return
 	}
@@ -76,7 +76,7 @@ func (d *doctor) lookAtMail(ctx context.Context) {
 	case d.SMTPURL == "":
 		d.warn("name a mail server with --smtp-url", "nobody is told of endpoints that are disabled: there is no mail server")
 		return
-	case !d.online:
+	case !d.Online:
 		d.ok("not called: see --online")
 		return
 	}
@@ -88,13 +88,9 @@ func (d *doctor) lookAtMail(ctx context.Context) {
 	if err != nil {
 		return // the settings tell of it, without the URL
 	}
-	u, err := url.Parse(d.SMTPURL)
-	if err != nil {
-		return
-	}
 	if err := sender.LogIn(ctx); err != nil {
-		d.problem("check --smtp-url, --smtp-ca and the way out of this machine", "%s: %v", u.Host, err)
+		d.problem("check --smtp-url, --smtp-ca and the way out of this machine", "%s: %v", sender.Server(), err)
 		return
 	}
-	d.ok("%s lets us in", u.Host)
+	d.ok("%s lets us in", sender.Server())
 }

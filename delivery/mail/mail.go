@@ -115,6 +115,9 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	return s.within(ctx, "sent", func(ctx context.Context) error { return s.relay.deliver(ctx, msg) })
 }
 
+// Server is the host:port of the mail server.
+func (s *Sender) Server() string { return s.relay.address }
+
 // LogIn goes as far as Send does before it hands over a mail: TLS, and the
 // password. Its errors are as those of Send.
 func (s *Sender) LogIn(ctx context.Context) error {
