@@ -16,55 +16,51 @@ import (
 // may import, beside the standard library. A folder's rule holds for what is
 // below it that has no rule of its own.
 var mayImport = map[string][]string{
-	".": {"*"},
+	".":   {"*"},
+	"app": {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/delivery", "teamdata/delivery/", "teamdata/internal/", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/", "github.com/rs/zerolog"},
 
-	"appliance": {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/datafile", "teamdata/delivery", "teamdata/delivery/", "teamdata/newfile", "teamdata/observe", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/boltstore", "teamdata/terminal", "github.com/rs/zerolog"},
+	"cli/bench":    {"teamdata/store", "teamdata/store/boltstore", "teamdata/internal/"},
+	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store/boltstore", "teamdata/store/seal", "github.com/rs/zerolog", "github.com/spf13/pflag", "golang.org/x/sys/unix"},
+	"cli/operator": {"teamdata/store", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 
-	"bench": {"teamdata/store", "teamdata/store/boltstore", "teamdata/server/localca", "teamdata/delivery/signature"},
+	"server":              {"teamdata/store", "teamdata/internal/", "teamdata/server/", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
+	"server/certificates": {"teamdata/store", "teamdata/internal/localca", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},
+	"server/clientaddr":   {},
+	"server/cork":         {},
+	"server/openapi":      {},
 
-	"examples/ingest":     {},
-	"examples/clients/go": {},
-
-	"store":            {},
-	"store/fixture":    {"teamdata/store", "teamdata/store/strictjson"},
-	"store/boltstore":  {"teamdata/store", "go.etcd.io/bbolt"},
-	"store/seal":       {"golang.org/x/crypto/chacha20poly1305"},
-	"store/storetest":  {"teamdata/store"},
-	"store/strictjson": {"teamdata/store"},
-
-	"server":                       {"teamdata/store", "teamdata/web", "teamdata/server/", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
-	"server/clientaddr":            {},
-	"server/cork":                  {},
-	"server/localca":               {},
-	"server/certificates":          {"teamdata/store", "teamdata/server/localca", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},
-	"server/certificates/acmetest": {"github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
-	"server/openapi":               {},
-	"server/ratelimit":             {},
-
-	"web":             {"teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
-	"web/openapitest": {"github.com/oasdiff/yaml3", "github.com/santhosh-tekuri/jsonschema/v6"},
-
-	"admin":                   {"teamdata/store", "teamdata/store/strictjson", "teamdata/web", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
-	"admin/cli":               {"teamdata/store", "github.com/spf13/cobra", "github.com/spf13/pflag"},
-	"admin/socket":            {},
-	"admin/settings":          {"teamdata/store", "teamdata/web", "teamdata/admin/settings/", "teamdata/admin/schema", "teamdata/delivery/signature", "teamdata/server/ratelimit", "github.com/go-webauthn/webauthn", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
-	"admin/settings/password": {"golang.org/x/crypto/argon2"},
-	"admin/settings/diagnose": {"teamdata/delivery/signature"},
+	"admin":                   {"teamdata/store", "teamdata/internal/", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"admin/schema":            {"github.com/santhosh-tekuri/jsonschema/v6"},
+	"admin/settings":          {"teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "teamdata/admin/schema", "github.com/go-webauthn/webauthn", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+	"admin/settings/diagnose": {"teamdata/internal/signature"},
+	"admin/settings/password": {"golang.org/x/crypto/argon2"},
+	"admin/socket":            {},
 
-	"observe": {"github.com/prometheus/client_golang/prometheus"},
+	"delivery":          {"teamdata/store", "teamdata/internal/", "teamdata/delivery/", "github.com/rs/zerolog"},
+	"delivery/mail":     {"teamdata/internal/netguard", "github.com/wneessen/go-mail"},
+	"delivery/receiver": {"github.com/standard-webhooks/standard-webhooks/libraries/go"},
+	"delivery/wheel":    {},
 
-	"delivery":           {"teamdata/store", "teamdata/delivery/", "github.com/rs/zerolog"},
-	"delivery/mail":      {"teamdata/delivery/netguard", "github.com/wneessen/go-mail"},
-	"delivery/netguard":  {"code.dny.dev/ssrf"},
-	"delivery/receiver":  {"github.com/standard-webhooks/standard-webhooks/libraries/go"},
-	"delivery/signature": {},
-	"delivery/wheel":     {},
+	"store":           {},
+	"store/boltstore": {"teamdata/store", "go.etcd.io/bbolt"},
+	"store/fixture":   {"teamdata/store", "teamdata/internal/strictjson"},
+	"store/seal":      {"golang.org/x/crypto/chacha20poly1305"},
+	"store/storetest": {"teamdata/store"},
 
-	"datafile": {"teamdata/admin/socket", "teamdata/newfile", "teamdata/store", "teamdata/store/boltstore", "teamdata/store/fixture", "teamdata/store/seal", "teamdata/terminal"},
-	"doctor":   {"teamdata/admin/socket", "teamdata/appliance", "teamdata/delivery/mail", "teamdata/delivery/netguard", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store/boltstore", "teamdata/store/seal", "teamdata/terminal", "github.com/rs/zerolog", "github.com/spf13/pflag", "golang.org/x/sys/unix"},
-	"newfile":  {},
-	"terminal": {"github.com/mattn/go-isatty", "github.com/spf13/cobra", "golang.org/x/sys/unix"},
+	"internal/acmetest":    {"github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
+	"internal/atomicfile":  {},
+	"internal/localca":     {},
+	"internal/metrics":     {"github.com/prometheus/client_golang/prometheus"},
+	"internal/netguard":    {"code.dny.dev/ssrf"},
+	"internal/openapitest": {"github.com/oasdiff/yaml3", "github.com/santhosh-tekuri/jsonschema/v6"},
+	"internal/ratelimit":   {},
+	"internal/signature":   {},
+	"internal/strictjson":  {"teamdata/store"},
+	"internal/terminal":    {"github.com/mattn/go-isatty", "github.com/spf13/cobra", "golang.org/x/sys/unix"},
+	"internal/web":         {"teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+
+	"contrib/clients/go": {},
+	"contrib/ingest":     {},
 }
 
 func TestArrows(t *testing.T) {

@@ -3,13 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"teamdata/appliance"
-	"teamdata/datafile"
-	"teamdata/terminal"
+	"teamdata/app"
+	"teamdata/internal/terminal"
 )
 
 func backupCommand() *cobra.Command {
-	var from datafile.Source
+	var from app.Source
 	cmd := &cobra.Command{
 		Use:   "backup FILE|-",
 		Short: "Copy the data file, also while it is served",
@@ -32,7 +31,7 @@ the data file holds: keep it as you would keep that.`,
 			return from.Backup(cmd.Context(), args[0], cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&from.Data, "data", appliance.DefaultData, "the data `file`")
+	cmd.Flags().StringVar(&from.Data, "data", app.DefaultData, "the data `file`")
 	cmd.Flags().StringVar(&from.Socket, "socket", "", "the Unix `socket` of the server that has it open; default: beside the data file")
 	return cmd
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"teamdata/bench"
-	"teamdata/terminal"
+	"teamdata/cli/bench"
+	"teamdata/internal/terminal"
 )
 
 func benchCommand() *cobra.Command {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"teamdata/appliance"
+	"teamdata/app"
+	"teamdata/internal/terminal"
 	"teamdata/store/boltstore"
-	"teamdata/terminal"
 )
 
 // maxFaults is how many faults check prints: a damaged file has them by the
@@ -27,7 +27,7 @@ changes nothing. It exits with 1 when it finds something.`,
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return check(data, cmd.OutOrStdout()) },
 	}
-	cmd.Flags().StringVar(&data, "data", appliance.DefaultData, "the data `file`")
+	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`")
 	return cmd
 }
 

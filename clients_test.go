@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	client "teamdata/examples/clients/go"
+	client "teamdata/contrib/clients/go"
 )
 
 // tour is what a generated client found: the lists to their ends, an event that
@@ -108,7 +108,7 @@ func orNobody(id *string) string {
 // The TypeScript client is made and type-checked first, with the description as it
 // is now.
 func tourInTypeScript(t *testing.T, p *process) (seen tour) {
-	const folder = "examples/clients/typescript"
+	const folder = "contrib/clients/typescript"
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			mustSkip(t, tool+" is not installed: apt-get install nodejs npm")
@@ -136,7 +136,7 @@ func tourInTypeScript(t *testing.T, p *process) (seen tour) {
 // The Go client is what the generator makes out of the description now. Outside of
 // CI the generator has to be in the module cache: nothing is fetched.
 func TestGoClientIsUpToDate(t *testing.T) {
-	const folder = "examples/clients/go"
+	const folder = "contrib/clients/go"
 	line := regexp.MustCompile(`(?m)^//go:generate go (.*) -o client\.gen\.go (\S+)$`).FindStringSubmatch(readText(t, folder+"/generate.go"))
 	if line == nil {
 		t.Fatal("generate.go has no line that makes client.gen.go")

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"teamdata/appliance"
+	"teamdata/app"
+	"teamdata/internal/terminal"
 	"teamdata/store/boltstore"
-	"teamdata/terminal"
 )
 
 func compactCommand() *cobra.Command {
@@ -37,6 +37,6 @@ for both. A sealed file needs no key.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&data, "data", appliance.DefaultData, "the data `file`")
+	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`")
 	return cmd
 }

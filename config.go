@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"teamdata/appliance"
+	"teamdata/app"
 )
 
 // setting is a flag of serve, and what it stands at.
@@ -25,7 +25,7 @@ type setting struct {
 // configuration is what serve would be run with, and what is wrong with it so
 // far.
 type configuration struct {
-	settings appliance.Settings
+	settings app.Settings
 	list     []setting
 	faults   []error
 }

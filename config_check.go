@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"teamdata/store/strictjson"
+	"teamdata/internal/strictjson"
 )
 
 func configCheckCommand(c *configuration) *cobra.Command {

@@ -12,24 +12,24 @@ import (
 	"strings"
 	"time"
 
-	"teamdata/admin/cli"
 	"teamdata/admin/socket"
-	"teamdata/appliance"
-	"teamdata/delivery/netguard"
+	"teamdata/app"
+	"teamdata/cli/operator"
+	"teamdata/internal/netguard"
 	"teamdata/store/boltstore"
 )
 
 // connectAdmin finds the admin API for a command: on a server elsewhere, on the socket
 // of the one on this machine, or in this process on a data file that nobody
 // serves. All three give the same answers.
-func connectAdmin(ctx context.Context, t cli.Target) (cli.Connection, error) {
+func connectAdmin(ctx context.Context, t operator.Target) (operator.Connection, error) {
 	if t.Server != "" {
 		return connectServer(t)
 	}
 	path := socket.Path(t.Socket, t.Data)
 	switch client, err := socket.Client(ctx, path); {
 	case err != nil:
-		return cli.Connection{}, err
+		return operator.Connection{}, err
 	case client != nil:
 		return connection(client, socket.Base), nil
 	}
@@ -45,7 +45,7 @@ func connectAdmin(ctx context.Context, t cli.Target) (cli.Connection, error) {
 }
 
 // connectServer connects to a server elsewhere, with an operator token.
-func connectServer(t cli.Target) (c cli.Connection, err error) {
+func connectServer(t operator.Target) (c operator.Connection, err error) {
 	base, err := serverURL(t.Server)
 	if err != nil {
 		return c, err
@@ -54,7 +54,7 @@ func connectServer(t cli.Target) (c cli.Connection, err error) {
 	if err != nil {
 		return c, err
 	}
-	roots, err := appliance.Roots("--ca-file", t.CAFile)
+	roots, err := app.Roots("--ca-file", t.CAFile)
 	if err != nil {
 		return c, err
 	}
@@ -71,8 +71,8 @@ func connectServer(t cli.Target) (c cli.Connection, err error) {
 	return connection(client, base), nil
 }
 
-func connection(client *http.Client, base string) cli.Connection {
-	return cli.Connection{Client: client, Base: base, Close: func() error { client.CloseIdleConnections(); return nil }}
+func connection(client *http.Client, base string) operator.Connection {
+	return operator.Connection{Client: client, Base: base, Close: func() error { client.CloseIdleConnections(); return nil }}
 }
 
 // serverURL is the URL without a slash at its end. A token goes over HTTPS, or

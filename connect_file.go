@@ -15,21 +15,20 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/admin"
-	"teamdata/admin/cli"
 	"teamdata/admin/settings"
 	"teamdata/admin/socket"
-	"teamdata/appliance"
-	"teamdata/datafile"
+	"teamdata/app"
+	"teamdata/cli/operator"
 	"teamdata/store/boltstore"
 )
 
 // connectFile opens a data file that nobody serves, and answers the admin API in
 // this process. What is to be sent waits in the file for the next server.
-func connectFile(t cli.Target) (c cli.Connection, err error) {
+func connectFile(t operator.Target) (c operator.Connection, err error) {
 	if _, err := os.Stat(t.Data); errors.Is(err, fs.ErrNotExist) && !t.Make {
 		return c, fmt.Errorf("there is no data file %s, and no server listens on %s; name another with --data, or make it with its first org: teamdata org create --name NAME", t.Data, socket.Path(t.Socket, t.Data))
 	}
-	o, err := datafile.Options(t.SealKeyFile)
+	o, err := app.Options(t.SealKeyFile)
 	if err != nil {
 		return c, err
 	}
@@ -38,10 +37,10 @@ func connectFile(t cli.Target) (c cli.Connection, err error) {
 		return c, err
 	}
 	if s.SealedNow() {
-		fmt.Fprintln(os.Stderr, datafile.Sealed)
+		fmt.Fprintln(os.Stderr, app.Sealed)
 	}
 	if from, kept := s.MigratedFrom(); from > 0 {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", datafile.Migrated, kept)
+		fmt.Fprintf(os.Stderr, "%s: %s\n", app.Migrated, kept)
 	}
 	var queued atomic.Bool
 	s.OnDue(func(uint64, time.Time) { queued.Store(true) })
@@ -51,8 +50,8 @@ func connectFile(t cli.Target) (c cli.Connection, err error) {
 		}
 		return s.Close()
 	}
-	client := &http.Client{Transport: inProcess{appliance.NewAdmin(s, admin.Config{Version: version(), Log: zerolog.Nop(), LinkURL: settings.LinkURL(t.PublicURL)}, func(*admin.Status) {}).Local()}}
-	return cli.Connection{Client: client, Base: socket.Base, Close: end}, nil
+	client := &http.Client{Transport: inProcess{app.NewAdmin(s, admin.Config{Version: version(), Log: zerolog.Nop(), LinkURL: settings.LinkURL(t.PublicURL)}, func(*admin.Status) {}).Local()}}
+	return operator.Connection{Client: client, Base: socket.Base, Close: end}, nil
 }
 
 // inProcess answers requests by a handler in this process.

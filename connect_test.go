@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/admin"
-	"teamdata/appliance"
+	"teamdata/app"
 	"teamdata/store/boltstore"
 )
 
@@ -23,7 +23,7 @@ func TestInProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	handler := appliance.NewAdmin(s, admin.Config{Log: zerolog.Nop()}, func(*admin.Status) {}).Local()
+	handler := app.NewAdmin(s, admin.Config{Log: zerolog.Nop()}, func(*admin.Status) {}).Local()
 	network := httptest.NewServer(handler)
 	t.Cleanup(network.Close)
 	here := &http.Client{Transport: inProcess{handler}}

@@ -17,11 +17,11 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/appliance"
+	"teamdata/app"
 	"teamdata/delivery/receiver"
-	"teamdata/newfile"
-	"teamdata/server/localca"
-	"teamdata/terminal"
+	"teamdata/internal/atomicfile"
+	"teamdata/internal/localca"
+	"teamdata/internal/terminal"
 )
 
 // exampleOrg is the fixture that the demo serves, a good first page to read
@@ -40,8 +40,8 @@ type example struct {
 
 // serveDemo runs the appliance on a temporary file with the example org, whose
 // endpoint is a receiver of its own, and prints what to try.
-func serveDemo(ctx context.Context, s appliance.Settings, out io.Writer, log zerolog.Logger) (err error) {
-	if s.Data != appliance.DefaultData || s.Seed != "" {
+func serveDemo(ctx context.Context, s app.Settings, out io.Writer, log zerolog.Logger) (err error) {
+	if s.Data != app.DefaultData || s.Seed != "" {
 		return errors.New("--demo brings its own data; leave out --data and --seed")
 	}
 	folder, err := os.MkdirTemp("", "teamdata-demo-")
@@ -77,11 +77,11 @@ func serveDemo(ctx context.Context, s appliance.Settings, out io.Writer, log zer
 }
 
 // startSomewhere starts the appliance, on a free port if its own is taken.
-func startSomewhere(ctx context.Context, s appliance.Settings, log zerolog.Logger) (*appliance.Appliance, error) {
-	a, err := appliance.Start(ctx, s, log)
-	if errors.Is(err, syscall.EADDRINUSE) && s.Listen == appliance.DefaultListen {
+func startSomewhere(ctx context.Context, s app.Settings, log zerolog.Logger) (*app.Appliance, error) {
+	a, err := app.Start(ctx, s, log)
+	if errors.Is(err, syscall.EADDRINUSE) && s.Listen == app.DefaultListen {
 		s.Listen = "127.0.0.1:0"
-		return appliance.Start(ctx, s, log)
+		return app.Start(ctx, s, log)
 	}
 	return a, err
 }
@@ -113,11 +113,11 @@ func serveWithOwnCA(handler http.Handler, caFile string) (url string, stop func(
 	}
 	web := webFor(handler, config, 0)
 	go serveWeb(web, l)
-	return "https://" + l.Addr().String() + "/hook", web.Close, newfile.Write(caFile, ca.CertificatePEM(), 0o600)
+	return "https://" + l.Addr().String() + "/hook", web.Close, atomicfile.Write(caFile, ca.CertificatePEM(), 0o600)
 }
 
 // printTour prints commands that work when they are pasted.
-func printTour(a *appliance.Appliance, data string, out io.Writer, parts example) {
+func printTour(a *app.Appliance, data string, out io.Writer, parts example) {
 	keys, hook := parts.Orgs[0].APIKeys, parts.Orgs[0].Webhooks[0]
 	curl := func(key int, options, path string) string {
 		return fmt.Sprintf("  curl %s-w '\\n' -H 'Authorization: Bearer %s.%s' %s%s",

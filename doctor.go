@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"teamdata/doctor"
+	"teamdata/cli/doctor"
 )
 
 func doctorCommand() *cobra.Command {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"teamdata/doctor"
+	"teamdata/cli/doctor"
 )
 
 // On a file system in memory, and one that is full, the doctor says so.

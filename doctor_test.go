@@ -15,8 +15,8 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"teamdata/doctor"
-	"teamdata/server/localca"
+	"teamdata/cli/doctor"
+	"teamdata/internal/localca"
 	"teamdata/store/boltstore"
 )
 

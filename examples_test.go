@@ -25,7 +25,7 @@ func TestExamples(t *testing.T) {
 
 	t.Run("ingest", func(t *testing.T) {
 		program := filepath.Join(t.TempDir(), "ingest")
-		if out, err := exec.Command("go", "build", "-o", program, "./examples/ingest").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-o", program, "./contrib/ingest").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		t.Setenv("TEAMDATA_KEY", newOrg(t, data, "org_go"))
@@ -40,7 +40,7 @@ func TestExamples(t *testing.T) {
 		key, polled := newOrg(t, data, "org_shell"), make(chan error, 2)
 		go func() { polled <- p.poll("/audit-log", key, "invoice.paid", entries) }()
 		go func() { polled <- p.poll("/members", key, "member", members) }()
-		runExample(t, "examples/ingest.sh", "org_shell", strconv.Itoa(entries), strconv.Itoa(members))
+		runExample(t, "contrib/ingest.sh", "org_shell", strconv.Itoa(entries), strconv.Itoa(members))
 		for range cap(polled) {
 			if err := <-polled; err != nil {
 				t.Error(err)

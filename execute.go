@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"teamdata/admin/cli"
-	"teamdata/appliance"
-	"teamdata/terminal"
+	"teamdata/app"
+	"teamdata/cli/operator"
+	"teamdata/internal/terminal"
 )
 
 // What the program ends with when something is wrong.
@@ -49,6 +49,6 @@ func eachCommand(cmd *cobra.Command, fn func(*cobra.Command)) {
 }
 
 // cliConfig is what the operator's commands need.
-func cliConfig() cli.Config {
-	return cli.Config{Version: version(), DefaultData: appliance.DefaultData, Connect: connectAdmin, Confirm: terminal.Confirm, Width: terminal.Width}
+func cliConfig() operator.Config {
+	return operator.Config{Version: version(), DefaultData: app.DefaultData, Connect: connectAdmin, Confirm: terminal.Confirm, Width: terminal.Width}
 }

@@ -5,14 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"teamdata/appliance"
-	"teamdata/datafile"
+	"teamdata/app"
+	"teamdata/internal/terminal"
 	"teamdata/store/fixture"
-	"teamdata/terminal"
 )
 
 func exportCommand() *cobra.Command {
-	var x datafile.Export
+	var x app.Export
 	cmd := &cobra.Command{
 		Use:   "export [FILE|-]",
 		Short: "Write the records of a data file as JSON, also while it is served",
@@ -39,16 +38,16 @@ secrets: keep it as you would keep a password file.`,
 				x.To = args[0]
 			}
 			p := terminal.StartProgress(cmd, "exporting "+x.Data)
-			sum, err := x.Run(cmd.Context(), cmd.OutOrStdout(), func(s fixture.Summary) { p.Tell(datafile.Counted(s)) })
+			sum, err := x.Run(cmd.Context(), cmd.OutOrStdout(), func(s fixture.Summary) { p.Tell(app.Counted(s)) })
 			p.Stop()
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "exported from data file %s: %s\n", x.Data, datafile.Counted(sum))
+			fmt.Fprintf(cmd.ErrOrStderr(), "exported from data file %s: %s\n", x.Data, app.Counted(sum))
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&x.Data, "data", appliance.DefaultData, "the data `file`")
+	cmd.Flags().StringVar(&x.Data, "data", app.DefaultData, "the data `file`")
 	cmd.Flags().StringVar(&x.SealKeyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with")
 	cmd.Flags().BoolVar(&x.Force, "force", false, "write over a file that is there")
 	return cmd

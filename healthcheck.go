@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"teamdata/appliance"
-	"teamdata/doctor"
+	"teamdata/app"
+	"teamdata/cli/doctor"
 )
 
 func healthcheckCommand() *cobra.Command {
@@ -36,7 +36,7 @@ health check as it is.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&q.Data, "data", appliance.DefaultData, "the data `file` of the server")
+	f.StringVar(&q.Data, "data", app.DefaultData, "the data `file` of the server")
 	f.StringVar(&q.Socket, "socket", "", "the admin `socket` of the server; default: the data file's path with .sock behind it")
 	f.StringVar(&q.URL, "url", "", "the `URL` of the server, to ask it there and not on the socket")
 	f.StringVar(&q.CAFile, "ca-file", "", "a PEM `file` with the CA of --url, to trust beside the system's")

@@ -5,10 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"teamdata/appliance"
-	"teamdata/datafile"
+	"teamdata/app"
+	"teamdata/internal/terminal"
 	"teamdata/store/fixture"
-	"teamdata/terminal"
 )
 
 func importCommand() *cobra.Command {
@@ -29,19 +28,19 @@ it is there. What it adds is told to no webhook, and in no audit log.`,
 		Args: exactly("the fixture, or - for stdin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := terminal.StartProgress(cmd, "importing "+args[0])
-			sum, sealed, err := datafile.Import(cmd.Context(), data, keyFile, args[0], func(s fixture.Summary) { p.Tell(datafile.Counted(s)) })
+			sum, sealed, err := app.Import(cmd.Context(), data, keyFile, args[0], func(s fixture.Summary) { p.Tell(app.Counted(s)) })
 			p.Stop()
 			if err != nil {
 				return err
 			}
 			if sealed {
-				fmt.Fprintln(cmd.ErrOrStderr(), datafile.Sealed)
+				fmt.Fprintln(cmd.ErrOrStderr(), app.Sealed)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "imported into data file %s: %s\n", data, datafile.Counted(sum))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "imported into data file %s: %s\n", data, app.Counted(sum))
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&data, "data", appliance.DefaultData, "the data `file`; it is made if it is not there")
+	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`; it is made if it is not there")
 	cmd.Flags().StringVar(&keyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with, or is to be")
 	return cmd
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/delivery/signature"
+	"teamdata/internal/signature"
 )
 
 const (

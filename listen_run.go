@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"teamdata/appliance"
+	"teamdata/app"
 	"teamdata/delivery/receiver"
-	"teamdata/terminal"
+	"teamdata/internal/terminal"
 )
 
 // listening is a running listen.
@@ -42,10 +42,10 @@ func (s listenSettings) open(secrets receiver.Secrets, out, said io.Writer) (l *
 	if l.tls, l.caFile, err = s.secure(time.Now()); err != nil {
 		return nil, err
 	}
-	if l.listener, err = appliance.Listen(s.Listen); err != nil {
+	if l.listener, err = app.Listen(s.Listen); err != nil {
 		return nil, err
 	}
-	if err = appliance.WriteReadyFile(l.settings.ReadyFile, l.url(), l.caFile); err != nil {
+	if err = app.WriteReadyFile(l.settings.ReadyFile, l.url(), l.caFile); err != nil {
 		l.listener.Close()
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (l *listening) run(ctx context.Context) error {
 	go func() { served <- serveWeb(web, l.listener) }()
 	err := l.wait(ctx, served)
 
-	grace, end := context.WithTimeout(context.Background(), appliance.StopGrace)
+	grace, end := context.WithTimeout(context.Background(), app.StopGrace)
 	defer end()
 	if web.Shutdown(grace) != nil {
 		web.Close() // what is left has no answer, and is sent again

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 
 	"teamdata/delivery/receiver"
-	"teamdata/terminal"
+	"teamdata/internal/terminal"
 )
 
 // introduce says how to reach the receiver. Beside lines for scripts it goes to

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"time"
 
-	"teamdata/newfile"
-	"teamdata/server/localca"
+	"teamdata/internal/atomicfile"
+	"teamdata/internal/localca"
 )
 
 // secure finds the certificate to receive with: one's own, or one that the kept
@@ -80,7 +80,7 @@ func keptCA(folder string, now time.Time) (ca *localca.CA, caFile string, err er
 	if err != nil {
 		return nil, "", err
 	}
-	return ca, caFile, newfile.Write(caFile, ca.CertificatePEM(), 0o600)
+	return ca, caFile, atomicfile.Write(caFile, ca.CertificatePEM(), 0o600)
 }
 
 func readCA(keyFile string) (*localca.CA, error) {
@@ -103,7 +103,7 @@ func makeCA(keyFile string, now time.Time) error {
 	}
 	temp := fmt.Sprintf("%s.%d", keyFile, os.Getpid())
 	defer os.Remove(temp)
-	if err := newfile.Write(temp, ca.PEM(), 0o600); err != nil {
+	if err := atomicfile.Write(temp, ca.PEM(), 0o600); err != nil {
 		return err
 	}
 	if err := os.Link(temp, keyFile); !errors.Is(err, fs.ErrExist) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/terminal"
+	"teamdata/internal/terminal"
 )
 
 // newLog writes text for people on a terminal and JSON for everything else, to

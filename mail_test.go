@@ -19,7 +19,7 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
-	"teamdata/server/localca"
+	"teamdata/internal/localca"
 )
 
 // The contract's "disabled: the org's administrators are told by e-mail", over

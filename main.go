@@ -4,7 +4,7 @@
 // This package is the command line: a file for each command, which turns flags and
 // the environment into settings. What the commands do is in the packages below:
 // appliance is what serve runs, of which server answers the API, delivery sends the
-// webhooks, store holds the rules and store/boltstore the data; admin/cli has the
+// webhooks, store holds the rules and store/boltstore the data; cli/operator has the
 // commands that change data; datafile and doctor are for those who look after it.
 package main
 
@@ -18,7 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"teamdata/admin/cli"
+	"teamdata/cli/operator"
 )
 
 // gcPercent trades memory, of which an appliance needs little, for fewer
@@ -52,11 +52,11 @@ wins.`,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags()) },
 	}
-	addGroup(root, "Serve, and change data:", append([]*cobra.Command{serveCommand(), doctorCommand(), configCommand(), healthcheckCommand()}, cli.Commands(cliConfig())...)...)
+	addGroup(root, "Serve, and change data:", append([]*cobra.Command{serveCommand(), doctorCommand(), configCommand(), healthcheckCommand()}, operator.Commands(cliConfig())...)...)
 	addGroup(root, "The data file as a whole:", backupCommand(), restoreCommand(), checkCommand(), compactCommand(),
 		exportCommand(), importCommand())
 	addGroup(root, forDevelopers, listenCommand(), benchCommand(), manCommand(), versionCommand())
-	cli.OnlyBelow(root)
+	operator.OnlyBelow(root)
 	root.SetCompletionCommandGroupID(forDevelopers)
 	root.SetHelpCommandGroupID(forDevelopers)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {

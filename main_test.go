@@ -20,9 +20,9 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/appliance"
+	"teamdata/app"
+	"teamdata/internal/openapitest"
 	"teamdata/server/openapi"
-	"teamdata/web/openapitest"
 )
 
 // full runs the end-to-end tests at the sizes that are promised, and not at
@@ -245,7 +245,7 @@ func mustSkip(t *testing.T, why string) {
 }
 
 // connect makes a client of an appliance in this process.
-func connect(t testing.TB, a *appliance.Appliance) *process {
+func connect(t testing.TB, a *app.Appliance) *process {
 	p := &process{t: t, url: a.URL(), caFile: a.CAFile()}
 	p.client = &http.Client{Transport: p.transport(), Timeout: 30 * time.Second}
 	return p

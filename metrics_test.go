@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"teamdata/appliance"
+	"teamdata/app"
 )
 
 // metricsURL is where the log says that the metrics are.
@@ -101,13 +101,13 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is %g", name, got[name])
 		}
 	}
-	if onSocket := scraped(t, socketClient(data), "http://teamdata"+appliance.MetricsPath); len(onSocket) < len(got) {
+	if onSocket := scraped(t, socketClient(data), "http://teamdata"+app.MetricsPath); len(onSocket) < len(got) {
 		t.Errorf("on the socket there are %d samples, and not %d", len(onSocket), len(got))
 	}
-	if status, _ := ask(t, http.DefaultClient, strings.TrimSuffix(url, appliance.MetricsPath)+"/"); status != 404 {
+	if status, _ := ask(t, http.DefaultClient, strings.TrimSuffix(url, app.MetricsPath)+"/"); status != 404 {
 		t.Errorf("beside the metrics there is an answer of %d", status)
 	}
-	if status, _ := p.health(appliance.MetricsPath); status != 404 {
+	if status, _ := p.health(app.MetricsPath); status != 404 {
 		t.Errorf("the public listener answers the metrics with %d", status)
 	}
 }
@@ -117,7 +117,7 @@ func TestMetrics(t *testing.T) {
 func TestMetricsListener(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	p := serveProcess(t, data, "--metrics", "127.0.0.1:0")
-	taken := strings.TrimSuffix(strings.TrimPrefix(p.metricsURL(), "http://"), appliance.MetricsPath)
+	taken := strings.TrimSuffix(strings.TrimPrefix(p.metricsURL(), "http://"), app.MetricsPath)
 	out, err := run(t, "serve", "--data", filepath.Join(t.TempDir(), "b.db"), "--listen", "127.0.0.1:0", "--metrics", taken)
 	if err == nil || !strings.Contains(out, "--metrics: can't listen on "+taken) {
 		t.Errorf("on an address that is taken: %v %s", err, out)

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/newfile"
-	"teamdata/server/localca"
+	"teamdata/internal/atomicfile"
+	"teamdata/internal/localca"
 )
 
 // A start tells of each file with secrets that others may open, and of no other.
@@ -53,7 +53,7 @@ func TestModeOfTLSKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := filepath.Join(t.TempDir(), "both.pem")
-	if err := newfile.Write(key, both, 0o604); err != nil {
+	if err := atomicfile.Write(key, both, 0o604); err != nil {
 		t.Fatal(err)
 	}
 	p := serveProcess(t, filepath.Join(t.TempDir(), "teamdata.db"), "--tls-cert", key, "--tls-key", key)

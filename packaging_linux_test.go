@@ -181,7 +181,7 @@ func jsonList(t *testing.T, text string) (list []string) {
 // its socket, then the watchdog's news, and STOPPING=1 at the end.
 func TestUnitStarts(t *testing.T) {
 	t.Parallel()
-	c, unit := newCage(t), directives(t, "packaging/teamdata.service", "=")
+	c, unit := newCage(t), directives(t, "contrib/systemd/teamdata.service", "=")
 	line := strings.Fields(valueOf(t, unit, "ExecStart"))
 	c.put(binary, line[0])
 	state := "/var/lib/" + valueOf(t, unit, "StateDirectory")
@@ -191,7 +191,7 @@ func TestUnitStarts(t *testing.T) {
 	manager, env := c.manager()
 	c.lock(state)
 
-	p := c.start(append(env, environmentOf(t, "packaging/teamdata.env")...), line...)
+	p := c.start(append(env, environmentOf(t, "contrib/systemd/teamdata.env")...), line...)
 	expect(t, p, manager, "READY=1")
 	check := append([]string{line[0], "healthcheck"}, line[2:]...)
 	if said, err := c.command(nil, check...).CombinedOutput(); err != nil {

@@ -57,7 +57,7 @@ func commandNamed(t *testing.T, name string) *cobra.Command {
 
 // The unit starts serve with flags that there are.
 func TestUnitFlags(t *testing.T) {
-	line := strings.Fields(valueOf(t, directives(t, "packaging/teamdata.service", "="), "ExecStart"))
+	line := strings.Fields(valueOf(t, directives(t, "contrib/systemd/teamdata.service", "="), "ExecStart"))
 	if line[1] != "serve" {
 		t.Fatalf("it starts %v", line)
 	}
@@ -74,7 +74,7 @@ func TestEnvironmentExample(t *testing.T) {
 	for _, name := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(flags.FlagUsages(), -1) {
 		known[environmentName(name[1])] = name[1]
 	}
-	lines := regexp.MustCompile(`(?m)^#?(TEAMDATA_\w+)=(.+)$`).FindAllStringSubmatch(readText(t, "packaging/teamdata.env"), -1)
+	lines := regexp.MustCompile(`(?m)^#?(TEAMDATA_\w+)=(.+)$`).FindAllStringSubmatch(readText(t, "contrib/systemd/teamdata.env"), -1)
 	if len(lines) == 0 {
 		t.Error("there is no line")
 	}
@@ -106,7 +106,7 @@ func TestUnitVerifies(t *testing.T) {
 		mustSkip(t, "systemd-analyze is not installed; on Debian: apt-get install systemd")
 	}
 	unit := filepath.Join(t.TempDir(), "teamdata.service")
-	writeFile(t, unit, strings.Replace(readText(t, "packaging/teamdata.service"), "/usr/local/bin/teamdata", binary, 1))
+	writeFile(t, unit, strings.Replace(readText(t, "contrib/systemd/teamdata.service"), "/usr/local/bin/teamdata", binary, 1))
 	for _, args := range [][]string{{"verify", unit}, {"security", "--offline=true", "--threshold=20", unit}} {
 		if out, err := exec.Command("systemd-analyze", args...).CombinedOutput(); err != nil || args[0] == "verify" && len(out) > 0 {
 			t.Errorf("%v: %v\n%s", args, err, out)

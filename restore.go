@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"teamdata/appliance"
+	"teamdata/app"
+	"teamdata/internal/terminal"
 	"teamdata/store/boltstore"
-	"teamdata/terminal"
 )
 
 func restoreCommand() *cobra.Command {
@@ -40,7 +40,7 @@ that the file had then.`,
 			return restore(cmd, args[0], data)
 		},
 	}
-	cmd.Flags().StringVar(&data, "data", appliance.DefaultData, "the data `file`")
+	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`")
 	cmd.Flags().BoolVar(&yes, "yes", false, "don't ask before a file is replaced")
 	return cmd
 }

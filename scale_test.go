@@ -14,7 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
 
-	"teamdata/appliance"
+	"teamdata/app"
 	"teamdata/store"
 )
 
@@ -176,9 +176,9 @@ func poll(t *testing.T, p *process, writing context.Context, writers, entries in
 
 // startInProcess runs an appliance inside the test, for what the API has no
 // operation for.
-func startInProcess(t *testing.T, change ...func(*appliance.Settings)) (*process, store.Store) {
+func startInProcess(t *testing.T, change ...func(*app.Settings)) (*process, store.Store) {
 	t.Helper()
-	var s appliance.Settings
+	var s app.Settings
 	bindSettings(pflag.NewFlagSet("", pflag.ContinueOnError), &s)
 	s.Data = filepath.Join(t.TempDir(), "teamdata.db")
 	s.Listen, s.Seed = "127.0.0.1:0", "testdata/example.json"
@@ -186,7 +186,7 @@ func startInProcess(t *testing.T, change ...func(*appliance.Settings)) (*process
 	for _, c := range change {
 		c(&s)
 	}
-	a, err := appliance.Start(context.Background(), s, zerolog.Nop())
+	a, err := app.Start(context.Background(), s, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}

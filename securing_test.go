@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/newfile"
-	"teamdata/server/certificates/acmetest"
-	"teamdata/server/localca"
+	"teamdata/internal/acmetest"
+	"teamdata/internal/atomicfile"
+	"teamdata/internal/localca"
 )
 
 const ownDomain = "data.acme.test"
@@ -148,7 +148,7 @@ func TestServeOwnCertificate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := newfile.Write(both, text, 0o600); err != nil {
+		if err := atomicfile.Write(both, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"teamdata/appliance"
+	"teamdata/app"
 )
 
 func serveCommand() *cobra.Command {
-	var s appliance.Settings
+	var s app.Settings
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the appliance",
@@ -38,9 +38,9 @@ trust is written beside the data file.`,
 }
 
 // serve runs the appliance until ctx is done.
-func serve(ctx context.Context, s appliance.Settings, log zerolog.Logger) error {
+func serve(ctx context.Context, s app.Settings, log zerolog.Logger) error {
 	warnOfUnknownNames(log)
-	a, err := appliance.Start(ctx, s, log)
+	a, err := app.Start(ctx, s, log)
 	if err != nil {
 		return err
 	}

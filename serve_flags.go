@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"teamdata/appliance"
+	"teamdata/app"
 	"teamdata/delivery"
 	"teamdata/server"
 	"teamdata/server/certificates"
@@ -13,11 +13,11 @@ import (
 )
 
 // bindSettings makes the flags of serve.
-func bindSettings(f *pflag.FlagSet, s *appliance.Settings) {
+func bindSettings(f *pflag.FlagSet, s *app.Settings) {
 	s.Version = version()
-	f.StringVar(&s.Data, "data", appliance.DefaultData, "the data `file`; it is made if it is not there")
+	f.StringVar(&s.Data, "data", app.DefaultData, "the data `file`; it is made if it is not there")
 	f.StringVar(&s.SealKeyFile, "seal-key-file", "", "a `file` with a key that seals the webhook secrets, private keys and password hashes in the data file; made with: openssl rand -base64 32 > FILE")
-	f.StringVar(&s.Listen, "listen", appliance.DefaultListen, "`host:port` to listen on, port 0 takes a free one; or unix:/path for a Unix socket")
+	f.StringVar(&s.Listen, "listen", app.DefaultListen, "`host:port` to listen on, port 0 takes a free one; or unix:/path for a Unix socket")
 	f.BoolVar(&s.HTTP, "http", false, "plain HTTP, for use behind a proxy or in tests")
 	bindTLS(f, s)
 	bindObserving(f, s)
@@ -49,11 +49,11 @@ func bindSettings(f *pflag.FlagSet, s *appliance.Settings) {
 }
 
 // bindTLS makes the flags about the certificate.
-func bindTLS(f *pflag.FlagSet, s *appliance.Settings) {
+func bindTLS(f *pflag.FlagSet, s *app.Settings) {
 	f.StringVar(&s.TLSCert, "tls-cert", "", "a PEM `file` with the certificate to serve with, and its chain; read again when it changes, and on SIGHUP")
 	f.StringVar(&s.TLSKey, "tls-key", "", "a PEM `file` with the private key of --tls-cert")
 	f.StringSliceVar(&s.Domains, "domain", nil, "a `name` of this server to get a certificate for, by ACME")
-	f.BoolVar(&s.ACMEAcceptTerms, "acme-accept-terms", false, "accept the terms of the ACME authority; Let's Encrypt's are at "+appliance.LetsEncryptTerms)
+	f.BoolVar(&s.ACMEAcceptTerms, "acme-accept-terms", false, "accept the terms of the ACME authority; Let's Encrypt's are at "+app.LetsEncryptTerms)
 	f.StringVar(&s.ACMEEmail, "acme-email", "", "an `address` that the ACME authority may write to")
 	f.StringVar(&s.ACMEHTTP, "acme-http", "", "`host:port` to answer the ACME authority on over plain HTTP, which it reaches as port 80 of the domains; others are sent to HTTPS")
 	f.StringVar(&s.ACMEDirectory, "acme-directory", certificates.LetsEncrypt, "the `URL` of the ACME authority's directory")
@@ -61,7 +61,7 @@ func bindTLS(f *pflag.FlagSet, s *appliance.Settings) {
 }
 
 // bindObserving makes the flags for those who look after the appliance.
-func bindObserving(f *pflag.FlagSet, s *appliance.Settings) {
+func bindObserving(f *pflag.FlagSet, s *app.Settings) {
 	f.StringVar(&s.Metrics, "metrics", "", "`host:port` on which GET /metrics is answered for Prometheus, to anyone; default: on the admin socket alone")
 	f.StringVar(&s.AccessLog, "access-log", string(server.LogErrors), "which requests are logged: all, errors (those answered 400 or more, without those that a limit refused), off")
 	f.IntVar(&s.AccessLogSample, "access-log-sample", 1, "log one in `N` of these requests, and all that are answered 500 or more")

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/appliance"
+	"teamdata/app"
 	"teamdata/store/boltstore"
 )
 
@@ -192,7 +192,7 @@ func TestGracefulStop(t *testing.T) {
 	if err := p.stop(); err != nil {
 		t.Errorf("it ended with %v\n%s", err, p.out)
 	}
-	if took := time.Since(start); took > appliance.StopGrace+2*time.Second {
+	if took := time.Since(start); took > app.StopGrace+2*time.Second {
 		t.Errorf("it took %s", took)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // send sends an answer. That a client has gone shows in no error here: there is

@@ -3,9 +3,9 @@ package admin
 import (
 	"strconv"
 
+	"teamdata/internal/strictjson"
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/store/strictjson"
-	"teamdata/web"
 )
 
 // maxEntries is how many entries one batch may have.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // maxLooked bounds how many deliveries are looked at for one page: a state that

@@ -4,7 +4,7 @@ import (
 	_ "embed"
 	"net/http"
 
-	"teamdata/web"
+	"teamdata/internal/web"
 )
 
 // documentJSON is the API's description, made from openapi.yaml, which is written

@@ -10,9 +10,9 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"teamdata/internal/openapitest"
 	"teamdata/server/openapi"
 	"teamdata/store"
-	"teamdata/web/openapitest"
 )
 
 var contract = sync.OnceValue(func() *openapitest.Contract {

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"time"
 
+	"teamdata/internal/strictjson"
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/store/strictjson"
-	"teamdata/web"
 )
 
 func endpointJSON(e store.Endpoint) object {

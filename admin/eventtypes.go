@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // builtIn are the event types of the Team Data API with their schemas.

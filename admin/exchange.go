@@ -7,9 +7,9 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"teamdata/internal/strictjson"
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/store/strictjson"
-	"teamdata/web"
 )
 
 // exchange is one request on its way to its answer.

@@ -1,8 +1,8 @@
 package admin
 
 import (
+	"teamdata/internal/strictjson"
 	"teamdata/store"
-	"teamdata/store/strictjson"
 )
 
 // maxFileSize is the greatest whole number that every reader of JSON takes as it

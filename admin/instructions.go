@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	"teamdata/internal/strictjson"
 	"teamdata/store"
-	"teamdata/store/strictjson"
 )
 
 func (x *exchange) readInstructions() error {

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"time"
 
+	"teamdata/internal/strictjson"
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/store/strictjson"
-	"teamdata/web"
 )
 
 func keyJSON(k store.APIKey, lastUsed time.Time) object {

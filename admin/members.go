@@ -3,9 +3,9 @@ package admin
 import (
 	"encoding/json"
 
+	"teamdata/internal/strictjson"
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/store/strictjson"
-	"teamdata/web"
 )
 
 func memberJSON(m store.Member) []byte {

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 func tokenJSON(o store.OperatorToken) object {

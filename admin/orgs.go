@@ -4,9 +4,9 @@ import (
 	"errors"
 	"strings"
 
+	"teamdata/internal/strictjson"
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/store/strictjson"
-	"teamdata/web"
 )
 
 func orgJSON(o store.Org) []byte {

@@ -1,8 +1,8 @@
 package admin
 
 import (
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // page answers a page of a list.

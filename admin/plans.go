@@ -1,9 +1,9 @@
 package admin
 
 import (
+	"teamdata/internal/strictjson"
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/store/strictjson"
-	"teamdata/web"
 )
 
 func planJSON(p store.Plan) []byte {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
-	"teamdata/web"
+	"teamdata/internal/web"
 )
 
 // basePath stands before the path of every route.

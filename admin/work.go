@@ -3,8 +3,8 @@ package admin
 import (
 	"net/http"
 
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // work is what a request does to the data, and the answer to it. It may run

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
+	"teamdata/internal/openapitest"
 	"teamdata/server/openapi"
 	"teamdata/store"
-	"teamdata/web/openapitest"
 )
 
 // described is what receivers are told that they get.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/delivery/signature"
+	"teamdata/internal/signature"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/delivery/netguard"
+	"teamdata/internal/netguard"
 	"teamdata/store"
 )
 

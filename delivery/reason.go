@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode"
 
-	"teamdata/delivery/netguard"
+	"teamdata/internal/netguard"
 )
 
 // maxReason is in characters. Some errors quote what the receiver sent.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"teamdata/delivery/signature"
+	"teamdata/internal/signature"
 	"teamdata/store"
 )
 

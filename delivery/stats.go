@@ -7,7 +7,7 @@ import (
 	"net"
 	"time"
 
-	"teamdata/delivery/netguard"
+	"teamdata/internal/netguard"
 	"teamdata/store"
 )
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/delivery/netguard"
+	"teamdata/internal/netguard"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"teamdata/delivery/signature"
+	"teamdata/internal/signature"
 	"teamdata/store"
 )
 

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"teamdata/delivery/netguard"
+	"teamdata/internal/netguard"
 )
 
 // trap is what must not be reached: receivers on loopback, at the same port of

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"strconv"
 
+	"teamdata/internal/web"
 	"teamdata/server/cork"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // answer sends an answer of the current version, as the pinned one has it.

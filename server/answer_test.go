@@ -15,8 +15,8 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // addRoute adds a route that needs no scope and no feature.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/web"
+	"teamdata/internal/web"
 )
 
 // attackers is how many connections an attack has: n, or what the limit of open

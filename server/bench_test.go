@@ -21,10 +21,10 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/server/localca"
+	"teamdata/internal/localca"
+	"teamdata/internal/web"
 	"teamdata/store"
 	"teamdata/store/boltstore"
-	"teamdata/web"
 )
 
 // The benchmarks hold the server to a floor that is measured in the same run,

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"teamdata/internal/openapitest"
 	"teamdata/server/openapi"
-	"teamdata/web/openapitest"
 )
 
 // faults are where an exchange is not as the document of its version says. Other

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 
+	"teamdata/internal/web"
 	"teamdata/server/openapi"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // The API's description may be kept by caches, for five minutes without asking.

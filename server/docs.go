@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"sync"
 
+	"teamdata/internal/web"
 	"teamdata/server/openapi"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // The paths of the reference page, which takes no key.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/openapitest"
 	"teamdata/store"
 	"teamdata/store/boltstore"
-	"teamdata/web/openapitest"
 )
 
 // fixtureStart is when the clock of a fixture starts.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/ratelimit"
 	"teamdata/server/clientaddr"
-	"teamdata/server/ratelimit"
 )
 
 // gate lets connections in, as many as the server may hold, and refuses the

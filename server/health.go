@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"teamdata/web"
+	"teamdata/internal/web"
 )
 
 // The paths of the health checks, which take no key and are in no limit.

@@ -3,8 +3,8 @@ package server
 import (
 	"net/http"
 
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // readInstructions answers the org's instructions to its assistant; null when

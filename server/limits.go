@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"teamdata/server/ratelimit"
+	"teamdata/internal/ratelimit"
 	"teamdata/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"teamdata/admin"
-	"teamdata/web/openapitest"
+	"teamdata/internal/openapitest"
 )
 
 // The admin API is as its description says also where it is mounted, and where it

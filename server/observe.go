@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"teamdata/web"
+	"teamdata/internal/web"
 )
 
 // Observer is who looks after a server. Its zero value sees nothing.

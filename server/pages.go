@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"sync"
 
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 func (x *exchange) listMembers() error  { return x.list(store.Tx.MemberPage) }

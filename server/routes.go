@@ -1,8 +1,8 @@
 package server
 
 import (
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // basePath stands before the path of every route.

@@ -24,12 +24,12 @@ import (
 	"github.com/julienschmidt/httprouter"
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/ratelimit"
+	"teamdata/internal/web"
 	"teamdata/server/clientaddr"
 	"teamdata/server/cork"
 	"teamdata/server/openapi"
-	"teamdata/server/ratelimit"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // Config is what an operator or a test may set. Its zero value serves without

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/server/localca"
+	"teamdata/internal/localca"
 
-	"teamdata/web"
+	"teamdata/internal/web"
 )
 
 // localTLS is the configuration of a server for this machine.

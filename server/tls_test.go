@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/internal/localca"
 	"teamdata/server/certificates"
-	"teamdata/server/localca"
 	"teamdata/store"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // version is one published date of the API.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/web"
+	"teamdata/internal/web"
 )
 
 // everPublished are the dates of all versions that ever were current, newest

@@ -3,8 +3,8 @@ package server
 import (
 	"net/http"
 
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // maxBody is the most that is read of a request's body, in bytes.

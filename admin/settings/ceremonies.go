@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-webauthn/webauthn/webauthn"
 
-	"teamdata/server/ratelimit"
+	"teamdata/internal/ratelimit"
 )
 
 // A ceremony is the time between the question to an authenticator and its answer.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // fail answers an error: who is not signed in is asked to, and comes back to

@@ -25,8 +25,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/admin/settings/password"
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // Path is where the pages are, and below.

@@ -6,8 +6,8 @@ import (
 	"path"
 	"strings"
 
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // signInPage is what sign-in.html is filled with.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"teamdata/server/ratelimit"
+	"teamdata/internal/ratelimit"
 	"teamdata/store"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/server/ratelimit"
+	"teamdata/internal/ratelimit"
 )
 
 // from is a sign-in that comes from a client's address, as the public face hands

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/delivery/signature"
+	"teamdata/internal/signature"
 	"teamdata/store"
 )
 

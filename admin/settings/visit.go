@@ -8,8 +8,8 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"teamdata/internal/web"
 	"teamdata/store"
-	"teamdata/web"
 )
 
 // visit is one request on its way to its answer.

@@ -18,7 +18,7 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
-	"teamdata/server/localca"
+	"teamdata/internal/localca"
 )
 
 const (

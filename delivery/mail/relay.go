@@ -12,7 +12,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
 
-	"teamdata/delivery/netguard"
+	"teamdata/internal/netguard"
 )
 
 // relay is the mail server, and how to speak with it. It holds the user and the

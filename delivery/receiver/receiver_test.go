@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/delivery/signature"
+	"teamdata/internal/signature"
 )
 
 const (

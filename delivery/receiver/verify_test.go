@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/delivery/signature"
+	"teamdata/internal/signature"
 )
 
 // FuzzParseSecrets holds the secrets that may verify to those that may sign.

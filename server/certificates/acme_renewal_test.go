@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/server/certificates/acmetest"
+	"teamdata/internal/acmetest"
 )
 
 // A certificate is renewed again and again while clients come all the time.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/server/certificates/acmetest"
-	"teamdata/server/localca"
+	"teamdata/internal/acmetest"
+	"teamdata/internal/localca"
 )
 
 // Who asks for a name that is not ours costs nothing: no call, no wait.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/server/certificates/acmetest"
+	"teamdata/internal/acmetest"
 )
 
 const domainOfTests = "data.acme.test"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/server/localca"
+	"teamdata/internal/localca"
 )
 
 // pair is a certificate and its key, as two files hold them.

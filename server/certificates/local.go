@@ -10,7 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/server/localca"
+	"teamdata/internal/localca"
 	"teamdata/store"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/server/localca"
+	"teamdata/internal/localca"
 	"teamdata/store"
 )
 

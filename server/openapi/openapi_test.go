@@ -7,7 +7,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"teamdata/web/openapitest"
+	"teamdata/internal/openapitest"
 )
 
 // Each document in JSON is what the one in YAML says.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"teamdata/delivery/signature"
+	"teamdata/internal/signature"
 )
 
 // Tolerance is how far the timestamp may be from the time of receipt.

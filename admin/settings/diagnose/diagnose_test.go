@@ -10,7 +10,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"teamdata/delivery/signature"
+	"teamdata/internal/signature"
 )
 
 const (

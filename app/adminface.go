@@ -1,0 +1,76 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"teamdata/admin"
+	settingspage "teamdata/admin/settings"
+	"teamdata/admin/socket"
+	"teamdata/store/boltstore"
+)
+
+// adminSocket is the admin API on its Unix socket.
+type adminSocket struct {
+	http     http.Server
+	listener net.Listener
+}
+
+// openSocket binds the socket. The data file is open by then, so nobody else
+// serves it, and a socket that is there was left behind.
+func (a *Appliance) openSocket() (err error) {
+	path := socket.Path(a.settings.Socket, a.settings.Data)
+	a.socket.listener, err = socket.Listen(path, func(uid uint32) {
+		a.log.Warn().Uint32("uid", uid).Str("socket", path).Msg("another user was turned away from the admin socket")
+	})
+	return err
+}
+
+// NewAdmin makes what answers the admin API of a data file. served adds to its
+// status what is known of the server.
+func NewAdmin(s *boltstore.Store, c admin.Config, served func(*admin.Status)) *admin.Admin {
+	c.Snapshot = s.Snapshot
+	c.Status = func(context.Context) (admin.Status, error) {
+		about, err := s.About()
+		status := admin.Status{DataFile: about.Path, Size: about.Size, Schema: about.Schema, Sealed: about.Sealed}
+		served(&status)
+		return status, err
+	}
+	return admin.New(s, c)
+}
+
+// wireAdmin makes what answers the admin API while the data file is served.
+func (a *Appliance) wireAdmin() {
+	since := time.Now().UTC()
+	c := admin.Config{Version: a.settings.Version, Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }}
+	a.admin = NewAdmin(a.store, c, func(s *admin.Status) {
+		s.Since, s.Addresses, s.Certificates = since, []string{a.URL()}, a.certificateStatus()
+	})
+	a.socket.http = http.Server{
+		Handler:           a.admin.Local(),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       time.Minute,
+		WriteTimeout:      time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0),
+	}
+}
+
+func (s *adminSocket) serve() error {
+	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func (s *adminSocket) close() {
+	if s.listener != nil {
+		s.listener.Close()
+	}
+}

@@ -1,0 +1,138 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// backupRetry is how long after a backup that failed the next is tried.
+const backupRetry = 5 * time.Minute
+
+const backupName = "teamdata-20060102T150405Z.db" // the time in UTC
+
+// unfinished are the temp files that a killed run has left of a backup.
+var unfinished = regexp.MustCompile(`^\.teamdata-\d{8}T\d{6}Z\.db\.backup-\d+$`)
+
+// backups are copies of the open data file, made every so often into a folder of
+// their own, where the newest are kept.
+type backups struct {
+	dir   string
+	every time.Duration
+	keep  int
+	make  func(ctx context.Context, to string) error
+	now   func() time.Time
+	log   zerolog.Logger
+}
+
+// backUp makes backups as the flags say, if they do.
+func (a *Appliance) backUp(ctx context.Context) {
+	if a.settings.BackupDir == "" {
+		return
+	}
+	b := backups{
+		dir: a.settings.BackupDir, every: a.settings.BackupEvery, keep: a.settings.BackupKeep,
+		make: a.store.Backup, now: time.Now, log: a.log,
+	}
+	b.run(ctx)
+}
+
+// run makes backups until ctx is done.
+func (b *backups) run(ctx context.Context) {
+	for wait := b.untilDue(); ; wait = b.next(ctx) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// next makes a backup, and returns how long to wait for the one after it.
+func (b *backups) next(ctx context.Context) (wait time.Duration) {
+	path, err := b.one(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return b.every
+	case err != nil:
+		b.log.Error().Err(err).Str("dir", b.dir).Dur("retryIn", backupRetry).Msg("a backup can't be made")
+		return min(backupRetry, b.every)
+	}
+	b.log.Info().Str("file", path).Msg("made a backup")
+	return b.untilDue()
+}
+
+// one makes a backup now, then drops those that are too many.
+func (b *backups) one(ctx context.Context) (path string, err error) {
+	if err := os.Mkdir(b.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("--backup-dir: %w", err)
+	}
+	b.dropUnfinished()
+	path = filepath.Join(b.dir, b.now().UTC().Format(backupName))
+	if err := b.make(ctx, path); err != nil {
+		return "", err
+	}
+	return path, b.dropOld()
+}
+
+// untilDue is how long it takes until the newest backup is old enough for
+// another.
+func (b *backups) untilDue() time.Duration {
+	names := b.names()
+	if len(names) == 0 {
+		return 0
+	}
+	newest, _ := time.Parse(backupName, names[0])
+	return min(max(newest.Add(b.every).Sub(b.now()), 0), b.every) // the clock may have stepped back
+}
+
+// names are those of our backups, the newest first.
+func (b *backups) names() (names []string) {
+	entries, _ := os.ReadDir(b.dir) // an error is told when the next is made
+	for _, entry := range entries {
+		if _, err := time.Parse(backupName, entry.Name()); err == nil && entry.Type().IsRegular() {
+			names = append(names, entry.Name())
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(b, a) })
+	return names
+}
+
+// NewestBackup is the newest that serve has made in a folder, and when; ok is false
+// where there is none.
+func NewestBackup(dir string) (path string, made time.Time, ok bool) {
+	names := (&backups{dir: dir}).names()
+	if len(names) == 0 {
+		return "", made, false
+	}
+	made, err := time.Parse(backupName, names[0])
+	return filepath.Join(dir, names[0]), made, err == nil
+}
+
+func (b *backups) dropOld() error {
+	names := b.names()
+	for _, name := range names[min(b.keep, len(names)):] {
+		if err := os.Remove(filepath.Join(b.dir, name)); err != nil {
+			return fmt.Errorf("an old backup can't be removed: %w", err)
+		}
+	}
+	return nil
+}
+
+func (b *backups) dropUnfinished() {
+	entries, _ := os.ReadDir(b.dir)
+	for _, entry := range entries {
+		if unfinished.MatchString(entry.Name()) {
+			os.Remove(filepath.Join(b.dir, entry.Name()))
+		}
+	}
+}

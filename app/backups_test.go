@@ -1,0 +1,133 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/store/boltstore"
+)
+
+// newBackups are backups of a real store, with a clock to set.
+func newBackups(t *testing.T) (b *backups, now *time.Time) {
+	t.Helper()
+	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	clock := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	return &backups{
+		dir: filepath.Join(t.TempDir(), "backups"), every: time.Hour, keep: 3,
+		make: s.Backup, now: func() time.Time { return clock }, log: zerolog.Nop(),
+	}, &clock
+}
+
+// TestBackupsKeepTheNewest: of our own files the newest stay, and all of what is
+// another's.
+func TestBackupsKeepTheNewest(t *testing.T) {
+	b, now := newBackups(t)
+	if wait := b.untilDue(); wait != 0 {
+		t.Errorf("the first is due in %v", wait)
+	}
+	if wait := b.next(t.Context()); wait != b.every {
+		t.Errorf("the second is due in %v", wait)
+	}
+	others := []string{"teamdata.db", "teamdata-2026.db", "teamdata-20261121T115959Z.db.gz", ".bashrc.backup-7", "notes"}
+	stale := ".teamdata-20261121T115959Z.db.backup-7"
+	for _, name := range append(others, stale) {
+		if err := os.WriteFile(filepath.Join(b.dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 5 {
+		*now = now.Add(b.every)
+		b.next(t.Context())
+	}
+	want := append(others, "teamdata-20261121T150000Z.db", "teamdata-20261121T160000Z.db", "teamdata-20261121T170000Z.db")
+	slices.Sort(want)
+	if got := namesIn(t, b.dir); !slices.Equal(got, want) {
+		t.Errorf("there are %v, not %v", got, want)
+	}
+	if info, err := os.Stat(b.dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder is %v, %v", info, err)
+	}
+	for _, name := range b.names() {
+		if err := boltstore.Check(filepath.Join(b.dir, name), func(fault string) { t.Errorf("%s: %s", name, fault) }); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func namesIn(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+// TestBackupsDue: a restart goes on where the newest file says, whatever the
+// clock does.
+func TestBackupsDue(t *testing.T) {
+	b, now := newBackups(t)
+	b.next(t.Context())
+	made := *now
+	for after, want := range map[time.Duration]time.Duration{
+		0: time.Hour, 20 * time.Minute: 40 * time.Minute, time.Hour: 0, 100 * time.Hour: 0, -100 * time.Hour: time.Hour,
+	} {
+		if *now = made.Add(after); b.untilDue() != want {
+			t.Errorf("after %v the next is due in %v, not %v", after, b.untilDue(), want)
+		}
+	}
+}
+
+// TestBackupsFail: what fails is tried again soon, and counts as nothing.
+func TestBackupsFail(t *testing.T) {
+	b, now := newBackups(t)
+	whole := b.make
+	b.make = func(context.Context, string) error { return errors.New("the disk is full") }
+	if wait := b.next(t.Context()); wait != backupRetry || len(b.names()) != 0 {
+		t.Errorf("tried again in %v, there are %v", wait, b.names())
+	}
+	b.make = whole
+	for range 4 {
+		*now = now.Add(backupRetry)
+		if wait := b.next(t.Context()); wait != b.every {
+			t.Errorf("the next is due in %v", wait)
+		}
+	}
+	b.dir = filepath.Join(b.dir, "no", "folder")
+	if wait := b.next(t.Context()); wait != backupRetry {
+		t.Errorf("without a folder it is tried again in %v", wait)
+	}
+}
+
+// TestBackupsRun makes backups while time passes, until it is stopped.
+func TestBackupsRun(t *testing.T) {
+	b, _ := newBackups(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	whole, made := b.make, 0
+	start := time.Now()
+	b.now = func() time.Time { return start.Add(time.Duration(made) * b.every) } // each is due at once
+	b.make = func(ctx context.Context, to string) error {
+		if made++; made == 4 {
+			cancel()
+		}
+		return whole(ctx, to)
+	}
+	b.run(ctx)
+	if got := len(b.names()); made != 4 || got != b.keep {
+		t.Errorf("%d were made, and %d are there", made, got)
+	}
+}

@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"teamdata/admin"
+	"teamdata/server/certificates"
+	"teamdata/store"
+)
+
+const (
+	// lookForExpiring is how often certificates are looked at that were not renewed.
+	lookForExpiring = time.Hour
+	// tellAgain is how long the operator has until the next mail about the same
+	// certificate.
+	tellAgain = 24 * time.Hour
+	// ownNotice is how long before its end a certificate that somebody else renews
+	// is told of.
+	ownNotice = 14 * 24 * time.Hour
+)
+
+// expiring mails the operator about certificates that come near their end.
+type expiring struct {
+	store store.Store
+	to    string                       // address of the operator
+	look  func() []certificates.Status // at all certificates
+	wake  func()                       // tells that there is mail
+	told  map[string]time.Time         // when there was mail about one last
+}
+
+// watchCertificates looks after them until ctx is done.
+func (a *Appliance) watchCertificates(ctx context.Context) {
+	if a.certificates == nil || a.settings.OperatorMail == "" {
+		return
+	}
+	e := &expiring{store: a.store, to: a.settings.OperatorMail, look: a.certificates.Status, wake: a.mailer.Wake, told: map[string]time.Time{}}
+	every(ctx, lookForExpiring, func(now time.Time) {
+		if err := e.tell(ctx, now); err != nil && ctx.Err() == nil {
+			a.log.Error().Err(err).Msg("mail about a certificate can't be queued")
+		}
+	})
+}
+
+// tell queues a mail about each certificate that should have been renewed by now.
+func (e *expiring) tell(ctx context.Context, now time.Time) error {
+	for _, s := range e.look() {
+		if !overdue(s, now) || now.Sub(e.told[s.Name]) < tellAgain {
+			continue
+		}
+		values := map[string]string{"certificate": s.Name, "expiresAt": store.FormatTime(s.NotAfter), "lastReason": ""}
+		if s.LastError != nil {
+			values["lastReason"] = s.LastError.Error()
+		}
+		err := e.store.Update(ctx, func(tx store.Tx) error {
+			return store.MailOperator(tx, e.to, store.MailCertificateExpiring, values)
+		})
+		if err != nil {
+			return err
+		}
+		e.told[s.Name] = now
+		e.wake()
+	}
+	return nil
+}
+
+// overdue tells whether half of the time in which a certificate is to be renewed
+// has gone by.
+func overdue(s certificates.Status, now time.Time) bool {
+	if s.NotAfter.IsZero() {
+		return false // there is none yet: the log and the status tell
+	}
+	begin := s.NextRenewal
+	if begin.IsZero() {
+		begin = s.NotAfter.Add(-2 * ownNotice)
+	}
+	return now.After(begin.Add(s.NotAfter.Sub(begin) / 2))
+}
+
+// certificateStatus is what the admin API tells of the certificates.
+func (a *Appliance) certificateStatus() (all []admin.Certificate) {
+	if a.certificates == nil {
+		return nil
+	}
+	for _, s := range a.certificates.Status() {
+		c := admin.Certificate{Name: s.Name, NotAfter: s.NotAfter, NextRenewal: s.NextRenewal, LastErrorAt: s.LastErrorAt}
+		if s.LastError != nil {
+			c.LastError = s.LastError.Error()
+		}
+		all = append(all, c)
+	}
+	return all
+}

@@ -1,0 +1,62 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"teamdata/server/certificates"
+	"teamdata/store"
+	"teamdata/store/boltstore"
+)
+
+// The operator is told once a day of what should have been renewed by now.
+func TestExpiring(t *testing.T) {
+	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	end := time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)
+	const day = 24 * time.Hour
+	woken := 0
+	e := &expiring{
+		store: s, to: "ops@example.com", wake: func() { woken++ }, told: map[string]time.Time{},
+		look: func() []certificates.Status {
+			return []certificates.Status{
+				{Name: "renewed", NotAfter: end, NextRenewal: end.Add(-30 * day), LastError: errors.New("no answer")},
+				{Name: "own.pem", NotAfter: end.Add(-2 * day)},
+				{Name: "never issued"},
+			}
+		},
+	}
+	for _, look := range []struct {
+		before time.Duration
+		mails  int
+	}{
+		{17 * day, 0},
+		{16*day - time.Hour, 1}, // own.pem
+		{15*day + time.Hour, 1}, // told less than a day ago
+		{15*day - time.Hour, 3}, // the other one, and own.pem again
+		{14*day + 2*time.Hour, 3},
+	} {
+		if err := e.tell(context.Background(), end.Add(-look.before)); err != nil {
+			t.Fatal(err)
+		}
+		var mails []store.Mail
+		_ = s.View(context.Background(), func(tx store.Tx) (err error) {
+			mails, err = tx.Mails("", 10)
+			return err
+		})
+		if len(mails) != look.mails || woken != look.mails {
+			t.Fatalf("%s before the end: %d mails, woken %d times; want %d", look.before, len(mails), woken, look.mails)
+		}
+		for _, m := range mails {
+			if m.To != "ops@example.com" || m.Template != store.MailCertificateExpiring || m.OrgID != "" {
+				t.Errorf("mail %+v", m)
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"teamdata/internal/atomicfile"
+	"teamdata/store/boltstore"
+	"teamdata/store/fixture"
+)
+
+// Export is an export about to be made.
+type Export struct {
+	Data        string
+	SealKeyFile string // empty: the data file is not sealed
+	To          string // a file, or - for stdout
+	Force       bool   // write over a file that is there
+}
+
+// Run exports to stdout, or to a file that has its name only once it is whole.
+func (x *Export) Run(ctx context.Context, stdout io.Writer, progress func(fixture.Summary)) (sum fixture.Summary, err error) {
+	write := func(w io.Writer) error {
+		return x.export(ctx, w, func(s fixture.Summary) { sum = s; progress(s) })
+	}
+	if x.To == "-" {
+		err = write(stdout)
+	} else {
+		err = atomicfile.Create(x.To, x.Force, write)
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("stopped before the end")
+	}
+	return sum, err
+}
+
+// export writes what a copy of the data file holds.
+func (x *Export) export(ctx context.Context, w io.Writer, progress func(fixture.Summary)) error {
+	o, err := Options(x.SealKeyFile)
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp(filepath.Dir(x.Data), "."+filepath.Base(x.Data)+".export-") // with mode 0700
+	if err != nil {
+		return fmt.Errorf("data file %s can't be copied beside it: %w", x.Data, err)
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "copy.db")
+	if err := (Source{Data: x.Data}).Backup(ctx, path, io.Discard); err != nil {
+		return err
+	}
+	o.NoSync = true
+	s, err := boltstore.Open(path, o)
+	if err != nil {
+		return errors.New(strings.ReplaceAll(err.Error(), path, x.Data))
+	}
+	defer s.Close()
+	os.RemoveAll(folder) // it is open; a killed export leaves nothing behind
+	return fixture.Export(ctx, s, w, progress)
+}

@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/store/boltstore"
+)
+
+// A look stands for those that follow, so that a crowd costs no more than one.
+func TestHealthIsKept(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	a, err := Start(ctx, Settings{Data: filepath.Join(t.TempDir(), "teamdata.db"), Listen: "127.0.0.1:0", HTTP: true}, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	h := a.newHealth(ctx)
+	h.limit = 500 * time.Millisecond
+	v := h.look()
+	if got := strings.Join(v.failing, "; "); got != "dispatcher: it does not answer" || !v.commit {
+		t.Errorf("with a dispatcher that doesn't run, it says %s", got)
+	}
+	if h.look() != v {
+		t.Error("a second look at once is another one")
+	}
+	v.at = v.at.Add(-healthKept)
+	h.looking.Lock() // as one does who looks
+	if h.look() != v {
+		t.Error("who asks while another looks is not answered at once")
+	}
+	h.looking.Unlock()
+	committed := a.store.LastCommit()
+	if h.check(); !a.store.LastCommit().Equal(committed) {
+		t.Error("it made a commit though there was one just now")
+	}
+	stop()
+	if got := h.failing(ctx); len(got) != 1 || got[0] != "stopping" {
+		t.Errorf("after the stop it says %v", got)
+	}
+}
+
+// Commits that fail or hang are told of without a word of the error, which names
+// files, and the next look tries again.
+func TestHealthOfCommits(t *testing.T) {
+	var fault error
+	hang := make(chan struct{})
+	close(hang)
+	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true, BeforeCommit: func() error {
+		<-hang
+		return fault
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	h := &health{stopped: t.Context(), store: s, limit: 20 * time.Millisecond, log: zerolog.Nop()}
+	look := func(want string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), h.limit)
+		defer cancel()
+		got := "ok"
+		if err := h.checkCommit(ctx); err != nil {
+			got = h.sayCommit(err)
+		}
+		if got != want {
+			t.Errorf("it says %q, not %q", got, want)
+		}
+	}
+	fault = fmt.Errorf("write %s: %w", s.Path(), syscall.ENOSPC)
+	look("the disk is full")
+	fault = fmt.Errorf("write %s: broken", s.Path())
+	look("the data file can't be written")
+	fault, hang = nil, make(chan struct{})
+	look("not done within 20ms")
+	first := h.probing
+	look("not done within 20ms")
+	if h.probing != first {
+		t.Error("a second probe was begun while the first hangs")
+	}
+	close(hang)
+	h.limit = time.Minute
+	look("ok")
+	look("ok")
+}
+
+// A watchdog of another process, or none at all, is not fed.
+func TestWatchdogEvery(t *testing.T) {
+	for _, test := range []struct {
+		usec, pid string
+		want      time.Duration
+	}{
+		{"", "", 0}, {"x", "", 0}, {"-1", "", 0}, {"2000000", "1", 0}, {"2000000", "", time.Second},
+	} {
+		t.Setenv("WATCHDOG_USEC", test.usec)
+		t.Setenv("WATCHDOG_PID", test.pid)
+		if got := watchdogEvery(); got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"teamdata/store/boltstore"
+	"teamdata/store/fixture"
+)
+
+// Import fills a copy of a data file, which takes its place once all of
+// the fixture is in it. sealed tells whether that has sealed the file.
+func Import(ctx context.Context, data, keyFile, name string, progress func(fixture.Summary)) (sum fixture.Summary, sealed bool, err error) {
+	o, err := Options(keyFile)
+	if err != nil {
+		return sum, false, err
+	}
+	in, err := openInput(ctx, name, data)
+	if err != nil {
+		return sum, false, err
+	}
+	defer in.Close()
+	err = boltstore.Rebuild(ctx, data, o, func(s *boltstore.Store) (err error) {
+		sealed = s.SealedNow()
+		if sum, err = fixture.Import(ctx, s, in, progress); err != nil {
+			err = fmt.Errorf("%s: %w; nothing was imported", name, err)
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, context.Canceled):
+		err = fmt.Errorf("%s: stopped before the end; data file %s is as it was", name, data)
+	case errors.Is(err, boltstore.ErrInUse):
+		err = fmt.Errorf("%w; or leave the server running and fill it through its admin API, as docs/admin-api.md says", err)
+	}
+	return sum, sealed, err
+}
+
+// openInput opens a file that is read twice, or stdin. What can be read only
+// once is spooled beside the data file.
+func openInput(ctx context.Context, name, data string) (*os.File, error) {
+	in := os.Stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		in = file
+	}
+	info, err := in.Stat()
+	if err == nil && info.Mode().IsRegular() {
+		return in, nil
+	}
+	defer in.Close()
+	if err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder; give the path of a fixture", name)
+	}
+	return spool(ctx, in, data)
+}
+
+// spool copies a stream to a file without a name, which is gone when it is
+// closed.
+func spool(ctx context.Context, in io.Reader, data string) (*os.File, error) {
+	file, err := os.CreateTemp(filepath.Dir(data), "."+filepath.Base(data)+".import-*") // with mode 0600
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(file.Name())
+	copied := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(file, io.LimitReader(in, fixture.MaxSize+1))
+		copied <- err
+	}()
+	select {
+	case err = <-copied:
+	case <-ctx.Done(): // a read from a terminal or a pipe knows no context
+		err = errors.New("stopped before the end; nothing was imported")
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}

@@ -1,0 +1,33 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A seed may come from a pipe as well, such as a shell's <(…).
+func TestSeedFromAPipe(t *testing.T) {
+	content := []byte(strings.Repeat(`{"orgs": []} `, 1000))
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		write.Write(content)
+		write.Close()
+	}()
+	defer read.Close()
+	file, err := openInput(context.Background(), fmt.Sprintf("/dev/fd/%d", read.Fd()), filepath.Join(t.TempDir(), "a.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	spooled := make([]byte, len(content)+1)
+	if n, _ := file.ReadAt(spooled, 0); string(spooled[:n]) != string(content) {
+		t.Errorf("%d bytes were spooled", n)
+	}
+}

@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"teamdata/delivery"
+	"teamdata/internal/metrics"
+	"teamdata/server"
+	"teamdata/store/boltstore"
+)
+
+// measure makes the metrics, lets all parts tell them what happens, and serves
+// them on a listener of their own if there is to be one, until end.
+func (a *Appliance) measure(h *health, o *server.Observer) (handler http.Handler, end func(), err error) {
+	m := metrics.New(
+		metrics.Names{Version: a.settings.Version, Routes: a.server.Routes(), Limits: server.Limits, Outcomes: delivery.Outcomes},
+		metrics.Sources{
+			Ready:        func() bool { return len(h.failing(context.Background())) == 0 },
+			Storage:      a.storage,
+			Queue:        a.backlog,
+			Certificates: a.certificateStates,
+			Backup:       a.newestBackup,
+		})
+	o.Answered, o.Limited = m.Answered, m.Limited
+	a.store.OnCommit(func(c boltstore.Commit) { m.Committed(c.Updates, c.Took, c.Err) })
+	a.dispatcher.OnAttempt(func(at delivery.Attempted) { m.Attempted(at.OrgID, at.EndpointID, at.Outcome, at.Took) })
+	end, err = a.serveMetrics(m.Handler())
+	return m.Handler(), end, err
+}
+
+// serveMetrics serves them to whoever reaches the listener.
+func (a *Appliance) serveMetrics(handler http.Handler) (end func(), err error) {
+	if a.settings.Metrics == "" {
+		return func() {}, nil
+	}
+	l, err := net.Listen("tcp", a.settings.Metrics)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics: can't listen on %s: %w; choose another address", a.settings.Metrics, err)
+	}
+	a.metrics = l
+	mux := http.NewServeMux()
+	mux.Handle("GET "+MetricsPath, handler)
+	s := &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second,
+		WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 16 << 10,
+		ErrorLog:       log.New(io.Discard, "", 0),
+	}
+	go func() {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			a.log.Error().Err(err).Msg("the metrics are served no more")
+		}
+	}()
+	a.log.Info().Str("url", "http://"+l.Addr().String()+MetricsPath).Msg("serving metrics")
+	return func() { s.Close() }, nil
+}
+
+// storage asks the data file and its disk.
+func (a *Appliance) storage() (metrics.Storage, error) {
+	st, err := a.store.Stats()
+	free, known := DiskFree(filepath.Dir(a.store.Path()))
+	return metrics.Storage{
+		Reads: st.Reads, OldestRead: st.OldestRead, Size: st.Size, Free: st.FreePages * int64(st.PageSize),
+		DiskFree: free, DiskFreeUnknown: !known,
+	}, err
+}
+
+func (a *Appliance) backlog() (metrics.Queue, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	b, err := a.store.Backlog(ctx)
+	return metrics.Queue{
+		Due: b.Due, Later: b.Later, Held: b.Held, Capped: b.Capped, Endpoints: b.Busy,
+		DueAt: b.DueAt, Mails: b.Mails, MailsAt: b.MailsAt,
+	}, err
+}
+
+// newestBackup is when the last backup of --backup-dir was made, as its name has
+// it.
+func (a *Appliance) newestBackup() (newest time.Time, ok bool) {
+	if a.settings.BackupDir == "" {
+		return newest, false
+	}
+	_, newest, _ = NewestBackup(a.settings.BackupDir)
+	return newest, true
+}
+
+// certificateStates are how it is with the certificates.
+func (a *Appliance) certificateStates() map[string]metrics.Certificate {
+	states := map[string]metrics.Certificate{}
+	if a.certificates == nil {
+		return states
+	}
+	for _, s := range a.certificates.Status() {
+		states[s.Name] = metrics.Certificate{Expires: s.NotAfter, Failing: s.LastError != nil}
+	}
+	return states
+}

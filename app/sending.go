@@ -1,0 +1,86 @@
+package app
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+
+	"teamdata/delivery"
+	"teamdata/delivery/mail"
+	"teamdata/internal/netguard"
+)
+
+// wireSending makes what sends the webhooks, and what sends the mail.
+func (a *Appliance) wireSending() error {
+	roots, err := Roots("--webhook-ca", a.settings.WebhookCA)
+	if err != nil {
+		return err
+	}
+	allow, err := netguard.ParseCIDRs(a.settings.AllowEndpointCIDR)
+	if err != nil {
+		return fmt.Errorf("--allow-endpoint-cidr: %w", err)
+	}
+	if a.mailer, err = a.newMailer(); err != nil {
+		return err
+	}
+	guard := netguard.New(netguard.Config{Allow: allow, Own: a.ownAddresses})
+	a.dispatcher = delivery.New(a.store, delivery.Config{
+		Schedule: a.settings.RetrySchedule, AttemptTimeout: a.settings.AttemptTimeout,
+		RootCAs: roots, Control: guard.Control, UserAgent: "teamdata/" + a.settings.Version,
+		Mailed: a.mailer.Wake, Log: &a.log,
+	})
+	return nil
+}
+
+// ownAddresses are those of our own listeners, where no webhook may go.
+func (a *Appliance) ownAddresses() (own []netip.AddrPort) {
+	for _, l := range []net.Listener{a.listener, a.challenges.listener, a.metrics} {
+		if l == nil {
+			continue
+		}
+		if tcp, ok := l.Addr().(*net.TCPAddr); ok {
+			own = append(own, tcp.AddrPort())
+		}
+	}
+	return own
+}
+
+func (a *Appliance) newMailer() (*delivery.Mailer, error) {
+	if a.settings.SMTPURL == "" {
+		return delivery.NewMailer(a.store, nil, nil, &a.log), nil
+	}
+	roots, err := Roots("--smtp-ca", a.settings.SMTPCA)
+	if err != nil {
+		return nil, err
+	}
+	sender, err := mail.New(mail.Config{
+		URL: a.settings.SMTPURL, From: a.settings.MailFrom, RootCAs: roots,
+		SettingsURL: a.SettingsURL(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return delivery.NewMailer(a.store, sender, a.settings.MailRetrySchedule, &a.log), nil
+}
+
+// Roots are the CAs that certificates may come from: the system's, and
+// those of the flag's file. nil means just the system's.
+func Roots(flag, file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s %s holds no certificate in PEM form", flag, file)
+	}
+	return roots, nil
+}

@@ -1,0 +1,65 @@
+package app
+
+import "time"
+
+// What the flags stand at where nobody says otherwise.
+const (
+	DefaultData   = "./teamdata.db"
+	DefaultListen = "127.0.0.1:8443"
+)
+
+// Settings are the flags of serve, whose help says what each is for; 0 and "" are
+// what their flags take them for.
+type Settings struct {
+	Version string // of this build; no flag
+
+	Data        string
+	SealKeyFile string
+	Seed        string
+	ReadyFile   string
+	Demo        bool // on a file of its own; checked here, served by the command
+
+	// The listeners.
+	Listen            string
+	HTTP              bool
+	Socket            string
+	PublicURL         string
+	TrustedProxies    []string
+	ProxyProtocol     bool
+	MaxConns          int
+	MaxConnsPerClient int
+	KeyRate           int // requests a minute
+	ClientRate        int // requests a minute
+
+	// The certificate.
+	TLSCert         string
+	TLSKey          string
+	Domains         []string
+	ACMEAcceptTerms bool
+	ACMEEmail       string
+	ACMEHTTP        string
+	ACMEDirectory   string
+	ACMECA          string
+
+	// Webhooks.
+	RetrySchedule     []time.Duration
+	AttemptTimeout    time.Duration
+	WebhookCA         string
+	AllowEndpointCIDR []string
+	DeliveryRetention time.Duration
+
+	// Mail.
+	SMTPURL           string
+	SMTPCA            string
+	MailFrom          string
+	MailRetrySchedule []time.Duration
+	OperatorMail      string
+
+	BackupDir   string
+	BackupEvery time.Duration
+	BackupKeep  int
+
+	Metrics         string
+	AccessLog       string
+	AccessLogSample int
+}

@@ -1,0 +1,27 @@
+package app
+
+import (
+	"net"
+	"testing"
+)
+
+func TestPublicURL(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	domains := []string{"data.example.com", "other.example.com"}
+	for want, s := range map[string]Settings{
+		"https://given.example":            {PublicURL: "https://given.example", Domains: domains},
+		"https://data.example.com":         {Domains: domains},
+		"https://data.example.com:" + port: {Domains: domains, ACMEHTTP: ":80"},
+		"http://127.0.0.1:" + port:         {},
+	} {
+		a := &Appliance{settings: s, listener: l}
+		if got := a.publicURL(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"teamdata/admin/socket"
+	"teamdata/internal/terminal"
+)
+
+// lookAtServer asks the server that runs on the data file how it is.
+func (d *doctor) lookAtServer(ctx context.Context) {
+	path := socket.Path(d.Socket, d.Data)
+	client, err := socket.Client(ctx, path)
+	switch {
+	case err != nil:
+		d.refused(err)
+		return
+	case client == nil:
+		d.ok("none runs on %s", path)
+		return
+	}
+	defer client.CloseIdleConnections()
+	d.served = true
+	status, err := askStatus(ctx, client)
+	if err != nil {
+		d.problem("see its log", "on %s: %v", path, err)
+		return
+	}
+	d.ok("version %s serves %s since %s", status.Version, strings.Join(status.Addresses, ", "), status.Since.Format(time.RFC3339))
+	for _, certificate := range status.Certificates {
+		if certificate.LastError != "" {
+			d.warn("see its log", "the certificate %s is not renewed: %s", certificate.Name, certificate.LastError)
+		}
+	}
+	if err := (&Question{Data: d.Data, Socket: d.Socket}).Ask(ctx); err != nil {
+		d.refused(err)
+	}
+}
+
+// serverStatus is what the doctor reads of the admin API's status.
+type serverStatus struct {
+	Version      string
+	Addresses    []string
+	Since        time.Time
+	Certificates []struct{ Name, LastError string }
+}
+
+func askStatus(ctx context.Context, client *http.Client) (s serverStatus, err error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, socket.Base+"/admin/v1/status", nil)
+	if err != nil {
+		return s, err
+	}
+	r, err := client.Do(q)
+	if err != nil {
+		return s, unanswered(err)
+	}
+	defer r.Body.Close()
+	if r.StatusCode != http.StatusOK {
+		return s, fmt.Errorf("answered %d", r.StatusCode)
+	}
+	return s, json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&s)
+}
+
+// lookAtData looks at the file from outside.
+func (d *doctor) lookAtData(context.Context) {
+	info, err := os.Stat(d.Data)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.ok("%s is not there yet; serve makes it", d.Data)
+	case err != nil:
+		d.problem("name another with --data", "%v", err)
+	case !info.Mode().IsRegular():
+		d.problem("name a file with --data", "%s is not a file", d.Data)
+	case d.openToOthers("data file", d.Data, info, 0o077):
+	default:
+		d.ok("%s, %d bytes, mode %04o", d.Data, info.Size(), info.Mode().Perm())
+	}
+}
+
+// openToOthers tells of a file with secrets that other users can open.
+func (d *doctor) openToOthers(what, path string, info fs.FileInfo, not fs.FileMode) bool {
+	if runtime.GOOS == "windows" || info.Mode().Perm()&not == 0 { // there are no such modes there
+		return false
+	}
+	d.problem("chmod 600 "+terminal.ShellWord(path), "other users can open the %s %s: its mode is %04o", what, path, info.Mode().Perm())
+	return true
+}

@@ -1,0 +1,130 @@
+package doctor
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"teamdata/app"
+	"teamdata/internal/terminal"
+)
+
+const (
+	syncs    = 5                     // that are measured
+	slowSync = 50 * time.Millisecond // each write waits for one
+	lowDisk  = 256 << 20             // bytes that are little for a disk that grows
+	aheadBy  = time.Minute           // that two clocks may differ
+)
+
+// lookAtDisk looks at the folder of the data file, and at the disk below it.
+func (d *doctor) lookAtDisk(context.Context) {
+	folder := filepath.Dir(d.Data)
+	took, err := syncTime(folder)
+	switch {
+	case err != nil:
+		d.problem("make it for this user, with mode 0700: mkdir -p -m 0700 "+terminal.ShellWord(folder), "the folder can't be written: %v", err)
+		return
+	case took > slowSync:
+		d.warn("take a faster disk", "a synced write takes %s, and each change waits for one", took.Round(time.Microsecond))
+	default:
+		d.ok("a synced write takes %s", took.Round(time.Microsecond))
+	}
+	d.lookAtFileSystem(fileSystem(folder))
+	d.lookAtSpace("the data file's disk", folder, sizeOf(d.Data))
+}
+
+// syncTime is what a small synced write to a folder takes in the middle.
+func syncTime(folder string) (middle time.Duration, err error) {
+	f, err := os.CreateTemp(folder, ".teamdata-doctor-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	var took []time.Duration
+	for range syncs {
+		start := time.Now()
+		if _, err = f.Write(make([]byte, 4096)); err != nil {
+			return 0, err
+		}
+		if err = f.Sync(); err != nil {
+			return 0, err
+		}
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	return took[len(took)/2], nil
+}
+
+// The kinds of file systems that are no place for a data file.
+const (
+	fsNetwork = "network"
+	fsMemory  = "memory"
+	fsLayer   = "layer"
+)
+
+func (d *doctor) lookAtFileSystem(kind string) {
+	switch kind {
+	case fsNetwork:
+		d.warn("put the data file on a disk of this machine", "it is on a network file system, where locks and syncs may not hold")
+	case fsMemory:
+		d.warn("put the data file on a disk", "it is in memory, and gone after a restart of the machine")
+	case fsLayer:
+		d.warn("mount a volume for the data file", "it is in a container's own layer, and gone with the container")
+	default:
+		d.ok("the file system is local")
+	}
+}
+
+// lookAtSpace wants room for a file once more, which migrate, compact and restore
+// need.
+func (d *doctor) lookAtSpace(what, folder string, size int64) {
+	free, known := app.DiskFree(folder)
+	switch {
+	case !known:
+		d.ok("how much is free on %s is not known here", what)
+	case free < app.MinDiskFree:
+		d.problem("make room", "%s is full: %d KiB are free", what, free>>10)
+	case free < lowDisk || free < uint64(size):
+		d.warn("make room", "%d MiB are free on %s, and a copy of the data file takes %d MiB", free>>20, what, size>>20)
+	default:
+		d.ok("%d MiB are free on %s", free>>20, what)
+	}
+}
+
+// sizeOf is how many bytes a file has, 0 if it is not there.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// lookAtClock holds the clock to the files, which were written before now, and to
+// the system's own opinion.
+func (d *doctor) lookAtClock(context.Context) {
+	now, newest := d.now(), d.newestTime()
+	if newest.After(now.Add(aheadBy)) {
+		d.problem("set the clock, with NTP", "it says %s, and the data file or a backup is of %s", now.UTC().Format(time.RFC3339), newest.UTC().Format(time.RFC3339))
+		return
+	}
+	if synced, known := clockSynced(); known && !synced {
+		d.warn("run an NTP client, such as chrony or systemd-timesyncd", "the system says that its clock is not synchronized")
+		return
+	}
+	d.ok("%s", now.UTC().Format(time.RFC3339))
+}
+
+// newestTime is when the data file or a backup was written last.
+func (d *doctor) newestTime() (newest time.Time) {
+	if info, err := os.Stat(d.Data); err == nil {
+		newest = info.ModTime()
+	}
+	if _, made, ok := app.NewestBackup(d.BackupDir); ok && made.After(newest) {
+		newest = made
+	}
+	return newest
+}

@@ -1,0 +1,79 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"teamdata/internal/acmetest"
+	"teamdata/internal/localca"
+)
+
+const ownDomain = "data.example.com"
+
+// finds wants one finding of a check, whose text and mend match.
+func finds(t *testing.T, list []Finding, check, state, text string) {
+	t.Helper()
+	for _, f := range list {
+		if f.Check == check && f.State == state && regexp.MustCompile(text).MatchString(f.Text+"; "+f.Mend) {
+			return
+		}
+	}
+	t.Errorf("no %s of %s says %q in\n%v", state, check, text, list)
+}
+
+func TestFileSystems(t *testing.T) {
+	for kind, state := range map[string]string{fsNetwork: Warning, fsLayer: Warning, fsMemory: Warning, "": OK} {
+		var d doctor
+		d.lookAtFileSystem(kind)
+		finds(t, d.list, "", state, ".")
+	}
+}
+
+func TestCertificateThatEnds(t *testing.T) {
+	ca, err := localca.NewCA(time.Now(), "operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pem, err := ca.Issue(time.Now(), []string{ownDomain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := filepath.Join(t.TempDir(), "both.pem")
+	if err := os.WriteFile(both, pem, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := localca.LoadLeaf(pem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := doctor{now: func() time.Time { return leaf.Leaf.NotAfter.Add(-time.Hour) }}
+	d.TLSCert, d.TLSKey = both, both
+	d.lookAtCertificate(t.Context())
+	finds(t, d.list, "", Warning, "ends in 1h0m0s.*renew it")
+}
+
+func TestACME(t *testing.T) {
+	authority, ca := acmetest.New(t), filepath.Join(t.TempDir(), "acme.ca.pem")
+	authority.Open(acmetest.Config{})
+	if err := os.WriteFile(ca, authority.CAPEM, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	look := func(online bool, now func() time.Time) []Finding {
+		d := doctor{Config: Config{Online: online}, now: now}
+		d.Domains, d.ACMEDirectory, d.ACMECA = []string{ownDomain}, authority.Directory, ca
+		d.lookAtACME(t.Context())
+		return d.list
+	}
+	finds(t, look(false, time.Now), "", OK, "not asked")
+	if n := authority.Calls.Load(); n > 0 {
+		t.Errorf("%d calls that nobody asked for", n)
+	}
+	finds(t, look(true, time.Now), "", OK, "answers")
+	later := func() time.Time { return time.Now().Add(time.Hour) }
+	finds(t, look(true, later), "", Problem, "the clock is off by (1h|59m)")
+	authority.Stop()
+	finds(t, look(true, time.Now), "", Problem, "check --acme-directory")
+}

@@ -1,0 +1,128 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
+
+	"teamdata/app"
+	"teamdata/internal/terminal"
+	"teamdata/server/certificates"
+)
+
+// renewBy is how long before the end a certificate is to be renewed.
+const renewBy = 14 * 24 * time.Hour
+
+// lookAtCertificate looks at the files of a certificate of the operator's own.
+func (d *doctor) lookAtCertificate(context.Context) {
+	if d.TLSCert == "" || d.TLSKey == "" {
+		d.ok("no files: %s", d.withoutFiles())
+		return
+	}
+	files, err := certificates.NewFiles(certificates.FilesConfig{Cert: d.TLSCert, Key: d.TLSKey, Log: zerolog.Nop(), Now: d.now})
+	if err != nil {
+		d.refused(err)
+		return
+	}
+	if info, err := os.Stat(d.TLSKey); err == nil {
+		d.openToOthers("private key", d.TLSKey, info, 0o007)
+	}
+	d.lookAtEnd(files.Status()[0].NotAfter)
+	d.lookAtChain()
+}
+
+func (d *doctor) withoutFiles() string {
+	switch {
+	case d.HTTP:
+		return "plain HTTP"
+	case len(d.Domains) > 0:
+		return "by ACME"
+	}
+	return "of the local CA"
+}
+
+func (d *doctor) lookAtEnd(end time.Time) {
+	if left := end.Sub(d.now()); left < renewBy {
+		d.warn("renew it", "%s ends in %s, at %s", d.TLSCert, left.Round(time.Minute), end.Format(time.RFC3339))
+		return
+	}
+	d.ok("%s and its key match, and it is valid until %s", d.TLSCert, end.Format(time.RFC3339))
+}
+
+// lookAtChain follows the certificate to a CA as a client on this machine does.
+func (d *doctor) lookAtChain() {
+	pair, err := tls.LoadX509KeyPair(d.TLSCert, d.TLSKey)
+	if err != nil {
+		return // it was told of; they change right now
+	}
+	between := x509.NewCertPool()
+	for _, der := range pair.Certificate[1:] {
+		if c, err := x509.ParseCertificate(der); err == nil {
+			between.AddCert(c)
+		}
+	}
+	if _, err := pair.Leaf.Verify(x509.VerifyOptions{Intermediates: between, CurrentTime: d.now()}); err != nil {
+		d.warn("put its intermediate certificates below it, or have clients trust its CA", "%s is not trusted on this machine: %v", d.TLSCert, err)
+		return
+	}
+	d.ok("its chain leads to a CA that this machine trusts")
+}
+
+// lookAtAuthorities reads each file of CAs that a flag of serve names.
+func (d *doctor) lookAtAuthorities(context.Context) {
+	before := len(d.list)
+	d.Flags.VisitAll(func(f *pflag.Flag) {
+		file := f.Value.String()
+		if !strings.HasSuffix(f.Name, "-ca") || file == "" {
+			return
+		}
+		if _, err := app.Roots("--"+f.Name, file); err != nil {
+			d.problem("give a readable PEM file with --"+f.Name, "%v", err)
+			return
+		}
+		d.ok("--%s %s holds certificates", f.Name, file)
+	})
+	if len(d.list) == before {
+		d.ok("none: the system's are trusted")
+	}
+}
+
+// lookAtBackups looks at the folder of backups and into the newest.
+func (d *doctor) lookAtBackups(context.Context) {
+	if d.BackupDir == "" {
+		d.warn("make them with --backup-dir, or by other means", "serve makes no backups")
+		return
+	}
+	folder := d.BackupDir
+	if info, err := os.Stat(folder); os.IsNotExist(err) {
+		folder = filepath.Dir(folder) // serve makes the last folder of the path
+	} else if err == nil && !info.IsDir() {
+		d.problem("name a folder with --backup-dir", "%s is not a folder", folder)
+		return
+	}
+	if _, err := syncTime(folder); err != nil {
+		d.problem("make it for this user: mkdir -p -m 0700 "+terminal.ShellWord(d.BackupDir), "backups can't be written to %s: %v", d.BackupDir, err)
+		return
+	}
+	d.lookAtSpace("the backups' disk", folder, sizeOf(d.Data))
+	d.lookAtNewest()
+}
+
+func (d *doctor) lookAtNewest() {
+	path, made, ok := app.NewestBackup(d.BackupDir)
+	if !ok {
+		d.warn("serve makes the first when it starts", "there is no backup in %s yet", d.BackupDir)
+		return
+	}
+	if age := d.now().Sub(made); age > 2*d.BackupEvery {
+		d.warn("look for the error in serve's log", "the newest backup is %s old, and one is to be made every %s", age.Round(time.Minute), d.BackupEvery)
+	}
+	d.lookInto(path, "make another: teamdata backup FILE")
+}

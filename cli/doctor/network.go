@@ -1,0 +1,162 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"teamdata/admin/socket"
+	"teamdata/app"
+	"teamdata/internal/netguard"
+	"teamdata/internal/terminal"
+	"teamdata/server/clientaddr"
+)
+
+// lookAtListeners tries each address that a flag of serve listens on.
+func (d *doctor) lookAtListeners(ctx context.Context) {
+	d.Flags.VisitAll(func(f *pflag.Flag) {
+		// The usage says host:port of those alone, so there is no second list.
+		address := f.Value.String()
+		if kind, _ := pflag.UnquoteUsage(f); kind != "host:port" || address == "" {
+			return
+		}
+		if path, ok := strings.CutPrefix(address, app.UnixPrefix); ok {
+			d.tryUnix(ctx, f.Name, path)
+		} else {
+			d.tryAddress(f.Name, address)
+		}
+	})
+	host, _, err := net.SplitHostPort(d.Listen)
+	if d.HTTP && err == nil && !netguard.IsLoopback(host) {
+		d.warn("let only a proxy with TLS reach it, or leave out --http", "--listen %s is plain HTTP, and keys cross the network in it", d.Listen)
+	}
+}
+
+func (d *doctor) tryAddress(flag, address string) {
+	if d.served {
+		d.ok("--%s %s: not tried, the server may have it", flag, address)
+		return
+	}
+	l, err := app.Listen(address)
+	if err != nil {
+		d.refused(err)
+		return
+	}
+	l.Close()
+	d.ok("--%s %s is free", flag, address)
+}
+
+// tryUnix only looks: to bind would take away a socket that was left behind.
+func (d *doctor) tryUnix(ctx context.Context, flag, path string) {
+	if conn, err := socket.Dial(ctx, path); err == nil {
+		conn.Close()
+		if !d.served {
+			d.problem("choose another path with --"+flag, "%s is taken by another program that listens there", path)
+			return
+		}
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		d.problem("make it: mkdir -p "+terminal.ShellWord(filepath.Dir(path)), "there is no folder for the socket %s", path)
+		return
+	}
+	d.ok("--%s unix:%s has a folder", flag, path)
+}
+
+// Shorter prefixes take in a good part of the internet.
+const shortest4, shortest6 = 8, 16
+
+func isWide(p netip.Prefix) bool {
+	if p.Addr().Is4() {
+		return p.Bits() < shortest4
+	}
+	return p.Bits() < shortest6 && !(p.Bits() >= 7 && netip.MustParsePrefix("fc00::/7").Contains(p.Addr()))
+}
+
+func (d *doctor) lookAtProxies(context.Context) {
+	proxies, err := clientaddr.Parse(d.TrustedProxies)
+	if err != nil {
+		return // the settings tell of it
+	}
+	before := len(d.list)
+	for _, p := range proxies {
+		if isWide(p) {
+			d.problem("name the proxies' own addresses with --trusted-proxies", "%s trusts strangers to say who they are, and no limit by address holds", p)
+		}
+	}
+	if len(d.list) == before {
+		d.ok("trusted: %s", cmp.Or(strings.Join(d.TrustedProxies, ", "), "none"))
+	}
+}
+
+// guarded are ranges that endpoints are better kept from, with what is there.
+var guarded = []struct{ cidr, what string }{
+	{"127.0.0.0/8", "the services of this machine"}, {"::1/128", "the services of this machine"},
+	{"169.254.0.0/16", "the metadata of cloud machines, with their credentials"}, {"fd00:ec2::254/128", "the metadata of cloud machines, with their credentials"},
+}
+
+// lookAtEndpoints tells what receivers' URLs, which orgs choose, may reach.
+func (d *doctor) lookAtEndpoints(context.Context) {
+	allowed, err := netguard.ParseCIDRs(d.AllowEndpointCIDR)
+	if err != nil {
+		return // the settings tell of it
+	}
+	before := len(d.list)
+	for _, p := range allowed {
+		d.lookAtAllowed(p)
+	}
+	if len(d.list) == before {
+		d.ok("allowed outside the public internet: %s", cmp.Or(strings.Join(d.AllowEndpointCIDR, ", "), "none"))
+	}
+}
+
+func (d *doctor) lookAtAllowed(p netip.Prefix) {
+	const mend = "allow the receivers' own addresses alone with --allow-endpoint-cidr"
+	if isWide(p) {
+		d.problem(mend, "%s lets webhooks into every network that this machine reaches", p)
+		return
+	}
+	for _, g := range guarded {
+		if p.Overlaps(netip.MustParsePrefix(g.cidr)) {
+			d.warn(mend, "%s lets webhooks reach %s", p, g.what)
+		}
+	}
+}
+
+func (d *doctor) lookAtDomains(ctx context.Context) {
+	own, _ := net.InterfaceAddrs() // without them none is taken for one
+	for _, domain := range d.Domains {
+		found, err := d.resolver.LookupNetIP(ctx, "ip", domain)
+		if err != nil {
+			d.problem("add an A or AAAA record with this server's address", "%s does not resolve: %v", domain, err)
+			continue
+		}
+		for _, ip := range found {
+			d.lookAtAddress(domain, ip.Unmap(), own)
+		}
+	}
+	if len(d.Domains) == 0 {
+		d.ok("none")
+	}
+}
+
+func (d *doctor) lookAtAddress(domain string, ip netip.Addr, own []net.Addr) {
+	mine := slices.ContainsFunc(own, func(a net.Addr) bool {
+		p, err := netip.ParsePrefix(a.String())
+		return err == nil && p.Addr().Unmap() == ip
+	})
+	switch {
+	case mine && !ip.IsLoopback():
+		d.ok("%s is at %s, which is this machine", domain, ip)
+	case ip.IsLoopback() || ip.IsPrivate() || !ip.IsGlobalUnicast():
+		d.warn("mend its A or AAAA record", "%s is at %s, where nobody on the internet reaches it", domain, ip)
+	default:
+		d.ok("%s is at %s, which is none of this machine's: right behind NAT or a proxy", domain, ip)
+	}
+}

@@ -1,0 +1,96 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"teamdata/app"
+	"teamdata/delivery/mail"
+)
+
+// lookAtACME reads the directory of the ACME authority, and its clock.
+func (d *doctor) lookAtACME(ctx context.Context) {
+	switch {
+	case len(d.Domains) == 0:
+		d.ok("not used: there is no --domain")
+		return
+	case !d.Online:
+		d.ok("not asked: see --online")
+		return
+	}
+	roots, err := app.Roots("--acme-ca", d.ACMECA)
+	if err != nil {
+		return // the CA files tell of it
+	}
+	date, err := readDirectory(ctx, d.ACMEDirectory, roots)
+	if err != nil {
+		d.problem("check --acme-directory, --acme-ca and the way out of this machine", "%s: %v", d.ACMEDirectory, err)
+		return
+	}
+	d.ok("%s answers", d.ACMEDirectory)
+	if off := d.now().Sub(date); off.Abs() > aheadBy {
+		d.problem("set the clock, with NTP", "the clock is off by %s from the authority's", off.Round(time.Second))
+	}
+}
+
+// readDirectory reads an ACME directory (RFC 8555, 7.1.1), and returns the time of
+// its server.
+func readDirectory(ctx context.Context, address string, roots *x509.CertPool) (date time.Time, err error) {
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
+	defer transport.CloseIdleConnections()
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return date, err
+	}
+	r, err := (&http.Client{Transport: transport}).Do(q)
+	if err != nil {
+		return date, withoutURL(err)
+	}
+	defer r.Body.Close()
+	var directory struct{ NewOrder string }
+	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&directory); err != nil || directory.NewOrder == "" {
+		return date, fmt.Errorf("answered %d, and not with an ACME directory", r.StatusCode)
+	}
+	return http.ParseTime(r.Header.Get("Date"))
+}
+
+// withoutURL leaves out the method and the URL, which our line has already.
+func withoutURL(err error) error {
+	if whole := (*url.Error)(nil); errors.As(err, &whole) {
+		return whole.Err
+	}
+	return err
+}
+
+// lookAtMail logs in at the mail server, and sends nothing.
+func (d *doctor) lookAtMail(ctx context.Context) {
+	switch {
+	case d.SMTPURL == "":
+		d.warn("name a mail server with --smtp-url", "nobody is told of endpoints that are disabled: there is no mail server")
+		return
+	case !d.Online:
+		d.ok("not called: see --online")
+		return
+	}
+	roots, err := app.Roots("--smtp-ca", d.SMTPCA)
+	if err != nil {
+		return // the CA files tell of it
+	}
+	sender, err := mail.New(mail.Config{URL: d.SMTPURL, From: d.MailFrom, RootCAs: roots, SettingsURL: "https://localhost", Timeout: lookLimit})
+	if err != nil {
+		return // the settings tell of it, without the URL
+	}
+	if err := sender.LogIn(ctx); err != nil {
+		d.problem("check --smtp-url, --smtp-ca and the way out of this machine", "%s: %v", sender.Server(), err)
+		return
+	}
+	d.ok("%s lets us in", sender.Server())
+}

@@ -1,0 +1,84 @@
+package operator
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+func TestMoment(t *testing.T) {
+	for text, want := range map[string]string{
+		"2027-01-02":                "2027-01-02T00:00:00.000Z",
+		"2027-01-02T03:04:05Z":      "2027-01-02T03:04:05.000Z",
+		"2027-01-02T03:04:05.678Z":  "2027-01-02T03:04:05.678Z",
+		"2027-01-02T03:04:05+02:00": "2027-01-02T01:04:05.000Z",
+		"":                          "", "tomorrow": "", "-1h": "", "2027-13-01": "", "5": "",
+	} {
+		m := moment{sign: 1}
+		if err := m.Set(text); (err == nil) != (want != "") || m.String() != want {
+			t.Errorf("%q became %q, %v", text, m.String(), err)
+		}
+	}
+	for _, sign := range []time.Duration{1, -1} {
+		before := time.Now()
+		at, err := parseMoment("36h", sign)
+		after := time.Now()
+		if d := sign * 36 * time.Hour; err != nil || at.Before(before.Add(d)) || at.After(after.Add(d)) {
+			t.Errorf("36h with the sign %d is %s, %v", sign, at, err)
+		}
+	}
+}
+
+// The flags that were set are fields of the body, each with its type.
+func TestGiven(t *testing.T) {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.String("content-type", "", "")
+	f.String("name", "", "")
+	f.String("left-out", "default", "")
+	f.Int64("size", 0, "")
+	f.StringSlice("scopes", nil, "")
+	if err := f.Parse([]string{"--content-type", "text/plain", "--name", "", "--size", "12", "--scopes", "read,write"}); err != nil {
+		t.Fatal(err)
+	}
+	body, err := json.Marshal(given(f, "content-type", "name", "left-out", "size", "scopes"))
+	if want := `{"contentType":"text/plain","name":"","scopes":["read","write"],"size":12}`; err != nil || string(body) != want {
+		t.Errorf("got %s, %v", body, err)
+	}
+}
+
+func TestRecord(t *testing.T) {
+	var r record
+	text := `{"id":"a","none":null,"empty":"","list":["x","y"],"n":12.5,"is":true,"sub":{"plan":"pro","deep":{"er":1}},"schema":{"type":"object"},"odd":"a\nb"}`
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, f := range r {
+		lines = append(lines, f.name+"="+f.text())
+	}
+	want := `id=a none= empty= list=x,y n=12.5 is=true sub.plan=pro sub.deep.er=1 schema={"type":"object"} odd=a\u000ab`
+	if got := strings.Join(lines, " "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// Whatever a server answers, it is an error or a record that is fit to print.
+func FuzzRecord(f *testing.F) {
+	for _, seed := range []string{`{}`, `[]`, `null`, `{"a":{"b":{"c":[1,{"d":"\u001b"}]}}}`, `{"a":"\u009b","a":2}`, `{"":1}`, `{"a"`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var r record
+		if json.Unmarshal([]byte(text), &r) != nil {
+			return
+		}
+		for _, f := range r {
+			if got := f.text(); got != plain(got) {
+				t.Errorf("%q has the value %q", text, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package metrics
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// Entry is a metric as docs/operations.md lists it.
+type Entry struct {
+	Name   string
+	Type   string // counter, gauge or histogram
+	Labels []string
+	Help   string
+}
+
+// Catalogue has every metric of ours. Beside them are those of the Go runtime and
+// of the process, go_* and process_*.
+var Catalogue = []Entry{
+	{"teamdata_build_info", "gauge", []string{"version"}, "1, with the version of the program."},
+	{"teamdata_ready", "gauge", nil, "1 while GET /readyz answers 200, else 0. A scrape asks it."},
+
+	{"teamdata_http_requests_total", "counter", []string{"route", "code"}, "Requests by the pattern of their route and the status of their answer; 0 is an answer that was broken off."},
+	{"teamdata_http_request_duration_seconds", "histogram", []string{"route"}, "Time from a request's arrival to the end of its answer."},
+	{"teamdata_limit_hits_total", "counter", []string{"limit"}, "Requests that a rate limit refused: that of the client or of the key."},
+
+	{"teamdata_commits_total", "counter", []string{"result"}, "Commits by result: ok or failed."},
+	{"teamdata_commit_duration_seconds", "histogram", nil, "Time of a commit, from its first update's start to the end of its sync."},
+	{"teamdata_commit_updates", "histogram", nil, "Updates that shared a commit."},
+	{"teamdata_reads_open", "gauge", nil, "Read transactions that are open, up to 256."},
+	{"teamdata_read_oldest_seconds", "gauge", nil, "Age of the oldest open read transaction. While it is open, space that commits free is not used again."},
+	{"teamdata_data_file_bytes", "gauge", nil, "Size of the data file."},
+	{"teamdata_data_file_free_bytes", "gauge", nil, "Space in the data file that commits can use again."},
+	{"teamdata_disk_free_bytes", "gauge", nil, "Space that is free on the disk of the data file."},
+
+	{"teamdata_queue_deliveries", "gauge", []string{"state"}, "Deliveries that wait: due, later (their retry is not due yet) or held (their endpoint is disabled). Counted at the scrape, up to 100,000 in all."},
+	{"teamdata_queue_capped", "gauge", nil, "1 while more wait than were counted."},
+	{"teamdata_queue_endpoints", "gauge", nil, "Endpoints with deliveries that wait, without the disabled."},
+	{"teamdata_queue_due_lag_seconds", "gauge", nil, "How long the earliest delivery has been due, 0 when none is."},
+	{"teamdata_mails_waiting", "gauge", nil, "Mails that wait to be sent, counted up to 1,000."},
+	{"teamdata_mail_oldest_seconds", "gauge", nil, "Age of the oldest mail that waits, 0 when none does."},
+
+	{"teamdata_attempts_total", "counter", []string{"outcome"}, "Attempts by outcome: acknowledged, the class of another status, or what kept a status line from coming."},
+	{"teamdata_attempt_duration_seconds", "histogram", nil, "Time of an attempt, from dialing to the end of the answer."},
+	{"teamdata_endpoint_failures_total", "counter", []string{"org", "endpoint"}, "Attempts that were not acknowledged, of the 20 endpoints with the most of them since the start."},
+
+	{"teamdata_certificate_expiry_timestamp_seconds", "gauge", []string{"name"}, "When a certificate expires; absent without one."},
+	{"teamdata_certificate_failing", "gauge", []string{"name"}, "1 while a certificate could not be renewed when that was last tried; the log says why."},
+	{"teamdata_backup_last_success_timestamp_seconds", "gauge", nil, "When the newest backup of --backup-dir was made, 0 for never; absent without that flag."},
+}
+
+// entry finds a metric; there is none without its line above.
+func entry(name string) Entry {
+	for _, e := range Catalogue {
+		if e.Name == name {
+			return e
+		}
+	}
+	panic("observe: the catalogue has no " + name)
+}
+
+func opts(name string) (prometheus.Opts, []string) {
+	e := entry(name)
+	return prometheus.Opts{Name: e.Name, Help: e.Help}, e.Labels
+}
+
+func counters(name string) *prometheus.CounterVec {
+	o, labels := opts(name)
+	return prometheus.NewCounterVec(prometheus.CounterOpts(o), labels)
+}
+
+func histograms(name string, buckets []float64) *prometheus.HistogramVec {
+	e := entry(name)
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: e.Name, Help: e.Help, Buckets: buckets}, e.Labels)
+}

@@ -1,0 +1,150 @@
+package metrics
+
+import (
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Sources tell what is so at the moment of a scrape. One that is nil, or that can
+// tell nothing, leaves its metrics out.
+type Sources struct {
+	Ready        func() bool
+	Storage      func() (Storage, error)
+	Queue        func() (Queue, error)
+	Certificates func() map[string]Certificate      // by their names
+	Backup       func() (newest time.Time, ok bool) // zero: none was made yet
+}
+
+// Storage is what the data file is like. Sizes are in bytes.
+type Storage struct {
+	Reads           int
+	OldestRead      time.Duration
+	Size, Free      int64
+	DiskFree        uint64
+	DiskFreeUnknown bool
+}
+
+// Certificate is how it is with one certificate.
+type Certificate struct {
+	Expires time.Time // zero: there is none yet
+	Failing bool      // it could not be renewed when that was last tried
+}
+
+// Queue is what waits to be sent.
+type Queue struct {
+	Due, Later, Held int
+	Capped           bool
+	Endpoints        int
+	DueAt            time.Time // zero: nothing is due, now or later
+	Mails            int
+	MailsAt          time.Time // zero: none waits
+}
+
+// moment asks the sources.
+type moment struct {
+	sources Sources
+	version string
+}
+
+// Describe says nothing: what there is depends on the sources.
+func (m *moment) Describe(chan<- *prometheus.Desc) {}
+
+// Collect is for the registry.
+func (m *moment) Collect(out chan<- prometheus.Metric) {
+	set := func(name string, value float64, labels ...string) { out <- constant(name, value, labels...) }
+	set("teamdata_build_info", 1, m.version)
+	if m.sources.Ready != nil {
+		set("teamdata_ready", flag(m.sources.Ready()))
+	}
+	if s, err := ask(m.sources.Storage); err == nil {
+		s.collect(set)
+	}
+	if q, err := ask(m.sources.Queue); err == nil {
+		q.collect(set, time.Now())
+	}
+	if m.sources.Certificates != nil {
+		for name, c := range m.sources.Certificates() {
+			c.collect(set, name)
+		}
+	}
+	if m.sources.Backup == nil {
+		return
+	}
+	if newest, ok := m.sources.Backup(); ok {
+		set("teamdata_backup_last_success_timestamp_seconds", unix(newest))
+	}
+}
+
+func ask[T any](source func() (T, error)) (answer T, err error) {
+	if source == nil {
+		return answer, errNoSource
+	}
+	return source()
+}
+
+var errNoSource = errors.New("observe: there is no such source")
+
+type setter = func(name string, value float64, labels ...string)
+
+func (s Storage) collect(set setter) {
+	set("teamdata_reads_open", float64(s.Reads))
+	set("teamdata_read_oldest_seconds", s.OldestRead.Seconds())
+	set("teamdata_data_file_bytes", float64(s.Size))
+	set("teamdata_data_file_free_bytes", float64(s.Free))
+	if !s.DiskFreeUnknown {
+		set("teamdata_disk_free_bytes", float64(s.DiskFree))
+	}
+}
+
+func (c Certificate) collect(set setter, name string) {
+	if !c.Expires.IsZero() {
+		set("teamdata_certificate_expiry_timestamp_seconds", unix(c.Expires), name)
+	}
+	set("teamdata_certificate_failing", flag(c.Failing), name)
+}
+
+func (q Queue) collect(set setter, now time.Time) {
+	set("teamdata_queue_deliveries", float64(q.Due), "due")
+	set("teamdata_queue_deliveries", float64(q.Later), "later")
+	set("teamdata_queue_deliveries", float64(q.Held), "held")
+	set("teamdata_queue_capped", flag(q.Capped))
+	set("teamdata_queue_endpoints", float64(q.Endpoints))
+	set("teamdata_queue_due_lag_seconds", age(q.DueAt, now))
+	set("teamdata_mails_waiting", float64(q.Mails))
+	set("teamdata_mail_oldest_seconds", age(q.MailsAt, now))
+}
+
+// age is in seconds, 0 for what is yet to come or is not there.
+func age(at, now time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return max(now.Sub(at).Seconds(), 0)
+}
+
+// unix is 0 for the zero time.
+func unix(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.Unix())
+}
+
+func flag(set bool) float64 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// constant is a metric whose value is known only now.
+func constant(name string, value float64, labels ...string) prometheus.Metric {
+	e := entry(name)
+	kind := prometheus.GaugeValue
+	if e.Type == "counter" {
+		kind = prometheus.CounterValue
+	}
+	return prometheus.MustNewConstMetric(prometheus.NewDesc(e.Name, e.Help, e.Labels, nil), kind, value, labels...)
+}

@@ -1,0 +1,79 @@
+package metrics
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics are what is counted as it happens. Make them with [New].
+type Metrics struct {
+	registry *prometheus.Registry
+	routes   map[string]*routeMetrics
+	limits   map[string]prometheus.Counter
+	commits  commitMetrics
+	attempts attemptMetrics
+}
+
+// Names are the values that labels can have.
+type Names struct {
+	Version  string
+	Routes   []string
+	Limits   []string
+	Outcomes []string // of attempts; the first is the one that is no failure
+}
+
+// New makes metrics, which ask sources when they are scraped.
+func New(n Names, s Sources) *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry()}
+	m.registry.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		&moment{sources: s, version: n.Version},
+		&m.attempts.failures,
+	)
+	m.countRequests(n.Routes)
+	m.limits = m.counters("teamdata_limit_hits_total", n.Limits)
+	m.commits.init(m)
+	m.attempts.init(m, n.Outcomes)
+	return m
+}
+
+// counters registers a counter with one label, and makes one for each value.
+func (m *Metrics) counters(name string, values []string) map[string]prometheus.Counter {
+	vec := counters(name)
+	m.registry.MustRegister(vec)
+	made := make(map[string]prometheus.Counter, len(values))
+	for _, value := range values {
+		made[value] = vec.WithLabelValues(value)
+	}
+	return made
+}
+
+func (m *Metrics) histogram(name string, buckets []float64) prometheus.Observer {
+	vec := histograms(name, buckets)
+	m.registry.MustRegister(vec)
+	return vec.WithLabelValues()
+}
+
+// maxScrapes is how many scrapes may run at once.
+const maxScrapes = 4
+
+// Handler answers a scrape.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		MaxRequestsInFlight: maxScrapes,
+		Timeout:             20 * time.Second,
+		ErrorHandling:       promhttp.ContinueOnError, // what can't be read is missing, the rest is there
+	})
+}
+
+// Limited is told of a request that a limit refused.
+func (m *Metrics) Limited(limit string) {
+	if c := m.limits[limit]; c != nil {
+		c.Inc()
+	}
+}

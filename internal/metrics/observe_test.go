@@ -1,0 +1,212 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// scrape asks for the metrics and reads them as Prometheus does.
+func scrape(t *testing.T, m *Metrics) map[string]*dto.MetricFamily {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	m.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	if answer.Code != 200 {
+		t.Fatalf("answered %d %s", answer.Code, answer.Body)
+	}
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return families
+}
+
+// ours are the metrics with our prefix, each with its labels and value.
+func ours(families map[string]*dto.MetricFamily) (lines []string) {
+	for name, f := range families {
+		if !strings.HasPrefix(name, "teamdata_") {
+			continue
+		}
+		for _, m := range f.Metric {
+			line := name
+			for _, l := range m.Label {
+				line += fmt.Sprintf(" %s=%s", l.GetName(), l.GetValue())
+			}
+			value := fmt.Sprint(m.GetCounter().GetValue() + m.GetGauge().GetValue())
+			if h := m.GetHistogram(); h != nil {
+				value = fmt.Sprintf("%d/%g", h.GetSampleCount(), h.GetSampleSum())
+			}
+			lines = append(lines, line+" "+value)
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func full() Sources {
+	return Sources{
+		Ready: func() bool { return true },
+		Storage: func() (Storage, error) {
+			return Storage{Reads: 2, OldestRead: time.Second, Size: 3, Free: 4, DiskFree: 5}, nil
+		},
+		Queue: func() (Queue, error) {
+			return Queue{Due: 1, Later: 2, Held: 3, Endpoints: 4, DueAt: time.Now().Add(time.Hour), Mails: 5}, nil
+		},
+		Certificates: func() map[string]Certificate {
+			return map[string]Certificate{"a.example": {Expires: time.Unix(7, 0)}, "b.example": {Failing: true}}
+		},
+		Backup: func() (time.Time, bool) { return time.Unix(8, 0), true },
+	}
+}
+
+var names = Names{Version: "1.0", Routes: []string{"/a", "/b"}, Limits: []string{"client"}, Outcomes: []string{"acknowledged", "5xx"}}
+
+func TestValues(t *testing.T) {
+	m := New(names, full())
+	m.Answered("/a", 200, time.Second)
+	m.Answered("/a", 200, time.Second)
+	m.Answered("/a", 503, time.Second)
+	m.Answered("/raw/path", 200, time.Second)
+	m.Answered("/a", 1000, time.Second)
+	m.Limited("client")
+	m.Committed(5, time.Second, nil)
+	m.Committed(6, time.Second, errors.New("full"))
+	m.Attempted("org_a", "whe_1", "acknowledged", time.Second)
+	m.Attempted("org_a", "whe_1", "5xx", time.Second)
+	want := `teamdata_attempt_duration_seconds 2/2
+teamdata_attempts_total outcome=5xx 1
+teamdata_attempts_total outcome=acknowledged 1
+teamdata_backup_last_success_timestamp_seconds 8
+teamdata_build_info version=1.0 1
+teamdata_certificate_expiry_timestamp_seconds name=a.example 7
+teamdata_certificate_failing name=a.example 0
+teamdata_certificate_failing name=b.example 1
+teamdata_commit_duration_seconds 2/2
+teamdata_commit_updates 1/5
+teamdata_commits_total result=failed 1
+teamdata_commits_total result=ok 1
+teamdata_data_file_bytes 3
+teamdata_data_file_free_bytes 4
+teamdata_disk_free_bytes 5
+teamdata_endpoint_failures_total endpoint=whe_1 org=org_a 1
+teamdata_http_request_duration_seconds route=/a 3/3
+teamdata_http_request_duration_seconds route=/b 0/0
+teamdata_http_requests_total code=200 route=/a 2
+teamdata_http_requests_total code=503 route=/a 1
+teamdata_limit_hits_total limit=client 1
+teamdata_mail_oldest_seconds 0
+teamdata_mails_waiting 5
+teamdata_queue_capped 0
+teamdata_queue_deliveries state=due 1
+teamdata_queue_deliveries state=held 3
+teamdata_queue_deliveries state=later 2
+teamdata_queue_due_lag_seconds 0
+teamdata_queue_endpoints 4
+teamdata_read_oldest_seconds 1
+teamdata_reads_open 2
+teamdata_ready 1`
+	if got := strings.Join(ours(scrape(t, m)), "\n"); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// Each metric that is scraped is in the catalogue as it is, and each of the
+// catalogue can be scraped.
+func TestCatalogue(t *testing.T) {
+	m := New(names, full())
+	m.Answered("/a", 200, 0)
+	m.Attempted("org_a", "whe_1", "5xx", 0)
+	families := scrape(t, m)
+	for _, e := range Catalogue {
+		f := families[e.Name]
+		if f == nil {
+			t.Errorf("%s is not scraped", e.Name)
+			continue
+		}
+		if got := strings.ToLower(f.GetType().String()); got != e.Type || f.GetHelp() != e.Help {
+			t.Errorf("%s is a %s: %s", e.Name, got, f.GetHelp())
+		}
+		if e.Type == "counter" != strings.HasSuffix(e.Name, "_total") {
+			t.Errorf("%s is a %s", e.Name, e.Type)
+		}
+		delete(families, e.Name)
+	}
+	for name := range families {
+		if !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") {
+			t.Errorf("%s is not in the catalogue", name)
+		}
+	}
+}
+
+// Sources that fail, or that there are none of, leave the rest in place.
+func TestSourcesThatFail(t *testing.T) {
+	broken := Sources{
+		Queue:   func() (Queue, error) { return Queue{}, errors.New("broken") },
+		Storage: func() (Storage, error) { return Storage{}, errors.New("broken") },
+		Backup:  func() (time.Time, bool) { return time.Time{}, false },
+	}
+	for _, s := range []Sources{{}, broken} {
+		families := scrape(t, New(names, s))
+		if families["teamdata_build_info"] == nil || families["teamdata_queue_endpoints"] != nil || families["teamdata_backup_last_success_timestamp_seconds"] != nil {
+			t.Errorf("it has %v", ours(families))
+		}
+	}
+}
+
+// However many endpoints fail, few are shown: those that fail most.
+func TestFailuresAreBounded(t *testing.T) {
+	m := New(names, Sources{})
+	for i := range 3 * maxTracked {
+		m.Attempted("org_a", fmt.Sprint("once_", i), "5xx", 0)
+		if i%10 == 0 {
+			for worst := range maxShown {
+				m.Attempted("org_a", fmt.Sprintf("worst_%02d", worst), "5xx", 0)
+			}
+		}
+	}
+	if n := len(m.attempts.failures.by); n != maxTracked {
+		t.Errorf("%d endpoints are remembered", n)
+	}
+	shown := scrape(t, m)["teamdata_endpoint_failures_total"].Metric
+	if len(shown) != maxShown {
+		t.Errorf("%d endpoints are shown", len(shown))
+	}
+	for _, s := range shown {
+		if !strings.HasPrefix(s.Label[0].GetValue(), "worst_") || s.Counter.GetValue() != 3*maxTracked/10 {
+			t.Errorf("shown is %v", s)
+		}
+	}
+}
+
+// What is told on the hot paths allocates nothing.
+func TestNoAllocation(t *testing.T) {
+	m := New(names, Sources{})
+	m.Answered("/a", 200, 0)
+	allocated := testing.AllocsPerRun(1000, func() {
+		m.Answered("/a", 200, time.Millisecond)
+		m.Committed(3, time.Millisecond, nil)
+		m.Attempted("org_a", "whe_1", "acknowledged", time.Millisecond)
+	})
+	if allocated != 0 {
+		t.Errorf("%v allocations", allocated)
+	}
+}
+
+func BenchmarkAnswered(b *testing.B) {
+	m := New(names, Sources{})
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			m.Answered("/a", 200, time.Millisecond)
+		}
+	})
+}
