@@ -1,12 +1,7 @@
 package store
 
 import (
-	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/binary"
-	"hash/crc32"
-	"strings"
 	"time"
 )
 
@@ -45,12 +40,6 @@ func (s Scope) Names() []string {
 	return names
 }
 
-// SecretHash is what is kept of a key's secret: its SHA-256.
-type SecretHash [sha256.Size]byte
-
-// HashSecret hashes the secret part of a key.
-func HashSecret(secret string) SecretHash { return sha256.Sum256([]byte(secret)) }
-
 // APIKey is a key of one org. In a request it has the form `<id>.<secret>`.
 type APIKey struct {
 	ID         string
@@ -64,64 +53,24 @@ type APIKey struct {
 	RevokedAt  time.Time // zero: not revoked
 }
 
-// CutKey splits `<id>.<secret>`; ok is false when it has not that form.
-func CutKey(key string) (id, secret string, ok bool) {
-	id, secret, ok = strings.Cut(key, ".")
-	return id, secret, ok && ValidID(id) && secret != ""
+// APIKeys keep the API keys of all orgs.
+type APIKeys interface {
+	APIKey(id string) (APIKey, error)
+	// APIKeys lists up to limit keys of an org after an id, in the order of their
+	// ids; from the first when that is empty.
+	APIKeys(orgID, after string, limit int) ([]APIKey, error)
+	// PutAPIKey adds a key or changes it. Its org stays.
+	PutAPIKey(APIKey) error
+	// KeyLastUsed is when a key was used last, to the minute or so; zero for never.
+	// No Access depends on it.
+	KeyLastUsed(id string) (time.Time, error)
+	PutKeyLastUsed(id string, at time.Time) error
 }
 
 // Matches compares a presented secret with the key's in constant time.
 func (k *APIKey) Matches(secret string) bool {
 	hash := HashSecret(secret)
 	return subtle.ConstantTimeCompare(hash[:], k.SecretHash[:]) == 1
-}
-
-const (
-	base62       = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	secretDigits = 43 // 32 bytes in base62
-	checkDigits  = 6  // a CRC-32 in base62
-)
-
-// NewSecret makes the secret of a key: 32 random bytes in base62 and a CRC-32
-// of them, by which a scanner can tell a secret from other text offline.
-func NewSecret() string {
-	var b [32]byte
-	rand.Read(b[:])
-	secret := make([]byte, secretDigits, secretDigits+checkDigits)
-	for i := len(secret) - 1; i >= 0; i-- {
-		secret[i] = base62[divide62(&b)]
-	}
-	return string(append(secret, checkOf(secret)...))
-}
-
-// ValidSecret tells whether a text has the form and the checksum of a secret
-// that NewSecret made. Secrets from a fixture may be of any form.
-func ValidSecret(secret string) bool {
-	if len(secret) != secretDigits+checkDigits {
-		return false
-	}
-	return string(checkOf([]byte(secret[:secretDigits]))) == secret[secretDigits:]
-}
-
-// divide62 divides the big-endian number b by 62 and returns the remainder.
-func divide62(b *[32]byte) uint32 {
-	rest := uint64(0)
-	for i := 0; i < len(b); i += 4 {
-		n := rest<<32 | uint64(binary.BigEndian.Uint32(b[i:]))
-		binary.BigEndian.PutUint32(b[i:], uint32(n/62))
-		rest = n % 62
-	}
-	return uint32(rest)
-}
-
-func checkOf(digits []byte) []byte {
-	sum := crc32.ChecksumIEEE(digits)
-	check := make([]byte, checkDigits)
-	for i := checkDigits - 1; i >= 0; i-- {
-		check[i] = base62[sum%62]
-		sum /= 62
-	}
-	return check
 }
 
 func (k APIKey) check() error {

@@ -47,6 +47,31 @@ type Delivery struct {
 	History        []Attempt // the latest MaxHistory of all that were made, oldest first
 }
 
+// Deliveries keep events and their deliveries. Each delivery is in one of its
+// endpoint's lists, at its [Delivery.Position]; the waiting ones are what is
+// due.
+type Deliveries interface {
+	AddEvent(Event) error
+	Event(id string) (Event, error)
+	DeleteEvent(id string) error
+	AddDelivery(Delivery) error
+	Delivery(id string) (Delivery, error)
+	PutDelivery(Delivery) error
+	DeleteDelivery(id string) error
+	// DeliveryPage reads up to limit deliveries of an endpoint's list after a
+	// position, in the list's order, and tells whether more follow. The zero
+	// Cursor is for the first page.
+	DeliveryPage(endpoint uint64, list DeliveryList, after Cursor, limit int) (page []Delivery, more bool, err error)
+	// CountDeliveries counts an endpoint's list, and stops at most.
+	CountDeliveries(endpoint uint64, list DeliveryList, most int) (int, error)
+	// FinishedBefore returns the ids of up to limit deliveries, of any
+	// endpoint, that were acknowledged or failed before a time.
+	FinishedBefore(t time.Time, limit int) ([]string, error)
+	// LastAcknowledged is when the endpoint acknowledged last; zero for never.
+	LastAcknowledged(endpoint uint64) (time.Time, error)
+	PutLastAcknowledged(endpoint uint64, at time.Time) error
+}
+
 // StateAt is the state as people see it, at the delivery's endpoint.
 func (d *Delivery) StateAt(e *Endpoint) DeliveryState {
 	if d.State.Waiting() && e.Disabled() {

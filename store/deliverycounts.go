@@ -18,6 +18,19 @@ type DeliveryCounts struct {
 	Latency      [len(LatencyBounds) + 1]int // of the acknowledged
 }
 
+// DeliveryCountsTx keep what became of attempts, by the hour.
+type DeliveryCountsTx interface {
+	// AddDeliveryCounts adds to what an endpoint has in the hour of a time.
+	AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c DeliveryCounts) error
+	// EachDeliveryCounts calls fn for each endpoint of the org, also one that was
+	// removed, and each hour from that of a time on that has counts, in the order of
+	// the hours.
+	EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint uint64, hour time.Time, c DeliveryCounts)) error
+	// DropDeliveryCounts drops up to limit counts of hours that ended before a time,
+	// and returns how many it dropped.
+	DropDeliveryCounts(before time.Time, limit int) (int, error)
+}
+
 // Add adds other counts.
 func (c *DeliveryCounts) Add(other DeliveryCounts) {
 	c.Acknowledged += other.Acknowledged

@@ -1,14 +1,8 @@
 package store
 
 import (
-	"net/netip"
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Endpoint is an address of an org that receives events.
@@ -29,10 +23,28 @@ type Endpoint struct {
 
 // Bounds of an endpoint.
 const (
-	MaxEndpoints    = 50 // an org
-	maxURLLength    = 2048
+	MaxEndpoints    = 50  // an org
 	maxDescriptions = 500 // characters
 )
+
+// Endpoints keep each org's webhook endpoints.
+type Endpoints interface {
+	Endpoint(orgID, id string) (Endpoint, error)
+	// Endpoints lists the org's endpoints in the order of their ids.
+	Endpoints(orgID string) ([]Endpoint, error)
+	// AddEndpoint adds an endpoint and gives it its number.
+	AddEndpoint(Endpoint) (Endpoint, error)
+	PutEndpoint(Endpoint) error
+	// DeleteEndpoint removes an endpoint. Its number goes to the removed ones,
+	// whose deliveries are still there and are never due.
+	DeleteEndpoint(Endpoint) error
+	// RemovedEndpoints lists up to limit numbers of endpoints that were removed
+	// and are not forgotten, in their order.
+	RemovedEndpoints(limit int) ([]uint64, error)
+	// ForgetEndpoint drops all that is left of a removed endpoint that has no
+	// delivery any more.
+	ForgetEndpoint(number uint64) error
+}
 
 // Disabled tells whether the endpoint is disabled: its events are held.
 func (e *Endpoint) Disabled() bool { return !e.DisabledAt.IsZero() }
@@ -59,63 +71,6 @@ func (e *Endpoint) check(tx EventTypes) error {
 		}
 	}
 	return checkEventTypes(tx, e.Events)
-}
-
-// CheckEndpointURL holds the address of an endpoint to its form. Where it may
-// lead is checked when it is dialed.
-func CheckEndpointURL(address string) error {
-	if len(address) > maxURLLength {
-		return Invalid("url", "has %d characters; at most %d are allowed", len(address), maxURLLength)
-	}
-	u, err := url.Parse(address)
-	switch {
-	case err != nil:
-		return Invalid("url", "is not a URL such as https://example.com/hook")
-	case u.Scheme != "https":
-		return Invalid("url", "must start with https://")
-	case u.Hostname() == "" || u.Opaque != "":
-		return Invalid("url", "names no host")
-	case !validHost(u.Hostname()):
-		return Invalid("url", "has the host %.80q, which is no name and no address", u.Hostname())
-	case !validPort(u):
-		return Invalid("url", "has the port %.20q; ports go from 1 to 65535", u.Port())
-	case u.User != nil:
-		return Invalid("url", "holds a user name or a password; leave them out")
-	case u.Fragment != "" || strings.Contains(address, "#"):
-		return Invalid("url", "holds a fragment (#…); leave it out")
-	}
-	return nil
-}
-
-// validHost tells whether a host is an address without a zone, or in the form of
-// a name, in any script.
-func validHost(host string) bool {
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return addr.Zone() == ""
-	}
-	if len(host) > maxHostLength || !utf8.ValidString(host) {
-		return false
-	}
-	for label := range strings.SplitSeq(strings.TrimSuffix(host, "."), ".") {
-		if label == "" || strings.ContainsFunc(label, notInName) {
-			return false
-		}
-	}
-	return true
-}
-
-const maxHostLength = 253
-
-func notInName(r rune) bool {
-	return !unicode.IsPrint(r) || r <= unicode.MaxASCII && !isIDByte(byte(r))
-}
-
-func validPort(u *url.URL) bool {
-	if u.Port() == "" {
-		return true
-	}
-	port, err := strconv.ParseUint(u.Port(), 10, 16)
-	return err == nil && port > 0
 }
 
 // CreateEndpoint adds an endpoint, as ImportEndpoint does, with the audit entry
@@ -246,4 +201,47 @@ func setDisabled(tx Tx, actorID string, e Endpoint, disabled bool) error {
 		return err
 	}
 	return auditBy(tx, actorID, e.OrgID, action, e.ID)
+}
+
+// MaxSecretOverlap is how long an endpoint's old secret may go on signing
+// beside the new one.
+const MaxSecretOverlap = 7 * 24 * time.Hour
+
+// RotateSecret gives an endpoint another secret: the given one, or a new one of
+// 32 random bytes when that is empty. The old one goes on signing beside it for
+// the overlap, from 0 (at once) to MaxSecretOverlap; one that was rotated out
+// before then ends. notFound: the org has no such endpoint.
+func RotateSecret(tx Tx, actorID, orgID, id, secret string, overlap time.Duration) (Endpoint, error) {
+	if secret == "" {
+		secret = NewEndpointSecret()
+	}
+	if err := checkEndpointSecret("secret", secret); err != nil {
+		return Endpoint{}, err
+	}
+	if overlap < 0 || overlap > MaxSecretOverlap {
+		return Endpoint{}, Invalid("overlap", "is from 0 (at once) to 7 days")
+	}
+	e, err := FindEndpoint(tx, orgID, id)
+	if err != nil {
+		return Endpoint{}, err
+	}
+	if secret == e.Secret {
+		return Endpoint{}, Invalid("secret", "is the endpoint's secret already")
+	}
+	e.Secret, e.OldSecret, e.OldSecretUntil = secret, e.Secret, tx.Now().Add(overlap)
+	if overlap == 0 {
+		e.OldSecret, e.OldSecretUntil = "", time.Time{}
+	}
+	if err := tx.PutEndpoint(e); err != nil {
+		return Endpoint{}, err
+	}
+	return e, auditBy(tx, actorID, orgID, "endpoint.secretRotated", e.ID)
+}
+
+// Secrets are those that sign at a time: the newest first.
+func (e *Endpoint) Secrets(now time.Time) []string {
+	if e.OldSecret != "" && now.Before(e.OldSecretUntil) {
+		return []string{e.Secret, e.OldSecret}
+	}
+	return []string{e.Secret}
 }

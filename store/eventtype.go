@@ -34,6 +34,15 @@ type EventType struct {
 	CreatedAt   time.Time
 }
 
+// EventTypes keep the event types that the operator registered.
+type EventTypes interface {
+	EventType(name string) (EventType, error)
+	// EventTypes lists the types in the order of their names.
+	EventTypes() ([]EventType, error)
+	PutEventType(EventType) error
+	DeleteEventType(name string) error
+}
+
 const (
 	maxEventType   = 128
 	maxEventSchema = 64 << 10

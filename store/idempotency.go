@@ -46,6 +46,17 @@ type IdempotencyRecord struct {
 	Answer      Answer
 }
 
+// IdempotencyRecords keep first answers for IdempotencyTTL.
+type IdempotencyRecords interface {
+	// IdempotencyRecord is notFound once the record is as old as IdempotencyTTL.
+	IdempotencyRecord(orgID, key string) (IdempotencyRecord, error)
+	AddIdempotencyRecord(IdempotencyRecord) error
+	// ExpireIdempotencyRecords drops up to limit records that are no longer
+	// found, oldest first, and returns how many it dropped. At 0 there is
+	// nothing left to drop for now.
+	ExpireIdempotencyRecords(limit int) (int, error)
+}
+
 // ValidIdempotencyKey tells whether a key is 1 to 255 printable ASCII
 // characters.
 func ValidIdempotencyKey(key string) bool {

@@ -15,6 +15,13 @@ type Instructions struct {
 	UpdatedAt time.Time // zero when they were never set
 }
 
+// InstructionsTx keeps each org's instructions.
+type InstructionsTx interface {
+	// Instructions returns the zero value when the org has set none.
+	Instructions(orgID string) (Instructions, error)
+	PutInstructions(orgID string, i Instructions) error
+}
+
 const maxInstructions = 64 << 10 // characters
 
 // AppendJSON appends the instructions as the API shows them.

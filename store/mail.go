@@ -26,6 +26,16 @@ const MailEndpointDisabled = "endpointDisabled"
 // expiresAt, and lastReason, which is empty when nothing is known to have failed.
 const MailCertificateExpiring = "certificateExpiring"
 
+// Mails keep the mail that waits to be sent.
+type Mails interface {
+	// PutMail adds a mail or changes it.
+	PutMail(Mail) error
+	DeleteMail(id string) error
+	// Mails lists up to limit mails after an id, oldest first; from the first
+	// when that is empty.
+	Mails(after string, limit int) ([]Mail, error)
+}
+
 // MailOperator queues a mail to the operator, which belongs to no org.
 func MailOperator(tx Tx, to, template string, values map[string]string) error {
 	return tx.PutMail(Mail{

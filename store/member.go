@@ -21,6 +21,27 @@ const (
 	RoleMember = "member"
 )
 
+// Members keep each org's members in the order of their positions.
+type Members interface {
+	Member(orgID, userID string) (Member, error)
+	// AppendMember adds a member whose user has no membership in the org yet.
+	// What is missing of id and creation time is given, after all positions
+	// that the list ever had. A time and id that another item has: conflict.
+	AppendMember(Member) (Member, error)
+	// PutMember changes a member, whose id and creation time stay.
+	PutMember(Member) error
+	DeleteMember(orgID, userID string) error
+	CountOwners(orgID string) (int, error)
+	// Managers are the owners and admins, in the order of their user ids.
+	Managers(orgID string) ([]Member, error)
+	// ManagedOrgs are the ids of the orgs in which a user is owner or admin, in
+	// their order.
+	ManagedOrgs(userID string) ([]string, error)
+	// MemberPage reads up to limit members after a cursor. The items are
+	// appended to dst.
+	MemberPage(orgID string, after Cursor, limit int, dst []byte) (Page, error)
+}
+
 // Manages tells whether the member may manage keys and endpoints.
 func (m Member) Manages() bool { return m.Role == RoleOwner || m.Role == RoleAdmin }
 

@@ -26,6 +26,17 @@ type Subscription struct {
 	Status   string
 }
 
+// Orgs keep the orgs.
+type Orgs interface {
+	Org(id string) (Org, error)
+	PutOrg(Org) error
+	// Orgs lists up to limit orgs after an id, in the order of their ids; from the
+	// first when that is empty.
+	Orgs(after string, limit int) ([]Org, error)
+	// AnyOrg tells whether the store holds an org.
+	AnyOrg() (bool, error)
+}
+
 const maxNameLength = 200
 
 var grantingStatuses = []string{"active", "trialing", "pastDue"}

@@ -56,6 +56,15 @@ type Plan struct {
 	Features Feature
 }
 
+// Plans keep the plans that the operator added.
+type Plans interface {
+	Plan(name string) (Plan, error)
+	// Plans lists the plans in the order of their names.
+	Plans() ([]Plan, error)
+	PutPlan(Plan) error
+	DeletePlan(name string) error
+}
+
 // DefaultPlan is the plan of a new org.
 const DefaultPlan = "selfHosted"
 

@@ -2,14 +2,72 @@ package store
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
 	"strings"
-	"time"
 )
 
-// MaxSecretOverlap is how long an endpoint's old secret may go on signing
-// beside the new one.
-const MaxSecretOverlap = 7 * 24 * time.Hour
+// SecretHash is what is kept of a key's secret: its SHA-256.
+type SecretHash [sha256.Size]byte
+
+// HashSecret hashes the secret part of a key.
+func HashSecret(secret string) SecretHash { return sha256.Sum256([]byte(secret)) }
+
+// CutKey splits `<id>.<secret>`; ok is false when it has not that form.
+func CutKey(key string) (id, secret string, ok bool) {
+	id, secret, ok = strings.Cut(key, ".")
+	return id, secret, ok && ValidID(id) && secret != ""
+}
+
+const (
+	base62       = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	secretDigits = 43 // 32 bytes in base62
+	checkDigits  = 6  // a CRC-32 in base62
+)
+
+// NewSecret makes the secret of a key: 32 random bytes in base62 and a CRC-32
+// of them, by which a scanner can tell a secret from other text offline.
+func NewSecret() string {
+	var b [32]byte
+	rand.Read(b[:])
+	secret := make([]byte, secretDigits, secretDigits+checkDigits)
+	for i := len(secret) - 1; i >= 0; i-- {
+		secret[i] = base62[divide62(&b)]
+	}
+	return string(append(secret, checkOf(secret)...))
+}
+
+// ValidSecret tells whether a text has the form and the checksum of a secret
+// that NewSecret made. Secrets from a fixture may be of any form.
+func ValidSecret(secret string) bool {
+	if len(secret) != secretDigits+checkDigits {
+		return false
+	}
+	return string(checkOf([]byte(secret[:secretDigits]))) == secret[secretDigits:]
+}
+
+// divide62 divides the big-endian number b by 62 and returns the remainder.
+func divide62(b *[32]byte) uint32 {
+	rest := uint64(0)
+	for i := 0; i < len(b); i += 4 {
+		n := rest<<32 | uint64(binary.BigEndian.Uint32(b[i:]))
+		binary.BigEndian.PutUint32(b[i:], uint32(n/62))
+		rest = n % 62
+	}
+	return uint32(rest)
+}
+
+func checkOf(digits []byte) []byte {
+	sum := crc32.ChecksumIEEE(digits)
+	check := make([]byte, checkDigits)
+	for i := checkDigits - 1; i >= 0; i-- {
+		check[i] = base62[sum%62]
+		sum /= 62
+	}
+	return check
+}
 
 const (
 	secretPrefix   = "whsec_"
@@ -37,43 +95,4 @@ func checkEndpointSecret(field, secret string) error {
 		return Invalid(field, "holds %d bytes; from %d to %d are allowed", len(b), minSecretBytes, maxSecretBytes)
 	}
 	return nil
-}
-
-// RotateSecret gives an endpoint another secret: the given one, or a new one of
-// 32 random bytes when that is empty. The old one goes on signing beside it for
-// the overlap, from 0 (at once) to MaxSecretOverlap; one that was rotated out
-// before then ends. notFound: the org has no such endpoint.
-func RotateSecret(tx Tx, actorID, orgID, id, secret string, overlap time.Duration) (Endpoint, error) {
-	if secret == "" {
-		secret = NewEndpointSecret()
-	}
-	if err := checkEndpointSecret("secret", secret); err != nil {
-		return Endpoint{}, err
-	}
-	if overlap < 0 || overlap > MaxSecretOverlap {
-		return Endpoint{}, Invalid("overlap", "is from 0 (at once) to 7 days")
-	}
-	e, err := FindEndpoint(tx, orgID, id)
-	if err != nil {
-		return Endpoint{}, err
-	}
-	if secret == e.Secret {
-		return Endpoint{}, Invalid("secret", "is the endpoint's secret already")
-	}
-	e.Secret, e.OldSecret, e.OldSecretUntil = secret, e.Secret, tx.Now().Add(overlap)
-	if overlap == 0 {
-		e.OldSecret, e.OldSecretUntil = "", time.Time{}
-	}
-	if err := tx.PutEndpoint(e); err != nil {
-		return Endpoint{}, err
-	}
-	return e, auditBy(tx, actorID, orgID, "endpoint.secretRotated", e.ID)
-}
-
-// Secrets are those that sign at a time: the newest first.
-func (e *Endpoint) Secrets(now time.Time) []string {
-	if e.OldSecret != "" && now.Before(e.OldSecretUntil) {
-		return []string{e.Secret, e.OldSecret}
-	}
-	return []string{e.Secret}
 }

@@ -25,6 +25,21 @@ const (
 	SessionSeenEvery = time.Minute         // how often LastSeenAt is written
 )
 
+// SignIns keep sessions and sign-in links.
+type SignIns interface {
+	Session(id string) (Session, error)
+	// Sessions lists up to limit sessions after an id, oldest first; from the first
+	// when that is empty.
+	Sessions(after string, limit int) ([]Session, error)
+	PutSession(Session) error
+	DeleteSession(id string) error
+	SignInLink(id string) (SignInLink, error)
+	// SignInLinks lists up to limit links after an id, as Sessions does.
+	SignInLinks(after string, limit int) ([]SignInLink, error)
+	PutSignInLink(SignInLink) error
+	DeleteSignInLink(id string) error
+}
+
 func (s *Session) live(now time.Time) bool {
 	return now.Before(s.LastSeenAt.Add(SessionIdle)) && now.Before(s.CreatedAt.Add(SessionAge))
 }

@@ -15,6 +15,15 @@ type OperatorToken struct {
 	ExpiresAt  time.Time // zero: never
 }
 
+// OperatorTokens keep the tokens of the admin API.
+type OperatorTokens interface {
+	OperatorToken(id string) (OperatorToken, error)
+	// OperatorTokens lists the tokens in the order of their ids.
+	OperatorTokens() ([]OperatorToken, error)
+	PutOperatorToken(OperatorToken) error
+	DeleteOperatorToken(id string) error
+}
+
 // Matches compares a presented secret with the token's in constant time.
 func (o *OperatorToken) Matches(secret string) bool {
 	hash := HashSecret(secret)

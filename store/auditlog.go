@@ -12,6 +12,18 @@ type AuditEntry struct {
 	CreatedAt time.Time
 }
 
+// AuditLog keeps each org's audit log in the order of its positions.
+type AuditLog interface {
+	// AppendAudit adds an entry, with a position as AppendMember has it.
+	AppendAudit(AuditEntry) (AuditEntry, error)
+	// AuditPage reads up to limit entries after a cursor. The items are
+	// appended to dst.
+	AuditPage(orgID string, after Cursor, limit int, dst []byte) (Page, error)
+	// AuditPageBefore reads up to limit entries before a cursor, latest first; from
+	// the latest when that is zero. The items are appended to dst.
+	AuditPageBefore(orgID string, before Cursor, limit int, dst []byte) (Page, error)
+}
+
 // AppendJSON appends the entry as the API shows it.
 func (e AuditEntry) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')

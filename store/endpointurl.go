@@ -1,0 +1,71 @@
+package store
+
+import (
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of an address, in characters.
+const (
+	maxURLLength  = 2048
+	maxHostLength = 253
+)
+
+// CheckEndpointURL holds the address of an endpoint to its form. Where it may
+// lead is checked when it is dialed.
+func CheckEndpointURL(address string) error {
+	if len(address) > maxURLLength {
+		return Invalid("url", "has %d characters; at most %d are allowed", len(address), maxURLLength)
+	}
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return Invalid("url", "is not a URL such as https://example.com/hook")
+	case u.Scheme != "https":
+		return Invalid("url", "must start with https://")
+	case u.Hostname() == "" || u.Opaque != "":
+		return Invalid("url", "names no host")
+	case !validHost(u.Hostname()):
+		return Invalid("url", "has the host %.80q, which is no name and no address", u.Hostname())
+	case !validPort(u):
+		return Invalid("url", "has the port %.20q; ports go from 1 to 65535", u.Port())
+	case u.User != nil:
+		return Invalid("url", "holds a user name or a password; leave them out")
+	case u.Fragment != "" || strings.Contains(address, "#"):
+		return Invalid("url", "holds a fragment (#…); leave it out")
+	}
+	return nil
+}
+
+// validHost tells whether a host is an address without a zone, or in the form of
+// a name, in any script.
+func validHost(host string) bool {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.Zone() == ""
+	}
+	if len(host) > maxHostLength || !utf8.ValidString(host) {
+		return false
+	}
+	for label := range strings.SplitSeq(strings.TrimSuffix(host, "."), ".") {
+		if label == "" || strings.ContainsFunc(label, notInName) {
+			return false
+		}
+	}
+	return true
+}
+
+func notInName(r rune) bool {
+	return !unicode.IsPrint(r) || r <= unicode.MaxASCII && !isIDByte(byte(r))
+}
+
+func validPort(u *url.URL) bool {
+	if u.Port() == "" {
+		return true
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	return err == nil && port > 0
+}
