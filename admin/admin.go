@@ -2,7 +2,7 @@
 // docs/admin-api.md, on a socket and over HTTPS.
 //
 // A request goes from top to bottom through one function, serve: the checks of
-// exchange.go in their order, then the handler of its route (routes.go). What a
+// request.go in their order, then the handler of its route (routes.go). What a
 // handler does to the data is one function on a transaction, which it hands to
 // one of three: read, change, or once for a POST, whose answer is kept under its
 // Idempotency-Key. All of them look whether the org exists, before anything else
@@ -81,4 +81,4 @@ func New(s store.Store, c Config) *Admin {
 func (a *Admin) Local() http.Handler { return a.newFace(nobodyAsked) }
 
 // Remote asks each request for an operator token.
-func (a *Admin) Remote() http.Handler { return a.newFace((*exchange).checkToken) }
+func (a *Admin) Remote() http.Handler { return a.newFace((*request).checkToken) }

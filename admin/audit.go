@@ -11,53 +11,53 @@ import (
 // maxEntries is how many entries one batch may have.
 const maxEntries = 1000
 
-func (x *exchange) listAuditLog() error {
-	return x.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
-		return tx.AuditPage(x.org(), q.After, q.Limit, []byte(web.Opening))
+func (r *request) listAuditLog() error {
+	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+		return tx.AuditPage(r.org(), q.After, q.Limit, []byte(web.Opening))
 	})
 }
 
-func entryFields(r *strictjson.Reader, e *store.AuditEntry) []strictjson.Field {
-	return []strictjson.Field{r.Text("action", &e.Action), r.Text("actorId", &e.ActorID), r.Text("targetId", &e.TargetID)}
+func entryFields(in *strictjson.Reader, e *store.AuditEntry) []strictjson.Field {
+	return []strictjson.Field{in.Text("action", &e.Action), in.Text("actorId", &e.ActorID), in.Text("targetId", &e.TargetID)}
 }
 
 // newEntry is an entry of the path's org. Who did it is the request's actor,
 // unless the entry says so itself.
-func (x *exchange) newEntry() store.AuditEntry {
-	return store.AuditEntry{OrgID: x.org(), ActorID: x.actor}
+func (r *request) newEntry() store.AuditEntry {
+	return store.AuditEntry{OrgID: r.org(), ActorID: r.actor}
 }
 
-func (x *exchange) appendAudit() error {
-	e := x.newEntry()
-	if err := x.in.Document(entryFields(x.in, &e)...); err != nil {
+func (r *request) appendAudit() error {
+	e := r.newEntry()
+	if err := r.in.Document(entryFields(r.in, &e)...); err != nil {
 		return err
 	}
-	return x.once(func(tx store.Tx) (store.Answer, error) {
+	return r.once(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.AppendAudit(tx, e)
 		return created(e.AppendJSON(nil)), err
 	})
 }
 
-func (x *exchange) appendAuditBatch() error {
-	entries, err := x.readEntries()
+func (r *request) appendAuditBatch() error {
+	entries, err := r.readEntries()
 	if err != nil {
 		return err
 	}
-	return x.once(func(tx store.Tx) (store.Answer, error) {
+	return r.once(func(tx store.Tx) (store.Answer, error) {
 		ids, err := appendAll(tx, entries)
 		return created(newObject().texts("ids", ids).end()), err
 	})
 }
 
-func (x *exchange) readEntries() ([]store.AuditEntry, error) {
-	entries, e := make([]store.AuditEntry, 0, maxEntries), x.newEntry()
-	fields := entryFields(x.in, &e)
-	err := x.in.Document(x.in.List("entries", func() error {
+func (r *request) readEntries() ([]store.AuditEntry, error) {
+	entries, e := make([]store.AuditEntry, 0, maxEntries), r.newEntry()
+	fields := entryFields(r.in, &e)
+	err := r.in.Document(r.in.List("entries", func() error {
 		if len(entries) == maxEntries {
 			return store.Invalid("entries", "has more than %d entries; send the rest in another batch", maxEntries)
 		}
-		e = x.newEntry()
-		err := x.in.Fields(fields...)
+		e = r.newEntry()
+		err := r.in.Fields(fields...)
 		entries = append(entries, e)
 		return err
 	}))

@@ -22,13 +22,13 @@ var errCopying = store.Errorf(store.CodeConflict, "Another backup is being made.
 
 // sendBackup makes a copy of the data file, and sends it from there: a
 // slow client holds no transaction open. HEAD makes none, and so knows no size.
-func (x *exchange) sendBackup() error {
-	x.waive()
-	if x.r.Method == http.MethodHead {
-		x.beginBackup()
+func (r *request) sendBackup() error {
+	r.waive()
+	if r.HTTP.Method == http.MethodHead {
+		r.beginBackup()
 		return nil
 	}
-	file, err := x.f.copyOnce(x.r.Context())
+	file, err := r.f.copyOnce(r.HTTP.Context())
 	if err != nil {
 		return err
 	}
@@ -38,29 +38,29 @@ func (x *exchange) sendBackup() error {
 		return err
 	}
 	size := strconv.FormatInt(info.Size(), 10)
-	x.w.Header()["Content-Length"], x.w.Header()["Teamdata-Backup-Size"] = []string{size}, []string{size}
-	x.beginBackup()
-	if !x.stream(file) {
+	r.W.Header()["Content-Length"], r.W.Header()["Teamdata-Backup-Size"] = []string{size}, []string{size}
+	r.beginBackup()
+	if !r.stream(file) {
 		panic(http.ErrAbortHandler) // so that half of it can't be taken for whole
 	}
 	return nil
 }
 
-func (x *exchange) beginBackup() {
-	h := x.w.Header()
-	x.setHeaders(h)
+func (r *request) beginBackup() {
+	h := r.W.Header()
+	r.setHeaders(h)
 	h["Content-Type"] = []string{"application/octet-stream"}
-	x.sent = true
-	x.w.WriteHeader(http.StatusOK)
+	r.Sent = true
+	r.W.WriteHeader(http.StatusOK)
 }
 
 // stream sends a file to its end. A client that takes nothing for a while is given
 // up.
-func (x *exchange) stream(file io.Reader) (whole bool) {
-	deadline := http.NewResponseController(x.w)
+func (r *request) stream(file io.Reader) (whole bool) {
+	deadline := http.NewResponseController(r.W)
 	for {
 		deadline.SetWriteDeadline(time.Now().Add(stall))
-		n, err := io.CopyN(x.w, file, piece)
+		n, err := io.CopyN(r.W, file, piece)
 		if err == io.EOF {
 			return true
 		}

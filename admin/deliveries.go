@@ -18,9 +18,9 @@ func deliveryJSON(d store.Delivery, e *store.Endpoint) object {
 		time("createdAt", d.CreatedAt).time("dueAt", due).time("finishedAt", d.FinishedAt)
 }
 
-func (x *exchange) readDelivery() error {
-	return x.read(func(tx store.Tx) (store.Answer, error) {
-		d, e, err := store.FindDelivery(tx, x.org(), x.param("delivery"))
+func (r *request) readDelivery() error {
+	return r.read(func(tx store.Tx) (store.Answer, error) {
+		d, e, err := store.FindDelivery(tx, r.org(), r.param("delivery"))
 		if err != nil {
 			return store.Answer{}, err
 		}
@@ -51,9 +51,9 @@ func attemptJSON(a *store.Attempt) []byte {
 		nullable("reason", a.Reason).text("answer", string(a.Answer)).time("nextAt", a.NextAt).end()
 }
 
-func (x *exchange) replayDelivery() error {
-	return x.act(func(tx store.Tx) (store.Answer, error) {
-		d, err := store.Replay(tx, x.actor, x.org(), x.param("delivery"))
+func (r *request) replayDelivery() error {
+	return r.act(func(tx store.Tx) (store.Answer, error) {
+		d, err := store.Replay(tx, r.actor, r.org(), r.param("delivery"))
 		if err != nil {
 			return store.Answer{}, err
 		}
@@ -64,35 +64,35 @@ func (x *exchange) replayDelivery() error {
 
 // recoverEndpoint takes many transactions, so that no writer waits for it, and
 // has as much time as it needs.
-func (x *exchange) recoverEndpoint() error {
+func (r *request) recoverEndpoint() error {
 	var since time.Time
-	if err := x.in.Document(x.in.Time("since", &since)); err != nil {
+	if err := r.in.Document(r.in.Time("since", &since)); err != nil {
 		return err
 	}
 	if since.IsZero() {
 		return store.Invalid("since", "is missing; it is a time such as 2026-10-06T12:00:00.000Z")
 	}
-	if err := x.checkOrgID(); err != nil {
+	if err := r.checkOrgID(); err != nil {
 		return err
 	}
-	x.waive()
-	work := func() (store.Answer, error) { return outcome(x.recoverSince(since)) }
-	return x.answerOnce(x.f.idempotency.DoLong(x.r.Context(), x.f.store, x.org(), x.key, x.fingerprint(), work))
+	r.waive()
+	work := func() (store.Answer, error) { return outcome(r.recoverSince(since)) }
+	return r.answerOnce(r.f.idempotency.DoLong(r.HTTP.Context(), r.f.store, r.org(), r.key, r.fingerprint(), work))
 }
 
-func (x *exchange) recoverSince(since time.Time) (store.Answer, error) {
-	err := x.f.store.View(x.r.Context(), func(tx store.Tx) error { return x.findOrg(tx) })
+func (r *request) recoverSince(since time.Time) (store.Answer, error) {
+	err := r.f.store.View(r.HTTP.Context(), func(tx store.Tx) error { return r.findOrg(tx) })
 	if err != nil {
 		return store.Answer{}, err
 	}
-	n, err := store.Recover(x.r.Context(), x.f.store, x.actor, x.org(), x.param("endpoint"), since)
+	n, err := store.Recover(r.HTTP.Context(), r.f.store, r.actor, r.org(), r.param("endpoint"), since)
 	return ok(newObject().number("recovered", int64(n)).end()), err
 }
 
 // waive lifts the deadlines of the connection: what runs now takes as long as
 // the data is large. A writer of answers that has none needs no lifting.
-func (x *exchange) waive() {
-	c := http.NewResponseController(x.w)
+func (r *request) waive() {
+	c := http.NewResponseController(r.W)
 	c.SetReadDeadline(time.Time{})
 	c.SetWriteDeadline(time.Time{})
 }

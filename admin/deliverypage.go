@@ -24,12 +24,12 @@ var lists = []struct {
 	{store.ListAcknowledged, "acknowledged", []store.DeliveryState{store.StateAcknowledged}},
 }
 
-func (x *exchange) listDeliveries() error {
-	state, err := parseState(x.r.URL.RawQuery)
+func (r *request) listDeliveries() error {
+	state, err := parseState(r.HTTP.URL.RawQuery)
 	if err != nil {
 		return err
 	}
-	q, err := web.ParsePageQuery(x.r.URL.RawQuery)
+	q, err := web.ParsePageQuery(r.HTTP.URL.RawQuery)
 	if err != nil {
 		return err
 	}
@@ -37,8 +37,8 @@ func (x *exchange) listDeliveries() error {
 	if err != nil {
 		return err
 	}
-	return x.read(func(tx store.Tx) (store.Answer, error) {
-		e, err := store.FindEndpoint(tx, x.org(), x.param("endpoint"))
+	return r.read(func(tx store.Tx) (store.Answer, error) {
+		e, err := store.FindEndpoint(tx, r.org(), r.param("endpoint"))
 		if err != nil {
 			return store.Answer{}, err
 		}

@@ -14,9 +14,9 @@ import (
 var documentJSON []byte
 
 // description is where the routes are described, itself being none of them.
-var description = route{"GET", "/openapi.json", noBody, (*exchange).describe}
+var description = route{"GET", "/openapi.json", noBody, (*request).describe}
 
-func (x *exchange) describe() error {
-	x.send(web.JSON(http.StatusOK, documentJSON))
+func (r *request) describe() error {
+	r.send(web.JSON(http.StatusOK, documentJSON))
 	return nil
 }

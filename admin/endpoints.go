@@ -16,39 +16,39 @@ func endpointJSON(e store.Endpoint) object {
 
 func shownEndpoint(e store.Endpoint) []byte { return endpointJSON(e).end() }
 
-func (x *exchange) listEndpoints() error {
-	return x.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
-		endpoints, err := tx.Endpoints(x.org())
+func (r *request) listEndpoints() error {
+	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+		endpoints, err := tx.Endpoints(r.org())
 		return pageOf(itemsOf(endpoints, 0, func(e store.Endpoint) string { return e.ID }, shownEndpoint), q), err
 	})
 }
 
-func (x *exchange) createEndpoint() error {
-	e, r := store.Endpoint{OrgID: x.org()}, x.in
-	err := r.Document(r.Text("id", &e.ID), r.Text("url", &e.URL), r.Texts("events", &e.Events),
-		r.Text("description", &e.Description), r.Text("secret", &e.Secret))
+func (r *request) createEndpoint() error {
+	e, in := store.Endpoint{OrgID: r.org()}, r.in
+	err := in.Document(in.Text("id", &e.ID), in.Text("url", &e.URL), in.Texts("events", &e.Events),
+		in.Text("description", &e.Description), in.Text("secret", &e.Secret))
 	if err != nil {
 		return err
 	}
-	return x.once(func(tx store.Tx) (store.Answer, error) {
-		e, err := store.CreateEndpoint(tx, x.actor, e)
+	return r.once(func(tx store.Tx) (store.Answer, error) {
+		e, err := store.CreateEndpoint(tx, r.actor, e)
 		return withSecret(http.StatusCreated, endpointJSON(e), "secret", e.Secret), err
 	})
 }
 
-func (x *exchange) readEndpoint() error { return x.read(x.answerEndpoint) }
+func (r *request) readEndpoint() error { return r.read(r.answerEndpoint) }
 
-func (x *exchange) answerEndpoint(tx store.Tx) (store.Answer, error) {
-	e, err := store.FindEndpoint(tx, x.org(), x.param("endpoint"))
+func (r *request) answerEndpoint(tx store.Tx) (store.Answer, error) {
+	e, err := store.FindEndpoint(tx, r.org(), r.param("endpoint"))
 	return ok(shownEndpoint(e)), err
 }
 
-func (x *exchange) changeEndpoint() error {
+func (r *request) changeEndpoint() error {
 	var url, description optional
 	var events []string
 	var given bool
-	r := x.in
-	err := r.Document(url.text(r, "url"), description.text(r, "description"), strictjson.Given(&given, r.Texts("events", &events)))
+	in := r.in
+	err := in.Document(url.text(in, "url"), description.text(in, "description"), strictjson.Given(&given, in.Texts("events", &events)))
 	if err != nil {
 		return err
 	}
@@ -56,40 +56,40 @@ func (x *exchange) changeEndpoint() error {
 	if given {
 		change.Events = append([]string{}, events...) // none is not the same as left out
 	}
-	return x.change(func(tx store.Tx) (store.Answer, error) {
-		e, err := store.ChangeEndpoint(tx, x.actor, x.org(), x.param("endpoint"), change)
+	return r.change(func(tx store.Tx) (store.Answer, error) {
+		e, err := store.ChangeEndpoint(tx, r.actor, r.org(), r.param("endpoint"), change)
 		return ok(shownEndpoint(e)), err
 	})
 }
 
-func (x *exchange) removeEndpoint() error {
-	return x.change(func(tx store.Tx) (store.Answer, error) {
-		return gone, store.RemoveEndpoint(tx, x.actor, x.org(), x.param("endpoint"))
+func (r *request) removeEndpoint() error {
+	return r.change(func(tx store.Tx) (store.Answer, error) {
+		return gone, store.RemoveEndpoint(tx, r.actor, r.org(), r.param("endpoint"))
 	})
 }
 
-func (x *exchange) enableEndpoint() error  { return x.setDisabled(store.EnableEndpoint) }
-func (x *exchange) disableEndpoint() error { return x.setDisabled(store.DisableEndpoint) }
+func (r *request) enableEndpoint() error  { return r.setDisabled(store.EnableEndpoint) }
+func (r *request) disableEndpoint() error { return r.setDisabled(store.DisableEndpoint) }
 
-func (x *exchange) setDisabled(set func(tx store.Tx, actorID, orgID, id string) error) error {
-	return x.act(func(tx store.Tx) (store.Answer, error) {
-		if err := set(tx, x.actor, x.org(), x.param("endpoint")); err != nil {
+func (r *request) setDisabled(set func(tx store.Tx, actorID, orgID, id string) error) error {
+	return r.act(func(tx store.Tx) (store.Answer, error) {
+		if err := set(tx, r.actor, r.org(), r.param("endpoint")); err != nil {
 			return store.Answer{}, err
 		}
-		return x.answerEndpoint(tx)
+		return r.answerEndpoint(tx)
 	})
 }
 
-func (x *exchange) testEndpoint() error {
-	return x.act(func(tx store.Tx) (store.Answer, error) {
-		d, err := store.SendTest(tx, x.org(), x.param("endpoint"))
+func (r *request) testEndpoint() error {
+	return r.act(func(tx store.Tx) (store.Answer, error) {
+		d, err := store.SendTest(tx, r.org(), r.param("endpoint"))
 		return ok(newObject().text("id", d.ID).end()), err
 	})
 }
 
-func (x *exchange) readSecret() error {
-	return x.read(func(tx store.Tx) (store.Answer, error) {
-		e, err := store.FindEndpoint(tx, x.org(), x.param("endpoint"))
+func (r *request) readSecret() error {
+	return r.read(func(tx store.Tx) (store.Answer, error) {
+		e, err := store.FindEndpoint(tx, r.org(), r.param("endpoint"))
 		if len(e.Secrets(tx.Now())) == 1 {
 			e.OldSecret, e.OldSecretUntil = "", time.Time{}
 		}
@@ -97,18 +97,18 @@ func (x *exchange) readSecret() error {
 	})
 }
 
-func (x *exchange) rotateSecret() error {
+func (r *request) rotateSecret() error {
 	var secret string
 	var overlap int64
-	if len(x.body) > 0 {
-		r := x.in
-		err := r.Document(r.Text("secret", &secret), r.Int("overlapSeconds", &overlap, 0, int64(store.MaxSecretOverlap/time.Second)))
+	if len(r.body) > 0 {
+		in := r.in
+		err := in.Document(in.Text("secret", &secret), in.Int("overlapSeconds", &overlap, 0, int64(store.MaxSecretOverlap/time.Second)))
 		if err != nil {
 			return err
 		}
 	}
-	return x.once(func(tx store.Tx) (store.Answer, error) {
-		e, err := store.RotateSecret(tx, x.actor, x.org(), x.param("endpoint"), secret, time.Duration(overlap)*time.Second)
+	return r.once(func(tx store.Tx) (store.Answer, error) {
+		e, err := store.RotateSecret(tx, r.actor, r.org(), r.param("endpoint"), secret, time.Duration(overlap)*time.Second)
 		return withSecret(http.StatusOK, endpointJSON(e), "secret", e.Secret), err
 	})
 }

@@ -12,33 +12,33 @@ import (
 // sendEvent emits an event of the operator's own. Its data is held to its type's
 // schema before the commit, so that no writer waits for that. Only when the type
 // was changed in between is it done again.
-func (x *exchange) sendEvent() error {
+func (r *request) sendEvent() error {
 	var kind string
 	var data []byte
-	if err := x.in.Document(x.in.Text("type", &kind), x.in.Raw("data", &data)); err != nil {
+	if err := r.in.Document(r.in.Text("type", &kind), r.in.Raw("data", &data)); err != nil {
 		return err
 	}
 	data, err := compacted("data", data)
 	if err != nil {
 		return err
 	}
-	held, fault, err := x.precheck(kind, data)
+	held, fault, err := r.precheck(kind, data)
 	if err != nil {
 		return err
 	}
-	return x.once(func(tx store.Tx) (store.Answer, error) {
+	return r.once(func(tx store.Tx) (store.Answer, error) {
 		now, err := schemaOf(tx, kind)
 		if err != nil {
 			return store.Answer{}, err
 		}
 		found := fault
 		if !bytes.Equal(now, held) {
-			found = x.checkData(kind, now, data)
+			found = r.checkData(kind, now, data)
 		}
 		if found != nil {
 			return store.Answer{}, found
 		}
-		return x.emit(tx, kind, data)
+		return r.emit(tx, kind, data)
 	})
 }
 
@@ -54,8 +54,8 @@ func compacted(field string, object []byte) ([]byte, error) {
 
 // precheck holds data to the schema that its type has now, and returns that with
 // what is wrong. What else may be wrong is found in its order later.
-func (x *exchange) precheck(kind string, data []byte) (held []byte, fault, err error) {
-	err = x.f.store.View(x.r.Context(), func(tx store.Tx) (err error) {
+func (r *request) precheck(kind string, data []byte) (held []byte, fault, err error) {
+	err = r.f.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
 		held, err = schemaOf(tx, kind)
 		return err
 	})
@@ -65,11 +65,11 @@ func (x *exchange) precheck(kind string, data []byte) (held []byte, fault, err e
 	case err != nil:
 		return nil, nil, err
 	}
-	return held, x.checkData(kind, held, data), nil
+	return held, r.checkData(kind, held, data), nil
 }
 
-func (x *exchange) emit(tx store.Tx, kind string, data []byte) (store.Answer, error) {
-	deliveries, err := store.Emit(tx, x.org(), kind, data)
+func (r *request) emit(tx store.Tx, kind string, data []byte) (store.Answer, error) {
+	deliveries, err := store.Emit(tx, r.org(), kind, data)
 	ids := make([]string, len(deliveries))
 	for i := range deliveries {
 		ids[i] = deliveries[i].ID
@@ -79,11 +79,11 @@ func (x *exchange) emit(tx store.Tx, kind string, data []byte) (store.Answer, er
 
 // checkData holds the data of an event to its type's schema. That of a built-in
 // type names the org that the event is sent in.
-func (x *exchange) checkData(kind string, text, data []byte) error {
+func (r *request) checkData(kind string, text, data []byte) error {
 	if text == nil {
 		return nil
 	}
-	s, err := x.f.schemas.Compile(text)
+	s, err := r.f.schemas.Compile(text)
 	if err != nil {
 		return store.Invalid("type", "has a schema that can't be used: %v; register the type again", err)
 	}
@@ -97,8 +97,8 @@ func (x *exchange) checkData(kind string, text, data []byte) error {
 	if err := json.Unmarshal(data, &named); err != nil {
 		return err
 	}
-	if named.OrgID != x.org() {
-		return store.Invalid("data.orgId", "must be %s, the org that the event is sent in", x.org())
+	if named.OrgID != r.org() {
+		return store.Invalid("data.orgId", "must be %s, the org that the event is sent in", r.org())
 	}
 	return nil
 }

@@ -40,8 +40,8 @@ func eventTypeJSON(e store.EventType) []byte {
 }
 
 // listEventTypes shows the built-in ones first.
-func (x *exchange) listEventTypes() error {
-	return x.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+func (r *request) listEventTypes() error {
+	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		types, err := tx.EventTypes()
 		items := []item{}
 		for i, name := range store.BuiltInEventTypes {
@@ -53,15 +53,15 @@ func (x *exchange) listEventTypes() error {
 	})
 }
 
-func (x *exchange) putEventType() error {
-	e, r := store.EventType{Name: x.param("type")}, x.in
-	if err := r.Document(r.Text("description", &e.Description), r.Raw("schema", &e.Schema)); err != nil {
+func (r *request) putEventType() error {
+	e, in := store.EventType{Name: r.param("type")}, r.in
+	if err := in.Document(in.Text("description", &e.Description), in.Raw("schema", &e.Schema)); err != nil {
 		return err
 	}
-	if err := x.f.checkSchema(&e); err != nil {
+	if err := r.f.checkSchema(&e); err != nil {
 		return err
 	}
-	return x.change(func(tx store.Tx) (store.Answer, error) {
+	return r.change(func(tx store.Tx) (store.Answer, error) {
 		e, isNew, err := store.RegisterEventType(tx, e)
 		return put(isNew, eventTypeJSON(e)), err
 	})
@@ -84,9 +84,9 @@ func (a *Admin) checkSchema(e *store.EventType) error {
 	return nil
 }
 
-func (x *exchange) removeEventType() error {
-	return x.change(func(tx store.Tx) (store.Answer, error) {
-		return gone, store.RemoveEventType(tx, x.param("type"))
+func (r *request) removeEventType() error {
+	return r.change(func(tx store.Tx) (store.Answer, error) {
+		return gone, store.RemoveEventType(tx, r.param("type"))
 	})
 }
 

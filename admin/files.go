@@ -9,18 +9,18 @@ import (
 // is written.
 const maxFileSize = 1<<53 - 1
 
-func (x *exchange) uploadFile() error {
-	f, r, sized := store.File{OrgID: x.org()}, x.in, false
-	err := r.Document(r.Text("id", &f.ID), r.Text("name", &f.Name), r.Text("contentType", &f.ContentType),
-		strictjson.Given(&sized, r.Int("size", &f.Size, 0, maxFileSize)))
+func (r *request) uploadFile() error {
+	f, in, sized := store.File{OrgID: r.org()}, r.in, false
+	err := in.Document(in.Text("id", &f.ID), in.Text("name", &f.Name), in.Text("contentType", &f.ContentType),
+		strictjson.Given(&sized, in.Int("size", &f.Size, 0, maxFileSize)))
 	if err != nil {
 		return err
 	}
 	if !sized {
 		return store.Invalid("size", "is missing; it is a number of bytes, 0 or more")
 	}
-	return x.once(func(tx store.Tx) (store.Answer, error) {
-		f, err := store.UploadFile(tx, x.actor, f)
+	return r.once(func(tx store.Tx) (store.Answer, error) {
+		f, err := store.UploadFile(tx, r.actor, f)
 		return created(fileJSON(f)), err
 	})
 }

@@ -8,52 +8,52 @@ import (
 	"teamdata/store"
 )
 
-func (x *exchange) readInstructions() error {
-	return x.read(func(tx store.Tx) (store.Answer, error) {
-		return x.tagged(tx)
+func (r *request) readInstructions() error {
+	return r.read(func(tx store.Tx) (store.Answer, error) {
+		return r.tagged(tx)
 	})
 }
 
 // tagged answers the org's instructions, with their ETag.
-func (x *exchange) tagged(tx store.InstructionsTx) (store.Answer, error) {
-	i, err := tx.Instructions(x.org())
+func (r *request) tagged(tx store.InstructionsTx) (store.Answer, error) {
+	i, err := tx.Instructions(r.org())
 	if err != nil {
 		return store.Answer{}, err
 	}
-	x.w.Header()["ETag"] = []string{`"` + i.Version() + `"`}
+	r.W.Header()["ETag"] = []string{`"` + i.Version() + `"`}
 	return ok(i.AppendJSON(nil)), nil
 }
 
-func (x *exchange) putInstructions() error {
+func (r *request) putInstructions() error {
 	var text string
 	var given, set bool
-	if err := x.in.Document(strictjson.Given(&given, x.in.NullableText("instructions", &text, &set))); err != nil {
+	if err := r.in.Document(strictjson.Given(&given, r.in.NullableText("instructions", &text, &set))); err != nil {
 		return err
 	}
 	if !given {
 		return store.Invalid("instructions", "is missing; null clears them")
 	}
-	return x.setInstructions(text, set, x.tagged)
+	return r.setInstructions(text, set, r.tagged)
 }
 
-func (x *exchange) clearInstructions() error {
-	return x.setInstructions("", false, func(store.InstructionsTx) (store.Answer, error) { return gone, nil })
+func (r *request) clearInstructions() error {
+	return r.setInstructions("", false, func(store.InstructionsTx) (store.Answer, error) { return gone, nil })
 }
 
 // setInstructions sets or clears the instructions, if they are in the state that
 // the request expects.
-func (x *exchange) setInstructions(text string, set bool, answer func(store.InstructionsTx) (store.Answer, error)) error {
-	expected, err := ifMatch(x.r.Header)
+func (r *request) setInstructions(text string, set bool, answer func(store.InstructionsTx) (store.Answer, error)) error {
+	expected, err := ifMatch(r.HTTP.Header)
 	if err != nil {
 		return err
 	}
-	return x.change(func(tx store.Tx) (store.Answer, error) {
+	return r.change(func(tx store.Tx) (store.Answer, error) {
 		if expected != nil {
-			if err := store.CheckInstructions(tx, x.org(), expected); err != nil {
+			if err := store.CheckInstructions(tx, r.org(), expected); err != nil {
 				return store.Answer{}, err
 			}
 		}
-		if err := store.SetInstructions(tx, x.actor, x.org(), text, set); err != nil {
+		if err := store.SetInstructions(tx, r.actor, r.org(), text, set); err != nil {
 			return store.Answer{}, err
 		}
 		return answer(tx)

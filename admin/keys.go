@@ -25,9 +25,9 @@ func withSecret(status int, record object, name, secret string) store.Answer {
 	return a
 }
 
-func (x *exchange) listKeys() error {
-	return x.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
-		keys, err := tx.APIKeys(x.org(), q.After.ID, q.Limit+1)
+func (r *request) listKeys() error {
+	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+		keys, err := tx.APIKeys(r.org(), q.After.ID, q.Limit+1)
 		items := itemsOf(keys, 0, func(k store.APIKey) string { return k.ID }, func(k store.APIKey) []byte {
 			shown, errShown := shownKey(tx, k)
 			err = errors.Join(err, errShown)
@@ -42,23 +42,23 @@ func shownKey(tx store.Tx, k store.APIKey) ([]byte, error) {
 	return keyJSON(k, used).end(), err
 }
 
-func (x *exchange) createKey() error {
-	k, r := store.APIKey{OrgID: x.org()}, x.in
-	err := r.Document(r.Text("name", &k.Name), strictjson.Set(r, "scopes", &k.Scopes, store.ParseScope),
-		r.Text("createdBy", &k.CreatedBy), r.Time("expiresAt", &k.ExpiresAt))
+func (r *request) createKey() error {
+	k, in := store.APIKey{OrgID: r.org()}, r.in
+	err := in.Document(in.Text("name", &k.Name), strictjson.Set(in, "scopes", &k.Scopes, store.ParseScope),
+		in.Text("createdBy", &k.CreatedBy), in.Time("expiresAt", &k.ExpiresAt))
 	if err != nil {
 		return err
 	}
-	return x.once(func(tx store.Tx) (store.Answer, error) {
-		k, secret, err := store.CreateKey(tx, x.actor, k)
+	return r.once(func(tx store.Tx) (store.Answer, error) {
+		k, secret, err := store.CreateKey(tx, r.actor, k)
 		return withSecret(http.StatusCreated, keyJSON(k, time.Time{}), "key", k.ID+"."+secret), err
 	})
 }
 
-func (x *exchange) readKey() error { return x.read(x.answerKey) }
+func (r *request) readKey() error { return r.read(r.answerKey) }
 
-func (x *exchange) answerKey(tx store.Tx) (store.Answer, error) {
-	k, err := store.FindKey(tx, x.org(), x.param("key"))
+func (r *request) answerKey(tx store.Tx) (store.Answer, error) {
+	k, err := store.FindKey(tx, r.org(), r.param("key"))
 	if err != nil {
 		return store.Answer{}, err
 	}
@@ -66,11 +66,11 @@ func (x *exchange) answerKey(tx store.Tx) (store.Answer, error) {
 	return ok(shown), err
 }
 
-func (x *exchange) revokeKey() error {
-	return x.act(func(tx store.Tx) (store.Answer, error) {
-		if err := store.RevokeKey(tx, x.actor, x.org(), x.param("key")); err != nil {
+func (r *request) revokeKey() error {
+	return r.act(func(tx store.Tx) (store.Answer, error) {
+		if err := store.RevokeKey(tx, r.actor, r.org(), r.param("key")); err != nil {
 			return store.Answer{}, err
 		}
-		return x.answerKey(tx)
+		return r.answerKey(tx)
 	})
 }

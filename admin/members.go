@@ -13,27 +13,27 @@ func memberJSON(m store.Member) []byte {
 		text("name", m.Name).text("email", m.Email).time("createdAt", m.CreatedAt).end()
 }
 
-func (x *exchange) listMembers() error {
-	return x.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
-		page, err := tx.MemberPage(x.org(), q.After, q.Limit, []byte{'['})
+func (r *request) listMembers() error {
+	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+		page, err := tx.MemberPage(r.org(), q.After, q.Limit, []byte{'['})
 		if err != nil {
 			return page, err
 		}
-		page.Items, err = x.withNames(tx, append(page.Items, ']'))
+		page.Items, err = r.withNames(tx, append(page.Items, ']'))
 		return page, err
 	})
 }
 
 // withNames are the members of a list as this API shows them: with what the
 // list, which is kept as the Team Data API shows it, leaves out.
-func (x *exchange) withNames(tx store.Members, list []byte) ([]byte, error) {
+func (r *request) withNames(tx store.Members, list []byte) ([]byte, error) {
 	var shown []struct{ UserID string }
 	if err := json.Unmarshal(list, &shown); err != nil {
 		return nil, err
 	}
 	items := []byte(web.Opening)
 	for i := range shown {
-		m, err := tx.Member(x.org(), shown[i].UserID)
+		m, err := tx.Member(r.org(), shown[i].UserID)
 		if err != nil {
 			return nil, err
 		}
@@ -45,21 +45,21 @@ func (x *exchange) withNames(tx store.Members, list []byte) ([]byte, error) {
 	return items, nil
 }
 
-func (x *exchange) addMember() error {
-	m, r := store.Member{OrgID: x.org()}, x.in
-	err := r.Document(r.Text("userId", &m.UserID), r.Text("role", &m.Role), r.Text("name", &m.Name), r.Text("email", &m.Email))
+func (r *request) addMember() error {
+	m, in := store.Member{OrgID: r.org()}, r.in
+	err := in.Document(in.Text("userId", &m.UserID), in.Text("role", &m.Role), in.Text("name", &m.Name), in.Text("email", &m.Email))
 	if err != nil {
 		return err
 	}
-	return x.once(func(tx store.Tx) (store.Answer, error) {
-		m, err := store.AddMember(tx, x.actor, m)
+	return r.once(func(tx store.Tx) (store.Answer, error) {
+		m, err := store.AddMember(tx, r.actor, m)
 		return created(memberJSON(m)), err
 	})
 }
 
-func (x *exchange) readMember() error {
-	return x.read(func(tx store.Tx) (store.Answer, error) {
-		m, err := tx.Member(x.org(), x.param("userId"))
+func (r *request) readMember() error {
+	return r.read(func(tx store.Tx) (store.Answer, error) {
+		m, err := tx.Member(r.org(), r.param("userId"))
 		if store.IsNotFound(err) {
 			err = errNoMember
 		}
@@ -69,22 +69,22 @@ func (x *exchange) readMember() error {
 
 var errNoMember = store.Errorf(store.CodeNotFound, "The org has no such member.")
 
-func (x *exchange) changeMember() error {
+func (r *request) changeMember() error {
 	var role, name, email optional
-	r := x.in
-	if err := r.Document(role.text(r, "role"), name.text(r, "name"), email.text(r, "email")); err != nil {
+	in := r.in
+	if err := in.Document(role.text(in, "role"), name.text(in, "name"), email.text(in, "email")); err != nil {
 		return err
 	}
 	change := store.MemberChange{Role: role.value(), Name: name.value(), Email: email.value()}
-	return x.change(func(tx store.Tx) (store.Answer, error) {
-		m, err := store.ChangeMember(tx, x.actor, x.org(), x.param("userId"), change)
+	return r.change(func(tx store.Tx) (store.Answer, error) {
+		m, err := store.ChangeMember(tx, r.actor, r.org(), r.param("userId"), change)
 		return ok(memberJSON(m)), err
 	})
 }
 
-func (x *exchange) removeMember() error {
-	return x.change(func(tx store.Tx) (store.Answer, error) {
-		return gone, store.RemoveMember(tx, x.actor, x.org(), x.param("userId"))
+func (r *request) removeMember() error {
+	return r.change(func(tx store.Tx) (store.Answer, error) {
+		return gone, store.RemoveMember(tx, r.actor, r.org(), r.param("userId"))
 	})
 }
 
@@ -94,8 +94,8 @@ type optional struct {
 	is    string
 }
 
-func (o *optional) text(r *strictjson.Reader, name string) strictjson.Field {
-	return strictjson.Given(&o.given, r.Text(name, &o.is))
+func (o *optional) text(in *strictjson.Reader, name string) strictjson.Field {
+	return strictjson.Given(&o.given, in.Text(name, &o.is))
 }
 
 // value is nil when it was left out.

@@ -19,65 +19,65 @@ func subscriptionJSON(s store.Subscription) []byte {
 		text("interval", s.Interval).text("status", s.Status).end()
 }
 
-func (x *exchange) listOrgs() error {
-	return x.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+func (r *request) listOrgs() error {
+	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		orgs, err := tx.Orgs(q.After.ID, q.Limit+1)
 		return pageOf(itemsOf(orgs, 0, func(o store.Org) string { return o.ID }, orgJSON), q), err
 	})
 }
 
-func (x *exchange) createOrg() error {
+func (r *request) createOrg() error {
 	var o store.Org
-	r := x.in
-	err := r.Document(r.Text("id", &o.ID), r.Text("name", &o.Name), r.Object("subscription", subscriptionFields(r, &o.Subscription)...))
+	in := r.in
+	err := in.Document(in.Text("id", &o.ID), in.Text("name", &o.Name), in.Object("subscription", subscriptionFields(in, &o.Subscription)...))
 	if err != nil {
 		return err
 	}
-	return x.once(func(tx store.Tx) (store.Answer, error) {
-		o, err := store.CreateOrg(tx, x.actor, o)
+	return r.once(func(tx store.Tx) (store.Answer, error) {
+		o, err := store.CreateOrg(tx, r.actor, o)
 		return created(orgJSON(o)), err
 	})
 }
 
-func subscriptionFields(r *strictjson.Reader, s *store.Subscription) []strictjson.Field {
+func subscriptionFields(in *strictjson.Reader, s *store.Subscription) []strictjson.Field {
 	return []strictjson.Field{
-		r.Text("id", &s.ID), r.Text("product", &s.Product), r.Text("plan", &s.Plan),
-		r.Text("interval", &s.Interval), r.Text("status", &s.Status),
+		in.Text("id", &s.ID), in.Text("product", &s.Product), in.Text("plan", &s.Plan),
+		in.Text("interval", &s.Interval), in.Text("status", &s.Status),
 	}
 }
 
-func (x *exchange) readOrg() error {
-	return x.read(func(tx store.Tx) (store.Answer, error) {
-		o, err := tx.Org(x.org())
+func (r *request) readOrg() error {
+	return r.read(func(tx store.Tx) (store.Answer, error) {
+		o, err := tx.Org(r.org())
 		return ok(orgJSON(o)), err
 	})
 }
 
-func (x *exchange) renameOrg() error {
+func (r *request) renameOrg() error {
 	var name string
-	if err := x.in.Document(x.in.Text("name", &name)); err != nil {
+	if err := r.in.Document(r.in.Text("name", &name)); err != nil {
 		return err
 	}
-	return x.change(func(tx store.Tx) (store.Answer, error) {
-		o, err := store.RenameOrg(tx, x.actor, x.org(), name)
+	return r.change(func(tx store.Tx) (store.Answer, error) {
+		o, err := store.RenameOrg(tx, r.actor, r.org(), name)
 		return ok(orgJSON(o)), err
 	})
 }
 
-func (x *exchange) readSubscription() error {
-	return x.read(func(tx store.Tx) (store.Answer, error) {
-		o, err := tx.Org(x.org())
+func (r *request) readSubscription() error {
+	return r.read(func(tx store.Tx) (store.Answer, error) {
+		o, err := tx.Org(r.org())
 		return ok(subscriptionJSON(o.Subscription)), err
 	})
 }
 
-func (x *exchange) changeSubscription() error {
+func (r *request) changeSubscription() error {
 	var s store.Subscription
-	if err := x.in.Document(subscriptionFields(x.in, &s)...); err != nil {
+	if err := r.in.Document(subscriptionFields(r.in, &s)...); err != nil {
 		return err
 	}
-	return x.change(func(tx store.Tx) (store.Answer, error) {
-		s, err := store.ChangeSubscription(tx, x.actor, x.org(), s)
+	return r.change(func(tx store.Tx) (store.Answer, error) {
+		s, err := store.ChangeSubscription(tx, r.actor, r.org(), s)
 		return ok(subscriptionJSON(s)), atTop(err)
 	})
 }

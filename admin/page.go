@@ -6,12 +6,12 @@ import (
 )
 
 // page answers a page of a list.
-func (x *exchange) page(read func(tx store.Tx, q web.PageQuery) (store.Page, error)) error {
-	q, err := web.ParsePageQuery(x.r.URL.RawQuery)
+func (r *request) page(read func(tx store.Tx, q web.PageQuery) (store.Page, error)) error {
+	q, err := web.ParsePageQuery(r.HTTP.URL.RawQuery)
 	if err != nil {
 		return err
 	}
-	return x.read(func(tx store.Tx) (store.Answer, error) {
+	return r.read(func(tx store.Tx) (store.Answer, error) {
 		page, err := read(tx, q)
 		return ok(web.AppendRest(page, q.AfterText)), err
 	})

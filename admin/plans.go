@@ -12,8 +12,8 @@ func planJSON(p store.Plan) []byte {
 }
 
 // listPlans shows the built-in plans first.
-func (x *exchange) listPlans() error {
-	return x.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+func (r *request) listPlans() error {
+	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		plans, err := tx.Plans()
 		items := []item{}
 		for i, p := range store.BuiltInPlans {
@@ -24,16 +24,16 @@ func (x *exchange) listPlans() error {
 	})
 }
 
-func (x *exchange) putPlan() error {
-	p, given := store.Plan{Name: x.param("name")}, false
-	err := x.in.Document(strictjson.Given(&given, strictjson.Set(x.in, "features", &p.Features, store.ParseFeature)))
+func (r *request) putPlan() error {
+	p, given := store.Plan{Name: r.param("name")}, false
+	err := r.in.Document(strictjson.Given(&given, strictjson.Set(r.in, "features", &p.Features, store.ParseFeature)))
 	if err != nil {
 		return err
 	}
 	if !given {
 		return store.Invalid("features", "is missing; it is a list of api, webhooks and auditLog, which may be empty")
 	}
-	return x.change(func(tx store.Tx) (store.Answer, error) {
+	return r.change(func(tx store.Tx) (store.Answer, error) {
 		_, err := store.FindPlan(tx, p.Name)
 		if err != nil && !store.IsNotFound(err) {
 			return store.Answer{}, err
@@ -50,8 +50,8 @@ func put(isNew bool, record []byte) store.Answer {
 	return ok(record)
 }
 
-func (x *exchange) removePlan() error {
-	return x.change(func(tx store.Tx) (store.Answer, error) {
-		return gone, store.RemovePlan(tx, x.param("name"))
+func (r *request) removePlan() error {
+	return r.change(func(tx store.Tx) (store.Answer, error) {
+		return gone, store.RemovePlan(tx, r.param("name"))
 	})
 }

@@ -39,78 +39,78 @@ type route struct {
 	method string
 	path   string
 	body   int64
-	handle func(*exchange) error
+	handle func(*request) error
 }
 
 var routes = []route{
-	{"GET", "/status", noBody, (*exchange).readStatus},
-	{"GET", "/backup", noBody, (*exchange).sendBackup},
+	{"GET", "/status", noBody, (*request).readStatus},
+	{"GET", "/backup", noBody, (*request).sendBackup},
 
-	{"GET", "/orgs", noBody, (*exchange).listOrgs},
-	{"POST", "/orgs", maxBody, (*exchange).createOrg},
-	{"GET", org, noBody, (*exchange).readOrg},
-	{"PATCH", org, maxBody, (*exchange).renameOrg},
-	{"GET", theSubscription, noBody, (*exchange).readSubscription},
-	{"PUT", theSubscription, maxBody, (*exchange).changeSubscription},
+	{"GET", "/orgs", noBody, (*request).listOrgs},
+	{"POST", "/orgs", maxBody, (*request).createOrg},
+	{"GET", org, noBody, (*request).readOrg},
+	{"PATCH", org, maxBody, (*request).renameOrg},
+	{"GET", theSubscription, noBody, (*request).readSubscription},
+	{"PUT", theSubscription, maxBody, (*request).changeSubscription},
 
-	{"GET", org + "/members", noBody, (*exchange).listMembers},
-	{"POST", org + "/members", maxBody, (*exchange).addMember},
-	{"GET", oneMember, noBody, (*exchange).readMember},
-	{"PATCH", oneMember, maxBody, (*exchange).changeMember},
-	{"DELETE", oneMember, noBody, (*exchange).removeMember},
-	{"POST", oneMember + "/signin-link", maxBody, (*exchange).createSignInLink},
+	{"GET", org + "/members", noBody, (*request).listMembers},
+	{"POST", org + "/members", maxBody, (*request).addMember},
+	{"GET", oneMember, noBody, (*request).readMember},
+	{"PATCH", oneMember, maxBody, (*request).changeMember},
+	{"DELETE", oneMember, noBody, (*request).removeMember},
+	{"POST", oneMember + "/signin-link", maxBody, (*request).createSignInLink},
 
-	{"GET", org + "/audit-log", noBody, (*exchange).listAuditLog},
-	{"POST", org + "/audit-log", maxBody, (*exchange).appendAudit},
-	{"POST", org + "/audit-log/batch", maxBatch, (*exchange).appendAuditBatch},
+	{"GET", org + "/audit-log", noBody, (*request).listAuditLog},
+	{"POST", org + "/audit-log", maxBody, (*request).appendAudit},
+	{"POST", org + "/audit-log/batch", maxBatch, (*request).appendAuditBatch},
 
-	{"GET", theInstructions, noBody, (*exchange).readInstructions},
-	{"PUT", theInstructions, maxInstructions, (*exchange).putInstructions},
-	{"DELETE", theInstructions, noBody, (*exchange).clearInstructions},
+	{"GET", theInstructions, noBody, (*request).readInstructions},
+	{"PUT", theInstructions, maxInstructions, (*request).putInstructions},
+	{"DELETE", theInstructions, noBody, (*request).clearInstructions},
 
-	{"GET", org + "/keys", noBody, (*exchange).listKeys},
-	{"POST", org + "/keys", maxBody, (*exchange).createKey},
-	{"GET", oneKey, noBody, (*exchange).readKey},
-	{"POST", oneKey + "/revoke", maxBody, (*exchange).revokeKey},
+	{"GET", org + "/keys", noBody, (*request).listKeys},
+	{"POST", org + "/keys", maxBody, (*request).createKey},
+	{"GET", oneKey, noBody, (*request).readKey},
+	{"POST", oneKey + "/revoke", maxBody, (*request).revokeKey},
 
-	{"GET", org + "/endpoints", noBody, (*exchange).listEndpoints},
-	{"POST", org + "/endpoints", maxBody, (*exchange).createEndpoint},
-	{"GET", oneEndpoint, noBody, (*exchange).readEndpoint},
-	{"PATCH", oneEndpoint, maxBody, (*exchange).changeEndpoint},
-	{"DELETE", oneEndpoint, noBody, (*exchange).removeEndpoint},
-	{"GET", oneEndpoint + "/secret", noBody, (*exchange).readSecret},
-	{"POST", oneEndpoint + "/enable", maxBody, (*exchange).enableEndpoint},
-	{"POST", oneEndpoint + "/disable", maxBody, (*exchange).disableEndpoint},
-	{"POST", oneEndpoint + "/rotate", maxBody, (*exchange).rotateSecret},
-	{"POST", oneEndpoint + "/test", maxBody, (*exchange).testEndpoint},
-	{"POST", oneEndpoint + "/recover", maxBody, (*exchange).recoverEndpoint},
+	{"GET", org + "/endpoints", noBody, (*request).listEndpoints},
+	{"POST", org + "/endpoints", maxBody, (*request).createEndpoint},
+	{"GET", oneEndpoint, noBody, (*request).readEndpoint},
+	{"PATCH", oneEndpoint, maxBody, (*request).changeEndpoint},
+	{"DELETE", oneEndpoint, noBody, (*request).removeEndpoint},
+	{"GET", oneEndpoint + "/secret", noBody, (*request).readSecret},
+	{"POST", oneEndpoint + "/enable", maxBody, (*request).enableEndpoint},
+	{"POST", oneEndpoint + "/disable", maxBody, (*request).disableEndpoint},
+	{"POST", oneEndpoint + "/rotate", maxBody, (*request).rotateSecret},
+	{"POST", oneEndpoint + "/test", maxBody, (*request).testEndpoint},
+	{"POST", oneEndpoint + "/recover", maxBody, (*request).recoverEndpoint},
 
-	{"GET", oneEndpoint + "/deliveries", noBody, (*exchange).listDeliveries},
-	{"GET", oneDelivery, noBody, (*exchange).readDelivery},
-	{"POST", oneDelivery + "/replay", maxBody, (*exchange).replayDelivery},
+	{"GET", oneEndpoint + "/deliveries", noBody, (*request).listDeliveries},
+	{"GET", oneDelivery, noBody, (*request).readDelivery},
+	{"POST", oneDelivery + "/replay", maxBody, (*request).replayDelivery},
 
-	{"POST", org + "/files", maxBody, (*exchange).uploadFile},
-	{"POST", org + "/events", maxBody, (*exchange).sendEvent},
+	{"POST", org + "/files", maxBody, (*request).uploadFile},
+	{"POST", org + "/events", maxBody, (*request).sendEvent},
 
-	{"GET", "/plans", noBody, (*exchange).listPlans},
-	{"PUT", "/plans/:name", maxBody, (*exchange).putPlan},
-	{"DELETE", "/plans/:name", noBody, (*exchange).removePlan},
-	{"GET", "/event-types", noBody, (*exchange).listEventTypes},
-	{"PUT", oneEventType, maxBody, (*exchange).putEventType},
-	{"DELETE", oneEventType, noBody, (*exchange).removeEventType},
-	{"GET", "/operator-tokens", noBody, (*exchange).listOperatorTokens},
-	{"POST", "/operator-tokens", maxBody, (*exchange).createOperatorToken},
-	{"DELETE", oneOperatorToken, noBody, (*exchange).revokeOperatorToken},
+	{"GET", "/plans", noBody, (*request).listPlans},
+	{"PUT", "/plans/:name", maxBody, (*request).putPlan},
+	{"DELETE", "/plans/:name", noBody, (*request).removePlan},
+	{"GET", "/event-types", noBody, (*request).listEventTypes},
+	{"PUT", oneEventType, maxBody, (*request).putEventType},
+	{"DELETE", oneEventType, noBody, (*request).removeEventType},
+	{"GET", "/operator-tokens", noBody, (*request).listOperatorTokens},
+	{"POST", "/operator-tokens", maxBody, (*request).createOperatorToken},
+	{"DELETE", oneOperatorToken, noBody, (*request).revokeOperatorToken},
 }
 
 // face is the routes behind one way to prove who asks.
 type face struct {
 	*Admin
 	router   *httprouter.Router
-	checkWho func(*exchange) error
+	checkWho func(*request) error
 }
 
-func (a *Admin) newFace(checkWho func(*exchange) error) http.Handler {
+func (a *Admin) newFace(checkWho func(*request) error) http.Handler {
 	f := &face{Admin: a, checkWho: checkWho}
 	f.router = web.NewRouter(append(slices.Clip(routes), description), (*route).place, f.serve)
 	return f.router
@@ -119,9 +119,9 @@ func (a *Admin) newFace(checkWho func(*exchange) error) http.Handler {
 func (rt *route) place() (method, path string) { return rt.method, basePath + rt.path }
 
 // checkRoute answers 404 and 405.
-func (x *exchange) checkRoute() error {
-	if x.route != nil && !web.HasEmpty(x.params) {
+func (r *request) checkRoute() error {
+	if r.route != nil && !web.HasEmpty(r.Params) {
 		return nil
 	}
-	return web.NoRoute(x.f.router, x.r.URL.Path, basePath, "/status", x.w.Header())
+	return web.NoRoute(r.f.router, r.HTTP.URL.Path, basePath, "/status", r.W.Header())
 }

@@ -8,16 +8,16 @@ import (
 )
 
 // readStatus tells what main knows of the server, and what waits in it.
-func (x *exchange) readStatus() error {
-	s, err := x.f.config.Status(x.r.Context())
+func (r *request) readStatus() error {
+	s, err := r.f.config.Status(r.HTTP.Context())
 	if err != nil {
 		return err
 	}
-	waiting, err := x.f.waiting(x.r.Context())
+	waiting, err := r.f.waiting(r.HTTP.Context())
 	if err != nil {
 		return err
 	}
-	x.send(ok(newObject().text("version", x.f.config.Version).text("dataFile", s.DataFile).
+	r.send(ok(newObject().text("version", r.f.config.Version).text("dataFile", s.DataFile).
 		number("size", s.Size).number("schema", int64(s.Schema)).flag("sealed", s.Sealed).
 		time("since", s.Since).texts("addresses", s.Addresses).
 		raw("certificates", certificatesJSON(s.Certificates)).raw("waiting", waiting).end()))

@@ -9,12 +9,12 @@ import (
 var errNoToken = store.Errorf(store.CodeUnauthorized, "The operator token is missing. Send the header Authorization: Bearer <id>.<secret>, once. Make one with: teamdata operator-token create")
 
 // nobodyAsked lets everybody in.
-func nobodyAsked(*exchange) error { return nil }
+func nobodyAsked(*request) error { return nil }
 
 // checkToken finds the request's operator token. It is read each time: it ends
 // with the commit that revokes it. A fault of the storage is not a 401.
-func (x *exchange) checkToken() error {
-	values := x.r.Header["Authorization"]
+func (r *request) checkToken() error {
+	values := r.HTTP.Header["Authorization"]
 	if len(values) != 1 {
 		return errNoToken
 	}
@@ -22,9 +22,9 @@ func (x *exchange) checkToken() error {
 	if !strings.EqualFold(scheme, "Bearer") {
 		return errNoToken
 	}
-	return x.f.store.View(x.r.Context(), func(tx store.Tx) error {
+	return r.f.store.View(r.HTTP.Context(), func(tx store.Tx) error {
 		token, err := store.FindOperatorToken(tx, strings.TrimLeft(presented, " "))
-		x.token = token.ID
+		r.token = token.ID
 		return err
 	})
 }

@@ -14,9 +14,9 @@ type work func(tx store.Tx) (store.Answer, error)
 var errNoOrg = store.Errorf(store.CodeNotFound, "There is no such org.")
 
 // inOrg is work that finds the org of the path first.
-func (x *exchange) inOrg(do work) work {
+func (r *request) inOrg(do work) work {
 	return func(tx store.Tx) (store.Answer, error) {
-		if err := x.findOrg(tx); err != nil {
+		if err := r.findOrg(tx); err != nil {
 			return store.Answer{}, err
 		}
 		return do(tx)
@@ -25,8 +25,8 @@ func (x *exchange) inOrg(do work) work {
 
 // findOrg looks whether the org of the path exists. Outside of orgs there is
 // nothing to find.
-func (x *exchange) findOrg(tx store.Orgs) error {
-	id := x.org()
+func (r *request) findOrg(tx store.Orgs) error {
+	id := r.org()
 	if id == "" {
 		return nil
 	}
@@ -38,74 +38,74 @@ func (x *exchange) findOrg(tx store.Orgs) error {
 }
 
 // read answers from one moment of the data.
-func (x *exchange) read(do work) error {
-	if err := x.checkOrgID(); err != nil {
+func (r *request) read(do work) error {
+	if err := r.checkOrgID(); err != nil {
 		return err
 	}
 	var a store.Answer
-	err := x.f.store.View(x.r.Context(), func(tx store.Tx) (err error) {
-		a, err = x.inOrg(do)(tx)
+	err := r.f.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
+		a, err = r.inOrg(do)(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	x.send(a)
+	r.send(a)
 	return nil
 }
 
 // change commits what a PUT, PATCH or DELETE does; an error undoes it.
-func (x *exchange) change(do work) error {
-	if err := x.checkOrgID(); err != nil {
+func (r *request) change(do work) error {
+	if err := r.checkOrgID(); err != nil {
 		return err
 	}
 	var a store.Answer
-	err := x.f.store.Update(x.r.Context(), func(tx store.Tx) (err error) {
-		a, err = x.inOrg(do)(tx)
+	err := r.f.store.Update(r.HTTP.Context(), func(tx store.Tx) (err error) {
+		a, err = r.inOrg(do)(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	x.changed(a)
+	r.changed(a)
 	return nil
 }
 
 // changed answers what was done.
-func (x *exchange) changed(a store.Answer) {
-	x.logChange(a.Status)
-	x.send(a)
+func (r *request) changed(a store.Answer) {
+	r.logChange(a.Status)
+	r.send(a)
 }
 
 // once commits what a POST does, with its answer when the request carries an
 // Idempotency-Key.
-func (x *exchange) once(do work) error {
-	if err := x.checkOrgID(); err != nil {
+func (r *request) once(do work) error {
+	if err := r.checkOrgID(); err != nil {
 		return err
 	}
-	do = x.inOrg(do)
+	do = r.inOrg(do)
 	kept := func(tx store.Tx) (store.Answer, error) { return outcome(do(tx)) }
-	return x.answerOnce(x.f.idempotency.Do(x.r.Context(), x.f.store, x.org(), x.key, x.fingerprint(), kept))
+	return r.answerOnce(r.f.idempotency.Do(r.HTTP.Context(), r.f.store, r.org(), r.key, r.fingerprint(), kept))
 }
 
 // act is once for a request that has nothing to say in its body.
-func (x *exchange) act(do work) error {
-	if err := x.noFields(); err != nil {
+func (r *request) act(do work) error {
+	if err := r.noFields(); err != nil {
 		return err
 	}
-	return x.once(do)
+	return r.once(do)
 }
 
 // answerOnce answers with what was done, now or when the key was first used.
-func (x *exchange) answerOnce(a store.Answer, replayed bool, err error) error {
+func (r *request) answerOnce(a store.Answer, replayed bool, err error) error {
 	switch {
 	case err != nil:
 		return err
 	case replayed:
-		x.w.Header()["Idempotent-Replayed"] = web.Replayed
-		x.send(a)
+		r.W.Header()["Idempotent-Replayed"] = web.Replayed
+		r.send(a)
 	default:
-		x.changed(a)
+		r.changed(a)
 	}
 	return nil
 }
@@ -121,16 +121,16 @@ func outcome(a store.Answer, err error) (store.Answer, error) {
 }
 
 // fingerprint is what makes a request the same as another: who did it, too.
-func (x *exchange) fingerprint() (print store.Fingerprint) {
-	if x.key == "" {
+func (r *request) fingerprint() (print store.Fingerprint) {
+	if r.key == "" {
 		return print // not needed, and not cheap
 	}
-	return store.FingerprintOf(x.r.Method, x.r.URL.Path, "admin/v1 "+x.actor, x.body)
+	return store.FingerprintOf(r.HTTP.Method, r.HTTP.URL.Path, "admin/v1 "+r.actor, r.body)
 }
 
 // checkOrgID keeps what can be no org's id out of the store.
-func (x *exchange) checkOrgID() error {
-	if id := x.org(); id != "" && !store.ValidID(id) {
+func (r *request) checkOrgID() error {
+	if id := r.org(); id != "" && !store.ValidID(id) {
 		return errNoOrg
 	}
 	return nil

@@ -20,26 +20,26 @@ import (
 )
 
 // addRoute adds a route that needs no scope and no feature.
-func (w *world) addRoute(path string, handle func(*exchange) error) {
+func (w *world) addRoute(path string, handle func(*request) error) {
 	rt := &route{method: "GET", path: path, handle: handle}
 	w.added[basePath+path] = true
 	w.server.router.GET(basePath+path, func(rw http.ResponseWriter, r *http.Request, p httprouter.Params) {
-		w.server.serve(rw, r, rt, p)
+		w.server.serve(web.Request{W: rw, HTTP: r, Params: p}, rt)
 	})
 }
 
 // What goes wrong inside is for the log and not for the client.
 func TestInnerTextStaysInside(t *testing.T) {
 	w := newWorld(t, Config{})
-	w.addRoute("/error", func(*exchange) error { return errors.New("inner text") })
-	w.addRoute("/panic", func(*exchange) error { panic("inner text") })
-	w.addRoute("/wrapped", func(*exchange) error {
+	w.addRoute("/error", func(*request) error { return errors.New("inner text") })
+	w.addRoute("/panic", func(*request) error { panic("inner text") })
+	w.addRoute("/wrapped", func(*request) error {
 		return fmt.Errorf("inner text: %w", &store.Error{Code: store.CodeUnavailable, Message: "outer", Err: errors.New("inner text")})
 	})
 	for path, want := range map[string]store.Code{
 		"/error": store.CodeInternal, "/panic": store.CodeInternal, "/wrapped": store.CodeUnavailable,
 	} {
-		answer := w.do(request("GET", basePath+path, "key_read"))
+		answer := w.do(newRequest("GET", basePath+path, "key_read"))
 		holdsError(t, answer, want)
 		if strings.Contains(answer.Body.String(), "inner") {
 			t.Errorf("%s tells %s", path, answer.Body)
@@ -62,8 +62,8 @@ func TestClientThatWentAway(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, r := range []*http.Request{
-		request("GET", "/api/v1/members", "key_read"),
-		request("POST", testOpen, "key_write"),
+		newRequest("GET", "/api/v1/members", "key_read"),
+		newRequest("POST", testOpen, "key_write"),
 	} {
 		w.do(r.WithContext(ctx))
 	}
@@ -76,13 +76,13 @@ func TestClientThatWentAway(t *testing.T) {
 // takes half of it for whole. net/http's own way to do that is let through.
 func TestBrokenAnswer(t *testing.T) {
 	w := newWorld(t, Config{})
-	w.addRoute("/half", func(x *exchange) error {
+	w.addRoute("/half", func(x *request) error {
 		x.answer(web.JSON(http.StatusOK, []byte(`{}`)))
 		panic("in the middle")
 	})
-	w.addRoute("/abort", func(*exchange) error { panic(http.ErrAbortHandler) })
+	w.addRoute("/abort", func(*request) error { panic(http.ErrAbortHandler) })
 	for _, path := range []string{"/half", "/abort"} {
-		r := request("GET", "http://"+w.listen()+basePath+path, "key_read")
+		r := newRequest("GET", "http://"+w.listen()+basePath+path, "key_read")
 		if answer, err := http.DefaultTransport.RoundTrip(r); err == nil {
 			answer.Body.Close()
 			t.Errorf("%s: got %s", path, answer.Status)

@@ -55,7 +55,7 @@ func (w *world) healthy(scheme string) (ask func()) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
 	return func() {
 		w.Helper()
-		answer, err := transport.RoundTrip(request("GET", scheme+"://"+w.listen()+"/api/v1/members", "key_read"))
+		answer, err := transport.RoundTrip(newRequest("GET", scheme+"://"+w.listen()+"/api/v1/members", "key_read"))
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func TestRapidReset(t *testing.T) {
 	w := newWorld(t, Config{})
 	var running atomic.Int64 // none leaves before release
 	began, release := make(chan struct{}, 1), make(chan struct{})
-	w.addRoute("/slow", func(x *exchange) error {
+	w.addRoute("/slow", func(x *request) error {
 		running.Add(1)
 		select {
 		case began <- struct{}{}:

@@ -11,20 +11,20 @@ import (
 
 // checkKey finds the request's API key. Its failures are 401; a fault of the
 // storage is not one of them.
-func (x *exchange) checkKey() error {
-	id, secret, err := bearerKey(x.r.Header["Authorization"])
+func (r *request) checkKey() error {
+	id, secret, err := bearerKey(r.HTTP.Header["Authorization"])
 	if err != nil {
 		return err
 	}
-	known, err := x.s.accessOf(x.r.Context(), id, secret)
+	known, err := r.s.accessOf(r.HTTP.Context(), id, secret)
 	if err != nil {
 		return err
 	}
-	x.access = known.Access
-	if err := checkUsable(x.access, x.now); err != nil {
+	r.access = known.Access
+	if err := checkUsable(r.access, r.now); err != nil {
 		return err
 	}
-	x.s.keyUse.note(id, &known.noted, x.now)
+	r.s.keyUse.note(id, &known.noted, r.now)
 	return nil
 }
 

@@ -57,7 +57,7 @@ func TestAccessChangesHoldFromTheirCommitOn(t *testing.T) {
 	} {
 		t.Run(row.happening, func(t *testing.T) {
 			w := newWorld(t, Config{})
-			ask := func() int { return w.do(request("GET", row.path, "key_both")).Code }
+			ask := func() int { return w.do(newRequest("GET", row.path, "key_both")).Code }
 			if first, second := ask(), ask(); first != http.StatusOK || second != http.StatusOK {
 				t.Fatalf("before it: %d, %d", first, second)
 			}
@@ -79,7 +79,7 @@ func TestRevocationUnderLoad(t *testing.T) {
 			in := 0
 			for {
 				after := isClosed(revoked)
-				if w.do(request("GET", "/api/v1/members", "key_both")).Code == http.StatusOK && after {
+				if w.do(newRequest("GET", "/api/v1/members", "key_both")).Code == http.StatusOK && after {
 					in++
 				}
 				if isClosed(stop) {
@@ -97,7 +97,7 @@ func TestRevocationUnderLoad(t *testing.T) {
 	happenings["key_both is revoked"](w)
 	close(revoked)
 	for range 100 {
-		w.do(request("GET", "/api/v1/members", "key_both"))
+		w.do(newRequest("GET", "/api/v1/members", "key_both"))
 	}
 	close(stop)
 	for range cap(late) {
@@ -134,13 +134,13 @@ func TestAccessIsReadOnce(t *testing.T) {
 func TestUnknownKeysAreNotRemembered(t *testing.T) {
 	w := newWorld(t, Config{KeyRate: 1})
 	for i := range 200 {
-		w.do(request("GET", "/api/v1/members", fmt.Sprint("key_", i)))
-		w.do(request("GET", "/api/v1/members", "", "Authorization", "Bearer key_read.wrong"))
+		w.do(newRequest("GET", "/api/v1/members", fmt.Sprint("key_", i)))
+		w.do(newRequest("GET", "/api/v1/members", "", "Authorization", "Bearer key_read.wrong"))
 	}
 	if n := len(w.server.keys.byID); n != 0 {
 		t.Errorf("%d keys are remembered", n)
 	}
-	if got := w.do(request("GET", "/api/v1/members", "key_read")).Code; got != http.StatusOK {
+	if got := w.do(newRequest("GET", "/api/v1/members", "key_read")).Code; got != http.StatusOK {
 		t.Errorf("wrong secrets used up the limit of the key: %d", got)
 	}
 }
@@ -165,17 +165,17 @@ func TestStorageFaults(t *testing.T) {
 		name string
 		r    *http.Request
 	}{
-		{"key that is remembered", request("GET", "/api/v1/members", "key_both")},
-		{"key that is not", request("GET", "/api/v1/members", "key_read")},
-		{"unknown key", request("GET", "/api/v1/members", "key_none")},
-		{"audit log", request("GET", "/api/v1/audit-log", "key_both")},
-		{"instructions", request("GET", "/api/v1/assistant/instructions", "key_both")},
-		{"test", request("POST", "/api/v1/webhooks/whe_open/test", "key_both")},
-		{"test with an idempotency key", request("POST", "/api/v1/webhooks/whe_open/test", "key_both", "Idempotency-Key", "k")},
+		{"key that is remembered", newRequest("GET", "/api/v1/members", "key_both")},
+		{"key that is not", newRequest("GET", "/api/v1/members", "key_read")},
+		{"unknown key", newRequest("GET", "/api/v1/members", "key_none")},
+		{"audit log", newRequest("GET", "/api/v1/audit-log", "key_both")},
+		{"instructions", newRequest("GET", "/api/v1/assistant/instructions", "key_both")},
+		{"test", newRequest("POST", "/api/v1/webhooks/whe_open/test", "key_both")},
+		{"test with an idempotency key", newRequest("POST", "/api/v1/webhooks/whe_open/test", "key_both", "Idempotency-Key", "k")},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t, Config{})
-			w.do(request("GET", "/api/v1/members", "key_both"))
+			w.do(newRequest("GET", "/api/v1/members", "key_both"))
 			happenings["the storage fails"](w)
 			answer := w.do(row.r)
 			holdsError(t, answer, store.CodeUnavailable)

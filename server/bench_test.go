@@ -37,7 +37,7 @@ func BenchmarkMembersPage(b *testing.B) {
 	w, config := newBenchWorld(b)
 	addMembers(w)
 	const path = "/api/v1/members?limit=100"
-	body := w.do(request("GET", path, "key_read")).Body.Bytes()
+	body := w.do(newRequest("GET", path, "key_read")).Body.Bytes()
 	ask := target{request: benchRequest("GET", path, "key_read")}
 	compare(b, 32,
 		startBench(b, w.server.serveBench(), config, ask),

@@ -17,40 +17,40 @@ var (
 
 const yamlType = "application/yaml" // RFC 9512
 
-func (x *exchange) describeInJSON() error {
-	return x.describe(web.JSONType, func(d openapi.Document) []byte { return d.JSON })
+func (r *request) describeInJSON() error {
+	return r.describe(web.JSONType, func(d openapi.Document) []byte { return d.JSON })
 }
 
-func (x *exchange) describeInYAML() error {
-	return x.describe(yamlType, func(d openapi.Document) []byte { return d.YAML })
+func (r *request) describeInYAML() error {
+	return r.describe(yamlType, func(d openapi.Document) []byte { return d.YAML })
 }
 
 // describe answers the description of the pinned version. It is in that version
 // as it is, so that no change is applied to it.
-func (x *exchange) describe(contentType string, in func(openapi.Document) []byte) error {
-	document, ok := x.s.documents(x.s.versions[x.version].date)
+func (r *request) describe(contentType string, in func(openapi.Document) []byte) error {
+	document, ok := r.s.documents(r.s.versions[r.version].date)
 	if !ok {
 		return store.Errorf(store.CodeNotFound, "There is no description of this version.")
 	}
-	body, h := in(document), x.w.Header()
+	body, h := in(document), r.W.Header()
 	etag := openapi.ETag(body)
 	h["Cache-Control"], h["Vary"], h["ETag"] = describedFor, describedVary, []string{etag}
-	if namesTag(x.r.Header["If-None-Match"], etag) {
-		x.sendNotModified()
+	if namesTag(r.HTTP.Header["If-None-Match"], etag) {
+		r.sendNotModified()
 		return nil
 	}
-	x.send(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body})
+	r.send(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body})
 	return nil
 }
 
 // sendNotModified tells a client that what it has is what it would get.
-func (x *exchange) sendNotModified() {
-	h := x.w.Header()
-	x.setVersion(h)
+func (r *request) sendNotModified() {
+	h := r.W.Header()
+	r.setVersion(h)
 	h["X-Content-Type-Options"] = web.NoSniff
-	x.sent = true
-	x.note(http.StatusNotModified, 0)
-	x.w.WriteHeader(http.StatusNotModified)
+	r.Sent = true
+	r.note(http.StatusNotModified, 0)
+	r.W.WriteHeader(http.StatusNotModified)
 }
 
 // namesTag tells whether the values of If-None-Match name an entity tag. A weak

@@ -17,7 +17,7 @@ func TestDescription(t *testing.T) {
 	w := newWorld(t, Config{versions: threeVersions, KeyRate: 1})
 	for _, pinned := range []string{"", "2026-10-06", "2025-01-01", "2024-01-01"} {
 		version := threeVersions[0].date
-		r := request("GET", describedJSON, "")
+		r := newRequest("GET", describedJSON, "")
 		if pinned != "" {
 			version = pinned
 			r.Header.Set("API-Version", pinned)
@@ -39,15 +39,15 @@ func TestDescription(t *testing.T) {
 			t.Errorf("%q: %v", pinned, answer.Header())
 		}
 	}
-	holdsError(t, w.do(request("GET", describedJSON, "", "API-Version", "2020-01-01")), store.CodeBadRequest)
-	holdsError(t, w.do(request("POST", describedJSON, "")), store.CodeMethodNotAllowed)
-	holdsError(t, w.do(request("GET", describedJSON+"/", "")), store.CodeNotFound)
+	holdsError(t, w.do(newRequest("GET", describedJSON, "", "API-Version", "2020-01-01")), store.CodeBadRequest)
+	holdsError(t, w.do(newRequest("POST", describedJSON, "")), store.CodeMethodNotAllowed)
+	holdsError(t, w.do(newRequest("GET", describedJSON+"/", "")), store.CodeNotFound)
 }
 
 func TestDescriptionInYAML(t *testing.T) {
 	w := newWorld(t, Config{})
 	document, _ := openapi.Of("2026-10-06")
-	answer := w.do(request("GET", describedYAML, ""))
+	answer := w.do(newRequest("GET", describedYAML, ""))
 	if answer.Code != http.StatusOK || answer.Header()["Content-Type"][0] != "application/yaml" || !bytes.Equal(answer.Body.Bytes(), document.YAML) {
 		t.Errorf("got %d %v", answer.Code, answer.Header())
 	}
@@ -56,7 +56,7 @@ func TestDescriptionInYAML(t *testing.T) {
 // Who has the description already is told so in a few bytes.
 func TestDescriptionIsCached(t *testing.T) {
 	w := newWorld(t, Config{versions: threeVersions})
-	first := header(w.do(request("GET", describedJSON, "")), "ETag")[0]
+	first := header(w.do(newRequest("GET", describedJSON, "")), "ETag")[0]
 	for _, row := range []struct {
 		tags    []string
 		version string
@@ -71,7 +71,7 @@ func TestDescriptionIsCached(t *testing.T) {
 		{[]string{""}, "", http.StatusOK},
 	} {
 		for _, method := range []string{"GET", "HEAD"} {
-			r := request(method, describedJSON, "")
+			r := newRequest(method, describedJSON, "")
 			if row.version != "" {
 				r.Header.Set("API-Version", row.version)
 			}
@@ -90,8 +90,8 @@ func TestDescriptionIsCached(t *testing.T) {
 // It counts for the limit of the client, and a server that stops says so.
 func TestDescriptionIsLimited(t *testing.T) {
 	w := newWorld(t, Config{ClientRate: 1})
-	w.do(request("GET", describedJSON, ""))
-	holdsError(t, w.do(request("GET", describedYAML, "")), store.CodeRateLimited)
+	w.do(newRequest("GET", describedJSON, ""))
+	holdsError(t, w.do(newRequest("GET", describedYAML, "")), store.CodeRateLimited)
 	w.server.stopping.Store(true)
-	holdsError(t, w.do(request("GET", describedYAML, "")), store.CodeUnavailable)
+	holdsError(t, w.do(newRequest("GET", describedYAML, "")), store.CodeUnavailable)
 }

@@ -36,7 +36,7 @@ func TestDescribedAnswersAreGiven(t *testing.T) {
 					}
 					w := newWorld(t, Config{ClientRate: 2})
 					scope := map[string]string{"get": "key_read", "post": "key_write"}[method]
-					r := request(strings.ToUpper(method), basePath+strings.ReplaceAll(path, "{id}", "whe_open"), scope)
+					r := newRequest(strings.ToUpper(method), basePath+strings.ReplaceAll(path, "{id}", "whe_open"), scope)
 					bring(w, r)
 					answer := w.do(r)
 					if answer.Code != code {
@@ -144,11 +144,11 @@ func TestLimitIsDescribed(t *testing.T) {
 	for limit, want := range map[int]int{
 		bound("minimum") - 1: 400, bound("minimum"): 200, bound("maximum"): 200, bound("maximum") + 1: 400,
 	} {
-		if got := w.do(request("GET", fmt.Sprintf("/api/v1/members?limit=%d", limit), "key_read")).Code; got != want {
+		if got := w.do(newRequest("GET", fmt.Sprintf("/api/v1/members?limit=%d", limit), "key_read")).Code; got != want {
 			t.Errorf("openapi.yaml has limit from %v to %v, and %d is answered %d", schema["minimum"], schema["maximum"], limit, got)
 		}
 	}
-	body := w.do(request("GET", "/api/v1/members", "key_read")).Body.String()
+	body := w.do(newRequest("GET", "/api/v1/members", "key_read")).Body.String()
 	if n := strings.Count(body, `"userId"`); n != bound("default") {
 		t.Errorf("openapi.yaml has the default limit %v, and %d items are answered", schema["default"], n)
 	}

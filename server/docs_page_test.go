@@ -13,7 +13,7 @@ import (
 func TestDocs(t *testing.T) {
 	w := newWorld(t, Config{})
 	for _, path := range []string{"/docs", "/docs/"} {
-		r := request("GET", path, "")
+		r := newRequest("GET", path, "")
 		r.Host = "data.example.com:8443"
 		answer := w.do(r)
 		page := answer.Body.String()
@@ -29,7 +29,7 @@ func TestDocs(t *testing.T) {
 			}
 		}
 	}
-	style := w.do(request("GET", "/docs/style.css", ""))
+	style := w.do(newRequest("GET", "/docs/style.css", ""))
 	if style.Code != http.StatusOK || style.Header()["Content-Type"][0] != "text/css; charset=utf-8" || style.Body.Len() == 0 {
 		t.Errorf("the style sheet: %d %v", style.Code, style.Header())
 	}
@@ -52,7 +52,7 @@ func TestDocsNameTheServer(t *testing.T) {
 		{"https://public.example.com", "inner:80", false, "https://public.example.com/api/v1/"},
 	} {
 		w := newWorld(t, Config{Address: row.set})
-		r := request("GET", "/docs", "")
+		r := newRequest("GET", "/docs", "")
 		if r.Host = row.host; row.secure {
 			r.TLS = &tls.ConnectionState{}
 		}
@@ -72,7 +72,7 @@ func TestDocsNameTheServer(t *testing.T) {
 func TestDocsAreCached(t *testing.T) {
 	w := newWorld(t, Config{})
 	for _, path := range []string{"/docs", "/docs/style.css"} {
-		r := request("GET", path, "")
+		r := newRequest("GET", path, "")
 		etag := header(w.do(r), "ETag")[0]
 		r.Header.Set("If-None-Match", etag)
 		if again := w.do(r); again.Code != http.StatusNotModified || again.Body.Len() > 0 {
@@ -96,7 +96,7 @@ func TestDocsRefuse(t *testing.T) {
 		{"HEAD", "/docs", ""},
 		{"GET", "/docs", store.CodeRateLimited},
 	} {
-		answer := w.do(request(row.method, row.path, ""))
+		answer := w.do(newRequest(row.method, row.path, ""))
 		if want := row.want.Status(); row.want != "" && (answer.Code != want || !strings.Contains(answer.Body.String(), `"`+string(row.want)+`"`)) {
 			t.Errorf("row %d: got %d %s", i, answer.Code, answer.Body)
 		}

@@ -234,7 +234,7 @@ func fillEndpoints(tx store.Tx) error {
 func day(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
 
 // request makes a request with a key of the fixture; no key when keyID is empty.
-func request(method, path, keyID string, header ...string) *http.Request {
+func newRequest(method, path, keyID string, header ...string) *http.Request {
 	r, err := http.NewRequest(method, path, http.NoBody)
 	if err != nil {
 		panic(err)

@@ -43,7 +43,7 @@ func FuzzAuthorization(f *testing.F) {
 		if key := goodBearer.FindStringSubmatch(value); key != nil && statusOf[key[1]] != 0 {
 			want = statusOf[key[1]]
 		}
-		answer := asked(t, w, request("GET", "/api/v1/members", "", "Authorization", value))
+		answer := asked(t, w, newRequest("GET", "/api/v1/members", "", "Authorization", value))
 		if answer.Code != want || (header(answer, "WWW-Authenticate") != nil) != (want == http.StatusUnauthorized) {
 			t.Errorf("%q: %d with %v, want %d", value, answer.Code, answer.Header(), want)
 		}
@@ -60,7 +60,7 @@ func FuzzPageQuery(f *testing.F) {
 		HasMore bool
 	}
 	ask := func(t *testing.T, query string) (page, int) {
-		r := request("GET", "/api/v1/members", "key_read")
+		r := newRequest("GET", "/api/v1/members", "key_read")
 		r.URL.RawQuery = query
 		answer := asked(t, w, r)
 		var p page
@@ -97,7 +97,7 @@ func FuzzAPIVersion(f *testing.F) {
 		if known {
 			want, named = http.StatusOK, value
 		}
-		answer := asked(t, w, request("GET", "/api/v1/members", "key_read", "API-Version", value))
+		answer := asked(t, w, newRequest("GET", "/api/v1/members", "key_read", "API-Version", value))
 		if answer.Code != want || header(answer, "API-Version")[0] != named {
 			t.Errorf("%q: got %d in %q", value, answer.Code, header(answer, "API-Version"))
 		}
@@ -110,7 +110,7 @@ func FuzzAPIVersion(f *testing.F) {
 func FuzzIdempotencyKey(f *testing.F) {
 	w := newWorld(f, Config{})
 	ask := func(t *testing.T, key string, body []byte) *httptest.ResponseRecorder {
-		r := request("POST", "/api/v1/webhooks/whe_closed/test", "key_write", "Idempotency-Key", key)
+		r := newRequest("POST", "/api/v1/webhooks/whe_closed/test", "key_write", "Idempotency-Key", key)
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		return asked(t, w, r)
 	}

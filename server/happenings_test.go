@@ -14,12 +14,12 @@ var happenings = map[string]func(*world){
 	"23 hours pass":   func(w *world) { w.clock.pass(23 * time.Hour) },
 	"key_read makes 99 requests": func(w *world) {
 		for range 99 {
-			w.do(request("GET", "/api/v1/members", "key_read"))
+			w.do(newRequest("GET", "/api/v1/members", "key_read"))
 		}
 	},
 	"the address makes 599 requests": func(w *world) {
 		for range 599 {
-			r := request("GET", "/api/v1/members", "")
+			r := newRequest("GET", "/api/v1/members", "")
 			r.RemoteAddr = "127.0.0.1:1" // where the story's own requests come from
 			w.do(r)
 		}

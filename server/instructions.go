@@ -9,15 +9,15 @@ import (
 
 // readInstructions answers the org's instructions to its assistant; null when
 // it has set none.
-func (x *exchange) readInstructions() error {
+func (r *request) readInstructions() error {
 	var instructions store.Instructions
-	err := x.s.store.View(x.r.Context(), func(tx store.Tx) (err error) {
-		instructions, err = tx.Instructions(x.access.Key.OrgID)
+	err := r.s.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
+		instructions, err = tx.Instructions(r.access.Key.OrgID)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	x.answer(web.JSON(http.StatusOK, instructions.AppendJSON(nil)))
+	r.answer(web.JSON(http.StatusOK, instructions.AppendJSON(nil)))
 	return nil
 }

@@ -34,7 +34,7 @@ func (w *world) keepKeyUse() {
 
 func TestKeyUse(t *testing.T) {
 	w := newWorld(t, Config{KeyRate: 1})
-	ask := func(key string, headers ...string) { w.do(request("GET", "/api/v1/members", key, headers...)) }
+	ask := func(key string, headers ...string) { w.do(newRequest("GET", "/api/v1/members", key, headers...)) }
 	holds := func(id string, want time.Time) {
 		t.Helper()
 		if at := w.lastUsed(id); !at.Equal(want) {
@@ -76,10 +76,10 @@ func TestKeyUse(t *testing.T) {
 // that fails.
 func TestKeyUseSurvives(t *testing.T) {
 	w := newWorld(t, Config{})
-	w.do(request("GET", "/api/v1/members", "key_read"))
+	w.do(newRequest("GET", "/api/v1/members", "key_read"))
 	happenings["key_both is revoked"](w)
 	w.clock.pass(time.Minute)
-	w.do(request("GET", "/api/v1/members", "key_write"))
+	w.do(newRequest("GET", "/api/v1/members", "key_write"))
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -87,7 +87,7 @@ func TestKeyUseSurvives(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	w.clock.pass(time.Minute)
-	w.do(request("GET", "/api/v1/members", "key_write"))
+	w.do(newRequest("GET", "/api/v1/members", "key_write"))
 	w.keepKeyUse()
 	for id, minute := range map[string]time.Duration{"key_read": 0, "key_write": 2} {
 		if at := w.lastUsed(id); !at.Equal(fixtureStart.Add(minute * time.Minute)) {
@@ -101,7 +101,7 @@ func TestKeyUseWritesNothing(t *testing.T) {
 	w := newWorld(t, Config{})
 	var first []byte
 	for i := range 10 {
-		w.do(request("GET", "/api/v1/members", "key_read"))
+		w.do(newRequest("GET", "/api/v1/members", "key_read"))
 		w.keepKeyUse()
 		file, err := os.ReadFile(w.store.Path())
 		if err != nil {
@@ -122,14 +122,14 @@ func TestKeyUseTogether(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 50 {
-				w.do(request("GET", "/api/v1/members", "key_read"))
+				w.do(newRequest("GET", "/api/v1/members", "key_read"))
 				w.clock.pass(time.Minute)
 				w.keepKeyUse()
 			}
 		})
 	}
 	all.Wait()
-	w.do(request("GET", "/api/v1/members", "key_read"))
+	w.do(newRequest("GET", "/api/v1/members", "key_read"))
 	w.keepKeyUse()
 	if at := w.lastUsed("key_read"); !at.Equal(w.clock.Now()) {
 		t.Errorf("used at %v, and last at %v", at, w.clock.Now())

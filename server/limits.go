@@ -22,35 +22,35 @@ const (
 
 // checkClientLimit counts a request for its client's address, before the key
 // is looked at.
-func (x *exchange) checkClientLimit() error {
-	d := x.s.clientLimit.Take(ratelimit.ClientKey(x.clientAddr()), x.now)
+func (r *request) checkClientLimit() error {
+	d := r.s.clientLimit.Take(ratelimit.ClientKey(r.clientAddr()), r.now)
 	if d.OK {
 		return nil
 	}
-	x.seen.limit = Limits[0]
-	return x.rateLimited(d, "Too many requests from this address")
+	r.seen.limit = Limits[0]
+	return r.rateLimited(d, "Too many requests from this address")
 }
 
 // checkKeyLimit counts a request for its key. From here on every answer says
 // how much of the limit is left.
-func (x *exchange) checkKeyLimit() error {
-	if !x.s.keyLimit.Enabled() {
+func (r *request) checkKeyLimit() error {
+	if !r.s.keyLimit.Enabled() {
 		return nil
 	}
-	d := x.s.keyLimit.Take(x.access.Key.ID, x.now)
-	h := x.w.Header()
-	h["RateLimit-Policy"] = x.s.keyPolicy
+	d := r.s.keyLimit.Take(r.access.Key.ID, r.now)
+	h := r.W.Header()
+	h["RateLimit-Policy"] = r.s.keyPolicy
 	h["RateLimit"] = []string{rateLimitState(d)}
 	if d.OK {
 		return nil
 	}
-	x.seen.limit = Limits[1]
-	return x.rateLimited(d, "Too many requests with this API key")
+	r.seen.limit = Limits[1]
+	return r.rateLimited(d, "Too many requests with this API key")
 }
 
-func (x *exchange) rateLimited(d ratelimit.Decision, what string) error {
+func (r *request) rateLimited(d ratelimit.Decision, what string) error {
 	wait := ratelimit.Seconds(d.RetryAfter)
-	x.w.Header()["Retry-After"] = []string{strconv.Itoa(wait)}
+	r.W.Header()["Retry-After"] = []string{strconv.Itoa(wait)}
 	return store.Errorf(store.CodeRateLimited, "%s: at most %d a minute. Try again in %d s.", what, d.Limit, wait)
 }
 
@@ -74,7 +74,7 @@ func rateLimitState(d ratelimit.Decision) string {
 
 // clientAddr is the address of the client that a request comes from, through the
 // proxies that are trusted; the zero Addr when it is not of the internet.
-func (x *exchange) clientAddr() netip.Addr {
-	peer, _ := netip.ParseAddrPort(x.r.RemoteAddr)
-	return x.s.proxies.Client(peer.Addr(), x.r.Header)
+func (r *request) clientAddr() netip.Addr {
+	peer, _ := netip.ParseAddrPort(r.HTTP.RemoteAddr)
+	return r.s.proxies.Client(peer.Addr(), r.HTTP.Header)
 }

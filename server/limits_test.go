@@ -16,14 +16,14 @@ import (
 func TestKeyLimit(t *testing.T) {
 	w := newWorld(t, Config{KeyRate: DefaultKeyRate})
 	for left := 99; left >= 0; left-- {
-		answer := w.do(request("GET", "/api/v1/members", "key_read"))
+		answer := w.do(newRequest("GET", "/api/v1/members", "key_read"))
 		want := fmt.Sprintf(`"key";r=%d;t=60`, left)
 		if got := header(answer, "RateLimit"); answer.Code != http.StatusOK || got[0] != want {
 			t.Fatalf("got %d with %s, want %s", answer.Code, got, want)
 		}
 	}
-	holdsError(t, w.do(request("GET", "/api/v1/members", "key_read")), store.CodeRateLimited)
-	holdsError(t, w.do(request("HEAD", "/api/v1/assistant/instructions", "key_read")), store.CodeRateLimited)
+	holdsError(t, w.do(newRequest("GET", "/api/v1/members", "key_read")), store.CodeRateLimited)
+	holdsError(t, w.do(newRequest("HEAD", "/api/v1/assistant/instructions", "key_read")), store.CodeRateLimited)
 }
 
 // Retry-After is true to the second: a second earlier is too early.
@@ -38,7 +38,7 @@ func TestRetryAfter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, row.config)
 			ask := func() (int, []string) {
-				answer := w.do(request("GET", row.path, "key_read"))
+				answer := w.do(newRequest("GET", row.path, "key_read"))
 				return answer.Code, header(answer, "Retry-After")
 			}
 			ask()
@@ -65,7 +65,7 @@ func TestRetryAfter(t *testing.T) {
 func TestNoLimits(t *testing.T) {
 	w := newWorld(t, Config{})
 	for range 700 {
-		answer := w.do(request("GET", "/api/v1/assistant/instructions", "key_read"))
+		answer := w.do(newRequest("GET", "/api/v1/assistant/instructions", "key_read"))
 		if answer.Code != http.StatusOK || header(answer, "RateLimit") != nil || header(answer, "RateLimit-Policy") != nil {
 			t.Fatalf("got %d, %v", answer.Code, answer.Header())
 		}
@@ -89,7 +89,7 @@ func TestClients(t *testing.T) {
 		{"@", http.StatusOK}, // a listener that is not of the internet
 		{"", http.StatusTooManyRequests},
 	} {
-		if got := w.do(from(row.address, request("GET", "/api/v1/members", "key_read"))).Code; got != row.want {
+		if got := w.do(from(row.address, newRequest("GET", "/api/v1/members", "key_read"))).Code; got != row.want {
 			t.Errorf("%s: got %d, want %d", row.address, got, row.want)
 		}
 	}
@@ -99,9 +99,9 @@ func TestClients(t *testing.T) {
 func TestUnknownRoutesDontCount(t *testing.T) {
 	w := newWorld(t, Config{ClientRate: 1})
 	for range 5 {
-		holdsError(t, w.do(request("GET", "/nothing", "")), store.CodeNotFound)
+		holdsError(t, w.do(newRequest("GET", "/nothing", "")), store.CodeNotFound)
 	}
-	if got := w.do(request("GET", "/api/v1/members", "key_read")).Code; got != http.StatusOK {
+	if got := w.do(newRequest("GET", "/api/v1/members", "key_read")).Code; got != http.StatusOK {
 		t.Errorf("got %d", got)
 	}
 }
@@ -136,7 +136,7 @@ func TestClientsBehindProxies(t *testing.T) {
 		{"@", "X-Forwarded-For", "203.0.113.3", 200}, // by a Unix socket
 		{"@", "X-Forwarded-For", "203.0.113.3", 429},
 	} {
-		r := request("GET", "/api/v1/members", "key_read")
+		r := newRequest("GET", "/api/v1/members", "key_read")
 		if row.name != "" {
 			r.Header.Set(row.name, row.value)
 		}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"teamdata/internal/web"
 )
 
 // Mount is another face on the same listener: what is at Path, such as /admin,
@@ -33,7 +35,7 @@ func (s *Server) front(w http.ResponseWriter, r *http.Request) {
 	}
 	for i := range s.mounts {
 		if s.mounts[i].has(r.URL.Path) {
-			s.serveMount(w, r, &s.mounts[i])
+			s.serveMount(web.Request{W: w, HTTP: r}, &s.mounts[i])
 			return
 		}
 	}
@@ -51,31 +53,31 @@ func isBrowserAtRoot(r *http.Request) bool {
 	return r.URL.Path == "/" && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-var mountChecks = [...]func(*exchange) error{
-	(*exchange).checkRunning,     // 503
-	(*exchange).checkClientLimit, // 429
+var mountChecks = [...]func(*request) error{
+	(*request).checkRunning,     // 503
+	(*request).checkClientLimit, // 429
 }
 
-func (s *Server) serveMount(w http.ResponseWriter, r *http.Request, m *Mount) {
-	x := &exchange{s: s, w: w, r: r, now: s.now()}
-	x.begin(m.pattern())
-	defer x.end()
-	defer x.recoverPanic()
-	if err := x.pass(mountChecks[:]); err != nil {
-		x.fail(err)
+func (s *Server) serveMount(common web.Request, m *Mount) {
+	r := &request{Request: common, s: s, now: s.now()}
+	r.begin(m.pattern())
+	defer r.end()
+	defer r.recoverPanic()
+	if err := r.pass(mountChecks[:]); err != nil {
+		r.fail(err)
 		return
 	}
-	m.Handler.ServeHTTP(noting{w, &x.seen}, x.fromClient())
-	x.seen.status = cmp.Or(x.seen.status, http.StatusOK) // what net/http answers for a handler that doesn't
+	m.Handler.ServeHTTP(noting{r.W, &r.seen}, r.fromClient())
+	r.seen.status = cmp.Or(r.seen.status, http.StatusOK) // what net/http answers for a handler that doesn't
 }
 
 // fromClient is the request as if the client had sent it without a proxy.
-func (x *exchange) fromClient() *http.Request {
-	client := x.clientAddr()
+func (r *request) fromClient() *http.Request {
+	client := r.clientAddr()
 	if !client.IsValid() {
-		return x.r
+		return r.HTTP
 	}
-	r := *x.r
-	r.RemoteAddr = netip.AddrPortFrom(client, 0).String()
-	return &r
+	direct := *r.HTTP
+	direct.RemoteAddr = netip.AddrPortFrom(client, 0).String()
+	return &direct
 }

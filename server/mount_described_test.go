@@ -43,7 +43,7 @@ func TestMountedAdminIsDescribed(t *testing.T) {
 
 func (w *world) askMounted(h http.Handler, path string, want int) {
 	w.Helper()
-	answer := recorded(h, request("GET", "/admin/v1"+path, ""))
+	answer := recorded(h, newRequest("GET", "/admin/v1"+path, ""))
 	if answer.Code != want {
 		w.Errorf("%s: got %d, want %d", path, answer.Code, want)
 	}

@@ -18,22 +18,22 @@ func TestAdminIsMounted(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 	}))})
 	for i, want := range []int{http.StatusTeapot, http.StatusInternalServerError, http.StatusTooManyRequests} {
-		if got := w.do(request("POST", "/admin/v1/orgs", "")).Code; got != want {
+		if got := w.do(newRequest("POST", "/admin/v1/orgs", "")).Code; got != want {
 			t.Errorf("request %d: got %d, want %d", i, got, want)
 		}
 	}
-	if got := w.do(request("GET", "/api/v1/members", "key_read")).Code; got != http.StatusTooManyRequests {
+	if got := w.do(newRequest("GET", "/api/v1/members", "key_read")).Code; got != http.StatusTooManyRequests {
 		t.Errorf("both faces count for the same client; got %d", got)
 	}
 	w.server.stopping.Store(true)
-	if got := w.do(request("GET", "/admin/v1/orgs", "")).Code; got != http.StatusServiceUnavailable || seen != 2 {
+	if got := w.do(newRequest("GET", "/admin/v1/orgs", "")).Code; got != http.StatusServiceUnavailable || seen != 2 {
 		t.Errorf("while stopping: %d, and the handler saw %d requests", got, seen)
 	}
 }
 
 func TestAdminIsNotMounted(t *testing.T) {
 	w := newWorld(t, Config{})
-	if got := w.do(request("GET", "/admin/v1/orgs", "")).Code; got != http.StatusNotFound {
+	if got := w.do(newRequest("GET", "/admin/v1/orgs", "")).Code; got != http.StatusNotFound {
 		t.Errorf("got %d", got)
 	}
 }
@@ -48,7 +48,7 @@ func TestMountSeesTheClient(t *testing.T) {
 	}
 	var seen string
 	w := newWorld(t, Config{Proxies: proxies, Mounts: mounted(func(_ http.ResponseWriter, r *http.Request) { seen = r.RemoteAddr })})
-	r := request("GET", "/admin/v1/orgs", "")
+	r := newRequest("GET", "/admin/v1/orgs", "")
 	r.RemoteAddr = "192.0.2.1:1234"
 	r.Header.Set("X-Forwarded-For", "198.51.100.7")
 	w.do(r)
@@ -70,7 +70,7 @@ func TestBrowserIsLedHome(t *testing.T) {
 		{"POST", "/", "text/html", http.StatusNotFound},
 		{"GET", "/x", "text/html", http.StatusNotFound},
 	} {
-		r := request(row.method, row.path, "")
+		r := newRequest(row.method, row.path, "")
 		r.Header.Set("Accept", row.accept)
 		got := httptest.NewRecorder()
 		s.Handler().ServeHTTP(got, r)

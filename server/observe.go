@@ -76,9 +76,9 @@ type seen struct {
 // requestIDHeader is taken from a request if it is well formed, and answered.
 const requestIDHeader = "X-Request-Id"
 
-func (x *exchange) begin(pattern string) {
-	x.seen = seen{id: requestID(x.r.Header[requestIDHeader]), began: time.Now(), pattern: pattern}
-	x.w.Header()[requestIDHeader] = []string{x.seen.id}
+func (r *request) begin(pattern string) {
+	r.seen = seen{id: requestID(r.HTTP.Header[requestIDHeader]), began: time.Now(), pattern: pattern}
+	r.W.Header()[requestIDHeader] = []string{r.seen.id}
 }
 
 // requestID is the client's, or a new one.
@@ -107,63 +107,63 @@ func isRequestID(id string) bool {
 }
 
 // end tells those who look on. It comes last, after a panic as well.
-func (x *exchange) end() {
-	o, took := &x.s.observer, time.Since(x.seen.began)
+func (r *request) end() {
+	o, took := &r.s.observer, time.Since(r.seen.began)
 	if o.Answered != nil {
-		o.Answered(x.seen.pattern, x.seen.status, took)
+		o.Answered(r.seen.pattern, r.seen.status, took)
 	}
-	if o.Limited != nil && x.seen.limit != "" {
-		o.Limited(x.seen.limit)
+	if o.Limited != nil && r.seen.limit != "" {
+		o.Limited(r.seen.limit)
 	}
-	if x.logged() {
-		x.logAccess(took)
+	if r.logged() {
+		r.logAccess(took)
 	}
 }
 
 // Limits are what Limited is told of.
 var Limits = []string{"client", "key"}
 
-func (x *exchange) logged() bool {
-	o, status := &x.s.observer, x.seen.status
+func (r *request) logged() bool {
+	o, status := &r.s.observer, r.seen.status
 	switch {
 	case o.AccessLog == LogOff, o.AccessLog == "":
 		return false
 	case status == 0, status >= http.StatusInternalServerError:
 		return true
-	case o.AccessLog == LogErrors && (status < http.StatusBadRequest || x.seen.limit != ""):
+	case o.AccessLog == LogErrors && (status < http.StatusBadRequest || r.seen.limit != ""):
 		return false
 	}
-	return o.AccessLogSample <= 1 || x.s.sampled.Add(1)%uint64(o.AccessLogSample) == 0
+	return o.AccessLogSample <= 1 || r.s.sampled.Add(1)%uint64(o.AccessLogSample) == 0
 }
 
 // logAccess writes the line of a request: neither what it asked with, nor what it
 // was answered, and the pattern in place of the path.
-func (x *exchange) logAccess(took time.Duration) {
-	line := x.s.log.Info().Str("requestId", x.seen.id)
-	if client := x.clientAddr(); client.IsValid() {
+func (r *request) logAccess(took time.Duration) {
+	line := r.s.log.Info().Str("requestId", r.seen.id)
+	if client := r.clientAddr(); client.IsValid() {
 		line.Str("client", client.String())
 	}
-	if x.access != nil {
-		line.Str("org", x.access.Key.OrgID).Str("key", x.access.Key.ID)
+	if r.access != nil {
+		line.Str("org", r.access.Key.OrgID).Str("key", r.access.Key.ID)
 	}
-	line.Str("method", x.method()).Str("route", x.seen.pattern).Int("status", x.seen.status).Int("bytes", x.seen.bytes).
+	line.Str("method", r.method()).Str("route", r.seen.pattern).Int("status", r.seen.status).Int("bytes", r.seen.bytes).
 		Float64("ms", math.Round(float64(took)/float64(time.Microsecond))/1000).Msg("request")
 }
 
 // method is the request's, if it is one that the server knows: any other is the
 // client's to choose.
-func (x *exchange) method() string {
-	switch x.r.Method {
+func (r *request) method() string {
+	switch r.HTTP.Method {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
-		return x.r.Method
+		return r.HTTP.Method
 	}
 	return "other"
 }
 
 // note is told of an answer as it begins.
-func (x *exchange) note(status, bytes int) {
-	if x.seen.status = status; x.r.Method != http.MethodHead {
-		x.seen.bytes = bytes
+func (r *request) note(status, bytes int) {
+	if r.seen.status = status; r.HTTP.Method != http.MethodHead {
+		r.seen.bytes = bytes
 	}
 }
 

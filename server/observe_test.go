@@ -32,12 +32,12 @@ func TestAccessLog(t *testing.T) {
 	const planted = "PLANTED"
 	w := newWorld(t, Config{Mounts: []Mount{{"/admin", http.NotFoundHandler()}}})
 	w.server.Observe(Observer{AccessLog: LogAll})
-	w.do(request("GET", "/api/v1/members?limit=2&token="+planted, "key_read", "X-Request-Id", "abc-1"))
-	w.do(request("POST", "/api/v1/webhooks/"+planted+"/test", "key_write", "Cookie", planted, "Idempotency-Key", planted))
-	w.do(request("GET", "/"+planted, ""))
-	w.do(request(planted, "/api/v1/members", "", "Authorization", "Bearer key_read."+planted, "X-Request-Id", planted+"!"))
-	w.do(request("GET", "/admin/v1/orgs/"+planted, ""))
-	w.do(request("GET", "/api/v1/members", "key_expired"))
+	w.do(newRequest("GET", "/api/v1/members?limit=2&token="+planted, "key_read", "X-Request-Id", "abc-1"))
+	w.do(newRequest("POST", "/api/v1/webhooks/"+planted+"/test", "key_write", "Cookie", planted, "Idempotency-Key", planted))
+	w.do(newRequest("GET", "/"+planted, ""))
+	w.do(newRequest(planted, "/api/v1/members", "", "Authorization", "Bearer key_read."+planted, "X-Request-Id", planted+"!"))
+	w.do(newRequest("GET", "/admin/v1/orgs/"+planted, ""))
+	w.do(newRequest("GET", "/api/v1/members", "key_expired"))
 
 	if log := w.log.String(); strings.Contains(log, planted) || strings.Contains(log, fixtureSecret) {
 		t.Errorf("the log holds a secret:\n%s", log)
@@ -85,12 +85,12 @@ func TestWhatIsLogged(t *testing.T) {
 		}))})
 		w.server.Observe(Observer{AccessLog: test.log, AccessLogSample: test.sample})
 		for _, path := range []string{"/api/v1/members", "/api/v1/members", "/a", "/b"} {
-			w.do(request("GET", path, "key_read"))
+			w.do(newRequest("GET", path, "key_read"))
 		}
-		w.do(request("GET", "/api/v1/audit-log", "key_read"))
-		w.do(request("GET", "/api/v1/audit-log", "key_read"))
+		w.do(newRequest("GET", "/api/v1/audit-log", "key_read"))
+		w.do(newRequest("GET", "/api/v1/audit-log", "key_read"))
 		w.clock.pass(time.Hour)
-		w.do(request("GET", "/admin/v1/status", ""))
+		w.do(newRequest("GET", "/admin/v1/status", ""))
 		var got []string
 		for _, line := range w.lines() {
 			got = append(got, fmt.Sprint(line["status"]))
@@ -110,17 +110,17 @@ func TestRequestID(t *testing.T) {
 		"a": true, "Az09_-": true, long[:64]: true,
 		"": false, long: false, "a b": false, "a.b": false, "é": false, "[": false, "@": false, "`": false, "{": false, "a\"": false,
 	} {
-		answer := w.do(request("GET", "/nowhere", "", requestIDHeader, given))
+		answer := w.do(newRequest("GET", "/nowhere", "", requestIDHeader, given))
 		got := header(answer, requestIDHeader)
 		if len(got) != 1 || (got[0] == given) != kept || !isRequestID(got[0]) {
 			t.Errorf("given %q, answered %q", given, got)
 		}
 	}
-	first, second := w.do(request("GET", "/", "")), w.do(request("GET", "/", ""))
+	first, second := w.do(newRequest("GET", "/", "")), w.do(newRequest("GET", "/", ""))
 	if first.Header().Get(requestIDHeader) == second.Header().Get(requestIDHeader) {
 		t.Error("two requests got the same id")
 	}
-	twice := w.do(request("GET", "/", "", requestIDHeader, "a", requestIDHeader, "b"))
+	twice := w.do(newRequest("GET", "/", "", requestIDHeader, "a", requestIDHeader, "b"))
 	if id := twice.Header().Get(requestIDHeader); id == "a" || id == "b" {
 		t.Errorf("of two ids %q was taken", id)
 	}
@@ -140,12 +140,12 @@ func TestAnswered(t *testing.T) {
 		Limited: func(limit string) { limited = append(limited, limit) },
 	})
 	for range 3 {
-		w.do(request("GET", "/api/v1/members", "key_read"))
+		w.do(newRequest("GET", "/api/v1/members", "key_read"))
 	}
-	w.do(request("HEAD", "/api/v1/webhooks/x/test", "")) // no route takes it, and no limit counts it
-	w.do(request("GET", "/admin/v1/status", ""))
-	w.do(request("GET", "/admin/v1/status", ""))
-	w.do(request("GET", "/admin/v1/status", ""))
+	w.do(newRequest("HEAD", "/api/v1/webhooks/x/test", "")) // no route takes it, and no limit counts it
+	w.do(newRequest("GET", "/admin/v1/status", ""))
+	w.do(newRequest("GET", "/admin/v1/status", ""))
+	w.do(newRequest("GET", "/admin/v1/status", ""))
 	want := "[/api/v1/members 200 /api/v1/members 200 /api/v1/members 429 none 405 /admin/* 404 /admin/* 404 /admin/* 429]"
 	if got := fmt.Sprint(answered); got != want {
 		t.Errorf("told of %s, not %s", got, want)
@@ -215,31 +215,31 @@ func TestHealth(t *testing.T) {
 		{[]string{"disk: 0 KiB are free", "commit: the disk is full"}, ReadyPath, 503, "disk: 0 KiB are free\ncommit: the disk is full\n"},
 	} {
 		failing = test.failing
-		answer := w.do(request("GET", test.path, ""))
+		answer := w.do(newRequest("GET", test.path, ""))
 		if answer.Code != test.status || answer.Body.String() != test.body {
 			t.Errorf("%s is answered %d %q", test.path, answer.Code, answer.Body)
 		}
 		if kind := answer.Header().Get("Content-Type"); kind != "text/plain; charset=utf-8" {
 			t.Errorf("the answer is %s", kind)
 		}
-		if head := w.do(request("HEAD", test.path, "")); head.Code != test.status {
+		if head := w.do(newRequest("HEAD", test.path, "")); head.Code != test.status {
 			t.Errorf("HEAD %s is answered %d", test.path, head.Code)
 		}
 	}
 	if log := w.log.String(); log != "" {
 		t.Errorf("the log says %s", log)
 	}
-	if answer := w.do(request("POST", LivePath, "")); answer.Code != 404 {
+	if answer := w.do(newRequest("POST", LivePath, "")); answer.Code != 404 {
 		t.Errorf("a POST is answered %d", answer.Code)
 	}
 	w.server.farewell = 0
 	if err := w.server.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if answer := w.do(request("GET", ReadyPath, "")); answer.Code != 503 || answer.Body.String() != "stopping\n" {
+	if answer := w.do(newRequest("GET", ReadyPath, "")); answer.Code != 503 || answer.Body.String() != "stopping\n" {
 		t.Errorf("while it stops it is answered %d %q", answer.Code, answer.Body)
 	}
-	if answer := w.do(request("GET", LivePath, "")); answer.Code != 200 {
+	if answer := w.do(newRequest("GET", LivePath, "")); answer.Code != 200 {
 		t.Errorf("while it stops %s is answered %d", LivePath, answer.Code)
 	}
 }

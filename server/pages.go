@@ -8,32 +8,32 @@ import (
 	"teamdata/store"
 )
 
-func (x *exchange) listMembers() error  { return x.list(store.Tx.MemberPage) }
-func (x *exchange) listAuditLog() error { return x.list(store.Tx.AuditPage) }
+func (r *request) listMembers() error  { return r.list(store.Tx.MemberPage) }
+func (r *request) listAuditLog() error { return r.list(store.Tx.AuditPage) }
 
 // pageReader reads a page of one of the lists, appending its items to dst.
 type pageReader func(tx store.Tx, orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error)
 
 // list answers a page. Its body is put together out of the stored items' bytes
 // inside the View, and sent after it: a slow client holds no transaction open.
-func (x *exchange) list(read pageReader) error {
-	q, err := web.ParsePageQuery(x.r.URL.RawQuery)
+func (r *request) list(read pageReader) error {
+	q, err := web.ParsePageQuery(r.HTTP.URL.RawQuery)
 	if err != nil {
 		return err
 	}
 	body := bodies.Get().(*[]byte)
 	defer bodies.Put(body)
 	var page store.Page
-	err = x.s.store.View(x.r.Context(), func(tx store.Tx) (err error) {
+	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
 		opening := append((*body)[:0], web.Opening...)
-		page, err = read(tx, x.access.Key.OrgID, q.After, q.Limit, opening)
+		page, err = read(tx, r.access.Key.OrgID, q.After, q.Limit, opening)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	*body = web.AppendRest(page, q.AfterText)
-	x.answer(web.JSON(http.StatusOK, *body))
+	r.answer(web.JSON(http.StatusOK, *body))
 	return nil
 }
 

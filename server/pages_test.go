@@ -25,7 +25,7 @@ type page struct {
 
 func (w *world) page(path string) (p page) {
 	w.Helper()
-	answer := w.do(request("GET", path, "key_read"))
+	answer := w.do(newRequest("GET", path, "key_read"))
 	if err := json.Unmarshal(answer.Body.Bytes(), &p); err != nil || answer.Code != http.StatusOK {
 		w.Fatalf("%s: %d %s", path, answer.Code, answer.Body)
 	}

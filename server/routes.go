@@ -14,24 +14,24 @@ type route struct {
 	path     string
 	scope    store.Scope // 0: it needs no key
 	features store.Feature
-	handle   func(*exchange) error
+	handle   func(*request) error
 }
 
 var routes = []route{
-	{"GET", "/members", store.ScopeRead, store.FeatureAPI, (*exchange).listMembers},
-	{"GET", "/audit-log", store.ScopeRead, store.FeatureAPI | store.FeatureAuditLog, (*exchange).listAuditLog},
-	{"POST", "/webhooks/:id/test", store.ScopeWrite, store.FeatureAPI | store.FeatureWebhooks, (*exchange).testWebhook},
-	{"GET", "/assistant/instructions", store.ScopeRead, store.FeatureAPI, (*exchange).readInstructions},
-	{"GET", "/openapi.json", 0, 0, (*exchange).describeInJSON},
-	{"GET", "/openapi.yaml", 0, 0, (*exchange).describeInYAML},
+	{"GET", "/members", store.ScopeRead, store.FeatureAPI, (*request).listMembers},
+	{"GET", "/audit-log", store.ScopeRead, store.FeatureAPI | store.FeatureAuditLog, (*request).listAuditLog},
+	{"POST", "/webhooks/:id/test", store.ScopeWrite, store.FeatureAPI | store.FeatureWebhooks, (*request).testWebhook},
+	{"GET", "/assistant/instructions", store.ScopeRead, store.FeatureAPI, (*request).readInstructions},
+	{"GET", "/openapi.json", 0, 0, (*request).describeInJSON},
+	{"GET", "/openapi.yaml", 0, 0, (*request).describeInYAML},
 }
 
 func (rt *route) place() (method, path string) { return rt.method, basePath + rt.path }
 
 // checkRoute answers 404 and 405.
-func (x *exchange) checkRoute() error {
-	if x.route != nil && !web.HasEmpty(x.params) {
+func (r *request) checkRoute() error {
+	if r.route != nil && !web.HasEmpty(r.Params) {
 		return nil
 	}
-	return web.NoRoute(x.s.router, x.r.URL.Path, basePath, "/members", x.w.Header())
+	return web.NoRoute(r.s.router, r.HTTP.URL.Path, basePath, "/members", r.W.Header())
 }

@@ -81,7 +81,7 @@ func TestShutdownWaitsForWhatRuns(t *testing.T) {
 	w := newWorld(t, Config{})
 	w.server.farewell = 0
 	running, release := make(chan struct{}), make(chan struct{})
-	w.addRoute("/slow", func(x *exchange) error {
+	w.addRoute("/slow", func(x *request) error {
 		close(running)
 		<-release
 		x.answer(web.JSON(http.StatusOK, []byte(`{"slow":true}`)))
@@ -153,7 +153,7 @@ func TestProtocols(t *testing.T) {
 			ForceAttemptHTTP2: protocol == "HTTP/2.0",
 		}
 		defer transport.CloseIdleConnections()
-		answer, err := transport.RoundTrip(request("GET", "https://"+l.Addr().String()+"/api/v1/members?limit=100", "key_read"))
+		answer, err := transport.RoundTrip(newRequest("GET", "https://"+l.Addr().String()+"/api/v1/members?limit=100", "key_read"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,10 +60,10 @@ func (s *Server) pinnedVersion(h http.Header) (int, error) {
 
 // inVersion turns an answer of the current version into one of the pinned
 // version. For the current version that is nothing at all.
-func (x *exchange) inVersion(a store.Answer) store.Answer {
-	for _, older := range x.s.versions[1 : 1+x.version] {
+func (r *request) inVersion(a store.Answer) store.Answer {
+	for _, older := range r.s.versions[1 : 1+r.version] {
 		for _, change := range older.changes {
-			a = change(x.routePath(), a)
+			a = change(r.routePath(), a)
 		}
 	}
 	return a
@@ -75,21 +75,21 @@ var lifecycle = []string{`</docs#versions>; rel="deprecation sunset"; type="text
 
 // setVersion names the answer's version. Of an older one it says since when there
 // is a newer one (RFC 9745), and when its support ends (RFC 8594).
-func (x *exchange) setVersion(h http.Header) {
-	h["API-Version"] = []string{x.s.versions[x.version].date}
-	if x.version == 0 {
+func (r *request) setVersion(h http.Header) {
+	h["API-Version"] = []string{r.s.versions[r.version].date}
+	if r.version == 0 {
 		return
 	}
-	newer := x.s.versions[x.version-1]
+	newer := r.s.versions[r.version-1]
 	h["Deprecation"] = []string{"@" + strconv.FormatInt(newer.publishedOn().Unix(), 10)}
 	h["Sunset"] = []string{supportedUntil(newer).Format(http.TimeFormat)}
 	h["Link"] = lifecycle
 }
 
 // routePath is empty for what is answered as an unknown route.
-func (x *exchange) routePath() string {
-	if x.route == nil || web.HasEmpty(x.params) {
+func (r *request) routePath() string {
+	if r.route == nil || web.HasEmpty(r.Params) {
 		return ""
 	}
-	return x.route.path
+	return r.route.path
 }

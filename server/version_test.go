@@ -116,7 +116,7 @@ func TestOlderVersions(t *testing.T) {
 // else it says; the current one, which has no end, when none could be pinned.
 func TestEveryAnswerNamesItsVersion(t *testing.T) {
 	w := newWorld(t, Config{versions: threeVersions, KeyRate: 1})
-	w.do(request("GET", "/api/v1/members", "key_team"))
+	w.do(newRequest("GET", "/api/v1/members", "key_team"))
 	holds := func(r *http.Request, status int) {
 		t.Helper()
 		r.Header.Set("API-Version", "2025-01-01")
@@ -132,25 +132,25 @@ func TestEveryAnswerNamesItsVersion(t *testing.T) {
 			}
 		}
 	}
-	holds(request("GET", "/api/v1/members", "key_read"), http.StatusOK)
-	holds(request("GET", "/api/v1/members?limit=0", "key_both"), http.StatusBadRequest)
-	holds(request("GET", "/api/v1/members", ""), http.StatusUnauthorized)
-	holds(request("GET", "/api/v1/members", "key_free"), http.StatusPaymentRequired)
-	holds(request("GET", "/api/v1/members", "key_write"), http.StatusForbidden)
-	holds(request("GET", "/api/v1/none", ""), http.StatusNotFound)
-	holds(request("PUT", "/api/v1/members", ""), http.StatusMethodNotAllowed)
-	holds(withBody(request("POST", "/api/v1/webhooks/whe_open/test", "key_hour"), maxBody+1), http.StatusRequestEntityTooLarge)
-	holds(request("GET", "/api/v1/members", "key_team"), http.StatusTooManyRequests)
+	holds(newRequest("GET", "/api/v1/members", "key_read"), http.StatusOK)
+	holds(newRequest("GET", "/api/v1/members?limit=0", "key_both"), http.StatusBadRequest)
+	holds(newRequest("GET", "/api/v1/members", ""), http.StatusUnauthorized)
+	holds(newRequest("GET", "/api/v1/members", "key_free"), http.StatusPaymentRequired)
+	holds(newRequest("GET", "/api/v1/members", "key_write"), http.StatusForbidden)
+	holds(newRequest("GET", "/api/v1/none", ""), http.StatusNotFound)
+	holds(newRequest("PUT", "/api/v1/members", ""), http.StatusMethodNotAllowed)
+	holds(withBody(newRequest("POST", "/api/v1/webhooks/whe_open/test", "key_hour"), maxBody+1), http.StatusRequestEntityTooLarge)
+	holds(newRequest("GET", "/api/v1/members", "key_team"), http.StatusTooManyRequests)
 	happenings["the storage fails"](w)
-	holds(request("GET", "/api/v1/members", "key_lapsed"), http.StatusServiceUnavailable)
+	holds(newRequest("GET", "/api/v1/members", "key_lapsed"), http.StatusServiceUnavailable)
 	happenings["the server begins to stop"](w)
-	holds(request("GET", "/api/v1/none", ""), http.StatusServiceUnavailable)
+	holds(newRequest("GET", "/api/v1/none", ""), http.StatusServiceUnavailable)
 }
 
 func TestCurrentVersionHasNoEnd(t *testing.T) {
 	w := newWorld(t, Config{versions: threeVersions})
 	for _, pinned := range []string{"", "2026-10-06", "2023-01-01"} {
-		r := request("GET", "/api/v1/members", "key_read")
+		r := newRequest("GET", "/api/v1/members", "key_read")
 		if pinned != "" {
 			r.Header.Set("API-Version", pinned)
 		}
@@ -170,7 +170,7 @@ func TestEndsComeInOrder(t *testing.T) {
 	w := newWorld(t, Config{versions: threeVersions})
 	last := time.Now().AddDate(1000, 0, 0)
 	for _, v := range threeVersions[1:] {
-		h := w.do(request("HEAD", "/api/v1/members", "key_read", "API-Version", v.date)).Header()
+		h := w.do(newRequest("HEAD", "/api/v1/members", "key_read", "API-Version", v.date)).Header()
 		since, err := strconv.ParseInt(strings.TrimPrefix(h["Deprecation"][0], "@"), 10, 64)
 		if err != nil {
 			t.Fatal(err)
@@ -185,7 +185,7 @@ func TestEndsComeInOrder(t *testing.T) {
 
 // Clients of the current version don't pay for older ones.
 func TestCurrentVersionCostsNothing(t *testing.T) {
-	x := &exchange{s: &Server{versions: threeVersions}}
+	x := &request{s: &Server{versions: threeVersions}}
 	a := web.JSON(http.StatusOK, []byte("{}"))
 	if n := testing.AllocsPerRun(100, func() { a = x.inVersion(a) }); n != 0 {
 		t.Errorf("%v allocations", n)

@@ -51,7 +51,7 @@ func deliveryID(t *testing.T, answer *httptest.ResponseRecorder) string {
 // The answer carries the id of the delivery that waits to be sent.
 func TestWebhookTestIsQueued(t *testing.T) {
 	w := newWorld(t, Config{})
-	id := deliveryID(t, w.do(request("POST", testOpen, "key_write")))
+	id := deliveryID(t, w.do(newRequest("POST", testOpen, "key_write")))
 	if ids := w.waiting("whe_open"); len(ids) != 1 || ids[0] != id {
 		t.Errorf("%v wait, want %s", ids, id)
 	}
@@ -63,7 +63,7 @@ func TestWebhookTestIsQueued(t *testing.T) {
 // A disabled endpoint stays disabled and gets nothing.
 func TestDisabledEndpointGetsNothing(t *testing.T) {
 	w := newWorld(t, Config{})
-	holdsError(t, w.do(request("POST", "/api/v1/webhooks/whe_closed/test", "key_write")), store.CodeConflict)
+	holdsError(t, w.do(newRequest("POST", "/api/v1/webhooks/whe_closed/test", "key_write")), store.CodeConflict)
 	happenings["whe_closed is enabled"](w)
 	if ids := w.waiting("whe_closed"); len(ids) != 0 {
 		t.Errorf("%v wait", ids)
@@ -72,8 +72,8 @@ func TestDisabledEndpointGetsNothing(t *testing.T) {
 
 func TestReplayExecutesNothing(t *testing.T) {
 	w := newWorld(t, Config{})
-	first := w.do(request("POST", testOpen, "key_write", "Idempotency-Key", "k"))
-	again := w.do(request("POST", testOpen, "key_write", "Idempotency-Key", "k"))
+	first := w.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k"))
+	again := w.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k"))
 	if again.Code != first.Code || again.Body.String() != first.Body.String() {
 		t.Errorf("first %d %s, then %d %s", first.Code, first.Body, again.Code, again.Body)
 	}
@@ -91,7 +91,7 @@ func TestIdempotencyAtTheSameInstant(t *testing.T) {
 	for range callers {
 		go func() {
 			<-start
-			answers <- w.do(request("POST", testOpen, "key_write", "Idempotency-Key", "k"))
+			answers <- w.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k"))
 		}()
 	}
 	close(start)
@@ -125,14 +125,14 @@ func TestIdempotencyWhileRunning(t *testing.T) {
 	<-held
 	answers := make(chan *httptest.ResponseRecorder, 2)
 	for range cap(answers) {
-		go func() { answers <- w.do(request("POST", testOpen, "key_write", "Idempotency-Key", "k")) }()
+		go func() { answers <- w.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k")) }()
 	}
 	holdsError(t, <-answers, store.CodeConflict)
-	different := withBody(request("POST", testOpen, "key_write", "Idempotency-Key", "k"), 1)
+	different := withBody(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k"), 1)
 	holdsError(t, w.do(different), store.CodeIdempotencyMismatch)
 	close(release)
 	first := <-answers
-	if again := w.do(request("POST", testOpen, "key_write", "Idempotency-Key", "k")); deliveryID(t, again) != deliveryID(t, first) {
+	if again := w.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k")); deliveryID(t, again) != deliveryID(t, first) {
 		t.Errorf("first %s, then %s", first.Body, again.Body)
 	}
 }
@@ -163,7 +163,7 @@ func TestFaultsAreNotKept(t *testing.T) {
 	w := newWorld(t, Config{})
 	s := &failingStore{w.store, true}
 	w.server = New(s, Config{Now: w.clock.Now})
-	r := request("POST", testOpen, "key_write", "Idempotency-Key", "k")
+	r := newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k")
 	holdsError(t, w.do(r), store.CodeUnavailable)
 	s.failing = false
 	answer := w.do(r)
@@ -188,7 +188,7 @@ func TestBodySize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, Config{})
-			r := request("POST", testOpen, "key_write")
+			r := newRequest("POST", testOpen, "key_write")
 			r.Body, r.ContentLength = io.NopCloser(row.body), row.length
 			if got := w.do(r).Code; got != row.want {
 				t.Errorf("got %d, want %d", got, row.want)

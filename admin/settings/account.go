@@ -14,10 +14,10 @@ type accountPage struct {
 }
 
 // showAccount shows how the person signs in, and where that was done.
-func (v *visit) showAccount() error {
+func (r *request) showAccount() error {
 	var p accountPage
-	err := v.view(func(tx store.Tx) error {
-		live, err := store.AccountSessions(tx, v.account.UserID)
+	err := r.view(func(tx store.Tx) error {
+		live, err := store.AccountSessions(tx, r.account.UserID)
 		for i := range live {
 			p.Sessions = append(p.Sessions, live[len(live)-1-i])
 		}
@@ -26,82 +26,82 @@ func (v *visit) showAccount() error {
 	if err != nil {
 		return err
 	}
-	p.Current, p.Passkeys = v.session.ID, v.s.passkeys != nil
-	return v.render(http.StatusOK, "account", p)
+	p.Current, p.Passkeys = r.session.ID, r.s.passkeys != nil
+	return r.render(http.StatusOK, "account", p)
 }
 
 // endSession ends a session of the person's own.
-func (v *visit) endSession() error {
-	id := v.param(sessionParam)
-	err := v.change(func(tx store.Tx) error { return store.EndSession(tx, v.account.UserID, id) })
+func (r *request) endSession() error {
+	id := r.param(sessionParam)
+	err := r.change(func(tx store.Tx) error { return store.EndSession(tx, r.account.UserID, id) })
 	if err != nil {
 		return err
 	}
-	v.logEnded("by its owner")
-	return v.done("session-over", Path+"/account")
+	r.logEnded("by its owner")
+	return r.done("session-over", Path+"/account")
 }
 
-func (v *visit) endOtherSessions() error {
-	err := v.change(func(tx store.Tx) error { return store.EndOtherSessions(tx, v.account.UserID, v.session.ID) })
+func (r *request) endOtherSessions() error {
+	err := r.change(func(tx store.Tx) error { return store.EndOtherSessions(tx, r.account.UserID, r.session.ID) })
 	if err != nil {
 		return err
 	}
-	v.logEnded("all others, by their owner")
-	return v.done("sessions-over", Path+"/account")
+	r.logEnded("all others, by their owner")
+	return r.done("sessions-over", Path+"/account")
 }
 
 // showPassword shows the form for another password.
-func (v *visit) showPassword() error {
-	if err := v.view(nil); err != nil {
+func (r *request) showPassword() error {
+	if err := r.view(nil); err != nil {
 		return err
 	}
-	return v.render(http.StatusOK, "password", (*store.Error)(nil))
+	return r.render(http.StatusOK, "password", (*store.Error)(nil))
 }
 
 // changePassword sets another password for who knows the old one, and ends the
 // person's other sessions.
-func (v *visit) changePassword() error {
-	if err := v.view(nil); err != nil {
+func (r *request) changePassword() error {
+	if err := r.view(nil); err != nil {
 		return err
 	}
-	err := v.replacePassword()
+	err := r.replacePassword()
 	if e, ok := formError(err); ok {
-		return v.render(e.Code.Status(), "password", e)
+		return r.render(e.Code.Status(), "password", e)
 	}
 	if err != nil {
 		return err
 	}
-	v.logPassword(v.account.UserID, "account page")
-	return v.done("password-changed", Path+"/account")
+	r.logPassword(r.account.UserID, "account page")
+	return r.done("password-changed", Path+"/account")
 }
 
-func (v *visit) replacePassword() error {
-	old := v.account.PasswordHash
-	if err := v.tryName(v.account.UserID); err != nil {
+func (r *request) replacePassword() error {
+	old := r.account.PasswordHash
+	if err := r.tryName(r.account.UserID); err != nil {
 		return err
 	}
-	if _, err := v.verify(old, v.field("old")); err != nil {
+	if _, err := r.verify(old, r.field("old")); err != nil {
 		if err == errNotSignedIn {
 			return store.Invalid("old", "is not your password")
 		}
 		return err
 	}
-	hash, err := v.newHash(v.account)
+	hash, err := r.newHash(r.account)
 	if err != nil {
 		return err
 	}
-	return v.change(func(tx store.Tx) error {
-		if v.account.PasswordHash != old {
+	return r.change(func(tx store.Tx) error {
+		if r.account.PasswordHash != old {
 			return store.Errorf(store.CodeConflict, "The password was changed meanwhile. Sign in with the new one.")
 		}
-		return store.SetPassword(tx, v.account.UserID, hash, v.session.ID)
+		return store.SetPassword(tx, r.account.UserID, hash, r.session.ID)
 	})
 }
 
 // passkey is the account's passkey of the path.
-func (v *visit) passkey() (store.Passkey, error) {
-	for _, p := range v.account.Passkeys {
-		if p.ID == v.param(passkeyParam) {
+func (r *request) passkey() (store.Passkey, error) {
+	for _, p := range r.account.Passkeys {
+		if p.ID == r.param(passkeyParam) {
 			return p, nil
 		}
 	}
@@ -109,26 +109,26 @@ func (v *visit) passkey() (store.Passkey, error) {
 }
 
 // askRemovePasskey asks before a passkey is removed.
-func (v *visit) askRemovePasskey() error {
-	if err := v.view(nil); err != nil {
+func (r *request) askRemovePasskey() error {
+	if err := r.view(nil); err != nil {
 		return err
 	}
-	p, err := v.passkey()
+	p, err := r.passkey()
 	if err != nil {
 		return err
 	}
-	return v.render(http.StatusOK, "ask", question{
+	return r.render(http.StatusOK, "ask", question{
 		Title: "Remove the passkey?", About: p.Name, Danger: true, Button: "Remove the passkey",
 		Text: []string{"Nobody can sign in with it any more. Where you are signed in, you stay so. The device may go on offering it until you delete it there too."},
-		To:   v.r.URL.Path, Back: Path + "/account",
+		To:   r.HTTP.URL.Path, Back: Path + "/account",
 	})
 }
 
-func (v *visit) removePasskey() error {
-	err := v.change(func(tx store.Tx) error { return store.RemovePasskey(tx, v.account.UserID, v.param(passkeyParam)) })
+func (r *request) removePasskey() error {
+	err := r.change(func(tx store.Tx) error { return store.RemovePasskey(tx, r.account.UserID, r.param(passkeyParam)) })
 	if err != nil {
 		return err
 	}
-	v.s.config.Log.Info().Str("user", v.account.UserID).Stringer("client", v.address()).Msg("settings: a passkey was removed")
-	return v.done("passkey-removed", Path+"/account")
+	r.s.config.Log.Info().Str("user", r.account.UserID).Stringer("client", r.address()).Msg("settings: a passkey was removed")
+	return r.done("passkey-removed", Path+"/account")
 }

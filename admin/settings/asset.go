@@ -48,17 +48,17 @@ func loadAssets() (map[string]asset, map[string]string) {
 // assetPath is where an asset is, by the name of its file.
 func assetPath(name string) string { return Path + "/assets/" + publicNames[name] }
 
-func (v *visit) sendAsset() error {
-	a, ok := assets[v.param("name")]
+func (r *request) sendAsset() error {
+	a, ok := assets[r.param("name")]
 	if !ok {
 		return errNoPage
 	}
-	h := v.w.Header()
+	h := r.W.Header()
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Content-Type", a.contentType)
 	h.Set("Content-Length", strconv.Itoa(len(a.body)))
-	v.sent = true
-	v.w.WriteHeader(http.StatusOK)
-	v.w.Write(a.body)
+	r.Sent = true
+	r.W.WriteHeader(http.StatusOK)
+	r.W.Write(a.body)
 	return nil
 }

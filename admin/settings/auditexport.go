@@ -15,7 +15,7 @@ const (
 // auditExport is a way through the audit log, oldest first, that leaves out what
 // is appended after it began.
 type auditExport struct {
-	v      *visit
+	r      *request
 	filter auditFilter
 	name   string // of the format
 	format exportFormat
@@ -43,15 +43,15 @@ func appendJSONLine(dst []byte, e store.AuditEntry) []byte { return append(e.App
 // Each chunk is a transaction of its own, which looks again who asks. When the
 // rest can't be had any more, the connection breaks off, so that nobody takes a
 // part for the whole.
-func (v *visit) exportAuditLog() error {
-	query := v.r.URL.Query()
-	x := &auditExport{v: v, filter: auditFilterOf(query), name: query.Get("format")}
-	if err := v.view(x.begin); err != nil {
+func (r *request) exportAuditLog() error {
+	query := r.HTTP.URL.Query()
+	x := &auditExport{r: r, filter: auditFilterOf(query), name: query.Get("format")}
+	if err := r.view(x.begin); err != nil {
 		return err
 	}
 	x.setHeaders()
 	for x.send() && !x.done {
-		if err := v.view(x.next); err != nil {
+		if err := r.view(x.next); err != nil {
 			panic(http.ErrAbortHandler)
 		}
 	}
@@ -67,7 +67,7 @@ func (x *auditExport) begin(tx store.Tx) (err error) {
 	if err := x.filter.parse(); err != nil {
 		return err
 	}
-	latest, err := tx.AuditPageBefore(x.v.org.ID, store.Cursor{}, 1, nil)
+	latest, err := tx.AuditPageBefore(x.r.org.ID, store.Cursor{}, 1, nil)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (x *auditExport) begin(tx store.Tx) (err error) {
 
 // next looks through one chunk, and leaves what it found in body.
 func (x *auditExport) next(tx store.Tx) error {
-	page, err := tx.AuditPage(x.v.org.ID, x.after, exportChunk, []byte{'['})
+	page, err := tx.AuditPage(x.r.org.ID, x.after, exportChunk, []byte{'['})
 	if err != nil {
 		return err
 	}
@@ -103,18 +103,18 @@ func (x *auditExport) isBehind(e store.AuditEntry) bool {
 }
 
 func (x *auditExport) setHeaders() {
-	name := "audit-log-" + x.v.org.ID + x.v.now.UTC().Format("-20060102-150405.") + x.name
-	h := x.v.w.Header()
+	name := "audit-log-" + x.r.org.ID + x.r.now.UTC().Format("-20060102-150405.") + x.name
+	h := x.r.W.Header()
 	h.Set("Content-Type", x.format.contentType)
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	x.v.sent = true
+	x.r.Sent = true
 }
 
 // send sends what was found, and tells whether there is somebody who takes more.
 func (x *auditExport) send() bool {
 	// Where no deadline can be set, the server's own ends the export sooner.
-	_ = http.NewResponseController(x.v.w).SetWriteDeadline(time.Now().Add(exportWrite))
-	_, err := x.v.w.Write(x.body)
+	_ = http.NewResponseController(x.r.W).SetWriteDeadline(time.Now().Add(exportWrite))
+	_, err := x.r.W.Write(x.body)
 	x.body = x.body[:0]
-	return err == nil && x.v.r.Method != http.MethodHead
+	return err == nil && x.r.HTTP.Method != http.MethodHead
 }

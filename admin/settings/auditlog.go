@@ -26,17 +26,17 @@ func (p auditPage) ExportPath(format string) string {
 	return p.Path + "/export?" + values.Encode()
 }
 
-func (v *visit) showAuditLog() error {
-	query := v.r.URL.Query()
+func (r *request) showAuditLog() error {
+	query := r.HTTP.URL.Query()
 	p := auditPage{Filter: auditFilterOf(query), Looked: maxFiltered, First: query.Get("before") == ""}
 	status := 200
-	err := v.view(func(tx store.Tx) error {
+	err := r.view(func(tx store.Tx) error {
 		before, err := cursorOf(query.Get("before"))
 		if err == nil {
 			err = p.Filter.parse()
 		}
 		if err == nil {
-			err = v.findEntries(tx, before, &p)
+			err = r.findEntries(tx, before, &p)
 		}
 		if e, ok := formError(err); ok {
 			status, p.Err, err = e.Code.Status(), e, nil
@@ -46,28 +46,28 @@ func (v *visit) showAuditLog() error {
 	if err != nil {
 		return err
 	}
-	p.Path = v.path("audit-log")
-	return v.render(status, "audit", p)
+	p.Path = r.path("audit-log")
+	return r.render(status, "audit", p)
 }
 
-func (v *visit) findEntries(tx store.Tx, before store.Cursor, p *auditPage) (err error) {
+func (r *request) findEntries(tx store.Tx, before store.Cursor, p *auditPage) (err error) {
 	if until := p.Filter.end(); before.IsZero() || !until.IsZero() && until.Compare(before) < 0 {
 		before = until
 	}
-	p.Found, err = look(before, v.readEntriesBack(tx, p.Filter), entryPosition, p.Filter.match)
+	p.Found, err = look(before, r.readEntriesBack(tx, p.Filter), entryPosition, p.Filter.match)
 	if next := p.Found.Next; !next.IsZero() {
 		values := p.Filter.values()
 		values.Set("before", next.String())
-		p.Next = v.path("audit-log") + "?" + values.Encode()
+		p.Next = r.path("audit-log") + "?" + values.Encode()
 	}
 	return err
 }
 
 // readEntriesBack reads the org's audit log, latest first, back to where the filter
 // begins.
-func (v *visit) readEntriesBack(tx store.AuditLog, f auditFilter) func(before store.Cursor, limit int) ([]store.AuditEntry, error) {
+func (r *request) readEntriesBack(tx store.AuditLog, f auditFilter) func(before store.Cursor, limit int) ([]store.AuditEntry, error) {
 	return func(before store.Cursor, limit int) ([]store.AuditEntry, error) {
-		page, err := tx.AuditPageBefore(v.org.ID, before, limit, []byte{'['})
+		page, err := tx.AuditPageBefore(r.org.ID, before, limit, []byte{'['})
 		if err != nil {
 			return nil, err
 		}

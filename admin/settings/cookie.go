@@ -16,8 +16,8 @@ func (s *Settings) cookieName() string {
 }
 
 // cookie is the session's of the request; empty when there is none.
-func (v *visit) cookie() string {
-	c, err := v.r.Cookie(v.s.cookieName())
+func (r *request) cookie() string {
+	c, err := r.HTTP.Cookie(r.s.cookieName())
 	if err != nil {
 		return ""
 	}
@@ -25,13 +25,13 @@ func (v *visit) cookie() string {
 }
 
 // setCookie gives the browser a session's cookie; an empty value takes it away.
-func (v *visit) setCookie(value string) {
+func (r *request) setCookie(value string) {
 	c := &http.Cookie{
-		Name: v.s.cookieName(), Value: value, Path: "/", MaxAge: int(store.SessionAge.Seconds()),
-		HttpOnly: true, Secure: v.s.secure, SameSite: http.SameSiteLaxMode,
+		Name: r.s.cookieName(), Value: value, Path: "/", MaxAge: int(store.SessionAge.Seconds()),
+		HttpOnly: true, Secure: r.s.secure, SameSite: http.SameSiteLaxMode,
 	}
 	if value == "" {
 		c.MaxAge = -1
 	}
-	http.SetCookie(v.w, c)
+	http.SetCookie(r.W, c)
 }

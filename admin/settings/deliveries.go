@@ -32,19 +32,19 @@ type deliveriesPage struct {
 	Next      string // path of the next page; empty: this is the last
 }
 
-func (v *visit) listDeliveries() error {
-	p := deliveriesAsked(v.r.URL.Query())
-	err := v.view(func(tx store.Tx) error { return v.findDeliveries(tx, p) })
+func (r *request) listDeliveries() error {
+	p := deliveriesAsked(r.HTTP.URL.Query())
+	err := r.view(func(tx store.Tx) error { return r.findDeliveries(tx, p) })
 	if err != nil {
 		return err
 	}
 	filter := url.Values{"state": {p.State}, "type": {p.Type}}
-	p.Start = v.endpointPath("deliveries") + "?" + filter.Encode()
+	p.Start = r.endpointPath("deliveries") + "?" + filter.Encode()
 	if !p.Found.Next.IsZero() {
 		filter.Set("after", p.Found.Next.String())
-		p.Next = v.endpointPath("deliveries") + "?" + filter.Encode()
+		p.Next = r.endpointPath("deliveries") + "?" + filter.Encode()
 	}
-	return v.render(200, "deliveries", p)
+	return r.render(200, "deliveries", p)
 }
 
 // deliveriesAsked is what the query of a page asks for. A state that there is none
@@ -60,8 +60,8 @@ func deliveriesAsked(query url.Values) *deliveriesPage {
 	return p
 }
 
-func (v *visit) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
-	if p.Endpoint, err = v.endpoint(tx); err != nil {
+func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
+	if p.Endpoint, err = r.endpoint(tx); err != nil {
 		return err
 	}
 	if p.Types, err = eventChoices(tx, []string{p.Type}); err != nil {

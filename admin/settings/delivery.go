@@ -33,44 +33,44 @@ type otherDelivery struct {
 // Done tells whether no attempt is to come by itself.
 func (p deliveryPage) Done() bool { return !p.State.Waiting() }
 
-func (v *visit) showDelivery() error {
-	p, err := v.deliveryPage(true)
+func (r *request) showDelivery() error {
+	p, err := r.deliveryPage(true)
 	if err != nil {
 		return err
 	}
-	return v.render(200, "delivery", &p)
+	return r.render(200, "delivery", &p)
 }
 
 // watchDelivery answers the part of the page that changes while a delivery is on
 // its way.
-func (v *visit) watchDelivery() error {
-	p, err := v.deliveryPage(false)
+func (r *request) watchDelivery() error {
+	p, err := r.deliveryPage(false)
 	if err != nil {
 		return err
 	}
-	return v.fragment("delivery", "progress", &p)
+	return r.fragment("delivery", "progress", &p)
 }
 
 // deliveryPage finds the delivery of the path; whole: with its event.
-func (v *visit) deliveryPage(whole bool) (p deliveryPage, err error) {
-	err = v.view(func(tx store.Tx) error {
-		d, e, err := store.FindDelivery(tx, v.org.ID, v.param(deliveryParam))
+func (r *request) deliveryPage(whole bool) (p deliveryPage, err error) {
+	err = r.view(func(tx store.Tx) error {
+		d, e, err := store.FindDelivery(tx, r.org.ID, r.param(deliveryParam))
 		if err != nil {
 			return err
 		}
-		p = deliveryPage{Delivery: d, Endpoint: e, State: d.StateAt(&e), UserAgent: "teamdata/" + v.s.config.Version}
+		p = deliveryPage{Delivery: d, Endpoint: e, State: d.StateAt(&e), UserAgent: "teamdata/" + r.s.config.Version}
 		p.History = slices.Clone(d.History)
 		slices.Reverse(p.History)
 		p.Kept = len(d.History) == store.MaxHistory
 		if !whole {
 			return nil
 		}
-		return v.addEvent(tx, &p)
+		return r.addEvent(tx, &p)
 	})
 	return p, err
 }
 
-func (v *visit) addEvent(tx store.Tx, p *deliveryPage) error {
+func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
 	event, err := tx.Event(p.EventID)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (v *visit) addEvent(tx store.Tx, p *deliveryPage) error {
 	p.Body = event.Body[:min(len(event.Body), maxBodyShown)]
 	p.Pretty = pretty.Bytes()[:min(pretty.Len(), maxBodyShown)]
 	for _, id := range event.Deliveries {
-		d, e, err := store.FindDelivery(tx, v.org.ID, id)
+		d, e, err := store.FindDelivery(tx, r.org.ID, id)
 		switch {
 		case store.IsNotFound(err) || id == p.ID: // dropped, or its endpoint was removed
 		case err != nil:
@@ -95,13 +95,13 @@ func (v *visit) addEvent(tx store.Tx, p *deliveryPage) error {
 	return nil
 }
 
-func (v *visit) replayDelivery() error {
-	err := v.change(func(tx store.Tx) error {
-		_, err := store.Replay(tx, v.actor(), v.org.ID, v.param(deliveryParam))
+func (r *request) replayDelivery() error {
+	err := r.change(func(tx store.Tx) error {
+		_, err := store.Replay(tx, r.actor(), r.org.ID, r.param(deliveryParam))
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return v.done("delivery-replayed", v.path("deliveries", v.param(deliveryParam)))
+	return r.done("delivery-replayed", r.path("deliveries", r.param(deliveryParam)))
 }

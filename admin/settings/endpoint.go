@@ -13,38 +13,38 @@ type endpointPage struct {
 }
 
 // endpoint finds the endpoint of the path.
-func (v *visit) endpoint(tx store.Tx) (store.Endpoint, error) {
-	return store.FindEndpoint(tx, v.org.ID, v.param(endpointParam))
+func (r *request) endpoint(tx store.Tx) (store.Endpoint, error) {
+	return store.FindEndpoint(tx, r.org.ID, r.param(endpointParam))
 }
 
 // endpointPath is the path of a page of the endpoint of the path.
-func (v *visit) endpointPath(parts ...string) string {
-	return v.path(append([]string{"webhooks", v.param(endpointParam)}, parts...)...)
+func (r *request) endpointPath(parts ...string) string {
+	return r.path(append([]string{"webhooks", r.param(endpointParam)}, parts...)...)
 }
 
-func (v *visit) showEndpoint() error {
+func (r *request) showEndpoint() error {
 	var p endpointPage
-	err := v.view(func(tx store.Tx) (err error) {
-		p, err = v.endpointPage(tx)
+	err := r.view(func(tx store.Tx) (err error) {
+		p, err = r.endpointPage(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return v.render(200, "webhook", &p)
+	return r.render(200, "webhook", &p)
 }
 
-func (v *visit) endpointPage(tx store.Tx) (p endpointPage, err error) {
-	e, err := v.endpoint(tx)
+func (r *request) endpointPage(tx store.Tx) (p endpointPage, err error) {
+	e, err := r.endpoint(tx)
 	if err != nil {
 		return p, err
 	}
-	rows, err := v.rows(tx, []store.Endpoint{e})
+	rows, err := r.rows(tx, []store.Endpoint{e})
 	if err != nil {
 		return p, err
 	}
-	p.endpointRow, p.Both = rows[0], len(e.Secrets(v.now)) > 1
-	if p.NotSent, err = v.lacksWebhooks(tx); err != nil {
+	p.endpointRow, p.Both = rows[0], len(e.Secrets(r.now)) > 1
+	if p.NotSent, err = r.lacksWebhooks(tx); err != nil {
 		return p, err
 	}
 	choices, err := eventChoices(tx, e.Events)
@@ -57,36 +57,36 @@ func (v *visit) endpointPage(tx store.Tx) (p endpointPage, err error) {
 }
 
 // sendTest leads to the delivery, where the test can be seen to arrive.
-func (v *visit) sendTest() error {
+func (r *request) sendTest() error {
 	var d store.Delivery
-	err := v.change(func(tx store.Tx) (err error) {
-		d, err = store.SendTest(tx, v.org.ID, v.param(endpointParam))
+	err := r.change(func(tx store.Tx) (err error) {
+		d, err = store.SendTest(tx, r.org.ID, r.param(endpointParam))
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return v.done("test-sent", v.path("deliveries", d.ID))
+	return r.done("test-sent", r.path("deliveries", d.ID))
 }
 
-func (v *visit) enableEndpoint() error {
-	return v.actOnEndpoint(store.EnableEndpoint, "endpoint-enabled")
+func (r *request) enableEndpoint() error {
+	return r.actOnEndpoint(store.EnableEndpoint, "endpoint-enabled")
 }
 
-func (v *visit) disableEndpoint() error {
-	return v.actOnEndpoint(store.DisableEndpoint, "endpoint-disabled")
+func (r *request) disableEndpoint() error {
+	return r.actOnEndpoint(store.DisableEndpoint, "endpoint-disabled")
 }
 
-func (v *visit) actOnEndpoint(act func(tx store.Tx, actorID, orgID, id string) error, done string) error {
-	err := v.change(func(tx store.Tx) error { return act(tx, v.actor(), v.org.ID, v.param(endpointParam)) })
+func (r *request) actOnEndpoint(act func(tx store.Tx, actorID, orgID, id string) error, done string) error {
+	err := r.change(func(tx store.Tx) error { return act(tx, r.actor(), r.org.ID, r.param(endpointParam)) })
 	if err != nil {
 		return err
 	}
-	return v.done(done, v.endpointPath())
+	return r.done(done, r.endpointPath())
 }
 
-func (v *visit) askDisable() error {
-	return v.askAboutEndpoint(question{
+func (r *request) askDisable() error {
+	return r.askAboutEndpoint(question{
 		Title: "Disable this endpoint?", Button: "Disable it", To: "disable",
 		Text: []string{
 			"Nothing is sent there any more until somebody enables it. Its events are held, not lost: those that wait, and all new ones.",
@@ -95,8 +95,8 @@ func (v *visit) askDisable() error {
 	})
 }
 
-func (v *visit) askRemove() error {
-	return v.askAboutEndpoint(question{
+func (r *request) askRemove() error {
+	return r.askAboutEndpoint(question{
 		Title: "Remove this endpoint?", Button: "Remove it for good", To: "remove", Danger: true,
 		Text: []string{
 			"Nothing is sent there any more. Its secret goes, and all its deliveries with their attempts, also those that wait.",
@@ -106,26 +106,26 @@ func (v *visit) askRemove() error {
 }
 
 // askAboutEndpoint asks before something is done to the endpoint of the path.
-func (v *visit) askAboutEndpoint(q question) error {
-	err := v.view(func(tx store.Tx) error {
-		e, err := v.endpoint(tx)
+func (r *request) askAboutEndpoint(q question) error {
+	err := r.view(func(tx store.Tx) error {
+		e, err := r.endpoint(tx)
 		q.About = e.URL
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	q.To, q.Back = v.endpointPath(q.To), v.endpointPath()
-	return v.render(200, "ask", q)
+	q.To, q.Back = r.endpointPath(q.To), r.endpointPath()
+	return r.render(200, "ask", q)
 }
 
 // removeEndpoint leads to the list, also when its form is sent a second time.
-func (v *visit) removeEndpoint() error {
-	_, _, err := v.once(func(tx store.Tx) (string, error) {
-		return "", store.RemoveEndpoint(tx, v.actor(), v.org.ID, v.param(endpointParam))
+func (r *request) removeEndpoint() error {
+	_, _, err := r.once(func(tx store.Tx) (string, error) {
+		return "", store.RemoveEndpoint(tx, r.actor(), r.org.ID, r.param(endpointParam))
 	})
 	if err != nil {
 		return err
 	}
-	return v.done("endpoint-removed", v.path("webhooks"))
+	return r.done("endpoint-removed", r.path("webhooks"))
 }

@@ -45,22 +45,22 @@ func eventChoices(tx store.EventTypes, chosen []string) (choices []eventChoice, 
 	return choices, err
 }
 
-func (v *visit) newEndpoint() error {
+func (r *request) newEndpoint() error {
 	f := endpointForm{New: true}
-	err := v.view(func(tx store.Tx) (err error) {
+	err := r.view(func(tx store.Tx) (err error) {
 		f.Types, err = eventChoices(tx, nil)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return v.renderEndpointForm(200, f)
+	return r.renderEndpointForm(200, f)
 }
 
-func (v *visit) editEndpoint() error {
+func (r *request) editEndpoint() error {
 	var f endpointForm
-	err := v.view(func(tx store.Tx) error {
-		e, err := v.endpoint(tx)
+	err := r.view(func(tx store.Tx) error {
+		e, err := r.endpoint(tx)
 		if err != nil {
 			return err
 		}
@@ -71,60 +71,60 @@ func (v *visit) editEndpoint() error {
 	if err != nil {
 		return err
 	}
-	return v.renderEndpointForm(200, f)
+	return r.renderEndpointForm(200, f)
 }
 
-func (v *visit) createEndpoint() error {
-	form := v.r.PostForm
-	id, _, err := v.once(func(tx store.Tx) (string, error) {
-		e, err := store.CreateEndpoint(tx, v.actor(), store.Endpoint{
-			OrgID: v.org.ID, URL: form.Get("url"), Description: form.Get("description"),
+func (r *request) createEndpoint() error {
+	form := r.HTTP.PostForm
+	id, _, err := r.once(func(tx store.Tx) (string, error) {
+		e, err := store.CreateEndpoint(tx, r.actor(), store.Endpoint{
+			OrgID: r.org.ID, URL: form.Get("url"), Description: form.Get("description"),
 			Events: form["events"], Secret: form.Get("secret"),
 		})
 		return e.ID, err
 	})
 	if err != nil {
-		return v.endpointFormAgain(err)
+		return r.endpointFormAgain(err)
 	}
-	return v.done("endpoint-added", v.path("webhooks", id))
+	return r.done("endpoint-added", r.path("webhooks", id))
 }
 
-func (v *visit) changeEndpoint() error {
-	form := v.r.PostForm
+func (r *request) changeEndpoint() error {
+	form := r.HTTP.PostForm
 	url, description := form.Get("url"), form.Get("description")
-	err := v.change(func(tx store.Tx) error {
-		_, err := store.ChangeEndpoint(tx, v.actor(), v.org.ID, v.param(endpointParam), store.EndpointChange{
+	err := r.change(func(tx store.Tx) error {
+		_, err := store.ChangeEndpoint(tx, r.actor(), r.org.ID, r.param(endpointParam), store.EndpointChange{
 			URL: &url, Description: &description, Events: append([]string{}, form["events"]...), // none is not the same as left out
 		})
 		return err
 	})
 	if err != nil {
-		return v.endpointFormAgain(err)
+		return r.endpointFormAgain(err)
 	}
-	return v.done("endpoint-changed", v.endpointPath())
+	return r.done("endpoint-changed", r.endpointPath())
 }
 
 // endpointFormAgain shows the form that was sent, with what is wrong.
-func (v *visit) endpointFormAgain(err error) error {
+func (r *request) endpointFormAgain(err error) error {
 	e, ok := formError(err)
 	if !ok {
 		return err
 	}
-	form := v.r.PostForm
-	f := endpointForm{Err: e, New: v.param(endpointParam) == "", URL: form.Get("url"), Description: form.Get("description")}
-	err = v.view(func(tx store.Tx) (err error) {
+	form := r.HTTP.PostForm
+	f := endpointForm{Err: e, New: r.param(endpointParam) == "", URL: form.Get("url"), Description: form.Get("description")}
+	err = r.view(func(tx store.Tx) (err error) {
 		f.Types, err = eventChoices(tx, form["events"])
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return v.renderEndpointForm(e.Code.Status(), f)
+	return r.renderEndpointForm(e.Code.Status(), f)
 }
 
-func (v *visit) renderEndpointForm(status int, f endpointForm) error {
-	if f.To, f.Back = v.path("new-webhook"), v.path("webhooks"); !f.New {
-		f.To, f.Back = v.endpointPath("edit"), v.endpointPath()
+func (r *request) renderEndpointForm(status int, f endpointForm) error {
+	if f.To, f.Back = r.path("new-webhook"), r.path("webhooks"); !f.New {
+		f.To, f.Back = r.endpointPath("edit"), r.endpointPath()
 	}
-	return v.render(status, "webhook_form", f)
+	return r.render(status, "webhook_form", f)
 }

@@ -25,34 +25,34 @@ type recoverPage struct {
 // recoverSpans are what can be chosen beside a time.
 var recoverSpans = map[string]time.Duration{"1h": time.Hour, "24h": 24 * time.Hour, "7d": 7 * 24 * time.Hour}
 
-func (v *visit) askRecover() error { return v.renderRecover(200, recoverPage{Span: "24h"}) }
+func (r *request) askRecover() error { return r.renderRecover(200, recoverPage{Span: "24h"}) }
 
 // recoverEndpoint takes many transactions, so that no writer waits for it.
-func (v *visit) recoverEndpoint() error {
-	if err := v.view(nil); err != nil {
+func (r *request) recoverEndpoint() error {
+	if err := r.view(nil); err != nil {
 		return err
 	}
-	n, done, err := v.queueAgain()
+	n, done, err := r.queueAgain()
 	if e, ok := formError(err); ok {
-		form := v.r.PostForm
-		return v.renderRecover(e.Code.Status(), recoverPage{Err: e, Span: form.Get("span"), Since: form.Get("since")})
+		form := r.HTTP.PostForm
+		return r.renderRecover(e.Code.Status(), recoverPage{Err: e, Span: form.Get("span"), Since: form.Get("since")})
 	}
 	if err != nil {
 		return err
 	}
 	query := url.Values{"done": {done}, "n": {strconv.Itoa(n)}, "state": {"waiting"}}
-	return v.redirect(v.endpointPath("deliveries") + "?" + query.Encode())
+	return r.redirect(r.endpointPath("deliveries") + "?" + query.Encode())
 }
 
 // queueAgain queues what was in vain, and returns how much, and the notice for it.
-func (v *visit) queueAgain() (n int, done string, err error) {
-	since, err := v.recoverSince()
+func (r *request) queueAgain() (n int, done string, err error) {
+	since, err := r.recoverSince()
 	if err != nil {
 		return 0, "", err
 	}
-	ctx, cancel := context.WithTimeout(v.r.Context(), maxRecovering)
+	ctx, cancel := context.WithTimeout(r.HTTP.Context(), maxRecovering)
 	defer cancel()
-	n, err = store.Recover(ctx, v.s.store, v.actor(), v.org.ID, v.param(endpointParam), since)
+	n, err = store.Recover(ctx, r.s.store, r.actor(), r.org.ID, r.param(endpointParam), since)
 	done, err = recoveredAs(err)
 	return n, done, err
 }
@@ -69,10 +69,10 @@ func recoveredAs(err error) (string, error) {
 	return "", err
 }
 
-func (v *visit) recoverSince() (time.Time, error) {
-	form := v.r.PostForm
+func (r *request) recoverSince() (time.Time, error) {
+	form := r.HTTP.PostForm
 	if span, ok := recoverSpans[form.Get("span")]; ok {
-		return v.now.Add(-span), nil
+		return r.now.Add(-span), nil
 	}
 	since, ok := parseInput(form.Get("since"))
 	if !ok {
@@ -92,13 +92,13 @@ func parseInput(text string) (time.Time, bool) {
 }
 
 // renderRecover fills in the endpoint of the path.
-func (v *visit) renderRecover(status int, p recoverPage) error {
-	err := v.view(func(tx store.Tx) (err error) {
-		p.Endpoint, err = v.endpoint(tx)
+func (r *request) renderRecover(status int, p recoverPage) error {
+	err := r.view(func(tx store.Tx) (err error) {
+		p.Endpoint, err = r.endpoint(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return v.render(status, "webhook_recover", &p)
+	return r.render(status, "webhook_recover", &p)
 }

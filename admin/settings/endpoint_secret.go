@@ -38,42 +38,42 @@ func overlapOf(value string) (time.Duration, error) {
 	return 0, store.Invalid("overlap", "Choose when the old secret stops signing.")
 }
 
-func (v *visit) showSecret() error { return v.renderSecrets(200, "webhook_secret", secretPage{}) }
+func (r *request) showSecret() error { return r.renderSecrets(200, "webhook_secret", secretPage{}) }
 
-func (v *visit) askRotate() error {
-	return v.renderSecrets(200, "webhook_rotate", secretPage{Overlap: "24h"})
+func (r *request) askRotate() error {
+	return r.renderSecrets(200, "webhook_rotate", secretPage{Overlap: "24h"})
 }
 
 // rotateSecret leads to the new secret. Sent twice, its form rotates once: a
 // second time would end the secret that receivers have.
-func (v *visit) rotateSecret() error {
-	form := v.r.PostForm
-	_, _, err := v.once(func(tx store.Tx) (string, error) {
+func (r *request) rotateSecret() error {
+	form := r.HTTP.PostForm
+	_, _, err := r.once(func(tx store.Tx) (string, error) {
 		overlap, err := overlapOf(form.Get("overlap"))
 		if err != nil {
 			return "", err
 		}
-		_, err = store.RotateSecret(tx, v.actor(), v.org.ID, v.param(endpointParam), form.Get("secret"), overlap)
+		_, err = store.RotateSecret(tx, r.actor(), r.org.ID, r.param(endpointParam), form.Get("secret"), overlap)
 		return "", err
 	})
 	if e, ok := formError(err); ok {
-		return v.renderSecrets(e.Code.Status(), "webhook_rotate", secretPage{Err: e, Overlap: form.Get("overlap")})
+		return r.renderSecrets(e.Code.Status(), "webhook_rotate", secretPage{Err: e, Overlap: form.Get("overlap")})
 	}
 	if err != nil {
 		return err
 	}
-	return v.done("secret-rotated", v.endpointPath("secret"))
+	return r.done("secret-rotated", r.endpointPath("secret"))
 }
 
 // renderSecrets fills in the endpoint of the path.
-func (v *visit) renderSecrets(status int, page string, p secretPage) error {
-	err := v.view(func(tx store.Tx) (err error) {
-		p.Endpoint, err = v.endpoint(tx)
+func (r *request) renderSecrets(status int, page string, p secretPage) error {
+	err := r.view(func(tx store.Tx) (err error) {
+		p.Endpoint, err = r.endpoint(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	p.Both, p.Overlaps = len(p.Secrets(v.now)) > 1, overlaps
-	return v.render(status, page, &p)
+	p.Both, p.Overlaps = len(p.Secrets(r.now)) > 1, overlaps
+	return r.render(status, page, &p)
 }

@@ -43,39 +43,39 @@ type endpointsPage struct {
 	NotSent   bool // the plan includes no webhooks
 }
 
-func (v *visit) listEndpoints() error {
+func (r *request) listEndpoints() error {
 	var p endpointsPage
-	err := v.view(func(tx store.Tx) error {
-		endpoints, err := tx.Endpoints(v.org.ID)
+	err := r.view(func(tx store.Tx) error {
+		endpoints, err := tx.Endpoints(r.org.ID)
 		if err != nil {
 			return err
 		}
-		if p.NotSent, err = v.lacksWebhooks(tx); err != nil {
+		if p.NotSent, err = r.lacksWebhooks(tx); err != nil {
 			return err
 		}
 		p.Full = len(endpoints) >= store.MaxEndpoints
-		p.Endpoints, err = v.rows(tx, endpoints)
+		p.Endpoints, err = r.rows(tx, endpoints)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return v.render(200, "webhooks", &p)
+	return r.render(200, "webhooks", &p)
 }
 
 // lacksWebhooks tells whether the org's events go nowhere, because of its plan.
-func (v *visit) lacksWebhooks(tx store.Tx) (bool, error) {
-	features, err := store.Features(tx, v.org.ID)
+func (r *request) lacksWebhooks(tx store.Tx) (bool, error) {
+	features, err := store.Features(tx, r.org.ID)
 	return !features.Has(store.FeatureWebhooks), err
 }
 
-func (v *visit) rows(tx store.Tx, endpoints []store.Endpoint) ([]endpointRow, error) {
+func (r *request) rows(tx store.Tx, endpoints []store.Endpoint) ([]endpointRow, error) {
 	counts := map[uint64]*store.DeliveryCounts{}
 	for _, e := range endpoints {
 		counts[e.Number] = &store.DeliveryCounts{}
 	}
-	from := v.now.Add(-23 * time.Hour) // the hour that runs, and 23 before it
-	err := tx.EachDeliveryCounts(v.org.ID, from, func(endpoint uint64, _ time.Time, c store.DeliveryCounts) {
+	from := r.now.Add(-23 * time.Hour) // the hour that runs, and 23 before it
+	err := tx.EachDeliveryCounts(r.org.ID, from, func(endpoint uint64, _ time.Time, c store.DeliveryCounts) {
 		if sum := counts[endpoint]; sum != nil {
 			sum.Add(c)
 		}

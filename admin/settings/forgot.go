@@ -14,33 +14,33 @@ type forgotPage struct {
 	Error *store.Error
 }
 
-func (v *visit) showForgot() error {
-	return v.render(http.StatusOK, "forgot", forgotPage{Mail: v.s.config.Mailed != nil})
+func (r *request) showForgot() error {
+	return r.render(http.StatusOK, "forgot", forgotPage{Mail: r.s.config.Mailed != nil})
 }
 
 // sendForgotten mails a link to the account that is named. The answer is the same
 // and takes as long whether there is such an account or not: it is looked for
 // afterwards.
-func (v *visit) sendForgotten() error {
-	if v.s.config.Mailed == nil {
-		return v.showForgot()
+func (r *request) sendForgotten() error {
+	if r.s.config.Mailed == nil {
+		return r.showForgot()
 	}
-	name := strings.TrimSpace(v.field("name"))
-	if err := v.readTime(); err != nil {
+	name := strings.TrimSpace(r.field("name"))
+	if err := r.readTime(); err != nil {
 		return err
 	}
-	if e, ok := formError(v.tryClient()); ok {
-		return v.render(e.Code.Status(), "forgot", forgotPage{Mail: true, Error: e})
+	if e, ok := formError(r.tryClient()); ok {
+		return r.render(e.Code.Status(), "forgot", forgotPage{Mail: true, Error: e})
 	}
-	if v.s.throttle.mail.Take(hashName(name), v.now).OK {
-		v.aside("mail a sign-in link", func(tx store.Tx) error { return mailForgotten(tx, name) }, v.s.config.Mailed)
+	if r.s.throttle.mail.Take(hashName(name), r.now).OK {
+		r.aside("mail a sign-in link", func(tx store.Tx) error { return mailForgotten(tx, name) }, r.s.config.Mailed)
 	}
-	return v.render(http.StatusOK, "forgot", forgotPage{Mail: true, Sent: true})
+	return r.render(http.StatusOK, "forgot", forgotPage{Mail: true, Sent: true})
 }
 
 // readTime finds out what time it is.
-func (v *visit) readTime() error {
-	return v.s.store.View(v.r.Context(), func(tx store.Tx) error { v.now = tx.Now(); return nil })
+func (r *request) readTime() error {
+	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error { r.now = tx.Now(); return nil })
 }
 
 // mailForgotten queues a link for an account. It goes to the account's own

@@ -35,11 +35,11 @@ var expiries = []expiry{
 	{expiryNever, "never, until it is revoked", 0}, {expiryDate, "at the end of a day", 0},
 }
 
-func (v *visit) newKey() error {
-	if err := v.view(nil); err != nil {
+func (r *request) newKey() error {
+	if err := r.view(nil); err != nil {
 		return err
 	}
-	return v.render(200, "key_form", keyForm{Read: true, Expiry: "90", Expiries: expiries})
+	return r.render(200, "key_form", keyForm{Read: true, Expiry: "90", Expiries: expiries})
 }
 
 // keyMade is the answer to the form: the only page that ever shows the secret.
@@ -50,30 +50,30 @@ type keyMade struct {
 	URL   string // of the API
 }
 
-func (v *visit) createKey() error {
-	made := keyMade{URL: v.s.config.PublicURL}
-	id, again, err := v.once(func(tx store.Tx) (string, error) {
-		k, err := v.keyOfForm()
+func (r *request) createKey() error {
+	made := keyMade{URL: r.s.config.PublicURL}
+	id, again, err := r.once(func(tx store.Tx) (string, error) {
+		k, err := r.keyOfForm()
 		if err != nil {
 			return "", err
 		}
-		k, secret, err := store.CreateKey(tx, v.actor(), k)
+		k, secret, err := store.CreateKey(tx, r.actor(), k)
 		made.Key, made.Whole = k, k.ID+"."+secret
 		return k.ID, err
 	})
 	if err != nil {
-		return v.keyFormAgain(err)
+		return r.keyFormAgain(err)
 	}
 	if again {
-		return v.render(http.StatusOK, "key_made", keyMade{Key: store.APIKey{ID: id}, Again: true})
+		return r.render(http.StatusOK, "key_made", keyMade{Key: store.APIKey{ID: id}, Again: true})
 	}
-	return v.render(http.StatusCreated, "key_made", made)
+	return r.render(http.StatusCreated, "key_made", made)
 }
 
 // keyOfForm is the key that the form asks for.
-func (v *visit) keyOfForm() (store.APIKey, error) {
-	k := store.APIKey{OrgID: v.org.ID, Name: v.r.PostForm.Get("name"), CreatedBy: v.actor()}
-	for _, name := range v.r.PostForm["scopes"] {
+func (r *request) keyOfForm() (store.APIKey, error) {
+	k := store.APIKey{OrgID: r.org.ID, Name: r.HTTP.PostForm.Get("name"), CreatedBy: r.actor()}
+	for _, name := range r.HTTP.PostForm["scopes"] {
 		scope, err := store.ParseScope(name)
 		if err != nil {
 			return k, store.Invalid("scopes", "%s", err)
@@ -81,7 +81,7 @@ func (v *visit) keyOfForm() (store.APIKey, error) {
 		k.Scopes |= scope
 	}
 	var err error
-	k.ExpiresAt, err = expiresAt(v.r.PostForm.Get("expiry"), v.r.PostForm.Get("date"), v.now)
+	k.ExpiresAt, err = expiresAt(r.HTTP.PostForm.Get("expiry"), r.HTTP.PostForm.Get("date"), r.now)
 	return k, err
 }
 
@@ -107,15 +107,15 @@ func expiresAt(choice, date string, now time.Time) (time.Time, error) {
 }
 
 // keyFormAgain shows the form that was sent, with what is wrong.
-func (v *visit) keyFormAgain(err error) error {
+func (r *request) keyFormAgain(err error) error {
 	e, ok := formError(err)
 	if !ok {
 		return err
 	}
-	form := v.r.PostForm
+	form := r.HTTP.PostForm
 	f := keyForm{Err: e, Name: form.Get("name"), Expiry: form.Get("expiry"), Date: form.Get("date"), Expiries: expiries}
 	for _, name := range form["scopes"] {
 		f.Read, f.Write = f.Read || name == "read", f.Write || name == "write"
 	}
-	return v.render(e.Code.Status(), "key_form", f)
+	return r.render(e.Code.Status(), "key_form", f)
 }

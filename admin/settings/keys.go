@@ -27,13 +27,13 @@ func (k keyRow) Why() string {
 	return ""
 }
 
-func (v *visit) keyRow(tx store.Tx, k store.APIKey) (keyRow, error) {
+func (r *request) keyRow(tx store.Tx, k store.APIKey) (keyRow, error) {
 	access, err := store.LoadAccess(tx, k.ID)
 	if err != nil {
 		return keyRow{}, err
 	}
 	used, err := tx.KeyLastUsed(k.ID)
-	return keyRow{k, access.State(v.now), used}, err
+	return keyRow{k, access.State(r.now), used}, err
 }
 
 type keysPage struct {
@@ -42,20 +42,20 @@ type keysPage struct {
 	First bool
 }
 
-func (v *visit) listKeys() error {
-	after := v.r.URL.Query().Get("after")
+func (r *request) listKeys() error {
+	after := r.HTTP.URL.Query().Get("after")
 	p := keysPage{First: after == ""}
-	err := v.view(func(tx store.Tx) error {
-		keys, err := tx.APIKeys(v.org.ID, after, maxShown+1)
+	err := r.view(func(tx store.Tx) error {
+		keys, err := tx.APIKeys(r.org.ID, after, maxShown+1)
 		if err != nil {
 			return err
 		}
 		if len(keys) > maxShown {
 			keys = keys[:maxShown]
-			p.Next = v.path("keys") + "?" + url.Values{"after": {keys[maxShown-1].ID}}.Encode()
+			p.Next = r.path("keys") + "?" + url.Values{"after": {keys[maxShown-1].ID}}.Encode()
 		}
 		for _, k := range keys {
-			row, err := v.keyRow(tx, k)
+			row, err := r.keyRow(tx, k)
 			if err != nil {
 				return err
 			}
@@ -66,35 +66,35 @@ func (v *visit) listKeys() error {
 	if err != nil {
 		return err
 	}
-	return v.render(200, "keys", p)
+	return r.render(200, "keys", p)
 }
 
-func (v *visit) showKey() error { return v.renderKey("key") }
+func (r *request) showKey() error { return r.renderKey("key") }
 
-func (v *visit) askToRevokeKey() error { return v.renderKey("key_revoke") }
+func (r *request) askToRevokeKey() error { return r.renderKey("key_revoke") }
 
 // renderKey is a page about the key of the path.
-func (v *visit) renderKey(page string) error {
+func (r *request) renderKey(page string) error {
 	var row keyRow
-	err := v.view(func(tx store.Tx) error {
-		k, err := store.FindKey(tx, v.org.ID, v.param(keyParam))
+	err := r.view(func(tx store.Tx) error {
+		k, err := store.FindKey(tx, r.org.ID, r.param(keyParam))
 		if err != nil {
 			return err
 		}
-		row, err = v.keyRow(tx, k)
+		row, err = r.keyRow(tx, k)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return v.render(200, page, row)
+	return r.render(200, page, row)
 }
 
-func (v *visit) revokeKey() error {
-	id := v.param(keyParam)
-	err := v.change(func(tx store.Tx) error { return store.RevokeKey(tx, v.actor(), v.org.ID, id) })
+func (r *request) revokeKey() error {
+	id := r.param(keyParam)
+	err := r.change(func(tx store.Tx) error { return store.RevokeKey(tx, r.actor(), r.org.ID, id) })
 	if err != nil {
 		return err
 	}
-	return v.done("key-revoked", v.path("keys", id))
+	return r.done("key-revoked", r.path("keys", id))
 }

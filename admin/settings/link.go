@@ -16,21 +16,21 @@ type linkPage struct {
 
 // showLink shows the form of a sign-in link. The link stays good: programs that
 // look through mail follow links too.
-func (v *visit) showLink() error {
-	p, err := v.findLink()
+func (r *request) showLink() error {
+	p, err := r.findLink()
 	if err != nil {
-		return v.linkRefused(err)
+		return r.linkRefused(err)
 	}
-	return v.render(http.StatusOK, "link", p)
+	return r.render(http.StatusOK, "link", p)
 }
 
 // findLink is what there is to say of the link in the path.
-func (v *visit) findLink() (p linkPage, err error) {
-	v.keepPathSecret()
-	p.Path = v.r.URL.Path
-	err = v.s.store.View(v.r.Context(), func(tx store.Tx) error {
-		v.now = tx.Now()
-		l, err := store.FindSignInLink(tx, v.param(tokenParam))
+func (r *request) findLink() (p linkPage, err error) {
+	r.keepPathSecret()
+	p.Path = r.HTTP.URL.Path
+	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
+		r.now = tx.Now()
+		l, err := store.FindSignInLink(tx, r.param(tokenParam))
 		if err != nil {
 			return err
 		}
@@ -45,59 +45,59 @@ func (v *visit) findLink() (p linkPage, err error) {
 
 // keepPathSecret keeps the path, which holds a token, out of the header Referer.
 // Of forms the browser still tells the origin.
-func (v *visit) keepPathSecret() { v.w.Header().Set("Referrer-Policy", "strict-origin") }
+func (r *request) keepPathSecret() { r.W.Header().Set("Referrer-Policy", "strict-origin") }
 
 // useLink sets the password that was chosen, uses up the link, and signs in.
-func (v *visit) useLink() error {
-	p, err := v.findLink()
+func (r *request) useLink() error {
+	p, err := r.findLink()
 	if err != nil {
-		return v.linkRefused(err)
+		return r.linkRefused(err)
 	}
-	hash, err := v.newHash(p.Who)
+	hash, err := r.newHash(p.Who)
 	if e, ok := formError(err); ok {
 		p.Error = e
-		return v.render(e.Code.Status(), "link", p)
+		return r.render(e.Code.Status(), "link", p)
 	}
 	if err != nil {
 		return err
 	}
-	err = v.begin(p.Who.UserID, "link", func(tx store.Tx) error {
-		_, err := store.UseSignInLink(tx, v.param(tokenParam), hash)
+	err = r.begin(p.Who.UserID, "link", func(tx store.Tx) error {
+		_, err := store.UseSignInLink(tx, r.param(tokenParam), hash)
 		return err
 	})
 	if err != nil {
-		return v.linkRefused(err)
+		return r.linkRefused(err)
 	}
-	v.logPassword(p.Who.UserID, "link")
-	if v.s.passkeys != nil {
-		return v.done("welcome", Path+"/account")
+	r.logPassword(p.Who.UserID, "link")
+	if r.s.passkeys != nil {
+		return r.done("welcome", Path+"/account")
 	}
-	return v.redirect(Path)
+	return r.redirect(Path)
 }
 
 // linkRefused is the page of a link that can't be used any more.
-func (v *visit) linkRefused(err error) error {
+func (r *request) linkRefused(err error) error {
 	if store.CodeOf(err) != store.CodeUnauthorized {
 		return err
 	}
-	return v.render(http.StatusGone, "link_refused", v.s.config.Mailed != nil)
+	return r.render(http.StatusGone, "link_refused", r.s.config.Mailed != nil)
 }
 
 // newHash is the hash of the password that a form chooses for an account: its
 // fields are password, and again. badRequest: it may not have that.
-func (v *visit) newHash(a store.Account) (string, error) {
-	password := v.field("password")
+func (r *request) newHash(a store.Account) (string, error) {
+	password := r.field("password")
 	if err := store.CheckPassword(a, password); err != nil {
 		return "", err
 	}
-	if v.field("again") != password {
+	if r.field("again") != password {
 		return "", store.Invalid("again", "is not the same as the password")
 	}
-	return v.s.passwords.Hash(v.r.Context(), password)
+	return r.s.passwords.Hash(r.HTTP.Context(), password)
 }
 
-func (v *visit) logPassword(userID, how string) {
-	v.s.config.Log.Info().Str("user", userID).Stringer("client", v.address()).Str("how", how).Msg("settings: a password was set")
+func (r *request) logPassword(userID, how string) {
+	r.s.config.Log.Info().Str("user", userID).Stringer("client", r.address()).Str("how", how).Msg("settings: a password was set")
 }
 
 // managedOrgs are the orgs that a user manages, in the order of their ids.

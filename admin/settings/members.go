@@ -23,29 +23,29 @@ type membersPage struct {
 	Looked int // how many members were looked at when that was Enough
 }
 
-func (v *visit) listMembers() error {
-	query := v.r.URL.Query()
+func (r *request) listMembers() error {
+	query := r.HTTP.URL.Query()
 	p := membersPage{Text: strings.TrimSpace(query.Get("q")), First: query.Get("after") == "", Looked: maxFiltered}
-	err := v.view(func(tx store.Tx) error {
+	err := r.view(func(tx store.Tx) error {
 		after, err := cursorOf(query.Get("after"))
 		if err != nil {
 			return err
 		}
-		return v.findMembers(tx, after, &p)
+		return r.findMembers(tx, after, &p)
 	})
 	if err != nil {
 		return err
 	}
-	return v.render(200, "members", p)
+	return r.render(200, "members", p)
 }
 
-func (v *visit) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (err error) {
-	p.Found, err = look(after, v.readMembers(tx), memberPosition, func(m store.Member) bool { return memberHas(m, p.Text) })
+func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (err error) {
+	p.Found, err = look(after, r.readMembers(tx), memberPosition, func(m store.Member) bool { return memberHas(m, p.Text) })
 	if err != nil {
 		return err
 	}
 	if !p.Found.Next.IsZero() {
-		p.Next = v.path("members") + "?" + url.Values{"q": {p.Text}, "after": {p.Found.Next.String()}}.Encode()
+		p.Next = r.path("members") + "?" + url.Values{"q": {p.Text}, "after": {p.Found.Next.String()}}.Encode()
 	}
 	for _, m := range p.Found.Items {
 		row := memberRow{Member: m}
@@ -63,9 +63,9 @@ func (v *visit) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (er
 
 // readMembers reads the org's members. The list has what the Team Data API shows
 // of them; the rest is in each one's record.
-func (v *visit) readMembers(tx store.Members) func(after store.Cursor, limit int) ([]store.Member, error) {
+func (r *request) readMembers(tx store.Members) func(after store.Cursor, limit int) ([]store.Member, error) {
 	return func(after store.Cursor, limit int) ([]store.Member, error) {
-		page, err := tx.MemberPage(v.org.ID, after, limit, []byte{'['})
+		page, err := tx.MemberPage(r.org.ID, after, limit, []byte{'['})
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func (v *visit) readMembers(tx store.Members) func(after store.Cursor, limit int
 		}
 		members := make([]store.Member, len(listed))
 		for i := range listed {
-			if members[i], err = tx.Member(v.org.ID, listed[i].UserID); err != nil {
+			if members[i], err = tx.Member(r.org.ID, listed[i].UserID); err != nil {
 				return nil, err
 			}
 		}

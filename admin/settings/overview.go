@@ -32,13 +32,13 @@ type overviewChart struct {
 	Spans spans
 }
 
-func (v *visit) showOverview() error {
-	p := overviewPage{URL: v.s.config.PublicURL}
-	err := v.view(func(tx store.Tx) error {
-		for _, look := range []func(*visit, store.Tx) error{
+func (r *request) showOverview() error {
+	p := overviewPage{URL: r.s.config.PublicURL}
+	err := r.view(func(tx store.Tx) error {
+		for _, look := range []func(*request, store.Tx) error{
 			p.count, p.findEndpoints, p.findAttempts, p.findMail, p.findFeatures,
 		} {
-			if err := look(v, tx); err != nil {
+			if err := look(r, tx); err != nil {
 				return err
 			}
 		}
@@ -53,16 +53,16 @@ func (v *visit) showOverview() error {
 		{outcomesChart("attempts-month", "Attempts in the last 30 days", p.Month), p.Month},
 		{latencyChart("latency-month", "Latency in the last 30 days", p.Month), p.Month},
 	}
-	return v.render(200, "overview", p)
+	return r.render(200, "overview", p)
 }
 
 // count counts members and keys, as far as that is cheap.
-func (p *overviewPage) count(v *visit, tx store.Tx) error {
-	members, err := tx.MemberPage(v.org.ID, store.Cursor{}, countedMembers, nil)
+func (p *overviewPage) count(r *request, tx store.Tx) error {
+	members, err := tx.MemberPage(r.org.ID, store.Cursor{}, countedMembers, nil)
 	if err != nil {
 		return err
 	}
-	keys, err := tx.APIKeys(v.org.ID, "", countedKeys+1)
+	keys, err := tx.APIKeys(r.org.ID, "", countedKeys+1)
 	p.Members, p.Keys = strconv.Itoa(members.Count), strconv.Itoa(len(keys))
 	if members.More {
 		p.Members = "over 1,000"
@@ -74,13 +74,13 @@ func (p *overviewPage) count(v *visit, tx store.Tx) error {
 	return err
 }
 
-func (p *overviewPage) findEndpoints(v *visit, tx store.Tx) error {
-	endpoints, err := tx.Endpoints(v.org.ID)
+func (p *overviewPage) findEndpoints(r *request, tx store.Tx) error {
+	endpoints, err := tx.Endpoints(r.org.ID)
 	if err != nil {
 		return err
 	}
 	p.Endpoints, p.NoEndpoint = strconv.Itoa(len(endpoints)), len(endpoints) == 0
-	rows, err := v.rows(tx, endpoints)
+	rows, err := r.rows(tx, endpoints)
 	for _, row := range rows {
 		if row.Disabled() || row.Health.Failed > 0 || row.Health.Waiting >= manyWaiting {
 			p.Attention = append(p.Attention, row)
@@ -89,10 +89,10 @@ func (p *overviewPage) findEndpoints(v *visit, tx store.Tx) error {
 	return err
 }
 
-func (p *overviewPage) findAttempts(v *visit, tx store.Tx) error {
-	p.Day, p.Month = spansTo(v.now, time.Hour, 24), spansTo(v.now, 24*time.Hour, 30)
+func (p *overviewPage) findAttempts(r *request, tx store.Tx) error {
+	p.Day, p.Month = spansTo(r.now, time.Hour, 24), spansTo(r.now, 24*time.Hour, 30)
 	p.Quiet = true
-	return tx.EachDeliveryCounts(v.org.ID, p.Month.list[0].From, func(_ uint64, hour time.Time, c store.DeliveryCounts) {
+	return tx.EachDeliveryCounts(r.org.ID, p.Month.list[0].From, func(_ uint64, hour time.Time, c store.DeliveryCounts) {
 		p.Day.add(hour, c)
 		p.Month.add(hour, c)
 		p.Quiet = false
@@ -100,19 +100,19 @@ func (p *overviewPage) findAttempts(v *visit, tx store.Tx) error {
 }
 
 // findMail looks whether mail of the org waits for a mail server that isn't there.
-func (p *overviewPage) findMail(v *visit, tx store.Tx) error {
-	if v.s.config.Mailed != nil {
+func (p *overviewPage) findMail(r *request, tx store.Tx) error {
+	if r.s.config.Mailed != nil {
 		return nil
 	}
 	mails, err := tx.Mails("", maxFiltered)
 	for _, m := range mails {
-		p.NoMail = p.NoMail || m.OrgID == v.org.ID
+		p.NoMail = p.NoMail || m.OrgID == r.org.ID
 	}
 	return err
 }
 
-func (p *overviewPage) findFeatures(v *visit, tx store.Tx) error {
-	features, err := store.Features(tx, v.org.ID)
+func (p *overviewPage) findFeatures(r *request, tx store.Tx) error {
+	features, err := store.Features(tx, r.org.ID)
 	p.NoAPI, p.NoWebhooks = !features.Has(store.FeatureAPI), !features.Has(store.FeatureWebhooks)
 	return err
 }

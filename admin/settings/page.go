@@ -53,44 +53,44 @@ type layout struct {
 }
 
 // render answers with a page.
-func (v *visit) render(status int, name string, page any) error {
-	l := layout{Section: v.section(), Orgs: v.orgs, Notice: v.notice(), Version: v.s.config.Version, Page: page}
-	if v.account.UserID != "" {
-		l.Account = &v.account
+func (r *request) render(status int, name string, page any) error {
+	l := layout{Section: r.section(), Orgs: r.orgs, Notice: r.notice(), Version: r.s.config.Version, Page: page}
+	if r.account.UserID != "" {
+		l.Account = &r.account
 	}
-	if v.org.ID != "" {
-		l.Org = &v.org
+	if r.org.ID != "" {
+		l.Org = &r.org
 	}
-	return v.send(status, name, "layout", l)
+	return r.send(status, name, "layout", l)
 }
 
 // fragment answers with a part of a page, by the name of its template there.
-func (v *visit) fragment(page, part string, data any) error {
-	return v.send(200, page, part, data)
+func (r *request) fragment(page, part string, data any) error {
+	return r.send(200, page, part, data)
 }
 
 // send renders whole before a byte leaves, so that nobody gets half of a page.
-func (v *visit) send(status int, page, part string, data any) error {
+func (r *request) send(status int, page, part string, data any) error {
 	var body bytes.Buffer
 	if err := pages()[page].ExecuteTemplate(&body, part, data); err != nil {
 		return err
 	}
-	h := v.w.Header()
+	h := r.W.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
-	v.sent = true
-	v.w.WriteHeader(status)
-	v.w.Write(body.Bytes())
+	r.Sent = true
+	r.W.WriteHeader(status)
+	r.W.Write(body.Bytes())
 	return nil
 }
 
 // section is the part of the navigation that the page belongs to: what follows
 // the org in the route's path.
-func (v *visit) section() string {
-	if v.route == nil {
+func (r *request) section() string {
+	if r.route == nil {
 		return ""
 	}
-	rest, ok := strings.CutPrefix(v.route.path, "/orgs/:org")
+	rest, ok := strings.CutPrefix(r.route.path, "/orgs/:org")
 	if !ok {
 		return ""
 	}
@@ -136,15 +136,15 @@ var notices = map[string]string{
 	"recovered-some":    "That was a lot: a part of it is due again. Recover once more to go on.",
 }
 
-func (v *visit) notice() string { return notices[v.r.URL.Query().Get("done")] }
+func (r *request) notice() string { return notices[r.HTTP.URL.Query().Get("done")] }
 
 // done leads to a page that says what was done.
-func (v *visit) done(what, path string) error { return v.redirect(path + "?done=" + what) }
+func (r *request) done(what, path string) error { return r.redirect(path + "?done=" + what) }
 
 // setHeaders sets what every answer has: nothing from elsewhere is loaded or
 // frames it, nothing inline runs, and nothing of it is kept.
-func (v *visit) setHeaders() {
-	h := v.w.Header()
+func (r *request) setHeaders() {
+	h := r.W.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -11,56 +11,56 @@ import (
 )
 
 // beginPasskeySignIn asks for any passkey of this site.
-func (v *visit) beginPasskeySignIn() error {
-	return v.scripted(func() (any, error) {
-		if v.s.passkeys == nil {
+func (r *request) beginPasskeySignIn() error {
+	return r.scripted(func() (any, error) {
+		if r.s.passkeys == nil {
 			return nil, errNoPasskeys
 		}
-		if err := v.readTime(); err != nil {
+		if err := r.readTime(); err != nil {
 			return nil, err
 		}
-		options, data, err := v.s.passkeys.BeginDiscoverableLogin()
+		options, data, err := r.s.passkeys.BeginDiscoverableLogin()
 		if err != nil {
 			return nil, err
 		}
-		return options, v.beginCeremony(data, "")
+		return options, r.beginCeremony(data, "")
 	})
 }
 
 // signInByPasskey begins a session of the account whose passkey it is. There is no
 // limit by name: nobody guesses a signature.
-func (v *visit) signInByPasskey() error {
-	return v.scripted(func() (any, error) {
-		err := v.checkPasskey()
+func (r *request) signInByPasskey() error {
+	return r.scripted(func() (any, error) {
+		err := r.checkPasskey()
 		if e, ok := signInError(err); ok {
-			v.logRefused("", "passkey", e)
+			r.logRefused("", "passkey", e)
 		}
-		return location(localPath(v.field("next"))), err
+		return location(localPath(r.field("next"))), err
 	})
 }
 
-func (v *visit) checkPasskey() error {
-	if v.s.passkeys == nil {
+func (r *request) checkPasskey() error {
+	if r.s.passkeys == nil {
 		return errNoPasskeys
 	}
-	if err := v.readTime(); err != nil {
+	if err := r.readTime(); err != nil {
 		return err
 	}
-	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(v.field("credential")))
+	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(r.field("credential")))
 	if err != nil {
 		return errPasskey
 	}
-	data, ok := v.s.ceremonies.end(parsed.Response.CollectedClientData.Challenge, "", v.now)
+	data, ok := r.s.ceremonies.end(parsed.Response.CollectedClientData.Challenge, "", r.now)
 	if !ok {
 		return errCeremony
 	}
 	userID := string(parsed.Response.UserHandle)
-	return v.begin(userID, "passkey", func(tx store.Tx) error { return v.usePasskey(tx, data, parsed) })
+	return r.begin(userID, "passkey", func(tx store.Tx) error { return r.usePasskey(tx, data, parsed) })
 }
 
 // usePasskey checks an authenticator's answer, and keeps its count. A count that
 // does not rise tells of a copy of the authenticator: it is refused.
-func (v *visit) usePasskey(tx store.Tx, data webauthn.SessionData, parsed *protocol.ParsedCredentialAssertionData) error {
+func (r *request) usePasskey(tx store.Tx, data webauthn.SessionData, parsed *protocol.ParsedCredentialAssertionData) error {
 	a, err := tx.Account(string(parsed.Response.UserHandle))
 	if store.IsNotFound(err) {
 		return errPasskey
@@ -72,7 +72,7 @@ func (v *visit) usePasskey(tx store.Tx, data webauthn.SessionData, parsed *proto
 	if err != nil {
 		return err
 	}
-	c, err := v.s.passkeys.ValidateDiscoverableLogin(func(_, handle []byte) (webauthn.User, error) {
+	c, err := r.s.passkeys.ValidateDiscoverableLogin(func(_, handle []byte) (webauthn.User, error) {
 		if !bytes.Equal(handle, o.WebAuthnID()) {
 			return nil, errPasskey
 		}

@@ -20,22 +20,22 @@ var (
 
 // scripted answers a request of the script with JSON. An error is told in its
 // field message.
-func (v *visit) scripted(do func() (answer any, err error)) error {
+func (r *request) scripted(do func() (answer any, err error)) error {
 	status := http.StatusOK
 	answer, err := do()
 	if err != nil {
 		e := web.PublicError(err)
-		v.logFault(e, err)
+		r.logFault(e, err)
 		status, answer = e.Code.Status(), map[string]string{"message": e.Message}
 	}
 	body, err := json.Marshal(answer)
 	if err != nil {
 		return err
 	}
-	v.w.Header().Set("Content-Type", web.JSONType)
-	v.sent = true
-	v.w.WriteHeader(status)
-	v.w.Write(body)
+	r.W.Header().Set("Content-Type", web.JSONType)
+	r.Sent = true
+	r.W.WriteHeader(status)
+	r.W.Write(body)
 	return nil
 }
 
@@ -43,76 +43,76 @@ func (v *visit) scripted(do func() (answer any, err error)) error {
 func location(path string) map[string]string { return map[string]string{"location": path} }
 
 // beginCeremony keeps what the answer of an authenticator is held to.
-func (v *visit) beginCeremony(data *webauthn.SessionData, session string) error {
-	c := v.s.ceremonies
-	if err := v.allowed(c.begun.Take(v.client(), v.now)); err != nil {
+func (r *request) beginCeremony(data *webauthn.SessionData, session string) error {
+	c := r.s.ceremonies
+	if err := r.allowed(c.begun.Take(r.client(), r.now)); err != nil {
 		return err
 	}
-	c.begin(ceremony{*data, session, v.now})
+	c.begin(ceremony{*data, session, r.now})
 	return nil
 }
 
 // beginPasskey asks an authenticator for a new passkey.
-func (v *visit) beginPasskey() error {
-	return v.scripted(func() (any, error) {
-		if err := v.view(nil); err != nil {
+func (r *request) beginPasskey() error {
+	return r.scripted(func() (any, error) {
+		if err := r.view(nil); err != nil {
 			return nil, err
 		}
-		if v.s.passkeys == nil {
+		if r.s.passkeys == nil {
 			return nil, errNoPasskeys
 		}
-		o, err := ownerOf(v.account)
+		o, err := ownerOf(r.account)
 		if err != nil {
 			return nil, err
 		}
-		options, data, err := v.s.passkeys.BeginRegistration(o, webauthn.WithExclusions(webauthn.Credentials(o.credentials).CredentialDescriptors()))
+		options, data, err := r.s.passkeys.BeginRegistration(o, webauthn.WithExclusions(webauthn.Credentials(o.credentials).CredentialDescriptors()))
 		if err != nil {
 			return nil, err
 		}
-		return options, v.beginCeremony(data, v.session.ID)
+		return options, r.beginCeremony(data, r.session.ID)
 	})
 }
 
 // addPasskey adds the passkey that an authenticator made.
-func (v *visit) addPasskey() error {
-	return v.scripted(func() (any, error) {
-		if err := v.view(nil); err != nil {
+func (r *request) addPasskey() error {
+	return r.scripted(func() (any, error) {
+		if err := r.view(nil); err != nil {
 			return nil, err
 		}
-		p, err := v.newPasskey()
+		p, err := r.newPasskey()
 		if err != nil {
 			return nil, err
 		}
-		if err := v.change(func(tx store.Tx) error { return store.AddPasskey(tx, v.account.UserID, p) }); err != nil {
+		if err := r.change(func(tx store.Tx) error { return store.AddPasskey(tx, r.account.UserID, p) }); err != nil {
 			return nil, err
 		}
-		v.s.config.Log.Info().Str("user", v.account.UserID).Stringer("client", v.address()).Msg("settings: a passkey was added")
+		r.s.config.Log.Info().Str("user", r.account.UserID).Stringer("client", r.address()).Msg("settings: a passkey was added")
 		return location(Path + "/account?done=passkey-added"), nil
 	})
 }
 
 // newPasskey checks the answer to beginPasskey.
-func (v *visit) newPasskey() (p store.Passkey, err error) {
-	if v.s.passkeys == nil {
+func (r *request) newPasskey() (p store.Passkey, err error) {
+	if r.s.passkeys == nil {
 		return p, errNoPasskeys
 	}
-	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(v.field("credential")))
+	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(r.field("credential")))
 	if err != nil {
 		return p, errCeremony
 	}
-	data, ok := v.s.ceremonies.end(parsed.Response.CollectedClientData.Challenge, v.session.ID, v.now)
+	data, ok := r.s.ceremonies.end(parsed.Response.CollectedClientData.Challenge, r.session.ID, r.now)
 	if !ok {
 		return p, errCeremony
 	}
-	o, err := ownerOf(v.account)
+	o, err := ownerOf(r.account)
 	if err != nil {
 		return p, err
 	}
-	c, err := v.s.passkeys.CreateCredential(o, data, parsed)
+	c, err := r.s.passkeys.CreateCredential(o, data, parsed)
 	if err != nil {
 		return p, store.Errorf(store.CodeBadRequest, "The passkey could not be checked. Try again, or with another device.")
 	}
-	p = store.Passkey{ID: passkeyID(c.ID), Name: v.field("name")}
+	p = store.Passkey{ID: passkeyID(c.ID), Name: r.field("name")}
 	p.Credential, err = json.Marshal(c)
 	return p, err
 }

@@ -2,7 +2,7 @@
 // look after its keys, webhooks and data in a browser.
 //
 // A request goes from top to bottom through one function, serve: the checks of
-// visit.go, then the handler of its route (routes.go). A handler does its work in
+// request.go, then the handler of its route (routes.go). A handler does its work in
 // one transaction, through view or change, which first look who asks and whether
 // that person manages the org of the path: a session that ended, or a role that
 // was lost, counts from the next click on. Then it renders a page (page.go), or,

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/rs/zerolog"
+
+	"teamdata/internal/web"
 )
 
 func TestHomeAsksToSignIn(t *testing.T) {
@@ -25,7 +27,7 @@ func TestPanic(t *testing.T) {
 	var log bytes.Buffer
 	s := New(newWorld(t).store, Config{Log: zerolog.New(&log)})
 	answer := httptest.NewRecorder()
-	s.serve(answer, httptest.NewRequest("GET", "/settings/panic", nil), &route{"GET", "/panic", func(*visit) error { panic("inner text") }}, nil)
+	s.serve(web.Request{W: answer, HTTP: httptest.NewRequest("GET", "/settings/panic", nil)}, &route{"GET", "/panic", func(*request) error { panic("inner text") }})
 	if body := answer.Body.String(); answer.Code != 500 || strings.Contains(body, "inner") || !strings.Contains(body, "Something went wrong") {
 		t.Errorf("got %d %s", answer.Code, body)
 	}

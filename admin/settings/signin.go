@@ -20,42 +20,42 @@ type signInPage struct {
 }
 
 // showSignIn shows the form. Who is signed in already goes on.
-func (v *visit) showSignIn() error {
-	next := localPath(v.r.URL.Query().Get("next"))
-	switch err := v.view(nil); {
+func (r *request) showSignIn() error {
+	next := localPath(r.HTTP.URL.Query().Get("next"))
+	switch err := r.view(nil); {
 	case err == nil:
-		return v.redirect(next)
+		return r.redirect(next)
 	case store.CodeOf(err) != store.CodeUnauthorized:
 		return err
 	}
-	return v.renderSignIn(signInPage{Next: next})
+	return r.renderSignIn(signInPage{Next: next})
 }
 
-func (v *visit) renderSignIn(p signInPage) error {
-	p.Passkeys, p.Forgot = v.s.passkeys != nil, v.s.config.Mailed != nil
+func (r *request) renderSignIn(p signInPage) error {
+	p.Passkeys, p.Forgot = r.s.passkeys != nil, r.s.config.Mailed != nil
 	status := http.StatusOK
 	if p.Error != nil {
 		status = p.Error.Code.Status()
 	}
-	return v.render(status, "sign_in", p)
+	return r.render(status, "sign_in", p)
 }
 
 // errNotSignedIn is the same for a wrong name and a wrong password.
 var errNotSignedIn = store.Errorf(store.CodeUnauthorized, "The name or the password is wrong.")
 
 // signIn begins a session for who knows the password.
-func (v *visit) signIn() error {
-	name, password := strings.TrimSpace(v.field("name")), v.field("password")
-	next := localPath(v.field("next"))
-	err := v.checkPassword(name, password)
+func (r *request) signIn() error {
+	name, password := strings.TrimSpace(r.field("name")), r.field("password")
+	next := localPath(r.field("next"))
+	err := r.checkPassword(name, password)
 	if e, ok := signInError(err); ok {
-		v.logRefused(name, "password", e)
-		return v.renderSignIn(signInPage{Name: name, Next: next, Error: e})
+		r.logRefused(name, "password", e)
+		return r.renderSignIn(signInPage{Name: name, Next: next, Error: e})
 	}
 	if err != nil {
 		return err
 	}
-	return v.redirect(next)
+	return r.redirect(next)
 }
 
 // signInError is an error that the form of a sign-in shows.
@@ -69,19 +69,19 @@ func signInError(err error) (*store.Error, bool) {
 // checkPassword begins a session of a named account. unauthorized: there is no
 // such account, or its password is another; rateLimited: there were too many
 // tries.
-func (v *visit) checkPassword(name, password string) error {
-	a, err := v.namedAccount(name)
+func (r *request) checkPassword(name, password string) error {
+	a, err := r.namedAccount(name)
 	if err != nil {
 		return err
 	}
-	if err := v.tryName(name); err != nil {
+	if err := r.tryName(name); err != nil {
 		return err
 	}
-	renewed, err := v.verify(a.PasswordHash, password)
+	renewed, err := r.verify(a.PasswordHash, password)
 	if err != nil {
 		return err
 	}
-	return v.begin(a.UserID, "password", func(tx store.Tx) error {
+	return r.begin(a.UserID, "password", func(tx store.Tx) error {
 		switch now, err := tx.Account(a.UserID); {
 		case store.IsNotFound(err), err == nil && now.PasswordHash != a.PasswordHash:
 			return errNotSignedIn // it was changed meanwhile
@@ -94,9 +94,9 @@ func (v *visit) checkPassword(name, password string) error {
 
 // namedAccount is the account with a name; the zero value when there is none. It
 // also tells the time.
-func (v *visit) namedAccount(name string) (a store.Account, err error) {
-	err = v.s.store.View(v.r.Context(), func(tx store.Tx) error {
-		v.now = tx.Now()
+func (r *request) namedAccount(name string) (a store.Account, err error) {
+	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
+		r.now = tx.Now()
 		a, err = store.FindAccount(tx, name)
 		if store.IsNotFound(err) {
 			return nil
@@ -108,11 +108,11 @@ func (v *visit) namedAccount(name string) (a store.Account, err error) {
 
 // verify holds a password to a hash. It returns another hash of the password when
 // that one is outdated. unauthorized: it is another password.
-func (v *visit) verify(hash, password string) (renewed string, err error) {
+func (r *request) verify(hash, password string) (renewed string, err error) {
 	if len(password) > 4*store.MaxPasswordLength {
 		password = "" // no account has it, and hashing it costs more than others
 	}
-	ok, outdated, err := v.s.passwords.Verify(v.r.Context(), hash, password)
+	ok, outdated, err := r.s.passwords.Verify(r.HTTP.Context(), hash, password)
 	switch {
 	case err != nil:
 		return "", err
@@ -121,11 +121,11 @@ func (v *visit) verify(hash, password string) (renewed string, err error) {
 	case !outdated:
 		return "", nil
 	}
-	return v.s.passwords.Hash(v.r.Context(), password)
+	return r.s.passwords.Hash(r.HTTP.Context(), password)
 }
 
 // field is a field of the form; empty when it has none of that name.
-func (v *visit) field(name string) string { return v.r.PostForm.Get(name) }
+func (r *request) field(name string) string { return r.HTTP.PostForm.Get(name) }
 
 // localPath is where a link may lead after signing in: a page of ours, else the
 // first. Of what was given, only path and query are taken.

@@ -24,10 +24,10 @@ type subscriptionPage struct {
 	Features     []planFeature
 }
 
-func (v *visit) showSubscription() error {
+func (r *request) showSubscription() error {
 	var p subscriptionPage
-	err := v.view(func(tx store.Tx) error {
-		p.Subscription = v.org.Subscription
+	err := r.view(func(tx store.Tx) error {
+		p.Subscription = r.org.Subscription
 		p.Grants = p.Subscription.Grants()
 		plan, err := store.FindPlan(tx, p.Subscription.Plan)
 		for _, f := range featureMeanings {
@@ -38,5 +38,5 @@ func (v *visit) showSubscription() error {
 	if err != nil {
 		return err
 	}
-	return v.render(200, "subscription", p)
+	return r.render(200, "subscription", p)
 }

@@ -63,37 +63,37 @@ func newThrottle() throttle {
 }
 
 // tryClient counts a try of the client. rateLimited: it has had too many.
-func (v *visit) tryClient() error {
-	return v.allowed(v.s.throttle.client.Take(v.client(), v.now))
+func (r *request) tryClient() error {
+	return r.allowed(r.s.throttle.client.Take(r.client(), r.now))
 }
 
 // tryName is tryClient for a try with a name.
-func (v *visit) tryName(name string) error {
-	if err := v.tryClient(); err != nil {
+func (r *request) tryName(name string) error {
+	if err := r.tryClient(); err != nil {
 		return err
 	}
-	t, hash := &v.s.throttle, hashName(name)
-	if err := v.allowed(t.one.Take(nameTry{v.client(), hash}, v.now)); err != nil {
+	t, hash := &r.s.throttle, hashName(name)
+	if err := r.allowed(t.one.Take(nameTry{r.client(), hash}, r.now)); err != nil {
 		return err
 	}
-	return v.allowed(t.name.Take(hash, v.now))
+	return r.allowed(t.name.Take(hash, r.now))
 }
 
-func (v *visit) allowed(d ratelimit.Decision) error {
+func (r *request) allowed(d ratelimit.Decision) error {
 	if d.OK {
 		return nil
 	}
-	v.w.Header().Set("Retry-After", strconv.Itoa(ratelimit.Seconds(d.RetryAfter)))
-	at := v.now.Add(d.RetryAfter).Truncate(time.Minute).Add(time.Minute)
+	r.W.Header().Set("Retry-After", strconv.Itoa(ratelimit.Seconds(d.RetryAfter)))
+	at := r.now.Add(d.RetryAfter).Truncate(time.Minute).Add(time.Minute)
 	return store.Errorf(store.CodeRateLimited, "There were too many tries. Try again at %s.", at.UTC().Format("15:04 UTC"))
 }
 
 // client is who asks, as limits count it.
-func (v *visit) client() netip.Prefix { return ratelimit.ClientKey(v.address()) }
+func (r *request) client() netip.Prefix { return ratelimit.ClientKey(r.address()) }
 
 // address is the client's; invalid when it has none.
-func (v *visit) address() netip.Addr {
-	at, err := netip.ParseAddrPort(v.r.RemoteAddr)
+func (r *request) address() netip.Addr {
+	at, err := netip.ParseAddrPort(r.HTTP.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
 	}

@@ -22,35 +22,35 @@ type verifyPage struct {
 	DeliveryID    string // which is this
 }
 
-func (v *visit) askVerify() error { return v.renderVerify(&verifyPage{}) }
+func (r *request) askVerify() error { return r.renderVerify(&verifyPage{}) }
 
 // verifyRequest looks at what was pasted. It changes nothing.
-func (v *visit) verifyRequest() error {
-	form := v.r.PostForm
-	return v.renderVerify(&verifyPage{
+func (r *request) verifyRequest() error {
+	form := r.HTTP.PostForm
+	return r.renderVerify(&verifyPage{
 		Headers: form.Get("headers"), Body: form.Get("body"), Received: form.Get("received"),
 		Encoded: form.Get("encoded") != "", Report: &diagnose.Report{},
 	})
 }
 
-func (v *visit) renderVerify(p *verifyPage) error {
+func (r *request) renderVerify(p *verifyPage) error {
 	var c diagnose.Case
-	err := v.view(func(tx store.Tx) (err error) {
-		if p.Endpoint, err = v.endpoint(tx); err != nil || p.Report == nil {
+	err := r.view(func(tx store.Tx) (err error) {
+		if p.Endpoint, err = r.endpoint(tx); err != nil || p.Report == nil {
 			return err
 		}
-		if c, err = p.read(v.now); err != nil {
+		if c, err = p.read(r.now); err != nil {
 			return err
 		}
-		if c.Signers, err = v.signers(tx, p.Endpoint, c.ReceivedAt); err != nil {
+		if c.Signers, err = r.signers(tx, p.Endpoint, c.ReceivedAt); err != nil {
 			return err
 		}
-		c.Sent, err = v.sentBody(tx, p)
+		c.Sent, err = r.sentBody(tx, p)
 		return err
 	})
 	if e, ok := formError(err); ok {
 		p.Err, p.Report = e, nil
-		return v.render(e.Code.Status(), "webhook_verify", p)
+		return r.render(e.Code.Status(), "webhook_verify", p)
 	}
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (v *visit) renderVerify(p *verifyPage) error {
 	if p.Report != nil {
 		*p.Report = c.Diagnose()
 	}
-	return v.render(200, "webhook_verify", p)
+	return r.render(200, "webhook_verify", p)
 }
 
 // read reads the form. Without a time of receipt the request came now.
@@ -82,7 +82,7 @@ func (p *verifyPage) read(now time.Time) (c diagnose.Case, err error) {
 
 // signers are the endpoint's secrets, and those it is mistaken for: of the org's
 // other endpoints.
-func (v *visit) signers(tx store.Tx, e store.Endpoint, at time.Time) ([]diagnose.Signer, error) {
+func (r *request) signers(tx store.Tx, e store.Endpoint, at time.Time) ([]diagnose.Signer, error) {
 	signers := []diagnose.Signer{{Name: "the endpoint's secret", Secret: e.Secret, Valid: true}}
 	if e.OldSecret != "" {
 		old := diagnose.Signer{Name: "the old secret, which signs until " + shownTime(e.OldSecretUntil), Secret: e.OldSecret, Valid: len(e.Secrets(at)) > 1}
@@ -91,7 +91,7 @@ func (v *visit) signers(tx store.Tx, e store.Endpoint, at time.Time) ([]diagnose
 		}
 		signers = append(signers, old)
 	}
-	others, err := tx.Endpoints(v.org.ID)
+	others, err := tx.Endpoints(r.org.ID)
 	for _, o := range others {
 		if o.ID != e.ID && o.Secret != e.Secret {
 			signers = append(signers, diagnose.Signer{Name: "the secret of another endpoint, " + o.ID, Secret: o.Secret})
@@ -102,9 +102,9 @@ func (v *visit) signers(tx store.Tx, e store.Endpoint, at time.Time) ([]diagnose
 
 // sentBody is what was sent under the webhook-id; nil when this endpoint has no
 // such delivery.
-func (v *visit) sentBody(tx store.Tx, p *verifyPage) ([]byte, error) {
+func (r *request) sentBody(tx store.Tx, p *verifyPage) ([]byte, error) {
 	p.DeliveryID = diagnose.WebhookID(p.Headers)
-	d, e, err := store.FindDelivery(tx, v.org.ID, p.DeliveryID)
+	d, e, err := store.FindDelivery(tx, r.org.ID, p.DeliveryID)
 	if store.IsNotFound(err) || err == nil && e.Number != p.Number {
 		return nil, nil
 	}

@@ -5,8 +5,19 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/julienschmidt/httprouter"
+
 	"teamdata/store"
 )
+
+// Request is one request on its way to its answer. Each API embeds it in a type of
+// its own, which has what its handlers need besides.
+type Request struct {
+	W      http.ResponseWriter
+	HTTP   *http.Request
+	Params httprouter.Params // of the path
+	Sent   bool              // the answer has begun
+}
 
 // IdempotencyKey reads the header Idempotency-Key; empty when there is none.
 func IdempotencyKey(h http.Header) (string, error) {

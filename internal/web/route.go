@@ -13,12 +13,12 @@ import (
 // NewRouter enters routes, each at the method and the path that place tells. HEAD
 // is answered wherever GET is. The router redirects nothing and answers nothing by
 // itself: serve gets every request, with its route, or nil where it has none.
-func NewRouter[Route any](routes []Route, place func(*Route) (method, path string), serve func(http.ResponseWriter, *http.Request, *Route, httprouter.Params)) *httprouter.Router {
+func NewRouter[Route any](routes []Route, place func(*Route) (method, path string), serve func(Request, *Route)) *httprouter.Router {
 	router := &httprouter.Router{}
 	for i := range routes {
 		route := &routes[i]
 		handle := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
-			serve(w, r, route, params)
+			serve(Request{W: w, HTTP: r, Params: params}, route)
 		}
 		method, path := place(route)
 		router.Handle(method, path, handle)
@@ -26,7 +26,7 @@ func NewRouter[Route any](routes []Route, place func(*Route) (method, path strin
 			router.Handle(http.MethodHead, path, handle)
 		}
 	}
-	router.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r, nil, nil) })
+	router.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(Request{W: w, HTTP: r}, nil) })
 	return router
 }
 

@@ -27,10 +27,10 @@ func TestOrderOfChecks(t *testing.T) {
 		})
 		return err
 	})
-	w.do(from(busy, request("GET", "/api/v1/members", "")))
-	w.do(from("192.0.2.251:1", request("POST", "/api/v1/webhooks/whe_open/test", "key_both", "Idempotency-Key", "used")))
+	w.do(from(busy, newRequest("GET", "/api/v1/members", "")))
+	w.do(from("192.0.2.251:1", newRequest("POST", "/api/v1/webhooks/whe_open/test", "key_both", "Idempotency-Key", "used")))
 	for i := range 4 {
-		w.do(from(fmt.Sprintf("192.0.2.%d:1", 240+i), request("GET", "/api/v1/members", "key_free")))
+		w.do(from(fmt.Sprintf("192.0.2.%d:1", 240+i), newRequest("GET", "/api/v1/members", "key_free")))
 	}
 
 	for i, row := range []struct {
@@ -38,20 +38,20 @@ func TestOrderOfChecks(t *testing.T) {
 		request *http.Request
 		want    store.Code
 	}{
-		{"route", from(busy, request("POST", "/api/v1/nothing", "key_none", "API-Version", "1")), store.CodeNotFound},
-		{"empty parameter", from(busy, request("POST", "/api/v1/webhooks//test", "key_none", "API-Version", "1")), store.CodeNotFound},
-		{"method", from(busy, request("PUT", webhook, "key_none", "API-Version", "1")), store.CodeMethodNotAllowed},
-		{"client limit", from(busy, request("POST", webhook, "key_none", "API-Version", "1")), store.CodeRateLimited},
-		{"version", request("POST", webhook, "key_none", "API-Version", "1"), store.CodeBadRequest},
-		{"key", request("POST", webhook, "", "Authorization", "Bearer key_free.wrong"), store.CodeUnauthorized},
-		{"key limit", request("POST", webhook, "key_free"), store.CodeRateLimited},
-		{"plan", request("POST", webhook, "key_free_read", "Idempotency-Key", ""), store.CodeUpgradeRequired},
-		{"scope of a list", request("GET", "/api/v1/members?limit=0", "key_write"), store.CodeForbidden},
-		{"scope of a test", withBody(request("POST", webhook, "key_read", "Idempotency-Key", ""), maxBody+1), store.CodeForbidden},
-		{"form of the idempotency key", withBody(request("POST", webhook, "key_write", "Idempotency-Key", ""), maxBody+1), store.CodeBadRequest},
-		{"body", withBody(request("POST", webhook, "key_write", "Idempotency-Key", "used"), maxBody+1), store.CodePayloadTooLarge},
-		{"idempotency", request("POST", webhook, "key_write", "Idempotency-Key", "used"), store.CodeIdempotencyMismatch},
-		{"resource", request("POST", webhook, "key_both"), store.CodeNotFound},
+		{"route", from(busy, newRequest("POST", "/api/v1/nothing", "key_none", "API-Version", "1")), store.CodeNotFound},
+		{"empty parameter", from(busy, newRequest("POST", "/api/v1/webhooks//test", "key_none", "API-Version", "1")), store.CodeNotFound},
+		{"method", from(busy, newRequest("PUT", webhook, "key_none", "API-Version", "1")), store.CodeMethodNotAllowed},
+		{"client limit", from(busy, newRequest("POST", webhook, "key_none", "API-Version", "1")), store.CodeRateLimited},
+		{"version", newRequest("POST", webhook, "key_none", "API-Version", "1"), store.CodeBadRequest},
+		{"key", newRequest("POST", webhook, "", "Authorization", "Bearer key_free.wrong"), store.CodeUnauthorized},
+		{"key limit", newRequest("POST", webhook, "key_free"), store.CodeRateLimited},
+		{"plan", newRequest("POST", webhook, "key_free_read", "Idempotency-Key", ""), store.CodeUpgradeRequired},
+		{"scope of a list", newRequest("GET", "/api/v1/members?limit=0", "key_write"), store.CodeForbidden},
+		{"scope of a test", withBody(newRequest("POST", webhook, "key_read", "Idempotency-Key", ""), maxBody+1), store.CodeForbidden},
+		{"form of the idempotency key", withBody(newRequest("POST", webhook, "key_write", "Idempotency-Key", ""), maxBody+1), store.CodeBadRequest},
+		{"body", withBody(newRequest("POST", webhook, "key_write", "Idempotency-Key", "used"), maxBody+1), store.CodePayloadTooLarge},
+		{"idempotency", newRequest("POST", webhook, "key_write", "Idempotency-Key", "used"), store.CodeIdempotencyMismatch},
+		{"resource", newRequest("POST", webhook, "key_both"), store.CodeNotFound},
 	} {
 		t.Run(row.check, func(t *testing.T) {
 			if row.request.RemoteAddr != busy {
@@ -62,7 +62,7 @@ func TestOrderOfChecks(t *testing.T) {
 	}
 
 	w.server.stopping.Store(true)
-	holdsError(t, w.do(from(busy, request("GET", "/nothing", ""))), store.CodeUnavailable)
+	holdsError(t, w.do(from(busy, newRequest("GET", "/nothing", ""))), store.CodeUnavailable)
 }
 
 func from(address string, r *http.Request) *http.Request {
@@ -150,5 +150,5 @@ func answerTo(t *testing.T, method, path string, features store.Feature, scopes 
 		})
 		return err
 	})
-	return w.do(request(method, path, "key_odd"))
+	return w.do(newRequest(method, path, "key_odd"))
 }
