@@ -95,21 +95,28 @@ func TestDoctorOfDataFile(t *testing.T) {
 // An older schema is no problem: serve takes it. A newer one is.
 func TestDoctorOfSchema(t *testing.T) {
 	t.Parallel()
-	data := schema2File(t)
+	data := dataFile(t)
+	setSchema(t, data, 0)
 	list := examined(t, "--data", data)
 	finds(t, list, "contents", doctor.Warning, "older schema")
 	finds(t, list, "seal key", doctor.OK, "none")
+	setSchema(t, data, 1000)
+	finds(t, examined(t, "--data", data), "contents", doctor.Problem, "has schema 1000")
+}
+
+// setSchema has a data file say that it is of a schema.
+func setSchema(t *testing.T, data string, version uint64) {
+	t.Helper()
 	db, err := bbolt.Open(data, 0o600, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = db.Update(func(tx *bbolt.Tx) error {
-		return tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte{0, 0, 0, 0, 0, 0, 3, 0xe8})
+		return tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte{6: byte(version >> 8), 7: byte(version)})
 	})
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	finds(t, examined(t, "--data", data), "contents", doctor.Problem, "has schema 1000")
 }
 
 func TestDoctorOfServer(t *testing.T) {

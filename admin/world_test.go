@@ -66,7 +66,7 @@ func (w *world) beforeCommit() error {
 }
 
 func (w *world) status(context.Context) (Status, error) {
-	return Status{DataFile: "/srv/teamdata.db", Size: 65536, Schema: 3, Since: noon, Addresses: []string{"https://127.0.0.1:8443"},
+	return Status{DataFile: "/srv/teamdata.db", Size: 65536, Schema: 1, Since: noon, Addresses: []string{"https://127.0.0.1:8443"},
 		Certificates: []Certificate{{Name: "data.example.com", NotAfter: noon, LastError: "no answer"}}}, nil
 }
 

@@ -16,5 +16,5 @@ func (s *Store) About() (About, error) {
 	if err != nil {
 		return About{}, err
 	}
-	return About{Path: s.Path(), Size: info.Size(), Schema: schemaVersion, Sealed: s.seal.on()}, nil
+	return About{Path: s.Path(), Size: info.Size(), Schema: int(schemaVersion()), Sealed: s.seal.on()}, nil
 }

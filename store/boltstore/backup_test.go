@@ -140,7 +140,7 @@ func TestBackupRefuses(t *testing.T) {
 	at := func(name string) string { return filepath.Join(folder, name) }
 	writeFile(t, at("there"), []byte("precious"))
 	writeFile(t, at("text"), []byte("no data"))
-	writeSchema(t, at("newer"), schemaVersion+1)
+	writeSchema(t, at("newer"), schemaVersion()+1)
 	writeFile(t, at("damaged"), torn(readFile(t, f.path)))
 	busy := newFixture(t, Options{NoSync: true})
 	for name, c := range map[string]struct {

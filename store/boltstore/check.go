@@ -52,10 +52,10 @@ func checkFile(path string, known func(version uint64) error, found func(fault s
 
 func todaysSchema(version uint64) error {
 	switch {
-	case version < schemaVersion:
-		return fmt.Errorf("%w: %d, and this teamdata checks %d; serve it once", ErrOlderSchema, version, schemaVersion)
-	case version > schemaVersion:
-		return refusal(fmt.Sprintf("has schema %d, and this teamdata checks %d; take the teamdata that wrote it", version, schemaVersion))
+	case version < schemaVersion():
+		return fmt.Errorf("%w: %d, and this teamdata checks %d; serve it once", ErrOlderSchema, version, schemaVersion())
+	case version > schemaVersion():
+		return refusal(fmt.Sprintf("has schema %d, and this teamdata checks %d; take the teamdata that wrote it", version, schemaVersion()))
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string)) {
 	for err := range bolt.Check() {
 		found("page: " + err.Error())
 	}
-	if version < schemaVersion {
+	if version < schemaVersion() {
 		return
 	}
 	c.endpoints()

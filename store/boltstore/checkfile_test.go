@@ -29,8 +29,8 @@ func TestCheckRefuses(t *testing.T) {
 	writeFile(t, at("text"), []byte("members:\n- Ada\n"))
 	writeFile(t, at("empty"), nil)
 	writeBucket(t, at("foreign"), "widgets")
-	writeSchema(t, at("newer"), schemaVersion+1)
-	writeSchema(t, at("older"), schemaVersion-1)
+	writeSchema(t, at("newer"), schemaVersion()+1)
+	writeSchema(t, at("older"), schemaVersion()-1)
 	busy := newFixture(t, Options{NoSync: true})
 	for path, wants := range map[string][]string{
 		at("missing"):      {"is not there", "--data"},
@@ -39,8 +39,8 @@ func TestCheckRefuses(t *testing.T) {
 		at("text"):         {"not a teamdata file", "backup"},
 		at("empty"):        {"is empty"},
 		at("foreign"):      {"not one of teamdata", "--data"},
-		at("newer"):        {fmt.Sprint("has schema ", schemaVersion+1), fmt.Sprint("checks ", schemaVersion), "the teamdata that wrote it"},
-		at("older"):        {fmt.Sprint("has an older schema: ", schemaVersion-1), fmt.Sprint("checks ", schemaVersion), "serve it once"},
+		at("newer"):        {fmt.Sprint("has schema ", schemaVersion()+1), fmt.Sprint("checks ", schemaVersion()), "the teamdata that wrote it"},
+		at("older"):        {fmt.Sprint("has an older schema: ", schemaVersion()-1), fmt.Sprint("checks ", schemaVersion()), "serve it once"},
 		busy.path:          {"in use", "by process"},
 	} {
 		before, _ := os.ReadFile(path)

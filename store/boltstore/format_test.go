@@ -42,7 +42,7 @@ func TestFormatNamesTheBuckets(t *testing.T) {
 
 func TestFormatNamesTheSchema(t *testing.T) {
 	text, _ := formatDoc(t)
-	if want := fmt.Sprintf("\nSchema version: %d\n", schemaVersion); !strings.Contains(text, want) {
+	if want := fmt.Sprintf("\nSchema version: %d\n", schemaVersion()); !strings.Contains(text, want) {
 		t.Errorf("docs/format.md does not say %q", strings.TrimSpace(want))
 	}
 	if span := fmt.Sprintf("21,600,000 (%d hours)", partitionSpan/time.Hour); !strings.Contains(text, span) || partitionSpan.Milliseconds() != 21_600_000 {

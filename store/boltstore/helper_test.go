@@ -115,6 +115,14 @@ func dumpBucket(b *strings.Builder, name string, bucket *bbolt.Bucket) error {
 	})
 }
 
+// says holds what is read to a text.
+func (f *fixture) says(what string, got any, want string) {
+	f.Helper()
+	if text := fmt.Sprint(got); text != want {
+		f.Errorf("%s: %s, want %s", what, text, want)
+	}
+}
+
 func appendAudit(target string) func(store.Tx) error {
 	return func(tx store.Tx) error {
 		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: testOrg, Action: "test", TargetID: target})

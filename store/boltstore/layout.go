@@ -7,10 +7,6 @@ import (
 	"teamdata/store"
 )
 
-// schemaVersion is the version of the layout below. A file of a newer one is
-// refused; a file of an older one is migrated when it is opened.
-const schemaVersion = 4
-
 // Every bucket of the file. Keys are built by the functions below, numbers in
 // them are 8 bytes big-endian, and text that another part follows ends with a
 // zero byte, which no id holds. Buckets that grow are keyed so that inserts

@@ -1,142 +1,111 @@
 package boltstore
 
 import (
-	"bytes"
+	"context"
+	"fmt"
 	"math"
-	"time"
+	"os"
 
 	"go.etcd.io/bbolt"
-
-	"teamdata/store"
 )
 
-// migrations bring a file from the schema of their index, plus one, to the
-// next. Each runs with all of today's buckets made.
-var migrations = []func(*bbolt.Tx) error{toSchema2, toSchema3, toSchema4}
+// migrations are the steps between the schemas: the first brings a file of schema
+// 1 to schema 2, and so on. Each runs with all of today's buckets made, and all
+// that a file needs run in one transaction.
+var migrations []func(*tx) error
+
+// schemaVersion is the version of the layout in layout.go. A file of a newer one
+// is refused; a file of an older one is migrated when it is opened.
+func schemaVersion() uint64 { return uint64(len(migrations)) + 1 }
 
 // migrate brings a file of an older schema to today's.
 func migrate(bolt *bbolt.Tx, from uint64) error {
 	for _, step := range migrations[from-1:] {
-		if err := step(bolt); err != nil {
+		if err := step(&tx{bolt: bolt}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// toSchema2 makes deliveryLists and the events' lists of deliveries, in place of
-// due; and managers, in place of owners.
-func toSchema2(bolt *bbolt.Tx) error {
-	t := &tx{bolt: bolt}
-	for _, id := range allKeys(bolt.Bucket(bucketDeliveries)) {
-		if err := t.deliveryToSchema2(string(id)); err != nil {
-			return err
-		}
-	}
-	for _, key := range allKeys(bolt.Bucket(bucketMembers)) {
-		var m store.Member
-		if err := t.get(bucketMembers, key, "member", memberFields(&m)); err != nil {
-			return err
-		}
-		if err := t.putManager(m); err != nil {
-			return err
-		}
-	}
-	for _, name := range []string{"due", "owners"} {
-		if err := bolt.DeleteBucket([]byte(name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// toSchema3 makes apiKeyList. The other buckets that it brings begin empty.
-func toSchema3(bolt *bbolt.Tx) error {
-	t := &tx{bolt: bolt}
-	for _, id := range allKeys(bolt.Bucket(bucketAPIKeys)) {
-		k, err := t.APIKey(string(id))
-		if err != nil {
-			return err
-		}
-		if err := t.put(t.bucket(bucketAPIKeyList), orgKey(k.OrgID, k.ID), []byte{}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// toSchema4 makes managedOrgs, and counts the attempts in the deliveries'
-// histories. The other buckets that it brings begin empty.
-func toSchema4(bolt *bbolt.Tx) error {
-	t := &tx{bolt: bolt}
-	for _, key := range allKeys(bolt.Bucket(bucketManagers)) {
-		org, user, _ := bytes.Cut(key, []byte{0})
-		if err := t.put(t.bucket(bucketManagedOrgs), orgKey(string(user), string(org)), []byte{}); err != nil {
-			return err
-		}
-	}
-	c := bolt.Bucket(bucketDeliveries).Cursor()
-	for key, record := c.First(); key != nil; key, record = c.Next() {
-		if err := t.countHistory(record); err != nil {
-			return err
-		}
-		t.undo = t.undo[:0] // there may be millions, and none is undone alone
-	}
-	return nil
-}
-
-func (t *tx) countHistory(record []byte) error {
-	var d store.Delivery
-	err := decode(record, deliveryFields(&d))
-	for i := 0; err == nil && i < len(d.History); i++ {
-		a := &d.History[i]
-		err = t.AddDeliveryCounts(d.OrgID, d.EndpointNumber, a.EndedAt, a.Counts())
-	}
-	return err
 }
 
 func allKeys(b *bbolt.Bucket) [][]byte { return firstKeys(b, math.MaxInt) }
 
-// deliveryToSchema2 fills in what schema 1 did not keep of a delivery: a
-// finished one counts as finished when its last attempt was due, or at its
-// first attempt if that was later; the last of them that was acknowledged is
-// what the endpoint acknowledged last.
-func (t *tx) deliveryToSchema2(id string) error {
-	d, err := t.Delivery(id)
+// MigratedFrom is the schema from which this Open has migrated the file, and the
+// path of the copy that is kept of the file as it was; 0 and "" if the file was
+// new or of today's schema.
+func (s *Store) MigratedFrom() (schema uint64, kept string) { return s.oldSchema, s.keptOld }
+
+// migrateFile migrates a file of an older schema, once a copy of it is kept. A file
+// that can't be migrated is left as it was, without a copy. One that is not
+// synced is a copy itself.
+func (s *Store) migrateFile(from uint64) (err error) {
+	if !s.db.NoSync {
+		s.keptOld, err = s.keepOld(from)
+	}
+	if err == nil {
+		err = s.db.Update(func(bolt *bbolt.Tx) error { return s.upgrade(bolt, from) })
+	}
 	if err != nil {
-		return err
+		os.Remove(s.keptOld) // "" is no file
+		return notMigrated(from, err)
 	}
-	e, err := t.Event(d.EventID)
-	if err != nil {
-		return err
-	}
-	e.Deliveries = append(e.Deliveries, d.ID)
-	if err := t.put(t.bucket(bucketEvents), []byte(e.ID), encode(eventFields(&e))); err != nil {
-		return err
-	}
-	if d.EventType = e.Type; !d.State.Waiting() {
-		d.FinishedAt = latest(d.DueAt, d.FirstAttemptAt)
-	}
-	if err := t.acknowledgedToSchema2(&d); err != nil {
-		return err
-	}
-	if err := t.enlist(&d); err != nil {
-		return err
-	}
-	return t.put(t.bucket(bucketDeliveries), []byte(d.ID), encode(deliveryFields(&d)))
+	s.oldSchema = from
+	return nil
 }
 
-func (t *tx) acknowledgedToSchema2(d *store.Delivery) error {
-	last, err := t.LastAcknowledged(d.EndpointNumber)
-	if err != nil || d.State != store.StateAcknowledged || !d.FinishedAt.After(last) {
-		return err
+// keepOld writes a copy of the file beside it, for an operator who has to go back
+// to the previous teamdata. When the process is killed before the file is
+// migrated, the next one makes the copy again, under the same name.
+func (s *Store) keepOld(from uint64) (kept string, err error) {
+	path := followLinks(s.Path())
+	t, err := newTemp(path, "schema")
+	if err != nil {
+		return "", err
 	}
-	return t.PutLastAcknowledged(d.EndpointNumber, d.FinishedAt)
+	defer t.discard()
+	if t.target, err = schemaName(path, from); err != nil {
+		return "", err
+	}
+	ctx := context.Background()
+	err = s.db.View(func(bolt *bbolt.Tx) error {
+		_, err := copyMoment(ctx, bolt, t)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	if err := t.finish(ctx, path); err != nil {
+		return "", err
+	}
+	return t.target, t.placeOver()
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+// keepOld gives the file of an older schema, which is about to be replaced, the
+// name of its copy. When a killed run has left it both names, the next Open parts
+// them.
+func (o *owned) keepOld(from uint64) error {
+	kept, err := schemaName(o.path, from)
+	if err != nil || o.isFile(kept) {
+		return err
 	}
-	return b
+	return o.keep(kept)
+}
+
+// schemaName is the path of the copy that is kept of a file of an older schema. It
+// names the time at which the file was last written.
+func schemaName(path string, schema uint64) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s.schema-%d-%s", path, schema, info.ModTime().UTC().Format(keptTime)), nil
+}
+
+// notMigrated goes on from the file's path, as a refusal does.
+func notMigrated(from uint64, err error) error {
+	text := fmt.Sprintf("has schema %d and can't be migrated to schema %d: ", from, schemaVersion())
+	if isFull(err) {
+		return refusal(fmt.Sprintf("%sthe disk is full (%v); make room for two more files of its size", text, err))
+	}
+	return fmt.Errorf("%w%w", refusal(text), err)
 }

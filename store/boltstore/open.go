@@ -135,7 +135,7 @@ func (s *Store) prepare() error {
 	if err != nil {
 		return err
 	}
-	if found > schemaVersion {
+	if found > schemaVersion() {
 		return newerSchema(found)
 	}
 	sealed, err := s.seal.check(s.db)
@@ -143,17 +143,17 @@ func (s *Store) prepare() error {
 		return err
 	}
 	s.sealedNow = s.seal.on() && !sealed
-	if found == schemaVersion && !s.sealedNow {
+	if found == schemaVersion() && !s.sealedNow {
 		return nil
 	}
-	if found > 0 && found < schemaVersion {
-		return s.bringUp(found)
+	if found > 0 && found < schemaVersion() {
+		return s.migrateFile(found)
 	}
 	return s.db.Update(func(bolt *bbolt.Tx) error { return s.upgrade(bolt, found) })
 }
 
 func newerSchema(found uint64) refusal {
-	return refusal(fmt.Sprintf("has schema %d, and this teamdata knows up to %d: a newer teamdata wrote it; run that one, or put back a backup", found, schemaVersion))
+	return refusal(fmt.Sprintf("has schema %d, and this teamdata knows up to %d: a newer teamdata wrote it; run that one, or put back a backup", found, schemaVersion()))
 }
 
 // upgrade brings a file of a schema, 0 for a new one, to what this Store works
@@ -174,7 +174,7 @@ func (s *Store) upgrade(bolt *bbolt.Tx, found uint64) error {
 			return err
 		}
 	}
-	return bolt.Bucket(bucketMeta).Put(keySchema, numberKey(schemaVersion))
+	return bolt.Bucket(bucketMeta).Put(keySchema, numberKey(schemaVersion()))
 }
 
 // schemaOf is the schema version of a file, 0 for a new one. A bbolt file of

@@ -21,7 +21,7 @@ func TestNewFile(t *testing.T) {
 	if info.Mode() != fileMode {
 		t.Errorf("mode %v", info.Mode())
 	}
-	if version, err := schemaOf(f.db); err != nil || version != schemaVersion {
+	if version, err := schemaOf(f.db); err != nil || version != schemaVersion() {
 		t.Errorf("schema %d, %v", version, err)
 	}
 	if f.Path() != f.path {
@@ -51,8 +51,8 @@ func TestOpenRefuses(t *testing.T) {
 			[]string{"is a folder", "teamdata.db/teamdata.db"},
 		},
 		"newer schema": {
-			func(t *testing.T, path string) { writeSchema(t, path, schemaVersion+1) },
-			[]string{fmt.Sprintf("schema %d", schemaVersion+1), fmt.Sprintf("up to %d", schemaVersion), "newer teamdata", "backup"},
+			func(t *testing.T, path string) { writeSchema(t, path, schemaVersion()+1) },
+			[]string{fmt.Sprintf("schema %d", schemaVersion()+1), fmt.Sprintf("up to %d", schemaVersion()), "newer teamdata", "backup"},
 		},
 		"file of another program": {
 			func(t *testing.T, path string) { writeBucket(t, path, "widgets") },
@@ -113,7 +113,7 @@ func TestOpenNotWritable(t *testing.T) {
 			})
 			path := filepath.Join(folder, "teamdata.db")
 			if name != "folder not writable" {
-				writeSchema(t, path, schemaVersion)
+				writeSchema(t, path, schemaVersion())
 				must(t, os.Chmod(path, c.file))
 			}
 			must(t, os.Chmod(folder, c.folder))

@@ -69,7 +69,7 @@ func TestRestoreRefuses(t *testing.T) {
 	writeFile(t, at("text"), []byte("no data"))
 	writeFile(t, at("empty"), nil)
 	writeBucket(t, at("foreign"), "widgets")
-	writeSchema(t, at("newer"), schemaVersion+1)
+	writeSchema(t, at("newer"), schemaVersion()+1)
 	for from, want := range map[string]string{
 		at("missing"): "is not there",
 		at("torn"):    "is damaged",
@@ -162,14 +162,14 @@ func TestReplaceThroughLink(t *testing.T) {
 // TestRestoreOlderSchema: a backup that an older teamdata has made is migrated
 // by the next start.
 func TestRestoreOlderSchema(t *testing.T) {
-	from, path := filepath.Join(t.TempDir(), "old.db"), filepath.Join(t.TempDir(), "teamdata.db")
-	writeSchema(t, from, schemaVersion-1)
-	_, err := Restore(bg, from, path, someTime)
+	from, _ := oldFile(t)
+	path := filepath.Join(t.TempDir(), "teamdata.db")
+	_, err := Restore(bg, from.path, path, someTime)
 	must(t, err)
 	db, err := bbolt.Open(path, fileMode, nil)
 	must(t, err)
 	defer db.Close()
-	if version, err := schemaOf(db); err != nil || version != schemaVersion-1 {
+	if version, err := schemaOf(db); err != nil || version != 1 {
 		t.Errorf("it has schema %d, %v", version, err)
 	}
 }

@@ -38,7 +38,7 @@ func knownSchema(version uint64) error {
 	switch {
 	case version == 0:
 		return errEmpty
-	case version > schemaVersion:
+	case version > schemaVersion():
 		return newerSchema(version)
 	}
 	return nil

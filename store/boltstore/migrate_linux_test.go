@@ -26,7 +26,7 @@ func TestMigrateOnAFullDisk(t *testing.T) {
 			continue
 		}
 		refused++
-		saysOneLine(t, err.Error(), path, "has schema 2", "the disk is full", "make room")
+		saysOneLine(t, err.Error(), path, "has schema 1", "the disk is full", "make room")
 		if now := readFile(t, path); !bytes.Equal(now[:len(old)], old) {
 			t.Errorf("with room for %d bytes the file has changed", room)
 		}
