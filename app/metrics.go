@@ -31,7 +31,7 @@ func (a *Appliance) measure(h *health, o *server.Observer) (handler http.Handler
 		})
 	o.Answered, o.Limited = m.Answered, m.Limited
 	a.store.OnCommit(func(c boltstore.Commit) { m.Committed(c.Updates, c.Took, c.Err) })
-	a.dispatcher.OnAttempt(func(at delivery.Attempted) { m.Attempted(at.OrgID, at.EndpointID, at.Outcome, at.Took) })
+	a.dispatcher.OnAttempt(m.Attempted)
 	end, err = a.serveMetrics(m.Handler())
 	return m.Handler(), end, err
 }

@@ -1,43 +1,111 @@
 package delivery
 
 import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
 	"teamdata/store"
 )
 
-// attempt sends one claimed delivery and records what came of it.
+// job is one claimed delivery to attempt.
+type job struct {
+	ctx      context.Context
+	endpoint *store.Endpoint
+	claim    *store.Claim
+}
+
+// attempt sends one claimed delivery, records its outcome and releases it. An
+// attempt that was cut off by the stop does not count.
 func (d *Dispatcher) attempt(j job) {
-	a := d.send(j.ctx, j.endpoint, j.claim)
-	if j.ctx.Err() == nil { // else the attempt was cut off by the stop: it does not count
+	a, outcome := d.send(j.ctx, j.endpoint, j.claim)
+	if j.ctx.Err() == nil {
+		d.onAttempt(j.endpoint.OrgID, j.endpoint.ID, outcome, a.Took())
 		d.record(j, a)
 	}
 	d.store.Release(j.claim.Delivery.ID)
-	d.inbox.noteDone(landing{j.endpoint.Number, outcomeOf(&a)})
+	d.inbox.addResult(result{j.endpoint.Number, a})
 }
 
+// record writes the outcome. When that disables the endpoint, it logs so.
 func (d *Dispatcher) record(j job, a store.Attempt) {
 	disabled := false
 	record(j.ctx, d.store, d.config.Log, func(tx store.Tx) (err error) {
 		disabled, err = store.RecordAttempt(tx, j.claim.Delivery.ID, a, d.config.Schedule)
 		return err
 	})
-	if disabled && j.ctx.Err() == nil {
-		d.noteDisabled(j.endpoint, j.claim.Delivery.ID, a.Reason)
+	if !disabled || j.ctx.Err() != nil {
+		return
 	}
-}
-
-// noteDisabled tells of an endpoint that an outcome disabled.
-func (d *Dispatcher) noteDisabled(e *store.Endpoint, deliveryID, reason string) {
-	d.config.Log.Warn().Str("org", e.OrgID).Str("endpoint", e.ID).Str("delivery", deliveryID).Str("reason", reason).
+	d.config.Log.Warn().Str("org", j.endpoint.OrgID).Str("endpoint", j.endpoint.ID).Str("delivery", j.claim.Delivery.ID).Str("reason", a.Reason).
 		Msg("a webhook endpoint was disabled: nothing was acknowledged there during a delivery's last retries; its events are held until it is enabled")
 	d.config.Mailed()
 }
 
-func outcomeOf(a *store.Attempt) outcome {
-	switch {
-	case a.Acknowledged():
-		return acknowledged
-	case a.Status == 0 && a.TimedOut:
-		return timedOut
+// recordPause is how long to wait before an outcome that could not be written
+// is written again. The delivery stays claimed meanwhile, so that its receiver
+// doesn't get it over and over while the disk is full.
+const recordPause = time.Second
+
+// record writes an outcome, of an attempt or of a mail, and does not give up
+// before ctx is done. Nothing is written for what has been deleted meanwhile.
+func record(ctx context.Context, s store.Store, log *zerolog.Logger, outcome func(store.Tx) error) {
+	for {
+		err := s.Update(ctx, outcome)
+		if err == nil || store.IsNotFound(err) || ctx.Err() != nil {
+			return
+		}
+		log.Error().Err(err).Msg("the outcome of an attempt can't be written; trying again")
+		select {
+		case <-ctx.Done():
+		case <-time.After(recordPause):
+		}
 	}
-	return inVain
+}
+
+// maxIdle is how many goroutines stay when there is nothing to send.
+const maxIdle = 64
+
+// workers are the goroutines of the attempts, one each. They are reused, since
+// their stacks have grown to what sending needs.
+type workers struct {
+	run      func(job)
+	jobs     chan job // to one that is idle
+	idle     atomic.Int32
+	inFlight sync.WaitGroup
+}
+
+func (w *workers) start(j job) {
+	w.inFlight.Add(1)
+	select {
+	case w.jobs <- j:
+	default:
+		go w.work(j)
+	}
+}
+
+func (w *workers) work(j job) {
+	for more := true; more; j, more = w.next() {
+		w.run(j)
+		w.inFlight.Done()
+	}
+}
+
+// next waits for another job; false means that enough others wait.
+func (w *workers) next() (j job, more bool) {
+	defer w.idle.Add(-1)
+	if w.idle.Add(1) > maxIdle {
+		return job{}, false
+	}
+	j, more = <-w.jobs
+	return j, more
+}
+
+// wait waits for the attempts in flight, and lets the idle goroutines end.
+func (w *workers) wait() {
+	w.inFlight.Wait()
+	close(w.jobs)
 }

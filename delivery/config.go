@@ -11,8 +11,8 @@ import (
 	"teamdata/store"
 )
 
-// Config says how deliveries are sent. The zero value is what the contract
-// says, without any address guard.
+// Config says how deliveries are sent. The zero value sends them as the contract
+// has it, to any address.
 type Config struct {
 	// Schedule is how long after each failed attempt the next is due. One
 	// attempt more than its length is made. Default: store.DefaultRetrySchedule.
@@ -22,22 +22,22 @@ type Config struct {
 	// Default: 15 s.
 	AttemptTimeout time.Duration
 	// PerEndpoint and Total bound the attempts in flight, and are at least 2.
-	// Half of Total is for endpoints that were not acknowledged lately.
+	// Half of Total may be used by endpoints on probation: those that did not
+	// acknowledge lately.
 	// Defaults: 32, 2,048.
 	PerEndpoint, Total int
-	// RootCAs are who may have issued a receiver's certificate; nil means the
-	// system's.
+	// RootCAs may issue receivers' certificates; nil means the system's.
 	RootCAs *x509.CertPool
-	// Control looks at each address, after DNS, before it is dialed.
+	// Control checks each address, after DNS, before it is dialed. Default: every
+	// address may be dialed.
 	Control func(network, address string, c syscall.RawConn) error
 	// UserAgent is sent with every attempt. Default: teamdata.
 	UserAgent string
-	// Mailed is called after mail was queued. Default: nobody is told.
+	// Mailed is called after mail was queued. Default: nothing is called.
 	Mailed func()
-	// resolver looks names up; nil means the system's. Tests bring their own.
+	// resolver resolves receivers' names; nil means the system's. Tests bring
+	// their own.
 	resolver *net.Resolver
-	// watch is told of attempts.
-	watch *watch
 	// Log takes what an operator should know. Default: nothing is logged.
 	Log *zerolog.Logger
 }
@@ -67,9 +67,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Mailed == nil {
 		c.Mailed = func() {}
-	}
-	if c.watch == nil {
-		c.watch = &watch{pulse: make(chan struct{})}
 	}
 	if c.Log == nil {
 		nop := zerolog.Nop()

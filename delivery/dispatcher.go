@@ -13,19 +13,21 @@ const claimPause = time.Second
 
 // Dispatcher sends what is due until it is stopped.
 type Dispatcher struct {
-	store   store.Store
-	config  Config
-	send    func(context.Context, *store.Endpoint, *store.Claim) store.Attempt
-	inbox   inbox
-	workers workers
+	store     store.Store
+	config    Config
+	send      func(context.Context, *store.Endpoint, *store.Claim) (a store.Attempt, outcome string)
+	onAttempt func(orgID, endpointID, outcome string, took time.Duration)
+	inbox     inbox
+	workers   workers
+	pulse     chan struct{} // takes a token while Run has nothing else to do
 
 	// The rest belongs to Run's goroutine.
-	wheel    *wheel.Wheel[uint64]
-	lanes    map[uint64]*lane
-	ready    turns // lanes whose turn comes
-	doubtful turns // those of them without proof
-	inFlight int
-	unproven int // of inFlight, those of lanes without proof
+	wheel       *wheel.Wheel[uint64]
+	queues      map[uint64]*endpointQueue
+	healthy     fairQueue // of queues whose endpoints acknowledged lately
+	probation   fairQueue // of the others
+	inFlight    int
+	onProbation int // of inFlight, the attempts of queues on probation
 }
 
 // New makes a Dispatcher. It listens to the store from now on, so it is made
@@ -33,161 +35,182 @@ type Dispatcher struct {
 func New(s store.Store, c Config) *Dispatcher {
 	c = c.withDefaults()
 	d := &Dispatcher{
-		store: s, config: c, send: newSender(c).send,
-		wheel: wheel.New[uint64](time.Now()), lanes: make(map[uint64]*lane),
+		store: s, config: c, send: newSender(c).send, pulse: make(chan struct{}),
+		onAttempt: func(string, string, string, time.Duration) {},
+		wheel:     wheel.New[uint64](time.Now()), queues: make(map[uint64]*endpointQueue),
 	}
 	d.inbox.init()
 	d.workers = workers{run: d.attempt, jobs: make(chan job)}
-	s.OnDue(d.inbox.noteDue)
+	s.OnDue(d.inbox.addDue)
 	return d
 }
 
-// Run sends until ctx is done. Then it takes nothing more on, waits for what
-// is in flight until grace is done, and drops the rest uncounted: those are
-// sent again at the next start.
+// OnAttempt sets what is called after each attempt that counts, with one of
+// Outcomes. It is set once, before Run; fn is called by many goroutines.
+func (d *Dispatcher) OnAttempt(fn func(orgID, endpointID, outcome string, took time.Duration)) {
+	d.onAttempt = fn
+}
+
+// Run sends until ctx is done. Then it claims nothing more, waits for the
+// attempts in flight until grace is done, and drops the rest uncounted: those
+// are made again at the next start.
 func (d *Dispatcher) Run(ctx, grace context.Context) error {
-	if err := d.store.EachDue(ctx, d.inbox.noteDue); err != nil && ctx.Err() == nil {
+	if err := d.store.EachDue(ctx, d.inbox.addDue); err != nil && ctx.Err() == nil {
 		return err
 	}
 	for ctx.Err() == nil {
 		now := time.Now()
-		d.read(now)
-		d.wheel.Expire(now, func(endpoint uint64) { d.makeReady(d.lane(endpoint)) })
-		d.serve(grace, now)
+		d.readInbox(now)
+		d.wheel.Expire(now, func(endpoint uint64) { d.enqueue(d.queue(endpoint)) })
+		d.dispatch(grace, now)
 		d.sleep(ctx)
 	}
 	d.workers.wait()
 	return nil
 }
 
-// read takes in what came since the last turn.
-func (d *Dispatcher) read(now time.Time) {
-	due, done := d.inbox.take()
+// Alive waits until Run comes around. It returns ctx's error if that comes first.
+func (d *Dispatcher) Alive(ctx context.Context) error {
+	select {
+	case <-d.pulse:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// readInbox takes in what came since the last time.
+func (d *Dispatcher) readInbox(now time.Time) {
+	due, results := d.inbox.take()
 	for endpoint, at := range due {
-		if l := d.lanes[endpoint]; l != nil {
-			l.told = l.inFlight > 0
+		if q := d.queues[endpoint]; q != nil {
+			q.dirty = q.inFlight > 0
 		}
 		if at.After(now) {
 			d.wheel.SetEarlier(endpoint, at)
 		} else {
-			d.makeReady(d.lane(endpoint))
+			d.enqueue(d.queue(endpoint))
 		}
 	}
-	for _, r := range done {
-		l := d.lanes[r.endpoint]
-		d.count(l, -l.inFlight)
-		l.landed(r.outcome, d.config.PerEndpoint)
-		d.count(l, l.inFlight)
-		if l.behind || l.told || r.outcome != acknowledged { // what failed may be due again since before it was released
-			d.makeReady(l)
+	for _, r := range results {
+		q := d.queues[r.endpoint]
+		d.count(q, -q.inFlight)
+		q.finish(&r.attempt, d.config.PerEndpoint)
+		d.count(q, q.inFlight)
+		if q.backlogged || q.dirty || !r.attempt.Acknowledged() { // what failed may be due again since before it was released
+			d.enqueue(q)
 		} else {
-			d.forget(l)
+			d.evict(q)
 		}
 	}
 }
 
-// count adds attempts of a lane to those in flight.
-func (d *Dispatcher) count(l *lane, n int) {
+// count adds attempts of a queue to those in flight.
+func (d *Dispatcher) count(q *endpointQueue, n int) {
 	d.inFlight += n
-	if !l.proven() {
-		d.unproven += n
+	if !q.healthy() {
+		d.onProbation += n
 	}
 }
 
-// serve gives each ready lane a turn as long as there is room, those with proof
-// and those without in turns. Lanes without proof share half of the room, so
-// that a crowd of dead receivers can't starve a living one.
-func (d *Dispatcher) serve(grace context.Context, now time.Time) {
+// dispatch gives each waiting queue a turn as long as there is room, healthy
+// ones and those on probation alternately. Those on probation share half of the
+// room, so that a crowd of dead receivers can't starve a living one.
+func (d *Dispatcher) dispatch(grace context.Context, now time.Time) {
 	for served := true; served; {
 		served = false
-		if !d.ready.empty() && d.inFlight < d.config.Total {
-			d.serveOne(grace, &d.ready, now)
+		if !d.healthy.empty() && d.inFlight < d.config.Total {
+			d.serve(grace, &d.healthy, now)
 			served = true
 		}
-		if !d.doubtful.empty() && d.inFlight < d.config.Total && d.unproven < d.config.Total/2 {
-			d.serveOne(grace, &d.doubtful, now)
+		if !d.probation.empty() && d.inFlight < d.config.Total && d.onProbation < d.config.Total/2 {
+			d.serve(grace, &d.probation, now)
 			served = true
 		}
 	}
 }
 
-func (d *Dispatcher) serveOne(grace context.Context, from *turns, now time.Time) {
-	l := from.pop()
-	l.ready = false
-	if from != d.turnsOf(l) { // its proof has changed since it waits
-		d.makeReady(l)
-		return
+// serve gives the first queue its turn, unless its health has changed while it
+// waited.
+func (d *Dispatcher) serve(grace context.Context, from *fairQueue, now time.Time) {
+	q := from.pop()
+	q.queued = false
+	if from == d.fairQueue(q) {
+		d.claim(grace, q, now)
+	} else {
+		d.enqueue(q)
 	}
-	d.turn(grace, l, now)
 }
 
-// turn starts as many attempts as the lane's window and the total allow.
-func (d *Dispatcher) turn(grace context.Context, l *lane, now time.Time) {
-	room := min(l.window-l.inFlight, d.config.Total-d.inFlight)
-	if l.behind = room <= 0; l.behind {
-		return // the next that lands makes it ready again
+// claim starts as many attempts as the queue's window and the total allow.
+func (d *Dispatcher) claim(grace context.Context, q *endpointQueue, now time.Time) {
+	room := min(q.window-q.inFlight, d.config.Total-d.inFlight)
+	if q.backlogged = room <= 0; q.backlogged {
+		return // the next result enqueues it again
 	}
-	claims, err := d.store.Claim(grace, l.endpoint, now, room)
+	claims, err := d.store.Claim(grace, q.endpoint, now, room)
 	if err != nil {
 		d.config.Log.Error().Err(err).Msg("due deliveries can't be read; trying again")
 		claims.Next = now.Add(claimPause)
 	}
-	l.org = claims.Endpoint.OrgID
+	q.org = claims.Endpoint.OrgID
 	for i := range claims.Claims {
-		l.inFlight++
-		d.count(l, 1)
+		q.inFlight++
+		d.count(q, 1)
 		d.workers.start(job{grace, &claims.Endpoint, &claims.Claims[i]})
 	}
-	d.park(l, claims.Next, now)
+	d.schedule(q, claims.Next, now)
 }
 
-// park decides when the lane's next turn comes. What becomes due that it doesn't
-// know of yet, it is told.
-func (d *Dispatcher) park(l *lane, next, now time.Time) {
+// schedule decides when the queue's next turn comes. What becomes due after the
+// claim comes through the inbox.
+func (d *Dispatcher) schedule(q *endpointQueue, next, now time.Time) {
 	switch {
 	case next.IsZero():
-		d.wheel.Remove(l.endpoint)
+		d.wheel.Remove(q.endpoint)
 	case next.After(now):
-		d.wheel.Set(l.endpoint, next)
-	case l.inFlight < l.window:
-		d.makeReady(l)
+		d.wheel.Set(q.endpoint, next)
+	case q.inFlight < q.window:
+		d.enqueue(q)
 	default:
-		l.behind = true
+		q.backlogged = true
 	}
-	d.forget(l)
+	d.evict(q)
 }
 
-// forget drops a lane that is as good as new: there is nothing to remember.
-func (d *Dispatcher) forget(l *lane) {
-	if l.inFlight == 0 && !l.ready && l.window == 1 {
-		delete(d.lanes, l.endpoint)
-	}
-}
-
-func (d *Dispatcher) lane(endpoint uint64) *lane {
-	l := d.lanes[endpoint]
-	if l == nil {
-		l = &lane{endpoint: endpoint, window: 1}
-		d.lanes[endpoint] = l
-	}
-	return l
-}
-
-func (d *Dispatcher) makeReady(l *lane) {
-	if !l.ready {
-		l.ready = true
-		d.turnsOf(l).push(l)
+// evict drops a queue that is as good as new: there is nothing to remember.
+func (d *Dispatcher) evict(q *endpointQueue) {
+	if q.inFlight == 0 && !q.queued && q.window == 1 {
+		delete(d.queues, q.endpoint)
 	}
 }
 
-func (d *Dispatcher) turnsOf(l *lane) *turns {
-	if l.proven() {
-		return &d.ready
+// queue is the endpoint's queue, a new one if it has none.
+func (d *Dispatcher) queue(endpoint uint64) *endpointQueue {
+	q := d.queues[endpoint]
+	if q == nil {
+		q = &endpointQueue{endpoint: endpoint, window: 1}
+		d.queues[endpoint] = q
 	}
-	return &d.doubtful
+	return q
 }
 
-// sleep waits for news or for the next due time.
+// enqueue has the queue wait for a turn.
+func (d *Dispatcher) enqueue(q *endpointQueue) {
+	if !q.queued {
+		q.queued = true
+		d.fairQueue(q).push(q)
+	}
+}
+
+func (d *Dispatcher) fairQueue(q *endpointQueue) *fairQueue {
+	if q.healthy() {
+		return &d.healthy
+	}
+	return &d.probation
+}
+
+// sleep waits for work or for the next due time.
 func (d *Dispatcher) sleep(ctx context.Context) {
 	var timer <-chan time.Time
 	if next, ok := d.wheel.Next(); ok {
@@ -195,8 +218,8 @@ func (d *Dispatcher) sleep(ctx context.Context) {
 	}
 	select {
 	case <-ctx.Done():
-	case <-d.inbox.news:
-	case d.config.watch.pulse <- struct{}{}:
+	case <-d.inbox.hasWork:
+	case d.pulse <- struct{}{}:
 	case <-timer:
 	}
 }

@@ -147,10 +147,10 @@ func TestTheContractsSchedule(t *testing.T) {
 		start := time.Now()
 		var at []time.Duration
 		d := New(b.store, Config{})
-		d.send = func(context.Context, *store.Endpoint, *store.Claim) store.Attempt {
+		d.send = func(context.Context, *store.Endpoint, *store.Claim) (store.Attempt, string) {
 			at = append(at, time.Since(start))
 			<-time.After(14 * time.Second) // the next is due after the attempt's end
-			return store.Attempt{StartedAt: time.Now(), EndedAt: time.Now(), Reason: "in vain"}
+			return store.Attempt{StartedAt: time.Now(), EndedAt: time.Now(), Reason: "it is off"}, "connect"
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error)

@@ -108,7 +108,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	b.run(Config{RootCAs: r.roots(), Schedule: []time.Duration{}})
 	for path, code := range map[string]int{"/301": 301, "/302": 302, "/303": 303, "/307": 307, "/308": 308} {
 		a := b.onlyAttempt(r.URL+path, store.StateFailed)
-		want := answered(code)
+		_, want := answered(code)
 		if a.Status != code || a.Reason != want || !strings.HasSuffix(want, "; redirects are not followed") {
 			t.Errorf("status %d, reason %q, not %q", a.Status, a.Reason, want)
 		}

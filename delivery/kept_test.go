@@ -82,10 +82,10 @@ func TestSecondConnectionHangs(t *testing.T) {
 	})
 	s := newSender(Config{RootCAs: trusted().roots(), AttemptTimeout: 500 * time.Millisecond}.withDefaults())
 	e := store.Endpoint{URL: w.url(), Secret: store.NewEndpointSecret()}
-	if a := s.send(context.Background(), &e, &store.Claim{}); !a.Acknowledged() {
+	if a, _ := s.send(context.Background(), &e, &store.Claim{}); !a.Acknowledged() {
 		t.Fatal(a.Reason)
 	}
-	a := s.send(context.Background(), &e, &store.Claim{})
+	a, _ := s.send(context.Background(), &e, &store.Claim{})
 	if want := "no answer within 500ms: the TLS handshake was not done"; a.Reason != want {
 		t.Errorf("the reason is %q, not %q", a.Reason, want)
 	}
@@ -120,7 +120,7 @@ func TestRequestIsNotRead(t *testing.T) {
 	w := newWire(t, secured(goodTLS(), func(c net.Conn) { <-t.Context().Done() }))
 	s := newSender(Config{RootCAs: trusted().roots(), AttemptTimeout: 500 * time.Millisecond}.withDefaults())
 	e := store.Endpoint{URL: w.url(), Secret: store.NewEndpointSecret()}
-	a := s.send(context.Background(), &e, &store.Claim{Body: make([]byte, 64<<20)})
+	a, _ := s.send(context.Background(), &e, &store.Claim{Body: make([]byte, 64<<20)})
 	if want := "no answer within 500ms: the receiver did not read the request to its end"; a.Reason != want {
 		t.Errorf("the reason is %q, not %q", a.Reason, want)
 	}

@@ -12,23 +12,22 @@ import (
 
 // Mailer sends the mail that waits in the store, one after the other.
 type Mailer struct {
-	store store.Store
-	send  func(context.Context, mail.Message) error // nil: there is no SMTP server
-	log   *zerolog.Logger
-	news  chan struct{} // holds one token while mail may have been queued
-
+	store    store.Store
+	send     func(context.Context, mail.Message) error // nil: there is no SMTP server
 	schedule []time.Duration
+	log      *zerolog.Logger
+	hasWork  chan struct{} // holds one token while mail may have been queued
 }
 
-// NewMailer makes a Mailer. Without a sender it only warns of mail that waits.
-// The schedule says how long after each failed try a mail is tried again; its
-// last step counts for every later one. It is store.DefaultMailSchedule when it
-// is empty.
+// NewMailer makes a Mailer. Without a sender it only logs a warning about mail
+// that waits. The schedule says how long after each failed attempt the next is
+// due; its last step counts for every later one. An empty schedule means
+// store.DefaultMailSchedule.
 func NewMailer(s store.Store, sender *mail.Sender, schedule []time.Duration, log *zerolog.Logger) *Mailer {
 	if len(schedule) == 0 {
 		schedule = store.DefaultMailSchedule
 	}
-	m := &Mailer{store: s, log: log, news: make(chan struct{}, 1), schedule: schedule}
+	m := &Mailer{store: s, log: log, hasWork: make(chan struct{}, 1), schedule: schedule}
 	if sender != nil {
 		m.send = sender.Send
 	}
@@ -36,23 +35,18 @@ func NewMailer(s store.Store, sender *mail.Sender, schedule []time.Duration, log
 	return m
 }
 
-// Wake tells it that mail was queued.
-func (m *Mailer) Wake() {
-	select {
-	case m.news <- struct{}{}:
-	default:
-	}
-}
+// Wake has the Mailer look for mail that was queued. It never blocks.
+func (m *Mailer) Wake() { signal(m.hasWork) }
 
-// Run sends until ctx is done, and lets a mail that is on its way then arrive
-// until grace is done.
+// Run sends until ctx is done. A mail that is being sent then has until grace is
+// done.
 func (m *Mailer) Run(ctx, grace context.Context) {
 	var timer <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-m.news:
+		case <-m.hasWork:
 		case <-timer:
 		}
 		if timer = nil; m.send == nil {
@@ -63,7 +57,7 @@ func (m *Mailer) Run(ctx, grace context.Context) {
 	}
 }
 
-// mailPage is how many mails are looked at in one transaction.
+// mailPage is how many mails are read in one transaction.
 const mailPage = 100
 
 // each calls fn with each mail that waits, outside of any transaction.
@@ -84,7 +78,8 @@ func (m *Mailer) each(ctx context.Context, fn func(store.Mail)) error {
 	}
 }
 
-// sendDue sends what is due, and returns when the next is; zero when none waits.
+// sendDue sends the mail that is due, and returns when the next is due; zero when
+// none waits.
 func (m *Mailer) sendDue(ctx, grace context.Context) (next time.Time) {
 	err := m.each(ctx, func(waiting store.Mail) {
 		if ctx.Err() != nil {
@@ -98,13 +93,13 @@ func (m *Mailer) sendDue(ctx, grace context.Context) (next time.Time) {
 		}
 	})
 	if err != nil && ctx.Err() == nil {
-		m.log.Error().Err(err).Msg("the mail that waits can't be read; trying again")
+		m.log.Error().Err(err).Msg("queued mail can't be read; trying again")
 		return time.Now().Add(recordPause)
 	}
 	return next
 }
 
-// attempt sends one mail, records what came of it, and returns when it is due
+// attempt sends one mail, records the outcome, and returns when the mail is due
 // again; zero when it is not.
 func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Time) {
 	values, err := m.values(ctx, waiting)
@@ -115,10 +110,10 @@ func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Tim
 		})
 	}
 	if ctx.Err() != nil && err != nil {
-		return time.Time{} // cut off by the stop: it does not count
+		return time.Time{} // cut off by the stop: the attempt does not count
 	}
 	record(ctx, m.store, m.log, func(tx store.Tx) error {
-		if next = (time.Time{}); err == nil || mail.Permanent(err) || overtaken(err) {
+		if next = (time.Time{}); err == nil || mail.Permanent(err) || obsolete(err) {
 			return tx.DeleteMail(waiting.ID)
 		}
 		later, err := store.PostponeMail(tx, waiting, m.schedule)
@@ -136,8 +131,8 @@ func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Tim
 	return next
 }
 
-// values are what the mail's template is filled with. A sign-in link is made only
-// now: no secret waits in the store.
+// values fill the mail's template. A sign-in link is made only now, so that no
+// secret waits in the store.
 func (m *Mailer) values(ctx context.Context, waiting store.Mail) (values map[string]string, err error) {
 	if waiting.Template != store.MailSignInLink {
 		return waiting.Values, nil
@@ -149,12 +144,12 @@ func (m *Mailer) values(ctx context.Context, waiting store.Mail) (values map[str
 	return values, err
 }
 
-// overtaken tells whether what has happened since leaves nothing to send.
-func overtaken(err error) bool {
+// obsolete tells whether there is nothing to send any more.
+func obsolete(err error) bool {
 	return store.IsNotFound(err) || store.CodeOf(err) == store.CodeConflict
 }
 
-// warn says what waits in vain.
+// warn logs how much mail waits for an SMTP server.
 func (m *Mailer) warn(ctx context.Context) {
 	n := 0
 	if err := m.each(ctx, func(store.Mail) { n++ }); err == nil && n > 0 {

@@ -19,8 +19,8 @@ const (
 	stepAnswer
 )
 
-// undone says of each step what its end was missing.
-var undone = [...]string{
+// unfinished says for each step what had not happened yet.
+var unfinished = [...]string{
 	stepBegun:   "the connection was not begun",
 	stepLookUp:  "the host's name was still being looked up",
 	stepConnect: "the connection was still being made",
@@ -30,9 +30,9 @@ var undone = [...]string{
 	stepAnswer:  "the answer had begun, but its headers did not end",
 }
 
-// progress is the step that an attempt has reached. net/http tells it from
-// several goroutines, and goes on to tell of a connection that was begun for
-// the attempt after the attempt got another; so it only goes forward.
+// progress is the step that an attempt has reached. net/http reports it from
+// several goroutines, and goes on reporting a connection that was begun for the
+// attempt after the attempt got another; so it only goes forward.
 type progress struct{ at atomic.Int32 }
 
 func (p *progress) step() step { return step(p.at.Load()) }
@@ -43,7 +43,7 @@ func (p *progress) reach(s step) {
 	}
 }
 
-// watch returns a context whose requests tell p how far they are.
+// watch returns a context whose requests report to p how far they are.
 func (p *progress) watch(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		// Called again when a reused connection turns out to be dead.

@@ -28,14 +28,13 @@ type sender struct {
 	targets   targets
 	userAgent []string
 	timeout   time.Duration
-	watch     *watch
 }
 
 func newSender(c Config) *sender {
-	// net/http goes on with a connection after the attempt that wanted it has
-	// ended, since the next may use it. Unless that ends too, receivers that accept
-	// and say nothing gather connections. It ends later than the attempt, whose own
-	// deadline is what people are told of.
+	// net/http goes on making a connection after the attempt that wanted it has
+	// ended, since the next may use it. Without a limit of its own, connections to
+	// receivers that accept and say nothing would pile up. It is longer than the
+	// attempt's, so that the reason speaks of the attempt's deadline.
 	connectTimeout := c.AttemptTimeout + time.Second
 	dialer := &net.Dialer{Control: c.Control, Resolver: c.resolver, Timeout: connectTimeout}
 	return &sender{
@@ -55,14 +54,14 @@ func newSender(c Config) *sender {
 		},
 		userAgent: []string{c.UserAgent},
 		timeout:   c.AttemptTimeout,
-		watch:     c.watch,
 	}
 }
 
-// send posts the delivery once. It is acknowledged by a 2xx status line within
-// the deadline; whatever else happens is the reason why not.
-func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) store.Attempt {
-	a := store.Attempt{StartedAt: time.Now()}
+// send posts the delivery once. A 2xx status line within the deadline
+// acknowledges it; for anything else the attempt has a reason. The outcome is one
+// of Outcomes.
+func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) (a store.Attempt, outcome string) {
+	a.StartedAt = time.Now()
 	ctx, cancel := context.WithTimeout(grace, s.timeout)
 	defer cancel()
 	var p progress
@@ -70,19 +69,17 @@ func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) 
 	a.EndedAt = time.Now()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil: // and not one of net's own
-		a.TimedOut, a.Reason = true, late(s.timeout, p.step())
+		a.TimedOut = true
+		outcome, a.Reason = "timeout", late(s.timeout, p.step())
 	case err != nil:
-		a.Reason = reason(err, p.step())
-	case !a.Acknowledged():
-		a.Reason = answered(a.Status)
+		outcome, a.Reason = failure(err, p.step())
+	default:
+		outcome, a.Reason = answered(a.Status)
 	}
-	if grace.Err() == nil { // else the stop cut it off
-		s.watch.tell(e, &a, err, p.step())
-	}
-	return a
+	return a, outcome
 }
 
-// post fills in what was answered; an error means that no status line came.
+// post fills in the answer; an error means that no status line came.
 func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a *store.Attempt) error {
 	request, err := s.request(ctx, e, c)
 	if err != nil {
@@ -100,8 +97,8 @@ func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a 
 	if response.ContentLength == 0 {
 		return nil // after a 101, reading would be from the bare connection, which no deadline ends
 	}
-	// What goes wrong with the answer's body doesn't matter: the status line has
-	// come. Reading it to its end lets the connection be used again.
+	// An error in the answer's body doesn't matter, since the status line has come.
+	// The body is read to its end so that the connection can be used again.
 	a.Answer, _ = io.ReadAll(io.LimitReader(response.Body, store.MaxKeptAnswer))
 	io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer-store.MaxKeptAnswer))
 	return nil
@@ -126,7 +123,7 @@ func (s *sender) request(ctx context.Context, e *store.Endpoint, c *store.Claim)
 		"webhook-timestamp": {strconv.FormatInt(unix, 10)},
 		"webhook-signature": {string(signature.Sign(nil, c.Delivery.ID, unix, c.Body, t.secrets(now)...))},
 		// Not sent. It tells net/http that the request may be repeated on a new
-		// connection when a reused one dies before a byte of the answer came:
+		// connection when a reused one dies before the first byte of the answer:
 		// receivers skip an id that they have seen.
 		"Idempotency-Key": nil,
 	}

@@ -17,7 +17,7 @@ func BenchmarkSend(b *testing.B) {
 	c := store.Claim{Delivery: store.Delivery{ID: "whd_1"}, Body: []byte(`{"type":"webhook.test"}`)}
 	b.ReportAllocs()
 	for b.Loop() {
-		if a := s.send(context.Background(), &e, &c); !a.Acknowledged() {
+		if a, _ := s.send(context.Background(), &e, &c); !a.Acknowledged() {
 			b.Fatal(a.Reason)
 		}
 	}
@@ -48,7 +48,7 @@ func BenchmarkSendOverLoopback(b *testing.B) {
 	c := store.Claim{Delivery: store.Delivery{ID: "whd_1"}, Body: []byte(`{"type":"webhook.test"}`)}
 	b.ReportAllocs()
 	for b.Loop() {
-		if a := s.send(context.Background(), &e, &c); !a.Acknowledged() {
+		if a, _ := s.send(context.Background(), &e, &c); !a.Acknowledged() {
 			b.Fatal(a.Reason)
 		}
 	}

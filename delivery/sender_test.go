@@ -20,7 +20,8 @@ func sendOnce(t *testing.T, url string, c Config) store.Attempt {
 	t.Helper()
 	c = c.withDefaults()
 	e := store.Endpoint{URL: url, Secret: store.NewEndpointSecret()}
-	return newSender(c).send(context.Background(), &e, &store.Claim{Delivery: store.Delivery{ID: "whd_1"}, Body: []byte(`{}`)})
+	a, _ := newSender(c).send(context.Background(), &e, &store.Claim{Delivery: store.Delivery{ID: "whd_1"}, Body: []byte(`{}`)})
+	return a
 }
 
 // What goes wrong is one failed attempt with its true reason, within the
@@ -126,7 +127,7 @@ func TestDeadReusedConnection(t *testing.T) {
 	s := newSender(Config{RootCAs: r.roots()}.withDefaults())
 	e := store.Endpoint{URL: server.URL, Secret: store.NewEndpointSecret()}
 	for i := range 2 {
-		a := s.send(context.Background(), &e, &store.Claim{Delivery: store.Delivery{ID: "whd_1"}, Body: []byte(`{}`)})
+		a, _ := s.send(context.Background(), &e, &store.Claim{Delivery: store.Delivery{ID: "whd_1"}, Body: []byte(`{}`)})
 		if !a.Acknowledged() {
 			t.Errorf("attempt %d: %s", i+1, a.Reason)
 		}

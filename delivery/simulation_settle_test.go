@@ -53,11 +53,11 @@ func (w *world) recoverAll() {
 // and hardly any memory of what was.
 func (w *world) lookAtTheEnd() {
 	synctest.Wait()
-	lanes, timers, notices := w.process.dispatcher.Held()
+	queues, timers, notices := w.process.dispatcher.Held()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if n := len(w.endpoints); lanes > n || timers > 0 || notices > 0 {
-		w.breaksLocked(memory, "for %d endpoints that have nothing to do there are %d lanes, %d timers and %d notices", n, lanes, timers, notices)
+	if n := len(w.endpoints); queues > n || timers > 0 || notices > 0 {
+		w.breaksLocked(memory, "for %d endpoints that have nothing to do there are %d queues, %d timers and %d notices", n, queues, timers, notices)
 	}
 	for _, p := range w.parcels {
 		switch t := p.lastTry(); {

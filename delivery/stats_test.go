@@ -21,8 +21,8 @@ import (
 	"teamdata/store/boltstore"
 )
 
-// Each attempt over real sockets is told of with what came of it.
-func TestOnAttempt(t *testing.T) {
+// Each outcome, over real sockets.
+func TestOutcomes(t *testing.T) {
 	answer := func(status int) *httptest.Server {
 		s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 		t.Cleanup(s.Close)
@@ -69,27 +69,53 @@ func TestOnAttempt(t *testing.T) {
 		if test.want == "timeout" {
 			c.AttemptTimeout = 50 * time.Millisecond
 		}
-		c = c.withDefaults()
-		var told []Attempted
-		c.watch.attempted = func(a Attempted) { told = append(told, a) }
-		e := store.Endpoint{ID: "whe_1", OrgID: "org_a", URL: test.url, Secret: store.NewEndpointSecret()}
-		a := newSender(c).send(t.Context(), &e, &store.Claim{})
-		if len(told) != 1 || told[0].Outcome != test.want || told[0].EndpointID != "whe_1" || told[0].OrgID != "org_a" || told[0].Took != a.Took() {
-			t.Errorf("%s: told of %+v; the reason is %q", test.want, told, a.Reason)
+		e := store.Endpoint{URL: test.url, Secret: store.NewEndpointSecret()}
+		a, outcome := newSender(c.withDefaults()).send(t.Context(), &e, &store.Claim{})
+		if outcome != test.want {
+			t.Errorf("the outcome is %s, not %s; the reason is %q", outcome, test.want, a.Reason)
 		}
 	}
 }
 
 // An attempt that a stop cuts off does not count.
 func TestOnAttemptAfterStop(t *testing.T) {
-	c := Config{}.withDefaults()
-	c.watch.attempted = func(a Attempted) { t.Errorf("told of %+v", a) }
+	d := New(newBench(t).store, Config{})
+	d.OnAttempt(func(_, _, outcome string, _ time.Duration) {
+		t.Errorf("an attempt with the outcome %s counts", outcome)
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	newSender(c).send(ctx, &store.Endpoint{URL: "https://127.0.0.1:1", Secret: store.NewEndpointSecret()}, &store.Claim{})
+	d.attempt(job{ctx, &store.Endpoint{URL: "https://127.0.0.1:1", Secret: store.NewEndpointSecret()}, &store.Claim{}})
 }
 
-func TestKindOfError(t *testing.T) {
+// An attempt is reported with its org, its endpoint, its outcome and how long it
+// took.
+func TestOnAttempt(t *testing.T) {
+	b := newBench(t)
+	r := newReceiver(t, nil)
+	d := New(b.store, Config{RootCAs: r.roots()})
+	reports := make(chan string, 1)
+	d.OnAttempt(func(org, endpoint, outcome string, took time.Duration) {
+		if took <= 0 {
+			t.Errorf("it took %s", took)
+		}
+		reports <- org + " " + endpoint + " " + outcome
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- d.Run(ctx, t.Context()) }()
+	e := b.endpoint(r.URL)
+	b.sendTest(e.ID)
+	if got, want := <-reports, testOrg+" "+e.ID+" acknowledged"; got != want {
+		t.Errorf("reported %s, not %s", got, want)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOutcomeOfFailure(t *testing.T) {
 	reset := &net.OpError{Op: "read", Err: syscall.ECONNRESET}
 	for _, test := range []struct {
 		err     error
@@ -100,7 +126,7 @@ func TestKindOfError(t *testing.T) {
 		{fmt.Errorf("dial: %w", &net.DNSError{}), stepLookUp, "dns"},
 		{errors.New("no"), stepBegun, "connect"},
 	} {
-		if got := kindOfError(test.err, test.reached); got != test.want {
+		if got, _ := failure(test.err, test.reached); got != test.want {
 			t.Errorf("%v at step %d is %s, not %s", test.err, test.reached, got, test.want)
 		}
 	}
@@ -133,7 +159,7 @@ func onEachConn(t *testing.T, fn func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-// A dispatcher is alive while Run takes turns: not before, and not afterwards.
+// A dispatcher is alive while Run comes around: not before, and not afterwards.
 func TestAlive(t *testing.T) {
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
 	if err != nil {

@@ -137,23 +137,24 @@ func TestMailIsTriedAgain(t *testing.T) {
 	})
 }
 
-// switchedReceiver answers in vain until it is on, and remembers which
-// deliveries it got.
+// switchedReceiver refuses deliveries until it is on, and keeps the ids of
+// those it got.
 type switchedReceiver struct {
 	mu   sync.Mutex
 	isOn bool
 	ids  []string
 }
 
-func (r *switchedReceiver) send(_ context.Context, _ *store.Endpoint, c *store.Claim) store.Attempt {
+func (r *switchedReceiver) send(_ context.Context, _ *store.Endpoint, c *store.Claim) (store.Attempt, string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ids = append(r.ids, c.Delivery.ID)
 	a := store.Attempt{StartedAt: time.Now(), EndedAt: time.Now(), Status: 204}
-	if !r.isOn {
-		a.Status, a.Reason = 0, "it is off"
+	if r.isOn {
+		return a, "acknowledged"
 	}
-	return a
+	a.Status, a.Reason = 0, "it is off"
+	return a, "connect"
 }
 
 func (r *switchedReceiver) on() {

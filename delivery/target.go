@@ -9,9 +9,9 @@ import (
 	"teamdata/store"
 )
 
-// target is an endpoint made ready to be sent to: its URL and secrets, parsed.
+// target is an endpoint prepared for sending: its URL and secrets, parsed.
 type target struct {
-	endpoint store.Endpoint // that it was made from
+	endpoint store.Endpoint // as it was when it was parsed
 	url      *url.URL
 	signers  []signature.Secret // the current secret, and the old one if there is one
 }
@@ -40,34 +40,34 @@ func (t *target) secrets(now time.Time) []signature.Secret {
 	return t.signers[:len(t.endpoint.Secrets(now))]
 }
 
-// isOf tells whether it was made from an endpoint as it is now.
+// isOf tells whether the endpoint is still as it was when it was parsed.
 func (t *target) isOf(e *store.Endpoint) bool {
 	return t.endpoint.URL == e.URL && t.endpoint.Secret == e.Secret &&
 		t.endpoint.OldSecret == e.OldSecret && t.endpoint.OldSecretUntil.Equal(e.OldSecretUntil)
 }
 
-// maxTargets bounds the memory of targets: beyond it they are made anew.
+// maxTargets bounds the memory of targets: beyond it all are parsed again.
 const maxTargets = 10_000
 
-// targets are the endpoints that were sent to, by their number.
+// targets caches the endpoints that were sent to, by their number.
 type targets struct {
-	mu   sync.Mutex
-	made map[uint64]*target
+	mu     sync.Mutex
+	parsed map[uint64]*target
 }
 
 func (ts *targets) of(e *store.Endpoint) (*target, error) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if t := ts.made[e.Number]; t != nil && t.isOf(e) {
+	if t := ts.parsed[e.Number]; t != nil && t.isOf(e) {
 		return t, nil
 	}
 	t, err := newTarget(e)
 	if err != nil {
 		return nil, err
 	}
-	if ts.made == nil || len(ts.made) >= maxTargets {
-		ts.made = make(map[uint64]*target)
+	if ts.parsed == nil || len(ts.parsed) >= maxTargets {
+		ts.parsed = make(map[uint64]*target)
 	}
-	ts.made[e.Number] = t
+	ts.parsed[e.Number] = t
 	return t, nil
 }

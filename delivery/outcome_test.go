@@ -35,7 +35,7 @@ func TestReason(t *testing.T) {
 		{errors.New(strings.Repeat("é", 300)), stepRequest, strings.Repeat("é", 300)},
 		{errors.New(strings.Repeat("é", 301)), stepRequest, strings.Repeat("é", 299) + "…"},
 	} {
-		if got := reason(test.err, test.reached); got != test.want {
+		if _, got := failure(test.err, test.reached); got != test.want {
 			t.Errorf("%q at step %d: %q, not %q", test.err, test.reached, got, test.want)
 		}
 	}
@@ -58,7 +58,7 @@ func TestProgress(t *testing.T) {
 	if p.step() != stepWait {
 		t.Errorf("it went back to step %d", p.step())
 	}
-	for s, text := range undone {
+	for s, text := range unfinished {
 		if text == "" {
 			t.Errorf("step %d has no words", s)
 		}
@@ -107,7 +107,7 @@ func TestDeadline(t *testing.T) {
 				if test.stopped {
 					cancel()
 				}
-				a := s.send(ctx, &e, &store.Claim{})
+				a, _ := s.send(ctx, &e, &store.Claim{})
 				if a.Took() != test.took || a.TimedOut != test.timedOut || a.Status != 0 || a.Acknowledged() {
 					t.Errorf("it took %s, timed out: %t, status %d, reason %q", a.Took(), a.TimedOut, a.Status, a.Reason)
 				}
@@ -119,26 +119,22 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// What an attempt says of its receiver, and what that does to its window.
-func TestOutcomes(t *testing.T) {
+// What an attempt does to its endpoint's window.
+func TestWindow(t *testing.T) {
 	for _, test := range []struct {
-		attempt store.Attempt
-		want    outcome
-		window  int // after it, from 16 of at most 20
+		attempt      store.Attempt
+		before, want int // of at most 20
 	}{
-		{store.Attempt{Status: 204}, acknowledged, 20},
-		{store.Attempt{Status: 500, Reason: "x"}, inVain, 8},
-		{store.Attempt{Reason: "x"}, inVain, 8},
-		{store.Attempt{Reason: "x", TimedOut: true}, timedOut, 1},
+		{store.Attempt{Status: 204}, 4, 8},
+		{store.Attempt{Status: 204}, 16, 20},
+		{store.Attempt{Status: 500, Reason: "x"}, 16, 8},
+		{store.Attempt{Reason: "x"}, 16, 8},
+		{store.Attempt{Reason: "x"}, 1, 1},
+		{store.Attempt{Reason: "x", TimedOut: true}, 16, 1},
 	} {
-		l := lane{window: 16, inFlight: 1}
-		l.landed(outcomeOf(&test.attempt), 20)
-		if got := outcomeOf(&test.attempt); got != test.want || l.window != test.window || l.inFlight != 0 {
-			t.Errorf("%+v: outcome %d, window %d", test.attempt, got, l.window)
+		q := endpointQueue{window: test.before, inFlight: 1}
+		if q.finish(&test.attempt, 20); q.window != test.want || q.inFlight != 0 || q.healthy() != (test.want > 1) {
+			t.Errorf("%+v: from %d the window becomes %d, not %d", test.attempt, test.before, q.window, test.want)
 		}
-	}
-	l := lane{window: 1, inFlight: 1}
-	if l.landed(inVain, 20); l.window != 1 {
-		t.Errorf("a window of 1 became %d", l.window)
 	}
 }

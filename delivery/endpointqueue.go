@@ -1,0 +1,93 @@
+package delivery
+
+import (
+	"sync"
+	"time"
+
+	"teamdata/store"
+)
+
+// endpointQueue is one endpoint's place in the dispatcher. Its window is how many
+// attempts may be in flight: it starts at 1, doubles with each acknowledgement
+// up to the cap, halves with each other answer, and falls to 1 on a timeout.
+type endpointQueue struct {
+	endpoint   uint64
+	org        string // for the fair queue; known from the first claim on
+	window     int
+	inFlight   int
+	queued     bool // waits for a turn in a fair queue
+	backlogged bool // more is due than its window let through
+	dirty      bool // something became due while attempts were in flight: maybe one of those, replayed before its release
+}
+
+// healthy tells whether the endpoint acknowledged lately. Any other is on
+// probation.
+func (q *endpointQueue) healthy() bool { return q.window > 1 }
+
+// finish takes an attempt out of those in flight, and adapts the window to it.
+func (q *endpointQueue) finish(a *store.Attempt, most int) {
+	q.inFlight--
+	switch {
+	case a.Acknowledged():
+		q.window = min(2*q.window, most)
+	case a.TimedOut:
+		q.window = 1
+	default: // another answer, or the attempt was dropped
+		q.window = max(q.window/2, 1)
+	}
+}
+
+// inbox is where commits and attempts leave word for the dispatcher. It never
+// blocks them, and holds at most one due time per endpoint and one result per
+// attempt in flight.
+type inbox struct {
+	mu      sync.Mutex
+	due     map[uint64]time.Time // earliest due time per endpoint
+	results []result
+	hasWork chan struct{} // holds one token while there may be something in it
+}
+
+// result is an attempt that has ended.
+type result struct {
+	endpoint uint64
+	attempt  store.Attempt
+}
+
+func (b *inbox) init() {
+	b.due = make(map[uint64]time.Time)
+	b.hasWork = make(chan struct{}, 1)
+}
+
+func (b *inbox) addDue(endpoint uint64, due time.Time) {
+	b.mu.Lock()
+	if at, ok := b.due[endpoint]; !ok || due.Before(at) {
+		b.due[endpoint] = due
+	}
+	b.mu.Unlock()
+	signal(b.hasWork)
+}
+
+func (b *inbox) addResult(r result) {
+	b.mu.Lock()
+	b.results = append(b.results, r)
+	b.mu.Unlock()
+	signal(b.hasWork)
+}
+
+func (b *inbox) take() (due map[uint64]time.Time, results []result) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.due) > 0 {
+		due, b.due = b.due, make(map[uint64]time.Time)
+	}
+	results, b.results = b.results, nil
+	return due, results
+}
+
+// signal puts a token into a channel with one place, unless there is one.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

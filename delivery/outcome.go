@@ -1,0 +1,145 @@
+package delivery
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+
+	"teamdata/internal/netguard"
+)
+
+// Outcomes classify attempts for metrics: a 2xx, another status by its class, or
+// why no status line came.
+var Outcomes = []string{"acknowledged", "1xx", "3xx", "4xx", "5xx", "other", "timeout", "guard", "dns", "tls", "connect", "broken"}
+
+// answered gives the outcome of an attempt by its status line, and the reason if
+// that is not 2xx.
+func answered(status int) (outcome, reason string) {
+	class := status / 100
+	if class == 2 {
+		return "acknowledged", ""
+	}
+	reason = strings.TrimSpace(fmt.Sprintf("the receiver answered %d %s", status, http.StatusText(status)))
+	if class == 3 {
+		reason += "; redirects are not followed"
+	}
+	if class < 1 || class > 5 {
+		return "other", reason
+	}
+	return fmt.Sprintf("%dxx", class), reason
+}
+
+// late is the reason of an attempt that the deadline ended.
+func late(timeout time.Duration, reached step) string {
+	return fmt.Sprintf("no answer within %s: %s", timeout, unfinished[reached])
+}
+
+// failure gives the outcome of an attempt that got no status line, and the reason
+// in one line for the people who look after the receiver.
+func failure(err error, reached step) (outcome, reason string) {
+	var (
+		refusal     *netguard.Refusal
+		dns         *net.DNSError
+		certificate *tls.CertificateVerificationError
+		record      tls.RecordHeaderError
+	)
+	if outcome = outcomeAt(reached); errors.As(err, &record) {
+		outcome = "tls"
+	}
+	switch {
+	case errors.As(err, &refusal):
+		return "guard", refusal.Error()
+	case errors.As(err, &dns):
+		return "dns", oneLine(fmt.Sprintf("DNS: %s: %s", dns.Name, dns.Err))
+	case errors.As(err, &certificate):
+		return "tls", oneLine("TLS: " + certificate.Err.Error())
+	case string(record.RecordHeader[:]) == "HTTP/":
+		return outcome, "TLS: the receiver speaks plain HTTP on this port"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return outcome, "connection refused"
+	case wasClosed(err):
+		return outcome, closed(reached)
+	case reached == stepTLS:
+		return outcome, oneLine("TLS: " + tlsReason(err.Error()))
+	}
+	return outcome, oneLine(httpReason(err.Error()))
+}
+
+// outcomeAt is the outcome of an attempt that broke off at a step.
+func outcomeAt(reached step) string {
+	switch {
+	case reached < stepTLS:
+		return "connect"
+	case reached == stepTLS:
+		return "tls"
+	}
+	return "broken"
+}
+
+func tlsReason(text string) string {
+	if strings.HasSuffix(text, "tls: no application protocol") {
+		return "the receiver does not offer HTTP/1.1"
+	}
+	return strings.TrimPrefix(text, "tls: ")
+}
+
+func wasClosed(err error) bool {
+	for _, target := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+func closed(reached step) string {
+	switch reached {
+	case stepTLS:
+		return "the connection was closed during the TLS handshake"
+	case stepAnswer:
+		return "the connection was closed in the middle of the answer"
+	}
+	return closedEarly
+}
+
+const closedEarly = "the connection was closed before an answer came"
+
+var tooLong = fmt.Sprintf("the answer's headers are longer than %d bytes", maxAnswerHeaders)
+
+// httpReason rewords errors of net/http whose types are not exported.
+func httpReason(text string) string {
+	text, broken := strings.CutPrefix(text, "net/http: HTTP/1.x transport connection broken: ")
+	switch {
+	case strings.HasPrefix(text, "net/http: server response headers exceeded"):
+		return tooLong
+	case strings.HasPrefix(text, "http: server closed idle connection"):
+		return closedEarly
+	case broken:
+		return "the answer is not valid HTTP: " + text
+	}
+	return text
+}
+
+// maxReason is in characters. Some errors quote what the receiver sent.
+const maxReason = 300
+
+// oneLine shortens text, and replaces what could pass for a line of its own.
+func oneLine(text string) string {
+	plain := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	if runes := []rune(plain); len(runes) > maxReason {
+		plain = string(runes[:maxReason-1]) + "…"
+	}
+	return plain
+}
