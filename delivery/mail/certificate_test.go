@@ -9,7 +9,7 @@ func TestCertificateMessage(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]string{
 		"the authority did not answer": "the authority did not answer",
-		"":                             "it renews no certificate of your own",
+		"":                             "Certificates that you provide are not renewed",
 	} {
 		m := message()
 		m.Template = "certificateExpiring"

@@ -33,7 +33,7 @@ func (f *failure) Unwrap() error { return f.cause }
 // however often the mail is tried: the server refused this recipient or this
 // text for good (5xx), the address is none, or the template is unknown or lacks
 // a value. What depends on the server or on the settings is not permanent,
-// since people mend it: no connection, TLS, AUTH, or a sender that the server
+// since people fix it: no connection, TLS, AUTH, or a sender that the server
 // refuses.
 func Permanent(err error) bool {
 	var f *failure

@@ -76,7 +76,7 @@ type Sender struct {
 }
 
 // New checks c and returns its sender. It makes no connection. The error is one
-// line, says how to mend what is wrong, and never holds the password.
+// line, says how to fix what is wrong, and never holds the password.
 func New(c Config) (*Sender, error) {
 	if c.Timeout < 0 {
 		return nil, fmt.Errorf("mail timeout %s is less than nothing: give a positive one, or 0 for %s", c.Timeout, defaultTimeout)

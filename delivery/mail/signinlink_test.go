@@ -11,7 +11,7 @@ func TestSignInLinkMessage(t *testing.T) {
 	m.Template = "signInLink"
 	m.Values = map[string]string{"orgName": "Acme", "userId": "usr_ada", "until": "2026-12-06T12:00:00.000Z", "token": "sil_1.s3cret"}
 	p := parse(t, write(t, m))
-	if want := "Your link to the settings of Acme"; p.subject != want {
+	if want := "Your sign-in link for the settings of Acme"; p.subject != want {
 		t.Errorf("Subject %q, want %q", p.subject, want)
 	}
 	for _, body := range []string{p.text, p.html} {
