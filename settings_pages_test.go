@@ -41,7 +41,7 @@ func TestSettingsPages(t *testing.T) {
 		b.submit(a.fields)
 		b.inspect(a.path+" "+a.name, string(axe))
 	}
-	for _, path := range b.crawl("/settings/orgs", acme+"/webhooks/whe_slow", acme+"/webhooks/whe_slow/deliveries?state=waiting") {
+	for _, path := range b.crawl("/settings/orgs", acme+"/endpoints/whe_slow", acme+"/endpoints/whe_slow/deliveries?state=waiting") {
 		b.open(path)
 		b.inspect(path, string(axe))
 	}
@@ -53,12 +53,12 @@ var answers = []struct {
 	fields     map[string]any
 }{
 	{"refused", "/settings/account/password", map[string]any{"old": "wrong", "password": "short", "again": "another"}},
-	{"refused", acme + "/new-webhook", map[string]any{"url": "http://x.example/", "secret": "mine"}},
-	{"no events", acme + "/new-webhook", map[string]any{"url": "https://x.example/"}},
-	{"refused", acme + "/webhooks/whe_slow/edit", map[string]any{"url": "https://user@x.example/"}},
-	{"refused", acme + "/webhooks/whe_slow/rotate", map[string]any{"secret": "mine"}},
-	{"refused", acme + "/webhooks/whe_slow/recover", map[string]any{"span": "since", "since": ""}},
-	{"does not verify", acme + "/webhooks/whe_slow/verify", map[string]any{"headers": "webhook-id: whd_1\nwebhook-timestamp: 1\nwebhook-signature: v1,AAAA", "body": "{}"}},
+	{"refused", acme + "/new-endpoint", map[string]any{"url": "http://x.example/", "secret": "mine"}},
+	{"no events", acme + "/new-endpoint", map[string]any{"url": "https://x.example/"}},
+	{"refused", acme + "/endpoints/whe_slow/edit", map[string]any{"url": "https://user@x.example/"}},
+	{"refused", acme + "/endpoints/whe_slow/rotate", map[string]any{"secret": "mine"}},
+	{"refused", acme + "/endpoints/whe_slow/recover", map[string]any{"span": "since", "since": ""}},
+	{"does not verify", acme + "/endpoints/whe_slow/verify", map[string]any{"headers": "webhook-id: whd_1\nwebhook-timestamp: 1\nwebhook-signature: v1,AAAA", "body": "{}"}},
 	{"refused", acme + "/new-key", map[string]any{"scopes": false, "name": "a key for nothing"}},
 	{"made", acme + "/new-key", map[string]any{"name": "nightly export"}},
 	{"conflict", acme + "/instructions", map[string]any{"version": "0", "instructions": "Answer in French."}},

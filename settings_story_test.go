@@ -39,8 +39,8 @@ func (b *tab) signInFirst() {
 	b.t.Helper()
 	b.open(b.link("usr_ada"))
 	b.fill("New password", storyPassword)
-	b.fill("New password, once more", storyPassword)
-	b.follow("Set the password and sign in")
+	b.fill("Repeat new password", storyPassword)
+	b.follow("Set password and sign in")
 	b.sees("Your password is set, and you are signed in.")
 }
 
@@ -58,18 +58,18 @@ func (b *tab) addEndpoint(h *hook) {
 	b.t.Helper()
 	b.follow("teamdata")
 	b.follow("Webhooks")
-	b.follow("Add an endpoint")
+	b.follow("Add endpoint")
 	b.fill("URL", h.URL+"/hook")
 	b.click("member.added")
-	b.fill("Secret of your own", storySecret)
-	b.follow("Add the endpoint")
+	b.fill("Your own secret", storySecret)
+	b.follow("Add endpoint")
 	b.sees("The endpoint was added.")
 }
 
 // watchTest sends a test, and sees it arrive on the page that is there already.
 func (b *tab) watchTest(h *hook, live bool) {
 	b.t.Helper()
-	b.follow("Send a test")
+	b.follow("Send test")
 	b.sees("pending")
 	came := b.document()
 	close(h.gate)
@@ -105,7 +105,7 @@ func (b *tab) awaitState(state string, live bool) {
 			return true
 		}
 		if !live {
-			b.follow("Look again")
+			b.follow("Refresh")
 		}
 		return false
 	})
@@ -117,7 +117,7 @@ func (b *tab) breakAndRecover(h *hook, live bool) {
 	b.t.Helper()
 	h.ill.Store(true)
 	b.follow(h.URL + "/hook")
-	b.follow("Send a test")
+	b.follow("Send test")
 	b.awaitState("failed", live)
 	delivery := b.path()
 	if got := strings.Count(b.text(), "no such table: <events>"); got != 3 {
@@ -141,9 +141,9 @@ func (b *tab) breakAndRecover(h *hook, live bool) {
 func (b *tab) useAndRevokeKey(scripts bool) {
 	b.t.Helper()
 	b.follow("API keys")
-	b.follow("Create a key")
+	b.follow("Create key")
 	b.fill("Name", "nightly export")
-	b.follow("Create the key")
+	b.follow("Create key")
 	key, _ := evaluate[string](b, `() => document.querySelector("[data-copy]").textContent`)
 	if a := b.must("GET", "/members", key); a.status != 200 || !strings.Contains(a.body, "usr_ada") {
 		b.t.Errorf("with the key the API answered %d %s", a.status, a.body)
@@ -154,7 +154,7 @@ func (b *tab) useAndRevokeKey(scripts bool) {
 	}
 	b.follow("I have copied it")
 	b.follow("Revoke…")
-	b.follow("Revoke the key")
+	b.follow("Revoke key")
 	b.sees("The key was revoked.")
 	if a := b.must("GET", "/members", key); a.status != 401 {
 		b.t.Errorf("with the revoked key the API answered %d %s", a.status, a.body)

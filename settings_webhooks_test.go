@@ -116,16 +116,16 @@ func TestSettingsWebhooks(t *testing.T) {
 	p := serveProcess(t, data, "--seed", seed, "--retry-schedule", "20ms,20ms", "--allow-endpoint-cidr", "127.0.0.1/32", "--webhook-ca", ca)
 	c := signIn(p, data, "usr_ada")
 
-	endpoint, body := c.post("/settings/orgs/org_acme/new-webhook", url.Values{"url": {hook.URL + "/hook"}, "events": {"member.added"}})
-	c.wants(body, "The endpoint was added.", "Send a test")
+	endpoint, body := c.post("/settings/orgs/org_acme/new-endpoint", url.Values{"url": {hook.URL + "/hook"}, "events": {"member.added"}})
+	c.wants(body, "The endpoint was added.", "Send test")
 	first, body := c.post(endpoint+"/test", nil)
 	c.wants(body, "A test is on its way.")
 	c.sees(first, "data-done", "acknowledged: 200")
 	headers, sent, _ := strings.Cut(<-came, "\r\n\r\n")
 	_, body = c.post(endpoint+"/verify", url.Values{"headers": {headers}, "body": {sent}})
-	c.wants(body, "It verifies", "a delivery of this endpoint")
+	c.wants(body, "The request verifies", "a delivery to this endpoint")
 	_, body = c.post(endpoint+"/verify", url.Values{"headers": {headers}, "body": {sent + " "}})
-	c.wants(body, "It does not verify", "at its end that was not sent")
+	c.wants(body, "The request does not verify", "line break that was not sent")
 
 	ill.Store(true)
 	second, _ := c.post(endpoint+"/test", nil)
@@ -133,13 +133,13 @@ func TestSettingsWebhooks(t *testing.T) {
 	if n := strings.Count(c.page(second), `data-label="Outcome"`); n != 3 {
 		t.Errorf("%d attempts are shown", n)
 	}
-	c.wants(c.page(endpoint), "This endpoint is disabled", "Enable</button>", "<strong>3</strong> attempts in vain")
+	c.wants(c.page(endpoint), "This endpoint is disabled", "Enable</button>", "<strong>3</strong> unsuccessful")
 
 	ill.Store(false)
 	_, body = c.post(endpoint+"/enable", nil)
 	c.wants(body, "The endpoint is enabled.")
 	list, body := c.post(endpoint+"/recover", url.Values{"span": {"1h"}})
-	c.wants(body, "Queued again: 1 of them")
+	c.wants(body, "Queued for retry: 1 delivery.")
 	c.sees(second, "data-done", "acknowledged: 200", "503")
 	c.wants(c.page(list+"?state=acknowledged"), fmt.Sprintf(`href="%s"`, first), fmt.Sprintf(`href="%s"`, second))
 	if err := p.stop(); err != nil {

@@ -8,8 +8,8 @@ func TestSettingsPasskey(t *testing.T) {
 	b := openStory(t)
 	b.addAuthenticator()
 	b.signInFirst()
-	b.fill("Name of the new passkey", "Laptop")
-	b.follow("Add a passkey")
+	b.fill("Passkey name", "Laptop")
+	b.follow("Add passkey")
 	b.sees("The passkey was added.")
 	b.follow("Sign out")
 	b.open("/settings/sign-in")
@@ -27,13 +27,13 @@ func TestPasskeyInAnOlderBrowser(t *testing.T) {
 	b.signInFirst()
 	for _, name := range []string{"Laptop", "Phone"} { // the second with the first to be left out
 		b.growOlder()
-		b.fill("Name of the new passkey", name)
+		b.fill("Passkey name", name)
 		if name == "Phone" {
-			b.click("Add a passkey")
-			b.sees("This device holds a passkey of yours already.")
+			b.click("Add passkey")
+			b.sees("This device already has a passkey for your account.")
 			continue
 		}
-		b.follow("Add a passkey")
+		b.follow("Add passkey")
 		b.sees("The passkey was added.")
 	}
 	b.follow("Sign out")

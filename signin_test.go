@@ -75,7 +75,7 @@ func TestSignInByMail(t *testing.T) {
 	p.signsInBy(first)
 
 	page := p.opens(p.visitor(), p.url+"/settings/forgot", url.Values{"name": {"ADA@acme.example"}})
-	if !strings.Contains(page, "If there is such an account") {
+	if !strings.Contains(page, "If there is an account") {
 		t.Errorf("it is answered\n%s", page)
 	}
 	box.next(t)

@@ -55,7 +55,7 @@ func (r *request) showPassword() error {
 	if err := r.view(nil); err != nil {
 		return err
 	}
-	return r.render(http.StatusOK, "password", (*store.Error)(nil))
+	return r.render(http.StatusOK, "account_password", (*store.Error)(nil))
 }
 
 // changePassword sets another password for who knows the old one, and ends the
@@ -66,7 +66,7 @@ func (r *request) changePassword() error {
 	}
 	err := r.replacePassword()
 	if e, ok := formError(err); ok {
-		return r.render(e.Code.Status(), "password", e)
+		return r.render(e.Code.Status(), "account_password", e)
 	}
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (r *request) replacePassword() error {
 	}
 	if _, err := r.verify(old, r.field("old")); err != nil {
 		if err == errNotSignedIn {
-			return store.Invalid("old", "is not your password")
+			return store.Invalid("old", "is not your current password")
 		}
 		return err
 	}
@@ -92,7 +92,7 @@ func (r *request) replacePassword() error {
 	}
 	return r.change(func(tx store.Tx) error {
 		if r.account.PasswordHash != old {
-			return store.Errorf(store.CodeConflict, "The password was changed meanwhile. Sign in with the new one.")
+			return store.Errorf(store.CodeConflict, "The password has been changed in the meantime. Sign in with the new one.")
 		}
 		return store.SetPassword(tx, r.account.UserID, hash, r.session.ID)
 	})
@@ -117,9 +117,9 @@ func (r *request) askRemovePasskey() error {
 	if err != nil {
 		return err
 	}
-	return r.render(http.StatusOK, "ask", question{
-		Title: "Remove the passkey?", About: p.Name, Danger: true, Button: "Remove the passkey",
-		Text: []string{"Nobody can sign in with it any more. Where you are signed in, you stay so. The device may go on offering it until you delete it there too."},
+	return r.render(http.StatusOK, "confirm", question{
+		Title: "Remove this passkey?", About: p.Name, Danger: true, Button: "Remove passkey",
+		Text: []string{"You can no longer sign in with it. Where you are signed in, you stay signed in. Your device may keep offering it until you delete it there too."},
 		To:   r.HTTP.URL.Path, Back: Path + "/account",
 	})
 }

@@ -29,9 +29,9 @@ func TestChangePassword(t *testing.T) {
 		form url.Values
 		text string
 	}{
-		{form("wrong", "another few words", "another few words"), `id="old-error">is not your password`},
+		{form("wrong", "another few words", "another few words"), `id="old-error">is not your current password`},
 		{form(goodPassword, "short", "short"), `id="password-error">must have at least 12`},
-		{form(goodPassword, "another few words", "another few word"), `id="again-error">is not the same`},
+		{form(goodPassword, "another few words", "another few word"), `id="again-error">does not match`},
 		{nil, `id="old-error"`},
 	} {
 		b.post("/account/password", row.form).wants(t, 400, row.text)
@@ -47,7 +47,7 @@ func TestChangePassword(t *testing.T) {
 	w.newBrowser().signIn("usr_ada", "another few words").wants(t, 303)
 
 	w.tried(triesOfOne, "127.0.0.1", "usr_ada")
-	b.post("/account/password", form("another few words", goodPassword, goodPassword)).wants(t, 429, "too many tries")
+	b.post("/account/password", form("another few words", goodPassword, goodPassword)).wants(t, 429, "Too many attempts")
 }
 
 var endPath = regexp.MustCompile(`/account/sessions/ses_\w+/end`)
@@ -95,7 +95,7 @@ func TestDemotedWhileAPageIsOpen(t *testing.T) {
 	if r.status != 303 || b.cookieOf() != "" {
 		t.Errorf("%d, and the cookie is %q", r.status, b.cookieOf())
 	}
-	b.get(strings.TrimPrefix(r.location, "/settings")).wants(t, 200, "you manage no org any more")
+	b.get(strings.TrimPrefix(r.location, "/settings")).wants(t, 200, "you no longer manage any org")
 	b.signIn("usr_alan", goodPassword).wants(t, 401)
 
 	w.setRole("usr_alan", store.RoleAdmin) // again, and with nothing of before
@@ -109,7 +109,7 @@ func TestDemotedInOneOrg(t *testing.T) {
 	b.get("/orgs").wants(t, 200, "acme", "other")
 	w.setRole("usr_alan", store.RoleOwner)
 	w.setRole("usr_ada", store.RoleMember)
-	b.get("/orgs/org_acme/webhooks").wants(t, 404)
+	b.get("/orgs/org_acme/endpoints").wants(t, 404)
 	if r := b.get(""); r.location != "/settings/orgs/org_other" {
 		t.Errorf("home is %s", r.location)
 	}

@@ -64,7 +64,7 @@ func parseMinute(field, text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, store.Invalid(field, "is no date and time since 1970 such as 2030-12-31T18:30")
+	return time.Time{}, store.Invalid(field, "must be a date and time such as 2030-12-31T18:30, not before 1970")
 }
 
 // match tells whether an entry is one that the filter shows.

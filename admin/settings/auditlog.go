@@ -47,7 +47,7 @@ func (r *request) showAuditLog() error {
 		return err
 	}
 	p.Path = r.path("audit-log")
-	return r.render(status, "audit", p)
+	return r.render(status, "auditlog", p)
 }
 
 func (r *request) findEntries(tx store.Tx, before store.Cursor, p *auditPage) (err error) {

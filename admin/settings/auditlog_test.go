@@ -15,7 +15,7 @@ import (
 
 const auditPath = "/orgs/org_acme/audit-log"
 
-var entryRows = regexp.MustCompile(`(?s)<time datetime="([^"]*)"[^>]*>[^<]*</time></td>\s*<td data-label="Actor">(?:<a [^>]*>([^<]*)</a>|<span class="hint">nobody</span>)</td>\s*<th scope="row" data-label="Action"><span class="mono">([^<]*)</span></th>\s*<td data-label="Target"><span class="mono">([^<]*)</span></td>`)
+var entryRows = regexp.MustCompile(`(?s)<time datetime="([^"]*)"[^>]*>[^<]*</time></td>\s*<td data-label="Actor">(?:<a [^>]*>([^<]*)</a>|<span class="hint">System</span>)</td>\s*<th scope="row" data-label="Action"><span class="mono">([^<]*)</span></th>\s*<td data-label="Target"><span class="mono">([^<]*)</span></td>`)
 
 // happens appends n entries of many kinds to org_acme's audit log, some of them in
 // the same millisecond.
@@ -46,16 +46,16 @@ func (w *world) happens(n int) (all []store.AuditEntry) {
 func TestAuditLog(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn("usr_ada")
-	b.get(auditPath).wants(t, 200, "Nothing was done yet")
+	b.get(auditPath).wants(t, 200, "No entries yet")
 	w.happens(60)
 	r := b.get(auditPath)
-	r.wants(t, 200, "Older", "?actor=usr_ada", "&lt;i&gt;&amp;", "Export as CSV", `href="/settings/orgs/org_acme/audit-log/export?format=csv"`, "nobody")
+	r.wants(t, 200, "Older", "?actor=usr_ada", "&lt;i&gt;&amp;", "Export as CSV", `href="/settings/orgs/org_acme/audit-log/export?format=csv"`, "System")
 	if strings.Contains(r.body, "<b>") || strings.Contains(r.body, "<i>") {
 		t.Error("actors or actions are not escaped")
 	}
-	b.get(auditPath+"?actor=none").wants(t, 200, "No entry is shown by the filter.", `value="none"`, "export?actor=none&amp;format=csv")
+	b.get(auditPath+"?actor=none").wants(t, 200, "No entries match the filter.", `value="none"`, "export?actor=none&amp;format=csv")
 	b.get(auditPath+"?actor=%3Cb%3Esystem").wants(t, 200, `value="&lt;b&gt;system"`)
-	b.get(auditPath+"?before=5.a").wants(t, 200, "nothing further back", "Latest")
+	b.get(auditPath+"?before=5.a").wants(t, 200, "no older entries", "Newest")
 	for _, query := range []string{"since=x", "until=2026-13-01T00:00", "until=1969-12-31T23:59", "since=%3Cb%3E"} {
 		name, _, _ := strings.Cut(query, "=")
 		b.get(auditPath+"?actor=kept&"+query).wants(t, 400, `id="`+name+`-error"`, `aria-invalid="true" aria-describedby="`+name+`-error"`, `value="kept"`)
@@ -73,7 +73,7 @@ func auditFilters(seed uint64) (filters []url.Values) {
 	}
 	for range 24 {
 		filters = append(filters, url.Values{
-			"actor":  {any("", "", "usr_ada", "<b>system", `=cmd("x")`, "nobody")},
+			"actor":  {any("", "", "usr_ada", "<b>system", `=cmd("x")`, "System")},
 			"action": {any("", "", "member", "member.", "member.added", "<i>&", "-1,", "x")},
 			"target": {any("", "", "", "mem_1", "ü", "mem")},
 			"since":  {any("", moment(), "1970-01-01T00:00")},
@@ -136,7 +136,7 @@ func TestAuditLogBounds(t *testing.T) {
 		return err
 	})
 	w.happens(2*maxFiltered + 100)
-	b.get(auditPath+"?action=first").wants(t, 200, "None of the next 2000 entries", "Look further back")
+	b.get(auditPath+"?action=first").wants(t, 200, "None of the next 2000 entries", "Search further back")
 	got := b.walk(auditPath+"?action=first", entryRows)
 	if len(got) != 1 || !strings.HasSuffix(got[0], "|first|") {
 		t.Errorf("got %v", got)

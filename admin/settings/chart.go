@@ -81,7 +81,7 @@ func outcomesChart(id, title string, s spans) chart {
 		sum.Add(sp.DeliveryCounts)
 	}
 	c.Desc = strconv.Itoa(sum.Acknowledged) + " attempts were acknowledged, " + strconv.Itoa(sum.Retrying) +
-		" were in vain and are retried, " + strconv.Itoa(sum.Failed) + " failed: they were the last."
+		" were unsuccessful and are retried, " + strconv.Itoa(sum.Failed) + " failed for good."
 	for _, n := range []int{most, 0} {
 		c.Lines = append(c.Lines, tick{Y: heightOf(n, most), Text: strconv.Itoa(n)})
 	}
@@ -111,7 +111,7 @@ func heightOf(n, most int) int { return chartTop + plotHeight - n*plotHeight/mos
 func latencyChart(id, title string, s spans) chart {
 	c := newChart(id, title, s)
 	c.Latency = true
-	c.Desc = "How long the receivers took to acknowledge: half of the attempts (p50, the solid line), and 95 of 100 (p95, the dashed line)."
+	c.Desc = "How long the receivers took to acknowledge: half of the attempts (p50, the solid line) and 95% of them (p95, the dashed line) took no longer."
 	classes := len(s.list[0].Latency)
 	for class := classes - 1; class >= 0; class-- {
 		c.Lines = append(c.Lines, tick{Y: heightOf(class+1, classes), Text: classText(class)})

@@ -25,7 +25,7 @@ type deliveriesPage struct {
 	State     string // the name of a list; empty: all
 	Type      string // of the events; empty: any
 	Types     []eventChoice
-	Recovered string // how many were queued again a moment ago; empty: nothing was asked
+	Recovered string // how many deliveries were queued for retry a moment ago; empty: nothing was asked
 	After     string // cursor behind which the page begins; empty: at the start
 	Found     looked[store.Delivery]
 	Start     string // path of the first page
@@ -55,7 +55,10 @@ func deliveriesAsked(query url.Values) *deliveriesPage {
 		p.State = ""
 	}
 	if n, err := strconv.ParseUint(query.Get("n"), 10, 64); err == nil {
-		p.Recovered = strconv.FormatUint(n, 10)
+		p.Recovered = strconv.FormatUint(n, 10) + " deliveries"
+		if n == 1 {
+			p.Recovered = "1 delivery"
+		}
 	}
 	return p
 }
@@ -143,7 +146,7 @@ func parseDeliveryCursor(text string) (store.Cursor, error) {
 	}
 	c, ok := store.ParseCursor(text)
 	if _, _, known := cutDeliveryCursor(c); !ok || !known {
-		return c, store.Errorf(store.CodeBadRequest, "There is no such place in the list. Begin at its start.")
+		return c, store.Errorf(store.CodeBadRequest, "There is no such page of the list. Start at the first page.")
 	}
 	return c, nil
 }

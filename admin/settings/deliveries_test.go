@@ -20,11 +20,11 @@ func TestNoDeliveries(t *testing.T) {
 	w := newWorld(t)
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_ada")
-	b.get("/orgs/org_acme/webhooks/whe_1/deliveries").wants(t, 200, "Nothing was sent yet")
-	b.get("/orgs/org_acme/webhooks/whe_1/deliveries?state=failed").wants(t, 200, "There are no deliveries of this kind", "Show all deliveries")
-	b.get("/orgs/org_acme/webhooks/whe_1/deliveries?type=<b>&state=<i>").wants(t, 200, "There are no deliveries of this kind")
+	b.get("/orgs/org_acme/endpoints/whe_1/deliveries").wants(t, 200, "No deliveries yet")
+	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?state=failed").wants(t, 200, "No deliveries match the filter", "Show all deliveries")
+	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?type=<b>&state=<i>").wants(t, 200, "No deliveries match the filter")
 	for _, after := range []string{"x", "1.x", "1.waiting.", "1.nowhere.whd_1", "1.failed.a/b"} {
-		b.get("/orgs/org_acme/webhooks/whe_1/deliveries?after="+after).wants(t, 400, "no such place in the list")
+		b.get("/orgs/org_acme/endpoints/whe_1/deliveries?after="+after).wants(t, 400, "no such page of the list")
 	}
 }
 
@@ -40,7 +40,7 @@ func TestDeliveriesByModel(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	for _, state := range []string{"", "waiting", "failed", "acknowledged"} {
 		for _, kind := range []string{"", "member.added", "webhook.test", "none"} {
-			ids := b.walk("/orgs/org_acme/webhooks/whe_1/deliveries?"+url.Values{"state": {state}, "type": {kind}}.Encode(), deliveryLink)
+			ids := b.walk("/orgs/org_acme/endpoints/whe_1/deliveries?"+url.Values{"state": {state}, "type": {kind}}.Encode(), deliveryLink)
 			if want := w.deliveries("whe_1", state, kind); !slices.Equal(ids, want) {
 				t.Errorf("state %q, type %q: %d deliveries, want %d", state, kind, len(ids), len(want))
 			}
@@ -130,8 +130,8 @@ func TestLookFurtherBack(t *testing.T) {
 		return nil
 	})
 	b := w.signedIn("usr_ada")
-	b.get("/orgs/org_acme/webhooks/whe_1/deliveries?type=member.added").wants(t, 200, "There are more further back", "Look further back")
-	if ids := b.walk("/orgs/org_acme/webhooks/whe_1/deliveries?type=member.added", deliveryLink); len(ids) != 1 || ids[0] != rare[0].ID {
+	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?type=member.added").wants(t, 200, "There are more further back", "Search further back")
+	if ids := b.walk("/orgs/org_acme/endpoints/whe_1/deliveries?type=member.added", deliveryLink); len(ids) != 1 || ids[0] != rare[0].ID {
 		t.Errorf("found %v", ids)
 	}
 }
@@ -146,15 +146,15 @@ func TestRecover(t *testing.T) {
 	w.attempt(late.ID, 500, "no", "")
 	w.pass(time.Minute)
 	b := w.signedIn("usr_ada")
-	b.get("/orgs/org_acme/webhooks/whe_1/recover").wants(t, 200, "the last hour", `value="24h" checked`)
+	b.get("/orgs/org_acme/endpoints/whe_1/recover").wants(t, 200, "the last hour", `value="24h" checked`)
 	for _, form := range []url.Values{{}, {"span": {"since"}}, {"span": {"since"}, "since": {"yesterday"}}, {"since": {"0001-01-01T00:00"}}} {
-		b.post("/orgs/org_acme/webhooks/whe_1/recover", form).wants(t, 400, `id="since-error"`)
+		b.post("/orgs/org_acme/endpoints/whe_1/recover", form).wants(t, 400, `id="since-error"`)
 	}
-	r := b.post("/orgs/org_acme/webhooks/whe_1/recover", url.Values{"span": {"1h"}})
-	r.leads(t, "/orgs/org_acme/webhooks/whe_1/deliveries?done=recovered&n=1&state=waiting")
-	b.get(strings.TrimPrefix(r.location, Path)).wants(t, 200, late.ID, "Queued again: 1 of them", "is due again")
-	b.post("/orgs/org_acme/webhooks/whe_1/recover", url.Values{"span": {"since"}, "since": {"2026-10-06T12:00"}}).
-		leads(t, "/orgs/org_acme/webhooks/whe_1/deliveries?done=recovered&n=1&state=waiting") // the other is due already
+	r := b.post("/orgs/org_acme/endpoints/whe_1/recover", url.Values{"span": {"1h"}})
+	r.leads(t, "/orgs/org_acme/endpoints/whe_1/deliveries?done=recovered&n=1&state=waiting")
+	b.get(strings.TrimPrefix(r.location, Path)).wants(t, 200, late.ID, "Queued for retry: 1 delivery.", "queued for retry.")
+	b.post("/orgs/org_acme/endpoints/whe_1/recover", url.Values{"span": {"since"}, "since": {"2026-10-06T12:00"}}).
+		leads(t, "/orgs/org_acme/endpoints/whe_1/deliveries?done=recovered&n=1&state=waiting") // the other is due already
 	if ids := w.deliveries("whe_1", "waiting", ""); len(ids) != 2 {
 		t.Errorf("%v wait", ids)
 	}

@@ -13,10 +13,10 @@ func TestSendTest(t *testing.T) {
 	w := newWorld(t)
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_ada")
-	r := b.post("/orgs/org_acme/webhooks/whe_1/test", nil)
+	r := b.post("/orgs/org_acme/endpoints/whe_1/test", nil)
 	path := strings.TrimSuffix(strings.TrimPrefix(r.location, Path), "?done=test-sent")
 	r.leads(t, path+"?done=test-sent")
-	b.get(path).wants(t, 200, `data-live="/settings`+path+`/live"`, "pending", "It is on its way", "Look again", `aria-live="polite"`,
+	b.get(path).wants(t, 200, `data-live="/settings`+path+`/live"`, "pending", "The first attempt is on its way", "Refresh", `aria-live="polite"`,
 		"&#34;type&#34;: &#34;webhook.test&#34;", "{&#34;type&#34;:&#34;webhook.test&#34;", "teamdata/1.2.3", "application/json", `aria-current="page">Webhooks`)
 	id := regexp.MustCompile(`whd_\w+`).FindString(path)
 
@@ -29,7 +29,7 @@ func TestSendTest(t *testing.T) {
 	w.attempt(id, 204, "", "")
 	b.get(path+"/live").wants(t, 200, "data-done", "acknowledged: 204")
 	done := b.get(path)
-	done.wants(t, 200, "Send it again</button>")
+	done.wants(t, 200, "Send again</button>")
 	if strings.Contains(done.body, "data-live") {
 		t.Error("a finished delivery is watched")
 	}
@@ -106,7 +106,7 @@ func TestLongBody(t *testing.T) {
 		return err
 	})
 	r := w.signedIn("usr_ada").get("/orgs/org_acme/deliveries/" + sent[0].ID)
-	r.wants(t, 200, "this is its beginning")
+	r.wants(t, 200, "Only its beginning is shown")
 	if len(r.body) > 3*maxBodyShown {
 		t.Errorf("the page has %d bytes", len(r.body))
 	}
@@ -122,7 +122,7 @@ func TestReplay(t *testing.T) {
 	for range 2 {
 		b.post("/orgs/org_acme/deliveries/"+d.ID+"/replay", nil).leads(t, "/orgs/org_acme/deliveries/"+d.ID+"?done=delivery-replayed")
 	}
-	b.get("/orgs/org_acme/deliveries/"+d.ID+"?done=delivery-replayed").wants(t, 200, "The delivery is due again.", "pending", "acknowledged: 200")
+	b.get("/orgs/org_acme/deliveries/"+d.ID+"?done=delivery-replayed").wants(t, 200, "The delivery is queued for retry.", "pending", "acknowledged: 200")
 }
 
 func TestShownBytes(t *testing.T) {

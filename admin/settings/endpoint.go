@@ -19,7 +19,7 @@ func (r *request) endpoint(tx store.Tx) (store.Endpoint, error) {
 
 // endpointPath is the path of a page of the endpoint of the path.
 func (r *request) endpointPath(parts ...string) string {
-	return r.path(append([]string{"webhooks", r.param(endpointParam)}, parts...)...)
+	return r.path(append([]string{"endpoints", r.param(endpointParam)}, parts...)...)
 }
 
 func (r *request) showEndpoint() error {
@@ -31,7 +31,7 @@ func (r *request) showEndpoint() error {
 	if err != nil {
 		return err
 	}
-	return r.render(200, "webhook", &p)
+	return r.render(200, "endpoint", &p)
 }
 
 func (r *request) endpointPage(tx store.Tx) (p endpointPage, err error) {
@@ -87,20 +87,20 @@ func (r *request) actOnEndpoint(act func(tx store.Tx, actorID, orgID, id string)
 
 func (r *request) askDisable() error {
 	return r.askAboutEndpoint(question{
-		Title: "Disable this endpoint?", Button: "Disable it", To: "disable",
+		Title: "Disable this endpoint?", Button: "Disable", To: "disable",
 		Text: []string{
-			"Nothing is sent there any more until somebody enables it. Its events are held, not lost: those that wait, and all new ones.",
-			"Once it is enabled they go out, in their order.",
+			"Nothing is sent to it until somebody enables it again. Its events are held, not lost: those that are waiting, and all new ones.",
+			"When it is enabled, they are sent in order.",
 		},
 	})
 }
 
 func (r *request) askRemove() error {
 	return r.askAboutEndpoint(question{
-		Title: "Remove this endpoint?", Button: "Remove it for good", To: "remove", Danger: true,
+		Title: "Delete this endpoint?", Button: "Delete endpoint", To: "delete", Danger: true,
 		Text: []string{
-			"Nothing is sent there any more. Its secret goes, and all its deliveries with their attempts, also those that wait.",
-			"This can't be undone. To stop for a while, disable it instead.",
+			"Nothing is sent to it any more. Its secret and all its deliveries with their attempts are deleted, including those that are waiting.",
+			"This can't be undone. To pause it, disable it instead.",
 		},
 	})
 }
@@ -116,7 +116,7 @@ func (r *request) askAboutEndpoint(q question) error {
 		return err
 	}
 	q.To, q.Back = r.endpointPath(q.To), r.endpointPath()
-	return r.render(200, "ask", q)
+	return r.render(200, "confirm", q)
 }
 
 // removeEndpoint leads to the list, also when its form is sent a second time.
@@ -127,5 +127,5 @@ func (r *request) removeEndpoint() error {
 	if err != nil {
 		return err
 	}
-	return r.done("endpoint-removed", r.path("webhooks"))
+	return r.done("endpoint-deleted", r.path("endpoints"))
 }

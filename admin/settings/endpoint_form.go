@@ -26,10 +26,10 @@ type eventChoice struct {
 var meanings = map[string]string{
 	store.EventMemberAdded:         "Somebody joins the org.",
 	store.EventMemberRemoved:       "Somebody leaves the org or is removed.",
-	store.EventSubscriptionChanged: "The org has another subscription.",
-	store.EventFileUploaded:        "A file was uploaded.",
-	store.EventInstructionsChanged: "The assistant's instructions were set or cleared.",
-	store.EventWebhookTest:         "Somebody tries the endpoint out. Tests are sent whatever is chosen here.",
+	store.EventSubscriptionChanged: "The org's subscription changes.",
+	store.EventFileUploaded:        "A file is uploaded.",
+	store.EventInstructionsChanged: "The assistant's instructions are set or cleared.",
+	store.EventWebhookTest:         "Somebody sends a test to the endpoint. Tests are sent whatever is chosen here.",
 }
 
 // eventChoices are all event types there are: the built-in ones, then the
@@ -86,7 +86,7 @@ func (r *request) createEndpoint() error {
 	if err != nil {
 		return r.endpointFormAgain(err)
 	}
-	return r.done("endpoint-added", r.path("webhooks", id))
+	return r.done("endpoint-added", r.path("endpoints", id))
 }
 
 func (r *request) changeEndpoint() error {
@@ -101,7 +101,7 @@ func (r *request) changeEndpoint() error {
 	if err != nil {
 		return r.endpointFormAgain(err)
 	}
-	return r.done("endpoint-changed", r.endpointPath())
+	return r.done("endpoint-updated", r.endpointPath())
 }
 
 // endpointFormAgain shows the form that was sent, with what is wrong.
@@ -123,8 +123,8 @@ func (r *request) endpointFormAgain(err error) error {
 }
 
 func (r *request) renderEndpointForm(status int, f endpointForm) error {
-	if f.To, f.Back = r.path("new-webhook"), r.path("webhooks"); !f.New {
+	if f.To, f.Back = r.path("new-endpoint"), r.path("endpoints"); !f.New {
 		f.To, f.Back = r.endpointPath("edit"), r.endpointPath()
 	}
-	return r.render(status, "webhook_form", f)
+	return r.render(status, "endpoint_form", f)
 }

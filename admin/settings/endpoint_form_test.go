@@ -12,13 +12,13 @@ func TestAddEndpoint(t *testing.T) {
 	w := newWorld(t)
 	w.registerType("invoice.paid", "An <invoice> was paid.")
 	b := w.signedIn("usr_ada")
-	b.get("/orgs/org_acme/new-webhook").wants(t, 200, "invoice.paid", "An &lt;invoice&gt; was paid.", "Somebody joins the org.", `aria-current="page">Webhooks`)
+	b.get("/orgs/org_acme/new-endpoint").wants(t, 200, "invoice.paid", "An &lt;invoice&gt; was paid.", "Somebody joins the org.", `aria-current="page">Webhooks`)
 	form := url.Values{
-		"nonce": {b.nonce("/orgs/org_acme/new-webhook")}, "url": {"https://example.com/hook?a=<b>"}, "description": {"The <b>CRM</b>"},
+		"nonce": {b.nonce("/orgs/org_acme/new-endpoint")}, "url": {"https://example.com/hook?a=<b>"}, "description": {"The <b>CRM</b>"},
 		"events": {"member.added", "invoice.paid"}, "secret": {ownSecret},
 	}
-	first := b.post("/orgs/org_acme/new-webhook", form)
-	again := b.post("/orgs/org_acme/new-webhook", form)
+	first := b.post("/orgs/org_acme/new-endpoint", form)
+	again := b.post("/orgs/org_acme/new-endpoint", form)
 	if first.status != 303 || first.location != again.location {
 		t.Fatalf("sent twice: %d %q, then %d %q", first.status, first.location, again.status, again.location)
 	}
@@ -27,12 +27,12 @@ func TestAddEndpoint(t *testing.T) {
 		t.Fatalf("there are %+v", endpoints)
 	}
 	page := b.get(strings.TrimPrefix(first.location, Path))
-	page.wants(t, 200, "The endpoint was added. Send a test", "https://example.com/hook?a=&lt;b&gt;", "The &lt;b&gt;CRM&lt;/b&gt;", "invoice.paid", "Send a test</button>")
+	page.wants(t, 200, "The endpoint was added. Send a test", "https://example.com/hook?a=&lt;b&gt;", "The &lt;b&gt;CRM&lt;/b&gt;", "invoice.paid", "Send test</button>")
 	if strings.Contains(page.body, ownSecret[6:]) {
 		t.Error("the secret is shown unasked")
 	}
-	form.Set("nonce", b.nonce("/orgs/org_acme/new-webhook"))
-	if other := b.post("/orgs/org_acme/new-webhook", form); other.status != 303 || other.location == first.location {
+	form.Set("nonce", b.nonce("/orgs/org_acme/new-endpoint"))
+	if other := b.post("/orgs/org_acme/new-endpoint", form); other.status != 303 || other.location == first.location {
 		t.Errorf("on purpose: %d %q", other.status, other.location)
 	}
 }
@@ -64,7 +64,7 @@ func TestAddEndpointErrors(t *testing.T) {
 			for field, values := range test.change {
 				form[field] = values
 			}
-			r := b.post("/orgs/org_acme/new-webhook", form)
+			r := b.post("/orgs/org_acme/new-endpoint", form)
 			r.wants(t, 400, test.wants...)
 			if strings.Contains(r.body, "whsec_short") {
 				t.Error("the secret is shown again")
@@ -80,14 +80,14 @@ func TestEditEndpoint(t *testing.T) {
 	w := newWorld(t)
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_alan")
-	b.get("/orgs/org_acme/webhooks/whe_1/edit").wants(t, 200, `value="https://example.com/whe_1"`, `value="member.added" checked`)
+	b.get("/orgs/org_acme/endpoints/whe_1/edit").wants(t, 200, `value="https://example.com/whe_1"`, `value="member.added" checked`)
 	form := url.Values{"url": {"https://example.com/new"}, "description": {"moved"}, "events": {"member.removed"}}
-	b.post("/orgs/org_acme/webhooks/whe_1/edit", form).leads(t, "/orgs/org_acme/webhooks/whe_1?done=endpoint-changed")
+	b.post("/orgs/org_acme/endpoints/whe_1/edit", form).leads(t, "/orgs/org_acme/endpoints/whe_1?done=endpoint-updated")
 	if e := w.findEndpoint("whe_1"); e.URL != "https://example.com/new" || e.Description != "moved" || !e.Selects("member.removed") || e.Selects("member.added") {
 		t.Errorf("it is %+v", e)
 	}
 	form.Del("events")
-	b.post("/orgs/org_acme/webhooks/whe_1/edit", form).wants(t, 400, `id="events-error"`)
+	b.post("/orgs/org_acme/endpoints/whe_1/edit", form).wants(t, 400, `id="events-error"`)
 }
 
 // registerType adds an event type of the operator's own.

@@ -44,7 +44,7 @@ func (r *request) recoverEndpoint() error {
 	return r.redirect(r.endpointPath("deliveries") + "?" + query.Encode())
 }
 
-// queueAgain queues what was in vain, and returns how much, and the notice for it.
+// queueAgain queues what was unsuccessful, and returns how much, and the notice for it.
 func (r *request) queueAgain() (n int, done string, err error) {
 	since, err := r.recoverSince()
 	if err != nil {
@@ -76,7 +76,7 @@ func (r *request) recoverSince() (time.Time, error) {
 	}
 	since, ok := parseInput(form.Get("since"))
 	if !ok {
-		return time.Time{}, store.Invalid("since", "Choose one of the spans, or give a date and a time in UTC.")
+		return time.Time{}, store.Invalid("since", "Choose a period, or enter a date and time in UTC.")
 	}
 	return since, nil
 }
@@ -100,5 +100,5 @@ func (r *request) renderRecover(status int, p recoverPage) error {
 	if err != nil {
 		return err
 	}
-	return r.render(status, "webhook_recover", &p)
+	return r.render(status, "endpoint_recover", &p)
 }

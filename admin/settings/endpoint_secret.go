@@ -25,7 +25,7 @@ var overlaps = []overlap{
 	{"1h", "1 hour", time.Hour},
 	{"24h", "24 hours", 24 * time.Hour},
 	{"7d", "7 days", store.MaxSecretOverlap},
-	{"0", "at once: somebody else may have seen it", 0},
+	{"0", "at once, because somebody else may have seen it", 0},
 }
 
 // overlapOf finds what was chosen.
@@ -38,10 +38,10 @@ func overlapOf(value string) (time.Duration, error) {
 	return 0, store.Invalid("overlap", "Choose when the old secret stops signing.")
 }
 
-func (r *request) showSecret() error { return r.renderSecrets(200, "webhook_secret", secretPage{}) }
+func (r *request) showSecret() error { return r.renderSecrets(200, "endpoint_secret", secretPage{}) }
 
 func (r *request) askRotate() error {
-	return r.renderSecrets(200, "webhook_rotate", secretPage{Overlap: "24h"})
+	return r.renderSecrets(200, "endpoint_rotate", secretPage{Overlap: "24h"})
 }
 
 // rotateSecret leads to the new secret. Sent twice, its form rotates once: a
@@ -57,7 +57,7 @@ func (r *request) rotateSecret() error {
 		return "", err
 	})
 	if e, ok := formError(err); ok {
-		return r.renderSecrets(e.Code.Status(), "webhook_rotate", secretPage{Err: e, Overlap: form.Get("overlap")})
+		return r.renderSecrets(e.Code.Status(), "endpoint_rotate", secretPage{Err: e, Overlap: form.Get("overlap")})
 	}
 	if err != nil {
 		return err

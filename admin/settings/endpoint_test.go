@@ -11,11 +11,11 @@ func TestDisableAndEnable(t *testing.T) {
 	w := newWorld(t)
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_ada")
-	b.get("/orgs/org_acme/webhooks/whe_1/disable").wants(t, 200, "held, not lost", `action="/settings/orgs/org_acme/webhooks/whe_1/disable"`)
-	b.post("/orgs/org_acme/webhooks/whe_1/disable", nil).leads(t, "/orgs/org_acme/webhooks/whe_1?done=endpoint-disabled")
-	b.get("/orgs/org_acme/webhooks/whe_1?done=endpoint-disabled").wants(t, 200, "Its events are held until it is enabled.", "This endpoint is disabled", "Enable</button>")
-	b.post("/orgs/org_acme/webhooks/whe_1/test", nil).wants(t, 409, "is disabled")
-	b.post("/orgs/org_acme/webhooks/whe_1/enable", nil).leads(t, "/orgs/org_acme/webhooks/whe_1?done=endpoint-enabled")
+	b.get("/orgs/org_acme/endpoints/whe_1/disable").wants(t, 200, "held, not lost", `action="/settings/orgs/org_acme/endpoints/whe_1/disable"`)
+	b.post("/orgs/org_acme/endpoints/whe_1/disable", nil).leads(t, "/orgs/org_acme/endpoints/whe_1?done=endpoint-disabled")
+	b.get("/orgs/org_acme/endpoints/whe_1?done=endpoint-disabled").wants(t, 200, "Its events are held until it is enabled.", "This endpoint is disabled", "Enable</button>")
+	b.post("/orgs/org_acme/endpoints/whe_1/test", nil).wants(t, 409, "is disabled")
+	b.post("/orgs/org_acme/endpoints/whe_1/enable", nil).leads(t, "/orgs/org_acme/endpoints/whe_1?done=endpoint-enabled")
 	if e := w.findEndpoint("whe_1"); e.Disabled() {
 		t.Error("it is disabled")
 	}
@@ -25,11 +25,11 @@ func TestRemoveEndpoint(t *testing.T) {
 	w := newWorld(t)
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_ada")
-	form := url.Values{"nonce": {b.nonce("/orgs/org_acme/webhooks/whe_1/remove")}}
+	form := url.Values{"nonce": {b.nonce("/orgs/org_acme/endpoints/whe_1/delete")}}
 	for range 2 { // as by a double click
-		b.post("/orgs/org_acme/webhooks/whe_1/remove", form).leads(t, "/orgs/org_acme/webhooks?done=endpoint-removed")
+		b.post("/orgs/org_acme/endpoints/whe_1/delete", form).leads(t, "/orgs/org_acme/endpoints?done=endpoint-deleted")
 	}
-	b.get("/orgs/org_acme/webhooks/whe_1").wants(t, 404)
+	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 404)
 	if len(w.endpoints()) != 0 {
 		t.Error("it is there")
 	}
@@ -44,6 +44,6 @@ func TestPlanWithoutWebhooks(t *testing.T) {
 	})
 	b := w.signedIn("usr_ada")
 	for _, path := range []string{"", "/whe_1"} {
-		b.get("/orgs/org_acme/webhooks"+path).wants(t, 200, "plan includes no webhooks")
+		b.get("/orgs/org_acme/endpoints"+path).wants(t, 200, "plan does not include webhooks")
 	}
 }

@@ -17,8 +17,8 @@ type health struct {
 	Waiting              int // at most maxWaiting, and one more when there are more
 }
 
-// InVain are the attempts without success.
-func (h health) InVain() int { return h.Retrying + h.Failed }
+// Unsuccessful are the attempts that were not acknowledged.
+func (h health) Unsuccessful() int { return h.Retrying + h.Failed }
 
 // WaitingText is how many wait, for people.
 func (h health) WaitingText() string {
@@ -60,7 +60,7 @@ func (r *request) listEndpoints() error {
 	if err != nil {
 		return err
 	}
-	return r.render(200, "webhooks", &p)
+	return r.render(200, "endpoints", &p)
 }
 
 // lacksWebhooks tells whether the org's events go nowhere, because of its plan.

@@ -75,16 +75,16 @@ func (r reply) leads(t testing.TB, path string) {
 func TestEndpointList(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn("usr_ada")
-	b.get("/orgs/org_acme/webhooks").wants(t, 200, "There is no endpoint yet", "/orgs/org_acme/new-webhook")
+	b.get("/orgs/org_acme/endpoints").wants(t, 200, "No endpoints yet", "/orgs/org_acme/new-endpoint")
 	w.endpoint("whe_1", "member.added", "member.removed", "file.uploaded")
 	w.endpoint("whe_2", "file.uploaded")
 	w.attempt(w.test("whe_1").ID, 204, "", "")
 	w.attempt(w.test("whe_1").ID, 503, "the receiver answered 503", "", time.Hour)
 	w.update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "usr_ada", "org_acme", "whe_2") })
-	b.get("/orgs/org_acme/webhooks").wants(t, 200, "https://example.com/whe_1", "member.added and 2 more",
-		"1 acknowledged,<br>1 in vain", `webhooks/whe_1/deliveries?state=waiting">1<`, `disabled</span> since <time datetime="2026-10-06T12:00:00.000Z"`, "none", "never", `aria-current="page">Webhooks`)
+	b.get("/orgs/org_acme/endpoints").wants(t, 200, "https://example.com/whe_1", "member.added and 2 more",
+		"1 acknowledged,<br>1 unsuccessful", `endpoints/whe_1/deliveries?state=waiting">1<`, `disabled</span> since <time datetime="2026-10-06T12:00:00.000Z"`, "none", "never", `aria-current="page">Webhooks`)
 	w.pass(25 * time.Hour)
-	w.signedIn("usr_ada").get("/orgs/org_acme/webhooks/whe_1").wants(t, 200, "<strong>0</strong> attempts acknowledged", "<strong>1</strong> waiting")
+	w.signedIn("usr_ada").get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "<strong>0</strong> acknowledged", "<strong>1</strong> waiting")
 }
 
 func TestManyWaiting(t *testing.T) {
@@ -103,5 +103,5 @@ func TestManyWaiting(t *testing.T) {
 		}
 		return nil
 	})
-	w.signedIn("usr_ada").get("/orgs/org_acme/webhooks").wants(t, 200, ">1,000&#43;<")
+	w.signedIn("usr_ada").get("/orgs/org_acme/endpoints").wants(t, 200, ">1,000&#43;<")
 }

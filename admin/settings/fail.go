@@ -70,7 +70,7 @@ func (r *request) recoverPanic() {
 	}
 }
 
-// formError is an error that belongs to a form: what the person can mend there.
+// formError is an error that belongs to a form: what the person can fix there.
 // Any other is none of the form's.
 func formError(err error) (*store.Error, bool) {
 	var e *store.Error

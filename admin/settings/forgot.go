@@ -15,7 +15,7 @@ type forgotPage struct {
 }
 
 func (r *request) showForgot() error {
-	return r.render(http.StatusOK, "forgot", forgotPage{Mail: r.s.config.Mailed != nil})
+	return r.render(http.StatusOK, "signin_forgot", forgotPage{Mail: r.s.config.Mailed != nil})
 }
 
 // sendForgotten mails a link to the account that is named. The answer is the same
@@ -30,12 +30,12 @@ func (r *request) sendForgotten() error {
 		return err
 	}
 	if e, ok := formError(r.tryClient()); ok {
-		return r.render(e.Code.Status(), "forgot", forgotPage{Mail: true, Error: e})
+		return r.render(e.Code.Status(), "signin_forgot", forgotPage{Mail: true, Error: e})
 	}
 	if r.s.throttle.mail.Take(hashName(name), r.now).OK {
 		r.aside("mail a sign-in link", func(tx store.Tx) error { return mailForgotten(tx, name) }, r.s.config.Mailed)
 	}
-	return r.render(http.StatusOK, "forgot", forgotPage{Mail: true, Sent: true})
+	return r.render(http.StatusOK, "signin_forgot", forgotPage{Mail: true, Sent: true})
 }
 
 // readTime finds out what time it is.

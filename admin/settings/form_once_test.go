@@ -15,7 +15,7 @@ func TestFormsAtOnce(t *testing.T) {
 	leads := make([]string, 8)
 	b := w.signedIn("usr_ada")
 	for i := range leads {
-		group.Go(func() { leads[i] = b.post("/orgs/org_acme/new-webhook", form).location })
+		group.Go(func() { leads[i] = b.post("/orgs/org_acme/new-endpoint", form).location })
 	}
 	group.Wait()
 	for _, location := range leads {
@@ -26,7 +26,7 @@ func TestFormsAtOnce(t *testing.T) {
 	if n := len(w.endpoints()); n != 1 {
 		t.Errorf("there are %d endpoints", n)
 	}
-	if other := w.signedIn("usr_alan").post("/orgs/org_acme/new-webhook", form); other.status != 303 || other.location == leads[0] {
+	if other := w.signedIn("usr_alan").post("/orgs/org_acme/new-endpoint", form); other.status != 303 || other.location == leads[0] {
 		t.Errorf("another person's: %d %s", other.status, other.location)
 	}
 }
@@ -36,7 +36,7 @@ func TestFormOnceAfterAnError(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn("usr_ada")
 	form := url.Values{"nonce": {"n"}, "url": {"https://example.com/hook"}, "events": {"invoice.paid"}}
-	b.post("/orgs/org_acme/new-webhook", form).wants(t, 400)
+	b.post("/orgs/org_acme/new-endpoint", form).wants(t, 400)
 	w.registerType("invoice.paid", "")
-	b.post("/orgs/org_acme/new-webhook", form).wants(t, 303)
+	b.post("/orgs/org_acme/new-endpoint", form).wants(t, 303)
 }

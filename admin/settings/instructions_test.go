@@ -49,7 +49,7 @@ func (w *world) instruct(text string) {
 func TestInstructionsFromTheFirstToNone(t *testing.T) {
 	b := newWorld(t).signedIn("usr_ada")
 	page := b.get(instructionsPath)
-	page.wants(t, 200, "None were set yet")
+	page.wants(t, 200, "No instructions yet")
 	b.post(instructionsPath, page.edited(t, asItIs))
 	if b.instructions().Set {
 		t.Error("an empty form set instructions")
@@ -80,7 +80,7 @@ func TestInstructionsFromTheFirstToNone(t *testing.T) {
 		t.Error("they are still set")
 	}
 	b.get(instructionsPath).wants(t, 200, "Cleared ")
-	b.get(instructionsPath+"/clear").wants(t, 200, "There are none.")
+	b.get(instructionsPath+"/clear").wants(t, 200, "There are no instructions.")
 	equalActions(t, b.world, "assistant.instructionsChanged", "assistant.instructionsChanged")
 }
 
@@ -107,7 +107,7 @@ func TestInstructionsThatTwoChange(t *testing.T) {
 	b.pass(time.Minute)
 	b.instruct("<i>Theirs.")
 	conflict := b.post(instructionsPath, mine)
-	conflict.wants(t, 412, "Somebody else changed the instructions", "&lt;b&gt;Mine.", "&lt;i&gt;Theirs.", "Keep theirs", "Replace theirs with yours")
+	conflict.wants(t, 412, "Somebody else changed the instructions", "&lt;b&gt;Mine.", "&lt;i&gt;Theirs.", "Keep their text", "Replace their text")
 	if got := b.instructions().Text; got != "<i>Theirs." {
 		t.Errorf("there is %q", got)
 	}

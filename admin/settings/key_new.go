@@ -32,14 +32,14 @@ const (
 
 var expiries = []expiry{
 	{"30", "in 30 days", 30}, {"90", "in 90 days", 90}, {"365", "in a year", 365},
-	{expiryNever, "never, until it is revoked", 0}, {expiryDate, "at the end of a day", 0},
+	{expiryNever, "never", 0}, {expiryDate, "on a date", 0},
 }
 
 func (r *request) newKey() error {
 	if err := r.view(nil); err != nil {
 		return err
 	}
-	return r.render(200, "key_form", keyForm{Read: true, Expiry: "90", Expiries: expiries})
+	return r.render(200, "apikey_form", keyForm{Read: true, Expiry: "90", Expiries: expiries})
 }
 
 // keyMade is the answer to the form: the only page that ever shows the secret.
@@ -65,9 +65,9 @@ func (r *request) createKey() error {
 		return r.keyFormAgain(err)
 	}
 	if again {
-		return r.render(http.StatusOK, "key_made", keyMade{Key: store.APIKey{ID: id}, Again: true})
+		return r.render(http.StatusOK, "apikey_created", keyMade{Key: store.APIKey{ID: id}, Again: true})
 	}
-	return r.render(http.StatusCreated, "key_made", made)
+	return r.render(http.StatusCreated, "apikey_created", made)
 }
 
 // keyOfForm is the key that the form asks for.
@@ -94,7 +94,7 @@ func expiresAt(choice, date string, now time.Time) (time.Time, error) {
 		case choice == expiryDate:
 			day, err := time.Parse(time.DateOnly, date)
 			if err != nil {
-				return time.Time{}, store.Invalid("expiresAt", "is no day such as 2030-12-31")
+				return time.Time{}, store.Invalid("expiresAt", "must be a date such as 2030-12-31")
 			}
 			return day.AddDate(0, 0, 1).Add(-time.Millisecond), nil
 		case choice == expiryNever:
@@ -103,7 +103,7 @@ func expiresAt(choice, date string, now time.Time) (time.Time, error) {
 			return now.AddDate(0, 0, e.days), nil
 		}
 	}
-	return time.Time{}, store.Invalid("expiresAt", "is not chosen")
+	return time.Time{}, store.Invalid("expiresAt", "must be chosen")
 }
 
 // keyFormAgain shows the form that was sent, with what is wrong.
@@ -117,5 +117,5 @@ func (r *request) keyFormAgain(err error) error {
 	for _, name := range form["scopes"] {
 		f.Read, f.Write = f.Read || name == "read", f.Write || name == "write"
 	}
-	return r.render(e.Code.Status(), "key_form", f)
+	return r.render(e.Code.Status(), "apikey_form", f)
 }

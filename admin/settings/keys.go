@@ -18,11 +18,11 @@ type keyRow struct {
 func (k keyRow) Why() string {
 	switch k.State {
 	case store.KeyRevoked:
-		return "it was revoked"
+		return "It was revoked."
 	case store.KeyExpired:
-		return "it has expired"
+		return "It has expired."
 	case store.KeyOrphaned:
-		return "the person who created it is no owner or admin of the org any more"
+		return "The person who created it is no longer an owner or admin of the org."
 	}
 	return ""
 }
@@ -66,12 +66,12 @@ func (r *request) listKeys() error {
 	if err != nil {
 		return err
 	}
-	return r.render(200, "keys", p)
+	return r.render(200, "apikeys", p)
 }
 
-func (r *request) showKey() error { return r.renderKey("key") }
+func (r *request) showKey() error { return r.renderKey("apikey") }
 
-func (r *request) askToRevokeKey() error { return r.renderKey("key_revoke") }
+func (r *request) askToRevokeKey() error { return r.renderKey("apikey_revoke") }
 
 // renderKey is a page about the key of the path.
 func (r *request) renderKey(page string) error {

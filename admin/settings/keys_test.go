@@ -78,7 +78,7 @@ func TestKeyFromItsCreationToItsEnd(t *testing.T) {
 
 	b.update(func(tx store.Tx) error { return tx.PutKeyLastUsed(id, b.now()) })
 	b.get(keysPath+"/"+id).wants(t, 200, "2026-10-06T12:00:00.000Z")
-	b.get(keysPath+"/"+id+"/revoke").wants(t, 200, "<h1>Revoke the API key nightly?</h1>", "be brought back", "401")
+	b.get(keysPath+"/"+id+"/revoke").wants(t, 200, "<h1>Revoke the API key nightly?</h1>", "This can't be undone", "401")
 	if k := b.keys()[0]; !k.RevokedAt.IsZero() {
 		t.Error("asking revoked it")
 	}
@@ -86,8 +86,8 @@ func TestKeyFromItsCreationToItsEnd(t *testing.T) {
 	if revoked.status != 303 || b.keys()[0].RevokedAt.IsZero() {
 		t.Errorf("%d, %+v", revoked.status, b.keys()[0])
 	}
-	b.get(strings.TrimPrefix(revoked.location, Path)).wants(t, 200, "The key was revoked.", "does not work any more because it was revoked")
-	b.get(keysPath+"/"+id+"/revoke").wants(t, 200, "revoked already")
+	b.get(strings.TrimPrefix(revoked.location, Path)).wants(t, 200, "The key was revoked.", "It was revoked.")
+	b.get(keysPath+"/"+id+"/revoke").wants(t, 200, "already revoked")
 	equalActions(t, b.world, "apiKey.created", "apiKey.revoked")
 }
 
@@ -137,7 +137,7 @@ func TestKeyFormSentTwice(t *testing.T) {
 			shown++
 			continue
 		}
-		r.wants(t, 200, "was created already", b.keys()[0].ID)
+		r.wants(t, 200, "was already created", b.keys()[0].ID)
 	}
 	if keys := b.keys(); len(keys) != 1 || shown != 1 {
 		t.Errorf("%d keys, and %d secrets", len(keys), shown)
@@ -220,15 +220,15 @@ func TestKeyStates(t *testing.T) {
 		return nil
 	})
 	for id, why := range map[string]string{
-		"key_expired": "because it has expired", "key_orphaned": "is no owner or admin of the org any more",
-		"key_gone": "is no owner or admin of the org any more", "key_revoked": "because it was revoked",
+		"key_expired": "It has expired.", "key_orphaned": "is no longer an owner or admin of the org",
+		"key_gone": "is no longer an owner or admin of the org", "key_revoked": "It was revoked.",
 	} {
 		b.get(keysPath+"/"+id).wants(t, 200, why, "read, write")
 	}
 	if r := b.get(keysPath + "/key_active"); strings.Contains(r.body, "any more") {
 		t.Errorf("the active key does not work: %s", r.body)
 	}
-	b.get(keysPath).wants(t, 200, "active", "expired", "revoked", "does not work", "Unnamed")
+	b.get(keysPath).wants(t, 200, "active", "expired", "revoked", "refused", "Unnamed")
 }
 
 func TestKeysPageByPage(t *testing.T) {
@@ -252,7 +252,7 @@ func TestKeysPageByPage(t *testing.T) {
 	b.get(keysPath+"?after=zzz").wants(t, 200, "no more keys", "First page")
 }
 
-var nextPage = regexp.MustCompile(`<a href="([^"]+)">(?:Next page|Older|Look further|Look further back)</a>`)
+var nextPage = regexp.MustCompile(`<a href="([^"]+)">(?:Next page|Older|Search further|Search further back)</a>`)
 
 // walk goes from page to page, and gathers what matches in the rows.
 func (b *browser) walk(path string, row *regexp.Regexp) (found []string) {

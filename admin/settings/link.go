@@ -21,7 +21,7 @@ func (r *request) showLink() error {
 	if err != nil {
 		return r.linkRefused(err)
 	}
-	return r.render(http.StatusOK, "link", p)
+	return r.render(http.StatusOK, "signin_link", p)
 }
 
 // findLink is what there is to say of the link in the path.
@@ -56,7 +56,7 @@ func (r *request) useLink() error {
 	hash, err := r.newHash(p.Who)
 	if e, ok := formError(err); ok {
 		p.Error = e
-		return r.render(e.Code.Status(), "link", p)
+		return r.render(e.Code.Status(), "signin_link", p)
 	}
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (r *request) linkRefused(err error) error {
 	if store.CodeOf(err) != store.CodeUnauthorized {
 		return err
 	}
-	return r.render(http.StatusGone, "link_refused", r.s.config.Mailed != nil)
+	return r.render(http.StatusGone, "signin_link_refused", r.s.config.Mailed != nil)
 }
 
 // newHash is the hash of the password that a form chooses for an account: its
@@ -91,7 +91,7 @@ func (r *request) newHash(a store.Account) (string, error) {
 		return "", err
 	}
 	if r.field("again") != password {
-		return "", store.Invalid("again", "is not the same as the password")
+		return "", store.Invalid("again", "does not match the new password")
 	}
 	return r.s.passwords.Hash(r.HTTP.Context(), password)
 }

@@ -38,7 +38,7 @@ func TestLink(t *testing.T) {
 	before.get("/account").wants(t, 303)
 	w.newBrowser().signIn("usr_ada", goodPassword).wants(t, 303)
 	for _, r := range []reply{w.newBrowser().get(path), w.newBrowser().post(path, chosen("another few words"))} {
-		r.wants(t, http.StatusGone, "This link does not work", "/settings/forgot", "teamdata signin-link")
+		r.wants(t, http.StatusGone, "This link is no longer valid", "/settings/forgot", "teamdata signin-link")
 	}
 	token := strings.TrimPrefix(path, "/link/")
 	if text := log.String(); strings.Contains(text, token) || strings.Contains(text, goodPassword) || strings.Contains(text, "argon2id") {
@@ -64,8 +64,8 @@ func TestLinkRefusesPasswords(t *testing.T) {
 		{chosen(strings.Repeat("x", 201)), "must have at most 200 characters"},
 		{chosen("ADA@acme.example"), "must not be your user id or address"},
 		{chosen("\xffmore than twelve"), "must be text"},
-		{url.Values{"password": {goodPassword}, "again": {goodPassword + "!"}}, "is not the same as the password"},
-		{url.Values{"password": {goodPassword}}, "is not the same as the password"},
+		{url.Values{"password": {goodPassword}, "again": {goodPassword + "!"}}, "does not match the new password"},
+		{url.Values{"password": {goodPassword}}, "does not match the new password"},
 	} {
 		r := w.newBrowser().post(path, row.form)
 		r.wants(t, 400, row.text, `aria-invalid="true"`)
@@ -94,7 +94,7 @@ func TestLinksThatDoNotWork(t *testing.T) {
 		"superseded": old, "superseded too": other, "expired": expired, "demoted": demoted, "wrong": good + "x", "another's secret": old[:34] + good[34:],
 		"without a secret": "/link/sil_1", "empty secret": "/link/sil_1.", "no id": "/link/.x", "an API key": "/link/key_1.x",
 	} {
-		w.newBrowser().get(path).wants(t, http.StatusGone, "This link does not work")
+		w.newBrowser().get(path).wants(t, http.StatusGone, "This link is no longer valid")
 		if w.newBrowser().post(path, chosen(goodPassword)).status != http.StatusGone {
 			t.Errorf("%s: it was taken", name)
 		}
@@ -138,7 +138,7 @@ func TestForgotten(t *testing.T) {
 	var said string
 	for _, name := range []string{"ada@acme.example", "usr_ada", "nobody@acme.example", "usr_grace", "", "olga@other.example"} {
 		r := w.newBrowser().post("/forgot", url.Values{"name": {name}})
-		r.wants(t, 200, "If there is such an account")
+		r.wants(t, 200, "If there is an account")
 		if said == "" {
 			said = r.body
 		}

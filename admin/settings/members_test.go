@@ -14,7 +14,7 @@ import (
 	"teamdata/store"
 )
 
-var memberRows = regexp.MustCompile(`<td data-label="User id"><span class="mono">([^<]*)</span>`)
+var memberRows = regexp.MustCompile(`<td data-label="User ID"><span class="mono">([^<]*)</span>`)
 
 // joins adds n members of many kinds to org_acme, after those who are there.
 func (w *world) joins(n int) (all []store.Member) {
@@ -43,14 +43,14 @@ func TestMembers(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn("usr_ada")
 	r := b.get("/orgs/org_acme/members")
-	r.wants(t, 200, "usr_ada", "Ada", "ada@acme.example", "usr_grace", "signs in here", "teamdata member add", "All members, oldest first")
-	if n := strings.Count(r.body, "signs in here"); n != 1 { // Alan has no account
+	r.wants(t, 200, "usr_ada", "Ada", "ada@acme.example", "usr_grace", "has an account", "teamdata member add", "All members, oldest first")
+	if n := strings.Count(r.body, "has an account"); n != 1 { // Alan has no account
 		t.Errorf("%d sign in", n)
 	}
 	if n := strings.Count(r.body, "badge-enabled"); n != 2 {
 		t.Errorf("%d are marked as managing", n)
 	}
-	b.get("/orgs/org_acme/members?q=nobody").wants(t, 200, "No member has “nobody”.", "All members")
+	b.get("/orgs/org_acme/members?q=nobody").wants(t, 200, "No members match “nobody”.", "All members")
 	b.get("/orgs/org_acme/members?q=%3Cscript%3E&after=9.a").wants(t, 200, "&lt;script&gt;", "No more members")
 	for _, after := range []string{"x", "1.", "1.%00", "1.a%20b", strings.Repeat("9", 20) + ".a"} {
 		b.get("/orgs/org_acme/members?after="+after).wants(t, 400, "no such place")
@@ -92,7 +92,7 @@ func TestMembersBounds(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	w.joins(2*maxFiltered + 10)
 	first := b.get("/orgs/org_acme/members?q=usr_4009")
-	first.wants(t, 200, "None of the next 2000 members has “usr_4009”.", "Look further")
+	first.wants(t, 200, "None of the next 2000 members match “usr_4009”.", "Search further")
 	if got := b.walk("/orgs/org_acme/members?q=usr_4009", memberRows); !slices.Equal(got, []string{"usr_4009"}) {
 		t.Errorf("got %v", got)
 	}

@@ -35,7 +35,7 @@ func TestOtherOrgs(t *testing.T) {
 					continue // all of it is the person's own
 				}
 				r := b.do(rt.method, path, formOfAnother())
-				r.wants(t, 404, "There is no such page")
+				r.wants(t, 404, "Page not found")
 				if strings.Contains(r.body, "other.example") {
 					t.Errorf("%s %s shows what is another org's", rt.method, path)
 				}

@@ -38,12 +38,12 @@ func (w *world) count(e store.Endpoint, ago time.Duration, c store.DeliveryCount
 func TestOverviewOfANewOrg(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn("usr_ada")
-	b.get(overviewPath).wants(t, 200, "What to do next", "/settings/orgs/org_acme/new-webhook", "/settings/orgs/org_acme/new-key",
+	b.get(overviewPath).wants(t, 200, "Next steps", "/settings/orgs/org_acme/new-endpoint", "/settings/orgs/org_acme/new-key",
 		w.server.URL+"/api/v1/members", "Nothing was sent in the last 30 days.", "<strong>3</strong>")
 	w.addEndpoint(store.Endpoint{ID: "whe_1"})
 	b.newKey(readKey("one"))
 	r := b.get(overviewPath)
-	if strings.Contains(r.body, "What to do next") || strings.Contains(r.body, "need attention") {
+	if strings.Contains(r.body, "Next steps") || strings.Contains(r.body, "need attention") {
 		t.Errorf("there is nothing to do: %s", r.body)
 	}
 	w.signedIn("usr_alan").get("/orgs/org_other").wants(t, 404)
@@ -98,7 +98,7 @@ func TestOverviewAttention(t *testing.T) {
 		return err
 	})
 	r := w.signedIn("usr_ada").get(overviewPath)
-	r.wants(t, 200, "need attention", "webhooks/whe_off", "webhooks/whe_failing", "webhooks/whe_busy", ">100 <", "&lt;script&gt;off", "&lt;i&gt;")
+	r.wants(t, 200, "need attention", "endpoints/whe_off", "endpoints/whe_failing", "endpoints/whe_busy", ">100 <", "&lt;script&gt;off", "&lt;i&gt;")
 	if strings.Contains(r.body, "whe_well") || strings.Contains(r.body, "whe_other") || strings.Contains(r.body, "<i>") {
 		t.Errorf("%s", r.body)
 	}
@@ -137,7 +137,7 @@ func TestOverviewNumbers(t *testing.T) {
 		outcomes("5 Oct 2026, 13:00", "0", "0", "0"), latency("5 Oct 2026, 13:00", "–", "–"),
 		outcomes("6 Oct 2026", "13", "2", "4"), latency("6 Oct 2026", "≤ 100 ms", "&gt; 5 s"),
 		outcomes("5 Oct 2026", "0", "7", "0"), outcomes("7 Sep 2026", "0", "0", "5"),
-		"13 attempts were acknowledged, 2 were in vain and are retried, 4 failed: they were the last.")
+		"13 attempts were acknowledged, 2 were unsuccessful and are retried, 4 failed for good.")
 	if strings.Contains(r.body, "1000") || strings.Contains(r.body, "5 Oct 2026, 12:00") {
 		t.Error("what is too old, or another org's, is shown")
 	}

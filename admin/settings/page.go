@@ -103,7 +103,7 @@ func (r *request) section() string {
 
 // sections are those of pages that have another name.
 var sections = map[string]string{
-	"": "overview", "new-webhook": "webhooks", "deliveries": "webhooks", "new-key": "keys",
+	"": "overview", "new-endpoint": "endpoints", "deliveries": "endpoints", "new-key": "keys",
 }
 
 // notices are what a page says after something was done, by the value of the
@@ -111,29 +111,29 @@ var sections = map[string]string{
 // the page say anything else.
 var notices = map[string]string{
 	"signed-out":       "You are signed out.",
-	"session-ended":    "You were signed out: the session has ended, or you manage no org any more. An owner of an org can make you an owner or admin again.",
-	"welcome":          "Your password is set, and you are signed in. With a passkey you would need it no more: add one below.",
+	"session-ended":    "You were signed out, because your session has ended or you no longer manage any org. An owner of an org can make you an owner or admin again.",
+	"welcome":          "Your password is set, and you are signed in. Add a passkey below to sign in without it.",
 	"password-changed": "Your password was changed. You are signed out everywhere else.",
-	"passkey-added":    "The passkey was added. You can sign in with it from now on.",
+	"passkey-added":    "The passkey was added. You can now sign in with it.",
 	"passkey-removed":  "The passkey was removed.",
 	"session-over":     "The session was ended.",
 	"sessions-over":    "All other sessions were ended.",
 
 	"key-revoked":            "The key was revoked.",
 	"instructions-saved":     "The instructions were saved.",
-	"instructions-unchanged": "There was nothing to change.",
+	"instructions-unchanged": "Nothing was changed.",
 	"instructions-cleared":   "The instructions were cleared.",
 
 	"endpoint-added":    "The endpoint was added. Send a test to see whether its events arrive.",
-	"endpoint-changed":  "The endpoint was changed.",
-	"endpoint-enabled":  "The endpoint is enabled. What was held goes out now, in its order.",
+	"endpoint-updated":  "The endpoint was updated.",
+	"endpoint-enabled":  "The endpoint is enabled. Its held events are being sent, in order.",
 	"endpoint-disabled": "The endpoint is disabled. Its events are held until it is enabled.",
-	"endpoint-removed":  "The endpoint was removed.",
-	"secret-rotated":    "The secret was rotated. Give the receiver the new one.",
+	"endpoint-deleted":  "The endpoint was deleted.",
+	"secret-rotated":    "The secret was rotated. Give the new one to the receiver.",
 	"test-sent":         "A test is on its way.",
-	"delivery-replayed": "The delivery is due again.",
-	"recovered":         "What was in vain since then is due again.",
-	"recovered-some":    "That was a lot: a part of it is due again. Recover once more to go on.",
+	"delivery-replayed": "The delivery is queued for retry.",
+	"recovered":         "The deliveries that were unsuccessful since then are queued for retry.",
+	"recovered-some":    "There were many deliveries, and only some are queued for retry. Recover again to continue.",
 }
 
 func (r *request) notice() string { return notices[r.HTTP.URL.Query().Get("done")] }

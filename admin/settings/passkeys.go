@@ -13,9 +13,9 @@ import (
 )
 
 var (
-	errNoPasskeys = store.Errorf(store.CodeConflict, "Passkeys need HTTPS and a name in the server's address. The operator sets it with --public-url.")
-	errCeremony   = store.Errorf(store.CodeBadRequest, "That took too long, or was done before. Try again.")
-	errPasskey    = store.Errorf(store.CodeUnauthorized, "This passkey is not known here, or could not be checked. Sign in with your password, or with another passkey.")
+	errNoPasskeys = store.Errorf(store.CodeConflict, "Passkeys need HTTPS and a host name in the server's URL. The operator sets it with --public-url.")
+	errCeremony   = store.Errorf(store.CodeBadRequest, "That took too long or was already done. Try again.")
+	errPasskey    = store.Errorf(store.CodeUnauthorized, "This passkey is unknown or could not be verified. Sign in with your password or another passkey.")
 )
 
 // scripted answers a request of the script with JSON. An error is told in its
@@ -110,7 +110,7 @@ func (r *request) newPasskey() (p store.Passkey, err error) {
 	}
 	c, err := r.s.passkeys.CreateCredential(o, data, parsed)
 	if err != nil {
-		return p, store.Errorf(store.CodeBadRequest, "The passkey could not be checked. Try again, or with another device.")
+		return p, store.Errorf(store.CodeBadRequest, "The passkey could not be verified. Try again, or use another device.")
 	}
 	p = store.Passkey{ID: passkeyID(c.ID), Name: r.field("name")}
 	p.Credential, err = json.Marshal(c)

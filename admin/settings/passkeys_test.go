@@ -229,7 +229,7 @@ func TestCeremoniesAreBounded(t *testing.T) {
 	for range begunByClient {
 		d.post("/passkeys/sign-in/begin", nil)
 	}
-	d.post("/passkeys/sign-in/begin", nil).wants(t, 429, "too many tries")
+	d.post("/passkeys/sign-in/begin", nil).wants(t, 429, "Too many attempts")
 }
 
 func TestRemovePasskey(t *testing.T) {
@@ -238,7 +238,7 @@ func TestRemovePasskey(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	path := "/account/passkeys/" + passkeyID(d.credential.ID) + "/remove"
 	w.signedIn("usr_alan").post(path, nil).wants(t, 404)
-	b.get(path).wants(t, 200, "Laptop", "Nobody can sign in with it any more")
+	b.get(path).wants(t, 200, "Laptop", "You can no longer sign in with it")
 	b.get("/account").wants(t, 200, "Laptop")
 	b.post(path, nil).wants(t, 303)
 	b.get(path).wants(t, 404)
@@ -280,7 +280,7 @@ func TestWherePasskeysAre(t *testing.T) {
 	}
 	w := newWorld(t) // at an address
 	b := w.signedIn("usr_ada")
-	b.get("/account").wants(t, 200, "Passkeys need HTTPS and a name")
+	b.get("/account").wants(t, 200, "Passkeys need HTTPS and a host name")
 	for _, path := range []string{"/passkeys/add/begin", "/passkeys/add/finish", "/passkeys/sign-in/begin", "/passkeys/sign-in/finish"} {
 		b.post(path, nil).wants(t, http.StatusConflict, "--public-url")
 	}

@@ -19,7 +19,7 @@ func TestHomeAsksToSignIn(t *testing.T) {
 }
 
 func TestNoSuchPage(t *testing.T) {
-	newWorld(t).signedIn("usr_ada").get("/nowhere").wants(t, 404, "There is no such page")
+	newWorld(t).signedIn("usr_ada").get("/nowhere").wants(t, 404, "Page not found")
 }
 
 // A panic is a 500 that says nothing, and is in the log.

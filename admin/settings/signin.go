@@ -37,7 +37,7 @@ func (r *request) renderSignIn(p signInPage) error {
 	if p.Error != nil {
 		status = p.Error.Code.Status()
 	}
-	return r.render(status, "sign_in", p)
+	return r.render(status, "signin", p)
 }
 
 // errNotSignedIn is the same for a wrong name and a wrong password.
@@ -49,7 +49,7 @@ func (r *request) signIn() error {
 	next := localPath(r.field("next"))
 	err := r.checkPassword(name, password)
 	if e, ok := signInError(err); ok {
-		r.logRefused(name, "password", e)
+		r.logRefused(name, "account_password", e)
 		return r.renderSignIn(signInPage{Name: name, Next: next, Error: e})
 	}
 	if err != nil {

@@ -13,9 +13,9 @@ var featureMeanings = []struct {
 	feature store.Feature
 	means   string
 }{
-	{store.FeatureAPI, "Programs read the org's members and its instructions, and send test events, with an API key."},
+	{store.FeatureAPI, "Programs with an API key can read the org's members and instructions, and send test events."},
 	{store.FeatureWebhooks, "Events are sent to the org's endpoints."},
-	{store.FeatureAuditLog, "Programs read the audit log with an API key."},
+	{store.FeatureAuditLog, "Programs with an API key can read the audit log."},
 }
 
 type subscriptionPage struct {

@@ -16,7 +16,7 @@ func TestSubscription(t *testing.T) {
 			return err
 		})
 	}
-	b.get("/orgs/org_acme/subscription").wants(t, 200, "selfHosted", "active", "The org may use what the plan includes.", "auditLog")
+	b.get("/orgs/org_acme/subscription").wants(t, 200, "selfHosted", "active", "The org can use its plan.", "auditLog")
 	for plan, included := range map[string]int{"free": 0, "team": 2, "business": 3} {
 		subscribe(store.Subscription{Plan: plan})
 		r := b.get("/orgs/org_acme/subscription")
@@ -27,7 +27,7 @@ func TestSubscription(t *testing.T) {
 	}
 	subscribe(store.Subscription{Status: "<b>cancelled", Product: `"><img>`, Interval: "<i>"})
 	r := b.get("/orgs/org_acme/subscription")
-	r.wants(t, 200, "grants nothing of the plan", "&lt;b&gt;cancelled", "The org may not use", "&#34;&gt;&lt;img&gt;", "&lt;i&gt;")
+	r.wants(t, 200, "the org can’t use its plan", "&lt;b&gt;cancelled", "The org can’t use its plan", "&#34;&gt;&lt;img&gt;", "&lt;i&gt;")
 	b.get("/orgs/org_none/subscription").wants(t, 404)
 	w.signedIn("usr_alan").get("/orgs/org_other/subscription").wants(t, 404)
 }

@@ -102,7 +102,7 @@ func TestThrottleOfForgotten(t *testing.T) {
 	w := newWorld(t)
 	w.withPassword("usr_ada")
 	for range mailsOfName + 2 {
-		w.newBrowser().post("/forgot", url.Values{"name": {"usr_ada"}}).wants(t, 200, "If there is such an account")
+		w.newBrowser().post("/forgot", url.Values{"name": {"usr_ada"}}).wants(t, 200, "If there is an account")
 	}
 	w.asidesDone()
 	if n := len(w.mails()); n != mailsOfName {
@@ -112,7 +112,7 @@ func TestThrottleOfForgotten(t *testing.T) {
 		w.newBrowser().post("/forgot", nil)
 	}
 	r := w.newBrowser().post("/forgot", nil)
-	r.wants(t, 429, "There were too many tries")
+	r.wants(t, 429, "Too many attempts")
 	if r.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}

@@ -50,7 +50,7 @@ func (r *request) renderVerify(p *verifyPage) error {
 	})
 	if e, ok := formError(err); ok {
 		p.Err, p.Report = e, nil
-		return r.render(e.Code.Status(), "webhook_verify", p)
+		return r.render(e.Code.Status(), "endpoint_verify", p)
 	}
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (r *request) renderVerify(p *verifyPage) error {
 	if p.Report != nil {
 		*p.Report = c.Diagnose()
 	}
-	return r.render(200, "webhook_verify", p)
+	return r.render(200, "endpoint_verify", p)
 }
 
 // read reads the form. Without a time of receipt the request came now.
@@ -67,7 +67,7 @@ func (p *verifyPage) read(now time.Time) (c diagnose.Case, err error) {
 	if p.Received != "" {
 		var ok bool
 		if c.ReceivedAt, ok = parseInput(p.Received); !ok {
-			return c, store.Invalid("received", "Give a date and a time in UTC, or leave it empty.")
+			return c, store.Invalid("received", "Enter a date and time in UTC, or leave the field empty.")
 		}
 	}
 	if !p.Encoded {

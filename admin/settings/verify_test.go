@@ -35,31 +35,31 @@ func TestVerify(t *testing.T) {
 	d := w.test("whe_1")
 	headers, body := w.signed(d, ownSecret)
 	b := w.signedIn("usr_ada")
-	b.get("/orgs/org_acme/webhooks/whe_1/verify").wants(t, 200, "Check a signature", "which is not shown")
+	b.get("/orgs/org_acme/endpoints/whe_1/verify").wants(t, 200, "Check a signature", "The secret is not shown")
 	check := func(headers, body string, more url.Values) reply {
 		t.Helper()
 		form := url.Values{"headers": {headers}, "body": {body}}
 		for name, values := range more {
 			form[name] = values
 		}
-		r := b.post("/orgs/org_acme/webhooks/whe_1/verify", form)
+		r := b.post("/orgs/org_acme/endpoints/whe_1/verify", form)
 		if strings.Contains(r.body, ownSecret[6:40]) {
 			t.Error("the secret is shown")
 		}
 		return r
 	}
-	check(headers, body, nil).wants(t, 200, "It verifies", "a delivery of this endpoint", "/deliveries/"+d.ID, "webhook-id: "+d.ID)
-	check(headers, base64.StdEncoding.EncodeToString([]byte(body)), url.Values{"encoded": {"yes"}}).wants(t, 200, "It verifies")
-	check(headers, body+"\r\n", nil).wants(t, 200, "It does not verify", "at its end that was not sent")
-	check(headers, strings.Replace(body, "org_acme", "org_evil", 1), nil).wants(t, 200, "It does not verify", "not the one that was sent")
+	check(headers, body, nil).wants(t, 200, "The request verifies", "a delivery to this endpoint", "/deliveries/"+d.ID, "webhook-id: "+d.ID)
+	check(headers, base64.StdEncoding.EncodeToString([]byte(body)), url.Values{"encoded": {"yes"}}).wants(t, 200, "The request verifies")
+	check(headers, body+"\r\n", nil).wants(t, 200, "The request does not verify", "line break that was not sent")
+	check(headers, strings.Replace(body, "org_acme", "org_evil", 1), nil).wants(t, 200, "The request does not verify", "not the one that was sent")
 	check(headers, "</textarea><script>", nil).wants(t, 200, "&lt;/textarea&gt;&lt;script&gt;")
-	check("", "", nil).wants(t, 200, "It does not verify", "missing")
+	check("", "", nil).wants(t, 200, "The request does not verify", "missing")
 	check(headers, "ä", url.Values{"encoded": {"yes"}}).wants(t, 400, `id="body-error"`)
 	check(headers, body, url.Values{"received": {"noon"}}).wants(t, 400, `id="received-error"`)
 	check(headers, body, url.Values{"received": {"2026-10-06T12:06:30"}}).wants(t, 200, "too old: 6 min 30 s")
 	w.pass(time.Hour)
 	check(headers, body, nil).wants(t, 200, "too old: 1 h 0 min")
-	check(headers, body, url.Values{"received": {"2026-10-06T12:00"}}).wants(t, 200, "It verifies")
+	check(headers, body, url.Values{"received": {"2026-10-06T12:00"}}).wants(t, 200, "The request verifies")
 }
 
 func TestVerifyBySecrets(t *testing.T) {
@@ -79,12 +79,12 @@ func TestVerifyBySecrets(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	check := func(headers string, wants ...string) {
 		t.Helper()
-		b.post("/orgs/org_acme/webhooks/whe_1/verify", url.Values{"headers": {headers}, "body": {body}, "received": {w.now().Format("2006-01-02T15:04:05")}}).wants(t, 200, wants...)
+		b.post("/orgs/org_acme/endpoints/whe_1/verify", url.Values{"headers": {headers}, "body": {body}, "received": {w.now().Format("2006-01-02T15:04:05")}}).wants(t, 200, wants...)
 	}
-	check(old, "It verifies", "the old secret, which signs until")
-	check(other, "It does not verify", "the secret of another endpoint, whe_2")
+	check(old, "The request verifies", "the old secret, which signs until")
+	check(other, "The request does not verify", "the secret of another endpoint, whe_2")
 	w.pass(2 * time.Minute)
-	check(old, "It does not verify", "the old secret, which signed until")
+	check(old, "The request does not verify", "the old secret, which signed until")
 }
 
 // A webhook-id of another endpoint or org says nothing of what was sent there.
@@ -100,8 +100,8 @@ func TestVerifyOthersDelivery(t *testing.T) {
 	b := w.signedIn("usr_alan")
 	for _, d := range []store.Delivery{theirs, w.test("whe_2")} {
 		headers, body := w.signed(d, ownSecret)
-		r := b.post("/orgs/org_acme/webhooks/whe_1/verify", url.Values{"headers": {headers}, "body": {body + "x"}})
-		r.wants(t, 200, "It does not verify", "This endpoint has no delivery with this webhook-id")
+		r := b.post("/orgs/org_acme/endpoints/whe_1/verify", url.Values{"headers": {headers}, "body": {body + "x"}})
+		r.wants(t, 200, "The request does not verify", "There is no delivery to this endpoint with this webhook-id")
 		if strings.Contains(r.body, "that was sent") {
 			t.Errorf("got %s", r.body)
 		}

@@ -38,13 +38,13 @@ const authenticators = {
 async function ask(path, form) {
   const got = await fetch(path, { method: "POST", body: new URLSearchParams(form) });
   const answer = await got.json().catch(() => ({}));
-  if (!got.ok) throw new Error(answer.message || "The server did not answer as it should. Load the page again.");
+  if (!got.ok) throw new Error(answer.message || "The server gave an unexpected answer. Reload the page.");
   return answer;
 }
 
 const notAllowed = {
   NotAllowedError: "No passkey was used. Try again when you are ready.",
-  InvalidStateError: "This device holds a passkey of yours already.",
+  InvalidStateError: "This device already has a passkey for your account.",
 };
 
 async function ceremony(form) {

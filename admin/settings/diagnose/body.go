@@ -20,18 +20,18 @@ const bom = "\ufeff"
 
 // damages are tried in this order, each by itself.
 var damages = []damage{
-	{"The body has white space or a line end at its end that was not sent.", func(s string) string { return strings.TrimRight(s, " \t\r\n") }},
+	{"The body ends with white space or a line break that was not sent.", func(s string) string { return strings.TrimRight(s, " \t\r\n") }},
 	{"The body has white space around it that was not sent.", strings.TrimSpace},
 	{"The body begins with a byte order mark, which was not sent.", func(s string) string { return strings.TrimPrefix(s, bom) }},
 	{"The body ends with a NUL byte, which was not sent.", func(s string) string { return strings.TrimRight(s, "\x00") }},
-	{"The body lost the line end at its end.", func(s string) string { return s + "\n" }},
-	{"The line ends of the body were LF and are CRLF now.", func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }},
-	{"The line ends of the body were CRLF and are LF now.", func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }},
-	{"The body was parsed and written again, with spaces or line ends. Verify the bytes as they came.", compact},
-	{"The body was parsed and written again, with other escapes. Verify the bytes as they came.", func(s string) string { return compact(plainEscapes(s)) }},
+	{"The body is missing the line break at its end.", func(s string) string { return s + "\n" }},
+	{"The line endings of the body were LF and are now CRLF.", func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }},
+	{"The line endings of the body were CRLF and are now LF.", func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }},
+	{"The body was parsed and written again, with spaces or line breaks. Verify the bytes exactly as received.", compact},
+	{"The body was parsed and written again, with other escapes. Verify the bytes exactly as received.", func(s string) string { return compact(plainEscapes(s)) }},
 	{"The body was escaped for HTML.", html.UnescapeString},
-	{"The body is a JSON text in a JSON text: it was encoded twice.", inner},
-	{"The body was read as Latin-1, and is UTF-8.", fromLatin1},
+	{"The body was encoded as JSON twice.", inner},
+	{"The body was read as Latin-1, but is UTF-8.", fromLatin1},
 }
 
 // changedBody looks for a damage that explains the signature.
@@ -63,9 +63,9 @@ func (c Case) otherBody(message) string {
 	case c.Sent == nil:
 		return ""
 	case bytes.Equal(c.Sent, c.Body):
-		return "The body is the one that was sent under this webhook-id, and no signature fits: the webhook-timestamp or the signature is not from the same request, or the secret is another one."
+		return "The body is the one that was sent under this webhook-id, and no signature matches: the webhook-timestamp or the signature is from another request, or the secret is a different one."
 	}
-	return "No signature fits, and the body is not the one that was sent under this webhook-id. " + c.difference()
+	return "No signature matches, and the body is not the one that was sent under this webhook-id. " + c.difference()
 }
 
 // difference says in which way the body differs from what was sent.
@@ -76,13 +76,13 @@ func (c Case) difference() string {
 		}
 	}
 	if sameJSON(c.Body, c.Sent) {
-		return "It was parsed and written again: it holds the same, in another order or with other numbers. Verify the bytes as they came."
+		return "It was parsed and written again: the content is the same, in another order or with other numbers. Verify the bytes exactly as received."
 	}
 	n := 0
 	for n < min(len(c.Body), len(c.Sent)) && c.Body[n] == c.Sent[n] {
 		n++
 	}
-	return fmt.Sprintf("They differ from byte %d on: it has %d bytes, and %d were sent.", n+1, len(c.Body), len(c.Sent))
+	return fmt.Sprintf("They differ from byte %d on: this body has %d bytes, and %d were sent.", n+1, len(c.Body), len(c.Sent))
 }
 
 func sameJSON(a, b []byte) bool {

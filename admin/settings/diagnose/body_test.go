@@ -9,8 +9,8 @@ import (
 
 func TestBody(t *testing.T) {
 	for name, test := range map[string]struct{ body, text string }{
-		"a line end":           {sent + "\n", "at its end that was not sent"},
-		"CRLF":                 {sent + "\r\n", "at its end that was not sent"},
+		"a line end":           {sent + "\n", "line break that was not sent"},
+		"CRLF":                 {sent + "\r\n", "line break that was not sent"},
 		"spaces around":        {"  " + sent + "\n", "around it"},
 		"a byte order mark":    {bom + sent, "byte order mark"},
 		"a NUL":                {sent + "\x00", "NUL"},
@@ -19,10 +19,10 @@ func TestBody(t *testing.T) {
 		"escapes like Go's":    {strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`).Replace(sent), "with other escapes"},
 		"escapes like PHP's":   {strings.ReplaceAll(sent, "ü", `\u00fc`), "with other escapes"},
 		"escaped for HTML":     {strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(sent), "escaped for HTML"},
-		"encoded twice":        {strconv.Quote(sent), "encoded twice"},
+		"encoded twice":        {strconv.Quote(sent), "encoded as JSON twice"},
 		"Latin-1":              {strings.ReplaceAll(sent, "ü", "Ã¼"), "Latin-1"},
-		"another":              {strings.ReplaceAll(sent, "48213", "48214"), "No signature fits. The secret is another one"},
-		"nothing":              {"", "No signature fits. The secret is another one"},
+		"another":              {strings.ReplaceAll(sent, "48213", "48214"), "No signature matches. Either the secret"},
+		"nothing":              {"", "No signature matches. Either the secret"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := good(t)
@@ -37,15 +37,15 @@ func TestBody(t *testing.T) {
 func TestLineEnds(t *testing.T) {
 	c := good(t)
 	c.Body, c.Headers = []byte("a\nb"), lines(id, unix(noon), sign(t, secret, id, noon, "a\r\nb"))
-	if f := failing(t, c.Diagnose()); !strings.Contains(f.Text, "were CRLF and are LF") {
+	if f := failing(t, c.Diagnose()); !strings.Contains(f.Text, "were CRLF and are now LF") {
 		t.Errorf("got %+v", f)
 	}
 	c.Body, c.Headers = []byte("a\r\nb"), lines(id, unix(noon), sign(t, secret, id, noon, "a\nb"))
-	if f := failing(t, c.Diagnose()); !strings.Contains(f.Text, "were LF and are CRLF") {
+	if f := failing(t, c.Diagnose()); !strings.Contains(f.Text, "were LF and are now CRLF") {
 		t.Errorf("got %+v", f)
 	}
 	c.Body, c.Headers = []byte("a"), lines(id, unix(noon), sign(t, secret, id, noon, "a\n"))
-	if f := failing(t, c.Diagnose()); !strings.Contains(f.Text, "lost the line end") {
+	if f := failing(t, c.Diagnose()); !strings.Contains(f.Text, "is missing the line break") {
 		t.Errorf("got %+v", f)
 	}
 }
@@ -55,9 +55,9 @@ func TestSent(t *testing.T) {
 	for name, test := range map[string]struct{ headers, body, text string }{
 		"changed":           {"", strings.ReplaceAll(sent, "48213", "48214"), "is not the one that was sent. They differ from byte "},
 		"parsed, reordered": {"", `{"timestamp":"2026-10-06T12:00:00.000Z","data":{"size":48213,"name":"plan für <2027> & more.pdf"},"type":"file.uploaded"}`, "in another order"},
-		"a line end":        {"", sent + "\n", "at its end that was not sent"},
-		"other timestamp":   {wrong, sent, "the webhook-timestamp or the signature is not from the same request"},
-		"both":              {wrong, sent + "x", "No signature fits, and the body is not the one that was sent"},
+		"a line end":        {"", sent + "\n", "line break that was not sent"},
+		"other timestamp":   {wrong, sent, "the webhook-timestamp or the signature is from another request"},
+		"both":              {wrong, sent + "x", "No signature matches, and the body is not the one that was sent"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := good(t)

@@ -57,7 +57,7 @@ func (c Case) Diagnose() Report {
 	if id.OK && given.OK && isSeconds(h.value("webhook-timestamp")) {
 		r.Checks = append(r.Checks, c.checkMatch(h))
 	} else {
-		r.Checks = append(r.Checks, Check{Name: "match", Text: "Not looked at: mend the headers first."})
+		r.Checks = append(r.Checks, Check{Name: "match", Text: "Not checked: fix the headers first."})
 	}
 	r.Verifies = true
 	for _, check := range r.Checks {
@@ -81,7 +81,7 @@ func (c Case) checkMatch(h headers) Check {
 			continue
 		}
 		if s.Valid {
-			return Check{"match", true, "The signature was made with " + s.Name + ", of this body."}
+			return Check{"match", true, "The signature was made with " + s.Name + ", over this body."}
 		}
 		return Check{"match", false, "The signature was made with " + s.Name + "."}
 	}
@@ -96,7 +96,7 @@ func (c Case) explain(m message) string {
 			return text
 		}
 	}
-	return "No signature fits. The secret is another one, or the body, the webhook-id or the webhook-timestamp is not what was signed."
+	return "No signature matches. Either the secret is a different one, or the body, the webhook-id or the webhook-timestamp is not what was signed."
 }
 
 // signedBy tells whether a signer made one of the signatures over a body.

@@ -119,13 +119,13 @@ func TestSigning(t *testing.T) {
 	}
 	for text, headers := range map[string]string{
 		"without decoding its base64":         by([]byte(secret[len("whsec_"):]), id, unix(noon), sent),
-		"with its whsec_":                     by([]byte(secret), id, unix(noon), sent),
+		"including whsec_":                    by([]byte(secret), id, unix(noon), sent),
 		"without the webhook-id and":          by(key, sent),
 		"without the webhook-id before":       by(key, unix(noon), sent),
 		"without the webhook-timestamp":       by(key, id, sent),
 		"put before the webhook-id":           by(key, unix(noon), id, sent),
 		"of the endpoint whe_other":           lines(id, unix(noon), sign(t, other, id, noon, sent)),
-		"No signature fits. The secret is an": by([]byte("another"), id, unix(noon), sent),
+		"No signature matches. Either the se": by([]byte("another"), id, unix(noon), sent),
 	} {
 		t.Run(text, func(t *testing.T) {
 			c := good(t)

@@ -37,9 +37,9 @@ func (h headers) value(name string) string {
 func (h headers) check(name string, form func(value string) (text string, ok bool)) Check {
 	switch values := h[name]; {
 	case len(values) == 0:
-		return Check{name, false, "The header is missing. A proxy may have dropped it, or its name was written in another way."}
+		return Check{name, false, "The header is missing. A proxy may have dropped it, or its name is misspelled."}
 	case len(values) > 1:
-		return Check{name, false, fmt.Sprintf("The header is there %d times; it has to be there once.", len(values))}
+		return Check{name, false, fmt.Sprintf("The header appears %d times; it must appear once.", len(values))}
 	case values[0] == "":
 		return Check{name, false, "The header is empty."}
 	}
@@ -55,11 +55,11 @@ var (
 func checkID(id string) (string, bool) {
 	switch {
 	case strings.Contains(id, "."):
-		return "The id holds a period, which no id of ours has: what is signed is divided by periods.", false
+		return "The id contains a period, which no id from here does: periods separate the parts that are signed.", false
 	case !idForm.MatchString(id):
-		return "The id is 1 to 64 of A-Z a-z 0-9 _ and -. This one holds something else, or is longer.", false
+		return "The id contains a character other than A-Z a-z 0-9 _ and -, or is longer than 64 characters.", false
 	case !ourForm.MatchString(id):
-		return "The id has another form than those of teamdata: whd_ and 26 letters and digits.", true
+		return "The id does not look like one of teamdata, which is whd_ and 26 letters and digits.", true
 	}
 	return "The id has the right form.", true
 }
@@ -81,14 +81,14 @@ func seconds(text string) int64 {
 func (c Case) checkTimestamp(text string) (string, bool) {
 	switch {
 	case millisecondsForm.MatchString(text):
-		return "The timestamp is in milliseconds, or finer. It has to be in seconds since 1970.", false
+		return "The timestamp is in milliseconds, or finer. It must be in seconds since 1970.", false
 	case !isSeconds(text):
 		return "The timestamp is not a number of seconds since 1970, in digits.", false
 	}
 	age := c.ReceivedAt.Sub(time.Unix(seconds(text), 0))
 	switch {
 	case age > Tolerance:
-		return fmt.Sprintf("The timestamp is too old: %s before the time of receipt, and 5 minutes are allowed. Was the request kept, or sent again by hand, or is the receiver's clock wrong?", words(age.Abs())), false
+		return fmt.Sprintf("The timestamp is too old: %s before the time of receipt, and 5 minutes are allowed. Was the request stored, or sent again by hand, or is the receiver's clock wrong?", words(age.Abs())), false
 	case age < -Tolerance:
 		return fmt.Sprintf("The timestamp is too new: %s after the time of receipt, and 5 minutes are allowed. Is the receiver's clock wrong?", words(age.Abs())), false
 	case age < 0:

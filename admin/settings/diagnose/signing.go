@@ -17,7 +17,7 @@ type mistake struct {
 // mistakes are those that programs make that sign by themselves, to compare.
 var mistakes = []mistake{
 	{"The key was used without decoding its base64.", encodedKey, signed},
-	{"The whole secret was used as the key, with its whsec_. The key is what the base64 behind it stands for.", wholeSecret, signed},
+	{"The whole secret was used as the key, including whsec_. The key is the decoded base64 after it.", wholeSecret, signed},
 	{"The body was signed without the webhook-id and the webhook-timestamp before it.", decodedKey, func(m message, body []byte) []string { return []string{string(body)} }},
 	{"The body was signed without the webhook-id before it.", decodedKey, func(m message, body []byte) []string { return []string{m.timestamp, string(body)} }},
 	{"The body was signed without the webhook-timestamp before it.", decodedKey, func(m message, body []byte) []string { return []string{m.id, string(body)} }},
