@@ -49,7 +49,7 @@ func (r *request) signIn() error {
 	next := localPath(r.field("next"))
 	err := r.checkPassword(name, password)
 	if e, ok := signInError(err); ok {
-		r.logRefused(name, "account_password", e)
+		r.logRefused(name, "password", e)
 		return r.renderSignIn(signInPage{Name: name, Next: next, Error: e})
 	}
 	if err != nil {
