@@ -18,7 +18,7 @@ import (
 )
 
 // webhooksDoc is docs/webhooks.md: its text, and its blocks of code by what
-// stands behind their opening fence, such as "go library".
+// follows their opening fence, such as "go library".
 type webhooksDoc struct {
 	text   string
 	blocks map[string]string
@@ -63,7 +63,7 @@ func TestWebhooksDocEvents(t *testing.T) {
 	}
 }
 
-// exampleEvents are the bodies of what a store queues when each thing happens.
+// exampleEvents are the bodies that a store queues, an example of each event type.
 func exampleEvents(t *testing.T) map[string]string {
 	t.Helper()
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{
@@ -73,9 +73,9 @@ func exampleEvents(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	b := &bench{TB: t, store: s}
+	env := &env{TB: t, store: s}
 	var e store.Endpoint
-	b.update(func(tx store.Tx) (err error) {
+	env.update(func(tx store.Tx) (err error) {
 		if _, err = store.ImportOrg(tx, store.Org{ID: "org_acme", Name: "Acme", Subscription: store.Subscription{ID: "sub_acme"}}); err != nil {
 			return err
 		}
@@ -99,16 +99,16 @@ func exampleEvents(t *testing.T) map[string]string {
 		func(tx store.Tx) error { return store.SetInstructions(tx, "usr_ada", "org_acme", "Be brief.", true) },
 		func(tx store.Tx) error { _, err := store.SendTest(tx, "org_acme", e.ID); return err },
 	} {
-		b.update(happens)
+		env.update(happens)
 	}
-	return queuedBodies(b, e)
+	return queuedBodies(env, e)
 }
 
 // queuedBodies are the bodies of an endpoint's waiting deliveries, by type.
-func queuedBodies(b *bench, e store.Endpoint) map[string]string {
-	b.Helper()
+func queuedBodies(env *env, e store.Endpoint) map[string]string {
+	env.Helper()
 	bodies := map[string]string{}
-	err := b.store.View(context.Background(), func(tx store.Tx) error {
+	err := env.store.View(context.Background(), func(tx store.Tx) error {
 		queued, _, err := tx.DeliveryPage(e.Number, store.ListWaiting, store.Cursor{}, 100)
 		if err != nil {
 			return err
@@ -123,12 +123,13 @@ func queuedBodies(b *bench, e store.Endpoint) map[string]string {
 		return nil
 	})
 	if err != nil {
-		b.Fatal(err)
+		env.Fatal(err)
 	}
 	return bodies
 }
 
-// The request at the page's beginning is signed with the secret that it names.
+// The request at the beginning of the page is signed with the secret that the page
+// names.
 func TestWebhooksDocExample(t *testing.T) {
 	doc := readWebhooksDoc(t)
 	head, body, _ := strings.Cut(doc.blocks["http"], "\n\n")

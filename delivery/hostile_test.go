@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 	"teamdata/store"
 )
 
-// hostile are hosts in URLs where no webhook may go: the address that is meant,
+// hostile are hosts of URLs to which no webhook may go: the address that is meant,
 // the rule that the reason must name, and the range that allows it.
 var hostile = []struct{ host, addr, rule, cidr string }{
 	{"127.0.0.1", "127.0.0.1", "loopback range 127.0.0.0/8", "127.0.0.0/8"},
@@ -57,30 +58,29 @@ var hostile = []struct{ host, addr, rule, cidr string }{
 	{"[5f00::1]", "5f00::1", "outside global unicast", "5f00::/16"},
 }
 
-// What may not be reached is one failed attempt that says why, and no socket
-// hears of it.
+// A refused address is one failed attempt that says why, and no connection is made.
 func TestHostileTargets(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	env := newEnv(t)
 	target := newTrap(t)
-	w := &witness{guard: netguard.New(netguard.Config{})}
-	b.run(Config{RootCAs: trusted().roots(), Control: w.control, Schedule: []time.Duration{}})
+	w := &recordingGuard{guard: netguard.New(netguard.Config{})}
+	env.run(Config{RootCAs: trusted().roots(), Control: w.control, Schedule: []time.Duration{}})
 	var urls []string
 	for _, test := range hostile {
 		urls = append(urls, target.url(test.host))
 	}
-	deliveries := b.sendToAll(urls)
+	deliveries := env.sendToAll(urls)
 	for i, test := range hostile {
 		t.Run(test.host, func(t *testing.T) {
 			addr := netip.MustParseAddr(test.addr)
 			if addr.Is6() {
 				needsIPv6(t)
 			}
-			a := b.of(t).onlyAttemptOf(deliveries[i], store.StateFailed)
+			a := env.of(t).onlyAttemptOf(deliveries[i], store.StateFailed)
 			checkRefusal(t, a, addr, target.port, test.rule)
 		})
 	}
-	w.checkAgreed(t)
+	w.checkPassed(t)
 	target.checkUntouched(t)
 }
 
@@ -98,8 +98,8 @@ func checkRefusal(t *testing.T, a store.Attempt, addr netip.Addr, port, rule str
 	}
 }
 
-// Each passes when its range is allowed: what is on this machine is delivered,
-// and what is not would be dialed.
+// Each address passes when its range is allowed: receivers on this machine get the
+// delivery, and any other would be dialed.
 func TestAllowedTargets(t *testing.T) {
 	t.Parallel()
 	target := newTrap(t)
@@ -114,9 +114,9 @@ func TestAllowedTargets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := &witness{guard: netguard.New(netguard.Config{Allow: allow})}
+			w := &recordingGuard{guard: netguard.New(netguard.Config{Allow: allow})}
 			a := sendOnce(t, target.url(test.host), Config{RootCAs: trusted().roots(), Control: w.control})
-			w.checkAgreed(t, test.addr)
+			w.checkPassed(t, test.addr)
 			switch {
 			case (target.isAt(test.addr) || addr.IsUnspecified()) && !a.Acknowledged():
 				t.Errorf("it is allowed and there, but: %s", a.Reason)
@@ -127,28 +127,136 @@ func TestAllowedTargets(t *testing.T) {
 	}
 }
 
-// Our own listeners are refused whatever is allowed; what listens beside them
-// is not.
+// Our own listeners are refused whatever is allowed; other listeners on this machine
+// are not.
 func TestOwnListenersAreRefused(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	env := newEnv(t)
 	api, admin, beside := newTrap(t), newTrap(t), newTrap(t)
 	own := append(append([]netip.AddrPort{}, api.addrs...), admin.addrs...)
 	guard := netguard.New(netguard.Config{
 		Allow: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")},
 		Own:   func() []netip.AddrPort { return own },
 	})
-	b.run(Config{RootCAs: trusted().roots(), Control: guard.Control, Schedule: []time.Duration{}})
+	env.run(Config{RootCAs: trusted().roots(), Control: guard.Control, Schedule: []time.Duration{}})
 	for _, listener := range []*trap{api, admin} {
 		for _, addr := range listener.addrs {
-			a := b.onlyAttempt(fmt.Sprintf("https://%s/hook", addr), store.StateFailed)
+			a := env.onlyAttempt(fmt.Sprintf("https://%s/hook", addr), store.StateFailed)
 			checkRefusal(t, a, addr.Addr(), listener.port, "one of this server's own listeners")
 		}
-		a := b.onlyAttempt(listener.url("0.0.0.0"), store.StateFailed)
+		a := env.onlyAttempt(listener.url("0.0.0.0"), store.StateFailed)
 		checkRefusal(t, a, netip.IPv4Unspecified(), listener.port, "one of this server's own listeners")
 		listener.checkUntouched(t)
 	}
 	for _, addr := range beside.addrs {
-		b.onlyAttempt(fmt.Sprintf("https://%s/hook", addr), store.StateAcknowledged)
+		env.onlyAttempt(fmt.Sprintf("https://%s/hook", addr), store.StateAcknowledged)
 	}
+}
+
+// public is an address that passes the guard; no test dials it.
+const public = "93.184.216.34"
+
+// Other ways to write 127.0.0.1 that some resolvers understand. Ours takes
+// them for names; and if a name server answers those with 127.0.0.1, the guard
+// refuses that.
+func TestSpellingsOfLoopback(t *testing.T) {
+	t.Parallel()
+	const noName, refused = "DNS: ", "address 127.0.0.1:"
+	spellings := map[string]string{
+		"2130706433": noName, "017700000001": noName, "127.1": noName, "0177.0.0.1": noName,
+		"0x7f.1": refused, "0x7f000001": refused, "0X7F.0.0.1": refused,
+		"127.0.0.1.": noName, "①②⑦.⓪.⓪.①": refused, "localtest.example": refused,
+	}
+	zone := map[string]string{}
+	for spelling := range spellings {
+		zone[strings.TrimSuffix(strings.ToLower(spelling), ".")] = "127.0.0.1"
+	}
+	env := newEnv(t)
+	target := newTrap(t)
+	w := &recordingGuard{guard: netguard.New(netguard.Config{})}
+	env.run(Config{RootCAs: trusted().roots(), Control: w.control, resolver: newNames(t, zone).resolver(), Schedule: []time.Duration{}})
+	for spelling, want := range spellings {
+		a := env.onlyAttempt(target.url(spelling), store.StateFailed)
+		if !strings.HasPrefix(a.Reason, want) {
+			t.Errorf("%s: the reason is %q, and should begin with %q", spelling, a.Reason, want)
+		}
+	}
+	w.checkPassed(t)
+	target.checkUntouched(t)
+}
+
+// The machine's own name for itself, by the machine's resolver.
+func TestLocalhost(t *testing.T) {
+	t.Parallel()
+	env := newEnv(t)
+	target := newTrap(t)
+	w := &recordingGuard{guard: netguard.New(netguard.Config{})}
+	env.run(Config{RootCAs: trusted().roots(), Control: w.control, Schedule: []time.Duration{}})
+	a := env.onlyAttempt(target.url("localhost"), store.StateFailed)
+	if !strings.Contains(a.Reason, ":"+target.port+" refused: loopback") {
+		t.Errorf("the reason is %q", a.Reason)
+	}
+	w.checkPassed(t)
+	target.checkUntouched(t)
+}
+
+// A name that is public at the first lookup and loopback at the second gains
+// nothing: each attempt is judged by the address that it would dial.
+func TestRebinding(t *testing.T) {
+	t.Parallel()
+	env := newEnv(t)
+	target := newTrap(t)
+	resolver := newNames(t, map[string]string{"rebind.example": public + " then 127.0.0.1"}).resolver()
+	w := &recordingGuard{guard: netguard.New(netguard.Config{})}
+	env.run(Config{RootCAs: trusted().roots(), Control: w.control, resolver: resolver, Schedule: []time.Duration{time.Millisecond}})
+	d := env.awaitState(env.sendTest(env.endpoint(target.url("rebind.example")).ID).ID, store.StateFailed)
+	if first := d.History[0].Reason; !strings.Contains(first, public) || !strings.Contains(first, errNotDialed.Error()) {
+		t.Errorf("the first attempt ended with %q", first)
+	}
+	checkRefusal(t, d.History[1], netip.MustParseAddr("127.0.0.1"), target.port, "loopback range 127.0.0.0/8")
+	w.checkPassed(t, public)
+	target.checkUntouched(t)
+}
+
+// Of a name with public and private addresses the private ones are never
+// dialed, in whatever order they come.
+func TestMixedAddresses(t *testing.T) {
+	t.Parallel()
+	env := newEnv(t)
+	target := newTrap(t)
+	resolver := newNames(t, map[string]string{
+		"first.example": public + " 127.0.0.1", "last.example": "127.0.0.1 " + public,
+		"both.example": "::1 " + public, "many.example": "10.0.0.1 127.0.0.1 " + public + " 169.254.169.254 192.168.0.1",
+	}).resolver()
+	w := &recordingGuard{guard: netguard.New(netguard.Config{})}
+	env.run(Config{RootCAs: trusted().roots(), Control: w.control, resolver: resolver, Schedule: []time.Duration{}})
+	for _, name := range []string{"first.example", "last.example", "both.example", "many.example"} {
+		env.onlyAttempt(target.url(name), store.StateFailed)
+	}
+	w.checkPassed(t, public)
+	target.checkUntouched(t)
+}
+
+// Where a redirect leads is not even looked up.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	env := newEnv(t)
+	target := newTrap(t)
+	r := newReceiver(t, func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Location", target.url("127.0.0.1"))
+		code := map[string]int{"/301": 301, "/302": 302, "/303": 303, "/307": 307, "/308": 308}[q.URL.Path]
+		w.WriteHeader(code)
+	})
+	env.run(Config{RootCAs: r.roots(), Schedule: []time.Duration{}})
+	for path, code := range map[string]int{"/301": 301, "/302": 302, "/303": 303, "/307": 307, "/308": 308} {
+		a := env.onlyAttempt(r.URL+path, store.StateFailed)
+		_, want := answered(code)
+		if a.Status != code || a.Reason != want || !strings.HasSuffix(want, "; redirects are not followed") {
+			t.Errorf("status %d, reason %q, not %q", a.Status, a.Reason, want)
+		}
+		if r.next(t); len(r.got) > 0 {
+			t.Errorf("%d: more than one request came", code)
+		}
+	}
+	target.checkUntouched(t)
 }

@@ -32,8 +32,8 @@ type signed struct {
 	want    string
 }
 
-// What a dispatcher sends verifies with the JavaScript library too, and what was
-// changed on its way does not.
+// What a dispatcher sends verifies with the JavaScript library too, and a request
+// that was changed on its way does not.
 func TestVerifiedByJavaScript(t *testing.T) {
 	node, folder := findNode(t)
 	deliveries := signedDeliveries(t)
@@ -67,18 +67,18 @@ func findNode(t *testing.T) (node, folder string) {
 // changed.
 func signedDeliveries(t *testing.T) []signed {
 	const noMatch = "No matching signature found"
-	b := newBench(t)
+	env := newEnv(t)
 	r := newReceiver(t, nil)
-	b.run(Config{RootCAs: r.roots()})
-	e := b.endpoint(r.URL)
+	env.run(Config{RootCAs: r.roots()})
+	e := env.endpoint(r.URL)
 	send := func() signed {
-		b.sendTest(e.ID)
+		env.sendTest(e.ID)
 		return signedOf(r.next(t))
 	}
 	plain := send()
-	second := b.rotate(e.ID, time.Hour).Secret
+	second := env.rotate(e.ID, time.Hour).Secret
 	inOverlap := send()
-	third := b.rotate(e.ID, 0).Secret
+	third := env.rotate(e.ID, 0).Secret
 	after := send()
 
 	tampered := inOverlap

@@ -11,8 +11,8 @@ import (
 )
 
 // names is a DNS server on loopback that a test fills. Each name has the
-// addresses of its first lookup, of the second, and so on; the last go on. Other
-// names do not exist.
+// addresses of its first lookup, of the second, and so on; the last ones are repeated.
+// Other names do not exist.
 type names struct {
 	conn    net.PacketConn
 	mu      sync.Mutex
@@ -47,7 +47,7 @@ func newNames(t testing.TB, zone map[string]string) *names {
 	return n
 }
 
-// resolver asks this server alone.
+// resolver asks only this server.
 func (n *names) resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer

@@ -2,11 +2,15 @@ package delivery
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,10 +18,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"teamdata/internal/netguard"
 	"teamdata/store"
 )
 
-// Reasons of what real sockets don't do at will.
+// Reasons of failures that real sockets don't produce at will.
 func TestReason(t *testing.T) {
 	broken := &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", syscall.EPIPE)}
 	for _, test := range []struct {
@@ -41,7 +46,7 @@ func TestReason(t *testing.T) {
 	}
 }
 
-// checkReason holds any reason to its form.
+// checkReason checks that a reason is short and one line.
 func checkReason(t *testing.T, reason string) {
 	t.Helper()
 	if n := utf8.RuneCountInString(reason); n > maxReason || strings.ContainsFunc(reason, func(r rune) bool { return r < ' ' || r == 0x7f }) {
@@ -49,7 +54,7 @@ func checkReason(t *testing.T, reason string) {
 	}
 }
 
-// Progress goes forward, but for a request that is made again.
+// Progress only goes forward, unless a request is made again.
 func TestProgress(t *testing.T) {
 	var p progress
 	for _, s := range []step{stepConnect, stepWait, stepTLS, stepBegun} {
@@ -70,7 +75,7 @@ type network func(*http.Request) (*http.Response, error)
 
 func (n network) RoundTrip(q *http.Request) (*http.Response, error) { return n(q) }
 
-// An attempt ends with the deadline, to the moment; and only what the deadline
+// An attempt ends exactly at the deadline, and only an attempt that the deadline
 // ended has timed out.
 func TestDeadline(t *testing.T) {
 	never := func(q *http.Request) (*http.Response, error) {
@@ -119,22 +124,75 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// What an attempt does to its endpoint's window.
-func TestWindow(t *testing.T) {
+// Each outcome, over real sockets.
+func TestOutcomes(t *testing.T) {
+	answer := func(status int) *httptest.Server {
+		s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		t.Cleanup(s.Close)
+		return s
+	}
+	good := answer(204)
+	plain := httptest.NewServer(nil)
+	t.Cleanup(plain.Close)
+	silent, broken := onEachConn(t, func(net.Conn) {}), onEachConn(t, func(c net.Conn) {
+		server := tls.Server(c, good.TLS)
+		server.Read(make([]byte, 1))
+		server.Close()
+	})
+	refused, _ := net.Listen("tcp", "127.0.0.1:0")
+	refused.Close()
+	guard := netguard.New(netguard.Config{})
+
 	for _, test := range []struct {
-		attempt      store.Attempt
-		before, want int // of at most 20
+		want, url string
+		control   func(string, string, syscall.RawConn) error
 	}{
-		{store.Attempt{Status: 204}, 4, 8},
-		{store.Attempt{Status: 204}, 16, 20},
-		{store.Attempt{Status: 500, Reason: "x"}, 16, 8},
-		{store.Attempt{Reason: "x"}, 16, 8},
-		{store.Attempt{Reason: "x"}, 1, 1},
-		{store.Attempt{Reason: "x", TimedOut: true}, 16, 1},
+		{"acknowledged", good.URL, nil},
+		{"3xx", answer(302).URL, nil},
+		{"4xx", answer(410).URL, nil},
+		{"5xx", answer(503).URL, nil},
+		{"other", answer(700).URL, nil},
+		{"1xx", answer(101).URL, nil},
+		{"guard", good.URL, guard.Control},
+		{"dns", "https://nowhere.invalid", nil},
+		{"tls", strings.Replace(plain.URL, "http:", "https:", 1), nil},
+		{"tls", answer(200).URL + "/stranger", nil},
+		{"connect", "https://" + refused.Addr().String(), nil},
+		{"broken", "https://" + broken, nil},
+		{"timeout", "https://" + silent, nil},
 	} {
-		q := endpointQueue{window: test.before, inFlight: 1}
-		if q.finish(&test.attempt, 20); q.window != test.want || q.inFlight != 0 || q.healthy() != (test.want > 1) {
-			t.Errorf("%+v: from %d the window becomes %d, not %d", test.attempt, test.before, q.window, test.want)
+		if !slices.Contains(Outcomes, test.want) {
+			t.Errorf("%s is none of Outcomes", test.want)
+		}
+		pool := good.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+		if strings.HasSuffix(test.url, "/stranger") {
+			pool = x509.NewCertPool()
+		}
+		c := Config{RootCAs: pool, Control: test.control, AttemptTimeout: 5 * time.Second, resolver: noNames()}
+		if test.want == "timeout" {
+			c.AttemptTimeout = 50 * time.Millisecond
+		}
+		e := store.Endpoint{URL: test.url, Secret: store.NewEndpointSecret()}
+		a, outcome := newSender(c.withDefaults()).send(t.Context(), &e, &store.Claim{})
+		if outcome != test.want {
+			t.Errorf("the outcome is %s, not %s; the reason is %q", outcome, test.want, a.Reason)
+		}
+	}
+}
+
+func TestOutcomeOfFailure(t *testing.T) {
+	reset := &net.OpError{Op: "read", Err: syscall.ECONNRESET}
+	for _, test := range []struct {
+		err     error
+		reached step
+		want    string
+	}{
+		{reset, stepTLS, "tls"}, {reset, stepConnect, "connect"}, {reset, stepWait, "broken"}, {reset, stepAnswer, "broken"},
+		{fmt.Errorf("dial: %w", &net.DNSError{}), stepLookUp, "dns"},
+		{errors.New("no"), stepBegun, "connect"},
+	} {
+		if got, _ := failure(test.err, test.reached); got != test.want {
+			t.Errorf("%v at step %d is %s, not %s", test.err, test.reached, got, test.want)
 		}
 	}
 }

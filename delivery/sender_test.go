@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,8 +25,7 @@ func sendOnce(t *testing.T, url string, c Config) store.Attempt {
 	return a
 }
 
-// What goes wrong is one failed attempt with its true reason, within the
-// deadline.
+// Each failure is one attempt with its true reason, within the deadline.
 func TestReasons(t *testing.T) {
 	hang := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
 	closing := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) })
@@ -135,4 +135,112 @@ func TestDeadReusedConnection(t *testing.T) {
 	if n := requests.Load(); n != 3 {
 		t.Errorf("the receiver saw %d requests, not 3", n)
 	}
+}
+
+// Of an answer without end, little is read and less is kept, whichever part has no
+// end.
+func TestLargeAnswers(t *testing.T) {
+	const gigabyte = 1 << 30
+	kilobyte := strings.Repeat("x", 1<<10)
+	fields := "X: " + kilobyte + "\r\n"
+	for name, test := range map[string]struct {
+		begin, piece string
+		want         store.DeliveryState
+		says         string
+	}{
+		"body":     {"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n", kilobyte, store.StateAcknowledged, ""},
+		"chunks":   {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "400\r\n" + kilobyte + "\r\n", store.StateAcknowledged, ""},
+		"headers":  {"HTTP/1.1 200 OK\r\n", fields, store.StateFailed, tooLong},
+		"a header": {"HTTP/1.1 200 OK\r\nX: ", kilobyte, store.StateFailed, tooLong},
+		"trailers": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", fields, store.StateAcknowledged, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := newEnv(t)
+			env.run(Config{RootCAs: trusted().roots(), Schedule: []time.Duration{}})
+			var written atomic.Int64
+			w := newWire(t, secured(goodTLS(), afterRequest(func(c net.Conn) {
+				n, _ := io.WriteString(c, test.begin)
+				for err := error(nil); err == nil && n < gigabyte; {
+					n, err = io.WriteString(c, test.piece)
+					written.Add(int64(n))
+				}
+			})))
+			before := heap()
+			a := env.onlyAttempt(w.url(), test.want)
+			w.end()
+			if a.Reason != test.says {
+				t.Errorf("the reason is %q, not %q", a.Reason, test.says)
+			}
+			if len(a.Answer) > store.MaxKeptAnswer {
+				t.Errorf("%d bytes of the answer are kept", len(a.Answer))
+			}
+			const socket = 16 << 20 // more than what the buffers of two sockets hold
+			if n := written.Load(); n > socket {
+				t.Errorf("the receiver could write %d bytes", n)
+			}
+			if grown := heap() - before; grown > 8<<20 {
+				t.Errorf("the heap has grown by %d bytes", grown)
+			}
+		})
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// BenchmarkSend is one attempt without the network: what the sender itself and
+// net/http's client cost. BenchmarkSendFloor is a bare client's POST.
+func BenchmarkSend(b *testing.B) {
+	s := newSender(Config{}.withDefaults())
+	s.network = atOnce{}
+	e := store.Endpoint{URL: "https://receiver.example/hook", Secret: store.NewEndpointSecret()}
+	c := store.Claim{Delivery: store.Delivery{ID: "whd_1"}, Body: []byte(`{"type":"webhook.test"}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if a, _ := s.send(context.Background(), &e, &c); !a.Acknowledged() {
+			b.Fatal(a.Reason)
+		}
+	}
+}
+
+func BenchmarkSendFloor(b *testing.B) {
+	client := http.Client{Transport: atOnce{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := client.Post("https://receiver.example/hook", "application/json", nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r.Body.Close()
+	}
+}
+
+// BenchmarkSendOverLoopback is one attempt over a connection that is kept.
+func BenchmarkSendOverLoopback(b *testing.B) {
+	r := newReceiver(b, nil)
+	r.got = make(chan received, 1)
+	go func() {
+		for range r.got {
+		}
+	}()
+	s := newSender(Config{RootCAs: r.roots()}.withDefaults())
+	e := store.Endpoint{URL: r.URL, Secret: store.NewEndpointSecret()}
+	c := store.Claim{Delivery: store.Delivery{ID: "whd_1"}, Body: []byte(`{"type":"webhook.test"}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if a, _ := s.send(context.Background(), &e, &c); !a.Acknowledged() {
+			b.Fatal(a.Reason)
+		}
+	}
+}
+
+// atOnce answers 204 to everything.
+type atOnce struct{}
+
+func (atOnce) RoundTrip(q *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Request: q}, nil
 }

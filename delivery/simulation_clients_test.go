@@ -2,14 +2,15 @@ package delivery_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"teamdata/store"
 )
 
-// act lets a client do something.
-func (w *world) act() {
+// clientAction lets a client do something.
+func (w *world) clientAction() {
 	o := pick(w.Rand, w.orgs)
 	switch n := w.IntN(100); {
 	case n < 30:
@@ -49,7 +50,7 @@ func (w *world) burst() {
 
 // update is an Update of a client, which may fail with some of the codes; with
 // CodeUnavailable only while something is wrong.
-func (w *world) update(ctx context.Context, f face, fn func(store.Tx) error, allowed ...store.Code) {
+func (w *world) update(ctx context.Context, f storeClient, fn func(store.Tx) error, allowed ...store.Code) {
 	w.allow(f.who, f.Update(ctx, fn), allowed...)
 }
 
@@ -71,7 +72,7 @@ func (w *world) allow(who string, err error, allowed ...store.Code) {
 
 func (w *world) upload(o *org) {
 	file := w.name("fil_")
-	f := w.as("the upload of "+file, func(*act) want {
+	f := w.as("the upload of "+file, func(*transaction) want {
 		want := o.wanted("file.uploaded", file)
 		want.audits = []string{"file.uploaded " + file}
 		return want
@@ -89,7 +90,7 @@ func (w *world) addMember(o *org) {
 	if w.IntN(6) == 0 {
 		m.Role, m.Email = store.RoleAdmin, m.UserID+"@team.example"
 	}
-	f := w.as("adding the member "+m.UserID, func(*act) want {
+	f := w.as("adding the member "+m.UserID, func(*transaction) want {
 		o.members = append(o.members, m.UserID)
 		o.people[m.UserID] = &person{m.Role, m.Email}
 		want := o.wanted("member.added", m.UserID)
@@ -109,7 +110,7 @@ func (w *world) removeMember(o *org) {
 	if user == "" {
 		return
 	}
-	f := w.as("removing the member "+user, func(*act) want {
+	f := w.as("removing the member "+user, func(*transaction) want {
 		o.members = slices.DeleteFunc(o.members, func(u string) bool { return u == user })
 		delete(o.people, user)
 		want := o.wanted("member.removed", user)
@@ -129,7 +130,7 @@ func (w *world) someMember(o *org) string {
 }
 
 // testOf is what a test event to an endpoint brings.
-func (w *world) testOf(a *act, e *endpoint) want {
+func (w *world) testOf(a *transaction, e *endpoint) want {
 	if e.disabledBy != nil {
 		w.breaksLocked(disabling, "%s is sent to %s, which is disabled", a.who, e.name)
 	}
@@ -138,11 +139,83 @@ func (w *world) testOf(a *act, e *endpoint) want {
 
 func (w *world) sendTest(o *org) {
 	e := w.anEndpoint(o)
-	f := w.as("a test to "+e.name, func(a *act) want { return w.testOf(a, w.now(e)) })
+	f := w.as("a test to "+e.name, func(a *transaction) want { return w.testOf(a, w.now(e)) })
 	w.client(func(ctx context.Context) {
 		w.update(ctx, f, func(tx store.Tx) error {
 			_, err := store.SendTest(tx, o.id, e.id)
 			return err
 		}, store.CodeConflict, store.CodeNotFound)
 	})
+}
+
+// api answers requests with idempotency keys, as the API does; each process has its
+// own.
+type api struct {
+	store.Idempotency
+}
+
+// request makes a request that is safe to repeat, and repeats it, at the same
+// time or until there is an answer.
+func (w *world) request(o *org) {
+	key, e := w.name("key "), w.anEndpoint(o)
+	if w.IntN(3) == 0 {
+		key, e = w.olderKey(key, e)
+	}
+	w.mu.Lock()
+	w.asked[key] = e
+	w.mu.Unlock()
+	f := w.as("a request with "+key, func(a *transaction) want {
+		old, known := w.answers[key]
+		if known && !a.wrote() {
+			return want{} // what was kept is answered
+		}
+		if known && a.now.Sub(old.FirstUse) < store.IdempotencyTTL {
+			w.breaksLocked(commits, "%s is executed again; it was %s before", a.who, a.now.Sub(old.FirstUse))
+		}
+		wanted := w.testOf(a, w.now(e))
+		wanted.answer = key
+		if len(a.answers) == 1 {
+			w.answers[key] = a.answers[0]
+		}
+		return wanted
+	})
+	for range 1 + w.IntN(2) {
+		api := w.api
+		w.client(func(ctx context.Context) { w.ask(ctx, api, f, key, e) })
+	}
+}
+
+// olderKey is a key that was used before.
+func (w *world) olderKey(key string, e *endpoint) (string, *endpoint) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if older := pick(w.Rand, slices.Sorted(maps.Keys(w.asked))); older != "" {
+		return older, w.asked[older]
+	}
+	return key, e
+}
+
+func (w *world) ask(ctx context.Context, api *api, f storeClient, key string, e *endpoint) {
+	w.mu.Lock()
+	before, known := w.answers[key]
+	w.mu.Unlock()
+	print := store.FingerprintOf("POST", e.id, "", nil)
+	got, replayed, err := api.Do(ctx, f, e.orgID, key, print, func(tx store.Tx) (store.Answer, error) {
+		d, err := store.SendTest(tx, e.orgID, e.id)
+		return store.Answer{Status: 202, Body: []byte(d.ID)}, err
+	})
+	w.allow(f.who, err, store.CodeConflict, store.CodeNotFound)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	kept, ok := w.answers[key]
+	if !ok || string(kept.Answer.Body) != string(got.Body) {
+		w.breaksLocked(commits, "%s is answered %q; what was kept is %q", f.who, got.Body, kept.Answer.Body)
+	}
+	fresh := known && w.clock().Sub(before.FirstUse) < store.IdempotencyTTL-time.Minute
+	if fresh && (!replayed || string(before.Answer.Body) != string(got.Body)) {
+		w.breaksLocked(commits, "%s is answered %q after %q", f.who, got.Body, before.Answer.Body)
+	}
 }

@@ -10,8 +10,8 @@ import (
 	"teamdata/store"
 )
 
-// compare holds all that the store has to what was committed: nothing more is
-// there, and nothing less. Nobody writes meanwhile.
+// compare compares all that the store has with what was committed: nothing more
+// may be there, and nothing less. Nobody writes meanwhile.
 func (w *world) compare() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,12 +69,12 @@ func (w *world) compareEndpoint(tx store.Tx, e *endpoint) error {
 		}
 		w.sameEndpoint(commits, "a start", e, &is)
 	}
-	if last, err := tx.LastAcknowledged(e.number); err != nil || !last.Equal(e.lastTaken) && !e.forgotten {
-		w.breaksLocked(disabling, "%s acknowledged last at %s; the store says %s, %v", e.name, e.lastTaken, last, err)
+	if last, err := tx.LastAcknowledged(e.number); err != nil || !last.Equal(e.lastAcked) && !e.forgotten {
+		w.breaksLocked(disabling, "%s acknowledged last at %s; the store says %s, %v", e.name, e.lastAcked, last, err)
 	}
 	var got, want []string
 	for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListFailed} {
-		page, _, err := tx.DeliveryPage(e.number, list, store.Cursor{}, len(w.parcels)+1)
+		page, _, err := tx.DeliveryPage(e.number, list, store.Cursor{}, len(w.deliveries)+1)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (w *world) compareEndpoint(tx store.Tx, e *endpoint) error {
 			got = append(got, d.ID+" "+place(d.State, d.Attempts, d.DueAt, d.FinishedAt))
 		}
 	}
-	for _, p := range w.parcels {
+	for _, p := range w.deliveries {
 		if p.to == e && !p.gone {
 			want = append(want, p.id+" "+place(p.state, p.attempts, p.due, p.finished))
 		}

@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -10,8 +11,8 @@ import (
 	"teamdata/store"
 )
 
-// holdEndpoints holds what an Update did to endpoints to what it must do.
-func (w *world) holdEndpoints(a *act, want *want) {
+// checkEndpoints compares what an Update did to endpoints with what it must do.
+func (w *world) checkEndpoints(a *transaction, want *want) {
 	var got []*endpoint
 	for i := range a.endpoints {
 		e := w.endpointOf(a.endpoints[i].OrgID, a.endpoints[i].ID)
@@ -38,8 +39,8 @@ func (w *world) newEndpoint(o *org) (*endpoint, store.Endpoint) {
 	return e, store.Endpoint{OrgID: o.id, URL: fmt.Sprintf("https://e%d.example/hook", w.places), Events: e.selects}
 }
 
-// begins takes in an endpoint that is made.
-func (w *world) begins(a *act, o *org, e *endpoint, made store.Endpoint) {
+// begins adds an endpoint that is made to the model.
+func (w *world) begins(a *transaction, o *org, e *endpoint, made store.Endpoint) {
 	e.id, e.number, e.urls, e.keys = made.ID, made.Number, []address{{a, made.URL}}, []keys{{by: a, secret: made.Secret}}
 	if w.endpointByNumber(e.number) != nil || w.now(e) != nil {
 		w.breaksLocked(commits, "%s of %s is made with the number %d and the id %s, which another has", e.name, o.id, e.number, e.id)
@@ -54,7 +55,7 @@ func (w *world) makeEndpoint(o *org) {
 	if before := w.anEndpoint(o); w.IntN(4) > 0 {
 		wish.ID = before.id
 	}
-	f := w.as("making "+e.name, func(a *act) (want want) {
+	f := w.as("making "+e.name, func(a *transaction) (want want) {
 		if len(a.made) != 1 {
 			return want
 		}
@@ -71,7 +72,7 @@ func (w *world) makeEndpoint(o *org) {
 }
 
 func (w *world) removeEndpoint(e *endpoint) {
-	f := w.as("removing "+e.name, func(a *act) (want want) {
+	f := w.as("removing "+e.name, func(a *transaction) (want want) {
 		e := w.now(e)
 		e.removedBy = a
 		o := w.org(e.orgID)
@@ -88,7 +89,7 @@ func (w *world) removeEndpoint(e *endpoint) {
 func (w *world) moveEndpoint(e *endpoint) {
 	w.places++
 	url := fmt.Sprintf("https://e%d.example/hook", w.places-w.IntN(2))
-	f := w.as("moving "+e.name+" to "+url, func(a *act) (want want) {
+	f := w.as("moving "+e.name+" to "+url, func(a *transaction) (want want) {
 		e := w.now(e)
 		if e.url() == url {
 			return want
@@ -107,23 +108,81 @@ func (w *world) moveEndpoint(e *endpoint) {
 
 func (e *endpoint) url() string { return e.urls[len(e.urls)-1].url }
 
-// holdAddress holds where a delivery goes to the addresses that its endpoint has,
-// or had at most when the delivery was taken in hand.
-func (w *world) holdAddress(p *parcel, url string) {
+// checkAddress checks that a delivery goes to an address that its endpoint has, or
+// had when the delivery was claimed.
+func (w *world) checkAddress(p *modelDelivery, url string) {
 	urls := p.to.urls
 	for i := len(urls) - 1; i >= 0; i-- {
 		if urls[i].url == url {
 			return
 		}
-		if by := urls[i].by; by == nil || by.returned && by.returnedAt.Before(p.takenAt) {
+		if by := urls[i].by; by == nil || by.returned && by.returnedAt.Before(p.claimedAt) {
 			break // an older one is no excuse
 		}
 	}
 	w.breaksLocked(arrival, "%s for %s was sent to %s", p.name, p.to.url(), url)
 }
 
-// removedBefore tells whether the removal of an endpoint was told of before a
+// removedBefore tells whether the removal of an endpoint had returned before a
 // time.
 func (e *endpoint) removedBefore(t time.Time) bool {
 	return e.removedBy != nil && e.removedBy.returned && e.removedBy.returnedAt.Before(t)
+}
+
+// setUp makes the orgs, their managers and their endpoints.
+func (w *world) setUp() {
+	w.api = &api{}
+	err := w.store.Update(context.Background(), func(tx store.Tx) error {
+		for i := range 2 + w.IntN(2) {
+			if err := w.addOrg(tx, fmt.Sprintf("org_%d", i+1)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) addOrg(tx store.Tx, id string) error {
+	o := &org{id: id, people: map[string]*person{}}
+	w.orgs = append(w.orgs, o)
+	if _, err := store.ImportOrg(tx, store.Org{ID: id, Name: id}); err != nil {
+		return err
+	}
+	for _, role := range []string{store.RoleOwner, store.RoleAdmin} {
+		m := store.Member{OrgID: id, UserID: "usr_" + role, Role: role, Email: role + "@" + id + ".example"}
+		o.people[m.UserID] = &person{m.Role, m.Email}
+		if _, err := store.ImportMember(tx, m); err != nil {
+			return err
+		}
+	}
+	for range 1 + w.IntN(2) {
+		o.readers = append(o.readers, &poller{org: o})
+	}
+	for range 1 + w.IntN(3) {
+		if err := w.addEndpoint(tx, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) addEndpoint(tx store.Tx, o *org) error {
+	e, wish := w.newEndpoint(o)
+	made, err := store.ImportEndpoint(tx, wish)
+	w.begins(nil, o, e, made)
+	return err
+}
+
+// someOf is the first of the names, or some of them; each once.
+func someOf(r *rand.Rand, names ...string) []string {
+	some := names[:1]
+	for _, name := range names[1:] {
+		if name != names[0] && r.IntN(2) == 0 {
+			some = append(some[:len(some):len(some)], name)
+		}
+	}
+	return some[min(r.IntN(3), len(some)-1):]
 }

@@ -1,11 +1,15 @@
 package delivery_test
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
+
+	"teamdata/store"
 )
 
 // disk decides which commits fail. The world's lock guards it.
@@ -22,7 +26,7 @@ type disk struct {
 
 var (
 	errDead   = errors.New("the program was killed")
-	errBroken = errors.New("a promise is broken: all rest") // so that time passes, whatever goes round in circles
+	errBroken = errors.New("a promise is broken: nothing goes on") // so that time passes, whatever loops
 	never     = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
@@ -58,8 +62,8 @@ func (d *disk) revive() {
 	}
 }
 
-// trouble lets something go wrong, now and then.
-func (w *world) trouble() {
+// injectFault makes something fail, now and then.
+func (w *world) injectFault() {
 	switch n := w.IntN(100); {
 	case n < 7:
 		w.fillDisk()
@@ -80,7 +84,7 @@ func (w *world) trouble() {
 	}
 }
 
-// yield lets others run for a moment, and not to their end.
+// yield lets others run, but not to their end.
 func (w *world) yield() {
 	for range w.IntN(20) {
 		runtime.Gosched()
@@ -99,8 +103,7 @@ func (w *world) fillDisk() {
 	w.noteLocked("for %s commits fail with %q, %.0f%% of them", d, fault, 100*odds)
 }
 
-// hiccup is how long after a fault an outcome in hand may wait for another try
-// to write it.
+// hiccup is how long after a fault an outcome may wait until it is written again.
 const hiccup = time.Second
 
 func (w *world) killSoon() {
@@ -122,7 +125,7 @@ func (w *world) faults() int {
 	return w.disk.faults
 }
 
-// isCalm tells whether nothing is wrong, nor was a moment ago.
+// isCalm tells whether nothing is wrong, and nothing was a second ago.
 func (w *world) isCalm() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,4 +139,85 @@ func (w *world) calmFrom(at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calmAt = latest(at, w.disk.faultEnds.Add(hiccup))
+}
+
+// interleaving lets things happen between two steps of the program, where they
+// would hardly ever happen by chance.
+type interleaving struct {
+	mu   sync.Mutex
+	rand *rand.Rand
+	on   bool // a process runs
+	over bool // nothing is interleaved any more
+}
+
+func newInterleaving(seed uint64) interleaving {
+	return interleaving{rand: rand.New(rand.NewPCG(seed, 2))}
+}
+
+// draw tells whether something is the case, once in n times.
+func (h *interleaving) draw(n int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.on && h.rand.IntN(n) == 0
+}
+
+func (h *interleaving) turn(on bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.on = on
+}
+
+// delay delays a goroutine, once in n times, as a busy machine does.
+func (h *interleaving) delay(n int) {
+	if !h.draw(n) {
+		return
+	}
+	h.mu.Lock()
+	d := upTo(h.rand, 20*time.Millisecond)
+	h.mu.Unlock()
+	<-time.After(d)
+}
+
+// storeClock is the clock of the store. It is read when a transaction has begun
+// and nothing is done yet: a good time to let others run. No time may pass, since
+// the store can't be closed meanwhile.
+func (w *world) storeClock() time.Time {
+	if w.interleaving.draw(20) {
+		for range 100 {
+			runtime.Gosched()
+		}
+	}
+	return w.clock()
+}
+
+// delayedClient is a store whose answers are delayed at times, when it has already
+// done what was asked.
+type delayedClient struct{ storeClient }
+
+func (f delayedClient) Update(ctx context.Context, fn func(store.Tx) error) error {
+	defer f.w.interleaving.delay(12)
+	return f.storeClient.Update(ctx, fn)
+}
+
+func (f delayedClient) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (store.Claims, error) {
+	defer f.w.interleaving.delay(12)
+	return f.storeClient.Claim(ctx, endpoint, now, limit)
+}
+
+// interleave lets an operator change a delivery or its endpoint while the outcome of
+// an attempt is committed.
+func (w *world) interleave(p *modelDelivery) {
+	switch h := &w.interleaving; {
+	case h.over:
+	case h.draw(25):
+		w.replayOne(p)
+	case h.draw(50):
+		w.recoverSince(p.to, w.born)
+	case h.draw(50):
+		w.disable(p.to)
+	case h.draw(50):
+		w.enable(p.to)
+	case h.draw(100):
+		w.removeEndpoint(p.to)
+	}
 }

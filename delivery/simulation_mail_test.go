@@ -9,40 +9,40 @@ import (
 	"teamdata/delivery/mail"
 )
 
-// letter is a mail that was queued, and how it fared.
-type letter struct {
+// modelMail is a mail that was queued, and what must have happened to it.
+type modelMail struct {
 	id, to  string
 	created time.Time
 	moved   time.Time // when the latest commit that changed it was made
 	due     time.Time
 	tries   int
-	gone    bool // sent, or given up
+	gone    bool // sent, or expired
 	process int  // that tried last
 	sent    bool // by the last try
 	tried   bool // the outcome of the last try is not committed yet
 }
 
-// post is the mail server. The world's lock guards it.
-type post struct {
+// mailServer is the mail server. The world's lock guards it.
+type mailServer struct {
 	failing  float64
 	failsTo  time.Time
 	requests uint64
 }
 
-var errPost = errors.New("mail server: try again later")
+var errMailServer = errors.New("mail server: try again later")
 
 func (w *world) setMail() {
 	failing, span := pick(w.Rand, []float64{0, 0.3, 0.8}), upTo(w.Rand, 10*time.Hour)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.post.failing, w.post.failsTo = failing, time.Now().Add(span)
+	w.mailServer.failing, w.mailServer.failsTo = failing, time.Now().Add(span)
 	w.noteLocked("the mail server fails %.0f%% of the mail for %s", 100*failing, span)
 }
 
 // sendMail is how a process reaches the mail server.
 func (w *world) sendMail(p *process) func(context.Context, mail.Message) error {
 	return func(ctx context.Context, m mail.Message) error {
-		after, fails := w.posted(p, m)
+		after, fails := w.mailArrives(p, m)
 		if err := wait(ctx, after); err != nil {
 			return err
 		}
@@ -50,25 +50,25 @@ func (w *world) sendMail(p *process) func(context.Context, mail.Message) error {
 		defer w.mu.Unlock()
 		l := w.mails[m.ID]
 		if l == nil {
-			return errPost
+			return errMailServer
 		}
 		l.tried, l.sent, l.process = true, !fails, p.number
 		w.sum.sent++
 		w.noteLocked("the mail %s to %s is sent: %t", l.id, l.to, l.sent)
 		if fails {
-			return errPost
+			return errMailServer
 		}
 		return nil
 	}
 }
 
-// posted holds a mail that is on its way to those that were written, and says
-// what becomes of it.
-func (w *world) posted(p *process, m mail.Message) (after time.Duration, fails bool) {
+// mailArrives checks that a mail may be sent, and decides how the mail server
+// answers.
+func (w *world) mailArrives(p *process, m mail.Message) (after time.Duration, fails bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.post.requests++
-	r := rand.New(rand.NewPCG(w.seed, 2<<60|w.post.requests))
+	w.mailServer.requests++
+	r := rand.New(rand.NewPCG(w.seed, 2<<60|w.mailServer.requests))
 	l := w.mails[m.ID]
 	switch {
 	case l == nil || l.to != m.To:
@@ -78,7 +78,7 @@ func (w *world) posted(p *process, m mail.Message) (after time.Duration, fails b
 	case l.due.After(time.Now()):
 		w.breaksLocked(disabling, "the mail %s is sent before it is due", m.ID)
 	}
-	return upTo(r, 2*time.Second), time.Now().Before(w.post.failsTo) && r.Float64() < w.post.failing
+	return upTo(r, 2*time.Second), time.Now().Before(w.mailServer.failsTo) && r.Float64() < w.mailServer.failing
 }
 
 var (
@@ -86,20 +86,20 @@ var (
 	mailKept   = 72 * time.Hour
 )
 
-// mailed is the outcome of a try to send a mail, on its way into the store.
-func (w *world) mailed(p *process, a *act) (want want) {
+// mailed says what the commit with a mail's outcome must write.
+func (w *world) mailed(p *process, a *transaction) (want want) {
 	if len(a.mails)+len(a.sent) != 1 {
 		w.breaksLocked(disabling, "the outcome of one mail changes %d", len(a.mails)+len(a.sent))
 		return want
 	}
-	var l *letter
+	var l *modelMail
 	if len(a.sent) > 0 {
 		l = w.mails[a.sent[0]]
 	} else {
 		l = w.mails[a.mails[0].ID]
 	}
 	if l == nil || !l.tried || l.process != p.number {
-		w.breaksLocked(disabling, "an outcome is written of a mail that was not tried")
+		w.breaksLocked(disabling, "an outcome is written of a mail that was not attempted")
 		return want
 	}
 	l.tried = false
@@ -107,22 +107,22 @@ func (w *world) mailed(p *process, a *act) (want want) {
 	l.tries++
 	if due := a.now.Add(pause); !l.sent && due.Sub(l.created) <= mailKept {
 		l.due = due
-		want.mails = []*letter{l}
+		want.mails = []*modelMail{l}
 	} else {
-		want.sent = []*letter{l}
+		want.sent = []*modelMail{l}
 	}
 	return want
 }
 
-// holdMails holds the mail that is queued, put off and done with to what must
+// checkMails compares the mail that is queued, postponed and deleted with what must
 // be.
-func (w *world) holdMails(a *act, want *want) {
+func (w *world) checkMails(a *transaction, want *want) {
 	var written []string
-	var moved, sent []*letter
+	var moved, sent []*modelMail
 	for _, m := range a.mails {
 		l := w.mails[m.ID]
 		if l == nil {
-			l = &letter{id: m.ID, to: m.To, created: m.CreatedAt, due: a.now}
+			l = &modelMail{id: m.ID, to: m.To, created: m.CreatedAt, due: a.now}
 			w.mails[m.ID] = l
 			written = append(written, m.To)
 			w.noteLocked("  the mail %s to %s", m.ID, m.To)
@@ -140,6 +140,6 @@ func (w *world) holdMails(a *act, want *want) {
 		}
 	}
 	if !sameSet(written, want.mailTo) || !sameSet(moved, want.mails) || !sameSet(sent, want.sent) {
-		w.breaksLocked(disabling, "%s writes mail to %q, not to %q; puts off %d and is done with %d", a.who, written, want.mailTo, len(moved), len(sent))
+		w.breaksLocked(disabling, "%s writes mail to %q, not to %q; postpones %d and deletes %d", a.who, written, want.mailTo, len(moved), len(sent))
 	}
 }

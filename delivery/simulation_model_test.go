@@ -1,7 +1,9 @@
 package delivery_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"teamdata/store"
@@ -36,68 +38,68 @@ func (o *org) addresses() (all []string) {
 
 // endpoint is an address of an org, and the receiver there.
 type endpoint struct {
-	name       string
-	id, orgID  string
-	number     uint64
-	urls       []address // with the latest last
-	selects    []string
-	character  character
-	requests   uint64 // that the receiver got
-	disabledBy *act   // nil: it is enabled
-	removedBy  *act   // nil: it is there
-	forgotten  bool   // nothing is left of it
-	enabledAt  time.Time
-	keys       []keys    // its secrets, with the latest last
-	lastTaken  time.Time // end of the latest attempt whose acknowledgement was committed
-	claimed    int       // deliveries in hand
-	idleSince  time.Time // when that fell to none
-	landedAt   time.Time // when the latest attempt was done with
-	timedOut   bool      // that was for want of an answer
-	looks      int       // in a row that found nothing due, since
-	happened   int       // something did
+	name        string
+	id, orgID   string
+	number      uint64
+	urls        []address // with the latest last
+	selects     []string
+	character   character
+	requests    uint64       // that the receiver got
+	disabledBy  *transaction // nil: it is enabled
+	removedBy   *transaction // nil: it is there
+	forgotten   bool         // nothing is left of it
+	enabledAt   time.Time
+	keys        []keys    // its secrets, with the latest last
+	lastAcked   time.Time // end of the latest attempt whose acknowledgement was committed
+	claimed     int       // deliveries that are claimed
+	idleSince   time.Time // when that fell to none
+	lastEndAt   time.Time // when the latest attempt was released
+	timedOut    bool      // that attempt timed out
+	emptyClaims int       // in a row
+	happened    int       // the world's count at the last of those
 }
 
 // address is where deliveries go from a commit on.
 type address struct {
-	by  *act
+	by  *transaction
 	url string
 }
 
 // keys are secrets that sign from a commit on.
 type keys struct {
-	by       *act
+	by       *transaction
 	secret   string
 	old      string
 	oldUntil time.Time
 }
 
-// parcel is a delivery that was accepted, and where it must stand.
-type parcel struct {
-	name     string
-	id       string
-	eventID  string
-	to       *endpoint
-	body     string
-	state    store.DeliveryState
-	attempts int       // of its round
-	made     int       // of all rounds
-	first    time.Time // start of the round's first attempt
-	lastEnd  time.Time // of the latest attempt that was committed
-	due      time.Time
-	finished time.Time
-	moved    time.Time // when the latest commit that changed it was made
-	takenAt  time.Time // when it was taken in hand
-	tries    []*try
-	gone     bool // dropped when it was old
+// modelDelivery is a delivery that was accepted, and the state it must be in.
+type modelDelivery struct {
+	name      string
+	id        string
+	eventID   string
+	to        *endpoint
+	body      string
+	state     store.DeliveryState
+	attempts  int       // of its round
+	made      int       // of all rounds
+	first     time.Time // start of the round's first attempt
+	lastEnd   time.Time // of the latest attempt that was committed
+	due       time.Time
+	finished  time.Time
+	moved     time.Time // when the latest commit that changed it was made
+	claimedAt time.Time // when it was claimed last
+	tries     []*try
+	gone      bool // dropped when it was old
 }
 
 // waiting tells whether an attempt is to come.
-func (p *parcel) waiting() bool {
+func (p *modelDelivery) waiting() bool {
 	return p.state == store.StatePending || p.state == store.StateRetrying
 }
 
 // requeue is what a replay means.
-func (p *parcel) requeue(due time.Time) {
+func (p *modelDelivery) requeue(due time.Time) {
 	if !p.waiting() {
 		p.state, p.attempts, p.first, p.finished = store.StatePending, 0, time.Time{}, time.Time{}
 	}
@@ -105,7 +107,7 @@ func (p *parcel) requeue(due time.Time) {
 }
 
 // lastTry is the latest attempt; nil before the first.
-func (p *parcel) lastTry() *try {
+func (p *modelDelivery) lastTry() *try {
 	if len(p.tries) == 0 {
 		return nil
 	}
@@ -120,7 +122,7 @@ type try struct {
 	cut        bool // by a stop: it does not count
 	timedOut   bool
 	acked      bool // the dispatcher saw a 2xx
-	taken      bool // the receiver took it
+	received   bool // the receiver took it
 	recorded   bool // its outcome was committed
 }
 
@@ -153,4 +155,87 @@ func pick[T any](r *rand.Rand, from []T) (one T) {
 // upTo is a random time that is less than most, to the microsecond.
 func upTo(r *rand.Rand, most time.Duration) time.Duration {
 	return time.Duration(r.Int64N(int64(most))).Truncate(time.Microsecond)
+}
+
+func (w *world) org(id string) *org {
+	for _, o := range w.orgs {
+		if o.id == id {
+			return o
+		}
+	}
+	return nil
+}
+
+// endpointOf is the endpoint that has an id now.
+func (w *world) endpointOf(orgID, id string) *endpoint {
+	for _, e := range w.endpoints {
+		if e.orgID == orgID && e.id == id && e.removedBy == nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// now is the endpoint that has the id of another now, if there is one.
+func (w *world) now(e *endpoint) *endpoint { return w.endpointOf(e.orgID, e.id) }
+
+// anEndpoint is one that an org has, or had.
+func (w *world) anEndpoint(o *org) *endpoint {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e := pick(w.Rand, o.endpoints); e != nil {
+		return e
+	}
+	all := slices.DeleteFunc(slices.Clone(w.endpoints), func(e *endpoint) bool { return e.orgID != o.id })
+	return pick(w.Rand, all)
+}
+
+func (w *world) endpointByNumber(number uint64) *endpoint {
+	for _, e := range w.endpoints {
+		if e.number == number {
+			return e
+		}
+	}
+	return nil
+}
+
+// sameDelivery compares a delivery in the store with the model.
+func (w *world) sameDelivery(a *transaction, p *modelDelivery, d *store.Delivery) {
+	got, want := place(d.State, d.Attempts, d.DueAt, d.FinishedAt), place(p.state, p.attempts, p.due, p.finished)
+	if got != want {
+		w.breaksLocked(schedule, "after %s, %s is %s; it must be %s", a.who, p.name, got, want)
+	}
+	if !d.FirstAttemptAt.Equal(p.first) {
+		w.breaksLocked(disabling, "after %s, the first attempt of %s was at %s; it was at %s", a.who, p.name, d.FirstAttemptAt, p.first)
+	}
+	if n := min(p.made, store.MaxHistory); len(d.History) != n {
+		w.breaksLocked(schedule, "%d attempts are kept of %s, of which %d were made", len(d.History), p.name, p.made)
+	}
+}
+
+func place(state store.DeliveryState, attempts int, due, finished time.Time) string {
+	if state == store.StatePending || state == store.StateRetrying {
+		return fmt.Sprintf("%s after %d attempts, due %s", state, attempts, due.UTC().Format(time.StampMilli))
+	}
+	return fmt.Sprintf("%s after %d attempts, at %s", state, attempts, finished.UTC().Format(time.StampMilli))
+}
+
+// sameEndpoint compares an endpoint in the store with the model.
+func (w *world) sameEndpoint(p promise, when string, e *endpoint, is *store.Endpoint) {
+	k := e.keys[len(e.keys)-1]
+	if is.Disabled() != (e.disabledBy != nil) || is.Secret != k.secret || is.OldSecret != k.old || is.URL != e.url() {
+		w.breaksLocked(p, "after %s, %s is disabled: %t, with the secrets %s and %q, at %s", when, e.name, is.Disabled(), is.Secret, is.OldSecret, is.URL)
+	}
+}
+
+func sameSet[T comparable](a, b []T) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for _, x := range a {
+		if !slices.Contains(b, x) {
+			return false
+		}
+	}
+	return true
 }

@@ -2,9 +2,12 @@ package delivery_test
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -78,9 +81,9 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// arrives begins an attempt: the request is held to what may be sent, and the
-// receiver decides what becomes of it.
-func (w *world) arrives(process *process, r *http.Request, body string) (*parcel, *try, answer) {
+// arrives begins an attempt: it checks that the request may be sent, and lets the
+// receiver decide how to answer.
+func (w *world) arrives(process *process, r *http.Request, body string) (*modelDelivery, *try, answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.byID[field(r.Header, "webhook-id")]
@@ -88,44 +91,44 @@ func (w *world) arrives(process *process, r *http.Request, body string) (*parcel
 		w.breaksLocked(arrival, "%s was sent to %s and is not there", field(r.Header, "webhook-id"), r.URL)
 		return nil, nil, answer{}
 	}
-	w.holdRequest(p, r, body)
-	w.holdAttempt(p, process)
+	w.checkRequest(p, r, body)
+	w.checkAttempt(p, process)
 	t := &try{process: process.number, start: time.Now()}
 	p.tries = append(p.tries, t)
 	w.sum.attempts++
 	p.to.requests++
 	answer := p.to.answer(w.seed, time.Since(w.born))
-	t.taken = answer.taken
+	t.received = answer.received
 	w.noteLocked("%s is sent to %s, attempt %d: %s", p.name, p.to.name, p.attempts+1, answer)
 	return p, t, answer
 }
 
-func (w *world) holdRequest(p *parcel, r *http.Request, body string) {
-	w.holdAddress(p, r.URL.String())
+func (w *world) checkRequest(p *modelDelivery, r *http.Request, body string) {
+	w.checkAddress(p, r.URL.String())
 	if body != p.body {
 		w.breaksLocked(arrival, "%s was accepted as %s and sent as %s", p.name, p.body, body)
 	}
-	w.holdSignature(p, r.Header, body)
+	w.checkSignature(p, r.Header, body)
 }
 
 // ends is the end of an attempt without an answer.
-func (w *world) ends(p *parcel, t *try, err error) error {
+func (w *world) ends(p *modelDelivery, t *try, err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.landsLocked(p, t)
+	w.finishLocked(p, t)
 	t.timedOut, t.cut = err == context.DeadlineExceeded, err == context.Canceled
-	w.noteLocked("%s to %s ends in vain: %v", p.name, p.to.name, err)
+	w.noteLocked("%s to %s fails: %v", p.name, p.to.name, err)
 	return err
 }
 
 // answered is the end of an attempt with an answer.
-func (w *world) answered(p *parcel, t *try, acked bool) {
+func (w *world) answered(p *modelDelivery, t *try, acked bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if t.over {
 		return
 	}
-	w.landsLocked(p, t)
+	w.finishLocked(p, t)
 	if t.acked = acked; acked {
 		w.noteLocked("%s is acknowledged by %s", p.name, p.to.name)
 	} else {
@@ -133,9 +136,106 @@ func (w *world) answered(p *parcel, t *try, acked bool) {
 	}
 }
 
-func (w *world) landsLocked(p *parcel, t *try) {
+func (w *world) finishLocked(p *modelDelivery, t *try) {
 	t.over, t.end = true, time.Now()
 	if took := t.end.Sub(t.start); took > deadline {
 		w.breaksLocked(schedule, "an attempt of %s took %s", p.name, took)
 	}
+}
+
+// character is how a receiver behaves.
+type character struct {
+	kind     string
+	failing  float64       // how much of what it gets a flaky or a lossy one fails
+	from, to time.Duration // when an absent one is absent, since the world began
+	beat     time.Duration // it answers in whole ones of these, often several at once
+}
+
+const (
+	healthy = "healthy" // answers within milliseconds
+	slow    = "slow"    // answers within seconds
+	flaky   = "flaky"   // fails at times
+	lossy   = "lossy"   // takes what it gets, and its answers are lost at times
+	absent  = "absent"  // is there but for a span of time
+	dead    = "dead"    // is never there
+	hanging = "hanging" // never answers
+)
+
+func newCharacter(r *rand.Rand) character {
+	c := character{kind: pick(r, []string{healthy, healthy, slow, flaky, flaky, lossy, absent, absent, dead, hanging})}
+	c.failing = pick(r, []float64{0.1, 0.4, 0.8})
+	c.from = upTo(r, 20*time.Hour)
+	c.to = c.from + upTo(r, 40*time.Hour)
+	c.beat = pick(r, []time.Duration{time.Microsecond, 5 * time.Millisecond})
+	return c
+}
+
+// answer is what becomes of a request.
+type answer struct {
+	after    time.Duration
+	received bool  // the receiver got all of it
+	fault    error // instead of an answer
+	status   int
+	trickle  time.Duration // between the parts of the answer's body
+}
+
+func (a answer) String() string {
+	if a.fault != nil {
+		return fmt.Sprintf("%v after %s, received: %t", a.fault, a.after, a.received)
+	}
+	return fmt.Sprintf("%d after %s", a.status, a.after)
+}
+
+const forever = time.Hour // longer than any deadline
+
+// answer decides by the seed, the endpoint and how many requests that got, and
+// not by what else goes on.
+func (e *endpoint) answer(seed uint64, age time.Duration) answer {
+	r := rand.New(rand.NewPCG(seed, e.number<<32|e.requests))
+	well := answer{after: upTo(r, 10*time.Millisecond).Truncate(e.character.beat), received: true, status: pick(r, []int{200, 202, 204})}
+	switch e.character.kind {
+	case slow:
+		well.after = upTo(r, 4*time.Second)
+	case flaky:
+		if r.Float64() < e.character.failing {
+			return failure(r)
+		}
+		well.trickle = pick(r, []time.Duration{0, 0, time.Second, forever})
+	case lossy:
+		if r.Float64() < e.character.failing {
+			return lost(r)
+		}
+	case absent:
+		if e.character.from <= age && age < e.character.to {
+			return failure(r)
+		}
+	case dead:
+		return failure(r)
+	case hanging:
+		return answer{after: forever}
+	}
+	return well
+}
+
+// failure is one of the ways in which an attempt fails.
+func failure(r *rand.Rand) answer {
+	switch r.IntN(6) {
+	case 0:
+		return answer{status: pick(r, []int{500, 503, 404, 301}), after: upTo(r, 10*time.Millisecond)}
+	case 1:
+		return answer{status: 500, after: upTo(r, 14*time.Second), trickle: upTo(r, 2*time.Second)}
+	case 2:
+		return answer{after: forever, received: r.IntN(2) == 0}
+	case 3:
+		return answer{fault: io.EOF, after: upTo(r, time.Second), received: r.IntN(2) == 0}
+	}
+	return answer{fault: syscall.ECONNREFUSED}
+}
+
+// lost is an answer that does not come back.
+func lost(r *rand.Rand) answer {
+	if r.IntN(2) == 0 {
+		return answer{after: forever, received: true}
+	}
+	return answer{fault: syscall.ECONNRESET, after: upTo(r, time.Second), received: true}
 }

@@ -30,7 +30,7 @@ func (w *world) poll(o *org) {
 	})
 }
 
-// read reads to the end of the log, and holds what it sees to what was
+// read reads to the end of the log, and compares what it sees with what was
 // committed.
 func (w *world) read(ctx context.Context, s store.Store, r *poller, limit int) error {
 	defer func() {

@@ -41,11 +41,11 @@ func (w *world) start() {
 	if w.process != nil {
 		p.number = w.process.number + 1
 	}
-	mailer := delivery.NewMailer(tardy{w.as("the mailer", func(a *act) want { return w.mailed(p, a) })}, nil, nil, &quiet)
+	mailer := delivery.NewMailer(delayedClient{w.as("the mailer", func(a *transaction) want { return w.mailed(p, a) })}, nil, nil, &quiet)
 	mailer.SendThrough(w.sendMail(p))
 	config := w.config
 	config.Mailed = mailer.Wake
-	p.dispatcher = delivery.New(tardy{w.as("the dispatcher", func(a *act) want { return w.attempted(p, a) })}, config)
+	p.dispatcher = delivery.New(delayedClient{w.as("the dispatcher", func(a *transaction) want { return w.attempted(p, a) })}, config)
 	p.dispatcher.SendThrough(network{w, p})
 	var ctx, grace context.Context
 	ctx, p.stop = context.WithCancel(context.Background())
@@ -53,7 +53,7 @@ func (w *world) start() {
 	p.running.Go(func() { p.err = p.dispatcher.Run(ctx, grace) })
 	p.running.Go(func() { mailer.Run(ctx, grace) })
 	w.process = p
-	w.haste.turn(true)
+	w.interleaving.turn(true)
 	w.calmFrom(time.Now())
 	w.note("process %d starts", p.number)
 }
@@ -90,22 +90,22 @@ func (w *world) stop(grace time.Duration) {
 	faults, calm := w.faults(), w.isCalm()
 	w.disturb()
 	w.process.end(grace)
-	w.lookForLostOutcomes(w.process, calm && w.faults() == faults)
+	w.checkLostOutcomes(w.process, calm && w.faults() == faults)
 	w.close()
 	w.restart()
 }
 
 func (w *world) close() {
-	w.haste.turn(false)
+	w.interleaving.turn(false)
 	if err := w.store.Close(); err != nil {
 		w.breaks(commits, "the store can't be closed: %v", err)
 	}
 }
 
-// restart starts again after a while. Nothing may have been lost.
+// restart starts again after a while, and checks that nothing was lost.
 func (w *world) restart() {
-	synctest.Wait() // those who heard that it is closed have heard so
-	w.lookAtTheRemains(w.process)
+	synctest.Wait() // until all have returned from the closed store
+	w.checkReleased(w.process)
 	err := boltstore.Check(w.path, func(fault string) { w.breaks(commits, "the file is damaged: %s", fault) })
 	if err != nil {
 		w.breaks(commits, "the file can't be checked: %v", err)

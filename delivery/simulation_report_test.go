@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// promise is what the world is held to.
+// promise is a property that the simulation checks.
 type promise string
 
 const (
@@ -16,8 +16,8 @@ const (
 	neighbours promise = "a receiver that is slow hurts nobody else"
 	schedule   promise = "attempts are made when the schedule has them, one at a time, within bounds"
 	duplicates promise = "nothing is sent again whose outcome is known"
-	disabling  promise = "an endpoint is disabled when it is dead, and its managers are told once"
-	memory     promise = "the dispatcher remembers no more than an entry an endpoint, and rests"
+	disabling  promise = "an endpoint is disabled when it is dead, and its managers get mail once"
+	memory     promise = "the dispatcher remembers no more than an entry an endpoint, and sleeps when idle"
 )
 
 // entry is one thing that happened.
@@ -105,9 +105,9 @@ func names(endpoints []*endpoint) string {
 	return "[" + strings.Join(all, " ") + "]"
 }
 
-func parcelNames(parcels []*parcel) string {
+func deliveryNames(deliveries []*modelDelivery) string {
 	var all []string
-	for _, p := range parcels {
+	for _, p := range deliveries {
 		all = append(all, p.name)
 	}
 	return "[" + strings.Join(all, " ") + "]"

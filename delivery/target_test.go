@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
 	"teamdata/store"
 )
 
@@ -37,16 +39,70 @@ func TestChangedEndpointIsParsedAgain(t *testing.T) {
 
 // An endpoint whose URL was changed gets the next delivery there.
 func TestChangedURL(t *testing.T) {
-	b := newBench(t)
+	env := newEnv(t)
 	r, moved := newReceiver(t, nil), newReceiver(t, nil)
 	roots := r.roots()
 	roots.AddCert(moved.Certificate())
-	b.run(Config{RootCAs: roots})
-	e := b.endpoint(r.URL)
-	b.sendTest(e.ID)
+	env.run(Config{RootCAs: roots})
+	e := env.endpoint(r.URL)
+	env.sendTest(e.ID)
 	r.next(t)
 	e.URL = moved.URL
-	b.update(func(tx store.Tx) error { return tx.PutEndpoint(e) })
-	b.sendTest(e.ID)
+	env.update(func(tx store.Tx) error { return tx.PutEndpoint(e) })
+	env.sendTest(e.ID)
 	moved.next(t)
+}
+
+// While a rotation's overlap lasts, each delivery verifies with the new secret
+// and with the old one; afterwards with the new one alone.
+func TestRotation(t *testing.T) {
+	env := newEnv(t)
+	r := newReceiver(t, nil)
+	env.run(Config{RootCAs: r.roots()})
+	e := env.endpoint(r.URL)
+	first := e.Secret
+	env.checkVerifies(r, e.ID, map[string]bool{first: true})
+
+	second := env.rotate(e.ID, time.Hour).Secret
+	for range 2 {
+		env.checkVerifies(r, e.ID, map[string]bool{first: true, second: true})
+	}
+
+	rotated := env.rotate(e.ID, 100*time.Millisecond) // the first secret's overlap ends with it
+	env.checkVerifies(r, e.ID, map[string]bool{first: false, rotated.Secret: true})
+	<-time.After(time.Until(rotated.OldSecretUntil))
+	env.checkVerifies(r, e.ID, map[string]bool{first: false, second: false, rotated.Secret: true})
+
+	before := rotated.Secret
+	for range 2 {
+		last := env.rotate(e.ID, 0).Secret
+		env.checkVerifies(r, e.ID, map[string]bool{before: false, last: true, store.NewEndpointSecret(): false})
+		before = last
+	}
+}
+
+func (env *env) rotate(endpointID string, overlap time.Duration) (e store.Endpoint) {
+	env.Helper()
+	env.update(func(tx store.Tx) (err error) {
+		e, err = store.RotateSecret(tx, "", testOrg, endpointID, "", overlap)
+		return err
+	})
+	return e
+}
+
+// checkVerifies checks with the reference library whether a delivery verifies with
+// each of the secrets.
+func (env *env) checkVerifies(r *receiver, endpointID string, secrets map[string]bool) {
+	env.Helper()
+	env.sendTest(endpointID)
+	got := r.next(env)
+	for secret, want := range secrets {
+		webhook, err := standardwebhooks.NewWebhook(secret)
+		if err != nil {
+			env.Fatal(err)
+		}
+		if err := webhook.Verify(got.body, got.header); (err == nil) != want {
+			env.Errorf("it is to verify: %t, and the library says %v", want, err)
+		}
+	}
 }

@@ -17,7 +17,7 @@ import (
 	"teamdata/internal/netguard"
 )
 
-// trap is what must not be reached: receivers on loopback, at the same port of
+// trap must not be reached: receivers on loopback, at the same port of
 // several addresses, that acknowledge everything and count who connects.
 type trap struct {
 	port     string
@@ -86,37 +86,37 @@ func (r *trap) checkUntouched(t testing.TB) {
 	}
 }
 
-// witness lets the guard decide, and keeps what it agreed to. What would leave
-// this machine is not dialed even then.
-type witness struct {
+// recordingGuard lets a guard decide, and records the addresses that pass. Those
+// outside this machine are not dialed even then.
+type recordingGuard struct {
 	guard  *netguard.Guard
 	mu     sync.Mutex
-	agreed []string
+	passed []string
 }
 
-var errNotDialed = errors.New("the guard agreed, and the test did not")
+var errNotDialed = errors.New("the guard lets it pass, and the test does not")
 
-func (w *witness) control(network, address string, c syscall.RawConn) error {
+func (w *recordingGuard) control(network, address string, c syscall.RawConn) error {
 	if err := w.guard.Control(network, address, c); err != nil {
 		return err
 	}
 	addr := netip.MustParseAddrPort(address)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.agreed = append(w.agreed, addr.Addr().String())
+	w.passed = append(w.passed, addr.Addr().String())
 	if ip := addr.Addr(); ip.IsLoopback() || ip.IsUnspecified() {
 		return nil
 	}
 	return errNotDialed
 }
 
-func (w *witness) checkAgreed(t testing.TB, want ...string) {
+func (w *recordingGuard) checkPassed(t testing.TB, want ...string) {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	slices.Sort(w.agreed)
-	if got := slices.Compact(w.agreed); !slices.Equal(got, want) {
-		t.Errorf("the guard agreed to %v, not to %v", got, want)
+	slices.Sort(w.passed)
+	if got := slices.Compact(w.passed); !slices.Equal(got, want) {
+		t.Errorf("the guard lets %v pass, not %v", got, want)
 	}
 }
 

@@ -2,17 +2,24 @@ package delivery
 
 import (
 	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // wire is a receiver that speaks byte by byte. Its connections live until the
-// test ends, or whoever speaks returns.
+// test ends, or speak returns.
 type wire struct {
 	net.Listener
 	accepted atomic.Int32
@@ -126,4 +133,65 @@ func resets(c net.Conn) {
 	}
 	c.(*net.TCPConn).SetLinger(0)
 	c.Close()
+}
+
+// authority issues the certificates of receivers.
+type authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+// sign makes a certificate; the first is of the authority itself.
+func (a *authority) sign(c *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	parent, signer := a.certificate, a.key
+	if parent == nil {
+		parent, signer = c, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, parent, key.Public(), signer)
+	if err != nil {
+		panic(err)
+	}
+	signed, err := x509.ParseCertificate(der)
+	if err != nil {
+		panic(err)
+	}
+	return signed, key
+}
+
+// issue makes a receiver's certificate, for the hosts of receivers in tests unless
+// change says otherwise.
+func (a *authority) issue(change func(*x509.Certificate)) tls.Certificate {
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "Test receiver"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		DNSNames:    []string{"localhost", "receiver.example"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(127, 9, 9, 9), net.IPv6loopback, net.IPv4zero, net.IPv6unspecified},
+	}
+	if change != nil {
+		change(c)
+	}
+	signed, key := a.sign(c)
+	return tls.Certificate{Certificate: [][]byte{signed.Raw}, PrivateKey: key}
+}
+
+func (a *authority) roots() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(a.certificate)
+	return pool
+}
+
+var trusted = sync.OnceValue(newAuthority)
+
+func newAuthority() *authority {
+	a := &authority{}
+	a.certificate, a.key = a.sign(&x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test CA"},
+		NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	})
+	return a
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // A receiver that accepts and never speaks holds no connection for longer than
-// an attempt may take, though net/http would go on with it; nor does one that
-// has another protocol in mind.
+// an attempt may take, though net/http would go on waiting; nor does one that
+// switches to another protocol.
 func TestIdleReceiversHoldNothing(t *testing.T) {
 	t.Parallel()
 	const upgrade = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"
@@ -51,11 +51,11 @@ func TestIdleConnectionIsClosedMeanwhile(t *testing.T) {
 			readRequest(c) // the next one is on its way as this side closes
 		}
 	}))
-	b := newBench(t)
-	b.run(Config{RootCAs: trusted().roots(), Schedule: []time.Duration{}})
+	env := newEnv(t)
+	env.run(Config{RootCAs: trusted().roots(), Schedule: []time.Duration{}})
 	const n = 5
 	for range n {
-		b.onlyAttempt(w.url(), store.StateAcknowledged)
+		env.onlyAttempt(w.url(), store.StateAcknowledged)
 	}
 	if got := w.accepted.Load(); got != n {
 		t.Errorf("%d deliveries took %d connections", n, got)
@@ -101,10 +101,10 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 16383\r\n\r\n"+body)
 		}
 	}))
-	b := newBench(t)
-	b.run(Config{RootCAs: trusted().roots(), Schedule: []time.Duration{}})
+	env := newEnv(t)
+	env.run(Config{RootCAs: trusted().roots(), Schedule: []time.Duration{}})
 	for range 3 {
-		a := b.onlyAttempt(w.url(), store.StateAcknowledged)
+		a := env.onlyAttempt(w.url(), store.StateAcknowledged)
 		if string(a.Answer) != body[:store.MaxKeptAnswer] {
 			t.Errorf("%d bytes of the answer are kept", len(a.Answer))
 		}
@@ -114,7 +114,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 	}
 }
 
-// A receiver that reads nothing, of a body that no buffer holds.
+// A receiver does not read a body that is too long for any buffer.
 func TestRequestIsNotRead(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, secured(goodTLS(), func(c net.Conn) { <-t.Context().Done() }))

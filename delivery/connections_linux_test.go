@@ -11,7 +11,8 @@ import (
 	"teamdata/store"
 )
 
-// A receiver that is too busy to take connections, as one that is switched off.
+// A receiver that is too busy to accept connections looks like one that is switched
+// off.
 func TestConnectionThatIsNotMade(t *testing.T) {
 	t.Parallel()
 	addr := newDeaf(t, "127.0.0.1", 0)
@@ -22,8 +23,8 @@ func TestConnectionThatIsNotMade(t *testing.T) {
 }
 
 // Of a name with two addresses, one dead, the living one gets the delivery
-// within the same attempt. If the other refuses, net has given up on its own, and
-// that is not the attempt's deadline.
+// within the same attempt. If the other refuses, net gives up the dead
+// one by a deadline of its own, which is not the attempt's.
 func TestOneAddressIsDead(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, secured(goodTLS(), afterRequest(says(ok))))
@@ -33,11 +34,11 @@ func TestOneAddressIsDead(t *testing.T) {
 		RootCAs: trusted().roots(), AttemptTimeout: 3 * time.Second, Schedule: []time.Duration{},
 		resolver: newNames(t, map[string]string{"receiver.example": "127.9.9.9 127.0.0.1", "other.example": "127.9.9.9 127.8.8.8"}).resolver(),
 	}
-	b := newBench(t)
-	b.run(config)
-	sent := b.sendToAll([]string{fmt.Sprintf("https://receiver.example:%d/", port), fmt.Sprintf("https://other.example:%d/", port)})
-	b.onlyAttemptOf(sent[0], store.StateAcknowledged)
-	a := b.onlyAttemptOf(sent[1], store.StateFailed)
+	env := newEnv(t)
+	env.run(config)
+	sent := env.sendToAll([]string{fmt.Sprintf("https://receiver.example:%d/", port), fmt.Sprintf("https://other.example:%d/", port)})
+	env.onlyAttemptOf(sent[0], store.StateAcknowledged)
+	a := env.onlyAttemptOf(sent[1], store.StateFailed)
 	if want := fmt.Sprintf("dial tcp %s: i/o timeout", dead); a.Reason != want || a.TimedOut {
 		t.Errorf("reason %q, not %q; timed out: %t", a.Reason, want, a.TimedOut)
 	}
