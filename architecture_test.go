@@ -41,11 +41,12 @@ var mayImport = map[string][]string{
 	"delivery/receiver": {"github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"delivery/wheel":    {},
 
-	"store":           {},
-	"store/boltstore": {"teamdata/store", "go.etcd.io/bbolt"},
-	"store/fixture":   {"teamdata/store", "teamdata/internal/strictjson"},
-	"store/seal":      {"golang.org/x/crypto/chacha20poly1305"},
-	"store/storetest": {"teamdata/store"},
+	"store":                    {},
+	"store/boltstore":          {"teamdata/store", "teamdata/store/boltstore/boltfile", "go.etcd.io/bbolt"},
+	"store/boltstore/boltfile": {"go.etcd.io/bbolt"},
+	"store/fixture":            {"teamdata/store", "teamdata/internal/strictjson"},
+	"store/seal":               {"golang.org/x/crypto/chacha20poly1305"},
+	"store/storetest":          {"teamdata/store"},
 
 	"internal/acmetest":    {"github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
 	"internal/atomicfile":  {},

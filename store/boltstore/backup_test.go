@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"teamdata/store/boltstore/boltfile"
 )
 
 // TestBackupWhileWriting takes backups while writers write. Each holds what was
@@ -41,7 +43,7 @@ func TestBackupWhileWriting(t *testing.T) {
 		}
 		b.close()
 		info, err := os.Stat(b.path)
-		if must(t, err); info.Mode() != fileMode {
+		if must(t, err); info.Mode() != boltfile.Mode {
 			t.Errorf("mode %v", info.Mode())
 		}
 	}

@@ -2,62 +2,82 @@ package boltstore
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
+
+// ErrOlderSchema is the reason of an error about a file that has to be migrated
+// first, which Open does.
+var ErrOlderSchema = errors.New("has an older schema")
 
 // Check looks for damage in a data file that no program has open: it holds the
 // pages to bbolt's own check, each record to its form, and each index to the
 // records that it is made from, both ways. found is called with a line for each
 // fault. The error is why the file can't be checked.
 func Check(path string, found func(fault string)) error {
-	return checkFile(path, todaysSchema, found)
+	return checkFile(path, found, func(version uint64) error {
+		if version < schemaVersion() {
+			return &boltfile.Error{
+				Text:   fmt.Sprintf("%v: %d, and this teamdata checks %d", ErrOlderSchema, version, schemaVersion()),
+				Advice: "serve it once", Err: ErrOlderSchema,
+			}
+		}
+		return nil
+	})
 }
 
-func checkFile(path string, known func(version uint64) error, found func(fault string)) error {
-	db, err := openExisting(path, toRead())
-	if err != nil {
-		return err
+// verify is Check for a file of any schema that we know; of an older one it
+// checks the pages. Faults are an error.
+func verify(path string) error {
+	var first string
+	faults := 0
+	count := func(fault string) {
+		if faults++; faults == 1 {
+			first = fault
+		}
 	}
-	defer db.Close()
-	defer forgetPages(db)()
-	if _, err := walkPages(db); err != nil {
-		found(fmt.Sprintf("page %v; put back a backup", err)) // nothing can be read from there on
+	err := checkFile(path, count, func(version uint64) error {
+		if version == 0 {
+			return &boltfile.Error{Text: "is empty", Advice: "put back a backup, or give another file with --data"}
+		}
 		return nil
+	})
+	if err == nil && faults > 0 {
+		return &boltfile.Error{Path: path, Text: fmt.Sprintf("is damaged: %d faults, the first: %s", faults, first)}
 	}
-	version := uint64(0)
-	err = guardPages(func() (err error) {
-		if version, err = schemaOf(db); err != nil {
+	return err
+}
+
+func checkFile(path string, found func(fault string), refuse func(version uint64) error) error {
+	return boltfile.Read(path, func(db *bbolt.DB) error {
+		if _, err := boltfile.WalkPages(db); err != nil {
+			found(fmt.Sprintf("page %v; put back a backup", err)) // nothing can be read from there on
+			return nil
+		}
+		version, err := schemaOf(db)
+		if err == nil && version > schemaVersion() {
+			err = newerSchema(version)
+		}
+		if err = cmp.Or(err, refuse(version)); err != nil {
 			return err
 		}
-		return known(version)
-	})
-	if err != nil {
-		return explain(path, err)
-	}
-	err = guardPages(func() error {
-		return db.View(func(bolt *bbolt.Tx) error {
-			checkAll(bolt, version, found)
-			return nil
+		err = boltfile.GuardPages(func() error {
+			return db.View(func(bolt *bbolt.Tx) error {
+				checkAll(bolt, version, found)
+				return nil
+			})
 		})
+		if damaged := (*boltfile.Error)(nil); errors.As(err, &damaged) {
+			found("a page " + damaged.Text + "; put back a backup")
+		}
+		return nil
 	})
-	if err != nil {
-		found("a page " + err.Error())
-	}
-	return nil
-}
-
-func todaysSchema(version uint64) error {
-	switch {
-	case version < schemaVersion():
-		return fmt.Errorf("%w: %d, and this teamdata checks %d; serve it once", ErrOlderSchema, version, schemaVersion())
-	case version > schemaVersion():
-		return refusal(fmt.Sprintf("has schema %d, and this teamdata checks %d; take the teamdata that wrote it", version, schemaVersion()))
-	}
-	return nil
 }
 
 func checkAll(bolt *bbolt.Tx, version uint64, found func(string)) {

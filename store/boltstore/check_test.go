@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // wellKept holds a closed file to Check.
@@ -177,7 +178,7 @@ func TestCheckNotices(t *testing.T) {
 	for name, d := range damages {
 		t.Run(name, func(t *testing.T) {
 			path := writeCopy(t, content)
-			db, err := bbolt.Open(path, fileMode, nil)
+			db, err := bbolt.Open(path, boltfile.Mode, nil)
 			must(t, err)
 			must(t, db.Update(func(tx *bbolt.Tx) error { return d.do(tx.Bucket(d.bucket)) }))
 			must(t, db.Close())

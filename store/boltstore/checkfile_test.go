@@ -12,6 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 func writeCopy(t *testing.T, content []byte) (path string) {
@@ -39,7 +40,7 @@ func TestCheckRefuses(t *testing.T) {
 		at("text"):         {"not a teamdata file", "backup"},
 		at("empty"):        {"is empty"},
 		at("foreign"):      {"not one of teamdata", "--data"},
-		at("newer"):        {fmt.Sprint("has schema ", schemaVersion()+1), fmt.Sprint("checks ", schemaVersion()), "the teamdata that wrote it"},
+		at("newer"):        {fmt.Sprint("has schema ", schemaVersion()+1), fmt.Sprint("up to ", schemaVersion()), "newer teamdata", "backup"},
 		at("older"):        {fmt.Sprint("has an older schema: ", schemaVersion()-1), fmt.Sprint("checks ", schemaVersion()), "serve it once"},
 		busy.path:          {"in use", "by process"},
 	} {
@@ -128,7 +129,7 @@ func TestCheckFlips(t *testing.T) {
 
 func freePages(t *testing.T, content []byte) map[int]bool {
 	t.Helper()
-	db, err := bbolt.Open(writeCopy(t, content), fileMode, nil)
+	db, err := bbolt.Open(writeCopy(t, content), boltfile.Mode, nil)
 	must(t, err)
 	defer db.Close()
 	free := map[int]bool{}

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"testing"
 
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // TestCompact: what was deleted takes no room any more, and the rest is as it
@@ -23,7 +25,7 @@ func TestCompact(t *testing.T) {
 	f.update(func(tx store.Tx) error { return tx.PutCertificate("small", []byte("pem")) })
 	f.sendTests(20)
 	f.close()
-	db, err := bbolt.Open(f.path, fileMode, nil)
+	db, err := bbolt.Open(f.path, boltfile.Mode, nil)
 	must(t, err)
 	must(t, db.Update(func(tx *bbolt.Tx) error {
 		certificates := tx.Bucket(bucketCertificates)
@@ -106,31 +108,6 @@ func TestCompactDamaged(t *testing.T) {
 	alone(t, path)
 }
 
-// TestSameNotices: a copy that lacks, adds or changes anything is not the same.
-func TestSameNotices(t *testing.T) {
-	content := readFile(t, newWhole(t).path)
-	original, err := bbolt.Open(writeCopy(t, content), fileMode, nil)
-	must(t, err)
-	defer original.Close()
-	for name, change := range map[string]func(tx *bbolt.Tx) error{
-		"nothing":  func(*bbolt.Tx) error { return nil },
-		"lost":     func(tx *bbolt.Tx) error { return lose(tx.Bucket(bucketAuditLog)) },
-		"spoiled":  func(tx *bbolt.Tx) error { return spoil(tx.Bucket(bucketOrgs)) },
-		"added":    func(tx *bbolt.Tx) error { return tx.Bucket(bucketPlans).Put([]byte("zzz"), nil) },
-		"bucket":   func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucketMails) },
-		"nested":   func(tx *bbolt.Tx) error { return inPartition(lose)(tx.Bucket(bucketIdempotency)) },
-		"sequence": func(tx *bbolt.Tx) error { return tx.Bucket(bucketEndpoints).SetSequence(99) },
-	} {
-		changed, err := bbolt.Open(writeCopy(t, content), fileMode, nil)
-		must(t, err)
-		must(t, changed.Update(change))
-		if same(original, changed) == nil != (name == "nothing") || same(changed, original) == nil != (name == "nothing") {
-			t.Errorf("%s: not told", name)
-		}
-		must(t, changed.Close())
-	}
-}
-
 // TestStaleTemps: what killed runs have left goes with the next run of the same
 // purpose; what is another's, or in use, stays.
 func TestStaleTemps(t *testing.T) {
@@ -144,7 +121,7 @@ func TestStaleTemps(t *testing.T) {
 	file, err := os.Open(at(inUse))
 	must(t, err)
 	defer file.Close()
-	must(t, tryLock(file, false))
+	must(t, syscall.Flock(int(file.Fd()), syscall.LOCK_SH))
 	_, _, err = Compact(bg, f.path, nil)
 	must(t, err)
 	alone(t, f.path, append(stays, inUse)...)

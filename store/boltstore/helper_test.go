@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 const testOrg = "org_test"
@@ -151,7 +152,7 @@ func readFile(t testing.TB, path string) []byte {
 
 func writeFile(t testing.TB, path string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, content, fileMode); err != nil {
+	if err := os.WriteFile(path, content, boltfile.Mode); err != nil {
 		t.Fatal(err)
 	}
 }

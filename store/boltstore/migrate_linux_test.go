@@ -22,7 +22,7 @@ func TestMigrateOnAFullDisk(t *testing.T) {
 			_, kept := s.MigratedFrom()
 			must(t, s.Close())
 			wellKept(t, path)
-			must(t, verify(bg, kept))
+			must(t, verify(kept))
 			continue
 		}
 		refused++

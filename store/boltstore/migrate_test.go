@@ -12,6 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 func init() { childRoles["migrate"] = childMigrates }
@@ -30,7 +31,7 @@ var madeUp = []func(*tx) error{
 				return err
 			}
 		}
-		step("migrating")
+		boltfile.Step("migrating")
 		_, err := t.bolt.CreateBucket([]byte("second"))
 		return err
 	},
@@ -85,19 +86,19 @@ func holdsSchema1(t *testing.T, kept, want string) {
 	t.Helper()
 	info, err := os.Stat(kept)
 	must(t, err)
-	if info.Mode().Perm() != fileMode {
+	if info.Mode().Perm() != boltfile.Mode {
 		t.Errorf("its mode is %v", info.Mode())
 	}
 	if dumpFile(t, kept) != want {
 		t.Error("the copy is not what the file was")
 	}
-	must(t, verify(bg, kept))
+	must(t, verify(kept))
 }
 
 // dumpFile is all that a file holds that no Store has open.
 func dumpFile(t *testing.T, path string) string {
 	t.Helper()
-	db, err := bbolt.Open(path, fileMode, &bbolt.Options{ReadOnly: true})
+	db, err := bbolt.Open(path, boltfile.Mode, &bbolt.Options{ReadOnly: true})
 	must(t, err)
 	defer db.Close()
 	f := &fixture{TB: t, Store: &Store{db: db}}
@@ -213,7 +214,7 @@ func TestRebuildKeepsOldSchema(t *testing.T) {
 // TestFailedMigration leaves the file as it was, and no copy.
 func TestFailedMigration(t *testing.T) {
 	f, _ := oldFile(t)
-	db, err := bbolt.Open(f.path, fileMode, nil)
+	db, err := bbolt.Open(f.path, boltfile.Mode, nil)
 	must(t, err)
 	must(t, db.Update(func(tx *bbolt.Tx) error { return spoil(tx.Bucket(bucketOrgs)) }))
 	must(t, db.Close())

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"teamdata/store/boltstore/boltfile"
 )
 
 func TestNewFile(t *testing.T) {
@@ -18,7 +20,7 @@ func TestNewFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Mode() != fileMode {
+	if info.Mode() != boltfile.Mode {
 		t.Errorf("mode %v", info.Mode())
 	}
 	if version, err := schemaOf(f.db); err != nil || version != schemaVersion() {
@@ -142,7 +144,7 @@ func writeSchema(t *testing.T, path string, version uint64) {
 
 func writeBucket(t *testing.T, path, name string) {
 	t.Helper()
-	db, err := bbolt.Open(path, fileMode, nil)
+	db, err := bbolt.Open(path, boltfile.Mode, nil)
 	must(t, err)
 	must(t, db.Update(func(tx *bbolt.Tx) error {
 		_, err := tx.CreateBucket([]byte(name))

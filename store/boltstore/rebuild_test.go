@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // alone holds a folder to having nothing in it but the names.
@@ -47,7 +48,7 @@ func TestRebuild(t *testing.T) {
 	}
 	info, err := os.Stat(f.path)
 	must(t, err)
-	if info.Mode() != fileMode {
+	if info.Mode() != boltfile.Mode {
 		t.Errorf("mode %v", info.Mode())
 	}
 	f.open(Options{})

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"teamdata/store/boltstore/boltfile"
 )
 
 // TestRestore puts a backup in the place of a file, of a damaged one, of an
@@ -60,7 +62,7 @@ func TestRestoreRefuses(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
 	spoiled := writeCopy(t, backup)
-	db, err := bbolt.Open(spoiled, fileMode, nil)
+	db, err := bbolt.Open(spoiled, boltfile.Mode, nil)
 	must(t, err)
 	must(t, db.Update(func(tx *bbolt.Tx) error { return lose(tx.Bucket(bucketMembers)) }))
 	must(t, db.Close())
@@ -166,7 +168,7 @@ func TestRestoreOlderSchema(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "teamdata.db")
 	_, err := Restore(bg, from.path, path, someTime)
 	must(t, err)
-	db, err := bbolt.Open(path, fileMode, nil)
+	db, err := bbolt.Open(path, boltfile.Mode, nil)
 	must(t, err)
 	defer db.Close()
 	if version, err := schemaOf(db); err != nil || version != 1 {

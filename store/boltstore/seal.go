@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"go.etcd.io/bbolt"
+
+	"teamdata/store/boltstore/boltfile"
 )
 
 // Sealer keeps the secrets of a file from whoever has the file and not the
@@ -23,9 +25,9 @@ type Sealer interface {
 // right key from another one.
 var sealCheck = []byte("teamdata")
 
-const (
-	errSealed   refusal = "is sealed; give the key file that it was sealed with: --seal-key-file FILE"
-	errOtherKey refusal = "is sealed, and the key file is not the one that it was sealed with; give that one: --seal-key-file FILE"
+var (
+	errSealed   = &boltfile.Error{Text: "is sealed", Advice: "give the key file that it was sealed with: --seal-key-file FILE"}
+	errOtherKey = &boltfile.Error{Text: "is sealed, and the key file is not the one that it was sealed with", Advice: "give that one: --seal-key-file FILE"}
 )
 
 // sealing is how a file keeps its secrets: sealed, or in plain text when there
@@ -101,18 +103,10 @@ func (s sealing) check(db *bbolt.DB) (sealed bool, err error) {
 // one that is, unless the key is the one that it was sealed with; nil is no key. It
 // changes nothing, where Open would seal the file or bring it up to date.
 func CheckKey(path string, key Sealer) (sealed bool, err error) {
-	db, err := openExisting(path, toRead())
-	if err != nil {
-		return false, err
-	}
-	defer db.Close()
-	err = guardPages(func() (err error) {
+	err = boltfile.Read(path, func(db *bbolt.DB) (err error) {
 		sealed, err = sealing{key}.check(db)
 		return err
 	})
-	if err != nil {
-		err = explain(path, err)
-	}
 	return sealed, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // secretField is a field of a record that is sealed, by the name that its place
@@ -53,7 +54,7 @@ func sealRecords[T any](s sealing, bolt *bbolt.Tx, bucket []byte, fields func(*T
 	for _, key := range allKeys(b) {
 		var record T
 		if err := decode(b.Get(key), fields(&record)); err != nil {
-			return refusal(fmt.Sprintf("can't be sealed, for its record %s %q is damaged; put back a backup", bucket, key))
+			return &boltfile.Error{Text: fmt.Sprintf("can't be sealed, for its record %s %q is damaged", bucket, key), Advice: "put back a backup"}
 		}
 		s.sealFields(bucket, key, secrets(&record))
 		if err := b.Put(key, encode(fields(&record))); err != nil {

@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/seal"
 )
 
@@ -179,7 +180,7 @@ func TestSealAnExistingFile(t *testing.T) {
 func (f *fixture) showsNothingOnceCompacted() {
 	f.Helper()
 	path := filepath.Join(f.TempDir(), "compacted.db")
-	db, err := bbolt.Open(path, fileMode, nil)
+	db, err := bbolt.Open(path, boltfile.Mode, nil)
 	must(f, err)
 	must(f, bbolt.Compact(db, f.db, 0))
 	must(f, db.Close())

@@ -2,15 +2,12 @@ package boltstore
 
 import (
 	"context"
-	"encoding/binary"
-	"math"
 	"os"
 	"sync/atomic"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // Commit is what there is to tell of one commit.
@@ -115,32 +112,7 @@ func (s *Store) Stats() (st Stats, err error) {
 	}
 	st.Size = info.Size()
 	return st, s.view(func(t *tx) (err error) { // nobody uses its pages again meanwhile
-		st.FreePages, err = freeCount(file, t.bolt, int64(st.PageSize))
+		st.FreePages, err = boltfile.FreePages(file, t.bolt)
 		return err
 	})
-}
-
-// freeCount reads how long the list of free pages is, in the head of its page. A
-// list that is too long for that begins with its length.
-func freeCount(file *os.File, bolt *bbolt.Tx, size int64) (int64, error) {
-	const freelistAt, commitAt, many = 48, 64, math.MaxUint16
-	for page := range int64(2) {
-		var head [commitAt + 8]byte
-		if _, err := file.ReadAt(head[:], page*size); err != nil {
-			return 0, err
-		}
-		list := binary.NativeEndian.Uint64(head[freelistAt:])
-		if binary.NativeEndian.Uint64(head[commitAt:]) != uint64(bolt.ID()) || list == math.MaxUint64 {
-			continue
-		}
-		var begin [pageHead + 8]byte
-		if _, err := file.ReadAt(begin[:], int64(list)*size); err != nil {
-			return 0, err
-		}
-		if n := binary.NativeEndian.Uint16(begin[10:]); n < many {
-			return int64(n), nil
-		}
-		return int64(binary.NativeEndian.Uint64(begin[pageHead:])), nil
-	}
-	return 0, nil // a newer commit has taken the head's place: the next look sees it
 }

@@ -3,12 +3,9 @@ package boltstore
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
-
-	"go.etcd.io/bbolt"
 
 	"teamdata/store"
 )
@@ -42,38 +39,6 @@ func TestOpenReads(t *testing.T) {
 	}
 	if n, oldest := f.watch.reads.open(); n != 0 || oldest != 0 {
 		t.Errorf("%d reads are left, the oldest of %s", n, oldest)
-	}
-}
-
-// The count of free pages is bbolt's own, for few pages and for more than a
-// page's head can say.
-func TestFreePages(t *testing.T) {
-	const pageSize = 1024 // small, so that many pages are a small file
-	path := filepath.Join(t.TempDir(), "small.db")
-	db, err := bbolt.Open(path, fileMode, &bbolt.Options{PageSize: pageSize, NoSync: true})
-	must(t, err)
-	defer db.Close()
-	for _, pages := range []int{100, 70_000} {
-		large := []byte("large")
-		must(t, db.Update(func(bolt *bbolt.Tx) error {
-			b, err := bolt.CreateBucket(large)
-			if err != nil {
-				return err
-			}
-			return b.Put(large, make([]byte, pages*pageSize))
-		}))
-		must(t, db.Update(func(bolt *bbolt.Tx) error { return bolt.DeleteBucket(large) }))
-		file, err := os.Open(path)
-		must(t, err)
-		must(t, db.View(func(bolt *bbolt.Tx) error {
-			free, err := freeCount(file, bolt, pageSize)
-			stats := db.Stats()
-			if want := int64(stats.FreePageN + stats.PendingPageN); free != want || free < int64(pages) {
-				t.Errorf("%d pages are free, not %d", free, want)
-			}
-			return err
-		}))
-		file.Close()
 	}
 }
 

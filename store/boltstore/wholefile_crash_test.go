@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 func init() { childRoles["whole file"] = childReplaces }
 
 // killAt kills this process, as kill -9 does, once a step is done.
 func killAt(at string) {
-	step = func(done string) {
+	boltfile.Step = func(done string) {
 		if done == at {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
@@ -32,7 +33,7 @@ var replacements = map[string]func(path, other string) error{
 			if err := s.Update(bg, appendAudit("usr_1")); err != nil {
 				return err
 			}
-			step("filling")
+			boltfile.Step("filling")
 			return s.Update(bg, appendAudit("usr_2"))
 		})
 	},
@@ -135,7 +136,7 @@ func runAgain(t *testing.T, name, path, from string, old []byte, done bool) {
 	if done && strings.HasSuffix(name, "backup") {
 		must(t, os.Remove(path))
 	}
-	kept, _ := filepath.Glob(path + keptInfix + "*")
+	kept, _ := filepath.Glob(path + ".before-restore-" + "*")
 	if done {
 		for _, file := range kept {
 			if !bytes.Equal(readFile(t, file), old) {
@@ -146,7 +147,7 @@ func runAgain(t *testing.T, name, path, from string, old []byte, done bool) {
 	}
 	must(t, newChild(t, "whole file", name, "end", path, from).Run())
 	wellKept(t, path)
-	kept, _ = filepath.Glob(path + keptInfix + "*")
+	kept, _ = filepath.Glob(path + ".before-restore-" + "*")
 	alone(t, path, kept...)
 	f := &fixture{TB: t, path: path}
 	f.open(Options{NoSync: true})

@@ -7,12 +7,12 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
-	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // maxBatch is the most Updates that share a commit: it bounds the memory of a
@@ -137,7 +137,7 @@ func (s *Store) commit(batch []*update) {
 	switch {
 	case err == nil:
 		s.announce(txs)
-	case len(batch) > 1 && isFull(err):
+	case len(batch) > 1 && boltfile.IsFull(err):
 		s.commitEach(batch)
 	default:
 		for _, u := range batch {
@@ -156,10 +156,6 @@ func (s *Store) commitEach(batch []*update) {
 			s.commit(batch[i : i+1])
 		}
 	}
-}
-
-func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {

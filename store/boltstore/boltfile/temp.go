@@ -1,4 +1,4 @@
-package boltstore
+package boltfile
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func newTemp(target, purpose string) (*temp, error) {
 	if err != nil {
 		return nil, cantWrite(target, err)
 	}
-	step("begun")
+	Step("begun")
 	return &temp{file, target}, nil
 }
 
@@ -66,47 +66,57 @@ func removeUnused(path, target string) {
 	}
 }
 
+// Verify tells, by an error, whether the file at path is not sound.
+type Verify func(path string) error
+
 // finish brings the file to the disk and verifies it. Its errors are about name,
-// which is what the file was made from.
-func (t *temp) finish(ctx context.Context, name string) error {
-	step("written")
+// which is what the file was made from. Once ctx is done nobody waits for them.
+func (t *temp) finish(ctx context.Context, name string, verify Verify) error {
+	Step("written")
 	if err := t.Sync(); err != nil {
 		return cantWrite(t.target, err)
 	}
-	step("synced")
-	return about(name, t.Name(), verify(ctx, t.Name()))
+	Step("synced")
+	sound := make(chan error, 1)
+	go func() { sound <- verify(t.Name()) }()
+	select {
+	case err := <-sound:
+		return rename(name, t.Name(), err)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // placeOver puts the file in the place of the one at its target, in one step.
 func (t *temp) placeOver() error {
-	step("verified")
+	Step("verified")
 	if err := os.Rename(t.Name(), t.target); err != nil {
 		return cantWrite(t.target, err)
 	}
-	step("placed")
+	Step("placed")
 	return syncFolder(t.target)
 }
 
 // placeNew puts the file at its target if nothing is there, in one step.
 func (t *temp) placeNew() error {
-	step("verified")
+	Step("verified")
 	err := os.Link(t.Name(), t.target)
 	if err != nil && !errors.Is(err, fs.ErrExist) { // there are no hard links here
 		err = t.placeReserved()
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return alreadyThere(t.target)
+		return errExists(t.target)
 	case err != nil:
 		return cantWrite(t.target, err)
 	}
-	step("placed")
+	Step("placed")
 	return syncFolder(t.target)
 }
 
 // placeReserved is placeNew in two steps: a killed run leaves an empty file.
 func (t *temp) placeReserved() error {
-	file, err := os.OpenFile(t.target, os.O_CREATE|os.O_EXCL, fileMode)
+	file, err := os.OpenFile(t.target, os.O_CREATE|os.O_EXCL, Mode)
 	if err != nil {
 		return err
 	}
@@ -124,22 +134,6 @@ func syncFolder(path string) error {
 	return cantWrite(path, folder.Sync())
 }
 
-// step is called before and after what changes the disk, with what is done by
+// Step is called before and after what changes the disk, with what is done by
 // then: for tests, which kill the process there.
-var step = func(done string) {}
-
-// aliased is an error about a temp file, told of the file that matters.
-type aliased struct {
-	error
-	name, temp string
-}
-
-func about(name, temp string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return aliased{err, name, temp}
-}
-
-func (a aliased) Error() string { return strings.ReplaceAll(a.error.Error(), a.temp, a.name) }
-func (a aliased) Unwrap() error { return a.error }
+var Step = func(done string) {}

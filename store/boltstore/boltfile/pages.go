@@ -1,4 +1,4 @@
-package boltstore
+package boltfile
 
 import (
 	"encoding/binary"
@@ -28,10 +28,10 @@ const (
 
 const pageHead, entryHead, bucketHead = 16, 16, 16 // bytes
 
-// walkPages holds each page in use to lying in the file, to being used once, and
-// to what it names lying in it. used is how many bytes these pages have. Its
-// errors go on from the word page.
-func walkPages(db *bbolt.DB) (used int64, err error) {
+// WalkPages checks of each page in use that it lies in the file, that it is used
+// once, and that what it names lies in it. used is how many bytes these pages
+// have. The text of its errors goes on from the word page.
+func WalkPages(db *bbolt.DB) (used int64, err error) {
 	file, err := os.Open(db.Path())
 	if err != nil {
 		return 0, err
@@ -49,24 +49,53 @@ func walkPages(db *bbolt.DB) (used int64, err error) {
 	return int64(uint64(len(w.seen)) * size), err
 }
 
-// freelist looks at the page with the list of free pages. Its number is in the
-// head of the file that counts: the one with the number of the last commit.
+// freelist checks the page with the list of free pages.
 func (w *pageWalk) freelist(commit uint64) error {
-	const at, commitAt, none = 48, 64, math.MaxUint64 // bytes of the head
-	for page := range uint64(2) {
-		var head [commitAt + 8]byte
-		if _, err := w.file.ReadAt(head[:], int64(page*w.pageSize)); err != nil {
-			return err
-		}
-		id := binary.NativeEndian.Uint64(head[at:])
-		if binary.NativeEndian.Uint64(head[commitAt:]) != commit || id == none {
-			continue
-		}
-		if _, err := w.read(id); err != nil {
-			return fmt.Errorf("%d %w", id, err)
-		}
+	id, err := freelistPage(w.file, w.pageSize, commit)
+	if err != nil || id == 0 {
+		return err
+	}
+	if _, err := w.read(id); err != nil {
+		return fmt.Errorf("%d %w", id, err)
 	}
 	return nil
+}
+
+// freelistPage is the page with the list of free pages, 0 if there is none. Its
+// number is in the head of the file that counts: the one with the number of the
+// last commit.
+func freelistPage(file *os.File, pageSize, commit uint64) (id uint64, err error) {
+	const freelistAt, commitAt, none = 48, 64, math.MaxUint64 // bytes of the head
+	for page := range uint64(2) {
+		var head [commitAt + 8]byte
+		if _, err := file.ReadAt(head[:], int64(page*pageSize)); err != nil {
+			return 0, err
+		}
+		id := binary.NativeEndian.Uint64(head[freelistAt:])
+		if binary.NativeEndian.Uint64(head[commitAt:]) == commit && id != none {
+			return id, nil
+		}
+	}
+	return 0, nil
+}
+
+// FreePages is how many pages of a file are free, as a transaction sees it. A list
+// that is too long for the head of its page begins with its length.
+func FreePages(file *os.File, bolt *bbolt.Tx) (int64, error) {
+	const many = math.MaxUint16
+	size := bolt.DB().Info().PageSize
+	list, err := freelistPage(file, uint64(size), uint64(bolt.ID()))
+	if err != nil || list == 0 { // a newer commit has taken the head's place: the next look sees it
+		return 0, err
+	}
+	var begin [pageHead + 8]byte
+	if _, err := file.ReadAt(begin[:], int64(list)*int64(size)); err != nil {
+		return 0, err
+	}
+	if n := binary.NativeEndian.Uint16(begin[10:]); n < many {
+		return int64(n), nil
+	}
+	return int64(binary.NativeEndian.Uint64(begin[pageHead:])), nil
 }
 
 func (w *pageWalk) page(id uint64) error {
@@ -104,7 +133,7 @@ func (w *pageWalk) read(id uint64) ([]byte, error) {
 	return content, err
 }
 
-// entries looks at what a page holds; a page inside a bucket's entry has no id.
+// entries checks what a page holds; a page inside a bucket's entry has no id.
 func (w *pageWalk) entries(page []byte) error {
 	if len(page) < pageHead {
 		return fmt.Errorf("holds a bucket that is cut short")
@@ -122,7 +151,7 @@ func (w *pageWalk) entries(page []byte) error {
 	return nil
 }
 
-// entry looks at one entry, which begins the bytes given and lies in them.
+// entry checks one entry, which begins the bytes given and lies in them.
 func (w *pageWalk) entry(b []byte, kind uint16) error {
 	word := func(i int) uint64 { return uint64(binary.NativeEndian.Uint32(b[4*i:])) }
 	if kind == branchPage {
@@ -141,7 +170,7 @@ func (w *pageWalk) entry(b []byte, kind uint16) error {
 	return w.bucket(b[start:end])
 }
 
-// bucket looks at a bucket, whose root is a page or follows its head.
+// bucket checks a bucket, whose root is a page or follows its head.
 func (w *pageWalk) bucket(b []byte) error {
 	if len(b) < bucketHead {
 		return fmt.Errorf("a bucket of %d bytes", len(b))

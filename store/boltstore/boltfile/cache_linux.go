@@ -1,4 +1,4 @@
-package boltstore
+package boltfile
 
 import (
 	"os"
@@ -41,4 +41,15 @@ func forgetPages(db *bbolt.DB) (stop func()) {
 		close(stopping)
 		ended.Wait()
 	}
+}
+
+// writeBack brings a part of a file to the disk, without the commit of the file
+// system's journal that a sync is.
+func writeBack(f *os.File, from, bytes int64) error {
+	const waitBefore, write, waitAfter = 1, 2, 4
+	err := syscall.SyncFileRange(int(f.Fd()), from, bytes, waitBefore|write|waitAfter)
+	if err == syscall.ENOSYS || err == syscall.EINVAL || err == syscall.ESPIPE {
+		return f.Sync()
+	}
+	return err
 }

@@ -1,4 +1,4 @@
-package boltstore
+package boltfile
 
 import (
 	"bytes"
@@ -15,13 +15,12 @@ const (
 	progressEvery = 200 * time.Millisecond // calls of progress
 )
 
-// Compact writes the data file at path anew, without the space that is free in
-// it. No server may have it open; a sealed file needs no key. The new file takes
-// the place of the old one once it is on the disk, sound, and found to hold the
-// same; until then, whatever happens, path is the old file. before and after are
+// Compact writes the file at path anew, without the space that is free in
+// it. No process may have it open. The new file takes the place of the old one
+// once it is on the disk, sound, and found to hold the same; until then, whatever happens, path is the old file. before and after are
 // their sizes in bytes. progress, if not nil, is called now and then with how
 // many of about total bytes are written.
-func Compact(ctx context.Context, path string, progress func(done, total int64)) (before, after int64, err error) {
+func Compact(ctx context.Context, path string, progress func(done, total int64), verify Verify) (before, after int64, err error) {
 	path = followLinks(path)
 	if before, err = sizeOf(path); err != nil {
 		return 0, 0, err
@@ -39,7 +38,7 @@ func Compact(ctx context.Context, path string, progress func(done, total int64))
 	if err := t.compact(ctx, db, progress); err != nil {
 		return 0, 0, err
 	}
-	if err := t.finish(ctx, path); err != nil {
+	if err := t.finish(ctx, path, verify); err != nil {
 		return 0, 0, err
 	}
 	if after, err = sizeOf(t.Name()); err != nil {
@@ -53,11 +52,11 @@ func Compact(ctx context.Context, path string, progress func(done, total int64))
 
 // compact fills the file with what is in db.
 func (t *temp) compact(ctx context.Context, db *bbolt.DB, progress func(done, total int64)) error {
-	used, err := walkPages(db)
+	used, err := WalkPages(db)
 	if err != nil {
-		return fmt.Errorf("data file %s is damaged: page %w; put back a backup", t.target, err)
+		return &Error{Path: t.target, Text: fmt.Sprintf("is damaged: page %v", err), Advice: "put back a backup", Err: err}
 	}
-	to, err := bbolt.Open(t.Name(), fileMode, &bbolt.Options{Timeout: lockTimeout, NoSync: true, NoStatistics: true, InitialMmapSize: defaultMapSize})
+	to, err := bbolt.Open(t.Name(), Mode, &bbolt.Options{Timeout: lockTimeout, NoSync: true, NoStatistics: true, InitialMmapSize: defaultMapSize})
 	if err != nil {
 		return cantWrite(t.target, err)
 	}
@@ -66,7 +65,7 @@ func (t *temp) compact(ctx context.Context, db *bbolt.DB, progress func(done, to
 	// Closing ends bbolt's work between two of its commits.
 	defer context.AfterFunc(ctx, func() { to.Close() })()
 	defer t.watch(used, progress)()
-	err = guardPages(func() error {
+	err = GuardPages(func() error {
 		if err := bbolt.Compact(to, db, compactCommit); err != nil {
 			return err
 		}
@@ -76,7 +75,7 @@ func (t *temp) compact(ctx context.Context, db *bbolt.DB, progress func(done, to
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, errPage):
-		return explain(t.target, err)
+		return at(t.target, err)
 	}
 	return cantWrite(t.target, errors.Join(err, to.Close()))
 }

@@ -1,0 +1,136 @@
+package boltfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// lockedFile is the place of a file that is about to be replaced. The lock on
+// what is there keeps servers from starting on it; it need not be a sound file.
+type lockedFile struct {
+	path string
+	file *os.File // nil: there is none
+}
+
+// lock locks the file at path, if there is one.
+func lock(path string) (*lockedFile, error) {
+	path = followLinks(path)
+	for range maxSwaps {
+		size, err := sizeOf(path)
+		if err != nil || size == absent {
+			return &lockedFile{path: path}, err
+		}
+		file, err := openLocked(path)
+		if err == nil {
+			return &lockedFile{path, file}, nil
+		}
+		if !errors.Is(err, errSwapped) {
+			return nil, explain(path, err)
+		}
+	}
+	return nil, explain(path, errSwapped)
+}
+
+// followLinks is the file that a path leads to: a link is not what is replaced.
+func followLinks(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// openLocked opens and locks the file that is at path once it is locked.
+func openLocked(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err = awaitLock(file); err == nil && !isAt(file, path) {
+		err = errSwapped
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// awaitLock waits for the lock as long as bbolt does: another process may be
+// inspecting the file.
+func awaitLock(file *os.File) error {
+	const pause = 20 * time.Millisecond
+	for deadline := time.Now().Add(lockTimeout); ; time.Sleep(pause) {
+		err := tryLock(file, true)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return berrors.ErrTimeout
+		}
+	}
+}
+
+// isAt tells whether an open file is the one at path.
+func isAt(file *os.File, path string) bool {
+	mine, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(mine, there)
+}
+
+func (l *lockedFile) isFile(path string) bool { return l.file != nil && isAt(l.file, path) }
+
+func (l *lockedFile) release() {
+	if l.file != nil {
+		l.file.Close()
+	}
+}
+
+// place gives the place to a temporary file.
+func (l *lockedFile) place(t *temp) error {
+	if l.file == nil {
+		return t.placeNew()
+	}
+	return t.placeOver()
+}
+
+// keep gives the old file a second name, under which it stays.
+func (l *lockedFile) keep(name string) error {
+	switch err := os.Link(l.path, name); {
+	case errors.Is(err, fs.ErrExist):
+		return &Error{Path: name, Text: "is there already", Advice: "move it away, or try again in a second"}
+	case err != nil:
+		return &Error{Path: l.path, Text: fmt.Sprintf("can't be kept as %s (%v)", name, err), Advice: "move it away yourself, and try again", Err: err}
+	}
+	return syncFolder(l.path)
+}
+
+// keepAs keeps the old file under its path, an infix, and the time at which it was
+// last written. When a killed run has left it both names, that is enough: the
+// next Open parts them.
+func (l *lockedFile) keepAs(infix string) error {
+	kept, err := keptName(l.path, infix)
+	if err != nil || l.isFile(kept) {
+		return err
+	}
+	return l.keep(kept)
+}
+
+const keptTime = "20060102T150405Z" // in UTC
+
+func keptName(path, infix string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	return path + infix + info.ModTime().UTC().Format(keptTime), nil
+}

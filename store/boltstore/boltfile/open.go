@@ -1,0 +1,206 @@
+package boltfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// Mode is the mode of the files that are made here.
+const Mode = 0o600
+
+const (
+	lockTimeout    = 500 * time.Millisecond
+	defaultMapSize = 1 << 30
+	// maxSwaps is how often a file may be replaced while it is being opened.
+	maxSwaps = 10
+	// absent is the size of a file that does not exist.
+	absent = -1
+)
+
+// Options are how a file is opened for writing.
+type Options struct {
+	// MapSize is how many bytes of address space are reserved for the file in
+	// advance; 0 means 1 GiB, or twice the file if that is more.
+	MapSize int
+	// NoSync skips the disk's sync.
+	NoSync bool
+}
+
+func (o Options) bolt(size int64) *bbolt.Options {
+	mapSize := o.MapSize
+	if mapSize == 0 {
+		mapSize = max(defaultMapSize, int(2*size))
+	}
+	return &bbolt.Options{
+		Timeout:         lockTimeout,
+		FreelistType:    bbolt.FreelistMapType,
+		InitialMmapSize: mapSize,
+		NoSync:          o.NoSync,
+		NoStatistics:    true,
+	}
+}
+
+// Open opens the file at path for writing, or makes it, and holds its lock until it
+// is closed. prepare is called with it, its pages guarded. When anything fails the
+// file is left as it was, or is not there as it was not.
+func Open(path string, o Options, prepare func(*bbolt.DB) error) (*bbolt.DB, error) {
+	db, size, err := openCurrent(path, func(size int64) (*bbolt.DB, error) {
+		db, err := openGuarded(path, o.bolt(size))
+		if err != nil {
+			discardHead(path, size, err)
+		}
+		return db, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := GuardPages(func() error { return prepare(db) }); err != nil {
+		discard(path, size) // under the lock: nobody else has begun to use it
+		db.Close()
+		return nil, explain(path, err)
+	}
+	return db, nil
+}
+
+// Read opens the file at path, which has to be there, beside others who read it, and
+// calls fn with it, its pages guarded. What fn looks at takes little memory.
+func Read(path string, fn func(*bbolt.DB) error) error {
+	db, err := openExisting(path, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true, PreLoadFreelist: true})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	defer forgetPages(db)()
+	return at(path, GuardPages(func() error { return fn(db) }))
+}
+
+// openExisting opens a file that has to be there.
+func openExisting(path string, o *bbolt.Options) (*bbolt.DB, error) {
+	db, _, err := openCurrent(path, func(size int64) (*bbolt.DB, error) {
+		switch size {
+		case absent:
+			return nil, errAbsent
+		case 0:
+			return nil, errEmpty
+		}
+		return openGuarded(path, o)
+	})
+	return db, err
+}
+
+// openCurrent inspects a file and opens it. While open waited for the lock, the
+// file may have been replaced: then it is done again with what is there now.
+func openCurrent(path string, open func(size int64) (*bbolt.DB, error)) (db *bbolt.DB, size int64, err error) {
+	for range maxSwaps {
+		if size, err = inspect(path); err != nil {
+			return nil, size, err
+		}
+		if db, err = open(size); !errors.Is(err, errSwapped) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, size, explain(path, err)
+	}
+	return db, size, nil
+}
+
+// openGuarded opens a file, whatever its pages hold. It is the one at path once
+// it is locked, or the error is errSwapped.
+func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, err error) {
+	var file *os.File
+	options.OpenFile = func(name string, flag int, mode fs.FileMode) (_ *os.File, err error) {
+		file, err = os.OpenFile(name, flag, mode)
+		return file, err
+	}
+	err = GuardPages(func() (err error) {
+		db, err = bbolt.Open(path, Mode, options)
+		return err
+	})
+	if errors.Is(err, errPage) {
+		unlock(file) // bbolt left it open and mapped
+		file.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !isAt(file, path) {
+		db.Close()
+		return nil, errSwapped
+	}
+	return db, nil
+}
+
+// inspect looks at a file before it is opened for writing. bbolt maps the file,
+// so a page that is missing at its end would end the process when it is
+// touched.
+func inspect(path string) (size int64, err error) {
+	size, err = sizeOf(path)
+	if err != nil || size <= 0 {
+		return size, err
+	}
+	db, err := bbolt.Open(path, Mode, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true})
+	if err != nil {
+		return 0, explain(path, err)
+	}
+	defer db.Close()
+	return size, db.View(func(bolt *bbolt.Tx) error {
+		if want := bolt.Size(); want > size {
+			return &Error{Path: path, Text: fmt.Sprintf("is cut short: it has %d bytes and needs %d", size, want), Advice: "put back a backup"}
+		}
+		return nil
+	})
+}
+
+// sizeOf is how many bytes a file has, or absent.
+func sizeOf(path string) (size int64, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return absent, checkFolder(path)
+	case err != nil:
+		return 0, explain(path, err)
+	case info.IsDir():
+		return 0, &Error{Path: path, Text: "is a folder", Advice: "give the path of a file, such as " + filepath.Join(path, "teamdata.db")}
+	}
+	return info.Size(), nil
+}
+
+func checkFolder(path string) error {
+	folder := filepath.Dir(path)
+	switch info, err := os.Stat(folder); {
+	case err == nil && !info.IsDir():
+		return &Error{Path: path, Text: fmt.Sprintf("can't be made: %s is not a folder", folder), Advice: "give another path with --data"}
+	case err != nil:
+		return &Error{Path: path, Text: "can't be made: there is no folder " + folder, Advice: "make it with: mkdir -p " + folder}
+	}
+	return nil
+}
+
+// discard takes away what a failed Open has made of a new file: the next Open
+// would take it for a damaged one.
+func discard(path string, sizeBefore int64) {
+	switch sizeBefore {
+	case absent:
+		os.Remove(path)
+	case 0:
+		os.Truncate(path, 0)
+	}
+}
+
+// discardHead discards what bbolt wrote of a new file's first pages. It holds
+// no lock, so it leaves a file that another process has opened meanwhile.
+func discardHead(path string, sizeBefore int64, err error) {
+	head := int64(4 * os.Getpagesize())
+	if info, serr := os.Stat(path); serr == nil && info.Size() <= head && !errors.Is(err, berrors.ErrTimeout) {
+		discard(path, sizeBefore)
+	}
+}
