@@ -13,7 +13,7 @@ const maxEntries = 1000
 
 func (r *request) listAuditLog() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
-		return tx.AuditPage(r.org(), q.After, q.Limit, []byte(web.Opening))
+		return tx.AuditPage(r.org(), q.After, q.Limit, []byte(web.PageStart))
 	})
 }
 
@@ -32,7 +32,7 @@ func (r *request) appendAudit() error {
 	if err := r.in.Document(entryFields(r.in, &e)...); err != nil {
 		return err
 	}
-	return r.once(func(tx store.Tx) (store.Answer, error) {
+	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.AppendAudit(tx, e)
 		return created(e.AppendJSON(nil)), err
 	})
@@ -43,7 +43,7 @@ func (r *request) appendAuditBatch() error {
 	if err != nil {
 		return err
 	}
-	return r.once(func(tx store.Tx) (store.Answer, error) {
+	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		ids, err := appendAll(tx, entries)
 		return created(newObject().texts("ids", ids).end()), err
 	})

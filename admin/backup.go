@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"teamdata/internal/web"
 	"teamdata/store"
 )
 
@@ -23,12 +24,12 @@ var errCopying = store.Errorf(store.CodeConflict, "Another backup is being made.
 // sendBackup makes a copy of the data file, and sends it from there: a
 // slow client holds no transaction open. HEAD makes none, and so knows no size.
 func (r *request) sendBackup() error {
-	r.waive()
+	r.clearDeadlines()
 	if r.HTTP.Method == http.MethodHead {
 		r.beginBackup()
 		return nil
 	}
-	file, err := r.f.copyOnce(r.HTTP.Context())
+	file, err := r.api.copyOnce(r.HTTP.Context())
 	if err != nil {
 		return err
 	}
@@ -48,10 +49,9 @@ func (r *request) sendBackup() error {
 
 func (r *request) beginBackup() {
 	h := r.W.Header()
-	r.setHeaders(h)
+	h["Cache-Control"], h["X-Content-Type-Options"] = web.NoStore, web.NoSniff
 	h["Content-Type"] = []string{"application/octet-stream"}
-	r.Sent = true
-	r.W.WriteHeader(http.StatusOK)
+	r.WriteHeader(http.StatusOK)
 }
 
 // stream sends a file to its end. A client that takes nothing for a while is given

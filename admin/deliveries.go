@@ -19,8 +19,8 @@ func deliveryJSON(d store.Delivery, e *store.Endpoint) object {
 }
 
 func (r *request) readDelivery() error {
-	return r.read(func(tx store.Tx) (store.Answer, error) {
-		d, e, err := store.FindDelivery(tx, r.org(), r.param("delivery"))
+	return r.view(func(tx store.Tx) (store.Answer, error) {
+		d, e, err := store.FindDelivery(tx, r.org(), r.Param("delivery"))
 		if err != nil {
 			return store.Answer{}, err
 		}
@@ -52,8 +52,8 @@ func attemptJSON(a *store.Attempt) []byte {
 }
 
 func (r *request) replayDelivery() error {
-	return r.act(func(tx store.Tx) (store.Answer, error) {
-		d, err := store.Replay(tx, r.actor, r.org(), r.param("delivery"))
+	return r.action(func(tx store.Tx) (store.Answer, error) {
+		d, err := store.Replay(tx, r.actor, r.org(), r.Param("delivery"))
 		if err != nil {
 			return store.Answer{}, err
 		}
@@ -75,23 +75,23 @@ func (r *request) recoverEndpoint() error {
 	if err := r.checkOrgID(); err != nil {
 		return err
 	}
-	r.waive()
-	work := func() (store.Answer, error) { return outcome(r.recoverSince(since)) }
-	return r.answerOnce(r.f.idempotency.DoLong(r.HTTP.Context(), r.f.store, r.org(), r.key, r.fingerprint(), work))
+	r.clearDeadlines()
+	do := func() (store.Answer, error) { return keptAnswer(r.recoverSince(since)) }
+	return r.sendIdempotent(r.api.idempotency.DoLong(r.HTTP.Context(), r.api.store, r.org(), r.key, r.fingerprint(), do))
 }
 
 func (r *request) recoverSince(since time.Time) (store.Answer, error) {
-	err := r.f.store.View(r.HTTP.Context(), func(tx store.Tx) error { return r.findOrg(tx) })
+	err := r.api.store.View(r.HTTP.Context(), func(tx store.Tx) error { return r.findOrg(tx) })
 	if err != nil {
 		return store.Answer{}, err
 	}
-	n, err := store.Recover(r.HTTP.Context(), r.f.store, r.actor, r.org(), r.param("endpoint"), since)
+	n, err := store.Recover(r.HTTP.Context(), r.api.store, r.actor, r.org(), r.Param("endpoint"), since)
 	return ok(newObject().number("recovered", int64(n)).end()), err
 }
 
-// waive lifts the deadlines of the connection: what runs now takes as long as
-// the data is large. A writer of answers that has none needs no lifting.
-func (r *request) waive() {
+// clearDeadlines lets the connection take as long as the data is large. A
+// ResponseWriter without deadlines needs none cleared.
+func (r *request) clearDeadlines() {
 	c := http.NewResponseController(r.W)
 	c.SetReadDeadline(time.Time{})
 	c.SetWriteDeadline(time.Time{})

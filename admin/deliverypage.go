@@ -37,13 +37,13 @@ func (r *request) listDeliveries() error {
 	if err != nil {
 		return err
 	}
-	return r.read(func(tx store.Tx) (store.Answer, error) {
-		e, err := store.FindEndpoint(tx, r.org(), r.param("endpoint"))
+	return r.view(func(tx store.Tx) (store.Answer, error) {
+		e, err := store.FindEndpoint(tx, r.org(), r.Param("endpoint"))
 		if err != nil {
 			return store.Answer{}, err
 		}
 		s := search{tx: tx, endpoint: &e, state: state, limit: q.Limit, left: maxLooked}
-		s.page.Items = []byte(web.Opening)
+		s.page.Items = []byte(web.PageStart)
 		err = s.run(from, at)
 		return ok(s.envelope(q.AfterText)), err
 	})
@@ -161,5 +161,5 @@ func (s *search) envelope(after string) []byte {
 	if s.page.Count == 0 && s.page.More {
 		after = s.page.Last.String()
 	}
-	return web.AppendRest(s.page, after)
+	return web.AppendPageEnd(s.page, after)
 }

@@ -30,16 +30,16 @@ func (r *request) createEndpoint() error {
 	if err != nil {
 		return err
 	}
-	return r.once(func(tx store.Tx) (store.Answer, error) {
+	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.CreateEndpoint(tx, r.actor, e)
 		return withSecret(http.StatusCreated, endpointJSON(e), "secret", e.Secret), err
 	})
 }
 
-func (r *request) readEndpoint() error { return r.read(r.answerEndpoint) }
+func (r *request) readEndpoint() error { return r.view(r.answerEndpoint) }
 
 func (r *request) answerEndpoint(tx store.Tx) (store.Answer, error) {
-	e, err := store.FindEndpoint(tx, r.org(), r.param("endpoint"))
+	e, err := store.FindEndpoint(tx, r.org(), r.Param("endpoint"))
 	return ok(shownEndpoint(e)), err
 }
 
@@ -56,15 +56,15 @@ func (r *request) changeEndpoint() error {
 	if given {
 		change.Events = append([]string{}, events...) // none is not the same as left out
 	}
-	return r.change(func(tx store.Tx) (store.Answer, error) {
-		e, err := store.ChangeEndpoint(tx, r.actor, r.org(), r.param("endpoint"), change)
+	return r.update(func(tx store.Tx) (store.Answer, error) {
+		e, err := store.ChangeEndpoint(tx, r.actor, r.org(), r.Param("endpoint"), change)
 		return ok(shownEndpoint(e)), err
 	})
 }
 
 func (r *request) removeEndpoint() error {
-	return r.change(func(tx store.Tx) (store.Answer, error) {
-		return gone, store.RemoveEndpoint(tx, r.actor, r.org(), r.param("endpoint"))
+	return r.update(func(tx store.Tx) (store.Answer, error) {
+		return noContent, store.RemoveEndpoint(tx, r.actor, r.org(), r.Param("endpoint"))
 	})
 }
 
@@ -72,8 +72,8 @@ func (r *request) enableEndpoint() error  { return r.setDisabled(store.EnableEnd
 func (r *request) disableEndpoint() error { return r.setDisabled(store.DisableEndpoint) }
 
 func (r *request) setDisabled(set func(tx store.Tx, actorID, orgID, id string) error) error {
-	return r.act(func(tx store.Tx) (store.Answer, error) {
-		if err := set(tx, r.actor, r.org(), r.param("endpoint")); err != nil {
+	return r.action(func(tx store.Tx) (store.Answer, error) {
+		if err := set(tx, r.actor, r.org(), r.Param("endpoint")); err != nil {
 			return store.Answer{}, err
 		}
 		return r.answerEndpoint(tx)
@@ -81,15 +81,15 @@ func (r *request) setDisabled(set func(tx store.Tx, actorID, orgID, id string) e
 }
 
 func (r *request) testEndpoint() error {
-	return r.act(func(tx store.Tx) (store.Answer, error) {
-		d, err := store.SendTest(tx, r.org(), r.param("endpoint"))
+	return r.action(func(tx store.Tx) (store.Answer, error) {
+		d, err := store.SendTest(tx, r.org(), r.Param("endpoint"))
 		return ok(newObject().text("id", d.ID).end()), err
 	})
 }
 
 func (r *request) readSecret() error {
-	return r.read(func(tx store.Tx) (store.Answer, error) {
-		e, err := store.FindEndpoint(tx, r.org(), r.param("endpoint"))
+	return r.view(func(tx store.Tx) (store.Answer, error) {
+		e, err := store.FindEndpoint(tx, r.org(), r.Param("endpoint"))
 		if len(e.Secrets(tx.Now())) == 1 {
 			e.OldSecret, e.OldSecretUntil = "", time.Time{}
 		}
@@ -107,8 +107,8 @@ func (r *request) rotateSecret() error {
 			return err
 		}
 	}
-	return r.once(func(tx store.Tx) (store.Answer, error) {
-		e, err := store.RotateSecret(tx, r.actor, r.org(), r.param("endpoint"), secret, time.Duration(overlap)*time.Second)
+	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
+		e, err := store.RotateSecret(tx, r.actor, r.org(), r.Param("endpoint"), secret, time.Duration(overlap)*time.Second)
 		return withSecret(http.StatusOK, endpointJSON(e), "secret", e.Secret), err
 	})
 }

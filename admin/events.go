@@ -26,7 +26,7 @@ func (r *request) sendEvent() error {
 	if err != nil {
 		return err
 	}
-	return r.once(func(tx store.Tx) (store.Answer, error) {
+	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		now, err := schemaOf(tx, kind)
 		if err != nil {
 			return store.Answer{}, err
@@ -55,7 +55,7 @@ func compacted(field string, object []byte) ([]byte, error) {
 // precheck holds data to the schema that its type has now, and returns that with
 // what is wrong. What else may be wrong is found in its order later.
 func (r *request) precheck(kind string, data []byte) (held []byte, fault, err error) {
-	err = r.f.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
+	err = r.api.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
 		held, err = schemaOf(tx, kind)
 		return err
 	})
@@ -83,7 +83,7 @@ func (r *request) checkData(kind string, text, data []byte) error {
 	if text == nil {
 		return nil
 	}
-	s, err := r.f.schemas.Compile(text)
+	s, err := r.api.schemas.Compile(text)
 	if err != nil {
 		return store.Invalid("type", "has a schema that can't be used: %v; register the type again", err)
 	}

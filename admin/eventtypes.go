@@ -54,14 +54,14 @@ func (r *request) listEventTypes() error {
 }
 
 func (r *request) putEventType() error {
-	e, in := store.EventType{Name: r.param("type")}, r.in
+	e, in := store.EventType{Name: r.Param("type")}, r.in
 	if err := in.Document(in.Text("description", &e.Description), in.Raw("schema", &e.Schema)); err != nil {
 		return err
 	}
-	if err := r.f.checkSchema(&e); err != nil {
+	if err := r.api.checkSchema(&e); err != nil {
 		return err
 	}
-	return r.change(func(tx store.Tx) (store.Answer, error) {
+	return r.update(func(tx store.Tx) (store.Answer, error) {
 		e, isNew, err := store.RegisterEventType(tx, e)
 		return put(isNew, eventTypeJSON(e)), err
 	})
@@ -85,8 +85,8 @@ func (a *Admin) checkSchema(e *store.EventType) error {
 }
 
 func (r *request) removeEventType() error {
-	return r.change(func(tx store.Tx) (store.Answer, error) {
-		return gone, store.RemoveEventType(tx, r.param("type"))
+	return r.update(func(tx store.Tx) (store.Answer, error) {
+		return noContent, store.RemoveEventType(tx, r.Param("type"))
 	})
 }
 

@@ -19,7 +19,7 @@ func (r *request) uploadFile() error {
 	if !sized {
 		return store.Invalid("size", "is missing; it is a number of bytes, 0 or more")
 	}
-	return r.once(func(tx store.Tx) (store.Answer, error) {
+	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		f, err := store.UploadFile(tx, r.actor, f)
 		return created(fileJSON(f)), err
 	})

@@ -9,7 +9,7 @@ import (
 )
 
 func (r *request) readInstructions() error {
-	return r.read(func(tx store.Tx) (store.Answer, error) {
+	return r.view(func(tx store.Tx) (store.Answer, error) {
 		return r.tagged(tx)
 	})
 }
@@ -37,7 +37,7 @@ func (r *request) putInstructions() error {
 }
 
 func (r *request) clearInstructions() error {
-	return r.setInstructions("", false, func(store.InstructionsTx) (store.Answer, error) { return gone, nil })
+	return r.setInstructions("", false, func(store.InstructionsTx) (store.Answer, error) { return noContent, nil })
 }
 
 // setInstructions sets or clears the instructions, if they are in the state that
@@ -47,7 +47,7 @@ func (r *request) setInstructions(text string, set bool, answer func(store.Instr
 	if err != nil {
 		return err
 	}
-	return r.change(func(tx store.Tx) (store.Answer, error) {
+	return r.update(func(tx store.Tx) (store.Answer, error) {
 		if expected != nil {
 			if err := store.CheckInstructions(tx, r.org(), expected); err != nil {
 				return store.Answer{}, err

@@ -49,16 +49,16 @@ func (r *request) createKey() error {
 	if err != nil {
 		return err
 	}
-	return r.once(func(tx store.Tx) (store.Answer, error) {
+	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		k, secret, err := store.CreateKey(tx, r.actor, k)
 		return withSecret(http.StatusCreated, keyJSON(k, time.Time{}), "key", k.ID+"."+secret), err
 	})
 }
 
-func (r *request) readKey() error { return r.read(r.answerKey) }
+func (r *request) readKey() error { return r.view(r.answerKey) }
 
 func (r *request) answerKey(tx store.Tx) (store.Answer, error) {
-	k, err := store.FindKey(tx, r.org(), r.param("key"))
+	k, err := store.FindKey(tx, r.org(), r.Param("key"))
 	if err != nil {
 		return store.Answer{}, err
 	}
@@ -67,8 +67,8 @@ func (r *request) answerKey(tx store.Tx) (store.Answer, error) {
 }
 
 func (r *request) revokeKey() error {
-	return r.act(func(tx store.Tx) (store.Answer, error) {
-		if err := store.RevokeKey(tx, r.actor, r.org(), r.param("key")); err != nil {
+	return r.action(func(tx store.Tx) (store.Answer, error) {
+		if err := store.RevokeKey(tx, r.actor, r.org(), r.Param("key")); err != nil {
 			return store.Answer{}, err
 		}
 		return r.answerKey(tx)

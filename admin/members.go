@@ -31,7 +31,7 @@ func (r *request) withNames(tx store.Members, list []byte) ([]byte, error) {
 	if err := json.Unmarshal(list, &shown); err != nil {
 		return nil, err
 	}
-	items := []byte(web.Opening)
+	items := []byte(web.PageStart)
 	for i := range shown {
 		m, err := tx.Member(r.org(), shown[i].UserID)
 		if err != nil {
@@ -51,15 +51,15 @@ func (r *request) addMember() error {
 	if err != nil {
 		return err
 	}
-	return r.once(func(tx store.Tx) (store.Answer, error) {
+	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		m, err := store.AddMember(tx, r.actor, m)
 		return created(memberJSON(m)), err
 	})
 }
 
 func (r *request) readMember() error {
-	return r.read(func(tx store.Tx) (store.Answer, error) {
-		m, err := tx.Member(r.org(), r.param("userId"))
+	return r.view(func(tx store.Tx) (store.Answer, error) {
+		m, err := tx.Member(r.org(), r.Param("userId"))
 		if store.IsNotFound(err) {
 			err = errNoMember
 		}
@@ -76,15 +76,15 @@ func (r *request) changeMember() error {
 		return err
 	}
 	change := store.MemberChange{Role: role.value(), Name: name.value(), Email: email.value()}
-	return r.change(func(tx store.Tx) (store.Answer, error) {
-		m, err := store.ChangeMember(tx, r.actor, r.org(), r.param("userId"), change)
+	return r.update(func(tx store.Tx) (store.Answer, error) {
+		m, err := store.ChangeMember(tx, r.actor, r.org(), r.Param("userId"), change)
 		return ok(memberJSON(m)), err
 	})
 }
 
 func (r *request) removeMember() error {
-	return r.change(func(tx store.Tx) (store.Answer, error) {
-		return gone, store.RemoveMember(tx, r.actor, r.org(), r.param("userId"))
+	return r.update(func(tx store.Tx) (store.Answer, error) {
+		return noContent, store.RemoveMember(tx, r.actor, r.org(), r.Param("userId"))
 	})
 }
 

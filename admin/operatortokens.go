@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"teamdata/internal/web"
@@ -26,14 +27,34 @@ func (r *request) createOperatorToken() error {
 	if err := r.in.Document(r.in.Text("name", &name), r.in.Time("expiresAt", &expiresAt)); err != nil {
 		return err
 	}
-	return r.once(func(tx store.Tx) (store.Answer, error) {
+	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		o, secret, err := store.CreateOperatorToken(tx, name, expiresAt)
 		return withSecret(http.StatusCreated, tokenJSON(o), "token", o.ID+"."+secret), err
 	})
 }
 
 func (r *request) revokeOperatorToken() error {
-	return r.change(func(tx store.Tx) (store.Answer, error) {
-		return gone, store.RevokeOperatorToken(tx, r.param("token"))
+	return r.update(func(tx store.Tx) (store.Answer, error) {
+		return noContent, store.RevokeOperatorToken(tx, r.Param("token"))
+	})
+}
+
+var errNoToken = store.Errorf(store.CodeUnauthorized, "The operator token is missing. Send the header Authorization: Bearer <id>.<secret>, once. Make one with: teamdata operator-token create")
+
+// checkToken finds the request's operator token. It is read each time: it ends
+// with the commit that revokes it. A fault of the storage is not a 401.
+func (r *request) checkToken() error {
+	values := r.HTTP.Header["Authorization"]
+	if len(values) != 1 {
+		return errNoToken
+	}
+	scheme, presented, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return errNoToken
+	}
+	return r.api.store.View(r.HTTP.Context(), func(tx store.Tx) error {
+		token, err := store.FindOperatorToken(tx, strings.TrimLeft(presented, " "))
+		r.token = token.ID
+		return err
 	})
 }

@@ -33,7 +33,7 @@ func (r *request) createOrg() error {
 	if err != nil {
 		return err
 	}
-	return r.once(func(tx store.Tx) (store.Answer, error) {
+	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		o, err := store.CreateOrg(tx, r.actor, o)
 		return created(orgJSON(o)), err
 	})
@@ -47,7 +47,7 @@ func subscriptionFields(in *strictjson.Reader, s *store.Subscription) []strictjs
 }
 
 func (r *request) readOrg() error {
-	return r.read(func(tx store.Tx) (store.Answer, error) {
+	return r.view(func(tx store.Tx) (store.Answer, error) {
 		o, err := tx.Org(r.org())
 		return ok(orgJSON(o)), err
 	})
@@ -58,14 +58,14 @@ func (r *request) renameOrg() error {
 	if err := r.in.Document(r.in.Text("name", &name)); err != nil {
 		return err
 	}
-	return r.change(func(tx store.Tx) (store.Answer, error) {
+	return r.update(func(tx store.Tx) (store.Answer, error) {
 		o, err := store.RenameOrg(tx, r.actor, r.org(), name)
 		return ok(orgJSON(o)), err
 	})
 }
 
 func (r *request) readSubscription() error {
-	return r.read(func(tx store.Tx) (store.Answer, error) {
+	return r.view(func(tx store.Tx) (store.Answer, error) {
 		o, err := tx.Org(r.org())
 		return ok(subscriptionJSON(o.Subscription)), err
 	})
@@ -76,7 +76,7 @@ func (r *request) changeSubscription() error {
 	if err := r.in.Document(subscriptionFields(r.in, &s)...); err != nil {
 		return err
 	}
-	return r.change(func(tx store.Tx) (store.Answer, error) {
+	return r.update(func(tx store.Tx) (store.Answer, error) {
 		s, err := store.ChangeSubscription(tx, r.actor, r.org(), s)
 		return ok(subscriptionJSON(s)), atTop(err)
 	})

@@ -11,9 +11,9 @@ func (r *request) page(read func(tx store.Tx, q web.PageQuery) (store.Page, erro
 	if err != nil {
 		return err
 	}
-	return r.read(func(tx store.Tx) (store.Answer, error) {
+	return r.view(func(tx store.Tx) (store.Answer, error) {
 		page, err := read(tx, q)
-		return ok(web.AppendRest(page, q.AfterText)), err
+		return ok(web.AppendPageEnd(page, q.AfterText)), err
 	})
 }
 
@@ -29,7 +29,7 @@ func named(rank int, id string) store.Cursor { return store.Cursor{Ms: uint64(ra
 
 // pageOf is the page of the items, which are in their order.
 func pageOf(items []item, q web.PageQuery) store.Page {
-	page := store.Page{Items: []byte(web.Opening)}
+	page := store.Page{Items: []byte(web.PageStart)}
 	for _, i := range items {
 		switch {
 		case i.at.Compare(q.After) <= 0 && !q.After.IsZero():

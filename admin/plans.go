@@ -25,7 +25,7 @@ func (r *request) listPlans() error {
 }
 
 func (r *request) putPlan() error {
-	p, given := store.Plan{Name: r.param("name")}, false
+	p, given := store.Plan{Name: r.Param("name")}, false
 	err := r.in.Document(strictjson.Given(&given, strictjson.Set(r.in, "features", &p.Features, store.ParseFeature)))
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (r *request) putPlan() error {
 	if !given {
 		return store.Invalid("features", "is missing; it is a list of api, webhooks and auditLog, which may be empty")
 	}
-	return r.change(func(tx store.Tx) (store.Answer, error) {
+	return r.update(func(tx store.Tx) (store.Answer, error) {
 		_, err := store.FindPlan(tx, p.Name)
 		if err != nil && !store.IsNotFound(err) {
 			return store.Answer{}, err
@@ -51,7 +51,7 @@ func put(isNew bool, record []byte) store.Answer {
 }
 
 func (r *request) removePlan() error {
-	return r.change(func(tx store.Tx) (store.Answer, error) {
-		return gone, store.RemovePlan(tx, r.param("name"))
+	return r.update(func(tx store.Tx) (store.Answer, error) {
+		return noContent, store.RemovePlan(tx, r.Param("name"))
 	})
 }

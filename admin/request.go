@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"unicode/utf8"
 
+	"github.com/rs/zerolog"
+
 	"teamdata/internal/strictjson"
 	"teamdata/internal/web"
 	"teamdata/store"
@@ -13,7 +15,7 @@ import (
 // request is one request on its way to its answer.
 type request struct {
 	web.Request
-	f     *face
+	api   *api
 	route *route // nil: there is no such route
 	token string // id of the operator token; empty on the socket
 	actor string // who is named as the one who did it; empty for nobody
@@ -22,37 +24,39 @@ type request struct {
 	in    *strictjson.Reader // of the body
 }
 
+// serve answers one request. Each request comes through here.
+func (a *api) serve(common web.Request, rt *route) {
+	r := &request{Request: common, api: a, route: rt}
+	r.W.Header()["Teamdata-Version"] = []string{a.config.Version}
+	web.Serve(r, checks, (*request).handle)
+}
+
 // checks are what a request must pass before its route's handler sees it. The
 // order is a promise: of several things that are wrong, the first is answered.
 // What a handler checks itself comes after: the form of the query or the body,
 // then the idempotency of the request, then the org, and last what it says.
-var checks = [...]func(*request) error{
-	(*request).checkRoute, // 404, 405
-	(*request).checkAsker, // 401
-	(*request).checkActor, // 400
-	(*request).checkKey,   // 400
-	(*request).readBody,   // 413, 400
+var checks = []func(*request) error{
+	(*request).CheckRoute,       // 404, 405
+	(*request).checkCredentials, // 401
+	(*request).checkActor,       // 400
+	(*request).checkKey,         // 400
+	(*request).readBody,         // 413, 400
 }
 
-// serve answers one request. Each request comes through here.
-func (f *face) serve(common web.Request, rt *route) {
-	r := &request{Request: common, f: f, route: rt}
-	defer r.recoverPanic()
-	if err := r.run(); err != nil {
-		r.fail(err)
-	}
+func (r *request) handle() error { return r.route.handle(r) }
+
+// Fail answers an error, in JSON.
+func (r *request) Fail(e *store.Error) {
+	delete(r.W.Header(), "ETag") // of a state that was not committed
+	r.Send(web.ErrorAnswer(e))
 }
 
-func (r *request) run() error {
-	for _, check := range checks {
-		if err := check(r); err != nil {
-			return err
-		}
-	}
-	return r.route.handle(r)
+// Fault begins the log's line about a fault of the server.
+func (r *request) Fault() *zerolog.Event {
+	return r.api.config.Log.Error().Str("api", "admin").Str("method", r.HTTP.Method).Str("path", r.HTTP.URL.Path)
 }
 
-func (r *request) checkAsker() error { return r.f.checkWho(r) }
+func (r *request) checkCredentials() error { return r.api.authenticate(r) }
 
 // checkActor reads the header that names who is to stand in the audit log.
 func (r *request) checkActor() error {
@@ -76,7 +80,7 @@ const maxActor = 200
 // checkKey reads the Idempotency-Key, which only a POST has.
 func (r *request) checkKey() (err error) {
 	if r.route.method == http.MethodPost {
-		r.key, err = web.IdempotencyKey(r.HTTP.Header)
+		r.key, err = r.IdempotencyKey()
 	}
 	return err
 }
@@ -87,7 +91,7 @@ func (r *request) readBody() (err error) {
 	if r.route.body == noBody {
 		return nil
 	}
-	r.body, err = web.ReadBody(r.W, r.HTTP, r.route.body)
+	r.body, err = r.ReadBody(r.route.body)
 	r.in = strictjson.New(bytes.NewReader(r.body), r.route.body)
 	return err
 }
@@ -101,8 +105,21 @@ func (r *request) noFields() error {
 	return r.in.Document()
 }
 
-// param is a parameter of the path.
-func (r *request) param(name string) string { return r.Params.ByName(name) }
-
 // org is the org of the path; empty outside of orgs.
-func (r *request) org() string { return r.param(orgParam) }
+func (r *request) org() string { return r.Param(orgParam) }
+
+// logChange logs who changed what. The path says it all but for what is in the
+// body, which may hold secrets.
+func (r *request) logChange(status int) {
+	if status >= http.StatusBadRequest {
+		return
+	}
+	line := r.api.config.Log.Info().Str("method", r.HTTP.Method).Str("path", r.HTTP.URL.Path).Int("status", status)
+	if r.actor != "" {
+		line = line.Str("actor", r.actor)
+	}
+	if r.token != "" {
+		line = line.Str("token", r.token)
+	}
+	line.Msg("changed")
+}

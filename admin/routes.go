@@ -1,10 +1,9 @@
 package admin
 
 import (
+	_ "embed"
 	"net/http"
 	"slices"
-
-	"github.com/julienschmidt/httprouter"
 
 	"teamdata/internal/web"
 )
@@ -103,25 +102,31 @@ var routes = []route{
 	{"DELETE", oneOperatorToken, noBody, (*request).revokeOperatorToken},
 }
 
-// face is the routes behind one way to prove who asks.
-type face struct {
+func (rt *route) pattern() (method, path string) { return rt.method, rt.path }
+
+// api is the routes behind one way to authenticate requests.
+type api struct {
 	*Admin
-	router   *httprouter.Router
-	checkWho func(*request) error
+	router       *web.Router
+	authenticate func(*request) error
 }
 
-func (a *Admin) newFace(checkWho func(*request) error) http.Handler {
-	f := &face{Admin: a, checkWho: checkWho}
-	f.router = web.NewRouter(append(slices.Clip(routes), description), (*route).place, f.serve)
-	return f.router
+func (a *Admin) newAPI(authenticate func(*request) error) http.Handler {
+	api := &api{Admin: a, authenticate: authenticate}
+	api.router = web.NewRouter(basePath, "/status", append(slices.Clip(routes), description), (*route).pattern, api.serve)
+	return api.router
 }
 
-func (rt *route) place() (method, path string) { return rt.method, basePath + rt.path }
+// documentJSON is the API's description, made from openapi.yaml, which is written
+// by hand, by `go test ./admin -run DescriptionIsMade -update`.
+//
+//go:embed openapi.json
+var documentJSON []byte
 
-// checkRoute answers 404 and 405.
-func (r *request) checkRoute() error {
-	if r.route != nil && !web.HasEmpty(r.Params) {
-		return nil
-	}
-	return web.NoRoute(r.f.router, r.HTTP.URL.Path, basePath, "/status", r.W.Header())
+// description is where the routes are described, itself being none of them.
+var description = route{"GET", "/openapi.json", noBody, (*request).describe}
+
+func (r *request) describe() error {
+	r.Send(web.JSON(http.StatusOK, documentJSON))
+	return nil
 }

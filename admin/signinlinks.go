@@ -25,26 +25,26 @@ func (r *request) createSignInLink() error {
 	if mail {
 		make = r.linkToMail
 	}
-	err := r.once(func(tx store.Tx) (store.Answer, error) { return make(tx, time.Duration(ttl)*time.Second) })
-	if mail && r.f.config.Mailed != nil {
-		r.f.config.Mailed()
+	err := r.idempotent(func(tx store.Tx) (store.Answer, error) { return make(tx, time.Duration(ttl)*time.Second) })
+	if mail && r.api.config.Mailed != nil {
+		r.api.config.Mailed()
 	}
 	return err
 }
 
 func (r *request) linkToShow(tx store.Tx, ttl time.Duration) (store.Answer, error) {
-	if r.f.config.LinkURL == nil {
+	if r.api.config.LinkURL == nil {
 		return store.Answer{}, errNoAddress
 	}
-	l, token, err := store.CreateSignInLink(tx, r.org(), r.param("userId"), ttl)
+	l, token, err := store.CreateSignInLink(tx, r.org(), r.Param("userId"), ttl)
 	record := newObject().text("id", l.ID).text("userId", l.UserID).time("createdAt", l.CreatedAt).time("expiresAt", l.ExpiresAt)
 	kept := append(object{}, record...)
-	a := web.JSON(http.StatusCreated, record.text("url", r.f.config.LinkURL(token)).text("token", token).end())
+	a := web.JSON(http.StatusCreated, record.text("url", r.api.config.LinkURL(token)).text("token", token).end())
 	a.Kept = kept.raw("url", nil).raw("token", nil).end()
 	return a, err
 }
 
 func (r *request) linkToMail(tx store.Tx, ttl time.Duration) (store.Answer, error) {
-	to, err := store.QueueSignInLink(tx, r.org(), r.param("userId"), ttl)
+	to, err := store.QueueSignInLink(tx, r.org(), r.Param("userId"), ttl)
 	return web.JSON(http.StatusAccepted, newObject().text("mailedTo", to).end()), err
 }

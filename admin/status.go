@@ -9,15 +9,15 @@ import (
 
 // readStatus tells what main knows of the server, and what waits in it.
 func (r *request) readStatus() error {
-	s, err := r.f.config.Status(r.HTTP.Context())
+	s, err := r.api.config.Status(r.HTTP.Context())
 	if err != nil {
 		return err
 	}
-	waiting, err := r.f.waiting(r.HTTP.Context())
+	waiting, err := r.api.waiting(r.HTTP.Context())
 	if err != nil {
 		return err
 	}
-	r.send(ok(newObject().text("version", r.f.config.Version).text("dataFile", s.DataFile).
+	r.Send(ok(newObject().text("version", r.api.config.Version).text("dataFile", s.DataFile).
 		number("size", s.Size).number("schema", int64(s.Schema)).flag("sealed", s.Sealed).
 		time("since", s.Since).texts("addresses", s.Addresses).
 		raw("certificates", certificatesJSON(s.Certificates)).raw("waiting", waiting).end()))

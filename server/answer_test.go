@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/julienschmidt/httprouter"
-
 	"teamdata/internal/web"
 	"teamdata/store"
 )
@@ -23,9 +21,7 @@ import (
 func (w *world) addRoute(path string, handle func(*request) error) {
 	rt := &route{method: "GET", path: path, handle: handle}
 	w.added[basePath+path] = true
-	w.server.router.GET(basePath+path, func(rw http.ResponseWriter, r *http.Request, p httprouter.Params) {
-		w.server.serve(web.Request{W: rw, HTTP: r, Params: p}, rt)
-	})
+	w.server.router.Add("GET", path, func(r web.Request) { w.server.serve(r, rt) })
 }
 
 // What goes wrong inside is for the log and not for the client.

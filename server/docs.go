@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"net/http"
 	"regexp"
-	"strconv"
 	"sync"
 
 	"teamdata/internal/web"
@@ -36,56 +35,42 @@ func newDocs(s *Server, address string) Mount {
 	return Mount{Path: docsPath, Handler: &docs{address, page}}
 }
 
-func (d *docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h["X-Content-Type-Options"] = web.NoSniff
-	path := r.URL.Path
+func (d *docs) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	r := &web.Request{W: w, HTTP: request}
+	path := request.URL.Path
 	switch {
 	case path != docsPath && path != docsPath+"/" && path != docsStyle:
-		answerError(w, store.Errorf(store.CodeNotFound, "There is no such page. The reference is at %s.", docsPath))
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		h["Allow"] = []string{"GET, HEAD"}
-		answerError(w, store.Errorf(store.CodeMethodNotAllowed, "This page takes GET, HEAD only."))
+		r.Send(web.ErrorAnswer(store.Errorf(store.CodeNotFound, "There is no such page. The reference is at %s.", docsPath)))
+	case request.Method != http.MethodGet && request.Method != http.MethodHead:
+		w.Header()["Allow"] = []string{"GET, HEAD"}
+		r.Send(web.ErrorAnswer(store.Errorf(store.CodeMethodNotAllowed, "This page takes GET, HEAD only.")))
 	case path == docsStyle:
-		answerCached(w, r, "text/css; charset=utf-8", openapi.Style)
+		sendRevalidated(r, "text/css; charset=utf-8", openapi.Style)
 	default:
-		d.answerPage(w, r)
+		d.sendPage(r)
 	}
 }
 
 // docsPolicy lets the page load its style sheet, and nothing else.
 var docsPolicy = []string{"default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}
 
-func (d *docs) answerPage(w http.ResponseWriter, r *http.Request) {
+func (d *docs) sendPage(r *web.Request) {
 	page, err := d.page()
 	if err != nil {
-		answerError(w, web.PublicError(err))
+		r.Send(web.ErrorAnswer(web.PublicError(err)))
 		return
 	}
-	h := w.Header()
+	h := r.W.Header()
 	h["Content-Security-Policy"] = docsPolicy
 	h["Referrer-Policy"] = []string{"no-referrer"}
-	answerCached(w, r, "text/html; charset=utf-8", bytes.ReplaceAll(page, []byte(anyAddress), []byte(cmp.Or(d.address, addressOf(r)))))
+	address := cmp.Or(d.address, addressOf(r.HTTP))
+	sendRevalidated(r, "text/html; charset=utf-8", bytes.ReplaceAll(page, []byte(anyAddress), []byte(address)))
 }
 
-// answerCached lets a cache keep what it asks about each time.
-func answerCached(w http.ResponseWriter, r *http.Request, contentType string, body []byte) {
-	h := w.Header()
-	etag := openapi.ETag(body)
-	h["Cache-Control"], h["ETag"] = []string{"no-cache"}, []string{etag}
-	if namesTag(r.Header["If-None-Match"], etag) {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	h["Content-Type"], h["Content-Length"] = []string{contentType}, []string{strconv.Itoa(len(body))}
-	w.Write(body)
-}
-
-func answerError(w http.ResponseWriter, e *store.Error) {
-	a, h := web.ErrorAnswer(e), w.Header()
-	h["Cache-Control"], h["Content-Type"] = web.NoStore, []string{a.ContentType}
-	w.WriteHeader(a.Status)
-	w.Write(a.Body)
+// sendRevalidated lets a cache keep what it asks about each time.
+func sendRevalidated(r *web.Request, contentType string, body []byte) {
+	r.W.Header()["Cache-Control"] = []string{"no-cache"}
+	r.Send(r.Tagged(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body}, openapi.ETag(body)))
 }
 
 // plainHost is a host that can be pasted into a shell and a page as it is.
@@ -101,4 +86,33 @@ func addressOf(r *http.Request) string {
 		scheme = "http://"
 	}
 	return scheme + host
+}
+
+// The API's description may be kept by caches, for five minutes without asking.
+var (
+	describedFor  = []string{"public, max-age=300"}
+	describedVary = []string{"API-Version"}
+)
+
+const yamlType = "application/yaml" // RFC 9512
+
+func (r *request) describeInJSON() error {
+	return r.describe(web.JSONType, func(d openapi.Document) []byte { return d.JSON })
+}
+
+func (r *request) describeInYAML() error {
+	return r.describe(yamlType, func(d openapi.Document) []byte { return d.YAML })
+}
+
+// describe answers the description of the pinned version. It is in that version
+// as it is, so that no change is applied to it.
+func (r *request) describe(contentType string, in func(openapi.Document) []byte) error {
+	document, ok := r.s.documents(r.s.versions[r.version].date)
+	if !ok {
+		return store.Errorf(store.CodeNotFound, "There is no description of this version.")
+	}
+	body, h := in(document), r.W.Header()
+	h["Cache-Control"], h["Vary"] = describedFor, describedVary
+	r.send(r.Tagged(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body}, openapi.ETag(body)))
+	return nil
 }

@@ -251,7 +251,7 @@ func newRequest(method, path, keyID string, header ...string) *http.Request {
 
 // do answers a request without a network.
 func (w *world) do(r *http.Request) *httptest.ResponseRecorder {
-	return recorded(w.server.Handler(), r)
+	return recorded(w.server, r)
 }
 
 func recorded(h http.Handler, r *http.Request) *httptest.ResponseRecorder {

@@ -1,11 +1,11 @@
 package server
 
 import (
-	"io"
 	"net/http"
 	"strings"
 
 	"teamdata/internal/web"
+	"teamdata/store"
 )
 
 // The paths of the health checks, which take no key and are in no limit.
@@ -27,16 +27,12 @@ func (s *Server) answerHealth(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == ReadyPath {
 		failing = s.failing(r)
 	}
-	h := w.Header()
-	h["Cache-Control"] = web.NoStore
-	h["Content-Type"] = []string{"text/plain; charset=utf-8"}
-	h["X-Content-Type-Options"] = web.NoSniff
+	status, text := http.StatusOK, "ok"
 	if len(failing) > 0 {
-		w.WriteHeader(http.StatusServiceUnavailable)
-		io.WriteString(w, strings.Join(failing, "\n")+"\n")
-		return
+		status, text = http.StatusServiceUnavailable, strings.Join(failing, "\n")
 	}
-	io.WriteString(w, "ok\n")
+	answer := web.Request{W: w, HTTP: r}
+	answer.Send(store.Answer{Status: status, ContentType: "text/plain; charset=utf-8", Body: []byte(text + "\n")})
 }
 
 // failing is what keeps the server from being ready, a line each.

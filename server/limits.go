@@ -27,7 +27,7 @@ func (r *request) checkClientLimit() error {
 	if d.OK {
 		return nil
 	}
-	r.seen.limit = Limits[0]
+	r.record.limit = Limits[0]
 	return r.rateLimited(d, "Too many requests from this address")
 }
 
@@ -44,7 +44,7 @@ func (r *request) checkKeyLimit() error {
 	if d.OK {
 		return nil
 	}
-	r.seen.limit = Limits[1]
+	r.record.limit = Limits[1]
 	return r.rateLimited(d, "Too many requests with this API key")
 }
 

@@ -28,7 +28,7 @@ func TestMountedAdminIsDescribed(t *testing.T) {
 		mounted.ServeHTTP(w, r)
 	})}}})
 	mounted = admin.New(w.store, admin.Config{Version: "1.2.3"}).Remote()
-	h := openapitest.Watch(t, w.server.Handler(), contract.Faults)
+	h := openapitest.Watch(t, w.server, contract.Faults)
 	for _, row := range []struct {
 		path string
 		want int

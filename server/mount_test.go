@@ -73,7 +73,7 @@ func TestBrowserIsLedHome(t *testing.T) {
 		r := newRequest(row.method, row.path, "")
 		r.Header.Set("Accept", row.accept)
 		got := httptest.NewRecorder()
-		s.Handler().ServeHTTP(got, r)
+		s.ServeHTTP(got, r)
 		if got.Code != row.want || row.want == http.StatusFound && got.Header().Get("Location") != "/settings" {
 			t.Errorf("%s %s, %q: %d %s", row.method, row.path, row.accept, got.Code, got.Header().Get("Location"))
 		}

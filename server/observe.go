@@ -42,7 +42,7 @@ func (s *Server) Observe(o Observer) { s.observer = o }
 
 // Routes are the patterns of all routes that Answered is told of.
 func (s *Server) Routes() []string {
-	patterns := []string{noRoute}
+	patterns := []string{web.NoRoute}
 	for i := range s.mounts {
 		patterns = append(patterns, s.mounts[i].pattern())
 	}
@@ -52,33 +52,23 @@ func (s *Server) Routes() []string {
 	return patterns
 }
 
-const noRoute = "none" // what a client asks for is no name for a metric
-
-// patternOf holds the patterns, so that no request has to make its own.
-var patternOf = func() map[*route]string {
-	patterns := map[*route]string{nil: noRoute}
-	for i := range routes {
-		patterns[&routes[i]] = basePath + routes[i].path
-	}
-	return patterns
-}()
-
-// seen is what is noted of an exchange for those who look on.
-type seen struct {
-	id      string // of the request
-	began   time.Time
-	pattern string
-	status  int    // 0: no answer has begun
-	bytes   int    // of the answer's body
-	limit   string // of Limits, which refused it; empty: none
+// accessRecord is what the observer and the access log are told of a request,
+// beside what is in web.Request.
+type accessRecord struct {
+	id    string // of the request
+	began time.Time
+	limit string // of Limits, which refused it; empty: none
 }
 
 // requestIDHeader is taken from a request if it is well formed, and answered.
 const requestIDHeader = "X-Request-Id"
 
-func (r *request) begin(pattern string) {
-	r.seen = seen{id: requestID(r.HTTP.Header[requestIDHeader]), began: time.Now(), pattern: pattern}
-	r.W.Header()[requestIDHeader] = []string{r.seen.id}
+// begin begins the life of a request, which end ends.
+func (s *Server) begin(common web.Request) *request {
+	r := &request{Request: common, s: s, now: s.now()}
+	r.record = accessRecord{id: requestID(r.HTTP.Header[requestIDHeader]), began: time.Now()}
+	r.W.Header()[requestIDHeader] = []string{r.record.id}
+	return r
 }
 
 // requestID is the client's, or a new one.
@@ -106,14 +96,14 @@ func isRequestID(id string) bool {
 	return true
 }
 
-// end tells those who look on. It comes last, after a panic as well.
+// end tells the observer and the access log. It comes last, after a panic as well.
 func (r *request) end() {
-	o, took := &r.s.observer, time.Since(r.seen.began)
+	o, took := &r.s.observer, time.Since(r.record.began)
 	if o.Answered != nil {
-		o.Answered(r.seen.pattern, r.seen.status, took)
+		o.Answered(r.Pattern, r.Status, took)
 	}
-	if o.Limited != nil && r.seen.limit != "" {
-		o.Limited(r.seen.limit)
+	if o.Limited != nil && r.record.limit != "" {
+		o.Limited(r.record.limit)
 	}
 	if r.logged() {
 		r.logAccess(took)
@@ -124,13 +114,13 @@ func (r *request) end() {
 var Limits = []string{"client", "key"}
 
 func (r *request) logged() bool {
-	o, status := &r.s.observer, r.seen.status
+	o, status := &r.s.observer, r.Status
 	switch {
 	case o.AccessLog == LogOff, o.AccessLog == "":
 		return false
 	case status == 0, status >= http.StatusInternalServerError:
 		return true
-	case o.AccessLog == LogErrors && (status < http.StatusBadRequest || r.seen.limit != ""):
+	case o.AccessLog == LogErrors && (status < http.StatusBadRequest || r.record.limit != ""):
 		return false
 	}
 	return o.AccessLogSample <= 1 || r.s.sampled.Add(1)%uint64(o.AccessLogSample) == 0
@@ -139,14 +129,14 @@ func (r *request) logged() bool {
 // logAccess writes the line of a request: neither what it asked with, nor what it
 // was answered, and the pattern in place of the path.
 func (r *request) logAccess(took time.Duration) {
-	line := r.s.log.Info().Str("requestId", r.seen.id)
+	line := r.s.log.Info().Str("requestId", r.record.id)
 	if client := r.clientAddr(); client.IsValid() {
 		line.Str("client", client.String())
 	}
 	if r.access != nil {
 		line.Str("org", r.access.Key.OrgID).Str("key", r.access.Key.ID)
 	}
-	line.Str("method", r.method()).Str("route", r.seen.pattern).Int("status", r.seen.status).Int("bytes", r.seen.bytes).
+	line.Str("method", r.method()).Str("route", r.Pattern).Int("status", r.Status).Int("bytes", r.Bytes).
 		Float64("ms", math.Round(float64(took)/float64(time.Microsecond))/1000).Msg("request")
 }
 
@@ -160,38 +150,31 @@ func (r *request) method() string {
 	return "other"
 }
 
-// note is told of an answer as it begins.
-func (r *request) note(status, bytes int) {
-	if r.seen.status = status; r.HTTP.Method != http.MethodHead {
-		r.seen.bytes = bytes
-	}
-}
-
-// noting notes what another handler answers. http.MaxBytesReader doesn't see
-// through it, so that it closes the connection of a request that is too large.
-type noting struct {
+// statusRecorder records what another handler answers. http.MaxBytesReader doesn't
+// see through it, so that it closes the connection of a request that is too large.
+type statusRecorder struct {
 	http.ResponseWriter
-	seen *seen
+	request *web.Request
 }
 
-func (n noting) WriteHeader(status int) {
-	if n.seen.status < http.StatusOK { // none, or one that another follows
-		n.seen.status = status
+func (s statusRecorder) WriteHeader(status int) {
+	if s.request.Status < http.StatusOK { // none, or one that another follows
+		s.request.Status = status
 	}
 	if status == http.StatusRequestEntityTooLarge {
-		n.Header()["Connection"] = web.Close
+		s.Header()["Connection"] = web.Close
 	}
-	n.ResponseWriter.WriteHeader(status)
+	s.ResponseWriter.WriteHeader(status)
 }
 
-func (n noting) Write(b []byte) (int, error) {
-	if n.seen.status < http.StatusOK {
-		n.seen.status = http.StatusOK
+func (s statusRecorder) Write(b []byte) (int, error) {
+	if s.request.Status < http.StatusOK {
+		s.request.Status = http.StatusOK
 	}
-	written, err := n.ResponseWriter.Write(b)
-	n.seen.bytes += written
+	written, err := s.ResponseWriter.Write(b)
+	s.request.Bytes += written
 	return written, err
 }
 
 // Unwrap is for http.ResponseController.
-func (n noting) Unwrap() http.ResponseWriter { return n.ResponseWriter }
+func (s statusRecorder) Unwrap() http.ResponseWriter { return s.ResponseWriter }

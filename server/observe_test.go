@@ -232,7 +232,7 @@ func TestHealth(t *testing.T) {
 	if answer := w.do(newRequest("POST", LivePath, "")); answer.Code != 404 {
 		t.Errorf("a POST is answered %d", answer.Code)
 	}
-	w.server.farewell = 0
+	w.server.drainDelay = 0
 	if err := w.server.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,17 @@
 package server
 
 import (
+	"context"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"teamdata/internal/web"
+	"teamdata/server/cork"
 	"teamdata/store"
 )
 
@@ -11,71 +19,130 @@ import (
 type request struct {
 	web.Request
 	s          *Server
-	route      *route // nil: there is no such route
+	route      *route // nil: there is no such route, or it is for a Mount
 	now        time.Time
 	version    int           // the pinned version, as an index into Server.versions; 0 is the current one
 	versionErr error         // why no version could be pinned
 	access     *store.Access // known once the key has passed
-	seen       seen
+	record     accessRecord
+}
+
+// ServeHTTP is where each request begins. Health checks pass no check at all. What
+// is for a mount goes to its handler, behind the checks that come before any key is
+// looked at; all else to the routes of this API.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if isHealth(r) {
+		s.answerHealth(w, r)
+		return
+	}
+	for i := range s.mounts {
+		if s.mounts[i].has(r.URL.Path) {
+			s.serveMount(web.Request{W: w, HTTP: r, Pattern: s.mounts[i].pattern()}, &s.mounts[i])
+			return
+		}
+	}
+	if s.home != "" && isBrowserAtRoot(r) {
+		w.Header().Set("Vary", "Accept")
+		http.Redirect(w, r, s.home, http.StatusFound)
+		return
+	}
+	s.router.ServeHTTP(w, r)
+}
+
+// isBrowserAtRoot tells whether a person typed no more than our name. Programs
+// are answered as at any path that is none.
+func isBrowserAtRoot(r *http.Request) bool {
+	return r.URL.Path == "/" && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// serve answers a request of this API, which the router found the route of.
+func (s *Server) serve(common web.Request, rt *route) {
+	r := s.begin(common)
+	defer r.end()
+	r.route = rt
+	r.version, r.versionErr = s.pinnedVersion(r.HTTP.Header)
+	web.Serve(r, rt.checks(), (*request).handle)
 }
 
 // checks are what a request must pass before its route's handler sees it. The
 // order is a promise: of several things that are wrong, the first is answered.
 // What a handler checks itself comes after: its parameters, then the
 // idempotency of the request, then the resource.
-var checks = [...]func(*request) error{
+var checks = []func(*request) error{
 	(*request).checkRunning,     // 503
-	(*request).checkRoute,       // 404, 405
+	(*request).CheckRoute,       // 404, 405
 	(*request).checkClientLimit, // 429
 	(*request).checkVersion,     // 400
 }
 
-// keyChecks come after those, on routes that need a key.
-var keyChecks = [...]func(*request) error{
+// keyChecks are the checks of routes that need a key.
+var keyChecks = append(slices.Clip(checks),
 	(*request).checkKey,      // 401
 	(*request).checkKeyLimit, // 429
 	(*request).checkPlan,     // 402
 	(*request).checkScope,    // 403
+)
+
+func (rt *route) checks() []func(*request) error {
+	if rt == nil || rt.scope == 0 {
+		return checks
+	}
+	return keyChecks
 }
 
-// serve answers one request. Each request comes through here.
-func (s *Server) serve(common web.Request, rt *route) {
-	r := &request{Request: common, s: s, route: rt, now: s.now()}
-	r.begin(patternOf[rt])
-	defer r.end()
-	r.version, r.versionErr = s.pinnedVersion(r.HTTP.Header)
-	defer r.recoverPanic()
-	if err := r.run(); err != nil {
-		r.fail(err)
+func (r *request) handle() error { return r.route.handle(r) }
+
+// Fail answers an error, in JSON.
+func (r *request) Fail(e *store.Error) {
+	if r.s.stopping.Load() {
+		r.W.Header()["Connection"] = web.Close
 	}
+	r.answer(web.ErrorAnswer(e))
 }
 
-func (r *request) run() error {
-	if err := r.pass(checks[:]); err != nil {
-		return err
-	}
-	if r.route.scope != 0 {
-		if err := r.pass(keyChecks[:]); err != nil {
-			return err
-		}
-	}
-	return r.route.handle(r)
+// Fault begins the log's line about a fault of the server.
+func (r *request) Fault() *zerolog.Event {
+	return r.s.log.Error().Str("method", r.HTTP.Method).Str("path", r.HTTP.URL.Path)
 }
 
-func (r *request) pass(checks []func(*request) error) error {
-	for _, check := range checks {
-		if err := check(r); err != nil {
-			return err
-		}
+// answer sends an answer of the current version, as the pinned one has it.
+func (r *request) answer(a store.Answer) { r.send(r.inVersion(a)) }
+
+// bufferedBody is what net/http gathers by itself: an answer with a body up to
+// this size leaves in one write without our help.
+const bufferedBody = 2 << 10
+
+// send sends an answer as it is. A large body on HTTP/1 leaves in one write to
+// the network, where net/http and TLS would make several.
+func (r *request) send(a store.Answer) {
+	r.setVersion(r.W.Header())
+	if conn := r.conn(); conn != nil && len(a.Body) > bufferedBody {
+		conn.Cork()
+		defer conn.Uncork()
+		defer http.NewResponseController(r.W).Flush()
 	}
-	return nil
+	r.Send(a)
 }
 
-var errStopping = store.Errorf(store.CodeUnavailable, "The server is stopping. Try again later.")
+type connKey struct{}
+
+func rememberConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, cork.FromRequestConn(c))
+}
+
+// conn is the connection that this answer has to itself; nil on HTTP/2, where
+// answers share it.
+func (r *request) conn() *cork.Conn {
+	if r.HTTP.ProtoMajor != 1 {
+		return nil
+	}
+	conn, _ := r.HTTP.Context().Value(connKey{}).(*cork.Conn)
+	return conn
+}
 
 func (r *request) checkRunning() error {
 	if r.s.stopping.Load() {
-		return errStopping
+		return web.ErrStopping
 	}
 	return nil
 }

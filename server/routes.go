@@ -1,9 +1,6 @@
 package server
 
-import (
-	"teamdata/internal/web"
-	"teamdata/store"
-)
+import "teamdata/store"
 
 // basePath stands before the path of every route.
 const basePath = "/api/v1"
@@ -26,12 +23,4 @@ var routes = []route{
 	{"GET", "/openapi.yaml", 0, 0, (*request).describeInYAML},
 }
 
-func (rt *route) place() (method, path string) { return rt.method, basePath + rt.path }
-
-// checkRoute answers 404 and 405.
-func (r *request) checkRoute() error {
-	if r.route != nil && !web.HasEmpty(r.Params) {
-		return nil
-	}
-	return web.NoRoute(r.s.router, r.HTTP.URL.Path, basePath, "/members", r.W.Header())
-}
+func (rt *route) pattern() (method, path string) { return rt.method, rt.path }

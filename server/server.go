@@ -21,7 +21,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/julienschmidt/httprouter"
 	"github.com/rs/zerolog"
 
 	"teamdata/internal/ratelimit"
@@ -73,12 +72,12 @@ type Server struct {
 	now         func() time.Time
 	versions    []version
 	documents   func(version string) (openapi.Document, bool)
-	router      *httprouter.Router
+	router      *web.Router
 	mounts      []Mount
 	home        string
 	http        http.Server
 	proxies     clientaddr.Proxies
-	gate        *gate
+	connections *connLimiter
 	keys        accessCache
 	keyUse      keyUse
 	keyLimit    *ratelimit.Limiter[string]
@@ -88,7 +87,7 @@ type Server struct {
 	stopping    atomic.Bool
 	observer    Observer
 	sampled     atomic.Uint64 // requests that could have been logged
-	farewell    time.Duration // how long Shutdown answers 503
+	drainDelay  time.Duration // how long Shutdown answers 503
 }
 
 // New makes a server on a store, which stays the caller's to close.
@@ -104,16 +103,16 @@ func New(s store.Store, c Config) *Server {
 	}
 	srv := &Server{
 		store: s, log: c.Log, now: c.Now, versions: c.versions, documents: c.documents, mounts: slices.Clip(c.Mounts), home: c.Home,
-		proxies: c.Proxies, gate: newGate(c),
+		proxies: c.Proxies, connections: newConnLimiter(c),
 		keyLimit:    ratelimit.New[string](c.KeyRate, limitWindow, maxTrackedKeys),
 		clientLimit: ratelimit.New[netip.Prefix](c.ClientRate, limitWindow, maxTrackedClients),
 		keyPolicy:   keyPolicy(c.KeyRate),
-		farewell:    200 * time.Millisecond,
+		drainDelay:  200 * time.Millisecond,
 	}
 	srv.mounts = append(srv.mounts, newDocs(srv, c.Address))
-	srv.router = web.NewRouter(routes, (*route).place, srv.serve)
+	srv.router = web.NewRouter(basePath, "/members", routes, (*route).pattern, srv.serve)
 	srv.http = http.Server{
-		Handler:           http.HandlerFunc(srv.front),
+		Handler:           srv,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      60 * time.Second,
@@ -128,13 +127,10 @@ func New(s store.Store, c Config) *Server {
 	return srv
 }
 
-// Handler answers requests without a listener of its own.
-func (s *Server) Handler() http.Handler { return s.http.Handler }
-
 // Serve answers what arrives at l, over TLS unless tlsConfig is nil, and
 // returns nil after Shutdown. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
-	l = cork.Listener(gated{l, s.gate})
+	l = cork.Listener(limitedListener{l, s.connections})
 	if tlsConfig != nil {
 		tlsConfig = tlsConfig.Clone()
 		tlsConfig.NextProtos = append([]string{"h2", "http/1.1"}, tlsConfig.NextProtos...)
@@ -155,7 +151,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	// Once it stops, net/http drops what comes without an answer. The clients that
 	// are busy at this moment get theirs first.
 	select {
-	case <-time.After(s.farewell):
+	case <-time.After(s.drainDelay):
 	case <-ctx.Done():
 	}
 	return s.http.Shutdown(ctx)

@@ -47,7 +47,7 @@ func (w *world) dial(addr string, config *tls.Config) net.Conn {
 // 503, and the connection is closed.
 func TestShutdownAnswersOpenConnections(t *testing.T) {
 	w := newWorld(t, Config{})
-	w.server.farewell = time.Hour // ended by the context
+	w.server.drainDelay = time.Hour // ended by the context
 	c := w.dial(w.listen(), nil)
 	from := bufio.NewReader(c)
 	ask := func() rawAnswer {
@@ -79,7 +79,7 @@ func TestShutdownAnswersOpenConnections(t *testing.T) {
 // A request that runs when Shutdown begins is answered in full.
 func TestShutdownWaitsForWhatRuns(t *testing.T) {
 	w := newWorld(t, Config{})
-	w.server.farewell = 0
+	w.server.drainDelay = 0
 	running, release := make(chan struct{}), make(chan struct{})
 	w.addRoute("/slow", func(x *request) error {
 		close(running)
@@ -124,7 +124,7 @@ func (w *world) untilRefused() {
 
 func TestShutdownEndsWithItsContext(t *testing.T) {
 	w := newWorld(t, Config{})
-	w.server.farewell = 0
+	w.server.drainDelay = 0
 	w.dialUntilAccepted()
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"teamdata/internal/web"
 	"teamdata/store"
 )
 
@@ -88,7 +87,7 @@ func (r *request) setVersion(h http.Header) {
 
 // routePath is empty for what is answered as an unknown route.
 func (r *request) routePath() string {
-	if r.route == nil || web.HasEmpty(r.Params) {
+	if !r.HasRoute() {
 		return ""
 	}
 	return r.route.path

@@ -6,8 +6,9 @@ import (
 	"encoding/hex"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
+
+	"teamdata/store"
 )
 
 //go:embed assets
@@ -53,12 +54,7 @@ func (r *request) sendAsset() error {
 	if !ok {
 		return errNoPage
 	}
-	h := r.W.Header()
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	h.Set("Content-Type", a.contentType)
-	h.Set("Content-Length", strconv.Itoa(len(a.body)))
-	r.Sent = true
-	r.W.WriteHeader(http.StatusOK)
-	r.W.Write(a.body)
+	r.W.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	r.Send(store.Answer{Status: http.StatusOK, ContentType: a.contentType, Body: a.body})
 	return nil
 }

@@ -107,7 +107,7 @@ func (x *auditExport) setHeaders() {
 	h := x.r.W.Header()
 	h.Set("Content-Type", x.format.contentType)
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	x.r.Sent = true
+	x.r.Status = http.StatusOK
 }
 
 // send sends what was found, and tells whether there is somebody who takes more.

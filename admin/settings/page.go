@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"io/fs"
 	"path"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -75,22 +74,14 @@ func (r *request) send(status int, page, part string, data any) error {
 	if err := pages()[page].ExecuteTemplate(&body, part, data); err != nil {
 		return err
 	}
-	h := r.W.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(body.Len()))
-	r.Sent = true
-	r.W.WriteHeader(status)
-	r.W.Write(body.Bytes())
+	r.Send(store.Answer{Status: status, ContentType: "text/html; charset=utf-8", Body: body.Bytes()})
 	return nil
 }
 
 // section is the part of the navigation that the page belongs to: what follows
 // the org in the route's path.
 func (r *request) section() string {
-	if r.route == nil {
-		return ""
-	}
-	rest, ok := strings.CutPrefix(r.route.path, "/orgs/:org")
+	rest, ok := strings.CutPrefix(r.Pattern, Path+"/orgs/:org")
 	if !ok {
 		return ""
 	}

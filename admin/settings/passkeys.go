@@ -24,18 +24,14 @@ func (r *request) scripted(do func() (answer any, err error)) error {
 	status := http.StatusOK
 	answer, err := do()
 	if err != nil {
-		e := web.PublicError(err)
-		r.logFault(e, err)
+		e := web.LogFault(r, err)
 		status, answer = e.Code.Status(), map[string]string{"message": e.Message}
 	}
 	body, err := json.Marshal(answer)
 	if err != nil {
 		return err
 	}
-	r.W.Header().Set("Content-Type", web.JSONType)
-	r.Sent = true
-	r.W.WriteHeader(status)
-	r.W.Write(body)
+	r.Send(web.JSON(status, body))
 	return nil
 }
 

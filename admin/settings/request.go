@@ -34,7 +34,7 @@ var errNoPage = store.Errorf(store.CodeNotFound, "There is no such page.")
 const maxForm = 1 << 20
 
 // checks are what a request must pass before its route's handler sees it.
-var checks = [...]func(*request) error{
+var checks = []func(*request) error{
 	(*request).checkRoute,  // 404, 405
 	(*request).checkOrigin, // 403
 	(*request).readForm,    // 413, 400
@@ -44,27 +44,14 @@ var checks = [...]func(*request) error{
 func (s *Settings) serve(common web.Request, rt *route) {
 	r := &request{Request: common, s: s, route: rt}
 	r.setHeaders()
-	defer r.recoverPanic()
-	if err := r.run(); err != nil {
-		r.fail(err)
-	}
+	web.Serve(r, checks, (*request).handle)
 	r.see()
 }
 
-func (r *request) run() error {
-	for _, check := range checks {
-		if err := check(r); err != nil {
-			return err
-		}
-	}
-	return r.route.handle(r)
-}
+func (r *request) handle() error { return r.route.handle(r) }
 
 func (r *request) checkRoute() error {
-	if r.route != nil && !web.HasEmpty(r.Params) {
-		return nil
-	}
-	err := web.NoRoute(r.s.router, r.HTTP.URL.Path, Path, "", r.W.Header())
+	err := r.CheckRoute()
 	if store.IsNotFound(err) {
 		return errNoPage
 	}
@@ -84,7 +71,7 @@ func (r *request) readForm() error {
 	if r.HTTP.Method != http.MethodPost {
 		return nil
 	}
-	body, err := web.ReadBody(r.W, r.HTTP, maxForm)
+	body, err := r.ReadBody(maxForm)
 	if err != nil {
 		return err
 	}
@@ -104,7 +91,7 @@ func (r *request) view(fn func(tx store.Tx) error) error {
 func (r *request) change(fn func(tx store.Tx) error) error {
 	err := r.s.store.Update(r.HTTP.Context(), func(tx store.Tx) error { return r.asked(tx, fn) })
 	if err == nil {
-		r.s.config.Log.Info().Str("user", r.actor()).Str("org", r.org.ID).Str("route", r.pattern()).Msg("settings: changed")
+		r.s.config.Log.Info().Str("user", r.actor()).Str("org", r.org.ID).Str("route", r.Pattern).Msg("settings: changed")
 	}
 	return err
 }
@@ -146,14 +133,14 @@ func (r *request) findOrgs(tx store.Tx) (err error) {
 func (r *request) actor() string { return r.account.UserID }
 
 // param is a parameter of the path; empty when it has none of that name.
-func (r *request) param(name string) string { return r.Params.ByName(name) }
+func (r *request) param(name string) string { return r.Param(name) }
 
 // path is the path of a page of the org, or of its overview.
 func (r *request) path(parts ...string) string { return orgPath(r.org.ID, parts...) }
 
 // redirect leads to another page, which the browser asks for with GET.
 func (r *request) redirect(path string) error {
-	r.Sent = true
+	r.Status = http.StatusSeeOther
 	http.Redirect(r.W, r.HTTP, path, http.StatusSeeOther)
 	return nil
 }

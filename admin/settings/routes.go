@@ -74,7 +74,7 @@ var routes = []route{
 	{"POST", "/orgs/:org/deliveries/:delivery/replay", (*request).replayDelivery},
 }
 
-func (rt *route) place() (method, path string) { return rt.method, Path + rt.path }
+func (rt *route) pattern() (method, path string) { return rt.method, rt.path }
 
 // The parameters of the paths.
 const (

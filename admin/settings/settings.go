@@ -21,7 +21,6 @@ import (
 	"sync"
 
 	"github.com/go-webauthn/webauthn/webauthn"
-	"github.com/julienschmidt/httprouter"
 	"github.com/rs/zerolog"
 
 	"teamdata/admin/settings/password"
@@ -47,7 +46,7 @@ type Config struct {
 type Settings struct {
 	store  store.Store
 	config Config
-	router *httprouter.Router
+	router *web.Router
 	origin *http.CrossOriginProtection
 	secure bool   // people reach it over HTTPS
 	host   string // of the public URL
@@ -67,7 +66,7 @@ func New(s store.Store, c Config) *Settings {
 	if u, err := url.Parse(c.PublicURL); err == nil {
 		st.secure, st.host, st.passkeys = u.Scheme == "https", u.Hostname(), newPasskeys(u)
 	}
-	st.router = web.NewRouter(routes, (*route).place, st.serve)
+	st.router = web.NewRouter(Path, "", routes, (*route).pattern, st.serve)
 	return st
 }
 

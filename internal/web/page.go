@@ -81,13 +81,13 @@ func parseLimit(text string) (int, error) {
 
 var errLimit = store.Invalid("limit", "must be a whole number from %d to %d, in digits; leave it out for %d", minLimit, maxLimit, defaultLimit)
 
-// Opening is what a page's body begins with.
-const Opening = `{"data":[`
+// PageStart is what the body of a page begins with.
+const PageStart = `{"data":[`
 
-// AppendRest completes the envelope behind a page's items. next is the cursor
+// AppendPageEnd completes the body of a page behind its items. next is the cursor
 // of the last item; an empty page hands back the cursor that was given, as it
 // was written, so that a poller can always go on from next.
-func AppendRest(page store.Page, after string) []byte {
+func AppendPageEnd(page store.Page, after string) []byte {
 	body := append(page.Items, `],"next":`...)
 	switch {
 	case page.Count > 0:

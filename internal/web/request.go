@@ -1,58 +1,128 @@
 package web
 
 import (
-	"errors"
-	"io"
+	"fmt"
 	"net/http"
+	"runtime/debug"
+	"strconv"
 
 	"github.com/julienschmidt/httprouter"
+	"github.com/rs/zerolog"
 
 	"teamdata/store"
 )
 
 // Request is one request on its way to its answer. Each API embeds it in a type of
-// its own, which has what its handlers need besides.
+// its own, beside what its handlers need, and calls [Serve] with that.
 type Request struct {
-	W      http.ResponseWriter
-	HTTP   *http.Request
-	Params httprouter.Params // of the path
-	Sent   bool              // the answer has begun
+	W       http.ResponseWriter
+	HTTP    *http.Request
+	Pattern string            // of its route, such as /api/v1/webhooks/:id/test; NoRoute without one
+	Params  httprouter.Params // of the path
+	Status  int               // of the answer; 0: it has not begun
+	Bytes   int               // of the answer's body
+	router  *Router
 }
 
-// IdempotencyKey reads the header Idempotency-Key; empty when there is none.
-func IdempotencyKey(h http.Header) (string, error) {
-	values := h["Idempotency-Key"]
-	switch {
-	case len(values) == 0:
-		return "", nil
-	case len(values) > 1:
-		return "", store.Invalid("Idempotency-Key", "is given more than once; send it once")
-	case !store.ValidIdempotencyKey(values[0]):
-		return "", store.Invalid("Idempotency-Key", "must be 1 to 255 printable ASCII characters")
-	}
-	return values[0], nil
+// Responder is a request of one API: it embeds [Request].
+type Responder interface {
+	common() *Request
+	// Fail answers an error. It decides what a client sees of one.
+	Fail(e *store.Error)
+	// Fault begins the log's line about a fault of the server, with what names the
+	// request there.
+	Fault() *zerolog.Event
 }
 
-// ReadBody reads a request's body of at most limit bytes. payloadTooLarge: it
-// has more.
-func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	switch {
-	case r.ContentLength == 0:
-		return nil, nil
-	case r.ContentLength > limit:
-		return nil, errTooLarge(limit)
+func (r *Request) common() *Request { return r }
+
+// Serve takes a request through the checks in their order, up to the first that
+// fails, and then to its handler, which returns an error or has answered. The
+// answer to an error or a panic is the request's Fail.
+func Serve[R Responder](r R, checks []func(R) error, handle func(R) error) {
+	defer handlePanic(r)
+	for _, check := range checks {
+		if err := check(r); err != nil {
+			fail(r, err)
+			return
+		}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, errTooLarge(limit)
-	case err != nil:
-		return nil, store.Errorf(store.CodeBadRequest, "The request body could not be read to its end.")
+	if err := handle(r); err != nil {
+		fail(r, err)
 	}
-	return body, nil
 }
 
-func errTooLarge(limit int64) error {
-	return store.Errorf(store.CodePayloadTooLarge, "The request body is larger than %d bytes.", limit)
+func fail(r Responder, err error) {
+	e := LogFault(r, err)
+	setErrorHeaders(r.common().W.Header(), e)
+	r.Fail(e)
 }
+
+// LogFault is PublicError, and logs an error that is a fault of the server. When
+// the client has gone, it is nobody's fault.
+func LogFault(r Responder, err error) *store.Error {
+	e := PublicError(err)
+	if e.Code.Status() >= http.StatusInternalServerError && e != ErrStopping && r.common().HTTP.Context().Err() == nil {
+		r.Fault().Err(err).Msg("request failed")
+	}
+	return e
+}
+
+// handlePanic answers a panic with 500. When the answer has begun already, it
+// breaks the connection off, so that the client can't take half of it for whole.
+func handlePanic(r Responder) {
+	p := recover()
+	switch p {
+	case nil:
+		return
+	case http.ErrAbortHandler:
+		panic(p)
+	}
+	r.Fault().Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg("request panicked")
+	if r.common().Status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	r.Fail(ErrInternal)
+}
+
+// Send sends an answer whole. No cache keeps it, unless the header Cache-Control is
+// set already. A client that has gone shows in no error: there is nobody to tell.
+func (r *Request) Send(a store.Answer) {
+	h := r.W.Header()
+	if h["Cache-Control"] == nil {
+		h["Cache-Control"] = NoStore
+	}
+	h["X-Content-Type-Options"] = NoSniff
+	if a.ContentType != "" {
+		h["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
+		h["Content-Type"] = []string{a.ContentType}
+	}
+	if r.HTTP.Method != http.MethodHead {
+		r.Bytes = len(a.Body)
+	}
+	r.WriteHeader(a.Status)
+	r.W.Write(a.Body)
+}
+
+// WriteHeader begins an answer whose body the caller writes.
+func (r *Request) WriteHeader(status int) {
+	r.Status = status
+	r.W.WriteHeader(status)
+}
+
+// CheckRoute is the check that a request has a route. notFound: its path is none;
+// methodNotAllowed: its path has routes for other methods, which the header Allow
+// names.
+func (r *Request) CheckRoute() error {
+	if r.HasRoute() {
+		return nil
+	}
+	return r.router.missing(r.HTTP.URL.Path, r.W.Header())
+}
+
+// HasRoute tells whether a request has a route. An empty parameter, which the
+// router takes for a value, makes none.
+func (r *Request) HasRoute() bool { return r.Pattern != NoRoute && !hasEmptyParameter(r.Params) }
+
+// Param is a parameter of the path; empty when it has none of that name.
+func (r *Request) Param(name string) string { return r.Params.ByName(name) }

@@ -10,29 +10,50 @@ import (
 	"teamdata/store"
 )
 
-// NewRouter enters routes, each at the method and the path that place tells. HEAD
-// is answered wherever GET is. The router redirects nothing and answers nothing by
-// itself: serve gets every request, with its route, or nil where it has none.
-func NewRouter[Route any](routes []Route, place func(*Route) (method, path string), serve func(Request, *Route)) *httprouter.Router {
-	router := &httprouter.Router{}
+// NoRoute is the pattern of a request that has no route: what a client asks for is
+// no name for a metric.
+const NoRoute = "none"
+
+// Router finds the routes of one API. It redirects nothing and answers nothing by
+// itself.
+type Router struct {
+	base    string
+	example string
+	tree    httprouter.Router
+}
+
+// NewRouter makes the router of routes, each for the method and the path below
+// base that pattern tells. serve gets every request, with its route, or nil where
+// it has none; example is the path of one of them, below base.
+func NewRouter[Route any](base, example string, routes []Route, pattern func(*Route) (method, path string), serve func(Request, *Route)) *Router {
+	router := &Router{base: base, example: example}
 	for i := range routes {
 		route := &routes[i]
-		handle := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
-			serve(Request{W: w, HTTP: r, Params: params}, route)
-		}
-		method, path := place(route)
-		router.Handle(method, path, handle)
-		if method == http.MethodGet {
-			router.Handle(http.MethodHead, path, handle)
-		}
+		method, path := pattern(route)
+		router.Add(method, path, func(r Request) { serve(r, route) })
 	}
-	router.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(Request{W: w, HTTP: r}, nil) })
+	router.tree.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		serve(Request{W: w, HTTP: r, Pattern: NoRoute, router: router}, nil)
+	})
 	return router
 }
 
-// HasEmpty tells whether a path's parameter is empty. The router takes that for a
-// value; such a path is no route.
-func HasEmpty(params httprouter.Params) bool {
+// Add adds a route. HEAD is answered wherever GET is.
+func (router *Router) Add(method, path string, serve func(Request)) {
+	pattern := router.base + path
+	handle := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+		serve(Request{W: w, HTTP: r, Pattern: pattern, Params: params, router: router})
+	}
+	router.tree.Handle(method, pattern, handle)
+	if method == http.MethodGet {
+		router.tree.Handle(http.MethodHead, pattern, handle)
+	}
+}
+
+// ServeHTTP hands a request to the router's serve.
+func (router *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) { router.tree.ServeHTTP(w, r) }
+
+func hasEmptyParameter(params httprouter.Params) bool {
 	return slices.ContainsFunc(params, func(p httprouter.Param) bool { return p.Value == "" })
 }
 
@@ -40,16 +61,14 @@ var methods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 }
 
-// NoRoute is why a request has no route: methodNotAllowed, with the header Allow,
-// where the path has routes for other methods; else notFound, with where the paths
-// of the routes begin, and the rest of one of them.
-func NoRoute(router *httprouter.Router, path, base, example string, h http.Header) error {
+// missing is why a request has no route; see [Request.CheckRoute].
+func (router *Router) missing(path string, h http.Header) error {
 	allowed := slices.DeleteFunc(slices.Clone(methods), func(method string) bool {
-		handle, params, _ := router.Lookup(method, path)
-		return handle == nil || HasEmpty(params)
+		handle, params, _ := router.tree.Lookup(method, path)
+		return handle == nil || hasEmptyParameter(params)
 	})
 	if len(allowed) == 0 {
-		return store.Errorf(store.CodeNotFound, "There is no such route. The routes begin with %s/, such as %[1]s%s.", base, example)
+		return store.Errorf(store.CodeNotFound, "There is no such route. The routes begin with %s/, such as %[1]s%s.", router.base, router.example)
 	}
 	allow := strings.Join(allowed, ", ")
 	h["Allow"] = []string{allow}

@@ -26,7 +26,7 @@ func (w *world) dialFrom(address string) (net.Conn, error) {
 }
 
 // knock connects, and tells whether the server answers.
-func (w *world) knock(address string) (c net.Conn, letIn bool) {
+func (w *world) knock(address string) (c net.Conn, accepted bool) {
 	w.Helper()
 	c, err := w.dialFrom(address)
 	if err == nil {
@@ -50,7 +50,7 @@ func (w *world) lets(address string, want bool) net.Conn {
 	w.Helper()
 	c, got := w.knock(address)
 	if got != want {
-		w.Fatalf("a connection from %s is let in: %v", address, got)
+		w.Fatalf("a connection from %s is accepted: %v", address, got)
 	}
 	return c
 }
@@ -58,11 +58,11 @@ func (w *world) lets(address string, want bool) net.Conn {
 // untilOpen returns once so many connections are open.
 func (w *world) untilOpen(n int) {
 	w.Helper()
-	g := w.server.gate
+	l := w.server.connections
 	for deadline := time.Now().Add(30 * time.Second); ; {
-		g.mu.Lock()
-		open := g.open
-		g.mu.Unlock()
+		l.mu.Lock()
+		open := l.open
+		l.mu.Unlock()
 		if open == n {
 			return
 		}
@@ -120,35 +120,35 @@ func TestRefusedBeforeTLS(t *testing.T) {
 	}
 }
 
-// However connections come and go, they are counted out as they were counted in.
-func TestGateForgets(t *testing.T) {
-	g := newGate(Config{MaxConns: 50, MaxClientConns: 8, Proxies: mustParse(t, "127.0.0.1")})
+// However connections come and go, they are counted down as they were counted up.
+func TestConnLimiterForgets(t *testing.T) {
+	l := newConnLimiter(Config{MaxConns: 50, MaxClientConns: 8, Proxies: mustParse(t, "127.0.0.1")})
 	var group sync.WaitGroup
 	for worker := range 8 {
 		group.Go(func() {
 			for i := range 2000 {
-				leave, ok := g.enter(netip.AddrFrom4([4]byte{127, 0, 0, byte((worker + i) % 5)}))
+				release, ok := l.acquire(netip.AddrFrom4([4]byte{127, 0, 0, byte((worker + i) % 5)}))
 				if ok {
-					leave()
-					leave() // as a connection is closed twice
+					release()
+					release() // as a connection is closed twice
 				}
 			}
 		})
 	}
 	group.Wait()
-	if g.open != 0 || len(g.clients) != 0 {
-		t.Errorf("%d are open, of %d clients", g.open, len(g.clients))
+	if l.open != 0 || len(l.clients) != 0 {
+		t.Errorf("%d are open, of %d clients", l.open, len(l.clients))
 	}
 }
 
-// Two addresses of an IPv6 /64 are one client, to the gate as to the limits.
-func TestGateCountsNetworks(t *testing.T) {
-	g := newGate(Config{MaxClientConns: 1})
-	if _, ok := g.enter(netip.MustParseAddr("2001:db8::1")); !ok {
+// Two addresses of an IPv6 /64 are one client, to this limit as to the limits.
+func TestConnLimiterCountsNetworks(t *testing.T) {
+	l := newConnLimiter(Config{MaxClientConns: 1})
+	if _, ok := l.acquire(netip.MustParseAddr("2001:db8::1")); !ok {
 		t.Error("the first is refused")
 	}
 	for text, want := range map[string]bool{"2001:db8::2": false, "2001:db8:0:1::1": true} {
-		if _, ok := g.enter(netip.MustParseAddr(text)); ok != want {
+		if _, ok := l.acquire(netip.MustParseAddr(text)); ok != want {
 			t.Errorf("%s: %v", text, ok)
 		}
 	}

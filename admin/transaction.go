@@ -7,14 +7,14 @@ import (
 	"teamdata/store"
 )
 
-// work is what a request does to the data, and the answer to it. It may run
-// twice.
-type work func(tx store.Tx) (store.Answer, error)
+// transaction is what a request reads or does in one transaction, and the answer
+// to it. It may run twice.
+type transaction func(tx store.Tx) (store.Answer, error)
 
 var errNoOrg = store.Errorf(store.CodeNotFound, "There is no such org.")
 
-// inOrg is work that finds the org of the path first.
-func (r *request) inOrg(do work) work {
+// inOrg is a transaction that finds the org of the path first.
+func (r *request) inOrg(do transaction) transaction {
 	return func(tx store.Tx) (store.Answer, error) {
 		if err := r.findOrg(tx); err != nil {
 			return store.Answer{}, err
@@ -37,87 +37,87 @@ func (r *request) findOrg(tx store.Orgs) error {
 	return err
 }
 
-// read answers from one moment of the data.
-func (r *request) read(do work) error {
+// view answers from one moment of the data.
+func (r *request) view(do transaction) error {
 	if err := r.checkOrgID(); err != nil {
 		return err
 	}
 	var a store.Answer
-	err := r.f.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
+	err := r.api.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
 		a, err = r.inOrg(do)(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	r.send(a)
+	r.Send(a)
 	return nil
 }
 
-// change commits what a PUT, PATCH or DELETE does; an error undoes it.
-func (r *request) change(do work) error {
+// update commits what a PUT, PATCH or DELETE does; an error undoes it.
+func (r *request) update(do transaction) error {
 	if err := r.checkOrgID(); err != nil {
 		return err
 	}
 	var a store.Answer
-	err := r.f.store.Update(r.HTTP.Context(), func(tx store.Tx) (err error) {
+	err := r.api.store.Update(r.HTTP.Context(), func(tx store.Tx) (err error) {
 		a, err = r.inOrg(do)(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	r.changed(a)
+	r.sendChange(a)
 	return nil
 }
 
-// changed answers what was done.
-func (r *request) changed(a store.Answer) {
+// sendChange answers what was done, and logs it.
+func (r *request) sendChange(a store.Answer) {
 	r.logChange(a.Status)
-	r.send(a)
+	r.Send(a)
 }
 
-// once commits what a POST does, with its answer when the request carries an
+// idempotent commits what a POST does, with its answer when the request carries an
 // Idempotency-Key.
-func (r *request) once(do work) error {
+func (r *request) idempotent(do transaction) error {
 	if err := r.checkOrgID(); err != nil {
 		return err
 	}
 	do = r.inOrg(do)
-	kept := func(tx store.Tx) (store.Answer, error) { return outcome(do(tx)) }
-	return r.answerOnce(r.f.idempotency.Do(r.HTTP.Context(), r.f.store, r.org(), r.key, r.fingerprint(), kept))
+	kept := func(tx store.Tx) (store.Answer, error) { return keptAnswer(do(tx)) }
+	return r.sendIdempotent(r.api.idempotency.Do(r.HTTP.Context(), r.api.store, r.org(), r.key, r.fingerprint(), kept))
 }
 
-// act is once for a request that has nothing to say in its body.
-func (r *request) act(do work) error {
+// action is idempotent for a request whose body says nothing.
+func (r *request) action(do transaction) error {
 	if err := r.noFields(); err != nil {
 		return err
 	}
-	return r.once(do)
+	return r.idempotent(do)
 }
 
-// answerOnce answers with what was done, now or when the key was first used.
-func (r *request) answerOnce(a store.Answer, replayed bool, err error) error {
+// sendIdempotent answers with what was done, now or when the key was first used.
+func (r *request) sendIdempotent(a store.Answer, replayed bool, err error) error {
 	switch {
 	case err != nil:
 		return err
 	case replayed:
 		r.W.Header()["Idempotent-Replayed"] = web.Replayed
-		r.send(a)
+		r.Send(a)
 	default:
-		r.changed(a)
+		r.sendChange(a)
 	}
 	return nil
 }
 
-// outcome is what is kept under an Idempotency-Key. A request that is refused for
-// what it says was not executed: its error undoes what was begun, and is not
+// keptAnswer is what is kept under an Idempotency-Key. A request that is refused
+// for what it says was not executed: its error undoes what was begun, and is not
 // kept.
-func outcome(a store.Answer, err error) (store.Answer, error) {
+func keptAnswer(a store.Answer, err error) (store.Answer, error) {
 	if store.CodeOf(err) == store.CodeBadRequest {
 		return a, err
 	}
-	return web.Outcome(a, err)
+	return web.AnswerOf(a, err)
 }
 
 // fingerprint is what makes a request the same as another: who did it, too.
@@ -142,5 +142,5 @@ func ok(record []byte) store.Answer { return web.JSON(http.StatusOK, record) }
 // created is the answer that a record is new.
 func created(record []byte) store.Answer { return web.JSON(http.StatusCreated, record) }
 
-// gone is the answer that there is nothing any more.
-var gone = store.Answer{Status: http.StatusNoContent}
+// noContent is the answer to what was deleted.
+var noContent = store.Answer{Status: http.StatusNoContent}

@@ -23,7 +23,8 @@ func TestIdempotencyKeyForm(t *testing.T) {
 		"not ASCII":           {[]string{"é"}, false},
 		"twice":               {[]string{"k", "k"}, false},
 	} {
-		key, err := IdempotencyKey(http.Header{"Idempotency-Key": row.values})
+		r := Request{HTTP: &http.Request{Header: http.Header{"Idempotency-Key": row.values}}}
+		key, err := r.IdempotencyKey()
 		if (err == nil) != row.ok || row.ok && row.values != nil && key != row.values[0] {
 			t.Errorf("%s: %q, %v", name, key, err)
 		}

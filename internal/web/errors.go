@@ -1,0 +1,62 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"teamdata/store"
+)
+
+// Errors that don't come from the store.
+var (
+	// ErrInternal is what a client sees of an error that is not a store.Error.
+	ErrInternal = store.Errorf(store.CodeInternal, "Something went wrong in the server. Its log says more.")
+	// ErrStopping is no fault, and not logged as one.
+	ErrStopping = store.Errorf(store.CodeUnavailable, "The server is stopping. Try again later.")
+)
+
+// PublicError is what a client may see of an error: a store.Error, of which only
+// its code, its field and its message are shown, or ErrInternal.
+func PublicError(err error) *store.Error {
+	var e *store.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return ErrInternal
+}
+
+// ErrorAnswer is the JSON answer to an error.
+func ErrorAnswer(e *store.Error) store.Answer {
+	message := e.Message
+	if e.Field != "" {
+		message = e.Field + ": " + message
+	}
+	body := store.AppendJSONString([]byte(`{"error":{"code":`), string(e.Code))
+	body = store.AppendJSONString(append(body, `,"message":`...), message)
+	return JSON(e.Code.Status(), append(body, "}}"...))
+}
+
+// AnswerOf turns what a transaction returned into the answer that is kept under its
+// Idempotency-Key: a refusal is an answer too. A fault of the server stays an
+// error, and is never kept.
+func AnswerOf(a store.Answer, err error) (store.Answer, error) {
+	if err == nil {
+		return a, nil
+	}
+	if e := PublicError(err); e.Code.Status() < http.StatusInternalServerError {
+		return ErrorAnswer(e), nil
+	}
+	return store.Answer{}, err
+}
+
+// setErrorHeaders sets the headers that belong to an error.
+func setErrorHeaders(h http.Header, e *store.Error) {
+	switch e.Code {
+	case store.CodeUnauthorized:
+		h["WWW-Authenticate"] = []string{"Bearer"}
+	case store.CodePayloadTooLarge:
+		h["Connection"] = Close
+	case store.CodeUnavailable:
+		h["Retry-After"] = []string{"5"} // seconds until a storage or a restarted server may be back
+	}
+}

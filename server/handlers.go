@@ -1,0 +1,100 @@
+package server
+
+import (
+	"net/http"
+	"sync"
+
+	"teamdata/internal/web"
+	"teamdata/store"
+)
+
+func (r *request) listMembers() error  { return r.list(store.Tx.MemberPage) }
+func (r *request) listAuditLog() error { return r.list(store.Tx.AuditPage) }
+
+// pageReader reads a page of one of the lists, appending its items to dst.
+type pageReader func(tx store.Tx, orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error)
+
+// list answers a page. Its body is put together out of the stored items' bytes
+// inside the View, and sent after it: a slow client holds no transaction open.
+func (r *request) list(read pageReader) error {
+	q, err := web.ParsePageQuery(r.HTTP.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	body := bodies.Get().(*[]byte)
+	defer bodies.Put(body)
+	var page store.Page
+	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
+		page, err = read(tx, r.access.Key.OrgID, q.After, q.Limit, append((*body)[:0], web.PageStart...))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	*body = web.AppendPageEnd(page, q.AfterText)
+	r.answer(web.JSON(http.StatusOK, *body))
+	return nil
+}
+
+// bodies are the buffers that pages are built in.
+var bodies = sync.Pool{New: func() any {
+	b := make([]byte, 0, 16<<10)
+	return &b
+}}
+
+// readInstructions answers the org's instructions to its assistant; null when
+// it has set none.
+func (r *request) readInstructions() error {
+	var instructions store.Instructions
+	err := r.s.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
+		instructions, err = tx.Instructions(r.access.Key.OrgID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.answer(web.JSON(http.StatusOK, instructions.AppendJSON(nil)))
+	return nil
+}
+
+// maxBody is the most that is read of a request's body, in bytes.
+const maxBody = 64 << 10
+
+// testWebhook sends a test event to an endpoint: it commits the event and its
+// delivery, with the answer when the request carries an Idempotency-Key.
+func (r *request) testWebhook() error {
+	key, err := r.IdempotencyKey()
+	if err != nil {
+		return err
+	}
+	body, err := r.ReadBody(maxBody)
+	if err != nil {
+		return err
+	}
+	var print store.Fingerprint // needed to tell keyed requests apart, and not cheap
+	if key != "" {
+		print = store.FingerprintOf(r.HTTP.Method, r.HTTP.URL.Path, r.s.versions[r.version].date, body)
+	}
+	a, replayed, err := r.s.idempotency.Do(r.HTTP.Context(), r.s.store, r.access.Key.OrgID, key, print, r.sendTest)
+	if err != nil {
+		return err
+	}
+	if replayed {
+		r.W.Header()["Idempotent-Replayed"] = web.Replayed
+	}
+	r.send(a)
+	return nil
+}
+
+// sendTest is the transaction of testWebhook. Its answer may be kept, so it is
+// made as the client will see it: the same request gets the same bytes again.
+func (r *request) sendTest(tx store.Tx) (store.Answer, error) {
+	var a store.Answer
+	delivery, err := store.SendTest(tx, r.access.Key.OrgID, r.Param("id"))
+	if err == nil {
+		body := store.AppendJSONString([]byte(`{"id":`), delivery.ID)
+		a = web.JSON(http.StatusOK, append(body, '}'))
+	}
+	a, err = web.AnswerOf(a, err)
+	return r.inVersion(a), err
+}
