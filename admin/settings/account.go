@@ -30,26 +30,6 @@ func (r *request) showAccount() error {
 	return r.render(http.StatusOK, "account", p)
 }
 
-// endSession ends a session of the person's own.
-func (r *request) endSession() error {
-	id := r.param(sessionParam)
-	err := r.change(func(tx store.Tx) error { return store.EndSession(tx, r.account.UserID, id) })
-	if err != nil {
-		return err
-	}
-	r.logEnded("by its owner")
-	return r.done("session-over", Path+"/account")
-}
-
-func (r *request) endOtherSessions() error {
-	err := r.change(func(tx store.Tx) error { return store.EndOtherSessions(tx, r.account.UserID, r.session.ID) })
-	if err != nil {
-		return err
-	}
-	r.logEnded("all others, by their owner")
-	return r.done("sessions-over", Path+"/account")
-}
-
 // showPassword shows the form for another password.
 func (r *request) showPassword() error {
 	if err := r.view(nil); err != nil {
@@ -98,37 +78,19 @@ func (r *request) replacePassword() error {
 	})
 }
 
-// passkey is the account's passkey of the path.
-func (r *request) passkey() (store.Passkey, error) {
-	for _, p := range r.account.Passkeys {
-		if p.ID == r.param(passkeyParam) {
-			return p, nil
-		}
+// newHash is the hash of the password that a form chooses for an account: its
+// fields are password, and again. badRequest: it may not have that.
+func (r *request) newHash(a store.Account) (string, error) {
+	password := r.field("password")
+	if err := store.CheckPassword(a, password); err != nil {
+		return "", err
 	}
-	return store.Passkey{}, errNoPage
+	if r.field("again") != password {
+		return "", store.Invalid("again", "does not match the new password")
+	}
+	return r.s.passwords.Hash(r.HTTP.Context(), password)
 }
 
-// askRemovePasskey asks before a passkey is removed.
-func (r *request) askRemovePasskey() error {
-	if err := r.view(nil); err != nil {
-		return err
-	}
-	p, err := r.passkey()
-	if err != nil {
-		return err
-	}
-	return r.render(http.StatusOK, "confirm", question{
-		Title: "Remove this passkey?", About: p.Name, Danger: true, Button: "Remove passkey",
-		Text: []string{"You can no longer sign in with it. Where you are signed in, you stay signed in. Your device may keep offering it until you delete it there too."},
-		To:   r.HTTP.URL.Path, Back: Path + "/account",
-	})
-}
-
-func (r *request) removePasskey() error {
-	err := r.change(func(tx store.Tx) error { return store.RemovePasskey(tx, r.account.UserID, r.param(passkeyParam)) })
-	if err != nil {
-		return err
-	}
-	r.s.config.Log.Info().Str("user", r.account.UserID).Stringer("client", r.address()).Msg("settings: a passkey was removed")
-	return r.done("passkey-removed", Path+"/account")
+func (r *request) logPassword(userID, how string) {
+	r.s.config.Log.Info().Str("user", userID).Stringer("client", r.address()).Str("how", how).Msg("settings: a password was set")
 }

@@ -3,7 +3,10 @@ package settings
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	"teamdata/store"
 )
@@ -95,13 +98,144 @@ func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
 	return nil
 }
 
-func (r *request) replayDelivery() error {
-	err := r.change(func(tx store.Tx) error {
-		_, err := store.Replay(tx, r.actor(), r.org.ID, r.param(deliveryParam))
-		return err
-	})
+// deliveryList is one of an endpoint's lists.
+type deliveryList struct {
+	name string // in URLs
+	list store.DeliveryList
+}
+
+// deliveryLists are all of them, in the order in which they are shown.
+var deliveryLists = []deliveryList{
+	{"waiting", store.ListWaiting}, {"failed", store.ListFailed}, {"acknowledged", store.ListAcknowledged},
+}
+
+type deliveriesPage struct {
+	Endpoint  store.Endpoint
+	State     string // the name of a list; empty: all
+	Type      string // of the events; empty: any
+	Types     []eventChoice
+	Recovered string // how many deliveries were queued for retry a moment ago; empty: nothing was asked
+	After     string // cursor behind which the page begins; empty: at the start
+	Found     looked[store.Delivery]
+	Start     string // path of the first page
+	Next      string // path of the next page; empty: this is the last
+}
+
+func (r *request) listDeliveries() error {
+	p := deliveriesAsked(r.HTTP.URL.Query())
+	err := r.view(func(tx store.Tx) error { return r.findDeliveries(tx, p) })
 	if err != nil {
 		return err
 	}
-	return r.done("delivery-replayed", r.path("deliveries", r.param(deliveryParam)))
+	filter := url.Values{"state": {p.State}, "type": {p.Type}}
+	p.Start = r.endpointPath("deliveries") + "?" + filter.Encode()
+	if !p.Found.Next.IsZero() {
+		filter.Set("after", p.Found.Next.String())
+		p.Next = r.endpointPath("deliveries") + "?" + filter.Encode()
+	}
+	return r.render(200, "deliveries", p)
+}
+
+// deliveriesAsked is what the query of a page asks for. A state that there is none
+// of is any.
+func deliveriesAsked(query url.Values) *deliveriesPage {
+	p := &deliveriesPage{State: query.Get("state"), Type: query.Get("type"), After: query.Get("after")}
+	if !slices.ContainsFunc(deliveryLists, func(l deliveryList) bool { return l.name == p.State }) {
+		p.State = ""
+	}
+	if n, err := strconv.ParseUint(query.Get("n"), 10, 64); err == nil {
+		p.Recovered = strconv.FormatUint(n, 10) + " deliveries"
+		if n == 1 {
+			p.Recovered = "1 delivery"
+		}
+	}
+	return p
+}
+
+func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
+	if p.Endpoint, err = r.endpoint(tx); err != nil {
+		return err
+	}
+	if p.Types, err = eventChoices(tx, []string{p.Type}); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(p.Types, func(c eventChoice) bool { return c.Chosen }) && p.Type != "" {
+		p.Types = append(p.Types, eventChoice{Name: p.Type, Chosen: true}) // one that was removed since
+	}
+	from, err := parseDeliveryCursor(p.After)
+	if err != nil {
+		return err
+	}
+	p.Found, err = p.look(tx, from)
+	return err
+}
+
+func (p *deliveriesPage) look(tx store.Tx, from store.Cursor) (looked[store.Delivery], error) {
+	read := func(from store.Cursor, limit int) ([]store.Delivery, error) { return p.read(tx, from, limit) }
+	return look(from, read, deliveryCursor, func(d store.Delivery) bool { return p.Type == "" || d.EventType == p.Type })
+}
+
+// read reads up to limit deliveries of the lists that are shown, from behind a
+// position in one of them on.
+func (p *deliveriesPage) read(tx store.Tx, from store.Cursor, limit int) (found []store.Delivery, err error) {
+	first, at, _ := cutDeliveryCursor(from) // parsed, or of deliveryCursor
+	for i := first; i < len(deliveryLists) && len(found) < limit; i++ {
+		if l := deliveryLists[i]; p.State == "" || p.State == l.name {
+			page, _, err := tx.DeliveryPage(p.Endpoint.Number, l.list, at, limit-len(found))
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, page...)
+		}
+		at = store.Cursor{}
+	}
+	return found, nil
+}
+
+// StateAt is a delivery's state as people see it.
+func (p *deliveriesPage) StateAt(d store.Delivery) store.DeliveryState { return d.StateAt(&p.Endpoint) }
+
+// Last is a delivery's latest attempt; nil when there is none.
+func (p *deliveriesPage) Last(d store.Delivery) *store.Attempt {
+	if len(d.History) == 0 {
+		return nil
+	}
+	return &d.History[len(d.History)-1]
+}
+
+// deliveryCursor is the position of a delivery in all lists: that in its own, with
+// the list's name before the id.
+func deliveryCursor(d store.Delivery) store.Cursor {
+	list, at := d.Position()
+	for _, l := range deliveryLists {
+		if l.list == list {
+			at.ID = l.name + "." + at.ID
+		}
+	}
+	return at
+}
+
+// cutDeliveryCursor finds the list of a position, and the position in it.
+func cutDeliveryCursor(c store.Cursor) (list int, at store.Cursor, ok bool) {
+	if c.IsZero() {
+		return 0, c, true
+	}
+	name, id, _ := strings.Cut(c.ID, ".")
+	for i, l := range deliveryLists {
+		if l.name == name && store.ValidID(id) {
+			return i, store.Cursor{Ms: c.Ms, ID: id}, true
+		}
+	}
+	return 0, at, false
+}
+
+func parseDeliveryCursor(text string) (store.Cursor, error) {
+	if text == "" {
+		return store.Cursor{}, nil
+	}
+	c, ok := store.ParseCursor(text)
+	if _, _, known := cutDeliveryCursor(c); !ok || !known {
+		return c, store.Errorf(store.CodeBadRequest, "There is no such page of the list. Start at the first page.")
+	}
+	return c, nil
 }

@@ -1,7 +1,12 @@
 package settings
 
 import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,6 +136,169 @@ func TestShownBytes(t *testing.T) {
 	} {
 		if got := shownBytes([]byte(in)); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+var deliveryLink = regexp.MustCompile(`/deliveries/(whd_[0-9A-Z]+)"`)
+
+func TestNoDeliveries(t *testing.T) {
+	w := newWorld(t)
+	w.endpoint("whe_1", "member.added")
+	b := w.signedIn("usr_ada")
+	b.get("/orgs/org_acme/endpoints/whe_1/deliveries").wants(t, 200, "No deliveries yet")
+	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?state=failed").wants(t, 200, "No deliveries match the filter", "Show all deliveries")
+	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?type=<b>&state=<i>").wants(t, 200, "No deliveries match the filter")
+	for _, after := range []string{"x", "1.x", "1.waiting.", "1.nowhere.whd_1", "1.failed.a/b"} {
+		b.get("/orgs/org_acme/endpoints/whe_1/deliveries?after="+after).wants(t, 400, "no such page of the list")
+	}
+}
+
+// Whatever the filter, the pages hold what a look through all deliveries finds, in
+// the order of the lists.
+func TestDeliveriesByModel(t *testing.T) {
+	w := newWorld(t)
+	w.endpoint("whe_1", "member.added", "file.uploaded")
+	w.endpoint("whe_2", "member.added")
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	fillDeliveries(w, rand.New(rand.NewPCG(seed, 0)))
+	b := w.signedIn("usr_ada")
+	for _, state := range []string{"", "waiting", "failed", "acknowledged"} {
+		for _, kind := range []string{"", "member.added", "webhook.test", "none"} {
+			ids := b.walk("/orgs/org_acme/endpoints/whe_1/deliveries?"+url.Values{"state": {state}, "type": {kind}}.Encode(), deliveryLink)
+			if want := w.deliveries("whe_1", state, kind); !slices.Equal(ids, want) {
+				t.Errorf("state %q, type %q: %d deliveries, want %d", state, kind, len(ids), len(want))
+			}
+		}
+	}
+}
+
+// fillDeliveries makes some hundred deliveries of each state and several types.
+func fillDeliveries(w *world, random *rand.Rand) {
+	w.Helper()
+	for range 120 {
+		w.pass(time.Duration(random.IntN(5000)) * time.Millisecond)
+		w.update(func(tx store.Tx) error {
+			d, err := store.SendTest(tx, "org_acme", fmt.Sprintf("whe_%d", 1+random.IntN(2)))
+			if err != nil {
+				return err
+			}
+			sent, err := store.Emit(tx, "org_acme", []string{"member.added", "file.uploaded"}[random.IntN(2)], []byte(`{}`))
+			for _, d := range append(sent, d) {
+				a := store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Status: 200}
+				var schedule []time.Duration
+				switch random.IntN(4) {
+				case 0:
+					continue
+				case 1:
+					a.Status, a.Reason, schedule = 500, "no", []time.Duration{time.Hour}
+				case 2:
+					a.Status, a.Reason = 500, "no"
+				}
+				if _, err := store.RecordAttempt(tx, d.ID, a, schedule); err != nil {
+					return err
+				}
+			}
+			return err
+		})
+		w.enableAll()
+	}
+}
+
+func (w *world) enableAll() {
+	w.Helper()
+	for _, e := range w.endpoints() {
+		w.update(func(tx store.Tx) error { return store.EnableEndpoint(tx, "", "org_acme", e.ID) })
+	}
+}
+
+// deliveries are the ids of an endpoint's deliveries that a filter lets pass.
+func (w *world) deliveries(endpointID, state, kind string) (ids []string) {
+	w.Helper()
+	e := w.findEndpoint(endpointID)
+	for _, l := range deliveryLists {
+		if state != "" && state != l.name {
+			continue
+		}
+		w.view(func(tx store.Tx) error {
+			all, _, err := tx.DeliveryPage(e.Number, l.list, store.Cursor{}, 10_000)
+			for _, d := range all {
+				if kind == "" || d.EventType == kind {
+					ids = append(ids, d.ID)
+				}
+			}
+			return err
+		})
+	}
+	return ids
+}
+
+// A rare type is looked for in steps, each of them bounded, and is found.
+func TestLookFurtherBack(t *testing.T) {
+	w := newWorld(t)
+	w.endpoint("whe_1", "member.added")
+	var rare []store.Delivery
+	w.update(func(tx store.Tx) (err error) {
+		if rare, err = store.Emit(tx, "org_acme", "member.added", []byte(`{}`)); err != nil {
+			return err
+		}
+		_, err = store.RecordAttempt(tx, rare[0].ID, store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Status: 200}, nil)
+		return err
+	})
+	w.pass(time.Second)
+	w.update(func(tx store.Tx) error {
+		for range 2*maxFiltered + 100 {
+			if _, err := store.SendTest(tx, "org_acme", "whe_1"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	b := w.signedIn("usr_ada")
+	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?type=member.added").wants(t, 200, "There are more further back", "Search further back")
+	if ids := b.walk("/orgs/org_acme/endpoints/whe_1/deliveries?type=member.added", deliveryLink); len(ids) != 1 || ids[0] != rare[0].ID {
+		t.Errorf("found %v", ids)
+	}
+}
+
+func TestRecover(t *testing.T) {
+	w := newWorld(t)
+	w.endpoint("whe_1", "member.added")
+	early, late, never := w.test("whe_1"), w.test("whe_1"), w.test("whe_1")
+	w.attempt(never.ID, 200, "", "")
+	w.attempt(early.ID, 500, "no", "")
+	w.pass(2 * time.Hour)
+	w.attempt(late.ID, 500, "no", "")
+	w.pass(time.Minute)
+	b := w.signedIn("usr_ada")
+	b.get("/orgs/org_acme/endpoints/whe_1/recover").wants(t, 200, "the last hour", `value="24h" checked`)
+	for _, form := range []url.Values{{}, {"span": {"since"}}, {"span": {"since"}, "since": {"yesterday"}}, {"since": {"0001-01-01T00:00"}}} {
+		b.post("/orgs/org_acme/endpoints/whe_1/recover", form).wants(t, 400, `id="since-error"`)
+	}
+	r := b.post("/orgs/org_acme/endpoints/whe_1/recover", url.Values{"span": {"1h"}})
+	r.leads(t, "/orgs/org_acme/endpoints/whe_1/deliveries?done=recovered&n=1&state=waiting")
+	b.get(strings.TrimPrefix(r.location, Path)).wants(t, 200, late.ID, "Queued for retry: 1 delivery.", "queued for retry.")
+	b.post("/orgs/org_acme/endpoints/whe_1/recover", url.Values{"span": {"since"}, "since": {"2026-10-06T12:00"}}).
+		leads(t, "/orgs/org_acme/endpoints/whe_1/deliveries?done=recovered&n=1&state=waiting") // the other is due already
+	if ids := w.deliveries("whe_1", "waiting", ""); len(ids) != 2 {
+		t.Errorf("%v wait", ids)
+	}
+}
+
+// A recovery that has to stop says that there is more; another error is one.
+func TestRecoveredAs(t *testing.T) {
+	for _, test := range []struct {
+		err   error
+		done  string
+		fails bool
+	}{
+		{nil, "recovered", false},
+		{fmt.Errorf("a chunk: %w", context.DeadlineExceeded), "recovered-some", false},
+		{context.Canceled, "", true},
+	} {
+		if done, err := recoveredAs(test.err); done != test.done || (err != nil) != test.fails {
+			t.Errorf("%v: %q, %v", test.err, done, err)
 		}
 	}
 }

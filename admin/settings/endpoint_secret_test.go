@@ -1,12 +1,15 @@
 package settings
 
 import (
+	"encoding/base64"
+	"fmt"
 	"html"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"teamdata/internal/signature"
 	"teamdata/store"
 )
 
@@ -73,5 +76,101 @@ func TestRotateErrors(t *testing.T) {
 	}
 	if e := w.findEndpoint("whe_1"); e.Secret != ownSecret {
 		t.Error("it was rotated")
+	}
+}
+
+// signed is a request as it is sent for a delivery: its headers and its body.
+func (w *world) signed(d store.Delivery, secret string) (headers, body string) {
+	w.Helper()
+	key, err := signature.ParseSecret(secret)
+	if err != nil {
+		w.Fatal(err)
+	}
+	var event store.Event
+	w.view(func(tx store.Tx) (err error) {
+		event, err = tx.Event(d.EventID)
+		return err
+	})
+	at := w.now().Unix()
+	sum := signature.Sign(nil, d.ID, at, event.Body, key)
+	return fmt.Sprintf("content-type: application/json\r\nwebhook-id: %s\r\nwebhook-timestamp: %d\r\nwebhook-signature: %s", d.ID, at, sum), string(event.Body)
+}
+
+func TestVerify(t *testing.T) {
+	w := newWorld(t)
+	w.endpoint("whe_1", "member.added")
+	d := w.test("whe_1")
+	headers, body := w.signed(d, ownSecret)
+	b := w.signedIn("usr_ada")
+	b.get("/orgs/org_acme/endpoints/whe_1/verify").wants(t, 200, "Check a signature", "The secret is not shown")
+	check := func(headers, body string, more url.Values) reply {
+		t.Helper()
+		form := url.Values{"headers": {headers}, "body": {body}}
+		for name, values := range more {
+			form[name] = values
+		}
+		r := b.post("/orgs/org_acme/endpoints/whe_1/verify", form)
+		if strings.Contains(r.body, ownSecret[6:40]) {
+			t.Error("the secret is shown")
+		}
+		return r
+	}
+	check(headers, body, nil).wants(t, 200, "The request verifies", "a delivery to this endpoint", "/deliveries/"+d.ID, "webhook-id: "+d.ID)
+	check(headers, base64.StdEncoding.EncodeToString([]byte(body)), url.Values{"encoded": {"yes"}}).wants(t, 200, "The request verifies")
+	check(headers, body+"\r\n", nil).wants(t, 200, "The request does not verify", "line break that was not sent")
+	check(headers, strings.Replace(body, "org_acme", "org_evil", 1), nil).wants(t, 200, "The request does not verify", "not the one that was sent")
+	check(headers, "</textarea><script>", nil).wants(t, 200, "&lt;/textarea&gt;&lt;script&gt;")
+	check("", "", nil).wants(t, 200, "The request does not verify", "missing")
+	check(headers, "ä", url.Values{"encoded": {"yes"}}).wants(t, 400, `id="body-error"`)
+	check(headers, body, url.Values{"received": {"noon"}}).wants(t, 400, `id="received-error"`)
+	check(headers, body, url.Values{"received": {"2026-10-06T12:06:30"}}).wants(t, 200, "too old: 6 min 30 s")
+	w.pass(time.Hour)
+	check(headers, body, nil).wants(t, 200, "too old: 1 h 0 min")
+	check(headers, body, url.Values{"received": {"2026-10-06T12:00"}}).wants(t, 200, "The request verifies")
+}
+
+func TestVerifyBySecrets(t *testing.T) {
+	w := newWorld(t)
+	w.endpoint("whe_1", "member.added")
+	w.update(func(tx store.Tx) error {
+		_, err := store.CreateEndpoint(tx, "", store.Endpoint{ID: "whe_2", OrgID: "org_acme", URL: "https://example.com/2", Events: []string{"member.added"}})
+		return err
+	})
+	d := w.test("whe_1")
+	other, _ := w.signed(d, w.findEndpoint("whe_2").Secret)
+	old, body := w.signed(d, ownSecret)
+	w.update(func(tx store.Tx) error {
+		_, err := store.RotateSecret(tx, "", "org_acme", "whe_1", "", time.Minute)
+		return err
+	})
+	b := w.signedIn("usr_ada")
+	check := func(headers string, wants ...string) {
+		t.Helper()
+		b.post("/orgs/org_acme/endpoints/whe_1/verify", url.Values{"headers": {headers}, "body": {body}, "received": {w.now().Format("2006-01-02T15:04:05")}}).wants(t, 200, wants...)
+	}
+	check(old, "The request verifies", "the old secret, which signs until")
+	check(other, "The request does not verify", "the secret of another endpoint, whe_2")
+	w.pass(2 * time.Minute)
+	check(old, "The request does not verify", "the old secret, which signed until")
+}
+
+// A webhook-id of another endpoint or org says nothing of what was sent there.
+func TestVerifyOthersDelivery(t *testing.T) {
+	w := newWorld(t)
+	w.endpoint("whe_1", "member.added")
+	w.endpoint("whe_2", "member.added")
+	var theirs store.Delivery
+	w.update(func(tx store.Tx) (err error) {
+		theirs, err = store.SendTest(tx, "org_other", "whe_other")
+		return err
+	})
+	b := w.signedIn("usr_alan")
+	for _, d := range []store.Delivery{theirs, w.test("whe_2")} {
+		headers, body := w.signed(d, ownSecret)
+		r := b.post("/orgs/org_acme/endpoints/whe_1/verify", url.Values{"headers": {headers}, "body": {body + "x"}})
+		r.wants(t, 200, "The request does not verify", "There is no delivery to this endpoint with this webhook-id")
+		if strings.Contains(r.body, "that was sent") {
+			t.Errorf("got %s", r.body)
+		}
 	}
 }

@@ -2,7 +2,10 @@ package settings
 
 import (
 	"net/url"
+	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	"teamdata/store"
 )
@@ -46,4 +49,193 @@ func TestPlanWithoutWebhooks(t *testing.T) {
 	for _, path := range []string{"", "/whe_1"} {
 		b.get("/orgs/org_acme/endpoints"+path).wants(t, 200, "plan does not include webhooks")
 	}
+}
+
+const ownSecret = "whsec_dGVhbWRhdGEtZXhhbXBsZS1zZWNyZXQtMzItYnl0ZXM="
+
+// endpoint adds an endpoint to org_acme.
+func (w *world) endpoint(id string, events ...string) (e store.Endpoint) {
+	w.Helper()
+	w.update(func(tx store.Tx) (err error) {
+		e, err = store.CreateEndpoint(tx, "usr_ada", store.Endpoint{ID: id, OrgID: "org_acme", URL: "https://example.com/" + id, Events: events, Secret: ownSecret})
+		return err
+	})
+	return e
+}
+
+// findEndpoint is an endpoint of org_acme as it is now.
+func (w *world) findEndpoint(id string) (e store.Endpoint) {
+	w.Helper()
+	w.view(func(tx store.Tx) (err error) {
+		e, err = store.FindEndpoint(tx, "org_acme", id)
+		return err
+	})
+	return e
+}
+
+// test queues a test event for an endpoint of org_acme.
+func (w *world) test(endpointID string) (d store.Delivery) {
+	w.Helper()
+	w.update(func(tx store.Tx) (err error) {
+		d, err = store.SendTest(tx, "org_acme", endpointID)
+		return err
+	})
+	return d
+}
+
+// attempt records the outcome of an attempt; an empty reason: acknowledged.
+func (w *world) attempt(deliveryID string, status int, reason, answer string, schedule ...time.Duration) {
+	w.Helper()
+	w.update(func(tx store.Tx) error {
+		_, err := store.RecordAttempt(tx, deliveryID, store.Attempt{
+			StartedAt: tx.Now(), EndedAt: tx.Now().Add(12345 * time.Microsecond), Status: status, Reason: reason, Answer: []byte(answer),
+		}, schedule)
+		return err
+	})
+}
+
+var nonceForm = regexp.MustCompile(`name="nonce" value="([^"]+)"`)
+
+// nonce is that of the form on a page.
+func (b *browser) nonce(path string) string {
+	b.Helper()
+	r := b.get(path)
+	found := nonceForm.FindStringSubmatch(r.body)
+	if found == nil {
+		b.Fatalf("%s has no nonce: %d %.2000s", path, r.status, r.body)
+	}
+	return found[1]
+}
+
+// leads holds a reply to leading to a page.
+func (r reply) leads(t testing.TB, path string) {
+	t.Helper()
+	if r.status != 303 || r.location != Path+path {
+		t.Fatalf("got %d %q, want %q: %.2000s", r.status, r.location, Path+path, r.body)
+	}
+}
+
+func TestEndpointList(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn("usr_ada")
+	b.get("/orgs/org_acme/endpoints").wants(t, 200, "No endpoints yet", "/orgs/org_acme/new-endpoint")
+	w.endpoint("whe_1", "member.added", "member.removed", "file.uploaded")
+	w.endpoint("whe_2", "file.uploaded")
+	w.attempt(w.test("whe_1").ID, 204, "", "")
+	w.attempt(w.test("whe_1").ID, 503, "the receiver answered 503", "", time.Hour)
+	w.update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "usr_ada", "org_acme", "whe_2") })
+	b.get("/orgs/org_acme/endpoints").wants(t, 200, "https://example.com/whe_1", "member.added and 2 more",
+		"1 acknowledged,<br>1 unsuccessful", `endpoints/whe_1/deliveries?state=waiting">1<`, `disabled</span> since <time datetime="2026-10-06T12:00:00.000Z"`, "none", "never", `aria-current="page">Webhooks`)
+	w.pass(25 * time.Hour)
+	w.signedIn("usr_ada").get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "<strong>0</strong> acknowledged", "<strong>1</strong> waiting")
+}
+
+func TestManyWaiting(t *testing.T) {
+	w := newWorld(t)
+	w.endpoint("whe_1", "member.added")
+	for n, want := range map[int]string{maxWaiting - 1: "999", maxWaiting: "1,000", maxWaiting + 1: "1,000+"} {
+		if got := (health{Waiting: n}).WaitingText(); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+	w.update(func(tx store.Tx) error {
+		for range maxWaiting + 5 {
+			if _, err := store.SendTest(tx, "org_acme", "whe_1"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	w.signedIn("usr_ada").get("/orgs/org_acme/endpoints").wants(t, 200, ">1,000&#43;<")
+}
+
+func TestAddEndpoint(t *testing.T) {
+	w := newWorld(t)
+	w.registerType("invoice.paid", "An <invoice> was paid.")
+	b := w.signedIn("usr_ada")
+	b.get("/orgs/org_acme/new-endpoint").wants(t, 200, "invoice.paid", "An &lt;invoice&gt; was paid.", "Somebody joins the org.", `aria-current="page">Webhooks`)
+	form := url.Values{
+		"nonce": {b.nonce("/orgs/org_acme/new-endpoint")}, "url": {"https://example.com/hook?a=<b>"}, "description": {"The <b>CRM</b>"},
+		"events": {"member.added", "invoice.paid"}, "secret": {ownSecret},
+	}
+	first := b.post("/orgs/org_acme/new-endpoint", form)
+	again := b.post("/orgs/org_acme/new-endpoint", form)
+	if first.status != 303 || first.location != again.location {
+		t.Fatalf("sent twice: %d %q, then %d %q", first.status, first.location, again.status, again.location)
+	}
+	endpoints := w.endpoints()
+	if len(endpoints) != 1 || endpoints[0].Secret != ownSecret || endpoints[0].Description != "The <b>CRM</b>" {
+		t.Fatalf("there are %+v", endpoints)
+	}
+	page := b.get(strings.TrimPrefix(first.location, Path))
+	page.wants(t, 200, "The endpoint was added. Send a test", "https://example.com/hook?a=&lt;b&gt;", "The &lt;b&gt;CRM&lt;/b&gt;", "invoice.paid", "Send test</button>")
+	if strings.Contains(page.body, ownSecret[6:]) {
+		t.Error("the secret is shown unasked")
+	}
+	form.Set("nonce", b.nonce("/orgs/org_acme/new-endpoint"))
+	if other := b.post("/orgs/org_acme/new-endpoint", form); other.status != 303 || other.location == first.location {
+		t.Errorf("on purpose: %d %q", other.status, other.location)
+	}
+}
+
+func (w *world) endpoints() (all []store.Endpoint) {
+	w.Helper()
+	w.view(func(tx store.Tx) (err error) {
+		all, err = tx.Endpoints("org_acme")
+		return err
+	})
+	return all
+}
+
+func TestAddEndpointErrors(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn("usr_ada")
+	for name, test := range map[string]struct {
+		change url.Values
+		wants  []string
+	}{
+		"http":        {url.Values{"url": {"http://example.com"}}, []string{`href="#url"`, `id="url-error"`, "must start with https://", `value="http://example.com"`}},
+		"no events":   {url.Values{"events": nil}, []string{`href="#events"`, `id="events-error"`, "at least one event type", `value="https://example.com/hook"`}},
+		"unknown":     {url.Values{"events": {"<x>"}}, []string{"&lt;x&gt;", `id="events-error"`}},
+		"description": {url.Values{"description": {strings.Repeat("ä", 501)}}, []string{`id="description-error"`, "501 characters"}},
+		"secret":      {url.Values{"secret": {"whsec_short"}}, []string{`id="secret-error"`, `aria-describedby="secret-error secret-hint"`, `value="member.added" checked`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			form := url.Values{"url": {"https://example.com/hook"}, "events": {"member.added"}}
+			for field, values := range test.change {
+				form[field] = values
+			}
+			r := b.post("/orgs/org_acme/new-endpoint", form)
+			r.wants(t, 400, test.wants...)
+			if strings.Contains(r.body, "whsec_short") {
+				t.Error("the secret is shown again")
+			}
+		})
+	}
+	if n := len(w.endpoints()); n != 0 {
+		t.Errorf("there are %d endpoints", n)
+	}
+}
+
+func TestEditEndpoint(t *testing.T) {
+	w := newWorld(t)
+	w.endpoint("whe_1", "member.added")
+	b := w.signedIn("usr_alan")
+	b.get("/orgs/org_acme/endpoints/whe_1/edit").wants(t, 200, `value="https://example.com/whe_1"`, `value="member.added" checked`)
+	form := url.Values{"url": {"https://example.com/new"}, "description": {"moved"}, "events": {"member.removed"}}
+	b.post("/orgs/org_acme/endpoints/whe_1/edit", form).leads(t, "/orgs/org_acme/endpoints/whe_1?done=endpoint-updated")
+	if e := w.findEndpoint("whe_1"); e.URL != "https://example.com/new" || e.Description != "moved" || !e.Selects("member.removed") || e.Selects("member.added") {
+		t.Errorf("it is %+v", e)
+	}
+	form.Del("events")
+	b.post("/orgs/org_acme/endpoints/whe_1/edit", form).wants(t, 400, `id="events-error"`)
+}
+
+// registerType adds an event type of the operator's own.
+func (w *world) registerType(name, description string) {
+	w.Helper()
+	w.update(func(tx store.Tx) error {
+		_, _, err := store.RegisterEventType(tx, store.EventType{Name: name, Description: description})
+		return err
+	})
 }

@@ -86,14 +86,3 @@ const (
 	passkeyParam  = "passkey"
 	sessionParam  = "session"
 )
-
-// home leads to where a person starts.
-func (r *request) home() error {
-	if err := r.view(nil); err != nil {
-		return err
-	}
-	if len(r.orgs) == 1 {
-		return r.redirect(orgPath(r.orgs[0].ID))
-	}
-	return r.redirect(Path + "/orgs")
-}

@@ -1,6 +1,10 @@
 package settings
 
-import "teamdata/store"
+import (
+	"net/http"
+
+	"teamdata/store"
+)
 
 // begin begins a session of a user in the commit of what is to be done before,
 // and gives the browser its cookie. The session that the browser had ends: no
@@ -55,4 +59,63 @@ func (r *request) signOut() error {
 
 func (r *request) logEnded(why string) {
 	r.s.config.Log.Info().Str("user", r.account.UserID).Stringer("client", r.address()).Str("why", why).Msg("settings: a session ended")
+}
+
+// cookieName is __Host- where it can be: such a cookie can't come from another
+// host, nor over plain HTTP.
+func (s *Settings) cookieName() string {
+	if s.secure {
+		return "__Host-teamdata"
+	}
+	return "teamdata"
+}
+
+// cookie is the session's of the request; empty when there is none.
+func (r *request) cookie() string {
+	c, err := r.HTTP.Cookie(r.s.cookieName())
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// setCookie gives the browser a session's cookie; an empty value takes it away.
+func (r *request) setCookie(value string) {
+	c := &http.Cookie{
+		Name: r.s.cookieName(), Value: value, Path: "/", MaxAge: int(store.SessionAge.Seconds()),
+		HttpOnly: true, Secure: r.s.secure, SameSite: http.SameSiteLaxMode,
+	}
+	if value == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(r.W, c)
+}
+
+// see notes that the session is in use, now and then.
+func (r *request) see() {
+	if r.session.ID == "" || r.now.Sub(r.session.LastSeenAt) < store.SessionSeenEvery {
+		return
+	}
+	id := r.session.ID
+	r.aside("note that a session is in use", func(tx store.Tx) error { return store.SeeSession(tx, id) }, func() {})
+}
+
+// endSession ends a session of the person's own.
+func (r *request) endSession() error {
+	id := r.param(sessionParam)
+	err := r.change(func(tx store.Tx) error { return store.EndSession(tx, r.account.UserID, id) })
+	if err != nil {
+		return err
+	}
+	r.logEnded("by its owner")
+	return r.done("session-over", Path+"/account")
+}
+
+func (r *request) endOtherSessions() error {
+	err := r.change(func(tx store.Tx) error { return store.EndOtherSessions(tx, r.account.UserID, r.session.ID) })
+	if err != nil {
+		return err
+	}
+	r.logEnded("all others, by their owner")
+	return r.done("sessions-over", Path+"/account")
 }

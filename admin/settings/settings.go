@@ -15,10 +15,12 @@
 package settings
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/rs/zerolog"
@@ -80,4 +82,21 @@ func LinkURL(publicURL string) func(token string) string {
 		return nil
 	}
 	return func(token string) string { return strings.TrimSuffix(publicURL, "/") + Path + "/link/" + token }
+}
+
+// asideTimeout is how long what nobody waits for may take.
+const asideTimeout = 30 * time.Second
+
+// aside changes the data after the answer, without making anybody wait, nor
+// telling how long it took, and then calls done. What fails is only logged.
+func (r *request) aside(what string, fn func(tx store.Tx) error, done func()) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.HTTP.Context()), asideTimeout)
+	r.s.asides.Go(func() {
+		defer cancel()
+		if err := r.s.store.Update(ctx, fn); err != nil {
+			r.s.config.Log.Warn().Err(err).Str("what", what).Msg("settings: this could not be done")
+			return
+		}
+		done()
+	})
 }

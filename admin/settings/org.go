@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"net/http"
 	"strconv"
 	"time"
 
@@ -119,3 +120,38 @@ func (p *overviewPage) findFeatures(r *request, tx store.Tx) error {
 
 // ManyWaiting tells whether so many deliveries wait that somebody should look.
 func (h health) ManyWaiting() bool { return h.Waiting >= manyWaiting }
+
+// showOrgs lets the person choose an org.
+func (r *request) showOrgs() error {
+	if err := r.view(nil); err != nil {
+		return err
+	}
+	return r.render(http.StatusOK, "orgs", r.orgs)
+}
+
+// managedOrgs are the orgs that a user manages, in the order of their ids.
+func managedOrgs(tx store.Tx, userID string) (orgs []store.Org, err error) {
+	ids, err := tx.ManagedOrgs(userID)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		org, err := tx.Org(id)
+		if err != nil {
+			return nil, err
+		}
+		orgs = append(orgs, org)
+	}
+	return orgs, nil
+}
+
+// home leads to where a person starts.
+func (r *request) home() error {
+	if err := r.view(nil); err != nil {
+		return err
+	}
+	if len(r.orgs) == 1 {
+		return r.redirect(orgPath(r.orgs[0].ID))
+	}
+	return r.redirect(Path + "/orgs")
+}

@@ -81,16 +81,6 @@ func (r *request) recoverSince() (time.Time, error) {
 	return since, nil
 }
 
-// parseInput reads the value of a datetime-local input, taken as UTC.
-func parseInput(text string) (time.Time, bool) {
-	for _, form := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} { // Parse takes a fraction by itself
-		if t, err := time.Parse(form, text); err == nil && !t.Before(time.UnixMilli(0)) && !t.After(store.MaxTime) {
-			return t, true
-		}
-	}
-	return time.Time{}, false
-}
-
 // renderRecover fills in the endpoint of the path.
 func (r *request) renderRecover(status int, p recoverPage) error {
 	err := r.view(func(tx store.Tx) (err error) {
@@ -101,4 +91,15 @@ func (r *request) renderRecover(status int, p recoverPage) error {
 		return err
 	}
 	return r.render(status, "endpoint_recover", &p)
+}
+
+func (r *request) replayDelivery() error {
+	err := r.change(func(tx store.Tx) error {
+		_, err := store.Replay(tx, r.actor(), r.org.ID, r.param(deliveryParam))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return r.done("delivery-replayed", r.path("deliveries", r.param(deliveryParam)))
 }

@@ -3,6 +3,7 @@ package settings
 import (
 	"encoding/hex"
 	"net/http"
+	"time"
 
 	"teamdata/store"
 )
@@ -32,4 +33,26 @@ func (r *request) once(fn func(tx store.Tx) (kept string, err error)) (kept stri
 		})
 	})
 	return kept, again, err
+}
+
+// question is a page that asks before something is done that can't be undone, or
+// that stops something.
+type question struct {
+	Title  string
+	About  string   // what it would be done to; may be empty
+	Text   []string // what will happen, a paragraph each
+	Button string
+	To     string // path of the form
+	Back   string // path of the page for those who don't want it
+	Danger bool   // it can't be undone
+}
+
+// parseInput reads the value of a datetime-local input, taken as UTC.
+func parseInput(text string) (time.Time, bool) {
+	for _, form := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} { // Parse takes a fraction by itself
+		if t, err := time.Parse(form, text); err == nil && !t.Before(time.UnixMilli(0)) && !t.After(store.MaxTime) {
+			return t, true
+		}
+	}
+	return time.Time{}, false
 }

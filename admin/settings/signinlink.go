@@ -2,6 +2,7 @@ package settings
 
 import (
 	"net/http"
+	"strings"
 
 	"teamdata/store"
 )
@@ -83,35 +84,69 @@ func (r *request) linkRefused(err error) error {
 	return r.render(http.StatusGone, "signin_link_refused", r.s.config.Mailed != nil)
 }
 
-// newHash is the hash of the password that a form chooses for an account: its
-// fields are password, and again. badRequest: it may not have that.
-func (r *request) newHash(a store.Account) (string, error) {
-	password := r.field("password")
-	if err := store.CheckPassword(a, password); err != nil {
-		return "", err
-	}
-	if r.field("again") != password {
-		return "", store.Invalid("again", "does not match the new password")
-	}
-	return r.s.passwords.Hash(r.HTTP.Context(), password)
+// forgotPage is what forgot.html is filled with.
+type forgotPage struct {
+	Mail  bool // there is a mail server
+	Sent  bool // a link goes out, if there is such an account
+	Error *store.Error
 }
 
-func (r *request) logPassword(userID, how string) {
-	r.s.config.Log.Info().Str("user", userID).Stringer("client", r.address()).Str("how", how).Msg("settings: a password was set")
+func (r *request) showForgot() error {
+	return r.render(http.StatusOK, "signin_forgot", forgotPage{Mail: r.s.config.Mailed != nil})
 }
 
-// managedOrgs are the orgs that a user manages, in the order of their ids.
-func managedOrgs(tx store.Tx, userID string) (orgs []store.Org, err error) {
-	ids, err := tx.ManagedOrgs(userID)
+// sendForgotten mails a link to the account that is named. The answer is the same
+// and takes as long whether there is such an account or not: it is looked for
+// afterwards.
+func (r *request) sendForgotten() error {
+	if r.s.config.Mailed == nil {
+		return r.showForgot()
+	}
+	name := strings.TrimSpace(r.field("name"))
+	if err := r.readTime(); err != nil {
+		return err
+	}
+	if e, ok := formError(r.tryClient()); ok {
+		return r.render(e.Code.Status(), "signin_forgot", forgotPage{Mail: true, Error: e})
+	}
+	if r.s.throttle.mail.Take(hashName(name), r.now).OK {
+		r.aside("mail a sign-in link", func(tx store.Tx) error { return mailForgotten(tx, name) }, r.s.config.Mailed)
+	}
+	return r.render(http.StatusOK, "signin_forgot", forgotPage{Mail: true, Sent: true})
+}
+
+// readTime finds out what time it is.
+func (r *request) readTime() error {
+	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error { r.now = tx.Now(); return nil })
+}
+
+// mailForgotten queues a link for an account. It goes to the account's own
+// address, while an org that the person manages knows the person by it.
+func mailForgotten(tx store.Tx, name string) error {
+	a, err := store.FindAccount(tx, name)
+	if err != nil || a.Email == "" {
+		return ignoreNotFound(err)
+	}
+	orgs, err := tx.ManagedOrgs(a.UserID)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, id := range ids {
-		org, err := tx.Org(id)
+	for _, id := range orgs {
+		m, err := tx.Member(id, a.UserID)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		orgs = append(orgs, org)
+		if strings.EqualFold(m.Email, a.Email) {
+			_, err := store.QueueSignInLink(tx, id, a.UserID, store.MailedSignInLinkTTL)
+			return err
+		}
 	}
-	return orgs, nil
+	return nil
+}
+
+func ignoreNotFound(err error) error {
+	if store.IsNotFound(err) {
+		return nil
+	}
+	return err
 }

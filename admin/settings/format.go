@@ -1,0 +1,122 @@
+package settings
+
+import (
+	"cmp"
+	"crypto/rand"
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"teamdata/store"
+)
+
+// templateFuncs are what templates may call.
+var templateFuncs = template.FuncMap{
+	"asset":   assetPath,
+	"orgPath": orgPath,
+	"time":    shownTime,
+	"isoTime": store.FormatTime,
+	"list":    func(items ...any) []any { return items },
+	"nonce":   rand.Text,
+	"fails":   fails,
+	"label":   labelOf,
+	"browser": browserName,
+	"text":    shownBytes,
+	"took":    shownDuration,
+}
+
+// orgPath is the path of a page of an org, or of its overview.
+func orgPath(orgID string, parts ...string) string {
+	path := Path + "/orgs/" + url.PathEscape(orgID)
+	for _, part := range parts {
+		path += "/" + url.PathEscape(part)
+	}
+	return path
+}
+
+// shownTime is a time for people, in UTC; the script shows it in the reader's zone
+// where it can. Templates write it by the part "when".
+func shownTime(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") }
+
+// fails tells whether an error of a form is of a field.
+func fails(err *store.Error, field string) bool { return err != nil && err.Field == field }
+
+// labels are what forms call the fields that the rules have other names for.
+var labels = map[string]string{
+	"again": "Repeat new password", "body": "Body", "description": "Description", "events": "Event types",
+	"expiresAt": "Date", "headers": "Headers", "instructions": "Instructions", "name": "Name",
+	"old": "Current password", "overlap": "The old secret stops signing", "password": "New password",
+	"received": "Time of receipt", "scopes": "Scopes", "secret": "Your own secret",
+	"since": "Since", "until": "Before", "url": "URL",
+}
+
+// labelOf is what a form calls a field.
+func labelOf(field string) string { return cmp.Or(labels[field], field) }
+
+// shownBytes are bytes that anybody may have sent, as text. What is not UTF-8, or
+// can't be seen, or would turn the text around, is written as an escape.
+func shownBytes(b []byte) string {
+	var text strings.Builder
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			text.WriteString(`\x` + strconv.FormatUint(uint64(b[0])|0x100, 16)[1:])
+		case r == '\n' || r == '\t' || unicode.IsPrint(r):
+			text.WriteRune(r)
+		default:
+			text.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		}
+		b = b[size:]
+	}
+	return text.String()
+}
+
+// shownDuration is how long something took, as exactly as people care for.
+func shownDuration(d time.Duration) string {
+	if d < time.Second {
+		return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', 1, 64) + " ms"
+	}
+	return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
+}
+
+// browserNames and systemNames are looked for in what a browser says of itself.
+// The order matters: each names itself after those before it in history.
+var (
+	browserNames = [][2]string{
+		{"Edg", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"CriOS/", "Chrome"},
+		{"Chrome/", "Chrome"}, {"Safari/", "Safari"}, {"curl/", "curl"},
+	}
+	systemNames = [][2]string{
+		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"},
+		{"CrOS", "ChromeOS"}, {"Linux", "Linux"},
+	}
+)
+
+// browserName is how people know the browser of a session. It is a hint: a browser
+// may say what it likes.
+func browserName(userAgent string) string {
+	browser, system := named(browserNames, userAgent), named(systemNames, userAgent)
+	switch {
+	case browser == "" && system == "":
+		return "A browser"
+	case browser == "":
+		return "A browser on " + system
+	case system == "":
+		return browser
+	}
+	return browser + " on " + system
+}
+
+func named(names [][2]string, text string) string {
+	for _, n := range names {
+		if strings.Contains(text, n[0]) {
+			return n[1]
+		}
+	}
+	return ""
+}

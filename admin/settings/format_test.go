@@ -1,0 +1,46 @@
+package settings
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+)
+
+// Each label is that of a field in some form.
+func TestLabels(t *testing.T) {
+	var forms strings.Builder
+	files, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := templateFiles.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forms.Write(text)
+	}
+	for field, label := range labels {
+		if !strings.Contains(forms.String(), label) || !strings.Contains(forms.String(), ` id="`+field+`"`) {
+			t.Errorf("no form has the field %s with the label %s", field, label)
+		}
+	}
+	if labelOf("url") != "URL" || labelOf("unheardOf") != "unheardOf" {
+		t.Errorf("url is %s, unheardOf is %s", labelOf("url"), labelOf("unheardOf"))
+	}
+}
+
+func TestBrowserName(t *testing.T) {
+	for agent, want := range map[string]string{
+		"Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0":                                                     "Firefox on Linux",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0 Safari/537.36 Edg/141.0":      "Edge on Windows",
+		"Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0 Mobile Safari/537.36":                   "Chrome on Android",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1 (KHTML, like Gecko) Version/18.0 Mobile Safari/60": "Safari on iPhone",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1 (KHTML, like Gecko) Version/18.0 Safari/605.1":            "Safari on macOS",
+		"": "A browser", "test": "A browser", "curl/8.5": "curl", "X (Linux)": "A browser on Linux",
+	} {
+		if got := browserName(agent); got != want {
+			t.Errorf("%q is %q", agent, got)
+		}
+	}
+}
