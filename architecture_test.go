@@ -19,7 +19,7 @@ var mayImport = map[string][]string{
 	".":   {"*"},
 	"app": {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/delivery", "teamdata/delivery/", "teamdata/internal/", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/", "github.com/rs/zerolog"},
 
-	"cli/bench":    {"teamdata/store", "teamdata/store/boltstore", "teamdata/internal/"},
+	"cli/bench":    {"teamdata/store", "teamdata/internal/"},
 	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store/boltstore", "teamdata/store/seal", "github.com/rs/zerolog", "github.com/spf13/pflag", "golang.org/x/sys/unix"},
 	"cli/operator": {"teamdata/store", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 

@@ -3,11 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"teamdata/cli/bench"
 	"teamdata/internal/terminal"
@@ -22,21 +20,22 @@ func benchCommand() *cobra.Command {
 		Long: `Bench measures this machine: what its disk, a bare HTTPS handler and a bare
 client that signs and posts can do, and what teamdata does beside them, in turns
 and in the same run. Machines are busy with other things too, and a figure alone
-may be twice another run's; the ratio to its floor is what stays.
+may be twice another run's; the ratio to its baseline is what stays.
 
 It serves data files of its own in a temporary folder, on the loopback address,
-with this program, and removes them at the end. All of it takes about two
-minutes and 1 GB of disk; --only and the sizes make it shorter. The disk is the
-one that holds the folder: choose another with --dir. Run it while the machine
-has nothing else to do.`,
+with this program, and removes them at the end. All of it takes about a minute;
+--only and the sizes make it shorter. The disk is the one that holds the folder:
+choose another with --dir. Run it while the machine has nothing else to do.`,
 		Example: `  teamdata bench
   teamdata bench --dir /var/lib/teamdata
-  teamdata bench --only sync,accept,deliver --json
-  teamdata bench --only backlog --backlog 5000000`,
+  teamdata bench --only sync,accept,deliver --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
-				return listMeasurements(cmd.OutOrStdout())
+				for _, m := range bench.Measurements() {
+					fmt.Fprintf(cmd.OutOrStdout(), "%-8s  %s\n", m.Name, m.What)
+				}
+				return nil
 			}
 			c.Version, c.Progress, c.Terminal = version(), os.Stderr, terminal.Is(os.Stderr)
 			report, err := bench.Run(cmd.Context(), c)
@@ -54,39 +53,18 @@ has nothing else to do.`,
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
 	f.BoolVar(&list, "list", false, "say what there is to measure, and measure nothing")
-	bindSizes(f, &c)
-	cmd.AddCommand(benchPartCommand())
-	return cmd
-}
-
-func bindSizes(f *pflag.FlagSet, c *bench.Config) {
 	f.StringSliceVar(&c.Only, "only", nil, "the `names` of what to measure, as --list has them; default: all")
 	f.StringVar(&c.Dir, "dir", "", "a `folder` on the disk to measure; default: the system's for temporary files")
-	f.IntVar(&c.Rounds, "rounds", c.Rounds, "how often a figure and its floor take turns")
-	f.DurationVar(&c.Duration, "duration", c.Duration, "how long one turn of asking lasts")
+	f.IntVar(&c.Rounds, "rounds", c.Rounds, "how often a figure and its baseline take turns")
+	f.DurationVar(&c.Duration, "duration", c.Duration, "how long one turn of requests lasts")
 	f.IntVar(&c.Events, "events", c.Events, "how many events one round of deliver sends")
-	f.IntVar(&c.Rate, "rate", c.Rate, "how many events a second latency offers")
+	f.IntVar(&c.Rate, "rate", c.Rate, "how many events a second latency sends")
 	f.IntVar(&c.Members, "members", c.Members, "how many members there are for pages")
-	f.IntVar(&c.Backlog, "backlog", c.Backlog, "how many deliveries wait in backlog")
-	f.IntVar(&c.Endpoints, "endpoints", c.Endpoints, "how many endpoints there are in hanging, of which nine of ten hang")
-	f.DurationVar(&c.AttemptTimeout, "attempt-timeout", c.AttemptTimeout, "how long an attempt in hanging may take; the measurement lasts three times that")
-}
-
-// benchPartCommand is a floor, which bench runs as a process of its own.
-func benchPartCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: bench.PartCommand, Hidden: true, Args: cobra.NoArgs,
+	cmd.AddCommand(&cobra.Command{ // a baseline, which bench runs as a process of its own
+		Use: bench.WorkerCommand, Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return bench.Part(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+			return bench.Work(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
-	}
-}
-
-func listMeasurements(out io.Writer) error {
-	for _, m := range bench.Measurements {
-		if _, err := fmt.Fprintf(out, "%-8s  %s\n", m.Name, m.What); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
+	return cmd
 }

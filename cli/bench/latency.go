@@ -3,18 +3,19 @@ package bench
 import (
 	"context"
 	"fmt"
+	"os"
+	"slices"
 	"time"
 )
 
-// measureLatency offers events at a steady rate, beside the syncs that stand in
+// measureLatency sends events at a steady rate, beside the syncs that stand in
 // the way of each.
 func (s *session) measureLatency(ctx context.Context) error {
-	d, err := s.startDelivering(ctx, "latency.db", deliveryEndpoints)
+	d, err := s.deployWarm(ctx, "latency")
 	if err != nil {
 		return err
 	}
-	defer d.end()
-	var found latencies
+	figures := latencies(s.Rate)
 	for i := range s.Rounds {
 		s.step("round %d of %d", i+1, s.Rounds)
 		syncs, err := s.syncTimes(ctx, s.Duration/4)
@@ -22,40 +23,88 @@ func (s *session) measureLatency(ctx context.Context) error {
 			return err
 		}
 		every := time.Second / time.Duration(s.Rate)
-		n := max(1, int(2*s.Duration/every))
-		fromRequest, fromAnswer, err := d.offered(ctx, d.receiver, n, every, d.world.orgs[0].inTurn)
+		delays, err := d.openLoop(ctx, max(1, int(2*s.Duration/every)), every, d.org.testInTurn)
 		if err != nil {
 			return err
 		}
-		found.add(syncs, fromRequest, fromAnswer)
+		for k := range figures {
+			figures[k].add(delays, syncs)
+		}
 	}
-	found.report(s)
+	for _, f := range figures {
+		s.add(compared(fmt.Sprintf("latency.%s.p%d", f.from, f.percent), "ms", fmt.Sprintf("sync, p%d", f.percent), f.meaning, f.rounds))
+	}
 	return nil
 }
 
-// latencies are the rounds of the four figures.
-type latencies struct {
-	request, answer [2][]Round // 50th percentile, 99th
+// latency is one of the figures: a percentile beside the same one of the syncs.
+type latency struct {
+	from    string // request or answer
+	percent int
+	meaning string
+	rounds  []Round
 }
 
-var percents = [2]int{50, 99}
-
-// add takes in a round. The middle stands beside the middle of the syncs, and
-// the tail beside their tail.
-func (l *latencies) add(syncs, fromRequest, fromAnswer []time.Duration) {
-	for i, percent := range percents {
-		floor := millis(percentile(syncs, percent))
-		l.request[i] = append(l.request[i], Round{millis(percentile(fromRequest, percent)), floor})
-		l.answer[i] = append(l.answer[i], Round{millis(percentile(fromAnswer, percent)), floor})
+func latencies(rate int) (all []latency) {
+	for _, percent := range []int{50, 99} {
+		all = append(all, latency{"request", percent, fmt.Sprintf("request to receipt, at %d events/s", rate), nil},
+			latency{"answer", percent, "answer to receipt; 0: the receipt was first", nil})
 	}
+	return all
 }
 
-func (l *latencies) report(s *session) {
-	for i, percent := range percents {
-		name, floor := fmt.Sprintf("p%d", percent), fmt.Sprintf("sync, p%d", percent)
-		s.add(compared("latency.request."+name, "ms", floor, fmt.Sprintf("request to receipt, %d events/s offered", s.Rate), l.request[i]))
-		s.add(compared("latency.answer."+name, "ms", floor, "answer to receipt; 0: the receipt was first", l.answer[i]))
+func (l *latency) add(d delays, syncs []time.Duration) {
+	times := d.fromRequest
+	if l.from == "answer" {
+		times = d.fromAnswer
 	}
+	l.rounds = append(l.rounds, Round{millis(percentile(times, l.percent)), millis(percentile(syncs, l.percent))})
 }
 
-func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+func (s *session) measureSync(ctx context.Context) error {
+	rounds, err := s.inTurns(ctx, nil, func(ctx context.Context) (float64, error) {
+		times, err := s.syncTimes(ctx, s.Duration/2)
+		var total time.Duration
+		for _, t := range times {
+			total += t
+		}
+		return float64(len(times)) / total.Seconds(), err
+	})
+	if err == nil {
+		s.add(alone("sync", "syncs/s", "4 KiB to the disk, one after the other", baselines(rounds)...))
+	}
+	return err
+}
+
+// syncTimes are the times that single syncs of a written page take, sorted.
+func (s *session) syncTimes(ctx context.Context, lasts time.Duration) (times []time.Duration, err error) {
+	file, err := os.CreateTemp(s.folder, "sync-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	page := make([]byte, 4096)
+	if err := writeAndSync(file, page); err != nil { // the first one also makes room
+		return nil, err
+	}
+	for start := time.Now(); len(times) == 0 || time.Since(start) < lasts; {
+		begin := time.Now()
+		if err := writeAndSync(file, page); err != nil {
+			return nil, err
+		}
+		times = append(times, time.Since(begin))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	slices.Sort(times)
+	return times, nil
+}
+
+func writeAndSync(file *os.File, page []byte) error {
+	if _, err := file.WriteAt(page, 0); err != nil {
+		return err
+	}
+	return syncData(file)
+}

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	program = filepath.Join(folder, "teamdata")
-	build := exec.Command("go", "build", "-o", program, "..")
+	build := exec.Command("go", "build", "-o", program, "../..")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		panic(fmt.Sprintf("%v\n%s", err, out))
@@ -31,11 +31,10 @@ func TestMain(m *testing.M) {
 }
 
 // tiny is a run of everything that lasts a moment.
-func tiny(t *testing.T) Config {
+func tiny(t testing.TB) Config {
 	return Config{
 		Program: program, Version: "test", Dir: t.TempDir(),
 		Rounds: 1, Duration: 40 * time.Millisecond, Events: 200, Rate: 500, Members: 300,
-		Backlog: 2000, Endpoints: 60, AttemptTimeout: 400 * time.Millisecond,
 	}
 }
 
@@ -48,13 +47,15 @@ func measure(t *testing.T, c Config) *Report {
 	return report
 }
 
-// newSession is a run that is at its beginning.
-func newSession(t *testing.T) *session {
-	c := tiny(t)
-	if err := c.complete(); err != nil {
+// beginSession is a run that is at its beginning.
+func beginSession(t testing.TB, c Config) *session {
+	t.Helper()
+	s, err := newSession(c, t.TempDir())
+	if err != nil {
 		t.Fatal(err)
 	}
-	return &session{Config: c, folder: c.Dir, report: &Report{}, progress: &progress{out: c.Progress}}
+	t.Cleanup(s.cleanUp)
+	return s
 }
 
 // isEmpty fails if a run has left something in its folder.

@@ -2,13 +2,15 @@ package bench
 
 import (
 	"bufio"
-	"bytes"
+	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
 	"os"
-	"strconv"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"teamdata/internal/localca"
@@ -16,153 +18,174 @@ import (
 
 // receiver takes webhooks on as many addresses as are asked for: each endpoint
 // has its own, as endpoints have. It speaks just enough HTTP/1.1 over TLS,
-// verifies nothing, and notes when each webhook-id came first.
+// verifies nothing, and keeps when each webhook-id came first.
 type receiver struct {
-	config *tls.Config
-	caFile string // of the authority to trust
+	config  *tls.Config
+	caFile  string // of the authority to trust
+	ctx     context.Context
+	open    sync.WaitGroup // listeners and connections
+	hanging atomic.Int64   // senders that wait for an answer that does not come
 
-	open sync.WaitGroup // listeners and connections
-
-	guard   sync.Mutex
-	closers map[io.Closer]struct{} // nil once it is closed
-
-	receipts
+	mu         sync.Mutex
+	came       map[string]time.Time // when each webhook-id came first
+	last       time.Time            // when the newest of them came
+	duplicates int                  // webhooks that came again
+	awaited    int                  // how many ids are waited for
+	reached    chan struct{}        // closed once they are there; nil: nothing is waited for
 }
 
-// newReceiver makes a receiver, whose authority it writes to caFile.
-func newReceiver(caFile string) (*receiver, error) {
-	config, ca, err := ownTLS()
-	if err != nil {
-		return nil, err
-	}
-	r := &receiver{config: config, caFile: caFile, closers: map[io.Closer]struct{}{}}
-	r.seen = map[string]time.Time{}
-	return r, os.WriteFile(caFile, ca, 0o600)
+// newReceiver makes a receiver that is closed when the measurement or ctx ends.
+// Its authority is written to a file of this run.
+func (s *session) newReceiver(ctx context.Context, caFile string) (*receiver, error) {
+	ctx, end := context.WithCancel(ctx)
+	r := &receiver{caFile: s.path(caFile), ctx: ctx, came: map[string]time.Time{}}
+	s.onEnd(func() {
+		end()
+		r.open.Wait()
+	})
+	var err error
+	r.config, err = ownTLS(r.caFile)
+	return r, err
 }
 
 // ownTLS is the configuration of a server on this machine, with an authority
-// of its own.
-func ownTLS() (config *tls.Config, caPEM []byte, err error) {
+// of its own, whose certificate is written to a file.
+func ownTLS(caFile string) (*tls.Config, error) {
 	ca, err := localca.NewCA(time.Now(), "bench")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	text, err := ca.Issue(time.Now(), []string{"127.0.0.1"})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	leaf, err := localca.LoadLeaf(text)
-	return &tls.Config{Certificates: []tls.Certificate{leaf}, MinVersion: tls.VersionTLS12}, ca.CertificatePEM(), err
-}
-
-// listen opens one more address and returns its URL. A silent one reads what it
-// gets and never answers.
-func (r *receiver) listen(silent bool) (url string, err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	r.keep(l)
-	r.open.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			if r.keep(conn) {
-				r.open.Go(func() { r.converse(conn, silent) })
-			}
-		}
-	})
-	return "https://" + l.Addr().String() + "/hook", nil
+	return &tls.Config{Certificates: []tls.Certificate{leaf}, MinVersion: tls.VersionTLS12}, os.WriteFile(caFile, ca.CertificatePEM(), 0o600)
 }
 
-// listenAll opens n addresses that answer.
-func (r *receiver) listenAll(n int) (urls []string, err error) {
+// listen opens n more addresses and returns their URLs. Silent ones read what
+// they get and never answer.
+func (r *receiver) listen(n int, silent bool) (urls []string, err error) {
 	for range n {
-		url, err := r.listen(false)
+		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
-		urls = append(urls, url)
+		context.AfterFunc(r.ctx, func() { l.Close() })
+		r.open.Go(func() { r.accept(l, silent) })
+		urls = append(urls, "https://"+l.Addr().String()+"/hook")
 	}
 	return urls, nil
 }
 
-// keep remembers what is to be closed; after close it is closed at once.
-func (r *receiver) keep(c io.Closer) bool {
-	r.guard.Lock()
-	defer r.guard.Unlock()
-	if r.closers == nil {
-		c.Close()
-		return false
+func (r *receiver) accept(l net.Listener, silent bool) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		r.open.Go(func() {
+			defer conn.Close()
+			defer context.AfterFunc(r.ctx, func() { conn.Close() })()
+			r.serve(tls.Server(conn, r.config), silent)
+		})
 	}
-	r.closers[c] = struct{}{}
-	return true
-}
-
-func (r *receiver) close() {
-	r.guard.Lock()
-	closers := r.closers
-	r.closers = nil
-	r.guard.Unlock()
-	for c := range closers {
-		c.Close()
-	}
-	r.open.Wait()
 }
 
 var noContent = []byte("HTTP/1.1 204 No Content\r\n\r\n")
 
-// converse reads requests until the sender goes.
-func (r *receiver) converse(raw net.Conn, silent bool) {
-	defer func() {
-		raw.Close()
-		r.guard.Lock()
-		delete(r.closers, raw)
-		r.guard.Unlock()
-	}()
-	conn := tls.Server(raw, r.config)
+// serve reads requests until the sender goes.
+func (r *receiver) serve(conn net.Conn, silent bool) {
 	from := bufio.NewReaderSize(conn, 4<<10)
 	for {
-		id, err := readWebhook(from)
+		h, err := readHead(from) // its first line is taken for a header
+		if err == nil {
+			_, err = from.Discard(h.body)
+		}
 		if err != nil {
 			return
 		}
 		if silent {
-			r.hold(1)
+			r.hanging.Add(1)
 			io.Copy(io.Discard, from)
-			r.hold(-1)
+			r.hanging.Add(-1)
 			return
 		}
-		r.note(id)
+		r.take(h.webhookID)
 		if _, err := conn.Write(noContent); err != nil {
 			return
 		}
 	}
 }
 
-// readWebhook reads one request to its end.
-func readWebhook(from *bufio.Reader) (id string, err error) {
-	length := 0
-	for {
-		line, err := from.ReadSlice('\n')
-		if err != nil {
-			return "", err
-		}
-		if len(line) == 2 {
-			break
-		}
-		name, value, _ := bytes.Cut(line[:len(line)-2], []byte(": "))
-		switch {
-		case bytes.EqualFold(name, []byte("webhook-id")):
-			id = string(value)
-		case bytes.EqualFold(name, []byte("content-length")):
-			if length, err = strconv.Atoi(string(value)); err != nil {
-				return "", err
+// take counts a webhook.
+func (r *receiver) take(id string) {
+	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, again := r.came[id]; again {
+		r.duplicates++
+		return
+	}
+	r.came[id], r.last = now, now
+	if r.reached != nil && len(r.came) >= r.awaited {
+		close(r.reached)
+		r.reached = nil
+	}
+}
+
+// count is how many different webhooks came so far.
+func (r *receiver) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.came)
+}
+
+// stallTimeout is how long nothing may come before the rest is given up.
+const stallTimeout = 30 * time.Second
+
+// await waits until n different webhooks have come in all, and returns when the
+// last of them did.
+func (r *receiver) await(ctx context.Context, n int) (last time.Time, err error) {
+	reached := make(chan struct{})
+	r.mu.Lock()
+	if r.awaited, r.reached = n, reached; len(r.came) >= n {
+		close(reached)
+		r.reached = nil
+	}
+	r.mu.Unlock()
+	for before := -1; ; before = r.count() {
+		select {
+		case <-reached:
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.last, nil
+		case <-ctx.Done():
+			return time.Time{}, ctx.Err()
+		case <-time.After(stallTimeout):
+			if came := r.count(); came == before {
+				return time.Time{}, fmt.Errorf("%d of %d webhooks came, and none in the last %s", came, n, stallTimeout)
 			}
 		}
 	}
-	_, err = from.Discard(length)
-	return id, err
+}
+
+// delays are how long it took to the receipts, sorted. A receipt may come before
+// the answer is read, and counts as 0 from there.
+type delays struct{ fromRequest, fromAnswer []time.Duration }
+
+func (r *receiver) delays(samples []sample) (d delays) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range samples {
+		came := r.came[s.id]
+		d.fromRequest = append(d.fromRequest, came.Sub(s.sent))
+		d.fromAnswer = append(d.fromAnswer, max(0, came.Sub(s.answered)))
+	}
+	slices.Sort(d.fromRequest)
+	slices.Sort(d.fromAnswer)
+	return d
 }

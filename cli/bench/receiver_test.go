@@ -11,12 +11,11 @@ import (
 
 func newTestReceiver(t *testing.T) (*receiver, *bareClient) {
 	t.Helper()
-	r, err := newReceiver(t.TempDir() + "/ca.pem")
+	r, err := beginSession(t, tiny(t)).newReceiver(t.Context(), "ca.pem")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.close)
-	c, err := newClient(&postJob{CAFile: r.caFile})
+	c, err := newBareClient(r.caFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,11 +24,11 @@ func newTestReceiver(t *testing.T) (*receiver, *bareClient) {
 
 func address(t *testing.T, r *receiver, silent bool) string {
 	t.Helper()
-	url, err := r.listen(silent)
+	urls, err := r.listen(1, silent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return url
+	return urls[0]
 }
 
 // What comes again with the same webhook-id is a duplicate.
@@ -38,15 +37,17 @@ func TestDuplicates(t *testing.T) {
 	urls := []string{address(t, r, false), address(t, r, false)}
 	for range 2 {
 		c.posted.Store(0) // the ids begin anew
-		if _, err := c.post(t.Context(), &postJob{URLs: urls, Posts: 100}); err != nil {
+		if err := c.post(t.Context(), &postJob{URLs: urls, Posts: 100}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := r.count(); n != 100 || r.duplicates != 100 {
 		t.Errorf("%d webhooks and %d duplicates, not 100 of each", n, r.duplicates)
 	}
-	if last, err := r.await(t.Context(), 100); err != nil || last.Before(r.firstAt()) {
-		t.Errorf("the last came at %s, the first at %s (%v)", last, r.firstAt(), err)
+	for id, came := range r.came {
+		if last, err := r.await(t.Context(), 100); err != nil || last.Before(came) {
+			t.Errorf("the last came at %s, %s at %s (%v)", last, id, came, err)
+		}
 	}
 }
 
@@ -82,24 +83,24 @@ func TestHeaderCase(t *testing.T) {
 		t.Fatal(err)
 	}
 	q.Header.Set("Webhook-Id", "whd_1")
-	answer, err := c.client.Do(q)
-	if err != nil || answer.StatusCode != http.StatusNoContent || r.cameAt("whd_1").IsZero() {
-		t.Errorf("the answer is %v (%v), the webhook came at %s", answer, err, r.cameAt("whd_1"))
+	answer, err := c.http.Do(q)
+	if err != nil || answer.StatusCode != http.StatusNoContent || r.came["whd_1"].IsZero() {
+		t.Errorf("the answer is %v (%v), the webhook came at %s", answer, err, r.came["whd_1"])
 	}
 }
 
 // A receipt before the answer counts as 0 from there.
 func TestDelays(t *testing.T) {
 	now := time.Now()
-	r := receipts{seen: map[string]time.Time{"early": now, "late": now.Add(5 * time.Millisecond)}}
-	fromRequest, fromAnswer := r.delays([]sample{
+	r := receiver{came: map[string]time.Time{"early": now, "late": now.Add(5 * time.Millisecond)}}
+	d := r.delays([]sample{
 		{"late", now.Add(-2 * time.Millisecond), now.Add(time.Millisecond)},
 		{"early", now.Add(-3 * time.Millisecond), now.Add(time.Millisecond)},
 	})
-	if fromRequest[0] != 3*time.Millisecond || fromRequest[1] != 7*time.Millisecond {
-		t.Errorf("from the request: %v", fromRequest)
+	if d.fromRequest[0] != 3*time.Millisecond || d.fromRequest[1] != 7*time.Millisecond {
+		t.Errorf("from the request: %v", d.fromRequest)
 	}
-	if fromAnswer[0] != 0 || fromAnswer[1] != 4*time.Millisecond {
-		t.Errorf("from the answer: %v", fromAnswer)
+	if d.fromAnswer[0] != 0 || d.fromAnswer[1] != 4*time.Millisecond {
+		t.Errorf("from the answer: %v", d.fromAnswer)
 	}
 }

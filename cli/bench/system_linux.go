@@ -1,9 +1,7 @@
 package bench
 
 import (
-	"fmt"
 	"os"
-	"strings"
 	"syscall"
 )
 
@@ -21,29 +19,4 @@ func isInMemory(folder string) bool {
 		return false
 	}
 	return int64(s.Type)&0xffffffff == tmpfs || int64(s.Type)&0xffffffff == ramfs
-}
-
-const memoryKnown = true
-
-// residentMemory is that of a process, now and at its peak, in MiB.
-func residentMemory(pid int) (now, peak float64, err error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, 0, err
-	}
-	for line := range strings.Lines(string(status)) {
-		kib := 0.0
-		switch name, value, _ := strings.Cut(line, ":"); name {
-		case "VmRSS":
-			_, err = fmt.Sscan(value, &kib)
-			now = kib / 1024
-		case "VmHWM":
-			_, err = fmt.Sscan(value, &kib)
-			peak = kib / 1024
-		}
-		if err != nil {
-			return 0, 0, err
-		}
-	}
-	return now, peak, nil
 }

@@ -8,20 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// column is one of the table's.
-type column struct {
+// columns are those of the table.
+var columns = []struct {
 	title string
 	right bool // its cells are aligned on the right
 	cell  func(*Figure) string
-}
-
-var columns = []column{
+}{
 	{"figure", false, func(f *Figure) string { return f.Name }},
 	{"value", true, func(f *Figure) string { return number(f.Value) }},
 	{"unit", false, func(f *Figure) string { return f.Unit }},
-	{"floor", true, func(f *Figure) string { return orDash(f.Floor, number) }},
-	{"ratio", true, func(f *Figure) string { return orDash(f.Ratio, ratio) }},
-	{"beside", false, func(f *Figure) string { return f.FloorOf }},
+	{"baseline", true, func(f *Figure) string { return orDash(f.Baseline) }},
+	{"ratio", true, func(f *Figure) string { return orDash(f.Ratio) }},
+	{"beside", false, func(f *Figure) string { return f.BaselineOf }},
 	{"meaning", false, func(f *Figure) string { return f.Meaning }},
 }
 
@@ -29,57 +27,45 @@ var columns = []column{
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", &r.Machine)
-	widths := r.widths()
-	for i, c := range columns {
-		c.put(&b, c.title, widths[i], i == len(columns)-1)
-	}
-	for k := range r.Figures {
-		for i, c := range columns {
-			c.put(&b, c.cell(&r.Figures[k]), widths[i], i == len(columns)-1)
-		}
+	for _, line := range r.lines() {
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "\n%s", note)
 	}
-	fmt.Fprintf(&b, "\nratio: value by floor, both of the round in the middle; it took %.0f s\n", r.Seconds)
+	fmt.Fprintf(&b, "\nratio: value by baseline, both of the round in the middle; it took %.0f s\n", r.Seconds)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (r *Report) widths() []int {
-	widths := make([]int, len(columns))
-	for i, c := range columns {
-		widths[i] = utf8.RuneCountInString(c.title)
+// lines are those of the table, its head first.
+func (r *Report) lines() []string {
+	lines := make([]string, 1+len(r.Figures))
+	for _, c := range columns {
+		cells, width := []string{c.title}, utf8.RuneCountInString(c.title)
 		for k := range r.Figures {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c.cell(&r.Figures[k])))
+			cell := c.cell(&r.Figures[k])
+			cells, width = append(cells, cell), max(width, utf8.RuneCountInString(cell))
+		}
+		if !c.right {
+			width = -width
+		}
+		for k, cell := range cells {
+			lines[k] += fmt.Sprintf("%*s  ", width, cell)
 		}
 	}
-	return widths
+	return lines
 }
 
-func (c *column) put(b *strings.Builder, cell string, width int, last bool) {
-	gap := strings.Repeat(" ", width-utf8.RuneCountInString(cell))
-	switch {
-	case last:
-		b.WriteString(cell + "\n")
-	case c.right:
-		b.WriteString(gap + cell + "  ")
-	default:
-		b.WriteString(cell + gap + "  ")
-	}
-}
-
-func orDash(v *float64, format func(float64) string) string {
+func orDash(v *float64) string {
 	if v == nil {
 		return "-"
 	}
-	return format(*v)
+	return number(*v)
 }
 
-func ratio(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
-
-// number has two digits or more that count, down to a tenth of a thousandth, and
-// commas between thousands.
+// number has two significant digits or more, down to a tenth of a thousandth,
+// and commas between thousands.
 func number(v float64) string {
 	switch {
 	case v == 0:

@@ -19,19 +19,23 @@ func alignedTable(t *testing.T, report *Report) {
 	if head < 0 || !strings.Contains(strings.Join(lines[:head], " "), report.Machine.Folder) {
 		t.Fatalf("the table has no head, or does not say what was measured:\n%s", &b)
 	}
-	widths, at := report.widths(), 0
-	for i, c := range columns {
+	at := 0
+	for _, c := range columns {
+		cells, width := []string{c.title}, len([]rune(c.title))
 		for k := range report.Figures {
-			cell, row := c.cell(&report.Figures[k]), []rune(lines[head+1+k])
-			start := at
+			cells = append(cells, c.cell(&report.Figures[k]))
+			width = max(width, len([]rune(cells[k+1])))
+		}
+		for k, cell := range cells {
+			row, start := []rune(lines[head+k]), at
 			if c.right {
-				start += widths[i] - len([]rune(cell))
+				start += width - len([]rune(cell))
 			}
 			if got := string(row[start:min(len(row), start+len([]rune(cell)))]); got != cell {
 				t.Errorf("in column %s stands %q, not %q:\n%s", c.title, got, cell, &b)
 			}
 		}
-		at += widths[i] + 2
+		at += width + 2
 	}
 	for _, line := range lines {
 		if strings.HasSuffix(line, " ") {

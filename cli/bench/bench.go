@@ -1,0 +1,241 @@
+// Package bench measures what a machine can do with teamdata, so that people
+// can choose its size.
+//
+// A figure alone says little: machines differ, and the same one differs from
+// minute to minute. So each figure stands beside a baseline, the least that any
+// program would need for the same, measured in the same run and in turns with
+// it: a sync of the disk, a bare HTTPS handler, a bare client that signs and
+// posts. The ratio of both is what stays the same.
+//
+// What is measured is always a process of its own: a server as it is deployed,
+// or a worker of this program that is a baseline. This process loads it and
+// receives from it, in both cases. Everything is on the loopback address, and on
+// files in one temporary folder.
+//
+// The package may import store and internal, and no engine: data gets in by
+// `serve --seed`. A new measurement is a row of measurement.go and a file of its
+// own, on top of deployment.go (a server, its data, its receiver), load.go (the
+// clients) and worker.go (the baselines). What sizes no machine, such as a start
+// with a backlog, is a benchmark in the tests of this package.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Config says what is measured, and how much of it. Start from [Default].
+type Config struct {
+	Program string   // the teamdata to measure; empty: this program
+	Version string   // of it, for the report
+	Dir     string   // where the temporary folder is made; empty: the system's folder for them
+	Only    []string // names of measurements; empty: all
+
+	Rounds   int           // how often baseline and server take turns
+	Duration time.Duration // of one turn of requests
+	Events   int           // delivered in one round of deliver
+	Rate     int           // events a second that latency sends
+	Members  int           // that pages lists
+
+	Progress io.Writer // where progress is written; nil: nowhere
+	Terminal bool      // Progress is a terminal: one line, written over
+}
+
+// Default are the sizes that a machine is measured with.
+func Default() Config {
+	return Config{Rounds: 3, Duration: 2 * time.Second, Events: 20_000, Rate: 500, Members: 10_000}
+}
+
+// The connections that are open at once.
+const (
+	connections     = 64
+	pageConnections = 32
+)
+
+// warmUp is how many events are sent before the first that counts.
+func (c *Config) warmUp() int { return min(c.Events/10+1, 2000) }
+
+func (c *Config) wants(name string) bool { return len(c.Only) == 0 || slices.Contains(c.Only, name) }
+
+// check holds the sizes to what can be measured.
+func (c *Config) check() error {
+	for _, size := range []struct {
+		flag    string
+		n, most int
+	}{{"rounds", c.Rounds, 100}, {"events", c.Events, 1_000_000}, {"rate", c.Rate, 100_000}, {"members", c.Members, 1_000_000}} {
+		if size.n < 1 || size.n > size.most {
+			return fmt.Errorf("--%s %d: give a number from 1 to %d", size.flag, size.n, size.most)
+		}
+	}
+	if c.Duration <= 0 || c.Duration > time.Minute { // servers close connections that are idle for longer than two
+		return fmt.Errorf("--duration %s: give more than 0 and at most 1m, such as 2s", c.Duration)
+	}
+	return c.checkNames()
+}
+
+// session is one run on its way.
+type session struct {
+	Config
+	folder string // for all files; removed at the end
+	report *Report
+	*progress
+	cleanups []func() // of the measurement that runs
+}
+
+// Run measures. It ends the processes that it began and removes the files that
+// it wrote, also when ctx ends; the error is then ctx's. Errors are one line for
+// people.
+func Run(ctx context.Context, c Config) (*Report, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp(c.Dir, "teamdata-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("--dir: %w; choose a folder that you may write to", err)
+	}
+	defer os.RemoveAll(folder)
+	s, err := newSession(c, folder)
+	if err != nil {
+		return nil, err
+	}
+	defer s.clear()
+	begin := time.Now()
+	if err := s.measure(ctx); err != nil {
+		return nil, err
+	}
+	s.noteUnsteady()
+	s.report.Seconds = time.Since(begin).Seconds()
+	return s.report, nil
+}
+
+func newSession(c Config, folder string) (s *session, err error) {
+	c.Dir = filepath.Dir(folder)
+	if c.Program == "" {
+		c.Program, err = os.Executable()
+	}
+	if c.Progress == nil {
+		c.Progress = io.Discard
+	}
+	return &session{Config: c, folder: folder, report: newReport(&c), progress: &progress{out: c.Progress, terminal: c.Terminal}}, err
+}
+
+func (s *session) measure(ctx context.Context) error {
+	for _, g := range groups {
+		chosen := s.chosen(g.measurements)
+		if len(chosen) == 0 {
+			continue
+		}
+		s.begin(chosen)
+		err := g.measure(s, ctx)
+		s.cleanUp()
+		if ctx.Err() != nil {
+			return ctx.Err() // what else went wrong is a consequence
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", chosen[len(chosen)-1], err)
+		}
+	}
+	return nil
+}
+
+// onEnd has something done at the end of the measurement, in reverse order.
+func (s *session) onEnd(fn func()) { s.cleanups = append(s.cleanups, fn) }
+
+func (s *session) cleanUp() {
+	for _, fn := range slices.Backward(s.cleanups) {
+		fn()
+	}
+	s.cleanups = nil
+}
+
+// path is that of a file of this run.
+func (s *session) path(name string) string { return filepath.Join(s.folder, name) }
+
+// Measurement is one that can be asked for by its name.
+type Measurement struct{ Name, What string }
+
+// group is what is measured in turns with one another.
+type group struct {
+	measure      func(*session, context.Context) error
+	measurements []Measurement
+}
+
+var groups = []group{
+	{(*session).measureSync, []Measurement{{"sync", "4 KiB written and synced, again and again: baseline of everything that is kept"}}},
+	{(*session).measureAccept, []Measurement{
+		{"handler", "a bare HTTPS handler with 64 connections: baseline of accept"},
+		{"accept", "test events accepted on 64 connections, each on the disk before its answer; their receiver answers nothing, so that deliveries wait"},
+	}},
+	{(*session).measureDeliver, []Measurement{
+		{"client", "a bare client that signs and posts, 64 at a time: baseline of deliver"},
+		{"deliver", "events accepted on 64 connections, delivered to 8 endpoints and recorded"},
+	}},
+	{(*session).measureLatency, []Measurement{{"latency", "from a request and from its answer to the receipt of its event, at a steady rate"}}},
+	{(*session).measurePages, []Measurement{{"pages", "pages of 100 members on 32 connections, beside a bare handler that answers as much"}}},
+}
+
+// Measurements are all of them, in the order in which they run.
+func Measurements() (all []Measurement) {
+	for _, g := range groups {
+		all = append(all, g.measurements...)
+	}
+	return all
+}
+
+// chosen returns the names of those of the measurements that are wanted.
+func (c *Config) chosen(of []Measurement) (names []string) {
+	for _, m := range of {
+		if c.wants(m.Name) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+func (c *Config) checkNames() error {
+	all := (&Config{}).chosen(Measurements())
+	for _, name := range c.Only {
+		if !slices.Contains(all, name) {
+			return fmt.Errorf("--only %s: there is no such measurement; there are %s", name, strings.Join(all, ", "))
+		}
+	}
+	return nil
+}
+
+// progress tells people what is being done: on a terminal in one line that is
+// written over, else in one line for each measurement.
+type progress struct {
+	out      io.Writer
+	terminal bool
+	current  string
+}
+
+const clearLine = "\r\x1b[K"
+
+// begin says which measurements run now.
+func (p *progress) begin(names []string) {
+	if p.current = strings.Join(names, ", "); !p.terminal {
+		fmt.Fprintln(p.out, "measuring", p.current)
+	}
+	p.step("at the start")
+}
+
+// step says how far the measurement is.
+func (p *progress) step(format string, args ...any) {
+	if p.terminal {
+		fmt.Fprintf(p.out, "%smeasuring %s: %s", clearLine, p.current, fmt.Sprintf(format, args...))
+	}
+}
+
+// clear takes the line away.
+func (p *progress) clear() {
+	if p.terminal {
+		fmt.Fprint(p.out, clearLine)
+	}
+}
