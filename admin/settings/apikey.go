@@ -72,13 +72,13 @@ func (r *request) listKeys() error {
 
 func (r *request) showKey() error { return r.renderKey("apikey") }
 
-func (r *request) askToRevokeKey() error { return r.renderKey("apikey_revoke") }
+func (r *request) confirmRevokeKey() error { return r.renderKey("apikey_revoke") }
 
 // renderKey is a page about the key of the path.
 func (r *request) renderKey(page string) error {
 	var row keyRow
 	err := r.view(func(tx store.Tx) error {
-		k, err := store.FindKey(tx, r.org.ID, r.param(keyParam))
+		k, err := store.FindKey(tx, r.org.ID, r.Param(keyParam))
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (r *request) renderKey(page string) error {
 }
 
 func (r *request) revokeKey() error {
-	id := r.param(keyParam)
+	id := r.Param(keyParam)
 	err := r.change(func(tx store.Tx) error { return store.RevokeKey(tx, r.actor(), r.org.ID, id) })
 	if err != nil {
 		return err
@@ -135,8 +135,8 @@ func (r *request) newKey() error {
 	return r.render(200, "apikey_form", keyForm{Read: true, Expiry: "90", Expiries: expiries})
 }
 
-// keyMade is the answer to the form: the only page that ever shows the secret.
-type keyMade struct {
+// keyCreated is the answer to the form: the only page that ever shows the secret.
+type keyCreated struct {
 	Key   store.APIKey
 	Whole string // <id>.<secret>
 	Again bool   // the form was sent before; Whole is gone, and of Key there is the id
@@ -144,7 +144,7 @@ type keyMade struct {
 }
 
 func (r *request) createKey() error {
-	made := keyMade{URL: r.s.config.PublicURL}
+	made := keyCreated{URL: r.s.config.PublicURL}
 	id, again, err := r.once(func(tx store.Tx) (string, error) {
 		k, err := r.keyOfForm()
 		if err != nil {
@@ -155,10 +155,10 @@ func (r *request) createKey() error {
 		return k.ID, err
 	})
 	if err != nil {
-		return r.keyFormAgain(err)
+		return r.rerenderKeyForm(err)
 	}
 	if again {
-		return r.render(http.StatusOK, "apikey_created", keyMade{Key: store.APIKey{ID: id}, Again: true})
+		return r.render(http.StatusOK, "apikey_created", keyCreated{Key: store.APIKey{ID: id}, Again: true})
 	}
 	return r.render(http.StatusCreated, "apikey_created", made)
 }
@@ -199,8 +199,8 @@ func expiresAt(choice, date string, now time.Time) (time.Time, error) {
 	return time.Time{}, store.Invalid("expiresAt", "must be chosen")
 }
 
-// keyFormAgain shows the form that was sent, with what is wrong.
-func (r *request) keyFormAgain(err error) error {
+// rerenderKeyForm shows the form that was sent, with what is wrong.
+func (r *request) rerenderKeyForm(err error) error {
 	e, ok := formError(err)
 	if !ok {
 		return err

@@ -50,7 +50,7 @@ func loadAssets() (map[string]asset, map[string]string) {
 func assetPath(name string) string { return Path + "/assets/" + publicNames[name] }
 
 func (r *request) sendAsset() error {
-	a, ok := assets[r.param("name")]
+	a, ok := assets[r.Param("name")]
 	if !ok {
 		return errNoPage
 	}

@@ -12,10 +12,10 @@ import (
 type auditPage struct {
 	Filter auditFilter
 	Err    *store.Error // nil: nothing is wrong with the filter
-	Found  looked[store.AuditEntry]
+	Found  searchResult[store.AuditEntry]
 	Path   string
 	Next   string // path of the next page; empty: this is the last
-	Looked int    // how many entries were looked at when that was Enough
+	Looked int    // how many entries were searchResult at when that was Incomplete
 	First  bool
 }
 
@@ -31,7 +31,7 @@ func (p auditPage) ExportPath(format string) string {
 
 func (r *request) showAuditLog() error {
 	query := r.HTTP.URL.Query()
-	p := auditPage{Filter: auditFilterOf(query), Looked: maxFiltered, First: query.Get("before") == ""}
+	p := auditPage{Filter: auditFilterOf(query), Looked: maxSearched, First: query.Get("before") == ""}
 	status := 200
 	err := r.view(func(tx store.Tx) error {
 		before, err := cursorOf(query.Get("before"))
@@ -57,7 +57,7 @@ func (r *request) findEntries(tx store.Tx, before store.Cursor, p *auditPage) (e
 	if until := p.Filter.end(); before.IsZero() || !until.IsZero() && until.Compare(before) < 0 {
 		before = until
 	}
-	p.Found, err = look(before, r.readEntriesBack(tx, p.Filter), entryPosition, p.Filter.match)
+	p.Found, err = search(before, r.readEntriesBack(tx, p.Filter), entryPosition, p.Filter.match)
 	if next := p.Found.Next; !next.IsZero() {
 		values := p.Filter.values()
 		values.Set("before", next.String())

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	exportChunk = 500              // entries that are looked at in one transaction
+	exportChunk = 500              // entries that are searchResult at in one transaction
 	exportWrite = 30 * time.Second // how long a client may take for what was found among them
 )
 
@@ -20,7 +20,7 @@ type auditExport struct {
 	filter auditFilter
 	name   string // of the format
 	format exportFormat
-	after  store.Cursor // of the last entry that was looked at
+	after  store.Cursor // of the last entry that was searchResult at
 	last   store.Cursor // of the last entry when the export began
 	done   bool
 	body   []byte // what is to be sent next

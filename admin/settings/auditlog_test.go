@@ -135,7 +135,7 @@ func TestAuditLogBounds(t *testing.T) {
 		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", Action: "first", CreatedAt: noon.AddDate(-1, 0, 0)})
 		return err
 	})
-	w.happens(2*maxFiltered + 100)
+	w.happens(2*maxSearched + 100)
 	b.get(auditPath+"?action=first").wants(t, 200, "None of the next 2000 entries", "Search further back")
 	got := b.walk(auditPath+"?action=first", entryRows)
 	if len(got) != 1 || !strings.HasSuffix(got[0], "|first|") {

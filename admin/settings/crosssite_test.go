@@ -11,7 +11,7 @@ import (
 // file is a hash of the whole data file.
 func (w *world) file() [sha256.Size]byte {
 	w.Helper()
-	w.asidesDone()
+	w.backgroundDone()
 	f, err := w.store.Snapshot(w.Context())
 	if err != nil {
 		w.Fatal(err)

@@ -57,7 +57,7 @@ func (r *request) watchDelivery() error {
 // deliveryPage finds the delivery of the path; whole: with its event.
 func (r *request) deliveryPage(whole bool) (p deliveryPage, err error) {
 	err = r.view(func(tx store.Tx) error {
-		d, e, err := store.FindDelivery(tx, r.org.ID, r.param(deliveryParam))
+		d, e, err := store.FindDelivery(tx, r.org.ID, r.Param(deliveryParam))
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ type deliveriesPage struct {
 	Types     []eventChoice
 	Recovered string // how many deliveries were queued for retry a moment ago; empty: nothing was asked
 	After     string // cursor behind which the page begins; empty: at the start
-	Found     looked[store.Delivery]
+	Found     searchResult[store.Delivery]
 	Start     string // path of the first page
 	Next      string // path of the next page; empty: this is the last
 }
@@ -166,13 +166,13 @@ func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
 	if err != nil {
 		return err
 	}
-	p.Found, err = p.look(tx, from)
+	p.Found, err = p.search(tx, from)
 	return err
 }
 
-func (p *deliveriesPage) look(tx store.Tx, from store.Cursor) (looked[store.Delivery], error) {
+func (p *deliveriesPage) search(tx store.Tx, from store.Cursor) (searchResult[store.Delivery], error) {
 	read := func(from store.Cursor, limit int) ([]store.Delivery, error) { return p.read(tx, from, limit) }
-	return look(from, read, deliveryCursor, func(d store.Delivery) bool { return p.Type == "" || d.EventType == p.Type })
+	return search(from, read, deliveryCursor, func(d store.Delivery) bool { return p.Type == "" || d.EventType == p.Type })
 }
 
 // read reads up to limit deliveries of the lists that are shown, from behind a

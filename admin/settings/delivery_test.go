@@ -134,7 +134,7 @@ func TestShownBytes(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "ä\n\tb": "ä\n\tb", "\x00\x7f": `\x00\x7f`, "a\xff\xc3": `a\xff\xc3`, "\u202e\u200b": `\u202e\u200b`, "'\"\\": `'"\`, "\r": `\r`, "\ufffd": "\ufffd", "\U000e0001": `\U000e0001`,
 	} {
-		if got := shownBytes([]byte(in)); got != want {
+		if got := formatBytes([]byte(in)); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
@@ -234,7 +234,7 @@ func (w *world) deliveries(endpointID, state, kind string) (ids []string) {
 	return ids
 }
 
-// A rare type is looked for in steps, each of them bounded, and is found.
+// A rare type is searchResult for in steps, each of them bounded, and is found.
 func TestLookFurtherBack(t *testing.T) {
 	w := newWorld(t)
 	w.endpoint("whe_1", "member.added")
@@ -248,7 +248,7 @@ func TestLookFurtherBack(t *testing.T) {
 	})
 	w.pass(time.Second)
 	w.update(func(tx store.Tx) error {
-		for range 2*maxFiltered + 100 {
+		for range 2*maxSearched + 100 {
 			if _, err := store.SendTest(tx, "org_acme", "whe_1"); err != nil {
 				return err
 			}

@@ -17,12 +17,12 @@ type endpointPage struct {
 
 // endpoint finds the endpoint of the path.
 func (r *request) endpoint(tx store.Tx) (store.Endpoint, error) {
-	return store.FindEndpoint(tx, r.org.ID, r.param(endpointParam))
+	return store.FindEndpoint(tx, r.org.ID, r.Param(endpointParam))
 }
 
 // endpointPath is the path of a page of the endpoint of the path.
 func (r *request) endpointPath(parts ...string) string {
-	return r.path(append([]string{"endpoints", r.param(endpointParam)}, parts...)...)
+	return r.path(append([]string{"endpoints", r.Param(endpointParam)}, parts...)...)
 }
 
 func (r *request) showEndpoint() error {
@@ -63,7 +63,7 @@ func (r *request) endpointPage(tx store.Tx) (p endpointPage, err error) {
 func (r *request) sendTest() error {
 	var d store.Delivery
 	err := r.change(func(tx store.Tx) (err error) {
-		d, err = store.SendTest(tx, r.org.ID, r.param(endpointParam))
+		d, err = store.SendTest(tx, r.org.ID, r.Param(endpointParam))
 		return err
 	})
 	if err != nil {
@@ -81,15 +81,15 @@ func (r *request) disableEndpoint() error {
 }
 
 func (r *request) actOnEndpoint(act func(tx store.Tx, actorID, orgID, id string) error, done string) error {
-	err := r.change(func(tx store.Tx) error { return act(tx, r.actor(), r.org.ID, r.param(endpointParam)) })
+	err := r.change(func(tx store.Tx) error { return act(tx, r.actor(), r.org.ID, r.Param(endpointParam)) })
 	if err != nil {
 		return err
 	}
 	return r.done(done, r.endpointPath())
 }
 
-func (r *request) askDisable() error {
-	return r.askAboutEndpoint(question{
+func (r *request) confirmDisable() error {
+	return r.confirmForEndpoint(confirmPage{
 		Title: "Disable this endpoint?", Button: "Disable", To: "disable",
 		Text: []string{
 			"Nothing is sent to it until somebody enables it again. Its events are held, not lost: those that are waiting, and all new ones.",
@@ -98,8 +98,8 @@ func (r *request) askDisable() error {
 	})
 }
 
-func (r *request) askRemove() error {
-	return r.askAboutEndpoint(question{
+func (r *request) confirmDelete() error {
+	return r.confirmForEndpoint(confirmPage{
 		Title: "Delete this endpoint?", Button: "Delete endpoint", To: "delete", Danger: true,
 		Text: []string{
 			"Nothing is sent to it any more. Its secret and all its deliveries with their attempts are deleted, including those that are waiting.",
@@ -108,8 +108,8 @@ func (r *request) askRemove() error {
 	})
 }
 
-// askAboutEndpoint asks before something is done to the endpoint of the path.
-func (r *request) askAboutEndpoint(q question) error {
+// confirmForEndpoint asks before something is done to the endpoint of the path.
+func (r *request) confirmForEndpoint(q confirmPage) error {
 	err := r.view(func(tx store.Tx) error {
 		e, err := r.endpoint(tx)
 		q.About = e.URL
@@ -122,10 +122,10 @@ func (r *request) askAboutEndpoint(q question) error {
 	return r.render(200, "confirm", q)
 }
 
-// removeEndpoint leads to the list, also when its form is sent a second time.
-func (r *request) removeEndpoint() error {
+// deleteEndpoint leads to the list, also when its form is sent a second time.
+func (r *request) deleteEndpoint() error {
 	_, _, err := r.once(func(tx store.Tx) (string, error) {
-		return "", store.RemoveEndpoint(tx, r.actor(), r.org.ID, r.param(endpointParam))
+		return "", store.RemoveEndpoint(tx, r.actor(), r.org.ID, r.Param(endpointParam))
 	})
 	if err != nil {
 		return err

@@ -84,34 +84,34 @@ func (r *request) createEndpoint() error {
 		return e.ID, err
 	})
 	if err != nil {
-		return r.endpointFormAgain(err)
+		return r.rerenderEndpointForm(err)
 	}
 	return r.done("endpoint-added", r.path("endpoints", id))
 }
 
-func (r *request) changeEndpoint() error {
+func (r *request) updateEndpoint() error {
 	form := r.HTTP.PostForm
 	url, description := form.Get("url"), form.Get("description")
 	err := r.change(func(tx store.Tx) error {
-		_, err := store.ChangeEndpoint(tx, r.actor(), r.org.ID, r.param(endpointParam), store.EndpointChange{
+		_, err := store.ChangeEndpoint(tx, r.actor(), r.org.ID, r.Param(endpointParam), store.EndpointChange{
 			URL: &url, Description: &description, Events: append([]string{}, form["events"]...), // none is not the same as left out
 		})
 		return err
 	})
 	if err != nil {
-		return r.endpointFormAgain(err)
+		return r.rerenderEndpointForm(err)
 	}
 	return r.done("endpoint-updated", r.endpointPath())
 }
 
-// endpointFormAgain shows the form that was sent, with what is wrong.
-func (r *request) endpointFormAgain(err error) error {
+// rerenderEndpointForm shows the form that was sent, with what is wrong.
+func (r *request) rerenderEndpointForm(err error) error {
 	e, ok := formError(err)
 	if !ok {
 		return err
 	}
 	form := r.HTTP.PostForm
-	f := endpointForm{Err: e, New: r.param(endpointParam) == "", URL: form.Get("url"), Description: form.Get("description")}
+	f := endpointForm{Err: e, New: r.Param(endpointParam) == "", URL: form.Get("url"), Description: form.Get("description")}
 	err = r.view(func(tx store.Tx) (err error) {
 		f.Types, err = eventChoices(tx, form["events"])
 		return err

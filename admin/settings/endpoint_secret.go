@@ -43,7 +43,7 @@ func overlapOf(value string) (time.Duration, error) {
 
 func (r *request) showSecret() error { return r.renderSecrets(200, "endpoint_secret", secretPage{}) }
 
-func (r *request) askRotate() error {
+func (r *request) showRotate() error {
 	return r.renderSecrets(200, "endpoint_rotate", secretPage{Overlap: "24h"})
 }
 
@@ -56,7 +56,7 @@ func (r *request) rotateSecret() error {
 		if err != nil {
 			return "", err
 		}
-		_, err = store.RotateSecret(tx, r.actor(), r.org.ID, r.param(endpointParam), form.Get("secret"), overlap)
+		_, err = store.RotateSecret(tx, r.actor(), r.org.ID, r.Param(endpointParam), form.Get("secret"), overlap)
 		return "", err
 	})
 	if e, ok := formError(err); ok {
@@ -94,7 +94,7 @@ type verifyPage struct {
 	DeliveryID    string // which is this
 }
 
-func (r *request) askVerify() error { return r.renderVerify(&verifyPage{}) }
+func (r *request) showVerify() error { return r.renderVerify(&verifyPage{}) }
 
 // verifyRequest looks at what was pasted. It changes nothing.
 func (r *request) verifyRequest() error {
@@ -157,9 +157,9 @@ func (p *verifyPage) read(now time.Time) (c diagnose.Case, err error) {
 func (r *request) signers(tx store.Tx, e store.Endpoint, at time.Time) ([]diagnose.Signer, error) {
 	signers := []diagnose.Signer{{Name: "the endpoint's secret", Secret: e.Secret, Valid: true}}
 	if e.OldSecret != "" {
-		old := diagnose.Signer{Name: "the old secret, which signs until " + shownTime(e.OldSecretUntil), Secret: e.OldSecret, Valid: len(e.Secrets(at)) > 1}
+		old := diagnose.Signer{Name: "the old secret, which signs until " + formatTime(e.OldSecretUntil), Secret: e.OldSecret, Valid: len(e.Secrets(at)) > 1}
 		if !old.Valid {
-			old.Name = "the old secret, which signed until " + shownTime(e.OldSecretUntil)
+			old.Name = "the old secret, which signed until " + formatTime(e.OldSecretUntil)
 		}
 		signers = append(signers, old)
 	}

@@ -35,9 +35,9 @@ func (r *request) once(fn func(tx store.Tx) (kept string, err error)) (kept stri
 	return kept, again, err
 }
 
-// question is a page that asks before something is done that can't be undone, or
+// confirmPage is a page that asks before something is done that can't be undone, or
 // that stops something.
-type question struct {
+type confirmPage struct {
 	Title  string
 	About  string   // what it would be done to; may be empty
 	Text   []string // what will happen, a paragraph each

@@ -18,15 +18,15 @@ import (
 var templateFuncs = template.FuncMap{
 	"asset":   assetPath,
 	"orgPath": orgPath,
-	"time":    shownTime,
+	"time":    formatTime,
 	"isoTime": store.FormatTime,
 	"list":    func(items ...any) []any { return items },
 	"nonce":   rand.Text,
 	"fails":   fails,
 	"label":   labelOf,
 	"browser": browserName,
-	"text":    shownBytes,
-	"took":    shownDuration,
+	"text":    formatBytes,
+	"took":    formatDuration,
 }
 
 // orgPath is the path of a page of an org, or of its overview.
@@ -38,9 +38,9 @@ func orgPath(orgID string, parts ...string) string {
 	return path
 }
 
-// shownTime is a time for people, in UTC; the script shows it in the reader's zone
+// formatTime is a time for people, in UTC; the script shows it in the reader's zone
 // where it can. Templates write it by the part "when".
-func shownTime(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") }
+func formatTime(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") }
 
 // fails tells whether an error of a form is of a field.
 func fails(err *store.Error, field string) bool { return err != nil && err.Field == field }
@@ -57,9 +57,9 @@ var labels = map[string]string{
 // labelOf is what a form calls a field.
 func labelOf(field string) string { return cmp.Or(labels[field], field) }
 
-// shownBytes are bytes that anybody may have sent, as text. What is not UTF-8, or
+// formatBytes are bytes that anybody may have sent, as text. What is not UTF-8, or
 // can't be seen, or would turn the text around, is written as an escape.
-func shownBytes(b []byte) string {
+func formatBytes(b []byte) string {
 	var text strings.Builder
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)
@@ -76,15 +76,15 @@ func shownBytes(b []byte) string {
 	return text.String()
 }
 
-// shownDuration is how long something took, as exactly as people care for.
-func shownDuration(d time.Duration) string {
+// formatDuration is how long something took, as exactly as people care for.
+func formatDuration(d time.Duration) string {
 	if d < time.Second {
 		return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', 1, 64) + " ms"
 	}
 	return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
 }
 
-// browserNames and systemNames are looked for in what a browser says of itself.
+// browserNames and systemNames are searchResult for in what a browser says of itself.
 // The order matters: each names itself after those before it in history.
 var (
 	browserNames = [][2]string{

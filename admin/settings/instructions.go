@@ -50,7 +50,7 @@ func (r *request) saveInstructions() error {
 	})
 	switch {
 	case err != nil:
-		return r.instructionsAgain(p, err)
+		return r.rerenderInstructions(p, err)
 	case same:
 		return r.done("instructions-unchanged", r.path("instructions"))
 	case p.Text == "":
@@ -59,9 +59,9 @@ func (r *request) saveInstructions() error {
 	return r.done("instructions-saved", r.path("instructions"))
 }
 
-// instructionsAgain shows the form that was sent, with what is wrong, or beside
+// rerenderInstructions shows the form that was sent, with what is wrong, or beside
 // what somebody else has written. Sent again, it replaces that.
-func (r *request) instructionsAgain(p instructionsPage, err error) error {
+func (r *request) rerenderInstructions(p instructionsPage, err error) error {
 	if store.CodeOf(err) == store.CodePreconditionFailed {
 		p.Conflict, p.Version = true, p.Now.Version()
 		return r.render(store.CodePreconditionFailed.Status(), "instructions", p)
@@ -81,7 +81,7 @@ func lines(text string) string { return sameLines.Replace(text) }
 
 var sameLines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")
 
-func (r *request) askToClearInstructions() error {
+func (r *request) confirmClearInstructions() error {
 	now, err := r.viewInstructions()
 	if err != nil {
 		return err

@@ -15,17 +15,17 @@ type memberRow struct {
 }
 
 type membersPage struct {
-	Text   string // that is looked for; empty: all
-	Found  looked[store.Member]
+	Text   string // that is searchResult for; empty: all
+	Found  searchResult[store.Member]
 	Rows   []memberRow
 	Next   string // path of the next page; empty: this is the last
 	First  bool
-	Looked int // how many members were looked at when that was Enough
+	Looked int // how many members were searchResult at when that was Incomplete
 }
 
 func (r *request) listMembers() error {
 	query := r.HTTP.URL.Query()
-	p := membersPage{Text: strings.TrimSpace(query.Get("q")), First: query.Get("after") == "", Looked: maxFiltered}
+	p := membersPage{Text: strings.TrimSpace(query.Get("q")), First: query.Get("after") == "", Looked: maxSearched}
 	err := r.view(func(tx store.Tx) error {
 		after, err := cursorOf(query.Get("after"))
 		if err != nil {
@@ -40,7 +40,7 @@ func (r *request) listMembers() error {
 }
 
 func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (err error) {
-	p.Found, err = look(after, r.readMembers(tx), memberPosition, func(m store.Member) bool { return memberHas(m, p.Text) })
+	p.Found, err = search(after, r.readMembers(tx), memberPosition, func(m store.Member) bool { return memberHas(m, p.Text) })
 	if err != nil {
 		return err
 	}

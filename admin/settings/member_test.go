@@ -58,7 +58,7 @@ func TestMembers(t *testing.T) {
 	w.signedIn("usr_alan").get("/orgs/org_other/members").wants(t, 404)
 }
 
-// Whatever is looked for, the pages together have what a plain search finds, in
+// Whatever is searchResult for, the pages together have what a plain search finds, in
 // its order.
 func TestMembersAgainstAModel(t *testing.T) {
 	w := newWorld(t)
@@ -90,7 +90,7 @@ func TestMembersAgainstAModel(t *testing.T) {
 func TestMembersBounds(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn("usr_ada")
-	w.joins(2*maxFiltered + 10)
+	w.joins(2*maxSearched + 10)
 	first := b.get("/orgs/org_acme/members?q=usr_4009")
 	first.wants(t, 200, "None of the next 2000 members match “usr_4009”.", "Search further")
 	if got := b.walk("/orgs/org_acme/members?q=usr_4009", memberRows); !slices.Equal(got, []string{"usr_4009"}) {

@@ -19,27 +19,21 @@ type overviewPage struct {
 	Endpoints, Members, Keys string // how many there are, for people
 	NoEndpoint, NoKey        bool
 	Attention                []endpointRow // endpoints that need it
-	Day, Month               spans
+	Day, Month               timeSeries
 	Quiet                    bool // nothing was sent in Month
-	Charts                   []overviewChart
+	Charts                   []chart
 	NoMail                   bool // mail waits, and there is no mail server
 	NoAPI, NoWebhooks        bool // the plan doesn't include them
 	URL                      string
 }
 
-// overviewChart is a picture, and the numbers that it shows.
-type overviewChart struct {
-	Chart chart
-	Spans spans
-}
-
 func (r *request) showOverview() error {
 	p := overviewPage{URL: r.s.config.PublicURL}
 	err := r.view(func(tx store.Tx) error {
-		for _, look := range []func(*request, store.Tx) error{
+		for _, load := range []func(*request, store.Tx) error{
 			p.count, p.findEndpoints, p.findAttempts, p.findMail, p.findFeatures,
 		} {
-			if err := look(r, tx); err != nil {
+			if err := load(r, tx); err != nil {
 				return err
 			}
 		}
@@ -48,11 +42,11 @@ func (r *request) showOverview() error {
 	if err != nil {
 		return err
 	}
-	p.Charts = []overviewChart{
-		{outcomesChart("attempts-day", "Attempts in the last 24 hours", p.Day), p.Day},
-		{latencyChart("latency-day", "Latency in the last 24 hours", p.Day), p.Day},
-		{outcomesChart("attempts-month", "Attempts in the last 30 days", p.Month), p.Month},
-		{latencyChart("latency-month", "Latency in the last 30 days", p.Month), p.Month},
+	p.Charts = []chart{
+		outcomesChart("attempts-day", "Attempts in the last 24 hours", p.Day),
+		latencyChart("latency-day", "Latency in the last 24 hours", p.Day),
+		outcomesChart("attempts-month", "Attempts in the last 30 days", p.Month),
+		latencyChart("latency-month", "Latency in the last 30 days", p.Month),
 	}
 	return r.render(200, "overview", p)
 }
@@ -91,9 +85,9 @@ func (p *overviewPage) findEndpoints(r *request, tx store.Tx) error {
 }
 
 func (p *overviewPage) findAttempts(r *request, tx store.Tx) error {
-	p.Day, p.Month = spansTo(r.now, time.Hour, 24), spansTo(r.now, 24*time.Hour, 30)
+	p.Day, p.Month = newTimeSeries(r.now, time.Hour, 24), newTimeSeries(r.now, 24*time.Hour, 30)
 	p.Quiet = true
-	return tx.EachDeliveryCounts(r.org.ID, p.Month.list[0].From, func(_ uint64, hour time.Time, c store.DeliveryCounts) {
+	return tx.EachDeliveryCounts(r.org.ID, p.Month.Points[0].From, func(_ uint64, hour time.Time, c store.DeliveryCounts) {
 		p.Day.add(hour, c)
 		p.Month.add(hour, c)
 		p.Quiet = false
@@ -105,7 +99,7 @@ func (p *overviewPage) findMail(r *request, tx store.Tx) error {
 	if r.s.config.Mailed != nil {
 		return nil
 	}
-	mails, err := tx.Mails("", maxFiltered)
+	mails, err := tx.Mails("", maxSearched)
 	for _, m := range mails {
 		p.NoMail = p.NoMail || m.OrgID == r.org.ID
 	}

@@ -169,13 +169,13 @@ func wellFormed(t *testing.T, picture string) {
 // one another, and what is there is seen.
 func TestOutcomesChart(t *testing.T) {
 	for _, most := range []int{1, 2, 3, 999, 1_000_000_000} {
-		s := spansTo(noon, time.Hour, 24)
-		for i := range s.list {
-			s.list[i].DeliveryCounts = store.DeliveryCounts{Acknowledged: most * i / 24, Retrying: i % 2, Failed: most * (i % 3)}
+		s := newTimeSeries(noon, time.Hour, 24)
+		for i := range s.Points {
+			s.Points[i].DeliveryCounts = store.DeliveryCounts{Acknowledged: most * i / 24, Retrying: i % 2, Failed: most * (i % 3)}
 		}
 		bars := 0
-		for _, sp := range s.list {
-			for _, n := range []int{sp.Acknowledged, sp.Retrying, sp.Failed} {
+		for _, p := range s.Points {
+			for _, n := range []int{p.Acknowledged, p.Retrying, p.Failed} {
 				if n > 0 {
 					bars++
 				}
@@ -194,10 +194,10 @@ func TestOutcomesChart(t *testing.T) {
 }
 
 func TestLatencyChart(t *testing.T) {
-	s := spansTo(noon, time.Hour, 24)
+	s := newTimeSeries(noon, time.Hour, 24)
 	acknowledged := func(hour int, class int) {
-		s.list[hour].Acknowledged = 1
-		s.list[hour].Latency[class] = 1
+		s.Points[hour].Acknowledged = 1
+		s.Points[hour].Latency[class] = 1
 	}
 	acknowledged(0, 0)
 	acknowledged(5, 3)
@@ -218,20 +218,20 @@ func TestLatencyChart(t *testing.T) {
 // The share of attempts counts up, as a plain look through them all does.
 func TestLatencyClass(t *testing.T) {
 	for n := 1; n <= 45; n++ {
-		var sp span
+		var p point
 		for i := range n {
-			sp.Latency[i*len(sp.Latency)/n]++
-			sp.Acknowledged++
+			p.Latency[i*len(p.Latency)/n]++
+			p.Acknowledged++
 		}
 		for _, percent := range []int{50, 95, 100} {
 			place := (n*percent + 99) / 100 // of the attempt, counted from 1, in the order of their latency
-			want := (place - 1) * len(sp.Latency) / n
-			if got := sp.latencyClass(percent); got != want {
+			want := (place - 1) * len(p.Latency) / n
+			if got := p.latencyClass(percent); got != want {
 				t.Errorf("p%d of %d is class %d, want %d", percent, n, got, want)
 			}
 		}
 	}
-	if got := (span{}).latencyClass(95); got != -1 {
+	if got := (point{}).latencyClass(95); got != -1 {
 		t.Errorf("of none: %d", got)
 	}
 }

@@ -197,15 +197,15 @@ func (r *request) usePasskey(tx store.Tx, data webauthn.SessionData, parsed *pro
 // passkey is the account's passkey of the path.
 func (r *request) passkey() (store.Passkey, error) {
 	for _, p := range r.account.Passkeys {
-		if p.ID == r.param(passkeyParam) {
+		if p.ID == r.Param(passkeyParam) {
 			return p, nil
 		}
 	}
 	return store.Passkey{}, errNoPage
 }
 
-// askRemovePasskey asks before a passkey is removed.
-func (r *request) askRemovePasskey() error {
+// confirmRemovePasskey asks before a passkey is removed.
+func (r *request) confirmRemovePasskey() error {
 	if err := r.view(nil); err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (r *request) askRemovePasskey() error {
 	if err != nil {
 		return err
 	}
-	return r.render(http.StatusOK, "confirm", question{
+	return r.render(http.StatusOK, "confirm", confirmPage{
 		Title: "Remove this passkey?", About: p.Name, Danger: true, Button: "Remove passkey",
 		Text: []string{"You can no longer sign in with it. Where you are signed in, you stay signed in. Your device may keep offering it until you delete it there too."},
 		To:   r.HTTP.URL.Path, Back: Path + "/account",
@@ -221,7 +221,7 @@ func (r *request) askRemovePasskey() error {
 }
 
 func (r *request) removePasskey() error {
-	err := r.change(func(tx store.Tx) error { return store.RemovePasskey(tx, r.account.UserID, r.param(passkeyParam)) })
+	err := r.change(func(tx store.Tx) error { return store.RemovePasskey(tx, r.account.UserID, r.Param(passkeyParam)) })
 	if err != nil {
 		return err
 	}

@@ -25,14 +25,14 @@ type recoverPage struct {
 // recoverSpans are what can be chosen beside a time.
 var recoverSpans = map[string]time.Duration{"1h": time.Hour, "24h": 24 * time.Hour, "7d": 7 * 24 * time.Hour}
 
-func (r *request) askRecover() error { return r.renderRecover(200, recoverPage{Span: "24h"}) }
+func (r *request) showRecover() error { return r.renderRecover(200, recoverPage{Span: "24h"}) }
 
 // recoverEndpoint takes many transactions, so that no writer waits for it.
 func (r *request) recoverEndpoint() error {
 	if err := r.view(nil); err != nil {
 		return err
 	}
-	n, done, err := r.queueAgain()
+	n, done, err := r.recoverDeliveries()
 	if e, ok := formError(err); ok {
 		form := r.HTTP.PostForm
 		return r.renderRecover(e.Code.Status(), recoverPage{Err: e, Span: form.Get("span"), Since: form.Get("since")})
@@ -44,15 +44,15 @@ func (r *request) recoverEndpoint() error {
 	return r.redirect(r.endpointPath("deliveries") + "?" + query.Encode())
 }
 
-// queueAgain queues what was unsuccessful, and returns how much, and the notice for it.
-func (r *request) queueAgain() (n int, done string, err error) {
+// recoverDeliveries queues what was unsuccessful, and returns how much, and the notice for it.
+func (r *request) recoverDeliveries() (n int, done string, err error) {
 	since, err := r.recoverSince()
 	if err != nil {
 		return 0, "", err
 	}
 	ctx, cancel := context.WithTimeout(r.HTTP.Context(), maxRecovering)
 	defer cancel()
-	n, err = store.Recover(ctx, r.s.store, r.actor(), r.org.ID, r.param(endpointParam), since)
+	n, err = store.Recover(ctx, r.s.store, r.actor(), r.org.ID, r.Param(endpointParam), since)
 	done, err = recoveredAs(err)
 	return n, done, err
 }
@@ -95,11 +95,11 @@ func (r *request) renderRecover(status int, p recoverPage) error {
 
 func (r *request) replayDelivery() error {
 	err := r.change(func(tx store.Tx) error {
-		_, err := store.Replay(tx, r.actor(), r.org.ID, r.param(deliveryParam))
+		_, err := store.Replay(tx, r.actor(), r.org.ID, r.Param(deliveryParam))
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return r.done("delivery-replayed", r.path("deliveries", r.param(deliveryParam)))
+	return r.done("delivery-replayed", r.path("deliveries", r.Param(deliveryParam)))
 }

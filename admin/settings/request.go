@@ -16,7 +16,7 @@ type request struct {
 	s     *Settings
 	route *route // nil: there is no such page
 
-	// Known once view or change has looked.
+	// Known once view or change has searchResult.
 	session store.Session
 	account store.Account
 	orgs    []store.Org // that the person manages, in the order of their ids
@@ -117,10 +117,10 @@ func (r *request) findOrgs(tx store.Tx) (err error) {
 	if r.orgs, err = managedOrgs(tx, r.account.UserID); err != nil {
 		return err
 	}
-	if r.param(orgParam) == "" {
+	if r.Param(orgParam) == "" {
 		return nil
 	}
-	i := slices.IndexFunc(r.orgs, func(o store.Org) bool { return o.ID == r.param(orgParam) })
+	i := slices.IndexFunc(r.orgs, func(o store.Org) bool { return o.ID == r.Param(orgParam) })
 	if i < 0 {
 		return errNoPage
 	}
@@ -131,9 +131,6 @@ func (r *request) findOrgs(tx store.Tx) (err error) {
 
 // actor is who stands in the audit log.
 func (r *request) actor() string { return r.account.UserID }
-
-// param is a parameter of the path; empty when it has none of that name.
-func (r *request) param(name string) string { return r.Param(name) }
 
 // path is the path of a page of the org, or of its overview.
 func (r *request) path(parts ...string) string { return orgPath(r.org.ID, parts...) }

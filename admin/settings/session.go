@@ -97,12 +97,12 @@ func (r *request) see() {
 		return
 	}
 	id := r.session.ID
-	r.aside("note that a session is in use", func(tx store.Tx) error { return store.SeeSession(tx, id) }, func() {})
+	r.inBackground("note that a session is in use", func(tx store.Tx) error { return store.SeeSession(tx, id) }, func() {})
 }
 
 // endSession ends a session of the person's own.
 func (r *request) endSession() error {
-	id := r.param(sessionParam)
+	id := r.Param(sessionParam)
 	err := r.change(func(tx store.Tx) error { return store.EndSession(tx, r.account.UserID, id) })
 	if err != nil {
 		return err

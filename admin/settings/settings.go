@@ -57,7 +57,7 @@ type Settings struct {
 	throttle   throttle
 	passkeys   *webauthn.WebAuthn // nil: browsers have none for this URL
 	ceremonies *ceremonies
-	asides     sync.WaitGroup // what is done after its answer
+	background sync.WaitGroup // what is done after its answer
 }
 
 // New makes the settings page of a store, which stays the caller's to close.
@@ -84,14 +84,14 @@ func LinkURL(publicURL string) func(token string) string {
 	return func(token string) string { return strings.TrimSuffix(publicURL, "/") + Path + "/link/" + token }
 }
 
-// asideTimeout is how long what nobody waits for may take.
-const asideTimeout = 30 * time.Second
+// backgroundTimeout is how long what nobody waits for may take.
+const backgroundTimeout = 30 * time.Second
 
-// aside changes the data after the answer, without making anybody wait, nor
+// inBackground changes the data after the answer, without making anybody wait, nor
 // telling how long it took, and then calls done. What fails is only logged.
-func (r *request) aside(what string, fn func(tx store.Tx) error, done func()) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.HTTP.Context()), asideTimeout)
-	r.s.asides.Go(func() {
+func (r *request) inBackground(what string, fn func(tx store.Tx) error, done func()) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.HTTP.Context()), backgroundTimeout)
+	r.s.background.Go(func() {
 		defer cancel()
 		if err := r.s.store.Update(ctx, fn); err != nil {
 			r.s.config.Log.Warn().Err(err).Str("what", what).Msg("settings: this could not be done")

@@ -148,10 +148,10 @@ func TestSessionExpires(t *testing.T) {
 	idle := w.signedIn("usr_ada")
 	w.pass(store.SessionIdle - time.Second)
 	idle.get("/account").wants(t, 200)
-	w.asidesDone()
+	w.backgroundDone()
 	w.pass(store.SessionIdle - time.Second)
 	idle.get("/account").wants(t, 200) // the one before was noted
-	w.asidesDone()
+	w.backgroundDone()
 	w.pass(store.SessionIdle)
 	r := idle.get("/account")
 	if r.status != 303 || r.location != "/settings/sign-in?done=session-ended&next=%2Fsettings%2Faccount" {
@@ -161,14 +161,14 @@ func TestSessionExpires(t *testing.T) {
 	busy := w.signedIn("usr_ada")
 	for passed := time.Duration(0); passed < store.SessionAge; passed += 11 * time.Hour {
 		busy.get("/account").wants(t, 200)
-		w.asidesDone()
+		w.backgroundDone()
 		w.pass(11 * time.Hour)
 	}
 	busy.get("/account").wants(t, 303)
 }
 
-// asidesDone waits for what is done after the answers.
-func (w *world) asidesDone() { w.server.Config.Handler.(*Settings).asides.Wait() }
+// backgroundDone waits for what is done after the answers.
+func (w *world) backgroundDone() { w.server.Config.Handler.(*Settings).background.Wait() }
 
 // A session is noted as in use once a minute at most.
 func TestSessionIsSeen(t *testing.T) {
@@ -177,7 +177,7 @@ func TestSessionIsSeen(t *testing.T) {
 	for _, row := range []struct{ pass, seen time.Duration }{{59 * time.Second, 0}, {time.Second, time.Minute}, {59 * time.Second, time.Minute}, {time.Second, 2 * time.Minute}} {
 		w.pass(row.pass)
 		b.get("/account").wants(t, 200)
-		w.asidesDone()
+		w.backgroundDone()
 		w.view(func(tx store.Tx) error {
 			s, err := store.FindSession(tx, b.cookieOf())
 			if !s.LastSeenAt.Equal(noon.Add(row.seen)) {

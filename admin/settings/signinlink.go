@@ -31,7 +31,7 @@ func (r *request) findLink() (p linkPage, err error) {
 	p.Path = r.HTTP.URL.Path
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
 		r.now = tx.Now()
-		l, err := store.FindSignInLink(tx, r.param(tokenParam))
+		l, err := store.FindSignInLink(tx, r.Param(tokenParam))
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (r *request) useLink() error {
 		return err
 	}
 	err = r.begin(p.Who.UserID, "link", func(tx store.Tx) error {
-		_, err := store.UseSignInLink(tx, r.param(tokenParam), hash)
+		_, err := store.UseSignInLink(tx, r.Param(tokenParam), hash)
 		return err
 	})
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *request) showForgot() error {
 }
 
 // sendForgotten mails a link to the account that is named. The answer is the same
-// and takes as long whether there is such an account or not: it is looked for
+// and takes as long whether there is such an account or not: it is searchResult for
 // afterwards.
 func (r *request) sendForgotten() error {
 	if r.s.config.Mailed == nil {
@@ -110,7 +110,7 @@ func (r *request) sendForgotten() error {
 		return r.render(e.Code.Status(), "signin_forgot", forgotPage{Mail: true, Error: e})
 	}
 	if r.s.throttle.mail.Take(hashName(name), r.now).OK {
-		r.aside("mail a sign-in link", func(tx store.Tx) error { return mailForgotten(tx, name) }, r.s.config.Mailed)
+		r.inBackground("mail a sign-in link", func(tx store.Tx) error { return mailForgotten(tx, name) }, r.s.config.Mailed)
 	}
 	return r.render(http.StatusOK, "signin_forgot", forgotPage{Mail: true, Sent: true})
 }

@@ -146,7 +146,7 @@ func TestForgotten(t *testing.T) {
 			t.Errorf("%q is told apart", name)
 		}
 	}
-	w.asidesDone()
+	w.backgroundDone()
 	mails := w.mails()
 	if len(mails) != 2 || len(queued) != 6 {
 		t.Fatalf("%d mails wait, told %d times", len(mails), len(queued))
@@ -192,7 +192,7 @@ func TestForgottenByAnOldAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.newBrowser().post("/forgot", url.Values{"name": {"ada@acme.example"}}).wants(t, 200)
-	w.asidesDone()
+	w.backgroundDone()
 	for _, m := range w.mails() {
 		t.Errorf("mail goes to %s", m.To)
 	}
@@ -204,7 +204,7 @@ func TestForgottenWithoutMail(t *testing.T) {
 	w.withPassword("usr_ada")
 	w.newBrowser().get("/forgot").wants(t, 200, "sends no mail", "teamdata signin-link USER")
 	w.newBrowser().post("/forgot", url.Values{"name": {"usr_ada"}}).wants(t, 200, "sends no mail")
-	w.asidesDone()
+	w.backgroundDone()
 	if n := len(w.mails()); n > 0 {
 		t.Errorf("%d mails wait", n)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // How often somebody may try a password, within tryWindow. Tries count, and not
-// failures, and they count before a password is looked at: many at once gain
+// failures, and they count before a password is searchResult at: many at once gain
 // nothing.
 //
 // Who knows the name of an account could keep its owner out by wrong tries. So a

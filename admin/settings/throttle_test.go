@@ -104,7 +104,7 @@ func TestThrottleOfForgotten(t *testing.T) {
 	for range mailsOfName + 2 {
 		w.newBrowser().post("/forgot", url.Values{"name": {"usr_ada"}}).wants(t, 200, "If there is an account")
 	}
-	w.asidesDone()
+	w.backgroundDone()
 	if n := len(w.mails()); n != mailsOfName {
 		t.Errorf("%d mails wait", n)
 	}
@@ -116,5 +116,5 @@ func TestThrottleOfForgotten(t *testing.T) {
 	if r.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	w.asidesDone()
+	w.backgroundDone()
 }

@@ -7,22 +7,22 @@ import (
 	"teamdata/store"
 )
 
-// span is an hour or a day, and what became of the attempts that ended in it.
-type span struct {
+// point is an hour or a day, and how the attempts that ended in it came out.
+type point struct {
 	From time.Time
 	store.DeliveryCounts
 }
 
 // Total is how many attempts ended.
-func (s span) Total() int { return s.Acknowledged + s.Retrying + s.Failed }
+func (p point) Total() int { return p.Acknowledged + p.Retrying + p.Failed }
 
-// latencyClass is the class of the latency that a share of the acknowledged
-// attempts kept to: its place in store.LatencyBounds, or behind them. -1: nothing
-// was acknowledged.
-func (s span) latencyClass(percent int) int {
-	rest := (s.Acknowledged*percent + 99) / 100
-	for class, n := range s.Latency {
-		if rest -= n; rest <= 0 && s.Acknowledged > 0 {
+// latencyClass is the lowest class of latency that a percentage of the
+// acknowledged attempts did not exceed: an index into store.LatencyBounds, or the
+// one after its end. -1: nothing was acknowledged.
+func (p point) latencyClass(percent int) int {
+	rest := (p.Acknowledged*percent + 99) / 100
+	for class, n := range p.Latency {
+		if rest -= n; rest <= 0 && p.Acknowledged > 0 {
 			return class
 		}
 	}
@@ -30,18 +30,18 @@ func (s span) latencyClass(percent int) int {
 }
 
 // P50 and P95 are latencies for people, to the bound of their class.
-func (s span) P50() string { return latencyText(s.latencyClass(50)) }
-func (s span) P95() string { return latencyText(s.latencyClass(95)) }
+func (p point) P50() string { return formatLatency(p.latencyClass(50)) }
+func (p point) P95() string { return formatLatency(p.latencyClass(95)) }
 
-func latencyText(class int) string {
+func formatLatency(class int) string {
 	if class < 0 {
 		return "–"
 	}
-	return classText(class)
+	return formatClass(class)
 }
 
-// classText is a class of latency as people write it, such as ≤ 250 ms.
-func classText(class int) string {
+// formatClass is a class of latency as people write it, such as ≤ 250 ms.
+func formatClass(class int) string {
 	units := strings.NewReplacer("ms", " ms", "s", " s")
 	if last := len(store.LatencyBounds) - 1; class > last {
 		return "> " + units.Replace(store.LatencyBounds[last].String())
@@ -49,36 +49,33 @@ func classText(class int) string {
 	return "≤ " + units.Replace(store.LatencyBounds[class].String())
 }
 
-// spans are the hours or days up to now, oldest first. They are in UTC.
-type spans struct {
-	each time.Duration
-	list []span
+// timeSeries are the hours or days up to now, in UTC, oldest first.
+type timeSeries struct {
+	Points []point
+	step   time.Duration
 }
 
-// spansTo are the last n spans, and the one that runs is the last of them.
-func spansTo(now time.Time, each time.Duration, n int) spans {
-	s := spans{each: each}
-	first := now.UTC().Truncate(each).Add(-time.Duration(n-1) * each)
+// newTimeSeries covers the last n steps, of which the last is still running.
+func newTimeSeries(now time.Time, step time.Duration, n int) timeSeries {
+	s := timeSeries{step: step}
+	first := now.UTC().Truncate(step).Add(-time.Duration(n-1) * step)
 	for i := range n {
-		s.list = append(s.list, span{From: first.Add(time.Duration(i) * each)})
+		s.Points = append(s.Points, point{From: first.Add(time.Duration(i) * step)})
 	}
 	return s
 }
 
-// All are the spans, for the page.
-func (s spans) All() []span { return s.list }
-
-// Text is when one of the spans is, for people, in UTC.
-func (s spans) Text(sp span) string {
-	if s.each > time.Hour {
-		return sp.From.Format("2 Jan 2006")
+// Label is the time of a point for people, in UTC.
+func (s timeSeries) Label(p point) string {
+	if s.step > time.Hour {
+		return p.From.Format("2 Jan 2006")
 	}
-	return sp.From.Format("2 Jan 2006, 15:04")
+	return p.From.Format("2 Jan 2006, 15:04")
 }
 
-// add adds counts of an hour; those of another time are left out.
-func (s spans) add(hour time.Time, c store.DeliveryCounts) {
-	if i := int(hour.Sub(s.list[0].From) / s.each); !hour.Before(s.list[0].From) && i < len(s.list) {
-		s.list[i].Add(c)
+// add adds the counts of an hour; an hour outside of the series is left out.
+func (s timeSeries) add(hour time.Time, c store.DeliveryCounts) {
+	if i := int(hour.Sub(s.Points[0].From) / s.step); !hour.Before(s.Points[0].From) && i < len(s.Points) {
+		s.Points[i].Add(c)
 	}
 }

@@ -65,7 +65,7 @@ func (o owner) WebAuthnDisplayName() string { return o.UserID }
 // WebAuthnCredentials are the account's passkeys.
 func (o owner) WebAuthnCredentials() []webauthn.Credential { return o.credentials }
 
-// A ceremony is the time between the question to an authenticator and its answer.
+// A ceremony is the time between the confirmPage to an authenticator and its answer.
 const (
 	ceremonyTTL   = 5 * time.Minute
 	maxCeremonies = 4096
