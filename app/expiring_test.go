@@ -12,7 +12,8 @@ import (
 	"teamdata/store/boltstore"
 )
 
-// The operator is told once a day of what should have been renewed by now.
+// The operator gets a mail every 24 hours about each certificate that should have
+// been renewed by now.
 func TestExpiring(t *testing.T) {
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
 	if err != nil {
@@ -37,10 +38,13 @@ func TestExpiring(t *testing.T) {
 		mails  int
 	}{
 		{17 * day, 0},
-		{16*day - time.Hour, 1}, // own.pem
-		{15*day + time.Hour, 1}, // told less than a day ago
-		{15*day - time.Hour, 3}, // the other one, and own.pem again
-		{14*day + 2*time.Hour, 3},
+		{16 * day, 0},
+		{16*day - 1, 1}, // own.pem, which has 14 days left
+		{15*day + time.Hour, 1},
+		{15 * day, 1},                 // a nanosecond less than 24 hours after its mail
+		{15*day - 1, 3},               // own.pem again, and the one that teamdata renews
+		{14 * day, 3},                 // again a nanosecond less than 24 hours
+		{14*day - 1 - time.Minute, 5}, // both again
 	} {
 		if err := e.tell(context.Background(), end.Add(-look.before)); err != nil {
 			t.Fatal(err)

@@ -88,5 +88,5 @@ func (a *Appliance) keepSecure(ctx context.Context) {
 	}
 	defer a.challenges.close()
 	go a.challenges.serve(a.log)
-	certificates.Keep(ctx, a.certificates, a.hangUps)
+	certificates.Run(ctx, a.certificates, a.hangUps)
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 	"teamdata/store"
 )
 
-// LetsEncrypt is the directory of the authority that is asked by default.
+// LetsEncrypt is the directory of the default authority.
 const LetsEncrypt = acme.LetsEncryptURL
 
 // ACMEConfig is what an ACME is made from. Its owner has accepted the terms of
@@ -26,10 +27,10 @@ const LetsEncrypt = acme.LetsEncryptURL
 type ACMEConfig struct {
 	Domains   []string       // at least one, each as CheckDomain has it
 	Directory string         // URL of the authority's directory; empty: LetsEncrypt
-	RootCAs   *x509.CertPool // what the authority's own server is trusted by; nil: the system's
-	Email     string         // where the authority may write to; empty: nowhere
+	RootCAs   *x509.CertPool // verify the authority's own server; nil: the system's
+	Email     string         // contact for the authority; empty: none
 	HTTP01    bool           // Challenges is served on port 80 of the domains
-	Local     *Local         // serves clients on this machine that ask for no domain; nil: they are refused
+	Local     *Local         // serves clients on this machine that name none of the domains; nil: they are refused
 	UserAgent string
 	Log       zerolog.Logger
 	Now       func() time.Time // the clock of retries; nil: time.Now
@@ -39,13 +40,13 @@ type ACMEConfig struct {
 }
 
 // ACME serves a certificate for each of its domains, gets it from an authority,
-// and renews it. Account and certificates are kept in the store: a restart asks
-// nobody.
+// and renews it. Account and certificates are kept in the store, so that a restart
+// makes no call.
 //
-// Only its own timing makes it ask the authority, never a client. Who asks for
-// another name than its domains is refused, unless it is a client on this
-// machine, a health check for example: that gets the local certificate. To the
-// world that one would tell the machine's name.
+// Calls to the authority are made by its own timing alone, never because of a
+// client. A request for any other name is refused, unless it comes from this
+// machine, as health checks do: those get the local certificate. Other clients
+// don't, since it contains the machine's name.
 type ACME struct {
 	config  ACMEConfig
 	store   store.Store
@@ -55,7 +56,7 @@ type ACME struct {
 	life    context.Context // ends every call to the authority
 }
 
-// NewACME reads the account from the store, or makes its key. Nobody is asked
+// NewACME reads the account from the store, or makes its key. No call is made
 // before the first Refresh, nor after ctx is done.
 func NewACME(ctx context.Context, s store.Store, c ACMEConfig) (*ACME, error) {
 	if c.Directory == "" {
@@ -74,16 +75,17 @@ func NewACME(ctx context.Context, s store.Store, c ACMEConfig) (*ACME, error) {
 		}
 	}
 	var err error
-	a.account, err = accountKey(ctx, s, a.keptAs("account"))
+	a.account, err = accountKey(ctx, s, a.storeName("account"))
 	return a, err
 }
 
-// keptAs is the name in the store of what came from this authority. "account" is
-// no domain, for it has no period.
-func (a *ACME) keptAs(what string) string { return "acme " + a.config.Directory + " " + what }
+// storeName is the name under which the store keeps something from this authority:
+// a domain's certificate, or the "account", which is no domain since it has no
+// period.
+func (a *ACME) storeName(what string) string { return "acme " + a.config.Directory + " " + what }
 
 // TLS is the configuration to serve with.
-func (a *ACME) TLS() *tls.Config { return configured(a.get, acme.ALPNProto) }
+func (a *ACME) TLS() *tls.Config { return tlsConfig(a.get, acme.ALPNProto) }
 
 func (a *ACME) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	challenge := slices.Equal(hello.SupportedProtos, []string{acme.ALPNProto})
@@ -92,13 +94,13 @@ func (a *ACME) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		return d.challengeCertificate(hello)
 	case d != nil:
 		return d.certificate(hello.Context())
-	case a.config.Local != nil && !challenge && onThisMachine(hello.Conn):
+	case a.config.Local != nil && !challenge && isLocal(hello.Conn):
 		return a.config.Local.get(hello)
 	}
 	return nil, nil // the client is told that the name is unknown
 }
 
-func onThisMachine(c net.Conn) bool {
+func isLocal(c net.Conn) bool {
 	peer, err := netip.ParseAddrPort(c.RemoteAddr().String())
 	return err == nil && peer.Addr().Unmap().IsLoopback()
 }
@@ -113,8 +115,8 @@ func (a *ACME) domain(name string) *domain {
 	return nil
 }
 
-// Refresh starts to get the certificates that are still missing. Those that are
-// there are renewed by themselves.
+// Refresh starts to get the certificates that are still missing. Their renewal
+// needs no Refresh.
 func (a *ACME) Refresh(ctx context.Context) {
 	if a.config.Local != nil {
 		a.config.Local.Refresh(ctx)
@@ -126,8 +128,7 @@ func (a *ACME) Refresh(ctx context.Context) {
 	}
 }
 
-// Status tells about each domain, and about the local certificate if there is
-// one.
+// Status describes each domain's certificate, and the local one if there is one.
 func (a *ACME) Status() (all []Status) {
 	for _, d := range a.domains {
 		all = append(all, d.status())
@@ -136,4 +137,48 @@ func (a *ACME) Status() (all []Status) {
 		all = append(all, a.config.Local.Status()...)
 	}
 	return all
+}
+
+const challengePath = "/.well-known/acme-challenge/"
+
+// Challenges serves plain HTTP: it answers the authority's challenges (http-01), and
+// redirects all other requests to the same path over HTTPS.
+func (a *ACME) Challenges() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d := a.domain(hostname(r.Host))
+		if !strings.HasPrefix(r.URL.Path, challengePath) {
+			if d == nil {
+				d = a.domains[0] // a client never chooses where it is redirected
+			}
+			to := url.URL{Scheme: "https", Host: d.name, Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}
+			http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
+			return
+		}
+		if d == nil {
+			http.NotFound(w, r)
+			return
+		}
+		d.challenge(w, r)
+	})
+}
+
+func (d *domain) challenge(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	answer := d.http
+	d.mu.Unlock()
+	if answer == nil {
+		http.NotFound(w, r)
+		return
+	}
+	// autocert compares the host with the domain as it is, port and case included.
+	asked := *r
+	asked.Host = d.name
+	answer.ServeHTTP(w, &asked)
+}
+
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return host
 }

@@ -17,21 +17,21 @@ import (
 	"teamdata/store"
 )
 
-// cache keeps a domain's certificate in the store. It is also where a renewal
-// shows: it begins with a look at what is kept, and ends with what is to be.
+// cache keeps a domain's certificate in the store. It also shows when autocert
+// renews: a renewal begins with a Get and ends with a Put.
 type cache struct{ domain *domain }
 
-// Get finds the certificate. What a challenge needs stays in memory: there is
-// one process only.
+// Get reads the certificate. The data of challenges is not stored: there is only
+// one process, which has it in memory.
 func (c cache) Get(ctx context.Context, key string) (text []byte, err error) {
 	d := c.domain
 	if key != d.name {
 		return nil, autocert.ErrCacheMiss
 	}
 	d.asking.Store(true)
-	d.again()
+	d.logNext()
 	err = d.acme.store.View(ctx, func(tx store.Tx) error {
-		kept, err := tx.Certificate(d.acme.keptAs(key))
+		kept, err := tx.Certificate(d.acme.storeName(key))
 		text = bytes.Clone(kept)
 		return err
 	})
@@ -44,19 +44,19 @@ func (c cache) Get(ctx context.Context, key string) (text []byte, err error) {
 	return text, err
 }
 
-// Put keeps a new certificate.
+// Put stores a new certificate.
 func (c cache) Put(ctx context.Context, key string, text []byte) error {
 	d := c.domain
 	if key != d.name {
 		return nil
 	}
-	err := d.acme.store.Update(ctx, func(tx store.Tx) error { return tx.PutCertificate(d.acme.keptAs(key), text) })
+	err := d.acme.store.Update(ctx, func(tx store.Tx) error { return tx.PutCertificate(d.acme.storeName(key), text) })
 	if err != nil {
-		d.callFailed(fmt.Errorf("the new certificate can't be kept: %w", err))
+		d.callFailed(fmt.Errorf("the new certificate can't be stored: %w", err))
 		return err
 	}
 	d.asking.Store(false)
-	d.over()
+	d.reset()
 	d.log.Info().Msg("the authority gave a new certificate")
 	return nil
 }
@@ -64,16 +64,16 @@ func (c cache) Put(ctx context.Context, key string, text []byte) error {
 // Delete has nothing to do: see Get.
 func (c cache) Delete(context.Context, string) error { return nil }
 
-// callFailed is about a call that a certificate needs, and not about the tidying
-// up that autocert does behind one.
+// callFailed records the error of a call that is needed for a certificate. Errors of
+// the cleaning up that autocert does afterwards are ignored.
 func (d *domain) callFailed(err error) {
 	if d.asking.Load() && d.acme.life.Err() == nil {
-		d.failed(err, "getting a certificate from the authority failed")
+		d.record(err, "getting a certificate from the authority failed")
 	}
 }
 
-// accountKey is the key that the authority knows us by. It is made when none is
-// kept.
+// accountKey is the key of our account with the authority. It is made when the
+// store has none.
 func accountKey(ctx context.Context, s store.Store, name string) (key crypto.Signer, err error) {
 	read := func(tx store.Tx) error {
 		text, err := tx.Certificate(name)

@@ -22,11 +22,11 @@ const (
 	callTimeout = time.Minute
 	maxAnswer   = 1 << 20 // bytes
 	maxRetries  = 30      // of one call
-	maxDetail   = 500     // bytes of an authority's words
+	maxDetail   = 500     // bytes of an authority's message
 )
 
-// newManager makes what gets a domain's certificate. One for each domain, so
-// that what goes wrong is known to be about it.
+// newManager makes the client that gets a domain's certificate. Each domain has its
+// own, so that an error is known to belong to the domain.
 func (a *ACME) newManager(d *domain) *autocert.Manager {
 	return &autocert.Manager{
 		Prompt: func(terms string) bool {
@@ -39,7 +39,7 @@ func (a *ACME) newManager(d *domain) *autocert.Manager {
 		Email:       a.config.Email,
 		Client: &acme.Client{
 			Key: a.account, DirectoryURL: a.config.Directory, UserAgent: a.config.UserAgent, RetryBackoff: backoff,
-			HTTPClient: &http.Client{Transport: witness{d}, Timeout: callTimeout},
+			HTTPClient: &http.Client{Transport: loggingTransport{d}, Timeout: callTimeout},
 		},
 	}
 }
@@ -57,9 +57,9 @@ func newTransport(roots *x509.CertPool) *http.Transport {
 	}
 }
 
-// backoff is how long to wait before a call is made again, after the nth failure
-// of it; 0 to give up. Of all answers 400 only a refused nonce leads here, and
-// that came with a fresh one. Who asks too often (429) is not to ask again soon.
+// backoff is how long to wait before a call is made again after its nth failure; 0
+// means to give up. It is called for a 400 only when that refused a nonce, and such
+// an answer brings a fresh one. After a 429 the call must not be repeated soon.
 func backoff(n int, _ *http.Request, r *http.Response) time.Duration {
 	switch {
 	case n > maxRetries || r.StatusCode == http.StatusTooManyRequests:
@@ -70,12 +70,12 @@ func backoff(n int, _ *http.Request, r *http.Response) time.Duration {
 	return time.Second << min(n-1, 3)
 }
 
-// witness sees each call to the authority. What goes wrong in a renewal is told
-// to nobody else.
-type witness struct{ domain *domain }
+// loggingTransport makes the calls to the authority, and records their errors:
+// autocert reports the errors of a renewal nowhere else.
+type loggingTransport struct{ domain *domain }
 
-func (w witness) RoundTrip(q *http.Request) (*http.Response, error) {
-	// autocert gives its calls no end but their timeout.
+func (w loggingTransport) RoundTrip(q *http.Request) (*http.Response, error) {
+	// autocert's calls end with their timeout only; these end with our context too.
 	ctx, cancel := context.WithCancel(q.Context())
 	stop := context.AfterFunc(w.domain.acme.life, cancel)
 	defer stop()
@@ -105,8 +105,8 @@ func (p *problem) String() string {
 	return fmt.Sprintf("%.*s (%.*s)", maxDetail, p.Detail, maxDetail, p.Type)
 }
 
-// problemIn returns what an answer says is wrong: the call, or the challenge or
-// order that it shows.
+// problemIn returns the error that an answer reports: of the call itself, or of the
+// challenge or order that the answer describes.
 func problemIn(status int, body []byte) error {
 	var answer struct {
 		problem

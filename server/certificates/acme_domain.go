@@ -14,12 +14,12 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 )
 
-// firstRetries say how long after each failed try to get a domain's first
+// firstRetries say how long after each failed attempt to get a domain's first
 // certificate the next is made; the last counts for every later one. Let's
 // Encrypt allows five failures an hour.
 var firstRetries = []time.Duration{2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour}
 
-// handshakeWait is how long a client waits for a certificate that is on its way.
+// handshakeWait is how long a client waits for a certificate that is being issued.
 const handshakeWait = 5 * time.Second
 
 var errNotThere = errors.New("there is no certificate for this domain yet")
@@ -28,27 +28,27 @@ var errNotThere = errors.New("there is no certificate for this domain yet")
 type domain struct {
 	name string
 	acme *ACME
-	trouble
-	asking atomic.Bool // since the certificate was looked for, and until a new one is kept
+	lastError
+	asking atomic.Bool // from a Get of the cache until the Put of a new certificate
 
 	mu      sync.Mutex
-	manager *autocert.Manager // that of the last try; nil: there was none
+	manager *autocert.Manager // of the last attempt; nil: there was none
 	http    http.Handler      // answers the challenges of http-01; nil: there are none
 	served  *autocert.Manager // has a certificate, and renews it; nil: there is none yet
-	running bool              // a try is
-	tried   chan struct{}     // closed when the try ends that runs or is about to; nil: the next is later
+	running bool              // an attempt is
+	tried   chan struct{}     // closed when the attempt ends that runs or is about to; nil: the next is later
 	tries   int
-	next    time.Time // of the next try
+	next    time.Time // of the next attempt
 }
 
 func newDomain(a *ACME, name string) *domain {
 	log := a.config.Log.With().Str("domain", name).Logger()
-	return &domain{name: name, acme: a, trouble: trouble{log: log, now: a.config.Now}, tried: make(chan struct{})}
+	return &domain{name: name, acme: a, lastError: lastError{log: log, now: a.config.Now}, tried: make(chan struct{})}
 }
 
 var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// CheckDomain says what is wrong with a name to get a certificate for.
+// CheckDomain returns an error unless a certificate can be had for the name.
 func CheckDomain(name string) error {
 	if len(name) > 253 || !domainName.MatchString(name) {
 		return fmt.Errorf("%q is no domain to get a certificate for; write it in full and in small letters, without port or *, such as data.example.com (an international one as xn--…)", name)
@@ -56,7 +56,7 @@ func CheckDomain(name string) error {
 	return nil
 }
 
-// begin tells whether the first certificate is to be asked for now.
+// begin tells whether to ask for the first certificate now, and prepares that.
 func (d *domain) begin(now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -66,7 +66,8 @@ func (d *domain) begin(now time.Time) bool {
 	if d.tried == nil {
 		d.tried = make(chan struct{})
 	}
-	// A manager that failed doesn't try again for a minute. Each try has its own.
+	// A manager that failed doesn't try again for a minute, so each attempt has its
+	// own.
 	d.manager, d.running = d.acme.newManager(d), true
 	if d.acme.config.HTTP01 {
 		d.http = d.manager.HTTPHandler(nil)
@@ -90,19 +91,19 @@ func (d *domain) try() {
 	d.tries++
 	d.next = d.acme.config.Now().Add(pause)
 	if d.acme.life.Err() == nil {
-		d.failedIfSilent(err, "the authority gave no certificate")
+		d.recordIfNone(err, "the authority gave no certificate")
 		d.log.Warn().Time("nextTry", d.next).Msg("there is no certificate for this domain yet: its clients are refused")
 	}
 }
 
-// hello is a client that takes an ECDSA certificate, as all do that can talk to
-// us. The managers would get another for those that don't.
+// hello describes a client that accepts an ECDSA certificate, as all clients do that
+// can talk to us. For others the managers would get a second certificate.
 func (d *domain) hello() *tls.ClientHelloInfo {
 	return &tls.ClientHelloInfo{ServerName: d.name, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 }
 
-// certificate is the one to serve. It may wait for a try that runs, but never
-// starts one.
+// certificate returns the one to serve. It may wait for an attempt that runs, but
+// never starts one.
 func (d *domain) certificate(ctx context.Context) (*tls.Certificate, error) {
 	served, tried := d.state()
 	if served == nil && tried != nil {
@@ -126,7 +127,7 @@ func (d *domain) state() (served *autocert.Manager, tried <-chan struct{}) {
 	return d.served, d.tried
 }
 
-// challengeCertificate is what the authority wants to see (tls-alpn-01).
+// challengeCertificate answers the authority's challenge (tls-alpn-01).
 func (d *domain) challengeCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	d.mu.Lock()
 	manager := d.manager
@@ -149,7 +150,8 @@ func (d *domain) status() Status {
 	return status
 }
 
-// renewBefore is what autocert does with the life of a certificate.
+// renewBefore is how long before its end autocert renews a certificate of a
+// lifetime.
 func (d *domain) renewBefore(life time.Duration) time.Duration {
 	if d.acme.config.renewBefore > 0 {
 		return d.acme.config.renewBefore

@@ -13,7 +13,7 @@ import (
 // A certificate is renewed again and again while clients come all the time.
 func TestRenewalUnderLoad(t *testing.T) {
 	t.Parallel()
-	s, authority := newSite(t), acmetest.New(t)
+	s, authority := newEnv(t), acmetest.New(t)
 	a, _ := s.acme(authority, ACMEConfig{renewBefore: 9 * time.Second})
 	authority.Open(acmetest.Config{TLSPort: s.port(), Life: 10 * time.Second})
 	s.serve(a)
@@ -32,11 +32,11 @@ func TestRenewalUnderLoad(t *testing.T) {
 	}
 }
 
-// While the authority can't be reached, the certificate that is there is served,
-// and what is wrong is told. It is renewed by the next start at the latest.
+// While the authority can't be reached, the old certificate is served, and the error
+// is reported. The certificate is renewed at the next start at the latest.
 func TestAuthorityIsDown(t *testing.T) {
 	t.Parallel()
-	s, authority := newSite(t), acmetest.New(t)
+	s, authority := newEnv(t), acmetest.New(t)
 	short := ACMEConfig{renewBefore: 8 * time.Second}
 	a, stop := s.acme(authority, short)
 	authority.Open(acmetest.Config{TLSPort: s.port(), Life: 11 * time.Second}) // renewed after a second or two
@@ -67,7 +67,7 @@ func TestAuthorityIsDown(t *testing.T) {
 }
 
 // listenAgain listens where it did before, as a restart does.
-func (s *site) listenAgain() {
+func (s *env) listenAgain() {
 	s.Helper()
 	l, err := net.Listen("tcp", s.l.Addr().String())
 	if err != nil {
@@ -77,10 +77,10 @@ func (s *site) listenAgain() {
 	s.l = l
 }
 
-// A restart asks nobody.
+// A restart makes no call.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	s, authority := newSite(t), acmetest.New(t)
+	s, authority := newEnv(t), acmetest.New(t)
 	a, stop := s.acme(authority, ACMEConfig{})
 	authority.Open(acmetest.Config{TLSPort: s.port()})
 	s.serve(a)
@@ -95,7 +95,7 @@ func TestRestart(t *testing.T) {
 	a, _ = s.acme(authority, ACMEConfig{})
 	before := s.log.String()
 	s.serve(a)
-	s.keep(a) // the client waits for the look into the store
+	s.run(a) // the client waits until the store was read
 	if again := s.mustGet(domainOfTests, authority.Issued); !again.Equal(first) {
 		t.Error("it is another certificate")
 	}
@@ -107,11 +107,11 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// What came from one authority, such as one for trying things out, is not served
-// when there is another.
+// A certificate of one authority, such as one for staging, is not served when
+// another is configured.
 func TestOtherAuthority(t *testing.T) {
 	t.Parallel()
-	s, staging, production := newSite(t), acmetest.New(t), acmetest.New(t)
+	s, staging, production := newEnv(t), acmetest.New(t), acmetest.New(t)
 	first, stop := s.acme(staging, ACMEConfig{})
 	staging.Open(acmetest.Config{TLSPort: s.port()})
 	s.serve(first)

@@ -12,10 +12,10 @@ import (
 	"teamdata/internal/localca"
 )
 
-// Who asks for a name that is not ours costs nothing: no call, no wait.
+// A request for a name that is not ours costs nothing: no call, no wait.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
-	s, authority := newSite(t), acmetest.New(t)
+	s, authority := newEnv(t), acmetest.New(t)
 	a, _ := s.acme(authority, ACMEConfig{})
 	s.serve(a)
 	for name, config := range map[string]*tls.Config{
@@ -42,7 +42,7 @@ func TestStrangers(t *testing.T) {
 // certificate, those from elsewhere nothing.
 func TestLocalClients(t *testing.T) {
 	t.Parallel()
-	s, authority := newSite(t), acmetest.New(t)
+	s, authority := newEnv(t), acmetest.New(t)
 	var ca []byte
 	local := s.local(LocalConfig{Trusted: func(pem []byte) error { ca = pem; return nil }})
 	a, _ := s.acme(authority, ACMEConfig{Local: local})
@@ -70,10 +70,10 @@ type far struct{ net.Conn }
 
 func (far) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(203, 0, 113, 7), Port: 1234} }
 
-// All that is no challenge goes to HTTPS, at a domain of ours.
+// Every request but a challenge is redirected to HTTPS, at one of our domains.
 func TestPlainHTTP(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newEnv(t)
 	a, _ := s.acme(acmetest.New(t), ACMEConfig{HTTP01: true})
 	for _, test := range []struct {
 		method, host, target string

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -21,8 +22,8 @@ const issued = "the authority gave a new certificate"
 
 var quiet = log.New(io.Discard, "", 0)
 
-// acme makes a source that lives until the test ends, or it is told to stop.
-func (s *site) acme(authority *acmetest.Authority, c ACMEConfig) (a *ACME, stop func()) {
+// acme makes a source that lives until the test ends or calls stop.
+func (s *env) acme(authority *acmetest.Authority, c ACMEConfig) (a *ACME, stop func()) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.Cleanup(cancel)
@@ -35,9 +36,9 @@ func (s *site) acme(authority *acmetest.Authority, c ACMEConfig) (a *ACME, stop 
 	return a, cancel
 }
 
-// tried refreshes, and returns when no try runs any more. The status is that of
+// tried refreshes, and returns when no attempt runs any more. The status is that of
 // the first domain.
-func (s *site) tried(a *ACME) Status {
+func (s *env) tried(a *ACME) Status {
 	s.Helper()
 	a.Refresh(s.Context())
 	for _, d := range a.domains {
@@ -63,7 +64,7 @@ func TestIssue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, authority := newSite(t), acmetest.New(t)
+			s, authority := newEnv(t), acmetest.New(t)
 			a, _ := s.acme(authority, ACMEConfig{HTTP01: test.http})
 			c := acmetest.Config{TLSPort: s.port(), BadNonces: test.badNonces}
 			if test.http {
@@ -81,9 +82,9 @@ func TestIssue(t *testing.T) {
 			}
 			a.domains[0].callFailed(errors.New("tidying up"))
 			if status := a.Status()[0]; status.LastError != nil {
-				t.Errorf("what goes wrong behind an issue is told: %v", status.LastError)
+				t.Errorf("an error after the issue is reported: %v", status.LastError)
 			}
-			// autocert tries tls-alpn-01 first. Why that did not work is told.
+			// autocert tries tls-alpn-01 first. Why that failed is logged.
 			if said := strings.Contains(s.log.String(), "challenge tls-alpn-01: Failed to connect"); said != test.http {
 				t.Errorf("the log says:\n%s", s.log)
 			}
@@ -94,7 +95,7 @@ func TestIssue(t *testing.T) {
 // Each domain has a certificate of its own, all of one account.
 func TestSeveralDomains(t *testing.T) {
 	t.Parallel()
-	s, authority := newSite(t), acmetest.New(t)
+	s, authority := newEnv(t), acmetest.New(t)
 	names := []string{"a.acme.test", "b.acme.test", domainOfTests}
 	a, _ := s.acme(authority, ACMEConfig{Domains: []string{"a.acme.test", "b.acme.test", "a.acme.test"}})
 	authority.Open(acmetest.Config{TLSPort: s.port()})
@@ -117,11 +118,11 @@ func plainPort(t testing.TB, a *ACME) int {
 	return h.Listener.Addr().(*net.TCPAddr).Port
 }
 
-// The first certificate is asked for again, but not by clients: they are refused
-// until it is there.
+// The first certificate is requested again, but not because of clients: they are
+// refused until it is there.
 func TestFirstTryFails(t *testing.T) {
 	t.Parallel()
-	s, authority := newSite(t), acmetest.New(t)
+	s, authority := newEnv(t), acmetest.New(t)
 	now := time.Now()
 	a, _ := s.acme(authority, ACMEConfig{Now: func() time.Time { return now }})
 	authority.Open(acmetest.Config{TLSPort: s.port()})
@@ -147,12 +148,12 @@ func TestFirstTryFails(t *testing.T) {
 	s.mustGet(domainOfTests, authority.Issued)
 }
 
-// What the authority says is wrong is told: here it can't connect.
+// The authority's own error is reported: here it can't connect.
 func TestAuthorityRefuses(t *testing.T) {
 	t.Parallel()
-	s, authority := newSite(t), acmetest.New(t)
+	s, authority := newEnv(t), acmetest.New(t)
 	a, _ := s.acme(authority, ACMEConfig{})
-	authority.Open(acmetest.Config{}) // it looks for the domain where nobody is
+	authority.Open(acmetest.Config{}) // it connects to a port where nothing listens
 	status := s.tried(a)
 	const reason = "challenge tls-alpn-01: Failed to connect"
 	if status.LastError == nil || !strings.Contains(status.LastError.Error(), reason) || !strings.Contains(s.log.String(), reason) {
@@ -160,14 +161,87 @@ func TestAuthorityRefuses(t *testing.T) {
 	}
 }
 
-// Without a store nobody is asked: what came could not be kept.
+// Without a store the authority is not called: its answer could not be stored.
 func TestStoreFails(t *testing.T) {
 	t.Parallel()
-	s, authority := newSite(t), acmetest.New(t)
+	s, authority := newEnv(t), acmetest.New(t)
 	a, _ := s.acme(authority, ACMEConfig{})
 	authority.Open(acmetest.Config{TLSPort: s.port()})
 	s.store.Close()
 	if status := s.tried(a); status.LastError == nil || authority.Calls.Load() != 0 {
 		t.Errorf("%d calls; the status is %+v", authority.Calls.Load(), status)
+	}
+}
+
+// A call is repeated at once with another nonce, later when the authority is down,
+// and not after too many calls.
+func TestBackoff(t *testing.T) {
+	for _, test := range []struct {
+		n, status int
+		want      time.Duration
+	}{
+		{1, 400, time.Millisecond}, {30, 400, time.Millisecond}, {31, 400, 0},
+		{1, 503, time.Second}, {2, 500, 2 * time.Second}, {20, 503, 8 * time.Second}, {31, 503, 0}, {1, 429, 0},
+	} {
+		if got := backoff(test.n, nil, &http.Response{StatusCode: test.status}); got != test.want {
+			t.Errorf("failure %d, status %d: %v", test.n, test.status, got)
+		}
+	}
+}
+
+func TestProblemIn(t *testing.T) {
+	for _, test := range []struct {
+		status     int
+		body, want string
+	}{
+		{200, `{"status":"valid","type":"http-01"}`, ""},
+		{200, "-----BEGIN CERTIFICATE-----", ""},
+		{200, "", ""},
+		{200, `{"challenges":[{"type":"http-01"},{"type":"tls-alpn-01","error":{"type":"urn:x:connection","detail":"no way"}}]}`, "challenge tls-alpn-01: no way (urn:x:connection)"},
+		{200, `{"status":"invalid","error":{"type":"urn:x:caa","detail":"not us"}}`, "order: not us (urn:x:caa)"},
+		{400, `{"type":"urn:ietf:params:acme:error:badNonce","detail":"stale","status":400}`, ""},
+		{429, `{"type":"urn:x:rateLimited","detail":"too many","status":429}`, "answered 429: too many (urn:x:rateLimited)"},
+		{502, "<html>", "answered 502 Bad Gateway"},
+		{404, `{}`, "answered 404 Not Found"},
+		{500, `{"type":"x","detail":"` + strings.Repeat("a", 600) + `"}`, "answered 500: " + strings.Repeat("a", 500) + " (x)"},
+	} {
+		got := ""
+		if err := problemIn(test.status, []byte(test.body)); err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%d %s: %q", test.status, test.body, got)
+		}
+	}
+}
+
+// A certificate is renewed when a third of its life is left, but not more than 30
+// days before its end.
+func TestRenewBefore(t *testing.T) {
+	d := newDomain(&ACME{}, domainOfTests)
+	for life, want := range map[time.Duration]time.Duration{
+		6 * day: 2 * day, 90 * day: 30 * day, 93 * day: 30 * day, 397 * day: 30 * day,
+	} {
+		if got := d.renewBefore(life); got != want {
+			t.Errorf("of %s the last %s, not %s", life, got, want)
+		}
+	}
+}
+
+// Let's Encrypt refuses a domain for an hour after five failures within one.
+func TestFirstRetries(t *testing.T) {
+	var at time.Duration
+	failures := []time.Duration{0}
+	for _, pause := range append(firstRetries, firstRetries[len(firstRetries)-1]) {
+		at += pause
+		failures = append(failures, at)
+	}
+	for i := 5; i < len(failures); i++ {
+		if within := failures[i] - failures[i-5]; within < time.Hour {
+			t.Errorf("six attempts within %s", within)
+		}
+	}
+	if last := firstRetries[len(firstRetries)-1]; last != time.Hour {
+		t.Errorf("in the end there is an attempt each %s", last)
 	}
 }

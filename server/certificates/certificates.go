@@ -1,9 +1,13 @@
-// Package certificates is where the server's certificate comes from: the local
-// CA ([Local]), files of the operator's ([Files]), or an authority that speaks
-// ACME ([ACME]). All three renew what they serve while it is served.
+// Package certificates provides the server's certificate: from the local CA
+// ([Local]), from the operator's files ([Files]), or from an authority that speaks
+// ACME ([ACME]). All three renew the certificate while it is served.
 //
-// It makes no call to anywhere unless ACME was asked for, and then only to that
+// It makes no outbound call unless ACME is configured, and then only to that
 // authority.
+//
+// It may import store and internal/localca. A new source of certificates is a file
+// of its own that implements [Source]; what all sources share belongs in
+// certificates.go, how a local certificate is made in internal/localca.
 package certificates
 
 import (
@@ -16,36 +20,36 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Source is where certificates come from. Refresh is for one goroutine, the rest
-// is safe for concurrent use.
+// Source provides certificates. Refresh is for one goroutine, the rest is safe for
+// concurrent use.
 type Source interface {
-	// TLS is the configuration to serve with. It stays good: the certificates
-	// change below it.
+	// TLS is the configuration to serve with. It stays valid when certificates
+	// are renewed.
 	TLS() *tls.Config
 
-	// Refresh renews what is due. What takes long goes on by itself until ctx is
-	// done, and what goes wrong is in the log and the status.
+	// Refresh renews what is due. Work that takes long goes on in the background
+	// until ctx is done; errors are in the log and the status.
 	Refresh(ctx context.Context)
 
-	// Status tells about each certificate.
+	// Status describes each certificate.
 	Status() []Status
 }
 
-// Status is how it is with one certificate.
+// Status is the state of one certificate.
 type Status struct {
 	Name        string    // a domain, "local CA", or the certificate's file
 	NotAfter    time.Time // when it expires; zero: there is none yet
-	NextRenewal time.Time // from when on it is renewed; zero: by somebody else, or there is none yet
-	LastError   error     // what went wrong last; nil: the last try went well, or there was none
-	LastErrorAt time.Time // when it did; zero like LastError
+	NextRenewal time.Time // from when on it is renewed; zero: the operator renews it, or there is none yet
+	LastError   error     // of the last attempt; nil: it succeeded, or there was none
+	LastErrorAt time.Time // zero if LastError is nil
 }
 
-// lookEvery is how often a source looks for what is due.
-const lookEvery = 10 * time.Second
+// checkEvery is how often a source is refreshed.
+const checkEvery = 10 * time.Second
 
-// Keep refreshes a source now, every 10 s and at each signal, until ctx is done.
-func Keep(ctx context.Context, s Source, signals <-chan os.Signal) {
-	tick := time.NewTicker(lookEvery)
+// Run refreshes a source now, every 10 s and at each signal, until ctx is done.
+func Run(ctx context.Context, s Source, signals <-chan os.Signal) {
+	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		s.Refresh(ctx)
@@ -59,57 +63,58 @@ func Keep(ctx context.Context, s Source, signals <-chan os.Signal) {
 
 type getCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
-func configured(get getCertificate, protocols ...string) *tls.Config {
+func tlsConfig(get getCertificate, protocols ...string) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: get, NextProtos: protocols}
 }
 
-// trouble is what went wrong last with a certificate.
-type trouble struct {
+// lastError is the latest error of a certificate.
+type lastError struct {
 	log zerolog.Logger
 	now func() time.Time
 
-	mu   sync.Mutex
-	err  error
-	at   time.Time
-	said string // the error's text, which is logged once
+	mu     sync.Mutex
+	err    error
+	at     time.Time
+	logged string // text of the error that was logged last
 }
 
-// failed keeps an error, and logs it unless it is the one of the time before.
-func (t *trouble) failed(err error, msg string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.err, t.at = err, t.now()
-	if t.said != err.Error() {
-		t.said = err.Error()
-		t.log.Error().Err(err).Msg(msg)
+// record keeps an error, and logs it unless the same was logged before.
+func (e *lastError) record(err error, msg string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.err, e.at = err, e.now()
+	if e.logged != err.Error() {
+		e.logged = err.Error()
+		e.log.Error().Err(err).Msg(msg)
 	}
 }
 
-// failedIfSilent is failed, unless an error was logged since the last again.
-func (t *trouble) failedIfSilent(err error, msg string) {
-	t.mu.Lock()
-	silent := t.said == ""
-	t.mu.Unlock()
+// recordIfNone records an error, unless one was logged since the last logNext.
+func (e *lastError) recordIfNone(err error, msg string) {
+	e.mu.Lock()
+	silent := e.logged == ""
+	e.mu.Unlock()
 	if silent {
-		t.failed(err, msg)
+		e.record(err, msg)
 	}
 }
 
-// again lets the next error be logged, whatever it is.
-func (t *trouble) again() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.said = ""
+// logNext lets the next error be logged, even if it is the same.
+func (e *lastError) logNext() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.logged = ""
 }
 
-func (t *trouble) over() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.err, t.at, t.said = nil, time.Time{}, ""
+// reset forgets the error, after a success.
+func (e *lastError) reset() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.err, e.at, e.logged = nil, time.Time{}, ""
 }
 
-func (t *trouble) last() (at time.Time, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.at, t.err
+func (e *lastError) last() (at time.Time, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.at, e.err
 }

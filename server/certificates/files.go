@@ -19,57 +19,57 @@ type FilesConfig struct {
 	Now       func() time.Time // nil: time.Now
 }
 
-// Files serves a certificate that the operator keeps in two files. When they
-// change it serves what they hold from then on, unless that is unusable.
+// Files serves a certificate that the operator keeps in two files. When the files
+// change, it serves the new certificate, unless that is unusable.
 type Files struct {
 	config FilesConfig
 	served atomic.Pointer[tls.Certificate]
-	seen   [2]fs.FileInfo // the files when they were read last
-	trouble
+	stats  [2]fs.FileInfo // the files when they were read last
+	lastError
 }
 
-// NewFiles reads the files. It fails when what they hold can't be served now.
+// NewFiles reads the files. It fails when their certificate can't be served now.
 func NewFiles(c FilesConfig) (*Files, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	f := &Files{config: c, trouble: trouble{log: c.Log, now: c.Now}}
+	f := &Files{config: c, lastError: lastError{log: c.Log, now: c.Now}}
 	return f, f.read()
 }
 
 // TLS is the configuration to serve with.
-func (f *Files) TLS() *tls.Config { return configured(f.get) }
+func (f *Files) TLS() *tls.Config { return tlsConfig(f.get) }
 
 func (f *Files) get(*tls.ClientHelloInfo) (*tls.Certificate, error) { return f.served.Load(), nil }
 
-// Refresh reads the files again if they have changed, or were unusable the last
-// time: they may have been half written.
+// Refresh reads the files again if they have changed, or if they were unusable the
+// last time: they may have been half written.
 func (f *Files) Refresh(context.Context) {
 	_, failed := f.last()
-	changed := !same(f.look(), f.seen)
+	changed := !same(f.stat(), f.stats)
 	if !changed && failed == nil {
 		return
 	}
 	if changed {
-		f.again()
+		f.logNext()
 	}
 	if err := f.read(); err != nil {
-		f.failed(err, "the new certificate can't be used; the one before is served on")
+		f.record(err, "the new certificate can't be used; the previous one is still served")
 		return
 	}
-	f.over()
+	f.reset()
 	f.log.Info().Str("file", f.config.Cert).Time("notAfter", f.served.Load().Leaf.NotAfter).Msg("serving the new certificate")
 }
 
-// Status tells about the one certificate.
+// Status describes the one certificate.
 func (f *Files) Status() []Status {
 	at, err := f.last()
 	return []Status{{Name: f.config.Cert, NotAfter: f.served.Load().Leaf.NotAfter, LastError: err, LastErrorAt: at}}
 }
 
-// read serves what the files hold.
+// read reads the files, and serves their certificate from then on.
 func (f *Files) read() error {
-	f.seen = f.look() // before they are read, so that a change meanwhile is seen
+	f.stats = f.stat() // before they are read, so that a change meanwhile is noticed
 	pair, err := tls.LoadX509KeyPair(f.config.Cert, f.config.Key)
 	if err != nil {
 		return fmt.Errorf("certificate file %s with key file %s: %w; give PEM files with a certificate and its key", f.config.Cert, f.config.Key, err)
@@ -82,8 +82,8 @@ func (f *Files) read() error {
 	return nil
 }
 
-// look tells the state of both files; nil for one that is not there.
-func (f *Files) look() (files [2]fs.FileInfo) {
+// stat describes both files; nil for one that is not there.
+func (f *Files) stat() (files [2]fs.FileInfo) {
 	files[0], _ = os.Stat(f.config.Cert)
 	files[1], _ = os.Stat(f.config.Key)
 	return files

@@ -17,7 +17,7 @@ import (
 // pair is a certificate and its key, as two files hold them.
 type pair struct{ cert, key []byte }
 
-// operator is who keeps the files, with an authority of the operator's own.
+// operator keeps the files, which its own authority issues.
 type operator struct {
 	testing.TB
 	ca        *localca.CA
@@ -66,7 +66,7 @@ func (o *operator) put(file string, text []byte) {
 	}
 }
 
-func (o *operator) files(s *site) *Files {
+func (o *operator) files(s *env) *Files {
 	o.Helper()
 	f, err := NewFiles(FilesConfig{Cert: o.cert, Key: o.key, Log: s.logger(), Now: func() time.Time { return o.now }})
 	if err != nil {
@@ -78,7 +78,7 @@ func (o *operator) files(s *site) *Files {
 // New connections get the new certificate, and no request fails meanwhile.
 func TestFilesAreReplaced(t *testing.T) {
 	t.Parallel()
-	s, o := newSite(t), newOperator(t)
+	s, o := newEnv(t), newOperator(t)
 	f := o.files(s)
 	s.serve(f)
 	stop := s.load(domainOfTests, o.roots)
@@ -103,10 +103,10 @@ func TestFilesAreReplaced(t *testing.T) {
 	}
 }
 
-// What can't be served is not, and the log says so once.
+// An unusable certificate is not served, and the log says so once.
 func TestFilesAreRubbish(t *testing.T) {
 	t.Parallel()
-	s, o := newSite(t), newOperator(t)
+	s, o := newEnv(t), newOperator(t)
 	good, other := o.issue(o.now), o.issue(o.now)
 	o.write(good)
 	f := o.files(s)
@@ -146,10 +146,10 @@ func TestFilesAreRubbish(t *testing.T) {
 	}
 }
 
-// A file that is away for a while, and one that becomes valid by itself.
+// A file is missing for a while, and a certificate becomes valid later.
 func TestFilesRecover(t *testing.T) {
 	t.Parallel()
-	s, o := newSite(t), newOperator(t)
+	s, o := newEnv(t), newOperator(t)
 	f := o.files(s)
 	if err := os.Remove(o.key); err != nil {
 		t.Fatal(err)
@@ -176,18 +176,18 @@ func TestFilesRecover(t *testing.T) {
 	}
 }
 
-// A signal makes it look at once.
-func TestKeepLooksAtASignal(t *testing.T) {
+// A signal refreshes at once.
+func TestRunRefreshesAtASignal(t *testing.T) {
 	t.Parallel()
-	s, o := newSite(t), newOperator(t)
+	s, o := newEnv(t), newOperator(t)
 	signals := make(chan os.Signal)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
-		Keep(ctx, o.files(s), signals)
+		Run(ctx, o.files(s), signals)
 		close(ended)
 	}()
-	signals <- syscall.SIGHUP // taken once the first look is done
+	signals <- syscall.SIGHUP // received once the first refresh is done
 	o.write(o.issue(o.now))
 	signals <- syscall.SIGHUP
 	s.await("serving the new certificate", 1)

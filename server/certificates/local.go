@@ -23,21 +23,20 @@ const (
 // LocalConfig is what a Local is made from.
 type LocalConfig struct {
 	Hosts   []string                 // DNS names and IP addresses that the certificate is for
-	Trusted func(caPEM []byte) error // gets the CAs for clients to trust, at the start and when they change; nil: nobody
+	Trusted func(caPEM []byte) error // is given the CAs for clients to trust, at the start and when they change; may be nil
 	Log     zerolog.Logger
 	Now     func() time.Time // nil: time.Now
 }
 
-// Local serves a certificate of an authority of its own. Both are kept in the
-// store. The certificate is renewed a month before it expires, and the
-// authority is followed by another long before it does: for two years clients
-// are given both.
+// Local serves a certificate from an authority of its own. Both are kept in the
+// store. The certificate is renewed a month before it expires. The authority gets a
+// successor two years before it expires, and clients are given both from then on.
 type Local struct {
-	config LocalConfig
-	store  store.Store
-	served atomic.Pointer[localCertificates]
-	told   []byte // what Trusted got last
-	trouble
+	config  LocalConfig
+	store   store.Store
+	served  atomic.Pointer[localCertificates]
+	trusted []byte // what Trusted was given last
+	lastError
 }
 
 // localCertificates don't change once they are served.
@@ -46,13 +45,13 @@ type localCertificates struct {
 	leaf tls.Certificate     // zero: there is none yet
 }
 
-// NewLocal reads the certificates from the store, and makes what is missing, no
-// longer covers the hosts or is about to expire.
+// NewLocal reads the certificates from the store, and replaces those that are
+// missing, don't cover the hosts or are about to expire.
 func NewLocal(ctx context.Context, s store.Store, c LocalConfig) (*Local, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	l := &Local{config: c, store: s, trouble: trouble{log: c.Log, now: c.Now}}
+	l := &Local{config: c, store: s, lastError: lastError{log: c.Log, now: c.Now}}
 	var kept localCertificates
 	if err := s.View(ctx, func(tx store.Tx) error { return kept.load(tx) }); err != nil {
 		return nil, err
@@ -62,7 +61,7 @@ func NewLocal(ctx context.Context, s store.Store, c LocalConfig) (*Local, error)
 }
 
 // TLS is the configuration to serve with.
-func (l *Local) TLS() *tls.Config { return configured(l.get) }
+func (l *Local) TLS() *tls.Config { return tlsConfig(l.get) }
 
 func (l *Local) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return &l.served.Load().leaf, nil
@@ -72,9 +71,9 @@ func (l *Local) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 func (l *Local) Refresh(ctx context.Context) {
 	before := l.served.Load()
 	if err := l.refresh(ctx); err == nil {
-		l.over()
+		l.reset()
 	} else if ctx.Err() == nil {
-		l.failed(err, "the local certificate can't be renewed")
+		l.record(err, "the local certificate can't be renewed")
 	}
 	if now := l.served.Load(); now != before {
 		l.log.Info().Time("notAfter", now.leaf.Leaf.NotAfter).Int("cas", len(now.cas)).Msg("the local CA has renewed the certificate")
@@ -94,28 +93,28 @@ func (l *Local) refresh(ctx context.Context) error {
 		}
 		l.served.Store(&next)
 	}
-	return l.tell(l.served.Load().cas.CertificatePEM())
+	return l.publish(l.served.Load().cas.CertificatePEM())
 }
 
-func (l *Local) tell(caPEM []byte) error {
-	if l.config.Trusted == nil || bytes.Equal(l.told, caPEM) {
+func (l *Local) publish(caPEM []byte) error {
+	if l.config.Trusted == nil || bytes.Equal(l.trusted, caPEM) {
 		return nil
 	}
 	if err := l.config.Trusted(caPEM); err != nil {
 		return err
 	}
-	l.told = caPEM
+	l.trusted = caPEM
 	return nil
 }
 
-// Status tells about the one certificate.
+// Status describes the one certificate.
 func (l *Local) Status() []Status {
 	notAfter := l.served.Load().leaf.Leaf.NotAfter
 	at, err := l.last()
 	return []Status{{Name: "local CA", NotAfter: notAfter, NextRenewal: notAfter.Add(-localca.RenewBefore), LastError: err, LastErrorAt: at}}
 }
 
-// load reads what is kept, and leaves at zero what is not.
+// load reads the certificates in the store; those that are not there stay zero.
 func (c *localCertificates) load(tx store.Certificates) error {
 	text, err := tx.Certificate(localCAName)
 	if err == nil {
@@ -141,7 +140,7 @@ func (c *localCertificates) good(now time.Time, hosts []string) bool {
 	return len(c.cas) > 0 && !c.cas.Due(now) && c.cas.Issuer(now).Good(c.leaf, now, hosts)
 }
 
-// renewed are the certificates to serve from now on, which tx keeps.
+// renewed returns the certificates to serve from now on, and stores them with tx.
 func (c *localCertificates) renewed(tx store.Certificates, now time.Time, hosts []string) (next localCertificates, err error) {
 	if next = *c; next.cas.Due(now) {
 		machine, _ := os.Hostname() // part of a name for people: it may be empty

@@ -15,7 +15,7 @@ import (
 )
 
 // local makes a source for this machine.
-func (s *site) local(c LocalConfig) *Local {
+func (s *env) local(c LocalConfig) *Local {
 	s.Helper()
 	if c.Hosts == nil {
 		c.Hosts = localca.LocalHosts("box.example")
@@ -40,7 +40,7 @@ func leafOf(t testing.TB, s Source) *x509.Certificate {
 // A client that trusts the authority alone can talk to the server by each name.
 func TestLocalIsTrusted(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newEnv(t)
 	roots := x509.NewCertPool()
 	s.serve(s.local(LocalConfig{Trusted: func(pem []byte) error { roots.AppendCertsFromPEM(pem); return nil }}))
 	for _, name := range []string{"localhost", "127.0.0.1", "[::1]", "box.example"} {
@@ -52,7 +52,7 @@ const day = 24 * time.Hour
 
 func TestLocalIsKept(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newEnv(t)
 	start := time.Now()
 	var leaf *x509.Certificate
 	var ca []byte
@@ -85,7 +85,7 @@ func TestLocalIsKept(t *testing.T) {
 // connects every week, is never turned away.
 func TestLocalRotation(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newEnv(t)
 	start := time.Now().Truncate(time.Second)
 	now := start
 	var trusted []byte
@@ -127,7 +127,7 @@ func TestLocalRotation(t *testing.T) {
 // A damaged authority is not replaced in silence: clients trust it.
 func TestLocalDamage(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newEnv(t)
 	err := s.store.Update(t.Context(), func(tx store.Tx) error { return tx.PutCertificate(localCAName, []byte("damaged")) })
 	if err != nil {
 		t.Fatal(err)
@@ -135,16 +135,16 @@ func TestLocalDamage(t *testing.T) {
 	if _, err := NewLocal(t.Context(), s.store, LocalConfig{Hosts: []string{"localhost"}}); err == nil {
 		t.Error("it passed")
 	}
-	if _, err := NewLocal(t.Context(), newSite(t).store, LocalConfig{Hosts: []string{"not a host"}}); err == nil {
+	if _, err := NewLocal(t.Context(), newEnv(t).store, LocalConfig{Hosts: []string{"not a host"}}); err == nil {
 		t.Error("a certificate for no host was made")
 	}
 }
 
-// What can't be done now is told once, and done later. The certificate of before
-// is served.
-func TestLocalTrouble(t *testing.T) {
+// A failed renewal is logged once, and repeated later. The old certificate is served
+// meanwhile.
+func TestLocalLastError(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newEnv(t)
 	now := time.Now()
 	var full error
 	l := s.local(LocalConfig{Hosts: []string{"localhost"}, Now: func() time.Time { return now }, Trusted: func([]byte) error { return full }})
@@ -169,5 +169,5 @@ func TestLocalTrouble(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	Keep(ended, l, nil) // and returns
+	Run(ended, l, nil) // and returns
 }

@@ -22,15 +22,15 @@ import (
 
 const patience = 30 * time.Second
 
-// site is a server on this machine, and what its certificate is kept in.
-type site struct {
+// env is a server on this machine, and the store that keeps its certificate.
+type env struct {
 	testing.TB
 	store *boltstore.Store
-	log   *watchedLog
+	log   *testLog
 	l     net.Listener
 }
 
-func newSite(t testing.TB) *site {
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
 	if err != nil {
@@ -42,15 +42,15 @@ func newSite(t testing.TB) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	return &site{TB: t, store: s, log: &watchedLog{more: make(chan struct{})}, l: l}
+	return &env{TB: t, store: s, log: &testLog{more: make(chan struct{})}, l: l}
 }
 
-func (s *site) logger() zerolog.Logger { return zerolog.New(s.log) }
+func (s *env) logger() zerolog.Logger { return zerolog.New(s.log) }
 
-func (s *site) port() int { return s.l.Addr().(*net.TCPAddr).Port }
+func (s *env) port() int { return s.l.Addr().(*net.TCPAddr).Port }
 
 // serve answers over TLS with a source's certificates.
-func (s *site) serve(source Source) {
+func (s *env) serve(source Source) {
 	s.Helper()
 	h := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello") }))
 	h.Listener.Close()
@@ -62,22 +62,21 @@ func (s *site) serve(source Source) {
 	s.Cleanup(h.Close)
 }
 
-// keep refreshes a source until the test ends, or it is told to stop.
-func (s *site) keep(source Source) (stop func()) {
+// run refreshes a source until the test ends or calls stop.
+func (s *env) run(source Source) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	var kept sync.WaitGroup
-	kept.Go(func() { Keep(ctx, source, nil) })
+	var running sync.WaitGroup
+	running.Go(func() { Run(ctx, source, nil) })
 	stop = func() {
 		cancel()
-		kept.Wait()
+		running.Wait()
 	}
 	s.Cleanup(stop)
 	return stop
 }
 
-// get asks for the page as a client that has no connection yet, and returns the
-// certificate that it was shown.
-func (s *site) get(name string, roots *x509.CertPool) (*x509.Certificate, error) {
+// get requests the page over a new connection, and returns the server's certificate.
+func (s *env) get(name string, roots *x509.CertPool) (*x509.Certificate, error) {
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", s.l.Addr().String())
@@ -95,7 +94,7 @@ func (s *site) get(name string, roots *x509.CertPool) (*x509.Certificate, error)
 	return r.TLS.PeerCertificates[0], err
 }
 
-func (s *site) mustGet(name string, roots *x509.CertPool) *x509.Certificate {
+func (s *env) mustGet(name string, roots *x509.CertPool) *x509.Certificate {
 	s.Helper()
 	c, err := s.get(name, roots)
 	if err != nil {
@@ -104,9 +103,9 @@ func (s *site) mustGet(name string, roots *x509.CertPool) *x509.Certificate {
 	return c
 }
 
-// load asks from several sides until it is told to stop, and returns how many
-// requests there were. None may fail.
-func (s *site) load(name string, roots *x509.CertPool) (stop func() int) {
+// load makes requests from several goroutines until stop, which returns how many
+// there were. None may fail.
+func (s *env) load(name string, roots *x509.CertPool) (stop func() int) {
 	done := make(chan struct{})
 	counts := make(chan int, 2)
 	for range cap(counts) {
@@ -134,14 +133,14 @@ func (s *site) load(name string, roots *x509.CertPool) (stop func() int) {
 	return stop
 }
 
-// watchedLog is a log that a test can wait for.
-type watchedLog struct {
+// testLog is a log that a test can wait for.
+type testLog struct {
 	mu   sync.Mutex
 	b    bytes.Buffer
 	more chan struct{} // closed when there is more
 }
 
-func (w *watchedLog) Write(p []byte) (int, error) {
+func (w *testLog) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	close(w.more)
@@ -149,19 +148,19 @@ func (w *watchedLog) Write(p []byte) (int, error) {
 	return w.b.Write(p)
 }
 
-func (w *watchedLog) String() string {
+func (w *testLog) String() string {
 	text, _ := w.state()
 	return text
 }
 
-func (w *watchedLog) state() (string, <-chan struct{}) {
+func (w *testLog) state() (string, <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.b.String(), w.more
 }
 
 // await returns when the log holds some words n times.
-func (s *site) await(words string, n int) {
+func (s *env) await(words string, n int) {
 	s.Helper()
 	late := time.After(patience)
 	for {
