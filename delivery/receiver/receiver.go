@@ -7,6 +7,8 @@ package receiver
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -137,4 +139,70 @@ func (r *Receiver) wait(ctx context.Context) {
 	case <-ctx.Done():
 	case <-r.stopped:
 	}
+}
+
+// Verdict says whether an event is from whom it says.
+type Verdict string
+
+// The verdicts.
+const (
+	Verified   Verdict = "verified"
+	Unverified Verdict = "UNVERIFIED" // there is no secret to verify it with
+	Refused    Verdict = "REFUSED"    // nobody should handle it
+)
+
+// Event is a request that came, and what became of it. ID, Type, Body and
+// Problem hold what a stranger wrote: Text and JSONLines make it fit to print.
+type Event struct {
+	ReceivedAt time.Time
+	Verdict    Verdict
+	ID         string // the webhook-id
+	Type       string // "" if the body names none
+	Again      bool   // the id was seen before, among the last 10,000
+	Status     int    // the answer's
+	Problem    string // why it was refused or could not be forwarded, in words
+	Body       []byte
+}
+
+func (e *Event) refuse(status int, problem string) {
+	e.Verdict, e.Status, e.Problem = Refused, status, problem
+}
+
+func typeOf(body []byte) string {
+	var event struct{ Type string }
+	if json.Unmarshal(body, &event) != nil {
+		return ""
+	}
+	return event.Type
+}
+
+// maxRecent is how many ids are remembered, by their hashes: an id is as long
+// as its sender likes.
+const maxRecent = 10_000
+
+// recent remembers the latest ids, in memory that is bounded.
+type recent struct {
+	known map[[sha256.Size]byte]bool
+	order [][sha256.Size]byte // a ring once it is full
+	next  int                 // the oldest in a full ring
+}
+
+// add tells whether it knew the id already, and knows it from now on.
+func (r *recent) add(id string) (again bool) {
+	hash := sha256.Sum256([]byte(id))
+	if r.known[hash] {
+		return true
+	}
+	if r.known == nil {
+		r.known = make(map[[sha256.Size]byte]bool)
+	}
+	r.known[hash] = true
+	if len(r.order) < maxRecent {
+		r.order = append(r.order, hash)
+		return false
+	}
+	delete(r.known, r.order[r.next])
+	r.order[r.next] = hash
+	r.next = (r.next + 1) % maxRecent
+	return false
 }

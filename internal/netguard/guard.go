@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"syscall"
 
 	"code.dny.dev/ssrf"
@@ -105,4 +106,11 @@ func (g *Guard) rule(ip netip.Addr, port uint16) string {
 // plain removes the forms in which one address can be written differently.
 func plain(ip netip.Addr) netip.Addr {
 	return ip.Unmap().WithZone("")
+}
+
+// IsLoopback tells whether what is sent to a host, a name or an address, stays on
+// this machine.
+func IsLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }

@@ -186,3 +186,77 @@ func heap() int64 {
 func client(i int) netip.Prefix {
 	return ClientKey(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
 }
+
+func TestClientKey(t *testing.T) {
+	for addr, want := range map[string]string{
+		"192.0.2.7":                 "192.0.2.7/32",
+		"::ffff:192.0.2.7":          "192.0.2.7/32",
+		"2001:db8:1:2:3:4:5:6":      "2001:db8:1:2::/64",
+		"2001:db8:1:2:ffff::":       "2001:db8:1:2::/64",
+		"fe80::1%eth0":              "fe80::/64",
+		"::1":                       "::/64",
+		"::ffff:192.0.2.7%ignored0": "192.0.2.7/32",
+	} {
+		if got := ClientKey(netip.MustParseAddr(addr)); got != netip.MustParsePrefix(want) {
+			t.Errorf("%s: %v, want %s", addr, got, want)
+		}
+	}
+	if got := ClientKey(netip.Addr{}); got != (netip.Prefix{}) {
+		t.Errorf("no address: %v", got)
+	}
+}
+
+func TestSeconds(t *testing.T) {
+	for d, want := range map[time.Duration]int{
+		math.MinInt64:      0,
+		-1:                 0,
+		0:                  0,
+		1:                  1,
+		time.Second - 1:    1,
+		time.Second:        1,
+		time.Second + 1:    2,
+		59*time.Second + 1: 60,
+		time.Minute:        60,
+		math.MaxInt64:      9_223_372_037,
+	} {
+		if got := Seconds(d); got != want {
+			t.Errorf("%d ns: %d, want %d", d, got, want)
+		}
+	}
+}
+
+func BenchmarkAccepted(b *testing.B) {
+	l := New[int](100, time.Minute, 100_000)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		l.Take(1, at(time.Duration(i)*time.Second))
+	}
+}
+
+func BenchmarkRefused(b *testing.B) {
+	l := New[int](100, time.Minute, 100_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		l.Take(1, epoch)
+	}
+}
+
+// BenchmarkParallel is a thousand clients on all cores.
+func BenchmarkParallel(b *testing.B) {
+	l := New[netip.Prefix](600, time.Minute, 100_000)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for i := 0; pb.Next(); i++ {
+			l.Take(client(i%1000), time.Now())
+		}
+	})
+}
+
+// BenchmarkFlood is a new address with every request, all places taken.
+func BenchmarkFlood(b *testing.B) {
+	l := New[netip.Prefix](600, time.Minute, 100_000)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		l.Take(client(i), epoch)
+	}
+}

@@ -4,11 +4,16 @@
 package terminal
 
 import (
+	"bufio"
 	"cmp"
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
 )
 
 // Is tells whether a file is a terminal.
@@ -24,4 +29,37 @@ func Width(w io.Writer) int {
 		return 0
 	}
 	return cmp.Or(columnsOf(f), someColumns)
+}
+
+// Confirm has a person type yes before what can't be taken back is done. what
+// says it, as a sentence without its full stop. yes is the flag --yes, which a
+// script needs: there is nobody to ask.
+func Confirm(cmd *cobra.Command, yes bool, what string) error {
+	if yes {
+		return nil
+	}
+	nobody := fmt.Errorf("%s; say --yes to do it without being asked", what)
+	in, ok := cmd.InOrStdin().(*os.File)
+	if !ok || !Is(in) {
+		return nobody
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s. Type yes to go on: ", what)
+	switch answer, err := bufio.NewReader(in).ReadString('\n'); {
+	case err != nil:
+		fmt.Fprintln(cmd.ErrOrStderr())
+		return nobody
+	case strings.TrimSpace(answer) != "yes":
+		return errors.New("nothing was done, for the answer was not yes")
+	}
+	return nil
+}
+
+// ShellWord quotes a text for a shell if it needs that.
+func ShellWord(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-:@%+,=", r))
+	}) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
