@@ -38,7 +38,7 @@ secrets: keep it as you would keep a password file.`,
 				x.To = args[0]
 			}
 			p := terminal.StartProgress(cmd, "exporting "+x.Data)
-			sum, err := x.Run(cmd.Context(), cmd.OutOrStdout(), func(s fixture.Summary) { p.Tell(app.Counted(s)) })
+			sum, err := x.Run(cmd.Context(), cmd.OutOrStdout(), func(s fixture.Summary) { p.Describe(app.Counted(s)) })
 			p.Stop()
 			if err != nil {
 				return err

@@ -62,7 +62,7 @@ func TestExportTakesNoOthersPlace(t *testing.T) {
 	mustRun(t, "import", "testdata/example.json", "--data", data)
 	writeFile(t, to, "mine")
 	out, err := run(t, "export", to, "--data", data)
-	if err == nil || !strings.Contains(out, "there is a file "+to+" already") || readText(t, to) != "mine" {
+	if err == nil || !strings.Contains(out, "the file "+to+" exists already") || readText(t, to) != "mine" {
 		t.Errorf("it said %s, and the file holds %s", out, readText(t, to))
 	}
 	mustRun(t, "export", to, "--data", data, "--force")

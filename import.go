@@ -28,7 +28,7 @@ it is there. What it adds is told to no webhook, and in no audit log.`,
 		Args: exactly("the fixture, or - for stdin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := terminal.StartProgress(cmd, "importing "+args[0])
-			sum, sealed, err := app.Import(cmd.Context(), data, keyFile, args[0], func(s fixture.Summary) { p.Tell(app.Counted(s)) })
+			sum, sealed, err := app.Import(cmd.Context(), data, keyFile, args[0], func(s fixture.Summary) { p.Describe(app.Counted(s)) })
 			p.Stop()
 			if err != nil {
 				return err

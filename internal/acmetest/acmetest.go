@@ -1,5 +1,8 @@
-// Package acmetest is an ACME authority for tests: Pebble, which really connects
-// to who asks for a certificate, and the DNS that tells it where.
+// Package acmetest is an ACME authority for tests: Pebble, which really connects to
+// the domain to be certified, and the DNS server that it asks for the address.
+//
+// It is for tests alone and imports nothing of ours. Behaviour of an authority that a
+// test needs is a field of [Config].
 package acmetest
 
 import (
@@ -25,31 +28,31 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Config is what an authority does.
+// Config says how an authority behaves.
 type Config struct {
-	TLSPort   int           // where it looks for tls-alpn-01; 0: nobody is there
-	HTTPPort  int           // where it looks for http-01; 0: nobody is there
-	Life      time.Duration // of what it issues, in whole seconds; 0: 90 days
+	TLSPort   int           // where it connects for tls-alpn-01; 0: where nothing listens
+	HTTPPort  int           // where it connects for http-01; 0: where nothing listens
+	Life      time.Duration // of its certificates, in whole seconds; 0: 90 days
 	BadNonces int           // how many percent of good nonces it refuses
 }
 
-// Authority is a running authority. Every name is at 127.0.0.1.
+// Authority is a running authority. Every name resolves to 127.0.0.1.
 type Authority struct {
 	Directory string         // the URL of its directory
-	CAPEM     []byte         // what its own server is trusted by
+	CAPEM     []byte         // verifies its own server
 	Calls     atomic.Int64   // how many requests it got
-	Issued    *x509.CertPool // what its certificates are trusted by, once it was opened
+	Issued    *x509.CertPool // verifies its certificates; set by Open
 
 	t       testing.TB
 	address string
 	server  *httptest.Server
 	opened  chan struct{}
 	pebble  http.Handler
-	one     sync.Mutex // at a time: Pebble has data races where one account is made twice at once
+	one     sync.Mutex // request at a time: Pebble has a data race when one account is made twice at once
 }
 
-// New starts an authority. It answers once it is opened, so that its address can
-// be known to those whose ports it has to know.
+// New starts an authority. It answers only after Open, since its address must be
+// known before the ports to which it connects.
 func New(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{t: t, address: "127.0.0.1:0", opened: make(chan struct{})}
@@ -60,14 +63,14 @@ func New(t testing.TB) *Authority {
 	return a
 }
 
-// Roots are what its own server is trusted by.
+// Roots verify its own server.
 func (a *Authority) Roots() *x509.CertPool {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(a.CAPEM)
 	return roots
 }
 
-// Start lets it be reached again after Stop.
+// Start accepts connections again after Stop.
 func (a *Authority) Start() {
 	a.t.Helper()
 	l, err := net.Listen("tcp", a.address)
@@ -92,17 +95,17 @@ func (a *Authority) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.Calls.Add(1)
-	// Who polls for an outcome may ask again at once: tests don't wait.
+	// Clients that poll for a result need not wait.
 	w.Header().Set("Retry-After", time.Unix(0, 0).UTC().Format(http.TimeFormat))
 	a.one.Lock()
 	defer a.one.Unlock()
 	a.pebble.ServeHTTP(w, r)
 }
 
-// environment is where Pebble finds part of what it is made with.
+// environment guards the variables from which Pebble reads part of its settings.
 var environment sync.Mutex
 
-// Open lets it issue.
+// Open lets it answer and issue.
 func (a *Authority) Open(c Config) {
 	a.t.Helper()
 	environment.Lock()
@@ -114,19 +117,19 @@ func (a *Authority) Open(c Config) {
 		defer os.Unsetenv(name)
 	}
 	quiet := log.New(io.Discard, "", 0)
-	kept := db.NewMemoryStore()
+	memory := db.NewMemoryStore()
 	profiles := map[string]ca.Profile{"default": {ValidityPeriod: uint64(c.Life / time.Second)}}
-	issuer := ca.New(quiet, kept, "", "ecdsa", 0, 1, profiles)
+	issuer := ca.New(quiet, memory, "", "ecdsa", 0, 1, profiles)
 	const nobody = 1 // the port
-	validator := va.New(quiet, cmp.Or(c.HTTPPort, nobody), cmp.Or(c.TLSPort, nobody), false, names(a.t), kept)
-	front := wfe.New(quiet, kept, validator, issuer, []string{"pebble.letsencrypt.org"}, false, false, 0, 0)
-	a.pebble = front.Handler()
+	validator := va.New(quiet, cmp.Or(c.HTTPPort, nobody), cmp.Or(c.TLSPort, nobody), false, names(a.t), memory)
+	api := wfe.New(quiet, memory, validator, issuer, []string{"pebble.letsencrypt.org"}, false, false, 0, 0)
+	a.pebble = api.Handler()
 	a.Issued = x509.NewCertPool()
 	a.Issued.AddCert(issuer.GetRootCert(0).Cert)
 	close(a.opened)
 }
 
-// names starts a DNS server that says 127.0.0.1 for every name, and returns its
+// names starts a DNS server that answers 127.0.0.1 for every name, and returns its
 // address. Pebble asks it over TCP.
 func names(t testing.TB) string {
 	t.Helper()

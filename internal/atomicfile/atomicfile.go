@@ -1,5 +1,8 @@
-// Package atomicfile writes files of which nobody ever sees half: each has its name
-// only once it is whole.
+// Package atomicfile writes files that are never seen half written: a file gets its
+// name only once it is complete.
+//
+// It imports nothing of ours. Files that are read and written in parts, such as the
+// data file, belong elsewhere.
 package atomicfile
 
 import (
@@ -11,7 +14,8 @@ import (
 	"path/filepath"
 )
 
-// Write writes a file, in the place of one that is there.
+// Write writes a file with a mode, and replaces one that exists. It does not wait
+// until the file is on the disk.
 func Write(path string, content []byte, mode fs.FileMode) error {
 	return write(path, mode, os.Rename, func(f *os.File) error {
 		_, err := f.Write(content)
@@ -19,8 +23,8 @@ func Write(path string, content []byte, mode fs.FileMode) error {
 	})
 }
 
-// Create has a file written that only this user can open, and that is on the disk
-// before it has its name. Without force it takes the place of no other.
+// Create writes a file that only this user can open (mode 0600), and that is on the
+// disk before it has its name. Without force it fails if the file exists.
 func Create(path string, force bool, fill func(io.Writer) error) error {
 	place := os.Rename
 	if !force {
@@ -37,31 +41,31 @@ func Create(path string, force bool, fill func(io.Writer) error) error {
 	})
 }
 
-// write has a file filled beside its path, and then put there.
+// write fills a temporary file beside the path, and then moves it there.
 func write(path string, mode fs.FileMode, place func(temp, path string) error, fill func(*os.File) error) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // with mode 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name()) // does nothing once it has its place
+	defer os.Remove(temp.Name()) // does nothing once it was moved
 	if err := errors.Join(fill(temp), temp.Chmod(mode), temp.Close()); err != nil {
 		return err
 	}
 	return place(temp.Name(), path)
 }
 
-// link gives a file a name that is free.
+// link gives a file a name that does not exist yet.
 func link(temp, path string) error {
-	err := os.Link(temp, path) // which takes nobody's place
+	err := os.Link(temp, path) // which replaces nothing
 	if errors.Is(err, fs.ErrExist) {
 		return alreadyThere(path)
 	}
-	if err != nil { // there are no hard links here
+	if err != nil { // this file system has no hard links
 		err = os.Rename(temp, path)
 	}
 	return err
 }
 
 func alreadyThere(path string) error {
-	return fmt.Errorf("there is a file %s already; give another name, or write over it with --force", path)
+	return fmt.Errorf("the file %s exists already; give another name, or overwrite it with --force", path)
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// attemptBuckets are in seconds, up to the longest that an attempt takes unless
-// the operator says otherwise.
+// attemptBuckets are in seconds, up to twice the default timeout of an attempt.
 var attemptBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 15, 30}
 
 type attemptMetrics struct {
@@ -26,7 +25,7 @@ func (a *attemptMetrics) init(m *Metrics, outcomes []string) {
 	a.acknowledged = outcomes[0]
 }
 
-// Attempted is told of an attempt.
+// Attempted counts an attempt with an outcome, to an endpoint of an org.
 func (m *Metrics) Attempted(org, endpoint, outcome string, took time.Duration) {
 	a := &m.attempts
 	if c := a.outcomes[outcome]; c != nil {
@@ -34,71 +33,71 @@ func (m *Metrics) Attempted(org, endpoint, outcome string, took time.Duration) {
 	}
 	a.took.Observe(took.Seconds())
 	if outcome != a.acknowledged {
-		a.failures.count(failing{org, endpoint})
+		a.failures.count(endpointID{org, endpoint})
 	}
 }
 
 const (
 	maxTracked = 1000 // endpoints whose failures are counted
-	maxShown   = 20   // of those, the ones that a scrape sees
+	maxShown   = 20   // of those, the ones in a scrape
 )
 
-// failures count what was not acknowledged, by endpoint. When there is no room
-// for another endpoint, that with the fewest makes way and is counted anew.
+// failures counts the attempts that were not acknowledged, by endpoint. When there is
+// no room for another endpoint, the one with the fewest is dropped.
 type failures struct {
 	mu sync.Mutex
-	by map[failing]uint64
+	by map[endpointID]uint64
 }
 
-type failing struct{ org, endpoint string }
+type endpointID struct{ org, id string }
 
-func (f *failures) count(who failing) {
+func (f *failures) count(endpoint endpointID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.by == nil {
-		f.by = make(map[failing]uint64)
+		f.by = make(map[endpointID]uint64)
 	}
-	if _, known := f.by[who]; !known && len(f.by) >= maxTracked {
+	if _, known := f.by[endpoint]; !known && len(f.by) >= maxTracked {
 		f.dropFewest()
 	}
-	f.by[who]++
+	f.by[endpoint]++
 }
 
 func (f *failures) dropFewest() {
-	var fewest failing
+	var fewest endpointID
 	least := ^uint64(0)
-	for who, n := range f.by {
+	for endpoint, n := range f.by {
 		if n < least {
-			fewest, least = who, n
+			fewest, least = endpoint, n
 		}
 	}
 	delete(f.by, fewest)
 }
 
 // most are the endpoints with the most failures, the worst first.
-func (f *failures) most() (worst []failing, counts []uint64) {
+func (f *failures) most() (worst []endpointID, counts []uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for who := range f.by {
-		worst = append(worst, who)
+	for endpoint := range f.by {
+		worst = append(worst, endpoint)
 	}
-	slices.SortFunc(worst, func(a, b failing) int {
-		return cmp.Or(cmp.Compare(f.by[b], f.by[a]), cmp.Compare(a.org, b.org), cmp.Compare(a.endpoint, b.endpoint))
+	slices.SortFunc(worst, func(a, b endpointID) int {
+		return cmp.Or(cmp.Compare(f.by[b], f.by[a]), cmp.Compare(a.org, b.org), cmp.Compare(a.id, b.id))
 	})
 	worst = worst[:min(len(worst), maxShown)]
-	for _, who := range worst {
-		counts = append(counts, f.by[who])
+	for _, endpoint := range worst {
+		counts = append(counts, f.by[endpoint])
 	}
 	return worst, counts
 }
 
-// Describe says nothing: what there is changes from scrape to scrape.
+// Describe sends nothing: which metrics there are changes from scrape to scrape.
 func (f *failures) Describe(chan<- *prometheus.Desc) {}
 
-// Collect is for the registry.
+// Collect sends the metrics to the registry.
 func (f *failures) Collect(out chan<- prometheus.Metric) {
 	worst, counts := f.most()
-	for i, who := range worst {
-		out <- constant("teamdata_endpoint_failures_total", float64(counts[i]), who.org, who.endpoint)
+	for i, endpoint := range worst {
+		out <- constant("teamdata_endpoint_failures_total", float64(counts[i]), endpoint.org, endpoint.id)
 	}
 }

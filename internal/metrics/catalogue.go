@@ -10,8 +10,8 @@ type Entry struct {
 	Help   string
 }
 
-// Catalogue has every metric of ours. Beside them are those of the Go runtime and
-// of the process, go_* and process_*.
+// Catalogue lists all our metrics. Those of the Go runtime and of the process, go_*
+// and process_*, are exposed too.
 var Catalogue = []Entry{
 	{"teamdata_build_info", "gauge", []string{"version"}, "1, with the version of the program."},
 	{"teamdata_ready", "gauge", nil, "1 while GET /readyz answers 200, else 0. A scrape asks it."},
@@ -45,14 +45,14 @@ var Catalogue = []Entry{
 	{"teamdata_backup_last_success_timestamp_seconds", "gauge", nil, "When the newest backup of --backup-dir was made, 0 for never; absent without that flag."},
 }
 
-// entry finds a metric; there is none without its line above.
+// entry finds a metric by its name; one that is not in the catalogue panics.
 func entry(name string) Entry {
 	for _, e := range Catalogue {
 		if e.Name == name {
 			return e
 		}
 	}
-	panic("observe: the catalogue has no " + name)
+	panic("metrics: the catalogue has no " + name)
 }
 
 func opts(name string) (prometheus.Opts, []string) {

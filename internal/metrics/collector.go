@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Sources tell what is so at the moment of a scrape. One that is nil, or that can
-// tell nothing, leaves its metrics out.
+// Sources are read at each scrape. The metrics of one that is nil, or that returns an
+// error, are left out.
 type Sources struct {
 	Ready        func() bool
 	Storage      func() (Storage, error)
@@ -17,7 +17,7 @@ type Sources struct {
 	Backup       func() (newest time.Time, ok bool) // zero: none was made yet
 }
 
-// Storage is what the data file is like. Sizes are in bytes.
+// Storage is the state of the data file. Sizes are in bytes.
 type Storage struct {
 	Reads           int
 	OldestRead      time.Duration
@@ -26,13 +26,13 @@ type Storage struct {
 	DiskFreeUnknown bool
 }
 
-// Certificate is how it is with one certificate.
+// Certificate is the state of one certificate.
 type Certificate struct {
 	Expires time.Time // zero: there is none yet
 	Failing bool      // it could not be renewed when that was last tried
 }
 
-// Queue is what waits to be sent.
+// Queue is the number of deliveries and mails that wait.
 type Queue struct {
 	Due, Later, Held int
 	Capped           bool
@@ -42,37 +42,37 @@ type Queue struct {
 	MailsAt          time.Time // zero: none waits
 }
 
-// moment asks the sources.
-type moment struct {
+// collector reads the sources when Prometheus scrapes.
+type collector struct {
 	sources Sources
 	version string
 }
 
-// Describe says nothing: what there is depends on the sources.
-func (m *moment) Describe(chan<- *prometheus.Desc) {}
+// Describe sends nothing: which metrics there are depends on the sources.
+func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
-// Collect is for the registry.
-func (m *moment) Collect(out chan<- prometheus.Metric) {
+// Collect sends the metrics of all sources to the registry.
+func (c *collector) Collect(out chan<- prometheus.Metric) {
 	set := func(name string, value float64, labels ...string) { out <- constant(name, value, labels...) }
-	set("teamdata_build_info", 1, m.version)
-	if m.sources.Ready != nil {
-		set("teamdata_ready", flag(m.sources.Ready()))
+	set("teamdata_build_info", 1, c.version)
+	if c.sources.Ready != nil {
+		set("teamdata_ready", flag(c.sources.Ready()))
 	}
-	if s, err := ask(m.sources.Storage); err == nil {
+	if s, err := ask(c.sources.Storage); err == nil {
 		s.collect(set)
 	}
-	if q, err := ask(m.sources.Queue); err == nil {
+	if q, err := ask(c.sources.Queue); err == nil {
 		q.collect(set, time.Now())
 	}
-	if m.sources.Certificates != nil {
-		for name, c := range m.sources.Certificates() {
-			c.collect(set, name)
+	if c.sources.Certificates != nil {
+		for name, state := range c.sources.Certificates() {
+			state.collect(set, name)
 		}
 	}
-	if m.sources.Backup == nil {
+	if c.sources.Backup == nil {
 		return
 	}
-	if newest, ok := m.sources.Backup(); ok {
+	if newest, ok := c.sources.Backup(); ok {
 		set("teamdata_backup_last_success_timestamp_seconds", unix(newest))
 	}
 }
@@ -84,7 +84,7 @@ func ask[T any](source func() (T, error)) (answer T, err error) {
 	return source()
 }
 
-var errNoSource = errors.New("observe: there is no such source")
+var errNoSource = errors.New("metrics: there is no such source")
 
 type setter = func(name string, value float64, labels ...string)
 
@@ -116,7 +116,7 @@ func (q Queue) collect(set setter, now time.Time) {
 	set("teamdata_mail_oldest_seconds", age(q.MailsAt, now))
 }
 
-// age is in seconds, 0 for what is yet to come or is not there.
+// age is in seconds, 0 for a time that is zero or in the future.
 func age(at, now time.Time) float64 {
 	if at.IsZero() {
 		return 0
@@ -139,7 +139,7 @@ func flag(set bool) float64 {
 	return 0
 }
 
-// constant is a metric whose value is known only now.
+// constant is a metric with a value that is read at the scrape.
 func constant(name string, value float64, labels ...string) prometheus.Metric {
 	e := entry(name)
 	kind := prometheus.GaugeValue

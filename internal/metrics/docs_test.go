@@ -38,7 +38,8 @@ var (
 	labelName  = regexp.MustCompile(`[{,]\s*([a-z]+)\s*(?:=~|!=|=)\s*"|\bby \(([a-z, ]+)\)|\{\{ ?(?:\$labels\.)?([a-z]+) ?\}\}`)
 )
 
-// checkNames holds what a dashboard or a rule asks for to what there is.
+// checkNames checks that the metrics and labels of a dashboard or a rule exist, and
+// returns those metrics.
 func checkNames(t *testing.T, text string) (asked map[string]bool) {
 	t.Helper()
 	asked = map[string]bool{}
@@ -67,7 +68,7 @@ func checkNames(t *testing.T, text string) (asked map[string]bool) {
 	return asked
 }
 
-// Each panel asks for metrics that exist, and each metric has its place in one.
+// Each panel shows metrics that exist, and each metric is in a panel.
 func TestDashboard(t *testing.T) {
 	var board struct {
 		Panels []struct {
@@ -97,7 +98,7 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// Each rule asks for metrics that exist, and says how bad it is and what it is.
+// Each rule uses metrics that exist, and has a severity and a summary.
 func TestAlerts(t *testing.T) {
 	rules := strings.Split(read(t, "contrib/alerts.yml"), "- alert: ")[1:]
 	asked := map[string]bool{}

@@ -1,10 +1,14 @@
-// Package metrics turns what the parts of the appliance tell of themselves into
-// Prometheus metrics.
+// Package metrics exposes the server's Prometheus metrics.
 //
-// What happens often is told to a [Metrics] as it happens: requests, commits,
-// attempts. It costs a few atomic additions, no lock and no allocation, but for
-// attempts that fail. What only is so at a moment, such as how long the queue is,
-// is asked of [Sources] when somebody scrapes. All names are in [Catalogue].
+// Events that happen often (requests, commits, attempts) are counted by a [Metrics]
+// as they happen. That costs a few atomic additions, no lock and no allocation,
+// except for attempts that fail. Values that change by themselves, such as the
+// length of the queue, are read from [Sources] at each scrape.
+//
+// It imports nothing of ours: app passes the functions that call it and those that it
+// calls. A new metric is a line in [Catalogue], and in docs/operations.md, a
+// dashboard panel, and either a counter beside the others or a field of a source
+// in collector.go.
 package metrics
 
 import (
@@ -16,7 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics are what is counted as it happens. Make them with [New].
+// Metrics counts events as they happen. Make one with [New].
 type Metrics struct {
 	registry *prometheus.Registry
 	routes   map[string]*routeMetrics
@@ -30,16 +34,16 @@ type Names struct {
 	Version  string
 	Routes   []string
 	Limits   []string
-	Outcomes []string // of attempts; the first is the one that is no failure
+	Outcomes []string // of attempts; the first is that of an acknowledged one
 }
 
-// New makes metrics, which ask sources when they are scraped.
+// New makes metrics that read the sources at each scrape.
 func New(n Names, s Sources) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		&moment{sources: s, version: n.Version},
+		&collector{sources: s, version: n.Version},
 		&m.attempts.failures,
 	)
 	m.countRequests(n.Routes)
@@ -74,11 +78,11 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		MaxRequestsInFlight: maxScrapes,
 		Timeout:             20 * time.Second,
-		ErrorHandling:       promhttp.ContinueOnError, // what can't be read is missing, the rest is there
+		ErrorHandling:       promhttp.ContinueOnError, // metrics that can't be read are left out
 	})
 }
 
-// Limited is told of a request that a limit refused.
+// Limited counts a request that a rate limit refused.
 func (m *Metrics) Limited(limit string) {
 	if c := m.limits[limit]; c != nil {
 		c.Inc()
@@ -98,7 +102,7 @@ func (c *commitMetrics) init(m *Metrics) {
 	c.updates = m.histogram("teamdata_commit_updates", prometheus.ExponentialBuckets(1, 2, 11)) // up to 1,024, the most that share one
 }
 
-// Committed is told of a commit, how many updates shared it, and its error.
+// Committed counts a commit that a number of updates shared, and its error.
 func (m *Metrics) Committed(updates int, took time.Duration, err error) {
 	if m.commits.took.Observe(took.Seconds()); err != nil {
 		m.commits.failed.Inc()

@@ -30,7 +30,7 @@ func scrape(t *testing.T, m *Metrics) map[string]*dto.MetricFamily {
 	return families
 }
 
-// ours are the metrics with our prefix, each with its labels and value.
+// ours returns the metrics with our prefix, each with its labels and value.
 func ours(families map[string]*dto.MetricFamily) (lines []string) {
 	for name, f := range families {
 		if !strings.HasPrefix(name, "teamdata_") {
@@ -119,8 +119,8 @@ teamdata_ready 1`
 	}
 }
 
-// Each metric that is scraped is in the catalogue as it is, and each of the
-// catalogue can be scraped.
+// The catalogue describes each metric that is scraped, and each of its metrics can be
+// scraped.
 func TestCatalogue(t *testing.T) {
 	m := New(names, full())
 	m.Answered("/a", 200, 0)
@@ -147,7 +147,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// Sources that fail, or that there are none of, leave the rest in place.
+// Sources that fail or are missing leave the other metrics in place.
 func TestSourcesThatFail(t *testing.T) {
 	broken := Sources{
 		Queue:   func() (Queue, error) { return Queue{}, errors.New("broken") },
@@ -162,7 +162,7 @@ func TestSourcesThatFail(t *testing.T) {
 	}
 }
 
-// However many endpoints fail, few are shown: those that fail most.
+// However many endpoints fail, a few are shown: those that fail most.
 func TestFailuresAreBounded(t *testing.T) {
 	m := New(names, Sources{})
 	for i := range 3 * maxTracked {
@@ -187,7 +187,7 @@ func TestFailuresAreBounded(t *testing.T) {
 	}
 }
 
-// What is told on the hot paths allocates nothing.
+// Counting on the hot paths allocates nothing.
 func TestNoAllocation(t *testing.T) {
 	m := New(names, Sources{})
 	m.Answered("/a", 200, 0)

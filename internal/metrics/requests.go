@@ -12,8 +12,8 @@ import (
 // as long as the disk does.
 var requestBuckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
-// routeMetrics count the requests of one route. The counter of a status is looked
-// up once, when it is answered first.
+// routeMetrics counts the requests of one route. The counter of a status is looked up
+// once, when it is first needed.
 type routeMetrics struct {
 	vec    *prometheus.CounterVec
 	route  string
@@ -33,7 +33,7 @@ func (m *Metrics) countRequests(routes []string) {
 	}
 }
 
-// Answered is told of a request: the pattern of its route, and the status of its
+// Answered counts a request by the pattern of its route and the status of its
 // answer, 0 to 599.
 func (m *Metrics) Answered(route string, status int, took time.Duration) {
 	r := m.routes[route]

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// columnsOf is how many columns a terminal has, 0 if it can't be told.
+// columnsOf is how many columns a terminal has, 0 if that is unknown.
 func columnsOf(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

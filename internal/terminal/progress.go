@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// progressEvery is how often the line about long work is written anew.
+// progressEvery is how often the line is rewritten.
 const progressEvery = time.Second
 
-// Progress is a line on the terminal about work that takes longer than a moment:
-// how far it is, or how long it takes already.
+// Progress is a line on the terminal about long work: how far it is, or how long it
+// has taken.
 type Progress struct {
 	out     io.Writer
 	what    string
@@ -24,8 +24,8 @@ type Progress struct {
 	gone    chan struct{}
 }
 
-// StartProgress shows what is being done until it is stopped; nothing where
-// stderr is no terminal.
+// StartProgress shows what is being done until Stop; nothing where stderr is no
+// terminal.
 func StartProgress(cmd *cobra.Command, what string) *Progress {
 	p := &Progress{what: what, ended: make(chan struct{}), gone: make(chan struct{})}
 	p.percent.Store(-1)
@@ -64,13 +64,13 @@ func (p *Progress) far(since time.Duration) string {
 	return since.Round(time.Second).String()
 }
 
-// Report notes how much of the work is done.
+// Report sets how much of the work is done.
 func (p *Progress) Report(done, total int64) { p.percent.Store(100 * done / max(total, 1)) }
 
-// Tell notes what is done, in words.
-func (p *Progress) Tell(done string) { p.done.Store(&done) }
+// Describe sets what is done, in words.
+func (p *Progress) Describe(done string) { p.done.Store(&done) }
 
-// Stop takes the line away.
+// Stop removes the line.
 func (p *Progress) Stop() {
 	close(p.ended)
 	<-p.gone

@@ -1,6 +1,9 @@
-// Package terminal is about the person at a terminal: whether there is one, how
-// wide their window is, how far long work has come, and their yes to what can't be
-// taken back.
+// Package terminal helps commands talk to a person: is there a terminal, how wide is
+// it, a progress line for long work, a confirmation before what can't be undone, and
+// words quoted for a shell.
+//
+// It imports nothing of ours. What commands print belongs to them; a line belongs here
+// if it depends on the terminal and not on the command.
 package terminal
 
 import (
@@ -19,21 +22,22 @@ import (
 // Is tells whether a file is a terminal.
 func Is(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }
 
-// someColumns are taken for the width of a terminal that doesn't tell.
-const someColumns = 80
+// defaultColumns is the assumed width of a terminal that doesn't report one.
+const defaultColumns = 80
 
-// Width is how many columns there are to write in, 0 where it is no terminal.
+// Width is how many columns a terminal has, 0 where w is none.
 func Width(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !Is(f) {
 		return 0
 	}
-	return cmp.Or(columnsOf(f), someColumns)
+	return cmp.Or(columnsOf(f), defaultColumns)
 }
 
-// Confirm has a person type yes before what can't be taken back is done. what
-// says it, as a sentence without its full stop. yes is the flag --yes, which a
-// script needs: there is nobody to ask.
+// Confirm asks a person to type yes before something that can't be undone. what
+// describes it, as a sentence without its full stop. yes is the flag --yes, which a
+// script needs, since there is nobody to ask: without it the error is the sentence
+// and that advice.
 func Confirm(cmd *cobra.Command, yes bool, what string) error {
 	if yes {
 		return nil
@@ -49,7 +53,7 @@ func Confirm(cmd *cobra.Command, yes bool, what string) error {
 		fmt.Fprintln(cmd.ErrOrStderr())
 		return nobody
 	case strings.TrimSpace(answer) != "yes":
-		return errors.New("nothing was done, for the answer was not yes")
+		return errors.New("nothing was done, since the answer was not yes")
 	}
 	return nil
 }
