@@ -6,7 +6,14 @@ FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
-COPY . .
+COPY main.go ./
+COPY admin admin
+COPY app app
+COPY cli cli
+COPY delivery delivery
+COPY internal internal
+COPY server server
+COPY store store
 ARG VERSION=
 RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X main.buildVersion=$VERSION" -o /out/teamdata .
 RUN mkdir -m 0700 /out/data

@@ -16,9 +16,11 @@ import (
 // may import, beside the standard library. A folder's rule holds for what is
 // below it that has no rule of its own.
 var mayImport = map[string][]string{
-	".":   {"*"},
+	".":   {"teamdata/cli"},
 	"app": {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/delivery", "teamdata/delivery/", "teamdata/internal/", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/", "github.com/rs/zerolog"},
 
+	"cli":          {"teamdata/admin/socket", "teamdata/app", "teamdata/cli/", "teamdata/delivery/receiver", "teamdata/internal/", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+	"cli/listen":   {"teamdata/app", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/bench":    {"teamdata/store", "teamdata/internal/"},
 	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store/boltstore", "teamdata/store/seal", "github.com/rs/zerolog", "github.com/spf13/pflag", "golang.org/x/sys/unix"},
 	"cli/operator": {"teamdata/store", "github.com/spf13/cobra", "github.com/spf13/pflag"},
@@ -58,6 +60,7 @@ var mayImport = map[string][]string{
 	"internal/signature":   {},
 	"internal/strictjson":  {"teamdata/store"},
 	"internal/terminal":    {"github.com/mattn/go-isatty", "github.com/spf13/cobra", "golang.org/x/sys/unix"},
+	"internal/testkit":     {"teamdata/internal/", "teamdata/store", "teamdata/store/seal", "github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"internal/web":         {"teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 
 	"contrib/clients/go": {},

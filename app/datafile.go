@@ -1,7 +1,9 @@
 package app
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	"teamdata/store/boltstore"
 	"teamdata/store/seal"
@@ -25,4 +27,20 @@ func Options(keyFile string) (o boltstore.Options, err error) {
 		return o, fmt.Errorf("--seal-key-file: %w", err)
 	}
 	return o, nil
+}
+
+// Check looks for damage in a data file that no server has open, and calls found
+// with each fault. It changes nothing.
+func Check(data string, found func(fault string)) error { return boltstore.Check(data, found) }
+
+// Compact writes a data file that no server has open anew, without its free space,
+// and returns its sizes in bytes before and after.
+func Compact(ctx context.Context, data string, progress func(done, all int64)) (before, after int64, err error) {
+	return boltstore.Compact(ctx, data, progress)
+}
+
+// Restore puts a verified copy of a backup in the place of a data file that no
+// server has open, and returns where the file before it was kept, if there was one.
+func Restore(ctx context.Context, backup, data string, now time.Time) (kept string, err error) {
+	return boltstore.Restore(ctx, backup, data, now)
 }

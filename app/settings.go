@@ -1,6 +1,13 @@
 package app
 
-import "time"
+import (
+	"time"
+
+	"teamdata/delivery"
+	"teamdata/server"
+	"teamdata/server/certificates"
+	"teamdata/store"
+)
 
 // What the flags stand at where nobody says otherwise.
 const (
@@ -62,4 +69,30 @@ type Settings struct {
 	Metrics         string
 	AccessLog       string
 	AccessLogSample int
+}
+
+// Defaults are the settings that serve has without any flag.
+func Defaults() Settings {
+	return Settings{
+		Data:   DefaultData,
+		Listen: DefaultListen,
+
+		MaxConns:          server.DefaultMaxConns,
+		MaxConnsPerClient: server.DefaultMaxClientConns,
+		KeyRate:           server.DefaultKeyRate,
+		ClientRate:        server.DefaultClientRate,
+
+		ACMEDirectory: certificates.LetsEncrypt,
+
+		RetrySchedule:     store.DefaultRetrySchedule,
+		AttemptTimeout:    delivery.DefaultAttemptTimeout,
+		DeliveryRetention: store.DefaultDeliveryRetention,
+		MailRetrySchedule: store.DefaultMailSchedule,
+
+		BackupEvery: 24 * time.Hour,
+		BackupKeep:  7,
+
+		AccessLog:       string(server.LogErrors),
+		AccessLogSample: 1,
+	}
 }

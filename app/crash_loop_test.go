@@ -1,0 +1,210 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"teamdata/internal/testkit"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"teamdata/store"
+)
+
+// While 8 clients post to 5 endpoints that fail a fifth of the time, the
+// program is killed at random moments and started again: every delivery that
+// was accepted arrives and verifies, and the file stays sound.
+func TestCrashLoop(t *testing.T) {
+	const clients, endpoints = 8, 5
+	kills := 4
+	if *testkit.Full {
+		kills = 100
+	}
+	random := testkit.SeedFromEnvironment(t)
+	r := newFlakyReceiver(t, endpoints, random.Uint64())
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	flags := append(r.flags(), "--key-rate", "0", "--client-rate", "0",
+		"--retry-schedule", "5ms,5ms,5ms,5ms,5ms,10ms,10ms,10ms,20ms,20ms,20ms,20ms,20ms,20ms,20ms")
+	var server atomic.Pointer[testkit.Process]
+	server.Store(testkit.Serve(t, data, append(flags, "--seed", r.seed(t))...))
+
+	posting, stopPosting := context.WithCancel(context.Background())
+	var accepted acceptedIDs
+	var group sync.WaitGroup
+	for c := range clients {
+		group.Go(func() { accepted.post(posting, t, &server, c, endpoints) })
+	}
+	for range kills {
+		<-time.After(time.Duration(1+random.IntN(80)) * time.Millisecond)
+		server.Load().Kill()
+		if out, err := testkit.Run(t, "check", "--data", data); err != nil {
+			t.Fatalf("after a kill: %v\n%s", err, out)
+		}
+		server.Store(testkit.Serve(t, data, flags...))
+	}
+	stopPosting()
+	group.Wait()
+
+	last := server.Load()
+	last.Await("the last delivery", func() bool { return r.missing(&accepted) == 0 })
+	if err := last.Stop(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, last.Out)
+	}
+	if out, err := testkit.Run(t, "check", "--data", data); err != nil {
+		t.Errorf("at the end: %v\n%s", err, out)
+	}
+	r.report(t, &accepted, kills)
+}
+
+// acceptedIDs are the deliveries that a client was told of.
+type acceptedIDs struct {
+	mu  sync.Mutex
+	ids map[string]bool
+}
+
+func (a *acceptedIDs) add(t *testing.T, id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ids == nil {
+		a.ids = make(map[string]bool)
+	}
+	if a.ids[id] {
+		t.Errorf("the delivery %s was the answer to two keys", id)
+	}
+	a.ids[id] = true
+}
+
+// post makes POSTs, each with a key of its own and again until it is answered.
+func (a *acceptedIDs) post(ctx context.Context, t *testing.T, server *atomic.Pointer[testkit.Process], client, endpoints int) {
+	for i := 0; ctx.Err() == nil; i++ {
+		path := fmt.Sprintf("/webhooks/whe_%d/test", (client+i)%endpoints)
+		for {
+			got, err := server.Load().Do("POST", path, testkit.WriteKey, "Idempotency-Key", fmt.Sprintf("%d-%d", client, i))
+			var body struct{ ID string }
+			if err == nil && got.Status == http.StatusOK && json.Unmarshal([]byte(got.Body), &body) == nil {
+				a.add(t, body.ID)
+				break
+			}
+			if err == nil && got.Status != http.StatusServiceUnavailable {
+				t.Errorf("answered %d %s", got.Status, got.Body)
+				return
+			}
+			<-time.After(time.Millisecond)
+		}
+	}
+}
+
+// flakyReceiver is a webhook receiver that fails a fifth of the requests, by
+// their ids and by how often they came, so that a seed fails the same.
+type flakyReceiver struct {
+	url, caFile string
+	secret      string
+	webhook     *standardwebhooks.Webhook
+	seedOf      uint64
+
+	mu           sync.Mutex
+	got          map[string]int // attempts by webhook-id
+	acknowledged map[string]int
+	refused      []string // what did not verify
+	endpoints    int
+}
+
+func newFlakyReceiver(t *testing.T, endpoints int, seed uint64) *flakyReceiver {
+	t.Helper()
+	r := &flakyReceiver{
+		secret: store.NewEndpointSecret(), seedOf: seed, endpoints: endpoints,
+		got: map[string]int{}, acknowledged: map[string]int{},
+	}
+	var err error
+	if r.webhook, err = standardwebhooks.NewWebhook(r.secret); err != nil {
+		t.Fatal(err)
+	}
+	r.url, r.caFile = testkit.ServeTLS(t, r)
+	return r
+}
+
+func (r *flakyReceiver) flags() []string {
+	return []string{"--webhook-ca", r.caFile, "--allow-endpoint-cidr", "127.0.0.1/32"}
+}
+
+// seed is a fixture whose endpoints are all at the receiver.
+func (r *flakyReceiver) seed(t *testing.T) string {
+	t.Helper()
+	hooks := make([]map[string]any, r.endpoints)
+	for i := range hooks {
+		hooks[i] = map[string]any{"id": fmt.Sprint("whe_", i), "url": r.url, "secret": r.secret, "events": []string{"webhook.test"}}
+	}
+	content, err := json.Marshal(map[string]any{"orgs": []any{map[string]any{
+		"id": "org_acme", "name": "Acme", "webhooks": hooks,
+		"members": []any{map[string]string{"userId": "usr_ada", "role": "owner"}},
+		"apiKeys": []any{map[string]any{"id": "key_write", "secret": "example-writer-secret", "scopes": []string{"write"}, "createdBy": "usr_ada"}},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "seed.json")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func (r *flakyReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body, err := io.ReadAll(q.Body)
+	if err != nil {
+		return // the sender was killed
+	}
+	id := q.Header.Get("webhook-id")
+	err = r.webhook.Verify(body, q.Header)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.refused = append(r.refused, id+": "+err.Error())
+	}
+	r.got[id]++
+	random := rand.New(rand.NewPCG(r.seedOf, uint64(len(r.got))<<8+uint64(r.got[id])))
+	if random.IntN(5) == 0 {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	r.acknowledged[id]++
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// missing is how many of the accepted deliveries have not been acknowledged.
+func (r *flakyReceiver) missing(accepted *acceptedIDs) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := range accepted.ids {
+		if r.acknowledged[id] == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *flakyReceiver) report(t *testing.T, accepted *acceptedIDs, kills int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	duplicates := 0
+	for _, n := range r.acknowledged {
+		duplicates += n - 1
+	}
+	t.Logf("%d kills: %d deliveries accepted, %d arrived and were acknowledged, %d of those again, with the same webhook-id",
+		kills, len(accepted.ids), len(r.acknowledged), duplicates)
+	if len(r.refused) > 0 {
+		t.Errorf("%d requests did not verify, the first: %s", len(r.refused), r.refused[0])
+	}
+	if len(accepted.ids) < kills {
+		t.Errorf("only %d deliveries were accepted", len(accepted.ids))
+	}
+}

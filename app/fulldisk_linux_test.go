@@ -1,0 +1,65 @@
+package app_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"teamdata/internal/testkit"
+	"testing"
+)
+
+// On a full disk writes are answered 503 with Retry-After and leave nothing
+// behind, reads go on; when there is room again, so do the writes, without a
+// restart.
+func TestFullDisk(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
+		testkit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
+	}
+	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
+	ballast := filepath.Join(disk, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 7<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(disk, "teamdata.db")
+	p := testkit.Serve(t, data, "--seed", testkit.Example, "--key-rate", "0", "--client-rate", "0")
+
+	sent := map[string]bool{}
+	post := func(i int) testkit.Answer {
+		a := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey, "Idempotency-Key", fmt.Sprint(i))
+		if a.Status == 200 {
+			sent[a.Body] = true
+		}
+		return a
+	}
+	full := 0
+	for ; full < 5000; full++ {
+		if a := post(full); a.Status == 503 {
+			if a.Header.Get("Retry-After") == "" {
+				t.Error("a 503 has no Retry-After")
+			}
+			break
+		} else if a.Status != 200 {
+			t.Fatalf("answered %d %s", a.Status, a.Body)
+		}
+	}
+	if full == 5000 {
+		t.Fatal("the disk did not fill up")
+	}
+	for range 20 {
+		if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != 200 {
+			t.Errorf("a read on the full disk was answered %d %s", a.Status, a.Body)
+		}
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if a := post(full); a.Status != 200 || a.Header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("with room again, the refused request is answered %d %s", a.Status, a.Body)
+	}
+	p.Kill()
+	if n := countDeliveries(t, data); n != len(sent) {
+		t.Errorf("the file holds %d deliveries, %d were answered", n, len(sent))
+	}
+}

@@ -1,0 +1,68 @@
+package app_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"teamdata/internal/testkit"
+	"testing"
+
+	"teamdata/server"
+)
+
+// On a full disk readyz says so, livez doesn't mind, the log tells it, and
+// without a restart it is ready again when there is room.
+func TestReadyOnFullDisk(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
+		testkit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
+	}
+	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
+	p := testkit.Serve(t, filepath.Join(disk, "teamdata.db"), "--seed", testkit.Example, "--client-rate", "0", "--key-rate", "0")
+	if status, body := health(p, server.ReadyPath); status != 200 {
+		t.Fatalf("it begins with %d %s", status, body)
+	}
+
+	ballast := filepath.Join(disk, "ballast")
+	fill(t, ballast)
+	var body string
+	p.Await("a 503 of readyz", func() bool {
+		var status int
+		status, body = health(p, server.ReadyPath)
+		return status == 503
+	})
+	if !strings.HasPrefix(body, "disk: ") && !strings.HasPrefix(body, "commit: the disk is full\n") || strings.Contains(body, disk) {
+		t.Errorf("on a full disk it says %s", body)
+	}
+	if status, _ := health(p, server.LivePath); status != 200 {
+		t.Errorf("on a full disk livez is answered %d", status)
+	}
+
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	p.Await("a 200 of readyz", func() bool {
+		status, _ := health(p, server.ReadyPath)
+		return status == 200
+	})
+	for _, message := range []string{"not ready", "ready again"} {
+		p.Await("the line "+message, func() bool { return strings.Contains(p.Out.String(), `"message":"`+message+`"`) })
+	}
+}
+
+// fill writes a file until the disk is full.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+}

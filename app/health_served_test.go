@@ -1,0 +1,171 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"teamdata/internal/testkit"
+	"testing"
+	"time"
+
+	"teamdata/admin/socket"
+	"teamdata/server"
+)
+
+// health asks a health check of the public listener.
+func health(p *testkit.Process, path string) (status int, body string) {
+	p.T.Helper()
+	return ask(p.T, p.Client, p.URL+path)
+}
+
+func ask(t testing.TB, client *http.Client, url string) (status int, body string) {
+	t.Helper()
+	r, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.StatusCode, string(text)
+}
+
+// socketClient asks over the admin socket of a data file.
+func socketClient(data string) *http.Client {
+	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return socket.Dial(ctx, socket.Path("", data))
+		},
+	}}
+}
+
+// The health checks answer on both faces, beyond every limit, and make no commit
+// while nobody asks.
+func TestHealthChecks(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	p := testkit.Serve(t, data, "--client-rate", "1")
+	for range 5 {
+		for _, path := range []string{server.LivePath, server.ReadyPath} {
+			if status, body := health(p, path); status != 200 || body != "ok\n" {
+				t.Fatalf("%s is answered %d %s", path, status, body)
+			}
+			if status, body := ask(t, socketClient(data), "http://teamdata"+path); status != 200 || body != "ok\n" {
+				t.Fatalf("on the socket %s is answered %d %s", path, status, body)
+			}
+		}
+	}
+	if status, _ := ask(t, socketClient(data), "http://teamdata/admin/v1/status"); status != 200 {
+		t.Errorf("beside them the admin API answers %d", status)
+	}
+}
+
+// manager is a service manager that listens as systemd does.
+type manager struct {
+	*testing.T
+	conn *net.UnixConn
+}
+
+func newManager(t *testing.T) *manager {
+	path := filepath.Join(t.TempDir(), "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	t.Setenv("NOTIFY_SOCKET", path)
+	return &manager{t, conn}
+}
+
+// next is what comes next, within half a minute.
+func (m *manager) next() string {
+	m.Helper()
+	m.conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+	b := make([]byte, 1000)
+	n, err := m.conn.Read(b)
+	if err != nil {
+		m.Fatal(err)
+	}
+	return string(b[:n])
+}
+
+func TestNotify(t *testing.T) {
+	m := newManager(t)
+	t.Setenv("WATCHDOG_USEC", "20000")
+	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"))
+	if got := m.next(); got != "READY=1" {
+		t.Errorf("the first is %s", got)
+	}
+	for range 3 {
+		if got := m.next(); got != "WATCHDOG=1" {
+			t.Errorf("while it runs it says %s", got)
+		}
+	}
+	p.Cmd.Process.Signal(syscall.SIGTERM)
+	got := m.next()
+	for got == "WATCHDOG=1" {
+		got = m.next()
+	}
+	if got != "STOPPING=1" {
+		t.Errorf("at the end it says %s", got)
+	}
+	if err := p.Cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, p.Out)
+	}
+}
+
+// The request log of the real program: its lines are JSON, and hold nothing that
+// was planted.
+func TestRequestLog(t *testing.T) {
+	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example, "--access-log", "all")
+	const planted = "PLANTED"
+	p.Must("GET", "/members?limit=1&secret="+planted, testkit.ReadKey, "Cookie", planted, "X-Request-Id", "mine")
+	p.Must("POST", "/webhooks/"+planted+"/test", testkit.WriteKey, "Idempotency-Key", planted)
+	p.Must("GET", "/members", "key_read."+planted)
+	if err := p.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	var routes []string
+	for _, line := range p.Out.Lines() {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		if fields["message"] == "request" {
+			routes = append(routes, fields["route"].(string))
+		}
+	}
+	if got := strings.Join(routes, " "); got != "/api/v1/members /api/v1/webhooks/:id/test /api/v1/members" {
+		t.Errorf("it logged %s", got)
+	}
+	for _, secret := range []string{planted, "example-reader-secret", "example-writer-secret"} {
+		if strings.Contains(p.Out.String(), secret) {
+			t.Errorf("the log holds %s:\n%s", secret, p.Out)
+		}
+	}
+}
+
+func TestObserveFlags(t *testing.T) {
+	for flag, want := range map[string]string{
+		"--access-log=some":     "is none of all, errors, off",
+		"--access-log-sample=0": "is 1 or more",
+		"--metrics=9464":        "is not host:port",
+	} {
+		out, err := testkit.Run(t, "serve", "--data", filepath.Join(t.TempDir(), "a.db"), "--listen", "127.0.0.1:0", flag)
+		if _, failed := err.(*exec.ExitError); !failed || !strings.Contains(out, want) {
+			t.Errorf("%s: %v %s", flag, err, out)
+		}
+	}
+	if _, err := os.Stat("teamdata.db"); err == nil {
+		t.Error("a data file was made")
+	}
+}

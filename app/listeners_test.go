@@ -1,0 +1,181 @@
+package app_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"teamdata/internal/testkit"
+	"testing"
+	"time"
+)
+
+// onSocket is a process that listens on a Unix socket, with a client for it.
+func onSocket(t *testing.T, path, data string, flags ...string) *testkit.Process {
+	t.Helper()
+	p := testkit.Serve(t, data, append([]string{"--http", "--listen", "unix:" + path}, flags...)...)
+	if p.URL != "unix:"+path {
+		t.Fatalf("the ready file says %s", p.URL)
+	}
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	p.URL, p.Client = "http://localhost", &http.Client{Transport: transport, Timeout: 30 * time.Second}
+	return p
+}
+
+// On a Unix socket each peer is a proxy whose word about the client counts. One
+// that a killed server left is replaced, one that is in use is not.
+func TestUnixSocket(t *testing.T) {
+	folder := t.TempDir()
+	path, data := filepath.Join(folder, "http.sock"), filepath.Join(folder, "teamdata.db")
+	p := onSocket(t, path, data, "--seed", testkit.Example, "--client-rate", "1")
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 {
+		t.Errorf("the socket is %v, %v", info.Mode(), err)
+	}
+	for _, row := range []struct {
+		client string
+		want   int
+	}{{"203.0.113.1", 200}, {"203.0.113.1", 429}, {"203.0.113.2", 200}} {
+		if a := p.Must("GET", "/members", testkit.ReadKey, "X-Forwarded-For", row.client); a.Status != row.want {
+			t.Errorf("%s: answered %d, want %d", row.client, a.Status, row.want)
+		}
+	}
+	out, err := testkit.Run(t, "serve", "--data", filepath.Join(folder, "other.db"), "--listen", "unix:"+path)
+	if err == nil || !strings.Contains(out, "is taken by another program that listens there; choose another path with --listen") {
+		t.Errorf("a second server: %v %s", err, out)
+	}
+	p.Kill()
+	p = onSocket(t, path, data)
+	if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != 200 {
+		t.Errorf("after kill -9 it answered %d", a.Status)
+	}
+	if err := p.Stop(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, p.Out)
+	}
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("the socket is left: %v", err)
+	}
+}
+
+// activate starts the program over plain HTTP as systemd does.
+func activate(t *testing.T, pid string, sockets ...net.Listener) *testkit.Process {
+	t.Helper()
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	return activateWith(t, pid, []string{"--http", "--data", data, "--seed", testkit.Example}, sockets...)
+}
+
+// activateWith starts the program as systemd does: with bound sockets from file
+// descriptor 3 on, and its own process id in LISTEN_PID.
+func activateWith(t *testing.T, pid string, flags []string, sockets ...net.Listener) *testkit.Process {
+	t.Helper()
+	ready := filepath.Join(t.TempDir(), "ready.json")
+	p := &testkit.Process{T: t, Out: testkit.NewOutput()}
+	args := append([]string{"-c", `LISTEN_PID=` + pid + ` exec "$0" "$@"`, testkit.Binary, "serve", "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)
+	p.Cmd = exec.Command("sh", args...)
+	p.Cmd.Env = append(os.Environ(), "LISTEN_FDS="+string(rune('0'+len(sockets))), "LISTEN_FDNAMES=public:spare")
+	p.Cmd.Stdout, p.Cmd.Stderr = p.Out, p.Out
+	for _, l := range sockets {
+		file, err := l.(interface{ File() (*os.File, error) }).File()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		p.Cmd.ExtraFiles = append(p.Cmd.ExtraFiles, file)
+	}
+	if err := p.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	p.AwaitReady(ready)
+	return p
+}
+
+func TestSocketActivation(t *testing.T) {
+	public, spare := testkit.Loopback(t), testkit.Loopback(t)
+	p := activate(t, "$$", public, spare)
+	if want := "http://" + public.Addr().String(); p.URL != want {
+		t.Fatalf("it listens on %s, not on %s", p.URL, want)
+	}
+	spare.Close() // ours, which leaves that of the program
+	if c, err := net.Dial("tcp", spare.Addr().String()); err == nil {
+		c.Close()
+		t.Error("the second socket is still open")
+	}
+	if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != 200 {
+		t.Errorf("answered %d", a.Status)
+	}
+	if !strings.Contains(p.Out.String(), `"socket":"spare"`) {
+		t.Errorf("nothing says that the second socket is not used:\n%s", p.Out)
+	}
+}
+
+// A handed over Unix socket is the service manager's: its file stays.
+func TestSocketActivationOnUnix(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "http.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	p := activate(t, "$$", l)
+	if p.URL != "unix:"+path {
+		t.Errorf("the ready file says %s", p.URL)
+	}
+	if err := p.Stop(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, p.Out)
+	}
+	if _, err := os.Lstat(path); err != nil {
+		t.Errorf("the socket: %v", err)
+	}
+}
+
+// What was meant for another process is let be.
+func TestNotActivated(t *testing.T) {
+	public := testkit.Loopback(t)
+	if p := activate(t, "1", public); p.URL == "http://"+public.Addr().String() {
+		t.Error("it took the socket of another process")
+	}
+}
+
+// What the flags about listeners refuse.
+func TestListenFlags(t *testing.T) {
+	folder := t.TempDir()
+	data := filepath.Join(folder, "teamdata.db")
+	testkit.WriteFile(t, filepath.Join(folder, "file"), "mine")
+	for name, row := range map[string]struct {
+		args []string
+		want string
+	}{
+		"bad proxy":       {[]string{"--trusted-proxies", "10.0.0.0/8,nginx"}, `--trusted-proxies: "nginx" is not a CIDR or an address; write it like`},
+		"untrusted":       {[]string{"--proxy-protocol"}, "--proxy-protocol needs --trusted-proxies"},
+		"max-conns":       {[]string{"--max-conns", "-1"}, "--max-conns is 0"},
+		"max per client":  {[]string{"--max-conns-per-client", "-1"}, "--max-conns-per-client is 0"},
+		"no socket":       {[]string{"--listen", "unix:"}, "lacks the path of the socket"},
+		"no link":         {[]string{"--listen", "unix:x.sock", "--smtp-url", "smtp://h", "--mail-from", "a@b.example"}, "needs --public-url"},
+		"no socket's":     {[]string{"--listen", "unix:" + filepath.Join(folder, "file")}, "choose another path with --listen|is no socket; move it away"},
+		"no folder":       {[]string{"--listen", "unix:" + filepath.Join(folder, "no", "x.sock")}, "can't be made"},
+		"the admin's own": {[]string{"--listen", "unix:" + data + ".sock"}, "is the socket of the admin API"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, err := testkit.Run(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, row.args...)...)
+			if _, failed := err.(*exec.ExitError); !failed || !containsAny(out, row.want) || strings.Count(out, "\n") != 1 {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+func containsAny(text, alternatives string) bool {
+	for want := range strings.SplitSeq(alternatives, "|") {
+		if strings.Contains(text, want) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package app_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"teamdata/internal/testkit"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"teamdata/app"
+)
+
+// metricsURL is where the log says that the metrics are.
+func metricsURL(p *testkit.Process) (url string) {
+	p.T.Helper()
+	p.Await("the metrics' address", func() bool {
+		for _, line := range p.Out.Lines() {
+			var fields map[string]any
+			if json.Unmarshal([]byte(line), &fields) == nil && fields["message"] == "serving metrics" {
+				url = fields["url"].(string)
+			}
+		}
+		return url != ""
+	})
+	return url
+}
+
+// scraped are the samples of a scrape: each name with its labels, and its value.
+func scraped(t *testing.T, client *http.Client, url string) map[string]float64 {
+	t.Helper()
+	status, body := ask(t, client, url)
+	if status != 200 {
+		t.Fatalf("answered %d %s", status, body)
+	}
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := map[string]float64{}
+	for name, f := range families {
+		for _, m := range f.Metric {
+			samples[name+labelsOf(m)] = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+		}
+	}
+	return samples
+}
+
+func labelsOf(m *dto.Metric) (text string) {
+	for _, l := range m.Label {
+		text += fmt.Sprintf(" %s=%s", l.GetName(), l.GetValue())
+	}
+	return text
+}
+
+// The metrics of the real program, on their own listener and on the socket, say
+// what it did.
+func TestMetrics(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	p := testkit.Serve(t, data, "--seed", testkit.Example, "--key-rate", "2", "--metrics", "127.0.0.1:0",
+		"--backup-dir", filepath.Join(t.TempDir(), "backups"))
+	for range 3 {
+		p.Must("GET", "/members", testkit.ReadKey)
+	}
+	if a := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey); a.Status != 200 {
+		t.Fatalf("answered %d %s", a.Status, a.Body)
+	}
+	const failures = "teamdata_endpoint_failures_total endpoint=whe_hook org=org_acme" // a sample is not of one instant
+	url := metricsURL(p)
+	var got map[string]float64
+	p.Await("an attempt and a backup", func() bool {
+		got = scraped(t, http.DefaultClient, url)
+		return got["teamdata_attempts_total outcome=guard"] > 0 && got[failures] > 0 && got["teamdata_backup_last_success_timestamp_seconds"] > 0
+	})
+	for name, want := range map[string]float64{
+		"teamdata_http_requests_total code=200 route=/api/v1/members":                     2,
+		"teamdata_http_requests_total code=429 route=/api/v1/members":                     1,
+		"teamdata_http_requests_total code=200 route=/api/v1/webhooks/:id/test":           1,
+		"teamdata_http_request_duration_seconds route=/api/v1/members":                    3,
+		"teamdata_limit_hits_total limit=key":                                             1,
+		"teamdata_ready":                                                                  1,
+		"teamdata_queue_capped":                                                           0,
+		"teamdata_commits_total result=failed":                                            0,
+		"teamdata_build_info version=" + strings.Fields(testkit.MustRun(t, "version"))[1]: 1,
+	} {
+		if value, there := got[name]; !there || value != want {
+			t.Errorf("%s is %g (there: %t), not %g", name, value, there, want)
+		}
+	}
+	for _, name := range []string{
+		"teamdata_commits_total result=ok", "teamdata_commit_updates", "teamdata_data_file_bytes",
+		"teamdata_disk_free_bytes", "teamdata_certificate_expiry_timestamp_seconds name=local CA",
+		"go_goroutines", "process_open_fds",
+	} {
+		if got[name] <= 0 {
+			t.Errorf("%s is %g", name, got[name])
+		}
+	}
+	if onSocket := scraped(t, socketClient(data), "http://teamdata"+app.MetricsPath); len(onSocket) < len(got) {
+		t.Errorf("on the socket there are %d samples, and not %d", len(onSocket), len(got))
+	}
+	if status, _ := ask(t, http.DefaultClient, strings.TrimSuffix(url, app.MetricsPath)+"/"); status != 404 {
+		t.Errorf("beside the metrics there is an answer of %d", status)
+	}
+	if status, _ := health(p, app.MetricsPath); status != 404 {
+		t.Errorf("the public listener answers the metrics with %d", status)
+	}
+}
+
+// Without the flag they are on the socket alone; an address that is taken keeps it
+// from starting.
+func TestMetricsListener(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	p := testkit.Serve(t, data, "--metrics", "127.0.0.1:0")
+	taken := strings.TrimSuffix(strings.TrimPrefix(metricsURL(p), "http://"), app.MetricsPath)
+	out, err := testkit.Run(t, "serve", "--data", filepath.Join(t.TempDir(), "b.db"), "--listen", "127.0.0.1:0", "--metrics", taken)
+	if err == nil || !strings.Contains(out, "--metrics: can't listen on "+taken) {
+		t.Errorf("on an address that is taken: %v %s", err, out)
+	}
+}

@@ -1,0 +1,110 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/admin"
+	"teamdata/admin/settings"
+	"teamdata/store/boltstore"
+)
+
+// ErrInUse is what opening a data file fails with while another process has it
+// open.
+var ErrInUse = boltstore.ErrInUse
+
+// Offline is a data file that no server has open, for commands that change it.
+type Offline struct {
+	Data        string
+	SealKeyFile string
+	PublicURL   string // of the server that will serve it, for sign-in links
+	Version     string
+	Make        bool // a file that is not there is made
+}
+
+// Admin opens the file and returns a client of the admin API, which is answered in
+// this process. What is to be sent waits in the file for the next server: when that
+// is so, closing it says so on said, where an upgrade or a sealing is told too. A
+// missing file that is not to be made is fs.ErrNotExist.
+func (f Offline) Admin(said io.Writer) (client *http.Client, closeFile func() error, err error) {
+	if _, err := os.Stat(f.Data); errors.Is(err, fs.ErrNotExist) && !f.Make {
+		return nil, nil, err
+	}
+	o, err := Options(f.SealKeyFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := boltstore.Open(f.Data, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.SealedNow() {
+		fmt.Fprintln(said, Sealed)
+	}
+	if from, kept := s.MigratedFrom(); from > 0 {
+		fmt.Fprintf(said, "%s: %s\n", Migrated, kept)
+	}
+	var queued atomic.Bool
+	s.OnDue(func(uint64, time.Time) { queued.Store(true) })
+	closeFile = func() error {
+		if queued.Load() {
+			fmt.Fprintln(said, "no server runs: what is to be sent waits in the data file for the next `teamdata serve`")
+		}
+		return s.Close()
+	}
+	api := NewAdmin(s, admin.Config{Version: f.Version, Log: zerolog.Nop(), LinkURL: settings.LinkURL(f.PublicURL)}, func(*admin.Status) {})
+	return &http.Client{Transport: inProcess{api.Local()}}, closeFile, nil
+}
+
+// inProcess answers requests by a handler in this process.
+type inProcess struct{ handler http.Handler }
+
+func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	asked := r.Clone(r.Context())
+	asked.RequestURI, asked.RemoteAddr = r.URL.RequestURI(), "@"
+	if asked.Body == nil {
+		asked.Body = http.NoBody
+	}
+	defer asked.Body.Close()
+	w := &kept{header: http.Header{}}
+	p.handler.ServeHTTP(w, asked)
+	w.WriteHeader(http.StatusOK) // unless it was written
+	return &http.Response{
+		StatusCode: w.status, Status: fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: w.sent,
+		Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
+	}, nil
+}
+
+// kept keeps an answer until it is whole.
+type kept struct {
+	header, sent http.Header
+	status       int // 0: not written yet
+	body         bytes.Buffer
+}
+
+func (k *kept) Header() http.Header { return k.header }
+
+func (k *kept) WriteHeader(status int) {
+	if k.status == 0 {
+		k.status, k.sent = status, http.Header{}
+		for name, values := range k.header { // such as ETag, which a network would make Etag
+			k.sent[http.CanonicalHeaderKey(name)] = slices.Clone(values)
+		}
+	}
+}
+
+func (k *kept) Write(p []byte) (int, error) {
+	k.WriteHeader(http.StatusOK)
+	return k.body.Write(p)
+}

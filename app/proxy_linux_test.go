@@ -1,0 +1,148 @@
+package app_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"teamdata/internal/testkit"
+	"testing"
+	"time"
+)
+
+// streamModule is where Debian's package libnginx-mod-stream puts it.
+const streamModule = "/usr/lib/nginx/modules/ngx_stream_module.so"
+
+// nginx runs the real proxy in front of a server until the test ends, and returns
+// its address. site is its configuration, in which FRONT stands for that.
+func nginx(t *testing.T, site string) string {
+	t.Helper()
+	found, _ := exec.LookPath("nginx")
+	program := cmp.Or(found, "/usr/sbin/nginx")
+	if _, err := os.Stat(program); err != nil {
+		testkit.MustSkip(t, "nginx is not installed; on Debian: apt-get install nginx-light libnginx-mod-stream")
+	}
+	folder, front := t.TempDir(), reserve(t)
+	testkit.WriteFile(t, filepath.Join(folder, "nginx.conf"), strings.ReplaceAll(site, "FRONT", front)+
+		"daemon off; master_process off; pid nginx.pid; error_log stderr; events {}\n")
+	cmd, out := exec.Command(program, "-p", folder, "-c", "nginx.conf", "-e", "stderr"), testkit.NewOutput()
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &testkit.Process{T: t, Cmd: cmd, Out: out}
+	t.Cleanup(p.Kill)
+	p.Await("nginx", func() bool {
+		c, err := net.Dial("tcp", front)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	return front
+}
+
+// reserve keeps a free port until the test ends, for a program that can't take
+// one by itself. Nobody else gets it, since it is bound; the program does, since
+// nobody listens.
+func reserve(t *testing.T) (address string) {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Close(fd) })
+	err = errors.Join(syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1),
+		syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	bound, e := syscall.Getsockname(fd)
+	if err = errors.Join(err, e); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", bound.(*syscall.SockaddrInet4).Port)
+}
+
+// from is a client with an address of its own, that reaches the server at another.
+func from(p *testkit.Process, address, front string) *testkit.Process {
+	transport := p.Transport()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}, Timeout: 10 * time.Second}
+	transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return dialer.DialContext(ctx, "tcp", front)
+	}
+	return &testkit.Process{T: p.T, URL: p.URL, Client: &http.Client{Transport: transport, Timeout: 30 * time.Second}}
+}
+
+func address(p *testkit.Process) string {
+	_, address, _ := strings.Cut(p.URL, "://")
+	return address
+}
+
+// statuses are what requests of one client are answered with: a plain one, and
+// two with an address that it forged.
+func statuses(p *testkit.Process) string {
+	var got []int
+	for _, headers := range [][]string{nil, {"X-Forwarded-For", "203.0.113.9"}, {"Forwarded", "for=203.0.113.9"}} {
+		got = append(got, p.Must("GET", "/members", testkit.ReadKey, headers...).Status)
+	}
+	return fmt.Sprint(got)
+}
+
+// eachHasItsLimit holds two clients to one request a minute each, whatever they
+// write.
+func eachHasItsLimit(t *testing.T, p *testkit.Process, front string) {
+	t.Helper()
+	for _, address := range []string{"127.0.0.2", "127.0.0.3"} {
+		if got := statuses(from(p, address, front)); got != "[200 429 429]" {
+			t.Errorf("%s is answered %s", address, got)
+		}
+	}
+}
+
+// The configuration of docs/operations.md, with the line that keeps what clients
+// forge.
+const nginxHTTP = `http {
+	access_log off;
+	client_body_temp_path .; proxy_temp_path .; fastcgi_temp_path .; uwsgi_temp_path .; scgi_temp_path .;
+	server {
+		listen FRONT;
+		location / {
+			proxy_pass http://BACK;
+			proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+			proxy_set_header Forwarded "";
+		}
+	}
+}
+`
+
+func TestBehindNginx(t *testing.T) {
+	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example,
+		"--http", "--client-rate", "1", "--trusted-proxies", "127.0.0.1")
+	eachHasItsLimit(t, p, nginx(t, strings.ReplaceAll(nginxHTTP, "BACK", address(p))))
+	if got := statuses(from(p, "127.0.0.4", address(p))); got != "[200 429 429]" {
+		t.Errorf("without the proxy it answers %s", got)
+	}
+}
+
+func TestBehindNginxOnSocket(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "http.sock")
+	p := onSocket(t, path, filepath.Join(folder, "teamdata.db"), "--seed", testkit.Example, "--client-rate", "1")
+	eachHasItsLimit(t, p, nginx(t, strings.ReplaceAll(nginxHTTP, "BACK", "unix:"+path)))
+}
+
+// By the PROXY protocol the client's address passes beneath TLS, which is ours.
+func TestBehindNginxStream(t *testing.T) {
+	if _, err := os.Stat(streamModule); err != nil {
+		testkit.MustSkip(t, "nginx has no stream module; on Debian: apt-get install libnginx-mod-stream")
+	}
+	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example,
+		"--client-rate", "1", "--proxy-protocol", "--trusted-proxies", "127.0.0.1")
+	eachHasItsLimit(t, p, nginx(t, "load_module "+streamModule+";\n"+
+		"stream { server { listen FRONT; proxy_pass "+address(p)+"; proxy_protocol on; } }\n"))
+}

@@ -1,0 +1,171 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"teamdata/internal/testkit"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/app"
+	"teamdata/store"
+)
+
+type page struct {
+	Data    []struct{ ID string }
+	Next    string
+	HasMore bool
+}
+
+// walk follows next from the start until hasMore is false, and returns the ids.
+func walk(t *testing.T, p *testkit.Process, list string, limit int) (ids []string) {
+	t.Helper()
+	after := ""
+	for {
+		a := p.Must("GET", fmt.Sprintf("%s?limit=%d%s", list, limit, after), testkit.ReadKey)
+		var got page
+		if err := json.Unmarshal([]byte(a.Body), &got); err != nil || a.Status != 200 {
+			t.Fatalf("answered %d %s", a.Status, a.Body)
+		}
+		for _, item := range got.Data {
+			ids = append(ids, item.ID)
+		}
+		if after = "&after=" + got.Next; !got.HasMore {
+			return ids
+		}
+	}
+}
+
+// Loaded by --seed, a list is walked at any limit: each item once, oldest
+// first.
+func TestWalkASeededFile(t *testing.T) {
+	members, entries := 500, 5000
+	if *testkit.Full {
+		members, entries = 10_000, 200_000
+	}
+	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"),
+		"--seed", testkit.SeedOf(t, members, entries), "--key-rate", "0", "--client-rate", "0")
+	for _, limit := range []int{1, 7, 50, 100} {
+		for _, list := range []struct {
+			path, id string
+			size     int
+		}{{"/members", "m%07d", members}, {"/audit-log", "a%07d", entries}} {
+			ids := walk(t, p, list.path, limit)
+			if len(ids) != list.size {
+				t.Errorf("%s at limit %d has %d items, not %d", list.path, limit, len(ids), list.size)
+			}
+			for i, id := range ids {
+				if want := fmt.Sprintf(list.id, i); id != want {
+					t.Fatalf("%s at limit %d: item %d is %s, not %s", list.path, limit, i, id, want)
+				}
+			}
+		}
+	}
+}
+
+// While 8 writers append as fast as they can, 4 pollers that follow next see
+// every entry exactly once, in the order of the commits.
+func TestPollersMissNothing(t *testing.T) {
+	entries := 2000 // of each writer
+	if *testkit.Full {
+		entries = 25_000
+	}
+	const writers, pollers = 8, 4
+	p, s := startInProcess(t)
+
+	writing, done := context.WithCancel(context.Background())
+	var group, polls sync.WaitGroup
+	for w := range writers {
+		group.Go(func() {
+			for i := range entries {
+				appendEntry(t, s, fmt.Sprintf("w%d.%d", w, i))
+			}
+		})
+	}
+	for range pollers {
+		polls.Go(func() { poll(t, p, writing, writers, entries) })
+	}
+	group.Wait()
+	done()
+	polls.Wait()
+}
+
+func appendEntry(t *testing.T, s store.Store, action string) {
+	err := s.Update(context.Background(), func(tx store.Tx) error {
+		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", Action: action})
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// poll follows next until the writers are done and nothing follows.
+func poll(t *testing.T, p *testkit.Process, writing context.Context, writers, entries int) {
+	next := make([]int, writers) // each writer's entries come in its own order
+	last, after := "", ""
+	for {
+		ended := writing.Err() != nil
+		a, err := p.Do("GET", "/audit-log?limit=100"+after, testkit.ReadKey)
+		var got struct {
+			Data    []struct{ ID, Action string }
+			Next    string
+			HasMore bool
+		}
+		if err != nil || json.Unmarshal([]byte(a.Body), &got) != nil {
+			t.Errorf("answered %d %s (%v)", a.Status, a.Body, err)
+			return
+		}
+		for _, e := range got.Data {
+			var w, i int
+			if _, err := fmt.Sscanf(e.Action, "w%d.%d", &w, &i); err != nil {
+				continue // of the example org
+			}
+			if i != next[w] || e.ID <= last {
+				t.Errorf("after %d of writer %d came %d; id %s after %s", next[w]-1, w, i, e.ID, last)
+				return
+			}
+			next[w], last = i+1, e.ID
+		}
+		if ended && !got.HasMore {
+			break
+		}
+		after = "&after=" + got.Next
+	}
+	for w, n := range next {
+		if n != entries {
+			t.Errorf("%d of %d entries of writer %d were seen", n, entries, w)
+		}
+	}
+}
+
+// startInProcess runs an appliance inside the test, for what the API has no
+// operation for.
+func startInProcess(t *testing.T, change ...func(*app.Settings)) (*testkit.Process, store.Store) {
+	t.Helper()
+	s := app.Defaults()
+	s.Data = filepath.Join(t.TempDir(), "teamdata.db")
+	s.Listen, s.Seed = "127.0.0.1:0", testkit.Example
+	s.KeyRate, s.ClientRate = 0, 0
+	for _, c := range change {
+		c(&s)
+	}
+	a, err := app.Start(context.Background(), s, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return testkit.Connect(t, a.URL(), a.CAFile()), a.Store()
+}

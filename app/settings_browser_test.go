@@ -1,0 +1,136 @@
+package app_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"teamdata/internal/testkit"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// tab is the one tab of a real Chromium, at a server's settings page. It finds
+// things as people do, by what is written on them, and waits for what the page
+// shows.
+type tab struct {
+	*testkit.Process // which is looked at
+	t                testing.TB
+	ctx              context.Context
+	base             string // the server's public URL
+	data             string // its data file
+
+	mu         sync.Mutex
+	complaints []string // errors in the console, and requests to elsewhere
+}
+
+// openTab starts Chromium with an empty profile. It trusts the certificate of the
+// server, and of nobody else.
+func openTab(t *testing.T, p *testkit.Process, base, data string) *tab {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		testkit.MustSkip(t, "there is no Chromium; on Debian: apt-get install chromium")
+	}
+	options := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.Headless, chromedp.NoFirstRun, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "en-US"),
+		chromedp.Flag("ignore-certificate-errors-spki-list", keyHash(p)),
+	}
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // which root can't have
+	}
+	limited, stop := context.WithTimeout(context.Background(), 8*time.Minute)
+	allocator, end := chromedp.NewExecAllocator(limited, options...)
+	ctx, closeTab := chromedp.NewContext(allocator)
+	t.Cleanup(func() { closeTab(); end(); stop() })
+	b := &tab{Process: p, t: t, ctx: ctx, base: base, data: data}
+	b.listen()
+	return b
+}
+
+// keyHash is the hash of the public key of the server's certificate.
+func keyHash(p *testkit.Process) string {
+	p.T.Helper()
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(p.URL, "https://"), p.Transport().TLSClientConfig)
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	defer conn.Close()
+	sum := sha256.Sum256(conn.ConnectionState().PeerCertificates[0].RawSubjectPublicKeyInfo)
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// listen notes what no page of ours may do. An answer that is an error, which the
+// console tells too, may be what a test wants.
+func (b *tab) listen() {
+	err := chromedp.Listen(b.ctx, func(event any) {
+		switch e := event.(type) {
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.EntryLevelError && e.Entry.Source != log.EntrySourceNetwork {
+				b.complain(e.Entry.Text)
+			}
+		case *runtime.EventExceptionThrown:
+			b.complain(e.ExceptionDetails.Text + " " + e.ExceptionDetails.Exception.Description)
+		case *network.EventRequestWillBeSent:
+			if u := e.Request.URL; strings.HasPrefix(u, "http") && !strings.HasPrefix(u, b.base+"/") {
+				b.complain("asked elsewhere: " + u)
+			}
+		}
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	send(b, log.Enable, cdp.Empty{})
+	send(b, network.Enable, network.EnableParams{})
+	b.t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, text := range b.complaints {
+			b.t.Errorf("the browser complains: %s", text)
+		}
+	})
+}
+
+func (b *tab) complain(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.complaints = append(b.complaints, text)
+}
+
+// send sends a command of the DevTools protocol.
+func send[P, R any](b *tab, command cdp.Command[P, R], params P) R {
+	b.t.Helper()
+	r, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (R, error) {
+		return cdp.Call(ctx, t, command, params)
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return r
+}
+
+// evaluate calls a function of JavaScript in the page, whether or not that may run
+// scripts of its own. It is false while there is no page, between two of them.
+func evaluate[T any](b *tab, function string, args ...any) (T, bool) {
+	quoted, err := json.Marshal(args)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](fmt.Sprintf("(%s)(...(%s ?? []))", function, quoted), chromedp.EvalAwaitPromise))
+	return v, err == nil
+}

@@ -1,0 +1,63 @@
+package app_test
+
+import (
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"sync/atomic"
+	"teamdata/internal/testkit"
+	"testing"
+
+	"teamdata/delivery/receiver"
+)
+
+const (
+	storySeed = `{"orgs":[{"id":"org_acme","name":"Acme","members":[{"userId":"usr_ada","role":"owner","name":"Ada Okafor","email":"ada@acme.example"}]}]}`
+
+	storySecret   = "whsec_dGVhbWRhdGEtZXhhbXBsZS1zZWNyZXQtMzItYnl0ZXM="
+	storyPassword = "correct horse battery staple"
+)
+
+// hook is a receiver of the story, behind TLS. It can be told to answer 503, and
+// it holds each answer until it may be given.
+type hook struct {
+	*httptest.Server
+	ill  atomic.Bool
+	gate chan struct{} // closed: nothing is held
+}
+
+func newHook(t *testing.T) *hook {
+	secrets, err := receiver.ParseSecrets(storySecret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &hook{gate: make(chan struct{})}
+	well := receiver.New(receiver.Config{Secrets: secrets})
+	h.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		<-h.gate
+		if h.ill.Load() {
+			http.Error(w, "no such table: <events>", http.StatusServiceUnavailable)
+			return
+		}
+		well.ServeHTTP(w, q)
+	}))
+	t.Cleanup(h.Close)
+	return h
+}
+
+func (h *hook) caFile(t *testing.T) string {
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	testkit.WriteFile(t, file, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})))
+	return file
+}
+
+// openStory opens a browser at a server with a new data file.
+func openStory(t *testing.T, flags ...string) *tab {
+	t.Helper()
+	seed := filepath.Join(t.TempDir(), "seed.json")
+	testkit.WriteFile(t, seed, storySeed)
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	p, base := serveSettings(t, data, append(flags, "--seed", seed)...)
+	return openTab(t, p, base, data)
+}

@@ -1,0 +1,163 @@
+package app_test
+
+import (
+	"os/exec"
+	"strings"
+	"teamdata/internal/testkit"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+)
+
+// The story of a team's first day in a browser: from the first link to an endpoint
+// that failed and recovered, and a key that was used and revoked. Without
+// JavaScript it is the same, but for looking again.
+func TestSettingsStory(t *testing.T) {
+	for _, scripts := range []bool{true, false} {
+		name := map[bool]string{true: "scripts", false: "no scripts"}[scripts]
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHook(t)
+			b := openStory(t, "--retry-schedule", "250ms,250ms", "--allow-endpoint-cidr", "127.0.0.1/32", "--webhook-ca", h.caFile(t))
+			if !scripts {
+				b.noScripts()
+			}
+			send(b, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Kathmandu"}) // +05:45
+			b.signInFirst()
+			b.addEndpoint(h)
+			b.watchTest(h, scripts)
+			b.breakAndRecover(h, scripts)
+			b.useAndRevokeKey(scripts)
+			b.follow("Sign out")
+			b.sees("You are signed out.")
+		})
+	}
+}
+
+// signInFirst is the way in from the link that the operator makes.
+func (b *tab) signInFirst() {
+	b.t.Helper()
+	b.open(b.link("usr_ada"))
+	b.fill("New password", storyPassword)
+	b.fill("Repeat new password", storyPassword)
+	b.follow("Set password and sign in")
+	b.sees("Your password is set, and you are signed in.")
+}
+
+// link is the path of a sign-in link, as the operator makes it.
+func (b *tab) link(user string) string {
+	b.t.Helper()
+	link, err := exec.Command(testkit.Binary, "signin-link", user, "--org", "org_acme", "--data", b.data).Output()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(link)), b.base)
+}
+
+func (b *tab) addEndpoint(h *hook) {
+	b.t.Helper()
+	b.follow("teamdata")
+	b.follow("Webhooks")
+	b.follow("Add endpoint")
+	b.fill("URL", h.URL+"/hook")
+	b.click("member.added")
+	b.fill("Your own secret", storySecret)
+	b.follow("Add endpoint")
+	b.sees("The endpoint was added.")
+}
+
+// watchTest sends a test, and sees it arrive on the page that is there already.
+func (b *tab) watchTest(h *hook, live bool) {
+	b.t.Helper()
+	b.follow("Send test")
+	b.sees("pending")
+	came := b.document()
+	close(h.gate)
+	b.awaitState("acknowledged", live)
+	if live && b.document() != came {
+		b.t.Error("the page was loaded again")
+	}
+	b.readTime(live)
+}
+
+// readTime reads the first time on the page: in the reader's zone, or else in UTC.
+func (b *tab) readTime(local bool) {
+	b.t.Helper()
+	got, _ := evaluate[[]string](b, `() => { const el = document.querySelector("time"); return [el.textContent, el.dateTime]; }`)
+	at, err := time.Parse(time.RFC3339, got[1])
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	want := at.Format("2 Jan 2006, 15:04:05 UTC")
+	if local {
+		want = at.Add(5*time.Hour + 45*time.Minute).Format("Jan 2, 2006, 3:04:05 PM")
+	}
+	if strings.ReplaceAll(got[0], "\u202f", " ") != want {
+		b.t.Errorf("%s is shown as %q, not as %q", got[1], got[0], want)
+	}
+}
+
+// awaitState waits until the delivery's page shows a state.
+func (b *tab) awaitState(state string, live bool) {
+	b.t.Helper()
+	b.await("the state "+state, func() bool {
+		if strings.Contains(b.text(), state) {
+			return true
+		}
+		if !live {
+			b.follow("Refresh")
+		}
+		return false
+	})
+}
+
+// breakAndRecover makes the receiver fail until its endpoint is disabled, and mends
+// both.
+func (b *tab) breakAndRecover(h *hook, live bool) {
+	b.t.Helper()
+	h.ill.Store(true)
+	b.follow(h.URL + "/hook")
+	b.follow("Send test")
+	b.awaitState("failed", live)
+	delivery := b.path()
+	if got := strings.Count(b.text(), "no such table: <events>"); got != 3 {
+		b.t.Errorf("%d of 3 attempts show the answer:\n%s", got, b.text())
+	}
+	b.follow(h.URL + "/hook")
+	b.sees("This endpoint is disabled.")
+	h.ill.Store(false)
+	b.follow("Enable")
+	b.sees("The endpoint is enabled.")
+	b.follow("Recover")
+	b.click("the last hour")
+	b.follow("Recover")
+	b.await("the recovered delivery", func() bool {
+		b.open(delivery)
+		return strings.Contains(b.text(), "acknowledged: 204")
+	})
+}
+
+// useAndRevokeKey makes a key, asks the API with it, and revokes it.
+func (b *tab) useAndRevokeKey(scripts bool) {
+	b.t.Helper()
+	b.follow("API keys")
+	b.follow("Create key")
+	b.fill("Name", "nightly export")
+	b.follow("Create key")
+	key, _ := evaluate[string](b, `() => document.querySelector("[data-copy]").textContent`)
+	if a := b.Must("GET", "/members", key); a.Status != 200 || !strings.Contains(a.Body, "usr_ada") {
+		b.t.Errorf("with the key the API answered %d %s", a.Status, a.Body)
+	}
+	if scripts {
+		b.click("Copy")
+		b.sees("Copied")
+	}
+	b.follow("I have copied it")
+	b.follow("Revoke…")
+	b.follow("Revoke key")
+	b.sees("The key was revoked.")
+	if a := b.Must("GET", "/members", key); a.Status != 401 {
+		b.t.Errorf("with the revoked key the API answered %d %s", a.Status, a.Body)
+	}
+}

@@ -1,0 +1,149 @@
+package app_test
+
+import (
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"teamdata/internal/testkit"
+	"testing"
+)
+
+// formClient is a person with a browser that runs no scripts, at the settings page
+// of a server.
+type formClient struct {
+	*testkit.Process
+	jar http.Client
+}
+
+// signIn goes the way of the link that the operator makes.
+func signIn(p *testkit.Process, data, user string) *formClient {
+	p.T.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	c := &formClient{p, http.Client{Transport: p.Client.Transport, Timeout: p.Client.Timeout, Jar: jar}}
+	link, err := exec.Command(testkit.Binary, "signin-link", user, "--data", data).Output()
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	c.post(strings.TrimPrefix(strings.TrimSpace(string(link)), p.URL), url.Values{"password": {storyPassword}, "again": {storyPassword}})
+	return c
+}
+
+// page is a page as it is now.
+func (c *formClient) page(path string) string {
+	c.T.Helper()
+	r, err := c.jar.Get(c.URL + path)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return c.read(r)
+}
+
+// post sends a form, and is the page that it leads to, with its path.
+func (c *formClient) post(path string, form url.Values) (at, body string) {
+	c.T.Helper()
+	r, err := c.jar.PostForm(c.URL+path, form)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return r.Request.URL.Path, c.read(r)
+}
+
+func (c *formClient) read(r *http.Response) string {
+	c.T.Helper()
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != http.StatusOK {
+		c.T.Fatalf("%s: %v, %d %s", r.Request.URL, err, r.StatusCode, body)
+	}
+	return string(body)
+}
+
+func (c *formClient) wants(body string, texts ...string) {
+	c.T.Helper()
+	for _, text := range texts {
+		if !strings.Contains(body, text) {
+			c.T.Errorf("the page lacks %q: %s", text, body)
+		}
+	}
+}
+
+// sees waits until the live part of a delivery's page says something.
+func (c *formClient) sees(delivery string, texts ...string) {
+	c.T.Helper()
+	c.Await(strings.Join(texts, ", "), func() bool {
+		body := c.page(delivery + "/live")
+		for _, text := range texts {
+			if !strings.Contains(body, text) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// From the form of a new endpoint to a test that arrives, then one that fails until
+// the endpoint is disabled, and all of it brought back: over real sockets, with a
+// short schedule.
+func TestSettingsWebhooks(t *testing.T) {
+	t.Parallel()
+	var ill atomic.Bool
+	came := make(chan string, 100)
+	hook := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ill.Load() {
+			http.Error(w, "no such table: <events>", http.StatusServiceUnavailable)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		var headers strings.Builder
+		r.Header.Write(&headers)
+		came <- headers.String() + "\r\n" + string(body)
+	}))
+	t.Cleanup(hook.Close)
+	folder := t.TempDir()
+	ca, seed, data := filepath.Join(folder, "ca.pem"), filepath.Join(folder, "seed.json"), filepath.Join(folder, "teamdata.db")
+	testkit.WriteFile(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hook.Certificate().Raw})))
+	testkit.WriteFile(t, seed, storySeed)
+	p := testkit.Serve(t, data, "--seed", seed, "--retry-schedule", "20ms,20ms", "--allow-endpoint-cidr", "127.0.0.1/32", "--webhook-ca", ca)
+	c := signIn(p, data, "usr_ada")
+
+	endpoint, body := c.post("/settings/orgs/org_acme/new-endpoint", url.Values{"url": {hook.URL + "/hook"}, "events": {"member.added"}})
+	c.wants(body, "The endpoint was added.", "Send test")
+	first, body := c.post(endpoint+"/test", nil)
+	c.wants(body, "A test is on its way.")
+	c.sees(first, "data-done", "acknowledged: 200")
+	headers, sent, _ := strings.Cut(<-came, "\r\n\r\n")
+	_, body = c.post(endpoint+"/verify", url.Values{"headers": {headers}, "body": {sent}})
+	c.wants(body, "The request verifies", "a delivery to this endpoint")
+	_, body = c.post(endpoint+"/verify", url.Values{"headers": {headers}, "body": {sent + " "}})
+	c.wants(body, "The request does not verify", "line break that was not sent")
+
+	ill.Store(true)
+	second, _ := c.post(endpoint+"/test", nil)
+	c.sees(second, "data-done", "failed", "the receiver answered 503 Service Unavailable", "no such table: &lt;events&gt;")
+	if n := strings.Count(c.page(second), `data-label="Outcome"`); n != 3 {
+		t.Errorf("%d attempts are shown", n)
+	}
+	c.wants(c.page(endpoint), "This endpoint is disabled", "Enable</button>", "<strong>3</strong> unsuccessful")
+
+	ill.Store(false)
+	_, body = c.post(endpoint+"/enable", nil)
+	c.wants(body, "The endpoint is enabled.")
+	list, body := c.post(endpoint+"/recover", url.Values{"span": {"1h"}})
+	c.wants(body, "Queued for retry: 1 delivery.")
+	c.sees(second, "data-done", "acknowledged: 200", "503")
+	c.wants(c.page(list+"?state=acknowledged"), fmt.Sprintf(`href="%s"`, first), fmt.Sprintf(`href="%s"`, second))
+	if err := p.Stop(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"teamdata/internal/testkit"
+	"testing"
+	"time"
+)
+
+// BenchmarkStart is the time from the start of the program to its ready file,
+// on a data file with 200,000 audit entries, beside that of a program that does
+// nothing: this one, asked for its version. The middle of each counts.
+func BenchmarkStart(b *testing.B) {
+	data := filepath.Join(b.TempDir(), "teamdata.db")
+	first := testkit.Serve(b, data, "--seed", testkit.SeedOf(b, 1, 200_000))
+	if err := first.Stop(); err != nil {
+		b.Fatal(err)
+	}
+	var starts, floors []time.Duration
+	for b.Loop() {
+		begin := time.Now()
+		p := testkit.Serve(b, data)
+		starts = append(starts, time.Since(begin))
+		p.Kill()
+		begin = time.Now()
+		if err := exec.Command(testkit.Binary, "version").Run(); err != nil {
+			b.Fatal(err)
+		}
+		floors = append(floors, time.Since(begin))
+	}
+	for unit, times := range map[string][]time.Duration{"ready-ms": starts, "floor-ms": floors} {
+		slices.Sort(times)
+		b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, unit)
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkSize is the resident memory of an idle server on an empty file, and
+// the size of the stripped program.
+func BenchmarkSize(b *testing.B) {
+	if runtime.GOOS != "linux" {
+		b.Skip("reads /proc")
+	}
+	stripped := filepath.Join(b.TempDir(), "teamdata")
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", stripped, ".").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	info, err := os.Stat(stripped)
+	if err != nil {
+		b.Fatal(err)
+	}
+	resident := 0
+	for b.Loop() {
+		p := testkit.Serve(b, filepath.Join(b.TempDir(), "teamdata.db"))
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, line, _ := strings.Cut(string(status), "VmRSS:")
+		if _, err := fmt.Sscan(line, &resident); err != nil {
+			b.Fatal(err)
+		}
+		p.Kill()
+	}
+	b.ReportMetric(float64(resident)/1024, "resident-MiB")
+	b.ReportMetric(float64(info.Size())/1e6, "binary-MB")
+	b.ReportMetric(0, "ns/op")
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"teamdata/app"
+	"teamdata/internal/terminal"
+)
+
+// maxFaults is how many faults check prints: a damaged file has them by the
+// thousand.
+const maxFaults = 100
+
+func checkCommand() *cobra.Command {
+	var data string
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Look for damage in a data file",
+		Long: `Check looks for damage in a data file that no server has open: in its pages, in
+its records, and between each index and the records that it is made from. It
+changes nothing. It exits with 1 when it finds something.`,
+		Example: "  teamdata check --data /var/lib/teamdata/teamdata.db",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return check(data, cmd.OutOrStdout()) },
+	}
+	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`")
+	return cmd
+}
+
+func check(data string, out io.Writer) error {
+	faults := 0
+	err := app.Check(data, func(fault string) {
+		if faults++; faults <= maxFaults {
+			fmt.Fprintln(out, fault)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if faults > 0 {
+		return fmt.Errorf("data file %s is damaged: %d faults, of which at most %d are shown; put back a backup with: teamdata restore BACKUP --data %s", data, faults, maxFaults, terminal.ShellWord(data))
+	}
+	fmt.Fprintf(out, "data file %s is sound\n", data)
+	return nil
+}

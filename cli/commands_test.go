@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Each command says what it does, and its examples are command lines that it
+// takes.
+func TestExamplesOfCommands(t *testing.T) {
+	eachCommand(command(""), func(cmd *cobra.Command) {
+		if cmd.Hidden || cmd.Name() == "version" {
+			return
+		}
+		if cmd.Short == "" || cmd.GroupID == "" && !cmd.HasParent() && cmd.Name() != "teamdata" {
+			t.Errorf("%s has no short text or no group", cmd.CommandPath())
+		}
+		if !cmd.HasSubCommands() && cmd.Example == "" {
+			t.Errorf("%s has no example", cmd.CommandPath())
+		}
+		for line := range strings.Lines(cmd.Example) {
+			for _, words := range commandLines(line) {
+				if err := parse(words); err != nil {
+					t.Errorf("%s: the example %q: %v", cmd.CommandPath(), strings.TrimSpace(line), err)
+				}
+			}
+		}
+	})
+}
+
+// parse takes a command line apart, as running it would.
+func parse(words []string) error {
+	cmd, rest, err := command("").Find(words)
+	if err != nil {
+		return err
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return err
+	}
+	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+		return err
+	}
+	if err := cmd.ValidateRequiredFlags(); err != nil {
+		return err
+	}
+	return cmd.ValidateFlagGroups()
+}
+
+var (
+	aside = regexp.MustCompile(` +#.*| [<>|&].*|[()]`) // what belongs to the shell
+	word  = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+`)
+)
+
+// commandLines are the arguments of each teamdata in a line of a shell.
+func commandLines(line string) (lines [][]string) {
+	for _, text := range strings.Split(" "+strings.ReplaceAll(line, "(", " "), " teamdata ")[1:] {
+		var words []string
+		for _, w := range word.FindAllString(aside.ReplaceAllString(text, ""), -1) {
+			words = append(words, strings.NewReplacer(`'`, "", `"`, "", "$", "x").Replace(w))
+		}
+		lines = append(lines, words)
+	}
+	return lines
+}
+
+// No flag takes a secret itself: others could see it.
+func TestNoSecretInArguments(t *testing.T) {
+	eachCommand(command(""), func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			name := f.Name
+			if _, known := f.Annotations[secretFlag]; known || strings.HasSuffix(name, "-file") {
+				return
+			}
+			if strings.Contains(name, "secret") || strings.Contains(name, "token") || strings.Contains(name, "password") {
+				t.Errorf("%s has the flag --%s", cmd.CommandPath(), name)
+			}
+		})
+	})
+}

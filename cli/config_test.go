@@ -1,0 +1,22 @@
+package cli
+
+import (
+	"strings"
+	"teamdata/internal/testkit"
+	"testing"
+)
+
+// Serve tells its log of a setting that it overlooks, and not of one that another
+// command knows.
+func TestServeWarnsOfUnknownNames(t *testing.T) {
+	t.Setenv("TEAMDATA_KEY_RAT", "50")
+	t.Setenv("TEAMDATA_ORG", "org_acme")
+	p := testkit.Serve(t, t.TempDir()+"/teamdata.db")
+	if err := p.Stop(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	const told = "no such setting"
+	if out := p.Out.String(); strings.Count(out, told) != 1 || !strings.Contains(out, "TEAMDATA_KEY_RAT: "+told+"; did you mean TEAMDATA_KEY_RATE?") {
+		t.Errorf("it said:\n%s", out)
+	}
+}

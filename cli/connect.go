@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"teamdata/admin/socket"
+	"teamdata/app"
+	"teamdata/cli/operator"
+	"teamdata/internal/netguard"
+)
+
+// connector finds the admin API for the operator's commands of a version.
+type connector struct{ version string }
+
+// connect finds the admin API for a command: on a server elsewhere, on the socket
+// of the one on this machine, or in this process on a data file that nobody
+// serves. All three give the same answers.
+func (c connector) connect(ctx context.Context, t operator.Target) (operator.Connection, error) {
+	if t.Server != "" {
+		return connectServer(t)
+	}
+	path := socket.Path(t.Socket, t.Data)
+	switch client, err := socket.Client(ctx, path); {
+	case err != nil:
+		return operator.Connection{}, err
+	case client != nil:
+		return connection(client, socket.Base), nil
+	}
+	file, err := c.open(t)
+	if !errors.Is(err, app.ErrInUse) {
+		return file, err
+	}
+	// A server may have started between the two looks.
+	if client, _ := socket.Client(ctx, path); client != nil {
+		return connection(client, socket.Base), nil
+	}
+	return file, fmt.Errorf("%w; if that is a server, name its socket with --socket: nobody listens on %s", err, path)
+}
+
+// open opens a data file that nobody serves.
+func (c connector) open(t operator.Target) (operator.Connection, error) {
+	client, end, err := app.Offline{Data: t.Data, SealKeyFile: t.SealKeyFile, PublicURL: t.PublicURL, Version: c.version, Make: t.Make}.Admin(os.Stderr)
+	if errors.Is(err, fs.ErrNotExist) && !t.Make {
+		err = fmt.Errorf("there is no data file %s, and no server listens on %s; name another with --data, or make it with its first org: teamdata org create --name NAME", t.Data, socket.Path(t.Socket, t.Data))
+	}
+	if err != nil {
+		return operator.Connection{}, err
+	}
+	return operator.Connection{Client: client, Base: socket.Base, Close: end}, nil
+}
+
+// connectServer connects to a server elsewhere, with an operator token.
+func connectServer(t operator.Target) (c operator.Connection, err error) {
+	base, err := serverURL(t.Server)
+	if err != nil {
+		return c, err
+	}
+	token, err := operatorToken(t.TokenFile)
+	if err != nil {
+		return c, err
+	}
+	roots, err := app.Roots("--ca-file", t.CAFile)
+	if err != nil {
+		return c, err
+	}
+	transport := &http.Transport{
+		Proxy:           http.ProxyFromEnvironment,
+		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		DialContext:     (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		MaxIdleConns:    1, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second,
+	}
+	client := &http.Client{
+		Transport:     bearer{transport, token},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return connection(client, base), nil
+}
+
+func connection(client *http.Client, base string) operator.Connection {
+	return operator.Connection{Client: client, Base: base, Close: func() error { client.CloseIdleConnections(); return nil }}
+}
+
+// serverURL is the URL without a slash at its end. A token goes over HTTPS, or
+// stays on this machine.
+func serverURL(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
+		return "", fmt.Errorf("--server %q is not the URL of a server, such as https://data.example.com", text)
+	}
+	if u.Scheme == "http" && !netguard.IsLoopback(u.Hostname()) {
+		return "", fmt.Errorf("--server %s: the operator token can't go over plain HTTP; use https://", text)
+	}
+	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// operatorToken reads the token from a file, or from the environment.
+func operatorToken(file string) (string, error) {
+	token := os.Getenv("TEAMDATA_OPERATOR_TOKEN")
+	if file != "" {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return "", fmt.Errorf("--operator-token-file: %w", err)
+		}
+		token = string(content)
+	}
+	token = strings.TrimSpace(token)
+	if token == "" || strings.ContainsAny(token, " \r\n\t") {
+		return "", errors.New("--server needs an operator token, in TEAMDATA_OPERATOR_TOKEN or a file for --operator-token-file; make one on the server's machine with: teamdata operator-token create --name NAME")
+	}
+	return token, nil
+}
+
+// bearer sends a token with each request.
+type bearer struct {
+	*http.Transport
+	token string
+}
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return b.Transport.RoundTrip(r)
+}

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"teamdata/internal/testkit"
+	"testing"
+
+	"teamdata/store/boltstore"
+)
+
+func TestServerURL(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://data.example.com":       "https://data.example.com",
+		"https://data.example.com:8443/": "https://data.example.com:8443",
+		"https://example.com/data/":      "https://example.com/data",
+		"http://127.0.0.1:8080":          "http://127.0.0.1:8080",
+		"http://[::1]:8080":              "http://[::1]:8080",
+		"http://localhost:8080":          "http://localhost:8080",
+		"http://data.example.com":        "", "http://127.0.0.1.example.com": "", "https://u:p@example.com": "",
+		"https://example.com?a=b": "", "https://example.com#a": "", "https://": "", "example.com": "", "ftp://example.com": "", "": "", "https://%": "",
+	} {
+		if got, err := serverURL(text); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q became %q, %v", text, got, err)
+		}
+	}
+}
+
+// A data file that no server's socket leads to is refused at once, with the
+// mend; so is a token that nobody gave.
+func TestConnectRefused(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	s, err := boltstore.Open(data, boltstore.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	out, err := testkit.Run(t, "org", "list", "--data", data)
+	if err == nil || !strings.Contains(out, "in use by") || !strings.Contains(out, "nobody listens on "+data+".sock") {
+		t.Errorf("it said %s", out)
+	}
+	testkit.WriteFile(t, data+".sock", "no socket")
+	if out, err = testkit.Run(t, "org", "list", "--data", data); err == nil || strings.Count(out, "\n") != 1 {
+		t.Errorf("it said %s", out)
+	}
+}

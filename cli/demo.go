@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/app"
+	"teamdata/cli/listen"
+	"teamdata/internal/terminal"
+)
+
+// exampleOrg is the fixture that the demo serves, a good first page to read
+// about the format.
+//
+//go:embed testdata/example.json
+var exampleOrg []byte
+
+// example are the parts of exampleOrg that the demo's commands use.
+type example struct {
+	Orgs []struct {
+		APIKeys  []struct{ ID, Secret string }
+		Webhooks []struct{ ID, URL, Secret string }
+	}
+}
+
+// serveDemo runs the appliance on a temporary file with the example org, whose
+// endpoint is a receiver of its own, and prints what to try.
+func serveDemo(ctx context.Context, s app.Settings, out io.Writer, log zerolog.Logger) (err error) {
+	if s.Data != app.DefaultData || s.Seed != "" {
+		return errors.New("--demo brings its own data; leave out --data and --seed")
+	}
+	folder, err := os.MkdirTemp("", "teamdata-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	var parts example
+	if err := json.Unmarshal(exampleOrg, &parts); err != nil {
+		return err
+	}
+	hook := parts.Orgs[0].Webhooks[0]
+	url, stop, err := listen.ServeReceiver(hook.Secret, filepath.Join(folder, "receiver.ca.pem"), out)
+	if err != nil {
+		return err
+	}
+	defer stop()
+
+	s.Data = filepath.Join(folder, "teamdata.db")
+	s.Seed = filepath.Join(folder, "example.json")
+	s.WebhookCA = filepath.Join(folder, "receiver.ca.pem")
+	s.AllowEndpointCIDR = append(s.AllowEndpointCIDR, "127.0.0.1/32")
+	seed := bytes.Replace(exampleOrg, []byte(hook.URL), []byte(url), 1)
+	if err := os.WriteFile(s.Seed, seed, 0o600); err != nil {
+		return err
+	}
+	a, err := startSomewhere(ctx, s, log)
+	if err != nil {
+		return err
+	}
+	printTour(a, s.Data, out, parts)
+	return a.Run(ctx)
+}
+
+// startSomewhere starts the appliance, on a free port if its own is taken.
+func startSomewhere(ctx context.Context, s app.Settings, log zerolog.Logger) (*app.Appliance, error) {
+	a, err := app.Start(ctx, s, log)
+	if errors.Is(err, syscall.EADDRINUSE) && s.Listen == app.DefaultListen {
+		s.Listen = "127.0.0.1:0"
+		return app.Start(ctx, s, log)
+	}
+	return a, err
+}
+
+// printTour prints commands that work when they are pasted.
+func printTour(a *app.Appliance, data string, out io.Writer, parts example) {
+	keys, hook := parts.Orgs[0].APIKeys, parts.Orgs[0].Webhooks[0]
+	curl := func(key int, options, path string) string {
+		return fmt.Sprintf("  curl %s-w '\\n' -H 'Authorization: Bearer %s.%s' %s%s",
+			a.CurlOptions(), keys[key].ID, keys[key].Secret, options, terminal.ShellWord(a.Base()+"/api/v1"+path))
+	}
+	fmt.Fprintf(out, `teamdata demo: an example org, on a temporary file that goes when you stop it
+
+  API        %s/api/v1
+  settings   %s
+  data file  %s
+
+%sPaste these into another terminal.
+
+The members, two to a page:
+%s
+
+The audit log, oldest first:
+%s
+
+What the org's assistant is told:
+%s
+
+Send a test event, and see it arrive below. With the same Idempotency-Key it is
+sent once, however often you ask:
+%s
+
+What a mistake looks like:
+%s
+
+For a real install:
+  1. copy cli/testdata/example.json to org.json and put in your org, people and
+     keys, with secrets of your own
+  2. teamdata serve --seed org.json
+
+Stop with Ctrl-C. Events that the built-in receiver gets, verified with the
+Standard Webhooks library:
+
+`,
+		a.Base(), a.SettingsURL(), data, a.FirstLink(),
+		curl(0, "", "/members?limit=2"),
+		curl(0, "", "/audit-log?limit=5"),
+		curl(0, "", "/assistant/instructions"),
+		curl(1, "-X POST -H 'Idempotency-Key: first-try' ", "/webhooks/"+hook.ID+"/test"),
+		curl(1, "-i ", "/members"),
+	)
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"teamdata/internal/testkit"
+	"testing"
+)
+
+// The demo as a newcomer meets it: each printed command is pasted and works,
+// and the receiver prints the event, verified.
+func TestDemo(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		testkit.MustSkip(t, "curl is not installed")
+	}
+	first, second := startDemo(t), startDemo(t) // the second finds the port taken
+	if first.URL == second.URL {
+		t.Fatalf("two demos are at %s", first.URL)
+	}
+	for _, demo := range []*testkit.Process{first, second} {
+		pasteAll(t, demo)
+		opensLink(demo)
+		if err := demo.Stop(); err != nil {
+			t.Errorf("the demo ended with %v\n%s", err, demo.Out)
+		}
+	}
+}
+
+func startDemo(t *testing.T) *testkit.Process {
+	t.Helper()
+	p := &testkit.Process{T: t, Out: testkit.NewOutput(), Cmd: exec.Command(testkit.Binary, "serve", "--demo")}
+	p.Cmd.Stdout, p.Cmd.Stderr = p.Out, p.Out
+	p.Cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	p.Await("the tour", func() bool { return strings.Contains(p.Out.String(), "Webhooks library:") })
+	p.URL = regexp.MustCompile(`https://\S+/api/v1`).FindString(p.Out.String())
+	return p
+}
+
+func pasteAll(t *testing.T, demo *testkit.Process) {
+	want := []string{
+		`{"data":[{"id":"mem_1",`,
+		`{"data":[{"id":"aud_01",`,
+		`{"instructions":"Answer in English.`,
+		`{"id":"whd_`,
+		`"code":"forbidden"`,
+	}
+	var pasted int
+	for _, line := range demo.Out.Lines() {
+		if !strings.HasPrefix(line, "  curl ") {
+			continue
+		}
+		out, err := exec.Command("sh", "-c", line).Output()
+		if err != nil || pasted < len(want) && !strings.Contains(string(out), want[pasted]) {
+			t.Errorf("%s\nprinted %s (%v)", line, out, err)
+		}
+		pasted++
+	}
+	if pasted != len(want) {
+		t.Errorf("%d commands are printed, not %d", pasted, len(want))
+	}
+	demo.Await("the verified event", func() bool {
+		return regexp.MustCompile(`whd_\w+  verified\n  {\n    "type": "webhook.test"`).MatchString(demo.Out.String())
+	})
+}
+
+// opensLink opens the link to the settings page that the demo prints.
+func opensLink(p *testkit.Process) {
+	p.T.Helper()
+	p.CAFile = regexp.MustCompile(`--cacert (\S+)`).FindStringSubmatch(p.Out.String())[1]
+	p.Client, p.URL = &http.Client{Transport: p.Transport()}, strings.TrimSuffix(p.URL, "/api/v1")
+	testkit.SignInBy(p, testkit.LinkPattern.FindString(p.Out.String()))
+}
+
+// No flag of the demo reaches real data.
+func TestDemoBringsItsOwnData(t *testing.T) {
+	for _, flags := range [][]string{{"--data", "mine.db"}, {"--seed", "mine.json"}} {
+		out, err := testkit.Run(t, append([]string{"serve", "--demo"}, flags...)...)
+		if err == nil || !strings.Contains(out, "leave out --data and --seed") {
+			t.Errorf("%v: %v, %s", flags, err, out)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"teamdata/internal/testkit"
+	"testing"
+
+	"teamdata/cli/doctor"
+)
+
+// On a file system in memory, and one that is full, the doctor says so.
+func TestDoctorOfFileSystem(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=2m"); err != nil {
+		testkit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
+	}
+	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
+	args := []string{"--data", filepath.Join(disk, "teamdata.db")}
+	list := examined(t, args...)
+	finds(t, list, "disk", doctor.Warning, "in memory")
+	finds(t, list, "disk", doctor.Warning, "1 MiB are free|2 MiB are free")
+	if err := os.WriteFile(filepath.Join(disk, "ballast"), make([]byte, 3<<19), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	finds(t, examined(t, args...), "disk", doctor.Problem, "is full: 512 KiB are free")
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// secretFlag marks a flag whose value is a secret.
+const secretFlag = "secret"
+
+// secret lets a flag be set from a file as well, which TEAMDATA_A_B_FILE names.
+func secret(flags *pflag.FlagSet, name string) {
+	if err := flags.SetAnnotation(name, secretFlag, nil); err != nil {
+		panic(err) // there is no such flag
+	}
+}
+
+// fromEnvironment sets each flag --a-b that the command line left alone from
+// TEAMDATA_A_B.
+func fromEnvironment(flags *pflag.FlagSet) (err error) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed || err != nil {
+			return
+		}
+		value, name, set, e := environmentValue(f)
+		if e == nil && set {
+			e = flags.Set(f.Name, value)
+		}
+		if e != nil {
+			err = fmt.Errorf("%s in the environment: %w", name, e)
+		}
+	})
+	return err
+}
+
+// environmentValue is what the environment says of a flag, and under which name.
+func environmentValue(f *pflag.Flag) (value, name string, set bool, err error) {
+	name = environmentName(f.Name)
+	value, set = os.LookupEnv(name)
+	if _, isSecret := f.Annotations[secretFlag]; set || !isSecret {
+		return value, name, set, nil
+	}
+	name += "_FILE"
+	file, set := os.LookupEnv(name)
+	if !set {
+		return "", name, false, nil
+	}
+	content, err := os.ReadFile(file)
+	return strings.TrimSpace(string(content)), name, true, err
+}
+
+func environmentName(flag string) string {
+	return "TEAMDATA_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"teamdata/app"
+	"teamdata/internal/terminal"
+	"teamdata/store/fixture"
+)
+
+func exportCommand() *cobra.Command {
+	var x app.Export
+	cmd := &cobra.Command{
+		Use:   "export [FILE|-]",
+		Short: "Write the records of a data file as JSON, also while it is served",
+		Long: `Export writes the orgs in a data file, their members, audit logs, instructions,
+keys and endpoints, and the plans, event types and operator tokens, as a fixture:
+JSON with a record to a line, which import reads. The same records give the same
+bytes. It works from a copy of one moment of the data file, made beside it; while
+a server has the file open, the server makes the copy, and goes on serving.
+
+It leaves out events, deliveries and their counts, mail, idempotency records,
+certificates, when keys were used last, and how people sign in: a backup has
+these. It holds the endpoints' secrets in plain text, and the hashes of the keys'
+secrets: keep it as you would keep a password file.`,
+		Example: `  teamdata export org.json --data /var/lib/teamdata/teamdata.db
+  teamdata export | gzip > export.json.gz`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return exactly("one file to write, or - for stdout")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if x.To = "-"; len(args) > 0 {
+				x.To = args[0]
+			}
+			p := terminal.StartProgress(cmd, "exporting "+x.Data)
+			sum, err := x.Run(cmd.Context(), cmd.OutOrStdout(), func(s fixture.Summary) { p.Describe(app.Counted(s)) })
+			p.Stop()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "exported from data file %s: %s\n", x.Data, app.Counted(sum))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&x.Data, "data", app.DefaultData, "the data `file`")
+	cmd.Flags().StringVar(&x.SealKeyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with")
+	cmd.Flags().BoolVar(&x.Force, "force", false, "write over a file that is there")
+	return cmd
+}

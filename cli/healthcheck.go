@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"teamdata/app"
+	"teamdata/cli/doctor"
+)
+
+func healthcheckCommand() *cobra.Command {
+	var q doctor.Question
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "healthcheck",
+		Short: "Ask a running server whether it is ready",
+		Long: `Healthcheck asks the server whether it can do its work: over the admin socket of
+the data file, or with --url from elsewhere. It prints one line, and ends with 0
+when the server is ready, with 1 when it is not or doesn't answer. It takes the
+flags and the environment of serve, and needs no shell: in a container it is the
+health check as it is.`,
+		Example: "  teamdata healthcheck\n  teamdata healthcheck --data /var/lib/teamdata/teamdata.db\n" +
+			"  teamdata healthcheck --url https://127.0.0.1:8443 --ca-file teamdata.db.ca.pem",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+			defer cancel()
+			if err := q.Ask(ctx); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "ready")
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&q.Data, "data", app.DefaultData, "the data `file` of the server")
+	f.StringVar(&q.Socket, "socket", "", "the admin `socket` of the server; default: the data file's path with .sock behind it")
+	f.StringVar(&q.URL, "url", "", "the `URL` of the server, to ask it there and not on the socket")
+	f.StringVar(&q.CAFile, "ca-file", "", "a PEM `file` with the CA of --url, to trust beside the system's")
+	f.DurationVar(&timeout, "timeout", 5*time.Second, "how long the answer may take")
+	return cmd
+}

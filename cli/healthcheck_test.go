@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"teamdata/internal/testkit"
+	"testing"
+)
+
+// checkHealth runs the command and holds it to one line and its end: 0 and no
+// fault where want is empty, else 1.
+func checkHealth(t *testing.T, want string, args ...string) {
+	t.Helper()
+	exit := 1
+	if want == "" {
+		exit, want = 0, "ready"
+	}
+	out, err := testkit.Run(t, append([]string{"healthcheck"}, args...)...)
+	code := 0
+	if failed, ok := err.(*exec.ExitError); ok {
+		code = failed.ExitCode()
+	}
+	if code != exit || !strings.Contains(out, want) || strings.Count(out, "\n") != 1 {
+		t.Errorf("healthcheck %v ended with %d and said %s", args, code, out)
+	}
+}
+
+func TestHealthcheck(t *testing.T) {
+	folder := t.TempDir()
+	data, socket := filepath.Join(folder, "a.db"), filepath.Join(folder, "s")
+	checkHealth(t, "no server listens on "+data+".sock", "--data", data)
+	p := testkit.Serve(t, data, "--socket", socket)
+	checkHealth(t, "", "--socket", socket)
+	checkHealth(t, "", "--url", p.URL, "--ca-file", p.CAFile)
+	checkHealth(t, "not trusted", "--url", p.URL)
+	checkHealth(t, "no server listens on "+data+".sock", "--data", data)
+	checkHealth(t, "is not the URL of a server", "--url", "here")
+	checkHealth(t, "is it a teamdata server?", "--url", p.URL+"/api", "--ca-file", p.CAFile)
+
+	// As in a container: the environment of serve says where.
+	t.Setenv("TEAMDATA_DATA", data)
+	t.Setenv("TEAMDATA_SOCKET", socket)
+	checkHealth(t, "")
+
+	// One that is there and hangs is no healthy one.
+	p.Cmd.Process.Signal(syscall.SIGSTOP)
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(p.Cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatalf("it does not stop: %v", err)
+	}
+	checkHealth(t, "does not answer", "--timeout", "300ms")
+	p.Cmd.Process.Signal(syscall.SIGCONT)
+	if err := p.Stop(); err != nil {
+		t.Error(err)
+	}
+	checkHealth(t, "no server listens")
+}

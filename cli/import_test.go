@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"teamdata/internal/testkit"
+	"testing"
+	"time"
+)
+
+func TestImportFromAPipe(t *testing.T) {
+	folder := t.TempDir()
+	data := filepath.Join(folder, "a.db")
+	for _, test := range []struct{ stdin, want string }{
+		{"not JSON", "-: line 1, column 1: invalid character 'o' in literal null (expecting 'u'); nothing was imported"},
+		{testkit.ReadText(t, testkit.Example), "imported into data file " + data + ": 2 orgs"},
+		{testkit.ReadText(t, testkit.Example), `-: orgs[0].id: an org "org_acme" exists already; nothing was imported`},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, testkit.Binary, "import", "-", "--data", data)
+		cmd.Stdin = strings.NewReader(test.stdin) // a pipe, in the child
+		out, _ := cmd.CombinedOutput()
+		if !strings.Contains(string(out), test.want) {
+			t.Errorf("of %.20q it said: %s", test.stdin, out)
+		}
+	}
+	holdsOnly(t, folder, "a.db")
+}
+
+// Killed at random moments of an import, the data file is what it was, or has
+// all of the fixture.
+func TestImportKilledAtRandom(t *testing.T) {
+	const entries = 10_000
+	random := testkit.SeedFromEnvironment(t)
+	folder, more := t.TempDir(), filepath.Join(t.TempDir(), "more.json")
+	data := filepath.Join(folder, "a.db")
+	testkit.WriteFile(t, more, manyEntries(entries))
+	testkit.MustRun(t, "import", testkit.Example, "--data", data)
+	before := testkit.ReadText(t, data)
+
+	start := time.Now()
+	testkit.MustRun(t, "import", more, "--data", data)
+	whole := time.Since(start)
+	finished := 0
+	for range 10 {
+		testkit.WriteFile(t, data, before)
+		cmd := exec.Command(testkit.Binary, "import", more, "--data", data)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.AfterFunc(time.Duration(random.Int64N(int64(whole))), func() { cmd.Process.Kill() })
+		cmd.Wait()
+		kill.Stop()
+		if testkit.ReadText(t, data) == before {
+			continue
+		}
+		finished++
+		told := testkit.MustRun(t, "export", filepath.Join(folder, "b.json"), "--data", data, "--force")
+		if !strings.Contains(told, fmt.Sprintf("3 orgs, 6 members, %d audit entries", 12+entries)) {
+			t.Errorf("a half of it is there: %s", told)
+		}
+	}
+	t.Logf("%d of 10 imports had put their file in its place", finished)
+	testkit.WriteFile(t, data, before)
+	testkit.MustRun(t, "import", more, "--data", data) // which clears what the killed ones left
+	testkit.MustRun(t, "check", "--data", data)
+	os.Remove(filepath.Join(folder, "b.json"))
+	holdsOnly(t, folder, "a.db")
+}
+
+// manyEntries is a fixture with an org of that many audit entries.
+func manyEntries(n int) string {
+	var text strings.Builder
+	text.WriteString(`{"orgs": [{"auditLog": [` + "\n")
+	for i := range n {
+		fmt.Fprintf(&text, "{\"action\": \"a\", \"id\": \"aud_%d\"},\n", i)
+	}
+	return strings.TrimSuffix(text.String(), ",\n") + "\n" + `], "id": "org_many", "name": "Many"}]}`
+}

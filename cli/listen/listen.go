@@ -1,0 +1,170 @@
+// Package listen is the command of that name: a webhook receiver for developers.
+// listen.go has its flags, run.go its life, tls.go where its certificate comes from,
+// say.go what it tells about itself. The receiver itself, which verifies and prints,
+// is delivery/receiver. It also serves the receiver of the demo.
+package listen
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"teamdata/delivery/receiver"
+)
+
+// settings are the flags.
+type settings struct {
+	Listen     string
+	SecretFile string
+	TLSDir     string
+	TLSCert    string
+	TLSKey     string
+	HTTP       bool
+
+	Status  int
+	Delay   time.Duration
+	Forward string
+
+	Count     int
+	Timeout   time.Duration
+	JSON      bool
+	ReadyFile string
+}
+
+// Command is the command.
+func Command() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "listen",
+		Short: "Receive webhooks on this machine and look at them",
+		Long: `Listen is a webhook receiver for developers: it verifies each event that an
+endpoint sends with the Standard Webhooks library, prints it, and acknowledges
+it, or answers as you say.
+
+It speaks HTTPS with a certificate of a local CA, which it makes once and keeps,
+and prints what to give to the server and to the endpoint. Put the endpoint's
+secret into a file for --secret-file, or into TEAMDATA_SECRET; during a rotation
+the old one too, one a line. Without a secret events are printed UNVERIFIED.
+
+With --count it ends with status 0 after that many verified events, those that
+came again included, and with 1 when they don't come within --timeout.`,
+		Example: `  teamdata listen --secret-file hook.secret
+  teamdata listen --secret-file hook.secret --forward http://127.0.0.1:3000/hook
+  teamdata listen --secret-file hook.secret --status 503 --delay 2s    # see it sent again
+  teamdata listen --secret-file - --json --count 3 --timeout 1m < hook.secret
+  teamdata listen --http --listen 127.0.0.1:9080                       # behind a tunnel`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			secrets, err := s.secrets(cmd.InOrStdin())
+			if err == nil {
+				err = s.check(cmd.Flags(), secrets)
+			}
+			if err != nil {
+				return err
+			}
+			r, err := s.open(secrets, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			return r.run(cmd.Context())
+		},
+	}
+	s.bind(cmd.Flags())
+	return cmd
+}
+
+func (s *settings) bind(f *pflag.FlagSet) {
+	f.StringVar(&s.Listen, "listen", defaultReceiver, "`host:port` to listen on; port 0 takes a free one")
+	f.StringVar(&s.SecretFile, "secret-file", "", "a `file` with the endpoint's secret, or with several, one a line, of which any may verify; - is the standard input")
+	f.StringVar(&s.TLSDir, "tls-dir", "", "the `folder` that keeps the local CA; default: teamdata/listen in the user's folder for configuration")
+	f.StringVar(&s.TLSCert, "tls-cert", "", "a PEM `file` with a certificate of your own, its chain below it")
+	f.StringVar(&s.TLSKey, "tls-key", "", "a PEM `file` with the private key of --tls-cert")
+	f.BoolVar(&s.HTTP, "http", false, "plain HTTP, for use behind a tunnel or a proxy")
+	f.IntVar(&s.Status, "status", defaultStatus, "the `status` to answer events with, 200 to 599")
+	f.DurationVar(&s.Delay, "delay", 0, "how long to wait before an event is answered, at most 10m")
+	f.StringVar(&s.Forward, "forward", "", "the `URL` of an application to pass each event on to, as it came; its status is the answer")
+	f.IntVar(&s.Count, "count", 0, "end after so many verified events; 0 for never")
+	f.DurationVar(&s.Timeout, "timeout", 0, "how long the events of --count may take; 0 for as long as it takes")
+	f.BoolVar(&s.JSON, "json", false, "print each event as one line of JSON")
+	f.StringVar(&s.ReadyFile, "ready-file", "", "a `file` that is written once it listens, with its URL")
+}
+
+const (
+	defaultReceiver = "127.0.0.1:9000"
+	defaultStatus   = 204
+	maxDelay        = 10 * time.Minute
+)
+
+func (s *settings) check(f *pflag.FlagSet, secrets receiver.Secrets) error {
+	switch {
+	case s.Status < 200 || s.Status > 599:
+		return errors.New("--status is 200 to 599, such as 204 or 503")
+	case s.Delay < 0 || s.Delay > maxDelay:
+		return fmt.Errorf("--delay is 0s to %s, such as 2s", maxDelay)
+	case s.Forward != "" && f.Changed("status"):
+		return errors.New("--status and --forward both say the answer; leave one out")
+	case s.Count < 0:
+		return errors.New("--count is 0 (no end) or more")
+	case s.Count > 0 && len(secrets) == 0:
+		return errors.New("--count counts verified events, and there is no secret to verify them with; give one with --secret-file")
+	case s.Timeout < 0 || s.Timeout > 0 && s.Count == 0:
+		return errors.New("--timeout is how long the events of --count may take, such as --count 3 --timeout 1m")
+	case (s.TLSCert == "") != (s.TLSKey == ""):
+		return errors.New("--tls-cert and --tls-key go together; give both, or neither for the local CA")
+	case s.HTTP && (s.TLSCert != "" || s.TLSDir != ""):
+		return errors.New("--http is without TLS; leave out --http, or --tls-cert, --tls-key and --tls-dir")
+	case s.TLSCert != "" && s.TLSDir != "":
+		return errors.New("--tls-dir keeps the local CA, which --tls-cert takes the place of; leave one out")
+	}
+	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+		return fmt.Errorf("--listen %q is not host:port, such as %s", s.Listen, defaultReceiver)
+	}
+	return nil
+}
+
+// secretVariable holds the secrets where no flag names a file with them.
+const secretVariable = "TEAMDATA_SECRET"
+
+// maxSecretFile is room for hundreds of secrets.
+const maxSecretFile = 64 << 10
+
+// secrets are those that the flag's file holds or, without the flag, the
+// environment. There is no flag for a secret itself: others could see it.
+func (s *settings) secrets(in io.Reader) (receiver.Secrets, error) {
+	text, given := os.LookupEnv(secretVariable)
+	from := secretVariable + " in the environment"
+	if s.SecretFile != "" {
+		from, given = "--secret-file "+s.SecretFile, true
+		content, err := readSecretFile(s.SecretFile, in)
+		if err != nil {
+			return nil, fmt.Errorf("--secret-file: %w; give the path of a file with the endpoint's secret, or - for the standard input", err)
+		}
+		text = string(content)
+	}
+	if !given {
+		return nil, nil
+	}
+	secrets, err := receiver.ParseSecrets(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", from, err)
+	}
+	return secrets, nil
+}
+
+func readSecretFile(path string, in io.Reader) ([]byte, error) {
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		in = file
+	}
+	return io.ReadAll(io.LimitReader(in, maxSecretFile))
+}

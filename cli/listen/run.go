@@ -1,0 +1,178 @@
+package listen
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	stdlog "log"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"teamdata/app"
+	"teamdata/delivery/receiver"
+	"teamdata/internal/atomicfile"
+	"teamdata/internal/localca"
+	"teamdata/internal/terminal"
+)
+
+// listening is a running listen.
+type listening struct {
+	settings  settings
+	secrets   receiver.Secrets
+	forward   *receiver.Forward // nil: none
+	handler   *receiver.Receiver
+	listener  net.Listener
+	tls       *tls.Config // nil: plain HTTP
+	caFile    string      // "": it has no CA of its own
+	out, said io.Writer   // for events; for all else
+
+	came   atomic.Int64  // the verified events
+	enough chan struct{} // is closed once Count of them were answered
+}
+
+// open binds the listener and says how to reach it.
+func (s settings) open(secrets receiver.Secrets, out, said io.Writer) (l *listening, err error) {
+	l = &listening{settings: s, secrets: secrets, out: out, said: said, enough: make(chan struct{})}
+	if err = l.handle(); err != nil {
+		return nil, err
+	}
+	if l.tls, l.caFile, err = s.secure(time.Now()); err != nil {
+		return nil, err
+	}
+	if l.listener, err = app.Listen(s.Listen); err != nil {
+		return nil, err
+	}
+	if err = app.WriteReadyFile(l.settings.ReadyFile, l.url(), l.caFile); err != nil {
+		l.listener.Close()
+		return nil, err
+	}
+	l.introduce()
+	return l, nil
+}
+
+// handle makes the receiver.
+func (l *listening) handle() (err error) {
+	c := receiver.Config{
+		Secrets: l.secrets, Status: l.settings.Status, Delay: l.settings.Delay,
+		Print: receiver.Text(l.out, inColour(l.out)), Answered: l.count,
+	}
+	if l.settings.JSON {
+		c.Print = receiver.JSONLines(l.out)
+	}
+	if target := l.settings.Forward; target != "" {
+		if l.forward, err = receiver.NewForward(target); err != nil {
+			return fmt.Errorf("--forward: %w", err)
+		}
+		c.Forward = l.forward
+	}
+	l.handler = receiver.New(c)
+	return nil
+}
+
+func (l *listening) count(e receiver.Event) {
+	if e.Verdict == receiver.Verified && l.came.Add(1) == int64(l.settings.Count) {
+		close(l.enough)
+	}
+}
+
+// inColour tells whether colours show: on a terminal, unless NO_COLOR is set.
+func inColour(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	return ok && terminal.Is(file) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// ServeReceiver serves a receiver over HTTPS on a free port of this machine, with a
+// CA of its own, whose certificate it writes to caFile. It prints events to out.
+func ServeReceiver(secret, caFile string, out io.Writer) (url string, stop func() error, err error) {
+	secrets, err := receiver.ParseSecrets(secret)
+	if err != nil {
+		return "", nil, err
+	}
+	handler := receiver.New(receiver.Config{Secrets: secrets, Print: receiver.Text(out, inColour(out))})
+	ca, err := localca.NewCA(time.Now(), "demo receiver")
+	if err != nil {
+		return "", nil, err
+	}
+	config, err := issuedBy(ca, []string{"127.0.0.1"}, time.Now())
+	if err != nil {
+		return "", nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	web := webFor(handler, config, 0)
+	go serveWeb(web, l)
+	return "https://" + l.Addr().String() + "/hook", web.Close, atomicfile.Write(caFile, ca.CertificatePEM(), 0o600)
+}
+
+// run receives until ctx is done or enough has come. What runs then is answered
+// first.
+func (l *listening) run(ctx context.Context) error {
+	web := webFor(l.handler, l.tls, l.settings.Delay+receiver.ForwardTimeout)
+	web.ErrorLog = stdlog.New(plainLines{l.said}, "", 0) // such as a sender that does not trust the CA
+	web.RegisterOnShutdown(l.handler.Stop)
+	served := make(chan error, 1)
+	go func() { served <- serveWeb(web, l.listener) }()
+	err := l.wait(ctx, served)
+
+	grace, end := context.WithTimeout(context.Background(), app.StopGrace)
+	defer end()
+	if web.Shutdown(grace) != nil {
+		web.Close() // what is left has no answer, and is sent again
+	}
+	return err
+}
+
+// wait returns why it is over.
+func (l *listening) wait(ctx context.Context, served <-chan error) error {
+	var late <-chan time.Time
+	if l.settings.Timeout > 0 {
+		late = time.After(l.settings.Timeout)
+	}
+	select {
+	case <-l.enough:
+		return nil
+	case err := <-served: // it ends by itself only when something is wrong
+		return err
+	case <-late:
+		return fmt.Errorf("%d of %d verified events came within %s", l.came.Load(), l.settings.Count, l.settings.Timeout)
+	case <-ctx.Done():
+	}
+	if l.settings.Count > 0 {
+		return fmt.Errorf("stopped after %d of %d verified events", l.came.Load(), l.settings.Count)
+	}
+	return nil
+}
+
+// webFor is a web server for a receiver on this machine, with TLS unless config
+// is nil. The handler takes up to busy for an answer.
+func webFor(handler http.Handler, config *tls.Config, busy time.Duration) *http.Server {
+	const reading, writing = 10 * time.Second, 10 * time.Second
+	return &http.Server{
+		Handler: handler, TLSConfig: config, MaxHeaderBytes: 16 << 10,
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: reading,
+		WriteTimeout: reading + busy + writing, IdleTimeout: time.Minute,
+		ErrorLog: stdlog.New(io.Discard, "", 0), // connections that break off are the senders' matter
+	}
+}
+
+func serveWeb(web *http.Server, l net.Listener) error {
+	if web.TLSConfig == nil {
+		return web.Serve(l)
+	}
+	return web.ServeTLS(l, "", "")
+}
+
+// plainLines makes what strangers have a part in fit for a terminal.
+type plainLines struct{ out io.Writer }
+
+func (p plainLines) Write(text []byte) (int, error) {
+	fmt.Fprintln(p.out, receiver.Plain(strings.TrimSpace(string(text))))
+	return len(text), nil
+}

@@ -1,0 +1,67 @@
+package listen
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"teamdata/internal/testkit"
+	"testing"
+)
+
+// What keeps it from starting is one clear line with the mend.
+func TestCannotListen(t *testing.T) {
+	folder := t.TempDir()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { taken.Close() })
+	text, bad := filepath.Join(folder, "text"), filepath.Join(folder, "bad", "ca.key.pem")
+	testkit.WriteFile(t, text, hookSecret+"\nwhsec_s3cret\n")
+	if err := os.Mkdir(filepath.Dir(bad), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	testkit.WriteFile(t, bad, "no key")
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"port taken":          {[]string{"--listen", taken.Addr().String()}, "is taken by another program .* --listen"},
+		"bad address":         {[]string{"--listen", "here"}, "is not host:port, such as 127.0.0.1:9000"},
+		"informational":       {[]string{"--status", "199"}, "--status is 200 to 599"},
+		"no status":           {[]string{"--status", "600"}, "--status is 200 to 599"},
+		"bad delay":           {[]string{"--delay", "-1s"}, "--delay is 0s to 10m"},
+		"long delay":          {[]string{"--delay", "1h"}, "--delay is 0s to 10m"},
+		"bad forward":         {[]string{"--forward", "localhost:3000"}, "--forward: .* such as http://127.0.0.1:3000/hook"},
+		"two answers":         {[]string{"--forward", "http://127.0.0.1:3000", "--status", "204"}, "leave one out"},
+		"bad count":           {[]string{"--count", "-1"}, "--count is 0"},
+		"count of nothing":    {[]string{"--count", "1"}, "no secret to verify them with; give one with --secret-file"},
+		"timeout of nothing":  {[]string{"--timeout", "1s"}, "--count 3 --timeout 1m"},
+		"no secret file":      {[]string{"--secret-file", "nowhere"}, "--secret-file: open nowhere: .*; give the path"},
+		"bad secret":          {[]string{"--secret-file", text}, "secret 2 is not whsec_"},
+		"empty secret":        {[]string{"--secret-file", os.DevNull}, "holds no secret; put in the endpoint's"},
+		"certificate alone":   {[]string{"--tls-cert", text}, "go together"},
+		"bad certificate":     {[]string{"--tls-cert", text, "--tls-key", text}, "give PEM files"},
+		"TLS and none":        {[]string{"--tls-dir", folder, "--http"}, "--http is without TLS"},
+		"two certificates":    {[]string{"--tls-dir", folder, "--tls-cert", text, "--tls-key", text}, "leave one out"},
+		"folder that is none": {[]string{"--tls-dir", text}, "--tls-dir .*not a directory"},
+		"bad CA":              {[]string{"--tls-dir", filepath.Dir(bad)}, "--tls-dir .*ca.key.pem: .*; remove it"},
+		"bad ready file":      {[]string{"--http", "--ready-file", filepath.Join(folder, "no", "ready.json")}, "--ready-file: "},
+		"unknown flag":        {[]string{"--secret", hookSecret}, "unknown flag: --secret; see: teamdata listen --help"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, err := testkit.Run(t, listenArgs(t, test.args)...)
+			if _, failed := err.(*exec.ExitError); !failed {
+				t.Errorf("it ended with %v", err)
+			}
+			message := strings.TrimSpace(out)
+			if !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) || strings.Contains(message, "\n") || strings.Contains(message, "s3cret") {
+				t.Errorf("it said:\n%s", message)
+			}
+		})
+	}
+}

@@ -1,0 +1,130 @@
+package listen
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"teamdata/internal/atomicfile"
+	"teamdata/internal/localca"
+)
+
+// secure finds the certificate to receive with: one's own, or one that the kept
+// CA issues, whose own certificate is in caFile for senders to trust.
+func (s *settings) secure(now time.Time) (config *tls.Config, caFile string, err error) {
+	switch {
+	case s.HTTP:
+		return nil, "", nil
+	case s.TLSCert != "":
+		pair, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
+		if err != nil {
+			return nil, "", fmt.Errorf("--tls-cert %s and --tls-key %s: %w; give PEM files with a certificate and its key", s.TLSCert, s.TLSKey, err)
+		}
+		return serving(pair), "", nil
+	}
+	folder, err := s.tlsDir()
+	if err != nil {
+		return nil, "", err
+	}
+	ca, caFile, err := keptCA(folder, now)
+	if err != nil {
+		return nil, "", fmt.Errorf("--tls-dir %s: %w", folder, err)
+	}
+	if config, err = issuedBy(ca, s.hosts(), now); err != nil {
+		return nil, "", fmt.Errorf("--tls-dir %s: %w; remove the folder for a new CA, and give that to senders", folder, err)
+	}
+	return config, caFile, nil
+}
+
+func (s *settings) tlsDir() (string, error) {
+	if s.TLSDir != "" {
+		return filepath.Abs(s.TLSDir)
+	}
+	folder, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("there is no folder for configuration (%w); name one to keep the local CA in with --tls-dir", err)
+	}
+	return filepath.Join(folder, "teamdata", "listen"), nil
+}
+
+// hosts are what senders may call us by.
+func (s *settings) hosts() []string {
+	name, _ := os.Hostname() // without a name of its own the machine is still localhost
+	hosts := localca.LocalHosts(name)
+	host, _, _ := net.SplitHostPort(s.Listen)
+	if address, err := netip.ParseAddr(host); host == "" || err == nil && address.IsUnspecified() || slices.Contains(hosts, host) {
+		return hosts
+	}
+	return append(hosts, host)
+}
+
+// keptCA is the CA that a folder keeps, and makes if there is none yet.
+func keptCA(folder string, now time.Time) (ca *localca.CA, caFile string, err error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, "", err
+	}
+	keyFile, caFile := filepath.Join(folder, "ca.key.pem"), filepath.Join(folder, "ca.pem")
+	ca, err = readCA(keyFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeCA(keyFile, now); err == nil {
+			ca, err = readCA(keyFile)
+		}
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return ca, caFile, atomicfile.Write(caFile, ca.CertificatePEM(), 0o600)
+}
+
+func readCA(keyFile string) (*localca.CA, error) {
+	text, err := os.ReadFile(keyFile)
+	if err != nil {
+		return nil, err
+	}
+	ca, err := localca.ParseCA(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; remove it, and give senders the new CA", filepath.Base(keyFile), err)
+	}
+	return ca, nil
+}
+
+// makeCA makes a CA, unless another start was quicker.
+func makeCA(keyFile string, now time.Time) error {
+	ca, err := localca.NewCA(now, "listen")
+	if err != nil {
+		return err
+	}
+	temp := fmt.Sprintf("%s.%d", keyFile, os.Getpid())
+	defer os.Remove(temp)
+	if err := atomicfile.Write(temp, ca.PEM(), 0o600); err != nil {
+		return err
+	}
+	if err := os.Link(temp, keyFile); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// issuedBy is the configuration of a server whose certificate a CA issues now.
+func issuedBy(ca *localca.CA, hosts []string, now time.Time) (*tls.Config, error) {
+	text, err := ca.Issue(now, hosts)
+	if err != nil {
+		return nil, err
+	}
+	leaf, err := localca.LoadLeaf(text)
+	if err != nil {
+		return nil, err
+	}
+	return serving(leaf), nil
+}
+
+func serving(leaf tls.Certificate) *tls.Config {
+	return &tls.Config{Certificates: []tls.Certificate{leaf}, MinVersion: tls.VersionTLS12}
+}

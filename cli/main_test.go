@@ -1,0 +1,9 @@
+package cli
+
+import (
+	"testing"
+
+	"teamdata/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }

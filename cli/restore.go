@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"teamdata/app"
+	"teamdata/internal/terminal"
+)
+
+func restoreCommand() *cobra.Command {
+	var data string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "restore BACKUP",
+		Short: "Put a backup in the place of the data file",
+		Long: `Restore puts a copy of a backup in the place of a data file that no server has
+open. It verifies the copy first, and keeps the old file beside the new one, with
+the time in its name: remove it once you don't need it. Whenever restore is
+stopped, there is either the old file or the new one.
+
+What was changed since the backup is undone, deliveries included: events that
+were on their way then are sent again. A backup of a sealed file needs the key
+that the file had then.`,
+		Example: `  teamdata restore /var/backups/teamdata-20261121T120000Z.db --data /var/lib/teamdata/teamdata.db
+  teamdata restore backup.db --yes`,
+		Args: exactly("the backup, a file that teamdata backup has written"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := os.Stat(data); err == nil {
+				if err := terminal.Confirm(cmd, yes, fmt.Sprintf("This replaces the data file %s with %s", data, args[0])); err != nil {
+					return err
+				}
+			}
+			return restore(cmd, args[0], data)
+		},
+	}
+	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`")
+	cmd.Flags().BoolVar(&yes, "yes", false, "don't ask before a file is replaced")
+	return cmd
+}
+
+func restore(cmd *cobra.Command, backup, data string) error {
+	p := terminal.StartProgress(cmd, "restoring "+data)
+	kept, err := app.Restore(cmd.Context(), backup, data, time.Now())
+	p.Stop()
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("stopped before the end; data file %s is as it was", data)
+	case err != nil:
+		return err
+	}
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "data file %s is a copy of %s, and sound\n", data, backup)
+	if kept != "" {
+		fmt.Fprintf(out, "the file before it is %s\n", kept)
+	}
+	return nil
+}
+
+// exactly is for a command with one argument.
+func exactly(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("give %s; see: %s --help", what, cmd.CommandPath())
+		}
+		return nil
+	}
+}

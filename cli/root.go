@@ -1,0 +1,118 @@
+// Package cli is the command line: a file for each command, which turns flags and
+// the environment into settings, runs what they ask for, and prints what came of
+// it. The thin clients of the admin API are in operator; listen, doctor and bench
+// have folders of their own. A new command is a file here and a line in command;
+// a new flag of serve is a line in serve_flags.go and a field of app.Settings.
+//
+// It may import app, the packages below it and those in internal; of the
+// server's parts it may use what their defaults are called.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"teamdata/app"
+	"teamdata/cli/listen"
+	"teamdata/cli/operator"
+	"teamdata/internal/terminal"
+)
+
+// What the program ends with when something is wrong.
+const (
+	exitFailed = 1 // the work
+	exitUsage  = 2 // the command line: nothing was begun
+)
+
+// Main runs the command line of this process and returns the status to end with.
+// The version is that of the build, empty if it was not told.
+func Main(version string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop() // a second signal ends the program at once
+	}()
+	return execute(ctx, command(versionOf(version)))
+}
+
+// execute runs the command line, prints what is wrong, and returns the status to
+// end with.
+func execute(ctx context.Context, root *cobra.Command) int {
+	begun := false
+	eachCommand(root, func(cmd *cobra.Command) {
+		if run := cmd.RunE; run != nil {
+			cmd.RunE = func(cmd *cobra.Command, args []string) error {
+				begun = true
+				return run(cmd, args)
+			}
+		}
+	})
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(os.Stderr, "teamdata: %v\n", err)
+	if !begun {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func eachCommand(cmd *cobra.Command, fn func(*cobra.Command)) {
+	fn(cmd)
+	for _, below := range cmd.Commands() {
+		eachCommand(below, fn)
+	}
+}
+
+const forDevelopers = "For developers:"
+
+// command is the whole command line.
+func command(version string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "teamdata",
+		Short: "A team's data over HTTPS, and signed webhooks, from one file",
+		Long: `teamdata serves a team's data over HTTPS and sends it signed webhooks, from
+one binary on one file. Look around first with:
+
+  teamdata serve --demo
+
+Every flag --a-b can also be set in the environment as TEAMDATA_A_B; the flag
+wins.`,
+		Version:           version,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags()) },
+	}
+	addGroup(root, "Serve, and change data:", append([]*cobra.Command{serveCommand(), doctorCommand(), configCommand(), healthcheckCommand()}, operator.Commands(operatorConfig(version))...)...)
+	addGroup(root, "The data file as a whole:", backupCommand(), restoreCommand(), checkCommand(), compactCommand(),
+		exportCommand(), importCommand())
+	addGroup(root, forDevelopers, listen.Command(), benchCommand(), manCommand(), versionCommand())
+	operator.OnlyBelow(root)
+	groupFlags(root)
+	root.SetCompletionCommandGroupID(forDevelopers)
+	root.SetHelpCommandGroupID(forDevelopers)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see: %s --help", err, cmd.CommandPath())
+	})
+	return root
+}
+
+// addGroup adds commands that the help shows together.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, cmd := range commands {
+		cmd.GroupID = title
+	}
+	root.AddCommand(commands...)
+}
+
+// operatorConfig is what the operator's commands need.
+func operatorConfig(version string) operator.Config {
+	return operator.Config{Version: version, DefaultData: app.DefaultData, Connect: connector{version}.connect, Confirm: terminal.Confirm, Width: terminal.Width}
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"teamdata/app"
+)
+
+func serveCommand() *cobra.Command {
+	var s app.Settings
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the server",
+		Long: `Serve answers the Team Data API over HTTPS and sends webhooks until it gets
+an interrupt or a SIGTERM. Without any flag it keeps its data in ./teamdata.db
+and listens on the loopback address, with a certificate of its own: the CA to
+trust is written beside the data file.`,
+		Example: `  teamdata serve --demo
+  teamdata serve --seed org.json
+  teamdata serve --data /var/lib/teamdata/teamdata.db --listen 0.0.0.0:8443
+  TEAMDATA_LISTEN=127.0.0.1:8080 teamdata serve --http     # behind a proxy`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s.Version = cmd.Root().Version
+			if err := s.Check(); err != nil {
+				return err
+			}
+			if s.Demo {
+				return serveDemo(cmd.Context(), s, cmd.OutOrStdout(), newLog(zerolog.WarnLevel))
+			}
+			return serve(cmd.Context(), s, newLog(zerolog.InfoLevel))
+		},
+	}
+	bindSettings(cmd.Flags(), &s)
+	return cmd
+}
+
+// serve runs the server until ctx is done.
+func serve(ctx context.Context, s app.Settings, log zerolog.Logger) error {
+	warnOfUnknownNames(log)
+	a, err := app.Start(ctx, s, log)
+	if err != nil {
+		return err
+	}
+	a.Announce()
+	return a.Run(ctx)
+}

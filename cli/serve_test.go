@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"teamdata/internal/testkit"
+	"testing"
+	"time"
+
+	"teamdata/app"
+	"teamdata/store/boltstore"
+	"teamdata/store/seal"
+)
+
+func TestServe(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	p := testkit.Serve(t, data, "--seed", testkit.Example)
+	if !strings.HasPrefix(p.URL, "https://127.0.0.1:") {
+		t.Errorf("the URL is %s", p.URL)
+	}
+	first := p.Must("GET", "/members", testkit.ReadKey)
+	if first.Status != 200 || first.Header.Get("API-Version") != "2026-10-06" {
+		t.Errorf("answered %d %v", first.Status, first.Header)
+	}
+	for _, file := range []string{data, p.CAFile} {
+		if info, err := os.Stat(file); err != nil || file == data && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", file, info, err)
+		}
+	}
+	if err := p.Stop(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, p.Out)
+	}
+
+	// The same file again: the same answers, the same CA, and no second seed.
+	p = testkit.Serve(t, data, "--seed", testkit.Example)
+	if again := p.Must("GET", "/members", testkit.ReadKey); again.Body != first.Body {
+		t.Errorf("after a restart the answer is %s, it was %s", again.Body, first.Body)
+	}
+	if !strings.Contains(p.Out.String(), "--seed is ignored") {
+		t.Errorf("nothing says that the seed is ignored:\n%s", p.Out)
+	}
+}
+
+func TestServePlainHTTP(t *testing.T) {
+	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--http", "--seed", testkit.Example)
+	if !strings.HasPrefix(p.URL, "http://") || p.CAFile != "" {
+		t.Errorf("the ready file says %s, %s", p.URL, p.CAFile)
+	}
+	if a := p.Must("GET", "/assistant/instructions", testkit.ReadKey); a.Status != 200 {
+		t.Errorf("answered %d", a.Status)
+	}
+}
+
+func TestRateFlags(t *testing.T) {
+	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example, "--key-rate", "2", "--client-rate", "4")
+	var got []int
+	for range 5 {
+		got = append(got, p.Must("GET", "/members", testkit.ReadKey).Status)
+	}
+	if want := []int{200, 200, 429, 429, 429}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("answered %v", got)
+	}
+	if a := p.Must("GET", "/members", "key_x.y"); a.Status != 429 || a.Header.Get("Retry-After") == "" {
+		t.Errorf("the client's fifth request was answered %d", a.Status)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	serve := func(value string, args ...string) string {
+		t.Setenv("TEAMDATA_KEY_RATE", value)
+		out, _ := testkit.Run(t, append([]string{"serve", "--listen", "nowhere"}, args...)...)
+		return out
+	}
+	if out := serve("many"); !strings.Contains(out, "TEAMDATA_KEY_RATE in the environment") {
+		t.Errorf("a bad value: %s", out)
+	}
+	if out := serve("-1"); !strings.Contains(out, "--key-rate is 0") {
+		t.Errorf("a value out of bounds: %s", out)
+	}
+	if out := serve("-1", "--key-rate", "5"); !strings.Contains(out, `"nowhere" is not host:port`) {
+		t.Errorf("the flag does not win: %s", out)
+	}
+}
+
+// What keeps it from starting is one clear line with the mend, and a status
+// that is not 0.
+func TestCannotStart(t *testing.T) {
+	folder := t.TempDir()
+	held := filepath.Join(folder, "held.db")
+	s, err := boltstore.Open(held, boltstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() }) // after the parallel tests below
+	text := filepath.Join(folder, "text.db")
+	testkit.WriteFile(t, text, strings.Repeat("not a database\n", 1000))
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { taken.Close() })
+	badSeed := filepath.Join(folder, "bad.json")
+	testkit.WriteFile(t, badSeed, `{"orgs":[{"id":"org_a","name":"A","members":[{"userId":"u","role":""}]}]}`)
+
+	sealed := sealedFile(t, folder)
+	sealedBefore := testkit.ReadText(t, sealed)
+	t.Cleanup(func() { // after the parallel tests below
+		if testkit.ReadText(t, sealed) != sealedBefore {
+			t.Error("a refused start has changed the data file")
+		}
+	})
+	otherKey := filepath.Join(folder, "other.key")
+	testkit.WriteFile(t, otherKey, strings.Repeat("00", 32))
+
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"file in use":      {[]string{"--data", held}, `in use by process \d+ .*holds the lock \(flock\)`},
+		"not a database":   {[]string{"--data", text}, "is not a teamdata file"},
+		"folder":           {[]string{"--data", folder}, "is a folder"},
+		"no folder":        {[]string{"--data", filepath.Join(folder, "no", "x.db")}, "make it with: mkdir -p"},
+		"port taken":       {[]string{"--listen", taken.Addr().String()}, "is taken by another program .* --listen"},
+		"bad address":      {[]string{"--listen", "here"}, "is not host:port"},
+		"no seed":          {[]string{"--seed", "nowhere.json"}, "--seed: open nowhere.json"},
+		"bad seed":         {[]string{"--seed", badSeed}, `orgs\[0\]\.members\[0\]\.role: is missing or empty; nothing was imported`},
+		"bad schedule":     {[]string{"--retry-schedule", "1m,0s"}, "--retry-schedule holds times longer than 0"},
+		"bad timeout":      {[]string{"--attempt-timeout", "0s"}, "--attempt-timeout is longer than 0"},
+		"bad CIDR":         {[]string{"--allow-endpoint-cidr", "10.0.0.0/99"}, "--allow-endpoint-cidr: .*10.0.0.0/99"},
+		"no webhook CA":    {[]string{"--webhook-ca", "nowhere.pem"}, "--webhook-ca: open nowhere.pem"},
+		"empty webhook CA": {[]string{"--webhook-ca", badSeed}, "holds no certificate"},
+		"no key file":      {[]string{"--seal-key-file", "nowhere.key"}, "--seal-key-file: key file nowhere.key is not there; .*openssl rand"},
+		"bad key file":     {[]string{"--seal-key-file", badSeed}, "--seal-key-file: key file .* holds .*openssl rand"},
+		"sealed, no key":   {[]string{"--data", sealed}, "is sealed; give the key file .* --seal-key-file"},
+		"sealed, other":    {[]string{"--data", sealed, "--seal-key-file", otherKey}, "the key file is not the one that it was sealed with"},
+		"unknown flag":     {[]string{"--demoo"}, "unknown flag: --demoo; see: teamdata serve --help"},
+		"argument":         {[]string{"now"}, "unknown command \"now\""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := filepath.Join(t.TempDir(), "teamdata.db")
+			args := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, test.args...)
+			out, err := testkit.Run(t, args...)
+			if _, failed := err.(*exec.ExitError); !failed {
+				t.Errorf("it ended with %v", err)
+			}
+			message := strings.TrimSpace(string(out))
+			if !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) || strings.Contains(message, "\n") {
+				t.Errorf("it said:\n%s", message)
+			}
+		})
+	}
+}
+
+// A refused seed leaves a file that can be filled.
+func TestBadSeedImportsNothing(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	bad := filepath.Join(t.TempDir(), "bad.json")
+	testkit.WriteFile(t, bad, `{"orgs":[{"id":"org_a","name":"A"},{"id":"org_a","name":"B"}]}`)
+	if out, err := testkit.Run(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--seed", bad); err == nil {
+		t.Fatalf("it started:\n%s", out)
+	}
+	p := testkit.Serve(t, data, "--seed", testkit.Example)
+	if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != 200 {
+		t.Errorf("answered %d %s", a.Status, a.Body)
+	}
+}
+
+// A stop answers what runs, ends with status 0, and takes no more than its
+// grace.
+func TestGracefulStop(t *testing.T) {
+	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example, "--allow-endpoint-cidr", "127.0.0.1/32")
+	if a := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey); a.Status != 200 {
+		t.Fatalf("answered %d %s", a.Status, a.Body)
+	}
+	start := time.Now()
+	if err := p.Stop(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, p.Out)
+	}
+	if took := time.Since(start); took > app.StopGrace+2*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// sealedFile makes a sealed data file.
+func sealedFile(t *testing.T, folder string) (path string) {
+	t.Helper()
+	path = filepath.Join(folder, "sealed.db")
+	sealer, err := seal.ReadKeyFile(testkit.SealKey(t, folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := boltstore.Open(path, boltstore.Options{Sealer: sealer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"teamdata/internal/testkit"
+	"testing"
+	"unicode/utf8"
+)
+
+// On a terminal a table is cut to its width, and nothing in it is a command for
+// the terminal.
+func TestTableOnATerminal(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	for _, args := range [][]string{
+		{"org", "create", "--name", "Acme", "--data", data},
+		{"member", "add", "usr_ada", "--role", "owner", "--name", "\x1b[2J" + strings.Repeat("Ada ", 40), "--data", data},
+	} {
+		if out, err := testkit.Run(t, args...); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	out := testkit.NewOutput()
+	cmd := exec.Command(testkit.Binary, "member", "list", "--data", data)
+	cmd.Stdout, cmd.Stderr = testkit.OpenTerminal(t, out), os.Stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	p := &testkit.Process{T: t, Out: out}
+	p.Await("the table", func() bool { return strings.Count(out.String(), "\n") == 2 })
+	if text := out.String(); strings.Contains(text, "\x1b") || !strings.Contains(text, `\u001b[2J`) {
+		t.Errorf("it printed %q", text)
+	}
+	for _, line := range out.Lines() {
+		if n := utf8.RuneCountInString(line); n > 80 {
+			t.Errorf("a line has %d columns: %s", n, line)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"net"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"teamdata/internal/testkit"
+	"testing"
+)
+
+func TestCertificateFlags(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "text.pem")
+	testkit.WriteFile(t, text, "text")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { taken.Close() }) // after the parallel tests below
+	acme := func(more ...string) []string {
+		return append([]string{"--domain", testkit.Domain, "--acme-accept-terms"}, more...)
+	}
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"certificate alone":  {[]string{"--tls-cert", text}, "--tls-cert needs --tls-key"},
+		"key alone":          {[]string{"--tls-key", text}, "--tls-key needs --tls-cert"},
+		"certificate, HTTP":  {[]string{"--tls-cert", text, "--tls-key", text, "--http"}, "--tls-cert is for HTTPS"},
+		"no certificate":     {[]string{"--tls-cert", text, "--tls-key", text}, "--tls-cert: certificate file .*text.pem with key file .* give PEM files"},
+		"domain, HTTP":       {acme("--http"), "--domain gets a certificate for HTTPS"},
+		"two certificates":   {acme("--tls-cert", text, "--tls-key", text), "--tls-cert and --domain are two certificates"},
+		"domain in the demo": {acme("--demo"), "--demo brings its own certificate"},
+		"no domain":          {[]string{"--acme-email", "ops@acme.test"}, "--acme-email needs --domain"},
+		"bad domain":         {acme("--domain", "localhost"), `--domain: "localhost" is no domain`},
+		"star":               {acme("--domain", "b.test,*.acme.test"), `--domain: "\*.acme.test" is no domain`},
+		"terms":              {[]string{"--domain", testkit.Domain}, "--domain needs --acme-accept-terms.* https://letsencrypt.org/repository/"},
+		"other terms":        {[]string{"--domain", testkit.Domain, "--acme-directory", "https://ca.test/dir"}, "needs --acme-accept-terms.*https://ca.test/dir has as termsOfService"},
+		"bad directory":      {acme("--acme-directory", "http://ca.test/dir"), "--acme-directory .* is no https:// URL"},
+		"bad ACME address":   {acme("--acme-http", "80"), `--acme-http "80" is not host:port`},
+		"taken ACME address": {acme("--acme-http", taken.Addr().String()), "--acme-http: can't listen on .*address already in use.*choose another"},
+		"no ACME CA":         {acme("--acme-ca", "nowhere.pem"), "--acme-ca: open nowhere.pem"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			args := []string{"serve", "--listen", "127.0.0.1:0"}
+			if !slices.Contains(test.args, "--demo") {
+				args = append(args, "--data", filepath.Join(t.TempDir(), "teamdata.db"))
+			}
+			out, err := testkit.Run(t, append(args, test.args...)...)
+			if _, failed := err.(*exec.ExitError); !failed {
+				t.Errorf("it ended with %v", err)
+			}
+			message := strings.TrimSpace(out)
+			if !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) || strings.Contains(message, "\n") {
+				t.Errorf("it said:\n%s", message)
+			}
+		})
+	}
+}

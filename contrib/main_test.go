@@ -1,0 +1,9 @@
+package contrib_test
+
+import (
+	"testing"
+
+	"teamdata/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }

@@ -1,0 +1,123 @@
+package contrib_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"teamdata/internal/testkit"
+	"testing"
+)
+
+// directive is a line of a Dockerfile, or of a unit file.
+type directive struct{ name, value string }
+
+// directives are the lines of a file that are of the form "NAME value" or
+// "NAME=value", as the separator says.
+func directives(t *testing.T, file, separator string) (found []directive) {
+	t.Helper()
+	for line := range strings.Lines(testkit.ReadText(t, file)) {
+		name, value, ok := strings.Cut(strings.TrimSpace(line), separator)
+		if ok && !strings.HasPrefix(name, "#") {
+			found = append(found, directive{name, value})
+		}
+	}
+	return found
+}
+
+// valueOf is the value of the only directive of a name.
+func valueOf(t *testing.T, list []directive, name string) (value string) {
+	t.Helper()
+	n := 0
+	for _, d := range list {
+		if d.name == name {
+			value = d.value
+			n++
+		}
+	}
+	if n != 1 {
+		t.Fatalf("there are %d lines with %s", n, name)
+	}
+	return value
+}
+
+// The unit starts serve with flags that there are.
+func TestUnitFlags(t *testing.T) {
+	line := strings.Fields(valueOf(t, directives(t, "contrib/systemd/teamdata.service", "="), "ExecStart"))
+	if line[1] != "serve" {
+		t.Fatalf("it starts %v", line)
+	}
+	if out, err := testkit.Run(t, append([]string{"config"}, line[2:]...)...); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Each line of the environment's example sets a flag to a value that it takes, the
+// lines that are commented out too.
+func TestEnvironmentExample(t *testing.T) {
+	lines := regexp.MustCompile(`(?m)^#?(TEAMDATA_\w+)=(.+)$`).FindAllStringSubmatch(testkit.ReadText(t, "contrib/systemd/teamdata.env"), -1)
+	if len(lines) == 0 {
+		t.Error("there is no line")
+	}
+	for _, line := range lines {
+		name, value := line[1], line[2]
+		if strings.HasSuffix(name, "_FILE") && strings.Contains(name, "SMTP_URL") { // it is read here already
+			value = filepath.Join(t.TempDir(), "value")
+			testkit.WriteFile(t, value, "smtp://localhost")
+		}
+		cmd := exec.Command(testkit.Binary, "config", "--json")
+		cmd.Env = append(os.Environ(), name+"="+value)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), `"variable": "`+name+`"`) {
+			t.Errorf("%s=%s sets no flag: %v\n%s", name, value, err, out)
+		}
+	}
+}
+
+// systemd finds nothing wrong with the unit, and little that it leaves open.
+func TestUnitVerifies(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		testkit.MustSkip(t, "systemd-analyze is not installed; on Debian: apt-get install systemd")
+	}
+	unit := filepath.Join(t.TempDir(), "teamdata.service")
+	testkit.WriteFile(t, unit, strings.Replace(testkit.ReadText(t, "contrib/systemd/teamdata.service"), "/usr/local/bin/teamdata", testkit.Binary, 1))
+	for _, args := range [][]string{{"verify", unit}, {"security", "--offline=true", "--threshold=20", unit}} {
+		if out, err := exec.Command("systemd-analyze", args...).CombinedOutput(); err != nil || args[0] == "verify" && len(out) > 0 {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// buildContext copies what the COPY lines of the Dockerfile's first stage name.
+func buildContext(t *testing.T) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	for _, d := range directives(t, "Dockerfile", " ") {
+		words := strings.Fields(d.value)
+		switch {
+		case d.name == "FROM" && d.value == "scratch":
+			return folder
+		case d.name == "COPY":
+			for _, from := range words[:len(words)-1] {
+				copyInto(t, from, filepath.Join(folder, from))
+			}
+		}
+	}
+	t.Fatal("the Dockerfile has no last stage")
+	return ""
+}
+
+// copyInto copies a file, or a folder with all that is in it.
+func copyInto(t *testing.T, from, to string) {
+	t.Helper()
+	info, err := os.Stat(from)
+	if err == nil && info.IsDir() {
+		err = os.CopyFS(to, os.DirFS(from))
+	} else if err == nil {
+		testkit.WriteFile(t, to, testkit.ReadText(t, from))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

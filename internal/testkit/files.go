@@ -1,0 +1,92 @@
+package testkit
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"teamdata/store"
+	"teamdata/store/seal"
+	"testing"
+	"time"
+)
+
+func WriteFile(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ReadText(t testing.TB, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// sealKey makes a key file.
+func SealKey(t testing.TB, folder string) (path string) {
+	t.Helper()
+	path = filepath.Join(folder, "seal.key")
+	WriteFile(t, path, strings.Repeat("4f", seal.KeySize)+"\n")
+	return path
+}
+
+// seedOf writes a fixture of one org with so many members and audit entries,
+// whose ids rise from 0.
+func SeedOf(t testing.TB, members, entries int) string {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString(`{"orgs":[{"id":"org_big","name":"Big","apiKeys":[{"id":"key_read","secret":"example-reader-secret","scopes":["read"],"createdBy":"u0"}],"members":[`)
+	at := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range members {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"m%07d","userId":"u%d","role":"owner","createdAt":%q}`, i, i, store.FormatTime(at.Add(time.Duration(i/3)*time.Second)))
+	}
+	b.WriteString(`],"auditLog":[`)
+	for i := range entries {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"a%07d","actorId":"u%d","action":"file.opened","targetId":"fil_%d","createdAt":%q}`, i, i%97, i, store.FormatTime(at.Add(time.Duration(i/2)*time.Millisecond)))
+	}
+	b.WriteString("]}]}")
+	path := filepath.Join(t.TempDir(), "seed.json")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// seed makes a run of random moments repeatable.
+func SeedFromEnvironment(t testing.TB) *rand.Rand {
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("TEAMDATA_TEST_SEED"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed = n
+	}
+	t.Logf("run it again with TEAMDATA_TEST_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, seed))
+}
+
+func Loopback(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}

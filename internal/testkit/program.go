@@ -1,0 +1,352 @@
+// Package testkit is what end-to-end tests have in common: it builds the program,
+// starts it on real sockets and files, asks it things, and holds every answer to
+// the API's description. It is for tests alone. What a single room needs stays in
+// that room's tests; what a second one needs comes here.
+package testkit
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"teamdata/internal/openapitest"
+	"testing"
+	"time"
+)
+
+// Full runs the end-to-end tests at the sizes that are promised, and not at
+// those of every day.
+var Full = flag.Bool("full", false, "run the end-to-end tests at full size")
+
+// Binary is the program, which Main has built.
+var Binary string
+
+// Example is the fixture that `serve --demo` serves too, with [ReadKey] and
+// [WriteKey].
+const Example = "cli/testdata/example.json"
+
+// Domain is the name of the server where it has one.
+const Domain = "data.acme.test"
+
+// Keys of the example org.
+const (
+	ReadKey  = "key_read.example-reader-secret"
+	WriteKey = "key_write.example-writer-secret"
+)
+
+// Main builds the program once for all tests of a package, and runs them in the
+// module's root, from which all their paths are.
+func Main(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	if err := os.Chdir(root()); err != nil {
+		panic(err)
+	}
+	folder, err := os.MkdirTemp("", "teamdata-test-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(folder)
+	Binary = filepath.Join(folder, "teamdata")
+	build := exec.Command("go", "build", "-o", Binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("%v\n%s", err, out))
+	}
+	return m.Run()
+}
+
+// root is the folder of go.mod.
+func root() string {
+	folder, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder
+		}
+		if folder == filepath.Dir(folder) {
+			break
+		}
+		folder = filepath.Dir(folder)
+	}
+	panic("there is no go.mod in any folder above")
+}
+
+// Process is a running teamdata.
+type Process struct {
+	T      testing.TB
+	Cmd    *exec.Cmd
+	URL    string
+	CAFile string
+	Client *http.Client
+	Out    *Output
+}
+
+// Serve starts `teamdata serve` on a free port and waits until it is
+// ready.
+func Serve(t testing.TB, data string, flags ...string) *Process {
+	t.Helper()
+	ready := filepath.Join(t.TempDir(), "ready.json")
+	p := &Process{T: t, Out: NewOutput()}
+	args := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)
+	p.Cmd = exec.Command(Binary, args...)
+	p.Cmd.Stdout, p.Cmd.Stderr = p.Out, p.Out
+	if err := p.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	p.AwaitReady(ready)
+	return p
+}
+
+func (p *Process) AwaitReady(file string) {
+	p.T.Helper()
+	var ready struct {
+		URL, CAFile string
+		PID         int
+	}
+	p.Await("the ready file", func() bool {
+		content, err := os.ReadFile(file)
+		return err == nil && json.Unmarshal(content, &ready) == nil
+	})
+	if ready.PID != p.Cmd.Process.Pid {
+		p.T.Fatalf("the ready file names process %d, not %d", ready.PID, p.Cmd.Process.Pid)
+	}
+	p.URL, p.CAFile = ready.URL, ready.CAFile
+	p.Client = &http.Client{Transport: p.Transport(), Timeout: 30 * time.Second}
+}
+
+func (p *Process) Transport() *http.Transport {
+	t := &http.Transport{MaxIdleConnsPerHost: 64}
+	if p.CAFile != "" {
+		pem, err := os.ReadFile(p.CAFile)
+		if err != nil {
+			p.T.Fatal(err)
+		}
+		pool := x509.NewCertPool()
+		pool.AppendCertsFromPEM(pem)
+		t.TLSClientConfig = &tls.Config{RootCAs: pool}
+	}
+	p.T.Cleanup(t.CloseIdleConnections)
+	return t
+}
+
+// Await polls for something that another process does.
+func (p *Process) Await(what string, done func() bool) {
+	p.T.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			p.T.Fatalf("%s did not come; the program said:\n%s", what, p.Out)
+		}
+	}
+}
+
+// Kill is kill -9, to this process alone.
+func (p *Process) Kill() {
+	p.Cmd.Process.Kill()
+	p.Cmd.Wait()
+}
+
+// Stop asks the program to stop, as a service manager does, and returns how it
+// ended.
+func (p *Process) Stop() error {
+	p.Cmd.Process.Signal(syscall.SIGTERM)
+	return p.Cmd.Wait()
+}
+
+// Answer is what a request was answered with.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Do makes a request to a path of the API with a key; headers are pairs.
+func (p *Process) Do(method, path, key string, headers ...string) (Answer, error) {
+	q, err := http.NewRequestWithContext(context.Background(), method, p.URL+"/api/v1"+path, nil)
+	if err != nil {
+		return Answer{}, err
+	}
+	q.Header.Set("Authorization", "Bearer "+key)
+	for i := 0; i+1 < len(headers); i += 2 {
+		q.Header.Set(headers[i], headers[i+1])
+	}
+	r, err := p.Client.Do(q)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		p.HoldsToDescription(q, r, body)
+	}
+	return Answer{r.StatusCode, r.Header, string(body)}, err
+}
+
+// HoldsToDescription complains of an exchange that is not as the API's description
+// has it.
+func (p *Process) HoldsToDescription(q *http.Request, r *http.Response, body []byte) {
+	header := r.Header.Clone()
+	header.Del("Server") // a proxy's
+	x := openapitest.Exchange{Method: q.Method, URL: q.URL, RequestHeader: q.Header, Status: r.StatusCode, Header: header, Body: body}
+	for _, fault := range described().Faults(x) {
+		p.T.Errorf("not as in openapi.yaml: %s\n%s", fault, body)
+	}
+}
+
+var described = sync.OnceValue(func() *openapitest.Contract {
+	document, err := os.ReadFile("server/openapi/openapi.json")
+	if err != nil {
+		panic(err)
+	}
+	contract, err := openapitest.Read(document)
+	if err != nil {
+		panic(err)
+	}
+	return contract
+})
+
+// Must is do for a request that reaches the server.
+func (p *Process) Must(method, path, key string, headers ...string) Answer {
+	p.T.Helper()
+	a, err := p.Do(method, path, key, headers...)
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	return a
+}
+
+// Run runs the program to its end, which is to come soon.
+func Run(t testing.TB, args ...string) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, Binary, args...).CombinedOutput()
+	if ctx.Err() != nil {
+		t.Errorf("teamdata %v did not end", args)
+	}
+	return string(out), err
+}
+
+// Output gathers what a program prints while it is read.
+type Output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func NewOutput() *Output { return &Output{} }
+
+func (o *Output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *Output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+func (o *Output) Lines() (lines []string) {
+	for s := bufio.NewScanner(strings.NewReader(o.String())); s.Scan(); {
+		lines = append(lines, s.Text())
+	}
+	return lines
+}
+
+// MustSkip skips a test that needs something which is not on this machine. In
+// CI everything is there, so that a skip is a failure.
+func MustSkip(t testing.TB, why string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal("in CI this can't be skipped: " + why)
+	}
+	t.Skip(why)
+}
+
+// Connect makes a client of a server in this process.
+func Connect(t testing.TB, url, caFile string) *Process {
+	p := &Process{T: t, URL: url, CAFile: caFile}
+	p.Client = &http.Client{Transport: p.Transport(), Timeout: 30 * time.Second}
+	return p
+}
+
+// Begin starts a command. What has no place to be written to goes to the
+// process's output.
+func Begin(t testing.TB, cmd *exec.Cmd) *Process {
+	t.Helper()
+	p := &Process{T: t, Out: NewOutput(), Cmd: cmd}
+	for _, stream := range []*io.Writer{&cmd.Stdout, &cmd.Stderr} {
+		if *stream == nil {
+			*stream = p.Out
+		}
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	return p
+}
+
+// MustRun runs the program, which is to succeed, and returns what it said.
+func MustRun(t testing.TB, args ...string) string {
+	t.Helper()
+	out, err := Run(t, args...)
+	if err != nil {
+		t.Fatalf("teamdata %v: %v\n%s", args, err, out)
+	}
+	return out
+}
+
+// Says waits for words.
+func (p *Process) Says(words string) {
+	p.T.Helper()
+	p.Await(words, func() bool { return strings.Contains(p.Out.String(), words) })
+}
+
+// ServeTLS serves a handler over HTTPS on a free port of this machine, until the
+// test ends. The CA to trust is in caFile.
+func ServeTLS(t testing.TB, handler http.Handler) (url, caFile string) {
+	t.Helper()
+	s := httptest.NewTLSServer(handler)
+	t.Cleanup(s.Close)
+	caFile = filepath.Join(t.TempDir(), "receiver.ca.pem")
+	WriteFile(t, caFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
+	return s.URL + "/hook", caFile
+}
+
+// Says runs the program, which is to end with a status and to say some words.
+func Says(t testing.TB, status int, args []string, wants ...string) {
+	t.Helper()
+	out, err := Run(t, args...)
+	if (err == nil) != (status == 0) {
+		t.Errorf("teamdata %v ended with %v\n%s", args, err, out)
+	}
+	for _, want := range wants {
+		if !strings.Contains(out, want) {
+			t.Errorf("teamdata %v does not say %q:\n%s", args, want, out)
+		}
+	}
+}
