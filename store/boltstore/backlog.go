@@ -91,10 +91,3 @@ func (b *Backlog) count(held, later bool) {
 		b.Due++
 	}
 }
-
-func unlessNotFound(err error) error {
-	if store.IsNotFound(err) {
-		return nil
-	}
-	return err
-}

@@ -1,14 +1,12 @@
 package boltstore
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 
 	"go.etcd.io/bbolt"
 
-	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
 )
 
@@ -88,13 +86,23 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string)) {
 	if version < schemaVersion() {
 		return
 	}
-	c.endpoints()
-	c.deliveries()
-	c.events()
+	orgs.check(&c, nil)
+	plans.check(&c, nil)
 	c.members()
+	c.auditLog()
+	c.lastRemoved()
+	instructions.check(&c, nil)
+	c.apiKeys()
+	c.endpoints()
+	eventTypes.check(&c, nil)
+	c.events()
+	c.deliveries()
+	c.deliveryCounts()
+	mails.check(&c, nil)
+	c.idempotency()
+	operatorTokens.check(&c, nil)
 	c.accounts()
-	c.counts()
-	c.others()
+	c.signInLinks()
 }
 
 // checker compares each record with its entries in the indexes. Where both
@@ -130,53 +138,18 @@ func (c *checker) read(bucket, key, record []byte, fields func(*codec)) {
 	}
 }
 
-func (c *checker) endpoints() {
-	endpoints := c.each(bucketEndpoints, func(key, record []byte) {
-		var e store.Endpoint
-		c.read(bucketEndpoints, key, record, endpointFields(&e))
-		if named := c.get(bucketEndpointNumbers, numberKey(e.Number)); !bytes.Equal(named, key) {
-			c.fault("endpoints %q: its number %d names %q", key, e.Number, named)
-		}
-	})
-	if numbers := c.count(bucketEndpointNumbers); numbers != endpoints {
-		c.fault("endpointNumbers: has %d numbers for %d endpoints", numbers, endpoints)
+// sameCount holds a bucket to having an entry for each of what was counted.
+func (c *checker) sameCount(bucket []byte, entries string, want int, of string) {
+	if n := c.count(bucket); n != want {
+		c.fault("%s: %s: %d, %s: %d", bucket, entries, n, of, want)
 	}
-	c.each(bucketRemovedEndpoints, func(number, _ []byte) {
-		switch {
-		case len(number) != 8:
-			c.fault("removedEndpoints %q: is not a number", number)
-		case c.get(bucketEndpointNumbers, number) != nil:
-			c.fault("removedEndpoints %q: there is an endpoint of that number", number)
-		}
-	})
 }
 
-func (c *checker) members() {
-	managers := 0
-	members := c.each(bucketMembers, func(key, record []byte) {
-		var m store.Member
-		c.read(bucketMembers, key, record, memberFields(&m))
-		item := c.get(bucketMemberList, listKey(m.OrgID, store.CursorOf(m.CreatedAt, m.ID)))
-		if !bytes.Equal(item, m.AppendJSON(nil)) {
-			c.fault("members %q: is listed as %q", key, item)
-		}
-		if m.Manages() {
-			managers++
-			if role := c.get(bucketManagers, key); string(role) != m.Role {
-				c.fault("members %q: has the role %q, and %q among the managers", key, m.Role, role)
-			}
-			if c.get(bucketManagedOrgs, orgKey(m.UserID, m.OrgID)) == nil {
-				c.fault("members %q: has the role %q, and not the org among those that the user manages", key, m.Role)
-			}
+// times holds the values of a bucket to being times, and calls fn with each key.
+func (c *checker) times(bucket []byte, fn func(key []byte)) {
+	c.each(bucket, func(key, ms []byte) {
+		if fn(key); len(ms) != 8 {
+			c.fault("%s %q: %q is not a time", bucket, key, ms)
 		}
 	})
-	if listed := c.count(bucketMemberList); listed != members {
-		c.fault("memberList: has %d items for %d members", listed, members)
-	}
-	if indexed := c.count(bucketManagers); indexed != managers {
-		c.fault("managers: has %d entries for %d members who manage", indexed, managers)
-	}
-	if indexed := c.count(bucketManagedOrgs); indexed != managers {
-		c.fault("managedOrgs: has %d entries for %d members who manage", indexed, managers)
-	}
 }

@@ -14,9 +14,10 @@ import (
 // that they can't disagree. A record grows at its end: reading an older record
 // leaves the fields it lacks at zero.
 type codec struct {
-	buf     []byte
-	reading bool
-	broken  bool
+	buf      []byte
+	reading  bool
+	skipping bool // texts, when only numbers and times are wanted
+	broken   bool
 }
 
 var errRecord = errors.New("a record in the data file is damaged; put back a backup")
@@ -67,7 +68,9 @@ func (c *codec) next() []byte {
 
 func (c *codec) text(s *string) {
 	if c.reading {
-		*s = string(c.next())
+		if b := c.next(); !c.skipping {
+			*s = string(b)
+		}
 		return
 	}
 	c.buf = binary.AppendUvarint(c.buf, uint64(len(*s)))

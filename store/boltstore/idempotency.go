@@ -22,6 +22,18 @@ func partitionOf(at time.Time) uint64 {
 
 func partitionNumber(name []byte) uint64 { return binary.BigEndian.Uint64(name) }
 
+func idempotencyFields(r *store.IdempotencyRecord) func(*codec) {
+	return func(c *codec) {
+		c.text(&r.OrgID)
+		c.text(&r.Key)
+		c.hash((*[32]byte)(&r.Fingerprint))
+		c.time(&r.FirstUse)
+		c.int(&r.Answer.Status)
+		c.text(&r.Answer.ContentType)
+		c.bytes(&r.Answer.Body)
+	}
+}
+
 func (t *tx) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, error) {
 	oldest := t.now.Add(-store.IdempotencyTTL)
 	k := orgKey(orgID, key)
@@ -99,11 +111,17 @@ func (t *tx) expiredPartitions(b *bbolt.Bucket) (names [][]byte) {
 	return names
 }
 
-func firstKeys(b *bbolt.Bucket, limit int) [][]byte {
-	var keys [][]byte
-	c := b.Cursor()
-	for key, _ := c.First(); key != nil && len(keys) < limit; key, _ = c.Next() {
-		keys = append(keys, bytes.Clone(key))
-	}
-	return keys
+// idempotency checks the form of the partitions and of the records in them.
+func (c *checker) idempotency() {
+	partitions := c.bolt.Bucket(bucketIdempotency)
+	c.each(bucketIdempotency, func(name, _ []byte) {
+		partition := partitions.Bucket(name)
+		if partition == nil || len(name) != 8 {
+			c.fault("idempotency %q: is not a partition", name)
+			return
+		}
+		eachOf(partition, func(key, record []byte) {
+			c.read(bucketIdempotency, key, record, idempotencyFields(new(store.IdempotencyRecord)))
+		})
+	})
 }

@@ -27,9 +27,9 @@ var (
 	bucketManagedOrgs = []byte("managedOrgs")
 	// bucketMemberList: org id, 0, createdAt ms, member id → the item's JSON.
 	bucketMemberList = []byte("memberList")
-	// bucketRemovedEnds: org id → key in bucketMemberList of the last member, if
+	// bucketLastRemoved: org id → key in bucketMemberList of the last member, if
 	// that was removed. New members still go behind it.
-	bucketRemovedEnds = []byte("removedEnds")
+	bucketLastRemoved = []byte("lastRemoved")
 	// bucketAuditLog: org id, 0, createdAt ms, entry id → the item's JSON.
 	bucketAuditLog = []byte("auditLog")
 	// bucketInstructions: org id → instructions record.
@@ -86,7 +86,7 @@ var (
 
 var buckets = [][]byte{
 	bucketMeta, bucketOrgs, bucketPlans, bucketMembers, bucketManagers, bucketManagedOrgs, bucketMemberList,
-	bucketRemovedEnds, bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketAPIKeyList, bucketKeyLastUsed,
+	bucketLastRemoved, bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketAPIKeyList, bucketKeyLastUsed,
 	bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints, bucketEventTypes,
 	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketDeliveryCounts, bucketMails,
 	bucketIdempotency, bucketCertificates, bucketOperatorTokens,

@@ -20,10 +20,15 @@ var migrations []func(*tx) error
 // is refused; a file of an older one is migrated when it is opened.
 func schemaVersion() uint64 { return uint64(len(migrations)) + 1 }
 
-// migrate brings a file of an older schema to today's.
-func migrate(bolt *bbolt.Tx, from uint64) error {
+// migrate brings a file of an older schema to today's. One that is to be sealed is
+// in plain text until then.
+func (s *Store) migrate(bolt *bbolt.Tx, from uint64) error {
+	on := &Store{clock: s.clock}
+	if !s.sealedNow {
+		on.seal = s.seal
+	}
 	for _, step := range migrations[from-1:] {
-		if err := step(&tx{bolt: bolt}); err != nil {
+		if err := step(&tx{s: on, bolt: bolt, now: s.now()}); err != nil {
 			return err
 		}
 	}

@@ -162,6 +162,35 @@ func TestKeepOldSchema(t *testing.T) {
 	wellKept(t, f.path)
 }
 
+// TestMigrateAndSeal: a file is migrated in plain text and sealed then, and a sealed
+// one is migrated with its key.
+func TestMigrateAndSeal(t *testing.T) {
+	f := oldFileOf(t, nil)
+	f.open(Options{})
+	f.addSecrets()
+	f.close()
+	renameEndpoints := func(t *tx) error {
+		list, err := t.Endpoints(testOrg)
+		for _, e := range list {
+			e.Description += "!"
+			err = errors.Join(err, t.PutEndpoint(e))
+		}
+		return err
+	}
+	for steps := 1; steps <= 2; steps++ {
+		withMigrations(t, []func(*tx) error{renameEndpoints, renameEndpoints}[:steps])
+		f.open(sealed(t))
+		f.hasSecrets()
+		f.view(func(tx store.Tx) error {
+			e, err := tx.Endpoint(testOrg, "whe_a")
+			f.says("the description", e.Description, strings.Repeat("!", steps))
+			return err
+		})
+		f.close()
+		wellKept(t, f.path)
+	}
+}
+
 // TestNewerSchemaIsLeftAlone: the previous teamdata refuses a migrated file, and
 // takes the copy that was kept.
 func TestNewerSchemaIsLeftAlone(t *testing.T) {

@@ -79,7 +79,7 @@ func (s *Store) upgrade(bolt *bbolt.Tx, found uint64) error {
 		}
 	}
 	if found > 0 {
-		if err := migrate(bolt, found); err != nil {
+		if err := s.migrate(bolt, found); err != nil {
 			return err
 		}
 	}

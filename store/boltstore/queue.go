@@ -3,6 +3,8 @@ package boltstore
 import (
 	"bytes"
 	"context"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"teamdata/store"
@@ -151,4 +153,37 @@ func (t *tx) firstDue(endpoint uint64) (dueAt, bool) {
 func dueOf(key []byte) time.Time {
 	_, _, at := readPlaceKey(key)
 	return time.UnixMilli(int64(at.Ms))
+}
+
+// claims are the deliveries that are being attempted. They live in memory: the
+// engine is the sole owner of its file.
+type claims struct {
+	mu       sync.Mutex
+	claimed  map[string]struct{}
+	released atomic.Uint64 // how often one was given back
+}
+
+func (c *claims) claim(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, taken := c.claimed[id]; taken {
+		return false
+	}
+	c.claimed[id] = struct{}{}
+	return true
+}
+
+// Release gives a delivery back.
+func (c *claims) Release(deliveryID string) {
+	c.released.Add(1) // before it can be claimed again
+	c.mu.Lock()
+	delete(c.claimed, deliveryID)
+	c.mu.Unlock()
+}
+
+func (c *claims) isClaimed(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, taken := c.claimed[id]
+	return taken
 }

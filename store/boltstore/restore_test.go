@@ -81,7 +81,7 @@ func TestRestoreRefuses(t *testing.T) {
 		at("foreign"): "not one of teamdata",
 		at("newer"):   "newer teamdata",
 		at(".."):      "is a folder",
-		spoiled:       "memberList: has",
+		spoiled:       "memberList: items: ",
 	} {
 		path := writeCopy(t, old)
 		if _, err := Restore(bg, from, path, someTime); err == nil {

@@ -60,20 +60,35 @@ func (s sealing) open(sealed, bucket, key []byte, field string) ([]byte, error) 
 	return plain, nil
 }
 
-// sealCertificate returns what is kept of a certificate.
-func (s sealing) sealCertificate(name, pem []byte) []byte {
-	if !s.on() {
-		return bytes.Clone(pem)
-	}
-	return s.seal(pem, bucketCertificates, name, "")
+// secretField is a field of a record that is sealed, by the name that its place
+// has. An empty one stays empty: it says that there is none.
+type secretField struct {
+	name string
+	text *string
 }
 
-// openCertificate is the reverse of sealCertificate.
-func (s sealing) openCertificate(name, kept []byte) ([]byte, error) {
-	if !s.on() {
-		return bytes.Clone(kept), nil
+// sealFields makes fields what the record under a key of a bucket holds.
+func (s sealing) sealFields(bucket, key []byte, fields []secretField) {
+	for _, field := range fields {
+		if s.on() && *field.text != "" {
+			*field.text = string(s.seal([]byte(*field.text), bucket, key, field.name))
+		}
 	}
-	return s.open(kept, bucketCertificates, name, "")
+}
+
+// openFields is the reverse of sealFields.
+func (s sealing) openFields(bucket, key []byte, fields []secretField) error {
+	for _, field := range fields {
+		if !s.on() || *field.text == "" {
+			continue
+		}
+		plain, err := s.open([]byte(*field.text), bucket, key, field.name)
+		if err != nil {
+			return err
+		}
+		*field.text = string(plain)
+	}
+	return nil
 }
 
 // check tells whether a file is sealed. It refuses one that is, unless the key
@@ -112,10 +127,10 @@ func CheckKey(path string, key Sealer) (sealed bool, err error) {
 
 // all seals what a file holds in plain text, and marks it as sealed.
 func (s sealing) all(bolt *bbolt.Tx) error {
-	if err := sealRecords(s, bolt, bucketEndpoints, endpointFields, secretsOfEndpoint); err != nil {
+	if err := endpoints.sealAll(s, bolt); err != nil {
 		return err
 	}
-	if err := sealRecords(s, bolt, bucketAccounts, accountFields, secretsOfAccount); err != nil {
+	if err := accounts.sealAll(s, bolt); err != nil {
 		return err
 	}
 	certificates := bolt.Bucket(bucketCertificates)

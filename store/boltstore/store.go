@@ -3,7 +3,6 @@ package boltstore
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -96,36 +95,3 @@ func (s *Store) Path() string { return s.db.Path() }
 // SealedNow tells whether Open has sealed the file, which was new or in plain
 // text until then.
 func (s *Store) SealedNow() bool { return s.sealedNow }
-
-// claims are the deliveries that are being attempted. They live in memory: the
-// engine is the sole owner of its file.
-type claims struct {
-	mu       sync.Mutex
-	claimed  map[string]struct{}
-	released atomic.Uint64 // how often one was given back
-}
-
-func (c *claims) claim(id string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, taken := c.claimed[id]; taken {
-		return false
-	}
-	c.claimed[id] = struct{}{}
-	return true
-}
-
-// Release gives a delivery back.
-func (c *claims) Release(deliveryID string) {
-	c.released.Add(1) // before it can be claimed again
-	c.mu.Lock()
-	delete(c.claimed, deliveryID)
-	c.mu.Unlock()
-}
-
-func (c *claims) isClaimed(id string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, taken := c.claimed[id]
-	return taken
-}

@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"bytes"
+	"encoding/binary"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -88,20 +89,19 @@ func (t *tx) rollback() error {
 	return nil
 }
 
-// get reads a record; notFound names what was looked for.
-func (t *tx) get(bucket, key []byte, what string, fields func(*codec)) error {
-	return found(t.bolt.Bucket(bucket).Get(key), what, fields)
-}
-
-// found decodes a record that was looked up.
-func found(record []byte, what string, fields func(*codec)) error {
-	if record == nil {
-		return store.Errorf(store.CodeNotFound, "There is no such %s.", what)
+// timeIn is a time that is kept in ms; zero when there is none.
+func (t *tx) timeIn(bucket, key []byte) (at time.Time) {
+	if ms := t.bolt.Bucket(bucket).Get(key); len(ms) == 8 {
+		at = time.UnixMilli(int64(binary.BigEndian.Uint64(ms))).UTC()
 	}
-	return storageFault(decode(record, fields))
+	return at
 }
 
-// storageFault wraps an error of the engine for those who can't mend it.
+func (t *tx) putTime(bucket, key []byte, at time.Time) error {
+	return t.put(t.bucket(bucket), key, numberKey(uint64(at.UnixMilli())))
+}
+
+// storageFault wraps an error of the engine for callers who can do nothing about it.
 func storageFault(err error) error {
 	if err == nil {
 		return nil
@@ -121,4 +121,20 @@ func lastBefore(c *bbolt.Cursor, prefix, end []byte) []byte {
 		return nil
 	}
 	return key
+}
+
+func firstKeys(b *bbolt.Bucket, limit int) [][]byte {
+	var keys [][]byte
+	c := b.Cursor()
+	for key, _ := c.First(); key != nil && len(keys) < limit; key, _ = c.Next() {
+		keys = append(keys, bytes.Clone(key))
+	}
+	return keys
+}
+
+func unlessNotFound(err error) error {
+	if store.IsNotFound(err) {
+		return nil
+	}
+	return err
 }

@@ -14,7 +14,7 @@ func TestReplaceOnAFullDisk(t *testing.T) {
 	from := writeCopy(t, other)
 	for name, replace := range replacements {
 		made, refused := 0, 0
-		for room := os.Getpagesize(); made == 0; room *= 2 {
+		for room := os.Getpagesize(); made == 0 && room < 1<<28; room *= 2 {
 			makes := name == "backup" || name == "hot backup"
 			size := room
 			if !makes {
@@ -39,8 +39,8 @@ func TestReplaceOnAFullDisk(t *testing.T) {
 				alone(t, path)
 			}
 		}
-		if refused == 0 {
-			t.Errorf("%s: there was always room enough", name)
+		if refused == 0 || made == 0 {
+			t.Errorf("%s: there was room enough after %d refusals: %v", name, refused, made > 0)
 		}
 	}
 }

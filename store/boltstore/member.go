@@ -7,8 +7,22 @@ import (
 	"teamdata/store"
 )
 
-func (t *tx) Member(orgID, userID string) (m store.Member, err error) {
-	return m, t.get(bucketMembers, orgKey(orgID, userID), "member", memberFields(&m))
+var members = table[store.Member]{bucket: bucketMembers, noun: "member", fields: memberFields}
+
+func memberFields(m *store.Member) func(*codec) {
+	return func(c *codec) {
+		c.text(&m.OrgID)
+		c.text(&m.ID)
+		c.text(&m.UserID)
+		c.text(&m.Role)
+		c.text(&m.Name)
+		c.text(&m.Email)
+		c.time(&m.CreatedAt)
+	}
+}
+
+func (t *tx) Member(orgID, userID string) (store.Member, error) {
+	return members.get(t, orgKey(orgID, userID))
 }
 
 func (t *tx) AppendMember(m store.Member) (store.Member, error) {
@@ -27,10 +41,10 @@ func (t *tx) PutMember(m store.Member) error {
 	if err := t.putManager(m); err != nil {
 		return err
 	}
-	return t.put(t.bucket(bucketMembers), orgKey(m.OrgID, m.UserID), encode(memberFields(&m)))
+	return members.put(t, orgKey(m.OrgID, m.UserID), m)
 }
 
-// putManager enters a member who manages in the index of them.
+// putManager adds a member who manages to the indexes of them, and removes others.
 func (t *tx) putManager(m store.Member) error {
 	if !m.Manages() {
 		return t.dropManager(m.OrgID, m.UserID)
@@ -55,7 +69,7 @@ func (t *tx) DeleteMember(orgID, userID string) error {
 	}
 	t.touched = true
 	list, key := t.bucket(bucketMemberList), listKey(orgID, store.CursorOf(m.CreatedAt, m.ID))
-	if err := t.keepEnd(list, orgID, key); err != nil {
+	if err := t.keepLastRemoved(list, orgID, key); err != nil {
 		return err
 	}
 	if err := t.delete(list, key); err != nil {
@@ -64,7 +78,7 @@ func (t *tx) DeleteMember(orgID, userID string) error {
 	if err := t.dropManager(orgID, userID); err != nil {
 		return err
 	}
-	return t.delete(t.bucket(bucketMembers), orgKey(orgID, userID))
+	return members.delete(t, orgKey(orgID, userID))
 }
 
 func (t *tx) CountOwners(orgID string) (n int, err error) {
@@ -78,9 +92,8 @@ func (t *tx) CountOwners(orgID string) (n int, err error) {
 
 func (t *tx) Managers(orgID string) (managers []store.Member, err error) {
 	t.eachManager(orgID, func(key, _ []byte) {
-		var m store.Member
-		err = errors.Join(err, t.get(bucketMembers, key, "member", memberFields(&m)))
-		managers = append(managers, m)
+		m, e := members.get(t, key)
+		managers, err = append(managers, m), errors.Join(err, e)
 	})
 	return managers, err
 }
@@ -104,4 +117,28 @@ func (t *tx) ManagedOrgs(userID string) (orgs []string, err error) {
 
 func (t *tx) MemberPage(orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {
 	return t.page(bucketMemberList, orgID, after, limit, dst)
+}
+
+// members checks that each member is in the list, and in the indexes of those who
+// manage or not.
+func (c *checker) members() {
+	managers := 0
+	n := members.check(c, func(key []byte, m *store.Member) {
+		item := c.get(bucketMemberList, listKey(m.OrgID, store.CursorOf(m.CreatedAt, m.ID)))
+		if !bytes.Equal(item, m.AppendJSON(nil)) {
+			c.fault("members %q: is listed as %q", key, item)
+		}
+		if m.Manages() {
+			managers++
+			if role := c.get(bucketManagers, key); string(role) != m.Role {
+				c.fault("members %q: has the role %q, and %q among the managers", key, m.Role, role)
+			}
+			if c.get(bucketManagedOrgs, orgKey(m.UserID, m.OrgID)) == nil {
+				c.fault("members %q: has the role %q, and not the org among those that the user manages", key, m.Role)
+			}
+		}
+	})
+	c.sameCount(bucketMemberList, "items", n, "members")
+	c.sameCount(bucketManagers, "entries", managers, "members who manage")
+	c.sameCount(bucketManagedOrgs, "entries", managers, "members who manage")
 }

@@ -8,6 +8,19 @@ import (
 	"teamdata/store"
 )
 
+var deliveryCounts = table[store.DeliveryCounts]{bucket: bucketDeliveryCounts, fields: countsFields}
+
+func countsFields(n *store.DeliveryCounts) func(*codec) {
+	return func(c *codec) {
+		c.int(&n.Acknowledged)
+		c.int(&n.Retrying)
+		c.int(&n.Failed)
+		for i := range n.Latency {
+			c.int(&n.Latency[i])
+		}
+	}
+}
+
 func (t *tx) AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
 	b, key := t.bucket(bucketDeliveryCounts), countsKey(at, orgID, endpoint)
 	old := b.Get(key)
@@ -55,4 +68,13 @@ func (t *tx) DropDeliveryCounts(before time.Time, limit int) (int, error) {
 		}
 	}
 	return len(keys), nil
+}
+
+// deliveryCounts checks the counts' form alone: they outlive the endpoint.
+func (c *checker) deliveryCounts() {
+	deliveryCounts.check(c, func(key []byte, _ *store.DeliveryCounts) {
+		if org := len(key) - 8 - 1 - 8; org <= 0 || bytes.IndexByte(key[8:], 0) != org {
+			c.fault("deliveryCounts %q: is no hour, org and endpoint", key)
+		}
+	})
 }

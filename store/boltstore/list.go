@@ -39,7 +39,7 @@ func (t *tx) lastPosition(b *bbolt.Bucket, orgID string) (last store.Cursor) {
 	if key := lastBefore(b.Cursor(), orgKey(orgID, ""), orgEnd(orgID)); key != nil {
 		last = cursorOf(orgID, key)
 	}
-	if key := t.bolt.Bucket(bucketRemovedEnds).Get([]byte(orgID)); key != nil {
+	if key := t.bolt.Bucket(bucketLastRemoved).Get([]byte(orgID)); key != nil {
 		if removed := cursorOf(orgID, key); removed.Compare(last) > 0 {
 			last = removed
 		}
@@ -47,13 +47,13 @@ func (t *tx) lastPosition(b *bbolt.Bucket, orgID string) (last store.Cursor) {
 	return last
 }
 
-// keepEnd notes the position of an item that is about to be removed, if nothing
-// in the list follows it.
-func (t *tx) keepEnd(b *bbolt.Bucket, orgID string, key []byte) error {
+// keepLastRemoved keeps the position of an item that is about to be removed, if
+// nothing in the list follows it.
+func (t *tx) keepLastRemoved(b *bbolt.Bucket, orgID string, key []byte) error {
 	if t.lastPosition(b, orgID).Compare(cursorOf(orgID, key)) > 0 {
 		return nil
 	}
-	return t.put(t.bucket(bucketRemovedEnds), []byte(orgID), key)
+	return t.put(t.bucket(bucketLastRemoved), []byte(orgID), key)
 }
 
 // page copies up to limit items after a cursor, with commas between them.
@@ -97,25 +97,22 @@ func seekAfter(c *bbolt.Cursor, orgID string, after store.Cursor) (key, item []b
 	return key, item
 }
 
-func (t *tx) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {
-	b := t.bucket(bucketAuditLog)
-	key, err := t.place(b, e.OrgID, store.PrefixAudit, &e.ID, &e.CreatedAt)
-	if err != nil {
-		return store.AuditEntry{}, err
-	}
-	return e, t.insert(b, key, e.AppendJSON(make([]byte, 0, 192)))
-}
-
-func (t *tx) AuditPage(orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {
-	return t.page(bucketAuditLog, orgID, after, limit, dst)
-}
-
-func (t *tx) AuditPageBefore(orgID string, before store.Cursor, limit int, dst []byte) (store.Page, error) {
-	b, end := t.bolt.Bucket(bucketAuditLog), orgEnd(orgID)
+// pageBefore copies up to limit items before a cursor, latest first.
+func (t *tx) pageBefore(bucket []byte, orgID string, before store.Cursor, limit int, dst []byte) (store.Page, error) {
+	b, end := t.bolt.Bucket(bucket), orgEnd(orgID)
 	if before != (store.Cursor{}) {
 		end = listKey(orgID, before)
 	}
 	c := b.Cursor()
 	key := lastBefore(c, orgKey(orgID, ""), end)
 	return copyPage(orgID, key, b.Get(key), c.Prev, limit, dst)
+}
+
+func (c *checker) lastRemoved() {
+	c.each(bucketLastRemoved, func(org, key []byte) {
+		prefix := orgKey(string(org), "")
+		if !bytes.HasPrefix(key, prefix) || len(key) < len(prefix)+8 {
+			c.fault("lastRemoved %q: %q is not a position of that org", org, key)
+		}
+	})
 }

@@ -1,0 +1,107 @@
+package boltstore
+
+import (
+	"bytes"
+	"strings"
+
+	"teamdata/store"
+)
+
+var accounts = table[store.Account]{bucket: bucketAccounts, noun: "account", fields: accountFields, secrets: secretsOfAccount}
+
+func accountFields(a *store.Account) func(*codec) {
+	return func(c *codec) {
+		c.text(&a.UserID)
+		c.text(&a.Email)
+		c.text(&a.PasswordHash)
+		c.time(&a.PasswordAt)
+		list(c, &a.Passkeys, func(p *store.Passkey) { c.record(passkeyFields(p)) })
+		c.texts(&a.Sessions)
+		c.time(&a.CreatedAt)
+	}
+}
+
+func passkeyFields(p *store.Passkey) func(*codec) {
+	return func(c *codec) {
+		c.text(&p.ID)
+		c.text(&p.Name)
+		c.bytes(&p.Credential)
+		c.time(&p.CreatedAt)
+		c.time(&p.LastUsedAt)
+	}
+}
+
+func secretsOfAccount(a *store.Account) []secretField {
+	return []secretField{{"passwordHash", &a.PasswordHash}}
+}
+
+func (t *tx) Account(userID string) (store.Account, error) { return accounts.get(t, []byte(userID)) }
+
+func (t *tx) AccountByEmail(email string) (store.Account, error) {
+	return t.Account(string(t.bolt.Bucket(bucketAccountEmails).Get([]byte(email))))
+}
+
+func (t *tx) PutAccount(a store.Account) error {
+	if err := t.moveEmail(a.UserID, strings.ToLower(a.Email)); err != nil {
+		return err
+	}
+	return accounts.put(t, []byte(a.UserID), a)
+}
+
+func (t *tx) DeleteAccount(userID string) error {
+	if err := t.moveEmail(userID, ""); err != nil {
+		return err
+	}
+	return accounts.delete(t, []byte(userID))
+}
+
+// moveEmail indexes an account, which may be new, under another address than before;
+// an empty one is not indexed.
+func (t *tx) moveEmail(userID, to string) error {
+	old, err := accounts.getSealed(t, []byte(userID))
+	if err := unlessNotFound(err); err != nil {
+		return err
+	}
+	b, from := t.bucket(bucketAccountEmails), strings.ToLower(old.Email)
+	switch {
+	case from == to:
+		return nil
+	case b.Get([]byte(to)) != nil:
+		return store.Errorf(store.CodeConflict, "Another account has this address.")
+	}
+	if to != "" {
+		if err := t.insert(b, []byte(to), []byte(userID)); err != nil {
+			return err
+		}
+	}
+	if from == "" {
+		return nil
+	}
+	return t.delete(b, []byte(from))
+}
+
+// accounts checks that each account's user manages an org, and that its address and
+// its sessions are there.
+func (c *checker) accounts() {
+	emails, ids := 0, 0
+	accounts.check(c, func(key []byte, a *store.Account) {
+		if a.UserID != string(key) {
+			c.fault("accounts %q: holds the account %q", key, a.UserID)
+		}
+		if orgs, _ := (&tx{bolt: c.bolt}).ManagedOrgs(a.UserID); len(orgs) == 0 {
+			c.fault("accounts %q: manages no org", key)
+		}
+		if a.Email != "" {
+			emails++
+			if named := c.get(bucketAccountEmails, []byte(strings.ToLower(a.Email))); !bytes.Equal(named, key) {
+				c.fault("accounts %q: its address %q names %q", key, a.Email, named)
+			}
+		}
+		for _, id := range a.Sessions {
+			ids++
+			c.sessionOf(a, id)
+		}
+	})
+	c.sameCount(bucketAccountEmails, "entries", emails, "accounts with an address")
+	c.sameCount(bucketSessions, "records", ids, "in the accounts")
+}

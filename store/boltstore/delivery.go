@@ -1,0 +1,235 @@
+package boltstore
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
+
+var deliveries = table[store.Delivery]{bucket: bucketDeliveries, noun: "delivery", fields: deliveryFields}
+
+func deliveryFields(d *store.Delivery) func(*codec) {
+	return func(c *codec) {
+		deliveryHead(c, d)
+		c.text(&d.EventType)
+		list(c, &d.History, func(a *store.Attempt) { c.record(attemptFields(a)) })
+	}
+}
+
+// deliveryHead are the first fields of a delivery, up to those that say where it is
+// in its endpoint's lists.
+func deliveryHead(c *codec, d *store.Delivery) {
+	c.text(&d.ID)
+	c.text(&d.EventID)
+	c.text(&d.OrgID)
+	c.text(&d.EndpointID)
+	c.number(&d.EndpointNumber)
+	small(c, &d.State)
+	c.int(&d.Attempts)
+	c.time(&d.CreatedAt)
+	c.time(&d.FirstAttemptAt)
+	c.time(&d.DueAt)
+	c.time(&d.FinishedAt)
+}
+
+func attemptFields(a *store.Attempt) func(*codec) {
+	return func(c *codec) {
+		c.time(&a.StartedAt)
+		c.after(a.StartedAt, &a.EndedAt)
+		c.int(&a.Status)
+		c.flag(&a.TimedOut)
+		c.text(&a.Reason)
+		c.bytes(&a.Answer)
+		c.time(&a.NextAt)
+	}
+}
+
+func (t *tx) AddDelivery(d store.Delivery) error {
+	if err := deliveries.insert(t, []byte(d.ID), d); err != nil {
+		return err
+	}
+	return t.addToList(&d)
+}
+
+func (t *tx) Delivery(id string) (store.Delivery, error) { return deliveries.get(t, []byte(id)) }
+
+func (t *tx) PutDelivery(d store.Delivery) error {
+	key, b := []byte(d.ID), t.bucket(bucketDeliveries)
+	old := b.Get(key)
+	if err := t.removeFromList(d.ID, old); err != nil {
+		return err
+	}
+	if err := t.replace(b, key, old, encode(deliveryFields(&d))); err != nil {
+		return err
+	}
+	return t.addToList(&d)
+}
+
+func (t *tx) DeleteDelivery(id string) error {
+	key, b := []byte(id), t.bucket(bucketDeliveries)
+	if err := t.removeFromList(id, b.Get(key)); err != nil {
+		return err
+	}
+	return t.delete(b, key)
+}
+
+// addToList adds a delivery to its endpoint's list.
+func (t *tx) addToList(d *store.Delivery) error {
+	if d.State.Waiting() {
+		t.due = append(t.due, dueAt{d.EndpointNumber, d.DueAt})
+	}
+	return t.insert(t.bucket(bucketDeliveryLists), placeOf(d), []byte{})
+}
+
+// removeFromList removes the delivery of a record from the list that it is in.
+func (t *tx) removeFromList(id string, record []byte) error {
+	if record == nil {
+		return deliveries.missing()
+	}
+	place, err := placeIn(id, record)
+	if err != nil {
+		return storageFault(err)
+	}
+	b := t.bucket(bucketDeliveryLists)
+	t.undo = append(t.undo, change{b, place, []byte{}})
+	return storageFault(b.Delete(place))
+}
+
+func placeOf(d *store.Delivery) []byte {
+	list, at := d.Position()
+	return placeKey(d.EndpointNumber, list, at)
+}
+
+// placeIn is placeOf a delivery's record. It reads no more of the record than that
+// needs.
+func placeIn(id string, record []byte) ([]byte, error) {
+	c := codec{buf: record, reading: true, skipping: true}
+	d := store.Delivery{ID: id}
+	if deliveryHead(&c, &d); c.broken {
+		return nil, errRecord
+	}
+	return placeOf(&d), nil
+}
+
+func (t *tx) DeliveryPage(endpoint uint64, list store.DeliveryList, after store.Cursor, limit int) (page []store.Delivery, more bool, err error) {
+	prefix := listStart(endpoint, list)
+	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
+	key, step := seekPlace(c, endpoint, list, after), c.Next
+	if list != store.ListWaiting {
+		key, step = lastBefore(c, prefix, endOfPage(endpoint, list, after)), c.Prev
+	}
+	for ; bytes.HasPrefix(key, prefix); key, _ = step() {
+		if len(page) == limit {
+			return page, true, nil
+		}
+		d, err := t.Delivery(string(key[17:]))
+		if err != nil {
+			return nil, false, err
+		}
+		page = append(page, d)
+	}
+	return page, false, nil
+}
+
+func (t *tx) CountDeliveries(endpoint uint64, list store.DeliveryList, most int) (n int, err error) {
+	prefix := listStart(endpoint, list)
+	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
+	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix) && n < most; key, _ = c.Next() {
+		n++
+	}
+	return n, nil
+}
+
+// seekPlace finds the first place behind a position.
+func seekPlace(c *bbolt.Cursor, endpoint uint64, list store.DeliveryList, after store.Cursor) []byte {
+	from := placeKey(endpoint, list, after)
+	key, _ := c.Seek(from)
+	if bytes.Equal(key, from) {
+		key, _ = c.Next()
+	}
+	return key
+}
+
+// endOfPage is where a page ends that is read backwards.
+func endOfPage(endpoint uint64, list store.DeliveryList, before store.Cursor) []byte {
+	if before == (store.Cursor{}) {
+		return listStart(endpoint, list+1)
+	}
+	return placeKey(endpoint, list, before)
+}
+
+// FinishedBefore looks at the beginning of each endpoint's two finished lists.
+func (t *tx) FinishedBefore(before time.Time, limit int) (ids []string, err error) {
+	end := uint64(max(before.UnixMilli(), 0)) // a clock may stand at 1970
+	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
+	for key, _ := c.First(); key != nil && len(ids) < limit; {
+		endpoint, list, at := readPlaceKey(key)
+		switch {
+		case list != store.ListWaiting && at.Ms < end:
+			ids = append(ids, at.ID)
+			key, _ = c.Next()
+		case list == store.ListFailed && endpoint == math.MaxUint64:
+			return ids, nil
+		case list == store.ListFailed:
+			key, _ = c.Seek(numberKey(endpoint + 1))
+		default:
+			key, _ = c.Seek(listStart(endpoint, store.ListFailed))
+		}
+	}
+	return ids, nil
+}
+
+func (t *tx) LastAcknowledged(endpoint uint64) (at time.Time, err error) {
+	return t.timeIn(bucketLastAcknowledged, numberKey(endpoint)), nil
+}
+
+func (t *tx) PutLastAcknowledged(endpoint uint64, at time.Time) error {
+	return t.putTime(bucketLastAcknowledged, numberKey(endpoint), at)
+}
+
+// deliveries checks that each delivery has its event and its place in a list, and
+// that what is kept of endpoints is of one that is there or was removed.
+func (c *checker) deliveries() {
+	n := deliveries.check(c, func(key []byte, d *store.Delivery) {
+		if d.ID != string(key) {
+			c.fault("deliveries %q: holds the delivery %q", key, d.ID)
+		}
+		c.eventOf(d)
+		if c.get(bucketDeliveryLists, placeOf(d)) == nil {
+			c.fault("deliveries %q: is %s, and not in that list of its endpoint", key, d.State)
+		}
+	})
+	c.sameCount(bucketDeliveryLists, "entries", n, "deliveries")
+	var last []byte
+	c.each(bucketDeliveryLists, func(key, _ []byte) {
+		number := key[:min(len(key), 8)]
+		if bytes.Equal(number, last) {
+			return
+		}
+		if last = number; !c.isEndpoint(number) {
+			c.fault("deliveryLists %q: there is no endpoint of that number", number)
+		}
+	})
+	c.times(bucketLastAcknowledged, func(key []byte) {
+		if !c.isEndpoint(key) {
+			c.fault("lastAcknowledged %q: there is no endpoint of that number", key)
+		}
+	})
+}
+
+// eventOf checks that a delivery's event is there, and names the delivery.
+func (c *checker) eventOf(d *store.Delivery) {
+	var e store.Event
+	record := c.get(bucketEvents, []byte(d.EventID))
+	switch {
+	case record == nil:
+		c.fault("deliveries %q: its event %q is missing", d.ID, d.EventID)
+	case decode(record, eventFields(&e)) == nil && !slices.Contains(e.Deliveries, d.ID):
+		c.fault("deliveries %q: its event %q does not name it", d.ID, d.EventID)
+	}
+}

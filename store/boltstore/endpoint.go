@@ -1,0 +1,129 @@
+package boltstore
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"teamdata/store"
+)
+
+var endpoints = table[store.Endpoint]{bucket: bucketEndpoints, noun: "webhook endpoint", fields: endpointFields, secrets: secretsOfEndpoint}
+
+func endpointFields(e *store.Endpoint) func(*codec) {
+	return func(c *codec) {
+		c.number(&e.Number)
+		c.text(&e.ID)
+		c.text(&e.OrgID)
+		c.text(&e.URL)
+		c.text(&e.Description)
+		c.texts(&e.Events)
+		c.text(&e.Secret)
+		c.time(&e.CreatedAt)
+		c.time(&e.DisabledAt)
+		c.text(&e.OldSecret)
+		c.time(&e.OldSecretUntil)
+	}
+}
+
+func secretsOfEndpoint(e *store.Endpoint) []secretField {
+	return []secretField{{"secret", &e.Secret}, {"oldSecret", &e.OldSecret}}
+}
+
+func (t *tx) Endpoint(orgID, id string) (store.Endpoint, error) {
+	return endpoints.get(t, orgKey(orgID, id))
+}
+
+func (t *tx) Endpoints(orgID string) ([]store.Endpoint, error) {
+	return endpoints.listOf(t, orgKey(orgID, ""))
+}
+
+func (t *tx) AddEndpoint(e store.Endpoint) (store.Endpoint, error) {
+	number, err := t.bucket(bucketEndpoints).NextSequence()
+	if err != nil {
+		return store.Endpoint{}, storageFault(err)
+	}
+	e.Number = number
+	key := orgKey(e.OrgID, e.ID)
+	if err := t.put(t.bucket(bucketEndpointNumbers), numberKey(number), key); err != nil {
+		return store.Endpoint{}, err
+	}
+	return e, endpoints.put(t, key, e)
+}
+
+func (t *tx) PutEndpoint(e store.Endpoint) error {
+	if err := endpoints.put(t, orgKey(e.OrgID, e.ID), e); err != nil {
+		return err
+	}
+	if first, ok := t.firstDue(e.Number); ok && !e.Disabled() {
+		t.due = append(t.due, first)
+	}
+	return nil
+}
+
+func (t *tx) DeleteEndpoint(e store.Endpoint) error {
+	if err := endpoints.delete(t, orgKey(e.OrgID, e.ID)); err != nil {
+		return err
+	}
+	if err := t.delete(t.bucket(bucketEndpointNumbers), numberKey(e.Number)); err != nil {
+		return err
+	}
+	return t.insert(t.bucket(bucketRemovedEndpoints), numberKey(e.Number), []byte{})
+}
+
+func (t *tx) RemovedEndpoints(limit int) (numbers []uint64, err error) {
+	for _, key := range firstKeys(t.bolt.Bucket(bucketRemovedEndpoints), limit) {
+		numbers = append(numbers, binary.BigEndian.Uint64(key))
+	}
+	return numbers, nil
+}
+
+func (t *tx) ForgetEndpoint(number uint64) error {
+	if err := t.delete(t.bucket(bucketRemovedEndpoints), numberKey(number)); err != nil {
+		return err
+	}
+	return t.delete(t.bucket(bucketLastAcknowledged), numberKey(number))
+}
+
+func (t *tx) endpointByNumber(number uint64) (store.Endpoint, error) {
+	key, e, err := t.sealedEndpoint(number)
+	if err == nil {
+		err = endpoints.open(t, key, &e)
+	}
+	return e, err
+}
+
+// sealedEndpoint reads an endpoint as its record holds it, for those who need no
+// secret: one that does not open does not keep them from the others.
+func (t *tx) sealedEndpoint(number uint64) (key []byte, e store.Endpoint, err error) {
+	key = t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number))
+	if key == nil {
+		return nil, e, endpoints.missing()
+	}
+	e, err = endpoints.getSealed(t, key)
+	return key, e, err
+}
+
+// endpoints checks that each endpoint and its number name each other, and that no
+// number is in use and removed at once.
+func (c *checker) endpoints() {
+	n := endpoints.check(c, func(key []byte, e *store.Endpoint) {
+		if named := c.get(bucketEndpointNumbers, numberKey(e.Number)); !bytes.Equal(named, key) {
+			c.fault("endpoints %q: its number %d names %q", key, e.Number, named)
+		}
+	})
+	c.sameCount(bucketEndpointNumbers, "numbers", n, "endpoints")
+	c.each(bucketRemovedEndpoints, func(number, _ []byte) {
+		switch {
+		case len(number) != 8:
+			c.fault("removedEndpoints %q: is not a number", number)
+		case c.get(bucketEndpointNumbers, number) != nil:
+			c.fault("removedEndpoints %q: there is an endpoint of that number", number)
+		}
+	})
+}
+
+// isEndpoint tells whether there is an endpoint of a number, or was one that is
+// not forgotten.
+func (c *checker) isEndpoint(number []byte) bool {
+	return c.get(bucketEndpointNumbers, number) != nil || c.get(bucketRemovedEndpoints, number) != nil
+}

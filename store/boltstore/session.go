@@ -1,0 +1,40 @@
+package boltstore
+
+import "teamdata/store"
+
+var sessions = table[store.Session]{bucket: bucketSessions, noun: "session", fields: sessionFields}
+
+func sessionFields(s *store.Session) func(*codec) {
+	return func(c *codec) {
+		c.text(&s.ID)
+		c.text(&s.UserID)
+		c.hash((*[32]byte)(&s.SecretHash))
+		c.text(&s.UserAgent)
+		c.time(&s.CreatedAt)
+		c.time(&s.LastSeenAt)
+	}
+}
+
+func (t *tx) Session(id string) (store.Session, error) { return sessions.get(t, []byte(id)) }
+
+func (t *tx) Sessions(after string, limit int) ([]store.Session, error) {
+	return sessions.list(t, []byte(after), limit)
+}
+
+func (t *tx) PutSession(s store.Session) error { return sessions.put(t, []byte(s.ID), s) }
+
+func (t *tx) DeleteSession(id string) error { return sessions.delete(t, []byte(id)) }
+
+// sessionOf checks that a session of an account is there, and is its own.
+func (c *checker) sessionOf(a *store.Account, id string) {
+	var s store.Session
+	record := c.get(bucketSessions, []byte(id))
+	if record == nil {
+		c.fault("accounts %q: its session %q is missing", a.UserID, id)
+		return
+	}
+	c.read(bucketSessions, []byte(id), record, sessionFields(&s))
+	if s.ID != id || s.UserID != a.UserID {
+		c.fault("sessions %q: holds the session %q of %q", id, s.ID, s.UserID)
+	}
+}

@@ -1,0 +1,34 @@
+package boltstore
+
+import "teamdata/store"
+
+var signInLinks = table[store.SignInLink]{bucket: bucketSignInLinks, noun: "sign-in link", fields: signInLinkFields}
+
+func signInLinkFields(l *store.SignInLink) func(*codec) {
+	return func(c *codec) {
+		c.text(&l.ID)
+		c.text(&l.UserID)
+		c.hash((*[32]byte)(&l.SecretHash))
+		c.time(&l.CreatedAt)
+		c.time(&l.ExpiresAt)
+	}
+}
+
+func (t *tx) SignInLink(id string) (store.SignInLink, error) { return signInLinks.get(t, []byte(id)) }
+
+func (t *tx) SignInLinks(after string, limit int) ([]store.SignInLink, error) {
+	return signInLinks.list(t, []byte(after), limit)
+}
+
+func (t *tx) PutSignInLink(l store.SignInLink) error { return signInLinks.put(t, []byte(l.ID), l) }
+
+func (t *tx) DeleteSignInLink(id string) error { return signInLinks.delete(t, []byte(id)) }
+
+// signInLinks checks the links' form alone: a link may outlive its account.
+func (c *checker) signInLinks() {
+	signInLinks.check(c, func(key []byte, l *store.SignInLink) {
+		if l.ID != string(key) {
+			c.fault("signInLinks %q: holds the link %q", key, l.ID)
+		}
+	})
+}
