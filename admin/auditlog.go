@@ -27,7 +27,7 @@ func (r *request) newEntry() store.AuditEntry {
 	return store.AuditEntry{OrgID: r.org(), ActorID: r.actor}
 }
 
-func (r *request) appendAudit() error {
+func (r *request) addAuditEntry() error {
 	e := r.newEntry()
 	if err := r.in.Document(entryFields(r.in, &e)...); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (r *request) appendAudit() error {
 	})
 }
 
-func (r *request) appendAuditBatch() error {
+func (r *request) addAuditEntries() error {
 	entries, err := r.readEntries()
 	if err != nil {
 		return err

@@ -21,9 +21,9 @@ const (
 
 var errCopying = store.Errorf(store.CodeConflict, "Another backup is being made. Try again when it is done.")
 
-// sendBackup makes a copy of the data file, and sends it from there: a
+// readBackup makes a copy of the data file, and sends it from there: a
 // slow client holds no transaction open. HEAD makes none, and so knows no size.
-func (r *request) sendBackup() error {
+func (r *request) readBackup() error {
 	r.clearDeadlines()
 	if r.HTTP.Method == http.MethodHead {
 		r.beginBackup()

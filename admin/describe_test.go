@@ -3,6 +3,9 @@ package admin
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
+	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -29,37 +32,46 @@ func (w *world) watched(h http.Handler) http.Handler {
 		return h
 	}
 	return openapitest.Watch(w.TB, h, func(x openapitest.Exchange) []string {
-		if x.URL.Path == basePath+description.path {
+		if x.URL.Path == basePath+descriptionRoute.path {
 			return nil
 		}
 		return contract().Faults(x)
 	})
 }
 
-func TestDescriptionIsMadeFromYAML(t *testing.T) { openapitest.HoldJSON(t, "openapi.yaml") }
+var pathParam = regexp.MustCompile(`\{(\w+)\}`)
 
-// The description is sound OpenAPI, its operations are the routes, and the codes
-// that it shows are those of the catalogue that this API answers.
-func TestDescriptionIsWhole(t *testing.T) {
+func description(t testing.TB) *openapi3.T {
+	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(documentJSON)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return doc
+}
+
+func TestDescriptionIsMadeFromYAML(t *testing.T) { openapitest.HoldJSON(t, "openapi.yaml") }
+
+// The description is sound OpenAPI, its operations are the routes, each named as
+// its handler, and the codes that it shows are those that this API answers.
+func TestDescriptionIsWhole(t *testing.T) {
+	doc := description(t)
 	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
 		t.Error(err)
 	}
-	var described, entered []string
+	var described, routed []string
 	for path, item := range doc.Paths.Map() {
-		for method := range item.Operations() {
-			described = append(described, method+" "+pathParam.ReplaceAllString(path, ":$1"))
+		for method, o := range item.Operations() {
+			described = append(described, method+" "+pathParam.ReplaceAllString(path, ":$1")+" "+o.OperationID)
 		}
 	}
 	for _, rt := range routes {
-		entered = append(entered, rt.method+" "+rt.path)
+		handler := runtime.FuncForPC(reflect.ValueOf(rt.handle).Pointer()).Name()
+		routed = append(routed, rt.method+" "+rt.path+handler[strings.LastIndexByte(handler, '.'):])
 	}
 	slices.Sort(described)
-	slices.Sort(entered)
-	equal(t, "the operations", strings.Join(described, "\n"), strings.Join(entered, "\n"))
+	slices.Sort(routed)
+	equal(t, "the operations", strings.ReplaceAll(strings.Join(described, "\n"), " ", "."), strings.ReplaceAll(strings.Join(routed, "\n"), " ", "."))
 	for _, info := range store.Catalogue {
 		shown := strings.Contains(string(documentJSON), `"code": "`+string(info.Code)+`"`)
 		if shown != (info.Code != store.CodeUpgradeRequired && info.Code != store.CodeForbidden) {

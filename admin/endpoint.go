@@ -43,7 +43,7 @@ func (r *request) answerEndpoint(tx store.Tx) (store.Answer, error) {
 	return ok(shownEndpoint(e)), err
 }
 
-func (r *request) changeEndpoint() error {
+func (r *request) updateEndpoint() error {
 	var url, description optional
 	var events []string
 	var given bool
@@ -62,7 +62,7 @@ func (r *request) changeEndpoint() error {
 	})
 }
 
-func (r *request) removeEndpoint() error {
+func (r *request) deleteEndpoint() error {
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		return noContent, store.RemoveEndpoint(tx, r.actor, r.org(), r.Param("endpoint"))
 	})

@@ -84,7 +84,7 @@ func (a *Admin) checkSchema(e *store.EventType) error {
 	return nil
 }
 
-func (r *request) removeEventType() error {
+func (r *request) deleteEventType() error {
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		return noContent, store.RemoveEventType(tx, r.Param("type"))
 	})

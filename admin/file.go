@@ -9,7 +9,7 @@ import (
 // is written.
 const maxFileSize = 1<<53 - 1
 
-func (r *request) uploadFile() error {
+func (r *request) addFile() error {
 	f, in, sized := store.File{OrgID: r.org()}, r.in, false
 	err := in.Document(in.Text("id", &f.ID), in.Text("name", &f.Name), in.Text("contentType", &f.ContentType),
 		strictjson.Given(&sized, in.Int("size", &f.Size, 0, maxFileSize)))

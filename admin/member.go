@@ -69,7 +69,7 @@ func (r *request) readMember() error {
 
 var errNoMember = store.Errorf(store.CodeNotFound, "The org has no such member.")
 
-func (r *request) changeMember() error {
+func (r *request) updateMember() error {
 	var role, name, email optional
 	in := r.in
 	if err := in.Document(role.text(in, "role"), name.text(in, "name"), email.text(in, "email")); err != nil {

@@ -53,7 +53,7 @@ func (r *request) readOrg() error {
 	})
 }
 
-func (r *request) renameOrg() error {
+func (r *request) updateOrg() error {
 	var name string
 	if err := r.in.Document(r.in.Text("name", &name)); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (r *request) readSubscription() error {
 	})
 }
 
-func (r *request) changeSubscription() error {
+func (r *request) updateSubscription() error {
 	var s store.Subscription
 	if err := r.in.Document(subscriptionFields(r.in, &s)...); err != nil {
 		return err

@@ -50,7 +50,7 @@ func put(isNew bool, record []byte) store.Answer {
 	return ok(record)
 }
 
-func (r *request) removePlan() error {
+func (r *request) deletePlan() error {
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		return noContent, store.RemovePlan(tx, r.Param("name"))
 	})

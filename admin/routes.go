@@ -43,25 +43,25 @@ type route struct {
 
 var routes = []route{
 	{"GET", "/status", noBody, (*request).readStatus},
-	{"GET", "/backup", noBody, (*request).sendBackup},
+	{"GET", "/backup", noBody, (*request).readBackup},
 
 	{"GET", "/orgs", noBody, (*request).listOrgs},
 	{"POST", "/orgs", maxBody, (*request).createOrg},
 	{"GET", org, noBody, (*request).readOrg},
-	{"PATCH", org, maxBody, (*request).renameOrg},
+	{"PATCH", org, maxBody, (*request).updateOrg},
 	{"GET", theSubscription, noBody, (*request).readSubscription},
-	{"PUT", theSubscription, maxBody, (*request).changeSubscription},
+	{"PUT", theSubscription, maxBody, (*request).updateSubscription},
 
 	{"GET", org + "/members", noBody, (*request).listMembers},
 	{"POST", org + "/members", maxBody, (*request).addMember},
 	{"GET", oneMember, noBody, (*request).readMember},
-	{"PATCH", oneMember, maxBody, (*request).changeMember},
+	{"PATCH", oneMember, maxBody, (*request).updateMember},
 	{"DELETE", oneMember, noBody, (*request).removeMember},
 	{"POST", oneMember + "/signin-link", maxBody, (*request).createSignInLink},
 
 	{"GET", org + "/audit-log", noBody, (*request).listAuditLog},
-	{"POST", org + "/audit-log", maxBody, (*request).appendAudit},
-	{"POST", org + "/audit-log/batch", maxBatch, (*request).appendAuditBatch},
+	{"POST", org + "/audit-log", maxBody, (*request).addAuditEntry},
+	{"POST", org + "/audit-log/batch", maxBatch, (*request).addAuditEntries},
 
 	{"GET", theInstructions, noBody, (*request).readInstructions},
 	{"PUT", theInstructions, maxInstructions, (*request).putInstructions},
@@ -75,8 +75,8 @@ var routes = []route{
 	{"GET", org + "/endpoints", noBody, (*request).listEndpoints},
 	{"POST", org + "/endpoints", maxBody, (*request).createEndpoint},
 	{"GET", oneEndpoint, noBody, (*request).readEndpoint},
-	{"PATCH", oneEndpoint, maxBody, (*request).changeEndpoint},
-	{"DELETE", oneEndpoint, noBody, (*request).removeEndpoint},
+	{"PATCH", oneEndpoint, maxBody, (*request).updateEndpoint},
+	{"DELETE", oneEndpoint, noBody, (*request).deleteEndpoint},
 	{"GET", oneEndpoint + "/secret", noBody, (*request).readSecret},
 	{"POST", oneEndpoint + "/enable", maxBody, (*request).enableEndpoint},
 	{"POST", oneEndpoint + "/disable", maxBody, (*request).disableEndpoint},
@@ -88,15 +88,15 @@ var routes = []route{
 	{"GET", oneDelivery, noBody, (*request).readDelivery},
 	{"POST", oneDelivery + "/replay", maxBody, (*request).replayDelivery},
 
-	{"POST", org + "/files", maxBody, (*request).uploadFile},
+	{"POST", org + "/files", maxBody, (*request).addFile},
 	{"POST", org + "/events", maxBody, (*request).sendEvent},
 
 	{"GET", "/plans", noBody, (*request).listPlans},
 	{"PUT", "/plans/:name", maxBody, (*request).putPlan},
-	{"DELETE", "/plans/:name", noBody, (*request).removePlan},
+	{"DELETE", "/plans/:name", noBody, (*request).deletePlan},
 	{"GET", "/event-types", noBody, (*request).listEventTypes},
 	{"PUT", oneEventType, maxBody, (*request).putEventType},
-	{"DELETE", oneEventType, noBody, (*request).removeEventType},
+	{"DELETE", oneEventType, noBody, (*request).deleteEventType},
 	{"GET", "/operator-tokens", noBody, (*request).listOperatorTokens},
 	{"POST", "/operator-tokens", maxBody, (*request).createOperatorToken},
 	{"DELETE", oneOperatorToken, noBody, (*request).revokeOperatorToken},
@@ -113,7 +113,7 @@ type api struct {
 
 func (a *Admin) newAPI(authenticate func(*request) error) http.Handler {
 	api := &api{Admin: a, authenticate: authenticate}
-	api.router = web.NewRouter(basePath, "/status", append(slices.Clip(routes), description), (*route).pattern, api.serve)
+	api.router = web.NewRouter(basePath, "/status", append(slices.Clip(routes), descriptionRoute), (*route).pattern, api.serve)
 	return api.router
 }
 
@@ -123,8 +123,8 @@ func (a *Admin) newAPI(authenticate func(*request) error) http.Handler {
 //go:embed openapi.json
 var documentJSON []byte
 
-// description is where the routes are described, itself being none of them.
-var description = route{"GET", "/openapi.json", noBody, (*request).describe}
+// descriptionRoute is where the routes are described, itself being none of them.
+var descriptionRoute = route{"GET", "/openapi.json", noBody, (*request).describe}
 
 func (r *request) describe() error {
 	r.Send(web.JSON(http.StatusOK, documentJSON))

@@ -1,40 +1,94 @@
 package admin
 
 import (
+	"fmt"
+	"maps"
 	"os"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"teamdata/internal/openapitest"
 	"teamdata/store"
 )
 
+const docsFile = "../docs/admin-api.md"
+
 func docs(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../docs/admin-api.md")
+	text, err := os.ReadFile(docsFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-var pathParam = regexp.MustCompile(`\{(\w+)\}`)
-
-// docs/admin-api.md and the routes say the same, in the same order.
-func TestRoutesAreDocumented(t *testing.T) {
-	var documented, entered []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Z]+ /[^`]*)` \\|").FindAllStringSubmatch(docs(t), -1) {
-		documented = append(documented, pathParam.ReplaceAllString(row[1], ":$1"))
-	}
+// The operations in docs/admin-api.md are what openapi.yaml says of the routes, in
+// their order; -update writes them.
+func TestOperationsAreDocumented(t *testing.T) {
+	doc := description(t)
+	table := "| operation | body | answer | meaning |\n|---|---|---|---|\n"
 	for _, rt := range routes {
-		entered = append(entered, rt.method+" "+rt.path)
+		path := regexp.MustCompile(`:(\w+)`).ReplaceAllString(rt.path, "{$1}")
+		table += documented(rt.method+" "+path, doc.Paths.Value(path).GetOperation(rt.method))
 	}
-	for i := range max(len(documented), len(entered)) {
-		if i >= len(documented) || i >= len(entered) || documented[i] != entered[i] {
-			t.Fatalf("row %d\ndocs\n%s\nroutes\n%s", i, strings.Join(documented[min(i, len(documented)):], "\n"), strings.Join(entered[min(i, len(entered)):], "\n"))
+	text := docs(t)
+	before, rest, _ := strings.Cut(text, "| operation |")
+	_, after, _ := strings.Cut(rest, "\n\n")
+	made := before + table + "\n" + after
+	if *openapitest.Update {
+		if err := os.WriteFile(docsFile, []byte(made), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if made != text {
+		t.Error("docs/admin-api.md does not have the operations of openapi.yaml; write them with go test ./admin -update")
+	}
+}
+
+// documented is an operation's row in the docs.
+func documented(name string, o *openapi3.Operation) string {
+	body := ""
+	if o.RequestBody != nil {
+		body = bodyFields(o.RequestBody.Value.Content["application/json"].Schema.Value)
+	}
+	var answers []string
+	for _, status := range []string{"200", "201", "202", "204"} {
+		r := o.Responses.Value(status)
+		if r == nil {
+			continue
+		}
+		if content := r.Value.Content["application/json"]; content != nil {
+			status += " " + path.Base(content.Schema.Ref)
+		}
+		answers = append(answers, status)
+	}
+	text := strings.TrimSpace(o.Summary + ". " + o.Description)
+	return "| `" + name + "` | " + body + " | " + strings.Join(answers, ", ") + " | " + text + " |\n"
+}
+
+// bodyFields are the fields of a body: the required ones in their order, and the
+// others by name.
+func bodyFields(body *openapi3.Schema) string {
+	names := slices.Clone(body.Required)
+	for _, name := range slices.Sorted(maps.Keys(body.Properties)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
+	for i, name := range names {
+		names[i] = "`" + name + "`"
+		if i >= len(body.Required) {
+			names[i] += "?"
+		}
+		if p := body.Properties[name].Value; p.Min != nil && p.Default != nil {
+			names[i] += fmt.Sprintf(" (%.0f to %.0f; default %v)", *p.Min, *p.Max, p.Default)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 var fieldName = regexp.MustCompile(`"(\w+)":`)

@@ -54,7 +54,7 @@ func (s *spec) words(sc schema) string {
 		words = append(words, fmt.Sprintf("%d to %d characters", sc.MinLength, sc.MaxLength))
 	}
 	if sc.Default != nil {
-		words = append(words, fmt.Sprintf("%v without it", sc.Default))
+		words = append(words, fmt.Sprintf("default %v", sc.Default))
 	}
 	return strings.Join(words, ", ")
 }

@@ -111,7 +111,7 @@ func TestPageShowsAll(t *testing.T) {
 		"curl -X POST 'https://data.example.com/api/v1/webhooks/whe_1/test' \\\n  -H \"Authorization: Bearer $API_KEY\" \\\n  -H 'Idempotency-Key: 4f8a6c1e-test'",
 		"<code>data[].userId</code> <span>string</span>",
 		"<code>next</code> <span>string or null</span>",
-		"<code>limit</code> <span>integer, 1 to 100, 50 without it, such as 2, optional</span>",
+		"<code>limit</code> <span>integer, 1 to 100, default 50, such as 2, optional</span>",
 		"<code>webhook-signature</code>",
 		"<code>data.endpointId</code>",
 		`"code": "idempotencyMismatch"`,

@@ -148,7 +148,7 @@ type AssistantInstructionsChangedType string
 
 // AuditLogEntry Something that was done in the org.
 type AuditLogEntry struct {
-	// Action What was done. There are many, and more may come.
+	// Action What was done. There are many, and more may be added.
 	//
 	// Examples: member.added
 	Action string `json:"action"`
@@ -189,7 +189,7 @@ type AuditLogPage struct {
 	Next *Next `json:"next"`
 }
 
-// Error What every answer has that is not a success.
+// Error The body of every answer that is not a success.
 type Error struct {
 	Error struct {
 		// Code What programs check. There may be more of them than are listed here.
@@ -487,40 +487,40 @@ type WebhookSignature = string
 // WebhookTimestamp defines model for webhook-timestamp.
 type WebhookTimestamp = string
 
-// BadRequest What every answer has that is not a success.
+// BadRequest The body of every answer that is not a success.
 type BadRequest = Error
 
-// Conflict What every answer has that is not a success.
+// Conflict The body of every answer that is not a success.
 type Conflict = Error
 
-// Forbidden What every answer has that is not a success.
+// Forbidden The body of every answer that is not a success.
 type Forbidden = Error
 
-// IdempotencyMismatch What every answer has that is not a success.
+// IdempotencyMismatch The body of every answer that is not a success.
 type IdempotencyMismatch = Error
 
-// Internal What every answer has that is not a success.
+// Internal The body of every answer that is not a success.
 type Internal = Error
 
-// MethodNotAllowed What every answer has that is not a success.
+// MethodNotAllowed The body of every answer that is not a success.
 type MethodNotAllowed = Error
 
-// NotFound What every answer has that is not a success.
+// NotFound The body of every answer that is not a success.
 type NotFound = Error
 
-// PayloadTooLarge What every answer has that is not a success.
+// PayloadTooLarge The body of every answer that is not a success.
 type PayloadTooLarge = Error
 
-// RateLimited What every answer has that is not a success.
+// RateLimited The body of every answer that is not a success.
 type RateLimited = Error
 
-// Unauthorized What every answer has that is not a success.
+// Unauthorized The body of every answer that is not a success.
 type Unauthorized = Error
 
-// Unavailable What every answer has that is not a success.
+// Unavailable The body of every answer that is not a success.
 type Unavailable = Error
 
-// UpgradeRequired What every answer has that is not a success.
+// UpgradeRequired The body of every answer that is not a success.
 type UpgradeRequired = Error
 
 // GetAssistantInstructionsParams defines parameters for GetAssistantInstructions.
@@ -528,14 +528,14 @@ type GetAssistantInstructionsParams struct {
 	// APIVersion The version that the request pins; the current one without it.
 	APIVersion *APIVersion `json:"API-Version,omitempty"`
 
-	// XRequestId The client's name for the request, 1 to 64 of `A-Z a-z 0-9 _ -`. Another value is passed over, and the server
-	// gives one.
+	// XRequestId The client's name for the request, 1 to 64 of `A-Z a-z 0-9 _ -`. Any other value is ignored, and the
+	// server generates one.
 	XRequestId *XRequestId `json:"X-Request-Id,omitempty"`
 }
 
 // ListAuditLogParams defines parameters for ListAuditLog.
 type ListAuditLogParams struct {
-	// Limit The most items that the page has. Give it once.
+	// Limit The maximum number of items in the page. Give it at most once.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// After The `next` of an earlier page, to get the items that follow it. Without it the page starts from the oldest item.
@@ -544,14 +544,14 @@ type ListAuditLogParams struct {
 	// APIVersion The version that the request pins; the current one without it.
 	APIVersion *APIVersion `json:"API-Version,omitempty"`
 
-	// XRequestId The client's name for the request, 1 to 64 of `A-Z a-z 0-9 _ -`. Another value is passed over, and the server
-	// gives one.
+	// XRequestId The client's name for the request, 1 to 64 of `A-Z a-z 0-9 _ -`. Any other value is ignored, and the
+	// server generates one.
 	XRequestId *XRequestId `json:"X-Request-Id,omitempty"`
 }
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
-	// Limit The most items that the page has. Give it once.
+	// Limit The maximum number of items in the page. Give it at most once.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// After The `next` of an earlier page, to get the items that follow it. Without it the page starts from the oldest item.
@@ -560,8 +560,8 @@ type ListMembersParams struct {
 	// APIVersion The version that the request pins; the current one without it.
 	APIVersion *APIVersion `json:"API-Version,omitempty"`
 
-	// XRequestId The client's name for the request, 1 to 64 of `A-Z a-z 0-9 _ -`. Another value is passed over, and the server
-	// gives one.
+	// XRequestId The client's name for the request, 1 to 64 of `A-Z a-z 0-9 _ -`. Any other value is ignored, and the
+	// server generates one.
 	XRequestId *XRequestId `json:"X-Request-Id,omitempty"`
 }
 
@@ -573,8 +573,8 @@ type TestWebhookParams struct {
 	// APIVersion The version that the request pins; the current one without it.
 	APIVersion *APIVersion `json:"API-Version,omitempty"`
 
-	// XRequestId The client's name for the request, 1 to 64 of `A-Z a-z 0-9 _ -`. Another value is passed over, and the server
-	// gives one.
+	// XRequestId The client's name for the request, 1 to 64 of `A-Z a-z 0-9 _ -`. Any other value is ignored, and the
+	// server generates one.
 	XRequestId *XRequestId `json:"X-Request-Id,omitempty"`
 }
 
