@@ -40,6 +40,11 @@ func LoadAccess(tx Tx, keyID string) (Access, error) {
 	if err != nil {
 		return Access{}, err
 	}
+	return AccessOf(tx, key)
+}
+
+// AccessOf is LoadAccess of a key that tx has read.
+func AccessOf(tx Tx, key APIKey) (Access, error) {
 	creator, err := tx.Member(key.OrgID, key.CreatedBy)
 	if err != nil && !IsNotFound(err) {
 		return Access{}, err

@@ -1,45 +1,36 @@
 package settings
 
 import (
-	"net/http"
+	"slices"
 
 	"teamdata/store"
 )
 
 // accountPage is what account.html is filled with.
 type accountPage struct {
-	Sessions []store.Session // the latest first
-	Current  string          // id of the one that asks
-	Passkeys bool            // one can be added
+	Sessions []store.Session // newest first
+	Current  string          // id of the session of this request
+	Passkeys bool            // passkeys can be added
 }
 
-// showAccount shows how the person signs in, and where that was done.
+// showAccount shows how the person signs in, and where they are signed in.
 func (r *request) showAccount() error {
-	var p accountPage
-	err := r.view(func(tx store.Tx) error {
-		live, err := store.AccountSessions(tx, r.account.UserID)
-		for i := range live {
-			p.Sessions = append(p.Sessions, live[len(live)-1-i])
-		}
+	p := accountPage{Passkeys: r.s.passkeys != nil}
+	return r.show(200, "account", &p, func(tx store.Tx) (err error) {
+		p.Current = r.session.ID
+		p.Sessions, err = store.AccountSessions(tx, r.account.UserID)
+		slices.Reverse(p.Sessions)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	p.Current, p.Passkeys = r.session.ID, r.s.passkeys != nil
-	return r.render(http.StatusOK, "account", p)
 }
 
-// showPassword shows the form for another password.
+// showPassword shows the form that changes the password.
 func (r *request) showPassword() error {
-	if err := r.view(nil); err != nil {
-		return err
-	}
-	return r.render(http.StatusOK, "account_password", (*store.Error)(nil))
+	return r.show(200, "account_password", (*store.Error)(nil), nil)
 }
 
-// changePassword sets another password for who knows the old one, and ends the
-// person's other sessions.
+// changePassword sets a new password, given the old one, and ends the account's
+// other sessions.
 func (r *request) changePassword() error {
 	if err := r.view(nil); err != nil {
 		return err
@@ -78,8 +69,8 @@ func (r *request) replacePassword() error {
 	})
 }
 
-// newHash is the hash of the password that a form chooses for an account: its
-// fields are password, and again. badRequest: it may not have that.
+// newHash hashes the new password of a form, from its fields password and again.
+// badRequest: the password is not allowed, or the two differ.
 func (r *request) newHash(a store.Account) (string, error) {
 	password := r.field("password")
 	if err := store.CheckPassword(a, password); err != nil {
@@ -92,5 +83,5 @@ func (r *request) newHash(a store.Account) (string, error) {
 }
 
 func (r *request) logPassword(userID, how string) {
-	r.s.config.Log.Info().Str("user", userID).Stringer("client", r.address()).Str("how", how).Msg("settings: a password was set")
+	r.logEvent(userID).Str("how", how).Msg("settings: a password was set")
 }

@@ -46,7 +46,7 @@ func TestChangePassword(t *testing.T) {
 	w.newBrowser().signIn("usr_ada", goodPassword).wants(t, 401)
 	w.newBrowser().signIn("usr_ada", "another few words").wants(t, 303)
 
-	w.tried(triesOfOne, "127.0.0.1", "usr_ada")
+	w.tried(attemptsOfOne, "127.0.0.1", "usr_ada")
 	b.post("/account/password", form("another few words", goodPassword, goodPassword)).wants(t, 429, "Too many attempts")
 }
 

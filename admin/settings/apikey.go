@@ -12,10 +12,10 @@ import (
 type keyRow struct {
 	store.APIKey
 	State    store.KeyState
-	LastUsed time.Time // zero: never, or before that was kept
+	LastUsed time.Time // zero: never
 }
 
-// Why is why the key does not work any more; empty while it does.
+// Why is why the key no longer works; empty while it does.
 func (k keyRow) Why() string {
 	switch k.State {
 	case store.KeyRevoked:
@@ -29,7 +29,7 @@ func (k keyRow) Why() string {
 }
 
 func (r *request) keyRow(tx store.Tx, k store.APIKey) (keyRow, error) {
-	access, err := store.LoadAccess(tx, k.ID)
+	access, err := store.AccessOf(tx, k)
 	if err != nil {
 		return keyRow{}, err
 	}
@@ -46,7 +46,7 @@ type keysPage struct {
 func (r *request) listKeys() error {
 	after := r.HTTP.URL.Query().Get("after")
 	p := keysPage{First: after == ""}
-	err := r.view(func(tx store.Tx) error {
+	return r.show(200, "apikeys", &p, func(tx store.Tx) error {
 		keys, err := tx.APIKeys(r.org.ID, after, maxShown+1)
 		if err != nil {
 			return err
@@ -64,10 +64,6 @@ func (r *request) listKeys() error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return r.render(200, "apikeys", p)
 }
 
 func (r *request) showKey() error { return r.renderKey("apikey") }
@@ -77,7 +73,7 @@ func (r *request) confirmRevokeKey() error { return r.renderKey("apikey_revoke")
 // renderKey is a page about the key of the path.
 func (r *request) renderKey(page string) error {
 	var row keyRow
-	err := r.view(func(tx store.Tx) error {
+	return r.show(200, page, &row, func(tx store.Tx) error {
 		k, err := store.FindKey(tx, r.org.ID, r.Param(keyParam))
 		if err != nil {
 			return err
@@ -85,39 +81,30 @@ func (r *request) renderKey(page string) error {
 		row, err = r.keyRow(tx, k)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return r.render(200, page, row)
 }
 
 func (r *request) revokeKey() error {
 	id := r.Param(keyParam)
-	err := r.change(func(tx store.Tx) error { return store.RevokeKey(tx, r.actor(), r.org.ID, id) })
-	if err != nil {
-		return err
-	}
-	return r.done("key-revoked", r.path("keys", id))
+	return r.do("key-revoked", r.path("keys", id), func(tx store.Tx) error { return store.RevokeKey(tx, r.actor(), r.org.ID, id) })
 }
 
-// keyForm is the form that creates a key, as it is shown: with what the person
-// gave.
+// keyForm is the form that creates a key, with what the person entered.
 type keyForm struct {
 	Err         *store.Error // nil: nothing is wrong
 	Name        string
 	Read, Write bool
 	Expiry      string // one of expiries
-	Date        string // when Expiry is date
+	Date        string // of the choice expiryDate
 	Expiries    []expiry
 }
 
-// expiry is a choice of how long a key works.
+// expiry is a choice in the form.
 type expiry struct {
 	Value, Text string
-	days        int // 0: see Value
+	days        int // 0: not a number of days
 }
 
-// The two choices that are no number of days.
+// The two choices that are not a number of days.
 const (
 	expiryNever = "never"
 	expiryDate  = "date"
@@ -129,23 +116,20 @@ var expiries = []expiry{
 }
 
 func (r *request) newKey() error {
-	if err := r.view(nil); err != nil {
-		return err
-	}
-	return r.render(200, "apikey_form", keyForm{Read: true, Expiry: "90", Expiries: expiries})
+	return r.show(200, "apikey_form", keyForm{Read: true, Expiry: "90", Expiries: expiries}, nil)
 }
 
-// keyCreated is the answer to the form: the only page that ever shows the secret.
+// keyCreated is what apikey_created.html is filled with. It alone shows the secret.
 type keyCreated struct {
 	Key   store.APIKey
 	Whole string // <id>.<secret>
-	Again bool   // the form was sent before; Whole is gone, and of Key there is the id
+	Again bool   // the form was sent before: Whole is empty, and Key has only its id
 	URL   string // of the API
 }
 
 func (r *request) createKey() error {
 	made := keyCreated{URL: r.s.config.PublicURL}
-	id, again, err := r.once(func(tx store.Tx) (string, error) {
+	id, again, err := r.changeOnce(func(tx store.Tx) (string, error) {
 		k, err := r.keyOfForm()
 		if err != nil {
 			return "", err
@@ -163,7 +147,7 @@ func (r *request) createKey() error {
 	return r.render(http.StatusCreated, "apikey_created", made)
 }
 
-// keyOfForm is the key that the form asks for.
+// keyOfForm is the key that the form describes.
 func (r *request) keyOfForm() (store.APIKey, error) {
 	k := store.APIKey{OrgID: r.org.ID, Name: r.HTTP.PostForm.Get("name"), CreatedBy: r.actor()}
 	for _, name := range r.HTTP.PostForm["scopes"] {
@@ -178,8 +162,7 @@ func (r *request) keyOfForm() (store.APIKey, error) {
 	return k, err
 }
 
-// expiresAt is when a key stops working: zero for never, and of a date its end,
-// in UTC.
+// expiresAt is when a key expires: zero for never; a date means its end, in UTC.
 func expiresAt(choice, date string, now time.Time) (time.Time, error) {
 	for _, e := range expiries {
 		switch {
@@ -199,7 +182,7 @@ func expiresAt(choice, date string, now time.Time) (time.Time, error) {
 	return time.Time{}, store.Invalid("expiresAt", "must be chosen")
 }
 
-// rerenderKeyForm shows the form that was sent, with what is wrong.
+// rerenderKeyForm shows the form as it was sent, with the error.
 func (r *request) rerenderKeyForm(err error) error {
 	e, ok := formError(err)
 	if !ok {

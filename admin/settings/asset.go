@@ -14,8 +14,8 @@ import (
 //go:embed assets
 var assetFiles embed.FS
 
-// asset is a file that pages load. Its public name holds a part of its hash, so
-// that a browser may keep it for ever.
+// asset is a file that pages load. Its public name contains a part of its hash, so
+// that browsers may cache it for ever.
 type asset struct {
 	contentType string
 	body        []byte
@@ -25,7 +25,7 @@ var assetTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// assets are by their public names, publicNames by the names of their files.
+// assets are keyed by public name, publicNames by file name.
 var assets, publicNames = loadAssets()
 
 func loadAssets() (map[string]asset, map[string]string) {
@@ -46,7 +46,7 @@ func loadAssets() (map[string]asset, map[string]string) {
 	return found, names
 }
 
-// assetPath is where an asset is, by the name of its file.
+// assetPath is the path of an asset, by its file name.
 func assetPath(name string) string { return Path + "/assets/" + publicNames[name] }
 
 func (r *request) sendAsset() error {

@@ -15,14 +15,13 @@ type auditPage struct {
 	Found  searchResult[store.AuditEntry]
 	Path   string
 	Next   string // path of the next page; empty: this is the last
-	Looked int    // how many entries were searchResult at when that was Incomplete
 	First  bool
 }
 
 // LatestPath is the path of the first page.
 func (p auditPage) LatestPath() string { return p.Path + "?" + p.Filter.values().Encode() }
 
-// ExportPath is the path of the export of what the filter shows.
+// ExportPath is the path of the export with the same filter.
 func (p auditPage) ExportPath(format string) string {
 	values := p.Filter.values()
 	values.Set("format", format)
@@ -31,7 +30,7 @@ func (p auditPage) ExportPath(format string) string {
 
 func (r *request) showAuditLog() error {
 	query := r.HTTP.URL.Query()
-	p := auditPage{Filter: auditFilterOf(query), Looked: maxSearched, First: query.Get("before") == ""}
+	p := auditPage{Filter: auditFilterOf(query), First: query.Get("before") == ""}
 	status := 200
 	err := r.view(func(tx store.Tx) error {
 		before, err := cursorOf(query.Get("before"))
@@ -66,8 +65,8 @@ func (r *request) findEntries(tx store.Tx, before store.Cursor, p *auditPage) (e
 	return err
 }
 
-// readEntriesBack reads the org's audit log, latest first, back to where the filter
-// begins.
+// readEntriesBack reads the org's audit log, newest first, back to the start of the
+// filter.
 func (r *request) readEntriesBack(tx store.AuditLog, f auditFilter) func(before store.Cursor, limit int) ([]store.AuditEntry, error) {
 	return func(before store.Cursor, limit int) ([]store.AuditEntry, error) {
 		page, err := tx.AuditPageBefore(r.org.ID, before, limit, []byte{'['})
@@ -84,8 +83,7 @@ func (r *request) readEntriesBack(tx store.AuditLog, f auditFilter) func(before 
 	}
 }
 
-// auditEntries are those of a page, as the list has them behind an opening
-// bracket.
+// auditEntries are the entries of a page whose items follow an opening bracket.
 func auditEntries(page store.Page) (entries []store.AuditEntry, err error) {
 	err = json.Unmarshal(append(page.Items, ']'), &entries)
 	return entries, err
@@ -108,19 +106,19 @@ func cursorOf(text string) (at store.Cursor, err error) {
 
 var errNoPlace = store.Errorf(store.CodeBadRequest, "There is no such place in the list. Begin at its start.")
 
-// auditFilter says which entries of the audit log are shown or exported.
+// auditFilter selects the entries of the audit log that are shown or exported.
 type auditFilter struct {
-	Actor     string // who did it; empty: anybody
-	Action    string // what it begins with
-	Target    string // what it was done to; empty: anything
-	SinceText string // as the form has it
+	Actor     string // user id of who did it; empty: anybody
+	Action    string // prefix of the action
+	Target    string // id of what it was done to; empty: anything
+	SinceText string // as in the form
 	UntilText string
 
-	Since time.Time // the first; zero: from the beginning
-	Until time.Time // behind the last; zero: to the end
+	Since time.Time // of the first entry; zero: no bound
+	Until time.Time // after the last entry; zero: no bound
 }
 
-// auditFilterOf is the filter that a query asks for, before parse.
+// auditFilterOf is the filter of a query, before parse.
 func auditFilterOf(query url.Values) auditFilter {
 	return auditFilter{
 		Actor: query.Get("actor"), Action: query.Get("action"), Target: query.Get("target"),
@@ -128,7 +126,7 @@ func auditFilterOf(query url.Values) auditFilter {
 	}
 }
 
-// values are the filter as a query.
+// values is the filter as a query.
 func (f auditFilter) values() url.Values {
 	values := url.Values{}
 	for name, value := range map[string]string{
@@ -141,7 +139,7 @@ func (f auditFilter) values() url.Values {
 	return values
 }
 
-// Any tells whether the filter leaves anything out.
+// Any tells whether the filter is not empty.
 func (f auditFilter) Any() bool { return len(f.values()) > 0 }
 
 // parse reads the times.
@@ -153,28 +151,22 @@ func (f *auditFilter) parse() (err error) {
 	return err
 }
 
-// parseMinute reads what a datetime-local input sends, in UTC; empty: the zero
-// time.
 func parseMinute(field, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
+	t, ok := parseInput(text)
+	if !ok && text != "" {
+		return t, store.Invalid(field, "must be a date and time such as 2030-12-31T18:30, not before 1970")
 	}
-	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
-		if t, err := time.Parse(layout, text); err == nil && t.Unix() >= 0 {
-			return t, nil
-		}
-	}
-	return time.Time{}, store.Invalid(field, "must be a date and time such as 2030-12-31T18:30, not before 1970")
+	return t, nil
 }
 
-// match tells whether an entry is one that the filter shows.
+// match tells whether an entry matches the filter.
 func (f auditFilter) match(e store.AuditEntry) bool {
 	return (f.Actor == "" || e.ActorID == f.Actor) && (f.Target == "" || e.TargetID == f.Target) &&
 		strings.HasPrefix(e.Action, f.Action) && !e.CreatedAt.Before(f.Since) &&
 		(f.Until.IsZero() || e.CreatedAt.Before(f.Until))
 }
 
-// end is the position behind the last entry before Until; zero without one.
+// end is the position after the last entry before Until; zero without Until.
 func (f auditFilter) end() store.Cursor {
 	if f.Until.IsZero() {
 		return store.Cursor{}
@@ -182,7 +174,7 @@ func (f auditFilter) end() store.Cursor {
 	return store.CursorOf(f.Until, " ") // before every id
 }
 
-// start is the position before the first entry since Since.
+// start is the position before the first entry since Since; zero without Since.
 func (f auditFilter) start() store.Cursor {
 	if f.Since.IsZero() {
 		return store.Cursor{}

@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	exportChunk = 500              // entries that are searchResult at in one transaction
-	exportWrite = 30 * time.Second // how long a client may take for what was found among them
+	exportChunk = 500              // entries that are read in one transaction
+	exportWrite = 30 * time.Second // how long a client may take to receive one chunk
 )
 
-// auditExport is a way through the audit log, oldest first, that leaves out what
-// is appended after it began.
+// auditExport is a walk through the audit log, oldest first, up to the entry that
+// was the last when it began.
 type auditExport struct {
 	r      *request
 	filter auditFilter
 	name   string // of the format
 	format exportFormat
-	after  store.Cursor // of the last entry that was searchResult at
+	after  store.Cursor // of the last entry that was read
 	last   store.Cursor // of the last entry when the export began
 	done   bool
-	body   []byte // what is to be sent next
+	body   []byte // to be sent next
 }
 
-// exportFormat is how entries are written.
+// exportFormat is a file format of an export.
 type exportFormat struct {
 	contentType string
 	header      string // before the first entry
@@ -40,10 +40,10 @@ var exportFormats = map[string]exportFormat{
 
 func appendJSONLine(dst []byte, e store.AuditEntry) []byte { return append(e.AppendJSON(dst), '\n') }
 
-// exportAuditLog sends all that the filter shows, however much that is, as a file.
-// Each chunk is a transaction of its own, which looks again who asks. When the
-// rest can't be had any more, the connection breaks off, so that nobody takes a
-// part for the whole.
+// exportAuditLog sends all entries that match the filter as a file, however many
+// there are. Each chunk is a transaction of its own, which checks again who asks.
+// When that fails, the connection is aborted, so that nobody takes a part of the
+// file for the whole.
 func (r *request) exportAuditLog() error {
 	query := r.HTTP.URL.Query()
 	x := &auditExport{r: r, filter: auditFilterOf(query), name: query.Get("format")}
@@ -77,7 +77,7 @@ func (x *auditExport) begin(tx store.Tx) (err error) {
 	return x.next(tx)
 }
 
-// next looks through one chunk, and leaves what it found in body.
+// next reads one chunk, and appends the entries that match to body.
 func (x *auditExport) next(tx store.Tx) error {
 	page, err := tx.AuditPage(x.r.org.ID, x.after, exportChunk, []byte{'['})
 	if err != nil {
@@ -85,7 +85,7 @@ func (x *auditExport) next(tx store.Tx) error {
 	}
 	entries, err := auditEntries(page)
 	for _, e := range entries {
-		if x.isBehind(e) {
+		if x.isAfterEnd(e) {
 			x.done = true
 			return nil
 		}
@@ -97,9 +97,9 @@ func (x *auditExport) next(tx store.Tx) error {
 	return err
 }
 
-// isBehind tells whether the entry, and so all that follow, is not part of the
+// isAfterEnd tells whether an entry, and so all that follow, is after the end of the
 // export.
-func (x *auditExport) isBehind(e store.AuditEntry) bool {
+func (x *auditExport) isAfterEnd(e store.AuditEntry) bool {
 	return entryPosition(e).Compare(x.last) > 0 || !x.filter.Until.IsZero() && !e.CreatedAt.Before(x.filter.Until)
 }
 
@@ -111,7 +111,7 @@ func (x *auditExport) setHeaders() {
 	x.r.Status = http.StatusOK
 }
 
-// send sends what was found, and tells whether there is somebody who takes more.
+// send sends body, and tells whether the client takes more.
 func (x *auditExport) send() bool {
 	// Where no deadline can be set, the server's own ends the export sooner.
 	_ = http.NewResponseController(x.r.W).SetWriteDeadline(time.Now().Add(exportWrite))
@@ -134,8 +134,8 @@ func appendCSV(dst []byte, e store.AuditEntry) []byte {
 	return append(dst, "\r\n"...)
 }
 
-// csvText is a value between its quotes. A spreadsheet takes one that begins like
-// a formula for one, and runs it; an apostrophe before it makes it text.
+// csvText is a value between its quotes. A spreadsheet would run a value that looks
+// like a formula; an apostrophe in front makes it text.
 func csvText(value string) string {
 	if value != "" && strings.Contains("=+-@\t\r", value[:1]) {
 		value = "'" + value

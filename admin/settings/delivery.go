@@ -14,13 +14,13 @@ import (
 // maxBodyShown is how many bytes of an event's body a page shows.
 const maxBodyShown = 64 << 10
 
-// deliveryPage is what is known of one delivery.
+// deliveryPage is what delivery.html is filled with.
 type deliveryPage struct {
 	store.Delivery
 	Endpoint     store.Endpoint
 	State        store.DeliveryState // as people see it
-	History      []store.Attempt     // latest first
-	Kept         bool                // whether earlier attempts are no longer kept
+	History      []store.Attempt     // newest first
+	Kept         bool                // earlier attempts are no longer kept
 	UserAgent    string
 	Body, Pretty []byte
 	Cut          bool // the body is longer than what is shown
@@ -33,7 +33,7 @@ type otherDelivery struct {
 	State   store.DeliveryState
 }
 
-// Done tells whether no attempt is to come by itself.
+// Done tells whether no further attempt is due.
 func (p deliveryPage) Done() bool { return !p.State.Waiting() }
 
 func (r *request) showDelivery() error {
@@ -44,8 +44,8 @@ func (r *request) showDelivery() error {
 	return r.render(200, "delivery", &p)
 }
 
-// watchDelivery answers the part of the page that changes while a delivery is on
-// its way.
+// watchDelivery answers with the part of the page that changes while a delivery is
+// being attempted.
 func (r *request) watchDelivery() error {
 	p, err := r.deliveryPage(false)
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *request) watchDelivery() error {
 	return r.fragment("delivery", "progress", &p)
 }
 
-// deliveryPage finds the delivery of the path; whole: with its event.
+// deliveryPage loads the delivery of the path; whole: with its event.
 func (r *request) deliveryPage(whole bool) (p deliveryPage, err error) {
 	err = r.view(func(tx store.Tx) error {
 		d, e, err := store.FindDelivery(tx, r.org.ID, r.Param(deliveryParam))

@@ -234,7 +234,7 @@ func (w *world) deliveries(endpointID, state, kind string) (ids []string) {
 	return ids
 }
 
-// A rare type is searchResult for in steps, each of them bounded, and is found.
+// A rare type is looked for in steps, each of them bounded, and is found.
 func TestLookFurtherBack(t *testing.T) {
 	w := newWorld(t)
 	w.endpoint("whe_1", "member.added")

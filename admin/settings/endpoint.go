@@ -7,12 +7,12 @@ import (
 	"teamdata/store"
 )
 
-// endpointPage is what is known of one endpoint.
+// endpointPage is what endpoint.html is filled with.
 type endpointPage struct {
 	endpointRow
-	Types   []eventChoice // those that it selects
-	Both    bool          // the old secret signs too
-	NotSent bool          // the plan includes no webhooks
+	Types   []eventChoice // those that the endpoint selects
+	Both    bool          // the old secret also signs
+	NotSent bool          // the plan does not include webhooks
 }
 
 // endpoint finds the endpoint of the path.
@@ -27,14 +27,10 @@ func (r *request) endpointPath(parts ...string) string {
 
 func (r *request) showEndpoint() error {
 	var p endpointPage
-	err := r.view(func(tx store.Tx) (err error) {
+	return r.show(200, "endpoint", &p, func(tx store.Tx) (err error) {
 		p, err = r.endpointPage(tx)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return r.render(200, "endpoint", &p)
 }
 
 func (r *request) endpointPage(tx store.Tx) (p endpointPage, err error) {
@@ -59,7 +55,7 @@ func (r *request) endpointPage(tx store.Tx) (p endpointPage, err error) {
 	return p, err
 }
 
-// sendTest leads to the delivery, where the test can be seen to arrive.
+// sendTest leads to the delivery, where one sees it arrive.
 func (r *request) sendTest() error {
 	var d store.Delivery
 	err := r.change(func(tx store.Tx) (err error) {
@@ -81,11 +77,7 @@ func (r *request) disableEndpoint() error {
 }
 
 func (r *request) actOnEndpoint(act func(tx store.Tx, actorID, orgID, id string) error, done string) error {
-	err := r.change(func(tx store.Tx) error { return act(tx, r.actor(), r.org.ID, r.Param(endpointParam)) })
-	if err != nil {
-		return err
-	}
-	return r.done(done, r.endpointPath())
+	return r.do(done, r.endpointPath(), func(tx store.Tx) error { return act(tx, r.actor(), r.org.ID, r.Param(endpointParam)) })
 }
 
 func (r *request) confirmDisable() error {
@@ -108,23 +100,19 @@ func (r *request) confirmDelete() error {
 	})
 }
 
-// confirmForEndpoint asks before something is done to the endpoint of the path.
+// confirmForEndpoint asks for confirmation about the endpoint of the path.
 func (r *request) confirmForEndpoint(q confirmPage) error {
-	err := r.view(func(tx store.Tx) error {
+	q.To, q.Back = r.endpointPath(q.To), r.endpointPath()
+	return r.show(200, "confirm", &q, func(tx store.Tx) error {
 		e, err := r.endpoint(tx)
 		q.About = e.URL
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	q.To, q.Back = r.endpointPath(q.To), r.endpointPath()
-	return r.render(200, "confirm", q)
 }
 
-// deleteEndpoint leads to the list, also when its form is sent a second time.
+// deleteEndpoint leads to the list, also when the form is sent a second time.
 func (r *request) deleteEndpoint() error {
-	_, _, err := r.once(func(tx store.Tx) (string, error) {
+	_, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
 		return "", store.RemoveEndpoint(tx, r.actor(), r.org.ID, r.Param(endpointParam))
 	})
 	if err != nil {
@@ -136,7 +124,7 @@ func (r *request) deleteEndpoint() error {
 // maxWaiting is how far waiting deliveries are counted.
 const maxWaiting = 1000
 
-// health is how it went at an endpoint lately.
+// health is how the deliveries to an endpoint went lately.
 type health struct {
 	store.DeliveryCounts // of the last 24 hours
 	LastAcknowledged     time.Time
@@ -146,7 +134,7 @@ type health struct {
 // Unsuccessful are the attempts that were not acknowledged.
 func (h health) Unsuccessful() int { return h.Retrying + h.Failed }
 
-// WaitingText is how many wait, for people.
+// WaitingText is how many are waiting, for people.
 func (h health) WaitingText() string {
 	switch {
 	case h.Waiting > maxWaiting:
@@ -157,7 +145,7 @@ func (h health) WaitingText() string {
 	return strconv.Itoa(h.Waiting)
 }
 
-// endpointRow is an endpoint in the list.
+// endpointRow is an endpoint in a list.
 type endpointRow struct {
 	store.Endpoint
 	Health health
@@ -165,13 +153,13 @@ type endpointRow struct {
 
 type endpointsPage struct {
 	Endpoints []endpointRow
-	Full      bool // there is no room for another
-	NotSent   bool // the plan includes no webhooks
+	Full      bool // no more endpoints can be added
+	NotSent   bool // the plan does not include webhooks
 }
 
 func (r *request) listEndpoints() error {
 	var p endpointsPage
-	err := r.view(func(tx store.Tx) error {
+	return r.show(200, "endpoints", &p, func(tx store.Tx) error {
 		endpoints, err := tx.Endpoints(r.org.ID)
 		if err != nil {
 			return err
@@ -183,13 +171,9 @@ func (r *request) listEndpoints() error {
 		p.Endpoints, err = r.rows(tx, endpoints)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return r.render(200, "endpoints", &p)
 }
 
-// lacksWebhooks tells whether the org's events go nowhere, because of its plan.
+// lacksWebhooks tells whether the org's subscription does not include webhooks.
 func (r *request) lacksWebhooks(tx store.Tx) (bool, error) {
 	features, err := store.Features(tx, r.org.ID)
 	return !features.Has(store.FeatureWebhooks), err
@@ -200,7 +184,7 @@ func (r *request) rows(tx store.Tx, endpoints []store.Endpoint) ([]endpointRow, 
 	for _, e := range endpoints {
 		counts[e.Number] = &store.DeliveryCounts{}
 	}
-	from := r.now.Add(-23 * time.Hour) // the hour that runs, and 23 before it
+	from := r.now.Add(-23 * time.Hour) // the current hour and 23 before it
 	err := tx.EachDeliveryCounts(r.org.ID, from, func(endpoint uint64, _ time.Time, c store.DeliveryCounts) {
 		if sum := counts[endpoint]; sum != nil {
 			sum.Add(c)

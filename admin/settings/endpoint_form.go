@@ -6,8 +6,8 @@ import (
 	"teamdata/store"
 )
 
-// endpointForm is the form that adds or edits an endpoint, as it is shown: with
-// what the person gave, but for the secret.
+// endpointForm is the form that adds or edits an endpoint, with what the person
+// entered, except for the secret.
 type endpointForm struct {
 	Err              *store.Error // nil: nothing is wrong
 	New              bool
@@ -22,7 +22,7 @@ type eventChoice struct {
 	Chosen        bool
 }
 
-// meanings say when an event of a built-in type is sent.
+// meanings tell when an event of a built-in type is sent.
 var meanings = map[string]string{
 	store.EventMemberAdded:         "Somebody joins the org.",
 	store.EventMemberRemoved:       "Somebody leaves the org or is removed.",
@@ -32,8 +32,7 @@ var meanings = map[string]string{
 	store.EventWebhookTest:         "Somebody sends a test to the endpoint. Tests are sent whatever is chosen here.",
 }
 
-// eventChoices are all event types there are: the built-in ones, then the
-// operator's.
+// eventChoices are all event types: the built-in ones, then the operator's.
 func eventChoices(tx store.EventTypes, chosen []string) (choices []eventChoice, err error) {
 	for _, name := range store.BuiltInEventTypes {
 		choices = append(choices, eventChoice{name, meanings[name], slices.Contains(chosen, name)})
@@ -76,7 +75,7 @@ func (r *request) editEndpoint() error {
 
 func (r *request) createEndpoint() error {
 	form := r.HTTP.PostForm
-	id, _, err := r.once(func(tx store.Tx) (string, error) {
+	id, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
 		e, err := store.CreateEndpoint(tx, r.actor(), store.Endpoint{
 			OrgID: r.org.ID, URL: form.Get("url"), Description: form.Get("description"),
 			Events: form["events"], Secret: form.Get("secret"),
@@ -94,7 +93,7 @@ func (r *request) updateEndpoint() error {
 	url, description := form.Get("url"), form.Get("description")
 	err := r.change(func(tx store.Tx) error {
 		_, err := store.ChangeEndpoint(tx, r.actor(), r.org.ID, r.Param(endpointParam), store.EndpointChange{
-			URL: &url, Description: &description, Events: append([]string{}, form["events"]...), // none is not the same as left out
+			URL: &url, Description: &description, Events: append([]string{}, form["events"]...), // an empty list, and not nil, which means unchanged
 		})
 		return err
 	})
@@ -104,7 +103,7 @@ func (r *request) updateEndpoint() error {
 	return r.done("endpoint-updated", r.endpointPath())
 }
 
-// rerenderEndpointForm shows the form that was sent, with what is wrong.
+// rerenderEndpointForm shows the form as it was sent, with the error.
 func (r *request) rerenderEndpointForm(err error) error {
 	e, ok := formError(err)
 	if !ok {

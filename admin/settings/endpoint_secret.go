@@ -12,13 +12,13 @@ import (
 // secretPage shows an endpoint's secrets, or asks how to rotate them.
 type secretPage struct {
 	store.Endpoint
-	Both     bool         // the old secret signs too
+	Both     bool         // the old secret also signs
 	Err      *store.Error // nil: nothing is wrong
-	Overlap  string       // that was chosen
+	Overlap  string       // the value of the choice
 	Overlaps []overlap
 }
 
-// overlap is how long the old secret may go on signing.
+// overlap is a choice of how long the old secret also signs.
 type overlap struct {
 	Value, Text string
 	duration    time.Duration
@@ -31,7 +31,7 @@ var overlaps = []overlap{
 	{"0", "at once, because somebody else may have seen it", 0},
 }
 
-// overlapOf finds what was chosen.
+// overlapOf is the duration of a choice.
 func overlapOf(value string) (time.Duration, error) {
 	for _, o := range overlaps {
 		if o.Value == value {
@@ -47,11 +47,11 @@ func (r *request) showRotate() error {
 	return r.renderSecrets(200, "endpoint_rotate", secretPage{Overlap: "24h"})
 }
 
-// rotateSecret leads to the new secret. Sent twice, its form rotates once: a
-// second time would end the secret that receivers have.
+// rotateSecret leads to the new secret. A form that is sent twice rotates once: the
+// second rotation would end the secret that receivers have.
 func (r *request) rotateSecret() error {
 	form := r.HTTP.PostForm
-	_, _, err := r.once(func(tx store.Tx) (string, error) {
+	_, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
 		overlap, err := overlapOf(form.Get("overlap"))
 		if err != nil {
 			return "", err
@@ -70,19 +70,15 @@ func (r *request) rotateSecret() error {
 
 // renderSecrets fills in the endpoint of the path.
 func (r *request) renderSecrets(status int, page string, p secretPage) error {
-	err := r.view(func(tx store.Tx) (err error) {
+	p.Overlaps = overlaps
+	return r.show(status, page, &p, func(tx store.Tx) (err error) {
 		p.Endpoint, err = r.endpoint(tx)
+		p.Both = len(p.Secrets(r.now)) > 1
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	p.Both, p.Overlaps = len(p.Secrets(r.now)) > 1, overlaps
-	return r.render(status, page, &p)
 }
 
-// verifyPage is the box for a receiver's developer: a request that was pasted, and
-// what a receiver would find.
+// verifyPage checks a request that the developer of a receiver has pasted.
 type verifyPage struct {
 	store.Endpoint
 	Err           *store.Error // nil: nothing is wrong
@@ -90,13 +86,13 @@ type verifyPage struct {
 	Received      string // as a datetime-local input has it, in UTC
 	Encoded       bool   // the body is in base64
 	Report        *diagnose.Report
-	Known         bool   // the webhook-id is of a delivery of this endpoint,
+	Known         bool   // the webhook-id is that of a delivery to this endpoint,
 	DeliveryID    string // which is this
 }
 
 func (r *request) showVerify() error { return r.renderVerify(&verifyPage{}) }
 
-// verifyRequest looks at what was pasted. It changes nothing.
+// verifyRequest checks what was pasted. It changes nothing.
 func (r *request) verifyRequest() error {
 	form := r.HTTP.PostForm
 	return r.renderVerify(&verifyPage{
@@ -133,7 +129,7 @@ func (r *request) renderVerify(p *verifyPage) error {
 	return r.render(200, "endpoint_verify", p)
 }
 
-// read reads the form. Without a time of receipt the request came now.
+// read reads the form. The default of the time of receipt is now.
 func (p *verifyPage) read(now time.Time) (c diagnose.Case, err error) {
 	c = diagnose.Case{Headers: p.Headers, ReceivedAt: now}
 	if p.Received != "" {
@@ -143,7 +139,7 @@ func (p *verifyPage) read(now time.Time) (c diagnose.Case, err error) {
 		}
 	}
 	if !p.Encoded {
-		c.Body = []byte(strings.ReplaceAll(p.Body, "\r\n", "\n")) // a browser sends each line end so
+		c.Body = []byte(strings.ReplaceAll(p.Body, "\r\n", "\n")) // browsers send all line endings like this
 		return c, nil
 	}
 	if c.Body, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(p.Body), "")); err != nil {
@@ -152,8 +148,8 @@ func (p *verifyPage) read(now time.Time) (c diagnose.Case, err error) {
 	return c, nil
 }
 
-// signers are the endpoint's secrets, and those it is mistaken for: of the org's
-// other endpoints.
+// signers are the endpoint's secrets, and those of the org's other endpoints, which
+// may be mistaken for them.
 func (r *request) signers(tx store.Tx, e store.Endpoint, at time.Time) ([]diagnose.Signer, error) {
 	signers := []diagnose.Signer{{Name: "the endpoint's secret", Secret: e.Secret, Valid: true}}
 	if e.OldSecret != "" {
@@ -172,8 +168,8 @@ func (r *request) signers(tx store.Tx, e store.Endpoint, at time.Time) ([]diagno
 	return signers, err
 }
 
-// sentBody is what was sent under the webhook-id; nil when this endpoint has no
-// such delivery.
+// sentBody is the body that was sent with the webhook-id; nil when there is no such
+// delivery to this endpoint.
 func (r *request) sentBody(tx store.Tx, p *verifyPage) ([]byte, error) {
 	p.DeliveryID = diagnose.WebhookID(p.Headers)
 	d, e, err := store.FindDelivery(tx, r.org.ID, p.DeliveryID)

@@ -10,11 +10,11 @@ import (
 	"teamdata/store"
 )
 
-// Fail answers an error: who is not signed in is asked to, and comes back to
-// where that was; all else is a page that says what is wrong.
+// Fail answers an error. Somebody who is not signed in is led to the sign-in page,
+// and from there back; any other error is a page that says what is wrong.
 func (r *request) Fail(e *store.Error) {
 	if e.Code == store.CodeUnauthorized {
-		r.askToSignIn()
+		r.redirectToSignIn()
 		return
 	}
 	if err := r.render(e.Code.Status(), "error", e); err != nil {
@@ -28,8 +28,9 @@ func (r *request) Fault() *zerolog.Event {
 	return r.s.config.Log.Error().Str("api", "settings").Str("method", r.HTTP.Method).Str("route", r.Pattern)
 }
 
-// askToSignIn says why, to who had a session.
-func (r *request) askToSignIn() {
+// redirectToSignIn leads to the sign-in page, which tells somebody who had a session
+// that it has ended.
+func (r *request) redirectToSignIn() {
 	delete(r.W.Header(), "WWW-Authenticate") // it is for programs
 	query := url.Values{}
 	if r.cookie() != "" {
@@ -46,8 +47,7 @@ func (r *request) askToSignIn() {
 	r.redirect(path)
 }
 
-// formError is an error that belongs to a form: what the person can fix there.
-// Any other is none of the form's.
+// formError is an error that its form shows, because the person can fix it there.
 func formError(err error) (*store.Error, bool) {
 	var e *store.Error
 	if !errors.As(err, &e) {

@@ -8,14 +8,15 @@ import (
 	"teamdata/store"
 )
 
-// once is change for a form that makes something: sent again, by a double click
-// or a reload, it makes nothing. The form holds a nonce (the part of that name),
-// so that the same things can be made twice on purpose. What fn returns is kept
-// and may hold no secret; again tells that it is that of the first time.
-func (r *request) once(fn func(tx store.Tx) (kept string, err error)) (kept string, again bool, err error) {
+// changeOnce is change for a form that creates something: sent again, by a double
+// click or a reload, the form creates nothing. The form has a nonce (the template
+// of that name), so that the same thing can be created twice on purpose. What fn
+// returns is stored and must hold no secret; again tells that kept is from the
+// first time.
+func (r *request) changeOnce(fn func(tx store.Tx) (kept string, err error)) (kept string, again bool, err error) {
 	err = r.change(func(tx store.Tx) error {
 		print := store.FingerprintOf(http.MethodPost, r.HTTP.URL.Path, r.actor(), []byte(r.HTTP.PostForm.Encode()))
-		key := "form:" + hex.EncodeToString(print[:]) // no two forms share one, nor do an API client's requests
+		key := "form:" + hex.EncodeToString(print[:]) // shared neither by two forms nor with an API client's requests
 		first, err := tx.IdempotencyRecord(r.org.ID, key)
 		if err == nil {
 			kept, again = string(first.Answer.Body), true
@@ -35,19 +36,20 @@ func (r *request) once(fn func(tx store.Tx) (kept string, err error)) (kept stri
 	return kept, again, err
 }
 
-// confirmPage is a page that asks before something is done that can't be undone, or
-// that stops something.
+// confirmPage asks for confirmation before something is stopped, or is done that
+// can't be undone.
 type confirmPage struct {
 	Title  string
-	About  string   // what it would be done to; may be empty
-	Text   []string // what will happen, a paragraph each
+	About  string   // the subject; may be empty
+	Text   []string // what will happen, as paragraphs
 	Button string
 	To     string // path of the form
-	Back   string // path of the page for those who don't want it
+	Back   string // path of the page behind Cancel
 	Danger bool   // it can't be undone
 }
 
-// parseInput reads the value of a datetime-local input, taken as UTC.
+// parseInput parses the value of a datetime-local input as UTC. Times before 1970
+// and after store.MaxTime are refused.
 func parseInput(text string) (time.Time, bool) {
 	for _, form := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} { // Parse takes a fraction by itself
 		if t, err := time.Parse(form, text); err == nil && !t.Before(time.UnixMilli(0)) && !t.After(store.MaxTime) {

@@ -38,14 +38,14 @@ func orgPath(orgID string, parts ...string) string {
 	return path
 }
 
-// formatTime is a time for people, in UTC; the script shows it in the reader's zone
-// where it can. Templates write it by the part "when".
+// formatTime is a time for people, in UTC; the script changes it to the reader's
+// zone. Templates write it with the part "when".
 func formatTime(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") }
 
-// fails tells whether an error of a form is of a field.
+// fails tells whether the error of a form is about a field.
 func fails(err *store.Error, field string) bool { return err != nil && err.Field == field }
 
-// labels are what forms call the fields that the rules have other names for.
+// labels are the labels of forms, by the names that the rules have for the fields.
 var labels = map[string]string{
 	"again": "Repeat new password", "body": "Body", "description": "Description", "events": "Event types",
 	"expiresAt": "Date", "headers": "Headers", "instructions": "Instructions", "name": "Name",
@@ -54,11 +54,11 @@ var labels = map[string]string{
 	"since": "Since", "until": "Before", "url": "URL",
 }
 
-// labelOf is what a form calls a field.
+// labelOf is the label of a field.
 func labelOf(field string) string { return cmp.Or(labels[field], field) }
 
-// formatBytes are bytes that anybody may have sent, as text. What is not UTF-8, or
-// can't be seen, or would turn the text around, is written as an escape.
+// formatBytes shows bytes that anybody may have sent. What is not UTF-8, is
+// invisible, or would change the direction of the text is escaped.
 func formatBytes(b []byte) string {
 	var text strings.Builder
 	for len(b) > 0 {
@@ -76,7 +76,7 @@ func formatBytes(b []byte) string {
 	return text.String()
 }
 
-// formatDuration is how long something took, as exactly as people care for.
+// formatDuration is a duration with the precision that people care for.
 func formatDuration(d time.Duration) string {
 	if d < time.Second {
 		return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', 1, 64) + " ms"
@@ -84,7 +84,7 @@ func formatDuration(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
 }
 
-// browserNames and systemNames are searchResult for in what a browser says of itself.
+// browserNames and systemNames are searched for in the header User-Agent.
 // The order matters: each names itself after those before it in history.
 var (
 	browserNames = [][2]string{

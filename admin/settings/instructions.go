@@ -6,11 +6,11 @@ import (
 	"teamdata/store"
 )
 
-// instructionsPage is the form, and what it was made from.
+// instructionsPage is the form, and the instructions it was made from.
 type instructionsPage struct {
-	Now      store.Instructions // as they are
+	Now      store.Instructions // the current ones
 	Text     string             // in the form
-	Version  string             // of Now, as the form carries it
+	Version  string             // of the instructions that the form was made from
 	Conflict bool               // somebody changed them since the form was made
 	Err      *store.Error       // nil: nothing is wrong with Text
 }
@@ -31,8 +31,8 @@ func (r *request) viewInstructions() (now store.Instructions, err error) {
 	return now, err
 }
 
-// saveInstructions sets what the form has, if that is something else than there
-// was, and nobody changed it since the form was made.
+// saveInstructions sets the instructions of the form if they differ from the current
+// ones and nobody has changed those since the form was made.
 func (r *request) saveInstructions() error {
 	p := instructionsPage{Text: lines(r.HTTP.PostForm.Get("instructions")), Version: r.HTTP.PostForm.Get("version")}
 	same := false
@@ -59,8 +59,8 @@ func (r *request) saveInstructions() error {
 	return r.done("instructions-saved", r.path("instructions"))
 }
 
-// rerenderInstructions shows the form that was sent, with what is wrong, or beside
-// what somebody else has written. Sent again, it replaces that.
+// rerenderInstructions shows the form as it was sent, with the error, or beside the
+// text of somebody else. Sent again, it replaces that text.
 func (r *request) rerenderInstructions(p instructionsPage, err error) error {
 	if store.CodeOf(err) == store.CodePreconditionFailed {
 		p.Conflict, p.Version = true, p.Now.Version()
@@ -74,9 +74,8 @@ func (r *request) rerenderInstructions(p instructionsPage, err error) error {
 	return r.render(e.Code.Status(), "instructions", p)
 }
 
-// lines is a text with its lines ended as Unix ends them. A browser ends them in
-// its own way, and can't hold a NUL; a text that differs in no more was not
-// changed.
+// lines is a text with Unix line endings and without NUL. Browsers change both, so a
+// text that differs in nothing else was not changed.
 func lines(text string) string { return sameLines.Replace(text) }
 
 var sameLines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")

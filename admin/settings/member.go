@@ -11,32 +11,27 @@ import (
 // memberRow is a member as people see it.
 type memberRow struct {
 	store.Member
-	SignsIn bool // there is an account
+	SignsIn bool // has an account
 }
 
 type membersPage struct {
-	Text   string // that is searchResult for; empty: all
-	Found  searchResult[store.Member]
-	Rows   []memberRow
-	Next   string // path of the next page; empty: this is the last
-	First  bool
-	Looked int // how many members were searchResult at when that was Incomplete
+	Text  string // to search for; empty: all
+	Found searchResult[store.Member]
+	Rows  []memberRow
+	Next  string // path of the next page; empty: this is the last
+	First bool
 }
 
 func (r *request) listMembers() error {
 	query := r.HTTP.URL.Query()
-	p := membersPage{Text: strings.TrimSpace(query.Get("q")), First: query.Get("after") == "", Looked: maxSearched}
-	err := r.view(func(tx store.Tx) error {
+	p := membersPage{Text: strings.TrimSpace(query.Get("q")), First: query.Get("after") == ""}
+	return r.show(200, "members", &p, func(tx store.Tx) error {
 		after, err := cursorOf(query.Get("after"))
 		if err != nil {
 			return err
 		}
 		return r.findMembers(tx, after, &p)
 	})
-	if err != nil {
-		return err
-	}
-	return r.render(200, "members", p)
 }
 
 func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (err error) {
@@ -61,8 +56,8 @@ func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (
 	return nil
 }
 
-// readMembers reads the org's members. The list has what the Team Data API shows
-// of them; the rest is in each one's record.
+// readMembers reads the org's members. The list has only what the Team Data API
+// shows of them; the rest is in their records.
 func (r *request) readMembers(tx store.Members) func(after store.Cursor, limit int) ([]store.Member, error) {
 	return func(after store.Cursor, limit int) ([]store.Member, error) {
 		page, err := tx.MemberPage(r.org.ID, after, limit, []byte{'['})
@@ -85,8 +80,7 @@ func (r *request) readMembers(tx store.Members) func(after store.Cursor, limit i
 
 func memberPosition(m store.Member) store.Cursor { return store.CursorOf(m.CreatedAt, m.ID) }
 
-// memberHas tells whether a text is in what people know of a member, upper or
-// lower case alike.
+// memberHas tells whether a field of a member contains a text, whatever its case.
 func memberHas(m store.Member, text string) bool {
 	text = strings.ToLower(text)
 	for _, has := range []string{m.UserID, m.Name, m.Email, m.Role} {

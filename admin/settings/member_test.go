@@ -58,7 +58,7 @@ func TestMembers(t *testing.T) {
 	w.signedIn("usr_alan").get("/orgs/org_other/members").wants(t, 404)
 }
 
-// Whatever is searchResult for, the pages together have what a plain search finds, in
+// Whatever is looked for, the pages together have what a plain search finds, in
 // its order.
 func TestMembersAgainstAModel(t *testing.T) {
 	w := newWorld(t)

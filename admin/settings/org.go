@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"net/http"
 	"strconv"
 	"time"
 
@@ -12,24 +11,23 @@ import (
 const (
 	countedMembers = 1000
 	countedKeys    = 100
-	manyWaiting    = 100 // deliveries that wait for an endpoint, and deserve a look
+	manyWaiting    = 100 // waiting deliveries that make an endpoint need attention
 )
 
 type overviewPage struct {
 	Endpoints, Members, Keys string // how many there are, for people
 	NoEndpoint, NoKey        bool
-	Attention                []endpointRow // endpoints that need it
-	Day, Month               timeSeries
-	Quiet                    bool // nothing was sent in Month
+	Attention                []endpointRow // endpoints that need attention
+	Quiet                    bool          // nothing was sent in 30 days
 	Charts                   []chart
-	NoMail                   bool // mail waits, and there is no mail server
-	NoAPI, NoWebhooks        bool // the plan doesn't include them
+	NoMail                   bool // mail is waiting, and there is no mail server
+	NoAPI, NoWebhooks        bool // the plan does not include them
 	URL                      string
 }
 
 func (r *request) showOverview() error {
 	p := overviewPage{URL: r.s.config.PublicURL}
-	err := r.view(func(tx store.Tx) error {
+	return r.show(200, "overview", &p, func(tx store.Tx) error {
 		for _, load := range []func(*request, store.Tx) error{
 			p.count, p.findEndpoints, p.findAttempts, p.findMail, p.findFeatures,
 		} {
@@ -39,16 +37,6 @@ func (r *request) showOverview() error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	p.Charts = []chart{
-		outcomesChart("attempts-day", "Attempts in the last 24 hours", p.Day),
-		latencyChart("latency-day", "Latency in the last 24 hours", p.Day),
-		outcomesChart("attempts-month", "Attempts in the last 30 days", p.Month),
-		latencyChart("latency-month", "Latency in the last 30 days", p.Month),
-	}
-	return r.render(200, "overview", p)
 }
 
 // count counts members and keys, as far as that is cheap.
@@ -77,7 +65,7 @@ func (p *overviewPage) findEndpoints(r *request, tx store.Tx) error {
 	p.Endpoints, p.NoEndpoint = strconv.Itoa(len(endpoints)), len(endpoints) == 0
 	rows, err := r.rows(tx, endpoints)
 	for _, row := range rows {
-		if row.Disabled() || row.Health.Failed > 0 || row.Health.Waiting >= manyWaiting {
+		if row.Disabled() || row.Health.Failed > 0 || row.Health.ManyWaiting() {
 			p.Attention = append(p.Attention, row)
 		}
 	}
@@ -85,16 +73,24 @@ func (p *overviewPage) findEndpoints(r *request, tx store.Tx) error {
 }
 
 func (p *overviewPage) findAttempts(r *request, tx store.Tx) error {
-	p.Day, p.Month = newTimeSeries(r.now, time.Hour, 24), newTimeSeries(r.now, 24*time.Hour, 30)
+	day, month := newTimeSeries(r.now, time.Hour, 24), newTimeSeries(r.now, 24*time.Hour, 30)
 	p.Quiet = true
-	return tx.EachDeliveryCounts(r.org.ID, p.Month.Points[0].From, func(_ uint64, hour time.Time, c store.DeliveryCounts) {
-		p.Day.add(hour, c)
-		p.Month.add(hour, c)
+	err := tx.EachDeliveryCounts(r.org.ID, month.Points[0].From, func(_ uint64, hour time.Time, c store.DeliveryCounts) {
+		day.add(hour, c)
+		month.add(hour, c)
 		p.Quiet = false
 	})
+	p.Charts = []chart{
+		outcomesChart("attempts-day", "Attempts in the last 24 hours", day),
+		latencyChart("latency-day", "Latency in the last 24 hours", day),
+		outcomesChart("attempts-month", "Attempts in the last 30 days", month),
+		latencyChart("latency-month", "Latency in the last 30 days", month),
+	}
+	return err
 }
 
-// findMail looks whether mail of the org waits for a mail server that isn't there.
+// findMail checks whether mail of the org is waiting although there is no mail
+// server.
 func (p *overviewPage) findMail(r *request, tx store.Tx) error {
 	if r.s.config.Mailed != nil {
 		return nil
@@ -112,16 +108,12 @@ func (p *overviewPage) findFeatures(r *request, tx store.Tx) error {
 	return err
 }
 
-// ManyWaiting tells whether so many deliveries wait that somebody should look.
+// ManyWaiting tells whether so many deliveries are waiting that the endpoint needs
+// attention.
 func (h health) ManyWaiting() bool { return h.Waiting >= manyWaiting }
 
 // showOrgs lets the person choose an org.
-func (r *request) showOrgs() error {
-	if err := r.view(nil); err != nil {
-		return err
-	}
-	return r.render(http.StatusOK, "orgs", r.orgs)
-}
+func (r *request) showOrgs() error { return r.show(200, "orgs", nil, nil) }
 
 // managedOrgs are the orgs that a user manages, in the order of their ids.
 func managedOrgs(tx store.Tx, userID string) (orgs []store.Org, err error) {
@@ -139,7 +131,7 @@ func managedOrgs(tx store.Tx, userID string) (orgs []store.Org, err error) {
 	return orgs, nil
 }
 
-// home leads to where a person starts.
+// home leads to the person's only org, or to a choice of orgs.
 func (r *request) home() error {
 	if err := r.view(nil); err != nil {
 		return err

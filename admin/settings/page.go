@@ -18,10 +18,10 @@ var templateFiles embed.FS
 // pages are the templates by name: each file in templates, with the layout and
 // the parts that several pages share (layout.html, parts_*.html) around it. A file
 // defines "title" and "main". They are parsed for the first page that anybody asks
-// for: no command of the program waits for them.
+// for, so that no command of the program waits for them.
 var pages = sync.OnceValue(parsePages)
 
-// parsePages panics when a template is malformed, which each test of a page finds.
+// parsePages panics when a template is malformed, which every test of a page finds.
 func parsePages() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(templateFuncs).Option("missingkey=error").
 		ParseFS(templateFiles, "templates/layout.html", "templates/parts_*.html"))
@@ -46,7 +46,7 @@ type layout struct {
 	Account *store.Account
 	Org     *store.Org  // nil outside of an org
 	Orgs    []store.Org // that the person manages
-	Notice  string      // what was done a moment ago; may be empty
+	Notice  string      // what has just been done; may be empty
 	Version string
 	Page    any // what the page's own template is filled with
 }
@@ -63,12 +63,21 @@ func (r *request) render(status int, name string, page any) error {
 	return r.send(status, name, "layout", l)
 }
 
+// show answers with a page that load fills in from the data; nil: the page needs
+// nothing but who is signed in.
+func (r *request) show(status int, name string, page any, load func(tx store.Tx) error) error {
+	if err := r.view(load); err != nil {
+		return err
+	}
+	return r.render(status, name, page)
+}
+
 // fragment answers with a part of a page, by the name of its template there.
 func (r *request) fragment(page, part string, data any) error {
 	return r.send(200, page, part, data)
 }
 
-// send renders whole before a byte leaves, so that nobody gets half of a page.
+// send renders the whole page before it sends a byte, so that nobody gets a half.
 func (r *request) send(status int, page, part string, data any) error {
 	var body bytes.Buffer
 	if err := pages()[page].ExecuteTemplate(&body, part, data); err != nil {
@@ -97,9 +106,9 @@ var sections = map[string]string{
 	"": "overview", "new-endpoint": "endpoints", "deliveries": "endpoints", "new-key": "keys",
 }
 
-// notices are what a page says after something was done, by the value of the
-// query's parameter done. The texts are ours: whoever makes up a link can't make
-// the page say anything else.
+// notices are what a page says after something was done, by the query parameter
+// done. The texts are fixed, so that a made-up link can't make the page say anything
+// else.
 var notices = map[string]string{
 	"signed-out":       "You are signed out.",
 	"session-ended":    "You were signed out, because your session has ended or you no longer manage any org. An owner of an org can make you an owner or admin again.",
@@ -132,8 +141,16 @@ func (r *request) notice() string { return notices[r.HTTP.URL.Query().Get("done"
 // done leads to a page that says what was done.
 func (r *request) done(what, path string) error { return r.redirect(path + "?done=" + what) }
 
-// setHeaders sets what every answer has: nothing from elsewhere is loaded or
-// frames it, nothing inline runs, and nothing of it is kept.
+// do changes the data, and leads to a page that says what was done.
+func (r *request) do(what, path string, fn func(tx store.Tx) error) error {
+	if err := r.change(fn); err != nil {
+		return err
+	}
+	return r.done(what, path)
+}
+
+// setHeaders sets the headers of every answer: a page loads nothing from elsewhere,
+// is not framed, runs nothing inline, and is not cached.
 func (r *request) setHeaders() {
 	h := r.W.Header()
 	h.Set("Cache-Control", "no-store")

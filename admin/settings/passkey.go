@@ -19,8 +19,8 @@ var (
 	errPasskey    = store.Errorf(store.CodeUnauthorized, "This passkey is unknown or could not be verified. Sign in with your password or another passkey.")
 )
 
-// scripted answers a request of the script with JSON. An error is told in its
-// field message.
+// scripted answers a request of the script with JSON. Of an error it has the field
+// message.
 func (r *request) scripted(do func() (answer any, err error)) error {
 	status := http.StatusOK
 	answer, err := do()
@@ -36,10 +36,10 @@ func (r *request) scripted(do func() (answer any, err error)) error {
 	return nil
 }
 
-// location is where the script goes next.
+// location tells the script which page to open.
 func location(path string) map[string]string { return map[string]string{"location": path} }
 
-// beginCeremony keeps what the answer of an authenticator is held to.
+// beginCeremony keeps what the answer of the authenticator is checked against.
 func (r *request) beginCeremony(data *webauthn.SessionData, session string) error {
 	c := r.s.ceremonies
 	if err := r.allowed(c.begun.Take(r.client(), r.now)); err != nil {
@@ -83,7 +83,7 @@ func (r *request) addPasskey() error {
 		if err := r.change(func(tx store.Tx) error { return store.AddPasskey(tx, r.account.UserID, p) }); err != nil {
 			return nil, err
 		}
-		r.s.config.Log.Info().Str("user", r.account.UserID).Stringer("client", r.address()).Msg("settings: a passkey was added")
+		r.logEvent(r.account.UserID).Msg("settings: a passkey was added")
 		return location(Path + "/account?done=passkey-added"), nil
 	})
 }
@@ -133,8 +133,8 @@ func (r *request) beginPasskeySignIn() error {
 	})
 }
 
-// signInByPasskey begins a session of the account whose passkey it is. There is no
-// limit by name: nobody guesses a signature.
+// signInByPasskey starts a session of the account that has the passkey. There is no
+// limit by name, because nobody can guess a signature.
 func (r *request) signInByPasskey() error {
 	return r.scripted(func() (any, error) {
 		err := r.checkPasskey()
@@ -161,11 +161,11 @@ func (r *request) checkPasskey() error {
 		return errCeremony
 	}
 	userID := string(parsed.Response.UserHandle)
-	return r.begin(userID, "passkey", func(tx store.Tx) error { return r.usePasskey(tx, data, parsed) })
+	return r.startSession(userID, "passkey", func(tx store.Tx) error { return r.usePasskey(tx, data, parsed) })
 }
 
-// usePasskey checks an authenticator's answer, and keeps its count. A count that
-// does not rise tells of a copy of the authenticator: it is refused.
+// usePasskey checks an authenticator's answer, and stores its counter. A counter that
+// does not rise is refused: there is a copy of the authenticator.
 func (r *request) usePasskey(tx store.Tx, data webauthn.SessionData, parsed *protocol.ParsedCredentialAssertionData) error {
 	a, err := tx.Account(string(parsed.Response.UserHandle))
 	if store.IsNotFound(err) {
@@ -194,7 +194,7 @@ func (r *request) usePasskey(tx store.Tx, data webauthn.SessionData, parsed *pro
 	return store.UsePasskey(tx, a.UserID, passkeyID(c.ID), kept)
 }
 
-// passkey is the account's passkey of the path.
+// passkey is the passkey of the path, of the account that is signed in.
 func (r *request) passkey() (store.Passkey, error) {
 	for _, p := range r.account.Passkeys {
 		if p.ID == r.Param(passkeyParam) {
@@ -225,6 +225,6 @@ func (r *request) removePasskey() error {
 	if err != nil {
 		return err
 	}
-	r.s.config.Log.Info().Str("user", r.account.UserID).Stringer("client", r.address()).Msg("settings: a passkey was removed")
+	r.logEvent(r.account.UserID).Msg("settings: a passkey was removed")
 	return r.done("passkey-removed", Path+"/account")
 }

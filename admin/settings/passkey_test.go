@@ -294,7 +294,7 @@ func TestWherePasskeysAre(t *testing.T) {
 func TestPasskeyAndLimits(t *testing.T) {
 	w, _ := newPasskeyWorld(t)
 	d := w.withPasskey()
-	for range triesOfOne {
+	for range attemptsOfOne {
 		w.server.Config.Handler.(*Settings).throttle.name.Take(hashName("usr_ada"), w.now())
 	}
 	d.credential.Counter = 1

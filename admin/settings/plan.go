@@ -2,7 +2,7 @@ package settings
 
 import "teamdata/store"
 
-// planFeature is something that a plan may include, for people.
+// planFeature is a feature that a plan may include.
 type planFeature struct {
 	Name     string
 	Means    string
@@ -20,13 +20,13 @@ var featureMeanings = []struct {
 
 type subscriptionPage struct {
 	Subscription store.Subscription
-	Grants       bool // the status lets the org use what the plan includes
+	Grants       bool // the status lets the org use its plan
 	Features     []planFeature
 }
 
 func (r *request) showSubscription() error {
 	var p subscriptionPage
-	err := r.view(func(tx store.Tx) error {
+	return r.show(200, "subscription", &p, func(tx store.Tx) error {
 		p.Subscription = r.org.Subscription
 		p.Grants = p.Subscription.Grants()
 		plan, err := store.FindPlan(tx, p.Subscription.Plan)
@@ -35,8 +35,4 @@ func (r *request) showSubscription() error {
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return r.render(200, "subscription", p)
 }

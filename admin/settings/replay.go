@@ -10,24 +10,24 @@ import (
 	"teamdata/store"
 )
 
-// maxRecovering bounds how long a request queues deliveries again. What is left
-// then is queued by another.
+// maxRecovering bounds how long one request recovers deliveries. Another request
+// continues.
 const maxRecovering = 30 * time.Second
 
-// recoverPage asks from when on an endpoint's deliveries are queued again.
+// recoverPage asks since when an endpoint's deliveries are recovered.
 type recoverPage struct {
 	store.Endpoint
 	Err   *store.Error // nil: nothing is wrong
-	Span  string       // that was chosen: a key of recoverSpans, or "since"
-	Since string       // as a datetime-local input has it, in UTC
+	Span  string       // the choice: a key of recoverSpans, or "since"
+	Since string       // value of a datetime-local input, in UTC
 }
 
-// recoverSpans are what can be chosen beside a time.
+// recoverSpans are the choices besides a time.
 var recoverSpans = map[string]time.Duration{"1h": time.Hour, "24h": 24 * time.Hour, "7d": 7 * 24 * time.Hour}
 
 func (r *request) showRecover() error { return r.renderRecover(200, recoverPage{Span: "24h"}) }
 
-// recoverEndpoint takes many transactions, so that no writer waits for it.
+// recoverEndpoint takes many transactions, so that no writer waits for long.
 func (r *request) recoverEndpoint() error {
 	if err := r.view(nil); err != nil {
 		return err
@@ -44,7 +44,8 @@ func (r *request) recoverEndpoint() error {
 	return r.redirect(r.endpointPath("deliveries") + "?" + query.Encode())
 }
 
-// recoverDeliveries queues what was unsuccessful, and returns how much, and the notice for it.
+// recoverDeliveries queues unsuccessful deliveries for retry, and returns how many,
+// and the notice for it.
 func (r *request) recoverDeliveries() (n int, done string, err error) {
 	since, err := r.recoverSince()
 	if err != nil {
@@ -57,8 +58,8 @@ func (r *request) recoverDeliveries() (n int, done string, err error) {
 	return n, done, err
 }
 
-// recoveredAs is the notice of how a recovery ended. One that ran out of time did
-// a part of the work.
+// recoveredAs is the notice for the end of a recovery, which may have run out of
+// time with a part of the deliveries recovered.
 func recoveredAs(err error) (string, error) {
 	switch {
 	case err == nil:
@@ -83,23 +84,15 @@ func (r *request) recoverSince() (time.Time, error) {
 
 // renderRecover fills in the endpoint of the path.
 func (r *request) renderRecover(status int, p recoverPage) error {
-	err := r.view(func(tx store.Tx) (err error) {
+	return r.show(status, "endpoint_recover", &p, func(tx store.Tx) (err error) {
 		p.Endpoint, err = r.endpoint(tx)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return r.render(status, "endpoint_recover", &p)
 }
 
 func (r *request) replayDelivery() error {
-	err := r.change(func(tx store.Tx) error {
+	return r.do("delivery-replayed", r.path("deliveries", r.Param(deliveryParam)), func(tx store.Tx) error {
 		_, err := store.Replay(tx, r.actor(), r.org.ID, r.Param(deliveryParam))
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return r.done("delivery-replayed", r.path("deliveries", r.Param(deliveryParam)))
 }

@@ -16,7 +16,7 @@ type request struct {
 	s     *Settings
 	route *route // nil: there is no such page
 
-	// Known once view or change has searchResult.
+	// Known inside of view and change, and after them.
 	session store.Session
 	account store.Account
 	orgs    []store.Org // that the person manages, in the order of their ids
@@ -25,8 +25,8 @@ type request struct {
 	now     time.Time // the transaction's
 }
 
-// errNoPage is what anybody gets for what is not there, and for what is another
-// org's.
+// errNoPage answers both for a page that does not exist and for one of an org that
+// the person does not manage.
 var errNoPage = store.Errorf(store.CodeNotFound, "There is no such page.")
 
 // maxForm is how many bytes a form may have: instructions of 64 Ki characters,
@@ -45,7 +45,7 @@ func (s *Settings) serve(common web.Request, rt *route) {
 	r := &request{Request: common, s: s, route: rt}
 	r.setHeaders()
 	web.Serve(r, checks, (*request).handle)
-	r.see()
+	r.touchSession()
 }
 
 func (r *request) handle() error { return r.route.handle(r) }
@@ -81,13 +81,14 @@ func (r *request) readForm() error {
 	return nil
 }
 
-// view does fn on one moment of the data, after a look at who asks; nil: just
-// the look.
+// view runs fn in a read transaction once it is known who asks; nil: only finds
+// out who asks.
 func (r *request) view(fn func(tx store.Tx) error) error {
 	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error { return r.asked(tx, fn) })
 }
 
-// change is view for what changes the data. The log tells who did it.
+// change is view with a transaction that may change the data. The log tells who
+// did it.
 func (r *request) change(fn func(tx store.Tx) error) error {
 	err := r.s.store.Update(r.HTTP.Context(), func(tx store.Tx) error { return r.asked(tx, fn) })
 	if err == nil {
@@ -96,9 +97,9 @@ func (r *request) change(fn func(tx store.Tx) error) error {
 	return err
 }
 
-// asked runs fn once it is known who asks, and that this person manages the org
-// of the path. unauthorized: nobody is signed in; notFound: the person manages no
-// such org.
+// asked finds out who asks and that this person manages the org of the path, then
+// runs fn. unauthorized: nobody is signed in; notFound: the person manages no such
+// org.
 func (r *request) asked(tx store.Tx, fn func(tx store.Tx) error) (err error) {
 	r.now = tx.Now()
 	if r.session, err = store.FindSession(tx, r.cookie()); err != nil {
@@ -129,11 +130,11 @@ func (r *request) findOrgs(tx store.Tx) (err error) {
 	return err
 }
 
-// actor is who stands in the audit log.
+// actor is the user id for the audit log.
 func (r *request) actor() string { return r.account.UserID }
 
 // path is the path of a page of the org, or of its overview.
-func (r *request) path(parts ...string) string { return orgPath(r.org.ID, parts...) }
+func (r *request) path(parts ...string) string { return orgPath(r.Param(orgParam), parts...) }
 
 // redirect leads to another page, which the browser asks for with GET.
 func (r *request) redirect(path string) error {

@@ -2,22 +2,25 @@ package settings
 
 import "teamdata/store"
 
-// Bounds of a page of a list. What is further back is a click away.
+// Bounds of one page of a list.
 const (
 	maxShown    = 50           // items
-	maxSearched = 2000         // records that are searchResult at for one page
-	searchChunk = 4 * maxShown // of them, that are read at once
+	maxSearched = 2000         // records that are read for one page
+	searchChunk = 4 * maxShown // of them, how many are read at once
 )
 
-// searchResult is one page of what was found.
+// searchResult is one page of the items that match.
 type searchResult[T any] struct {
 	Items      []T
-	Next       store.Cursor // behind which the next page begins; zero: there is nothing more
-	Incomplete bool         // the page is not full, but maxSearched records were searchResult at
+	Next       store.Cursor // after which the next page begins; zero: this is the last
+	Incomplete bool         // maxSearched records were read, and the page is not full
 }
 
-// search gathers a page of the items that match, from behind a position on. read
-// reads up to limit items; fewer are the end of the list.
+// Searched is how many records were read for a page that is Incomplete.
+func (searchResult[T]) Searched() int { return maxSearched }
+
+// search collects a page of the items that match, after a position. read reads up
+// to limit items; fewer mean the end of the list.
 func search[T any](from store.Cursor, read func(from store.Cursor, limit int) ([]T, error), at func(T) store.Cursor, match func(T) bool) (l searchResult[T], err error) {
 	limit := maxShown + 1 // a page without a filter, and what tells that there is more
 	for left := maxSearched; left > 0; left, limit = left-limit, min(searchChunk, left-limit) {

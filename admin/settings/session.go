@@ -3,13 +3,15 @@ package settings
 import (
 	"net/http"
 
+	"github.com/rs/zerolog"
+
 	"teamdata/store"
 )
 
-// begin begins a session of a user in the commit of what is to be done before,
-// and gives the browser its cookie. The session that the browser had ends: no
-// cookie that somebody else knew is worth more than before.
-func (r *request) begin(userID, how string, before func(tx store.Tx) error) error {
+// startSession starts a session of a user, in one commit with before, and sets the
+// browser's cookie. The session that the browser had ends, so that a cookie that
+// somebody else knew gains nothing.
+func (r *request) startSession(userID, how string, before func(tx store.Tx) error) error {
 	var cookie string
 	err := r.s.store.Update(r.HTTP.Context(), func(tx store.Tx) error {
 		if err := before(tx); err != nil {
@@ -28,13 +30,13 @@ func (r *request) begin(userID, how string, before func(tx store.Tx) error) erro
 		return err
 	}
 	r.setCookie(cookie)
-	r.s.config.Log.Info().Str("user", userID).Stringer("client", r.address()).Str("how", how).Msg("settings: signed in")
+	r.logEvent(userID).Str("how", how).Msg("settings: signed in")
 	return nil
 }
 
-// logRefused notes a sign-in that was refused. What a stranger typed is told only
-// where it is the name of an account: it may be a password in the wrong field. One
-// of too many tries makes no line: nobody fills the log.
+// logRefused logs a refused sign-in. The name is logged only if it is that of an
+// account, because people type passwords into the wrong field. A refusal by a rate
+// limit is not logged, so that nobody can fill the log.
 func (r *request) logRefused(name, how string, e *store.Error) {
 	if e.Code == store.CodeRateLimited {
 		return
@@ -46,7 +48,7 @@ func (r *request) logRefused(name, how string, e *store.Error) {
 	line.Msg("settings: a sign-in was refused")
 }
 
-// signOut ends the session in the store, and takes the cookie away.
+// signOut ends the session and deletes the cookie.
 func (r *request) signOut() error {
 	err := r.change(func(tx store.Tx) error { return store.EndSession(tx, r.account.UserID, r.session.ID) })
 	if err != nil {
@@ -57,12 +59,17 @@ func (r *request) signOut() error {
 	return r.done("signed-out", Path+"/sign-in")
 }
 
-func (r *request) logEnded(why string) {
-	r.s.config.Log.Info().Str("user", r.account.UserID).Stringer("client", r.address()).Str("why", why).Msg("settings: a session ended")
+// logEvent begins a line of the log about an account.
+func (r *request) logEvent(userID string) *zerolog.Event {
+	return r.s.config.Log.Info().Str("user", userID).Stringer("client", r.address())
 }
 
-// cookieName is __Host- where it can be: such a cookie can't come from another
-// host, nor over plain HTTP.
+func (r *request) logEnded(why string) {
+	r.logEvent(r.account.UserID).Str("why", why).Msg("settings: a session ended")
+}
+
+// cookieName has the prefix __Host- over HTTPS: browsers then accept the cookie
+// from this host alone and only over HTTPS.
 func (s *Settings) cookieName() string {
 	if s.secure {
 		return "__Host-teamdata"
@@ -70,7 +77,7 @@ func (s *Settings) cookieName() string {
 	return "teamdata"
 }
 
-// cookie is the session's of the request; empty when there is none.
+// cookie is the value of the request's session cookie; empty when there is none.
 func (r *request) cookie() string {
 	c, err := r.HTTP.Cookie(r.s.cookieName())
 	if err != nil {
@@ -79,7 +86,7 @@ func (r *request) cookie() string {
 	return c.Value
 }
 
-// setCookie gives the browser a session's cookie; an empty value takes it away.
+// setCookie sets the browser's session cookie; an empty value deletes it.
 func (r *request) setCookie(value string) {
 	c := &http.Cookie{
 		Name: r.s.cookieName(), Value: value, Path: "/", MaxAge: int(store.SessionAge.Seconds()),
@@ -91,31 +98,31 @@ func (r *request) setCookie(value string) {
 	http.SetCookie(r.W, c)
 }
 
-// see notes that the session is in use, now and then.
-func (r *request) see() {
+// touchSession records now and then that the session is in use.
+func (r *request) touchSession() {
 	if r.session.ID == "" || r.now.Sub(r.session.LastSeenAt) < store.SessionSeenEvery {
 		return
 	}
 	id := r.session.ID
-	r.inBackground("note that a session is in use", func(tx store.Tx) error { return store.SeeSession(tx, id) }, func() {})
+	r.inBackground("record that a session is in use", func(tx store.Tx) error { return store.SeeSession(tx, id) }, func() {})
 }
 
-// endSession ends a session of the person's own.
+// endSession ends one of the person's sessions.
 func (r *request) endSession() error {
 	id := r.Param(sessionParam)
-	err := r.change(func(tx store.Tx) error { return store.EndSession(tx, r.account.UserID, id) })
-	if err != nil {
-		return err
-	}
-	r.logEnded("by its owner")
-	return r.done("session-over", Path+"/account")
+	return r.endSessions("session-over", "by its owner", func(tx store.Tx) error { return store.EndSession(tx, r.account.UserID, id) })
 }
 
 func (r *request) endOtherSessions() error {
-	err := r.change(func(tx store.Tx) error { return store.EndOtherSessions(tx, r.account.UserID, r.session.ID) })
-	if err != nil {
+	return r.endSessions("sessions-over", "all others, by their owner", func(tx store.Tx) error {
+		return store.EndOtherSessions(tx, r.account.UserID, r.session.ID)
+	})
+}
+
+func (r *request) endSessions(done, why string, end func(tx store.Tx) error) error {
+	if err := r.change(end); err != nil {
 		return err
 	}
-	r.logEnded("all others, by their owner")
-	return r.done("sessions-over", Path+"/account")
+	r.logEnded(why)
+	return r.done(done, Path+"/account")
 }

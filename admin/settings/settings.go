@@ -1,17 +1,20 @@
 // Package settings is the settings page: where the owners and admins of an org
 // look after its keys, webhooks and data in a browser.
 //
-// A request goes from top to bottom through one function, serve: the checks of
-// request.go, then the handler of its route (routes.go). A handler does its work in
-// one transaction, through view or change, which first look who asks and whether
-// that person manages the org of the path: a session that ended, or a role that
-// was lost, counts from the next click on. Then it renders a page (page.go), or,
-// after a change, leads to one. What a person sees of an error is decided in
-// fail.go.
+// A request passes through one function, serve: the checks of request.go, then the
+// handler of its route (routes.go). A handler does its work in one transaction,
+// through view or change, which first check who asks and that this person manages
+// the org of the path: a session that has ended, or a role that was lost, counts
+// from the next click on. Then it renders a page (page.go) or, after a change, leads
+// to one. fail.go decides what people see of an error.
 //
-// Every page works without JavaScript; the scripts in assets only make some more
-// comfortable. The package knows the data only through [store.Store], and leaves
-// the rules to the functions of package store.
+// The pages of a noun are in the file that store has for it too; the templates have
+// the same names. A new page is a line in routes.go, a handler in the file of its
+// noun, and a template. Every page works without JavaScript; the scripts in assets
+// add convenience.
+//
+// The package may import store and internal/…, and knows the data only through
+// [store.Store]; rules are functions of package store.
 package settings
 
 import (
@@ -57,7 +60,7 @@ type Settings struct {
 	throttle   throttle
 	passkeys   *webauthn.WebAuthn // nil: browsers have none for this URL
 	ceremonies *ceremonies
-	background sync.WaitGroup // what is done after its answer
+	background sync.WaitGroup // work that is done after the answer
 }
 
 // New makes the settings page of a store, which stays the caller's to close.
@@ -84,11 +87,11 @@ func LinkURL(publicURL string) func(token string) string {
 	return func(token string) string { return strings.TrimSuffix(publicURL, "/") + Path + "/link/" + token }
 }
 
-// backgroundTimeout is how long what nobody waits for may take.
+// backgroundTimeout is how long work in the background may take.
 const backgroundTimeout = 30 * time.Second
 
-// inBackground changes the data after the answer, without making anybody wait, nor
-// telling how long it took, and then calls done. What fails is only logged.
+// inBackground changes the data after the answer, so that nobody waits for it or can
+// measure how long it took, and then calls done. A failure is only logged.
 func (r *request) inBackground(what string, fn func(tx store.Tx) error, done func()) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.HTTP.Context()), backgroundTimeout)
 	r.s.background.Go(func() {

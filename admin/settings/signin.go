@@ -10,16 +10,15 @@ import (
 	"teamdata/store"
 )
 
-// signInPage is what sign-in.html is filled with.
+// signInPage is what signin.html is filled with.
 type signInPage struct {
 	Name     string
 	Next     string
 	Error    *store.Error
-	Passkeys bool // one can sign in with a passkey
-	Forgot   bool // there is mail for who forgot the password
+	Passkeys bool // signing in with a passkey is possible
 }
 
-// showSignIn shows the form. Who is signed in already goes on.
+// showSignIn shows the form, or leads on when somebody is signed in already.
 func (r *request) showSignIn() error {
 	next := localPath(r.HTTP.URL.Query().Get("next"))
 	switch err := r.view(nil); {
@@ -32,7 +31,7 @@ func (r *request) showSignIn() error {
 }
 
 func (r *request) renderSignIn(p signInPage) error {
-	p.Passkeys, p.Forgot = r.s.passkeys != nil, r.s.config.Mailed != nil
+	p.Passkeys = r.s.passkeys != nil
 	status := http.StatusOK
 	if p.Error != nil {
 		status = p.Error.Code.Status()
@@ -40,10 +39,10 @@ func (r *request) renderSignIn(p signInPage) error {
 	return r.render(status, "signin", p)
 }
 
-// errNotSignedIn is the same for a wrong name and a wrong password.
+// errNotSignedIn does not tell whether the name or the password is wrong.
 var errNotSignedIn = store.Errorf(store.CodeUnauthorized, "The name or the password is wrong.")
 
-// signIn begins a session for who knows the password.
+// signIn starts a session, given a name and its password.
 func (r *request) signIn() error {
 	name, password := strings.TrimSpace(r.field("name")), r.field("password")
 	next := localPath(r.field("next"))
@@ -58,7 +57,7 @@ func (r *request) signIn() error {
 	return r.redirect(next)
 }
 
-// signInError is an error that the form of a sign-in shows.
+// signInError is the error of a sign-in that its form can show.
 func signInError(err error) (*store.Error, bool) {
 	if store.CodeOf(err) == store.CodeUnauthorized {
 		return web.PublicError(err), true
@@ -66,9 +65,9 @@ func signInError(err error) (*store.Error, bool) {
 	return formError(err)
 }
 
-// checkPassword begins a session of a named account. unauthorized: there is no
-// such account, or its password is another; rateLimited: there were too many
-// tries.
+// checkPassword starts a session of a named account. unauthorized: there is no such
+// account, or its password is a different one; rateLimited: there were too many
+// attempts.
 func (r *request) checkPassword(name, password string) error {
 	a, err := r.namedAccount(name)
 	if err != nil {
@@ -81,10 +80,10 @@ func (r *request) checkPassword(name, password string) error {
 	if err != nil {
 		return err
 	}
-	return r.begin(a.UserID, "password", func(tx store.Tx) error {
+	return r.startSession(a.UserID, "password", func(tx store.Tx) error {
 		switch now, err := tx.Account(a.UserID); {
 		case store.IsNotFound(err), err == nil && now.PasswordHash != a.PasswordHash:
-			return errNotSignedIn // it was changed meanwhile
+			return errNotSignedIn // it has been changed in the meantime
 		case err != nil || renewed == "":
 			return err
 		}
@@ -92,8 +91,8 @@ func (r *request) checkPassword(name, password string) error {
 	})
 }
 
-// namedAccount is the account with a name; the zero value when there is none. It
-// also tells the time.
+// namedAccount finds an account by user id or e-mail address; the zero value when
+// there is none. It also sets the time of the request.
 func (r *request) namedAccount(name string) (a store.Account, err error) {
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
 		r.now = tx.Now()
@@ -106,11 +105,11 @@ func (r *request) namedAccount(name string) (a store.Account, err error) {
 	return a, err
 }
 
-// verify holds a password to a hash. It returns another hash of the password when
-// that one is outdated. unauthorized: it is another password.
+// verify checks a password against a hash. When the hash is outdated, it returns a
+// new one of the same password. unauthorized: the password is a different one.
 func (r *request) verify(hash, password string) (renewed string, err error) {
 	if len(password) > 4*store.MaxPasswordLength {
-		password = "" // no account has it, and hashing it costs more than others
+		password = "" // no account has one so long, and hashing it would cost more
 	}
 	ok, outdated, err := r.s.passwords.Verify(r.HTTP.Context(), hash, password)
 	switch {
@@ -124,11 +123,11 @@ func (r *request) verify(hash, password string) (renewed string, err error) {
 	return r.s.passwords.Hash(r.HTTP.Context(), password)
 }
 
-// field is a field of the form; empty when it has none of that name.
+// field is a field of the form; empty when the form lacks it.
 func (r *request) field(name string) string { return r.HTTP.PostForm.Get(name) }
 
-// localPath is where a link may lead after signing in: a page of ours, else the
-// first. Of what was given, only path and query are taken.
+// localPath is the page to go to after signing in: next if it is a settings page,
+// else the first page. Only the path and the query of next are used.
 func localPath(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || strings.Contains(next, `\`) || path.Clean(u.Path) != u.Path || u.Path != Path && !strings.HasPrefix(u.Path, Path+"/") {

@@ -7,7 +7,7 @@ import (
 	"teamdata/store"
 )
 
-// linkPage is what link.html is filled with.
+// linkPage is what signin_link.html is filled with.
 type linkPage struct {
 	Path  string // of the page itself
 	Who   store.Account
@@ -15,8 +15,8 @@ type linkPage struct {
 	Error *store.Error
 }
 
-// showLink shows the form of a sign-in link. The link stays good: programs that
-// look through mail follow links too.
+// showLink shows the form of a sign-in link. The link stays valid, because programs
+// that scan mail follow links too.
 func (r *request) showLink() error {
 	p, err := r.findLink()
 	if err != nil {
@@ -25,7 +25,7 @@ func (r *request) showLink() error {
 	return r.render(http.StatusOK, "signin_link", p)
 }
 
-// findLink is what there is to say of the link in the path.
+// findLink finds the link of the path, and its account.
 func (r *request) findLink() (p linkPage, err error) {
 	r.keepPathSecret()
 	p.Path = r.HTTP.URL.Path
@@ -45,10 +45,10 @@ func (r *request) findLink() (p linkPage, err error) {
 }
 
 // keepPathSecret keeps the path, which holds a token, out of the header Referer.
-// Of forms the browser still tells the origin.
+// The browser still sends the origin with forms.
 func (r *request) keepPathSecret() { r.W.Header().Set("Referrer-Policy", "strict-origin") }
 
-// useLink sets the password that was chosen, uses up the link, and signs in.
+// useLink sets the chosen password, uses up the link, and signs in.
 func (r *request) useLink() error {
 	p, err := r.findLink()
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *request) useLink() error {
 	if err != nil {
 		return err
 	}
-	err = r.begin(p.Who.UserID, "link", func(tx store.Tx) error {
+	err = r.startSession(p.Who.UserID, "link", func(tx store.Tx) error {
 		_, err := store.UseSignInLink(tx, r.Param(tokenParam), hash)
 		return err
 	})
@@ -76,7 +76,7 @@ func (r *request) useLink() error {
 	return r.redirect(Path)
 }
 
-// linkRefused is the page of a link that can't be used any more.
+// linkRefused answers for a link that is no longer valid.
 func (r *request) linkRefused(err error) error {
 	if store.CodeOf(err) != store.CodeUnauthorized {
 		return err
@@ -84,10 +84,10 @@ func (r *request) linkRefused(err error) error {
 	return r.render(http.StatusGone, "signin_link_refused", r.s.config.Mailed != nil)
 }
 
-// forgotPage is what forgot.html is filled with.
+// forgotPage is what signin_forgot.html is filled with.
 type forgotPage struct {
 	Mail  bool // there is a mail server
-	Sent  bool // a link goes out, if there is such an account
+	Sent  bool // a link is sent if there is such an account
 	Error *store.Error
 }
 
@@ -95,9 +95,8 @@ func (r *request) showForgot() error {
 	return r.render(http.StatusOK, "signin_forgot", forgotPage{Mail: r.s.config.Mailed != nil})
 }
 
-// sendForgotten mails a link to the account that is named. The answer is the same
-// and takes as long whether there is such an account or not: it is searchResult for
-// afterwards.
+// sendForgotten mails a link to the named account. The answer and the time it takes
+// don't tell whether there is such an account: it is searched for afterwards.
 func (r *request) sendForgotten() error {
 	if r.s.config.Mailed == nil {
 		return r.showForgot()
@@ -115,13 +114,13 @@ func (r *request) sendForgotten() error {
 	return r.render(http.StatusOK, "signin_forgot", forgotPage{Mail: true, Sent: true})
 }
 
-// readTime finds out what time it is.
+// readTime sets the time of the request.
 func (r *request) readTime() error {
 	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error { r.now = tx.Now(); return nil })
 }
 
-// mailForgotten queues a link for an account. It goes to the account's own
-// address, while an org that the person manages knows the person by it.
+// mailForgotten queues a link for an account, to its own address. One of the orgs
+// that the person manages must list that address.
 func mailForgotten(tx store.Tx, name string) error {
 	a, err := store.FindAccount(tx, name)
 	if err != nil || a.Email == "" {

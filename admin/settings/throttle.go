@@ -11,69 +11,69 @@ import (
 	"teamdata/store"
 )
 
-// How often somebody may try a password, within tryWindow. Tries count, and not
-// failures, and they count before a password is searchResult at: many at once gain
-// nothing.
+// How often somebody may try a password within attemptWindow. Attempts count, not
+// failures, and they count before the password is checked, so that parallel
+// attempts gain nothing.
 //
-// Who knows the name of an account could keep its owner out by wrong tries. So a
-// name is narrowly limited for each client alone, and in all only where many
-// clients guess together; passkeys and sign-in links have no limit by name at all,
-// and sessions that are there go on.
+// Somebody who knows the name of an account could lock its owner out by wrong
+// attempts. So the limit of a name is narrow for each single client, and wide for
+// all clients together. Passkeys and sign-in links have no limit by name at all,
+// and sessions continue.
 const (
-	tryWindow     = 15 * time.Minute
-	triesOfOne    = 10 // for one name, by one client
-	triesOfName   = 50 // for one name, by all
-	triesOfClient = 50 // for all names: many people may share an address
+	attemptWindow    = 15 * time.Minute
+	attemptsOfOne    = 10 // for one name, by one client
+	attemptsOfName   = 50 // for one name, by all
+	attemptsOfClient = 50 // for all names: many people may share an address
 
-	mailsOfName = 3 // forgotten passwords, for one name
+	mailsOfName = 3 // sign-in links by mail, for one name
 )
 
-// maxTracked bounds the memory of each limit: it remembers so many names or
-// clients.
+// maxTracked bounds the memory of each limit: the number of names or clients that
+// it remembers.
 const maxTracked = 20_000
 
 // throttle slows down guessing.
 type throttle struct {
 	client *ratelimit.Limiter[netip.Prefix]
-	one    *ratelimit.Limiter[nameTry]
+	one    *ratelimit.Limiter[nameAttempt]
 	name   *ratelimit.Limiter[nameHash]
 	mail   *ratelimit.Limiter[nameHash]
 }
 
-// nameHash is a name as somebody typed it, of any length. Whether there is such
-// an account makes no difference.
+// nameHash stands for a name as typed, of any length, whether there is such an
+// account or not.
 type nameHash [sha256.Size]byte
 
 func hashName(name string) nameHash {
 	return sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(name))))
 }
 
-type nameTry struct {
+type nameAttempt struct {
 	client netip.Prefix
 	name   nameHash
 }
 
 func newThrottle() throttle {
 	return throttle{
-		client: ratelimit.New[netip.Prefix](triesOfClient, tryWindow, maxTracked),
-		one:    ratelimit.New[nameTry](triesOfOne, tryWindow, maxTracked),
-		name:   ratelimit.New[nameHash](triesOfName, tryWindow, maxTracked),
-		mail:   ratelimit.New[nameHash](mailsOfName, tryWindow, maxTracked),
+		client: ratelimit.New[netip.Prefix](attemptsOfClient, attemptWindow, maxTracked),
+		one:    ratelimit.New[nameAttempt](attemptsOfOne, attemptWindow, maxTracked),
+		name:   ratelimit.New[nameHash](attemptsOfName, attemptWindow, maxTracked),
+		mail:   ratelimit.New[nameHash](mailsOfName, attemptWindow, maxTracked),
 	}
 }
 
-// tryClient counts a try of the client. rateLimited: it has had too many.
+// tryClient counts an attempt of the client. rateLimited: it has had too many.
 func (r *request) tryClient() error {
 	return r.allowed(r.s.throttle.client.Take(r.client(), r.now))
 }
 
-// tryName is tryClient for a try with a name.
+// tryName is tryClient for an attempt with a name.
 func (r *request) tryName(name string) error {
 	if err := r.tryClient(); err != nil {
 		return err
 	}
 	t, hash := &r.s.throttle, hashName(name)
-	if err := r.allowed(t.one.Take(nameTry{r.client(), hash}, r.now)); err != nil {
+	if err := r.allowed(t.one.Take(nameAttempt{r.client(), hash}, r.now)); err != nil {
 		return err
 	}
 	return r.allowed(t.name.Take(hash, r.now))
@@ -88,10 +88,10 @@ func (r *request) allowed(d ratelimit.Decision) error {
 	return store.Errorf(store.CodeRateLimited, "Too many attempts. Try again at %s.", at.UTC().Format("15:04 UTC"))
 }
 
-// client is who asks, as limits count it.
+// client is the client as limits count it.
 func (r *request) client() netip.Prefix { return ratelimit.ClientKey(r.address()) }
 
-// address is the client's; invalid when it has none.
+// address is the client's address; invalid when there is none.
 func (r *request) address() netip.Addr {
 	at, err := netip.ParseAddrPort(r.HTTP.RemoteAddr)
 	if err != nil {

@@ -27,7 +27,7 @@ func (w *world) from(client, name, password string) *httptest.ResponseRecorder {
 
 // tried counts tries without making them, which takes a while.
 func (w *world) tried(n int, client, name string) {
-	key := nameTry{ratelimit.ClientKey(netip.MustParseAddr(client)), hashName(name)}
+	key := nameAttempt{ratelimit.ClientKey(netip.MustParseAddr(client)), hashName(name)}
 	for range n {
 		w.server.Config.Handler.(*Settings).throttle.one.Take(key, w.now())
 	}
@@ -37,7 +37,7 @@ func TestThrottleOfOneClient(t *testing.T) {
 	w := newWorld(t)
 	w.withPassword("usr_ada")
 	for _, name := range []string{"usr_ada", "usr_none"} {
-		w.tried(triesOfOne-1, "192.0.2.1", name)
+		w.tried(attemptsOfOne-1, "192.0.2.1", name)
 		if got := w.from("192.0.2.1:1", name, "wrong").Code; got != 401 {
 			t.Fatalf("the last try with %s: %d", name, got)
 		}
@@ -52,7 +52,7 @@ func TestThrottleOfOneClient(t *testing.T) {
 	if got := w.from("198.51.100.7:1", "usr_ada", goodPassword).Code; got != 303 {
 		t.Errorf("the owner of the account is kept out by another client: %d", got)
 	}
-	w.pass(tryWindow)
+	w.pass(attemptWindow)
 	if got := w.from("192.0.2.1:1", "usr_ada", goodPassword).Code; got != 303 {
 		t.Errorf("after the window: %d", got)
 	}
@@ -63,7 +63,7 @@ func TestThrottleOfOneClient(t *testing.T) {
 func TestThrottleOfManyTogether(t *testing.T) {
 	w := newWorld(t)
 	limits := &w.server.Config.Handler.(*Settings).throttle
-	for range triesOfName - 1 {
+	for range attemptsOfName - 1 {
 		limits.name.Take(hashName("usr_ada"), w.now())
 	}
 	for i, want := range []int{401, 429} {
@@ -71,7 +71,7 @@ func TestThrottleOfManyTogether(t *testing.T) {
 			t.Errorf("a try with a name: %d, want %d", got, want)
 		}
 	}
-	for range triesOfClient - 1 {
+	for range attemptsOfClient - 1 {
 		limits.client.Take(ratelimit.ClientKey(netip.MustParseAddr("2001:db8::1")), w.now())
 	}
 	for i, want := range []int{401, 429} {
@@ -84,7 +84,7 @@ func TestThrottleOfManyTogether(t *testing.T) {
 // Many at once are counted before any of them is answered.
 func TestThrottleOfTriesAtOnce(t *testing.T) {
 	w := newWorld(t)
-	w.tried(triesOfOne-2, "192.0.2.1", "usr_ada")
+	w.tried(attemptsOfOne-2, "192.0.2.1", "usr_ada")
 	codes := make(chan int)
 	for range 8 {
 		go func() { codes <- w.from("192.0.2.1:1", "usr_ada", "wrong").Code }()
@@ -108,7 +108,7 @@ func TestThrottleOfForgotten(t *testing.T) {
 	if n := len(w.mails()); n != mailsOfName {
 		t.Errorf("%d mails wait", n)
 	}
-	for range triesOfClient {
+	for range attemptsOfClient {
 		w.newBrowser().post("/forgot", nil)
 	}
 	r := w.newBrowser().post("/forgot", nil)

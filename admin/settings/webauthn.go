@@ -14,8 +14,8 @@ import (
 	"teamdata/store"
 )
 
-// newPasskeys is nil where browsers have no passkeys: they want a name, not an
-// address, and HTTPS, or localhost.
+// newPasskeys is nil if browsers offer no passkeys for the public URL: they need a
+// host name and HTTPS, or localhost.
 func newPasskeys(public *url.URL) *webauthn.WebAuthn {
 	host := public.Hostname()
 	if _, err := netip.ParseAddr(host); err == nil || host == "" || public.Scheme != "https" && host != "localhost" {
@@ -30,12 +30,12 @@ func newPasskeys(public *url.URL) *webauthn.WebAuthn {
 		},
 	})
 	if err != nil {
-		return nil // such as a name that no browser takes
+		return nil // such as a name that no browser accepts
 	}
 	return w
 }
 
-// owner is an account as the ceremonies see it.
+// owner is an account as the webauthn library sees it.
 type owner struct {
 	store.Account
 	credentials []webauthn.Credential
@@ -53,19 +53,19 @@ func ownerOf(a store.Account) (owner, error) {
 	return o, nil
 }
 
-// WebAuthnID is the user handle: a user id has at most 64 bytes, as it may.
+// WebAuthnID is the user handle, of at most 64 bytes, as every user id has.
 func (o owner) WebAuthnID() []byte { return []byte(o.UserID) }
 
-// WebAuthnName is what authenticators show.
+// WebAuthnName is the name that authenticators show.
 func (o owner) WebAuthnName() string { return o.UserID }
 
-// WebAuthnDisplayName is what they show beside it.
+// WebAuthnDisplayName is the name that they show beside it.
 func (o owner) WebAuthnDisplayName() string { return o.UserID }
 
 // WebAuthnCredentials are the account's passkeys.
 func (o owner) WebAuthnCredentials() []webauthn.Credential { return o.credentials }
 
-// A ceremony is the time between the confirmPage to an authenticator and its answer.
+// A ceremony is the time between the question to an authenticator and its answer.
 const (
 	ceremonyTTL   = 5 * time.Minute
 	maxCeremonies = 4096
