@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxAddress is how many bytes of an address a server must take (RFC 5321,
+	// maxAddress is how many bytes of an address a server must accept (RFC 5321,
 	// sections 4.5.3.1.3 and 4.1.2: a path of 256 with its brackets).
 	maxAddress = 254
 
@@ -32,7 +32,7 @@ func parseSender(text string) (*netmail.Address, error) {
 	return from, nil
 }
 
-// recipient is whom m goes to.
+// recipient is the address and name of m's recipient.
 func recipient(m Message) (*netmail.Address, error) {
 	if !isAddress(m.To) {
 		return nil, fmt.Errorf("%q is not a mail address", short(maxAddress, m.To))
@@ -40,9 +40,8 @@ func recipient(m Message) (*netmail.Address, error) {
 	return &netmail.Address{Name: personName(m.Name), Address: m.To}, nil
 }
 
-// isAddress accepts a plain address. Quoted local parts ("a b"@example.com) are
-// valid, but nobody has one, and their spaces would let a header be folded in
-// the wrong place.
+// isAddress accepts a plain address. Quoted local parts ("a b"@example.com) are valid
+// but hardly exist, and a header could be folded at their spaces.
 func isAddress(text string) bool {
 	a, err := netmail.ParseAddress(text)
 	return err == nil && a.Address == text && len(text) <= maxAddress &&
@@ -59,16 +58,16 @@ func personName(text string) string {
 	return short(maxName, inHeader(strings.ReplaceAll(text, `\`, "/")))
 }
 
-// inHeader makes text fit for a header that is shown to people. An encoded-word
-// ("=?utf-8?q?…?=") that someone wrote would be decoded by the reader, so it
-// must not look like one.
+// inHeader makes text safe in a header that is shown to people. A mail program would
+// decode an encoded-word ("=?utf-8?q?…?=") in it, so the text must not look like
+// one.
 func inHeader(text string) string {
 	return strings.ReplaceAll(oneLine(text), "=?", "= ?")
 }
 
-// oneLine makes text fit to stand in one line: without control characters, and
-// with single spaces. Marks of direction go too, with which a name could turn
-// around how the words beside it read.
+// oneLine makes text fit in one line: without control characters, and with single
+// spaces. Marks of direction are removed too, since they could reverse the words
+// beside them.
 func oneLine(text string) string {
 	plain := strings.Map(func(r rune) rune {
 		switch {
@@ -91,7 +90,7 @@ func short(n int, text string) string {
 	return string(runes[:n-1]) + "…"
 }
 
-// checkID keeps to what may stand left of the @ of a Message-ID.
+// checkID allows only what may stand left of the @ of a Message-ID.
 func checkID(id string) error {
 	if id == "" || len(id) > 128 || strings.Trim(id, ".") != id || strings.Contains(id, "..") || strings.ContainsFunc(id, notInName) {
 		return errors.New("a mail's ID must be 1 to 128 letters, digits, or _-. between them")

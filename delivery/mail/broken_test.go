@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// places are where a server can misbehave, as X.
+// places are the points at which a server can misbehave, which is written as X.
 var places = map[string]script{
 	"before TLS":    {deaf: true, secured: true},
 	"no greeting":   {answers: map[string]string{"": "X"}},
@@ -20,7 +20,7 @@ var places = map[string]script{
 	"after the end": {answers: map[string]string{".": "X"}},
 }
 
-// at returns a server that does what at each place.
+// at returns a server that does what at a place, and a sender to it.
 func at(t *testing.T, place script, what string) (*script, *Sender) {
 	t.Helper()
 	s := &script{answers: map[string]string{}, deaf: place.deaf}
@@ -81,7 +81,8 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// Once the server has the mail, sending it again would only make a double.
+// Once the server has accepted the mail, an error after that is none: a second try
+// would only send it twice.
 func TestTakenIsSent(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{drop, "421 closing", "500 what?"} {
@@ -92,7 +93,7 @@ func TestTakenIsSent(t *testing.T) {
 	}
 }
 
-// A 5xx before the mail itself is about the server or the settings.
+// A 5xx before the recipient is about the server or the settings, so not permanent.
 func TestUnwilling(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"", "EHLO", "MAIL"} {
@@ -102,7 +103,7 @@ func TestUnwilling(t *testing.T) {
 	}
 }
 
-// A no stays a no when nothing comes after it.
+// A rejection is permanent even if the server hangs afterwards.
 func TestRefusedThenSilent(t *testing.T) {
 	t.Parallel()
 	server := (&script{answers: map[string]string{"RCPT": "550 no such user", "RSET": hang}}).open(t)
@@ -112,7 +113,7 @@ func TestRefusedThenSilent(t *testing.T) {
 	checkFailure(t, err, "no such user", true)
 }
 
-// Some servers repeat what they did not understand.
+// The password is hidden when a server repeats what it did not understand.
 func TestEchoedPassword(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"smtps://u:wr0ng@", "smtps://" + userinfo} {

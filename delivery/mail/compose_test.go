@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// headers are all that a mail has.
+// headers are all headers of a mail.
 var headers = []string{
 	"Auto-Submitted", "Content-Type", "Date", "From", "Message-Id", "Mime-Version", "Subject", "To", "X-Mailer",
 }
@@ -94,7 +94,7 @@ func TestInjection(t *testing.T) {
 	if err := newSender(t, "smtp://"+box.addr.String()).Send(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	got := <-box.letters
+	got := <-box.received
 	p := parse(t, got.text)
 	checkHeaders(t, p)
 	if got.to != m.To || p.to.Address != m.To || p.to.Name != tame+"= ?utf-8?q?x=0ABcc:_y?=" {
@@ -159,8 +159,8 @@ func TestUnsendable(t *testing.T) {
 	}
 }
 
-// Whatever the values, the mail is one mail with the expected headers, and
-// says what it was given.
+// Whatever the values, the result is one mail with the expected headers, and it
+// contains the values.
 func FuzzMessage(f *testing.F) {
 	f.Add("Acme", "Zoë Ångström", "https://a.example", "500")
 	f.Add("A\r\nBcc: b@c.example", "\"<b@c.example>", "javascript:x", "<b>&amp;+")

@@ -30,17 +30,16 @@ func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.cause }
 
 // Permanent tells whether err, which [Sender.Send] returned, would come again
-// however often the mail is tried: the server refused this recipient or this
-// text for good (5xx), the address is none, or the template is unknown or lacks
-// a value. What depends on the server or on the settings is not permanent,
-// since people fix it: no connection, TLS, AUTH, or a sender that the server
-// refuses.
+// however often the mail is tried: the server rejected this recipient or this text
+// for good (5xx), the address is invalid, or the template is unknown or lacks a
+// value. Errors of the server or of the settings are not permanent, since people fix
+// those: no connection, TLS, AUTH, or a sender that the server rejects.
 func Permanent(err error) bool {
 	var f *failure
 	return errors.As(err, &f) && f.permanent
 }
 
-// failure describes err, with which delivery ended.
+// failure describes err, with which the delivery of a mail ended.
 func (r *relay) failure(ctx context.Context, err error) error {
 	permanent, cause := refused(err), err
 	if ctx.Err() != nil && !permanent {
@@ -51,7 +50,7 @@ func (r *relay) failure(ctx context.Context, err error) error {
 	return &failure{fmt.Sprintf("mail server %s: %s", r.address, text), permanent, cause}
 }
 
-// refused tells whether the server said no to this mail for good.
+// refused tells whether the server rejected this mail for good.
 func refused(err error) bool {
 	var answer *gomail.SendError
 	if !errors.As(err, &answer) || answer.ErrorCode()/100 != 5 {
@@ -88,7 +87,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// step names the command at which a mail failed, and the server's answer.
+// step names the command at which a mail failed, with the server's answer.
 func step(answer *gomail.SendError) string {
 	text, _, _ := strings.Cut(answer.Error(), ", affected ") // what follows is known: the recipient and the ID
 	if answer.ErrorCode() == 0 {
@@ -97,7 +96,7 @@ func step(answer *gomail.SendError) string {
 	return text
 }
 
-// redactor hides the password in a server's answer: some repeat the line that
+// redactor hides the password in a server's answer: some servers repeat a line that
 // they did not understand.
 func redactor(user *url.Userinfo) func(string) string {
 	password, _ := user.Password()

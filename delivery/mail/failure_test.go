@@ -14,8 +14,7 @@ func answer(code int, text string) error {
 	return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: text}
 }
 
-// What goes wrong is one line with its true reason, and tells what can be
-// tried again.
+// Each failure is one line with its true reason, and is permanent or not.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	both := []string{sasl.Plain, sasl.Login}
@@ -47,7 +46,7 @@ func TestRefusals(t *testing.T) {
 			box := test.box.open(t)
 			s := newSender(t, strings.Replace(test.url, "HOST", box.addr.String(), 1))
 			checkFailure(t, s.Send(t.Context(), message()), test.want, test.permanent)
-			if len(box.letters) > 0 {
+			if len(box.received) > 0 {
 				t.Error("sent nevertheless")
 			}
 		})

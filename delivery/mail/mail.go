@@ -1,15 +1,19 @@
 // Package mail sends one mail over SMTP: text and HTML, made from a template,
 // to one person.
 //
-// [Sender.Send] tries once. A queue keeps the mails and tries again what
-// failed, unless [Permanent] says that it can't help. A mail may arrive twice,
-// when the connection breaks after the server took it; both have the same
+// [Sender.Send] tries once. The caller's queue keeps the mails and tries failed ones
+// again, unless [Permanent] says that it can't help. A mail may arrive twice, when
+// the connection breaks after the server accepted it; both copies have the same
 // Message-ID then.
 //
-// Neither a password nor a mail crosses a network in plain text: smtps:// is
-// TLS from the first byte, smtp:// becomes TLS by STARTTLS before anything is
-// said. Only to this machine itself, without a password, may a mail go as it
-// is, when the server offers no STARTTLS.
+// Neither a password nor a mail crosses a network in plain text: smtps:// is TLS
+// from the first byte, smtp:// becomes TLS by STARTTLS before anything is sent. The
+// only exception is a mail without a password to a server on this machine that
+// offers no STARTTLS.
+//
+// It may import internal/netguard; it knows no store. A new mail is two files in
+// templates and a line in template.go; what the operator configures is read in
+// url.go and address.go; how errors read belongs in failure.go.
 package mail
 
 import (
@@ -29,23 +33,22 @@ import (
 // spam, the time to do so.
 const defaultTimeout = 30 * time.Second
 
-// Config says which server sends the mails, and in whose name.
+// Config says which server sends the mails, and from which address.
 type Config struct {
 	// URL is smtp://user:password@host:port for STARTTLS, or smtps:// for TLS
 	// from the start. User and password are percent-encoded, and may both be
 	// left out. So may the port: it is 587 for smtp, 465 for smtps.
 	URL string
 
-	// From is the sender's address, maybe with a name before it:
+	// From is the sender's address, with or without a name:
 	// "Teamdata <alerts@example.com>".
 	From string
 
-	// SettingsURL is the http or https address of the settings page, to which
-	// the texts send their readers.
+	// SettingsURL is the http or https address of the settings page, which the
+	// texts link to.
 	SettingsURL string
 
-	// RootCAs are whom the server's certificate may come from; nil means the
-	// system's.
+	// RootCAs may issue the server's certificate; nil means the system's.
 	RootCAs *x509.CertPool
 
 	// Timeout is for one whole mail; 0 means 30 seconds.
@@ -62,7 +65,7 @@ type Message struct {
 	Name string // of the person; may be empty
 
 	Template  string            // "endpointDisabled", "certificateExpiring" or "signInLink"
-	Values    map[string]string // all that the template names
+	Values    map[string]string // of all placeholders of the template
 	CreatedAt time.Time         // for the Date header
 }
 
@@ -76,10 +79,10 @@ type Sender struct {
 }
 
 // New checks c and returns its sender. It makes no connection. The error is one
-// line, says how to fix what is wrong, and never holds the password.
+// line that says how to fix the setting, and never contains the password.
 func New(c Config) (*Sender, error) {
 	if c.Timeout < 0 {
-		return nil, fmt.Errorf("mail timeout %s is less than nothing: give a positive one, or 0 for %s", c.Timeout, defaultTimeout)
+		return nil, fmt.Errorf("mail timeout %s is negative: give a positive one, or 0 for %s", c.Timeout, defaultTimeout)
 	}
 	timeout := cmp.Or(c.Timeout, defaultTimeout)
 	r, err := newRelay(c.URL, c.RootCAs, timeout)
@@ -99,14 +102,14 @@ func New(c Config) (*Sender, error) {
 func checkSettings(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("settings address %q is not one of the web: write it like https://teamdata.example.com/settings", text)
+		return fmt.Errorf("settings address %q is no http or https URL: write it like https://teamdata.example.com/settings", text)
 	}
 	return nil
 }
 
-// Send hands m over to the mail server, in no more than the timeout or until
-// ctx ends. Nil means that the server took it. The error is one line, and holds
-// neither the password nor what the mail says.
+// Send hands m over to the mail server, within the timeout and until ctx ends. Nil
+// means that the server accepted it. The error is one line, and contains neither the
+// password nor the text of the mail.
 func (s *Sender) Send(ctx context.Context, m Message) error {
 	msg, err := s.compose(m)
 	if err != nil {
@@ -118,8 +121,8 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 // Server is the host:port of the mail server.
 func (s *Sender) Server() string { return s.relay.address }
 
-// LogIn goes as far as Send does before it hands over a mail: TLS, and the
-// password. Its errors are as those of Send.
+// LogIn does all that Send does before it hands over a mail: TLS, and the password.
+// Its errors are like those of Send.
 func (s *Sender) LogIn(ctx context.Context) error {
 	return s.within(ctx, "logged in", func(ctx context.Context) error {
 		return s.relay.loggedIn(ctx, nil, func(*gomail.Client, *smtp.Client) error { return nil })

@@ -27,8 +27,8 @@ const (
 	userinfo = "alerts%40example.com:pa%3Ass%2Fw%3Frd%22%23%255@"
 )
 
-// letter is what a mailbox got.
-type letter struct {
+// envelope is a mail that a mailbox received, and how.
+type envelope struct {
 	from, to  string // of the envelope
 	mechanism string // of AUTH, if any
 	tls       bool
@@ -45,11 +45,11 @@ type mailbox struct {
 	oldTLS     bool             // nothing above TLS 1.1
 	listen     string           // "127.0.0.1:0" if empty
 
-	addr    net.Addr
-	letters chan letter
+	addr     net.Addr
+	received chan envelope
 }
 
-// identity is a certificate for loopback hosts and who trusts it.
+// identity is a certificate for loopback hosts, and the roots that verify it.
 var identity = sync.OnceValues(func() (*tls.Config, *x509.CertPool) {
 	ca, err := localca.NewCA(time.Now(), "box")
 	if err != nil {
@@ -77,7 +77,7 @@ func (m *mailbox) open(t *testing.T) *mailbox {
 	if err != nil {
 		t.Skipf("no loopback %s: %v", m.listen, err)
 	}
-	m.addr, m.letters = l.Addr(), make(chan letter, 1)
+	m.addr, m.received = l.Addr(), make(chan envelope, 1)
 	server := smtp.NewServer(m)
 	server.ErrorLog = log.New(io.Discard, "", 0)
 	server.EnableSMTPUTF8 = true
@@ -98,35 +98,35 @@ func (m *mailbox) open(t *testing.T) *mailbox {
 
 func (m *mailbox) NewSession(c *smtp.Conn) (smtp.Session, error) {
 	_, secured := c.TLSConnectionState()
-	return &session{m, letter{tls: secured}}, nil
+	return &session{m, envelope{tls: secured}}, nil
 }
 
 type session struct {
 	*mailbox
-	letter letter
+	envelope envelope
 }
 
 func (s *session) Reset()        {}
 func (s *session) Logout() error { return nil }
 
 func (s *session) Mail(from string, options *smtp.MailOptions) error {
-	s.letter.from, s.letter.utf8 = from, options.UTF8
+	s.envelope.from, s.envelope.utf8 = from, options.UTF8
 	return s.refuse["MAIL"]
 }
 
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	s.letter.to = to
+	s.envelope.to = to
 	return s.refuse["RCPT"]
 }
 
 func (s *session) Data(r io.Reader) (err error) {
-	if s.letter.text, err = io.ReadAll(r); err != nil {
+	if s.envelope.text, err = io.ReadAll(r); err != nil {
 		return err
 	}
 	if err := s.refuse["DATA"]; err != nil {
 		return err
 	}
-	s.letters <- s.letter
+	s.received <- s.envelope
 	return nil
 }
 
@@ -136,7 +136,7 @@ func (s *session) Auth(mechanism string) (sasl.Server, error) {
 	if !slices.Contains(s.mechanisms, mechanism) {
 		return nil, smtp.ErrAuthUnknownMechanism
 	}
-	s.letter.mechanism = mechanism
+	s.envelope.mechanism = mechanism
 	switch mechanism {
 	case sasl.Plain:
 		return sasl.NewPlainServer(func(_, u, p string) error { return check(u, p) }), nil

@@ -15,8 +15,8 @@ import (
 	"teamdata/internal/netguard"
 )
 
-// relay is the mail server, and how to speak with it. It holds the user and the
-// password in functions alone, where no printer reaches them.
+// relay is the mail server, and how to talk to it. The user and the password are held
+// by functions only, so that printing a relay never shows them.
 type relay struct {
 	host     string
 	address  string // host:port
@@ -47,9 +47,9 @@ func newRelay(text string, roots *x509.CertPool, timeout time.Duration) (*relay,
 	return r, nil
 }
 
-// policy is what go-mail does about STARTTLS. On a connection that is TLS
-// already, it must be opportunistic: that alone has go-mail look for TLS, and
-// offer its password.
+// policy is what go-mail does about STARTTLS. On a connection that is TLS already it
+// must be opportunistic: only then does go-mail notice the TLS and offer the
+// password.
 func (r *relay) policy(user *url.Userinfo) gomail.TLSPolicy {
 	if r.implicit || user.Username() == "" && netguard.IsLoopback(r.host) {
 		return gomail.TLSOpportunistic
@@ -70,12 +70,12 @@ func login(user *url.Userinfo) []gomail.Option {
 	}
 }
 
-// deliver returns nil once the server took msg, whatever comes after that.
+// deliver returns nil once the server accepted msg, whatever happens after that.
 func (r *relay) deliver(ctx context.Context, msg *gomail.Msg) error {
 	var options []gomail.Option
 	if !needsUTF8(msg) {
-		// A server may hold who asks for SMTPUTF8 to it, and refuse to pass
-		// the mail on to servers without.
+		// A server may refuse to relay a mail that asked for SMTPUTF8 to
+		// servers without it.
 		options = append(options, gomail.WithoutSMTPUTF8())
 	}
 	return r.loggedIn(ctx, options, func(client *gomail.Client, session *smtp.Client) error {
@@ -83,14 +83,14 @@ func (r *relay) deliver(ctx context.Context, msg *gomail.Msg) error {
 	})
 }
 
-// loggedIn calls work in a session that has gone as far as TLS and the password.
+// loggedIn calls work in a session after TLS and the password.
 func (r *relay) loggedIn(ctx context.Context, options []gomail.Option, work func(*gomail.Client, *smtp.Client) error) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", r.address)
 	if err != nil {
 		return err
 	}
-	// go-mail watches ctx only while it dials, prolongs its deadlines on the
-	// way, and leaves the connection open when STARTTLS or AUTH fails.
+	// go-mail watches ctx only while it dials, extends its deadlines on the way, and
+	// leaves the connection open when STARTTLS or AUTH fails.
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 

@@ -16,8 +16,8 @@ const (
 	drop = "drop" // closes the connection
 )
 
-// script is a server that misbehaves where a true one would not: it answers
-// each command as told, and the rest as a server without extensions does.
+// script is a server that misbehaves: it answers some commands by the script, and the
+// others as a server without extensions does.
 type script struct {
 	answers map[string]string // by command; "" is the greeting, "." the end of a mail
 	secured bool              // TLS from the first byte

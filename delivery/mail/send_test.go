@@ -48,20 +48,20 @@ func TestSend(t *testing.T) {
 	for name, test := range map[string]struct {
 		box  mailbox
 		url  string // HOST is host and port
-		want letter
+		want envelope
 	}{
-		"STARTTLS, AUTH PLAIN":       {mailbox{mechanisms: all[:2]}, "smtp://" + userinfo + "HOST", letter{mechanism: "PLAIN", tls: true}},
-		"STARTTLS, AUTH LOGIN":       {mailbox{mechanisms: all[:1]}, "smtp://" + userinfo + "HOST", letter{mechanism: "LOGIN", tls: true}},
-		"STARTTLS, the strongest":    {mailbox{mechanisms: all}, "smtp://" + userinfo + "HOST", letter{mechanism: "CRAM-MD5", tls: true}},
-		"STARTTLS, no AUTH":          {mailbox{}, "smtp://HOST", letter{tls: true}},
-		"implicit TLS, AUTH PLAIN":   {mailbox{implicit: true, mechanisms: all[:2]}, "smtps://" + userinfo + "HOST", letter{mechanism: "PLAIN", tls: true}},
-		"implicit TLS, AUTH LOGIN":   {mailbox{implicit: true, mechanisms: all[:1]}, "smtps://" + userinfo + "HOST", letter{mechanism: "LOGIN", tls: true}},
-		"implicit TLS, no AUTH":      {mailbox{implicit: true}, "smtps://HOST", letter{tls: true}},
-		"implicit TLS over IPv6":     {mailbox{implicit: true, listen: "[::1]:0"}, "smtps://HOST", letter{tls: true}},
-		"STARTTLS over IPv6":         {mailbox{listen: "[::1]:0"}, "smtp://HOST", letter{tls: true}},
-		"loopback without TLS":       {mailbox{plain: true}, "smtp://HOST", letter{}},
-		"AUTH offered and no user":   {mailbox{mechanisms: all}, "smtp://HOST", letter{tls: true}},
-		"loopback over IPv6, no TLS": {mailbox{plain: true, listen: "[::1]:0"}, "smtp://HOST", letter{}},
+		"STARTTLS, AUTH PLAIN":       {mailbox{mechanisms: all[:2]}, "smtp://" + userinfo + "HOST", envelope{mechanism: "PLAIN", tls: true}},
+		"STARTTLS, AUTH LOGIN":       {mailbox{mechanisms: all[:1]}, "smtp://" + userinfo + "HOST", envelope{mechanism: "LOGIN", tls: true}},
+		"STARTTLS, the strongest":    {mailbox{mechanisms: all}, "smtp://" + userinfo + "HOST", envelope{mechanism: "CRAM-MD5", tls: true}},
+		"STARTTLS, no AUTH":          {mailbox{}, "smtp://HOST", envelope{tls: true}},
+		"implicit TLS, AUTH PLAIN":   {mailbox{implicit: true, mechanisms: all[:2]}, "smtps://" + userinfo + "HOST", envelope{mechanism: "PLAIN", tls: true}},
+		"implicit TLS, AUTH LOGIN":   {mailbox{implicit: true, mechanisms: all[:1]}, "smtps://" + userinfo + "HOST", envelope{mechanism: "LOGIN", tls: true}},
+		"implicit TLS, no AUTH":      {mailbox{implicit: true}, "smtps://HOST", envelope{tls: true}},
+		"implicit TLS over IPv6":     {mailbox{implicit: true, listen: "[::1]:0"}, "smtps://HOST", envelope{tls: true}},
+		"STARTTLS over IPv6":         {mailbox{listen: "[::1]:0"}, "smtp://HOST", envelope{tls: true}},
+		"loopback without TLS":       {mailbox{plain: true}, "smtp://HOST", envelope{}},
+		"AUTH offered and no user":   {mailbox{mechanisms: all}, "smtp://HOST", envelope{tls: true}},
+		"loopback over IPv6, no TLS": {mailbox{plain: true, listen: "[::1]:0"}, "smtp://HOST", envelope{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,7 +69,7 @@ func TestSend(t *testing.T) {
 			if err := newSender(t, strings.Replace(test.url, "HOST", box.addr.String(), 1)).Send(t.Context(), message()); err != nil {
 				t.Fatal(err)
 			}
-			got := <-box.letters
+			got := <-box.received
 			parse(t, got.text)
 			got.text = nil
 			test.want.from, test.want.to = "alerts@example.com", "zoe@example.org"
@@ -89,7 +89,7 @@ func TestSMTPUTF8(t *testing.T) {
 	if err := newSender(t, "smtp://"+box.addr.String()).Send(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	got := <-box.letters
+	got := <-box.received
 	if got.to != m.To || !got.utf8 {
 		t.Errorf("sent to %q, SMTPUTF8 %v", got.to, got.utf8)
 	}

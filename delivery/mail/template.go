@@ -15,9 +15,8 @@ import (
 //go:embed templates
 var files embed.FS
 
-// templates are the mails that there are, by name. Each has two files: NAME.txt
-// with the text and the subject, NAME.html with the same again, which layout.html
-// frames.
+// templates are all mails, by name. Each has two files: NAME.txt with the text and the
+// subject, and NAME.html with the same as HTML, within layout.html.
 var templates = map[string]pair{
 	"endpointDisabled":    load("endpointDisabled"),
 	"certificateExpiring": load("certificateExpiring"),
@@ -34,9 +33,9 @@ type rendered struct{ subject, text, html string }
 
 var funcs = map[string]any{"short": short, "when": when}
 
-// load panics when a file is missing or malformed, which is so at each start.
+// load panics when a file is missing or malformed, and would at every start.
 func load(name string) pair {
-	const option = "missingkey=error" // an empty place would read like a fact
+	const option = "missingkey=error" // a mail with a gap would mislead
 	return pair{
 		texttemplate.Must(texttemplate.New(name+".txt").Funcs(funcs).Option(option).ParseFS(files, "templates/"+name+".txt")),
 		htmltemplate.Must(htmltemplate.New("layout.html").Funcs(funcs).Option(option).ParseFS(files, "templates/layout.html", "templates/"+name+".html")),
@@ -79,8 +78,8 @@ func (t pair) render(values map[string]string) (rendered, error) {
 	return r, nil
 }
 
-// when writes a time for people: 2026-11-21T12:00:05.250Z is 21 November 2026,
-// 12:00:05 UTC. What is no such time stays as it is.
+// when formats a time for people: 2026-11-21T12:00:05.250Z is 21 November 2026,
+// 12:00:05 UTC. Any other text stays as it is.
 func when(text string) string {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {

@@ -12,10 +12,9 @@ import (
 
 const urlForm = "write it like smtps://user:password@smtp.example.com"
 
-// parseURL reads a mail server's URL and checks all of it. The errors repeat
-// nothing before the host, and nothing at all of a URL that does not end there:
-// with an unescaped "/", "?" or "#" in the password, any part may be a piece of
-// it.
+// parseURL reads a mail server's URL and checks all of it. The errors quote nothing
+// before the host, and nothing at all of a URL that goes on after the port: with an
+// unescaped "/", "?" or "#" in the password, any part may be a piece of it.
 func parseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -79,7 +78,7 @@ func portOf(u *url.URL) string {
 	return "587"
 }
 
-// checkUser wants both a user and a password or neither.
+// checkUser requires both a user and a password, or neither.
 func checkUser(u *url.URL) error {
 	user := u.User.Username()
 	password, _ := u.User.Password()

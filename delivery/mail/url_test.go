@@ -135,8 +135,8 @@ func TestSenderDoesNotPrintPassword(t *testing.T) {
 	}
 }
 
-// Whatever URL is accepted leads to a host and a port, and to no plain text but
-// on this machine.
+// Every URL that is accepted has a host and a port, and allows plain text only to
+// this machine.
 func FuzzURL(f *testing.F) {
 	for _, url := range []string{"smtp://u:p@host:25", "smtps://[::1]", "smtp://127.0.0.1", "smtp://u:%00@h", "smtp:h", "smtp://h/?#", "smtp://[fe80::1%25eth0]"} {
 		f.Add(url)

@@ -10,7 +10,7 @@ import (
 )
 
 // An event is answered after the delay, or at once when the receiver stops or
-// the sender hangs up. What does not verify is refused at once.
+// the sender hangs up. A request that does not verify is refused at once.
 func TestDelay(t *testing.T) {
 	for _, test := range []struct {
 		name          string

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// ForwardTimeout is how long an application may take: twice what a sender
-// waits, so that a slow one shows on both sides.
+// ForwardTimeout is how long an application may take: twice as long as a sender
+// waits, so that a slow one is noticed on both sides.
 const ForwardTimeout = 30 * time.Second
 
 // Forward is an application that gets the events too.
@@ -22,8 +22,8 @@ type Forward struct {
 	client *http.Client
 }
 
-// NewForward makes one for an application's URL, http or https. It takes no
-// proxy from the environment and follows no redirects: those are answers too.
+// NewForward makes one for an application's URL, http or https. It uses no proxy of
+// the environment and follows no redirects: those are answers too.
 func NewForward(target string) (*Forward, error) {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -39,8 +39,8 @@ func NewForward(target string) (*Forward, error) {
 // String is the URL, without a password.
 func (f *Forward) String() string { return f.url.Redacted() }
 
-// send passes a request on: the bytes of its body, its webhook headers and its
-// content type. It returns the status that the application answered.
+// send forwards a request: the bytes of its body, its webhook headers and its content
+// type. It returns the status of the application's answer.
 func (f *Forward) send(ctx context.Context, header http.Header, body []byte) (status int, err error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url.String(), bytes.NewReader(body))
 	if err != nil {

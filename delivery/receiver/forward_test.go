@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// forwarding serves a receiver that forwards, and gathers what it prints.
+// forwarding serves a receiver that forwards, and records what it prints.
 func forwarding(t *testing.T, target string) (*httptest.Server, *[]Event) {
 	t.Helper()
 	f, err := NewForward(target)
@@ -22,8 +22,8 @@ func forwarding(t *testing.T, target string) (*httptest.Server, *[]Event) {
 	return server, &got
 }
 
-// An application gets the request as it came, and can verify it itself; what it
-// answers is the answer.
+// An application gets the request unchanged, and can verify it itself; its answer is
+// passed back.
 func TestForward(t *testing.T) {
 	const body = "{\"type\" : \"member.added\",\n\t\"data\":{\"name\":\"Zo\u00eb \\u0000\"}}\n"
 	type request struct {
@@ -114,8 +114,8 @@ func TestForwardFails(t *testing.T) {
 	}
 }
 
-// hangingUp is the address of a server that reads a request, says one thing and
-// hangs up, to everybody who comes.
+// hangingUp is the address of a server that answers every request with one text and
+// hangs up.
 func hangingUp(t *testing.T, answer string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -160,7 +160,7 @@ func TestForwardToNobody(t *testing.T) {
 	}
 }
 
-// When the sender hangs up, the application is not kept waiting for.
+// When the sender hangs up, the receiver stops waiting for the application.
 func TestForwardEndsWithTheSender(t *testing.T) {
 	hangUp, over := make(chan func(), 1), make(chan struct{})
 	app := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {

@@ -24,7 +24,8 @@ func Text(out io.Writer, colour bool) func(Event) {
 // colours are SGR parameters: bold green, yellow and red.
 var colours = map[Verdict]string{Verified: "1;32", Unverified: "1;33", Refused: "1;31"}
 
-// outcome is what became of an event, such as "verified, again, answered 500".
+// outcome describes the verdict and the answer, such as "verified, again, answered
+// 500".
 func (e Event) outcome(colour bool) string {
 	text := string(e.Verdict)
 	if colour {
@@ -61,8 +62,8 @@ func JSONLines(out io.Writer) func(Event) {
 	}
 }
 
-// json is the body as JSON, or as the text of a JSON string if it is something
-// else or too deep.
+// json is the body as JSON, or as a JSON string if it is something else or too
+// deep.
 func (e Event) json() any {
 	if json.Valid(e.Body) && depth(e.Body) <= maxDepth {
 		return json.RawMessage(e.Body)
@@ -71,18 +72,17 @@ func (e Event) json() any {
 }
 
 const (
-	// maxPretty is how long a body may be to be indented: people read no longer
-	// ones.
+	// maxPretty is the longest body that is indented: people read no longer ones.
 	maxPretty = 64 << 10
 
-	// maxDepth is how deep a body may be. Deeper ones grow huge by indentation,
-	// and readers of JSON give up on them.
+	// maxDepth is how deep an indented body may be nested. Indentation makes deeper
+	// ones huge, and JSON parsers reject them.
 	maxDepth = 100
 )
 
-// Plain makes a stranger's text fit to stand in one line on a terminal: control
-// characters, and marks that turn the direction of writing around, are escaped
-// as in JSON. Inside of JSON text that changes no value.
+// Plain makes a stranger's text safe in one line on a terminal: control characters,
+// and marks that change the direction of writing, are escaped as in JSON. Within JSON
+// text that changes no value.
 func Plain(text string) string { return escape(text, -1) }
 
 func escape(text string, except rune) string {
@@ -97,7 +97,7 @@ func escape(text string, except rune) string {
 	return b.String()
 }
 
-// pretty makes a body fit for people: each line of it behind two spaces, so
+// pretty formats a body for people: each line is indented by two spaces at least, so
 // that none looks like another event.
 func pretty(body []byte) string {
 	const margin = "  "
@@ -108,8 +108,8 @@ func pretty(body []byte) string {
 	return margin + escape(b.String(), '\n') // line breaks are between values, never inside of one
 }
 
-// depth is how deep the objects and lists of a JSON text are nested, as far as
-// it is JSON.
+// depth is how deep the objects and lists of a text are nested, as far as it is
+// JSON.
 func depth(body []byte) (deepest int) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	for now := 0; ; {

@@ -57,8 +57,8 @@ func TestJSONLines(t *testing.T) {
 	}
 }
 
-// Nothing that a stranger sends steers the terminal, or looks like an event of
-// its own.
+// Nothing that a stranger sends controls the terminal, or looks like another
+// event.
 func FuzzPrint(f *testing.F) {
 	f.Add("whd_1", []byte(event), "")
 	f.Add("\x1b]0;title\a", []byte("{\"type\":\"\\u001b[2J\\n12:00:00  a.b  whd_2  verified\"}"), "\r\n")
@@ -96,7 +96,7 @@ func isTame(t *testing.T, text string) {
 	}
 }
 
-// isSame holds the body in a line of JSON to the body that came.
+// isSame compares the body in a line of JSON with the body that was received.
 func isSame(t *testing.T, body, line []byte) {
 	t.Helper()
 	var got struct{ Body json.RawMessage }
@@ -126,7 +126,7 @@ func exact(text []byte) (value any) {
 	return value
 }
 
-// A body that indentation would make huge is left as it is.
+// A body that indentation would make huge is not indented.
 func TestPrettyIsBounded(t *testing.T) {
 	for name, body := range map[string]string{
 		"deep":   strings.Repeat("[", 1000) + strings.Repeat("1,", 10000) + "1" + strings.Repeat("]", 1000),

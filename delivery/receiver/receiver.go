@@ -1,7 +1,9 @@
-// Package receiver is a webhook receiver to look at: it verifies what it gets
-// with the Standard Webhooks reference library, prints it, and answers it.
-// Its verdict says what any receiver would say; it shares no code with the
-// signing side.
+// Package receiver is a webhook receiver for developers: it verifies events with the
+// Standard Webhooks reference library, prints and answers them, and can forward them.
+// Its verdict is that of any receiver, since it shares no code with the signing side.
+//
+// It imports nothing of ours. What becomes of a request belongs in receiver.go, how an
+// event is shown in print.go.
 package receiver
 
 import (
@@ -21,15 +23,15 @@ import (
 // MaxBody is how many bytes a request's body may have.
 const MaxBody = 1 << 20
 
-// Config says what a receiver verifies with and how it answers. The zero value
-// is one that verifies nothing and answers 204.
+// Config says with which secrets a receiver verifies and how it answers. The zero
+// value verifies nothing and answers 204.
 type Config struct {
 	Secrets  Secrets       // any of them may verify; none: nothing is verified
 	Status   int           // the answer to an event, 200 to 599; 0 is 204
-	Delay    time.Duration // goes by before an event is answered
-	Forward  *Forward      // an application that gets each event and says the status; nil: none
-	Print    func(Event)   // shows what came, one call at a time; nil: nothing is shown
-	Answered func(Event)   // is told of each event once it has its answer; nil: nobody is
+	Delay    time.Duration // before an event is answered
+	Forward  *Forward      // an application that gets each event and gives the status; may be nil
+	Print    func(Event)   // shows an event, one call at a time; may be nil
+	Answered func(Event)   // is called with each event after its answer; may be nil
 }
 
 // Receiver is an http.Handler for the requests of a webhook's sender.
@@ -50,12 +52,12 @@ func New(config Config) *Receiver {
 	return r
 }
 
-// Stop ends all delays: who waits for one is answered now.
+// Stop ends all delays: requests that wait are answered now.
 func (r *Receiver) Stop() { r.stop() }
 
-// ServeHTTP answers an event as the Config has it, one that came before too. It
-// answers 400 to what does not verify, 413 to a body longer than MaxBody, 405
-// to anything but a POST, and 502 when the event can't be forwarded.
+// ServeHTTP answers an event as the Config says, even one that was received before.
+// It answers 400 to a request that does not verify, 413 to a body longer than
+// MaxBody, 405 to anything but a POST, and 502 when the event can't be forwarded.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if q.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
@@ -77,7 +79,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// receive reads and judges a request.
+// receive reads and verifies a request.
 func (r *Receiver) receive(w http.ResponseWriter, q *http.Request) Event {
 	e := Event{ReceivedAt: time.Now(), Status: r.config.Status, ID: q.Header.Get(standardwebhooks.HeaderWebhookID)}
 	var err error
@@ -127,7 +129,7 @@ func (r *Receiver) print(e Event) {
 	r.config.Print(e)
 }
 
-// wait lets the delay go by, unless the sender hangs up or we stop.
+// wait waits for the delay, unless the sender hangs up or the receiver stops.
 func (r *Receiver) wait(ctx context.Context) {
 	if r.config.Delay == 0 {
 		return
@@ -141,18 +143,19 @@ func (r *Receiver) wait(ctx context.Context) {
 	}
 }
 
-// Verdict says whether an event is from whom it says.
+// Verdict says whether an event is from the owner of the secret.
 type Verdict string
 
 // The verdicts.
 const (
 	Verified   Verdict = "verified"
 	Unverified Verdict = "UNVERIFIED" // there is no secret to verify it with
-	Refused    Verdict = "REFUSED"    // nobody should handle it
+	Refused    Verdict = "REFUSED"    // it must not be handled
 )
 
-// Event is a request that came, and what became of it. ID, Type, Body and
-// Problem hold what a stranger wrote: Text and JSONLines make it fit to print.
+// Event is a request that was received, and its verdict. ID, Type, Body and Problem
+// may contain anything that a stranger wrote: Text and JSONLines make it safe to
+// print.
 type Event struct {
 	ReceivedAt time.Time
 	Verdict    Verdict
@@ -180,14 +183,14 @@ func typeOf(body []byte) string {
 // as its sender likes.
 const maxRecent = 10_000
 
-// recent remembers the latest ids, in memory that is bounded.
+// recent remembers the latest ids, in bounded memory.
 type recent struct {
 	known map[[sha256.Size]byte]bool
 	order [][sha256.Size]byte // a ring once it is full
 	next  int                 // the oldest in a full ring
 }
 
-// add tells whether it knew the id already, and knows it from now on.
+// add remembers an id, and tells whether it was known already.
 func (r *recent) add(id string) (again bool) {
 	hash := sha256.Sum256([]byte(id))
 	if r.known[hash] {

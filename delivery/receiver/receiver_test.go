@@ -19,7 +19,7 @@ const (
 	event  = `{"type":"member.added","data":{}}`
 )
 
-// parsed are secrets, which are in order.
+// parsed parses valid secrets.
 func parsed(t testing.TB, texts ...string) Secrets {
 	t.Helper()
 	secrets, err := ParseSecrets(strings.Join(texts, "\n"))
@@ -75,7 +75,7 @@ func post(t testing.TB, server *httptest.Server, q *http.Request) (status int, b
 	return answer.StatusCode, string(text)
 }
 
-// What the sending side signs is judged by the reference library.
+// The reference library verifies what the sending side signs.
 func TestReceiver(t *testing.T) {
 	now := time.Now()
 	var got []Event
@@ -118,7 +118,7 @@ func TestReceiver(t *testing.T) {
 	}
 }
 
-// isEvent compares with what was wanted; its zero values are those of a refused
+// isEvent compares an event with the wanted one; zero values are those of a refused
 // member.added.
 func isEvent(t *testing.T, got, want Event, status int) {
 	t.Helper()
@@ -202,8 +202,7 @@ func TestAnswered(t *testing.T) {
 	}
 }
 
-// The latest ids are known, those before them are forgotten, and memory holds
-// no more than that.
+// The latest ids are known, older ones are forgotten, and memory is bounded.
 func TestRecent(t *testing.T) {
 	var r recent
 	const more = maxRecent/2 + 1

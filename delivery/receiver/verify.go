@@ -10,17 +10,17 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// Secrets are those of an endpoint: one, or during a rotation the old one too.
-// Each is a function that verifies with it, since printers see into all else.
+// Secrets are those of an endpoint: one, or during a rotation the old one too. Each
+// is a function that verifies with it, so that printing never shows a secret.
 type Secrets []func(body []byte, header http.Header) error
 
 // The specification's bounds for the bytes of a secret. The library takes any,
 // an empty one too, with which everyone could sign.
 const minBytes, maxBytes = 24, 64
 
-// ParseSecrets reads secrets as endpoints have them, with white space between:
-// "whsec_" and the base64 of 24 to 64 bytes. The error is one line that says
-// which is wrong and holds no part of the text.
+// ParseSecrets reads secrets of endpoints, separated by white space: "whsec_" and the
+// base64 of 24 to 64 bytes. The error is one line that says which one is wrong and
+// contains no part of the text.
 func ParseSecrets(text string) (Secrets, error) {
 	var secrets Secrets
 	for i, word := range strings.Fields(text) {
@@ -41,7 +41,7 @@ func ParseSecrets(text string) (Secrets, error) {
 	return secrets, nil
 }
 
-// verify tells, in words for people, why no secret verifies a request.
+// verify returns an error for people when no secret verifies a request.
 func (s Secrets) verify(body []byte, header http.Header) (err error) {
 	for _, verify := range s {
 		if err = verify(body, header); err == nil {
@@ -51,7 +51,7 @@ func (s Secrets) verify(body []byte, header http.Header) (err error) {
 	return inWords(err)
 }
 
-// inWords says what to look for when the library says no.
+// inWords explains an error of the library, and what to check.
 func inWords(err error) error {
 	switch {
 	case errors.Is(err, standardwebhooks.ErrRequiredHeaders):

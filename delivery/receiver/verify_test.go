@@ -8,7 +8,7 @@ import (
 	"teamdata/internal/signature"
 )
 
-// FuzzParseSecrets holds the secrets that may verify to those that may sign.
+// FuzzParseSecrets checks that the secrets that may verify are those that may sign.
 func FuzzParseSecrets(f *testing.F) {
 	f.Add(secret + "\n" + old)
 	f.Add("\r\n " + secret + "\t\n")
@@ -29,7 +29,7 @@ func FuzzParseSecrets(f *testing.F) {
 	})
 }
 
-// What is wrong is said without a part of the secret.
+// An error contains no part of the secret.
 func TestBadSecrets(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                        "holds no secret",

@@ -160,7 +160,7 @@ func (h *history) drain() {
 	for limit := levels * h.w.Len(); h.w.Len() > 0; limit-- {
 		next, _ := h.w.Next()
 		if limit == 0 || !next.After(h.now) {
-			h.t.Fatalf("seed %d: woken in vain at %v, Next = %v", h.seed, h.now, next)
+			h.t.Fatalf("seed %d: woken for nothing at %v, Next = %v", h.seed, h.now, next)
 		}
 		h.expire(next)
 	}

@@ -17,10 +17,10 @@ const (
 // the highest digit in which the two differ, its slot that digit of the tick;
 // entries with a tick of now or before wait in one slot of their own.
 //
-// Three things follow, and everything else rests on them. Where an entry is
-// can be computed, so it needn't be stored. A lower level is due before a
-// higher one, and a lower slot before a higher one. Moving now forward up to
-// the start of the first slot in use leaves every entry where it belongs.
+// Three properties follow, on which everything else rests. The slot of an entry can
+// be computed, so it needn't be stored. A lower level is due before a higher one, and
+// a lower slot before a higher one. Moving now forward up to the start of the first
+// slot in use leaves every entry where it belongs.
 type slots[K comparable] struct {
 	now      uint64
 	inUse    [levels + 1]uint64 // a bit for each slot that holds entries

@@ -1,13 +1,16 @@
 // Package wheel is a hierarchical timer wheel that holds ids and nothing else.
 //
-// It reads no clock and starts no goroutine: whoever owns a wheel tells it the
-// time, sleeps until [Wheel.Next], and then calls [Wheel.Expire]. A wheel with
-// a million entries therefore costs one timer, not a million.
+// It reads no clock and starts no goroutine: its owner passes the time, sleeps until
+// [Wheel.Next], and then calls [Wheel.Expire]. So a wheel with a million entries
+// costs one timer, not a million.
 //
 // The resolution is one millisecond. Dues are rounded up and the time given to
 // Expire is rounded down, so that an entry is never handed out early and less
 // than a millisecond late. Times more than 292 million years from 1970 count
 // as that far away.
+//
+// It imports nothing of ours. What an id means, and what to do when it is due, is up
+// to the owner; wheel.go is the interface, slots.go the data structure.
 package wheel
 
 import (
@@ -16,8 +19,8 @@ import (
 	"time"
 )
 
-// shrinkFloor is the number of entries below which a map left over from a
-// burst isn't worth copying.
+// shrinkFloor is the number of entries below which a map that a burst has left isn't
+// worth copying.
 const shrinkFloor = 1024
 
 // Wheel keeps one due time for each id. Make one with [New]. It is not safe
@@ -39,8 +42,8 @@ func New[K comparable](start time.Time) *Wheel[K] {
 // Len returns the number of entries.
 func (w *Wheel[K]) Len() int { return len(w.entries) }
 
-// Set makes id due at due, in place of its earlier due if it had one. A due in
-// the past is handed out by the next Expire.
+// Set makes id due at due, and replaces the due time that it had. A due in the past is
+// handed out by the next Expire.
 func (w *Wheel[K]) Set(id K, due time.Time) {
 	w.set(id, ceilTick(due))
 }
@@ -67,7 +70,7 @@ func (w *Wheel[K]) set(id K, tick uint64) {
 	w.slots.link(e)
 }
 
-// Remove forgets id. An id that isn't there is no error.
+// Remove removes id if it is there.
 func (w *Wheel[K]) Remove(id K) {
 	if e, ok := w.entries[id]; ok {
 		w.remove(e)
@@ -80,8 +83,8 @@ func (w *Wheel[K]) remove(e *entry[K]) {
 	w.shrink()
 }
 
-// shrink gives a burst's memory back. Copying a map that is at most an eighth
-// full costs less than the removals that emptied it.
+// shrink frees the memory of a burst. Copying a map that is at most an eighth full
+// costs less than the removals that emptied it.
 func (w *Wheel[K]) shrink() {
 	if w.peak < shrinkFloor || len(w.entries) > w.peak/8 {
 		return
@@ -91,10 +94,10 @@ func (w *Wheel[K]) shrink() {
 	w.entries, w.peak = small, len(small)
 }
 
-// Next returns when to call Expire next, and false if the wheel is empty. It
-// is never later than the earliest due, and may be earlier for a due that is
-// not near: that Expire hands out nothing and the following Next is later, at
-// most ten times for one due. It may lie in the past.
+// Next returns when to call Expire next, and false if the wheel is empty. It is never
+// later than the earliest due, and may be earlier for a distant due: that Expire
+// hands out nothing and the following Next is later, at most ten times for one due.
+// It may lie in the past.
 func (w *Wheel[K]) Next() (time.Time, bool) {
 	if len(w.entries) == 0 {
 		return time.Time{}, false
@@ -110,9 +113,9 @@ func (w *Wheel[K]) Next() (time.Time, bool) {
 // due, those due in the same millisecond in the order in which they were set.
 // The cost depends on the entries moved and not on the time that has passed.
 //
-// fn may call any method of the wheel. What it sets to now or earlier waits
-// for the next Expire, so fn can't keep one call going for ever. A now that
-// lies before that of an earlier call, after the clock was set back, is obeyed.
+// fn may call any method of the wheel. What it sets to now or earlier waits for the
+// next Expire, so fn can't keep one call going for ever. now may be before that of an
+// earlier call, after the clock was set back.
 func (w *Wheel[K]) Expire(now time.Time, fn func(id K)) {
 	w.slots.move(floorTick(now))
 	w.slots.sortDue()

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// announceBefore is when a successor is made: clients have a year to learn of
-	// it before the first leaf comes from it.
+	// announceBefore is when a successor is made: clients have a year to trust it
+	// before it issues the first leaf.
 	announceBefore = 2 * 365 * 24 * time.Hour
 
-	// switchBefore is when leaves come from the successor. An authority that
+	// switchBefore is when the successor begins to issue leaves. An authority that
 	// issues until then issues no leaf that outlives it by much.
 	switchBefore = 365 * 24 * time.Hour
 )
 
-// Authorities are those that clients are to trust, oldest first: one for most
-// of the time, and two while one takes over from the other.
+// Authorities are those that clients should trust, oldest first: one for most of the
+// time, and two while the second replaces the first.
 type Authorities []*CA
 
 // ParseAuthorities reads what [Authorities.PEM] returned, or [CA.PEM]. It fails
@@ -40,8 +40,8 @@ func ParseAuthorities(text []byte) (Authorities, error) {
 func cutPair(text []byte) (pair, rest []byte) {
 	rest = text
 	for range 2 {
-		if block, behind := pem.Decode(rest); block != nil {
-			rest = behind
+		if block, after := pem.Decode(rest); block != nil {
+			rest = after
 		}
 	}
 	if len(rest) == len(text) {

@@ -25,8 +25,8 @@ func LocalHosts(hostname string) []string {
 	return hosts
 }
 
-// split tells addresses from names. Zones are left out, since certificates
-// can't hold them.
+// split separates names from addresses. Zones are dropped, since certificates can't
+// contain them.
 func split(hosts []string) (names []string, ips []net.IP, err error) {
 	for _, host := range hosts {
 		if addr, err := netip.ParseAddr(host); err == nil {

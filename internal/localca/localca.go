@@ -1,8 +1,11 @@
-// Package localca is a certificate authority for one machine: it lets a server
-// without a public name speak TLS that its clients can verify.
+// Package localca is a certificate authority for one machine: a server without a public
+// name gets a certificate that its clients can verify.
 //
-// It keeps nothing and reads no clock. Whoever uses it stores the PEM text of
-// the authority and of its leaf, and hands out [CA.CertificatePEM] to clients.
+// It stores nothing and reads no clock. The caller stores the PEM text of the authority
+// and of its leaf, and gives [CA.CertificatePEM] to clients.
+//
+// It imports nothing of ours. When certificates are renewed while they are served is a
+// matter of server/certificates; how they are made, and for how long, belongs here.
 package localca
 
 import (

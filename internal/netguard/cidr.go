@@ -8,9 +8,9 @@ import (
 )
 
 // ParseCIDRs reads ranges ("10.0.0.0/8", "fd00::/8") and single addresses
-// ("192.0.2.7"), with spaces around them allowed. A range written with bits
-// after its length (10.1.2.3/8) is the whole range. The error names the entry
-// and how to write it.
+// ("192.0.2.7"), which may have spaces around them. A range written with bits after
+// its length (10.1.2.3/8) is the whole range. The error names the entry and how to
+// write it.
 func ParseCIDRs(list []string) ([]netip.Prefix, error) {
 	var prefixes []netip.Prefix
 	for _, text := range list {

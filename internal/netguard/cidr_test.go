@@ -48,7 +48,7 @@ func TestParseCIDRsErrors(t *testing.T) {
 	}
 }
 
-// FuzzParseCIDRs holds each range to its plain form, which reads back as the same.
+// FuzzParseCIDRs checks that the plain form of each range is read as the same range.
 func FuzzParseCIDRs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := ParseCIDRs([]string{text})

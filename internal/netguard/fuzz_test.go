@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What Control lets through must be public by the standard library's own
-// judgement, however it was written.
+// An address that passes Control must be public by the standard library's judgement
+// too, however it was written.
 // reachable are the ranges of IANA's global unicast registries, and special those
 // parts of them that its special-purpose registries take out again.
 var (
@@ -31,8 +31,8 @@ func within(ip netip.Addr, ranges []netip.Prefix) bool {
 	return slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// FuzzControl holds every address that passes to being one of the internet's, and
-// none of ours, in whatever form it is written.
+// FuzzControl checks that every address that passes is public, and none of ours, in
+// whatever form it is written.
 func FuzzControl(f *testing.F) {
 	for _, tt := range hostile {
 		f.Add(tt.addr)

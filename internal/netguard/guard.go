@@ -7,7 +7,7 @@
 // the second time gains nothing. Nothing in the way may dial for us: a proxy
 // would resolve the name behind the guard's back.
 //
-// The rules, the first that fits decides:
+// The first rule that applies decides:
 //
 //  1. Our own listeners are refused. No configuration changes that.
 //  2. Addresses in Config.Allow pass.
@@ -19,6 +19,9 @@
 //
 // An IPv4-mapped IPv6 address (::ffff:192.0.2.1) is judged as the IPv4 address
 // it reaches, and an IPv6 zone (%eth0) makes no difference.
+//
+// It imports nothing of ours. A new rule is a case in [Guard.rule], a new range or
+// address that is refused belongs in refusal.go.
 package netguard
 
 import (
@@ -31,16 +34,15 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Config says what differs from the rules' defaults. The zero Config is the
-// strictest.
+// Config changes the rules. The zero Config is the strictest.
 type Config struct {
 	// Allow holds ranges that pass although they are not global unicast. A
 	// range of NAT64 or 6to4 addresses opens every IPv4 address behind it.
 	Allow []netip.Prefix
 
 	// Own returns the addresses that our own listeners are bound to. It is
-	// asked at each dial, since listeners are bound after the guard is made,
-	// by several goroutines at once. Nil means none.
+	// called at each dial, by several goroutines at once, since listeners are
+	// bound after the guard is made. Nil means none.
 	Own func() []netip.AddrPort
 }
 
@@ -103,13 +105,12 @@ func (g *Guard) rule(ip netip.Addr, port uint16) string {
 	return ""
 }
 
-// plain removes the forms in which one address can be written differently.
+// plain returns one form of addresses that can be written differently.
 func plain(ip netip.Addr) netip.Addr {
 	return ip.Unmap().WithZone("")
 }
 
-// IsLoopback tells whether what is sent to a host, a name or an address, stays on
-// this machine.
+// IsLoopback tells whether a host, a name or an address, is this machine.
 func IsLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")

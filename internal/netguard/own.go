@@ -46,13 +46,13 @@ func (o ownListeners) reaches(ip, bound netip.Addr) bool {
 	return false
 }
 
-// isLocal asks the system each time, since addresses come and go.
+// isLocal asks the system each time, since addresses change.
 func (o ownListeners) isLocal(ip netip.Addr) bool {
 	if ip.IsLoopback() {
 		return true
 	}
 	addrs, err := o.local()
-	return err != nil || slices.Contains(addrs, ip) // in doubt it is ours
+	return err != nil || slices.Contains(addrs, ip) // if unknown, it counts as ours
 }
 
 func interfaceAddrs() ([]netip.Addr, error) {
@@ -71,9 +71,9 @@ func interfaceAddrs() ([]netip.Addr, error) {
 
 var sixToFour = netip.MustParsePrefix("2002::/16")
 
-// embedded returns the IPv4 address to which a gateway would carry a NAT64 or
-// 6to4 address, or the zero Addr. Such addresses can be allowed, and then the
-// gateway may lead back here.
+// embedded returns the IPv4 address to which a gateway would translate a NAT64 or 6to4
+// address, or the zero Addr. Such addresses can be allowed, and the gateway may then
+// lead back to this machine.
 func embedded(ip netip.Addr) netip.Addr {
 	bytes := ip.As16()
 	switch {

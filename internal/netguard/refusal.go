@@ -13,8 +13,8 @@ const (
 )
 
 // metadata holds the addresses at which cloud providers serve a machine its
-// credentials or settings. The last lies in public space and is named here for
-// that; the others are named so that a refusal says what they are.
+// credentials or settings. The last is in public space and would pass without this;
+// the others are listed so that a refusal says what they are.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("169.254.169.254"), // most clouds
 	netip.MustParseAddr("fd00:ec2::254"),   // AWS
@@ -26,10 +26,10 @@ var metadata = []netip.Addr{
 // Refusal is the error of an address that a rule refuses.
 type Refusal struct {
 	Addr netip.AddrPort // as it was to be dialed
-	Rule string         // what it is, such as "loopback range 127.0.0.0/8"
+	Rule string         // why, such as "loopback range 127.0.0.0/8"
 }
 
-// Error is one line with the address, the rule, and what an operator can do.
+// Error is one line with the address, the rule, and how an operator can allow it.
 func (r *Refusal) Error() string {
 	text := fmt.Sprintf("address %s refused: %s", r.Addr, r.Rule)
 	if r.Rule == ruleOwn || r.Rule == ruleNoAddr {

@@ -1,6 +1,6 @@
 package ratelimit
 
-// entry is what is known of one id.
+// entry is what is remembered of one id.
 type entry[K comparable] struct {
 	id         K
 	times      ring

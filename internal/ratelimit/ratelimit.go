@@ -1,12 +1,15 @@
-// Package ratelimit counts requests in exact sliding windows.
+// Package ratelimit limits requests in exact sliding windows.
 //
-// The rule: of one id, never more than the limit is accepted in any window. A
-// window is half-open, so what was accepted at t no longer counts at t+window.
-// Refused requests don't count. A clock that goes backwards stands still until
-// it has caught up, so that turning it back wins nobody a request.
+// The rule: never more than the limit of one id's requests are accepted in any window.
+// A window is half-open, so a request accepted at t no longer counts at t+window.
+// Refused requests don't count. When the clock is set back, the limiter's time stands
+// still until the clock has caught up, so that no further request is accepted.
 //
-// Memory is bounded twice: an id costs what was accepted of it within the
-// window, and only so many ids are remembered. It is given back afterwards.
+// Memory is bounded twice: an id costs as much as its requests accepted within the
+// window, and the number of ids is limited. It is freed afterwards.
+//
+// It imports nothing of ours. What is limited, and how a refusal is answered, belongs
+// to the server; what is remembered of one id is in entry.go.
 package ratelimit
 
 import (
@@ -17,17 +20,16 @@ import (
 )
 
 const (
-	// sweepMax is how many ids one Take may forget. More than one makes
-	// memory fall faster than it can grow; few keeps every Take short.
+	// sweepMax is how many ids one Take may drop. More than one makes memory
+	// shrink faster than it can grow; few keep every Take short.
 	sweepMax = 16
 
-	// shrinkFloor is the number of ids below which a map left over from a
-	// flood isn't worth copying.
+	// shrinkFloor is the number of ids below which a map that a flood has left
+	// isn't worth copying.
 	shrinkFloor = 1024
 )
 
-// Decision is the answer to one request. With the limiter off, all but OK is
-// zero.
+// Decision is the result for one request. Without a limit all but OK is zero.
 type Decision struct {
 	OK        bool
 	Limit     int // accepted in any window at most
@@ -42,8 +44,8 @@ type Decision struct {
 	Reset time.Duration
 }
 
-// Limiter holds what was accepted lately of each id. Make one with [New]. It
-// is safe for use by several goroutines at once.
+// Limiter remembers the requests of each id that were accepted lately. Make one with
+// [New]. It is safe for use by several goroutines at once.
 type Limiter[K comparable] struct {
 	limit      int
 	window     int64
@@ -60,9 +62,9 @@ type Limiter[K comparable] struct {
 // New returns a limiter that accepts limit requests of an id in any window,
 // which must be positive. A limit of 0 or less means no limit.
 //
-// At most maxTracked ids (at least 1) are remembered. When one more comes, the
-// one accepted least recently is forgotten and starts anew: under a flood of
-// ids, the bound on memory goes before the exactness for those.
+// At most maxTracked ids (at least 1) are remembered. When one more comes, the one
+// accepted least recently is evicted and starts anew: under a flood of ids, bounded
+// memory is more important than exactness.
 func New[K comparable](limit int, window time.Duration, maxTracked int) *Limiter[K] {
 	l := &Limiter[K]{
 		limit:      limit,
@@ -119,14 +121,14 @@ func (l *Limiter[K]) advance(now time.Time) int64 {
 	return l.clock
 }
 
-// track returns the entry of id. An id seen for the first time, or again after
-// it was forgotten, is always accepted, so no entry is made for nothing.
+// track returns the entry of id, a new one if it is not known. The first request of a
+// new entry is always accepted, so no entry stays empty.
 func (l *Limiter[K]) track(id K) *entry[K] {
 	if e, ok := l.ids[id]; ok {
 		return e
 	}
 	if len(l.ids) == l.maxTracked {
-		l.forget(l.recent.last())
+		l.evict(l.recent.last())
 	}
 	e := newEntry(id)
 	l.ids[id] = e
@@ -134,22 +136,21 @@ func (l *Limiter[K]) track(id K) *entry[K] {
 	return e
 }
 
-// sweep forgets ids of which nothing is left in the window. They are the last
-// ones of the list, so when a new id needs room and the last one is not among
-// them, none is.
+// sweep evicts ids without a request in the window. They are the last ones of the
+// list, so when the last id has one, all have.
 func (l *Limiter[K]) sweep(t int64) {
 	for range sweepMax {
 		e := l.recent.last()
 		if e == nil || t-e.times.newest() < l.window {
 			return
 		}
-		l.forget(e)
+		l.evict(e)
 	}
 }
 
-// forget removes e, and copies a map that is at most an eighth full: that
-// costs less than the removals that emptied it.
-func (l *Limiter[K]) forget(e *entry[K]) {
+// evict removes e, and copies a map that is at most an eighth full: that costs less
+// than the removals that emptied it.
+func (l *Limiter[K]) evict(e *entry[K]) {
 	l.recent.unlink(e)
 	delete(l.ids, e.id)
 	if l.peak < shrinkFloor || len(l.ids) > l.peak/8 {
@@ -160,10 +161,10 @@ func (l *Limiter[K]) forget(e *entry[K]) {
 	l.ids, l.peak = small, len(small)
 }
 
-// ClientKey returns what one client is counted as: its whole IPv4 address, or
-// the /64 of its IPv6 address, since a single subscriber is given at least
-// that much and can pick any address in it. IPv4 inside IPv6 counts as IPv4,
-// and zones are left out. An invalid address gives the zero prefix.
+// ClientKey returns the range that counts as one client: the IPv4 address, or the /64
+// of the IPv6 address, since a single subscriber has at least that and can use any
+// address in it. IPv4 inside IPv6 counts as IPv4, and zones are ignored. An invalid
+// address gives the zero prefix.
 func ClientKey(addr netip.Addr) netip.Prefix {
 	addr = addr.Unmap().WithZone("")
 	bits := 64

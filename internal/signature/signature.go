@@ -1,6 +1,9 @@
 // Package signature signs webhooks as the Standard Webhooks specification has
 // it, with the symmetric scheme v1: HMAC-SHA256 over id, timestamp and body,
 // joined by periods. See https://www.standardwebhooks.com.
+//
+// It imports nothing of ours. Which secrets an endpoint has, and for how long, is a
+// rule of the store; only their form and the signature belong here.
 package signature
 
 import (
@@ -23,8 +26,8 @@ const (
 	minBytes, maxBytes = 24, 64
 )
 
-// encoding refuses stray bits after the last byte: receivers' libraries differ
-// in whether they accept them.
+// encoding rejects stray bits after the last byte, since receivers' libraries differ in
+// whether they accept them.
 var encoding = base64.StdEncoding.Strict()
 
 // Secret is a parsed signing secret. It may be copied, and used by several
@@ -34,12 +37,12 @@ var encoding = base64.StdEncoding.Strict()
 // A Secret never prints its bytes, not even as a field of a printed struct.
 // The zero Secret can't sign.
 type Secret struct {
-	// The key is held by the pool's New alone, where no printer reaches it.
+	// Only the pool's New holds the key, so that printing never shows it.
 	pool *sync.Pool // of *signer
 }
 
 // ParseSecret reads a secret: "whsec_" and the padded standard base64 of 24 to
-// 64 bytes. The error says what is wrong and holds no part of s.
+// 64 bytes. The error says what is wrong and contains no part of s.
 func ParseSecret(s string) (Secret, error) {
 	text, ok := strings.CutPrefix(s, prefix)
 	if !ok {
@@ -94,7 +97,7 @@ type signer struct {
 // messages share a signature. The timestamp is the webhook-timestamp header,
 // in seconds since 1970. The body is signed as the bytes that are sent.
 //
-// With no secrets dst is returned as it is. A zero Secret panics.
+// Without secrets dst is returned unchanged. A zero Secret panics.
 func Sign(dst []byte, id string, timestamp int64, body []byte, secrets ...Secret) []byte {
 	for i, secret := range secrets {
 		if i > 0 {
@@ -108,7 +111,7 @@ func Sign(dst []byte, id string, timestamp int64, body []byte, secrets ...Secret
 	return dst
 }
 
-// sum's answer is valid until the next sum.
+// sum's result is valid until the next sum.
 func (s *signer) sum(id string, timestamp int64, body []byte) []byte {
 	head := append(s.scratch[:0], id...)
 	head = append(head, '.')

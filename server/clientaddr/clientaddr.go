@@ -1,7 +1,10 @@
-// Package clientaddr tells which client a request comes from when proxies stand
-// in between. Each proxy adds the address that it saw to the end of a header,
-// Forwarded (RFC 7239) or X-Forwarded-For. Anybody can write there, so an
-// address counts only if a trusted proxy has added it.
+// Package clientaddr finds the client of a request that came through proxies. Each
+// proxy appends the address that it saw to a header, Forwarded (RFC 7239) or
+// X-Forwarded-For. Clients can write such headers too, so an address counts only if a
+// trusted proxy has added it.
+//
+// It imports nothing of ours. Which headers count and in which order is decided in
+// clientaddr.go; their syntax is read in hops.go and forwarded.go.
 package clientaddr
 
 import (
@@ -30,8 +33,8 @@ func prefixes(texts ...string) (p Proxies) {
 	return p
 }
 
-// Parse reads CIDRs and addresses, and the names loopback and private. Its error
-// is one line that quotes what is wrong.
+// Parse reads CIDRs and addresses, and the names loopback and private. The error is one
+// line that quotes the wrong entry.
 func Parse(list []string) (p Proxies, err error) {
 	for _, text := range list {
 		text = strings.TrimSpace(text)
@@ -60,26 +63,26 @@ func parsePrefix(text string) (netip.Prefix, error) {
 	case prefix.Addr().Is4In6():
 		return prefix, fmt.Errorf("%q is IPv4 inside IPv6; write it as IPv4, like 10.0.0.0/8", text)
 	case prefix.Masked() != prefix:
-		return prefix, fmt.Errorf("%q has bits set behind its length; write %s", text, prefix.Masked())
+		return prefix, fmt.Errorf("%q has bits set after its length; write %s", text, prefix.Masked())
 	}
 	return prefix, nil
 }
 
-// Trust tells whether a peer's word counts. The zero Addr is a peer on a Unix
-// socket, whose file's mode says who may be there.
+// Trust tells whether the headers of a peer count. The zero Addr is a peer on a Unix
+// socket, where the mode of the file decides who may connect.
 func (p Proxies) Trust(peer netip.Addr) bool {
 	peer = plain(peer)
 	return !peer.IsValid() || slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(peer) })
 }
 
-// Client returns the address of the client: that of the peer, unless it is a
-// trusted proxy, whose header says who asked it, and so on. Of a header the end
-// is read first. Where nothing usable is said, it is the last address that is
+// Client returns the address of the client: that of the peer, unless it is a trusted
+// proxy; then the one that the proxy's header names, and so on, from the end of the
+// header. Where the header ends or is unusable, it is the last address that is
 // certain, the zero Addr if that was a peer on a Unix socket.
 //
-// Where both headers are there and say different things, one of them is what a
-// proxy passed on from whoever wrote it: then it is the peer. The time that it
-// takes is bounded by the length of the headers.
+// When both headers are there and disagree, one of them was passed on unchecked by a
+// proxy, and the client counts as the peer. The time taken is bounded by the length of
+// the headers.
 func (p Proxies) Client(peer netip.Addr, h http.Header) netip.Addr {
 	peer = plain(peer)
 	if !p.Trust(peer) {
@@ -112,5 +115,6 @@ func (p Proxies) walk(client netip.Addr, list hops) netip.Addr {
 	return client
 }
 
-// plain is how an address is compared: IPv4 inside IPv6 is IPv4, and no zone.
+// plain is the form in which addresses are compared: IPv4 inside IPv6 is IPv4, and
+// there is no zone.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }

@@ -181,8 +181,8 @@ func TestXForwardedFor(t *testing.T) {
 	}
 }
 
-// A direct client's headers change nothing, and behind a proxy what it wrote
-// can't hide what the proxy adds, on the same line or on one of its own.
+// A direct client's headers change nothing, and behind a proxy they can't hide what
+// the proxy adds, on the same line or on another.
 func FuzzClient(f *testing.F) {
 	for _, seed := range []string{"", "203.0.113.9", `for="`, `for=\"`, `for="a\`, `,"`, "10.0.0.2,", `"\",`, "for=unknown", "[", strings.Repeat(`\"`, 100)} {
 		f.Add(seed)
@@ -208,7 +208,7 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
-// FuzzElements holds the reading from the end to a reading from the start, on
+// FuzzElements compares the reading from the end with a reading from the start, on
 // lists whose quotes are closed.
 func FuzzElements(f *testing.F) {
 	for _, seed := range []string{"", "a,b", `a="x,y",b`, `a="x\",y",b`, `a="\\",b`, ",,"} {

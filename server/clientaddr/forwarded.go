@@ -26,8 +26,8 @@ func forwarded(element string) (addr netip.Addr) {
 	return addr
 }
 
-// cutPair reads a pair of a name and a value up to the semicolon behind it, or
-// nothing up to a semicolon.
+// cutPair reads a pair of a name and a value up to the semicolon after it, or nothing
+// up to a semicolon.
 func cutPair(text string) (name, value, rest string, ok bool) {
 	text = strings.TrimLeft(text, space)
 	if text == "" || text[0] == ';' {
@@ -57,7 +57,7 @@ func cutValue(text string) (value, rest string, ok bool) {
 	return text[:end], text[end:], isToken(text[:end])
 }
 
-// cutQuoted reads what is behind an opening quote, up to the closing one.
+// cutQuoted reads what follows an opening quote, up to the closing one.
 func cutQuoted(text string) (value, rest string, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {

@@ -15,8 +15,8 @@ type hops struct {
 
 const space = " \t"
 
-// next is the address in the element before the last that was read: the zero
-// Addr if there is none or it holds no address. Empty elements are no elements.
+// next is the address in the element before the one that was read last: the zero Addr
+// if there is none or it contains no address. Empty elements are skipped.
 func (h *hops) next() netip.Addr {
 	for h.line != "" || len(h.lines) > 0 {
 		if h.line == "" {

@@ -1,9 +1,8 @@
-// Package cork lets one HTTP answer leave in one system call.
+// Package cork sends one HTTP answer with one system call.
 //
-// net/http writes its 4 KiB buffer out in the middle of an answer, and
-// crypto/tls writes each record on its own. A [Conn] lies beneath both: between
-// [Conn.Cork] and [Conn.Uncork] it gathers what they write, and they notice
-// nothing.
+// net/http writes its 4 KiB buffer in the middle of an answer, and crypto/tls writes
+// each record on its own. A [Conn] lies beneath both: between [Conn.Cork] and
+// [Conn.Uncork] it gathers what they write, without their noticing.
 //
 // Cork when the request has been read and the answer is ready, flush net/http's
 // own buffer, then uncork:
@@ -13,8 +12,11 @@
 //	http.NewResponseController(w).Flush()
 //	err := c.Uncork()
 //
-// It is meant for HTTP/1.1. An HTTP/2 connection carries several answers at
-// once, and one that corks would hold up the others.
+// It is meant for HTTP/1.1. An HTTP/2 connection carries several answers at once, and
+// one that corks would delay the others.
+//
+// It imports nothing of ours. When to cork is up to the server; how bytes are gathered
+// and sent belongs here.
 package cork
 
 import (
@@ -49,8 +51,9 @@ func (l listener) Accept() (net.Conn, error) {
 	return &Conn{Conn: c}, nil
 }
 
-// FromRequestConn returns the Conn beneath c, which http.Server.ConnContext was
-// given: c itself, or what its TLS runs on. It returns nil if there is none.
+// FromRequestConn returns the Conn beneath the connection that http.Server passed to
+// ConnContext: c itself, or the one beneath its TLS. It returns nil if there is
+// none.
 func FromRequestConn(c net.Conn) *Conn {
 	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
 		c = t.NetConn()
@@ -67,7 +70,7 @@ type Conn struct {
 	// mu is held while writing, so that nothing overtakes what was gathered.
 	mu   sync.Mutex
 	held *bytes.Buffer // nil unless corked
-	err  error         // why gathered bytes were lost; from then on no Write can be right
+	err  error         // why gathered bytes were lost; every later Write returns it
 }
 
 // Cork starts to gather what is written. At most 64 KiB are held back; what
@@ -124,8 +127,8 @@ func (c *Conn) Write(p []byte) (int, error) {
 // Close sends what was gathered, if that takes no longer than a second, and
 // closes the connection.
 func (c *Conn) Close() error {
-	// Whoever has the lock may be stuck writing to a peer that doesn't read;
-	// closing beneath is what ends that.
+	// Another goroutine may hold the lock while it writes to a peer that doesn't
+	// read; closing the connection beneath ends that.
 	if c.mu.TryLock() {
 		defer c.mu.Unlock()
 		c.finish()
