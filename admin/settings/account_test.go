@@ -13,7 +13,7 @@ import (
 )
 
 func TestChangePassword(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.withPassword("usr_ada")
 	b, other := w.newBrowser(), w.newBrowser()
 	b.signIn("usr_ada", goodPassword).wants(t, 303)
@@ -53,7 +53,7 @@ func TestChangePassword(t *testing.T) {
 var endPath = regexp.MustCompile(`/account/sessions/ses_\w+/end`)
 
 func TestSessions(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b, second, third := w.signedIn("usr_ada"), w.signedIn("usr_ada"), w.signedIn("usr_ada")
 	stranger := w.signedIn("usr_alan")
 	page := b.get("/account")
@@ -73,9 +73,9 @@ func TestSessions(t *testing.T) {
 	stranger.get("/account").wants(t, 200)
 }
 
-// Who is demoted is out at the next click, and does nothing any more.
+// Somebody who is demoted is signed out at the next click, and can do nothing more.
 func TestDemotedWhileAPageIsOpen(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.withPassword("usr_alan")
 	w.pass(time.Second)
 	b := w.newBrowser()
@@ -102,9 +102,9 @@ func TestDemotedWhileAPageIsOpen(t *testing.T) {
 	b.signIn("usr_alan", goodPassword).wants(t, 401)
 }
 
-// Who manages another org still is out of this one alone.
+// Somebody who still manages another org loses only this one.
 func TestDemotedInOneOrg(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	b.get("/orgs").wants(t, 200, "acme", "other")
 	w.setRole("usr_alan", store.RoleOwner)
@@ -115,7 +115,7 @@ func TestDemotedInOneOrg(t *testing.T) {
 	}
 }
 
-func (w *world) setRole(userID, role string) {
+func (w *env) setRole(userID, role string) {
 	w.Helper()
 	w.update(func(tx store.Tx) error {
 		_, err := store.ChangeMember(tx, "", "org_acme", userID, store.MemberChange{Role: &role})
@@ -124,14 +124,14 @@ func (w *world) setRole(userID, role string) {
 }
 
 // withCookieOf is another browser with the same cookie.
-func (w *world) withCookieOf(b *browser) *browser {
+func (w *env) withCookieOf(b *browser) *browser {
 	w.Helper()
 	return w.withCookie(b.cookieOf())
 }
 
 // What the file holds of a session opens nothing, however it is written.
 func TestHashIsNoCookie(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	var s store.Session
 	w.view(func(tx store.Tx) (err error) {

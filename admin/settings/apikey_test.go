@@ -40,7 +40,7 @@ func (b *browser) newKey(form url.Values) reply {
 	return b.post("/orgs/org_acme/new-key", form)
 }
 
-func (w *world) keys() (keys []store.APIKey) {
+func (w *env) keys() (keys []store.APIKey) {
 	w.Helper()
 	w.view(func(tx store.Tx) (err error) {
 		keys, err = tx.APIKeys("org_acme", "", 1000)
@@ -54,7 +54,7 @@ func readKey(name string) url.Values {
 }
 
 func TestKeyFromItsCreationToItsEnd(t *testing.T) {
-	b := newWorld(t).signedIn("usr_ada")
+	b := newEnv(t).signedIn("usr_ada")
 	b.get(keysPath).wants(t, 200, "No API keys yet", "/settings/orgs/org_acme/new-key")
 
 	made := b.newKey(readKey("nightly"))
@@ -88,11 +88,11 @@ func TestKeyFromItsCreationToItsEnd(t *testing.T) {
 	}
 	b.get(strings.TrimPrefix(revoked.location, Path)).wants(t, 200, "The key was revoked.", "It was revoked.")
 	b.get(keysPath+"/"+id+"/revoke").wants(t, 200, "already revoked")
-	equalActions(t, b.world, "apiKey.created", "apiKey.revoked")
+	equalActions(t, b.env, "apiKey.created", "apiKey.revoked")
 }
 
 // equalActions holds org_acme's audit log to actions, all of usr_ada.
-func equalActions(t *testing.T, w *world, want ...string) {
+func equalActions(t *testing.T, w *env, want ...string) {
 	t.Helper()
 	var got []string
 	for _, e := range w.entries() {
@@ -107,7 +107,7 @@ func equalActions(t *testing.T, w *world, want ...string) {
 }
 
 // entries are those of org_acme's audit log, oldest first.
-func (w *world) entries() (entries []store.AuditEntry) {
+func (w *env) entries() (entries []store.AuditEntry) {
 	w.Helper()
 	w.view(func(tx store.Tx) error {
 		page, err := tx.AuditPage("org_acme", store.Cursor{}, 1e6, []byte{'['})
@@ -122,7 +122,7 @@ func (w *world) entries() (entries []store.AuditEntry) {
 // A form that is sent several times at once makes one key, and one of the answers
 // shows its secret.
 func TestKeyFormSentTwice(t *testing.T) {
-	b := newWorld(t).signedIn("usr_ada")
+	b := newEnv(t).signedIn("usr_ada")
 	form := readKey("twice")
 	form.Set("nonce", b.get("/orgs/org_acme/new-key").field(t, "nonce"))
 	replies := make([]reply, 6)
@@ -151,7 +151,7 @@ func TestKeyExpiry(t *testing.T) {
 		"date 2026-10-06": time.Date(2026, 10, 6, 23, 59, 59, 999e6, time.UTC),
 		"date 9999-12-31": store.MaxTime,
 	} {
-		b := newWorld(t).signedIn("usr_ada")
+		b := newEnv(t).signedIn("usr_ada")
 		form := readKey("")
 		choice, date, _ := strings.Cut(choice, " ")
 		form.Set("expiry", choice)
@@ -164,7 +164,7 @@ func TestKeyExpiry(t *testing.T) {
 }
 
 func TestKeyFormErrors(t *testing.T) {
-	b := newWorld(t).signedIn("usr_ada")
+	b := newEnv(t).signedIn("usr_ada")
 	for _, row := range []struct {
 		name   string
 		change map[string][]string
@@ -197,12 +197,12 @@ func TestKeyFormErrors(t *testing.T) {
 	if n := len(b.keys()); n != 0 {
 		t.Errorf("%d keys were made", n)
 	}
-	equalActions(t, b.world)
+	equalActions(t, b.env)
 }
 
 // A key says why it does not work any more.
 func TestKeyStates(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	w.update(func(tx store.Tx) error {
 		for id, k := range map[string]store.APIKey{
@@ -232,7 +232,7 @@ func TestKeyStates(t *testing.T) {
 }
 
 func TestKeysPageByPage(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	const n = 2*maxShown + 7
 	w.update(func(tx store.Tx) error {
@@ -279,7 +279,7 @@ func (b *browser) walk(path string, row *regexp.Regexp) (found []string) {
 
 // Another org's key is not there.
 func TestKeyOfAnotherOrg(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_alan")
 	w.update(func(tx store.Tx) error {
 		_, err := store.ImportKey(tx, store.APIKey{ID: "key_other", OrgID: "org_other", Name: "theirs", Scopes: store.ScopeRead, CreatedBy: "usr_olga"})

@@ -66,14 +66,14 @@ func asCSVHas(entries []store.AuditEntry) []store.AuditEntry {
 
 // An export has what the filter shows, oldest first, in both formats.
 func TestAuditExport(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	empty := b.get(exportPath + "csv")
 	empty.wants(t, 200)
 	if len(readCSV(t, empty.body)) != 0 || b.get(exportPath+"jsonl").body != "" {
 		t.Errorf("nothing is exported as %q", empty.body)
 	}
-	all := w.happens(2*exportChunk + 300)
+	all := w.appendEntries(2*exportChunk + 300)
 	for _, filter := range append(auditFilters(2), url.Values{}) {
 		want := shownBy(filter, all)
 		if got := readJSONLines(t, b.get(exportPath+"jsonl&"+filter.Encode()).body); !slices.Equal(got, want) {
@@ -91,7 +91,7 @@ func TestAuditExport(t *testing.T) {
 }
 
 func TestAuditExportRefuses(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_alan")
 	for path, status := range map[string]int{
 		auditPath + "/export": 400, exportPath + "xml": 400, exportPath + "csv&since=x": 400, "/orgs/org_other/audit-log/export?format=csv": 404,
@@ -110,14 +110,14 @@ func TestAuditExportRefuses(t *testing.T) {
 	}
 }
 
-// crowded is an audit log that no socket's buffers hold.
-const crowded = 5000
+// manyEntries is an audit log that no socket's buffers hold.
+const manyEntries = 5000
 
-func (w *world) crowd() {
+func (w *env) appendManyEntries() {
 	w.Helper()
 	long := strings.Repeat("😀", 200)
 	w.update(func(tx store.Tx) error {
-		for range crowded {
+		for range manyEntries {
 			if _, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", ActorID: long, Action: long, TargetID: long}); err != nil {
 				return err
 			}
@@ -126,8 +126,8 @@ func (w *world) crowd() {
 	})
 }
 
-// begun is an export of which the first byte was read.
-func (b *browser) begun() *http.Response {
+// startExport starts an export of which the first byte was read.
+func (b *browser) startExport() *http.Response {
 	b.Helper()
 	res, err := b.client.Get(b.server.URL + Path + exportPath + "jsonl")
 	if err != nil {
@@ -142,27 +142,27 @@ func (b *browser) begun() *http.Response {
 
 // What happens while a long export runs.
 func TestAuditExportOfMuch(t *testing.T) {
-	w := newWorld(t)
-	w.crowd()
+	w := newEnv(t)
+	w.appendManyEntries()
 	t.Run("what is appended is not part of it", w.exportHasAnEnd)
 	t.Run("who may not see the rest gets no file that looks whole", w.exportEndsWithTheRole)
 	t.Run("a client that goes away ends it", w.exportEndsWithItsClient)
 }
 
-func (w *world) exportHasAnEnd(t *testing.T) {
-	res := w.signedIn("usr_ada").begun()
+func (w *env) exportHasAnEnd(t *testing.T) {
+	res := w.signedIn("usr_ada").startExport()
 	w.update(func(tx store.Tx) error {
 		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", Action: "later"})
 		return err
 	})
 	body, err := io.ReadAll(res.Body)
-	if err != nil || bytes.Contains(body, []byte("later")) || bytes.Count(body, []byte("\n")) != crowded {
+	if err != nil || bytes.Contains(body, []byte("later")) || bytes.Count(body, []byte("\n")) != manyEntries {
 		t.Errorf("%v, %d lines", err, bytes.Count(body, []byte("\n")))
 	}
 }
 
-func (w *world) exportEndsWithTheRole(t *testing.T) {
-	res := w.signedIn("usr_alan").begun()
+func (w *env) exportEndsWithTheRole(t *testing.T) {
+	res := w.signedIn("usr_alan").startExport()
 	role := store.RoleMember
 	w.update(func(tx store.Tx) error {
 		_, err := store.ChangeMember(tx, "usr_ada", "org_acme", "usr_alan", store.MemberChange{Role: &role})
@@ -173,14 +173,14 @@ func (w *world) exportEndsWithTheRole(t *testing.T) {
 	}
 }
 
-func (w *world) exportEndsWithItsClient(t *testing.T) {
+func (w *env) exportEndsWithItsClient(t *testing.T) {
 	var written atomic.Int64
 	w.wrapped(func(next http.Handler, rw http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(counting{rw, &written}, r)
 	})
-	w.signedIn("usr_ada").begun().Body.Close()
+	w.signedIn("usr_ada").startExport().Body.Close()
 	w.server.Close() // waits for the handler
-	if whole := int64(crowded * 2400); written.Load() >= whole {
+	if whole := int64(manyEntries * 2400); written.Load() >= whole {
 		t.Errorf("%d bytes were written to nobody", written.Load())
 	}
 }
@@ -200,7 +200,7 @@ func (c counting) Write(p []byte) (int, error) {
 func (c counting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // wrapped puts something around the settings page.
-func (w *world) wrapped(wrap func(next http.Handler, rw http.ResponseWriter, r *http.Request)) {
+func (w *env) wrapped(wrap func(next http.Handler, rw http.ResponseWriter, r *http.Request)) {
 	next := w.server.Config.Handler
 	w.server = httptest.NewTLSServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { wrap(next, rw, r) }))
 	w.Cleanup(w.server.Close)
@@ -208,8 +208,8 @@ func (w *world) wrapped(wrap func(next http.Handler, rw http.ResponseWriter, r *
 
 // Each chunk has a deadline of its own, however long the export as a whole takes.
 func TestAuditExportOutlivesTheServersDeadline(t *testing.T) {
-	w := newWorld(t)
-	w.happens(10)
+	w := newEnv(t)
+	w.appendEntries(10)
 	w.wrapped(func(next http.Handler, rw http.ResponseWriter, r *http.Request) {
 		http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(-time.Hour))
 		next.ServeHTTP(rw, r)

@@ -17,9 +17,9 @@ const auditPath = "/orgs/org_acme/audit-log"
 
 var entryRows = regexp.MustCompile(`(?s)<time datetime="([^"]*)"[^>]*>[^<]*</time></td>\s*<td data-label="Actor">(?:<a [^>]*>([^<]*)</a>|<span class="hint">System</span>)</td>\s*<th scope="row" data-label="Action"><span class="mono">([^<]*)</span></th>\s*<td data-label="Target"><span class="mono">([^<]*)</span></td>`)
 
-// happens appends n entries of many kinds to org_acme's audit log, some of them in
+// appendEntries appends n entries of many kinds to org_acme's audit log, some of them in
 // the same millisecond.
-func (w *world) happens(n int) (all []store.AuditEntry) {
+func (w *env) appendEntries(n int) (all []store.AuditEntry) {
 	w.Helper()
 	pick := rand.New(rand.NewPCG(3, 4))
 	at := noon.Add(-time.Duration(n) * time.Minute)
@@ -44,10 +44,10 @@ func (w *world) happens(n int) (all []store.AuditEntry) {
 }
 
 func TestAuditLog(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	b.get(auditPath).wants(t, 200, "No entries yet")
-	w.happens(60)
+	w.appendEntries(60)
 	r := b.get(auditPath)
 	r.wants(t, 200, "Older", "?actor=usr_ada", "&lt;i&gt;&amp;", "Export as CSV", `href="/settings/orgs/org_acme/audit-log/export?format=csv"`, "System")
 	if strings.Contains(r.body, "<b>") || strings.Contains(r.body, "<i>") {
@@ -106,9 +106,9 @@ func shownBy(filter url.Values, all []store.AuditEntry) (shown []store.AuditEntr
 // Whatever the filter, the pages together have the entries that it shows, latest
 // first.
 func TestAuditLogAgainstAModel(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
-	all := w.happens(700)
+	all := w.appendEntries(700)
 	for _, filter := range auditFilters(1) {
 		var want []string
 		for _, e := range slices.Backward(shownBy(filter, all)) {
@@ -129,13 +129,13 @@ func TestAuditLogAgainstAModel(t *testing.T) {
 
 // A filter looks at so many entries a page, and goes on from there.
 func TestAuditLogBounds(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	w.update(func(tx store.Tx) error {
 		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", Action: "first", CreatedAt: noon.AddDate(-1, 0, 0)})
 		return err
 	})
-	w.happens(2*maxSearched + 100)
+	w.appendEntries(2*maxSearched + 100)
 	b.get(auditPath+"?action=first").wants(t, 200, "None of the next 2000 entries", "Search further back")
 	got := b.walk(auditPath+"?action=first", entryRows)
 	if len(got) != 1 || !strings.HasSuffix(got[0], "|first|") {

@@ -13,7 +13,7 @@ import (
 	"teamdata/store"
 )
 
-// How much org_acme has in a large world.
+// How much org_acme has in a large env.
 const (
 	largeMembers = 10_000
 	largeEntries = 200_000
@@ -38,16 +38,16 @@ var largePages = []largePage{
 	{"subscription", "/orgs/org_acme/subscription"},
 }
 
-// largeFills make the world of BenchmarkPages large.
-var largeFills = []func(*world){
-	(*world).fillMembers, (*world).fillEntries, (*world).fillKeys, (*world).fillCounts, (*world).fillInstructions, (*world).fillDeliveries,
+// largeFills make the env of BenchmarkPages large.
+var largeFills = []func(*env){
+	(*env).fillMembers, (*env).fillEntries, (*env).fillKeys, (*env).fillCounts, (*env).fillInstructions, (*env).fillDeliveries,
 }
 
 // BenchmarkPages asks for each page of an org that has much, and reports when the
 // first byte of the answer is there: in the middle, and at the slowest but one of
 // a hundred. Its floor is the icon, which is in memory, in turns with the page.
 func BenchmarkPages(b *testing.B) {
-	w := newWorld(b)
+	w := newEnv(b)
 	for _, fill := range largeFills {
 		fill(w)
 	}
@@ -74,7 +74,7 @@ func reportTimes(b *testing.B, name string, times []time.Duration) {
 
 // BenchmarkAuditExport exports a large audit log, whole.
 func BenchmarkAuditExport(b *testing.B) {
-	w := newWorld(b)
+	w := newEnv(b)
 	w.fillEntries()
 	client := w.signedIn("usr_ada")
 	for b.Loop() {
@@ -104,7 +104,7 @@ func (b *browser) firstByte(t *testing.B, path string) time.Duration {
 }
 
 // updates does fn n times, in transactions that are large and not too large.
-func (w *world) updates(n int, fn func(tx store.Tx, i int) error) {
+func (w *env) updates(n int, fn func(tx store.Tx, i int) error) {
 	for from := 0; from < n; from += 10_000 {
 		w.update(func(tx store.Tx) error {
 			for i := from; i < min(from+10_000, n); i++ {
@@ -117,7 +117,7 @@ func (w *world) updates(n int, fn func(tx store.Tx, i int) error) {
 	}
 }
 
-func (w *world) fillMembers() {
+func (w *env) fillMembers() {
 	w.updates(largeMembers, func(tx store.Tx, i int) error {
 		_, err := store.ImportMember(tx, store.Member{
 			OrgID: "org_acme", UserID: fmt.Sprintf("usr_%05d", i), Role: []string{"member", "admin"}[i%100/99], Name: fmt.Sprintf("Person %d", i), Email: fmt.Sprintf("person%d@acme.example", i),
@@ -126,7 +126,7 @@ func (w *world) fillMembers() {
 	})
 }
 
-func (w *world) fillEntries() {
+func (w *env) fillEntries() {
 	w.updates(largeEntries, func(tx store.Tx, i int) error {
 		_, err := store.AppendAudit(tx, store.AuditEntry{
 			OrgID: "org_acme", ActorID: fmt.Sprintf("usr_%d", i%100), Action: []string{"member.added", "file.uploaded", "member.removed"}[i%3], TargetID: fmt.Sprintf("mem_%d", i),
@@ -135,7 +135,7 @@ func (w *world) fillEntries() {
 	})
 }
 
-func (w *world) fillKeys() {
+func (w *env) fillKeys() {
 	w.updates(largeKeys, func(tx store.Tx, i int) error {
 		_, err := store.ImportKey(tx, store.APIKey{ID: fmt.Sprintf("key_%04d", i), OrgID: "org_acme", Scopes: store.ScopeRead, CreatedBy: "usr_ada"})
 		return err
@@ -144,7 +144,7 @@ func (w *world) fillKeys() {
 
 // fillCounts gives as many endpoints as an org may have counts of each hour that
 // they are kept.
-func (w *world) fillCounts() {
+func (w *env) fillCounts() {
 	for i := range store.MaxEndpoints {
 		e := w.addEndpoint(store.Endpoint{ID: fmt.Sprintf("whe_%02d", i)})
 		w.updates(int(store.DeliveryCountsRetention/time.Hour), func(tx store.Tx, hour int) error {
@@ -155,14 +155,14 @@ func (w *world) fillCounts() {
 	}
 }
 
-func (w *world) fillInstructions() { w.instruct("Be brief.") }
+func (w *env) fillInstructions() { w.instruct("Be brief.") }
 
 const (
 	largeDeliveries = 1_000_000 // that are finished, half of them at whe_00
 	largeWaiting    = 1_100     // at each endpoint
 )
 
-// benchDelivery is the id of a delivery of a large world.
+// benchDelivery is the id of a delivery of a large env.
 func benchDelivery(i int) string { return fmt.Sprintf("whd_%026d", i) }
 
 // largeWebhookPages are more pages for BenchmarkPages.
@@ -185,7 +185,7 @@ var largeWebhookPages = []largePage{
 
 // fillDeliveries gives the endpoints as many deliveries as a busy month makes. One
 // in ten failed, after three attempts.
-func (w *world) fillDeliveries() {
+func (w *env) fillDeliveries() {
 	endpoints := w.endpoints()
 	answer := []byte(strings.Repeat("no ", 100))
 	w.updates(largeDeliveries, func(tx store.Tx, i int) error {

@@ -9,7 +9,7 @@ import (
 )
 
 // file is a hash of the whole data file.
-func (w *world) file() [sha256.Size]byte {
+func (w *env) file() [sha256.Size]byte {
 	w.Helper()
 	w.backgroundDone()
 	f, err := w.store.Snapshot(w.Context())
@@ -24,7 +24,7 @@ func (w *world) file() [sha256.Size]byte {
 	return sha256.Sum256(content)
 }
 
-// somePath is the route's path with records in it that the world holds.
+// somePath is the route's path with records in it that the env holds.
 func somePath(rt route) string {
 	return strings.NewReplacer(":org", "org_acme", ":endpoint", "whe_1", ":delivery", "whd_1", ":key", "key_1",
 		":token", "sil_1.x", ":passkey", "pk", ":session", "ses_1", ":name", "x").Replace(rt.path)
@@ -33,7 +33,7 @@ func somePath(rt route) string {
 // Whatever another site makes a browser send is refused, on every route, and
 // changes nothing.
 func TestCrossSiteIsRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	before := w.file()
 	for _, rt := range routes {
@@ -80,7 +80,7 @@ func (b *browser) forged(method, path string, header http.Header) int {
 // Whoever is not signed in gets none of the pages and does none of the things but
 // those of signing in.
 func TestStrangersGetNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	before := w.file()
 	open := []string{"/assets/", "/sign-in", "/forgot", "/link/", "/passkeys/sign-in/"}
 	for _, rt := range routes {

@@ -15,7 +15,7 @@ import (
 )
 
 func TestSendTest(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_ada")
 	r := b.post("/orgs/org_acme/endpoints/whe_1/test", nil)
@@ -41,7 +41,7 @@ func TestSendTest(t *testing.T) {
 }
 
 func TestDeliveryHeld(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	d := w.test("whe_1")
 	w.update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "", "org_acme", "whe_1") })
@@ -50,7 +50,7 @@ func TestDeliveryHeld(t *testing.T) {
 
 // What a receiver or an event says is shown, and does nothing.
 func TestHostileAnswers(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	var sent []store.Delivery
 	w.update(func(tx store.Tx) (err error) {
@@ -68,7 +68,7 @@ func TestHostileAnswers(t *testing.T) {
 }
 
 func TestManyAttempts(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	d := w.test("whe_1")
 	schedule := make([]time.Duration, store.MaxHistory+1)
@@ -84,7 +84,7 @@ func TestManyAttempts(t *testing.T) {
 }
 
 func TestOtherDeliveries(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	w.endpoint("whe_2", "member.added")
 	w.endpoint("whe_3", "member.added")
@@ -103,7 +103,7 @@ func TestOtherDeliveries(t *testing.T) {
 }
 
 func TestLongBody(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	var sent []store.Delivery
 	w.update(func(tx store.Tx) (err error) {
@@ -118,7 +118,7 @@ func TestLongBody(t *testing.T) {
 }
 
 func TestReplay(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	d := w.test("whe_1")
 	w.attempt(d.ID, 200, "", "")
@@ -143,7 +143,7 @@ func TestShownBytes(t *testing.T) {
 var deliveryLink = regexp.MustCompile(`/deliveries/(whd_[0-9A-Z]+)"`)
 
 func TestNoDeliveries(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_ada")
 	b.get("/orgs/org_acme/endpoints/whe_1/deliveries").wants(t, 200, "No deliveries yet")
@@ -157,7 +157,7 @@ func TestNoDeliveries(t *testing.T) {
 // Whatever the filter, the pages hold what a look through all deliveries finds, in
 // the order of the lists.
 func TestDeliveriesByModel(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added", "file.uploaded")
 	w.endpoint("whe_2", "member.added")
 	seed := rand.Uint64()
@@ -175,7 +175,7 @@ func TestDeliveriesByModel(t *testing.T) {
 }
 
 // fillDeliveries makes some hundred deliveries of each state and several types.
-func fillDeliveries(w *world, random *rand.Rand) {
+func fillDeliveries(w *env, random *rand.Rand) {
 	w.Helper()
 	for range 120 {
 		w.pass(time.Duration(random.IntN(5000)) * time.Millisecond)
@@ -206,7 +206,7 @@ func fillDeliveries(w *world, random *rand.Rand) {
 	}
 }
 
-func (w *world) enableAll() {
+func (w *env) enableAll() {
 	w.Helper()
 	for _, e := range w.endpoints() {
 		w.update(func(tx store.Tx) error { return store.EnableEndpoint(tx, "", "org_acme", e.ID) })
@@ -214,7 +214,7 @@ func (w *world) enableAll() {
 }
 
 // deliveries are the ids of an endpoint's deliveries that a filter lets pass.
-func (w *world) deliveries(endpointID, state, kind string) (ids []string) {
+func (w *env) deliveries(endpointID, state, kind string) (ids []string) {
 	w.Helper()
 	e := w.findEndpoint(endpointID)
 	for _, l := range deliveryLists {
@@ -236,7 +236,7 @@ func (w *world) deliveries(endpointID, state, kind string) (ids []string) {
 
 // A rare type is looked for in steps, each of them bounded, and is found.
 func TestLookFurtherBack(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	var rare []store.Delivery
 	w.update(func(tx store.Tx) (err error) {
@@ -263,7 +263,7 @@ func TestLookFurtherBack(t *testing.T) {
 }
 
 func TestRecover(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	early, late, never := w.test("whe_1"), w.test("whe_1"), w.test("whe_1")
 	w.attempt(never.ID, 200, "", "")

@@ -14,7 +14,7 @@ import (
 )
 
 func TestShowSecret(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	r := w.signedIn("usr_ada").get("/orgs/org_acme/endpoints/whe_1/secret")
 	r.wants(t, 200, ownSecret)
@@ -24,7 +24,7 @@ func TestShowSecret(t *testing.T) {
 }
 
 func TestRotateSecret(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_ada")
 	form := url.Values{"overlap": {"1h"}, "nonce": {b.nonce("/orgs/org_acme/endpoints/whe_1/rotate")}}
@@ -47,7 +47,7 @@ func TestRotateSecret(t *testing.T) {
 
 func TestRotateByChoice(t *testing.T) {
 	for value, want := range map[string]time.Duration{"0": 0, "1h": time.Hour, "24h": 24 * time.Hour, "7d": 7 * 24 * time.Hour} {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.endpoint("whe_1", "member.added")
 		own := store.NewEndpointSecret()
 		form := url.Values{"overlap": {value}, "secret": {own}}
@@ -60,7 +60,7 @@ func TestRotateByChoice(t *testing.T) {
 }
 
 func TestRotateErrors(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_ada")
 	for _, test := range []struct {
@@ -80,7 +80,7 @@ func TestRotateErrors(t *testing.T) {
 }
 
 // signed is a request as it is sent for a delivery: its headers and its body.
-func (w *world) signed(d store.Delivery, secret string) (headers, body string) {
+func (w *env) signed(d store.Delivery, secret string) (headers, body string) {
 	w.Helper()
 	key, err := signature.ParseSecret(secret)
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *world) signed(d store.Delivery, secret string) (headers, body string) {
 }
 
 func TestVerify(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	d := w.test("whe_1")
 	headers, body := w.signed(d, ownSecret)
@@ -130,7 +130,7 @@ func TestVerify(t *testing.T) {
 }
 
 func TestVerifyBySecrets(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	w.update(func(tx store.Tx) error {
 		_, err := store.CreateEndpoint(tx, "", store.Endpoint{ID: "whe_2", OrgID: "org_acme", URL: "https://example.com/2", Events: []string{"member.added"}})
@@ -156,7 +156,7 @@ func TestVerifyBySecrets(t *testing.T) {
 
 // A webhook-id of another endpoint or org says nothing of what was sent there.
 func TestVerifyOthersDelivery(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	w.endpoint("whe_2", "member.added")
 	var theirs store.Delivery

@@ -11,7 +11,7 @@ import (
 )
 
 func TestDisableAndEnable(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_ada")
 	b.get("/orgs/org_acme/endpoints/whe_1/disable").wants(t, 200, "held, not lost", `action="/settings/orgs/org_acme/endpoints/whe_1/disable"`)
@@ -25,7 +25,7 @@ func TestDisableAndEnable(t *testing.T) {
 }
 
 func TestRemoveEndpoint(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_ada")
 	form := url.Values{"nonce": {b.nonce("/orgs/org_acme/endpoints/whe_1/delete")}}
@@ -39,7 +39,7 @@ func TestRemoveEndpoint(t *testing.T) {
 }
 
 func TestPlanWithoutWebhooks(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	w.update(func(tx store.Tx) error {
 		_, err := store.ChangeSubscription(tx, "", "org_acme", store.Subscription{Plan: "free"})
@@ -54,7 +54,7 @@ func TestPlanWithoutWebhooks(t *testing.T) {
 const ownSecret = "whsec_dGVhbWRhdGEtZXhhbXBsZS1zZWNyZXQtMzItYnl0ZXM="
 
 // endpoint adds an endpoint to org_acme.
-func (w *world) endpoint(id string, events ...string) (e store.Endpoint) {
+func (w *env) endpoint(id string, events ...string) (e store.Endpoint) {
 	w.Helper()
 	w.update(func(tx store.Tx) (err error) {
 		e, err = store.CreateEndpoint(tx, "usr_ada", store.Endpoint{ID: id, OrgID: "org_acme", URL: "https://example.com/" + id, Events: events, Secret: ownSecret})
@@ -64,7 +64,7 @@ func (w *world) endpoint(id string, events ...string) (e store.Endpoint) {
 }
 
 // findEndpoint is an endpoint of org_acme as it is now.
-func (w *world) findEndpoint(id string) (e store.Endpoint) {
+func (w *env) findEndpoint(id string) (e store.Endpoint) {
 	w.Helper()
 	w.view(func(tx store.Tx) (err error) {
 		e, err = store.FindEndpoint(tx, "org_acme", id)
@@ -74,7 +74,7 @@ func (w *world) findEndpoint(id string) (e store.Endpoint) {
 }
 
 // test queues a test event for an endpoint of org_acme.
-func (w *world) test(endpointID string) (d store.Delivery) {
+func (w *env) test(endpointID string) (d store.Delivery) {
 	w.Helper()
 	w.update(func(tx store.Tx) (err error) {
 		d, err = store.SendTest(tx, "org_acme", endpointID)
@@ -84,7 +84,7 @@ func (w *world) test(endpointID string) (d store.Delivery) {
 }
 
 // attempt records the outcome of an attempt; an empty reason: acknowledged.
-func (w *world) attempt(deliveryID string, status int, reason, answer string, schedule ...time.Duration) {
+func (w *env) attempt(deliveryID string, status int, reason, answer string, schedule ...time.Duration) {
 	w.Helper()
 	w.update(func(tx store.Tx) error {
 		_, err := store.RecordAttempt(tx, deliveryID, store.Attempt{
@@ -116,7 +116,7 @@ func (r reply) leads(t testing.TB, path string) {
 }
 
 func TestEndpointList(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	b.get("/orgs/org_acme/endpoints").wants(t, 200, "No endpoints yet", "/orgs/org_acme/new-endpoint")
 	w.endpoint("whe_1", "member.added", "member.removed", "file.uploaded")
@@ -131,7 +131,7 @@ func TestEndpointList(t *testing.T) {
 }
 
 func TestManyWaiting(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	for n, want := range map[int]string{maxWaiting - 1: "999", maxWaiting: "1,000", maxWaiting + 1: "1,000+"} {
 		if got := (health{Waiting: n}).WaitingText(); got != want {
@@ -150,7 +150,7 @@ func TestManyWaiting(t *testing.T) {
 }
 
 func TestAddEndpoint(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.registerType("invoice.paid", "An <invoice> was paid.")
 	b := w.signedIn("usr_ada")
 	b.get("/orgs/org_acme/new-endpoint").wants(t, 200, "invoice.paid", "An &lt;invoice&gt; was paid.", "Somebody joins the org.", `aria-current="page">Webhooks`)
@@ -178,7 +178,7 @@ func TestAddEndpoint(t *testing.T) {
 	}
 }
 
-func (w *world) endpoints() (all []store.Endpoint) {
+func (w *env) endpoints() (all []store.Endpoint) {
 	w.Helper()
 	w.view(func(tx store.Tx) (err error) {
 		all, err = tx.Endpoints("org_acme")
@@ -188,7 +188,7 @@ func (w *world) endpoints() (all []store.Endpoint) {
 }
 
 func TestAddEndpointErrors(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	for name, test := range map[string]struct {
 		change url.Values
@@ -218,7 +218,7 @@ func TestAddEndpointErrors(t *testing.T) {
 }
 
 func TestEditEndpoint(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_alan")
 	b.get("/orgs/org_acme/endpoints/whe_1/edit").wants(t, 200, `value="https://example.com/whe_1"`, `value="member.added" checked`)
@@ -232,7 +232,7 @@ func TestEditEndpoint(t *testing.T) {
 }
 
 // registerType adds an event type of the operator's own.
-func (w *world) registerType(name, description string) {
+func (w *env) registerType(name, description string) {
 	w.Helper()
 	w.update(func(tx store.Tx) error {
 		_, _, err := store.RegisterEventType(tx, store.EventType{Name: name, Description: description})

@@ -19,22 +19,22 @@ import (
 	"teamdata/store/boltstore"
 )
 
-// noon is when the clock of a world starts.
+// noon is when the clock of an env starts.
 var noon = time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
 
-// world is a settings page on a real store, behind a real TLS listener.
+// env is a settings page on a real store, behind a real TLS listener.
 // org_acme has the owner usr_ada, the admin usr_alan and the member usr_grace;
 // org_other has the owners usr_ada and usr_olga, and the endpoint whe_other.
-type world struct {
+type env struct {
 	testing.TB
 	store  *boltstore.Store
 	server *httptest.Server
 	passed atomic.Int64 // time since noon
 }
 
-func newWorld(t testing.TB) *world {
+func newEnv(t testing.TB) *env {
 	t.Helper()
-	w := &world{TB: t}
+	w := &env{TB: t}
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true, Now: w.now})
 	if err != nil {
 		t.Fatal(err)
@@ -76,18 +76,18 @@ func fill(tx store.Tx) error {
 	return err
 }
 
-func (w *world) now() time.Time { return noon.Add(time.Duration(w.passed.Load())) }
+func (w *env) now() time.Time { return noon.Add(time.Duration(w.passed.Load())) }
 
-func (w *world) pass(d time.Duration) { w.passed.Add(int64(d)) }
+func (w *env) pass(d time.Duration) { w.passed.Add(int64(d)) }
 
-func (w *world) update(fn func(store.Tx) error) {
+func (w *env) update(fn func(store.Tx) error) {
 	w.Helper()
 	if err := w.store.Update(context.Background(), fn); err != nil {
 		w.Fatal(err)
 	}
 }
 
-func (w *world) view(fn func(store.Tx) error) {
+func (w *env) view(fn func(store.Tx) error) {
 	w.Helper()
 	if err := w.store.View(context.Background(), fn); err != nil {
 		w.Fatal(err)
@@ -96,12 +96,12 @@ func (w *world) view(fn func(store.Tx) error) {
 
 // browser is one person's, with its cookies. It follows no redirect by itself.
 type browser struct {
-	*world
+	*env
 	client *http.Client
 }
 
 // newBrowser is one that nobody is signed in with.
-func (w *world) newBrowser() *browser {
+func (w *env) newBrowser() *browser {
 	w.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -114,7 +114,7 @@ func (w *world) newBrowser() *browser {
 }
 
 // signedIn is a browser with a session of a user who manages org_acme.
-func (w *world) signedIn(userID string) *browser {
+func (w *env) signedIn(userID string) *browser {
 	w.Helper()
 	b := w.newBrowser()
 	w.update(func(tx store.Tx) error {

@@ -9,7 +9,7 @@ import (
 // A form that is sent many times at once makes one thing, and each answer leads to
 // it. Another person's makes another.
 func TestFormsAtOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	form := url.Values{"nonce": {"n"}, "url": {"https://example.com/hook"}, "events": {"member.added"}}
 	var group sync.WaitGroup
 	leads := make([]string, 8)
@@ -33,7 +33,7 @@ func TestFormsAtOnce(t *testing.T) {
 
 // What is wrong is not kept: the same form may be right later.
 func TestFormOnceAfterAnError(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	form := url.Values{"nonce": {"n"}, "url": {"https://example.com/hook"}, "events": {"invoice.paid"}}
 	b.post("/orgs/org_acme/new-endpoint", form).wants(t, 400)

@@ -36,7 +36,7 @@ func TestHostileForms(t *testing.T) {
 			t.Logf("again: HOSTILE_SEED=%d go test -run TestHostileForms ./admin/settings", seed)
 		}
 	})
-	s, rnd := newSiege(t), rand.New(rand.NewPCG(seed, 0))
+	s, rnd := newAttacker(t), rand.New(rand.NewPCG(seed, 0))
 	for range 5 {
 		s.sendForms(rnd, func(param string) string { return s.pick(rnd, s.mine(param)) })
 	}
@@ -45,7 +45,7 @@ func TestHostileForms(t *testing.T) {
 // What is another org's stays as it is, by its own path and by one of the person's
 // own org.
 func TestFormsOfAnotherOrg(t *testing.T) {
-	s, tame := newSiege(t), rand.New(rand.NewPCG(0, 0))
+	s, tame := newAttacker(t), rand.New(rand.NewPCG(0, 0))
 	s.sendForms(tame, s.others)
 	s.sendForms(tame, func(param string) string {
 		if param == orgParam {
@@ -56,7 +56,7 @@ func TestFormsOfAnotherOrg(t *testing.T) {
 }
 
 // sendForms sends a form to each route, with parameters of its path.
-func (s *siege) sendForms(rnd *rand.Rand, param func(name string) string) {
+func (s *attacker) sendForms(rnd *rand.Rand, param func(name string) string) {
 	s.Helper()
 	for i := range routes {
 		path, form := s.fill(routes[i].path, param), s.form(rnd, routes[i].path).Encode()
@@ -69,7 +69,7 @@ func (s *siege) sendForms(rnd *rand.Rand, param func(name string) string) {
 }
 
 // pick is mine mostly, and else something hostile.
-func (s *siege) pick(rnd *rand.Rand, mine string) string {
+func (s *attacker) pick(rnd *rand.Rand, mine string) string {
 	if rnd.IntN(8) > 0 {
 		return mine
 	}
@@ -78,7 +78,7 @@ func (s *siege) pick(rnd *rand.Rand, mine string) string {
 
 // form is what the page at the path would send, with something hostile in some of
 // its fields.
-func (s *siege) form(rnd *rand.Rand, path string) url.Values {
+func (s *attacker) form(rnd *rand.Rand, path string) url.Values {
 	form := url.Values{}
 	for _, f := range s.fields[path] {
 		form.Add(f.name, s.pick(rnd, f.value))
@@ -88,7 +88,7 @@ func (s *siege) form(rnd *rand.Rand, path string) url.Values {
 
 // FuzzForms throws any body at any route.
 func FuzzForms(f *testing.F) {
-	s := newSiege(f)
+	s := newAttacker(f)
 	for i := range routes {
 		f.Add(uint(i), []byte("name=%3Czz%3E&url=https%3A%2F%2Fx.example&events=member.added&scopes=read&nonce=1"))
 	}

@@ -32,7 +32,7 @@ func asItIs(text string) string { return text }
 
 func becomes(text string) func(string) string { return func(string) string { return text } }
 
-func (w *world) instructions() (i store.Instructions) {
+func (w *env) instructions() (i store.Instructions) {
 	w.Helper()
 	w.view(func(tx store.Tx) (err error) {
 		i, err = tx.Instructions("org_acme")
@@ -41,13 +41,13 @@ func (w *world) instructions() (i store.Instructions) {
 	return i
 }
 
-func (w *world) instruct(text string) {
+func (w *env) instruct(text string) {
 	w.Helper()
 	w.update(func(tx store.Tx) error { return store.SetInstructions(tx, "usr_ada", "org_acme", text, true) })
 }
 
 func TestInstructionsFromTheFirstToNone(t *testing.T) {
-	b := newWorld(t).signedIn("usr_ada")
+	b := newEnv(t).signedIn("usr_ada")
 	page := b.get(instructionsPath)
 	page.wants(t, 200, "No instructions yet")
 	b.post(instructionsPath, page.edited(t, asItIs))
@@ -81,7 +81,7 @@ func TestInstructionsFromTheFirstToNone(t *testing.T) {
 	}
 	b.get(instructionsPath).wants(t, 200, "Cleared ")
 	b.get(instructionsPath+"/clear").wants(t, 200, "There are no instructions.")
-	equalActions(t, b.world, "assistant.instructionsChanged", "assistant.instructionsChanged")
+	equalActions(t, b.env, "assistant.instructionsChanged", "assistant.instructionsChanged")
 }
 
 // What was not changed in the browser stays as it was, byte for byte.
@@ -89,7 +89,7 @@ func TestInstructionsThatWereNotChanged(t *testing.T) {
 	for _, text := range []string{
 		"", "\n", "\r\n", "\r", "\n\n", "a\r\nb\nc\rd\n\r\n\r", "\x00", " \t ", "é\u2028😀", "&amp;<b>", "\ufeffBOM", strings.Repeat("é", 64<<10),
 	} {
-		b := newWorld(t).signedIn("usr_ada")
+		b := newEnv(t).signedIn("usr_ada")
 		b.instruct(text)
 		before := b.instructions()
 		b.pass(time.Hour)
@@ -101,7 +101,7 @@ func TestInstructionsThatWereNotChanged(t *testing.T) {
 }
 
 func TestInstructionsThatTwoChange(t *testing.T) {
-	b := newWorld(t).signedIn("usr_ada")
+	b := newEnv(t).signedIn("usr_ada")
 	b.instruct("Before.")
 	mine := b.get(instructionsPath).edited(t, becomes("<b>Mine.\n"))
 	b.pass(time.Minute)
@@ -131,7 +131,7 @@ func TestInstructionsThatTwoChange(t *testing.T) {
 }
 
 func TestInstructionsErrors(t *testing.T) {
-	b := newWorld(t).signedIn("usr_ada")
+	b := newEnv(t).signedIn("usr_ada")
 	b.instruct("Before.")
 	for _, text := range []string{strings.Repeat("é", 64<<10+1), "\xff"} {
 		form := b.get(instructionsPath).edited(t, becomes(text))
@@ -141,7 +141,7 @@ func TestInstructionsErrors(t *testing.T) {
 			t.Error("what was written is gone")
 		}
 	}
-	alan := b.world.signedIn("usr_alan")
+	alan := b.env.signedIn("usr_alan")
 	alan.post("/orgs/org_other/instructions", url.Values{"instructions": {"x"}}).wants(t, 404)
 	alan.post("/orgs/org_other/instructions/clear", nil).wants(t, 404)
 	alan.get("/orgs/org_other/instructions/clear").wants(t, 404)

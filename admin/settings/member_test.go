@@ -17,7 +17,7 @@ import (
 var memberRows = regexp.MustCompile(`<td data-label="User ID"><span class="mono">([^<]*)</span>`)
 
 // joins adds n members of many kinds to org_acme, after those who are there.
-func (w *world) joins(n int) (all []store.Member) {
+func (w *env) joins(n int) (all []store.Member) {
 	w.Helper()
 	pick := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
@@ -40,7 +40,7 @@ func (w *world) joins(n int) (all []store.Member) {
 }
 
 func TestMembers(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	r := b.get("/orgs/org_acme/members")
 	r.wants(t, 200, "usr_ada", "Ada", "ada@acme.example", "usr_grace", "has an account", "teamdata member add", "All members, oldest first")
@@ -61,7 +61,7 @@ func TestMembers(t *testing.T) {
 // Whatever is looked for, the pages together have what a plain search finds, in
 // its order.
 func TestMembersAgainstAModel(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	joined := w.joins(500)
 	all := append(joined, store.Member{UserID: "usr_ada", Name: "Ada", Email: "ada@acme.example", Role: "owner"},
@@ -88,7 +88,7 @@ func TestMembersAgainstAModel(t *testing.T) {
 
 // A search looks at so many members a page, and goes on from there.
 func TestMembersBounds(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	w.joins(2*maxSearched + 10)
 	first := b.get("/orgs/org_acme/members?q=usr_4009")

@@ -17,7 +17,7 @@ import (
 const overviewPath = "/orgs/org_acme"
 
 // addEndpoint adds an endpoint to org_acme.
-func (w *world) addEndpoint(e store.Endpoint) store.Endpoint {
+func (w *env) addEndpoint(e store.Endpoint) store.Endpoint {
 	w.Helper()
 	e.OrgID, e.Events = "org_acme", []string{"member.added"}
 	if e.URL == "" {
@@ -30,13 +30,13 @@ func (w *world) addEndpoint(e store.Endpoint) store.Endpoint {
 	return e
 }
 
-func (w *world) count(e store.Endpoint, ago time.Duration, c store.DeliveryCounts) {
+func (w *env) count(e store.Endpoint, ago time.Duration, c store.DeliveryCounts) {
 	w.Helper()
 	w.update(func(tx store.Tx) error { return tx.AddDeliveryCounts(e.OrgID, e.Number, w.now().Add(-ago), c) })
 }
 
 func TestOverviewOfANewOrg(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	b.get(overviewPath).wants(t, 200, "Next steps", "/settings/orgs/org_acme/new-endpoint", "/settings/orgs/org_acme/new-key",
 		w.server.URL+"/api/v1/members", "Nothing was sent in the last 30 days.", "<strong>3</strong>")
@@ -51,7 +51,7 @@ func TestOverviewOfANewOrg(t *testing.T) {
 }
 
 func TestOverviewBanners(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	subscribe := func(plan string) {
 		w.update(func(tx store.Tx) error {
 			_, err := store.ChangeSubscription(tx, "", "org_acme", store.Subscription{Plan: plan})
@@ -81,7 +81,7 @@ func TestOverviewBanners(t *testing.T) {
 // Endpoints that are disabled, failed lately or have many waiting are named, and
 // those that are well are not.
 func TestOverviewAttention(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.addEndpoint(store.Endpoint{ID: "whe_off", DisabledAt: noon.Add(-time.Hour), Description: "<script>off"})
 	failing := w.addEndpoint(store.Endpoint{ID: "whe_failing", URL: "https://acme.example/<i>'\""})
 	longAgo := w.addEndpoint(store.Endpoint{ID: "whe_well"})
@@ -107,7 +107,7 @@ func TestOverviewAttention(t *testing.T) {
 // The pictures and their tables have the numbers that are kept, of this org only,
 // and each picture is well-formed.
 func TestOverviewNumbers(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	one, two := w.addEndpoint(store.Endpoint{ID: "whe_1"}), w.addEndpoint(store.Endpoint{ID: "whe_2"})
 	quick, slow := [8]int{0, 9, 0, 1}, [8]int{7: 2}
 	w.count(one, 0, store.DeliveryCounts{Acknowledged: 10, Retrying: 2, Latency: quick})

@@ -12,7 +12,7 @@ import (
 // Every path below an org, with ids of another org in it: nothing is shown, and
 // nothing changes there. usr_ada manages both orgs, usr_alan only the first.
 func TestOtherOrgs(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	var d store.Delivery
 	w.update(func(tx store.Tx) (err error) {
 		if d, err = store.SendTest(tx, "org_other", "whe_other"); err != nil {
@@ -56,7 +56,7 @@ func formOfAnother() url.Values {
 }
 
 // otherOrg is all that there is of org_other.
-func (w *world) otherOrg(deliveryID string) (text string) {
+func (w *env) otherOrg(deliveryID string) (text string) {
 	w.Helper()
 	w.view(func(tx store.Tx) error {
 		e, err := tx.Endpoint("org_other", "whe_other")

@@ -17,7 +17,7 @@ import (
 	"teamdata/store"
 )
 
-// device is an authenticator with one passkey, in a browser on the world's page.
+// device is an authenticator with one passkey, in a browser on the env's page.
 type device struct {
 	*browser
 	site          vw.RelyingParty
@@ -25,10 +25,10 @@ type device struct {
 	credential    vw.Credential
 }
 
-// newPasskeyWorld is a world whose page has a name.
-func newPasskeyWorld(t *testing.T) (*world, *notes) {
+// newPasskeyEnv is an env whose page has a name.
+func newPasskeyEnv(t *testing.T) (*env, *notes) {
 	t.Helper()
-	w := newWorld(t)
+	w := newEnv(t)
 	log := w.restart(func(c *Config) { c.PublicURL = "https://data.example.com" })
 	return w, log
 }
@@ -93,7 +93,7 @@ func (d *device) finish(what, credential string) reply {
 }
 
 // withPasskey is a device of usr_ada, in a browser where nobody is signed in.
-func (w *world) withPasskey() *device {
+func (w *env) withPasskey() *device {
 	w.Helper()
 	d := newDevice(w.signedIn("usr_ada"), "usr_ada")
 	d.finish("add", d.created(d.asked("add"))).wants(w, 200, `"location":"/settings/account?done=passkey-added"`)
@@ -102,7 +102,7 @@ func (w *world) withPasskey() *device {
 }
 
 func TestPasskey(t *testing.T) {
-	w, log := newPasskeyWorld(t)
+	w, log := newPasskeyEnv(t)
 	d := newDevice(w.signedIn("usr_ada"), "usr_ada")
 	d.get("/account").wants(t, 200, "You have no passkey", `data-passkey="add"`)
 	options := d.asked("add")
@@ -132,7 +132,7 @@ func TestPasskey(t *testing.T) {
 }
 
 // signCount is what is kept of usr_ada's only passkey.
-func (w *world) signCount() (count int) {
+func (w *env) signCount() (count int) {
 	w.Helper()
 	w.view(func(tx store.Tx) error {
 		a, err := tx.Account("usr_ada")
@@ -151,7 +151,7 @@ func (w *world) signCount() (count int) {
 }
 
 func TestPasskeyRefused(t *testing.T) {
-	w, _ := newPasskeyWorld(t)
+	w, _ := newPasskeyEnv(t)
 	good := w.withPasskey()
 	good.credential.Counter = 5
 	good.finish("sign-in", good.signed(good.asked("sign-in"))).wants(t, 200)
@@ -190,7 +190,7 @@ func TestPasskeyRefused(t *testing.T) {
 // A challenge is good once, for five minutes, for what it was asked for, and in
 // the session that asked.
 func TestChallenges(t *testing.T) {
-	w, _ := newPasskeyWorld(t)
+	w, _ := newPasskeyEnv(t)
 	d := w.withPasskey()
 	d.credential.Counter = 1
 	answer := d.signed(d.asked("sign-in"))
@@ -213,7 +213,7 @@ func TestChallenges(t *testing.T) {
 
 // However many are begun, only so many are kept, and a client begins only so many.
 func TestCeremoniesAreBounded(t *testing.T) {
-	w, _ := newPasskeyWorld(t)
+	w, _ := newPasskeyEnv(t)
 	c := w.server.Config.Handler.(*Settings).ceremonies
 	d := w.withPasskey()
 	first := d.signed(d.asked("sign-in"))
@@ -233,7 +233,7 @@ func TestCeremoniesAreBounded(t *testing.T) {
 }
 
 func TestRemovePasskey(t *testing.T) {
-	w, _ := newPasskeyWorld(t)
+	w, _ := newPasskeyEnv(t)
 	d := w.withPasskey()
 	b := w.signedIn("usr_ada")
 	path := "/account/passkeys/" + passkeyID(d.credential.ID) + "/remove"
@@ -248,7 +248,7 @@ func TestRemovePasskey(t *testing.T) {
 
 // The same device is not added twice, and no passkey without a name.
 func TestPasskeyIsNotAdded(t *testing.T) {
-	w, _ := newPasskeyWorld(t)
+	w, _ := newPasskeyEnv(t)
 	d := w.withPasskey()
 	d.browser = w.signedIn("usr_ada")
 	options := d.asked("add")
@@ -278,7 +278,7 @@ func TestWherePasskeysAre(t *testing.T) {
 			t.Errorf("%s: %v", address, got)
 		}
 	}
-	w := newWorld(t) // at an address
+	w := newEnv(t) // at an address
 	b := w.signedIn("usr_ada")
 	b.get("/account").wants(t, 200, "Passkeys need HTTPS and a host name")
 	for _, path := range []string{"/passkeys/add/begin", "/passkeys/add/finish", "/passkeys/sign-in/begin", "/passkeys/sign-in/finish"} {
@@ -292,7 +292,7 @@ func TestWherePasskeysAre(t *testing.T) {
 // A passkey works while its owner has used up the tries with a password, and not
 // after the owner lost the role.
 func TestPasskeyAndLimits(t *testing.T) {
-	w, _ := newPasskeyWorld(t)
+	w, _ := newPasskeyEnv(t)
 	d := w.withPasskey()
 	for range attemptsOfOne {
 		w.server.Config.Handler.(*Settings).throttle.name.Take(hashName("usr_ada"), w.now())

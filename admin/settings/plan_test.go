@@ -8,7 +8,7 @@ import (
 )
 
 func TestSubscription(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	subscribe := func(s store.Subscription) {
 		w.update(func(tx store.Tx) error {

@@ -37,9 +37,9 @@ func newSettings(s store.Store, c Config) *Settings {
 	return st
 }
 
-// restart serves the world's store by a settings page with another configuration,
+// restart serves the env's store by a settings page with another configuration,
 // and returns what that logs.
-func (w *world) restart(change func(*Config)) *notes {
+func (w *env) restart(change func(*Config)) *notes {
 	w.Helper()
 	w.server.Close()
 	log := &notes{}

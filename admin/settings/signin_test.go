@@ -15,7 +15,7 @@ import (
 const goodPassword = "several words of mine"
 
 // link makes a sign-in link of org_acme, and is its path below Path.
-func (w *world) link(userID string) string {
+func (w *env) link(userID string) string {
 	w.Helper()
 	var token string
 	w.update(func(tx store.Tx) (err error) {
@@ -26,7 +26,7 @@ func (w *world) link(userID string) string {
 }
 
 // withPassword gives a user an account with goodPassword.
-func (w *world) withPassword(userID string) {
+func (w *env) withPassword(userID string) {
 	w.Helper()
 	form := url.Values{"password": {goodPassword}, "again": {goodPassword}}
 	w.newBrowser().post(w.link(userID), form).wants(w, 303)
@@ -50,7 +50,7 @@ func (b *browser) signIn(name, password string) reply {
 }
 
 func TestSignIn(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.withPassword("usr_ada")
 	for _, name := range []string{"usr_ada", "ada@acme.example", " ADA@Acme.example "} {
 		b := w.newBrowser()
@@ -73,7 +73,7 @@ func TestSignIn(t *testing.T) {
 
 // A wrong name, a wrong password and an account without one are told alike.
 func TestSignInRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.withPassword("usr_ada")
 	w.link("usr_alan") // has an account by now, and no password
 	var first string
@@ -106,7 +106,7 @@ func TestSignInRefused(t *testing.T) {
 // Nobody can choose a session for somebody else: signing in makes a new one, and
 // the one that the browser had ends.
 func TestSessionFixation(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.withPassword("usr_ada")
 	b := w.signedIn("usr_alan")
 	planted := b.cookieOf()
@@ -119,7 +119,7 @@ func TestSessionFixation(t *testing.T) {
 }
 
 // withCookie is a browser with a cookie of somebody's choice.
-func (w *world) withCookie(value string) *browser {
+func (w *env) withCookie(value string) *browser {
 	w.Helper()
 	b := w.newBrowser()
 	at, _ := url.Parse(w.server.URL)
@@ -128,7 +128,7 @@ func (w *world) withCookie(value string) *browser {
 }
 
 func TestSignOutEndsTheSession(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	stolen := w.withCookie(b.cookieOf())
 	stolen.get("/account").wants(t, 200)
@@ -144,7 +144,7 @@ func TestSignOutEndsTheSession(t *testing.T) {
 }
 
 func TestSessionExpires(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	idle := w.signedIn("usr_ada")
 	w.pass(store.SessionIdle - time.Second)
 	idle.get("/account").wants(t, 200)
@@ -168,11 +168,11 @@ func TestSessionExpires(t *testing.T) {
 }
 
 // backgroundDone waits for what is done after the answers.
-func (w *world) backgroundDone() { w.server.Config.Handler.(*Settings).background.Wait() }
+func (w *env) backgroundDone() { w.server.Config.Handler.(*Settings).background.Wait() }
 
 // A session is noted as in use once a minute at most.
 func TestSessionIsSeen(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	for _, row := range []struct{ pass, seen time.Duration }{{59 * time.Second, 0}, {time.Second, time.Minute}, {59 * time.Second, time.Minute}, {time.Second, 2 * time.Minute}} {
 		w.pass(row.pass)
@@ -202,7 +202,7 @@ func TestNextLeadsNowhereElse(t *testing.T) {
 			t.Errorf("%q leads to %q", next, got)
 		}
 	}
-	w := newWorld(t)
+	w := newEnv(t)
 	w.withPassword("usr_ada")
 	b := w.newBrowser()
 	b.get("/sign-in?next="+url.QueryEscape("//evil.example")).wants(t, 200, `name="next" value="/settings"`)
@@ -214,7 +214,7 @@ func TestNextLeadsNowhereElse(t *testing.T) {
 
 // A hash of other parameters is replaced at the next sign-in, and sessions stay.
 func TestOutdatedHashIsRenewed(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	old, err := password.New(password.Cost{Memory: 32, Passes: 1, Threads: 1}).Hash(t.Context(), goodPassword)
 	if err != nil {
@@ -244,7 +244,7 @@ func TestOutdatedHashIsRenewed(t *testing.T) {
 
 // The log tells whose account was tried, and nothing that a stranger typed.
 func TestLogOfRefusals(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	log := w.restart(func(*Config) {})
 	w.withPassword("usr_ada")
 	b := w.newBrowser()

@@ -18,7 +18,7 @@ func chosen(password string) url.Values {
 // A program that looks through mail follows the link, and uses nothing up; the
 // person then chooses a password, is signed in, and every other session ends.
 func TestLink(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	log := w.restart(func(*Config) {})
 	before := w.signedIn("usr_ada")
 	w.pass(time.Second)
@@ -53,7 +53,7 @@ func TestLink(t *testing.T) {
 
 // What may not be a password is said, beside its field, and the link stays good.
 func TestLinkRefusesPasswords(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	path := w.link("usr_ada")
 	for _, row := range []struct {
 		form url.Values
@@ -77,7 +77,7 @@ func TestLinkRefusesPasswords(t *testing.T) {
 }
 
 func TestLinksThatDoNotWork(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	old, other := w.link("usr_ada"), w.link("usr_ada")
 	w.pass(time.Second)
 	w.newBrowser().post(w.link("usr_ada"), chosen(goodPassword)).wants(t, 303)
@@ -105,7 +105,7 @@ func TestLinksThatDoNotWork(t *testing.T) {
 // A link that is opened in a browser where somebody is signed in is for whom it
 // was made.
 func TestLinkOfAnother(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn("usr_alan")
 	b.post(w.link("usr_ada"), chosen(goodPassword)).wants(t, 303)
 	b.get("/account").wants(t, 200, "usr_ada")
@@ -113,7 +113,7 @@ func TestLinkOfAnother(t *testing.T) {
 
 // Two that use one link at once: one of them is let in.
 func TestLinkIsUsedOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	path := w.link("usr_ada")
 	statuses := make(chan int)
 	for range 4 {
@@ -130,7 +130,7 @@ func TestLinkIsUsedOnce(t *testing.T) {
 }
 
 func TestForgotten(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	queued := make(chan struct{}, 10)
 	w.restart(func(c *Config) { c.Mailed = func() { queued <- struct{}{} } })
 	w.withPassword("usr_ada")
@@ -159,7 +159,7 @@ func TestForgotten(t *testing.T) {
 	w.holdsNoLink()
 }
 
-func (w *world) mails() (waiting []store.Mail) {
+func (w *env) mails() (waiting []store.Mail) {
 	w.view(func(tx store.Tx) (err error) {
 		waiting, err = tx.Mails("", 100)
 		return err
@@ -168,7 +168,7 @@ func (w *world) mails() (waiting []store.Mail) {
 }
 
 // holdsNoLink holds the store to holding no sign-in link.
-func (w *world) holdsNoLink() {
+func (w *env) holdsNoLink() {
 	w.Helper()
 	w.view(func(tx store.Tx) error {
 		links, err := tx.SignInLinks("", 9)
@@ -181,7 +181,7 @@ func (w *world) holdsNoLink() {
 
 // An address that no org knows the person by any more gets nothing.
 func TestForgottenByAnOldAddress(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.withPassword("usr_ada")
 	email := "ada@new.example"
 	err := w.store.Update(context.Background(), func(tx store.Tx) error {
@@ -199,7 +199,7 @@ func TestForgottenByAnOldAddress(t *testing.T) {
 }
 
 func TestForgottenWithoutMail(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.restart(func(c *Config) { c.Mailed = nil })
 	w.withPassword("usr_ada")
 	w.newBrowser().get("/forgot").wants(t, 200, "sends no mail", "teamdata signin-link USER")

@@ -14,7 +14,7 @@ import (
 
 // from is a sign-in that comes from a client's address, as the public face hands
 // it on.
-func (w *world) from(client, name, password string) *httptest.ResponseRecorder {
+func (w *env) from(client, name, password string) *httptest.ResponseRecorder {
 	w.Helper()
 	body := url.Values{"name": {name}, "password": {password}}.Encode()
 	r := httptest.NewRequest(http.MethodPost, w.server.URL+Path+"/sign-in", strings.NewReader(body))
@@ -26,7 +26,7 @@ func (w *world) from(client, name, password string) *httptest.ResponseRecorder {
 }
 
 // tried counts tries without making them, which takes a while.
-func (w *world) tried(n int, client, name string) {
+func (w *env) tried(n int, client, name string) {
 	key := nameAttempt{ratelimit.ClientKey(netip.MustParseAddr(client)), hashName(name)}
 	for range n {
 		w.server.Config.Handler.(*Settings).throttle.one.Take(key, w.now())
@@ -34,7 +34,7 @@ func (w *world) tried(n int, client, name string) {
 }
 
 func TestThrottleOfOneClient(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.withPassword("usr_ada")
 	for _, name := range []string{"usr_ada", "usr_none"} {
 		w.tried(attemptsOfOne-1, "192.0.2.1", name)
@@ -61,7 +61,7 @@ func TestThrottleOfOneClient(t *testing.T) {
 // Many clients that guess together, and one client that guesses many names, come
 // to an end too. All tries but the last were made before.
 func TestThrottleOfManyTogether(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	limits := &w.server.Config.Handler.(*Settings).throttle
 	for range attemptsOfName - 1 {
 		limits.name.Take(hashName("usr_ada"), w.now())
@@ -83,7 +83,7 @@ func TestThrottleOfManyTogether(t *testing.T) {
 
 // Many at once are counted before any of them is answered.
 func TestThrottleOfTriesAtOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.tried(attemptsOfOne-2, "192.0.2.1", "usr_ada")
 	codes := make(chan int)
 	for range 8 {
@@ -99,7 +99,7 @@ func TestThrottleOfTriesAtOnce(t *testing.T) {
 }
 
 func TestThrottleOfForgotten(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.withPassword("usr_ada")
 	for range mailsOfName + 2 {
 		w.newBrowser().post("/forgot", url.Values{"name": {"usr_ada"}}).wants(t, 200, "If there is an account")

@@ -37,9 +37,9 @@ func fieldsOf(page string) (fields []field) {
 	return fields
 }
 
-// siege is a world whose admin usr_alan sends anything anywhere. Org_other is none
-// of this person's.
-type siege struct {
+// attacker is an env whose admin usr_alan sends anything anywhere, and manages only
+// org_acme, not org_other.
+type attacker struct {
 	*browser
 	before   string             // what org_other is
 	delivery string             // of whe_mine
@@ -47,9 +47,9 @@ type siege struct {
 	fields   map[string][]field // by the path of their page, as the table has it
 }
 
-func newSiege(t testing.TB) *siege {
-	w := newWorld(t)
-	s := &siege{browser: w.signedIn("usr_alan"), fields: map[string][]field{}}
+func newAttacker(t testing.TB) *attacker {
+	w := newEnv(t)
+	s := &attacker{browser: w.signedIn("usr_alan"), fields: map[string][]field{}}
 	s.arrange()
 	s.update(fillHostile)
 	s.update(s.arrangeOther)
@@ -63,17 +63,17 @@ func newSiege(t testing.TB) *siege {
 }
 
 // others is what a parameter of a path must not be.
-func (s *siege) others(param string) string {
+func (s *attacker) others(param string) string {
 	return map[string]string{orgParam: "org_other", endpointParam: "whe_other", keyParam: "key_other", deliveryParam: s.theirs}[param]
 }
 
 // mine is what a parameter of a path may be.
-func (s *siege) mine(param string) string {
+func (s *attacker) mine(param string) string {
 	return map[string]string{orgParam: "org_acme", endpointParam: "whe_mine", keyParam: "key_mine", deliveryParam: s.delivery}[param]
 }
 
 // fill fills in the parameters of a route's path.
-func (s *siege) fill(path string, value func(param string) string) string {
+func (s *attacker) fill(path string, value func(param string) string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
 		if name, ok := strings.CutPrefix(part, ":"); ok {
@@ -84,7 +84,7 @@ func (s *siege) fill(path string, value func(param string) string) string {
 }
 
 // other is all that org_other has.
-func (s *siege) other() string {
+func (s *attacker) other() string {
 	var b bytes.Buffer
 	s.view(func(tx store.Tx) error {
 		org, err := tx.Org("org_other")
@@ -120,7 +120,7 @@ func (s *siege) other() string {
 
 // throw sends a body to a route, and holds the answer to what must be so whatever
 // was sent.
-func (s *siege) throw(rt *route, path, query string, body []byte) {
+func (s *attacker) throw(rt *route, path, query string, body []byte) {
 	s.Helper()
 	address := s.server.URL + Path + path + query
 	r, err := http.NewRequestWithContext(s.Context(), rt.method, address, bytes.NewReader(body))
@@ -153,7 +153,7 @@ func (s *siege) throw(rt *route, path, query string, body []byte) {
 }
 
 // renew signs in again, once the session is over.
-func (s *siege) renew(res *http.Response) {
+func (s *attacker) renew(res *http.Response) {
 	s.Helper()
 	s.arrange()
 	if strings.HasPrefix(res.Header.Get("Location"), Path+"/sign-in") || strings.Contains(res.Request.URL.Path, "/sign-") {
@@ -183,7 +183,7 @@ func fillHostile(tx store.Tx) error {
 }
 
 // arrange makes what the forms are for, as far as it is not there (any more).
-func (s *siege) arrange() {
+func (s *attacker) arrange() {
 	s.Helper()
 	s.update(func(tx store.Tx) error {
 		if _, err := tx.Endpoint("org_acme", "whe_mine"); store.IsNotFound(err) {
@@ -200,7 +200,7 @@ func (s *siege) arrange() {
 }
 
 // arrangeEndpoint makes whe_mine, with a delivery that was answered.
-func (s *siege) arrangeEndpoint(tx store.Tx) error {
+func (s *attacker) arrangeEndpoint(tx store.Tx) error {
 	e := store.Endpoint{ID: "whe_mine", OrgID: "org_acme", URL: `https://acme.example/'zz='<zz>`, Description: stored, Events: []string{"member.added"}}
 	if _, err := store.ImportEndpoint(tx, e); err != nil {
 		return err
@@ -216,7 +216,7 @@ func (s *siege) arrangeEndpoint(tx store.Tx) error {
 }
 
 // arrangeOther gives org_other what there is one of in org_acme.
-func (s *siege) arrangeOther(tx store.Tx) error {
+func (s *attacker) arrangeOther(tx store.Tx) error {
 	d, err := store.SendTest(tx, "org_other", "whe_other")
 	if err != nil {
 		return err
