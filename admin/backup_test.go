@@ -16,8 +16,8 @@ import (
 
 // What is sent opens, and holds what the store held.
 func TestBackup(t *testing.T) {
-	w := newWorld(t)
-	got := w.do("GET", "/backup", "")
+	env := newTestEnv(t)
+	got := env.do("GET", "/backup", "")
 	equal(t, "status", got.status, 200)
 	equal(t, "Teamdata-Backup-Size", got.header.Get("Teamdata-Backup-Size"), strconv.Itoa(len(got.body)))
 	equal(t, "Content-Type", got.header.Get("Content-Type"), "application/octet-stream")
@@ -25,43 +25,43 @@ func TestBackup(t *testing.T) {
 	if err := os.WriteFile(path, []byte(got.body), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := boltstore.Open(path, boltstore.Options{Now: w.now})
+	s, err := boltstore.Open(path, boltstore.Options{Now: env.now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	copied := New(s, Config{})
-	equal(t, "the copy", ask(t, dialer(t, copied.Local()), "GET", "/orgs", "").body, w.do("GET", "/orgs", "").body)
-	w.holdsNoFiles()
+	equal(t, "the copy", ask(t, socketClient(t, copied.Local()), "GET", "/orgs", "").body, env.do("GET", "/orgs", "").body)
+	env.wantNoFiles()
 }
 
-func (w *world) holdsNoFiles() {
-	w.Helper()
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(w.store.Path()), ".*"))
+func (env *testEnv) wantNoFiles() {
+	env.Helper()
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(env.store.Path()), ".*"))
 	if err != nil || len(left) > 0 {
-		w.Errorf("left behind: %v %v", left, err)
+		env.Errorf("left behind: %v %v", left, err)
 	}
 }
 
 // large makes the data file larger than what buffers hold between a server and a
 // client.
-func (w *world) large() {
-	w.update(func(tx store.Tx) error { return tx.PutCertificate("large", make([]byte, 8<<20)) })
+func (env *testEnv) large() {
+	env.update(func(tx store.Tx) error { return tx.PutCertificate("large", make([]byte, 8<<20)) })
 }
 
 // begin asks for a backup and reads its first byte.
-func (w *world) begin(ctx context.Context) io.ReadCloser {
-	w.Helper()
+func (env *testEnv) begin(ctx context.Context) io.ReadCloser {
+	env.Helper()
 	r, err := http.NewRequestWithContext(ctx, "GET", "http://teamdata"+basePath+"/backup", nil)
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
-	answer, err := w.client.Do(r)
+	answer, err := env.client.Do(r)
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	if _, err := io.ReadFull(answer.Body, make([]byte, 1)); err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	return answer.Body
 }
@@ -69,12 +69,12 @@ func (w *world) begin(ctx context.Context) io.ReadCloser {
 // A client that stalls holds neither a transaction nor a file: the store, which
 // waits for transactions, can be closed, and then the rest is read.
 func TestStalledBackup(t *testing.T) {
-	w := newWorld(t)
-	w.large()
-	body := w.begin(t.Context())
+	env := newTestEnv(t)
+	env.large()
+	body := env.begin(t.Context())
 	defer body.Close()
-	w.holdsNoFiles()
-	if err := w.store.Close(); err != nil {
+	env.wantNoFiles()
+	if err := env.store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := io.Copy(io.Discard, body); n < 8<<20 || err != nil {
@@ -84,9 +84,9 @@ func TestStalledBackup(t *testing.T) {
 
 // A client that goes away while the copy is made ends it, and leaves nothing.
 func TestAbandonedBackup(t *testing.T) {
-	w := newWorld(t)
+	env := newTestEnv(t)
 	copying, ended := make(chan struct{}), make(chan error, 1)
-	w.admin.config.Snapshot = func(ctx context.Context) (*os.File, error) {
+	env.admin.config.Snapshot = func(ctx context.Context) (*os.File, error) {
 		close(copying)
 		<-ctx.Done()
 		ended <- ctx.Err()
@@ -97,27 +97,27 @@ func TestAbandonedBackup(t *testing.T) {
 	go func() {
 		defer close(gone)
 		r, _ := http.NewRequestWithContext(ctx, "GET", "http://teamdata"+basePath+"/backup", nil)
-		if answer, err := w.client.Do(r); err == nil {
+		if answer, err := env.client.Do(r); err == nil {
 			answer.Body.Close()
 			t.Error("it was answered")
 		}
 	}()
 	<-copying
-	w.refuses(w.do("GET", "/backup", ""), store.CodeConflict, "Another backup is being made.")
+	env.wantError(env.do("GET", "/backup", ""), store.CodeConflict, "Another backup is being made.")
 	leave()
 	<-gone
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	w.admin.copying <- struct{}{} // once it is given back, the handler has cleaned up
-	w.holdsNoFiles()
-	equal(t, "log", w.log.String(), "")
+	env.admin.copying <- struct{}{} // once it is given back, the handler has cleaned up
+	env.wantNoFiles()
+	equal(t, "log", env.log.String(), "")
 }
 
 // A copy that fails is the server's fault, and leaves nothing.
 func TestFailedBackup(t *testing.T) {
-	w := newWorld(t)
-	w.admin.config.Snapshot = func(context.Context) (*os.File, error) { return nil, errors.New("the disk is full") }
-	w.refuses(w.do("GET", "/backup", ""), store.CodeInternal, "Something went wrong")
-	w.holdsNoFiles()
+	env := newTestEnv(t)
+	env.admin.config.Snapshot = func(context.Context) (*os.File, error) { return nil, errors.New("the disk is full") }
+	env.wantError(env.do("GET", "/backup", ""), store.CodeInternal, "Something went wrong")
+	env.wantNoFiles()
 }

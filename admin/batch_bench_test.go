@@ -21,11 +21,11 @@ import (
 func BenchmarkBatch(b *testing.B) {
 	b.Run("api", func(b *testing.B) {
 		s := benchStore(b)
-		client := dialer(b, New(s, Config{}).Local())
+		client := socketClient(b, New(s, Config{}).Local())
 		appendInTurns(b, func(text string) error { return post(client, text) })
 	})
 	b.Run("bare handler", func(b *testing.B) {
-		client := dialer(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		client := socketClient(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body)
 			w.WriteHeader(http.StatusCreated)
 			w.Write(make([]byte, 33*maxEntries))

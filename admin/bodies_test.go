@@ -23,8 +23,8 @@ func bodyOf(o operation) int64 {
 
 // What is wrong with the form of a body is named, and nothing is done.
 func TestForms(t *testing.T) {
-	each(t, func(o operation) bool { return bodyOf(o) > 0 }, func(w *world, o operation) {
-		before := w.everything()
+	each(t, func(o operation) bool { return bodyOf(o) > 0 }, func(env *testEnv, o operation) {
+		before := env.everything()
 		for body, want := range map[string]string{
 			`{"zzz":1}`:            "zzz: is not a known field; ",
 			`{"zz` + "\xff" + `":`: "line 1, column 5: is not valid UTF-8",
@@ -33,74 +33,74 @@ func TestForms(t *testing.T) {
 			`{} {}`:                "line 1, column 4: there is more after the end",
 			`{`:                    "line 1, column 2: the input ends too early",
 		} {
-			w.refuses(w.do(o.method, o.path, body), store.CodeBadRequest, want)
+			env.wantError(env.do(o.method, o.path, body), store.CodeBadRequest, want)
 		}
 		if first := firstField.FindStringSubmatch(o.body); first != nil {
 			name := strings.Split(first[1], `"`)[1]
-			w.refuses(w.do(o.method, o.path, `{`+first[1]+`,`+o.body[1:]), store.CodeBadRequest, name+": is there twice")
-			w.refuses(w.do(o.method, o.path, `{"`+name+`":true}`), store.CodeBadRequest, name+": is ")
+			env.wantError(env.do(o.method, o.path, `{`+first[1]+`,`+o.body[1:]), store.CodeBadRequest, name+": is there twice")
+			env.wantError(env.do(o.method, o.path, `{"`+name+`":true}`), store.CodeBadRequest, name+": is ")
 		}
-		w.holdsLimit(o)
-		if after := w.everything(); after != before {
-			w.Errorf("before\n%s\nafter\n%s", before, after)
+		env.wantLimit(o)
+		if after := env.everything(); after != before {
+			env.Errorf("before\n%s\nafter\n%s", before, after)
 		}
 	})
 }
 
-// holdsLimit sends a body of the most bytes, which is taken for what it says, and
+// wantLimit sends a body of the most bytes, which is taken for what it says, and
 // one that is a byte longer, with and without a length that is told.
-func (w *world) holdsLimit(o operation) {
-	w.Helper()
+func (env *testEnv) wantLimit(o operation) {
+	env.Helper()
 	limit := int(bodyOf(o))
 	most := `{"zzz":1` + strings.Repeat(" ", limit-9) + `}`
-	w.refuses(w.do(o.method, o.path, most), store.CodeBadRequest, "zzz: ")
-	got := w.do(o.method, o.path, most+" ")
-	w.refuses(got, store.CodePayloadTooLarge, "")
+	env.wantError(env.do(o.method, o.path, most), store.CodeBadRequest, "zzz: ")
+	got := env.do(o.method, o.path, most+" ")
+	env.wantError(got, store.CodePayloadTooLarge, "")
 	r, _ := http.NewRequest(o.method, "http://teamdata"+basePath+o.path, struct{ *strings.Reader }{strings.NewReader(most + " ")})
-	answer, err := w.client.Do(r)
+	answer, err := env.client.Do(r)
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	answer.Body.Close()
-	equal(w, "status without a length", answer.StatusCode, http.StatusRequestEntityTooLarge)
+	equal(env, "status without a length", answer.StatusCode, http.StatusRequestEntityTooLarge)
 }
 
 // An action that has nothing to say takes an empty object for nothing.
 func TestEmptyBodies(t *testing.T) {
-	each(t, func(o operation) bool { return isPost(o) && o.body == "" }, func(w *world, o operation) {
-		w.holds(w.do(o.method, o.path, " {} "), o.status, o.answer)
+	each(t, func(o operation) bool { return isPost(o) && o.body == "" }, func(env *testEnv, o operation) {
+		env.wantAnswer(env.do(o.method, o.path, " {} "), o.status, o.answer)
 	})
 }
 
 func TestActor(t *testing.T) {
-	w := newWorld(t)
+	env := newTestEnv(t)
 	entry := func(header ...string) reply {
-		return w.do("POST", "/orgs/org_acme/audit-log", `{"action":"a"}`, header...)
+		return env.do("POST", "/orgs/org_acme/audit-log", `{"action":"a"}`, header...)
 	}
-	w.holds(entry("Teamdata-Actor", strings.Repeat("é", 200)), 201, `{{*}}"actorId":"`+strings.Repeat("é", 200)+`"{{*}}`)
-	w.holds(w.do("POST", "/orgs/org_acme/audit-log", `{"action":"a","actorId":"usr_x"}`, "Teamdata-Actor", "usr_ada"), 201, `{{*}}"actorId":"usr_x"{{*}}`)
-	w.holds(w.do("POST", "/orgs/org_acme/audit-log", `{"action":"a","actorId":null}`, "Teamdata-Actor", "usr_ada"), 201, `{{*}}"actorId":null{{*}}`)
+	env.wantAnswer(entry("Teamdata-Actor", strings.Repeat("é", 200)), 201, `{{*}}"actorId":"`+strings.Repeat("é", 200)+`"{{*}}`)
+	env.wantAnswer(env.do("POST", "/orgs/org_acme/audit-log", `{"action":"a","actorId":"usr_x"}`, "Teamdata-Actor", "usr_ada"), 201, `{{*}}"actorId":"usr_x"{{*}}`)
+	env.wantAnswer(env.do("POST", "/orgs/org_acme/audit-log", `{"action":"a","actorId":null}`, "Teamdata-Actor", "usr_ada"), 201, `{{*}}"actorId":null{{*}}`)
 	for _, wrong := range [][]string{
 		{"Teamdata-Actor", ""}, {"Teamdata-Actor", strings.Repeat("a", 201)}, {"Teamdata-Actor", "\xff"},
 		{"Teamdata-Actor", "usr_ada", "Teamdata-Actor", "usr_ada"},
 	} {
-		w.refuses(entry(wrong...), store.CodeBadRequest, "Teamdata-Actor: ")
-		w.refuses(w.do("GET", "/status", "", wrong...), store.CodeBadRequest, "Teamdata-Actor: ")
+		env.wantError(entry(wrong...), store.CodeBadRequest, "Teamdata-Actor: ")
+		env.wantError(env.do("GET", "/status", "", wrong...), store.CodeBadRequest, "Teamdata-Actor: ")
 	}
 }
 
 // Of several things that are wrong, the first in the documented order is named.
 func TestOrderOfFaults(t *testing.T) {
-	w := newWorld(t)
+	env := newTestEnv(t)
 	const org = "/orgs/org_none/members"
-	w.refuses(w.do("PATCH", org, `{"zzz":1}`, "Teamdata-Actor", ""), store.CodeMethodNotAllowed, "")
-	w.refuses(w.do("POST", org, `{"zzz":1}`, "Teamdata-Actor", "", "Idempotency-Key", ""), store.CodeBadRequest, "Teamdata-Actor: ")
-	w.refuses(w.do("POST", org, `{"zzz":1}`, "Idempotency-Key", ""), store.CodeBadRequest, "Idempotency-Key: ")
-	w.refuses(w.do("POST", org, `{"zzz":1}`), store.CodeBadRequest, "zzz: ")
-	w.refuses(w.do("GET", org+"?limit=0", ""), store.CodeBadRequest, "limit: ")
-	w.refuses(w.do("POST", org, `{"role":""}`), store.CodeNotFound, "There is no such org.")
-	w.refuses(w.do("POST", "/orgs/org_acme/members", `{"role":""}`), store.CodeBadRequest, "userId: ")
+	env.wantError(env.do("PATCH", org, `{"zzz":1}`, "Teamdata-Actor", ""), store.CodeMethodNotAllowed, "")
+	env.wantError(env.do("POST", org, `{"zzz":1}`, "Teamdata-Actor", "", "Idempotency-Key", ""), store.CodeBadRequest, "Teamdata-Actor: ")
+	env.wantError(env.do("POST", org, `{"zzz":1}`, "Idempotency-Key", ""), store.CodeBadRequest, "Idempotency-Key: ")
+	env.wantError(env.do("POST", org, `{"zzz":1}`), store.CodeBadRequest, "zzz: ")
+	env.wantError(env.do("GET", org+"?limit=0", ""), store.CodeBadRequest, "limit: ")
+	env.wantError(env.do("POST", org, `{"role":""}`), store.CodeNotFound, "There is no such org.")
+	env.wantError(env.do("POST", "/orgs/org_acme/members", `{"role":""}`), store.CodeBadRequest, "userId: ")
 	key := []string{"Idempotency-Key", "k"}
-	w.refuses(w.do("POST", org, `{"role":"owner"}`, key...), store.CodeNotFound, "There is no such org.")
-	w.refuses(w.do("POST", org, `{"role":"admin"}`, key...), store.CodeIdempotencyMismatch, "")
+	env.wantError(env.do("POST", org, `{"role":"owner"}`, key...), store.CodeNotFound, "There is no such org.")
+	env.wantError(env.do("POST", org, `{"role":"admin"}`, key...), store.CodeIdempotencyMismatch, "")
 }

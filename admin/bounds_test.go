@@ -83,13 +83,13 @@ func entries(n int) string {
 func TestBounds(t *testing.T) {
 	for i, b := range bounds {
 		t.Run(fmt.Sprintf("%d %s %.30s", i, b.method, b.path), func(t *testing.T) {
-			w := newWorld(t)
-			before := w.everything()
-			w.refuses(w.do(b.method, b.path, b.fails), store.CodeBadRequest, strings.ReplaceAll(b.message, `\"`, `"`))
-			if after := w.everything(); after != before {
+			env := newTestEnv(t)
+			before := env.everything()
+			env.wantError(env.do(b.method, b.path, b.fails), store.CodeBadRequest, strings.ReplaceAll(b.message, `\"`, `"`))
+			if after := env.everything(); after != before {
 				t.Errorf("before\n%s\nafter\n%s", before, after)
 			}
-			if got := w.do(b.method, b.path, b.passes); got.status/100 != 2 {
+			if got := env.do(b.method, b.path, b.passes); got.status/100 != 2 {
 				t.Errorf("%.100s: %d %s", b.passes, got.status, got.body)
 			}
 		})
@@ -98,11 +98,11 @@ func TestBounds(t *testing.T) {
 
 // What the state of the data forbids is a conflict, and names what to do first.
 func TestConflicts(t *testing.T) {
-	w := newWorld(t)
-	w.holds(w.do("POST", "/orgs/org_other/endpoints", `{"id":"whe_9","url":"https://o.example/","events":["invoice.paid"]}`), 201, "{{*}}")
-	w.holds(w.do("PUT", "/orgs/org_other/subscription", `{"plan":"pro"}`), 200, "{{*}}")
-	w.holds(w.do("POST", "/orgs/org_acme/endpoints/whe_1/disable", ""), 200, "{{*}}")
-	before := w.everything()
+	env := newTestEnv(t)
+	env.wantAnswer(env.do("POST", "/orgs/org_other/endpoints", `{"id":"whe_9","url":"https://o.example/","events":["invoice.paid"]}`), 201, "{{*}}")
+	env.wantAnswer(env.do("PUT", "/orgs/org_other/subscription", `{"plan":"pro"}`), 200, "{{*}}")
+	env.wantAnswer(env.do("POST", "/orgs/org_acme/endpoints/whe_1/disable", ""), 200, "{{*}}")
+	before := env.everything()
 	for _, row := range [][4]string{
 		{"POST", "/orgs", `{"id":"org_acme","name":"N"}`, "id: an org"},
 		{"POST", "/orgs/org_acme/members", `{"userId":"usr_bob","role":"owner"}`, "userId: the user usr_bob is a member already"},
@@ -114,18 +114,18 @@ func TestConflicts(t *testing.T) {
 		{"DELETE", "/plans/free", "", "The plan free is built in"},
 		{"DELETE", "/event-types/invoice.paid", "", "The endpoint whe_9 of the org org_other selects this event type."},
 	} {
-		w.refuses(w.do(row[0], row[1], row[2]), store.CodeConflict, row[3])
+		env.wantError(env.do(row[0], row[1], row[2]), store.CodeConflict, row[3])
 	}
 	for _, row := range [][2]string{
 		{"/plans/none", "There is no such plan."}, {"/event-types/none", "There is no such event type."},
 		{"/event-types/webhook.test", "There is no such event type."}, {"/operator-tokens/none", "There is no such operator token."},
 	} {
-		w.refuses(w.do("DELETE", row[0], ""), store.CodeNotFound, row[1])
+		env.wantError(env.do("DELETE", row[0], ""), store.CodeNotFound, row[1])
 	}
-	w.refuses(w.do("PUT", "/plans/a.b", `{"features":[]}`), store.CodeBadRequest, "name: ")
-	w.refuses(w.do("PUT", "/event-types/a..b", `{}`), store.CodeBadRequest, "name: ")
-	w.refuses(w.do("PUT", "/event-types/member.added", `{}`), store.CodeBadRequest, "name: ")
-	if after := w.everything(); after != before {
+	env.wantError(env.do("PUT", "/plans/a.b", `{"features":[]}`), store.CodeBadRequest, "name: ")
+	env.wantError(env.do("PUT", "/event-types/a..b", `{}`), store.CodeBadRequest, "name: ")
+	env.wantError(env.do("PUT", "/event-types/member.added", `{}`), store.CodeBadRequest, "name: ")
+	if after := env.everything(); after != before {
 		t.Errorf("before\n%s\nafter\n%s", before, after)
 	}
 }
@@ -133,7 +133,7 @@ func TestConflicts(t *testing.T) {
 // What is the same already makes no entry, no event and no commit, and a PUT of
 // what is there answers 200.
 func TestTheSameAgain(t *testing.T) {
-	w := newWorld(t)
+	env := newTestEnv(t)
 	for _, row := range [][3]string{
 		{"PATCH", "/orgs/org_acme", `{"name":"Acme"}`},
 		{"PUT", "/orgs/org_acme/subscription", subscription},
@@ -141,11 +141,11 @@ func TestTheSameAgain(t *testing.T) {
 		{"PATCH", "/orgs/org_acme/endpoints/whe_1", `{"url":"https://acme.example/hook"}`},
 		{"POST", "/orgs/org_acme/endpoints/whe_1/enable", ""},
 	} {
-		before, commits := w.everything(), w.commits.Load()
-		w.holds(w.do(row[0], row[1], row[2]), 200, "{{*}}")
-		equal(t, row[1], w.commits.Load()-commits, 0)
-		equal(t, row[1], w.everything(), before)
+		before, commits := env.everything(), env.commits.Load()
+		env.wantAnswer(env.do(row[0], row[1], row[2]), 200, "{{*}}")
+		equal(t, row[1], env.commits.Load()-commits, 0)
+		equal(t, row[1], env.everything(), before)
 	}
-	w.holds(w.do("PUT", "/plans/pro", `{"features":["auditLog"]}`), 200, `{"name":"pro","features":["auditLog"],"builtIn":false}`)
-	w.holds(w.do("PUT", "/event-types/invoice.paid", `{}`), 200, `{"name":"invoice.paid","description":"","schema":null,"builtIn":false}`)
+	env.wantAnswer(env.do("PUT", "/plans/pro", `{"features":["auditLog"]}`), 200, `{"name":"pro","features":["auditLog"],"builtIn":false}`)
+	env.wantAnswer(env.do("PUT", "/event-types/invoice.paid", `{}`), 200, `{"name":"invoice.paid","description":"","schema":null,"builtIn":false}`)
 }

@@ -27,11 +27,11 @@ var contract = sync.OnceValue(func() *openapitest.Contract {
 })
 
 // watched holds, in a test, each exchange to the description.
-func (w *world) watched(h http.Handler) http.Handler {
-	if _, measured := w.TB.(*testing.B); measured {
+func (env *testEnv) watched(h http.Handler) http.Handler {
+	if _, measured := env.TB.(*testing.B); measured {
 		return h
 	}
-	return openapitest.Watch(w.TB, h, func(x openapitest.Exchange) []string {
+	return openapitest.Watch(env.TB, h, func(x openapitest.Exchange) []string {
 		if x.URL.Path == basePath+descriptionRoute.path {
 			return nil
 		}
@@ -81,11 +81,11 @@ func TestDescriptionIsWhole(t *testing.T) {
 }
 
 func TestDescriptionIsAnswered(t *testing.T) {
-	w := newWorld(t)
-	got := w.do("GET", "/openapi.json", "")
+	env := newTestEnv(t)
+	got := env.do("GET", "/openapi.json", "")
 	equal(t, "the body", got.body, string(documentJSON))
 	equal(t, "the status", got.status, http.StatusOK)
-	w.refuses(w.remote()("GET", "/openapi.json", ""), store.CodeUnauthorized, "The operator token is missing.")
+	env.wantError(env.remote()("GET", "/openapi.json", ""), store.CodeUnauthorized, "The operator token is missing.")
 }
 
 // The schemas that events are held to here, and those that receivers are told of,

@@ -9,9 +9,9 @@ import (
 	"teamdata/store"
 )
 
-func (w *world) emit(org, kind, data string, header ...string) reply {
-	w.Helper()
-	return w.do("POST", "/orgs/"+org+"/events", `{"type":"`+kind+`","data":`+data+`}`, header...)
+func (env *testEnv) emit(org, kind, data string, header ...string) reply {
+	env.Helper()
+	return env.do("POST", "/orgs/"+org+"/events", `{"type":"`+kind+`","data":`+data+`}`, header...)
 }
 
 // filled are data that their built-in types take.
@@ -26,24 +26,24 @@ var filled = map[string]string{
 // The data of a built-in type has the fields of the type, of their types, and no
 // others; that of assistant.instructionsChanged may have others.
 func TestBuiltInEvents(t *testing.T) {
-	w := newWorld(t)
+	env := newTestEnv(t)
 	for kind, data := range filled {
-		w.holds(w.emit("org_acme", kind, data), 201, `{"deliveries":["{{whd}}"]}`)
+		env.wantAnswer(env.emit("org_acme", kind, data), 201, `{"deliveries":["{{whd}}"]}`)
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(data), &fields); err != nil {
 			t.Fatal(err)
 		}
 		for name := range fields {
-			w.refuses(w.emit("org_acme", kind, with(fields, name, nil)), store.CodeBadRequest, "data: missing property '"+name+"'")
-			w.refuses(w.emit("org_acme", kind, with(fields, name, true)), store.CodeBadRequest, "data."+name+": got boolean, want ")
+			env.wantError(env.emit("org_acme", kind, with(fields, name, nil)), store.CodeBadRequest, "data: missing property '"+name+"'")
+			env.wantError(env.emit("org_acme", kind, with(fields, name, true)), store.CodeBadRequest, "data."+name+": got boolean, want ")
 		}
-		more := w.emit("org_acme", kind, with(fields, "more", "x"))
+		more := env.emit("org_acme", kind, with(fields, "more", "x"))
 		if kind == store.EventInstructionsChanged {
-			w.holds(more, 201, "{{*}}")
+			env.wantAnswer(more, 201, "{{*}}")
 		} else {
-			w.refuses(more, store.CodeBadRequest, "data: additional properties 'more' not allowed")
+			env.wantError(more, store.CodeBadRequest, "data: additional properties 'more' not allowed")
 		}
-		w.refuses(w.emit("org_acme", kind, with(fields, "orgId", "org_other")), store.CodeBadRequest, "data.orgId: must be org_acme")
+		env.wantError(env.emit("org_acme", kind, with(fields, "orgId", "org_other")), store.CodeBadRequest, "data.orgId: must be org_acme")
 	}
 }
 
@@ -62,14 +62,14 @@ func with(fields map[string]any, name string, value any) string {
 
 // What the rules themselves send, the schemas take.
 func TestOwnEventsFitTheirSchemas(t *testing.T) {
-	w := newWorld(t)
+	env := newTestEnv(t)
 	for _, o := range operations {
-		if o = o.in(w); o.events != "" && o.path != "/orgs/org_acme/events" {
-			w.do(o.method, o.path, o.body)
+		if o = o.in(env); o.events != "" && o.path != "/orgs/org_acme/events" {
+			env.do(o.method, o.path, o.body)
 		}
 	}
 	kinds := map[string]bool{}
-	w.view(func(tx store.Tx) error {
+	env.view(func(tx store.Tx) error {
 		e, err := tx.Endpoint("org_acme", "whe_1")
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func TestOwnEventsFitTheirSchemas(t *testing.T) {
 			if err := json.Unmarshal(event.Body, &body); err != nil {
 				return err
 			}
-			s, err := w.admin.schemas.Compile(builtIn[d.EventType].Schema)
+			s, err := env.admin.schemas.Compile(builtIn[d.EventType].Schema)
 			if err != nil {
 				return err
 			}
@@ -100,18 +100,18 @@ func TestOwnEventsFitTheirSchemas(t *testing.T) {
 
 // The data of a registered type is held to the schema that it has in the commit.
 func TestRegisteredEvents(t *testing.T) {
-	w := newWorld(t)
-	w.holds(w.do("PATCH", "/orgs/org_acme/endpoints/whe_1", `{"events":["invoice.paid"]}`), 200, "{{*}}")
-	w.refuses(w.emit("org_acme", "invoice.paid", `{"amount":"x"}`), store.CodeBadRequest, "data.amount: got string, want number")
-	w.refuses(w.emit("org_acme", "invoice.paid", `{}`), store.CodeBadRequest, "data: missing property 'amount'")
-	w.holds(w.emit("org_acme", "invoice.paid", ` { "amount" : 1.50, "text": "<é>" } `), 201, `{"deliveries":["{{whd}}"]}`)
-	w.holds(w.do("PUT", "/event-types/invoice.paid", `{"schema":{"required":["total"]}}`), 200, "{{*}}")
-	w.refuses(w.emit("org_acme", "invoice.paid", `{"amount":1}`), store.CodeBadRequest, "data: missing property 'total'")
-	w.holds(w.do("PUT", "/event-types/invoice.paid", `{}`), 200, "{{*}}")
-	w.holds(w.emit("org_acme", "invoice.paid", `{"any":[{}]}`), 201, `{"deliveries":["{{whd}}"]}`)
+	env := newTestEnv(t)
+	env.wantAnswer(env.do("PATCH", "/orgs/org_acme/endpoints/whe_1", `{"events":["invoice.paid"]}`), 200, "{{*}}")
+	env.wantError(env.emit("org_acme", "invoice.paid", `{"amount":"x"}`), store.CodeBadRequest, "data.amount: got string, want number")
+	env.wantError(env.emit("org_acme", "invoice.paid", `{}`), store.CodeBadRequest, "data: missing property 'amount'")
+	env.wantAnswer(env.emit("org_acme", "invoice.paid", ` { "amount" : 1.50, "text": "<é>" } `), 201, `{"deliveries":["{{whd}}"]}`)
+	env.wantAnswer(env.do("PUT", "/event-types/invoice.paid", `{"schema":{"required":["total"]}}`), 200, "{{*}}")
+	env.wantError(env.emit("org_acme", "invoice.paid", `{"amount":1}`), store.CodeBadRequest, "data: missing property 'total'")
+	env.wantAnswer(env.do("PUT", "/event-types/invoice.paid", `{}`), 200, "{{*}}")
+	env.wantAnswer(env.emit("org_acme", "invoice.paid", `{"any":[{}]}`), 201, `{"deliveries":["{{whd}}"]}`)
 	var bodies []string
-	w.view(func(tx store.Tx) error {
-		for _, id := range w.claim() {
+	env.view(func(tx store.Tx) error {
+		for _, id := range env.claim() {
 			d, err := tx.Delivery(id)
 			if err != nil {
 				return err
@@ -131,10 +131,10 @@ func TestRegisteredEvents(t *testing.T) {
 // writer is held, one of two equal requests hears that the other has come as far
 // as waiting for it.
 func TestSchemaThatChangesMeanwhile(t *testing.T) {
-	w := newWorld(t)
+	env := newTestEnv(t)
 	held, release, changed := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		changed <- w.store.Update(w.Context(), func(tx store.Tx) error {
+		changed <- env.store.Update(env.Context(), func(tx store.Tx) error {
 			close(held)
 			<-release
 			return tx.PutEventType(store.EventType{Name: "invoice.paid", Schema: []byte(`{"required":["total"]}`)})
@@ -143,31 +143,31 @@ func TestSchemaThatChangesMeanwhile(t *testing.T) {
 	<-held
 	answers := make(chan reply, 2)
 	for range cap(answers) {
-		go func() { answers <- w.emit("org_acme", "invoice.paid", `{"amount":1}`, "Idempotency-Key", "k") }()
+		go func() { answers <- env.emit("org_acme", "invoice.paid", `{"amount":1}`, "Idempotency-Key", "k") }()
 	}
-	w.refuses(<-answers, store.CodeConflict, "A request with the same Idempotency-Key is still running.")
+	env.wantError(<-answers, store.CodeConflict, "A request with the same Idempotency-Key is still running.")
 	close(release)
 	if err := <-changed; err != nil {
 		t.Fatal(err)
 	}
-	w.refuses(<-answers, store.CodeBadRequest, "data: missing property 'total'")
+	env.wantError(<-answers, store.CodeBadRequest, "data: missing property 'total'")
 }
 
 func TestEventsThatAreNot(t *testing.T) {
-	w := newWorld(t)
-	w.refuses(w.emit("org_acme", "webhook.test", `{"orgId":"org_acme","endpointId":"whe_1"}`), store.CodeBadRequest, "type: webhook.test is not sent like this")
-	w.refuses(w.emit("org_acme", "none", `{}`), store.CodeBadRequest, `type: "none" is not an event type; there are member.added, `)
-	w.refuses(w.do("POST", "/orgs/org_acme/events", `{"data":{}}`), store.CodeBadRequest, `type: "" is not an event type`)
+	env := newTestEnv(t)
+	env.wantError(env.emit("org_acme", "webhook.test", `{"orgId":"org_acme","endpointId":"whe_1"}`), store.CodeBadRequest, "type: webhook.test is not sent like this")
+	env.wantError(env.emit("org_acme", "none", `{}`), store.CodeBadRequest, `type: "none" is not an event type; there are member.added, `)
+	env.wantError(env.do("POST", "/orgs/org_acme/events", `{"data":{}}`), store.CodeBadRequest, `type: "" is not an event type`)
 	for _, data := range []string{"null", "[]", `"x"`, "7", "true"} {
-		w.refuses(w.emit("org_acme", "invoice.paid", data), store.CodeBadRequest, "data: is missing, or not an object")
+		env.wantError(env.emit("org_acme", "invoice.paid", data), store.CodeBadRequest, "data: is missing, or not an object")
 	}
 	deep := strings.Repeat(`{"a":`, 65) + "{}" + strings.Repeat("}", 65)
-	w.refuses(w.emit("org_acme", "invoice.paid", deep), store.CodeBadRequest, "data: holds objects or lists in one another")
-	w.refuses(w.emit("org_acme", "invoice.paid", `{"amount":1e999999999}`), store.CodeBadRequest, "data: holds a number with an exponent")
+	env.wantError(env.emit("org_acme", "invoice.paid", deep), store.CodeBadRequest, "data: holds objects or lists in one another")
+	env.wantError(env.emit("org_acme", "invoice.paid", `{"amount":1e999999999}`), store.CodeBadRequest, "data: holds a number with an exponent")
 	// Without an endpoint that selects it, or the feature, nothing is made.
-	w.holds(w.emit("org_acme", "invoice.paid", `{"amount":1}`), 201, `{"deliveries":[]}`)
-	w.holds(w.do("PUT", "/orgs/org_acme/subscription", `{"status":"canceled"}`), 200, "{{*}}")
-	w.holds(w.emit("org_acme", "member.added", filled["member.added"]), 201, `{"deliveries":[]}`)
+	env.wantAnswer(env.emit("org_acme", "invoice.paid", `{"amount":1}`), 201, `{"deliveries":[]}`)
+	env.wantAnswer(env.do("PUT", "/orgs/org_acme/subscription", `{"status":"canceled"}`), 200, "{{*}}")
+	env.wantAnswer(env.emit("org_acme", "member.added", filled["member.added"]), 201, `{"deliveries":[]}`)
 }
 
 func TestBuiltInTypesAreComplete(t *testing.T) {

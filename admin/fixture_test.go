@@ -14,7 +14,7 @@ var ours = store.BuiltInEventTypes[:5]
 
 // fill sets up two orgs. What is asked of org_acme is found there, and not in
 // org_other.
-func (w *world) fill(tx store.Tx) error {
+func (env *testEnv) fill(tx store.Tx) error {
 	steps := []func() error{
 		imports(store.ImportOrg, tx, store.Org{ID: "org_acme", Name: "Acme", CreatedAt: day(1), Subscription: store.Subscription{
 			ID: "sub_1", Product: "teamdata", Plan: "business", Interval: "month", Status: "active"}}),
@@ -38,7 +38,7 @@ func (w *world) fill(tx store.Tx) error {
 			return store.ImportInstructions(tx, "org_acme", store.Instructions{Text: "Be brief.", Set: true, UpdatedAt: day(1)})
 		},
 		func() (err error) {
-			w.delivery, err = failed(tx, "org_acme", "whe_1")
+			env.delivery, err = failed(tx, "org_acme", "whe_1")
 			return err
 		},
 	}

@@ -13,15 +13,15 @@ import (
 // FuzzHandler holds any request to: no fault of the server, neither answered nor
 // logged, and a JSON answer.
 func FuzzHandler(f *testing.F) {
-	w := newWorld(f)
-	w.admin.config.Log = w.admin.config.Log.Level(zerolog.ErrorLevel) // changes would fill it
+	env := newTestEnv(f)
+	env.admin.config.Log = env.admin.config.Log.Level(zerolog.ErrorLevel) // changes would fill it
 	for _, o := range operations {
-		o = o.in(w)
+		o = o.in(env)
 		f.Add(o.method, o.path, o.body, "", "")
 	}
 	f.Add("GET", "/orgs?limit=1&after=0.\x00", "", "*", "usr_ada")
 	f.Add("POST", "/orgs/org_acme/events", `{"type":"invoice.paid","data":{"amount":1e99}}`, `"x"`, "é")
-	handler := w.admin.Local()
+	handler := env.admin.Local()
 	f.Fuzz(func(t *testing.T, method, path, body, ifMatch, actor string) {
 		r, err := http.NewRequest(method, "http://teamdata"+basePath+path, strings.NewReader(body))
 		if err != nil || strings.HasPrefix(r.URL.Path, basePath+"/backup") {
@@ -39,7 +39,7 @@ func FuzzHandler(f *testing.F) {
 		if answer.Code >= 500 || answer.Code != 204 && !json.Valid(answer.Body.Bytes()) {
 			t.Errorf("%d %s", answer.Code, answer.Body)
 		}
-		equal(t, "log", w.log.String(), "")
+		equal(t, "log", env.log.String(), "")
 	})
 }
 

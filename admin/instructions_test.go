@@ -12,22 +12,22 @@ const instructions = "/orgs/org_acme/instructions"
 
 // What somebody else changed meanwhile stays.
 func TestInstructionsThatTwoEdit(t *testing.T) {
-	w := newWorld(t)
-	read := w.do("GET", instructions, "").header.Get("ETag")
-	mine := w.do("PUT", instructions, `{"instructions":"Mine."}`, "If-Match", read)
-	w.holds(mine, 200, `{"instructions":"Mine.","updatedAt":`+at+`}`)
-	equal(t, "the answer's ETag", mine.header.Get("ETag"), w.do("GET", instructions, "").header.Get("ETag"))
-	before := w.everything()
-	w.refuses(w.do("PUT", instructions, `{"instructions":"Theirs."}`, "If-Match", read), store.CodePreconditionFailed, "")
-	w.refuses(w.do("DELETE", instructions, "", "If-Match", read), store.CodePreconditionFailed, "")
-	equal(t, "everything", w.everything(), before)
-	w.holds(w.do("DELETE", instructions, "", "If-Match", mine.header.Get("ETag")), 204, "")
-	w.holds(w.do("GET", instructions, ""), 200, `{"instructions":null,"updatedAt":`+at+`}`)
+	env := newTestEnv(t)
+	read := env.do("GET", instructions, "").header.Get("ETag")
+	mine := env.do("PUT", instructions, `{"instructions":"Mine."}`, "If-Match", read)
+	env.wantAnswer(mine, 200, `{"instructions":"Mine.","updatedAt":`+at+`}`)
+	equal(t, "the answer's ETag", mine.header.Get("ETag"), env.do("GET", instructions, "").header.Get("ETag"))
+	before := env.everything()
+	env.wantError(env.do("PUT", instructions, `{"instructions":"Theirs."}`, "If-Match", read), store.CodePreconditionFailed, "")
+	env.wantError(env.do("DELETE", instructions, "", "If-Match", read), store.CodePreconditionFailed, "")
+	equal(t, "everything", env.everything(), before)
+	env.wantAnswer(env.do("DELETE", instructions, "", "If-Match", mine.header.Get("ETag")), 204, "")
+	env.wantAnswer(env.do("GET", instructions, ""), 200, `{"instructions":null,"updatedAt":`+at+`}`)
 }
 
 func TestIfMatch(t *testing.T) {
-	w := newWorld(t)
-	w.pass(1e6)
+	env := newTestEnv(t)
+	env.advance(1e6)
 	for _, row := range []struct {
 		values string // with | between headers, and E for the ETag
 		status int
@@ -36,26 +36,26 @@ func TestIfMatch(t *testing.T) {
 		{`"x"`, 412}, {"W/E", 412}, {`"x","y"`, 412}, {`""`, 412}, {`"*"`, 412},
 		{"", 400}, {",", 400}, {"x", 400}, {`"x`, 400}, {`"x""y"`, 400}, {`"x" "y"`, 400}, {`"x",*`, 400}, {`w/"x"`, 400}, {`W/ "x"`, 400}, {`*,*`, 400},
 	} {
-		etag := w.do("GET", instructions, "").header.Get("ETag")
+		etag := env.do("GET", instructions, "").header.Get("ETag")
 		var header []string
 		for value := range strings.SplitSeq(strings.ReplaceAll(row.values, "E", etag), "|") {
 			header = append(header, "If-Match", value)
 		}
-		got := w.do("PUT", instructions, `{"instructions":"`+long(len(row.values))+`"}`, header...)
+		got := env.do("PUT", instructions, `{"instructions":"`+long(len(row.values))+`"}`, header...)
 		equal(t, row.values, got.status, row.status)
 	}
 }
 
 // Of many who edit the same state, one wins.
 func TestOneEditorWins(t *testing.T) {
-	w := newWorld(t)
-	etag := w.do("GET", instructions, "").header.Get("ETag")
+	env := newTestEnv(t)
+	etag := env.do("GET", instructions, "").header.Get("ETag")
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	statuses := map[int]int{}
 	for i := range 8 {
 		all.Go(func() {
-			got := w.do("PUT", instructions, `{"instructions":"`+long(i)+`"}`, "If-Match", etag)
+			got := env.do("PUT", instructions, `{"instructions":"`+long(i)+`"}`, "If-Match", etag)
 			mu.Lock()
 			defer mu.Unlock()
 			statuses[got.status]++

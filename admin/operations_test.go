@@ -2,8 +2,8 @@ package admin
 
 import "strings"
 
-// operation is a request that succeeds in a new world, and what it does. In
-// paths and bodies $whd stands for the world's delivery.
+// operation is a request that succeeds in a new environment, and what it does. In
+// paths and bodies $whd stands for the environment's delivery.
 type operation struct {
 	method, path, body string
 	status             int
@@ -101,10 +101,10 @@ var operations = []operation{
 	{method: "DELETE", path: "/operator-tokens/opr_1", status: 204},
 }
 
-// in is the operation with what is known only in a world.
-func (o operation) in(w *world) operation {
+// in is the operation with what is known only in an environment.
+func (o operation) in(env *testEnv) operation {
 	for _, text := range []*string{&o.path, &o.body, &o.answer} {
-		*text = strings.ReplaceAll(*text, "$whd", w.delivery)
+		*text = strings.ReplaceAll(*text, "$whd", env.delivery)
 	}
 	return o
 }

@@ -11,40 +11,40 @@ import (
 )
 
 // walk follows the pages of a list, and returns the name of each item.
-func (w *world) walk(path, name string, limit int) (names []string) {
-	w.Helper()
+func (env *testEnv) walk(path, name string, limit int) (names []string) {
+	env.Helper()
 	path, filter, _ := strings.Cut(path, "?")
 	query := fmt.Sprintf("%s&limit=%d", filter, limit)
 	for range 3000 {
-		got := w.do("GET", path+"?"+query, "")
+		got := env.do("GET", path+"?"+query, "")
 		var page struct {
 			Data    []map[string]any
 			Next    *string
 			HasMore bool
 		}
 		if err := json.Unmarshal([]byte(got.body), &page); err != nil || got.status != 200 {
-			w.Fatalf("%d %s", got.status, got.body)
+			env.Fatalf("%d %s", got.status, got.body)
 		}
 		for _, item := range page.Data {
 			names = append(names, item[name].(string))
 		}
 		if len(page.Data) > limit || page.HasMore && page.Next == nil {
-			w.Fatalf("limit %d: %s", limit, got.body)
+			env.Fatalf("limit %d: %s", limit, got.body)
 		}
 		if !page.HasMore {
 			return names
 		}
 		query = fmt.Sprintf("%s&limit=%d&after=%s", filter, limit, url.QueryEscape(*page.Next))
 	}
-	w.Fatal("the pages don't end")
+	env.Fatal("the pages don't end")
 	return nil
 }
 
 // Every list shows each of its items once, in its order, at any size of page.
 func TestPages(t *testing.T) {
-	w := newWorld(t)
+	env := newTestEnv(t)
 	for i := range 7 {
-		w.update(func(tx store.Tx) error { return more(tx, fmt.Sprintf("%c", 'a'+i)) })
+		env.update(func(tx store.Tx) error { return more(tx, fmt.Sprintf("%c", 'a'+i)) })
 	}
 	for path, list := range map[string]struct {
 		name string
@@ -61,10 +61,10 @@ func TestPages(t *testing.T) {
 		"/orgs/org_other/keys":      {"id", 0},
 		"/orgs/org_other/endpoints": {"id", 0},
 	} {
-		all := fmt.Sprint(w.walk(path, list.name, 100))
-		equal(t, path, len(w.walk(path, list.name, 100)), list.want)
+		all := fmt.Sprint(env.walk(path, list.name, 100))
+		equal(t, path, len(env.walk(path, list.name, 100)), list.want)
 		for limit := 1; limit <= 15; limit++ {
-			equal(t, fmt.Sprintf("%s by %d", path, limit), fmt.Sprint(w.walk(path, list.name, limit)), all)
+			equal(t, fmt.Sprintf("%s by %d", path, limit), fmt.Sprint(env.walk(path, list.name, limit)), all)
 		}
 	}
 }
@@ -90,15 +90,15 @@ func more(tx store.Tx, name string) error {
 // A page goes on where it ended when what its cursor names is gone, and an empty
 // one hands back the cursor that was given.
 func TestCursors(t *testing.T) {
-	w := newWorld(t)
-	w.holds(w.do("GET", "/orgs?after=0.org_a", ""), 200, `{"data":[{"id":"org_acme"{{*}}`)
-	w.holds(w.do("GET", "/orgs?after=0.org_b", ""), 200, `{"data":[{"id":"org_other"{{*}}`)
-	w.holds(w.do("GET", "/orgs?after=0.z", ""), 200, `{"data":[],"next":"0.z","hasMore":false}`)
-	w.holds(w.do("GET", "/plans?after=3.selfHosted", ""), 200, `{"data":[{"name":"pro"{{*}}`)
-	w.holds(w.do("GET", "/orgs/org_other/keys", ""), 200, `{"data":[],"next":null,"hasMore":false}`)
+	env := newTestEnv(t)
+	env.wantAnswer(env.do("GET", "/orgs?after=0.org_a", ""), 200, `{"data":[{"id":"org_acme"{{*}}`)
+	env.wantAnswer(env.do("GET", "/orgs?after=0.org_b", ""), 200, `{"data":[{"id":"org_other"{{*}}`)
+	env.wantAnswer(env.do("GET", "/orgs?after=0.z", ""), 200, `{"data":[],"next":"0.z","hasMore":false}`)
+	env.wantAnswer(env.do("GET", "/plans?after=3.selfHosted", ""), 200, `{"data":[{"name":"pro"{{*}}`)
+	env.wantAnswer(env.do("GET", "/orgs/org_other/keys", ""), 200, `{"data":[],"next":null,"hasMore":false}`)
 	for _, path := range []string{"/orgs", "/plans", "/orgs/org_acme/members", "/orgs/org_acme/endpoints/whe_1/deliveries"} {
-		w.refuses(w.do("GET", path+"?after=x", ""), store.CodeBadRequest, "after: ")
-		w.refuses(w.do("GET", path+"?limit=101", ""), store.CodeBadRequest, "limit: ")
-		w.refuses(w.do("GET", path+"?limit=1&limit=1", ""), store.CodeBadRequest, "limit: ")
+		env.wantError(env.do("GET", path+"?after=x", ""), store.CodeBadRequest, "after: ")
+		env.wantError(env.do("GET", path+"?limit=101", ""), store.CodeBadRequest, "limit: ")
+		env.wantError(env.do("GET", path+"?limit=1&limit=1", ""), store.CodeBadRequest, "limit: ")
 	}
 }

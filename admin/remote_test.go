@@ -12,18 +12,18 @@ import (
 	"teamdata/store"
 )
 
-// remote is a client of the world's Admin over TLS, on HTTP/2.
-func (w *world) remote() func(method, path, body string, header ...string) reply {
-	s := httptest.NewUnstartedServer(w.watched(w.admin.Remote()))
+// remote is a client of the environment's Admin over TLS, on HTTP/2.
+func (env *testEnv) remote() func(method, path, body string, header ...string) reply {
+	s := httptest.NewUnstartedServer(env.watched(env.admin.Remote()))
 	s.EnableHTTP2 = true
 	s.StartTLS()
-	w.Cleanup(s.Close)
+	env.Cleanup(s.Close)
 	client := s.Client()
 	transport := client.Transport.(*http.Transport)
 	client.Transport = rewrite{transport, strings.TrimPrefix(s.URL, "https://")}
 	return func(method, path, body string, header ...string) reply {
-		w.Helper()
-		return ask(w, client, method, path, body, header...)
+		env.Helper()
+		return ask(env, client, method, path, body, header...)
 	}
 }
 
@@ -41,23 +41,23 @@ func (t rewrite) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // Over HTTPS nothing is answered without an operator token.
 func TestEveryRouteAsksForAToken(t *testing.T) {
-	w := newWorld(t)
-	do := w.remote()
-	before := w.everything()
+	env := newTestEnv(t)
+	do := env.remote()
+	before := env.everything()
 	for _, o := range operations {
-		o = o.in(w)
+		o = o.in(env)
 		got := do(o.method, o.path, o.body)
-		w.refuses(got, store.CodeUnauthorized, "The operator token is missing.")
+		env.wantError(got, store.CodeUnauthorized, "The operator token is missing.")
 		equal(t, "WWW-Authenticate", got.header.Get("WWW-Authenticate"), "Bearer")
-		w.holdsHeaders(got)
+		env.wantHeaders(got)
 	}
-	w.refuses(do("GET", "/none", ""), store.CodeNotFound, "There is no such route.")
-	equal(t, "everything", w.everything(), before)
+	env.wantError(do("GET", "/none", ""), store.CodeNotFound, "There is no such route.")
+	equal(t, "everything", env.everything(), before)
 }
 
 func TestTokens(t *testing.T) {
-	w := newWorld(t)
-	do := w.remote()
+	env := newTestEnv(t)
+	do := env.remote()
 	asked := func(values ...string) reply {
 		var header []string
 		for _, value := range values {
@@ -66,7 +66,7 @@ func TestTokens(t *testing.T) {
 		return do("GET", "/orgs/org_acme", "", header...)
 	}
 	for _, right := range []string{"Bearer opr_1.t0ken", "bearer  opr_1.t0ken"} {
-		w.holds(asked(right), 200, acme)
+		env.wantAnswer(asked(right), 200, acme)
 	}
 	for _, wrong := range [][]string{
 		{""}, {"Bearer"}, {"Bearer "}, {"Bearer opr_1"}, {"Bearer opr_1."}, {"Bearer .t0ken"}, {"Bearer opr_1.wrong"}, {"Bearer opr_2.t0ken"},
@@ -74,15 +74,15 @@ func TestTokens(t *testing.T) {
 		{"Bearer key_1.s3cret"}, {"Bearer opr_1.s3cret"},
 	} {
 		got := asked(wrong...)
-		w.refuses(got, store.CodeUnauthorized, "The operator token is ")
+		env.wantError(got, store.CodeUnauthorized, "The operator token is ")
 		equal(t, "WWW-Authenticate", got.header.Get("WWW-Authenticate"), "Bearer")
 	}
 }
 
 // An operator token is no API key.
 func TestTokenIsNoKey(t *testing.T) {
-	w := newWorld(t)
-	w.view(func(tx store.Tx) error {
+	env := newTestEnv(t)
+	env.view(func(tx store.Tx) error {
 		if _, err := store.LoadAccess(tx, "opr_1"); !store.IsNotFound(err) {
 			t.Errorf("got %v", err)
 		}
@@ -92,14 +92,14 @@ func TestTokenIsNoKey(t *testing.T) {
 
 // A token works until it expires or is revoked, and not a request longer.
 func TestTokensEnd(t *testing.T) {
-	w := newWorld(t)
-	do := w.remote()
-	made := w.do("POST", "/operator-tokens", `{"name":"hour","expiresAt":"2026-10-06T13:00:00Z"}`)
+	env := newTestEnv(t)
+	do := env.remote()
+	made := env.do("POST", "/operator-tokens", `{"name":"hour","expiresAt":"2026-10-06T13:00:00Z"}`)
 	token := "Bearer " + strings.Split(made.body, `"`)[len(strings.Split(made.body, `"`))-2]
 	status := func(header string) int { return do("GET", "/orgs", "", "Authorization", header).status }
-	w.pass(time.Hour - time.Millisecond)
+	env.advance(time.Hour - time.Millisecond)
 	equal(t, "a millisecond before", status(token), 200)
-	w.pass(time.Millisecond)
+	env.advance(time.Millisecond)
 	equal(t, "expired", status(token), 401)
 	const other = "Bearer opr_1.t0ken"
 	equal(t, "the other", status(other), 200)
@@ -109,46 +109,46 @@ func TestTokensEnd(t *testing.T) {
 
 // A backup has no deadline but that of a client that takes nothing.
 func TestRemoteBackup(t *testing.T) {
-	w := newWorld(t)
-	w.large()
-	got := w.remote()("GET", "/backup", "", "Authorization", "Bearer opr_1.t0ken")
+	env := newTestEnv(t)
+	env.large()
+	got := env.remote()("GET", "/backup", "", "Authorization", "Bearer opr_1.t0ken")
 	equal(t, "status", got.status, 200)
 	equal(t, "Teamdata-Backup-Size", got.header.Get("Teamdata-Backup-Size"), strconv.Itoa(len(got.body)))
 	if len(got.body) < 8<<20 {
 		t.Errorf("%d bytes", len(got.body))
 	}
-	w.holdsNoFiles()
+	env.wantNoFiles()
 }
 
 // A change over HTTPS is logged with its token; neither is a secret.
 func TestLogOfChanges(t *testing.T) {
-	w := newWorld(t)
-	do := w.remote()
+	env := newTestEnv(t)
+	do := env.remote()
 	got := do("POST", "/orgs/org_acme/endpoints", `{"url":"https://a.example/s3cretpath","events":["member.added"]}`, "Authorization", "Bearer opr_1.t0ken")
-	w.holds(got, 201, "{{*}}")
-	equal(t, "log", w.log.String(), `{"level":"info","method":"POST","path":"/admin/v1/orgs/org_acme/endpoints","status":201,"token":"opr_1","message":"changed"}`+"\n")
+	env.wantAnswer(got, 201, "{{*}}")
+	equal(t, "log", env.log.String(), `{"level":"info","method":"POST","path":"/admin/v1/orgs/org_acme/endpoints","status":201,"token":"opr_1","message":"changed"}`+"\n")
 }
 
 // A fault of the storage is never a 401, and is logged.
 func TestFaultsAreLogged(t *testing.T) {
-	w := newWorld(t)
+	env := newTestEnv(t)
 	fault := errors.New("no space left on device")
-	w.failing.Store(&fault)
-	w.refuses(w.do("PATCH", "/orgs/org_acme", `{"name":"N"}`), store.CodeUnavailable, "")
-	if log := w.log.String(); !strings.Contains(log, "no space left on device") || !strings.Contains(log, `"level":"error"`) {
+	env.failing.Store(&fault)
+	env.wantError(env.do("PATCH", "/orgs/org_acme", `{"name":"N"}`), store.CodeUnavailable, "")
+	if log := env.log.String(); !strings.Contains(log, "no space left on device") || !strings.Contains(log, `"level":"error"`) {
 		t.Error(log)
 	}
-	do := w.remote()
-	w.store.Close()
-	w.refuses(do("GET", "/orgs", "", "Authorization", "Bearer opr_1.t0ken"), store.CodeUnavailable, "")
+	do := env.remote()
+	env.store.Close()
+	env.wantError(do("GET", "/orgs", "", "Authorization", "Bearer opr_1.t0ken"), store.CodeUnavailable, "")
 }
 
 // A panic is a 500 that says nothing, and is in the log.
 func TestPanic(t *testing.T) {
-	w := newWorld(t)
-	w.admin.config.Status = nil
-	w.refuses(w.do("GET", "/status", ""), store.CodeInternal, "Something went wrong")
-	if log := w.log.String(); !strings.Contains(log, "nil pointer") || !strings.Contains(log, "readStatus") {
+	env := newTestEnv(t)
+	env.admin.config.Status = nil
+	env.wantError(env.do("GET", "/status", ""), store.CodeInternal, "Something went wrong")
+	if log := env.log.String(); !strings.Contains(log, "nil pointer") || !strings.Contains(log, "readStatus") {
 		t.Error(log)
 	}
 }

@@ -102,9 +102,9 @@ func TestRecordsAreDocumented(t *testing.T) {
 	for _, block := range blocks {
 		records = append(records, strings.Split(strings.TrimSpace(block[1]), "\n\n")...)
 	}
-	w := newWorld(t)
+	env := newTestEnv(t)
 	for _, o := range operations {
-		if o = o.in(w); o.method != "GET" || !slices.Contains(shown, strings.Replace(o.path, w.delivery, "$whd", 1)) {
+		if o = o.in(env); o.method != "GET" || !slices.Contains(shown, strings.Replace(o.path, env.delivery, "$whd", 1)) {
 			continue
 		}
 		record, _, _ := strings.Cut(strings.TrimPrefix(o.answer, `{"data":[`), `],"next"`)
@@ -130,23 +130,23 @@ func fieldNames(record string) string {
 }
 
 func TestUnknownRoutes(t *testing.T) {
-	w := newWorld(t)
+	env := newTestEnv(t)
 	for _, path := range []string{"", "/", "/none", "/orgs/", "/orgs//members", "/status/", "/orgs/org_acme/members/", "/orgs/org_acme/none", "/orgs/a%2Fb/none", "/../v1/none"} {
 		for _, method := range []string{"GET", "POST", "PATCH", "OPTIONS"} {
-			got := w.do(method, path, "{}")
-			w.refuses(got, store.CodeNotFound, "There is no such route.")
+			got := env.do(method, path, "{}")
+			env.wantError(got, store.CodeNotFound, "There is no such route.")
 		}
 	}
 }
 
 func TestMethods(t *testing.T) {
-	w := newWorld(t)
+	env := newTestEnv(t)
 	for path, allow := range map[string]string{
 		"/status": "GET, HEAD", "/orgs": "GET, HEAD, POST", "/orgs/x": "GET, HEAD, PATCH", "/orgs/x/members/y": "GET, HEAD, PATCH, DELETE",
 		"/orgs/x/instructions": "GET, HEAD, PUT, DELETE", "/plans/x": "PUT, DELETE", "/orgs/x/keys/y/revoke": "POST", "/operator-tokens/x": "DELETE",
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"} {
-			got := w.do(method, path, "")
+			got := env.do(method, path, "")
 			if slices.Contains(strings.Split(allow, ", "), method) != (got.status != 405) {
 				t.Errorf("%s %s: %d", method, path, got.status)
 			}

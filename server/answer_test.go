@@ -18,52 +18,52 @@ import (
 )
 
 // addRoute adds a route that needs no scope and no feature.
-func (w *world) addRoute(path string, handle func(*request) error) {
+func (env *testEnv) addRoute(path string, handle func(*request) error) {
 	rt := &route{method: "GET", path: path, handle: handle}
-	w.added[basePath+path] = true
-	w.server.router.Add("GET", path, func(r web.Request) { w.server.serve(r, rt) })
+	env.added[basePath+path] = true
+	env.server.router.Add("GET", path, func(r web.Request) { env.server.serve(r, rt) })
 }
 
 // What goes wrong inside is for the log and not for the client.
 func TestInnerTextStaysInside(t *testing.T) {
-	w := newWorld(t, Config{})
-	w.addRoute("/error", func(*request) error { return errors.New("inner text") })
-	w.addRoute("/panic", func(*request) error { panic("inner text") })
-	w.addRoute("/wrapped", func(*request) error {
+	env := newTestEnv(t, Config{})
+	env.addRoute("/error", func(*request) error { return errors.New("inner text") })
+	env.addRoute("/panic", func(*request) error { panic("inner text") })
+	env.addRoute("/wrapped", func(*request) error {
 		return fmt.Errorf("inner text: %w", &store.Error{Code: store.CodeUnavailable, Message: "outer", Err: errors.New("inner text")})
 	})
 	for path, want := range map[string]store.Code{
 		"/error": store.CodeInternal, "/panic": store.CodeInternal, "/wrapped": store.CodeUnavailable,
 	} {
-		answer := w.do(newRequest("GET", basePath+path, "key_read"))
-		holdsError(t, answer, want)
+		answer := env.do(newRequest("GET", basePath+path, "key_read"))
+		wantError(t, answer, want)
 		if strings.Contains(answer.Body.String(), "inner") {
 			t.Errorf("%s tells %s", path, answer.Body)
 		}
-		if log := w.log.String(); !strings.Contains(log, "inner text") || !strings.Contains(log, basePath+path) {
+		if log := env.log.String(); !strings.Contains(log, "inner text") || !strings.Contains(log, basePath+path) {
 			t.Errorf("%s logs %s", path, log)
 		}
 	}
-	if !strings.Contains(w.log.String(), "answer_test.go") {
+	if !strings.Contains(env.log.String(), "answer_test.go") {
 		t.Error("the log lacks the stack of the panic")
 	}
-	if strings.Contains(w.log.String(), fixtureSecret) {
+	if strings.Contains(env.log.String(), fixtureSecret) {
 		t.Error("the log tells a secret")
 	}
 }
 
 // A client that went away is nobody's fault.
 func TestClientThatWentAway(t *testing.T) {
-	w := newWorld(t, Config{})
+	env := newTestEnv(t, Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, r := range []*http.Request{
 		newRequest("GET", "/api/v1/members", "key_read"),
 		newRequest("POST", testOpen, "key_write"),
 	} {
-		w.do(r.WithContext(ctx))
+		env.do(r.WithContext(ctx))
 	}
-	if log := w.log.String(); log != "" {
+	if log := env.log.String(); log != "" {
 		t.Errorf("the log says %s", log)
 	}
 }
@@ -71,14 +71,14 @@ func TestClientThatWentAway(t *testing.T) {
 // An answer that breaks in the middle ends with its connection, so that nobody
 // takes half of it for whole. net/http's own way to do that is let through.
 func TestBrokenAnswer(t *testing.T) {
-	w := newWorld(t, Config{})
-	w.addRoute("/half", func(x *request) error {
+	env := newTestEnv(t, Config{})
+	env.addRoute("/half", func(x *request) error {
 		x.answer(web.JSON(http.StatusOK, []byte(`{}`)))
 		panic("in the middle")
 	})
-	w.addRoute("/abort", func(*request) error { panic(http.ErrAbortHandler) })
+	env.addRoute("/abort", func(*request) error { panic(http.ErrAbortHandler) })
 	for _, path := range []string{"/half", "/abort"} {
-		r := newRequest("GET", "http://"+w.listen()+basePath+path, "key_read")
+		r := newRequest("GET", "http://"+env.listen()+basePath+path, "key_read")
 		if answer, err := http.DefaultTransport.RoundTrip(r); err == nil {
 			answer.Body.Close()
 			t.Errorf("%s: got %s", path, answer.Status)
@@ -110,8 +110,8 @@ func (c countingConn) Write(p []byte) (int, error) {
 // An answer leaves in one write, however large it is and also over TLS.
 func TestAnswerLeavesInOneWrite(t *testing.T) {
 	for _, secure := range []bool{false, true} {
-		w := newWorld(t, Config{})
-		addMembers(w)
+		env := newTestEnv(t, Config{})
+		addMembers(env)
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -119,10 +119,10 @@ func TestAnswerLeavesInOneWrite(t *testing.T) {
 		counting := &countingListener{Listener: l}
 		var config *tls.Config
 		if secure {
-			config = w.localTLS()
+			config = env.localTLS()
 		}
-		go w.server.Serve(counting, config)
-		c := w.dial(l.Addr().String(), config)
+		go env.server.Serve(counting, config)
+		c := env.dial(l.Addr().String(), config)
 		from := bufio.NewReader(c)
 		for _, path := range []string{"/api/v1/members?limit=100", "/api/v1/members?limit=60", "/api/v1/members?limit=1", "/api/v1/none"} {
 			for i := range 2 {
@@ -135,16 +135,16 @@ func TestAnswerLeavesInOneWrite(t *testing.T) {
 				}
 			}
 		}
-		w.server.http.Close()
+		env.server.http.Close()
 	}
 }
 
 // HEAD is answered with the headers of GET, and not a byte more: the next
 // answer on the connection follows at once.
 func TestHead(t *testing.T) {
-	w := newWorld(t, Config{})
-	addMembers(w)
-	c := w.dial(w.listen(), nil)
+	env := newTestEnv(t, Config{})
+	addMembers(env)
+	c := env.dial(env.listen(), nil)
 	from := bufio.NewReader(c)
 	ask := func(method string) rawAnswer {
 		fmt.Fprintf(c, "%s /api/v1/members HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_read.%s\r\n\r\n", method, fixtureSecret)
@@ -158,8 +158,8 @@ func TestHead(t *testing.T) {
 
 // Refusing a large body does not wait for it.
 func TestLargeBodyIsNotAwaited(t *testing.T) {
-	w := newWorld(t, Config{})
-	c := w.dial(w.listen(), nil)
+	env := newTestEnv(t, Config{})
+	c := env.dial(env.listen(), nil)
 	fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_write.%s\r\nContent-Length: %d\r\n\r\n", testOpen, fixtureSecret, 1<<30)
 	from := bufio.NewReader(c)
 	answer := readAnswer(t, "POST", from)

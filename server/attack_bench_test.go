@@ -18,11 +18,11 @@ import (
 )
 
 // attacks are what clients can do beside a healthy one.
-var attacks = map[string]func(w *world){
-	"handshakes":             (*world).halfOpen,
-	"heads":                  (*world).slowHeads,
-	"resets":                 func(w *world) { w.resets(100 * time.Millisecond) },
-	"resets without a pause": func(w *world) { w.resets(0) },
+var attacks = map[string]func(env *testEnv){
+	"handshakes":             (*testEnv).halfOpen,
+	"heads":                  (*testEnv).slowHeads,
+	"resets":                 func(env *testEnv) { env.resets(100 * time.Millisecond) },
+	"resets without a pause": func(env *testEnv) { env.resets(0) },
 }
 
 // BenchmarkUnderAttack is how long a healthy client waits for an answer, one in a
@@ -34,9 +34,9 @@ func BenchmarkUnderAttack(b *testing.B) {
 }
 
 func benchmarkUnder(b *testing.B, name string) {
-	w, config := newBenchWorld(b)
-	addMembers(w)
-	healthy := startBench(b, w.server.serveBench(), config, target{request: benchRequest("GET", "/api/v1/members?limit=100", "key_read")})
+	env, config := newBenchEnv(b)
+	addMembers(env)
+	healthy := startBench(b, env.server.serveBench(), config, target{request: benchRequest("GET", "/api/v1/members?limit=100", "key_read")})
 	client := healthy.dial(b)
 	var quiet, attacked, rounds time.Duration
 	for b.Loop() {
@@ -103,24 +103,24 @@ func BenchmarkAttackers(b *testing.B) {
 	if !ok {
 		b.Skip("only for BenchmarkUnderAttack")
 	}
-	attacks[name](&world{TB: b, addr: addr})
+	attacks[name](&testEnv{TB: b, addr: addr})
 	io.Copy(io.Discard, os.Stdin)
 }
 
 // halfOpen begins TLS handshakes that go on by a byte a second.
-func (w *world) halfOpen() {
-	conns := w.connectMany(attackers(w, 7000), helloBegins)
+func (env *testEnv) halfOpen() {
+	conns := env.connectMany(attackers(env, 7000), helloBegins)
 	fmt.Println(attacking)
 	go drip(conns)
 }
 
 // slowHeads begins requests whose heads go on by a byte a second.
-func (w *world) slowHeads() {
+func (env *testEnv) slowHeads() {
 	var conns []net.Conn
-	for range attackers(w, 2000) {
-		c, err := tls.Dial("tcp", w.addr, &tls.Config{InsecureSkipVerify: true})
+	for range attackers(env, 2000) {
+		c, err := tls.Dial("tcp", env.addr, &tls.Config{InsecureSkipVerify: true})
 		if err != nil {
-			w.Fatal(err)
+			env.Fatal(err)
 		}
 		io.WriteString(c, "GET /api/v1/members HTTP/1.1\r\nHost: x\r\nX: ")
 		conns = append(conns, c)
@@ -139,11 +139,11 @@ func drip(conns []net.Conn) {
 
 // resets opens and resets streams until it is cut off, and comes back after a
 // pause.
-func (w *world) resets(pause time.Duration) {
+func (env *testEnv) resets(pause time.Duration) {
 	fmt.Println(attacking)
 	go func() {
 		for {
-			c := w.dialH2()
+			c := env.dialH2()
 			c.openAndReset("/members", 1000)
 			c.Close()
 			<-time.After(pause)

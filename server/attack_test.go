@@ -36,14 +36,14 @@ func attackers(t testing.TB, n int) int {
 }
 
 // connectMany opens connections and says the same on each.
-func (w *world) connectMany(n int, say string) (conns []net.Conn) {
-	w.Helper()
+func (env *testEnv) connectMany(n int, say string) (conns []net.Conn) {
+	env.Helper()
 	for range n {
-		c, err := net.Dial("tcp", w.listen())
+		c, err := net.Dial("tcp", env.listen())
 		if err != nil {
-			w.Fatal(err)
+			env.Fatal(err)
 		}
-		w.Cleanup(func() { c.Close() })
+		env.Cleanup(func() { c.Close() })
 		io.WriteString(c, say)
 		conns = append(conns, c)
 	}
@@ -51,17 +51,17 @@ func (w *world) connectMany(n int, say string) (conns []net.Conn) {
 }
 
 // healthy is a client that is to notice nothing of an attack.
-func (w *world) healthy(scheme string) (ask func()) {
+func (env *testEnv) healthy(scheme string) (ask func()) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
 	return func() {
-		w.Helper()
-		answer, err := transport.RoundTrip(newRequest("GET", scheme+"://"+w.listen()+"/api/v1/members", "key_read"))
+		env.Helper()
+		answer, err := transport.RoundTrip(newRequest("GET", scheme+"://"+env.listen()+"/api/v1/members", "key_read"))
 		if err != nil {
-			w.Fatal(err)
+			env.Fatal(err)
 		}
 		io.Copy(io.Discard, answer.Body)
 		if answer.Body.Close(); answer.StatusCode != http.StatusOK {
-			w.Fatalf("the healthy client got %s", answer.Status)
+			env.Fatalf("the healthy client got %s", answer.Status)
 		}
 	}
 }
@@ -79,15 +79,15 @@ const helloBegins = "\x16\x03\x01\x02\x00"
 
 // Handshakes that are half done hold little memory each, and others get theirs.
 func TestHalfOpenHandshakes(t *testing.T) {
-	w := newWorld(t, Config{})
-	h := &w.server.http // however long it takes to open them all
+	env := newTestEnv(t, Config{})
+	h := &env.server.http // however long it takes to open them all
 	h.ReadHeaderTimeout, h.ReadTimeout, h.WriteTimeout = time.Hour, time.Hour, time.Hour
-	w.listenWith(true)
-	ask, n := w.healthy("https"), attackers(t, 10_000)
+	env.listenWith(true)
+	ask, n := env.healthy("https"), attackers(t, 10_000)
 	ask()
 	before := held()
-	conns := w.connectMany(n, helloBegins)
-	w.untilOpen(n)
+	conns := env.connectMany(n, helloBegins)
+	env.waitForOpen(n)
 	each := (held() - before) / n
 	t.Logf("%d bytes for each of %d connections", each, n)
 	if each > 32<<10 {
@@ -97,7 +97,7 @@ func TestHalfOpenHandshakes(t *testing.T) {
 	for _, c := range conns {
 		c.Close()
 	}
-	w.untilOpen(0)
+	env.waitForOpen(0)
 }
 
 // They are ended by the server, as are those who send their request's head a byte
@@ -114,17 +114,17 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, Config{})
-			w.server.http.ReadHeaderTimeout = 3 * time.Second // the healthy client has as long
-			w.listenWith(row.secure)
-			conns := w.connectMany(attackers(t, row.n), row.say)
+			env := newTestEnv(t, Config{})
+			env.server.http.ReadHeaderTimeout = 3 * time.Second // the healthy client has as long
+			env.listenWith(row.secure)
+			conns := env.connectMany(attackers(t, row.n), row.say)
 			var group sync.WaitGroup
 			for _, c := range conns {
 				group.Go(func() { dripUntilCut(t, c, row.drip) })
 			}
 			scheme := map[bool]string{false: "http", true: "https"}[row.secure]
-			whileRunning(&group, w.healthy(scheme))
-			w.untilOpen(0)
+			whileRunning(&group, env.healthy(scheme))
+			env.waitForOpen(0)
 		})
 	}
 }
@@ -161,10 +161,10 @@ func whileRunning(group *sync.WaitGroup, do func()) {
 // its streams allow, and is cut off.
 func TestRapidReset(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, Config{})
+	env := newTestEnv(t, Config{})
 	var running atomic.Int64 // none leaves before release
 	began, release := make(chan struct{}, 1), make(chan struct{})
-	w.addRoute("/slow", func(x *request) error {
+	env.addRoute("/slow", func(x *request) error {
 		running.Add(1)
 		select {
 		case began <- struct{}{}:
@@ -175,9 +175,9 @@ func TestRapidReset(t *testing.T) {
 		x.answer(web.JSON(http.StatusOK, []byte("{}")))
 		return nil
 	})
-	w.listenWith(true)
-	w.healthy("https")() // from now on the key is known: a stream that is reset has its handler run all the same
-	c := w.dialH2()
+	env.listenWith(true)
+	env.healthy("https")() // from now on the key is known: a stream that is reset has its handler run all the same
+	c := env.dialH2()
 	go c.openAndReset("/slow", 100*maxStreams)
 	f, err := c.until(h2GoAway)
 	if err != nil || binary.BigEndian.Uint32(f.payload[4:]) != h2EnhanceYourCalm {
@@ -187,9 +187,9 @@ func TestRapidReset(t *testing.T) {
 	if n := running.Load(); n > maxStreams {
 		t.Errorf("%d handlers run", n)
 	}
-	w.healthy("https")()
+	env.healthy("https")()
 	close(release)
-	w.untilOpen(0)
+	env.waitForOpen(0)
 }
 
 // openAndReset goes on until it is cut off, or has opened so many streams.

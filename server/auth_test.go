@@ -46,22 +46,22 @@ func TestBearerKey(t *testing.T) {
 // the first request after its commit.
 func TestAccessChangesHoldFromTheirCommitOn(t *testing.T) {
 	for _, row := range []struct {
-		happening string
-		path      string
-		want      int
+		step string
+		path string
+		want int
 	}{
 		{"key_both is revoked", "/api/v1/members", http.StatusUnauthorized},
 		{"usr_bob, who made key_both, becomes a plain member", "/api/v1/members", http.StatusUnauthorized},
 		{"usr_bob, who made key_both, leaves", "/api/v1/members", http.StatusUnauthorized},
 		{"org_acme goes over to the plan team", "/api/v1/audit-log", http.StatusPaymentRequired},
 	} {
-		t.Run(row.happening, func(t *testing.T) {
-			w := newWorld(t, Config{})
-			ask := func() int { return w.do(newRequest("GET", row.path, "key_both")).Code }
+		t.Run(row.step, func(t *testing.T) {
+			env := newTestEnv(t, Config{})
+			ask := func() int { return env.do(newRequest("GET", row.path, "key_both")).Code }
 			if first, second := ask(), ask(); first != http.StatusOK || second != http.StatusOK {
 				t.Fatalf("before it: %d, %d", first, second)
 			}
-			happenings[row.happening](w)
+			steps[row.step](env)
 			if got := ask(); got != row.want {
 				t.Errorf("after it: %d, want %d", got, row.want)
 			}
@@ -71,7 +71,7 @@ func TestAccessChangesHoldFromTheirCommitOn(t *testing.T) {
 
 // While many ask and the access changes, nobody is let in after the commit.
 func TestRevocationUnderLoad(t *testing.T) {
-	w := newWorld(t, Config{})
+	env := newTestEnv(t, Config{})
 	stop, late := make(chan struct{}), make(chan int, 4)
 	revoked := make(chan struct{})
 	for range cap(late) {
@@ -79,7 +79,7 @@ func TestRevocationUnderLoad(t *testing.T) {
 			in := 0
 			for {
 				after := isClosed(revoked)
-				if w.do(newRequest("GET", "/api/v1/members", "key_both")).Code == http.StatusOK && after {
+				if env.do(newRequest("GET", "/api/v1/members", "key_both")).Code == http.StatusOK && after {
 					in++
 				}
 				if isClosed(stop) {
@@ -90,14 +90,14 @@ func TestRevocationUnderLoad(t *testing.T) {
 		}()
 	}
 	for range 20 {
-		w.update(func(tx store.Tx) error {
+		env.update(func(tx store.Tx) error {
 			return changeRole(tx, "usr_ada", "org_acme", "usr_cyn", "member")
 		})
 	}
-	happenings["key_both is revoked"](w)
+	steps["key_both is revoked"](env)
 	close(revoked)
 	for range 100 {
-		w.do(newRequest("GET", "/api/v1/members", "key_both"))
+		env.do(newRequest("GET", "/api/v1/members", "key_both"))
 	}
 	close(stop)
 	for range cap(late) {
@@ -117,30 +117,30 @@ func isClosed(c chan struct{}) bool {
 }
 
 func TestAccessIsReadOnce(t *testing.T) {
-	w := newWorld(t, Config{})
-	first, err := w.server.accessOf(t.Context(), "key_read", fixtureSecret)
+	env := newTestEnv(t, Config{})
+	first, err := env.server.accessOf(t.Context(), "key_read", fixtureSecret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second, _ := w.server.accessOf(t.Context(), "key_read", fixtureSecret); second != first {
+	if second, _ := env.server.accessOf(t.Context(), "key_read", fixtureSecret); second != first {
 		t.Error("it was read again although nothing changed")
 	}
-	if _, err := w.server.accessOf(t.Context(), "key_read", "wrong"); err != errWrongKey {
+	if _, err := env.server.accessOf(t.Context(), "key_read", "wrong"); err != errWrongKey {
 		t.Errorf("a wrong secret for a known key: %v", err)
 	}
 }
 
 // Whoever has no key of ours can't fill our memory.
 func TestUnknownKeysAreNotRemembered(t *testing.T) {
-	w := newWorld(t, Config{KeyRate: 1})
+	env := newTestEnv(t, Config{KeyRate: 1})
 	for i := range 200 {
-		w.do(newRequest("GET", "/api/v1/members", fmt.Sprint("key_", i)))
-		w.do(newRequest("GET", "/api/v1/members", "", "Authorization", "Bearer key_read.wrong"))
+		env.do(newRequest("GET", "/api/v1/members", fmt.Sprint("key_", i)))
+		env.do(newRequest("GET", "/api/v1/members", "", "Authorization", "Bearer key_read.wrong"))
 	}
-	if n := len(w.server.keys.byID); n != 0 {
+	if n := len(env.server.keys.byID); n != 0 {
 		t.Errorf("%d keys are remembered", n)
 	}
-	if got := w.do(newRequest("GET", "/api/v1/members", "key_read")).Code; got != http.StatusOK {
+	if got := env.do(newRequest("GET", "/api/v1/members", "key_read")).Code; got != http.StatusOK {
 		t.Errorf("wrong secrets used up the limit of the key: %d", got)
 	}
 }
@@ -174,15 +174,15 @@ func TestStorageFaults(t *testing.T) {
 		{"test with an idempotency key", newRequest("POST", "/api/v1/webhooks/whe_open/test", "key_both", "Idempotency-Key", "k")},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			w := newWorld(t, Config{})
-			w.do(newRequest("GET", "/api/v1/members", "key_both"))
-			happenings["the storage fails"](w)
-			answer := w.do(row.r)
-			holdsError(t, answer, store.CodeUnavailable)
+			env := newTestEnv(t, Config{})
+			env.do(newRequest("GET", "/api/v1/members", "key_both"))
+			steps["the storage fails"](env)
+			answer := env.do(row.r)
+			wantError(t, answer, store.CodeUnavailable)
 			if header(answer, "Retry-After") == nil || header(answer, "WWW-Authenticate") != nil {
 				t.Errorf("headers %v", answer.Header())
 			}
-			if w.log.String() == "" {
+			if env.log.String() == "" {
 				t.Error("the log says nothing")
 			}
 		})

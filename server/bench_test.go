@@ -27,21 +27,21 @@ import (
 	"teamdata/store/boltstore"
 )
 
-// The benchmarks hold the server to a floor that is measured in the same run,
+// The benchmarks hold the server to a baseline that is measured in the same run,
 // in turns: a handler that does nothing but write an answer of the same size,
 // on an http.Server with the same settings and the same TLS. "ratio" is our
-// requests a second by the floor's.
+// requests a second by the baseline's.
 
 // BenchmarkMembersPage asks for pages of 100 members on 32 connections.
 func BenchmarkMembersPage(b *testing.B) {
-	w, config := newBenchWorld(b)
-	addMembers(w)
+	env, config := newBenchEnv(b)
+	addMembers(env)
 	const path = "/api/v1/members?limit=100"
-	body := w.do(newRequest("GET", path, "key_read")).Body.Bytes()
+	body := env.do(newRequest("GET", path, "key_read")).Body.Bytes()
 	ask := target{request: benchRequest("GET", path, "key_read")}
 	compare(b, 32,
-		startBench(b, w.server.serveBench(), config, ask),
-		startBench(b, bareServer(w.server, body), config, ask))
+		startBench(b, env.server.serveBench(), config, ask),
+		startBench(b, bareServer(env.server, body), config, ask))
 }
 
 // BenchmarkWebhookTest sends tests on 64 connections; each is committed to the
@@ -57,22 +57,22 @@ func BenchmarkWebhookTest(b *testing.B) {
 		{"idempotent", 200_000, true},
 	} {
 		b.Run(variant.name, func(b *testing.B) {
-			w, config := newBenchWorld(b)
-			keepRecords(w, variant.kept)
+			env, config := newBenchEnv(b)
+			keepRecords(env, variant.kept)
 			ask := target{request: benchRequest("POST", testOpen, "key_write"), key: variant.key}
 			compare(b, 64,
-				startBench(b, w.server.serveBench(), config, ask),
-				startBench(b, bareServer(w.server, answer), config, ask))
+				startBench(b, env.server.serveBench(), config, ask),
+				startBench(b, bareServer(env.server, answer), config, ask))
 		})
 	}
 }
 
-// BenchmarkWebhookTestAlone is one caller by itself: the middle of its answer
+// BenchmarkWebhookTestAlone is one client by itself: the middle of its answer
 // times, beside that of a commit of the store and of a sync of the disk.
 func BenchmarkWebhookTestAlone(b *testing.B) {
-	w, config := newBenchWorld(b)
+	env, config := newBenchEnv(b)
 	ask := target{request: benchRequest("POST", testOpen, "key_write")}
-	caller := startBench(b, w.server.serveBench(), config, ask).dial(b)
+	benchClient := startBench(b, env.server.serveBench(), config, ask).dial(b)
 	file, err := os.Create(filepath.Join(b.TempDir(), "probe"))
 	if err != nil {
 		b.Fatal(err)
@@ -80,9 +80,9 @@ func BenchmarkWebhookTestAlone(b *testing.B) {
 	defer file.Close()
 	var answers, commits, syncs []time.Duration
 	for b.Loop() {
-		answers = append(answers, timed(func() { caller.exchange(b) }))
+		answers = append(answers, timed(func() { benchClient.exchange(b) }))
 		commits = append(commits, timed(func() {
-			w.update(func(tx store.Tx) error { return tx.PutCertificate("probe", make([]byte, 512)) })
+			env.update(func(tx store.Tx) error { return tx.PutCertificate("probe", make([]byte, 512)) })
 		}))
 		syncs = append(syncs, timed(func() {
 			file.WriteAt(make([]byte, 4096), 0)
@@ -103,27 +103,27 @@ func timed(f func()) time.Duration {
 
 // newBenchWorld is a fixture with limits that nobody reaches, on a store that
 // syncs.
-func newBenchWorld(b *testing.B) (*world, *tls.Config) {
-	w := &world{TB: b, clock: &clock{now: time.Now()}, log: &lockedBuffer{}}
+func newBenchEnv(b *testing.B) (*testEnv, *tls.Config) {
+	env := &testEnv{TB: b, clock: &clock{now: time.Now()}, log: &lockedBuffer{}}
 	s, err := boltstore.Open(filepath.Join(b.TempDir(), "teamdata.db"), boltstore.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { s.Close() })
-	w.store = s
-	w.update(fillFixture)
-	w.server = New(s, Config{KeyRate: 1e9, ClientRate: 1e9})
+	env.store = s
+	env.update(fillFixture)
+	env.server = New(s, Config{KeyRate: 1e9, ClientRate: 1e9})
 	config, _, err := LocalTLS(b.Context(), s, localca.LocalHosts(""), time.Now())
 	if err != nil {
 		b.Fatal(err)
 	}
-	return w, config
+	return env, config
 }
 
 // keepRecords fills the store with idempotency records.
-func keepRecords(w *world, n int) {
+func keepRecords(env *testEnv, n int) {
 	for n > 0 {
-		w.update(func(tx store.Tx) error {
+		env.update(func(tx store.Tx) error {
 			for range 10_000 {
 				err := tx.AddIdempotencyRecord(store.IdempotencyRecord{
 					OrgID: "org_acme", Key: rand.Text(), FirstUse: tx.Now(),
@@ -149,7 +149,7 @@ func (s *Server) serveBench() benchServer {
 	return benchServer{func(l net.Listener, c *tls.Config) { s.Serve(l, c) }, s.http.Close}
 }
 
-// bareServer is the floor.
+// bareServer is the baseline.
 func bareServer(like *Server, body []byte) benchServer {
 	length := strconv.Itoa(len(body))
 	bare := &http.Server{
@@ -193,26 +193,26 @@ func (t target) ask() string {
 	return t.request + "\r\n"
 }
 
-// caller is a client on one connection, as light as can be.
-type caller struct {
+// benchClient is a client on one connection, as light as can be.
+type benchClient struct {
 	target
 	conn net.Conn
 	from *bufio.Reader
 }
 
-func (t target) dial(b *testing.B) *caller {
+func (t target) dial(b *testing.B) *benchClient {
 	c, err := tls.Dial("tcp", t.addr, &tls.Config{InsecureSkipVerify: true})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { c.Close() })
-	return &caller{t, c, bufio.NewReaderSize(c, 32<<10)}
+	return &benchClient{t, c, bufio.NewReaderSize(c, 32<<10)}
 }
 
 var contentLength = []byte("Content-Length: ")
 
 // exchange makes a request and reads the answer, which must be 200.
-func (c *caller) exchange(b *testing.B) {
+func (c *benchClient) exchange(b *testing.B) {
 	io.WriteString(c.conn, c.ask())
 	status, err := c.from.ReadSlice('\n')
 	if err != nil || !bytes.HasPrefix(status, []byte("HTTP/1.1 200 ")) {
@@ -236,34 +236,34 @@ func (c *caller) exchange(b *testing.B) {
 	io.CopyN(io.Discard, c.from, int64(length))
 }
 
-// compare lets the callers of both servers ask in turns.
-func compare(b *testing.B, callers int, ours, floor target) {
+// compare lets the clients of both servers ask in turns.
+func compare(b *testing.B, clients int, ours, baseline target) {
 	debug.SetGCPercent(400) // as the program does
 	var rates [2]float64
 	rounds := 0.0
 	for b.Loop() {
-		for i, t := range []target{ours, floor} {
-			rates[i] += askFromOutside(b, t, callers)
+		for i, t := range []target{ours, baseline} {
+			rates[i] += askFromOutside(b, t, clients)
 		}
 		rounds++
 	}
 	b.ReportMetric(rates[0]/rounds, "requests/s")
-	b.ReportMetric(rates[1]/rounds, "floor/s")
+	b.ReportMetric(rates[1]/rounds, "baseline/s")
 	b.ReportMetric(rates[0]/rates[1], "ratio")
 	b.ReportMetric(0, "ns/op") // a round of both says nothing
 }
 
-// The callers are a process of their own, as clients are: in the server's they
+// The clients are a process of their own, as clients are: in the server's they
 // would stand in its scheduler's queues. It is this test binary, told by the
 // environment whom to ask.
-const callersVariable = "TEAMDATA_BENCH_CALLERS"
+const clientsVariable = "TEAMDATA_BENCH_CALLERS"
 
-// askTime is how long the callers ask in one round.
+// askTime is how long the clients ask in one round.
 const askTime = time.Second
 
-func askFromOutside(b *testing.B, t target, callers int) (requestsPerSecond float64) {
+func askFromOutside(b *testing.B, t target, clients int) (requestsPerSecond float64) {
 	child := exec.Command(os.Args[0], "-test.run", "^$", "-test.bench", "^BenchmarkCallers$", "-test.benchtime", "1x")
-	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %t\n%s", callersVariable, t.addr, callers, t.key, t.request))
+	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %t\n%s", clientsVariable, t.addr, clients, t.key, t.request))
 	out, err := child.CombinedOutput()
 	if err != nil {
 		b.Fatalf("%v\n%s", err, out)
@@ -278,17 +278,17 @@ func askFromOutside(b *testing.B, t target, callers int) (requestsPerSecond floa
 // BenchmarkCallers is the process of askFromOutside.
 func BenchmarkCallers(b *testing.B) {
 	var t target
-	var callers int
-	head, request, told := strings.Cut(os.Getenv(callersVariable), "\n")
+	var clients int
+	head, request, told := strings.Cut(os.Getenv(clientsVariable), "\n")
 	if !told {
 		b.Skip("only for the other benchmarks")
 	}
-	if _, err := fmt.Sscan(head, &t.addr, &callers, &t.key); err != nil {
+	if _, err := fmt.Sscan(head, &t.addr, &clients, &t.key); err != nil {
 		b.Fatal(err)
 	}
 	t.request = request
-	var crowd []*caller
-	for range callers {
+	var crowd []*benchClient
+	for range clients {
 		crowd = append(crowd, t.dial(b))
 	}
 	var asked atomic.Int64

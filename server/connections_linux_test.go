@@ -14,21 +14,21 @@ import (
 
 // dialFrom connects to the server from another address of this machine. A reset
 // is an error.
-func (w *world) dialFrom(address string) (net.Conn, error) {
-	w.Helper()
+func (env *testEnv) dialFrom(address string) (net.Conn, error) {
+	env.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
-	c, err := d.DialContext(w.Context(), "tcp", w.listen())
+	c, err := d.DialContext(env.Context(), "tcp", env.listen())
 	if err != nil {
 		return nil, err
 	}
-	w.Cleanup(func() { c.Close() })
+	env.Cleanup(func() { c.Close() })
 	return c, c.SetDeadline(time.Now().Add(20 * time.Second))
 }
 
-// knock connects, and tells whether the server answers.
-func (w *world) knock(address string) (c net.Conn, accepted bool) {
-	w.Helper()
-	c, err := w.dialFrom(address)
+// connect connects, and tells whether the server answers.
+func (env *testEnv) connect(address string) (c net.Conn, accepted bool) {
+	env.Helper()
+	c, err := env.dialFrom(address)
 	if err == nil {
 		_, err = io.WriteString(c, "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n")
 	}
@@ -36,7 +36,7 @@ func (w *world) knock(address string) (c net.Conn, accepted bool) {
 		_, err = c.Read(make([]byte, 512))
 	}
 	if err != nil && !wasReset(err) {
-		w.Errorf("neither answered nor reset: %v", err)
+		env.Errorf("neither answered nor reset: %v", err)
 	}
 	return c, err == nil
 }
@@ -45,20 +45,20 @@ func wasReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// lets holds whether the server answers from an address.
-func (w *world) lets(address string, want bool) net.Conn {
-	w.Helper()
-	c, got := w.knock(address)
+// wantAccepted complains unless the server accepts a connection from an address.
+func (env *testEnv) wantAccepted(address string, want bool) net.Conn {
+	env.Helper()
+	c, got := env.connect(address)
 	if got != want {
-		w.Fatalf("a connection from %s is accepted: %v", address, got)
+		env.Fatalf("a connection from %s is accepted: %v", address, got)
 	}
 	return c
 }
 
-// untilOpen returns once so many connections are open.
-func (w *world) untilOpen(n int) {
-	w.Helper()
-	l := w.server.connections
+// waitForOpen returns once so many connections are open.
+func (env *testEnv) waitForOpen(n int) {
+	env.Helper()
+	l := env.server.connections
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		l.mu.Lock()
 		open := l.open
@@ -67,51 +67,51 @@ func (w *world) untilOpen(n int) {
 			return
 		}
 		if time.Now().After(deadline) {
-			w.Fatalf("%d connections are open, and not %d", open, n)
+			env.Fatalf("%d connections are open, and not %d", open, n)
 		}
 		<-time.After(time.Millisecond)
 	}
 }
 
 func TestMaxConns(t *testing.T) {
-	w := newWorld(t, Config{MaxConns: 3, Proxies: mustParse(t, "127.0.0.9")})
-	first := w.lets("127.0.0.1", true)
-	w.lets("127.0.0.2", true)
-	w.lets("127.0.0.9", true)
-	w.lets("127.0.0.3", false)
-	w.lets("127.0.0.9", false)
+	env := newTestEnv(t, Config{MaxConns: 3, Proxies: mustParse(t, "127.0.0.9")})
+	first := env.wantAccepted("127.0.0.1", true)
+	env.wantAccepted("127.0.0.2", true)
+	env.wantAccepted("127.0.0.9", true)
+	env.wantAccepted("127.0.0.3", false)
+	env.wantAccepted("127.0.0.9", false)
 	first.Close()
-	w.untilOpen(2)
-	w.lets("127.0.0.3", true)
+	env.waitForOpen(2)
+	env.wantAccepted("127.0.0.3", true)
 }
 
 func TestMaxClientConns(t *testing.T) {
-	w := newWorld(t, Config{MaxClientConns: 2, Proxies: mustParse(t, "127.0.0.9")})
-	first := w.lets("127.0.0.1", true)
-	w.lets("127.0.0.1", true)
-	w.lets("127.0.0.1", false)
-	w.lets("127.0.0.2", true)
+	env := newTestEnv(t, Config{MaxClientConns: 2, Proxies: mustParse(t, "127.0.0.9")})
+	first := env.wantAccepted("127.0.0.1", true)
+	env.wantAccepted("127.0.0.1", true)
+	env.wantAccepted("127.0.0.1", false)
+	env.wantAccepted("127.0.0.2", true)
 	for range 3 {
-		w.lets("127.0.0.9", true) // a proxy
+		env.wantAccepted("127.0.0.9", true) // a proxy
 	}
 	first.Close()
-	w.untilOpen(5)
-	w.lets("127.0.0.1", true)
-	w.lets("127.0.0.1", false)
-	if n := strings.Count(w.log.String(), "connections are refused"); n != 1 {
-		t.Errorf("the log tells of it %d times:\n%s", n, w.log)
+	env.waitForOpen(5)
+	env.wantAccepted("127.0.0.1", true)
+	env.wantAccepted("127.0.0.1", false)
+	if n := strings.Count(env.log.String(), "connections are refused"); n != 1 {
+		t.Errorf("the log tells of it %d times:\n%s", n, env.log)
 	}
 }
 
 // Who is refused is cut off before a word was said, and so before TLS.
 func TestRefusedBeforeTLS(t *testing.T) {
-	w := newWorld(t, Config{MaxClientConns: 1})
-	w.listenWith(true)
-	if _, err := w.dialFrom("127.0.0.1"); err != nil {
+	env := newTestEnv(t, Config{MaxClientConns: 1})
+	env.listenWith(true)
+	if _, err := env.dialFrom("127.0.0.1"); err != nil {
 		t.Fatal(err)
 	}
-	w.untilOpen(1)
-	c, err := w.dialFrom("127.0.0.1")
+	env.waitForOpen(1)
+	c, err := env.dialFrom("127.0.0.1")
 	if err == nil {
 		_, err = c.Read(make([]byte, 1))
 	}

@@ -13,11 +13,11 @@ import (
 
 // faults are where an exchange is not as the document of its version says. Other
 // faces have their own tests, and so has what a test adds.
-func (w *world) faults(x openapitest.Exchange) []string {
-	if w.isElsewhere(x.URL.Path) {
+func (env *testEnv) faults(x openapitest.Exchange) []string {
+	if env.isElsewhere(x.URL.Path) {
 		return nil
 	}
-	version := w.server.versions[0].date
+	version := env.server.versions[0].date
 	for name, values := range x.Header {
 		if name == "API-Version" {
 			version = values[0]
@@ -30,13 +30,13 @@ func (w *world) faults(x openapitest.Exchange) []string {
 	return contract.Faults(x)
 }
 
-func (w *world) isElsewhere(path string) bool {
-	for i := range w.server.mounts {
-		if w.server.mounts[i].has(path) {
+func (env *testEnv) isElsewhere(path string) bool {
+	for i := range env.server.mounts {
+		if env.server.mounts[i].has(path) {
 			return true
 		}
 	}
-	return path == LivePath || path == ReadyPath || w.added[path] || strings.HasPrefix(path, basePath+"/openapi.")
+	return path == LivePath || path == ReadyPath || env.added[path] || strings.HasPrefix(path, basePath+"/openapi.")
 }
 
 var contracts sync.Map // of the versions that were asked for

@@ -14,7 +14,7 @@ const describedJSON, describedYAML = "/api/v1/openapi.json", "/api/v1/openapi.ya
 
 // The description is answered without a key, in the version that is pinned.
 func TestDescription(t *testing.T) {
-	w := newWorld(t, Config{versions: threeVersions, KeyRate: 1})
+	env := newTestEnv(t, Config{versions: threeVersions, KeyRate: 1})
 	for _, pinned := range []string{"", "2026-10-06", "2025-01-01", "2024-01-01"} {
 		version := threeVersions[0].date
 		r := newRequest("GET", describedJSON, "")
@@ -22,7 +22,7 @@ func TestDescription(t *testing.T) {
 			version = pinned
 			r.Header.Set("API-Version", pinned)
 		}
-		answer := w.do(r)
+		answer := env.do(r)
 		want, _ := knownDocument(version)
 		if answer.Code != http.StatusOK || !bytes.Equal(answer.Body.Bytes(), want.JSON) {
 			t.Errorf("%q: got %d %.200s", pinned, answer.Code, answer.Body)
@@ -39,15 +39,15 @@ func TestDescription(t *testing.T) {
 			t.Errorf("%q: %v", pinned, answer.Header())
 		}
 	}
-	holdsError(t, w.do(newRequest("GET", describedJSON, "", "API-Version", "2020-01-01")), store.CodeBadRequest)
-	holdsError(t, w.do(newRequest("POST", describedJSON, "")), store.CodeMethodNotAllowed)
-	holdsError(t, w.do(newRequest("GET", describedJSON+"/", "")), store.CodeNotFound)
+	wantError(t, env.do(newRequest("GET", describedJSON, "", "API-Version", "2020-01-01")), store.CodeBadRequest)
+	wantError(t, env.do(newRequest("POST", describedJSON, "")), store.CodeMethodNotAllowed)
+	wantError(t, env.do(newRequest("GET", describedJSON+"/", "")), store.CodeNotFound)
 }
 
 func TestDescriptionInYAML(t *testing.T) {
-	w := newWorld(t, Config{})
+	env := newTestEnv(t, Config{})
 	document, _ := openapi.Of("2026-10-06")
-	answer := w.do(newRequest("GET", describedYAML, ""))
+	answer := env.do(newRequest("GET", describedYAML, ""))
 	if answer.Code != http.StatusOK || answer.Header()["Content-Type"][0] != "application/yaml" || !bytes.Equal(answer.Body.Bytes(), document.YAML) {
 		t.Errorf("got %d %v", answer.Code, answer.Header())
 	}
@@ -55,8 +55,8 @@ func TestDescriptionInYAML(t *testing.T) {
 
 // Who has the description already is told so in a few bytes.
 func TestDescriptionIsCached(t *testing.T) {
-	w := newWorld(t, Config{versions: threeVersions})
-	first := header(w.do(newRequest("GET", describedJSON, "")), "ETag")[0]
+	env := newTestEnv(t, Config{versions: threeVersions})
+	first := header(env.do(newRequest("GET", describedJSON, "")), "ETag")[0]
 	for _, row := range []struct {
 		tags    []string
 		version string
@@ -76,7 +76,7 @@ func TestDescriptionIsCached(t *testing.T) {
 				r.Header.Set("API-Version", row.version)
 			}
 			r.Header["If-None-Match"] = row.tags
-			answer := w.do(r)
+			answer := env.do(r)
 			if answer.Code != row.want || (answer.Code == http.StatusNotModified) != (answer.Body.Len() == 0) {
 				t.Errorf("%s with %q: %d, %d bytes", method, row.tags, answer.Code, answer.Body.Len())
 			}
@@ -89,9 +89,9 @@ func TestDescriptionIsCached(t *testing.T) {
 
 // It counts for the limit of the client, and a server that stops says so.
 func TestDescriptionIsLimited(t *testing.T) {
-	w := newWorld(t, Config{ClientRate: 1})
-	w.do(newRequest("GET", describedJSON, ""))
-	holdsError(t, w.do(newRequest("GET", describedYAML, "")), store.CodeRateLimited)
-	w.server.stopping.Store(true)
-	holdsError(t, w.do(newRequest("GET", describedYAML, "")), store.CodeUnavailable)
+	env := newTestEnv(t, Config{ClientRate: 1})
+	env.do(newRequest("GET", describedJSON, ""))
+	wantError(t, env.do(newRequest("GET", describedYAML, "")), store.CodeRateLimited)
+	env.server.stopping.Store(true)
+	wantError(t, env.do(newRequest("GET", describedYAML, "")), store.CodeUnavailable)
 }

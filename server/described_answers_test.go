@@ -34,11 +34,11 @@ func TestDescribedAnswersAreGiven(t *testing.T) {
 					if !ok {
 						t.Fatal("bringAbout doesn't know how to get this answer")
 					}
-					w := newWorld(t, Config{ClientRate: 2})
+					env := newTestEnv(t, Config{ClientRate: 2})
 					scope := map[string]string{"get": "key_read", "post": "key_write"}[method]
 					r := newRequest(strings.ToUpper(method), basePath+strings.ReplaceAll(path, "{id}", "whe_open"), scope)
-					bring(w, r)
-					answer := w.do(r)
+					bring(env, r)
+					answer := env.do(r)
 					if answer.Code != code {
 						t.Fatalf("got %d %s", answer.Code, answer.Body)
 					}
@@ -49,35 +49,39 @@ func TestDescribedAnswersAreGiven(t *testing.T) {
 	}
 }
 
-// bringAbout changes a request that would be answered 200, or the world, so that
+// bringAbout changes a request that would be answered 200, or the environment, so that
 // the answer has a status.
-var bringAbout = map[int]func(w *world, r *http.Request){
-	200: func(*world, *http.Request) {},
-	400: func(_ *world, r *http.Request) { r.Header.Set("API-Version", "2020-01-01") },
-	401: func(_ *world, r *http.Request) { r.Header.Del("Authorization") },
-	402: func(_ *world, r *http.Request) { withKey(r, "key_free") },
-	403: func(_ *world, r *http.Request) {
+var bringAbout = map[int]func(env *testEnv, r *http.Request){
+	200: func(*testEnv, *http.Request) {},
+	400: func(env *testEnv, r *http.Request) { r.Header.Set("API-Version", "2020-01-01") },
+	401: func(env *testEnv, r *http.Request) { r.Header.Del("Authorization") },
+	402: func(env *testEnv, r *http.Request) { withKey(r, "key_free") },
+	403: func(env *testEnv, r *http.Request) {
 		withKey(r, map[string]string{"GET": "key_write", "POST": "key_read"}[r.Method])
 	},
-	404: func(_ *world, r *http.Request) { r.URL.Path = strings.ReplaceAll(r.URL.Path, "whe_open", "whe_none") },
-	405: func(_ *world, r *http.Request) { r.Method = http.MethodDelete },
-	409: func(_ *world, r *http.Request) { r.URL.Path = strings.ReplaceAll(r.URL.Path, "whe_open", "whe_closed") },
-	413: func(_ *world, r *http.Request) { withBody(r, maxBody+1) },
-	422: func(w *world, r *http.Request) {
+	404: func(env *testEnv, r *http.Request) {
+		r.URL.Path = strings.ReplaceAll(r.URL.Path, "whe_open", "whe_none")
+	},
+	405: func(env *testEnv, r *http.Request) { r.Method = http.MethodDelete },
+	409: func(env *testEnv, r *http.Request) {
+		r.URL.Path = strings.ReplaceAll(r.URL.Path, "whe_open", "whe_closed")
+	},
+	413: func(env *testEnv, r *http.Request) { withBody(r, maxBody+1) },
+	422: func(env *testEnv, r *http.Request) {
 		r.Header.Set("Idempotency-Key", "used")
-		w.do(r.Clone(r.Context()))
+		env.do(r.Clone(r.Context()))
 		withBody(r, 1)
 	},
-	429: func(w *world, r *http.Request) {
+	429: func(env *testEnv, r *http.Request) {
 		for range 2 {
-			w.do(r.Clone(r.Context()))
+			env.do(r.Clone(r.Context()))
 		}
 	},
-	500: func(w *world, r *http.Request) {
-		w.do(r.Clone(r.Context())) // from now on the key is known
-		w.server.store = brokenStore{w.server.store}
+	500: func(env *testEnv, r *http.Request) {
+		env.do(r.Clone(r.Context())) // from now on the key is known
+		env.server.store = brokenStore{env.server.store}
 	},
-	503: func(w *world, _ *http.Request) { w.server.stopping.Store(true) },
+	503: func(env *testEnv, _ *http.Request) { env.server.stopping.Store(true) },
 }
 
 func withKey(r *http.Request, id string) {
@@ -139,16 +143,16 @@ func TestLimitIsDescribed(t *testing.T) {
 	_, root := described(t)
 	schema := root.at("components", "parameters", "limit", "schema")
 	bound := func(name string) int { return int(schema[name].(float64)) }
-	w := newWorld(t, Config{})
-	addMembers(w)
+	env := newTestEnv(t, Config{})
+	addMembers(env)
 	for limit, want := range map[int]int{
 		bound("minimum") - 1: 400, bound("minimum"): 200, bound("maximum"): 200, bound("maximum") + 1: 400,
 	} {
-		if got := w.do(newRequest("GET", fmt.Sprintf("/api/v1/members?limit=%d", limit), "key_read")).Code; got != want {
+		if got := env.do(newRequest("GET", fmt.Sprintf("/api/v1/members?limit=%d", limit), "key_read")).Code; got != want {
 			t.Errorf("openapi.yaml has limit from %v to %v, and %d is answered %d", schema["minimum"], schema["maximum"], limit, got)
 		}
 	}
-	body := w.do(newRequest("GET", "/api/v1/members", "key_read")).Body.String()
+	body := env.do(newRequest("GET", "/api/v1/members", "key_read")).Body.String()
 	if n := strings.Count(body, `"userId"`); n != bound("default") {
 		t.Errorf("openapi.yaml has the default limit %v, and %d items are answered", schema["default"], n)
 	}

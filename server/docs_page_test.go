@@ -11,11 +11,11 @@ import (
 )
 
 func TestDocs(t *testing.T) {
-	w := newWorld(t, Config{})
+	env := newTestEnv(t, Config{})
 	for _, path := range []string{"/docs", "/docs/"} {
 		r := newRequest("GET", path, "")
 		r.Host = "data.example.com:8443"
-		answer := w.do(r)
+		answer := env.do(r)
 		page := answer.Body.String()
 		if answer.Code != http.StatusOK || !strings.Contains(page, "curl &#39;http://data.example.com:8443/api/v1/members?limit=2&#39;") {
 			t.Errorf("%s: got %d %s", path, answer.Code, page)
@@ -29,7 +29,7 @@ func TestDocs(t *testing.T) {
 			}
 		}
 	}
-	style := w.do(newRequest("GET", "/docs/style.css", ""))
+	style := env.do(newRequest("GET", "/docs/style.css", ""))
 	if style.Code != http.StatusOK || style.Header()["Content-Type"][0] != "text/css; charset=utf-8" || style.Body.Len() == 0 {
 		t.Errorf("the style sheet: %d %v", style.Code, style.Header())
 	}
@@ -51,12 +51,12 @@ func TestDocsNameTheServer(t *testing.T) {
 		{"", "", true, "https://localhost/api/v1/"},
 		{"https://public.example.com", "inner:80", false, "https://public.example.com/api/v1/"},
 	} {
-		w := newWorld(t, Config{Address: row.set})
+		env := newTestEnv(t, Config{Address: row.set})
 		r := newRequest("GET", "/docs", "")
 		if r.Host = row.host; row.secure {
 			r.TLS = &tls.ConnectionState{}
 		}
-		page := w.do(r).Body.String()
+		page := env.do(r).Body.String()
 		found := regexp.MustCompile(`curl (-X POST )?&#39;(https?://[^/]*/api/v1/)`).FindAllStringSubmatch(page, -1)
 		if len(found) != 4 {
 			t.Fatalf("%d commands", len(found))
@@ -70,22 +70,22 @@ func TestDocsNameTheServer(t *testing.T) {
 }
 
 func TestDocsAreCached(t *testing.T) {
-	w := newWorld(t, Config{})
+	env := newTestEnv(t, Config{})
 	for _, path := range []string{"/docs", "/docs/style.css"} {
 		r := newRequest("GET", path, "")
-		etag := header(w.do(r), "ETag")[0]
+		etag := header(env.do(r), "ETag")[0]
 		r.Header.Set("If-None-Match", etag)
-		if again := w.do(r); again.Code != http.StatusNotModified || again.Body.Len() > 0 {
+		if again := env.do(r); again.Code != http.StatusNotModified || again.Body.Len() > 0 {
 			t.Errorf("%s: %d, %d bytes", path, again.Code, again.Body.Len())
 		}
-		if r.Host = "other.example"; path == "/docs" && w.do(r).Code != http.StatusOK {
+		if r.Host = "other.example"; path == "/docs" && env.do(r).Code != http.StatusOK {
 			t.Error("another address has the same entity tag")
 		}
 	}
 }
 
 func TestDocsRefuse(t *testing.T) {
-	w := newWorld(t, Config{ClientRate: 4})
+	env := newTestEnv(t, Config{ClientRate: 4})
 	for i, row := range []struct {
 		method, path string
 		want         store.Code
@@ -96,7 +96,7 @@ func TestDocsRefuse(t *testing.T) {
 		{"HEAD", "/docs", ""},
 		{"GET", "/docs", store.CodeRateLimited},
 	} {
-		answer := w.do(newRequest(row.method, row.path, ""))
+		answer := env.do(newRequest(row.method, row.path, ""))
 		if want := row.want.Status(); row.want != "" && (answer.Code != want || !strings.Contains(answer.Body.String(), `"`+string(row.want)+`"`)) {
 			t.Errorf("row %d: got %d %s", i, answer.Code, answer.Body)
 		}

@@ -61,30 +61,30 @@ func seeded(seed uint64, size int) []byte {
 // makeUp makes requests to a server of its own until the bytes are used up, and
 // notes which statuses it saw.
 func makeUp(t *testing.T, drawn []byte, seen map[int]bool) {
-	w, doc := newWorld(t, Config{KeyRate: 10, versions: threeVersions}), readDocument(t)
-	doc.know(w)
+	env, doc := newTestEnv(t, Config{KeyRate: 10, versions: threeVersions}), readDocument(t)
+	doc.know(env)
 	client := &http.Transport{DisableCompression: true}
 	defer client.CloseIdleConnections()
 	for d := (&draws{drawn}); ; {
-		status, body := doc.ask(d).send(w, client)
+		status, body := doc.ask(d).send(env, client)
 		seen[status] = true
 		doc.learn(body)
-		w.clock.pass(time.Duration(d.below(8)) * time.Second)
+		env.clock.advance(time.Duration(d.below(8)) * time.Second)
 		if len(d.left) == 0 || t.Failed() {
 			break
 		}
 	}
-	if log := w.log.String(); log != "" {
+	if log := env.log.String(); log != "" {
 		t.Errorf("the log says %s", log)
 	}
 }
 
 // know fills in what a client of the fixture knows.
-func (doc *document) know(w *world) {
+func (doc *document) know(env *testEnv) {
 	doc.known["id"] = []string{"whe_open", "whe_closed", "whe_theirs", "whe_none"}
 	doc.known["after"] = []string{"1767225600000.mem_1"}
 	doc.known["Idempotency-Key"] = []string{"monday", "tuesday"}
-	for _, v := range w.server.versions {
+	for _, v := range env.server.versions {
 		doc.known["API-Version"] = append(doc.known["API-Version"], v.date)
 	}
 	for key := range fuzzedKeys {
@@ -102,27 +102,27 @@ func (doc *document) learn(body []byte) {
 }
 
 // send makes the request, and holds the answer's status to those it may have. All
-// else of the answer is held to the document by the world.
-func (a asking) send(w *world, client *http.Transport) (status int, answered []byte) {
+// else of the answer is held to the document by the environment.
+func (a asking) send(env *testEnv, client *http.Transport) (status int, answered []byte) {
 	var body io.Reader = bytes.NewReader(a.body)
 	if a.chunked {
 		body = io.MultiReader(body) // net/http can't tell its length
 	}
-	r, err := http.NewRequest(a.method, "http://"+w.listen()+a.url, body)
+	r, err := http.NewRequest(a.method, "http://"+env.listen()+a.url, body)
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	r.Header = a.header
 	dump, _ := httputil.DumpRequestOut(r, len(a.body) < 100)
 	dump = bytes.ToValidUTF8(dump, []byte("?"))
 	answer, err := client.RoundTrip(r)
 	if err != nil {
-		w.Fatalf("%v\n%s", err, dump)
+		env.Fatalf("%v\n%s", err, dump)
 	}
 	defer answer.Body.Close()
 	got, err := io.ReadAll(answer.Body)
 	if want := a.inVersion(a.statuses()); err != nil || !slices.Contains(want, answer.StatusCode) {
-		w.Errorf("got %d, want one of %v: %s, %v\n%s", answer.StatusCode, want, got, err, dump)
+		env.Errorf("got %d, want one of %v: %s, %v\n%s", answer.StatusCode, want, got, err, dump)
 	}
 	return answer.StatusCode, got
 }

@@ -22,7 +22,7 @@ import (
 // A line of a story begins with what it is:
 //
 //	#  a comment: the rule of the contract that follows
-//	!  something that happens besides the requests; see happenings
+//	!  something that happens besides the requests; see steps
 //	>  a line of a request
 //	<  a line of the answer: the status, then headers that it must have, then
 //	   its body. "(absent)" is the value of a header that must not be there.
@@ -46,13 +46,13 @@ func playFile(t *testing.T, file string, c Config) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		story := story{world: newWorld(t, c), known: map[string]string{}}
+		story := story{testEnv: newTestEnv(t, c), known: map[string]string{}}
 		story.play(string(text))
 	})
 }
 
 type story struct {
-	*world
+	*testEnv
 	line    int
 	request []string
 	answer  []string
@@ -71,11 +71,11 @@ func (s *story) play(text string) {
 		case "<":
 			s.answer = append(s.answer, rest)
 		case "!":
-			happening, ok := happenings[rest]
+			step, ok := steps[rest]
 			if !ok {
 				s.Fatalf("line %d: nothing is known of %q", s.line, rest)
 			}
-			happening(s.world)
+			step(s.testEnv)
 		case "#", "":
 		default:
 			s.Fatalf("line %d begins with none of # ! > <", s.line)
@@ -99,7 +99,7 @@ func (s *story) exchange() {
 	s.Helper()
 	head, body := parts(s.request)
 	method, _, _ := strings.Cut(head[0], " ")
-	raw := rawExchange(s.world, method, rawRequest(head, body))
+	raw := rawExchange(s.testEnv, method, rawRequest(head, body))
 	for _, complaint := range s.complaints(method, raw) {
 		s.Errorf("line %d: %s\n%s\ngot\n%s", s.line, complaint, strings.Join(s.request, "\n"), raw.text)
 	}
@@ -151,16 +151,16 @@ type rawAnswer struct {
 }
 
 // rawExchange sends a request on a connection of its own and reads the answer.
-func rawExchange(w *world, method, request string) rawAnswer {
-	w.Helper()
-	c, err := net.Dial("tcp", w.listen())
+func rawExchange(env *testEnv, method, request string) rawAnswer {
+	env.Helper()
+	c, err := net.Dial("tcp", env.listen())
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(10 * time.Second))
 	go io.WriteString(c, request) // it may be refused before all of it was read
-	return readAnswer(w, method, bufio.NewReader(c))
+	return readAnswer(env, method, bufio.NewReader(c))
 }
 
 func readAnswer(t testing.TB, method string, from *bufio.Reader) rawAnswer {

@@ -17,12 +17,12 @@ import (
 
 // asked makes a request of whatever a client may send, and holds the answer to
 // being none of the server's fault.
-func asked(t *testing.T, w *world, r *http.Request) *httptest.ResponseRecorder {
+func asked(t *testing.T, env *testEnv, r *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
-	w.TB = t
-	answer := w.do(r)
-	if answer.Code >= 500 || answer.Code < 200 || header(answer, "API-Version") == nil || w.log.String() != "" {
-		t.Errorf("%d %s\n%s", answer.Code, answer.Body, w.log)
+	env.TB = t
+	answer := env.do(r)
+	if answer.Code >= 500 || answer.Code < 200 || header(answer, "API-Version") == nil || env.log.String() != "" {
+		t.Errorf("%d %s\n%s", answer.Code, answer.Body, env.log)
 	}
 	return answer
 }
@@ -33,7 +33,7 @@ var goodBearer = regexp.MustCompile(`^(?i:bearer) +(\w+)\.` + fixtureSecret + `$
 // FuzzAuthorization holds each header to the status that its key has; any other
 // form, and any other key, is 401.
 func FuzzAuthorization(f *testing.F) {
-	w := newWorld(f, Config{})
+	env := newTestEnv(f, Config{})
 	statusOf := map[string]int{
 		"key_read": 200, "key_both": 200, "key_hour": 200, "key_team": 200, "key_readers": 200,
 		"key_write": 403, "key_free": 402, "key_lapsed": 402,
@@ -43,7 +43,7 @@ func FuzzAuthorization(f *testing.F) {
 		if key := goodBearer.FindStringSubmatch(value); key != nil && statusOf[key[1]] != 0 {
 			want = statusOf[key[1]]
 		}
-		answer := asked(t, w, newRequest("GET", "/api/v1/members", "", "Authorization", value))
+		answer := asked(t, env, newRequest("GET", "/api/v1/members", "", "Authorization", value))
 		if answer.Code != want || (header(answer, "WWW-Authenticate") != nil) != (want == http.StatusUnauthorized) {
 			t.Errorf("%q: %d with %v, want %d", value, answer.Code, answer.Header(), want)
 		}
@@ -53,7 +53,7 @@ func FuzzAuthorization(f *testing.F) {
 // FuzzPageQuery holds what a list answers to any query: badRequest, or a page
 // whose next leads on, to what this page has not.
 func FuzzPageQuery(f *testing.F) {
-	w := newWorld(f, Config{})
+	env := newTestEnv(f, Config{})
 	type page struct {
 		Data    []struct{ ID string }
 		Next    *string
@@ -62,7 +62,7 @@ func FuzzPageQuery(f *testing.F) {
 	ask := func(t *testing.T, query string) (page, int) {
 		r := newRequest("GET", "/api/v1/members", "key_read")
 		r.URL.RawQuery = query
-		answer := asked(t, w, r)
+		answer := asked(t, env, r)
 		var p page
 		if err := json.Unmarshal(answer.Body.Bytes(), &p); err != nil {
 			t.Fatal(err)
@@ -90,14 +90,14 @@ func FuzzPageQuery(f *testing.F) {
 }
 
 func FuzzAPIVersion(f *testing.F) {
-	w := newWorld(f, Config{versions: threeVersions})
+	env := newTestEnv(f, Config{versions: threeVersions})
 	f.Fuzz(func(t *testing.T, value string) {
 		known := slices.ContainsFunc(threeVersions, func(v version) bool { return v.date == value })
 		want, named := http.StatusBadRequest, threeVersions[0].date
 		if known {
 			want, named = http.StatusOK, value
 		}
-		answer := asked(t, w, newRequest("GET", "/api/v1/members", "key_read", "API-Version", value))
+		answer := asked(t, env, newRequest("GET", "/api/v1/members", "key_read", "API-Version", value))
 		if answer.Code != want || header(answer, "API-Version")[0] != named {
 			t.Errorf("%q: got %d in %q", value, answer.Code, header(answer, "API-Version"))
 		}
@@ -108,14 +108,14 @@ func FuzzAPIVersion(f *testing.F) {
 // its key. What is answered is kept for a day, so that each round has a day of
 // its own.
 func FuzzIdempotencyKey(f *testing.F) {
-	w := newWorld(f, Config{})
+	env := newTestEnv(f, Config{})
 	ask := func(t *testing.T, key string, body []byte) *httptest.ResponseRecorder {
 		r := newRequest("POST", "/api/v1/webhooks/whe_closed/test", "key_write", "Idempotency-Key", key)
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		return asked(t, w, r)
+		return asked(t, env, r)
 	}
 	f.Fuzz(func(t *testing.T, key string, body []byte) {
-		w.clock.pass(store.IdempotencyTTL + time.Minute)
+		env.clock.advance(store.IdempotencyTTL + time.Minute)
 		want := http.StatusConflict // the endpoint is disabled
 		if len(body) > maxBody {
 			want = http.StatusRequestEntityTooLarge

@@ -68,13 +68,13 @@ func h2String(b []byte, text string) []byte {
 // h2Conn is a connection that speaks HTTP/2.
 type h2Conn struct{ net.Conn }
 
-func (w *world) dialH2() h2Conn {
-	w.Helper()
-	c, err := tls.Dial("tcp", w.addr, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+func (env *testEnv) dialH2() h2Conn {
+	env.Helper()
+	c, err := tls.Dial("tcp", env.addr, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
-	w.Cleanup(func() { c.Close() })
+	env.Cleanup(func() { c.Close() })
 	c.SetDeadline(time.Now().Add(30 * time.Second))
 	io.WriteString(c, h2Preface)
 	c.Write(h2Frame{kind: h2Settings}.append(nil))
@@ -110,8 +110,8 @@ func (c h2Conn) until(kind byte) (f h2Frame, err error) {
 
 // Headers of more than 64 KiB are answered 431.
 func TestHeadersTooLarge(t *testing.T) {
-	w := newWorld(t, Config{})
-	c := w.dial(w.listen(), nil)
+	env := newTestEnv(t, Config{})
+	c := env.dial(env.listen(), nil)
 	go io.WriteString(c, "GET /api/v1/members HTTP/1.1\r\nHost: a\r\nX-Large: "+strings.Repeat("x", 100<<10)+"\r\n\r\n")
 	if text, err := io.ReadAll(c); !bytes.HasPrefix(text, []byte("HTTP/1.1 431 ")) {
 		t.Errorf("%q, %v", text, err)
@@ -120,15 +120,15 @@ func TestHeadersTooLarge(t *testing.T) {
 
 // On HTTP/2 as well. Who goes on sending far beyond that is cut off.
 func TestHTTP2HeadersTooLarge(t *testing.T) {
-	w := newWorld(t, Config{})
-	w.listenWith(true)
+	env := newTestEnv(t, Config{})
+	env.listenWith(true)
 	fields := slices.Repeat([][2]string{{"x-large", strings.Repeat("x", 1000)}}, 64)
-	c := w.dialH2()
+	c := env.dialH2()
 	c.ask(1, h2Request("/api/v1/members", fields...))
 	if f, err := c.until(h2Headers); err != nil || !bytes.Contains(f.payload, []byte("\x03431")) {
 		t.Errorf("%q, %v", f.payload, err)
 	}
-	c = w.dialH2()
+	c = env.dialH2()
 	c.ask(1, h2Request("/api/v1/members", append(fields, fields...)...))
 	if f, err := c.until(h2GoAway); err != nil {
 		t.Errorf("%q, %v", f.payload, err)

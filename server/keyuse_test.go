@@ -13,31 +13,31 @@ import (
 )
 
 // lastUsed is when the store says that a key was used last.
-func (w *world) lastUsed(id string) (at time.Time) {
-	w.Helper()
-	err := w.store.View(w.Context(), func(tx store.Tx) (err error) {
+func (env *testEnv) lastUsed(id string) (at time.Time) {
+	env.Helper()
+	err := env.store.View(env.Context(), func(tx store.Tx) (err error) {
 		at, err = tx.KeyLastUsed(id)
 		return err
 	})
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	return at
 }
 
-func (w *world) keepKeyUse() {
-	w.Helper()
-	if err := w.server.KeepKeyUse(w.Context()); err != nil {
-		w.Fatal(err)
+func (env *testEnv) keepKeyUse() {
+	env.Helper()
+	if err := env.server.KeepKeyUse(env.Context()); err != nil {
+		env.Fatal(err)
 	}
 }
 
 func TestKeyUse(t *testing.T) {
-	w := newWorld(t, Config{KeyRate: 1})
-	ask := func(key string, headers ...string) { w.do(newRequest("GET", "/api/v1/members", key, headers...)) }
+	env := newTestEnv(t, Config{KeyRate: 1})
+	ask := func(key string, headers ...string) { env.do(newRequest("GET", "/api/v1/members", key, headers...)) }
 	holds := func(id string, want time.Time) {
 		t.Helper()
-		if at := w.lastUsed(id); !at.Equal(want) {
+		if at := env.lastUsed(id); !at.Equal(want) {
 			t.Errorf("%s was used at %v, want %v", id, at, want)
 		}
 	}
@@ -49,25 +49,25 @@ func TestKeyUse(t *testing.T) {
 		holds(refused, time.Time{})
 	}
 	holds("key_read", time.Time{}) // not before it is kept
-	generation := w.store.AccessGeneration()
-	w.keepKeyUse()
+	generation := env.store.AccessGeneration()
+	env.keepKeyUse()
 	holds("key_read", fixtureStart)
 	for _, refused := range []string{"key_both", "key_expired", "key_revoked", "key_demoted", "key_none"} {
 		holds(refused, time.Time{})
 	}
-	if w.store.AccessGeneration() != generation {
+	if env.store.AccessGeneration() != generation {
 		t.Error("what is known of keys is to be read again")
 	}
 
-	w.clock.pass(time.Minute - time.Millisecond)
+	env.clock.advance(time.Minute - time.Millisecond)
 	ask("key_read") // in the same minute
-	if n := len(w.server.keyUse.take()); n > 0 {
+	if n := len(env.server.keyUse.take()); n > 0 {
 		t.Errorf("%d uses are noted in a minute that is known", n)
 	}
-	w.clock.pass(time.Minute)
+	env.clock.advance(time.Minute)
 	ask("key_read")
 	ask("key_both")
-	w.keepKeyUse()
+	env.keepKeyUse()
 	holds("key_read", fixtureStart.Add(time.Minute))
 	holds("key_both", fixtureStart.Add(time.Minute))
 }
@@ -75,22 +75,22 @@ func TestKeyUse(t *testing.T) {
 // TestKeyUseSurvives: what is noted outlives the memory of keys, and a storage
 // that fails.
 func TestKeyUseSurvives(t *testing.T) {
-	w := newWorld(t, Config{})
-	w.do(newRequest("GET", "/api/v1/members", "key_read"))
-	happenings["key_both is revoked"](w)
-	w.clock.pass(time.Minute)
-	w.do(newRequest("GET", "/api/v1/members", "key_write"))
+	env := newTestEnv(t, Config{})
+	env.do(newRequest("GET", "/api/v1/members", "key_read"))
+	steps["key_both is revoked"](env)
+	env.clock.advance(time.Minute)
+	env.do(newRequest("GET", "/api/v1/members", "key_write"))
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := w.server.KeepKeyUse(ctx); !errors.Is(err, context.Canceled) {
+	if err := env.server.KeepKeyUse(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	w.clock.pass(time.Minute)
-	w.do(newRequest("GET", "/api/v1/members", "key_write"))
-	w.keepKeyUse()
+	env.clock.advance(time.Minute)
+	env.do(newRequest("GET", "/api/v1/members", "key_write"))
+	env.keepKeyUse()
 	for id, minute := range map[string]time.Duration{"key_read": 0, "key_write": 2} {
-		if at := w.lastUsed(id); !at.Equal(fixtureStart.Add(minute * time.Minute)) {
+		if at := env.lastUsed(id); !at.Equal(fixtureStart.Add(minute * time.Minute)) {
 			t.Errorf("%s was used at %v", id, at)
 		}
 	}
@@ -98,12 +98,12 @@ func TestKeyUseSurvives(t *testing.T) {
 
 // TestKeyUseWritesNothing while there is nothing new.
 func TestKeyUseWritesNothing(t *testing.T) {
-	w := newWorld(t, Config{})
+	env := newTestEnv(t, Config{})
 	var first []byte
 	for i := range 10 {
-		w.do(newRequest("GET", "/api/v1/members", "key_read"))
-		w.keepKeyUse()
-		file, err := os.ReadFile(w.store.Path())
+		env.do(newRequest("GET", "/api/v1/members", "key_read"))
+		env.keepKeyUse()
+		file, err := os.ReadFile(env.store.Path())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,21 +117,21 @@ func TestKeyUseWritesNothing(t *testing.T) {
 // TestKeyUseTogether notes uses of all minutes from many goroutines while others
 // write them.
 func TestKeyUseTogether(t *testing.T) {
-	w := newWorld(t, Config{})
+	env := newTestEnv(t, Config{})
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for range 50 {
-				w.do(newRequest("GET", "/api/v1/members", "key_read"))
-				w.clock.pass(time.Minute)
-				w.keepKeyUse()
+				env.do(newRequest("GET", "/api/v1/members", "key_read"))
+				env.clock.advance(time.Minute)
+				env.keepKeyUse()
 			}
 		})
 	}
 	all.Wait()
-	w.do(newRequest("GET", "/api/v1/members", "key_read"))
-	w.keepKeyUse()
-	if at := w.lastUsed("key_read"); !at.Equal(w.clock.Now()) {
-		t.Errorf("used at %v, and last at %v", at, w.clock.Now())
+	env.do(newRequest("GET", "/api/v1/members", "key_read"))
+	env.keepKeyUse()
+	if at := env.lastUsed("key_read"); !at.Equal(env.clock.Now()) {
+		t.Errorf("used at %v, and last at %v", at, env.clock.Now())
 	}
 }

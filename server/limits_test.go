@@ -14,16 +14,16 @@ import (
 // Of a key, the 100th request in a minute is accepted and the 101st is not,
 // and the answers count down to that.
 func TestKeyLimit(t *testing.T) {
-	w := newWorld(t, Config{KeyRate: DefaultKeyRate})
+	env := newTestEnv(t, Config{KeyRate: DefaultKeyRate})
 	for left := 99; left >= 0; left-- {
-		answer := w.do(newRequest("GET", "/api/v1/members", "key_read"))
+		answer := env.do(newRequest("GET", "/api/v1/members", "key_read"))
 		want := fmt.Sprintf(`"key";r=%d;t=60`, left)
 		if got := header(answer, "RateLimit"); answer.Code != http.StatusOK || got[0] != want {
 			t.Fatalf("got %d with %s, want %s", answer.Code, got, want)
 		}
 	}
-	holdsError(t, w.do(newRequest("GET", "/api/v1/members", "key_read")), store.CodeRateLimited)
-	holdsError(t, w.do(newRequest("HEAD", "/api/v1/assistant/instructions", "key_read")), store.CodeRateLimited)
+	wantError(t, env.do(newRequest("GET", "/api/v1/members", "key_read")), store.CodeRateLimited)
+	wantError(t, env.do(newRequest("HEAD", "/api/v1/assistant/instructions", "key_read")), store.CodeRateLimited)
 }
 
 // Retry-After is true to the second: a second earlier is too early.
@@ -36,24 +36,24 @@ func TestRetryAfter(t *testing.T) {
 		"client": {Config{ClientRate: 2}, "/api/v1/members"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, row.config)
+			env := newTestEnv(t, row.config)
 			ask := func() (int, []string) {
-				answer := w.do(newRequest("GET", row.path, "key_read"))
+				answer := env.do(newRequest("GET", row.path, "key_read"))
 				return answer.Code, header(answer, "Retry-After")
 			}
 			ask()
-			w.clock.pass(20*time.Second + time.Millisecond)
+			env.clock.advance(20*time.Second + time.Millisecond)
 			ask()
 			status, wait := ask()
 			if status != http.StatusTooManyRequests || len(wait) != 1 || wait[0] != "40" {
 				t.Fatalf("got %d, Retry-After %v", status, wait)
 			}
 			seconds, _ := strconv.Atoi(wait[0])
-			w.clock.pass(time.Duration(seconds-1) * time.Second)
+			env.clock.advance(time.Duration(seconds-1) * time.Second)
 			if status, _ := ask(); status != http.StatusTooManyRequests {
 				t.Errorf("a second early: %d", status)
 			}
-			w.clock.pass(time.Second)
+			env.clock.advance(time.Second)
 			if status, wait := ask(); status != http.StatusOK || wait != nil {
 				t.Errorf("after the wait: %d, Retry-After %v", status, wait)
 			}
@@ -63,9 +63,9 @@ func TestRetryAfter(t *testing.T) {
 
 // Without a limit there are no refusals, and nothing is said about limits.
 func TestNoLimits(t *testing.T) {
-	w := newWorld(t, Config{})
+	env := newTestEnv(t, Config{})
 	for range 700 {
-		answer := w.do(newRequest("GET", "/api/v1/assistant/instructions", "key_read"))
+		answer := env.do(newRequest("GET", "/api/v1/assistant/instructions", "key_read"))
 		if answer.Code != http.StatusOK || header(answer, "RateLimit") != nil || header(answer, "RateLimit-Policy") != nil {
 			t.Fatalf("got %d, %v", answer.Code, answer.Header())
 		}
@@ -74,7 +74,7 @@ func TestNoLimits(t *testing.T) {
 
 // A client is an IPv4 address or an IPv6 /64, whatever its port.
 func TestClients(t *testing.T) {
-	w := newWorld(t, Config{ClientRate: 1})
+	env := newTestEnv(t, Config{ClientRate: 1})
 	for _, row := range []struct {
 		address string
 		want    int
@@ -89,7 +89,7 @@ func TestClients(t *testing.T) {
 		{"@", http.StatusOK}, // a listener that is not of the internet
 		{"", http.StatusTooManyRequests},
 	} {
-		if got := w.do(from(row.address, newRequest("GET", "/api/v1/members", "key_read"))).Code; got != row.want {
+		if got := env.do(from(row.address, newRequest("GET", "/api/v1/members", "key_read"))).Code; got != row.want {
 			t.Errorf("%s: got %d, want %d", row.address, got, row.want)
 		}
 	}
@@ -97,11 +97,11 @@ func TestClients(t *testing.T) {
 
 // An unknown route costs its client nothing: it is answered before the count.
 func TestUnknownRoutesDontCount(t *testing.T) {
-	w := newWorld(t, Config{ClientRate: 1})
+	env := newTestEnv(t, Config{ClientRate: 1})
 	for range 5 {
-		holdsError(t, w.do(newRequest("GET", "/nothing", "")), store.CodeNotFound)
+		wantError(t, env.do(newRequest("GET", "/nothing", "")), store.CodeNotFound)
 	}
-	if got := w.do(newRequest("GET", "/api/v1/members", "key_read")).Code; got != http.StatusOK {
+	if got := env.do(newRequest("GET", "/api/v1/members", "key_read")).Code; got != http.StatusOK {
 		t.Errorf("got %d", got)
 	}
 }
@@ -118,7 +118,7 @@ func mustParse(t testing.TB, list ...string) clientaddr.Proxies {
 // The limit of a client follows it through trusted proxies, and nothing that a
 // direct client writes moves its own.
 func TestClientsBehindProxies(t *testing.T) {
-	w := newWorld(t, Config{ClientRate: 1, Proxies: mustParse(t, "private")})
+	env := newTestEnv(t, Config{ClientRate: 1, Proxies: mustParse(t, "private")})
 	for i, row := range []struct {
 		peer, name, value string
 		want              int
@@ -140,7 +140,7 @@ func TestClientsBehindProxies(t *testing.T) {
 		if row.name != "" {
 			r.Header.Set(row.name, row.value)
 		}
-		if got := w.do(from(row.peer, r)).Code; got != row.want {
+		if got := env.do(from(row.peer, r)).Code; got != row.want {
 			t.Errorf("%d: %s: got %d, want %d", i, fmt.Sprint(row), got, row.want)
 		}
 	}

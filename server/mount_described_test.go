@@ -21,30 +21,30 @@ func TestMountedAdminIsDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var mounted http.Handler
-	w := newWorld(t, Config{ClientRate: 3, Mounts: []Mount{{"/admin", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	env := newTestEnv(t, Config{ClientRate: 3, Mounts: []Mount{{"/admin", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/admin/v1/plans" {
 			panic("inside")
 		}
 		mounted.ServeHTTP(w, r)
 	})}}})
-	mounted = admin.New(w.store, admin.Config{Version: "1.2.3"}).Remote()
-	h := openapitest.Watch(t, w.server, contract.Faults)
+	mounted = admin.New(env.store, admin.Config{Version: "1.2.3"}).Remote()
+	h := openapitest.Watch(t, env.server.http.Handler, contract.Faults)
 	for _, row := range []struct {
 		path string
 		want int
 	}{
 		{"/orgs", http.StatusUnauthorized}, {"/none", http.StatusNotFound}, {"/plans", http.StatusInternalServerError}, {"/orgs", http.StatusTooManyRequests},
 	} {
-		w.askMounted(h, row.path, row.want)
+		env.getMounted(h, row.path, row.want)
 	}
-	w.server.stopping.Store(true)
-	w.askMounted(h, "/orgs", http.StatusServiceUnavailable)
+	env.server.stopping.Store(true)
+	env.getMounted(h, "/orgs", http.StatusServiceUnavailable)
 }
 
-func (w *world) askMounted(h http.Handler, path string, want int) {
-	w.Helper()
+func (env *testEnv) getMounted(h http.Handler, path string, want int) {
+	env.Helper()
 	answer := recorded(h, newRequest("GET", "/admin/v1"+path, ""))
 	if answer.Code != want {
-		w.Errorf("%s: got %d, want %d", path, answer.Code, want)
+		env.Errorf("%s: got %d, want %d", path, answer.Code, want)
 	}
 }

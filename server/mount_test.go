@@ -11,29 +11,29 @@ import (
 // What is below /admin/ is another handler's, behind the limit of the client.
 func TestAdminIsMounted(t *testing.T) {
 	seen := 0
-	w := newWorld(t, Config{ClientRate: 2, Mounts: mounted(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	env := newTestEnv(t, Config{ClientRate: 2, Mounts: mounted(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if seen++; seen == 2 {
 			panic("the second")
 		}
 		w.WriteHeader(http.StatusTeapot)
 	}))})
 	for i, want := range []int{http.StatusTeapot, http.StatusInternalServerError, http.StatusTooManyRequests} {
-		if got := w.do(newRequest("POST", "/admin/v1/orgs", "")).Code; got != want {
+		if got := env.do(newRequest("POST", "/admin/v1/orgs", "")).Code; got != want {
 			t.Errorf("request %d: got %d, want %d", i, got, want)
 		}
 	}
-	if got := w.do(newRequest("GET", "/api/v1/members", "key_read")).Code; got != http.StatusTooManyRequests {
+	if got := env.do(newRequest("GET", "/api/v1/members", "key_read")).Code; got != http.StatusTooManyRequests {
 		t.Errorf("both faces count for the same client; got %d", got)
 	}
-	w.server.stopping.Store(true)
-	if got := w.do(newRequest("GET", "/admin/v1/orgs", "")).Code; got != http.StatusServiceUnavailable || seen != 2 {
+	env.server.stopping.Store(true)
+	if got := env.do(newRequest("GET", "/admin/v1/orgs", "")).Code; got != http.StatusServiceUnavailable || seen != 2 {
 		t.Errorf("while stopping: %d, and the handler saw %d requests", got, seen)
 	}
 }
 
 func TestAdminIsNotMounted(t *testing.T) {
-	w := newWorld(t, Config{})
-	if got := w.do(newRequest("GET", "/admin/v1/orgs", "")).Code; got != http.StatusNotFound {
+	env := newTestEnv(t, Config{})
+	if got := env.do(newRequest("GET", "/admin/v1/orgs", "")).Code; got != http.StatusNotFound {
 		t.Errorf("got %d", got)
 	}
 }
@@ -47,11 +47,11 @@ func TestMountSeesTheClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen string
-	w := newWorld(t, Config{Proxies: proxies, Mounts: mounted(func(_ http.ResponseWriter, r *http.Request) { seen = r.RemoteAddr })})
+	env := newTestEnv(t, Config{Proxies: proxies, Mounts: mounted(func(_ http.ResponseWriter, r *http.Request) { seen = r.RemoteAddr })})
 	r := newRequest("GET", "/admin/v1/orgs", "")
 	r.RemoteAddr = "192.0.2.1:1234"
 	r.Header.Set("X-Forwarded-For", "198.51.100.7")
-	w.do(r)
+	env.do(r)
 	if seen != "198.51.100.7:0" {
 		t.Errorf("the face saw %q", seen)
 	}
@@ -59,7 +59,7 @@ func TestMountSeesTheClient(t *testing.T) {
 
 // Who types no more than the server's name into a browser comes to people's pages.
 func TestBrowserIsLedHome(t *testing.T) {
-	s := New(newWorld(t, Config{}).store, Config{Home: "/settings"}) // a world holds what is answered to the description
+	s := New(newTestEnv(t, Config{}).store, Config{Home: "/settings"}) // an environment holds what is answered to the description
 	for _, row := range []struct {
 		method, path, accept string
 		want                 int

@@ -14,12 +14,12 @@ import (
 )
 
 // lines are those of the log, as JSON.
-func (w *world) lines() (lines []map[string]any) {
-	w.Helper()
-	for line := range strings.Lines(w.log.String()) {
+func (env *testEnv) lines() (lines []map[string]any) {
+	env.Helper()
+	for line := range strings.Lines(env.log.String()) {
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(line), &fields); err != nil {
-			w.Fatalf("%v in the line %s", err, line)
+			env.Fatalf("%v in the line %s", err, line)
 		}
 		lines = append(lines, fields)
 	}
@@ -30,19 +30,19 @@ func (w *world) lines() (lines []map[string]any) {
 // them, secrets above all, is in no line.
 func TestAccessLog(t *testing.T) {
 	const planted = "PLANTED"
-	w := newWorld(t, Config{Mounts: []Mount{{"/admin", http.NotFoundHandler()}}})
-	w.server.Observe(Observer{AccessLog: LogAll})
-	w.do(newRequest("GET", "/api/v1/members?limit=2&token="+planted, "key_read", "X-Request-Id", "abc-1"))
-	w.do(newRequest("POST", "/api/v1/webhooks/"+planted+"/test", "key_write", "Cookie", planted, "Idempotency-Key", planted))
-	w.do(newRequest("GET", "/"+planted, ""))
-	w.do(newRequest(planted, "/api/v1/members", "", "Authorization", "Bearer key_read."+planted, "X-Request-Id", planted+"!"))
-	w.do(newRequest("GET", "/admin/v1/orgs/"+planted, ""))
-	w.do(newRequest("GET", "/api/v1/members", "key_expired"))
+	env := newTestEnv(t, Config{Mounts: []Mount{{"/admin", http.NotFoundHandler()}}})
+	env.server.Observe(Observer{AccessLog: LogAll})
+	env.do(newRequest("GET", "/api/v1/members?limit=2&token="+planted, "key_read", "X-Request-Id", "abc-1"))
+	env.do(newRequest("POST", "/api/v1/webhooks/"+planted+"/test", "key_write", "Cookie", planted, "Idempotency-Key", planted))
+	env.do(newRequest("GET", "/"+planted, ""))
+	env.do(newRequest(planted, "/api/v1/members", "", "Authorization", "Bearer key_read."+planted, "X-Request-Id", planted+"!"))
+	env.do(newRequest("GET", "/admin/v1/orgs/"+planted, ""))
+	env.do(newRequest("GET", "/api/v1/members", "key_expired"))
 
-	if log := w.log.String(); strings.Contains(log, planted) || strings.Contains(log, fixtureSecret) {
+	if log := env.log.String(); strings.Contains(log, planted) || strings.Contains(log, fixtureSecret) {
 		t.Errorf("the log holds a secret:\n%s", log)
 	}
-	lines := w.lines()
+	lines := env.lines()
 	for i, want := range []string{
 		"GET /api/v1/members 200 org_acme key_read",
 		"POST /api/v1/webhooks/:id/test 404 org_acme key_write",
@@ -80,19 +80,19 @@ func TestWhatIsLogged(t *testing.T) {
 		{LogAll, 1, "[200 200 404 404 200 429 500]"},
 		{LogAll, 5, "[200 500]"},
 	} {
-		w := newWorld(t, Config{ClientRate: 3, Mounts: mounted(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		env := newTestEnv(t, Config{ClientRate: 3, Mounts: mounted(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusInternalServerError)
 		}))})
-		w.server.Observe(Observer{AccessLog: test.log, AccessLogSample: test.sample})
+		env.server.Observe(Observer{AccessLog: test.log, AccessLogSample: test.sample})
 		for _, path := range []string{"/api/v1/members", "/api/v1/members", "/a", "/b"} {
-			w.do(newRequest("GET", path, "key_read"))
+			env.do(newRequest("GET", path, "key_read"))
 		}
-		w.do(newRequest("GET", "/api/v1/audit-log", "key_read"))
-		w.do(newRequest("GET", "/api/v1/audit-log", "key_read"))
-		w.clock.pass(time.Hour)
-		w.do(newRequest("GET", "/admin/v1/status", ""))
+		env.do(newRequest("GET", "/api/v1/audit-log", "key_read"))
+		env.do(newRequest("GET", "/api/v1/audit-log", "key_read"))
+		env.clock.advance(time.Hour)
+		env.do(newRequest("GET", "/admin/v1/status", ""))
 		var got []string
-		for _, line := range w.lines() {
+		for _, line := range env.lines() {
 			got = append(got, fmt.Sprint(line["status"]))
 		}
 		if fmt.Sprint(got) != test.want {
@@ -104,23 +104,23 @@ func TestWhatIsLogged(t *testing.T) {
 // A request id is the client's if it is well formed, else a new one; it is always
 // answered.
 func TestRequestID(t *testing.T) {
-	w := newWorld(t, Config{})
+	env := newTestEnv(t, Config{})
 	long := strings.Repeat("x", 65)
 	for given, kept := range map[string]bool{
 		"a": true, "Az09_-": true, long[:64]: true,
 		"": false, long: false, "a b": false, "a.b": false, "é": false, "[": false, "@": false, "`": false, "{": false, "a\"": false,
 	} {
-		answer := w.do(newRequest("GET", "/nowhere", "", requestIDHeader, given))
+		answer := env.do(newRequest("GET", "/nowhere", "", requestIDHeader, given))
 		got := header(answer, requestIDHeader)
 		if len(got) != 1 || (got[0] == given) != kept || !isRequestID(got[0]) {
 			t.Errorf("given %q, answered %q", given, got)
 		}
 	}
-	first, second := w.do(newRequest("GET", "/", "")), w.do(newRequest("GET", "/", ""))
+	first, second := env.do(newRequest("GET", "/", "")), env.do(newRequest("GET", "/", ""))
 	if first.Header().Get(requestIDHeader) == second.Header().Get(requestIDHeader) {
 		t.Error("two requests got the same id")
 	}
-	twice := w.do(newRequest("GET", "/", "", requestIDHeader, "a", requestIDHeader, "b"))
+	twice := env.do(newRequest("GET", "/", "", requestIDHeader, "a", requestIDHeader, "b"))
 	if id := twice.Header().Get(requestIDHeader); id == "a" || id == "b" {
 		t.Errorf("of two ids %q was taken", id)
 	}
@@ -128,11 +128,11 @@ func TestRequestID(t *testing.T) {
 
 // Who looks on is told the pattern of a route that Routes has, never the path.
 func TestAnswered(t *testing.T) {
-	w := newWorld(t, Config{KeyRate: 2, ClientRate: 5, Mounts: []Mount{{"/admin", http.NotFoundHandler()}}})
+	env := newTestEnv(t, Config{KeyRate: 2, ClientRate: 5, Mounts: []Mount{{"/admin", http.NotFoundHandler()}}})
 	var answered, limited []string
-	w.server.Observe(Observer{
+	env.server.Observe(Observer{
 		Answered: func(route string, status int, took time.Duration) {
-			if !slices.Contains(w.server.Routes(), route) || took <= 0 {
+			if !slices.Contains(env.server.Routes(), route) || took <= 0 {
 				t.Errorf("told of %q, which took %s", route, took)
 			}
 			answered = append(answered, fmt.Sprint(route, " ", status))
@@ -140,12 +140,12 @@ func TestAnswered(t *testing.T) {
 		Limited: func(limit string) { limited = append(limited, limit) },
 	})
 	for range 3 {
-		w.do(newRequest("GET", "/api/v1/members", "key_read"))
+		env.do(newRequest("GET", "/api/v1/members", "key_read"))
 	}
-	w.do(newRequest("HEAD", "/api/v1/webhooks/x/test", "")) // no route takes it, and no limit counts it
-	w.do(newRequest("GET", "/admin/v1/status", ""))
-	w.do(newRequest("GET", "/admin/v1/status", ""))
-	w.do(newRequest("GET", "/admin/v1/status", ""))
+	env.do(newRequest("HEAD", "/api/v1/webhooks/x/test", "")) // no route takes it, and no limit counts it
+	env.do(newRequest("GET", "/admin/v1/status", ""))
+	env.do(newRequest("GET", "/admin/v1/status", ""))
+	env.do(newRequest("GET", "/admin/v1/status", ""))
 	want := "[/api/v1/members 200 /api/v1/members 200 /api/v1/members 429 none 405 /admin/* 404 /admin/* 404 /admin/* 429]"
 	if got := fmt.Sprint(answered); got != want {
 		t.Errorf("told of %s, not %s", got, want)
@@ -158,7 +158,7 @@ func TestAnswered(t *testing.T) {
 // Beneath another handler the connection is as it is without us: one whose request
 // is too large is closed, and what is answered in parts goes out in parts.
 func TestNotingTheAdminAPI(t *testing.T) {
-	w := newWorld(t, Config{Mounts: mounted(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	env := newTestEnv(t, Config{Mounts: mounted(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch _, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 10)); {
 		case err != nil:
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
@@ -170,7 +170,7 @@ func TestNotingTheAdminAPI(t *testing.T) {
 		}
 	}))})
 	var answered []string
-	w.server.Observe(Observer{AccessLog: LogAll, Answered: func(_ string, status int, _ time.Duration) {
+	env.server.Observe(Observer{AccessLog: LogAll, Answered: func(_ string, status int, _ time.Duration) {
 		answered = append(answered, fmt.Sprint(status))
 	}})
 	for _, test := range []struct {
@@ -178,7 +178,7 @@ func TestNotingTheAdminAPI(t *testing.T) {
 		status int
 		closed bool
 	}{{"", 200, false}, {"short", 200, false}, {"longer than ten bytes", 413, true}} {
-		answer, err := http.Post("http://"+w.listen()+"/admin/v1/x", "text/plain", strings.NewReader(test.body))
+		answer, err := http.Post("http://"+env.listen()+"/admin/v1/x", "text/plain", strings.NewReader(test.body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,11 +188,11 @@ func TestNotingTheAdminAPI(t *testing.T) {
 			t.Errorf("%q is answered %d, closed: %t", test.body, answer.StatusCode, answer.Close)
 		}
 	}
-	w.server.Shutdown(t.Context()) // waits for what is told after an answer
+	env.server.Shutdown(t.Context()) // waits for what is told after an answer
 	if fmt.Sprint(answered) != "[200 200 413]" {
 		t.Errorf("told of %v", answered)
 	}
-	if lines := w.lines(); len(lines) != 3 || lines[1]["bytes"] != 5.0 {
+	if lines := env.lines(); len(lines) != 3 || lines[1]["bytes"] != 5.0 {
 		t.Errorf("logged %v", lines)
 	}
 }
@@ -200,9 +200,9 @@ func TestNotingTheAdminAPI(t *testing.T) {
 // The health checks are answered without a key, outside of all limits, and not
 // logged.
 func TestHealth(t *testing.T) {
-	w := newWorld(t, Config{ClientRate: 1, KeyRate: 1})
+	env := newTestEnv(t, Config{ClientRate: 1, KeyRate: 1})
 	var failing []string
-	w.server.Observe(Observer{AccessLog: LogAll, Failing: func(context.Context) []string { return failing }})
+	env.server.Observe(Observer{AccessLog: LogAll, Failing: func(context.Context) []string { return failing }})
 	for _, test := range []struct {
 		failing []string
 		path    string
@@ -215,31 +215,31 @@ func TestHealth(t *testing.T) {
 		{[]string{"disk: 0 KiB are free", "commit: the disk is full"}, ReadyPath, 503, "disk: 0 KiB are free\ncommit: the disk is full\n"},
 	} {
 		failing = test.failing
-		answer := w.do(newRequest("GET", test.path, ""))
+		answer := env.do(newRequest("GET", test.path, ""))
 		if answer.Code != test.status || answer.Body.String() != test.body {
 			t.Errorf("%s is answered %d %q", test.path, answer.Code, answer.Body)
 		}
 		if kind := answer.Header().Get("Content-Type"); kind != "text/plain; charset=utf-8" {
 			t.Errorf("the answer is %s", kind)
 		}
-		if head := w.do(newRequest("HEAD", test.path, "")); head.Code != test.status {
+		if head := env.do(newRequest("HEAD", test.path, "")); head.Code != test.status {
 			t.Errorf("HEAD %s is answered %d", test.path, head.Code)
 		}
 	}
-	if log := w.log.String(); log != "" {
+	if log := env.log.String(); log != "" {
 		t.Errorf("the log says %s", log)
 	}
-	if answer := w.do(newRequest("POST", LivePath, "")); answer.Code != 404 {
+	if answer := env.do(newRequest("POST", LivePath, "")); answer.Code != 404 {
 		t.Errorf("a POST is answered %d", answer.Code)
 	}
-	w.server.drainDelay = 0
-	if err := w.server.Shutdown(t.Context()); err != nil {
+	env.server.drainDelay = 0
+	if err := env.server.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if answer := w.do(newRequest("GET", ReadyPath, "")); answer.Code != 503 || answer.Body.String() != "stopping\n" {
+	if answer := env.do(newRequest("GET", ReadyPath, "")); answer.Code != 503 || answer.Body.String() != "stopping\n" {
 		t.Errorf("while it stops it is answered %d %q", answer.Code, answer.Body)
 	}
-	if answer := w.do(newRequest("GET", LivePath, "")); answer.Code != 200 {
+	if answer := env.do(newRequest("GET", LivePath, "")); answer.Code != 200 {
 		t.Errorf("while it stops %s is answered %d", LivePath, answer.Code)
 	}
 }

@@ -13,9 +13,9 @@ import (
 
 // askThrough makes a request over a connection that begins with a header of the
 // PROXY protocol.
-func (w *world) askThrough(peer string, header []byte, secure bool) (rawAnswer, error) {
-	w.Helper()
-	c, err := w.dialFrom(peer)
+func (env *testEnv) askThrough(peer string, header []byte, secure bool) (rawAnswer, error) {
+	env.Helper()
+	c, err := env.dialFrom(peer)
 	if err != nil {
 		return rawAnswer{}, err
 	}
@@ -36,7 +36,7 @@ func (w *world) askThrough(peer string, header []byte, secure bool) (rawAnswer, 
 	if _, err := from.Peek(1); err != nil {
 		return rawAnswer{}, err
 	}
-	return readAnswer(w, "GET", from), nil
+	return readAnswer(env, "GET", from), nil
 }
 
 // proxyHeader is what a proxy sends for a client.
@@ -54,8 +54,8 @@ func proxyHeader(t *testing.T, version byte, client string) []byte {
 func TestProxyProtocol(t *testing.T) {
 	for name, secure := range map[string]bool{"plain": false, "TLS": true} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, Config{ClientRate: 1, ProxyProtocol: true, Proxies: mustParse(t, "127.0.0.1")})
-			w.listenWith(secure)
+			env := newTestEnv(t, Config{ClientRate: 1, ProxyProtocol: true, Proxies: mustParse(t, "127.0.0.1")})
+			env.listenWith(secure)
 			local := []byte("\r\n\r\n\x00\r\nQUIT\n\x20\x00\x00\x00")
 			for i, row := range []struct {
 				header []byte
@@ -68,7 +68,7 @@ func TestProxyProtocol(t *testing.T) {
 				{local, "200 OK"}, // the proxy itself
 				{[]byte("PROXY UNKNOWN\r\n"), "429 Too Many Requests"},
 			} {
-				answer, err := w.askThrough("127.0.0.1", row.header, secure)
+				answer, err := env.askThrough("127.0.0.1", row.header, secure)
 				if answer.status != row.want {
 					t.Errorf("%d: %q, %v; want %q", i, answer.status, err, row.want)
 				}
@@ -79,9 +79,9 @@ func TestProxyProtocol(t *testing.T) {
 
 // Without the header, with another or from elsewhere there is no answer.
 func TestProxyProtocolRefuses(t *testing.T) {
-	w := newWorld(t, Config{ProxyProtocol: true, Proxies: mustParse(t, "127.0.0.1")})
+	env := newTestEnv(t, Config{ProxyProtocol: true, Proxies: mustParse(t, "127.0.0.1")})
 	right := proxyHeader(t, 2, "203.0.113.1")
-	if _, err := w.askThrough("127.0.0.2", right, false); !wasReset(err) {
+	if _, err := env.askThrough("127.0.0.2", right, false); !wasReset(err) {
 		t.Errorf("a stranger: %v", err)
 	}
 	unix := append([]byte("\r\n\r\n\x00\r\nQUIT\n\x21\x31\x00\xd8"), make([]byte, 216)...)
@@ -89,19 +89,19 @@ func TestProxyProtocolRefuses(t *testing.T) {
 	for name, header := range map[string][]byte{
 		"none": nil, "Unix": unix, "UDP": udp, "cut": right[:14], "v1 without end": []byte("PROXY TCP4 " + strings.Repeat("1", 200)),
 	} {
-		answer, err := w.askThrough("127.0.0.1", header, false)
+		answer, err := env.askThrough("127.0.0.1", header, false)
 		if err == nil {
 			t.Errorf("%s: %s", name, answer.text)
 		}
 	}
-	w.untilOpen(0)
+	env.waitForOpen(0)
 }
 
 // A client that is still sending gets to read why it is refused: the end of the
 // answer passes through the PROXY protocol's connection too.
 func TestProxyProtocolHalfClose(t *testing.T) {
-	w := newWorld(t, Config{ProxyProtocol: true, Proxies: mustParse(t, "127.0.0.1")})
-	c, err := w.dialFrom("127.0.0.1")
+	env := newTestEnv(t, Config{ProxyProtocol: true, Proxies: mustParse(t, "127.0.0.1")})
+	c, err := env.dialFrom("127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,18 +19,18 @@ func TestOrderOfChecks(t *testing.T) {
 		webhook = "/api/v1/webhooks/whe_none/test"
 		busy    = "192.0.2.250:1" // an address whose limit is used up
 	)
-	w := newWorld(t, Config{KeyRate: 4, ClientRate: 1})
-	w.update(func(tx store.Tx) error {
+	env := newTestEnv(t, Config{KeyRate: 4, ClientRate: 1})
+	env.update(func(tx store.Tx) error {
 		_, err := store.ImportKey(tx, store.APIKey{
 			ID: "key_free_read", OrgID: "org_free", Scopes: store.ScopeRead, CreatedBy: "usr_fay",
 			SecretHash: store.HashSecret(fixtureSecret),
 		})
 		return err
 	})
-	w.do(from(busy, newRequest("GET", "/api/v1/members", "")))
-	w.do(from("192.0.2.251:1", newRequest("POST", "/api/v1/webhooks/whe_open/test", "key_both", "Idempotency-Key", "used")))
+	env.do(from(busy, newRequest("GET", "/api/v1/members", "")))
+	env.do(from("192.0.2.251:1", newRequest("POST", "/api/v1/webhooks/whe_open/test", "key_both", "Idempotency-Key", "used")))
 	for i := range 4 {
-		w.do(from(fmt.Sprintf("192.0.2.%d:1", 240+i), newRequest("GET", "/api/v1/members", "key_free")))
+		env.do(from(fmt.Sprintf("192.0.2.%d:1", 240+i), newRequest("GET", "/api/v1/members", "key_free")))
 	}
 
 	for i, row := range []struct {
@@ -57,12 +57,12 @@ func TestOrderOfChecks(t *testing.T) {
 			if row.request.RemoteAddr != busy {
 				row.request.RemoteAddr = fmt.Sprintf("198.51.100.%d:1", i)
 			}
-			holdsError(t, w.do(row.request), row.want)
+			wantError(t, env.do(row.request), row.want)
 		})
 	}
 
-	w.server.stopping.Store(true)
-	holdsError(t, w.do(from(busy, newRequest("GET", "/nothing", ""))), store.CodeUnavailable)
+	env.server.stopping.Store(true)
+	wantError(t, env.do(from(busy, newRequest("GET", "/nothing", ""))), store.CodeUnavailable)
 }
 
 func from(address string, r *http.Request) *http.Request {
@@ -76,8 +76,8 @@ func withBody(r *http.Request, size int) *http.Request {
 	return r
 }
 
-// holdsError holds an answer to the error body and the status of a code.
-func holdsError(t *testing.T, answer *httptest.ResponseRecorder, want store.Code) {
+// wantError holds an answer to the error body and the status of a code.
+func wantError(t *testing.T, answer *httptest.ResponseRecorder, want store.Code) {
 	t.Helper()
 	var body struct {
 		Error struct{ Code, Message string }
@@ -130,8 +130,8 @@ func TestEveryRouteNeedsItsScopeAndFeatures(t *testing.T) {
 // answerTo asks with a key of an org of these features.
 func answerTo(t *testing.T, method, path string, features store.Feature, scopes store.Scope) *httptest.ResponseRecorder {
 	t.Helper()
-	w := newWorld(t, Config{})
-	w.update(func(tx store.Tx) error {
+	env := newTestEnv(t, Config{})
+	env.update(func(tx store.Tx) error {
 		if err := store.AddPlan(tx, store.Plan{Name: "odd", Features: features}); err != nil {
 			return err
 		}
@@ -150,5 +150,5 @@ func answerTo(t *testing.T, method, path string, features store.Feature, scopes 
 		})
 		return err
 	})
-	return w.do(newRequest(method, path, "key_odd"))
+	return env.do(newRequest(method, path, "key_odd"))
 }

@@ -19,23 +19,23 @@ import (
 )
 
 // localTLS is the configuration of a server for this machine.
-func (w *world) localTLS() *tls.Config {
-	w.Helper()
-	config, _, err := LocalTLS(w.Context(), w.store, localca.LocalHosts(""), time.Now())
+func (env *testEnv) localTLS() *tls.Config {
+	env.Helper()
+	config, _, err := LocalTLS(env.Context(), env.store, localca.LocalHosts(""), time.Now())
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	return config
 }
 
 // dial connects to a server, over TLS if it has a configuration.
-func (w *world) dial(addr string, config *tls.Config) net.Conn {
-	w.Helper()
+func (env *testEnv) dial(addr string, config *tls.Config) net.Conn {
+	env.Helper()
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
-	w.Cleanup(func() { c.Close() })
+	env.Cleanup(func() { c.Close() })
 	c.SetDeadline(time.Now().Add(10 * time.Second))
 	if config != nil {
 		return tls.Client(c, &tls.Config{InsecureSkipVerify: true}) // what it is about is not trust
@@ -46,9 +46,9 @@ func (w *world) dial(addr string, config *tls.Config) net.Conn {
 // From the start of Shutdown on, what comes on a connection that is open gets
 // 503, and the connection is closed.
 func TestShutdownAnswersOpenConnections(t *testing.T) {
-	w := newWorld(t, Config{})
-	w.server.drainDelay = time.Hour // ended by the context
-	c := w.dial(w.listen(), nil)
+	env := newTestEnv(t, Config{})
+	env.server.drainDelay = time.Hour // ended by the context
+	c := env.dial(env.listen(), nil)
 	from := bufio.NewReader(c)
 	ask := func() rawAnswer {
 		fmt.Fprintf(c, "GET /api/v1/members HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_read.%s\r\n\r\n", fixtureSecret)
@@ -57,7 +57,7 @@ func TestShutdownAnswersOpenConnections(t *testing.T) {
 	ask()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- w.server.Shutdown(ctx) }()
+	go func() { ended <- env.server.Shutdown(ctx) }()
 
 	answer := ask()
 	for answer.status == "200 OK" {
@@ -69,7 +69,7 @@ func TestShutdownAnswersOpenConnections(t *testing.T) {
 	if _, err := from.ReadByte(); err != io.EOF {
 		t.Errorf("the connection goes on: %v", err)
 	}
-	if log := w.log.String(); log != "" {
+	if log := env.log.String(); log != "" {
 		t.Errorf("the log says %s", log)
 	}
 	cancel()
@@ -78,21 +78,21 @@ func TestShutdownAnswersOpenConnections(t *testing.T) {
 
 // A request that runs when Shutdown begins is answered in full.
 func TestShutdownWaitsForWhatRuns(t *testing.T) {
-	w := newWorld(t, Config{})
-	w.server.drainDelay = 0
+	env := newTestEnv(t, Config{})
+	env.server.drainDelay = 0
 	running, release := make(chan struct{}), make(chan struct{})
-	w.addRoute("/slow", func(x *request) error {
+	env.addRoute("/slow", func(x *request) error {
 		close(running)
 		<-release
 		x.answer(web.JSON(http.StatusOK, []byte(`{"slow":true}`)))
 		return nil
 	})
-	c := w.dial(w.listen(), nil)
+	c := env.dial(env.listen(), nil)
 	fmt.Fprintf(c, "GET /api/v1/slow HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_read.%s\r\n\r\n", fixtureSecret)
 	<-running
 	ended := make(chan error, 1)
-	go func() { ended <- w.server.Shutdown(t.Context()) }()
-	w.untilRefused()
+	go func() { ended <- env.server.Shutdown(t.Context()) }()
+	env.waitForRefusal()
 	close(release)
 	if answer := readAnswer(t, "GET", bufio.NewReader(c)); answer.body != `{"slow":true}` {
 		t.Errorf("got\n%s", answer.text)
@@ -102,19 +102,19 @@ func TestShutdownWaitsForWhatRuns(t *testing.T) {
 	}
 }
 
-// dialUntilAccepted connects to the server, which knows of it on return.
-func (w *world) dialUntilAccepted() {
+// dialUntilServed connects to the server, which knows of it on return.
+func (env *testEnv) dialUntilServed() {
 	accepted := make(chan struct{})
 	var once sync.Once
-	w.server.http.ConnState = func(net.Conn, http.ConnState) { once.Do(func() { close(accepted) }) }
-	w.dial(w.listen(), nil)
+	env.server.http.ConnState = func(net.Conn, http.ConnState) { once.Do(func() { close(accepted) }) }
+	env.dial(env.listen(), nil)
 	<-accepted
 }
 
-// untilRefused returns when the listener is closed: Shutdown has begun.
-func (w *world) untilRefused() {
+// waitForRefusal returns when the listener is closed: Shutdown has begun.
+func (env *testEnv) waitForRefusal() {
 	for {
-		c, err := net.Dial("tcp", w.addr)
+		c, err := net.Dial("tcp", env.addr)
 		if err != nil {
 			return
 		}
@@ -123,29 +123,29 @@ func (w *world) untilRefused() {
 }
 
 func TestShutdownEndsWithItsContext(t *testing.T) {
-	w := newWorld(t, Config{})
-	w.server.drainDelay = 0
-	w.dialUntilAccepted()
+	env := newTestEnv(t, Config{})
+	env.server.drainDelay = 0
+	env.dialUntilServed()
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		w.untilRefused()
+		env.waitForRefusal()
 		cancel()
 	}()
-	if err := w.server.Shutdown(ctx); err != context.Canceled {
+	if err := env.server.Shutdown(ctx); err != context.Canceled {
 		t.Errorf("got %v", err)
 	}
 }
 
 // Over TLS the server speaks HTTP/2 and HTTP/1.1, and TLS 1.2 at least.
 func TestProtocols(t *testing.T) {
-	w := newWorld(t, Config{})
-	addMembers(w)
+	env := newTestEnv(t, Config{})
+	addMembers(env)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	go w.server.Serve(l, w.localTLS())
-	defer w.server.http.Close()
+	go env.server.Serve(l, env.localTLS())
+	defer env.server.http.Close()
 	bodies := map[string]string{}
 	for _, protocol := range []string{"HTTP/2.0", "HTTP/1.1"} {
 		transport := &http.Transport{
@@ -167,7 +167,7 @@ func TestProtocols(t *testing.T) {
 	if bodies["HTTP/2.0"] != bodies["HTTP/1.1"] {
 		t.Error("the protocols carry different bodies")
 	}
-	old := tls.Client(w.dial(l.Addr().String(), nil), &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
+	old := tls.Client(env.dial(l.Addr().String(), nil), &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
 	if err := old.Handshake(); err == nil {
 		t.Error("TLS 1.1 is spoken")
 	}
@@ -175,16 +175,16 @@ func TestProtocols(t *testing.T) {
 
 // What single connections do wrong is told at debug level only.
 func TestConnectionLog(t *testing.T) {
-	w := newWorld(t, Config{})
-	connectionLog{w.server.log}.Write([]byte("http: TLS handshake error\n"))
-	if log := w.log.String(); !strings.Contains(log, `"level":"debug"`) {
+	env := newTestEnv(t, Config{})
+	connectionLog{env.server.log}.Write([]byte("http: TLS handshake error\n"))
+	if log := env.log.String(); !strings.Contains(log, `"level":"debug"`) {
 		t.Errorf("the log says %s", log)
 	}
 }
 
 // A request head that is too long, or that never ends, does not bind the server.
 func TestServerBounds(t *testing.T) {
-	h := &New(newWorld(t, Config{}).store, Config{}).http
+	h := &New(newTestEnv(t, Config{}).store, Config{}).http
 	if h.ReadHeaderTimeout != 10*time.Second || h.ReadTimeout != 30*time.Second || h.WriteTimeout != time.Minute ||
 		h.IdleTimeout != 2*time.Minute || h.MaxHeaderBytes != 64<<10 {
 		t.Error("a bound of the HTTP server has changed")

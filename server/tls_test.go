@@ -27,8 +27,8 @@ func LocalTLS(ctx context.Context, s store.Store, hosts []string, now time.Time)
 
 // A client that trusts the authority alone can talk to the server by each name.
 func TestLocalTLSIsTrusted(t *testing.T) {
-	w := newWorld(t, Config{})
-	config, caPEM, err := LocalTLS(t.Context(), w.store, localca.LocalHosts("box.example"), time.Now())
+	env := newTestEnv(t, Config{})
+	config, caPEM, err := LocalTLS(t.Context(), env.store, localca.LocalHosts("box.example"), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,12 +36,12 @@ func TestLocalTLSIsTrusted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go w.server.Serve(l, config)
-	defer w.server.http.Close()
+	go env.server.Serve(l, config)
+	defer env.server.http.Close()
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(caPEM)
 	for _, name := range []string{"localhost", "127.0.0.1", "::1", "box.example"} {
-		c := tls.Client(w.dial(l.Addr().String(), nil), &tls.Config{RootCAs: roots, ServerName: name})
+		c := tls.Client(env.dial(l.Addr().String(), nil), &tls.Config{RootCAs: roots, ServerName: name})
 		if err := c.Handshake(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

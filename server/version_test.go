@@ -115,12 +115,12 @@ func TestOlderVersions(t *testing.T) {
 // Every answer names the pinned version and says when its support ends, whatever
 // else it says; the current one, which has no end, when none could be pinned.
 func TestEveryAnswerNamesItsVersion(t *testing.T) {
-	w := newWorld(t, Config{versions: threeVersions, KeyRate: 1})
-	w.do(newRequest("GET", "/api/v1/members", "key_team"))
+	env := newTestEnv(t, Config{versions: threeVersions, KeyRate: 1})
+	env.do(newRequest("GET", "/api/v1/members", "key_team"))
 	holds := func(r *http.Request, status int) {
 		t.Helper()
 		r.Header.Set("API-Version", "2025-01-01")
-		answer := w.do(r)
+		answer := env.do(r)
 		if answer.Code != status {
 			t.Errorf("got %d, want %d", answer.Code, status)
 		}
@@ -141,20 +141,20 @@ func TestEveryAnswerNamesItsVersion(t *testing.T) {
 	holds(newRequest("PUT", "/api/v1/members", ""), http.StatusMethodNotAllowed)
 	holds(withBody(newRequest("POST", "/api/v1/webhooks/whe_open/test", "key_hour"), maxBody+1), http.StatusRequestEntityTooLarge)
 	holds(newRequest("GET", "/api/v1/members", "key_team"), http.StatusTooManyRequests)
-	happenings["the storage fails"](w)
+	steps["the storage fails"](env)
 	holds(newRequest("GET", "/api/v1/members", "key_lapsed"), http.StatusServiceUnavailable)
-	happenings["the server begins to stop"](w)
+	steps["the server begins to stop"](env)
 	holds(newRequest("GET", "/api/v1/none", ""), http.StatusServiceUnavailable)
 }
 
 func TestCurrentVersionHasNoEnd(t *testing.T) {
-	w := newWorld(t, Config{versions: threeVersions})
+	env := newTestEnv(t, Config{versions: threeVersions})
 	for _, pinned := range []string{"", "2026-10-06", "2023-01-01"} {
 		r := newRequest("GET", "/api/v1/members", "key_read")
 		if pinned != "" {
 			r.Header.Set("API-Version", pinned)
 		}
-		answer := w.do(r)
+		answer := env.do(r)
 		if named := header(answer, "API-Version"); len(named) != 1 || named[0] != "2026-10-06" {
 			t.Errorf("%q is answered in %q", pinned, named)
 		}
@@ -167,10 +167,10 @@ func TestCurrentVersionHasNoEnd(t *testing.T) {
 // Each older version is told an end that lies at least 12 months after the start
 // of its deprecation, and none ends before one that is older still.
 func TestEndsComeInOrder(t *testing.T) {
-	w := newWorld(t, Config{versions: threeVersions})
+	env := newTestEnv(t, Config{versions: threeVersions})
 	last := time.Now().AddDate(1000, 0, 0)
 	for _, v := range threeVersions[1:] {
-		h := w.do(newRequest("HEAD", "/api/v1/members", "key_read", "API-Version", v.date)).Header()
+		h := env.do(newRequest("HEAD", "/api/v1/members", "key_read", "API-Version", v.date)).Header()
 		since, err := strconv.ParseInt(strings.TrimPrefix(h["Deprecation"][0], "@"), 10, 64)
 		if err != nil {
 			t.Fatal(err)

@@ -18,23 +18,23 @@ import (
 const testOpen = "/api/v1/webhooks/whe_open/test"
 
 // waiting are the deliveries that wait at an endpoint of org_acme.
-func (w *world) waiting(endpointID string) (ids []string) {
-	w.Helper()
+func (env *testEnv) waiting(endpointID string) (ids []string) {
+	env.Helper()
 	var endpoint store.Endpoint
-	err := w.store.View(w.Context(), func(tx store.Tx) (err error) {
+	err := env.store.View(env.Context(), func(tx store.Tx) (err error) {
 		endpoint, err = tx.Endpoint("org_acme", endpointID)
 		return err
 	})
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
-	due, err := w.store.Claim(w.Context(), endpoint.Number, w.clock.Now().Add(time.Hour), 1000)
+	due, err := env.store.Claim(env.Context(), endpoint.Number, env.clock.Now().Add(time.Hour), 1000)
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
 	for _, claim := range due.Claims {
 		ids = append(ids, claim.Delivery.ID)
-		w.store.Release(claim.Delivery.ID)
+		env.store.Release(claim.Delivery.ID)
 	}
 	return ids
 }
@@ -50,34 +50,34 @@ func deliveryID(t *testing.T, answer *httptest.ResponseRecorder) string {
 
 // The answer carries the id of the delivery that waits to be sent.
 func TestWebhookTestIsQueued(t *testing.T) {
-	w := newWorld(t, Config{})
-	id := deliveryID(t, w.do(newRequest("POST", testOpen, "key_write")))
-	if ids := w.waiting("whe_open"); len(ids) != 1 || ids[0] != id {
+	env := newTestEnv(t, Config{})
+	id := deliveryID(t, env.do(newRequest("POST", testOpen, "key_write")))
+	if ids := env.waiting("whe_open"); len(ids) != 1 || ids[0] != id {
 		t.Errorf("%v wait, want %s", ids, id)
 	}
-	if p := w.page("/api/v1/audit-log"); len(p.Data) != 3 {
+	if p := env.page("/api/v1/audit-log"); len(p.Data) != 3 {
 		t.Errorf("the audit log has %d entries; a test makes none", len(p.Data))
 	}
 }
 
 // A disabled endpoint stays disabled and gets nothing.
 func TestDisabledEndpointGetsNothing(t *testing.T) {
-	w := newWorld(t, Config{})
-	holdsError(t, w.do(newRequest("POST", "/api/v1/webhooks/whe_closed/test", "key_write")), store.CodeConflict)
-	happenings["whe_closed is enabled"](w)
-	if ids := w.waiting("whe_closed"); len(ids) != 0 {
+	env := newTestEnv(t, Config{})
+	wantError(t, env.do(newRequest("POST", "/api/v1/webhooks/whe_closed/test", "key_write")), store.CodeConflict)
+	steps["whe_closed is enabled"](env)
+	if ids := env.waiting("whe_closed"); len(ids) != 0 {
 		t.Errorf("%v wait", ids)
 	}
 }
 
 func TestReplayExecutesNothing(t *testing.T) {
-	w := newWorld(t, Config{})
-	first := w.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k"))
-	again := w.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k"))
+	env := newTestEnv(t, Config{})
+	first := env.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k"))
+	again := env.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k"))
 	if again.Code != first.Code || again.Body.String() != first.Body.String() {
 		t.Errorf("first %d %s, then %d %s", first.Code, first.Body, again.Code, again.Body)
 	}
-	if ids := w.waiting("whe_open"); len(ids) != 1 {
+	if ids := env.waiting("whe_open"); len(ids) != 1 {
 		t.Errorf("%v wait", ids)
 	}
 }
@@ -86,12 +86,12 @@ func TestReplayExecutesNothing(t *testing.T) {
 // hears that it runs or gets its answer.
 func TestIdempotencyAtTheSameInstant(t *testing.T) {
 	const callers = 16
-	w := newWorld(t, Config{})
+	env := newTestEnv(t, Config{})
 	start, answers := make(chan struct{}), make(chan *httptest.ResponseRecorder, callers)
 	for range callers {
 		go func() {
 			<-start
-			answers <- w.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k"))
+			answers <- env.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k"))
 		}()
 	}
 	close(start)
@@ -100,14 +100,14 @@ func TestIdempotencyAtTheSameInstant(t *testing.T) {
 		answer := <-answers
 		switch {
 		case answer.Code == http.StatusConflict:
-			holdsError(t, answer, store.CodeConflict)
+			wantError(t, answer, store.CodeConflict)
 		case answer.Code != http.StatusOK:
 			t.Errorf("%d %s", answer.Code, answer.Body)
 		case header(answer, "Idempotent-Replayed") == nil:
 			executed++
 		}
 	}
-	if waiting := w.waiting("whe_open"); executed != 1 || len(waiting) != 1 {
+	if waiting := env.waiting("whe_open"); executed != 1 || len(waiting) != 1 {
 		t.Errorf("%d were executed, and %v wait", executed, waiting)
 	}
 }
@@ -115,9 +115,9 @@ func TestIdempotencyAtTheSameInstant(t *testing.T) {
 // While the first request waits for its commit, the same one is told to wait
 // and a different one that it differs.
 func TestIdempotencyWhileRunning(t *testing.T) {
-	w := newWorld(t, Config{})
+	env := newTestEnv(t, Config{})
 	held, release := make(chan struct{}), make(chan struct{})
-	go w.store.Update(w.Context(), func(store.Tx) error {
+	go env.store.Update(env.Context(), func(store.Tx) error {
 		close(held)
 		<-release
 		return nil
@@ -125,14 +125,14 @@ func TestIdempotencyWhileRunning(t *testing.T) {
 	<-held
 	answers := make(chan *httptest.ResponseRecorder, 2)
 	for range cap(answers) {
-		go func() { answers <- w.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k")) }()
+		go func() { answers <- env.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k")) }()
 	}
-	holdsError(t, <-answers, store.CodeConflict)
+	wantError(t, <-answers, store.CodeConflict)
 	different := withBody(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k"), 1)
-	holdsError(t, w.do(different), store.CodeIdempotencyMismatch)
+	wantError(t, env.do(different), store.CodeIdempotencyMismatch)
 	close(release)
 	first := <-answers
-	if again := w.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k")); deliveryID(t, again) != deliveryID(t, first) {
+	if again := env.do(newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k")); deliveryID(t, again) != deliveryID(t, first) {
 		t.Errorf("first %s, then %s", first.Body, again.Body)
 	}
 }
@@ -160,15 +160,15 @@ func (failingTx) AddDelivery(store.Delivery) error {
 
 // A fault is not kept as an answer: the retry is executed.
 func TestFaultsAreNotKept(t *testing.T) {
-	w := newWorld(t, Config{})
-	s := &failingStore{w.store, true}
-	w.server = New(s, Config{Now: w.clock.Now})
+	env := newTestEnv(t, Config{})
+	s := &failingStore{env.store, true}
+	env.server = New(s, Config{Now: env.clock.Now})
 	r := newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k")
-	holdsError(t, w.do(r), store.CodeUnavailable)
+	wantError(t, env.do(r), store.CodeUnavailable)
 	s.failing = false
-	answer := w.do(r)
-	if id := deliveryID(t, answer); header(answer, "Idempotent-Replayed") != nil || len(w.waiting("whe_open")) != 1 {
-		t.Errorf("the retry is answered with %s, and %v wait", id, w.waiting("whe_open"))
+	answer := env.do(r)
+	if id := deliveryID(t, answer); header(answer, "Idempotent-Replayed") != nil || len(env.waiting("whe_open")) != 1 {
+		t.Errorf("the retry is answered with %s, and %v wait", id, env.waiting("whe_open"))
 	}
 }
 
@@ -187,10 +187,10 @@ func TestBodySize(t *testing.T) {
 		"broken off":                               {unread, 5, http.StatusBadRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, Config{})
+			env := newTestEnv(t, Config{})
 			r := newRequest("POST", testOpen, "key_write")
 			r.Body, r.ContentLength = io.NopCloser(row.body), row.length
-			if got := w.do(r).Code; got != row.want {
+			if got := env.do(r).Code; got != row.want {
 				t.Errorf("got %d, want %d", got, row.want)
 			}
 		})

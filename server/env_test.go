@@ -33,14 +33,14 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
-func (c *clock) pass(d time.Duration) {
+func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// world is a server on a fixture: a real store on a file of its own.
-type world struct {
+// testEnv is a server on a fixture: a real store on a file of its own.
+type testEnv struct {
 	testing.TB
 	store  *boltstore.Store
 	server *Server
@@ -51,61 +51,61 @@ type world struct {
 }
 
 // newWorld makes a server on the fixture. The clock, and the log unless there
-// is one, are the world's own. In a test, each exchange is held to the document of
+// is one, are the environment's own. In a test, each exchange is held to the document of
 // the API.
-func newWorld(t testing.TB, c Config) *world {
+func newTestEnv(t testing.TB, c Config) *testEnv {
 	t.Helper()
-	w := &world{TB: t, clock: &clock{now: fixtureStart}, log: &lockedBuffer{}, added: map[string]bool{}}
-	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{Now: w.clock.Now, NoSync: true})
+	env := &testEnv{TB: t, clock: &clock{now: fixtureStart}, log: &lockedBuffer{}, added: map[string]bool{}}
+	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{Now: env.clock.Now, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	w.store = s
-	w.update(fillFixture)
-	c.Now, c.Log, c.documents = w.clock.Now, zerolog.New(w.log), knownDocument
-	w.server = New(s, c)
+	env.store = s
+	env.update(fillFixture)
+	c.Now, c.Log, c.documents = env.clock.Now, zerolog.New(env.log), knownDocument
+	env.server = New(s, c)
 	if _, measured := t.(*testing.B); !measured {
-		w.server.http.Handler = openapitest.Watch(w, w.server.http.Handler, w.faults)
+		env.server.http.Handler = openapitest.Watch(env, env.server.http.Handler, env.faults)
 	}
-	return w
+	return env
 }
 
-func (w *world) update(fn func(store.Tx) error) {
-	w.Helper()
-	if err := w.store.Update(w.Context(), fn); err != nil {
-		w.Fatal(err)
+func (env *testEnv) update(fn func(store.Tx) error) {
+	env.Helper()
+	if err := env.store.Update(env.Context(), fn); err != nil {
+		env.Fatal(err)
 	}
 }
 
 // listen starts the server on a free port, over plain HTTP unless it listens
 // already, and returns its address.
-func (w *world) listen() string {
-	w.Helper()
-	if w.addr == "" {
-		w.listenWith(false)
+func (env *testEnv) listen() string {
+	env.Helper()
+	if env.addr == "" {
+		env.listenWith(false)
 	}
-	return w.addr
+	return env.addr
 }
 
 // listenWith starts the server on a free port.
-func (w *world) listenWith(secure bool) {
-	w.Helper()
+func (env *testEnv) listenWith(secure bool) {
+	env.Helper()
 	var config *tls.Config
 	if secure {
-		config = w.localTLS()
+		config = env.localTLS()
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		w.Fatal(err)
+		env.Fatal(err)
 	}
-	w.addr = l.Addr().String()
+	env.addr = l.Addr().String()
 	ended := make(chan error, 1)
-	go func() { ended <- w.server.Serve(l, config) }()
-	w.Cleanup(func() {
-		w.server.http.Close()
+	go func() { ended <- env.server.Serve(l, config) }()
+	env.Cleanup(func() {
+		env.server.http.Close()
 		if err := <-ended; err != nil {
-			w.Errorf("Serve ended with %v", err)
+			env.Errorf("Serve ended with %v", err)
 		}
 	})
 }
@@ -250,8 +250,8 @@ func newRequest(method, path, keyID string, header ...string) *http.Request {
 }
 
 // do answers a request without a network.
-func (w *world) do(r *http.Request) *httptest.ResponseRecorder {
-	return recorded(w.server, r)
+func (env *testEnv) do(r *http.Request) *httptest.ResponseRecorder {
+	return recorded(env.server.http.Handler, r)
 }
 
 func recorded(h http.Handler, r *http.Request) *httptest.ResponseRecorder {

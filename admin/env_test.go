@@ -21,11 +21,11 @@ import (
 	"teamdata/store/boltstore"
 )
 
-// noon is when the clock of a world starts.
+// noon is when the clock of an environment starts.
 var noon = time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
 
-// world is an Admin on a real store, behind a real Unix socket.
-type world struct {
+// testEnv is an Admin on a real store, behind a real Unix socket.
+type testEnv struct {
 	testing.TB
 	store    *boltstore.Store
 	admin    *Admin
@@ -37,55 +37,55 @@ type world struct {
 	delivery string                // one of org_acme, which has failed
 }
 
-func newWorld(t testing.TB) *world {
+func newTestEnv(t testing.TB) *testEnv {
 	t.Helper()
-	w := &world{TB: t, log: &lockedBuffer{}}
-	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true, Now: w.now, BeforeCommit: w.beforeCommit})
+	env := &testEnv{TB: t, log: &lockedBuffer{}}
+	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true, Now: env.now, BeforeCommit: env.beforeCommit})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	w.store = s
-	w.update(w.fill)
-	w.admin = New(s, Config{Version: "1.2.3", Log: zerolog.New(w.log), Snapshot: s.Snapshot, Status: w.status,
+	env.store = s
+	env.update(env.fill)
+	env.admin = New(s, Config{Version: "1.2.3", Log: zerolog.New(env.log), Snapshot: s.Snapshot, Status: env.status,
 		LinkURL: func(token string) string { return "https://data.example.com/link/" + token }})
-	w.client = dialer(t, w.watched(w.admin.Local()))
-	return w
+	env.client = socketClient(t, env.watched(env.admin.Local()))
+	return env
 }
 
-func (w *world) now() time.Time { return noon.Add(time.Duration(w.passed.Load())) }
+func (env *testEnv) now() time.Time { return noon.Add(time.Duration(env.passed.Load())) }
 
-func (w *world) pass(d time.Duration) { w.passed.Add(int64(d)) }
+func (env *testEnv) advance(d time.Duration) { env.passed.Add(int64(d)) }
 
-func (w *world) beforeCommit() error {
-	if err := w.failing.Load(); err != nil {
+func (env *testEnv) beforeCommit() error {
+	if err := env.failing.Load(); err != nil {
 		return *err
 	}
-	w.commits.Add(1)
+	env.commits.Add(1)
 	return nil
 }
 
-func (w *world) status(context.Context) (Status, error) {
+func (env *testEnv) status(context.Context) (Status, error) {
 	return Status{DataFile: "/srv/teamdata.db", Size: 65536, Schema: 1, Since: noon, Addresses: []string{"https://127.0.0.1:8443"},
 		Certificates: []Certificate{{Name: "data.example.com", NotAfter: noon, LastError: "no answer"}}}, nil
 }
 
-func (w *world) update(fn func(store.Tx) error) {
-	w.Helper()
-	if err := w.store.Update(context.Background(), fn); err != nil {
-		w.Fatal(err)
+func (env *testEnv) update(fn func(store.Tx) error) {
+	env.Helper()
+	if err := env.store.Update(context.Background(), fn); err != nil {
+		env.Fatal(err)
 	}
 }
 
-func (w *world) view(fn func(store.Tx) error) {
-	w.Helper()
-	if err := w.store.View(context.Background(), fn); err != nil {
-		w.Fatal(err)
+func (env *testEnv) view(fn func(store.Tx) error) {
+	env.Helper()
+	if err := env.store.View(context.Background(), fn); err != nil {
+		env.Fatal(err)
 	}
 }
 
-// dialer serves a handler on a socket, and is a client that finds it there.
-func dialer(t testing.TB, h http.Handler) *http.Client {
+// socketClient serves a handler on a socket, and is a client that finds it there.
+func socketClient(t testing.TB, h http.Handler) *http.Client {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "admin-") // a socket's path is short
 	if err != nil {
@@ -120,9 +120,9 @@ type reply struct {
 
 // do makes a request of a path below the base path; its headers are names and
 // values in turn.
-func (w *world) do(method, path, body string, header ...string) reply {
-	w.Helper()
-	return ask(w, w.client, method, path, body, header...)
+func (env *testEnv) do(method, path, body string, header ...string) reply {
+	env.Helper()
+	return ask(env, env.client, method, path, body, header...)
 }
 
 func ask(t testing.TB, client *http.Client, method, path, body string, header ...string) reply {
@@ -146,22 +146,22 @@ func ask(t testing.TB, client *http.Client, method, path, body string, header ..
 	return reply{answer.StatusCode, answer.Header, string(text)}
 }
 
-// holds complains unless an answer has a status, and a body that a pattern
+// wantAnswer complains unless an answer has a status, and a body that a pattern
 // matches; see matches.
-func (w *world) holds(got reply, status int, body string) {
-	w.Helper()
+func (env *testEnv) wantAnswer(got reply, status int, body string) {
+	env.Helper()
 	if got.status != status || !matches(got.body, body) {
-		w.Errorf("got  %d %s\nwant %d %s", got.status, got.body, status, body)
+		env.Errorf("got  %d %s\nwant %d %s", got.status, got.body, status, body)
 	}
 }
 
-// refuses complains unless an answer is an error of a code, with a message that
+// wantError complains unless an answer is an error of a code, with a message that
 // begins with a text.
-func (w *world) refuses(got reply, code store.Code, message string) {
-	w.Helper()
+func (env *testEnv) wantError(got reply, code store.Code, message string) {
+	env.Helper()
 	begin := `{"error":{"code":"` + string(code) + `","message":` + strings.TrimSuffix(string(store.AppendJSONString(nil, message)), `"`)
 	if got.status != code.Status() || !strings.HasPrefix(got.body, begin) {
-		w.Errorf("got  %d %s\nwant %d %s", got.status, got.body, code.Status(), begin)
+		env.Errorf("got  %d %s\nwant %d %s", got.status, got.body, code.Status(), begin)
 	}
 }
 
