@@ -9,16 +9,7 @@ import (
 	"teamdata/store"
 )
 
-func (s *subject) account(user string) (a store.Account) {
-	s.Helper()
-	s.view(func(tx store.Tx) (err error) {
-		a, err = tx.Account(user)
-		return err
-	})
-	return a
-}
-
-func testAccounts(s *subject) {
+func testAccounts(s *Subject) {
 	accounts := []store.Account{
 		{UserID: "u"},
 		{UserID: longID, Email: strings.Repeat("é", 127), PasswordHash: longText, PasswordAt: lastMs, CreatedAt: firstMs,
@@ -29,20 +20,20 @@ func testAccounts(s *subject) {
 	roundTrip(s, accounts, func(tx store.Tx, a store.Account) error { return tx.PutAccount(a) },
 		func(tx store.Tx, a store.Account) (store.Account, error) { return tx.Account(a.UserID) })
 	accounts[1].Email, accounts[1].Passkeys, accounts[1].Sessions = "", nil, nil
-	s.update(func(tx store.Tx) error { return tx.PutAccount(accounts[1]) })
-	s.equal("changed account", s.account(longID), accounts[1])
-	s.update(func(tx store.Tx) error { return errors.Join(tx.DeleteAccount(longID), tx.DeleteAccount(longID)) })
-	s.view(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error { return tx.PutAccount(accounts[1]) })
+	s.Equal("changed account", s.Account(longID), accounts[1])
+	s.Write(func(tx store.Tx) error { return errors.Join(tx.DeleteAccount(longID), tx.DeleteAccount(longID)) })
+	s.Read(func(tx store.Tx) error {
 		_, err := tx.Account(longID)
-		s.code("deleted account", err, store.CodeNotFound)
+		s.Code("deleted account", err, store.CodeNotFound)
 		return nil
 	})
 	s.noAccounts("u", "U")
 }
 
 // noAccounts deletes accounts, for what manages no org may not stay.
-func (s *subject) noAccounts(users ...string) {
-	s.update(func(tx store.Tx) (err error) {
+func (s *Subject) noAccounts(users ...string) {
+	s.Write(func(tx store.Tx) (err error) {
 		for _, user := range users {
 			err = errors.Join(err, tx.DeleteAccount(user))
 		}
@@ -51,49 +42,49 @@ func (s *subject) noAccounts(users ...string) {
 }
 
 // testAccountEmails: an address names one account, upper or lower case alike.
-func testAccountEmails(s *subject) {
+func testAccountEmails(s *Subject) {
 	put := func(user, email string) func(store.Tx) error {
 		return func(tx store.Tx) error { return tx.PutAccount(store.Account{UserID: user, Email: email}) }
 	}
 	finds := func(name, want string) {
 		s.Helper()
-		s.view(func(tx store.Tx) error {
+		s.Read(func(tx store.Tx) error {
 			a, err := store.FindAccount(tx, name)
-			s.equal("the account of "+name, a.UserID, want)
-			s.equal("it is found", err == nil, want != "")
+			s.Equal("the account of "+name, a.UserID, want)
+			s.Equal("it is found", err == nil, want != "")
 			return nil
 		})
 	}
-	s.update(put("u", "Ada@Example.com"))
-	s.update(put("v", ""))
-	s.update(put("w", ""))
+	s.Write(put("u", "Ada@Example.com"))
+	s.Write(put("v", ""))
+	s.Write(put("w", ""))
 	for _, email := range []string{"Ada@Example.com", "ada@example.com", "ADA@EXAMPLE.COM"} {
 		finds(email, "u")
-		s.code("another's address", s.attempt(put("v", email)), store.CodeConflict)
-		s.update(func(tx store.Tx) error {
-			s.code("another's address, going on", put("v", email)(tx), store.CodeConflict)
+		s.Code("another's address", s.Attempt(put("v", email)), store.CodeConflict)
+		s.Write(func(tx store.Tx) error {
+			s.Code("another's address, going on", put("v", email)(tx), store.CodeConflict)
 			return nil
 		})
-		s.update(put("u", email))
+		s.Write(put("u", email))
 	}
 	finds("", "")
 	finds("u", "u")
 	finds("U", "")
-	s.update(put("v", "v@example.com"))
-	s.update(put("v", "V@other.example"))
+	s.Write(put("v", "v@example.com"))
+	s.Write(put("v", "V@other.example"))
 	finds("v@example.com", "")
 	finds("v@OTHER.example", "v")
-	s.update(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error {
 		return errors.Join(put("u", "")(tx), put("w", "ada@example.com")(tx), tx.DeleteAccount("v"), put("u", "v@other.example")(tx))
 	})
-	s.reopen()
+	s.Reopen()
 	finds("Ada@example.com", "w")
 	finds("v@other.example", "u")
 	s.noAccounts("u", "w")
 	finds("v@other.example", "")
 }
 
-func testSessionLists(s *subject) {
+func testSessionLists(s *Subject) {
 	sessions := []store.Session{
 		{ID: "s"},
 		{ID: longID, UserID: longID, SecretHash: store.HashSecret("x"), UserAgent: unicode, CreatedAt: firstMs, LastSeenAt: lastMs},
@@ -103,7 +94,7 @@ func testSessionLists(s *subject) {
 	links := []store.SignInLink{{ID: "l"}, {ID: longID, UserID: longID, SecretHash: store.HashSecret("x"), CreatedAt: firstMs, ExpiresAt: lastMs}}
 	roundTrip(s, links, func(tx store.Tx, l store.SignInLink) error { return tx.PutSignInLink(l) },
 		func(tx store.Tx, l store.SignInLink) (store.SignInLink, error) { return tx.SignInLink(l.ID) })
-	s.update(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error {
 		err := errors.Join(tx.DeleteSession("s"), tx.DeleteSession(longID), tx.DeleteSignInLink("l"), tx.DeleteSignInLink(longID))
 		for _, id := range likeIDs {
 			err = errors.Join(err, tx.PutSession(store.Session{ID: id, CreatedAt: someTime}), tx.PutSignInLink(store.SignInLink{ID: id}))
@@ -124,7 +115,7 @@ func testSessionLists(s *subject) {
 		}
 		return ids, err
 	})
-	s.update(func(tx store.Tx) (err error) { // which no account has
+	s.Write(func(tx store.Tx) (err error) { // which no account has
 		for _, id := range likeIDs {
 			err = errors.Join(err, tx.DeleteSession(id))
 		}
@@ -133,24 +124,24 @@ func testSessionLists(s *subject) {
 }
 
 // testKeyLastUsed: it is kept, and no Access depends on it.
-func testKeyLastUsed(s *subject) {
-	s.seed()
-	s.update(func(tx store.Tx) error { return createKey(tx, "key_1") })
+func testKeyLastUsed(s *Subject) {
+	s.Seed()
+	s.Write(func(tx store.Tx) error { return createKey(tx, "key_1") })
 	used := func() (at time.Time) {
-		s.view(func(tx store.Tx) (err error) {
+		s.Read(func(tx store.Tx) (err error) {
 			at, err = tx.KeyLastUsed("key_1")
 			return err
 		})
 		return at
 	}
-	s.equal("never used", used(), time.Time{})
+	s.Equal("never used", used(), time.Time{})
 	before := s.AccessGeneration()
 	for _, at := range []time.Time{firstMs, someTime, lastMs} {
-		s.update(func(tx store.Tx) error { return tx.PutKeyLastUsed("key_1", at) })
-		s.equal("last used", used(), at)
-		s.equal("AccessGeneration", s.AccessGeneration(), before)
-		s.reopen()
-		s.equal("last used, reopened", used(), at)
+		s.Write(func(tx store.Tx) error { return tx.PutKeyLastUsed("key_1", at) })
+		s.Equal("last used", used(), at)
+		s.Equal("AccessGeneration", s.AccessGeneration(), before)
+		s.Reopen()
+		s.Equal("last used, reopened", used(), at)
 		before = s.AccessGeneration()
 	}
 }

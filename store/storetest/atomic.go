@@ -9,8 +9,8 @@ import (
 	"teamdata/store"
 )
 
-// attempt is an Update whose panic, if it comes out, is an error.
-func (s *subject) attempt(fn func(store.Tx) error) (err error) {
+// Attempt is an Update whose panic, if it comes out, is an error.
+func (s *Subject) Attempt(fn func(store.Tx) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
@@ -25,15 +25,15 @@ var waysToFail = map[string]func() error{
 	"a panic":  func() error { panic("this transaction is to panic") },
 }
 
-func testRollback(s *subject) {
+func testRollback(s *Subject) {
 	n, first, second := s.fillEverything()
 	before := s.dump(&n)
 	for way, fail := range waysToFail {
 		var given names
-		err := s.attempt(func(tx store.Tx) error {
+		err := s.Attempt(func(tx store.Tx) error {
 			r := record(tx)
 			err := changeEverything(r, first, second)
-			s.code("the changes", err, "")
+			s.Code("the changes", err, "")
 			given.given(r.ids)
 			if dump(tx, &n) == before {
 				s.Errorf("the transaction does not see its own changes")
@@ -43,12 +43,12 @@ func testRollback(s *subject) {
 		if err == nil {
 			s.Errorf("after %s the Update returned nil", way)
 		}
-		s.same("after "+way, s.dump(&n), before)
+		s.Same("after "+way, s.dump(&n), before)
 		s.notThere(&given)
 	}
-	s.reopen()
-	s.same("after reopening", s.dump(&n), before)
-	s.update(func(tx store.Tx) error { return changeEverything(tx, first, second) })
+	s.Reopen()
+	s.Same("after reopening", s.dump(&n), before)
+	s.Write(func(tx store.Tx) error { return changeEverything(tx, first, second) })
 	if s.dump(&n) == before {
 		s.Errorf("the changes can't be seen after their commit")
 	}
@@ -56,17 +56,17 @@ func testRollback(s *subject) {
 
 // notThere holds the events and deliveries of a failed transaction to having
 // left no trace.
-func (s *subject) notThere(given *names) {
+func (s *Subject) notThere(given *names) {
 	s.Helper()
-	s.equal("ids were given", len(given.events) > 0 && len(given.deliveries) > 0, true)
-	s.view(func(tx store.Tx) error {
+	s.Equal("ids were given", len(given.events) > 0 && len(given.deliveries) > 0, true)
+	s.Read(func(tx store.Tx) error {
 		for _, id := range given.events {
 			_, err := tx.Event(id)
-			s.code("event of a failed transaction", err, store.CodeNotFound)
+			s.Code("event of a failed transaction", err, store.CodeNotFound)
 		}
 		for _, id := range given.deliveries {
 			_, err := tx.Delivery(id)
-			s.code("delivery of a failed transaction", err, store.CodeNotFound)
+			s.Code("delivery of a failed transaction", err, store.CodeNotFound)
 		}
 		return nil
 	})
@@ -74,14 +74,14 @@ func (s *subject) notThere(given *names) {
 
 // testFailuresAreUndoneAlone has many writers, two thirds of whose transactions
 // fail. Each writer has an org, and all write into acme.
-func testFailuresAreUndoneAlone(s *subject) {
+func testFailuresAreUndoneAlone(s *Subject) {
 	const writers, updates = 8, 30
-	s.seed()
+	s.Seed()
 	var all sync.WaitGroup
 	for w := range writers {
 		all.Go(func() {
 			for i := range updates {
-				err := s.attempt(func(tx store.Tx) error { return s.write(tx, w, i) })
+				err := s.Attempt(func(tx store.Tx) error { return s.write(tx, w, i) })
 				if (err == nil) != (i%3 == 0) {
 					s.Errorf("writer %d, update %d: %v", w, i, err)
 				}
@@ -96,16 +96,16 @@ func testFailuresAreUndoneAlone(s *subject) {
 			want = append(want, fmt.Sprintf("update %d", i))
 		}
 		good += len(want)
-		s.equal("what a writer wrote", actions(s.auditLog(fmt.Sprintf("org_%d", w))), want)
+		s.Equal("what a writer wrote", actions(s.AuditLog(fmt.Sprintf("org_%d", w))), want)
 	}
-	s.equal("members of acme", strings.Count(s.members(acme), `"userId"`), 1+good)
-	claims, err := s.Claim(context.Background(), 1, s.clock.now(), writers*updates)
-	s.code("claim", err, "")
-	s.equal("deliveries that wait", len(claims.Claims), good)
+	s.Equal("members of acme", strings.Count(s.Members(acme), `"userId"`), 1+good)
+	claims, err := s.Claim(context.Background(), 1, s.Clock.Now(), writers*updates)
+	s.Code("claim", err, "")
+	s.Equal("deliveries that wait", len(claims.Claims), good)
 }
 
 // write is update i of writer w; every third is good.
-func (s *subject) write(tx store.Tx, w, i int) error {
+func (s *Subject) write(tx store.Tx, w, i int) error {
 	org, user := fmt.Sprintf("org_%d", w), fmt.Sprintf("usr_%d_%d", w, i)
 	if _, err := tx.AppendAudit(store.AuditEntry{OrgID: org, Action: fmt.Sprintf("update %d", i)}); err != nil {
 		return err

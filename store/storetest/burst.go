@@ -98,7 +98,7 @@ func (h *history) checkNotices(before map[uint64]time.Time) {
 
 // execute runs a transaction on the store.
 func (h *history) execute(t *transaction) {
-	err := h.attempt(func(tx store.Tx) error {
+	err := h.Attempt(func(tx store.Tx) error {
 		r := record(tx)
 		h.executes(t, r.trace)
 		for _, o := range t.operations {
@@ -114,11 +114,11 @@ func (h *history) execute(t *transaction) {
 	})
 	switch {
 	case t.fails:
-		h.equal("a failing transaction returns its error", errors.Is(err, errFailing), true)
+		h.Equal("a failing transaction returns its error", errors.Is(err, errFailing), true)
 	case t.panics:
-		h.equal("a panicking transaction returns", err != nil, true)
+		h.Equal("a panicking transaction returns", err != nil, true)
 	default:
-		h.code("a transaction", err, "")
+		h.Code("a transaction", err, "")
 	}
 }
 
@@ -142,8 +142,8 @@ func (h *history) replay(t *transaction) {
 		}
 	}
 	h.nothingLeft(t.String(), &left)
-	if !left.now.Equal(h.clock.now()) {
-		h.Errorf("the transaction's time is %v, the clock's %v", left.now, h.clock.now())
+	if !left.now.Equal(h.Clock.Now()) {
+		h.Errorf("the transaction's time is %v, the clock's %v", left.now, h.Clock.Now())
 	}
 }
 

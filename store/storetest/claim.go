@@ -11,9 +11,9 @@ import (
 )
 
 // testClaim has deliveries become due second by second, made in another order.
-func testClaim(s *subject) {
-	endpoint := s.seed()
-	now := s.clock.now()
+func testClaim(s *Subject) {
+	endpoint := s.Seed()
+	now := s.Clock.Now()
 	var want []string // ids in the order in which they are due
 	for _, second := range []int{3, 1, 0, 2, 4} {
 		d := store.Delivery{
@@ -21,21 +21,21 @@ func testClaim(s *subject) {
 			State: store.StatePending, CreatedAt: now, DueAt: now.Add(time.Duration(second) * time.Second),
 		}
 		want = append(want, d.ID)
-		s.update(func(tx store.Tx) error { return tx.AddDelivery(d) })
+		s.Write(func(tx store.Tx) error { return tx.AddDelivery(d) })
 	}
-	s.update(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error {
 		return tx.AddEvent(store.Event{ID: "evt_1", OrgID: acme, Body: []byte("body"), Deliveries: want})
 	})
 	slices.Sort(want)
 	claim := func(what string, at time.Time, limit int, want []string, next time.Time) {
 		s.Helper()
 		claims, err := s.Claim(context.Background(), endpoint.Number, at, limit)
-		s.code(what, err, "")
-		s.equal(what+": endpoint", claims.Endpoint, endpoint)
-		s.equal(what+": deliveries", deliveryIDs(claims), want)
-		s.equal(what+": next", claims.Next.UTC(), next)
+		s.Code(what, err, "")
+		s.Equal(what+": endpoint", claims.Endpoint, endpoint)
+		s.Equal(what+": deliveries", deliveryIDs(claims), want)
+		s.Equal(what+": next", claims.Next.UTC(), next)
 		for _, c := range claims.Claims {
-			s.equal(what+": body", string(c.Body), "body")
+			s.Equal(what+": body", string(c.Body), "body")
 		}
 	}
 	at := func(second int) time.Time { return now.Add(time.Duration(second) * time.Second) }
@@ -50,12 +50,12 @@ func testClaim(s *subject) {
 	claim("by one", at(100), 1, want[3:4], at(4))
 	claim("the rest", at(100), 9, want[4:], time.Time{})
 	claim("nothing left", at(100), 9, nil, time.Time{})
-	s.reopen()
+	s.Reopen()
 	claim("all again, as after a restart", at(100), 9, want, time.Time{})
 
 	claims, err := s.Claim(context.Background(), 999, now, 9)
-	s.code("an unknown endpoint", err, "")
-	s.equal("deliveries of an unknown endpoint", len(claims.Claims), 0)
+	s.Code("an unknown endpoint", err, "")
+	s.Equal("deliveries of an unknown endpoint", len(claims.Claims), 0)
 }
 
 func deliveryIDs(claims store.Claims) (ids []string) {
@@ -65,44 +65,12 @@ func deliveryIDs(claims store.Claims) (ids []string) {
 	return ids
 }
 
-// testRetrySchedule fails every attempt of a delivery.
-func testRetrySchedule(s *subject) {
-	s.seed()
-	s.update(upload)
-	id := s.claim()[0]
-	first := s.clock.now()
-	for attempt, minutes := range []time.Duration{1, 5, 25, 125, 625} {
-		s.equal("due", s.claim(), []string{id})
-		ended := s.clock.now().Add(3*time.Second + 100*time.Microsecond)
-		s.update(recordAttempt(id, ended, 500))
-		due := ended.Truncate(time.Millisecond).Add(time.Millisecond + minutes*time.Minute)
-		s.view(func(tx store.Tx) error {
-			d, err := tx.Delivery(id)
-			s.equal("delivery", fmt.Sprint(d.State, d.Attempts, d.DueAt), fmt.Sprint(store.StateRetrying, attempt+1, due))
-			s.equal("first attempt", d.FirstAttemptAt, first.Add(2*time.Second))
-			return err
-		})
-		s.clock.move(due.Sub(s.clock.now()) - time.Millisecond)
-		s.equal("due too early", s.claim(), []string{})
-		s.clock.move(time.Millisecond)
-	}
-	s.update(recordAttempt(id, s.clock.now(), 500))
-	s.clock.move(100 * 24 * time.Hour)
-	s.equal("due after the last", s.claim(), []string{})
-	s.view(func(tx store.Tx) error {
-		d, err := tx.Delivery(id)
-		s.equal("delivery", fmt.Sprint(d.State, d.Attempts), fmt.Sprint(store.StateFailed, 6))
-		return err
-	})
-	s.equal("each due", s.eachDue(), map[uint64]time.Time{})
-}
-
 // testClaimsDoNotOverlap has dispatchers claim, record and release at the same
 // time: each delivery is attempted once.
-func testClaimsDoNotOverlap(s *subject) {
+func testClaimsDoNotOverlap(s *Subject) {
 	const dispatchers, deliveries = 8, 400
-	endpoint := s.seed()
-	s.update(func(tx store.Tx) (err error) {
+	endpoint := s.Seed()
+	s.Write(func(tx store.Tx) (err error) {
 		for range deliveries {
 			_, err = store.SendTest(tx, acme, endpoint.ID)
 		}
@@ -114,8 +82,8 @@ func testClaimsDoNotOverlap(s *subject) {
 	for range dispatchers {
 		all.Go(func() {
 			for {
-				claims, err := s.Claim(context.Background(), endpoint.Number, s.clock.now(), 3)
-				s.code("claim", err, "")
+				claims, err := s.Claim(context.Background(), endpoint.Number, s.Clock.Now(), 3)
+				s.Code("claim", err, "")
 				if len(claims.Claims) == 0 {
 					return
 				}
@@ -123,16 +91,16 @@ func testClaimsDoNotOverlap(s *subject) {
 					mu.Lock()
 					attempts[id]++
 					mu.Unlock()
-					s.code("recording", s.Update(context.Background(), recordAttempt(id, s.clock.now(), 200)), "")
+					s.Code("recording", s.Update(context.Background(), recordAttempt(id, s.Clock.Now(), 200)), "")
 					s.Release(id)
 				}
 			}
 		})
 	}
 	all.Wait()
-	s.equal("deliveries attempted", len(attempts), deliveries)
+	s.Equal("deliveries attempted", len(attempts), deliveries)
 	for id, n := range attempts {
-		s.equal("attempts of "+id, n, 1)
+		s.Equal("attempts of "+id, n, 1)
 	}
-	s.equal("each due", s.eachDue(), map[uint64]time.Time{})
+	s.Equal("each due", s.Due(), map[uint64]time.Time{})
 }

@@ -9,13 +9,13 @@ import (
 	"teamdata/store"
 )
 
-func testEndpoints(s *subject) {
+func testEndpoints(s *Subject) {
 	full := store.Endpoint{
 		ID: longID, OrgID: acme, URL: "https://example.com/" + strings.Repeat("x", 2028), Description: unicode + longText,
 		Events: store.BuiltInEventTypes, Secret: "whsec_" + strings.Repeat("A", 88), CreatedAt: firstMs, DisabledAt: lastMs,
 	}
 	plain := store.Endpoint{ID: "e", OrgID: acme, Events: []string{"x"}, CreatedAt: someTime}
-	s.update(func(tx store.Tx) (err error) {
+	s.Write(func(tx store.Tx) (err error) {
 		if plain, err = tx.AddEndpoint(plain); err != nil {
 			return err
 		}
@@ -26,13 +26,13 @@ func testEndpoints(s *subject) {
 		s.Fatalf("two endpoints have the number %d", full.Number)
 	}
 	s.findEndpoints(full, plain)
-	s.reopen()
+	s.Reopen()
 	s.findEndpoints(full, plain)
 
 	plain.DisabledAt, plain.Events = someTime, []string{"y", "z"}
-	s.update(func(tx store.Tx) error { return tx.PutEndpoint(plain) })
+	s.Write(func(tx store.Tx) error { return tx.PutEndpoint(plain) })
 	s.findEndpoints(full, plain)
-	s.update(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error {
 		later, err := tx.AddEndpoint(store.Endpoint{ID: "l", OrgID: other, Events: []string{"x"}})
 		if later.Number == plain.Number || later.Number == full.Number {
 			s.Errorf("the number %d was given before", later.Number)
@@ -42,23 +42,23 @@ func testEndpoints(s *subject) {
 }
 
 // findEndpoints finds acme's endpoints, in the order of their ids.
-func (s *subject) findEndpoints(want ...store.Endpoint) {
+func (s *Subject) findEndpoints(want ...store.Endpoint) {
 	s.Helper()
-	s.view(func(tx store.Tx) error {
+	s.Read(func(tx store.Tx) error {
 		list, err := tx.Endpoints(acme)
-		s.equal("endpoints", list, want)
+		s.Equal("endpoints", list, want)
 		for _, e := range want {
 			got, err := tx.Endpoint(acme, e.ID)
-			s.equal("endpoint", got, e)
-			s.code("endpoint", err, "")
+			s.Equal("endpoint", got, e)
+			s.Code("endpoint", err, "")
 		}
 		_, notThere := tx.Endpoint(acme, "none")
-		s.code("no endpoint", notThere, store.CodeNotFound)
+		s.Code("no endpoint", notThere, store.CodeNotFound)
 		return err
 	})
 }
 
-func testDeliveries(s *subject) {
+func testDeliveries(s *Subject) {
 	events := []store.Event{
 		{ID: "evt_1", OrgID: acme, Type: "t", Deliveries: []string{"whd_1", "whd_3", "whd_4"}},
 		{ID: "evt_2", OrgID: longID, Type: unicode, CreatedAt: lastMs, Body: bytes.Repeat([]byte{0, '"', 255}, 30_000), Deliveries: []string{"whd_2"}},
@@ -78,16 +78,16 @@ func testDeliveries(s *subject) {
 
 	changed := deliveries[1]
 	changed.State, changed.Attempts = store.StateFailed, 6
-	s.update(func(tx store.Tx) error { return tx.PutDelivery(changed) })
-	s.view(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error { return tx.PutDelivery(changed) })
+	s.Read(func(tx store.Tx) error {
 		got, err := get(tx, changed)
-		s.equal("changed delivery", got, changed)
+		s.Equal("changed delivery", got, changed)
 		return err
 	})
 	err := s.Update(s.Context(), func(tx store.Tx) error { return tx.PutDelivery(store.Delivery{ID: "whd_none"}) })
-	s.code("changing a delivery that is not there", err, store.CodeNotFound)
+	s.Code("changing a delivery that is not there", err, store.CodeNotFound)
 
-	s.update(func(tx store.Tx) error { // since they are of endpoints that there are not
+	s.Write(func(tx store.Tx) error { // since they are of endpoints that there are not
 		for _, d := range deliveries {
 			if err := tx.DeleteDelivery(d.ID); err != nil {
 				return err
@@ -95,11 +95,11 @@ func testDeliveries(s *subject) {
 		}
 		return errors.Join(tx.DeleteEvent("evt_1"), tx.DeleteEvent("evt_2"))
 	})
-	s.view(func(tx store.Tx) error {
+	s.Read(func(tx store.Tx) error {
 		_, err := get(tx, changed)
-		s.code("a deleted delivery", err, store.CodeNotFound)
+		s.Code("a deleted delivery", err, store.CodeNotFound)
 		_, err = tx.Event("evt_1")
-		s.code("a deleted event", err, store.CodeNotFound)
+		s.Code("a deleted event", err, store.CodeNotFound)
 		return nil
 	})
 }

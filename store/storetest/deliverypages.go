@@ -11,7 +11,7 @@ import (
 
 // fillDeliveryLists gives each of two endpoints' three lists n deliveries, three
 // a millisecond, made in any order. It returns the ids of each list in order.
-func (s *subject) fillDeliveryLists(n int) map[uint64]map[store.DeliveryList][]string {
+func (s *Subject) fillDeliveryLists(n int) map[uint64]map[store.DeliveryList][]string {
 	s.Helper()
 	want := map[uint64]map[store.DeliveryList][]string{}
 	var all []store.Delivery
@@ -35,7 +35,7 @@ func (s *subject) fillDeliveryLists(n int) map[uint64]map[store.DeliveryList][]s
 			}
 		}
 	}
-	s.update(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error {
 		for endpoint := range want {
 			if _, err := tx.AddEndpoint(store.Endpoint{OrgID: acme, ID: fmt.Sprint("whe_", endpoint)}); err != nil {
 				return err
@@ -57,7 +57,7 @@ func (s *subject) fillDeliveryLists(n int) map[uint64]map[store.DeliveryList][]s
 }
 
 // testDeliveryPages reads every list with every limit.
-func testDeliveryPages(s *subject) {
+func testDeliveryPages(s *Subject) {
 	const n = 20
 	for endpoint, lists := range s.fillDeliveryLists(n) {
 		for list, want := range lists {
@@ -67,39 +67,39 @@ func testDeliveryPages(s *subject) {
 		}
 	}
 	for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListFailed} {
-		s.equal("of an endpoint without deliveries", s.listed(3, list), []string{})
-		s.equal("of no endpoint", s.listed(0, list), []string{})
+		s.Equal("of an endpoint without deliveries", s.Listed(3, list), []string{})
+		s.Equal("of no endpoint", s.Listed(0, list), []string{})
 	}
 	s.deliveryPageAfterNothing()
 }
 
-func (s *subject) walkDeliveries(endpoint uint64, list store.DeliveryList, limit int, want []string) {
+func (s *Subject) walkDeliveries(endpoint uint64, list store.DeliveryList, limit int, want []string) {
 	s.Helper()
 	what := fmt.Sprintf("list %d of endpoint %d by %d", list, endpoint, limit)
-	s.view(func(tx store.Tx) error {
+	s.Read(func(tx store.Tx) error {
 		n, err := tx.CountDeliveries(endpoint, list, limit)
-		s.equal(what+": counted", n, min(limit, len(want)))
+		s.Equal(what+": counted", n, min(limit, len(want)))
 		return err
 	})
 	var got []string
 	for after, more := (store.Cursor{}), true; more && len(got) <= len(want); {
-		s.view(func(tx store.Tx) (err error) {
+		s.Read(func(tx store.Tx) (err error) {
 			var page []store.Delivery
 			page, more, err = tx.DeliveryPage(endpoint, list, after, limit)
-			s.equal(what+": on the page", len(page), min(limit, len(want)-len(got)))
+			s.Equal(what+": on the page", len(page), min(limit, len(want)-len(got)))
 			for _, d := range page {
 				got = append(got, d.ID)
 				_, after = d.Position()
 			}
 			return err
 		})
-		s.equal(what+": more", more, len(got) < len(want))
+		s.Equal(what+": more", more, len(got) < len(want))
 	}
-	s.equal(what, got, want)
+	s.Equal(what, got, want)
 }
 
 // deliveryPageAfterNothing reads after positions that no delivery has.
-func (s *subject) deliveryPageAfterNothing() {
+func (s *Subject) deliveryPageAfterNothing() {
 	s.Helper()
 	ms := uint64(someTime.UnixMilli())
 	for _, c := range []struct {
@@ -117,13 +117,13 @@ func (s *subject) deliveryPageAfterNothing() {
 		{store.ListAcknowledged, store.Cursor{Ms: ms, ID: "whd_001"}, "whd_000_3_0"},
 		{store.ListAcknowledged, store.Cursor{Ms: 1, ID: "x"}, ""},
 	} {
-		s.view(func(tx store.Tx) error {
+		s.Read(func(tx store.Tx) error {
 			page, _, err := tx.DeliveryPage(1, c.list, c.after, 1)
 			got := ""
 			if len(page) > 0 {
 				got = page[0].ID
 			}
-			s.equal(fmt.Sprintf("list %d after %v", c.list, c.after), got, c.want)
+			s.Equal(fmt.Sprintf("list %d after %v", c.list, c.after), got, c.want)
 			return err
 		})
 	}
@@ -131,23 +131,23 @@ func (s *subject) deliveryPageAfterNothing() {
 
 // testFinishedBefore: it finds what was finished before a time, of every
 // endpoint, up to a limit, and nothing that waits.
-func testFinishedBefore(s *subject) {
+func testFinishedBefore(s *Subject) {
 	const n = 20
 	s.fillDeliveryLists(n)
 	for after := range n/3 + 2 {
 		t := someTime.Add(time.Duration(after) * time.Millisecond)
 		finished := 4 * min(3*after, n) // two endpoints, two lists
 		for _, limit := range []int{1, 5, finished, finished + 1, 1000} {
-			s.view(func(tx store.Tx) error {
+			s.Read(func(tx store.Tx) error {
 				ids, err := tx.FinishedBefore(t, limit)
 				what := fmt.Sprintf("finished before %v, at most %d", t, limit)
-				s.equal(what, len(ids), min(limit, finished))
+				s.Equal(what, len(ids), min(limit, finished))
 				slices.Sort(ids)
-				s.equal(what+": each once", len(slices.Compact(ids)), min(limit, finished))
+				s.Equal(what+": each once", len(slices.Compact(ids)), min(limit, finished))
 				for _, id := range ids {
 					d, err := tx.Delivery(id)
-					s.equal(what+": "+id, !d.State.Waiting() && d.FinishedAt.Before(t), true)
-					s.code(what, err, "")
+					s.Equal(what+": "+id, !d.State.Waiting() && d.FinishedAt.Before(t), true)
+					s.Code(what, err, "")
 				}
 				return err
 			})

@@ -43,7 +43,7 @@ func (h *history) someDelivery() string {
 func (h *history) recordAttempt() operation { return h.attemptOf(h.someDelivery()) }
 
 func (h *history) attemptOf(id string) operation {
-	a := store.Attempt{StartedAt: h.clock.now(), EndedAt: h.clock.now().Add(time.Duration(h.IntN(3000)-300) * time.Microsecond)}
+	a := store.Attempt{StartedAt: h.Clock.Now(), EndedAt: h.Clock.Now().Add(time.Duration(h.IntN(3000)-300) * time.Microsecond)}
 	if a.Status = pick(h, []int{200, 500, 0}); a.Status != 200 {
 		a.Reason, a.Answer = "in vain", fmt.Append(nil, h.IntN(1000))
 	}
@@ -88,16 +88,16 @@ func (h *history) dispatch() {
 	if len(numbers) == 0 {
 		return
 	}
-	number, limit, now := pick(h, numbers), 1+h.IntN(4), h.clock.now()
+	number, limit, now := pick(h, numbers), 1+h.IntN(4), h.Clock.Now()
 	if h.IntN(3) == 0 {
 		now = now.Add(time.Hour)
 	}
 	h.note("claim %d of endpoint %d at %v", limit, number, now)
 	want := h.oracle.claim(number, now, limit, h.claimed)
 	got, err := h.Claim(context.Background(), number, now, limit)
-	h.code("claim", err, "")
+	h.Code("claim", err, "")
 	got.Next = got.Next.UTC()
-	h.equal("claims", got, want)
+	h.Equal("claims", got, want)
 	for _, id := range deliveryIDs(got) {
 		h.claimed[id] = true
 		if h.IntN(2) == 0 {

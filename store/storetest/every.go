@@ -1,10 +1,7 @@
 package storetest
 
 import (
-	"context"
 	"errors"
-	"strings"
-	"time"
 
 	"teamdata/store"
 )
@@ -23,9 +20,9 @@ var everyName = names{
 
 // fillEverything writes records of every kind, on top of seed. It returns the
 // ids of two deliveries that wait.
-func (s *subject) fillEverything() (n names, first, second string) {
-	endpoint := s.seed()
-	s.update(func(tx store.Tx) error {
+func (s *Subject) fillEverything() (n names, first, second string) {
+	endpoint := s.Seed()
+	s.Write(func(tx store.Tx) error {
 		r := record(tx)
 		d1, err1 := store.SendTest(r, acme, endpoint.ID)
 		d2, err2 := store.SendTest(r, acme, endpoint.ID)
@@ -75,44 +72,8 @@ func changeEverything(tx store.Tx, first, second string) error {
 		tx.PutCertificate("ca", []byte("changed")), tx.PutCertificate("new", []byte("new")))
 }
 
-func attemptNow(tx store.Tx, id string, a store.Attempt) error {
-	a.StartedAt, a.EndedAt = tx.Now(), tx.Now()
-	_, err := store.RecordAttempt(tx, id, a, []time.Duration{time.Minute})
-	return err
-}
-
-func createKey(tx store.Tx, id string) error {
-	_, err := store.ImportKey(tx, store.APIKey{ID: id, OrgID: acme, Scopes: store.ScopeRead, CreatedBy: ada})
-	return err
-}
-
-func addRecord(tx store.Tx, key string) error {
-	return tx.AddIdempotencyRecord(store.IdempotencyRecord{
-		OrgID: acme, Key: key, FirstUse: tx.Now(), Answer: store.Answer{Status: 200, ContentType: "application/json", Body: []byte("{}")},
-	})
-}
-
-// dump dumps what is committed, and what is due.
-func (s *subject) dump(n *names) (text string) {
-	s.Helper()
-	s.view(func(tx store.Tx) error {
-		text = dump(tx, n)
-		return nil
-	})
-	b := new(strings.Builder)
-	line(b, "due")(s.eachDue(), nil)
-	return text + b.String()
-}
-
-func (s *subject) eachDue() map[uint64]time.Time {
-	due := map[uint64]time.Time{}
-	err := s.EachDue(context.Background(), func(endpoint uint64, at time.Time) { due[endpoint] = at.UTC() })
-	s.code("EachDue", err, "")
-	return due
-}
-
-// same holds two dumps to being the same.
-func (s *subject) same(what, got, want string) {
+// Same holds two dumps to being the same.
+func (s *Subject) Same(what, got, want string) {
 	s.Helper()
 	if got != want {
 		s.Errorf("%s:\n%s", what, difference(got, want))

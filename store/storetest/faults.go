@@ -36,54 +36,54 @@ func (f faulty) Update(ctx context.Context, fn func(store.Tx) error) error {
 // testFailingWrites runs each of Rules with a failure at its first write, at its
 // second, and so on until none is left to fail. It leaves nothing of a rule that
 // failed, and all of it once it passes.
-func testFailingWrites(s *subject) {
+func testFailingWrites(s *Subject) {
 	for _, rule := range Rules {
 		for way, fail := range waysToFail {
-			one := newSubject(s.TB, s.open)
-			one.update(Fill)
+			one := New(s.TB, s.open)
+			one.Write(Fill)
 			one.failsAtEachWrite(rule, way, fail)
-			one.code("close", one.Close(), "")
+			one.Code("close", one.Close(), "")
 		}
 	}
 }
 
-func (s *subject) failsAtEachWrite(rule Rule, way string, fail func() error) {
+func (s *Subject) failsAtEachWrite(rule Rule, way string, fail func() error) {
 	s.Helper()
 	const most = 40 // more than any of them writes
-	before := s.dump(&everyName)
+	before := s.Dump()
 	for passing := range most {
 		var given names
 		failed := false
 		what := fmt.Sprintf("%s, with %s at write %d", rule.Name, way, passing+1)
 		var err error
 		func() {
-			defer func() { s.equal(what+": a panic comes out", recover(), nil) }()
+			defer func() { s.Equal(what+": a panic comes out", recover(), nil) }()
 			err = rule.Execute(faulty{s.Store, passing, fail, &given, &failed})
 		}()
 		if !failed {
-			s.code(rule.Name, err, "")
-			s.equal(rule.Name+" writes", passing > 1, true) // it, and the answer to it
-			s.equal(rule.Name+" changes something", s.dump(&everyName) != before, true)
+			s.Code(rule.Name, err, "")
+			s.Equal(rule.Name+" writes", passing > 1, true) // it, and the answer to it
+			s.Equal(rule.Name+" changes something", s.Dump() != before, true)
 			return
 		}
-		s.equal(what+": is an error", err != nil, true)
-		s.same("after "+what, s.dump(&everyName), before)
+		s.Equal(what+": is an error", err != nil, true)
+		s.Same("after "+what, s.Dump(), before)
 		s.leftNothing(what, &given)
 	}
 	s.Errorf("%s does not pass", rule.Name)
 }
 
 // leftNothing holds what a failed transaction gave ids to being not there.
-func (s *subject) leftNothing(what string, given *names) {
+func (s *Subject) leftNothing(what string, given *names) {
 	s.Helper()
-	s.view(func(tx store.Tx) error {
+	s.Read(func(tx store.Tx) error {
 		for _, id := range given.events {
 			_, err := tx.Event(id)
-			s.code("an event after "+what, err, store.CodeNotFound)
+			s.Code("an event after "+what, err, store.CodeNotFound)
 		}
 		for _, id := range given.deliveries {
 			_, err := tx.Delivery(id)
-			s.code("a delivery after "+what, err, store.CodeNotFound)
+			s.Code("a delivery after "+what, err, store.CodeNotFound)
 		}
 		return nil
 	})

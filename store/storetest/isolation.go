@@ -7,60 +7,60 @@ import (
 	"teamdata/store"
 )
 
-func testCancelled(s *subject) {
-	s.seed()
-	before := s.dump(&everyName)
+func testCancelled(s *Subject) {
+	s.Seed()
+	before := s.Dump()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	err := s.Update(ctx, func(tx store.Tx) error { return addAudit(tx, "cancelled") })
-	s.equal("cancelled Update", errors.Is(err, context.Canceled), true)
+	s.Equal("cancelled Update", errors.Is(err, context.Canceled), true)
 	err = s.View(ctx, func(tx store.Tx) error { return nil })
-	s.equal("cancelled View", errors.Is(err, context.Canceled), true)
-	s.same("after it", s.dump(&everyName), before)
+	s.Equal("cancelled View", errors.Is(err, context.Canceled), true)
+	s.Same("after it", s.Dump(), before)
 }
 
 // testOneMoment has a View go on while an Update commits: the Update does not
 // wait for it, and it does not see the Update.
-func testOneMoment(s *subject) {
+func testOneMoment(s *Subject) {
 	n, first, second := s.fillEverything()
 	var before string
-	s.view(func(tx store.Tx) error {
+	s.Read(func(tx store.Tx) error {
 		before = dump(tx, &n)
 		if err := s.Update(context.Background(), func(tx store.Tx) error { return changeEverything(tx, first, second) }); err != nil {
 			return err
 		}
-		s.same("in the View, after the Update", dump(tx, &n), before)
+		s.Same("in the View, after the Update", dump(tx, &n), before)
 		return nil
 	})
-	s.view(func(tx store.Tx) error {
-		s.equal("a later View sees the same", dump(tx, &n) == before, false)
+	s.Read(func(tx store.Tx) error {
+		s.Equal("a later View sees the same", dump(tx, &n) == before, false)
 		return nil
 	})
 }
 
-func testDurable(s *subject) {
+func testDurable(s *Subject) {
 	n, first, second := s.fillEverything()
-	s.update(func(tx store.Tx) error { return changeEverything(tx, first, second) })
+	s.Write(func(tx store.Tx) error { return changeEverything(tx, first, second) })
 	before := s.dump(&n)
 	for range 3 {
-		s.reopen()
-		s.same("after reopening", s.dump(&n), before)
-		s.update(func(tx store.Tx) error { return addAudit(tx, "again") })
+		s.Reopen()
+		s.Same("after reopening", s.dump(&n), before)
+		s.Write(func(tx store.Tx) error { return addAudit(tx, "again") })
 		before = s.dump(&n)
 	}
 }
 
-func testClosed(s *subject) {
-	s.code("close", s.Close(), "")
+func testClosed(s *Subject) {
+	s.Code("close", s.Close(), "")
 	nothing := func(store.Tx) error { return nil }
-	s.code("View of a closed store", s.View(context.Background(), nothing), store.CodeUnavailable)
-	s.code("Update of a closed store", s.Update(context.Background(), nothing), store.CodeUnavailable)
-	s.Store = s.open(s.TB, s.path, s.clock.now)
+	s.Code("View of a closed store", s.View(context.Background(), nothing), store.CodeUnavailable)
+	s.Code("Update of a closed store", s.Update(context.Background(), nothing), store.CodeUnavailable)
+	s.Store = s.open(s.TB, s.path, s.Clock.Now)
 }
 
 // testAccessGeneration changes all that an Access depends on.
-func testAccessGeneration(s *subject) {
-	s.seed()
+func testAccessGeneration(s *Subject) {
+	s.Seed()
 	eve := store.Member{OrgID: acme, UserID: "usr_eve", Role: store.RoleAdmin}
 	for _, change := range []struct {
 		what string
@@ -84,14 +84,9 @@ func testAccessGeneration(s *subject) {
 		}},
 	} {
 		before := s.AccessGeneration()
-		s.update(change.do)
+		s.Write(change.do)
 		if s.AccessGeneration() == before {
 			s.Errorf("%s: the AccessGeneration is still %d", change.what, before)
 		}
 	}
-}
-
-func addMember(tx store.Tx, m store.Member) error {
-	_, err := store.AddMember(tx, ada, m)
-	return err
 }

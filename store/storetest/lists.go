@@ -6,65 +6,46 @@ import (
 	"teamdata/store"
 )
 
-// members reads acme's whole list.
-func (s *subject) members(orgID string) (items string) {
-	s.view(func(tx store.Tx) error {
-		page, err := tx.MemberPage(orgID, store.Cursor{}, 1000, nil)
-		items = string(page.Items)
-		return err
-	})
-	return items
-}
-
-func (s *subject) auditLog(orgID string) (items string) {
-	s.view(func(tx store.Tx) error {
-		page, err := tx.AuditPage(orgID, store.Cursor{}, 1000, nil)
-		items = string(page.Items)
-		return err
-	})
-	return items
-}
-
 func appendMember(tx store.Tx, m store.Member) error {
 	_, err := tx.AppendMember(m)
 	return err
 }
 
-func testMembers(s *subject) {
+func testMembers(s *Subject) {
 	first := store.Member{OrgID: acme, ID: longID, UserID: longID, Role: unicode, Name: longText, Email: unicode, CreatedAt: firstMs}
 	second := store.Member{OrgID: acme, ID: "m", UserID: "u", Role: "r", CreatedAt: someTime}
 	get := func(tx store.Tx, m store.Member) (store.Member, error) { return tx.Member(m.OrgID, m.UserID) }
 	roundTrip(s, []store.Member{second, first}, appendMember, get)
-	s.equal("list", s.members(acme), string(first.AppendJSON(nil))+","+string(second.AppendJSON(nil)))
+	s.Equal("list", s.Members(acme), string(first.AppendJSON(nil))+","+string(second.AppendJSON(nil)))
 
 	second.Role, second.Name, second.Email = store.RoleAdmin, "new", "new@example.com"
-	s.update(func(tx store.Tx) error { return tx.PutMember(second) })
-	s.view(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error { return tx.PutMember(second) })
+	s.Read(func(tx store.Tx) error {
 		got, err := get(tx, second)
-		s.equal("changed member", got, second)
+		s.Equal("changed member", got, second)
 		return err
 	})
-	s.equal("changed list", s.members(acme), string(first.AppendJSON(nil))+","+string(second.AppendJSON(nil)))
+	s.Equal("changed list", s.Members(acme), string(first.AppendJSON(nil))+","+string(second.AppendJSON(nil)))
 
-	s.update(func(tx store.Tx) error { return tx.DeleteMember(acme, longID) })
-	s.view(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error { return tx.DeleteMember(acme, longID) })
+	s.Read(func(tx store.Tx) error {
 		_, err := get(tx, first)
-		s.code("deleted member", err, store.CodeNotFound)
+		s.Code("deleted member", err, store.CodeNotFound)
 		return nil
 	})
-	s.equal("list without the deleted", s.members(acme), string(second.AppendJSON(nil)))
+	s.Equal("list without the deleted", s.Members(acme), string(second.AppendJSON(nil)))
 	err := s.Update(s.Context(), func(tx store.Tx) error { return tx.DeleteMember(acme, longID) })
-	s.code("deleting again", err, store.CodeNotFound)
-	s.update(func(tx store.Tx) error { return appendMember(tx, first) })
-	s.equal("list with the deleted back", s.members(acme), string(first.AppendJSON(nil))+","+string(second.AppendJSON(nil)))
+	s.Code("deleting again", err, store.CodeNotFound)
+	s.Write(func(tx store.Tx) error { return appendMember(tx, first) })
+	s.Equal("list with the deleted back", s.Members(acme), string(first.AppendJSON(nil))+","+string(second.AppendJSON(nil)))
 }
 
-func testOwners(s *subject) {
+func testOwners(s *Subject) {
 	owners := func(want int) {
 		s.Helper()
-		s.view(func(tx store.Tx) error {
+		s.Read(func(tx store.Tx) error {
 			n, err := tx.CountOwners(acme)
-			s.equal("owners", n, want)
+			s.Equal("owners", n, want)
 			return err
 		})
 	}
@@ -79,25 +60,25 @@ func testOwners(s *subject) {
 			return tx.PutMember(m)
 		}
 	}
-	s.update(put(ada, store.RoleOwner))
-	s.update(put(bob, store.RoleAdmin))
-	s.update(func(tx store.Tx) error {
+	s.Write(put(ada, store.RoleOwner))
+	s.Write(put(bob, store.RoleAdmin))
+	s.Write(func(tx store.Tx) error {
 		return appendMember(tx, store.Member{OrgID: other, UserID: ada, Role: store.RoleOwner})
 	})
 	owners(1)
-	s.update(put(bob, store.RoleOwner))
+	s.Write(put(bob, store.RoleOwner))
 	owners(2)
-	s.update(put(bob, store.RoleOwner))
+	s.Write(put(bob, store.RoleOwner))
 	owners(2)
-	s.update(put(ada, store.RoleMember))
+	s.Write(put(ada, store.RoleMember))
 	owners(1)
-	s.reopen()
+	s.Reopen()
 	owners(1)
-	s.update(func(tx store.Tx) error { return tx.DeleteMember(acme, bob) })
+	s.Write(func(tx store.Tx) error { return tx.DeleteMember(acme, bob) })
 	owners(0)
 }
 
-func testAuditLog(s *subject) {
+func testAuditLog(s *Subject) {
 	entries := []store.AuditEntry{
 		{OrgID: acme, ID: longID, ActorID: longText, Action: unicode, TargetID: unicode, CreatedAt: firstMs},
 		{OrgID: acme, ID: "b", Action: longText, CreatedAt: someTime},
@@ -112,21 +93,21 @@ func testAuditLog(s *subject) {
 		want += string(e.AppendJSON(nil))
 	}
 	for _, i := range []int{2, 0, 3, 1} {
-		s.update(func(tx store.Tx) error {
+		s.Write(func(tx store.Tx) error {
 			got, err := tx.AppendAudit(entries[i])
-			s.equal("entry", got, entries[i])
+			s.Equal("entry", got, entries[i])
 			return err
 		})
 	}
-	s.equal("log", s.auditLog(acme), want)
-	s.reopen()
-	s.equal("log after reopening", s.auditLog(acme), want)
+	s.Equal("log", s.AuditLog(acme), want)
+	s.Reopen()
+	s.Equal("log after reopening", s.AuditLog(acme), want)
 }
 
 // testOrgsDoNotMix has orgs whose ids begin alike.
-func testOrgsDoNotMix(s *subject) {
+func testOrgsDoNotMix(s *Subject) {
 	orgs := []string{"a", "a-", "a0", "aa", "A", "a_", "b"}
-	s.update(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error {
 		for i, org := range orgs {
 			for range i + 1 {
 				if _, err := tx.AppendAudit(store.AuditEntry{OrgID: org, Action: "of " + org}); err != nil {
@@ -143,20 +124,20 @@ func testOrgsDoNotMix(s *subject) {
 		return nil
 	})
 	for i, org := range orgs {
-		s.view(func(tx store.Tx) error {
+		s.Read(func(tx store.Tx) error {
 			log, err := tx.AuditPage(org, store.Cursor{}, 100, nil)
-			s.equal("entries of "+org, log.Count, i+1)
-			s.equal("more of "+org, log.More, false)
+			s.Equal("entries of "+org, log.Count, i+1)
+			s.Equal("more of "+org, log.More, false)
 			members, _ := tx.MemberPage(org, store.Cursor{}, 100, nil)
-			s.equal("members of "+org, members.Count, 1)
+			s.Equal("members of "+org, members.Count, 1)
 			m, _ := tx.Member(org, ada)
-			s.equal("ada of "+org, m.Name, org)
+			s.Equal("ada of "+org, m.Name, org)
 			owners, _ := tx.CountOwners(org)
-			s.equal("owners of "+org, owners, 1)
+			s.Equal("owners of "+org, owners, 1)
 			endpoints, _ := tx.Endpoints(org)
-			s.equal("endpoints of "+org, fmt.Sprint(len(endpoints), " ", endpoints[0].ID), "1 whe_"+org)
+			s.Equal("endpoints of "+org, fmt.Sprint(len(endpoints), " ", endpoints[0].ID), "1 whe_"+org)
 			_, notThere := tx.Endpoint(org, "whe_"+orgs[(i+1)%len(orgs)])
-			s.code("another org's endpoint", notThere, store.CodeNotFound)
+			s.Code("another org's endpoint", notThere, store.CodeNotFound)
 			return err
 		})
 	}

@@ -55,7 +55,7 @@ func (h *history) importedID() string {
 
 // importedTime is a time long ago, around now, or to come.
 func (h *history) importedTime() time.Time {
-	return h.clock.now().Add(time.Duration(h.IntN(2000)-1500) * pick(h, []time.Duration{time.Millisecond, time.Hour}))
+	return h.Clock.Now().Add(time.Duration(h.IntN(2000)-1500) * pick(h, []time.Duration{time.Millisecond, time.Hour}))
 }
 
 // op names an operation by its parameters, for the report.

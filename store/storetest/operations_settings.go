@@ -105,7 +105,7 @@ func (h *history) importToken() operation {
 
 // createToken makes a token, whose secret is replaced as that of a key is.
 func (h *history) createToken() operation {
-	until := h.clock.now().Add(time.Duration(h.IntN(5)-1) * time.Hour)
+	until := h.Clock.Now().Add(time.Duration(h.IntN(5)-1) * time.Hour)
 	return op(func(tx store.Tx) error {
 		o, _, err := store.CreateOperatorToken(tx, "made", until)
 		if err != nil {

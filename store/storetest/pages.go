@@ -23,13 +23,13 @@ var lists = map[string]readPage{
 
 // fillLists gives both of acme's lists items at the same positions, in any
 // order, among the lists of other orgs. It returns the positions in order.
-func (s *subject) fillLists(n int) []store.Cursor {
+func (s *Subject) fillLists(n int) []store.Cursor {
 	positions := make([]store.Cursor, n)
 	for i := range positions {
 		// Three items a millisecond, told apart by ids of different lengths.
 		positions[i] = store.CursorOf(someTime.Add(time.Duration(i/3)*time.Millisecond), "i"+strings.Repeat("x", i%3))
 	}
-	s.update(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error {
 		for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
 			for _, org := range []string{acme, "org_acmf", "org_acm"} {
 				at := time.UnixMilli(int64(positions[i].Ms)).UTC()
@@ -46,22 +46,22 @@ func (s *subject) fillLists(n int) []store.Cursor {
 	return positions
 }
 
-func testPages(s *subject) {
+func testPages(s *Subject) {
 	const n = 151 // no multiple of a limit below, but for 1
 	positions := s.fillLists(n)
 	for name, read := range lists {
 		whole := s.page(read, store.Cursor{}, n)
-		s.equal(name+" in one page", whole.Count, n)
-		s.equal("more", whole.More, false)
+		s.Equal(name+" in one page", whole.Count, n)
+		s.Equal("more", whole.More, false)
 		for _, limit := range []int{1, 7, 50, 100, n - 1, n, n + 1} {
 			s.walk(fmt.Sprintf("%s by %d", name, limit), read, limit, positions, string(whole.Items))
 		}
 	}
 }
 
-func (s *subject) page(read readPage, after store.Cursor, limit int) (page store.Page) {
+func (s *Subject) page(read readPage, after store.Cursor, limit int) (page store.Page) {
 	s.Helper()
-	s.view(func(tx store.Tx) (err error) {
+	s.Read(func(tx store.Tx) (err error) {
 		page, err = read(tx, after, limit, nil)
 		return err
 	})
@@ -69,25 +69,25 @@ func (s *subject) page(read readPage, after store.Cursor, limit int) (page store
 }
 
 // walk goes through a list page by page.
-func (s *subject) walk(what string, read readPage, limit int, positions []store.Cursor, want string) {
+func (s *Subject) walk(what string, read readPage, limit int, positions []store.Cursor, want string) {
 	var got []string
 	after := store.Cursor{}
 	for seen := 0; seen < len(positions) && !s.Failed(); {
 		page := s.page(read, after, limit)
-		s.equal(what+": items", page.Count, min(limit, len(positions)-seen))
+		s.Equal(what+": items", page.Count, min(limit, len(positions)-seen))
 		seen += page.Count
-		s.equal(what+": more", page.More, seen < len(positions))
-		s.equal(what+": last", page.Last, positions[min(seen, len(positions))-1])
+		s.Equal(what+": more", page.More, seen < len(positions))
+		s.Equal(what+": last", page.Last, positions[min(seen, len(positions))-1])
 		got = append(got, string(page.Items))
 		after = page.Last
 	}
-	s.equal(what, strings.Join(got, ","), want)
-	s.equal(what+": behind the last", s.page(read, after, limit), store.Page{})
+	s.Equal(what, strings.Join(got, ","), want)
+	s.Equal(what+": behind the last", s.page(read, after, limit), store.Page{})
 }
 
 // testCursorsThatNameNothing reads after cursors before, between and behind the
 // items.
-func testCursorsThatNameNothing(s *subject) {
+func testCursorsThatNameNothing(s *Subject) {
 	positions := s.fillLists(30)
 	cursors := []string{
 		"0.x", "0.\x00", "999999999999999.z", "000000000000001." + strings.Repeat("🚀", 5000),
@@ -117,24 +117,24 @@ func testCursorsThatNameNothing(s *subject) {
 				}
 			}
 			page.Items = nil
-			s.equal(fmt.Sprintf("%s after %.60q", name, text), page, want)
+			s.Equal(fmt.Sprintf("%s after %.60q", name, text), page, want)
 		}
 	}
 }
 
 // testPagesAppend has what is in dst stay before the items.
-func testPagesAppend(s *subject) {
+func testPagesAppend(s *Subject) {
 	s.fillLists(5)
 	for name, read := range lists {
 		want := `{"data":[` + string(s.page(read, store.Cursor{}, 3).Items)
-		s.view(func(tx store.Tx) error {
+		s.Read(func(tx store.Tx) error {
 			page, err := read(tx, store.Cursor{}, 3, []byte(`{"data":[`))
-			s.equal(name, string(page.Items), want)
+			s.Equal(name, string(page.Items), want)
 			return err
 		})
-		s.view(func(tx store.Tx) error {
+		s.Read(func(tx store.Tx) error {
 			page, err := read(tx, store.Cursor{Ms: 1 << 49, ID: "x"}, 3, []byte(`{"data":[`))
-			s.equal("empty page of "+name, string(page.Items), `{"data":[`)
+			s.Equal("empty page of "+name, string(page.Items), `{"data":[`)
 			return err
 		})
 	}

@@ -9,14 +9,14 @@ import (
 )
 
 // before reads the page of acme's audit log before a cursor, as its items.
-func (s *subject) before(cursor store.Cursor, limit int) (items []string, page store.Page) {
+func (s *Subject) before(cursor store.Cursor, limit int) (items []string, page store.Page) {
 	s.Helper()
-	s.view(func(tx store.Tx) (err error) {
+	s.Read(func(tx store.Tx) (err error) {
 		page, err = tx.AuditPageBefore(acme, cursor, limit, []byte("dst"))
 		return err
 	})
 	rest, ok := strings.CutPrefix(string(page.Items), "dst")
-	s.equal("what is in dst stays", ok, true)
+	s.Equal("what is in dst stays", ok, true)
 	return splitItems(rest), page
 }
 
@@ -28,13 +28,13 @@ func splitItems(items string) []string {
 }
 
 // testPagesBefore holds each page before each cursor to the list in reverse.
-func testPagesBefore(s *subject) {
+func testPagesBefore(s *Subject) {
 	const n = 13
 	none, page := s.before(store.Cursor{}, 3)
-	s.equal("an empty log", []any{none, page.Count, page.More}, []any{[]string{}, 0, false})
+	s.Equal("an empty log", []any{none, page.Count, page.More}, []any{[]string{}, 0, false})
 	positions := s.fillLists(n)
-	all := splitItems(s.auditLog(acme))
-	s.equal("items", len(all), n)
+	all := splitItems(s.AuditLog(acme))
+	s.Equal("items", len(all), n)
 	cursors := []store.Cursor{{}, {Ms: 1}, {Ms: 1 << 49, ID: "x"}}
 	for _, p := range positions {
 		cursors = append(cursors, p, store.Cursor{Ms: p.Ms, ID: p.ID + "\x00"}, store.Cursor{Ms: p.Ms, ID: "\x00"})
@@ -51,7 +51,7 @@ func testPagesBefore(s *subject) {
 }
 
 // holdsBefore holds a page to the latest of what lies before its cursor.
-func (s *subject) holdsBefore(what string, cursor store.Cursor, limit int, all []string, positions []store.Cursor) {
+func (s *Subject) holdsBefore(what string, cursor store.Cursor, limit int, all []string, positions []store.Cursor) {
 	s.Helper()
 	want := slices.Clone(all[max(0, len(all)-limit):])
 	slices.Reverse(want)
@@ -60,8 +60,8 @@ func (s *subject) holdsBefore(what string, cursor store.Cursor, limit int, all [
 		last = positions[len(all)-len(want)]
 	}
 	items, page := s.before(cursor, limit)
-	s.equal(what, trimItems(items), trimItems(want))
-	s.equal(what, []any{page.Count, page.More, page.Last}, []any{len(want), len(all) > limit, last})
+	s.Equal(what, trimItems(items), trimItems(want))
+	s.Equal(what, []any{page.Count, page.More, page.Last}, []any{len(want), len(all) > limit, last})
 }
 
 // trimItems leaves the commas out, which stand elsewhere in a list in reverse.

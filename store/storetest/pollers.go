@@ -15,16 +15,16 @@ import (
 
 // testPollersMissNothing has pollers follow a list while writers append to it,
 // some items at a time, on a clock that jumps about. Some Updates fail.
-func testPollersMissNothing(s *subject) {
+func testPollersMissNothing(s *Subject) {
 	const writers, pollers, updates = 8, 4, 40
 	var writing, polling sync.WaitGroup
 	var done atomic.Bool
 	var appended atomic.Int64
-	s.seed()
+	s.Seed()
 	for w := range writers {
 		writing.Go(func() {
 			for i := range updates {
-				s.clock.move(time.Duration(i%7-3) * time.Millisecond)
+				s.Clock.Move(time.Duration(i%7-3) * time.Millisecond)
 				appended.Add(s.appendSome(fmt.Sprintf("%d-%d", w, i), i%3+1, i%5 == 4))
 			}
 		})
@@ -37,14 +37,14 @@ func testPollersMissNothing(s *subject) {
 	done.Store(true)
 	polling.Wait()
 	whole := s.page(lists["audit log"], store.Cursor{}, writers*updates*3)
-	s.equal("entries", whole.Count, appended.Load())
+	s.Equal("entries", whole.Count, appended.Load())
 	for _, saw := range polled {
-		s.equal("what a poller saw is the list", saw == string(whole.Items), true)
+		s.Equal("what a poller saw is the list", saw == string(whole.Items), true)
 	}
 }
 
 // appendSome appends n entries in one Update, and returns how many are there.
-func (s *subject) appendSome(action string, n int, fail bool) int64 {
+func (s *Subject) appendSome(action string, n int, fail bool) int64 {
 	err := s.Update(context.Background(), func(tx store.Tx) error {
 		for range n {
 			if err := addAudit(tx, action); err != nil {
@@ -66,7 +66,7 @@ func (s *subject) appendSome(action string, n int, fail bool) int64 {
 }
 
 // poll follows the list from its start until nothing comes after done was set.
-func (s *subject) poll(done *atomic.Bool) string {
+func (s *Subject) poll(done *atomic.Bool) string {
 	var saw []string
 	for after := (store.Cursor{}); ; {
 		last := done.Load()

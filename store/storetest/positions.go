@@ -22,14 +22,14 @@ func appendBoth(tx store.Tx, user string) (m, e store.Cursor, err error) {
 
 // riser holds positions to rising.
 type riser struct {
-	*subject
+	*Subject
 	n              int
 	members, audit store.Cursor
 }
 
 func (r *riser) rise(when string) {
 	r.Helper()
-	r.update(func(tx store.Tx) error {
+	r.Write(func(tx store.Tx) error {
 		r.n++
 		m, e, err := appendBoth(tx, fmt.Sprintf("usr_%d", r.n))
 		if m.Compare(r.members) <= 0 || e.Compare(r.audit) <= 0 {
@@ -42,37 +42,37 @@ func (r *riser) rise(when string) {
 
 // testPositionsRise has the clock stand, go on and step back, the store reopened
 // and the last item deleted.
-func testPositionsRise(s *subject) {
-	r := &riser{subject: s}
+func testPositionsRise(s *Subject) {
+	r := &riser{Subject: s}
 	for range 5 {
 		r.rise("the clock stands")
 	}
-	s.clock.move(time.Millisecond)
+	s.Clock.Move(time.Millisecond)
 	r.rise("the clock goes on")
-	s.equal("an item's time", r.audit.Ms, uint64(s.clock.now().UnixMilli()))
+	s.Equal("an item's time", r.audit.Ms, uint64(s.Clock.Now().UnixMilli()))
 	for _, back := range []time.Duration{time.Millisecond, time.Hour, 24 * 365 * time.Hour} {
-		s.clock.move(-back)
+		s.Clock.Move(-back)
 		r.rise("the clock steps back")
 		r.rise("the clock stands again")
 	}
-	s.reopen()
+	s.Reopen()
 	r.rise("the store was reopened")
-	s.clock.move(2 * 24 * 365 * time.Hour)
+	s.Clock.Move(2 * 24 * 365 * time.Hour)
 	r.rise("the clock catches up")
-	s.update(func(tx store.Tx) error { return tx.DeleteMember(acme, fmt.Sprintf("usr_%d", r.n)) })
-	s.clock.move(-time.Hour)
+	s.Write(func(tx store.Tx) error { return tx.DeleteMember(acme, fmt.Sprintf("usr_%d", r.n)) })
+	s.Clock.Move(-time.Hour)
 	r.rise("the clock steps back behind a member who was deleted")
 }
 
 // testPositionsAfterImport has items of the past and the far future imported
 // before positions are given.
-func testPositionsAfterImport(s *subject) {
-	r := &riser{subject: s}
+func testPositionsAfterImport(s *Subject) {
+	r := &riser{Subject: s}
 	r.rise("before the import")
 	future := epoch.Add(50 * 365 * 24 * time.Hour)
 	for i, at := range []time.Time{firstMs, someTime, future, epoch} {
 		for _, id := range []string{"-", "imported", "zzz"} {
-			s.update(func(tx store.Tx) error {
+			s.Write(func(tx store.Tx) error {
 				id := fmt.Sprintf("%s%d", id, i)
 				if err := appendMember(tx, store.Member{OrgID: acme, ID: id, UserID: id, CreatedAt: at}); err != nil {
 					return err
@@ -86,24 +86,24 @@ func testPositionsAfterImport(s *subject) {
 		}
 		r.rise("after importing " + at.String())
 	}
-	s.clock.move(100 * 365 * 24 * time.Hour)
+	s.Clock.Move(100 * 365 * 24 * time.Hour)
 	r.rise("the clock passes the imported")
-	s.equal("an item's time", r.audit.Ms, uint64(s.clock.now().UnixMilli()))
-	s.update(func(tx store.Tx) error { // an id without a time, a time without an id
+	s.Equal("an item's time", r.audit.Ms, uint64(s.Clock.Now().UnixMilli()))
+	s.Write(func(tx store.Tx) error { // an id without a time, a time without an id
 		if err := appendMember(tx, store.Member{OrgID: acme, ID: "A", UserID: "A"}); err != nil {
 			return err
 		}
 		e, err := tx.AppendAudit(store.AuditEntry{OrgID: acme, Action: "a", CreatedAt: someTime})
-		s.equal("a brought time", e.CreatedAt, someTime)
-		s.equal("its id is given", e.ID != "", true)
+		s.Equal("a brought time", e.CreatedAt, someTime)
+		s.Equal("its id is given", e.ID != "", true)
 		return err
 	})
-	s.equal("a brought id comes last", s.page(lists["members"], store.Cursor{}, 1000).Last.ID, "A")
+	s.Equal("a brought id comes last", s.page(lists["members"], store.Cursor{}, 1000).Last.ID, "A")
 }
 
 // testIDsRise has the clock step back, the store reopened and transactions fail
 // between the ids.
-func testIDsRise(s *subject) {
+func testIDsRise(s *Subject) {
 	last := map[string]string{}
 	rise := func(when string) {
 		s.Update(context.Background(), func(tx store.Tx) error {
@@ -119,17 +119,17 @@ func testIDsRise(s *subject) {
 	}
 	rise("at first")
 	rise("at once")
-	s.clock.move(-time.Hour)
+	s.Clock.Move(-time.Hour)
 	rise("the clock steps back")
-	s.clock.move(2 * time.Hour)
+	s.Clock.Move(2 * time.Hour)
 	rise("the clock goes on")
-	endpoint := s.seed()
-	s.update(func(tx store.Tx) error {
+	endpoint := s.Seed()
+	s.Write(func(tx store.Tx) error {
 		d, err := store.SendTest(tx, acme, endpoint.ID)
 		last[store.PrefixDelivery] = d.ID
 		return err
 	})
-	s.clock.move(-24 * time.Hour)
-	s.reopen()
+	s.Clock.Move(-24 * time.Hour)
+	s.Reopen()
 	rise("reopened with the clock behind")
 }

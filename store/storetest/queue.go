@@ -39,40 +39,40 @@ func (n *notices) take() []notice {
 	return taken
 }
 
-func testOnDue(s *subject) {
+func testOnDue(s *Subject) {
 	var told notices
 	told.listen(s)
-	endpoint := s.seed()
-	s.equal("told without a delivery", told.take(), []notice{})
+	endpoint := s.Seed()
+	s.Equal("told without a delivery", told.take(), []notice{})
 
-	s.update(upload)
-	now := s.clock.now()
-	s.equal("told before the Update returned", told.take(), []notice{{endpoint.Number, now}})
-	s.attempt(func(tx store.Tx) error { return errors.Join(upload(tx), errFailing) })
-	s.equal("told of a failed transaction", told.take(), []notice{})
+	s.Write(upload)
+	now := s.Clock.Now()
+	s.Equal("told before the Update returned", told.take(), []notice{{endpoint.Number, now}})
+	s.Attempt(func(tx store.Tx) error { return errors.Join(upload(tx), errFailing) })
+	s.Equal("told of a failed transaction", told.take(), []notice{})
 
-	id := s.claim()[0]
-	s.update(recordAttempt(id, now, 500))
-	s.equal("told of the next attempt", told.take(), []notice{{endpoint.Number, now.Add(time.Minute)}})
-	s.update(recordAttempt(id, now, 200))
-	s.equal("told of an acknowledged delivery", told.take(), []notice{})
+	id := s.Claimable()[0]
+	s.Write(recordAttempt(id, now, 500))
+	s.Equal("told of the next attempt", told.take(), []notice{{endpoint.Number, now.Add(time.Minute)}})
+	s.Write(recordAttempt(id, now, 200))
+	s.Equal("told of an acknowledged delivery", told.take(), []notice{})
 
-	s.update(upload)
+	s.Write(upload)
 	endpoint.DisabledAt = now
-	s.update(func(tx store.Tx) error { return tx.PutEndpoint(endpoint) })
+	s.Write(func(tx store.Tx) error { return tx.PutEndpoint(endpoint) })
 	told.take()
 	endpoint.DisabledAt = time.Time{}
-	s.update(func(tx store.Tx) error { return tx.PutEndpoint(endpoint) })
-	s.equal("told when the endpoint is enabled", told.take(), []notice{{endpoint.Number, now}})
+	s.Write(func(tx store.Tx) error { return tx.PutEndpoint(endpoint) })
+	s.Equal("told when the endpoint is enabled", told.take(), []notice{{endpoint.Number, now}})
 	s.toldInCommitOrder(&told)
 }
 
 // toldInCommitOrder has many writers make deliveries: the order in which they
 // are told is that of the audit log. The endpoints tell them apart.
-func (s *subject) toldInCommitOrder(told *notices) {
+func (s *Subject) toldInCommitOrder(told *notices) {
 	const writers, updates = 8, 20
 	endpoints := make([]store.Endpoint, writers)
-	s.update(func(tx store.Tx) (err error) {
+	s.Write(func(tx store.Tx) (err error) {
 		for w := range endpoints {
 			endpoints[w], err = store.ImportEndpoint(tx, newEndpoint(acme, fmt.Sprintf("whe_w%d", w)))
 		}
@@ -83,7 +83,7 @@ func (s *subject) toldInCommitOrder(told *notices) {
 	for w := range writers {
 		all.Go(func() {
 			for range updates {
-				s.code("sending", s.attempt(func(tx store.Tx) error {
+				s.Code("sending", s.Attempt(func(tx store.Tx) error {
 					_, err := store.SendTest(tx, acme, endpoints[w].ID)
 					return errors.Join(err, addAudit(tx, fmt.Sprint(endpoints[w].Number)))
 				}), "")
@@ -95,8 +95,8 @@ func (s *subject) toldInCommitOrder(told *notices) {
 	for _, n := range told.take() {
 		order = append(order, fmt.Sprint(n.endpoint))
 	}
-	log := actions(s.auditLog(acme))
-	s.equal("the order of the notices", order, log[len(log)-writers*updates:])
+	log := actions(s.AuditLog(acme))
+	s.Equal("the order of the notices", order, log[len(log)-writers*updates:])
 }
 
 // recordAttempt is an attempt that ended at a time with a status.
@@ -111,35 +111,59 @@ func recordAttempt(id string, ended time.Time, status int) func(store.Tx) error 
 	}
 }
 
-func testEachDue(s *subject) {
-	first := s.seed()
+func testEachDue(s *Subject) {
+	first := s.Seed()
 	var second, idle store.Endpoint
 	var late, early store.Delivery
-	s.update(func(tx store.Tx) (err error) {
+	s.Write(func(tx store.Tx) (err error) {
 		second, _ = store.ImportEndpoint(tx, newEndpoint(other, "whe_1"))
 		idle, _ = store.ImportEndpoint(tx, newEndpoint(acme, "whe_idle"))
 		late, _ = store.SendTest(tx, acme, first.ID)
 		early, err = store.SendTest(tx, acme, first.ID)
 		return err
 	})
-	now := s.clock.now()
-	s.update(recordAttempt(late.ID, now, 500))
-	s.equal("one endpoint", s.eachDue(), map[uint64]time.Time{first.Number: now})
-	s.update(recordAttempt(early.ID, now, 0))
-	s.clock.move(time.Second)
-	s.update(func(tx store.Tx) error {
+	now := s.Clock.Now()
+	s.Write(recordAttempt(late.ID, now, 500))
+	s.Equal("one endpoint", s.Due(), map[uint64]time.Time{first.Number: now})
+	s.Write(recordAttempt(early.ID, now, 0))
+	s.Clock.Move(time.Second)
+	s.Write(func(tx store.Tx) error {
 		_, err := store.SendTest(tx, other, second.ID)
 		return err
 	})
 	both := map[uint64]time.Time{first.Number: now.Add(time.Minute), second.Number: now.Add(time.Second)}
-	s.equal("two endpoints", s.eachDue(), both)
-	s.reopen()
-	s.equal("two endpoints, reopened", s.eachDue(), both)
-	if _, ok := s.eachDue()[idle.Number]; ok {
+	s.Equal("two endpoints", s.Due(), both)
+	s.Reopen()
+	s.Equal("two endpoints, reopened", s.Due(), both)
+	if _, ok := s.Due()[idle.Number]; ok {
 		s.Errorf("an endpoint without deliveries has something due")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	err := s.EachDue(ctx, func(uint64, time.Time) {})
-	s.equal("cancelled", errors.Is(err, context.Canceled), true)
+	s.Equal("cancelled", errors.Is(err, context.Canceled), true)
+}
+
+// testEventsToADisabledEndpoint: they are kept, and go out once it is enabled.
+func testEventsToADisabledEndpoint(s *Subject) {
+	endpoint := s.Seed()
+	put := func(at time.Time) {
+		s.Write(func(tx store.Tx) error {
+			endpoint.DisabledAt = at
+			return tx.PutEndpoint(endpoint)
+		})
+	}
+	s.Write(upload)
+	held := s.Claimable()
+	put(s.Clock.Now())
+	s.Write(upload)
+	s.Equal("due while disabled", s.Claimable(), []string{})
+	s.Equal("each due while disabled", s.Due(), map[uint64]time.Time{})
+	s.Reopen()
+	s.Equal("due while disabled, reopened", s.Claimable(), []string{})
+	put(time.Time{})
+	due := s.Claimable()
+	s.Equal("due once enabled", len(due), 2)
+	s.Equal("the first of them", due[0], held[0])
+	s.Equal("each due once enabled", s.Due(), map[uint64]time.Time{endpoint.Number: s.Clock.Now()})
 }

@@ -34,7 +34,7 @@ const steps = 80
 
 // history is one random run of a store beside an oracle.
 type history struct {
-	*subject
+	*Subject
 	*rand.Rand
 	seed    uint64
 	oracle  *oracle
@@ -52,7 +52,7 @@ type history struct {
 
 func newHistory(t *testing.T, open Open, seed uint64) *history {
 	h := &history{
-		subject: newSubject(t, open), Rand: rand.New(rand.NewPCG(seed, 0)), seed: seed,
+		Subject: New(t, open), Rand: rand.New(rand.NewPCG(seed, 0)), seed: seed,
 		oracle: newOracle(), names: randomNames, claimed: map[string]bool{},
 	}
 	h.told.listen(h.Store)
@@ -84,7 +84,7 @@ func (h *history) step() {
 		h.moveClock()
 	default:
 		h.note("reopen")
-		h.reopen()
+		h.Reopen()
 		h.told.listen(h.Store)
 		clear(h.claimed)
 	}
@@ -113,8 +113,8 @@ func (h *history) moveClock() {
 	most := []time.Duration{2 * time.Millisecond, 10 * time.Minute, 30 * time.Hour, -time.Minute, -5 * time.Hour}[h.IntN(5)]
 	d := time.Duration(h.Float64() * float64(most)).Truncate(time.Millisecond)
 	h.note("the clock moves by %v", d)
-	h.clock.move(d)
-	h.latest = later(h.latest, h.clock.now())
+	h.Clock.Move(d)
+	h.latest = later(h.latest, h.Clock.Now())
 	h.adoptRecords()
 }
 
@@ -122,10 +122,10 @@ func (h *history) moveClock() {
 // expired before the clock stepped back: it may have dropped them, or not.
 func (h *history) adoptRecords() {
 	for key, r := range h.oracle.records {
-		if !expired(r, h.latest) || expired(r, h.clock.now()) {
+		if !expired(r, h.latest) || expired(r, h.Clock.Now()) {
 			continue
 		}
-		h.view(func(tx store.Tx) error {
+		h.Read(func(tx store.Tx) error {
 			if _, err := tx.IdempotencyRecord(key.a, key.b); store.IsNotFound(err) {
 				delete(h.oracle.records, key)
 			}
@@ -147,12 +147,12 @@ func later(a, b time.Time) time.Time {
 
 // compare compares all that can be read from the store and the oracle.
 func (h *history) compare() {
-	h.oracle.trace = &trace{now: h.clock.now()}
+	h.oracle.trace = &trace{now: h.Clock.Now()}
 	var got string
-	h.view(func(tx store.Tx) error {
+	h.Read(func(tx store.Tx) error {
 		got = dump(tx, &h.names)
 		return nil
 	})
-	h.same("store and oracle", got, dump(h.oracle, &h.names))
-	h.equal("each due", h.eachDue(), h.oracle.eachDue())
+	h.Same("store and oracle", got, dump(h.oracle, &h.names))
+	h.Equal("each due", h.Due(), h.oracle.eachDue())
 }

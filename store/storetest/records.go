@@ -21,41 +21,41 @@ var (
 // roundTrip writes values under different keys, and finds each as it was
 // written: in the same transaction, after it, and when the store was closed
 // and opened again.
-func roundTrip[T any](s *subject, values []T, put func(store.Tx, T) error, get func(store.Tx, T) (T, error)) {
+func roundTrip[T any](s *Subject, values []T, put func(store.Tx, T) error, get func(store.Tx, T) (T, error)) {
 	s.Helper()
 	for _, v := range values {
-		s.update(func(tx store.Tx) error {
+		s.Write(func(tx store.Tx) error {
 			_, err := get(tx, v)
-			s.code("before it was written", err, store.CodeNotFound)
+			s.Code("before it was written", err, store.CodeNotFound)
 			if err := put(tx, v); err != nil {
 				return err
 			}
 			got, err := get(tx, v)
-			s.equal("in the transaction that wrote it", got, v)
+			s.Equal("in the transaction that wrote it", got, v)
 			return err
 		})
 	}
 	for _, when := range []string{"after the commit", "after reopening"} {
 		for _, v := range values {
-			s.view(func(tx store.Tx) error {
+			s.Read(func(tx store.Tx) error {
 				got, err := get(tx, v)
-				s.equal(when, got, v)
+				s.Equal(when, got, v)
 				return err
 			})
 		}
-		s.reopen()
+		s.Reopen()
 	}
 }
 
-func testOrgs(s *subject) {
+func testOrgs(s *Subject) {
 	any := func() (found bool) {
-		s.view(func(tx store.Tx) (err error) {
+		s.Read(func(tx store.Tx) (err error) {
 			found, err = tx.AnyOrg()
 			return err
 		})
 		return found
 	}
-	s.equal("any org in a new store", any(), false)
+	s.Equal("any org in a new store", any(), false)
 	orgs := []store.Org{
 		{ID: "o"},
 		{ID: longID, Name: longText, CreatedAt: lastMs, Subscription: store.Subscription{
@@ -65,53 +65,53 @@ func testOrgs(s *subject) {
 	put := store.Tx.PutOrg
 	get := func(tx store.Tx, o store.Org) (store.Org, error) { return tx.Org(o.ID) }
 	roundTrip(s, orgs, put, get)
-	s.equal("any org", any(), true)
+	s.Equal("any org", any(), true)
 
 	orgs[0].Name = "changed"
-	s.update(func(tx store.Tx) error { return tx.PutOrg(orgs[0]) })
-	s.view(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error { return tx.PutOrg(orgs[0]) })
+	s.Read(func(tx store.Tx) error {
 		got, err := tx.Org("o")
-		s.equal("changed org", got, orgs[0])
+		s.Equal("changed org", got, orgs[0])
 		return err
 	})
 }
 
-func testPlans(s *subject) {
+func testPlans(s *Subject) {
 	plans := []store.Plan{{Name: "p"}, {Name: longID, Features: store.FeatureAPI | store.FeatureWebhooks | store.FeatureAuditLog}}
 	roundTrip(s, plans, func(tx store.Tx, p store.Plan) error { return tx.PutPlan(p) },
 		func(tx store.Tx, p store.Plan) (store.Plan, error) { return tx.Plan(p.Name) })
-	s.update(func(tx store.Tx) error { return tx.PutPlan(store.Plan{Name: "p", Features: store.FeatureAPI}) })
-	s.view(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error { return tx.PutPlan(store.Plan{Name: "p", Features: store.FeatureAPI}) })
+	s.Read(func(tx store.Tx) error {
 		got, err := tx.Plan("p")
-		s.equal("changed plan", got.Features, store.FeatureAPI)
+		s.Equal("changed plan", got.Features, store.FeatureAPI)
 		return err
 	})
 }
 
-func testInstructions(s *subject) {
+func testInstructions(s *Subject) {
 	get := func(orgID string) (i store.Instructions) {
-		s.view(func(tx store.Tx) (err error) {
+		s.Read(func(tx store.Tx) (err error) {
 			i, err = tx.Instructions(orgID)
 			return err
 		})
 		return i
 	}
-	s.equal("never set", get(acme), store.Instructions{})
+	s.Equal("never set", get(acme), store.Instructions{})
 	for _, i := range []store.Instructions{
 		{Text: "x", Set: true, UpdatedAt: lastMs},
 		{Set: true, UpdatedAt: firstMs},
 		{UpdatedAt: someTime},
 		{Text: unicode + strings.Repeat("絵", 64<<10), Set: true, UpdatedAt: someTime},
 	} {
-		s.update(func(tx store.Tx) error { return tx.PutInstructions(acme, i) })
-		s.equal("as set", get(acme), i)
-		s.reopen()
-		s.equal("after reopening", get(acme), i)
+		s.Write(func(tx store.Tx) error { return tx.PutInstructions(acme, i) })
+		s.Equal("as set", get(acme), i)
+		s.Reopen()
+		s.Equal("after reopening", get(acme), i)
 	}
-	s.equal("of another org", get(other), store.Instructions{})
+	s.Equal("of another org", get(other), store.Instructions{})
 }
 
-func testAPIKeys(s *subject) {
+func testAPIKeys(s *Subject) {
 	keys := []store.APIKey{
 		{ID: "k"},
 		{ID: longID, OrgID: longID, Name: longText, SecretHash: store.HashSecret("s"), Scopes: store.ScopeRead | store.ScopeWrite,
@@ -121,15 +121,15 @@ func testAPIKeys(s *subject) {
 	roundTrip(s, keys, func(tx store.Tx, k store.APIKey) error { return tx.PutAPIKey(k) },
 		func(tx store.Tx, k store.APIKey) (store.APIKey, error) { return tx.APIKey(k.ID) })
 	keys[2].RevokedAt = lastMs
-	s.update(func(tx store.Tx) error { return tx.PutAPIKey(keys[2]) })
-	s.view(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error { return tx.PutAPIKey(keys[2]) })
+	s.Read(func(tx store.Tx) error {
 		got, err := tx.APIKey("K")
-		s.equal("changed key", got, keys[2])
+		s.Equal("changed key", got, keys[2])
 		return err
 	})
 }
 
-func testCertificates(s *subject) {
+func testCertificates(s *Subject) {
 	type certificate struct {
 		name string
 		pem  []byte
@@ -141,10 +141,10 @@ func testCertificates(s *subject) {
 			got.pem, err = tx.Certificate(c.name)
 			return got, err
 		})
-	s.update(func(tx store.Tx) error { return tx.PutCertificate("ca", []byte("two")) })
-	s.view(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error { return tx.PutCertificate("ca", []byte("two")) })
+	s.Read(func(tx store.Tx) error {
 		pem, err := tx.Certificate("ca")
-		s.equal("changed certificate", string(pem), "two")
+		s.Equal("changed certificate", string(pem), "two")
 		return err
 	})
 }

@@ -13,15 +13,15 @@ import (
 // testUndoneInTheSameCommit keeps the writer busy so that transactions gather
 // behind it and may share a commit: one adds records, the next change these and
 // fail.
-func testUndoneInTheSameCommit(s *subject) {
-	endpoint := s.seed()
+func testUndoneInTheSameCommit(s *Subject) {
+	endpoint := s.Seed()
 	for round := range 20 {
 		user := fmt.Sprintf("usr_%d", round)
 		var delivery store.Delivery
 		var all sync.WaitGroup
 		s.whileBusy(func() {
 			all.Go(func() {
-				s.code("adding", s.Update(context.Background(), func(tx store.Tx) (err error) {
+				s.Code("adding", s.Update(context.Background(), func(tx store.Tx) (err error) {
 					if delivery, err = store.SendTest(tx, acme, endpoint.ID); err != nil {
 						return err
 					}
@@ -31,7 +31,7 @@ func testUndoneInTheSameCommit(s *subject) {
 			})
 			for range 3 {
 				all.Go(func() {
-					s.attempt(func(tx store.Tx) error {
+					s.Attempt(func(tx store.Tx) error {
 						store.RecordAttempt(tx, delivery.ID, store.Attempt{Status: 204}, nil)
 						store.RemoveMember(tx, ada, acme, user)
 						tx.PutCertificate(user, []byte("changed"))
@@ -46,7 +46,7 @@ func testUndoneInTheSameCommit(s *subject) {
 }
 
 // whileBusy runs start while the store's writer waits for it to return.
-func (s *subject) whileBusy(start func()) {
+func (s *Subject) whileBusy(start func()) {
 	running, release := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	var busy sync.WaitGroup
@@ -56,7 +56,7 @@ func (s *subject) whileBusy(start func()) {
 			<-release
 			return nil
 		})
-		s.code("the busy transaction", err, "")
+		s.Code("the busy transaction", err, "")
 	})
 	<-running
 	start()
@@ -67,32 +67,22 @@ func (s *subject) whileBusy(start func()) {
 	busy.Wait()
 }
 
-func (s *subject) stillThere(d store.Delivery, user string) {
+func (s *Subject) stillThere(d store.Delivery, user string) {
 	s.Helper()
-	s.view(func(tx store.Tx) error {
+	s.Read(func(tx store.Tx) error {
 		got, err := tx.Delivery(d.ID)
-		s.equal("delivery", got, d)
+		s.Equal("delivery", got, d)
 		_, errMember := tx.Member(acme, user)
 		pem, errPEM := tx.Certificate(user)
-		s.equal("certificate", string(pem), "pem")
+		s.Equal("certificate", string(pem), "pem")
 		return errors.Join(err, errMember, errPEM)
 	})
-	claims, err := s.Claim(context.Background(), d.EndpointNumber, s.clock.now(), 1000)
-	s.code("claim", err, "")
+	claims, err := s.Claim(context.Background(), d.EndpointNumber, s.Clock.Now(), 1000)
+	s.Code("claim", err, "")
 	found := false
 	for _, c := range claims.Claims {
 		found = found || c.Delivery.ID == d.ID
 		s.Release(c.Delivery.ID)
 	}
-	s.equal("the delivery can be claimed", found, true)
-}
-
-func changeRole(tx store.Tx, actorID, orgID, userID, role string) error {
-	_, err := store.ChangeMember(tx, actorID, orgID, userID, store.MemberChange{Role: &role})
-	return err
-}
-
-func changeSubscription(tx store.Tx, orgID string, to store.Subscription) error {
-	_, err := store.ChangeSubscription(tx, ada, orgID, to)
-	return err
+	s.Equal("the delivery can be claimed", found, true)
 }

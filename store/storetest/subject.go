@@ -11,52 +11,52 @@ import (
 	"teamdata/store"
 )
 
-// subject is a store under test.
-type subject struct {
+// Subject is a store under test, on a clock that the test moves.
+type Subject struct {
 	testing.TB
 	store.Store
 	open  Open
 	path  string
-	clock *clock
+	Clock *Clock
 }
 
-func newSubject(t testing.TB, open Open) *subject {
+func New(t testing.TB, open Open) *Subject {
 	t.Helper()
-	s := &subject{TB: t, open: open, path: filepath.Join(t.TempDir(), "teamdata.db"), clock: newClock()}
-	s.Store = open(t, s.path, s.clock.now)
+	s := &Subject{TB: t, open: open, path: filepath.Join(t.TempDir(), "teamdata.db"), Clock: newClock()}
+	s.Store = open(t, s.path, s.Clock.Now)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
 
-// reopen closes the store and opens it again.
-func (s *subject) reopen() {
+// Reopen closes the store and opens it again.
+func (s *Subject) Reopen() {
 	s.Helper()
 	if err := s.Close(); err != nil {
 		s.Fatalf("close: %v", err)
 	}
-	s.Store = s.open(s.TB, s.path, s.clock.now)
+	s.Store = s.open(s.TB, s.path, s.Clock.Now)
 }
 
-// update is an Update that must succeed.
-func (s *subject) update(fn func(store.Tx) error) {
+// Write is an Update that must succeed.
+func (s *Subject) Write(fn func(store.Tx) error) {
 	s.Helper()
 	if err := s.Update(context.Background(), fn); err != nil {
 		s.Fatalf("update: %v", err)
 	}
 }
 
-// view is a View that must succeed.
-func (s *subject) view(fn func(store.Tx) error) {
+// Read is a View that must succeed.
+func (s *Subject) Read(fn func(store.Tx) error) {
 	s.Helper()
 	if err := s.View(context.Background(), fn); err != nil {
 		s.Fatalf("view: %v", err)
 	}
 }
 
-// equal compares values by what they show: an empty slice is a nil one. Like
+// Equal compares values by what they show: an empty slice is a nil one. Like
 // all that is called inside a closure it must not end the test: an engine may
 // run closures on a goroutine of its own.
-func (s *subject) equal(what string, got, want any) {
+func (s *Subject) Equal(what string, got, want any) {
 	s.Helper()
 	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {
 		s.Errorf("%s:\n got %s\nwant %s", what, brief(g), brief(w))
@@ -70,29 +70,30 @@ func brief(text string) string {
 	return text
 }
 
-// code holds an error to a code; "" is for no error.
-func (s *subject) code(what string, err error, want store.Code) {
+// Code holds an error to a code; "" is for no error.
+func (s *Subject) Code(what string, err error, want store.Code) {
 	s.Helper()
 	if got := store.CodeOf(err); got != want {
 		s.Errorf("%s: got %q (%v), want %q", what, got, err, want)
 	}
 }
 
-// clock is a clock that stands still until it is moved.
-type clock struct{ ms atomic.Int64 }
+// Clock is a clock that stands still until it is moved.
+type Clock struct{ ms atomic.Int64 }
 
 var epoch = time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
 
-func newClock() *clock {
-	c := new(clock)
+func newClock() *Clock {
+	c := new(Clock)
 	c.ms.Store(epoch.UnixMilli())
 	return c
 }
 
-func (c *clock) now() time.Time { return time.UnixMilli(c.ms.Load()).UTC() }
+// Now is what the clock shows.
+func (c *Clock) Now() time.Time { return time.UnixMilli(c.ms.Load()).UTC() }
 
-// move moves the clock on, or back.
-func (c *clock) move(d time.Duration) { c.ms.Add(d.Milliseconds()) }
+// Move moves the clock on, or back.
+func (c *Clock) Move(d time.Duration) { c.ms.Add(d.Milliseconds()) }
 
 // The orgs, users and endpoints of the fixed tests.
 const (
@@ -102,11 +103,11 @@ const (
 	bob   = "usr_bob"
 )
 
-// seed makes the orgs acme and other, each with ada as owner, and in acme an
+// Seed makes the orgs acme and other, each with ada as owner, and in acme an
 // endpoint that takes every event.
-func (s *subject) seed() (endpoint store.Endpoint) {
+func (s *Subject) Seed() (endpoint store.Endpoint) {
 	s.Helper()
-	s.update(func(tx store.Tx) (err error) {
+	s.Write(func(tx store.Tx) (err error) {
 		for _, id := range []string{acme, other} {
 			if _, err := store.ImportOrg(tx, store.Org{ID: id, Name: id}); err != nil {
 				return err

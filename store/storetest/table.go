@@ -98,3 +98,5 @@ var Rules = append(accountRules, []Rule{
 		return err
 	}},
 }...)
+
+var onePrint = store.FingerprintOf("POST", "/one", "", nil)

@@ -77,7 +77,7 @@ func (h *history) upkeep() {
 		key := pick(h, keys)
 		org, id = key.a, key.b
 	}
-	since := h.clock.now().Add(-time.Duration(h.IntN(20*60)) * time.Minute)
+	since := h.Clock.Now().Add(-time.Duration(h.IntN(20*60)) * time.Minute)
 	h.note("recover endpoint %q of %q since %v", id, org, since)
 	h.longWork(func(s store.Store) (int, error) {
 		return store.Recover(context.Background(), s, "", org, id, since)
@@ -89,12 +89,12 @@ func (h *history) upkeep() {
 func (h *history) longWork(work func(store.Store) (int, error)) {
 	due := h.oracle.eachDue()
 	h.told.take()
-	traced := traced{h.Store, &trace{now: h.clock.now()}}
+	traced := traced{h.Store, &trace{now: h.Clock.Now()}}
 	n, err := work(traced)
 	h.oracle.trace = traced.trace
 	wantN, wantErr := work(direct{tx: h.oracle})
-	h.equal("what the work did", n, wantN)
-	h.code("the work", err, store.CodeOf(wantErr))
+	h.Equal("what the work did", n, wantN)
+	h.Code("the work", err, store.CodeOf(wantErr))
 	h.nothingLeft("the work", traced.trace)
 	h.checkNotices(due)
 }

@@ -1,44 +1,35 @@
-package storetest
+package store_test
 
 import (
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
 	"teamdata/store"
 )
 
-func register(e store.EventType) func(store.Tx) error {
-	return func(tx store.Tx) error {
-		_, _, err := store.RegisterEventType(tx, e)
-		return err
-	}
-}
-
-func removeType(name string) func(store.Tx) error {
-	return func(tx store.Tx) error { return store.RemoveEventType(tx, name) }
-}
-
-func testEventTypeRules(s *subject) {
-	s.seed()
-	start := s.clock.now()
+func TestEventTypeRules(t *testing.T) {
+	s := newSubject(t)
+	s.Seed()
+	start := s.Clock.Now()
 	longest := strings.Repeat("A", 64) + "." + strings.Repeat("_", 63)
 	registered := func(what string, e, want store.EventType, isNew bool) {
 		s.Helper()
-		s.update(func(tx store.Tx) error {
+		s.Write(func(tx store.Tx) error {
 			got, created, err := store.RegisterEventType(tx, e)
-			s.equal(what, []any{got, created}, []any{want, isNew})
+			s.Equal(what, []any{got, created}, []any{want, isNew})
 			return err
 		})
-		s.view(func(tx store.Tx) error {
+		s.Read(func(tx store.Tx) error {
 			got, err := tx.EventType(e.Name)
-			s.equal(what+", as kept", got, want)
+			s.Equal(what+", as kept", got, want)
 			return err
 		})
 	}
 	schema := []byte(`"` + strings.Repeat("x", 64<<10-2) + `"`)
 	registered("a type", store.EventType{Name: longest}, store.EventType{Name: longest, CreatedAt: start}, true)
-	s.clock.move(time.Hour)
+	s.Clock.Move(time.Hour)
 	full := store.EventType{Name: longest, Description: strings.Repeat("é", 500), Schema: schema, CreatedAt: start}
 	again := full
 	again.CreatedAt = time.Time{}
@@ -60,12 +51,13 @@ func testEventTypeRules(s *subject) {
 	s.refused("a type that is built in", store.CodeNotFound, removeType(store.EventFileUploaded))
 }
 
-// testSelectedEventTypes has the last of many orgs select a type: more than are
+// TestSelectedEventTypes has the last of many orgs select a type: more than are
 // looked at together.
-func testSelectedEventTypes(s *subject) {
-	s.seed()
+func TestSelectedEventTypes(t *testing.T) {
+	s := newSubject(t)
+	s.Seed()
 	last := fmt.Sprintf("many_%04d", many-1)
-	s.update(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error {
 		for i := range many {
 			if err := tx.PutOrg(store.Org{ID: fmt.Sprintf("many_%04d", i)}); err != nil {
 				return err
@@ -74,17 +66,28 @@ func testSelectedEventTypes(s *subject) {
 		return register(store.EventType{Name: "invoice.paid"})(tx)
 	})
 	types := func(names ...string) store.EndpointChange { return store.EndpointChange{Events: names} }
-	s.update(changeEndpoint(acme, "whe_1", types("invoice.paid", store.EventMemberAdded)))
+	s.Write(changeEndpoint(acme, "whe_1", types("invoice.paid", store.EventMemberAdded)))
 	emit := func(tx store.Tx) error { return second(store.Emit(tx, acme, "invoice.paid", []byte(`{"n":1}`))) }
 	s.does("what is selected", emit, effects{events: []sent{{"invoice.paid", map[string]any{"n": 1}}}})
-	s.update(changeEndpoint(acme, "whe_1", types(store.EventMemberAdded)))
+	s.Write(changeEndpoint(acme, "whe_1", types(store.EventMemberAdded)))
 	s.does("what is not selected", emit, effects{})
 
 	e := newEndpoint(last, "whe_last")
 	e.Events = []string{"invoice.paid"}
-	s.update(createEndpoint(e))
+	s.Write(createEndpoint(e))
 	s.refused("a type that an endpoint selects", store.CodeConflict, removeType("invoice.paid"))
-	s.update(removeEndpoint(last, "whe_last"))
+	s.Write(removeEndpoint(last, "whe_last"))
 	s.does("the type", removeType("invoice.paid"), effects{})
 	s.refused("selecting it", store.CodeBadRequest, changeEndpoint(acme, "whe_1", types("invoice.paid")))
+}
+
+func register(e store.EventType) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		_, _, err := store.RegisterEventType(tx, e)
+		return err
+	}
+}
+
+func removeType(name string) func(store.Tx) error {
+	return func(tx store.Tx) error { return store.RemoveEventType(tx, name) }
 }

@@ -1,18 +1,20 @@
-package storetest
+package store_test
 
 import (
 	"encoding/base64"
 	"encoding/hex"
 	"strings"
+	"testing"
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/storetest"
 )
 
 // newLink makes a sign-in link for a user of acme, and returns its token.
 func (s *subject) newLink(user string, ttl time.Duration) (token string) {
 	s.Helper()
-	s.update(func(tx store.Tx) (err error) {
+	s.Write(func(tx store.Tx) (err error) {
 		_, token, err = store.CreateSignInLink(tx, acme, user, ttl)
 		return err
 	})
@@ -29,8 +31,9 @@ func stolen(token string, hash store.SecretHash) []string {
 	}
 }
 
-func testSignInLinks(s *subject) {
-	s.update(Fill)
+func TestSignInLinks(t *testing.T) {
+	s := newSubject(t)
+	s.Write(storetest.Fill)
 	s.changesNothing("looking", func(tx store.Tx) error { return second(store.FindSignInLink(tx, "sil_1."+known)) })
 	for what, refused := range map[string]struct {
 		code store.Code
@@ -45,77 +48,90 @@ func testSignInLinks(s *subject) {
 	} {
 		s.refused("a link of "+what, refused.code, refused.rule)
 	}
-	s.update(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error {
 		return addMember(tx, store.Member{OrgID: acme, UserID: "usr_new", Role: store.RoleMember})
 	})
 	s.refused("a link of one who manages nothing", store.CodeConflict, createLink(acme, "usr_new", time.Hour))
 
 	token := s.newLink(ada, time.Hour)
-	a := s.account(ada)
-	s.equal("the account that it makes", a, store.Account{UserID: ada, Email: "ada@example.com", CreatedAt: s.clock.now()})
-	s.view(func(tx store.Tx) error {
+	a := s.Account(ada)
+	s.Equal("the account that it makes", a, store.Account{UserID: ada, Email: "ada@example.com", CreatedAt: s.Clock.Now()})
+	s.Read(func(tx store.Tx) error {
 		l, err := store.FindSignInLink(tx, token)
-		s.equal("the link", []any{l.UserID, l.CreatedAt, l.ExpiresAt}, []any{ada, s.clock.now(), s.clock.now().Add(time.Hour)})
+		s.Equal("the link", []any{l.UserID, l.CreatedAt, l.ExpiresAt}, []any{ada, s.Clock.Now(), s.Clock.Now().Add(time.Hour)})
 		for _, bad := range stolen(token, l.SecretHash) {
 			_, err := store.FindSignInLink(tx, bad)
-			s.code("the link "+bad, err, store.CodeUnauthorized)
+			s.Code("the link "+bad, err, store.CodeUnauthorized)
 		}
 		return err
 	})
-	s.clock.move(time.Hour - time.Millisecond)
-	s.update(useLink(token))
-	s.equal("the password", []any{s.account(ada).PasswordHash, s.account(ada).PasswordAt}, []any{"new hash", s.clock.now()})
+	s.Clock.Move(time.Hour - time.Millisecond)
+	s.Write(useLink(token))
+	s.Equal("the password", []any{s.Account(ada).PasswordHash, s.Account(ada).PasswordAt}, []any{"new hash", s.Clock.Now()})
 	s.refused("used again", store.CodeUnauthorized, useLink(token))
 }
 
-// testSignInLinkEnds: a link ends with its time, with a password that was chosen
+// TestSignInLinkEnds: a link ends with its time, with a password that was chosen
 // since, and with the account.
-func testSignInLinkEnds(s *subject) {
-	s.update(Fill)
+func TestSignInLinkEnds(t *testing.T) {
+	s := newSubject(t)
+	s.Write(storetest.Fill)
 	late := s.newLink(ada, time.Hour)
-	s.clock.move(time.Hour)
+	s.Clock.Move(time.Hour)
 	s.refused("at its end", store.CodeUnauthorized, useLink(late))
 
 	first, second := s.newLink(ada, time.Hour), s.newLink(ada, time.Hour)
 	bobs := s.newLink(bob, time.Hour)
-	s.clock.move(time.Millisecond)
-	s.update(useLink(second))
+	s.Clock.Move(time.Millisecond)
+	s.Write(useLink(second))
 	s.refused("when another was used since", store.CodeUnauthorized, useLink(first))
 	third := s.newLink(ada, time.Hour)
-	s.clock.move(time.Millisecond)
-	s.update(func(tx store.Tx) error { return store.SetPassword(tx, ada, "by hand", "") })
+	s.Clock.Move(time.Millisecond)
+	s.Write(func(tx store.Tx) error { return store.SetPassword(tx, ada, "by hand", "") })
 	s.refused("when a password was set since", store.CodeUnauthorized, useLink(third))
 
-	s.update(func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleMember) })
+	s.Write(func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleMember) })
 	s.refused("when its user manages nothing", store.CodeUnauthorized, useLink(bobs))
-	s.clock.move(time.Millisecond)
-	s.update(func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleAdmin) })
+	s.Clock.Move(time.Millisecond)
+	s.Write(func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleAdmin) })
 	s.refused("when its user manages again", store.CodeUnauthorized, useLink(bobs))
 	fresh := s.newLink(bob, time.Hour)
 	s.refused("when there is an account again", store.CodeUnauthorized, useLink(bobs))
-	s.update(useLink(fresh))
+	s.Write(useLink(fresh))
 	s.refused("used in the millisecond in which it was made", store.CodeUnauthorized, useLink(fresh))
 }
 
-// testAccountAddress: a link gives the account the member's address, unless it is
+// TestAccountAddress: a link gives the account the member's address, unless it is
 // another account's.
-func testAccountAddress(s *subject) {
-	s.update(Fill)
+func TestAccountAddress(t *testing.T) {
+	s := newSubject(t)
+	s.Write(storetest.Fill)
 	address := func(email string) {
 		s.Helper()
-		s.update(func(tx store.Tx) error {
+		s.Write(func(tx store.Tx) error {
 			_, err := store.ChangeMember(tx, "", acme, eve, store.MemberChange{Email: &email})
 			return err
 		})
 		s.newLink(eve, time.Hour)
 	}
 	address("Eve@example.com")
-	s.equal("the member's", s.account(eve).Email, "Eve@example.com")
+	s.Equal("the member's", s.Account(eve).Email, "Eve@example.com")
 	address("BOB@example.com")
-	s.equal("that of another account", s.account(eve).Email, "")
-	s.equal("the other has it", s.account(bob).Email, "Bob@example.com")
+	s.Equal("that of another account", s.Account(eve).Email, "")
+	s.Equal("the other has it", s.Account(bob).Email, "Bob@example.com")
 	address("eve@new.example")
-	s.equal("another one", s.account(eve).Email, "eve@new.example")
-	s.update(createLink(other, eve, time.Hour))
-	s.equal("that of the other org, where she has none", s.account(eve).Email, "")
+	s.Equal("another one", s.Account(eve).Email, "eve@new.example")
+	s.Write(createLink(other, eve, time.Hour))
+	s.Equal("that of the other org, where she has none", s.Account(eve).Email, "")
+}
+
+func createLink(org, user string, ttl time.Duration) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		_, _, err := store.CreateSignInLink(tx, org, user, ttl)
+		return err
+	}
+}
+
+func useLink(token string) func(store.Tx) error {
+	return func(tx store.Tx) error { return second(store.UseSignInLink(tx, token, "new hash")) }
 }

@@ -1,37 +1,34 @@
-package storetest
+package store_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"testing"
 	"time"
 
 	"teamdata/store"
-)
-
-var (
-	onePrint     = store.FingerprintOf("POST", "/one", "", nil)
-	anotherPrint = store.FingerprintOf("POST", "/another", "", nil)
 )
 
 // answers holds what a request came to.
 func (s *subject) answers(what string, body string, replayed bool, code store.Code) func(store.Answer, bool, error) {
 	return func(a store.Answer, wasReplayed bool, err error) {
 		s.Helper()
-		s.code(what, err, code)
-		s.equal(what, []any{string(a.Body), wasReplayed}, []any{body, replayed})
+		s.Code(what, err, code)
+		s.Equal(what, []any{string(a.Body), wasReplayed}, []any{body, replayed})
 	}
 }
 
-// testDoLong: work of many transactions is done once a key, unless it fails.
-func testDoLong(s *subject) {
-	s.seed()
+// TestDoLong: work of many transactions is done once a key, unless it fails.
+func TestDoLong(t *testing.T) {
+	s := newSubject(t)
+	s.Seed()
 	bg := context.Background()
 	var desk store.Idempotency
 	times := 0
 	work := func() (store.Answer, error) {
 		times++
-		s.update(func(tx store.Tx) error { return addAudit(tx, "a part") })
+		s.Write(func(tx store.Tx) error { return addAudit(tx, "a part") })
 		return store.Answer{Status: 200, Body: fmt.Append(nil, times)}, nil
 	}
 	fails := func() (store.Answer, error) {
@@ -46,14 +43,14 @@ func testDoLong(s *subject) {
 	s.answers("without a key", "4", false, "")(desk.DoLong(bg, s, acme, "", onePrint, work))
 	s.answers("without a key, again", "5", false, "")(desk.DoLong(bg, s, acme, "", onePrint, work))
 	s.answers("without a key, in vain", "none", false, store.CodeInternal)(desk.DoLong(bg, s, acme, "", onePrint, fails))
-	s.reopen()
+	s.Reopen()
 	desk = store.Idempotency{}
 	s.answers("after a restart", "2", true, "")(desk.DoLong(bg, s, acme, "k", onePrint, work))
 	s.answers("by way of Do", "2", true, "")(desk.Do(bg, s, acme, "k", onePrint, func(store.Tx) (store.Answer, error) { return work() }))
 	s.whileItRuns()
-	s.clock.move(store.IdempotencyTTL - time.Millisecond)
+	s.Clock.Move(store.IdempotencyTTL - time.Millisecond)
 	s.answers("just before it is forgotten", "2", true, "")(desk.DoLong(bg, s, acme, "k", onePrint, work))
-	s.clock.move(2 * time.Millisecond)
+	s.Clock.Move(2 * time.Millisecond)
 	s.answers("once it is", "7", false, "")(desk.DoLong(bg, s, acme, "k", anotherPrint, work))
 }
 
@@ -71,16 +68,17 @@ func (s *subject) whileItRuns() {
 		return store.Answer{Body: []byte("long")}, nil
 	}
 	func() {
-		defer func() { s.equal("a panic comes out", recover() != nil, true) }()
+		defer func() { s.Equal("a panic comes out", recover() != nil, true) }()
 		desk.DoLong(bg, s, acme, "long", onePrint, func() (store.Answer, error) { panic("this work is to panic") })
 	}()
 	s.answers("long work", "long", false, "")(desk.DoLong(bg, s, acme, "long", onePrint, work))
 	s.answers("the same after it", "long", true, "")(desk.DoLong(bg, s, acme, "long", onePrint, work))
 }
 
-// testKeptAnswers: a secret is in the first answer alone, and not in the store.
-func testKeptAnswers(s *subject) {
-	s.seed()
+// TestKeptAnswers: a secret is in the first answer alone, and not in the store.
+func TestKeptAnswers(t *testing.T) {
+	s := newSubject(t)
+	s.Seed()
 	bg := context.Background()
 	var desk store.Idempotency
 	secret := store.Answer{Status: 201, Body: []byte("secret"), Kept: []byte("no secret")}
@@ -98,10 +96,15 @@ func testKeptAnswers(s *subject) {
 		s.answers("an empty one", "secret", false, "")(do(what+" empty", store.Answer{Body: []byte("secret"), Kept: []byte{}}))
 		s.answers("its second", "", true, "")(do(what+" empty", store.Answer{}))
 		s.answers("without a key", "secret", false, "")(do("", secret))
-		s.view(func(tx store.Tx) error {
+		s.Read(func(tx store.Tx) error {
 			r, err := tx.IdempotencyRecord(acme, what)
-			s.equal("what is kept", []any{string(r.Answer.Body), r.Answer.Kept == nil, r.Answer.Status}, []any{"no secret", true, 201})
+			s.Equal("what is kept", []any{string(r.Answer.Body), r.Answer.Kept == nil, r.Answer.Status}, []any{"no secret", true, 201})
 			return err
 		})
 	}
 }
+
+var (
+	onePrint     = store.FingerprintOf("POST", "/one", "", nil)
+	anotherPrint = store.FingerprintOf("POST", "/another", "", nil)
+)

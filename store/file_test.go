@@ -1,19 +1,15 @@
-package storetest
+package store_test
 
 import (
 	"strings"
+	"testing"
 
 	"teamdata/store"
 )
 
-func uploadFile(id string) func(store.Tx) error {
-	return func(tx store.Tx) error {
-		return second(store.UploadFile(tx, ada, store.File{OrgID: acme, ID: id, Name: "a", ContentType: "b"}))
-	}
-}
-
-func testFileRules(s *subject) {
-	s.seed()
+func TestFileRules(t *testing.T) {
+	s := newSubject(t)
+	s.Seed()
 	file := store.File{OrgID: acme, ID: longID, Name: longText, ContentType: longText, Size: 1 << 40}
 	put := func(f store.File) func(store.Tx) error {
 		return func(tx store.Tx) error { return second(store.UploadFile(tx, ada, f)) }
@@ -38,9 +34,15 @@ func testFileRules(s *subject) {
 	}
 	file.OrgID = "org_none"
 	s.refused("a file of no org", store.CodeNotFound, put(file))
-	s.update(func(tx store.Tx) error {
+	s.Write(func(tx store.Tx) error {
 		f, err := store.UploadFile(tx, "", store.File{OrgID: acme, Name: "a", ContentType: "b"})
-		s.equal("an id that is given", strings.HasPrefix(f.ID, store.PrefixFile), true)
+		s.Equal("an id that is given", strings.HasPrefix(f.ID, store.PrefixFile), true)
 		return err
 	})
+}
+
+func uploadFile(id string) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		return second(store.UploadFile(tx, ada, store.File{OrgID: acme, ID: id, Name: "a", ContentType: "b"}))
+	}
 }

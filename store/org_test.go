@@ -1,31 +1,21 @@
-package storetest
+package store_test
 
 import (
-	"fmt"
 	"strings"
+	"testing"
 
 	"teamdata/store"
 )
 
-// tooLong are texts of so many characters and one more.
-func tooLong(characters int) string { return strings.Repeat("é", characters+1) }
-
-func createOrg(o store.Org) func(store.Tx) error {
-	return func(tx store.Tx) error { return second(store.CreateOrg(tx, ada, o)) }
-}
-
-func renameOrg(org, name string) func(store.Tx) error {
-	return func(tx store.Tx) error { return second(store.RenameOrg(tx, ada, org, name)) }
-}
-
-func testOrgRules(s *subject) {
-	s.seed()
+func TestOrgRules(t *testing.T) {
+	s := newSubject(t)
+	s.Seed()
 	s.does("another org is made", createOrg(store.Org{ID: "org_new", Name: longText}), effects{})
-	s.equal("its log", s.entries("org_new"), []string{"org.created org_new"})
-	s.shows("who did it", s.auditLog("org_new"), `"actorId":"usr_ada"`)
-	s.view(func(tx store.Tx) error {
+	s.Equal("its log", s.entries("org_new"), []string{"org.created org_new"})
+	s.shows("who did it", s.AuditLog("org_new"), `"actorId":"usr_ada"`)
+	s.Read(func(tx store.Tx) error {
 		o, err := tx.Org("org_new")
-		s.equal("its subscription", []any{o.Subscription.Plan, o.Subscription.Status, o.CreatedAt}, []any{store.DefaultPlan, "active", s.clock.now()})
+		s.Equal("its subscription", []any{o.Subscription.Plan, o.Subscription.Status, o.CreatedAt}, []any{store.DefaultPlan, "active", s.Clock.Now()})
 		return err
 	})
 	s.refused("an org of that id", store.CodeConflict, createOrg(store.Org{ID: acme, Name: "x"}))
@@ -41,7 +31,7 @@ func testOrgRules(s *subject) {
 	}
 
 	s.does("renamed", renameOrg(acme, longText), effects{actions: []string{"org.renamed org_acme"}})
-	s.equal("its name", strings.Contains(s.orgDump(acme), "Name:"+longText), true)
+	s.Equal("its name", strings.Contains(s.DumpOrg(acme), "Name:"+longText), true)
 	s.changesNothing("the same name", renameOrg(acme, longText))
 	s.refused("no name", store.CodeBadRequest, renameOrg(acme, ""))
 	s.refused("a long name", store.CodeBadRequest, renameOrg(acme, tooLong(200)))
@@ -49,14 +39,11 @@ func testOrgRules(s *subject) {
 	s.refused("no org", store.CodeNotFound, renameOrg("org_none", "x"))
 }
 
-func subscribe(org string, to store.Subscription) func(store.Tx) error {
-	return func(tx store.Tx) error { return changeSubscription(tx, org, to) }
-}
-
-// testSubscriptionRules: what is missing is kept, and the event goes out by the
+// TestSubscriptionRules: what is missing is kept, and the event goes out by the
 // new plan.
-func testSubscriptionRules(s *subject) {
-	s.seed()
+func TestSubscriptionRules(t *testing.T) {
+	s := newSubject(t)
+	s.Seed()
 	long := strings.Repeat("é", 64)
 	whole := store.Subscription{ID: "sub_1", Product: long, Plan: "team", Interval: long, Status: "pastDue"}
 	changed := func(plan, status string) effects {
@@ -82,30 +69,19 @@ func testSubscriptionRules(s *subject) {
 	s.refused("no org", store.CodeNotFound, subscribe("org_none", whole))
 }
 
-func removePlan(name string) func(store.Tx) error {
-	return func(tx store.Tx) error { return store.RemovePlan(tx, name) }
+func createOrg(o store.Org) func(store.Tx) error {
+	return func(tx store.Tx) error { return second(store.CreateOrg(tx, ada, o)) }
 }
 
-// testPlanRules removes plans among more orgs than are looked at together.
-func testPlanRules(s *subject) {
-	s.seed()
-	s.update(func(tx store.Tx) error {
-		for i := range many {
-			if err := tx.PutOrg(store.Org{ID: fmt.Sprintf("many_%04d", i)}); err != nil {
-				return err
-			}
-		}
-		return store.AddPlan(tx, store.Plan{Name: "pro", Features: store.FeatureAPI})
-	})
-	last := fmt.Sprintf("many_%04d", many-1)
-	s.update(subscribe(last, store.Subscription{ID: "s", Product: "p", Plan: "pro", Interval: "i", Status: "cancelled"}))
-	s.refused("a plan that an org has", store.CodeConflict, removePlan("pro"))
-	for _, plan := range store.BuiltInPlans {
-		s.refused("a plan that is built in", store.CodeConflict, removePlan(plan.Name))
-	}
-	s.refused("no plan", store.CodeNotFound, removePlan("none"))
-	s.update(subscribe(last, store.Subscription{Plan: "team"}))
-	s.does("a plan that no org has", removePlan("pro"), effects{})
-	s.refused("a plan that was removed", store.CodeNotFound, removePlan("pro"))
-	s.refused("an org wants it", store.CodeBadRequest, subscribe(acme, store.Subscription{Plan: "pro"}))
+func renameOrg(org, name string) func(store.Tx) error {
+	return func(tx store.Tx) error { return second(store.RenameOrg(tx, ada, org, name)) }
+}
+
+func subscribe(org string, to store.Subscription) func(store.Tx) error {
+	return func(tx store.Tx) error { return changeSubscription(tx, org, to) }
+}
+
+func changeSubscription(tx store.Tx, orgID string, to store.Subscription) error {
+	_, err := store.ChangeSubscription(tx, ada, orgID, to)
+	return err
 }

@@ -1,0 +1,103 @@
+package store_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"teamdata/store"
+)
+
+func TestMemberRules(t *testing.T) {
+	s := newSubject(t)
+	s.Seed()
+	bobs := store.Member{OrgID: acme, ID: "mem_bob", UserID: bob, Role: store.RoleMember}
+	data := map[string]any{"orgId": acme, "memberId": "mem_bob", "userId": bob, "role": store.RoleMember}
+	s.Equal("member added", s.after(func(tx store.Tx) error { return addMember(tx, bobs) }),
+		one("member.added", sent{"member.added", data}))
+	s.Code("added again", s.Attempt(func(tx store.Tx) error { return addMember(tx, bobs) }), store.CodeConflict)
+
+	s.Equal("role changed", s.after(func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleAdmin) }),
+		one("member.roleChanged"))
+	s.Read(func(tx store.Tx) error {
+		m, err := tx.Member(acme, bob)
+		s.Equal("role", m.Role, store.RoleAdmin)
+		return err
+	})
+
+	data["role"] = store.RoleAdmin
+	s.Equal("member removed", s.after(func(tx store.Tx) error { return store.RemoveMember(tx, "", acme, bob) }),
+		one("member.removed", sent{"member.removed", data}))
+	gone := func(tx store.Tx) error { return store.RemoveMember(tx, "", acme, bob) }
+	s.Code("removed again", s.Attempt(gone), store.CodeNotFound)
+	s.Equal("nothing of the refused", s.after(func(store.Tx) error { return nil }), effects{})
+}
+
+func TestLastOwner(t *testing.T) {
+	s := newSubject(t)
+	s.Seed()
+	remove := func(tx store.Tx) error { return store.RemoveMember(tx, ada, acme, ada) }
+	demote := func(tx store.Tx) error { return changeRole(tx, ada, acme, ada, store.RoleAdmin) }
+	before := s.Dump()
+	s.Code("removing the last owner", s.Attempt(remove), store.CodeConflict)
+	s.Code("demoting the last owner", s.Attempt(demote), store.CodeConflict)
+	s.Code("leaving the last owner an owner", s.Attempt(func(tx store.Tx) error {
+		return errors.Join(changeRole(tx, ada, acme, ada, store.RoleOwner), errFailing)
+	}), store.CodeInternal)
+	s.Same("after it", s.Dump(), before)
+	s.Write(func(tx store.Tx) error {
+		return addMember(tx, store.Member{OrgID: acme, UserID: bob, Role: store.RoleOwner})
+	})
+	s.Write(demote)
+	s.Code("demoting the owner who is left", s.Attempt(func(tx store.Tx) error {
+		return changeRole(tx, ada, acme, bob, store.RoleMember)
+	}), store.CodeConflict)
+	s.Write(func(tx store.Tx) error { return store.RemoveMember(tx, ada, acme, ada) })
+}
+
+func TestChangeMember(t *testing.T) {
+	s := newSubject(t)
+	s.Seed()
+	s.Write(func(tx store.Tx) error {
+		return addMember(tx, store.Member{OrgID: acme, ID: "mem_bob", UserID: bob, Role: store.RoleMember, Name: "Bob", Email: "bob@acme.example"})
+	})
+	s.claimAll()
+	text := func(t string) *string { return &t }
+	kept := effects{actions: []string{"member.changed mem_bob"}}
+	promoted := effects{actions: []string{"member.roleChanged mem_bob"}}
+	s.does("another name", changeMember(acme, bob, store.MemberChange{Name: text(longText)}), kept)
+	s.does("another address", changeMember(acme, bob, store.MemberChange{Email: text("b@acme.example")}), kept)
+	s.does("another role", changeMember(acme, bob, store.MemberChange{Role: text(store.RoleAdmin)}), promoted)
+	s.does("a role and a name", changeMember(acme, bob, store.MemberChange{Role: text(store.RoleOwner), Name: text("")}), promoted)
+	s.Equal("the member", strings.Contains(s.DumpOrg(acme), "UserID:usr_bob Role:owner Name: Email:b@acme.example"), true)
+	s.Equal("managers", s.Managers(), []string{"usr_ada owner", "usr_bob owner"})
+	s.does("a role of the org's own", changeMember(acme, bob, store.MemberChange{Role: text(strings.Repeat("é", 64))}), promoted)
+	s.does("the longest address", changeMember(acme, bob, store.MemberChange{Email: text(strings.Repeat("é", 254))}), kept)
+	s.changesNothing("nothing given", changeMember(acme, bob, store.MemberChange{}))
+	s.changesNothing("the same", changeMember(acme, bob, store.MemberChange{Role: text(strings.Repeat("é", 64)), Name: text("")}))
+	for what, bad := range map[string]store.MemberChange{
+		"no role": {Role: text("")}, "a long role": {Role: text(tooLong(64))}, "a long name": {Name: text(tooLong(200))},
+		"a long address": {Email: text(tooLong(254))}, "no UTF-8": {Name: text("\xff")},
+	} {
+		s.refused(what, store.CodeBadRequest, changeMember(acme, bob, bad))
+	}
+	s.refused("demoting the last owner", store.CodeConflict, changeMember(acme, ada, store.MemberChange{Role: text("admin"), Name: text("Ada")}))
+	s.refused("no member", store.CodeNotFound, changeMember(acme, "usr_none", store.MemberChange{Name: text("x")}))
+	s.refused("another org's member", store.CodeNotFound, changeMember(other, bob, store.MemberChange{Name: text("x")}))
+	s.Write(changeMember(acme, ada, store.MemberChange{Role: text(store.RoleOwner), Name: text("Ada")}))
+	s.Equal("the last owner's name", strings.Contains(s.DumpOrg(acme), "Role:owner Name:Ada"), true)
+}
+
+func addMember(tx store.Tx, m store.Member) error {
+	_, err := store.AddMember(tx, ada, m)
+	return err
+}
+
+func changeMember(org, user string, c store.MemberChange) func(store.Tx) error {
+	return func(tx store.Tx) error { return second(store.ChangeMember(tx, ada, org, user, c)) }
+}
+
+func changeRole(tx store.Tx, actorID, orgID, userID, role string) error {
+	_, err := store.ChangeMember(tx, actorID, orgID, userID, store.MemberChange{Role: &role})
+	return err
+}

@@ -1,0 +1,164 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"teamdata/store"
+)
+
+// Endpoint is what the store holds of an endpoint of acme.
+func (s *Subject) Endpoint(id string) (e store.Endpoint) {
+	s.Helper()
+	s.Read(func(tx store.Tx) (err error) {
+		e, err = tx.Endpoint(acme, id)
+		return err
+	})
+	return e
+}
+
+// Mails are all that wait, oldest first.
+func (s *Subject) Mails() (mails []store.Mail) {
+	s.Helper()
+	s.Read(func(tx store.Tx) (err error) {
+		mails, err = tx.Mails("", 1000)
+		return err
+	})
+	return mails
+}
+
+// Listed are the ids in one of an endpoint's lists, in its order.
+func (s *Subject) Listed(endpoint uint64, list store.DeliveryList) (ids []string) {
+	s.Helper()
+	s.Read(func(tx store.Tx) error {
+		page, _, err := tx.DeliveryPage(endpoint, list, store.Cursor{}, 10_000)
+		for _, d := range page {
+			ids = append(ids, d.ID)
+		}
+		return err
+	})
+	return ids
+}
+
+// Account is what the store holds of an account.
+func (s *Subject) Account(user string) (a store.Account) {
+	s.Helper()
+	s.Read(func(tx store.Tx) (err error) {
+		a, err = tx.Account(user)
+		return err
+	})
+	return a
+}
+
+// Members reads an org's whole list, as JSON items.
+func (s *Subject) Members(orgID string) (items string) {
+	s.Read(func(tx store.Tx) error {
+		page, err := tx.MemberPage(orgID, store.Cursor{}, 1000, nil)
+		items = string(page.Items)
+		return err
+	})
+	return items
+}
+
+// AuditLog reads an org's whole log, as JSON items.
+func (s *Subject) AuditLog(orgID string) (items string) {
+	s.Read(func(tx store.Tx) error {
+		page, err := tx.AuditPage(orgID, store.Cursor{}, 1000, nil)
+		items = string(page.Items)
+		return err
+	})
+	return items
+}
+
+// Managers are the user ids of acme's managers, with their roles.
+func (s *Subject) Managers() (list []string) {
+	s.Helper()
+	s.Read(func(tx store.Tx) error {
+		managers, err := tx.Managers(acme)
+		for _, m := range managers {
+			whole, err := tx.Member(acme, m.UserID)
+			s.Equal("a manager", m, whole)
+			s.Code("a manager", err, "")
+			list = append(list, m.UserID+" "+m.Role)
+		}
+		return err
+	})
+	return list
+}
+
+// Counts shows what an org has counted from a time on.
+func (s *Subject) Counts(org string, from time.Time) (list []string) {
+	s.Helper()
+	s.Read(func(tx store.Tx) error {
+		return tx.EachDeliveryCounts(org, from, func(endpoint uint64, hour time.Time, c store.DeliveryCounts) {
+			list = append(list, fmt.Sprintf("%s %d %v", hour.Format("02T15:04:05Z07"), endpoint, c))
+		})
+	})
+	return list
+}
+
+// Claimable claims what is due of endpoint 1, and gives it back.
+func (s *Subject) Claimable() (ids []string) {
+	s.Helper()
+	claims, err := s.Claim(context.Background(), 1, s.Clock.Now(), 1000)
+	s.Code("claim", err, "")
+	for _, c := range claims.Claims {
+		ids = append(ids, c.Delivery.ID)
+		s.Release(c.Delivery.ID)
+	}
+	return ids
+}
+
+// Dump shows what is committed of the names that the suite uses, and what is due.
+func (s *Subject) Dump() string {
+	s.Helper()
+	return s.dump(&everyName)
+}
+
+// dump shows what is committed, and what is due.
+func (s *Subject) dump(n *names) (text string) {
+	s.Helper()
+	s.Read(func(tx store.Tx) error {
+		text = dump(tx, n)
+		return nil
+	})
+	b := new(strings.Builder)
+	line(b, "due")(s.Due(), nil)
+	return text + b.String()
+}
+
+// Due is what EachDue tells: the earliest due time of each endpoint.
+func (s *Subject) Due() map[uint64]time.Time {
+	due := map[uint64]time.Time{}
+	err := s.EachDue(context.Background(), func(endpoint uint64, at time.Time) { due[endpoint] = at.UTC() })
+	s.Code("EachDue", err, "")
+	return due
+}
+
+// DumpOrg shows all that there is of an org.
+func (s *Subject) DumpOrg(org string) string {
+	s.Helper()
+	b := new(strings.Builder)
+	s.Read(func(tx store.Tx) error {
+		dumpOrg(b, tx, &everyName, org)
+		return nil
+	})
+	return b.String()
+}
+
+// Expire drops idempotency records, some at a time, until nothing is left to drop.
+func (s *Subject) Expire(limit int) (dropped int) {
+	s.Helper()
+	for n := 1; n > 0; dropped += n {
+		s.Write(func(tx store.Tx) (err error) {
+			n, err = tx.ExpireIdempotencyRecords(limit)
+			return err
+		})
+		if n > limit {
+			s.Fatalf("%d records were dropped at once, above the limit %d", n, limit)
+		}
+	}
+	return dropped
+}
