@@ -7,7 +7,7 @@ import (
 	"teamdata/store"
 )
 
-var accounts = table[store.Account]{bucket: bucketAccounts, noun: "account", fields: accountFields, secrets: secretsOfAccount}
+var accounts = table[store.Account]{bucket: bucketAccounts, noun: "account", fields: accountFields}
 
 func accountFields(a *store.Account) func(*codec) {
 	return func(c *codec) {
@@ -35,7 +35,13 @@ func secretsOfAccount(a *store.Account) []secretField {
 	return []secretField{{"passwordHash", &a.PasswordHash}}
 }
 
-func (t *tx) Account(userID string) (store.Account, error) { return accounts.get(t, []byte(userID)) }
+func (t *tx) Account(userID string) (a store.Account, err error) {
+	key := []byte(userID)
+	if err := accounts.get(t, key, accountFields(&a)); err != nil {
+		return a, err
+	}
+	return a, storageFault(t.s.seal.openFields(bucketAccounts, key, secretsOfAccount(&a)))
+}
 
 func (t *tx) AccountByEmail(email string) (store.Account, error) {
 	return t.Account(string(t.bolt.Bucket(bucketAccountEmails).Get([]byte(email))))
@@ -45,7 +51,9 @@ func (t *tx) PutAccount(a store.Account) error {
 	if err := t.moveEmail(a.UserID, strings.ToLower(a.Email)); err != nil {
 		return err
 	}
-	return accounts.put(t, []byte(a.UserID), a)
+	key := []byte(a.UserID)
+	t.s.seal.sealFields(bucketAccounts, key, secretsOfAccount(&a))
+	return accounts.put(t, key, accountFields(&a))
 }
 
 func (t *tx) DeleteAccount(userID string) error {
@@ -58,8 +66,8 @@ func (t *tx) DeleteAccount(userID string) error {
 // moveEmail indexes an account, which may be new, under another address than before;
 // an empty one is not indexed.
 func (t *tx) moveEmail(userID, to string) error {
-	old, err := accounts.getSealed(t, []byte(userID))
-	if err := unlessNotFound(err); err != nil {
+	var old store.Account
+	if err := unlessNotFound(accounts.get(t, []byte(userID), accountFields(&old))); err != nil {
 		return err
 	}
 	b, from := t.bucket(bucketAccountEmails), strings.ToLower(old.Email)

@@ -23,7 +23,9 @@ func apiKeyFields(k *store.APIKey) func(*codec) {
 	}
 }
 
-func (t *tx) APIKey(id string) (store.APIKey, error) { return apiKeys.get(t, []byte(id)) }
+func (t *tx) APIKey(id string) (k store.APIKey, err error) {
+	return k, apiKeys.get(t, []byte(id), apiKeyFields(&k))
+}
 
 func (t *tx) APIKeys(orgID, after string, limit int) (list []store.APIKey, err error) {
 	prefix, from := orgKey(orgID, ""), orgKey(orgID, after)
@@ -46,7 +48,7 @@ func (t *tx) PutAPIKey(k store.APIKey) error {
 	if err := t.put(t.bucket(bucketAPIKeyList), orgKey(k.OrgID, k.ID), []byte{}); err != nil {
 		return err
 	}
-	return apiKeys.put(t, []byte(k.ID), k)
+	return apiKeys.put(t, []byte(k.ID), apiKeyFields(&k))
 }
 
 func (t *tx) KeyLastUsed(id string) (at time.Time, err error) {

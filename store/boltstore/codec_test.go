@@ -144,6 +144,22 @@ func TestLyingLengths(t *testing.T) {
 	}
 }
 
+// TestPlaceInRecord: the place that the head of a delivery's record gives is the
+// delivery's, and a damaged head is noticed.
+func TestPlaceInRecord(t *testing.T) {
+	for state := store.StatePending; state <= store.StateFailed; state++ {
+		d := store.Delivery{ID: "whd_1", EventID: long, OrgID: "org_1", EndpointNumber: math.MaxUint64, State: state, Attempts: 7,
+			DueAt: someTime, FinishedAt: store.MaxTime, EventType: "member.added", History: make([]store.Attempt, 3)}
+		record := encode(deliveryFields(&d))
+		if place, err := placeIn(d.ID, record); err != nil || !bytes.Equal(place, placeOf(&d)) {
+			t.Errorf("%s: the place is %q, not %q; %v", state, place, placeOf(&d), err)
+		}
+	}
+	if _, err := placeIn("whd_1", []byte{5, 'a'}); !errors.Is(err, errRecord) {
+		t.Errorf("of a damaged record: %v", err)
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	for i, k := range kinds {
 		for _, sample := range k.samples {

@@ -50,13 +50,15 @@ func attemptFields(a *store.Attempt) func(*codec) {
 }
 
 func (t *tx) AddDelivery(d store.Delivery) error {
-	if err := deliveries.insert(t, []byte(d.ID), d); err != nil {
+	if err := deliveries.insert(t, []byte(d.ID), deliveryFields(&d)); err != nil {
 		return err
 	}
 	return t.addToList(&d)
 }
 
-func (t *tx) Delivery(id string) (store.Delivery, error) { return deliveries.get(t, []byte(id)) }
+func (t *tx) Delivery(id string) (d store.Delivery, err error) {
+	return d, deliveries.get(t, []byte(id), deliveryFields(&d))
+}
 
 func (t *tx) PutDelivery(d store.Delivery) error {
 	key, b := []byte(d.ID), t.bucket(bucketDeliveries)

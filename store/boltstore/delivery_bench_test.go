@@ -3,6 +3,7 @@ package boltstore
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,4 +46,56 @@ func BenchmarkPutDelivery(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkPlace is what it takes to find the list that a delivery is in: in its
+// record as it is kept, with five attempts, and by reading the record whole.
+func BenchmarkPlace(b *testing.B) {
+	d := *kinds[slices.IndexFunc(kinds, func(k kind) bool { return string(k.bucket) == string(bucketDeliveries) })].samples[0].(*store.Delivery)
+	for len(d.History) < 5 {
+		d.History = append(d.History, d.History[0])
+	}
+	record := encode(deliveryFields(&d))
+	b.Run("in record", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := placeIn(d.ID, record); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("read whole", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			var whole store.Delivery
+			if err := decode(record, deliveryFields(&whole)); err != nil {
+				b.Fatal(err)
+			}
+			placeOf(&whole)
+		}
+	})
+}
+
+// BenchmarkReadDelivery is what it takes to read a delivery, and an endpoint, whole.
+func BenchmarkReadDelivery(b *testing.B) {
+	f, ids := outcomes(b, Options{NoSync: true})
+	f.view(func(tx store.Tx) error {
+		b.Run("delivery", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := tx.Delivery(ids[0]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("endpoint", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := tx.Endpoint(testOrg, "whe_1"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		return nil
+	})
 }

@@ -7,7 +7,7 @@ import (
 	"teamdata/store"
 )
 
-var endpoints = table[store.Endpoint]{bucket: bucketEndpoints, noun: "webhook endpoint", fields: endpointFields, secrets: secretsOfEndpoint}
+var endpoints = table[store.Endpoint]{bucket: bucketEndpoints, noun: "webhook endpoint", fields: endpointFields}
 
 func endpointFields(e *store.Endpoint) func(*codec) {
 	return func(c *codec) {
@@ -29,12 +29,38 @@ func secretsOfEndpoint(e *store.Endpoint) []secretField {
 	return []secretField{{"secret", &e.Secret}, {"oldSecret", &e.OldSecret}}
 }
 
-func (t *tx) Endpoint(orgID, id string) (store.Endpoint, error) {
-	return endpoints.get(t, orgKey(orgID, id))
+func (t *tx) Endpoint(orgID, id string) (e store.Endpoint, err error) {
+	key := orgKey(orgID, id)
+	if err := endpoints.get(t, key, endpointFields(&e)); err != nil {
+		return e, err
+	}
+	return e, t.openEndpoint(key, &e)
 }
 
-func (t *tx) Endpoints(orgID string) ([]store.Endpoint, error) {
-	return endpoints.listOf(t, orgKey(orgID, ""))
+func (t *tx) Endpoints(orgID string) (list []store.Endpoint, err error) {
+	prefix := orgKey(orgID, "")
+	c := t.bolt.Bucket(bucketEndpoints).Cursor()
+	for key, record := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, record = c.Next() {
+		var e store.Endpoint
+		if err := decode(record, endpointFields(&e)); err != nil {
+			return nil, storageFault(err)
+		}
+		if err := t.openEndpoint(key, &e); err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+func (t *tx) openEndpoint(key []byte, e *store.Endpoint) error {
+	return storageFault(t.s.seal.openFields(bucketEndpoints, key, secretsOfEndpoint(e)))
+}
+
+func (t *tx) putEndpoint(e store.Endpoint) error {
+	key := orgKey(e.OrgID, e.ID)
+	t.s.seal.sealFields(bucketEndpoints, key, secretsOfEndpoint(&e))
+	return endpoints.put(t, key, endpointFields(&e))
 }
 
 func (t *tx) AddEndpoint(e store.Endpoint) (store.Endpoint, error) {
@@ -43,15 +69,14 @@ func (t *tx) AddEndpoint(e store.Endpoint) (store.Endpoint, error) {
 		return store.Endpoint{}, storageFault(err)
 	}
 	e.Number = number
-	key := orgKey(e.OrgID, e.ID)
-	if err := t.put(t.bucket(bucketEndpointNumbers), numberKey(number), key); err != nil {
+	if err := t.put(t.bucket(bucketEndpointNumbers), numberKey(number), orgKey(e.OrgID, e.ID)); err != nil {
 		return store.Endpoint{}, err
 	}
-	return e, endpoints.put(t, key, e)
+	return e, t.putEndpoint(e)
 }
 
 func (t *tx) PutEndpoint(e store.Endpoint) error {
-	if err := endpoints.put(t, orgKey(e.OrgID, e.ID), e); err != nil {
+	if err := t.putEndpoint(e); err != nil {
 		return err
 	}
 	if first, ok := t.firstDue(e.Number); ok && !e.Disabled() {
@@ -87,7 +112,7 @@ func (t *tx) ForgetEndpoint(number uint64) error {
 func (t *tx) endpointByNumber(number uint64) (store.Endpoint, error) {
 	key, e, err := t.sealedEndpoint(number)
 	if err == nil {
-		err = endpoints.open(t, key, &e)
+		err = t.openEndpoint(key, &e)
 	}
 	return e, err
 }
@@ -99,8 +124,7 @@ func (t *tx) sealedEndpoint(number uint64) (key []byte, e store.Endpoint, err er
 	if key == nil {
 		return nil, e, endpoints.missing()
 	}
-	e, err = endpoints.getSealed(t, key)
-	return key, e, err
+	return key, e, endpoints.get(t, key, endpointFields(&e))
 }
 
 // endpoints checks that each endpoint and its number name each other, and that no

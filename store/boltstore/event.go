@@ -15,9 +15,11 @@ func eventFields(e *store.Event) func(*codec) {
 	}
 }
 
-func (t *tx) AddEvent(e store.Event) error { return events.insert(t, []byte(e.ID), e) }
+func (t *tx) AddEvent(e store.Event) error { return events.insert(t, []byte(e.ID), eventFields(&e)) }
 
-func (t *tx) Event(id string) (store.Event, error) { return events.get(t, []byte(id)) }
+func (t *tx) Event(id string) (e store.Event, err error) {
+	return e, events.get(t, []byte(id), eventFields(&e))
+}
 
 func (t *tx) DeleteEvent(id string) error { return events.delete(t, []byte(id)) }
 

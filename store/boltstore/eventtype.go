@@ -13,10 +13,14 @@ func eventTypeFields(e *store.EventType) func(*codec) {
 	}
 }
 
-func (t *tx) EventType(name string) (store.EventType, error) { return eventTypes.get(t, []byte(name)) }
+func (t *tx) EventType(name string) (e store.EventType, err error) {
+	return e, eventTypes.get(t, []byte(name), eventTypeFields(&e))
+}
 
-func (t *tx) EventTypes() ([]store.EventType, error) { return eventTypes.list(t, nil, all) }
+func (t *tx) EventTypes() ([]store.EventType, error) { return eventTypes.list(t, "", all) }
 
-func (t *tx) PutEventType(e store.EventType) error { return eventTypes.put(t, []byte(e.Name), e) }
+func (t *tx) PutEventType(e store.EventType) error {
+	return eventTypes.put(t, []byte(e.Name), eventTypeFields(&e))
+}
 
 func (t *tx) DeleteEventType(name string) error { return eventTypes.delete(t, []byte(name)) }

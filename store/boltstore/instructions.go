@@ -12,11 +12,10 @@ func instructionsFields(i *store.Instructions) func(*codec) {
 	}
 }
 
-func (t *tx) Instructions(orgID string) (store.Instructions, error) {
-	i, err := instructions.get(t, []byte(orgID))
-	return i, unlessNotFound(err)
+func (t *tx) Instructions(orgID string) (i store.Instructions, err error) {
+	return i, unlessNotFound(instructions.get(t, []byte(orgID), instructionsFields(&i)))
 }
 
 func (t *tx) PutInstructions(orgID string, i store.Instructions) error {
-	return instructions.put(t, []byte(orgID), i)
+	return instructions.put(t, []byte(orgID), instructionsFields(&i))
 }

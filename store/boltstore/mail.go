@@ -18,10 +18,10 @@ func mailFields(m *store.Mail) func(*codec) {
 	}
 }
 
-func (t *tx) PutMail(m store.Mail) error { return mails.put(t, []byte(m.ID), m) }
+func (t *tx) PutMail(m store.Mail) error { return mails.put(t, []byte(m.ID), mailFields(&m)) }
 
 func (t *tx) DeleteMail(id string) error { return mails.delete(t, []byte(id)) }
 
 func (t *tx) Mails(after string, limit int) ([]store.Mail, error) {
-	return mails.list(t, []byte(after), limit)
+	return mails.list(t, after, limit)
 }

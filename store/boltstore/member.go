@@ -21,8 +21,8 @@ func memberFields(m *store.Member) func(*codec) {
 	}
 }
 
-func (t *tx) Member(orgID, userID string) (store.Member, error) {
-	return members.get(t, orgKey(orgID, userID))
+func (t *tx) Member(orgID, userID string) (m store.Member, err error) {
+	return m, members.get(t, orgKey(orgID, userID), memberFields(&m))
 }
 
 func (t *tx) AppendMember(m store.Member) (store.Member, error) {
@@ -41,7 +41,7 @@ func (t *tx) PutMember(m store.Member) error {
 	if err := t.putManager(m); err != nil {
 		return err
 	}
-	return members.put(t, orgKey(m.OrgID, m.UserID), m)
+	return members.put(t, orgKey(m.OrgID, m.UserID), memberFields(&m))
 }
 
 // putManager adds a member who manages to the indexes of them, and removes others.
@@ -92,8 +92,9 @@ func (t *tx) CountOwners(orgID string) (n int, err error) {
 
 func (t *tx) Managers(orgID string) (managers []store.Member, err error) {
 	t.eachManager(orgID, func(key, _ []byte) {
-		m, e := members.get(t, key)
-		managers, err = append(managers, m), errors.Join(err, e)
+		var m store.Member
+		err = errors.Join(err, members.get(t, key, memberFields(&m)))
+		managers = append(managers, m)
 	})
 	return managers, err
 }

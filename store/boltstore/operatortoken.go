@@ -14,14 +14,14 @@ func operatorTokenFields(o *store.OperatorToken) func(*codec) {
 	}
 }
 
-func (t *tx) OperatorToken(id string) (store.OperatorToken, error) {
-	return operatorTokens.get(t, []byte(id))
+func (t *tx) OperatorToken(id string) (o store.OperatorToken, err error) {
+	return o, operatorTokens.get(t, []byte(id), operatorTokenFields(&o))
 }
 
-func (t *tx) OperatorTokens() ([]store.OperatorToken, error) { return operatorTokens.list(t, nil, all) }
+func (t *tx) OperatorTokens() ([]store.OperatorToken, error) { return operatorTokens.list(t, "", all) }
 
 func (t *tx) PutOperatorToken(o store.OperatorToken) error {
-	return operatorTokens.put(t, []byte(o.ID), o)
+	return operatorTokens.put(t, []byte(o.ID), operatorTokenFields(&o))
 }
 
 func (t *tx) DeleteOperatorToken(id string) error { return operatorTokens.delete(t, []byte(id)) }

@@ -17,15 +17,17 @@ func orgFields(o *store.Org) func(*codec) {
 	}
 }
 
-func (t *tx) Org(id string) (store.Org, error) { return orgs.get(t, []byte(id)) }
+func (t *tx) Org(id string) (o store.Org, err error) {
+	return o, orgs.get(t, []byte(id), orgFields(&o))
+}
 
 func (t *tx) Orgs(after string, limit int) ([]store.Org, error) {
-	return orgs.list(t, []byte(after), limit)
+	return orgs.list(t, after, limit)
 }
 
 func (t *tx) PutOrg(o store.Org) error {
 	t.touched = true
-	return orgs.put(t, []byte(o.ID), o)
+	return orgs.put(t, []byte(o.ID), orgFields(&o))
 }
 
 func (t *tx) AnyOrg() (bool, error) {

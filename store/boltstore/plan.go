@@ -11,13 +11,15 @@ func planFields(p *store.Plan) func(*codec) {
 	}
 }
 
-func (t *tx) Plan(name string) (store.Plan, error) { return plans.get(t, []byte(name)) }
+func (t *tx) Plan(name string) (p store.Plan, err error) {
+	return p, plans.get(t, []byte(name), planFields(&p))
+}
 
-func (t *tx) Plans() ([]store.Plan, error) { return plans.list(t, nil, all) }
+func (t *tx) Plans() ([]store.Plan, error) { return plans.list(t, "", all) }
 
 func (t *tx) PutPlan(p store.Plan) error {
 	t.touched = true
-	return plans.put(t, []byte(p.Name), p)
+	return plans.put(t, []byte(p.Name), planFields(&p))
 }
 
 func (t *tx) DeletePlan(name string) error {

@@ -15,13 +15,17 @@ func sessionFields(s *store.Session) func(*codec) {
 	}
 }
 
-func (t *tx) Session(id string) (store.Session, error) { return sessions.get(t, []byte(id)) }
-
-func (t *tx) Sessions(after string, limit int) ([]store.Session, error) {
-	return sessions.list(t, []byte(after), limit)
+func (t *tx) Session(id string) (s store.Session, err error) {
+	return s, sessions.get(t, []byte(id), sessionFields(&s))
 }
 
-func (t *tx) PutSession(s store.Session) error { return sessions.put(t, []byte(s.ID), s) }
+func (t *tx) Sessions(after string, limit int) ([]store.Session, error) {
+	return sessions.list(t, after, limit)
+}
+
+func (t *tx) PutSession(s store.Session) error {
+	return sessions.put(t, []byte(s.ID), sessionFields(&s))
+}
 
 func (t *tx) DeleteSession(id string) error { return sessions.delete(t, []byte(id)) }
 

@@ -14,13 +14,17 @@ func signInLinkFields(l *store.SignInLink) func(*codec) {
 	}
 }
 
-func (t *tx) SignInLink(id string) (store.SignInLink, error) { return signInLinks.get(t, []byte(id)) }
-
-func (t *tx) SignInLinks(after string, limit int) ([]store.SignInLink, error) {
-	return signInLinks.list(t, []byte(after), limit)
+func (t *tx) SignInLink(id string) (l store.SignInLink, err error) {
+	return l, signInLinks.get(t, []byte(id), signInLinkFields(&l))
 }
 
-func (t *tx) PutSignInLink(l store.SignInLink) error { return signInLinks.put(t, []byte(l.ID), l) }
+func (t *tx) SignInLinks(after string, limit int) ([]store.SignInLink, error) {
+	return signInLinks.list(t, after, limit)
+}
+
+func (t *tx) PutSignInLink(l store.SignInLink) error {
+	return signInLinks.put(t, []byte(l.ID), signInLinkFields(&l))
+}
 
 func (t *tx) DeleteSignInLink(id string) error { return signInLinks.delete(t, []byte(id)) }
 
