@@ -17,7 +17,7 @@ import (
 // below it that has no rule of its own.
 var mayImport = map[string][]string{
 	".":   {"teamdata/cli"},
-	"app": {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/delivery", "teamdata/delivery/", "teamdata/internal/", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/", "github.com/rs/zerolog"},
+	"app": {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/delivery", "teamdata/delivery/", "teamdata/internal/", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/", "github.com/coreos/go-systemd/v22/activation", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog"},
 
 	"cli":          {"teamdata/admin/socket", "teamdata/app", "teamdata/cli/", "teamdata/delivery/receiver", "teamdata/internal/", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/listen":   {"teamdata/app", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},

@@ -3,16 +3,19 @@ package app
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"strings"
-
+	settingspage "teamdata/admin/settings"
 	"teamdata/internal/terminal"
+	"teamdata/server"
 	"teamdata/store"
+	"time"
 )
 
-// Announce says where the appliance is and what to do next: in words on a
+// Announce says where the server is and what to do next: in words on a
 // terminal, else as one line of the log.
-func (a *Appliance) Announce() {
+func (a *App) Announce() {
 	if !terminal.Is(os.Stdout) {
 		a.log.Info().Str("url", a.URL()).Str("data", a.settings.Data).Str("caFile", a.caFile).Str("tls", a.tlsMode()).Str("version", a.settings.Version).Msg("serving")
 		a.logFirstLink()
@@ -31,7 +34,7 @@ func (a *Appliance) Announce() {
 }
 
 // holdsOrg tells whether the data file holds an org, as far as it can be read.
-func (a *Appliance) holdsOrg() (any bool) {
+func (a *App) holdsOrg() (any bool) {
 	_ = a.store.View(context.Background(), func(tx store.Tx) (err error) {
 		any, err = tx.AnyOrg()
 		return err
@@ -40,14 +43,14 @@ func (a *Appliance) holdsOrg() (any bool) {
 }
 
 // dataFlag is what a command needs to find the data file.
-func (a *Appliance) dataFlag() string {
+func (a *App) dataFlag() string {
 	if a.settings.Data == DefaultData {
 		return ""
 	}
 	return " --data " + terminal.ShellWord(a.settings.Data)
 }
 
-func (a *Appliance) tlsMode() string {
+func (a *App) tlsMode() string {
 	if a.tls == nil {
 		return "none (--http): put a proxy with TLS in front, or use it on this machine only"
 	}
@@ -61,7 +64,7 @@ func (a *Appliance) tlsMode() string {
 }
 
 // CurlOptions are the words that make curl find the server and trust it.
-func (a *Appliance) CurlOptions() (options string) {
+func (a *App) CurlOptions() (options string) {
 	if path, ok := strings.CutPrefix(a.URL(), UnixPrefix); ok {
 		options = "--unix-socket " + terminal.ShellWord(path) + " "
 	}
@@ -69,4 +72,74 @@ func (a *Appliance) CurlOptions() (options string) {
 		options += "--cacert " + terminal.ShellWord(a.caFile) + " "
 	}
 	return options
+}
+
+// firstLinkTTL is short: the link stands in a terminal's history.
+const firstLinkTTL = time.Hour
+
+// FirstLink is a text with a link for the first owner, while nobody can sign in to
+// the settings page yet; else empty. It is for a terminal, which only who started
+// the server reads, and never for the log. A fault of the storage shows elsewhere.
+func (a *App) FirstLink() string {
+	var owner store.Member
+	var token string
+	err := a.store.Update(context.Background(), func(tx store.Tx) (err error) {
+		if owner, err = store.FirstOwner(tx); err != nil {
+			return err
+		}
+		_, token, err = store.CreateSignInLink(tx, owner.OrgID, owner.UserID, firstLinkTTL)
+		return err
+	})
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("Nobody can sign in to the settings page yet. Open this within an hour to choose\na password for %s:\n\n  %s\n\n", owner.UserID, settingspage.LinkURL(a.publicURL())(token))
+}
+
+// logFirstLink says in the log how to make a link as FirstLink does.
+func (a *App) logFirstLink() {
+	var owner store.Member
+	err := a.store.View(context.Background(), func(tx store.Tx) (err error) {
+		owner, err = store.FirstOwner(tx)
+		return err
+	})
+	if err == nil {
+		a.log.Info().Str("command", "teamdata signin-link "+owner.UserID+" --org "+owner.OrgID+a.dataFlag()).
+			Msg("nobody can sign in to the settings page yet; make a link with this command")
+	}
+}
+
+// publicURL is where people reach the server: at --public-url, at the first
+// --domain, or else where it listens.
+func (a *App) publicURL() string {
+	s := &a.settings
+	switch {
+	case s.PublicURL != "":
+		return s.PublicURL
+	case len(s.Domains) > 0:
+		return "https://" + s.Domains[0] + a.publicPort()
+	}
+	return a.Base()
+}
+
+// publicPort is behind a domain's name; empty for 443, where the CA looks for the
+// server unless it is asked to use http-01.
+func (a *App) publicPort() string {
+	tcp, ok := a.listener.Addr().(*net.TCPAddr)
+	if !ok || tcp.Port == 443 || a.settings.ACMEHTTP == "" {
+		return ""
+	}
+	return fmt.Sprintf(":%d", tcp.Port)
+}
+
+// SettingsURL is where the settings page is.
+func (a *App) SettingsURL() string { return a.publicURL() + settingspage.Path }
+
+// settingsMount is the settings page of the data file.
+func (a *App) settingsMount() server.Mount {
+	c := settingspage.Config{PublicURL: a.publicURL(), Version: a.settings.Version, Log: a.log}
+	if a.settings.SMTPURL != "" {
+		c.Mailed = func() { a.mailer.Wake() }
+	}
+	return server.Mount{Path: settingspage.Path, Handler: settingspage.New(a.store, c)}
 }

@@ -35,7 +35,7 @@ type backups struct {
 }
 
 // backUp makes backups as the flags say, if they do.
-func (a *Appliance) backUp(ctx context.Context) {
+func (a *App) backUp(ctx context.Context) {
 	if a.settings.BackupDir == "" {
 		return
 	}

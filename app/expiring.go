@@ -11,41 +11,41 @@ import (
 
 const (
 	// lookForExpiring is how often certificates are looked at that were not renewed.
-	lookForExpiring = time.Hour
+	checkExpiringEvery = time.Hour
 	// tellAgain is how long the operator has until the next mail about the same
 	// certificate.
-	tellAgain = 24 * time.Hour
+	mailAgainAfter = 24 * time.Hour
 	// ownNotice is how long before its end a certificate that somebody else renews
-	// is told of.
+	// is mailed about.
 	ownNotice = 14 * 24 * time.Hour
 )
 
 // expiring mails the operator about certificates that come near their end.
 type expiring struct {
-	store store.Store
-	to    string                       // address of the operator
-	look  func() []certificates.Status // at all certificates
-	wake  func()                       // tells that there is mail
-	told  map[string]time.Time         // when there was mail about one last
+	store  store.Store
+	to     string                       // address of the operator
+	status func() []certificates.Status // of all certificates
+	wake   func()                       // says that there is mail
+	mailed map[string]time.Time         // when the last mail about each was queued
 }
 
 // watchCertificates looks after them until ctx is done.
-func (a *Appliance) watchCertificates(ctx context.Context) {
+func (a *App) watchCertificates(ctx context.Context) {
 	if a.certificates == nil || a.settings.OperatorMail == "" {
 		return
 	}
-	e := &expiring{store: a.store, to: a.settings.OperatorMail, look: a.certificates.Status, wake: a.mailer.Wake, told: map[string]time.Time{}}
-	every(ctx, lookForExpiring, func(now time.Time) {
-		if err := e.tell(ctx, now); err != nil && ctx.Err() == nil {
+	e := &expiring{store: a.store, to: a.settings.OperatorMail, status: a.certificates.Status, wake: a.mailer.Wake, mailed: map[string]time.Time{}}
+	every(ctx, checkExpiringEvery, func(now time.Time) {
+		if err := e.mailOverdue(ctx, now); err != nil && ctx.Err() == nil {
 			a.log.Error().Err(err).Msg("mail about a certificate can't be queued")
 		}
 	})
 }
 
-// tell queues a mail about each certificate that should have been renewed by now.
-func (e *expiring) tell(ctx context.Context, now time.Time) error {
-	for _, s := range e.look() {
-		if !overdue(s, now) || now.Sub(e.told[s.Name]) < tellAgain {
+// mailOverdue queues a mail about each certificate that should have been renewed by now.
+func (e *expiring) mailOverdue(ctx context.Context, now time.Time) error {
+	for _, s := range e.status() {
+		if !overdue(s, now) || now.Sub(e.mailed[s.Name]) < mailAgainAfter {
 			continue
 		}
 		values := map[string]string{"certificate": s.Name, "expiresAt": store.FormatTime(s.NotAfter), "lastReason": ""}
@@ -58,7 +58,7 @@ func (e *expiring) tell(ctx context.Context, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		e.told[s.Name] = now
+		e.mailed[s.Name] = now
 		e.wake()
 	}
 	return nil
@@ -77,8 +77,8 @@ func overdue(s certificates.Status, now time.Time) bool {
 	return now.After(begin.Add(s.NotAfter.Sub(begin) / 2))
 }
 
-// certificateStatus is what the admin API tells of the certificates.
-func (a *Appliance) certificateStatus() (all []admin.Certificate) {
+// certificateStatus is what the admin API says about the certificates.
+func (a *App) certificateStatus() (all []admin.Certificate) {
 	if a.certificates == nil {
 		return nil
 	}

@@ -24,8 +24,8 @@ func TestExpiring(t *testing.T) {
 	const day = 24 * time.Hour
 	woken := 0
 	e := &expiring{
-		store: s, to: "ops@example.com", wake: func() { woken++ }, told: map[string]time.Time{},
-		look: func() []certificates.Status {
+		store: s, to: "ops@example.com", wake: func() { woken++ }, mailed: map[string]time.Time{},
+		status: func() []certificates.Status {
 			return []certificates.Status{
 				{Name: "renewed", NotAfter: end, NextRenewal: end.Add(-30 * day), LastError: errors.New("no answer")},
 				{Name: "own.pem", NotAfter: end.Add(-2 * day)},
@@ -46,7 +46,7 @@ func TestExpiring(t *testing.T) {
 		{14 * day, 3},                 // again a nanosecond less than 24 hours
 		{14*day - 1 - time.Minute, 5}, // both again
 	} {
-		if err := e.tell(context.Background(), end.Add(-look.before)); err != nil {
+		if err := e.mailOverdue(context.Background(), end.Add(-look.before)); err != nil {
 			t.Fatal(err)
 		}
 		var mails []store.Mail

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"github.com/coreos/go-systemd/v22/daemon"
+
 	"context"
 	"errors"
 	"fmt"
@@ -10,12 +12,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"teamdata/delivery"
+	"teamdata/store/boltstore"
 	"time"
 
 	"github.com/rs/zerolog"
-
-	"teamdata/delivery"
-	"teamdata/store/boltstore"
 )
 
 // MinDiskFree is how many bytes are to be free: with less the disk is as good as
@@ -23,34 +24,34 @@ import (
 const MinDiskFree = 1 << 20
 
 const (
-	healthKept = time.Second     // how long a look stands for the next
+	healthKept = time.Second     // how long a check stands for the next
 	commitKept = 5 * time.Second // how long a commit shows that commits work
-	checkLimit = 2 * time.Second // how long a look may take
+	checkLimit = 2 * time.Second // how long a check may take
 )
 
-// health tells whether the appliance can do its work. It looks when somebody asks,
+// health tells whether the server can do its work. It checks when somebody asks,
 // and not more often than once in healthKept.
 type health struct {
 	stopped    context.Context // done: it is stopping
 	store      *boltstore.Store
 	dispatcher *delivery.Dispatcher
 	folder     string        // of the data file
-	limit      time.Duration // that a look may take
+	limit      time.Duration // that a check may take
 	log        zerolog.Logger
 
-	last    atomic.Pointer[verdict]
-	looking sync.Mutex
-	probing chan error // belongs to who looks; nil: no probe is on its way
+	last     atomic.Pointer[verdict]
+	checking sync.Mutex
+	probing  chan error // belongs to the running check; nil: no probe is on its way
 }
 
-// verdict is what a look found.
+// verdict is what a check found.
 type verdict struct {
 	at      time.Time
 	failing []string // a line for each check that failed
 	commit  bool     // that of commits passed
 }
 
-func (a *Appliance) newHealth(ctx context.Context) *health {
+func (a *App) newHealth(ctx context.Context) *health {
 	h := &health{stopped: ctx, store: a.store, dispatcher: a.dispatcher, folder: filepath.Dir(a.store.Path()), limit: checkLimit, log: a.log}
 	h.last.Store(&verdict{failing: []string{"starting"}})
 	return h
@@ -61,21 +62,21 @@ func (h *health) failing(context.Context) []string {
 	if h.stopped.Err() != nil {
 		return []string{"stopping"}
 	}
-	return h.look().failing
+	return h.current().failing
 }
 
-// look returns the last verdict if it is fresh, or if another is on its way: a
+// current returns the last verdict if it is fresh, or if another is on its way: a
 // crowd that asks doesn't wait for a disk that hangs.
-func (h *health) look() *verdict {
+func (h *health) current() *verdict {
 	last := h.last.Load()
-	if time.Since(last.at) < healthKept || !h.looking.TryLock() {
+	if time.Since(last.at) < healthKept || !h.checking.TryLock() {
 		return last
 	}
-	defer h.looking.Unlock()
+	defer h.checking.Unlock()
 	v := h.check()
 	v.at = time.Now()
 	h.last.Store(v)
-	h.tell(last, v)
+	h.logChange(last, v)
 	return v
 }
 
@@ -85,7 +86,7 @@ func (h *health) check() *verdict {
 	v := &verdict{commit: true}
 	if err := h.checkCommit(ctx); err != nil {
 		v.commit = false
-		v.failing = append(v.failing, "commit: "+h.sayCommit(err))
+		v.failing = append(v.failing, "commit: "+h.explainCommit(err))
 	}
 	if h.dispatcher.Alive(ctx) != nil {
 		v.failing = append(v.failing, "dispatcher: it does not answer")
@@ -97,13 +98,13 @@ func (h *health) check() *verdict {
 }
 
 // checkCommit makes a commit of its own when there was none lately. One that hangs
-// is waited for at the next look, and no other is begun.
+// is waited for at the next check, and no other is begun.
 func (h *health) checkCommit(ctx context.Context) error {
 	if time.Since(h.store.LastCommit()) < commitKept {
 		return nil
 	}
 	select {
-	case <-h.probing: // it has ended since the last look, and says nothing of now
+	case <-h.probing: // it has ended since the last check, and says nothing of now
 		h.probing = nil
 	default:
 	}
@@ -121,9 +122,9 @@ func (h *health) checkCommit(ctx context.Context) error {
 	}
 }
 
-// sayCommit says to anyone what keeps commits from being made. The error itself,
+// explainCommit says in public words what keeps commits from being made. The error itself,
 // which names files, is for the log.
-func (h *health) sayCommit(err error) string {
+func (h *health) explainCommit(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "the disk is full"
@@ -134,8 +135,8 @@ func (h *health) sayCommit(err error) string {
 	return "the data file can't be written"
 }
 
-// tell logs what has changed.
-func (h *health) tell(before, now *verdict) {
+// logChange logs what has changed.
+func (h *health) logChange(before, now *verdict) {
 	switch {
 	case slices.EqualFunc(before.failing, now.failing, sameCheck):
 	case len(now.failing) > 0:
@@ -149,4 +150,48 @@ func sameCheck(a, b string) bool {
 	a, _, _ = strings.Cut(a, ":")
 	b, _, _ = strings.Cut(b, ":")
 	return a == b
+}
+
+// notifyManager tells the service manager that the listeners are bound, that it
+// stops once ctx is done, and until then that it is well.
+func (a *App) notifyManager(ctx context.Context, h *health) (end func()) {
+	a.notify("READY=1")
+	stopped := make(chan struct{})
+	undo := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		a.notify("STOPPING=1")
+	})
+	if pause := watchdogEvery(); pause > 0 {
+		go a.feedWatchdog(ctx, h, pause)
+	}
+	return func() {
+		if !undo() {
+			<-stopped
+		}
+	}
+}
+
+func (a *App) notify(state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		a.log.Warn().Err(err).Msg("sd_notify failed")
+	}
+}
+
+// watchdogEvery is half of what systemd's WatchdogSec allows; 0 without it.
+func watchdogEvery() time.Duration {
+	limit, err := daemon.SdWatchdogEnabled(false)
+	if err != nil {
+		return 0
+	}
+	return limit / 2
+}
+
+// feedWatchdog says that it is well while commits succeed: when they don't for
+// WatchdogSec, systemd starts the program anew.
+func (a *App) feedWatchdog(ctx context.Context, h *health, pause time.Duration) {
+	every(ctx, pause, func(time.Time) {
+		if h.current().commit {
+			a.notify("WATCHDOG=1")
+		}
+	})
 }

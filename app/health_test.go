@@ -24,19 +24,19 @@ func TestHealthIsKept(t *testing.T) {
 	defer a.close()
 	h := a.newHealth(ctx)
 	h.limit = 500 * time.Millisecond
-	v := h.look()
+	v := h.current()
 	if got := strings.Join(v.failing, "; "); got != "dispatcher: it does not answer" || !v.commit {
 		t.Errorf("with a dispatcher that doesn't run, it says %s", got)
 	}
-	if h.look() != v {
+	if h.current() != v {
 		t.Error("a second look at once is another one")
 	}
 	v.at = v.at.Add(-healthKept)
-	h.looking.Lock() // as one does who looks
-	if h.look() != v {
+	h.checking.Lock() // as one does who looks
+	if h.current() != v {
 		t.Error("who asks while another looks is not answered at once")
 	}
-	h.looking.Unlock()
+	h.checking.Unlock()
 	committed := a.store.LastCommit()
 	if h.check(); !a.store.LastCommit().Equal(committed) {
 		t.Error("it made a commit though there was one just now")
@@ -68,7 +68,7 @@ func TestHealthOfCommits(t *testing.T) {
 		defer cancel()
 		got := "ok"
 		if err := h.checkCommit(ctx); err != nil {
-			got = h.sayCommit(err)
+			got = h.explainCommit(err)
 		}
 		if got != want {
 			t.Errorf("it says %q, not %q", got, want)

@@ -1,16 +1,20 @@
 package app
 
 import (
+	"github.com/coreos/go-systemd/v22/activation"
+
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
-
 	"teamdata/admin/socket"
+	"teamdata/internal/atomicfile"
 	"teamdata/server"
 	"teamdata/server/clientaddr"
 )
@@ -23,7 +27,7 @@ const UnixPrefix = "unix:"
 const publicSocketMode = 0o660
 
 // serverConfig are the settings of the public face.
-func (a *Appliance) serverConfig() (server.Config, error) {
+func (a *App) serverConfig() (server.Config, error) {
 	proxies, err := clientaddr.Parse(a.settings.TrustedProxies)
 	if err != nil {
 		return server.Config{}, fmt.Errorf("--trusted-proxies: %w", err)
@@ -39,7 +43,7 @@ func (a *Appliance) serverConfig() (server.Config, error) {
 }
 
 // bind binds the public listener, unless a service manager has done so.
-func (a *Appliance) bind() (err error) {
+func (a *App) bind() (err error) {
 	if a.listener, err = a.activated(); a.listener != nil || err != nil {
 		return err
 	}
@@ -85,4 +89,69 @@ func Listen(address string) (net.Listener, error) {
 		return nil, fmt.Errorf("can't listen on %s: %w; choose another address with --listen", address, err)
 	}
 	return l, nil
+}
+
+// activated is the socket that a service manager, such as systemd with a socket
+// unit, has bound for this process; nil without one. Of several the first is
+// taken.
+func (a *App) activated() (net.Listener, error) {
+	handed := activation.Files(true) // a second start would take what is closed by then
+	if len(handed) == 0 {
+		return nil, nil
+	}
+	for _, file := range handed[1:] {
+		a.log.Warn().Str("socket", file.Name()).Msg("a handed over socket is not used: there is one listener")
+		file.Close()
+	}
+	defer handed[0].Close() // the listener has its own
+	l, err := net.FileListener(handed[0])
+	if err != nil {
+		return nil, fmt.Errorf("the handed over socket %s can't be listened on: %w; check the socket unit", handed[0].Name(), err)
+	}
+	return l, nil
+}
+
+// URL is where the server listens: where a client on this machine reaches it, or
+// unix:/path on a Unix socket.
+func (a *App) URL() string {
+	if a.listener.Addr().Network() == "unix" {
+		return UnixPrefix + a.listener.Addr().String()
+	}
+	return a.Base()
+}
+
+// Base is what is before the paths of the API for a client on this machine.
+func (a *App) Base() string {
+	scheme, host := "https", ""
+	if a.tls == nil {
+		scheme = "http"
+	}
+	address, ok := a.listener.Addr().(*net.TCPAddr)
+	if !ok {
+		return scheme + "://localhost"
+	}
+	if host = address.IP.String(); address.IP.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return fmt.Sprintf("%s://%s", scheme, net.JoinHostPort(host, fmt.Sprint(address.Port)))
+}
+
+// WriteReadyFile tells a waiting program that the listener is bound. Without a
+// file there is nobody to tell.
+func WriteReadyFile(file, url, caFile string) error {
+	if file == "" {
+		return nil
+	}
+	ready, err := json.Marshal(struct {
+		URL    string `json:"url"`
+		PID    int    `json:"pid"`
+		CAFile string `json:"caFile,omitempty"`
+	}{url, os.Getpid(), caFile})
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(file, append(ready, '\n'), 0o644); err != nil {
+		return fmt.Errorf("--ready-file: %w", err)
+	}
+	return nil
 }

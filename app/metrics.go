@@ -9,17 +9,16 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"time"
-
 	"teamdata/delivery"
 	"teamdata/internal/metrics"
 	"teamdata/server"
 	"teamdata/store/boltstore"
+	"time"
 )
 
-// measure makes the metrics, lets all parts tell them what happens, and serves
+// startMetrics makes the metrics, lets all parts tell them what happens, and serves
 // them on a listener of their own if there is to be one, until end.
-func (a *Appliance) measure(h *health, o *server.Observer) (handler http.Handler, end func(), err error) {
+func (a *App) startMetrics(h *health, o *server.Observer) (handler http.Handler, end func(), err error) {
 	m := metrics.New(
 		metrics.Names{Version: a.settings.Version, Routes: a.server.Routes(), Limits: server.Limits, Outcomes: delivery.Outcomes},
 		metrics.Sources{
@@ -37,7 +36,7 @@ func (a *Appliance) measure(h *health, o *server.Observer) (handler http.Handler
 }
 
 // serveMetrics serves them to whoever reaches the listener.
-func (a *Appliance) serveMetrics(handler http.Handler) (end func(), err error) {
+func (a *App) serveMetrics(handler http.Handler) (end func(), err error) {
 	if a.settings.Metrics == "" {
 		return func() {}, nil
 	}
@@ -65,7 +64,7 @@ func (a *Appliance) serveMetrics(handler http.Handler) (end func(), err error) {
 }
 
 // storage asks the data file and its disk.
-func (a *Appliance) storage() (metrics.Storage, error) {
+func (a *App) storage() (metrics.Storage, error) {
 	st, err := a.store.Stats()
 	free, known := DiskFree(filepath.Dir(a.store.Path()))
 	return metrics.Storage{
@@ -74,7 +73,7 @@ func (a *Appliance) storage() (metrics.Storage, error) {
 	}, err
 }
 
-func (a *Appliance) backlog() (metrics.Queue, error) {
+func (a *App) backlog() (metrics.Queue, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	b, err := a.store.Backlog(ctx)
@@ -86,7 +85,7 @@ func (a *Appliance) backlog() (metrics.Queue, error) {
 
 // newestBackup is when the last backup of --backup-dir was made, as its name has
 // it.
-func (a *Appliance) newestBackup() (newest time.Time, ok bool) {
+func (a *App) newestBackup() (newest time.Time, ok bool) {
 	if a.settings.BackupDir == "" {
 		return newest, false
 	}
@@ -95,7 +94,7 @@ func (a *Appliance) newestBackup() (newest time.Time, ok bool) {
 }
 
 // certificateStates are how it is with the certificates.
-func (a *Appliance) certificateStates() map[string]metrics.Certificate {
+func (a *App) certificateStates() map[string]metrics.Certificate {
 	states := map[string]metrics.Certificate{}
 	if a.certificates == nil {
 		return states
@@ -104,4 +103,40 @@ func (a *Appliance) certificateStates() map[string]metrics.Certificate {
 		states[s.Name] = metrics.Certificate{Expires: s.NotAfter, Failing: s.LastError != nil}
 	}
 	return states
+}
+
+// MetricsPath is where the metrics are, on their own listener and on the admin
+// socket.
+const MetricsPath = "/metrics"
+
+// observe lets operators and service managers see how the server is, until it is
+// closed.
+func (a *App) observe(ctx context.Context) error {
+	h := a.newHealth(ctx)
+	o := server.Observer{
+		Failing: h.failing, AccessLog: server.AccessLog(a.settings.AccessLog), AccessLogSample: a.settings.AccessLogSample,
+	}
+	metrics, endMetrics, err := a.startMetrics(h, &o)
+	if err != nil {
+		return err
+	}
+	a.server.Observe(o)
+	a.socket.http.Handler = withHealthAndMetrics(a.socket.http.Handler, a.server.Health(), metrics)
+	endNotify := a.notifyManager(ctx, h)
+	a.endObserving = func() { endNotify(); endMetrics() }
+	return nil
+}
+
+// beside answers the health checks and the metrics beside the admin API.
+func withHealthAndMetrics(admin, health, metrics http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case server.LivePath, server.ReadyPath:
+			health.ServeHTTP(w, r)
+		case MetricsPath:
+			metrics.ServeHTTP(w, r)
+		default:
+			admin.ServeHTTP(w, r)
+		}
+	})
 }

@@ -143,7 +143,7 @@ func poll(t *testing.T, p *testkit.Process, writing context.Context, writers, en
 	}
 }
 
-// startInProcess runs an appliance inside the test, for what the API has no
+// startInProcess runs a server inside the test, for what the API has no
 // operation for.
 func startInProcess(t *testing.T, change ...func(*app.Settings)) (*testkit.Process, store.Store) {
 	t.Helper()

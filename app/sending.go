@@ -13,7 +13,7 @@ import (
 )
 
 // wireSending makes what sends the webhooks, and what sends the mail.
-func (a *Appliance) wireSending() error {
+func (a *App) wireSending() error {
 	roots, err := Roots("--webhook-ca", a.settings.WebhookCA)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (a *Appliance) wireSending() error {
 }
 
 // ownAddresses are those of our own listeners, where no webhook may go.
-func (a *Appliance) ownAddresses() (own []netip.AddrPort) {
+func (a *App) ownAddresses() (own []netip.AddrPort) {
 	for _, l := range []net.Listener{a.listener, a.challenges.listener, a.metrics} {
 		if l == nil {
 			continue
@@ -47,7 +47,7 @@ func (a *Appliance) ownAddresses() (own []netip.AddrPort) {
 	return own
 }
 
-func (a *Appliance) newMailer() (*delivery.Mailer, error) {
+func (a *App) newMailer() (*delivery.Mailer, error) {
 	if a.settings.SMTPURL == "" {
 		return delivery.NewMailer(a.store, nil, nil, &a.log), nil
 	}

@@ -36,7 +36,7 @@ func settingsFile(t testing.TB) (file, cookie string) {
 	p.update(fillEndpoints)
 	for hour := range 30 * 24 {
 		p.now = p.now.Add(time.Hour)
-		p.update(func(tx store.Tx) error { return passHour(tx, hour) })
+		p.update(func(tx store.Tx) error { return passHourOfDeliveries(tx, hour) })
 	}
 	p.update(fillKeys)
 	p.update(func(tx store.Tx) (err error) {

@@ -18,7 +18,7 @@ func TestSettingsStory(t *testing.T) {
 		name := map[bool]string{true: "scripts", false: "no scripts"}[scripts]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHook(t)
+			h := newStoryReceiver(t)
 			b := openStory(t, "--retry-schedule", "250ms,250ms", "--allow-endpoint-cidr", "127.0.0.1/32", "--webhook-ca", h.caFile(t))
 			if !scripts {
 				b.noScripts()
@@ -55,7 +55,7 @@ func (b *tab) link(user string) string {
 	return strings.TrimPrefix(strings.TrimSpace(string(link)), b.base)
 }
 
-func (b *tab) addEndpoint(h *hook) {
+func (b *tab) addEndpoint(h *storyReceiver) {
 	b.t.Helper()
 	b.follow("teamdata")
 	b.follow("Webhooks")
@@ -68,7 +68,7 @@ func (b *tab) addEndpoint(h *hook) {
 }
 
 // watchTest sends a test, and sees it arrive on the page that is there already.
-func (b *tab) watchTest(h *hook, live bool) {
+func (b *tab) watchTest(h *storyReceiver, live bool) {
 	b.t.Helper()
 	b.follow("Send test")
 	b.sees("pending")
@@ -114,7 +114,7 @@ func (b *tab) awaitState(state string, live bool) {
 
 // breakAndRecover makes the receiver fail until its endpoint is disabled, and mends
 // both.
-func (b *tab) breakAndRecover(h *hook, live bool) {
+func (b *tab) breakAndRecover(h *storyReceiver, live bool) {
 	b.t.Helper()
 	h.ill.Store(true)
 	b.follow(h.URL + "/hook")

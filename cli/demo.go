@@ -33,7 +33,7 @@ type example struct {
 	}
 }
 
-// serveDemo runs the appliance on a temporary file with the example org, whose
+// serveDemo runs the server on a temporary file with the example org, whose
 // endpoint is a receiver of its own, and prints what to try.
 func serveDemo(ctx context.Context, s app.Settings, out io.Writer, log zerolog.Logger) (err error) {
 	if s.Data != app.DefaultData || s.Seed != "" {
@@ -71,8 +71,8 @@ func serveDemo(ctx context.Context, s app.Settings, out io.Writer, log zerolog.L
 	return a.Run(ctx)
 }
 
-// startSomewhere starts the appliance, on a free port if its own is taken.
-func startSomewhere(ctx context.Context, s app.Settings, log zerolog.Logger) (*app.Appliance, error) {
+// startSomewhere starts the server, on a free port if its own is taken.
+func startSomewhere(ctx context.Context, s app.Settings, log zerolog.Logger) (*app.App, error) {
 	a, err := app.Start(ctx, s, log)
 	if errors.Is(err, syscall.EADDRINUSE) && s.Listen == app.DefaultListen {
 		s.Listen = "127.0.0.1:0"
@@ -82,7 +82,7 @@ func startSomewhere(ctx context.Context, s app.Settings, log zerolog.Logger) (*a
 }
 
 // printTour prints commands that work when they are pasted.
-func printTour(a *app.Appliance, data string, out io.Writer, parts example) {
+func printTour(a *app.App, data string, out io.Writer, parts example) {
 	keys, hook := parts.Orgs[0].APIKeys, parts.Orgs[0].Webhooks[0]
 	curl := func(key int, options, path string) string {
 		return fmt.Sprintf("  curl %s-w '\\n' -H 'Authorization: Bearer %s.%s' %s%s",

@@ -2,19 +2,26 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
-
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/localca"
 	"teamdata/server/certificates"
+	"time"
+
+	"github.com/rs/zerolog"
 )
 
 // secure finds the certificate to serve with.
-func (a *Appliance) secure(ctx context.Context) (err error) {
+func (a *App) loadCertificates(ctx context.Context) (err error) {
 	switch s := &a.settings; {
 	case s.HTTP:
 		return nil
@@ -32,20 +39,20 @@ func (a *Appliance) secure(ctx context.Context) (err error) {
 	return nil
 }
 
-func (a *Appliance) ownFiles() (certificates.Source, error) {
+func (a *App) ownFiles() (certificates.Source, error) {
 	files, err := certificates.NewFiles(certificates.FilesConfig{Cert: a.settings.TLSCert, Key: a.settings.TLSKey, Log: a.log})
 	if err != nil {
 		return nil, fmt.Errorf("--tls-cert: %w", err)
 	}
 	// Only here: elsewhere a terminal that is closed is to end the program.
-	a.hangUps = make(chan os.Signal, 1)
-	signal.Notify(a.hangUps, syscall.SIGHUP)
+	a.reload = make(chan os.Signal, 1)
+	signal.Notify(a.reload, syscall.SIGHUP)
 	return files, nil
 }
 
 // localCA is an authority of this machine's own, whose certificate is written
 // beside the data file for clients to trust.
-func (a *Appliance) localCA(ctx context.Context) (*certificates.Local, error) {
+func (a *App) localCA(ctx context.Context) (*certificates.Local, error) {
 	file, err := filepath.Abs(a.settings.Data + ".ca.pem")
 	if err != nil {
 		return nil, err
@@ -58,7 +65,7 @@ func (a *Appliance) localCA(ctx context.Context) (*certificates.Local, error) {
 	})
 }
 
-func (a *Appliance) byACME(ctx context.Context) (certificates.Source, error) {
+func (a *App) byACME(ctx context.Context) (certificates.Source, error) {
 	s := &a.settings
 	roots, err := Roots("--acme-ca", s.ACMECA)
 	if err != nil {
@@ -82,11 +89,50 @@ func (a *Appliance) byACME(ctx context.Context) (certificates.Source, error) {
 }
 
 // keepSecure renews certificates until ctx is done.
-func (a *Appliance) keepSecure(ctx context.Context) {
+func (a *App) renewCertificates(ctx context.Context) {
 	if a.certificates == nil {
 		return
 	}
 	defer a.challenges.close()
 	go a.challenges.serve(a.log)
-	certificates.Run(ctx, a.certificates, a.hangUps)
+	certificates.Run(ctx, a.certificates, a.reload)
+}
+
+// challenges answers an ACME authority over plain HTTP.
+type challenges struct {
+	http     http.Server
+	listener net.Listener // nil: there is no need for it
+}
+
+func (c *challenges) open(address string, answer http.Handler) (err error) {
+	if c.listener, err = net.Listen("tcp", address); err != nil {
+		return fmt.Errorf("--acme-http: can't listen on %s: %w; choose another address, or let this user listen there", address, err)
+	}
+	c.http = http.Server{
+		Handler:           answer,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      10 * time.Second,
+		IdleTimeout:       30 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0),
+	}
+	return nil
+}
+
+// serve answers until close. Without it HTTPS goes on, so it ends nothing else.
+func (c *challenges) serve(log zerolog.Logger) {
+	if c.listener == nil {
+		return
+	}
+	if err := c.http.Serve(c.listener); !errors.Is(err, http.ErrServerClosed) {
+		log.Error().Err(err).Msg("--acme-http is not answered any more; restart the program")
+	}
+}
+
+func (c *challenges) close() {
+	c.http.Close()
+	if c.listener != nil {
+		c.listener.Close() // for a start that failed
+	}
 }

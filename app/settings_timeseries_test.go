@@ -10,7 +10,7 @@ import (
 
 // passHour emits events and attempts what is waiting, with the outcomes of three
 // receivers: one that is well, one that is slow, one that is dead.
-func passHour(tx store.Tx, hour int) error {
+func passHourOfDeliveries(tx store.Tx, hour int) error {
 	for i := range 1 + (hour*7)%5 {
 		data := fmt.Sprintf(`{"orgId":"org_acme","invoice":"inv_%d_%d","lines":[{"text":"seats & <b>more</b>","cents":%d}]}`, hour, i, 100*hour)
 		if _, err := store.Emit(tx, "org_acme", "invoice.paid", []byte(data)); err != nil {

@@ -1,12 +1,17 @@
-// Package app is a running teamdata: it opens the data file, wires the store,
-// the API, the settings page, the admin API and the sending of webhooks and mail to
-// one another as the settings say, and runs them until it is told to stop.
+// Package app is one running server: it opens the data, wires the store, the
+// public API, the settings page, the admin API and the sending of webhooks and mail
+// to one another as the settings say, runs them, and stops them. It alone knows
+// which engines there are; the whole-file work of the commands goes through it for
+// that reason.
 //
-// Start (appliance.go) goes through the parts in the order of its lines, each in a
-// file of its own: listeners.go binds, opening.go opens and fills the data file,
-// securing.go finds the certificate, adminface.go, settingsface.go and sending.go
-// make the faces and the senders, observing.go lets people and service managers
-// look on.
+// Start (app.go) goes through the parts in the order of its lines: listeners.go
+// binds, data.go opens and fills the data file, certificates.go finds the
+// certificate, admin.go, announce.go and sending.go make the admin API, the settings
+// page and the senders, health.go and metrics.go let people and service managers
+// look on. A new setting is a field in settings.go, what it may be in
+// settings_check.go, and a line in the part that it is for.
+//
+// It may import server, admin, delivery, store with its engines, and internal.
 package app
 
 import (
@@ -16,16 +21,15 @@ import (
 	"net"
 	"os"
 	"sync"
-	"time"
-
-	"github.com/rs/zerolog"
-
 	"teamdata/admin"
 	"teamdata/delivery"
 	"teamdata/server"
 	"teamdata/server/certificates"
 	"teamdata/store"
 	"teamdata/store/boltstore"
+	"time"
+
+	"github.com/rs/zerolog"
 )
 
 // StopGrace is how long a graceful stop may take. What is unfinished then is
@@ -35,8 +39,9 @@ const StopGrace = 8 * time.Second
 // sweepEvery is how often what is kept no longer is dropped.
 const sweepEvery = 10 * time.Minute
 
-// Appliance is a running teamdata: a store, its two faces and its dispatcher.
-type Appliance struct {
+// App is a running server: a store, the public and the admin API on it, and the
+// senders.
+type App struct {
 	settings   Settings
 	log        zerolog.Logger
 	store      *boltstore.Store
@@ -51,7 +56,7 @@ type Appliance struct {
 
 	certificates certificates.Source // nil: plain HTTP
 	challenges   challenges
-	hangUps      chan os.Signal // nil: they end the program
+	reload       chan os.Signal // nil: they end the program
 
 	metrics      net.Listener // nil: metrics are on the admin socket alone
 	endObserving func()       // nil: nobody looks on yet
@@ -59,8 +64,8 @@ type Appliance struct {
 
 // Start opens the data file, fills it if it is to be filled, and binds the
 // listeners. What it began is ended again when it fails.
-func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *Appliance, err error) {
-	a = &Appliance{settings: s, log: log}
+func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err error) {
+	a = &App{settings: s, log: log}
 	defer func() {
 		if err != nil {
 			a.close()
@@ -75,7 +80,7 @@ func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *Appliance, e
 	if err = a.seed(ctx); err != nil {
 		return a, err
 	}
-	if err = a.secure(ctx); err != nil {
+	if err = a.loadCertificates(ctx); err != nil {
 		return a, err
 	}
 	a.warnOfModes()
@@ -92,12 +97,12 @@ func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *Appliance, e
 }
 
 // CAFile holds the certificate of the local CA, for clients to trust; "" without one.
-func (a *Appliance) CAFile() string { return a.caFile }
+func (a *App) CAFile() string { return a.caFile }
 
 // Store is the open data file.
-func (a *Appliance) Store() store.Store { return a.store }
+func (a *App) Store() store.Store { return a.store }
 
-func (a *Appliance) wire() error {
+func (a *App) wire() error {
 	a.wireAdmin()
 	config, err := a.serverConfig()
 	if err != nil {
@@ -108,7 +113,7 @@ func (a *Appliance) wire() error {
 }
 
 // Run serves and sends until ctx is done, then stops gracefully.
-func (a *Appliance) Run(ctx context.Context) error {
+func (a *App) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	grace, endGrace := context.WithCancel(context.Background())
@@ -118,13 +123,13 @@ func (a *Appliance) Run(ctx context.Context) error {
 	go func() { served <- a.server.Serve(a.listener, a.tls) }()
 	go func() { served <- a.socket.serve() }()
 	go func() { sent <- a.dispatcher.Run(ctx, grace) }()
-	var aside sync.WaitGroup
-	aside.Go(func() { a.mailer.Run(ctx, grace) })
-	aside.Go(func() { a.sweep(ctx) })
-	aside.Go(func() { a.keepKeyUse(ctx) })
-	aside.Go(func() { a.keepSecure(ctx) })
-	aside.Go(func() { a.watchCertificates(ctx) })
-	aside.Go(func() { a.backUp(ctx) })
+	var background sync.WaitGroup
+	background.Go(func() { a.mailer.Run(ctx, grace) })
+	background.Go(func() { a.sweep(ctx) })
+	background.Go(func() { a.writeKeyUseRegularly(ctx) })
+	background.Go(func() { a.renewCertificates(ctx) })
+	background.Go(func() { a.watchCertificates(ctx) })
+	background.Go(func() { a.backUp(ctx) })
 
 	var failed error
 	select {
@@ -138,12 +143,12 @@ func (a *Appliance) Run(ctx context.Context) error {
 	cancel()
 	time.AfterFunc(StopGrace, endGrace)
 	failed = errors.Join(failed, a.server.Shutdown(grace), a.socket.http.Shutdown(grace), <-served, <-served, <-sent)
-	aside.Wait()
+	background.Wait()
 	a.writeKeyUse(grace)
 	return errors.Join(failed, a.close())
 }
 
-func (a *Appliance) sweep(ctx context.Context) {
+func (a *App) sweep(ctx context.Context) {
 	every(ctx, sweepEvery, func(time.Time) {
 		if err := store.Sweep(ctx, a.store, a.settings.DeliveryRetention); err != nil && ctx.Err() == nil {
 			a.log.Error().Err(err).Msg("old records can't be dropped")
@@ -151,7 +156,7 @@ func (a *Appliance) sweep(ctx context.Context) {
 	})
 }
 
-func (a *Appliance) close() error {
+func (a *App) close() error {
 	if a.listener != nil {
 		a.listener.Close() // again, after the server did: for a start that failed
 	}
@@ -164,4 +169,31 @@ func (a *Appliance) close() error {
 		return nil
 	}
 	return a.store.Close()
+}
+
+// every calls fn each time that a pause is over, until ctx is done.
+func every(ctx context.Context, pause time.Duration, fn func(now time.Time)) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			fn(now)
+		}
+	}
+}
+
+// keyUseEvery is how often it is written when keys were used last.
+const keyUseEvery = time.Minute
+
+func (a *App) writeKeyUseRegularly(ctx context.Context) {
+	every(ctx, keyUseEvery, func(time.Time) { a.writeKeyUse(ctx) })
+}
+
+func (a *App) writeKeyUse(ctx context.Context) {
+	if err := a.server.KeepKeyUse(ctx); err != nil && ctx.Err() == nil {
+		a.log.Error().Err(err).Msg("the last use of keys can't be written; it is tried again")
+	}
 }

@@ -21,18 +21,18 @@ const (
 
 // hook is a receiver of the story, behind TLS. It can be told to answer 503, and
 // it holds each answer until it may be given.
-type hook struct {
+type storyReceiver struct {
 	*httptest.Server
 	ill  atomic.Bool
 	gate chan struct{} // closed: nothing is held
 }
 
-func newHook(t *testing.T) *hook {
+func newStoryReceiver(t *testing.T) *storyReceiver {
 	secrets, err := receiver.ParseSecrets(storySecret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hook{gate: make(chan struct{})}
+	h := &storyReceiver{gate: make(chan struct{})}
 	well := receiver.New(receiver.Config{Secrets: secrets})
 	h.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		<-h.gate
@@ -46,7 +46,7 @@ func newHook(t *testing.T) *hook {
 	return h
 }
 
-func (h *hook) caFile(t *testing.T) string {
+func (h *storyReceiver) caFile(t *testing.T) string {
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	testkit.WriteFile(t, file, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})))
 	return file

@@ -19,7 +19,7 @@ func TestPublicURL(t *testing.T) {
 		"https://data.example.com:" + port: {Domains: domains, ACMEHTTP: ":80"},
 		"http://127.0.0.1:" + port:         {},
 	} {
-		a := &Appliance{settings: s, listener: l}
+		a := &App{settings: s, listener: l}
 		if got := a.publicURL(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}

@@ -7,12 +7,11 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"time"
-
 	"teamdata/admin"
 	settingspage "teamdata/admin/settings"
 	"teamdata/admin/socket"
 	"teamdata/store/boltstore"
+	"time"
 )
 
 // adminSocket is the admin API on its Unix socket.
@@ -23,7 +22,7 @@ type adminSocket struct {
 
 // openSocket binds the socket. The data file is open by then, so nobody else
 // serves it, and a socket that is there was left behind.
-func (a *Appliance) openSocket() (err error) {
+func (a *App) openSocket() (err error) {
 	path := socket.Path(a.settings.Socket, a.settings.Data)
 	a.socket.listener, err = socket.Listen(path, func(uid uint32) {
 		a.log.Warn().Uint32("uid", uid).Str("socket", path).Msg("another user was turned away from the admin socket")
@@ -45,7 +44,7 @@ func NewAdmin(s *boltstore.Store, c admin.Config, served func(*admin.Status)) *a
 }
 
 // wireAdmin makes what answers the admin API while the data file is served.
-func (a *Appliance) wireAdmin() {
+func (a *App) wireAdmin() {
 	since := time.Now().UTC()
 	c := admin.Config{Version: a.settings.Version, Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }}
 	a.admin = NewAdmin(a.store, c, func(s *admin.Status) {

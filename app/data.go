@@ -1,0 +1,122 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"teamdata/store"
+	"teamdata/store/boltstore"
+	"teamdata/store/seal"
+	"time"
+)
+
+// open opens the data file, sealed if there is a key for it.
+func (a *App) open() error {
+	o, err := Options(a.settings.SealKeyFile)
+	if err != nil {
+		return err
+	}
+	if a.store, err = boltstore.Open(a.settings.Data, o); err != nil {
+		return err
+	}
+	if a.store.SealedNow() {
+		a.log.Warn().Str("sealKeyFile", a.settings.SealKeyFile).Msg(Sealed)
+	}
+	if from, kept := a.store.MigratedFrom(); from > 0 {
+		a.log.Warn().Uint64("fromSchema", from).Str("copy", kept).Msg(Migrated)
+	}
+	return nil
+}
+
+// seed fills a data file that holds no org.
+func (a *App) seed(ctx context.Context) error {
+	if a.settings.Seed == "" {
+		return nil
+	}
+	filled := false
+	err := a.store.View(ctx, func(tx store.Tx) (err error) {
+		filled, err = tx.AnyOrg()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if filled {
+		a.log.Info().Str("seed", a.settings.Seed).Msg("the data file holds an org already; --seed is ignored")
+		return nil
+	}
+	return a.fill(ctx)
+}
+
+// fill imports the seed, into a copy that takes the data file's place.
+func (a *App) fill(ctx context.Context) error {
+	if err := a.store.Close(); err != nil {
+		return err
+	}
+	sum, _, err := Import(ctx, a.settings.Data, a.settings.SealKeyFile, a.settings.Seed, nil)
+	if err != nil {
+		return fmt.Errorf("--seed: %w", err)
+	}
+	a.log.Info().Str("seed", a.settings.Seed).Int("orgs", sum.Orgs).Int("members", sum.Members).
+		Int("auditEntries", sum.AuditEntries).Int("apiKeys", sum.APIKeys).Int("endpoints", sum.Endpoints).Msg("filled the data file")
+	return a.open()
+}
+
+// Migrated is what an operator is told of a file that was brought up to date.
+const Migrated = "the data file is of a newer schema from now on, which the teamdata before can't read; " +
+	"to go back to that, put back the copy with: teamdata restore; delete the copy once you won't go back"
+
+// Sealed is what an operator is told of a file that was sealed just now.
+const Sealed = "the data file is sealed from now on, and opens with this key alone: " +
+	"keep a copy of the key, apart from the backups; secrets written before may still be in free pages of the file, and are in older backups"
+
+// Options are the options that a data file is opened with, sealed if there is
+// a key file.
+func Options(keyFile string) (o boltstore.Options, err error) {
+	if keyFile == "" {
+		return o, nil
+	}
+	if o.Sealer, err = seal.ReadKeyFile(keyFile); err != nil {
+		return o, fmt.Errorf("--seal-key-file: %w", err)
+	}
+	return o, nil
+}
+
+// Check looks for damage in a data file that no server has open, and calls found
+// with each fault. It changes nothing.
+func Check(data string, found func(fault string)) error { return boltstore.Check(data, found) }
+
+// Compact writes a data file that no server has open anew, without its free space,
+// and returns its sizes in bytes before and after.
+func Compact(ctx context.Context, data string, progress func(done, all int64)) (before, after int64, err error) {
+	return boltstore.Compact(ctx, data, progress)
+}
+
+// Restore puts a verified copy of a backup in the place of a data file that no
+// server has open, and returns where the file before it was kept, if there was one.
+func Restore(ctx context.Context, backup, data string, now time.Time) (kept string, err error) {
+	return boltstore.Restore(ctx, backup, data, now)
+}
+
+// warnOfModes tells which of the files with secrets other users can open.
+func (a *App) warnOfModes() {
+	if runtime.GOOS == "windows" { // there are no such modes
+		return
+	}
+	const others, groupToo = 0o007, 0o077
+	s := &a.settings
+	a.warnOfMode(s.Data, groupToo) // it is ours, and was made with 0600
+	a.warnOfMode(s.SealKeyFile, others)
+	a.warnOfMode(s.TLSKey, others) // its group is often one of those who serve TLS
+}
+
+func (a *App) warnOfMode(file string, not fs.FileMode) {
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm()&not == 0 {
+		return // the file of a flag that is not set is not there
+	}
+	a.log.Warn().Str("file", file).Stringer("mode", info.Mode().Perm()).
+		Msg("other users can open this file, and it holds secrets; mend it with: chmod 600 " + file)
+}
