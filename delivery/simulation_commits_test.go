@@ -80,7 +80,7 @@ func (w *world) checkAudits(a *transaction, want []string) {
 func (w *world) checkEvent(a *transaction, want *want) {
 	if want.event == "" {
 		if len(a.events)+len(a.added) > 0 {
-			w.breaksLocked(commits, "%s made %d events and %d deliveries; there is nobody to hear of it", a.who, len(a.events), len(a.added))
+			w.breaksLocked(commits, "%s made %d events and %d deliveries; no endpoint selects its event", a.who, len(a.events), len(a.added))
 		}
 		return
 	}

@@ -30,7 +30,7 @@ func (w *world) checkEndpoints(a *transaction, want *want) {
 	}
 }
 
-// newEndpoint draws an endpoint, which nobody has made yet.
+// newEndpoint draws an endpoint that does not exist yet.
 func (w *world) newEndpoint(o *org) (*endpoint, store.Endpoint) {
 	e := &endpoint{orgID: o.id, character: newCharacter(w.Rand), selects: someOf(w.Rand,
 		"file.uploaded", "file.uploaded", "member.added", "member.removed", "webhook.test", "subscription.changed")}

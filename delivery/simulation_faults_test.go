@@ -18,7 +18,7 @@ type disk struct {
 	fault     error
 	faultEnds time.Time
 	odds      float64 // that a commit fails until then
-	dieAfter  int     // how many commits; 0 means that nobody dies
+	dieAfter  int     // how many commits; 0 means that it runs on
 	dead      bool
 	died      chan struct{} // holds one token when it just did
 	faults    int

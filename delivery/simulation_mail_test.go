@@ -72,7 +72,7 @@ func (w *world) mailArrives(p *process, m mail.Message) (after time.Duration, fa
 	l := w.mails[m.ID]
 	switch {
 	case l == nil || l.to != m.To:
-		w.breaksLocked(disabling, "the mail %s to %s is sent, which nobody wrote", m.ID, m.To)
+		w.breaksLocked(disabling, "the mail %s to %s is sent, which was never queued", m.ID, m.To)
 	case l.gone || l.tried && l.process == p.number:
 		w.breaksLocked(disabling, "the mail %s is sent again (sent before: %t)", m.ID, l.sent)
 	case l.due.After(time.Now()):

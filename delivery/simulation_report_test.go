@@ -13,7 +13,7 @@ const (
 	commits    promise = "an Update's effects are all there, or none is, after any crash"
 	pages      promise = "a poller sees each audit entry once, in order, and none behind its cursor"
 	arrival    promise = "each accepted delivery arrives as it was accepted, and nothing else does"
-	neighbours promise = "a receiver that is slow hurts nobody else"
+	neighbours promise = "a slow receiver delays no other"
 	schedule   promise = "attempts are made when the schedule has them, one at a time, within bounds"
 	duplicates promise = "nothing is sent again whose outcome is known"
 	disabling  promise = "an endpoint is disabled when it is dead, and its managers get mail once"

@@ -134,7 +134,7 @@ func (w *world) step() {
 	w.checkOverdue()
 }
 
-// pause is how long nobody does anything.
+// pause is how long nothing is done.
 func (w *world) pause() time.Duration {
 	most := pick(w.Rand, []time.Duration{
 		0, 50 * time.Millisecond, time.Second, 5 * time.Second, 20 * time.Second,

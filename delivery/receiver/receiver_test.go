@@ -198,7 +198,7 @@ func TestAnswered(t *testing.T) {
 	post(t, server, signed(t, server.URL, "whd_2", time.Now(), event, secret))
 	server.Close() // waits for the handlers
 	if fmt.Sprint(ids) != "[whd_2]" {
-		t.Errorf("told of %v", ids)
+		t.Errorf("answered %v", ids)
 	}
 }
 

@@ -97,7 +97,7 @@ func TestClockSetBack(t *testing.T) {
 	w := New[string](epoch)
 	w.Set("before", after(7_200_000))
 	expire(w, after(3_600_000))
-	// The clock now reads zero again, but the wheel has not been told.
+	// The clock now reads zero again, but Expire was not called since.
 	w.Set("due", after(0))
 	w.Set("soon", after(60_000))
 	if next, _ := w.Next(); next.After(after(0)) {

@@ -120,8 +120,8 @@ func (a *Authority) Open(c Config) {
 	memory := db.NewMemoryStore()
 	profiles := map[string]ca.Profile{"default": {ValidityPeriod: uint64(c.Life / time.Second)}}
 	issuer := ca.New(quiet, memory, "", "ecdsa", 0, 1, profiles)
-	const nobody = 1 // the port
-	validator := va.New(quiet, cmp.Or(c.HTTPPort, nobody), cmp.Or(c.TLSPort, nobody), false, names(a.t), memory)
+	const closed = 1 // a port at which nothing listens
+	validator := va.New(quiet, cmp.Or(c.HTTPPort, closed), cmp.Or(c.TLSPort, closed), false, names(a.t), memory)
 	api := wfe.New(quiet, memory, validator, issuer, []string{"pebble.letsencrypt.org"}, false, false, 0, 0)
 	a.pebble = api.Handler()
 	a.Issued = x509.NewCertPool()

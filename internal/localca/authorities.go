@@ -69,9 +69,9 @@ func (a Authorities) Due(now time.Time) bool {
 	return len(a) == 0 || !now.Before(a[0].NotAfter()) || !now.Add(announceBefore).Before(a[len(a)-1].NotAfter())
 }
 
-// Rotate returns the authorities to trust from now on, when that is due: those
-// that have expired are gone, and where the last one soon does there is another
-// behind it, named as [NewCA] says.
+// Rotate returns the authorities to trust from now on: without those that have
+// expired, and with a new one, named as [NewCA] says, when none is left or the last has
+// no more than two years left.
 func (a Authorities) Rotate(now time.Time, name string) (Authorities, error) {
 	next := slices.DeleteFunc(slices.Clone(a), func(ca *CA) bool { return !now.Before(ca.NotAfter()) })
 	if !next.Due(now) {

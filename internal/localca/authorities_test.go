@@ -70,13 +70,13 @@ func TestParseAuthorities(t *testing.T) {
 	}
 	whole := Authorities{one, two}.PEM()
 	for name, text := range map[string][]byte{
-		"nothing":              nil,
-		"blanks":               []byte(" \n"),
-		"garbage":              []byte("garbage"),
-		"garbage behind":       append(one.PEM(), "garbage"...),
-		"certificates alone":   Authorities{one, two}.CertificatePEM(),
-		"the second is cut":    whole[:len(whole)-20],
-		"a certificate behind": append(one.PEM(), two.CertificatePEM()...),
+		"nothing":             nil,
+		"blanks":              []byte(" \n"),
+		"garbage":             []byte("garbage"),
+		"garbage after":       append(one.PEM(), "garbage"...),
+		"certificates alone":  Authorities{one, two}.CertificatePEM(),
+		"the second is cut":   whole[:len(whole)-20],
+		"a certificate after": append(one.PEM(), two.CertificatePEM()...),
 	} {
 		_, err := ParseAuthorities(text)
 		isOneLine(t, name, err)

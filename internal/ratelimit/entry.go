@@ -78,7 +78,7 @@ func (r *ring) expire(t, window int64) {
 }
 
 // push adds t to a ring that holds less than limit. It doubles a full buffer
-// and cuts down one that a burst left behind; between the two are so many
+// and cuts down one that a burst has left; between the two are so many
 // pushes or drops that copying costs nothing per push.
 func (r *ring) push(t int64, limit int) {
 	if r.n == len(r.buf) || r.n < len(r.buf)/8 {

@@ -42,16 +42,16 @@ func Confirm(cmd *cobra.Command, yes bool, what string) error {
 	if yes {
 		return nil
 	}
-	nobody := fmt.Errorf("%s; say --yes to do it without being asked", what)
+	unasked := fmt.Errorf("%s; say --yes to do it without being asked", what)
 	in, ok := cmd.InOrStdin().(*os.File)
 	if !ok || !Is(in) {
-		return nobody
+		return unasked
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s. Type yes to go on: ", what)
 	switch answer, err := bufio.NewReader(in).ReadString('\n'); {
 	case err != nil:
 		fmt.Fprintln(cmd.ErrOrStderr())
-		return nobody
+		return unasked
 	case strings.TrimSpace(answer) != "yes":
 		return errors.New("nothing was done, since the answer was not yes")
 	}

@@ -97,7 +97,7 @@ func (a *ACME) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	case a.config.Local != nil && !challenge && isLocal(hello.Conn):
 		return a.config.Local.get(hello)
 	}
-	return nil, nil // the client is told that the name is unknown
+	return nil, nil // the handshake fails with "unrecognized name"
 }
 
 func isLocal(c net.Conn) bool {
