@@ -163,7 +163,7 @@ func TestEventsThatAreNot(t *testing.T) {
 	}
 	deep := strings.Repeat(`{"a":`, 65) + "{}" + strings.Repeat("}", 65)
 	env.wantError(env.emit("org_acme", "invoice.paid", deep), store.CodeBadRequest, "data: holds objects or lists in one another")
-	env.wantError(env.emit("org_acme", "invoice.paid", `{"amount":1e999999999}`), store.CodeBadRequest, "data: holds a number with an exponent")
+	env.wantError(env.emit("org_acme", "invoice.paid", `{"amount":1e999999999}`), store.CodeBadRequest, "data: contains a number with an exponent")
 	// Without an endpoint that selects it, or the feature, nothing is made.
 	env.wantAnswer(env.emit("org_acme", "invoice.paid", `{"amount":1}`), 201, `{"deliveries":[]}`)
 	env.wantAnswer(env.do("PUT", "/orgs/org_acme/subscription", `{"status":"canceled"}`), 200, "{{*}}")

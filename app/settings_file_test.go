@@ -110,7 +110,7 @@ func fillEndpoints(tx store.Tx) error {
 	events := []string{"member.added", "member.removed", "subscription.changed", "file.uploaded", "assistant.instructionsChanged", "invoice.paid"}
 	for i, e := range []store.Endpoint{
 		{ID: "whe_good", URL: "https://hooks.acme.example/teamdata", Description: "Billing", Events: events},
-		{ID: "whe_slow", URL: "https://a-rather-long-host-name.eu-central-1.internal.acme.example/integrations/teamdata/v2/" + strings.Repeat("receive-", 20) + "?tenant=acme", Description: "The data warehouse's loader, which is slow in the morning and now and then in vain", Events: events},
+		{ID: "whe_slow", URL: "https://a-rather-long-host-name.eu-central-1.internal.acme.example/integrations/teamdata/v2/" + strings.Repeat("receive-", 20) + "?tenant=acme", Description: "The data warehouse's loader, which is slow in the morning and fails now and then", Events: events},
 		{ID: "whe_dead", URL: "https://old.acme.example/hook", Events: events[:1]},
 		{ID: "whe_idle", URL: "https://staging.acme.example/hook", Description: "Staging", Events: events[4:]},
 	} {

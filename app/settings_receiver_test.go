@@ -23,8 +23,8 @@ const (
 // it holds each answer until it may be given.
 type storyReceiver struct {
 	*httptest.Server
-	ill  atomic.Bool
-	gate chan struct{} // closed: nothing is held
+	failing atomic.Bool
+	gate    chan struct{} // closed: nothing is held
 }
 
 func newStoryReceiver(t *testing.T) *storyReceiver {
@@ -36,7 +36,7 @@ func newStoryReceiver(t *testing.T) *storyReceiver {
 	well := receiver.New(receiver.Config{Secrets: secrets})
 	h.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		<-h.gate
-		if h.ill.Load() {
+		if h.failing.Load() {
 			http.Error(w, "no such table: <events>", http.StatusServiceUnavailable)
 			return
 		}

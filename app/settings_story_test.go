@@ -112,11 +112,11 @@ func (b *tab) awaitState(state string, live bool) {
 	})
 }
 
-// breakAndRecover makes the receiver fail until its endpoint is disabled, and mends
+// breakAndRecover makes the receiver fail until its endpoint is disabled, then repairs
 // both.
 func (b *tab) breakAndRecover(h *storyReceiver, live bool) {
 	b.t.Helper()
-	h.ill.Store(true)
+	h.failing.Store(true)
 	b.follow(h.URL + "/hook")
 	b.follow("Send test")
 	b.awaitState("failed", live)
@@ -126,7 +126,7 @@ func (b *tab) breakAndRecover(h *storyReceiver, live bool) {
 	}
 	b.follow(h.URL + "/hook")
 	b.sees("This endpoint is disabled.")
-	h.ill.Store(false)
+	h.failing.Store(false)
 	b.follow("Enable")
 	b.sees("The endpoint is enabled.")
 	b.follow("Recover")

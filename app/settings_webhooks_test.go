@@ -97,10 +97,10 @@ func (c *formClient) sees(delivery string, texts ...string) {
 // short schedule.
 func TestSettingsWebhooks(t *testing.T) {
 	t.Parallel()
-	var ill atomic.Bool
+	var failing atomic.Bool
 	came := make(chan string, 100)
 	hook := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if ill.Load() {
+		if failing.Load() {
 			http.Error(w, "no such table: <events>", http.StatusServiceUnavailable)
 			return
 		}
@@ -128,7 +128,7 @@ func TestSettingsWebhooks(t *testing.T) {
 	_, body = c.post(endpoint+"/verify", url.Values{"headers": {headers}, "body": {sent + " "}})
 	c.wants(body, "The request does not verify", "line break that was not sent")
 
-	ill.Store(true)
+	failing.Store(true)
 	second, _ := c.post(endpoint+"/test", nil)
 	c.sees(second, "data-done", "failed", "the receiver answered 503 Service Unavailable", "no such table: &lt;events&gt;")
 	if n := strings.Count(c.page(second), `data-label="Outcome"`); n != 3 {
@@ -136,7 +136,7 @@ func TestSettingsWebhooks(t *testing.T) {
 	}
 	c.wants(c.page(endpoint), "This endpoint is disabled", "Enable</button>", "<strong>3</strong> unsuccessful")
 
-	ill.Store(false)
+	failing.Store(false)
 	_, body = c.post(endpoint+"/enable", nil)
 	c.wants(body, "The endpoint is enabled.")
 	list, body := c.post(endpoint+"/recover", url.Values{"span": {"1h"}})

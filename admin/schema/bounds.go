@@ -8,17 +8,17 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// nowhere is where other schemas are fetched from.
+// nowhere is the loader of other schemas, which loads none.
 type nowhere struct{}
 
-var errFetch = errors.New("nothing is fetched from elsewhere; put it under $defs")
+var errFetch = errors.New("nothing is fetched from elsewhere; put the schema under $defs")
 
 func (nowhere) Load(string) (any, error) { return nil, errFetch }
 
-var errTooLong = &Error{Message: "takes too many steps to check against its schema; make the schema simpler"}
+var errTooLong = &Error{Message: "takes too many steps to check against its schema; simplify the schema"}
 
-// collector is a vocabulary without words of its own: by it the compiler hands
-// over each object of a schema.
+// collector is a vocabulary without keywords, through which the compiler hands over
+// every object of a schema.
 func collector(parts *[]*jsonschema.Schema) *jsonschema.Vocabulary {
 	return &jsonschema.Vocabulary{
 		URL: here + "collector",
@@ -29,8 +29,8 @@ func collector(parts *[]*jsonschema.Schema) *jsonschema.Vocabulary {
 	}
 }
 
-// count has a step counted each time that a part is applied: a format is what
-// a value is held to first. The library has no other way to end a check.
+// count counts a step each time that a part is applied to a value, by its format,
+// which is checked first. The library has no other way to end a check.
 func (s *Schema) count(part *jsonschema.Schema) {
 	own := part.Format
 	name := ""
@@ -48,11 +48,11 @@ func (s *Schema) count(part *jsonschema.Schema) {
 	}}
 }
 
-// checkValue bounds depth and numbers: exact arithmetic with 1e999999999 takes all
-// the memory that there is.
+// checkValue bounds depth and numbers: exact arithmetic with 1e999999999 would take
+// all memory.
 func checkValue(value any, depth int) error {
 	if depth > maxDepth {
-		return &Error{Message: "holds objects or lists in one another to a depth of more than 64"}
+		return &Error{Message: "nests objects or lists to a depth of more than 64"}
 	}
 	switch v := value.(type) {
 	case map[string]any:
@@ -73,11 +73,11 @@ func checkValue(value any, depth int) error {
 	return nil
 }
 
-// checkNumber takes exponents of up to three digits.
+// checkNumber allows exponents of up to three digits.
 func checkNumber(text string) error {
 	i := strings.IndexAny(text, "eE")
 	if i < 0 || len(strings.TrimLeft(text[i+1:], "+-0")) <= 3 {
 		return nil
 	}
-	return &Error{Message: "holds a number with an exponent of more than three digits"}
+	return &Error{Message: "contains a number with an exponent of more than three digits"}
 }

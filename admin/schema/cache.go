@@ -5,14 +5,14 @@ import "sync"
 // maxCached bounds the memory of a Cache, in bytes of the schemas' texts.
 const maxCached = 1 << 20
 
-// Cache keeps compiled schemas by their text. Its zero value is ready.
+// Cache keeps compiled schemas by their text. Its zero value is ready to use.
 type Cache struct {
 	mu       sync.Mutex
 	compiled map[string]*Schema
 	size     int // of the texts, in bytes
 }
 
-// Compile is the function Compile, for a schema that is used again.
+// Compile is the function Compile, and keeps its result for the next call.
 func (c *Cache) Compile(text []byte) (*Schema, error) {
 	if s := c.get(text); s != nil {
 		return s, nil
@@ -31,7 +31,7 @@ func (c *Cache) get(text []byte) *Schema {
 	return c.compiled[string(text)]
 }
 
-// put makes room by forgetting everything: what is used is soon back.
+// put makes room by dropping everything: what is in use soon returns.
 func (c *Cache) put(text []byte, s *Schema) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// explain says why a schema can't be compiled.
+// explain is the error of a schema that can't be compiled.
 func explain(err error) error {
 	var wrong *jsonschema.SchemaValidationError
 	var invalid *jsonschema.ValidationError
@@ -21,9 +21,8 @@ func explain(err error) error {
 	return &Error{Message: "can't be used: " + short(strings.ReplaceAll(err.Error(), here+"#", "#"))}
 }
 
-// leafOf is the first of the faults that a check found, by their places: those
-// that lie deepest say most. Of alternatives all are at fault, so the choice
-// itself is named.
+// leafOf is the first error of a check by its place, of the deepest errors, which
+// tell most. When no alternative of a choice fits, the choice itself is reported.
 func leafOf(e *jsonschema.ValidationError) *Error {
 	leaves := leavesOf(e, nil)
 	slices.SortFunc(leaves, func(a, b *jsonschema.ValidationError) int {
@@ -32,7 +31,7 @@ func leafOf(e *jsonschema.ValidationError) *Error {
 	return &Error{short(placeOf(leaves[0].InstanceLocation)), short(messageOf(leaves[0]))}
 }
 
-// short keeps names and values of others from filling a message.
+// short limits what names and values of others add to a message.
 func short(message string) string { return fmt.Sprintf("%.300s", message) }
 
 func leavesOf(e *jsonschema.ValidationError, leaves []*jsonschema.ValidationError) []*jsonschema.ValidationError {
@@ -49,14 +48,14 @@ func leavesOf(e *jsonschema.ValidationError, leaves []*jsonschema.ValidationErro
 	return leaves
 }
 
-// messageOf is the library's own words, without those on what lies below.
+// messageOf is the message of the library, without those of the errors below.
 func messageOf(e *jsonschema.ValidationError) string {
 	alone := *e
 	alone.Causes = nil
 	return alone.BasicOutput().Error.String()
 }
 
-// placeOf writes a place as lines[2].price.
+// placeOf formats a place, such as lines[2].price.
 func placeOf(steps []string) string {
 	var place strings.Builder
 	for _, s := range steps {

@@ -1,6 +1,8 @@
-// Package schema holds JSON to JSON Schemas of an operator's own. Nothing is
-// fetched from elsewhere, and neither a schema nor a value can make a check run
-// without end: regular expressions take linear time, and steps are counted.
+// Package schema checks JSON against an operator's JSON Schemas. Nothing is fetched
+// from elsewhere, and neither a schema nor a value can make a check run without end:
+// regular expressions take linear time, and steps are counted. It imports nothing of
+// teamdata. A bound of schemas and values belongs to bounds.go, the wording of an
+// error to explain.go.
 package schema
 
 import (
@@ -14,12 +16,12 @@ import (
 // Bounds of what is compiled and checked.
 const (
 	maxBytes = 64 << 10 // of a schema
-	maxDepth = 64       // of objects and lists in one another, in a schema and in a value
-	maxSteps = 100_000  // of one check: times that an object of the schema is applied to a part of the value
+	maxDepth = 64       // of nested objects and lists, in a schema and in a value
+	maxSteps = 100_000  // of one check: how often an object of the schema is applied to a part of the value
 )
 
-// Error says what is wrong, and where: such as lines[2].price; empty at the
-// top.
+// Error says what is wrong and where, such as at lines[2].price; the Place of the
+// whole value is empty.
 type Error struct {
 	Place   string
 	Message string
@@ -39,11 +41,11 @@ type Schema struct {
 	steps    int
 }
 
-// here is where a schema lies for the compiler; nothing else lies anywhere.
+// here is the URL of a schema for the compiler; no other URL can be loaded.
 const here = "schema:///"
 
-// Compile compiles a schema of draft 2020-12, or of another one that it names.
-// An Error tells why it can't.
+// Compile compiles a schema of draft 2020-12, or of the draft that it names. An
+// Error tells why it can't.
 func Compile(text []byte) (*Schema, error) {
 	if len(text) > maxBytes {
 		return nil, &Error{Message: "has more than 65536 bytes"}
@@ -73,7 +75,7 @@ func Compile(text []byte) (*Schema, error) {
 	return s, nil
 }
 
-// Check holds JSON to the schema. An Error tells where it differs.
+// Check checks JSON against the schema. An Error tells where it does not match.
 func (s *Schema) Check(text []byte) error {
 	value, err := parse(text)
 	if err != nil {

@@ -130,7 +130,7 @@ func TestRefusals(t *testing.T) {
 		`{"texts": ["x", 1]}`:                "texts[1]: is a number; a string is expected",
 		`{"scopes": ["read", "fly"]}`:        `scopes[1]: "fly" is not a scope; there are read and write`,
 		`{"list": {}}`:                       "list: is an object; a list is expected",
-		`{"raw": ` + lists(MaxDepth+1) + `}`: "raw: holds objects or lists in one another to a depth of more than 64",
+		`{"raw": ` + lists(MaxDepth+1) + `}`: "raw: nests objects or lists to a depth of more than 64",
 	} {
 		_, err := parse(text)
 		equal(t, text, fmt.Sprint(err), want)

@@ -91,7 +91,7 @@ func (r *Reader) raw() ([]byte, error) {
 		return nil, nil
 	}
 	if depth(value) > MaxDepth {
-		return nil, r.Wrong("holds objects or lists in one another to a depth of more than %d", MaxDepth)
+		return nil, r.Wrong("nests objects or lists to a depth of more than %d", MaxDepth)
 	}
 	return value, nil
 }
