@@ -8,7 +8,7 @@ import (
 	"teamdata/store"
 )
 
-// maxCounted is how many deliveries Backlog counts, so that a look at a large
+// maxCounted is how many deliveries Backlog counts, so that counting a large
 // queue stays cheap.
 const maxCounted = 100_000
 
@@ -27,7 +27,7 @@ type Backlog struct {
 // maxMails is how many mails Backlog counts.
 const maxMails = 1000
 
-// Backlog looks at one moment of the data. It costs a seek and a record for each
+// Backlog counts in one moment of the data. It costs a seek and a record for each
 // endpoint with a history, and a step for each delivery that it counts: 100,000
 // at most, in the order of the endpoints' numbers.
 func (s *Store) Backlog(ctx context.Context) (b Backlog, err error) {

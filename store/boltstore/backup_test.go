@@ -135,7 +135,7 @@ type brokenReader struct{}
 func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("the line broke") }
 
 // TestBackupRefuses: what can't be backed up, or has no place, is one line with
-// the mend, and leaves nothing.
+// a hint, and leaves nothing.
 func TestBackupRefuses(t *testing.T) {
 	f := newWhole(t)
 	folder := t.TempDir()

@@ -171,7 +171,7 @@ func putEvent(id, delivery string) func(*bbolt.Bucket) error {
 	return put([]byte(id), encode(eventFields(&store.Event{ID: id, OrgID: testOrg, Deliveries: []string{delivery}})))
 }
 
-// TestCheckNotices does every damage to a file of its own. What is found is told
+// TestCheckNotices does every damage to a file of its own. What is found is reported
 // in lines that name the place.
 func TestCheckNotices(t *testing.T) {
 	content := readFile(t, newWhole(t).path)

@@ -22,7 +22,7 @@ func writeCopy(t *testing.T, content []byte) (path string) {
 	return path
 }
 
-// TestCheckRefuses: what can't be checked is told in one line with the mend.
+// TestCheckRefuses: what can't be checked is reported in one line with a hint.
 func TestCheckRefuses(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
@@ -62,7 +62,7 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
-// TestCheckDamagedPage loses each page in turn, or its insides. That is told, and
+// TestCheckDamagedPage loses each page in turn, or its insides. That is reported, and
 // nothing crashes.
 func TestCheckDamagedPage(t *testing.T) {
 	content, used, pageSize := wellFilled(t)

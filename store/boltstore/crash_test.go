@@ -92,7 +92,7 @@ func childWrites(args []string) error {
 
 // TestCrash kills a writing process at random moments. What it had
 // acknowledged is there whole, and what it had not is there whole or not at
-// all. (A kill leaves the system's cache; that the disk was told to sync is
+// all. (A kill leaves the system's cache; that the disk was made to sync is
 // bbolt's own to test.)
 func TestCrash(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())

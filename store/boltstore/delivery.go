@@ -165,7 +165,7 @@ func endOfPage(endpoint uint64, list store.DeliveryList, before store.Cursor) []
 	return placeKey(endpoint, list, before)
 }
 
-// FinishedBefore looks at the beginning of each endpoint's two finished lists.
+// FinishedBefore reads the beginning of each endpoint's two finished lists.
 func (t *tx) FinishedBefore(before time.Time, limit int) (ids []string, err error) {
 	end := uint64(max(before.UnixMilli(), 0)) // a clock may stand at 1970
 	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()

@@ -117,8 +117,8 @@ func (t *tx) endpointByNumber(number uint64) (store.Endpoint, error) {
 	return e, err
 }
 
-// sealedEndpoint reads an endpoint as its record holds it, for those who need no
-// secret: one that does not open does not keep them from the others.
+// sealedEndpoint reads an endpoint as its record holds it, for callers that need no
+// secret: a secret that does not open does not keep them from the other endpoints.
 func (t *tx) sealedEndpoint(number uint64) (key []byte, e store.Endpoint, err error) {
 	key = t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number))
 	if key == nil {

@@ -136,7 +136,7 @@ func until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !holds(); runtime.Gosched() {
 		if time.Now().After(deadline) {
-			t.Fatal("waited in vain until ", what)
+			t.Fatal("timed out waiting until ", what)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func writeFile(t testing.TB, path string, content []byte) {
 	}
 }
 
-// refuses holds an error of Open to one line that names the file and the mend,
+// refuses holds an error of Open to one line that names the file and the hint,
 // and the file to what it was.
 func refuses(t *testing.T, path string, wants ...string) {
 	t.Helper()

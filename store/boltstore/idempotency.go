@@ -13,7 +13,7 @@ import (
 // partitionSpan is how much time one partition of the idempotency records
 // covers. The keys are the clients' and fall anywhere, so a partition's tree is
 // written at random; a shorter span makes smaller trees, and more of them to
-// look into: IdempotencyTTL / partitionSpan + 1.
+// search: IdempotencyTTL / partitionSpan + 1.
 const partitionSpan = 6 * time.Hour
 
 func partitionOf(at time.Time) uint64 {
@@ -56,8 +56,8 @@ func (t *tx) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, erro
 	return store.IdempotencyRecord{}, store.Errorf(store.CodeNotFound, "The Idempotency-Key was not used.")
 }
 
-// AddIdempotencyRecord takes the key for unused, as whoever looked found it: at
-// most an expired record is in its place.
+// AddIdempotencyRecord takes the key for unused, as its caller has found it: at most
+// an expired record is in its place.
 func (t *tx) AddIdempotencyRecord(r store.IdempotencyRecord) error {
 	partition, err := t.partition(partitionOf(r.FirstUse))
 	if err != nil {

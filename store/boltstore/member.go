@@ -120,8 +120,8 @@ func (t *tx) MemberPage(orgID string, after store.Cursor, limit int, dst []byte)
 	return t.page(bucketMemberList, orgID, after, limit, dst)
 }
 
-// members checks that each member is in the list, and in the indexes of those who
-// manage or not.
+// members checks that each member is in the list, and that the indexes of managers
+// hold the members who manage and no others.
 func (c *checker) members() {
 	managers := 0
 	n := members.check(c, func(key []byte, m *store.Member) {

@@ -205,7 +205,7 @@ func TestNewerSchemaIsLeftAlone(t *testing.T) {
 	wellKept(t, f.path)
 }
 
-// TestCheckOlderSchema: an older file is not checked, and the reason can be told.
+// TestCheckOlderSchema: an older file is not checked, and the reason is ErrOlderSchema.
 func TestCheckOlderSchema(t *testing.T) {
 	f, _ := oldFile(t)
 	err := Check(f.path, func(fault string) { t.Errorf("a fault is found: %s", fault) })

@@ -10,7 +10,7 @@ import (
 	"teamdata/store"
 )
 
-// OnDue sets who is told of due deliveries.
+// OnDue sets the function that is called when deliveries become due.
 func (s *Store) OnDue(fn func(endpoint uint64, due time.Time)) { s.onDue.Store(&fn) }
 
 // EachDue jumps from one endpoint's waiting list to the next endpoint's.
@@ -27,7 +27,7 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 				continue
 			}
 			if list == store.ListWaiting {
-				if err := t.tellDue(number, dueOf(key), fn); err != nil {
+				if err := t.notifyDue(number, dueOf(key), fn); err != nil {
 					return err
 				}
 			}
@@ -37,8 +37,8 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 	})
 }
 
-// tellDue tells of an endpoint that is there and not disabled.
-func (t *tx) tellDue(endpoint uint64, due time.Time, fn func(endpoint uint64, due time.Time)) error {
+// notifyDue calls fn for an endpoint that is there and not disabled.
+func (t *tx) notifyDue(endpoint uint64, due time.Time, fn func(endpoint uint64, due time.Time)) error {
 	_, e, err := t.sealedEndpoint(endpoint)
 	if err == nil && !e.Disabled() {
 		fn(endpoint, due)
@@ -50,8 +50,8 @@ func (t *tx) tellDue(endpoint uint64, due time.Time, fn func(endpoint uint64, du
 }
 
 // Claim takes what is due. What it finds may have been attempted and given back
-// since the moment that it sees. If something was given back meanwhile, it looks
-// a second time: at a moment after the claiming, which shows that too.
+// since the moment that it sees. If something was given back meanwhile, it reads
+// again what it has claimed, in a later moment, which shows that too.
 func (s *Store) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (store.Claims, error) {
 	for {
 		var keys [][]byte

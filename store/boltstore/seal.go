@@ -9,9 +9,9 @@ import (
 	"teamdata/store/boltstore/boltfile"
 )
 
-// Sealer keeps the secrets of a file from whoever has the file and not the
+// Sealer keeps the secrets of a file from people who have the file but not the
 // sealer's key: those of endpoints, the hashes of passwords, which could be
-// guessed at, and the private keys of certificates. Its methods are safe for
+// guessed, and the private keys of certificates. Its methods are safe for
 // concurrent use, and keep nothing of what they are given.
 type Sealer interface {
 	// Seal returns plain, sealed for a place: a new value.
@@ -21,8 +21,8 @@ type Sealer interface {
 	Open(sealed, place []byte) ([]byte, error)
 }
 
-// sealCheck is what a sealed file holds, sealed, under keySeal: it tells the
-// right key from another one.
+// sealCheck is what a sealed file holds, sealed, under keySeal, so that a wrong key is
+// noticed.
 var sealCheck = []byte("teamdata")
 
 var (
@@ -31,8 +31,8 @@ var (
 )
 
 // sealing is how a file keeps its secrets: sealed, or in plain text when there
-// is no Sealer. What is read from outside the file passes through it; what only
-// moves inside the file, or is checked, need not be opened.
+// is no Sealer. What is read from outside the file passes through it; what is
+// only moved inside the file, or checked, need not be opened.
 type sealing struct{ Sealer }
 
 func (s sealing) on() bool { return s.Sealer != nil }

@@ -10,15 +10,15 @@ import (
 	"teamdata/store/boltstore/boltfile"
 )
 
-// Commit is what there is to tell of one commit.
+// Commit is what OnCommit reports of one commit.
 type Commit struct {
 	Updates int           // that shared it
 	Took    time.Duration // from its first update's start to the end of its sync
 	Err     error         // nil: it is on the disk
 }
 
-// OnCommit sets who is told of each commit, by the writer: fn must not block. It
-// is set once, before the first Update that matters to it.
+// OnCommit sets the function that the writer calls after each commit. It must not
+// block, and is set once, before the first Update that matters to it.
 func (s *Store) OnCommit(fn func(Commit)) { s.watch.onCommit.Store(&fn) }
 
 // LastCommit is when a commit last succeeded, by the system's clock; zero for
@@ -39,15 +39,15 @@ func (s *Store) Probe(ctx context.Context) error {
 	})
 }
 
-// watch is what is kept for those who look after a Store.
+// watch is what is kept for monitoring a Store.
 type watch struct {
 	onCommit  atomic.Pointer[func(Commit)]
 	committed atomic.Int64 // unix nanoseconds of the last commit; 0: none, or it failed
 	reads     reads
 }
 
-// tell tells of a commit.
-func (w *watch) tell(c Commit) {
+// notify keeps when a commit ended, and passes it on.
+func (w *watch) notify(c Commit) {
 	if w.committed.Store(time.Now().UnixNano()); c.Err != nil {
 		w.committed.Store(0)
 	}
@@ -58,7 +58,7 @@ func (w *watch) tell(c Commit) {
 
 // reads are the read transactions that are open: when each began, in unix
 // nanoseconds, 0 where there is none. One more than there are places is not
-// seen, and goes on all the same.
+// counted, and goes on all the same.
 type reads struct {
 	next  atomic.Uint32
 	began [256]atomic.Int64
@@ -97,7 +97,7 @@ type Stats struct {
 	PageSize   int           // in bytes
 }
 
-// Stats looks at the file's head and the list of free pages, at no more.
+// Stats reads the file's head and the length of the list of free pages, and no more.
 func (s *Store) Stats() (st Stats, err error) {
 	st.Reads, st.OldestRead = s.watch.reads.open()
 	st.PageSize = s.db.Info().PageSize
@@ -117,7 +117,7 @@ func (s *Store) Stats() (st Stats, err error) {
 	})
 }
 
-// About is what there is to say of a data file.
+// About describes a data file.
 type About struct {
 	Path   string
 	Size   int64 // bytes
@@ -125,7 +125,7 @@ type About struct {
 	Sealed bool
 }
 
-// About tells of the open data file.
+// About describes the open data file.
 func (s *Store) About() (About, error) {
 	info, err := os.Stat(s.Path())
 	if err != nil {

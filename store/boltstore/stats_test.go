@@ -14,9 +14,9 @@ import (
 // places, and Close of each gives its place back.
 func TestOpenReads(t *testing.T) {
 	f := newFixture(t, Options{NoSync: true})
-	const crowd = 300
+	const readers = 300
 	entered, leave, left := make(chan struct{}), make(chan struct{}), make(chan error)
-	for range crowd {
+	for range readers {
 		go func() {
 			left <- f.View(bg, func(store.Tx) error {
 				entered <- struct{}{}
@@ -25,7 +25,7 @@ func TestOpenReads(t *testing.T) {
 			})
 		}()
 	}
-	for range crowd {
+	for range readers {
 		<-entered
 	}
 	st, err := f.Stats()
@@ -34,7 +34,7 @@ func TestOpenReads(t *testing.T) {
 		t.Errorf("%d reads are seen, the oldest of %s", st.Reads, st.OldestRead)
 	}
 	close(leave)
-	for range crowd {
+	for range readers {
 		must(t, <-left)
 	}
 	if n, oldest := f.watch.reads.open(); n != 0 || oldest != 0 {
@@ -53,7 +53,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// Each commit is told of, with how many updates shared it, and LastCommit follows.
+// Each commit is reported, with how many updates shared it, and LastCommit follows.
 func TestOnCommit(t *testing.T) {
 	fail := false
 	f := newFixture(t, Options{NoSync: true, BeforeCommit: func() error {
@@ -62,35 +62,35 @@ func TestOnCommit(t *testing.T) {
 		}
 		return nil
 	}})
-	var told []Commit
-	f.OnCommit(func(c Commit) { told = append(told, c) })
+	var seen []Commit
+	f.OnCommit(func(c Commit) { seen = append(seen, c) })
 	before := time.Now()
 	put := func(tx store.Tx) error { return tx.PutCertificate("a", []byte("b")) }
 	for _, err := range f.batch(put, put, put) {
 		must(t, err)
 	}
-	last := told[len(told)-1]
+	last := seen[len(seen)-1]
 	if last.Updates != 3 || last.Took <= 0 || last.Err != nil {
-		t.Errorf("told of %+v", last)
+		t.Errorf("reported %+v", last)
 	}
 	if at := f.LastCommit(); at.Before(before) || at.After(time.Now()) {
 		t.Errorf("the last commit was at %s, not after %s", at, before)
 	}
-	told = nil
+	seen = nil
 	f.update(func(store.Tx) error { return nil })
-	if len(told) > 0 {
-		t.Errorf("an update without writes is told of as %+v", told)
+	if len(seen) > 0 {
+		t.Errorf("an update without writes is reported as %+v", seen)
 	}
 	must(t, f.Probe(bg))
-	if len(told) != 1 || told[0].Err != nil {
-		t.Errorf("a probe is told of as %+v", told)
+	if len(seen) != 1 || seen[0].Err != nil {
+		t.Errorf("a probe is reported as %+v", seen)
 	}
 	fail = true
 	if err := f.Probe(bg); !errors.Is(err, syscall.ENOSPC) || !f.LastCommit().IsZero() {
 		t.Errorf("on a full disk a probe ends with %v, and the last commit was at %s", err, f.LastCommit())
 	}
-	if len(told) != 2 || told[1].Err == nil {
-		t.Errorf("a commit that failed is told of as %+v", told)
+	if len(seen) != 2 || seen[1].Err == nil {
+		t.Errorf("a commit that failed is reported as %+v", seen)
 	}
 	fail = false
 	must(t, f.Probe(bg))

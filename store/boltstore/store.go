@@ -53,7 +53,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-var errBroken = errors.New("the disk failed while a commit was being written; restart teamdata once the disk is well")
+var errBroken = errors.New("the disk failed while a commit was being written; restart teamdata once the disk works again")
 
 // View runs fn on one moment of the data.
 func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
@@ -92,6 +92,6 @@ func (s *Store) Close() error {
 // Path is where the data file is.
 func (s *Store) Path() string { return s.db.Path() }
 
-// SealedNow tells whether Open has sealed the file, which was new or in plain
+// SealedNow reports whether Open has sealed the file, which was new or in plain
 // text until then.
 func (s *Store) SealedNow() bool { return s.sealedNow }

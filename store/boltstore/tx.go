@@ -22,7 +22,7 @@ type tx struct {
 	bolt    *bbolt.Tx
 	now     time.Time
 	undo    []change // in Store.undo
-	due     []dueAt  // what OnDue is told after the commit
+	due     []dueAt  // what OnDue is called with after the commit
 	touched bool     // something that an Access depends on was written
 	dropped bool     // an empty bucket was dropped, which needs no undo
 	wrote   bool     // it ended well and left something to commit
@@ -61,7 +61,7 @@ func (t *tx) put(b *bbolt.Bucket, key, value []byte) error {
 	return t.replace(b, key, b.Get(key), value)
 }
 
-// replace writes under a key that holds a value which was looked up.
+// replace writes under a key that holds a value that was read before.
 func (t *tx) replace(b *bbolt.Bucket, key, old, value []byte) error {
 	t.undo = append(t.undo, change{b, key, old})
 	return storageFault(b.Put(key, value))

@@ -15,17 +15,14 @@ import (
 // holds.
 var ErrInUse = boltfile.ErrInUse
 
-// Backup writes a copy of one moment of the open Store to a new file, which has
-// its name only once it is on the disk and sound. Commits go on meanwhile; the
-// space that they free is used again when the copying is done. A file that is
-// there already is an error.
+// Backup writes a sound copy of one moment of the open Store to a new file, while
+// commits go on: see [boltfile.Backup].
 func (s *Store) Backup(ctx context.Context, to string) error {
 	return boltfile.Backup(ctx, s.Path(), s.viewFile, to, verify)
 }
 
-// Snapshot is an unchecked copy of one moment of the open Store, to be read from
-// its start and closed: a file without a name, which is gone then. Whoever reads
-// it slowly holds nothing up.
+// Snapshot is an unchecked copy of one moment of the open Store, to be read from its
+// start and closed: see [boltfile.Snapshot].
 func (s *Store) Snapshot(ctx context.Context) (*os.File, error) {
 	return boltfile.Snapshot(ctx, s.Path(), s.viewFile)
 }
@@ -46,28 +43,21 @@ func ReceiveBackup(ctx context.Context, r io.Reader, size int64, to string) erro
 }
 
 // Restore puts a copy of a backup in the place of the data file at path, which no
-// server may have open. It returns the name under which the old file is kept,
-// "" if there was none. The copy is on the disk and sound before it has its
-// place; whenever the process is killed, path is the old file or the new one.
+// server may have open, and returns the name under which the old file is kept: see
+// [boltfile.Restore].
 func Restore(ctx context.Context, backup, path string, now time.Time) (kept string, err error) {
 	return boltfile.Restore(ctx, backup, path, now, verify)
 }
 
-// Compact writes the data file at path anew, without the space that is free in
-// it. No server may have it open; a sealed file needs no key. The new file takes
-// the place of the old one once it is on the disk, sound, and found to hold the
-// same; until then, whatever happens, path is the old file. before and after are
-// their sizes in bytes. progress, if not nil, is called now and then with how
-// many of about total bytes are written.
+// Compact writes the data file at path anew, without the space that is free in it:
+// see [boltfile.Compact]. No server may have it open; a sealed file needs no key.
 func Compact(ctx context.Context, path string, progress func(done, total int64)) (before, after int64, err error) {
 	return boltfile.Compact(ctx, path, progress, verify)
 }
 
-// Rebuild changes the data file at path as a whole, or makes it: fill is called
-// with a Store on a copy, which takes the file's place once it is on the disk
-// and sound. Until then, whatever fails and whenever the process is killed, path
-// is as it was. Meanwhile no server can open it; fill may take long, and its
-// commits cost no sync. A file that is in use is refused.
+// Rebuild changes the data file at path as a whole, or makes it: fill is called with
+// a Store on a copy, which takes the file's place once it is on the disk and sound:
+// see [boltfile.Rebuild]. fill may take long, and its commits cost no sync.
 func Rebuild(ctx context.Context, path string, o Options, fill func(*Store) error) error {
 	o.NoSync = true
 	return boltfile.Rebuild(ctx, path, func(temp string) (keepInfix string, err error) {

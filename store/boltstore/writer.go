@@ -19,8 +19,8 @@ import (
 // commit and how long its callers wait for one another.
 const maxBatch = 1024
 
-// gatherYields is how often the writer lets other goroutines run between two
-// looks at how many updates have gathered.
+// gatherYields is how often the writer lets other goroutines run before it counts
+// again how many updates have gathered.
 const gatherYields = 4
 
 // update is one Update on its way through the writer.
@@ -130,13 +130,13 @@ func (s *Store) write() {
 	}
 }
 
-// commit runs a batch in one bbolt transaction, tells what came of it, and
+// commit runs a batch in one bbolt transaction, notifies of what it changed, and
 // sets each update's error.
 func (s *Store) commit(batch []*update) {
 	txs, err := s.commitBatch(batch)
 	switch {
 	case err == nil:
-		s.announce(txs)
+		s.notify(txs)
 	case len(batch) > 1 && boltfile.IsFull(err):
 		s.commitEach(batch)
 	default:
@@ -180,7 +180,7 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 		return nil, bolt.Rollback()
 	}
 	err = s.sync(bolt)
-	s.watch.tell(Commit{Updates: len(written), Took: time.Since(began), Err: err})
+	s.watch.notify(Commit{Updates: len(written), Took: time.Since(began), Err: err})
 	return written, err
 }
 
@@ -192,7 +192,7 @@ func (s *Store) run(bolt *bbolt.Tx, u *update) (*tx, error) {
 	}
 	t := &tx{s: s, bolt: bolt, now: s.now(), undo: s.undo[:0]}
 	defer s.reuseUndo(t)
-	if u.err = guarded(u.fn, t); u.err != nil {
+	if u.err = recoverPanics(u.fn, t); u.err != nil {
 		return nil, t.rollback()
 	}
 	t.wrote = t.dropped || len(t.undo) > 0
@@ -210,9 +210,9 @@ func (s *Store) reuseUndo(t *tx) {
 	t.undo = nil
 }
 
-// guarded turns a panic into an error, so that it reaches its caller and not
+// recoverPanics turns a panic into an error, so that it reaches its caller and not
 // the others of the batch.
-func guarded(fn func(store.Tx) error, t *tx) (err error) {
+func recoverPanics(fn func(store.Tx) error, t *tx) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic in a transaction: %v\n%s", r, debug.Stack())
@@ -241,8 +241,8 @@ func (s *Store) sync(bolt *bbolt.Tx) error {
 	return err
 }
 
-// announce tells, in commit order and before the callers go on, what changed.
-func (s *Store) announce(txs []*tx) {
+// notify reports, in commit order and before the callers go on, what changed.
+func (s *Store) notify(txs []*tx) {
 	onDue := s.onDue.Load()
 	for _, t := range txs {
 		if t.touched {

@@ -132,8 +132,8 @@ func TestNoWriteNoCommit(t *testing.T) {
 
 func TestOnDueComesInCommitOrder(t *testing.T) {
 	f := newFixture(t, Options{NoSync: true})
-	var told []uint64
-	f.OnDue(func(endpoint uint64, due time.Time) { told = append(told, endpoint) })
+	var notified []uint64
+	f.OnDue(func(endpoint uint64, due time.Time) { notified = append(notified, endpoint) })
 	updates := make([]func(store.Tx) error, 50)
 	var want []uint64
 	for i := range updates {
@@ -148,13 +148,13 @@ func TestOnDueComesInCommitOrder(t *testing.T) {
 	updates[7] = func(tx store.Tx) error { return errors.Join(failing(tx), errors.New("on purpose")) }
 	want = slices.Delete(want, 7, 8)
 	f.batch(updates...)
-	if !slices.Equal(told, want) {
-		t.Errorf("told of %v", told)
+	if !slices.Equal(notified, want) {
+		t.Errorf("notified of %v", notified)
 	}
-	// The writer tells before it wakes the caller, so told needs no lock.
+	// The writer notifies before it wakes the caller, so notified needs no lock.
 	must(t, f.Update(bg, updates[3]))
-	if len(told) != len(want)+1 {
-		t.Error("the caller went on before OnDue was told")
+	if len(notified) != len(want)+1 {
+		t.Error("the caller went on before OnDue was notified")
 	}
 }
 

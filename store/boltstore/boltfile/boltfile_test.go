@@ -314,6 +314,6 @@ func TestPacedWriterStops(t *testing.T) {
 	}
 	var hinted interface{ Hint() string }
 	if err := cantWrite("x", w.failed); !errors.As(err, &hinted) || hinted.Hint() != "choose another disk" {
-		t.Errorf("it is told as %v", err)
+		t.Errorf("it is reported as %v", err)
 	}
 }

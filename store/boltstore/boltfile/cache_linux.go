@@ -9,13 +9,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// forgetEvery is how often the pages that were looked at are given back: a disk
+// forgetEvery is how often the pages that were read are given back: a disk
 // reads some ten MiB in that time.
 const forgetEvery = 2 * time.Millisecond
 
 // forgetPages gives the system back, again and again until stop is called, the
-// pages of a mapped file that were looked at, so that a walk through a large file
-// takes little memory. What is looked at again is read again. The file is mapped to
+// pages of a mapped file that were read, so that a walk through a large file
+// takes little memory. A page that is needed again is read again. The file is mapped to
 // be read only: such a map stays where it is.
 func forgetPages(db *bbolt.DB) (stop func()) {
 	info, err := os.Stat(db.Path())

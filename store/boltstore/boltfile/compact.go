@@ -15,11 +15,11 @@ const (
 	progressEvery = 200 * time.Millisecond // calls of progress
 )
 
-// Compact writes the file at path anew, without the space that is free in
-// it. No process may have it open. The new file takes the place of the old one
-// once it is on the disk, sound, and found to hold the same; until then, whatever happens, path is the old file. before and after are
-// their sizes in bytes. progress, if not nil, is called now and then with how
-// many of about total bytes are written.
+// Compact writes the file at path anew, without the space that is free in it. No
+// process may have it open. The new file takes the place of the old one once it is
+// on the disk, sound, and found to hold the same; until then, whatever happens, path
+// is the old file. before and after are their sizes in bytes. progress, if not nil,
+// is called now and then with how many of about total bytes are written.
 func Compact(ctx context.Context, path string, progress func(done, total int64), verify Verify) (before, after int64, err error) {
 	path = followLinks(path)
 	if before, err = sizeOf(path); err != nil {

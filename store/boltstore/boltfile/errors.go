@@ -102,7 +102,7 @@ func cantWrite(path string, err error) error {
 	return e
 }
 
-// IsFull tells whether an error says that there is no room left on the disk.
+// IsFull reports whether an error says that there is no room left on the disk.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
@@ -119,7 +119,8 @@ func GuardPages(read func() error) (err error) {
 	return read()
 }
 
-// renamed is an error about a temporary file, told of the file that matters.
+// renamed is an error about a temporary file that names the file which matters
+// instead.
 type renamed struct {
 	error
 	name, temp string

@@ -77,7 +77,7 @@ func awaitLock(file *os.File) error {
 	}
 }
 
-// isAt tells whether an open file is the one at path.
+// isAt reports whether an open file is the one at path.
 func isAt(file *os.File, path string) bool {
 	mine, err := file.Stat()
 	if err != nil {

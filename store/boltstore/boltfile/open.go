@@ -49,8 +49,8 @@ func (o Options) bolt(size int64) *bbolt.Options {
 }
 
 // Open opens the file at path for writing, or makes it, and holds its lock until it
-// is closed. prepare is called with it, its pages guarded. When anything fails the
-// file is left as it was, or is not there as it was not.
+// is closed. prepare is called with it, its pages guarded. When anything fails, the
+// file is left as it was, and a new one is removed.
 func Open(path string, o Options, prepare func(*bbolt.DB) error) (*bbolt.DB, error) {
 	db, size, err := openCurrent(path, func(size int64) (*bbolt.DB, error) {
 		db, err := openGuarded(path, o.bolt(size))
@@ -71,7 +71,7 @@ func Open(path string, o Options, prepare func(*bbolt.DB) error) (*bbolt.DB, err
 }
 
 // Read opens the file at path, which has to be there, beside others who read it, and
-// calls fn with it, its pages guarded. What fn looks at takes little memory.
+// calls fn with it, its pages guarded. However much fn reads, it takes little memory.
 func Read(path string, fn func(*bbolt.DB) error) error {
 	db, err := openExisting(path, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true, PreLoadFreelist: true})
 	if err != nil {
@@ -139,7 +139,7 @@ func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, err error) 
 	return db, nil
 }
 
-// inspect looks at a file before it is opened for writing. bbolt maps the file,
+// inspect checks a file before it is opened for writing. bbolt maps the file,
 // so a page that is missing at its end would end the process when it is
 // touched.
 func inspect(path string) (size int64, err error) {

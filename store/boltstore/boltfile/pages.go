@@ -85,7 +85,7 @@ func FreePages(file *os.File, bolt *bbolt.Tx) (int64, error) {
 	const many = math.MaxUint16
 	size := bolt.DB().Info().PageSize
 	list, err := freelistPage(file, uint64(size), uint64(bolt.ID()))
-	if err != nil || list == 0 { // a newer commit has taken the head's place: the next look sees it
+	if err != nil || list == 0 { // a newer commit has taken the head's place: the next call sees it
 		return 0, err
 	}
 	var begin [pageHead + 8]byte

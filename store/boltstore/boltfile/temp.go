@@ -66,7 +66,7 @@ func removeUnused(path, target string) {
 	}
 }
 
-// Verify tells, by an error, whether the file at path is not sound.
+// Verify returns an error if the file at path is not sound.
 type Verify func(path string) error
 
 // finish brings the file to the disk and verifies it. Its errors are about name,
