@@ -22,12 +22,12 @@ var mayImport = map[string][]string{
 	"cli":          {"teamdata/admin/socket", "teamdata/app", "teamdata/cli/", "teamdata/delivery/receiver", "teamdata/internal/", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/listen":   {"teamdata/app", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/bench":    {"teamdata/store", "teamdata/internal/"},
-	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store/boltstore", "teamdata/store/seal", "github.com/rs/zerolog", "github.com/spf13/pflag", "golang.org/x/sys/unix"},
+	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "github.com/rs/zerolog", "github.com/spf13/pflag", "golang.org/x/sys/unix"},
 	"cli/operator": {"teamdata/store", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 
 	"server":              {"teamdata/store", "teamdata/internal/", "teamdata/server/", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
-	"server/certificates": {"teamdata/store", "teamdata/internal/localca", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},
-	"server/clientaddr":   {},
+	"server/certificates": {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/localca", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},
+	"server/clientaddr":   {"teamdata/internal/hint"},
 	"server/cork":         {},
 	"server/openapi":      {},
 
@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"admin/settings":          {"teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "teamdata/admin/schema", "github.com/go-webauthn/webauthn", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"admin/settings/diagnose": {"teamdata/internal/signature"},
 	"admin/settings/password": {"golang.org/x/crypto/argon2"},
-	"admin/socket":            {},
+	"admin/socket":            {"teamdata/internal/hint"},
 
 	"delivery":          {"teamdata/store", "teamdata/internal/", "teamdata/delivery/", "github.com/rs/zerolog"},
 	"delivery/mail":     {"teamdata/internal/netguard", "github.com/wneessen/go-mail"},
@@ -47,11 +47,12 @@ var mayImport = map[string][]string{
 	"store/boltstore":          {"teamdata/store", "teamdata/store/boltstore/boltfile", "go.etcd.io/bbolt"},
 	"store/boltstore/boltfile": {"go.etcd.io/bbolt"},
 	"store/fixture":            {"teamdata/store", "teamdata/internal/strictjson"},
-	"store/seal":               {"golang.org/x/crypto/chacha20poly1305"},
+	"store/seal":               {"teamdata/internal/hint", "golang.org/x/crypto/chacha20poly1305"},
 	"store/storetest":          {"teamdata/store"},
 
 	"internal/acmetest":    {"github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
 	"internal/atomicfile":  {},
+	"internal/hint":        {},
 	"internal/localca":     {},
 	"internal/metrics":     {"github.com/prometheus/client_golang/prometheus"},
 	"internal/netguard":    {"code.dny.dev/ssrf"},

@@ -97,18 +97,23 @@ func TestBackupsFail(t *testing.T) {
 	b, now := newBackups(t)
 	whole := b.make
 	b.make = func(context.Context, string) error { return errors.New("the disk is full") }
-	if wait := b.next(t.Context()); wait != backupRetry || len(b.names()) != 0 {
+	if wait := b.next(t.Context()); wait != 5*time.Minute || len(b.names()) != 0 {
 		t.Errorf("tried again in %v, there are %v", wait, b.names())
 	}
+	b.every = time.Minute
+	if wait := b.next(t.Context()); wait != time.Minute {
+		t.Errorf("with one a minute, tried again in %v", wait)
+	}
+	b.every = time.Hour
 	b.make = whole
 	for range 4 {
-		*now = now.Add(backupRetry)
+		*now = now.Add(5 * time.Minute)
 		if wait := b.next(t.Context()); wait != b.every {
 			t.Errorf("the next is due in %v", wait)
 		}
 	}
 	b.dir = filepath.Join(b.dir, "no", "folder")
-	if wait := b.next(t.Context()); wait != backupRetry {
+	if wait := b.next(t.Context()); wait != 5*time.Minute {
 		t.Errorf("without a folder it is tried again in %v", wait)
 	}
 }

@@ -12,12 +12,14 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
-	"teamdata/internal/atomicfile"
-	"teamdata/internal/localca"
-	"teamdata/server/certificates"
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"teamdata/internal/atomicfile"
+	"teamdata/internal/hint"
+	"teamdata/internal/localca"
+	"teamdata/server/certificates"
 )
 
 // secure finds the certificate to serve with.
@@ -106,7 +108,7 @@ type challenges struct {
 
 func (c *challenges) open(address string, answer http.Handler) (err error) {
 	if c.listener, err = net.Listen("tcp", address); err != nil {
-		return fmt.Errorf("--acme-http: can't listen on %s: %w; choose another address, or let this user listen there", address, err)
+		return hint.With(fmt.Errorf("--acme-http: can't listen on %s: %w", address, err), "choose another address, or let this user listen there")
 	}
 	c.http = http.Server{
 		Handler:           answer,

@@ -84,9 +84,25 @@ func Options(keyFile string) (o boltstore.Options, err error) {
 	return o, nil
 }
 
-// Check looks for damage in a data file that no server has open, and calls found
-// with each fault. It changes nothing.
+// ErrOlderSchema is the reason of an error of [Check] about a file that the next
+// serve brings up to date.
+var ErrOlderSchema = boltstore.ErrOlderSchema
+
+// Check looks for damage in a data file, or in a backup of one, that no server has
+// open, and calls found with a line for each fault. It changes nothing. The error is
+// why the file can't be checked.
 func Check(data string, found func(fault string)) error { return boltstore.Check(data, found) }
+
+// CheckSealKey tells whether a data file that no server has open is sealed. It
+// refuses one that is, unless the key in the file, if there is one, opens it. It
+// changes nothing.
+func CheckSealKey(data, keyFile string) (sealed bool, err error) {
+	o, err := Options(keyFile)
+	if err != nil {
+		return false, err
+	}
+	return boltstore.CheckKey(data, o.Sealer)
+}
 
 // Compact writes a data file that no server has open anew, without its free space,
 // and returns its sizes in bytes before and after.

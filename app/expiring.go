@@ -4,15 +4,17 @@ import (
 	"context"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"teamdata/admin"
 	"teamdata/server/certificates"
 	"teamdata/store"
 )
 
 const (
-	// lookForExpiring is how often certificates are looked at that were not renewed.
+	// checkExpiringEvery is how often certificates that were not renewed are checked.
 	checkExpiringEvery = time.Hour
-	// tellAgain is how long the operator has until the next mail about the same
+	// mailAgainAfter is how long the operator has until the next mail about the same
 	// certificate.
 	mailAgainAfter = 24 * time.Hour
 	// ownNotice is how long before its end a certificate that somebody else renews
@@ -35,9 +37,13 @@ func (a *App) watchCertificates(ctx context.Context) {
 		return
 	}
 	e := &expiring{store: a.store, to: a.settings.OperatorMail, status: a.certificates.Status, wake: a.mailer.Wake, mailed: map[string]time.Time{}}
+	e.watch(ctx, a.log)
+}
+
+func (e *expiring) watch(ctx context.Context, log zerolog.Logger) {
 	every(ctx, checkExpiringEvery, func(now time.Time) {
 		if err := e.mailOverdue(ctx, now); err != nil && ctx.Err() == nil {
-			a.log.Error().Err(err).Msg("mail about a certificate can't be queued")
+			log.Error().Err(err).Msg("mail about a certificate can't be queued")
 		}
 	})
 }

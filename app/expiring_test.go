@@ -5,12 +5,29 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"teamdata/server/certificates"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
+
+// Certificates are checked once an hour.
+func TestExpiringIsWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Hour+time.Minute)
+		defer cancel()
+		checks := 0
+		e := &expiring{status: func() []certificates.Status { checks++; return nil }}
+		e.watch(ctx, zerolog.Nop())
+		if checks != 10 {
+			t.Errorf("checked %d times in 10 hours", checks)
+		}
+	})
+}
 
 // The operator gets a mail every 24 hours about each certificate that should have
 // been renewed by now.

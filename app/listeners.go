@@ -13,8 +13,10 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
 	"teamdata/admin/socket"
 	"teamdata/internal/atomicfile"
+	"teamdata/internal/hint"
 	"teamdata/server"
 	"teamdata/server/clientaddr"
 )
@@ -66,9 +68,9 @@ func listenUnix(path string) (net.Listener, error) {
 	switch {
 	case err == nil:
 		conn.Close()
-		return nil, fmt.Errorf("%s is taken by another program that listens there; choose another path with --listen", path)
+		return nil, hint.With(fmt.Errorf("%s is taken by another program that listens there", path), "choose another path with --listen")
 	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED):
-		return nil, fmt.Errorf("can't listen on %s: %w; choose another path with --listen", path, err)
+		return nil, hint.With(fmt.Errorf("can't listen on %s: %w", path, err), "choose another path with --listen")
 	}
 	l, err := socket.Bind(path, publicSocketMode)
 	if err != nil {
@@ -82,11 +84,11 @@ func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is taken by another program (%w); choose another address with --listen, or port 0 for a free one", address, err)
+		return nil, hint.With(fmt.Errorf("%s is taken by another program (%w)", address, err), "choose another address with --listen, or port 0 for a free one")
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("this user may not listen on %s; choose a port from 1024 on with --listen", address)
+		return nil, hint.With(fmt.Errorf("this user may not listen on %s", address), "choose a port from 1024 on with --listen")
 	case err != nil:
-		return nil, fmt.Errorf("can't listen on %s: %w; choose another address with --listen", address, err)
+		return nil, hint.With(fmt.Errorf("can't listen on %s: %w", address, err), "choose another address with --listen")
 	}
 	return l, nil
 }
@@ -106,7 +108,7 @@ func (a *App) activated() (net.Listener, error) {
 	defer handed[0].Close() // the listener has its own
 	l, err := net.FileListener(handed[0])
 	if err != nil {
-		return nil, fmt.Errorf("the handed over socket %s can't be listened on: %w; check the socket unit", handed[0].Name(), err)
+		return nil, hint.With(fmt.Errorf("the handed over socket %s can't be listened on: %w", handed[0].Name(), err), "check the socket unit")
 	}
 	return l, nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"teamdata/delivery"
+	"teamdata/internal/hint"
 	"teamdata/internal/metrics"
 	"teamdata/server"
 	"teamdata/store/boltstore"
@@ -42,7 +43,7 @@ func (a *App) serveMetrics(handler http.Handler) (end func(), err error) {
 	}
 	l, err := net.Listen("tcp", a.settings.Metrics)
 	if err != nil {
-		return nil, fmt.Errorf("--metrics: can't listen on %s: %w; choose another address", a.settings.Metrics, err)
+		return nil, hint.With(fmt.Errorf("--metrics: can't listen on %s: %w", a.settings.Metrics, err), "choose another address")
 	}
 	a.metrics = l
 	mux := http.NewServeMux()

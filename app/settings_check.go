@@ -9,6 +9,7 @@ import (
 	"strings"
 	"teamdata/admin/socket"
 	"teamdata/delivery/mail"
+	"teamdata/internal/hint"
 	"teamdata/internal/netguard"
 	"teamdata/server"
 	"teamdata/server/certificates"
@@ -97,7 +98,7 @@ func (s *Settings) checkListen() error {
 	case isUnix && path == "":
 		return errors.New("--listen unix: lacks the path of the socket, such as unix:/run/teamdata/http.sock")
 	case isUnix && path == socket.Path(s.Socket, s.Data):
-		return fmt.Errorf("%s is the socket of the admin API; choose another path with --listen", path)
+		return hint.With(fmt.Errorf("%s is the socket of the admin API", path), "choose another path with --listen")
 	case isUnix && s.SMTPURL != "" && s.PublicURL == "":
 		return errors.New("--smtp-url on a Unix socket needs --public-url, for the links in mail")
 	case isUnix:
@@ -141,13 +142,13 @@ func (s *Settings) checkTLS() error {
 	case s.TLSKey != "" && s.TLSCert == "":
 		return errors.New("--tls-key needs --tls-cert, the file with the key's certificate")
 	case s.HTTP && files:
-		return errors.New("--tls-cert is for HTTPS; leave it out, or --http")
+		return hint.New("--tls-cert is for HTTPS", "leave it out, or --http")
 	case s.HTTP && len(s.Domains) > 0:
-		return errors.New("--domain gets a certificate for HTTPS; leave it out and let the proxy get one, or leave out --http")
+		return hint.New("--domain gets a certificate for HTTPS", "leave it out and let the proxy get one, or leave out --http")
 	case files && len(s.Domains) > 0:
-		return errors.New("--tls-cert and --domain are two certificates; leave out one")
+		return hint.New("--tls-cert and --domain are two certificates", "leave out one")
 	case s.Demo && (files || len(s.Domains) > 0):
-		return errors.New("--demo brings its own certificate; leave out --tls-cert and --domain")
+		return hint.New("--demo brings its own certificate", "leave out --tls-cert and --domain")
 	case len(s.Domains) == 0:
 		return s.checkNoACME()
 	}

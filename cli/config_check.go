@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"teamdata/internal/hint"
 	"teamdata/internal/strictjson"
 )
 
@@ -54,11 +54,11 @@ func unknownNames() (faults []error) {
 		if !ours || slices.Contains(known, setting) {
 			continue
 		}
-		mend := "unset it; the names are those of the flags in: teamdata serve --help"
+		fix := "unset it: the names are those of the flags in teamdata serve --help"
 		if nearest, near := strictjson.Nearest(setting, known); near {
-			mend = "did you mean " + environmentName(nearest) + "?"
+			fix = "did you mean " + environmentName(nearest) + "?"
 		}
-		faults = append(faults, errors.New(name+": no such setting; "+mend))
+		faults = append(faults, hint.New(name+": no such setting", fix))
 	}
 	slices.SortFunc(faults, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
 	return faults

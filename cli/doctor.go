@@ -13,10 +13,10 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what would keep serve from working well",
-		Long: `Doctor looks at what serve would run with: the data file and its disk, the
+		Long: `Doctor checks what serve would run with: the data file and its disk, the
 server that runs, the clock, listeners, certificates, proxies, mail and backups.
 It takes the flags and the environment of serve, changes nothing, and prints a
-line for each thing that it looked at, with how to mend what is wrong. It exits
+line for each thing that it checked, with how to fix what is wrong. It exits
 with 1 when there is a problem, and with 0 when there are only warnings.
 
 It asks the system's DNS for each --domain, and calls no other server without
@@ -25,7 +25,7 @@ It asks the system's DNS for each --domain, and calls no other server without
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c.Unknown = unknownNames()
-			found := doctor.Look(cmd.Context(), c)
+			found := doctor.Check(cmd.Context(), c)
 			if err := found.Print(cmd.OutOrStdout(), asJSON); err != nil {
 				return err
 			}

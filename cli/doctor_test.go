@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"teamdata/internal/testkit"
 	"testing"
@@ -38,11 +39,11 @@ func examined(t *testing.T, args ...string) (list []doctor.Finding) {
 	return told.Findings
 }
 
-// finds wants one finding of a check, whose text and mend match.
+// finds wants one finding of a check, whose text and fix match.
 func finds(t *testing.T, list []doctor.Finding, check, state, text string) {
 	t.Helper()
 	for _, f := range list {
-		if f.Check == check && f.State == state && regexp.MustCompile(text).MatchString(f.Text+"; "+f.Mend) {
+		if f.Check == check && f.State == state && regexp.MustCompile(text).MatchString(f.Text+"; "+f.Fix) {
 			return
 		}
 	}
@@ -205,6 +206,15 @@ func TestDoctorOfCertificate(t *testing.T) {
 		finds(t, examined(t, args...), "certificate", doctor.OK, "its chain leads")
 	}
 
+	list = examined(t, "--data", args[5], "--tls-cert", "/x/a; b/c.pem", "--tls-key", "k.pem")
+	want := doctor.Finding{
+		Check: "certificate", State: doctor.Problem, Fix: "give PEM files with a certificate and its key",
+		Text: "certificate file /x/a; b/c.pem with key file k.pem: open /x/a; b/c.pem: no such file or directory",
+	}
+	if !slices.Contains(list, want) {
+		t.Errorf("there is no %+v in\n%v", want, list)
+	}
+
 	testkit.WriteFile(t, both, "rubbish")
 	list = examined(t, append(args, "--webhook-ca", both)...)
 	finds(t, list, "certificate", doctor.Problem, "give PEM files")
@@ -214,9 +224,9 @@ func TestDoctorOfCertificate(t *testing.T) {
 func TestDoctorOfBackups(t *testing.T) {
 	t.Parallel()
 	data, dir := dataFile(t), filepath.Join(t.TempDir(), "backups")
-	look := func() []doctor.Finding { return examined(t, "--data", data, "--backup-dir", dir) }
+	check := func() []doctor.Finding { return examined(t, "--data", data, "--backup-dir", dir) }
 	finds(t, examined(t, "--data", data), "backups", doctor.Warning, "no backups")
-	finds(t, look(), "backups", doctor.Warning, "no backup in .* yet")
+	finds(t, check(), "backups", doctor.Warning, "no backup in .* yet")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -224,11 +234,11 @@ func TestDoctorOfBackups(t *testing.T) {
 	if out, err := testkit.Run(t, "backup", old, "--data", data); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	list := look()
+	list := check()
 	finds(t, list, "backups", doctor.Warning, "old, and one is to be made every 24h")
 	finds(t, list, "backups", doctor.OK, "is sound")
 	testkit.WriteFile(t, filepath.Join(dir, time.Now().UTC().Format("teamdata-20060102T150405Z.db")), "rubbish")
-	finds(t, look(), "backups", doctor.Problem, "not a teamdata file")
+	finds(t, check(), "backups", doctor.Problem, "not a teamdata file")
 	finds(t, examined(t, "--data", data, "--backup-dir", old), "backups", doctor.Problem, "is not a folder")
 }
 

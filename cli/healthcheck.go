@@ -12,7 +12,7 @@ import (
 )
 
 func healthcheckCommand() *cobra.Command {
-	var q doctor.Question
+	var p doctor.Probe
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "healthcheck",
@@ -28,7 +28,7 @@ health check as it is.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
-			if err := q.Ask(ctx); err != nil {
+			if err := p.Ready(ctx); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "ready")
@@ -36,10 +36,10 @@ health check as it is.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&q.Data, "data", app.DefaultData, "the data `file` of the server")
-	f.StringVar(&q.Socket, "socket", "", "the admin `socket` of the server; default: the data file's path with .sock behind it")
-	f.StringVar(&q.URL, "url", "", "the `URL` of the server, to ask it there and not on the socket")
-	f.StringVar(&q.CAFile, "ca-file", "", "a PEM `file` with the CA of --url, to trust beside the system's")
+	f.StringVar(&p.Data, "data", app.DefaultData, "the data `file` of the server")
+	f.StringVar(&p.Socket, "socket", "", "the admin `socket` of the server; default: the data file's path with .sock behind it")
+	f.StringVar(&p.URL, "url", "", "the `URL` of the server, to ask it there and not on the socket")
+	f.StringVar(&p.CAFile, "ca-file", "", "a PEM `file` with the CA of --url, to trust beside the system's")
 	f.DurationVar(&timeout, "timeout", 5*time.Second, "how long the answer may take")
 	return cmd
 }

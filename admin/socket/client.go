@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"syscall"
 	"time"
+
+	"teamdata/internal/hint"
 )
 
 // Path is where the socket of a data file is: beside it, unless it was put
@@ -33,9 +35,9 @@ func Client(ctx context.Context, path string) (*http.Client, error) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("socket %s belongs to another user; run this as the user who runs the server, or as root", path)
+		return nil, hint.With(fmt.Errorf("socket %s belongs to another user", path), "run this as the user who runs the server, or as root")
 	case err != nil:
-		return nil, fmt.Errorf("socket %s: %w; name the server's with --socket", path, err)
+		return nil, hint.With(fmt.Errorf("socket %s: %w", path, err), "name the server's with --socket")
 	}
 	conn.Close()
 	return &http.Client{

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"teamdata/internal/hint"
 )
 
 const mode = 0o600
@@ -73,7 +75,7 @@ func replaceable(path string) error {
 	case err != nil:
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("%s is there and is no socket; move it away, or give another path", path)
+		return hint.With(fmt.Errorf("%s is there and is no socket", path), "move it away, or give another path")
 	}
 	return nil
 }
@@ -148,7 +150,7 @@ func shortened(path string) (short string, done func(), err error) {
 	short = fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), filepath.Base(path))
 	if _, err := os.Stat(filepath.Dir(short)); err != nil || len(short) > maxPath {
 		folder.Close()
-		return "", nil, fmt.Errorf("its path has %d bytes, and the system takes %d; give a shorter one", len(path), maxPath)
+		return "", nil, hint.With(fmt.Errorf("its path has %d bytes, and the system takes %d", len(path), maxPath), "give a shorter one")
 	}
 	return short, func() { folder.Close() }, nil
 }

@@ -17,8 +17,8 @@ import (
 	"teamdata/internal/terminal"
 )
 
-// lookAtServer asks the server that runs on the data file how it is.
-func (d *doctor) lookAtServer(ctx context.Context) {
+// checkServer asks the server that runs on the data file how it is.
+func (d *doctor) checkServer(ctx context.Context) {
 	path := socket.Path(d.Socket, d.Data)
 	client, err := socket.Client(ctx, path)
 	switch {
@@ -42,7 +42,7 @@ func (d *doctor) lookAtServer(ctx context.Context) {
 			d.warn("see its log", "the certificate %s is not renewed: %s", certificate.Name, certificate.LastError)
 		}
 	}
-	if err := (&Question{Data: d.Data, Socket: d.Socket}).Ask(ctx); err != nil {
+	if err := (&Probe{Data: d.Data, Socket: d.Socket}).Ready(ctx); err != nil {
 		d.refused(err)
 	}
 }
@@ -71,8 +71,8 @@ func askStatus(ctx context.Context, client *http.Client) (s serverStatus, err er
 	return s, json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&s)
 }
 
-// lookAtData looks at the file from outside.
-func (d *doctor) lookAtData(context.Context) {
+// checkData checks the file from outside.
+func (d *doctor) checkData(context.Context) {
 	info, err := os.Stat(d.Data)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -81,11 +81,17 @@ func (d *doctor) lookAtData(context.Context) {
 		d.problem("name another with --data", "%v", err)
 	case !info.Mode().IsRegular():
 		d.problem("name a file with --data", "%s is not a file", d.Data)
-	case d.openToOthers("data file", d.Data, info, 0o077):
+	case d.openToOthers("data file", d.Data, info, groupToo):
 	default:
 		d.ok("%s, %d bytes, mode %04o", d.Data, info.Size(), info.Mode().Perm())
 	}
 }
+
+// The modes that a file with secrets may not have.
+const (
+	groupToo fs.FileMode = 0o077 // of the data file, which is ours and was made with 0600
+	others   fs.FileMode = 0o007 // of keys: their group is often one of those who serve TLS
+)
 
 // openToOthers tells of a file with secrets that other users can open.
 func (d *doctor) openToOthers(what, path string, info fs.FileInfo, not fs.FileMode) bool {

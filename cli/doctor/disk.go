@@ -15,24 +15,28 @@ const (
 	syncs    = 5                     // that are measured
 	slowSync = 50 * time.Millisecond // each write waits for one
 	lowDisk  = 256 << 20             // bytes that are little for a disk that grows
-	aheadBy  = time.Minute           // that two clocks may differ
+	aheadBy  = time.Minute           // that two clocks may differ by
 )
 
-// lookAtDisk looks at the folder of the data file, and at the disk below it.
-func (d *doctor) lookAtDisk(context.Context) {
+// checkDisk checks the folder of the data file, and the disk below it.
+func (d *doctor) checkDisk(context.Context) {
 	folder := filepath.Dir(d.Data)
 	took, err := syncTime(folder)
-	switch {
-	case err != nil:
+	if err != nil {
 		d.problem("make it for this user, with mode 0700: mkdir -p -m 0700 "+terminal.ShellWord(folder), "the folder can't be written: %v", err)
 		return
-	case took > slowSync:
-		d.warn("take a faster disk", "a synced write takes %s, and each change waits for one", took.Round(time.Microsecond))
-	default:
-		d.ok("a synced write takes %s", took.Round(time.Microsecond))
 	}
-	d.lookAtFileSystem(fileSystem(folder))
-	d.lookAtSpace("the data file's disk", folder, sizeOf(d.Data))
+	d.checkSync(took)
+	d.checkFileSystem(fileSystem(folder))
+	d.checkSpace("the data file's disk", folder)
+}
+
+func (d *doctor) checkSync(took time.Duration) {
+	if took > slowSync {
+		d.warn("take a faster disk", "a synced write takes %s, and each change waits for one", took.Round(time.Microsecond))
+		return
+	}
+	d.ok("a synced write takes %s", took.Round(time.Microsecond))
 }
 
 // syncTime is what a small synced write to a folder takes in the middle.
@@ -65,7 +69,7 @@ const (
 	fsLayer   = "layer"
 )
 
-func (d *doctor) lookAtFileSystem(kind string) {
+func (d *doctor) checkFileSystem(kind string) {
 	switch kind {
 	case fsNetwork:
 		d.warn("put the data file on a disk of this machine", "it is on a network file system, where locks and syncs may not hold")
@@ -78,13 +82,19 @@ func (d *doctor) lookAtFileSystem(kind string) {
 	}
 }
 
-// lookAtSpace wants room for a file once more, which migrate, compact and restore
-// need.
-func (d *doctor) lookAtSpace(what, folder string, size int64) {
+// checkSpace wants room for the data file once more, which migrate, compact and
+// restore need.
+func (d *doctor) checkSpace(what, folder string) {
 	free, known := app.DiskFree(folder)
-	switch {
-	case !known:
+	if !known {
 		d.ok("how much is free on %s is not known here", what)
+		return
+	}
+	d.checkFree(what, free, sizeOf(d.Data))
+}
+
+func (d *doctor) checkFree(what string, free uint64, size int64) {
+	switch {
 	case free < app.MinDiskFree:
 		d.problem("make room", "%s is full: %d KiB are free", what, free>>10)
 	case free < lowDisk || free < uint64(size):
@@ -103,9 +113,9 @@ func sizeOf(path string) int64 {
 	return info.Size()
 }
 
-// lookAtClock holds the clock to the files, which were written before now, and to
+// checkClock holds the clock to the files, which were written before now, and to
 // the system's own opinion.
-func (d *doctor) lookAtClock(context.Context) {
+func (d *doctor) checkClock(context.Context) {
 	now, newest := d.now(), d.newestTime()
 	if newest.After(now.Add(aheadBy)) {
 		d.problem("set the clock, with NTP", "it says %s, and the data file or a backup is of %s", now.UTC().Format(time.RFC3339), newest.UTC().Format(time.RFC3339))

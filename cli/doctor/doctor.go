@@ -1,7 +1,12 @@
-// Package doctor looks for what would keep serve from working well: at the data
-// file and its disk, the server that runs, the clock, listeners, certificates,
-// proxies, mail and backups. Each look adds its findings, with how to mend what is
-// wrong, and changes nothing.
+// Package doctor checks what would keep serve from working well: the data file and
+// its disk, the server that runs, the clock, listeners, certificates, proxies, mail
+// and backups. Each check adds its findings, with how to fix what is wrong, and
+// changes nothing. It also asks a server whether it is ready, for healthcheck.
+//
+// It may import app, which alone knows the engine of the data file, and the
+// packages that understand a flag (certificates, clientaddr, mail, netguard). A new
+// check is a line of checks and a method in the file of its subject; a limit that it
+// judges by gets a line in limits_test.go, at the limit and beyond.
 package doctor
 
 import (
@@ -14,18 +19,18 @@ import (
 	"teamdata/app"
 )
 
-// lookLimit is how long the doctor's calls to one server may take.
-const lookLimit = 15 * time.Second
+// checkLimit is how long one check may take, with its calls to other servers.
+const checkLimit = 15 * time.Second
 
-// Config says what to look at.
+// Config says what to check.
 type Config struct {
 	app.Settings
 	Flags   *pflag.FlagSet // of serve, which the settings are read from
-	Unknown []error        // names in the environment that no flag has, with the mend
+	Unknown []error        // names in the environment that no flag has, with the fix as their hint
 	Online  bool           // calls to other servers are asked for
 }
 
-// doctor is one round of looks.
+// doctor is one round of checks.
 type doctor struct {
 	Config
 	Findings
@@ -35,58 +40,61 @@ type doctor struct {
 	resolver *net.Resolver
 }
 
-// look is one of the doctor's.
-type look struct {
+// check is one of the doctor's.
+type check struct {
 	name string
-	at   func(*doctor, context.Context)
+	run  func(*doctor, context.Context)
 }
 
-// looks are the doctor's, in their order: later ones know whether a server runs.
-func looks() []look {
-	return []look{
-		{"settings", (*doctor).lookAtSettings},
-		{"server", (*doctor).lookAtServer},
-		{"data file", (*doctor).lookAtData},
-		{"contents", (*doctor).lookAtContents},
-		{"seal key", (*doctor).lookAtSealKey},
-		{"disk", (*doctor).lookAtDisk},
-		{"clock", (*doctor).lookAtClock},
-		{"listen", (*doctor).lookAtListeners},
-		{"proxies", (*doctor).lookAtProxies},
-		{"endpoints", (*doctor).lookAtEndpoints},
-		{"certificate", (*doctor).lookAtCertificate},
-		{"CA files", (*doctor).lookAtAuthorities},
-		{"domains", (*doctor).lookAtDomains},
-		{"ACME", (*doctor).lookAtACME},
-		{"mail", (*doctor).lookAtMail},
-		{"backups", (*doctor).lookAtBackups},
+// checks are the doctor's, in their order: later ones know whether a server runs.
+func checks() []check {
+	return []check{
+		{"settings", (*doctor).checkSettings},
+		{"server", (*doctor).checkServer},
+		{"data file", (*doctor).checkData},
+		{"contents", (*doctor).checkContents},
+		{"seal key", (*doctor).checkSealKey},
+		{"disk", (*doctor).checkDisk},
+		{"clock", (*doctor).checkClock},
+		{"listen", (*doctor).checkListeners},
+		{"proxies", (*doctor).checkProxies},
+		{"endpoints", (*doctor).checkEndpoints},
+		{"certificate", (*doctor).checkCertificate},
+		{"CA files", (*doctor).checkAuthorities},
+		{"domains", (*doctor).checkDomains},
+		{"ACME", (*doctor).checkACME},
+		{"mail", (*doctor).checkMail},
+		{"backups", (*doctor).checkBackups},
 	}
 }
 
-// Look takes all looks, each within lookLimit, and tells what they found.
-func Look(ctx context.Context, c Config) *Findings {
+// Check runs all checks and returns what they found.
+func Check(ctx context.Context, c Config) *Findings {
 	d := &doctor{Config: c, now: time.Now, resolver: net.DefaultResolver}
-	for _, l := range looks() {
-		d.looked = l.name
-		func() {
-			ctx, cancel := context.WithTimeout(ctx, lookLimit)
-			defer cancel()
-			l.at(d, ctx)
-		}()
-	}
+	d.run(ctx, checks())
 	return &d.Findings
 }
 
-// lookAtSettings tells what serve would refuse or overlook.
-func (d *doctor) lookAtSettings(context.Context) {
-	refused := d.Settings.Faults()
-	for _, err := range refused {
+// run runs checks one after the other, each within checkLimit.
+func (d *doctor) run(ctx context.Context, checks []check) {
+	for _, c := range checks {
+		d.current = c.name
+		limited, cancel := context.WithTimeout(ctx, checkLimit)
+		c.run(d, limited)
+		cancel()
+	}
+}
+
+// checkSettings tells what serve would refuse or overlook.
+func (d *doctor) checkSettings(context.Context) {
+	faults := d.Settings.Faults()
+	for _, err := range faults {
 		d.refused(err)
 	}
 	for _, err := range d.Unknown {
 		d.warned(err)
 	}
-	if len(refused)+len(d.Unknown) == 0 {
+	if len(faults)+len(d.Unknown) == 0 {
 		d.ok("in order")
 	}
 }

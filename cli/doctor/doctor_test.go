@@ -13,11 +13,11 @@ import (
 
 const ownDomain = "data.example.com"
 
-// finds wants one finding of a check, whose text and mend match.
+// finds wants one finding of a check, whose text and fix match.
 func finds(t *testing.T, list []Finding, check, state, text string) {
 	t.Helper()
 	for _, f := range list {
-		if f.Check == check && f.State == state && regexp.MustCompile(text).MatchString(f.Text+"; "+f.Mend) {
+		if f.Check == check && f.State == state && regexp.MustCompile(text).MatchString(f.Text+"; "+f.Fix) {
 			return
 		}
 	}
@@ -27,7 +27,7 @@ func finds(t *testing.T, list []Finding, check, state, text string) {
 func TestFileSystems(t *testing.T) {
 	for kind, state := range map[string]string{fsNetwork: Warning, fsLayer: Warning, fsMemory: Warning, "": OK} {
 		var d doctor
-		d.lookAtFileSystem(kind)
+		d.checkFileSystem(kind)
 		finds(t, d.list, "", state, ".")
 	}
 }
@@ -51,7 +51,7 @@ func TestCertificateThatEnds(t *testing.T) {
 	}
 	d := doctor{now: func() time.Time { return leaf.Leaf.NotAfter.Add(-time.Hour) }}
 	d.TLSCert, d.TLSKey = both, both
-	d.lookAtCertificate(t.Context())
+	d.checkCertificate(t.Context())
 	finds(t, d.list, "", Warning, "ends in 1h0m0s.*renew it")
 }
 
@@ -61,19 +61,19 @@ func TestACME(t *testing.T) {
 	if err := os.WriteFile(ca, authority.CAPEM, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	look := func(online bool, now func() time.Time) []Finding {
+	check := func(online bool, now func() time.Time) []Finding {
 		d := doctor{Config: Config{Online: online}, now: now}
 		d.Domains, d.ACMEDirectory, d.ACMECA = []string{ownDomain}, authority.Directory, ca
-		d.lookAtACME(t.Context())
+		d.checkACME(t.Context())
 		return d.list
 	}
-	finds(t, look(false, time.Now), "", OK, "not asked")
+	finds(t, check(false, time.Now), "", OK, "not asked")
 	if n := authority.Calls.Load(); n > 0 {
 		t.Errorf("%d calls that nobody asked for", n)
 	}
-	finds(t, look(true, time.Now), "", OK, "answers")
+	finds(t, check(true, time.Now), "", OK, "answers")
 	later := func() time.Time { return time.Now().Add(time.Hour) }
-	finds(t, look(true, later), "", Problem, "the clock is off by (1h|59m)")
+	finds(t, check(true, later), "", Problem, "the clock is off by (1h|59m)")
 	authority.Stop()
-	finds(t, look(true, time.Now), "", Problem, "check --acme-directory")
+	finds(t, check(true, time.Now), "", Problem, "check --acme-directory")
 }

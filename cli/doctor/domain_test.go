@@ -40,7 +40,7 @@ func TestDomains(t *testing.T) {
 	t.Parallel()
 	d := doctor{resolver: nameServer(t, "public.acme.test. A 203.0.113.7", "inside.acme.test. A 10.1.2.3")}
 	d.Domains = []string{"public.acme.test", "inside.acme.test", "missing.acme.test"}
-	d.lookAtDomains(t.Context())
+	d.checkDomains(t.Context())
 	finds(t, d.list, "", OK, "public.acme.test is at 203.0.113.7")
 	finds(t, d.list, "", Warning, "inside.acme.test is at 10.1.2.3|inside.acme.test is at .* this machine")
 	finds(t, d.list, "", Problem, "missing.acme.test does not resolve")

@@ -20,8 +20,8 @@ import (
 // renewBy is how long before the end a certificate is to be renewed.
 const renewBy = 14 * 24 * time.Hour
 
-// lookAtCertificate looks at the files of a certificate of the operator's own.
-func (d *doctor) lookAtCertificate(context.Context) {
+// checkCertificate checks the files of a certificate of the operator's own.
+func (d *doctor) checkCertificate(context.Context) {
 	if d.TLSCert == "" || d.TLSKey == "" {
 		d.ok("no files: %s", d.withoutFiles())
 		return
@@ -32,10 +32,10 @@ func (d *doctor) lookAtCertificate(context.Context) {
 		return
 	}
 	if info, err := os.Stat(d.TLSKey); err == nil {
-		d.openToOthers("private key", d.TLSKey, info, 0o007)
+		d.openToOthers("private key", d.TLSKey, info, others)
 	}
-	d.lookAtEnd(files.Status()[0].NotAfter)
-	d.lookAtChain()
+	d.checkEnd(files.Status()[0].NotAfter)
+	d.checkChain()
 }
 
 func (d *doctor) withoutFiles() string {
@@ -48,7 +48,7 @@ func (d *doctor) withoutFiles() string {
 	return "of the local CA"
 }
 
-func (d *doctor) lookAtEnd(end time.Time) {
+func (d *doctor) checkEnd(end time.Time) {
 	if left := end.Sub(d.now()); left < renewBy {
 		d.warn("renew it", "%s ends in %s, at %s", d.TLSCert, left.Round(time.Minute), end.Format(time.RFC3339))
 		return
@@ -56,8 +56,8 @@ func (d *doctor) lookAtEnd(end time.Time) {
 	d.ok("%s and its key match, and it is valid until %s", d.TLSCert, end.Format(time.RFC3339))
 }
 
-// lookAtChain follows the certificate to a CA as a client on this machine does.
-func (d *doctor) lookAtChain() {
+// checkChain follows the certificate to a CA as a client on this machine does.
+func (d *doctor) checkChain() {
 	pair, err := tls.LoadX509KeyPair(d.TLSCert, d.TLSKey)
 	if err != nil {
 		return // it was told of; they change right now
@@ -75,8 +75,8 @@ func (d *doctor) lookAtChain() {
 	d.ok("its chain leads to a CA that this machine trusts")
 }
 
-// lookAtAuthorities reads each file of CAs that a flag of serve names.
-func (d *doctor) lookAtAuthorities(context.Context) {
+// checkAuthorities reads each file of CAs that a flag of serve names.
+func (d *doctor) checkAuthorities(context.Context) {
 	before := len(d.list)
 	d.Flags.VisitAll(func(f *pflag.Flag) {
 		file := f.Value.String()
@@ -94,8 +94,8 @@ func (d *doctor) lookAtAuthorities(context.Context) {
 	}
 }
 
-// lookAtBackups looks at the folder of backups and into the newest.
-func (d *doctor) lookAtBackups(context.Context) {
+// checkBackups checks the folder of backups and the newest in it.
+func (d *doctor) checkBackups(context.Context) {
 	if d.BackupDir == "" {
 		d.warn("make them with --backup-dir, or by other means", "serve makes no backups")
 		return
@@ -111,11 +111,11 @@ func (d *doctor) lookAtBackups(context.Context) {
 		d.problem("make it for this user: mkdir -p -m 0700 "+terminal.ShellWord(d.BackupDir), "backups can't be written to %s: %v", d.BackupDir, err)
 		return
 	}
-	d.lookAtSpace("the backups' disk", folder, sizeOf(d.Data))
-	d.lookAtNewest()
+	d.checkSpace("the backups' disk", folder)
+	d.checkNewest()
 }
 
-func (d *doctor) lookAtNewest() {
+func (d *doctor) checkNewest() {
 	path, made, ok := app.NewestBackup(d.BackupDir)
 	if !ok {
 		d.warn("serve makes the first when it starts", "there is no backup in %s yet", d.BackupDir)
@@ -124,5 +124,5 @@ func (d *doctor) lookAtNewest() {
 	if age := d.now().Sub(made); age > 2*d.BackupEvery {
 		d.warn("look for the error in serve's log", "the newest backup is %s old, and one is to be made every %s", age.Round(time.Minute), d.BackupEvery)
 	}
-	d.lookInto(path, "make another: teamdata backup FILE")
+	d.checkFile(path, "make another: teamdata backup FILE")
 }

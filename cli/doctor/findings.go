@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"teamdata/internal/hint"
 )
 
 // The states of a finding.
@@ -15,41 +17,42 @@ const (
 	Problem = "problem" // it does not work, or is not safe
 )
 
-// Finding is what a look has found.
+// Finding is what a check has found. The fix stands apart from the text; it is empty
+// where all is well.
 type Finding struct {
 	Check string `json:"check"`
 	State string `json:"state"`
 	Text  string `json:"text"`
-	Mend  string `json:"mend,omitempty"`
+	Fix   string `json:"fix,omitempty"`
 }
 
-// Findings are what the looks have found, in their order.
+// Findings are what the checks have found, in their order.
 type Findings struct {
-	looked string // at, right now
-	list   []Finding
+	current string // the check that runs
+	list    []Finding
 }
 
-func (f *Findings) add(state, mend, text string) {
-	f.list = append(f.list, Finding{f.looked, state, text, mend})
+func (f *Findings) add(state, fix, text string) {
+	f.list = append(f.list, Finding{f.current, state, text, fix})
 }
 
 func (f *Findings) ok(format string, args ...any) { f.add(OK, "", fmt.Sprintf(format, args...)) }
 
-func (f *Findings) warn(mend, format string, args ...any) {
-	f.add(Warning, mend, fmt.Sprintf(format, args...))
+func (f *Findings) warn(fix, format string, args ...any) {
+	f.add(Warning, fix, fmt.Sprintf(format, args...))
 }
 
-func (f *Findings) problem(mend, format string, args ...any) {
-	f.add(Problem, mend, fmt.Sprintf(format, args...))
+func (f *Findings) problem(fix, format string, args ...any) {
+	f.add(Problem, fix, fmt.Sprintf(format, args...))
 }
 
-// refused and warned are findings of an error of ours, which ends with the mend.
-func (f *Findings) refused(err error) { f.told(Problem, err) }
-func (f *Findings) warned(err error)  { f.told(Warning, err) }
+// refused and warned are findings of an error of ours, whose hint is the fix.
+func (f *Findings) refused(err error) { f.addError(Problem, err) }
+func (f *Findings) warned(err error)  { f.addError(Warning, err) }
 
-func (f *Findings) told(state string, err error) {
-	text, mend, _ := strings.Cut(err.Error(), "; ")
-	f.add(state, mend, text)
+func (f *Findings) addError(state string, err error) {
+	text, fix := hint.Split(err)
+	f.add(state, fix, text)
 }
 
 func (f *Findings) count(state string) (n int) {
@@ -71,8 +74,8 @@ func (f *Findings) Print(out io.Writer, asJSON bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, one := range f.list {
 		line := one.Text
-		if one.Mend != "" {
-			line += "; " + one.Mend
+		if one.Fix != "" {
+			line += "; " + one.Fix
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", one.State, one.Check, strings.Join(strings.Fields(line), " "))
 	}
@@ -81,8 +84,12 @@ func (f *Findings) Print(out io.Writer, asJSON bool) error {
 
 // Verdict is an error if there is a problem.
 func (f *Findings) Verdict() error {
-	if n := f.count(Problem); n > 0 {
-		return fmt.Errorf("%d problems, as listed; mend them and run teamdata doctor again", n)
+	switch n := f.count(Problem); n {
+	case 0:
+		return nil
+	case 1:
+		return hint.New("1 problem, as listed", "fix it and run teamdata doctor again")
+	default:
+		return hint.New(countOf(n, "problem")+", as listed", "fix them and run teamdata doctor again")
 	}
-	return nil
 }

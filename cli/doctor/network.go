@@ -19,8 +19,8 @@ import (
 	"teamdata/server/clientaddr"
 )
 
-// lookAtListeners tries each address that a flag of serve listens on.
-func (d *doctor) lookAtListeners(ctx context.Context) {
+// checkListeners tries each address that a flag of serve listens on.
+func (d *doctor) checkListeners(ctx context.Context) {
 	d.Flags.VisitAll(func(f *pflag.Flag) {
 		// The usage says host:port of those alone, so there is no second list.
 		address := f.Value.String()
@@ -79,7 +79,7 @@ func isWide(p netip.Prefix) bool {
 	return p.Bits() < shortest6 && !(p.Bits() >= 7 && netip.MustParsePrefix("fc00::/7").Contains(p.Addr()))
 }
 
-func (d *doctor) lookAtProxies(context.Context) {
+func (d *doctor) checkProxies(context.Context) {
 	proxies, err := clientaddr.Parse(d.TrustedProxies)
 	if err != nil {
 		return // the settings tell of it
@@ -101,35 +101,35 @@ var guarded = []struct{ cidr, what string }{
 	{"169.254.0.0/16", "the metadata of cloud machines, with their credentials"}, {"fd00:ec2::254/128", "the metadata of cloud machines, with their credentials"},
 }
 
-// lookAtEndpoints tells what receivers' URLs, which orgs choose, may reach.
-func (d *doctor) lookAtEndpoints(context.Context) {
+// checkEndpoints tells what receivers' URLs, which orgs choose, may reach.
+func (d *doctor) checkEndpoints(context.Context) {
 	allowed, err := netguard.ParseCIDRs(d.AllowEndpointCIDR)
 	if err != nil {
 		return // the settings tell of it
 	}
 	before := len(d.list)
 	for _, p := range allowed {
-		d.lookAtAllowed(p)
+		d.checkAllowed(p)
 	}
 	if len(d.list) == before {
 		d.ok("allowed outside the public internet: %s", cmp.Or(strings.Join(d.AllowEndpointCIDR, ", "), "none"))
 	}
 }
 
-func (d *doctor) lookAtAllowed(p netip.Prefix) {
-	const mend = "allow the receivers' own addresses alone with --allow-endpoint-cidr"
+func (d *doctor) checkAllowed(p netip.Prefix) {
+	const fix = "allow the receivers' own addresses alone with --allow-endpoint-cidr"
 	if isWide(p) {
-		d.problem(mend, "%s lets webhooks into every network that this machine reaches", p)
+		d.problem(fix, "%s lets webhooks into every network that this machine reaches", p)
 		return
 	}
 	for _, g := range guarded {
 		if p.Overlaps(netip.MustParsePrefix(g.cidr)) {
-			d.warn(mend, "%s lets webhooks reach %s", p, g.what)
+			d.warn(fix, "%s lets webhooks reach %s", p, g.what)
 		}
 	}
 }
 
-func (d *doctor) lookAtDomains(ctx context.Context) {
+func (d *doctor) checkDomains(ctx context.Context) {
 	own, _ := net.InterfaceAddrs() // without them none is taken for one
 	for _, domain := range d.Domains {
 		found, err := d.resolver.LookupNetIP(ctx, "ip", domain)
@@ -138,7 +138,7 @@ func (d *doctor) lookAtDomains(ctx context.Context) {
 			continue
 		}
 		for _, ip := range found {
-			d.lookAtAddress(domain, ip.Unmap(), own)
+			d.checkAddress(domain, ip.Unmap(), own)
 		}
 	}
 	if len(d.Domains) == 0 {
@@ -146,7 +146,7 @@ func (d *doctor) lookAtDomains(ctx context.Context) {
 	}
 }
 
-func (d *doctor) lookAtAddress(domain string, ip netip.Addr, own []net.Addr) {
+func (d *doctor) checkAddress(domain string, ip netip.Addr, own []net.Addr) {
 	mine := slices.ContainsFunc(own, func(a net.Addr) bool {
 		p, err := netip.ParsePrefix(a.String())
 		return err == nil && p.Addr().Unmap() == ip
@@ -155,7 +155,7 @@ func (d *doctor) lookAtAddress(domain string, ip netip.Addr, own []net.Addr) {
 	case mine && !ip.IsLoopback():
 		d.ok("%s is at %s, which is this machine", domain, ip)
 	case ip.IsLoopback() || ip.IsPrivate() || !ip.IsGlobalUnicast():
-		d.warn("mend its A or AAAA record", "%s is at %s, where nobody on the internet reaches it", domain, ip)
+		d.warn("correct its A or AAAA record", "%s is at %s, where nobody on the internet reaches it", domain, ip)
 	default:
 		d.ok("%s is at %s, which is none of this machine's: right behind NAT or a proxy", domain, ip)
 	}

@@ -16,8 +16,8 @@ import (
 	"teamdata/delivery/mail"
 )
 
-// lookAtACME reads the directory of the ACME authority, and its clock.
-func (d *doctor) lookAtACME(ctx context.Context) {
+// checkACME reads the directory of the ACME authority, and its clock.
+func (d *doctor) checkACME(ctx context.Context) {
 	switch {
 	case len(d.Domains) == 0:
 		d.ok("not used: there is no --domain")
@@ -36,7 +36,11 @@ func (d *doctor) lookAtACME(ctx context.Context) {
 		return
 	}
 	d.ok("%s answers", d.ACMEDirectory)
-	if off := d.now().Sub(date); off.Abs() > aheadBy {
+	d.checkOffset(d.now().Sub(date))
+}
+
+func (d *doctor) checkOffset(off time.Duration) {
+	if off.Abs() > aheadBy {
 		d.problem("set the clock, with NTP", "the clock is off by %s from the authority's", off.Round(time.Second))
 	}
 }
@@ -70,8 +74,8 @@ func withoutURL(err error) error {
 	return err
 }
 
-// lookAtMail logs in at the mail server, and sends nothing.
-func (d *doctor) lookAtMail(ctx context.Context) {
+// checkMail logs in at the mail server, and sends nothing.
+func (d *doctor) checkMail(ctx context.Context) {
 	switch {
 	case d.SMTPURL == "":
 		d.warn("name a mail server with --smtp-url", "nobody is told of endpoints that are disabled: there is no mail server")
@@ -84,7 +88,7 @@ func (d *doctor) lookAtMail(ctx context.Context) {
 	if err != nil {
 		return // the CA files tell of it
 	}
-	sender, err := mail.New(mail.Config{URL: d.SMTPURL, From: d.MailFrom, RootCAs: roots, SettingsURL: "https://localhost", Timeout: lookLimit})
+	sender, err := mail.New(mail.Config{URL: d.SMTPURL, From: d.MailFrom, RootCAs: roots, SettingsURL: "https://localhost", Timeout: checkLimit})
 	if err != nil {
 		return // the settings tell of it, without the URL
 	}

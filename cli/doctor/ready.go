@@ -13,19 +13,20 @@ import (
 
 	"teamdata/admin/socket"
 	"teamdata/app"
+	"teamdata/internal/hint"
 	"teamdata/server"
 )
 
-// Question asks a running server whether it is ready: at its URL if there is one,
-// else on the admin socket of the data file.
-type Question struct {
+// Probe asks a running server whether it is ready: at its URL if there is one, else
+// on the admin socket of the data file.
+type Probe struct {
 	Data, Socket string
 	URL, CAFile  string
 }
 
-// Ask returns an error, one line, unless the server is ready.
-func (q *Question) Ask(ctx context.Context) error {
-	client, base, err := q.connect(ctx)
+// Ready returns an error, one line, unless the server is ready.
+func (p *Probe) Ready(ctx context.Context) error {
+	client, base, err := p.connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func unanswered(err error) error {
 	}
 	var unknown x509.UnknownAuthorityError
 	if errors.As(err, &unknown) {
-		return fmt.Errorf("the server's certificate is of a CA that is not trusted here (%w); name the CA's file with --ca-file", err)
+		return hint.With(fmt.Errorf("the server's certificate is of a CA that is not trusted here (%w)", err), "name the CA's file with --ca-file")
 	}
 	return fmt.Errorf("the server does not answer: %w", err)
 }
@@ -63,27 +64,27 @@ func judge(status int, body []byte) error {
 	case http.StatusServiceUnavailable:
 		return fmt.Errorf("the server is not ready: %s", lines)
 	}
-	return fmt.Errorf("answered %d; is it a teamdata server?", status)
+	return hint.With(fmt.Errorf("answered %d", status), "is it a teamdata server?")
 }
 
-func (q *Question) connect(ctx context.Context) (client *http.Client, base string, err error) {
-	if q.URL != "" {
-		return q.connectURL()
+func (p *Probe) connect(ctx context.Context) (client *http.Client, base string, err error) {
+	if p.URL != "" {
+		return p.connectURL()
 	}
-	path := socket.Path(q.Socket, q.Data)
+	path := socket.Path(p.Socket, p.Data)
 	client, err = socket.Client(ctx, path)
 	if err == nil && client == nil {
-		err = fmt.Errorf("no server listens on %s; start it with teamdata serve, or name its socket with --socket", path)
+		err = hint.With(fmt.Errorf("no server listens on %s", path), "start it with teamdata serve, or name its socket with --socket")
 	}
 	return client, socket.Base, err
 }
 
-func (q *Question) connectURL() (*http.Client, string, error) {
-	u, err := url.Parse(q.URL)
+func (p *Probe) connectURL() (*http.Client, string, error) {
+	u, err := url.Parse(p.URL)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, "", fmt.Errorf("--url %q is not the URL of a server, such as https://127.0.0.1:8443", q.URL)
+		return nil, "", fmt.Errorf("--url %q is not the URL of a server, such as https://127.0.0.1:8443", p.URL)
 	}
-	roots, err := app.Roots("--ca-file", q.CAFile)
+	roots, err := app.Roots("--ca-file", p.CAFile)
 	if err != nil {
 		return nil, "", err
 	}
@@ -94,5 +95,5 @@ func (q *Question) connectURL() (*http.Client, string, error) {
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return client, strings.TrimRight(q.URL, "/"), nil
+	return client, strings.TrimRight(p.URL, "/"), nil
 }

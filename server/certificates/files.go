@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"teamdata/internal/hint"
 )
 
 // FilesConfig is what a Files is made from.
@@ -72,11 +74,11 @@ func (f *Files) read() error {
 	f.stats = f.stat() // before they are read, so that a change meanwhile is noticed
 	pair, err := tls.LoadX509KeyPair(f.config.Cert, f.config.Key)
 	if err != nil {
-		return fmt.Errorf("certificate file %s with key file %s: %w; give PEM files with a certificate and its key", f.config.Cert, f.config.Key, err)
+		return hint.With(fmt.Errorf("certificate file %s with key file %s: %w", f.config.Cert, f.config.Key, err), "give PEM files with a certificate and its key")
 	}
 	if now := f.config.Now(); now.Before(pair.Leaf.NotBefore) || now.After(pair.Leaf.NotAfter) {
-		return fmt.Errorf("certificate file %s: it is valid from %s to %s; put a current one there", f.config.Cert,
-			pair.Leaf.NotBefore.Format(time.RFC3339), pair.Leaf.NotAfter.Format(time.RFC3339))
+		return hint.With(fmt.Errorf("certificate file %s: it is valid from %s to %s", f.config.Cert,
+			pair.Leaf.NotBefore.Format(time.RFC3339), pair.Leaf.NotAfter.Format(time.RFC3339)), "put a current one there")
 	}
 	f.served.Store(&pair)
 	return nil

@@ -3,7 +3,7 @@
 // X-Forwarded-For. Clients can write such headers too, so an address counts only if a
 // trusted proxy has added it.
 //
-// It imports nothing of ours. Which headers count and in which order is decided in
+// Of ours it imports internal/hint alone. Which headers count and in which order is decided in
 // clientaddr.go; their syntax is read in hops.go and forwarded.go.
 package clientaddr
 
@@ -13,6 +13,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"teamdata/internal/hint"
 )
 
 // maxHops is how many proxies may stand in a row.
@@ -59,11 +61,11 @@ func parsePrefix(text string) (netip.Prefix, error) {
 	prefix, err := netip.ParsePrefix(text)
 	switch {
 	case err != nil:
-		return prefix, fmt.Errorf("%q is not a CIDR or an address; write it like 10.0.0.0/8, 192.0.2.7, loopback or private", text)
+		return prefix, hint.With(fmt.Errorf("%q is not a CIDR or an address", text), "write it like 10.0.0.0/8, 192.0.2.7, loopback or private")
 	case prefix.Addr().Is4In6():
-		return prefix, fmt.Errorf("%q is IPv4 inside IPv6; write it as IPv4, like 10.0.0.0/8", text)
+		return prefix, hint.With(fmt.Errorf("%q is IPv4 inside IPv6", text), "write it as IPv4, like 10.0.0.0/8")
 	case prefix.Masked() != prefix:
-		return prefix, fmt.Errorf("%q has bits set after its length; write %s", text, prefix.Masked())
+		return prefix, hint.With(fmt.Errorf("%q has bits set after its length", text), "write "+prefix.Masked().String())
 	}
 	return prefix, nil
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"golang.org/x/crypto/chacha20poly1305"
+
+	"teamdata/internal/hint"
 )
 
 // KeySize is the length of a key in bytes.
@@ -30,7 +32,7 @@ var encoding = base64.StdEncoding.Strict()
 
 // ReadKeyFile reads the key from a file that holds its 32 bytes as 64 hex digits
 // or as 44 characters of standard base64, on one line; white space around it
-// does not count. The errors are one line for the operator, with the mend, and
+// does not count. The errors are one line for the operator, with the fix, and
 // hold no part of the file.
 func ReadKeyFile(path string) (*Key, error) {
 	content, err := readLimited(path)
@@ -58,13 +60,13 @@ func readLimited(path string) ([]byte, error) {
 func explain(path string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EISDIR):
-		return fmt.Errorf("key file %s is a folder; give the path of a file, or %s", path, howToMake)
+		return hint.With(fmt.Errorf("key file %s is a folder", path), "give the path of a file, or "+howToMake)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("key file %s is not there; give the path of the key file, or %s", path, howToMake)
+		return hint.With(fmt.Errorf("key file %s is not there", path), "give the path of the key file, or "+howToMake)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("key file %s can't be read by this user; mend the owner and mode of the file (0400) and of its folder", path)
+		return hint.With(fmt.Errorf("key file %s can't be read by this user", path), "correct the owner and mode of the file (0400) and of its folder")
 	}
-	return fmt.Errorf("key file %s can't be read: %w; give the path of another", path, err)
+	return hint.With(fmt.Errorf("key file %s can't be read: %w", path, err), "give the path of another")
 }
 
 // decodeKey reads the key out of a file's content. The errors go on from the
@@ -73,20 +75,20 @@ func decodeKey(content []byte) (key []byte, err error) {
 	text := strings.TrimSpace(string(content))
 	switch {
 	case len(content) > maxKeyFile:
-		return nil, errors.New("is too long for a key file, which holds 64 hex digits or 44 characters of base64; " + howToMake)
+		return nil, hint.New("is too long for a key file, which holds 64 hex digits or 44 characters of base64", howToMake)
 	case text == "":
-		return nil, errors.New("is empty; " + howToMake)
+		return nil, hint.New("is empty", howToMake)
 	case strings.ContainsAny(text, "\r\n"):
-		return nil, errors.New("has more than one line; leave the one with the key, or " + howToMake)
+		return nil, hint.New("has more than one line", "leave the one with the key, or "+howToMake)
 	case len(text) == hex.EncodedLen(KeySize):
 		key, err = hex.DecodeString(text)
 	case len(text) == encoding.EncodedLen(KeySize):
 		key, err = encoding.DecodeString(text)
 	default:
-		return nil, fmt.Errorf("holds %d bytes of text, and a key is 64 hex digits or 44 characters of base64; %s", len(text), howToMake)
+		return nil, hint.With(fmt.Errorf("holds %d bytes of text, and a key is 64 hex digits or 44 characters of base64", len(text)), howToMake)
 	}
 	if err != nil || len(key) != KeySize {
-		return nil, errors.New("holds neither 64 hex digits nor the base64 of 32 bytes; " + howToMake)
+		return nil, hint.New("holds neither 64 hex digits nor the base64 of 32 bytes", howToMake)
 	}
 	return key, nil
 }

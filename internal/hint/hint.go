@@ -1,0 +1,46 @@
+// Package hint keeps what an error advises as a value of its own, so that nobody
+// has to find it again in the text. It is for errors that people read on the
+// command line or in the log; it imports the standard library alone. A new place
+// that tells a hint apart from its error calls [Split]; a type of errors that
+// advises needs no more than a method Hint.
+package hint
+
+import (
+	"errors"
+	"strings"
+)
+
+// Hinter is an error that knows what to do about it. In its text the hint stands
+// at the end, behind a semicolon, or not at all.
+type Hinter interface {
+	error
+	Hint() string // may be empty
+}
+
+type hinted struct {
+	error
+	hint string
+}
+
+func (h hinted) Error() string { return h.error.Error() + "; " + h.hint }
+func (h hinted) Hint() string  { return h.hint }
+func (h hinted) Unwrap() error { return h.error }
+
+// With adds to an error what to do about it. Its text stays one line, with the hint
+// at the end.
+func With(err error, hint string) error { return hinted{err, hint} }
+
+// New is an error of a text and what to do about it.
+func New(text, hint string) error { return With(errors.New(text), hint) }
+
+// Split returns the text of an error without its hint, and the hint, which is empty
+// where there is none.
+func Split(err error) (text, hint string) {
+	text = err.Error()
+	var h Hinter
+	if errors.As(err, &h) && h.Hint() != "" {
+		hint = h.Hint()
+		text = strings.TrimSuffix(text, "; "+hint)
+	}
+	return text, hint
+}

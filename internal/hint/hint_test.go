@@ -1,0 +1,35 @@
+package hint
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+)
+
+// bare is an error that keeps its hint out of its text.
+type bare struct{}
+
+func (bare) Error() string { return "the disk is full" }
+func (bare) Hint() string  { return "make room" }
+
+func TestSplit(t *testing.T) {
+	for _, test := range []struct {
+		err               error
+		whole, text, hint string
+	}{
+		{errors.New("a; b"), "a; b", "a; b", ""},
+		{New("a; b", "c; d"), "a; b; c; d", "a; b", "c; d"},
+		{fmt.Errorf("--flag: %w", New("a", "b")), "--flag: a; b", "--flag: a", "b"},
+		{With(fmt.Errorf("outer: %w", New("a", "b")), "c"), "outer: a; b; c", "outer: a; b", "c"},
+		{fmt.Errorf("--flag: %w", bare{}), "--flag: the disk is full", "--flag: the disk is full", "make room"},
+	} {
+		text, hint := Split(test.err)
+		if test.err.Error() != test.whole || text != test.text || hint != test.hint {
+			t.Errorf("%q is parted into %q and %q", test.err, text, hint)
+		}
+	}
+	if err := With(fs.ErrNotExist, "make it"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("the reason is lost")
+	}
+}
