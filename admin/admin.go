@@ -1,15 +1,18 @@
-// Package admin is the face for those who own the data: the admin API of
-// docs/admin-api.md, on a socket and over HTTPS.
+// Package admin is the admin API of docs/admin-api.md, for those who own the data,
+// on a Unix socket and over HTTPS.
 //
-// A request goes from top to bottom through one function, serve: the checks of
-// request.go in their order, then the handler of its route (routes.go). What a
-// handler does to the data is one function on a transaction, which it hands to
-// one of three: read, change, or once for a POST, whose answer is kept under its
-// Idempotency-Key. All of them look whether the org exists, before anything else
-// is looked up. What a client sees of an error is decided in answer.go.
+// A request goes from top to bottom through request.go: the checks in their order,
+// then the handler of its route (routes.go), which hands what it does to the data,
+// as one function on a transaction, to view, update, or idempotent for a POST
+// (transaction.go). These find the org of the path before anything else. What the
+// APIs have in common is in internal/web.
 //
-// The package knows the data only through [store.Store], and leaves the rules to
-// the functions of package store.
+// The package imports store, internal and its own folders; it knows the data only
+// through [store.Store], and leaves the rules to the functions of package store. A
+// new operation is a row in routes.go, a handler in its noun's file and its
+// description in openapi.yaml, under the handler's name, with a row in
+// operations_test.go that proves it; `go test ./admin -update` makes openapi.json and
+// the table of docs/admin-api.md. A new field of a record is in its noun's file.
 package admin
 
 import (
@@ -24,23 +27,23 @@ import (
 	"teamdata/store"
 )
 
-// Config is what main introduces.
+// Config is what the API needs besides a store.
 type Config struct {
 	Version string         // of the program
 	Log     zerolog.Logger // changes at info level, faults of the server at error level
 
-	// Status tells what main knows of the server.
+	// Status is what the running server knows of itself.
 	Status func(ctx context.Context) (Status, error)
-	// LinkURL is where a sign-in link with a token leads; nil: that is not known.
+	// LinkURL is the address of a sign-in link with a token; nil: it is not known.
 	LinkURL func(token string) string
-	// Mailed is told that mail was queued; nil: nobody sends any from here.
+	// Mailed is called when mail was queued; nil: this process sends none.
 	Mailed func()
-	// Snapshot is a copy of one moment of the data file, to be read from its start
-	// and closed. It takes no more transaction.
+	// Snapshot makes a consistent copy of the data file, to be read from its start
+	// and closed. Reading it holds no transaction open.
 	Snapshot func(ctx context.Context) (*os.File, error)
 }
 
-// Status is what main knows of the server.
+// Status is what a running server knows of itself.
 type Status struct {
 	DataFile  string
 	Size      int64 // of the data file, in bytes
@@ -71,14 +74,14 @@ type Admin struct {
 	copying     chan struct{} // holds a token while a backup is made
 }
 
-// New makes an Admin on a store, which stays the caller's to close.
+// New makes an Admin on a store, which the caller closes.
 func New(s store.Store, c Config) *Admin {
 	return &Admin{store: s, config: c, copying: make(chan struct{}, 1)}
 }
 
-// Local answers whoever reaches it: it is for a socket that only the owner of
-// the data opens.
+// Local authenticates nobody: it is for a socket that only the owner of the data
+// can open.
 func (a *Admin) Local() http.Handler { return a.newAPI(func(*request) error { return nil }) }
 
-// Remote asks each request for an operator token.
+// Remote needs an operator token with each request.
 func (a *Admin) Remote() http.Handler { return a.newAPI((*request).checkToken) }

@@ -16,8 +16,8 @@ func keyJSON(k store.APIKey, lastUsed time.Time) object {
 		time("expiresAt", k.ExpiresAt).time("revokedAt", k.RevokedAt).time("lastUsedAt", lastUsed)
 }
 
-// withSecret is an answer with a secret that is shown once: what is kept of it
-// has null in its place.
+// withSecret is an answer with a secret that is shown once: what is kept of it for
+// replays has null in its place.
 func withSecret(status int, record object, name, secret string) store.Answer {
 	kept := append(object{}, record...)
 	a := web.JSON(status, record.text(name, secret).end())

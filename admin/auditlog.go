@@ -21,8 +21,8 @@ func entryFields(in *strictjson.Reader, e *store.AuditEntry) []strictjson.Field 
 	return []strictjson.Field{in.Text("action", &e.Action), in.Text("actorId", &e.ActorID), in.Text("targetId", &e.TargetID)}
 }
 
-// newEntry is an entry of the path's org. Who did it is the request's actor,
-// unless the entry says so itself.
+// newEntry is an entry of the path's org. Its actor is that of the request, unless
+// the entry names one.
 func (r *request) newEntry() store.AuditEntry {
 	return store.AuditEntry{OrgID: r.org(), ActorID: r.actor}
 }
@@ -67,8 +67,7 @@ func (r *request) readEntries() ([]store.AuditEntry, error) {
 	return entries, err
 }
 
-// appendAll appends entries in their order. What is wrong with one of them undoes
-// them all.
+// appendAll appends entries in their order: all or none.
 func appendAll(tx store.Tx, entries []store.AuditEntry) ([]string, error) {
 	ids := make([]string, len(entries))
 	for i, e := range entries {

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// stall is how long a client may take no byte of a backup.
+	// stall is how long a client may read nothing of a backup.
 	stall = 30 * time.Second
 	// piece is how much of a backup is sent under one deadline, in bytes.
 	piece = 256 << 10
@@ -21,8 +21,8 @@ const (
 
 var errCopying = store.Errorf(store.CodeConflict, "Another backup is being made. Try again when it is done.")
 
-// readBackup makes a copy of the data file, and sends it from there: a
-// slow client holds no transaction open. HEAD makes none, and so knows no size.
+// readBackup makes a copy of the data file, and sends that: a slow client holds no
+// transaction open. HEAD makes no copy, and so has no size.
 func (r *request) readBackup() error {
 	r.clearDeadlines()
 	if r.HTTP.Method == http.MethodHead {
@@ -54,8 +54,7 @@ func (r *request) beginBackup() {
 	r.WriteHeader(http.StatusOK)
 }
 
-// stream sends a file to its end. A client that takes nothing for a while is given
-// up.
+// stream sends a file to its end, unless the client stalls.
 func (r *request) stream(file io.Reader) (whole bool) {
 	deadline := http.NewResponseController(r.W)
 	for {
@@ -70,8 +69,8 @@ func (r *request) stream(file io.Reader) (whole bool) {
 	}
 }
 
-// copyOnce makes a copy, one at a time: each takes the disk as much space as the
-// data file.
+// copyOnce makes a copy, one at a time: each needs as much disk space as the data
+// file.
 func (a *Admin) copyOnce(ctx context.Context) (*os.File, error) {
 	select {
 	case a.copying <- struct{}{}:

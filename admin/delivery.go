@@ -62,8 +62,8 @@ func (r *request) replayDelivery() error {
 	})
 }
 
-// recoverEndpoint takes many transactions, so that no writer waits for it, and
-// has as much time as it needs.
+// recoverEndpoint takes many transactions, so that no writer waits for it, and as
+// long as it needs.
 func (r *request) recoverEndpoint() error {
 	var since time.Time
 	if err := r.in.Document(r.in.Time("since", &since)); err != nil {

@@ -9,9 +9,9 @@ import (
 	"teamdata/store"
 )
 
-// sendEvent emits an event of the operator's own. Its data is held to its type's
-// schema before the commit, so that no writer waits for that. Only when the type
-// was changed in between is it done again.
+// sendEvent emits an event. Its data is checked against the schema of its type
+// before the commit, so that no writer waits for that, and again only if the type
+// was changed in between.
 func (r *request) sendEvent() error {
 	var kind string
 	var data []byte
@@ -42,7 +42,7 @@ func (r *request) sendEvent() error {
 	})
 }
 
-// compacted is a JSON object without the space between its parts.
+// compacted is a JSON object without insignificant space.
 func compacted(field string, object []byte) ([]byte, error) {
 	if len(object) == 0 || object[0] != '{' {
 		return nil, store.Invalid(field, "is missing, or not an object")
@@ -52,8 +52,8 @@ func compacted(field string, object []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// precheck holds data to the schema that its type has now, and returns that with
-// what is wrong. What else may be wrong is found in its order later.
+// precheck checks data against the schema that its type has now, and returns that
+// schema and the fault. Anything else that is wrong is found later, in its order.
 func (r *request) precheck(kind string, data []byte) (held []byte, fault, err error) {
 	err = r.api.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
 		held, err = schemaOf(tx, kind)
@@ -77,8 +77,8 @@ func (r *request) emit(tx store.Tx, kind string, data []byte) (store.Answer, err
 	return created(newObject().texts("deliveries", ids).end()), err
 }
 
-// checkData holds the data of an event to its type's schema. That of a built-in
-// type names the org that the event is sent in.
+// checkData checks the data of an event against the schema of its type. The data of
+// a built-in type names the org that the event is sent in.
 func (r *request) checkData(kind string, text, data []byte) error {
 	if text == nil {
 		return nil
@@ -103,7 +103,7 @@ func (r *request) checkData(kind string, text, data []byte) error {
 	return nil
 }
 
-// atPlace is what a schema finds wrong with a field.
+// atPlace is the error of a schema, with the place in the field.
 func atPlace(field string, err error) error {
 	var e *schema.Error
 	switch {

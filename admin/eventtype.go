@@ -39,7 +39,7 @@ func eventTypeJSON(e store.EventType) []byte {
 		flag("builtIn", store.IsBuiltInEventType(e.Name)).end()
 }
 
-// listEventTypes shows the built-in ones first.
+// listEventTypes lists the built-in types first.
 func (r *request) listEventTypes() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		types, err := tx.EventTypes()
@@ -67,8 +67,7 @@ func (r *request) putEventType() error {
 	})
 }
 
-// checkSchema compiles the schema of a type, if it has one, and takes the space
-// between its parts out.
+// checkSchema compiles the schema of a type, if it has one, and compacts it.
 func (a *Admin) checkSchema(e *store.EventType) error {
 	if e.Schema == nil {
 		return nil
@@ -90,8 +89,7 @@ func (r *request) deleteEventType() error {
 	})
 }
 
-// schemaOf is the schema of the events of a type that may be sent; nil for any
-// object.
+// schemaOf is the schema of a type whose events may be sent; nil allows any object.
 func schemaOf(tx store.EventTypes, kind string) ([]byte, error) {
 	switch {
 	case kind == store.EventWebhookTest:

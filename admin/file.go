@@ -5,8 +5,7 @@ import (
 	"teamdata/store"
 )
 
-// maxFileSize is the greatest whole number that every reader of JSON takes as it
-// is written.
+// maxFileSize is the greatest integer that every JSON parser reads exactly.
 const maxFileSize = 1<<53 - 1
 
 func (r *request) addFile() error {

@@ -40,7 +40,7 @@ func (r *request) clearInstructions() error {
 	return r.setInstructions("", false, func(store.InstructionsTx) (store.Answer, error) { return noContent, nil })
 }
 
-// setInstructions sets or clears the instructions, if they are in the state that
+// setInstructions sets or clears the instructions, if their state is the one that
 // the request expects.
 func (r *request) setInstructions(text string, set bool, answer func(store.InstructionsTx) (store.Answer, error)) error {
 	expected, err := ifMatch(r.HTTP.Header)
@@ -60,8 +60,9 @@ func (r *request) setInstructions(text string, set bool, answer func(store.Instr
 	})
 }
 
-// ifMatch reads the header If-Match: the versions in its entity tags. nil when it
-// is not there, or is `*`, which any state matches. A weak tag matches nothing.
+// ifMatch reads the versions in the entity tags of the header If-Match. It is nil
+// without the header, and for `*`, which any state matches. A weak tag matches
+// nothing.
 func ifMatch(h http.Header) (versions []string, err error) {
 	values := h["If-Match"]
 	if len(values) == 0 {
@@ -87,7 +88,7 @@ func ifMatch(h http.Header) (versions []string, err error) {
 
 var errIfMatch = store.Invalid("If-Match", `must be * or the ETag of an earlier answer, with its quotes, or several of them with commas between`)
 
-// cutTag cuts the entity tag off that a list begins with.
+// cutTag cuts the first entity tag off a list.
 func cutTag(list string) (tag, rest string, err error) {
 	opening := strings.TrimPrefix(list, "W/")
 	if !strings.HasPrefix(opening, `"`) {

@@ -7,7 +7,7 @@ import (
 	"teamdata/store"
 )
 
-// object is a JSON object on its way, field by field.
+// object is a JSON object that is built field by field.
 type object []byte
 
 func newObject() object { return append(make(object, 0, 256), '{') }

@@ -82,7 +82,7 @@ func (r *request) updateSubscription() error {
 	})
 }
 
-// atTop is an error of a subscription that is the whole body.
+// atTop names the field of an error where the subscription is the whole body.
 func atTop(err error) error {
 	var e *store.Error
 	if !errors.As(err, &e) {

@@ -17,14 +17,14 @@ func (r *request) page(read func(tx store.Tx, q web.PageQuery) (store.Page, erro
 	})
 }
 
-// item is one of a list: its position, and its JSON.
+// item is one item of a list: its position, and its JSON.
 type item struct {
 	at   store.Cursor
 	json []byte
 }
 
-// named is the position of an item in a list that is in the order of its ids.
-// Before those stand, in an order of their own, the built-in ones.
+// named is the position of an item in a list in the order of its ids, behind the
+// built-in items, which have lower ranks.
 func named(rank int, id string) store.Cursor { return store.Cursor{Ms: uint64(rank), ID: id} }
 
 // pageOf is the page of the items, which are in their order.
@@ -53,8 +53,7 @@ func withItem(page store.Page, i item) store.Page {
 	return page
 }
 
-// itemsOf are the items of records that are in the order of their ids, behind
-// those of lower rank.
+// itemsOf are the items of records in the order of their ids; see named.
 func itemsOf[T any](records []T, rank int, id func(T) string, json func(T) []byte) []item {
 	items := make([]item, len(records))
 	for i, record := range records {

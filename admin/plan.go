@@ -11,7 +11,7 @@ func planJSON(p store.Plan) []byte {
 	return newObject().text("name", p.Name).texts("features", p.Features.Names()).flag("builtIn", builtIn).end()
 }
 
-// listPlans shows the built-in plans first.
+// listPlans lists the built-in plans first.
 func (r *request) listPlans() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		plans, err := tx.Plans()

@@ -18,7 +18,7 @@ type request struct {
 	api   *api
 	route *route // nil: there is no such route
 	token string // id of the operator token; empty on the socket
-	actor string // who is named as the one who did it; empty for nobody
+	actor string // of audit entries; empty for none
 	key   string // Idempotency-Key of a POST; empty without one
 	body  []byte
 	in    *strictjson.Reader // of the body
@@ -58,7 +58,7 @@ func (r *request) Fault() *zerolog.Event {
 
 func (r *request) checkCredentials() error { return r.api.authenticate(r) }
 
-// checkActor reads the header that names who is to stand in the audit log.
+// checkActor reads the header that names the actor of audit entries.
 func (r *request) checkActor() error {
 	const name = "Teamdata-Actor"
 	values := r.HTTP.Header[name]
@@ -77,7 +77,7 @@ func (r *request) checkActor() error {
 // maxActor is how many characters an actor of an audit entry may have.
 const maxActor = 200
 
-// checkKey reads the Idempotency-Key, which only a POST has.
+// checkKey reads the Idempotency-Key of a POST.
 func (r *request) checkKey() (err error) {
 	if r.route.method == http.MethodPost {
 		r.key, err = r.IdempotencyKey()
@@ -85,8 +85,8 @@ func (r *request) checkKey() (err error) {
 	return err
 }
 
-// readBody reads what the route takes of a body, whole: no transaction waits for
-// a client.
+// readBody reads the whole body, as far as the route has one: no transaction waits
+// for a client.
 func (r *request) readBody() (err error) {
 	if r.route.body == noBody {
 		return nil
@@ -96,8 +96,7 @@ func (r *request) readBody() (err error) {
 	return err
 }
 
-// noFields holds the body of a request that has nothing to say to being empty,
-// or an empty object.
+// noFields checks that the body is empty, or an empty object.
 func (r *request) noFields() error {
 	if len(r.body) == 0 {
 		return nil
@@ -108,8 +107,7 @@ func (r *request) noFields() error {
 // org is the org of the path; empty outside of orgs.
 func (r *request) org() string { return r.Param(orgParam) }
 
-// logChange logs who changed what. The path says it all but for what is in the
-// body, which may hold secrets.
+// logChange logs who changed what, without the body, which may have secrets.
 func (r *request) logChange(status int) {
 	if status >= http.StatusBadRequest {
 		return

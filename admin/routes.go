@@ -8,12 +8,12 @@ import (
 	"teamdata/internal/web"
 )
 
-// basePath stands before the path of every route.
+// basePath is the beginning of every path.
 const basePath = "/admin/v1"
 
-// The most that is read of a request's body, in bytes.
+// The largest bodies of requests, in bytes.
 const (
-	noBody          = 0 // it is not looked at
+	noBody          = 0 // it is ignored
 	maxBody         = 64 << 10
 	maxInstructions = 1 << 20
 	maxBatch        = 8 << 20
@@ -118,12 +118,12 @@ func (a *Admin) newAPI(authenticate func(*request) error) http.Handler {
 }
 
 // documentJSON is the API's description, made from openapi.yaml, which is written
-// by hand, by `go test ./admin -run DescriptionIsMade -update`.
+// by hand, by `go test ./admin -update`.
 //
 //go:embed openapi.json
 var documentJSON []byte
 
-// descriptionRoute is where the routes are described, itself being none of them.
+// descriptionRoute is not described itself.
 var descriptionRoute = route{"GET", "/openapi.json", noBody, (*request).describe}
 
 func (r *request) describe() error {

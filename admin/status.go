@@ -7,7 +7,7 @@ import (
 	"teamdata/store"
 )
 
-// readStatus tells what main knows of the server, and what waits in it.
+// readStatus answers what the server knows of itself, and what is waiting in it.
 func (r *request) readStatus() error {
 	s, err := r.api.config.Status(r.HTTP.Context())
 	if err != nil {
@@ -36,7 +36,7 @@ func certificatesJSON(certificates []Certificate) []byte {
 	return append(list, ']')
 }
 
-// maxCounted is where the counting of mails ends.
+// maxCounted is the most mails that are counted.
 const maxCounted = 1000
 
 // waiting tells how many endpoints have deliveries that wait, when the first of

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"teamdata/internal/web"
@@ -23,8 +24,7 @@ func (r *request) inOrg(do transaction) transaction {
 	}
 }
 
-// findOrg looks whether the org of the path exists. Outside of orgs there is
-// nothing to find.
+// findOrg checks that the org of the path exists, if the path has one.
 func (r *request) findOrg(tx store.Orgs) error {
 	id := r.org()
 	if id == "" {
@@ -39,36 +39,32 @@ func (r *request) findOrg(tx store.Orgs) error {
 
 // view answers from one moment of the data.
 func (r *request) view(do transaction) error {
-	if err := r.checkOrgID(); err != nil {
-		return err
+	a, err := r.run(r.api.store.View, do)
+	if err == nil {
+		r.Send(a)
 	}
-	var a store.Answer
-	err := r.api.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
-		a, err = r.inOrg(do)(tx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	r.Send(a)
-	return nil
+	return err
 }
 
 // update commits what a PUT, PATCH or DELETE does; an error undoes it.
 func (r *request) update(do transaction) error {
-	if err := r.checkOrgID(); err != nil {
-		return err
+	a, err := r.run(r.api.store.Update, do)
+	if err == nil {
+		r.sendChange(a)
 	}
-	var a store.Answer
-	err := r.api.store.Update(r.HTTP.Context(), func(tx store.Tx) (err error) {
+	return err
+}
+
+// run runs a transaction by View or Update of the store.
+func (r *request) run(by func(context.Context, func(store.Tx) error) error, do transaction) (a store.Answer, err error) {
+	if err := r.checkOrgID(); err != nil {
+		return a, err
+	}
+	err = by(r.HTTP.Context(), func(tx store.Tx) (err error) {
 		a, err = r.inOrg(do)(tx)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	r.sendChange(a)
-	return nil
+	return a, err
 }
 
 // sendChange answers what was done, and logs it.
@@ -120,7 +116,7 @@ func keptAnswer(a store.Answer, err error) (store.Answer, error) {
 	return web.AnswerOf(a, err)
 }
 
-// fingerprint is what makes a request the same as another: who did it, too.
+// fingerprint tells requests apart, also by their actor.
 func (r *request) fingerprint() (print store.Fingerprint) {
 	if r.key == "" {
 		return print // not needed, and not cheap
@@ -128,7 +124,7 @@ func (r *request) fingerprint() (print store.Fingerprint) {
 	return store.FingerprintOf(r.HTTP.Method, r.HTTP.URL.Path, "admin/v1 "+r.actor, r.body)
 }
 
-// checkOrgID keeps what can be no org's id out of the store.
+// checkOrgID refuses what can't be an org's id before the store is asked.
 func (r *request) checkOrgID() error {
 	if id := r.org(); id != "" && !store.ValidID(id) {
 		return errNoOrg
@@ -139,7 +135,7 @@ func (r *request) checkOrgID() error {
 // ok is an answer with a record.
 func ok(record []byte) store.Answer { return web.JSON(http.StatusOK, record) }
 
-// created is the answer that a record is new.
+// created is an answer with a new record.
 func created(record []byte) store.Answer { return web.JSON(http.StatusCreated, record) }
 
 // noContent is the answer to what was deleted.

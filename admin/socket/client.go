@@ -22,8 +22,7 @@ func Path(elsewhere, data string) string {
 	return data + ".sock"
 }
 
-// Base is before the paths that a [Client] asks for: the host of a socket has no
-// name.
+// Base is the beginning of the URLs of a [Client]: the host of a socket has no name.
 const Base = "http://teamdata"
 
 // Client is a client of the server that listens on the socket at path; nil if none

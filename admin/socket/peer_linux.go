@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// peer is the user id of who is at the other end.
+// peer is the user id of the other end.
 func peer(conn *net.UnixConn) (uid uint32, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -1,6 +1,10 @@
-// Package socket makes Unix sockets whose file has its mode from the instant that
-// it is there. That of the admin API has mode 0600, and each peer's credentials
-// are looked at: who may open the data file may use it, and nobody else.
+// Package socket makes and finds Unix sockets. The file of a socket has its mode
+// from its first instant on. The socket of the admin API has mode 0600, and the
+// credentials of each peer are checked: only users who may open the data file may use
+// it.
+//
+// It imports the standard library alone. What is said over a socket belongs to the
+// API that is served on it.
 package socket
 
 import (
@@ -20,7 +24,7 @@ const mode = 0o600
 
 // Listen makes a socket at path, in place of one that a server left behind: the
 // caller holds the lock of the data file, so no server listens there. refused
-// is told the user id of each peer that is turned away.
+// is called with the user id of each peer that is turned away.
 func Listen(path string, refused func(uid uint32)) (net.Listener, error) {
 	l, err := Bind(path, mode)
 	if err != nil {
@@ -29,8 +33,8 @@ func Listen(path string, refused func(uid uint32)) (net.Listener, error) {
 	return &ownListener{Listener: l, refused: refused}, nil
 }
 
-// Bind makes a socket at path for whom its mode lets in, in place of a socket
-// that is there. Closing it takes its file away.
+// Bind makes a socket at path, open to those whom its mode lets in, in place of a
+// socket that is there. Closing it removes its file.
 func Bind(path string, mode fs.FileMode) (*Listener, error) {
 	if err := replaceable(path); err != nil {
 		return nil, err
@@ -66,7 +70,7 @@ func listen(made, path string, mode fs.FileMode) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// replaceable refuses a path at which something else lies than a socket.
+// replaceable refuses a path at which there is anything other than a socket.
 func replaceable(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -90,7 +94,7 @@ type Listener struct {
 // Addr is where the socket is, and not where it was made.
 func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
 
-// Close ends the listener and takes the socket's file away.
+// Close ends the listener and removes the socket's file.
 func (l *Listener) Close() error {
 	err := error(net.ErrClosed)
 	l.closing.Do(func() {

@@ -1,5 +1,9 @@
-// Package openapitest holds what tests send and get to an OpenAPI document, so
+// Package openapitest checks what tests send and get against an OpenAPI document, so
 // that the document and the server can't drift apart.
+//
+// It is for tests. It imports a parser of YAML and one of JSON Schema, and nothing of
+// this module. What a document has to say of one API alone is checked in that API's
+// tests.
 package openapitest
 
 import (
@@ -53,8 +57,8 @@ func Read(document []byte) (*Contract, error) {
 	return c, nil
 }
 
-// closeObjects closes the schemas of objects. What the document publishes stays
-// open, so that clients pass over fields that are added.
+// closeObjects closes the schemas of objects. The published document stays open, so
+// that clients ignore new fields.
 func closeObjects(node any) {
 	switch node := node.(type) {
 	case []any:
@@ -83,8 +87,8 @@ type node struct {
 
 func (c *Contract) top() node { return node{c, "", c.root} }
 
-// at goes down by keys, and on to what a reference leads to. Its value is nil
-// where there is nothing.
+// at goes down by keys, and follows references. Its value is nil where there is
+// nothing.
 func (n node) at(keys ...string) node {
 	for _, key := range keys {
 		value, _ := n.value[key].(map[string]any)

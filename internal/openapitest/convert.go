@@ -12,11 +12,12 @@ import (
 	yaml "github.com/oasdiff/yaml3"
 )
 
-// Update makes the JSON documents anew, instead of holding them to the YAML.
+// Update writes the documents that are made from openapi.yaml, instead of checking
+// them.
 var Update = flag.Bool("update", false, "make openapi.json from openapi.yaml")
 
-// HoldJSON holds a document in JSON to the one in YAML beside it, of which it is
-// made: the same things in the same order.
+// HoldJSON checks that a document in JSON is the one in YAML beside it, in the same
+// order.
 func HoldJSON(t testing.TB, source string) {
 	t.Helper()
 	made, err := toJSON(source)

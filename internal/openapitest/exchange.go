@@ -45,7 +45,7 @@ func (c *Contract) Faults(x Exchange) (faults []string) {
 	return x.name(faults...)
 }
 
-// name puts what was asked before each fault.
+// name puts the request before each fault.
 func (x Exchange) name(faults ...string) []string {
 	for i := range faults {
 		faults[i] = fmt.Sprintf("%s %s, %d: %s", x.Method, x.URL.Path, x.Status, faults[i])
@@ -88,8 +88,8 @@ func match(template, path string) map[string]string {
 	return params
 }
 
-// outside are the answers to requests that are no operation: a path that there is
-// not, a method that it doesn't take, and a server that is at a loss.
+// outside are the statuses of answers to requests that are no operation: an unknown
+// path, an unknown method, and a fault of the server.
 var outside = []int{
 	http.StatusNotFound, http.StatusGone, http.StatusMethodNotAllowed,
 	http.StatusInternalServerError, http.StatusServiceUnavailable,
@@ -112,7 +112,7 @@ func (c *Contract) anywhere(status int) node {
 	return node{}
 }
 
-// transport are the headers that HTTP itself needs.
+// transport are the headers of HTTP itself.
 var transport = []string{"Content-Type", "Content-Length", "Connection", "Date", "Transfer-Encoding"}
 
 func (response node) headerFaults(have http.Header) (faults []string) {

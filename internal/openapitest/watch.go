@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Watch answers as h does, and makes each fault of an exchange one of the test.
-// An answer that h broke off is not looked at.
+// Watch answers as h does, and fails the test for each fault of an exchange. An
+// answer that h aborted is not checked.
 func Watch(t testing.TB, h http.Handler, faults func(Exchange) []string) http.Handler {
 	var mu sync.Mutex
 	ended := false

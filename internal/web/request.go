@@ -38,7 +38,7 @@ func (r *Request) common() *Request { return r }
 
 // Serve takes a request through the checks in their order, up to the first that
 // fails, and then to its handler, which returns an error or has answered. The
-// answer to an error or a panic is the request's Fail.
+// request's Fail answers an error or a panic.
 func Serve[R Responder](r R, checks []func(R) error, handle func(R) error) {
 	defer handlePanic(r)
 	for _, check := range checks {
@@ -58,8 +58,8 @@ func fail(r Responder, err error) {
 	r.Fail(e)
 }
 
-// LogFault is PublicError, and logs an error that is a fault of the server. When
-// the client has gone, it is nobody's fault.
+// LogFault is PublicError, and logs an error that is a fault of the server. An error
+// after the client has gone is not.
 func LogFault(r Responder, err error) *store.Error {
 	e := PublicError(err)
 	if e.Code.Status() >= http.StatusInternalServerError && e != ErrStopping && r.common().HTTP.Context().Err() == nil {
@@ -68,8 +68,8 @@ func LogFault(r Responder, err error) *store.Error {
 	return e
 }
 
-// handlePanic answers a panic with 500. When the answer has begun already, it
-// breaks the connection off, so that the client can't take half of it for whole.
+// handlePanic answers a panic with 500. If the answer has begun already, it aborts
+// the connection, so that the client can't take half of the answer for all of it.
 func handlePanic(r Responder) {
 	p := recover()
 	switch p {
@@ -86,7 +86,7 @@ func handlePanic(r Responder) {
 }
 
 // Send sends an answer whole. No cache keeps it, unless the header Cache-Control is
-// set already. A client that has gone shows in no error: there is nobody to tell.
+// set already. It has no error: a client that has gone can't be told.
 func (r *Request) Send(a store.Answer) {
 	h := r.W.Header()
 	if h["Cache-Control"] == nil {
