@@ -24,12 +24,12 @@ func (r *request) checkKey() error {
 	if err := checkUsable(r.access, r.now); err != nil {
 		return err
 	}
-	r.s.keyUse.note(id, &known.noted, r.now)
+	r.s.keyUse.add(id, &known.used, r.now)
 	return nil
 }
 
-// Whoever does not hold the secret learns nothing about the key from the
-// answer. A malformed key gets the same text as an unknown one and a wrong one.
+// A client without the secret learns nothing about the key from the answer: a
+// malformed key gets the same text as an unknown one and a wrong one.
 var (
 	errNoKey    = unauthorized("The API key is missing. Send the header Authorization: Bearer <id>.<secret>, once.")
 	errWrongKey = unauthorized("The API key is not valid.")
@@ -58,7 +58,7 @@ func bearerKey(values []string) (id, secret string, err error) {
 	return id, secret, nil
 }
 
-// checkUsable tells the holder of the right secret why it no longer works.
+// checkUsable says why a key whose secret is right no longer works.
 func checkUsable(a *store.Access, now time.Time) error {
 	switch a.State(now) {
 	case store.KeyRevoked:
@@ -119,7 +119,7 @@ type accessCache struct {
 type cachedAccess struct {
 	generation uint64
 	*store.Access
-	noted noted
+	used minute
 }
 
 const maxCachedKeys = 10_000

@@ -47,7 +47,7 @@ func (l *connLimiter) acquire(peer netip.Addr) (release func(), ok bool) {
 	defer l.mu.Unlock()
 	switch {
 	case l.proxyProtocol && !trusted:
-		l.logRefusal("with --proxy-protocol only --trusted-proxies are let in")
+		l.logRefusal("with --proxy-protocol only --trusted-proxies are accepted")
 		return nil, false
 	case l.max > 0 && l.open >= l.max:
 		l.logRefusal("--max-conns are open")
@@ -150,16 +150,16 @@ func (c *countedConn) Close() error {
 // CloseWrite ends what is sent; see [net.TCPConn.CloseWrite].
 func (c *countedConn) CloseWrite() error { return closeWrite(c.Conn) }
 
-// proxyHeaderTimeout is how long a proxy may take for the PROXY protocol's
-// header. It sends it as soon as it has connected.
+// proxyHeaderTimeout is how long a proxy may take for the header of the PROXY
+// protocol, which it sends as soon as it has connected.
 const proxyHeaderTimeout = 5 * time.Second
 
 var errNotInternet = errors.New("the PROXY header's address is not of TCP over IP")
 
 // throughProxy is a connection that begins with a header of the PROXY protocol,
-// version 1 or 2, and comes from the address that it tells. Without the header
-// nothing can be read. A proxy's own connection, a health check, says LOCAL in
-// it, and comes from the proxy.
+// version 1 or 2, and comes from the address in it. Without the header nothing can
+// be read. A proxy's own connection, a health check, has LOCAL there, and comes from
+// the proxy.
 func throughProxy(c net.Conn) net.Conn {
 	return proxied{proxyproto.NewConn(c,
 		proxyproto.WithPolicy(proxyproto.REQUIRE),
@@ -167,8 +167,8 @@ func throughProxy(c net.Conn) net.Conn {
 		proxyproto.ValidateHeader(overTCP))}
 }
 
-// overTCP refuses addresses of other networks: that of a Unix socket would be
-// taken for a proxy's on this machine.
+// overTCP refuses addresses of other networks: a Unix socket would be taken for a
+// proxy on this machine.
 func overTCP(h *proxyproto.Header) error {
 	_, isTCP := h.SourceAddr.(*net.TCPAddr)
 	if isTCP || h.Command.IsLocal() {

@@ -20,11 +20,11 @@ const (
 
 // docs is the reference page of the current version.
 type docs struct {
-	address string // what stands before the paths in its examples; empty: where the request came in
+	address string // of the server in its examples; empty: the host of the request
 	page    func() ([]byte, error)
 }
 
-// anyAddress stands in a page for the address, until it is known.
+// anyAddress is the placeholder for the address in the page.
 const anyAddress = "https://teamdata.invalid"
 
 func newDocs(s *Server, address string) Mount {
@@ -67,16 +67,17 @@ func (d *docs) sendPage(r *web.Request) {
 	sendRevalidated(r, "text/html; charset=utf-8", bytes.ReplaceAll(page, []byte(anyAddress), []byte(address)))
 }
 
-// sendRevalidated lets a cache keep what it asks about each time.
+// sendRevalidated lets a cache keep the answer if it asks each time whether it is
+// still good.
 func sendRevalidated(r *web.Request, contentType string, body []byte) {
 	r.W.Header()["Cache-Control"] = []string{"no-cache"}
 	r.Send(r.Tagged(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body}, openapi.ETag(body)))
 }
 
-// plainHost is a host that can be pasted into a shell and a page as it is.
+// plainHost is a host that needs no quoting in a shell and in a page.
 var plainHost = regexp.MustCompile(`^[A-Za-z0-9.:\[\]-]{1,255}$`)
 
-// addressOf is where a client finds the server, as far as its request tells.
+// addressOf is the server's address, as far as a request tells.
 func addressOf(r *http.Request) string {
 	host, scheme := r.Host, "https://"
 	if !plainHost.MatchString(host) {
@@ -88,7 +89,7 @@ func addressOf(r *http.Request) string {
 	return scheme + host
 }
 
-// The API's description may be kept by caches, for five minutes without asking.
+// Caches may keep the API's description for five minutes without asking.
 var (
 	describedFor  = []string{"public, max-age=300"}
 	describedVary = []string{"API-Version"}
@@ -104,8 +105,8 @@ func (r *request) describeInYAML() error {
 	return r.describe(yamlType, func(d openapi.Document) []byte { return d.YAML })
 }
 
-// describe answers the description of the pinned version. It is in that version
-// as it is, so that no change is applied to it.
+// describe answers the description of the pinned version. That is in its version
+// already, so that no change is applied to it.
 func (r *request) describe(contentType string, in func(openapi.Document) []byte) error {
 	document, ok := r.s.documents(r.s.versions[r.version].date)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"teamdata/store"
 )
 
-// The paths of the health checks, which take no key and are in no limit.
+// The paths of the health checks, which need no key and count in no limit.
 const (
 	LivePath  = "/livez"  // 200 while the process answers
 	ReadyPath = "/readyz" // 200 while it can do its work, else 503

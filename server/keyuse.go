@@ -9,29 +9,27 @@ import (
 	"teamdata/store"
 )
 
-// keyUse is when keys were used last, to the minute, as far as the store does not
-// know of it. Its zero value is ready.
+// keyUse is when keys were used last, to the minute, as far as the store doesn't
+// know it yet. Its zero value is ready.
 type keyUse struct {
 	mu   sync.Mutex
 	last map[string]time.Time // by the key's id
 }
 
-// noted is the minute in which a key was noted last, so that the other requests
-// of that minute pass by.
-type noted struct{ minute atomic.Int64 }
+// minute is the latest minute of a key's use, so that only the first request of a
+// minute takes the lock of keyUse.
+type minute struct{ atomic.Int64 }
 
-func (n *noted) before(minute int64) bool {
-	return n.minute.Load() != minute && n.minute.Swap(minute) != minute
-}
+func (m *minute) begins(now int64) bool { return m.Load() != now && m.Swap(now) != now }
 
-// note notes that a key was used, once for each minute.
-func (u *keyUse) note(id string, n *noted, now time.Time) {
-	if n.before(now.Unix() / 60) {
+// add adds that a key was used, once for each minute.
+func (u *keyUse) add(id string, last *minute, now time.Time) {
+	if last.begins(now.Unix() / 60) {
 		u.put(map[string]time.Time{id: now.Truncate(time.Minute)})
 	}
 }
 
-// put adds uses, but to keys that were used since.
+// put adds uses, except to keys that were used since.
 func (u *keyUse) put(uses map[string]time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -53,8 +51,8 @@ func (u *keyUse) take() (uses map[string]time.Time) {
 }
 
 // KeepKeyUse writes when keys were used last, if that has changed since the last
-// call. What could not be written is written by the next. It is to be called once
-// a minute, and after Shutdown.
+// call. What could not be written is written by the next call. Call it once a
+// minute, and after Shutdown.
 func (s *Server) KeepKeyUse(ctx context.Context) error {
 	uses := s.keyUse.take()
 	if len(uses) == 0 {

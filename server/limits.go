@@ -13,15 +13,15 @@ import (
 // limitWindow is the span in which a rate limit counts.
 const limitWindow = time.Minute
 
-// How many keys and clients are remembered at once, so that a flood of
-// addresses can't take all memory. Only keys that exist are tracked.
+// How many keys and clients are tracked at once, so that a flood of addresses
+// can't take all memory. Only keys that exist are tracked.
 const (
 	maxTrackedKeys    = 100_000
 	maxTrackedClients = 100_000
 )
 
-// checkClientLimit counts a request for its client's address, before the key
-// is looked at.
+// checkClientLimit counts a request for its client's address, before its key is
+// checked.
 func (r *request) checkClientLimit() error {
 	d := r.s.clientLimit.Take(ratelimit.ClientKey(r.clientAddr()), r.now)
 	if d.OK {

@@ -22,7 +22,7 @@ func (m *Mount) has(path string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// pattern is what metrics and logs call its requests.
+// pattern is that of its requests in metrics and logs.
 func (m *Mount) pattern() string { return m.Path + "/*" }
 
 var mountChecks = []func(*request) error{

@@ -10,18 +10,18 @@ import (
 	"teamdata/internal/web"
 )
 
-// Observer is who looks after a server. Its zero value sees nothing.
+// Observer is told what a server does. Its zero value observes nothing.
 type Observer struct {
-	// Failing tells what keeps the server from being ready, a line for each
-	// check. It is called for each GET /readyz, so it is cheap.
+	// Failing returns why the server is not ready, a line for each failing check. It
+	// is called for each GET /readyz, and has to be cheap.
 	Failing func(context.Context) []string
-	// Answered is told of each request: the pattern of its route, and the status
-	// of its answer, 0 for one that was broken off. It must not block.
+	// Answered is called after each request, with the pattern of its route and the
+	// status of its answer, 0 if there was none. It must not block.
 	Answered func(route string, status int, took time.Duration)
-	// Limited is told of each request that a limit refused: "client" or "key".
+	// Limited is called for each request that a limit refused: one of Limits.
 	Limited func(limit string)
-	// AccessLog says which requests are logged. Of those, one in AccessLogSample
-	// is, where that is more than 1, and each whose fault is the server's.
+	// AccessLog says which requests are logged. If AccessLogSample is more than 1,
+	// only one in so many of them is, and every answer from 500 on.
 	AccessLog       AccessLog
 	AccessLogSample int
 }
@@ -29,18 +29,18 @@ type Observer struct {
 // AccessLog says which requests are logged, at info level, a line each.
 type AccessLog string
 
-// Errors are answers from 400 on, but for those of a limit: whoever floods the
-// server is not to fill the log.
+// LogErrors logs answers from 400 on, except those of a limit, so that a flood
+// doesn't fill the log.
 const (
 	LogOff    AccessLog = "off"
 	LogErrors AccessLog = "errors"
 	LogAll    AccessLog = "all"
 )
 
-// Observe sets who looks after the server. It is set once, before Serve.
+// Observe sets the observer, once, before Serve.
 func (s *Server) Observe(o Observer) { s.observer = o }
 
-// Routes are the patterns of all routes that Answered is told of.
+// Routes are the patterns of all routes that Answered is called with.
 func (s *Server) Routes() []string {
 	patterns := []string{web.NoRoute}
 	for i := range s.mounts {
@@ -52,15 +52,15 @@ func (s *Server) Routes() []string {
 	return patterns
 }
 
-// accessRecord is what the observer and the access log are told of a request,
-// beside what is in web.Request.
+// accessRecord is what the observer and the access log need of a request, beside
+// what web.Request has.
 type accessRecord struct {
 	id    string // of the request
 	began time.Time
-	limit string // of Limits, which refused it; empty: none
+	limit string // the one of Limits that refused it; empty: none
 }
 
-// requestIDHeader is taken from a request if it is well formed, and answered.
+// requestIDHeader is taken from a request if it is well formed, and is in its answer.
 const requestIDHeader = "X-Request-Id"
 
 // begin begins the life of a request, which end ends.
@@ -96,7 +96,8 @@ func isRequestID(id string) bool {
 	return true
 }
 
-// end tells the observer and the access log. It comes last, after a panic as well.
+// end calls the observer and writes the access log. It comes last, also after a
+// panic.
 func (r *request) end() {
 	o, took := &r.s.observer, time.Since(r.record.began)
 	if o.Answered != nil {
@@ -110,7 +111,7 @@ func (r *request) end() {
 	}
 }
 
-// Limits are what Limited is told of.
+// Limits are the limits that Limited is called with.
 var Limits = []string{"client", "key"}
 
 func (r *request) logged() bool {
@@ -126,8 +127,8 @@ func (r *request) logged() bool {
 	return o.AccessLogSample <= 1 || r.s.sampled.Add(1)%uint64(o.AccessLogSample) == 0
 }
 
-// logAccess writes the line of a request: neither what it asked with, nor what it
-// was answered, and the pattern in place of the path.
+// logAccess writes the line of a request, without its query, its headers and its
+// bodies, and with the pattern in place of the path.
 func (r *request) logAccess(took time.Duration) {
 	line := r.s.log.Info().Str("requestId", r.record.id)
 	if client := r.clientAddr(); client.IsValid() {
@@ -140,8 +141,8 @@ func (r *request) logAccess(took time.Duration) {
 		Float64("ms", math.Round(float64(took)/float64(time.Microsecond))/1000).Msg("request")
 }
 
-// method is the request's, if it is one that the server knows: any other is the
-// client's to choose.
+// method is the request's, if the server knows it: any other is made up by the
+// client.
 func (r *request) method() string {
 	switch r.HTTP.Method {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":

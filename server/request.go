@@ -27,9 +27,9 @@ type request struct {
 	record     accessRecord
 }
 
-// ServeHTTP is where each request begins. Health checks pass no check at all. What
-// is for a mount goes to its handler, behind the checks that come before any key is
-// looked at; all else to the routes of this API.
+// ServeHTTP is where each request begins. Health checks pass no check at all. A
+// request for a mount goes to its handler, after the checks that need no key; any
+// other goes to the routes of this API.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if isHealth(r) {
 		s.answerHealth(w, r)
@@ -49,13 +49,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.router.ServeHTTP(w, r)
 }
 
-// isBrowserAtRoot tells whether a person typed no more than our name. Programs
-// are answered as at any path that is none.
+// isBrowserAtRoot tells whether a person typed only the server's name. Programs get
+// the answer to an unknown path.
 func isBrowserAtRoot(r *http.Request) bool {
 	return r.URL.Path == "/" && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// serve answers a request of this API, which the router found the route of.
+// serve answers a request of this API.
 func (s *Server) serve(common web.Request, rt *route) {
 	r := s.begin(common)
 	defer r.end()
@@ -108,8 +108,8 @@ func (r *request) Fault() *zerolog.Event {
 // answer sends an answer of the current version, as the pinned one has it.
 func (r *request) answer(a store.Answer) { r.send(r.inVersion(a)) }
 
-// bufferedBody is what net/http gathers by itself: an answer with a body up to
-// this size leaves in one write without our help.
+// bufferedBody is how much net/http buffers: an answer with a body up to this size
+// leaves in one write without our help.
 const bufferedBody = 2 << 10
 
 // send sends an answer as it is. A large body on HTTP/1 leaves in one write to

@@ -2,7 +2,7 @@ package server
 
 import "teamdata/store"
 
-// basePath stands before the path of every route.
+// basePath is the beginning of every path.
 const basePath = "/api/v1"
 
 // route is one operation of the API, with what a key needs to use it.

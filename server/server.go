@@ -1,11 +1,16 @@
-// Package server is the public face of teamdata: the Team Data API over HTTPS.
+// Package server is the Team Data API over HTTPS, and the listener that the admin
+// API and the settings page are mounted on.
 //
-// A request goes from top to bottom through one function, [Server.serve]: the
-// checks of checks.go in their order, then the handler of its route (routes.go),
-// which returns an error or has answered. What a client sees of an error is
-// decided in one place, answer.go.
+// A request begins in ServeHTTP and goes from top to bottom through request.go: the
+// checks in their order, then the handler of its route (routes.go), then its answer,
+// in the version that the client pinned (version.go). What the three APIs have in
+// common of that is in internal/web.
 //
-// The package knows the data only through [store.Store].
+// The package imports store, internal and its own folders, and knows the data only
+// through [store.Store]. A new operation is a row in routes.go, a handler in
+// handlers.go and its description in openapi/openapi.yaml; a new refusal of a
+// request is a check in request.go; a new refusal of a connection is in
+// connections.go.
 package server
 
 import (
@@ -31,18 +36,17 @@ import (
 	"teamdata/store"
 )
 
-// Config is what an operator or a test may set. Its zero value serves without
-// rate limits and without a log.
+// Config has a usable zero value: no rate limits and no log.
 type Config struct {
 	KeyRate    int              // requests a minute that each key may make; 0: no limit
 	ClientRate int              // requests a minute that each client address may make; 0: no limit
 	Log        zerolog.Logger   // faults of the server at error level, those of connections at debug level
 	Now        func() time.Time // the clock of limits and of a key's expiry; nil: time.Now
-	Mounts     []Mount          // the other faces on the same listener
+	Mounts     []Mount          // the other APIs and pages on the same listener
 	Home       string           // the path to which a browser is led that asks for /; empty: 404
-	Address    string           // what stands before the paths in the reference page, such as https://data.example.com; empty: what a client asked for
+	Address    string           // of the server in the reference page, such as https://data.example.com; empty: the host that a client asked for
 
-	Proxies        clientaddr.Proxies // whose word about the client's address counts
+	Proxies        clientaddr.Proxies // trusted to tell the client's address
 	ProxyProtocol  bool               // connections come from Proxies alone, and begin with the PROXY protocol's header
 	MaxConns       int                // connections at once; 0: no limit
 	MaxClientConns int                // connections at once of a client address that is none of Proxies; 0: no limit
@@ -61,8 +65,8 @@ const (
 )
 
 // maxStreams is how many requests an HTTP/2 connection may have open at once, and
-// so how many handlers it can keep busy. Who goes on to open and reset more is
-// cut off by net/http.
+// so how many handlers it can keep busy. A client that goes on to open and reset
+// more is cut off by net/http.
 const maxStreams = 100
 
 // Server answers the Team Data API from a store. Make one with New.
@@ -87,10 +91,10 @@ type Server struct {
 	stopping    atomic.Bool
 	observer    Observer
 	sampled     atomic.Uint64 // requests that could have been logged
-	drainDelay  time.Duration // how long Shutdown answers 503
+	drainDelay  time.Duration // how long Shutdown answers new requests with 503
 }
 
-// New makes a server on a store, which stays the caller's to close.
+// New makes a server on a store, which the caller closes.
 func New(s store.Store, c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -127,8 +131,8 @@ func New(s store.Store, c Config) *Server {
 	return srv
 }
 
-// Serve answers what arrives at l, over TLS unless tlsConfig is nil, and
-// returns nil after Shutdown. It may be called for several listeners.
+// Serve serves connections of l, over TLS unless tlsConfig is nil, and returns nil
+// after Shutdown. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
 	l = cork.Listener(limitedListener{l, s.connections})
 	if tlsConfig != nil {
@@ -142,14 +146,13 @@ func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
 	return nil
 }
 
-// Shutdown stops the server. From its start on a request that comes is answered
-// 503 `unavailable`, and its connection is closed. A moment later all
-// connections that are not in use are, and the requests that run are waited
-// for until ctx ends.
+// Shutdown stops the server. New requests are answered with 503 `unavailable`, and
+// their connections are closed. After the drain delay, idle connections are closed
+// too, and Shutdown waits for running requests until ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
-	// Once it stops, net/http drops what comes without an answer. The clients that
-	// are busy at this moment get theirs first.
+	// Once it stops, net/http drops new requests without an answer. Clients that are
+	// busy at this moment get one first.
 	select {
 	case <-time.After(s.drainDelay):
 	case <-ctx.Done():
@@ -157,8 +160,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return s.http.Shutdown(ctx)
 }
 
-// connectionLog takes what net/http says about single connections, such as a
-// failed handshake: anyone can cause it, so it is no more than debug.
+// connectionLog logs what net/http reports of single connections, such as a failed
+// handshake, at debug level: anyone can cause that.
 type connectionLog struct{ log zerolog.Logger }
 
 func (c connectionLog) Write(line []byte) (int, error) {

@@ -26,15 +26,14 @@ var published = []version{
 	{date: "2026-10-06"},
 }
 
-// publishedOn is the day of a version; the zero time when its date is none. A
-// test holds each to being one.
+// publishedOn is the day of a version. A test checks that each date is one.
 func (v version) publishedOn() time.Time {
 	day, _ := time.Parse(time.DateOnly, v.date)
 	return day
 }
 
-// supportedUntil is when the support of a version ends that a newer one follows:
-// 12 months after the day on which that was published is over.
+// supportedUntil is when the support of the version before a newer one ends: 12
+// months after the end of the day on which the newer one was published.
 func supportedUntil(newer version) time.Time {
 	return newer.publishedOn().AddDate(1, 0, 1)
 }
@@ -68,12 +67,12 @@ func (r *request) inVersion(a store.Answer) store.Answer {
 	return a
 }
 
-// lifecycle is where a client reads what has changed: the value of Link in answers
-// of an older version.
+// lifecycle is where a client reads what has changed: the header Link of answers of
+// an older version.
 var lifecycle = []string{`</docs#versions>; rel="deprecation sunset"; type="text/html"`}
 
-// setVersion names the answer's version. Of an older one it says since when there
-// is a newer one (RFC 9745), and when its support ends (RFC 8594).
+// setVersion names the answer's version. For an older one it also says when the
+// newer one was published (RFC 9745), and when its support ends (RFC 8594).
 func (r *request) setVersion(h http.Header) {
 	h["API-Version"] = []string{r.s.versions[r.version].date}
 	if r.version == 0 {
