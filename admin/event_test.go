@@ -162,7 +162,7 @@ func TestEventsThatAreNot(t *testing.T) {
 		env.wantError(env.emit("org_acme", "invoice.paid", data), store.CodeBadRequest, "data: is missing, or not an object")
 	}
 	deep := strings.Repeat(`{"a":`, 65) + "{}" + strings.Repeat("}", 65)
-	env.wantError(env.emit("org_acme", "invoice.paid", deep), store.CodeBadRequest, "data: holds objects or lists in one another")
+	env.wantError(env.emit("org_acme", "invoice.paid", deep), store.CodeBadRequest, "data: nests objects or lists")
 	env.wantError(env.emit("org_acme", "invoice.paid", `{"amount":1e999999999}`), store.CodeBadRequest, "data: contains a number with an exponent")
 	// Without an endpoint that selects it, or the feature, nothing is made.
 	env.wantAnswer(env.emit("org_acme", "invoice.paid", `{"amount":1}`), 201, `{"deliveries":[]}`)
