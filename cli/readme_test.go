@@ -11,26 +11,52 @@ import (
 	"time"
 )
 
-// The README's install, exactly as one would paste it.
+// The README's install, exactly as one would paste it, and then, in the folder that
+// it leaves, the rehearsal of a restore from docs/operations.md.
 func TestReadmeInstall(t *testing.T) {
-	text := testkit.ReadText(t, "README.md")
-	_, section, found := strings.Cut(text, "## A real install in five minutes")
+	temp := t.TempDir()
+	out := runScript(t, script(t, "README.md", "## First event in five minutes"), ".", temp)
+	for _, want := range []string{"verified", "member.added", "usr_bob", `"data":[{"id":"mem_`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the install printed no %q:\n%s", want, out)
+		}
+	}
+	folder := regexp.MustCompile(`are in (\S+)`).FindStringSubmatch(out)
+	if folder == nil {
+		t.Fatalf("the install did not say where its files are:\n%s", out)
+	}
+
+	out = runScript(t, script(t, "docs/operations.md", "### Rehearse a restore"), folder[1], temp)
+	for _, want := range []string{"usr_bob", `"action":"member.added"`, "the same answers"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the restore printed no %q:\n%s", want, out)
+		}
+	}
+}
+
+// script is the first block of shell below a heading of a page.
+func script(t *testing.T, page, heading string) string {
+	t.Helper()
+	_, section, found := strings.Cut(testkit.ReadText(t, page), "\n"+heading+"\n")
 	block := regexp.MustCompile("(?s)```sh\n(.*?)```").FindStringSubmatch(section)
 	if !found || block == nil {
-		t.Fatal("the README has no script in its section \"A real install in five minutes\"")
+		t.Fatalf("%s has no script below %q", page, heading)
 	}
+	return block[1]
+}
+
+// runScript runs a script in a folder, with another for its temporary files, and
+// returns what it printed.
+func runScript(t *testing.T, script, folder, temp string) string {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", block[1])
-	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	cmd := exec.CommandContext(ctx, "sh", "-c", script)
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "TMPDIR="+temp)
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"verified", "member.added", "usr_bob", `"data":[{"id":"mem_`, "the same answers"} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("it printed no %q:\n%s", want, out)
-		}
-	}
+	return string(out)
 }
