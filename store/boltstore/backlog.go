@@ -32,16 +32,8 @@ const maxMails = 1000
 // at most, in the order of the endpoints' numbers.
 func (s *Store) Backlog(ctx context.Context) (b Backlog, err error) {
 	err = s.view(func(t *tx) error {
-		c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
-		for key, _ := c.First(); key != nil; {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			number, _, _ := readPlaceKey(key)
-			if err := t.countWaiting(&b, number); err != nil {
-				return err
-			}
-			key, _ = c.Seek(numberKey(number + 1))
+		if err := t.eachWaiting(ctx, func(e store.Endpoint, first dueAt) { t.countWaiting(&b, &e, first) }); err != nil {
+			return err
 		}
 		mails, err := t.Mails("", maxMails)
 		if b.Mails = len(mails); len(mails) > 0 {
@@ -52,33 +44,23 @@ func (s *Store) Backlog(ctx context.Context) (b Backlog, err error) {
 	return b, err
 }
 
-// countWaiting counts what waits for one endpoint. Deliveries of one that was
-// removed wait for nothing.
-func (t *tx) countWaiting(b *Backlog, endpoint uint64) error {
-	first, ok := t.firstDue(endpoint)
-	if !ok {
-		return nil
-	}
-	_, e, err := t.sealedEndpoint(endpoint)
-	if err != nil {
-		return unlessNotFound(err)
-	}
+// countWaiting counts what waits for one endpoint.
+func (t *tx) countWaiting(b *Backlog, e *store.Endpoint, first dueAt) {
 	if !e.Disabled() {
 		b.Busy++
 		if b.DueAt.IsZero() || first.at.Before(b.DueAt) {
 			b.DueAt = first.at
 		}
 	}
-	prefix := listStart(endpoint, store.ListWaiting)
+	prefix := listStart(first.endpoint, store.ListWaiting)
 	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
 	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
 		if b.Due+b.Later+b.Held == maxCounted {
 			b.Capped = true
-			return nil
+			return
 		}
 		b.count(e.Disabled(), dueOf(key).After(t.now))
 	}
-	return nil
 }
 
 func (b *Backlog) count(held, later bool) {

@@ -13,40 +13,38 @@ import (
 // OnDue sets the function that is called when deliveries become due.
 func (s *Store) OnDue(fn func(endpoint uint64, due time.Time)) { s.onDue.Store(&fn) }
 
-// EachDue jumps from one endpoint's waiting list to the next endpoint's.
+// EachDue goes from one endpoint's waiting list to the next endpoint's.
 func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.Time)) error {
 	return s.view(func(t *tx) error {
-		c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
-		for key, _ := c.First(); key != nil; {
-			if err := ctx.Err(); err != nil {
-				return err
+		return t.eachWaiting(ctx, func(e store.Endpoint, first dueAt) {
+			if !e.Disabled() {
+				fn(first.endpoint, first.at)
 			}
-			number, list, _ := readPlaceKey(key)
-			if list < store.ListWaiting {
-				key, _ = c.Seek(listStart(number, store.ListWaiting))
-				continue
-			}
-			if list == store.ListWaiting {
-				if err := t.notifyDue(number, dueOf(key), fn); err != nil {
-					return err
-				}
-			}
-			key, _ = c.Seek(numberKey(number + 1))
-		}
-		return nil
+		})
 	})
 }
 
-// notifyDue calls fn for an endpoint that is there and not disabled.
-func (t *tx) notifyDue(endpoint uint64, due time.Time, fn func(endpoint uint64, due time.Time)) error {
-	_, e, err := t.sealedEndpoint(endpoint)
-	if err == nil && !e.Disabled() {
-		fn(endpoint, due)
+// eachWaiting calls fn for each endpoint with deliveries that wait, in the order of
+// their numbers, with the earliest of them. Deliveries of a removed endpoint wait for
+// nothing. Secrets are sealed.
+func (t *tx) eachWaiting(ctx context.Context, fn func(e store.Endpoint, first dueAt)) error {
+	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
+	for key, _ := c.First(); key != nil; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		number, _, _ := readPlaceKey(key)
+		if first, ok := t.firstDue(number); ok {
+			_, e, err := t.sealedEndpoint(number)
+			if err == nil {
+				fn(e, first)
+			} else if !store.IsNotFound(err) {
+				return err
+			}
+		}
+		key, _ = c.Seek(numberKey(number + 1))
 	}
-	if store.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // Claim takes what is due. What it finds may have been attempted and given back
