@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"delivery/wheel":    {},
 
 	"store":                    {},
-	"store/boltstore":          {"teamdata/store", "teamdata/store/boltstore/boltfile", "go.etcd.io/bbolt"},
+	"store/boltstore":          {"teamdata/internal/hint", "teamdata/store", "teamdata/store/boltstore/boltfile", "go.etcd.io/bbolt"},
 	"store/boltstore/boltfile": {"go.etcd.io/bbolt"},
 	"store/fixture":            {"teamdata/store", "teamdata/internal/strictjson"},
 	"store/seal":               {"teamdata/internal/hint", "golang.org/x/crypto/chacha20poly1305"},

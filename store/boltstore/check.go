@@ -55,7 +55,7 @@ func verify(path string) error {
 func checkFile(path string, found func(fault string), refuse func(version uint64) error) error {
 	return boltfile.Read(path, func(db *bbolt.DB) error {
 		if _, err := boltfile.WalkPages(db); err != nil {
-			found(fmt.Sprintf("page %v; put back a backup", err)) // nothing can be read from there on
+			found(fmt.Sprintf("page %v", err)) // nothing can be read from there on
 			return nil
 		}
 		version, err := schemaOf(db)
@@ -72,7 +72,7 @@ func checkFile(path string, found func(fault string), refuse func(version uint64
 			})
 		})
 		if damaged := (*boltfile.Error)(nil); errors.As(err, &damaged) {
-			found("a page " + damaged.Text + "; put back a backup")
+			found("a page " + damaged.Text)
 		}
 		return nil
 	})

@@ -2,11 +2,12 @@ package boltstore
 
 import (
 	"encoding/binary"
-	"errors"
 	"maps"
 	"math"
 	"slices"
 	"time"
+
+	"teamdata/internal/hint"
 )
 
 // codec writes or reads the fields of a record, in the order in which the
@@ -20,7 +21,7 @@ type codec struct {
 	broken   bool
 }
 
-var errRecord = errors.New("a record in the data file is damaged; put back a backup")
+var errRecord = hint.New("a record in the data file is damaged", "put back a backup")
 
 func encode(fields func(*codec)) []byte {
 	c := codec{buf: make([]byte, 0, 160)}

@@ -10,6 +10,6 @@
 // A noun has the file that it has in store, with its methods of a transaction, the
 // fields of its record and its consistency check: a new field or a new number
 // beside a record goes there, and a new bucket into layout.go too. What would be
-// the same for any bbolt file belongs in boltfile. The package imports store,
+// the same for any bbolt file belongs in boltfile. The package imports store, hint,
 // boltfile and bbolt.
 package boltstore

@@ -8,6 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"teamdata/internal/hint"
 	"teamdata/store/boltstore/boltfile"
 )
 
@@ -71,5 +72,6 @@ func notMigrated(from uint64, err error) error {
 	if boltfile.IsFull(err) {
 		return &boltfile.Error{Text: fmt.Sprintf("%sthe disk is full (%v)", text, err), Advice: "make room for two more files of its size", Err: err}
 	}
-	return &boltfile.Error{Text: text + err.Error(), Err: err}
+	why, advice := hint.Split(err)
+	return &boltfile.Error{Text: text + why, Advice: advice, Err: err}
 }

@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"teamdata/internal/hint"
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
 )
@@ -248,6 +249,10 @@ func TestFailedMigration(t *testing.T) {
 	must(t, db.Update(func(tx *bbolt.Tx) error { return spoil(tx.Bucket(bucketOrgs)) }))
 	must(t, db.Close())
 	refuses(t, f.path, "has schema 1 and can't be migrated to schema 2", "record")
+	_, err = Open(f.path, Options{})
+	if _, advice := hint.Split(err); advice != "put back a backup" {
+		t.Errorf("it advises %q", advice)
+	}
 	alone(t, f.path)
 }
 

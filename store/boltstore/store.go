@@ -2,12 +2,12 @@ package boltstore
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
 
+	"teamdata/internal/hint"
 	"teamdata/store"
 )
 
@@ -53,7 +53,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-var errBroken = errors.New("the disk failed while a commit was being written; restart teamdata once the disk works again")
+var errBroken = hint.New("the disk failed while a commit was being written", "restart teamdata once the disk works again")
 
 // View runs fn on one moment of the data.
 func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {

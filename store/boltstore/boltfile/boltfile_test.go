@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"teamdata/internal/hint"
 )
 
 // Whole files with records in them, and processes that are killed at each step,
@@ -94,12 +96,28 @@ func TestErrors(t *testing.T) {
 			continue
 		}
 		line := c.err.Error()
+		if text, hinted := hint.Split(c.err); hinted == "" || text+"; "+hinted != line {
+			t.Errorf("%s: it is split into %q and %q", name, text, hinted)
+		}
 		if !strings.HasPrefix(line, "data file "+c.path+" ") || !strings.Contains(line, c.text) || strings.Contains(line, "\n") {
 			t.Errorf("%s: it says %q", name, line)
 		}
 		if errors.Is(c.err, ErrInUse) != strings.Contains(c.text, "in use") {
 			t.Errorf("%s: its reason is %v", name, errors.Unwrap(c.err))
 		}
+	}
+}
+
+// TestRenamed: an error about a temporary file names the file that matters, in its
+// hint too.
+func TestRenamed(t *testing.T) {
+	err := rename("/srv/a.db", "/srv/.a.db.restore-1", cantWrite("/srv/.a.db.restore-1", &os.PathError{Op: "write", Path: "/srv/.a.db.restore-1", Err: os.ErrPermission}))
+	text, advice := hint.Split(err)
+	if !strings.Contains(text, "data file /srv/a.db can't be written by this user") || strings.Contains(err.Error(), "restore-1") || advice == "" || strings.Contains(text, advice) {
+		t.Errorf("it says %q; %q", text, advice)
+	}
+	if !errors.Is(err, os.ErrPermission) {
+		t.Errorf("its reason is lost: %v", err)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // Error is what keeps a file from being opened, or from being written. Its text is
-// one line for the operator.
+// one line for the operator, with the advice at the end.
 type Error struct {
 	Path   string // of the file; empty while it is not known
 	Text   string // what is wrong; it goes on from the path
@@ -135,3 +135,12 @@ func rename(name, temp string, err error) error {
 
 func (r renamed) Error() string { return strings.ReplaceAll(r.error.Error(), r.temp, r.name) }
 func (r renamed) Unwrap() error { return r.error }
+
+// Hint is the error's own, renamed as its text.
+func (r renamed) Hint() string {
+	var hinted interface{ Hint() string }
+	if !errors.As(r.error, &hinted) {
+		return ""
+	}
+	return strings.ReplaceAll(hinted.Hint(), r.temp, r.name)
+}
