@@ -1,8 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
-
 	"teamdata/internal/strictjson"
 	"teamdata/internal/web"
 	"teamdata/store"
@@ -15,34 +13,16 @@ func memberJSON(m store.Member) []byte {
 
 func (r *request) listMembers() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
-		page, err := tx.MemberPage(r.org(), q.After, q.Limit, []byte{'['})
-		if err != nil {
-			return page, err
+		page, members, err := store.ListMembers(tx, r.org(), q.After, q.Limit)
+		page.Items = []byte(web.PageStart)
+		for i, m := range members {
+			if i > 0 {
+				page.Items = append(page.Items, ',')
+			}
+			page.Items = append(page.Items, memberJSON(m)...)
 		}
-		page.Items, err = r.withNames(tx, append(page.Items, ']'))
 		return page, err
 	})
-}
-
-// withNames are the members of a list as this API shows them: with what the
-// list, which is kept as the Team Data API shows it, leaves out.
-func (r *request) withNames(tx store.Members, list []byte) ([]byte, error) {
-	var shown []struct{ UserID string }
-	if err := json.Unmarshal(list, &shown); err != nil {
-		return nil, err
-	}
-	items := []byte(web.PageStart)
-	for i := range shown {
-		m, err := tx.Member(r.org(), shown[i].UserID)
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			items = append(items, ',')
-		}
-		items = append(items, memberJSON(m)...)
-	}
-	return items, nil
 }
 
 func (r *request) addMember() error {

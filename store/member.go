@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Member is a user's membership in an org.
 type Member struct {
@@ -168,6 +171,27 @@ func findMember(tx Members, orgID, userID string) (Member, error) {
 		return m, Errorf(CodeNotFound, "The org has no such member.")
 	}
 	return m, err
+}
+
+// ListMembers reads up to limit members after a cursor, whole: the list has only
+// what the API shows of them. The Items of the page are empty.
+func ListMembers(tx Members, orgID string, after Cursor, limit int) (Page, []Member, error) {
+	page, err := tx.MemberPage(orgID, after, limit, []byte{'['})
+	if err != nil {
+		return page, nil, err
+	}
+	var listed []struct{ UserID string }
+	if err := json.Unmarshal(append(page.Items, ']'), &listed); err != nil {
+		return page, nil, err
+	}
+	page.Items = nil
+	members := make([]Member, len(listed))
+	for i := range listed {
+		if members[i], err = tx.Member(orgID, listed[i].UserID); err != nil {
+			return page, nil, err
+		}
+	}
+	return page, members, nil
 }
 
 func memberEvent(tx Tx, actorID, event string, m Member) error {

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"encoding/json"
 	"net/url"
 	"strings"
 
@@ -56,25 +55,11 @@ func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (
 	return nil
 }
 
-// readMembers reads the org's members. The list has only what the Team Data API
-// shows of them; the rest is in their records.
+// readMembers reads the org's members.
 func (r *request) readMembers(tx store.Members) func(after store.Cursor, limit int) ([]store.Member, error) {
 	return func(after store.Cursor, limit int) ([]store.Member, error) {
-		page, err := tx.MemberPage(r.org.ID, after, limit, []byte{'['})
-		if err != nil {
-			return nil, err
-		}
-		var listed []struct{ UserID string }
-		if err := json.Unmarshal(append(page.Items, ']'), &listed); err != nil {
-			return nil, err
-		}
-		members := make([]store.Member, len(listed))
-		for i := range listed {
-			if members[i], err = tx.Member(r.org.ID, listed[i].UserID); err != nil {
-				return nil, err
-			}
-		}
-		return members, nil
+		_, members, err := store.ListMembers(tx, r.org.ID, after, limit)
+		return members, err
 	}
 }
 
