@@ -23,7 +23,7 @@ func (env *testEnv) send(n int) (ids []string) {
 	return ids
 }
 
-// attempt records an outcome: acknowledged, or in vain with another attempt after
+// attempt records an outcome: acknowledged, or failed with another attempt after
 // the delay, or with 0 as the last one.
 func (env *testEnv) attempt(id string, status int, delay time.Duration) {
 	env.Helper()
@@ -168,7 +168,7 @@ func TestRemovedEndpoint(t *testing.T) {
 	env.wantError(env.do("GET", "/orgs/org_acme/deliveries/"+id, ""), store.CodeNotFound, "The org has no such delivery.")
 }
 
-// Recovering makes due what was tried in vain since, and counts it.
+// Recovering makes due what failed since then, and counts it.
 func TestRecover(t *testing.T) {
 	env := newTestEnv(t)
 	ids := env.send(3)

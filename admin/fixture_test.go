@@ -62,7 +62,7 @@ func imports[T any](rule func(store.Tx, T) (T, error), tx store.Tx, record T) fu
 	}
 }
 
-// failed makes a test delivery that was tried once in vain, an hour ago. The
+// failed makes a test delivery whose only attempt failed an hour ago. The
 // endpoint stays enabled: it acknowledged something since.
 func failed(tx store.Tx, orgID, endpointID string) (string, error) {
 	d, err := store.SendTest(tx, orgID, endpointID)

@@ -12,7 +12,7 @@ import (
 )
 
 // faults are where an exchange is not as the document of its version says. Other
-// faces have their own tests, and so has what a test adds.
+// APIs have their own tests, and so has what a test adds.
 func (env *testEnv) faults(x openapitest.Exchange) []string {
 	if env.isElsewhere(x.URL.Path) {
 		return nil

@@ -23,7 +23,7 @@ func TestAdminIsMounted(t *testing.T) {
 		}
 	}
 	if got := env.do(newRequest("GET", "/api/v1/members", "key_read")).Code; got != http.StatusTooManyRequests {
-		t.Errorf("both faces count for the same client; got %d", got)
+		t.Errorf("both APIs count for the same client; got %d", got)
 	}
 	env.server.stopping.Store(true)
 	if got := env.do(newRequest("GET", "/admin/v1/orgs", "")).Code; got != http.StatusServiceUnavailable || seen != 2 {
@@ -38,7 +38,7 @@ func TestAdminIsNotMounted(t *testing.T) {
 	}
 }
 
-// mounted is a face at /admin.
+// mounted is an API at /admin.
 func mounted(h http.HandlerFunc) []Mount { return []Mount{{"/admin", h}} }
 
 func TestMountSeesTheClient(t *testing.T) {
@@ -53,7 +53,7 @@ func TestMountSeesTheClient(t *testing.T) {
 	r.Header.Set("X-Forwarded-For", "198.51.100.7")
 	env.do(r)
 	if seen != "198.51.100.7:0" {
-		t.Errorf("the face saw %q", seen)
+		t.Errorf("the mounted API saw %q", seen)
 	}
 }
 
