@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"teamdata/app"
+	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 )
 
@@ -41,7 +42,11 @@ func check(data string, out io.Writer) error {
 		return err
 	}
 	if faults > 0 {
-		return fmt.Errorf("data file %s is damaged: %d faults, of which at most %d are shown; put back a backup with: teamdata restore BACKUP --data %s", data, faults, maxFaults, terminal.ShellWord(data))
+		text := fmt.Sprintf("data file %s is damaged: %s", data, terminal.Count(faults, "fault"))
+		if faults > maxFaults {
+			text += fmt.Sprintf(", of which %d are shown", maxFaults)
+		}
+		return hint.New(text, "put back a backup with: teamdata restore BACKUP --data "+terminal.ShellWord(data))
 	}
 	fmt.Fprintf(out, "data file %s is sound\n", data)
 	return nil

@@ -16,6 +16,7 @@ import (
 	"teamdata/admin/socket"
 	"teamdata/app"
 	"teamdata/cli/operator"
+	"teamdata/internal/hint"
 	"teamdata/internal/netguard"
 )
 
@@ -40,18 +41,20 @@ func (c connector) connect(ctx context.Context, t operator.Target) (operator.Con
 	if !errors.Is(err, app.ErrInUse) {
 		return file, err
 	}
-	// A server may have started between the two looks.
+	// A server may have started in between.
 	if client, _ := socket.Client(ctx, path); client != nil {
 		return connection(client, socket.Base), nil
 	}
-	return file, fmt.Errorf("%w; if that is a server, name its socket with --socket: nobody listens on %s", err, path)
+	inUse, _ := hint.Split(err)
+	return file, hint.New(inUse, fmt.Sprintf("if that is a server, name its socket with --socket: no server listens on %s", path))
 }
 
 // open opens a data file that nobody serves.
 func (c connector) open(t operator.Target) (operator.Connection, error) {
 	client, end, err := app.Offline{Data: t.Data, SealKeyFile: t.SealKeyFile, PublicURL: t.PublicURL, Version: c.version, Make: t.Make}.Admin(os.Stderr)
 	if errors.Is(err, fs.ErrNotExist) && !t.Make {
-		err = fmt.Errorf("there is no data file %s, and no server listens on %s; name another with --data, or make it with its first org: teamdata org create --name NAME", t.Data, socket.Path(t.Socket, t.Data))
+		err = hint.New(fmt.Sprintf("there is no data file %s, and no server listens on %s", t.Data, socket.Path(t.Socket, t.Data)),
+			"name another with --data, or create it with its first org: teamdata org create --name NAME")
 	}
 	if err != nil {
 		return operator.Connection{}, err
@@ -98,7 +101,7 @@ func serverURL(text string) (string, error) {
 		return "", fmt.Errorf("--server %q is not the URL of a server, such as https://data.example.com", text)
 	}
 	if u.Scheme == "http" && !netguard.IsLoopback(u.Hostname()) {
-		return "", fmt.Errorf("--server %s: the operator token can't go over plain HTTP; use https://", text)
+		return "", hint.New(fmt.Sprintf("--server %s: the operator token can't go over plain HTTP", text), "use https://")
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }
@@ -115,7 +118,8 @@ func operatorToken(file string) (string, error) {
 	}
 	token = strings.TrimSpace(token)
 	if token == "" || strings.ContainsAny(token, " \r\n\t") {
-		return "", errors.New("--server needs an operator token, in TEAMDATA_OPERATOR_TOKEN or a file for --operator-token-file; make one on the server's machine with: teamdata operator-token create --name NAME")
+		return "", hint.New("--server needs an operator token, in TEAMDATA_OPERATOR_TOKEN or a file for --operator-token-file",
+			"create one on the server's machine with: teamdata operator-token create --name NAME")
 	}
 	return token, nil
 }

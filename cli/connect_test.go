@@ -26,8 +26,8 @@ func TestServerURL(t *testing.T) {
 	}
 }
 
-// A data file that no server's socket leads to is refused at once, with the
-// mend; so is a token that nobody gave.
+// A data file that another process has open, and whose socket no server listens on,
+// is refused at once, with what to do.
 func TestConnectRefused(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	s, err := boltstore.Open(data, boltstore.Options{NoSync: true})
@@ -36,11 +36,11 @@ func TestConnectRefused(t *testing.T) {
 	}
 	defer s.Close()
 	out, err := testkit.Run(t, "org", "list", "--data", data)
-	if err == nil || !strings.Contains(out, "in use by") || !strings.Contains(out, "nobody listens on "+data+".sock") {
+	if err == nil || !strings.Contains(out, "in use by") || !strings.Contains(out, "no server listens on "+data+".sock") {
 		t.Errorf("it said %s", out)
 	}
 	testkit.WriteFile(t, data+".sock", "no socket")
-	if out, err = testkit.Run(t, "org", "list", "--data", data); err == nil || strings.Count(out, "\n") != 1 {
+	if out, err = testkit.Run(t, "org", "list", "--data", data); err == nil || strings.Count(out, "\n") != 2 {
 		t.Errorf("it said %s", out)
 	}
 }

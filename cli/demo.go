@@ -16,6 +16,7 @@ import (
 
 	"teamdata/app"
 	"teamdata/cli/listen"
+	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 )
 
@@ -37,7 +38,7 @@ type example struct {
 // endpoint is a receiver of its own, and prints what to try.
 func serveDemo(ctx context.Context, s app.Settings, out io.Writer, log zerolog.Logger) (err error) {
 	if s.Data != app.DefaultData || s.Seed != "" {
-		return errors.New("--demo brings its own data; leave out --data and --seed")
+		return hint.New("--demo brings its own data", "leave out --data and --seed")
 	}
 	folder, err := os.MkdirTemp("", "teamdata-demo-")
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"teamdata/internal/hint"
 )
 
 func manCommand() *cobra.Command {
@@ -21,7 +23,7 @@ not there.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := writeManual(cmd.Root(), folder); err != nil {
-				return fmt.Errorf("--dir: %w; name a folder that you may write to", err)
+				return hint.With(fmt.Errorf("--dir: %w", err), "name a folder that you may write to")
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "the manual pages are in %s\n", folder)
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"teamdata/app"
+	"teamdata/cli/operator"
 	"teamdata/internal/terminal"
 )
 
@@ -66,7 +67,7 @@ func restore(cmd *cobra.Command, backup, data string) error {
 func exactly(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return fmt.Errorf("give %s; see: %s --help", what, cmd.CommandPath())
+			return operator.SeeHelp(cmd, errors.New("give "+what))
 		}
 		return nil
 	}

@@ -11,6 +11,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 	"teamdata/app"
 	"teamdata/cli/listen"
 	"teamdata/cli/operator"
+	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 )
 
@@ -56,11 +58,20 @@ func execute(ctx context.Context, root *cobra.Command) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(os.Stderr, "teamdata: %v\n", err)
+	report(os.Stderr, err)
 	if !begun {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// report prints what is wrong in one line, and what to do about it in another.
+func report(out io.Writer, err error) {
+	text, advice := hint.Split(err)
+	fmt.Fprintf(out, "teamdata: %s\n", text)
+	if advice != "" {
+		fmt.Fprintf(out, "  hint: %s\n", advice)
+	}
 }
 
 func eachCommand(cmd *cobra.Command, fn func(*cobra.Command)) {
@@ -97,9 +108,7 @@ wins.`,
 	groupFlags(root)
 	root.SetCompletionCommandGroupID(forDevelopers)
 	root.SetHelpCommandGroupID(forDevelopers)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see: %s --help", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(operator.SeeHelp)
 	return root
 }
 
@@ -114,5 +123,5 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 
 // operatorConfig is what the operator's commands need.
 func operatorConfig(version string) operator.Config {
-	return operator.Config{Version: version, DefaultData: app.DefaultData, Connect: connector{version}.connect, Confirm: terminal.Confirm, Width: terminal.Width}
+	return operator.Config{Version: version, DefaultData: app.DefaultData, Connect: connector{version}.connect, Width: terminal.Width}
 }

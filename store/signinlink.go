@@ -124,7 +124,7 @@ func QueueSignInLink(tx Tx, orgID, userID string, ttl time.Duration) (to string,
 		return "", err
 	}
 	if a.Email == "" {
-		return "", Errorf(CodeConflict, "%q has no address of their own to send mail to. Set one with: teamdata member change %[1]s --email ADDRESS", userID)
+		return "", Errorf(CodeConflict, "%q has no address of their own to send mail to. Set one with: teamdata member update %[1]s --email ADDRESS", userID)
 	}
 	return a.Email, tx.PutMail(Mail{
 		ID: tx.NewID(PrefixMail), OrgID: orgID, To: a.Email, Name: m.Name, Template: MailSignInLink,

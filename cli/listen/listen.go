@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"teamdata/delivery/receiver"
+	"teamdata/internal/hint"
 )
 
 // settings are the flags.
@@ -42,21 +43,22 @@ func Command() *cobra.Command {
 	var s settings
 	cmd := &cobra.Command{
 		Use:   "listen",
-		Short: "Receive webhooks on this machine and look at them",
-		Long: `Listen is a webhook receiver for developers: it verifies each event that an
+		Short: "Receive webhooks on this machine and print them",
+		Long: `Listen is a webhook receiver for developers. It verifies each event that an
 endpoint sends with the Standard Webhooks library, prints it, and acknowledges
-it, or answers as you say.
+it or answers as you say.
 
-It speaks HTTPS with a certificate of a local CA, which it makes once and keeps,
+It speaks HTTPS with a certificate of a local CA, which it creates once and keeps,
 and prints what to give to the server and to the endpoint. Put the endpoint's
 secret into a file for --secret-file, or into TEAMDATA_SECRET; during a rotation
-the old one too, one a line. Without a secret events are printed UNVERIFIED.
+add the old one, each on a line of its own. Without a secret, events are printed
+as UNVERIFIED.
 
-With --count it ends with status 0 after that many verified events, those that
-came again included, and with 1 when they don't come within --timeout.`,
+With --count it ends with status 0 after that many verified events, repeated ones
+included, and with 1 if they don't arrive within --timeout.`,
 		Example: `  teamdata listen --secret-file hook.secret
   teamdata listen --secret-file hook.secret --forward http://127.0.0.1:3000/hook
-  teamdata listen --secret-file hook.secret --status 503 --delay 2s    # see it sent again
+  teamdata listen --secret-file hook.secret --status 503 --delay 2s    # it is sent again
   teamdata listen --secret-file - --json --count 3 --timeout 1m < hook.secret
   teamdata listen --http --listen 127.0.0.1:9080                       # behind a tunnel`,
 		Args: cobra.NoArgs,
@@ -108,19 +110,19 @@ func (s *settings) check(f *pflag.FlagSet, secrets receiver.Secrets) error {
 	case s.Delay < 0 || s.Delay > maxDelay:
 		return fmt.Errorf("--delay is 0s to %s, such as 2s", maxDelay)
 	case s.Forward != "" && f.Changed("status"):
-		return errors.New("--status and --forward both say the answer; leave one out")
+		return hint.New("--status and --forward both say the answer", "leave one out")
 	case s.Count < 0:
 		return errors.New("--count is 0 (no end) or more")
 	case s.Count > 0 && len(secrets) == 0:
-		return errors.New("--count counts verified events, and there is no secret to verify them with; give one with --secret-file")
+		return hint.New("--count counts verified events, and there is no secret to verify them with", "give one with --secret-file")
 	case s.Timeout < 0 || s.Timeout > 0 && s.Count == 0:
 		return errors.New("--timeout is how long the events of --count may take, such as --count 3 --timeout 1m")
 	case (s.TLSCert == "") != (s.TLSKey == ""):
-		return errors.New("--tls-cert and --tls-key go together; give both, or neither for the local CA")
+		return hint.New("--tls-cert and --tls-key go together", "give both, or neither for the local CA")
 	case s.HTTP && (s.TLSCert != "" || s.TLSDir != ""):
-		return errors.New("--http is without TLS; leave out --http, or --tls-cert, --tls-key and --tls-dir")
+		return hint.New("--http is without TLS", "leave out --http, or --tls-cert, --tls-key and --tls-dir")
 	case s.TLSCert != "" && s.TLSDir != "":
-		return errors.New("--tls-dir keeps the local CA, which --tls-cert takes the place of; leave one out")
+		return hint.New("--tls-dir keeps the local CA, which --tls-cert replaces", "leave one out")
 	}
 	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
 		return fmt.Errorf("--listen %q is not host:port, such as %s", s.Listen, defaultReceiver)
@@ -143,7 +145,7 @@ func (s *settings) secrets(in io.Reader) (receiver.Secrets, error) {
 		from, given = "--secret-file "+s.SecretFile, true
 		content, err := readSecretFile(s.SecretFile, in)
 		if err != nil {
-			return nil, fmt.Errorf("--secret-file: %w; give the path of a file with the endpoint's secret, or - for the standard input", err)
+			return nil, hint.With(fmt.Errorf("--secret-file: %w", err), "give the path of a file with the endpoint's secret, or - for the standard input")
 		}
 		text = string(content)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"teamdata/internal/atomicfile"
+	"teamdata/internal/hint"
 	"teamdata/internal/localca"
 )
 
@@ -25,7 +26,7 @@ func (s *settings) secure(now time.Time) (config *tls.Config, caFile string, err
 	case s.TLSCert != "":
 		pair, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
 		if err != nil {
-			return nil, "", fmt.Errorf("--tls-cert %s and --tls-key %s: %w; give PEM files with a certificate and its key", s.TLSCert, s.TLSKey, err)
+			return nil, "", hint.With(fmt.Errorf("--tls-cert %s and --tls-key %s: %w", s.TLSCert, s.TLSKey, err), "give PEM files with a certificate and its key")
 		}
 		return serving(pair), "", nil
 	}
@@ -38,7 +39,7 @@ func (s *settings) secure(now time.Time) (config *tls.Config, caFile string, err
 		return nil, "", fmt.Errorf("--tls-dir %s: %w", folder, err)
 	}
 	if config, err = issuedBy(ca, s.hosts(), now); err != nil {
-		return nil, "", fmt.Errorf("--tls-dir %s: %w; remove the folder for a new CA, and give that to senders", folder, err)
+		return nil, "", hint.With(fmt.Errorf("--tls-dir %s: %w", folder, err), "remove the folder for a new CA, and give that to senders")
 	}
 	return config, caFile, nil
 }
@@ -49,7 +50,7 @@ func (s *settings) tlsDir() (string, error) {
 	}
 	folder, err := os.UserConfigDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no folder for configuration (%w); name one to keep the local CA in with --tls-dir", err)
+		return "", hint.With(fmt.Errorf("there is no folder for configuration (%w)", err), "name one to keep the local CA in with --tls-dir")
 	}
 	return filepath.Join(folder, "teamdata", "listen"), nil
 }
@@ -90,7 +91,7 @@ func readCA(keyFile string) (*localca.CA, error) {
 	}
 	ca, err := localca.ParseCA(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w; remove it, and give senders the new CA", filepath.Base(keyFile), err)
+		return nil, hint.With(fmt.Errorf("%s: %w", filepath.Base(keyFile), err), "remove it, and give senders the new CA")
 	}
 	return ca, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"teamdata/admin"
+	"teamdata/internal/hint"
 	"teamdata/store/boltstore"
 )
 
@@ -63,12 +63,6 @@ func (w *world) run(args ...string) (out, told string, err error) {
 		Connect: func(context.Context, Target) (Connection, error) {
 			return Connection{Client: http.DefaultClient, Base: w.url, Close: func() error { return nil }}, nil
 		},
-		Confirm: func(_ *cobra.Command, yes bool, what string) error {
-			if !yes {
-				return errors.New(what)
-			}
-			return nil
-		},
 		Width: func(io.Writer) int { return w.columns },
 	}
 	root := &cobra.Command{Use: "teamdata", SilenceErrors: true, SilenceUsage: true}
@@ -96,7 +90,7 @@ func TestTerminal(t *testing.T) {
 	w := newWorld(t)
 	const name = "Ada\x1b[2J\u009b31m\u202e\a"
 	w.must("member", "add", "usr_ada", "--role", "owner", "--name", name, "--email", strings.Repeat("e", 200)+"@acme.example")
-	w.must("instructions", "set", "First.\n\x1b[31mSecond.\t"+name)
+	w.must("instructions", "update", "First.\n\x1b[31mSecond.\t"+name)
 	piped := w.must("member", "show", "usr_ada", "--json")
 	w.columns = 40
 	for _, args := range [][]string{
@@ -186,7 +180,7 @@ func TestPush(t *testing.T) {
 		return out, err
 	}
 	_, err := push(strings.Replace(good, `"a.1700"`, `""`, 1))
-	if want := "the standard input line 1701: action: is missing or empty; the 1000 entries before are added"; err == nil || err.Error() != want {
+	if want := "the standard input line 1701: action: is missing or empty; the 1000 entries before it were added"; err == nil || err.Error() != want {
 		t.Errorf("got %v, not %s", err, want)
 	}
 	for range 2 {
@@ -216,8 +210,8 @@ func TestOtherVersion(t *testing.T) {
 		t.Errorf("it told %q, %v", told, err)
 	}
 	_, _, err = w.run("plan", "list")
-	if want := "There is no such route; the server is teamdata v0.9.0, which may not have this yet"; err == nil || err.Error() != want {
-		t.Errorf("got %v", err)
+	if text, advice := hint.Split(err); text != "There is no such route" || advice != "the server is teamdata v0.9.0, which may not have this yet" {
+		t.Errorf("got %q, %q", text, advice)
 	}
 }
 

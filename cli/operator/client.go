@@ -11,7 +11,12 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
+
+	"teamdata/internal/hint"
+	"teamdata/internal/terminal"
+	"teamdata/store"
 )
 
 // object is a request's body.
@@ -29,9 +34,9 @@ const (
 	maxRefused = 10              // how often a refused request is sent again
 )
 
-// do makes a request to a path below /admin/v1. One that the server's limit
-// refuses is sent again when the server says.
-func (s *session) do(method, path string, body object, header http.Header) (answer, error) {
+// do makes a request to a route below /admin/v1. A request that the server's rate
+// limit refuses is sent again when the server says.
+func (s *session) do(route string, body object, header http.Header) (answer, error) {
 	var content []byte
 	if body != nil {
 		var err error
@@ -40,7 +45,7 @@ func (s *session) do(method, path string, body object, header http.Header) (answ
 		}
 	}
 	for refused := 0; ; refused++ {
-		a, status, err := s.once(method, path, content, header)
+		a, status, err := s.once(route, content, header)
 		if err != nil {
 			return answer{}, err
 		}
@@ -58,9 +63,10 @@ func (s *session) do(method, path string, body object, header http.Header) (answ
 }
 
 // once sends a request and reads its answer.
-func (s *session) once(method, path string, content []byte, header http.Header) (a answer, status int, err error) {
+func (s *session) once(route string, content []byte, header http.Header) (a answer, status int, err error) {
 	ctx, cancel := context.WithTimeout(s.cmd.Context(), maxWait)
 	defer cancel()
+	method, path := s.routeTo(route)
 	q, err := http.NewRequestWithContext(ctx, method, s.conn.Base+prefix+path, bytes.NewReader(content))
 	if err != nil {
 		return a, 0, err
@@ -68,16 +74,16 @@ func (s *session) once(method, path string, content []byte, header http.Header) 
 	s.setHeaders(q, header)
 	r, err := s.conn.Client.Do(q)
 	if err != nil {
-		return a, 0, s.unreached(method, err)
+		return a, 0, unanswered(method, err)
 	}
 	defer r.Body.Close()
 	a.header = r.Header
 	a.body, err = io.ReadAll(io.LimitReader(r.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return a, 0, s.unreached(method, err)
+		return a, 0, unanswered(method, err)
 	case len(a.body) > maxAnswer:
-		return a, 0, errors.New("the answer is larger than any of teamdata; is it a teamdata server?")
+		return a, 0, hint.New("the answer is larger than any of teamdata", notTeamdata)
 	}
 	return a, r.StatusCode, nil
 }
@@ -114,20 +120,21 @@ func (s *session) wait(retryAfter string) error {
 	}
 }
 
-// unreached explains a request that got no answer.
-func (s *session) unreached(method string, err error) error {
+// unanswered explains a request that got no answer.
+func unanswered(method string, err error) error {
 	var whole *url.Error
 	if errors.As(err, &whole) {
 		err = whole.Err // it repeats the method and the URL
 	}
 	var unknown x509.UnknownAuthorityError
-	switch {
-	case errors.As(err, &unknown):
-		return fmt.Errorf("the server's certificate is of a CA that is not trusted here (%w); name the CA's file with --ca-file", err)
-	case method == http.MethodGet:
-		return fmt.Errorf("no answer from the server: %w", err)
+	if errors.As(err, &unknown) {
+		return hint.With(fmt.Errorf("the server's certificate is of a CA that is not trusted here (%w)", err), "name the CA's file with --ca-file")
 	}
-	return fmt.Errorf("no answer from the server: %w; whether it was done is not known, so look before you try again", err)
+	err = fmt.Errorf("no answer from the server: %w", err)
+	if method == http.MethodGet {
+		return err
+	}
+	return hint.With(err, "it may have been done all the same: check before you try again")
 }
 
 // compareVersions warns once of a server that is of another version.
@@ -138,4 +145,74 @@ func (s *session) compareVersions(h http.Header) {
 	}
 	s.warned = true
 	s.note("warning: the server is teamdata %s, and this program is %s; use the one that belongs to the server", theirs, s.Version)
+}
+
+// apiError is an error that the API answers.
+type apiError struct {
+	code    store.Code
+	message string
+	hint    string // what to do about it on the command line
+}
+
+func (e *apiError) Error() string { return terminal.Plain(strings.TrimSuffix(e.message, ".")) }
+func (e *apiError) Hint() string  { return e.hint }
+
+// isCode tells whether the API answered err with a code.
+func isCode(err error, code store.Code) bool {
+	var e *apiError
+	return errors.As(err, &e) && e.code == code
+}
+
+// refusal is the error that an answer reports.
+func (s *session) refusal(status int, a answer) error {
+	var body struct {
+		Error struct {
+			Code    store.Code
+			Message string
+		}
+	}
+	if err := json.Unmarshal(a.body, &body); err != nil || body.Error.Message == "" {
+		return hint.New(fmt.Sprintf("the server answered %d %s", status, http.StatusText(status)), notTeamdata)
+	}
+	e := &apiError{code: body.Error.Code, message: body.Error.Message, hint: hintFor(body.Error.Code, body.Error.Message)}
+	theirs := a.header.Get("Teamdata-Version")
+	unknownRoute := status == http.StatusNotFound || status == http.StatusMethodNotAllowed
+	if unknownRoute && theirs != s.Version && theirs != "" {
+		e.hint = fmt.Sprintf("the server is teamdata %s, which may not have this yet", terminal.Plain(theirs))
+	}
+	return e
+}
+
+// hints are what to do about errors on the command line: of a code, with a
+// message that holds a text. The first one counts.
+var hints = []struct {
+	code  store.Code
+	holds string
+	hint  string
+}{
+	{store.CodeNotFound, "such org", "list them with: teamdata org list"},
+	{store.CodeNotFound, "such member", "list them with: teamdata member list"},
+	{store.CodeNotFound, "endpoint", "list them with: teamdata endpoint list"},
+	{store.CodeNotFound, "API key", "list them with: teamdata key list"},
+	{store.CodeNotFound, "delivery", "list them with: teamdata delivery list --endpoint ENDPOINT"},
+	{store.CodeNotFound, "plan", "list them with: teamdata plan list"},
+	{store.CodeNotFound, "event type", "list them with: teamdata event-type list"},
+	{store.CodeNotFound, "token", "list them with: teamdata operator-token list"},
+	{store.CodeBadRequest, "there is no plan", "list them with: teamdata plan list"},
+	{store.CodeBadRequest, "is not an event type", "list them with: teamdata event-type list"},
+	{store.CodeBadRequest, "is no owner or admin", "list the members with: teamdata member list"},
+	{store.CodeConflict, "at least one owner", "teamdata member update USER --role owner"},
+	{store.CodeConflict, "is a member already", "change it with: teamdata member update USER"},
+	{store.CodeConflict, "Idempotency-Key", "wait for the first one to end"},
+	{store.CodeIdempotencyMismatch, "", "use another --idempotency-key"},
+	{store.CodePreconditionFailed, "", "see theirs with: teamdata instructions show"},
+}
+
+func hintFor(code store.Code, message string) string {
+	for _, h := range hints {
+		if h.code == code && strings.Contains(message, h.holds) {
+			return h.hint
+		}
+	}
+	return ""
 }

@@ -3,55 +3,49 @@ package operator
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"net/url"
 
 	"github.com/spf13/cobra"
+
+	"teamdata/internal/terminal"
 )
 
-func deliveryCommand(k *kit) *cobra.Command {
-	n := newOrgNoun(k, "delivery", "Events on their way to endpoints")
-	deliveryList(n)
-	n.add(verb{
-		use: "show DELIVERY", short: "Show a delivery with its attempts and its body", args: one,
+func deliveryCommand(e *env) *cobra.Command {
+	r := newOrgResource(e, "delivery", "Inspect and replay the deliveries of events", idList{})
+	deliveryList(r)
+	r.add(action{
+		use: "show DELIVERY", short: "Show a delivery with its attempts and its body",
 		example: "delivery show whd_01JD",
-		run: func(s *session, args []string) error {
-			a, err := s.do(http.MethodGet, s.path("deliveries", args[0]), nil, nil)
-			if err != nil {
-				return err
-			}
-			if s.json || s.quiet {
-				return s.show(a, "id")
-			}
-			return s.showDelivery(a)
-		},
+		route:   "GET /orgs/{org}/deliveries/{id}",
+		do:      (*session).showDelivery,
 	})
-	n.add(verb{
-		use: "replay DELIVERY", short: "Send a delivery again, with the same webhook-id", args: one,
+	r.add(action{
+		use: "replay DELIVERY", short: "Send a delivery again, with the same webhook-id",
 		example: "delivery replay whd_01JD",
-		run: func(s *session, args []string) error {
-			return s.ask(http.MethodPost, s.path("deliveries", args[0], "replay"), nil, "id")
-		},
+		route:   "POST /orgs/{org}/deliveries/{id}/replay",
 	})
-	return n.Command
+	return r.Command
 }
 
-func deliveryList(n *noun) {
+func deliveryList(r *resource) {
 	var endpoint, state string
-	f := n.addList(verb{
-		use: "list --endpoint ENDPOINT", short: "List an endpoint's deliveries",
-		long:    "List lists deliveries: those that wait by when they are due, then the others,\nlatest first.",
+	list := &action{
+		use: "list --endpoint ENDPOINT", short: "List the deliveries of an endpoint",
+		long:    "List lists deliveries: first those that wait, by the time they are due, then the\nothers, latest first.",
 		example: "delivery list --endpoint whe_hook\ndelivery list --endpoint whe_hook --state failed --limit 20",
-		run: func(s *session, _ []string) error {
-			query := url.Values{}
-			if state != "" {
-				query.Set("state", state)
-			}
-			return s.list(s.path("endpoints", endpoint, "deliveries"), query,
-				columns{"DELIVERY", "id", "EVENT", "eventType", "STATE", "state", "ATTEMPTS", "attempts", "CREATED", "createdAt", "DUE", "dueAt", "FINISHED", "finishedAt"},
-				"no such deliveries; send one with: teamdata endpoint test "+endpoint)
-		},
-	})
+		route:   "GET /orgs/{org}/endpoints/{id}/deliveries",
+		columns: columns{"DELIVERY", "id", "EVENT", "eventType", "STATE", "state", "ATTEMPTS", "attempts", "CREATED", "createdAt", "DUE", "dueAt", "FINISHED", "finishedAt"},
+		none:    "no such deliveries; send one with: teamdata endpoint test {id}",
+	}
+	list.do = func(s *session) error {
+		query := url.Values{}
+		if state != "" {
+			query.Set("state", state)
+		}
+		s.args = []string{endpoint}
+		return s.list(list, query)
+	}
+	f := r.add(*list).Flags()
 	f.StringVar(&endpoint, "endpoint", "", "the `id` of the endpoint")
 	f.StringVar(&state, "state", "", "only those in a `state`: pending, retrying, held, failed or acknowledged")
 	require(f, "endpoint")
@@ -60,31 +54,36 @@ func deliveryList(n *noun) {
 var attemptColumns = columns{"STARTED", "startedAt", "MS", "tookMs", "STATUS", "status", "NEXT", "nextAt", "REASON", "reason", "ANSWER", "answer"}
 
 // showDelivery prints a delivery, its attempts as a table, and what is sent.
-func (s *session) showDelivery(a answer) error {
+func (s *session) showDelivery() error {
+	a, err := s.do("GET /orgs/{org}/deliveries/{id}", nil, nil)
+	if err != nil {
+		return err
+	}
+	if s.json || s.quiet {
+		return s.show(a, "")
+	}
 	var r record
-	var kept struct {
+	var stored struct {
 		History []json.RawMessage
 		Body    json.RawMessage
 	}
 	if err := json.Unmarshal(a.body, &r); err != nil {
 		return errForm(err)
 	}
-	if err := json.Unmarshal(a.body, &kept); err != nil {
+	if err := json.Unmarshal(a.body, &stored); err != nil {
 		return errForm(err)
 	}
-	r.take("history")
-	r.take("body")
-	if err := s.out.lines(r); err != nil {
+	if err := s.out.record(r.without("history", "body")); err != nil {
 		return err
 	}
-	if err := s.showAttempts(kept.History); err != nil {
+	if err := s.showAttempts(stored.History); err != nil {
 		return err
 	}
 	var body bytes.Buffer
-	if json.Indent(&body, kept.Body, "", "  ") != nil {
+	if json.Indent(&body, stored.Body, "", "  ") != nil {
 		return nil // it has none
 	}
-	return s.out.text("\nbody:\n" + escape(body.String(), "\n"))
+	return s.out.text("\nbody:\n" + terminal.Escape(body.String(), "\n"))
 }
 
 func (s *session) showAttempts(history []json.RawMessage) error {
@@ -94,5 +93,5 @@ func (s *session) showAttempts(history []json.RawMessage) error {
 	if err := s.out.line("\nattempts:"); err != nil {
 		return err
 	}
-	return printRows(&table{out: s.out, titles: attemptColumns.titles()}, history, attemptColumns)
+	return attemptColumns.printer(s.out)(history)
 }

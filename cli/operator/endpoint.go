@@ -1,83 +1,131 @@
 package operator
 
 import (
-	"net/http"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-func endpointCommand(k *kit) *cobra.Command {
-	n := newOrgNoun(k, "endpoint", "Where an org's events are sent")
-	endpointCreate(n)
-	n.addList(verb{
-		short:   "List the endpoints",
+func endpointCommand(e *env) *cobra.Command {
+	r := newOrgResource(e, "endpoint", "Manage the endpoints that an org's events are sent to", idList{"/orgs/{org}/endpoints", "id"})
+	endpointCreate(r)
+	r.add(action{
+		use: "list", short: "List the endpoints",
 		example: "endpoint list --org org_acme",
-		run: func(s *session, _ []string) error {
-			return s.list(s.path("endpoints"), nil, columns{"ENDPOINT", "id", "DISABLED", "disabledAt", "EVENTS", "events", "URL", "url", "DESCRIPTION", "description"},
-				"no endpoints yet; add one with: teamdata endpoint create --url https://… --events member.added")
-		},
+		route:   "GET /orgs/{org}/endpoints",
+		columns: columns{"ENDPOINT", "id", "DISABLED", "disabledAt", "EVENTS", "events", "URL", "url", "DESCRIPTION", "description"},
+		none:    "no endpoints yet; create one with: teamdata endpoint create --url https://… --events member.added",
 	})
-	n.add(verb{
-		use: "show ENDPOINT", short: "Show an endpoint", args: one, ids: endpointIDs,
-		example: "endpoint show whe_hook",
-		run: func(s *session, args []string) error {
-			return s.ask(http.MethodGet, s.path("endpoints", args[0]), nil, "id")
-		},
+	endpointShow(r)
+	update := r.add(action{
+		use: "update ENDPOINT", short: "Update an endpoint's URL, events or description",
+		long:    "Update changes the fields that are given and leaves the others as they are.\nDeliveries that wait go to the new URL.",
+		example: "endpoint update whe_hook --url https://example.com/hook2",
+		route:   "PATCH /orgs/{org}/endpoints/{id}", fields: endpointFlags,
 	})
-	change := n.add(verb{
-		use: "change ENDPOINT", short: "Change an endpoint's address, events or description", args: one, ids: endpointIDs,
-		long:    "Change changes what is given and leaves the rest. What waits goes to the new\naddress.",
-		example: "endpoint change whe_hook --url https://example.com/hook2",
-		run: func(s *session, args []string) error {
-			return s.ask(http.MethodPatch, s.path("endpoints", args[0]), given(s.cmd.Flags(), endpointFlags...), "id")
-		},
+	bindEndpoint(update.Flags())
+	update.MarkFlagsOneRequired(endpointFlags...)
+	r.add(action{
+		use: "delete ENDPOINT", short: "Delete an endpoint and its deliveries",
+		example: "endpoint delete whe_hook --yes",
+		route:   "DELETE /orgs/{org}/endpoints/{id}",
+		confirm: "This deletes the endpoint {id} with its deliveries, those that wait too",
+		done:    "endpoint {id} is deleted",
 	})
-	bindEndpoint(change)
-	n.find("change").MarkFlagsOneRequired(endpointFlags...)
-	n.add(verb{
-		use: "remove ENDPOINT", short: "Remove an endpoint and its deliveries", args: one, ids: endpointIDs,
-		example: "endpoint remove whe_hook --yes",
-		confirm: func(args []string) string {
-			return "This removes the endpoint " + args[0] + " with its deliveries, those that wait too"
-		},
-		run: func(s *session, args []string) error {
-			return s.remove(s.path("endpoints", args[0]), "endpoint "+args[0])
-		},
+	r.add(action{
+		use: "enable ENDPOINT", short: "Enable an endpoint: held deliveries are sent, in order",
+		example: "endpoint enable whe_hook",
+		route:   "POST /orgs/{org}/endpoints/{id}/enable",
 	})
-	endpointStates(n)
-	endpointSecrets(n)
-	endpointRecover(n)
-	return n.Command
+	r.add(action{
+		use: "disable ENDPOINT", short: "Disable an endpoint: its deliveries are held",
+		example: "endpoint disable whe_hook",
+		route:   "POST /orgs/{org}/endpoints/{id}/disable",
+	})
+	r.add(action{
+		use: "test ENDPOINT", short: "Send a webhook.test to an endpoint",
+		long:    "Test sends the event webhook.test to the endpoint, whatever events it selects,\nand prints the delivery. See how it went with: teamdata delivery show ID",
+		example: "endpoint test whe_hook\ndelivery show $(teamdata endpoint test whe_hook --quiet)",
+		route:   "POST /orgs/{org}/endpoints/{id}/test",
+	})
+	endpointRotate(r)
+	endpointRecover(r)
+	return r.Command
 }
 
-func endpointCreate(n *noun) {
+func endpointCreate(r *resource) {
 	var secretFile string
-	f := n.add(verb{
-		use: "create --url URL --events EVENTS", short: "Add an endpoint", args: cobra.NoArgs,
-		long: `Create adds an endpoint, with a secret that is made for it. Receivers verify
-events with it; see it again with: teamdata endpoint secret ENDPOINT`,
+	f := r.add(action{
+		use: "create --url URL --events EVENTS", short: "Create an endpoint",
+		long: `Create creates an endpoint, with a generated secret unless you give one.
+Receivers verify events with it. See it again with:
+teamdata endpoint show ENDPOINT --secret`,
 		example: "endpoint create --url https://example.com/hook --events member.added,member.removed\nendpoint create --url https://example.com/hook --events member.added --secret-file hook.secret",
-		run: func(s *session, _ []string) error {
-			body := given(s.cmd.Flags(), append([]string{"id"}, endpointFlags...)...)
-			if err := s.addSecret(body, secretFile); err != nil {
-				return err
-			}
-			return s.ask(http.MethodPost, s.path("endpoints"), body, "id")
-		},
-	})
+		route:   "POST /orgs/{org}/endpoints", fields: append([]string{"id"}, endpointFlags...),
+		addTo: func(s *session, body object) error { return s.addSecret(body, secretFile) },
+	}).Flags()
 	bindEndpoint(f)
-	f.String("id", "", "an `id` of your own, 1 to 64 of A-Z a-z 0-9 _ and -")
+	f.String("id", "", idUsage)
 	bindSecretFile(f, &secretFile)
 	require(f, "url", "events")
+}
+
+func endpointShow(r *resource) {
+	var secret bool
+	show := &action{
+		use: "show ENDPOINT", short: "Show an endpoint, or the secret that signs its events",
+		example: "endpoint show whe_hook\nendpoint show whe_hook --secret --quiet > hook.secret",
+		route:   "GET /orgs/{org}/endpoints/{id}",
+		do: func(s *session) error {
+			if secret {
+				return s.ask(&action{route: "GET /orgs/{org}/endpoints/{id}/secret", shows: "secret"}, nil)
+			}
+			return s.ask(&action{route: "GET /orgs/{org}/endpoints/{id}"}, nil)
+		},
+	}
+	r.add(*show).Flags().BoolVar(&secret, "secret", false, "show the secret, and during a rotation the old one too")
+}
+
+func endpointRotate(r *resource) {
+	var overlap time.Duration
+	var secretFile string
+	f := r.add(action{
+		use: "rotate ENDPOINT", short: "Give an endpoint a new secret",
+		long: `Rotate gives an endpoint a new secret and prints it. With --overlap the old one
+signs beside it for that time, so that receivers don't miss an event.`,
+		example: "endpoint rotate whe_hook --overlap 24h\nendpoint rotate whe_hook --yes --secret-file hook.secret",
+		route:   "POST /orgs/{org}/endpoints/{id}/rotate",
+		addTo: func(s *session, body object) error {
+			body["overlapSeconds"] = int64(overlap / time.Second)
+			return s.addSecret(body, secretFile)
+		},
+		confirm:  "This replaces the secret of {id} at once: receivers refuse events until they have the new one, unless --overlap gives them time",
+		harmless: "overlap",
+		shows:    "secret", secret: true, done: "receivers need the new secret now; see it again with: teamdata endpoint show {id} --secret",
+	}).Flags()
+	f.DurationVar(&overlap, "overlap", 0, "how long the old secret signs too, at most 168h")
+	bindSecretFile(f, &secretFile)
+}
+
+func endpointRecover(r *resource) {
+	f := r.add(action{
+		use: "recover ENDPOINT --since TIME", short: "Send again all that failed since a time",
+		long: `Recover makes each delivery due now that has failed, or that waits after a failed
+attempt. Receivers know by the webhook-id which events they have already.`,
+		example: "endpoint recover whe_hook --since 24h\nendpoint recover whe_hook --since 2026-11-21T12:00:00Z",
+		route:   "POST /orgs/{org}/endpoints/{id}/recover", fields: []string{"since"}, shows: "recovered",
+	}).Flags()
+	f.Var(&timeFlag{sign: -1}, "since", "the `time`, such as 2026-11-21T12:00:00Z, or how long ago, such as 24h")
+	require(f, "since")
 }
 
 var endpointFlags = []string{"url", "events", "description"}
 
 func bindEndpoint(f *pflag.FlagSet) {
-	f.String("url", "", "the `URL` that events are posted to, with https")
-	f.StringSlice("events", nil, "the `events` it gets, see: teamdata event-type list")
+	f.String("url", "", "the https:// `URL` that events are posted to")
+	f.StringSlice("events", nil, "the `events` that it selects, see: teamdata event-type list")
 	f.String("description", "", "a `text`, for people")
 }
 

@@ -2,21 +2,20 @@ package operator
 
 import (
 	"encoding/json"
-	"fmt"
-	"net/http"
 
 	"github.com/spf13/cobra"
 )
 
-func eventCommand(k *kit) *cobra.Command {
-	n := newOrgNoun(k, "event", "Events of your own")
+func eventCommand(e *env) *cobra.Command {
+	r := newOrgResource(e, "event", "Send events", idList{})
 	var file string
-	f := n.add(verb{
-		use: "send --type TYPE --data-file FILE", short: "Send an event to the endpoints that select it", args: cobra.NoArgs,
-		long: `Send sends an event of a built-in type, or of one of your own, and prints the ids
+	f := r.add(action{
+		use: "send --type TYPE --data-file FILE", short: "Send an event to the endpoints that select it",
+		long: `Send sends an event of a built-in type or of one of your own, and prints the ids
 of its deliveries. Its data is one JSON object.`,
 		example: "event send --type invoice.paid --data-file invoice.json\nevent send --type invoice.paid --data-file - < invoice.json",
-		run: func(s *session, _ []string) error {
+		route:   "POST /orgs/{org}/events",
+		do: func(s *session) error {
 			data, err := readJSON(s.cmd, "data-file", file)
 			if err != nil {
 				return err
@@ -25,16 +24,16 @@ of its deliveries. Its data is one JSON object.`,
 			body["data"] = data
 			return s.send(body)
 		},
-	})
-	f.String("type", "", "its `type`, see: teamdata event-type list")
+	}).Flags()
+	f.String("type", "", "the `type` of the event, see: teamdata event-type list")
 	f.StringVar(&file, "data-file", "", "a `file` with its data; - is the standard input")
 	require(f, "type", "data-file")
-	return n.Command
+	return r.Command
 }
 
 // send sends an event, and prints its deliveries.
 func (s *session) send(body object) error {
-	a, err := s.do(http.MethodPost, s.path("events"), body, nil)
+	a, err := s.do("POST /orgs/{org}/events", body, nil)
 	if err != nil {
 		return err
 	}
@@ -45,25 +44,8 @@ func (s *session) send(body object) error {
 	if err := json.Unmarshal(a.body, &answered); err != nil {
 		return errForm(err)
 	}
-	for _, id := range answered.Deliveries {
-		if err := s.out.line(plain(id)); err != nil {
-			return err
-		}
-	}
 	if len(answered.Deliveries) == 0 {
-		s.note("no endpoint selects %s, or the plan has no webhooks: it is sent to nobody", body["type"])
+		s.note("no endpoint selects %s, or the plan has no webhooks: it is sent nowhere", body["type"])
 	}
-	return nil
-}
-
-// readJSON reads a file that holds one JSON value.
-func readJSON(cmd *cobra.Command, flag, path string) (json.RawMessage, error) {
-	text, err := readInput(cmd, flag, path)
-	if err != nil {
-		return nil, err
-	}
-	if !json.Valid(text) {
-		return nil, fmt.Errorf("--%s: %s does not hold JSON, or more than one value", flag, nameOf(path))
-	}
-	return text, nil
+	return s.out.ids(answered.Deliveries)
 }

@@ -1,47 +1,90 @@
 package operator
 
 import (
-	"net/http"
+	"encoding/json"
 
 	"github.com/spf13/cobra"
+
+	"teamdata/internal/hint"
 )
 
-func eventTypeCommand(k *kit) *cobra.Command {
-	n := newNoun(k, "event-type", "Types of events, built in or of your own")
-	n.addList(verb{
-		short:   "List the event types",
+func eventTypeCommand(e *env) *cobra.Command {
+	r := newResource(e, "event-type", "Manage the types of events", idList{"/event-types", "name"})
+	r.add(action{
+		use: "list", short: "List the event types",
 		example: "event-type list",
-		run: func(s *session, _ []string) error {
-			return s.list("/event-types", nil, columns{"TYPE", "name", "BUILT IN", "builtIn", "DESCRIPTION", "description"}, "no event types")
-		},
+		route:   "GET /event-types",
+		columns: columns{"TYPE", "name", "BUILT IN", "builtIn", "DESCRIPTION", "description"},
+		none:    "no event types",
 	})
-	var schemaFile string
-	f := n.add(verb{
-		use: "set TYPE", short: "Add an event type, or change one of yours", args: one, ids: eventTypeIDs,
-		long: `Set adds an event type, or replaces one: what is left out, it has no more. With a
-JSON Schema the data of each event is held to it.`,
-		example: "event-type set invoice.paid --description 'An invoice was paid'\nevent-type set invoice.paid --schema-file invoice.schema.json",
-		run: func(s *session, args []string) error {
-			body := given(s.cmd.Flags(), "description")
-			if schemaFile != "" {
-				schema, err := readJSON(s.cmd, "schema-file", schemaFile)
-				if err != nil {
-					return err
-				}
-				body["schema"] = schema
+	put := func(a action, isNew bool) {
+		var schemaFile string
+		a.route, a.fields, a.shows = "PUT /event-types/{id}", []string{"description"}, "name"
+		a.addTo = func(s *session, body object) error { return s.eventType(r, isNew, schemaFile, body) }
+		f := r.add(a).Flags()
+		f.String("description", "", "a `text`, for people")
+		f.StringVar(&schemaFile, "schema-file", "", "a `file` with the JSON Schema that the data of each event has to match; - is the standard input")
+	}
+	put(action{
+		use: "create TYPE", short: "Create an event type",
+		example: "event-type create invoice.paid --description 'An invoice was paid'\nevent-type create invoice.paid --schema-file invoice.schema.json",
+	}, true)
+	put(action{
+		use: "update TYPE", short: "Update an event type",
+		long:    "Update changes what is given and leaves the rest as it is.",
+		example: "event-type update invoice.paid --schema-file invoice.schema.json",
+	}, false)
+	r.add(action{
+		use: "delete TYPE", short: "Delete an event type that no endpoint selects",
+		example: "event-type delete invoice.paid --yes",
+		route:   "DELETE /event-types/{id}",
+		confirm: "This deletes the event type {id}",
+		done:    "event type {id} is deleted",
+	})
+	return r.Command
+}
+
+// eventType adds to a body the schema of a file, and what the event type has already.
+func (s *session) eventType(r *resource, isNew bool, schemaFile string, body object) error {
+	had, err := s.named(r, isNew)
+	if err != nil {
+		return err
+	}
+	for _, field := range []string{"description", "schema"} {
+		if _, given := body[field]; !given && had[field] != nil {
+			body[field] = had[field]
+		}
+	}
+	if schemaFile != "" {
+		body["schema"], err = readJSON(s.cmd, "schema-file", schemaFile)
+	}
+	return err
+}
+
+// named is the record that the first argument names, of a resource whose records the
+// API puts by name whether they are new or not. A new record must not exist yet, and
+// any other must.
+func (s *session) named(r *resource, isNew bool) (found map[string]json.RawMessage, err error) {
+	_, err = s.eachPage(&action{route: "GET " + r.ids.path}, nil, func(items []json.RawMessage) error {
+		for _, item := range items {
+			var fields map[string]json.RawMessage
+			if err := json.Unmarshal(item, &fields); err != nil {
+				return errForm(err)
 			}
-			return s.ask(http.MethodPut, pathTo("event-types", args[0]), body, "name")
-		},
+			if textOf(fields[r.ids.field]) == s.args[0] {
+				found = fields
+			}
+		}
+		return nil
 	})
-	f.String("description", "", "a `text`, for people")
-	f.StringVar(&schemaFile, "schema-file", "", "a `file` with the JSON Schema of its data; - is the standard input")
-	n.add(verb{
-		use: "remove TYPE", short: "Remove an event type that no endpoint selects", args: one, ids: eventTypeIDs,
-		example: "event-type remove invoice.paid --yes",
-		confirm: func(args []string) string { return "This removes the event type " + args[0] },
-		run: func(s *session, args []string) error {
-			return s.remove(pathTo("event-types", args[0]), "event type "+args[0])
-		},
-	})
-	return n.Command
+	name := r.Name() + " " + s.args[0]
+	switch {
+	case err != nil:
+		return nil, err
+	case isNew && found != nil:
+		return nil, hint.New(name+" exists already", "change it with: teamdata "+r.Name()+" update "+s.args[0])
+	case !isNew && found == nil:
+		return nil, hint.New("there is no "+name, "list them with: teamdata "+r.Name()+" list")
+	}
+	return found, nil
 }

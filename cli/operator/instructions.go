@@ -1,19 +1,32 @@
 package operator
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"teamdata/internal/hint"
+	"teamdata/store"
 )
 
-func instructionsCommand(k *kit) *cobra.Command {
-	n := newOrgNoun(k, "instructions", "What an org's assistant is told")
-	n.add(verb{
-		use: "show", short: "Print the instructions", args: cobra.NoArgs,
+const instructionsPath = "/orgs/{org}/instructions"
+
+func instructionsCommand(e *env) *cobra.Command {
+	r := newOrgResource(e, "instructions", "Manage the instructions of an org's assistant", idList{})
+	r.add(action{
+		use: "show", short: "Print the instructions",
 		example: "instructions show --org org_acme\ninstructions show > instructions.txt",
-		run: func(s *session, _ []string) error {
+		route:   "GET " + instructionsPath,
+		do: func(s *session) error {
 			a, text, err := s.instructions()
 			switch {
 			case err != nil:
@@ -21,47 +34,45 @@ func instructionsCommand(k *kit) *cobra.Command {
 			case s.json:
 				return s.out.json(a.body)
 			case text == "":
-				s.note("no instructions yet; set them with: teamdata instructions set TEXT")
+				s.note("no instructions yet; set them with: teamdata instructions update TEXT")
 				return nil
 			}
 			return s.out.text(text)
 		},
 	})
-	instructionsSet(n)
-	n.add(verb{
-		use: "edit", short: "Edit the instructions in $EDITOR", args: cobra.NoArgs,
-		long: `Edit opens the instructions in the program that VISUAL or EDITOR names, else in vi,
-and sets what was saved. If somebody else changed them meanwhile, theirs stay,
+	instructionsUpdate(r)
+	r.add(action{
+		use: "edit", short: "Edit the instructions in $EDITOR",
+		long: `Edit opens the instructions in the program that VISUAL or EDITOR names, or in vi,
+and stores what you save. If somebody else changes them meanwhile, theirs stay,
 and your text is kept in a file.`,
 		example: "instructions edit --org org_acme",
-		run:     func(s *session, _ []string) error { return s.edit() },
+		route:   "PUT " + instructionsPath,
+		do:      (*session).edit,
 	})
-	n.add(verb{
-		use: "clear", short: "Remove the instructions", args: cobra.NoArgs,
-		example: "instructions clear --yes",
-		confirm: func([]string) string { return "This removes the instructions" },
-		run: func(s *session, _ []string) error {
-			if _, err := s.do(http.MethodDelete, s.path("instructions"), nil, nil); err != nil {
-				return err
-			}
-			return s.said("instructions are removed")
-		},
+	r.add(action{
+		use: "delete", short: "Delete the instructions",
+		example: "instructions delete --yes",
+		route:   "DELETE " + instructionsPath,
+		confirm: "This deletes the instructions",
+		done:    "instructions are deleted",
 	})
-	return n.Command
+	return r.Command
 }
 
-func instructionsSet(n *noun) {
+func instructionsUpdate(r *resource) {
 	var file string
-	f := n.add(verb{
-		use: "set TEXT | --file FILE", short: "Replace the instructions", args: cobra.MaximumNArgs(1),
-		long:    "Set replaces the instructions, by an argument or by a file's text as it is.\nEndpoints that select it get the event assistant.instructionsChanged.",
-		example: "instructions set 'Answer in English.'\ninstructions set --file instructions.txt\ninstructions set --file - < instructions.txt",
-		run: func(s *session, args []string) error {
+	r.add(action{
+		use: "update TEXT | --file FILE", short: "Replace the instructions", args: cobra.MaximumNArgs(1),
+		long:    "Update replaces the instructions with a text, or with that of a file, as it is.\nEndpoints that select the event assistant.instructionsChanged receive it.",
+		example: "instructions update 'Answer in English.'\ninstructions update --file instructions.txt\ninstructions update --file - < instructions.txt",
+		route:   "PUT " + instructionsPath,
+		do: func(s *session) error {
 			switch {
-			case (len(args) == 1) == (file != ""):
+			case (len(s.args) == 1) == (file != ""):
 				return errors.New("give the instructions as an argument, or in a file with --file")
 			case file == "":
-				return s.setInstructions(args[0], "")
+				return s.setInstructions(s.args[0], "")
 			}
 			text, err := readInput(s.cmd, "file", file)
 			if err != nil {
@@ -69,13 +80,12 @@ func instructionsSet(n *noun) {
 			}
 			return s.setInstructions(string(text), "")
 		},
-	})
-	f.StringVar(&file, "file", "", "a `file` with the text; - is the standard input")
+	}).Flags().StringVar(&file, "file", "", "a `file` with the text; - is the standard input")
 }
 
 // instructions are the org's, empty when there are none.
 func (s *session) instructions() (a answer, text string, err error) {
-	if a, err = s.do(http.MethodGet, s.path("instructions"), nil, nil); err != nil {
+	if a, err = s.do("GET "+instructionsPath, nil, nil); err != nil {
 		return a, "", err
 	}
 	var body struct{ Instructions string }
@@ -92,12 +102,83 @@ func (s *session) setInstructions(text, tag string) error {
 	if tag != "" {
 		header = http.Header{"If-Match": {tag}}
 	}
-	a, err := s.do(http.MethodPut, s.path("instructions"), object{"instructions": text}, header)
+	a, err := s.do("PUT "+instructionsPath, object{"instructions": text}, header)
 	if err != nil {
 		return err
 	}
 	if s.json {
 		return s.out.json(a.body)
 	}
-	return s.said("instructions are set")
+	return s.said("instructions are updated")
+}
+
+// edit lets a person edit the instructions. What they wrote is kept in a file
+// until it is saved.
+func (s *session) edit() error {
+	s.cmd.SetContext(context.WithoutCancel(s.cmd.Context())) // Ctrl-C is the editor's
+	a, text, err := s.instructions()
+	if err != nil {
+		return err
+	}
+	file, err := writeDraft(text)
+	if err != nil {
+		return err
+	}
+	if err := s.disconnect(); err != nil { // people take their time
+		return err
+	}
+	if err := s.saveEdited(file, text, a.header.Get("ETag")); err != nil {
+		return hint.With(err, "your text is in "+file)
+	}
+	return os.Remove(file)
+}
+
+// saveEdited has a person edit a file with a text, and sets what became of it,
+// unless the instructions have another tag by then.
+func (s *session) saveEdited(file, text, tag string) error {
+	edited, err := s.editFile(file)
+	if err != nil {
+		return err
+	}
+	if !strings.HasSuffix(text, "\n") {
+		edited = strings.TrimSuffix(edited, "\n") // which editors add
+	}
+	if edited == text {
+		return s.said("nothing has changed")
+	}
+	if err := s.connect(); err != nil {
+		return err
+	}
+	err = s.setInstructions(edited, tag)
+	if isCode(err, store.CodePreconditionFailed) {
+		return hint.New("somebody else changed the instructions meanwhile, and theirs stay", "see them with: teamdata instructions show")
+	}
+	return err
+}
+
+// writeDraft writes a text to a temporary file, which only its user may read.
+func writeDraft(text string) (path string, err error) {
+	file, err := os.CreateTemp("", "teamdata-instructions-*.txt")
+	if err != nil {
+		return "", err
+	}
+	_, err = file.WriteString(text)
+	return file.Name(), errors.Join(err, file.Close())
+}
+
+// editFile runs the user's editor on a file, and reads it back.
+func (s *session) editFile(path string) (string, error) {
+	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi")
+	// An editor may be set with arguments, as in "code --wait". The trap keeps the
+	// shell alive when Ctrl-C is pressed in the editor.
+	cmd := exec.Command("sh", "-c", "trap : INT; "+editor+` "$1"`, "sh", path)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.cmd.InOrStdin(), s.cmd.OutOrStdout(), s.cmd.ErrOrStderr()
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt) // else it would end us
+	defer signal.Stop(interrupts)
+	if err := cmd.Run(); err != nil {
+		return "", hint.With(fmt.Errorf("the editor %q ended with %w", editor, err), "name another in EDITOR")
+	}
+	text, err := os.ReadFile(path)
+	return string(text), err
 }

@@ -4,21 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
+
+	"teamdata/internal/terminal"
 )
 
 // columns are the columns of a list: a title and the field below it, and again.
 // The first one is the id.
 type columns []string
-
-func (c columns) titles() (titles []string) {
-	for i := 0; i < len(c); i += 2 {
-		titles = append(titles, c[i])
-	}
-	return titles
-}
 
 func (c columns) row(r record) (row []string) {
 	for i := 1; i < len(c); i += 2 {
@@ -28,55 +22,59 @@ func (c columns) row(r record) (row []string) {
 	return row
 }
 
-// list prints all pages of a list, or as many records as --limit says. none is
-// what to say of an empty one.
-func (s *session) list(path string, query url.Values, c columns, none string) error {
-	var print func(items []json.RawMessage) error
-	t := &table{out: s.out, titles: c.titles()}
-	switch {
-	case s.json:
-		return s.listJSON(path, query)
-	case s.quiet:
-		print = func(items []json.RawMessage) error { return s.printIDs(items, c) }
-	default:
-		print = func(items []json.RawMessage) error { return printRows(t, items, c) }
+// rows are those of some records.
+func (c columns) rows(items []json.RawMessage) (rows [][]string, err error) {
+	for _, item := range items {
+		var r record
+		if err := json.Unmarshal(item, &r); err != nil {
+			return nil, errForm(err)
+		}
+		rows = append(rows, c.row(r))
 	}
-	n, err := s.eachPage(path, query, print)
+	return rows, nil
+}
+
+// printer prints records in one table, some at a time.
+func (c columns) printer(o output) func([]json.RawMessage) error {
+	t := terminal.Table{To: o.to, Width: o.width}
+	for i := 0; i < len(c); i += 2 {
+		t.Titles = append(t.Titles, c[i])
+	}
+	return func(items []json.RawMessage) error {
+		rows, err := c.rows(items)
+		if err != nil {
+			return err
+		}
+		return t.Print(rows...)
+	}
+}
+
+// list prints all pages of a list, or as many records as --limit says.
+func (s *session) list(a *action, query url.Values) error {
+	if s.json {
+		return s.listJSON(a, query)
+	}
+	print := a.columns.printer(s.out)
+	if s.quiet {
+		print = func(items []json.RawMessage) error {
+			rows, err := a.columns[:2].rows(items)
+			for _, row := range rows {
+				err = errors.Join(err, s.out.line(row[0]))
+			}
+			return err
+		}
+	}
+	n, err := s.eachPage(a, query, print)
 	if err == nil && n == 0 {
-		s.note("%s", none)
+		s.note("%s", fill(a.none, s.args))
 	}
 	return err
 }
 
-func printRows(t *table, items []json.RawMessage, c columns) error {
-	var rows [][]string
-	for _, item := range items {
-		var r record
-		if err := json.Unmarshal(item, &r); err != nil {
-			return errForm(err)
-		}
-		rows = append(rows, c.row(r))
-	}
-	return t.print(rows)
-}
-
-func (s *session) printIDs(items []json.RawMessage, c columns) error {
-	for _, item := range items {
-		var r record
-		if err := json.Unmarshal(item, &r); err != nil {
-			return errForm(err)
-		}
-		if err := s.out.line(c.row(r)[0]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // listJSON prints all pages as one JSON array, an item a line.
-func (s *session) listJSON(path string, query url.Values) error {
+func (s *session) listJSON(a *action, query url.Values) error {
 	before := "["
-	_, err := s.eachPage(path, query, func(items []json.RawMessage) error {
+	_, err := s.eachPage(a, query, func(items []json.RawMessage) error {
 		var b strings.Builder
 		for _, item := range items {
 			b.WriteString(before)
@@ -100,7 +98,7 @@ const maxPage = 100
 
 // eachPage calls fn with the records of each page that has some, and returns
 // how many there were.
-func (s *session) eachPage(path string, query url.Values, fn func(items []json.RawMessage) error) (n int, err error) {
+func (s *session) eachPage(a *action, query url.Values, fn func(items []json.RawMessage) error) (n int, err error) {
 	if s.limit < 0 {
 		return 0, errors.New("--limit is 0 (all) or more")
 	}
@@ -109,7 +107,7 @@ func (s *session) eachPage(path string, query url.Values, fn func(items []json.R
 		if s.limit > 0 {
 			size = min(size, s.limit-n)
 		}
-		page, err := s.page(path, query, after, size)
+		page, err := s.page(a, query, after, size)
 		if err != nil {
 			return n, err
 		}
@@ -132,7 +130,7 @@ type page struct {
 	HasMore bool
 }
 
-func (s *session) page(path string, query url.Values, after string, size int) (p page, err error) {
+func (s *session) page(a *action, query url.Values, after string, size int) (p page, err error) {
 	q := url.Values{"limit": {fmt.Sprint(size)}}
 	for name, values := range query {
 		q[name] = values
@@ -140,11 +138,11 @@ func (s *session) page(path string, query url.Values, after string, size int) (p
 	if after != "" {
 		q.Set("after", after)
 	}
-	a, err := s.do(http.MethodGet, path+"?"+q.Encode(), nil, nil)
+	answered, err := s.do(a.route+"?"+q.Encode(), nil, nil)
 	if err != nil {
 		return p, err
 	}
-	if err := json.Unmarshal(a.body, &p); err != nil {
+	if err := json.Unmarshal(answered.body, &p); err != nil {
 		return p, errForm(err)
 	}
 	return p, nil

@@ -1,73 +1,63 @@
 package operator
 
 import (
-	"net/http"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-func memberCommand(k *kit) *cobra.Command {
-	n := newOrgNoun(k, "member", "The members of an org")
-	add := n.add(verb{
-		use: "add USER --role ROLE", short: "Add a member", args: one,
-		long:    "Add adds a user to an org. Endpoints that select it get the event member.added.",
+func memberCommand(e *env) *cobra.Command {
+	r := newOrgResource(e, "member", "Manage the members of an org", idList{"/orgs/{org}/members", "userId"})
+	f := r.add(action{
+		use: "add USER --role ROLE", short: "Add a member",
+		long:    "Add adds a user to an org. Endpoints that select the event member.added receive\nit.",
 		example: "member add usr_ada --role owner --name Ada --email ada@acme.example",
-		run: func(s *session, args []string) error {
-			body := given(s.cmd.Flags(), memberFlags...)
-			body["userId"] = args[0]
-			return s.ask(http.MethodPost, s.path("members"), body, "id")
+		route:   "POST /orgs/{org}/members", fields: memberFlags,
+		addTo: func(s *session, body object) error {
+			body["userId"] = s.args[0]
+			return nil
 		},
-	})
-	bindMember(add)
-	require(add, "role")
-	n.addList(verb{
-		short:   "List the members, oldest first",
+	}).Flags()
+	bindMember(f)
+	require(f, "role")
+	r.add(action{
+		use: "list", short: "List the members, oldest first",
 		example: "member list\nmember list --json",
-		run: func(s *session, _ []string) error {
-			return s.list(s.path("members"), nil, columns{"USER", "userId", "ROLE", "role", "NAME", "name", "EMAIL", "email", "SINCE", "createdAt"},
-				"no members yet; add one with: teamdata member add USER --role owner")
-		},
+		route:   "GET /orgs/{org}/members",
+		columns: columns{"USER", "userId", "ROLE", "role", "NAME", "name", "EMAIL", "email", "SINCE", "createdAt"},
+		none:    "no members yet; add one with: teamdata member add USER --role owner",
 	})
-	n.add(verb{
-		use: "show USER", short: "Show a member", args: one, ids: memberIDs,
+	r.add(action{
+		use: "show USER", short: "Show a member",
 		example: "member show usr_ada",
-		run: func(s *session, args []string) error {
-			return s.ask(http.MethodGet, s.path("members", args[0]), nil, "id")
-		},
+		route:   "GET /orgs/{org}/members/{id}",
 	})
-	memberChange(n)
-	n.add(verb{
-		use: "remove USER", short: "Remove a member", args: one, ids: memberIDs,
-		long:    "Remove removes a user from an org. API keys that they made stop working.\nEndpoints that select it get the event member.removed.",
-		example: "member remove usr_bob\nmember remove usr_bob --yes --actor usr_ada",
-		confirm: func(args []string) string {
-			return "This removes the member " + args[0] + ", whose API keys stop working"
-		},
-		run: func(s *session, args []string) error {
-			return s.remove(s.path("members", args[0]), "member "+args[0])
-		},
-	})
-	return n.Command
-}
-
-func memberChange(n *noun) {
-	f := n.add(verb{
-		use: "change USER", short: "Change a member's role, name or address", args: one, ids: memberIDs,
-		long:    "Change changes what is given and leaves the rest; an empty name or address is\ncleared. An org keeps at least one owner.",
-		example: "member change usr_bob --role admin\nmember change usr_bob --email ''",
-		run: func(s *session, args []string) error {
-			body := given(s.cmd.Flags(), memberFlags...)
+	update := r.add(action{
+		use: "update USER", short: "Update a member's role, name or address",
+		long: `Update changes the fields that are given and leaves the others as they are; an
+empty name or address is cleared. An org keeps at least one owner.`,
+		example: "member update usr_bob --role admin\nmember update usr_bob --email ''",
+		route:   "PATCH /orgs/{org}/members/{id}", fields: memberFlags,
+		addTo: func(_ *session, body object) error {
 			for name, value := range body {
 				if value == "" && name != "role" {
 					body[name] = nil
 				}
 			}
-			return s.ask(http.MethodPatch, s.path("members", args[0]), body, "id")
+			return nil
 		},
 	})
-	bindMember(f)
-	n.find("change").MarkFlagsOneRequired(memberFlags...)
+	bindMember(update.Flags())
+	update.MarkFlagsOneRequired(memberFlags...)
+	r.add(action{
+		use: "remove USER", short: "Remove a member",
+		long: `Remove removes a user from an org. API keys that the user created stop working.
+Endpoints that select the event member.removed receive it.`,
+		example: "member remove usr_bob\nmember remove usr_bob --yes --actor usr_ada",
+		route:   "DELETE /orgs/{org}/members/{id}",
+		confirm: "This removes the member {id}, whose API keys stop working",
+		done:    "member {id} is removed",
+	})
+	return r.Command
 }
 
 var memberFlags = []string{"role", "name", "email"}
@@ -75,5 +65,5 @@ var memberFlags = []string{"role", "name", "email"}
 func bindMember(f *pflag.FlagSet) {
 	f.String("role", "", "the `role`: owner, admin, member, or another of yours, which manages nothing")
 	f.String("name", "", "the `name`, for people")
-	f.String("email", "", "where the org's mail goes")
+	f.String("email", "", "the `address` that the org's mail is sent to")
 }

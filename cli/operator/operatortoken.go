@@ -1,44 +1,33 @@
 package operator
 
-import (
-	"net/http"
+import "github.com/spf13/cobra"
 
-	"github.com/spf13/cobra"
-)
-
-func operatorTokenCommand(k *kit) *cobra.Command {
-	n := newNoun(k, "operator-token", "Tokens for the admin API over HTTPS")
-	f := n.add(verb{
-		use: "create --name NAME", short: "Make an operator token", args: cobra.NoArgs,
-		long: `Create makes a token and prints it, this once: only a hash of it is kept. It
-opens the admin API over HTTPS, for all orgs, until it is revoked or expires.`,
+func operatorTokenCommand(e *env) *cobra.Command {
+	r := newResource(e, "operator-token", "Manage the tokens that open the admin API over HTTPS", idList{"/operator-tokens", "id"})
+	f := r.add(action{
+		use: "create --name NAME", short: "Create an operator token",
+		long: `Create creates a token and prints it, once: only its hash is stored. It opens
+the admin API over HTTPS, for all orgs, until it is revoked or expires.`,
 		example: "operator-token create --name CI --expires-at 2160h\noperator-token create --name laptop --quiet > operator.token",
-		run: func(s *session, _ []string) error {
-			body := given(s.cmd.Flags(), "name", "expires-at")
-			return s.secret("/operator-tokens", body, "token", "the token is shown this once; it opens everything, so keep it like a password")
-		},
-	})
+		route:   "POST /operator-tokens", fields: []string{"name", "expires-at"},
+		shows: "token", secret: true, done: "the token is shown this once; it opens everything, so keep it like a password",
+	}).Flags()
 	f.String("name", "", "a `name`, for people")
-	f.Var(&moment{sign: 1}, "expires-at", "when it ends, such as 2027-01-01 or 720h from now; default: never")
+	bindExpiry(f)
 	require(f, "name")
-	n.addList(verb{
-		short:   "List the operator tokens",
+	r.add(action{
+		use: "list", short: "List the operator tokens",
 		example: "operator-token list",
-		run: func(s *session, _ []string) error {
-			return s.list("/operator-tokens", nil, columns{"TOKEN", "id", "NAME", "name", "CREATED", "createdAt", "EXPIRES", "expiresAt"},
-				"no operator tokens; make one with: teamdata operator-token create --name NAME")
-		},
+		route:   "GET /operator-tokens",
+		columns: columns{"TOKEN", "id", "NAME", "name", "CREATED", "createdAt", "EXPIRES", "expiresAt"},
+		none:    "no operator tokens; create one with: teamdata operator-token create --name NAME",
 	})
-	n.add(verb{
-		use: "revoke TOKEN", short: "Revoke an operator token, at once", args: one, ids: tokenIDs,
+	r.add(action{
+		use: "revoke TOKEN", short: "Revoke an operator token, at once",
 		example: "operator-token revoke opr_1 --yes",
-		confirm: func(args []string) string { return "This revokes the operator token " + args[0] + " for ever" },
-		run: func(s *session, args []string) error {
-			if _, err := s.do(http.MethodDelete, pathTo("operator-tokens", args[0]), nil, nil); err != nil {
-				return err
-			}
-			return s.said("operator token %s is revoked", args[0])
-		},
+		route:   "DELETE /operator-tokens/{id}",
+		confirm: "This revokes the operator token {id} for ever",
+		done:    "operator token {id} is revoked",
 	})
-	return n.Command
+	return r.Command
 }

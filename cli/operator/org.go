@@ -1,81 +1,79 @@
 package operator
 
 import (
-	"net/http"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-func orgCommand(k *kit) *cobra.Command {
-	n := newNoun(k, "org", "Orgs, the owners of data")
-	orgCreate(n)
-	n.addList(verb{
-		short:   "List the orgs",
-		example: "org list\norg list --json",
-		run: func(s *session, _ []string) error {
-			return s.list("/orgs", nil, columns{"ORG", "id", "NAME", "name", "PLAN", "subscription.plan", "STATUS", "subscription.status", "CREATED", "createdAt"},
-				"no orgs yet; make one with: teamdata org create --name NAME")
-		},
-	})
-	k.bindOrg(n.add(verb{
-		use: "show [ORG]", short: "Show an org", args: oneOrNone, ids: orgIDs,
-		example: "org show org_acme",
-		run: func(s *session, args []string) error {
-			return s.withOrg(args, func() error { return s.ask(http.MethodGet, s.path(), nil, "id") })
-		},
-	}))
-	rename := n.add(verb{
-		use: "rename [ORG] --name NAME", short: "Give an org another name", args: oneOrNone, ids: orgIDs,
-		example: `org rename org_acme --name "Acme Ltd"`,
-		run: func(s *session, args []string) error {
-			return s.withOrg(args, func() error {
-				return s.ask(http.MethodPatch, s.path(), given(s.cmd.Flags(), "name"), "id")
-			})
-		},
-	})
-	rename.String("name", "", "the new `name`, 1 to 200 characters")
-	require(rename, "name")
-	k.bindOrg(rename)
-	return n.Command
-}
+const idUsage = "an `id` of your own, 1 to 64 of A-Z a-z 0-9 _ and -"
 
-func orgCreate(n *noun) {
-	f := n.add(verb{
-		use: "create --name NAME", short: "Make an org", args: cobra.NoArgs, makes: true,
-		long:    "Create makes an org, and the data file too if there is none and no server runs.",
+func orgCommand(e *env) *cobra.Command {
+	r := newResource(e, "org", "Manage orgs, which own all other data", idList{"/orgs", "id"})
+	f := r.add(action{
+		use: "create --name NAME", short: "Create an org", makes: true,
+		long:    "Create creates an org. If there is no data file and no server runs, it creates the\nfile too.",
 		example: "org create --name Acme --id org_acme\norg create --name Acme --plan business",
-		run: func(s *session, _ []string) error {
-			body := given(s.cmd.Flags(), "name", "id")
+		route:   "POST /orgs", fields: []string{"name", "id"},
+		addTo: func(s *session, body object) error {
 			if subscription := given(s.cmd.Flags(), subscriptionFlags...); len(subscription) > 0 {
 				body["subscription"] = subscription
 			}
-			return s.ask(http.MethodPost, "/orgs", body, "id")
+			return nil
 		},
-	})
+	}).Flags()
 	f.String("name", "", "the `name`, 1 to 200 characters")
-	f.String("id", "", "an `id` of your own, 1 to 64 of A-Z a-z 0-9 _ and -")
+	f.String("id", "", idUsage)
 	bindSubscription(f)
 	require(f, "name")
+	r.add(action{
+		use: "list", short: "List the orgs",
+		example: "org list\norg list --json",
+		route:   "GET /orgs",
+		columns: columns{"ORG", "id", "NAME", "name", "PLAN", "subscription.plan", "STATUS", "subscription.status", "CREATED", "createdAt"},
+		none:    "no orgs yet; create one with: teamdata org create --name NAME",
+	})
+	e.bindOrg(r.add(action{
+		use: "show [ORG]", short: "Show an org",
+		example: "org show org_acme",
+		route:   "GET /orgs/{org}",
+	}).Flags())
+	f = r.add(action{
+		use: "update [ORG] --name NAME", short: "Rename an org",
+		example: `org update org_acme --name "Acme Ltd"`,
+		route:   "PATCH /orgs/{org}", fields: []string{"name"},
+	}).Flags()
+	f.String("name", "", "the new `name`, 1 to 200 characters")
+	require(f, "name")
+	e.bindOrg(f)
+	return r.Command
 }
 
-// withOrg does something with the org that the arguments name, or the flag.
-func (s *session) withOrg(args []string, fn func() error) error {
-	if len(args) > 0 {
-		s.org = args[0]
-	}
-	if err := s.findOrg(); err != nil {
-		return err
-	}
-	return fn()
+func subscriptionCommand(e *env) *cobra.Command {
+	r := newOrgResource(e, "subscription", "Manage the subscription of an org, which says its plan", idList{})
+	r.add(action{
+		use: "show", short: "Show the subscription",
+		example: "subscription show --org org_acme",
+		route:   "GET /orgs/{org}/subscription",
+	})
+	fields := append([]string{"id"}, subscriptionFlags...)
+	update := r.add(action{
+		use: "update", short: "Update the subscription",
+		long:    "Update changes the fields that are given and leaves the others as they are.\nEndpoints that select the event subscription.changed receive it.",
+		example: "subscription update --org org_acme --plan team\nsubscription update --org org_acme --status canceled",
+		route:   "PUT /orgs/{org}/subscription", fields: fields,
+	})
+	bindSubscription(update.Flags())
+	update.Flags().String("id", "", "another `id` for the subscription")
+	update.MarkFlagsOneRequired(fields...)
+	return r.Command
 }
 
-// subscriptionFlags are what can be said of a subscription.
+// subscriptionFlags are the fields of a subscription.
 var subscriptionFlags = []string{"plan", "status", "product", "interval"}
 
 func bindSubscription(f *pflag.FlagSet) {
-	f.String("plan", "", "the `plan` that it has, see: teamdata plan list")
+	f.String("plan", "", "the `plan` of the subscription, see: teamdata plan list")
 	f.String("status", "", "its `status`; active, trialing and pastDue grant what the plan includes")
-	f.String("product", "", "what it is a subscription of")
+	f.String("product", "", "the `product` that is subscribed to")
 	f.String("interval", "", "how often it is paid, such as month, year or none")
 }

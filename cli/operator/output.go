@@ -2,17 +2,20 @@ package operator
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"teamdata/internal/terminal"
 )
 
-// output prints what people and scripts asked for. What strangers have a part
-// in is printed so that a terminal takes none of it for a command.
+// output prints for people and scripts. Text that strangers have a part in is
+// printed so that a terminal takes none of it for a command.
 type output struct {
 	to    io.Writer
 	width int // of the terminal; 0: it is none
@@ -28,16 +31,18 @@ func (o output) line(text string) error {
 	return err
 }
 
-// cutLine is line, cut to the width of a terminal.
-func (o output) cutLine(text string) error {
-	if o.width > 0 && utf8.RuneCountInString(text) > o.width {
-		text = string([]rune(text)[:o.width-1]) + "…"
+// ids prints an id a line.
+func (o output) ids(ids []string) error {
+	for _, id := range ids {
+		if err := o.line(terminal.Plain(id)); err != nil {
+			return err
+		}
 	}
-	return o.line(text)
+	return nil
 }
 
-// json prints the API's JSON. On a terminal what can't stand there is escaped,
-// which changes no value.
+// json prints the API's JSON. For a terminal control characters are escaped, which
+// changes no value.
 func (o output) json(body []byte) error { return o.text(string(bytes.TrimSpace(body))) }
 
 // text prints a text of several lines as it is, but fit for a terminal.
@@ -46,79 +51,20 @@ func (o output) text(text string) error { return o.part(text + "\n") }
 // part is text without a line break behind it.
 func (o output) part(text string) error {
 	if o.width > 0 {
-		text = escape(text, "\n\t")
+		text = terminal.Escape(text, "\n\t")
 	}
 	_, err := io.WriteString(o.to, text)
 	return err
 }
 
-// lines prints a record as a name and a value a line.
-func (o output) lines(r record) error {
-	widest := 0
+// record prints a record as a name and a value a line.
+func (o output) record(r record) error {
+	t := terminal.Table{To: o.to}
+	var rows [][]string
 	for _, f := range r {
-		widest = max(widest, len(f.name))
+		rows = append(rows, []string{f.name + ":", orDash(f.text())})
 	}
-	for _, f := range r {
-		if _, err := fmt.Fprintf(o.to, "%-*s  %s\n", widest+1, f.name+":", orDash(f.text())); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// table prints rows in aligned columns, some at a time: a column grows, when a
-// later row needs that.
-type table struct {
-	out    output
-	titles []string
-	widths []int
-}
-
-const gap = "  "
-
-func (t *table) print(rows [][]string) error {
-	if t.widths == nil {
-		t.widths = make([]int, len(t.titles))
-		rows = append([][]string{t.titles}, rows...)
-	}
-	for _, row := range rows {
-		for i, cell := range row {
-			t.widths[i] = max(t.widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range rows {
-		if err := t.out.cutLine(t.aligned(row)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *table) aligned(row []string) string {
-	var b strings.Builder
-	for i, cell := range row {
-		b.WriteString(cell)
-		if i+1 < len(row) {
-			b.WriteString(strings.Repeat(" ", t.widths[i]-utf8.RuneCountInString(cell)) + gap)
-		}
-	}
-	return b.String()
-}
-
-// plain makes a text fit to stand in one line on a terminal: control characters,
-// and marks that turn the direction of writing around, are escaped as in JSON.
-func plain(text string) string { return escape(text, "") }
-
-func escape(text, except string) string {
-	var b strings.Builder
-	for _, r := range text { // a byte that is not UTF-8 is U+FFFD from here on
-		if (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) && !strings.ContainsRune(except, r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	return t.Print(rows...)
 }
 
 // orDash makes what is empty visible, also to awk.
@@ -127,4 +73,88 @@ func orDash(text string) string {
 		return "-"
 	}
 	return text
+}
+
+// record is a JSON object whose fields stay in their order. Those of an object
+// inside are its own, such as subscription.plan, unless it is a document.
+type record []field
+
+type field struct {
+	name  string
+	value json.RawMessage
+}
+
+// UnmarshalJSON reads an object.
+func (r *record) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if _, err := d.Token(); err != nil { // {
+		return err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		f := field{}
+		if f.name, _ = name.(string); f.name == "" {
+			return errors.New("an object is expected")
+		}
+		if err := d.Decode(&f.value); err != nil {
+			return err
+		}
+		*r = append(*r, f.flat()...)
+	}
+	return nil
+}
+
+// documents are the fields whose objects are the users' own.
+var documents = []string{"body", "schema"}
+
+// flat is the field, or the fields of the object that it holds.
+func (f field) flat() []field {
+	var inner record
+	if slices.Contains(documents, f.name) || !bytes.HasPrefix(f.value, []byte("{")) || json.Unmarshal(f.value, &inner) != nil || len(inner) == 0 {
+		return []field{f}
+	}
+	for i := range inner {
+		inner[i].name = f.name + "." + inner[i].name
+	}
+	return inner
+}
+
+// text is the value in one line; empty for null.
+func (f field) text() string { return textOf(f.value) }
+
+func textOf(value json.RawMessage) string {
+	var text *string
+	if json.Unmarshal(value, &text) == nil {
+		if text == nil {
+			return ""
+		}
+		return terminal.Plain(*text)
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(value, &list) == nil {
+		var parts []string
+		for _, v := range list {
+			parts = append(parts, textOf(v))
+		}
+		return strings.Join(parts, ",")
+	}
+	return terminal.Plain(string(value))
+}
+
+// find is the text of the field with a name.
+func (r record) find(name string) (text string, ok bool) {
+	for _, f := range r {
+		if f.name == name {
+			return f.text(), true
+		}
+	}
+	return "", false
+}
+
+// without is the record without some fields.
+func (r record) without(names ...string) record {
+	return slices.DeleteFunc(slices.Clone(r), func(f field) bool { return slices.Contains(names, f.name) })
 }

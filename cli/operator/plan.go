@@ -1,36 +1,36 @@
 package operator
 
-import (
-	"net/http"
+import "github.com/spf13/cobra"
 
-	"github.com/spf13/cobra"
-)
-
-func planCommand(k *kit) *cobra.Command {
-	n := newNoun(k, "plan", "What orgs may use, by plan")
-	n.addList(verb{
-		short:   "List the plans",
+func planCommand(e *env) *cobra.Command {
+	r := newResource(e, "plan", "Manage the plans, each a set of features", idList{"/plans", "name"})
+	r.add(action{
+		use: "list", short: "List the plans",
 		example: "plan list",
-		run: func(s *session, _ []string) error {
-			return s.list("/plans", nil, columns{"PLAN", "name", "FEATURES", "features", "BUILT IN", "builtIn"}, "no plans")
-		},
+		route:   "GET /plans",
+		columns: columns{"PLAN", "name", "FEATURES", "features", "BUILT IN", "builtIn"},
+		none:    "no plans",
 	})
-	f := n.add(verb{
-		use: "set PLAN --features FEATURES", short: "Add a plan, or change one of yours", args: one, ids: planIDs,
-		example: "plan set pro --features api,webhooks\nplan set nothing --features ''",
-		run: func(s *session, args []string) error {
-			return s.ask(http.MethodPut, pathTo("plans", args[0]), given(s.cmd.Flags(), "features"), "name")
-		},
+	put := func(use, short, example string, isNew bool) {
+		f := r.add(action{
+			use: use + " PLAN --features FEATURES", short: short, example: example,
+			route: "PUT /plans/{id}", fields: []string{"features"}, shows: "name",
+			addTo: func(s *session, _ object) error {
+				_, err := s.named(r, isNew)
+				return err
+			},
+		}).Flags()
+		f.StringSlice("features", nil, "the `features` of the plan, of api, webhooks and auditLog; may be empty")
+		require(f, "features")
+	}
+	put("create", "Create a plan", "plan create pro --features api,webhooks\nplan create nothing --features ''", true)
+	put("update", "Update the features of a plan", "plan update pro --features api,webhooks,auditLog", false)
+	r.add(action{
+		use: "delete PLAN", short: "Delete a plan that no org has",
+		example: "plan delete pro --yes",
+		route:   "DELETE /plans/{id}",
+		confirm: "This deletes the plan {id}",
+		done:    "plan {id} is deleted",
 	})
-	f.StringSlice("features", nil, "its `features`, of api, webhooks and auditLog")
-	require(f, "features")
-	n.add(verb{
-		use: "remove PLAN", short: "Remove a plan that no org has", args: one, ids: planIDs,
-		example: "plan remove pro --yes",
-		confirm: func(args []string) string { return "This removes the plan " + args[0] },
-		run: func(s *session, args []string) error {
-			return s.remove(pathTo("plans", args[0]), "plan "+args[0])
-		},
-	})
-	return n.Command
+	return r.Command
 }

@@ -2,19 +2,22 @@ package operator
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"teamdata/internal/hint"
+	"teamdata/internal/terminal"
 )
 
 // session is one command at work.
 type session struct {
-	*kit
+	*env
 	cmd    *cobra.Command
+	args   []string
 	conn   Connection
 	out    output
 	warned bool // that the server has another version
@@ -37,38 +40,39 @@ func (s *session) disconnect() error {
 
 const prefix = "/admin/v1"
 
-// path is where something of the org is.
-func (s *session) path(parts ...string) string {
-	return pathTo(append([]string{"orgs", s.org}, parts...)...)
-}
-
-func pathTo(parts ...string) string {
-	var b strings.Builder
-	for _, part := range parts {
-		b.WriteString("/" + url.PathEscape(part))
+// routeTo is the method and the path of a route, with the org and the first argument
+// in their places.
+func (s *session) routeTo(route string) (method, path string) {
+	method, path, _ = strings.Cut(route, " ")
+	path = strings.ReplaceAll(path, "{org}", url.PathEscape(s.org))
+	if len(s.args) > 0 {
+		path = strings.ReplaceAll(path, "{id}", url.PathEscape(s.args[0]))
 	}
-	return b.String()
+	return method, path
 }
 
 // maxNamed is how many orgs an error names.
 const maxNamed = 20
 
-// findOrg takes the only org there is, unless a flag names one.
-func (s *session) findOrg() error {
+// findOrg takes the org that an argument or a flag names, else the only one.
+func (s *session) findOrg(a *action) error {
+	if len(s.args) > 0 && strings.Contains(a.use, "[ORG]") {
+		s.org = s.args[0]
+	}
 	if s.org != "" {
 		return nil
 	}
-	a, err := s.do(http.MethodGet, fmt.Sprintf("/orgs?limit=%d", maxNamed+1), nil, nil)
+	answered, err := s.do(fmt.Sprintf("GET /orgs?limit=%d", maxNamed+1), nil, nil)
 	if err != nil {
 		return err
 	}
 	var page struct{ Data []orgID }
-	if err := json.Unmarshal(a.body, &page); err != nil {
+	if err := json.Unmarshal(answered.body, &page); err != nil {
 		return errForm(err)
 	}
 	switch len(page.Data) {
 	case 0:
-		return errors.New("there is no org yet; make one with: teamdata org create --name NAME")
+		return hint.New("there is no org yet", "create one with: teamdata org create --name NAME")
 	case 1:
 		s.org = page.Data[0].ID
 		return nil
@@ -81,26 +85,48 @@ type orgID struct{ ID string }
 func errSeveral(orgs []orgID) error {
 	var names []string
 	for _, org := range orgs[:min(len(orgs), maxNamed)] {
-		names = append(names, plain(org.ID))
+		names = append(names, terminal.Plain(org.ID))
 	}
 	if len(orgs) > maxNamed {
 		names = append(names, "and others")
 	}
-	return fmt.Errorf("there are several orgs; name one with --org: %s", strings.Join(names, ", "))
+	return hint.New("there are several orgs: "+strings.Join(names, ", "), "name one with --org")
 }
 
-// ask sends a request, and prints the record that is answered; with --quiet
-// one field of it.
-func (s *session) ask(method, path string, body object, quiet string) error {
-	a, err := s.do(method, path, body, nil)
+// ask sends an action's request, and prints what is answered.
+func (s *session) ask(a *action, body object) error {
+	answered, err := s.do(a.route, body, nil)
 	if err != nil {
 		return err
 	}
-	return s.show(a, quiet)
+	if strings.HasPrefix(a.route, http.MethodDelete) {
+		return s.said("%s", fill(a.done, s.args))
+	}
+	if a.secret && !s.has(answered, a.shows) {
+		return errAnsweredOnce(a.shows)
+	}
+	if err := s.show(answered, a.shows); err != nil {
+		return err
+	}
+	if a.done != "" {
+		s.note("%s", fill(a.done, s.args))
+	}
+	return nil
 }
 
-// show prints a record.
-func (s *session) show(a answer, quiet string) error {
+// has tells whether an answer has a field.
+func (s *session) has(a answer, field string) bool {
+	var fields map[string]any
+	return json.Unmarshal(a.body, &fields) != nil || fields[field] != nil
+}
+
+func errAnsweredOnce(what string) error {
+	return hint.New("this was done before with the same --idempotency-key, and the "+what+" was printed then",
+		"for a new one, use another --idempotency-key")
+}
+
+// show prints a record; with --quiet one field of it.
+func (s *session) show(a answer, field string) error {
 	if s.json {
 		return s.out.json(a.body)
 	}
@@ -109,38 +135,16 @@ func (s *session) show(a answer, quiet string) error {
 		return errForm(err)
 	}
 	if !s.quiet {
-		return s.out.lines(r)
+		return s.out.record(r)
 	}
-	value, ok := r.find(quiet)
+	if field == "" {
+		field = "id"
+	}
+	value, ok := r.find(field)
 	if !ok || value == "" {
-		return fmt.Errorf("the answer has no %s; see it whole without --quiet", quiet)
+		return hint.New("the answer has no "+field, "leave out --quiet to see all of it")
 	}
 	return s.out.line(value)
-}
-
-// secret is ask for an answer with a secret in it.
-func (s *session) secret(path string, body object, field, told string) error {
-	a, err := s.do(http.MethodPost, path, body, nil)
-	if err != nil {
-		return err
-	}
-	var kept map[string]any
-	if json.Unmarshal(a.body, &kept) == nil && kept[field] == nil {
-		return fmt.Errorf("this was done before, under the same --idempotency-key, and the %s was told then; for a new one, take another --idempotency-key", field)
-	}
-	if err := s.show(a, field); err != nil {
-		return err
-	}
-	s.note("%s", told)
-	return nil
-}
-
-// remove sends a DELETE and says what it did.
-func (s *session) remove(path, what string) error {
-	if _, err := s.do(http.MethodDelete, path, nil, nil); err != nil {
-		return err
-	}
-	return s.said("%s is removed", what)
 }
 
 // said prints what was done where the API answers nothing.
@@ -148,14 +152,16 @@ func (s *session) said(format string, args ...any) error {
 	if s.json || s.quiet {
 		return nil
 	}
-	return s.out.line(plain(fmt.Sprintf(format, args...)))
+	return s.out.line(terminal.Plain(fmt.Sprintf(format, args...)))
 }
 
-// note tells something beside the output.
+// note prints something beside the output.
 func (s *session) note(format string, args ...any) {
-	fmt.Fprintln(s.cmd.ErrOrStderr(), plain(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(s.cmd.ErrOrStderr(), terminal.Plain(fmt.Sprintf(format, args...)))
 }
+
+const notTeamdata = "is it a teamdata server?"
 
 func errForm(err error) error {
-	return fmt.Errorf("the answer is not what teamdata answers (%w); is it a teamdata server?", err)
+	return hint.With(fmt.Errorf("the answer is not what teamdata answers (%w)", err), notTeamdata)
 }

@@ -2,40 +2,39 @@ package operator
 
 import (
 	"encoding/json"
-	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"teamdata/internal/terminal"
 )
 
-func signInLinkCommand(k *kit) *cobra.Command {
+func signInLinkCommand(e *env) *cobra.Command {
 	var mail bool
 	var expiresIn time.Duration
-	v := verb{inOrg: true, ids: memberIDs, run: func(s *session, args []string) error {
-		return s.signInLink(args[0], expiresIn, mail)
-	}}
-	cmd := &cobra.Command{
-		Use: "signin-link USER", Short: "Let an owner or admin sign in to the settings page", Args: one,
-		Long: `Signin-link prints a link with which an owner or admin of the org chooses a
-password for the settings page, also one who forgot it. It works once. Whoever has
-it can sign in as that user: hand it over as you would a password, or let it be
-mailed.`,
-		Example:           examples("signin-link usr_ada\nsignin-link usr_ada --expires-in 1h --mail\nsignin-link usr_ada --public-url https://data.example.com    # while no server runs"),
-		RunE:              func(cmd *cobra.Command, args []string) error { return k.run(cmd, args, v) },
-		ValidArgsFunction: k.complete(v),
-	}
-	k.bind(cmd.Flags())
-	k.bindOrg(cmd.Flags())
-	cmd.Flags().DurationVar(&expiresIn, "expires-in", 24*time.Hour, "how long it works, up to 168h")
-	cmd.Flags().BoolVar(&mail, "mail", false, "mail it to the user instead")
-	cmd.Flags().StringVar(&k.target.PublicURL, "public-url", "", "the `URL` at which people reach the server, while none runs; a server knows its own")
+	cmd := e.command(&action{
+		use: "signin-link USER", short: "Let an owner or admin sign in to the settings page",
+		long: `Signin-link prints a link with which an owner or admin of the org chooses a
+password for the settings page, also after the old one is forgotten. The link
+works once. Whoever has it can sign in as that user: hand it over as you would a
+password, or have it mailed.`,
+		example: "signin-link usr_ada\nsignin-link usr_ada --expires-in 1h --mail\nsignin-link usr_ada --public-url https://data.example.com    # while no server runs",
+		route:   "POST /orgs/{org}/members/{id}/signin-link",
+		do: func(s *session) error {
+			return s.signInLink(object{"expiresInSeconds": int64(expiresIn / time.Second), "mail": mail})
+		},
+	}, idList{"/orgs/{org}/members", "userId"})
+	f := cmd.Flags()
+	e.bind(f)
+	e.bindOrg(f)
+	f.DurationVar(&expiresIn, "expires-in", 24*time.Hour, "how long the link works, at most 168h")
+	f.BoolVar(&mail, "mail", false, "mail the link to the user, and don't print it")
+	f.StringVar(&e.target.PublicURL, "public-url", "", "the `URL` at which people reach the server, while none runs; a server knows its own")
 	return cmd
 }
 
-func (s *session) signInLink(user string, expiresIn time.Duration, mail bool) error {
-	body := object{"expiresInSeconds": int64(expiresIn / time.Second), "mail": mail}
-	a, err := s.do(http.MethodPost, s.path("members", user, "signin-link"), body, nil)
+func (s *session) signInLink(body object) error {
+	a, err := s.do("POST /orgs/{org}/members/{id}/signin-link", body, nil)
 	if err != nil {
 		return err
 	}
@@ -45,15 +44,15 @@ func (s *session) signInLink(user string, expiresIn time.Duration, mail bool) er
 	}
 	switch {
 	case link.URL == "" && link.MailedTo == "":
-		return fmt.Errorf("this was done before, under the same --idempotency-key, and the link was told then; for a new one, take another --idempotency-key")
+		return errAnsweredOnce("link")
 	case s.json:
 		return s.out.json(a.body)
-	case mail:
+	case link.MailedTo != "":
 		return s.said("a link will be mailed to %s", link.MailedTo)
 	}
-	if err := s.out.line(plain(link.URL)); err != nil {
+	if err := s.out.line(terminal.Plain(link.URL)); err != nil {
 		return err
 	}
-	s.note("with this link %s chooses a password and signs in; it works once, until %s; whoever has it can do so", user, link.ExpiresAt)
+	s.note("with this link %s chooses a password and signs in; it works once, until %s, for whoever has it", s.args[0], link.ExpiresAt)
 	return nil
 }

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"teamdata/internal/terminal"
 )
 
-func TestMoment(t *testing.T) {
+func TestTimeFlag(t *testing.T) {
 	for text, want := range map[string]string{
 		"2027-01-02":                "2027-01-02T00:00:00.000Z",
 		"2027-01-02T03:04:05Z":      "2027-01-02T03:04:05.000Z",
@@ -17,14 +19,14 @@ func TestMoment(t *testing.T) {
 		"2027-01-02T03:04:05+02:00": "2027-01-02T01:04:05.000Z",
 		"":                          "", "tomorrow": "", "-1h": "", "2027-13-01": "", "5": "",
 	} {
-		m := moment{sign: 1}
+		m := timeFlag{sign: 1}
 		if err := m.Set(text); (err == nil) != (want != "") || m.String() != want {
 			t.Errorf("%q became %q, %v", text, m.String(), err)
 		}
 	}
 	for _, sign := range []time.Duration{1, -1} {
 		before := time.Now()
-		at, err := parseMoment("36h", sign)
+		at, err := parseTime("36h", sign)
 		after := time.Now()
 		if d := sign * 36 * time.Hour; err != nil || at.Before(before.Add(d)) || at.After(after.Add(d)) {
 			t.Errorf("36h with the sign %d is %s, %v", sign, at, err)
@@ -76,7 +78,7 @@ func FuzzRecord(f *testing.F) {
 			return
 		}
 		for _, f := range r {
-			if got := f.text(); got != plain(got) {
+			if got := f.text(); got != terminal.Plain(got) {
 				t.Errorf("%q has the value %q", text, got)
 			}
 		}

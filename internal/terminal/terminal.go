@@ -1,8 +1,8 @@
 // Package terminal helps commands talk to a person: is there a terminal, how wide is
-// it, a progress line for long work, a confirmation before what can't be undone, and
-// words quoted for a shell.
+// it, a progress line for long work, a confirmation before what can't be undone,
+// tables, and text made fit for a terminal or a shell.
 //
-// It imports nothing of ours. What commands print belongs to them; a line belongs here
+// Of ours it imports internal/hint alone. What commands print belongs to them; a line belongs here
 // if it depends on the terminal and not on the command.
 package terminal
 
@@ -17,6 +17,8 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
+
+	"teamdata/internal/hint"
 )
 
 // Is tells whether a file is a terminal.
@@ -42,7 +44,7 @@ func Confirm(cmd *cobra.Command, yes bool, what string) error {
 	if yes {
 		return nil
 	}
-	unasked := fmt.Errorf("%s; say --yes to do it without being asked", what)
+	unasked := hint.New(what, "say --yes to do it without being asked")
 	in, ok := cmd.InOrStdin().(*os.File)
 	if !ok || !Is(in) {
 		return unasked
@@ -56,14 +58,4 @@ func Confirm(cmd *cobra.Command, yes bool, what string) error {
 		return errors.New("nothing was done, since the answer was not yes")
 	}
 	return nil
-}
-
-// ShellWord quotes a text for a shell if it needs that.
-func ShellWord(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-:@%+,=", r))
-	}) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

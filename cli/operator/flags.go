@@ -2,6 +2,7 @@ package operator
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"teamdata/internal/hint"
 )
 
 // given are the flags that were set, of some names, as fields of a request's
@@ -42,24 +45,24 @@ func camel(name string) string {
 	return first + strings.ToUpper(rest[:1]) + camel(rest[1:])
 }
 
-// moment is a flag with a time: a date, a time as RFC 3339 has it, or how long
+// timeFlag is a flag with a time: a date, a time as RFC 3339 has it, or how long
 // from now it is, forward or back.
-type moment struct {
+type timeFlag struct {
 	text string
 	sign time.Duration // 1: a duration leads forward; -1: back
 }
 
 // Set reads the flag.
-func (m *moment) Set(text string) error {
-	at, err := parseMoment(text, m.sign)
+func (t *timeFlag) Set(text string) error {
+	at, err := parseTime(text, t.sign)
 	if err != nil {
 		return err
 	}
-	m.text = at.UTC().Format("2006-01-02T15:04:05.000Z")
+	t.text = at.UTC().Format("2006-01-02T15:04:05.000Z")
 	return nil
 }
 
-func parseMoment(text string, sign time.Duration) (time.Time, error) {
+func parseTime(text string, sign time.Duration) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return time.Now().Add(sign * d), nil
 	}
@@ -68,17 +71,20 @@ func parseMoment(text string, sign time.Duration) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("a time is such as 2026-11-21T12:00:00Z, 2026-11-21 or 36h")
+	return time.Time{}, errors.New("a time is written like 2026-11-21T12:00:00Z, 2026-11-21 or 36h")
 }
 
 // String is the time in the form of the API.
-func (m *moment) String() string { return m.text }
+func (t *timeFlag) String() string { return t.text }
 
 // Type is how the help names the value.
-func (m *moment) Type() string { return "time" }
+func (t *timeFlag) Type() string { return "time" }
 
-// maxInput is more than any input may be: what is too large for it, the API
-// refuses.
+func bindExpiry(f *pflag.FlagSet) {
+	f.Var(&timeFlag{sign: 1}, "expires-at", "when it expires, such as 2027-01-01 or 720h from now; default: never")
+}
+
+// maxInput is more than the API takes: it refuses whatever is longer.
 const maxInput = 8<<20 + 1
 
 // readInput reads a file that a flag names, or the standard input for -.
@@ -95,6 +101,18 @@ func readInput(cmd *cobra.Command, flag, path string) ([]byte, error) {
 	return content, nil
 }
 
+// readJSON reads a file that holds one JSON value.
+func readJSON(cmd *cobra.Command, flag, path string) (json.RawMessage, error) {
+	text, err := readInput(cmd, flag, path)
+	if err != nil {
+		return nil, err
+	}
+	if !json.Valid(text) {
+		return nil, fmt.Errorf("--%s: %s does not hold JSON, or more than one value", flag, nameOf(path))
+	}
+	return text, nil
+}
+
 // nameOf is how to call an input.
 func nameOf(path string) string {
 	if path == "-" {
@@ -109,7 +127,7 @@ func openInput(cmd *cobra.Command, flag, path string) (io.ReadCloser, error) {
 	}
 	in, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("--%s: %w; give the path of a file, or - for the standard input", flag, err)
+		return nil, hint.With(fmt.Errorf("--%s: %w", flag, err), "give the path of a file, or - for the standard input")
 	}
 	return in, nil
 }

@@ -1,0 +1,202 @@
+package operator
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"teamdata/internal/hint"
+	"teamdata/internal/terminal"
+)
+
+func auditCommand(e *env) *cobra.Command {
+	r := newOrgResource(e, "audit", "Read and extend an org's audit log", idList{})
+	r.add(action{
+		use: "list", short: "List the audit log, oldest first",
+		example: "audit list\naudit list --json",
+		route:   "GET /orgs/{org}/audit-log",
+		columns: columns{"ENTRY", "id", "WHEN", "createdAt", "ACTOR", "actorId", "ACTION", "action", "TARGET", "targetId"},
+		none:    "no audit entries yet",
+	})
+	var file string
+	add := &action{
+		use: "add", short: "Add audit entries",
+		long: `Add adds one entry, or with --file all entries of a file. The file has one JSON
+object a line, with action and, where they apply, actorId and targetId; --actor
+stands for an actorId that is missing. Entries are sent in batches of 1,000; each
+batch is stored whole or not at all.
+
+With --idempotency-key KEY the batches have the keys KEY-1, KEY-2 and so on: if
+the command is interrupted and run again with the same file, no entry is added
+twice.`,
+		example: "audit add --action invoice.paid --target-id inv_1 --actor usr_ada\naudit add --file entries.jsonl --idempotency-key july\naudit add --file - < entries.jsonl",
+		route:   "POST /orgs/{org}/audit-log",
+	}
+	add.do = func(s *session) error {
+		if file != "" {
+			return s.upload(file)
+		}
+		return s.ask(add, given(s.cmd.Flags(), "action", "target-id"))
+	}
+	cmd := r.add(*add)
+	cmd.Flags().String("action", "", "what was done, such as invoice.paid")
+	cmd.Flags().String("target-id", "", "the `id` of what it was done to")
+	cmd.Flags().StringVar(&file, "file", "", "a `file` with an entry a line; - is the standard input")
+	cmd.MarkFlagsOneRequired("action", "file")
+	cmd.MarkFlagsMutuallyExclusive("action", "file")
+	cmd.MarkFlagsMutuallyExclusive("target-id", "file")
+	return r.Command
+}
+
+// Bounds of a batch. A body may have 8 MiB.
+const (
+	maxBatch      = 1000
+	maxBatchBytes = 7 << 20
+	maxLine       = 1 << 20
+)
+
+const oneALine = "a file of entries has one JSON object a line"
+
+// batch is entries that go in one request.
+type batch struct {
+	entries []json.RawMessage
+	lines   []int // of the file, of each entry
+	bytes   int
+}
+
+func (b *batch) add(entry []byte, line int) {
+	b.entries = append(b.entries, json.RawMessage(append([]byte{}, entry...)))
+	b.lines = append(b.lines, line)
+	b.bytes += len(entry)
+}
+
+// hasRoom tells whether the batch can take another entry.
+func (b *batch) hasRoom(entry []byte) bool {
+	return len(b.entries) < maxBatch && (b.bytes+len(entry) <= maxBatchBytes || len(b.entries) == 0)
+}
+
+// upload is a file of entries that is being sent.
+type upload struct {
+	*session
+	file    string
+	batches int
+	added   int
+}
+
+// upload adds all entries of a file.
+func (s *session) upload(file string) error {
+	in, err := openInput(s.cmd, "file", file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	u := &upload{session: s, file: nameOf(file)}
+	err = u.all(in)
+	u.progress("")
+	switch {
+	case err != nil && u.added > 0:
+		return hint.With(err, "the "+terminal.Count(u.added, "entry")+" before it were added")
+	case err != nil:
+		return err
+	case u.added == 0:
+		return hint.New("there is no entry in "+u.file, oneALine)
+	}
+	return s.said("added %s", terminal.Count(u.added, "audit entry"))
+}
+
+func (u *upload) all(in io.Reader) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	b := &batch{}
+	number := 0
+	for lines.Scan() {
+		number++
+		entry := lines.Bytes()
+		switch {
+		case len(entry) == 0:
+			continue
+		case !json.Valid(entry):
+			return hint.New(fmt.Sprintf("%s line %d: is not JSON", u.file, number), oneALine)
+		case !b.hasRoom(entry):
+			if err := u.send(b); err != nil {
+				return err
+			}
+			b = &batch{}
+		}
+		b.add(entry, number)
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return hint.New(fmt.Sprintf("%s line %d: is longer than %d bytes", u.file, number+1, maxLine), oneALine)
+	case err != nil:
+		return fmt.Errorf("%s: %w", u.file, err)
+	}
+	return u.send(b)
+}
+
+// send adds a batch.
+func (u *upload) send(b *batch) error {
+	if len(b.entries) == 0 {
+		return nil
+	}
+	u.batches++
+	var header http.Header
+	if u.idempotencyKey != "" {
+		header = http.Header{"Idempotency-Key": {fmt.Sprintf("%s-%d", u.idempotencyKey, u.batches)}}
+	}
+	a, err := u.do("POST /orgs/{org}/audit-log/batch", object{"entries": b.entries}, header)
+	if err != nil {
+		return u.placed(err, b)
+	}
+	u.added += len(b.entries)
+	u.progress(terminal.Count(u.added, "entry"))
+	return u.print(a)
+}
+
+// progress writes a line on the terminal anew.
+func (u *upload) progress(text string) {
+	if to := u.cmd.ErrOrStderr(); u.Width(to) > 0 {
+		fmt.Fprint(to, "\r\033[K"+text)
+	}
+}
+
+// print prints what was asked for: the answer, or the ids.
+func (u *upload) print(a answer) error {
+	if u.json {
+		return u.out.json(a.body)
+	}
+	var answered struct{ IDs []string }
+	if err := json.Unmarshal(a.body, &answered); err != nil {
+		return errForm(err)
+	}
+	if !u.quiet {
+		return nil
+	}
+	return u.out.ids(answered.IDs)
+}
+
+var entryPlace = regexp.MustCompile(`^entries\[(\d+)\]\.?`)
+
+// placed names the line of the file in an error about an entry.
+func (u *upload) placed(err error, b *batch) error {
+	var e *apiError
+	if !errors.As(err, &e) {
+		return err
+	}
+	found := entryPlace.FindStringSubmatch(e.message)
+	if found == nil {
+		return err
+	}
+	i, numberErr := strconv.Atoi(found[1])
+	if numberErr != nil || i >= len(b.lines) {
+		return err
+	}
+	return fmt.Errorf("%s line %d: %s", u.file, b.lines[i], terminal.Plain(e.message[len(found[0]):]))
+}

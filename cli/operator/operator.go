@@ -1,0 +1,115 @@
+// Package operator is the command line of the operator: one command for each kind of
+// record, with what can be done with it below. It asks the admin API and prints the
+// answer: text for people, with --json the answer as it is.
+//
+// It speaks HTTP and nothing else. Where the API is, Config.Connect finds out: on
+// a server's address, on its socket, or in this process on a data file that
+// nobody serves. It imports store for its words and internal. A new action is a value
+// in the file of its resource; the routes are those of docs/admin-api.md.
+package operator
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"teamdata/internal/terminal"
+)
+
+// Config is what the commands need of the program.
+type Config struct {
+	// Version is the program's own. A server of another version is reported.
+	Version string
+	// DefaultData is the data file when no flag names one.
+	DefaultData string
+	// Connect finds the admin API.
+	Connect func(context.Context, Target) (Connection, error)
+	// Width is how many columns the terminal has that is written to, 0 where it
+	// is none.
+	Width func(io.Writer) int
+}
+
+// Target says, as far as flags do, where the admin API is.
+type Target struct {
+	Data        string // the data file
+	SealKeyFile string // the key that its secrets are sealed with; empty: none
+	Socket      string // of the server; empty: beside the data file
+	Server      string // URL of a server elsewhere; empty: the one on this machine
+	CAFile      string // the CA of its certificate; empty: the system's
+	TokenFile   string // holds the operator token for it; empty: the environment
+	PublicURL   string // where people reach the server, for work without one; empty: not known
+	Make        bool   // make the data file if it is not there
+}
+
+// Connection is a way to the admin API.
+type Connection struct {
+	Client *http.Client
+	Base   string       // what stands before /admin/v1
+	Close  func() error // ends it, once all is done
+}
+
+// env is what the commands share: of one command line only one of them runs.
+type env struct {
+	Config
+	target         Target
+	org            string
+	actor          string
+	idempotencyKey string
+	limit          int
+	json           bool
+	quiet          bool
+	yes            bool
+}
+
+// Commands are the commands of all resources.
+func Commands(c Config) []*cobra.Command {
+	e := &env{Config: c}
+	return []*cobra.Command{
+		orgCommand(e), subscriptionCommand(e), planCommand(e), memberCommand(e), auditCommand(e),
+		keyCommand(e), endpointCommand(e), deliveryCommand(e), eventCommand(e), eventTypeCommand(e),
+		instructionsCommand(e), fileCommand(e), operatorTokenCommand(e), signInLinkCommand(e), statusCommand(e),
+	}
+}
+
+// bind adds the flags that every command has.
+func (e *env) bind(f *pflag.FlagSet) {
+	f.StringVar(&e.target.Data, "data", e.DefaultData, "the data `file`, or that of the server on this machine")
+	f.StringVar(&e.target.SealKeyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with, for work without a server")
+	f.StringVar(&e.target.Socket, "socket", "", "the `socket` of the server on this machine; default: the data file's path with .sock behind it")
+	f.StringVar(&e.target.Server, "server", "", "the `URL` of a server elsewhere, such as https://data.example.com; its operator token is read from TEAMDATA_OPERATOR_TOKEN")
+	f.StringVar(&e.target.TokenFile, "operator-token-file", "", "a `file` with the operator token for --server")
+	f.StringVar(&e.target.CAFile, "ca-file", "", "a PEM `file` with the CA of --server, to trust beside the system's")
+	f.StringVar(&e.actor, "actor", "", "the `user` that the audit entry names")
+	f.StringVar(&e.idempotencyKey, "idempotency-key", "", "a `text` that makes a command safe to repeat: within 24 hours, what it creates or sends is created or sent once")
+	f.BoolVar(&e.json, "json", false, "print the API's answer as it is")
+	f.BoolVarP(&e.quiet, "quiet", "q", false, "print the id alone, or the secret where there is a new one")
+}
+
+func (e *env) bindOrg(f *pflag.FlagSet) {
+	f.StringVar(&e.org, "org", "", "the `id` of the org; may be left out while there is only one")
+}
+
+// run connects, does what a command does, and ends the connection.
+func (e *env) run(cmd *cobra.Command, args []string, a *action) (err error) {
+	if a.needsYes(cmd) {
+		if err := terminal.Confirm(cmd, e.yes, fill(a.confirm, args)); err != nil {
+			return err
+		}
+	}
+	e.target.Make = a.makes
+	s := &session{env: e, cmd: cmd, args: args, out: newOutput(cmd, e.Width)}
+	if err := s.connect(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.disconnect()) }()
+	if a.inOrg() {
+		if err := s.findOrg(a); err != nil {
+			return err
+		}
+	}
+	return a.run(s)
+}

@@ -1,0 +1,227 @@
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"teamdata/internal/hint"
+)
+
+// resource is the command for one kind of record, with its actions below it.
+type resource struct {
+	*cobra.Command
+	env *env
+	ids idList
+}
+
+// idList is where the ids of a resource's records are: a path of the API, and the
+// field with the id. Without it the shell completes none.
+type idList struct{ path, field string }
+
+// action is what can be done with the records of a resource. In its texts and
+// paths {id} is the command's first argument, and {org} the id of the org.
+type action struct {
+	use     string // its name and its arguments, those that a record is named by in capitals
+	short   string
+	long    string
+	example string               // without the program's name
+	args    cobra.PositionalArgs // nil: what use shows
+	makes   bool                 // makes the data file if it is not there
+
+	route    string                              // of the API, its method and its path below /admin/v1
+	fields   []string                            // the flags that are fields of the request's body
+	addTo    func(s *session, body object) error // adds what else is in the body
+	shows    string                              // the field that --quiet prints; empty: id
+	secret   bool                                // that field is a secret, which is answered once
+	done     string                              // what to say afterwards: of a DELETE on stdout, else on stderr
+	confirm  string                              // what can't be undone, as a sentence without its full stop
+	harmless string                              // the flag with which it can be undone
+	columns  columns                             // of a list
+	none     string                              // what to say of an empty list
+	do       func(s *session) error              // nil: ask route, and print the answer
+}
+
+func newResource(e *env, name, short string, ids idList) *resource {
+	cmd := &cobra.Command{Use: name, Short: short}
+	OnlyBelow(cmd)
+	e.bind(cmd.PersistentFlags())
+	return &resource{Command: cmd, env: e, ids: ids}
+}
+
+// newOrgResource is a resource whose records belong to an org.
+func newOrgResource(e *env, name, short string, ids idList) *resource {
+	r := newResource(e, name, short, ids)
+	e.bindOrg(r.PersistentFlags())
+	return r
+}
+
+// add adds an action, and returns its command.
+func (r *resource) add(a action) *cobra.Command {
+	cmd := r.env.command(&a, r.ids)
+	r.AddCommand(cmd)
+	return cmd
+}
+
+// command is the command of an action.
+func (e *env) command(a *action, ids idList) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: a.use, Short: a.short, Long: a.long, Args: a.args,
+		Example: "  teamdata " + strings.ReplaceAll(a.example, "\n", "\n  teamdata "),
+		RunE:    func(cmd *cobra.Command, args []string) error { return e.run(cmd, args, a) },
+	}
+	_, arguments, _ := strings.Cut(a.use, " ")
+	switch {
+	case a.args != nil:
+	case arguments == "" || arguments[0] == '-':
+		cmd.Args, ids = cobra.NoArgs, idList{}
+	default:
+		cmd.Args = one
+		if arguments[0] == '[' {
+			cmd.Args = oneOrNone
+		}
+	}
+	if name := cmd.Name(); name == "add" || name == "create" { // there is no id yet
+		ids = idList{}
+	}
+	cmd.ValidArgsFunction = e.complete(ids)
+	if a.confirm != "" {
+		cmd.Flags().BoolVarP(&e.yes, "yes", "y", false, "don't ask")
+	}
+	if a.columns != nil {
+		cmd.Flags().IntVar(&e.limit, "limit", 0, "print so many at most; 0 for all")
+	}
+	return cmd
+}
+
+// inOrg tells whether what the action is about belongs to an org.
+func (a *action) inOrg() bool { return strings.Contains(a.route, "{org}") }
+
+// needsYes tells whether a person has to confirm the action.
+func (a *action) needsYes(cmd *cobra.Command) bool {
+	if a.harmless != "" {
+		f := cmd.Flag(a.harmless)
+		return f.Value.String() == f.DefValue
+	}
+	return a.confirm != ""
+}
+
+// run does the action.
+func (a *action) run(s *session) error {
+	switch {
+	case a.do != nil:
+		return a.do(s)
+	case a.columns != nil:
+		return s.list(a, nil)
+	}
+	var body object
+	if a.fields != nil || a.addTo != nil {
+		body = given(s.cmd.Flags(), a.fields...)
+	}
+	if a.addTo != nil {
+		if err := a.addTo(s, body); err != nil {
+			return err
+		}
+	}
+	return s.ask(a, body)
+}
+
+// fill puts the first argument in the place of {id}.
+func fill(text string, args []string) string {
+	if len(args) > 0 {
+		text = strings.ReplaceAll(text, "{id}", args[0])
+	}
+	return text
+}
+
+// OnlyBelow makes a command that does nothing itself: it shows its help, and
+// refuses a command that is not below it.
+func OnlyBelow(cmd *cobra.Command) {
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.Args = unknownCommand
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return hint.With(err, fmt.Sprintf("did you mean %s? See %s --help", strings.Join(near, " or "), cmd.CommandPath()))
+	}
+	return SeeHelp(cmd, err)
+}
+
+// SeeHelp adds to an error in a command line where its help is.
+func SeeHelp(cmd *cobra.Command, err error) error {
+	return hint.With(err, "see "+cmd.CommandPath()+" --help")
+}
+
+// one takes one argument that stands for a record, and may not lead elsewhere in a
+// path.
+func one(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return SeeHelp(cmd, errors.New("takes one argument, as in: "+cmd.UseLine()))
+	}
+	if id := args[0]; strings.Trim(id, ".") == "" || strings.ContainsAny(id, "/\\") {
+		return SeeHelp(cmd, fmt.Errorf("%q is not a name or an id", id))
+	}
+	return nil
+}
+
+// oneOrNone is one that may be left out.
+func oneOrNone(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return one(cmd, args)
+}
+
+// require marks flags that have to be given.
+func require(cmd *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		if err := cobra.MarkFlagRequired(cmd, name); err != nil {
+			panic(err) // there is no such flag
+		}
+	}
+}
+
+// completeWithin is how long a shell waits for names.
+const completeWithin = 2 * time.Second
+
+// complete lets the shell complete an action's first argument by the ids that the
+// API has. An error completes nothing.
+func (e *env) complete(ids idList) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+		if ids.path == "" || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
+		defer cancel()
+		cmd.SetContext(ctx)
+		if fromEnvironment := cmd.Root().PersistentPreRunE; fromEnvironment != nil && fromEnvironment(cmd, nil) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		list := &action{route: "GET " + ids.path}
+		list.do = func(s *session) error {
+			p, err := s.page(list, nil, "", maxPage)
+			for _, item := range p.Data {
+				var r record
+				if json.Unmarshal(item, &r) == nil {
+					name, _ := r.find(ids.field)
+					names = append(names, name)
+				}
+			}
+			return err
+		}
+		e.run(cmd, nil, list)
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,54 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Table prints rows in aligned columns, some at a time: a column grows when a later
+// row needs that.
+type Table struct {
+	To     io.Writer
+	Width  int      // where a line is cut; 0: nowhere. See [Width]
+	Titles []string // the first row; may be left out
+	Right  []int    // the columns that are aligned on the right
+	widths []int
+}
+
+// Print prints more rows.
+func (t *Table) Print(rows ...[]string) error {
+	if t.widths == nil && t.Titles != nil {
+		rows = append([][]string{t.Titles}, rows...)
+	}
+	for _, row := range rows {
+		t.widths = append(t.widths, make([]int, max(0, len(row)-len(t.widths)))...)
+		for i, cell := range row {
+			t.widths[i] = max(t.widths[i], columnsOfText(cell))
+		}
+	}
+	for _, row := range rows {
+		line := t.align(row)
+		if t.Width > 0 {
+			line = cut(line, t.Width)
+		}
+		if _, err := fmt.Fprintln(t.To, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// align puts the cells of a row below those of the row before, two spaces between.
+func (t *Table) align(row []string) string {
+	var b strings.Builder
+	for i, cell := range row {
+		space := strings.Repeat(" ", t.widths[i]-columnsOfText(cell))
+		if slices.Contains(t.Right, i) {
+			cell, space = space+cell, ""
+		}
+		b.WriteString(cell + space + "  ")
+	}
+	return strings.TrimRight(b.String(), " ")
+}
