@@ -1,7 +1,7 @@
 #!/bin/sh
 # Pushes audit entries and members to the admin API with curl alone, as
-# contrib/ingest does. What the server can't take just now is sent again, with
-# the same Idempotency-Key, so nothing is added twice.
+# contrib/ingest does. A request that the server can't accept right now is sent again
+# with the same Idempotency-Key, so nothing is added twice.
 #
 # usage: contrib/ingest.sh ORG [ENTRIES [MEMBERS]]
 #
@@ -21,8 +21,8 @@ if [ ! -S "$socket" ]; then
   exit 1
 fi
 
-# post PATH IDEMPOTENCY-KEY sends the JSON on its standard input. The answer to
-# an error says what is wrong.
+# post PATH IDEMPOTENCY-KEY sends the JSON from its standard input. On an error it
+# prints the server's answer, which says what is wrong.
 post() {
   answer=$(curl -sS --fail-with-body --max-time 30 --retry 5 --retry-connrefused \
     --unix-socket "$socket" -H "Idempotency-Key: $2" \

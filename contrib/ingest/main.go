@@ -1,6 +1,8 @@
-// Ingest shows how an application gives teamdata its data, and how another reads
-// it: it pushes audit entries and members to the admin API, while pollers read
-// them with an API key and check that each comes once and in order.
+// Ingest shows how one application pushes data into teamdata and how another reads
+// it: it adds audit entries and members through the admin API, while pollers read
+// them with an API key and check that each arrives once and in order.
+//
+// It is an example, so it imports the standard library alone.
 package main
 
 import (
@@ -84,8 +86,8 @@ func push(admin client) error {
 	return nil
 }
 
-// poll reads a list from its start, until n records of this run have come and
-// nothing is behind them.
+// poll reads a list from its start, until n records of this run have arrived and
+// nothing follows them.
 func poll(public client, list string, n int) error {
 	for seen, after := 0, ""; ; {
 		var page struct {
@@ -119,9 +121,9 @@ type client struct {
 	base, key string
 }
 
-// do makes a request, and makes it again while the server says when to come
-// back. With its Idempotency-Key a POST is executed once, however often it is
-// made.
+// do sends a request, and sends it again as long as the server answers with a
+// Retry-After. With its Idempotency-Key a POST is executed once, however often it
+// is sent.
 func (c *client) do(method, path, idempotencyKey string, body, answer any) error {
 	content, err := json.Marshal(body)
 	if err != nil {
