@@ -1,9 +1,6 @@
 package admin
 
 import (
-	"slices"
-	"strings"
-
 	"teamdata/internal/web"
 	"teamdata/store"
 )
@@ -11,18 +8,6 @@ import (
 // maxLooked bounds how many deliveries are looked at for one page: a state that
 // few of them are in is searched over several pages.
 const maxLooked = 500
-
-// lists are the lists of an endpoint in the order in which a page shows them.
-// Their names are part of cursors.
-var lists = []struct {
-	list   store.DeliveryList
-	name   string
-	states []store.DeliveryState
-}{
-	{store.ListWaiting, "waiting", []store.DeliveryState{store.StatePending, store.StateRetrying, store.StateHeld}},
-	{store.ListFailed, "failed", []store.DeliveryState{store.StateFailed}},
-	{store.ListAcknowledged, "acknowledged", []store.DeliveryState{store.StateAcknowledged}},
-}
 
 func (r *request) listDeliveries() error {
 	state, err := parseState(r.HTTP.URL.RawQuery)
@@ -33,9 +18,8 @@ func (r *request) listDeliveries() error {
 	if err != nil {
 		return err
 	}
-	from, at, err := parseDeliveryCursor(q.After)
-	if err != nil {
-		return err
+	if _, _, ok := store.CutDeliveryCursor(q.After); !ok {
+		return store.Invalid("after", "must be the next of an earlier page of deliveries; leave it out to start from the first")
 	}
 	return r.view(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.FindEndpoint(tx, r.org(), r.Param("endpoint"))
@@ -44,7 +28,7 @@ func (r *request) listDeliveries() error {
 		}
 		s := search{tx: tx, endpoint: &e, state: state, limit: q.Limit, left: maxLooked}
 		s.page.Items = []byte(web.PageStart)
-		err = s.run(from, at)
+		err = s.run(q.After)
 		return ok(s.envelope(q.AfterText)), err
 	})
 }
@@ -55,34 +39,12 @@ func parseState(query string) (store.DeliveryState, error) {
 	if err != nil || !given {
 		return 0, err
 	}
-	for _, l := range lists {
-		for _, state := range l.states {
-			if state.String() == text {
-				return state, nil
-			}
+	for state := store.StatePending; state <= store.StateHeld; state++ {
+		if state.String() == text {
+			return state, nil
 		}
 	}
 	return 0, store.Invalid("state", "must be pending, retrying, held, failed or acknowledged; leave it out for all")
-}
-
-// deliveryCursor is a position in one of the lists, in the form of any cursor.
-func deliveryCursor(list string, at store.Cursor) store.Cursor {
-	return store.Cursor{Ms: at.Ms, ID: list + "." + at.ID}
-}
-
-// parseDeliveryCursor finds the list, and the position in it, behind which a page
-// begins.
-func parseDeliveryCursor(c store.Cursor) (list int, at store.Cursor, err error) {
-	if c.IsZero() {
-		return 0, store.Cursor{}, nil
-	}
-	name, id, _ := strings.Cut(c.ID, ".")
-	for i, l := range lists {
-		if l.name == name && store.ValidID(id) {
-			return i, store.Cursor{Ms: c.Ms, ID: id}, nil
-		}
-	}
-	return 0, at, store.Invalid("after", "must be the next of an earlier page of deliveries; leave it out to start from the first")
 }
 
 // search gathers a page out of the lists.
@@ -95,48 +57,36 @@ type search struct {
 	page     store.Page
 }
 
-// run looks through the lists, from a position in one of them to the end of the
-// last, until the page is full or enough was looked at.
-func (s *search) run(from int, at store.Cursor) error {
-	for i := from; i < len(lists) && !s.page.More; i++ {
-		if !s.concerns(lists[i].states) {
-			continue
-		}
-		if err := s.look(i, at); err != nil {
-			return err
-		}
-		at = store.Cursor{}
-	}
-	return nil
-}
-
-// concerns tells whether a list may hold what is looked for.
-func (s *search) concerns(states []store.DeliveryState) bool {
-	switch s.state {
-	case 0:
-		return true
-	case store.StatePending, store.StateRetrying:
-		return slices.Contains(states, s.state) && !s.endpoint.Disabled()
-	case store.StateHeld:
-		return slices.Contains(states, s.state) && s.endpoint.Disabled()
-	}
-	return slices.Contains(states, s.state)
-}
-
-// look takes what fits from one list. One more is asked for than is taken: it
-// tells whether the page goes on.
-func (s *search) look(list int, at store.Cursor) error {
+// run reads the lists from behind a position on until the page is full or enough
+// was looked at. One more is asked for than is taken: it tells whether the page
+// goes on.
+func (s *search) run(after store.Cursor) error {
 	for more := true; more && !s.page.More; {
-		var found []store.Delivery
-		var err error
-		found, more, err = s.tx.DeliveryPage(s.endpoint.Number, lists[list].list, at, min(s.limit, s.left)+1)
+		limit := min(s.limit, s.left) + 1
+		found, err := store.DeliveriesAfter(s.tx, s.endpoint.Number, s.lists(), after, limit)
 		if err != nil {
 			return err
 		}
 		for i := 0; i < len(found) && !s.page.More; i++ {
-			_, at = found[i].Position()
-			s.take(found[i], deliveryCursor(lists[list].name, at))
+			after = found[i].Cursor()
+			s.take(found[i], after)
 		}
+		more = len(found) == limit
+	}
+	return nil
+}
+
+// lists are those that may hold what is looked for.
+func (s *search) lists() []store.DeliveryList {
+	switch {
+	case s.state == 0:
+		return store.DeliveryLists
+	case s.state == store.StateFailed:
+		return []store.DeliveryList{store.ListFailed}
+	case s.state == store.StateAcknowledged:
+		return []store.DeliveryList{store.ListAcknowledged}
+	case (s.state == store.StateHeld) == s.endpoint.Disabled():
+		return []store.DeliveryList{store.ListWaiting}
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func TestDescriptionIsWhole(t *testing.T) {
 	slices.Sort(described)
 	slices.Sort(routed)
 	equal(t, "the operations", strings.ReplaceAll(strings.Join(described, "\n"), " ", "."), strings.ReplaceAll(strings.Join(routed, "\n"), " ", "."))
-	for _, info := range store.Catalogue {
+	for _, info := range store.Codes {
 		shown := strings.Contains(string(documentJSON), `"code": "`+string(info.Code)+`"`)
 		if shown != (info.Code != store.CodeUpgradeRequired && info.Code != store.CodeForbidden) {
 			t.Errorf("openapi.yaml and the code %s: shown %t", info.Code, shown)

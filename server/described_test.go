@@ -85,7 +85,7 @@ func TestCodesAreDescribed(t *testing.T) {
 			}
 		}
 	}
-	for _, info := range store.Catalogue {
+	for _, info := range store.Codes {
 		status, ok := found[info.Code]
 		switch delete(found, info.Code); {
 		case info.Code == store.CodePreconditionFailed:
@@ -99,7 +99,7 @@ func TestCodesAreDescribed(t *testing.T) {
 		}
 	}
 	for code := range found {
-		t.Errorf("openapi.yaml shows the code %s, which store.Catalogue lacks", code)
+		t.Errorf("openapi.yaml shows the code %s, which store.Codes lacks", code)
 	}
 }
 

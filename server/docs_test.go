@@ -11,17 +11,17 @@ import (
 	"teamdata/store"
 )
 
-// docs/errors.md and store.Catalogue say the same, in the same order.
+// docs/errors.md and store.Codes say the same, in the same order.
 func TestErrorsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../docs/errors.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := regexp.MustCompile("(?m)^\\| \\d{3} \\| `.*$").FindAllString(string(text), -1)
-	if len(rows) != len(store.Catalogue) {
-		t.Errorf("the page lists %d codes, the catalogue %d", len(rows), len(store.Catalogue))
+	if len(rows) != len(store.Codes) {
+		t.Errorf("the page lists %d codes, the catalogue %d", len(rows), len(store.Codes))
 	}
-	for i, info := range store.Catalogue {
+	for i, info := range store.Codes {
 		want := fmt.Sprintf("| %d | `%s` | %s |", info.Status, info.Code, info.Doc)
 		if i < len(rows) && !strings.HasPrefix(rows[i], want) {
 			t.Errorf("got  %s\nwant %s", rows[i], want)
@@ -41,7 +41,7 @@ func TestExchangesAreComplete(t *testing.T) {
 		}
 		all.Write(text)
 	}
-	for _, info := range store.Catalogue {
+	for _, info := range store.Codes {
 		if info.Code != store.CodeInternal && info.Code != store.CodePreconditionFailed && !strings.Contains(all.String(), fmt.Sprintf(`"code":"%s"`, info.Code)) {
 			t.Errorf("no exchange shows %s", info.Code)
 		}

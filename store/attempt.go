@@ -19,7 +19,7 @@ type Attempt struct {
 	EndedAt   time.Time // kept to the microsecond after StartedAt
 	Status    int       // the receiver's HTTP status; 0 when there was none
 	TimedOut  bool      // the deadline ended it
-	Reason    string    // why it was in vain; empty when Acknowledged
+	Reason    string    // why it failed; empty when Acknowledged
 	Answer    []byte    // the beginning of the answer's body, at most MaxKeptAnswer bytes
 	NextAt    time.Time // when the next was due; zero after the last
 }
@@ -70,7 +70,7 @@ func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration
 	if err := tx.PutDelivery(d); err != nil || d.State != StateFailed {
 		return false, err
 	}
-	return disableDead(tx, &d)
+	return disableUnresponsive(tx, &d)
 }
 
 // noteAcknowledged keeps when an endpoint acknowledged last. Outcomes that had to
@@ -95,10 +95,10 @@ func (d *Delivery) keep(a Attempt) {
 	d.History = append(d.History, a)
 }
 
-// disableDead disables the endpoint of a failed delivery, and tells the org's
+// disableUnresponsive disables the endpoint of a failed delivery, and notifies the org's
 // owners and admins, if nothing was acknowledged there since the delivery's
 // first attempt.
-func disableDead(tx Tx, d *Delivery) (disabled bool, err error) {
+func disableUnresponsive(tx Tx, d *Delivery) (disabled bool, err error) {
 	last, err := tx.LastAcknowledged(d.EndpointNumber)
 	if err != nil || !last.Before(d.FirstAttemptAt) {
 		return false, err

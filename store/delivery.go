@@ -9,9 +9,9 @@ type DeliveryState uint8
 // while its endpoint is disabled, see [Delivery.StateAt].
 const (
 	StatePending      DeliveryState = iota + 1 // not attempted yet
-	StateRetrying                              // attempted in vain, with another attempt to come
+	StateRetrying                              // an attempt failed, and another is to come
 	StateAcknowledged                          // a receiver answered 2xx in time
-	StateFailed                                // the last attempt was in vain
+	StateFailed                                // the last attempt failed
 	StateHeld                                  // waits until its endpoint is enabled
 )
 
@@ -80,28 +80,6 @@ func (d *Delivery) StateAt(e *Endpoint) DeliveryState {
 	return d.State
 }
 
-// DeliveryList is one of the three lists that each endpoint's deliveries are in.
-type DeliveryList uint8
-
-// The lists, and their order in [Deliveries.DeliveryPage].
-const (
-	ListAcknowledged DeliveryList = iota + 1 // latest first
-	ListWaiting                              // earliest due first
-	ListFailed                               // latest first
-)
-
-// Position is the list that the delivery is in, and its place there: when it is
-// due, or when it was finished.
-func (d *Delivery) Position() (DeliveryList, Cursor) {
-	switch d.State {
-	case StateAcknowledged:
-		return ListAcknowledged, CursorOf(d.FinishedAt, d.ID)
-	case StateFailed:
-		return ListFailed, CursorOf(d.FinishedAt, d.ID)
-	}
-	return ListWaiting, CursorOf(d.DueAt, d.ID)
-}
-
 // FindDelivery finds a delivery of an org, and its endpoint. notFound: the org
 // has no such delivery, or no longer has its endpoint.
 func FindDelivery(tx Tx, orgID, id string) (Delivery, Endpoint, error) {
@@ -154,7 +132,7 @@ func SendTest(tx Tx, orgID, endpointID string) (Delivery, error) {
 	if endpoint.Disabled() {
 		return Delivery{}, Errorf(CodeConflict, "The webhook endpoint is disabled. Enable it in the org's settings first.")
 	}
-	event := newEvent(tx, orgID, EventWebhookTest, object("orgId", orgID, "endpointId", endpointID))
+	event := newEvent(tx, orgID, EventWebhookTest, jsonObject("orgId", orgID, "endpointId", endpointID))
 	sent, err := queue(tx, event, []Endpoint{endpoint})
 	if err != nil {
 		return Delivery{}, err

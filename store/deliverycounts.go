@@ -13,8 +13,8 @@ var LatencyBounds = [...]time.Duration{
 // ended within one hour.
 type DeliveryCounts struct {
 	Acknowledged int
-	Retrying     int                         // in vain, with another to come
-	Failed       int                         // in vain, and the last
+	Retrying     int                         // failed, with another attempt to come
+	Failed       int                         // the last attempt failed
 	Latency      [len(LatencyBounds) + 1]int // of the acknowledged
 }
 

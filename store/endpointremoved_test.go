@@ -167,7 +167,7 @@ func TestRemovedAndMadeAgain(t *testing.T) {
 	s.Equal("what is left", s.claimOf(old.Number), ids[len(ids)-1:])
 }
 
-// failAllOf records a last attempt in vain.
+// failAllOf records a last attempt, which fails.
 func (s *subject) failAllOf(id string) (disabled bool) {
 	s.Helper()
 	s.Write(func(tx store.Tx) (err error) {

@@ -128,7 +128,7 @@ func (s *subject) sendTests(endpointID string, n int) (ids []string) {
 }
 
 // try records an attempt that began at a time and took a second, with the
-// default schedule. Any status but 200 is in vain.
+// default schedule. Any status but 200 is a failure.
 func (s *subject) try(id string, started time.Time, status int) (disabled bool) {
 	s.Helper()
 	s.Write(func(tx store.Tx) (err error) {
@@ -138,7 +138,7 @@ func (s *subject) try(id string, started time.Time, status int) (disabled bool) 
 	return disabled
 }
 
-// failAll makes all attempts of a delivery in vain, each when it is due.
+// failAll makes all attempts of a delivery fail, each when it is due.
 func (s *subject) failAll(id string) (disabled bool) {
 	s.Helper()
 	for !s.Failed() {
@@ -178,7 +178,7 @@ func (s *subject) eventIsThere(d store.Delivery) bool {
 	return err == nil
 }
 
-// attemptMany records attempts of deliveries in one transaction, in vain but for
+// attemptMany records attempts of deliveries in one transaction; they fail but for
 // what is acknowledged. The time of each is its index's.
 func (s *subject) attemptMany(ids []string, status int, schedule []time.Duration, at func(i int) time.Time) {
 	s.Helper()

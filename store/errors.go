@@ -33,9 +33,9 @@ type CodeInfo struct {
 	Doc    string // when it is answered, as docs/errors.md says it
 }
 
-// Catalogue is every code with its status, in the order of the statuses. A
+// Codes is every code with its status, in the order of the statuses. A
 // test holds docs/errors.md to it.
-var Catalogue = []CodeInfo{
+var Codes = []CodeInfo{
 	{CodeBadRequest, http.StatusBadRequest, "A query parameter, a header or the body is not valid, or the `API-Version` is unknown."},
 	{CodeUnauthorized, http.StatusUnauthorized, "The API key is missing, malformed, unknown, wrong, revoked or expired, or its creator may no longer manage keys."},
 	{CodeUpgradeRequired, http.StatusPaymentRequired, "The org's plan does not include the API or this route."},
@@ -53,9 +53,9 @@ var Catalogue = []CodeInfo{
 
 // Status is the HTTP status of the code; 500 when the code is not catalogued.
 func (c Code) Status() int {
-	for i := range Catalogue {
-		if Catalogue[i].Code == c {
-			return Catalogue[i].Status
+	for i := range Codes {
+		if Codes[i].Code == c {
+			return Codes[i].Status
 		}
 	}
 	return http.StatusInternalServerError

@@ -30,8 +30,8 @@ func newEvent(tx Clock, orgID, eventType string, data []byte) Event {
 	}
 }
 
-// object makes a JSON object of names and values in turn.
-func object(pairs ...string) []byte {
+// jsonObject makes a JSON object of names and values in turn.
+func jsonObject(pairs ...string) []byte {
 	dst := append(make([]byte, 0, 128), '{')
 	for i := 0; i+1 < len(pairs); i += 2 {
 		dst = appendString(dst, pairs[i], pairs[i+1])
@@ -39,8 +39,8 @@ func object(pairs ...string) []byte {
 	return append(dst, '}')
 }
 
-// withNumber adds a number to an object.
-func withNumber(object []byte, name string, n int64) []byte {
+// addNumber adds a number to an object.
+func addNumber(object []byte, name string, n int64) []byte {
 	dst := appendField(object[:len(object)-1], name)
 	return append(strconv.AppendInt(dst, n, 10), '}')
 }
@@ -66,9 +66,9 @@ func Emit(tx Tx, orgID, eventType string, data []byte) ([]Delivery, error) {
 	return queue(tx, newEvent(tx, orgID, eventType, data), endpoints)
 }
 
-// changed writes the audit entry of a change, and emits its event: both have
+// auditAndEmit writes the audit entry of a change, and emits its event: both have
 // the same name.
-func changed(tx Tx, actorID, orgID, event, targetID string, data []byte) error {
+func auditAndEmit(tx Tx, actorID, orgID, event, targetID string, data []byte) error {
 	if err := auditBy(tx, actorID, orgID, event, targetID); err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ func UploadFile(tx Tx, actorID string, f File) (File, error) {
 	if err := f.check(); err != nil {
 		return File{}, err
 	}
-	data := object("orgId", f.OrgID, "fileId", f.ID, "name", f.Name, "contentType", f.ContentType)
-	return f, changed(tx, actorID, f.OrgID, EventFileUploaded, f.ID, withNumber(data, "size", f.Size))
+	data := jsonObject("orgId", f.OrgID, "fileId", f.ID, "name", f.Name, "contentType", f.ContentType)
+	return f, auditAndEmit(tx, actorID, f.OrgID, EventFileUploaded, f.ID, addNumber(data, "size", f.Size))
 }
 
 // File is a file that the team's own software took in.

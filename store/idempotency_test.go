@@ -42,7 +42,7 @@ func TestDoLong(t *testing.T) {
 	s.answers("another org's under that key", "3", false, "")(desk.DoLong(bg, s, other, "k", anotherPrint, work))
 	s.answers("without a key", "4", false, "")(desk.DoLong(bg, s, acme, "", onePrint, work))
 	s.answers("without a key, again", "5", false, "")(desk.DoLong(bg, s, acme, "", onePrint, work))
-	s.answers("without a key, in vain", "none", false, store.CodeInternal)(desk.DoLong(bg, s, acme, "", onePrint, fails))
+	s.answers("without a key, failing", "none", false, store.CodeInternal)(desk.DoLong(bg, s, acme, "", onePrint, fails))
 	s.Reopen()
 	desk = store.Idempotency{}
 	s.answers("after a restart", "2", true, "")(desk.DoLong(bg, s, acme, "k", onePrint, work))

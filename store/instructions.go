@@ -73,5 +73,5 @@ func SetInstructions(tx Tx, actorID, orgID string, text string, set bool) error 
 	if err := ImportInstructions(tx, orgID, Instructions{Text: text, Set: set, UpdatedAt: tx.Now()}); err != nil {
 		return err
 	}
-	return changed(tx, actorID, orgID, EventInstructionsChanged, "", object("orgId", orgID))
+	return auditAndEmit(tx, actorID, orgID, EventInstructionsChanged, "", jsonObject("orgId", orgID))
 }

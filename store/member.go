@@ -195,7 +195,7 @@ func ListMembers(tx Members, orgID string, after Cursor, limit int) (Page, []Mem
 }
 
 func memberEvent(tx Tx, actorID, event string, m Member) error {
-	return changed(tx, actorID, m.OrgID, event, m.ID, object("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role))
+	return auditAndEmit(tx, actorID, m.OrgID, event, m.ID, jsonObject("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role))
 }
 
 func keepsAnOwner(tx Members, m Member, role string) error {

@@ -165,7 +165,7 @@ func ChangeSubscription(tx Tx, actorID, orgID string, s Subscription) (Subscript
 	if err := tx.PutOrg(org); err != nil {
 		return Subscription{}, err
 	}
-	return s, changed(tx, actorID, orgID, EventSubscriptionChanged, s.ID, object("orgId", orgID, "subscriptionId", s.ID,
+	return s, auditAndEmit(tx, actorID, orgID, EventSubscriptionChanged, s.ID, jsonObject("orgId", orgID, "subscriptionId", s.ID,
 		"product", s.Product, "plan", s.Plan, "interval", s.Interval, "status", s.Status))
 }
 

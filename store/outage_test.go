@@ -55,8 +55,8 @@ func TestOutageAfterReplay(t *testing.T) {
 	s.Equal("attempts kept", len(s.delivery(ids[0]).History), 18)
 }
 
-// outages are what may happen at an endpoint while a delivery is attempted in
-// vain, six times from when it was sent. An attempt takes a second.
+// outages are what may happen at an endpoint while a delivery fails
+// six times from when it was sent. An attempt takes a second.
 var outages = []struct {
 	name     string
 	before   func(s *subject, other string) // with another delivery to the same endpoint, before the first attempt
@@ -69,7 +69,7 @@ var outages = []struct {
 	{"another is acknowledged in the millisecond in which the first attempt begins", acknowledge(-time.Second), nil, false},
 	{"another was acknowledged a millisecond before the first attempt", acknowledge(-time.Second - time.Millisecond), nil, true},
 	{"another was acknowledged long before", acknowledge(-time.Hour), nil, true},
-	{"another is attempted in vain", nil, func(s *subject, other string) { s.try(other, s.Clock.Now(), 500) }, true},
+	{"another fails", nil, func(s *subject, other string) { s.try(other, s.Clock.Now(), 500) }, true},
 }
 
 // acknowledge has a delivery acknowledged by an attempt that starts some time

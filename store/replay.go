@@ -38,8 +38,8 @@ func (d *Delivery) triedSince(since time.Time) bool {
 	return !d.History[len(d.History)-1].EndedAt.Before(since)
 }
 
-// Recover queues everything of an endpoint again whose latest attempt was in
-// vain, at or after a time: what failed, and what waits for a later attempt. It
+// Recover queues everything of an endpoint again whose latest attempt
+// failed, at or after a time: what failed, and what waits for a later attempt. It
 // all becomes due now, in the order in which it happened; at a disabled
 // endpoint it is held. It returns how many deliveries that are. The work is
 // done in small transactions: after an error, call it again to go on.

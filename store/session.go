@@ -91,9 +91,9 @@ func FindSession(tx Tx, cookie string) (Session, error) {
 	return s, nil
 }
 
-// SeeSession notes that a session is in use. One that has ended meanwhile stays
+// TouchSession notes that a session is in use. One that has ended meanwhile stays
 // so.
-func SeeSession(tx Tx, id string) error {
+func TouchSession(tx Tx, id string) error {
 	s, err := tx.Session(id)
 	if IsNotFound(err) || err == nil && !s.live(tx.Now()) {
 		return nil

@@ -131,7 +131,7 @@ func TestSessions(t *testing.T) {
 	s.Write(end(bob, made.ID))
 	s.isSignedIn("once it has ended", cookie, false)
 	s.refused("ending it again", store.CodeNotFound, end(bob, made.ID))
-	s.changesNothing("seeing it", func(tx store.Tx) error { return store.SeeSession(tx, made.ID) })
+	s.changesNothing("seeing it", func(tx store.Tx) error { return store.TouchSession(tx, made.ID) })
 	live, _ := s.sessionsOf(bob)
 	s.Equal("the others are there", len(live), 4)
 	s.Write(func(tx store.Tx) error { return store.EndOtherSessions(tx, bob, "ses_1") })
@@ -163,7 +163,7 @@ func TestMaxSessions(t *testing.T) {
 func TestSessionLimits(t *testing.T) {
 	s := newSubject(t)
 	s.Write(storetest.Fill)
-	see := func(id string) { s.Write(func(tx store.Tx) error { return store.SeeSession(tx, id) }) }
+	see := func(id string) { s.Write(func(tx store.Tx) error { return store.TouchSession(tx, id) }) }
 	idle, cookie := s.signIn(eve)
 	s.Clock.Move(store.SessionIdle - time.Millisecond)
 	s.isSignedIn("just before it is idle too long", cookie, true)
@@ -171,7 +171,7 @@ func TestSessionLimits(t *testing.T) {
 	s.isSignedIn("swept", cookie, true)
 	s.Clock.Move(time.Millisecond)
 	s.isSignedIn("idle too long", cookie, false)
-	s.changesNothing("seeing it then", func(tx store.Tx) error { return store.SeeSession(tx, idle.ID) })
+	s.changesNothing("seeing it then", func(tx store.Tx) error { return store.TouchSession(tx, idle.ID) })
 	live, kept := s.sessionsOf(eve)
 	s.Equal("idle too long, it is kept until the sweep", []any{live, kept}, []any{[]string{}, []string{idle.ID}})
 	s.sweep(day)

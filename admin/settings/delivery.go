@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"teamdata/store"
 )
@@ -98,17 +97,6 @@ func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
 	return nil
 }
 
-// deliveryList is one of an endpoint's lists.
-type deliveryList struct {
-	name string // in URLs
-	list store.DeliveryList
-}
-
-// deliveryLists are all of them, in the order in which they are shown.
-var deliveryLists = []deliveryList{
-	{"waiting", store.ListWaiting}, {"failed", store.ListFailed}, {"acknowledged", store.ListAcknowledged},
-}
-
 type deliveriesPage struct {
 	Endpoint  store.Endpoint
 	State     string // the name of a list; empty: all
@@ -140,7 +128,7 @@ func (r *request) listDeliveries() error {
 // of is any.
 func deliveriesAsked(query url.Values) *deliveriesPage {
 	p := &deliveriesPage{State: query.Get("state"), Type: query.Get("type"), After: query.Get("after")}
-	if !slices.ContainsFunc(deliveryLists, func(l deliveryList) bool { return l.name == p.State }) {
+	if !slices.ContainsFunc(store.DeliveryLists, func(l store.DeliveryList) bool { return l.String() == p.State }) {
 		p.State = ""
 	}
 	if n, err := strconv.ParseUint(query.Get("n"), 10, 64); err == nil {
@@ -171,25 +159,14 @@ func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
 }
 
 func (p *deliveriesPage) search(tx store.Tx, from store.Cursor) (searchResult[store.Delivery], error) {
-	read := func(from store.Cursor, limit int) ([]store.Delivery, error) { return p.read(tx, from, limit) }
-	return search(from, read, deliveryCursor, func(d store.Delivery) bool { return p.Type == "" || d.EventType == p.Type })
-}
-
-// read reads up to limit deliveries of the lists that are shown, from behind a
-// position in one of them on.
-func (p *deliveriesPage) read(tx store.Tx, from store.Cursor, limit int) (found []store.Delivery, err error) {
-	first, at, _ := cutDeliveryCursor(from) // parsed, or of deliveryCursor
-	for i := first; i < len(deliveryLists) && len(found) < limit; i++ {
-		if l := deliveryLists[i]; p.State == "" || p.State == l.name {
-			page, _, err := tx.DeliveryPage(p.Endpoint.Number, l.list, at, limit-len(found))
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, page...)
-		}
-		at = store.Cursor{}
+	lists := slices.DeleteFunc(slices.Clone(store.DeliveryLists), func(l store.DeliveryList) bool {
+		return p.State != "" && l.String() != p.State
+	})
+	read := func(from store.Cursor, limit int) ([]store.Delivery, error) {
+		return store.DeliveriesAfter(tx, p.Endpoint.Number, lists, from, limit)
 	}
-	return found, nil
+	cursor := func(d store.Delivery) store.Cursor { return d.Cursor() }
+	return search(from, read, cursor, func(d store.Delivery) bool { return p.Type == "" || d.EventType == p.Type })
 }
 
 // StateAt is a delivery's state as people see it.
@@ -203,38 +180,12 @@ func (p *deliveriesPage) Last(d store.Delivery) *store.Attempt {
 	return &d.History[len(d.History)-1]
 }
 
-// deliveryCursor is the position of a delivery in all lists: that in its own, with
-// the list's name before the id.
-func deliveryCursor(d store.Delivery) store.Cursor {
-	list, at := d.Position()
-	for _, l := range deliveryLists {
-		if l.list == list {
-			at.ID = l.name + "." + at.ID
-		}
-	}
-	return at
-}
-
-// cutDeliveryCursor finds the list of a position, and the position in it.
-func cutDeliveryCursor(c store.Cursor) (list int, at store.Cursor, ok bool) {
-	if c.IsZero() {
-		return 0, c, true
-	}
-	name, id, _ := strings.Cut(c.ID, ".")
-	for i, l := range deliveryLists {
-		if l.name == name && store.ValidID(id) {
-			return i, store.Cursor{Ms: c.Ms, ID: id}, true
-		}
-	}
-	return 0, at, false
-}
-
 func parseDeliveryCursor(text string) (store.Cursor, error) {
 	if text == "" {
 		return store.Cursor{}, nil
 	}
 	c, ok := store.ParseCursor(text)
-	if _, _, known := cutDeliveryCursor(c); !ok || !known {
+	if _, _, known := store.CutDeliveryCursor(c); !ok || !known {
 		return c, store.Errorf(store.CodeBadRequest, "There is no such page of the list. Start at the first page.")
 	}
 	return c, nil

@@ -217,12 +217,12 @@ func (w *env) enableAll() {
 func (w *env) deliveries(endpointID, state, kind string) (ids []string) {
 	w.Helper()
 	e := w.findEndpoint(endpointID)
-	for _, l := range deliveryLists {
-		if state != "" && state != l.name {
+	for _, l := range store.DeliveryLists {
+		if state != "" && state != l.String() {
 			continue
 		}
 		w.view(func(tx store.Tx) error {
-			all, _, err := tx.DeliveryPage(e.Number, l.list, store.Cursor{}, 10_000)
+			all, _, err := tx.DeliveryPage(e.Number, l, store.Cursor{}, 10_000)
 			for _, d := range all {
 				if kind == "" || d.EventType == kind {
 					ids = append(ids, d.ID)

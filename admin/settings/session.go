@@ -104,7 +104,7 @@ func (r *request) touchSession() {
 		return
 	}
 	id := r.session.ID
-	r.inBackground("record that a session is in use", func(tx store.Tx) error { return store.SeeSession(tx, id) }, func() {})
+	r.inBackground("record that a session is in use", func(tx store.Tx) error { return store.TouchSession(tx, id) }, func() {})
 }
 
 // endSession ends one of the person's sessions.

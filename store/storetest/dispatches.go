@@ -45,7 +45,7 @@ func (h *history) recordAttempt() operation { return h.attemptOf(h.someDelivery(
 func (h *history) attemptOf(id string) operation {
 	a := store.Attempt{StartedAt: h.Clock.Now(), EndedAt: h.Clock.Now().Add(time.Duration(h.IntN(3000)-300) * time.Microsecond)}
 	if a.Status = pick(h, []int{200, 500, 0}); a.Status != 200 {
-		a.Reason, a.Answer = "in vain", fmt.Append(nil, h.IntN(1000))
+		a.Reason, a.Answer = "failed", fmt.Append(nil, h.IntN(1000))
 	}
 	schedule := store.DefaultRetrySchedule[:h.IntN(3)]
 	return op(func(tx store.Tx) error {

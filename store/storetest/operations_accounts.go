@@ -57,7 +57,7 @@ func (h *history) useSession() operation {
 		if _, err := store.FindSession(tx, id+"."+known); err != nil {
 			return err
 		}
-		return store.SeeSession(tx, id)
+		return store.TouchSession(tx, id)
 	}, "use the session %s", id)
 }
 

@@ -45,7 +45,7 @@ var accountRules = []Rule{
 	{"create a sign-in link", createLink(acme, ada, time.Hour)},
 	{"use a sign-in link", useLink("sil_1." + known)},
 	{"create a session", createSession(bob)},
-	{"see a session", func(tx store.Tx) error { return store.SeeSession(tx, "ses_1") }},
+	{"see a session", func(tx store.Tx) error { return store.TouchSession(tx, "ses_1") }},
 	{"end a session", func(tx store.Tx) error { return store.EndSession(tx, bob, "ses_1") }},
 	{"end the other sessions", func(tx store.Tx) error { return store.EndOtherSessions(tx, bob, "ses_1") }},
 	{"set a password", func(tx store.Tx) error { return store.SetPassword(tx, bob, "new hash", "ses_1") }},
