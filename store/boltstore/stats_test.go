@@ -100,7 +100,7 @@ func TestBacklog(t *testing.T) {
 	f := newFixture(t, Options{NoSync: true})
 	empty, err := f.Backlog(bg)
 	must(t, err)
-	if empty != (Backlog{}) {
+	if empty != (store.Backlog{}) {
 		t.Errorf("of nothing it is %+v", empty)
 	}
 	f.sendTests(5)

@@ -94,6 +94,32 @@ func (o *oracle) eachDue() map[uint64]time.Time {
 	return due
 }
 
+// backlog is what Backlog counts.
+func (o *oracle) backlog() (b store.Backlog) {
+	for _, e := range o.endpoints {
+		waiting := false
+		for _, d := range o.deliveries {
+			if d.EndpointNumber == e.Number && d.State.Waiting() {
+				waiting = true
+				b.Count(e.Disabled(), d.DueAt.After(o.now))
+			}
+		}
+		if waiting && !e.Disabled() {
+			b.Busy++
+		}
+	}
+	for _, due := range o.eachDue() {
+		if b.DueAt.IsZero() || due.Before(b.DueAt) {
+			b.DueAt = due
+		}
+	}
+	b.Mails = len(o.mails)
+	for _, m := range sorted(o.mails, "", 1) {
+		b.MailsAt = m.CreatedAt
+	}
+	return b
+}
+
 // claim is what Claim returns while the claimed deliveries have not been
 // released; it claims nothing.
 func (o *oracle) claim(endpoint uint64, now time.Time, limit int, claimed map[string]bool) store.Claims {

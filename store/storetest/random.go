@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -155,4 +156,8 @@ func (h *history) compare() {
 	})
 	h.Same("store and oracle", got, dump(h.oracle, &h.names))
 	h.Equal("each due", h.Due(), h.oracle.eachDue())
+	backlog, err := h.Backlog(context.Background())
+	h.Code("backlog", err, "")
+	backlog.DueAt, backlog.MailsAt = backlog.DueAt.UTC(), backlog.MailsAt.UTC()
+	h.Equal("backlog", backlog, h.oracle.backlog())
 }
