@@ -138,8 +138,3 @@ func (f *fixture) keepsWhatItHas(users []string) {
 		return nil
 	})
 }
-
-// putBig writes as much as no store here has left when it is full.
-func putBig(name string) func(store.Tx) error {
-	return func(tx store.Tx) error { return tx.PutCertificate(name, make([]byte, 256<<10)) }
-}

@@ -1,3 +1,5 @@
+//go:build unix
+
 package boltstore
 
 import (
@@ -201,4 +203,9 @@ func (f *fixture) topBuckets() map[string]bool {
 		})
 	}))
 	return names
+}
+
+// putBig writes as much as no store here has left when it is full.
+func putBig(name string) func(store.Tx) error {
+	return func(tx store.Tx) error { return tx.PutCertificate(name, make([]byte, 256<<10)) }
 }
