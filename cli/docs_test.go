@@ -4,11 +4,15 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"teamdata/internal/testkit"
 )
 
 // The README's install, exactly as one would paste it, and then, in the folder that
@@ -59,4 +63,46 @@ func runScript(t *testing.T, script, folder, temp string) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return string(out)
+}
+
+var (
+	codeInDocs    = regexp.MustCompile("(?ms)^ *```.*?^ *```$|`[^`\n]+`")
+	commandInDocs = regexp.MustCompile("(?m)(?:^|[`( ])(?:teamdata|go run \\.) ([a-z][^`|;&#)\n]*)")
+)
+
+// Every command line in the docs names a command that there is, and flags of it.
+func TestCommandsInDocs(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, checked := command("v1.2.3"), 0
+	root.InitDefaultCompletionCmd()
+	for _, page := range append(pages, "README.md", "CONTRIBUTING.md", "CHANGELOG.md") {
+		for _, code := range codeInDocs.FindAllString(testkit.ReadText(t, page), -1) {
+			for _, line := range commandInDocs.FindAllStringSubmatch(strings.ReplaceAll(code, "\\\n", ""), -1) {
+				checkLine(t, root, page, strings.Fields(strings.TrimPrefix(line[1], "teamdata ")))
+				checked++
+			}
+		}
+	}
+	if checked < 60 { // there are 90
+		t.Errorf("only %d command lines were found", checked)
+	}
+}
+
+func checkLine(t *testing.T, root *cobra.Command, page string, args []string) {
+	t.Helper()
+	cmd, rest, err := root.Find(args)
+	if err != nil || cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+		t.Errorf("%s names teamdata %s, and there is no such command", page, strings.Join(args, " "))
+		return
+	}
+	cmd.InitDefaultHelpFlag()
+	for _, arg := range rest {
+		name, isFlag := strings.CutPrefix(arg, "--")
+		if isFlag && cmd.Flag(name) == nil && cmd.InheritedFlags().Lookup(name) == nil {
+			t.Errorf("%s gives %s the flag --%s, which it does not have", page, cmd.CommandPath(), name)
+		}
+	}
 }
