@@ -23,6 +23,7 @@ import (
 	"sync"
 	"teamdata/admin"
 	"teamdata/delivery"
+	"teamdata/internal/hint"
 	"teamdata/server"
 	"teamdata/server/certificates"
 	"teamdata/store"
@@ -151,7 +152,7 @@ func (a *App) Run(ctx context.Context) error {
 func (a *App) sweep(ctx context.Context) {
 	every(ctx, sweepEvery, func(time.Time) {
 		if err := store.Sweep(ctx, a.store, a.settings.DeliveryRetention); err != nil && ctx.Err() == nil {
-			a.log.Error().Err(err).Msg("old records can't be dropped")
+			a.log.Error().Fields(hint.Fields(err)).Msg("old records can't be dropped")
 		}
 	})
 }
@@ -194,6 +195,6 @@ func (a *App) writeKeyUseRegularly(ctx context.Context) {
 
 func (a *App) writeKeyUse(ctx context.Context) {
 	if err := a.server.KeepKeyUse(ctx); err != nil && ctx.Err() == nil {
-		a.log.Error().Err(err).Msg("the last use of keys can't be written; it is tried again")
+		a.log.Error().Fields(hint.Fields(err)).Msg("the last use of keys can't be written; it is tried again")
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"teamdata/internal/hint"
 )
 
 // backupRetry is how long after a backup that failed the next is tried.
@@ -64,7 +66,7 @@ func (b *backups) next(ctx context.Context) (wait time.Duration) {
 	case ctx.Err() != nil:
 		return b.every
 	case err != nil:
-		b.log.Error().Err(err).Str("dir", b.dir).Dur("retryIn", backupRetry).Msg("a backup can't be made")
+		b.log.Error().Fields(hint.Fields(err)).Str("dir", b.dir).Dur("retryIn", backupRetry).Msg("a backup can't be made")
 		return min(backupRetry, b.every)
 	}
 	b.log.Info().Str("file", path).Msg("made a backup")

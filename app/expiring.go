@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/admin"
+	"teamdata/internal/hint"
 	"teamdata/server/certificates"
 	"teamdata/store"
 )
@@ -43,7 +44,7 @@ func (a *App) watchCertificates(ctx context.Context) {
 func (e *expiring) watch(ctx context.Context, log zerolog.Logger) {
 	every(ctx, checkExpiringEvery, func(now time.Time) {
 		if err := e.mailOverdue(ctx, now); err != nil && ctx.Err() == nil {
-			log.Error().Err(err).Msg("mail about a certificate can't be queued")
+			log.Error().Fields(hint.Fields(err)).Msg("mail about a certificate can't be queued")
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"teamdata/delivery"
+	"teamdata/internal/hint"
 	"teamdata/store/boltstore"
 	"time"
 
@@ -131,7 +132,7 @@ func (h *health) explainCommit(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("not done within %s", h.limit)
 	}
-	h.log.Error().Err(err).Msg("the readiness check can't commit")
+	h.log.Error().Fields(hint.Fields(err)).Msg("the readiness check can't commit")
 	return "the data file can't be written"
 }
 

@@ -2,16 +2,15 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"teamdata/app"
+	"teamdata/internal/terminal"
 )
 
 // setting is a flag of serve, and what it stands at.
@@ -105,9 +104,9 @@ func (c *configuration) print(out io.Writer, asJSON bool) error {
 		e.SetIndent("", "  ")
 		return e.Encode(map[string][]setting{"settings": c.list})
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, s := range c.list {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Flag, s.Value, strings.TrimSpace(s.From+" "+s.Variable))
+		rows = append(rows, []string{s.Flag, s.Value, strings.TrimSpace(s.From + " " + s.Variable)})
 	}
-	return w.Flush()
+	return (&terminal.Table{To: out}).Print(rows...)
 }

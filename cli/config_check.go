@@ -14,6 +14,7 @@ import (
 
 	"teamdata/internal/hint"
 	"teamdata/internal/strictjson"
+	"teamdata/internal/terminal"
 )
 
 func configCheckCommand(c *configuration) *cobra.Command {
@@ -37,8 +38,8 @@ func (c *configuration) check(out io.Writer) error {
 	for _, fault := range faults {
 		fmt.Fprintln(out, fault)
 	}
-	if len(faults) > 0 {
-		return fmt.Errorf("%d faults in the settings, as listed; mend them before teamdata serve", len(faults))
+	if n := len(faults); n > 0 {
+		return hint.New(terminal.Count(n, "fault")+" in the settings, as listed", "correct the settings before teamdata serve")
 	}
 	_, err := fmt.Fprintln(out, "the settings are in order")
 	return err
@@ -87,6 +88,6 @@ func knownNames(root *cobra.Command) []string {
 // warnOfUnknownNames tells the log of settings that would be overlooked.
 func warnOfUnknownNames(log zerolog.Logger) {
 	for _, fault := range unknownNames() {
-		log.Warn().Msg(fault.Error())
+		log.Warn().Fields(hint.Fields(fault)).Msg("a setting is overlooked")
 	}
 }

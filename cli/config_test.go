@@ -16,7 +16,7 @@ func TestServeWarnsOfUnknownNames(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 	const told = "no such setting"
-	if out := p.Out.String(); strings.Count(out, told) != 1 || !strings.Contains(out, "TEAMDATA_KEY_RAT: "+told+"; did you mean TEAMDATA_KEY_RATE?") {
+	if out := p.Out.String(); strings.Count(out, told) != 1 || !strings.Contains(out, `"error":"TEAMDATA_KEY_RAT: `+told+`","hint":"did you mean TEAMDATA_KEY_RATE?"`) {
 		t.Errorf("it said:\n%s", out)
 	}
 }

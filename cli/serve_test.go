@@ -138,7 +138,7 @@ func TestCannotStart(t *testing.T) {
 		"bad key file":     {[]string{"--seal-key-file", badSeed}, "--seal-key-file: key file .* holds .*openssl rand"},
 		"sealed, no key":   {[]string{"--data", sealed}, "is sealed; give the key file .* --seal-key-file"},
 		"sealed, other":    {[]string{"--data", sealed, "--seal-key-file", otherKey}, "the key file is not the one that it was sealed with"},
-		"unknown flag":     {[]string{"--demoo"}, "unknown flag: --demoo; see: teamdata serve --help"},
+		"unknown flag":     {[]string{"--demoo"}, "unknown flag: --demoo; see teamdata serve --help"},
 		"argument":         {[]string{"now"}, "unknown command \"now\""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,8 +149,8 @@ func TestCannotStart(t *testing.T) {
 			if _, failed := err.(*exec.ExitError); !failed {
 				t.Errorf("it ended with %v", err)
 			}
-			message := strings.TrimSpace(string(out))
-			if !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) || strings.Contains(message, "\n") {
+			message, ok := testkit.ErrorOf(out)
+			if !ok || !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) {
 				t.Errorf("it said:\n%s", message)
 			}
 		})

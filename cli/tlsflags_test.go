@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"teamdata/internal/testkit"
 	"testing"
 )
@@ -53,8 +52,8 @@ func TestCertificateFlags(t *testing.T) {
 			if _, failed := err.(*exec.ExitError); !failed {
 				t.Errorf("it ended with %v", err)
 			}
-			message := strings.TrimSpace(out)
-			if !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) || strings.Contains(message, "\n") {
+			message, ok := testkit.ErrorOf(out)
+			if !ok || !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) {
 				t.Errorf("it said:\n%s", message)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/hint"
 	"teamdata/store"
 )
 
@@ -58,7 +59,7 @@ func record(ctx context.Context, s store.Store, log *zerolog.Logger, outcome fun
 		if err == nil || store.IsNotFound(err) || ctx.Err() != nil {
 			return
 		}
-		log.Error().Err(err).Msg("the outcome of an attempt can't be written; trying again")
+		log.Error().Fields(hint.Fields(err)).Msg("the outcome of an attempt can't be written; trying again")
 		select {
 		case <-ctx.Done():
 		case <-time.After(recordPause):

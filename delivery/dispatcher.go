@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"teamdata/delivery/wheel"
+	"teamdata/internal/hint"
 	"teamdata/store"
 )
 
@@ -150,7 +151,7 @@ func (d *Dispatcher) claim(grace context.Context, q *endpointQueue, now time.Tim
 	}
 	claims, err := d.store.Claim(grace, q.endpoint, now, room)
 	if err != nil {
-		d.config.Log.Error().Err(err).Msg("due deliveries can't be read; trying again")
+		d.config.Log.Error().Fields(hint.Fields(err)).Msg("due deliveries can't be read; trying again")
 		claims.Next = now.Add(claimPause)
 	}
 	q.org = claims.Endpoint.OrgID

@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/delivery/mail"
+	"teamdata/internal/hint"
 	"teamdata/store"
 )
 
@@ -93,7 +94,7 @@ func (m *Mailer) sendDue(ctx, grace context.Context) (next time.Time) {
 		}
 	})
 	if err != nil && ctx.Err() == nil {
-		m.log.Error().Err(err).Msg("queued mail can't be read; trying again")
+		m.log.Error().Fields(hint.Fields(err)).Msg("queued mail can't be read; trying again")
 		return time.Now().Add(recordPause)
 	}
 	return next

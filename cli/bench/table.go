@@ -5,7 +5,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"teamdata/internal/terminal"
 )
 
 // columns are those of the table.
@@ -27,8 +28,8 @@ var columns = []struct {
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", &r.Machine)
-	for _, line := range r.lines() {
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	if err := r.printFigures(&b); err != nil {
+		return err
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "\n%s", note)
@@ -38,23 +39,18 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return err
 }
 
-// lines are those of the table, its head first.
-func (r *Report) lines() []string {
-	lines := make([]string, 1+len(r.Figures))
-	for _, c := range columns {
-		cells, width := []string{c.title}, utf8.RuneCountInString(c.title)
+func (r *Report) printFigures(w io.Writer) error {
+	t, rows := terminal.Table{To: w}, make([][]string, len(r.Figures))
+	for i, c := range columns {
+		t.Titles = append(t.Titles, c.title)
+		if c.right {
+			t.Right = append(t.Right, i)
+		}
 		for k := range r.Figures {
-			cell := c.cell(&r.Figures[k])
-			cells, width = append(cells, cell), max(width, utf8.RuneCountInString(cell))
-		}
-		if !c.right {
-			width = -width
-		}
-		for k, cell := range cells {
-			lines[k] += fmt.Sprintf("%*s  ", width, cell)
+			rows[k] = append(rows[k], c.cell(&r.Figures[k]))
 		}
 	}
-	return lines
+	return t.Print(rows...)
 }
 
 func orDash(v *float64) string {

@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"teamdata/app"
@@ -38,19 +37,11 @@ func (d *doctor) checkFile(path, fix string) (sound bool) {
 	case err != nil:
 		d.refused(err)
 	case faults > 0:
-		d.problem(fix, "%s is damaged, %s, first: %s", path, countOf(faults, "fault"), first)
+		d.problem(fix, "%s is damaged, %s, first: %s", path, terminal.Count(faults, "fault"), first)
 	default:
 		d.ok("%s is sound, and of this teamdata's schema", path)
 	}
 	return older || err == nil && faults == 0 // for an older one its pages were walked too
-}
-
-// countOf is a number with its noun, which agrees with it.
-func countOf(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // checkSealKey checks whether the key file opens the data file, if that can be read.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"teamdata/internal/hint"
+	"teamdata/internal/terminal"
 )
 
 // The states of a finding.
@@ -71,25 +71,21 @@ func (f *Findings) Print(out io.Writer, asJSON bool) error {
 		e.SetIndent("", "  ")
 		return e.Encode(map[string]any{"findings": f.list, "warnings": f.count(Warning), "problems": f.count(Problem)})
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, one := range f.list {
 		line := one.Text
 		if one.Fix != "" {
 			line += "; " + one.Fix
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", one.State, one.Check, strings.Join(strings.Fields(line), " "))
+		rows = append(rows, []string{one.State, one.Check, strings.Join(strings.Fields(line), " ")})
 	}
-	return w.Flush()
+	return (&terminal.Table{To: out}).Print(rows...)
 }
 
 // Verdict is an error if there is a problem.
 func (f *Findings) Verdict() error {
-	switch n := f.count(Problem); n {
-	case 0:
-		return nil
-	case 1:
-		return hint.New("1 problem, as listed", "fix it and run teamdata doctor again")
-	default:
-		return hint.New(countOf(n, "problem")+", as listed", "fix them and run teamdata doctor again")
+	if n := f.count(Problem); n > 0 {
+		return hint.New(terminal.Count(n, "problem")+", as listed", "fix what is listed and run teamdata doctor again")
 	}
+	return nil
 }

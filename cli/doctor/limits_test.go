@@ -231,7 +231,7 @@ func TestFixesAreValues(t *testing.T) {
 func TestVerdict(t *testing.T) {
 	var f Findings
 	for _, want := range []string{
-		"", "1 problem, as listed; fix it and run teamdata doctor again", "2 problems, as listed; fix them and run teamdata doctor again",
+		"", "1 problem, as listed; fix what is listed and run teamdata doctor again", "2 problems, as listed; fix what is listed and run teamdata doctor again",
 	} {
 		got := ""
 		if err := f.Verdict(); err != nil {
@@ -241,10 +241,5 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("the verdict is %q, not %q", got, want)
 		}
 		f.problem("", "one")
-	}
-	for n, want := range map[int]string{0: "0 faults", 1: "1 fault", 2: "2 faults"} {
-		if got := countOf(n, "fault"); got != want {
-			t.Errorf("%d are %s", n, got)
-		}
 	}
 }

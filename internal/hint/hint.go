@@ -33,6 +33,16 @@ func With(err error, hint string) error { return hinted{err, hint} }
 // New is an error of a text and what to do about it.
 func New(text, hint string) error { return With(errors.New(text), hint) }
 
+// Fields are the fields of an error in a structured log, with the hint as one of its
+// own.
+func Fields(err error) []any {
+	text, hint := Split(err)
+	if hint == "" {
+		return []any{"error", text}
+	}
+	return []any{"error", text, "hint", hint}
+}
+
 // Split returns the text of an error without its hint, and the hint, which is empty
 // where there is none.
 func Split(err error) (text, hint string) {

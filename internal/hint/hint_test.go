@@ -33,3 +33,13 @@ func TestSplit(t *testing.T) {
 		t.Error("the reason is lost")
 	}
 }
+
+func TestFields(t *testing.T) {
+	for want, err := range map[string]error{
+		"[error a hint b]": New("a", "b"), "[error a; b]": errors.New("a; b"),
+	} {
+		if got := fmt.Sprint(Fields(err)); got != want {
+			t.Errorf("got %s, not %s", got, want)
+		}
+	}
+}

@@ -249,6 +249,16 @@ func Run(t testing.TB, args ...string) (string, error) {
 	return string(out), err
 }
 
+// ErrorOf is the error that a command printed, in one line with its hint behind a
+// semicolon. It is not ok unless that is all that the command printed.
+func ErrorOf(out string) (line string, ok bool) {
+	line, advice, hinted := strings.Cut(strings.TrimSuffix(out, "\n"), "\n  hint: ")
+	if hinted {
+		line += "; " + advice
+	}
+	return line, strings.HasPrefix(line, "teamdata: ") && !strings.Contains(line, "\n")
+}
+
 // Output gathers what a program prints while it is read.
 type Output struct {
 	mu  sync.Mutex

@@ -9,6 +9,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/hint"
 	"teamdata/store"
 )
 
@@ -63,7 +64,7 @@ func fail(r Responder, err error) {
 func LogFault(r Responder, err error) *store.Error {
 	e := PublicError(err)
 	if e.Code.Status() >= http.StatusInternalServerError && e != ErrStopping && r.common().HTTP.Context().Err() == nil {
-		r.Fault().Err(err).Msg("request failed")
+		r.Fault().Fields(hint.Fields(err)).Msg("request failed")
 	}
 	return e
 }

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"teamdata/internal/hint"
 )
 
 // Source provides certificates. Refresh is for one goroutine, the rest is safe for
@@ -85,7 +87,7 @@ func (e *lastError) record(err error, msg string) {
 	e.err, e.at = err, e.now()
 	if e.logged != err.Error() {
 		e.logged = err.Error()
-		e.log.Error().Err(err).Msg(msg)
+		e.log.Error().Fields(hint.Fields(err)).Msg(msg)
 	}
 }
 
