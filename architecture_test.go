@@ -54,7 +54,7 @@ var mayImport = map[string][]string{
 	"store/storetest":          {"teamdata/store"},
 
 	"internal/acmetest":    {"github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
-	"internal/atomicfile":  {},
+	"internal/atomicfile":  {"teamdata/internal/hint"},
 	"internal/hint":        {},
 	"internal/localca":     {},
 	"internal/metrics":     {"github.com/prometheus/client_golang/prometheus"},

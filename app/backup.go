@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"teamdata/admin/socket"
+	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 	"teamdata/store/boltstore"
 	"time"
@@ -46,7 +47,7 @@ func (s Source) Backup(ctx context.Context, to string, out io.Writer) error {
 // BackupTo copies the data file to a stream.
 func (s Source) BackupTo(ctx context.Context, to, say io.Writer) error {
 	if out, ok := to.(*os.File); ok && terminal.Is(out) {
-		return errors.New("a data file is nothing for a terminal; send stdout to a file or a program, or give a file in place of -")
+		return hint.New("a data file can't be written to a terminal", "send stdout to a file or a program, or give a file in place of -")
 	}
 	folder, err := os.MkdirTemp("", "teamdata-backup-") // with mode 0700
 	if err != nil {
@@ -85,7 +86,7 @@ func backupFromServer(ctx context.Context, inUse error, path, to string) error {
 	case err != nil:
 		return err
 	case client == nil:
-		return fmt.Errorf("%w; if that is a server, name its socket with --socket: nobody listens on %s", inUse, path)
+		return hint.With(inUse, "if it is a server, name its socket with --socket: no server listens on "+path)
 	}
 	defer client.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, socket.Base+"/admin/v1/backup", nil)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"teamdata/internal/hint"
 	"teamdata/store/boltstore"
 	"teamdata/store/fixture"
 )
@@ -27,7 +28,7 @@ func Import(ctx context.Context, data, keyFile, name string, progress func(fixtu
 	err = boltstore.Rebuild(ctx, data, o, func(s *boltstore.Store) (err error) {
 		sealed = s.SealedNow()
 		if sum, err = fixture.Import(ctx, s, in, progress); err != nil {
-			err = fmt.Errorf("%s: %w; nothing was imported", name, err)
+			err = hint.With(fmt.Errorf("%s: %w", name, err), "nothing was imported")
 		}
 		return err
 	})
@@ -35,7 +36,7 @@ func Import(ctx context.Context, data, keyFile, name string, progress func(fixtu
 	case errors.Is(err, context.Canceled):
 		err = fmt.Errorf("%s: stopped before the end; data file %s is as it was", name, data)
 	case errors.Is(err, boltstore.ErrInUse):
-		err = fmt.Errorf("%w; or leave the server running and fill it through its admin API, as docs/admin-api.md says", err)
+		err = hint.With(err, "or leave the server running and fill it through its admin API, as docs/admin-api.md says")
 	}
 	return sum, sealed, err
 }
@@ -57,7 +58,7 @@ func openInput(ctx context.Context, name, data string) (*os.File, error) {
 	}
 	defer in.Close()
 	if err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder; give the path of a fixture", name)
+		return nil, hint.New(name+" is a folder", "give the path of a fixture")
 	}
 	return spool(ctx, in, data)
 }

@@ -46,7 +46,7 @@ func TestUnixSocket(t *testing.T) {
 		}
 	}
 	out, err := testkit.Run(t, "serve", "--data", filepath.Join(folder, "other.db"), "--listen", "unix:"+path)
-	if err == nil || !strings.Contains(out, "is taken by another program that listens there; choose another path with --listen") {
+	if line, ok := testkit.ErrorOf(out); err == nil || !ok || !strings.Contains(line, "is taken by another program that listens there; choose another path with --listen") {
 		t.Errorf("a second server: %v %s", err, out)
 	}
 	p.Kill()

@@ -45,8 +45,7 @@ func (c connector) connect(ctx context.Context, t operator.Target) (operator.Con
 	if client, _ := socket.Client(ctx, path); client != nil {
 		return connection(client, socket.Base), nil
 	}
-	inUse, _ := hint.Split(err)
-	return file, hint.New(inUse, fmt.Sprintf("if that is a server, name its socket with --socket: no server listens on %s", path))
+	return file, hint.With(err, "if it is a server, name its socket with --socket: no server listens on "+path)
 }
 
 // open opens a data file that nobody serves.

@@ -81,12 +81,12 @@ func TestBackupToStdout(t *testing.T) {
 	writer.Close()
 }
 
-// TestBackupRefused: what the server or nobody answers is told in one line.
+// A backup that can't be made says why, and what to do.
 func TestBackupRefused(t *testing.T) {
 	folder := t.TempDir()
 	data, to := filepath.Join(folder, "teamdata.db"), filepath.Join(folder, "backup.db")
 	p := testkit.Serve(t, data, "--socket", filepath.Join(folder, "elsewhere.sock"))
-	testkit.Says(t, 1, []string{"backup", to, "--data", data}, "in use by process", "--socket", "nobody listens on "+data+".sock")
+	testkit.Says(t, 1, []string{"backup", to, "--data", data}, "in use by process", "--socket", "no server listens on "+data+".sock")
 	testkit.Says(t, 0, []string{"backup", to, "--data", data, "--socket", filepath.Join(folder, "elsewhere.sock")}, "and sound")
 	p.Kill()
 	testkit.Says(t, 1, []string{"backup", to, "--data", filepath.Join(folder, "none.db")}, "already")

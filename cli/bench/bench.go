@@ -28,6 +28,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"teamdata/internal/hint"
 )
 
 // Config says what is measured, and how much of it. Start from [Default].
@@ -97,7 +99,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	}
 	folder, err := os.MkdirTemp(c.Dir, "teamdata-bench-")
 	if err != nil {
-		return nil, fmt.Errorf("--dir: %w; choose a folder that you may write to", err)
+		return nil, hint.With(fmt.Errorf("--dir: %w", err), "choose a folder that you may write to")
 	}
 	defer os.RemoveAll(folder)
 	s, err := newSession(c, folder)
@@ -202,7 +204,7 @@ func (c *Config) checkNames() error {
 	all := (&Config{}).chosen(Measurements())
 	for _, name := range c.Only {
 		if !slices.Contains(all, name) {
-			return fmt.Errorf("--only %s: there is no such measurement; there are %s", name, strings.Join(all, ", "))
+			return hint.New("--only "+name+": there is no such measurement", "there are "+strings.Join(all, ", "))
 		}
 	}
 	return nil

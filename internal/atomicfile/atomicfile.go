@@ -7,11 +7,12 @@ package atomicfile
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"teamdata/internal/hint"
 )
 
 // Write writes a file with a mode, and replaces one that exists. It does not wait
@@ -67,5 +68,5 @@ func link(temp, path string) error {
 }
 
 func alreadyThere(path string) error {
-	return fmt.Errorf("the file %s exists already; give another name, or overwrite it with --force", path)
+	return hint.New("the file "+path+" exists already", "give another name, or overwrite it with --force")
 }

@@ -18,17 +18,23 @@ type Hinter interface {
 }
 
 type hinted struct {
-	error
-	hint string
+	text, hint string
+	err        error
 }
 
-func (h hinted) Error() string { return h.error.Error() + "; " + h.hint }
+func (h hinted) Error() string { return h.text + "; " + h.hint }
 func (h hinted) Hint() string  { return h.hint }
-func (h hinted) Unwrap() error { return h.error }
+func (h hinted) Unwrap() error { return h.err }
 
-// With adds to an error what to do about it. Its text stays one line, with the hint
-// at the end.
-func With(err error, hint string) error { return hinted{err, hint} }
+// With adds to an error what to do about it, behind a hint that it has already. Its
+// text stays one line, with the hint at the end.
+func With(err error, hint string) error {
+	text, first := Split(err)
+	if first != "" {
+		hint = first + "; " + hint
+	}
+	return hinted{text, hint, err}
+}
 
 // New is an error of a text and what to do about it.
 func New(text, hint string) error { return With(errors.New(text), hint) }

@@ -21,7 +21,7 @@ func TestSplit(t *testing.T) {
 		{errors.New("a; b"), "a; b", "a; b", ""},
 		{New("a; b", "c; d"), "a; b; c; d", "a; b", "c; d"},
 		{fmt.Errorf("--flag: %w", New("a", "b")), "--flag: a; b", "--flag: a", "b"},
-		{With(fmt.Errorf("outer: %w", New("a", "b")), "c"), "outer: a; b; c", "outer: a; b", "c"},
+		{With(fmt.Errorf("outer: %w", New("a", "b")), "c"), "outer: a; b; c", "outer: a", "b; c"},
 		{fmt.Errorf("--flag: %w", bare{}), "--flag: the disk is full", "--flag: the disk is full", "make room"},
 	} {
 		text, hint := Split(test.err)

@@ -9,11 +9,11 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 
 	"golang.org/x/crypto/acme/autocert"
 
+	"teamdata/internal/hint"
 	"teamdata/store"
 )
 
@@ -111,11 +111,11 @@ func newKey() ([]byte, error) {
 func parseKey(text []byte) (crypto.Signer, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return nil, errors.New("the key of the ACME account in the data file is damaged; put back a backup")
+		return nil, hint.New("the key of the ACME account in the data file is damaged", "put back a backup")
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("the key of the ACME account in the data file is damaged: %w; put back a backup", err)
+		return nil, hint.With(fmt.Errorf("the key of the ACME account in the data file is damaged: %w", err), "put back a backup")
 	}
 	return key.(*ecdsa.PrivateKey), nil
 }

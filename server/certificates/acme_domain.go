@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/acme/autocert"
+
+	"teamdata/internal/hint"
 )
 
 // firstRetries say how long after each failed attempt to get a domain's first
@@ -51,7 +53,7 @@ var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-
 // CheckDomain returns an error unless a certificate can be had for the name.
 func CheckDomain(name string) error {
 	if len(name) > 253 || !domainName.MatchString(name) {
-		return fmt.Errorf("%q is no domain to get a certificate for; write it in full and in small letters, without port or *, such as data.example.com (an international one as xn--…)", name)
+		return hint.New(fmt.Sprintf("%q is no domain to get a certificate for", name), "write it in full and in small letters, without port or *, such as data.example.com (an international one as xn--…)")
 	}
 	return nil
 }
