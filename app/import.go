@@ -28,7 +28,7 @@ func Import(ctx context.Context, data, keyFile, name string, progress func(fixtu
 	err = boltstore.Rebuild(ctx, data, o, func(s *boltstore.Store) (err error) {
 		sealed = s.SealedNow()
 		if sum, err = fixture.Import(ctx, s, in, progress); err != nil {
-			err = hint.With(fmt.Errorf("%s: %w", name, err), "nothing was imported")
+			err = fmt.Errorf("%s: %w; nothing was imported", name, err)
 		}
 		return err
 	})

@@ -87,7 +87,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// What keeps it from starting is one clear line with the mend, and a status
+// What keeps it from starting is one clear line with what to do, and a status
 // that is not 0.
 func TestCannotStart(t *testing.T) {
 	folder := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What keeps it from starting is one clear line with the mend.
+// What keeps it from starting is one clear line, and a line with what to do.
 func TestCannotListen(t *testing.T) {
 	folder := t.TempDir()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
