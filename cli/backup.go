@@ -12,13 +12,13 @@ func backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup FILE|-",
 		Short: "Copy the data file, also while it is served",
-		Long: `Backup writes a copy of one moment of a data file to a new file, and verifies
-it before it gets its name. While a server has the data file open, the server
-makes the copy, and goes on serving. It never writes over a file.
+		Long: `Backup writes a consistent copy of a data file to a new file, and verifies it
+before the file gets its name. While a server has the data file open, the server
+makes the copy and keeps serving. Backup never overwrites a file.
 
-With - the copy goes to stdout, once it is verified; it waits in the system's
-folder for temporary files, TMPDIR, until then. A backup holds the secrets that
-the data file holds: keep it as you would keep that.`,
+With - the copy is written to stdout once it is verified; until then it is kept
+in the system's folder for temporary files, TMPDIR. A backup holds the same
+secrets as the data file: protect it as well.`,
 		Example: `  teamdata backup /var/backups/teamdata.db --data /var/lib/teamdata/teamdata.db
   teamdata backup - | gzip | ssh backup@example.com 'cat > teamdata.db.gz'`,
 		Args: exactly("the file to write, or - for stdout"),

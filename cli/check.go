@@ -19,10 +19,10 @@ func checkCommand() *cobra.Command {
 	var data string
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Look for damage in a data file",
+		Short: "Check a data file for damage",
 		Long: `Check looks for damage in a data file that no server has open: in its pages, in
-its records, and between each index and the records that it is made from. It
-changes nothing. It exits with 1 when it finds something.`,
+its records, and in its indexes, which it compares with the records. It changes
+nothing. Its exit status is 1 if it finds damage.`,
 		Example: "  teamdata check --data /var/lib/teamdata/teamdata.db",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return check(data, cmd.OutOrStdout()) },

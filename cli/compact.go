@@ -15,11 +15,11 @@ func compactCommand() *cobra.Command {
 	var data string
 	cmd := &cobra.Command{
 		Use:   "compact",
-		Short: "Give the free space in a data file back to the disk",
-		Long: `Compact writes a data file anew, without the space that is free in it, while no
-server has it open. The new file takes the old one's place once it is on the
-disk and found to hold the same; until then nothing changes. The disk needs room
-for both. A sealed file needs no key.`,
+		Short: "Return the free space in a data file to the disk",
+		Long: `Compact rewrites a data file without its free space, while no server has it open.
+The new file replaces the old one once it is on the disk and verified to hold the
+same; until then nothing changes. The disk needs room for both. A sealed file
+needs no key.`,
 		Example: "  teamdata compact --data /var/lib/teamdata/teamdata.db",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

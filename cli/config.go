@@ -13,7 +13,7 @@ import (
 	"teamdata/internal/terminal"
 )
 
-// setting is a flag of serve, and what it stands at.
+// setting is a flag of serve, and its value.
 type setting struct {
 	Flag     string `json:"flag"`
 	Value    string `json:"value"` // of a secret only that there is one
@@ -35,9 +35,9 @@ func configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Print the settings that serve would run with",
-		Long: `Config prints what each flag of serve stands at, and where that comes from: the
-command line, the environment, a file that the environment names, or the default.
-It takes the flags of serve. Secrets are not shown.`,
+		Long: `Config prints the value of each flag of serve, and where the value comes from:
+the command line, the environment, a file that the environment names, or the
+default. It takes the flags of serve. Secrets are not shown.`,
 		Example: "  teamdata config\n  teamdata config --listen 0.0.0.0:8443 --json",
 		Args:    cobra.NoArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {

@@ -20,11 +20,11 @@ import (
 func configCheckCommand(c *configuration) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Look for settings that serve would refuse or overlook",
-		Long: `Check looks for what is wrong with the settings of serve: TEAMDATA_ names in the
+		Short: "Check for settings that serve would refuse or ignore",
+		Long: `Check looks for faults in the settings of serve: TEAMDATA_ names in the
 environment that no command knows, values that are malformed, and flags that
-don't go together. It opens and calls nothing. It exits with 1 when it finds
-something.`,
+don't go together. It opens no file and makes no connection. Its exit status is 1
+if it finds a fault.`,
 		Example: "  teamdata config check\n  teamdata config check --domain data.example.com --acme-accept-terms",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.check(cmd.OutOrStdout()) },
@@ -88,6 +88,6 @@ func knownNames(root *cobra.Command) []string {
 // warnOfUnknownNames tells the log of settings that would be overlooked.
 func warnOfUnknownNames(log zerolog.Logger) {
 	for _, fault := range unknownNames() {
-		log.Warn().Fields(hint.Fields(fault)).Msg("a setting is overlooked")
+		log.Warn().Fields(hint.Fields(fault)).Msg("a setting is ignored")
 	}
 }

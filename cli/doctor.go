@@ -12,7 +12,7 @@ func doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look for what would keep serve from working well",
+		Short: "Check for what would keep serve from working well",
 		Long: `Doctor checks what serve would run with: the data file and its disk, the
 server that runs, the clock, listeners, certificates, proxies, mail and backups.
 It takes the flags and the environment of serve, changes nothing, and prints a

@@ -18,13 +18,13 @@ func exportCommand() *cobra.Command {
 		Long: `Export writes the orgs in a data file, their members, audit logs, instructions,
 keys and endpoints, and the plans, event types and operator tokens, as a fixture:
 JSON with a record to a line, which import reads. The same records give the same
-bytes. It works from a copy of one moment of the data file, made beside it; while
-a server has the file open, the server makes the copy, and goes on serving.
+bytes. It reads a consistent copy of the data file, made beside it; while a server
+has the file open, the server makes the copy and keeps serving.
 
 It leaves out events, deliveries and their counts, mail, idempotency records,
-certificates, when keys were used last, and how people sign in: a backup has
-these. It holds the endpoints' secrets in plain text, and the hashes of the keys'
-secrets: keep it as you would keep a password file.`,
+certificates, the last use of keys, and how people sign in: a backup has these.
+It holds the endpoints' secrets in plain text, and the hashes of the keys'
+secrets: protect it like a password file.`,
 		Example: `  teamdata export org.json --data /var/lib/teamdata/teamdata.db
   teamdata export | gzip > export.json.gz`,
 		Args: func(cmd *cobra.Command, args []string) error {

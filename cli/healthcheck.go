@@ -16,12 +16,12 @@ func healthcheckCommand() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "healthcheck",
-		Short: "Ask a running server whether it is ready",
-		Long: `Healthcheck asks the server whether it can do its work: over the admin socket of
-the data file, or with --url from elsewhere. It prints one line, and ends with 0
-when the server is ready, with 1 when it is not or doesn't answer. It takes the
-flags and the environment of serve, and needs no shell: in a container it is the
-health check as it is.`,
+		Short: "Check whether a running server is ready",
+		Long: `Healthcheck asks the server whether it is ready: over the admin socket beside the
+data file, or from elsewhere with --url. It prints one line. Its exit status is 0
+if the server is ready, and 1 if it is not or doesn't answer. It takes the
+environment of serve and needs no shell, so a container can use it as its health
+check.`,
 		Example: "  teamdata healthcheck\n  teamdata healthcheck --data /var/lib/teamdata/teamdata.db\n" +
 			"  teamdata healthcheck --url https://127.0.0.1:8443 --ca-file teamdata.db.ca.pem",
 		Args: cobra.NoArgs,

@@ -16,13 +16,13 @@ func importCommand() *cobra.Command {
 		Use:   "import FILE|-",
 		Short: "Add the records of a fixture to a data file",
 		Long: `Import adds the orgs of a fixture, the JSON that export writes, to a data file
-that no server has open; it makes the file if it is not there. All of the fixture
-is written, or nothing: it is written to a copy of the data file, which takes its
-place once it is on the disk and sound. The disk needs room for both. A fixture
-may be far larger than the memory.
+that no server has open; it creates the file if it is not there. Either all of
+the fixture is imported or nothing: import writes to a copy of the data file,
+which replaces the file once it is on the disk and sound. The disk needs room for
+both. A fixture may be far larger than the memory.
 
-With - it comes from stdin, and waits in a file beside the data file until all of
-it is there. What it adds is told to no webhook, and in no audit log.`,
+With - the fixture is read from stdin, into a temporary file beside the data file.
+An import makes no audit entries, and no events for webhooks.`,
 		Example: `  teamdata import org.json --data /var/lib/teamdata/teamdata.db
   gunzip < export.json.gz | teamdata import -`,
 		Args: exactly("the fixture, or - for stdin"),

@@ -17,8 +17,8 @@ func manCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "man --dir DIR",
 		Short: "Write the manual pages",
-		Long: `Man writes a manual page for each command into a folder, which it makes if it is
-not there.`,
+		Long: `Man writes a manual page for each command into a folder, which it creates if it
+is not there.`,
 		Example: "  teamdata man --dir man && man -l man/teamdata-serve.1\n  teamdata man --dir /usr/local/share/man/man1",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -19,15 +19,15 @@ func restoreCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "restore BACKUP",
-		Short: "Put a backup in the place of the data file",
-		Long: `Restore puts a copy of a backup in the place of a data file that no server has
-open. It verifies the copy first, and keeps the old file beside the new one, with
-the time in its name: remove it once you don't need it. Whenever restore is
-stopped, there is either the old file or the new one.
+		Short: "Replace the data file with a backup",
+		Long: `Restore replaces a data file that no server has open with a copy of a backup. It
+verifies the copy first, and keeps the old file beside the new one, with the time
+in its name: delete it once you don't need it. If restore is interrupted, there
+is either the old file or the new one.
 
-What was changed since the backup is undone, deliveries included: events that
-were on their way then are sent again. A backup of a sealed file needs the key
-that the file had then.`,
+All changes since the backup are undone, deliveries included: events that were
+waiting to be sent at that time are sent again. A backup of a sealed file needs
+the key that the file had then.`,
 		Example: `  teamdata restore /var/backups/teamdata-20261121T120000Z.db --data /var/lib/teamdata/teamdata.db
   teamdata restore backup.db --yes`,
 		Args: exactly("the backup, a file that teamdata backup has written"),

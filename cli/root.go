@@ -100,7 +100,7 @@ wins.`,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags()) },
 	}
-	addGroup(root, "Serve, and change data:", append([]*cobra.Command{serveCommand(), doctorCommand(), configCommand(), healthcheckCommand()}, operator.Commands(operatorConfig(version))...)...)
+	addGroup(root, "Serve and manage data:", append([]*cobra.Command{serveCommand(), doctorCommand(), configCommand(), healthcheckCommand()}, operator.Commands(operatorConfig(version))...)...)
 	addGroup(root, "The data file as a whole:", backupCommand(), restoreCommand(), checkCommand(), compactCommand(),
 		exportCommand(), importCommand())
 	addGroup(root, forDevelopers, listen.Command(), benchCommand(), manCommand(), versionCommand())

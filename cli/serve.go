@@ -14,10 +14,10 @@ func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server",
-		Long: `Serve answers the Team Data API over HTTPS and sends webhooks until it gets
-an interrupt or a SIGTERM. Without any flag it keeps its data in ./teamdata.db
-and listens on the loopback address, with a certificate of its own: the CA to
-trust is written beside the data file.`,
+		Long: `Serve answers the Team Data API over HTTPS and sends webhooks until it receives
+an interrupt or a SIGTERM. Without flags it keeps its data in ./teamdata.db and
+listens on the loopback address, with a certificate of its own: the CA to trust
+is written beside the data file.`,
 		Example: `  teamdata serve --demo
   teamdata serve --seed org.json
   teamdata serve --data /var/lib/teamdata/teamdata.db --listen 0.0.0.0:8443

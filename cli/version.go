@@ -12,7 +12,7 @@ import (
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, and what it was built with and for",
+		Short: "Print the version, the Go version and the platform",
 		Args:  cobra.NoArgs,
 		Run: func(cmd *cobra.Command, _ []string) {
 			fmt.Fprintf(cmd.OutOrStdout(), "teamdata %s %s %s/%s\n", cmd.Root().Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
