@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 
 	"internal/acmetest":    {"github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
 	"internal/atomicfile":  {"teamdata/internal/hint"},
-	"internal/hint":        {},
+	"internal/hint":        {"teamdata/store"},
 	"internal/localca":     {},
 	"internal/metrics":     {"github.com/prometheus/client_golang/prometheus"},
 	"internal/netguard":    {"code.dny.dev/ssrf"},

@@ -54,7 +54,7 @@ func (r *request) readEntries() ([]store.AuditEntry, error) {
 	fields := entryFields(r.in, &e)
 	err := r.in.Document(r.in.List("entries", func() error {
 		if len(entries) == maxEntries {
-			return store.Invalid("entries", "has more than %d entries; send the rest in another batch", maxEntries)
+			return store.Invalid("entries", "has more than %d entries", maxEntries).Advise("send the rest in another batch")
 		}
 		e = r.newEntry()
 		err := r.in.Fields(fields...)
@@ -62,7 +62,7 @@ func (r *request) readEntries() ([]store.AuditEntry, error) {
 		return err
 	}))
 	if err == nil && len(entries) == 0 {
-		err = store.Invalid("entries", "is missing or empty; a batch has 1 to %d entries", maxEntries)
+		err = store.Invalid("entries", "is missing or empty").Advise("a batch has 1 to %d entries", maxEntries)
 	}
 	return entries, err
 }

@@ -19,7 +19,7 @@ const (
 	piece = 256 << 10
 )
 
-var errCopying = store.Errorf(store.CodeConflict, "Another backup is being made. Try again when it is done.")
+var errCopying = store.Errorf(store.CodeConflict, "Another backup is being made.").Advise("Try again when it is done.")
 
 // readBackup makes a copy of the data file, and sends that: a slow client holds no
 // transaction open. HEAD makes no copy, and so has no size.

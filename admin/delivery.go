@@ -70,7 +70,7 @@ func (r *request) recoverEndpoint() error {
 		return err
 	}
 	if since.IsZero() {
-		return store.Invalid("since", "is missing; it is a time such as 2026-10-06T12:00:00.000Z")
+		return store.Invalid("since", "is missing").Advise("it is a time such as 2026-10-06T12:00:00.000Z")
 	}
 	if err := r.checkOrgID(); err != nil {
 		return err

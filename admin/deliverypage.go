@@ -19,7 +19,7 @@ func (r *request) listDeliveries() error {
 		return err
 	}
 	if _, _, ok := store.CutDeliveryCursor(q.After); !ok {
-		return store.Invalid("after", "must be the next of an earlier page of deliveries; leave it out to start from the first")
+		return store.Invalid("after", "must be the next of an earlier page of deliveries").Advise("leave it out to start from the first")
 	}
 	return r.view(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.FindEndpoint(tx, r.org(), r.Param("endpoint"))
@@ -44,7 +44,7 @@ func parseState(query string) (store.DeliveryState, error) {
 			return state, nil
 		}
 	}
-	return 0, store.Invalid("state", "must be pending, retrying, held, failed or acknowledged; leave it out for all")
+	return 0, store.Invalid("state", "must be pending, retrying, held, failed or acknowledged").Advise("leave it out for all")
 }
 
 // search gathers a page out of the lists.

@@ -85,7 +85,7 @@ func (r *request) checkData(kind string, text, data []byte) error {
 	}
 	s, err := r.api.schemas.Compile(text)
 	if err != nil {
-		return store.Invalid("type", "has a schema that can't be used: %v; register the type again", err)
+		return store.Invalid("type", "has a schema that can't be used: %v", err).Advise("register the type again")
 	}
 	if err := s.Check(data); err != nil {
 		return atPlace("data", err)

@@ -93,13 +93,13 @@ func (r *request) deleteEventType() error {
 func schemaOf(tx store.EventTypes, kind string) ([]byte, error) {
 	switch {
 	case kind == store.EventWebhookTest:
-		return nil, store.Invalid("type", "%s is not sent like this; test the endpoint instead", kind)
+		return nil, store.Invalid("type", "%s is not sent like this", kind).Advise("test the endpoint instead")
 	case store.IsBuiltInEventType(kind):
 		return builtIn[kind].Schema, nil
 	}
 	e, err := tx.EventType(kind)
 	if store.IsNotFound(err) {
-		return nil, store.Invalid("type", "%.64q is not an event type; there are %s, and those that were registered", kind, strings.Join(store.BuiltInEventTypes, ", "))
+		return nil, store.Invalid("type", "%.64q is not an event type", kind).Advise("there are %s, and those that were registered", strings.Join(store.BuiltInEventTypes, ", "))
 	}
 	return e.Schema, err
 }

@@ -16,7 +16,7 @@ func (r *request) addFile() error {
 		return err
 	}
 	if !sized {
-		return store.Invalid("size", "is missing; it is a number of bytes, 0 or more")
+		return store.Invalid("size", "is missing").Advise("it is a number of bytes, 0 or more")
 	}
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		f, err := store.UploadFile(tx, r.actor, f)

@@ -31,7 +31,7 @@ func (r *request) putInstructions() error {
 		return err
 	}
 	if !given {
-		return store.Invalid("instructions", "is missing; null clears them")
+		return store.Invalid("instructions", "is missing").Advise("null clears them")
 	}
 	return r.setInstructions(text, set, r.tagged)
 }

@@ -39,7 +39,7 @@ func (r *request) revokeOperatorToken() error {
 	})
 }
 
-var errNoToken = store.Errorf(store.CodeUnauthorized, "The operator token is missing. Send the header Authorization: Bearer <id>.<secret>, once. Make one with: teamdata operator-token create")
+var errNoToken = store.Errorf(store.CodeUnauthorized, "The operator token is missing.").Advise("Send the header Authorization: Bearer <id>.<secret>, once. Make one with: teamdata operator-token create")
 
 // checkToken finds the request's operator token. It is read from the store each
 // time, and so ends with the commit that revokes it. A fault of the storage is not a

@@ -31,7 +31,7 @@ func (r *request) putPlan() error {
 		return err
 	}
 	if !given {
-		return store.Invalid("features", "is missing; it is a list of api, webhooks and auditLog, which may be empty")
+		return store.Invalid("features", "is missing").Advise("it is a list of api, webhooks and auditLog, which may be empty")
 	}
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		_, err := store.FindPlan(tx, p.Name)

@@ -66,9 +66,9 @@ func (r *request) checkActor() error {
 	case len(values) == 0:
 		return nil
 	case len(values) > 1:
-		return store.Invalid(name, "is given more than once; send it once")
+		return store.Invalid(name, "is given more than once").Advise("send it once")
 	case values[0] == "" || !utf8.ValidString(values[0]) || utf8.RuneCountInString(values[0]) > maxActor:
-		return store.Invalid(name, "must be 1 to %d characters of UTF-8; leave it out for no actor", maxActor)
+		return store.Invalid(name, "must be 1 to %d characters of UTF-8", maxActor).Advise("leave it out for no actor")
 	}
 	r.actor = values[0]
 	return nil

@@ -8,7 +8,7 @@ import (
 	"teamdata/store"
 )
 
-var errNoAddress = store.Errorf(store.CodeConflict, "No server runs, so it is not known where the link leads. Name its address with --public-url, such as https://data.example.com, or make the link while it runs.")
+var errNoAddress = store.Errorf(store.CodeConflict, "No server runs, so it is not known where the link leads.").Advise("Name its address with --public-url, such as https://data.example.com, or make the link while it runs.")
 
 // createSignInLink makes a link with which an owner or admin chooses a password,
 // or queues a mail with such a link.

@@ -40,7 +40,7 @@ func (d *docs) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	path := request.URL.Path
 	switch {
 	case path != docsPath && path != docsPath+"/" && path != docsStyle:
-		r.Send(web.ErrorAnswer(store.Errorf(store.CodeNotFound, "There is no such page. The reference is at %s.", docsPath)))
+		r.Send(web.ErrorAnswer(store.Errorf(store.CodeNotFound, "There is no such page.").Advise("The reference is at %s.", docsPath)))
 	case request.Method != http.MethodGet && request.Method != http.MethodHead:
 		w.Header()["Allow"] = []string{"GET, HEAD"}
 		r.Send(web.ErrorAnswer(store.Errorf(store.CodeMethodNotAllowed, "This page takes GET, HEAD only.")))

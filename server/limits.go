@@ -51,7 +51,7 @@ func (r *request) checkKeyLimit() error {
 func (r *request) rateLimited(d ratelimit.Decision, what string) error {
 	wait := ratelimit.Seconds(d.RetryAfter)
 	r.W.Header()["Retry-After"] = []string{strconv.Itoa(wait)}
-	return store.Errorf(store.CodeRateLimited, "%s: at most %d a minute. Try again in %d s.", what, d.Limit, wait)
+	return store.Errorf(store.CodeRateLimited, "%s: at most %d a minute.", what, d.Limit).Advise("Try again in %d s.", wait)
 }
 
 // keyPolicy is the value of RateLimit-Policy in the form of the IETF draft; nil

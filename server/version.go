@@ -51,9 +51,9 @@ func (s *Server) pinnedVersion(h http.Header) (int, error) {
 				return i, nil
 			}
 		}
-		return 0, store.Invalid("API-Version", "there is no version %.40q; the current one is %s", values[0], s.versions[0].date)
+		return 0, store.Invalid("API-Version", "there is no version %.40q", values[0]).Advise("the current one is %s", s.versions[0].date)
 	}
-	return 0, store.Invalid("API-Version", "is given more than once; send it once")
+	return 0, store.Invalid("API-Version", "is given more than once").Advise("send it once")
 }
 
 // inVersion turns an answer of the current version into one of the pinned

@@ -105,7 +105,7 @@ func AddPasskey(tx Tx, userID string, p Passkey) error {
 		return err
 	}
 	if len(a.Passkeys) >= MaxPasskeys {
-		return Errorf(CodeConflict, "An account has at most %d passkeys. Remove one first.", MaxPasskeys)
+		return Errorf(CodeConflict, "An account has at most %d passkeys.", MaxPasskeys).Advise("Remove one first.")
 	}
 	if a.passkey(p.ID) >= 0 {
 		return Errorf(CodeConflict, "The account has this passkey already.")
@@ -184,7 +184,7 @@ func CheckPassword(a Account, password string) error {
 	case !utf8.ValidString(password):
 		return Invalid(field, "must be text")
 	case n < MinPasswordLength:
-		return Invalid(field, "must have at least %d characters; several words make a good one", MinPasswordLength)
+		return Invalid(field, "must have at least %d characters", MinPasswordLength).Advise("several words make a good one")
 	case n > MaxPasswordLength:
 		return Invalid(field, "must have at most %d characters", MaxPasswordLength)
 	case strings.EqualFold(password, a.UserID), strings.EqualFold(password, a.Email):

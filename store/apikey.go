@@ -22,7 +22,7 @@ func ParseScope(name string) (Scope, error) {
 	case "write":
 		return ScopeWrite, nil
 	}
-	return 0, Errorf(CodeBadRequest, "%.40q is not a scope; there are read and write", name)
+	return 0, Errorf(CodeBadRequest, "%.40q is not a scope", name).Advise("there are read and write")
 }
 
 // Has tells whether the set s includes t.

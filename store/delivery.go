@@ -130,7 +130,7 @@ func SendTest(tx Tx, orgID, endpointID string) (Delivery, error) {
 		return Delivery{}, err
 	}
 	if endpoint.Disabled() {
-		return Delivery{}, Errorf(CodeConflict, "The webhook endpoint is disabled. Enable it in the org's settings first.")
+		return Delivery{}, Errorf(CodeConflict, "The webhook endpoint is disabled.").Advise("Enable it in the org's settings first.")
 	}
 	event := newEvent(tx, orgID, EventWebhookTest, jsonObject("orgId", orgID, "endpointId", endpointID))
 	sent, err := queue(tx, event, []Endpoint{endpoint})

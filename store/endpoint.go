@@ -110,7 +110,7 @@ func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 		return Endpoint{}, &Error{Code: CodeConflict, Field: "id", Message: "an endpoint " + e.ID + " exists already in the org"}
 	}
 	if len(others) >= MaxEndpoints {
-		return Endpoint{}, Errorf(CodeConflict, "An org has at most %d endpoints. Remove one first.", MaxEndpoints)
+		return Endpoint{}, Errorf(CodeConflict, "An org has at most %d endpoints.", MaxEndpoints).Advise("Remove one first.")
 	}
 	return tx.AddEndpoint(e)
 }

@@ -19,7 +19,7 @@ const (
 // lead is checked when it is dialed.
 func CheckEndpointURL(address string) error {
 	if len(address) > maxURLLength {
-		return Invalid("url", "has %d characters; at most %d are allowed", len(address), maxURLLength)
+		return Invalid("url", "has %d characters", len(address)).Advise("at most %d are allowed", maxURLLength)
 	}
 	u, err := url.Parse(address)
 	switch {
@@ -32,11 +32,11 @@ func CheckEndpointURL(address string) error {
 	case !validHost(u.Hostname()):
 		return Invalid("url", "has the host %.80q, which is no name and no address", u.Hostname())
 	case !validPort(u):
-		return Invalid("url", "has the port %.20q; ports go from 1 to 65535", u.Port())
+		return Invalid("url", "has the port %.20q", u.Port()).Advise("ports go from 1 to 65535")
 	case u.User != nil:
-		return Invalid("url", "holds a user name or a password; leave them out")
+		return Invalid("url", "holds a user name or a password").Advise("leave them out")
 	case u.Fragment != "" || strings.Contains(address, "#"):
-		return Invalid("url", "holds a fragment (#…); leave it out")
+		return Invalid("url", "holds a fragment (#…)").Advise("leave it out")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // Code is the machine-readable part of an error, the one that clients check.
@@ -61,11 +62,12 @@ func (c Code) Status() int {
 	return http.StatusInternalServerError
 }
 
-// Error is an error that a client may see: Code and Message reach it, Field
+// Error is an error that a client may see: Code, Message and Hint reach it, Field
 // names the place in its input, Err is the cause and stays inside.
 type Error struct {
 	Code    Code
-	Message string
+	Message string // what is wrong; either a sentence, or the rest of one that Field begins
+	Hint    string // what to do about it, or what is allowed; empty: nothing that Message doesn't say
 	Field   string
 	Err     error
 }
@@ -82,11 +84,30 @@ func Invalid(field, format string, args ...any) *Error {
 
 // Unavailable wraps a storage fault: nothing was written, and a later try may pass.
 func Unavailable(err error) *Error {
-	return &Error{Code: CodeUnavailable, Message: "The storage can't be used right now. Try again later.", Err: err}
+	return &Error{Code: CodeUnavailable, Message: "The storage can't be used right now.", Hint: "Try again later.", Err: err}
 }
 
+// Advise gives an error that was just made its Hint, and returns it.
+func (e *Error) Advise(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// Text is what people read of the error: Message, and Hint as a sentence of its own
+// or after a semicolon.
+func (e *Error) Text() string {
+	switch {
+	case e.Hint == "":
+		return e.Message
+	case strings.HasSuffix(e.Message, "."):
+		return e.Message + " " + e.Hint
+	}
+	return e.Message + "; " + e.Hint
+}
+
+// Error is Text with Field and Err around it.
 func (e *Error) Error() string {
-	text := e.Message
+	text := e.Text()
 	if e.Field != "" {
 		text = e.Field + ": " + text
 	}

@@ -67,9 +67,9 @@ func (e EventType) check() error {
 	case !ValidEventType(e.Name):
 		return Invalid("name", "an event type is 1 to %d of A-Z a-z 0-9 _ in parts with a period between, such as invoice.paid", maxEventType)
 	case IsBuiltInEventType(e.Name):
-		return Invalid("name", "%q is built in; choose another name", e.Name)
+		return Invalid("name", "%q is built in", e.Name).Advise("choose another name")
 	case len(e.Schema) > maxEventSchema:
-		return Invalid("schema", "has %d bytes; at most %d are allowed", len(e.Schema), maxEventSchema)
+		return Invalid("schema", "has %d bytes", len(e.Schema)).Advise("at most %d are allowed", maxEventSchema)
 	case e.Schema != nil && !json.Valid(e.Schema):
 		return Invalid("schema", "is not JSON")
 	}
@@ -104,7 +104,7 @@ func RemoveEventType(tx Tx, name string) error {
 		endpoints, err := tx.Endpoints(o.ID)
 		for _, e := range endpoints {
 			if e.Selects(name) {
-				return Errorf(CodeConflict, "The endpoint %s of the org %s selects this event type. Change the endpoint first.", e.ID, o.ID)
+				return Errorf(CodeConflict, "The endpoint %s of the org %s selects this event type.", e.ID, o.ID).Advise("Change the endpoint first.")
 			}
 		}
 		return err
@@ -128,7 +128,7 @@ func checkEventTypes(tx EventTypes, names []string) error {
 			continue
 		}
 		if _, err := tx.EventType(name); IsNotFound(err) {
-			return Invalid("events", "%.64q is not an event type; there are %s, and those that were registered", name, strings.Join(BuiltInEventTypes, ", "))
+			return Invalid("events", "%.64q is not an event type", name).Advise("there are %s, and those that were registered", strings.Join(BuiltInEventTypes, ", "))
 		} else if err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func CheckInstructions(tx InstructionsTx, orgID string, seen []string) error {
 	return err
 }
 
-var errInstructionsChanged = Errorf(CodePreconditionFailed, "The instructions were changed meanwhile. Read them again, and send your change with their ETag.")
+var errInstructionsChanged = Errorf(CodePreconditionFailed, "The instructions were changed meanwhile.").Advise("Read them again, and send your change with their ETag.")
 
 // ImportInstructions sets an org's instructions without an audit entry or an
 // event, as a fixture does.

@@ -207,7 +207,7 @@ func keepsAnOwner(tx Members, m Member, role string) error {
 		return err
 	}
 	if owners < 2 {
-		return Errorf(CodeConflict, "An org keeps at least one owner. Make another member an owner first.")
+		return Errorf(CodeConflict, "An org keeps at least one owner.").Advise("Make another member an owner first.")
 	}
 	return nil
 }

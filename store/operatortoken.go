@@ -74,7 +74,7 @@ func RevokeOperatorToken(tx Tx, id string) error {
 // FindOperatorToken finds the token that a request presents. unauthorized: it
 // is malformed, unknown, wrong or expired.
 func FindOperatorToken(tx Tx, presented string) (OperatorToken, error) {
-	refused := Errorf(CodeUnauthorized, "The operator token is malformed, unknown, wrong or expired. Make one with: teamdata operator-token create")
+	refused := Errorf(CodeUnauthorized, "The operator token is malformed, unknown, wrong or expired.").Advise("Make one with: teamdata operator-token create")
 	id, secret, ok := CutKey(presented)
 	if !ok {
 		return OperatorToken{}, refused
@@ -94,7 +94,7 @@ func FindOperatorToken(tx Tx, presented string) (OperatorToken, error) {
 // checkExpiry holds an expiry that is given to the future.
 func checkExpiry(tx Clock, at time.Time) error {
 	if !at.IsZero() && !at.After(tx.Now()) {
-		return Invalid("expiresAt", "lies in the past; give a time to come, or leave it out for never")
+		return Invalid("expiresAt", "lies in the past").Advise("give a time to come, or leave it out for never")
 	}
 	return nil
 }

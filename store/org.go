@@ -142,7 +142,7 @@ func (s Subscription) check(tx Plans) error {
 		}
 	}
 	if _, err := FindPlan(tx, s.Plan); IsNotFound(err) {
-		return Invalid("subscription.plan", "there is no plan %q; built in are free, team, business and selfHosted, and \"plans\" adds more", s.Plan)
+		return Invalid("subscription.plan", "there is no plan %q", s.Plan).Advise("built in are free, team, business and selfHosted, and \"plans\" adds more")
 	} else if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func checkOptional(field, text string, most int) error {
 		return Invalid(field, "is not valid UTF-8")
 	}
 	if n := utf8.RuneCountInString(text); n > most {
-		return Invalid(field, "has %d characters; at most %d are allowed", n, most)
+		return Invalid(field, "has %d characters", n).Advise("at most %d are allowed", most)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func ParseFeature(name string) (Feature, error) {
 			return f.feature, nil
 		}
 	}
-	return 0, Errorf(CodeBadRequest, "%.40q is not a feature; there are api, webhooks and auditLog", name)
+	return 0, Errorf(CodeBadRequest, "%.40q is not a feature", name).Advise("there are api, webhooks and auditLog")
 }
 
 // Has tells whether the set f includes every feature of g.
@@ -101,7 +101,7 @@ func AddPlan(tx Plans, p Plan) error {
 	}
 	if builtIn, ok := BuiltInPlan(p.Name); ok {
 		if builtIn != p {
-			return Invalid("name", "%q is built in with the features %s; choose another name", p.Name, builtIn.Features.Names())
+			return Invalid("name", "%q is built in with the features %s", p.Name, builtIn.Features.Names()).Advise("choose another name")
 		}
 		return nil
 	}
@@ -119,7 +119,7 @@ func RemovePlan(tx Tx, name string) error {
 	}
 	err := eachOrg(tx, func(o Org) error {
 		if o.Subscription.Plan == name {
-			return Errorf(CodeConflict, "The org %s has this plan. Change its subscription first.", o.ID)
+			return Errorf(CodeConflict, "The org %s has this plan.", o.ID).Advise("Change its subscription first.")
 		}
 		return nil
 	})

@@ -92,7 +92,7 @@ func checkEndpointSecret(field, secret string) error {
 		return Invalid(field, "is %s followed by standard, padded base64", secretPrefix)
 	}
 	if len(b) < minSecretBytes || len(b) > maxSecretBytes {
-		return Invalid(field, "holds %d bytes; from %d to %d are allowed", len(b), minSecretBytes, maxSecretBytes)
+		return Invalid(field, "holds %d bytes", len(b)).Advise("from %d to %d are allowed", minSecretBytes, maxSecretBytes)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func CreateSession(tx Tx, userID, userAgent string) (s Session, cookie string, e
 // FindSession finds the session of a cookie. unauthorized: it is malformed,
 // unknown, wrong, ended or too old.
 func FindSession(tx Tx, cookie string) (Session, error) {
-	refused := Errorf(CodeUnauthorized, "The session has ended. Sign in again.")
+	refused := Errorf(CodeUnauthorized, "The session has ended.").Advise("Sign in again.")
 	id, secret, ok := CutKey(cookie)
 	if !ok {
 		return Session{}, refused

@@ -61,7 +61,7 @@ func findManager(tx Tx, orgID, userID string, ttl time.Duration) (Member, error)
 // unknown, wrong, used or expired, or since it was made its user chose a password
 // or managed nothing for a while.
 func FindSignInLink(tx Tx, token string) (SignInLink, error) {
-	refused := Errorf(CodeUnauthorized, "The link was used already, or is too old. Ask for another.")
+	refused := Errorf(CodeUnauthorized, "The link was used already, or is too old.").Advise("Ask for another.")
 	id, secret, ok := CutKey(token)
 	if !ok {
 		return SignInLink{}, refused
@@ -124,7 +124,8 @@ func QueueSignInLink(tx Tx, orgID, userID string, ttl time.Duration) (to string,
 		return "", err
 	}
 	if a.Email == "" {
-		return "", Errorf(CodeConflict, "%q has no address of their own to send mail to. Set one with: teamdata member update %[1]s --email ADDRESS", userID)
+		return "", Errorf(CodeConflict, "%q has no address of their own to send mail to.", userID).
+			Advise("Set one with: teamdata member update %s --email ADDRESS", userID)
 	}
 	return a.Email, tx.PutMail(Mail{
 		ID: tx.NewID(PrefixMail), OrgID: orgID, To: a.Email, Name: m.Name, Template: MailSignInLink,

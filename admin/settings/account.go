@@ -63,7 +63,7 @@ func (r *request) replacePassword() error {
 	}
 	return r.change(func(tx store.Tx) error {
 		if r.account.PasswordHash != old {
-			return store.Errorf(store.CodeConflict, "The password has been changed in the meantime. Sign in with the new one.")
+			return store.Errorf(store.CodeConflict, "The password has been changed in the meantime.").Advise("Sign in with the new one.")
 		}
 		return store.SetPassword(tx, r.account.UserID, hash, r.session.ID)
 	})

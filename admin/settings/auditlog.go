@@ -104,7 +104,7 @@ func cursorOf(text string) (at store.Cursor, err error) {
 	return at, nil
 }
 
-var errNoPlace = store.Errorf(store.CodeBadRequest, "There is no such place in the list. Begin at its start.")
+var errNoPlace = store.Errorf(store.CodeBadRequest, "There is no such place in the list.").Advise("Begin at its start.")
 
 // auditFilter selects the entries of the audit log that are shown or exported.
 type auditFilter struct {

@@ -186,7 +186,7 @@ func parseDeliveryCursor(text string) (store.Cursor, error) {
 	}
 	c, ok := store.ParseCursor(text)
 	if _, _, known := store.CutDeliveryCursor(c); !ok || !known {
-		return c, store.Errorf(store.CodeBadRequest, "There is no such page of the list. Start at the first page.")
+		return c, store.Errorf(store.CodeBadRequest, "There is no such page of the list.").Advise("Start at the first page.")
 	}
 	return c, nil
 }

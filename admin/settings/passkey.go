@@ -14,9 +14,9 @@ import (
 )
 
 var (
-	errNoPasskeys = store.Errorf(store.CodeConflict, "Passkeys need HTTPS and a host name in the server's URL. The operator sets it with --public-url.")
-	errCeremony   = store.Errorf(store.CodeBadRequest, "That took too long or was already done. Try again.")
-	errPasskey    = store.Errorf(store.CodeUnauthorized, "This passkey is unknown or could not be verified. Sign in with your password or another passkey.")
+	errNoPasskeys = store.Errorf(store.CodeConflict, "Passkeys need HTTPS and a host name in the server's URL.").Advise("The operator sets it with --public-url.")
+	errCeremony   = store.Errorf(store.CodeBadRequest, "That took too long or was already done.").Advise("Try again.")
+	errPasskey    = store.Errorf(store.CodeUnauthorized, "This passkey is unknown or could not be verified.").Advise("Sign in with your password or another passkey.")
 )
 
 // scripted answers a request of the script with JSON. Of an error it has the field
@@ -26,7 +26,7 @@ func (r *request) scripted(do func() (answer any, err error)) error {
 	answer, err := do()
 	if err != nil {
 		e := web.LogFault(r, err)
-		status, answer = e.Code.Status(), map[string]string{"message": e.Message}
+		status, answer = e.Code.Status(), map[string]string{"message": e.Text()}
 	}
 	body, err := json.Marshal(answer)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *request) newPasskey() (p store.Passkey, err error) {
 	}
 	c, err := r.s.passkeys.CreateCredential(o, data, parsed)
 	if err != nil {
-		return p, store.Errorf(store.CodeBadRequest, "The passkey could not be verified. Try again, or use another device.")
+		return p, store.Errorf(store.CodeBadRequest, "The passkey could not be verified.").Advise("Try again, or use another device.")
 	}
 	p = store.Passkey{ID: passkeyID(c.ID), Name: r.field("name")}
 	p.Credential, err = json.Marshal(c)

@@ -61,7 +61,7 @@ func (r *request) checkRoute() error {
 // checkOrigin refuses what another site made the browser send.
 func (r *request) checkOrigin() error {
 	if err := r.s.origin.Check(r.HTTP); err != nil {
-		return store.Errorf(store.CodeForbidden, "This form was sent from another site. Open the settings page itself, and try again there.")
+		return store.Errorf(store.CodeForbidden, "This form was sent from another site.").Advise("Open the settings page itself, and try again there.")
 	}
 	return nil
 }

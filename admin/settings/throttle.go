@@ -85,7 +85,7 @@ func (r *request) allowed(d ratelimit.Decision) error {
 	}
 	r.W.Header().Set("Retry-After", strconv.Itoa(ratelimit.Seconds(d.RetryAfter)))
 	at := r.now.Add(d.RetryAfter).Truncate(time.Minute).Add(time.Minute)
-	return store.Errorf(store.CodeRateLimited, "Too many attempts. Try again at %s.", at.UTC().Format("15:04 UTC"))
+	return store.Errorf(store.CodeRateLimited, "Too many attempts.").Advise("Try again at %s.", at.UTC().Format("15:04 UTC"))
 }
 
 // client is the client as limits count it.

@@ -1,13 +1,15 @@
 // Package hint keeps what an error advises as a value of its own, so that nobody
 // has to find it again in the text. It is for errors that people read on the
-// command line or in the log; it imports the standard library alone. A new place
-// that tells a hint apart from its error calls [Split]; a type of errors that
-// advises needs no more than a method Hint.
+// command line or in the log; it imports store, whose errors have the hint in a
+// field. A new place that tells a hint apart from its error calls [Split]; a type
+// of errors that advises needs no more than a method Hint.
 package hint
 
 import (
 	"errors"
 	"strings"
+
+	"teamdata/store"
 )
 
 // Hinter is an error that knows what to do about it. In its text the hint stands
@@ -50,13 +52,32 @@ func Fields(err error) []any {
 }
 
 // Split returns the text of an error without its hint, and the hint, which is empty
-// where there is none.
+// where there is none, or where another error put text behind it.
 func Split(err error) (text, hint string) {
 	text = err.Error()
-	var h Hinter
-	if errors.As(err, &h) && h.Hint() != "" {
-		hint = h.Hint()
-		text = strings.TrimSuffix(text, "; "+hint)
+	if hint = of(err); hint == "" {
+		return text, ""
+	}
+	for _, between := range []string{"; ", " "} {
+		if cut, ok := strings.CutSuffix(text, between+hint); ok {
+			return cut, hint
+		}
+	}
+	if strings.Contains(text, hint) {
+		hint = ""
 	}
 	return text, hint
+}
+
+// of is the hint of the outermost error that has one.
+func of(err error) string {
+	var h Hinter
+	if errors.As(err, &h) && h.Hint() != "" {
+		return h.Hint()
+	}
+	var e *store.Error
+	if errors.As(err, &e) {
+		return e.Hint
+	}
+	return ""
 }

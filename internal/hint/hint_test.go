@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"testing"
+
+	"teamdata/store"
 )
 
 // bare is an error that keeps its hint out of its text.
@@ -22,6 +24,11 @@ func TestSplit(t *testing.T) {
 		{New("a; b", "c; d"), "a; b; c; d", "a; b", "c; d"},
 		{fmt.Errorf("--flag: %w", New("a", "b")), "--flag: a; b", "--flag: a", "b"},
 		{With(fmt.Errorf("outer: %w", New("a", "b")), "c"), "outer: a; b; c", "outer: a", "b; c"},
+		{store.Invalid("url", "a; b").Advise("c; %d", 1), "url: a; b; c; 1", "url: a; b", "c; 1"},
+		{fmt.Errorf("seed: %w", store.Errorf(store.CodeConflict, "A. B.").Advise("C.")), "seed: A. B. C.", "seed: A. B.", "C."},
+		{fmt.Errorf("%w; nothing was done", New("a", "b")), "a; b; nothing was done", "a; b; nothing was done", ""},
+		{store.Errorf(store.CodeConflict, "A. B."), "A. B.", "A. B.", ""},
+		{store.Unavailable(New("a", "b")), "The storage can't be used right now. Try again later.: a; b", "The storage can't be used right now. Try again later.: a", "b"},
 		{fmt.Errorf("--flag: %w", bare{}), "--flag: the disk is full", "--flag: the disk is full", "make room"},
 	} {
 		text, hint := Split(test.err)

@@ -12,11 +12,11 @@ var (
 	// ErrInternal is what a client sees of an error that is not a store.Error.
 	ErrInternal = store.Errorf(store.CodeInternal, "Something went wrong in the server. Its log says more.")
 	// ErrStopping is no fault, and not logged as one.
-	ErrStopping = store.Errorf(store.CodeUnavailable, "The server is stopping. Try again later.")
+	ErrStopping = store.Errorf(store.CodeUnavailable, "The server is stopping.").Advise("Try again later.")
 )
 
 // PublicError is what a client may see of an error: a store.Error, of which only
-// its code, its field and its message are shown, or ErrInternal.
+// the cause stays inside, or ErrInternal.
 func PublicError(err error) *store.Error {
 	var e *store.Error
 	if errors.As(err, &e) {
@@ -27,7 +27,7 @@ func PublicError(err error) *store.Error {
 
 // ErrorAnswer is the JSON answer to an error.
 func ErrorAnswer(e *store.Error) store.Answer {
-	message := e.Message
+	message := e.Text()
 	if e.Field != "" {
 		message = e.Field + ": " + message
 	}

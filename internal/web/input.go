@@ -15,7 +15,7 @@ func (r *Request) IdempotencyKey() (string, error) {
 	case len(values) == 0:
 		return "", nil
 	case len(values) > 1:
-		return "", store.Invalid("Idempotency-Key", "is given more than once; send it once")
+		return "", store.Invalid("Idempotency-Key", "is given more than once").Advise("send it once")
 	case !store.ValidIdempotencyKey(values[0]):
 		return "", store.Invalid("Idempotency-Key", "must be 1 to 255 printable ASCII characters")
 	}

@@ -40,7 +40,7 @@ func ParsePageQuery(query string) (PageQuery, error) {
 	}
 	var ok bool
 	if q.After, ok = store.ParseCursor(q.AfterText); !ok {
-		return q, store.Invalid("after", "must be the next of an earlier page, such as 1767225600000.mem_1; leave it out to start from the oldest")
+		return q, store.Invalid("after", "must be the next of an earlier page, such as 1767225600000.mem_1").Advise("leave it out to start from the oldest")
 	}
 	return q, nil
 }
@@ -54,11 +54,11 @@ func Parameter(query, name string) (value string, given bool, err error) {
 			continue
 		}
 		if given {
-			return "", true, store.Invalid(name, "is given more than once; give it once")
+			return "", true, store.Invalid(name, "is given more than once").Advise("give it once")
 		}
 		given = true
 		if value, err = url.QueryUnescape(rawValue); err != nil {
-			return "", true, store.Invalid(name, "must not hold a broken %%-escape; a percent sign itself is %%25")
+			return "", true, store.Invalid(name, "must not hold a broken %%-escape").Advise("a percent sign itself is %%25")
 		}
 	}
 	return value, given, nil
@@ -79,7 +79,7 @@ func parseLimit(text string) (int, error) {
 	return limit, nil
 }
 
-var errLimit = store.Invalid("limit", "must be a whole number from %d to %d, in digits; leave it out for %d", minLimit, maxLimit, defaultLimit)
+var errLimit = store.Invalid("limit", "must be a whole number from %d to %d, in digits", minLimit, maxLimit).Advise("leave it out for %d", defaultLimit)
 
 // PageStart is what the body of a page begins with.
 const PageStart = `{"data":[`

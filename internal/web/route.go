@@ -68,7 +68,7 @@ func (router *Router) missing(path string, h http.Header) error {
 		return handle == nil || hasEmptyParameter(params)
 	})
 	if len(allowed) == 0 {
-		return store.Errorf(store.CodeNotFound, "There is no such route. The routes begin with %s/, such as %[1]s%s.", router.base, router.example)
+		return store.Errorf(store.CodeNotFound, "There is no such route.").Advise("The routes begin with %s/, such as %[1]s%s.", router.base, router.example)
 	}
 	allow := strings.Join(allowed, ", ")
 	h["Allow"] = []string{allow}
