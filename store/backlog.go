@@ -9,27 +9,40 @@ const (
 	MaxCountedMails      = 1000
 )
 
-// Backlog is what waits to be sent, in all orgs. The status, the metrics and the
-// pages of operators all show this.
-type Backlog struct {
-	Due     int       // deliveries whose time has come
-	Later   int       // those whose retry comes later
-	Held    int       // those of disabled endpoints
-	Busy    int       // endpoints with deliveries that wait, without the disabled
-	Capped  bool      // there are more than MaxCountedDeliveries, which are counted
-	DueAt   time.Time // of the earliest, without those that are held; zero: there is none
-	Mails   int       // that wait, up to MaxCountedMails
-	MailsAt time.Time // when the oldest of them was queued; zero: there is none
+// Waiting counts the deliveries that wait: those of a ListWaiting, which are neither
+// acknowledged nor failed. Each of them is due, due later, or held.
+type Waiting struct {
+	Due    int  // their time has come
+	Later  int  // their retry comes later
+	Held   int  // their endpoint is disabled, whenever they are due
+	Capped bool // there are more than were counted
 }
 
-// Count counts a delivery that waits.
-func (b *Backlog) Count(held, later bool) {
+// Total counts all that wait.
+func (w Waiting) Total() int { return w.Due + w.Later + w.Held }
+
+// Add counts one more delivery, unless most are counted already; it tells whether
+// it did.
+func (w *Waiting) Add(held, later bool, most int) bool {
 	switch {
+	case w.Total() >= most:
+		w.Capped = true
+		return false
 	case held:
-		b.Held++
+		w.Held++
 	case later:
-		b.Later++
+		w.Later++
 	default:
-		b.Due++
+		w.Due++
 	}
+	return true
+}
+
+// Backlog is what waits to be sent, in all orgs. The status and the metrics show it.
+type Backlog struct {
+	Waiting           // deliveries, up to MaxCountedDeliveries
+	Busy    int       // endpoints with deliveries that wait, without the disabled
+	DueAt   time.Time // of the earliest delivery that is not held; zero: there is none
+	Mails   int       // messages that wait, up to MaxCountedMails
+	MailsAt time.Time // when the oldest of them was queued; zero: there is none
 }

@@ -62,8 +62,8 @@ type Deliveries interface {
 	// position, in the list's order, and tells whether more follow. The zero
 	// Cursor is for the first page.
 	DeliveryPage(endpoint uint64, list DeliveryList, after Cursor, limit int) (page []Delivery, more bool, err error)
-	// CountDeliveries counts an endpoint's list, and stops at most.
-	CountDeliveries(endpoint uint64, list DeliveryList, most int) (int, error)
+	// CountWaiting counts the deliveries that wait for an endpoint, up to most.
+	CountWaiting(e Endpoint, most int) (Waiting, error)
 	// FinishedBefore returns the ids of up to limit deliveries, of any
 	// endpoint, that were acknowledged or failed before a time.
 	FinishedBefore(t time.Time, limit int) ([]string, error)

@@ -128,7 +128,7 @@ const maxWaiting = 1000
 type health struct {
 	store.DeliveryCounts // of the last 24 hours
 	LastAcknowledged     time.Time
-	Waiting              int // at most maxWaiting, and one more when there are more
+	Waiting              store.Waiting // up to maxWaiting
 }
 
 // Unsuccessful are the attempts that were not acknowledged.
@@ -137,12 +137,12 @@ func (h health) Unsuccessful() int { return h.Retrying + h.Failed }
 // WaitingText is how many are waiting, for people.
 func (h health) WaitingText() string {
 	switch {
-	case h.Waiting > maxWaiting:
+	case h.Waiting.Capped:
 		return "1,000+"
-	case h.Waiting == maxWaiting:
+	case h.Waiting.Total() == maxWaiting:
 		return "1,000"
 	}
-	return strconv.Itoa(h.Waiting)
+	return strconv.Itoa(h.Waiting.Total())
 }
 
 // endpointRow is an endpoint in a list.
@@ -197,7 +197,7 @@ func (r *request) rows(tx store.Tx, endpoints []store.Endpoint) ([]endpointRow, 
 			h.LastAcknowledged, err = tx.LastAcknowledged(e.Number)
 		}
 		if err == nil {
-			h.Waiting, err = tx.CountDeliveries(e.Number, store.ListWaiting, maxWaiting+1)
+			h.Waiting, err = tx.CountWaiting(e, maxWaiting)
 		}
 		rows[i] = endpointRow{e, h}
 	}

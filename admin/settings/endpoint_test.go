@@ -133,9 +133,11 @@ func TestEndpointList(t *testing.T) {
 func TestManyWaiting(t *testing.T) {
 	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
-	for n, want := range map[int]string{maxWaiting - 1: "999", maxWaiting: "1,000", maxWaiting + 1: "1,000+"} {
-		if got := (health{Waiting: n}).WaitingText(); got != want {
-			t.Errorf("%d: %s", n, got)
+	for want, waiting := range map[string]store.Waiting{
+		"999": {Due: maxWaiting - 1}, "1,000": {Due: 1, Later: 1, Held: maxWaiting - 2}, "1,000+": {Held: maxWaiting, Capped: true},
+	} {
+		if got := (health{Waiting: waiting}).WaitingText(); got != want {
+			t.Errorf("%+v: %s, not %s", waiting, got, want)
 		}
 	}
 	w.update(func(tx store.Tx) error {

@@ -110,7 +110,7 @@ func (p *overviewPage) findFeatures(r *request, tx store.Tx) error {
 
 // ManyWaiting tells whether so many deliveries are waiting that the endpoint needs
 // attention.
-func (h health) ManyWaiting() bool { return h.Waiting >= manyWaiting }
+func (h health) ManyWaiting() bool { return h.Waiting.Total() >= manyWaiting }
 
 // showOrgs lets the person choose an org.
 func (r *request) showOrgs() error { return r.show(200, "orgs", nil, nil) }

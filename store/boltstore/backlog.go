@@ -1,7 +1,6 @@
 package boltstore
 
 import (
-	"bytes"
 	"context"
 
 	"teamdata/store"
@@ -11,7 +10,7 @@ import (
 // for each delivery that it counts, in the order of the endpoints' numbers.
 func (s *Store) Backlog(ctx context.Context) (b store.Backlog, err error) {
 	err = s.view(func(t *tx) error {
-		if err := t.eachWaiting(ctx, func(e store.Endpoint, first dueAt) { t.countWaiting(&b, &e, first) }); err != nil {
+		if err := t.eachWaiting(ctx, func(e store.Endpoint, first dueAt) { t.addBacklog(&b, &e, first) }); err != nil {
 			return err
 		}
 		mails, err := t.Mails("", store.MaxCountedMails)
@@ -23,21 +22,13 @@ func (s *Store) Backlog(ctx context.Context) (b store.Backlog, err error) {
 	return b, err
 }
 
-// countWaiting counts what waits for one endpoint.
-func (t *tx) countWaiting(b *store.Backlog, e *store.Endpoint, first dueAt) {
+// addBacklog counts what waits for one endpoint.
+func (t *tx) addBacklog(b *store.Backlog, e *store.Endpoint, first dueAt) {
 	if !e.Disabled() {
 		b.Busy++
 		if b.DueAt.IsZero() || first.at.Before(b.DueAt) {
 			b.DueAt = first.at
 		}
 	}
-	prefix := listStart(first.endpoint, store.ListWaiting)
-	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
-	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
-		if b.Due+b.Later+b.Held == store.MaxCountedDeliveries {
-			b.Capped = true
-			return
-		}
-		b.Count(e.Disabled(), dueOf(key).After(t.now))
-	}
+	t.countWaiting(&b.Waiting, e, store.MaxCountedDeliveries)
 }

@@ -138,13 +138,20 @@ func (t *tx) DeliveryPage(endpoint uint64, list store.DeliveryList, after store.
 	return page, false, nil
 }
 
-func (t *tx) CountDeliveries(endpoint uint64, list store.DeliveryList, most int) (n int, err error) {
-	prefix := listStart(endpoint, list)
+func (t *tx) CountWaiting(e store.Endpoint, most int) (w store.Waiting, err error) {
+	t.countWaiting(&w, &e, most)
+	return w, nil
+}
+
+// countWaiting adds what waits for an endpoint to what was counted before, up to most.
+func (t *tx) countWaiting(w *store.Waiting, e *store.Endpoint, most int) {
+	prefix := listStart(e.Number, store.ListWaiting)
 	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
-	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix) && n < most; key, _ = c.Next() {
-		n++
+	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
+		if !w.Add(e.Disabled(), dueOf(key).After(t.now), most) {
+			return
+		}
 	}
-	return n, nil
 }
 
 // seekPlace finds the first place behind a position.

@@ -73,14 +73,24 @@ func testDeliveryPages(s *Subject) {
 	s.deliveryPageAfterNothing()
 }
 
+func (s *Subject) countWaiting(what string, e store.Endpoint, most, want int) {
+	s.Helper()
+	s.Read(func(tx store.Tx) error {
+		w, err := tx.CountWaiting(e, most)
+		s.Equal(what+": counted", w.Total(), min(most, want))
+		s.Equal(what+": more than counted", w.Capped, want > most)
+		s.Equal(what+": held", w.Held > 0, e.Disabled() && want > 0)
+		return err
+	})
+}
+
 func (s *Subject) walkDeliveries(endpoint uint64, list store.DeliveryList, limit int, want []string) {
 	s.Helper()
 	what := fmt.Sprintf("list %d of endpoint %d by %d", list, endpoint, limit)
-	s.Read(func(tx store.Tx) error {
-		n, err := tx.CountDeliveries(endpoint, list, limit)
-		s.Equal(what+": counted", n, min(limit, len(want)))
-		return err
-	})
+	if list == store.ListWaiting {
+		s.countWaiting(what, store.Endpoint{Number: endpoint}, limit, len(want))
+		s.countWaiting(what+", held", store.Endpoint{Number: endpoint, DisabledAt: s.Clock.Now()}, limit, len(want))
+	}
 	var got []string
 	for after, more := (store.Cursor{}), true; more && len(got) <= len(want); {
 		s.Read(func(tx store.Tx) (err error) {

@@ -87,9 +87,12 @@ func (o *oracle) AuditPageBefore(orgID string, before store.Cursor, limit int, d
 	return pageOf(list, auditPosition, store.AuditEntry.AppendJSON, store.Cursor{}, limit, dst), nil
 }
 
-func (o *oracle) CountDeliveries(endpoint uint64, list store.DeliveryList, most int) (int, error) {
-	page, _, err := o.DeliveryPage(endpoint, list, store.Cursor{}, most)
-	return len(page), err
+func (o *oracle) CountWaiting(e store.Endpoint, most int) (w store.Waiting, err error) {
+	page, _, err := o.DeliveryPage(e.Number, store.ListWaiting, store.Cursor{}, most+1)
+	for _, d := range page {
+		w.Add(e.Disabled(), d.DueAt.After(o.now), most)
+	}
+	return w, err
 }
 
 func (o *oracle) AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {

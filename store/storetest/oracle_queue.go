@@ -101,7 +101,7 @@ func (o *oracle) backlog() (b store.Backlog) {
 		for _, d := range o.deliveries {
 			if d.EndpointNumber == e.Number && d.State.Waiting() {
 				waiting = true
-				b.Count(e.Disabled(), d.DueAt.After(o.now))
+				b.Add(e.Disabled(), d.DueAt.After(o.now), store.MaxCountedDeliveries)
 			}
 		}
 		if waiting && !e.Disabled() {
