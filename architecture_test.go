@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"internal/signature":   {},
 	"internal/strictjson":  {"teamdata/store"},
 	"internal/terminal":    {"teamdata/internal/hint", "github.com/mattn/go-isatty", "github.com/spf13/cobra", "golang.org/x/sys/unix"},
-	"internal/testkit":     {"teamdata/internal/", "teamdata/store", "teamdata/store/seal", "github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
+	"internal/testkit":     {"teamdata/internal/", "teamdata/store", "github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"internal/web":         {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 
 	"contrib/clients/go": {},

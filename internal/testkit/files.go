@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"teamdata/store"
-	"teamdata/store/seal"
 	"testing"
 	"time"
 )
@@ -35,7 +34,7 @@ func ReadText(t testing.TB, path string) string {
 func SealKey(t testing.TB, folder string) (path string) {
 	t.Helper()
 	path = filepath.Join(folder, "seal.key")
-	WriteFile(t, path, strings.Repeat("4f", seal.KeySize)+"\n")
+	WriteFile(t, path, strings.Repeat("4f", 32)+"\n")
 	return path
 }
 
