@@ -27,7 +27,8 @@ type Request struct {
 
 // Responder is a request of one API: it embeds [Request].
 type Responder interface {
-	common() *Request
+	// Common is the embedded Request.
+	Common() *Request
 	// Fail answers an error. It decides what a client sees of one.
 	Fail(e *store.Error)
 	// Fault begins the log's line about a fault of the server, with what names the
@@ -35,7 +36,8 @@ type Responder interface {
 	Fault() *zerolog.Event
 }
 
-func (r *Request) common() *Request { return r }
+// Common is the request itself, for the types that embed it.
+func (r *Request) Common() *Request { return r }
 
 // Serve takes a request through the checks in their order, up to the first that
 // fails, and then to its handler, which returns an error or has answered. The
@@ -55,7 +57,7 @@ func Serve[R Responder](r R, checks []func(R) error, handle func(R) error) {
 
 func fail(r Responder, err error) {
 	e := LogFault(r, err)
-	setErrorHeaders(r.common().W.Header(), e)
+	setErrorHeaders(r.Common().W.Header(), e)
 	r.Fail(e)
 }
 
@@ -63,7 +65,7 @@ func fail(r Responder, err error) {
 // after the client has gone is not.
 func LogFault(r Responder, err error) *store.Error {
 	e := PublicError(err)
-	if e.Code.Status() >= http.StatusInternalServerError && e != ErrStopping && r.common().HTTP.Context().Err() == nil {
+	if e.Code.Status() >= http.StatusInternalServerError && e != ErrStopping && r.Common().HTTP.Context().Err() == nil {
 		r.Fault().Fields(hint.Fields(err)).Msg("request failed")
 	}
 	return e
@@ -80,7 +82,7 @@ func handlePanic(r Responder) {
 		panic(p)
 	}
 	r.Fault().Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).Msg("request panicked")
-	if r.common().Status != 0 {
+	if r.Common().Status != 0 {
 		panic(http.ErrAbortHandler)
 	}
 	r.Fail(ErrInternal)
