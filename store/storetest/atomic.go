@@ -26,16 +26,16 @@ var waysToFail = map[string]func() error{
 }
 
 func testRollback(s *Subject) {
-	n, first, second := s.fillEverything()
-	before := s.dump(&n)
+	n := s.fillEverything()
+	before := s.dump(n)
 	for way, fail := range waysToFail {
-		var given names
+		given := names{}
 		err := s.Attempt(func(tx store.Tx) error {
 			r := record(tx)
-			err := changeEverything(r, first, second)
+			err := changeEverything(r)
 			s.Code("the changes", err, "")
 			given.given(r.ids)
-			if dump(tx, &n) == before {
+			if dump(tx, n) == before {
 				s.Errorf("the transaction does not see its own changes")
 			}
 			return fail()
@@ -43,30 +43,30 @@ func testRollback(s *Subject) {
 		if err == nil {
 			s.Errorf("after %s the Update returned nil", way)
 		}
-		s.Same("after "+way, s.dump(&n), before)
-		s.notThere(&given)
+		s.Same("after "+way, s.dump(n), before)
+		s.Equal("ids were given", len(given[store.PrefixEvent]) > 0 && len(given[store.PrefixDelivery]) > 0, true)
+		s.notThere("a failed transaction", given)
 	}
 	s.Reopen()
-	s.Same("after reopening", s.dump(&n), before)
-	s.Write(func(tx store.Tx) error { return changeEverything(tx, first, second) })
-	if s.dump(&n) == before {
+	s.Same("after reopening", s.dump(n), before)
+	s.Write(changeEverything)
+	if s.dump(n) == before {
 		s.Errorf("the changes can't be seen after their commit")
 	}
 }
 
 // notThere holds the events and deliveries of a failed transaction to having
 // left no trace.
-func (s *Subject) notThere(given *names) {
+func (s *Subject) notThere(what string, given names) {
 	s.Helper()
-	s.Equal("ids were given", len(given.events) > 0 && len(given.deliveries) > 0, true)
 	s.Read(func(tx store.Tx) error {
-		for _, id := range given.events {
+		for _, id := range given[store.PrefixEvent] {
 			_, err := tx.Event(id)
-			s.Code("event of a failed transaction", err, store.CodeNotFound)
+			s.Code("an event after "+what, err, store.CodeNotFound)
 		}
-		for _, id := range given.deliveries {
+		for _, id := range given[store.PrefixDelivery] {
 			_, err := tx.Delivery(id)
-			s.Code("delivery of a failed transaction", err, store.CodeNotFound)
+			s.Code("a delivery after "+what, err, store.CodeNotFound)
 		}
 		return nil
 	})

@@ -61,7 +61,7 @@ func (h *history) newTransaction() *transaction {
 // transact runs transactions at the same time, and then those that committed on
 // the oracle, in the order in which the store ran them.
 func (h *history) transact(burst ...*transaction) {
-	generation, access, due := h.AccessGeneration(), h.oracle.access(&h.names), h.oracle.eachDue()
+	generation, access, due := h.AccessGeneration(), h.oracle.access(h.names), h.oracle.eachDue()
 	h.executed = nil
 	h.told.take()
 	var all sync.WaitGroup
@@ -77,7 +77,7 @@ func (h *history) transact(burst ...*transaction) {
 		}
 	}
 	h.checkNotices(due)
-	if h.oracle.access(&h.names) != access && h.AccessGeneration() == generation {
+	if h.oracle.access(h.names) != access && h.AccessGeneration() == generation {
 		h.Errorf("who may do what has changed, and the AccessGeneration is still %d", generation)
 	}
 }

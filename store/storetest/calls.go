@@ -13,46 +13,46 @@ import (
 // second drops a rule's result.
 func second[T any](_ T, err error) error { return err }
 
-func createOrg(o store.Org) func(store.Tx) error {
+func createOrg(o store.Org) rule {
 	return func(tx store.Tx) error { return second(store.CreateOrg(tx, ada, o)) }
 }
 
-func renameOrg(org, name string) func(store.Tx) error {
+func renameOrg(org, name string) rule {
 	return func(tx store.Tx) error { return second(store.RenameOrg(tx, ada, org, name)) }
 }
 
-func subscribe(org string, to store.Subscription) func(store.Tx) error {
+func subscribe(org string, to store.Subscription) rule {
 	return func(tx store.Tx) error { return changeSubscription(tx, org, to) }
 }
 
-func removePlan(name string) func(store.Tx) error {
+func removePlan(name string) rule {
 	return func(tx store.Tx) error { return store.RemovePlan(tx, name) }
 }
 
-func changeMember(org, user string, c store.MemberChange) func(store.Tx) error {
+func changeMember(org, user string, c store.MemberChange) rule {
 	return func(tx store.Tx) error { return second(store.ChangeMember(tx, ada, org, user, c)) }
 }
 
-func newKey(k store.APIKey) func(store.Tx) error {
+func newKey(k store.APIKey) rule {
 	return func(tx store.Tx) error {
 		_, _, err := store.CreateKey(tx, ada, k)
 		return err
 	}
 }
 
-func createEndpoint(e store.Endpoint) func(store.Tx) error {
+func createEndpoint(e store.Endpoint) rule {
 	return func(tx store.Tx) error { return second(store.CreateEndpoint(tx, ada, e)) }
 }
 
-func removeEndpoint(org, id string) func(store.Tx) error {
+func removeEndpoint(org, id string) rule {
 	return func(tx store.Tx) error { return store.RemoveEndpoint(tx, ada, org, id) }
 }
 
-func changeEndpoint(org, id string, c store.EndpointChange) func(store.Tx) error {
+func changeEndpoint(org, id string, c store.EndpointChange) rule {
 	return func(tx store.Tx) error { return second(store.ChangeEndpoint(tx, ada, org, id, c)) }
 }
 
-func switchEndpoint(org, id string, enabled bool) func(store.Tx) error {
+func switchEndpoint(org, id string, enabled bool) rule {
 	return func(tx store.Tx) error {
 		if enabled {
 			return store.EnableEndpoint(tx, ada, org, id)
@@ -68,35 +68,45 @@ func secretOf(mark byte, n int) string {
 	return "whsec_" + base64.StdEncoding.EncodeToString(b)
 }
 
-func rotate(secret string, overlap time.Duration) func(store.Tx) error {
-	return func(tx store.Tx) error {
-		_, err := store.RotateSecret(tx, ada, acme, "whe_1", secret, overlap)
-		return err
-	}
+func rotate(org, id, secret string, overlap time.Duration) rule {
+	return func(tx store.Tx) error { return second(store.RotateSecret(tx, ada, org, id, secret, overlap)) }
 }
 
-func register(e store.EventType) func(store.Tx) error {
+func register(e store.EventType) rule {
 	return func(tx store.Tx) error {
 		_, _, err := store.RegisterEventType(tx, e)
 		return err
 	}
 }
 
-func removeType(name string) func(store.Tx) error {
+func removeType(name string) rule {
 	return func(tx store.Tx) error { return store.RemoveEventType(tx, name) }
 }
 
-func uploadFile(id string) func(store.Tx) error {
+func uploadFile(org, id string) rule {
 	return func(tx store.Tx) error {
-		return second(store.UploadFile(tx, ada, store.File{OrgID: acme, ID: id, Name: "a", ContentType: "b"}))
+		return second(store.UploadFile(tx, ada, store.File{OrgID: org, ID: id, Name: "a", ContentType: "b"}))
 	}
 }
 
-func replay(id string) func(store.Tx) error {
-	return func(tx store.Tx) error {
-		_, err := store.Replay(tx, ada, acme, id)
-		return err
-	}
+func replay(org, id string) rule {
+	return func(tx store.Tx) error { return second(store.Replay(tx, ada, org, id)) }
+}
+
+func sendTest(org, id string) rule {
+	return func(tx store.Tx) error { return second(store.SendTest(tx, org, id)) }
+}
+
+func removeMember(org, user string) rule {
+	return func(tx store.Tx) error { return store.RemoveMember(tx, ada, org, user) }
+}
+
+func setInstructions(org, text string, set bool) rule {
+	return func(tx store.Tx) error { return store.SetInstructions(tx, ada, org, text, set) }
+}
+
+func revokeKey(org, id string) rule {
+	return func(tx store.Tx) error { return store.RevokeKey(tx, ada, org, id) }
 }
 
 // addPeople adds to acme those who get its mail and those who don't.
@@ -125,35 +135,27 @@ func attempted(tx store.Tx, id string, started time.Time, status int, schedule [
 }
 
 // upload is a rule that sends an event.
-func upload(tx store.Tx) error {
-	_, err := store.UploadFile(tx, ada, store.File{OrgID: acme, Name: "a", ContentType: "b"})
-	return err
-}
+func upload(tx store.Tx) error { return uploadFile(acme, "")(tx) }
 
 func changeRole(tx store.Tx, actorID, orgID, userID, role string) error {
-	_, err := store.ChangeMember(tx, actorID, orgID, userID, store.MemberChange{Role: &role})
-	return err
+	return second(store.ChangeMember(tx, actorID, orgID, userID, store.MemberChange{Role: &role}))
 }
 
 func changeSubscription(tx store.Tx, orgID string, to store.Subscription) error {
-	_, err := store.ChangeSubscription(tx, ada, orgID, to)
-	return err
+	return second(store.ChangeSubscription(tx, ada, orgID, to))
 }
 
 func addMember(tx store.Tx, m store.Member) error {
-	_, err := store.AddMember(tx, ada, m)
-	return err
+	return second(store.AddMember(tx, ada, m))
 }
 
 func attemptNow(tx store.Tx, id string, a store.Attempt) error {
 	a.StartedAt, a.EndedAt = tx.Now(), tx.Now()
-	_, err := store.RecordAttempt(tx, id, a, []time.Duration{time.Minute})
-	return err
+	return second(store.RecordAttempt(tx, id, a, []time.Duration{time.Minute}))
 }
 
 func createKey(tx store.Tx, id string) error {
-	_, err := store.ImportKey(tx, store.APIKey{ID: id, OrgID: acme, Scopes: store.ScopeRead, CreatedBy: ada})
-	return err
+	return second(store.ImportKey(tx, store.APIKey{ID: id, OrgID: acme, Scopes: store.ScopeRead, CreatedBy: ada}))
 }
 
 func addRecord(tx store.Tx, key string) error {

@@ -2,83 +2,10 @@ package storetest
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
-
-	"teamdata/store"
 )
-
-func (h *history) createEndpoint() operation {
-	e := newEndpoint(h.org(), pick(h, h.names.endpoints))
-	e.Events = h.selection()
-	return op(createEndpoint(e), "create endpoint %q in %q for %q", e.ID, e.OrgID, e.Events)
-}
-
-func (h *history) sendTest() operation {
-	org, id := h.org(), pick(h, h.names.endpoints)
-	return op(func(tx store.Tx) error {
-		_, err := store.SendTest(tx, org, id)
-		return err
-	}, "send a test to %q of %q", id, org)
-}
-
-func (h *history) upload() operation {
-	f := store.File{OrgID: h.org(), Name: "n", ContentType: "t"}
-	return op(func(tx store.Tx) error {
-		_, err := store.UploadFile(tx, "", f)
-		return err
-	}, "upload a file to %q", f.OrgID)
-}
-
-// someDelivery is one that may be there.
-func (h *history) someDelivery() string {
-	if len(h.names.deliveries) == 0 {
-		return "whd_none"
-	}
-	return pick(h, h.names.deliveries)
-}
-
-func (h *history) recordAttempt() operation { return h.attemptOf(h.someDelivery()) }
-
-func (h *history) attemptOf(id string) operation {
-	a := store.Attempt{StartedAt: h.Clock.Now(), EndedAt: h.Clock.Now().Add(time.Duration(h.IntN(3000)-300) * time.Microsecond)}
-	if a.Status = pick(h, []int{200, 500, 0}); a.Status != 200 {
-		a.Reason, a.Answer = "failed", fmt.Append(nil, h.IntN(1000))
-	}
-	schedule := store.DefaultRetrySchedule[:h.IntN(3)]
-	return op(func(tx store.Tx) error {
-		_, err := store.RecordAttempt(tx, id, a, schedule)
-		return err
-	}, "attempt of %s: %d, with %d retries", id, a.Status, len(schedule))
-}
-
-// useOnce uses an idempotency key, if it is not in use.
-func (h *history) useOnce() operation {
-	org, key, status := h.org(), pick(h, h.names.records), 200+h.IntN(300)
-	return op(func(tx store.Tx) error {
-		_, err := tx.IdempotencyRecord(org, key)
-		if !store.IsNotFound(err) {
-			return err
-		}
-		return tx.AddIdempotencyRecord(store.IdempotencyRecord{
-			OrgID: org, Key: key, FirstUse: tx.Now(), Answer: store.Answer{Status: status},
-		})
-	}, "use idempotency key %q of %q: %d", key, org, status)
-}
-
-func (h *history) expireRecords() operation {
-	return op(func(tx store.Tx) error {
-		_, err := tx.ExpireIdempotencyRecords(2)
-		return err
-	}, "expire idempotency records")
-}
-
-func (h *history) putCertificate() operation {
-	pem := fmt.Sprint(h.IntN(1000))
-	return op(func(tx store.Tx) error { return tx.PutCertificate("c", []byte(pem)) }, "certificate %s", pem)
-}
 
 // dispatch claims deliveries of an endpoint, attempts some of them, and releases
 // some that were claimed before.
@@ -101,7 +28,7 @@ func (h *history) dispatch() {
 	for _, id := range deliveryIDs(got) {
 		h.claimed[id] = true
 		if h.IntN(2) == 0 {
-			h.transact(&transaction{operations: []operation{h.attemptOf(id)}})
+			h.transact(&transaction{operations: []operation{{"attempt of " + id, h.attemptOf(id)}}})
 		}
 	}
 }

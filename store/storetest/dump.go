@@ -2,35 +2,24 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"teamdata/store"
 )
 
-// names are the names that something in a store may have. A dump looks each of
-// them up, so that it shows also what is not there.
-type names struct {
-	orgs, users, plans, keys, endpoints, records, certificates []string
-	types, tokens                                              []string
-	events, deliveries, mails, sessions, links                 []string
-}
+// names are the names that something in a store may have, by what has them: a
+// word, or the prefix of ids that an engine gives. A dump looks each of them up,
+// so that it shows also what is not there.
+type names map[string][]string
 
 // given adds the ids that an engine gave, also those of a transaction that
 // failed.
-func (n *names) given(ids []string) {
+func (n names) given(ids []string) {
 	for _, id := range ids {
-		switch {
-		case strings.HasPrefix(id, store.PrefixEvent):
-			n.events = append(n.events, id)
-		case strings.HasPrefix(id, store.PrefixDelivery):
-			n.deliveries = append(n.deliveries, id)
-		case strings.HasPrefix(id, store.PrefixMail):
-			n.mails = append(n.mails, id)
-		case strings.HasPrefix(id, store.PrefixSession):
-			n.sessions = append(n.sessions, id)
-		case strings.HasPrefix(id, store.PrefixSignInLink):
-			n.links = append(n.links, id)
-		}
+		prefix := id[:len(store.PrefixEvent)]
+		n[prefix] = append(slices.Clip(n[prefix]), id)
 	}
 }
 
@@ -38,44 +27,53 @@ func (n *names) given(ids []string) {
 const dumpPage = 5
 
 // dump shows all that can be read in a transaction, a line for each record.
-func dump(tx store.Tx, n *names) string {
+func dump(tx store.Tx, n names) string {
 	var b strings.Builder
-	for _, org := range n.orgs {
+	for _, org := range n["org"] {
 		dumpOrg(&b, tx, n, org)
 	}
 	line(&b, "any org")(tx.AnyOrg())
-	dumpAfter(&b, "orgs", func(o store.Org) string { return o.ID }, tx.Orgs)
-	line(&b, "plans")(tx.Plans())
-	line(&b, "event types")(tx.EventTypes())
-	line(&b, "operator tokens")(tx.OperatorTokens())
-	lines(&b, "plan", n.plans, tx.Plan)
-	lines(&b, "event type", n.types, tx.EventType)
-	lines(&b, "operator token", n.tokens, tx.OperatorToken)
-	lines(&b, "key", n.keys, tx.APIKey)
-	lines(&b, "event", n.events, tx.Event)
-	lines(&b, "delivery", n.deliveries, tx.Delivery)
-	lines(&b, "certificate", n.certificates, tx.Certificate)
-	dumpRemoved(&b, tx)
-	dumpAccounts(&b, tx, n)
-	dumpAfter(&b, "mails", func(m store.Mail) string { return m.ID }, tx.Mails)
+	for _, k := range kinds {
+		k.dump(&b, tx, n)
+	}
+	for _, user := range n["user"] {
+		line(&b, "managed by "+user)(tx.ManagedOrgs(user))
+		for _, address := range []string{user + "@example.com", user + "@new.example"} {
+			line(&b, "account of "+address)(tx.AccountByEmail(address))
+		}
+	}
+	first, err := tx.RemovedEndpoints(1)
+	line(&b, "removed first")(first, err)
+	removed, err := tx.RemovedEndpoints(1000)
+	line(&b, "removed")(removed, err)
+	for _, number := range removed {
+		dumpEndpoint(&b, tx, number)
+	}
 	return b.String()
 }
 
 // dumpOrg shows all that can be read of an org.
-func dumpOrg(b *strings.Builder, tx store.Tx, n *names, org string) {
+func dumpOrg(b *strings.Builder, tx store.Tx, n names, org string) {
 	line(b, "org "+org)(tx.Org(org))
 	line(b, "instructions "+org)(tx.Instructions(org))
 	line(b, "owners "+org)(tx.CountOwners(org))
 	line(b, "managers "+org)(tx.Managers(org))
-	dumpEndpoints(b, tx, org)
-	dumpCounts(b, tx, org)
-	for _, user := range n.users {
+	endpoints, err := tx.Endpoints(org)
+	line(b, "endpoints "+org)(endpoints, err)
+	for _, e := range endpoints {
+		dumpEndpoint(b, tx, e.Number)
+	}
+	err = tx.EachDeliveryCounts(org, time.UnixMilli(0), func(endpoint uint64, hour time.Time, c store.DeliveryCounts) {
+		fmt.Fprintf(b, "counts %s: endpoint %d at %v: %v\n", org, endpoint, hour, c)
+	})
+	line(b, "counts "+org)("all", err)
+	for _, user := range n["user"] {
 		line(b, "member "+org+" "+user)(tx.Member(org, user))
 	}
-	for _, id := range n.endpoints {
+	for _, id := range n["endpoint"] {
 		line(b, "endpoint "+org+" "+id)(tx.Endpoint(org, id))
 	}
-	for _, key := range n.records {
+	for _, key := range n["record"] {
 		line(b, "record "+org+" "+key)(tx.IdempotencyRecord(org, key))
 	}
 	dumpAfter(b, "keys "+org, func(k store.APIKey) string { return k.ID }, func(after string, limit int) ([]store.APIKey, error) {
@@ -90,6 +88,27 @@ func dumpOrg(b *strings.Builder, tx store.Tx, n *names, org string) {
 	line(b, "latest of the audit log "+org)(tx.AuditPageBefore(org, store.Cursor{}, dumpPage, nil))
 }
 
+// dumpEndpoint shows what there is of an endpoint, of a removed one too: the
+// ids in its lists, a line for each page. The deliveries themselves have lines
+// of their own.
+func dumpEndpoint(b *strings.Builder, tx store.Tx, number uint64) {
+	line(b, "last acknowledged")(tx.LastAcknowledged(number))
+	for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListFailed} {
+		for after, more := (store.Cursor{}), true; more; {
+			page, next, err := tx.DeliveryPage(number, list, after, dumpPage)
+			fmt.Fprintf(b, "list %d of endpoint %d:", list, number)
+			for _, d := range page {
+				b.WriteString(" " + d.ID)
+				_, after = d.Position()
+			}
+			if more = next && len(page) > 0; next != more || err != nil {
+				fmt.Fprintf(b, " does not go on: %v", err)
+			}
+			b.WriteByte('\n')
+		}
+	}
+}
+
 // line writes a value, or the code of the error in place of it.
 func line(b *strings.Builder, what string) func(any, error) {
 	return func(v any, err error) {
@@ -97,13 +116,6 @@ func line(b *strings.Builder, what string) func(any, error) {
 			v = store.CodeOf(err)
 		}
 		fmt.Fprintf(b, "%s: %+v\n", what, v)
-	}
-}
-
-func lines[T any](b *strings.Builder, what string, ids []string, get func(string) (T, error)) {
-	for _, id := range ids {
-		v, err := get(id)
-		line(b, what+" "+id)(v, err)
 	}
 }
 

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 
 	"teamdata/store"
 )
@@ -10,66 +12,70 @@ var errFailing = errors.New("this transaction is to fail")
 
 // everyName are the names that changeEverything uses.
 var everyName = names{
-	orgs: []string{acme, other, "org_new"}, users: []string{ada, bob, "usr_eve", "usr_new"}, plans: []string{"pro", "new", "old"},
-	keys: []string{"key_1", "key_2", "key_new"}, endpoints: []string{"whe_1", "whe_2", "whe_new"},
-	records: []string{"one", "two", "new"}, certificates: []string{"ca", "new"},
-	types: []string{"invoice.paid", "invoice.sent", "invoice.void"}, tokens: []string{"opr_1", "opr_2", "opr_new"},
-	events: []string{"evt_1", "evt_2", "evt_3"}, deliveries: []string{"whd_1", "whd_2", "whd_3"},
-	sessions: []string{"ses_1", "ses_2"}, links: []string{"sil_1", "sil_2"},
+	"org": {acme, other, "org_new"}, "user": {ada, bob, eve, "usr_new"}, "plan": {"new", "old"},
+	"key": {"key_1", "key_2", "key_new"}, "endpoint": {"whe_1", "whe_2", "whe_3", "whe_new"},
+	"record": {"one", "two", "new"}, "certificate": {"ca", "new"},
+	"type": {"invoice.paid", "invoice.sent"}, "token": {"opr_1"},
+	store.PrefixEvent: {"evt_1", "evt_2", "evt_3", "evt_4"}, store.PrefixDelivery: {"whd_1", "whd_2", "whd_3", "whd_4"},
+	store.PrefixSession: {"ses_1", "ses_2"}, store.PrefixSignInLink: {"sil_1"}, store.PrefixMail: {"mai_1", "mai_2", "mai_3"},
 }
 
-// fillEverything writes records of every kind, on top of seed. It returns the
-// ids of two deliveries that wait.
-func (s *Subject) fillEverything() (n names, first, second string) {
-	endpoint := s.Seed()
+// fillEverything writes records of every kind: what Fill does, and what no rule
+// of one Update writes. It returns their names.
+func (s *Subject) fillEverything() names {
+	n := maps.Clone(everyName)
 	s.Write(func(tx store.Tx) error {
 		r := record(tx)
-		d1, err1 := store.SendTest(r, acme, endpoint.ID)
-		d2, err2 := store.SendTest(r, acme, endpoint.ID)
-		n, first, second = everyName, d1.ID, d2.ID
-		n.given(r.ids)
-		return errors.Join(err1, err2,
-			store.AddPlan(r, store.Plan{Name: "pro", Features: store.FeatureAPI}),
-			createKey(r, "key_1"), createKey(r, "key_2"),
-			appendMember(r, store.Member{OrgID: acme, UserID: bob, Role: store.RoleOwner}),
-			appendMember(r, store.Member{OrgID: acme, UserID: "usr_eve", Role: store.RoleMember}),
-			r.PutInstructions(acme, store.Instructions{Text: "x", Set: true, UpdatedAt: r.Now()}),
-			addRecord(r, "one"), addRecord(r, "two"),
+		err := Fill(r)
+		gone, errGone := store.ImportEndpoint(r, newEndpoint(acme, "whe_3"))
+		kept, errKept := r.Endpoint(acme, "whe_1")
+		err = errors.Join(err, errGone, errKept,
+			addFinished(r, gone, 3), addFinished(r, kept, 4), r.PutLastAcknowledged(gone.Number, someTime), removeEndpoint(acme, "whe_3")(r),
+			createKey(r, "key_2"), addRecord(r, "one"), addRecord(r, "two"),
 			r.PutMail(store.Mail{ID: "mai_1", To: "a"}), r.PutMail(store.Mail{ID: "mai_2", To: "b"}),
-			addFinished(r, endpoint, 1), addFinished(r, endpoint, 2),
-			r.PutCertificate("ca", []byte("ca")),
-			fillSettings(r), addAccount(r, bob),
-			r.PutKeyLastUsed("key_1", r.Now()), r.AddDeliveryCounts(acme, 1, r.Now(), store.DeliveryCounts{Failed: 1}),
-			addAudit(r, "filled"))
+			r.PutCertificate("ca", []byte("ca")), r.PutKeyLastUsed("key_1", r.Now()),
+			r.AddDeliveryCounts(acme, 1, r.Now(), store.DeliveryCounts{Failed: 1}))
+		n.given(r.ids)
+		return err
 	})
-	return n, first, second
+	return n
 }
 
-// changeEverything adds, changes and removes records of every kind.
-func changeEverything(tx store.Tx, first, second string) error {
-	org, err := tx.Org(acme)
-	org.Name = "changed"
-	endpoint := newEndpoint(acme, "whe_1")
-	endpoint.Number, endpoint.DisabledAt = 1, tx.Now()
-	_, errOrg := store.ImportOrg(tx, store.Org{ID: "org_new", Name: "New"})
-	_, errEndpoint := store.ImportEndpoint(tx, newEndpoint(acme, "whe_new"))
-	_, errMember := store.AddMember(tx, ada, store.Member{OrgID: acme, UserID: "usr_new", Role: store.RoleOwner})
-	_, errTest := store.SendTest(tx, acme, "whe_1")
+// changeEverything adds, changes and removes records of every kind: it runs all
+// rules, of which some are refused after others, and does what no rule does.
+func changeEverything(tx store.Tx) error {
+	done := 0
+	for _, rule := range Rules {
+		switch err := rule.Do(tx); store.CodeOf(err) {
+		case "":
+			done++
+		case store.CodeInternal, store.CodeUnavailable:
+			return fmt.Errorf("%s: %w", rule.Name, err)
+		}
+	}
+	removed, err := tx.RemovedEndpoints(10) // by a rule, and before: whe_3
+	if err != nil || len(removed) == 0 || done < len(Rules)*2/3 {
+		return fmt.Errorf("removed are %v, and %d rules of %d are done: %w", removed, done, len(Rules), err)
+	}
+	_, errPostpone := store.PostponeMail(tx, store.Mail{ID: "mai_1", To: "a", CreatedAt: tx.Now()}, store.DefaultMailSchedule)
 	_, errExpire := tx.ExpireIdempotencyRecords(100)
-	return errors.Join(err, errOrg, errEndpoint, errMember, errTest, errExpire,
-		tx.PutOrg(org),
-		store.AddPlan(tx, store.Plan{Name: "pro"}), store.AddPlan(tx, store.Plan{Name: "new"}),
-		changeRole(tx, ada, acme, ada, store.RoleMember),
-		store.RemoveMember(tx, ada, acme, bob),
-		changeRole(tx, ada, acme, "usr_eve", store.RoleOwner),
-		store.SetInstructions(tx, ada, acme, "", false),
-		createKey(tx, "key_new"), store.RevokeKey(tx, ada, acme, "key_1"),
-		attemptNow(tx, first, store.Attempt{Status: 200}),
-		attemptNow(tx, second, store.Attempt{Reason: "no"}),
-		tx.PutEndpoint(endpoint),
-		changeQueue(tx), changeSettings(tx), changeAccounts(tx),
-		addRecord(tx, "new"),
+	_, errDropped := tx.DropDeliveryCounts(tx.Now(), 100)
+	return errors.Join(errPostpone, errExpire, errDropped,
+		tx.DeleteDelivery("whd_3"), tx.DeleteEvent("evt_3"), tx.DeleteDelivery("whd_4"), tx.DeleteEvent("evt_4"), tx.ForgetEndpoint(removed[len(removed)-1]),
+		tx.PutMail(store.Mail{ID: "mai_3", To: "c"}), tx.DeleteMail("mai_2"),
+		tx.PutLastAcknowledged(2, someTime), addRecord(tx, "new"),
+		tx.PutKeyLastUsed("key_1", someTime), tx.PutKeyLastUsed("key_2", tx.Now()),
+		tx.AddDeliveryCounts(acme, 1, tx.Now(), store.DeliveryCounts{Failed: 1}), tx.AddDeliveryCounts(other, 1, someTime, store.DeliveryCounts{Failed: 1}),
 		tx.PutCertificate("ca", []byte("changed")), tx.PutCertificate("new", []byte("new")))
+}
+
+// addFinished adds an event and its delivery, which has failed.
+func addFinished(tx store.Tx, e store.Endpoint, n int) error {
+	event := store.Event{ID: fmt.Sprint("evt_", n), OrgID: acme, Type: "t", Deliveries: []string{fmt.Sprint("whd_", n)}}
+	return errors.Join(tx.AddEvent(event), tx.AddDelivery(store.Delivery{
+		ID: event.Deliveries[0], EventID: event.ID, OrgID: acme, EndpointID: e.ID, EndpointNumber: e.Number,
+		State: store.StateFailed, Attempts: 1, CreatedAt: someTime, FirstAttemptAt: someTime, FinishedAt: someTime,
+	}))
 }
 
 // Same holds two dumps to being the same.

@@ -33,10 +33,10 @@ func testIdempotencyRecords(s *Subject) {
 			Answer: store.Answer{Status: 599, ContentType: unicode, Body: bytes.Repeat([]byte{0, 255}, 40_000)}},
 		{OrgID: acme, Key: " a b ", FirstUse: now.Add(-23 * time.Hour)},
 	}
-	roundTrip(s, records, func(tx store.Tx, r store.IdempotencyRecord) error { return tx.AddIdempotencyRecord(r) },
-		func(tx store.Tx, r store.IdempotencyRecord) (store.IdempotencyRecord, error) {
+	kind[store.IdempotencyRecord]{name: "IdempotencyRecords", put: store.Tx.AddIdempotencyRecord,
+		get: func(tx store.Tx, r store.IdempotencyRecord) (store.IdempotencyRecord, error) {
 			return tx.IdempotencyRecord(r.OrgID, r.Key)
-		})
+		}}.roundTrip(s, records)
 
 	s.Clock.Move(store.IdempotencyTTL - time.Millisecond)
 	s.Equal("found before its time is over", s.found(records[0]), true)

@@ -15,7 +15,7 @@ func testMembers(s *Subject) {
 	first := store.Member{OrgID: acme, ID: longID, UserID: longID, Role: unicode, Name: longText, Email: unicode, CreatedAt: firstMs}
 	second := store.Member{OrgID: acme, ID: "m", UserID: "u", Role: "r", CreatedAt: someTime}
 	get := func(tx store.Tx, m store.Member) (store.Member, error) { return tx.Member(m.OrgID, m.UserID) }
-	roundTrip(s, []store.Member{second, first}, appendMember, get)
+	kind[store.Member]{name: "Members", put: appendMember, get: get}.roundTrip(s, []store.Member{second, first})
 	s.Equal("list", s.Members(acme), string(first.AppendJSON(nil))+","+string(second.AppendJSON(nil)))
 
 	second.Role, second.Name, second.Email = store.RoleAdmin, "new", "new@example.com"

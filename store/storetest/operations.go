@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"teamdata/store"
@@ -9,43 +10,66 @@ import (
 
 // randomNames are the few names that histories use, so that they meet.
 var randomNames = names{
-	orgs: []string{"o", "o-", "oo"}, users: []string{"u", "v", "w", "x"}, plans: []string{"pro", "basic"},
-	keys: []string{"k", "l", "m"}, endpoints: []string{"e", "f", "g"}, records: []string{"r", "s"}, certificates: []string{"c"},
-	types: []string{"paid", "sent"}, tokens: []string{"O", "t"},
+	"org": {"o", "o-", "oo"}, "user": {"u", "v", "w", "x"}, "plan": {"pro", "basic"},
+	"key": {"k", "l", "m"}, "endpoint": {"e", "f", "g"}, "record": {"r", "s"}, "certificate": {"c"},
+	"type": {"paid", "sent"}, "token": {"O", "t"},
 }
 
-// generators draw operations. Those that a history needs much stand there more
-// than once.
-var generators = []func(*history) operation{
-	(*history).createOrg, (*history).createOrg, (*history).addPlan, (*history).changeSubscription,
-	(*history).addMember, (*history).addMember, (*history).addMember, (*history).importMember,
-	(*history).changeRole, (*history).removeMember,
-	(*history).appendAudit, (*history).appendAudit, (*history).importAudit,
-	(*history).setInstructions, (*history).createKey, (*history).revokeKey,
-	(*history).createEndpoint, (*history).createEndpoint,
-	(*history).switchEndpoint, (*history).switchEndpoint, (*history).enableEndpoint, (*history).rotate,
-	(*history).replayDelivery, (*history).replayDelivery, (*history).postponeMail, (*history).deleteMail,
-	(*history).sendTest, (*history).sendTest, (*history).upload, (*history).upload,
-	(*history).recordAttempt, (*history).recordAttempt, (*history).recordAttempt,
-	(*history).useOnce, (*history).useOnce, (*history).expireRecords, (*history).putCertificate,
-	(*history).renameOrg, (*history).removePlan, (*history).changeMember, (*history).makeKey,
-	(*history).changeEndpoint, (*history).removeEndpoint, (*history).registerType, (*history).removeType, (*history).emit,
-	(*history).importToken, (*history).createToken, (*history).revokeToken,
-	(*history).makeLink, (*history).makeLink, (*history).makeLink, (*history).useLink, (*history).useLink,
-	(*history).makeSession, (*history).makeSession, (*history).useSession, (*history).endSession,
-	(*history).setPassword, (*history).passkey, (*history).passkey, (*history).useKey, (*history).addCounts,
+// rule is a rule of package store, or a write, with what it is given.
+type rule = func(store.Tx) error
+
+// generator draws an operation. What it picks is in the report of a history.
+type generator struct {
+	name string
+	draw func(*history) rule
 }
 
-func (h *history) newOperation() operation { return pick(h, generators)(h) }
+// generators are those of the rules, and those of the kinds of records. Those
+// that a history needs much stand there more than once.
+var generators = func() (all []generator) {
+	for _, often := range []int{1, 2, 3} {
+		for _, g := range drawn[often] {
+			all = append(all, slices.Repeat([]generator{g}, often)...)
+		}
+	}
+	for _, k := range kinds {
+		all = append(all, k.generators()...)
+	}
+	return all
+}()
 
-func pick[T any](h *history, from []T) T { return from[h.IntN(len(from))] }
+func (h *history) newOperation() operation {
+	g := generators[h.IntN(len(generators))]
+	h.drawn = nil
+	run := g.draw(h)
+	return operation{fmt.Sprintf("%s %+v", g.name, h.drawn), run}
+}
 
-func (h *history) org() string  { return pick(h, h.names.orgs) }
-func (h *history) user() string { return pick(h, h.names.users) }
+func pick[T any](h *history, from []T) T {
+	v := from[h.IntN(len(from))]
+	h.drawn = append(h.drawn, v)
+	return v
+}
+
+// one is a name that something may have.
+func (h *history) one(of string) string {
+	if len(h.names[of]) == 0 {
+		return "none"
+	}
+	return pick(h, h.names[of])
+}
+
+// maybe is a value, or nil: it is left as it is.
+func maybe[T any](h *history, v T) *T {
+	if pick(h, []bool{true, false}) {
+		return nil
+	}
+	return &v
+}
+
 func (h *history) role() string {
 	return pick(h, []string{store.RoleOwner, store.RoleOwner, store.RoleAdmin, "guest"})
 }
-func (h *history) features() store.Feature { return store.Feature(h.IntN(8)) }
 
 // importedID is an id that nothing has.
 func (h *history) importedID() string {
@@ -55,100 +79,194 @@ func (h *history) importedID() string {
 
 // importedTime is a time long ago, around now, or to come.
 func (h *history) importedTime() time.Time {
-	return h.Clock.Now().Add(time.Duration(h.IntN(2000)-1500) * pick(h, []time.Duration{time.Millisecond, time.Hour}))
-}
-
-// op names an operation by its parameters, for the report.
-func op(run func(store.Tx) error, format string, args ...any) operation {
-	return operation{fmt.Sprintf(format, args...), run}
+	unit := pick(h, []time.Duration{time.Millisecond, time.Hour})
+	return h.Clock.Now().Add(time.Duration(h.IntN(2000)-1500) * unit)
 }
 
 func (h *history) subscription() store.Subscription {
 	return store.Subscription{
 		ID: "sub", Product: "p", Interval: "i",
-		Plan:   pick(h, append([]string{"free", "team", "business", "none"}, h.names.plans...)),
+		Plan:   pick(h, append([]string{"free", "team", "business", "none"}, h.names["plan"]...)),
 		Status: pick(h, []string{"active", "trialing", "active", "cancelled"}),
 	}
 }
 
-func (h *history) createOrg() operation {
-	o := store.Org{ID: h.org(), Name: "Org"}
-	if h.IntN(2) == 0 {
-		o.Subscription = h.subscription()
-	}
-	return op(createOrg(o), "create org %q with plan %q", o.ID, o.Subscription.Plan)
+// selection is some event types, one of which may not be there.
+func (h *history) selection() []string {
+	all := slices.Concat(h.names["type"], store.BuiltInEventTypes)
+	from := h.IntN(len(all))
+	return all[from : from+1+h.IntN(len(all)-from)]
 }
 
-func (h *history) changeSubscription() operation {
-	org, sub := h.org(), h.subscription()
-	return op(func(tx store.Tx) error { return changeSubscription(tx, org, sub) },
-		"org %q gets plan %q, %s", org, sub.Plan, sub.Status)
+// drawn are the generators of rules, by how often they stand among all.
+var drawn = map[int][]generator{1: slices.Concat(ofOrgs, ofWebhooks, ofSignIns), 2: often, 3: mostOften}
+
+var mostOften = []generator{
+	{"add a member", func(h *history) rule {
+		m := store.Member{OrgID: h.one("org"), UserID: h.one("user"), Role: h.role()}
+		if h.IntN(3) > 0 {
+			m.Email = m.UserID + "@example.com"
+		}
+		return func(tx store.Tx) error { return addMember(tx, m) }
+	}},
+	{"record an attempt", func(h *history) rule { return h.attemptOf(h.one(store.PrefixDelivery)) }},
+	{"make a sign-in link", func(h *history) rule {
+		org, user := h.one("org"), h.one("user")
+		ttl := pick(h, []time.Duration{0, time.Minute, time.Hour, store.DefaultSignInLinkTTL})
+		return func(tx store.Tx) error {
+			l, _, err := store.CreateSignInLink(tx, org, user, ttl)
+			if err != nil {
+				return err
+			}
+			l.SecretHash = store.HashSecret(known)
+			return tx.PutSignInLink(l)
+		}
+	}},
 }
 
-func (h *history) addPlan() operation {
-	p := store.Plan{Name: pick(h, h.names.plans), Features: h.features()}
-	return op(func(tx store.Tx) error { return store.AddPlan(tx, p) }, "plan %q has %v", p.Name, p.Features)
+var often = []generator{
+	{"create an org", func(h *history) rule {
+		o := store.Org{ID: h.one("org"), Name: "Org"}
+		if h.IntN(2) == 0 {
+			o.Subscription = h.subscription()
+		}
+		return createOrg(o)
+	}},
+	{"append an audit entry", func(h *history) rule {
+		e := store.AuditEntry{OrgID: h.one("org"), ActorID: h.one("user"), Action: "act"}
+		if h.IntN(4) == 0 {
+			e.ID = h.importedID()
+		}
+		return func(tx store.Tx) error { return second(store.AppendAudit(tx, e)) }
+	}},
+	{"create an endpoint", func(h *history) rule {
+		e := newEndpoint(h.one("org"), h.one("endpoint"))
+		e.Events = h.selection()
+		return createEndpoint(e)
+	}},
+	{"switch an endpoint", func(h *history) rule {
+		return switchEndpoint(h.one("org"), h.one("endpoint"), pick(h, []bool{true, true, false}))
+	}},
+	{"replay", func(h *history) rule {
+		org, id := h.one("org"), h.one(store.PrefixDelivery)
+		if d, ok := h.oracle.deliveries[id]; ok && h.IntN(4) > 0 {
+			org = d.OrgID
+		}
+		return replay(org, id)
+	}},
+	{"send a test", func(h *history) rule { return sendTest(h.one("org"), h.one("endpoint")) }},
+	{"upload a file", func(h *history) rule { return uploadFile(h.one("org"), "") }},
+	{"use an idempotency key", func(h *history) rule {
+		r := store.IdempotencyRecord{OrgID: h.one("org"), Key: h.one("record"), Answer: store.Answer{Status: 200 + h.IntN(300)}}
+		return func(tx store.Tx) error {
+			_, err := tx.IdempotencyRecord(r.OrgID, r.Key)
+			if !store.IsNotFound(err) {
+				return err
+			}
+			r.FirstUse = tx.Now()
+			return tx.AddIdempotencyRecord(r)
+		}
+	}},
+	{"use a sign-in link", func(h *history) rule { return useLink(h.one(store.PrefixSignInLink) + "." + known) }},
+	{"make a session", func(h *history) rule {
+		user := h.one("user")
+		return func(tx store.Tx) error {
+			s, _, err := store.CreateSession(tx, user, "Browser/1")
+			if err != nil {
+				return err
+			}
+			s.SecretHash = store.HashSecret(known)
+			return tx.PutSession(s)
+		}
+	}},
+	{"change passkeys", func(h *history) rule {
+		user, id := h.one("user"), pick(h, []string{"p", "q"})
+		switch pick(h, []string{"add", "add", "use", "remove"}) {
+		case "use":
+			return func(tx store.Tx) error { return store.UsePasskey(tx, user, id, []byte("used")) }
+		case "remove":
+			return func(tx store.Tx) error { return store.RemovePasskey(tx, user, id) }
+		}
+		return addPasskey(user, id)
+	}},
 }
 
-func (h *history) addMember() operation {
-	m := store.Member{OrgID: h.org(), UserID: h.user(), Role: h.role()}
-	if h.IntN(3) > 0 {
-		m.Email = m.UserID + "@example.com"
-	}
-	return op(func(tx store.Tx) error { return addMember(tx, m) }, "add %s %q to %q", m.Role, m.UserID, m.OrgID)
-}
-
-func (h *history) importMember() operation {
-	m := store.Member{OrgID: h.org(), UserID: h.user(), Role: h.role(), ID: h.importedID(), CreatedAt: h.importedTime()}
-	return op(func(tx store.Tx) error {
-		_, err := store.ImportMember(tx, m)
-		return err
-	}, "import %s %q into %q as %s of %v", m.Role, m.UserID, m.OrgID, m.ID, m.CreatedAt)
-}
-
-func (h *history) changeRole() operation {
-	org, user, role := h.org(), h.user(), h.role()
-	return op(func(tx store.Tx) error { return changeRole(tx, "", org, user, role) }, "%q of %q becomes %s", user, org, role)
-}
-
-func (h *history) removeMember() operation {
-	org, user := h.org(), h.user()
-	return op(func(tx store.Tx) error { return store.RemoveMember(tx, user, org, user) }, "remove %q from %q", user, org)
-}
-
-func (h *history) appendAudit() operation {
-	e := store.AuditEntry{OrgID: h.org(), ActorID: h.user(), Action: "act"}
-	if h.IntN(4) == 0 {
-		e.ID = h.importedID()
-	}
-	return op(func(tx store.Tx) error {
-		_, err := store.AppendAudit(tx, e)
-		return err
-	}, "append an entry %q to the log of %q", e.ID, e.OrgID)
-}
-
-func (h *history) importAudit() operation {
-	e := store.AuditEntry{OrgID: h.org(), ID: h.importedID(), Action: "imported", CreatedAt: h.importedTime()}
-	return op(func(tx store.Tx) error {
-		_, err := store.AppendAudit(tx, e)
-		return err
-	}, "import entry %s of %v into %q", e.ID, e.CreatedAt, e.OrgID)
-}
-
-func (h *history) setInstructions() operation {
-	org, set := h.org(), h.IntN(3) > 0
-	return op(func(tx store.Tx) error { return store.SetInstructions(tx, "", org, "", set) }, "instructions of %q: %v", org, set)
-}
-
-func (h *history) createKey() operation {
-	k := store.APIKey{ID: pick(h, h.names.keys), OrgID: h.org(), Scopes: store.ScopeRead, CreatedBy: h.user()}
-	return op(func(tx store.Tx) error {
-		_, err := store.ImportKey(tx, k)
-		return err
-	}, "create key %q of %q in %q", k.ID, k.CreatedBy, k.OrgID)
-}
-
-func (h *history) revokeKey() operation {
-	org, key := h.org(), pick(h, h.names.keys)
-	return op(func(tx store.Tx) error { return store.RevokeKey(tx, "", org, key) }, "revoke key %q in %q", key, org)
+var ofOrgs = []generator{
+	{"add a plan", func(h *history) rule {
+		p := store.Plan{Name: h.one("plan"), Features: store.Feature(h.IntN(8))}
+		return func(tx store.Tx) error { return store.AddPlan(tx, p) }
+	}},
+	{"remove a plan", func(h *history) rule { return removePlan(pick(h, append([]string{"free"}, h.names["plan"]...))) }},
+	{"subscribe", func(h *history) rule { return subscribe(h.one("org"), h.subscription()) }},
+	{"rename an org", func(h *history) rule { return renameOrg(h.one("org"), pick(h, []string{"Org", "Another", ""})) }},
+	{"import a member", func(h *history) rule {
+		m := store.Member{OrgID: h.one("org"), UserID: h.one("user"), Role: h.role(), ID: h.importedID(), CreatedAt: h.importedTime()}
+		return func(tx store.Tx) error { return second(store.ImportMember(tx, m)) }
+	}},
+	{"change a role", func(h *history) rule {
+		org, user, role := h.one("org"), h.one("user"), h.role()
+		return func(tx store.Tx) error { return changeRole(tx, "", org, user, role) }
+	}},
+	{"change a member", func(h *history) rule {
+		org, user := h.one("org"), h.one("user")
+		return changeMember(org, user, store.MemberChange{
+			Role: maybe(h, h.role()), Name: maybe(h, pick(h, []string{"", "N", "\xff"})), Email: maybe(h, user+"@new.example")})
+	}},
+	{"remove a member", func(h *history) rule { return removeMember(h.one("org"), h.one("user")) }},
+	{"import an audit entry", func(h *history) rule {
+		e := store.AuditEntry{OrgID: h.one("org"), ID: h.importedID(), Action: "imported", CreatedAt: h.importedTime()}
+		return func(tx store.Tx) error { return second(store.AppendAudit(tx, e)) }
+	}},
+	{"set instructions", func(h *history) rule {
+		return setInstructions(h.one("org"), "", pick(h, []bool{true, true, false}))
+	}},
+	{"import a key", func(h *history) rule {
+		k := store.APIKey{ID: h.one("key"), OrgID: h.one("org"), Scopes: store.ScopeRead, CreatedBy: h.one("user")}
+		return func(tx store.Tx) error { return second(store.ImportKey(tx, k)) }
+	}},
+	// The secrets of a key and a token that are made are replaced: the oracle's
+	// would be others.
+	{"create a key", func(h *history) rule {
+		k := store.APIKey{ID: h.one("key"), OrgID: h.one("org"), Scopes: store.ScopeWrite, CreatedBy: h.one("user")}
+		if h.IntN(3) == 0 {
+			k.ExpiresAt = h.importedTime()
+		}
+		return func(tx store.Tx) error {
+			made, _, err := store.CreateKey(tx, "", k)
+			if err != nil {
+				return err
+			}
+			made.SecretHash = k.SecretHash
+			return tx.PutAPIKey(made)
+		}
+	}},
+	{"revoke a key", func(h *history) rule { return revokeKey(h.one("org"), h.one("key")) }},
+	{"import a token", func(h *history) rule {
+		o := store.OperatorToken{ID: h.one("token"), Name: "n", CreatedAt: h.importedTime()}
+		return func(tx store.Tx) error { return store.ImportOperatorToken(tx, o) }
+	}},
+	{"create a token", func(h *history) rule {
+		until := h.Clock.Now().Add(time.Duration(h.IntN(5)-1) * time.Hour)
+		return func(tx store.Tx) error {
+			o, _, err := store.CreateOperatorToken(tx, "made", until)
+			if err != nil {
+				return err
+			}
+			o.SecretHash = store.SecretHash{}
+			return tx.PutOperatorToken(o)
+		}
+	}},
+	{"revoke a token that was made, or one", func(h *history) rule {
+		id := h.one("token")
+		return func(tx store.Tx) error {
+			tokens, err := tx.OperatorTokens()
+			if len(tokens) > 0 && tokens[len(tokens)-1].Name == "made" {
+				id = tokens[len(tokens)-1].ID
+			}
+			if err != nil {
+				return err
+			}
+			return store.RevokeOperatorToken(tx, id)
+		}
+	}},
 }

@@ -150,9 +150,9 @@ func (o *oracle) byNumber(number uint64) (e store.Endpoint) {
 }
 
 // access shows the Access of each key.
-func (o *oracle) access(n *names) string {
+func (o *oracle) access(n names) string {
 	var b strings.Builder
-	for _, key := range n.keys {
+	for _, key := range n["key"] {
 		line(&b, key)(store.LoadAccess(o, key))
 	}
 	return b.String()

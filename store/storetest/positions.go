@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -107,7 +108,7 @@ func testIDsRise(s *Subject) {
 	last := map[string]string{}
 	rise := func(when string) {
 		s.Update(context.Background(), func(tx store.Tx) error {
-			for _, prefix := range []string{store.PrefixOrg, store.PrefixEvent, store.PrefixDelivery} {
+			for _, prefix := range []string{store.PrefixOrg, store.PrefixEvent, store.PrefixDelivery, store.PrefixMail} {
 				id := tx.NewID(prefix)
 				if !strings.HasPrefix(id, prefix) || !store.ValidID(id) || id <= last[prefix] {
 					s.Errorf("%s: %q does not follow %q", when, id, last[prefix])
@@ -126,8 +127,8 @@ func testIDsRise(s *Subject) {
 	endpoint := s.Seed()
 	s.Write(func(tx store.Tx) error {
 		d, err := store.SendTest(tx, acme, endpoint.ID)
-		last[store.PrefixDelivery] = d.ID
-		return err
+		last[store.PrefixDelivery], last[store.PrefixMail] = d.ID, tx.NewID(store.PrefixMail)
+		return errors.Join(err, tx.PutMail(store.Mail{ID: last[store.PrefixMail]}))
 	})
 	s.Clock.Move(-24 * time.Hour)
 	s.Reopen()

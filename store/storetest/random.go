@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -42,6 +43,7 @@ type history struct {
 	names   names
 	told    notices
 	claimed map[string]bool
+	drawn   []any    // for the operation that is drawn
 	log     []string // what was done, for a report
 
 	imported int       // how many ids were made up
@@ -54,7 +56,7 @@ type history struct {
 func newHistory(t *testing.T, open Open, seed uint64) *history {
 	h := &history{
 		Subject: New(t, open), Rand: rand.New(rand.NewPCG(seed, 0)), seed: seed,
-		oracle: newOracle(), names: randomNames, claimed: map[string]bool{},
+		oracle: newOracle(), names: maps.Clone(randomNames), claimed: map[string]bool{},
 	}
 	h.told.listen(h.Store)
 	return h
@@ -151,10 +153,10 @@ func (h *history) compare() {
 	h.oracle.trace = &trace{now: h.Clock.Now()}
 	var got string
 	h.Read(func(tx store.Tx) error {
-		got = dump(tx, &h.names)
+		got = dump(tx, h.names)
 		return nil
 	})
-	h.Same("store and oracle", got, dump(h.oracle, &h.names))
+	h.Same("store and oracle", got, dump(h.oracle, h.names))
 	h.Equal("each due", h.Due(), h.oracle.eachDue())
 	backlog, err := h.Backlog(context.Background())
 	h.Code("backlog", err, "")

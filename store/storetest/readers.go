@@ -114,11 +114,11 @@ func (s *Subject) Claimable() (ids []string) {
 // Dump shows what is committed of the names that the suite uses, and what is due.
 func (s *Subject) Dump() string {
 	s.Helper()
-	return s.dump(&everyName)
+	return s.dump(everyName)
 }
 
 // dump shows what is committed, and what is due.
-func (s *Subject) dump(n *names) (text string) {
+func (s *Subject) dump(n names) (text string) {
 	s.Helper()
 	s.Read(func(tx store.Tx) error {
 		text = dump(tx, n)
@@ -142,7 +142,7 @@ func (s *Subject) DumpOrg(org string) string {
 	s.Helper()
 	b := new(strings.Builder)
 	s.Read(func(tx store.Tx) error {
-		dumpOrg(b, tx, &everyName, org)
+		dumpOrg(b, tx, everyName, org)
 		return nil
 	})
 	return b.String()

@@ -39,25 +39,6 @@ func (s *Subject) walks(what string, want []string, read func(tx store.Tx, after
 	}
 }
 
-func testOrgList(s *Subject) {
-	for _, i := range []int{3, 0, 5, 2, 4, 1} {
-		s.Write(func(tx store.Tx) error { return tx.PutOrg(store.Org{ID: likeIDs[i], Name: unicode}) })
-	}
-	for range 2 {
-		s.walks("orgs", likeIDs, func(tx store.Tx, after string, limit int) (ids []string, err error) {
-			orgs, err := tx.Orgs(after, limit)
-			for _, o := range orgs {
-				whole, err := tx.Org(o.ID)
-				s.Equal("an org of the list", o, whole)
-				s.Code("an org of the list", err, "")
-				ids = append(ids, o.ID)
-			}
-			return ids, err
-		})
-		s.Reopen()
-	}
-}
-
 // testAPIKeyList has each of the orgs whose ids begin alike own keys whose ids
 // do.
 func testAPIKeyList(s *Subject) {
@@ -95,34 +76,7 @@ func testAPIKeyList(s *Subject) {
 				return ids, err
 			})
 		}
-		s.Equal("keys of no org", strings.Contains(s.dump(&names{orgs: []string{"a!"}}), "keys a!: []"), true)
+		s.Equal("keys of no org", strings.Contains(s.dump(names{"org": {"a!"}}), "keys a!: []"), true)
 		s.Reopen()
 	}
-}
-
-// testPlanList also drops a plan.
-func testPlanList(s *Subject) {
-	list := func() (names []string) {
-		s.Read(func(tx store.Tx) error {
-			plans, err := tx.Plans()
-			for _, p := range plans {
-				names = append(names, fmt.Sprint(p.Name, p.Features))
-			}
-			return err
-		})
-		return names
-	}
-	s.Equal("plans at first", list(), []string{})
-	for _, i := range []int{3, 0, 5, 2, 4, 1} {
-		s.Write(func(tx store.Tx) error { return tx.PutPlan(store.Plan{Name: likeIDs[i], Features: store.FeatureAPI}) })
-	}
-	s.Equal("plans", list(), []string{"Aapi", "aapi", "a-api", "a0api", "aaapi", "bapi"})
-	s.Write(func(tx store.Tx) error { return tx.DeletePlan("a-") })
-	s.Reopen()
-	s.Equal("plans once one is dropped", list(), []string{"Aapi", "aapi", "a0api", "aaapi", "bapi"})
-	s.Read(func(tx store.Tx) error {
-		_, err := tx.Plan("a-")
-		s.Code("the one that was dropped", err, store.CodeNotFound)
-		return nil
-	})
 }

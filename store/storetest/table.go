@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"teamdata/store"
@@ -50,11 +51,7 @@ func Fill(tx store.Tx) error {
 
 // addWaiting adds an event and its delivery, which waits.
 func addWaiting(tx store.Tx, e store.Endpoint, n int) error {
-	if err := addFinished(tx, e, n); err != nil {
-		return err
-	}
-	_, err := store.Replay(tx, "", acme, "whd_2")
-	return err
+	return errors.Join(addFinished(tx, e, n), replay(acme, fmt.Sprint("whd_", n))(tx))
 }
 
 // Rules are those that faces and the dispatcher run in one Update, each on what
@@ -69,15 +66,15 @@ var Rules = append(accountRules, []Rule{
 		return addMember(tx, store.Member{OrgID: acme, UserID: "usr_new", Role: store.RoleOwner})
 	}},
 	{"change a member", func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleOwner) }},
-	{"remove a member", func(tx store.Tx) error { return store.RemoveMember(tx, ada, acme, bob) }},
+	{"remove a member", removeMember(acme, bob)},
 	{"append an audit entry", func(tx store.Tx) error { return addAudit(tx, "new") }},
-	{"set instructions", func(tx store.Tx) error { return store.SetInstructions(tx, ada, acme, "Be brief.", true) }},
+	{"set instructions", setInstructions(acme, "Be brief.", true)},
 	{"create a key", newKey(store.APIKey{ID: "key_new", OrgID: acme, Scopes: store.ScopeRead, CreatedBy: bob})},
-	{"revoke a key", func(tx store.Tx) error { return store.RevokeKey(tx, ada, acme, "key_1") }},
+	{"revoke a key", revokeKey(acme, "key_1")},
 	{"create an endpoint", createEndpoint(newEndpoint(acme, "whe_new"))},
 	{"change an endpoint", changeEndpoint(acme, "whe_1", store.EndpointChange{Events: []string{"invoice.sent"}})},
 	{"disable an endpoint", switchEndpoint(acme, "whe_1", false)},
-	{"rotate a secret", rotate(secretOf(1, 32), time.Hour)},
+	{"rotate a secret", rotate(acme, "whe_1", secretOf(1, 32), time.Hour)},
 	{"remove an endpoint", removeEndpoint(acme, "whe_1")},
 	{"register an event type", register(store.EventType{Name: "invoice.paid"})},
 	{"remove an event type", removeType("invoice.sent")},
@@ -86,14 +83,14 @@ var Rules = append(accountRules, []Rule{
 		return err
 	}},
 	{"revoke an operator token", func(tx store.Tx) error { return store.RevokeOperatorToken(tx, "opr_1") }},
-	{"upload a file", uploadFile("fil_1")},
-	{"send a test", func(tx store.Tx) error { return second(store.SendTest(tx, acme, "whe_1")) }},
-	{"replay a delivery", replay("whd_1")},
+	{"upload a file", uploadFile(acme, "fil_1")},
+	{"send a test", sendTest(acme, "whe_1")},
+	{"replay a delivery", replay(acme, "whd_1")},
 	{"acknowledge a delivery", func(tx store.Tx) error { return attemptNow(tx, "whd_2", store.Attempt{Status: 200}) }},
 	{"disable a dead endpoint", func(tx store.Tx) error {
 		disabled, err := attempted(tx, "whd_2", tx.Now(), 500, nil)
 		if err == nil && !disabled {
-			err = errors.New("it is not disabled")
+			err = store.Errorf(store.CodeConflict, "The endpoint is not disabled.")
 		}
 		return err
 	}},

@@ -31,15 +31,6 @@ func addAccount(tx store.Tx, user string) error {
 		}))
 }
 
-// changeAccounts opens an account to eve, who manages acme, and counts more.
-func changeAccounts(tx store.Tx) error {
-	_, errDropped := tx.DropDeliveryCounts(tx.Now(), 100)
-	return errors.Join(errDropped,
-		createLink(acme, eve, time.Hour)(tx), createSession(eve)(tx), addPasskey(eve, "q")(tx), tx.DeleteSignInLink("sil_1"),
-		tx.PutKeyLastUsed("key_1", someTime), tx.PutKeyLastUsed("key_2", tx.Now()),
-		tx.AddDeliveryCounts(acme, 1, tx.Now(), store.DeliveryCounts{Failed: 1}), tx.AddDeliveryCounts(other, 1, someTime, store.DeliveryCounts{Failed: 1}))
-}
-
 // accountRules are those of people who sign in.
 var accountRules = []Rule{
 	{"create a sign-in link", createLink(acme, ada, time.Hour)},
@@ -54,7 +45,7 @@ var accountRules = []Rule{
 	{"remove a passkey", func(tx store.Tx) error { return store.RemovePasskey(tx, bob, "p") }},
 	{"demote one who signs in", func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleMember) }},
 	{"demote one who manages two orgs", func(tx store.Tx) error { return changeRole(tx, ada, other, eve, store.RoleMember) }},
-	{"remove one who manages two orgs", func(tx store.Tx) error { return store.RemoveMember(tx, ada, other, eve) }},
+	{"remove one who manages two orgs", removeMember(other, eve)},
 }
 
 func createLink(org, user string, ttl time.Duration) func(store.Tx) error {

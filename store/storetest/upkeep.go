@@ -2,67 +2,10 @@ package storetest
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"teamdata/store"
 )
-
-// switchEndpoint disables an endpoint, or enables it.
-func (h *history) switchEndpoint() operation { return h.switchTo(h.IntN(2) == 0) }
-func (h *history) enableEndpoint() operation { return h.switchTo(true) }
-
-func (h *history) switchTo(enabled bool) operation {
-	org, id := h.org(), pick(h, h.names.endpoints)
-	return op(switchEndpoint(org, id, enabled), "endpoint %q of %q is enabled: %v", id, org, enabled)
-}
-
-func (h *history) rotate() operation {
-	org, id := h.org(), pick(h, h.names.endpoints)
-	secret := secretOf(byte(h.IntN(4)), 24)
-	overlap := pick(h, []time.Duration{-1, 0, time.Hour, store.MaxSecretOverlap})
-	return op(func(tx store.Tx) error {
-		_, err := store.RotateSecret(tx, "", org, id, secret, overlap)
-		return err
-	}, "endpoint %q of %q gets the secret %s, with %v of overlap", id, org, secret, overlap)
-}
-
-func (h *history) replayDelivery() operation {
-	org, id := h.org(), h.someDelivery()
-	if d, ok := h.oracle.deliveries[id]; ok && h.IntN(4) > 0 {
-		org = d.OrgID
-	}
-	return op(func(tx store.Tx) error {
-		_, err := store.Replay(tx, "", org, id)
-		return err
-	}, "replay %s of %q", id, org)
-}
-
-// someMail is one that may be there.
-func (h *history) someMail() string {
-	if len(h.names.mails) == 0 {
-		return "mai_none"
-	}
-	return pick(h, h.names.mails)
-}
-
-func (h *history) postponeMail() operation {
-	id := h.someMail()
-	return op(func(tx store.Tx) error {
-		mails, err := tx.Mails("", 1000)
-		i := slices.IndexFunc(mails, func(m store.Mail) bool { return m.ID == id })
-		if err != nil || i < 0 {
-			return err
-		}
-		_, err = store.PostponeMail(tx, mails[i], store.DefaultMailSchedule)
-		return err
-	}, "postpone %s", id)
-}
-
-func (h *history) deleteMail() operation {
-	id := h.someMail()
-	return op(func(tx store.Tx) error { return tx.DeleteMail(id) }, "delete %s", id)
-}
 
 // upkeep is work in more than one transaction.
 func (h *history) upkeep() {
@@ -72,7 +15,7 @@ func (h *history) upkeep() {
 		h.longWork(func(s store.Store) (int, error) { return 0, store.Sweep(context.Background(), s, keep) })
 		return
 	}
-	org, id := h.org(), pick(h, h.names.endpoints)
+	org, id := h.one("org"), h.one("endpoint")
 	if keys := h.endpointKeys(); len(keys) > 0 && h.IntN(8) > 0 {
 		key := pick(h, keys)
 		org, id = key.a, key.b

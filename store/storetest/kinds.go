@@ -1,0 +1,115 @@
+package storetest
+
+import (
+	"errors"
+	"time"
+
+	"teamdata/store"
+)
+
+// kinds are the kinds of records that a store just keeps. The suite writes each
+// with every field set, finds it, changes it, lists it and deletes it, and the
+// random histories put it and show it. A new kind, or a new value kept beside
+// a record, is a row; a new field of a record needs no line.
+var kinds = []tested{
+	kind[store.Org]{name: "Orgs", ids: "org", id: func(o *store.Org) *string { return &o.ID },
+		put: store.Tx.PutOrg, get: func(tx store.Tx, o store.Org) (store.Org, error) { return tx.Org(o.ID) },
+		list: store.Tx.Orgs},
+	kind[store.Plan]{name: "Plans", ids: "plan", id: func(p *store.Plan) *string { return &p.Name },
+		put: store.Tx.PutPlan, get: func(tx store.Tx, p store.Plan) (store.Plan, error) { return tx.Plan(p.Name) },
+		all: store.Tx.Plans, drop: store.Tx.DeletePlan},
+	kind[instructions]{name: "Instructions", ids: "org", id: func(i *instructions) *string { return &i.OrgID }, unset: true,
+		put: func(tx store.Tx, i instructions) error { return tx.PutInstructions(i.OrgID, i.Instructions) },
+		get: func(tx store.Tx, i instructions) (_ instructions, err error) {
+			i.Instructions, err = tx.Instructions(i.OrgID)
+			return i, err
+		}},
+	kind[store.APIKey]{name: "APIKeys", ids: "key", id: func(k *store.APIKey) *string { return &k.ID },
+		own: func(k *store.APIKey) { k.OrgID = acme },
+		put: store.Tx.PutAPIKey, get: func(tx store.Tx, k store.APIKey) (store.APIKey, error) { return tx.APIKey(k.ID) },
+		list: func(tx store.Tx, after string, limit int) ([]store.APIKey, error) {
+			return tx.APIKeys(acme, after, limit)
+		}},
+	kind[ofKey[time.Time]]{name: "KeyLastUsed", ids: "key", id: func(u *ofKey[time.Time]) *string { return &u.Key }, unset: true, random: true,
+		put: func(tx store.Tx, u ofKey[time.Time]) error {
+			return errors.Join(needKey(tx, u.Key), tx.PutKeyLastUsed(u.Key, u.Value))
+		},
+		get: func(tx store.Tx, u ofKey[time.Time]) (_ ofKey[time.Time], err error) {
+			u.Value, err = tx.KeyLastUsed(u.Key)
+			return u, err
+		}},
+	kind[certificate]{name: "Certificates", ids: "certificate", id: func(c *certificate) *string { return &c.Name }, random: true,
+		put: func(tx store.Tx, c certificate) error { return tx.PutCertificate(c.Name, c.PEM) },
+		get: func(tx store.Tx, c certificate) (_ certificate, err error) {
+			c.PEM, err = tx.Certificate(c.Name)
+			return c, err
+		}},
+	kind[store.EventType]{name: "EventTypes", ids: "type", id: func(e *store.EventType) *string { return &e.Name },
+		put: store.Tx.PutEventType, get: func(tx store.Tx, e store.EventType) (store.EventType, error) { return tx.EventType(e.Name) },
+		all: store.Tx.EventTypes, drop: store.Tx.DeleteEventType},
+	kind[store.OperatorToken]{name: "OperatorTokens", ids: "token", id: func(o *store.OperatorToken) *string { return &o.ID },
+		put: store.Tx.PutOperatorToken,
+		get: func(tx store.Tx, o store.OperatorToken) (store.OperatorToken, error) { return tx.OperatorToken(o.ID) },
+		all: store.Tx.OperatorTokens, drop: store.Tx.DeleteOperatorToken},
+	kind[store.Account]{name: "Accounts", ids: "user", id: func(a *store.Account) *string { return &a.UserID },
+		put: store.Tx.PutAccount, get: func(tx store.Tx, a store.Account) (store.Account, error) { return tx.Account(a.UserID) },
+		drop: store.Tx.DeleteAccount},
+	kind[store.Session]{name: "Sessions", ids: store.PrefixSession, id: func(v *store.Session) *string { return &v.ID },
+		put: store.Tx.PutSession, get: func(tx store.Tx, v store.Session) (store.Session, error) { return tx.Session(v.ID) },
+		list: store.Tx.Sessions, drop: store.Tx.DeleteSession},
+	kind[store.SignInLink]{name: "SignInLinks", ids: store.PrefixSignInLink, id: func(l *store.SignInLink) *string { return &l.ID },
+		put: store.Tx.PutSignInLink, get: func(tx store.Tx, l store.SignInLink) (store.SignInLink, error) { return tx.SignInLink(l.ID) },
+		list: store.Tx.SignInLinks, drop: store.Tx.DeleteSignInLink},
+	kind[store.Mail]{name: "Mails", ids: store.PrefixMail, id: func(m *store.Mail) *string { return &m.ID },
+		put: store.Tx.PutMail, get: findMail, list: store.Tx.Mails, drop: store.Tx.DeleteMail},
+	kind[store.Event]{name: "Events", ids: store.PrefixEvent, id: func(e *store.Event) *string { return &e.ID },
+		put: store.Tx.AddEvent, get: func(tx store.Tx, e store.Event) (store.Event, error) { return tx.Event(e.ID) },
+		drop: store.Tx.DeleteEvent, once: true},
+	kind[store.Delivery]{name: "Deliveries", ids: store.PrefixDelivery, id: func(d *store.Delivery) *string { return &d.ID },
+		own: func(d *store.Delivery) { d.State = store.StatePending + d.State%store.StateFailed },
+		put: putDelivery, get: func(tx store.Tx, d store.Delivery) (store.Delivery, error) { return tx.Delivery(d.ID) },
+		drop: store.Tx.DeleteDelivery},
+}
+
+// instructions, certificate and ofKey are kept under a name that is not in them.
+type instructions struct {
+	OrgID string
+	store.Instructions
+}
+
+type certificate struct {
+	Name string
+	PEM  []byte
+}
+
+type ofKey[T any] struct {
+	Key   string
+	Value T
+}
+
+// needKey makes a key that is not there, for what is kept beside it.
+func needKey(tx store.Tx, id string) error {
+	_, err := tx.APIKey(id)
+	if store.IsNotFound(err) {
+		return tx.PutAPIKey(store.APIKey{ID: id, OrgID: acme})
+	}
+	return err
+}
+
+// findMail finds a mail, which no transaction does by its id.
+func findMail(tx store.Tx, m store.Mail) (store.Mail, error) {
+	mails, err := tx.Mails("", unlimited)
+	for _, found := range mails {
+		if found.ID == m.ID {
+			return found, err
+		}
+	}
+	return m, errors.Join(err, store.Errorf(store.CodeNotFound, "There is no mail %s.", m.ID))
+}
+
+func putDelivery(tx store.Tx, d store.Delivery) error {
+	if err := tx.PutDelivery(d); !store.IsNotFound(err) {
+		return err
+	}
+	return tx.AddDelivery(d)
+}
