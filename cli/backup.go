@@ -1,9 +1,16 @@
 package cli
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"teamdata/app"
+	"teamdata/cli/operator"
 	"teamdata/internal/terminal"
 )
 
@@ -34,4 +41,63 @@ secrets as the data file: protect it as well.`,
 	cmd.Flags().StringVar(&from.Data, "data", app.DefaultData, "the data `file`")
 	cmd.Flags().StringVar(&from.Socket, "socket", "", "the Unix `socket` of the server that has it open; default: beside the data file")
 	return cmd
+}
+
+func restoreCommand() *cobra.Command {
+	var data string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "restore BACKUP",
+		Short: "Replace the data file with a backup",
+		Long: `Restore replaces a data file that no server has open with a copy of a backup. It
+verifies the copy first, and keeps the old file beside the new one, with the time
+in its name: delete it once you don't need it. If restore is interrupted, there
+is either the old file or the new one.
+
+All changes since the backup are undone, deliveries included: events that were
+waiting to be sent at that time are sent again. A backup of a sealed file needs
+the key that the file had then.`,
+		Example: `  teamdata restore /var/backups/teamdata-20261121T120000Z.db --data /var/lib/teamdata/teamdata.db
+  teamdata restore backup.db --yes`,
+		Args: exactly("the backup, a file that teamdata backup has written"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := os.Stat(data); err == nil {
+				if err := terminal.Confirm(cmd, yes, fmt.Sprintf("This replaces the data file %s with %s", data, args[0])); err != nil {
+					return err
+				}
+			}
+			return restore(cmd, args[0], data)
+		},
+	}
+	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`")
+	cmd.Flags().BoolVar(&yes, "yes", false, "don't ask before a file is replaced")
+	return cmd
+}
+
+func restore(cmd *cobra.Command, backup, data string) error {
+	p := terminal.StartProgress(cmd, "restoring "+data)
+	kept, err := app.Restore(cmd.Context(), backup, data, time.Now())
+	p.Stop()
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("stopped before the end; data file %s is as it was", data)
+	case err != nil:
+		return err
+	}
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "data file %s is a copy of %s, and sound\n", data, backup)
+	if kept != "" {
+		fmt.Fprintf(out, "the file before it is %s\n", kept)
+	}
+	return nil
+}
+
+// exactly is for a command with one argument.
+func exactly(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return operator.SeeHelp(cmd, errors.New("give "+what))
+		}
+		return nil
+	}
 }

@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"context"
+	"fmt"
+	"time"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"teamdata/app"
 	"teamdata/cli/doctor"
 )
 
@@ -36,5 +41,38 @@ It asks the system's DNS for each --domain, and calls no other server without
 	cmd.Flags().AddFlagSet(c.Flags)
 	cmd.Flags().BoolVar(&c.Online, "online", false, "call the ACME authority and the mail server too, without an order or a mail")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func healthcheckCommand() *cobra.Command {
+	var p doctor.Probe
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "healthcheck",
+		Short: "Check whether a running server is ready",
+		Long: `Healthcheck asks the server whether it is ready: over the admin socket beside the
+data file, or from elsewhere with --url. It prints one line. Its exit status is 0
+if the server is ready, and 1 if it is not or doesn't answer. It takes the
+environment of serve and needs no shell, so a container can use it as its health
+check.`,
+		Example: "  teamdata healthcheck\n  teamdata healthcheck --data /var/lib/teamdata/teamdata.db\n" +
+			"  teamdata healthcheck --url https://127.0.0.1:8443 --ca-file teamdata.db.ca.pem",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+			defer cancel()
+			if err := p.Ready(ctx); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "ready")
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&p.Data, "data", app.DefaultData, "the data `file` of the server")
+	f.StringVar(&p.Socket, "socket", "", "the admin `socket` of the server; default: the data file's path with .sock behind it")
+	f.StringVar(&p.URL, "url", "", "the `URL` of the server, to ask it there and not on the socket")
+	f.StringVar(&p.CAFile, "ca-file", "", "a PEM `file` with the CA of --url, to trust beside the system's")
+	f.DurationVar(&timeout, "timeout", 5*time.Second, "how long the answer may take")
 	return cmd
 }

@@ -1,7 +1,7 @@
-// Package cli is the command line: a file for each command, which turns flags and
-// the environment into settings, runs what they ask for, and prints what came of
-// it. The thin clients of the admin API are in operator; listen, doctor and bench
-// have folders of their own. A new command is a file here and a line in command;
+// Package cli is the command line: its commands turn flags and the environment into
+// settings, run what they ask for, and print what came of it. Commands about the same
+// thing share a file. The thin clients of the admin API are in operator; listen, doctor and bench
+// have folders of their own. A new command is a function in its file and a line in command;
 // a new flag of serve is a line in serve_flags.go and a field of app.Settings.
 //
 // It may import app, the packages below it and those in internal; of the
@@ -9,11 +9,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -124,4 +127,33 @@ func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 // operatorConfig is what the operator's commands need.
 func operatorConfig(version string) operator.Config {
 	return operator.Config{Version: version, DefaultData: app.DefaultData, Connect: connector{version}.connect, Width: terminal.Width}
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, the Go version and the platform",
+		Args:  cobra.NoArgs,
+		Run: func(cmd *cobra.Command, _ []string) {
+			fmt.Fprintf(cmd.OutOrStdout(), "teamdata %s %s %s/%s\n", cmd.Root().Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		},
+	}
+}
+
+// versionOf is the version that the build was told, or what it knows of itself: the
+// module's version, or the commit that was built.
+func versionOf(told string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return cmp.Or(told, "unknown")
+	}
+	if v := cmp.Or(told, info.Main.Version); v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return "commit " + s.Value
+		}
+	}
+	return "development"
 }

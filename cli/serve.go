@@ -2,11 +2,16 @@ package cli
 
 import (
 	"context"
+	"io"
+	"log"
+	"os"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"teamdata/app"
+	"teamdata/internal/terminal"
 )
 
 func serveCommand() *cobra.Command {
@@ -47,4 +52,17 @@ func serve(ctx context.Context, s app.Settings, log zerolog.Logger) error {
 	}
 	a.Announce()
 	return a.Run(ctx)
+}
+
+// newLog writes text for people on a terminal and JSON for everything else, to
+// stderr.
+func newLog(level zerolog.Level) zerolog.Logger {
+	// net/http tells the standard log what receivers do out of turn, in bytes that
+	// they choose. What matters of it is kept with the attempt.
+	log.SetOutput(io.Discard)
+	var out io.Writer = os.Stderr
+	if terminal.Is(os.Stderr) {
+		out = zerolog.ConsoleWriter{Out: os.Stderr, TimeFormat: time.TimeOnly}
+	}
+	return zerolog.New(out).Level(level).With().Timestamp().Logger()
 }

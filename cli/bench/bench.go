@@ -13,9 +13,9 @@
 // files in one temporary folder.
 //
 // The package may import store and internal, and no engine: data gets in by
-// `serve --seed`. A new measurement is a row of measurement.go and a file of its
-// own, on top of deployment.go (a server, its data, its receiver), load.go (the
-// clients) and worker.go (the baselines). What sizes no machine, such as a start
+// `serve --seed`. A new measurement is a row of groups and a method in latency.go or
+// throughput.go, on top of deployment.go (a server, its data, its receiver), client.go
+// (the clients) and baseline.go (the baselines). What sizes no machine, such as a start
 // with a backlog, is a benchmark in the tests of this package.
 package bench
 
