@@ -74,7 +74,7 @@ func (r *request) confirmRevokeKey() error { return r.renderKey("apikey_revoke")
 func (r *request) renderKey(page string) error {
 	var row keyRow
 	return r.show(200, page, &row, func(tx store.Tx) error {
-		k, err := store.FindKey(tx, r.org.ID, r.Param(keyParam))
+		k, err := store.FindKey(tx, r.org.ID, r.Param("key"))
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (r *request) renderKey(page string) error {
 }
 
 func (r *request) revokeKey() error {
-	id := r.Param(keyParam)
+	id := r.Param("key")
 	return r.do("key-revoked", r.path("keys", id), func(tx store.Tx) error { return store.RevokeKey(tx, r.actor(), r.org.ID, id) })
 }
 

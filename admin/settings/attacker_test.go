@@ -64,12 +64,12 @@ func newAttacker(t testing.TB) *attacker {
 
 // others is what a parameter of a path must not be.
 func (s *attacker) others(param string) string {
-	return map[string]string{orgParam: "org_other", endpointParam: "whe_other", keyParam: "key_other", deliveryParam: s.theirs}[param]
+	return map[string]string{orgParam: "org_other", "endpoint": "whe_other", "key": "key_other", "delivery": s.theirs}[param]
 }
 
 // mine is what a parameter of a path may be.
 func (s *attacker) mine(param string) string {
-	return map[string]string{orgParam: "org_acme", endpointParam: "whe_mine", keyParam: "key_mine", deliveryParam: s.delivery}[param]
+	return map[string]string{orgParam: "org_acme", "endpoint": "whe_mine", "key": "key_mine", "delivery": s.delivery}[param]
 }
 
 // fill fills in the parameters of a route's path.

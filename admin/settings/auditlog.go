@@ -53,7 +53,7 @@ func (r *request) showAuditLog() error {
 }
 
 func (r *request) findEntries(tx store.Tx, before store.Cursor, p *auditPage) (err error) {
-	if until := p.Filter.end(); before.IsZero() || !until.IsZero() && until.Compare(before) < 0 {
+	if until := cursorAt(p.Filter.Until); before.IsZero() || !until.IsZero() && until.Compare(before) < 0 {
 		before = until
 	}
 	p.Found, err = search(before, r.readEntriesBack(tx, p.Filter), entryPosition, p.Filter.match)
@@ -166,18 +166,10 @@ func (f auditFilter) match(e store.AuditEntry) bool {
 		(f.Until.IsZero() || e.CreatedAt.Before(f.Until))
 }
 
-// end is the position after the last entry before Until; zero without Until.
-func (f auditFilter) end() store.Cursor {
-	if f.Until.IsZero() {
+// cursorAt is the position before the first entry of a time; zero for the zero time.
+func cursorAt(t time.Time) store.Cursor {
+	if t.IsZero() {
 		return store.Cursor{}
 	}
-	return store.CursorOf(f.Until, " ") // before every id
-}
-
-// start is the position before the first entry since Since; zero without Since.
-func (f auditFilter) start() store.Cursor {
-	if f.Since.IsZero() {
-		return store.Cursor{}
-	}
-	return store.CursorOf(f.Since, " ")
+	return store.CursorOf(t, " ") // before every id
 }

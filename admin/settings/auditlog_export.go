@@ -72,7 +72,7 @@ func (x *auditExport) begin(tx store.Tx) (err error) {
 	if err != nil {
 		return err
 	}
-	x.after, x.last = x.filter.start(), latest.Last
+	x.after, x.last = cursorAt(x.filter.Since), latest.Last
 	x.body = append(x.body, x.format.header...)
 	return x.next(tx)
 }

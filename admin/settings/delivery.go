@@ -36,40 +36,33 @@ type otherDelivery struct {
 func (p deliveryPage) Done() bool { return !p.State.Waiting() }
 
 func (r *request) showDelivery() error {
-	p, err := r.deliveryPage(true)
-	if err != nil {
-		return err
-	}
-	return r.render(200, "delivery", &p)
+	var p deliveryPage
+	return r.show(200, "delivery", &p, func(tx store.Tx) error {
+		if err := r.findDelivery(tx, &p); err != nil {
+			return err
+		}
+		return r.addEvent(tx, &p)
+	})
 }
 
 // watchDelivery answers with the part of the page that changes while a delivery is
 // being attempted.
 func (r *request) watchDelivery() error {
-	p, err := r.deliveryPage(false)
-	if err != nil {
+	var p deliveryPage
+	if err := r.view(func(tx store.Tx) error { return r.findDelivery(tx, &p) }); err != nil {
 		return err
 	}
-	return r.fragment("delivery", "progress", &p)
+	return r.send(200, "delivery", "progress", &p)
 }
 
-// deliveryPage loads the delivery of the path; whole: with its event.
-func (r *request) deliveryPage(whole bool) (p deliveryPage, err error) {
-	err = r.view(func(tx store.Tx) error {
-		d, e, err := store.FindDelivery(tx, r.org.ID, r.Param(deliveryParam))
-		if err != nil {
-			return err
-		}
-		p = deliveryPage{Delivery: d, Endpoint: e, State: d.StateAt(&e), UserAgent: "teamdata/" + r.s.config.Version}
-		p.History = slices.Clone(d.History)
-		slices.Reverse(p.History)
-		p.Kept = len(d.History) == store.MaxHistory
-		if !whole {
-			return nil
-		}
-		return r.addEvent(tx, &p)
-	})
-	return p, err
+// findDelivery fills in the delivery of the path, without its event.
+func (r *request) findDelivery(tx store.Tx, p *deliveryPage) error {
+	d, e, err := store.FindDelivery(tx, r.org.ID, r.Param("delivery"))
+	*p = deliveryPage{Delivery: d, Endpoint: e, State: d.StateAt(&e), UserAgent: "teamdata/" + r.s.config.Version}
+	p.History = slices.Clone(d.History)
+	slices.Reverse(p.History)
+	p.Kept = len(d.History) == store.MaxHistory
+	return err
 }
 
 func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {

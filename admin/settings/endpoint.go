@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,49 +18,40 @@ type endpointPage struct {
 
 // endpoint finds the endpoint of the path.
 func (r *request) endpoint(tx store.Tx) (store.Endpoint, error) {
-	return store.FindEndpoint(tx, r.org.ID, r.Param(endpointParam))
+	return store.FindEndpoint(tx, r.org.ID, r.Param("endpoint"))
 }
 
 // endpointPath is the path of a page of the endpoint of the path.
 func (r *request) endpointPath(parts ...string) string {
-	return r.path(append([]string{"endpoints", r.Param(endpointParam)}, parts...)...)
+	return r.path(append([]string{"endpoints", r.Param("endpoint")}, parts...)...)
 }
 
 func (r *request) showEndpoint() error {
 	var p endpointPage
-	return r.show(200, "endpoint", &p, func(tx store.Tx) (err error) {
-		p, err = r.endpointPage(tx)
+	return r.show(200, "endpoint", &p, func(tx store.Tx) error {
+		e, err := r.endpoint(tx)
+		if err != nil {
+			return err
+		}
+		rows, err := r.rows(tx, []store.Endpoint{e})
+		if err != nil {
+			return err
+		}
+		p.endpointRow, p.Both = rows[0], len(e.Secrets(r.now)) > 1
+		if p.NotSent, err = r.lacksWebhooks(tx); err != nil {
+			return err
+		}
+		choices, err := eventChoices(tx, e.Events)
+		p.Types = slices.DeleteFunc(choices, func(c eventChoice) bool { return !c.Chosen })
 		return err
 	})
-}
-
-func (r *request) endpointPage(tx store.Tx) (p endpointPage, err error) {
-	e, err := r.endpoint(tx)
-	if err != nil {
-		return p, err
-	}
-	rows, err := r.rows(tx, []store.Endpoint{e})
-	if err != nil {
-		return p, err
-	}
-	p.endpointRow, p.Both = rows[0], len(e.Secrets(r.now)) > 1
-	if p.NotSent, err = r.lacksWebhooks(tx); err != nil {
-		return p, err
-	}
-	choices, err := eventChoices(tx, e.Events)
-	for _, c := range choices {
-		if c.Chosen {
-			p.Types = append(p.Types, c)
-		}
-	}
-	return p, err
 }
 
 // sendTest leads to the delivery, where one sees it arrive.
 func (r *request) sendTest() error {
 	var d store.Delivery
 	err := r.change(func(tx store.Tx) (err error) {
-		d, err = store.SendTest(tx, r.org.ID, r.Param(endpointParam))
+		d, err = store.SendTest(tx, r.org.ID, r.Param("endpoint"))
 		return err
 	})
 	if err != nil {
@@ -77,7 +69,7 @@ func (r *request) disableEndpoint() error {
 }
 
 func (r *request) actOnEndpoint(act func(tx store.Tx, actorID, orgID, id string) error, done string) error {
-	return r.do(done, r.endpointPath(), func(tx store.Tx) error { return act(tx, r.actor(), r.org.ID, r.Param(endpointParam)) })
+	return r.do(done, r.endpointPath(), func(tx store.Tx) error { return act(tx, r.actor(), r.org.ID, r.Param("endpoint")) })
 }
 
 func (r *request) confirmDisable() error {
@@ -113,7 +105,7 @@ func (r *request) confirmForEndpoint(q confirmPage) error {
 // deleteEndpoint leads to the list, also when the form is sent a second time.
 func (r *request) deleteEndpoint() error {
 	_, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
-		return "", store.RemoveEndpoint(tx, r.actor(), r.org.ID, r.Param(endpointParam))
+		return "", store.RemoveEndpoint(tx, r.actor(), r.org.ID, r.Param("endpoint"))
 	})
 	if err != nil {
 		return err

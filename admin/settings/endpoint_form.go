@@ -45,32 +45,16 @@ func eventChoices(tx store.EventTypes, chosen []string) (choices []eventChoice, 
 }
 
 func (r *request) newEndpoint() error {
-	f := endpointForm{New: true}
-	err := r.view(func(tx store.Tx) (err error) {
-		f.Types, err = eventChoices(tx, nil)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return r.renderEndpointForm(200, f)
+	return r.showEndpointForm(200, &endpointForm{New: true}, func(store.Tx) ([]string, error) { return nil, nil })
 }
 
 func (r *request) editEndpoint() error {
 	var f endpointForm
-	err := r.view(func(tx store.Tx) error {
+	return r.showEndpointForm(200, &f, func(tx store.Tx) ([]string, error) {
 		e, err := r.endpoint(tx)
-		if err != nil {
-			return err
-		}
 		f.URL, f.Description = e.URL, e.Description
-		f.Types, err = eventChoices(tx, e.Events)
-		return err
+		return e.Events, err
 	})
-	if err != nil {
-		return err
-	}
-	return r.renderEndpointForm(200, f)
 }
 
 func (r *request) createEndpoint() error {
@@ -92,7 +76,7 @@ func (r *request) updateEndpoint() error {
 	form := r.HTTP.PostForm
 	url, description := form.Get("url"), form.Get("description")
 	err := r.change(func(tx store.Tx) error {
-		_, err := store.ChangeEndpoint(tx, r.actor(), r.org.ID, r.Param(endpointParam), store.EndpointChange{
+		_, err := store.ChangeEndpoint(tx, r.actor(), r.org.ID, r.Param("endpoint"), store.EndpointChange{
 			URL: &url, Description: &description, Events: append([]string{}, form["events"]...), // an empty list, and not nil, which means unchanged
 		})
 		return err
@@ -110,20 +94,22 @@ func (r *request) rerenderEndpointForm(err error) error {
 		return err
 	}
 	form := r.HTTP.PostForm
-	f := endpointForm{Err: e, New: r.Param(endpointParam) == "", URL: form.Get("url"), Description: form.Get("description")}
-	err = r.view(func(tx store.Tx) (err error) {
-		f.Types, err = eventChoices(tx, form["events"])
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return r.renderEndpointForm(e.Code.Status(), f)
+	f := &endpointForm{Err: e, New: r.Param("endpoint") == "", URL: form.Get("url"), Description: form.Get("description")}
+	return r.showEndpointForm(e.Code.Status(), f, func(store.Tx) ([]string, error) { return form["events"], nil })
 }
 
-func (r *request) renderEndpointForm(status int, f endpointForm) error {
+// showEndpointForm shows the form with all event types, of which chosen returns those
+// that are chosen.
+func (r *request) showEndpointForm(status int, f *endpointForm, chosen func(tx store.Tx) ([]string, error)) error {
 	if f.To, f.Back = r.path("new-endpoint"), r.path("endpoints"); !f.New {
 		f.To, f.Back = r.endpointPath("edit"), r.endpointPath()
 	}
-	return r.render(status, "endpoint_form", f)
+	return r.show(status, "endpoint_form", f, func(tx store.Tx) error {
+		names, err := chosen(tx)
+		if err != nil {
+			return err
+		}
+		f.Types, err = eventChoices(tx, names)
+		return err
+	})
 }

@@ -56,7 +56,7 @@ func (r *request) rotateSecret() error {
 		if err != nil {
 			return "", err
 		}
-		_, err = store.RotateSecret(tx, r.actor(), r.org.ID, r.Param(endpointParam), form.Get("secret"), overlap)
+		_, err = store.RotateSecret(tx, r.actor(), r.org.ID, r.Param("endpoint"), form.Get("secret"), overlap)
 		return "", err
 	})
 	if e, ok := formError(err); ok {

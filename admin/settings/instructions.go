@@ -15,20 +15,20 @@ type instructionsPage struct {
 	Err      *store.Error       // nil: nothing is wrong with Text
 }
 
-func (r *request) showInstructions() error {
-	now, err := r.viewInstructions()
-	if err != nil {
-		return err
-	}
-	return r.render(200, "instructions", instructionsPage{Now: now, Text: now.Text, Version: now.Version()})
+func (r *request) showInstructions() error { return r.renderInstructions("instructions") }
+
+func (r *request) confirmClearInstructions() error {
+	return r.renderInstructions("instructions_clear")
 }
 
-func (r *request) viewInstructions() (now store.Instructions, err error) {
-	err = r.view(func(tx store.Tx) (err error) {
-		now, err = tx.Instructions(r.org.ID)
+// renderInstructions is a page about the current instructions.
+func (r *request) renderInstructions(page string) error {
+	var p instructionsPage
+	return r.show(200, page, &p, func(tx store.Tx) (err error) {
+		p.Now, err = tx.Instructions(r.org.ID)
+		p.Text, p.Version = p.Now.Text, p.Now.Version()
 		return err
 	})
-	return now, err
 }
 
 // saveInstructions sets the instructions of the form if they differ from the current
@@ -79,14 +79,6 @@ func (r *request) rerenderInstructions(p instructionsPage, err error) error {
 func lines(text string) string { return sameLines.Replace(text) }
 
 var sameLines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")
-
-func (r *request) confirmClearInstructions() error {
-	now, err := r.viewInstructions()
-	if err != nil {
-		return err
-	}
-	return r.render(200, "instructions_clear", instructionsPage{Now: now, Version: now.Version()})
-}
 
 func (r *request) clearInstructions() error {
 	p := instructionsPage{Version: r.HTTP.PostForm.Get("version")}

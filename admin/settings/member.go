@@ -2,6 +2,7 @@ package settings
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"teamdata/store"
@@ -68,10 +69,7 @@ func memberPosition(m store.Member) store.Cursor { return store.CursorOf(m.Creat
 // memberHas tells whether a field of a member contains a text, whatever its case.
 func memberHas(m store.Member, text string) bool {
 	text = strings.ToLower(text)
-	for _, has := range []string{m.UserID, m.Name, m.Email, m.Role} {
-		if strings.Contains(strings.ToLower(has), text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{m.UserID, m.Name, m.Email, m.Role}, func(has string) bool {
+		return strings.Contains(strings.ToLower(has), text)
+	})
 }

@@ -72,12 +72,8 @@ func (r *request) show(status int, name string, page any, load func(tx store.Tx)
 	return r.render(status, name, page)
 }
 
-// fragment answers with a part of a page, by the name of its template there.
-func (r *request) fragment(page, part string, data any) error {
-	return r.send(200, page, part, data)
-}
-
-// send renders the whole page before it sends a byte, so that nobody gets a half.
+// send answers with a part of a page, by the name of its template there. It renders
+// the whole before it sends a byte, so that nobody gets a half.
 func (r *request) send(status int, page, part string, data any) error {
 	var body bytes.Buffer
 	if err := pages()[page].ExecuteTemplate(&body, part, data); err != nil {

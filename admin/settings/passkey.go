@@ -197,7 +197,7 @@ func (r *request) usePasskey(tx store.Tx, data webauthn.SessionData, parsed *pro
 // passkey is the passkey of the path, of the account that is signed in.
 func (r *request) passkey() (store.Passkey, error) {
 	for _, p := range r.account.Passkeys {
-		if p.ID == r.Param(passkeyParam) {
+		if p.ID == r.Param("passkey") {
 			return p, nil
 		}
 	}
@@ -221,7 +221,7 @@ func (r *request) confirmRemovePasskey() error {
 }
 
 func (r *request) removePasskey() error {
-	err := r.change(func(tx store.Tx) error { return store.RemovePasskey(tx, r.account.UserID, r.Param(passkeyParam)) })
+	err := r.change(func(tx store.Tx) error { return store.RemovePasskey(tx, r.account.UserID, r.Param("passkey")) })
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (r *request) recoverDeliveries() (n int, done string, err error) {
 	}
 	ctx, cancel := context.WithTimeout(r.HTTP.Context(), maxRecovering)
 	defer cancel()
-	n, err = store.Recover(ctx, r.s.store, r.actor(), r.org.ID, r.Param(endpointParam), since)
+	n, err = store.Recover(ctx, r.s.store, r.actor(), r.org.ID, r.Param("endpoint"), since)
 	done, err = recoveredAs(err)
 	return n, done, err
 }
@@ -91,8 +91,8 @@ func (r *request) renderRecover(status int, p recoverPage) error {
 }
 
 func (r *request) replayDelivery() error {
-	return r.do("delivery-replayed", r.path("deliveries", r.Param(deliveryParam)), func(tx store.Tx) error {
-		_, err := store.Replay(tx, r.actor(), r.org.ID, r.Param(deliveryParam))
+	return r.do("delivery-replayed", r.path("deliveries", r.Param("delivery")), func(tx store.Tx) error {
+		_, err := store.Replay(tx, r.actor(), r.org.ID, r.Param("delivery"))
 		return err
 	})
 }

@@ -76,13 +76,5 @@ var routes = []route{
 
 func (rt *route) pattern() (method, path string) { return rt.method, rt.path }
 
-// The parameters of the paths.
-const (
-	orgParam      = "org"
-	endpointParam = "endpoint"
-	deliveryParam = "delivery"
-	keyParam      = "key"
-	tokenParam    = "token"
-	passkeyParam  = "passkey"
-	sessionParam  = "session"
-)
+// orgParam is the parameter of the org that a path is in.
+const orgParam = "org"

@@ -109,7 +109,7 @@ func (r *request) touchSession() {
 
 // endSession ends one of the person's sessions.
 func (r *request) endSession() error {
-	id := r.Param(sessionParam)
+	id := r.Param("session")
 	return r.endSessions("session-over", "by its owner", func(tx store.Tx) error { return store.EndSession(tx, r.account.UserID, id) })
 }
 

@@ -97,10 +97,7 @@ func (r *request) namedAccount(name string) (a store.Account, err error) {
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
 		r.now = tx.Now()
 		a, err = store.FindAccount(tx, name)
-		if store.IsNotFound(err) {
-			return nil
-		}
-		return err
+		return ignoreNotFound(err)
 	})
 	return a, err
 }

@@ -31,7 +31,7 @@ func (r *request) findLink() (p linkPage, err error) {
 	p.Path = r.HTTP.URL.Path
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
 		r.now = tx.Now()
-		l, err := store.FindSignInLink(tx, r.Param(tokenParam))
+		l, err := store.FindSignInLink(tx, r.Param("token"))
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (r *request) useLink() error {
 		return err
 	}
 	err = r.startSession(p.Who.UserID, "link", func(tx store.Tx) error {
-		_, err := store.UseSignInLink(tx, r.Param(tokenParam), hash)
+		_, err := store.UseSignInLink(tx, r.Param("token"), hash)
 		return err
 	})
 	if err != nil {

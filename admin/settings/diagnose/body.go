@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -49,16 +50,11 @@ func (c Case) changedBody(m message) string {
 
 // fits tells whether any signer made one of the signatures over a body.
 func (m message) fits(signers []Signer, body string) bool {
-	for _, s := range signers {
-		if m.signedBy(s, []byte(body)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(signers, func(s Signer) bool { return m.signedBy(s, []byte(body)) })
 }
 
 // otherBody compares with what was sent, when no signature says anything.
-func (c Case) otherBody(message) string {
+func (c Case) otherBody() string {
 	switch {
 	case c.Sent == nil:
 		return ""

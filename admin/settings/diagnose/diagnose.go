@@ -7,6 +7,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -59,10 +60,7 @@ func (c Case) Diagnose() Report {
 	} else {
 		r.Checks = append(r.Checks, Check{Name: "match", Text: "Not checked: fix the headers first."})
 	}
-	r.Verifies = true
-	for _, check := range r.Checks {
-		r.Verifies = r.Verifies && check.OK
-	}
+	r.Verifies = !slices.ContainsFunc(r.Checks, func(check Check) bool { return !check.OK })
 	return r
 }
 
@@ -91,12 +89,8 @@ func (c Case) checkMatch(h headers) Check {
 
 // explain is the likeliest reason for which no signature fits.
 func (c Case) explain(m message) string {
-	for _, look := range []func(message) string{c.changedBody, c.otherSigning, c.otherBody} {
-		if text := look(m); text != "" {
-			return text
-		}
-	}
-	return "No signature matches. Either the secret is a different one, or the body, the webhook-id or the webhook-timestamp is not what was signed."
+	return cmp.Or(c.changedBody(m), c.otherSigning(m), c.otherBody(),
+		"No signature matches. Either the secret is a different one, or the body, the webhook-id or the webhook-timestamp is not what was signed.")
 }
 
 // signedBy tells whether a signer made one of the signatures over a body.

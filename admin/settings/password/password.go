@@ -2,6 +2,7 @@
 package password
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -51,11 +52,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 // and costs the same time. Its error is that ctx ended before its turn came, or
 // that the hash is malformed.
 func (h *Hasher) Verify(ctx context.Context, hash, password string) (ok, outdated bool, err error) {
-	against := hash
-	if hash == "" {
-		against = h.decoy
-	}
-	cost, salt, key, err := parse(against)
+	cost, salt, key, err := parse(cmp.Or(hash, h.decoy))
 	if err != nil {
 		return false, false, err
 	}
