@@ -25,23 +25,12 @@ func (r *request) readDelivery() error {
 			return store.Answer{}, err
 		}
 		event, err := tx.Event(d.EventID)
-		whole := deliveryJSON(d, &e).text("eventId", d.EventID).raw("body", event.Body).raw("history", historyJSON(d.History))
-		return ok(whole.end()), err
+		whole := deliveryJSON(d, &e).text("eventId", d.EventID).raw("body", event.Body)
+		return ok(list(whole, "history", d.History, attemptJSON).end()), err
 	})
 }
 
-func historyJSON(attempts []store.Attempt) []byte {
-	list := []byte{'['}
-	for i := range attempts {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = append(list, attemptJSON(&attempts[i])...)
-	}
-	return append(list, ']')
-}
-
-func attemptJSON(a *store.Attempt) []byte {
+func attemptJSON(a store.Attempt) []byte {
 	took := strconv.AppendFloat(nil, float64(a.Took().Microseconds())/1000, 'f', 3, 64)
 	var status []byte
 	if a.Status != 0 {

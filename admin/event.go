@@ -42,13 +42,18 @@ func (r *request) sendEvent() error {
 	})
 }
 
-// compacted is a JSON object without insignificant space.
+// compacted is compact for a field that must be an object.
 func compacted(field string, object []byte) ([]byte, error) {
 	if len(object) == 0 || object[0] != '{' {
 		return nil, store.Invalid(field, "is missing, or not an object")
 	}
+	return compact(object)
+}
+
+// compact is JSON without insignificant space.
+func compact(text []byte) ([]byte, error) {
 	var b bytes.Buffer
-	err := json.Compact(&b, object)
+	err := json.Compact(&b, text)
 	return b.Bytes(), err
 }
 
@@ -59,10 +64,10 @@ func (r *request) precheck(kind string, data []byte) (held []byte, fault, err er
 		held, err = schemaOf(tx, kind)
 		return err
 	})
-	switch {
-	case store.CodeOf(err) == store.CodeBadRequest:
+	if store.CodeOf(err) == store.CodeBadRequest {
 		return nil, nil, nil
-	case err != nil:
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	return held, r.checkData(kind, held, data), nil

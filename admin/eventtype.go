@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"strings"
@@ -27,9 +26,8 @@ func readBuiltIn() map[string]builtInType {
 		panic(err) // it is a part of the program
 	}
 	for name, t := range types {
-		var b bytes.Buffer
-		json.Compact(&b, t.Schema)
-		types[name] = builtInType{t.Description, b.Bytes()}
+		schema, _ := compact(t.Schema)
+		types[name] = builtInType{t.Description, schema}
 	}
 	return types
 }
@@ -72,11 +70,10 @@ func (a *Admin) checkSchema(e *store.EventType) error {
 	if e.Schema == nil {
 		return nil
 	}
-	var b bytes.Buffer
-	if err := json.Compact(&b, e.Schema); err != nil {
+	var err error
+	if e.Schema, err = compact(e.Schema); err != nil {
 		return err
 	}
-	e.Schema = b.Bytes()
 	if _, err := a.schemas.Compile(e.Schema); err != nil {
 		return atPlace("schema", err)
 	}

@@ -8,14 +8,10 @@ import (
 	"teamdata/store"
 )
 
-func (r *request) readInstructions() error {
-	return r.view(func(tx store.Tx) (store.Answer, error) {
-		return r.tagged(tx)
-	})
-}
+func (r *request) readInstructions() error { return r.view(r.tagged) }
 
 // tagged answers the org's instructions, with their ETag.
-func (r *request) tagged(tx store.InstructionsTx) (store.Answer, error) {
+func (r *request) tagged(tx store.Tx) (store.Answer, error) {
 	i, err := tx.Instructions(r.org())
 	if err != nil {
 		return store.Answer{}, err
@@ -37,12 +33,12 @@ func (r *request) putInstructions() error {
 }
 
 func (r *request) clearInstructions() error {
-	return r.setInstructions("", false, func(store.InstructionsTx) (store.Answer, error) { return noContent, nil })
+	return r.setInstructions("", false, func(store.Tx) (store.Answer, error) { return noContent, nil })
 }
 
 // setInstructions sets or clears the instructions, if their state is the one that
 // the request expects.
-func (r *request) setInstructions(text string, set bool, answer func(store.InstructionsTx) (store.Answer, error)) error {
+func (r *request) setInstructions(text string, set bool, answer transaction) error {
 	expected, err := ifMatch(r.HTTP.Header)
 	if err != nil {
 		return err

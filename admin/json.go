@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"bytes"
 	"strconv"
 	"time"
 
@@ -46,14 +47,7 @@ func (o object) number(name string, n int64) object {
 func (o object) flag(name string, b bool) object { return strconv.AppendBool(o.name(name), b) }
 
 func (o object) texts(name string, values []string) object {
-	o = append(o.name(name), '[')
-	for i, value := range values {
-		if i > 0 {
-			o = append(o, ',')
-		}
-		o = store.AppendJSONString(o, value)
-	}
-	return append(o, ']')
+	return list(o, name, values, func(value string) []byte { return store.AppendJSONString(nil, value) })
 }
 
 // raw writes a value that is JSON already; null for none.
@@ -62,6 +56,20 @@ func (o object) raw(name string, value []byte) object {
 		value = []byte("null")
 	}
 	return append(o.name(name), value...)
+}
+
+// joined is the JSON of records, with commas between.
+func joined[T any](records []T, json func(T) []byte) []byte {
+	items := make([][]byte, len(records))
+	for i, record := range records {
+		items[i] = json(record)
+	}
+	return bytes.Join(items, []byte{','})
+}
+
+// list writes the JSON of records as a list.
+func list[T any](o object, name string, records []T, json func(T) []byte) object {
+	return append(append(append(o.name(name), '['), joined(records, json)...), ']')
 }
 
 func (o object) end() []byte { return append(o, '}') }

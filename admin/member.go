@@ -14,13 +14,7 @@ func memberJSON(m store.Member) []byte {
 func (r *request) listMembers() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		page, members, err := store.ListMembers(tx, r.org(), q.After, q.Limit)
-		page.Items = []byte(web.PageStart)
-		for i, m := range members {
-			if i > 0 {
-				page.Items = append(page.Items, ',')
-			}
-			page.Items = append(page.Items, memberJSON(m)...)
-		}
+		page.Items = append([]byte(web.PageStart), joined(members, memberJSON)...)
 		return page, err
 	})
 }

@@ -11,21 +11,14 @@ func (r *request) readStatus() error {
 		return err
 	}
 	waiting := newObject().number("endpoints", int64(b.Busy)).time("dueAt", b.DueAt).number("mails", int64(b.Mails)).end()
-	r.Send(ok(newObject().text("version", r.api.config.Version).text("dataFile", s.DataFile).
+	o := newObject().text("version", r.api.config.Version).text("dataFile", s.DataFile).
 		number("size", s.Size).number("schema", int64(s.Schema)).flag("sealed", s.Sealed).
-		time("since", s.Since).texts("addresses", s.Addresses).
-		raw("certificates", certificatesJSON(s.Certificates)).raw("waiting", waiting).end()))
+		time("since", s.Since).texts("addresses", s.Addresses)
+	r.Send(ok(list(o, "certificates", s.Certificates, certificateJSON).raw("waiting", waiting).end()))
 	return nil
 }
 
-func certificatesJSON(certificates []Certificate) []byte {
-	list := []byte{'['}
-	for i, c := range certificates {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = append(list, newObject().text("name", c.Name).time("notAfter", c.NotAfter).time("nextRenewal", c.NextRenewal).
-			nullable("lastError", c.LastError).time("lastErrorAt", c.LastErrorAt).end()...)
-	}
-	return append(list, ']')
+func certificateJSON(c Certificate) []byte {
+	return newObject().text("name", c.Name).time("notAfter", c.NotAfter).time("nextRenewal", c.NextRenewal).
+		nullable("lastError", c.LastError).time("lastErrorAt", c.LastErrorAt).end()
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -32,17 +33,10 @@ func collector(parts *[]*jsonschema.Schema) *jsonschema.Vocabulary {
 // count counts a step each time that a part is applied to a value, by its format,
 // which is checked first. The library has no other way to end a check.
 func (s *Schema) count(part *jsonschema.Schema) {
-	own := part.Format
-	name := ""
-	if own != nil {
-		name = own.Name
-	}
-	part.Format = &jsonschema.Format{Name: name, Validate: func(value any) error {
+	own := cmp.Or(part.Format, &jsonschema.Format{Validate: func(any) error { return nil }})
+	part.Format = &jsonschema.Format{Name: own.Name, Validate: func(value any) error {
 		if s.steps++; s.steps > maxSteps {
 			panic(errTooLong)
-		}
-		if own == nil {
-			return nil
 		}
 		return own.Validate(value)
 	}}

@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,10 +17,7 @@ import (
 // Path is where the socket of a data file is: beside it, unless it was put
 // elsewhere.
 func Path(elsewhere, data string) string {
-	if elsewhere != "" {
-		return elsewhere
-	}
-	return data + ".sock"
+	return cmp.Or(elsewhere, data+".sock")
 }
 
 // Base is the beginning of the URLs of a [Client]: the host of a socket has no name.

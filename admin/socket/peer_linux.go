@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"errors"
 	"net"
 	"syscall"
 )
@@ -12,12 +13,10 @@ func peer(conn *net.UnixConn) (uid uint32, err error) {
 		return 0, err
 	}
 	var cred *syscall.Ucred
-	if e := raw.Control(func(fd uintptr) {
+	fault := raw.Control(func(fd uintptr) {
 		cred, err = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
-	}); e != nil {
-		return 0, e
-	}
-	if err != nil {
+	})
+	if err := errors.Join(fault, err); err != nil {
 		return 0, err
 	}
 	return cred.Uid, nil
