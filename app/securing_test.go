@@ -162,7 +162,7 @@ func TestServeOwnCertificate(t *testing.T) {
 		p.Await(words, func() bool { return strings.Contains(p.Out.String(), words) })
 	}
 	testkit.WriteFile(t, both, "rubbish")
-	hangUp("the one before is served on")
+	hangUp("the previous one is still served")
 	if !shown(p, roots).Equal(first) {
 		t.Error("another certificate is served")
 	}
