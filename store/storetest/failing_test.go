@@ -49,6 +49,7 @@ func isWrite(method string) bool {
 func zeroRecords() *oracle {
 	o := newOracle()
 	o.trace = &trace{positions: []store.Cursor{{ID: "x"}}, numbers: []uint64{1}}
-	o.deliveries[""], o.members[pair{}] = store.Delivery{}, store.Member{}
+	o.deliveries.keep("", store.Delivery{})
+	o.members.keep(pair{}, store.Member{})
 	return o
 }

@@ -29,7 +29,7 @@ func (o *oracle) ManagedOrgs(userID string) (orgs []string, err error) {
 
 // Account returns what rules may change before they put it.
 func (o *oracle) Account(userID string) (store.Account, error) {
-	a, err := find(o.accounts, userID)
+	a, err := o.accounts.find(userID)
 	a.Passkeys, a.Sessions = slices.Clone(a.Passkeys), slices.Clone(a.Sessions)
 	return a, err
 }
@@ -40,7 +40,7 @@ func (o *oracle) AccountByEmail(email string) (store.Account, error) {
 			return a, nil
 		}
 	}
-	return find(o.accounts, "")
+	return o.accounts.find("")
 }
 
 func (o *oracle) PutAccount(a store.Account) error {
@@ -48,34 +48,8 @@ func (o *oracle) PutAccount(a store.Account) error {
 	if err == nil && other.UserID != a.UserID {
 		return store.Errorf(store.CodeConflict, "%s has this address.", other.UserID)
 	}
-	return keep(o.accounts, a.UserID, a)
+	return o.accounts.keep(a.UserID, a)
 }
-
-func (o *oracle) DeleteAccount(userID string) error { return drop(o.accounts, userID) }
-
-func (o *oracle) Session(id string) (store.Session, error) { return find(o.sessions, id) }
-
-func (o *oracle) Sessions(after string, limit int) ([]store.Session, error) {
-	return sorted(o.sessions, after, limit), nil
-}
-
-func (o *oracle) PutSession(s store.Session) error { return keep(o.sessions, s.ID, s) }
-
-func (o *oracle) DeleteSession(id string) error { return drop(o.sessions, id) }
-
-func (o *oracle) SignInLink(id string) (store.SignInLink, error) { return find(o.links, id) }
-
-func (o *oracle) SignInLinks(after string, limit int) ([]store.SignInLink, error) {
-	return sorted(o.links, after, limit), nil
-}
-
-func (o *oracle) PutSignInLink(l store.SignInLink) error { return keep(o.links, l.ID, l) }
-
-func (o *oracle) DeleteSignInLink(id string) error { return drop(o.links, id) }
-
-func (o *oracle) KeyLastUsed(id string) (time.Time, error) { return o.lastUsed[id], nil }
-
-func (o *oracle) PutKeyLastUsed(id string, at time.Time) error { return keep(o.lastUsed, id, at) }
 
 // AuditPageBefore turns the log around.
 func (o *oracle) AuditPageBefore(orgID string, before store.Cursor, limit int, dst []byte) (store.Page, error) {
@@ -99,7 +73,7 @@ func (o *oracle) AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, 
 	key := countsOf{at.Truncate(time.Hour), orgID, endpoint}
 	sum := o.counts[key]
 	sum.Add(c)
-	return keep(o.counts, key, sum)
+	return o.counts.keep(key, sum)
 }
 
 func (o *oracle) EachDeliveryCounts(orgID string, from time.Time, fn func(uint64, time.Time, store.DeliveryCounts)) error {

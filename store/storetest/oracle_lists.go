@@ -18,7 +18,7 @@ func auditPosition(e store.AuditEntry) store.Cursor { return store.CursorOf(e.Cr
 func (o *oracle) placed(list pair, id string, createdAt time.Time) (string, time.Time) {
 	at, last := take(&o.positions, "position"), o.highest[list]
 	if at.Compare(last) > 0 {
-		o.highest[list] = at
+		o.highest.keep(list, at)
 	}
 	switch given := time.UnixMilli(int64(at.Ms)).UTC(); {
 	case id != "" && at.ID != id, at.ID == "":
@@ -34,10 +34,6 @@ func (o *oracle) placed(list pair, id string, createdAt time.Time) (string, time
 	}
 }
 
-func (o *oracle) Member(orgID, userID string) (store.Member, error) {
-	return find(o.members, pair{orgID, userID})
-}
-
 func (o *oracle) memberList(orgID string) []store.Member {
 	list := slices.Collect(maps.Values(o.members))
 	list = slices.DeleteFunc(list, func(m store.Member) bool { return m.OrgID != orgID })
@@ -49,8 +45,6 @@ func (o *oracle) AppendMember(m store.Member) (store.Member, error) {
 	m.ID, m.CreatedAt = o.placed(pair{"members", m.OrgID}, m.ID, m.CreatedAt)
 	return m, o.PutMember(m)
 }
-
-func (o *oracle) PutMember(m store.Member) error { return keep(o.members, pair{m.OrgID, m.UserID}, m) }
 
 func (o *oracle) DeleteMember(orgID, userID string) error {
 	_, err := o.Member(orgID, userID)
@@ -81,8 +75,7 @@ func (o *oracle) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {
 	e.ID, e.CreatedAt = o.placed(pair{"audit log", e.OrgID}, e.ID, e.CreatedAt)
 	log := append(o.auditLog[e.OrgID], e)
 	slices.SortFunc(log, func(a, b store.AuditEntry) int { return auditPosition(a).Compare(auditPosition(b)) })
-	o.auditLog[e.OrgID] = log
-	return e, nil
+	return e, o.auditLog.keep(e.OrgID, log)
 }
 
 func (o *oracle) MemberPage(orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {

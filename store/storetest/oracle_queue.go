@@ -66,14 +66,6 @@ func (o *oracle) FinishedBefore(t time.Time, limit int) (ids []string, err error
 	return ids[:min(len(ids), limit)], nil
 }
 
-func (o *oracle) LastAcknowledged(endpoint uint64) (time.Time, error) {
-	return o.acknowledged[endpoint], nil
-}
-
-func (o *oracle) PutLastAcknowledged(endpoint uint64, at time.Time) error {
-	return keep(o.acknowledged, endpoint, at)
-}
-
 func (o *oracle) Mails(after string, limit int) (mails []store.Mail, err error) {
 	for _, id := range slices.Sorted(maps.Keys(o.mails)) {
 		if id > after && len(mails) < limit {
@@ -156,4 +148,19 @@ func (o *oracle) access(n names) string {
 		line(&b, key)(store.LoadAccess(o, key))
 	}
 	return b.String()
+}
+
+func (o *oracle) DeleteEndpoint(e store.Endpoint) error {
+	o.removed.keep(e.Number, true)
+	return o.endpoints.drop(pair{e.OrgID, e.ID})
+}
+
+func (o *oracle) RemovedEndpoints(limit int) ([]uint64, error) {
+	numbers := slices.Sorted(maps.Keys(o.removed))
+	return numbers[:min(len(numbers), limit)], nil
+}
+
+func (o *oracle) ForgetEndpoint(number uint64) error {
+	delete(o.acknowledged, number)
+	return o.removed.drop(number)
 }
