@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -44,26 +43,8 @@ func (s *session) newReceiver(ctx context.Context, caFile string) (*receiver, er
 		r.open.Wait()
 	})
 	var err error
-	r.config, err = ownTLS(r.caFile)
+	r.config, err = localca.Loopback(time.Now(), "bench", r.caFile)
 	return r, err
-}
-
-// ownTLS is the configuration of a server on this machine, with an authority
-// of its own, whose certificate is written to a file.
-func ownTLS(caFile string) (*tls.Config, error) {
-	ca, err := localca.NewCA(time.Now(), "bench")
-	if err != nil {
-		return nil, err
-	}
-	text, err := ca.Issue(time.Now(), []string{"127.0.0.1"})
-	if err != nil {
-		return nil, err
-	}
-	leaf, err := localca.LoadLeaf(text)
-	if err != nil {
-		return nil, err
-	}
-	return &tls.Config{Certificates: []tls.Certificate{leaf}, MinVersion: tls.VersionTLS12}, os.WriteFile(caFile, ca.CertificatePEM(), 0o600)
 }
 
 // listen opens n more addresses and returns their URLs. Silent ones read what

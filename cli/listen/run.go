@@ -15,7 +15,6 @@ import (
 
 	"teamdata/app"
 	"teamdata/delivery/receiver"
-	"teamdata/internal/atomicfile"
 	"teamdata/internal/localca"
 	"teamdata/internal/terminal"
 )
@@ -94,11 +93,7 @@ func ServeReceiver(secret, caFile string, out io.Writer) (url string, stop func(
 		return "", nil, err
 	}
 	handler := receiver.New(receiver.Config{Secrets: secrets, Print: receiver.Text(out, inColour(out))})
-	ca, err := localca.NewCA(time.Now(), "demo receiver")
-	if err != nil {
-		return "", nil, err
-	}
-	config, err := issuedBy(ca, []string{"127.0.0.1"}, time.Now())
+	config, err := localca.Loopback(time.Now(), "demo receiver", caFile)
 	if err != nil {
 		return "", nil, err
 	}
@@ -108,7 +103,7 @@ func ServeReceiver(secret, caFile string, out io.Writer) (url string, stop func(
 	}
 	web := webFor(handler, config, 0)
 	go serveWeb(web, l)
-	return "https://" + l.Addr().String() + "/hook", web.Close, atomicfile.Write(caFile, ca.CertificatePEM(), 0o600)
+	return "https://" + l.Addr().String() + "/hook", web.Close, nil
 }
 
 // run receives until ctx is done or enough has come. What runs then is answered

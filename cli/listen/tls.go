@@ -28,7 +28,7 @@ func (s *settings) secure(now time.Time) (config *tls.Config, caFile string, err
 		if err != nil {
 			return nil, "", hint.With(fmt.Errorf("--tls-cert %s and --tls-key %s: %w", s.TLSCert, s.TLSKey, err), "give PEM files with a certificate and its key")
 		}
-		return serving(pair), "", nil
+		return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, "", nil
 	}
 	folder, err := s.tlsDir()
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *settings) secure(now time.Time) (config *tls.Config, caFile string, err
 	if err != nil {
 		return nil, "", fmt.Errorf("--tls-dir %s: %w", folder, err)
 	}
-	if config, err = issuedBy(ca, s.hosts(), now); err != nil {
+	if config, err = ca.ServerConfig(now, s.hosts()...); err != nil {
 		return nil, "", hint.With(fmt.Errorf("--tls-dir %s: %w", folder, err), "remove the folder for a new CA, and give that to senders")
 	}
 	return config, caFile, nil
@@ -111,21 +111,4 @@ func makeCA(keyFile string, now time.Time) error {
 		return err
 	}
 	return nil
-}
-
-// issuedBy is the configuration of a server whose certificate a CA issues now.
-func issuedBy(ca *localca.CA, hosts []string, now time.Time) (*tls.Config, error) {
-	text, err := ca.Issue(now, hosts)
-	if err != nil {
-		return nil, err
-	}
-	leaf, err := localca.LoadLeaf(text)
-	if err != nil {
-		return nil, err
-	}
-	return serving(leaf), nil
-}
-
-func serving(leaf tls.Certificate) *tls.Config {
-	return &tls.Config{Certificates: []tls.Certificate{leaf}, MinVersion: tls.VersionTLS12}
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 )
@@ -63,6 +64,31 @@ func LoadLeaf(text []byte) (tls.Certificate, error) {
 		return tls.Certificate{}, fmt.Errorf("localca: unusable certificate: %w", err)
 	}
 	return pair, nil
+}
+
+// ServerConfig is the TLS configuration of a server whose certificate the authority
+// issues now. It fails where [CA.Issue] does.
+func (ca *CA) ServerConfig(now time.Time, hosts ...string) (*tls.Config, error) {
+	text, err := ca.Issue(now, hosts)
+	if err != nil {
+		return nil, err
+	}
+	leaf, err := LoadLeaf(text)
+	return &tls.Config{Certificates: []tls.Certificate{leaf}, MinVersion: tls.VersionTLS12}, err
+}
+
+// Loopback is the TLS configuration of a server on 127.0.0.1 with an authority of its
+// own, named as [NewCA] says, whose certificate is written to caFile for clients.
+func Loopback(now time.Time, name, caFile string) (*tls.Config, error) {
+	ca, err := NewCA(now, name)
+	if err != nil {
+		return nil, err
+	}
+	config, err := ca.ServerConfig(now, "127.0.0.1")
+	if err != nil {
+		return nil, err
+	}
+	return config, os.WriteFile(caFile, ca.CertificatePEM(), 0o600)
 }
 
 // Good tells whether leaf, which [LoadLeaf] returned, can go on being served:

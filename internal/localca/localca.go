@@ -1,7 +1,7 @@
 // Package localca is a certificate authority for one machine: a server without a public
 // name gets a certificate that its clients can verify.
 //
-// It stores nothing and reads no clock. The caller stores the PEM text of the authority
+// It reads no clock, and stores nothing but what [Loopback] says. The caller stores the PEM text of the authority
 // and of its leaf, and gives [CA.CertificatePEM] to clients.
 //
 // It imports nothing of ours. When certificates are renewed while they are served is a

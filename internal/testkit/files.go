@@ -30,7 +30,7 @@ func ReadText(t testing.TB, path string) string {
 	return string(content)
 }
 
-// sealKey makes a key file.
+// SealKey makes a key file.
 func SealKey(t testing.TB, folder string) (path string) {
 	t.Helper()
 	path = filepath.Join(folder, "seal.key")
@@ -38,7 +38,7 @@ func SealKey(t testing.TB, folder string) (path string) {
 	return path
 }
 
-// seedOf writes a fixture of one org with so many members and audit entries,
+// SeedOf writes a fixture of one org with so many members and audit entries,
 // whose ids rise from 0.
 func SeedOf(t testing.TB, members, entries int) string {
 	t.Helper()
@@ -60,13 +60,11 @@ func SeedOf(t testing.TB, members, entries int) string {
 	}
 	b.WriteString("]}]}")
 	path := filepath.Join(t.TempDir(), "seed.json")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	WriteFile(t, path, b.String())
 	return path
 }
 
-// seed makes a run of random moments repeatable.
+// SeedFromEnvironment makes a run of random moments repeatable.
 func SeedFromEnvironment(t testing.TB) *rand.Rand {
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("TEAMDATA_TEST_SEED"); text != "" {

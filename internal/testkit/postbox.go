@@ -2,11 +2,8 @@ package testkit
 
 import (
 	"bytes"
-	"crypto/tls"
 	"io"
-	"net"
 	netmail "net/mail"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,31 +30,17 @@ type Postbox struct {
 
 func OpenPostbox(t testing.TB) *Postbox {
 	t.Helper()
-	ca, err := localca.NewCA(time.Now(), "postbox")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pem, err := ca.Issue(time.Now(), []string{"127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf, err := localca.LoadLeaf(pem)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := Loopback(t)
 	box := &Postbox{
 		URL: "smtp://teamdata:s3cr3t@" + l.Addr().String(), CAFile: filepath.Join(t.TempDir(), "smtp.ca.pem"),
 		Mails: make(chan []byte, 10), put: map[string]bool{},
 	}
-	if err := os.WriteFile(box.CAFile, ca.CertificatePEM(), 0o600); err != nil {
+	config, err := localca.Loopback(time.Now(), "postbox", box.CAFile)
+	if err != nil {
 		t.Fatal(err)
 	}
 	server := smtp.NewServer(box)
-	server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{leaf}}
+	server.TLSConfig = config
 	go server.Serve(l)
 	t.Cleanup(func() { server.Close() })
 	return box

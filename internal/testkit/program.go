@@ -103,14 +103,8 @@ type Process struct {
 func Serve(t testing.TB, data string, flags ...string) *Process {
 	t.Helper()
 	ready := filepath.Join(t.TempDir(), "ready.json")
-	p := &Process{T: t, Out: NewOutput()}
 	args := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)
-	p.Cmd = exec.Command(Binary, args...)
-	p.Cmd.Stdout, p.Cmd.Stderr = p.Out, p.Out
-	if err := p.Cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.Kill)
+	p := Begin(t, exec.Command(Binary, args...))
 	p.AwaitReady(ready)
 	return p
 }
@@ -135,12 +129,8 @@ func (p *Process) AwaitReady(file string) {
 func (p *Process) Transport() *http.Transport {
 	t := &http.Transport{MaxIdleConnsPerHost: 64}
 	if p.CAFile != "" {
-		pem, err := os.ReadFile(p.CAFile)
-		if err != nil {
-			p.T.Fatal(err)
-		}
 		pool := x509.NewCertPool()
-		pool.AppendCertsFromPEM(pem)
+		pool.AppendCertsFromPEM([]byte(ReadText(p.T, p.CAFile)))
 		t.TLSClientConfig = &tls.Config{RootCAs: pool}
 	}
 	p.T.Cleanup(t.CloseIdleConnections)
