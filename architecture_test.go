@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"internal/localca":     {},
 	"internal/metrics":     {"github.com/prometheus/client_golang/prometheus"},
 	"internal/netguard":    {"code.dny.dev/ssrf"},
-	"internal/openapitest": {"github.com/oasdiff/yaml3", "github.com/santhosh-tekuri/jsonschema/v6"},
+	"internal/openapitest": {"github.com/santhosh-tekuri/jsonschema/v6"},
 	"internal/ratelimit":   {},
 	"internal/signature":   {},
 	"internal/strictjson":  {"teamdata/store"},

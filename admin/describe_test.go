@@ -50,8 +50,6 @@ func description(t testing.TB) *openapi3.T {
 	return doc
 }
 
-func TestDescriptionIsMadeFromYAML(t *testing.T) { openapitest.HoldJSON(t, "openapi.yaml") }
-
 // The description is sound OpenAPI, its operations are the routes, each named as
 // its handler, and the codes that it shows are those that this API answers.
 func TestDescriptionIsWhole(t *testing.T) {

@@ -118,7 +118,7 @@ func (a *Admin) newAPI(authenticate func(*request) error) http.Handler {
 }
 
 // documentJSON is the API's description, made from openapi.yaml, which is written
-// by hand, by `go test ./admin -update`.
+// by hand, by `go test ./internal/openapitest -update`.
 //
 //go:embed openapi.json
 var documentJSON []byte

@@ -1,8 +1,8 @@
 // Package openapitest checks what tests send and get against an OpenAPI document, so
 // that the document and the server can't drift apart.
 //
-// It is for tests. It imports a parser of YAML and one of JSON Schema, and nothing of
-// this module. What a document has to say of one API alone is checked in that API's
+// It is for tests. It imports a library for JSON Schema, and nothing of this module; its own
+// tests make the documents in JSON from those in YAML. What a document has to say of one API alone is checked in that API's
 // tests.
 package openapitest
 

@@ -2,7 +2,7 @@
 // for each version, and makes the reference page from it.
 //
 // openapi.yaml is written by hand; openapi.json is made from it, by
-// `go test ./server/openapi -update`. When a version is published, both files of
+// `go test ./internal/openapitest -update`. When a version is published, both files of
 // the one before stay, as openapi-<its date>.yaml and .json. The package imports the
 // standard library alone. What the page shows of a document is read in spec.go and
 // laid out in page.html.

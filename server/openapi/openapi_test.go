@@ -2,24 +2,10 @@ package openapi
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
-
-	"teamdata/internal/openapitest"
 )
-
-// Each document in JSON is what the one in YAML says.
-func TestJSONIsMadeFromYAML(t *testing.T) {
-	sources, err := filepath.Glob("*.yaml")
-	if err != nil || len(sources) == 0 {
-		t.Fatalf("there is no document: %v", err)
-	}
-	for _, source := range sources {
-		openapitest.HoldJSON(t, source)
-	}
-}
 
 // Each document is sound OpenAPI 3.1, and each of its examples fits its schema.
 func TestDocumentsAreSound(t *testing.T) {
