@@ -63,7 +63,6 @@ func (r *request) sendTest() error {
 func (r *request) enableEndpoint() error {
 	return r.actOnEndpoint(store.EnableEndpoint, "endpoint-enabled")
 }
-
 func (r *request) disableEndpoint() error {
 	return r.actOnEndpoint(store.DisableEndpoint, "endpoint-disabled")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
@@ -194,27 +195,16 @@ func (r *request) usePasskey(tx store.Tx, data webauthn.SessionData, parsed *pro
 	return store.UsePasskey(tx, a.UserID, passkeyID(c.ID), kept)
 }
 
-// passkey is the passkey of the path, of the account that is signed in.
-func (r *request) passkey() (store.Passkey, error) {
-	for _, p := range r.account.Passkeys {
-		if p.ID == r.Param("passkey") {
-			return p, nil
-		}
-	}
-	return store.Passkey{}, errNoPage
-}
-
-// confirmRemovePasskey asks before a passkey is removed.
 func (r *request) confirmRemovePasskey() error {
 	if err := r.view(nil); err != nil {
 		return err
 	}
-	p, err := r.passkey()
-	if err != nil {
-		return err
+	i := slices.IndexFunc(r.account.Passkeys, func(p store.Passkey) bool { return p.ID == r.Param("passkey") })
+	if i < 0 {
+		return errNoPage
 	}
 	return r.render(http.StatusOK, "confirm", confirmPage{
-		Title: "Remove this passkey?", About: p.Name, Danger: true, Button: "Remove passkey",
+		Title: "Remove this passkey?", About: r.account.Passkeys[i].Name, Danger: true, Button: "Remove passkey",
 		Text: []string{"You can no longer sign in with it. Where you are signed in, you stay signed in. Your device may keep offering it until you delete it there too."},
 		To:   r.HTTP.URL.Path, Back: Path + "/account",
 	})

@@ -107,7 +107,6 @@ func (r *request) touchSession() {
 	r.inBackground("record that a session is in use", func(tx store.Tx) error { return store.TouchSession(tx, id) }, func() {})
 }
 
-// endSession ends one of the person's sessions.
 func (r *request) endSession() error {
 	id := r.Param("session")
 	return r.endSessions("session-over", "by its owner", func(tx store.Tx) error { return store.EndSession(tx, r.account.UserID, id) })

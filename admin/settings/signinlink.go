@@ -27,7 +27,7 @@ func (r *request) showLink() error {
 
 // findLink finds the link of the path, and its account.
 func (r *request) findLink() (p linkPage, err error) {
-	r.keepPathSecret()
+	r.W.Header().Set("Referrer-Policy", "strict-origin") // not the path, which holds a token; forms still send the origin
 	p.Path = r.HTTP.URL.Path
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
 		r.now = tx.Now()
@@ -43,10 +43,6 @@ func (r *request) findLink() (p linkPage, err error) {
 	})
 	return p, err
 }
-
-// keepPathSecret keeps the path, which holds a token, out of the header Referer.
-// The browser still sends the origin with forms.
-func (r *request) keepPathSecret() { r.W.Header().Set("Referrer-Policy", "strict-origin") }
 
 // useLink sets the chosen password, uses up the link, and signs in.
 func (r *request) useLink() error {
