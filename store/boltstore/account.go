@@ -7,40 +7,32 @@ import (
 	"teamdata/store"
 )
 
-var accounts = table[store.Account]{bucket: bucketAccounts, noun: "account", fields: accountFields}
+var accounts = table[store.Account]{bucket: bucketAccounts, noun: "account", fields: accountFields, secrets: secretsOfAccount}
 
-func accountFields(a *store.Account) func(*codec) {
-	return func(c *codec) {
-		c.text(&a.UserID)
-		c.text(&a.Email)
-		c.text(&a.PasswordHash)
-		c.time(&a.PasswordAt)
-		list(c, &a.Passkeys, func(p *store.Passkey) { c.record(passkeyFields(p)) })
-		c.texts(&a.Sessions)
-		c.time(&a.CreatedAt)
-	}
+func accountFields(c *codec, a *store.Account) {
+	c.text(&a.UserID)
+	c.text(&a.Email)
+	c.text(&a.PasswordHash)
+	c.time(&a.PasswordAt)
+	list(c, &a.Passkeys, func(p *store.Passkey) { c.record(of(passkeyFields, p)) })
+	c.texts(&a.Sessions)
+	c.time(&a.CreatedAt)
 }
 
-func passkeyFields(p *store.Passkey) func(*codec) {
-	return func(c *codec) {
-		c.text(&p.ID)
-		c.text(&p.Name)
-		c.bytes(&p.Credential)
-		c.time(&p.CreatedAt)
-		c.time(&p.LastUsedAt)
-	}
+func passkeyFields(c *codec, p *store.Passkey) {
+	c.text(&p.ID)
+	c.text(&p.Name)
+	c.bytes(&p.Credential)
+	c.time(&p.CreatedAt)
+	c.time(&p.LastUsedAt)
 }
 
 func secretsOfAccount(a *store.Account) []secretField {
 	return []secretField{{"passwordHash", &a.PasswordHash}}
 }
 
-func (t *tx) Account(userID string) (a store.Account, err error) {
-	key := []byte(userID)
-	if err := accounts.get(t, key, accountFields(&a)); err != nil {
-		return a, err
-	}
-	return a, storageFault(t.s.seal.openFields(bucketAccounts, key, secretsOfAccount(&a)))
+func (t *tx) Account(userID string) (store.Account, error) {
+	return accounts.get(t, []byte(userID))
 }
 
 func (t *tx) AccountByEmail(email string) (store.Account, error) {
@@ -51,9 +43,7 @@ func (t *tx) PutAccount(a store.Account) error {
 	if err := t.moveEmail(a.UserID, strings.ToLower(a.Email)); err != nil {
 		return err
 	}
-	key := []byte(a.UserID)
-	t.s.seal.sealFields(bucketAccounts, key, secretsOfAccount(&a))
-	return accounts.put(t, key, accountFields(&a))
+	return accounts.put(t, []byte(a.UserID), a)
 }
 
 func (t *tx) DeleteAccount(userID string) error {
@@ -66,8 +56,8 @@ func (t *tx) DeleteAccount(userID string) error {
 // moveEmail indexes an account, which may be new, under another address than before;
 // an empty one is not indexed.
 func (t *tx) moveEmail(userID, to string) error {
-	var old store.Account
-	if err := unlessNotFound(accounts.get(t, []byte(userID), accountFields(&old))); err != nil {
+	old, err := accounts.sealed(t, []byte(userID))
+	if unlessNotFound(err) != nil {
 		return err
 	}
 	b, from := t.bucket(bucketAccountEmails), strings.ToLower(old.Email)

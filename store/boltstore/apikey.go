@@ -9,23 +9,19 @@ import (
 
 var apiKeys = table[store.APIKey]{bucket: bucketAPIKeys, noun: "API key", fields: apiKeyFields}
 
-func apiKeyFields(k *store.APIKey) func(*codec) {
-	return func(c *codec) {
-		c.text(&k.ID)
-		c.text(&k.OrgID)
-		c.text(&k.Name)
-		c.hash((*[32]byte)(&k.SecretHash))
-		small(c, &k.Scopes)
-		c.text(&k.CreatedBy)
-		c.time(&k.CreatedAt)
-		c.time(&k.ExpiresAt)
-		c.time(&k.RevokedAt)
-	}
+func apiKeyFields(c *codec, k *store.APIKey) {
+	c.text(&k.ID)
+	c.text(&k.OrgID)
+	c.text(&k.Name)
+	c.hash((*[32]byte)(&k.SecretHash))
+	small(c, &k.Scopes)
+	c.text(&k.CreatedBy)
+	c.time(&k.CreatedAt)
+	c.time(&k.ExpiresAt)
+	c.time(&k.RevokedAt)
 }
 
-func (t *tx) APIKey(id string) (k store.APIKey, err error) {
-	return k, apiKeys.get(t, []byte(id), apiKeyFields(&k))
-}
+func (t *tx) APIKey(id string) (store.APIKey, error) { return apiKeys.get(t, []byte(id)) }
 
 func (t *tx) APIKeys(orgID, after string, limit int) (list []store.APIKey, err error) {
 	prefix, from := orgKey(orgID, ""), orgKey(orgID, after)
@@ -48,7 +44,7 @@ func (t *tx) PutAPIKey(k store.APIKey) error {
 	if err := t.put(t.bucket(bucketAPIKeyList), orgKey(k.OrgID, k.ID), []byte{}); err != nil {
 		return err
 	}
-	return apiKeys.put(t, []byte(k.ID), apiKeyFields(&k))
+	return apiKeys.put(t, []byte(k.ID), k)
 }
 
 func (t *tx) KeyLastUsed(id string) (at time.Time, err error) {

@@ -38,6 +38,11 @@ func decode(record []byte, fields func(*codec)) error {
 	return nil
 }
 
+// of is what writes or reads the fields of one record.
+func of[T any](fields func(*codec, *T), record *T) func(*codec) {
+	return func(c *codec) { fields(c, record) }
+}
+
 func (c *codec) number(n *uint64) {
 	if !c.reading {
 		c.buf = binary.AppendUvarint(c.buf, *n)

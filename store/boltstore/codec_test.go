@@ -35,7 +35,7 @@ func TestTimesAreKeptToTheMillisecond(t *testing.T) {
 	fine := someTime.Add(999_999).In(time.FixedZone("elsewhere", 3600))
 	org := store.Org{CreatedAt: fine}
 	var read store.Org
-	must(t, decode(encode(orgFields(&org)), orgFields(&read)))
+	must(t, decode(encode(of(orgFields, &org)), of(orgFields, &read)))
 	if want := fine.UTC().Truncate(time.Millisecond); read.CreatedAt != want {
 		t.Errorf("%v is read as %v", fine, read.CreatedAt)
 	}
@@ -127,9 +127,9 @@ func TestLyingLengths(t *testing.T) {
 			"hash":     func(c *codec) { c.hash(new([32]byte)) },
 			"texts":    func(c *codec) { c.texts(new([]string)) },
 			"pairs":    func(c *codec) { c.pairs(new(map[string]string)) },
-			"a record": func(c *codec) { c.record(planFields(new(store.Plan))) },
+			"a record": func(c *codec) { c.record(of(planFields, new(store.Plan))) },
 			"records": func(c *codec) {
-				list(c, new([]store.Attempt), func(a *store.Attempt) { c.record(attemptFields(a)) })
+				list(c, new([]store.Attempt), func(a *store.Attempt) { c.record(of(attemptFields, a)) })
 			},
 		} {
 			if err := decode(append(lie, "abc"...), read); !errors.Is(err, errRecord) {
@@ -152,7 +152,7 @@ func TestPlaceInRecord(t *testing.T) {
 	for state := store.StatePending; state <= store.StateFailed; state++ {
 		d := store.Delivery{ID: "whd_1", EventID: long, OrgID: "org_1", EndpointNumber: math.MaxUint64, State: state, Attempts: 7,
 			DueAt: someTime, FinishedAt: store.MaxTime, EventType: "member.added", History: make([]store.Attempt, 3)}
-		record := encode(deliveryFields(&d))
+		record := encode(of(deliveryFields, &d))
 		if place, err := placeIn(d.ID, record); err != nil || !bytes.Equal(place, placeOf(&d)) {
 			t.Errorf("%s: the place is %q, not %q; %v", state, place, placeOf(&d), err)
 		}

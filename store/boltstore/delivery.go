@@ -13,12 +13,10 @@ import (
 
 var deliveries = table[store.Delivery]{bucket: bucketDeliveries, noun: "delivery", fields: deliveryFields}
 
-func deliveryFields(d *store.Delivery) func(*codec) {
-	return func(c *codec) {
-		deliveryHead(c, d)
-		c.text(&d.EventType)
-		list(c, &d.History, func(a *store.Attempt) { c.record(attemptFields(a)) })
-	}
+func deliveryFields(c *codec, d *store.Delivery) {
+	deliveryHead(c, d)
+	c.text(&d.EventType)
+	list(c, &d.History, func(a *store.Attempt) { c.record(of(attemptFields, a)) })
 }
 
 // deliveryHead are the first fields of a delivery, up to those that say where it is
@@ -37,27 +35,25 @@ func deliveryHead(c *codec, d *store.Delivery) {
 	c.time(&d.FinishedAt)
 }
 
-func attemptFields(a *store.Attempt) func(*codec) {
-	return func(c *codec) {
-		c.time(&a.StartedAt)
-		c.after(a.StartedAt, &a.EndedAt)
-		c.int(&a.Status)
-		c.flag(&a.TimedOut)
-		c.text(&a.Reason)
-		c.bytes(&a.Answer)
-		c.time(&a.NextAt)
-	}
+func attemptFields(c *codec, a *store.Attempt) {
+	c.time(&a.StartedAt)
+	c.after(a.StartedAt, &a.EndedAt)
+	c.int(&a.Status)
+	c.flag(&a.TimedOut)
+	c.text(&a.Reason)
+	c.bytes(&a.Answer)
+	c.time(&a.NextAt)
 }
 
 func (t *tx) AddDelivery(d store.Delivery) error {
-	if err := deliveries.insert(t, []byte(d.ID), deliveryFields(&d)); err != nil {
+	if err := deliveries.insert(t, []byte(d.ID), d); err != nil {
 		return err
 	}
 	return t.addToList(&d)
 }
 
-func (t *tx) Delivery(id string) (d store.Delivery, err error) {
-	return d, deliveries.get(t, []byte(id), deliveryFields(&d))
+func (t *tx) Delivery(id string) (store.Delivery, error) {
+	return deliveries.get(t, []byte(id))
 }
 
 func (t *tx) PutDelivery(d store.Delivery) error {
@@ -66,7 +62,7 @@ func (t *tx) PutDelivery(d store.Delivery) error {
 	if err := t.removeFromList(d.ID, old); err != nil {
 		return err
 	}
-	if err := t.replace(b, key, old, encode(deliveryFields(&d))); err != nil {
+	if err := t.replace(b, key, old, encode(of(deliveryFields, &d))); err != nil {
 		return err
 	}
 	return t.addToList(&d)
@@ -238,7 +234,7 @@ func (c *checker) eventOf(d *store.Delivery) {
 	switch {
 	case record == nil:
 		c.fault("deliveries %q: its event %q is missing", d.ID, d.EventID)
-	case decode(record, eventFields(&e)) == nil && !slices.Contains(e.Deliveries, d.ID):
+	case decode(record, of(eventFields, &e)) == nil && !slices.Contains(e.Deliveries, d.ID):
 		c.fault("deliveries %q: its event %q does not name it", d.ID, d.EventID)
 	}
 }

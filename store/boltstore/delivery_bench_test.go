@@ -57,7 +57,7 @@ func BenchmarkPlace(b *testing.B) {
 	for len(d.History) < 5 {
 		d.History = append(d.History, d.History[0])
 	}
-	record := encode(deliveryFields(&d))
+	record := encode(of(deliveryFields, &d))
 	b.Run("in record", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -70,7 +70,7 @@ func BenchmarkPlace(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			var whole store.Delivery
-			if err := decode(record, deliveryFields(&whole)); err != nil {
+			if err := decode(record, of(deliveryFields, &whole)); err != nil {
 				b.Fatal(err)
 			}
 			placeOf(&whole)

@@ -10,14 +10,12 @@ import (
 
 var deliveryCounts = table[store.DeliveryCounts]{bucket: bucketDeliveryCounts, fields: countsFields}
 
-func countsFields(n *store.DeliveryCounts) func(*codec) {
-	return func(c *codec) {
-		c.int(&n.Acknowledged)
-		c.int(&n.Retrying)
-		c.int(&n.Failed)
-		for i := range n.Latency {
-			c.int(&n.Latency[i])
-		}
+func countsFields(c *codec, n *store.DeliveryCounts) {
+	c.int(&n.Acknowledged)
+	c.int(&n.Retrying)
+	c.int(&n.Failed)
+	for i := range n.Latency {
+		c.int(&n.Latency[i])
 	}
 }
 
@@ -25,11 +23,11 @@ func (t *tx) AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c st
 	b, key := t.bucket(bucketDeliveryCounts), countsKey(at, orgID, endpoint)
 	old := b.Get(key)
 	var sum store.DeliveryCounts
-	if err := decode(old, countsFields(&sum)); err != nil {
+	if err := decode(old, of(countsFields, &sum)); err != nil {
 		return storageFault(err)
 	}
 	sum.Add(c)
-	return t.replace(b, key, old, encode(countsFields(&sum)))
+	return t.replace(b, key, old, encode(of(countsFields, &sum)))
 }
 
 // EachDeliveryCounts goes from hour to hour, and skips the other orgs in each.
@@ -48,7 +46,7 @@ func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint u
 			continue
 		}
 		var n store.DeliveryCounts
-		if err := decode(record, countsFields(&n)); err != nil {
+		if err := decode(record, of(countsFields, &n)); err != nil {
 			return storageFault(err)
 		}
 		fn(binary.BigEndian.Uint64(key[len(prefix):]), time.Unix(int64(hours)*3600, 0).UTC(), n)

@@ -7,34 +7,28 @@ import (
 	"teamdata/store"
 )
 
-var endpoints = table[store.Endpoint]{bucket: bucketEndpoints, noun: "webhook endpoint", fields: endpointFields}
+var endpoints = table[store.Endpoint]{bucket: bucketEndpoints, noun: "webhook endpoint", fields: endpointFields, secrets: secretsOfEndpoint}
 
-func endpointFields(e *store.Endpoint) func(*codec) {
-	return func(c *codec) {
-		c.number(&e.Number)
-		c.text(&e.ID)
-		c.text(&e.OrgID)
-		c.text(&e.URL)
-		c.text(&e.Description)
-		c.texts(&e.Events)
-		c.text(&e.Secret)
-		c.time(&e.CreatedAt)
-		c.time(&e.DisabledAt)
-		c.text(&e.OldSecret)
-		c.time(&e.OldSecretUntil)
-	}
+func endpointFields(c *codec, e *store.Endpoint) {
+	c.number(&e.Number)
+	c.text(&e.ID)
+	c.text(&e.OrgID)
+	c.text(&e.URL)
+	c.text(&e.Description)
+	c.texts(&e.Events)
+	c.text(&e.Secret)
+	c.time(&e.CreatedAt)
+	c.time(&e.DisabledAt)
+	c.text(&e.OldSecret)
+	c.time(&e.OldSecretUntil)
 }
 
 func secretsOfEndpoint(e *store.Endpoint) []secretField {
 	return []secretField{{"secret", &e.Secret}, {"oldSecret", &e.OldSecret}}
 }
 
-func (t *tx) Endpoint(orgID, id string) (e store.Endpoint, err error) {
-	key := orgKey(orgID, id)
-	if err := endpoints.get(t, key, endpointFields(&e)); err != nil {
-		return e, err
-	}
-	return e, t.openEndpoint(key, &e)
+func (t *tx) Endpoint(orgID, id string) (store.Endpoint, error) {
+	return endpoints.get(t, orgKey(orgID, id))
 }
 
 func (t *tx) Endpoints(orgID string) (list []store.Endpoint, err error) {
@@ -42,25 +36,15 @@ func (t *tx) Endpoints(orgID string) (list []store.Endpoint, err error) {
 	c := t.bolt.Bucket(bucketEndpoints).Cursor()
 	for key, record := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, record = c.Next() {
 		var e store.Endpoint
-		if err := decode(record, endpointFields(&e)); err != nil {
+		if err := decode(record, of(endpointFields, &e)); err != nil {
 			return nil, storageFault(err)
 		}
-		if err := t.openEndpoint(key, &e); err != nil {
+		if err := endpoints.open(t, key, &e); err != nil {
 			return nil, err
 		}
 		list = append(list, e)
 	}
 	return list, nil
-}
-
-func (t *tx) openEndpoint(key []byte, e *store.Endpoint) error {
-	return storageFault(t.s.seal.openFields(bucketEndpoints, key, secretsOfEndpoint(e)))
-}
-
-func (t *tx) putEndpoint(e store.Endpoint) error {
-	key := orgKey(e.OrgID, e.ID)
-	t.s.seal.sealFields(bucketEndpoints, key, secretsOfEndpoint(&e))
-	return endpoints.put(t, key, endpointFields(&e))
 }
 
 func (t *tx) AddEndpoint(e store.Endpoint) (store.Endpoint, error) {
@@ -72,11 +56,11 @@ func (t *tx) AddEndpoint(e store.Endpoint) (store.Endpoint, error) {
 	if err := t.put(t.bucket(bucketEndpointNumbers), numberKey(number), orgKey(e.OrgID, e.ID)); err != nil {
 		return store.Endpoint{}, err
 	}
-	return e, t.putEndpoint(e)
+	return e, endpoints.put(t, orgKey(e.OrgID, e.ID), e)
 }
 
 func (t *tx) PutEndpoint(e store.Endpoint) error {
-	if err := t.putEndpoint(e); err != nil {
+	if err := endpoints.put(t, orgKey(e.OrgID, e.ID), e); err != nil {
 		return err
 	}
 	if first, ok := t.firstDue(e.Number); ok && !e.Disabled() {
@@ -110,21 +94,13 @@ func (t *tx) ForgetEndpoint(number uint64) error {
 }
 
 func (t *tx) endpointByNumber(number uint64) (store.Endpoint, error) {
-	key, e, err := t.sealedEndpoint(number)
-	if err == nil {
-		err = t.openEndpoint(key, &e)
-	}
-	return e, err
+	return endpoints.get(t, t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number)))
 }
 
-// sealedEndpoint reads an endpoint as its record holds it, for callers that need no
-// secret: a secret that does not open does not keep them from the other endpoints.
-func (t *tx) sealedEndpoint(number uint64) (key []byte, e store.Endpoint, err error) {
-	key = t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number))
-	if key == nil {
-		return nil, e, endpoints.missing()
-	}
-	return key, e, endpoints.get(t, key, endpointFields(&e))
+// sealedEndpoint is for callers that need no secret: a secret that does not open
+// does not keep them from the other endpoints.
+func (t *tx) sealedEndpoint(number uint64) (store.Endpoint, error) {
+	return endpoints.sealed(t, t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number)))
 }
 
 // endpoints checks that each endpoint and its number name each other, and that no

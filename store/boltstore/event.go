@@ -4,22 +4,18 @@ import "teamdata/store"
 
 var events = table[store.Event]{bucket: bucketEvents, noun: "event", fields: eventFields}
 
-func eventFields(e *store.Event) func(*codec) {
-	return func(c *codec) {
-		c.text(&e.ID)
-		c.text(&e.OrgID)
-		c.text(&e.Type)
-		c.time(&e.CreatedAt)
-		c.bytes(&e.Body)
-		c.texts(&e.Deliveries)
-	}
+func eventFields(c *codec, e *store.Event) {
+	c.text(&e.ID)
+	c.text(&e.OrgID)
+	c.text(&e.Type)
+	c.time(&e.CreatedAt)
+	c.bytes(&e.Body)
+	c.texts(&e.Deliveries)
 }
 
-func (t *tx) AddEvent(e store.Event) error { return events.insert(t, []byte(e.ID), eventFields(&e)) }
+func (t *tx) AddEvent(e store.Event) error { return events.insert(t, []byte(e.ID), e) }
 
-func (t *tx) Event(id string) (e store.Event, err error) {
-	return e, events.get(t, []byte(id), eventFields(&e))
-}
+func (t *tx) Event(id string) (store.Event, error) { return events.get(t, []byte(id)) }
 
 func (t *tx) DeleteEvent(id string) error { return events.delete(t, []byte(id)) }
 

@@ -4,23 +4,21 @@ import "teamdata/store"
 
 var eventTypes = table[store.EventType]{bucket: bucketEventTypes, noun: "event type", fields: eventTypeFields}
 
-func eventTypeFields(e *store.EventType) func(*codec) {
-	return func(c *codec) {
-		c.text(&e.Name)
-		c.text(&e.Description)
-		c.bytes(&e.Schema)
-		c.time(&e.CreatedAt)
-	}
+func eventTypeFields(c *codec, e *store.EventType) {
+	c.text(&e.Name)
+	c.text(&e.Description)
+	c.bytes(&e.Schema)
+	c.time(&e.CreatedAt)
 }
 
-func (t *tx) EventType(name string) (e store.EventType, err error) {
-	return e, eventTypes.get(t, []byte(name), eventTypeFields(&e))
+func (t *tx) EventType(name string) (store.EventType, error) {
+	return eventTypes.get(t, []byte(name))
 }
 
 func (t *tx) EventTypes() ([]store.EventType, error) { return eventTypes.list(t, "", all) }
 
 func (t *tx) PutEventType(e store.EventType) error {
-	return eventTypes.put(t, []byte(e.Name), eventTypeFields(&e))
+	return eventTypes.put(t, []byte(e.Name), e)
 }
 
 func (t *tx) DeleteEventType(name string) error { return eventTypes.delete(t, []byte(name)) }

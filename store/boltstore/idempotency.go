@@ -22,16 +22,14 @@ func partitionOf(at time.Time) uint64 {
 
 func partitionNumber(name []byte) uint64 { return binary.BigEndian.Uint64(name) }
 
-func idempotencyFields(r *store.IdempotencyRecord) func(*codec) {
-	return func(c *codec) {
-		c.text(&r.OrgID)
-		c.text(&r.Key)
-		c.hash((*[32]byte)(&r.Fingerprint))
-		c.time(&r.FirstUse)
-		c.int(&r.Answer.Status)
-		c.text(&r.Answer.ContentType)
-		c.bytes(&r.Answer.Body)
-	}
+func idempotencyFields(c *codec, r *store.IdempotencyRecord) {
+	c.text(&r.OrgID)
+	c.text(&r.Key)
+	c.hash((*[32]byte)(&r.Fingerprint))
+	c.time(&r.FirstUse)
+	c.int(&r.Answer.Status)
+	c.text(&r.Answer.ContentType)
+	c.bytes(&r.Answer.Body)
 }
 
 func (t *tx) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, error) {
@@ -46,7 +44,7 @@ func (t *tx) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, erro
 			continue
 		}
 		var r store.IdempotencyRecord
-		if err := decode(record, idempotencyFields(&r)); err != nil {
+		if err := decode(record, of(idempotencyFields, &r)); err != nil {
 			return store.IdempotencyRecord{}, storageFault(err)
 		}
 		if r.FirstUse.After(oldest) {
@@ -63,7 +61,7 @@ func (t *tx) AddIdempotencyRecord(r store.IdempotencyRecord) error {
 	if err != nil {
 		return storageFault(err)
 	}
-	return t.insert(partition, orgKey(r.OrgID, r.Key), encode(idempotencyFields(&r)))
+	return t.insert(partition, orgKey(r.OrgID, r.Key), encode(of(idempotencyFields, &r)))
 }
 
 func (t *tx) partition(number uint64) (*bbolt.Bucket, error) {
@@ -121,7 +119,7 @@ func (c *checker) idempotency() {
 			return
 		}
 		eachOf(partition, func(key, record []byte) {
-			c.read(bucketIdempotency, key, record, idempotencyFields(new(store.IdempotencyRecord)))
+			c.read(bucketIdempotency, key, record, of(idempotencyFields, new(store.IdempotencyRecord)))
 		})
 	})
 }

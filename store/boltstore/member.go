@@ -9,20 +9,18 @@ import (
 
 var members = table[store.Member]{bucket: bucketMembers, noun: "member", fields: memberFields}
 
-func memberFields(m *store.Member) func(*codec) {
-	return func(c *codec) {
-		c.text(&m.OrgID)
-		c.text(&m.ID)
-		c.text(&m.UserID)
-		c.text(&m.Role)
-		c.text(&m.Name)
-		c.text(&m.Email)
-		c.time(&m.CreatedAt)
-	}
+func memberFields(c *codec, m *store.Member) {
+	c.text(&m.OrgID)
+	c.text(&m.ID)
+	c.text(&m.UserID)
+	c.text(&m.Role)
+	c.text(&m.Name)
+	c.text(&m.Email)
+	c.time(&m.CreatedAt)
 }
 
-func (t *tx) Member(orgID, userID string) (m store.Member, err error) {
-	return m, members.get(t, orgKey(orgID, userID), memberFields(&m))
+func (t *tx) Member(orgID, userID string) (store.Member, error) {
+	return members.get(t, orgKey(orgID, userID))
 }
 
 func (t *tx) AppendMember(m store.Member) (store.Member, error) {
@@ -41,7 +39,7 @@ func (t *tx) PutMember(m store.Member) error {
 	if err := t.putManager(m); err != nil {
 		return err
 	}
-	return members.put(t, orgKey(m.OrgID, m.UserID), memberFields(&m))
+	return members.put(t, orgKey(m.OrgID, m.UserID), m)
 }
 
 // putManager adds a member who manages to the indexes of them, and removes others.
@@ -92,8 +90,8 @@ func (t *tx) CountOwners(orgID string) (n int, err error) {
 
 func (t *tx) Managers(orgID string) (managers []store.Member, err error) {
 	t.eachManager(orgID, func(key, _ []byte) {
-		var m store.Member
-		err = errors.Join(err, members.get(t, key, memberFields(&m)))
+		m, merr := members.get(t, key)
+		err = errors.Join(err, merr)
 		managers = append(managers, m)
 	})
 	return managers, err

@@ -4,24 +4,22 @@ import "teamdata/store"
 
 var operatorTokens = table[store.OperatorToken]{bucket: bucketOperatorTokens, noun: "operator token", fields: operatorTokenFields}
 
-func operatorTokenFields(o *store.OperatorToken) func(*codec) {
-	return func(c *codec) {
-		c.text(&o.ID)
-		c.text(&o.Name)
-		c.hash((*[32]byte)(&o.SecretHash))
-		c.time(&o.CreatedAt)
-		c.time(&o.ExpiresAt)
-	}
+func operatorTokenFields(c *codec, o *store.OperatorToken) {
+	c.text(&o.ID)
+	c.text(&o.Name)
+	c.hash((*[32]byte)(&o.SecretHash))
+	c.time(&o.CreatedAt)
+	c.time(&o.ExpiresAt)
 }
 
-func (t *tx) OperatorToken(id string) (o store.OperatorToken, err error) {
-	return o, operatorTokens.get(t, []byte(id), operatorTokenFields(&o))
+func (t *tx) OperatorToken(id string) (store.OperatorToken, error) {
+	return operatorTokens.get(t, []byte(id))
 }
 
 func (t *tx) OperatorTokens() ([]store.OperatorToken, error) { return operatorTokens.list(t, "", all) }
 
 func (t *tx) PutOperatorToken(o store.OperatorToken) error {
-	return operatorTokens.put(t, []byte(o.ID), operatorTokenFields(&o))
+	return operatorTokens.put(t, []byte(o.ID), o)
 }
 
 func (t *tx) DeleteOperatorToken(id string) error { return operatorTokens.delete(t, []byte(id)) }

@@ -35,7 +35,7 @@ func (t *tx) eachWaiting(ctx context.Context, fn func(e store.Endpoint, first du
 		}
 		number, _, _ := readPlaceKey(key)
 		if first, ok := t.firstDue(number); ok {
-			_, e, err := t.sealedEndpoint(number)
+			e, err := t.sealedEndpoint(number)
 			if err == nil {
 				fn(e, first)
 			} else if !store.IsNotFound(err) {

@@ -16,14 +16,14 @@ type kind struct {
 	fields  func(value any) func(*codec)
 }
 
-func kindOf[T any](bucket []byte, fields func(*T) func(*codec)) kind {
+func kindOf[T any](bucket []byte, fields func(*codec, *T)) kind {
 	k := kind{
 		bucket: bucket,
 		blank: func() (any, func(*codec)) {
 			value := new(T)
-			return value, fields(value)
+			return value, of(fields, value)
 		},
-		fields: func(value any) func(*codec) { return fields(value.(*T)) },
+		fields: func(value any) func(*codec) { return of(fields, value.(*T)) },
 	}
 	for _, values := range []storetest.Values{
 		{Text: "é", Time: someTime}, {Text: long, Time: store.MaxTime, Most: true}, {Time: epoch, Most: true},

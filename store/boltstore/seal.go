@@ -127,10 +127,10 @@ func CheckKey(path string, key Sealer) (sealed bool, err error) {
 
 // all seals what a file holds in plain text, and marks it as sealed.
 func (s sealing) all(bolt *bbolt.Tx) error {
-	if err := endpoints.sealAll(s, bolt, secretsOfEndpoint); err != nil {
+	if err := endpoints.sealAll(s, bolt); err != nil {
 		return err
 	}
-	if err := accounts.sealAll(s, bolt, secretsOfAccount); err != nil {
+	if err := accounts.sealAll(s, bolt); err != nil {
 		return err
 	}
 	certificates := bolt.Bucket(bucketCertificates)

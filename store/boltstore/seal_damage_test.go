@@ -19,11 +19,11 @@ func (f *fixture) changeRecord(id string, change func(*store.Endpoint)) {
 	must(f, f.db.Update(func(bolt *bbolt.Tx) error {
 		b, key := bolt.Bucket(bucketEndpoints), orgKey(testOrg, id)
 		var e store.Endpoint
-		if err := decode(b.Get(key), endpointFields(&e)); err != nil {
+		if err := decode(b.Get(key), of(endpointFields, &e)); err != nil {
 			return err
 		}
 		change(&e)
-		return b.Put(key, encode(endpointFields(&e)))
+		return b.Put(key, encode(of(endpointFields, &e)))
 	}))
 }
 
@@ -108,9 +108,9 @@ func TestMovedPassword(t *testing.T) {
 	must(t, f.db.Update(func(bolt *bbolt.Tx) error {
 		b := bolt.Bucket(bucketAccounts)
 		var a store.Account
-		must(t, decode(b.Get([]byte("usr_ada")), accountFields(&a)))
+		must(t, decode(b.Get([]byte("usr_ada")), of(accountFields, &a)))
 		a.UserID = "usr_bob"
-		return b.Put([]byte("usr_bob"), encode(accountFields(&a)))
+		return b.Put([]byte("usr_bob"), encode(of(accountFields, &a)))
 	}))
 	f.view(func(tx store.Tx) error {
 		_, err := tx.Account("usr_bob")

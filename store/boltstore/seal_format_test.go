@@ -34,11 +34,11 @@ func TestFormatOfSealedValues(t *testing.T) {
 		opens(bolt.Bucket(bucketMeta).Get([]byte("seal")), "meta\x00seal", "teamdata")
 		opens(bolt.Bucket(bucketCertificates).Get([]byte("ca")), "certificates\x00ca", secrets[3])
 		var e store.Endpoint
-		must(t, decode(bolt.Bucket(bucketEndpoints).Get([]byte("org_test\x00whe_a")), endpointFields(&e)))
+		must(t, decode(bolt.Bucket(bucketEndpoints).Get([]byte("org_test\x00whe_a")), of(endpointFields, &e)))
 		opens([]byte(e.Secret), "endpoints\x00org_test\x00whe_a\x00secret", secrets[2])
 		opens([]byte(e.OldSecret), "endpoints\x00org_test\x00whe_a\x00oldSecret", secrets[0])
 		var a store.Account
-		must(t, decode(bolt.Bucket(bucketAccounts).Get([]byte("usr_ada")), accountFields(&a)))
+		must(t, decode(bolt.Bucket(bucketAccounts).Get([]byte("usr_ada")), of(accountFields, &a)))
 		opens([]byte(a.PasswordHash), "accounts\x00usr_ada\x00passwordHash", secrets[4])
 		return nil
 	}))

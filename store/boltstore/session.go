@@ -4,28 +4,22 @@ import "teamdata/store"
 
 var sessions = table[store.Session]{bucket: bucketSessions, noun: "session", fields: sessionFields}
 
-func sessionFields(s *store.Session) func(*codec) {
-	return func(c *codec) {
-		c.text(&s.ID)
-		c.text(&s.UserID)
-		c.hash((*[32]byte)(&s.SecretHash))
-		c.text(&s.UserAgent)
-		c.time(&s.CreatedAt)
-		c.time(&s.LastSeenAt)
-	}
+func sessionFields(c *codec, s *store.Session) {
+	c.text(&s.ID)
+	c.text(&s.UserID)
+	c.hash((*[32]byte)(&s.SecretHash))
+	c.text(&s.UserAgent)
+	c.time(&s.CreatedAt)
+	c.time(&s.LastSeenAt)
 }
 
-func (t *tx) Session(id string) (s store.Session, err error) {
-	return s, sessions.get(t, []byte(id), sessionFields(&s))
-}
+func (t *tx) Session(id string) (store.Session, error) { return sessions.get(t, []byte(id)) }
 
 func (t *tx) Sessions(after string, limit int) ([]store.Session, error) {
 	return sessions.list(t, after, limit)
 }
 
-func (t *tx) PutSession(s store.Session) error {
-	return sessions.put(t, []byte(s.ID), sessionFields(&s))
-}
+func (t *tx) PutSession(s store.Session) error { return sessions.put(t, []byte(s.ID), s) }
 
 func (t *tx) DeleteSession(id string) error { return sessions.delete(t, []byte(id)) }
 
@@ -37,7 +31,7 @@ func (c *checker) sessionOf(a *store.Account, id string) {
 		c.fault("accounts %q: its session %q is missing", a.UserID, id)
 		return
 	}
-	c.read(bucketSessions, []byte(id), record, sessionFields(&s))
+	c.read(bucketSessions, []byte(id), record, of(sessionFields, &s))
 	if s.ID != id || s.UserID != a.UserID {
 		c.fault("sessions %q: holds the session %q of %q", id, s.ID, s.UserID)
 	}

@@ -4,18 +4,16 @@ import "teamdata/store"
 
 var signInLinks = table[store.SignInLink]{bucket: bucketSignInLinks, noun: "sign-in link", fields: signInLinkFields}
 
-func signInLinkFields(l *store.SignInLink) func(*codec) {
-	return func(c *codec) {
-		c.text(&l.ID)
-		c.text(&l.UserID)
-		c.hash((*[32]byte)(&l.SecretHash))
-		c.time(&l.CreatedAt)
-		c.time(&l.ExpiresAt)
-	}
+func signInLinkFields(c *codec, l *store.SignInLink) {
+	c.text(&l.ID)
+	c.text(&l.UserID)
+	c.hash((*[32]byte)(&l.SecretHash))
+	c.time(&l.CreatedAt)
+	c.time(&l.ExpiresAt)
 }
 
-func (t *tx) SignInLink(id string) (l store.SignInLink, err error) {
-	return l, signInLinks.get(t, []byte(id), signInLinkFields(&l))
+func (t *tx) SignInLink(id string) (store.SignInLink, error) {
+	return signInLinks.get(t, []byte(id))
 }
 
 func (t *tx) SignInLinks(after string, limit int) ([]store.SignInLink, error) {
@@ -23,7 +21,7 @@ func (t *tx) SignInLinks(after string, limit int) ([]store.SignInLink, error) {
 }
 
 func (t *tx) PutSignInLink(l store.SignInLink) error {
-	return signInLinks.put(t, []byte(l.ID), signInLinkFields(&l))
+	return signInLinks.put(t, []byte(l.ID), l)
 }
 
 func (t *tx) DeleteSignInLink(id string) error { return signInLinks.delete(t, []byte(id)) }

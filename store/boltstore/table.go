@@ -9,21 +9,37 @@ import (
 	"teamdata/store/boltstore/boltfile"
 )
 
-// table is a bucket whose values are records of one kind. What reads or writes one
-// record is given the fields of that record, so that the record stays on the stack.
+// table is a bucket whose values are records of one kind.
 type table[T any] struct {
-	bucket []byte
-	noun   string                // in: There is no such …
-	fields func(*T) func(*codec) // in the order of the record; new ones go to the end
+	bucket  []byte
+	noun    string                 // in: There is no such …
+	fields  func(*codec, *T)       // in the order of the record; new ones go to the end
+	secrets func(*T) []secretField // that are sealed; nil: there are none
 }
 
-// get reads a record as it is kept: its secrets are sealed. notFound: there is none.
-func (b table[T]) get(t *tx, key []byte, fields func(*codec)) error {
+// get reads a record. notFound: there is none.
+func (b table[T]) get(t *tx, key []byte) (record T, err error) {
+	if record, err = b.sealed(t, key); err == nil {
+		err = b.open(t, key, &record)
+	}
+	return record, err
+}
+
+// sealed reads a record as it is kept, with its secrets sealed.
+func (b table[T]) sealed(t *tx, key []byte) (record T, err error) {
 	value := t.bolt.Bucket(b.bucket).Get(key)
 	if value == nil {
-		return b.missing()
+		return record, b.missing()
 	}
-	return storageFault(decode(value, fields))
+	return record, storageFault(decode(value, of(b.fields, &record)))
+}
+
+// open opens the secrets of a record that was read as it is kept.
+func (b table[T]) open(t *tx, key []byte, record *T) error {
+	if b.secrets == nil {
+		return nil
+	}
+	return storageFault(t.s.seal.openFields(b.bucket, key, b.secrets(record)))
 }
 
 func (b table[T]) missing() error {
@@ -31,13 +47,16 @@ func (b table[T]) missing() error {
 }
 
 // put adds a record or replaces it.
-func (b table[T]) put(t *tx, key []byte, fields func(*codec)) error {
-	return t.put(t.bucket(b.bucket), key, encode(fields))
+func (b table[T]) put(t *tx, key []byte, record T) error {
+	if b.secrets != nil {
+		t.s.seal.sealFields(b.bucket, key, b.secrets(&record))
+	}
+	return t.put(t.bucket(b.bucket), key, encode(of(b.fields, &record)))
 }
 
 // insert adds a record under a key that is not in use.
-func (b table[T]) insert(t *tx, key []byte, fields func(*codec)) error {
-	return t.insert(t.bucket(b.bucket), key, encode(fields))
+func (b table[T]) insert(t *tx, key []byte, record T) error {
+	return t.insert(t.bucket(b.bucket), key, encode(of(b.fields, &record)))
 }
 
 func (b table[T]) delete(t *tx, key []byte) error { return t.delete(t.bucket(b.bucket), key) }
@@ -54,7 +73,7 @@ func (b table[T]) list(t *tx, after string, limit int) (list []T, err error) {
 	}
 	for ; key != nil && len(list) < limit; key, value = c.Next() {
 		var record T
-		if err := decode(value, b.fields(&record)); err != nil {
+		if err := decode(value, of(b.fields, &record)); err != nil {
 			return nil, storageFault(err)
 		}
 		list = append(list, record)
@@ -67,7 +86,7 @@ func (b table[T]) list(t *tx, after string, limit int) (list []T, err error) {
 func (b table[T]) check(c *checker, fn func(key []byte, record *T)) int {
 	return c.each(b.bucket, func(key, value []byte) {
 		record := new(T)
-		c.read(b.bucket, key, value, b.fields(record))
+		c.read(b.bucket, key, value, of(b.fields, record))
 		if fn != nil {
 			fn(key, record)
 		}
@@ -75,15 +94,15 @@ func (b table[T]) check(c *checker, fn func(key []byte, record *T)) int {
 }
 
 // sealAll seals what the records hold in plain text.
-func (b table[T]) sealAll(s sealing, bolt *bbolt.Tx, secrets func(*T) []secretField) error {
+func (b table[T]) sealAll(s sealing, bolt *bbolt.Tx) error {
 	bucket := bolt.Bucket(b.bucket)
 	for _, key := range allKeys(bucket) {
 		var record T
-		if err := decode(bucket.Get(key), b.fields(&record)); err != nil {
+		if err := decode(bucket.Get(key), of(b.fields, &record)); err != nil {
 			return &boltfile.Error{Text: fmt.Sprintf("can't be sealed, for its record %s %q is damaged", b.bucket, key), Advice: "put back a backup"}
 		}
-		s.sealFields(b.bucket, key, secrets(&record))
-		if err := bucket.Put(key, encode(b.fields(&record))); err != nil {
+		s.sealFields(b.bucket, key, b.secrets(&record))
+		if err := bucket.Put(key, encode(of(b.fields, &record))); err != nil {
 			return err
 		}
 	}
