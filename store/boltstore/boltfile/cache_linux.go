@@ -2,7 +2,6 @@ package boltfile
 
 import (
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
@@ -23,24 +22,9 @@ func forgetPages(db *bbolt.DB) (stop func()) {
 		return func() {}
 	}
 	start, size := db.Info().Data, uintptr(info.Size())
-	stopping := make(chan struct{})
-	var ended sync.WaitGroup
-	ended.Go(func() {
-		tick := time.NewTicker(forgetEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-stopping:
-				return
-			case <-tick.C:
-				syscall.Syscall(syscall.SYS_MADVISE, start, size, syscall.MADV_DONTNEED) // advice: without it there is just more in memory
-			}
-		}
+	return every(forgetEvery, func() {
+		syscall.Syscall(syscall.SYS_MADVISE, start, size, syscall.MADV_DONTNEED) // advice: without it there is just more in memory
 	})
-	return func() {
-		close(stopping)
-		ended.Wait()
-	}
 }
 
 // writeBack brings a part of a file to the disk, without the commit of the file

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -85,23 +86,33 @@ func (t *temp) watch(total int64, progress func(done, total int64)) (stop func()
 	if progress == nil {
 		return func() {}
 	}
-	ended, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		tick := time.NewTicker(progressEvery)
+	return every(progressEvery, func() {
+		if info, err := t.Stat(); err == nil {
+			progress(min(info.Size(), total), total)
+		}
+	})
+}
+
+// every calls fn again and again, until stop is called, which waits for its end.
+func every(interval time.Duration, fn func()) (stop func()) {
+	stopping := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		tick := time.NewTicker(interval)
 		defer tick.Stop()
 		for {
 			select {
-			case <-ended:
+			case <-stopping:
 				return
 			case <-tick.C:
-			}
-			if info, err := t.Stat(); err == nil {
-				progress(min(info.Size(), total), total)
+				fn()
 			}
 		}
-	}()
-	return func() { close(ended); <-stopped }
+	})
+	return func() {
+		close(stopping)
+		ended.Wait()
+	}
 }
 
 var errNotSame = errors.New("the compact file does not hold what the old one does; nothing was changed")
