@@ -56,8 +56,8 @@ func (t *tx) DeleteAccount(userID string) error {
 // moveEmail indexes an account, which may be new, under another address than before;
 // an empty one is not indexed.
 func (t *tx) moveEmail(userID, to string) error {
-	old, err := accounts.sealed(t, []byte(userID))
-	if unlessNotFound(err) != nil {
+	var old store.Account
+	if err := unlessNotFound(accounts.sealed(t, []byte(userID), &old)); err != nil {
 		return err
 	}
 	b, from := t.bucket(bucketAccountEmails), strings.ToLower(old.Email)

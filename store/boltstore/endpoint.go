@@ -99,8 +99,8 @@ func (t *tx) endpointByNumber(number uint64) (store.Endpoint, error) {
 
 // sealedEndpoint is for callers that need no secret: a secret that does not open
 // does not keep them from the other endpoints.
-func (t *tx) sealedEndpoint(number uint64) (store.Endpoint, error) {
-	return endpoints.sealed(t, t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number)))
+func (t *tx) sealedEndpoint(number uint64) (e store.Endpoint, err error) {
+	return e, endpoints.sealed(t, t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number)), &e)
 }
 
 // endpoints checks that each endpoint and its number name each other, and that no

@@ -19,19 +19,19 @@ type table[T any] struct {
 
 // get reads a record. notFound: there is none.
 func (b table[T]) get(t *tx, key []byte) (record T, err error) {
-	if record, err = b.sealed(t, key); err == nil {
+	if err = b.sealed(t, key, &record); err == nil {
 		err = b.open(t, key, &record)
 	}
 	return record, err
 }
 
 // sealed reads a record as it is kept, with its secrets sealed.
-func (b table[T]) sealed(t *tx, key []byte) (record T, err error) {
+func (b table[T]) sealed(t *tx, key []byte, record *T) error {
 	value := t.bolt.Bucket(b.bucket).Get(key)
 	if value == nil {
-		return record, b.missing()
+		return b.missing()
 	}
-	return record, storageFault(decode(value, of(b.fields, &record)))
+	return storageFault(decode(value, of(b.fields, record)))
 }
 
 // open opens the secrets of a record that was read as it is kept.
