@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -57,19 +56,14 @@ type serverStatus struct {
 }
 
 func askStatus(ctx context.Context, client *http.Client) (s serverStatus, err error) {
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, socket.Base+"/admin/v1/status", nil)
-	if err != nil {
-		return s, err
-	}
-	r, err := client.Do(q)
-	if err != nil {
+	r, body, err := get(ctx, client, socket.Base+"/admin/v1/status")
+	switch {
+	case err != nil:
 		return s, unanswered(err)
-	}
-	defer r.Body.Close()
-	if r.StatusCode != http.StatusOK {
+	case r.StatusCode != http.StatusOK:
 		return s, fmt.Errorf("answered %d", r.StatusCode)
 	}
-	return s, json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&s)
+	return s, json.Unmarshal(body, &s)
 }
 
 // checkData checks the file from outside.

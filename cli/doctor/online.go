@@ -5,11 +5,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"time"
 
 	"teamdata/app"
@@ -50,28 +47,15 @@ func (d *doctor) checkOffset(off time.Duration) {
 func readDirectory(ctx context.Context, address string, roots *x509.CertPool) (date time.Time, err error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
 	defer transport.CloseIdleConnections()
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	r, body, err := get(ctx, &http.Client{Transport: transport}, address)
 	if err != nil {
 		return date, err
 	}
-	r, err := (&http.Client{Transport: transport}).Do(q)
-	if err != nil {
-		return date, withoutURL(err)
-	}
-	defer r.Body.Close()
 	var directory struct{ NewOrder string }
-	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&directory); err != nil || directory.NewOrder == "" {
+	if err := json.Unmarshal(body, &directory); err != nil || directory.NewOrder == "" {
 		return date, fmt.Errorf("answered %d, and not with an ACME directory", r.StatusCode)
 	}
 	return http.ParseTime(r.Header.Get("Date"))
-}
-
-// withoutURL leaves out the method and the URL, which our line has already.
-func withoutURL(err error) error {
-	if whole := (*url.Error)(nil); errors.As(err, &whole) {
-		return whole.Err
-	}
-	return err
 }
 
 // checkMail logs in at the mail server, and sends nothing.

@@ -31,24 +31,32 @@ func (p *Probe) Ready(ctx context.Context) error {
 		return err
 	}
 	defer client.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+server.ReadyPath, nil)
-	if err != nil {
-		return err
-	}
-	response, err := client.Do(request)
+	r, body, err := get(ctx, client, base+server.ReadyPath)
 	if err != nil {
 		return unanswered(err)
 	}
-	defer response.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
-	return judge(response.StatusCode, body)
+	return judge(r.StatusCode, body[:min(len(body), 4<<10)])
+}
+
+// get asks for a URL. An error is without the method and the URL, which our line has
+// already.
+func get(ctx context.Context, client *http.Client, address string) (r *http.Response, body []byte, err error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err == nil {
+		r, err = client.Do(q)
+	}
+	if whole, ok := errors.AsType[*url.Error](err); ok {
+		err = whole.Err
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Body.Close()
+	body, _ = io.ReadAll(io.LimitReader(r.Body, 1<<20)) // where it breaks off shows in what it says
+	return r, body, nil
 }
 
 func unanswered(err error) error {
-	var whole *url.Error
-	if errors.As(err, &whole) {
-		err = whole.Err // it repeats the method and the URL
-	}
 	var unknown x509.UnknownAuthorityError
 	if errors.As(err, &unknown) {
 		return hint.With(fmt.Errorf("the server's certificate is of a CA that is not trusted here (%w)", err), "name the CA's file with --ca-file")
