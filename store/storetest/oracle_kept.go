@@ -9,6 +9,39 @@ import (
 	"teamdata/store"
 )
 
+// oracle is the contract of store.Tx on maps in memory, as plainly as can be.
+// What an engine may choose it takes from the engine's trace.
+type oracle struct {
+	*trace
+	orgs         kept[string, store.Org]
+	plans        kept[string, store.Plan]
+	members      kept[pair, store.Member]
+	highest      kept[pair, store.Cursor] // position that a list ever had, by list and org
+	auditLog     kept[string, []store.AuditEntry]
+	instructions kept[string, store.Instructions]
+	keys         kept[string, store.APIKey]
+	lastUsed     kept[string, time.Time] // by key
+	endpoints    kept[pair, store.Endpoint]
+	events       kept[string, store.Event]
+	deliveries   kept[string, store.Delivery]
+	records      kept[pair, store.IdempotencyRecord]
+	certificates kept[string, []byte]
+	mails        kept[string, store.Mail]
+	acknowledged kept[uint64, time.Time] // the last, by endpoint
+	given        kept[uint64, bool]      // the endpoints' numbers, those of removed ones too
+	removed      kept[uint64, bool]      // endpoints that are not forgotten
+	eventTypes   kept[string, store.EventType]
+	tokens       kept[string, store.OperatorToken]
+	accounts     kept[string, store.Account]
+	sessions     kept[string, store.Session]
+	links        kept[string, store.SignInLink]
+	counts       kept[countsOf, store.DeliveryCounts]
+}
+
+var _ store.Tx = (*oracle)(nil)
+
+func newOracle() *oracle { return &oracle{trace: new(trace)} }
+
 // kept are records of a kind, by their keys. The zero value holds none.
 type kept[K comparable, T any] map[K]T
 
