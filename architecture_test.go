@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -136,6 +137,63 @@ func TestPackageComments(t *testing.T) {
 			t.Errorf("%s has %d package comments", folder, n)
 		}
 	}
+}
+
+// No package but store exports more names than a reader keeps in mind, unless its
+// comment gives a reason: "It exports more than 40 names because …".
+func TestExports(t *testing.T) {
+	const most = 40
+	exports, reasons := map[string]int{}, map[string]bool{"store": true}
+	eachFile(t, func(file string) {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := path.Dir(filepath.ToSlash(file))
+		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(folder, "contrib/") {
+			return
+		}
+		exports[folder] += len(exported(f))
+		words := strings.Join(strings.Fields(f.Doc.Text()), " ")
+		reasons[folder] = reasons[folder] || strings.Contains(words, "exports more than 40 names because")
+	})
+	if exports["store"] <= most {
+		t.Errorf("store exports %d names, so the count is wrong", exports["store"])
+	}
+	for folder, n := range exports {
+		if n > most && !reasons[folder] {
+			t.Errorf("%s exports %d names, more than %d, without a reason in its comment", folder, n, most)
+		}
+	}
+}
+
+// exported are the names that a file exports, without methods and fields.
+func exported(f *ast.File) (names []string) {
+	add := func(ids ...*ast.Ident) {
+		for _, id := range ids {
+			if id.IsExported() {
+				names = append(names, id.Name)
+			}
+		}
+	}
+	for _, decl := range f.Decls {
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			if decl.Recv == nil {
+				add(decl.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range decl.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					add(spec.Name)
+				case *ast.ValueSpec:
+					add(spec.Names...)
+				}
+			}
+		}
+	}
+	return names
 }
 
 func eachFile(t *testing.T, fn func(file string)) {
