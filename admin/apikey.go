@@ -29,7 +29,7 @@ func (r *request) listKeys() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		keys, err := tx.APIKeys(r.org(), q.After.ID, q.Limit+1)
 		items := itemsOf(keys, 0, func(k store.APIKey) string { return k.ID }, func(k store.APIKey) []byte {
-			shown, errShown := shownKey(tx, k)
+			shown, errShown := formatKey(tx, k)
 			err = errors.Join(err, errShown)
 			return shown
 		})
@@ -37,7 +37,7 @@ func (r *request) listKeys() error {
 	})
 }
 
-func shownKey(tx store.Tx, k store.APIKey) ([]byte, error) {
+func formatKey(tx store.Tx, k store.APIKey) ([]byte, error) {
 	used, err := tx.KeyLastUsed(k.ID)
 	return keyJSON(k, used).end(), err
 }
@@ -62,7 +62,7 @@ func (r *request) answerKey(tx store.Tx) (store.Answer, error) {
 	if err != nil {
 		return store.Answer{}, err
 	}
-	shown, err := shownKey(tx, k)
+	shown, err := formatKey(tx, k)
 	return ok(shown), err
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // BenchmarkBatch appends audit entries, 1,000 a call, on 4 connections to a real
-// socket, each call committed to the disk before its answer. Its floors are the
+// socket, each call committed to the disk before its answer. Its baselines are the
 // same bytes read by a handler that does nothing with them, and the same entries
 // appended without HTTP and JSON. "entries/s" are those of each.
 func BenchmarkBatch(b *testing.B) {

@@ -98,12 +98,12 @@ func TestPagesOfDeliveries(t *testing.T) {
 	}
 }
 
-// A page looks at a bounded number of deliveries, and may be empty with more to
+// A page reads a bounded number of deliveries, and may be empty with more to
 // come; all are found in the end.
 func TestRareStates(t *testing.T) {
 	env := newTestEnv(t)
 	env.update(func(tx store.Tx) error {
-		for range 2*maxLooked + 10 {
+		for range 2*maxScanned + 10 {
 			if _, err := store.SendTest(tx, "org_acme", "whe_1"); err != nil {
 				return err
 			}
@@ -116,8 +116,8 @@ func TestRareStates(t *testing.T) {
 	first := env.do("GET", deliveries+"?state=retrying", "")
 	env.wantAnswer(first, 200, `{"data":[],"next":"{{*}}.waiting.{{whd}}","hasMore":true}`)
 	equal(t, "found", fmt.Sprint(env.walk(deliveries+"?state=retrying", "id", 1)), fmt.Sprint([]string{id}))
-	equal(t, "all", len(env.walk(deliveries, "id", 100)), 2*maxLooked+12)
-	equal(t, "pending", len(env.walk(deliveries+"?state=pending", "id", 7)), 2*maxLooked+10)
+	equal(t, "all", len(env.walk(deliveries, "id", 100)), 2*maxScanned+12)
+	equal(t, "pending", len(env.walk(deliveries+"?state=pending", "id", 7)), 2*maxScanned+10)
 }
 
 // What was held goes out in order once the endpoint is enabled, and what happened

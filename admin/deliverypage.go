@@ -5,9 +5,9 @@ import (
 	"teamdata/store"
 )
 
-// maxLooked bounds how many deliveries are looked at for one page: a state that
+// maxScanned bounds how many deliveries are read for one page: a state that
 // few of them are in is searched over several pages.
-const maxLooked = 500
+const maxScanned = 500
 
 func (r *request) listDeliveries() error {
 	state, err := parseState(r.HTTP.URL.RawQuery)
@@ -26,7 +26,7 @@ func (r *request) listDeliveries() error {
 		if err != nil {
 			return store.Answer{}, err
 		}
-		s := search{tx: tx, endpoint: &e, state: state, limit: q.Limit, left: maxLooked}
+		s := search{tx: tx, endpoint: &e, state: state, limit: q.Limit, left: maxScanned}
 		s.page.Items = []byte(web.PageStart)
 		err = s.run(q.After)
 		return ok(s.envelope(q.AfterText)), err
@@ -53,12 +53,12 @@ type search struct {
 	endpoint *store.Endpoint
 	state    store.DeliveryState
 	limit    int
-	left     int // how many deliveries may still be looked at
+	left     int // how many deliveries may still be read
 	page     store.Page
 }
 
 // run reads the lists from behind a position on until the page is full or enough
-// was looked at. One more is asked for than is taken: it tells whether the page
+// was read. One more is asked for than is taken: it tells whether the page
 // goes on.
 func (s *search) run(after store.Cursor) error {
 	for more := true; more && !s.page.More; {
@@ -76,7 +76,7 @@ func (s *search) run(after store.Cursor) error {
 	return nil
 }
 
-// lists are those that may hold what is looked for.
+// lists are those that may hold what is searched for.
 func (s *search) lists() []store.DeliveryList {
 	switch {
 	case s.state == 0:
@@ -91,7 +91,7 @@ func (s *search) lists() []store.DeliveryList {
 	return nil
 }
 
-// take shows a delivery if it is in the state that is looked for. A page that is
+// take shows a delivery if it is in the state that is searched for. A page that is
 // full ends before it.
 func (s *search) take(d store.Delivery, at store.Cursor) {
 	if s.page.Count == s.limit || s.left == 0 {
@@ -106,7 +106,7 @@ func (s *search) take(d store.Delivery, at store.Cursor) {
 }
 
 // envelope is the page's body. A page that ends before the last of the lists goes
-// on behind what was looked at last, also when nothing of that was shown.
+// on after the delivery that was read last, also when none of them was shown.
 func (s *search) envelope(after string) []byte {
 	if s.page.Count == 0 && s.page.More {
 		after = s.page.Last.String()

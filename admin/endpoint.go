@@ -14,12 +14,12 @@ func endpointJSON(e store.Endpoint) object {
 		time("createdAt", e.CreatedAt).time("disabledAt", e.DisabledAt).time("oldSecretUntil", e.OldSecretUntil)
 }
 
-func shownEndpoint(e store.Endpoint) []byte { return endpointJSON(e).end() }
+func formatEndpoint(e store.Endpoint) []byte { return endpointJSON(e).end() }
 
 func (r *request) listEndpoints() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		endpoints, err := tx.Endpoints(r.org())
-		return pageOf(itemsOf(endpoints, 0, func(e store.Endpoint) string { return e.ID }, shownEndpoint), q), err
+		return pageOf(itemsOf(endpoints, 0, func(e store.Endpoint) string { return e.ID }, formatEndpoint), q), err
 	})
 }
 
@@ -40,7 +40,7 @@ func (r *request) readEndpoint() error { return r.view(r.answerEndpoint) }
 
 func (r *request) answerEndpoint(tx store.Tx) (store.Answer, error) {
 	e, err := store.FindEndpoint(tx, r.org(), r.Param("endpoint"))
-	return ok(shownEndpoint(e)), err
+	return ok(formatEndpoint(e)), err
 }
 
 func (r *request) updateEndpoint() error {
@@ -58,7 +58,7 @@ func (r *request) updateEndpoint() error {
 	}
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.ChangeEndpoint(tx, r.actor, r.org(), r.Param("endpoint"), change)
-		return ok(shownEndpoint(e)), err
+		return ok(formatEndpoint(e)), err
 	})
 }
 

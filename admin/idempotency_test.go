@@ -8,7 +8,7 @@ import (
 	"teamdata/store"
 )
 
-var shownOnce = regexp.MustCompile(`"(key|token|secret)":"[^"]*"|"(url)":"[^"]*/link/[^"]*"`)
+var onceOnly = regexp.MustCompile(`"(key|token|secret)":"[^"]*"|"(url)":"[^"]*/link/[^"]*"`)
 
 // The same POST gets the same answer again, to the byte but for a secret that is
 // shown once, and is not executed again. Another one is told so.
@@ -19,7 +19,7 @@ func TestReplayedPosts(t *testing.T) {
 		env.advance(23 * 3600e9)
 		before, log := env.everything(), env.log.String()
 		again := env.do(o.method, o.path, o.body, key...)
-		want := shownOnce.ReplaceAllString(first.body, `"$1$2":null`)
+		want := onceOnly.ReplaceAllString(first.body, `"$1$2":null`)
 		if again.status != first.status || again.body != want || again.header.Get("Content-Type") != first.header.Get("Content-Type") {
 			env.Errorf("first %d %s\nthen  %d %s", first.status, first.body, again.status, again.body)
 		}

@@ -65,7 +65,7 @@ func (env *testEnv) wantHeaders(got reply) {
 	equal(env, "Content-Length", got.header.Get("Content-Length"), length)
 }
 
-// wantLog holds the log to one line for a change and none for a look, with no
+// wantLog holds the log to one line for a change and none for a read, with no
 // secret in it.
 func (env *testEnv) wantLog(o operation, actor string) {
 	env.Helper()

@@ -60,7 +60,7 @@ type App struct {
 	reload       chan os.Signal // nil: they end the program
 
 	metrics      net.Listener // nil: metrics are on the admin socket alone
-	endObserving func()       // nil: nobody looks on yet
+	endObserving func()       // nil: nothing is observed yet
 }
 
 // Start opens the data file, fills it if it is to be filled, and binds the

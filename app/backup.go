@@ -77,7 +77,7 @@ const (
 )
 
 // backupFromServer has the server that holds the lock on the data file send a
-// backup. inUse is told where no server listens on the socket.
+// backup. inUse is the error where no server listens on the socket.
 func backupFromServer(ctx context.Context, inUse error, path, to string) error {
 	ctx, cancel := context.WithTimeout(ctx, backupTimeout)
 	defer cancel()

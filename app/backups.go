@@ -99,7 +99,7 @@ func (b *backups) untilDue() time.Duration {
 
 // names are those of our backups, the newest first.
 func (b *backups) names() (names []string) {
-	entries, _ := os.ReadDir(b.dir) // an error is told when the next is made
+	entries, _ := os.ReadDir(b.dir) // an error is logged when the next is made
 	for _, entry := range entries {
 		if _, err := time.Parse(backupName, entry.Name()); err == nil && entry.Type().IsRegular() {
 			names = append(names, entry.Name())

@@ -64,11 +64,11 @@ func (a *App) fill(ctx context.Context) error {
 	return a.open()
 }
 
-// Migrated is what an operator is told of a file that was brought up to date.
+// Migrated is the log line for a file that was brought up to date.
 const Migrated = "the data file is of a newer schema from now on, which the teamdata before can't read; " +
 	"to go back to that, put back the copy with: teamdata restore; delete the copy once you won't go back"
 
-// Sealed is what an operator is told of a file that was sealed just now.
+// Sealed is the log line for a file that was sealed just now.
 const Sealed = "the data file is sealed from now on, and opens with this key alone: " +
 	"keep a copy of the key, apart from the backups; secrets written before may still be in free pages of the file, and are in older backups"
 
@@ -116,7 +116,7 @@ func Restore(ctx context.Context, backup, data string, now time.Time) (kept stri
 	return boltstore.Restore(ctx, backup, data, now)
 }
 
-// warnOfModes tells which of the files with secrets other users can open.
+// warnOfModes warns of the files with secrets other users can open.
 func (a *App) warnOfModes() {
 	if runtime.GOOS == "windows" { // there are no such modes
 		return
@@ -134,5 +134,5 @@ func (a *App) warnOfMode(file string, not fs.FileMode) {
 		return // the file of a flag that is not set is not there
 	}
 	a.log.Warn().Str("file", file).Stringer("mode", info.Mode().Perm()).
-		Msg("other users can open this file, and it holds secrets; mend it with: chmod 600 " + file)
+		Msg("other users can open this file, and it holds secrets; fix it with: chmod 600 " + file)
 }

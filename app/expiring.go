@@ -32,7 +32,7 @@ type expiring struct {
 	mailed map[string]time.Time         // when the last mail about each was queued
 }
 
-// watchCertificates looks after them until ctx is done.
+// watchCertificates checks them until ctx is done.
 func (a *App) watchCertificates(ctx context.Context) {
 	if a.certificates == nil || a.settings.OperatorMail == "" {
 		return
@@ -75,7 +75,7 @@ func (e *expiring) mailOverdue(ctx context.Context, now time.Time) error {
 // has gone by.
 func overdue(s certificates.Status, now time.Time) bool {
 	if s.NotAfter.IsZero() {
-		return false // there is none yet: the log and the status tell
+		return false // there is none yet: the log and the status say so
 	}
 	begin := s.NextRenewal
 	if begin.IsZero() {

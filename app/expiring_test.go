@@ -50,7 +50,7 @@ func TestExpiring(t *testing.T) {
 			}
 		},
 	}
-	for _, look := range []struct {
+	for _, check := range []struct {
 		before time.Duration
 		mails  int
 	}{
@@ -63,7 +63,7 @@ func TestExpiring(t *testing.T) {
 		{14 * day, 3},                 // again a nanosecond less than 24 hours
 		{14*day - 1 - time.Minute, 5}, // both again
 	} {
-		if err := e.mailOverdue(context.Background(), end.Add(-look.before)); err != nil {
+		if err := e.mailOverdue(context.Background(), end.Add(-check.before)); err != nil {
 			t.Fatal(err)
 		}
 		var mails []store.Mail
@@ -71,8 +71,8 @@ func TestExpiring(t *testing.T) {
 			mails, err = tx.Mails("", 10)
 			return err
 		})
-		if len(mails) != look.mails || woken != look.mails {
-			t.Fatalf("%s before the end: %d mails, woken %d times; want %d", look.before, len(mails), woken, look.mails)
+		if len(mails) != check.mails || woken != check.mails {
+			t.Fatalf("%s before the end: %d mails, woken %d times; want %d", check.before, len(mails), woken, check.mails)
 		}
 		for _, m := range mails {
 			if m.To != "ops@example.com" || m.Template != store.MailCertificateExpiring || m.OrgID != "" {

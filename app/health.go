@@ -66,8 +66,8 @@ func (h *health) failing(context.Context) []string {
 	return h.current().failing
 }
 
-// current returns the last verdict if it is fresh, or if another is on its way: a
-// crowd that asks doesn't wait for a disk that hangs.
+// current returns the last verdict if it is fresh, or if another check is under
+// way: many callers at once don't wait for a disk that hangs.
 func (h *health) current() *verdict {
 	last := h.last.Load()
 	if time.Since(last.at) < healthKept || !h.checking.TryLock() {

@@ -49,7 +49,7 @@ func socketClient(data string) *http.Client {
 	}}
 }
 
-// The health checks answer on both faces, beyond every limit, and make no commit
+// The health checks answer on both APIs, beyond every limit, and make no commit
 // while nobody asks.
 func TestHealthChecks(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")

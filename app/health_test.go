@@ -14,7 +14,7 @@ import (
 	"teamdata/store/boltstore"
 )
 
-// A look stands for those that follow, so that a crowd costs no more than one.
+// A check is shared by the requests that follow, so that many cost no more than one.
 func TestHealthIsKept(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	a, err := Start(ctx, Settings{Data: filepath.Join(t.TempDir(), "teamdata.db"), Listen: "127.0.0.1:0", HTTP: true}, zerolog.Nop())
@@ -29,12 +29,12 @@ func TestHealthIsKept(t *testing.T) {
 		t.Errorf("with a dispatcher that doesn't run, it says %s", got)
 	}
 	if h.current() != v {
-		t.Error("a second look at once is another one")
+		t.Error("a second request right away is checked again")
 	}
 	v.at = v.at.Add(-healthKept)
-	h.checking.Lock() // as one does who looks
+	h.checking.Lock() // as a running check does
 	if h.current() != v {
-		t.Error("who asks while another looks is not answered at once")
+		t.Error("a request during a check is not answered at once")
 	}
 	h.checking.Unlock()
 	committed := a.store.LastCommit()
@@ -48,7 +48,7 @@ func TestHealthIsKept(t *testing.T) {
 }
 
 // Commits that fail or hang are told of without a word of the error, which names
-// files, and the next look tries again.
+// files, and the next check tries again.
 func TestHealthOfCommits(t *testing.T) {
 	var fault error
 	hang := make(chan struct{})
@@ -62,7 +62,7 @@ func TestHealthOfCommits(t *testing.T) {
 	}
 	defer s.Close()
 	h := &health{stopped: t.Context(), store: s, limit: 20 * time.Millisecond, log: zerolog.Nop()}
-	look := func(want string) {
+	check := func(want string) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), h.limit)
 		defer cancel()
@@ -75,20 +75,20 @@ func TestHealthOfCommits(t *testing.T) {
 		}
 	}
 	fault = fmt.Errorf("write %s: %w", s.Path(), syscall.ENOSPC)
-	look("the disk is full")
+	check("the disk is full")
 	fault = fmt.Errorf("write %s: broken", s.Path())
-	look("the data file can't be written")
+	check("the data file can't be written")
 	fault, hang = nil, make(chan struct{})
-	look("not done within 20ms")
+	check("not done within 20ms")
 	first := h.probing
-	look("not done within 20ms")
+	check("not done within 20ms")
 	if h.probing != first {
 		t.Error("a second probe was begun while the first hangs")
 	}
 	close(hang)
 	h.limit = time.Minute
-	look("ok")
-	look("ok")
+	check("ok")
+	check("ok")
 }
 
 // A watchdog of another process, or none at all, is not fed.

@@ -28,7 +28,7 @@ const UnixPrefix = "unix:"
 // proxy too.
 const publicSocketMode = 0o660
 
-// serverConfig are the settings of the public face.
+// serverConfig are the settings of the public API.
 func (a *App) serverConfig() (server.Config, error) {
 	proxies, err := clientaddr.Parse(a.settings.TrustedProxies)
 	if err != nil {
@@ -139,7 +139,7 @@ func (a *App) Base() string {
 }
 
 // WriteReadyFile tells a waiting program that the listener is bound. Without a
-// file there is nobody to tell.
+// file it does nothing.
 func WriteReadyFile(file, url, caFile string) error {
 	if file == "" {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Check tells why serve would refuse the settings, the first thing that is wrong.
+// Check returns why serve would refuse the settings, the first thing that is wrong.
 func (s *Settings) Check() error {
 	switch {
 	case s.KeyRate < 0:

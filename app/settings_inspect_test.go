@@ -12,7 +12,7 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 )
 
-// screens are the ways in which each page is looked at.
+// screens are the ways in which each page is inspected.
 var screens = []struct {
 	name, scheme string
 	width        int64
@@ -37,13 +37,13 @@ const smallest = 320
 func (b *tab) inspect(name, axe string) {
 	b.t.Helper()
 	for _, s := range screens {
-		b.look(s.scheme, s.width)
+		b.emulate(s.scheme, s.width)
 		b.check(name+" "+s.name, axe, s.rules)
 		if folder := os.Getenv("SCREENSHOTS"); folder != "" {
 			b.picture(filepath.Join(folder, strings.Trim(regexp.MustCompile(`[^\w.-]+`).ReplaceAllString(name, "_"), "_")+"-"+s.name+".png"))
 		}
 	}
-	b.look("light", smallest)
+	b.emulate("light", smallest)
 	if width, _ := evaluate[int](b, `() => document.documentElement.scrollWidth`); width != smallest {
 		b.t.Errorf("%s is %d pixels wide on a screen of %d", name, width, smallest)
 	}
@@ -65,8 +65,8 @@ func (b *tab) check(name, axe string, rules []any) {
 	}
 }
 
-// look sets how the page is looked at: without motion, which would blur colours.
-func (b *tab) look(scheme string, width int64) {
+// emulate sets how the page is shown: without motion, which would blur colours.
+func (b *tab) emulate(scheme string, width int64) {
 	send(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})

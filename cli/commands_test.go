@@ -51,7 +51,7 @@ func parse(words []string) error {
 }
 
 var (
-	aside = regexp.MustCompile(` +#.*| [<>|&].*|[()]`) // what belongs to the shell
+	shell = regexp.MustCompile(` +#.*| [<>|&].*|[()]`) // what belongs to the shell
 	word  = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+`)
 )
 
@@ -59,7 +59,7 @@ var (
 func commandLines(line string) (lines [][]string) {
 	for _, text := range strings.Split(" "+strings.ReplaceAll(line, "(", " "), " teamdata ")[1:] {
 		var words []string
-		for _, w := range word.FindAllString(aside.ReplaceAllString(text, ""), -1) {
+		for _, w := range word.FindAllString(shell.ReplaceAllString(text, ""), -1) {
 			words = append(words, strings.NewReplacer(`'`, "", `"`, "", "$", "x").Replace(w))
 		}
 		lines = append(lines, words)

@@ -80,7 +80,7 @@ func (c *configuration) read(flags *pflag.FlagSet) {
 }
 
 func settingOf(f *pflag.Flag, given bool) setting {
-	s := setting{Flag: "--" + f.Name, Value: shownValue(f), From: "default"}
+	s := setting{Flag: "--" + f.Name, Value: formatValue(f), From: "default"}
 	switch {
 	case given:
 		s.From = "flag"
@@ -93,8 +93,8 @@ func settingOf(f *pflag.Flag, given bool) setting {
 	return s
 }
 
-// shownValue is a flag's value without what is secret in it.
-func shownValue(f *pflag.Flag) string {
+// formatValue is a flag's value without what is secret in it.
+func formatValue(f *pflag.Flag) string {
 	value := f.Value.String()
 	if _, isSecret := f.Annotations[secretFlag]; isSecret && value != "" {
 		return "(secret)"

@@ -35,7 +35,7 @@ const (
 )
 
 // Main runs the command line of this process and returns the status to end with.
-// The version is that of the build, empty if it was not told.
+// The version is that of the build, empty if the build was given none.
 func Main(version string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {

@@ -116,7 +116,7 @@ func (d *Dispatcher) count(q *endpointQueue, n int) {
 
 // dispatch gives each waiting queue a turn as long as there is room, healthy
 // ones and those on probation alternately. Those on probation share half of the
-// room, so that a crowd of dead receivers can't starve a living one.
+// room, so that many dead receivers can't starve a living one.
 func (d *Dispatcher) dispatch(grace context.Context, now time.Time) {
 	for served := true; served; {
 		served = false

@@ -79,9 +79,9 @@ func TestASlowReceiverHurtsNobodyElse(t *testing.T) {
 	stop()
 }
 
-// A crowd of receivers that hang takes no more than half of what may be in
+// Many receivers that hang take no more than half of what may be in
 // flight, so that one that answers goes on as before.
-func TestACrowdOfDeadReceivers(t *testing.T) {
+func TestManyDeadReceivers(t *testing.T) {
 	env := newEnv(t)
 	hang := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
 	quick := newReceiver(t, nil)
@@ -105,8 +105,8 @@ func TestACrowdOfDeadReceivers(t *testing.T) {
 	stop()
 }
 
-// The endpoints of the crowd that wait get their turns as others time out.
-func TestACrowdTakesTurns(t *testing.T) {
+// Endpoints that wait behind many dead ones get their turns as those time out.
+func TestDeadReceiversTakeTurns(t *testing.T) {
 	env := newEnv(t)
 	hang := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
 	env.run(Config{RootCAs: hang.roots(), Total: 4, AttemptTimeout: 50 * time.Millisecond, Schedule: []time.Duration{}})

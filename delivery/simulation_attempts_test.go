@@ -132,7 +132,7 @@ func (w *world) attempted(process *process, a *transaction) (want want) {
 	want.moved = []*modelDelivery{p}
 	w.interleave(p)
 	if w.count(p, t); p.state == store.StateFailed {
-		w.disableDead(a, p, &want)
+		w.disableUnresponsive(a, p, &want)
 	}
 	return want
 }
@@ -156,9 +156,9 @@ func (w *world) count(p *modelDelivery, t *try) {
 	}
 }
 
-// disableDead is the rule by which an endpoint is disabled: a delivery failed
+// disableUnresponsive is the rule by which an endpoint is disabled: a delivery failed
 // there, and nothing was acknowledged since its first attempt.
-func (w *world) disableDead(a *transaction, p *modelDelivery, want *want) {
+func (w *world) disableUnresponsive(a *transaction, p *modelDelivery, want *want) {
 	e := p.to
 	if e.disabledBy != nil || e.removedBy != nil || !e.lastAcked.Before(p.first) {
 		return

@@ -287,14 +287,14 @@ func BenchmarkCallers(b *testing.B) {
 		b.Fatal(err)
 	}
 	t.request = request
-	var crowd []*benchClient
+	var connections []*benchClient
 	for range clients {
-		crowd = append(crowd, t.dial(b))
+		connections = append(connections, t.dial(b))
 	}
 	var asked atomic.Int64
 	var all sync.WaitGroup
 	start := time.Now()
-	for _, c := range crowd {
+	for _, c := range connections {
 		all.Go(func() {
 			for time.Since(start) < askTime && !b.Failed() {
 				c.exchange(b)

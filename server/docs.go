@@ -77,7 +77,7 @@ func sendRevalidated(r *web.Request, contentType string, body []byte) {
 // plainHost is a host that needs no quoting in a shell and in a page.
 var plainHost = regexp.MustCompile(`^[A-Za-z0-9.:\[\]-]{1,255}$`)
 
-// addressOf is the server's address, as far as a request tells.
+// addressOf is the server's address, as far as a request shows it.
 func addressOf(r *http.Request) string {
 	host, scheme := r.Host, "https://"
 	if !plainHost.MatchString(host) {

@@ -10,7 +10,7 @@ import (
 	"teamdata/internal/web"
 )
 
-// Observer is told what a server does. Its zero value observes nothing.
+// Observer is notified of what a server does. Its zero value observes nothing.
 type Observer struct {
 	// Failing returns why the server is not ready, a line for each failing check. It
 	// is called for each GET /readyz, and has to be cheap.

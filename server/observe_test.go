@@ -126,7 +126,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// Who looks on is told the pattern of a route that Routes has, never the path.
+// An observer is given the pattern of a route that Routes has, never the path.
 func TestAnswered(t *testing.T) {
 	env := newTestEnv(t, Config{KeyRate: 2, ClientRate: 5, Mounts: []Mount{{"/admin", http.NotFoundHandler()}}})
 	var answered, limited []string

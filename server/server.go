@@ -46,7 +46,7 @@ type Config struct {
 	Home       string           // the path to which a browser is led that asks for /; empty: 404
 	Address    string           // of the server in the reference page, such as https://data.example.com; empty: the host that a client asked for
 
-	Proxies        clientaddr.Proxies // trusted to tell the client's address
+	Proxies        clientaddr.Proxies // trusted to give the client's address
 	ProxyProtocol  bool               // connections come from Proxies alone, and begin with the PROXY protocol's header
 	MaxConns       int                // connections at once; 0: no limit
 	MaxClientConns int                // connections at once of a client address that is none of Proxies; 0: no limit

@@ -22,7 +22,7 @@ func explain(err error) error {
 }
 
 // leafOf is the first error of a check by its place, of the deepest errors, which
-// tell most. When no alternative of a choice fits, the choice itself is reported.
+// explain most. When no alternative of a choice fits, the choice itself is reported.
 func leafOf(e *jsonschema.ValidationError) *Error {
 	leaves := leavesOf(e, nil)
 	slices.SortFunc(leaves, func(a, b *jsonschema.ValidationError) int {

@@ -45,7 +45,7 @@ type Schema struct {
 const here = "schema:///"
 
 // Compile compiles a schema of draft 2020-12, or of the draft that it names. An
-// Error tells why it can't.
+// Error says why it can't.
 func Compile(text []byte) (*Schema, error) {
 	if len(text) > maxBytes {
 		return nil, &Error{Message: "has more than 65536 bytes"}
@@ -75,7 +75,7 @@ func Compile(text []byte) (*Schema, error) {
 	return s, nil
 }
 
-// Check checks JSON against the schema. An Error tells where it does not match.
+// Check checks JSON against the schema. An Error says where it does not match.
 func (s *Schema) Check(text []byte) error {
 	value, err := parse(text)
 	if err != nil {

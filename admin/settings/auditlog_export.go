@@ -59,7 +59,7 @@ func (r *request) exportAuditLog() error {
 	return nil
 }
 
-// begin looks what is asked for, and reads the first chunk.
+// begin reads what the request asks for, and the first chunk.
 func (x *auditExport) begin(tx store.Tx) (err error) {
 	var ok bool
 	if x.format, ok = exportFormats[x.name]; !ok {

@@ -75,7 +75,7 @@ func TestAuditExport(t *testing.T) {
 	}
 	all := w.appendEntries(2*exportChunk + 300)
 	for _, filter := range append(auditFilters(2), url.Values{}) {
-		want := shownBy(filter, all)
+		want := filteredBy(filter, all)
 		if got := readJSONLines(t, b.get(exportPath+"jsonl&"+filter.Encode()).body); !slices.Equal(got, want) {
 			t.Fatalf("%v: got %d entries as JSON Lines, want %d", filter, len(got), len(want))
 		}

@@ -83,8 +83,8 @@ func auditFilters(seed uint64) (filters []url.Values) {
 	return filters
 }
 
-// shownBy are the entries that a filter shows, by a rule of its own.
-func shownBy(filter url.Values, all []store.AuditEntry) (shown []store.AuditEntry) {
+// filteredBy are the entries that a filter shows, by a rule of its own.
+func filteredBy(filter url.Values, all []store.AuditEntry) (shown []store.AuditEntry) {
 	bound := func(name string) string {
 		return (filter.Get(name) + ":00.000Z")[:min(len(filter.Get(name)+":00.000Z"), 24)]
 	}
@@ -111,7 +111,7 @@ func TestAuditLogAgainstAModel(t *testing.T) {
 	all := w.appendEntries(700)
 	for _, filter := range auditFilters(1) {
 		var want []string
-		for _, e := range slices.Backward(shownBy(filter, all)) {
+		for _, e := range slices.Backward(filteredBy(filter, all)) {
 			want = append(want, strings.Join([]string{store.FormatTime(e.CreatedAt), e.ActorID, e.Action, e.TargetID}, "|"))
 		}
 		got := b.walk(auditPath+"?"+filter.Encode(), entryRows)
@@ -127,7 +127,7 @@ func TestAuditLogAgainstAModel(t *testing.T) {
 	}
 }
 
-// A filter looks at so many entries a page, and goes on from there.
+// A filter reads a bounded number of entries for a page, and goes on from there.
 func TestAuditLogBounds(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")

@@ -30,10 +30,10 @@ var largePages = []largePage{
 	{"new-key", "/orgs/org_acme/new-key"},
 	{"members", "/orgs/org_acme/members"},
 	{"members/found", "/orgs/org_acme/members?q=usr_01"},
-	{"members/in-vain", "/orgs/org_acme/members?q=nobody"},
+	{"members/no-match", "/orgs/org_acme/members?q=nobody"},
 	{"audit-log", "/orgs/org_acme/audit-log"},
 	{"audit-log/found", "/orgs/org_acme/audit-log?actor=usr_7"},
-	{"audit-log/in-vain", "/orgs/org_acme/audit-log?actor=nobody"},
+	{"audit-log/no-match", "/orgs/org_acme/audit-log?actor=nobody"},
 	{"instructions", "/orgs/org_acme/instructions"},
 	{"subscription", "/orgs/org_acme/subscription"},
 }
@@ -45,22 +45,22 @@ var largeFills = []func(*env){
 
 // BenchmarkPages asks for each page of an org that has much, and reports when the
 // first byte of the answer is there: in the middle, and at the slowest but one of
-// a hundred. Its floor is the icon, which is in memory, in turns with the page.
+// a hundred. Its baseline is the icon, which is in memory, in turns with the page.
 func BenchmarkPages(b *testing.B) {
 	w := newEnv(b)
 	for _, fill := range largeFills {
 		fill(w)
 	}
-	client, floor := w.signedIn("usr_ada"), strings.TrimPrefix(assetPath("icon.svg"), Path)
+	client, baseline := w.signedIn("usr_ada"), strings.TrimPrefix(assetPath("icon.svg"), Path)
 	for _, page := range slices.Concat(largePages, largeWebhookPages) {
 		b.Run(page.name, func(b *testing.B) {
-			var times, floors []time.Duration
+			var times, baselines []time.Duration
 			for b.Loop() {
 				times = append(times, client.firstByte(b, page.path))
-				floors = append(floors, client.firstByte(b, floor))
+				baselines = append(baselines, client.firstByte(b, baseline))
 			}
 			reportTimes(b, "", times)
-			reportTimes(b, "floor-", floors)
+			reportTimes(b, "baseline-", baselines)
 		})
 	}
 }
@@ -178,7 +178,7 @@ var largeWebhookPages = []largePage{
 	{"deliveries/acknowledged", "/orgs/org_acme/endpoints/whe_00/deliveries?state=acknowledged"},
 	{"deliveries/deep", "/orgs/org_acme/endpoints/whe_00/deliveries?state=acknowledged&after=" + fmt.Sprint(noon.Add(-10*24*time.Hour).UnixMilli()) + ".acknowledged.whd_x"},
 	{"deliveries/found", "/orgs/org_acme/endpoints/whe_00/deliveries?state=failed&type=file.uploaded"},
-	{"deliveries/in-vain", "/orgs/org_acme/endpoints/whe_00/deliveries?type=none"},
+	{"deliveries/no-match", "/orgs/org_acme/endpoints/whe_00/deliveries?type=none"},
 	{"delivery", "/orgs/org_acme/deliveries/" + benchDelivery(500)},
 	{"delivery/live", "/orgs/org_acme/deliveries/" + benchDelivery(500) + "/live"},
 }

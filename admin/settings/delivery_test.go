@@ -154,7 +154,7 @@ func TestNoDeliveries(t *testing.T) {
 	}
 }
 
-// Whatever the filter, the pages hold what a look through all deliveries finds, in
+// Whatever the filter, the pages hold what a search through all deliveries finds, in
 // the order of the lists.
 func TestDeliveriesByModel(t *testing.T) {
 	w := newEnv(t)

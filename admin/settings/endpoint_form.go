@@ -22,7 +22,7 @@ type eventChoice struct {
 	Chosen        bool
 }
 
-// meanings tell when an event of a built-in type is sent.
+// meanings say when an event of a built-in type is sent.
 var meanings = map[string]string{
 	store.EventMemberAdded:         "Somebody joins the org.",
 	store.EventMemberRemoved:       "Somebody leaves the org or is removed.",

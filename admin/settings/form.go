@@ -11,7 +11,7 @@ import (
 // changeOnce is change for a form that creates something: sent again, by a double
 // click or a reload, the form creates nothing. The form has a nonce (the template
 // of that name), so that the same thing can be created twice on purpose. What fn
-// returns is stored and must hold no secret; again tells that kept is from the
+// returns is stored and must hold no secret; again says that kept is from the
 // first time.
 func (r *request) changeOnce(fn func(tx store.Tx) (kept string, err error)) (kept string, again bool, err error) {
 	err = r.change(func(tx store.Tx) error {

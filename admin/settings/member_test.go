@@ -58,7 +58,7 @@ func TestMembers(t *testing.T) {
 	w.signedIn("usr_alan").get("/orgs/org_other/members").wants(t, 404)
 }
 
-// Whatever is looked for, the pages together have what a plain search finds, in
+// Whatever is searched for, the pages together have what a plain search finds, in
 // its order.
 func TestMembersAgainstAModel(t *testing.T) {
 	w := newEnv(t)
@@ -86,7 +86,7 @@ func TestMembersAgainstAModel(t *testing.T) {
 	}
 }
 
-// A search looks at so many members a page, and goes on from there.
+// A search reads a bounded number of members for a page, and goes on from there.
 func TestMembersBounds(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")

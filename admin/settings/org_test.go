@@ -215,7 +215,7 @@ func TestLatencyChart(t *testing.T) {
 	}
 }
 
-// The share of attempts counts up, as a plain look through them all does.
+// The share of attempts counts up, as counting them all one by one does.
 func TestLatencyClass(t *testing.T) {
 	for n := 1; n <= 45; n++ {
 		var p point

@@ -37,7 +37,7 @@ func (r *request) scripted(do func() (answer any, err error)) error {
 	return nil
 }
 
-// location tells the script which page to open.
+// location gives the script the page to open.
 func location(path string) map[string]string { return map[string]string{"location": path} }
 
 // beginCeremony keeps what the answer of the authenticator is checked against.

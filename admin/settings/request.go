@@ -87,7 +87,7 @@ func (r *request) view(fn func(tx store.Tx) error) error {
 	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error { return r.asked(tx, fn) })
 }
 
-// change is view with a transaction that may change the data. The log tells who
+// change is view with a transaction that may change the data. The log says who
 // did it.
 func (r *request) change(fn func(tx store.Tx) error) error {
 	err := r.s.store.Update(r.HTTP.Context(), func(tx store.Tx) error { return r.asked(tx, fn) })

@@ -42,7 +42,7 @@ type Config struct {
 	Version   string         // of the program
 	Log       zerolog.Logger // sign-ins and changes at info level, faults of the server at error level
 
-	// Mailed is told that mail was queued; nil: there is no mail server, and nobody
+	// Mailed is called after mail was queued; nil: there is no mail server, and nobody
 	// is offered mail.
 	Mailed func()
 }

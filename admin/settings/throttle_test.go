@@ -12,7 +12,7 @@ import (
 	"teamdata/internal/ratelimit"
 )
 
-// from is a sign-in that comes from a client's address, as the public face hands
+// from is a sign-in that comes from a client's address, as the public API hands
 // it on.
 func (w *env) from(client, name, password string) *httptest.ResponseRecorder {
 	w.Helper()

@@ -23,7 +23,7 @@ import (
 // WorkerCommand is the command of the measured program that runs [Work].
 const WorkerCommand = "worker"
 
-// job is what a worker is told to do, one of both, and result what came of it.
+// job is what a worker has to do, one of both, and result what came of it.
 type (
 	job struct {
 		Handler *handlerJob `json:",omitempty"`

@@ -210,7 +210,7 @@ func (c *Config) checkNames() error {
 	return nil
 }
 
-// progress tells people what is being done: on a terminal in one line that is
+// progress says what is being done: on a terminal in one line that is
 // written over, else in one line for each measurement.
 type progress struct {
 	out      io.Writer

@@ -62,7 +62,7 @@ func (s *session) add(f Figure) {
 	}
 }
 
-// unsteady is the spread from which on a reader is told.
+// unsteady is the spread from which on the report says so.
 const unsteady = 2
 
 // noteUnsteady says which of the machine's own figures were not the same from
@@ -160,7 +160,7 @@ func alone(name, unit, meaning string, values ...float64) Figure {
 
 // spread is the largest by the smallest of what the machine itself did, round
 // by round: of the baselines, or of the values where there are none. It is 1
-// where nothing can be told.
+// where nothing can be said.
 func (f *Figure) spread() float64 {
 	least, most := math.Inf(1), 0.0
 	for _, r := range f.Rounds {

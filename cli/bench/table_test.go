@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// alignedTable looks at each column: on the left or on the right its cells have
+// alignedTable checks each column: on the left or on the right its cells have
 // a common edge.
 func alignedTable(t *testing.T, report *Report) {
 	t.Helper()

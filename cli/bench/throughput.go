@@ -61,7 +61,7 @@ func (s *session) measureDeliver(ctx context.Context) error {
 	return s.settle(ctx, d, baseline)
 }
 
-// settle ends both, and looks at what is left: nothing may wait in the file.
+// settle ends both, and checks what is left: nothing may wait in the file.
 func (s *session) settle(ctx context.Context, d *deployment, baseline *posting) error {
 	d.clients.close()
 	cpu, err := d.stop()

@@ -88,7 +88,7 @@ const (
 	others   fs.FileMode = 0o007 // of keys: their group is often one of those who serve TLS
 )
 
-// openToOthers tells of a file with secrets that other users can open.
+// openToOthers reports a file with secrets that other users can open.
 func (d *doctor) openToOthers(what, path string, info fs.FileInfo, not fs.FileMode) bool {
 	if runtime.GOOS == "windows" || info.Mode().Perm()&not == 0 { // there are no such modes there
 		return false

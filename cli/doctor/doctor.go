@@ -85,7 +85,7 @@ func (d *doctor) run(ctx context.Context, checks []check) {
 	}
 }
 
-// checkSettings tells what serve would refuse or overlook.
+// checkSettings reports what serve would refuse or overlook.
 func (d *doctor) checkSettings(context.Context) {
 	faults := d.Settings.Faults()
 	for _, err := range faults {

@@ -60,7 +60,7 @@ func (d *doctor) checkEnd(end time.Time) {
 func (d *doctor) checkChain() {
 	pair, err := tls.LoadX509KeyPair(d.TLSCert, d.TLSKey)
 	if err != nil {
-		return // it was told of; they change right now
+		return // that was reported; they change right now
 	}
 	between := x509.NewCertPool()
 	for _, der := range pair.Certificate[1:] {

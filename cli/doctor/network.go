@@ -53,7 +53,7 @@ func (d *doctor) tryAddress(flag, address string) {
 	d.ok("--%s %s is free", flag, address)
 }
 
-// tryUnix only looks: to bind would take away a socket that was left behind.
+// tryUnix binds nothing: that would take away a socket that was left behind.
 func (d *doctor) tryUnix(ctx context.Context, flag, path string) {
 	if conn, err := socket.Dial(ctx, path); err == nil {
 		conn.Close()
@@ -82,7 +82,7 @@ func isWide(p netip.Prefix) bool {
 func (d *doctor) checkProxies(context.Context) {
 	proxies, err := clientaddr.Parse(d.TrustedProxies)
 	if err != nil {
-		return // the settings tell of it
+		return // the check of the settings reports it
 	}
 	before := len(d.list)
 	for _, p := range proxies {
@@ -95,17 +95,17 @@ func (d *doctor) checkProxies(context.Context) {
 	}
 }
 
-// guarded are ranges that endpoints are better kept from, with what is there.
-var guarded = []struct{ cidr, what string }{
+// sensitiveRanges are ranges that endpoints should not reach, with what is there.
+var sensitiveRanges = []struct{ cidr, what string }{
 	{"127.0.0.0/8", "the services of this machine"}, {"::1/128", "the services of this machine"},
 	{"169.254.0.0/16", "the metadata of cloud machines, with their credentials"}, {"fd00:ec2::254/128", "the metadata of cloud machines, with their credentials"},
 }
 
-// checkEndpoints tells what receivers' URLs, which orgs choose, may reach.
+// checkEndpoints says which networks the endpoints, whose URLs orgs choose, may reach.
 func (d *doctor) checkEndpoints(context.Context) {
 	allowed, err := netguard.ParseCIDRs(d.AllowEndpointCIDR)
 	if err != nil {
-		return // the settings tell of it
+		return // the check of the settings reports it
 	}
 	before := len(d.list)
 	for _, p := range allowed {
@@ -122,7 +122,7 @@ func (d *doctor) checkAllowed(p netip.Prefix) {
 		d.problem(fix, "%s lets webhooks into every network that this machine reaches", p)
 		return
 	}
-	for _, g := range guarded {
+	for _, g := range sensitiveRanges {
 		if p.Overlaps(netip.MustParsePrefix(g.cidr)) {
 			d.warn(fix, "%s lets webhooks reach %s", p, g.what)
 		}

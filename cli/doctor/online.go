@@ -25,7 +25,7 @@ func (d *doctor) checkACME(ctx context.Context) {
 	}
 	roots, err := app.Roots("--acme-ca", d.ACMECA)
 	if err != nil {
-		return // the CA files tell of it
+		return // the check of the CA files reports it
 	}
 	date, err := readDirectory(ctx, d.ACMEDirectory, roots)
 	if err != nil {
@@ -70,11 +70,11 @@ func (d *doctor) checkMail(ctx context.Context) {
 	}
 	roots, err := app.Roots("--smtp-ca", d.SMTPCA)
 	if err != nil {
-		return // the CA files tell of it
+		return // the check of the CA files reports it
 	}
 	sender, err := mail.New(mail.Config{URL: d.SMTPURL, From: d.MailFrom, RootCAs: roots, SettingsURL: "https://localhost", Timeout: checkLimit})
 	if err != nil {
-		return // the settings tell of it, without the URL
+		return // the check of the settings reports it, without the URL
 	}
 	if err := sender.LogIn(ctx); err != nil {
 		d.problem("check --smtp-url, --smtp-ca and the way out of this machine", "%s: %v", sender.Server(), err)

@@ -17,7 +17,7 @@ func (r *Reader) Text(name string, to *string) Field {
 	}}
 }
 
-// NullableText is a field in which null and the empty string differ: set tells
+// NullableText is a field in which null and the empty string differ: set says
 // whether there was a string.
 func (r *Reader) NullableText(name string, to *string, set *bool) Field {
 	return Field{name, func() (err error) {

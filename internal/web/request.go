@@ -89,7 +89,7 @@ func handlePanic(r Responder) {
 }
 
 // Send sends an answer whole. No cache keeps it, unless the header Cache-Control is
-// set already. It has no error: a client that has gone can't be told.
+// set already. It has no error: a client that has gone can't be notified.
 func (r *Request) Send(a store.Answer) {
 	h := r.W.Header()
 	if h["Cache-Control"] == nil {

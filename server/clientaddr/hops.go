@@ -83,7 +83,7 @@ func node(text string) netip.Addr {
 	return addr
 }
 
-// isPort tells a colon and a number of at most 5 digits, or an obfuscated port
+// isPort recognises a colon and a number of at most 5 digits, or an obfuscated port
 // such as _p1; or nothing.
 func isPort(text string) bool {
 	port, ok := strings.CutPrefix(text, ":")

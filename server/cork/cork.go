@@ -145,7 +145,7 @@ func (c *Conn) finish() {
 	c.uncork()
 }
 
-// CloseWrite sends what was gathered and tells the peer that nothing follows,
+// CloseWrite sends what was gathered and signals the peer that nothing follows,
 // as net/http does before it closes a connection whose request it didn't read
 // to the end. Over what has no such half it fails with errors.ErrUnsupported.
 func (c *Conn) CloseWrite() error {

@@ -30,7 +30,7 @@ func BenchmarkUpdateAlone(b *testing.B) {
 func syncTime(b *testing.B, folder string) time.Duration {
 	b.Helper()
 	const n = 200
-	file, err := os.Create(filepath.Join(folder, "floor"))
+	file, err := os.Create(filepath.Join(folder, "baseline"))
 	must(b, err)
 	defer file.Close()
 	page := make([]byte, 4096)

@@ -2,13 +2,13 @@ package seal
 
 import "testing"
 
-// Beside their floor: what the cipher itself takes for a value as long as an
+// Beside their baseline: what the cipher itself takes for a value as long as an
 // endpoint's secret, its nonce and its memory given.
 func BenchmarkKey(b *testing.B) {
 	k := testKey(b)
 	plain, place := make([]byte, 50), []byte("endpoints\x00org_0123456789\x00whe_0123456789\x00secret")
 	sealed := k.Seal(plain, place)
-	b.Run("floor", func(b *testing.B) {
+	b.Run("baseline", func(b *testing.B) {
 		buf := make([]byte, 0, 64)
 		for b.Loop() {
 			if _, err := k.cipher().Open(buf, sealed[:24], sealed[24:], place); err != nil {

@@ -23,7 +23,7 @@ const KeySize = chacha20poly1305.KeySize
 // space, and a file that is something else altogether is not taken in.
 const maxKeyFile = 4096
 
-// howToMake ends the errors that a new file would mend. It names a file of its
+// howToMake ends the errors that a new file would fix. It names a file of its
 // own, for a key that is not in order may still be the one to keep.
 const howToMake = "make one with: openssl rand -base64 32 > seal.key"
 

@@ -88,7 +88,7 @@ func TestReadKeyFileRefuses(t *testing.T) {
 			t.Errorf("%.100q was taken for a key", content)
 			continue
 		}
-		saysTheMend(t, err, path, want, "openssl rand -base64 32")
+		saysTheFix(t, err, path, want, "openssl rand -base64 32")
 		if text := strings.TrimSpace(content); len(text) >= 20 && strings.Contains(err.Error(), text[:20]) {
 			t.Errorf("the error holds what is in the file: %v", err)
 		}
@@ -103,16 +103,16 @@ func TestKeyFileThatCannotBeRead(t *testing.T) {
 		folder:                               "is a folder",
 	} {
 		_, err := ReadKeyFile(path)
-		saysTheMend(t, err, path, want, "openssl rand -base64 32")
+		saysTheFix(t, err, path, want, "openssl rand -base64 32")
 	}
 	closed := keyFile(t, hexKey)
 	_, err := ReadKeyFile(filepath.Join(closed, "a.key"))
-	saysTheMend(t, err, closed, "can't be read", "give the path of another")
+	saysTheFix(t, err, closed, "can't be read", "give the path of another")
 	if err := os.Chmod(closed, 0); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadKeyFile(closed); os.Getuid() != 0 { // whom no mode stops
-		saysTheMend(t, err, closed, "can't be read by this user", "mend the owner and mode")
+		saysTheFix(t, err, closed, "can't be read by this user", "correct the owner and mode")
 	}
 }
 
@@ -122,10 +122,10 @@ func TestEndlessKeyFile(t *testing.T) {
 		t.Skip("there is no endless file")
 	}
 	_, err := ReadKeyFile("/dev/zero")
-	saysTheMend(t, err, "/dev/zero", "too long")
+	saysTheFix(t, err, "/dev/zero", "too long")
 }
 
-func saysTheMend(t *testing.T, err error, wants ...string) {
+func saysTheFix(t *testing.T, err error, wants ...string) {
 	t.Helper()
 	if err == nil {
 		t.Error("there is no error")

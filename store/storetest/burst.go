@@ -63,7 +63,7 @@ func (h *history) newTransaction() *transaction {
 func (h *history) transact(burst ...*transaction) {
 	generation, access, due := h.AccessGeneration(), h.oracle.access(h.names), h.oracle.eachDue()
 	h.executed = nil
-	h.told.take()
+	h.notified.take()
 	var all sync.WaitGroup
 	for i, t := range burst {
 		h.note("%d/%d: %s", i+1, len(burst), t)
@@ -82,16 +82,16 @@ func (h *history) transact(burst ...*transaction) {
 	}
 }
 
-// checkNotices holds OnDue to having told of each endpoint that now has
+// checkNotices holds OnDue to having reported each endpoint that now has
 // something due earlier than before, at that time or an earlier one: whoever
-// comes too early is told by Claim when to come again.
+// comes too early learns from Claim when to come again.
 func (h *history) checkNotices(before map[uint64]time.Time) {
-	told := h.told.take()
+	notified := h.notified.take()
 	for endpoint, due := range h.oracle.eachDue() {
 		was, ok := before[endpoint]
 		inTime := func(n notice) bool { return n.endpoint == endpoint && !n.due.After(due) }
-		if (!ok || due.Before(was)) && !slices.ContainsFunc(told, inTime) {
-			h.Errorf("OnDue did not tell of endpoint %d at %v; it told of %v", endpoint, due, told)
+		if (!ok || due.Before(was)) && !slices.ContainsFunc(notified, inTime) {
+			h.Errorf("OnDue did not report endpoint %d at %v; it reported %v", endpoint, due, notified)
 		}
 	}
 }

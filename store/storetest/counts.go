@@ -42,7 +42,7 @@ func testDeliveryCounts(s *Subject) {
 }
 
 // testDeliveryCountsKept drops counts at both sides of the bound, and no more at
-// once than it is told.
+// once than it is asked to.
 func testDeliveryCountsKept(s *Subject) {
 	hour := func(n int) time.Time { return epoch.Add(time.Duration(n) * time.Hour) }
 	s.Write(func(tx store.Tx) error {

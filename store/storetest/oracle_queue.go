@@ -75,7 +75,7 @@ func (o *oracle) Mails(after string, limit int) (mails []store.Mail, err error) 
 	return mails, nil
 }
 
-// eachDue is what EachDue tells.
+// eachDue is what EachDue reports.
 func (o *oracle) eachDue() map[uint64]time.Time {
 	due := map[uint64]time.Time{}
 	for _, e := range o.endpoints {

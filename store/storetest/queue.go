@@ -16,7 +16,7 @@ type notice struct {
 	due      time.Time
 }
 
-// notices keeps what OnDue tells.
+// notices keeps what OnDue reports.
 type notices struct {
 	mu  sync.Mutex
 	all []notice
@@ -30,7 +30,7 @@ func (n *notices) listen(s store.Store) {
 	})
 }
 
-// take returns what was told since the last take.
+// take returns what was reported since the last take.
 func (n *notices) take() []notice {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -40,36 +40,36 @@ func (n *notices) take() []notice {
 }
 
 func testOnDue(s *Subject) {
-	var told notices
-	told.listen(s)
+	var notified notices
+	notified.listen(s)
 	endpoint := s.Seed()
-	s.Equal("told without a delivery", told.take(), []notice{})
+	s.Equal("notified without a delivery", notified.take(), []notice{})
 
 	s.Write(upload)
 	now := s.Clock.Now()
-	s.Equal("told before the Update returned", told.take(), []notice{{endpoint.Number, now}})
+	s.Equal("notified before the Update returned", notified.take(), []notice{{endpoint.Number, now}})
 	s.Attempt(func(tx store.Tx) error { return errors.Join(upload(tx), errFailing) })
-	s.Equal("told of a failed transaction", told.take(), []notice{})
+	s.Equal("notified of a failed transaction", notified.take(), []notice{})
 
 	id := s.Claimable()[0]
 	s.Write(recordAttempt(id, now, 500))
-	s.Equal("told of the next attempt", told.take(), []notice{{endpoint.Number, now.Add(time.Minute)}})
+	s.Equal("notified of the next attempt", notified.take(), []notice{{endpoint.Number, now.Add(time.Minute)}})
 	s.Write(recordAttempt(id, now, 200))
-	s.Equal("told of an acknowledged delivery", told.take(), []notice{})
+	s.Equal("notified of an acknowledged delivery", notified.take(), []notice{})
 
 	s.Write(upload)
 	endpoint.DisabledAt = now
 	s.Write(func(tx store.Tx) error { return tx.PutEndpoint(endpoint) })
-	told.take()
+	notified.take()
 	endpoint.DisabledAt = time.Time{}
 	s.Write(func(tx store.Tx) error { return tx.PutEndpoint(endpoint) })
-	s.Equal("told when the endpoint is enabled", told.take(), []notice{{endpoint.Number, now}})
-	s.toldInCommitOrder(&told)
+	s.Equal("notified when the endpoint is enabled", notified.take(), []notice{{endpoint.Number, now}})
+	s.notifiedInCommitOrder(&notified)
 }
 
-// toldInCommitOrder has many writers make deliveries: the order in which they
-// are told is that of the audit log. The endpoints tell them apart.
-func (s *Subject) toldInCommitOrder(told *notices) {
+// notifiedInCommitOrder has many writers make deliveries: the order in which they
+// are notified is that of the audit log. The endpoints distinguish them.
+func (s *Subject) notifiedInCommitOrder(notified *notices) {
 	const writers, updates = 8, 20
 	endpoints := make([]store.Endpoint, writers)
 	s.Write(func(tx store.Tx) (err error) {
@@ -78,7 +78,7 @@ func (s *Subject) toldInCommitOrder(told *notices) {
 		}
 		return err
 	})
-	told.take()
+	notified.take()
 	var all sync.WaitGroup
 	for w := range writers {
 		all.Go(func() {
@@ -92,7 +92,7 @@ func (s *Subject) toldInCommitOrder(told *notices) {
 	}
 	all.Wait()
 	var order []string
-	for _, n := range told.take() {
+	for _, n := range notified.take() {
 		order = append(order, fmt.Sprint(n.endpoint))
 	}
 	log := actions(s.AuditLog(acme))

@@ -38,13 +38,13 @@ const steps = 80
 type history struct {
 	*Subject
 	*rand.Rand
-	seed    uint64
-	oracle  *oracle
-	names   names
-	told    notices
-	claimed map[string]bool
-	drawn   []any    // for the operation that is drawn
-	log     []string // what was done, for a report
+	seed     uint64
+	oracle   *oracle
+	names    names
+	notified notices
+	claimed  map[string]bool
+	drawn    []any    // for the operation that is drawn
+	log      []string // what was done, for a report
 
 	imported int       // how many ids were made up
 	latest   time.Time // that the clock showed
@@ -58,7 +58,7 @@ func newHistory(t *testing.T, open Open, seed uint64) *history {
 		Subject: New(t, open), Rand: rand.New(rand.NewPCG(seed, 0)), seed: seed,
 		oracle: newOracle(), names: maps.Clone(randomNames), claimed: map[string]bool{},
 	}
-	h.told.listen(h.Store)
+	h.notified.listen(h.Store)
 	return h
 }
 
@@ -88,7 +88,7 @@ func (h *history) step() {
 	default:
 		h.note("reopen")
 		h.Reopen()
-		h.told.listen(h.Store)
+		h.notified.listen(h.Store)
 		clear(h.claimed)
 	}
 }

@@ -129,7 +129,7 @@ func (s *Subject) dump(n names) (text string) {
 	return text + b.String()
 }
 
-// Due is what EachDue tells: the earliest due time of each endpoint.
+// Due is what EachDue reports: the earliest due time of each endpoint.
 func (s *Subject) Due() map[uint64]time.Time {
 	due := map[uint64]time.Time{}
 	err := s.EachDue(context.Background(), func(endpoint uint64, at time.Time) { due[endpoint] = at.UTC() })

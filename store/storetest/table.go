@@ -9,8 +9,8 @@ import (
 	"teamdata/store"
 )
 
-// Rule is a rule of package store, with what it is given, as a face runs it: in
-// one Update.
+// Rule is a rule of package store, with what it is given, as an API or a page runs
+// it: in one Update.
 type Rule struct {
 	Name string
 	Do   func(store.Tx) error
@@ -54,7 +54,7 @@ func addWaiting(tx store.Tx, e store.Endpoint, n int) error {
 	return errors.Join(addFinished(tx, e, n), replay(acme, fmt.Sprint("whd_", n))(tx))
 }
 
-// Rules are those that faces and the dispatcher run in one Update, each on what
+// Rules are those that the APIs, the settings page and the dispatcher run in one Update, each on what
 // Fill wrote.
 var Rules = append(accountRules, []Rule{
 	{"create an org", createOrg(store.Org{ID: "org_new", Name: "New"})},

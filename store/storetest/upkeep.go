@@ -31,7 +31,7 @@ func (h *history) upkeep() {
 // the same.
 func (h *history) longWork(work func(store.Store) (int, error)) {
 	due := h.oracle.eachDue()
-	h.told.take()
+	h.notified.take()
 	traced := traced{h.Store, &trace{now: h.Clock.Now()}}
 	n, err := work(traced)
 	h.oracle.trace = traced.trace

@@ -11,7 +11,7 @@ import (
 
 const signatureLength = 44 // of the base64 of an HMAC-SHA256
 
-// checkSignature looks at the form. One signature of the right form is enough: a
+// checkSignature checks the form. One signature of the right form is enough: a
 // receiver passes over the others.
 func checkSignature(value string) (string, bool) {
 	n := len(wellFormed(value))

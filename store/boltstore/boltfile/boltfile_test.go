@@ -294,7 +294,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestSparseWriter leaves holes where there are only zeros, and the file is the same.
+// TestSparseWriter leaves gaps where there are only zeros, and the file is the same.
 func TestSparseWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "teamdata.db")
 	want := make([]byte, 1<<20)

@@ -12,13 +12,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A copy goes to the system's cache fast, for commits can't use the space again
-// that they free while it is made. Then it goes to the disk in small pieces with
-// rests, for the commits wait for the same disk.
+// A copy goes to the system's cache fast, because commits can't reuse the space that
+// they free while it is made. Then it is written to the disk in chunks with pauses
+// between them, because the commits wait for the same disk.
 const (
-	pieceSize = 256 << 10            // bytes that go to the disk at once
-	pieceRest = 4 * time.Millisecond // the disk's rest after each
-	maxCached = 128 << 20            // bytes that wait in the cache
+	chunkSize  = 256 << 10            // bytes that are written to the disk at once
+	chunkPause = 4 * time.Millisecond // the pause after each
+	maxCached  = 128 << 20            // bytes that wait in the cache
 )
 
 // pacedWriter writes a file from its start until ctx is done.
@@ -44,13 +44,13 @@ func (w *pacedWriter) Write(b []byte) (n int, err error) {
 
 // toDisk brings a piece to the disk.
 func (w *pacedWriter) toDisk() error {
-	n := min(pieceSize, w.written-w.onDisk)
+	n := min(chunkSize, w.written-w.onDisk)
 	err := writeBack(w.file, w.onDisk, n)
 	w.onDisk += n
 	return err
 }
 
-// flush brings the rest to the disk, with rests between the pieces.
+// flush brings the rest to the disk, with pauses between the chunks.
 func (w *pacedWriter) flush(ctx context.Context) error {
 	for w.onDisk < w.written {
 		if err := w.toDisk(); err != nil {
@@ -59,7 +59,7 @@ func (w *pacedWriter) flush(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(pieceRest):
+		case <-time.After(chunkPause):
 		}
 	}
 	return nil

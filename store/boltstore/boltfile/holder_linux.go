@@ -9,7 +9,7 @@ import (
 )
 
 // holder names the process that holds the lock on the file, as far as the
-// system tells: "process 4711 (teamdata)".
+// system says: "process 4711 (teamdata)".
 func holder(path string) string {
 	const unknown = "another process"
 	info, err := os.Stat(path)

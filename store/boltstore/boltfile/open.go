@@ -49,7 +49,7 @@ func (o Options) bolt(size int64) *bbolt.Options {
 }
 
 // Open opens the file at path for writing, or makes it, and holds its lock until it
-// is closed. prepare is called with it, its pages guarded. When anything fails, the
+// is closed. prepare is called with it, and a panic over a damaged page becomes an error. When anything fails, the
 // file is left as it was, and a new one is removed.
 func Open(path string, o Options, prepare func(*bbolt.DB) error) (*bbolt.DB, error) {
 	db, size, err := openCurrent(path, func(size int64) (*bbolt.DB, error) {
@@ -71,7 +71,7 @@ func Open(path string, o Options, prepare func(*bbolt.DB) error) (*bbolt.DB, err
 }
 
 // Read opens the file at path, which has to be there, beside others who read it, and
-// calls fn with it, its pages guarded. However much fn reads, it takes little memory.
+// calls fn with it; a panic over a damaged page becomes an error. However much fn reads, it takes little memory.
 func Read(path string, fn func(*bbolt.DB) error) error {
 	db, err := openExisting(path, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true, PreLoadFreelist: true})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// holder names the process that holds the lock, where the system tells.
+// holder names the process that holds the lock, where the system says.
 func holder(string) string { return "another process" }
 
 // writeBack brings a file to the disk.
