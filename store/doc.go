@@ -1,7 +1,7 @@
 // Package store is the vocabulary of teamdata: its types, its rules, its error
 // codes, its ids and cursors, and the contract that a storage engine keeps.
 //
-// Everything else speaks in these terms. The faces (server, admin) and the
+// Everything else speaks in these terms. The APIs (server, admin) and the
 // dispatcher (delivery) read and write through [Store] and [Tx]; an engine
 // (boltstore) implements them; storetest holds every engine to them.
 //
