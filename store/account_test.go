@@ -12,8 +12,9 @@ import (
 
 // TestAccountEnds: an account ends with the last role that manages, and with it
 // the sessions.
-func TestAccountEnds(t *testing.T) {
-	s := newSubject(t)
+func TestAccountEnds(t *testing.T) { onBoth(t, testAccountEnds) }
+
+func testAccountEnds(s *subject) {
 	s.Write(storetest.Fill)
 	_, cookie := s.signIn(eve)
 	has := func(what, user string, want bool) {
@@ -67,8 +68,9 @@ func (s *subject) addressIsFree(email string) (free bool) {
 	return free
 }
 
-func TestPasskeys(t *testing.T) {
-	s := newSubject(t)
+func TestPasskeys(t *testing.T) { onBoth(t, testPasskeys) }
+
+func testPasskeys(s *subject) {
 	s.Write(storetest.Fill)
 	use := func(user, id string) func(store.Tx) error {
 		return func(tx store.Tx) error { return store.UsePasskey(tx, user, id, []byte("used")) }

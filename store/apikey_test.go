@@ -7,8 +7,9 @@ import (
 	"teamdata/store"
 )
 
-func TestKeyRules(t *testing.T) {
-	s := newSubject(t)
+func TestKeyRules(t *testing.T) { onBoth(t, testKeyRules) }
+
+func testKeyRules(s *subject) {
 	s.Seed()
 	s.Write(addPeople)
 	soon := s.Clock.Now().Add(time.Millisecond)
@@ -60,8 +61,9 @@ func TestKeyRules(t *testing.T) {
 }
 
 // TestAccessEnds: a key dies with its creator's role, and lives again with it.
-func TestAccessEnds(t *testing.T) {
-	s := newSubject(t)
+func TestAccessEnds(t *testing.T) { onBoth(t, testAccessEnds) }
+
+func testAccessEnds(s *subject) {
 	s.Seed()
 	s.Write(func(tx store.Tx) error {
 		return addMember(tx, store.Member{OrgID: acme, UserID: bob, Role: store.RoleAdmin})

@@ -10,8 +10,9 @@ import (
 )
 
 // TestRetrySchedule fails every attempt of a delivery.
-func TestRetrySchedule(t *testing.T) {
-	s := newSubject(t)
+func TestRetrySchedule(t *testing.T) { onBoth(t, testRetrySchedule) }
+
+func testRetrySchedule(s *subject) {
 	s.Seed()
 	s.Write(upload)
 	id := s.Claimable()[0]
@@ -43,8 +44,9 @@ func TestRetrySchedule(t *testing.T) {
 }
 
 // TestLastAcknowledged records outcomes in another order than they came in.
-func TestLastAcknowledged(t *testing.T) {
-	s := newSubject(t)
+func TestLastAcknowledged(t *testing.T) { onBoth(t, testLastAcknowledged) }
+
+func testLastAcknowledged(s *subject) {
 	endpoint := s.Seed()
 	ids, now := s.sendTests("whe_1", 4), s.Clock.Now()
 	last := func(what string, want time.Time) {
@@ -68,8 +70,9 @@ func TestLastAcknowledged(t *testing.T) {
 
 // TestHistory has a delivery attempted in every way, and finds the attempts as
 // they were, to the resolution in which they are kept.
-func TestHistory(t *testing.T) {
-	s := newSubject(t)
+func TestHistory(t *testing.T) { onBoth(t, testHistory) }
+
+func testHistory(s *subject) {
 	s.Seed()
 	id := s.sendTests("whe_1", 1)[0]
 	long := bytes.Repeat([]byte("answer. "), store.MaxKeptAnswer)

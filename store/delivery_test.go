@@ -7,8 +7,9 @@ import (
 	"teamdata/store"
 )
 
-func TestSendTest(t *testing.T) {
-	s := newSubject(t)
+func TestSendTest(t *testing.T) { onBoth(t, testSendTest) }
+
+func testSendTest(s *subject) {
 	endpoint := s.Seed()
 	endpoint.Events = []string{store.EventMemberAdded} // and not webhook.test
 	s.Write(func(tx store.Tx) error { return tx.PutEndpoint(endpoint) })

@@ -11,8 +11,9 @@ import (
 
 // TestAttemptsAreCounted: each outcome in the hour in which it ended, and each
 // bound of the latencies from both sides.
-func TestAttemptsAreCounted(t *testing.T) {
-	s := newSubject(t)
+func TestAttemptsAreCounted(t *testing.T) { onBoth(t, testAttemptsAreCounted) }
+
+func testAttemptsAreCounted(s *subject) {
 	s.Seed()
 	start := s.Clock.Now().Add(-time.Minute)
 	try := func(id string, a store.Attempt, schedule ...time.Duration) {
@@ -50,8 +51,9 @@ func TestAttemptsAreCounted(t *testing.T) {
 
 // TestDeliveryCountsAreSwept drops counts when the hour has ended as long ago as
 // they are kept.
-func TestDeliveryCountsAreSwept(t *testing.T) {
-	s := newSubject(t)
+func TestDeliveryCountsAreSwept(t *testing.T) { onBoth(t, testDeliveryCountsAreSwept) }
+
+func testDeliveryCountsAreSwept(s *subject) {
 	s.Write(func(tx store.Tx) (err error) {
 		for n := range 30 {
 			at := epoch.Add(time.Duration(n) * time.Hour)

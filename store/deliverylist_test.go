@@ -9,8 +9,9 @@ import (
 )
 
 // TestDeliveriesAfter reads all lists, and each alone, with every limit.
-func TestDeliveriesAfter(t *testing.T) {
-	s := newSubject(t)
+func TestDeliveriesAfter(t *testing.T) { onBoth(t, testDeliveriesAfter) }
+
+func testDeliveriesAfter(s *subject) {
 	endpoint := s.Seed()
 	ids := s.sendTests("whe_1", 9)
 	for i, id := range ids[:6] {

@@ -13,8 +13,9 @@ import (
 
 // TestDisabledEndpoint: what is sent to it is held, and goes out in order once
 // it is enabled.
-func TestDisabledEndpoint(t *testing.T) {
-	s := newSubject(t)
+func TestDisabledEndpoint(t *testing.T) { onBoth(t, testDisabledEndpoint) }
+
+func testDisabledEndpoint(s *subject) {
 	var told notices
 	told.listen(s)
 	endpoint := s.Seed()
@@ -61,8 +62,9 @@ func (s *subject) signs(what string, at time.Time, want ...string) {
 	s.Equal(what, e.Secrets(at), want)
 }
 
-func TestRotation(t *testing.T) {
-	s := newSubject(t)
+func TestRotation(t *testing.T) { onBoth(t, testRotation) }
+
+func testRotation(s *subject) {
 	first := s.Seed().Secret
 	second, third, fourth := secretOf(2, 24), secretOf(3, 64), secretOf(4, 32)
 	now := s.Clock.Now()
@@ -130,8 +132,9 @@ func (s *subject) refusedRotations() {
 	}
 }
 
-func TestCreateEndpoint(t *testing.T) {
-	s := newSubject(t)
+func TestCreateEndpoint(t *testing.T) { onBoth(t, testCreateEndpoint) }
+
+func testCreateEndpoint(s *subject) {
 	s.Seed()
 	s.does("an endpoint is made", createEndpoint(newEndpoint(acme, "whe_2")), effects{actions: []string{"endpoint.created whe_2"}})
 	e := s.Endpoint("whe_2")
@@ -163,8 +166,9 @@ func TestCreateEndpoint(t *testing.T) {
 	s.refused("an endpoint too many again", store.CodeConflict, createEndpoint(newEndpoint(acme, "whe_52")))
 }
 
-func TestChangeEndpoint(t *testing.T) {
-	s := newSubject(t)
+func TestChangeEndpoint(t *testing.T) { onBoth(t, testChangeEndpoint) }
+
+func testChangeEndpoint(s *subject) {
 	endpoint := s.Seed()
 	s.Write(createEndpoint(newEndpoint(other, "whe_1")))
 	id := s.sendTests("whe_1", 1)[0]

@@ -51,8 +51,9 @@ func (s *subject) goneFor(what string, number uint64, ids ...string) {
 
 // TestRemovedEndpoint: nothing is sent there any more, and other endpoints and
 // orgs notice nothing.
-func TestRemovedEndpoint(t *testing.T) {
-	s := newSubject(t)
+func TestRemovedEndpoint(t *testing.T) { onBoth(t, testRemovedEndpoint) }
+
+func testRemovedEndpoint(s *subject) {
 	first := s.Seed()
 	s.Write(createEndpoint(newEndpoint(acme, "whe_2")))
 	s.Write(createEndpoint(newEndpoint(other, "whe_1")))
@@ -99,8 +100,9 @@ func fileSent(id string) sent {
 
 // TestRemovedInFlight: what was in hand when its endpoint was removed comes to
 // its end, and that does no harm, whether the sweep was there before or not.
-func TestRemovedInFlight(t *testing.T) {
-	s := newSubject(t)
+func TestRemovedInFlight(t *testing.T) { onBoth(t, testRemovedInFlight) }
+
+func testRemovedInFlight(s *subject) {
 	number := s.Seed().Number
 	var told notices
 	told.listen(s)
@@ -131,8 +133,9 @@ func TestRemovedInFlight(t *testing.T) {
 
 // TestRemovedAndMadeAgain: the endpoint that is made again under the id of a
 // removed one sees nothing of that one's.
-func TestRemovedAndMadeAgain(t *testing.T) {
-	s := newSubject(t)
+func TestRemovedAndMadeAgain(t *testing.T) { onBoth(t, testRemovedAndMadeAgain) }
+
+func testRemovedAndMadeAgain(s *subject) {
 	old := s.Seed()
 	ids := s.sendTests("whe_1", 3)
 	s.try(ids[0], s.Clock.Now(), 200)
@@ -178,8 +181,9 @@ func (s *subject) failAllOf(id string) (disabled bool) {
 }
 
 // TestRemovedWhileRecovering: what was not recovered by then stays as it is.
-func TestRemovedWhileRecovering(t *testing.T) {
-	s := newSubject(t)
+func TestRemovedWhileRecovering(t *testing.T) { onBoth(t, testRemovedWhileRecovering) }
+
+func testRemovedWhileRecovering(s *subject) {
 	endpoint := s.Seed()
 	s.attemptMany(s.sendTests("whe_1", many), 500, nil, func(int) time.Time { return s.Clock.Now() })
 	s.Clock.Move(time.Minute)
@@ -197,8 +201,9 @@ func TestRemovedWhileRecovering(t *testing.T) {
 
 // TestRemovedSwept: the sweep drops all of it, events with their last delivery,
 // and nothing else.
-func TestRemovedSwept(t *testing.T) {
-	s := newSubject(t)
+func TestRemovedSwept(t *testing.T) { onBoth(t, testRemovedSwept) }
+
+func testRemovedSwept(s *subject) {
 	first := s.Seed()
 	s.Write(createEndpoint(newEndpoint(acme, "whe_2")))
 	second := s.Endpoint("whe_2")
@@ -235,8 +240,9 @@ func TestRemovedSwept(t *testing.T) {
 
 // TestRemovedSweptInParts breaks a sweep off after each of its transactions: what
 // it did stays, and another goes on.
-func TestRemovedSweptInParts(t *testing.T) {
-	s := newSubject(t)
+func TestRemovedSweptInParts(t *testing.T) { onBoth(t, testRemovedSweptInParts) }
+
+func testRemovedSweptInParts(s *subject) {
 	endpoint := s.Seed()
 	s.sendTests("whe_1", many)
 	s.Write(removeEndpoint(acme, "whe_1"))

@@ -1,11 +1,13 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/boltstore"
+	"teamdata/store/seal"
 	"teamdata/store/storetest"
 )
 
@@ -49,24 +52,42 @@ var errFailing = errors.New("this transaction is to fail")
 // test is done.
 type subject struct{ *storetest.Subject }
 
-func newSubject(t *testing.T) *subject {
-	t.Helper()
-	return &subject{storetest.New(t, open)}
+// onBoth runs a test on a store that keeps records as they are, and on one that
+// seals them.
+func onBoth(t *testing.T, test func(*subject)) {
+	for name, sealer := range map[string]boltstore.Sealer{"plain": nil, "sealed": sealKey(t)} {
+		t.Run(name, func(t *testing.T) { test(&subject{storetest.New(t, opener(sealer))}) })
+	}
 }
 
-func open(t testing.TB, path string, now func() time.Time) store.Store {
-	if _, err := os.Stat(path); err != nil { // the first time of some
-		t.Cleanup(func() { // after the test has closed the store
-			if err := boltstore.Check(path, func(fault string) { t.Error(fault) }); err != nil {
-				t.Error(err)
-			}
-		})
+func sealKey(t *testing.T) *seal.Key {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "seal.key")
+	if err := os.WriteFile(file, bytes.Repeat([]byte("4f"), seal.KeySize), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	s, err := boltstore.Open(path, boltstore.Options{Now: now, NoSync: true, MapSize: 64 << 20})
+	key, err := seal.ReadKeyFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return key
+}
+
+func opener(sealer boltstore.Sealer) storetest.Open {
+	return func(t testing.TB, path string, now func() time.Time) store.Store {
+		if _, err := os.Stat(path); err != nil { // the first time of some
+			t.Cleanup(func() { // after the test has closed the store
+				if err := boltstore.Check(path, func(fault string) { t.Error(fault) }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		s, err := boltstore.Open(path, boltstore.Options{Now: now, NoSync: true, MapSize: 64 << 20, Sealer: sealer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
 }
 
 // statesAt holds deliveries to how people see them.

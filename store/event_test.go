@@ -9,8 +9,9 @@ import (
 
 // TestEventsWithoutWebhooks: without the feature an event makes no delivery, and
 // those that wait already still go out.
-func TestEventsWithoutWebhooks(t *testing.T) {
-	s := newSubject(t)
+func TestEventsWithoutWebhooks(t *testing.T) { onBoth(t, testEventsWithoutWebhooks) }
+
+func testEventsWithoutWebhooks(s *subject) {
 	s.Seed()
 	s.Write(upload)
 	s.Equal("deliveries", len(s.Claimable()), 1)
@@ -34,8 +35,9 @@ func TestEventsWithoutWebhooks(t *testing.T) {
 	s.Equal("audit entries", strings.Count(s.AuditLog(acme), `"file.uploaded"`), 4)
 }
 
-func TestOtherRules(t *testing.T) {
-	s := newSubject(t)
+func TestOtherRules(t *testing.T) { onBoth(t, testOtherRules) }
+
+func testOtherRules(s *subject) {
 	s.Seed()
 	s.Equal("instructions set", s.after(func(tx store.Tx) error { return store.SetInstructions(tx, ada, acme, "Be brief.", true) }),
 		one("assistant.instructionsChanged", sent{"assistant.instructionsChanged", map[string]any{"orgId": acme}}))

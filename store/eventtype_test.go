@@ -9,8 +9,9 @@ import (
 	"teamdata/store"
 )
 
-func TestEventTypeRules(t *testing.T) {
-	s := newSubject(t)
+func TestEventTypeRules(t *testing.T) { onBoth(t, testEventTypeRules) }
+
+func testEventTypeRules(s *subject) {
 	s.Seed()
 	start := s.Clock.Now()
 	longest := strings.Repeat("A", 64) + "." + strings.Repeat("_", 63)
@@ -53,8 +54,9 @@ func TestEventTypeRules(t *testing.T) {
 
 // TestSelectedEventTypes has the last of many orgs select a type: more than are
 // looked at together.
-func TestSelectedEventTypes(t *testing.T) {
-	s := newSubject(t)
+func TestSelectedEventTypes(t *testing.T) { onBoth(t, testSelectedEventTypes) }
+
+func testSelectedEventTypes(s *subject) {
 	s.Seed()
 	last := fmt.Sprintf("many_%04d", many-1)
 	s.Write(func(tx store.Tx) error {

@@ -7,8 +7,9 @@ import (
 	"teamdata/store"
 )
 
-func TestFileRules(t *testing.T) {
-	s := newSubject(t)
+func TestFileRules(t *testing.T) { onBoth(t, testFileRules) }
+
+func testFileRules(s *subject) {
 	s.Seed()
 	file := store.File{OrgID: acme, ID: longID, Name: longText, ContentType: longText, Size: 1 << 40}
 	put := func(f store.File) func(store.Tx) error {

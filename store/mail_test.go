@@ -9,8 +9,9 @@ import (
 )
 
 // TestPostponeMail has a mail fail again and again, each time when it is due.
-func TestPostponeMail(t *testing.T) {
-	s := newSubject(t)
+func TestPostponeMail(t *testing.T) { onBoth(t, testPostponeMail) }
+
+func testPostponeMail(s *subject) {
 	start := s.Clock.Now()
 	m := store.Mail{ID: "mai_1", OrgID: acme, To: "a", CreatedAt: start, DueAt: start}
 	s.Write(func(tx store.Tx) error { return tx.PutMail(m) })

@@ -8,8 +8,9 @@ import (
 	"teamdata/store"
 )
 
-func TestMemberRules(t *testing.T) {
-	s := newSubject(t)
+func TestMemberRules(t *testing.T) { onBoth(t, testMemberRules) }
+
+func testMemberRules(s *subject) {
 	s.Seed()
 	bobs := store.Member{OrgID: acme, ID: "mem_bob", UserID: bob, Role: store.RoleMember}
 	data := map[string]any{"orgId": acme, "memberId": "mem_bob", "userId": bob, "role": store.RoleMember}
@@ -33,8 +34,9 @@ func TestMemberRules(t *testing.T) {
 	s.Equal("nothing of the refused", s.after(func(store.Tx) error { return nil }), effects{})
 }
 
-func TestLastOwner(t *testing.T) {
-	s := newSubject(t)
+func TestLastOwner(t *testing.T) { onBoth(t, testLastOwner) }
+
+func testLastOwner(s *subject) {
 	s.Seed()
 	remove := func(tx store.Tx) error { return store.RemoveMember(tx, ada, acme, ada) }
 	demote := func(tx store.Tx) error { return changeRole(tx, ada, acme, ada, store.RoleAdmin) }
@@ -55,8 +57,9 @@ func TestLastOwner(t *testing.T) {
 	s.Write(func(tx store.Tx) error { return store.RemoveMember(tx, ada, acme, ada) })
 }
 
-func TestChangeMember(t *testing.T) {
-	s := newSubject(t)
+func TestChangeMember(t *testing.T) { onBoth(t, testChangeMember) }
+
+func testChangeMember(s *subject) {
 	s.Seed()
 	s.Write(func(tx store.Tx) error {
 		return addMember(tx, store.Member{OrgID: acme, ID: "mem_bob", UserID: bob, Role: store.RoleMember, Name: "Bob", Email: "bob@acme.example"})

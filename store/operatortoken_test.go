@@ -8,8 +8,9 @@ import (
 	"teamdata/store"
 )
 
-func TestOperatorTokenRules(t *testing.T) {
-	s := newSubject(t)
+func TestOperatorTokenRules(t *testing.T) { onBoth(t, testOperatorTokenRules) }
+
+func testOperatorTokenRules(s *subject) {
 	s.Seed()
 	var presented string
 	until := s.Clock.Now().Add(time.Hour)

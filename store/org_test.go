@@ -7,8 +7,9 @@ import (
 	"teamdata/store"
 )
 
-func TestOrgRules(t *testing.T) {
-	s := newSubject(t)
+func TestOrgRules(t *testing.T) { onBoth(t, testOrgRules) }
+
+func testOrgRules(s *subject) {
 	s.Seed()
 	s.does("another org is made", createOrg(store.Org{ID: "org_new", Name: longText}), effects{})
 	s.Equal("its log", s.entries("org_new"), []string{"org.created org_new"})
@@ -41,8 +42,9 @@ func TestOrgRules(t *testing.T) {
 
 // TestSubscriptionRules: what is missing is kept, and the event goes out by the
 // new plan.
-func TestSubscriptionRules(t *testing.T) {
-	s := newSubject(t)
+func TestSubscriptionRules(t *testing.T) { onBoth(t, testSubscriptionRules) }
+
+func testSubscriptionRules(s *subject) {
 	s.Seed()
 	long := strings.Repeat("é", 64)
 	whole := store.Subscription{ID: "sub_1", Product: long, Plan: "team", Interval: long, Status: "pastDue"}

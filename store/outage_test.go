@@ -12,8 +12,9 @@ import (
 
 // TestOutageOnce: what fails at an endpoint that is disabled already disables it
 // no second time.
-func TestOutageOnce(t *testing.T) {
-	s := newSubject(t)
+func TestOutageOnce(t *testing.T) { onBoth(t, testOutageOnce) }
+
+func testOutageOnce(s *subject) {
 	s.Seed()
 	s.Write(addPeople)
 	ids := s.sendTests("whe_1", 2)
@@ -32,8 +33,9 @@ func TestOutageOnce(t *testing.T) {
 
 // TestOutageAfterReplay: the rule counts from the first attempt since the
 // replay.
-func TestOutageAfterReplay(t *testing.T) {
-	s := newSubject(t)
+func TestOutageAfterReplay(t *testing.T) { onBoth(t, testOutageAfterReplay) }
+
+func testOutageAfterReplay(s *subject) {
 	s.Seed()
 	ids := s.sendTests("whe_1", 3)
 	s.try(ids[0], s.Clock.Now(), 500)
@@ -80,8 +82,9 @@ func acknowledge(from time.Duration) func(*subject, string) {
 
 // TestOutages: a delivery that used its last attempt disables its endpoint, if
 // nothing was acknowledged there since its first.
-func TestOutages(t *testing.T) {
-	s := newSubject(t)
+func TestOutages(t *testing.T) { onBoth(t, testOutages) }
+
+func testOutages(s *subject) {
 	s.Seed()
 	for i, outage := range outages {
 		id := fmt.Sprintf("whe_%d", i+10)
@@ -124,8 +127,9 @@ func (s *subject) outageElsewhere() {
 
 // TestOutageTold: what is written when an endpoint is disabled, together with
 // the outcome that did it.
-func TestOutageTold(t *testing.T) {
-	s := newSubject(t)
+func TestOutageTold(t *testing.T) { onBoth(t, testOutageTold) }
+
+func testOutageTold(s *subject) {
 	s.Seed()
 	s.Write(addPeople)
 	id := s.sendTests("whe_1", 1)[0]

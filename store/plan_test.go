@@ -8,8 +8,9 @@ import (
 )
 
 // TestPlanRules removes plans among more orgs than are looked at together.
-func TestPlanRules(t *testing.T) {
-	s := newSubject(t)
+func TestPlanRules(t *testing.T) { onBoth(t, testPlanRules) }
+
+func testPlanRules(s *subject) {
 	s.Seed()
 	s.Write(func(tx store.Tx) error {
 		for i := range many {

@@ -33,8 +33,9 @@ func (s *subject) fillForRecovery() (failed, retrying, others []string) {
 }
 
 // TestRecover recovers everything since the outage, and nothing twice.
-func TestRecover(t *testing.T) {
-	s := newSubject(t)
+func TestRecover(t *testing.T) { onBoth(t, testRecover) }
+
+func testRecover(s *subject) {
 	endpoint := s.Seed()
 	since := s.Clock.Now()
 	failed, retrying, others := s.fillForRecovery()
@@ -70,8 +71,9 @@ func TestRecover(t *testing.T) {
 }
 
 // TestRecoverSince: what was attempted last before the bound stays as it is.
-func TestRecoverSince(t *testing.T) {
-	s := newSubject(t)
+func TestRecoverSince(t *testing.T) { onBoth(t, testRecoverSince) }
+
+func testRecoverSince(s *subject) {
 	s.Seed()
 	s.attemptMany(s.sendTests("whe_1", 1), 200, nil, func(int) time.Time { return s.Clock.Now().Add(time.Hour) })
 	since := s.Clock.Now()
@@ -90,8 +92,9 @@ func TestRecoverSince(t *testing.T) {
 
 // TestRecoverShortAttempt: an attempt that ends in the millisecond of the bound
 // counts, also when it began before that and took less than one.
-func TestRecoverShortAttempt(t *testing.T) {
-	s := newSubject(t)
+func TestRecoverShortAttempt(t *testing.T) { onBoth(t, testRecoverShortAttempt) }
+
+func testRecoverShortAttempt(s *subject) {
 	s.Seed()
 	s.Write(func(tx store.Tx) error { return tx.PutLastAcknowledged(1, tx.Now().Add(time.Hour)) })
 	since := s.Clock.Now()
@@ -108,8 +111,9 @@ func TestRecoverShortAttempt(t *testing.T) {
 
 // TestRecoverMeanwhile: what is recovered may fail again before all is
 // recovered. It is left alone then.
-func TestRecoverMeanwhile(t *testing.T) {
-	s := newSubject(t)
+func TestRecoverMeanwhile(t *testing.T) { onBoth(t, testRecoverMeanwhile) }
+
+func testRecoverMeanwhile(s *subject) {
 	endpoint := s.Seed()
 	since := s.Clock.Now()
 	failed, retrying, _ := s.fillForRecovery()
@@ -136,8 +140,9 @@ func TestRecoverMeanwhile(t *testing.T) {
 }
 
 // TestRecoverAtADisabledEndpoint: it is all held.
-func TestRecoverAtADisabledEndpoint(t *testing.T) {
-	s := newSubject(t)
+func TestRecoverAtADisabledEndpoint(t *testing.T) { onBoth(t, testRecoverAtADisabledEndpoint) }
+
+func testRecoverAtADisabledEndpoint(s *subject) {
 	s.Seed()
 	since := s.Clock.Now()
 	ids := s.sendTests("whe_1", 2)

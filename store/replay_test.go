@@ -9,8 +9,9 @@ import (
 )
 
 // TestReplay replays deliveries in each state, an hour after they got into it.
-func TestReplay(t *testing.T) {
-	s := newSubject(t)
+func TestReplay(t *testing.T) { onBoth(t, testReplay) }
+
+func testReplay(s *subject) {
 	endpoint := s.Seed()
 	s.sendTests("whe_1", 1) // an id that nothing below touches
 	for _, c := range []struct {
@@ -65,8 +66,9 @@ func TestReplay(t *testing.T) {
 
 // TestReplayAtADisabledEndpoint: it is held, and goes out once the endpoint is
 // enabled.
-func TestReplayAtADisabledEndpoint(t *testing.T) {
-	s := newSubject(t)
+func TestReplayAtADisabledEndpoint(t *testing.T) { onBoth(t, testReplayAtADisabledEndpoint) }
+
+func testReplayAtADisabledEndpoint(s *subject) {
 	s.Seed()
 	ids := s.sendTests("whe_1", 2)
 	s.Equal("disabled", s.failAll(ids[0]), true)

@@ -12,8 +12,9 @@ import (
 
 // TestRetention: deliveries go one by one as they get old, the event with the
 // last of its own.
-func TestRetention(t *testing.T) {
-	s := newSubject(t)
+func TestRetention(t *testing.T) { onBoth(t, testRetention) }
+
+func testRetention(s *subject) {
 	first := s.Seed()
 	var second store.Endpoint
 	s.Write(func(tx store.Tx) (err error) {
@@ -53,8 +54,9 @@ func TestRetention(t *testing.T) {
 
 // TestRetentionLeaves: what waits or is held stays however old, and so does what
 // was replayed.
-func TestRetentionLeaves(t *testing.T) {
-	s := newSubject(t)
+func TestRetentionLeaves(t *testing.T) { onBoth(t, testRetentionLeaves) }
+
+func testRetentionLeaves(s *subject) {
 	s.Seed()
 	s.Write(func(tx store.Tx) error {
 		_, err := store.ImportEndpoint(tx, newEndpoint(acme, "whe_2"))
@@ -78,8 +80,9 @@ func TestRetentionLeaves(t *testing.T) {
 }
 
 // TestRetentionIn1970 is for a clock that has not been set: nothing is old then.
-func TestRetentionIn1970(t *testing.T) {
-	s := newSubject(t)
+func TestRetentionIn1970(t *testing.T) { onBoth(t, testRetentionIn1970) }
+
+func testRetentionIn1970(s *subject) {
 	s.Clock.Move(-time.Duration(epoch.UnixMilli()) * time.Millisecond)
 	s.Clock.Move(time.Hour)
 	s.Seed()
@@ -92,8 +95,9 @@ func TestRetentionIn1970(t *testing.T) {
 
 // TestRetentionOfOthers: more than a chunk of deliveries, idempotency records
 // and mails.
-func TestRetentionOfOthers(t *testing.T) {
-	s := newSubject(t)
+func TestRetentionOfOthers(t *testing.T) { onBoth(t, testRetentionOfOthers) }
+
+func testRetentionOfOthers(s *subject) {
 	endpoint := s.Seed()
 	start := s.Clock.Now()
 	s.attemptMany(s.sendTests("whe_1", many), 200, nil, func(i int) time.Time { return start.Add(time.Duration(i) * time.Millisecond) })
@@ -122,8 +126,9 @@ func TestRetentionOfOthers(t *testing.T) {
 
 // TestRetentionMeanwhile sweeps while deliveries are made, attempted and
 // replayed. What is left is whole.
-func TestRetentionMeanwhile(t *testing.T) {
-	s := newSubject(t)
+func TestRetentionMeanwhile(t *testing.T) { onBoth(t, testRetentionMeanwhile) }
+
+func testRetentionMeanwhile(s *subject) {
 	const writers, updates = 4, 40
 	endpoint := s.Seed()
 	var writing sync.WaitGroup

@@ -14,8 +14,9 @@ import (
 
 // TestSweepAmong: more than a chunk of sessions and links, of which those that
 // have ended lie among those that have not.
-func TestSweepAmong(t *testing.T) {
-	s := newSubject(t)
+func TestSweepAmong(t *testing.T) { onBoth(t, testSweepAmong) }
+
+func testSweepAmong(s *subject) {
 	s.Write(storetest.Fill)
 	ended := func(i int) bool { return i > 600 && i%2 == 1 }
 	for user := range many/store.MaxSessions + 1 {
@@ -100,8 +101,9 @@ func (s *subject) sessionsOf(user string) (live, kept []string) {
 	return live, kept
 }
 
-func TestSessions(t *testing.T) {
-	s := newSubject(t)
+func TestSessions(t *testing.T) { onBoth(t, testSessions) }
+
+func testSessions(s *subject) {
 	s.Write(storetest.Fill)
 	s.refused("a session of nobody", store.CodeNotFound, createSession("usr_none"))
 	s.refused("a session of one without account", store.CodeNotFound, createSession(ada))
@@ -143,8 +145,9 @@ func TestSessions(t *testing.T) {
 }
 
 // TestMaxSessions: one too many ends the oldest.
-func TestMaxSessions(t *testing.T) {
-	s := newSubject(t)
+func TestMaxSessions(t *testing.T) { onBoth(t, testMaxSessions) }
+
+func testMaxSessions(s *subject) {
 	s.Write(storetest.Fill)
 	var ids, cookies []string
 	for range store.MaxSessions + 3 {
@@ -160,8 +163,9 @@ func TestMaxSessions(t *testing.T) {
 }
 
 // TestSessionLimits: both sides of each bound, and what a sweep drops.
-func TestSessionLimits(t *testing.T) {
-	s := newSubject(t)
+func TestSessionLimits(t *testing.T) { onBoth(t, testSessionLimits) }
+
+func testSessionLimits(s *subject) {
 	s.Write(storetest.Fill)
 	see := func(id string) { s.Write(func(tx store.Tx) error { return store.TouchSession(tx, id) }) }
 	idle, cookie := s.signIn(eve)

@@ -31,8 +31,9 @@ func stolen(token string, hash store.SecretHash) []string {
 	}
 }
 
-func TestSignInLinks(t *testing.T) {
-	s := newSubject(t)
+func TestSignInLinks(t *testing.T) { onBoth(t, testSignInLinks) }
+
+func testSignInLinks(s *subject) {
 	s.Write(storetest.Fill)
 	s.changesNothing("looking", func(tx store.Tx) error { return second(store.FindSignInLink(tx, "sil_1."+known)) })
 	for what, refused := range map[string]struct {
@@ -73,8 +74,9 @@ func TestSignInLinks(t *testing.T) {
 
 // TestSignInLinkEnds: a link ends with its time, with a password that was chosen
 // since, and with the account.
-func TestSignInLinkEnds(t *testing.T) {
-	s := newSubject(t)
+func TestSignInLinkEnds(t *testing.T) { onBoth(t, testSignInLinkEnds) }
+
+func testSignInLinkEnds(s *subject) {
 	s.Write(storetest.Fill)
 	late := s.newLink(ada, time.Hour)
 	s.Clock.Move(time.Hour)
@@ -103,8 +105,9 @@ func TestSignInLinkEnds(t *testing.T) {
 
 // TestAccountAddress: a link gives the account the member's address, unless it is
 // another account's.
-func TestAccountAddress(t *testing.T) {
-	s := newSubject(t)
+func TestAccountAddress(t *testing.T) { onBoth(t, testAccountAddress) }
+
+func testAccountAddress(s *subject) {
 	s.Write(storetest.Fill)
 	address := func(email string) {
 		s.Helper()

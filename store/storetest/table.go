@@ -19,8 +19,8 @@ type Rule struct {
 // Execute runs the rule under an idempotency key, as a request does: its change,
 // audit entry, event, deliveries and answer are one commit.
 func (r Rule) Execute(s store.Store) error {
-	var desk store.Idempotency
-	_, _, err := desk.Do(context.Background(), s, acme, "one", onePrint, func(tx store.Tx) (store.Answer, error) {
+	var idempotent store.Idempotency
+	_, _, err := idempotent.Do(context.Background(), s, acme, "one", onePrint, func(tx store.Tx) (store.Answer, error) {
 		return store.Answer{Status: 200, Body: []byte(r.Name)}, r.Do(tx)
 	})
 	return err
