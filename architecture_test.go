@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 
 	"delivery":          {"teamdata/store", "teamdata/internal/", "teamdata/delivery/", "github.com/rs/zerolog"},
 	"delivery/mail":     {"teamdata/internal/netguard", "github.com/wneessen/go-mail"},
-	"delivery/receiver": {"github.com/standard-webhooks/standard-webhooks/libraries/go"},
+	"delivery/receiver": {"teamdata/internal/hint", "teamdata/internal/terminal", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"delivery/wheel":    {},
 
 	"store":                    {},
@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"internal/ratelimit":   {},
 	"internal/signature":   {},
 	"internal/strictjson":  {"teamdata/store"},
-	"internal/terminal":    {"teamdata/internal/hint", "github.com/mattn/go-isatty", "github.com/spf13/cobra", "golang.org/x/sys/unix"},
+	"internal/terminal":    {"teamdata/internal/hint", "github.com/mattn/go-isatty", "golang.org/x/sys/unix"},
 	"internal/testkit":     {"teamdata/internal/", "teamdata/store", "github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"internal/web":         {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 

@@ -30,7 +30,7 @@ secrets as the data file: protect it as well.`,
   teamdata backup - | gzip | ssh backup@example.com 'cat > teamdata.db.gz'`,
 		Args: exactly("the file to write, or - for stdout"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p := terminal.StartProgress(cmd, "backing up "+from.Data)
+			p := terminal.StartProgress(cmd.ErrOrStderr(), "backing up "+from.Data)
 			defer p.Stop()
 			if args[0] == "-" {
 				return from.BackupTo(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -62,7 +62,7 @@ the key that the file had then.`,
 		Args: exactly("the backup, a file that teamdata backup has written"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := os.Stat(data); err == nil {
-				if err := terminal.Confirm(cmd, yes, fmt.Sprintf("This replaces the data file %s with %s", data, args[0])); err != nil {
+				if err := terminal.Confirm(cmd.InOrStdin(), cmd.ErrOrStderr(), yes, fmt.Sprintf("This replaces the data file %s with %s", data, args[0])); err != nil {
 					return err
 				}
 			}
@@ -75,7 +75,7 @@ the key that the file had then.`,
 }
 
 func restore(cmd *cobra.Command, backup, data string) error {
-	p := terminal.StartProgress(cmd, "restoring "+data)
+	p := terminal.StartProgress(cmd.ErrOrStderr(), "restoring "+data)
 	kept, err := app.Restore(cmd.Context(), backup, data, time.Now())
 	p.Stop()
 	switch {

@@ -66,7 +66,7 @@ needs no key.`,
 		Example: "  teamdata compact --data /var/lib/teamdata/teamdata.db",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p := terminal.StartProgress(cmd, "compacting "+data)
+			p := terminal.StartProgress(cmd.ErrOrStderr(), "compacting "+data)
 			before, after, err := app.Compact(cmd.Context(), data, p.Report)
 			p.Stop()
 			if errors.Is(err, context.Canceled) {

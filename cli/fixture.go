@@ -37,7 +37,7 @@ secrets: protect it like a password file.`,
 			if x.To = "-"; len(args) > 0 {
 				x.To = args[0]
 			}
-			p := terminal.StartProgress(cmd, "exporting "+x.Data)
+			p := terminal.StartProgress(cmd.ErrOrStderr(), "exporting "+x.Data)
 			sum, err := x.Run(cmd.Context(), cmd.OutOrStdout(), func(s fixture.Summary) { p.Describe(app.Counted(s)) })
 			p.Stop()
 			if err != nil {
@@ -70,7 +70,7 @@ An import makes no audit entries, and no events for webhooks.`,
   gunzip < export.json.gz | teamdata import -`,
 		Args: exactly("the fixture, or - for stdin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p := terminal.StartProgress(cmd, "importing "+args[0])
+			p := terminal.StartProgress(cmd.ErrOrStderr(), "importing "+args[0])
 			sum, sealed, err := app.Import(cmd.Context(), data, keyFile, args[0], func(s fixture.Summary) { p.Describe(app.Counted(s)) })
 			p.Stop()
 			if err != nil {

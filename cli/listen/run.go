@@ -168,6 +168,6 @@ func serveWeb(web *http.Server, l net.Listener) error {
 type plainLines struct{ out io.Writer }
 
 func (p plainLines) Write(text []byte) (int, error) {
-	fmt.Fprintln(p.out, receiver.Plain(strings.TrimSpace(string(text))))
+	fmt.Fprintln(p.out, terminal.Plain(strings.TrimSpace(string(text))))
 	return len(text), nil
 }

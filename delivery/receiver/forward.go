@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"teamdata/internal/hint"
 )
 
 // ForwardTimeout is how long an application may take: twice as long as a sender
@@ -72,5 +74,5 @@ func (f *Forward) failure(ctx context.Context, err error) error {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err // the rest of it is said here
 	}
-	return fmt.Errorf("%s can't be reached: %w; is it running?", f, err)
+	return hint.With(fmt.Errorf("%s can't be reached: %w", f, err), "is it running?")
 }

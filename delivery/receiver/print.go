@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
-	"unicode"
+
+	"teamdata/internal/terminal"
 )
 
 // Text shows events to people: a line about each, then its body. Colour is for
@@ -17,7 +17,7 @@ import (
 func Text(out io.Writer, colour bool) func(Event) {
 	return func(e Event) {
 		fmt.Fprintf(out, "%s  %s  %s  %s\n%s\n", e.ReceivedAt.Format(time.TimeOnly),
-			Plain(cmp.Or(e.Type, "-")), Plain(cmp.Or(e.ID, "-")), e.outcome(colour), pretty(e.Body))
+			terminal.Plain(cmp.Or(e.Type, "-")), terminal.Plain(cmp.Or(e.ID, "-")), e.outcome(colour), pretty(e.Body))
 	}
 }
 
@@ -38,7 +38,7 @@ func (e Event) outcome(colour bool) string {
 		text += fmt.Sprintf(", answered %d", e.Status)
 	}
 	if e.Problem != "" {
-		text += ": " + Plain(e.Problem)
+		text += ": " + terminal.Plain(e.Problem)
 	}
 	return text
 }
@@ -57,7 +57,7 @@ func JSONLines(out io.Writer) func(Event) {
 			Body       any       `json:"body"`
 		}{e.ReceivedAt.UTC(), e.Verdict == Verified, e.ID, e.Type, e.Again, e.Status, e.Problem, e.json()})
 		if err == nil {
-			fmt.Fprintln(out, Plain(string(line)))
+			fmt.Fprintln(out, terminal.Plain(string(line)))
 		}
 	}
 }
@@ -80,32 +80,15 @@ const (
 	maxDepth = 100
 )
 
-// Plain makes a stranger's text safe in one line on a terminal: control characters,
-// and marks that change the direction of writing, are escaped as in JSON. Within JSON
-// text that changes no value.
-func Plain(text string) string { return escape(text, -1) }
-
-func escape(text string, except rune) string {
-	var b strings.Builder
-	for _, r := range text { // a byte that is not UTF-8 is U+FFFD from here on
-		if r != except && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
 // pretty formats a body for people: each line is indented by two spaces at least, so
 // that none looks like another event.
 func pretty(body []byte) string {
 	const margin = "  "
 	var b bytes.Buffer
 	if len(body) > maxPretty || depth(body) > maxDepth || json.Indent(&b, bytes.TrimSpace(body), margin, "  ") != nil {
-		return margin + Plain(string(body))
+		return margin + terminal.Plain(string(body))
 	}
-	return margin + escape(b.String(), '\n') // line breaks are between values, never inside of one
+	return margin + terminal.Escape(b.String(), "\n") // line breaks are between values, never inside of one
 }
 
 // depth is how deep the objects and lists of a text are nested, as far as it is

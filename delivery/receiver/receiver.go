@@ -2,8 +2,8 @@
 // Standard Webhooks reference library, prints and answers them, and can forward them.
 // Its verdict is that of any receiver, since it shares no code with the signing side.
 //
-// It imports nothing of ours. What becomes of a request belongs in receiver.go, how an
-// event is shown in print.go.
+// Of ours it imports internal/terminal and internal/hint alone. What becomes of a
+// request belongs in receiver.go, how an event is shown in print.go.
 package receiver
 
 import (

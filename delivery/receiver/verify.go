@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"teamdata/internal/hint"
 )
 
 // Secrets are those of an endpoint: one, or during a rotation the old one too. Each
@@ -27,7 +29,7 @@ func ParseSecrets(text string) (Secrets, error) {
 		encoded, ok := strings.CutPrefix(word, "whsec_")
 		key, err := base64.StdEncoding.Strict().DecodeString(encoded)
 		if !ok || err != nil || len(key) < minBytes || len(key) > maxBytes {
-			return nil, fmt.Errorf("secret %d is not whsec_ and the base64 of %d to %d bytes; copy the endpoint's secret whole", i+1, minBytes, maxBytes)
+			return nil, hint.New(fmt.Sprintf("secret %d is not whsec_ and the base64 of %d to %d bytes", i+1, minBytes, maxBytes), "copy the endpoint's secret whole")
 		}
 		webhook, err := standardwebhooks.NewWebhookRaw(key)
 		if err != nil {
@@ -36,7 +38,7 @@ func ParseSecrets(text string) (Secrets, error) {
 		secrets = append(secrets, webhook.Verify)
 	}
 	if len(secrets) == 0 {
-		return nil, errors.New("holds no secret; put in the endpoint's, which starts with whsec_")
+		return nil, hint.New("holds no secret", "put in the endpoint's, which starts with whsec_")
 	}
 	return secrets, nil
 }

@@ -3,11 +3,8 @@ package terminal
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync/atomic"
 	"time"
-
-	"github.com/spf13/cobra"
 )
 
 // progressEvery is how often the line is rewritten.
@@ -24,12 +21,12 @@ type Progress struct {
 	gone    chan struct{}
 }
 
-// StartProgress shows what is being done until Stop; nothing where stderr is no
-// terminal.
-func StartProgress(cmd *cobra.Command, what string) *Progress {
+// StartProgress shows what is being done until Stop; nothing where out, which is
+// stderr, is no terminal.
+func StartProgress(out io.Writer, what string) *Progress {
 	p := &Progress{what: what, ended: make(chan struct{}), gone: make(chan struct{})}
 	p.percent.Store(-1)
-	if out, ok := cmd.ErrOrStderr().(*os.File); ok && Is(out) {
+	if Width(out) > 0 {
 		p.out = out
 		go p.show()
 	} else {

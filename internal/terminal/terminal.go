@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/mattn/go-isatty"
-	"github.com/spf13/cobra"
 
 	"teamdata/internal/hint"
 )
@@ -36,23 +35,22 @@ func Width(w io.Writer) int {
 	return cmp.Or(columnsOf(f), defaultColumns)
 }
 
-// Confirm asks a person to type yes before something that can't be undone. what
-// describes it, as a sentence without its full stop. yes is the flag --yes, which a
-// script needs, since there is nobody to ask: without it the error is the sentence
-// and that advice.
-func Confirm(cmd *cobra.Command, yes bool, what string) error {
+// Confirm asks the person at a terminal to type yes before something that can't be
+// undone. what describes it, as a sentence without its full stop. yes is the flag
+// --yes, which a script needs, since there is nobody to ask: without it the error is
+// the sentence and that advice.
+func Confirm(in io.Reader, out io.Writer, yes bool, what string) error {
 	if yes {
 		return nil
 	}
 	unasked := hint.New(what, "say --yes to do it without being asked")
-	in, ok := cmd.InOrStdin().(*os.File)
-	if !ok || !Is(in) {
+	if person, ok := in.(*os.File); !ok || !Is(person) {
 		return unasked
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s. Type yes to go on: ", what)
+	fmt.Fprintf(out, "%s. Type yes to go on: ", what)
 	switch answer, err := bufio.NewReader(in).ReadString('\n'); {
 	case err != nil:
-		fmt.Fprintln(cmd.ErrOrStderr())
+		fmt.Fprintln(out)
 		return unasked
 	case strings.TrimSpace(answer) != "yes":
 		return errors.New("nothing was done, since the answer was not yes")

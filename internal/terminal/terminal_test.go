@@ -7,8 +7,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/spf13/cobra"
 )
 
 // A shell reads a quoted word as the text that it was.
@@ -36,13 +34,10 @@ func TestConfirmWithoutATerminal(t *testing.T) {
 	w.Close()
 	for name, in := range map[string]io.Reader{"a pipe": pipe, "no file": strings.NewReader("yes\n")} {
 		var out bytes.Buffer
-		cmd := &cobra.Command{}
-		cmd.SetIn(in)
-		cmd.SetErr(&out)
-		if err := Confirm(cmd, true, "This deletes all"); err != nil {
+		if err := Confirm(in, &out, true, "This deletes all"); err != nil {
 			t.Errorf("%s, with --yes: %v", name, err)
 		}
-		if err := Confirm(cmd, false, "This deletes all"); err == nil || !strings.HasPrefix(err.Error(), "This deletes all; say --yes") {
+		if err := Confirm(in, &out, false, "This deletes all"); err == nil || !strings.HasPrefix(err.Error(), "This deletes all; say --yes") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if out.Len() > 0 {
@@ -62,9 +57,7 @@ func TestNoTerminal(t *testing.T) {
 	if Width(&out) != 0 || Width(file) != 0 {
 		t.Error("they have a width")
 	}
-	cmd := &cobra.Command{}
-	cmd.SetErr(file)
-	p := StartProgress(cmd, "copying")
+	p := StartProgress(file, "copying")
 	p.Report(1, 2)
 	p.Describe("half of it")
 	p.Stop()

@@ -7,7 +7,8 @@ import (
 )
 
 // Plain makes a text fit to stand in one line on a terminal: control characters,
-// and marks that turn the direction of writing around, are escaped as in JSON.
+// and marks that turn the direction of writing around, are escaped as in JSON. Within
+// JSON text that changes no value.
 func Plain(text string) string { return Escape(text, "") }
 
 // Escape is Plain for a text that may hold some of these characters, such as line
