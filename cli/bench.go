@@ -37,8 +37,13 @@ choose another with --dir. Run it while the machine has nothing else to do.`,
 				}
 				return nil
 			}
-			c.Version, c.Progress, c.Terminal = cmd.Root().Version, os.Stderr, terminal.Is(os.Stderr)
+			line := terminal.StartProgress(os.Stderr, "measuring")
+			c.Version, c.Progress = cmd.Root().Version, line.Describe
+			if !terminal.Is(os.Stderr) {
+				c.Progress = func(step string) { fmt.Fprintln(os.Stderr, "measuring", step) }
+			}
 			report, err := bench.Run(cmd.Context(), c)
+			line.Stop()
 			switch {
 			case err != nil && cmd.Context().Err() != nil:
 				return errors.New("stopped before the end; nothing is left of it")

@@ -22,7 +22,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,8 +44,7 @@ type Config struct {
 	Rate     int           // events a second that latency sends
 	Members  int           // that pages lists
 
-	Progress io.Writer // where progress is written; nil: nowhere
-	Terminal bool      // Progress is a terminal: one line, written over
+	Progress func(step string) // is told how far it is; may be nil
 }
 
 // Default are the sizes that a machine is measured with.
@@ -84,9 +82,9 @@ func (c *Config) check() error {
 // session is one run on its way.
 type session struct {
 	Config
-	folder string // for all files; removed at the end
-	report *Report
-	*progress
+	folder   string // for all files; removed at the end
+	report   *Report
+	current  string   // the measurements that run
 	cleanups []func() // of the measurement that runs
 }
 
@@ -106,7 +104,6 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.clear()
 	begin := time.Now()
 	if err := s.measure(ctx); err != nil {
 		return nil, err
@@ -122,9 +119,9 @@ func newSession(c Config, folder string) (s *session, err error) {
 		c.Program, err = os.Executable()
 	}
 	if c.Progress == nil {
-		c.Progress = io.Discard
+		c.Progress = func(string) {}
 	}
-	return &session{Config: c, folder: folder, report: newReport(&c), progress: &progress{out: c.Progress, terminal: c.Terminal}}, err
+	return &session{Config: c, folder: folder, report: newReport(&c)}, err
 }
 
 func (s *session) measure(ctx context.Context) error {
@@ -210,34 +207,13 @@ func (c *Config) checkNames() error {
 	return nil
 }
 
-// progress says what is being done: on a terminal in one line that is
-// written over, else in one line for each measurement.
-type progress struct {
-	out      io.Writer
-	terminal bool
-	current  string
-}
-
-const clearLine = "\r\x1b[K"
-
 // begin says which measurements run now.
-func (p *progress) begin(names []string) {
-	if p.current = strings.Join(names, ", "); !p.terminal {
-		fmt.Fprintln(p.out, "measuring", p.current)
-	}
-	p.step("at the start")
+func (s *session) begin(names []string) {
+	s.current = strings.Join(names, ", ")
+	s.step("at the start")
 }
 
-// step says how far the measurement is.
-func (p *progress) step(format string, args ...any) {
-	if p.terminal {
-		fmt.Fprintf(p.out, "%smeasuring %s: %s", clearLine, p.current, fmt.Sprintf(format, args...))
-	}
-}
+// round says how far the measurement is: i rounds are done.
+func (s *session) round(i int) { s.step(fmt.Sprintf("round %d of %d", i+1, s.Rounds)) }
 
-// clear takes the line away.
-func (p *progress) clear() {
-	if p.terminal {
-		fmt.Fprint(p.out, clearLine)
-	}
-}
+func (s *session) step(step string) { s.Progress(s.current + ": " + step) }

@@ -17,7 +17,7 @@ func (s *session) measureLatency(ctx context.Context) error {
 	}
 	figures := latencies(s.Rate)
 	for i := range s.Rounds {
-		s.step("round %d of %d", i+1, s.Rounds)
+		s.round(i)
 		syncs, err := s.syncTimes(ctx, s.Duration/4)
 		if err != nil {
 			return err

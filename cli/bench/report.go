@@ -116,7 +116,7 @@ type turn func(context.Context) (float64, error)
 func (s *session) inTurns(ctx context.Context, server, baseline turn) ([]Round, error) {
 	rounds := make([]Round, s.Rounds)
 	for i := range rounds {
-		s.step("round %d of %d", i+1, s.Rounds)
+		s.round(i)
 		for _, t := range []struct {
 			turn  turn
 			value *float64
@@ -193,21 +193,6 @@ func percentile(times []time.Duration, percent int) time.Duration {
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// columns are those of the table.
-var columns = []struct {
-	title string
-	right bool // its cells are aligned on the right
-	cell  func(*Figure) string
-}{
-	{"figure", false, func(f *Figure) string { return f.Name }},
-	{"value", true, func(f *Figure) string { return number(f.Value) }},
-	{"unit", false, func(f *Figure) string { return f.Unit }},
-	{"baseline", true, func(f *Figure) string { return orDash(f.Baseline) }},
-	{"ratio", true, func(f *Figure) string { return orDash(f.Ratio) }},
-	{"beside", false, func(f *Figure) string { return f.BaselineOf }},
-	{"meaning", false, func(f *Figure) string { return f.Meaning }},
-}
-
 // WriteTable writes the report for people.
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
@@ -223,16 +208,17 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return err
 }
 
+var titles, numeric = []string{"figure", "value", "unit", "baseline", "ratio", "beside", "meaning"}, []int{1, 3, 4}
+
+func (f *Figure) row() []string {
+	return []string{f.Name, number(f.Value), f.Unit, orDash(f.Baseline), orDash(f.Ratio), f.BaselineOf, f.Meaning}
+}
+
 func (r *Report) printFigures(w io.Writer) error {
-	t, rows := terminal.Table{To: w}, make([][]string, len(r.Figures))
-	for i, c := range columns {
-		t.Titles = append(t.Titles, c.title)
-		if c.right {
-			t.Right = append(t.Right, i)
-		}
-		for k := range r.Figures {
-			rows[k] = append(rows[k], c.cell(&r.Figures[k]))
-		}
+	t := terminal.Table{To: w, Titles: titles, Right: numeric}
+	var rows [][]string
+	for i := range r.Figures {
+		rows = append(rows, r.Figures[i].row())
 	}
 	return t.Print(rows...)
 }

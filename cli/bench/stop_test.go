@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,10 +23,11 @@ func TestCancel(t *testing.T) {
 	} {
 		t.Run(only, func(t *testing.T) {
 			c := tiny(t)
-			c.Only, c.Terminal = []string{only}, true
+			c.Only = []string{only}
 			c.Events, c.Duration = 1_000_000, time.Minute // it would take long
 			ctx, cancel := context.WithCancel(t.Context())
-			c.Progress = &whenSaid{text: said, then: cancel}
+			heard := &whenSaid{text: said, then: cancel}
+			c.Progress = func(step string) { io.WriteString(heard, step) }
 			if _, err := Run(ctx, c); !errors.Is(err, context.Canceled) {
 				t.Errorf("it ended with %v", err)
 			}

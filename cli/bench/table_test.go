@@ -20,19 +20,19 @@ func alignedTable(t *testing.T, report *Report) {
 		t.Fatalf("the table has no head, or does not say what was measured:\n%s", &b)
 	}
 	at := 0
-	for _, c := range columns {
-		cells, width := []string{c.title}, len([]rune(c.title))
+	for i, title := range titles {
+		cells, width := []string{title}, len([]rune(title))
 		for k := range report.Figures {
-			cells = append(cells, c.cell(&report.Figures[k]))
+			cells = append(cells, report.Figures[k].row()[i])
 			width = max(width, len([]rune(cells[k+1])))
 		}
 		for k, cell := range cells {
 			row, start := []rune(lines[head+k]), at
-			if c.right {
+			if slices.Contains(numeric, i) {
 				start += width - len([]rune(cell))
 			}
 			if got := string(row[start:min(len(row), start+len([]rune(cell)))]); got != cell {
-				t.Errorf("in column %s stands %q, not %q:\n%s", c.title, got, cell, &b)
+				t.Errorf("in column %s stands %q, not %q:\n%s", title, got, cell, &b)
 			}
 		}
 		at += width + 2

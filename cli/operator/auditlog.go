@@ -85,6 +85,7 @@ func (b *batch) hasRoom(entry []byte) bool {
 // upload is a file of entries that is being sent.
 type upload struct {
 	*session
+	*terminal.Progress
 	file    string
 	batches int
 	added   int
@@ -97,9 +98,9 @@ func (s *session) upload(file string) error {
 		return err
 	}
 	defer in.Close()
-	u := &upload{session: s, file: nameOf(file)}
+	u := &upload{session: s, file: nameOf(file), Progress: terminal.StartProgress(s.cmd.ErrOrStderr(), "adding entries")}
 	err = u.all(in)
-	u.progress("")
+	u.Stop()
 	switch {
 	case err != nil && u.added > 0:
 		return hint.With(err, "the "+terminal.Count(u.added, "entry")+" before it were added")
@@ -156,15 +157,8 @@ func (u *upload) send(b *batch) error {
 		return u.placed(err, b)
 	}
 	u.added += len(b.entries)
-	u.progress(terminal.Count(u.added, "entry"))
+	u.Describe(terminal.Count(u.added, "entry"))
 	return u.print(a)
-}
-
-// progress writes a line on the terminal anew.
-func (u *upload) progress(text string) {
-	if to := u.cmd.ErrOrStderr(); u.Width(to) > 0 {
-		fmt.Fprint(to, "\r\033[K"+text)
-	}
 }
 
 // print prints what was asked for: the answer, or the ids.
