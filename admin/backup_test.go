@@ -18,26 +18,26 @@ import (
 func TestBackup(t *testing.T) {
 	env := newTestEnv(t)
 	got := env.do("GET", "/backup", "")
-	equal(t, "status", got.status, 200)
-	equal(t, "Teamdata-Backup-Size", got.header.Get("Teamdata-Backup-Size"), strconv.Itoa(len(got.body)))
-	equal(t, "Content-Type", got.header.Get("Content-Type"), "application/octet-stream")
+	equal(t, "status", got.Status, 200)
+	equal(t, "Teamdata-Backup-Size", got.Header.Get("Teamdata-Backup-Size"), strconv.Itoa(len(got.Body)))
+	equal(t, "Content-Type", got.Header.Get("Content-Type"), "application/octet-stream")
 	path := filepath.Join(t.TempDir(), "copy.db")
-	if err := os.WriteFile(path, []byte(got.body), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(got.Body), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := boltstore.Open(path, boltstore.Options{Now: env.now})
+	s, err := boltstore.Open(path, boltstore.Options{Now: env.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	copied := New(s, Config{})
-	equal(t, "the copy", ask(t, socketClient(t, copied.Local()), "GET", "/orgs", "").body, env.do("GET", "/orgs", "").body)
+	equal(t, "the copy", ask(t, socketClient(t, copied.Local()), "GET", "/orgs", "").Body, env.do("GET", "/orgs", "").Body)
 	env.wantNoFiles()
 }
 
 func (env *testEnv) wantNoFiles() {
 	env.Helper()
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(env.store.Path()), ".*"))
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(env.Store.Path()), ".*"))
 	if err != nil || len(left) > 0 {
 		env.Errorf("left behind: %v %v", left, err)
 	}
@@ -46,7 +46,7 @@ func (env *testEnv) wantNoFiles() {
 // large makes the data file larger than what buffers hold between a server and a
 // client.
 func (env *testEnv) large() {
-	env.update(func(tx store.Tx) error { return tx.PutCertificate("large", make([]byte, 8<<20)) })
+	env.Update(func(tx store.Tx) error { return tx.PutCertificate("large", make([]byte, 8<<20)) })
 }
 
 // begin asks for a backup and reads its first byte.
@@ -74,7 +74,7 @@ func TestStalledBackup(t *testing.T) {
 	body := env.begin(t.Context())
 	defer body.Close()
 	env.wantNoFiles()
-	if err := env.store.Close(); err != nil {
+	if err := env.Store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := io.Copy(io.Discard, body); n < 8<<20 || err != nil {
@@ -111,7 +111,7 @@ func TestAbandonedBackup(t *testing.T) {
 	}
 	env.admin.copying <- struct{}{} // once it is given back, the handler has cleaned up
 	env.wantNoFiles()
-	equal(t, "log", env.log.String(), "")
+	equal(t, "log", env.LogOutput.String(), "")
 }
 
 // A copy that fails is the server's fault, and leaves nothing.

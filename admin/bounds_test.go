@@ -89,8 +89,8 @@ func TestBounds(t *testing.T) {
 			if after := env.everything(); after != before {
 				t.Errorf("before\n%s\nafter\n%s", before, after)
 			}
-			if got := env.do(b.method, b.path, b.passes); got.status/100 != 2 {
-				t.Errorf("%.100s: %d %s", b.passes, got.status, got.body)
+			if got := env.do(b.method, b.path, b.passes); got.Status/100 != 2 {
+				t.Errorf("%.100s: %d %s", b.passes, got.Status, got.Body)
 			}
 		})
 	}

@@ -16,9 +16,9 @@ const deliveries = "/orgs/org_acme/endpoints/whe_1/deliveries"
 func (env *testEnv) send(n int) (ids []string) {
 	env.Helper()
 	for range n {
-		env.advance(time.Second)
+		env.Advance(time.Second)
 		got := env.do("POST", "/orgs/org_acme/endpoints/whe_1/test", "")
-		ids = append(ids, strings.Split(got.body, `"`)[3])
+		ids = append(ids, strings.Split(got.Body, `"`)[3])
 	}
 	return ids
 }
@@ -27,7 +27,7 @@ func (env *testEnv) send(n int) (ids []string) {
 // the delay, or with 0 as the last one.
 func (env *testEnv) attempt(id string, status int, delay time.Duration) {
 	env.Helper()
-	a := store.Attempt{StartedAt: env.now(), EndedAt: env.now(), Status: status}
+	a := store.Attempt{StartedAt: env.Now(), EndedAt: env.Now(), Status: status}
 	if status >= 300 {
 		a.Reason = fmt.Sprint("answered ", status)
 	}
@@ -35,7 +35,7 @@ func (env *testEnv) attempt(id string, status int, delay time.Duration) {
 	if delay > 0 {
 		schedule = []time.Duration{delay}
 	}
-	env.update(func(tx store.Tx) error {
+	env.Update(func(tx store.Tx) error {
 		_, err := store.RecordAttempt(tx, id, a, schedule)
 		return err
 	})
@@ -48,7 +48,7 @@ func TestDeliveriesByState(t *testing.T) {
 	ids := env.send(6)
 	env.attempt(ids[0], 204, 0)
 	env.attempt(ids[1], 200, 0)
-	env.advance(time.Second)
+	env.Advance(time.Second)
 	env.attempt(ids[2], 500, time.Hour)
 	env.attempt(ids[3], 204, 0)
 	list := func(state string) string { return fmt.Sprint(env.walk(deliveries+state, "id", 100)) }
@@ -102,7 +102,7 @@ func TestPagesOfDeliveries(t *testing.T) {
 // come; all are found in the end.
 func TestRareStates(t *testing.T) {
 	env := newTestEnv(t)
-	env.update(func(tx store.Tx) error {
+	env.Update(func(tx store.Tx) error {
 		for range 2*maxScanned + 10 {
 			if _, err := store.SendTest(tx, "org_acme", "whe_1"); err != nil {
 				return err
@@ -110,7 +110,7 @@ func TestRareStates(t *testing.T) {
 		}
 		return nil
 	})
-	env.advance(time.Second)
+	env.Advance(time.Second)
 	id := env.send(1)[0]
 	env.attempt(id, 500, time.Hour)
 	first := env.do("GET", deliveries+"?state=retrying", "")
@@ -126,9 +126,9 @@ func TestHeldThenEnabled(t *testing.T) {
 	env := newTestEnv(t)
 	ids := env.send(2)
 	env.wantAnswer(env.do("POST", "/orgs/org_acme/endpoints/whe_1/disable", ""), 200, "{{*}}")
-	env.advance(time.Second)
+	env.Advance(time.Second)
 	sent := env.do("POST", "/orgs/org_acme/events", `{"type":"assistant.instructionsChanged","data":{"orgId":"org_acme","x":1}}`)
-	ids = append(ids, strings.Split(sent.body, `"`)[3])
+	ids = append(ids, strings.Split(sent.Body, `"`)[3])
 	equal(t, "claimed while disabled", fmt.Sprint(env.claim()), "[]")
 	env.wantAnswer(env.do("POST", "/orgs/org_acme/endpoints/whe_1/enable", ""), 200, whe1)
 	ids = append(ids, env.send(1)...)
@@ -139,12 +139,12 @@ func TestHeldThenEnabled(t *testing.T) {
 func (env *testEnv) claim() (ids []string) {
 	env.Helper()
 	var number uint64
-	env.view(func(tx store.Tx) error {
+	env.View(func(tx store.Tx) error {
 		e, err := tx.Endpoint("org_acme", "whe_1")
 		number = e.Number
 		return err
 	})
-	claims, err := env.store.Claim(env.Context(), number, env.now(), 100)
+	claims, err := env.Store.Claim(env.Context(), number, env.Now(), 100)
 	if err != nil {
 		env.Fatal(err)
 	}
@@ -174,8 +174,8 @@ func TestRecover(t *testing.T) {
 	ids := env.send(3)
 	env.attempt(ids[0], 500, time.Hour)
 	env.attempt(ids[1], 204, 0)
-	since := `{"since":"` + store.FormatTime(env.now()) + `"}`
-	env.advance(time.Second)
+	since := `{"since":"` + store.FormatTime(env.Now()) + `"}`
+	env.Advance(time.Second)
 	env.wantAnswer(env.do("POST", "/orgs/org_acme/endpoints/whe_1/recover", since), 200, `{"recovered":1}`)
 	got := env.claim()
 	slices.Sort(got)
@@ -190,6 +190,6 @@ func TestOldSecret(t *testing.T) {
 	const path = "/orgs/org_acme/endpoints/whe_1"
 	env.wantAnswer(env.do("POST", path+"/rotate", `{"overlapSeconds":60}`), 200, "{{*}}")
 	env.wantAnswer(env.do("GET", path+"/secret", ""), 200, `{"secret":"{{whsec}}","oldSecret":"`+whsec+`","oldSecretUntil":"2026-10-06T12:01:00.000Z"}`)
-	env.advance(time.Minute)
+	env.Advance(time.Minute)
 	env.wantAnswer(env.do("GET", path+"/secret", ""), 200, `{"secret":"{{whsec}}","oldSecret":null,"oldSecretUntil":null}`)
 }

@@ -81,8 +81,8 @@ func TestDescriptionIsWhole(t *testing.T) {
 func TestDescriptionIsAnswered(t *testing.T) {
 	env := newTestEnv(t)
 	got := env.do("GET", "/openapi.json", "")
-	equal(t, "the body", got.body, string(documentJSON))
-	equal(t, "the status", got.status, http.StatusOK)
+	equal(t, "the body", got.Body, string(documentJSON))
+	equal(t, "the status", got.Status, http.StatusOK)
 	env.wantError(env.remote()("GET", "/openapi.json", ""), store.CodeUnauthorized, "The operator token is missing.")
 }
 

@@ -1,37 +1,29 @@
 package admin
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
 
-// noon is when the clock of an environment starts.
-var noon = time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
-
 // testEnv is an Admin on a real store, behind a real Unix socket.
 type testEnv struct {
-	testing.TB
-	store    *boltstore.Store
+	*testkit.Env[*boltstore.Store]
 	admin    *Admin
 	client   *http.Client
-	log      *lockedBuffer
-	passed   atomic.Int64 // time since noon
 	commits  atomic.Int64
 	failing  atomic.Pointer[error] // what commits fail with
 	delivery string                // one of org_acme, which has failed
@@ -39,23 +31,15 @@ type testEnv struct {
 
 func newTestEnv(t testing.TB) *testEnv {
 	t.Helper()
-	env := &testEnv{TB: t, log: &lockedBuffer{}}
-	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true, Now: env.now, BeforeCommit: env.beforeCommit})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	env.store = s
-	env.update(env.fill)
-	env.admin = New(s, Config{Version: "1.2.3", Log: zerolog.New(env.log), Snapshot: s.Snapshot, Status: env.status,
+	env := &testEnv{}
+	env.Env = testkit.NewEnv(t, func(path string, now func() time.Time) (*boltstore.Store, error) {
+		return boltstore.Open(path, boltstore.Options{NoSync: true, Now: now, BeforeCommit: env.beforeCommit})
+	}, env.fill)
+	env.admin = New(env.Store, Config{Version: "1.2.3", Log: zerolog.New(env.LogOutput), Snapshot: env.Store.Snapshot, Status: env.status,
 		LinkURL: func(token string) string { return "https://data.example.com/link/" + token }})
 	env.client = socketClient(t, env.watched(env.admin.Local()))
 	return env
 }
-
-func (env *testEnv) now() time.Time { return noon.Add(time.Duration(env.passed.Load())) }
-
-func (env *testEnv) advance(d time.Duration) { env.passed.Add(int64(d)) }
 
 func (env *testEnv) beforeCommit() error {
 	if err := env.failing.Load(); err != nil {
@@ -66,22 +50,8 @@ func (env *testEnv) beforeCommit() error {
 }
 
 func (env *testEnv) status(context.Context) (Status, error) {
-	return Status{DataFile: "/srv/teamdata.db", Size: 65536, Schema: 1, Since: noon, Addresses: []string{"https://127.0.0.1:8443"},
-		Certificates: []Certificate{{Name: "data.example.com", NotAfter: noon, LastError: "no answer"}}}, nil
-}
-
-func (env *testEnv) update(fn func(store.Tx) error) {
-	env.Helper()
-	if err := env.store.Update(context.Background(), fn); err != nil {
-		env.Fatal(err)
-	}
-}
-
-func (env *testEnv) view(fn func(store.Tx) error) {
-	env.Helper()
-	if err := env.store.View(context.Background(), fn); err != nil {
-		env.Fatal(err)
-	}
+	return Status{DataFile: "/srv/teamdata.db", Size: 65536, Schema: 1, Since: testkit.Noon, Addresses: []string{"https://127.0.0.1:8443"},
+		Certificates: []Certificate{{Name: "data.example.com", NotAfter: testkit.Noon, LastError: "no answer"}}}, nil
 }
 
 // socketClient serves a handler on a socket, and is a client that finds it there.
@@ -111,21 +81,14 @@ func socketClient(t testing.TB, h http.Handler) *http.Client {
 	return &http.Client{Transport: transport, Timeout: time.Minute}
 }
 
-// reply is an answer as it came.
-type reply struct {
-	status int
-	header http.Header
-	body   string
-}
-
 // do makes a request of a path below the base path; its headers are names and
 // values in turn.
-func (env *testEnv) do(method, path, body string, header ...string) reply {
+func (env *testEnv) do(method, path, body string, header ...string) testkit.Answer {
 	env.Helper()
 	return ask(env, env.client, method, path, body, header...)
 }
 
-func ask(t testing.TB, client *http.Client, method, path, body string, header ...string) reply {
+func ask(t testing.TB, client *http.Client, method, path, body string, header ...string) testkit.Answer {
 	t.Helper()
 	r, err := http.NewRequest(method, "http://teamdata"+basePath+path, strings.NewReader(body))
 	if err != nil {
@@ -134,53 +97,26 @@ func ask(t testing.TB, client *http.Client, method, path, body string, header ..
 	for i := 0; i < len(header); i += 2 {
 		r.Header[header[i]] = append(r.Header[header[i]], header[i+1])
 	}
-	answer, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reply{answer.StatusCode, answer.Header, string(text)}
+	return testkit.Fetch(t, client, r)
 }
 
 // wantAnswer complains unless an answer has a status, and a body that a pattern
 // matches; see matches.
-func (env *testEnv) wantAnswer(got reply, status int, body string) {
+func (env *testEnv) wantAnswer(got testkit.Answer, status int, body string) {
 	env.Helper()
-	if got.status != status || !matches(got.body, body) {
-		env.Errorf("got  %d %s\nwant %d %s", got.status, got.body, status, body)
+	if got.Status != status || !matches(got.Body, body) {
+		env.Errorf("got  %d %s\nwant %d %s", got.Status, got.Body, status, body)
 	}
 }
 
 // wantError complains unless an answer is an error of a code, with a message that
 // begins with a text.
-func (env *testEnv) wantError(got reply, code store.Code, message string) {
+func (env *testEnv) wantError(got testkit.Answer, code store.Code, message string) {
 	env.Helper()
 	begin := `{"error":{"code":"` + string(code) + `","message":` + strings.TrimSuffix(string(store.AppendJSONString(nil, message)), `"`)
-	if got.status != code.Status() || !strings.HasPrefix(got.body, begin) {
-		env.Errorf("got  %d %s\nwant %d %s", got.status, got.body, code.Status(), begin)
+	if got.Status != code.Status() || !strings.HasPrefix(got.Body, begin) {
+		env.Errorf("got  %d %s\nwant %d %s", got.Status, got.Body, code.Status(), begin)
 	}
-}
-
-// lockedBuffer is a log that a test can read while the server writes.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 func equal[T cmp.Ordered](t testing.TB, what string, got, want T) {

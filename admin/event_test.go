@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
-func (env *testEnv) emit(org, kind, data string, header ...string) reply {
+func (env *testEnv) emit(org, kind, data string, header ...string) testkit.Answer {
 	env.Helper()
 	return env.do("POST", "/orgs/"+org+"/events", `{"type":"`+kind+`","data":`+data+`}`, header...)
 }
@@ -69,7 +70,7 @@ func TestOwnEventsFitTheirSchemas(t *testing.T) {
 		}
 	}
 	kinds := map[string]bool{}
-	env.view(func(tx store.Tx) error {
+	env.View(func(tx store.Tx) error {
 		e, err := tx.Endpoint("org_acme", "whe_1")
 		if err != nil {
 			return err
@@ -110,7 +111,7 @@ func TestRegisteredEvents(t *testing.T) {
 	env.wantAnswer(env.do("PUT", "/event-types/invoice.paid", `{}`), 200, "{{*}}")
 	env.wantAnswer(env.emit("org_acme", "invoice.paid", `{"any":[{}]}`), 201, `{"deliveries":["{{whd}}"]}`)
 	var bodies []string
-	env.view(func(tx store.Tx) error {
+	env.View(func(tx store.Tx) error {
 		for _, id := range env.claim() {
 			d, err := tx.Delivery(id)
 			if err != nil {
@@ -134,14 +135,14 @@ func TestSchemaThatChangesMeanwhile(t *testing.T) {
 	env := newTestEnv(t)
 	held, release, changed := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		changed <- env.store.Update(env.Context(), func(tx store.Tx) error {
+		changed <- env.Store.Update(env.Context(), func(tx store.Tx) error {
 			close(held)
 			<-release
 			return tx.PutEventType(store.EventType{Name: "invoice.paid", Schema: []byte(`{"required":["total"]}`)})
 		})
 	}()
 	<-held
-	answers := make(chan reply, 2)
+	answers := make(chan testkit.Answer, 2)
 	for range cap(answers) {
 		go func() { answers <- env.emit("org_acme", "invoice.paid", `{"amount":1}`, "Idempotency-Key", "k") }()
 	}

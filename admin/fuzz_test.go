@@ -39,7 +39,7 @@ func FuzzHandler(f *testing.F) {
 		if answer.Code >= 500 || answer.Code != 204 && !json.Valid(answer.Body.Bytes()) {
 			t.Errorf("%d %s", answer.Code, answer.Body)
 		}
-		equal(t, "log", env.log.String(), "")
+		equal(t, "log", env.LogOutput.String(), "")
 	})
 }
 

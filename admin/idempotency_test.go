@@ -16,21 +16,21 @@ func TestReplayedPosts(t *testing.T) {
 	each(t, isPost, func(env *testEnv, o operation) {
 		key := []string{"Idempotency-Key", "k", "Teamdata-Actor", "usr_ada"}
 		first := env.do(o.method, o.path, o.body, key...)
-		env.advance(23 * 3600e9)
-		before, log := env.everything(), env.log.String()
+		env.Advance(23 * 3600e9)
+		before, log := env.everything(), env.LogOutput.String()
 		again := env.do(o.method, o.path, o.body, key...)
-		want := onceOnly.ReplaceAllString(first.body, `"$1$2":null`)
-		if again.status != first.status || again.body != want || again.header.Get("Content-Type") != first.header.Get("Content-Type") {
-			env.Errorf("first %d %s\nthen  %d %s", first.status, first.body, again.status, again.body)
+		want := onceOnly.ReplaceAllString(first.Body, `"$1$2":null`)
+		if again.Status != first.Status || again.Body != want || again.Header.Get("Content-Type") != first.Header.Get("Content-Type") {
+			env.Errorf("first %d %s\nthen  %d %s", first.Status, first.Body, again.Status, again.Body)
 		}
-		equal(env, "first", first.header.Get("Idempotent-Replayed"), "")
-		equal(env, "again", again.header.Get("Idempotent-Replayed"), "true")
+		equal(env, "first", first.Header.Get("Idempotent-Replayed"), "")
+		equal(env, "again", again.Header.Get("Idempotent-Replayed"), "true")
 		for _, other := range [][]string{{"Idempotency-Key", "k"}, {"Idempotency-Key", "k", "Teamdata-Actor", "usr_bob"}} {
 			env.wantError(env.do(o.method, o.path, o.body, other...), store.CodeIdempotencyMismatch, "")
 		}
 		env.wantError(env.do(o.method, o.path, strings.TrimSuffix(o.body, "}")+spaced(o.body), key...), store.CodeIdempotencyMismatch, "")
-		if after := env.everything(); after != before || env.log.String() != log {
-			env.Errorf("before\n%s\nafter\n%s\nlog\n%s", before, after, env.log)
+		if after := env.everything(); after != before || env.LogOutput.String() != log {
+			env.Errorf("before\n%s\nafter\n%s\nlog\n%s", before, after, env.LogOutput)
 		}
 	})
 }
@@ -63,14 +63,14 @@ func TestRefusalsAndKeys(t *testing.T) {
 	env.wantAnswer(env.do("DELETE", "/orgs/org_acme/members/usr_bob", ""), 204, "")
 	again := env.do("POST", "/orgs/org_acme/members", conflict, key...)
 	env.wantError(again, store.CodeConflict, "userId: ")
-	equal(t, "replayed", again.header.Get("Idempotent-Replayed"), "true")
+	equal(t, "replayed", again.Header.Get("Idempotent-Replayed"), "true")
 
 	before := env.everything()
 	forNobody := `{"scopes":["read"],"createdBy":"usr_cyn"}`
 	for range 2 {
 		refused := env.do("POST", "/orgs/org_acme/keys", forNobody, "Idempotency-Key", "l")
 		env.wantError(refused, store.CodeBadRequest, "createdBy: ")
-		equal(t, "replayed", refused.header.Get("Idempotent-Replayed"), "")
+		equal(t, "replayed", refused.Header.Get("Idempotent-Replayed"), "")
 	}
 	if after := env.everything(); after != before {
 		t.Errorf("before\n%s\nafter\n%s", before, after)

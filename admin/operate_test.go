@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -53,16 +54,16 @@ func (o operation) commits() int {
 	return 1
 }
 
-func (env *testEnv) wantHeaders(got reply) {
+func (env *testEnv) wantHeaders(got testkit.Answer) {
 	env.Helper()
 	for name, want := range map[string]string{"Teamdata-Version": "1.2.3", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
-		equal(env, name, got.header.Get(name), want)
+		equal(env, name, got.Header.Get(name), want)
 	}
-	length := strconv.Itoa(len(got.body))
-	if got.status == http.StatusNoContent {
+	length := strconv.Itoa(len(got.Body))
+	if got.Status == http.StatusNoContent {
 		length = ""
 	}
-	equal(env, "Content-Length", got.header.Get("Content-Length"), length)
+	equal(env, "Content-Length", got.Header.Get("Content-Length"), length)
 }
 
 // wantLog holds the log to one line for a change and none for a read, with no
@@ -73,7 +74,7 @@ func (env *testEnv) wantLog(o operation, actor string) {
 	if o.changes() {
 		want = `{"level":"info","method":"` + o.method + `","path":"` + basePath + o.path + `","status":` + strconv.Itoa(o.status) + `,"actor":"` + actor + `","message":"changed"}` + "\n"
 	}
-	equal(env, "log", env.log.String(), want)
+	equal(env, "log", env.LogOutput.String(), want)
 }
 
 // effects are the audit entries of an org, and what waits at its endpoints.
@@ -81,7 +82,7 @@ type effects struct{ audit, waiting []string }
 
 func (env *testEnv) effects(orgID string) (h effects) {
 	env.Helper()
-	env.view(func(tx store.Tx) error {
+	env.View(func(tx store.Tx) error {
 		page, err := tx.AuditPage(orgID, store.Cursor{}, 10_000, nil)
 		if err != nil {
 			return err
@@ -114,7 +115,7 @@ func TestNothingIsHalfDone(t *testing.T) {
 		env.failing.Store(&fault)
 		got := env.do(o.method, o.path, o.body, "Idempotency-Key", "k")
 		env.wantError(got, store.CodeUnavailable, "")
-		equal(env, "Retry-After", got.header.Get("Retry-After"), "5")
+		equal(env, "Retry-After", got.Header.Get("Retry-After"), "5")
 		if after := env.everything(); after != before {
 			env.Errorf("before\n%s\nafter\n%s", before, after)
 		}
@@ -128,7 +129,7 @@ func (env *testEnv) everything() string {
 	var all strings.Builder
 	for _, o := range operations {
 		if o = o.in(env); o.method == "GET" && o.path != "/backup" && !strings.Contains(o.path, "/status") {
-			all.WriteString(o.path + " " + env.do("GET", o.path, "").body + "\n")
+			all.WriteString(o.path + " " + env.do("GET", o.path, "").Body + "\n")
 		}
 	}
 	return all.String()
@@ -166,11 +167,11 @@ func TestUnknownResource(t *testing.T) {
 func TestHead(t *testing.T) {
 	each(t, func(o operation) bool { return !o.changes() }, func(env *testEnv, o operation) {
 		get, head := env.do("GET", o.path, ""), env.do("HEAD", o.path, "")
-		equal(env, "status", head.status, get.status)
-		equal(env, "body", head.body, "")
+		equal(env, "status", head.Status, get.Status)
+		equal(env, "body", head.Body, "")
 		for _, name := range []string{"Content-Type", "Content-Length", "Etag", "Teamdata-Version"} {
 			if o.path != "/backup" || name != "Content-Length" {
-				equal(env, name, head.header.Get(name), get.header.Get(name))
+				equal(env, name, head.Header.Get(name), get.Header.Get(name))
 			}
 		}
 	})

@@ -22,14 +22,14 @@ func (env *testEnv) walk(path, name string, limit int) (names []string) {
 			Next    *string
 			HasMore bool
 		}
-		if err := json.Unmarshal([]byte(got.body), &page); err != nil || got.status != 200 {
-			env.Fatalf("%d %s", got.status, got.body)
+		if err := json.Unmarshal([]byte(got.Body), &page); err != nil || got.Status != 200 {
+			env.Fatalf("%d %s", got.Status, got.Body)
 		}
 		for _, item := range page.Data {
 			names = append(names, item[name].(string))
 		}
 		if len(page.Data) > limit || page.HasMore && page.Next == nil {
-			env.Fatalf("limit %d: %s", limit, got.body)
+			env.Fatalf("limit %d: %s", limit, got.Body)
 		}
 		if !page.HasMore {
 			return names
@@ -44,7 +44,7 @@ func (env *testEnv) walk(path, name string, limit int) (names []string) {
 func TestPages(t *testing.T) {
 	env := newTestEnv(t)
 	for i := range 7 {
-		env.update(func(tx store.Tx) error { return more(tx, fmt.Sprintf("%c", 'a'+i)) })
+		env.Update(func(tx store.Tx) error { return more(tx, fmt.Sprintf("%c", 'a'+i)) })
 	}
 	for path, list := range map[string]struct {
 		name string

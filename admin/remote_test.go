@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
 // remote is a client of the environment's Admin over TLS, on HTTP/2.
-func (env *testEnv) remote() func(method, path, body string, header ...string) reply {
+func (env *testEnv) remote() func(method, path, body string, header ...string) testkit.Answer {
 	s := httptest.NewUnstartedServer(env.watched(env.admin.Remote()))
 	s.EnableHTTP2 = true
 	s.StartTLS()
@@ -21,7 +22,7 @@ func (env *testEnv) remote() func(method, path, body string, header ...string) r
 	client := s.Client()
 	transport := client.Transport.(*http.Transport)
 	client.Transport = rewrite{transport, strings.TrimPrefix(s.URL, "https://")}
-	return func(method, path, body string, header ...string) reply {
+	return func(method, path, body string, header ...string) testkit.Answer {
 		env.Helper()
 		return ask(env, client, method, path, body, header...)
 	}
@@ -48,7 +49,7 @@ func TestEveryRouteAsksForAToken(t *testing.T) {
 		o = o.in(env)
 		got := do(o.method, o.path, o.body)
 		env.wantError(got, store.CodeUnauthorized, "The operator token is missing.")
-		equal(t, "WWW-Authenticate", got.header.Get("WWW-Authenticate"), "Bearer")
+		equal(t, "WWW-Authenticate", got.Header.Get("WWW-Authenticate"), "Bearer")
 		env.wantHeaders(got)
 	}
 	env.wantError(do("GET", "/none", ""), store.CodeNotFound, "There is no such route.")
@@ -58,7 +59,7 @@ func TestEveryRouteAsksForAToken(t *testing.T) {
 func TestTokens(t *testing.T) {
 	env := newTestEnv(t)
 	do := env.remote()
-	asked := func(values ...string) reply {
+	asked := func(values ...string) testkit.Answer {
 		var header []string
 		for _, value := range values {
 			header = append(header, "Authorization", value)
@@ -75,14 +76,14 @@ func TestTokens(t *testing.T) {
 	} {
 		got := asked(wrong...)
 		env.wantError(got, store.CodeUnauthorized, "The operator token is ")
-		equal(t, "WWW-Authenticate", got.header.Get("WWW-Authenticate"), "Bearer")
+		equal(t, "WWW-Authenticate", got.Header.Get("WWW-Authenticate"), "Bearer")
 	}
 }
 
 // An operator token is no API key.
 func TestTokenIsNoKey(t *testing.T) {
 	env := newTestEnv(t)
-	env.view(func(tx store.Tx) error {
+	env.View(func(tx store.Tx) error {
 		if _, err := store.LoadAccess(tx, "opr_1"); !store.IsNotFound(err) {
 			t.Errorf("got %v", err)
 		}
@@ -95,15 +96,15 @@ func TestTokensEnd(t *testing.T) {
 	env := newTestEnv(t)
 	do := env.remote()
 	made := env.do("POST", "/operator-tokens", `{"name":"hour","expiresAt":"2026-10-06T13:00:00Z"}`)
-	token := "Bearer " + strings.Split(made.body, `"`)[len(strings.Split(made.body, `"`))-2]
-	status := func(header string) int { return do("GET", "/orgs", "", "Authorization", header).status }
-	env.advance(time.Hour - time.Millisecond)
+	token := "Bearer " + strings.Split(made.Body, `"`)[len(strings.Split(made.Body, `"`))-2]
+	status := func(header string) int { return do("GET", "/orgs", "", "Authorization", header).Status }
+	env.Advance(time.Hour - time.Millisecond)
 	equal(t, "a millisecond before", status(token), 200)
-	env.advance(time.Millisecond)
+	env.Advance(time.Millisecond)
 	equal(t, "expired", status(token), 401)
 	const other = "Bearer opr_1.t0ken"
 	equal(t, "the other", status(other), 200)
-	equal(t, "it revokes itself", do("DELETE", "/operator-tokens/opr_1", "", "Authorization", other).status, 204)
+	equal(t, "it revokes itself", do("DELETE", "/operator-tokens/opr_1", "", "Authorization", other).Status, 204)
 	equal(t, "revoked", status(other), 401)
 }
 
@@ -112,10 +113,10 @@ func TestRemoteBackup(t *testing.T) {
 	env := newTestEnv(t)
 	env.large()
 	got := env.remote()("GET", "/backup", "", "Authorization", "Bearer opr_1.t0ken")
-	equal(t, "status", got.status, 200)
-	equal(t, "Teamdata-Backup-Size", got.header.Get("Teamdata-Backup-Size"), strconv.Itoa(len(got.body)))
-	if len(got.body) < 8<<20 {
-		t.Errorf("%d bytes", len(got.body))
+	equal(t, "status", got.Status, 200)
+	equal(t, "Teamdata-Backup-Size", got.Header.Get("Teamdata-Backup-Size"), strconv.Itoa(len(got.Body)))
+	if len(got.Body) < 8<<20 {
+		t.Errorf("%d bytes", len(got.Body))
 	}
 	env.wantNoFiles()
 }
@@ -126,7 +127,7 @@ func TestLogOfChanges(t *testing.T) {
 	do := env.remote()
 	got := do("POST", "/orgs/org_acme/endpoints", `{"url":"https://a.example/s3cretpath","events":["member.added"]}`, "Authorization", "Bearer opr_1.t0ken")
 	env.wantAnswer(got, 201, "{{*}}")
-	equal(t, "log", env.log.String(), `{"level":"info","method":"POST","path":"/admin/v1/orgs/org_acme/endpoints","status":201,"token":"opr_1","message":"changed"}`+"\n")
+	equal(t, "log", env.LogOutput.String(), `{"level":"info","method":"POST","path":"/admin/v1/orgs/org_acme/endpoints","status":201,"token":"opr_1","message":"changed"}`+"\n")
 }
 
 // A fault of the storage is never a 401, and is logged.
@@ -135,11 +136,11 @@ func TestFaultsAreLogged(t *testing.T) {
 	fault := errors.New("no space left on device")
 	env.failing.Store(&fault)
 	env.wantError(env.do("PATCH", "/orgs/org_acme", `{"name":"N"}`), store.CodeUnavailable, "")
-	if log := env.log.String(); !strings.Contains(log, "no space left on device") || !strings.Contains(log, `"level":"error"`) {
+	if log := env.LogOutput.String(); !strings.Contains(log, "no space left on device") || !strings.Contains(log, `"level":"error"`) {
 		t.Error(log)
 	}
 	do := env.remote()
-	env.store.Close()
+	env.Store.Close()
 	env.wantError(do("GET", "/orgs", "", "Authorization", "Bearer opr_1.t0ken"), store.CodeUnavailable, "")
 }
 
@@ -148,7 +149,7 @@ func TestPanic(t *testing.T) {
 	env := newTestEnv(t)
 	env.admin.config.Status = nil
 	env.wantError(env.do("GET", "/status", ""), store.CodeInternal, "Something went wrong")
-	if log := env.log.String(); !strings.Contains(log, "nil pointer") || !strings.Contains(log, "readStatus") {
+	if log := env.LogOutput.String(); !strings.Contains(log, "nil pointer") || !strings.Contains(log, "readStatus") {
 		t.Error(log)
 	}
 }

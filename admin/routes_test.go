@@ -150,11 +150,11 @@ func TestMethods(t *testing.T) {
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"} {
 			got := env.do(method, path, "")
-			if slices.Contains(strings.Split(allow, ", "), method) != (got.status != 405) {
-				t.Errorf("%s %s: %d", method, path, got.status)
+			if slices.Contains(strings.Split(allow, ", "), method) != (got.Status != 405) {
+				t.Errorf("%s %s: %d", method, path, got.Status)
 			}
-			if got.status == 405 {
-				equal(t, method+" "+path, got.header.Get("Allow"), allow)
+			if got.Status == 405 {
+				equal(t, method+" "+path, got.Header.Get("Allow"), allow)
 			}
 		}
 	}

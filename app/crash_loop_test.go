@@ -128,7 +128,7 @@ func newFlakyReceiver(t *testing.T, endpoints int, seed uint64) *flakyReceiver {
 	if r.webhook, err = standardwebhooks.NewWebhook(r.secret); err != nil {
 		t.Fatal(err)
 	}
-	r.url, r.caFile = testkit.ServeTLS(t, r)
+	r.url, r.caFile = serveTLS(t, r)
 	return r
 }
 

@@ -17,7 +17,7 @@ import (
 // STARTTLS and AUTH, and that puts each off once.
 func TestMailOfADisabledEndpoint(t *testing.T) {
 	box := testkit.OpenPostbox(t)
-	url, receiverCA := testkit.ServeTLS(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	url, receiverCA := serveTLS(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "no disk left", http.StatusInternalServerError)
 	}))
 	secretFile := filepath.Join(t.TempDir(), "smtp-url")

@@ -1,9 +1,32 @@
 package app_test
 
 import (
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"teamdata/internal/testkit"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
+
+// connect makes a client of a server in this process.
+func connect(t testing.TB, url, caFile string) *testkit.Process {
+	p := &testkit.Process{T: t, URL: url, CAFile: caFile}
+	p.Client = &http.Client{Transport: p.Transport(), Timeout: 30 * time.Second}
+	return p
+}
+
+// serveTLS serves a handler over HTTPS on a free port of this machine, until the
+// test ends. The CA to trust is in caFile.
+func serveTLS(t testing.TB, handler http.Handler) (url, caFile string) {
+	t.Helper()
+	s := httptest.NewTLSServer(handler)
+	t.Cleanup(s.Close)
+	caFile = filepath.Join(t.TempDir(), "receiver.ca.pem")
+	testkit.WriteFile(t, caFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
+	return s.URL + "/hook", caFile
+}

@@ -167,5 +167,5 @@ func startInProcess(t *testing.T, change ...func(*app.Settings)) (*testkit.Proce
 			t.Error(err)
 		}
 	})
-	return testkit.Connect(t, a.URL(), a.CAFile()), a.Store()
+	return connect(t, a.URL(), a.CAFile()), a.Store()
 }

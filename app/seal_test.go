@@ -22,7 +22,7 @@ func TestServeSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := testkit.NewOutput()
-	url, ca := testkit.ServeTLS(t, receiver.New(receiver.Config{Secrets: secrets, Print: receiver.Text(out, false)}))
+	url, ca := serveTLS(t, receiver.New(receiver.Config{Secrets: secrets, Print: receiver.Text(out, false)}))
 	seed := filepath.Join(folder, "org.json")
 	testkit.WriteFile(t, seed, strings.Replace(testkit.ReadText(t, testkit.Example), "https://127.0.0.1:9443/hook", url, 1))
 	flags := []string{"--webhook-ca", ca, "--allow-endpoint-cidr", "127.0.0.1/32"}

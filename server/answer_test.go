@@ -40,14 +40,14 @@ func TestInnerTextStaysInside(t *testing.T) {
 		if strings.Contains(answer.Body.String(), "inner") {
 			t.Errorf("%s tells %s", path, answer.Body)
 		}
-		if log := env.log.String(); !strings.Contains(log, "inner text") || !strings.Contains(log, basePath+path) {
+		if log := env.LogOutput.String(); !strings.Contains(log, "inner text") || !strings.Contains(log, basePath+path) {
 			t.Errorf("%s logs %s", path, log)
 		}
 	}
-	if !strings.Contains(env.log.String(), "answer_test.go") {
+	if !strings.Contains(env.LogOutput.String(), "answer_test.go") {
 		t.Error("the log lacks the stack of the panic")
 	}
-	if strings.Contains(env.log.String(), fixtureSecret) {
+	if strings.Contains(env.LogOutput.String(), fixtureSecret) {
 		t.Error("the log tells a secret")
 	}
 }
@@ -63,7 +63,7 @@ func TestClientThatWentAway(t *testing.T) {
 	} {
 		env.do(r.WithContext(ctx))
 	}
-	if log := env.log.String(); log != "" {
+	if log := env.LogOutput.String(); log != "" {
 		t.Errorf("the log says %s", log)
 	}
 }

@@ -103,7 +103,7 @@ func BenchmarkAttackers(b *testing.B) {
 	if !ok {
 		b.Skip("only for BenchmarkUnderAttack")
 	}
-	attacks[name](&testEnv{TB: b, addr: addr})
+	attacks[name](&testEnv{storeEnv: &storeEnv{TB: b}, addr: addr})
 	io.Copy(io.Discard, os.Stdin)
 }
 

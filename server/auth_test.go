@@ -90,7 +90,7 @@ func TestRevocationUnderLoad(t *testing.T) {
 		}()
 	}
 	for range 20 {
-		env.update(func(tx store.Tx) error {
+		env.Update(func(tx store.Tx) error {
 			return changeRole(tx, "usr_ada", "org_acme", "usr_cyn", "member")
 		})
 	}
@@ -182,7 +182,7 @@ func TestStorageFaults(t *testing.T) {
 			if header(answer, "Retry-After") == nil || header(answer, "WWW-Authenticate") != nil {
 				t.Errorf("headers %v", answer.Header())
 			}
-			if env.log.String() == "" {
+			if env.LogOutput.String() == "" {
 				t.Error("the log says nothing")
 			}
 		})

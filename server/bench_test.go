@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"teamdata/internal/localca"
+	"teamdata/internal/testkit"
 	"teamdata/internal/web"
 	"teamdata/store"
 	"teamdata/store/boltstore"
@@ -82,7 +83,7 @@ func BenchmarkWebhookTestAlone(b *testing.B) {
 	for b.Loop() {
 		answers = append(answers, timed(func() { benchClient.exchange(b) }))
 		commits = append(commits, timed(func() {
-			env.update(func(tx store.Tx) error { return tx.PutCertificate("probe", make([]byte, 512)) })
+			env.Update(func(tx store.Tx) error { return tx.PutCertificate("probe", make([]byte, 512)) })
 		}))
 		syncs = append(syncs, timed(func() {
 			file.WriteAt(make([]byte, 4096), 0)
@@ -101,19 +102,14 @@ func timed(f func()) time.Duration {
 	return time.Since(start)
 }
 
-// newBenchWorld is a fixture with limits that nobody reaches, on a store that
+// newBenchEnv is a fixture with limits that nobody reaches, on a store that
 // syncs.
 func newBenchEnv(b *testing.B) (*testEnv, *tls.Config) {
-	env := &testEnv{TB: b, clock: &clock{now: time.Now()}, log: &lockedBuffer{}}
-	s, err := boltstore.Open(filepath.Join(b.TempDir(), "teamdata.db"), boltstore.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { s.Close() })
-	env.store = s
-	env.update(fillFixture)
-	env.server = New(s, Config{KeyRate: 1e9, ClientRate: 1e9})
-	config, _, err := LocalTLS(b.Context(), s, localca.LocalHosts(""), time.Now())
+	env := &testEnv{storeEnv: testkit.NewEnv(b, func(path string, _ func() time.Time) (*boltstore.Store, error) {
+		return boltstore.Open(path, boltstore.Options{})
+	}, fillFixture)}
+	env.server = New(env.Store, Config{KeyRate: 1e9, ClientRate: 1e9})
+	config, _, err := LocalTLS(b.Context(), env.Store, localca.LocalHosts(""), time.Now())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -123,7 +119,7 @@ func newBenchEnv(b *testing.B) (*testEnv, *tls.Config) {
 // keepRecords fills the store with idempotency records.
 func keepRecords(env *testEnv, n int) {
 	for n > 0 {
-		env.update(func(tx store.Tx) error {
+		env.Update(func(tx store.Tx) error {
 			for range 10_000 {
 				err := tx.AddIdempotencyRecord(store.IdempotencyRecord{
 					OrgID: "org_acme", Key: rand.Text(), FirstUse: tx.Now(),

@@ -98,8 +98,8 @@ func TestMaxClientConns(t *testing.T) {
 	env.waitForOpen(5)
 	env.wantAccepted("127.0.0.1", true)
 	env.wantAccepted("127.0.0.1", false)
-	if n := strings.Count(env.log.String(), "connections are refused"); n != 1 {
-		t.Errorf("the log tells of it %d times:\n%s", n, env.log)
+	if n := strings.Count(env.LogOutput.String(), "connections are refused"); n != 1 {
+		t.Errorf("the log tells of it %d times:\n%s", n, env.LogOutput)
 	}
 }
 

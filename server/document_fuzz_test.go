@@ -69,12 +69,12 @@ func makeUp(t *testing.T, drawn []byte, seen map[int]bool) {
 		status, body := doc.ask(d).send(env, client)
 		seen[status] = true
 		doc.learn(body)
-		env.clock.advance(time.Duration(d.below(8)) * time.Second)
+		env.Advance(time.Duration(d.below(8)) * time.Second)
 		if len(d.left) == 0 || t.Failed() {
 			break
 		}
 	}
-	if log := env.log.String(); log != "" {
+	if log := env.LogOutput.String(); log != "" {
 		t.Errorf("the log says %s", log)
 	}
 }

@@ -21,20 +21,20 @@ const testOpen = "/api/v1/webhooks/whe_open/test"
 func (env *testEnv) waiting(endpointID string) (ids []string) {
 	env.Helper()
 	var endpoint store.Endpoint
-	err := env.store.View(env.Context(), func(tx store.Tx) (err error) {
+	err := env.Store.View(env.Context(), func(tx store.Tx) (err error) {
 		endpoint, err = tx.Endpoint("org_acme", endpointID)
 		return err
 	})
 	if err != nil {
 		env.Fatal(err)
 	}
-	due, err := env.store.Claim(env.Context(), endpoint.Number, env.clock.Now().Add(time.Hour), 1000)
+	due, err := env.Store.Claim(env.Context(), endpoint.Number, env.Now().Add(time.Hour), 1000)
 	if err != nil {
 		env.Fatal(err)
 	}
 	for _, claim := range due.Claims {
 		ids = append(ids, claim.Delivery.ID)
-		env.store.Release(claim.Delivery.ID)
+		env.Store.Release(claim.Delivery.ID)
 	}
 	return ids
 }
@@ -117,7 +117,7 @@ func TestIdempotencyAtTheSameInstant(t *testing.T) {
 func TestIdempotencyWhileRunning(t *testing.T) {
 	env := newTestEnv(t, Config{})
 	held, release := make(chan struct{}), make(chan struct{})
-	go env.store.Update(env.Context(), func(store.Tx) error {
+	go env.Store.Update(env.Context(), func(store.Tx) error {
 		close(held)
 		<-release
 		return nil
@@ -161,8 +161,8 @@ func (failingTx) AddDelivery(store.Delivery) error {
 // A fault is not kept as an answer: the retry is executed.
 func TestFaultsAreNotKept(t *testing.T) {
 	env := newTestEnv(t, Config{})
-	s := &failingStore{env.store, true}
-	env.server = New(s, Config{Now: env.clock.Now})
+	s := &failingStore{env.Store, true}
+	env.server = New(s, Config{Now: env.Now})
 	r := newRequest("POST", testOpen, "key_write", "Idempotency-Key", "k")
 	wantError(t, env.do(r), store.CodeUnavailable)
 	s.failing = false

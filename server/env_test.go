@@ -1,81 +1,47 @@
 package server
 
 import (
-	"bytes"
 	"crypto/tls"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"teamdata/internal/openapitest"
+	"teamdata/internal/testkit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
 
-// fixtureStart is when the clock of a fixture starts.
-var fixtureStart = time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
+// storeEnv is a real store.
+type storeEnv = testkit.Env[*boltstore.Store]
 
-// clock is a time that only a test moves.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-// testEnv is a server on a fixture: a real store on a file of its own.
+// testEnv is a server on a fixture.
 type testEnv struct {
-	testing.TB
-	store  *boltstore.Store
+	*storeEnv
 	server *Server
-	clock  *clock
-	addr   string // where the server listens, once it was asked for
-	log    *lockedBuffer
+	addr   string          // where the server listens, once it was asked for
 	added  map[string]bool // paths of routes that the test added
 }
 
-// newWorld makes a server on the fixture. The clock, and the log unless there
-// is one, are the environment's own. In a test, each exchange is held to the document of
-// the API.
+// newTestEnv makes a server on the fixture. The clock and the log are the
+// environment's own. In a test, each exchange is held to the document of the API.
 func newTestEnv(t testing.TB, c Config) *testEnv {
 	t.Helper()
-	env := &testEnv{TB: t, clock: &clock{now: fixtureStart}, log: &lockedBuffer{}, added: map[string]bool{}}
-	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{Now: env.clock.Now, NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	env.store = s
-	env.update(fillFixture)
-	c.Now, c.Log, c.documents = env.clock.Now, zerolog.New(env.log), knownDocument
-	env.server = New(s, c)
+	env := &testEnv{storeEnv: testkit.NewEnv(t, openStore, fillFixture), added: map[string]bool{}}
+	c.Now, c.Log, c.documents = env.Now, zerolog.New(env.LogOutput), knownDocument
+	env.server = New(env.Store, c)
 	if _, measured := t.(*testing.B); !measured {
 		env.server.http.Handler = openapitest.Watch(env, env.server.http.Handler, env.faults)
 	}
 	return env
 }
 
-func (env *testEnv) update(fn func(store.Tx) error) {
-	env.Helper()
-	if err := env.store.Update(env.Context(), fn); err != nil {
-		env.Fatal(err)
-	}
+func openStore(path string, now func() time.Time) (*boltstore.Store, error) {
+	return boltstore.Open(path, boltstore.Options{Now: now, NoSync: true})
 }
 
 // listen starts the server on a free port, over plain HTTP unless it listens
@@ -108,24 +74,6 @@ func (env *testEnv) listenWith(secure bool) {
 			env.Errorf("Serve ended with %v", err)
 		}
 	})
-}
-
-// lockedBuffer is a log that a test can read while the server writes.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // fixtureSecret is the secret of every key of the fixture.
@@ -198,9 +146,9 @@ func fillKeys(tx store.Tx) error {
 		{ID: "key_read", OrgID: "org_acme", Scopes: store.ScopeRead, CreatedBy: "usr_ada"},
 		{ID: "key_write", OrgID: "org_acme", Scopes: store.ScopeWrite, CreatedBy: "usr_ada"},
 		{ID: "key_both", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_bob"},
-		{ID: "key_hour", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_ada", ExpiresAt: fixtureStart.Add(time.Hour)},
+		{ID: "key_hour", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_ada", ExpiresAt: testkit.Noon.Add(time.Hour)},
 		{ID: "key_revoked", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_ada", RevokedAt: day(4)},
-		{ID: "key_expired", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_ada", ExpiresAt: fixtureStart},
+		{ID: "key_expired", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_ada", ExpiresAt: testkit.Noon},
 		{ID: "key_demoted", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_cyn"},
 		{ID: "key_left", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_nobody"},
 		{ID: "key_team", OrgID: "org_team", Scopes: both, CreatedBy: "usr_tom"},

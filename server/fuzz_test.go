@@ -21,8 +21,8 @@ func asked(t *testing.T, env *testEnv, r *http.Request) *httptest.ResponseRecord
 	t.Helper()
 	env.TB = t
 	answer := env.do(r)
-	if answer.Code >= 500 || answer.Code < 200 || header(answer, "API-Version") == nil || env.log.String() != "" {
-		t.Errorf("%d %s\n%s", answer.Code, answer.Body, env.log)
+	if answer.Code >= 500 || answer.Code < 200 || header(answer, "API-Version") == nil || env.LogOutput.String() != "" {
+		t.Errorf("%d %s\n%s", answer.Code, answer.Body, env.LogOutput)
 	}
 	return answer
 }
@@ -115,7 +115,7 @@ func FuzzIdempotencyKey(f *testing.F) {
 		return asked(t, env, r)
 	}
 	f.Fuzz(func(t *testing.T, key string, body []byte) {
-		env.clock.advance(store.IdempotencyTTL + time.Minute)
+		env.Advance(store.IdempotencyTTL + time.Minute)
 		want := http.StatusConflict // the endpoint is disabled
 		if len(body) > maxBody {
 			want = http.StatusRequestEntityTooLarge

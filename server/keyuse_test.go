@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
 // lastUsed is when the store says that a key was used last.
 func (env *testEnv) lastUsed(id string) (at time.Time) {
 	env.Helper()
-	err := env.store.View(env.Context(), func(tx store.Tx) (err error) {
+	err := env.Store.View(env.Context(), func(tx store.Tx) (err error) {
 		at, err = tx.KeyLastUsed(id)
 		return err
 	})
@@ -49,27 +50,27 @@ func TestKeyUse(t *testing.T) {
 		holds(refused, time.Time{})
 	}
 	holds("key_read", time.Time{}) // not before it is kept
-	generation := env.store.AccessGeneration()
+	generation := env.Store.AccessGeneration()
 	env.keepKeyUse()
-	holds("key_read", fixtureStart)
+	holds("key_read", testkit.Noon)
 	for _, refused := range []string{"key_both", "key_expired", "key_revoked", "key_demoted", "key_none"} {
 		holds(refused, time.Time{})
 	}
-	if env.store.AccessGeneration() != generation {
+	if env.Store.AccessGeneration() != generation {
 		t.Error("what is known of keys is to be read again")
 	}
 
-	env.clock.advance(time.Minute - time.Millisecond)
+	env.Advance(time.Minute - time.Millisecond)
 	ask("key_read") // in the same minute
 	if n := len(env.server.keyUse.take()); n > 0 {
 		t.Errorf("%d uses are noted in a minute that is known", n)
 	}
-	env.clock.advance(time.Minute)
+	env.Advance(time.Minute)
 	ask("key_read")
 	ask("key_both")
 	env.keepKeyUse()
-	holds("key_read", fixtureStart.Add(time.Minute))
-	holds("key_both", fixtureStart.Add(time.Minute))
+	holds("key_read", testkit.Noon.Add(time.Minute))
+	holds("key_both", testkit.Noon.Add(time.Minute))
 }
 
 // TestKeyUseSurvives: what is noted outlives the memory of keys, and a storage
@@ -78,7 +79,7 @@ func TestKeyUseSurvives(t *testing.T) {
 	env := newTestEnv(t, Config{})
 	env.do(newRequest("GET", "/api/v1/members", "key_read"))
 	steps["key_both is revoked"](env)
-	env.clock.advance(time.Minute)
+	env.Advance(time.Minute)
 	env.do(newRequest("GET", "/api/v1/members", "key_write"))
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -86,11 +87,11 @@ func TestKeyUseSurvives(t *testing.T) {
 	if err := env.server.KeepKeyUse(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	env.clock.advance(time.Minute)
+	env.Advance(time.Minute)
 	env.do(newRequest("GET", "/api/v1/members", "key_write"))
 	env.keepKeyUse()
 	for id, minute := range map[string]time.Duration{"key_read": 0, "key_write": 2} {
-		if at := env.lastUsed(id); !at.Equal(fixtureStart.Add(minute * time.Minute)) {
+		if at := env.lastUsed(id); !at.Equal(testkit.Noon.Add(minute * time.Minute)) {
 			t.Errorf("%s was used at %v", id, at)
 		}
 	}
@@ -103,7 +104,7 @@ func TestKeyUseWritesNothing(t *testing.T) {
 	for i := range 10 {
 		env.do(newRequest("GET", "/api/v1/members", "key_read"))
 		env.keepKeyUse()
-		file, err := os.ReadFile(env.store.Path())
+		file, err := os.ReadFile(env.Store.Path())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +124,7 @@ func TestKeyUseTogether(t *testing.T) {
 		all.Go(func() {
 			for range 50 {
 				env.do(newRequest("GET", "/api/v1/members", "key_read"))
-				env.clock.advance(time.Minute)
+				env.Advance(time.Minute)
 				env.keepKeyUse()
 			}
 		})
@@ -131,7 +132,7 @@ func TestKeyUseTogether(t *testing.T) {
 	all.Wait()
 	env.do(newRequest("GET", "/api/v1/members", "key_read"))
 	env.keepKeyUse()
-	if at := env.lastUsed("key_read"); !at.Equal(env.clock.Now()) {
-		t.Errorf("used at %v, and last at %v", at, env.clock.Now())
+	if at := env.lastUsed("key_read"); !at.Equal(env.Now()) {
+		t.Errorf("used at %v, and last at %v", at, env.Now())
 	}
 }

@@ -42,18 +42,18 @@ func TestRetryAfter(t *testing.T) {
 				return answer.Code, header(answer, "Retry-After")
 			}
 			ask()
-			env.clock.advance(20*time.Second + time.Millisecond)
+			env.Advance(20*time.Second + time.Millisecond)
 			ask()
 			status, wait := ask()
 			if status != http.StatusTooManyRequests || len(wait) != 1 || wait[0] != "40" {
 				t.Fatalf("got %d, Retry-After %v", status, wait)
 			}
 			seconds, _ := strconv.Atoi(wait[0])
-			env.clock.advance(time.Duration(seconds-1) * time.Second)
+			env.Advance(time.Duration(seconds-1) * time.Second)
 			if status, _ := ask(); status != http.StatusTooManyRequests {
 				t.Errorf("a second early: %d", status)
 			}
-			env.clock.advance(time.Second)
+			env.Advance(time.Second)
 			if status, wait := ask(); status != http.StatusOK || wait != nil {
 				t.Errorf("after the wait: %d, Retry-After %v", status, wait)
 			}

@@ -27,7 +27,7 @@ func TestMountedAdminIsDescribed(t *testing.T) {
 		}
 		mounted.ServeHTTP(w, r)
 	})}}})
-	mounted = admin.New(env.store, admin.Config{Version: "1.2.3"}).Remote()
+	mounted = admin.New(env.Store, admin.Config{Version: "1.2.3"}).Remote()
 	h := openapitest.Watch(t, env.server.http.Handler, contract.Faults)
 	for _, row := range []struct {
 		path string

@@ -59,7 +59,7 @@ func TestMountSeesTheClient(t *testing.T) {
 
 // Who types no more than the server's name into a browser comes to people's pages.
 func TestBrowserIsLedHome(t *testing.T) {
-	s := New(newTestEnv(t, Config{}).store, Config{Home: "/settings"}) // an environment holds what is answered to the description
+	s := New(newTestEnv(t, Config{}).Store, Config{Home: "/settings"}) // an environment holds what is answered to the description
 	for _, row := range []struct {
 		method, path, accept string
 		want                 int

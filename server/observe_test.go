@@ -16,7 +16,7 @@ import (
 // lines are those of the log, as JSON.
 func (env *testEnv) lines() (lines []map[string]any) {
 	env.Helper()
-	for line := range strings.Lines(env.log.String()) {
+	for line := range strings.Lines(env.LogOutput.String()) {
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(line), &fields); err != nil {
 			env.Fatalf("%v in the line %s", err, line)
@@ -39,7 +39,7 @@ func TestAccessLog(t *testing.T) {
 	env.do(newRequest("GET", "/admin/v1/orgs/"+planted, ""))
 	env.do(newRequest("GET", "/api/v1/members", "key_expired"))
 
-	if log := env.log.String(); strings.Contains(log, planted) || strings.Contains(log, fixtureSecret) {
+	if log := env.LogOutput.String(); strings.Contains(log, planted) || strings.Contains(log, fixtureSecret) {
 		t.Errorf("the log holds a secret:\n%s", log)
 	}
 	lines := env.lines()
@@ -89,7 +89,7 @@ func TestWhatIsLogged(t *testing.T) {
 		}
 		env.do(newRequest("GET", "/api/v1/audit-log", "key_read"))
 		env.do(newRequest("GET", "/api/v1/audit-log", "key_read"))
-		env.clock.advance(time.Hour)
+		env.Advance(time.Hour)
 		env.do(newRequest("GET", "/admin/v1/status", ""))
 		var got []string
 		for _, line := range env.lines() {
@@ -226,7 +226,7 @@ func TestHealth(t *testing.T) {
 			t.Errorf("HEAD %s is answered %d", test.path, head.Code)
 		}
 	}
-	if log := env.log.String(); log != "" {
+	if log := env.LogOutput.String(); log != "" {
 		t.Errorf("the log says %s", log)
 	}
 	if answer := env.do(newRequest("POST", LivePath, "")); answer.Code != 404 {

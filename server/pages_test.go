@@ -34,7 +34,7 @@ func (env *testEnv) page(path string) (p page) {
 
 // addMembers brings org_acme to 103 members, and its audit log to 103 entries.
 func addMembers(env *testEnv) {
-	env.update(func(tx store.Tx) error {
+	env.Update(func(tx store.Tx) error {
 		for i := range 100 {
 			m := store.Member{OrgID: "org_acme", UserID: fmt.Sprint("usr_", i), Role: "member"}
 			if _, err := store.AddMember(tx, "", m); err != nil {
@@ -92,7 +92,7 @@ func (env *testEnv) walk(path string, limit int) (ids []string) {
 func TestPollerMissesNothing(t *testing.T) {
 	env := newTestEnv(t, Config{})
 	next := *env.page("/api/v1/members").Next
-	env.clock.advance(-time.Hour) // the clock steps back
+	env.Advance(-time.Hour) // the clock steps back
 	steps["mem_4 joins"](env)
 	p := env.page("/api/v1/members?after=" + next)
 	if len(p.Data) != 1 || p.Data[0].ID != "mem_4" {

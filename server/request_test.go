@@ -20,7 +20,7 @@ func TestOrderOfChecks(t *testing.T) {
 		busy    = "192.0.2.250:1" // an address whose limit is used up
 	)
 	env := newTestEnv(t, Config{KeyRate: 4, ClientRate: 1})
-	env.update(func(tx store.Tx) error {
+	env.Update(func(tx store.Tx) error {
 		_, err := store.ImportKey(tx, store.APIKey{
 			ID: "key_free_read", OrgID: "org_free", Scopes: store.ScopeRead, CreatedBy: "usr_fay",
 			SecretHash: store.HashSecret(fixtureSecret),
@@ -131,7 +131,7 @@ func TestEveryRouteNeedsItsScopeAndFeatures(t *testing.T) {
 func answerTo(t *testing.T, method, path string, features store.Feature, scopes store.Scope) *httptest.ResponseRecorder {
 	t.Helper()
 	env := newTestEnv(t, Config{})
-	env.update(func(tx store.Tx) error {
+	env.Update(func(tx store.Tx) error {
 		if err := store.AddPlan(tx, store.Plan{Name: "odd", Features: features}); err != nil {
 			return err
 		}

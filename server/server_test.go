@@ -21,7 +21,7 @@ import (
 // localTLS is the configuration of a server for this machine.
 func (env *testEnv) localTLS() *tls.Config {
 	env.Helper()
-	config, _, err := LocalTLS(env.Context(), env.store, localca.LocalHosts(""), time.Now())
+	config, _, err := LocalTLS(env.Context(), env.Store, localca.LocalHosts(""), time.Now())
 	if err != nil {
 		env.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestShutdownAnswersOpenConnections(t *testing.T) {
 	if _, err := from.ReadByte(); err != io.EOF {
 		t.Errorf("the connection goes on: %v", err)
 	}
-	if log := env.log.String(); log != "" {
+	if log := env.LogOutput.String(); log != "" {
 		t.Errorf("the log says %s", log)
 	}
 	cancel()
@@ -177,14 +177,14 @@ func TestProtocols(t *testing.T) {
 func TestConnectionLog(t *testing.T) {
 	env := newTestEnv(t, Config{})
 	connectionLog{env.server.log}.Write([]byte("http: TLS handshake error\n"))
-	if log := env.log.String(); !strings.Contains(log, `"level":"debug"`) {
+	if log := env.LogOutput.String(); !strings.Contains(log, `"level":"debug"`) {
 		t.Errorf("the log says %s", log)
 	}
 }
 
 // A request head that is too long, or that never ends, does not bind the server.
 func TestServerBounds(t *testing.T) {
-	h := &New(newTestEnv(t, Config{}).store, Config{}).http
+	h := &New(newTestEnv(t, Config{}).Store, Config{}).http
 	if h.ReadHeaderTimeout != 10*time.Second || h.ReadTimeout != 30*time.Second || h.WriteTimeout != time.Minute ||
 		h.IdleTimeout != 2*time.Minute || h.MaxHeaderBytes != 64<<10 {
 		t.Error("a bound of the HTTP server has changed")

@@ -28,7 +28,7 @@ func LocalTLS(ctx context.Context, s store.Store, hosts []string, now time.Time)
 // A client that trusts the authority alone can talk to the server by each name.
 func TestLocalTLSIsTrusted(t *testing.T) {
 	env := newTestEnv(t, Config{})
-	config, caPEM, err := LocalTLS(t.Context(), env.store, localca.LocalHosts("box.example"), time.Now())
+	config, caPEM, err := LocalTLS(t.Context(), env.Store, localca.LocalHosts("box.example"), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/internal/testkit"
 	"teamdata/internal/web"
 )
 
@@ -61,8 +62,8 @@ func TestTableFaults(t *testing.T) {
 		now   time.Time
 		want  string // in the only fault; empty: none
 	}{
-		"whole":                   {threeVersions, fixtureStart, ""},
-		"removed in time":         {threeVersions[:2], fixtureStart, ""},
+		"whole":                   {threeVersions, testkit.Noon, ""},
+		"removed in time":         {threeVersions[:2], testkit.Noon, ""},
 		"removed on its last day": {threeVersions[:1], lastDay, "2025-01-01 is supported until 2027-10-07"},
 		"removed a day later":     {threeVersions[:1], lastDay.Add(time.Second), ""},
 		"removed in the middle":   {[]version{current, row("2024-01-01")}, lastDay.Add(time.Second), "only the oldest rows"},

@@ -19,7 +19,7 @@ func TestChangePassword(t *testing.T) {
 	b.signIn("usr_ada", goodPassword).wants(t, 303)
 	other.signIn("usr_ada", goodPassword).wants(t, 303)
 	link := w.link("usr_ada")
-	w.pass(time.Second)
+	w.Advance(time.Second)
 
 	form := func(old, password, again string) url.Values {
 		return url.Values{"old": {old}, "password": {password}, "again": {again}}
@@ -37,8 +37,8 @@ func TestChangePassword(t *testing.T) {
 		b.post("/account/password", row.form).wants(t, 400, row.text)
 	}
 	other.get("/account").wants(t, 200)
-	if r := b.post("/account/password", form(goodPassword, "another few words", "another few words")); r.location != "/settings/account?done=password-changed" {
-		t.Fatalf("%d %s", r.status, r.location)
+	if r := b.post("/account/password", form(goodPassword, "another few words", "another few words")); r.location() != "/settings/account?done=password-changed" {
+		t.Fatalf("%d %s", r.Status, r.location())
 	}
 	b.get("/account?done=password-changed").wants(t, 200, "Your password was changed.")
 	other.get("/account").wants(t, 303)
@@ -58,9 +58,9 @@ func TestSessions(t *testing.T) {
 	stranger := w.signedIn("usr_alan")
 	page := b.get("/account")
 	page.wants(t, 200, "Where you are signed in", "This browser", "End all other sessions")
-	ends := endPath.FindAllString(page.body, -1)
+	ends := endPath.FindAllString(page.Body, -1)
 	if len(ends) != 2 {
-		t.Fatalf("%d sessions can be ended:\n%s", len(ends), page.body)
+		t.Fatalf("%d sessions can be ended:\n%s", len(ends), page.Body)
 	}
 	stranger.post(ends[0], nil).wants(t, 404)
 	third.get("/account").wants(t, 200)
@@ -77,25 +77,25 @@ func TestSessions(t *testing.T) {
 func TestDemotedWhileAPageIsOpen(t *testing.T) {
 	w := newEnv(t)
 	w.withPassword("usr_alan")
-	w.pass(time.Second)
+	w.Advance(time.Second)
 	b := w.newBrowser()
 	b.signIn("usr_alan", goodPassword).wants(t, 303)
 	b.get("/account").wants(t, 200)
 	w.setRole("usr_alan", store.RoleMember)
 	before := w.file()
 	for _, path := range []string{"/account/end-other-sessions", "/account/password", "/sign-out"} {
-		if r := b.withCookieOf(b).post(path, url.Values{"old": {goodPassword}, "password": {"another few words"}, "again": {"another few words"}}); r.status != 303 || r.location != "/settings/sign-in?done=session-ended" {
-			t.Errorf("%s: %d %s", path, r.status, r.location)
+		if r := b.withCookieOf(b).post(path, url.Values{"old": {goodPassword}, "password": {"another few words"}, "again": {"another few words"}}); r.Status != 303 || r.location() != "/settings/sign-in?done=session-ended" {
+			t.Errorf("%s: %d %s", path, r.Status, r.location())
 		}
 	}
 	if w.file() != before {
 		t.Error("the file has changed")
 	}
 	r := b.get("/account")
-	if r.status != 303 || b.cookieOf() != "" {
-		t.Errorf("%d, and the cookie is %q", r.status, b.cookieOf())
+	if r.Status != 303 || b.cookieOf() != "" {
+		t.Errorf("%d, and the cookie is %q", r.Status, b.cookieOf())
 	}
-	b.get(strings.TrimPrefix(r.location, "/settings")).wants(t, 200, "you no longer manage any org")
+	b.get(strings.TrimPrefix(r.location(), "/settings")).wants(t, 200, "you no longer manage any org")
 	b.signIn("usr_alan", goodPassword).wants(t, 401)
 
 	w.setRole("usr_alan", store.RoleAdmin) // again, and with nothing of before
@@ -110,14 +110,14 @@ func TestDemotedInOneOrg(t *testing.T) {
 	w.setRole("usr_alan", store.RoleOwner)
 	w.setRole("usr_ada", store.RoleMember)
 	b.get("/orgs/org_acme/endpoints").wants(t, 404)
-	if r := b.get(""); r.location != "/settings/orgs/org_other" {
-		t.Errorf("home is %s", r.location)
+	if r := b.get(""); r.location() != "/settings/orgs/org_other" {
+		t.Errorf("home is %s", r.location())
 	}
 }
 
 func (w *env) setRole(userID, role string) {
 	w.Helper()
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		_, err := store.ChangeMember(tx, "", "org_acme", userID, store.MemberChange{Role: &role})
 		return err
 	})
@@ -134,7 +134,7 @@ func TestHashIsNoCookie(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	var s store.Session
-	w.view(func(tx store.Tx) (err error) {
+	w.View(func(tx store.Tx) (err error) {
 		s, err = store.FindSession(tx, b.cookieOf())
 		return err
 	})

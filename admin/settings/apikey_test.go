@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -17,7 +18,7 @@ const keysPath = "/orgs/org_acme/keys"
 
 // secretOf is the whole key that a page shows; empty when there is none.
 func secretOf(r reply) string {
-	found := regexp.MustCompile(`<code data-copy>([^<]+)</code>`).FindStringSubmatch(r.body)
+	found := regexp.MustCompile(`<code data-copy>([^<]+)</code>`).FindStringSubmatch(r.Body)
 	if found == nil {
 		return ""
 	}
@@ -27,9 +28,9 @@ func secretOf(r reply) string {
 // field is what a form holds in an input.
 func (r reply) field(t testing.TB, name string) string {
 	t.Helper()
-	found := regexp.MustCompile(` name="` + name + `" value="([^"]*)"`).FindStringSubmatch(r.body)
+	found := regexp.MustCompile(` name="` + name + `" value="([^"]*)"`).FindStringSubmatch(r.Body)
 	if found == nil {
-		t.Fatalf("the form has no field %s: %.4000s", name, r.body)
+		t.Fatalf("the form has no field %s: %.4000s", name, r.Body)
 	}
 	return html.UnescapeString(found[1])
 }
@@ -42,7 +43,7 @@ func (b *browser) newKey(form url.Values) reply {
 
 func (w *env) keys() (keys []store.APIKey) {
 	w.Helper()
-	w.view(func(tx store.Tx) (err error) {
+	w.View(func(tx store.Tx) (err error) {
 		keys, err = tx.APIKeys("org_acme", "", 1000)
 		return err
 	})
@@ -64,7 +65,7 @@ func TestKeyFromItsCreationToItsEnd(t *testing.T) {
 	if key.ID != id || !key.Matches(secret) || key.Name != "nightly" || key.CreatedBy != "usr_ada" || key.Scopes != store.ScopeRead {
 		t.Errorf("%q made %+v", secretOf(made), key)
 	}
-	if made.header.Get("Cache-Control") != "no-store" {
+	if made.Header.Get("Cache-Control") != "no-store" {
 		t.Error("a browser may keep the page with the secret")
 	}
 
@@ -72,21 +73,21 @@ func TestKeyFromItsCreationToItsEnd(t *testing.T) {
 	list.wants(t, 200, "nightly", id, "active", "usr_ada")
 	page := b.get(keysPath + "/" + id)
 	page.wants(t, 200, "nightly", "Revoke…", "never")
-	if strings.Contains(list.body+page.body, secret) {
+	if strings.Contains(list.Body+page.Body, secret) {
 		t.Error("the secret is shown again")
 	}
 
-	b.update(func(tx store.Tx) error { return tx.PutKeyLastUsed(id, b.now()) })
+	b.Update(func(tx store.Tx) error { return tx.PutKeyLastUsed(id, b.Now()) })
 	b.get(keysPath+"/"+id).wants(t, 200, "2026-10-06T12:00:00.000Z")
 	b.get(keysPath+"/"+id+"/revoke").wants(t, 200, "<h1>Revoke the API key nightly?</h1>", "This can't be undone", "401")
 	if k := b.keys()[0]; !k.RevokedAt.IsZero() {
 		t.Error("asking revoked it")
 	}
 	revoked := b.post(keysPath+"/"+id+"/revoke", nil)
-	if revoked.status != 303 || b.keys()[0].RevokedAt.IsZero() {
-		t.Errorf("%d, %+v", revoked.status, b.keys()[0])
+	if revoked.Status != 303 || b.keys()[0].RevokedAt.IsZero() {
+		t.Errorf("%d, %+v", revoked.Status, b.keys()[0])
 	}
-	b.get(strings.TrimPrefix(revoked.location, Path)).wants(t, 200, "The key was revoked.", "It was revoked.")
+	b.get(strings.TrimPrefix(revoked.location(), Path)).wants(t, 200, "The key was revoked.", "It was revoked.")
 	b.get(keysPath+"/"+id+"/revoke").wants(t, 200, "already revoked")
 	equalActions(t, b.env, "apiKey.created", "apiKey.revoked")
 }
@@ -109,7 +110,7 @@ func equalActions(t *testing.T, w *env, want ...string) {
 // entries are those of org_acme's audit log, oldest first.
 func (w *env) entries() (entries []store.AuditEntry) {
 	w.Helper()
-	w.view(func(tx store.Tx) error {
+	w.View(func(tx store.Tx) error {
 		page, err := tx.AuditPage("org_acme", store.Cursor{}, 1e6, []byte{'['})
 		if err == nil {
 			entries, err = auditEntries(page)
@@ -147,7 +148,7 @@ func TestKeyFormSentTwice(t *testing.T) {
 
 func TestKeyExpiry(t *testing.T) {
 	for choice, want := range map[string]time.Time{
-		"30": noon.AddDate(0, 0, 30), "90": noon.AddDate(0, 0, 90), "365": noon.AddDate(0, 0, 365), "never": {},
+		"30": testkit.Noon.AddDate(0, 0, 30), "90": testkit.Noon.AddDate(0, 0, 90), "365": testkit.Noon.AddDate(0, 0, 365), "never": {},
 		"date 2026-10-06": time.Date(2026, 10, 6, 23, 59, 59, 999e6, time.UTC),
 		"date 9999-12-31": store.MaxTime,
 	} {
@@ -186,10 +187,10 @@ func TestKeyFormErrors(t *testing.T) {
 		}
 		r := b.newKey(form)
 		r.wants(t, 400, `aria-invalid="true" aria-describedby="`+row.field+"-error", `id="`+row.field+`-error"`, `href="#`+row.field+`"`, `id="`+row.field+`"`)
-		if row.field != "name" && !strings.Contains(r.body, html.EscapeString(`"><i>kept`)) {
+		if row.field != "name" && !strings.Contains(r.Body, html.EscapeString(`"><i>kept`)) {
 			t.Errorf("%s: what was given is gone", row.name)
 		}
-		if strings.Contains(r.body, "<i>") || strings.Contains(r.body, "<b>") {
+		if strings.Contains(r.Body, "<i>") || strings.Contains(r.Body, "<b>") {
 			t.Errorf("%s: not escaped", row.name)
 		}
 	}
@@ -204,13 +205,13 @@ func TestKeyFormErrors(t *testing.T) {
 func TestKeyStates(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		for id, k := range map[string]store.APIKey{
-			"key_active":   {CreatedBy: "usr_ada", ExpiresAt: noon.Add(time.Hour)},
-			"key_expired":  {CreatedBy: "usr_ada", ExpiresAt: noon},
+			"key_active":   {CreatedBy: "usr_ada", ExpiresAt: testkit.Noon.Add(time.Hour)},
+			"key_expired":  {CreatedBy: "usr_ada", ExpiresAt: testkit.Noon},
 			"key_orphaned": {CreatedBy: "usr_grace"},
 			"key_gone":     {CreatedBy: "usr_gone"},
-			"key_revoked":  {CreatedBy: "usr_gone", RevokedAt: noon},
+			"key_revoked":  {CreatedBy: "usr_gone", RevokedAt: testkit.Noon},
 		} {
 			k.ID, k.OrgID, k.Scopes = id, "org_acme", store.ScopeRead|store.ScopeWrite
 			if _, err := store.ImportKey(tx, k); err != nil {
@@ -225,8 +226,8 @@ func TestKeyStates(t *testing.T) {
 	} {
 		b.get(keysPath+"/"+id).wants(t, 200, why, "read, write")
 	}
-	if r := b.get(keysPath + "/key_active"); strings.Contains(r.body, "any more") {
-		t.Errorf("the active key does not work: %s", r.body)
+	if r := b.get(keysPath + "/key_active"); strings.Contains(r.Body, "any more") {
+		t.Errorf("the active key does not work: %s", r.Body)
 	}
 	b.get(keysPath).wants(t, 200, "active", "expired", "revoked", "refused", "Unnamed")
 }
@@ -235,7 +236,7 @@ func TestKeysPageByPage(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	const n = 2*maxShown + 7
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		for i := range n {
 			_, err := store.ImportKey(tx, store.APIKey{ID: fmt.Sprintf("key_%03d", i), OrgID: "org_acme", Scopes: store.ScopeRead, CreatedBy: "usr_ada"})
 			if err != nil {
@@ -260,14 +261,14 @@ func (b *browser) walk(path string, row *regexp.Regexp) (found []string) {
 	for range 1000 {
 		r := b.get(path)
 		r.wants(b, 200)
-		rows := row.FindAllStringSubmatch(r.body, -1)
+		rows := row.FindAllStringSubmatch(r.Body, -1)
 		if len(rows) > maxShown {
 			b.Fatalf("%s has %d rows", path, len(rows))
 		}
 		for _, match := range rows {
 			found = append(found, html.UnescapeString(strings.Join(match[1:], "|")))
 		}
-		next := nextPage.FindStringSubmatch(r.body)
+		next := nextPage.FindStringSubmatch(r.Body)
 		if next == nil {
 			return found
 		}
@@ -281,7 +282,7 @@ func (b *browser) walk(path string, row *regexp.Regexp) (found []string) {
 func TestKeyOfAnotherOrg(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_alan")
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		_, err := store.ImportKey(tx, store.APIKey{ID: "key_other", OrgID: "org_other", Name: "theirs", Scopes: store.ScopeRead, CreatedBy: "usr_olga"})
 		return err
 	})
@@ -292,7 +293,7 @@ func TestKeyOfAnotherOrg(t *testing.T) {
 		b.post("/orgs/"+org+"/keys/key_other/revoke", nil).wants(t, 404)
 	}
 	b.post("/orgs/org_other/new-key", readKey("mine")).wants(t, 404)
-	w.view(func(tx store.Tx) error {
+	w.View(func(tx store.Tx) error {
 		k, err := tx.APIKey("key_other")
 		keys, _ := tx.APIKeys("org_other", "", 10)
 		if !k.RevokedAt.IsZero() || len(keys) != 1 {

@@ -51,12 +51,12 @@ func newAttacker(t testing.TB) *attacker {
 	w := newEnv(t)
 	s := &attacker{browser: w.signedIn("usr_alan"), fields: map[string][]field{}}
 	s.arrange()
-	s.update(fillHostile)
-	s.update(s.arrangeOther)
+	s.Update(fillHostile)
+	s.Update(s.arrangeOther)
 	s.before = s.other()
 	for _, rt := range routes {
 		if rt.method == http.MethodGet {
-			s.fields[rt.path] = fieldsOf(s.get(s.fill(rt.path, s.mine)).body)
+			s.fields[rt.path] = fieldsOf(s.get(s.fill(rt.path, s.mine)).Body)
 		}
 	}
 	return s
@@ -86,7 +86,7 @@ func (s *attacker) fill(path string, value func(param string) string) string {
 // other is all that org_other has.
 func (s *attacker) other() string {
 	var b bytes.Buffer
-	s.view(func(tx store.Tx) error {
+	s.View(func(tx store.Tx) error {
 		org, err := tx.Org("org_other")
 		if err != nil {
 			return err
@@ -185,7 +185,7 @@ func fillHostile(tx store.Tx) error {
 // arrange makes what the forms are for, as far as it is not there (any more).
 func (s *attacker) arrange() {
 	s.Helper()
-	s.update(func(tx store.Tx) error {
+	s.Update(func(tx store.Tx) error {
 		if _, err := tx.Endpoint("org_acme", "whe_mine"); store.IsNotFound(err) {
 			if err := s.arrangeEndpoint(tx); err != nil {
 				return err

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -70,20 +71,20 @@ func TestAuditExport(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	empty := b.get(exportPath + "csv")
 	empty.wants(t, 200)
-	if len(readCSV(t, empty.body)) != 0 || b.get(exportPath+"jsonl").body != "" {
-		t.Errorf("nothing is exported as %q", empty.body)
+	if len(readCSV(t, empty.Body)) != 0 || b.get(exportPath+"jsonl").Body != "" {
+		t.Errorf("nothing is exported as %q", empty.Body)
 	}
 	all := w.appendEntries(2*exportChunk + 300)
 	for _, filter := range append(auditFilters(2), url.Values{}) {
 		want := filteredBy(filter, all)
-		if got := readJSONLines(t, b.get(exportPath+"jsonl&"+filter.Encode()).body); !slices.Equal(got, want) {
+		if got := readJSONLines(t, b.get(exportPath+"jsonl&"+filter.Encode()).Body); !slices.Equal(got, want) {
 			t.Fatalf("%v: got %d entries as JSON Lines, want %d", filter, len(got), len(want))
 		}
-		if got := readCSV(t, b.get(exportPath+"csv&"+filter.Encode()).body); !slices.Equal(got, asCSVHas(want)) {
+		if got := readCSV(t, b.get(exportPath+"csv&"+filter.Encode()).Body); !slices.Equal(got, asCSVHas(want)) {
 			t.Fatalf("%v: got %d entries as CSV, want %d", filter, len(got), len(want))
 		}
 	}
-	h := b.get(exportPath + "csv").header
+	h := b.get(exportPath + "csv").Header
 	if h.Get("Content-Type") != "text/csv; charset=utf-8; header=present" ||
 		h.Get("Content-Disposition") != `attachment; filename="audit-log-org_acme-20261006-120000.csv"` || h.Get("Cache-Control") != "no-store" {
 		t.Errorf("%v", h)
@@ -98,15 +99,15 @@ func TestAuditExportRefuses(t *testing.T) {
 	} {
 		r := b.get(path)
 		r.wants(t, status, "<h1>")
-		if r.header.Get("Content-Disposition") != "" || !strings.HasPrefix(r.header.Get("Content-Type"), "text/html") {
-			t.Errorf("%s: %v", path, r.header)
+		if r.Header.Get("Content-Disposition") != "" || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") {
+			t.Errorf("%s: %v", path, r.Header)
 		}
 	}
-	if r := w.newBrowser().get(exportPath + "csv"); r.status != 303 {
-		t.Errorf("somebody who is not signed in got %d", r.status)
+	if r := w.newBrowser().get(exportPath + "csv"); r.Status != 303 {
+		t.Errorf("somebody who is not signed in got %d", r.Status)
 	}
-	if r := b.do(http.MethodHead, exportPath+"csv", nil); r.status != 200 || r.body != "" {
-		t.Errorf("HEAD: %d %q", r.status, r.body)
+	if r := b.do(http.MethodHead, exportPath+"csv", nil); r.Status != 200 || r.Body != "" {
+		t.Errorf("HEAD: %d %q", r.Status, r.Body)
 	}
 }
 
@@ -116,7 +117,7 @@ const manyEntries = 5000
 func (w *env) appendManyEntries() {
 	w.Helper()
 	long := strings.Repeat("😀", 200)
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		for range manyEntries {
 			if _, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", ActorID: long, Action: long, TargetID: long}); err != nil {
 				return err
@@ -151,7 +152,7 @@ func TestAuditExportOfMuch(t *testing.T) {
 
 func (w *env) exportHasAnEnd(t *testing.T) {
 	res := w.signedIn("usr_ada").startExport()
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", Action: "later"})
 		return err
 	})
@@ -164,7 +165,7 @@ func (w *env) exportHasAnEnd(t *testing.T) {
 func (w *env) exportEndsWithTheRole(t *testing.T) {
 	res := w.signedIn("usr_alan").startExport()
 	role := store.RoleMember
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		_, err := store.ChangeMember(tx, "usr_ada", "org_acme", "usr_alan", store.MemberChange{Role: &role})
 		return err
 	})
@@ -215,7 +216,7 @@ func TestAuditExportOutlivesTheServersDeadline(t *testing.T) {
 		next.ServeHTTP(rw, r)
 	})
 	b := w.signedIn("usr_ada")
-	if n := len(readJSONLines(t, b.get(exportPath+"jsonl").body)); n != 10 {
+	if n := len(readJSONLines(t, b.get(exportPath+"jsonl").Body)); n != 10 {
 		t.Errorf("%d entries", n)
 	}
 	if res, err := b.client.Get(b.server.URL + Path + auditPath); err == nil {
@@ -240,7 +241,7 @@ func FuzzCSV(f *testing.F) {
 	f.Add("usr_ada", "member.added", "mem_1")
 	f.Add("=1", "a\"b,c\r\n", "\n")
 	f.Fuzz(func(t *testing.T, actor, action, target string) {
-		line := csvHeader + string(appendCSV(nil, store.AuditEntry{ID: "aud_1", CreatedAt: noon, ActorID: actor, Action: action, TargetID: target}))
+		line := csvHeader + string(appendCSV(nil, store.AuditEntry{ID: "aud_1", CreatedAt: testkit.Noon, ActorID: actor, Action: action, TargetID: target}))
 		r := csv.NewReader(strings.NewReader(line))
 		records, err := r.ReadAll()
 		if err != nil || len(records) != 2 || len(records[1]) != 5 {

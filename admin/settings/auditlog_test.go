@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -22,7 +23,7 @@ var entryRows = regexp.MustCompile(`(?s)<time datetime="([^"]*)"[^>]*>[^<]*</tim
 func (w *env) appendEntries(n int) (all []store.AuditEntry) {
 	w.Helper()
 	pick := rand.New(rand.NewPCG(3, 4))
-	at := noon.Add(-time.Duration(n) * time.Minute)
+	at := testkit.Noon.Add(-time.Duration(n) * time.Minute)
 	for i := range n {
 		at = at.Add(time.Duration(pick.IntN(3)) * time.Minute / 2)
 		all = append(all, store.AuditEntry{
@@ -32,7 +33,7 @@ func (w *env) appendEntries(n int) (all []store.AuditEntry) {
 			TargetID: []string{"", "mem_1", "mem_2", "@target", "ü"}[pick.IntN(5)],
 		})
 	}
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		for _, e := range all {
 			if _, err := store.AppendAudit(tx, e); err != nil {
 				return err
@@ -50,7 +51,7 @@ func TestAuditLog(t *testing.T) {
 	w.appendEntries(60)
 	r := b.get(auditPath)
 	r.wants(t, 200, "Older", "?actor=usr_ada", "&lt;i&gt;&amp;", "Export as CSV", `href="/settings/orgs/org_acme/audit-log/export?format=csv"`, "System")
-	if strings.Contains(r.body, "<b>") || strings.Contains(r.body, "<i>") {
+	if strings.Contains(r.Body, "<b>") || strings.Contains(r.Body, "<i>") {
 		t.Error("actors or actions are not escaped")
 	}
 	b.get(auditPath+"?actor=none").wants(t, 200, "No entries match the filter.", `value="none"`, "export?actor=none&amp;format=csv")
@@ -69,7 +70,7 @@ func auditFilters(seed uint64) (filters []url.Values) {
 	pick := rand.New(rand.NewPCG(seed, 0))
 	any := func(values ...string) string { return values[pick.IntN(len(values))] }
 	moment := func() string {
-		return noon.Add(-time.Duration(pick.IntN(600)) * time.Minute).Format("2006-01-02T15:04")
+		return testkit.Noon.Add(-time.Duration(pick.IntN(600)) * time.Minute).Format("2006-01-02T15:04")
 	}
 	for range 24 {
 		filters = append(filters, url.Values{
@@ -131,8 +132,8 @@ func TestAuditLogAgainstAModel(t *testing.T) {
 func TestAuditLogBounds(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
-	w.update(func(tx store.Tx) error {
-		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", Action: "first", CreatedAt: noon.AddDate(-1, 0, 0)})
+	w.Update(func(tx store.Tx) error {
+		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", Action: "first", CreatedAt: testkit.Noon.AddDate(-1, 0, 0)})
 		return err
 	})
 	w.appendEntries(2*maxSearched + 100)

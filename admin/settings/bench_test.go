@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -106,7 +107,7 @@ func (b *browser) firstByte(t *testing.B, path string) time.Duration {
 // updates does fn n times, in transactions that are large and not too large.
 func (w *env) updates(n int, fn func(tx store.Tx, i int) error) {
 	for from := 0; from < n; from += 10_000 {
-		w.update(func(tx store.Tx) error {
+		w.Update(func(tx store.Tx) error {
 			for i := from; i < min(from+10_000, n); i++ {
 				if err := fn(tx, i); err != nil {
 					return err
@@ -148,7 +149,7 @@ func (w *env) fillCounts() {
 	for i := range store.MaxEndpoints {
 		e := w.addEndpoint(store.Endpoint{ID: fmt.Sprintf("whe_%02d", i)})
 		w.updates(int(store.DeliveryCountsRetention/time.Hour), func(tx store.Tx, hour int) error {
-			return tx.AddDeliveryCounts("org_acme", e.Number, noon.Add(-time.Duration(hour)*time.Hour), store.DeliveryCounts{
+			return tx.AddDeliveryCounts("org_acme", e.Number, testkit.Noon.Add(-time.Duration(hour)*time.Hour), store.DeliveryCounts{
 				Acknowledged: 1000, Retrying: 30, Failed: 2, Latency: [8]int{300, 500, 100, 50, 30, 10, 5, 5},
 			})
 		})
@@ -176,7 +177,7 @@ var largeWebhookPages = []largePage{
 	{"endpoint/verify", "/orgs/org_acme/endpoints/whe_00/verify"},
 	{"deliveries", "/orgs/org_acme/endpoints/whe_00/deliveries"},
 	{"deliveries/acknowledged", "/orgs/org_acme/endpoints/whe_00/deliveries?state=acknowledged"},
-	{"deliveries/deep", "/orgs/org_acme/endpoints/whe_00/deliveries?state=acknowledged&after=" + fmt.Sprint(noon.Add(-10*24*time.Hour).UnixMilli()) + ".acknowledged.whd_x"},
+	{"deliveries/deep", "/orgs/org_acme/endpoints/whe_00/deliveries?state=acknowledged&after=" + fmt.Sprint(testkit.Noon.Add(-10*24*time.Hour).UnixMilli()) + ".acknowledged.whd_x"},
 	{"deliveries/found", "/orgs/org_acme/endpoints/whe_00/deliveries?state=failed&type=file.uploaded"},
 	{"deliveries/no-match", "/orgs/org_acme/endpoints/whe_00/deliveries?type=none"},
 	{"delivery", "/orgs/org_acme/deliveries/" + benchDelivery(500)},
@@ -189,7 +190,7 @@ func (w *env) fillDeliveries() {
 	endpoints := w.endpoints()
 	answer := []byte(strings.Repeat("no ", 100))
 	w.updates(largeDeliveries, func(tx store.Tx, i int) error {
-		at := noon.Add(-30 * 24 * time.Hour).Add(time.Duration(i) * 2 * time.Second)
+		at := testkit.Noon.Add(-30 * 24 * time.Hour).Add(time.Duration(i) * 2 * time.Second)
 		d := benchOf(i, endpoints[i%2*(i/2%len(endpoints))], at)
 		d.State, d.FinishedAt, d.Attempts = store.StateAcknowledged, at, 1
 		d.History = []store.Attempt{{StartedAt: at, EndedAt: at.Add(time.Second), Status: 200}}
@@ -200,8 +201,8 @@ func (w *env) fillDeliveries() {
 		return addBench(tx, d)
 	})
 	w.updates(largeWaiting*len(endpoints), func(tx store.Tx, i int) error {
-		d := benchOf(largeDeliveries+i, endpoints[i%len(endpoints)], noon)
-		d.State, d.DueAt = store.StatePending, noon.Add(time.Duration(i)*time.Second)
+		d := benchOf(largeDeliveries+i, endpoints[i%len(endpoints)], testkit.Noon)
+		d.State, d.DueAt = store.StatePending, testkit.Noon.Add(time.Duration(i)*time.Second)
 		return addBench(tx, d)
 	})
 }

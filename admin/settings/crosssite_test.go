@@ -12,7 +12,7 @@ import (
 func (w *env) file() [sha256.Size]byte {
 	w.Helper()
 	w.backgroundDone()
-	f, err := w.store.Snapshot(w.Context())
+	f, err := w.Store.Snapshot(w.Context())
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -88,8 +88,8 @@ func TestStrangersGetNothing(t *testing.T) {
 			continue
 		}
 		r := w.newBrowser().do(rt.method, somePath(rt), nil)
-		if r.status != 401 && (r.status != 303 || !strings.HasPrefix(r.location, "/settings/sign-in")) {
-			t.Errorf("%s %s: %d %s", rt.method, rt.path, r.status, r.location)
+		if r.Status != 401 && (r.Status != 303 || !strings.HasPrefix(r.location(), "/settings/sign-in")) {
+			t.Errorf("%s %s: %d %s", rt.method, rt.path, r.Status, r.location())
 		}
 	}
 	if w.file() != before {

@@ -19,7 +19,7 @@ func TestSendTest(t *testing.T) {
 	w.endpoint("whe_1", "member.added")
 	b := w.signedIn("usr_ada")
 	r := b.post("/orgs/org_acme/endpoints/whe_1/test", nil)
-	path := strings.TrimSuffix(strings.TrimPrefix(r.location, Path), "?done=test-sent")
+	path := strings.TrimSuffix(strings.TrimPrefix(r.location(), Path), "?done=test-sent")
 	r.leads(t, path+"?done=test-sent")
 	b.get(path).wants(t, 200, `data-live="/settings`+path+`/live"`, "pending", "The first attempt is on its way", "Refresh", `aria-live="polite"`,
 		"&#34;type&#34;: &#34;webhook.test&#34;", "{&#34;type&#34;:&#34;webhook.test&#34;", "teamdata/1.2.3", "application/json", `aria-current="page">Webhooks`)
@@ -28,14 +28,14 @@ func TestSendTest(t *testing.T) {
 	w.attempt(id, 503, "the receiver answered 503 Service Unavailable", "busy", 5*time.Minute)
 	live := b.get(path + "/live")
 	live.wants(t, 200, "retrying", "The next attempt is due", "answered 503", "busy", "12.3 ms")
-	if strings.Contains(live.body, "<html") || strings.Contains(live.body, "data-done") {
-		t.Errorf("got %s", live.body)
+	if strings.Contains(live.Body, "<html") || strings.Contains(live.Body, "data-done") {
+		t.Errorf("got %s", live.Body)
 	}
 	w.attempt(id, 204, "", "")
 	b.get(path+"/live").wants(t, 200, "data-done", "acknowledged: 204")
 	done := b.get(path)
 	done.wants(t, 200, "Send again</button>")
-	if strings.Contains(done.body, "data-live") {
+	if strings.Contains(done.Body, "data-live") {
 		t.Error("a finished delivery is watched")
 	}
 }
@@ -44,7 +44,7 @@ func TestDeliveryHeld(t *testing.T) {
 	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	d := w.test("whe_1")
-	w.update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "", "org_acme", "whe_1") })
+	w.Update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "", "org_acme", "whe_1") })
 	w.signedIn("usr_ada").get("/orgs/org_acme/deliveries/"+d.ID).wants(t, 200, "held", "until its endpoint is enabled", "data-done")
 }
 
@@ -53,7 +53,7 @@ func TestHostileAnswers(t *testing.T) {
 	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	var sent []store.Delivery
-	w.update(func(tx store.Tx) (err error) {
+	w.Update(func(tx store.Tx) (err error) {
 		sent, err = store.Emit(tx, "org_acme", "member.added", []byte(`{"name":"</code></pre><script>alert(1)</script>\u202e"}`))
 		return err
 	})
@@ -61,7 +61,7 @@ func TestHostileAnswers(t *testing.T) {
 	r := w.signedIn("usr_ada").get("/orgs/org_acme/deliveries/" + sent[0].ID)
 	r.wants(t, 200, "&lt;script&gt;alert(1)", "&lt;img src=x", `&lt;script&gt;alert(3)&lt;/script&gt;\x00\xff\x1b[31m\u202e`)
 	for _, bad := range []string{"<script>alert", "<img", "\x1b", "\u202e"} {
-		if strings.Contains(r.body, bad) {
+		if strings.Contains(r.Body, bad) {
 			t.Errorf("the page has %q", bad)
 		}
 	}
@@ -78,7 +78,7 @@ func TestManyAttempts(t *testing.T) {
 	}
 	r := w.signedIn("usr_ada").get("/orgs/org_acme/deliveries/" + d.ID)
 	r.wants(t, 200, "earlier ones are not kept")
-	if n := strings.Count(r.body, `data-label="Outcome"`); n != store.MaxHistory {
+	if n := strings.Count(r.Body, `data-label="Outcome"`); n != store.MaxHistory {
 		t.Errorf("%d attempts are shown", n)
 	}
 }
@@ -89,7 +89,7 @@ func TestOtherDeliveries(t *testing.T) {
 	w.endpoint("whe_2", "member.added")
 	w.endpoint("whe_3", "member.added")
 	var sent []store.Delivery
-	w.update(func(tx store.Tx) (err error) {
+	w.Update(func(tx store.Tx) (err error) {
 		if sent, err = store.Emit(tx, "org_acme", "member.added", []byte(`{}`)); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func TestOtherDeliveries(t *testing.T) {
 	})
 	r := w.signedIn("usr_ada").get("/orgs/org_acme/deliveries/" + sent[0].ID)
 	r.wants(t, 200, "/deliveries/"+sent[1].ID, "to https://example.com/whe_2")
-	if strings.Contains(r.body, sent[2].ID) {
+	if strings.Contains(r.Body, sent[2].ID) {
 		t.Error("a delivery of a removed endpoint is shown")
 	}
 }
@@ -106,14 +106,14 @@ func TestLongBody(t *testing.T) {
 	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	var sent []store.Delivery
-	w.update(func(tx store.Tx) (err error) {
+	w.Update(func(tx store.Tx) (err error) {
 		sent, err = store.Emit(tx, "org_acme", "member.added", []byte(`{"text":"`+strings.Repeat("x", 2*maxBodyShown)+`"}`))
 		return err
 	})
 	r := w.signedIn("usr_ada").get("/orgs/org_acme/deliveries/" + sent[0].ID)
 	r.wants(t, 200, "Only its beginning is shown")
-	if len(r.body) > 3*maxBodyShown {
-		t.Errorf("the page has %d bytes", len(r.body))
+	if len(r.Body) > 3*maxBodyShown {
+		t.Errorf("the page has %d bytes", len(r.Body))
 	}
 }
 
@@ -122,7 +122,7 @@ func TestReplay(t *testing.T) {
 	w.endpoint("whe_1", "member.added")
 	d := w.test("whe_1")
 	w.attempt(d.ID, 200, "", "")
-	w.pass(time.Minute)
+	w.Advance(time.Minute)
 	b := w.signedIn("usr_alan")
 	for range 2 {
 		b.post("/orgs/org_acme/deliveries/"+d.ID+"/replay", nil).leads(t, "/orgs/org_acme/deliveries/"+d.ID+"?done=delivery-replayed")
@@ -178,8 +178,8 @@ func TestDeliveriesByModel(t *testing.T) {
 func fillDeliveries(w *env, random *rand.Rand) {
 	w.Helper()
 	for range 120 {
-		w.pass(time.Duration(random.IntN(5000)) * time.Millisecond)
-		w.update(func(tx store.Tx) error {
+		w.Advance(time.Duration(random.IntN(5000)) * time.Millisecond)
+		w.Update(func(tx store.Tx) error {
 			d, err := store.SendTest(tx, "org_acme", fmt.Sprintf("whe_%d", 1+random.IntN(2)))
 			if err != nil {
 				return err
@@ -209,7 +209,7 @@ func fillDeliveries(w *env, random *rand.Rand) {
 func (w *env) enableAll() {
 	w.Helper()
 	for _, e := range w.endpoints() {
-		w.update(func(tx store.Tx) error { return store.EnableEndpoint(tx, "", "org_acme", e.ID) })
+		w.Update(func(tx store.Tx) error { return store.EnableEndpoint(tx, "", "org_acme", e.ID) })
 	}
 }
 
@@ -221,7 +221,7 @@ func (w *env) deliveries(endpointID, state, kind string) (ids []string) {
 		if state != "" && state != l.String() {
 			continue
 		}
-		w.view(func(tx store.Tx) error {
+		w.View(func(tx store.Tx) error {
 			all, _, err := tx.DeliveryPage(e.Number, l, store.Cursor{}, 10_000)
 			for _, d := range all {
 				if kind == "" || d.EventType == kind {
@@ -239,15 +239,15 @@ func TestLookFurtherBack(t *testing.T) {
 	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
 	var rare []store.Delivery
-	w.update(func(tx store.Tx) (err error) {
+	w.Update(func(tx store.Tx) (err error) {
 		if rare, err = store.Emit(tx, "org_acme", "member.added", []byte(`{}`)); err != nil {
 			return err
 		}
 		_, err = store.RecordAttempt(tx, rare[0].ID, store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Status: 200}, nil)
 		return err
 	})
-	w.pass(time.Second)
-	w.update(func(tx store.Tx) error {
+	w.Advance(time.Second)
+	w.Update(func(tx store.Tx) error {
 		for range 2*maxSearched + 100 {
 			if _, err := store.SendTest(tx, "org_acme", "whe_1"); err != nil {
 				return err
@@ -268,9 +268,9 @@ func TestRecover(t *testing.T) {
 	early, late, never := w.test("whe_1"), w.test("whe_1"), w.test("whe_1")
 	w.attempt(never.ID, 200, "", "")
 	w.attempt(early.ID, 500, "no", "")
-	w.pass(2 * time.Hour)
+	w.Advance(2 * time.Hour)
 	w.attempt(late.ID, 500, "no", "")
-	w.pass(time.Minute)
+	w.Advance(time.Minute)
 	b := w.signedIn("usr_ada")
 	b.get("/orgs/org_acme/endpoints/whe_1/recover").wants(t, 200, "the last hour", `value="24h" checked`)
 	for _, form := range []url.Values{{}, {"span": {"since"}}, {"span": {"since"}, "since": {"yesterday"}}, {"since": {"0001-01-01T00:00"}}} {
@@ -278,7 +278,7 @@ func TestRecover(t *testing.T) {
 	}
 	r := b.post("/orgs/org_acme/endpoints/whe_1/recover", url.Values{"span": {"1h"}})
 	r.leads(t, "/orgs/org_acme/endpoints/whe_1/deliveries?done=recovered&n=1&state=waiting")
-	b.get(strings.TrimPrefix(r.location, Path)).wants(t, 200, late.ID, "Queued for retry: 1 delivery.", "queued for retry.")
+	b.get(strings.TrimPrefix(r.location(), Path)).wants(t, 200, late.ID, "Queued for retry: 1 delivery.", "queued for retry.")
 	b.post("/orgs/org_acme/endpoints/whe_1/recover", url.Values{"span": {"since"}, "since": {"2026-10-06T12:00"}}).
 		leads(t, "/orgs/org_acme/endpoints/whe_1/deliveries?done=recovered&n=1&state=waiting") // the other is due already
 	if ids := w.deliveries("whe_1", "waiting", ""); len(ids) != 2 {

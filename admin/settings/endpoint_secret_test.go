@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"teamdata/internal/signature"
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -18,8 +19,8 @@ func TestShowSecret(t *testing.T) {
 	w.endpoint("whe_1", "member.added")
 	r := w.signedIn("usr_ada").get("/orgs/org_acme/endpoints/whe_1/secret")
 	r.wants(t, 200, ownSecret)
-	if strings.Contains(r.body, "The old secret") || r.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("got %s %.2000s", r.header.Get("Cache-Control"), r.body)
+	if strings.Contains(r.Body, "The old secret") || r.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("got %s %.2000s", r.Header.Get("Cache-Control"), r.Body)
 	}
 }
 
@@ -32,15 +33,15 @@ func TestRotateSecret(t *testing.T) {
 		b.post("/orgs/org_acme/endpoints/whe_1/rotate", form).leads(t, "/orgs/org_acme/endpoints/whe_1/secret?done=secret-rotated")
 	}
 	e := w.findEndpoint("whe_1")
-	if e.OldSecret != ownSecret || !e.OldSecretUntil.Equal(noon.Add(time.Hour)) {
+	if e.OldSecret != ownSecret || !e.OldSecretUntil.Equal(testkit.Noon.Add(time.Hour)) {
 		t.Fatalf("it is %+v", e)
 	}
 	r := b.get("/orgs/org_acme/endpoints/whe_1/secret")
-	r.body = html.UnescapeString(r.body)
+	r.Body = html.UnescapeString(r.Body)
 	r.wants(t, 200, e.Secret, ownSecret, `Both secrets sign until <time datetime="2026-10-06T13:00:00.000Z"`)
 	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "The old secret also signs until")
-	w.pass(time.Hour)
-	if r := b.get("/orgs/org_acme/endpoints/whe_1/secret"); strings.Contains(r.body, ownSecret) {
+	w.Advance(time.Hour)
+	if r := b.get("/orgs/org_acme/endpoints/whe_1/secret"); strings.Contains(r.Body, ownSecret) {
 		t.Error("the old secret is shown after its end")
 	}
 }
@@ -53,7 +54,7 @@ func TestRotateByChoice(t *testing.T) {
 		form := url.Values{"overlap": {value}, "secret": {own}}
 		w.signedIn("usr_ada").post("/orgs/org_acme/endpoints/whe_1/rotate", form).wants(t, 303)
 		e := w.findEndpoint("whe_1")
-		if e.Secret != own || (want == 0) != e.OldSecretUntil.IsZero() || want > 0 && !e.OldSecretUntil.Equal(noon.Add(want)) {
+		if e.Secret != own || (want == 0) != e.OldSecretUntil.IsZero() || want > 0 && !e.OldSecretUntil.Equal(testkit.Noon.Add(want)) {
 			t.Errorf("%s: it is %+v", value, e)
 		}
 	}
@@ -87,11 +88,11 @@ func (w *env) signed(d store.Delivery, secret string) (headers, body string) {
 		w.Fatal(err)
 	}
 	var event store.Event
-	w.view(func(tx store.Tx) (err error) {
+	w.View(func(tx store.Tx) (err error) {
 		event, err = tx.Event(d.EventID)
 		return err
 	})
-	at := w.now().Unix()
+	at := w.Now().Unix()
 	sum := signature.Sign(nil, d.ID, at, event.Body, key)
 	return fmt.Sprintf("content-type: application/json\r\nwebhook-id: %s\r\nwebhook-timestamp: %d\r\nwebhook-signature: %s", d.ID, at, sum), string(event.Body)
 }
@@ -110,7 +111,7 @@ func TestVerify(t *testing.T) {
 			form[name] = values
 		}
 		r := b.post("/orgs/org_acme/endpoints/whe_1/verify", form)
-		if strings.Contains(r.body, ownSecret[6:40]) {
+		if strings.Contains(r.Body, ownSecret[6:40]) {
 			t.Error("the secret is shown")
 		}
 		return r
@@ -122,9 +123,9 @@ func TestVerify(t *testing.T) {
 	check(headers, "</textarea><script>", nil).wants(t, 200, "&lt;/textarea&gt;&lt;script&gt;")
 	check("", "", nil).wants(t, 200, "The request does not verify", "missing")
 	check(headers, "ä", url.Values{"encoded": {"yes"}}).wants(t, 400, `id="body-error"`)
-	check(headers, body, url.Values{"received": {"noon"}}).wants(t, 400, `id="received-error"`)
+	check(headers, body, url.Values{"received": {"testkit.Noon"}}).wants(t, 400, `id="received-error"`)
 	check(headers, body, url.Values{"received": {"2026-10-06T12:06:30"}}).wants(t, 200, "too old: 6 min 30 s")
-	w.pass(time.Hour)
+	w.Advance(time.Hour)
 	check(headers, body, nil).wants(t, 200, "too old: 1 h 0 min")
 	check(headers, body, url.Values{"received": {"2026-10-06T12:00"}}).wants(t, 200, "The request verifies")
 }
@@ -132,25 +133,25 @@ func TestVerify(t *testing.T) {
 func TestVerifyBySecrets(t *testing.T) {
 	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		_, err := store.CreateEndpoint(tx, "", store.Endpoint{ID: "whe_2", OrgID: "org_acme", URL: "https://example.com/2", Events: []string{"member.added"}})
 		return err
 	})
 	d := w.test("whe_1")
 	other, _ := w.signed(d, w.findEndpoint("whe_2").Secret)
 	old, body := w.signed(d, ownSecret)
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		_, err := store.RotateSecret(tx, "", "org_acme", "whe_1", "", time.Minute)
 		return err
 	})
 	b := w.signedIn("usr_ada")
 	check := func(headers string, wants ...string) {
 		t.Helper()
-		b.post("/orgs/org_acme/endpoints/whe_1/verify", url.Values{"headers": {headers}, "body": {body}, "received": {w.now().Format("2006-01-02T15:04:05")}}).wants(t, 200, wants...)
+		b.post("/orgs/org_acme/endpoints/whe_1/verify", url.Values{"headers": {headers}, "body": {body}, "received": {w.Now().Format("2006-01-02T15:04:05")}}).wants(t, 200, wants...)
 	}
 	check(old, "The request verifies", "the old secret, which signs until")
 	check(other, "The request does not verify", "the secret of another endpoint, whe_2")
-	w.pass(2 * time.Minute)
+	w.Advance(2 * time.Minute)
 	check(old, "The request does not verify", "the old secret, which signed until")
 }
 
@@ -160,7 +161,7 @@ func TestVerifyOthersDelivery(t *testing.T) {
 	w.endpoint("whe_1", "member.added")
 	w.endpoint("whe_2", "member.added")
 	var theirs store.Delivery
-	w.update(func(tx store.Tx) (err error) {
+	w.Update(func(tx store.Tx) (err error) {
 		theirs, err = store.SendTest(tx, "org_other", "whe_other")
 		return err
 	})
@@ -169,8 +170,8 @@ func TestVerifyOthersDelivery(t *testing.T) {
 		headers, body := w.signed(d, ownSecret)
 		r := b.post("/orgs/org_acme/endpoints/whe_1/verify", url.Values{"headers": {headers}, "body": {body + "x"}})
 		r.wants(t, 200, "The request does not verify", "There is no delivery to this endpoint with this webhook-id")
-		if strings.Contains(r.body, "that was sent") {
-			t.Errorf("got %s", r.body)
+		if strings.Contains(r.Body, "that was sent") {
+			t.Errorf("got %s", r.Body)
 		}
 	}
 }

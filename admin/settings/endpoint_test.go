@@ -41,7 +41,7 @@ func TestRemoveEndpoint(t *testing.T) {
 func TestPlanWithoutWebhooks(t *testing.T) {
 	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		_, err := store.ChangeSubscription(tx, "", "org_acme", store.Subscription{Plan: "free"})
 		return err
 	})
@@ -56,7 +56,7 @@ const ownSecret = "whsec_dGVhbWRhdGEtZXhhbXBsZS1zZWNyZXQtMzItYnl0ZXM="
 // endpoint adds an endpoint to org_acme.
 func (w *env) endpoint(id string, events ...string) (e store.Endpoint) {
 	w.Helper()
-	w.update(func(tx store.Tx) (err error) {
+	w.Update(func(tx store.Tx) (err error) {
 		e, err = store.CreateEndpoint(tx, "usr_ada", store.Endpoint{ID: id, OrgID: "org_acme", URL: "https://example.com/" + id, Events: events, Secret: ownSecret})
 		return err
 	})
@@ -66,7 +66,7 @@ func (w *env) endpoint(id string, events ...string) (e store.Endpoint) {
 // findEndpoint is an endpoint of org_acme as it is now.
 func (w *env) findEndpoint(id string) (e store.Endpoint) {
 	w.Helper()
-	w.view(func(tx store.Tx) (err error) {
+	w.View(func(tx store.Tx) (err error) {
 		e, err = store.FindEndpoint(tx, "org_acme", id)
 		return err
 	})
@@ -76,7 +76,7 @@ func (w *env) findEndpoint(id string) (e store.Endpoint) {
 // test queues a test event for an endpoint of org_acme.
 func (w *env) test(endpointID string) (d store.Delivery) {
 	w.Helper()
-	w.update(func(tx store.Tx) (err error) {
+	w.Update(func(tx store.Tx) (err error) {
 		d, err = store.SendTest(tx, "org_acme", endpointID)
 		return err
 	})
@@ -86,7 +86,7 @@ func (w *env) test(endpointID string) (d store.Delivery) {
 // attempt records the outcome of an attempt; an empty reason: acknowledged.
 func (w *env) attempt(deliveryID string, status int, reason, answer string, schedule ...time.Duration) {
 	w.Helper()
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		_, err := store.RecordAttempt(tx, deliveryID, store.Attempt{
 			StartedAt: tx.Now(), EndedAt: tx.Now().Add(12345 * time.Microsecond), Status: status, Reason: reason, Answer: []byte(answer),
 		}, schedule)
@@ -100,9 +100,9 @@ var nonceForm = regexp.MustCompile(`name="nonce" value="([^"]+)"`)
 func (b *browser) nonce(path string) string {
 	b.Helper()
 	r := b.get(path)
-	found := nonceForm.FindStringSubmatch(r.body)
+	found := nonceForm.FindStringSubmatch(r.Body)
 	if found == nil {
-		b.Fatalf("%s has no nonce: %d %.2000s", path, r.status, r.body)
+		b.Fatalf("%s has no nonce: %d %.2000s", path, r.Status, r.Body)
 	}
 	return found[1]
 }
@@ -110,8 +110,8 @@ func (b *browser) nonce(path string) string {
 // leads holds a reply to leading to a page.
 func (r reply) leads(t testing.TB, path string) {
 	t.Helper()
-	if r.status != 303 || r.location != Path+path {
-		t.Fatalf("got %d %q, want %q: %.2000s", r.status, r.location, Path+path, r.body)
+	if r.Status != 303 || r.location() != Path+path {
+		t.Fatalf("got %d %q, want %q: %.2000s", r.Status, r.location(), Path+path, r.Body)
 	}
 }
 
@@ -123,10 +123,10 @@ func TestEndpointList(t *testing.T) {
 	w.endpoint("whe_2", "file.uploaded")
 	w.attempt(w.test("whe_1").ID, 204, "", "")
 	w.attempt(w.test("whe_1").ID, 503, "the receiver answered 503", "", time.Hour)
-	w.update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "usr_ada", "org_acme", "whe_2") })
+	w.Update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "usr_ada", "org_acme", "whe_2") })
 	b.get("/orgs/org_acme/endpoints").wants(t, 200, "https://example.com/whe_1", "member.added and 2 more",
 		"1 acknowledged,<br>1 unsuccessful", `endpoints/whe_1/deliveries?state=waiting">1<`, `disabled</span> since <time datetime="2026-10-06T12:00:00.000Z"`, "none", "never", `aria-current="page">Webhooks`)
-	w.pass(25 * time.Hour)
+	w.Advance(25 * time.Hour)
 	w.signedIn("usr_ada").get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "<strong>0</strong> acknowledged", "<strong>1</strong> waiting")
 }
 
@@ -140,7 +140,7 @@ func TestManyWaiting(t *testing.T) {
 			t.Errorf("%+v: %s, not %s", waiting, got, want)
 		}
 	}
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		for range maxWaiting + 5 {
 			if _, err := store.SendTest(tx, "org_acme", "whe_1"); err != nil {
 				return err
@@ -162,27 +162,27 @@ func TestAddEndpoint(t *testing.T) {
 	}
 	first := b.post("/orgs/org_acme/new-endpoint", form)
 	again := b.post("/orgs/org_acme/new-endpoint", form)
-	if first.status != 303 || first.location != again.location {
-		t.Fatalf("sent twice: %d %q, then %d %q", first.status, first.location, again.status, again.location)
+	if first.Status != 303 || first.location() != again.location() {
+		t.Fatalf("sent twice: %d %q, then %d %q", first.Status, first.location(), again.Status, again.location())
 	}
 	endpoints := w.endpoints()
 	if len(endpoints) != 1 || endpoints[0].Secret != ownSecret || endpoints[0].Description != "The <b>CRM</b>" {
 		t.Fatalf("there are %+v", endpoints)
 	}
-	page := b.get(strings.TrimPrefix(first.location, Path))
+	page := b.get(strings.TrimPrefix(first.location(), Path))
 	page.wants(t, 200, "The endpoint was added. Send a test", "https://example.com/hook?a=&lt;b&gt;", "The &lt;b&gt;CRM&lt;/b&gt;", "invoice.paid", "Send test</button>")
-	if strings.Contains(page.body, ownSecret[6:]) {
+	if strings.Contains(page.Body, ownSecret[6:]) {
 		t.Error("the secret is shown unasked")
 	}
 	form.Set("nonce", b.nonce("/orgs/org_acme/new-endpoint"))
-	if other := b.post("/orgs/org_acme/new-endpoint", form); other.status != 303 || other.location == first.location {
-		t.Errorf("on purpose: %d %q", other.status, other.location)
+	if other := b.post("/orgs/org_acme/new-endpoint", form); other.Status != 303 || other.location() == first.location() {
+		t.Errorf("on purpose: %d %q", other.Status, other.location())
 	}
 }
 
 func (w *env) endpoints() (all []store.Endpoint) {
 	w.Helper()
-	w.view(func(tx store.Tx) (err error) {
+	w.View(func(tx store.Tx) (err error) {
 		all, err = tx.Endpoints("org_acme")
 		return err
 	})
@@ -209,7 +209,7 @@ func TestAddEndpointErrors(t *testing.T) {
 			}
 			r := b.post("/orgs/org_acme/new-endpoint", form)
 			r.wants(t, 400, test.wants...)
-			if strings.Contains(r.body, "whsec_short") {
+			if strings.Contains(r.Body, "whsec_short") {
 				t.Error("the secret is shown again")
 			}
 		})
@@ -236,7 +236,7 @@ func TestEditEndpoint(t *testing.T) {
 // registerType adds an event type of the operator's own.
 func (w *env) registerType(name, description string) {
 	w.Helper()
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		_, _, err := store.RegisterEventType(tx, store.EventType{Name: name, Description: description})
 		return err
 	})

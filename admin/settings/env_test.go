@@ -1,54 +1,45 @@
 package settings
 
 import (
-	"context"
-	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
 
-// noon is when the clock of an env starts.
-var noon = time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
+// storeEnv is a real store.
+type storeEnv = testkit.Env[*boltstore.Store]
 
 // env is a settings page on a real store, behind a real TLS listener.
 // org_acme has the owner usr_ada, the admin usr_alan and the member usr_grace;
 // org_other has the owners usr_ada and usr_olga, and the endpoint whe_other.
 type env struct {
-	testing.TB
-	store  *boltstore.Store
+	*storeEnv
 	server *httptest.Server
-	passed atomic.Int64 // time since noon
 }
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	w := &env{TB: t}
-	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true, Now: w.now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	w.store = s
-	w.update(fill)
-	w.server = httptest.NewUnstartedServer(nil)
-	w.server.Config.Handler = newSettings(s, Config{
+	w := &env{storeEnv: testkit.NewEnv(t, openStore, fill), server: httptest.NewUnstartedServer(nil)}
+	w.server.Config.Handler = newSettings(w.Store, Config{
 		PublicURL: "https://" + w.server.Listener.Addr().String(), Version: "1.2.3", Log: zerolog.Nop(), Mailed: func() {},
 	})
 	w.server.StartTLS()
 	t.Cleanup(w.server.Close)
 	return w
+}
+
+func openStore(path string, now func() time.Time) (*boltstore.Store, error) {
+	return boltstore.Open(path, boltstore.Options{NoSync: true, Now: now})
 }
 
 func fill(tx store.Tx) error {
@@ -76,24 +67,6 @@ func fill(tx store.Tx) error {
 	return err
 }
 
-func (w *env) now() time.Time { return noon.Add(time.Duration(w.passed.Load())) }
-
-func (w *env) pass(d time.Duration) { w.passed.Add(int64(d)) }
-
-func (w *env) update(fn func(store.Tx) error) {
-	w.Helper()
-	if err := w.store.Update(context.Background(), fn); err != nil {
-		w.Fatal(err)
-	}
-}
-
-func (w *env) view(fn func(store.Tx) error) {
-	w.Helper()
-	if err := w.store.View(context.Background(), fn); err != nil {
-		w.Fatal(err)
-	}
-}
-
 // browser is one person's, with its cookies. It follows no redirect by itself.
 type browser struct {
 	*env
@@ -117,7 +90,7 @@ func (w *env) newBrowser() *browser {
 func (w *env) signedIn(userID string) *browser {
 	w.Helper()
 	b := w.newBrowser()
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		if _, _, err := store.CreateSignInLink(tx, "org_acme", userID, time.Hour); err != nil {
 			return err
 		}
@@ -130,12 +103,10 @@ func (w *env) signedIn(userID string) *browser {
 }
 
 // reply is what a browser got.
-type reply struct {
-	status   int
-	location string // of a redirect
-	header   http.Header
-	body     string
-}
+type reply struct{ testkit.Answer }
+
+// location is where a redirect leads.
+func (r reply) location() string { return r.Header.Get("Location") }
 
 // get asks for a page below Path.
 func (b *browser) get(path string) reply {
@@ -160,27 +131,18 @@ func (b *browser) do(method, path string, form url.Values) reply {
 		r.Header.Set("Origin", b.server.URL)
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 	}
-	res, err := b.client.Do(r)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return reply{res.StatusCode, res.Header.Get("Location"), res.Header, string(body)}
+	return reply{testkit.Fetch(b, b.client, r)}
 }
 
 // wants holds a reply to a status and to texts that its body has.
 func (r reply) wants(t testing.TB, status int, texts ...string) {
 	t.Helper()
-	if r.status != status {
-		t.Fatalf("got %d, want %d: %.2000s", r.status, status, r.body)
+	if r.Status != status {
+		t.Fatalf("got %d, want %d: %.2000s", r.Status, status, r.Body)
 	}
 	for _, text := range texts {
-		if !strings.Contains(r.body, text) {
-			t.Errorf("the page lacks %q: %.4000s", text, r.body)
+		if !strings.Contains(r.Body, text) {
+			t.Errorf("the page lacks %q: %.4000s", text, r.Body)
 		}
 	}
 }

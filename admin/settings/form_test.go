@@ -15,7 +15,7 @@ func TestFormsAtOnce(t *testing.T) {
 	leads := make([]string, 8)
 	b := w.signedIn("usr_ada")
 	for i := range leads {
-		group.Go(func() { leads[i] = b.post("/orgs/org_acme/new-endpoint", form).location })
+		group.Go(func() { leads[i] = b.post("/orgs/org_acme/new-endpoint", form).location() })
 	}
 	group.Wait()
 	for _, location := range leads {
@@ -26,8 +26,8 @@ func TestFormsAtOnce(t *testing.T) {
 	if n := len(w.endpoints()); n != 1 {
 		t.Errorf("there are %d endpoints", n)
 	}
-	if other := w.signedIn("usr_alan").post("/orgs/org_acme/new-endpoint", form); other.status != 303 || other.location == leads[0] {
-		t.Errorf("another person's: %d %s", other.status, other.location)
+	if other := w.signedIn("usr_alan").post("/orgs/org_acme/new-endpoint", form); other.Status != 303 || other.location() == leads[0] {
+		t.Errorf("another person's: %d %s", other.Status, other.location())
 	}
 }
 

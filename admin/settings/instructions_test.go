@@ -17,9 +17,9 @@ const instructionsPath = "/orgs/org_acme/instructions"
 // CRLF. edit changes the text, whose lines end with LF in the browser.
 func (r reply) edited(t testing.TB, edit func(text string) string) url.Values {
 	t.Helper()
-	found := regexp.MustCompile(`(?s)<textarea id="instructions"[^>]*>(.*?)</textarea>`).FindStringSubmatch(r.body)
+	found := regexp.MustCompile(`(?s)<textarea id="instructions"[^>]*>(.*?)</textarea>`).FindStringSubmatch(r.Body)
 	if found == nil {
-		t.Fatalf("no textarea: %.3000s", r.body)
+		t.Fatalf("no textarea: %.3000s", r.Body)
 	}
 	// What an HTML parser does, in its order.
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(found[1])
@@ -34,7 +34,7 @@ func becomes(text string) func(string) string { return func(string) string { ret
 
 func (w *env) instructions() (i store.Instructions) {
 	w.Helper()
-	w.view(func(tx store.Tx) (err error) {
+	w.View(func(tx store.Tx) (err error) {
 		i, err = tx.Instructions("org_acme")
 		return err
 	})
@@ -43,7 +43,7 @@ func (w *env) instructions() (i store.Instructions) {
 
 func (w *env) instruct(text string) {
 	w.Helper()
-	w.update(func(tx store.Tx) error { return store.SetInstructions(tx, "usr_ada", "org_acme", text, true) })
+	w.Update(func(tx store.Tx) error { return store.SetInstructions(tx, "usr_ada", "org_acme", text, true) })
 }
 
 func TestInstructionsFromTheFirstToNone(t *testing.T) {
@@ -55,20 +55,20 @@ func TestInstructionsFromTheFirstToNone(t *testing.T) {
 		t.Error("an empty form set instructions")
 	}
 
-	b.pass(time.Hour)
+	b.Advance(time.Hour)
 	const text = "\n Be brief.\n\n</textarea><script>alert(1)</script> & \"more\"\n"
 	saved := b.post(instructionsPath, page.edited(t, becomes(text)))
-	if saved.status != 303 || b.instructions().Text != text {
-		t.Errorf("%d, %q", saved.status, b.instructions().Text)
+	if saved.Status != 303 || b.instructions().Text != text {
+		t.Errorf("%d, %q", saved.Status, b.instructions().Text)
 	}
-	page = b.get(strings.TrimPrefix(saved.location, Path))
+	page = b.get(strings.TrimPrefix(saved.location(), Path))
 	page.wants(t, 200, "The instructions were saved.", "2026-10-06T13:00:00.000Z", "&lt;/textarea&gt;&lt;script&gt;")
 	if got := page.edited(t, asItIs).Get("instructions"); got != strings.ReplaceAll(text, "\n", "\r\n") {
 		t.Errorf("the form has %q", got)
 	}
 
-	if r := b.post(instructionsPath, page.edited(t, becomes(""))); r.status != 303 || r.location != Path+instructionsPath+"/clear" {
-		t.Errorf("an empty text leads to %d %s", r.status, r.location)
+	if r := b.post(instructionsPath, page.edited(t, becomes(""))); r.Status != 303 || r.location() != Path+instructionsPath+"/clear" {
+		t.Errorf("an empty text leads to %d %s", r.Status, r.location())
 	}
 	ask := b.get(instructionsPath + "/clear")
 	ask.wants(t, 200, "<h1>Clear the instructions?</h1>", "&lt;script&gt;")
@@ -92,10 +92,10 @@ func TestInstructionsThatWereNotChanged(t *testing.T) {
 		b := newEnv(t).signedIn("usr_ada")
 		b.instruct(text)
 		before := b.instructions()
-		b.pass(time.Hour)
+		b.Advance(time.Hour)
 		r := b.post(instructionsPath, b.get(instructionsPath).edited(t, asItIs))
-		if r.status != 303 || !strings.HasSuffix(r.location, "unchanged") || b.instructions() != before {
-			t.Errorf("%.40q: %d %s, and now %.40q", text, r.status, r.location, b.instructions().Text)
+		if r.Status != 303 || !strings.HasSuffix(r.location(), "unchanged") || b.instructions() != before {
+			t.Errorf("%.40q: %d %s, and now %.40q", text, r.Status, r.location(), b.instructions().Text)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func TestInstructionsThatTwoChange(t *testing.T) {
 	b := newEnv(t).signedIn("usr_ada")
 	b.instruct("Before.")
 	mine := b.get(instructionsPath).edited(t, becomes("<b>Mine.\n"))
-	b.pass(time.Minute)
+	b.Advance(time.Minute)
 	b.instruct("<i>Theirs.")
 	conflict := b.post(instructionsPath, mine)
 	conflict.wants(t, 412, "Somebody else changed the instructions", "&lt;b&gt;Mine.", "&lt;i&gt;Theirs.", "Keep their text", "Replace their text")
@@ -113,16 +113,16 @@ func TestInstructionsThatTwoChange(t *testing.T) {
 	}
 
 	again := conflict.edited(t, asItIs)
-	b.pass(time.Minute)
+	b.Advance(time.Minute)
 	b.instruct("Theirs again.")
 	conflict = b.post(instructionsPath, again)
 	conflict.wants(t, 412, "Theirs again.")
-	if r := b.post(instructionsPath, conflict.edited(t, asItIs)); r.status != 303 || b.instructions().Text != "<b>Mine.\n" {
-		t.Errorf("%d, %q", r.status, b.instructions().Text)
+	if r := b.post(instructionsPath, conflict.edited(t, asItIs)); r.Status != 303 || b.instructions().Text != "<b>Mine.\n" {
+		t.Errorf("%d, %q", r.Status, b.instructions().Text)
 	}
 
 	ask := b.get(instructionsPath + "/clear")
-	b.pass(time.Minute)
+	b.Advance(time.Minute)
 	b.instruct("A third.")
 	b.post(instructionsPath+"/clear", url.Values{"version": {ask.field(t, "version")}}).wants(t, 412, "A third.", "Nothing was cleared")
 	if !b.instructions().Set {

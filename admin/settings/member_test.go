@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -22,13 +23,13 @@ func (w *env) joins(n int) (all []store.Member) {
 	pick := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
 		all = append(all, store.Member{
-			OrgID: "org_acme", UserID: fmt.Sprintf("usr_%04d", i), CreatedAt: noon.Add(time.Duration(i/3) * time.Second), ID: fmt.Sprintf("mem_%04d", i),
+			OrgID: "org_acme", UserID: fmt.Sprintf("usr_%04d", i), CreatedAt: testkit.Noon.Add(time.Duration(i/3) * time.Second), ID: fmt.Sprintf("mem_%04d", i),
 			Role:  []string{"member", "guest", "ÖKONOM", "<u>"}[pick.IntN(4)],
 			Name:  []string{"", "Zoë <b>Bold", `O'"Neil`, "100%", "Ömer"}[pick.IntN(5)],
 			Email: []string{"", "ZOE@acme.example", "neil@other.example"}[pick.IntN(3)],
 		})
 	}
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		for _, m := range all {
 			if _, err := store.ImportMember(tx, m); err != nil {
 				return err
@@ -44,10 +45,10 @@ func TestMembers(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	r := b.get("/orgs/org_acme/members")
 	r.wants(t, 200, "usr_ada", "Ada", "ada@acme.example", "usr_grace", "has an account", "teamdata member add", "All members, oldest first")
-	if n := strings.Count(r.body, "has an account"); n != 1 { // Alan has no account
+	if n := strings.Count(r.Body, "has an account"); n != 1 { // Alan has no account
 		t.Errorf("%d sign in", n)
 	}
-	if n := strings.Count(r.body, "badge-enabled"); n != 2 {
+	if n := strings.Count(r.Body, "badge-enabled"); n != 2 {
 		t.Errorf("%d are marked as managing", n)
 	}
 	b.get("/orgs/org_acme/members?q=nobody").wants(t, 200, "No members match “nobody”.", "All members")
@@ -80,7 +81,7 @@ func TestMembersAgainstAModel(t *testing.T) {
 			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 	}
-	body := b.get("/orgs/org_acme/members").body
+	body := b.get("/orgs/org_acme/members").Body
 	if strings.Contains(body, "<b>") || strings.Contains(body, "<u>") || !strings.Contains(body, html.EscapeString("Zoë <b>Bold")) {
 		t.Error("names or roles are not escaped")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -23,7 +24,7 @@ func (w *env) addEndpoint(e store.Endpoint) store.Endpoint {
 	if e.URL == "" {
 		e.URL = "https://acme.example/" + e.ID
 	}
-	w.update(func(tx store.Tx) (err error) {
+	w.Update(func(tx store.Tx) (err error) {
 		e, err = store.ImportEndpoint(tx, e)
 		return err
 	})
@@ -32,7 +33,7 @@ func (w *env) addEndpoint(e store.Endpoint) store.Endpoint {
 
 func (w *env) count(e store.Endpoint, ago time.Duration, c store.DeliveryCounts) {
 	w.Helper()
-	w.update(func(tx store.Tx) error { return tx.AddDeliveryCounts(e.OrgID, e.Number, w.now().Add(-ago), c) })
+	w.Update(func(tx store.Tx) error { return tx.AddDeliveryCounts(e.OrgID, e.Number, w.Now().Add(-ago), c) })
 }
 
 func TestOverviewOfANewOrg(t *testing.T) {
@@ -43,8 +44,8 @@ func TestOverviewOfANewOrg(t *testing.T) {
 	w.addEndpoint(store.Endpoint{ID: "whe_1"})
 	b.newKey(readKey("one"))
 	r := b.get(overviewPath)
-	if strings.Contains(r.body, "Next steps") || strings.Contains(r.body, "need attention") {
-		t.Errorf("there is nothing to do: %s", r.body)
+	if strings.Contains(r.Body, "Next steps") || strings.Contains(r.Body, "need attention") {
+		t.Errorf("there is nothing to do: %s", r.Body)
 	}
 	w.signedIn("usr_alan").get("/orgs/org_other").wants(t, 404)
 	b.get("/orgs/org_none").wants(t, 404)
@@ -53,7 +54,7 @@ func TestOverviewOfANewOrg(t *testing.T) {
 func TestOverviewBanners(t *testing.T) {
 	w := newEnv(t)
 	subscribe := func(plan string) {
-		w.update(func(tx store.Tx) error {
+		w.Update(func(tx store.Tx) error {
 			_, err := store.ChangeSubscription(tx, "", "org_acme", store.Subscription{Plan: plan})
 			return err
 		})
@@ -62,18 +63,18 @@ func TestOverviewBanners(t *testing.T) {
 	subscribe("free")
 	b.get(overviewPath).wants(t, 200, "No events are sent", "answered <span class=\"mono\">402</span>")
 	subscribe("team")
-	w.update(func(tx store.Tx) error {
-		return tx.PutMail(store.Mail{ID: "mai_1", OrgID: "org_acme", To: "a@b.example", Template: store.MailEndpointDisabled, CreatedAt: noon, DueAt: noon})
+	w.Update(func(tx store.Tx) error {
+		return tx.PutMail(store.Mail{ID: "mai_1", OrgID: "org_acme", To: "a@b.example", Template: store.MailEndpointDisabled, CreatedAt: testkit.Noon, DueAt: testkit.Noon})
 	})
-	if r := b.get(overviewPath); strings.Contains(r.body, "No events are sent") || strings.Contains(r.body, "402") || strings.Contains(r.body, "no mail server") {
-		t.Errorf("a banner without a reason: %s", r.body)
+	if r := b.get(overviewPath); strings.Contains(r.Body, "No events are sent") || strings.Contains(r.Body, "402") || strings.Contains(r.Body, "no mail server") {
+		t.Errorf("a banner without a reason: %s", r.Body)
 	}
 
-	w.server = httptest.NewTLSServer(New(w.store, Config{PublicURL: "https://data.example.com", Log: zerolog.Nop()}))
+	w.server = httptest.NewTLSServer(New(w.Store, Config{PublicURL: "https://data.example.com", Log: zerolog.Nop()}))
 	t.Cleanup(w.server.Close)
 	ada := w.signedIn("usr_ada")
 	ada.get(overviewPath).wants(t, 200, "no mail server", "https://data.example.com/api/v1/members")
-	if r := ada.get("/orgs/org_other"); strings.Contains(r.body, "no mail server") {
+	if r := ada.get("/orgs/org_other"); strings.Contains(r.Body, "no mail server") {
 		t.Error("the mail is another org's")
 	}
 }
@@ -82,13 +83,13 @@ func TestOverviewBanners(t *testing.T) {
 // those that are well are not.
 func TestOverviewAttention(t *testing.T) {
 	w := newEnv(t)
-	w.addEndpoint(store.Endpoint{ID: "whe_off", DisabledAt: noon.Add(-time.Hour), Description: "<script>off"})
+	w.addEndpoint(store.Endpoint{ID: "whe_off", DisabledAt: testkit.Noon.Add(-time.Hour), Description: "<script>off"})
 	failing := w.addEndpoint(store.Endpoint{ID: "whe_failing", URL: "https://acme.example/<i>'\""})
 	longAgo := w.addEndpoint(store.Endpoint{ID: "whe_well"})
 	w.addEndpoint(store.Endpoint{ID: "whe_busy", URL: "https://acme.example/busy"})
 	w.count(failing, time.Hour, store.DeliveryCounts{Failed: 3})
 	w.count(longAgo, 25*time.Hour, store.DeliveryCounts{Failed: 3, Acknowledged: 1})
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		for range manyWaiting {
 			if _, err := store.SendTest(tx, "org_acme", "whe_busy"); err != nil {
 				return err
@@ -99,8 +100,8 @@ func TestOverviewAttention(t *testing.T) {
 	})
 	r := w.signedIn("usr_ada").get(overviewPath)
 	r.wants(t, 200, "need attention", "endpoints/whe_off", "endpoints/whe_failing", "endpoints/whe_busy", ">100 <", "&lt;script&gt;off", "&lt;i&gt;")
-	if strings.Contains(r.body, "whe_well") || strings.Contains(r.body, "whe_other") || strings.Contains(r.body, "<i>") {
-		t.Errorf("%s", r.body)
+	if strings.Contains(r.Body, "whe_well") || strings.Contains(r.Body, "whe_other") || strings.Contains(r.Body, "<i>") {
+		t.Errorf("%s", r.Body)
 	}
 }
 
@@ -116,8 +117,8 @@ func TestOverviewNumbers(t *testing.T) {
 	w.count(one, 24*time.Hour, store.DeliveryCounts{Retrying: 7})
 	w.count(one, 29*24*time.Hour, store.DeliveryCounts{Failed: 5})
 	w.count(one, 30*24*time.Hour, store.DeliveryCounts{Failed: 1000})
-	w.update(func(tx store.Tx) error {
-		return tx.AddDeliveryCounts("org_other", 1, noon, store.DeliveryCounts{Failed: 1000})
+	w.Update(func(tx store.Tx) error {
+		return tx.AddDeliveryCounts("org_other", 1, testkit.Noon, store.DeliveryCounts{Failed: 1000})
 	})
 	r := w.signedIn("usr_ada").get(overviewPath)
 	row := func(from string, cells ...string) string {
@@ -138,17 +139,17 @@ func TestOverviewNumbers(t *testing.T) {
 		outcomes("6 Oct 2026", "13", "2", "4"), latency("6 Oct 2026", "≤ 100 ms", "&gt; 5 s"),
 		outcomes("5 Oct 2026", "0", "7", "0"), outcomes("7 Sep 2026", "0", "0", "5"),
 		"13 attempts were acknowledged, 2 were unsuccessful and are retried, 4 failed for good.")
-	if strings.Contains(r.body, "1000") || strings.Contains(r.body, "5 Oct 2026, 12:00") {
+	if strings.Contains(r.Body, "1000") || strings.Contains(r.Body, "5 Oct 2026, 12:00") {
 		t.Error("what is too old, or another org's, is shown")
 	}
-	pictures := regexp.MustCompile(`(?s)<svg class="chart".*?</svg>`).FindAllString(r.body, -1)
+	pictures := regexp.MustCompile(`(?s)<svg class="chart".*?</svg>`).FindAllString(r.Body, -1)
 	if len(pictures) != 4 {
 		t.Fatalf("%d pictures", len(pictures))
 	}
 	for _, picture := range pictures {
 		wellFormed(t, picture)
 	}
-	if strings.Contains(r.body, " style=") || regexp.MustCompile(`\son[a-z]+=`).MatchString(r.body) {
+	if strings.Contains(r.Body, " style=") || regexp.MustCompile(`\son[a-z]+=`).MatchString(r.Body) {
 		t.Error("the page has inline styles or scripts")
 	}
 }
@@ -169,7 +170,7 @@ func wellFormed(t *testing.T, picture string) {
 // one another, and what is there is seen.
 func TestOutcomesChart(t *testing.T) {
 	for _, most := range []int{1, 2, 3, 999, 1_000_000_000} {
-		s := newTimeSeries(noon, time.Hour, 24)
+		s := newTimeSeries(testkit.Noon, time.Hour, 24)
 		for i := range s.Points {
 			s.Points[i].DeliveryCounts = store.DeliveryCounts{Acknowledged: most * i / 24, Retrying: i % 2, Failed: most * (i % 3)}
 		}
@@ -194,7 +195,7 @@ func TestOutcomesChart(t *testing.T) {
 }
 
 func TestLatencyChart(t *testing.T) {
-	s := newTimeSeries(noon, time.Hour, 24)
+	s := newTimeSeries(testkit.Noon, time.Hour, 24)
 	acknowledged := func(hour int, class int) {
 		s.Points[hour].Acknowledged = 1
 		s.Points[hour].Latency[class] = 1

@@ -14,7 +14,7 @@ import (
 func TestOtherOrgs(t *testing.T) {
 	w := newEnv(t)
 	var d store.Delivery
-	w.update(func(tx store.Tx) (err error) {
+	w.Update(func(tx store.Tx) (err error) {
 		if d, err = store.SendTest(tx, "org_other", "whe_other"); err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func TestOtherOrgs(t *testing.T) {
 				}
 				r := b.do(rt.method, path, formOfAnother())
 				r.wants(t, 404, "Page not found")
-				if strings.Contains(r.body, "other.example") {
+				if strings.Contains(r.Body, "other.example") {
 					t.Errorf("%s %s shows what is another org's", rt.method, path)
 				}
 			}
@@ -58,7 +58,7 @@ func formOfAnother() url.Values {
 // otherOrg is all that there is of org_other.
 func (w *env) otherOrg(deliveryID string) (text string) {
 	w.Helper()
-	w.view(func(tx store.Tx) error {
+	w.View(func(tx store.Tx) error {
 		e, err := tx.Endpoint("org_other", "whe_other")
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 
 	vw "github.com/descope/virtualwebauthn"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -66,7 +67,7 @@ func (d *device) asked(what string) string {
 	d.Helper()
 	r := d.post("/passkeys/"+what+"/begin", nil)
 	r.wants(d, 200, `"challenge"`)
-	return r.body
+	return r.Body
 }
 
 func (d *device) created(options string) string {
@@ -134,7 +135,7 @@ func TestPasskey(t *testing.T) {
 // signCount is what is kept of usr_ada's only passkey.
 func (w *env) signCount() (count int) {
 	w.Helper()
-	w.view(func(tx store.Tx) error {
+	w.View(func(tx store.Tx) error {
 		a, err := tx.Account("usr_ada")
 		if err != nil {
 			return err
@@ -175,8 +176,8 @@ func TestPasskeyRefused(t *testing.T) {
 		d.browser, d.credential.Counter = w.newBrowser(), 6
 		change(&d)
 		r := d.finish("sign-in", d.signed(d.asked("sign-in")))
-		if r.status != 401 || d.cookieOf() != "" {
-			t.Errorf("%s: %d %s", name, r.status, r.body)
+		if r.Status != 401 || d.cookieOf() != "" {
+			t.Errorf("%s: %d %s", name, r.Status, r.Body)
 		}
 	}
 	for _, credential := range []string{"", "{}", "[]", `{"id":"x"}`, strings.Repeat("[", 10000)} {
@@ -199,7 +200,7 @@ func TestChallenges(t *testing.T) {
 	d.finish("sign-in", answer).wants(t, 400, "Try again")
 
 	late := d.signed(d.asked("sign-in"))
-	w.pass(ceremonyTTL)
+	w.Advance(ceremonyTTL)
 	d.finish("sign-in", late).wants(t, 400, "took too long")
 
 	own, other := newDevice(w.signedIn("usr_ada"), "usr_ada"), newDevice(w.signedIn("usr_ada"), "usr_ada")
@@ -219,7 +220,7 @@ func TestCeremoniesAreBounded(t *testing.T) {
 	first := d.signed(d.asked("sign-in"))
 	for range maxCeremonies {
 		var y ceremony
-		y.data.Challenge, y.begunAt = rand.Text(), noon
+		y.data.Challenge, y.begunAt = rand.Text(), testkit.Noon
 		c.begin(y)
 	}
 	if len(c.underWay) > maxCeremonies || len(c.beginning) > maxCeremonies {
@@ -259,8 +260,8 @@ func TestPasskeyIsNotAdded(t *testing.T) {
 	fresh := newDevice(d.browser, "usr_ada")
 	r := fresh.post("/passkeys/add/finish", url.Values{"credential": {fresh.created(fresh.asked("add"))}})
 	r.wants(t, 400, "message")
-	if r.header.Get("Content-Type") != "application/json" {
-		t.Errorf("it is answered as %s", r.header.Get("Content-Type"))
+	if r.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("it is answered as %s", r.Header.Get("Content-Type"))
 	}
 }
 
@@ -284,7 +285,7 @@ func TestWherePasskeysAre(t *testing.T) {
 	for _, path := range []string{"/passkeys/add/begin", "/passkeys/add/finish", "/passkeys/sign-in/begin", "/passkeys/sign-in/finish"} {
 		b.post(path, nil).wants(t, http.StatusConflict, "--public-url")
 	}
-	if body := w.newBrowser().get("/sign-in").body; strings.Contains(body, "data-passkey") {
+	if body := w.newBrowser().get("/sign-in").Body; strings.Contains(body, "data-passkey") {
 		t.Error("a passkey is offered where there is none")
 	}
 }
@@ -295,17 +296,17 @@ func TestPasskeyAndLimits(t *testing.T) {
 	w, _ := newPasskeyEnv(t)
 	d := w.withPasskey()
 	for range attemptsOfOne {
-		w.server.Config.Handler.(*Settings).throttle.name.Take(hashName("usr_ada"), w.now())
+		w.server.Config.Handler.(*Settings).throttle.name.Take(hashName("usr_ada"), w.Now())
 	}
 	d.credential.Counter = 1
 	d.finish("sign-in", d.signed(d.asked("sign-in"))).wants(t, 200)
 	w.setRole("usr_alan", store.RoleOwner)
 	w.setRole("usr_ada", store.RoleMember)
-	w.update(func(tx store.Tx) error { return store.RemoveMember(tx, "", "org_other", "usr_ada") })
-	w.pass(time.Second)
+	w.Update(func(tx store.Tx) error { return store.RemoveMember(tx, "", "org_other", "usr_ada") })
+	w.Advance(time.Second)
 	d.credential.Counter = 2
 	d.finish("sign-in", d.signed(d.asked("sign-in"))).wants(t, 401)
-	if !strings.Contains(d.get("").location, "/sign-in") {
+	if !strings.Contains(d.get("").location(), "/sign-in") {
 		t.Error("the session goes on")
 	}
 }

@@ -11,7 +11,7 @@ func TestSubscription(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	subscribe := func(s store.Subscription) {
-		w.update(func(tx store.Tx) error {
+		w.Update(func(tx store.Tx) error {
 			_, err := store.ChangeSubscription(tx, "", "org_acme", s)
 			return err
 		})
@@ -21,7 +21,7 @@ func TestSubscription(t *testing.T) {
 		subscribe(store.Subscription{Plan: plan})
 		r := b.get("/orgs/org_acme/subscription")
 		r.wants(t, 200, "Features of the plan "+plan)
-		if got := strings.Count(r.body, ">included<"); got != included {
+		if got := strings.Count(r.Body, ">included<"); got != included {
 			t.Errorf("%s: %d features", plan, got)
 		}
 	}

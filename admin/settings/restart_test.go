@@ -46,7 +46,7 @@ func (w *env) restart(change func(*Config)) *notes {
 	w.server = httptest.NewUnstartedServer(nil)
 	c := Config{PublicURL: "https://" + w.server.Listener.Addr().String(), Version: "1.2.3", Log: zerolog.New(log), Mailed: func() {}}
 	change(&c)
-	w.server.Config.Handler = newSettings(w.store, c)
+	w.server.Config.Handler = newSettings(w.Store, c)
 	w.server.StartTLS()
 	w.Cleanup(w.server.Close)
 	if !strings.HasPrefix(c.PublicURL, w.server.URL) {

@@ -13,8 +13,8 @@ import (
 
 func TestHomeAsksToSignIn(t *testing.T) {
 	r := newEnv(t).newBrowser().get("")
-	if r.status != 303 || r.location != "/settings/sign-in" {
-		t.Errorf("got %d %s", r.status, r.location)
+	if r.Status != 303 || r.location() != "/settings/sign-in" {
+		t.Errorf("got %d %s", r.Status, r.location())
 	}
 }
 
@@ -25,7 +25,7 @@ func TestNoSuchPage(t *testing.T) {
 // A panic is a 500 that says nothing, and is in the log.
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
-	s := New(newEnv(t).store, Config{Log: zerolog.New(&log)})
+	s := New(newEnv(t).Store, Config{Log: zerolog.New(&log)})
 	answer := httptest.NewRecorder()
 	s.serve(web.Request{W: answer, HTTP: httptest.NewRequest("GET", "/settings/panic", nil)}, &route{"GET", "/panic", func(*request) error { panic("inner text") }})
 	if body := answer.Body.String(); answer.Code != 500 || strings.Contains(body, "inner") || !strings.Contains(body, "Something went wrong") {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"teamdata/admin/settings/password"
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -18,7 +19,7 @@ const goodPassword = "several words of mine"
 func (w *env) link(userID string) string {
 	w.Helper()
 	var token string
-	w.update(func(tx store.Tx) (err error) {
+	w.Update(func(tx store.Tx) (err error) {
 		_, token, err = store.CreateSignInLink(tx, "org_acme", userID, time.Hour)
 		return err
 	})
@@ -30,7 +31,7 @@ func (w *env) withPassword(userID string) {
 	w.Helper()
 	form := url.Values{"password": {goodPassword}, "again": {goodPassword}}
 	w.newBrowser().post(w.link(userID), form).wants(w, 303)
-	w.pass(time.Second)
+	w.Advance(time.Second)
 }
 
 // cookieOf is the session's cookie; empty without one.
@@ -55,18 +56,18 @@ func TestSignIn(t *testing.T) {
 	for _, name := range []string{"usr_ada", "ada@acme.example", " ADA@Acme.example "} {
 		b := w.newBrowser()
 		r := b.signIn(name, goodPassword)
-		if r.status != 303 || r.location != "/settings/account" {
-			t.Fatalf("%q: %d %s", name, r.status, r.location)
+		if r.Status != 303 || r.location() != "/settings/account" {
+			t.Fatalf("%q: %d %s", name, r.Status, r.location())
 		}
-		cookie := r.header.Get("Set-Cookie")
+		cookie := r.Header.Get("Set-Cookie")
 		for _, part := range []string{"__Host-teamdata=ses_", "Path=/", "HttpOnly", "Secure", "SameSite=Lax"} {
 			if !strings.Contains(cookie, part) {
 				t.Errorf("the cookie lacks %s: %s", part, cookie)
 			}
 		}
 		b.get("/account").wants(t, 200, "usr_ada", "ada@acme.example", "This browser")
-		if r := b.get("/sign-in?next=/settings/orgs"); r.location != "/settings/orgs" {
-			t.Errorf("who is signed in is asked again: %d %s", r.status, r.location)
+		if r := b.get("/sign-in?next=/settings/orgs"); r.location() != "/settings/orgs" {
+			t.Errorf("who is signed in is asked again: %d %s", r.Status, r.location())
 		}
 	}
 }
@@ -87,7 +88,7 @@ func TestSignInRefused(t *testing.T) {
 		if b.cookieOf() != "" {
 			t.Errorf("%q got a session", row)
 		}
-		page := strings.ReplaceAll(r.body, `value="`+row[0]+`"`, `value=""`)
+		page := strings.ReplaceAll(r.Body, `value="`+row[0]+`"`, `value=""`)
 		if row[0] == "usr_ada\x00" {
 			continue // the page writes it in another way
 		}
@@ -97,7 +98,7 @@ func TestSignInRefused(t *testing.T) {
 		if page != first {
 			t.Errorf("%q is told apart", row)
 		}
-		if row[1] != "" && strings.Contains(r.body, row[1]) {
+		if row[1] != "" && strings.Contains(r.Body, row[1]) {
 			t.Errorf("the page holds the password of %q", row)
 		}
 	}
@@ -132,8 +133,8 @@ func TestSignOutEndsTheSession(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	stolen := w.withCookie(b.cookieOf())
 	stolen.get("/account").wants(t, 200)
-	if r := b.post("/sign-out", nil); r.status != 303 || r.location != "/settings/sign-in?done=signed-out" {
-		t.Fatalf("%d %s", r.status, r.location)
+	if r := b.post("/sign-out", nil); r.Status != 303 || r.location() != "/settings/sign-in?done=signed-out" {
+		t.Fatalf("%d %s", r.Status, r.location())
 	}
 	if b.cookieOf() != "" {
 		t.Error("the cookie is still there")
@@ -146,23 +147,23 @@ func TestSignOutEndsTheSession(t *testing.T) {
 func TestSessionExpires(t *testing.T) {
 	w := newEnv(t)
 	idle := w.signedIn("usr_ada")
-	w.pass(store.SessionIdle - time.Second)
+	w.Advance(store.SessionIdle - time.Second)
 	idle.get("/account").wants(t, 200)
 	w.backgroundDone()
-	w.pass(store.SessionIdle - time.Second)
+	w.Advance(store.SessionIdle - time.Second)
 	idle.get("/account").wants(t, 200) // the one before was noted
 	w.backgroundDone()
-	w.pass(store.SessionIdle)
+	w.Advance(store.SessionIdle)
 	r := idle.get("/account")
-	if r.status != 303 || r.location != "/settings/sign-in?done=session-ended&next=%2Fsettings%2Faccount" {
-		t.Errorf("%d %s", r.status, r.location)
+	if r.Status != 303 || r.location() != "/settings/sign-in?done=session-ended&next=%2Fsettings%2Faccount" {
+		t.Errorf("%d %s", r.Status, r.location())
 	}
 
 	busy := w.signedIn("usr_ada")
 	for passed := time.Duration(0); passed < store.SessionAge; passed += 11 * time.Hour {
 		busy.get("/account").wants(t, 200)
 		w.backgroundDone()
-		w.pass(11 * time.Hour)
+		w.Advance(11 * time.Hour)
 	}
 	busy.get("/account").wants(t, 303)
 }
@@ -175,13 +176,13 @@ func TestSessionIsSeen(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	for _, row := range []struct{ pass, seen time.Duration }{{59 * time.Second, 0}, {time.Second, time.Minute}, {59 * time.Second, time.Minute}, {time.Second, 2 * time.Minute}} {
-		w.pass(row.pass)
+		w.Advance(row.pass)
 		b.get("/account").wants(t, 200)
 		w.backgroundDone()
-		w.view(func(tx store.Tx) error {
+		w.View(func(tx store.Tx) error {
 			s, err := store.FindSession(tx, b.cookieOf())
-			if !s.LastSeenAt.Equal(noon.Add(row.seen)) {
-				t.Errorf("it was seen at %s, and not %s after noon", s.LastSeenAt, row.seen)
+			if !s.LastSeenAt.Equal(testkit.Noon.Add(row.seen)) {
+				t.Errorf("it was seen at %s, and not %s after testkit.Noon", s.LastSeenAt, row.seen)
 			}
 			return err
 		})
@@ -207,8 +208,8 @@ func TestNextLeadsNowhereElse(t *testing.T) {
 	b := w.newBrowser()
 	b.get("/sign-in?next="+url.QueryEscape("//evil.example")).wants(t, 200, `name="next" value="/settings"`)
 	r := b.post("/sign-in", url.Values{"name": {"usr_ada"}, "password": {goodPassword}, "next": {"//evil.example"}})
-	if r.location != "/settings" {
-		t.Errorf("it leads to %s", r.location)
+	if r.location() != "/settings" {
+		t.Errorf("it leads to %s", r.location())
 	}
 }
 
@@ -220,7 +221,7 @@ func TestOutdatedHashIsRenewed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		a, err := tx.Account("usr_ada")
 		a.PasswordHash = old
 		return errors.Join(err, tx.PutAccount(a))
@@ -229,7 +230,7 @@ func TestOutdatedHashIsRenewed(t *testing.T) {
 	for range 2 {
 		w.newBrowser().signIn("usr_ada", goodPassword).wants(t, 303)
 	}
-	w.view(func(tx store.Tx) error {
+	w.View(func(tx store.Tx) error {
 		a, err := tx.Account("usr_ada")
 		if !strings.HasPrefix(a.PasswordHash, "$argon2id$v=19$m=64,t=1,p=1$") || len(a.Sessions) != 3 {
 			t.Errorf("the hash is %s, and there are %d sessions", a.PasswordHash, len(a.Sessions))
@@ -238,7 +239,7 @@ func TestOutdatedHashIsRenewed(t *testing.T) {
 	})
 	b.get("/account").wants(t, 200)
 
-	w.update(func(tx store.Tx) error { return store.RenewPasswordHash(tx, "usr_ada", old, "of a password before") })
+	w.Update(func(tx store.Tx) error { return store.RenewPasswordHash(tx, "usr_ada", old, "of a password before") })
 	w.newBrowser().signIn("usr_ada", goodPassword).wants(t, 303)
 }
 

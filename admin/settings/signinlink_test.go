@@ -21,18 +21,18 @@ func TestLink(t *testing.T) {
 	w := newEnv(t)
 	log := w.restart(func(*Config) {})
 	before := w.signedIn("usr_ada")
-	w.pass(time.Second)
+	w.Advance(time.Second)
 	path := w.link("usr_ada")
 	for range 3 {
 		r := w.newBrowser().get(path)
 		r.wants(t, 200, "usr_ada", "ada@acme.example", "acme", "other", `autocomplete="new-password"`)
-		if r.header.Get("Referrer-Policy") != "strict-origin" || r.header.Get("Cache-Control") != "no-store" {
-			t.Errorf("the headers are %v", r.header)
+		if r.Header.Get("Referrer-Policy") != "strict-origin" || r.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("the headers are %v", r.Header)
 		}
 	}
 	b := w.newBrowser()
-	if r := b.post(path, chosen(goodPassword)); r.status != 303 || r.location != "/settings" {
-		t.Fatalf("%d %s", r.status, r.location)
+	if r := b.post(path, chosen(goodPassword)); r.Status != 303 || r.location() != "/settings" {
+		t.Fatalf("%d %s", r.Status, r.location())
 	}
 	b.get("/account").wants(t, 200, "usr_ada")
 	before.get("/account").wants(t, 303)
@@ -69,7 +69,7 @@ func TestLinkRefusesPasswords(t *testing.T) {
 	} {
 		r := w.newBrowser().post(path, row.form)
 		r.wants(t, 400, row.text, `aria-invalid="true"`)
-		if strings.Contains(r.body, goodPassword) {
+		if strings.Contains(r.Body, goodPassword) {
 			t.Error("the page holds the password")
 		}
 	}
@@ -79,13 +79,13 @@ func TestLinkRefusesPasswords(t *testing.T) {
 func TestLinksThatDoNotWork(t *testing.T) {
 	w := newEnv(t)
 	old, other := w.link("usr_ada"), w.link("usr_ada")
-	w.pass(time.Second)
+	w.Advance(time.Second)
 	w.newBrowser().post(w.link("usr_ada"), chosen(goodPassword)).wants(t, 303)
 	expired := w.link("usr_ada")
-	w.pass(time.Hour)
+	w.Advance(time.Hour)
 	demoted := w.link("usr_alan")
 	role := store.RoleMember
-	w.update(func(tx store.Tx) error {
+	w.Update(func(tx store.Tx) error {
 		_, err := store.ChangeMember(tx, "", "org_acme", "usr_alan", store.MemberChange{Role: &role})
 		return err
 	})
@@ -95,7 +95,7 @@ func TestLinksThatDoNotWork(t *testing.T) {
 		"without a secret": "/link/sil_1", "empty secret": "/link/sil_1.", "no id": "/link/.x", "an API key": "/link/key_1.x",
 	} {
 		w.newBrowser().get(path).wants(t, http.StatusGone, "This link is no longer valid")
-		if w.newBrowser().post(path, chosen(goodPassword)).status != http.StatusGone {
+		if w.newBrowser().post(path, chosen(goodPassword)).Status != http.StatusGone {
 			t.Errorf("%s: it was taken", name)
 		}
 	}
@@ -118,7 +118,7 @@ func TestLinkIsUsedOnce(t *testing.T) {
 	statuses := make(chan int)
 	for range 4 {
 		b := w.newBrowser()
-		go func() { statuses <- b.post(path, chosen(goodPassword)).status }()
+		go func() { statuses <- b.post(path, chosen(goodPassword)).Status }()
 	}
 	count := map[int]int{}
 	for range 4 {
@@ -140,9 +140,9 @@ func TestForgotten(t *testing.T) {
 		r := w.newBrowser().post("/forgot", url.Values{"name": {name}})
 		r.wants(t, 200, "If there is an account")
 		if said == "" {
-			said = r.body
+			said = r.Body
 		}
-		if r.body != said {
+		if r.Body != said {
 			t.Errorf("%q is told apart", name)
 		}
 	}
@@ -160,7 +160,7 @@ func TestForgotten(t *testing.T) {
 }
 
 func (w *env) mails() (waiting []store.Mail) {
-	w.view(func(tx store.Tx) (err error) {
+	w.View(func(tx store.Tx) (err error) {
 		waiting, err = tx.Mails("", 100)
 		return err
 	})
@@ -170,7 +170,7 @@ func (w *env) mails() (waiting []store.Mail) {
 // holdsNoLink holds the store to holding no sign-in link.
 func (w *env) holdsNoLink() {
 	w.Helper()
-	w.view(func(tx store.Tx) error {
+	w.View(func(tx store.Tx) error {
 		links, err := tx.SignInLinks("", 9)
 		if len(links) > 0 {
 			w.Errorf("there are %d links", len(links))
@@ -184,7 +184,7 @@ func TestForgottenByAnOldAddress(t *testing.T) {
 	w := newEnv(t)
 	w.withPassword("usr_ada")
 	email := "ada@new.example"
-	err := w.store.Update(context.Background(), func(tx store.Tx) error {
+	err := w.Store.Update(context.Background(), func(tx store.Tx) error {
 		_, err := store.ChangeMember(tx, "", "org_acme", "usr_ada", store.MemberChange{Email: &email})
 		return err
 	})

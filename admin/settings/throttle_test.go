@@ -29,7 +29,7 @@ func (w *env) from(client, name, password string) *httptest.ResponseRecorder {
 func (w *env) tried(n int, client, name string) {
 	key := nameAttempt{ratelimit.ClientKey(netip.MustParseAddr(client)), hashName(name)}
 	for range n {
-		w.server.Config.Handler.(*Settings).throttle.one.Take(key, w.now())
+		w.server.Config.Handler.(*Settings).throttle.one.Take(key, w.Now())
 	}
 }
 
@@ -52,7 +52,7 @@ func TestThrottleOfOneClient(t *testing.T) {
 	if got := w.from("198.51.100.7:1", "usr_ada", goodPassword).Code; got != 303 {
 		t.Errorf("the owner of the account is kept out by another client: %d", got)
 	}
-	w.pass(attemptWindow)
+	w.Advance(attemptWindow)
 	if got := w.from("192.0.2.1:1", "usr_ada", goodPassword).Code; got != 303 {
 		t.Errorf("after the window: %d", got)
 	}
@@ -64,7 +64,7 @@ func TestThrottleOfManyTogether(t *testing.T) {
 	w := newEnv(t)
 	limits := &w.server.Config.Handler.(*Settings).throttle
 	for range attemptsOfName - 1 {
-		limits.name.Take(hashName("usr_ada"), w.now())
+		limits.name.Take(hashName("usr_ada"), w.Now())
 	}
 	for i, want := range []int{401, 429} {
 		if got := w.from("192.0.2."+strconv.Itoa(i)+":1", "usr_ada", "wrong").Code; got != want {
@@ -72,7 +72,7 @@ func TestThrottleOfManyTogether(t *testing.T) {
 		}
 	}
 	for range attemptsOfClient - 1 {
-		limits.client.Take(ratelimit.ClientKey(netip.MustParseAddr("2001:db8::1")), w.now())
+		limits.client.Take(ratelimit.ClientKey(netip.MustParseAddr("2001:db8::1")), w.Now())
 	}
 	for i, want := range []int{401, 429} {
 		if got := w.from("[2001:db8::"+strconv.Itoa(i+2)+"]:1", "name"+strconv.Itoa(i), "wrong").Code; got != want {
@@ -113,7 +113,7 @@ func TestThrottleOfForgotten(t *testing.T) {
 	}
 	r := w.newBrowser().post("/forgot", nil)
 	r.wants(t, 429, "Too many attempts")
-	if r.header.Get("Retry-After") == "" {
+	if r.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
 	w.backgroundDone()

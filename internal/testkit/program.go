@@ -1,7 +1,8 @@
-// Package testkit is what end-to-end tests have in common: it builds the program,
-// starts it on real sockets and files, asks it things, and holds every answer to
-// the API's description. It is for tests alone. What a single room needs stays in
-// that room's tests; what a second one needs comes here.
+// Package testkit is what tests have in common. Those of a handler have a store and
+// a clock (env.go). End-to-end tests have the program, built once and started on
+// real sockets and files, and each of its answers is held to the API's description
+// (program.go). The package is for tests alone, and imports store and internal; an
+// engine is given to it. What one package alone needs stays in its tests.
 package testkit
 
 import (
@@ -11,12 +12,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"flag"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -182,26 +181,21 @@ func (p *Process) Do(method, path, key string, headers ...string) (Answer, error
 	for i := 0; i+1 < len(headers); i += 2 {
 		q.Header.Set(headers[i], headers[i+1])
 	}
-	r, err := p.Client.Do(q)
-	if err != nil {
-		return Answer{}, err
-	}
-	defer r.Body.Close()
-	body, err := io.ReadAll(r.Body)
+	a, err := fetch(p.Client, q)
 	if err == nil {
-		p.HoldsToDescription(q, r, body)
+		p.holdsToDescription(q, a)
 	}
-	return Answer{r.StatusCode, r.Header, string(body)}, err
+	return a, err
 }
 
-// HoldsToDescription complains of an exchange that is not as the API's description
+// holdsToDescription complains of an answer that is not as the API's description
 // has it.
-func (p *Process) HoldsToDescription(q *http.Request, r *http.Response, body []byte) {
-	header := r.Header.Clone()
+func (p *Process) holdsToDescription(q *http.Request, a Answer) {
+	header := a.Header.Clone()
 	header.Del("Server") // a proxy's
-	x := openapitest.Exchange{Method: q.Method, URL: q.URL, RequestHeader: q.Header, Status: r.StatusCode, Header: header, Body: body}
+	x := openapitest.Exchange{Method: q.Method, URL: q.URL, RequestHeader: q.Header, Status: a.Status, Header: header, Body: []byte(a.Body)}
 	for _, fault := range described().Faults(x) {
-		p.T.Errorf("not as in openapi.yaml: %s\n%s", fault, body)
+		p.T.Errorf("not as in openapi.yaml: %s\n%s", fault, a.Body)
 	}
 }
 
@@ -286,13 +280,6 @@ func MustSkip(t testing.TB, why string) {
 	t.Skip(why)
 }
 
-// Connect makes a client of a server in this process.
-func Connect(t testing.TB, url, caFile string) *Process {
-	p := &Process{T: t, URL: url, CAFile: caFile}
-	p.Client = &http.Client{Transport: p.Transport(), Timeout: 30 * time.Second}
-	return p
-}
-
 // Begin starts a command. What has no place to be written to goes to the
 // process's output.
 func Begin(t testing.TB, cmd *exec.Cmd) *Process {
@@ -324,17 +311,6 @@ func MustRun(t testing.TB, args ...string) string {
 func (p *Process) Says(words string) {
 	p.T.Helper()
 	p.Await(words, func() bool { return strings.Contains(p.Out.String(), words) })
-}
-
-// ServeTLS serves a handler over HTTPS on a free port of this machine, until the
-// test ends. The CA to trust is in caFile.
-func ServeTLS(t testing.TB, handler http.Handler) (url, caFile string) {
-	t.Helper()
-	s := httptest.NewTLSServer(handler)
-	t.Cleanup(s.Close)
-	caFile = filepath.Join(t.TempDir(), "receiver.ca.pem")
-	WriteFile(t, caFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
-	return s.URL + "/hook", caFile
 }
 
 // Says runs the program, which is to end with a status and to say some words.
