@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"store":                    {},
 	"store/boltstore":          {"teamdata/internal/hint", "teamdata/store", "teamdata/store/boltstore/boltfile", "go.etcd.io/bbolt"},
 	"store/boltstore/boltfile": {"go.etcd.io/bbolt"},
-	"store/fixture":            {"teamdata/store", "teamdata/internal/strictjson"},
+	"store/fixture":            {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/strictjson"},
 	"store/seal":               {"teamdata/internal/hint", "golang.org/x/crypto/chacha20poly1305"},
 	"store/storetest":          {"teamdata/store"},
 

@@ -88,13 +88,16 @@ func (r *Reader) Place() string {
 }
 
 // Wrong is an error at the reader's place.
-func (r *Reader) Wrong(format string, args ...any) error {
+func (r *Reader) Wrong(format string, args ...any) *store.Error {
 	return store.Invalid(r.Place(), format, args...)
 }
 
 // WrongAt is an error at a field of the object that was read last.
-func (r *Reader) WrongAt(field, format string, args ...any) error {
-	return Inside(r.Place(), store.Invalid(field, format, args...))
+func (r *Reader) WrongAt(field, format string, args ...any) *store.Error {
+	if place := r.Place(); place != "" {
+		field = place + "." + field
+	}
+	return store.Invalid(field, format, args...)
 }
 
 // Inside puts a place before the field that an error names. A fault of the
