@@ -14,7 +14,7 @@ func accountFields(c *codec, a *store.Account) {
 	c.text(&a.Email)
 	c.text(&a.PasswordHash)
 	c.time(&a.PasswordAt)
-	list(c, &a.Passkeys, func(p *store.Passkey) { c.record(of(passkeyFields, p)) })
+	list(c, &a.Passkeys, func(c *codec, p *store.Passkey) { inner(c, passkeyFields, p) })
 	c.texts(&a.Sessions)
 	c.time(&a.CreatedAt)
 }
@@ -56,8 +56,8 @@ func (t *tx) DeleteAccount(userID string) error {
 // moveEmail indexes an account, which may be new, under another address than before;
 // an empty one is not indexed.
 func (t *tx) moveEmail(userID, to string) error {
-	var old store.Account
-	if err := unlessNotFound(accounts.sealed(t, []byte(userID), &old)); err != nil {
+	old, err := accounts.sealed(t, []byte(userID))
+	if err = unlessNotFound(err); err != nil {
 		return err
 	}
 	b, from := t.bucket(bucketAccountEmails), strings.ToLower(old.Email)

@@ -132,10 +132,12 @@ func (c *checker) count(bucket []byte) int { return c.each(bucket, func(_, _ []b
 
 func (c *checker) get(bucket, key []byte) []byte { return c.bolt.Bucket(bucket).Get(key) }
 
-func (c *checker) read(bucket, key, record []byte, fields func(*codec)) {
-	if err := decode(record, fields); err != nil {
+func readRecord[T any](c *checker, bucket, key, value []byte, fields func(*codec, *T)) T {
+	record, err := decode(value, fields)
+	if err != nil {
 		c.fault("%s %q: the record is damaged", bucket, key)
 	}
+	return record
 }
 
 // sameCount holds a bucket to having an entry for each of what was counted.

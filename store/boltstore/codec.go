@@ -23,24 +23,26 @@ type codec struct {
 
 var errRecord = hint.New("a record in the data file is damaged", "put back a backup")
 
-func encode(fields func(*codec)) []byte {
-	c := codec{buf: make([]byte, 0, 160)}
-	fields(&c)
+// coded is a record beside the codec that it passes through: both escape to a
+// function that only a table knows, and so take one allocation together.
+type coded[T any] struct {
+	codec
+	record T
+}
+
+func encode[T any](fields func(*codec, *T), record T) []byte {
+	c := &coded[T]{codec{buf: make([]byte, 0, 160)}, record}
+	fields(&c.codec, &c.record)
 	return c.buf
 }
 
-func decode(record []byte, fields func(*codec)) error {
-	c := codec{buf: record, reading: true}
-	fields(&c)
+func decode[T any](record []byte, fields func(*codec, *T)) (T, error) {
+	c := &coded[T]{codec: codec{buf: record, reading: true}}
+	fields(&c.codec, &c.record)
 	if c.broken || len(c.buf) > 0 {
-		return errRecord
+		return c.record, errRecord
 	}
-	return nil
-}
-
-// of is what writes or reads the fields of one record.
-func of[T any](fields func(*codec, *T), record *T) func(*codec) {
-	return func(c *codec) { fields(c, record) }
+	return c.record, nil
 }
 
 func (c *codec) number(n *uint64) {
@@ -144,21 +146,26 @@ func (c *codec) after(from time.Time, t *time.Time) {
 	*t = from.Add(time.Duration(n) * time.Microsecond)
 }
 
-// record keeps the fields of something inside the record, behind their length,
+// inner keeps the fields of something inside the record, behind their length,
 // so that they can grow at their end as well.
-func (c *codec) record(fields func(*codec)) {
+func inner[T any](c *codec, fields func(*codec, *T), item *T) {
 	if !c.reading {
-		b := encode(fields)
-		c.bytes(&b)
+		start := len(c.buf)
+		fields(c, item)
+		length := binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64), uint64(len(c.buf)-start))
+		c.buf = slices.Insert(c.buf, start, length...)
 		return
 	}
-	if decode(c.next(), fields) != nil {
-		c.broken, c.buf = true, nil
+	part, rest := c.next(), c.buf
+	c.buf = part
+	if fields(c, item); c.broken || len(c.buf) > 0 {
+		c.broken, rest = true, nil
 	}
+	c.buf = rest
 }
 
 // list keeps how many there are, and then each.
-func list[T any](c *codec, items *[]T, each func(*T)) {
+func list[T any](c *codec, items *[]T, each func(*codec, *T)) {
 	n := uint64(len(*items))
 	if c.number(&n); c.reading {
 		if *items = nil; n > uint64(len(c.buf)) { // each has at least a byte
@@ -172,11 +179,11 @@ func list[T any](c *codec, items *[]T, each func(*T)) {
 		if c.reading && len(c.buf) == 0 {
 			c.broken = true
 		}
-		each(&(*items)[i])
+		each(c, &(*items)[i])
 	}
 }
 
-func (c *codec) texts(texts *[]string) { list(c, texts, c.text) }
+func (c *codec) texts(texts *[]string) { list(c, texts, (*codec).text) }
 
 // pairs keeps names with their values, in the order of the names.
 func (c *codec) pairs(pairs *map[string]string) {
@@ -185,12 +192,11 @@ func (c *codec) pairs(pairs *map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(*pairs)) {
 		all = append(all, pair{name, (*pairs)[name]})
 	}
-	list(c, &all, func(p *pair) {
-		c.record(func(c *codec) {
-			c.text(&p.name)
-			c.text(&p.value)
-		})
-	})
+	fields := func(c *codec, p *pair) {
+		c.text(&p.name)
+		c.text(&p.value)
+	}
+	list(c, &all, func(c *codec, p *pair) { inner(c, fields, p) })
 	if !c.reading || len(all) == 0 {
 		return
 	}

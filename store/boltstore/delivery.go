@@ -16,7 +16,7 @@ var deliveries = table[store.Delivery]{bucket: bucketDeliveries, noun: "delivery
 func deliveryFields(c *codec, d *store.Delivery) {
 	deliveryHead(c, d)
 	c.text(&d.EventType)
-	list(c, &d.History, func(a *store.Attempt) { c.record(of(attemptFields, a)) })
+	list(c, &d.History, func(c *codec, a *store.Attempt) { inner(c, attemptFields, a) })
 }
 
 // deliveryHead are the first fields of a delivery, up to those that say where it is
@@ -62,7 +62,7 @@ func (t *tx) PutDelivery(d store.Delivery) error {
 	if err := t.removeFromList(d.ID, old); err != nil {
 		return err
 	}
-	if err := t.replace(b, key, old, encode(of(deliveryFields, &d))); err != nil {
+	if err := t.replace(b, key, old, encode(deliveryFields, d)); err != nil {
 		return err
 	}
 	return t.addToList(&d)
@@ -229,12 +229,12 @@ func (c *checker) deliveries() {
 
 // eventOf checks that a delivery's event is there, and names the delivery.
 func (c *checker) eventOf(d *store.Delivery) {
-	var e store.Event
 	record := c.get(bucketEvents, []byte(d.EventID))
-	switch {
-	case record == nil:
+	if record == nil {
 		c.fault("deliveries %q: its event %q is missing", d.ID, d.EventID)
-	case decode(record, of(eventFields, &e)) == nil && !slices.Contains(e.Deliveries, d.ID):
+		return
+	}
+	if e, err := decode(record, eventFields); err == nil && !slices.Contains(e.Deliveries, d.ID) {
 		c.fault("deliveries %q: its event %q does not name it", d.ID, d.EventID)
 	}
 }

@@ -57,7 +57,7 @@ func BenchmarkPlace(b *testing.B) {
 	for len(d.History) < 5 {
 		d.History = append(d.History, d.History[0])
 	}
-	record := encode(of(deliveryFields, &d))
+	record := encode(deliveryFields, d)
 	b.Run("in record", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -69,8 +69,8 @@ func BenchmarkPlace(b *testing.B) {
 	b.Run("read whole", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			var whole store.Delivery
-			if err := decode(record, of(deliveryFields, &whole)); err != nil {
+			whole, err := decode(record, deliveryFields)
+			if err != nil {
 				b.Fatal(err)
 			}
 			placeOf(&whole)

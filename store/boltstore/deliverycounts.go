@@ -22,12 +22,12 @@ func countsFields(c *codec, n *store.DeliveryCounts) {
 func (t *tx) AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
 	b, key := t.bucket(bucketDeliveryCounts), countsKey(at, orgID, endpoint)
 	old := b.Get(key)
-	var sum store.DeliveryCounts
-	if err := decode(old, of(countsFields, &sum)); err != nil {
+	sum, err := decode(old, countsFields)
+	if err != nil {
 		return storageFault(err)
 	}
 	sum.Add(c)
-	return t.replace(b, key, old, encode(of(countsFields, &sum)))
+	return t.replace(b, key, old, encode(countsFields, sum))
 }
 
 // EachDeliveryCounts goes from hour to hour, and skips the other orgs in each.
@@ -45,8 +45,8 @@ func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint u
 			key, record = c.Seek(countsStart(hours+1, orgID))
 			continue
 		}
-		var n store.DeliveryCounts
-		if err := decode(record, of(countsFields, &n)); err != nil {
+		n, err := decode(record, countsFields)
+		if err != nil {
 			return storageFault(err)
 		}
 		fn(binary.BigEndian.Uint64(key[len(prefix):]), time.Unix(int64(hours)*3600, 0).UTC(), n)

@@ -35,11 +35,11 @@ func (t *tx) Endpoints(orgID string) (list []store.Endpoint, err error) {
 	prefix := orgKey(orgID, "")
 	c := t.bolt.Bucket(bucketEndpoints).Cursor()
 	for key, record := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, record = c.Next() {
-		var e store.Endpoint
-		if err := decode(record, of(endpointFields, &e)); err != nil {
+		e, err := decode(record, endpointFields)
+		if err != nil {
 			return nil, storageFault(err)
 		}
-		if err := endpoints.open(t, key, &e); err != nil {
+		if e, err = endpoints.open(t, key, e); err != nil {
 			return nil, err
 		}
 		list = append(list, e)
@@ -99,8 +99,8 @@ func (t *tx) endpointByNumber(number uint64) (store.Endpoint, error) {
 
 // sealedEndpoint is for callers that need no secret: a secret that does not open
 // does not keep them from the other endpoints.
-func (t *tx) sealedEndpoint(number uint64) (e store.Endpoint, err error) {
-	return e, endpoints.sealed(t, t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number)), &e)
+func (t *tx) sealedEndpoint(number uint64) (store.Endpoint, error) {
+	return endpoints.sealed(t, t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number)))
 }
 
 // endpoints checks that each endpoint and its number name each other, and that no

@@ -43,8 +43,8 @@ func (t *tx) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, erro
 		if record == nil {
 			continue
 		}
-		var r store.IdempotencyRecord
-		if err := decode(record, of(idempotencyFields, &r)); err != nil {
+		r, err := decode(record, idempotencyFields)
+		if err != nil {
 			return store.IdempotencyRecord{}, storageFault(err)
 		}
 		if r.FirstUse.After(oldest) {
@@ -61,7 +61,7 @@ func (t *tx) AddIdempotencyRecord(r store.IdempotencyRecord) error {
 	if err != nil {
 		return storageFault(err)
 	}
-	return t.insert(partition, orgKey(r.OrgID, r.Key), encode(of(idempotencyFields, &r)))
+	return t.insert(partition, orgKey(r.OrgID, r.Key), encode(idempotencyFields, r))
 }
 
 func (t *tx) partition(number uint64) (*bbolt.Bucket, error) {
@@ -119,7 +119,7 @@ func (c *checker) idempotency() {
 			return
 		}
 		eachOf(partition, func(key, record []byte) {
-			c.read(bucketIdempotency, key, record, of(idempotencyFields, new(store.IdempotencyRecord)))
+			readRecord(c, bucketIdempotency, key, record, idempotencyFields)
 		})
 	})
 }

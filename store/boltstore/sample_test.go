@@ -10,20 +10,20 @@ import (
 
 // kind is a kind of record, for the tests that hold for all of them.
 type kind struct {
-	bucket  []byte                             // where the record lives
-	samples []any                              // pointers to values with their extremes; the first has every field set
-	blank   func() (value any, f func(*codec)) // an empty value to read into
-	fields  func(value any) func(*codec)
+	bucket  []byte // where the record lives
+	samples []any  // pointers to values with their extremes; the first has every field set
+	encode  func(value any) []byte
+	decode  func(record []byte) (value any, err error)
 }
 
 func kindOf[T any](bucket []byte, fields func(*codec, *T)) kind {
 	k := kind{
 		bucket: bucket,
-		blank: func() (any, func(*codec)) {
-			value := new(T)
-			return value, of(fields, value)
+		encode: func(value any) []byte { return encode(fields, *value.(*T)) },
+		decode: func(record []byte) (any, error) {
+			value, err := decode(record, fields)
+			return &value, err
 		},
-		fields: func(value any) func(*codec) { return of(fields, value.(*T)) },
 	}
 	for _, values := range []storetest.Values{
 		{Text: "é", Time: someTime}, {Text: long, Time: store.MaxTime, Most: true}, {Time: epoch, Most: true},

@@ -55,7 +55,7 @@ func (s sealing) seal(plain, bucket, key []byte, field string) []byte {
 func (s sealing) open(sealed, bucket, key []byte, field string) ([]byte, error) {
 	plain, err := s.Open(sealed, placeOfValue(bucket, key, field))
 	if err != nil {
-		return nil, fmt.Errorf("%s %q: %w (%w)", bucket, key, errRecord, err)
+		return nil, fmt.Errorf("%s %q: %w (%w)", bucket, string(key), errRecord, err) // a copy, or each key of each read is one
 	}
 	return plain, nil
 }

@@ -18,12 +18,12 @@ func (f *fixture) changeRecord(id string, change func(*store.Endpoint)) {
 	f.Helper()
 	must(f, f.db.Update(func(bolt *bbolt.Tx) error {
 		b, key := bolt.Bucket(bucketEndpoints), orgKey(testOrg, id)
-		var e store.Endpoint
-		if err := decode(b.Get(key), of(endpointFields, &e)); err != nil {
+		e, err := decode(b.Get(key), endpointFields)
+		if err != nil {
 			return err
 		}
 		change(&e)
-		return b.Put(key, encode(of(endpointFields, &e)))
+		return b.Put(key, encode(endpointFields, e))
 	}))
 }
 
@@ -107,10 +107,10 @@ func TestMovedPassword(t *testing.T) {
 	f.addSecrets()
 	must(t, f.db.Update(func(bolt *bbolt.Tx) error {
 		b := bolt.Bucket(bucketAccounts)
-		var a store.Account
-		must(t, decode(b.Get([]byte("usr_ada")), of(accountFields, &a)))
+		a, err := decode(b.Get([]byte("usr_ada")), accountFields)
+		must(t, err)
 		a.UserID = "usr_bob"
-		return b.Put([]byte("usr_bob"), encode(of(accountFields, &a)))
+		return b.Put([]byte("usr_bob"), encode(accountFields, a))
 	}))
 	f.view(func(tx store.Tx) error {
 		_, err := tx.Account("usr_bob")

@@ -12,7 +12,6 @@ import (
 	"go.etcd.io/bbolt"
 	"golang.org/x/crypto/chacha20poly1305"
 
-	"teamdata/store"
 	"teamdata/store/seal"
 )
 
@@ -33,12 +32,12 @@ func TestFormatOfSealedValues(t *testing.T) {
 	must(t, f.db.View(func(bolt *bbolt.Tx) error {
 		opens(bolt.Bucket(bucketMeta).Get([]byte("seal")), "meta\x00seal", "teamdata")
 		opens(bolt.Bucket(bucketCertificates).Get([]byte("ca")), "certificates\x00ca", secrets[3])
-		var e store.Endpoint
-		must(t, decode(bolt.Bucket(bucketEndpoints).Get([]byte("org_test\x00whe_a")), of(endpointFields, &e)))
+		e, err := decode(bolt.Bucket(bucketEndpoints).Get([]byte("org_test\x00whe_a")), endpointFields)
+		must(t, err)
 		opens([]byte(e.Secret), "endpoints\x00org_test\x00whe_a\x00secret", secrets[2])
 		opens([]byte(e.OldSecret), "endpoints\x00org_test\x00whe_a\x00oldSecret", secrets[0])
-		var a store.Account
-		must(t, decode(bolt.Bucket(bucketAccounts).Get([]byte("usr_ada")), of(accountFields, &a)))
+		a, err := decode(bolt.Bucket(bucketAccounts).Get([]byte("usr_ada")), accountFields)
+		must(t, err)
 		opens([]byte(a.PasswordHash), "accounts\x00usr_ada\x00passwordHash", secrets[4])
 		return nil
 	}))

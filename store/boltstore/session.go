@@ -25,13 +25,12 @@ func (t *tx) DeleteSession(id string) error { return sessions.delete(t, []byte(i
 
 // sessionOf checks that a session of an account is there, and is its own.
 func (c *checker) sessionOf(a *store.Account, id string) {
-	var s store.Session
 	record := c.get(bucketSessions, []byte(id))
 	if record == nil {
 		c.fault("accounts %q: its session %q is missing", a.UserID, id)
 		return
 	}
-	c.read(bucketSessions, []byte(id), record, of(sessionFields, &s))
+	s := readRecord(c, bucketSessions, []byte(id), record, sessionFields)
 	if s.ID != id || s.UserID != a.UserID {
 		c.fault("sessions %q: holds the session %q of %q", id, s.ID, s.UserID)
 	}

@@ -18,28 +18,28 @@ type table[T any] struct {
 }
 
 // get reads a record. notFound: there is none.
-func (b table[T]) get(t *tx, key []byte) (record T, err error) {
-	if err = b.sealed(t, key, &record); err == nil {
-		err = b.open(t, key, &record)
+func (b table[T]) get(t *tx, key []byte) (T, error) {
+	record, err := b.sealed(t, key)
+	if err != nil || b.secrets == nil {
+		return record, err
 	}
-	return record, err
+	return b.open(t, key, record)
 }
 
 // sealed reads a record as it is kept, with its secrets sealed.
-func (b table[T]) sealed(t *tx, key []byte, record *T) error {
+func (b table[T]) sealed(t *tx, key []byte) (record T, err error) {
 	value := t.bolt.Bucket(b.bucket).Get(key)
 	if value == nil {
-		return b.missing()
+		return record, b.missing()
 	}
-	return storageFault(decode(value, of(b.fields, record)))
+	record, err = decode(value, b.fields)
+	return record, storageFault(err)
 }
 
 // open opens the secrets of a record that was read as it is kept.
-func (b table[T]) open(t *tx, key []byte, record *T) error {
-	if b.secrets == nil {
-		return nil
-	}
-	return storageFault(t.s.seal.openFields(b.bucket, key, b.secrets(record)))
+func (b table[T]) open(t *tx, key []byte, record T) (T, error) {
+	err := t.s.seal.openFields(b.bucket, key, b.secrets(&record))
+	return record, storageFault(err)
 }
 
 func (b table[T]) missing() error {
@@ -48,15 +48,22 @@ func (b table[T]) missing() error {
 
 // put adds a record or replaces it.
 func (b table[T]) put(t *tx, key []byte, record T) error {
-	if b.secrets != nil {
-		t.s.seal.sealFields(b.bucket, key, b.secrets(&record))
+	return t.put(t.bucket(b.bucket), key, encode(b.fields, b.seal(t.s.seal, key, record)))
+}
+
+// seal is a record as it is kept.
+func (b table[T]) seal(s sealing, key []byte, record T) T {
+	if b.secrets == nil {
+		return record
 	}
-	return t.put(t.bucket(b.bucket), key, encode(of(b.fields, &record)))
+	kept := record
+	s.sealFields(b.bucket, key, b.secrets(&kept))
+	return kept
 }
 
 // insert adds a record under a key that is not in use.
 func (b table[T]) insert(t *tx, key []byte, record T) error {
-	return t.insert(t.bucket(b.bucket), key, encode(of(b.fields, &record)))
+	return t.insert(t.bucket(b.bucket), key, encode(b.fields, record))
 }
 
 func (b table[T]) delete(t *tx, key []byte) error { return t.delete(t.bucket(b.bucket), key) }
@@ -72,8 +79,8 @@ func (b table[T]) list(t *tx, after string, limit int) (list []T, err error) {
 		key, value = c.Next()
 	}
 	for ; key != nil && len(list) < limit; key, value = c.Next() {
-		var record T
-		if err := decode(value, of(b.fields, &record)); err != nil {
+		record, err := decode(value, b.fields)
+		if err != nil {
 			return nil, storageFault(err)
 		}
 		list = append(list, record)
@@ -85,10 +92,9 @@ func (b table[T]) list(t *tx, after string, limit int) (list []T, err error) {
 // counts them.
 func (b table[T]) check(c *checker, fn func(key []byte, record *T)) int {
 	return c.each(b.bucket, func(key, value []byte) {
-		record := new(T)
-		c.read(b.bucket, key, value, of(b.fields, record))
+		record := readRecord(c, b.bucket, key, value, b.fields)
 		if fn != nil {
-			fn(key, record)
+			fn(key, &record)
 		}
 	})
 }
@@ -97,12 +103,11 @@ func (b table[T]) check(c *checker, fn func(key []byte, record *T)) int {
 func (b table[T]) sealAll(s sealing, bolt *bbolt.Tx) error {
 	bucket := bolt.Bucket(b.bucket)
 	for _, key := range allKeys(bucket) {
-		var record T
-		if err := decode(bucket.Get(key), of(b.fields, &record)); err != nil {
+		record, err := decode(bucket.Get(key), b.fields)
+		if err != nil {
 			return &boltfile.Error{Text: fmt.Sprintf("can't be sealed, for its record %s %q is damaged", b.bucket, key), Advice: "put back a backup"}
 		}
-		s.sealFields(b.bucket, key, b.secrets(&record))
-		if err := bucket.Put(key, encode(of(b.fields, &record))); err != nil {
+		if err := bucket.Put(key, encode(b.fields, b.seal(s, key, record))); err != nil {
 			return err
 		}
 	}
