@@ -1,5 +1,3 @@
-//go:build unix
-
 package boltstore
 
 import (
@@ -8,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"syscall"
 	"testing"
 )
 
@@ -18,7 +15,6 @@ const childRole = "BOLTSTORE_TEST_CHILD"
 
 var childRoles = map[string]func(args []string) error{
 	"hold":  childHolds,
-	"open":  childOpens,
 	"rule":  childRules,
 	"write": childWrites,
 }
@@ -83,34 +79,4 @@ func holdInChild(t *testing.T, path string) int {
 		t.Fatalf("the child said %q: %v", line, err)
 	}
 	return cmd.Process.Pid
-}
-
-// nobody is a user without rights.
-const nobody = 65534
-
-// childOpens prints what Open says to a user who is not root.
-func childOpens(args []string) error {
-	if os.Getuid() == 0 {
-		for _, drop := range []error{syscall.Setgroups(nil), syscall.Setgid(nobody), syscall.Setuid(nobody)} {
-			if drop != nil {
-				return drop
-			}
-		}
-	}
-	s, err := Open(args[0], Options{})
-	if err != nil {
-		fmt.Print(err)
-		return nil
-	}
-	return s.Close()
-}
-
-// openInChild returns what Open says to a user who is not root.
-func openInChild(t *testing.T, path string) string {
-	t.Helper()
-	out, err := newChild(t, "open", path).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out)
 }

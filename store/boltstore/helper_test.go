@@ -1,5 +1,3 @@
-//go:build unix
-
 package boltstore
 
 import (
@@ -208,4 +206,32 @@ func (f *fixture) topBuckets() map[string]bool {
 // putBig writes as much as no store here has left when it is full.
 func putBig(name string) func(store.Tx) error {
 	return func(tx store.Tx) error { return tx.PutCertificate(name, make([]byte, 256<<10)) }
+}
+
+func writeSchema(t *testing.T, path string, version uint64) {
+	t.Helper()
+	f := &fixture{TB: t, path: path}
+	f.open(Options{})
+	must(t, f.db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketMeta).Put(keySchema, numberKey(version))
+	}))
+	f.close()
+}
+
+func writeBucket(t *testing.T, path, name string) {
+	t.Helper()
+	db, err := bbolt.Open(path, boltfile.Mode, nil)
+	must(t, err)
+	must(t, db.Update(func(tx *bbolt.Tx) error {
+		_, err := tx.CreateBucket([]byte(name))
+		return err
+	}))
+	must(t, db.Close())
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
