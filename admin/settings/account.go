@@ -35,12 +35,8 @@ func (r *request) changePassword() error {
 	if err := r.view(nil); err != nil {
 		return err
 	}
-	err := r.replacePassword()
-	if e, ok := formError(err); ok {
-		return r.render(e.Code.Status(), "account_password", e)
-	}
-	if err != nil {
-		return err
+	if err := r.replacePassword(); err != nil {
+		return onForm(err, func(status int, e *store.Error) error { return r.render(status, "account_password", e) })
 	}
 	r.logPassword(r.account.UserID, "account page")
 	return r.done("password-changed", Path+"/account")

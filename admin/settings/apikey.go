@@ -2,7 +2,7 @@ package settings
 
 import (
 	"net/http"
-	"net/url"
+	"slices"
 	"time"
 
 	"teamdata/store"
@@ -53,7 +53,7 @@ func (r *request) listKeys() error {
 		}
 		if len(keys) > maxShown {
 			keys = keys[:maxShown]
-			p.Next = r.path("keys") + "?" + url.Values{"after": {keys[maxShown-1].ID}}.Encode()
+			p.Next = withQuery(r.path("keys"), "after", keys[maxShown-1].ID)
 		}
 		for _, k := range keys {
 			row, err := r.keyRow(tx, k)
@@ -139,7 +139,7 @@ func (r *request) createKey() error {
 		return k.ID, err
 	})
 	if err != nil {
-		return r.rerenderKeyForm(err)
+		return onForm(err, r.rerenderKeyForm)
 	}
 	if again {
 		return r.render(http.StatusOK, "apikey_created", keyCreated{Key: store.APIKey{ID: id}, Again: true})
@@ -149,7 +149,7 @@ func (r *request) createKey() error {
 
 // keyOfForm is the key that the form describes.
 func (r *request) keyOfForm() (store.APIKey, error) {
-	k := store.APIKey{OrgID: r.org.ID, Name: r.HTTP.PostForm.Get("name"), CreatedBy: r.actor()}
+	k := store.APIKey{OrgID: r.org.ID, Name: r.field("name"), CreatedBy: r.actor()}
 	for _, name := range r.HTTP.PostForm["scopes"] {
 		scope, err := store.ParseScope(name)
 		if err != nil {
@@ -158,7 +158,7 @@ func (r *request) keyOfForm() (store.APIKey, error) {
 		k.Scopes |= scope
 	}
 	var err error
-	k.ExpiresAt, err = expiresAt(r.HTTP.PostForm.Get("expiry"), r.HTTP.PostForm.Get("date"), r.now)
+	k.ExpiresAt, err = expiresAt(r.field("expiry"), r.field("date"), r.now)
 	return k, err
 }
 
@@ -183,15 +183,10 @@ func expiresAt(choice, date string, now time.Time) (time.Time, error) {
 }
 
 // rerenderKeyForm shows the form as it was sent, with the error.
-func (r *request) rerenderKeyForm(err error) error {
-	e, ok := formError(err)
-	if !ok {
-		return err
-	}
-	form := r.HTTP.PostForm
-	f := keyForm{Err: e, Name: form.Get("name"), Expiry: form.Get("expiry"), Date: form.Get("date"), Expiries: expiries}
-	for _, name := range form["scopes"] {
-		f.Read, f.Write = f.Read || name == "read", f.Write || name == "write"
-	}
-	return r.render(e.Code.Status(), "apikey_form", f)
+func (r *request) rerenderKeyForm(status int, e *store.Error) error {
+	scopes := r.HTTP.PostForm["scopes"]
+	return r.render(status, "apikey_form", keyForm{
+		Err: e, Name: r.field("name"), Expiry: r.field("expiry"), Date: r.field("date"), Expiries: expiries,
+		Read: slices.Contains(scopes, "read"), Write: slices.Contains(scopes, "write"),
+	})
 }

@@ -19,13 +19,11 @@ type auditPage struct {
 }
 
 // LatestPath is the path of the first page.
-func (p auditPage) LatestPath() string { return p.Path + "?" + p.Filter.values().Encode() }
+func (p auditPage) LatestPath() string { return withQuery(p.Path, p.Filter.query()...) }
 
 // ExportPath is the path of the export with the same filter.
 func (p auditPage) ExportPath(format string) string {
-	values := p.Filter.values()
-	values.Set("format", format)
-	return p.Path + "/export?" + values.Encode()
+	return withQuery(p.Path+"/export", append(p.Filter.query(), "format", format)...)
 }
 
 func (r *request) showAuditLog() error {
@@ -57,11 +55,7 @@ func (r *request) findEntries(tx store.Tx, before store.Cursor, p *auditPage) (e
 		before = until
 	}
 	p.Found, err = search(before, r.readEntriesBack(tx, p.Filter), entryPosition, p.Filter.match)
-	if next := p.Found.Next; !next.IsZero() {
-		values := p.Filter.values()
-		values.Set("before", next.String())
-		p.Next = r.path("audit-log") + "?" + values.Encode()
-	}
+	p.Next = p.Found.nextPath(r.path("audit-log"), "before", p.Filter.query()...)
 	return err
 }
 
@@ -91,14 +85,19 @@ func auditEntries(page store.Page) (entries []store.AuditEntry, err error) {
 
 func entryPosition(e store.AuditEntry) store.Cursor { return store.CursorOf(e.CreatedAt, e.ID) }
 
-// cursorOf reads where a page begins, as the page before it says; empty: at the
+// cursorOf is parseCursor for a list of records with ids.
+func cursorOf(text string) (store.Cursor, error) {
+	return parseCursor(text, func(at store.Cursor) bool { return store.ValidID(at.ID) })
+}
+
+// parseCursor reads where a page begins, as the page before it says; empty: at the
 // start.
-func cursorOf(text string) (at store.Cursor, err error) {
+func parseCursor(text string, valid func(store.Cursor) bool) (at store.Cursor, err error) {
 	if text == "" {
 		return at, nil
 	}
 	at, ok := store.ParseCursor(text)
-	if !ok || !store.ValidID(at.ID) {
+	if !ok || !valid(at) {
 		return at, errNoPlace
 	}
 	return at, nil
@@ -126,21 +125,13 @@ func auditFilterOf(query url.Values) auditFilter {
 	}
 }
 
-// values is the filter as a query.
-func (f auditFilter) values() url.Values {
-	values := url.Values{}
-	for name, value := range map[string]string{
-		"actor": f.Actor, "action": f.Action, "target": f.Target, "since": f.SinceText, "until": f.UntilText,
-	} {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
-	return values
+// query is the filter as withQuery takes it.
+func (f auditFilter) query() []string {
+	return []string{"actor", f.Actor, "action", f.Action, "target", f.Target, "since", f.SinceText, "until", f.UntilText}
 }
 
 // Any tells whether the filter is not empty.
-func (f auditFilter) Any() bool { return len(f.values()) > 0 }
+func (f auditFilter) Any() bool { return withQuery("", f.query()...) != "" }
 
 // parse reads the times.
 func (f *auditFilter) parse() (err error) {

@@ -108,12 +108,8 @@ func (r *request) listDeliveries() error {
 	if err != nil {
 		return err
 	}
-	filter := url.Values{"state": {p.State}, "type": {p.Type}}
-	p.Start = r.endpointPath("deliveries") + "?" + filter.Encode()
-	if !p.Found.Next.IsZero() {
-		filter.Set("after", p.Found.Next.String())
-		p.Next = r.endpointPath("deliveries") + "?" + filter.Encode()
-	}
+	path, filter := r.endpointPath("deliveries"), []string{"state", p.State, "type", p.Type}
+	p.Start, p.Next = withQuery(path, filter...), p.Found.nextPath(path, "after", filter...)
 	return r.render(200, "deliveries", p)
 }
 
@@ -143,7 +139,7 @@ func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
 	if !slices.ContainsFunc(p.Types, func(c eventChoice) bool { return c.Chosen }) && p.Type != "" {
 		p.Types = append(p.Types, eventChoice{Name: p.Type, Chosen: true}) // one that was removed since
 	}
-	from, err := parseDeliveryCursor(p.After)
+	from, err := parseCursor(p.After, func(c store.Cursor) bool { _, _, ok := store.CutDeliveryCursor(c); return ok })
 	if err != nil {
 		return err
 	}
@@ -171,15 +167,4 @@ func (p *deliveriesPage) Last(d store.Delivery) *store.Attempt {
 		return nil
 	}
 	return &d.History[len(d.History)-1]
-}
-
-func parseDeliveryCursor(text string) (store.Cursor, error) {
-	if text == "" {
-		return store.Cursor{}, nil
-	}
-	c, ok := store.ParseCursor(text)
-	if _, _, known := store.CutDeliveryCursor(c); !ok || !known {
-		return c, store.Errorf(store.CodeBadRequest, "There is no such page of the list.").Advise("Start at the first page.")
-	}
-	return c, nil
 }

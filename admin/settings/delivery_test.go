@@ -150,7 +150,7 @@ func TestNoDeliveries(t *testing.T) {
 	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?state=failed").wants(t, 200, "No deliveries match the filter", "Show all deliveries")
 	b.get("/orgs/org_acme/endpoints/whe_1/deliveries?type=<b>&state=<i>").wants(t, 200, "No deliveries match the filter")
 	for _, after := range []string{"x", "1.x", "1.waiting.", "1.nowhere.whd_1", "1.failed.a/b"} {
-		b.get("/orgs/org_acme/endpoints/whe_1/deliveries?after="+after).wants(t, 400, "no such page of the list")
+		b.get("/orgs/org_acme/endpoints/whe_1/deliveries?after="+after).wants(t, 400, "no such place in the list")
 	}
 }
 

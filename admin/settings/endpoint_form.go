@@ -58,44 +58,37 @@ func (r *request) editEndpoint() error {
 }
 
 func (r *request) createEndpoint() error {
-	form := r.HTTP.PostForm
 	id, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
 		e, err := store.CreateEndpoint(tx, r.actor(), store.Endpoint{
-			OrgID: r.org.ID, URL: form.Get("url"), Description: form.Get("description"),
-			Events: form["events"], Secret: form.Get("secret"),
+			OrgID: r.org.ID, URL: r.field("url"), Description: r.field("description"),
+			Events: r.HTTP.PostForm["events"], Secret: r.field("secret"),
 		})
 		return e.ID, err
 	})
 	if err != nil {
-		return r.rerenderEndpointForm(err)
+		return onForm(err, r.rerenderEndpointForm)
 	}
 	return r.done("endpoint-added", r.path("endpoints", id))
 }
 
 func (r *request) updateEndpoint() error {
-	form := r.HTTP.PostForm
-	url, description := form.Get("url"), form.Get("description")
+	url, description := r.field("url"), r.field("description")
 	err := r.change(func(tx store.Tx) error {
 		_, err := store.ChangeEndpoint(tx, r.actor(), r.org.ID, r.Param("endpoint"), store.EndpointChange{
-			URL: &url, Description: &description, Events: append([]string{}, form["events"]...), // an empty list, and not nil, which means unchanged
+			URL: &url, Description: &description, Events: append([]string{}, r.HTTP.PostForm["events"]...), // an empty list, and not nil, which means unchanged
 		})
 		return err
 	})
 	if err != nil {
-		return r.rerenderEndpointForm(err)
+		return onForm(err, r.rerenderEndpointForm)
 	}
 	return r.done("endpoint-updated", r.endpointPath())
 }
 
 // rerenderEndpointForm shows the form as it was sent, with the error.
-func (r *request) rerenderEndpointForm(err error) error {
-	e, ok := formError(err)
-	if !ok {
-		return err
-	}
-	form := r.HTTP.PostForm
-	f := &endpointForm{Err: e, New: r.Param("endpoint") == "", URL: form.Get("url"), Description: form.Get("description")}
-	return r.showEndpointForm(e.Code.Status(), f, func(store.Tx) ([]string, error) { return form["events"], nil })
+func (r *request) rerenderEndpointForm(status int, e *store.Error) error {
+	f := &endpointForm{Err: e, New: r.Param("endpoint") == "", URL: r.field("url"), Description: r.field("description")}
+	return r.showEndpointForm(status, f, func(store.Tx) ([]string, error) { return r.HTTP.PostForm["events"], nil })
 }
 
 // showEndpointForm shows the form with all event types, of which chosen returns those

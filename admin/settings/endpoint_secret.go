@@ -50,20 +50,18 @@ func (r *request) showRotate() error {
 // rotateSecret leads to the new secret. A form that is sent twice rotates once: the
 // second rotation would end the secret that receivers have.
 func (r *request) rotateSecret() error {
-	form := r.HTTP.PostForm
 	_, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
-		overlap, err := overlapOf(form.Get("overlap"))
+		overlap, err := overlapOf(r.field("overlap"))
 		if err != nil {
 			return "", err
 		}
-		_, err = store.RotateSecret(tx, r.actor(), r.org.ID, r.Param("endpoint"), form.Get("secret"), overlap)
+		_, err = store.RotateSecret(tx, r.actor(), r.org.ID, r.Param("endpoint"), r.field("secret"), overlap)
 		return "", err
 	})
-	if e, ok := formError(err); ok {
-		return r.renderSecrets(e.Code.Status(), "endpoint_rotate", secretPage{Err: e, Overlap: form.Get("overlap")})
-	}
 	if err != nil {
-		return err
+		return onForm(err, func(status int, e *store.Error) error {
+			return r.renderSecrets(status, "endpoint_rotate", secretPage{Err: e, Overlap: r.field("overlap")})
+		})
 	}
 	return r.done("secret-rotated", r.endpointPath("secret"))
 }
@@ -94,10 +92,9 @@ func (r *request) showVerify() error { return r.renderVerify(&verifyPage{}) }
 
 // verifyRequest checks what was pasted. It changes nothing.
 func (r *request) verifyRequest() error {
-	form := r.HTTP.PostForm
 	return r.renderVerify(&verifyPage{
-		Headers: form.Get("headers"), Body: form.Get("body"), Received: form.Get("received"),
-		Encoded: form.Get("encoded") != "", Report: &diagnose.Report{},
+		Headers: r.field("headers"), Body: r.field("body"), Received: r.field("received"),
+		Encoded: r.field("encoded") != "", Report: &diagnose.Report{},
 	})
 }
 
@@ -116,12 +113,11 @@ func (r *request) renderVerify(p *verifyPage) error {
 		c.Sent, err = r.sentBody(tx, p)
 		return err
 	})
-	if e, ok := formError(err); ok {
-		p.Err, p.Report = e, nil
-		return r.render(e.Code.Status(), "endpoint_verify", p)
-	}
 	if err != nil {
-		return err
+		return onForm(err, func(status int, e *store.Error) error {
+			p.Err, p.Report = e, nil
+			return r.render(status, "endpoint_verify", p)
+		})
 	}
 	if p.Report != nil {
 		*p.Report = c.Diagnose()

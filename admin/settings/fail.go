@@ -3,7 +3,6 @@ package settings
 import (
 	"errors"
 	"net/http"
-	"net/url"
 
 	"github.com/rs/zerolog"
 
@@ -32,19 +31,24 @@ func (r *request) Fault() *zerolog.Event {
 // that it has ended.
 func (r *request) redirectToSignIn() {
 	delete(r.W.Header(), "WWW-Authenticate") // it is for programs
-	query := url.Values{}
+	var done, next string
 	if r.cookie() != "" {
 		r.setCookie("")
-		query.Set("done", "session-ended")
+		done = "session-ended"
 	}
 	if r.HTTP.Method == http.MethodGet && r.HTTP.URL.Path != Path {
-		query.Set("next", r.HTTP.URL.RequestURI())
+		next = r.HTTP.URL.RequestURI()
 	}
-	path := Path + "/sign-in"
-	if len(query) > 0 {
-		path += "?" + query.Encode()
+	r.redirect(withQuery(Path+"/sign-in", "done", done, "next", next))
+}
+
+// onForm shows a form again, with an error that the person can fix there. It returns
+// any other error.
+func onForm(err error, again func(status int, e *store.Error) error) error {
+	if e, ok := formError(err); ok {
+		return again(e.Code.Status(), e)
 	}
-	r.redirect(path)
+	return err
 }
 
 // formError is an error that its form shows, because the person can fix it there.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"html/template"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,21 @@ func orgPath(orgID string, parts ...string) string {
 		path += "/" + url.PathEscape(part)
 	}
 	return path
+}
+
+// withQuery is a path with a query: names and values in turn, of which empty values
+// are left out.
+func withQuery(path string, pairs ...string) string {
+	query := url.Values{}
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[1] != "" {
+			query.Set(pair[0], pair[1])
+		}
+	}
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
 }
 
 // formatTime is a time for people, in UTC; the script changes it to the reader's

@@ -34,7 +34,7 @@ func (r *request) renderInstructions(page string) error {
 // saveInstructions sets the instructions of the form if they differ from the current
 // ones and nobody has changed those since the form was made.
 func (r *request) saveInstructions() error {
-	p := instructionsPage{Text: lines(r.HTTP.PostForm.Get("instructions")), Version: r.HTTP.PostForm.Get("version")}
+	p := instructionsPage{Text: lines(r.field("instructions")), Version: r.field("version")}
 	same := false
 	err := r.change(func(tx store.Tx) (err error) {
 		if p.Now, err = tx.Instructions(r.org.ID); err != nil {
@@ -49,8 +49,13 @@ func (r *request) saveInstructions() error {
 		return store.SetInstructions(tx, r.actor(), r.org.ID, p.Text, true)
 	})
 	switch {
+	case store.CodeOf(err) == store.CodePreconditionFailed:
+		return r.renderConflict("instructions", p)
 	case err != nil:
-		return r.rerenderInstructions(p, err)
+		return onForm(err, func(status int, e *store.Error) error {
+			p.Err = e
+			return r.render(status, "instructions", p)
+		})
 	case same:
 		return r.done("instructions-unchanged", r.path("instructions"))
 	case p.Text == "":
@@ -59,19 +64,11 @@ func (r *request) saveInstructions() error {
 	return r.done("instructions-saved", r.path("instructions"))
 }
 
-// rerenderInstructions shows the form as it was sent, with the error, or beside the
-// text of somebody else. Sent again, it replaces that text.
-func (r *request) rerenderInstructions(p instructionsPage, err error) error {
-	if store.CodeOf(err) == store.CodePreconditionFailed {
-		p.Conflict, p.Version = true, p.Now.Version()
-		return r.render(store.CodePreconditionFailed.Status(), "instructions", p)
-	}
-	e, ok := formError(err)
-	if !ok {
-		return err
-	}
-	p.Err = e
-	return r.render(e.Code.Status(), "instructions", p)
+// renderConflict shows the form as it was sent, beside the text of somebody else. Sent
+// again, it replaces that text.
+func (r *request) renderConflict(page string, p instructionsPage) error {
+	p.Conflict, p.Version = true, p.Now.Version()
+	return r.render(store.CodePreconditionFailed.Status(), page, p)
 }
 
 // lines is a text with Unix line endings and without NUL. Browsers change both, so a
@@ -81,7 +78,7 @@ func lines(text string) string { return sameLines.Replace(text) }
 var sameLines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd")
 
 func (r *request) clearInstructions() error {
-	p := instructionsPage{Version: r.HTTP.PostForm.Get("version")}
+	p := instructionsPage{Version: r.field("version")}
 	err := r.change(func(tx store.Tx) (err error) {
 		if p.Now, err = tx.Instructions(r.org.ID); err != nil || !p.Now.Set {
 			return err
@@ -92,8 +89,7 @@ func (r *request) clearInstructions() error {
 		return store.SetInstructions(tx, r.actor(), r.org.ID, "", false)
 	})
 	if store.CodeOf(err) == store.CodePreconditionFailed {
-		p.Conflict, p.Version = true, p.Now.Version()
-		return r.render(store.CodePreconditionFailed.Status(), "instructions_clear", p)
+		return r.renderConflict("instructions_clear", p)
 	}
 	if err != nil {
 		return err

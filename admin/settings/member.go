@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -39,9 +38,7 @@ func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (
 	if err != nil {
 		return err
 	}
-	if !p.Found.Next.IsZero() {
-		p.Next = r.path("members") + "?" + url.Values{"q": {p.Text}, "after": {p.Found.Next.String()}}.Encode()
-	}
+	p.Next = p.Found.nextPath(r.path("members"), "after", "q", p.Text)
 	for _, m := range p.Found.Items {
 		row := memberRow{Member: m}
 		if m.Manages() {

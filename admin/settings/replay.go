@@ -3,7 +3,6 @@ package settings
 import (
 	"context"
 	"errors"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -33,15 +32,12 @@ func (r *request) recoverEndpoint() error {
 		return err
 	}
 	n, done, err := r.recoverDeliveries()
-	if e, ok := formError(err); ok {
-		form := r.HTTP.PostForm
-		return r.renderRecover(e.Code.Status(), recoverPage{Err: e, Span: form.Get("span"), Since: form.Get("since")})
-	}
 	if err != nil {
-		return err
+		return onForm(err, func(status int, e *store.Error) error {
+			return r.renderRecover(status, recoverPage{Err: e, Span: r.field("span"), Since: r.field("since")})
+		})
 	}
-	query := url.Values{"done": {done}, "n": {strconv.Itoa(n)}, "state": {"waiting"}}
-	return r.redirect(r.endpointPath("deliveries") + "?" + query.Encode())
+	return r.redirect(withQuery(r.endpointPath("deliveries"), "done", done, "n", strconv.Itoa(n), "state", "waiting"))
 }
 
 // recoverDeliveries queues unsuccessful deliveries for retry, and returns how many,
@@ -71,11 +67,10 @@ func recoveredAs(err error) (string, error) {
 }
 
 func (r *request) recoverSince() (time.Time, error) {
-	form := r.HTTP.PostForm
-	if span, ok := recoverSpans[form.Get("span")]; ok {
+	if span, ok := recoverSpans[r.field("span")]; ok {
 		return r.now.Add(-span), nil
 	}
-	since, ok := parseInput(form.Get("since"))
+	since, ok := parseInput(r.field("since"))
 	if !ok {
 		return time.Time{}, store.Invalid("since", "Choose a period, or enter a date and time in UTC.")
 	}

@@ -19,6 +19,15 @@ type searchResult[T any] struct {
 // Searched is how many records were read for a page that is Incomplete.
 func (searchResult[T]) Searched() int { return maxSearched }
 
+// nextPath is the path of the next page, whose query has the filter of the list and,
+// as from, where the page begins; empty: this is the last.
+func (l searchResult[T]) nextPath(path, from string, filter ...string) string {
+	if l.Next.IsZero() {
+		return ""
+	}
+	return withQuery(path, append(filter, from, l.Next.String())...)
+}
+
 // search collects a page of the items that match, after a position. read reads up
 // to limit items; fewer mean the end of the list.
 func search[T any](from store.Cursor, read func(from store.Cursor, limit int) ([]T, error), at func(T) store.Cursor, match func(T) bool) (l searchResult[T], err error) {

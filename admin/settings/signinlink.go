@@ -51,12 +51,11 @@ func (r *request) useLink() error {
 		return r.linkRefused(err)
 	}
 	hash, err := r.newHash(p.Who)
-	if e, ok := formError(err); ok {
-		p.Error = e
-		return r.render(e.Code.Status(), "signin_link", p)
-	}
 	if err != nil {
-		return err
+		return onForm(err, func(status int, e *store.Error) error {
+			p.Error = e
+			return r.render(status, "signin_link", p)
+		})
 	}
 	err = r.startSession(p.Who.UserID, "link", func(tx store.Tx) error {
 		_, err := store.UseSignInLink(tx, r.Param("token"), hash)
