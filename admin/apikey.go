@@ -3,6 +3,7 @@ package admin
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"teamdata/internal/strictjson"
@@ -17,23 +18,26 @@ func keyJSON(k store.APIKey, lastUsed time.Time) object {
 }
 
 // withSecret is an answer with a secret that is shown once: what is kept of it for
-// replays has null in its place.
-func withSecret(status int, record object, name, secret string) store.Answer {
+// replays has null in its place. secret has pairs of a field's name and its text.
+func withSecret(status int, record object, secret ...string) store.Answer {
 	kept := append(object{}, record...)
-	a := web.JSON(status, record.text(name, secret).end())
-	a.Kept = kept.raw(name, nil).end()
+	for pair := range slices.Chunk(secret, 2) {
+		record, kept = record.text(pair[0], pair[1]), kept.raw(pair[0], nil)
+	}
+	a := web.JSON(status, record.end())
+	a.Kept = kept.end()
 	return a
 }
 
 func (r *request) listKeys() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		keys, err := tx.APIKeys(r.org(), q.After.ID, q.Limit+1)
-		items := itemsOf(keys, 0, func(k store.APIKey) string { return k.ID }, func(k store.APIKey) []byte {
+		page := pageOf(keys, 0, q, func(k store.APIKey) string { return k.ID }, func(k store.APIKey) []byte {
 			shown, errShown := formatKey(tx, k)
 			err = errors.Join(err, errShown)
 			return shown
 		})
-		return pageOf(items, q), err
+		return page, err
 	})
 }
 
@@ -67,10 +71,5 @@ func (r *request) answerKey(tx store.Tx) (store.Answer, error) {
 }
 
 func (r *request) revokeKey() error {
-	return r.action(func(tx store.Tx) (store.Answer, error) {
-		if err := store.RevokeKey(tx, r.actor, r.org(), r.Param("key")); err != nil {
-			return store.Answer{}, err
-		}
-		return r.answerKey(tx)
-	})
+	return r.actOn("key", store.RevokeKey, r.answerKey)
 }

@@ -26,10 +26,12 @@ func (r *request) listDeliveries() error {
 		if err != nil {
 			return store.Answer{}, err
 		}
-		s := search{tx: tx, endpoint: &e, state: state, limit: q.Limit, left: maxScanned}
-		s.page.Items = []byte(web.PageStart)
-		err = s.run(q.After)
-		return ok(s.envelope(q.AfterText)), err
+		page, err := findDeliveries(tx, &e, state, q)
+		after := q.AfterText
+		if page.Count == 0 && page.More { // goes on after what was read last, also when nothing of it was shown
+			after = page.Last.String()
+		}
+		return ok(web.AppendPageEnd(page, after)), err
 	})
 }
 
@@ -47,69 +49,43 @@ func parseState(query string) (store.DeliveryState, error) {
 	return 0, store.Invalid("state", "must be pending, retrying, held, failed or acknowledged").Advise("leave it out for all")
 }
 
-// search gathers a page out of the lists.
-type search struct {
-	tx       store.Tx
-	endpoint *store.Endpoint
-	state    store.DeliveryState
-	limit    int
-	left     int // how many deliveries may still be read
-	page     store.Page
-}
-
-// run reads the lists from behind a position on until the page is full or enough
-// was read. One more is asked for than is taken: it tells whether the page
-// goes on.
-func (s *search) run(after store.Cursor) error {
-	for more := true; more && !s.page.More; {
-		limit := min(s.limit, s.left) + 1
-		found, err := store.DeliveriesAfter(s.tx, s.endpoint.Number, s.lists(), after, limit)
+// findDeliveries reads until the page is full or maxScanned were read. One more is
+// asked for than is taken: it tells whether the page goes on. state 0 is any.
+func findDeliveries(tx store.Tx, e *store.Endpoint, state store.DeliveryState, q web.PageQuery) (store.Page, error) {
+	page, left := store.Page{Items: []byte(web.PageStart), Last: q.After}, maxScanned
+	for more := true; more && !page.More; {
+		limit := min(q.Limit, left) + 1
+		found, err := store.DeliveriesAfter(tx, e.Number, listsOf(e, state), page.Last, limit)
 		if err != nil {
-			return err
-		}
-		for i := 0; i < len(found) && !s.page.More; i++ {
-			after = found[i].Cursor()
-			s.take(found[i], after)
+			return page, err
 		}
 		more = len(found) == limit
+		for _, d := range found {
+			if page.Count == q.Limit || left == 0 {
+				page.More = true
+				break
+			}
+			left--
+			if state == 0 || d.StateAt(e) == state {
+				page = withItem(page, deliveryJSON(d, e).end())
+			}
+			page.Last = d.Cursor()
+		}
 	}
-	return nil
+	return page, nil
 }
 
-// lists are those that may hold what is searched for.
-func (s *search) lists() []store.DeliveryList {
+// listsOf are the lists that may hold an endpoint's deliveries in a state.
+func listsOf(e *store.Endpoint, state store.DeliveryState) []store.DeliveryList {
 	switch {
-	case s.state == 0:
+	case state == 0:
 		return store.DeliveryLists
-	case s.state == store.StateFailed:
+	case state == store.StateFailed:
 		return []store.DeliveryList{store.ListFailed}
-	case s.state == store.StateAcknowledged:
+	case state == store.StateAcknowledged:
 		return []store.DeliveryList{store.ListAcknowledged}
-	case (s.state == store.StateHeld) == s.endpoint.Disabled():
+	case (state == store.StateHeld) == e.Disabled():
 		return []store.DeliveryList{store.ListWaiting}
 	}
 	return nil
-}
-
-// take shows a delivery if it is in the state that is searched for. A page that is
-// full ends before it.
-func (s *search) take(d store.Delivery, at store.Cursor) {
-	if s.page.Count == s.limit || s.left == 0 {
-		s.page.More = true
-		return
-	}
-	s.left--
-	if s.state == 0 || d.StateAt(s.endpoint) == s.state {
-		s.page = withItem(s.page, item{json: deliveryJSON(d, s.endpoint).end()})
-	}
-	s.page.Last = at
-}
-
-// envelope is the page's body. A page that ends before the last of the lists goes
-// on after the delivery that was read last, also when none of them was shown.
-func (s *search) envelope(after string) []byte {
-	if s.page.Count == 0 && s.page.More {
-		after = s.page.Last.String()
-	}
-	return web.AppendPageEnd(s.page, after)
 }

@@ -19,7 +19,7 @@ func formatEndpoint(e store.Endpoint) []byte { return endpointJSON(e).end() }
 func (r *request) listEndpoints() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		endpoints, err := tx.Endpoints(r.org())
-		return pageOf(itemsOf(endpoints, 0, func(e store.Endpoint) string { return e.ID }, formatEndpoint), q), err
+		return pageOf(endpoints, 0, q, func(e store.Endpoint) string { return e.ID }, formatEndpoint), err
 	})
 }
 
@@ -68,16 +68,12 @@ func (r *request) deleteEndpoint() error {
 	})
 }
 
-func (r *request) enableEndpoint() error  { return r.setDisabled(store.EnableEndpoint) }
-func (r *request) disableEndpoint() error { return r.setDisabled(store.DisableEndpoint) }
+func (r *request) enableEndpoint() error {
+	return r.actOn("endpoint", store.EnableEndpoint, r.answerEndpoint)
+}
 
-func (r *request) setDisabled(set func(tx store.Tx, actorID, orgID, id string) error) error {
-	return r.action(func(tx store.Tx) (store.Answer, error) {
-		if err := set(tx, r.actor, r.org(), r.Param("endpoint")); err != nil {
-			return store.Answer{}, err
-		}
-		return r.answerEndpoint(tx)
-	})
+func (r *request) disableEndpoint() error {
+	return r.actOn("endpoint", store.DisableEndpoint, r.answerEndpoint)
 }
 
 func (r *request) testEndpoint() error {

@@ -15,19 +15,18 @@ var builtIn = readBuiltIn()
 //go:embed eventtypes.json
 var builtInJSON []byte
 
-type builtInType struct {
-	Description string
-	Schema      json.RawMessage
-}
-
-func readBuiltIn() map[string]builtInType {
-	types := map[string]builtInType{}
-	if err := json.Unmarshal(builtInJSON, &types); err != nil {
+func readBuiltIn() map[string]store.EventType {
+	var found map[string]struct {
+		Description string
+		Schema      json.RawMessage
+	}
+	if err := json.Unmarshal(builtInJSON, &found); err != nil {
 		panic(err) // it is a part of the program
 	}
-	for name, t := range types {
+	types := map[string]store.EventType{}
+	for name, t := range found {
 		schema, _ := compact(t.Schema)
-		types[name] = builtInType{t.Description, schema}
+		types[name] = store.EventType{Name: name, Description: t.Description, Schema: schema}
 	}
 	return types
 }
@@ -41,13 +40,12 @@ func eventTypeJSON(e store.EventType) []byte {
 func (r *request) listEventTypes() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		types, err := tx.EventTypes()
-		items := []item{}
-		for i, name := range store.BuiltInEventTypes {
-			t := store.EventType{Name: name, Description: builtIn[name].Description, Schema: builtIn[name].Schema}
-			items = append(items, item{named(i, name), eventTypeJSON(t)})
+		all := []store.EventType{}
+		for _, name := range store.BuiltInEventTypes {
+			all = append(all, builtIn[name])
 		}
-		name := func(e store.EventType) string { return e.Name }
-		return pageOf(append(items, itemsOf(types, len(items), name, eventTypeJSON)...), q), err
+		all = append(all, types...)
+		return pageOf(all, len(store.BuiltInEventTypes), q, func(e store.EventType) string { return e.Name }, eventTypeJSON), err
 	})
 }
 

@@ -17,7 +17,7 @@ func (r *request) listOperatorTokens() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		tokens, err := tx.OperatorTokens()
 		id := func(o store.OperatorToken) string { return o.ID }
-		return pageOf(itemsOf(tokens, 0, id, func(o store.OperatorToken) []byte { return tokenJSON(o).end() }), q), err
+		return pageOf(tokens, 0, q, id, func(o store.OperatorToken) []byte { return tokenJSON(o).end() }), err
 	})
 }
 

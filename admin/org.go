@@ -22,7 +22,7 @@ func subscriptionJSON(s store.Subscription) []byte {
 func (r *request) listOrgs() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		orgs, err := tx.Orgs(q.After.ID, q.Limit+1)
-		return pageOf(itemsOf(orgs, 0, func(o store.Org) string { return o.ID }, orgJSON), q), err
+		return pageOf(orgs, 0, q, func(o store.Org) string { return o.ID }, orgJSON), err
 	})
 }
 

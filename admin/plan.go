@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"slices"
+
 	"teamdata/internal/strictjson"
 	"teamdata/internal/web"
 	"teamdata/store"
@@ -15,12 +17,8 @@ func planJSON(p store.Plan) []byte {
 func (r *request) listPlans() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		plans, err := tx.Plans()
-		items := []item{}
-		for i, p := range store.BuiltInPlans {
-			items = append(items, item{named(i, p.Name), planJSON(p)})
-		}
-		name := func(p store.Plan) string { return p.Name }
-		return pageOf(append(items, itemsOf(plans, len(items), name, planJSON)...), q), err
+		all := slices.Concat(store.BuiltInPlans, plans)
+		return pageOf(all, len(store.BuiltInPlans), q, func(p store.Plan) string { return p.Name }, planJSON), err
 	})
 }
 

@@ -38,10 +38,7 @@ func (r *request) linkToShow(tx store.Tx, ttl time.Duration) (store.Answer, erro
 	}
 	l, token, err := store.CreateSignInLink(tx, r.org(), r.Param("userId"), ttl)
 	record := newObject().text("id", l.ID).text("userId", l.UserID).time("createdAt", l.CreatedAt).time("expiresAt", l.ExpiresAt)
-	kept := append(object{}, record...)
-	a := web.JSON(http.StatusCreated, record.text("url", r.api.config.LinkURL(token)).text("token", token).end())
-	a.Kept = kept.raw("url", nil).raw("token", nil).end()
-	return a, err
+	return withSecret(http.StatusCreated, record, "url", r.api.config.LinkURL(token), "token", token), err
 }
 
 func (r *request) linkToMail(tx store.Tx, ttl time.Duration) (store.Answer, error) {

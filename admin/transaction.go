@@ -92,6 +92,17 @@ func (r *request) action(do transaction) error {
 	return r.idempotent(do)
 }
 
+// actOn is action for what is done to a record, whose id is a parameter of the path,
+// and then answers as answer does.
+func (r *request) actOn(param string, act func(tx store.Tx, actorID, orgID, id string) error, answer transaction) error {
+	return r.action(func(tx store.Tx) (store.Answer, error) {
+		if err := act(tx, r.actor, r.org(), r.Param(param)); err != nil {
+			return store.Answer{}, err
+		}
+		return answer(tx)
+	})
+}
+
 // sendIdempotent answers with what was done, now or when the key was first used.
 func (r *request) sendIdempotent(a store.Answer, replayed bool, err error) error {
 	switch {

@@ -58,7 +58,7 @@ func TestRoutesAreDescribed(t *testing.T) {
 		if !ok {
 			continue
 		}
-		needs := append(rt.features.Names(), scopeName(rt.scope))
+		needs := append(rt.features.Names(), rt.scope.Names()...)
 		for _, word := range []string{"read", "write", "webhooks", "auditLog"} {
 			text := operation["description"].(string)
 			if named := strings.Contains(text, "`"+word+"`"); named != slices.Contains(needs, word) {

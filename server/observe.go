@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"teamdata/internal/web"
+	"teamdata/store"
 )
 
 // Observer is notified of what a server does. Its zero value observes nothing.
@@ -71,29 +72,12 @@ func (s *Server) begin(common web.Request) *request {
 	return r
 }
 
-// requestID is the client's, or a new one.
+// requestID is the client's, if it has the form of an id, or a new one.
 func requestID(given []string) string {
-	if len(given) == 1 && isRequestID(given[0]) {
+	if len(given) == 1 && store.ValidID(given[0]) {
 		return given[0]
 	}
 	return rand.Text()
-}
-
-const maxRequestID = 64
-
-func isRequestID(id string) bool {
-	if id == "" || len(id) > maxRequestID {
-		return false
-	}
-	for i := range len(id) {
-		c := id[i]
-		if c|0x20 < 'a' || c|0x20 > 'z' {
-			if c != '-' && c != '_' && (c < '0' || c > '9') {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // end calls the observer and writes the access log. It comes last, also after a

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"teamdata/store"
 	"testing"
 	"time"
 )
@@ -112,7 +113,7 @@ func TestRequestID(t *testing.T) {
 	} {
 		answer := env.do(newRequest("GET", "/nowhere", "", requestIDHeader, given))
 		got := header(answer, requestIDHeader)
-		if len(got) != 1 || (got[0] == given) != kept || !isRequestID(got[0]) {
+		if len(got) != 1 || (got[0] == given) != kept || !store.ValidID(got[0]) {
 			t.Errorf("given %q, answered %q", given, got)
 		}
 	}

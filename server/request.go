@@ -164,12 +164,5 @@ func (r *request) checkScope() error {
 	if r.access.Key.Scopes.Has(r.route.scope) {
 		return nil
 	}
-	return store.Errorf(store.CodeForbidden, "The API key lacks the scope %s, which this route needs.", scopeName(r.route.scope))
-}
-
-func scopeName(scope store.Scope) string {
-	if scope == store.ScopeWrite {
-		return "write"
-	}
-	return "read"
+	return store.Errorf(store.CodeForbidden, "The API key lacks the scope %s, which this route needs.", strings.Join(r.route.scope.Names(), " and "))
 }
