@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/storetest"
 )
 
 // TestDisabledEndpoint: what is sent to it is held, and goes out in order once
@@ -16,8 +17,7 @@ import (
 func TestDisabledEndpoint(t *testing.T) { onBoth(t, testDisabledEndpoint) }
 
 func testDisabledEndpoint(s *subject) {
-	var told notices
-	told.listen(s)
+	notified := s.Notices()
 	endpoint := s.Seed()
 	ids := s.sendTests("whe_1", 3)
 	start := s.Clock.Now()
@@ -41,10 +41,10 @@ func testDisabledEndpoint(s *subject) {
 	s.Equal("audit entries when it is disabled again", added, "")
 	s.Equal("disabled at, still", s.Endpoint("whe_1").DisabledAt, at)
 
-	told.take()
+	notified.Take()
 	added = s.newAudit(func() { s.Write(switchEndpoint(acme, "whe_1", true)) })
 	s.shows("the audit entry", added, `"action":"endpoint.enabled"`, `"actorId":"usr_ada"`, `"targetId":"whe_1"`)
-	s.Equal("told when it is enabled", told.take(), []notice{{endpoint.Number, start}})
+	s.Equal("notified when it is enabled", notified.Take(), []storetest.Notice{{Endpoint: endpoint.Number, Due: start}})
 	s.Equal("due once enabled, in order", s.Claimable(), []string{ids[1], ids[2], waiting[2]})
 	s.statesAt(ids, store.StateAcknowledged, store.StatePending, store.StateRetrying)
 	added = s.newAudit(func() { s.Write(switchEndpoint(acme, "whe_1", true)) })

@@ -104,8 +104,6 @@ func TestRemovedInFlight(t *testing.T) { onBoth(t, testRemovedInFlight) }
 
 func testRemovedInFlight(s *subject) {
 	number := s.Seed().Number
-	var told notices
-	told.listen(s)
 	ids := s.sendTests("whe_1", 4)
 	claims, err := s.Claim(context.Background(), number, s.Clock.Now(), 3)
 	s.Code("claim", err, "")

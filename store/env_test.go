@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -381,36 +380,66 @@ func (d direct) View(_ context.Context, fn func(store.Tx) error) error { return 
 
 func (d direct) Update(_ context.Context, fn func(store.Tx) error) error { return fn(d.tx) }
 
-// notice is one call of OnDue's function.
-type notice struct {
-	endpoint uint64
-	due      time.Time
-}
-
-// notices keeps what OnDue tells.
-type notices struct {
-	mu  sync.Mutex
-	all []notice
-}
-
-func (n *notices) listen(s store.Store) {
-	s.OnDue(func(endpoint uint64, due time.Time) {
-		n.mu.Lock()
-		n.all = append(n.all, notice{endpoint, due.UTC()})
-		n.mu.Unlock()
-	})
-}
-
-// take returns what was told since the last take.
-func (n *notices) take() []notice {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	taken := n.all
-	n.all = nil
-	return taken
-}
-
 func (s *subject) sweep(keep time.Duration) {
 	s.Helper()
 	s.Code("sweeping", store.Sweep(context.Background(), s, keep), "")
+}
+
+// Endpoint is what the store holds of an endpoint of acme.
+func (s *subject) Endpoint(id string) (e store.Endpoint) {
+	s.Helper()
+	s.Read(func(tx store.Tx) (err error) {
+		e, err = tx.Endpoint(acme, id)
+		return err
+	})
+	return e
+}
+
+// Mails are all that wait, oldest first.
+func (s *subject) Mails() (mails []store.Mail) {
+	s.Helper()
+	s.Read(func(tx store.Tx) (err error) {
+		mails, err = tx.Mails("", 1000)
+		return err
+	})
+	return mails
+}
+
+// Listed are the ids in one of an endpoint's lists, in its order.
+func (s *subject) Listed(endpoint uint64, list store.DeliveryList) (ids []string) {
+	s.Helper()
+	s.Read(func(tx store.Tx) error {
+		page, _, err := tx.DeliveryPage(endpoint, list, store.Cursor{}, 10_000)
+		for _, d := range page {
+			ids = append(ids, d.ID)
+		}
+		return err
+	})
+	return ids
+}
+
+// Account is what the store holds of an account.
+func (s *subject) Account(user string) (a store.Account) {
+	s.Helper()
+	s.Read(func(tx store.Tx) (err error) {
+		a, err = tx.Account(user)
+		return err
+	})
+	return a
+}
+
+// Managers are the user ids of acme's managers, with their roles.
+func (s *subject) Managers() (list []string) {
+	s.Helper()
+	s.Read(func(tx store.Tx) error {
+		managers, err := tx.Managers(acme)
+		for _, m := range managers {
+			whole, err := tx.Member(acme, m.UserID)
+			s.Equal("a manager", m, whole)
+			s.Code("a manager", err, "")
+			list = append(list, m.UserID+" "+m.Role)
+		}
+		return err
+	})
+	return list
 }

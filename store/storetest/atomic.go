@@ -31,7 +31,7 @@ func testRollback(s *Subject) {
 	for way, fail := range waysToFail {
 		given := names{}
 		err := s.Attempt(func(tx store.Tx) error {
-			r := record(tx)
+			r := watch(tx)
 			err := changeEverything(r)
 			s.Code("the changes", err, "")
 			given.given(r.ids)

@@ -63,7 +63,7 @@ func (h *history) newTransaction() *transaction {
 func (h *history) transact(burst ...*transaction) {
 	generation, access, due := h.AccessGeneration(), h.oracle.access(h.names), h.oracle.eachDue()
 	h.executed = nil
-	h.notified.take()
+	h.notified.Take()
 	var all sync.WaitGroup
 	for i, t := range burst {
 		h.note("%d/%d: %s", i+1, len(burst), t)
@@ -86,10 +86,10 @@ func (h *history) transact(burst ...*transaction) {
 // something due earlier than before, at that time or an earlier one: whoever
 // comes too early learns from Claim when to come again.
 func (h *history) checkNotices(before map[uint64]time.Time) {
-	notified := h.notified.take()
+	notified := h.notified.Take()
 	for endpoint, due := range h.oracle.eachDue() {
 		was, ok := before[endpoint]
-		inTime := func(n notice) bool { return n.endpoint == endpoint && !n.due.After(due) }
+		inTime := func(n Notice) bool { return n.Endpoint == endpoint && !n.Due.After(due) }
 		if (!ok || due.Before(was)) && !slices.ContainsFunc(notified, inTime) {
 			h.Errorf("OnDue did not report endpoint %d at %v; it reported %v", endpoint, due, notified)
 		}
@@ -99,7 +99,7 @@ func (h *history) checkNotices(before map[uint64]time.Time) {
 // execute runs a transaction on the store.
 func (h *history) execute(t *transaction) {
 	err := h.Attempt(func(tx store.Tx) error {
-		r := record(tx)
+		r := watch(tx)
 		h.executes(t, r.trace)
 		for _, o := range t.operations {
 			t.codes = append(t.codes, store.CodeOf(o.run(r)))

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"encoding/base64"
-	"errors"
 	"time"
 
 	"teamdata/store"
@@ -109,29 +108,15 @@ func revokeKey(org, id string) rule {
 	return func(tx store.Tx) error { return store.RevokeKey(tx, ada, org, id) }
 }
 
-// addPeople adds to acme those who get its mail and those who don't.
-func addPeople(tx store.Tx) error {
-	var errs []error
-	for _, m := range []store.Member{
-		{OrgID: acme, UserID: "usr_2", Role: store.RoleAdmin, Name: "Bob", Email: "bob@acme.example"},
-		{OrgID: acme, UserID: "usr_1", Role: store.RoleOwner, Name: "Ada", Email: "ada@acme.example"},
-		{OrgID: acme, UserID: "usr_3", Role: store.RoleAdmin, Name: "without an address"},
-		{OrgID: acme, UserID: "usr_4", Role: store.RoleMember, Email: "member@acme.example"},
-		{OrgID: acme, UserID: "usr_5", Role: "guest", Email: "guest@acme.example"},
-		{OrgID: other, UserID: "usr_6", Role: store.RoleOwner, Email: "owner@other.example"},
-	} {
-		_, err := store.ImportMember(tx, m)
-		errs = append(errs, err)
+// attempt is one that took a second until now. Any status but 200 is a failure.
+func attempt(id string, status int, schedule []time.Duration) rule {
+	return func(tx store.Tx) error {
+		a := store.Attempt{StartedAt: tx.Now().Add(-time.Second), EndedAt: tx.Now(), Status: status}
+		if status != 200 {
+			a.Reason = "not 2xx"
+		}
+		return second(store.RecordAttempt(tx, id, a, schedule))
 	}
-	return errors.Join(errs...)
-}
-
-func attempted(tx store.Tx, id string, started time.Time, status int, schedule []time.Duration) (disabled bool, err error) {
-	a := store.Attempt{StartedAt: started, EndedAt: started.Add(time.Second), Status: status}
-	if status != 200 {
-		a.Reason = "not 2xx"
-	}
-	return store.RecordAttempt(tx, id, a, schedule)
 }
 
 // upload is a rule that sends an event.
@@ -147,11 +132,6 @@ func changeSubscription(tx store.Tx, orgID string, to store.Subscription) error 
 
 func addMember(tx store.Tx, m store.Member) error {
 	return second(store.AddMember(tx, ada, m))
-}
-
-func attemptNow(tx store.Tx, id string, a store.Attempt) error {
-	a.StartedAt, a.EndedAt = tx.Now(), tx.Now()
-	return second(store.RecordAttempt(tx, id, a, []time.Duration{time.Minute}))
 }
 
 func createKey(tx store.Tx, id string) error {

@@ -91,7 +91,7 @@ func testClaimsDoNotOverlap(s *Subject) {
 					mu.Lock()
 					attempts[id]++
 					mu.Unlock()
-					s.Code("recording", s.Update(context.Background(), recordAttempt(id, s.Clock.Now(), 200)), "")
+					s.Code("recording", s.Update(context.Background(), attempt(id, 200, nil)), "")
 					s.Release(id)
 				}
 			}

@@ -76,36 +76,19 @@ func dumpOrg(b *strings.Builder, tx store.Tx, n names, org string) {
 	for _, key := range n["record"] {
 		line(b, "record "+org+" "+key)(tx.IdempotencyRecord(org, key))
 	}
-	dumpAfter(b, "keys "+org, func(k store.APIKey) string { return k.ID }, func(after string, limit int) ([]store.APIKey, error) {
-		return tx.APIKeys(org, after, limit)
-	})
-	dumpList(b, "members "+org, func(after store.Cursor) (store.Page, error) {
-		return tx.MemberPage(org, after, dumpPage, nil)
-	})
-	dumpList(b, "audit log "+org, func(after store.Cursor) (store.Page, error) {
-		return tx.AuditPage(org, after, dumpPage, nil)
-	})
+	dumpList(b, "keys "+org, tx, keysOf(org).read)
+	dumpList(b, "members "+org, tx, members(org))
+	dumpList(b, "audit log "+org, tx, auditLog(org))
 	line(b, "latest of the audit log "+org)(tx.AuditPageBefore(org, store.Cursor{}, dumpPage, nil))
 }
 
 // dumpEndpoint shows what there is of an endpoint, of a removed one too: the
-// ids in its lists, a line for each page. The deliveries themselves have lines
+// ids in its lists. The deliveries themselves have lines
 // of their own.
 func dumpEndpoint(b *strings.Builder, tx store.Tx, number uint64) {
 	line(b, "last acknowledged")(tx.LastAcknowledged(number))
 	for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListFailed} {
-		for after, more := (store.Cursor{}), true; more; {
-			page, next, err := tx.DeliveryPage(number, list, after, dumpPage)
-			fmt.Fprintf(b, "list %d of endpoint %d:", list, number)
-			for _, d := range page {
-				b.WriteString(" " + d.ID)
-				_, after = d.Position()
-			}
-			if more = next && len(page) > 0; next != more || err != nil {
-				fmt.Fprintf(b, " does not go on: %v", err)
-			}
-			b.WriteByte('\n')
-		}
+		dumpList(b, fmt.Sprintf("list %d of endpoint %d", list, number), tx, deliveries(number, list))
 	}
 }
 
@@ -119,27 +102,16 @@ func line(b *strings.Builder, what string) func(any, error) {
 	}
 }
 
-func dumpList(b *strings.Builder, what string, read func(store.Cursor) (store.Page, error)) {
+// dumpList shows a list, a line for each page.
+func dumpList(b *strings.Builder, what string, tx store.Tx, read readPage) {
 	for page := (store.Page{More: true}); page.More; {
-		next, err := read(page.Last)
-		if err != nil || next.More && next.Last.Compare(page.Last) <= 0 {
+		next, err := read(tx, page.Last, dumpPage, nil)
+		if err != nil || next.More && next.Last == page.Last {
 			fmt.Fprintf(b, "%s: does not go on: %v\n", what, err)
 			return
 		}
 		page = next
 		fmt.Fprintf(b, "%s: %s\n", what, page.Items)
-	}
-}
-
-// dumpAfter shows a list that is read from id to id, a line for each page.
-func dumpAfter[T any](b *strings.Builder, what string, id func(T) string, read func(after string, limit int) ([]T, error)) {
-	const limit = 2
-	for after, more := "", true; more; {
-		page, err := read(after, limit)
-		line(b, what)(page, err)
-		if more = len(page) == limit && id(page[1]) > after; more {
-			after = id(page[1])
-		}
 	}
 }
 

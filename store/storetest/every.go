@@ -25,7 +25,7 @@ var everyName = names{
 func (s *Subject) fillEverything() names {
 	n := maps.Clone(everyName)
 	s.Write(func(tx store.Tx) error {
-		r := record(tx)
+		r := watch(tx)
 		err := Fill(r)
 		gone, errGone := store.ImportEndpoint(r, newEndpoint(acme, "whe_3"))
 		kept, errKept := r.Endpoint(acme, "whe_1")

@@ -1,37 +1,10 @@
 package storetest
 
 import (
-	"context"
 	"fmt"
 
 	"teamdata/store"
 )
-
-// faulty is a store in whose transactions a write fails: when so many have been
-// done before it, and that one too.
-type faulty struct {
-	store.Store
-	passing int
-	fail    func() error // an error, or a panic
-	given   names        // ids of the latest transaction
-	failed  *bool
-}
-
-func (f faulty) Update(ctx context.Context, fn func(store.Tx) error) error {
-	return f.Store.Update(ctx, func(tx store.Tx) error {
-		r := record(tx)
-		clear(f.given)
-		defer func() { f.given.given(r.ids) }()
-		left := f.passing
-		return fn(failing{r, func() error {
-			if left--; left >= 0 {
-				return nil
-			}
-			*f.failed = true
-			return f.fail()
-		}})
-	})
-}
 
 // testFailingWrites runs each of Rules with a failure at its first write, at its
 // second, and so on until none is left to fail. It leaves nothing of a rule that
@@ -52,14 +25,8 @@ func (s *Subject) failsAtEachWrite(rule Rule, way string, fail func() error) {
 	const most = 40 // more than any of them writes
 	before := s.Dump()
 	for passing := range most {
-		given := names{}
-		failed := false
 		what := fmt.Sprintf("%s, with %s at write %d", rule.Name, way, passing+1)
-		var err error
-		func() {
-			defer func() { s.Equal(what+": a panic comes out", recover(), nil) }()
-			err = rule.Execute(faulty{s.Store, passing, fail, given, &failed})
-		}()
+		failed, given, err := s.executeFailing(what, rule, passing, fail)
 		if !failed {
 			s.Code(rule.Name, err, "")
 			s.Equal(rule.Name+" writes", passing > 1, true) // it, and the answer to it
@@ -71,4 +38,30 @@ func (s *Subject) failsAtEachWrite(rule Rule, way string, fail func() error) {
 		s.notThere(what, given)
 	}
 	s.Errorf("%s does not pass", rule.Name)
+}
+
+// executeFailing runs a rule whose writes fail once so many have passed. It tells
+// whether one did, and which ids were given.
+func (s *Subject) executeFailing(what string, rule Rule, passing int, fail func() error) (failed bool, given names, err error) {
+	s.Helper()
+	var latest *trace
+	failing := watching{s.Store, func(tx store.Tx) watched {
+		w, left := watch(tx), passing
+		latest = w.trace
+		w.wrote = func() error {
+			if left--; left >= 0 {
+				return nil
+			}
+			failed = true
+			return fail()
+		}
+		return w
+	}}
+	func() {
+		defer func() { s.Equal(what+": a panic comes out", recover(), nil) }()
+		err = rule.Execute(failing)
+	}()
+	given = names{}
+	given.given(latest.ids)
+	return failed, given, err
 }

@@ -127,47 +127,51 @@ func (k kind[T]) dropFirst(s *Subject, samples []T) {
 }
 
 // testList writes records whose ids begin alike beside those that are there, and
-// lists them from id to id; once more when one of them is dropped.
+// reads the list; once more when one of them is dropped, also from where it was.
 func (k kind[T]) testList(s *Subject, there []T) {
 	if k.list == nil && k.all == nil {
 		return
 	}
-	want := slices.Clone(likeIDs)
-	for _, v := range there {
-		want = append(want, *k.id(&v))
-	}
-	slices.Sort(want)
+	var want []item
 	for _, i := range []int{3, 0, 5, 2, 4, 1} {
-		s.Write(func(tx store.Tx) error {
-			return k.put(tx, k.sample(likeIDs[i], Sample[T](Values{Text: likeIDs[i], Time: someTime})))
-		})
+		v := k.sample(likeIDs[i], Sample[T](Values{Text: likeIDs[i], Time: someTime}))
+		s.Write(func(tx store.Tx) error { return k.put(tx, v) })
+		want = append(want, k.item(v))
 	}
-	s.walks(k.name, want, k.listed(s))
-	if k.drop != nil {
-		s.Write(func(tx store.Tx) error { return k.drop(tx, "a-") })
-		want = slices.DeleteFunc(want, func(id string) bool { return id == "a-" })
+	for _, v := range there {
+		want = append(want, k.item(v))
 	}
-	s.Reopen()
-	s.walks(k.name+" reopened", want, k.listed(s))
-	for _, id := range want {
-		if k.drop != nil {
-			s.Write(func(tx store.Tx) error { return k.drop(tx, id) })
-		}
+	slices.SortFunc(want, func(a, b item) int { return a.at.Compare(b.at) })
+	s.holdsList(k.name, want, 1, k.read)
+	if k.drop == nil {
+		s.Reopen()
+		s.holdsList(k.name+" reopened", want, 1, k.read)
+		return
+	}
+	for len(want) > 0 {
+		gone := want[len(want)/2].at
+		s.Write(func(tx store.Tx) error { return k.drop(tx, gone.ID) })
+		want = slices.DeleteFunc(want, func(i item) bool { return i.at == gone })
+		s.Reopen()
+		s.holdsList(k.name+" with one dropped", want, 1, k.read, around(gone)...)
 	}
 }
 
-// listed lists ids, and holds each record of the list to what is found alone.
-func (k kind[T]) listed(s *Subject) func(tx store.Tx, after string, limit int) ([]string, error) {
-	return func(tx store.Tx, after string, limit int) (ids []string, err error) {
-		list, err := k.page(tx, after, limit)
-		for _, v := range list {
-			alone, err := k.get(tx, v)
-			s.Equal("one in the list of "+k.name, v, alone)
-			s.Code("one in the list of "+k.name, err, "")
-			ids = append(ids, *k.id(&v))
-		}
-		return ids, err
+// item is what the list has of a record.
+func (k kind[T]) item(v T) item { return item{k.at(v), string(k.appendText(v, nil))} }
+
+func (k kind[T]) at(v T) store.Cursor               { return store.Cursor{ID: *k.id(&v)} }
+func (k kind[T]) appendText(v T, dst []byte) []byte { return fmt.Appendf(dst, "%+v", v) }
+
+// read reads a page of the list. More follow if there is one after the last.
+func (k kind[T]) read(tx store.Tx, after store.Cursor, limit int, dst []byte) (store.Page, error) {
+	list, err := k.page(tx, after.ID, limit)
+	page := pageOf(list, k.at, k.appendText, 1, store.Cursor{}, limit+1, dst)
+	if err == nil && page.Count > 0 {
+		list, err = k.page(tx, page.Last.ID, 1)
+		page.More = len(list) > 0
 	}
+	return page, err
 }
 
 func (k kind[T]) page(tx store.Tx, after string, limit int) ([]T, error) {
@@ -179,15 +183,14 @@ func (k kind[T]) page(tx store.Tx, after string, limit int) ([]T, error) {
 	return list[:min(len(list), limit)], err
 }
 
-// dump shows what is kept under each name, and the list, a line for each page.
+// dump shows what is kept under each name, and the list. What belongs to an org
+// has no names here, and is shown with it.
 func (k kind[T]) dump(b *strings.Builder, tx store.Tx, n names) {
 	for _, id := range n[k.ids] {
 		line(b, k.name+" "+id)(k.get(tx, k.sample(id, *new(T))))
 	}
-	if k.list != nil || k.all != nil {
-		dumpAfter(b, k.name, func(v T) string { return *k.id(&v) }, func(after string, limit int) ([]T, error) {
-			return k.page(tx, after, limit)
-		})
+	if k.ids != "" && (k.list != nil || k.all != nil) {
+		dumpList(b, k.name, tx, k.read)
 	}
 }
 

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"teamdata/store"
@@ -24,12 +25,9 @@ var kinds = []tested{
 			i.Instructions, err = tx.Instructions(i.OrgID)
 			return i, err
 		}},
-	kind[store.APIKey]{name: "APIKeys", ids: "key", id: func(k *store.APIKey) *string { return &k.ID },
-		own: func(k *store.APIKey) { k.OrgID = acme },
-		put: store.Tx.PutAPIKey, get: func(tx store.Tx, k store.APIKey) (store.APIKey, error) { return tx.APIKey(k.ID) },
-		list: func(tx store.Tx, after string, limit int) ([]store.APIKey, error) {
-			return tx.APIKeys(acme, after, limit)
-		}},
+	membersOf(acme),
+	endpointsOf(acme),
+	keysOf(acme),
 	kind[ofKey[time.Time]]{name: "KeyLastUsed", ids: "key", id: func(u *ofKey[time.Time]) *string { return &u.Key }, unset: true, random: true,
 		put: func(tx store.Tx, u ofKey[time.Time]) error {
 			return errors.Join(needKey(tx, u.Key), tx.PutKeyLastUsed(u.Key, u.Value))
@@ -71,6 +69,67 @@ var kinds = []tested{
 		drop: store.Tx.DeleteDelivery},
 }
 
+// membersOf have one time, so that their order is that of their ids.
+func membersOf(org string) kind[store.Member] {
+	return kind[store.Member]{name: "Members", id: func(m *store.Member) *string { return &m.UserID },
+		own: func(m *store.Member) { m.OrgID, m.ID, m.CreatedAt = org, m.UserID, someTime },
+		put: putMember, get: func(tx store.Tx, m store.Member) (store.Member, error) { return tx.Member(org, m.UserID) },
+		list: func(tx store.Tx, after string, limit int) (found []store.Member, err error) {
+			page, errPage := tx.MemberPage(org, store.CursorOf(someTime, after), limit, nil)
+			_, found, errList := store.ListMembers(tx, org, store.CursorOf(someTime, after), limit)
+			if shown := pageOf(found, memberPosition, store.Member.AppendJSON, 1, store.Cursor{}, limit, nil); string(shown.Items) != string(page.Items) {
+				err = fmt.Errorf("the list shows %s, and the members are %s", page.Items, shown.Items)
+			}
+			return found, errors.Join(err, errPage, errList)
+		},
+		drop: func(tx store.Tx, id string) error { return tx.DeleteMember(org, id) }}
+}
+
+// endpointsOf show no numbers, which the engine gives.
+func endpointsOf(org string) kind[store.Endpoint] {
+	find := func(tx store.Tx, id string) (store.Endpoint, uint64, error) {
+		e, err := tx.Endpoint(org, id)
+		number := e.Number
+		e.Number = 0
+		return e, number, err
+	}
+	return kind[store.Endpoint]{name: "Endpoints", id: func(e *store.Endpoint) *string { return &e.ID },
+		own: func(e *store.Endpoint) { e.OrgID, e.Number = org, 0 },
+		put: func(tx store.Tx, e store.Endpoint) (err error) {
+			if _, e.Number, err = find(tx, e.ID); store.IsNotFound(err) {
+				return second(tx.AddEndpoint(e))
+			}
+			return errors.Join(err, tx.PutEndpoint(e))
+		},
+		get: func(tx store.Tx, e store.Endpoint) (store.Endpoint, error) {
+			e, _, err := find(tx, e.ID)
+			return e, err
+		},
+		all: func(tx store.Tx) ([]store.Endpoint, error) {
+			list, err := tx.Endpoints(org)
+			for i := range list {
+				list[i].Number = 0
+			}
+			return list, err
+		},
+		drop: func(tx store.Tx, id string) error {
+			e, err := tx.Endpoint(org, id)
+			if err != nil {
+				return err
+			}
+			return tx.DeleteEndpoint(e)
+		}}
+}
+
+func keysOf(org string) kind[store.APIKey] {
+	return kind[store.APIKey]{name: "APIKeys", ids: "key", id: func(k *store.APIKey) *string { return &k.ID },
+		own: func(k *store.APIKey) { k.OrgID = org },
+		put: store.Tx.PutAPIKey, get: func(tx store.Tx, k store.APIKey) (store.APIKey, error) { return tx.APIKey(k.ID) },
+		list: func(tx store.Tx, after string, limit int) ([]store.APIKey, error) {
+			return tx.APIKeys(org, after, limit)
+		}}
+}
+
 // instructions, certificate and ofKey are kept under a name that is not in them.
 type instructions struct {
 	OrgID string
@@ -105,6 +164,15 @@ func findMail(tx store.Tx, m store.Mail) (store.Mail, error) {
 		}
 	}
 	return m, errors.Join(err, store.Errorf(store.CodeNotFound, "There is no mail %s.", m.ID))
+}
+
+func appendMember(tx store.Tx, m store.Member) error { return second(tx.AppendMember(m)) }
+
+func putMember(tx store.Tx, m store.Member) error {
+	if err := tx.PutMember(m); !store.IsNotFound(err) {
+		return err
+	}
+	return appendMember(tx, m)
 }
 
 func putDelivery(tx store.Tx, d store.Delivery) error {

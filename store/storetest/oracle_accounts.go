@@ -55,10 +55,7 @@ func (o *oracle) PutAccount(a store.Account) error {
 func (o *oracle) AuditPageBefore(orgID string, before store.Cursor, limit int, dst []byte) (store.Page, error) {
 	list := slices.Clone(o.auditLog[orgID])
 	slices.Reverse(list)
-	if before != (store.Cursor{}) {
-		list = slices.DeleteFunc(list, func(e store.AuditEntry) bool { return auditPosition(e).Compare(before) >= 0 })
-	}
-	return pageOf(list, auditPosition, store.AuditEntry.AppendJSON, store.Cursor{}, limit, dst), nil
+	return pageOf(list, auditPosition, store.AuditEntry.AppendJSON, -1, before, limit, dst), nil
 }
 
 func (o *oracle) CountWaiting(e store.Endpoint, most int) (w store.Waiting, err error) {

@@ -79,31 +79,9 @@ func (o *oracle) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {
 }
 
 func (o *oracle) MemberPage(orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {
-	return pageOf(o.memberList(orgID), memberPosition, store.Member.AppendJSON, after, limit, dst), nil
+	return pageOf(o.memberList(orgID), memberPosition, store.Member.AppendJSON, 1, after, limit, dst), nil
 }
 
 func (o *oracle) AuditPage(orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {
-	return pageOf(o.auditLog[orgID], auditPosition, store.AuditEntry.AppendJSON, after, limit, dst), nil
-}
-
-// pageOf makes a page of a list that is in order.
-func pageOf[T any](list []T, position func(T) store.Cursor, appendJSON func(T, []byte) []byte, after store.Cursor, limit int, dst []byte) store.Page {
-	page := store.Page{Items: dst}
-	for _, item := range list {
-		at := position(item)
-		if at.Compare(after) <= 0 {
-			continue
-		}
-		if page.Count == limit {
-			page.More = true
-			break
-		}
-		if page.Count > 0 {
-			page.Items = append(page.Items, ',')
-		}
-		page.Items = appendJSON(item, page.Items)
-		page.Count++
-		page.Last = at
-	}
-	return page
+	return pageOf(o.auditLog[orgID], auditPosition, store.AuditEntry.AppendJSON, 1, after, limit, dst), nil
 }

@@ -1,63 +1,126 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"teamdata/store"
 )
 
-// readPage reads a page of acme's members or audit log.
+// readPage reads a page of a list. What is read from id to id has no times: the
+// Ms of its Cursors is 0.
 type readPage func(tx store.Tx, after store.Cursor, limit int, dst []byte) (store.Page, error)
 
-var lists = map[string]readPage{
-	"members": func(tx store.Tx, after store.Cursor, limit int, dst []byte) (store.Page, error) {
-		return tx.MemberPage(acme, after, limit, dst)
-	},
-	"audit log": func(tx store.Tx, after store.Cursor, limit int, dst []byte) (store.Page, error) {
-		return tx.AuditPage(acme, after, limit, dst)
-	},
+// item is what a list has at a position.
+type item struct {
+	at   store.Cursor
+	text string
 }
 
-// fillLists gives both of acme's lists items at the same positions, in any
-// order, among the lists of other orgs. It returns the positions in order.
-func (s *Subject) fillLists(n int) []store.Cursor {
-	positions := make([]store.Cursor, n)
-	for i := range positions {
-		// Three items a millisecond, told apart by ids of different lengths.
-		positions[i] = store.CursorOf(someTime.Add(time.Duration(i/3)*time.Millisecond), "i"+strings.Repeat("x", i%3))
+func (i item) position() store.Cursor       { return i.at }
+func (i item) appendText(dst []byte) []byte { return append(dst, i.text...) }
+
+// holdsList holds each page of a list to the items that are to be there, in the
+// list's order: from its start, after each item, after what is gone, and after
+// positions around these that name nothing.
+func (s *Subject) holdsList(what string, items []item, direction int, read readPage, gone ...store.Cursor) {
+	s.Helper()
+	cursors := slices.Concat([]store.Cursor{{}}, gone)
+	for _, i := range items {
+		cursors = append(cursors, around(i.at)...)
 	}
-	s.Write(func(tx store.Tx) error {
-		for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
-			for _, org := range []string{acme, "org_acmf", "org_acm"} {
-				at := time.UnixMilli(int64(positions[i].Ms)).UTC()
-				if err := appendMember(tx, store.Member{OrgID: org, ID: positions[i].ID, UserID: fmt.Sprintf("u%03d", i), CreatedAt: at}); err != nil {
-					return err
+	for _, after := range cursors {
+		for _, limit := range slices.Compact([]int{1, 4, max(4, len(items)-1), max(4, len(items)), len(items) + 5}) {
+			want := pageOf(items, item.position, item.appendText, direction, after, limit, []byte("["))
+			s.Read(func(tx store.Tx) error {
+				got, err := read(tx, after, limit, []byte("["))
+				if !reflect.DeepEqual(got, want) {
+					s.Errorf("%s: %d after %.60q:\n got %s %+v\nwant %s %+v", what, limit, after,
+						brief(string(got.Items)), got.Last, brief(string(want.Items)), want.Last)
 				}
-				if _, err := tx.AppendAudit(store.AuditEntry{OrgID: org, ID: positions[i].ID, Action: "a", CreatedAt: at}); err != nil {
-					return err
-				}
+				return err
+			})
+		}
+	}
+}
+
+// around are cursors at, before and after a position.
+func around(c store.Cursor) []store.Cursor {
+	near := []store.Cursor{c}
+	for _, id := range []string{
+		"\x00", "!", "h", "~", "\U0010FFFF", "a.b", strings.Repeat("🚀", 5000), c.ID + "\x00", c.ID + "x",
+	} {
+		near = append(near, store.Cursor{Ms: c.Ms, ID: id})
+	}
+	if c.Ms > 0 {
+		near = append(near, store.Cursor{Ms: c.Ms - 1, ID: c.ID}, store.Cursor{Ms: c.Ms + 1, ID: c.ID},
+			store.Cursor{ID: "x"}, store.Cursor{Ms: 999999999999999, ID: "z"})
+	}
+	return near
+}
+
+// pageOf makes a page of a list that is in order; direction is -1 where its
+// positions fall.
+func pageOf[T any](list []T, position func(T) store.Cursor, text func(T, []byte) []byte, direction int, after store.Cursor, limit int, dst []byte) store.Page {
+	page := store.Page{Items: dst}
+	for _, v := range list {
+		at := position(v)
+		switch {
+		case after != (store.Cursor{}) && at.Compare(after)*direction <= 0:
+		case page.Count == limit:
+			page.More = true
+			return page
+		default:
+			if page.Count > 0 {
+				page.Items = append(page.Items, ',')
 			}
-		}
-		return nil
-	})
-	return positions
-}
-
-func testPages(s *Subject) {
-	const n = 151 // no multiple of a limit below, but for 1
-	positions := s.fillLists(n)
-	for name, read := range lists {
-		whole := s.page(read, store.Cursor{}, n)
-		s.Equal(name+" in one page", whole.Count, n)
-		s.Equal("more", whole.More, false)
-		for _, limit := range []int{1, 7, 50, 100, n - 1, n, n + 1} {
-			s.walk(fmt.Sprintf("%s by %d", name, limit), read, limit, positions, string(whole.Items))
+			page.Items, page.Last = text(v, page.Items), at
+			page.Count++
 		}
 	}
+	return page
 }
+
+// members, auditLog and latestAudit, which goes back from its end, are of an org.
+func members(org string) readPage {
+	return func(tx store.Tx, after store.Cursor, limit int, dst []byte) (store.Page, error) {
+		return tx.MemberPage(org, after, limit, dst)
+	}
+}
+
+func auditLog(org string) readPage {
+	return func(tx store.Tx, after store.Cursor, limit int, dst []byte) (store.Page, error) {
+		return tx.AuditPage(org, after, limit, dst)
+	}
+}
+
+func latestAudit(org string) readPage {
+	return func(tx store.Tx, before store.Cursor, limit int, dst []byte) (store.Page, error) {
+		return tx.AuditPageBefore(org, before, limit, dst)
+	}
+}
+
+// deliveries are the ids in one of an endpoint's lists.
+func deliveries(endpoint uint64, list store.DeliveryList) readPage {
+	return func(tx store.Tx, after store.Cursor, limit int, dst []byte) (store.Page, error) {
+		found, more, err := tx.DeliveryPage(endpoint, list, after, limit)
+		page := pageOf(found, deliveryPosition, appendID, 1, store.Cursor{}, limit+1, dst)
+		page.More = more
+		return page, err
+	}
+}
+
+func deliveryPosition(d store.Delivery) store.Cursor {
+	_, at := d.Position()
+	return at
+}
+
+func appendID(d store.Delivery, dst []byte) []byte { return append(dst, d.ID...) }
 
 func (s *Subject) page(read readPage, after store.Cursor, limit int) (page store.Page) {
 	s.Helper()
@@ -68,74 +131,83 @@ func (s *Subject) page(read readPage, after store.Cursor, limit int) (page store
 	return page
 }
 
-// walk goes through a list page by page.
-func (s *Subject) walk(what string, read readPage, limit int, positions []store.Cursor, want string) {
-	var got []string
-	after := store.Cursor{}
-	for seen := 0; seen < len(positions) && !s.Failed(); {
-		page := s.page(read, after, limit)
-		s.Equal(what+": items", page.Count, min(limit, len(positions)-seen))
-		seen += page.Count
-		s.Equal(what+": more", page.More, seen < len(positions))
-		s.Equal(what+": last", page.Last, positions[min(seen, len(positions))-1])
-		got = append(got, string(page.Items))
-		after = page.Last
-	}
-	s.Equal(what, strings.Join(got, ","), want)
-	s.Equal(what+": behind the last", s.page(read, after, limit), store.Page{})
+// orgList is a list that each org has.
+type orgList struct {
+	name     string
+	put      func(tx store.Tx, org string, at store.Cursor) (item, error)
+	read     func(org string) readPage
+	readBack func(org string) readPage // from the end; nil: it is not read so
 }
 
-// testCursorsThatNameNothing reads after cursors before, between and behind the
-// items.
-func testCursorsThatNameNothing(s *Subject) {
-	positions := s.fillLists(30)
-	cursors := []string{
-		"0.x", "0.\x00", "999999999999999.z", "000000000000001." + strings.Repeat("🚀", 5000),
-		"253402300799999.~", "1.a.b",
-	}
-	for _, p := range positions {
-		cursors = append(cursors, p.String(), p.String()+"\x00", p.String()+"x",
-			store.Cursor{Ms: p.Ms, ID: "\x00"}.String(), store.Cursor{Ms: p.Ms, ID: "\U0010FFFF"}.String(),
-			store.Cursor{Ms: p.Ms - 1, ID: p.ID}.String(), store.Cursor{Ms: p.Ms, ID: "h"}.String())
-	}
-	for name, read := range lists {
-		for _, text := range cursors {
-			cursor, ok := store.ParseCursor(text)
-			if !ok {
-				s.Fatalf("%q is no cursor", text)
-			}
-			page := s.page(read, cursor, 4)
-			want := store.Page{}
-			for _, p := range positions {
-				switch {
-				case p.Compare(cursor) <= 0:
-				case want.Count == 4:
-					want.More = true
-				default:
-					want.Count++
-					want.Last = p
+var orgLists = []orgList{
+	{"members", func(tx store.Tx, org string, at store.Cursor) (item, error) {
+		m := store.Member{OrgID: org, ID: at.ID, UserID: fmt.Sprintf("%s_%d_%s", org, at.Ms, at.ID), Role: unicode, Name: longText, CreatedAt: timeOf(at)}
+		return item{at, string(m.AppendJSON(nil))}, appendMember(tx, m)
+	}, members, nil},
+	{"audit log", func(tx store.Tx, org string, at store.Cursor) (item, error) {
+		e := Sample[store.AuditEntry](Values{Text: unicode + org, Most: at.Ms%2 == 0})
+		e.OrgID, e.ID, e.CreatedAt = org, at.ID, timeOf(at)
+		return item{at, string(e.AppendJSON(nil))}, second(tx.AppendAudit(e))
+	}, auditLog, latestAudit},
+	{"API keys", func(tx store.Tx, org string, at store.Cursor) (item, error) {
+		k := store.APIKey{ID: fmt.Sprintf("%d%s_of_%s", at.Ms, at.ID, org), OrgID: org, CreatedAt: someTime}
+		return keysOf(org).item(k), errors.Join(tx.PutAPIKey(store.APIKey{ID: k.ID, OrgID: org}), tx.PutAPIKey(k))
+	}, func(org string) readPage { return keysOf(org).read }, nil},
+	{"endpoints", func(tx store.Tx, org string, at store.Cursor) (item, error) {
+		e := newEndpoint(org, fmt.Sprint(at.Ms, at.ID))
+		return endpointsOf(org).item(e), second(tx.AddEndpoint(e))
+	}, func(org string) readPage { return endpointsOf(org).read }, nil},
+}
+
+func timeOf(c store.Cursor) time.Time { return time.UnixMilli(int64(c.Ms)).UTC() }
+
+// testLists gives each list of the orgs whose ids begin alike items at the same
+// positions, in any order.
+func testLists(s *Subject) {
+	for _, l := range orgLists {
+		var items map[string][]item
+		s.Write(func(tx store.Tx) error {
+			items = map[string][]item{}
+			for _, at := range positions() {
+				for _, org := range likeIDs {
+					i, err := l.put(tx, org, at)
+					if err != nil {
+						return err
+					}
+					items[org] = append(items[org], i)
 				}
 			}
-			page.Items = nil
-			s.Equal(fmt.Sprintf("%s after %.60q", name, text), page, want)
+			return nil
+		})
+		items["a!"] = nil
+		for _, list := range items {
+			slices.SortFunc(list, func(a, b item) int { return a.at.Compare(b.at) })
+		}
+		s.holdsOrgs(l, items)
+		s.Reopen()
+		s.holdsOrgs(l, map[string][]item{"a-": items["a-"]})
+	}
+}
+
+func (s *Subject) holdsOrgs(l orgList, items map[string][]item) {
+	s.Helper()
+	for org, list := range items {
+		s.holdsList(l.name+" of "+org, list, 1, l.read(org))
+		if l.readBack != nil {
+			back := slices.Clone(list)
+			slices.Reverse(back)
+			s.holdsList(l.name+" of "+org+", from its end", back, -1, l.readBack(org))
 		}
 	}
 }
 
-// testPagesAppend has what is in dst stay before the items.
-func testPagesAppend(s *Subject) {
-	s.fillLists(5)
-	for name, read := range lists {
-		want := `{"data":[` + string(s.page(read, store.Cursor{}, 3).Items)
-		s.Read(func(tx store.Tx) error {
-			page, err := read(tx, store.Cursor{}, 3, []byte(`{"data":[`))
-			s.Equal(name, string(page.Items), want)
-			return err
-		})
-		s.Read(func(tx store.Tx) error {
-			page, err := read(tx, store.Cursor{Ms: 1 << 49, ID: "x"}, 3, []byte(`{"data":[`))
-			s.Equal("empty page of "+name, string(page.Items), `{"data":[`)
-			return err
-		})
+// positions are some in any order: three a millisecond, told apart by ids of
+// different lengths, and the first and the last that there may be.
+func positions() []store.Cursor {
+	all := []store.Cursor{store.CursorOf(firstMs, longID), store.CursorOf(lastMs, "-")}
+	for i := range 13 {
+		all = append(all, store.CursorOf(someTime.Add(time.Duration(i/3)*time.Millisecond), "i"+strings.Repeat("x", i%3)))
 	}
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
 }

@@ -36,7 +36,7 @@ func testPollersMissNothing(s *Subject) {
 	writing.Wait()
 	done.Store(true)
 	polling.Wait()
-	whole := s.page(lists["audit log"], store.Cursor{}, writers*updates*3)
+	whole := s.page(auditLog(acme), store.Cursor{}, writers*updates*3)
 	s.Equal("entries", whole.Count, appended.Load())
 	for _, saw := range polled {
 		s.Equal("what a poller saw is the list", saw == string(whole.Items), true)

@@ -99,7 +99,7 @@ func testPositionsAfterImport(s *Subject) {
 		s.Equal("its id is given", e.ID != "", true)
 		return err
 	})
-	s.Equal("a brought id comes last", s.page(lists["members"], store.Cursor{}, 1000).Last.ID, "A")
+	s.Equal("a brought id comes last", s.page(members(acme), store.Cursor{}, 1000).Last.ID, "A")
 }
 
 // testIDsRise has the clock step back, the store reopened and transactions fail

@@ -10,28 +10,31 @@ import (
 	"teamdata/store"
 )
 
-// notice is one call of OnDue's function.
-type notice struct {
-	endpoint uint64
-	due      time.Time
+// Notice is one call of OnDue's function.
+type Notice struct {
+	Endpoint uint64
+	Due      time.Time
 }
 
-// notices keeps what OnDue reports.
-type notices struct {
+// Notices keep what OnDue reports.
+type Notices struct {
 	mu  sync.Mutex
-	all []notice
+	all []Notice
 }
 
-func (n *notices) listen(s store.Store) {
+// Notices are what OnDue reports from now on, until the store is reopened.
+func (s *Subject) Notices() *Notices {
+	n := new(Notices)
 	s.OnDue(func(endpoint uint64, due time.Time) {
 		n.mu.Lock()
-		n.all = append(n.all, notice{endpoint, due.UTC()})
+		n.all = append(n.all, Notice{endpoint, due.UTC()})
 		n.mu.Unlock()
 	})
+	return n
 }
 
-// take returns what was reported since the last take.
-func (n *notices) take() []notice {
+// Take returns what was reported since the last Take.
+func (n *Notices) Take() []Notice {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	taken := n.all
@@ -40,36 +43,35 @@ func (n *notices) take() []notice {
 }
 
 func testOnDue(s *Subject) {
-	var notified notices
-	notified.listen(s)
+	notified := s.Notices()
 	endpoint := s.Seed()
-	s.Equal("notified without a delivery", notified.take(), []notice{})
+	s.Equal("notified without a delivery", notified.Take(), []Notice{})
 
 	s.Write(upload)
 	now := s.Clock.Now()
-	s.Equal("notified before the Update returned", notified.take(), []notice{{endpoint.Number, now}})
+	s.Equal("notified before the Update returned", notified.Take(), []Notice{{endpoint.Number, now}})
 	s.Attempt(func(tx store.Tx) error { return errors.Join(upload(tx), errFailing) })
-	s.Equal("notified of a failed transaction", notified.take(), []notice{})
+	s.Equal("notified of a failed transaction", notified.Take(), []Notice{})
 
 	id := s.Claimable()[0]
-	s.Write(recordAttempt(id, now, 500))
-	s.Equal("notified of the next attempt", notified.take(), []notice{{endpoint.Number, now.Add(time.Minute)}})
-	s.Write(recordAttempt(id, now, 200))
-	s.Equal("notified of an acknowledged delivery", notified.take(), []notice{})
+	s.Write(attempt(id, 500, store.DefaultRetrySchedule))
+	s.Equal("notified of the next attempt", notified.Take(), []Notice{{endpoint.Number, now.Add(time.Minute)}})
+	s.Write(attempt(id, 200, store.DefaultRetrySchedule))
+	s.Equal("notified of an acknowledged delivery", notified.Take(), []Notice{})
 
 	s.Write(upload)
 	endpoint.DisabledAt = now
 	s.Write(func(tx store.Tx) error { return tx.PutEndpoint(endpoint) })
-	notified.take()
+	notified.Take()
 	endpoint.DisabledAt = time.Time{}
 	s.Write(func(tx store.Tx) error { return tx.PutEndpoint(endpoint) })
-	s.Equal("notified when the endpoint is enabled", notified.take(), []notice{{endpoint.Number, now}})
-	s.notifiedInCommitOrder(&notified)
+	s.Equal("notified when the endpoint is enabled", notified.Take(), []Notice{{endpoint.Number, now}})
+	s.notifiedInCommitOrder(notified)
 }
 
 // notifiedInCommitOrder has many writers make deliveries: the order in which they
 // are notified is that of the audit log. The endpoints distinguish them.
-func (s *Subject) notifiedInCommitOrder(notified *notices) {
+func (s *Subject) notifiedInCommitOrder(notified *Notices) {
 	const writers, updates = 8, 20
 	endpoints := make([]store.Endpoint, writers)
 	s.Write(func(tx store.Tx) (err error) {
@@ -78,7 +80,7 @@ func (s *Subject) notifiedInCommitOrder(notified *notices) {
 		}
 		return err
 	})
-	notified.take()
+	notified.Take()
 	var all sync.WaitGroup
 	for w := range writers {
 		all.Go(func() {
@@ -92,23 +94,11 @@ func (s *Subject) notifiedInCommitOrder(notified *notices) {
 	}
 	all.Wait()
 	var order []string
-	for _, n := range notified.take() {
-		order = append(order, fmt.Sprint(n.endpoint))
+	for _, n := range notified.Take() {
+		order = append(order, fmt.Sprint(n.Endpoint))
 	}
 	log := actions(s.AuditLog(acme))
 	s.Equal("the order of the notices", order, log[len(log)-writers*updates:])
-}
-
-// recordAttempt is an attempt that ended at a time with a status.
-func recordAttempt(id string, ended time.Time, status int) func(store.Tx) error {
-	a := store.Attempt{StartedAt: ended.Add(-time.Second), EndedAt: ended, Status: status}
-	if status != 200 {
-		a.Reason = "not 2xx"
-	}
-	return func(tx store.Tx) error {
-		_, err := store.RecordAttempt(tx, id, a, store.DefaultRetrySchedule)
-		return err
-	}
 }
 
 func testEachDue(s *Subject) {
@@ -123,9 +113,9 @@ func testEachDue(s *Subject) {
 		return err
 	})
 	now := s.Clock.Now()
-	s.Write(recordAttempt(late.ID, now, 500))
+	s.Write(attempt(late.ID, 500, store.DefaultRetrySchedule))
 	s.Equal("one endpoint", s.Due(), map[uint64]time.Time{first.Number: now})
-	s.Write(recordAttempt(early.ID, now, 0))
+	s.Write(attempt(early.ID, 0, store.DefaultRetrySchedule))
 	s.Clock.Move(time.Second)
 	s.Write(func(tx store.Tx) error {
 		_, err := store.SendTest(tx, other, second.ID)

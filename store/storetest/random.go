@@ -41,7 +41,7 @@ type history struct {
 	seed     uint64
 	oracle   *oracle
 	names    names
-	notified notices
+	notified *Notices
 	claimed  map[string]bool
 	drawn    []any    // for the operation that is drawn
 	log      []string // what was done, for a report
@@ -58,7 +58,7 @@ func newHistory(t *testing.T, open Open, seed uint64) *history {
 		Subject: New(t, open), Rand: rand.New(rand.NewPCG(seed, 0)), seed: seed,
 		oracle: newOracle(), names: maps.Clone(randomNames), claimed: map[string]bool{},
 	}
-	h.notified.listen(h.Store)
+	h.notified = h.Notices()
 	return h
 }
 
@@ -88,7 +88,7 @@ func (h *history) step() {
 	default:
 		h.note("reopen")
 		h.Reopen()
-		h.notified.listen(h.Store)
+		h.notified = h.Notices()
 		clear(h.claimed)
 	}
 }

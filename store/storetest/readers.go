@@ -9,49 +9,6 @@ import (
 	"teamdata/store"
 )
 
-// Endpoint is what the store holds of an endpoint of acme.
-func (s *Subject) Endpoint(id string) (e store.Endpoint) {
-	s.Helper()
-	s.Read(func(tx store.Tx) (err error) {
-		e, err = tx.Endpoint(acme, id)
-		return err
-	})
-	return e
-}
-
-// Mails are all that wait, oldest first.
-func (s *Subject) Mails() (mails []store.Mail) {
-	s.Helper()
-	s.Read(func(tx store.Tx) (err error) {
-		mails, err = tx.Mails("", 1000)
-		return err
-	})
-	return mails
-}
-
-// Listed are the ids in one of an endpoint's lists, in its order.
-func (s *Subject) Listed(endpoint uint64, list store.DeliveryList) (ids []string) {
-	s.Helper()
-	s.Read(func(tx store.Tx) error {
-		page, _, err := tx.DeliveryPage(endpoint, list, store.Cursor{}, 10_000)
-		for _, d := range page {
-			ids = append(ids, d.ID)
-		}
-		return err
-	})
-	return ids
-}
-
-// Account is what the store holds of an account.
-func (s *Subject) Account(user string) (a store.Account) {
-	s.Helper()
-	s.Read(func(tx store.Tx) (err error) {
-		a, err = tx.Account(user)
-		return err
-	})
-	return a
-}
-
 // Members reads an org's whole list, as JSON items.
 func (s *Subject) Members(orgID string) (items string) {
 	s.Read(func(tx store.Tx) error {
@@ -70,22 +27,6 @@ func (s *Subject) AuditLog(orgID string) (items string) {
 		return err
 	})
 	return items
-}
-
-// Managers are the user ids of acme's managers, with their roles.
-func (s *Subject) Managers() (list []string) {
-	s.Helper()
-	s.Read(func(tx store.Tx) error {
-		managers, err := tx.Managers(acme)
-		for _, m := range managers {
-			whole, err := tx.Member(acme, m.UserID)
-			s.Equal("a manager", m, whole)
-			s.Code("a manager", err, "")
-			list = append(list, m.UserID+" "+m.Role)
-		}
-		return err
-	})
-	return list
 }
 
 // Counts shows what an org has counted from a time on.

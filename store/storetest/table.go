@@ -86,13 +86,14 @@ var Rules = append(accountRules, []Rule{
 	{"upload a file", uploadFile(acme, "fil_1")},
 	{"send a test", sendTest(acme, "whe_1")},
 	{"replay a delivery", replay(acme, "whd_1")},
-	{"acknowledge a delivery", func(tx store.Tx) error { return attemptNow(tx, "whd_2", store.Attempt{Status: 200}) }},
+	{"acknowledge a delivery", attempt("whd_2", 200, nil)},
 	{"disable a dead endpoint", func(tx store.Tx) error {
-		disabled, err := attempted(tx, "whd_2", tx.Now(), 500, nil)
-		if err == nil && !disabled {
-			err = store.Errorf(store.CodeConflict, "The endpoint is not disabled.")
+		errAttempt := attempt("whd_2", 500, nil)(tx)
+		e, err := tx.Endpoint(acme, "whe_1")
+		if !e.Disabled() {
+			err = errors.Join(err, store.Errorf(store.CodeConflict, "The endpoint is not disabled."))
 		}
-		return err
+		return errors.Join(errAttempt, err)
 	}},
 }...)
 

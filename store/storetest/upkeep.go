@@ -31,25 +31,19 @@ func (h *history) upkeep() {
 // the same.
 func (h *history) longWork(work func(store.Store) (int, error)) {
 	due := h.oracle.eachDue()
-	h.notified.take()
-	traced := traced{h.Store, &trace{now: h.Clock.Now()}}
-	n, err := work(traced)
-	h.oracle.trace = traced.trace
+	h.notified.Take()
+	all := &trace{now: h.Clock.Now()}
+	n, err := work(watching{h.Store, func(tx store.Tx) watched {
+		w := watch(tx)
+		w.trace = all
+		return w
+	}})
+	h.oracle.trace = all
 	wantN, wantErr := work(direct{tx: h.oracle})
 	h.Equal("what the work did", n, wantN)
 	h.Code("the work", err, store.CodeOf(wantErr))
-	h.nothingLeft("the work", traced.trace)
+	h.nothingLeft("the work", all)
 	h.checkNotices(due)
-}
-
-// traced is a store whose transactions share a trace.
-type traced struct {
-	store.Store
-	trace *trace
-}
-
-func (t traced) Update(ctx context.Context, fn func(store.Tx) error) error {
-	return t.Store.Update(ctx, func(tx store.Tx) error { return fn(recorder{tx, t.trace}) })
 }
 
 // direct is a store that runs everything on one transaction.

@@ -9,9 +9,9 @@ import (
 	"teamdata/store"
 )
 
-// TestFailingKnowsEveryWrite calls each method of a transaction that writes, and
+// TestWatchedKnowsEveryWrite calls each method of a transaction that writes, and
 // finds that it can fail.
-func TestFailingKnowsEveryWrite(t *testing.T) {
+func TestWatchedKnowsEveryWrite(t *testing.T) {
 	kind := reflect.TypeFor[store.Tx]()
 	writes := 0
 	for i := range kind.NumMethod() {
@@ -24,7 +24,7 @@ func TestFailingKnowsEveryWrite(t *testing.T) {
 		for a := range method.Type.NumIn() {
 			args = append(args, reflect.Zero(method.Type.In(a)))
 		}
-		tx := failing{zeroRecords(), func() error { return errFailing }}
+		tx := watched{zeroRecords(), new(trace), func() error { return errFailing }}
 		results := reflect.ValueOf(tx).MethodByName(method.Name).Call(args)
 		if err, _ := results[len(results)-1].Interface().(error); !errors.Is(err, errFailing) {
 			t.Errorf("%s does not fail: %v", method.Name, err)

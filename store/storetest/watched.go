@@ -1,0 +1,131 @@
+package storetest
+
+import (
+	"context"
+	"time"
+
+	"teamdata/store"
+)
+
+// watched is a transaction of an engine that keeps its trace, and each of whose
+// writes is done and then fails, if wrote says so.
+type watched struct {
+	store.Tx
+	*trace
+	wrote func() error
+}
+
+func watch(tx store.Tx) watched {
+	return watched{tx, &trace{now: tx.Now()}, func() error { return nil }}
+}
+
+// watching is a store whose transactions are watched.
+type watching struct {
+	store.Store
+	watch func(store.Tx) watched
+}
+
+func (s watching) Update(ctx context.Context, fn func(store.Tx) error) error {
+	return s.Store.Update(ctx, func(tx store.Tx) error { return fn(s.watch(tx)) })
+}
+
+func (w watched) then(err error) error {
+	if err != nil {
+		return err
+	}
+	return w.wrote()
+}
+
+func (w watched) PutOrg(o store.Org) error              { return w.then(w.Tx.PutOrg(o)) }
+func (w watched) PutPlan(p store.Plan) error            { return w.then(w.Tx.PutPlan(p)) }
+func (w watched) DeletePlan(name string) error          { return w.then(w.Tx.DeletePlan(name)) }
+func (w watched) PutMember(m store.Member) error        { return w.then(w.Tx.PutMember(m)) }
+func (w watched) DeleteMember(org, user string) error   { return w.then(w.Tx.DeleteMember(org, user)) }
+func (w watched) PutAPIKey(k store.APIKey) error        { return w.then(w.Tx.PutAPIKey(k)) }
+func (w watched) PutEndpoint(e store.Endpoint) error    { return w.then(w.Tx.PutEndpoint(e)) }
+func (w watched) DeleteEndpoint(e store.Endpoint) error { return w.then(w.Tx.DeleteEndpoint(e)) }
+func (w watched) ForgetEndpoint(number uint64) error    { return w.then(w.Tx.ForgetEndpoint(number)) }
+func (w watched) AddEvent(e store.Event) error          { return w.then(w.Tx.AddEvent(e)) }
+func (w watched) DeleteEvent(id string) error           { return w.then(w.Tx.DeleteEvent(id)) }
+func (w watched) AddDelivery(d store.Delivery) error    { return w.then(w.Tx.AddDelivery(d)) }
+func (w watched) PutDelivery(d store.Delivery) error    { return w.then(w.Tx.PutDelivery(d)) }
+func (w watched) DeleteDelivery(id string) error        { return w.then(w.Tx.DeleteDelivery(id)) }
+func (w watched) PutMail(m store.Mail) error            { return w.then(w.Tx.PutMail(m)) }
+func (w watched) DeleteMail(id string) error            { return w.then(w.Tx.DeleteMail(id)) }
+func (w watched) PutCertificate(name string, b []byte) error {
+	return w.then(w.Tx.PutCertificate(name, b))
+}
+func (w watched) PutEventType(e store.EventType) error { return w.then(w.Tx.PutEventType(e)) }
+func (w watched) DeleteEventType(name string) error    { return w.then(w.Tx.DeleteEventType(name)) }
+func (w watched) PutOperatorToken(o store.OperatorToken) error {
+	return w.then(w.Tx.PutOperatorToken(o))
+}
+func (w watched) DeleteOperatorToken(id string) error { return w.then(w.Tx.DeleteOperatorToken(id)) }
+
+func (w watched) PutAccount(a store.Account) error       { return w.then(w.Tx.PutAccount(a)) }
+func (w watched) DeleteAccount(userID string) error      { return w.then(w.Tx.DeleteAccount(userID)) }
+func (w watched) PutSession(v store.Session) error       { return w.then(w.Tx.PutSession(v)) }
+func (w watched) DeleteSession(id string) error          { return w.then(w.Tx.DeleteSession(id)) }
+func (w watched) PutSignInLink(l store.SignInLink) error { return w.then(w.Tx.PutSignInLink(l)) }
+func (w watched) DeleteSignInLink(id string) error       { return w.then(w.Tx.DeleteSignInLink(id)) }
+
+func (w watched) PutKeyLastUsed(id string, at time.Time) error {
+	return w.then(w.Tx.PutKeyLastUsed(id, at))
+}
+
+func (w watched) AddDeliveryCounts(org string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
+	return w.then(w.Tx.AddDeliveryCounts(org, endpoint, at, c))
+}
+
+func (w watched) DropDeliveryCounts(before time.Time, limit int) (int, error) {
+	n, err := w.Tx.DropDeliveryCounts(before, limit)
+	return n, w.then(err)
+}
+
+func (w watched) PutInstructions(org string, i store.Instructions) error {
+	return w.then(w.Tx.PutInstructions(org, i))
+}
+
+func (w watched) PutLastAcknowledged(endpoint uint64, at time.Time) error {
+	return w.then(w.Tx.PutLastAcknowledged(endpoint, at))
+}
+
+func (w watched) AddIdempotencyRecord(r store.IdempotencyRecord) error {
+	return w.then(w.Tx.AddIdempotencyRecord(r))
+}
+
+func (w watched) ExpireIdempotencyRecords(limit int) (int, error) {
+	n, err := w.Tx.ExpireIdempotencyRecords(limit)
+	return n, w.then(err)
+}
+
+func (w watched) NewID(prefix string) string {
+	id := w.Tx.NewID(prefix)
+	w.ids = append(w.ids, id)
+	return id
+}
+
+func (w watched) AppendMember(m store.Member) (store.Member, error) {
+	m, err := w.Tx.AppendMember(m)
+	return m, w.placed(memberPosition(m), err)
+}
+
+func (w watched) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {
+	e, err := w.Tx.AppendAudit(e)
+	return e, w.placed(auditPosition(e), err)
+}
+
+func (w watched) placed(at store.Cursor, err error) error {
+	if err == nil {
+		w.positions = append(w.positions, at)
+	}
+	return w.then(err)
+}
+
+func (w watched) AddEndpoint(e store.Endpoint) (store.Endpoint, error) {
+	e, err := w.Tx.AddEndpoint(e)
+	if err == nil {
+		w.numbers = append(w.numbers, e.Number)
+	}
+	return e, w.then(err)
+}
