@@ -85,7 +85,7 @@ func (s *Server) accessOf(ctx context.Context, id, secret string) (*cachedAccess
 		}
 		known = &cachedAccess{generation: generation, Access: access}
 	}
-	if !known.Key.Matches(secret) {
+	if !known.Key.SecretHash.Matches(secret) {
 		return nil, errWrongKey
 	}
 	if isNew {

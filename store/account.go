@@ -80,18 +80,25 @@ func openAccount(tx Tx, m Member) (Account, error) {
 	return a, tx.PutAccount(a)
 }
 
-// SetPassword sets the hash of a password, and ends all sessions of the account
-// but the one that is named, which may be empty.
-func SetPassword(tx Tx, userID, hash, keepSession string) error {
+// changeAccount changes an account, unless change fails.
+func changeAccount(tx Accounts, userID string, change func(*Account) error) error {
 	a, err := tx.Account(userID)
 	if err != nil {
 		return err
 	}
-	a.PasswordHash, a.PasswordAt = hash, tx.Now()
-	if err := a.keepSession(tx, keepSession); err != nil {
+	if err := change(&a); err != nil {
 		return err
 	}
 	return tx.PutAccount(a)
+}
+
+// SetPassword sets the hash of a password, and ends all sessions of the account
+// but the one that is named, which may be empty.
+func SetPassword(tx Tx, userID, hash, keepSession string) error {
+	return changeAccount(tx, userID, func(a *Account) error {
+		a.PasswordHash, a.PasswordAt = hash, tx.Now()
+		return a.keepSession(tx, keepSession)
+	})
 }
 
 // AddPasskey adds a passkey to an account. conflict: it has the passkey, or as
@@ -100,50 +107,42 @@ func AddPasskey(tx Tx, userID string, p Passkey) error {
 	if err := checkText("name", p.Name, maxNameLength); err != nil {
 		return err
 	}
-	a, err := tx.Account(userID)
-	if err != nil {
-		return err
-	}
-	if len(a.Passkeys) >= MaxPasskeys {
-		return Errorf(CodeConflict, "An account has at most %d passkeys.", MaxPasskeys).Advise("Remove one first.")
-	}
-	if a.passkey(p.ID) >= 0 {
-		return Errorf(CodeConflict, "The account has this passkey already.")
-	}
-	p.CreatedAt = tx.Now()
-	a.Passkeys = append(a.Passkeys, p)
-	return tx.PutAccount(a)
+	return changeAccount(tx, userID, func(a *Account) error {
+		if len(a.Passkeys) >= MaxPasskeys {
+			return Errorf(CodeConflict, "An account has at most %d passkeys.", MaxPasskeys).Advise("Remove one first.")
+		}
+		if a.passkey(p.ID) >= 0 {
+			return Errorf(CodeConflict, "The account has this passkey already.")
+		}
+		p.CreatedAt = tx.Now()
+		a.Passkeys = append(a.Passkeys, p)
+		return nil
+	})
 }
 
 // UsePasskey notes that a passkey was used, with what its next check needs.
 func UsePasskey(tx Tx, userID, id string, credential []byte) error {
-	a, err := tx.Account(userID)
-	if err != nil {
-		return err
-	}
-	i := a.passkey(id)
-	if i < 0 {
-		return errNoPasskey()
-	}
-	a.Passkeys[i].Credential, a.Passkeys[i].LastUsedAt = credential, tx.Now()
-	return tx.PutAccount(a)
+	return changePasskey(tx, userID, id, func(a *Account, i int) {
+		a.Passkeys[i].Credential, a.Passkeys[i].LastUsedAt = credential, tx.Now()
+	})
 }
 
 // RemovePasskey removes a passkey. notFound: the account has no such one.
 func RemovePasskey(tx Tx, userID, id string) error {
-	a, err := tx.Account(userID)
-	if err != nil {
-		return err
-	}
-	i := a.passkey(id)
-	if i < 0 {
-		return errNoPasskey()
-	}
-	a.Passkeys = slices.Delete(a.Passkeys, i, i+1)
-	return tx.PutAccount(a)
+	return changePasskey(tx, userID, id, func(a *Account, i int) { a.Passkeys = slices.Delete(a.Passkeys, i, i+1) })
 }
 
-func errNoPasskey() error { return Errorf(CodeNotFound, "The account has no such passkey.") }
+// changePasskey changes the passkey at a place of an account.
+func changePasskey(tx Accounts, userID, id string, change func(a *Account, i int)) error {
+	return changeAccount(tx, userID, func(a *Account) error {
+		i := a.passkey(id)
+		if i < 0 {
+			return Errorf(CodeNotFound, "The account has no such passkey.")
+		}
+		change(a, i)
+		return nil
+	})
+}
 
 // passkey is the place of a passkey; -1 when there is none.
 func (a *Account) passkey(id string) int {

@@ -1,7 +1,7 @@
 package store
 
 import (
-	"crypto/subtle"
+	"cmp"
 	"time"
 )
 
@@ -67,17 +67,8 @@ type APIKeys interface {
 	PutKeyLastUsed(id string, at time.Time) error
 }
 
-// Matches compares a presented secret with the key's in constant time.
-func (k *APIKey) Matches(secret string) bool {
-	hash := HashSecret(secret)
-	return subtle.ConstantTimeCompare(hash[:], k.SecretHash[:]) == 1
-}
-
 func (k APIKey) check() error {
-	if !ValidID(k.ID) {
-		return Invalid("id", "%s", idRule)
-	}
-	if err := checkOptional("name", k.Name, maxNameLength); err != nil {
+	if err := cmp.Or(checkID("id", k.ID), checkOptional("name", k.Name, maxNameLength)); err != nil {
 		return err
 	}
 	if k.Scopes == 0 {
@@ -131,12 +122,7 @@ func ImportKey(tx Tx, k APIKey) (APIKey, error) {
 // completeKey fills in what is missing of a key that is to be added, and checks
 // it.
 func completeKey(tx Tx, k APIKey) (APIKey, error) {
-	if k.ID == "" {
-		k.ID = tx.NewID(PrefixAPIKey)
-	}
-	if k.CreatedAt.IsZero() {
-		k.CreatedAt = tx.Now()
-	}
+	fillIn(tx, PrefixAPIKey, &k.ID, &k.CreatedAt)
 	if err := k.check(); err != nil {
 		return APIKey{}, err
 	}

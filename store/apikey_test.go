@@ -22,7 +22,7 @@ func testKeyRules(s *subject) {
 	s.Read(func(tx store.Tx) error {
 		kept, err := store.FindKey(tx, acme, "key_1")
 		s.Equal("the key that is kept", kept, k)
-		s.Equal("its secret", []any{kept.Matches(secret), store.ValidSecret(secret), kept.Matches(secret + "x")}, []any{true, true, false})
+		s.Equal("its secret", []any{kept.SecretHash.Matches(secret), store.ValidSecret(secret), kept.SecretHash.Matches(secret + "x")}, []any{true, true, false})
 		s.Equal("made at", kept.CreatedAt, s.Clock.Now())
 		return err
 	})

@@ -110,7 +110,7 @@ func disableUnresponsive(tx Tx, d *Delivery) (disabled bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := setDisabled(tx, "", e, true); err != nil {
+	if err := DisableEndpoint(tx, "", e.OrgID, e.ID); err != nil {
 		return false, err
 	}
 	return true, mailDisabled(tx, &e, d)

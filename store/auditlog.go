@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // AuditEntry is one line of an org's audit log.
 type AuditEntry struct {
@@ -39,13 +42,11 @@ func (e AuditEntry) check() error {
 	if e.ID != "" && !ValidID(e.ID) {
 		return Invalid("id", "%s", idRule)
 	}
-	if err := checkOptional("actorId", e.ActorID, maxNameLength); err != nil {
-		return err
-	}
-	if err := checkText("action", e.Action, maxNameLength); err != nil {
-		return err
-	}
-	return checkOptional("targetId", e.TargetID, maxNameLength)
+	return cmp.Or(
+		checkOptional("actorId", e.ActorID, maxNameLength),
+		checkText("action", e.Action, maxNameLength),
+		checkOptional("targetId", e.TargetID, maxNameLength),
+	)
 }
 
 // AppendAudit appends an entry to its org's audit log. A missing id or

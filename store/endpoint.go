@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -53,22 +54,17 @@ func (e *Endpoint) Disabled() bool { return !e.DisabledAt.IsZero() }
 func (e *Endpoint) Selects(eventType string) bool { return slices.Contains(e.Events, eventType) }
 
 func (e *Endpoint) check(tx EventTypes) error {
-	if !ValidID(e.ID) {
-		return Invalid("id", "%s", idRule)
+	err := cmp.Or(
+		checkID("id", e.ID),
+		CheckEndpointURL(e.URL),
+		checkOptional("description", e.Description, maxDescriptions),
+		checkEndpointSecret("secret", e.Secret),
+	)
+	if err == nil && e.OldSecret != "" {
+		err = checkEndpointSecret("oldSecret", e.OldSecret)
 	}
-	if err := CheckEndpointURL(e.URL); err != nil {
+	if err != nil {
 		return err
-	}
-	if err := checkOptional("description", e.Description, maxDescriptions); err != nil {
-		return err
-	}
-	if err := checkEndpointSecret("secret", e.Secret); err != nil {
-		return err
-	}
-	if e.OldSecret != "" {
-		if err := checkEndpointSecret("oldSecret", e.OldSecret); err != nil {
-			return err
-		}
 	}
 	return checkEventTypes(tx, e.Events)
 }
@@ -87,14 +83,9 @@ func CreateEndpoint(tx Tx, actorID string, e Endpoint) (Endpoint, error) {
 // missing id, secret or creation time is filled in; the engine gives the
 // number.
 func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
-	if e.ID == "" {
-		e.ID = tx.NewID(PrefixEndpoint)
-	}
+	fillIn(tx, PrefixEndpoint, &e.ID, &e.CreatedAt)
 	if e.Secret == "" {
 		e.Secret = NewEndpointSecret()
-	}
-	if e.CreatedAt.IsZero() {
-		e.CreatedAt = tx.Now()
 	}
 	if err := e.check(tx); err != nil {
 		return Endpoint{}, err
@@ -175,24 +166,20 @@ func FindEndpoint(tx Endpoints, orgID, id string) (Endpoint, error) {
 // that is disabled already stays as it is. notFound: the org has no such
 // endpoint.
 func DisableEndpoint(tx Tx, actorID, orgID, id string) error {
-	e, err := FindEndpoint(tx, orgID, id)
-	if err != nil || e.Disabled() {
-		return err
-	}
-	return setDisabled(tx, actorID, e, true)
+	return setDisabled(tx, actorID, orgID, id, true)
 }
 
 // EnableEndpoint enables an endpoint again: what is held goes out, in order.
 // One that is enabled stays as it is. notFound: the org has no such endpoint.
 func EnableEndpoint(tx Tx, actorID, orgID, id string) error {
-	e, err := FindEndpoint(tx, orgID, id)
-	if err != nil || !e.Disabled() {
-		return err
-	}
-	return setDisabled(tx, actorID, e, false)
+	return setDisabled(tx, actorID, orgID, id, false)
 }
 
-func setDisabled(tx Tx, actorID string, e Endpoint, disabled bool) error {
+func setDisabled(tx Tx, actorID, orgID, id string, disabled bool) error {
+	e, err := FindEndpoint(tx, orgID, id)
+	if err != nil || e.Disabled() == disabled {
+		return err
+	}
 	action := "endpoint.enabled"
 	if e.DisabledAt = (time.Time{}); disabled {
 		e.DisabledAt, action = tx.Now(), "endpoint.disabled"

@@ -1,5 +1,7 @@
 package store
 
+import "cmp"
+
 // UploadFile records that a file was uploaded: its audit entry and its event
 // file.uploaded. The bytes themselves live elsewhere. A missing id is given.
 func UploadFile(tx Tx, actorID string, f File) (File, error) {
@@ -23,17 +25,9 @@ type File struct {
 }
 
 func (f File) check() error {
-	if !ValidID(f.ID) {
-		return Invalid("id", "%s", idRule)
+	err := cmp.Or(checkID("id", f.ID), checkText("name", f.Name, maxNameLength), checkText("contentType", f.ContentType, maxNameLength))
+	if err == nil && f.Size < 0 {
+		err = Invalid("size", "is a number of bytes, 0 or more")
 	}
-	if err := checkText("name", f.Name, maxNameLength); err != nil {
-		return err
-	}
-	if err := checkText("contentType", f.ContentType, maxNameLength); err != nil {
-		return err
-	}
-	if f.Size < 0 {
-		return Invalid("size", "is a number of bytes, 0 or more")
-	}
-	return nil
+	return err
 }

@@ -38,9 +38,13 @@ type Mails interface {
 
 // MailOperator queues a mail to the operator, which belongs to no org.
 func MailOperator(tx Tx, to, template string, values map[string]string) error {
-	return tx.PutMail(Mail{
-		ID: tx.NewID(PrefixMail), To: to, Template: template, Values: values, CreatedAt: tx.Now(), DueAt: tx.Now(),
-	})
+	return queueMail(tx, Mail{To: to, Template: template, Values: values})
+}
+
+// queueMail gives a mail its id and times, and queues it.
+func queueMail(tx Tx, m Mail) error {
+	m.ID, m.CreatedAt, m.DueAt = tx.NewID(PrefixMail), tx.Now(), tx.Now()
+	return tx.PutMail(m)
 }
 
 // MailTTL is how long a mail may wait: what could not be sent by then is no
@@ -58,11 +62,7 @@ func mailManagers(tx Tx, orgID, template string, values map[string]string) error
 		if m.Email == "" {
 			continue
 		}
-		err := tx.PutMail(Mail{
-			ID: tx.NewID(PrefixMail), OrgID: orgID, To: m.Email, Name: m.Name,
-			Template: template, Values: values, CreatedAt: tx.Now(), DueAt: tx.Now(),
-		})
-		if err != nil {
+		if err := queueMail(tx, Mail{OrgID: orgID, To: m.Email, Name: m.Name, Template: template, Values: values}); err != nil {
 			return err
 		}
 	}

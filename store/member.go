@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -62,16 +63,12 @@ func (m Member) check() error {
 	if m.ID != "" && !ValidID(m.ID) {
 		return Invalid("id", "%s", idRule)
 	}
-	if !ValidID(m.UserID) {
-		return Invalid("userId", "%s", idRule)
-	}
-	if err := checkText("role", m.Role, maxIDLength); err != nil {
-		return err
-	}
-	if err := checkOptional("name", m.Name, maxNameLength); err != nil {
-		return err
-	}
-	return checkOptional("email", m.Email, 254)
+	return cmp.Or(
+		checkID("userId", m.UserID),
+		checkText("role", m.Role, maxIDLength),
+		checkOptional("name", m.Name, maxNameLength),
+		checkOptional("email", m.Email, 254),
+	)
 }
 
 // ImportMember appends a member without an audit entry or an event, as a

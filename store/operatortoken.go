@@ -1,7 +1,7 @@
 package store
 
 import (
-	"crypto/subtle"
+	"cmp"
 	"time"
 )
 
@@ -24,22 +24,14 @@ type OperatorTokens interface {
 	DeleteOperatorToken(id string) error
 }
 
-// Matches compares a presented secret with the token's in constant time.
-func (o *OperatorToken) Matches(secret string) bool {
-	hash := HashSecret(secret)
-	return subtle.ConstantTimeCompare(hash[:], o.SecretHash[:]) == 1
-}
-
 func (o OperatorToken) check() error {
-	if !ValidID(o.ID) {
-		return Invalid("id", "%s", idRule)
-	}
-	return checkText("name", o.Name, maxNameLength)
+	return cmp.Or(checkID("id", o.ID), checkText("name", o.Name, maxNameLength))
 }
 
-// ImportOperatorToken adds a token, as a fixture does. A token that is there
-// already is a conflict.
+// ImportOperatorToken adds a token, as a fixture does. A missing id or creation
+// time is filled in. A token that is there already is a conflict.
 func ImportOperatorToken(tx Tx, o OperatorToken) error {
+	fillIn(tx, PrefixOperator, &o.ID, &o.CreatedAt)
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -59,7 +51,8 @@ func CreateOperatorToken(tx Tx, name string, expiresAt time.Time) (o OperatorTok
 		return o, "", err
 	}
 	secret = NewSecret()
-	o = OperatorToken{ID: tx.NewID(PrefixOperator), Name: name, SecretHash: HashSecret(secret), CreatedAt: tx.Now(), ExpiresAt: expiresAt}
+	o = OperatorToken{Name: name, SecretHash: HashSecret(secret), ExpiresAt: expiresAt}
+	fillIn(tx, PrefixOperator, &o.ID, &o.CreatedAt)
 	return o, secret, ImportOperatorToken(tx, o)
 }
 
@@ -75,20 +68,9 @@ func RevokeOperatorToken(tx Tx, id string) error {
 // is malformed, unknown, wrong or expired.
 func FindOperatorToken(tx Tx, presented string) (OperatorToken, error) {
 	refused := Errorf(CodeUnauthorized, "The operator token is malformed, unknown, wrong or expired.").Advise("Make one with: teamdata operator-token create")
-	id, secret, ok := CutKey(presented)
-	if !ok {
-		return OperatorToken{}, refused
-	}
-	token, err := tx.OperatorToken(id)
-	switch {
-	case IsNotFound(err):
-		return OperatorToken{}, refused
-	case err != nil:
-		return OperatorToken{}, err
-	case !token.Matches(secret), !token.ExpiresAt.IsZero() && !tx.Now().Before(token.ExpiresAt):
-		return OperatorToken{}, refused
-	}
-	return token, nil
+	return findBySecret(presented, refused, tx.OperatorToken, func(o OperatorToken) (SecretHash, bool) {
+		return o.SecretHash, o.ExpiresAt.IsZero() || tx.Now().Before(o.ExpiresAt)
+	})
 }
 
 // checkExpiry holds an expiry that is given to the future.

@@ -90,12 +90,7 @@ func eachOrg(tx Tx, fn func(Org) error) error {
 // creation time or part of the subscription is filled in; the default is an
 // active subscription of DefaultPlan.
 func ImportOrg(tx Tx, o Org) (Org, error) {
-	if o.ID == "" {
-		o.ID = tx.NewID(PrefixOrg)
-	}
-	if o.CreatedAt.IsZero() {
-		o.CreatedAt = tx.Now()
-	}
+	fillIn(tx, PrefixOrg, &o.ID, &o.CreatedAt)
 	o.Subscription = o.Subscription.over(Subscription{Product: "teamdata", Plan: DefaultPlan, Interval: "none", Status: "active"})
 	if o.Subscription.ID == "" {
 		o.Subscription.ID = tx.NewID(PrefixSubscription)
@@ -107,10 +102,7 @@ func ImportOrg(tx Tx, o Org) (Org, error) {
 }
 
 func (o Org) check(tx Tx) error {
-	if !ValidID(o.ID) {
-		return Invalid("id", "%s", idRule)
-	}
-	if err := checkText("name", o.Name, maxNameLength); err != nil {
+	if err := cmp.Or(checkID("id", o.ID), checkText("name", o.Name, maxNameLength)); err != nil {
 		return err
 	}
 	switch _, err := tx.Org(o.ID); {
@@ -131,22 +123,21 @@ func (s Subscription) over(base Subscription) Subscription {
 }
 
 func (s Subscription) check(tx Plans) error {
-	if !ValidID(s.ID) {
-		return Invalid("subscription.id", "%s", idRule)
-	}
-	for _, text := range []struct{ name, value string }{
-		{"product", s.Product}, {"plan", s.Plan}, {"interval", s.Interval}, {"status", s.Status},
-	} {
-		if err := checkText("subscription."+text.name, text.value, maxIDLength); err != nil {
-			return err
-		}
-	}
-	if _, err := FindPlan(tx, s.Plan); IsNotFound(err) {
-		return Invalid("subscription.plan", "there is no plan %q", s.Plan).Advise("built in are free, team, business and selfHosted, and \"plans\" adds more")
-	} else if err != nil {
+	err := cmp.Or(
+		checkID("subscription.id", s.ID),
+		checkText("subscription.product", s.Product, maxIDLength),
+		checkText("subscription.plan", s.Plan, maxIDLength),
+		checkText("subscription.interval", s.Interval, maxIDLength),
+		checkText("subscription.status", s.Status, maxIDLength),
+	)
+	if err != nil {
 		return err
 	}
-	return nil
+	_, err = FindPlan(tx, s.Plan)
+	if IsNotFound(err) {
+		return Invalid("subscription.plan", "there is no plan %q", s.Plan).Advise("built in are free, team, business and selfHosted, and \"plans\" adds more")
+	}
+	return err
 }
 
 // ChangeSubscription replaces an org's subscription, with its audit entry and
@@ -183,7 +174,25 @@ func Features(tx Tx, orgID string) (Feature, error) {
 	return plan.Features, nil
 }
 
+// fillIn gives a record that is to be added an id and a creation time where they
+// are missing.
+func fillIn(tx Clock, prefix string, id *string, createdAt *time.Time) {
+	if *id == "" {
+		*id = tx.NewID(prefix)
+	}
+	if createdAt.IsZero() {
+		*createdAt = tx.Now()
+	}
+}
+
 const idRule = "an id is 1 to 64 of A-Z a-z 0-9 _ and -"
+
+func checkID(field, id string) error {
+	if !ValidID(id) {
+		return Invalid(field, "%s", idRule)
+	}
+	return nil
+}
 
 // checkText holds a required text to UTF-8 and a length in characters.
 func checkText(field, text string, most int) error {

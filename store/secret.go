@@ -3,6 +3,7 @@ package store
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
 	"hash/crc32"
@@ -14,6 +15,33 @@ type SecretHash [sha256.Size]byte
 
 // HashSecret hashes the secret part of a key.
 func HashSecret(secret string) SecretHash { return sha256.Sum256([]byte(secret)) }
+
+// Matches compares a presented secret with the kept one in constant time.
+func (h SecretHash) Matches(secret string) bool {
+	presented := HashSecret(secret)
+	return subtle.ConstantTimeCompare(presented[:], h[:]) == 1
+}
+
+// findBySecret finds the record of a presented `<id>.<secret>`. It is refused when it
+// is malformed, unknown or wrong, or when hash says that the record is not valid.
+func findBySecret[T any](presented string, refused error, find func(id string) (T, error), hash func(T) (h SecretHash, valid bool)) (T, error) {
+	var none T
+	id, secret, ok := CutKey(presented)
+	if !ok {
+		return none, refused
+	}
+	found, err := find(id)
+	if IsNotFound(err) {
+		return none, refused
+	}
+	if err != nil {
+		return none, err
+	}
+	if h, valid := hash(found); !h.Matches(secret) || !valid {
+		return none, refused
+	}
+	return found, nil
+}
 
 // CutKey splits `<id>.<secret>`; ok is false when it has not that form.
 func CutKey(key string) (id, secret string, ok bool) {

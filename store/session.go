@@ -1,7 +1,6 @@
 package store
 
 import (
-	"crypto/subtle"
 	"slices"
 	"strings"
 	"time"
@@ -47,48 +46,30 @@ func (s *Session) live(now time.Time) bool {
 // CreateSession begins a session of an account, and returns it with the cookie's
 // value, which is kept nowhere.
 func CreateSession(tx Tx, userID, userAgent string) (s Session, cookie string, err error) {
-	a, err := tx.Account(userID)
-	if err != nil {
-		return s, "", err
-	}
 	secret := NewSecret()
 	s = Session{
 		ID: tx.NewID(PrefixSession), UserID: userID, SecretHash: HashSecret(secret),
 		UserAgent: cut(userAgent, maxNameLength), CreatedAt: tx.Now(), LastSeenAt: tx.Now(),
 	}
-	if err := tx.PutSession(s); err != nil {
-		return s, "", err
-	}
-	a.Sessions = append(a.Sessions, s.ID)
-	for len(a.Sessions) > MaxSessions {
-		if err := tx.DeleteSession(a.Sessions[0]); err != nil {
-			return s, "", err
+	return s, s.ID + "." + secret, changeAccount(tx, userID, func(a *Account) error {
+		a.Sessions = append(a.Sessions, s.ID)
+		for len(a.Sessions) > MaxSessions {
+			if err := tx.DeleteSession(a.Sessions[0]); err != nil {
+				return err
+			}
+			a.Sessions = a.Sessions[1:]
 		}
-		a.Sessions = a.Sessions[1:]
-	}
-	return s, s.ID + "." + secret, tx.PutAccount(a)
+		return tx.PutSession(s)
+	})
 }
 
 // FindSession finds the session of a cookie. unauthorized: it is malformed,
 // unknown, wrong, ended or too old.
 func FindSession(tx Tx, cookie string) (Session, error) {
 	refused := Errorf(CodeUnauthorized, "The session has ended.").Advise("Sign in again.")
-	id, secret, ok := CutKey(cookie)
-	if !ok {
-		return Session{}, refused
-	}
-	s, err := tx.Session(id)
-	switch {
-	case IsNotFound(err):
-		return Session{}, refused
-	case err != nil:
-		return Session{}, err
-	}
-	hash := HashSecret(secret)
-	if subtle.ConstantTimeCompare(hash[:], s.SecretHash[:]) != 1 || !s.live(tx.Now()) {
-		return Session{}, refused
-	}
-	return s, nil
+	return findBySecret(cookie, refused, tx.Session, func(s Session) (SecretHash, bool) {
+		return s.SecretHash, s.live(tx.Now())
+	})
 }
 
 // TouchSession notes that a session is in use. One that has ended meanwhile stays
@@ -125,32 +106,20 @@ func AccountSessions(tx Tx, userID string) (live []Session, err error) {
 
 // EndSession ends a session of an account. notFound: it has no such session.
 func EndSession(tx Tx, userID, id string) error {
-	a, err := tx.Account(userID)
-	if err != nil {
-		return err
-	}
-	i := slices.Index(a.Sessions, id)
-	if i < 0 {
-		return Errorf(CodeNotFound, "The account has no such session.")
-	}
-	a.Sessions = slices.Delete(a.Sessions, i, i+1)
-	if err := tx.DeleteSession(id); err != nil {
-		return err
-	}
-	return tx.PutAccount(a)
+	return changeAccount(tx, userID, func(a *Account) error {
+		i := slices.Index(a.Sessions, id)
+		if i < 0 {
+			return Errorf(CodeNotFound, "The account has no such session.")
+		}
+		a.Sessions = slices.Delete(a.Sessions, i, i+1)
+		return tx.DeleteSession(id)
+	})
 }
 
 // EndOtherSessions ends all sessions of an account but the one that is named,
 // which may be empty.
 func EndOtherSessions(tx Tx, userID, keep string) error {
-	a, err := tx.Account(userID)
-	if err != nil {
-		return err
-	}
-	if err := a.keepSession(tx, keep); err != nil {
-		return err
-	}
-	return tx.PutAccount(a)
+	return changeAccount(tx, userID, func(a *Account) error { return a.keepSession(tx, keep) })
 }
 
 // keepSession ends the account's sessions but one. The caller puts the account.

@@ -1,7 +1,7 @@
 package store
 
 import (
-	"crypto/subtle"
+	"cmp"
 	"maps"
 	"time"
 )
@@ -62,27 +62,17 @@ func findManager(tx Tx, orgID, userID string, ttl time.Duration) (Member, error)
 // or managed nothing for a while.
 func FindSignInLink(tx Tx, token string) (SignInLink, error) {
 	refused := Errorf(CodeUnauthorized, "The link was used already, or is too old.").Advise("Ask for another.")
-	id, secret, ok := CutKey(token)
-	if !ok {
-		return SignInLink{}, refused
-	}
-	l, err := tx.SignInLink(id)
-	switch {
-	case IsNotFound(err):
-		return SignInLink{}, refused
-	case err != nil:
+	l, err := findBySecret(token, refused, tx.SignInLink, func(l SignInLink) (SecretHash, bool) {
+		return l.SecretHash, tx.Now().Before(l.ExpiresAt)
+	})
+	if err != nil {
 		return SignInLink{}, err
 	}
 	a, err := tx.Account(l.UserID)
-	if err != nil && !IsNotFound(err) {
-		return SignInLink{}, err
-	}
-	hash := HashSecret(secret)
-	if err != nil || subtle.ConstantTimeCompare(hash[:], l.SecretHash[:]) != 1 ||
-		!tx.Now().Before(l.ExpiresAt) || a.PasswordAt.After(l.CreatedAt) || a.CreatedAt.After(l.CreatedAt) {
+	if IsNotFound(err) || err == nil && (a.PasswordAt.After(l.CreatedAt) || a.CreatedAt.After(l.CreatedAt)) {
 		return SignInLink{}, refused
 	}
-	return l, nil
+	return l, err
 }
 
 // UseSignInLink uses up a link: it sets the hash of the password that was chosen,
@@ -127,10 +117,9 @@ func QueueSignInLink(tx Tx, orgID, userID string, ttl time.Duration) (to string,
 		return "", Errorf(CodeConflict, "%q has no address of their own to send mail to.", userID).
 			Advise("Set one with: teamdata member update %s --email ADDRESS", userID)
 	}
-	return a.Email, tx.PutMail(Mail{
-		ID: tx.NewID(PrefixMail), OrgID: orgID, To: a.Email, Name: m.Name, Template: MailSignInLink,
-		Values:    map[string]string{"userId": userID, "until": FormatTime(tx.Now().Add(ttl))},
-		CreatedAt: tx.Now(), DueAt: tx.Now(),
+	return a.Email, queueMail(tx, Mail{
+		OrgID: orgID, To: a.Email, Name: m.Name, Template: MailSignInLink,
+		Values: map[string]string{"userId": userID, "until": FormatTime(tx.Now().Add(ttl))},
 	})
 }
 
@@ -170,7 +159,7 @@ func FirstOwner(tx Tx) (Member, error) {
 		}
 		for _, m := range managers {
 			if _, err := tx.Account(m.UserID); !IsNotFound(err) {
-				return Member{}, orElse(err, none)
+				return Member{}, cmp.Or[error](err, none)
 			}
 			if first.UserID == "" && m.Role == RoleOwner {
 				first = m
@@ -181,11 +170,4 @@ func FirstOwner(tx Tx) (Member, error) {
 		return Member{}, none
 	}
 	return first, nil
-}
-
-func orElse(err, other error) error {
-	if err != nil {
-		return err
-	}
-	return other
 }

@@ -62,7 +62,7 @@ func TestKeyFromItsCreationToItsEnd(t *testing.T) {
 	made.wants(t, 201, "Copy the key now", "curl -H", b.server.URL+"/api/v1/members")
 	id, secret, _ := strings.Cut(secretOf(made), ".")
 	key := b.keys()[0]
-	if key.ID != id || !key.Matches(secret) || key.Name != "nightly" || key.CreatedBy != "usr_ada" || key.Scopes != store.ScopeRead {
+	if key.ID != id || !key.SecretHash.Matches(secret) || key.Name != "nightly" || key.CreatedBy != "usr_ada" || key.Scopes != store.ScopeRead {
 		t.Errorf("%q made %+v", secretOf(made), key)
 	}
 	if made.Header.Get("Cache-Control") != "no-store" {
