@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"cli":          {"teamdata/admin/socket", "teamdata/app", "teamdata/cli/", "teamdata/delivery/receiver", "teamdata/internal/", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/listen":   {"teamdata/app", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/bench":    {"teamdata/store", "teamdata/internal/"},
-	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "github.com/rs/zerolog", "github.com/spf13/pflag", "golang.org/x/sys/unix"},
+	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "github.com/rs/zerolog", "github.com/spf13/pflag"},
 	"cli/operator": {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/terminal", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 
 	"server":              {"teamdata/store", "teamdata/internal/", "teamdata/server/", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
@@ -64,6 +64,7 @@ var mayImport = map[string][]string{
 	"internal/ratelimit":   {},
 	"internal/signature":   {},
 	"internal/strictjson":  {"teamdata/store"},
+	"internal/system":      {"golang.org/x/sys/unix"},
 	"internal/terminal":    {"teamdata/internal/hint", "github.com/mattn/go-isatty", "golang.org/x/sys/unix"},
 	"internal/testkit":     {"teamdata/internal/", "teamdata/store", "github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"internal/web":         {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"teamdata/delivery"
 	"teamdata/internal/hint"
+	"teamdata/internal/system"
 	"teamdata/store/boltstore"
 	"time"
 
@@ -92,7 +93,7 @@ func (h *health) check() *verdict {
 	if h.dispatcher.Alive(ctx) != nil {
 		v.failing = append(v.failing, "dispatcher: it does not answer")
 	}
-	if free, known := DiskFree(h.folder); known && free < MinDiskFree {
+	if free, known := system.DiskFree(h.folder); known && free < MinDiskFree {
 		v.failing = append(v.failing, fmt.Sprintf("disk: %d KiB are free", free>>10))
 	}
 	return v

@@ -12,6 +12,7 @@ import (
 	"teamdata/delivery"
 	"teamdata/internal/hint"
 	"teamdata/internal/metrics"
+	"teamdata/internal/system"
 	"teamdata/server"
 	"teamdata/store/boltstore"
 	"time"
@@ -67,7 +68,7 @@ func (a *App) serveMetrics(handler http.Handler) (end func(), err error) {
 // storage asks the data file and its disk.
 func (a *App) storage() (metrics.Storage, error) {
 	st, err := a.store.Stats()
-	free, known := DiskFree(filepath.Dir(a.store.Path()))
+	free, known := system.DiskFree(filepath.Dir(a.store.Path()))
 	return metrics.Storage{
 		Reads: st.Reads, OldestRead: st.OldestRead, Size: st.Size, Free: st.FreePages * int64(st.PageSize),
 		DiskFree: free, DiskFreeUnknown: !known,

@@ -3,9 +3,9 @@ package bench
 import (
 	"context"
 	"fmt"
-	"os"
-	"slices"
 	"time"
+
+	"teamdata/internal/system"
 )
 
 // measureLatency sends events at a steady rate, beside the syncs that stand in
@@ -77,34 +77,7 @@ func (s *session) measureSync(ctx context.Context) error {
 }
 
 // syncTimes are the times that single syncs of a written page take, sorted.
-func (s *session) syncTimes(ctx context.Context, lasts time.Duration) (times []time.Duration, err error) {
-	file, err := os.CreateTemp(s.folder, "sync-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	page := make([]byte, 4096)
-	if err := writeAndSync(file, page); err != nil { // the first one also makes room
-		return nil, err
-	}
-	for start := time.Now(); len(times) == 0 || time.Since(start) < lasts; {
-		begin := time.Now()
-		if err := writeAndSync(file, page); err != nil {
-			return nil, err
-		}
-		times = append(times, time.Since(begin))
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-	}
-	slices.Sort(times)
-	return times, nil
-}
-
-func writeAndSync(file *os.File, page []byte) error {
-	if _, err := file.WriteAt(page, 0); err != nil {
-		return err
-	}
-	return syncData(file)
+func (s *session) syncTimes(ctx context.Context, lasts time.Duration) ([]time.Duration, error) {
+	start := time.Now()
+	return system.SyncTimes(s.folder, func(n int) bool { return n == 0 || time.Since(start) < lasts && ctx.Err() == nil })
 }

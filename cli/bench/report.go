@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"teamdata/internal/system"
 	"teamdata/internal/terminal"
 )
 
@@ -40,7 +41,7 @@ func newReport(c *Config) *Report {
 	return &Report{
 		Machine: Machine{
 			CPUs: runtime.GOMAXPROCS(0), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version(),
-			Version: c.Version, Folder: c.Dir, InMemory: isInMemory(c.Dir),
+			Version: c.Version, Folder: c.Dir, InMemory: system.FileSystem(c.Dir) == system.Memory,
 		},
 		StartedAt: time.Now().UTC().Truncate(time.Second), Figures: []Figure{}, Notes: []string{},
 	}

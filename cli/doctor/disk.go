@@ -4,10 +4,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"teamdata/app"
+	"teamdata/internal/system"
 	"teamdata/internal/terminal"
 )
 
@@ -27,7 +27,7 @@ func (d *doctor) checkDisk(context.Context) {
 		return
 	}
 	d.checkSync(took)
-	d.checkFileSystem(fileSystem(folder))
+	d.checkFileSystem(system.FileSystem(folder))
 	d.checkSpace("the data file's disk", folder)
 }
 
@@ -41,41 +41,20 @@ func (d *doctor) checkSync(took time.Duration) {
 
 // syncTime is what a small synced write to a folder takes in the middle.
 func syncTime(folder string) (middle time.Duration, err error) {
-	f, err := os.CreateTemp(folder, ".teamdata-doctor-")
+	took, err := system.SyncTimes(folder, func(n int) bool { return n < syncs })
 	if err != nil {
 		return 0, err
 	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	var took []time.Duration
-	for range syncs {
-		start := time.Now()
-		if _, err = f.Write(make([]byte, 4096)); err != nil {
-			return 0, err
-		}
-		if err = f.Sync(); err != nil {
-			return 0, err
-		}
-		took = append(took, time.Since(start))
-	}
-	slices.Sort(took)
 	return took[len(took)/2], nil
 }
 
-// The kinds of file systems that are no place for a data file.
-const (
-	fsNetwork = "network"
-	fsMemory  = "memory"
-	fsLayer   = "layer"
-)
-
 func (d *doctor) checkFileSystem(kind string) {
 	switch kind {
-	case fsNetwork:
+	case system.Network:
 		d.warn("put the data file on a disk of this machine", "it is on a network file system, where locks and syncs may not hold")
-	case fsMemory:
+	case system.Memory:
 		d.warn("put the data file on a disk", "it is in memory, and gone after a restart of the machine")
-	case fsLayer:
+	case system.Layer:
 		d.warn("mount a volume for the data file", "it is in a container's own layer, and gone with the container")
 	default:
 		d.ok("the file system is local")
@@ -85,7 +64,7 @@ func (d *doctor) checkFileSystem(kind string) {
 // checkSpace wants room for the data file once more, which migrate, compact and
 // restore need.
 func (d *doctor) checkSpace(what, folder string) {
-	free, known := app.DiskFree(folder)
+	free, known := system.DiskFree(folder)
 	if !known {
 		d.ok("how much is free on %s is not known here", what)
 		return
@@ -121,7 +100,7 @@ func (d *doctor) checkClock(context.Context) {
 		d.problem("set the clock, with NTP", "it says %s, and the data file or a backup is of %s", now.UTC().Format(time.RFC3339), newest.UTC().Format(time.RFC3339))
 		return
 	}
-	if synced, known := clockSynced(); known && !synced {
+	if synced, known := system.ClockSynced(); known && !synced {
 		d.warn("run an NTP client, such as chrony or systemd-timesyncd", "the system says that its clock is not synchronized")
 		return
 	}

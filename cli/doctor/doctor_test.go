@@ -9,6 +9,7 @@ import (
 
 	"teamdata/internal/acmetest"
 	"teamdata/internal/localca"
+	"teamdata/internal/system"
 )
 
 const ownDomain = "data.example.com"
@@ -25,7 +26,7 @@ func finds(t *testing.T, list []Finding, check, state, text string) {
 }
 
 func TestFileSystems(t *testing.T) {
-	for kind, state := range map[string]string{fsNetwork: Warning, fsLayer: Warning, fsMemory: Warning, "": OK} {
+	for kind, state := range map[string]string{system.Network: Warning, system.Layer: Warning, system.Memory: Warning, "": OK} {
 		var d doctor
 		d.checkFileSystem(kind)
 		finds(t, d.list, "", state, ".")

@@ -1,0 +1,37 @@
+//go:build linux
+
+package system
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// kinds are the file systems, by their magic numbers, of which there is something
+// to say.
+var kinds = map[uint32]string{
+	unix.NFS_SUPER_MAGIC: Network, unix.SMB_SUPER_MAGIC: Network, unix.SMB2_SUPER_MAGIC: Network, unix.CIFS_SUPER_MAGIC: Network,
+	unix.V9FS_MAGIC: Network, unix.CEPH_SUPER_MAGIC: Network, unix.AFS_SUPER_MAGIC: Network, unix.FUSE_SUPER_MAGIC: Network,
+	unix.TMPFS_MAGIC: Memory, unix.RAMFS_MAGIC: Memory, unix.OVERLAYFS_SUPER_MAGIC: Layer,
+}
+
+// FileSystem is the kind of file system that a folder is on; empty: a usual one.
+func FileSystem(folder string) string {
+	var s unix.Statfs_t
+	if unix.Statfs(folder, &s) != nil {
+		return ""
+	}
+	return kinds[uint32(s.Type)]
+}
+
+// ClockSynced asks the kernel, as adjtimex(2) does, whether somebody keeps the
+// clock right.
+func ClockSynced() (synced, known bool) {
+	state, err := unix.Adjtimex(&unix.Timex{})
+	return state != unix.TIME_ERROR, err == nil
+}
+
+// syncData brings a file's content to the disk, and of its other data what is
+// needed to read it.
+func syncData(file *os.File) error { return unix.Fdatasync(int(file.Fd())) }

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package system
+
+import "os"
+
+// FileSystem is not known here.
+func FileSystem(string) string { return "" }
+
+// ClockSynced is not known here.
+func ClockSynced() (synced, known bool) { return false, false }
+
+func syncData(file *os.File) error { return file.Sync() }
