@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"cli/listen":   {"teamdata/app", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/bench":    {"teamdata/store", "teamdata/internal/"},
 	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "github.com/rs/zerolog", "github.com/spf13/pflag"},
-	"cli/operator": {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/terminal", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+	"cli/operator": {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 
 	"server":              {"teamdata/store", "teamdata/internal/", "teamdata/server/", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
 	"server/certificates": {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/localca", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},
@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 
 	"delivery":          {"teamdata/store", "teamdata/internal/", "teamdata/delivery/", "github.com/rs/zerolog"},
 	"delivery/mail":     {"teamdata/internal/netguard", "github.com/wneessen/go-mail"},
-	"delivery/receiver": {"teamdata/internal/hint", "teamdata/internal/terminal", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
+	"delivery/receiver": {"teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"delivery/wheel":    {},
 
 	"store":                    {},
@@ -57,6 +57,7 @@ var mayImport = map[string][]string{
 	"internal/acmetest":    {"github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
 	"internal/atomicfile":  {"teamdata/internal/hint"},
 	"internal/hint":        {"teamdata/store"},
+	"internal/httpclient":  {"teamdata/internal/hint"},
 	"internal/localca":     {},
 	"internal/metrics":     {"github.com/prometheus/client_golang/prometheus"},
 	"internal/netguard":    {"code.dny.dev/ssrf"},

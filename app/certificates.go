@@ -18,6 +18,7 @@ import (
 
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/hint"
+	"teamdata/internal/httpclient"
 	"teamdata/internal/localca"
 	"teamdata/server/certificates"
 )
@@ -69,7 +70,7 @@ func (a *App) localCA(ctx context.Context) (*certificates.Local, error) {
 
 func (a *App) byACME(ctx context.Context) (certificates.Source, error) {
 	s := &a.settings
-	roots, err := Roots("--acme-ca", s.ACMECA)
+	roots, err := httpclient.Roots("--acme-ca", s.ACMECA)
 	if err != nil {
 		return nil, err
 	}

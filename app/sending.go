@@ -1,20 +1,19 @@
 package app
 
 import (
-	"crypto/x509"
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 
 	"teamdata/delivery"
 	"teamdata/delivery/mail"
+	"teamdata/internal/httpclient"
 	"teamdata/internal/netguard"
 )
 
 // wireSending makes what sends the webhooks, and what sends the mail.
 func (a *App) wireSending() error {
-	roots, err := Roots("--webhook-ca", a.settings.WebhookCA)
+	roots, err := httpclient.Roots("--webhook-ca", a.settings.WebhookCA)
 	if err != nil {
 		return err
 	}
@@ -51,7 +50,7 @@ func (a *App) newMailer() (*delivery.Mailer, error) {
 	if a.settings.SMTPURL == "" {
 		return delivery.NewMailer(a.store, nil, nil, &a.log), nil
 	}
-	roots, err := Roots("--smtp-ca", a.settings.SMTPCA)
+	roots, err := httpclient.Roots("--smtp-ca", a.settings.SMTPCA)
 	if err != nil {
 		return nil, err
 	}
@@ -63,24 +62,4 @@ func (a *App) newMailer() (*delivery.Mailer, error) {
 		return nil, err
 	}
 	return delivery.NewMailer(a.store, sender, a.settings.MailRetrySchedule, &a.log), nil
-}
-
-// Roots are the CAs that certificates may come from: the system's, and
-// those of the flag's file. nil means just the system's.
-func Roots(flag, file string) (*x509.CertPool, error) {
-	if file == "" {
-		return nil, nil
-	}
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", flag, err)
-	}
-	roots, err := x509.SystemCertPool()
-	if err != nil {
-		roots = x509.NewCertPool()
-	}
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s %s holds no certificate in PEM form", flag, file)
-	}
-	return roots, nil
 }

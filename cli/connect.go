@@ -2,21 +2,18 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
-	"time"
 
 	"teamdata/admin/socket"
 	"teamdata/app"
 	"teamdata/cli/operator"
 	"teamdata/internal/hint"
+	"teamdata/internal/httpclient"
 	"teamdata/internal/netguard"
 )
 
@@ -71,20 +68,12 @@ func connectServer(t operator.Target) (c operator.Connection, err error) {
 	if err != nil {
 		return c, err
 	}
-	roots, err := app.Roots("--ca-file", t.CAFile)
+	roots, err := httpclient.Roots("--ca-file", t.CAFile)
 	if err != nil {
 		return c, err
 	}
-	transport := &http.Transport{
-		Proxy:           http.ProxyFromEnvironment,
-		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-		DialContext:     (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
-		MaxIdleConns:    1, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second,
-	}
-	client := &http.Client{
-		Transport:     bearer{transport, token},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	client := httpclient.New(roots)
+	client.Transport = bearer{client.Transport, token}
 	return connection(client, base), nil
 }
 
@@ -95,14 +84,14 @@ func connection(client *http.Client, base string) operator.Connection {
 // serverURL is the URL without a slash at its end. A token goes over HTTPS, or
 // stays on this machine.
 func serverURL(text string) (string, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
-		return "", fmt.Errorf("--server %q is not the URL of a server, such as https://data.example.com", text)
+	u, err := httpclient.ServerURL("--server", text)
+	if err != nil {
+		return "", err
 	}
 	if u.Scheme == "http" && !netguard.IsLoopback(u.Hostname()) {
 		return "", hint.New(fmt.Sprintf("--server %s: the operator token can't go over plain HTTP", text), "use https://")
 	}
-	return strings.TrimRight(u.String(), "/"), nil
+	return u.String(), nil
 }
 
 // operatorToken reads the token from a file, or from the environment.
@@ -125,12 +114,12 @@ func operatorToken(file string) (string, error) {
 
 // bearer sends a token with each request.
 type bearer struct {
-	*http.Transport
+	http.RoundTripper
 	token string
 }
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.token)
-	return b.Transport.RoundTrip(r)
+	return b.RoundTripper.RoundTrip(r)
 }

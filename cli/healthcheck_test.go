@@ -52,7 +52,7 @@ func TestHealthcheck(t *testing.T) {
 	if _, err := syscall.Wait4(p.Cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatalf("it does not stop: %v", err)
 	}
-	checkHealth(t, "does not answer", "--timeout", "300ms")
+	checkHealth(t, "no answer from the server", "--timeout", "300ms")
 	p.Cmd.Process.Signal(syscall.SIGCONT)
 	if err := p.Stop(); err != nil {
 		t.Error(err)

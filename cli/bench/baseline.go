@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"teamdata/internal/httpclient"
 	"teamdata/internal/localca"
 	"teamdata/internal/signature"
 	"teamdata/store"
@@ -162,7 +163,7 @@ func (s *session) loadHandler(ctx context.Context, answerBytes, n int, request s
 	if err != nil {
 		return nil, nil, err
 	}
-	roots, err := rootsOf(caFile)
+	roots, err := httpclient.Roots("the CA file", caFile)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -184,7 +185,7 @@ type bareClient struct {
 }
 
 func newBareClient(caFile string) (*bareClient, error) {
-	roots, err := rootsOf(caFile)
+	roots, err := httpclient.Roots("the CA file", caFile)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"teamdata/internal/httpclient"
 )
 
 // benchSession is a run for a benchmark, at the sizes that a machine is measured
@@ -43,7 +45,7 @@ func BenchmarkMemory(b *testing.B) {
 		caFile := s.path("memory.handler.ca")
 		r, err := w.do(job{Handler: &handlerJob{testAnswerBytes, caFile}})
 		fatal(b, err)
-		roots, err := rootsOf(caFile)
+		roots, err := httpclient.Roots("the CA file", caFile)
 		fatal(b, err)
 		reportMemory(b, "-baseline", w.process, func() {
 			c, err := s.connect(b.Context(), target{r.Address, roots}, connections)

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"teamdata/internal/httpclient"
 )
 
 // stopGrace is how long a process may take to stop before it is killed. The
@@ -185,19 +187,8 @@ func (v *server) readReadyFile(content []byte) error {
 		return fmt.Errorf("the ready file: %w", err)
 	}
 	v.address = address.Host
-	v.roots, err = rootsOf(ready.CAFile)
+	v.roots, err = httpclient.Roots("the ready file", ready.CAFile)
 	return err
-}
-
-// rootsOf are the authorities in a PEM file.
-func rootsOf(file string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(pem)
-	return pool, nil
 }
 
 // checkNoneWaits holds the data file of a server that has stopped to what was

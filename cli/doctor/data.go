@@ -14,6 +14,7 @@ import (
 
 	"teamdata/admin/socket"
 	"teamdata/app"
+	"teamdata/internal/httpclient"
 	"teamdata/internal/terminal"
 )
 
@@ -59,7 +60,7 @@ func askStatus(ctx context.Context, client *http.Client) (s serverStatus, err er
 	r, body, err := get(ctx, client, socket.Base+"/admin/v1/status")
 	switch {
 	case err != nil:
-		return s, unanswered(err)
+		return s, httpclient.Unanswered(err)
 	case r.StatusCode != http.StatusOK:
 		return s, fmt.Errorf("answered %d", r.StatusCode)
 	}

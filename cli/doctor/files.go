@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"teamdata/app"
+	"teamdata/internal/httpclient"
 	"teamdata/internal/terminal"
 	"teamdata/server/certificates"
 )
@@ -83,7 +84,7 @@ func (d *doctor) checkAuthorities(context.Context) {
 		if !strings.HasSuffix(f.Name, "-ca") || file == "" {
 			return
 		}
-		if _, err := app.Roots("--"+f.Name, file); err != nil {
+		if _, err := httpclient.Roots("--"+f.Name, file); err != nil {
 			d.problem("give a readable PEM file with --"+f.Name, "%v", err)
 			return
 		}

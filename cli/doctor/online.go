@@ -2,15 +2,14 @@ package doctor
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
 
-	"teamdata/app"
 	"teamdata/delivery/mail"
+	"teamdata/internal/httpclient"
 )
 
 // checkACME reads the directory of the ACME authority, and its clock.
@@ -23,7 +22,7 @@ func (d *doctor) checkACME(ctx context.Context) {
 		d.ok("not asked: see --online")
 		return
 	}
-	roots, err := app.Roots("--acme-ca", d.ACMECA)
+	roots, err := httpclient.Roots("--acme-ca", d.ACMECA)
 	if err != nil {
 		return // the check of the CA files reports it
 	}
@@ -45,11 +44,12 @@ func (d *doctor) checkOffset(off time.Duration) {
 // readDirectory reads an ACME directory (RFC 8555, 7.1.1), and returns the time of
 // its server.
 func readDirectory(ctx context.Context, address string, roots *x509.CertPool) (date time.Time, err error) {
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
-	defer transport.CloseIdleConnections()
-	r, body, err := get(ctx, &http.Client{Transport: transport}, address)
+	client := httpclient.New(roots)
+	defer client.CloseIdleConnections()
+	client.CheckRedirect = nil // a directory may have moved
+	r, body, err := get(ctx, client, address)
 	if err != nil {
-		return date, err
+		return date, httpclient.Cause(err)
 	}
 	var directory struct{ NewOrder string }
 	if err := json.Unmarshal(body, &directory); err != nil || directory.NewOrder == "" {
@@ -68,7 +68,7 @@ func (d *doctor) checkMail(ctx context.Context) {
 		d.ok("not called: see --online")
 		return
 	}
-	roots, err := app.Roots("--smtp-ca", d.SMTPCA)
+	roots, err := httpclient.Roots("--smtp-ca", d.SMTPCA)
 	if err != nil {
 		return // the check of the CA files reports it
 	}

@@ -2,18 +2,14 @@ package doctor
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"teamdata/admin/socket"
-	"teamdata/app"
 	"teamdata/internal/hint"
+	"teamdata/internal/httpclient"
 	"teamdata/server"
 )
 
@@ -33,20 +29,16 @@ func (p *Probe) Ready(ctx context.Context) error {
 	defer client.CloseIdleConnections()
 	r, body, err := get(ctx, client, base+server.ReadyPath)
 	if err != nil {
-		return unanswered(err)
+		return httpclient.Unanswered(err)
 	}
 	return judge(r.StatusCode, body[:min(len(body), 4<<10)])
 }
 
-// get asks for a URL. An error is without the method and the URL, which our line has
-// already.
+// get asks for a URL.
 func get(ctx context.Context, client *http.Client, address string) (r *http.Response, body []byte, err error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err == nil {
 		r, err = client.Do(q)
-	}
-	if whole, ok := errors.AsType[*url.Error](err); ok {
-		err = whole.Err
 	}
 	if err != nil {
 		return nil, nil, err
@@ -54,14 +46,6 @@ func get(ctx context.Context, client *http.Client, address string) (r *http.Resp
 	defer r.Body.Close()
 	body, _ = io.ReadAll(io.LimitReader(r.Body, 1<<20)) // where it breaks off shows in what it says
 	return r, body, nil
-}
-
-func unanswered(err error) error {
-	var unknown x509.UnknownAuthorityError
-	if errors.As(err, &unknown) {
-		return hint.With(fmt.Errorf("the server's certificate is of a CA that is not trusted here (%w)", err), "name the CA's file with --ca-file")
-	}
-	return fmt.Errorf("the server does not answer: %w", err)
 }
 
 func judge(status int, body []byte) error {
@@ -77,7 +61,12 @@ func judge(status int, body []byte) error {
 
 func (p *Probe) connect(ctx context.Context) (client *http.Client, base string, err error) {
 	if p.URL != "" {
-		return p.connectURL()
+		u, err := httpclient.ServerURL("--url", p.URL)
+		if err != nil {
+			return nil, "", err
+		}
+		roots, err := httpclient.Roots("--ca-file", p.CAFile)
+		return httpclient.New(roots), u.String(), err
 	}
 	path := socket.Path(p.Socket, p.Data)
 	client, err = socket.Client(ctx, path)
@@ -85,23 +74,4 @@ func (p *Probe) connect(ctx context.Context) (client *http.Client, base string, 
 		err = hint.With(fmt.Errorf("no server listens on %s", path), "start it with teamdata serve, or name its socket with --socket")
 	}
 	return client, socket.Base, err
-}
-
-func (p *Probe) connectURL() (*http.Client, string, error) {
-	u, err := url.Parse(p.URL)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, "", fmt.Errorf("--url %q is not the URL of a server, such as https://127.0.0.1:8443", p.URL)
-	}
-	roots, err := app.Roots("--ca-file", p.CAFile)
-	if err != nil {
-		return nil, "", err
-	}
-	client := &http.Client{
-		Transport: &http.Transport{
-			Proxy:           http.ProxyFromEnvironment,
-			TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	return client, strings.TrimRight(p.URL, "/"), nil
 }

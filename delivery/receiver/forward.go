@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"teamdata/internal/hint"
+	"teamdata/internal/httpclient"
 )
 
 // ForwardTimeout is how long an application may take: twice as long as a sender
@@ -71,8 +72,5 @@ func (f *Forward) failure(ctx context.Context, err error) error {
 	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
 		return fmt.Errorf("%s did not answer within %s", f, ForwardTimeout)
 	}
-	if inner, ok := errors.AsType[*url.Error](err); ok {
-		err = inner.Err // the rest of it is said here
-	}
-	return hint.With(fmt.Errorf("%s can't be reached: %w", f, err), "is it running?")
+	return hint.With(fmt.Errorf("%s can't be reached: %w", f, httpclient.Cause(err)), "is it running?")
 }

@@ -2,7 +2,7 @@
 // Standard Webhooks reference library, prints and answers them, and can forward them.
 // Its verdict is that of any receiver, since it shares no code with the signing side.
 //
-// Of ours it imports internal/terminal and internal/hint alone. What becomes of a
+// Of ours it imports internal/hint, internal/httpclient and internal/terminal alone. What becomes of a
 // request belongs in receiver.go, how an event is shown in print.go.
 package receiver
 
