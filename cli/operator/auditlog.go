@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"regexp"
 	"strconv"
 
@@ -14,6 +13,7 @@ import (
 
 	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
+	"teamdata/store"
 )
 
 func auditCommand(e *env) *cobra.Command {
@@ -87,6 +87,7 @@ type upload struct {
 	*session
 	*terminal.Progress
 	file    string
+	key     string // for idempotency, which each batch makes its own of
 	batches int
 	added   int
 }
@@ -98,7 +99,7 @@ func (s *session) upload(file string) error {
 		return err
 	}
 	defer in.Close()
-	u := &upload{session: s, file: nameOf(file), Progress: terminal.StartProgress(s.cmd.ErrOrStderr(), "adding entries")}
+	u := &upload{session: s, file: nameOf(file), key: s.idempotencyKey, Progress: terminal.StartProgress(s.cmd.ErrOrStderr(), "adding entries")}
 	err = u.all(in)
 	u.Stop()
 	switch {
@@ -142,49 +143,40 @@ func (u *upload) all(in io.Reader) error {
 	return u.send(b)
 }
 
-// send adds a batch.
+// send adds a batch, and prints what was asked for: the answer, or the ids.
 func (u *upload) send(b *batch) error {
 	if len(b.entries) == 0 {
 		return nil
 	}
 	u.batches++
-	var header http.Header
-	if u.idempotencyKey != "" {
-		header = http.Header{"Idempotency-Key": {fmt.Sprintf("%s-%d", u.idempotencyKey, u.batches)}}
+	if u.key != "" {
+		u.idempotencyKey = fmt.Sprintf("%s-%d", u.key, u.batches)
 	}
-	a, err := u.do("POST /orgs/{org}/audit-log/batch", object{"entries": b.entries}, header)
+	var answered struct{ IDs []string }
+	a, err := u.read("POST /orgs/{org}/audit-log/batch", object{"entries": b.entries}, &answered)
 	if err != nil {
 		return u.placed(err, b)
 	}
 	u.added += len(b.entries)
 	u.Describe(terminal.Count(u.added, "entry"))
-	return u.print(a)
-}
-
-// print prints what was asked for: the answer, or the ids.
-func (u *upload) print(a answer) error {
-	if u.json {
+	switch {
+	case u.json:
 		return u.out.json(a.body)
+	case u.quiet:
+		return u.out.ids(answered.IDs)
 	}
-	var answered struct{ IDs []string }
-	if err := json.Unmarshal(a.body, &answered); err != nil {
-		return errForm(err)
-	}
-	if !u.quiet {
-		return nil
-	}
-	return u.out.ids(answered.IDs)
+	return nil
 }
 
 var entryPlace = regexp.MustCompile(`^entries\[(\d+)\]\.?`)
 
 // placed names the line of the file in an error about an entry.
 func (u *upload) placed(err error, b *batch) error {
-	var e *apiError
+	var e *store.Error
 	if !errors.As(err, &e) {
 		return err
 	}
-	found := entryPlace.FindStringSubmatch(e.message)
+	found := entryPlace.FindStringSubmatch(e.Message)
 	if found == nil {
 		return err
 	}
@@ -192,5 +184,5 @@ func (u *upload) placed(err error, b *batch) error {
 	if numberErr != nil || i >= len(b.lines) {
 		return err
 	}
-	return fmt.Errorf("%s line %d: %s", u.file, b.lines[i], terminal.Plain(e.message[len(found[0]):]))
+	return fmt.Errorf("%s line %d: %s", u.file, b.lines[i], e.Message[len(found[0]):])
 }

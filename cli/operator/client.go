@@ -3,18 +3,17 @@ package operator
 import (
 	"bytes"
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"teamdata/internal/hint"
+	"teamdata/internal/httpclient"
 	"teamdata/internal/terminal"
 	"teamdata/store"
 )
@@ -36,7 +35,7 @@ const (
 
 // do makes a request to a route below /admin/v1. A request that the server's rate
 // limit refuses is sent again when the server says.
-func (s *session) do(route string, body object, header http.Header) (answer, error) {
+func (s *session) do(route string, body object) (answer, error) {
 	var content []byte
 	if body != nil {
 		var err error
@@ -45,7 +44,7 @@ func (s *session) do(route string, body object, header http.Header) (answer, err
 		}
 	}
 	for refused := 0; ; refused++ {
-		a, status, err := s.once(route, content, header)
+		a, status, err := s.once(route, content)
 		if err != nil {
 			return answer{}, err
 		}
@@ -62,8 +61,20 @@ func (s *session) do(route string, body object, header http.Header) (answer, err
 	}
 }
 
+// read makes a request, and reads the JSON of its answer.
+func (s *session) read(route string, body object, to any) (answer, error) {
+	a, err := s.do(route, body)
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(a.body, to); err != nil {
+		return a, errForm(err)
+	}
+	return a, nil
+}
+
 // once sends a request and reads its answer.
-func (s *session) once(route string, content []byte, header http.Header) (a answer, status int, err error) {
+func (s *session) once(route string, content []byte) (a answer, status int, err error) {
 	ctx, cancel := context.WithTimeout(s.cmd.Context(), maxWait)
 	defer cancel()
 	method, path := s.routeTo(route)
@@ -71,7 +82,7 @@ func (s *session) once(route string, content []byte, header http.Header) (a answ
 	if err != nil {
 		return a, 0, err
 	}
-	s.setHeaders(q, header)
+	s.setHeaders(q)
 	r, err := s.conn.Client.Do(q)
 	if err != nil {
 		return a, 0, unanswered(method, err)
@@ -88,10 +99,7 @@ func (s *session) once(route string, content []byte, header http.Header) (a answ
 	return a, r.StatusCode, nil
 }
 
-func (s *session) setHeaders(q *http.Request, header http.Header) {
-	for name, values := range header {
-		q.Header[name] = values
-	}
+func (s *session) setHeaders(q *http.Request) {
 	q.Header.Set("User-Agent", "teamdata/"+s.Version)
 	if q.ContentLength > 0 {
 		q.Header.Set("Content-Type", "application/json")
@@ -99,8 +107,11 @@ func (s *session) setHeaders(q *http.Request, header http.Header) {
 	if s.actor != "" {
 		q.Header.Set("Teamdata-Actor", s.actor)
 	}
-	if s.idempotencyKey != "" && q.Method == http.MethodPost && q.Header.Get("Idempotency-Key") == "" {
+	if s.idempotencyKey != "" && q.Method == http.MethodPost {
 		q.Header.Set("Idempotency-Key", s.idempotencyKey)
+	}
+	if s.ifMatch != "" {
+		q.Header.Set("If-Match", s.ifMatch)
 	}
 }
 
@@ -122,16 +133,8 @@ func (s *session) wait(retryAfter string) error {
 
 // unanswered explains a request that got no answer.
 func unanswered(method string, err error) error {
-	var whole *url.Error
-	if errors.As(err, &whole) {
-		err = whole.Err // it repeats the method and the URL
-	}
-	var unknown x509.UnknownAuthorityError
-	if errors.As(err, &unknown) {
-		return hint.With(fmt.Errorf("the server's certificate is of a CA that is not trusted here (%w)", err), "name the CA's file with --ca-file")
-	}
-	err = fmt.Errorf("no answer from the server: %w", err)
-	if method == http.MethodGet {
+	err = httpclient.Unanswered(err)
+	if _, advice := hint.Split(err); advice != "" || method == http.MethodGet {
 		return err
 	}
 	return hint.With(err, "it may have been done all the same: check before you try again")
@@ -147,20 +150,10 @@ func (s *session) compareVersions(h http.Header) {
 	s.note("warning: the server is teamdata %s, and this program is %s; use the one that belongs to the server", theirs, s.Version)
 }
 
-// apiError is an error that the API answers.
-type apiError struct {
-	code    store.Code
-	message string
-	hint    string // what to do about it on the command line
-}
-
-func (e *apiError) Error() string { return terminal.Plain(strings.TrimSuffix(e.message, ".")) }
-func (e *apiError) Hint() string  { return e.hint }
-
 // isCode tells whether the API answered err with a code.
 func isCode(err error, code store.Code) bool {
-	var e *apiError
-	return errors.As(err, &e) && e.code == code
+	var e *store.Error
+	return errors.As(err, &e) && e.Code == code
 }
 
 // refusal is the error that an answer reports.
@@ -174,11 +167,12 @@ func (s *session) refusal(status int, a answer) error {
 	if err := json.Unmarshal(a.body, &body); err != nil || body.Error.Message == "" {
 		return hint.New(fmt.Sprintf("the server answered %d %s", status, http.StatusText(status)), notTeamdata)
 	}
-	e := &apiError{code: body.Error.Code, message: body.Error.Message, hint: hintFor(body.Error.Code, body.Error.Message)}
+	e := store.Errorf(body.Error.Code, "%s", terminal.Plain(strings.TrimSuffix(body.Error.Message, ".")))
+	e.Hint = hintFor(body.Error.Code, body.Error.Message)
 	theirs := a.header.Get("Teamdata-Version")
 	unknownRoute := status == http.StatusNotFound || status == http.StatusMethodNotAllowed
 	if unknownRoute && theirs != s.Version && theirs != "" {
-		e.hint = fmt.Sprintf("the server is teamdata %s, which may not have this yet", terminal.Plain(theirs))
+		e.Advise("the server is teamdata %s, which may not have this yet", terminal.Plain(theirs))
 	}
 	return e
 }

@@ -55,7 +55,11 @@ var attemptColumns = columns{"STARTED", "startedAt", "MS", "tookMs", "STATUS", "
 
 // showDelivery prints a delivery, its attempts as a table, and what is sent.
 func (s *session) showDelivery() error {
-	a, err := s.do("GET /orgs/{org}/deliveries/{id}", nil, nil)
+	var stored struct {
+		History []json.RawMessage
+		Body    json.RawMessage
+	}
+	a, err := s.read("GET /orgs/{org}/deliveries/{id}", nil, &stored)
 	if err != nil {
 		return err
 	}
@@ -63,14 +67,7 @@ func (s *session) showDelivery() error {
 		return s.show(a, "")
 	}
 	var r record
-	var stored struct {
-		History []json.RawMessage
-		Body    json.RawMessage
-	}
 	if err := json.Unmarshal(a.body, &r); err != nil {
-		return errForm(err)
-	}
-	if err := json.Unmarshal(a.body, &stored); err != nil {
 		return errForm(err)
 	}
 	if err := s.out.record(r.without("history", "body")); err != nil {

@@ -1,10 +1,6 @@
 package operator
 
-import (
-	"encoding/json"
-
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 func eventCommand(e *env) *cobra.Command {
 	r := newOrgResource(e, "event", "Send events", idList{})
@@ -33,16 +29,13 @@ of its deliveries. Its data is one JSON object.`,
 
 // send sends an event, and prints its deliveries.
 func (s *session) send(body object) error {
-	a, err := s.do("POST /orgs/{org}/events", body, nil)
+	var answered struct{ Deliveries []string }
+	a, err := s.read("POST /orgs/{org}/events", body, &answered)
 	if err != nil {
 		return err
 	}
 	if s.json {
 		return s.out.json(a.body)
-	}
-	var answered struct{ Deliveries []string }
-	if err := json.Unmarshal(a.body, &answered); err != nil {
-		return errForm(err)
 	}
 	if len(answered.Deliveries) == 0 {
 		s.note("no endpoint selects %s, or the plan has no webhooks: it is sent nowhere", body["type"])

@@ -65,7 +65,7 @@ func (s *session) eventType(r *resource, isNew bool, schemaFile string, body obj
 // API puts by name whether they are new or not. A new record must not exist yet, and
 // any other must.
 func (s *session) named(r *resource, isNew bool) (found map[string]json.RawMessage, err error) {
-	_, err = s.eachPage(&action{route: "GET " + r.ids.path}, nil, func(items []json.RawMessage) error {
+	_, err = s.eachPage("GET "+r.ids.path, nil, func(items []json.RawMessage) error {
 		for _, item := range items {
 			var fields map[string]json.RawMessage
 			if err := json.Unmarshal(item, &fields); err != nil {

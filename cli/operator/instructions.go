@@ -3,10 +3,8 @@ package operator
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -72,37 +70,27 @@ func instructionsUpdate(r *resource) {
 			case (len(s.args) == 1) == (file != ""):
 				return errors.New("give the instructions as an argument, or in a file with --file")
 			case file == "":
-				return s.setInstructions(s.args[0], "")
+				return s.setInstructions(s.args[0])
 			}
 			text, err := readInput(s.cmd, "file", file)
 			if err != nil {
 				return err
 			}
-			return s.setInstructions(string(text), "")
+			return s.setInstructions(string(text))
 		},
 	}).Flags().StringVar(&file, "file", "", "a `file` with the text; - is the standard input")
 }
 
 // instructions are the org's, empty when there are none.
 func (s *session) instructions() (a answer, text string, err error) {
-	if a, err = s.do("GET "+instructionsPath, nil, nil); err != nil {
-		return a, "", err
-	}
 	var body struct{ Instructions string }
-	if err := json.Unmarshal(a.body, &body); err != nil {
-		return a, "", errForm(err)
-	}
-	return a, body.Instructions, nil
+	a, err = s.read("GET "+instructionsPath, nil, &body)
+	return a, body.Instructions, err
 }
 
-// setInstructions replaces the instructions: those with a tag, unless it is
-// empty.
-func (s *session) setInstructions(text, tag string) error {
-	var header http.Header
-	if tag != "" {
-		header = http.Header{"If-Match": {tag}}
-	}
-	a, err := s.do("PUT "+instructionsPath, object{"instructions": text}, header)
+// setInstructions replaces the instructions.
+func (s *session) setInstructions(text string) error {
+	a, err := s.do("PUT "+instructionsPath, object{"instructions": text})
 	if err != nil {
 		return err
 	}
@@ -149,7 +137,8 @@ func (s *session) saveEdited(file, text, tag string) error {
 	if err := s.connect(); err != nil {
 		return err
 	}
-	err = s.setInstructions(edited, tag)
+	s.ifMatch = tag
+	err = s.setInstructions(edited)
 	if isCode(err, store.CodePreconditionFailed) {
 		return hint.New("somebody else changed the instructions meanwhile, and theirs stay", "see them with: teamdata instructions show")
 	}

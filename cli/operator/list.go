@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 
@@ -64,7 +65,7 @@ func (s *session) list(a *action, query url.Values) error {
 			return err
 		}
 	}
-	n, err := s.eachPage(a, query, print)
+	n, err := s.eachPage(a.route, query, print)
 	if err == nil && n == 0 {
 		s.note("%s", fill(a.none, s.args))
 	}
@@ -74,7 +75,7 @@ func (s *session) list(a *action, query url.Values) error {
 // listJSON prints all pages as one JSON array, an item a line.
 func (s *session) listJSON(a *action, query url.Values) error {
 	before := "["
-	_, err := s.eachPage(a, query, func(items []json.RawMessage) error {
+	_, err := s.eachPage(a.route, query, func(items []json.RawMessage) error {
 		var b strings.Builder
 		for _, item := range items {
 			b.WriteString(before)
@@ -98,7 +99,7 @@ const maxPage = 100
 
 // eachPage calls fn with the records of each page that has some, and returns
 // how many there were.
-func (s *session) eachPage(a *action, query url.Values, fn func(items []json.RawMessage) error) (n int, err error) {
+func (s *session) eachPage(route string, query url.Values, fn func(items []json.RawMessage) error) (n int, err error) {
 	if s.limit < 0 {
 		return 0, errors.New("--limit is 0 (all) or more")
 	}
@@ -107,7 +108,7 @@ func (s *session) eachPage(a *action, query url.Values, fn func(items []json.Raw
 		if s.limit > 0 {
 			size = min(size, s.limit-n)
 		}
-		page, err := s.page(a, query, after, size)
+		page, err := s.page(route, query, after, size)
 		if err != nil {
 			return n, err
 		}
@@ -130,20 +131,25 @@ type page struct {
 	HasMore bool
 }
 
-func (s *session) page(a *action, query url.Values, after string, size int) (p page, err error) {
+func (s *session) page(route string, query url.Values, after string, size int) (p page, err error) {
 	q := url.Values{"limit": {fmt.Sprint(size)}}
-	for name, values := range query {
-		q[name] = values
-	}
+	maps.Copy(q, query)
 	if after != "" {
 		q.Set("after", after)
 	}
-	answered, err := s.do(a.route+"?"+q.Encode(), nil, nil)
+	_, err = s.read(route+"?"+q.Encode(), nil, &p)
+	return p, err
+}
+
+// names are a field of the records on the first page of a list.
+func (s *session) names(route, field string, most int) (names []string, err error) {
+	p, err := s.page(route, nil, "", most)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
-	if err := json.Unmarshal(answered.body, &p); err != nil {
-		return p, errForm(err)
+	rows, err := columns{"", field}.rows(p.Data)
+	for _, row := range rows {
+		names = append(names, row[0])
 	}
-	return p, nil
+	return names, err
 }

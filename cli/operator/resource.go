@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -210,15 +209,8 @@ func (e *env) complete(ids idList) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		list := &action{route: "GET " + ids.path}
-		list.do = func(s *session) error {
-			p, err := s.page(list, nil, "", maxPage)
-			for _, item := range p.Data {
-				var r record
-				if json.Unmarshal(item, &r) == nil {
-					name, _ := r.find(ids.field)
-					names = append(names, name)
-				}
-			}
+		list.do = func(s *session) (err error) {
+			names, err = s.names(list.route, ids.field, maxPage)
 			return err
 		}
 		e.run(cmd, nil, list)

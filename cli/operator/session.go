@@ -16,11 +16,12 @@ import (
 // session is one command at work.
 type session struct {
 	*env
-	cmd    *cobra.Command
-	args   []string
-	conn   Connection
-	out    output
-	warned bool // that the server has another version
+	cmd     *cobra.Command
+	args    []string
+	conn    Connection
+	out     output
+	ifMatch string // the tag of the state that is to be changed; empty: whatever it is
+	warned  bool   // that the server has another version
 }
 
 func (s *session) connect() (err error) {
@@ -62,40 +63,24 @@ func (s *session) findOrg(a *action) error {
 	if s.org != "" {
 		return nil
 	}
-	answered, err := s.do(fmt.Sprintf("GET /orgs?limit=%d", maxNamed+1), nil, nil)
-	if err != nil {
+	orgs, err := s.names("GET /orgs", "id", maxNamed+1)
+	switch {
+	case err != nil:
 		return err
-	}
-	var page struct{ Data []orgID }
-	if err := json.Unmarshal(answered.body, &page); err != nil {
-		return errForm(err)
-	}
-	switch len(page.Data) {
-	case 0:
+	case len(orgs) == 0:
 		return hint.New("there is no org yet", "create one with: teamdata org create --name NAME")
-	case 1:
-		s.org = page.Data[0].ID
+	case len(orgs) == 1:
+		s.org = orgs[0]
 		return nil
+	case len(orgs) > maxNamed:
+		orgs[maxNamed] = "and others"
 	}
-	return errSeveral(page.Data)
-}
-
-type orgID struct{ ID string }
-
-func errSeveral(orgs []orgID) error {
-	var names []string
-	for _, org := range orgs[:min(len(orgs), maxNamed)] {
-		names = append(names, terminal.Plain(org.ID))
-	}
-	if len(orgs) > maxNamed {
-		names = append(names, "and others")
-	}
-	return hint.New("there are several orgs: "+strings.Join(names, ", "), "name one with --org")
+	return hint.New("there are several orgs: "+strings.Join(orgs, ", "), "name one with --org")
 }
 
 // ask sends an action's request, and prints what is answered.
 func (s *session) ask(a *action, body object) error {
-	answered, err := s.do(a.route, body, nil)
+	answered, err := s.do(a.route, body)
 	if err != nil {
 		return err
 	}

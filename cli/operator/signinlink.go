@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,13 +33,10 @@ password, or have it mailed.`,
 }
 
 func (s *session) signInLink(body object) error {
-	a, err := s.do("POST /orgs/{org}/members/{id}/signin-link", body, nil)
+	var link struct{ URL, ExpiresAt, MailedTo string }
+	a, err := s.read("POST /orgs/{org}/members/{id}/signin-link", body, &link)
 	if err != nil {
 		return err
-	}
-	var link struct{ URL, ExpiresAt, MailedTo string }
-	if err := json.Unmarshal(a.body, &link); err != nil {
-		return errForm(err)
 	}
 	switch {
 	case link.URL == "" && link.MailedTo == "":
