@@ -7,13 +7,13 @@ import (
 )
 
 // endpointForm is the form that adds or edits an endpoint, with what the person
-// entered, except for the secret.
+// entered.
 type endpointForm struct {
-	Err              *store.Error // nil: nothing is wrong
-	New              bool
-	To, Back         string
-	URL, Description string
-	Types            []eventChoice
+	Err            *store.Error // nil: nothing is wrong
+	New            bool
+	To, Back       string
+	store.Endpoint // the page shows no secret of it
+	Types          []eventChoice
 }
 
 // eventChoice is an event type that an endpoint may select.
@@ -45,24 +45,22 @@ func eventChoices(tx store.EventTypes, chosen []string) (choices []eventChoice, 
 }
 
 func (r *request) newEndpoint() error {
-	return r.showEndpointForm(200, &endpointForm{New: true}, func(store.Tx) ([]string, error) { return nil, nil })
+	return r.showEndpointForm(200, &endpointForm{New: true})
 }
 
-func (r *request) editEndpoint() error {
-	var f endpointForm
-	return r.showEndpointForm(200, &f, func(tx store.Tx) ([]string, error) {
-		e, err := r.endpoint(tx)
-		f.URL, f.Description = e.URL, e.Description
-		return e.Events, err
-	})
+func (r *request) editEndpoint() error { return r.showEndpointForm(200, &endpointForm{}) }
+
+// endpointOfForm is the endpoint that the form describes.
+func (r *request) endpointOfForm() store.Endpoint {
+	return store.Endpoint{
+		OrgID: r.org.ID, URL: r.field("url"), Description: r.field("description"),
+		Events: r.HTTP.PostForm["events"], Secret: r.field("secret"),
+	}
 }
 
 func (r *request) createEndpoint() error {
 	id, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
-		e, err := store.CreateEndpoint(tx, r.actor(), store.Endpoint{
-			OrgID: r.org.ID, URL: r.field("url"), Description: r.field("description"),
-			Events: r.HTTP.PostForm["events"], Secret: r.field("secret"),
-		})
+		e, err := store.CreateEndpoint(tx, r.actor(), r.endpointOfForm())
 		return e.ID, err
 	})
 	if err != nil {
@@ -72,10 +70,10 @@ func (r *request) createEndpoint() error {
 }
 
 func (r *request) updateEndpoint() error {
-	url, description := r.field("url"), r.field("description")
+	e := r.endpointOfForm()
 	err := r.change(func(tx store.Tx) error {
 		_, err := store.ChangeEndpoint(tx, r.actor(), r.org.ID, r.Param("endpoint"), store.EndpointChange{
-			URL: &url, Description: &description, Events: append([]string{}, r.HTTP.PostForm["events"]...), // an empty list, and not nil, which means unchanged
+			URL: &e.URL, Description: &e.Description, Events: append([]string{}, e.Events...), // an empty list, and not nil, which means unchanged
 		})
 		return err
 	})
@@ -87,22 +85,20 @@ func (r *request) updateEndpoint() error {
 
 // rerenderEndpointForm shows the form as it was sent, with the error.
 func (r *request) rerenderEndpointForm(status int, e *store.Error) error {
-	f := &endpointForm{Err: e, New: r.Param("endpoint") == "", URL: r.field("url"), Description: r.field("description")}
-	return r.showEndpointForm(status, f, func(store.Tx) ([]string, error) { return r.HTTP.PostForm["events"], nil })
+	return r.showEndpointForm(status, &endpointForm{Err: e, New: r.Param("endpoint") == "", Endpoint: r.endpointOfForm()})
 }
 
-// showEndpointForm shows the form with all event types, of which chosen returns those
-// that are chosen.
-func (r *request) showEndpointForm(status int, f *endpointForm, chosen func(tx store.Tx) ([]string, error)) error {
+func (r *request) showEndpointForm(status int, f *endpointForm) error {
 	if f.To, f.Back = r.path("new-endpoint"), r.path("endpoints"); !f.New {
 		f.To, f.Back = r.endpointPath("edit"), r.endpointPath()
 	}
-	return r.show(status, "endpoint_form", f, func(tx store.Tx) error {
-		names, err := chosen(tx)
-		if err != nil {
-			return err
+	return r.show(status, "endpoint_form", f, func(tx store.Tx) (err error) {
+		if !f.New && f.Err == nil {
+			f.Endpoint, err = r.endpoint(tx)
 		}
-		f.Types, err = eventChoices(tx, names)
+		if err == nil {
+			f.Types, err = eventChoices(tx, f.Events)
+		}
 		return err
 	})
 }

@@ -61,17 +61,18 @@ func formatTime(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:0
 // fails tells whether the error of a form is about a field.
 func fails(err *store.Error, field string) bool { return err != nil && err.Field == field }
 
-// labels are the labels of forms, by the names that the rules have for the fields.
+// labels are the labels of forms that are not the names that the rules have for
+// the fields.
 var labels = map[string]string{
-	"again": "Repeat new password", "body": "Body", "description": "Description", "events": "Event types",
-	"expiresAt": "Date", "headers": "Headers", "instructions": "Instructions", "name": "Name",
-	"old": "Current password", "overlap": "The old secret stops signing", "password": "New password",
-	"received": "Time of receipt", "scopes": "Scopes", "secret": "Your own secret",
-	"since": "Since", "until": "Before", "url": "URL",
+	"again": "Repeat new password", "events": "Event types", "expiresAt": "Date", "old": "Current password",
+	"overlap": "The old secret stops signing", "password": "New password", "received": "Time of receipt",
+	"secret": "Your own secret", "until": "Before", "url": "URL",
 }
 
 // labelOf is the label of a field.
-func labelOf(field string) string { return cmp.Or(labels[field], field) }
+func labelOf(field string) string {
+	return cmp.Or(labels[field], strings.ToUpper(field[:1])+field[1:])
+}
 
 // formatBytes shows bytes that anybody may have sent. What is not UTF-8, is
 // invisible, or would change the direction of the text is escaped.

@@ -2,6 +2,8 @@ package settings
 
 import (
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,12 +22,13 @@ func TestLabels(t *testing.T) {
 		}
 		forms.Write(text)
 	}
-	for field, label := range labels {
-		if !strings.Contains(forms.String(), label) || !strings.Contains(forms.String(), ` id="`+field+`"`) {
+	fields := slices.AppendSeq([]string{"body", "description", "headers", "instructions", "name", "scopes", "since"}, maps.Keys(labels))
+	for _, field := range fields {
+		if label := labelOf(field); !strings.Contains(forms.String(), label) || !strings.Contains(forms.String(), ` id="`+field+`"`) {
 			t.Errorf("no form has the field %s with the label %s", field, label)
 		}
 	}
-	if labelOf("url") != "URL" || labelOf("unheardOf") != "unheardOf" {
+	if labelOf("url") != "URL" || labelOf("unheardOf") != "UnheardOf" {
 		t.Errorf("url is %s, unheardOf is %s", labelOf("url"), labelOf("unheardOf"))
 	}
 }
