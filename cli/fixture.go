@@ -22,7 +22,7 @@ bytes. It reads a consistent copy of the data file, made beside it; while a serv
 has the file open, the server makes the copy and keeps serving.
 
 It leaves out events, deliveries and their counts, mail, idempotency records,
-certificates, the last use of keys, and how people sign in: a backup has these.
+certificates, the use of keys, and how people sign in: a backup has these.
 It holds the endpoints' secrets in plain text, and the hashes of the keys'
 secrets: protect it like a password file.`,
 		Example: `  teamdata export org.json --data /var/lib/teamdata/teamdata.db
