@@ -67,14 +67,12 @@ func testAccessGeneration(s *Subject) {
 		do   func(store.Tx) error
 	}{
 		{"a key is made", func(tx store.Tx) error { return createKey(tx, "key_1") }},
-		{"a key is revoked", func(tx store.Tx) error { return store.RevokeKey(tx, ada, acme, "key_1") }},
-		{"a member is added", func(tx store.Tx) error { return addMember(tx, eve) }},
+		{"a key is revoked", revokeKey(acme, "key_1")},
+		{"a member is added", addMember(eve)},
 		{"a role is changed", func(tx store.Tx) error { return changeRole(tx, ada, acme, eve.UserID, "none") }},
-		{"a member is removed", func(tx store.Tx) error { return store.RemoveMember(tx, ada, acme, eve.UserID) }},
+		{"a member is removed", removeMember(acme, eve.UserID)},
 		{"a plan is added", func(tx store.Tx) error { return store.AddPlan(tx, store.Plan{Name: "pro"}) }},
-		{"the subscription is changed", func(tx store.Tx) error {
-			return changeSubscription(tx, acme, store.Subscription{Product: "p", Plan: "pro", Interval: "i", Status: "active"})
-		}},
+		{"the subscription is changed", subscribe(acme, store.Subscription{Product: "p", Plan: "pro", Interval: "i", Status: "active"})},
 		{"the plan is changed", func(tx store.Tx) error {
 			return store.AddPlan(tx, store.Plan{Name: "pro", Features: store.FeatureAPI})
 		}},

@@ -107,7 +107,7 @@ var mostOften = []generator{
 		if h.IntN(3) > 0 {
 			m.Email = m.UserID + "@example.com"
 		}
-		return func(tx store.Tx) error { return addMember(tx, m) }
+		return addMember(m)
 	}},
 	{"record an attempt", func(h *history) rule { return h.attemptOf(h.one(store.PrefixDelivery)) }},
 	{"make a sign-in link", func(h *history) rule {
@@ -209,8 +209,8 @@ var ofOrgs = []generator{
 	}},
 	{"change a member", func(h *history) rule {
 		org, user := h.one("org"), h.one("user")
-		return changeMember(org, user, store.MemberChange{
-			Role: maybe(h, h.role()), Name: maybe(h, pick(h, []string{"", "N", "\xff"})), Email: maybe(h, user+"@new.example")})
+		change := store.MemberChange{Role: maybe(h, h.role()), Name: maybe(h, pick(h, []string{"", "N", "\xff"})), Email: maybe(h, user+"@new.example")}
+		return func(tx store.Tx) error { return second(store.ChangeMember(tx, ada, org, user, change)) }
 	}},
 	{"remove a member", func(h *history) rule { return removeMember(h.one("org"), h.one("user")) }},
 	{"import an audit entry", func(h *history) rule {
