@@ -91,13 +91,17 @@ func (c *Contract) top() node { return node{c, "", c.root} }
 // nothing.
 func (n node) at(keys ...string) node {
 	for _, key := range keys {
-		value, _ := n.value[key].(map[string]any)
-		n = node{n.c, n.pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key), value}
-		if ref, ok := value["$ref"].(string); ok {
-			n = n.c.top().at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
-		}
+		n = n.child(key, n.value[key])
 	}
 	return n
+}
+
+func (n node) child(key string, value any) node {
+	object, _ := value.(map[string]any)
+	if ref, ok := object["$ref"].(string); ok {
+		return n.c.top().at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
+	}
+	return node{n.c, n.pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key), object}
 }
 
 func (n node) text(key string) string {

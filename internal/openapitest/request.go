@@ -28,7 +28,7 @@ func (n node) parameterFaults(x Exchange, path map[string]string) (faults []stri
 	for _, p := range n.parameters() {
 		name := p.text("name")
 		values := map[string][]string{"query": query[name], "header": valuesOf(x.RequestHeader, name), "path": {path[name]}}
-		faults = append(faults, p.valueFaults(values[p.text("in")])...)
+		faults = append(faults, p.valueFaults(p.text("in")+" parameter "+name, values[p.text("in")])...)
 	}
 	return faults
 }
@@ -36,22 +36,15 @@ func (n node) parameterFaults(x Exchange, path map[string]string) (faults []stri
 // parameters are those of a path or of an operation; each may be a reference.
 func (n node) parameters() (params []node) {
 	list, _ := n.value["parameters"].([]any)
-	for i := range list {
-		params = append(params, node{n.c, n.pointer + "/parameters", indexed(list)}.at(strconv.Itoa(i)))
+	for i, value := range list {
+		params = append(params, n.at("parameters").child(strconv.Itoa(i), value))
 	}
 	return params
 }
 
-func indexed(list []any) map[string]any {
-	values := map[string]any{}
-	for i, value := range list {
-		values[strconv.Itoa(i)] = value
-	}
-	return values
-}
-
-func (p node) valueFaults(values []string) []string {
-	what, schema := p.text("in")+" parameter "+p.text("name"), p.at("schema")
+// valueFaults are why a parameter or a header should not have these values.
+func (p node) valueFaults(what string, values []string) []string {
+	schema := p.at("schema")
 	if schema.text("type") == "array" && len(values) > 0 {
 		values = []string{strings.Join(values, ",")}
 	}
@@ -133,15 +126,6 @@ func valuesOf(h http.Header, name string) (values []string) {
 	return values
 }
 
-func hasFold(names []string, name string) bool {
-	for _, n := range names {
-		if strings.EqualFold(n, name) {
-			return true
-		}
-	}
-	return false
-}
-
 // WebhookFaults are where a request that a receiver got is not as the document's
 // webhooks say.
 func (c *Contract) WebhookFaults(header http.Header, body []byte) (faults []string) {
@@ -156,7 +140,8 @@ func (c *Contract) WebhookFaults(header http.Header, body []byte) (faults []stri
 		return []string{fmt.Sprintf("the document has no event %q", kind)}
 	}
 	for _, p := range event.parameters() {
-		faults = append(faults, p.valueFaults(valuesOf(header, p.text("name")))...)
+		name := p.text("name")
+		faults = append(faults, p.valueFaults("header parameter "+name, valuesOf(header, name))...)
 	}
 	return append(faults, event.requestBodyFaults(Exchange{RequestBody: body})...)
 }

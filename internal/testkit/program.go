@@ -74,17 +74,11 @@ func run(m *testing.M) int {
 
 // root is the folder of go.mod.
 func root() string {
-	folder, err := os.Getwd()
-	for err == nil {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return folder
-		}
-		if folder == filepath.Dir(folder) {
-			break
-		}
-		folder = filepath.Dir(folder)
+	path, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		panic(err)
 	}
-	panic("there is no go.mod in any folder above")
+	return filepath.Dir(string(path))
 }
 
 // Process is a running teamdata.
