@@ -48,11 +48,8 @@ func formatKey(tx store.Tx, k store.APIKey) ([]byte, error) {
 
 func (r *request) createKey() error {
 	k, in := store.APIKey{OrgID: r.org()}, r.in
-	err := in.Document(in.Text("name", &k.Name), strictjson.Set(in, "scopes", &k.Scopes, store.ParseScope),
+	r.read(in.Text("name", &k.Name), strictjson.Set(in, "scopes", &k.Scopes, store.ParseScope),
 		in.Text("createdBy", &k.CreatedBy), in.Time("expiresAt", &k.ExpiresAt))
-	if err != nil {
-		return err
-	}
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		k, secret, err := store.CreateKey(tx, r.actor, k)
 		return withSecret(http.StatusCreated, keyJSON(k, time.Time{}), "key", k.ID+"."+secret), err

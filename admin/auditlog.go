@@ -29,9 +29,7 @@ func (r *request) newEntry() store.AuditEntry {
 
 func (r *request) addAuditEntry() error {
 	e := r.newEntry()
-	if err := r.in.Document(entryFields(r.in, &e)...); err != nil {
-		return err
-	}
+	r.read(entryFields(r.in, &e)...)
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.AppendAudit(tx, e)
 		return created(e.AppendJSON(nil)), err

@@ -55,13 +55,9 @@ func (r *request) replayDelivery() error {
 // long as it needs.
 func (r *request) recoverEndpoint() error {
 	var since time.Time
-	if err := r.in.Document(r.in.Time("since", &since)); err != nil {
-		return err
-	}
-	if since.IsZero() {
-		return store.Invalid("since", "is missing").Advise("it is a time such as 2026-10-06T12:00:00.000Z")
-	}
-	if err := r.checkOrgID(); err != nil {
+	r.read(r.in.Time("since", &since))
+	r.require(!since.IsZero(), "since", "it is a time such as 2026-10-06T12:00:00.000Z")
+	if err := r.checkInput(); err != nil {
 		return err
 	}
 	r.clearDeadlines()

@@ -25,11 +25,8 @@ func (r *request) listEndpoints() error {
 
 func (r *request) createEndpoint() error {
 	e, in := store.Endpoint{OrgID: r.org()}, r.in
-	err := in.Document(in.Text("id", &e.ID), in.Text("url", &e.URL), in.Texts("events", &e.Events),
+	r.read(in.Text("id", &e.ID), in.Text("url", &e.URL), in.Texts("events", &e.Events),
 		in.Text("description", &e.Description), in.Text("secret", &e.Secret))
-	if err != nil {
-		return err
-	}
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.CreateEndpoint(tx, r.actor, e)
 		return withSecret(http.StatusCreated, endpointJSON(e), "secret", e.Secret), err
@@ -48,10 +45,7 @@ func (r *request) updateEndpoint() error {
 	var events []string
 	var given bool
 	in := r.in
-	err := in.Document(url.text(in, "url"), description.text(in, "description"), strictjson.Given(&given, in.Texts("events", &events)))
-	if err != nil {
-		return err
-	}
+	r.read(url.text(in, "url"), description.text(in, "description"), strictjson.Given(&given, in.Texts("events", &events)))
 	change := store.EndpointChange{URL: url.value(), Description: description.value()}
 	if given {
 		change.Events = append([]string{}, events...) // none is not the same as left out
@@ -96,13 +90,7 @@ func (r *request) readSecret() error {
 func (r *request) rotateSecret() error {
 	var secret string
 	var overlap int64
-	if len(r.body) > 0 {
-		in := r.in
-		err := in.Document(in.Text("secret", &secret), in.Int("overlapSeconds", &overlap, 0, int64(store.MaxSecretOverlap/time.Second)))
-		if err != nil {
-			return err
-		}
-	}
+	r.readOptional(r.in.Text("secret", &secret), r.in.Int("overlapSeconds", &overlap, 0, int64(store.MaxSecretOverlap/time.Second)))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.RotateSecret(tx, r.actor, r.org(), r.Param("endpoint"), secret, time.Duration(overlap)*time.Second)
 		return withSecret(http.StatusOK, endpointJSON(e), "secret", e.Secret), err

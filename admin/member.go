@@ -21,10 +21,7 @@ func (r *request) listMembers() error {
 
 func (r *request) addMember() error {
 	m, in := store.Member{OrgID: r.org()}, r.in
-	err := in.Document(in.Text("userId", &m.UserID), in.Text("role", &m.Role), in.Text("name", &m.Name), in.Text("email", &m.Email))
-	if err != nil {
-		return err
-	}
+	r.read(in.Text("userId", &m.UserID), in.Text("role", &m.Role), in.Text("name", &m.Name), in.Text("email", &m.Email))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		m, err := store.AddMember(tx, r.actor, m)
 		return created(memberJSON(m)), err
@@ -46,9 +43,7 @@ var errNoMember = store.Errorf(store.CodeNotFound, "The org has no such member."
 func (r *request) updateMember() error {
 	var role, name, email optional
 	in := r.in
-	if err := in.Document(role.text(in, "role"), name.text(in, "name"), email.text(in, "email")); err != nil {
-		return err
-	}
+	r.read(role.text(in, "role"), name.text(in, "name"), email.text(in, "email"))
 	change := store.MemberChange{Role: role.value(), Name: name.value(), Email: email.value()}
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		m, err := store.ChangeMember(tx, r.actor, r.org(), r.Param("userId"), change)

@@ -24,9 +24,7 @@ func (r *request) listOperatorTokens() error {
 func (r *request) createOperatorToken() error {
 	var name string
 	var expiresAt time.Time
-	if err := r.in.Document(r.in.Text("name", &name), r.in.Time("expiresAt", &expiresAt)); err != nil {
-		return err
-	}
+	r.read(r.in.Text("name", &name), r.in.Time("expiresAt", &expiresAt))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		o, secret, err := store.CreateOperatorToken(tx, name, expiresAt)
 		return withSecret(http.StatusCreated, tokenJSON(o), "token", o.ID+"."+secret), err

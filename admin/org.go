@@ -29,10 +29,7 @@ func (r *request) listOrgs() error {
 func (r *request) createOrg() error {
 	var o store.Org
 	in := r.in
-	err := in.Document(in.Text("id", &o.ID), in.Text("name", &o.Name), in.Object("subscription", subscriptionFields(in, &o.Subscription)...))
-	if err != nil {
-		return err
-	}
+	r.read(in.Text("id", &o.ID), in.Text("name", &o.Name), in.Object("subscription", subscriptionFields(in, &o.Subscription)...))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		o, err := store.CreateOrg(tx, r.actor, o)
 		return created(orgJSON(o)), err
@@ -55,9 +52,7 @@ func (r *request) readOrg() error {
 
 func (r *request) updateOrg() error {
 	var name string
-	if err := r.in.Document(r.in.Text("name", &name)); err != nil {
-		return err
-	}
+	r.read(r.in.Text("name", &name))
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		o, err := store.RenameOrg(tx, r.actor, r.org(), name)
 		return ok(orgJSON(o)), err
@@ -73,9 +68,7 @@ func (r *request) readSubscription() error {
 
 func (r *request) updateSubscription() error {
 	var s store.Subscription
-	if err := r.in.Document(subscriptionFields(r.in, &s)...); err != nil {
-		return err
-	}
+	r.read(subscriptionFields(r.in, &s)...)
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		s, err := store.ChangeSubscription(tx, r.actor, r.org(), s)
 		return ok(subscriptionJSON(s)), atTop(err)

@@ -24,13 +24,8 @@ func (r *request) listPlans() error {
 
 func (r *request) putPlan() error {
 	p, given := store.Plan{Name: r.Param("name")}, false
-	err := r.in.Document(strictjson.Given(&given, strictjson.Set(r.in, "features", &p.Features, store.ParseFeature)))
-	if err != nil {
-		return err
-	}
-	if !given {
-		return store.Invalid("features", "is missing").Advise("it is a list of api, webhooks and auditLog, which may be empty")
-	}
+	r.read(strictjson.Given(&given, strictjson.Set(r.in, "features", &p.Features, store.ParseFeature)))
+	r.require(given, "features", "it is a list of api, webhooks and auditLog, which may be empty")
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		_, err := store.FindPlan(tx, p.Name)
 		if err != nil && !store.IsNotFound(err) {

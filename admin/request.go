@@ -15,13 +15,14 @@ import (
 // request is one request on its way to its answer.
 type request struct {
 	web.Request
-	api   *api
-	route *route // nil: there is no such route
-	token string // id of the operator token; empty on the socket
-	actor string // of audit entries; empty for none
-	key   string // Idempotency-Key of a POST; empty without one
-	body  []byte
-	in    *strictjson.Reader // of the body
+	api     *api
+	route   *route // nil: there is no such route
+	token   string // id of the operator token; empty on the socket
+	actor   string // of audit entries; empty for none
+	key     string // Idempotency-Key of a POST; empty without one
+	body    []byte
+	in      *strictjson.Reader // of the body
+	bodyErr error              // what is wrong with the body; view, update and idempotent return it
 }
 
 // serve answers one request. Each request comes through here.
@@ -96,12 +97,21 @@ func (r *request) readBody() (err error) {
 	return err
 }
 
-// noFields checks that the body is empty, or an empty object.
-func (r *request) noFields() error {
-	if len(r.body) == 0 {
-		return nil
+// read reads the fields of the body, an object.
+func (r *request) read(fields ...strictjson.Field) { r.bodyErr = r.in.Document(fields...) }
+
+// readOptional is read for a body that may be empty.
+func (r *request) readOptional(fields ...strictjson.Field) {
+	if len(r.body) > 0 {
+		r.read(fields...)
 	}
-	return r.in.Document()
+}
+
+// require makes it the body's fault that a field is missing, unless it has one.
+func (r *request) require(given bool, field, advice string) {
+	if !given && r.bodyErr == nil {
+		r.bodyErr = store.Invalid(field, "is missing").Advise("%s", advice)
+	}
 }
 
 // org is the org of the path; empty outside of orgs.

@@ -14,13 +14,7 @@ var errNoAddress = store.Errorf(store.CodeConflict, "No server runs, so it is no
 // or queues a mail with such a link.
 func (r *request) createSignInLink() error {
 	ttl, mail := int64(store.DefaultSignInLinkTTL/time.Second), false
-	if len(r.body) > 0 {
-		in := r.in
-		err := in.Document(in.Int("expiresInSeconds", &ttl, 1, int64(store.MaxSignInLinkTTL/time.Second)), in.Bool("mail", &mail))
-		if err != nil {
-			return err
-		}
-	}
+	r.readOptional(r.in.Int("expiresInSeconds", &ttl, 1, int64(store.MaxSignInLinkTTL/time.Second)), r.in.Bool("mail", &mail))
 	make := r.linkToShow
 	if mail {
 		make = r.linkToMail

@@ -57,7 +57,7 @@ func (r *request) update(do transaction) error {
 
 // run runs a transaction by View or Update of the store.
 func (r *request) run(by func(context.Context, func(store.Tx) error) error, do transaction) (a store.Answer, err error) {
-	if err := r.checkOrgID(); err != nil {
+	if err := r.checkInput(); err != nil {
 		return a, err
 	}
 	err = by(r.HTTP.Context(), func(tx store.Tx) (err error) {
@@ -76,7 +76,7 @@ func (r *request) sendChange(a store.Answer) {
 // idempotent commits what a POST does, with its answer when the request carries an
 // Idempotency-Key.
 func (r *request) idempotent(do transaction) error {
-	if err := r.checkOrgID(); err != nil {
+	if err := r.checkInput(); err != nil {
 		return err
 	}
 	do = r.inOrg(do)
@@ -86,9 +86,7 @@ func (r *request) idempotent(do transaction) error {
 
 // action is idempotent for a request whose body says nothing.
 func (r *request) action(do transaction) error {
-	if err := r.noFields(); err != nil {
-		return err
-	}
+	r.readOptional()
 	return r.idempotent(do)
 }
 
@@ -135,8 +133,12 @@ func (r *request) fingerprint() (print store.Fingerprint) {
 	return store.FingerprintOf(r.HTTP.Method, r.HTTP.URL.Path, "admin/v1 "+r.actor, r.body)
 }
 
-// checkOrgID refuses what can't be an org's id before the store is asked.
-func (r *request) checkOrgID() error {
+// checkInput refuses a body with a fault, and what can't be an org's id, before the
+// store is asked.
+func (r *request) checkInput() error {
+	if r.bodyErr != nil {
+		return r.bodyErr
+	}
 	if id := r.org(); id != "" && !store.ValidID(id) {
 		return errNoOrg
 	}
