@@ -17,7 +17,7 @@ func (env *testEnv) faults(x openapitest.Exchange) []string {
 	if env.isElsewhere(x.URL.Path) {
 		return nil
 	}
-	version := env.server.versions[0].date
+	version := env.server.config.versions[0].date
 	for name, values := range x.Header {
 		if name == "API-Version" {
 			version = values[0]
@@ -31,8 +31,8 @@ func (env *testEnv) faults(x openapitest.Exchange) []string {
 }
 
 func (env *testEnv) isElsewhere(path string) bool {
-	for i := range env.server.mounts {
-		if env.server.mounts[i].has(path) {
+	for i := range env.server.config.Mounts {
+		if env.server.config.Mounts[i].has(path) {
 			return true
 		}
 	}

@@ -27,12 +27,12 @@ type docs struct {
 // anyAddress is the placeholder for the address in the page.
 const anyAddress = "https://teamdata.invalid"
 
-func newDocs(s *Server, address string) Mount {
+func newDocs(s *Server) Mount {
 	page := sync.OnceValues(func() ([]byte, error) {
-		document, _ := s.documents(s.versions[0].date)
+		document, _ := s.config.documents(s.config.versions[0].date)
 		return openapi.Page(document, anyAddress, docsStyle)
 	})
-	return Mount{Path: docsPath, Handler: &docs{address, page}}
+	return Mount{Path: docsPath, Handler: &docs{s.config.Address, page}}
 }
 
 func (d *docs) ServeHTTP(w http.ResponseWriter, request *http.Request) {
@@ -108,7 +108,7 @@ func (r *request) describeInYAML() error {
 // describe answers the description of the pinned version. That is in its version
 // already, so that no change is applied to it.
 func (r *request) describe(contentType string, in func(openapi.Document) []byte) error {
-	document, ok := r.s.documents(r.s.versions[r.version].date)
+	document, ok := r.s.config.documents(r.s.config.versions[r.version].date)
 	if !ok {
 		return store.Errorf(store.CodeNotFound, "There is no description of this version.")
 	}

@@ -84,7 +84,7 @@ func (doc *document) know(env *testEnv) {
 	doc.known["id"] = []string{"whe_open", "whe_closed", "whe_theirs", "whe_none"}
 	doc.known["after"] = []string{"1767225600000.mem_1"}
 	doc.known["Idempotency-Key"] = []string{"monday", "tuesday"}
-	for _, v := range env.server.versions {
+	for _, v := range env.server.config.versions {
 		doc.known["API-Version"] = append(doc.known["API-Version"], v.date)
 	}
 	for key := range fuzzedKeys {

@@ -73,7 +73,7 @@ func (r *request) testWebhook() error {
 	}
 	var print store.Fingerprint // needed to tell keyed requests apart, and not cheap
 	if key != "" {
-		print = store.FingerprintOf(r.HTTP.Method, r.HTTP.URL.Path, r.s.versions[r.version].date, body)
+		print = store.FingerprintOf(r.HTTP.Method, r.HTTP.URL.Path, r.s.config.versions[r.version].date, body)
 	}
 	a, replayed, err := r.s.idempotency.Do(r.HTTP.Context(), r.s.store, r.access.Key.OrgID, key, print, r.sendTest)
 	if err != nil {

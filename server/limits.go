@@ -76,5 +76,5 @@ func rateLimitState(d ratelimit.Decision) string {
 // proxies that are trusted; the zero Addr when it is not of the internet.
 func (r *request) clientAddr() netip.Addr {
 	peer, _ := netip.ParseAddrPort(r.HTTP.RemoteAddr)
-	return r.s.proxies.Client(peer.Addr(), r.HTTP.Header)
+	return r.s.config.Proxies.Client(peer.Addr(), r.HTTP.Header)
 }

@@ -44,8 +44,8 @@ func (s *Server) Observe(o Observer) { s.observer = o }
 // Routes are the patterns of all routes that Answered is called with.
 func (s *Server) Routes() []string {
 	patterns := []string{web.NoRoute}
-	for i := range s.mounts {
-		patterns = append(patterns, s.mounts[i].pattern())
+	for i := range s.config.Mounts {
+		patterns = append(patterns, s.config.Mounts[i].pattern())
 	}
 	for i := range routes {
 		patterns = append(patterns, basePath+routes[i].path)
@@ -66,7 +66,7 @@ const requestIDHeader = "X-Request-Id"
 
 // begin begins the life of a request, which end ends.
 func (s *Server) begin(common web.Request) *request {
-	r := &request{Request: common, s: s, now: s.now()}
+	r := &request{Request: common, s: s, now: s.config.Now()}
 	r.record = accessRecord{id: requestID(r.HTTP.Header[requestIDHeader]), began: time.Now()}
 	r.W.Header()[requestIDHeader] = []string{r.record.id}
 	return r
@@ -114,7 +114,7 @@ func (r *request) logged() bool {
 // logAccess writes the line of a request, without its query, its headers and its
 // bodies, and with the pattern in place of the path.
 func (r *request) logAccess(took time.Duration) {
-	line := r.s.log.Info().Str("requestId", r.record.id)
+	line := r.s.config.Log.Info().Str("requestId", r.record.id)
 	if client := r.clientAddr(); client.IsValid() {
 		line.Str("client", client.String())
 	}

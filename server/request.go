@@ -35,15 +35,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.answerHealth(w, r)
 		return
 	}
-	for i := range s.mounts {
-		if s.mounts[i].has(r.URL.Path) {
-			s.serveMount(web.Request{W: w, HTTP: r, Pattern: s.mounts[i].pattern()}, &s.mounts[i])
+	for i := range s.config.Mounts {
+		if s.config.Mounts[i].has(r.URL.Path) {
+			s.serveMount(web.Request{W: w, HTTP: r, Pattern: s.config.Mounts[i].pattern()}, &s.config.Mounts[i])
 			return
 		}
 	}
-	if s.home != "" && isBrowserAtRoot(r) {
+	if s.config.Home != "" && isBrowserAtRoot(r) {
 		w.Header().Set("Vary", "Accept")
-		http.Redirect(w, r, s.home, http.StatusFound)
+		http.Redirect(w, r, s.config.Home, http.StatusFound)
 		return
 	}
 	s.router.ServeHTTP(w, r)
@@ -102,7 +102,7 @@ func (r *request) Fail(e *store.Error) {
 
 // Fault begins the log's line about a fault of the server.
 func (r *request) Fault() *zerolog.Event {
-	return r.s.log.Error().Str("method", r.HTTP.Method).Str("path", r.HTTP.URL.Path)
+	return r.s.config.Log.Error().Str("method", r.HTTP.Method).Str("path", r.HTTP.URL.Path)
 }
 
 // answer sends an answer of the current version, as the pinned one has it.

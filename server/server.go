@@ -72,15 +72,9 @@ const maxStreams = 100
 // Server answers the Team Data API from a store. Make one with New.
 type Server struct {
 	store       store.Store
-	log         zerolog.Logger
-	now         func() time.Time
-	versions    []version
-	documents   func(version string) (openapi.Document, bool)
+	config      Config // with its defaults, and the reference page among the mounts
 	router      *web.Router
-	mounts      []Mount
-	home        string
 	http        http.Server
-	proxies     clientaddr.Proxies
 	connections *connLimiter
 	keys        accessCache
 	keyUse      keyUse
@@ -106,14 +100,13 @@ func New(s store.Store, c Config) *Server {
 		c.documents = openapi.Of
 	}
 	srv := &Server{
-		store: s, log: c.Log, now: c.Now, versions: c.versions, documents: c.documents, mounts: slices.Clip(c.Mounts), home: c.Home,
-		proxies: c.Proxies, connections: newConnLimiter(c),
+		store: s, config: c, connections: newConnLimiter(c),
 		keyLimit:    ratelimit.New[string](c.KeyRate, limitWindow, maxTrackedKeys),
 		clientLimit: ratelimit.New[netip.Prefix](c.ClientRate, limitWindow, maxTrackedClients),
 		keyPolicy:   keyPolicy(c.KeyRate),
 		drainDelay:  200 * time.Millisecond,
 	}
-	srv.mounts = append(srv.mounts, newDocs(srv, c.Address))
+	srv.config.Mounts = append(slices.Clip(c.Mounts), newDocs(srv))
 	srv.router = web.NewRouter(basePath, "/members", routes, (*route).pattern, srv.serve)
 	srv.http = http.Server{
 		Handler:           srv,

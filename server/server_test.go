@@ -176,7 +176,7 @@ func TestProtocols(t *testing.T) {
 // What single connections do wrong is told at debug level only.
 func TestConnectionLog(t *testing.T) {
 	env := newTestEnv(t, Config{})
-	connectionLog{env.server.log}.Write([]byte("http: TLS handshake error\n"))
+	connectionLog{env.server.config.Log}.Write([]byte("http: TLS handshake error\n"))
 	if log := env.LogOutput.String(); !strings.Contains(log, `"level":"debug"`) {
 		t.Errorf("the log says %s", log)
 	}

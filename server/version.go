@@ -39,19 +39,19 @@ func supportedUntil(newer version) time.Time {
 }
 
 // pinnedVersion reads the header API-Version. The result is an index into
-// s.versions, and the current version with the error.
+// s.config.versions, and the current version with the error.
 func (s *Server) pinnedVersion(h http.Header) (int, error) {
 	values := h["Api-Version"]
 	switch len(values) {
 	case 0:
 		return 0, nil
 	case 1:
-		for i := range s.versions {
-			if s.versions[i].date == values[0] {
+		for i := range s.config.versions {
+			if s.config.versions[i].date == values[0] {
 				return i, nil
 			}
 		}
-		return 0, store.Invalid("API-Version", "there is no version %.40q", values[0]).Advise("the current one is %s", s.versions[0].date)
+		return 0, store.Invalid("API-Version", "there is no version %.40q", values[0]).Advise("the current one is %s", s.config.versions[0].date)
 	}
 	return 0, store.Invalid("API-Version", "is given more than once").Advise("send it once")
 }
@@ -59,7 +59,7 @@ func (s *Server) pinnedVersion(h http.Header) (int, error) {
 // inVersion turns an answer of the current version into one of the pinned
 // version. For the current version that is nothing at all.
 func (r *request) inVersion(a store.Answer) store.Answer {
-	for _, older := range r.s.versions[1 : 1+r.version] {
+	for _, older := range r.s.config.versions[1 : 1+r.version] {
 		for _, change := range older.changes {
 			a = change(r.routePath(), a)
 		}
@@ -74,11 +74,11 @@ var lifecycle = []string{`</docs#versions>; rel="deprecation sunset"; type="text
 // setVersion names the answer's version. For an older one it also says when the
 // newer one was published (RFC 9745), and when its support ends (RFC 8594).
 func (r *request) setVersion(h http.Header) {
-	h["API-Version"] = []string{r.s.versions[r.version].date}
+	h["API-Version"] = []string{r.s.config.versions[r.version].date}
 	if r.version == 0 {
 		return
 	}
-	newer := r.s.versions[r.version-1]
+	newer := r.s.config.versions[r.version-1]
 	h["Deprecation"] = []string{"@" + strconv.FormatInt(newer.publishedOn().Unix(), 10)}
 	h["Sunset"] = []string{supportedUntil(newer).Format(http.TimeFormat)}
 	h["Link"] = lifecycle

@@ -186,7 +186,7 @@ func TestEndsComeInOrder(t *testing.T) {
 
 // Clients of the current version don't pay for older ones.
 func TestCurrentVersionCostsNothing(t *testing.T) {
-	x := &request{s: &Server{versions: threeVersions}, route: &routes[0]}
+	x := &request{s: &Server{config: Config{versions: threeVersions}}, route: &routes[0]}
 	a := web.JSON(http.StatusOK, []byte("{}"))
 	if n := testing.AllocsPerRun(100, func() { a = x.inVersion(a) }); n != 0 {
 		t.Errorf("%v allocations", n)
