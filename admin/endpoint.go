@@ -41,14 +41,12 @@ func (r *request) answerEndpoint(tx store.Tx) (store.Answer, error) {
 }
 
 func (r *request) updateEndpoint() error {
-	var url, description optional
-	var events []string
-	var given bool
-	in := r.in
-	r.read(url.text(in, "url"), description.text(in, "description"), strictjson.Given(&given, in.Texts("events", &events)))
-	change := store.EndpointChange{URL: url.value(), Description: description.value()}
+	var change store.EndpointChange
+	in, given := r.in, false
+	r.read(in.OptionalText("url", &change.URL), in.OptionalText("description", &change.Description),
+		strictjson.Given(&given, in.Texts("events", &change.Events)))
 	if given {
-		change.Events = append([]string{}, events...) // none is not the same as left out
+		change.Events = append([]string{}, change.Events...) // none is not the same as left out
 	}
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.ChangeEndpoint(tx, r.actor, r.org(), r.Param("endpoint"), change)

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"teamdata/internal/strictjson"
 	"teamdata/internal/web"
 	"teamdata/store"
 )
@@ -41,10 +40,9 @@ func (r *request) readMember() error {
 var errNoMember = store.Errorf(store.CodeNotFound, "The org has no such member.")
 
 func (r *request) updateMember() error {
-	var role, name, email optional
+	var change store.MemberChange
 	in := r.in
-	r.read(role.text(in, "role"), name.text(in, "name"), email.text(in, "email"))
-	change := store.MemberChange{Role: role.value(), Name: name.value(), Email: email.value()}
+	r.read(in.OptionalText("role", &change.Role), in.OptionalText("name", &change.Name), in.OptionalText("email", &change.Email))
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		m, err := store.ChangeMember(tx, r.actor, r.org(), r.Param("userId"), change)
 		return ok(memberJSON(m)), err
@@ -55,22 +53,4 @@ func (r *request) removeMember() error {
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		return noContent, store.RemoveMember(tx, r.actor, r.org(), r.Param("userId"))
 	})
-}
-
-// optional is a text that may be left out, which is not the same as empty.
-type optional struct {
-	given bool
-	is    string
-}
-
-func (o *optional) text(in *strictjson.Reader, name string) strictjson.Field {
-	return strictjson.Given(&o.given, in.Text(name, &o.is))
-}
-
-// value is nil when it was left out.
-func (o *optional) value() *string {
-	if !o.given {
-		return nil
-	}
-	return &o.is
 }

@@ -34,7 +34,12 @@ func (r *request) listMembers() error {
 }
 
 func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (err error) {
-	p.Found, err = search(after, r.readMembers(tx), memberPosition, func(m store.Member) bool { return memberHas(m, p.Text) })
+	read := func(after store.Cursor, limit int) ([]store.Member, error) {
+		_, members, err := store.ListMembers(tx, r.org.ID, after, limit)
+		return members, err
+	}
+	at := func(m store.Member) store.Cursor { return store.CursorOf(m.CreatedAt, m.ID) }
+	p.Found, err = search(after, read, at, func(m store.Member) bool { return memberHas(m, p.Text) })
 	if err != nil {
 		return err
 	}
@@ -52,16 +57,6 @@ func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (
 	}
 	return nil
 }
-
-// readMembers reads the org's members.
-func (r *request) readMembers(tx store.Members) func(after store.Cursor, limit int) ([]store.Member, error) {
-	return func(after store.Cursor, limit int) ([]store.Member, error) {
-		_, members, err := store.ListMembers(tx, r.org.ID, after, limit)
-		return members, err
-	}
-}
-
-func memberPosition(m store.Member) store.Cursor { return store.CursorOf(m.CreatedAt, m.ID) }
 
 // memberHas tells whether a field of a member contains a text, whatever its case.
 func memberHas(m store.Member, text string) bool {

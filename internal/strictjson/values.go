@@ -17,6 +17,15 @@ func (r *Reader) Text(name string, to *string) Field {
 	}}
 }
 
+// OptionalText is a field with a string. Where it is left out, to stays nil.
+func (r *Reader) OptionalText(name string, to **string) Field {
+	return Field{name, func() error {
+		text, _, err := r.string()
+		*to = &text
+		return err
+	}}
+}
+
 // NullableText is a field in which null and the empty string differ: set says
 // whether there was a string.
 func (r *Reader) NullableText(name string, to *string, set *bool) Field {
