@@ -6,16 +6,6 @@ import (
 	"teamdata/store"
 )
 
-// noAccounts deletes accounts, for what manages no org may not stay.
-func (s *Subject) noAccounts(users ...string) {
-	s.Write(func(tx store.Tx) (err error) {
-		for _, user := range users {
-			err = errors.Join(err, tx.DeleteAccount(user))
-		}
-		return err
-	})
-}
-
 // testAccountEmails: an address names one account, upper or lower case alike.
 func testAccountEmails(s *Subject) {
 	put := func(user, email string) func(store.Tx) error {
@@ -55,6 +45,6 @@ func testAccountEmails(s *Subject) {
 	s.Reopen()
 	finds("Ada@example.com", "w")
 	finds("v@other.example", "u")
-	s.noAccounts("u", "w")
+	s.Write(func(tx store.Tx) error { return errors.Join(tx.DeleteAccount("u"), tx.DeleteAccount("w")) })
 	finds("v@other.example", "")
 }

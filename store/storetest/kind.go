@@ -134,8 +134,11 @@ func (k kind[T]) testList(s *Subject, there []T) {
 	}
 	var want []item
 	for _, i := range []int{3, 0, 5, 2, 4, 1} {
-		v := k.sample(likeIDs[i], Sample[T](Values{Text: likeIDs[i], Time: someTime}))
-		s.Write(func(tx store.Tx) error { return k.put(tx, v) })
+		var v T
+		for _, text := range []string{"before", likeIDs[i]} { // the list has what it was changed to
+			v = k.sample(likeIDs[i], Sample[T](Values{Text: text, Time: someTime}))
+			s.Write(func(tx store.Tx) error { return k.put(tx, v) })
+		}
 		want = append(want, k.item(v))
 	}
 	for _, v := range there {

@@ -88,8 +88,11 @@ func (o *oracle) APIKeys(orgID, after string, limit int) (list []store.APIKey, e
 }
 
 // What is just kept.
-func (o *oracle) DeleteMail(id string) error                   { return o.mails.drop(id) }
-func (o *oracle) PutMail(m store.Mail) error                   { return o.mails.keep(m.ID, m) }
+func (o *oracle) DeleteMail(id string) error { return o.mails.drop(id) }
+func (o *oracle) PutMail(m store.Mail) error { return o.mails.keep(m.ID, m) }
+func (o *oracle) Mails(after string, limit int) ([]store.Mail, error) {
+	return sorted(o.mails, after, limit), nil
+}
 func (o *oracle) PutKeyLastUsed(id string, at time.Time) error { return o.lastUsed.keep(id, at) }
 func (o *oracle) KeyLastUsed(id string) (time.Time, error)     { return o.lastUsed[id], nil }
 func (o *oracle) Org(id string) (store.Org, error)             { return o.orgs.find(id) }

@@ -66,15 +66,6 @@ func (o *oracle) FinishedBefore(t time.Time, limit int) (ids []string, err error
 	return ids[:min(len(ids), limit)], nil
 }
 
-func (o *oracle) Mails(after string, limit int) (mails []store.Mail, err error) {
-	for _, id := range slices.Sorted(maps.Keys(o.mails)) {
-		if id > after && len(mails) < limit {
-			mails = append(mails, o.mails[id])
-		}
-	}
-	return mails, nil
-}
-
 // eachDue is what EachDue reports.
 func (o *oracle) eachDue() map[uint64]time.Time {
 	due := map[uint64]time.Time{}

@@ -10,23 +10,15 @@ import (
 )
 
 // Members reads an org's whole list, as JSON items.
-func (s *Subject) Members(orgID string) (items string) {
-	s.Read(func(tx store.Tx) error {
-		page, err := tx.MemberPage(orgID, store.Cursor{}, 1000, nil)
-		items = string(page.Items)
-		return err
-	})
-	return items
+func (s *Subject) Members(orgID string) string {
+	s.Helper()
+	return string(s.page(members(orgID), store.Cursor{}, 1000).Items)
 }
 
 // AuditLog reads an org's whole log, as JSON items.
-func (s *Subject) AuditLog(orgID string) (items string) {
-	s.Read(func(tx store.Tx) error {
-		page, err := tx.AuditPage(orgID, store.Cursor{}, 1000, nil)
-		items = string(page.Items)
-		return err
-	})
-	return items
+func (s *Subject) AuditLog(orgID string) string {
+	s.Helper()
+	return string(s.page(auditLog(orgID), store.Cursor{}, 1000).Items)
 }
 
 // Counts shows what an org has counted from a time on.

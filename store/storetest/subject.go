@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
@@ -108,18 +109,22 @@ const (
 func (s *Subject) Seed() (endpoint store.Endpoint) {
 	s.Helper()
 	s.Write(func(tx store.Tx) (err error) {
-		for _, id := range []string{acme, other} {
-			if _, err := store.ImportOrg(tx, store.Org{ID: id, Name: id}); err != nil {
-				return err
-			}
-			if _, err := store.ImportMember(tx, store.Member{OrgID: id, UserID: ada, Role: store.RoleOwner}); err != nil {
-				return err
-			}
-		}
-		endpoint, err = store.ImportEndpoint(tx, newEndpoint(acme, "whe_1"))
+		endpoint, err = seed(tx, "")
 		return err
 	})
 	return endpoint
+}
+
+// seed does what Seed does; ada has an address in both orgs.
+func seed(tx store.Tx, address string) (store.Endpoint, error) {
+	for _, id := range []string{acme, other} {
+		_, err := store.ImportOrg(tx, store.Org{ID: id, Name: id})
+		_, errAda := store.ImportMember(tx, store.Member{OrgID: id, UserID: ada, Role: store.RoleOwner, Email: address})
+		if err := errors.Join(err, errAda); err != nil {
+			return store.Endpoint{}, err
+		}
+	}
+	return store.ImportEndpoint(tx, newEndpoint(acme, "whe_1"))
 }
 
 func newEndpoint(orgID, id string) store.Endpoint {

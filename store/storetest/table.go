@@ -32,14 +32,7 @@ func (r Rule) Execute(s store.Store) error {
 // something, with deliveries of every state at the first; an admin who is told by
 // mail; and what fillAccounts does.
 func Fill(tx store.Tx) error {
-	for _, id := range []string{acme, other} {
-		_, err := store.ImportOrg(tx, store.Org{ID: id, Name: id})
-		_, errAda := store.ImportMember(tx, store.Member{OrgID: id, UserID: ada, Role: store.RoleOwner, Email: "ada@example.com"})
-		if err := errors.Join(err, errAda); err != nil {
-			return err
-		}
-	}
-	first, err := store.ImportEndpoint(tx, newEndpoint(acme, "whe_1"))
+	first, err := seed(tx, "ada@example.com")
 	_, errSecond := store.ImportEndpoint(tx, newEndpoint(acme, "whe_2"))
 	_, errBob := store.ImportMember(tx, store.Member{OrgID: acme, UserID: bob, Role: store.RoleAdmin, Email: "bob@example.com"})
 	_, _, errType := store.RegisterEventType(tx, store.EventType{Name: "invoice.sent"})
