@@ -14,31 +14,22 @@ const (
 	ScopeWrite
 )
 
+var scopeNames = []string{"read", "write"} // by their bits
+
 // ParseScope finds a scope by its name.
 func ParseScope(name string) (Scope, error) {
-	switch name {
-	case "read":
-		return ScopeRead, nil
-	case "write":
-		return ScopeWrite, nil
+	s, ok := bitOf[Scope](scopeNames, name)
+	if !ok {
+		return 0, Errorf(CodeBadRequest, "%.40q is not a scope", name).Advise("there are read and write")
 	}
-	return 0, Errorf(CodeBadRequest, "%.40q is not a scope", name).Advise("there are read and write")
+	return s, nil
 }
 
 // Has tells whether the set s includes t.
 func (s Scope) Has(t Scope) bool { return s&t == t }
 
 // Names lists the set's names, read first.
-func (s Scope) Names() []string {
-	names := []string{}
-	if s.Has(ScopeRead) {
-		names = append(names, "read")
-	}
-	if s.Has(ScopeWrite) {
-		names = append(names, "write")
-	}
-	return names
-}
+func (s Scope) Names() []string { return namesOf(scopeNames, s) }
 
 // APIKey is a key of one org. In a request it has the form `<id>.<secret>`.
 type APIKey struct {
@@ -92,13 +83,10 @@ func CreateKey(tx Tx, actorID string, k APIKey) (_ APIKey, secret string, err er
 	if k, err = completeKey(tx, k); err == nil {
 		err = checkCreator(tx, k)
 	}
-	if err == nil {
-		err = tx.PutAPIKey(k)
-	}
 	if err != nil {
 		return APIKey{}, "", err
 	}
-	return k, secret, auditBy(tx, actorID, k.OrgID, "apiKey.created", k.ID)
+	return k, secret, auditBy(tx.PutAPIKey(k), tx, actorID, k.OrgID, "apiKey.created", k.ID)
 }
 
 func checkCreator(tx Members, k APIKey) error {
@@ -146,10 +134,7 @@ func RevokeKey(tx Tx, actorID, orgID, keyID string) error {
 		return err
 	}
 	k.RevokedAt = tx.Now()
-	if err := tx.PutAPIKey(k); err != nil {
-		return err
-	}
-	return auditBy(tx, actorID, orgID, "apiKey.revoked", keyID)
+	return auditBy(tx.PutAPIKey(k), tx, actorID, orgID, "apiKey.revoked", keyID)
 }
 
 // FindKey finds a key of an org. notFound: the org has no such key.

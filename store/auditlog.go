@@ -61,8 +61,12 @@ func AppendAudit(tx Tx, e AuditEntry) (AuditEntry, error) {
 	return tx.AppendAudit(e)
 }
 
-// auditBy appends what an actor did to a target; no actor: empty.
-func auditBy(tx Tx, actorID, orgID, action, targetID string) error {
+// auditBy appends what an actor did to a target; no actor: empty. What failed is not
+// appended: its error comes back.
+func auditBy(failed error, tx Tx, actorID, orgID, action, targetID string) error {
+	if failed != nil {
+		return failed
+	}
 	_, err := AppendAudit(tx, AuditEntry{OrgID: orgID, ActorID: actorID, Action: action, TargetID: targetID})
 	return err
 }

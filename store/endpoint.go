@@ -73,10 +73,7 @@ func (e *Endpoint) check(tx EventTypes) error {
 // endpoint.created.
 func CreateEndpoint(tx Tx, actorID string, e Endpoint) (Endpoint, error) {
 	e, err := ImportEndpoint(tx, e)
-	if err != nil {
-		return Endpoint{}, err
-	}
-	return e, auditBy(tx, actorID, e.OrgID, "endpoint.created", e.ID)
+	return e, auditBy(err, tx, actorID, e.OrgID, "endpoint.created", e.ID)
 }
 
 // ImportEndpoint adds an endpoint without an audit entry, as a fixture does. A
@@ -132,10 +129,7 @@ func ChangeEndpoint(tx Tx, actorID, orgID, id string, change EndpointChange) (En
 	if e.URL == old.URL && e.Description == old.Description && slices.Equal(e.Events, old.Events) {
 		return e, nil
 	}
-	if err := tx.PutEndpoint(e); err != nil {
-		return Endpoint{}, err
-	}
-	return e, auditBy(tx, actorID, orgID, "endpoint.changed", id)
+	return e, auditBy(tx.PutEndpoint(e), tx, actorID, orgID, "endpoint.changed", id)
 }
 
 // RemoveEndpoint removes an endpoint, with the audit entry endpoint.removed.
@@ -146,10 +140,7 @@ func RemoveEndpoint(tx Tx, actorID, orgID, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.DeleteEndpoint(e); err != nil {
-		return err
-	}
-	return auditBy(tx, actorID, orgID, "endpoint.removed", id)
+	return auditBy(tx.DeleteEndpoint(e), tx, actorID, orgID, "endpoint.removed", id)
 }
 
 // FindEndpoint finds an endpoint of an org. notFound: the org has no such
@@ -184,10 +175,7 @@ func setDisabled(tx Tx, actorID, orgID, id string, disabled bool) error {
 	if e.DisabledAt = (time.Time{}); disabled {
 		e.DisabledAt, action = tx.Now(), "endpoint.disabled"
 	}
-	if err := tx.PutEndpoint(e); err != nil {
-		return err
-	}
-	return auditBy(tx, actorID, e.OrgID, action, e.ID)
+	return auditBy(tx.PutEndpoint(e), tx, actorID, orgID, action, id)
 }
 
 // MaxSecretOverlap is how long an endpoint's old secret may go on signing
@@ -219,10 +207,7 @@ func RotateSecret(tx Tx, actorID, orgID, id, secret string, overlap time.Duratio
 	if overlap == 0 {
 		e.OldSecret, e.OldSecretUntil = "", time.Time{}
 	}
-	if err := tx.PutEndpoint(e); err != nil {
-		return Endpoint{}, err
-	}
-	return e, auditBy(tx, actorID, orgID, "endpoint.secretRotated", e.ID)
+	return e, auditBy(tx.PutEndpoint(e), tx, actorID, orgID, "endpoint.secretRotated", id)
 }
 
 // Secrets are those that sign at a time: the newest first.

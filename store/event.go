@@ -66,10 +66,10 @@ func Emit(tx Tx, orgID, eventType string, data []byte) ([]Delivery, error) {
 	return queue(tx, newEvent(tx, orgID, eventType, data), endpoints)
 }
 
-// auditAndEmit writes the audit entry of a change, and emits its event: both have
-// the same name.
-func auditAndEmit(tx Tx, actorID, orgID, event, targetID string, data []byte) error {
-	if err := auditBy(tx, actorID, orgID, event, targetID); err != nil {
+// auditAndEmit writes the audit entry of a change, as auditBy does, and emits its
+// event: both have the same name.
+func auditAndEmit(failed error, tx Tx, actorID, orgID, event, targetID string, data []byte) error {
+	if err := auditBy(failed, tx, actorID, orgID, event, targetID); err != nil {
 		return err
 	}
 	_, err := Emit(tx, orgID, event, data)

@@ -12,7 +12,7 @@ func UploadFile(tx Tx, actorID string, f File) (File, error) {
 		return File{}, err
 	}
 	data := jsonObject("orgId", f.OrgID, "fileId", f.ID, "name", f.Name, "contentType", f.ContentType)
-	return f, auditAndEmit(tx, actorID, f.OrgID, EventFileUploaded, f.ID, addNumber(data, "size", f.Size))
+	return f, auditAndEmit(nil, tx, actorID, f.OrgID, EventFileUploaded, f.ID, addNumber(data, "size", f.Size))
 }
 
 // File is a file that the team's own software took in.

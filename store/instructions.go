@@ -70,8 +70,6 @@ func ImportInstructions(tx Tx, orgID string, i Instructions) error {
 // SetInstructions sets or clears an org's instructions, with the audit entry
 // and the event assistant.instructionsChanged.
 func SetInstructions(tx Tx, actorID, orgID string, text string, set bool) error {
-	if err := ImportInstructions(tx, orgID, Instructions{Text: text, Set: set, UpdatedAt: tx.Now()}); err != nil {
-		return err
-	}
-	return auditAndEmit(tx, actorID, orgID, EventInstructionsChanged, "", jsonObject("orgId", orgID))
+	err := ImportInstructions(tx, orgID, Instructions{Text: text, Set: set, UpdatedAt: tx.Now()})
+	return auditAndEmit(err, tx, actorID, orgID, EventInstructionsChanged, "", jsonObject("orgId", orgID))
 }

@@ -94,10 +94,7 @@ func ImportMember(tx Tx, m Member) (Member, error) {
 // conflict.
 func AddMember(tx Tx, actorID string, m Member) (Member, error) {
 	m, err := ImportMember(tx, m)
-	if err != nil {
-		return Member{}, err
-	}
-	return m, memberEvent(tx, actorID, EventMemberAdded, m)
+	return m, memberEvent(err, tx, actorID, EventMemberAdded, m)
 }
 
 // RemoveMember removes a member, with its audit entry and its event
@@ -114,10 +111,7 @@ func RemoveMember(tx Tx, actorID, orgID, userID string) error {
 	if err := tx.DeleteMember(orgID, userID); err != nil {
 		return err
 	}
-	if err := dropAccount(tx, userID); err != nil {
-		return err
-	}
-	return memberEvent(tx, actorID, EventMemberRemoved, m)
+	return memberEvent(dropAccount(tx, userID), tx, actorID, EventMemberRemoved, m)
 }
 
 // MemberChange is what to change of a member; nil leaves it as it is.
@@ -147,13 +141,11 @@ func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Me
 	if err := tx.PutMember(m); err != nil {
 		return Member{}, err
 	}
-	if err := dropAccount(tx, userID); err != nil {
-		return Member{}, err
-	}
+	action := "member.changed"
 	if m.Role != old.Role {
-		return m, auditBy(tx, actorID, orgID, "member.roleChanged", m.ID)
+		action = "member.roleChanged"
 	}
-	return m, auditBy(tx, actorID, orgID, "member.changed", m.ID)
+	return m, auditBy(dropAccount(tx, userID), tx, actorID, orgID, action, m.ID)
 }
 
 func replace(text, with *string) {
@@ -191,8 +183,8 @@ func ListMembers(tx Members, orgID string, after Cursor, limit int) (Page, []Mem
 	return page, members, nil
 }
 
-func memberEvent(tx Tx, actorID, event string, m Member) error {
-	return auditAndEmit(tx, actorID, m.OrgID, event, m.ID, jsonObject("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role))
+func memberEvent(failed error, tx Tx, actorID, event string, m Member) error {
+	return auditAndEmit(failed, tx, actorID, m.OrgID, event, m.ID, jsonObject("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role))
 }
 
 func keepsAnOwner(tx Members, m Member, role string) error {

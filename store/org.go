@@ -47,10 +47,7 @@ func (s Subscription) Grants() bool { return slices.Contains(grantingStatuses, s
 // CreateOrg adds an org, as ImportOrg does, with the audit entry org.created.
 func CreateOrg(tx Tx, actorID string, o Org) (Org, error) {
 	o, err := ImportOrg(tx, o)
-	if err != nil {
-		return Org{}, err
-	}
-	return o, auditBy(tx, actorID, o.ID, "org.created", o.ID)
+	return o, auditBy(err, tx, actorID, o.ID, "org.created", o.ID)
 }
 
 // RenameOrg gives an org another name, with the audit entry org.renamed. The
@@ -64,10 +61,7 @@ func RenameOrg(tx Tx, actorID, orgID, name string) (Org, error) {
 		return Org{}, err
 	}
 	org.Name = name
-	if err := tx.PutOrg(org); err != nil {
-		return Org{}, err
-	}
-	return org, auditBy(tx, actorID, orgID, "org.renamed", orgID)
+	return org, auditBy(tx.PutOrg(org), tx, actorID, orgID, "org.renamed", orgID)
 }
 
 // eachOrg calls fn with each org, until it fails.
@@ -153,10 +147,7 @@ func ChangeSubscription(tx Tx, actorID, orgID string, s Subscription) (Subscript
 		return s, err
 	}
 	org.Subscription = s
-	if err := tx.PutOrg(org); err != nil {
-		return Subscription{}, err
-	}
-	return s, auditAndEmit(tx, actorID, orgID, EventSubscriptionChanged, s.ID, jsonObject("orgId", orgID, "subscriptionId", s.ID,
+	return s, auditAndEmit(tx.PutOrg(org), tx, actorID, orgID, EventSubscriptionChanged, s.ID, jsonObject("orgId", orgID, "subscriptionId", s.ID,
 		"product", s.Product, "plan", s.Plan, "interval", s.Interval, "status", s.Status))
 }
 

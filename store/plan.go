@@ -15,38 +15,39 @@ const (
 	FeatureAuditLog
 )
 
-var featureNames = []struct {
-	feature Feature
-	name    string
-}{
-	{FeatureAPI, "api"},
-	{FeatureWebhooks, "webhooks"},
-	{FeatureAuditLog, "auditLog"},
-}
+var featureNames = []string{"api", "webhooks", "auditLog"} // by their bits
 
 // ParseFeature finds a feature by its name.
 func ParseFeature(name string) (Feature, error) {
-	for _, f := range featureNames {
-		if f.name == name {
-			return f.feature, nil
+	f, ok := bitOf[Feature](featureNames, name)
+	if !ok {
+		return 0, Errorf(CodeBadRequest, "%.40q is not a feature", name).Advise("there are api, webhooks and auditLog")
+	}
+	return f, nil
+}
+
+// bitOf finds the bit of a set by its name.
+func bitOf[T ~uint8](names []string, name string) (bit T, ok bool) {
+	i := slices.Index(names, name)
+	return 1 << max(i, 0), i >= 0
+}
+
+// namesOf lists the names of a set's bits, the lowest bit first.
+func namesOf[T ~uint8](names []string, set T) []string {
+	of := []string{}
+	for i, name := range names {
+		if set&(1<<i) != 0 {
+			of = append(of, name)
 		}
 	}
-	return 0, Errorf(CodeBadRequest, "%.40q is not a feature", name).Advise("there are api, webhooks and auditLog")
+	return of
 }
 
 // Has tells whether the set f includes every feature of g.
 func (f Feature) Has(g Feature) bool { return f&g == g }
 
 // Names lists the set's names in their fixed order.
-func (f Feature) Names() []string {
-	names := []string{}
-	for _, known := range featureNames {
-		if f.Has(known.feature) {
-			names = append(names, known.name)
-		}
-	}
-	return names
-}
+func (f Feature) Names() []string { return namesOf(featureNames, f) }
 
 func (f Feature) String() string { return strings.Join(f.Names(), ",") }
 

@@ -15,10 +15,7 @@ func Replay(tx Tx, actorID, orgID, deliveryID string) (Delivery, error) {
 		return d, err
 	}
 	d.requeue(tx.Now())
-	if err := tx.PutDelivery(d); err != nil {
-		return Delivery{}, err
-	}
-	return d, auditBy(tx, actorID, orgID, "delivery.replayed", d.ID)
+	return d, auditBy(tx.PutDelivery(d), tx, actorID, orgID, "delivery.replayed", d.ID)
 }
 
 // requeue makes a delivery due. A finished one begins anew.
@@ -112,7 +109,7 @@ func (r *recovery) recoverSome(tx Tx, list DeliveryList, after Cursor) (next Cur
 		n++
 	}
 	if n > 0 && r.done == 0 {
-		err = auditBy(tx, r.actorID, r.endpoint.OrgID, "endpoint.recovered", r.endpoint.ID)
+		err = auditBy(nil, tx, r.actorID, r.endpoint.OrgID, "endpoint.recovered", r.endpoint.ID)
 	}
 	return next, n, more, err
 }
