@@ -2,6 +2,7 @@ package operator
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,30 +65,15 @@ const (
 
 const oneALine = "a file of entries has one JSON object a line"
 
-// batch is entries that go in one request.
-type batch struct {
-	entries []json.RawMessage
-	lines   []int // of the file, of each entry
-	bytes   int
-}
-
-func (b *batch) add(entry []byte, line int) {
-	b.entries = append(b.entries, json.RawMessage(append([]byte{}, entry...)))
-	b.lines = append(b.lines, line)
-	b.bytes += len(entry)
-}
-
-// hasRoom tells whether the batch can take another entry.
-func (b *batch) hasRoom(entry []byte) bool {
-	return len(b.entries) < maxBatch && (b.bytes+len(entry) <= maxBatchBytes || len(b.entries) == 0)
-}
-
-// upload is a file of entries that is being sent.
+// upload is a file of entries that is being sent, a batch at a time.
 type upload struct {
 	*session
 	*terminal.Progress
 	file    string
-	key     string // for idempotency, which each batch makes its own of
+	key     string            // for idempotency, which each batch makes its own of
+	entries []json.RawMessage // of the batch
+	lines   []int             // of the file, of each of these
+	bytes   int               // of these
 	batches int
 	added   int
 }
@@ -116,7 +102,6 @@ func (s *session) upload(file string) error {
 func (u *upload) all(in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	b := &batch{}
 	number := 0
 	for lines.Scan() {
 		number++
@@ -126,13 +111,13 @@ func (u *upload) all(in io.Reader) error {
 			continue
 		case !json.Valid(entry):
 			return hint.New(fmt.Sprintf("%s line %d: is not JSON", u.file, number), oneALine)
-		case !b.hasRoom(entry):
-			if err := u.send(b); err != nil {
+		case len(u.entries) == maxBatch || u.bytes+len(entry) > maxBatchBytes:
+			if err := u.send(); err != nil {
 				return err
 			}
-			b = &batch{}
 		}
-		b.add(entry, number)
+		u.entries, u.lines = append(u.entries, bytes.Clone(entry)), append(u.lines, number)
+		u.bytes += len(entry)
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
@@ -140,12 +125,12 @@ func (u *upload) all(in io.Reader) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", u.file, err)
 	}
-	return u.send(b)
+	return u.send()
 }
 
 // send adds a batch, and prints what was asked for: the answer, or the ids.
-func (u *upload) send(b *batch) error {
-	if len(b.entries) == 0 {
+func (u *upload) send() error {
+	if len(u.entries) == 0 {
 		return nil
 	}
 	u.batches++
@@ -153,11 +138,12 @@ func (u *upload) send(b *batch) error {
 		u.idempotencyKey = fmt.Sprintf("%s-%d", u.key, u.batches)
 	}
 	var answered struct{ IDs []string }
-	a, err := u.read("POST /orgs/{org}/audit-log/batch", object{"entries": b.entries}, &answered)
+	a, err := u.read("POST /orgs/{org}/audit-log/batch", object{"entries": u.entries}, &answered)
 	if err != nil {
-		return u.placed(err, b)
+		return u.placed(err)
 	}
-	u.added += len(b.entries)
+	u.added += len(u.entries)
+	u.entries, u.lines, u.bytes = nil, nil, 0
 	u.Describe(terminal.Count(u.added, "entry"))
 	switch {
 	case u.json:
@@ -171,7 +157,7 @@ func (u *upload) send(b *batch) error {
 var entryPlace = regexp.MustCompile(`^entries\[(\d+)\]\.?`)
 
 // placed names the line of the file in an error about an entry.
-func (u *upload) placed(err error, b *batch) error {
+func (u *upload) placed(err error) error {
 	var e *store.Error
 	if !errors.As(err, &e) {
 		return err
@@ -181,8 +167,8 @@ func (u *upload) placed(err error, b *batch) error {
 		return err
 	}
 	i, numberErr := strconv.Atoi(found[1])
-	if numberErr != nil || i >= len(b.lines) {
+	if numberErr != nil || i >= len(u.lines) {
 		return err
 	}
-	return fmt.Errorf("%s line %d: %s", u.file, b.lines[i], e.Message[len(found[0]):])
+	return fmt.Errorf("%s line %d: %s", u.file, u.lines[i], e.Message[len(found[0]):])
 }

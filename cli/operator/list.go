@@ -58,11 +58,8 @@ func (s *session) list(a *action, query url.Values) error {
 	print := a.columns.printer(s.out)
 	if s.quiet {
 		print = func(items []json.RawMessage) error {
-			rows, err := a.columns[:2].rows(items)
-			for _, row := range rows {
-				err = errors.Join(err, s.out.line(row[0]))
-			}
-			return err
+			ids, err := fieldOf(items, a.columns[1])
+			return errors.Join(err, s.out.ids(ids))
 		}
 	}
 	n, err := s.eachPage(a.route, query, print)
@@ -147,9 +144,14 @@ func (s *session) names(route, field string, most int) (names []string, err erro
 	if err != nil {
 		return nil, err
 	}
-	rows, err := columns{"", field}.rows(p.Data)
+	return fieldOf(p.Data, field)
+}
+
+// fieldOf are the texts of a field of some records.
+func fieldOf(items []json.RawMessage, name string) (texts []string, err error) {
+	rows, err := columns{"", name}.rows(items)
 	for _, row := range rows {
-		names = append(names, row[0])
+		texts = append(texts, row[0])
 	}
-	return names, err
+	return texts, err
 }

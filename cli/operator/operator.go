@@ -101,7 +101,7 @@ func (e *env) run(cmd *cobra.Command, args []string, a *action) (err error) {
 		}
 	}
 	e.target.Make = a.makes
-	s := &session{env: e, cmd: cmd, args: args, out: newOutput(cmd, e.Width)}
+	s := &session{env: e, cmd: cmd, args: args, out: output{cmd.OutOrStdout(), e.Width(cmd.OutOrStdout())}}
 	if err := s.connect(); err != nil {
 		return err
 	}

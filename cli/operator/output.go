@@ -2,14 +2,13 @@ package operator
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"teamdata/internal/terminal"
 )
@@ -19,11 +18,6 @@ import (
 type output struct {
 	to    io.Writer
 	width int // of the terminal; 0: it is none
-}
-
-func newOutput(cmd *cobra.Command, width func(io.Writer) int) output {
-	to := cmd.OutOrStdout()
-	return output{to: to, width: width(to)}
 }
 
 func (o output) line(text string) error {
@@ -68,12 +62,7 @@ func (o output) record(r record) error {
 }
 
 // orDash makes what is empty visible, also to awk.
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
+func orDash(text string) string { return cmp.Or(text, "-") }
 
 // record is a JSON object whose fields stay in their order. Those of an object
 // inside are its own, such as subscription.plan, unless it is a document.

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -122,9 +123,7 @@ func (s *session) show(a answer, field string) error {
 	if !s.quiet {
 		return s.out.record(r)
 	}
-	if field == "" {
-		field = "id"
-	}
+	field = cmp.Or(field, "id")
 	value, ok := r.find(field)
 	if !ok || value == "" {
 		return hint.New("the answer has no "+field, "leave out --quiet to see all of it")
