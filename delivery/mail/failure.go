@@ -35,8 +35,8 @@ func (f *failure) Unwrap() error { return f.cause }
 // value. Errors of the server or of the settings are not permanent, since people fix
 // those: no connection, TLS, AUTH, or a sender that the server rejects.
 func Permanent(err error) bool {
-	var f *failure
-	return errors.As(err, &f) && f.permanent
+	f, ok := errors.AsType[*failure](err)
+	return ok && f.permanent
 }
 
 // failure describes err, with which the delivery of a mail ended.
@@ -52,8 +52,8 @@ func (r *relay) failure(ctx context.Context, err error) error {
 
 // refused tells whether the server rejected this mail for good.
 func refused(err error) bool {
-	var answer *gomail.SendError
-	if !errors.As(err, &answer) || answer.ErrorCode()/100 != 5 {
+	answer, ok := errors.AsType[*gomail.SendError](err)
+	if !ok || answer.ErrorCode()/100 != 5 {
 		return false
 	}
 	switch answer.ErrorCode() {

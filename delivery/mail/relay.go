@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net"
+	netmail "net/mail"
 	"net/url"
 	"slices"
 	"time"
@@ -119,10 +120,5 @@ func (r *relay) handshake(ctx context.Context, conn net.Conn) (net.Conn, error) 
 }
 
 func needsUTF8(msg *gomail.Msg) bool {
-	for _, to := range msg.GetTo() {
-		if !isASCII(to.Address) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(msg.GetTo(), func(to *netmail.Address) bool { return !isASCII(to.Address) })
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -74,30 +75,18 @@ func (f *failures) dropFewest() {
 	delete(f.by, fewest)
 }
 
-// most are the endpoints with the most failures, the worst first.
-func (f *failures) most() (worst []endpointID, counts []uint64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for endpoint := range f.by {
-		worst = append(worst, endpoint)
-	}
-	slices.SortFunc(worst, func(a, b endpointID) int {
-		return cmp.Or(cmp.Compare(f.by[b], f.by[a]), cmp.Compare(a.org, b.org), cmp.Compare(a.id, b.id))
-	})
-	worst = worst[:min(len(worst), maxShown)]
-	for _, endpoint := range worst {
-		counts = append(counts, f.by[endpoint])
-	}
-	return worst, counts
-}
-
 // Describe sends nothing: which metrics there are changes from scrape to scrape.
 func (f *failures) Describe(chan<- *prometheus.Desc) {}
 
-// Collect sends the metrics to the registry.
+// Collect sends the metrics of the endpoints with the most failures to the registry.
 func (f *failures) Collect(out chan<- prometheus.Metric) {
-	worst, counts := f.most()
-	for i, endpoint := range worst {
-		out <- constant("teamdata_endpoint_failures_total", float64(counts[i]), endpoint.org, endpoint.id)
+	f.mu.Lock()
+	by := maps.Clone(f.by)
+	f.mu.Unlock()
+	worst := slices.SortedFunc(maps.Keys(by), func(a, b endpointID) int {
+		return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a.org, b.org), cmp.Compare(a.id, b.id))
+	})
+	for _, endpoint := range worst[:min(len(worst), maxShown)] {
+		out <- constant("teamdata_endpoint_failures_total", float64(by[endpoint]), endpoint.org, endpoint.id)
 	}
 }

@@ -55,14 +55,9 @@ func entry(name string) Entry {
 	panic("metrics: the catalogue has no " + name)
 }
 
-func opts(name string) (prometheus.Opts, []string) {
-	e := entry(name)
-	return prometheus.Opts{Name: e.Name, Help: e.Help}, e.Labels
-}
-
 func counters(name string) *prometheus.CounterVec {
-	o, labels := opts(name)
-	return prometheus.NewCounterVec(prometheus.CounterOpts(o), labels)
+	e := entry(name)
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: e.Name, Help: e.Help}, e.Labels)
 }
 
 func histograms(name string, buckets []float64) *prometheus.HistogramVec {

@@ -13,19 +13,17 @@ const progressEvery = time.Second
 // Progress is a line on the terminal about long work: how far it is, or how long it
 // has taken.
 type Progress struct {
-	out     io.Writer
-	what    string
-	percent atomic.Int64 // below 0: unknown
-	done    atomic.Pointer[string]
-	ended   chan struct{}
-	gone    chan struct{}
+	out   io.Writer
+	what  string
+	done  atomic.Pointer[string]
+	ended chan struct{}
+	gone  chan struct{}
 }
 
 // StartProgress shows what is being done until Stop; nothing where out, which is
 // stderr, is no terminal.
 func StartProgress(out io.Writer, what string) *Progress {
 	p := &Progress{what: what, ended: make(chan struct{}), gone: make(chan struct{})}
-	p.percent.Store(-1)
 	if Width(out) > 0 {
 		p.out = out
 		go p.show()
@@ -55,14 +53,11 @@ func (p *Progress) far(since time.Duration) string {
 	if done := p.done.Load(); done != nil {
 		return *done
 	}
-	if percent := p.percent.Load(); percent >= 0 {
-		return fmt.Sprintf("%d%%", percent)
-	}
 	return since.Round(time.Second).String()
 }
 
 // Report sets how much of the work is done.
-func (p *Progress) Report(done, total int64) { p.percent.Store(100 * done / max(total, 1)) }
+func (p *Progress) Report(done, total int64) { p.Describe(fmt.Sprintf("%d%%", 100*done/max(total, 1))) }
 
 // Describe sets what is done, in words.
 func (p *Progress) Describe(done string) { p.done.Store(&done) }

@@ -69,7 +69,6 @@ func TestNoTerminal(t *testing.T) {
 // The line says how far the work is, or how long it takes.
 func TestProgressLine(t *testing.T) {
 	p := &Progress{}
-	p.percent.Store(-1)
 	for _, step := range []struct {
 		do   func()
 		want string
