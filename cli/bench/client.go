@@ -44,9 +44,8 @@ func (c *client) do(request string) error {
 		return err
 	}
 	status, err := c.read()
-	var late net.Error
-	switch {
-	case errors.As(err, &late) && late.Timeout():
+	switch late, ok := errors.AsType[net.Error](err); {
+	case ok && late.Timeout():
 		return fmt.Errorf("a request got no answer within %s", answerTimeout)
 	case err != nil:
 		return fmt.Errorf("a request got no answer: %w", err)

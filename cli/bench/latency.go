@@ -15,7 +15,12 @@ func (s *session) measureLatency(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	figures := latencies(s.Rate)
+	figures := []latency{
+		{"request", 50, fmt.Sprintf("request to receipt, at %d events/s", s.Rate), nil},
+		{"answer", 50, "answer to receipt; 0: the receipt was first", nil},
+		{"request", 99, fmt.Sprintf("request to receipt, at %d events/s", s.Rate), nil},
+		{"answer", 99, "answer to receipt; 0: the receipt was first", nil},
+	}
 	for i := range s.Rounds {
 		s.round(i)
 		syncs, err := s.syncTimes(ctx, s.Duration/4)
@@ -43,14 +48,6 @@ type latency struct {
 	percent int
 	meaning string
 	rounds  []Round
-}
-
-func latencies(rate int) (all []latency) {
-	for _, percent := range []int{50, 99} {
-		all = append(all, latency{"request", percent, fmt.Sprintf("request to receipt, at %d events/s", rate), nil},
-			latency{"answer", percent, "answer to receipt; 0: the receipt was first", nil})
-	}
-	return all
 }
 
 func (l *latency) add(d delays, syncs []time.Duration) {

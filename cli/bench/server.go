@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,13 +43,8 @@ func (s *session) newProcess(ctx context.Context, name string, args ...string) *
 }
 
 // cleanEnvironment leaves out what would set flags of the measured program.
-func cleanEnvironment() (clean []string) {
-	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, "TEAMDATA_") {
-			clean = append(clean, variable)
-		}
-	}
-	return clean
+func cleanEnvironment() []string {
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "TEAMDATA_") })
 }
 
 // start starts a process, which lives until the measurement ends at the latest.
