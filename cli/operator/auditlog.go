@@ -158,8 +158,8 @@ var entryPlace = regexp.MustCompile(`^entries\[(\d+)\]\.?`)
 
 // placed names the line of the file in an error about an entry.
 func (u *upload) placed(err error) error {
-	var e *store.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*store.Error](err)
+	if !ok {
 		return err
 	}
 	found := entryPlace.FindStringSubmatch(e.Message)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -148,12 +147,6 @@ func (s *session) compareVersions(h http.Header) {
 	}
 	s.warned = true
 	s.note("warning: the server is teamdata %s, and this program is %s; use the one that belongs to the server", theirs, s.Version)
-}
-
-// isCode tells whether the API answered err with a code.
-func isCode(err error, code store.Code) bool {
-	var e *store.Error
-	return errors.As(err, &e) && e.Code == code
 }
 
 // refusal is the error that an answer reports.

@@ -139,7 +139,7 @@ func (s *session) saveEdited(file, text, tag string) error {
 	}
 	s.ifMatch = tag
 	err = s.setInstructions(edited)
-	if isCode(err, store.CodePreconditionFailed) {
+	if e, ok := errors.AsType[*store.Error](err); ok && e.Code == store.CodePreconditionFailed {
 		return hint.New("somebody else changed the instructions meanwhile, and theirs stay", "see them with: teamdata instructions show")
 	}
 	return err

@@ -15,14 +15,6 @@ import (
 // The first one is the id.
 type columns []string
 
-func (c columns) row(r record) (row []string) {
-	for i := 1; i < len(c); i += 2 {
-		text, _ := r.find(c[i])
-		row = append(row, orDash(text))
-	}
-	return row
-}
-
 // rows are those of some records.
 func (c columns) rows(items []json.RawMessage) (rows [][]string, err error) {
 	for _, item := range items {
@@ -30,7 +22,11 @@ func (c columns) rows(items []json.RawMessage) (rows [][]string, err error) {
 		if err := json.Unmarshal(item, &r); err != nil {
 			return nil, errForm(err)
 		}
-		rows = append(rows, c.row(r))
+		var row []string
+		for i := 1; i < len(c); i += 2 {
+			row = append(row, orDash(r.find(c[i])))
+		}
+		rows = append(rows, row)
 	}
 	return rows, nil
 }

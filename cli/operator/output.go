@@ -133,14 +133,14 @@ func textOf(value json.RawMessage) string {
 	return terminal.Plain(string(value))
 }
 
-// find is the text of the field with a name.
-func (r record) find(name string) (text string, ok bool) {
+// find is the text of the field with a name, empty where there is none.
+func (r record) find(name string) string {
 	for _, f := range r {
 		if f.name == name {
-			return f.text(), true
+			return f.text()
 		}
 	}
-	return "", false
+	return ""
 }
 
 // without is the record without some fields.

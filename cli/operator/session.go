@@ -124,8 +124,8 @@ func (s *session) show(a answer, field string) error {
 		return s.out.record(r)
 	}
 	field = cmp.Or(field, "id")
-	value, ok := r.find(field)
-	if !ok || value == "" {
+	value := r.find(field)
+	if value == "" {
 		return hint.New("the answer has no "+field, "leave out --quiet to see all of it")
 	}
 	return s.out.line(value)

@@ -71,12 +71,10 @@ func Split(err error) (text, hint string) {
 
 // of is the hint of the outermost error that has one.
 func of(err error) string {
-	var h Hinter
-	if errors.As(err, &h) && h.Hint() != "" {
+	if h, ok := errors.AsType[Hinter](err); ok && h.Hint() != "" {
 		return h.Hint()
 	}
-	var e *store.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*store.Error](err); ok {
 		return e.Hint
 	}
 	return ""
