@@ -50,7 +50,7 @@ choose another with --dir. Run it while the machine has nothing else to do.`,
 			case err != nil:
 				return err
 			case asJSON:
-				return report.WriteJSON(cmd.OutOrStdout())
+				return terminal.JSON(cmd.OutOrStdout(), report)
 			}
 			return report.WriteTable(cmd.OutOrStdout())
 		},

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -107,9 +106,7 @@ func formatValue(f *pflag.Flag) string {
 
 func (c *configuration) print(out io.Writer, asJSON bool) error {
 	if asJSON {
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		return e.Encode(map[string][]setting{"settings": c.list})
+		return terminal.JSON(out, map[string][]setting{"settings": c.list})
 	}
 	var rows [][]string
 	for _, s := range c.list {

@@ -3,7 +3,6 @@ package bench
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -79,14 +78,6 @@ func (s *session) noteUnsteady() {
 		s.report.Notes = append(s.report.Notes, "the machine did not hold still: from round to round it changed under "+
 			strings.Join(found, ", ")+"; run it again while nothing else runs")
 	}
-}
-
-// WriteJSON writes the report as one JSON document.
-func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
 }
 
 // Figure is one number, and how it compares.

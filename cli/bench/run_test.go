@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"teamdata/internal/terminal"
 )
 
 // everyFigure are those of a run of everything, in order. Those with a "+" have
@@ -55,7 +57,7 @@ func (f *Figure) check(t *testing.T, hasBaseline bool) {
 // wholeJSON reads what was written, and misses no field.
 func wholeJSON(t *testing.T, report *Report) {
 	var b bytes.Buffer
-	if err := report.WriteJSON(&b); err != nil {
+	if err := terminal.JSON(&b, report); err != nil {
 		t.Fatal(err)
 	}
 	var got map[string]any

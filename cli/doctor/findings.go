@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -67,9 +66,7 @@ func (f *Findings) count(state string) (n int) {
 // Print writes a line for each finding, or JSON.
 func (f *Findings) Print(out io.Writer, asJSON bool) error {
 	if asJSON {
-		e := json.NewEncoder(out)
-		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"findings": f.list, "warnings": f.count(Warning), "problems": f.count(Problem)})
+		return terminal.JSON(out, map[string]any{"findings": f.list, "warnings": f.count(Warning), "problems": f.count(Problem)})
 	}
 	var rows [][]string
 	for _, one := range f.list {

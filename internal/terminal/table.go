@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -51,4 +52,12 @@ func (t *Table) align(row []string) string {
 		b.WriteString(cell + space + "  ")
 	}
 	return strings.TrimRight(b.String(), " ")
+}
+
+// JSON prints a value as one indented JSON document, for scripts.
+func JSON(out io.Writer, value any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(value)
 }

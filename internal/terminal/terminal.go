@@ -1,9 +1,9 @@
 // Package terminal helps commands talk to a person: is there a terminal, how wide is
 // it, a progress line for long work, a confirmation before what can't be undone,
-// tables, and text made fit for a terminal or a shell.
+// tables, JSON for scripts, and text made fit for a terminal or a shell.
 //
-// Of ours it imports internal/hint alone. What commands print belongs to them; a line belongs here
-// if it depends on the terminal and not on the command.
+// Of ours it imports internal/hint alone. What commands print belongs to them; a line
+// belongs here if it depends on the terminal and not on the command.
 package terminal
 
 import (
