@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"cli":          {"teamdata/admin/socket", "teamdata/app", "teamdata/cli/", "teamdata/delivery/receiver", "teamdata/internal/", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/listen":   {"teamdata/app", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/bench":    {"teamdata/store", "teamdata/internal/"},
-	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "github.com/rs/zerolog", "github.com/spf13/pflag"},
+	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store", "github.com/rs/zerolog", "github.com/spf13/pflag"},
 	"cli/operator": {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 
 	"server":              {"teamdata/store", "teamdata/internal/", "teamdata/server/", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"internal/hint":        {"teamdata/store"},
 	"internal/httpclient":  {"teamdata/internal/hint"},
 	"internal/localca":     {},
-	"internal/metrics":     {"github.com/prometheus/client_golang/prometheus"},
+	"internal/metrics":     {"teamdata/store", "github.com/prometheus/client_golang/prometheus"},
 	"internal/netguard":    {"code.dny.dev/ssrf"},
 	"internal/openapitest": {"github.com/santhosh-tekuri/jsonschema/v6"},
 	"internal/ratelimit":   {},

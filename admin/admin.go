@@ -52,17 +52,7 @@ type Status struct {
 	Since     time.Time // when it began to be served
 	Addresses []string  // where it is served, such as https://127.0.0.1:8443
 
-	Certificates []Certificate // that it is served with
-}
-
-// Certificate is how it is with one certificate. A time that is not known is
-// zero.
-type Certificate struct {
-	Name        string
-	NotAfter    time.Time // when it expires
-	NextRenewal time.Time // from when on it is renewed; zero: by somebody else
-	LastError   string    // of the last try to renew it; empty: that went well
-	LastErrorAt time.Time
+	Certificates []store.CertificateStatus // that it is served with
 }
 
 // Admin answers the admin API from a store. Make one with New.

@@ -51,7 +51,7 @@ func (env *testEnv) beforeCommit() error {
 
 func (env *testEnv) status(context.Context) (Status, error) {
 	return Status{DataFile: "/srv/teamdata.db", Size: 65536, Schema: 1, Since: testkit.Noon, Addresses: []string{"https://127.0.0.1:8443"},
-		Certificates: []Certificate{{Name: "data.example.com", NotAfter: testkit.Noon, LastError: "no answer"}}}, nil
+		Certificates: []store.CertificateStatus{{Name: "data.example.com", NotAfter: testkit.Noon, LastError: "no answer"}}}, nil
 }
 
 // socketClient serves a handler on a socket, and is a client that finds it there.

@@ -1,5 +1,7 @@
 package admin
 
+import "teamdata/store"
+
 // readStatus answers what the server knows of itself, and what is waiting in it.
 func (r *request) readStatus() error {
 	s, err := r.api.config.Status(r.HTTP.Context())
@@ -18,7 +20,7 @@ func (r *request) readStatus() error {
 	return nil
 }
 
-func certificateJSON(c Certificate) []byte {
+func certificateJSON(c store.CertificateStatus) []byte {
 	return newObject().text("name", c.Name).time("notAfter", c.NotAfter).time("nextRenewal", c.NextRenewal).
 		nullable("lastError", c.LastError).time("lastErrorAt", c.LastErrorAt).end()
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/server/certificates"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -21,7 +19,7 @@ func TestExpiringIsWatched(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Hour+time.Minute)
 		defer cancel()
 		checks := 0
-		e := &expiring{status: func() []certificates.Status { checks++; return nil }}
+		e := &expiring{status: func() []store.CertificateStatus { checks++; return nil }}
 		e.watch(ctx, zerolog.Nop())
 		if checks != 10 {
 			t.Errorf("checked %d times in 10 hours", checks)
@@ -42,9 +40,9 @@ func TestExpiring(t *testing.T) {
 	woken := 0
 	e := &expiring{
 		store: s, to: "ops@example.com", wake: func() { woken++ }, mailed: map[string]time.Time{},
-		status: func() []certificates.Status {
-			return []certificates.Status{
-				{Name: "renewed", NotAfter: end, NextRenewal: end.Add(-30 * day), LastError: errors.New("no answer")},
+		status: func() []store.CertificateStatus {
+			return []store.CertificateStatus{
+				{Name: "renewed", NotAfter: end, NextRenewal: end.Add(-30 * day), LastError: "no answer"},
 				{Name: "own.pem", NotAfter: end.Add(-2 * day)},
 				{Name: "never issued"},
 			}

@@ -14,6 +14,7 @@ import (
 	"teamdata/internal/metrics"
 	"teamdata/internal/system"
 	"teamdata/server"
+	"teamdata/store"
 	"teamdata/store/boltstore"
 	"time"
 )
@@ -27,7 +28,7 @@ func (a *App) startMetrics(h *health, o *server.Observer) (handler http.Handler,
 			Ready:        func() bool { return len(h.failing(context.Background())) == 0 },
 			Storage:      a.storage,
 			Queue:        a.backlog,
-			Certificates: a.certificateStates,
+			Certificates: a.certificateStatus,
 			Backup:       a.newestBackup,
 		})
 	o.Answered, o.Limited = m.Answered, m.Limited
@@ -75,14 +76,10 @@ func (a *App) storage() (metrics.Storage, error) {
 	}, err
 }
 
-func (a *App) backlog() (metrics.Queue, error) {
+func (a *App) backlog() (store.Backlog, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	b, err := a.store.Backlog(ctx)
-	return metrics.Queue{
-		Due: b.Due, Later: b.Later, Held: b.Held, Capped: b.Capped, Endpoints: b.Busy,
-		DueAt: b.DueAt, Mails: b.Mails, MailsAt: b.MailsAt,
-	}, err
+	return a.store.Backlog(ctx)
 }
 
 // newestBackup is when the last backup of --backup-dir was made, as its name has
@@ -93,18 +90,6 @@ func (a *App) newestBackup() (newest time.Time, ok bool) {
 	}
 	_, newest, _ = NewestBackup(a.settings.BackupDir)
 	return newest, true
-}
-
-// certificateStates are how it is with the certificates.
-func (a *App) certificateStates() map[string]metrics.Certificate {
-	states := map[string]metrics.Certificate{}
-	if a.certificates == nil {
-		return states
-	}
-	for _, s := range a.certificates.Status() {
-		states[s.Name] = metrics.Certificate{Expires: s.NotAfter, Failing: s.LastError != nil}
-	}
-	return states
 }
 
 // MetricsPath is where the metrics are, on their own listener and on the admin

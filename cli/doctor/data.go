@@ -16,6 +16,7 @@ import (
 	"teamdata/app"
 	"teamdata/internal/httpclient"
 	"teamdata/internal/terminal"
+	"teamdata/store"
 )
 
 // checkServer asks the server that runs on the data file how it is.
@@ -53,7 +54,7 @@ type serverStatus struct {
 	Version      string
 	Addresses    []string
 	Since        time.Time
-	Certificates []struct{ Name, LastError string }
+	Certificates []store.CertificateStatus
 }
 
 func askStatus(ctx context.Context, client *http.Client) (s serverStatus, err error) {

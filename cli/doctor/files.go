@@ -16,10 +16,8 @@ import (
 	"teamdata/internal/httpclient"
 	"teamdata/internal/terminal"
 	"teamdata/server/certificates"
+	"teamdata/store"
 )
-
-// renewBy is how long before the end a certificate is to be renewed.
-const renewBy = 14 * 24 * time.Hour
 
 // checkCertificate checks the files of a certificate of the operator's own.
 func (d *doctor) checkCertificate(context.Context) {
@@ -35,7 +33,7 @@ func (d *doctor) checkCertificate(context.Context) {
 	if info, err := os.Stat(d.TLSKey); err == nil {
 		d.openToOthers("private key", d.TLSKey, info, others)
 	}
-	d.checkEnd(files.Status()[0].NotAfter)
+	d.checkEnd(files.Status()[0])
 	d.checkChain()
 }
 
@@ -49,9 +47,10 @@ func (d *doctor) withoutFiles() string {
 	return "of the local CA"
 }
 
-func (d *doctor) checkEnd(end time.Time) {
-	if left := end.Sub(d.now()); left < renewBy {
-		d.warn("renew it", "%s ends in %s, at %s", d.TLSCert, left.Round(time.Minute), end.Format(time.RFC3339))
+func (d *doctor) checkEnd(s store.CertificateStatus) {
+	end := s.NotAfter
+	if now := d.now(); s.Overdue(now) {
+		d.warn("renew it", "%s ends in %s, at %s", d.TLSCert, end.Sub(now).Round(time.Minute), end.Format(time.RFC3339))
 		return
 	}
 	d.ok("%s and its key match, and it is valid until %s", d.TLSCert, end.Format(time.RFC3339))

@@ -15,6 +15,7 @@ import (
 
 	"teamdata/internal/hint"
 	"teamdata/internal/localca"
+	"teamdata/store"
 )
 
 // The numbers in this file are written out: they are what the doctor promises, and
@@ -100,7 +101,7 @@ func TestRenewal(t *testing.T) {
 	end := time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)
 	for left, want := range map[time.Duration]string{14 * day: OK, 14*day - time.Second: Warning} {
 		d := doctor{now: func() time.Time { return end.Add(-left) }}
-		d.checkEnd(end)
+		d.checkEnd(store.CertificateStatus{NotAfter: end})
 		d.found(t, left, want)
 	}
 }

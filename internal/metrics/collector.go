@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"teamdata/store"
 )
 
 // Sources are read at each scrape. The metrics of one that is nil, or that returns an
@@ -12,8 +14,8 @@ import (
 type Sources struct {
 	Ready        func() bool
 	Storage      func() (Storage, error)
-	Queue        func() (Queue, error)
-	Certificates func() map[string]Certificate      // by their names
+	Queue        func() (store.Backlog, error)
+	Certificates func() []store.CertificateStatus
 	Backup       func() (newest time.Time, ok bool) // zero: none was made yet
 }
 
@@ -24,22 +26,6 @@ type Storage struct {
 	Size, Free      int64
 	DiskFree        uint64
 	DiskFreeUnknown bool
-}
-
-// Certificate is the state of one certificate.
-type Certificate struct {
-	Expires time.Time // zero: there is none yet
-	Failing bool      // it could not be renewed when that was last tried
-}
-
-// Queue is the number of deliveries and mails that wait.
-type Queue struct {
-	Due, Later, Held int
-	Capped           bool
-	Endpoints        int
-	DueAt            time.Time // zero: nothing is due, now or later
-	Mails            int
-	MailsAt          time.Time // zero: none waits
 }
 
 // collector reads the sources when Prometheus scrapes.
@@ -62,11 +48,14 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		s.collect(set)
 	}
 	if q, err := ask(c.sources.Queue); err == nil {
-		q.collect(set, time.Now())
+		collectBacklog(q, set, time.Now())
 	}
 	if c.sources.Certificates != nil {
-		for name, state := range c.sources.Certificates() {
-			state.collect(set, name)
+		for _, s := range c.sources.Certificates() {
+			if !s.NotAfter.IsZero() {
+				set("teamdata_certificate_expiry_timestamp_seconds", unix(s.NotAfter), s.Name)
+			}
+			set("teamdata_certificate_failing", flag(s.LastError != ""), s.Name)
 		}
 	}
 	if c.sources.Backup == nil {
@@ -98,19 +87,12 @@ func (s Storage) collect(set setter) {
 	}
 }
 
-func (c Certificate) collect(set setter, name string) {
-	if !c.Expires.IsZero() {
-		set("teamdata_certificate_expiry_timestamp_seconds", unix(c.Expires), name)
-	}
-	set("teamdata_certificate_failing", flag(c.Failing), name)
-}
-
-func (q Queue) collect(set setter, now time.Time) {
+func collectBacklog(q store.Backlog, set setter, now time.Time) {
 	set("teamdata_queue_deliveries", float64(q.Due), "due")
 	set("teamdata_queue_deliveries", float64(q.Later), "later")
 	set("teamdata_queue_deliveries", float64(q.Held), "held")
 	set("teamdata_queue_capped", flag(q.Capped))
-	set("teamdata_queue_endpoints", float64(q.Endpoints))
+	set("teamdata_queue_endpoints", float64(q.Busy))
 	set("teamdata_queue_due_lag_seconds", age(q.DueAt, now))
 	set("teamdata_mails_waiting", float64(q.Mails))
 	set("teamdata_mail_oldest_seconds", age(q.MailsAt, now))

@@ -5,7 +5,7 @@
 // except for attempts that fail. Values that change by themselves, such as the
 // length of the queue, are read from [Sources] at each scrape.
 //
-// It imports nothing of ours: app passes the functions that call it and those that it
+// It imports store, whose states it shows: app passes the functions that call it and those that it
 // calls. A new metric is a line in [Catalogue], and in docs/operations.md, a
 // dashboard panel, and either a counter beside the others or a field of a source
 // in collector.go.

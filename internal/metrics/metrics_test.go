@@ -12,6 +12,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"teamdata/store"
 )
 
 // scrape asks for the metrics and reads them as Prometheus does.
@@ -58,11 +60,11 @@ func full() Sources {
 		Storage: func() (Storage, error) {
 			return Storage{Reads: 2, OldestRead: time.Second, Size: 3, Free: 4, DiskFree: 5}, nil
 		},
-		Queue: func() (Queue, error) {
-			return Queue{Due: 1, Later: 2, Held: 3, Endpoints: 4, DueAt: time.Now().Add(time.Hour), Mails: 5}, nil
+		Queue: func() (store.Backlog, error) {
+			return store.Backlog{Waiting: store.Waiting{Due: 1, Later: 2, Held: 3}, Busy: 4, DueAt: time.Now().Add(time.Hour), Mails: 5}, nil
 		},
-		Certificates: func() map[string]Certificate {
-			return map[string]Certificate{"a.example": {Expires: time.Unix(7, 0)}, "b.example": {Failing: true}}
+		Certificates: func() []store.CertificateStatus {
+			return []store.CertificateStatus{{Name: "a.example", NotAfter: time.Unix(7, 0)}, {Name: "b.example", LastError: "no answer"}}
 		},
 		Backup: func() (time.Time, bool) { return time.Unix(8, 0), true },
 	}
@@ -150,7 +152,7 @@ func TestCatalogue(t *testing.T) {
 // Sources that fail or are missing leave the other metrics in place.
 func TestSourcesThatFail(t *testing.T) {
 	broken := Sources{
-		Queue:   func() (Queue, error) { return Queue{}, errors.New("broken") },
+		Queue:   func() (store.Backlog, error) { return store.Backlog{}, errors.New("broken") },
 		Storage: func() (Storage, error) { return Storage{}, errors.New("broken") },
 		Backup:  func() (time.Time, bool) { return time.Time{}, false },
 	}

@@ -129,7 +129,7 @@ func (a *ACME) Refresh(ctx context.Context) {
 }
 
 // Status describes each domain's certificate, and the local one if there is one.
-func (a *ACME) Status() (all []Status) {
+func (a *ACME) Status() (all []store.CertificateStatus) {
 	for _, d := range a.domains {
 		all = append(all, d.status())
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 
 	"teamdata/internal/hint"
+	"teamdata/store"
 )
 
 // firstRetries say how long after each failed attempt to get a domain's first
@@ -140,9 +141,8 @@ func (d *domain) challengeCertificate(hello *tls.ClientHelloInfo) (*tls.Certific
 	return manager.GetCertificate(hello)
 }
 
-func (d *domain) status() Status {
-	at, err := d.last()
-	status := Status{Name: d.name, LastError: err, LastErrorAt: at}
+func (d *domain) status() store.CertificateStatus {
+	status := d.lastError.status(d.name)
 	if served, _ := d.state(); served != nil {
 		if c, err := served.GetCertificate(d.hello()); err == nil {
 			status.NotAfter = c.Leaf.NotAfter

@@ -20,6 +20,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/internal/hint"
+	"teamdata/store"
 )
 
 // Source provides certificates. Refresh is for one goroutine, the rest is safe for
@@ -34,16 +35,7 @@ type Source interface {
 	Refresh(ctx context.Context)
 
 	// Status describes each certificate.
-	Status() []Status
-}
-
-// Status is the state of one certificate.
-type Status struct {
-	Name        string    // a domain, "local CA", or the certificate's file
-	NotAfter    time.Time // when it expires; zero: there is none yet
-	NextRenewal time.Time // from when on it is renewed; zero: the operator renews it, or there is none yet
-	LastError   error     // of the last attempt; nil: it succeeded, or there was none
-	LastErrorAt time.Time // zero if LastError is nil
+	Status() []store.CertificateStatus
 }
 
 // checkEvery is how often a source is refreshed.
@@ -75,7 +67,7 @@ type lastError struct {
 	now func() time.Time
 
 	mu     sync.Mutex
-	err    error
+	text   string // empty: there is none
 	at     time.Time
 	logged string // text of the error that was logged last
 }
@@ -84,9 +76,9 @@ type lastError struct {
 func (e *lastError) record(err error, msg string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.err, e.at = err, e.now()
-	if e.logged != err.Error() {
-		e.logged = err.Error()
+	e.text, e.at = err.Error(), e.now()
+	if e.logged != e.text {
+		e.logged = e.text
 		e.log.Error().Fields(hint.Fields(err)).Msg(msg)
 	}
 }
@@ -112,11 +104,12 @@ func (e *lastError) logNext() {
 func (e *lastError) reset() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.err, e.at, e.logged = nil, time.Time{}, ""
+	e.text, e.at, e.logged = "", time.Time{}, ""
 }
 
-func (e *lastError) last() (at time.Time, err error) {
+// status is the status of the certificate as far as the error goes.
+func (e *lastError) status(name string) store.CertificateStatus {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.at, e.err
+	return store.CertificateStatus{Name: name, LastError: e.text, LastErrorAt: e.at}
 }

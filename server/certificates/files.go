@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/internal/hint"
+	"teamdata/store"
 )
 
 // FilesConfig is what a Files is made from.
@@ -47,9 +48,8 @@ func (f *Files) get(*tls.ClientHelloInfo) (*tls.Certificate, error) { return f.s
 // Refresh reads the files again if they have changed, or if they were unusable the
 // last time: they may have been half written.
 func (f *Files) Refresh(context.Context) {
-	_, failed := f.last()
 	changed := !same(f.stat(), f.stats)
-	if !changed && failed == nil {
+	if !changed && f.status("").LastError == "" {
 		return
 	}
 	if changed {
@@ -64,9 +64,10 @@ func (f *Files) Refresh(context.Context) {
 }
 
 // Status describes the one certificate.
-func (f *Files) Status() []Status {
-	at, err := f.last()
-	return []Status{{Name: f.config.Cert, NotAfter: f.served.Load().Leaf.NotAfter, LastError: err, LastErrorAt: at}}
+func (f *Files) Status() []store.CertificateStatus {
+	status := f.status(f.config.Cert)
+	status.NotAfter = f.served.Load().Leaf.NotAfter
+	return []store.CertificateStatus{status}
 }
 
 // read reads the files, and serves their certificate from then on.

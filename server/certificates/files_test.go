@@ -97,7 +97,7 @@ func TestFilesAreReplaced(t *testing.T) {
 		}
 	}
 	stop()
-	if status := f.Status()[0]; status.LastError != nil || status.Name != o.cert || !status.NextRenewal.IsZero() ||
+	if status := f.Status()[0]; status.LastError != "" || status.Name != o.cert || !status.NextRenewal.IsZero() ||
 		!status.NotAfter.Equal(leafOf(t, f).NotAfter) {
 		t.Errorf("the status is %+v", status)
 	}
@@ -134,7 +134,7 @@ func TestFilesAreRubbish(t *testing.T) {
 		if strings.Count(said, "\n") != 1 || !strings.Contains(said, start) || strings.Contains(said, "PRIVATE KEY--") {
 			t.Errorf("%s: the log says:\n%s", row.name, said)
 		}
-		if status := f.Status()[0]; status.LastError == nil || !status.LastErrorAt.Equal(o.now) || !status.NotAfter.Equal(first.NotAfter) {
+		if status := f.Status()[0]; status.LastError == "" || !status.LastErrorAt.Equal(o.now) || !status.NotAfter.Equal(first.NotAfter) {
 			t.Errorf("%s: the status is %+v", row.name, status)
 		}
 		if !leafOf(t, f).Equal(first) {
@@ -163,11 +163,11 @@ func TestFilesRecover(t *testing.T) {
 	next := o.issue(o.now.Add(2 * time.Hour)) // valid in an hour
 	o.write(next)
 	f.Refresh(t.Context())
-	if f.Status()[0].LastError == nil {
+	if f.Status()[0].LastError == "" {
 		t.Fatal("it is served before its time")
 	}
 	o.now = o.now.Add(time.Hour + time.Second)
-	if f.Refresh(t.Context()); f.Status()[0].LastError != nil {
+	if f.Refresh(t.Context()); f.Status()[0].LastError != "" {
 		t.Errorf("the status is %+v", f.Status()[0])
 	}
 	said := s.log.String()

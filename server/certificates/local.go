@@ -108,10 +108,11 @@ func (l *Local) publish(caPEM []byte) error {
 }
 
 // Status describes the one certificate.
-func (l *Local) Status() []Status {
-	notAfter := l.served.Load().leaf.Leaf.NotAfter
-	at, err := l.last()
-	return []Status{{Name: "local CA", NotAfter: notAfter, NextRenewal: notAfter.Add(-localca.RenewBefore), LastError: err, LastErrorAt: at}}
+func (l *Local) Status() []store.CertificateStatus {
+	status := l.status("local CA")
+	status.NotAfter = l.served.Load().leaf.Leaf.NotAfter
+	status.NextRenewal = status.NotAfter.Add(-localca.RenewBefore)
+	return []store.CertificateStatus{status}
 }
 
 // load reads the certificates in the store; those that are not there stay zero.

@@ -116,7 +116,7 @@ func TestLocalRotation(t *testing.T) {
 	if len(leaves) < 12 || most != 2 || bytes.Contains(trusted, first) || bytes.Contains(trusted, []byte("KEY")) {
 		t.Errorf("%d leaves, up to %d authorities, the last are:\n%s", len(leaves), most, trusted)
 	}
-	if status := l.Status()[0]; status.LastError != nil || !status.NextRenewal.Equal(status.NotAfter.Add(-30*day)) {
+	if status := l.Status()[0]; status.LastError != "" || !status.NextRenewal.Equal(status.NotAfter.Add(-30*day)) {
 		t.Errorf("the status is %+v", status)
 	}
 	if again := leafOf(t, s.local(LocalConfig{Hosts: []string{"localhost"}, Now: func() time.Time { return now }})); !again.Equal(leafOf(t, l)) {
@@ -153,18 +153,18 @@ func TestLocalLastError(t *testing.T) {
 		l.Refresh(t.Context())
 	}
 	status := l.Status()[0]
-	if status.LastError != full || !status.LastErrorAt.Equal(now) || strings.Count(s.log.String(), "the disk is full") != 1 {
+	if status.LastError != full.Error() || !status.LastErrorAt.Equal(now) || strings.Count(s.log.String(), "the disk is full") != 1 {
 		t.Errorf("the status is %+v, and the log says:\n%s", status, s.log)
 	}
 	full = nil
-	if l.Refresh(t.Context()); l.Status()[0].LastError != nil {
+	if l.Refresh(t.Context()); l.Status()[0].LastError != "" {
 		t.Error("it is not over")
 	}
 	leaf := leafOf(t, l)
 	s.store.Close()
 	now = now.AddDate(1, 0, 0)
 	l.Refresh(t.Context())
-	if l.Status()[0].LastError == nil || !leafOf(t, l).Equal(leaf) {
+	if l.Status()[0].LastError == "" || !leafOf(t, l).Equal(leaf) {
 		t.Error("without a store something else is served")
 	}
 	ended, cancel := context.WithCancel(t.Context())
