@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 	"internal/netguard":    {"code.dny.dev/ssrf"},
 	"internal/openapitest": {"github.com/santhosh-tekuri/jsonschema/v6"},
 	"internal/ratelimit":   {},
-	"internal/signature":   {},
+	"internal/signature":   {"teamdata/internal/hint"},
 	"internal/strictjson":  {"teamdata/store"},
 	"internal/system":      {"golang.org/x/sys/unix"},
 	"internal/terminal":    {"teamdata/internal/hint", "github.com/mattn/go-isatty", "golang.org/x/sys/unix"},

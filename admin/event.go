@@ -117,5 +117,5 @@ func atPlace(field string, err error) error {
 	case e.Place != "" && e.Place[0] != '[':
 		field += "."
 	}
-	return store.Invalid(field+e.Place, "%s", e.Message)
+	return store.Invalid(field+e.Place, "%s", e.Message).Advise("%s", e.Hint)
 }

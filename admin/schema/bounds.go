@@ -12,11 +12,11 @@ import (
 // nowhere is the loader of other schemas, which loads none.
 type nowhere struct{}
 
-var errFetch = errors.New("nothing is fetched from elsewhere; put the schema under $defs")
+var errFetch = errors.New("nothing is fetched from elsewhere")
 
 func (nowhere) Load(string) (any, error) { return nil, errFetch }
 
-var errTooLong = &Error{Message: "takes too many steps to check against its schema; simplify the schema"}
+var errTooLong = &Error{Message: "takes too many steps to check against its schema", Hint: "simplify the schema"}
 
 // collector is a vocabulary without keywords, through which the compiler hands over
 // every object of a schema.

@@ -18,7 +18,11 @@ func explain(err error) error {
 	if errors.As(err, &wrong) && errors.As(wrong.Err, &invalid) {
 		return leafOf(invalid)
 	}
-	return &Error{Message: "can't be used: " + short(strings.ReplaceAll(err.Error(), here+"#", "#"))}
+	e := &Error{Message: "can't be used: " + short(strings.ReplaceAll(err.Error(), here+"#", "#"))}
+	if errors.Is(err, errFetch) {
+		e.Hint = "put the schema under $defs"
+	}
+	return e
 }
 
 // leafOf is the first error of a check by its place, of the deepest errors, which
@@ -28,7 +32,7 @@ func leafOf(e *jsonschema.ValidationError) *Error {
 	slices.SortFunc(leaves, func(a, b *jsonschema.ValidationError) int {
 		return cmp.Or(slices.Compare(a.InstanceLocation, b.InstanceLocation), strings.Compare(messageOf(a), messageOf(b)))
 	})
-	return &Error{short(placeOf(leaves[0].InstanceLocation)), short(messageOf(leaves[0]))}
+	return &Error{Place: short(placeOf(leaves[0].InstanceLocation)), Message: short(messageOf(leaves[0]))}
 }
 
 // short limits what names and values of others add to a message.

@@ -25,13 +25,18 @@ const (
 type Error struct {
 	Place   string
 	Message string
+	Hint    string // what to do about it; empty: nothing that Message doesn't say
 }
 
 func (e *Error) Error() string {
-	if e.Place == "" {
-		return e.Message
+	text := e.Message
+	if e.Place != "" {
+		text = e.Place + ": " + text
 	}
-	return e.Place + ": " + e.Message
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	return text
 }
 
 // Schema is a compiled schema. It is safe for concurrent use.

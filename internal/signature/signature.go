@@ -2,7 +2,7 @@
 // it, with the symmetric scheme v1: HMAC-SHA256 over id, timestamp and body,
 // joined by periods. See https://www.standardwebhooks.com.
 //
-// It imports nothing of ours. Which secrets an endpoint has, and for how long, is a
+// It imports hint alone. Which secrets an endpoint has, and for how long, is a
 // rule of the store; only their form and the signature belong here.
 package signature
 
@@ -17,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"teamdata/internal/hint"
 )
 
 const (
@@ -25,6 +27,8 @@ const (
 	// The specification's bounds for the bytes of a secret.
 	minBytes, maxBytes = 24, 64
 )
+
+var useBytes = fmt.Sprintf("use %d to %d", minBytes, maxBytes)
 
 // encoding rejects stray bits after the last byte, since receivers' libraries differ in
 // whether they accept them.
@@ -49,14 +53,14 @@ func ParseSecret(s string) (Secret, error) {
 		return Secret{}, errors.New(`webhook secret must start with "whsec_"`)
 	}
 	if len(text) > encoding.EncodedLen(maxBytes) {
-		return Secret{}, fmt.Errorf("webhook secret is longer than %d bytes; use %d to %d", maxBytes, minBytes, maxBytes)
+		return Secret{}, hint.New(fmt.Sprintf("webhook secret is longer than %d bytes", maxBytes), useBytes)
 	}
 	key, err := decode(text)
 	if err != nil {
 		return Secret{}, err
 	}
 	if len(key) < minBytes || len(key) > maxBytes {
-		return Secret{}, fmt.Errorf("webhook secret has %d bytes; use %d to %d", len(key), minBytes, maxBytes)
+		return Secret{}, hint.New(fmt.Sprintf("webhook secret has %d bytes", len(key)), useBytes)
 	}
 	return Secret{pool: &sync.Pool{New: func() any {
 		return &signer{mac: hmac.New(sha256.New, key)}
