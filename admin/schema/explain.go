@@ -19,7 +19,7 @@ func explain(err error) error {
 		return leafOf(invalid)
 	}
 	e := &Error{Message: "can't be used: " + short(strings.ReplaceAll(err.Error(), here+"#", "#"))}
-	if errors.Is(err, errFetch) {
+	if load := (*jsonschema.LoadURLError)(nil); errors.As(err, &load) {
 		e.Hint = "put the schema under $defs"
 	}
 	return e
