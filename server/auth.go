@@ -31,16 +31,12 @@ func (r *request) checkKey() error {
 // A client without the secret learns nothing about the key from the answer: a
 // malformed key gets the same text as an unknown one and a wrong one.
 var (
-	errNoKey    = unauthorized("The API key is missing. Send the header Authorization: Bearer <id>.<secret>, once.")
-	errWrongKey = unauthorized("The API key is not valid.")
-	errRevoked  = unauthorized("The API key was revoked.")
-	errExpired  = unauthorized("The API key has expired.")
-	errOrphaned = unauthorized("The API key's creator may no longer manage keys. An owner or an administrator has to make a new one.")
+	errNoKey    = store.Errorf(store.CodeUnauthorized, "The API key is missing. Send the header Authorization: Bearer <id>.<secret>, once.")
+	errWrongKey = store.Errorf(store.CodeUnauthorized, "The API key is not valid.")
+	errRevoked  = store.Errorf(store.CodeUnauthorized, "The API key was revoked.")
+	errExpired  = store.Errorf(store.CodeUnauthorized, "The API key has expired.")
+	errOrphaned = store.Errorf(store.CodeUnauthorized, "The API key's creator may no longer manage keys. An owner or an administrator has to make a new one.")
 )
-
-func unauthorized(message string) *store.Error {
-	return &store.Error{Code: store.CodeUnauthorized, Message: message}
-}
 
 // bearerKey reads the key out of the values of the header Authorization.
 func bearerKey(values []string) (id, secret string, err error) {

@@ -28,8 +28,7 @@ func (p auditPage) ExportPath(format string) string {
 
 func (r *request) showAuditLog() error {
 	query := r.HTTP.URL.Query()
-	p := auditPage{Filter: auditFilterOf(query), First: query.Get("before") == ""}
-	status := 200
+	p := auditPage{Filter: auditFilterOf(query), Path: r.path("audit-log"), First: query.Get("before") == ""}
 	err := r.view(func(tx store.Tx) error {
 		before, err := cursorOf(query.Get("before"))
 		if err == nil {
@@ -38,16 +37,15 @@ func (r *request) showAuditLog() error {
 		if err == nil {
 			err = r.findEntries(tx, before, &p)
 		}
-		if e, ok := formError(err); ok {
-			status, p.Err, err = e.Code.Status(), e, nil
-		}
 		return err
 	})
 	if err != nil {
-		return err
+		return onForm(err, func(status int, e *store.Error) error {
+			p.Err = e
+			return r.render(status, "auditlog", p)
+		})
 	}
-	p.Path = r.path("audit-log")
-	return r.render(status, "auditlog", p)
+	return r.render(200, "auditlog", p)
 }
 
 func (r *request) findEntries(tx store.Tx, before store.Cursor, p *auditPage) (err error) {
@@ -55,7 +53,7 @@ func (r *request) findEntries(tx store.Tx, before store.Cursor, p *auditPage) (e
 		before = until
 	}
 	p.Found, err = search(before, r.readEntriesBack(tx, p.Filter), entryPosition, p.Filter.match)
-	p.Next = p.Found.nextPath(r.path("audit-log"), "before", p.Filter.query()...)
+	p.Next = p.Found.nextPath(p.Path, "before", p.Filter.query()...)
 	return err
 }
 

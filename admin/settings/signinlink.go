@@ -100,8 +100,10 @@ func (r *request) sendForgotten() error {
 	if err := r.readTime(); err != nil {
 		return err
 	}
-	if e, ok := formError(r.tryClient()); ok {
-		return r.render(e.Code.Status(), "signin_forgot", forgotPage{Mail: true, Error: e})
+	if err := r.tryClient(); err != nil {
+		return onForm(err, func(status int, e *store.Error) error {
+			return r.render(status, "signin_forgot", forgotPage{Mail: true, Error: e})
+		})
 	}
 	if r.s.throttle.mail.Take(hashName(name), r.now).OK {
 		r.inBackground("mail a sign-in link", func(tx store.Tx) error { return mailForgotten(tx, name) }, r.s.config.Mailed)
