@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"time"
@@ -24,15 +25,16 @@ type Account struct {
 type Passkey struct {
 	ID         string // as the authenticator gave it, in base64url
 	Name       string // for people, 1 to 200 characters
-	Credential []byte // what the settings page needs to check it
+	Credential []byte // what the settings page needs to check it, when added at most MaxCredential bytes
 	CreatedAt  time.Time
 	LastUsedAt time.Time // zero: never
 }
 
 // Bounds of an account.
 const (
-	MaxPasskeys = 20
-	MaxSessions = 20 // when there are more, the oldest ends
+	MaxPasskeys   = 20
+	MaxSessions   = 20      // when there are more, the oldest ends
+	MaxCredential = 2 << 10 // bytes of a passkey's Credential
 )
 
 // Accounts keep how people sign in to the settings page.
@@ -107,6 +109,9 @@ func AddPasskey(tx Tx, userID string, p Passkey) error {
 	if err := checkText("name", p.Name, maxNameLength); err != nil {
 		return err
 	}
+	if len(p.Credential) > MaxCredential {
+		return Invalid("credential", "has %d bytes", len(p.Credential)).Advise("at most %d are allowed", MaxCredential)
+	}
 	return changeAccount(tx, userID, func(a *Account) error {
 		if len(a.Passkeys) >= MaxPasskeys {
 			return Errorf(CodeConflict, "An account has at most %d passkeys.", MaxPasskeys).Advise("Remove one first.")
@@ -120,27 +125,35 @@ func AddPasskey(tx Tx, userID string, p Passkey) error {
 	})
 }
 
-// UsePasskey notes that a passkey was used, with what its next check needs.
-func UsePasskey(tx Tx, userID, id string, credential []byte) error {
-	return changePasskey(tx, userID, id, func(a *Account, i int) {
+// UsePasskey notes that a passkey was used, with what its next check needs. was is
+// what it was checked with. conflict: it has been used since, so that its count may
+// be ahead of the one that was checked.
+func UsePasskey(tx Tx, userID, id string, was, credential []byte) error {
+	return changePasskey(tx, userID, id, func(a *Account, i int) error {
+		if !bytes.Equal(a.Passkeys[i].Credential, was) {
+			return Errorf(CodeConflict, "The passkey was used in another place at the same time.").Advise("Try again.")
+		}
 		a.Passkeys[i].Credential, a.Passkeys[i].LastUsedAt = credential, tx.Now()
+		return nil
 	})
 }
 
 // RemovePasskey removes a passkey. notFound: the account has no such one.
 func RemovePasskey(tx Tx, userID, id string) error {
-	return changePasskey(tx, userID, id, func(a *Account, i int) { a.Passkeys = slices.Delete(a.Passkeys, i, i+1) })
+	return changePasskey(tx, userID, id, func(a *Account, i int) error {
+		a.Passkeys = slices.Delete(a.Passkeys, i, i+1)
+		return nil
+	})
 }
 
 // changePasskey changes the passkey at a place of an account.
-func changePasskey(tx Accounts, userID, id string, change func(a *Account, i int)) error {
+func changePasskey(tx Accounts, userID, id string, change func(a *Account, i int) error) error {
 	return changeAccount(tx, userID, func(a *Account) error {
 		i := a.passkey(id)
 		if i < 0 {
 			return Errorf(CodeNotFound, "The account has no such passkey.")
 		}
-		change(a, i)
-		return nil
+		return change(a, i)
 	})
 }
 

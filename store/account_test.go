@@ -73,13 +73,16 @@ func TestPasskeys(t *testing.T) { onBoth(t, testPasskeys) }
 func testPasskeys(s *subject) {
 	s.Write(storetest.Fill)
 	use := func(user, id string) func(store.Tx) error {
-		return func(tx store.Tx) error { return store.UsePasskey(tx, user, id, []byte("used")) }
+		return func(tx store.Tx) error { return store.UsePasskey(tx, user, id, []byte("made"), []byte("used")) }
 	}
 	remove := func(user, id string) func(store.Tx) error {
 		return func(tx store.Tx) error { return store.RemovePasskey(tx, user, id) }
 	}
 	named := func(name string) func(store.Tx) error {
 		return func(tx store.Tx) error { return store.AddPasskey(tx, bob, store.Passkey{ID: "q", Name: name}) }
+	}
+	long := func(tx store.Tx) error {
+		return store.AddPasskey(tx, bob, store.Passkey{ID: "q", Name: "key", Credential: make([]byte, store.MaxCredential+1)})
 	}
 	for what, refused := range map[string]struct {
 		code store.Code
@@ -89,6 +92,7 @@ func testPasskeys(s *subject) {
 		"adding one that is there": {store.CodeConflict, addPasskey(bob, "p")},
 		"adding one of no name":    {store.CodeBadRequest, named("")},
 		"a long name":              {store.CodeBadRequest, named(tooLong(200))},
+		"a long credential":        {store.CodeBadRequest, long},
 		"using none":               {store.CodeNotFound, use(bob, "q")},
 		"using another's":          {store.CodeNotFound, use(eve, "p")},
 		"removing none":            {store.CodeNotFound, remove(bob, "q")},
@@ -101,6 +105,7 @@ func testPasskeys(s *subject) {
 	s.Clock.Move(time.Minute)
 	s.Write(use(bob, "p"))
 	p := s.Account(bob).Passkeys[0]
+	s.refused("used since it was checked", store.CodeConflict, use(bob, "p"))
 	s.Equal("used", []any{string(p.Credential), p.LastUsedAt, p.CreatedAt}, []any{"used", s.Clock.Now(), s.Clock.Now().Add(-61 * time.Minute)})
 	for i := 1; i < store.MaxPasskeys; i++ {
 		s.Write(addPasskey(bob, fmt.Sprint("q", i)))

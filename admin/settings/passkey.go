@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 var (
 	errNoPasskeys = store.Errorf(store.CodeConflict, "Passkeys need HTTPS and a host name in the server's URL.").Advise("The operator sets it with --public-url.")
 	errCeremony   = store.Errorf(store.CodeBadRequest, "That took too long or was already done.").Advise("Try again.")
+	errNewPasskey = store.Errorf(store.CodeBadRequest, "The passkey could not be verified.").Advise("Try again, or use another device.")
 	errPasskey    = store.Errorf(store.CodeUnauthorized, "This passkey is unknown or could not be verified.").Advise("Sign in with your password or another passkey.")
 )
 
@@ -102,14 +102,18 @@ func (r *request) newPasskey() (p store.Passkey, err error) {
 	if !ok {
 		return p, errCeremony
 	}
-	o, err := ownerOf(r.account)
-	if err != nil {
-		return p, err
+	object := &parsed.Response.AttestationObject
+	if !acceptable(object.AuthData.AttData.CredentialPublicKey) {
+		return p, errNewPasskey
 	}
-	c, err := r.s.passkeys.CreateCredential(o, data, parsed)
+	// No statement about the device was asked for. One that came nevertheless would
+	// have signatures to check, by keys of the client's choice.
+	object.Format, object.AttStatement = string(protocol.AttestationFormatNone), nil
+	c, err := r.s.passkeys.CreateCredential(owner{Account: r.account}, data, parsed)
 	if err != nil {
-		return p, store.Errorf(store.CodeBadRequest, "The passkey could not be verified.").Advise("Try again, or use another device.")
+		return p, errNewPasskey
 	}
+	c.Attestation = webauthn.CredentialAttestation{} // the same again, and nothing reads it
 	p = store.Passkey{ID: passkeyID(c.ID), Name: r.field("name")}
 	p.Credential, err = json.Marshal(c)
 	return p, err
@@ -161,38 +165,57 @@ func (r *request) checkPasskey() error {
 	if !ok {
 		return errCeremony
 	}
+	was, err := r.presentedPasskey(parsed)
+	if err != nil {
+		return err
+	}
+	now, err := r.verifyPasskey(was, data, parsed)
+	if err != nil {
+		return err
+	}
 	userID := string(parsed.Response.UserHandle)
-	return r.startSession(userID, "passkey", func(tx store.Tx) error { return r.usePasskey(tx, data, parsed) })
+	return r.startSession(userID, "passkey", func(tx store.Tx) error {
+		err := store.UsePasskey(tx, userID, was.ID, was.Credential, now)
+		if store.IsNotFound(err) {
+			return errPasskey // it has been removed in the meantime
+		}
+		return err
+	})
 }
 
-// usePasskey checks an authenticator's answer, and stores its counter. A counter that
-// does not rise is refused: there is a copy of the authenticator.
-func (r *request) usePasskey(tx store.Tx, data webauthn.SessionData, parsed *protocol.ParsedCredentialAssertionData) error {
-	a, err := tx.Account(string(parsed.Response.UserHandle))
-	if store.IsNotFound(err) {
-		return errPasskey
-	}
-	if err != nil {
-		return err
-	}
-	o, err := ownerOf(a)
-	if err != nil {
-		return err
-	}
-	c, err := r.s.passkeys.ValidateDiscoverableLogin(func(_, handle []byte) (webauthn.User, error) {
-		if !bytes.Equal(handle, o.WebAuthnID()) {
-			return nil, errPasskey
+// presentedPasskey finds the passkey that an authenticator's answer names.
+func (r *request) presentedPasskey(parsed *protocol.ParsedCredentialAssertionData) (p store.Passkey, err error) {
+	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
+		a, err := tx.Account(string(parsed.Response.UserHandle))
+		if err := ignoreNotFound(err); err != nil {
+			return err
 		}
-		return o, nil
-	}, data, parsed)
-	if err != nil || c.Authenticator.CloneWarning {
-		return errPasskey
-	}
-	kept, err := json.Marshal(c)
+		i := slices.IndexFunc(a.Passkeys, func(p store.Passkey) bool { return p.ID == passkeyID(parsed.RawID) })
+		if i < 0 {
+			return errPasskey
+		}
+		p = a.Passkeys[i]
+		return nil
+	})
+	return p, err
+}
+
+// verifyPasskey checks an authenticator's answer, and returns what to keep of the
+// passkey. It takes its time, so no transaction waits for it. A counter that does not
+// rise is refused: there is a copy of the authenticator.
+func (r *request) verifyPasskey(p store.Passkey, data webauthn.SessionData, parsed *protocol.ParsedCredentialAssertionData) ([]byte, error) {
+	o, err := ownerOf(store.Account{UserID: string(parsed.Response.UserHandle), Passkeys: []store.Passkey{p}})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return store.UsePasskey(tx, a.UserID, passkeyID(c.ID), kept)
+	if !acceptable(o.credentials[0].PublicKey) {
+		return nil, errPasskey
+	}
+	c, err := r.s.passkeys.ValidateDiscoverableLogin(func(_, _ []byte) (webauthn.User, error) { return o, nil }, data, parsed)
+	if err != nil || c.Authenticator.CloneWarning {
+		return nil, errPasskey
+	}
+	return json.Marshal(c)
 }
 
 func (r *request) confirmRemovePasskey() error {

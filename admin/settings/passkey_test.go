@@ -13,6 +13,7 @@ import (
 	"time"
 
 	vw "github.com/descope/virtualwebauthn"
+	"github.com/go-webauthn/webauthn/webauthn"
 
 	"teamdata/internal/testkit"
 	"teamdata/store"
@@ -245,6 +246,19 @@ func TestRemovePasskey(t *testing.T) {
 	b.get(path).wants(t, 404)
 	d.credential.Counter = 1
 	d.finish("sign-in", d.signed(d.asked("sign-in"))).wants(t, 401)
+}
+
+// Every algorithm that is offered has its kind of key, and no other.
+func TestKindsAreOffered(t *testing.T) {
+	offered := webauthn.CredentialParametersDefault()
+	for _, p := range offered {
+		if kinds[p.Algorithm] == 0 {
+			t.Errorf("%d has no kind", p.Algorithm)
+		}
+	}
+	if len(offered) != len(kinds) {
+		t.Errorf("%d are offered, %d have a kind", len(offered), len(kinds))
+	}
 }
 
 // The same device is not added twice, and no passkey without a name.

@@ -2,12 +2,15 @@ package settings
 
 import (
 	"encoding/json"
+	"math/big"
 	"net/netip"
 	"net/url"
 	"sync"
 	"time"
 
 	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/protocol/webauthncbor"
+	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 	"github.com/go-webauthn/webauthn/webauthn"
 
 	"teamdata/internal/ratelimit"
@@ -64,6 +67,37 @@ func (o owner) WebAuthnDisplayName() string { return o.UserID }
 
 // WebAuthnCredentials are the account's passkeys.
 func (o owner) WebAuthnCredentials() []webauthn.Credential { return o.credentials }
+
+// kinds are the kinds of key that go with the algorithms that browsers are offered,
+// those of [webauthn.CredentialParametersDefault].
+var kinds = map[webauthncose.COSEAlgorithmIdentifier]webauthncose.COSEKeyType{
+	webauthncose.AlgES256: webauthncose.EllipticKey, webauthncose.AlgES384: webauthncose.EllipticKey, webauthncose.AlgES512: webauthncose.EllipticKey,
+	webauthncose.AlgRS256: webauthncose.RSAKey, webauthncose.AlgRS384: webauthncose.RSAKey, webauthncose.AlgRS512: webauthncose.RSAKey,
+	webauthncose.AlgPS256: webauthncose.RSAKey, webauthncose.AlgPS384: webauthncose.RSAKey, webauthncose.AlgPS512: webauthncose.RSAKey,
+	webauthncose.AlgEdDSA: webauthncose.OctetKey,
+}
+
+// acceptable tells whether a passkey may have a public key: one of the kinds, on its
+// curve, or of a size with which a signature is checked in no time. Whoever adds a
+// passkey makes the key, and whoever knows its id makes the server use it.
+func acceptable(public []byte) bool {
+	var head webauthncose.PublicKeyData
+	if err := webauthncbor.Unmarshal(public, &head); err != nil {
+		return false
+	}
+	kind, ok := kinds[webauthncose.COSEAlgorithmIdentifier(head.Algorithm)]
+	key, err := webauthncose.ParsePublicKey(public) // looks at curves and points too
+	if !ok || err != nil || int64(kind) != head.KeyType {
+		return false
+	}
+	k, ok := key.(webauthncose.RSAPublicKeyData)
+	if !ok {
+		return true
+	}
+	e, err := webauthncose.ParseRSAPublicKeyDataExponent(&k)
+	bits := new(big.Int).SetBytes(k.Modulus).BitLen()
+	return err == nil && e >= 3 && e <= 1<<17 && e%2 == 1 && bits >= 2048 && bits <= 4096
+}
 
 // A ceremony is the time between the question to an authenticator and its answer.
 const (

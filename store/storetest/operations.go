@@ -183,7 +183,7 @@ var often = []generator{
 		user, id := h.one("user"), pick(h, []string{"p", "q"})
 		switch pick(h, []string{"add", "add", "use", "remove"}) {
 		case "use":
-			return func(tx store.Tx) error { return store.UsePasskey(tx, user, id, []byte("used")) }
+			return func(tx store.Tx) error { return store.UsePasskey(tx, user, id, []byte("{}"), []byte("used")) }
 		case "remove":
 			return func(tx store.Tx) error { return store.RemovePasskey(tx, user, id) }
 		}

@@ -41,7 +41,7 @@ var accountRules = []Rule{
 	{"end the other sessions", func(tx store.Tx) error { return store.EndOtherSessions(tx, bob, "ses_1") }},
 	{"set a password", func(tx store.Tx) error { return store.SetPassword(tx, bob, "new hash", "ses_1") }},
 	{"add a passkey", addPasskey(bob, "q")},
-	{"use a passkey", func(tx store.Tx) error { return store.UsePasskey(tx, bob, "p", []byte("used")) }},
+	{"use a passkey", func(tx store.Tx) error { return store.UsePasskey(tx, bob, "p", []byte("made"), []byte("used")) }},
 	{"remove a passkey", func(tx store.Tx) error { return store.RemovePasskey(tx, bob, "p") }},
 	{"demote one who signs in", func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleMember) }},
 	{"demote one who manages two orgs", func(tx store.Tx) error { return changeRole(tx, ada, other, eve, store.RoleMember) }},
