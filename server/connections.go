@@ -75,6 +75,13 @@ func (l *connLimiter) release(client netip.Prefix, counts bool) {
 	}
 }
 
+// any tells whether a connection is open.
+func (l *connLimiter) any() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open > 0
+}
+
 // logRefusal logs refusals, at most once a minute: a flood is not to fill the log.
 func (l *connLimiter) logRefusal(why string) {
 	l.refused++

@@ -146,9 +146,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
 	// Once it stops, net/http drops new requests without an answer. Clients that are
 	// busy at this moment get one first.
-	select {
-	case <-time.After(s.drainDelay):
-	case <-ctx.Done():
+	if s.connections.any() {
+		select {
+		case <-time.After(s.drainDelay):
+		case <-ctx.Done():
+		}
 	}
 	return s.http.Shutdown(ctx)
 }

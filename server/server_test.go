@@ -76,6 +76,16 @@ func TestShutdownAnswersOpenConnections(t *testing.T) {
 	<-ended
 }
 
+// Where no connection is open, nobody is to be answered first.
+func TestShutdownWithoutConnections(t *testing.T) {
+	env := newTestEnv(t, Config{})
+	env.server.drainDelay = time.Hour
+	env.listen()
+	if err := env.server.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A request that runs when Shutdown begins is answered in full.
 func TestShutdownWaitsForWhatRuns(t *testing.T) {
 	env := newTestEnv(t, Config{})
