@@ -57,7 +57,7 @@ type App struct {
 
 	certificates certificates.Source // nil: plain HTTP
 	challenges   challenges
-	reload       chan os.Signal // nil: they end the program
+	reload       chan os.Signal // when certificates are to be read again
 
 	metrics      net.Listener // nil: metrics are on the admin socket alone
 	endObserving func()       // nil: nothing is observed yet
@@ -66,7 +66,7 @@ type App struct {
 // Start opens the data file, fills it if it is to be filled, and binds the
 // listeners. What it began is ended again when it fails.
 func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err error) {
-	a = &App{settings: s, log: log}
+	a = &App{settings: s, log: log, reload: make(chan os.Signal, 1)}
 	defer func() {
 		if err != nil {
 			a.close()

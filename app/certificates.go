@@ -18,7 +18,6 @@ import (
 
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/hint"
-	"teamdata/internal/httpclient"
 	"teamdata/internal/localca"
 	"teamdata/server/certificates"
 )
@@ -39,17 +38,15 @@ func (a *App) loadCertificates(ctx context.Context) (err error) {
 		return err
 	}
 	a.tls = a.certificates.TLS()
+	signal.Notify(a.reload, syscall.SIGHUP)
 	return nil
 }
 
 func (a *App) ownFiles() (certificates.Source, error) {
 	files, err := certificates.NewFiles(certificates.FilesConfig{Cert: a.settings.TLSCert, Key: a.settings.TLSKey, Log: a.log})
 	if err != nil {
-		return nil, fmt.Errorf("--tls-cert: %w", err)
+		return nil, SettingError{fmt.Errorf("--tls-cert: %w", err)}
 	}
-	// Only here: elsewhere a terminal that is closed is to end the program.
-	a.reload = make(chan os.Signal, 1)
-	signal.Notify(a.reload, syscall.SIGHUP)
 	return files, nil
 }
 
@@ -70,7 +67,7 @@ func (a *App) localCA(ctx context.Context) (*certificates.Local, error) {
 
 func (a *App) byACME(ctx context.Context) (certificates.Source, error) {
 	s := &a.settings
-	roots, err := httpclient.Roots("--acme-ca", s.ACMECA)
+	roots, err := caFile("--acme-ca", s.ACMECA)
 	if err != nil {
 		return nil, err
 	}

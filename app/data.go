@@ -2,12 +2,15 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"runtime"
 	"teamdata/store"
 	"teamdata/store/boltstore"
+	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/seal"
 	"time"
 )
@@ -19,6 +22,9 @@ func (a *App) open() error {
 		return err
 	}
 	if a.store, err = boltstore.Open(a.settings.Data, o); err != nil {
+		if wrong := (*boltfile.Error)(nil); errors.As(err, &wrong) && wrong.Err == nil {
+			return SettingError{err} // the file is not what it should be, and no system call failed
+		}
 		return err
 	}
 	if a.store.SealedNow() {
@@ -57,11 +63,19 @@ func (a *App) fill(ctx context.Context) error {
 	}
 	sum, _, err := Import(ctx, a.settings.Data, a.settings.SealKeyFile, a.settings.Seed, nil)
 	if err != nil {
-		return fmt.Errorf("--seed: %w", err)
+		return seedError(fmt.Errorf("--seed: %w", err))
 	}
 	a.log.Info().Str("seed", a.settings.Seed).Int("orgs", sum.Orgs).Int("members", sum.Members).
 		Int("auditEntries", sum.AuditEntries).Int("apiKeys", sum.APIKeys).Int("endpoints", sum.Endpoints).Msg("filled the data file")
 	return a.open()
+}
+
+// seedError tells a seed that can't be read or is refused from a disk that is full.
+func seedError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || store.CodeOf(err).Status() < http.StatusInternalServerError {
+		return SettingError{err}
+	}
+	return err
 }
 
 // Migrated is the log line for a file that was brought up to date.
@@ -79,7 +93,7 @@ func Options(keyFile string) (o boltstore.Options, err error) {
 		return o, nil
 	}
 	if o.Sealer, err = seal.ReadKeyFile(keyFile); err != nil {
-		return o, fmt.Errorf("--seal-key-file: %w", err)
+		return o, SettingError{fmt.Errorf("--seal-key-file: %w", err)}
 	}
 	return o, nil
 }

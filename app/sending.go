@@ -1,6 +1,7 @@
 package app
 
 import (
+	"crypto/x509"
 	"fmt"
 	"net"
 	"net/netip"
@@ -13,7 +14,7 @@ import (
 
 // wireSending makes what sends the webhooks, and what sends the mail.
 func (a *App) wireSending() error {
-	roots, err := httpclient.Roots("--webhook-ca", a.settings.WebhookCA)
+	roots, err := caFile("--webhook-ca", a.settings.WebhookCA)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (a *App) newMailer() (*delivery.Mailer, error) {
 	if a.settings.SMTPURL == "" {
 		return delivery.NewMailer(a.store, nil, nil, &a.log), nil
 	}
-	roots, err := httpclient.Roots("--smtp-ca", a.settings.SMTPCA)
+	roots, err := caFile("--smtp-ca", a.settings.SMTPCA)
 	if err != nil {
 		return nil, err
 	}
@@ -62,4 +63,13 @@ func (a *App) newMailer() (*delivery.Mailer, error) {
 		return nil, err
 	}
 	return delivery.NewMailer(a.store, sender, a.settings.MailRetrySchedule, &a.log), nil
+}
+
+// caFile reads the file of a flag that names CAs; see [httpclient.Roots].
+func caFile(flag, file string) (*x509.CertPool, error) {
+	roots, err := httpclient.Roots(flag, file)
+	if err != nil {
+		return nil, SettingError{err}
+	}
+	return roots, nil
 }

@@ -17,8 +17,24 @@ import (
 	"time"
 )
 
-// Check returns why serve would refuse the settings, the first thing that is wrong.
+// SettingError is an error that only another setting, or another file that a setting
+// names, helps against: the next start would end the same.
+type SettingError struct{ error }
+
+// Unwrap returns what is wrong with the setting.
+func (e SettingError) Unwrap() error { return e.error }
+
+// Check returns why serve would refuse the settings, the first thing that is wrong, as
+// a SettingError.
 func (s *Settings) Check() error {
+	if faults := s.Faults(); len(faults) > 0 {
+		return SettingError{faults[0]}
+	}
+	return nil
+}
+
+// checkFlags holds the flags to what they may say, and to one another.
+func (s *Settings) checkFlags() error {
 	switch {
 	case s.KeyRate < 0:
 		return errors.New("--key-rate is 0 (no limit) or more")
@@ -118,14 +134,14 @@ func (s *Settings) Faults() (faults []error) {
 			faults = append(faults, fmt.Errorf("%s%w", flag, err))
 		}
 	}
-	add("", s.Check())
+	add("", s.checkFlags())
 	_, err := clientaddr.Parse(s.TrustedProxies)
 	add("--trusted-proxies: ", err)
 	_, err = netguard.ParseCIDRs(s.AllowEndpointCIDR)
 	add("--allow-endpoint-cidr: ", err)
 	if s.SMTPURL != "" && s.MailFrom != "" {
 		_, err = mail.New(mail.Config{URL: s.SMTPURL, From: s.MailFrom, SettingsURL: cmp.Or(s.PublicURL, "https://localhost")})
-		add("", err)
+		add("--smtp-url: ", err)
 	}
 	return faults
 }

@@ -11,13 +11,12 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -31,18 +30,13 @@ import (
 // What the program ends with when something is wrong.
 const (
 	exitFailed = 1 // the work
-	exitUsage  = 2 // the command line: nothing was begun
+	exitUsage  = 2 // the command line or a setting: only another one helps, not another start
 )
 
 // Main runs the command line of this process and returns the status to end with.
 // The version is that of the build, empty if the build was given none.
 func Main(version string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-ctx.Done()
-		stop() // a second signal ends the program at once
-	}()
-	return execute(ctx, command(versionOf(version)))
+	return execute(untilStopped(), command(versionOf(version)))
 }
 
 // execute runs the command line, prints what is wrong, and returns the status to
@@ -62,7 +56,7 @@ func execute(ctx context.Context, root *cobra.Command) int {
 		return 0
 	}
 	report(os.Stderr, err)
-	if !begun {
+	if wrong := (app.SettingError{}); !begun || errors.As(err, &wrong) {
 		return exitUsage
 	}
 	return exitFailed

@@ -22,13 +22,18 @@ func serveCommand() *cobra.Command {
 		Long: `Serve answers the Team Data API over HTTPS and sends webhooks until it receives
 an interrupt or a SIGTERM. Without flags it keeps its data in ./teamdata.db and
 listens on the loopback address, with a certificate of its own: the CA to trust
-is written beside the data file.`,
+is written beside the data file.
+
+A SIGHUP makes it read its certificates again; on a terminal, where a SIGHUP says
+that the terminal was closed, it stops. A wrong setting ends it with status 2,
+anything else that is wrong with 1.`,
 		Example: `  teamdata serve --demo
   teamdata serve --seed org.json
   teamdata serve --data /var/lib/teamdata/teamdata.db --listen 0.0.0.0:8443
   TEAMDATA_LISTEN=127.0.0.1:8080 teamdata serve --http     # behind a proxy`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			stayOnHangup()
 			s.Version = cmd.Root().Version
 			if err := s.Check(); err != nil {
 				return err
@@ -47,7 +52,10 @@ is written beside the data file.`,
 func serve(ctx context.Context, s app.Settings, log zerolog.Logger) error {
 	warnOfUnknownNames(log)
 	a, err := app.Start(ctx, s, log)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil: // stopped before it served
+		return nil
+	case err != nil:
 		return err
 	}
 	a.Announce()

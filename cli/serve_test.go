@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"teamdata/internal/testkit"
 	"testing"
@@ -117,6 +118,8 @@ func TestCannotStart(t *testing.T) {
 	otherKey := filepath.Join(folder, "other.key")
 	testkit.WriteFile(t, otherKey, strings.Repeat("00", 32))
 
+	// What another start may find otherwise ends with exitFailed, the rest with exitUsage.
+	passing := []string{"file in use", "port taken", "not a database"}
 	for name, test := range map[string]struct {
 		args []string
 		want string
@@ -140,14 +143,21 @@ func TestCannotStart(t *testing.T) {
 		"sealed, other":    {[]string{"--data", sealed, "--seal-key-file", otherKey}, "the key file is not the one that it was sealed with"},
 		"unknown flag":     {[]string{"--demoo"}, "unknown flag: --demoo; see teamdata serve --help"},
 		"argument":         {[]string{"now"}, "unknown command \"now\""},
+		"bad proxies":      {[]string{"--trusted-proxies", "10.0.0.0/99"}, "--trusted-proxies: .*10.0.0.0/99"},
+		"bad mail server":  {[]string{"--smtp-url", "http://mail", "--mail-from", "a@b.example"}, "--smtp-url"},
+		"no certificate":   {[]string{"--tls-cert", "nowhere.pem", "--tls-key", "nowhere.key"}, "--tls-cert: .*nowhere.pem"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			data := filepath.Join(t.TempDir(), "teamdata.db")
 			args := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, test.args...)
 			out, err := testkit.Run(t, args...)
-			if _, failed := err.(*exec.ExitError); !failed {
-				t.Errorf("it ended with %v", err)
+			status := exitUsage
+			if slices.Contains(passing, name) {
+				status = exitFailed
+			}
+			if failed, ok := err.(*exec.ExitError); !ok || failed.ExitCode() != status {
+				t.Errorf("it ended with %v, not with status %d", err, status)
 			}
 			message, ok := testkit.ErrorOf(out)
 			if !ok || !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) {

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"teamdata/internal/testkit"
 	"testing"
 	"unicode/utf8"
@@ -37,5 +38,27 @@ func TestTableOnATerminal(t *testing.T) {
 		if n := utf8.RuneCountInString(line); n > 80 {
 			t.Errorf("a line has %d columns: %s", n, line)
 		}
+	}
+}
+
+// A closed terminal stops it, and nothing is left behind.
+func TestTerminalIsClosed(t *testing.T) {
+	temp := t.TempDir()
+	cmd := exec.Command(testkit.Binary, "serve", "--demo", "--listen", "127.0.0.1:0")
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	out := testkit.NewOutput()
+	cmd.Stdout = testkit.OpenTerminal(t, out)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	p := &testkit.Process{T: t, Cmd: cmd, Out: out}
+	p.Await("the tour", func() bool { return strings.Contains(out.String(), "Stop with Ctrl-C") })
+	cmd.Process.Signal(syscall.SIGHUP)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, out)
+	}
+	if left, _ := os.ReadDir(temp); len(left) > 0 {
+		t.Errorf("it left %v", left)
 	}
 }
