@@ -10,8 +10,7 @@ import (
 )
 
 // sendEvent emits an event. Its data is checked against the schema of its type
-// before the commit, so that no writer waits for that, and again only if the type
-// was changed in between.
+// before the commit, so that no writer waits for that.
 func (r *request) sendEvent() error {
 	var kind string
 	var data []byte
@@ -22,21 +21,29 @@ func (r *request) sendEvent() error {
 	if err != nil {
 		return err
 	}
+	for err = errSchemaChanged; errors.Is(err, errSchemaChanged); {
+		err = r.sendChecked(kind, data)
+	}
+	return err
+}
+
+// errSchemaChanged is that the data was checked against a schema of before.
+var errSchemaChanged = errors.New("the schema of the event type was changed meanwhile")
+
+func (r *request) sendChecked(kind string, data []byte) error {
 	held, fault, err := r.precheck(kind, data)
 	if err != nil {
 		return err
 	}
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		now, err := schemaOf(tx, kind)
-		if err != nil {
+		switch {
+		case err != nil:
 			return store.Answer{}, err
-		}
-		found := fault
-		if !bytes.Equal(now, held) {
-			found = r.checkData(kind, now, data)
-		}
-		if found != nil {
-			return store.Answer{}, found
+		case !bytes.Equal(now, held):
+			return store.Answer{}, errSchemaChanged
+		case fault != nil:
+			return store.Answer{}, fault
 		}
 		return r.emit(tx, kind, data)
 	})

@@ -14,8 +14,9 @@ import (
 // returns is stored and must hold no secret; again says that kept is from the
 // first time.
 func (r *request) changeOnce(fn func(tx store.Tx) (kept string, err error)) (kept string, again bool, err error) {
+	sent := store.FingerprintOf(http.MethodPost, r.HTTP.URL.Path, "", []byte(r.HTTP.PostForm.Encode())) // of up to maxForm, so beside the writer
 	err = r.change(func(tx store.Tx) error {
-		print := store.FingerprintOf(http.MethodPost, r.HTTP.URL.Path, r.actor(), []byte(r.HTTP.PostForm.Encode()))
+		print := store.FingerprintOf("", "", r.actor(), sent[:])
 		key := "form:" + hex.EncodeToString(print[:]) // shared neither by two forms nor with an API client's requests
 		first, err := tx.IdempotencyRecord(r.org.ID, key)
 		if err == nil {

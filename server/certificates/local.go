@@ -83,10 +83,17 @@ func (l *Local) Refresh(ctx context.Context) {
 func (l *Local) refresh(ctx context.Context) error {
 	now, served := l.config.Now(), l.served.Load()
 	if !served.good(now, l.config.Hosts) {
-		var next localCertificates
-		err := l.store.Update(ctx, func(tx store.Tx) (err error) {
-			next, err = served.renewed(tx, now, l.config.Hosts)
+		next, texts, err := served.renewed(now, l.config.Hosts)
+		if err != nil {
 			return err
+		}
+		err = l.store.Update(ctx, func(tx store.Tx) error {
+			for name, text := range texts {
+				if err := tx.PutCertificate(name, text); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 		if err != nil {
 			return err
@@ -141,27 +148,25 @@ func (c *localCertificates) good(now time.Time, hosts []string) bool {
 	return len(c.cas) > 0 && !c.cas.Due(now) && c.cas.Issuer(now).Good(c.leaf, now, hosts)
 }
 
-// renewed returns the certificates to serve from now on, and stores them with tx.
-func (c *localCertificates) renewed(tx store.Certificates, now time.Time, hosts []string) (next localCertificates, err error) {
+// renewed returns the certificates to serve from now on, and the texts of the new
+// ones by their names in the store.
+func (c *localCertificates) renewed(now time.Time, hosts []string) (next localCertificates, texts map[string][]byte, err error) {
+	texts = map[string][]byte{}
 	if next = *c; next.cas.Due(now) {
 		machine, _ := os.Hostname() // part of a name for people: it may be empty
 		if next.cas, err = c.cas.Rotate(now, machine); err != nil {
-			return next, err
+			return next, nil, err
 		}
-		if err := tx.PutCertificate(localCAName, next.cas.PEM()); err != nil {
-			return next, err
-		}
+		texts[localCAName] = next.cas.PEM()
 	}
 	issuer := next.cas.Issuer(now)
 	if issuer.Good(next.leaf, now, hosts) {
-		return next, nil
+		return next, texts, nil
 	}
 	text, err := issuer.Issue(now, hosts)
 	if err == nil {
 		next.leaf, err = localca.LoadLeaf(text)
 	}
-	if err != nil {
-		return next, err
-	}
-	return next, tx.PutCertificate(localLeafName, text)
+	texts[localLeafName] = text
+	return next, texts, err
 }
