@@ -4,17 +4,16 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"time"
 
 	"teamdata/internal/strictjson"
 	"teamdata/internal/web"
 	"teamdata/store"
 )
 
-func keyJSON(k store.APIKey, lastUsed time.Time) object {
+func keyJSON(k store.APIKey, u store.KeyUse) object {
 	return newObject().text("id", k.ID).text("name", k.Name).texts("scopes", k.Scopes.Names()).
 		text("createdBy", k.CreatedBy).time("createdAt", k.CreatedAt).
-		time("expiresAt", k.ExpiresAt).time("revokedAt", k.RevokedAt).time("lastUsedAt", lastUsed)
+		time("expiresAt", k.ExpiresAt).time("revokedAt", k.RevokedAt).time("lastUsedAt", u.LastUsedAt)
 }
 
 // withSecret is an answer with a secret that is shown once: what is kept of it for
@@ -42,8 +41,8 @@ func (r *request) listKeys() error {
 }
 
 func formatKey(tx store.Tx, k store.APIKey) ([]byte, error) {
-	used, err := tx.KeyLastUsed(k.ID)
-	return keyJSON(k, used).end(), err
+	use, err := tx.KeyUse(k.ID)
+	return keyJSON(k, use).end(), err
 }
 
 func (r *request) createKey() error {
@@ -52,7 +51,7 @@ func (r *request) createKey() error {
 		in.Text("createdBy", &k.CreatedBy), in.Time("expiresAt", &k.ExpiresAt))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		k, secret, err := store.CreateKey(tx, r.actor, k)
-		return withSecret(http.StatusCreated, keyJSON(k, time.Time{}), "key", k.ID+"."+secret), err
+		return withSecret(http.StatusCreated, keyJSON(k, store.KeyUse{}), "key", k.ID+"."+secret), err
 	})
 }
 

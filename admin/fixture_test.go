@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/storetest"
 )
 
 // ours are the event types that whe_1 of org_acme selects.
@@ -24,7 +25,9 @@ func (env *testEnv) fill(tx store.Tx) error {
 		imports(store.ImportMember, tx, store.Member{OrgID: "org_other", ID: "mem_3", UserID: "usr_oto", Role: "owner", CreatedAt: day(1)}),
 		imports(store.AppendAudit, tx, store.AuditEntry{OrgID: "org_acme", ID: "aud_1", ActorID: "usr_ada", Action: "org.created", CreatedAt: day(1)}),
 		imports(store.ImportKey, tx, store.APIKey{OrgID: "org_acme", ID: "key_1", Name: "reader", Scopes: store.ScopeRead, CreatedBy: "usr_ada", CreatedAt: day(1), SecretHash: store.HashSecret("s3cret")}),
-		func() error { return tx.PutKeyLastUsed("key_1", day(3)) },
+		func() error {
+			return tx.PutKeyUse("key_1", storetest.Sample[store.KeyUse](storetest.Values{Time: day(3)}))
+		},
 		imports(store.ImportEndpoint, tx, store.Endpoint{OrgID: "org_acme", ID: "whe_1", URL: "https://acme.example/hook", Events: ours, CreatedAt: day(1), Secret: whsec}),
 		func() error {
 			_, _, err := store.RegisterEventType(tx, store.EventType{Name: "invoice.paid", Description: "An invoice was paid", Schema: []byte(invoice)})

@@ -17,7 +17,7 @@ const (
 	acme         = `{"id":"org_acme","name":"Acme","createdAt":"2026-01-01T00:00:00.000Z","subscription":` + subscription + `}`
 	ada          = `{"id":"mem_1","userId":"usr_ada","role":"owner","name":"Ada","email":"ada@acme.example","createdAt":"2026-01-01T00:00:00.000Z"}`
 	bob          = `{"id":"mem_2","userId":"usr_bob","role":"member","name":"","email":"","createdAt":"2026-01-02T00:00:00.000Z"}`
-	key1         = `{"id":"key_1","name":"reader","scopes":["read"],"createdBy":"usr_ada","createdAt":"2026-01-01T00:00:00.000Z","expiresAt":null,"revokedAt":null,"lastUsedAt":"2026-01-03T00:00:00.000Z"}`
+	key1         = `{"id":"key_1","name":"reader","scopes":["read"],"createdBy":"usr_ada","createdAt":"2026-01-01T00:00:00.000Z","expiresAt":null,"revokedAt":null,"lastUsedAt":"2026-01-03T00:00:00.002Z"}`
 	whe1         = `{"id":"whe_1","url":"https://acme.example/hook","description":"","events":["member.added","member.removed","subscription.changed","file.uploaded","assistant.instructionsChanged"],"createdAt":"2026-01-01T00:00:00.000Z","disabledAt":null,"oldSecretUntil":null}`
 	whd1         = `{"id":"$whd","endpointId":"whe_1","eventType":"webhook.test","state":"failed","attempts":1,"createdAt":"2026-10-06T12:00:00.000Z","dueAt":null,"finishedAt":"2026-10-06T11:00:00.012Z"`
 	history      = `[{"startedAt":"2026-10-06T11:00:00.000Z","tookMs":12.345,"status":500,"reason":"the receiver answered 500, and not 2xx","answer":"oops\ufffd","nextAt":null}]`

@@ -130,7 +130,7 @@ func fillKeys(tx store.Tx) error {
 		}
 		k, _, err := store.CreateKey(tx, "usr_ada", k)
 		if err == nil && i < 2 {
-			err = tx.PutKeyLastUsed(k.ID, tx.Now().Add(-time.Hour))
+			err = tx.PutKeyUse(k.ID, store.KeyUse{LastUsedAt: tx.Now().Add(-time.Hour)})
 		}
 		if err == nil && i == 4 {
 			err = store.RevokeKey(tx, "usr_ada", "org_acme", k.ID)

@@ -17,7 +17,8 @@ import (
 func (env *testEnv) lastUsed(id string) (at time.Time) {
 	env.Helper()
 	err := env.Store.View(env.Context(), func(tx store.Tx) (err error) {
-		at, err = tx.KeyLastUsed(id)
+		use, err := tx.KeyUse(id)
+		at = use.LastUsedAt
 		return err
 	})
 	if err != nil {

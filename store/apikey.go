@@ -52,10 +52,32 @@ type APIKeys interface {
 	APIKeys(orgID, after string, limit int) ([]APIKey, error)
 	// PutAPIKey adds a key or changes it. Its org stays.
 	PutAPIKey(APIKey) error
-	// KeyLastUsed is when a key was used last, to the minute or so; zero for never.
-	// No Access depends on it.
-	KeyLastUsed(id string) (time.Time, error)
-	PutKeyLastUsed(id string, at time.Time) error
+	// KeyUse is the zero value for a key that was never used.
+	KeyUse(id string) (KeyUse, error)
+	PutKeyUse(id string, u KeyUse) error
+}
+
+// KeyUse is what is kept of the use of a key, a minute or so late. No Access
+// depends on it.
+type KeyUse struct {
+	LastUsedAt time.Time // to the minute; zero: never
+}
+
+// Add adds more use of the same key.
+func (u *KeyUse) Add(more KeyUse) {
+	if more.LastUsedAt.After(u.LastUsedAt) {
+		u.LastUsedAt = more.LastUsedAt
+	}
+}
+
+// AddKeyUse adds to what is kept of the use of a key.
+func AddKeyUse(tx APIKeys, id string, more KeyUse) error {
+	u, err := tx.KeyUse(id)
+	if err != nil {
+		return err
+	}
+	u.Add(more)
+	return tx.PutKeyUse(id, u)
 }
 
 func (k APIKey) check() error {

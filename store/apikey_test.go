@@ -60,6 +60,22 @@ func testKeyRules(s *subject) {
 	})
 }
 
+// TestKeyUseAddsUp: use that is added late, or again, takes nothing back.
+func TestKeyUseAddsUp(t *testing.T) { onBoth(t, testKeyUseAddsUp) }
+
+func testKeyUseAddsUp(s *subject) {
+	s.Seed()
+	s.Write(newKey(store.APIKey{ID: "key_1", OrgID: acme, Scopes: store.ScopeRead, CreatedBy: ada}))
+	for _, at := range []time.Time{someTime, someTime.Add(time.Minute), someTime} {
+		s.Write(func(tx store.Tx) error { return store.AddKeyUse(tx, "key_1", store.KeyUse{LastUsedAt: at}) })
+	}
+	s.Read(func(tx store.Tx) error {
+		u, err := tx.KeyUse("key_1")
+		s.Equal("use", u, store.KeyUse{LastUsedAt: someTime.Add(time.Minute)})
+		return err
+	})
+}
+
 // TestAccessEnds: a key dies with its creator's role, and lives again with it.
 func TestAccessEnds(t *testing.T) { onBoth(t, testAccessEnds) }
 

@@ -11,8 +11,8 @@ import (
 // keyRow is an API key as people see it.
 type keyRow struct {
 	store.APIKey
-	State    store.KeyState
-	LastUsed time.Time // zero: never
+	store.KeyUse
+	State store.KeyState
 }
 
 // Why is why the key no longer works; empty while it does.
@@ -33,8 +33,8 @@ func (r *request) keyRow(tx store.Tx, k store.APIKey) (keyRow, error) {
 	if err != nil {
 		return keyRow{}, err
 	}
-	used, err := tx.KeyLastUsed(k.ID)
-	return keyRow{k, access.State(r.now), used}, err
+	use, err := tx.KeyUse(k.ID)
+	return keyRow{k, use, access.State(r.now)}, err
 }
 
 type keysPage struct {

@@ -2,7 +2,6 @@ package boltstore
 
 import (
 	"bytes"
-	"time"
 
 	"teamdata/store"
 )
@@ -20,6 +19,10 @@ func apiKeyFields(c *codec, k *store.APIKey) {
 	c.time(&k.ExpiresAt)
 	c.time(&k.RevokedAt)
 }
+
+var keyUse = table[store.KeyUse]{bucket: bucketKeyUse, noun: "use", fields: keyUseFields}
+
+func keyUseFields(c *codec, u *store.KeyUse) { c.time(&u.LastUsedAt) }
 
 func (t *tx) APIKey(id string) (store.APIKey, error) { return apiKeys.get(t, []byte(id)) }
 
@@ -47,13 +50,12 @@ func (t *tx) PutAPIKey(k store.APIKey) error {
 	return apiKeys.put(t, []byte(k.ID), k)
 }
 
-func (t *tx) KeyLastUsed(id string) (at time.Time, err error) {
-	return t.timeIn(bucketKeyLastUsed, []byte(id)), nil
+func (t *tx) KeyUse(id string) (store.KeyUse, error) {
+	u, err := keyUse.get(t, []byte(id))
+	return u, unlessNotFound(err)
 }
 
-func (t *tx) PutKeyLastUsed(id string, at time.Time) error {
-	return t.putTime(bucketKeyLastUsed, []byte(id), at)
-}
+func (t *tx) PutKeyUse(id string, u store.KeyUse) error { return keyUse.put(t, []byte(id), u) }
 
 // apiKeys checks that each key is in its org's list, and that what was used is there.
 func (c *checker) apiKeys() {
@@ -63,9 +65,9 @@ func (c *checker) apiKeys() {
 		}
 	})
 	c.sameCount(bucketAPIKeyList, "entries", keys, "keys")
-	c.times(bucketKeyLastUsed, func(key []byte) {
+	keyUse.check(c, func(key []byte, _ *store.KeyUse) {
 		if c.get(bucketAPIKeys, key) == nil {
-			c.fault("keyLastUsed %q: there is no such key", key)
+			c.fault("keyUse %q: there is no such key", key)
 		}
 	})
 }

@@ -146,12 +146,3 @@ func (c *checker) sameCount(bucket []byte, entries string, want int, of string) 
 		c.fault("%s: %s: %d, %s: %d", bucket, entries, n, of, want)
 	}
 }
-
-// times holds the values of a bucket to being times, and calls fn with each key.
-func (c *checker) times(bucket []byte, fn func(key []byte)) {
-	c.each(bucket, func(key, ms []byte) {
-		if fn(key); len(ms) != 8 {
-			c.fault("%s %q: %q is not a time", bucket, key, ms)
-		}
-	})
-}

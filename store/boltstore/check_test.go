@@ -37,7 +37,7 @@ func newWhole(t *testing.T) *fixture {
 			store.AddPlan(tx, store.Plan{Name: "pro"}),
 			store.SetInstructions(tx, "", testOrg, "x", true),
 			tx.PutCertificate("ca", []byte("pem")),
-			tx.PutKeyLastUsed("key_1", tx.Now()), addAccounts(tx),
+			tx.PutKeyUse("key_1", store.KeyUse{LastUsedAt: tx.Now()}), addAccounts(tx),
 			tx.DeleteMember(testOrg, "usr_gone"))
 	})
 	f.close()
@@ -146,8 +146,8 @@ var damages = map[string]damage{
 	"an answer in no partition":   {bucketIdempotency, put([]byte("x"), []byte("y")), []string{`idempotency "x": is not a partition`}},
 	"acknowledged by none":        {bucketLastAcknowledged, put(numberKey(7), numberKey(1)), []string{`\a": there is no endpoint of that number`}},
 	"acknowledged at no time":     {bucketLastAcknowledged, put(numberKey(1), []byte("x")), []string{`lastAcknowledged`, `"x" is not a time`}},
-	"a use of no key":             {bucketKeyLastUsed, put([]byte("key_x"), numberKey(1)), []string{`keyLastUsed "key_x": there is no such key`}},
-	"a use at no time":            {bucketKeyLastUsed, put([]byte("key_1"), []byte("x")), []string{`keyLastUsed "key_1": "x" is not a time`}},
+	"a use of no key":             {bucketKeyUse, move("key_x"), []string{`keyUse "key_x": there is no such key`}},
+	"a use is spoiled":            {bucketKeyUse, spoil, []string{`keyUse "key_1": the record is damaged`}},
 	"counts are spoiled":          {bucketDeliveryCounts, spoil, []string{`deliveryCounts "`, "the record is damaged"}},
 	"counts of no org":            {bucketDeliveryCounts, move(string(countsKey(someTime, "", 1))), []string{`deliveryCounts "`, "is no hour, org and endpoint"}},
 	"counts of no endpoint":       {bucketDeliveryCounts, move(string(countsStart(1, "org_test"))), []string{`deliveryCounts "`, "is no hour, org and endpoint"}},

@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"slices"
 	"time"
@@ -190,11 +191,14 @@ func (t *tx) FinishedBefore(before time.Time, limit int) (ids []string, err erro
 }
 
 func (t *tx) LastAcknowledged(endpoint uint64) (at time.Time, err error) {
-	return t.timeIn(bucketLastAcknowledged, numberKey(endpoint)), nil
+	if ms := t.bolt.Bucket(bucketLastAcknowledged).Get(numberKey(endpoint)); len(ms) == 8 {
+		at = time.UnixMilli(int64(binary.BigEndian.Uint64(ms))).UTC()
+	}
+	return at, nil
 }
 
 func (t *tx) PutLastAcknowledged(endpoint uint64, at time.Time) error {
-	return t.putTime(bucketLastAcknowledged, numberKey(endpoint), at)
+	return t.put(t.bucket(bucketLastAcknowledged), numberKey(endpoint), numberKey(uint64(at.UnixMilli())))
 }
 
 // deliveries checks that each delivery has its event and its place in a list, and
@@ -220,9 +224,12 @@ func (c *checker) deliveries() {
 			c.fault("deliveryLists %q: there is no endpoint of that number", number)
 		}
 	})
-	c.times(bucketLastAcknowledged, func(key []byte) {
+	c.each(bucketLastAcknowledged, func(key, ms []byte) {
 		if !c.isEndpoint(key) {
 			c.fault("lastAcknowledged %q: there is no endpoint of that number", key)
+		}
+		if len(ms) != 8 {
+			c.fault("lastAcknowledged %q: %q is not a time", key, ms)
 		}
 	})
 }

@@ -38,8 +38,8 @@ var (
 	bucketAPIKeys = []byte("apiKeys")
 	// bucketAPIKeyList: org id, 0, key id → nothing; the keys of each org.
 	bucketAPIKeyList = []byte("apiKeyList")
-	// bucketKeyLastUsed: key id → ms, as a number.
-	bucketKeyLastUsed = []byte("keyLastUsed")
+	// bucketKeyUse: key id → key use record.
+	bucketKeyUse = []byte("keyUse")
 	// bucketEndpoints: org id, 0, endpoint id → endpoint record. The bucket's
 	// sequence is the last endpoint number given.
 	bucketEndpoints = []byte("endpoints")
@@ -86,7 +86,7 @@ var (
 
 var buckets = [][]byte{
 	bucketMeta, bucketOrgs, bucketPlans, bucketMembers, bucketManagers, bucketManagedOrgs, bucketMemberList,
-	bucketLastRemoved, bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketAPIKeyList, bucketKeyLastUsed,
+	bucketLastRemoved, bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketAPIKeyList, bucketKeyUse,
 	bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints, bucketEventTypes,
 	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketDeliveryCounts, bucketMails,
 	bucketIdempotency, bucketCertificates, bucketOperatorTokens,

@@ -47,6 +47,7 @@ var kinds = []kind{
 	kindOf(bucketMembers, memberFields),
 	kindOf(bucketInstructions, instructionsFields),
 	kindOf(bucketAPIKeys, apiKeyFields),
+	kindOf(bucketKeyUse, keyUseFields),
 	kindOf(bucketEndpoints, endpointFields),
 	kindOf(bucketEvents, eventFields),
 	kindOf(bucketDeliveries, deliveryFields),

@@ -2,7 +2,6 @@ package boltstore
 
 import (
 	"bytes"
-	"encoding/binary"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -87,18 +86,6 @@ func (t *tx) rollback() error {
 		}
 	}
 	return nil
-}
-
-// timeIn is a time that is kept in ms; zero when there is none.
-func (t *tx) timeIn(bucket, key []byte) (at time.Time) {
-	if ms := t.bolt.Bucket(bucket).Get(key); len(ms) == 8 {
-		at = time.UnixMilli(int64(binary.BigEndian.Uint64(ms))).UTC()
-	}
-	return at
-}
-
-func (t *tx) putTime(bucket, key []byte, at time.Time) error {
-	return t.put(t.bucket(bucket), key, numberKey(uint64(at.UnixMilli())))
 }
 
 // storageFault wraps an error of the engine for callers who can do nothing about it.

@@ -119,7 +119,7 @@ var writes = map[string]func(tx store.Tx) error{
 			return tx.AddDeliveryCounts(testOrg, 1, at, store.DeliveryCounts{Failed: 1})
 		}
 		_, err := tx.DropDeliveryCounts(tx.Now(), 10)
-		return errors.Join(count(tx.Now()), count(tx.Now()), count(epoch), err, tx.PutKeyLastUsed("key_1", tx.Now()))
+		return errors.Join(count(tx.Now()), count(tx.Now()), count(epoch), err, tx.PutKeyUse("key_1", store.KeyUse{LastUsedAt: tx.Now()}))
 	},
 	"record in a partition": func(tx store.Tx) error {
 		return tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: testOrg, Key: "key 2", FirstUse: tx.Now()})

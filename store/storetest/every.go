@@ -33,7 +33,7 @@ func (s *Subject) fillEverything() names {
 			addFinished(r, gone, 3), addFinished(r, kept, 4), r.PutLastAcknowledged(gone.Number, someTime), removeEndpoint(acme, "whe_3")(r),
 			createKey(r, "key_2"), addRecord(r, "one"), addRecord(r, "two"),
 			r.PutMail(store.Mail{ID: "mai_1", To: "a"}), r.PutMail(store.Mail{ID: "mai_2", To: "b"}),
-			r.PutCertificate("ca", []byte("ca")), r.PutKeyLastUsed("key_1", r.Now()),
+			r.PutCertificate("ca", []byte("ca")), r.PutKeyUse("key_1", store.KeyUse{LastUsedAt: r.Now()}),
 			r.AddDeliveryCounts(acme, 1, r.Now(), store.DeliveryCounts{Failed: 1}))
 		n.given(r.ids)
 		return err
@@ -64,7 +64,7 @@ func changeEverything(tx store.Tx) error {
 		tx.DeleteDelivery("whd_3"), tx.DeleteEvent("evt_3"), tx.DeleteDelivery("whd_4"), tx.DeleteEvent("evt_4"), tx.ForgetEndpoint(removed[len(removed)-1]),
 		tx.PutMail(store.Mail{ID: "mai_3", To: "c"}), tx.DeleteMail("mai_2"),
 		tx.PutLastAcknowledged(2, someTime), addRecord(tx, "new"),
-		tx.PutKeyLastUsed("key_1", someTime), tx.PutKeyLastUsed("key_2", tx.Now()),
+		tx.PutKeyUse("key_1", store.KeyUse{}), store.AddKeyUse(tx, "key_2", store.KeyUse{LastUsedAt: tx.Now()}),
 		tx.AddDeliveryCounts(acme, 1, tx.Now(), store.DeliveryCounts{Failed: 1}), tx.AddDeliveryCounts(other, 1, someTime, store.DeliveryCounts{Failed: 1}),
 		tx.PutCertificate("ca", []byte("changed")), tx.PutCertificate("new", []byte("new")))
 }

@@ -88,6 +88,6 @@ func testAccessGeneration(s *Subject) {
 		}
 	}
 	before := s.AccessGeneration()
-	s.Write(func(tx store.Tx) error { return tx.PutKeyLastUsed("key_1", someTime) })
+	s.Write(func(tx store.Tx) error { return tx.PutKeyUse("key_1", store.KeyUse{LastUsedAt: someTime}) })
 	s.Equal("AccessGeneration once a key is used", s.AccessGeneration(), before)
 }

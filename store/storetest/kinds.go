@@ -3,7 +3,6 @@ package storetest
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"teamdata/store"
 )
@@ -28,12 +27,12 @@ var kinds = []tested{
 	membersOf(acme),
 	endpointsOf(acme),
 	keysOf(acme),
-	kind[ofKey[time.Time]]{name: "KeyLastUsed", ids: "key", id: func(u *ofKey[time.Time]) *string { return &u.Key }, unset: true, random: true,
-		put: func(tx store.Tx, u ofKey[time.Time]) error {
-			return errors.Join(needKey(tx, u.Key), tx.PutKeyLastUsed(u.Key, u.Value))
+	kind[keyUse]{name: "KeyUse", ids: "key", id: func(u *keyUse) *string { return &u.KeyID }, unset: true, random: true,
+		put: func(tx store.Tx, u keyUse) error {
+			return errors.Join(needKey(tx, u.KeyID), tx.PutKeyUse(u.KeyID, u.KeyUse))
 		},
-		get: func(tx store.Tx, u ofKey[time.Time]) (_ ofKey[time.Time], err error) {
-			u.Value, err = tx.KeyLastUsed(u.Key)
+		get: func(tx store.Tx, u keyUse) (_ keyUse, err error) {
+			u.KeyUse, err = tx.KeyUse(u.KeyID)
 			return u, err
 		}},
 	kind[certificate]{name: "Certificates", ids: "certificate", id: func(c *certificate) *string { return &c.Name }, random: true,
@@ -130,7 +129,7 @@ func keysOf(org string) kind[store.APIKey] {
 		}}
 }
 
-// instructions, certificate and ofKey are kept under a name that is not in them.
+// instructions, certificate and keyUse are kept under a name that is not in them.
 type instructions struct {
 	OrgID string
 	store.Instructions
@@ -141,9 +140,9 @@ type certificate struct {
 	PEM  []byte
 }
 
-type ofKey[T any] struct {
-	Key   string
-	Value T
+type keyUse struct {
+	KeyID string
+	store.KeyUse
 }
 
 // needKey makes a key that is not there, for what is kept beside it.

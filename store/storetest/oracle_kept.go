@@ -20,7 +20,7 @@ type oracle struct {
 	auditLog     kept[string, []store.AuditEntry]
 	instructions kept[string, store.Instructions]
 	keys         kept[string, store.APIKey]
-	lastUsed     kept[string, time.Time] // by key
+	keyUse       kept[string, store.KeyUse]
 	endpoints    kept[pair, store.Endpoint]
 	events       kept[string, store.Event]
 	deliveries   kept[string, store.Delivery]
@@ -93,11 +93,11 @@ func (o *oracle) PutMail(m store.Mail) error { return o.mails.keep(m.ID, m) }
 func (o *oracle) Mails(after string, limit int) ([]store.Mail, error) {
 	return sorted(o.mails, after, limit), nil
 }
-func (o *oracle) PutKeyLastUsed(id string, at time.Time) error { return o.lastUsed.keep(id, at) }
-func (o *oracle) KeyLastUsed(id string) (time.Time, error)     { return o.lastUsed[id], nil }
-func (o *oracle) Org(id string) (store.Org, error)             { return o.orgs.find(id) }
-func (o *oracle) AnyOrg() (bool, error)                        { return len(o.orgs) > 0, nil }
-func (o *oracle) PutOrg(v store.Org) error                     { return o.orgs.keep(v.ID, v) }
+func (o *oracle) PutKeyUse(id string, u store.KeyUse) error { return o.keyUse.keep(id, u) }
+func (o *oracle) KeyUse(id string) (store.KeyUse, error)    { return o.keyUse[id], nil }
+func (o *oracle) Org(id string) (store.Org, error)          { return o.orgs.find(id) }
+func (o *oracle) AnyOrg() (bool, error)                     { return len(o.orgs) > 0, nil }
+func (o *oracle) PutOrg(v store.Org) error                  { return o.orgs.keep(v.ID, v) }
 func (o *oracle) Orgs(after string, limit int) ([]store.Org, error) {
 	return sorted(o.orgs, after, limit), nil
 }

@@ -80,9 +80,7 @@ func (w watched) DeleteSession(id string) error          { return w.then(w.Tx.De
 func (w watched) PutSignInLink(l store.SignInLink) error { return w.then(w.Tx.PutSignInLink(l)) }
 func (w watched) DeleteSignInLink(id string) error       { return w.then(w.Tx.DeleteSignInLink(id)) }
 
-func (w watched) PutKeyLastUsed(id string, at time.Time) error {
-	return w.then(w.Tx.PutKeyLastUsed(id, at))
-}
+func (w watched) PutKeyUse(id string, u store.KeyUse) error { return w.then(w.Tx.PutKeyUse(id, u)) }
 
 func (w watched) AddDeliveryCounts(org string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
 	return w.then(w.Tx.AddDeliveryCounts(org, endpoint, at, c))
