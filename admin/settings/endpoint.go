@@ -2,7 +2,6 @@ package settings
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	"teamdata/store"
@@ -126,15 +125,7 @@ type health struct {
 func (h health) Unsuccessful() int { return h.Retrying + h.Failed }
 
 // WaitingText is how many are waiting, for people.
-func (h health) WaitingText() string {
-	switch {
-	case h.Waiting.Capped:
-		return "1,000+"
-	case h.Waiting.Total() == maxWaiting:
-		return "1,000"
-	}
-	return strconv.Itoa(h.Waiting.Total())
-}
+func (h health) WaitingText() string { return formatCount(h.Waiting.Total(), h.Waiting.Capped) }
 
 // endpointRow is an endpoint in a list.
 type endpointRow struct {

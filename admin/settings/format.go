@@ -39,6 +39,19 @@ func orgPath(orgID string, parts ...string) string {
 	return path
 }
 
+// formatCount is a count below a million, for people: with a plus if there are more
+// than were counted.
+func formatCount(n int, more bool) string {
+	text := strconv.Itoa(n)
+	if thousands := len(text) - 3; thousands > 0 {
+		text = text[:thousands] + "," + text[thousands:]
+	}
+	if more {
+		text += "+"
+	}
+	return text
+}
+
 // withQuery is a path with a query: names and values in turn, of which empty values
 // are left out.
 func withQuery(path string, pairs ...string) string {

@@ -47,3 +47,16 @@ func TestBrowserName(t *testing.T) {
 		}
 	}
 }
+
+func TestFormatCount(t *testing.T) {
+	for want, c := range map[string]struct {
+		n    int
+		more bool
+	}{
+		"0": {}, "999": {n: 999}, "1,000": {n: 1000}, "1,000+": {1000, true}, "100+": {100, true}, "100,000+": {100_000, true},
+	} {
+		if got := formatCount(c.n, c.more); got != want {
+			t.Errorf("%+v: %s, not %s", c, got, want)
+		}
+	}
+}

@@ -46,13 +46,7 @@ func (p *overviewPage) count(r *request, tx store.Tx) error {
 		return err
 	}
 	keys, err := tx.APIKeys(r.org.ID, "", countedKeys+1)
-	p.Members, p.Keys = strconv.Itoa(members.Count), strconv.Itoa(len(keys))
-	if members.More {
-		p.Members = "over 1,000"
-	}
-	if len(keys) > countedKeys {
-		p.Keys = "over 100"
-	}
+	p.Members, p.Keys = formatCount(members.Count, members.More), formatCount(min(len(keys), countedKeys), len(keys) > countedKeys)
 	p.NoKey = len(keys) == 0
 	return err
 }
