@@ -37,7 +37,8 @@ import (
 // made again at the next start.
 const StopGrace = 8 * time.Second
 
-// sweepEvery is how often what is kept no longer is dropped.
+// sweepEvery is how often what is kept no longer is dropped, or more often where
+// deliveries are kept for less.
 const sweepEvery = 10 * time.Minute
 
 // App is a running server: a store, the public and the admin API on it, and the
@@ -150,7 +151,7 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 func (a *App) sweep(ctx context.Context) {
-	every(ctx, sweepEvery, func(time.Time) {
+	every(ctx, min(sweepEvery, a.settings.DeliveryRetention), func(time.Time) {
 		if err := store.Sweep(ctx, a.store, a.settings.DeliveryRetention); err != nil && ctx.Err() == nil {
 			a.log.Error().Fields(hint.Fields(err)).Msg("old records can't be dropped")
 		}
