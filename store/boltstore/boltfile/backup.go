@@ -116,7 +116,7 @@ func backup(ctx context.Context, source, to string, verify Verify, fill func(con
 }
 
 func errExists(path string) error {
-	return &Error{Path: path, Text: "is there already", Advice: "give another name, or move it away"}
+	return &Error{Path: path, Text: "is there already", Advice: "give another name, or move it away", Err: fs.ErrExist}
 }
 
 // copyOpen copies what is in an open file at this moment.

@@ -53,6 +53,11 @@ func (o Options) bolt(size int64) *bbolt.Options {
 // file is left as it was, and a new one is removed.
 func Open(path string, o Options, prepare func(*bbolt.DB) error) (*bbolt.DB, error) {
 	db, size, err := openCurrent(path, func(size int64) (*bbolt.DB, error) {
+		if size == absent && !o.NoSync {
+			if err := begin(path); err != nil {
+				return nil, err
+			}
+		}
 		db, err := openGuarded(path, o.bolt(size))
 		if err != nil {
 			discardHead(path, size, err)
@@ -68,6 +73,31 @@ func Open(path string, o Options, prepare func(*bbolt.DB) error) (*bbolt.DB, err
 		return nil, explain(path, err)
 	}
 	return db, nil
+}
+
+// begin makes a file without entries. It has its name only once it is on the disk: the
+// head that bbolt writes would be damage if the power failed meanwhile. And the name
+// is on the disk before anything is kept in the file.
+func begin(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return nil // a link that leads nowhere: bbolt makes the file there
+	}
+	t, err := newTemp(path, "new")
+	if err != nil {
+		return errors.Unwrap(err)
+	}
+	defer t.discard()
+	db, err := bbolt.Open(t.Name(), Mode, &bbolt.Options{Timeout: lockTimeout})
+	if err != nil {
+		return err
+	}
+	if err := db.Close(); err != nil {
+		return err
+	}
+	if err = t.placeNew(); errors.Is(err, fs.ErrExist) {
+		return errSwapped
+	}
+	return err
 }
 
 // Read opens the file at path, which has to be there, beside others who read it, and

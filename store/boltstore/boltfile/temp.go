@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -124,8 +125,12 @@ func (t *temp) placeReserved() error {
 	return os.Rename(t.Name(), t.target)
 }
 
-// syncFolder makes the names in a file's folder last.
+// syncFolder makes the names in a file's folder last. Windows, which keeps them in
+// order itself, lets nobody sync a folder.
 func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return cantWrite(path, err)
