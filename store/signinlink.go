@@ -76,14 +76,20 @@ func FindSignInLink(tx Tx, token string) (SignInLink, error) {
 }
 
 // UseSignInLink uses up a link: it sets the hash of the password that was chosen,
-// and ends the account's sessions. unauthorized: as FindSignInLink.
-func UseSignInLink(tx Tx, token, passwordHash string) (SignInLink, error) {
+// ends the account's sessions, and removes its passkeys unless they are to be kept:
+// one of them may be somebody else's. unauthorized: as FindSignInLink.
+func UseSignInLink(tx Tx, token, passwordHash string, keepPasskeys bool) (SignInLink, error) {
 	l, err := FindSignInLink(tx, token)
 	if err != nil {
 		return l, err
 	}
 	if err := tx.DeleteSignInLink(l.ID); err != nil {
 		return l, err
+	}
+	if !keepPasskeys {
+		if err := changeAccount(tx, l.UserID, func(a *Account) error { a.Passkeys = nil; return nil }); err != nil {
+			return l, err
+		}
 	}
 	return l, SetPassword(tx, l.UserID, passwordHash, "")
 }

@@ -70,6 +70,13 @@ func testSignInLinks(s *subject) {
 	s.Write(useLink(token))
 	s.Equal("the password", []any{s.Account(ada).PasswordHash, s.Account(ada).PasswordAt}, []any{"new hash", s.Clock.Now()})
 	s.refused("used again", store.CodeUnauthorized, useLink(token))
+
+	token = s.newLink(bob, time.Hour)
+	s.Write(func(tx store.Tx) error { return second(store.UseSignInLink(tx, token, "new hash", true)) })
+	s.Equal("the passkeys that stay", len(s.Account(bob).Passkeys), 1)
+	s.Clock.Move(time.Millisecond)
+	s.Write(useLink(s.newLink(bob, time.Hour)))
+	s.Equal("the passkeys that don't", len(s.Account(bob).Passkeys), 0)
 }
 
 // TestSignInLinkEnds: a link ends with its time, with a password that was chosen
@@ -136,5 +143,5 @@ func createLink(org, user string, ttl time.Duration) func(store.Tx) error {
 }
 
 func useLink(token string) func(store.Tx) error {
-	return func(tx store.Tx) error { return second(store.UseSignInLink(tx, token, "new hash")) }
+	return func(tx store.Tx) error { return second(store.UseSignInLink(tx, token, "new hash", false)) }
 }

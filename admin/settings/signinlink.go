@@ -12,6 +12,7 @@ type linkPage struct {
 	Path  string // of the page itself
 	Who   store.Account
 	Orgs  []store.Org // that the person manages
+	Keep  bool        // the passkeys stay
 	Error *store.Error
 }
 
@@ -50,6 +51,7 @@ func (r *request) useLink() error {
 	if err != nil {
 		return r.linkRefused(err)
 	}
+	p.Keep = r.field("keepPasskeys") != ""
 	hash, err := r.newHash(p.Who)
 	if err != nil {
 		return onForm(err, func(status int, e *store.Error) error {
@@ -58,13 +60,16 @@ func (r *request) useLink() error {
 		})
 	}
 	err = r.startSession(p.Who.UserID, "link", func(tx store.Tx) error {
-		_, err := store.UseSignInLink(tx, r.Param("token"), hash)
+		_, err := store.UseSignInLink(tx, r.Param("token"), hash, p.Keep)
 		return err
 	})
 	if err != nil {
 		return r.linkRefused(err)
 	}
 	r.logPassword(p.Who.UserID, "link")
+	if n := len(p.Who.Passkeys); n > 0 && !p.Keep {
+		r.logEvent(p.Who.UserID).Int("passkeys", n).Msg("settings: the passkeys were removed")
+	}
 	if r.s.passkeys != nil {
 		return r.done("welcome", Path+"/account")
 	}

@@ -51,6 +51,39 @@ func TestLink(t *testing.T) {
 	}
 }
 
+// A link removes the account's passkeys, one of which may be a thief's, unless its
+// user keeps them. It asks where there are some.
+func TestLinkAndPasskeys(t *testing.T) {
+	w, log := newPasskeyEnv(t)
+	if page := w.newBrowser().get(w.link("usr_ada")); strings.Contains(page.Body, "keepPasskeys") {
+		t.Error("it asks about passkeys where there are none")
+	}
+	d := w.withPasskey()
+	signIn := func(want int) {
+		t.Helper()
+		d.browser = w.newBrowser()
+		d.credential.Counter++
+		d.finish("sign-in", d.signed(d.asked("sign-in"))).wants(t, want)
+	}
+	path := w.link("usr_ada")
+	w.newBrowser().get(path).wants(t, 200, "Laptop. They are removed, unless you keep them", `name="keepPasskeys"`)
+	form := chosen(goodPassword)
+	form.Set("keepPasskeys", "yes")
+	form.Set("again", "")
+	w.newBrowser().post(path, form).wants(t, 400, `value="yes" checked`)
+	form.Set("again", goodPassword)
+	w.newBrowser().post(path, form).wants(t, 303)
+	signIn(200)
+
+	b := w.newBrowser()
+	b.post(w.link("usr_ada"), chosen(goodPassword)).wants(t, 303)
+	signIn(401)
+	b.get("/account").wants(t, 200, "You have no passkeys yet")
+	if want := `"passkeys":1,"message":"settings: the passkeys were removed"`; strings.Count(log.String(), want) != 1 {
+		t.Errorf("the log lacks %s:\n%s", want, log)
+	}
+}
+
 // What may not be a password is said, beside its field, and the link stays good.
 func TestLinkRefusesPasswords(t *testing.T) {
 	w := newEnv(t)

@@ -106,7 +106,7 @@ var writes = map[string]func(tx store.Tx) error{
 	},
 	"account new, over, signed in": func(tx store.Tx) error {
 		_, token, err := store.CreateSignInLink(tx, testOrg, "usr_owner", time.Hour)
-		_, errUsed := store.UseSignInLink(tx, token, "hash")
+		_, errUsed := store.UseSignInLink(tx, token, "hash", false)
 		_, _, errSession := store.CreateSession(tx, "usr_owner", "")
 		return errors.Join(err, errUsed, errSession)
 	},

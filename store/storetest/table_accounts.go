@@ -56,7 +56,7 @@ func createLink(org, user string, ttl time.Duration) func(store.Tx) error {
 }
 
 func useLink(token string) func(store.Tx) error {
-	return func(tx store.Tx) error { return second(store.UseSignInLink(tx, token, "new hash")) }
+	return func(tx store.Tx) error { return second(store.UseSignInLink(tx, token, "new hash", false)) }
 }
 
 func createSession(user string) func(store.Tx) error {
