@@ -31,7 +31,7 @@ var bounds = []bound{
 	{"PUT", "/orgs/org_acme/subscription", `{"status":"` + long(64) + `"}`, `{"status":"` + long(65) + `"}`, "status: has 65 characters"},
 	{"PUT", "/orgs/org_acme/subscription", `{}`, `{"id":"a b"}`, "id: "},
 	{"POST", "/orgs/org_acme/members", `{"userId":"u","role":"` + long(64) + `"}`, `{"userId":"v","role":"` + long(65) + `"}`, "role: "},
-	{"POST", "/orgs/org_acme/members", `{"userId":"u","role":"r","email":"` + long(254) + `"}`, `{"userId":"v","role":"r","email":"` + long(255) + `"}`, "email: "},
+	{"POST", "/orgs/org_acme/members", `{"userId":"u","role":"r","email":"` + long(120) + `@acme.example"}`, `{"userId":"v","role":"r","email":"` + long(121) + `@acme.example"}`, "email: "},
 	{"PATCH", "/orgs/org_acme/members/usr_bob", `{"name":"` + long(200) + `"}`, `{"name":"` + long(201) + `"}`, "name: "},
 	{"PATCH", "/orgs/org_acme/members/usr_bob", `{"name":null,"email":null}`, `{"role":null}`, "role: is missing or empty"},
 	{"POST", "/orgs/org_acme/audit-log", `{"action":"` + long(200) + `"}`, `{"action":"` + long(201) + `"}`, "action: "},

@@ -14,6 +14,7 @@ import (
 	"teamdata/server"
 	"teamdata/server/certificates"
 	"teamdata/server/clientaddr"
+	"teamdata/store"
 	"time"
 )
 
@@ -95,6 +96,8 @@ func (s *Settings) checkMail() error {
 		return errors.New("--smtp-url needs --mail-from, the address that mail comes from, such as teamdata@example.com")
 	case s.SMTPURL == "" && s.OperatorMail != "":
 		return errors.New("--operator-mail needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587")
+	case s.OperatorMail != "" && !store.ValidAddress(s.OperatorMail):
+		return fmt.Errorf("--operator-mail %q is not a mail address, such as ops@example.com", s.OperatorMail)
 	case s.SMTPURL == "" && s.MailFrom != "":
 		return errors.New("--mail-from needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587")
 	}

@@ -43,9 +43,10 @@ func (e AuditEntry) check() error {
 		return Invalid("id", "%s", idRule)
 	}
 	return cmp.Or(
-		checkOptional("actorId", e.ActorID, maxNameLength),
-		checkText("action", e.Action, maxNameLength),
-		checkOptional("targetId", e.TargetID, maxNameLength),
+		checkLength("actorId", e.ActorID, maxNameLength),
+		checkPresent("action", e.Action),
+		checkLength("action", e.Action, maxNameLength),
+		checkLength("targetId", e.TargetID, maxNameLength),
 	)
 }
 

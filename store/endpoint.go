@@ -57,7 +57,6 @@ func (e *Endpoint) check(tx EventTypes) error {
 	err := cmp.Or(
 		checkID("id", e.ID),
 		CheckEndpointURL(e.URL),
-		checkOptional("description", e.Description, maxDescriptions),
 		checkEndpointSecret("secret", e.Secret),
 	)
 	if err == nil && e.OldSecret != "" {
@@ -67,6 +66,15 @@ func (e *Endpoint) check(tx EventTypes) error {
 		return err
 	}
 	return checkEventTypes(tx, e.Events)
+}
+
+// checkDescription leaves alone one that stays, which is nil: it may be older than
+// its rule.
+func checkDescription(d *string) error {
+	if d == nil {
+		return nil
+	}
+	return checkOptional("description", *d, maxDescriptions)
 }
 
 // CreateEndpoint adds an endpoint, as ImportEndpoint does, with the audit entry
@@ -84,7 +92,7 @@ func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 	if e.Secret == "" {
 		e.Secret = NewEndpointSecret()
 	}
-	if err := e.check(tx); err != nil {
+	if err := cmp.Or(e.check(tx), checkDescription(&e.Description)); err != nil {
 		return Endpoint{}, err
 	}
 	if _, err := tx.Org(e.OrgID); err != nil {
@@ -123,7 +131,7 @@ func ChangeEndpoint(tx Tx, actorID, orgID, id string, change EndpointChange) (En
 	if change.Events != nil {
 		e.Events = change.Events
 	}
-	if err := e.check(tx); err != nil {
+	if err := cmp.Or(e.check(tx), checkDescription(change.Description)); err != nil {
 		return Endpoint{}, err
 	}
 	if e.URL == old.URL && e.Description == old.Description && slices.Equal(e.Events, old.Events) {

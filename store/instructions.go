@@ -58,7 +58,7 @@ var errInstructionsChanged = Errorf(CodePreconditionFailed, "The instructions we
 // ImportInstructions sets an org's instructions without an audit entry or an
 // event, as a fixture does.
 func ImportInstructions(tx Tx, orgID string, i Instructions) error {
-	if err := checkOptional("instructions", i.Text, maxInstructions); err != nil {
+	if err := checkLength("instructions", i.Text, maxInstructions); err != nil {
 		return err
 	}
 	if _, err := tx.Org(orgID); err != nil {

@@ -1,6 +1,11 @@
 package store
 
-import "time"
+import (
+	netmail "net/mail"
+	"strings"
+	"time"
+	"unicode"
+)
 
 // Mail is a message that waits to be sent. What it says follows from its
 // template and values.
@@ -45,6 +50,27 @@ func MailOperator(tx Tx, to, template string, values map[string]string) error {
 func queueMail(tx Tx, m Mail) error {
 	m.ID, m.CreatedAt, m.DueAt = tx.NewID(PrefixMail), tx.Now(), tx.Now()
 	return tx.PutMail(m)
+}
+
+// MaxAddressLength is how many bytes of an address a mail server must take (RFC
+// 5321, sections 4.5.3.1.3 and 4.1.2: a path of 256 with its brackets).
+const MaxAddressLength = 254
+
+// ValidAddress tells whether a text is one bare mail address. Quoted local parts
+// ("a b"@example.com) are valid mail but hardly exist, and a header could be folded
+// at their spaces.
+func ValidAddress(text string) bool {
+	a, err := netmail.ParseAddress(text)
+	return err == nil && a.Address == text && len(text) <= MaxAddressLength &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
+}
+
+// checkAddress holds an address that may be missing to its form.
+func checkAddress(field, text string) error {
+	if text == "" || ValidAddress(text) {
+		return nil
+	}
+	return Invalid(field, "is not a mail address").Advise("write one such as ada@acme.example, without a name or brackets, in at most %d bytes", MaxAddressLength)
 }
 
 // MailTTL is how long a mail may wait: what could not be sent by then is no

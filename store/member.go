@@ -63,12 +63,7 @@ func (m Member) check() error {
 	if m.ID != "" && !ValidID(m.ID) {
 		return Invalid("id", "%s", idRule)
 	}
-	return cmp.Or(
-		checkID("userId", m.UserID),
-		checkText("role", m.Role, maxIDLength),
-		checkOptional("name", m.Name, maxNameLength),
-		checkOptional("email", m.Email, 254),
-	)
+	return cmp.Or(checkID("userId", m.UserID), MemberChange{&m.Role, &m.Name, &m.Email}.check())
 }
 
 // ImportMember appends a member without an audit entry or an event, as a
@@ -119,6 +114,20 @@ type MemberChange struct {
 	Role, Name, Email *string
 }
 
+// check leaves alone what stays: that may be older than its rule.
+func (c MemberChange) check() (err error) {
+	if c.Role != nil {
+		err = checkText("role", *c.Role, maxIDLength)
+	}
+	if c.Name != nil {
+		err = cmp.Or(err, checkOptional("name", *c.Name, maxNameLength))
+	}
+	if c.Email != nil {
+		err = cmp.Or(err, checkAddress("email", *c.Email))
+	}
+	return err
+}
+
 // ChangeMember changes a member. Another role makes the audit entry
 // member.roleChanged, another name or address member.changed; what is the same
 // makes none. The account of one who manages no org any more is dropped. The last
@@ -128,12 +137,15 @@ func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Me
 	if err != nil {
 		return Member{}, err
 	}
+	if err := change.check(); err != nil {
+		return Member{}, err
+	}
 	m := old
 	replace(&m.Role, change.Role)
 	replace(&m.Name, change.Name)
 	replace(&m.Email, change.Email)
-	if err := m.check(); err != nil || m == old {
-		return m, err
+	if m == old {
+		return m, nil
 	}
 	if err := keepsAnOwner(tx, old, m.Role); err != nil {
 		return Member{}, err

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -185,15 +187,30 @@ func checkID(field, id string) error {
 	return nil
 }
 
-// checkText holds a required text to UTF-8 and a length in characters.
+// checkText holds a required text, such as a name, to what checkOptional says.
 func checkText(field, text string, most int) error {
+	return cmp.Or(checkPresent(field, text), checkOptional(field, text, most))
+}
+
+func checkPresent(field, text string) error {
 	if text == "" {
 		return Invalid(field, "is missing or empty")
 	}
-	return checkOptional(field, text, most)
+	return nil
 }
 
+// checkOptional holds a text that is shown in one line to that, and to a length in
+// characters.
 func checkOptional(field, text string, most int) error {
+	if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(text[i:])
+		return Invalid(field, "holds the control character %U", r).Advise("leave it out")
+	}
+	return checkLength(field, text, most)
+}
+
+// checkLength holds a text to UTF-8 and a length in characters.
+func checkLength(field, text string, most int) error {
 	if !utf8.ValidString(text) {
 		return Invalid(field, "is not valid UTF-8")
 	}

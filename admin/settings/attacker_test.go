@@ -168,7 +168,7 @@ const stored = `<zz> "zz=" 'zz=' </textarea><zz>`
 func fillHostile(tx store.Tx) error {
 	_, err := store.RenameOrg(tx, "", "org_acme", stored)
 	if err == nil {
-		_, err = store.AddMember(tx, "usr_alan", store.Member{OrgID: "org_acme", UserID: "usr_zz", Role: stored, Name: stored, Email: `"<zz>"@x.example`})
+		_, err = tx.AppendMember(store.Member{OrgID: "org_acme", UserID: "usr_zz", Role: stored, Name: stored, Email: `"<zz>"@x.example`}) // older than the rule
 	}
 	if err == nil {
 		err = store.SetInstructions(tx, "usr_alan", "org_acme", stored, true)

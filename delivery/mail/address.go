@@ -7,22 +7,18 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"teamdata/store"
 )
 
-const (
-	// maxAddress is how many bytes of an address a server must accept (RFC 5321,
-	// sections 4.5.3.1.3 and 4.1.2: a path of 256 with its brackets).
-	maxAddress = 254
-
-	// maxName is in characters. It keeps any encoding of a name within the 998
-	// bytes of a line.
-	maxName = 80
-)
+// maxName is in characters. It keeps any encoding of a name within the 998 bytes of
+// a line.
+const maxName = 80
 
 // parseSender reads "alerts@example.com" or "Teamdata <alerts@example.com>".
 func parseSender(text string) (*netmail.Address, error) {
 	from, err := netmail.ParseAddress(text)
-	if err != nil || !isAddress(from.Address) {
+	if err != nil || !store.ValidAddress(from.Address) {
 		return nil, fmt.Errorf("mail sender %q is not an address: write it like Teamdata <alerts@example.com>", text)
 	}
 	if !isASCII(from.Address) {
@@ -34,18 +30,10 @@ func parseSender(text string) (*netmail.Address, error) {
 
 // recipient is the address and name of m's recipient.
 func recipient(m Message) (*netmail.Address, error) {
-	if !isAddress(m.To) {
-		return nil, fmt.Errorf("%q is not a mail address", short(maxAddress, m.To))
+	if !store.ValidAddress(m.To) {
+		return nil, fmt.Errorf("%q is not a mail address", short(store.MaxAddressLength, m.To))
 	}
 	return &netmail.Address{Name: personName(m.Name), Address: m.To}, nil
-}
-
-// isAddress accepts a plain address. Quoted local parts ("a b"@example.com) are valid
-// but hardly exist, and a header could be folded at their spaces.
-func isAddress(text string) bool {
-	a, err := netmail.ParseAddress(text)
-	return err == nil && a.Address == text && len(text) <= maxAddress &&
-		!strings.ContainsFunc(text, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
 }
 
 func isASCII(text string) bool {

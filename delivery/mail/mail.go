@@ -11,7 +11,7 @@
 // only exception is a mail without a password to a server on this machine that
 // offers no STARTTLS.
 //
-// It may import internal/netguard; it knows no store. A new mail is two files in
+// It may import internal/netguard, and store for the form of an address. A new mail is two files in
 // templates and a line in template.go; what the operator configures is read in
 // url.go and address.go; how errors read belongs in failure.go.
 package mail
