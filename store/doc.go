@@ -14,6 +14,8 @@
 //
 //   - Update is atomic and durable: after it returned nil, all its writes
 //     survive a crash at any instant; after an error, none of them is there.
+//   - View sees only what is on the disk: no answer says of a write that it is so
+//     which a power cut can still take away.
 //   - Positions rise: the createdAt and id that an engine gives to a list item
 //     are strictly greater than those of every item that the same list ever
 //     had, also when the clock steps back. Nothing is ever saved behind a

@@ -10,7 +10,7 @@ import (
 // A fault of the storage itself is an [Error] with CodeUnavailable: nothing was
 // written, and readers go on.
 type Store interface {
-	// View runs fn on one moment of the data. fn must not keep what it was
+	// View runs fn on one moment of the data, all of which is on the disk. fn must not keep what it was
 	// given, and must be short: it builds an answer, it does not send it.
 	View(ctx context.Context, fn func(Tx) error) error
 

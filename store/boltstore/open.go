@@ -23,7 +23,7 @@ func Open(path string, o Options) (*Store, error) {
 		if err := s.prepare(); err != nil {
 			return err
 		}
-		return s.resumeIDs()
+		return s.resume()
 	})
 	if err != nil {
 		return nil, err
@@ -33,10 +33,11 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// resumeIDs lets new ids follow those in the file, even if the clock stepped
-// back while teamdata was not running.
-func (s *Store) resumeIDs() error {
+// resume continues from what is in the file: new ids follow those there, even if the
+// clock stepped back while teamdata was not running.
+func (s *Store) resume() error {
 	return s.db.View(func(bolt *bbolt.Tx) error {
+		s.synced.init(bolt.ID())
 		for _, name := range [][]byte{bucketEvents, bucketDeliveries, bucketMails} {
 			if last, _ := bolt.Bucket(name).Cursor().Last(); last != nil {
 				s.ids.Follow(string(last))

@@ -11,10 +11,18 @@ import (
 	"teamdata/store"
 )
 
+// behindItsBack changes the file beside the writer. A commit of the writer makes Views
+// see it.
+func (f *fixture) behindItsBack(fn func(*bbolt.Tx) error) {
+	f.Helper()
+	must(f, f.db.Update(fn))
+	must(f, f.Probe(bg))
+}
+
 // changeRecord changes a stored endpoint behind the store's back.
 func (f *fixture) changeRecord(id string, change func(*store.Endpoint)) {
 	f.Helper()
-	must(f, f.db.Update(func(bolt *bbolt.Tx) error {
+	f.behindItsBack(func(bolt *bbolt.Tx) error {
 		b, key := bolt.Bucket(bucketEndpoints), orgKey(testOrg, id)
 		e, err := decode(b.Get(key), endpointFields)
 		if err != nil {
@@ -22,7 +30,7 @@ func (f *fixture) changeRecord(id string, change func(*store.Endpoint)) {
 		}
 		change(&e)
 		return b.Put(key, encode(endpointFields, e))
-	}))
+	})
 }
 
 // record is what the file holds of an endpoint.
@@ -82,10 +90,10 @@ func TestMovedSecrets(t *testing.T) {
 func TestMovedCertificates(t *testing.T) {
 	f := newFixture(t, sealed(t))
 	f.addSecrets()
-	must(t, f.db.Update(func(bolt *bbolt.Tx) error {
+	f.behindItsBack(func(bolt *bbolt.Tx) error {
 		b := bolt.Bucket(bucketCertificates)
 		return b.Put([]byte("leaf"), bytes.Clone(b.Get([]byte("ca"))))
-	}))
+	})
 	for name, damaged := range map[string]bool{"ca": false, "leaf": true} {
 		err := f.View(bg, func(tx store.Tx) error {
 			_, err := tx.Certificate(name)
@@ -103,13 +111,13 @@ func TestMovedCertificates(t *testing.T) {
 func TestMovedPassword(t *testing.T) {
 	f := newFixture(t, sealed(t))
 	f.addSecrets()
-	must(t, f.db.Update(func(bolt *bbolt.Tx) error {
+	f.behindItsBack(func(bolt *bbolt.Tx) error {
 		b := bolt.Bucket(bucketAccounts)
 		a, err := decode(b.Get([]byte("usr_ada")), accountFields)
 		must(t, err)
 		a.UserID = "usr_bob"
 		return b.Put([]byte("usr_bob"), encode(accountFields, a))
-	}))
+	})
 	f.view(func(tx store.Tx) error {
 		_, err := tx.Account("usr_bob")
 		isDamage(t, "another's password", err, `accounts "usr_bob"`)

@@ -43,6 +43,7 @@ type Store struct {
 	broken     atomic.Bool // the disk failed in a way that leaves the last commit in doubt
 
 	queue  queue
+	synced synced
 	ids    store.IDSource // belongs to the writer, as does undo
 	undo   []change       // room for the undo log of one update after another
 	before func() error   // Options.BeforeCommit
@@ -55,7 +56,8 @@ var _ store.Store = (*Store)(nil)
 
 var errBroken = hint.New("the disk failed while a commit was being written", "restart teamdata once the disk works again")
 
-// View runs fn on one moment of the data.
+// View runs fn on one moment of the data. A commit that is being written is on the
+// disk before fn sees it.
 func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -72,6 +74,9 @@ func (s *Store) view(fn func(*tx) error) error {
 		return storageFault(err)
 	}
 	defer bolt.Rollback()
+	if !s.waitSynced(bolt.ID()) {
+		return storageFault(errBroken)
+	}
 	defer s.watch.reads.enter().Store(0)
 	return fn(&tx{s: s, bolt: bolt, now: s.now()})
 }

@@ -131,7 +131,8 @@ func (s *Store) write() {
 }
 
 // commit runs a batch in one bbolt transaction, notifies of what it changed, and
-// sets each update's error.
+// sets each update's error. If the commit fails, none of them says anything: what one
+// refused may have been written by another before it.
 func (s *Store) commit(batch []*update) {
 	txs, err := s.commitBatch(batch)
 	switch {
@@ -141,9 +142,7 @@ func (s *Store) commit(batch []*update) {
 		s.commitEach(batch)
 	default:
 		for _, u := range batch {
-			if u.err == nil {
-				u.err = storageFault(err)
-			}
+			u.err = storageFault(err)
 		}
 	}
 }
@@ -151,10 +150,8 @@ func (s *Store) commit(batch []*update) {
 // commitEach gives each update of a batch that had no room a commit of its own,
 // so that one that is too large does not take the rest with it.
 func (s *Store) commitEach(batch []*update) {
-	for i, u := range batch {
-		if u.err == nil {
-			s.commit(batch[i : i+1])
-		}
+	for i := range batch {
+		s.commit(batch[i : i+1])
 	}
 }
 
@@ -179,8 +176,10 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	if len(written) == 0 {
 		return nil, bolt.Rollback()
 	}
+	id := bolt.ID()
 	err = s.sync(bolt)
 	s.watch.notify(Commit{Updates: len(written), Took: time.Since(began), Err: err})
+	s.synced.end(id, err)
 	return written, err
 }
 
