@@ -120,7 +120,7 @@ func (r *Request) CheckRoute() error {
 	if r.HasRoute() {
 		return nil
 	}
-	return r.router.missing(r.HTTP.URL.Path, r.W.Header())
+	return r.router.missing(r.HTTP.URL, r.W.Header())
 }
 
 // HasRoute tells whether a request has a route. An empty parameter, which the

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -51,7 +52,17 @@ func (router *Router) Add(method, path string, serve func(Request)) {
 }
 
 // ServeHTTP hands a request to the router's serve.
-func (router *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) { router.tree.ServeHTTP(w, r) }
+func (router *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if hidesSlash(r.URL) {
+		router.tree.NotFound.ServeHTTP(w, r)
+		return
+	}
+	router.tree.ServeHTTP(w, r)
+}
+
+// hidesSlash tells whether a path has an escaped slash, which belongs to no name of
+// ours: decoded, it would be taken for one that divides the path.
+func hidesSlash(u *url.URL) bool { return strings.Contains(strings.ToLower(u.RawPath), "%2f") }
 
 func hasEmptyParameter(params httprouter.Params) bool {
 	return slices.ContainsFunc(params, func(p httprouter.Param) bool { return p.Value == "" })
@@ -62,10 +73,10 @@ var methods = []string{
 }
 
 // missing is why a request has no route; see [Request.CheckRoute].
-func (router *Router) missing(path string, h http.Header) error {
+func (router *Router) missing(u *url.URL, h http.Header) error {
 	allowed := slices.DeleteFunc(slices.Clone(methods), func(method string) bool {
-		handle, params, _ := router.tree.Lookup(method, path)
-		return handle == nil || hasEmptyParameter(params)
+		handle, params, _ := router.tree.Lookup(method, u.Path)
+		return handle == nil || hasEmptyParameter(params) || hidesSlash(u)
 	})
 	if len(allowed) == 0 {
 		return store.Errorf(store.CodeNotFound, "There is no such route.").Advise("The routes begin with %s/, such as %[1]s%s.", router.base, router.example)
