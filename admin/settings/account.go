@@ -44,7 +44,7 @@ func (r *request) changePassword() error {
 
 func (r *request) replacePassword() error {
 	old := r.account.PasswordHash
-	if err := r.tryName(r.account.UserID); err != nil {
+	if err := r.tryName(r.account.UserID, r.account); err != nil {
 		return err
 	}
 	if _, err := r.verify(old, r.field("old")); err != nil {
@@ -57,12 +57,16 @@ func (r *request) replacePassword() error {
 	if err != nil {
 		return err
 	}
-	return r.change(func(tx store.Tx) error {
+	err = r.change(func(tx store.Tx) error {
 		if r.account.PasswordHash != old {
 			return store.Errorf(store.CodeConflict, "The password has been changed in the meantime.").Advise("Sign in with the new one.")
 		}
 		return store.SetPassword(tx, r.account.UserID, hash, r.session.ID)
 	})
+	if err == nil {
+		r.setKnownBrowser(r.account.UserID, hash)
+	}
+	return err
 }
 
 // newHash hashes the new password of a form, from its fields password and again.

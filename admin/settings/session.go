@@ -2,6 +2,7 @@ package settings
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -13,6 +14,7 @@ import (
 // somebody else knew gains nothing.
 func (r *request) startSession(userID, how string, before func(tx store.Tx) error) error {
 	var cookie string
+	var a store.Account
 	err := r.s.store.Update(r.HTTP.Context(), func(tx store.Tx) error {
 		if err := before(tx); err != nil {
 			return err
@@ -23,13 +25,18 @@ func (r *request) startSession(userID, how string, before func(tx store.Tx) erro
 			}
 		}
 		_, c, err := store.CreateSession(tx, userID, r.HTTP.UserAgent())
+		if err != nil {
+			return err
+		}
 		cookie = c
+		a, err = tx.Account(userID)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	r.setCookie(cookie)
+	r.setKnownBrowser(userID, a.PasswordHash)
 	r.logEvent(userID).Str("how", how).Msg("settings: signed in")
 	return nil
 }
@@ -78,8 +85,10 @@ func (s *Settings) cookieName() string {
 }
 
 // cookie is the value of the request's session cookie; empty when there is none.
-func (r *request) cookie() string {
-	c, err := r.HTTP.Cookie(r.s.cookieName())
+func (r *request) cookie() string { return r.cookieNamed(r.s.cookieName()) }
+
+func (r *request) cookieNamed(name string) string {
+	c, err := r.HTTP.Cookie(name)
 	if err != nil {
 		return ""
 	}
@@ -88,8 +97,13 @@ func (r *request) cookie() string {
 
 // setCookie sets the browser's session cookie; an empty value deletes it.
 func (r *request) setCookie(value string) {
+	r.putCookie(r.s.cookieName(), value, store.SessionAge)
+}
+
+// putCookie sets a cookie of the browser for a time; an empty value deletes it.
+func (r *request) putCookie(name, value string, age time.Duration) {
 	c := &http.Cookie{
-		Name: r.s.cookieName(), Value: value, Path: "/", MaxAge: int(store.SessionAge.Seconds()),
+		Name: name, Value: value, Path: "/", MaxAge: int(age.Seconds()),
 		HttpOnly: true, Secure: r.s.secure, SameSite: http.SameSiteLaxMode,
 	}
 	if value == "" {

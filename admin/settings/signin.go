@@ -73,7 +73,7 @@ func (r *request) checkPassword(name, password string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.tryName(name); err != nil {
+	if err := r.tryName(name, a); err != nil {
 		return err
 	}
 	renewed, err := r.verify(a.PasswordHash, password)

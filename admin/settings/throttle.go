@@ -17,11 +17,12 @@ import (
 //
 // Somebody who knows the name of an account could lock its owner out by wrong
 // attempts. So the limit of a name is narrow for each single client, and wide for
-// all clients together. Passkeys and sign-in links have no limit by name at all,
+// all clients together, and a browser that signed in to the account before is
+// counted by itself alone. Passkeys and sign-in links have no limit by name at all,
 // and sessions continue.
 const (
 	attemptWindow    = 15 * time.Minute
-	attemptsOfOne    = 10 // for one name, by one client
+	attemptsOfOne    = 10 // for one name, by one client or one known browser
 	attemptsOfName   = 50 // for one name, by all
 	attemptsOfClient = 50 // for all names: many people may share an address
 
@@ -37,6 +38,7 @@ type throttle struct {
 	client *ratelimit.Limiter[netip.Prefix]
 	one    *ratelimit.Limiter[nameAttempt]
 	name   *ratelimit.Limiter[nameHash]
+	known  *ratelimit.Limiter[string] // by the value of the browser's cookie
 	mail   *ratelimit.Limiter[nameHash]
 }
 
@@ -58,6 +60,7 @@ func newThrottle() throttle {
 		client: ratelimit.New[netip.Prefix](attemptsOfClient, attemptWindow, maxTracked),
 		one:    ratelimit.New[nameAttempt](attemptsOfOne, attemptWindow, maxTracked),
 		name:   ratelimit.New[nameHash](attemptsOfName, attemptWindow, maxTracked),
+		known:  ratelimit.New[string](attemptsOfOne, attemptWindow, maxTracked),
 		mail:   ratelimit.New[nameHash](mailsOfName, attemptWindow, maxTracked),
 	}
 }
@@ -67,8 +70,12 @@ func (r *request) tryClient() error {
 	return r.allowed(r.s.throttle.client.Take(r.client(), r.now))
 }
 
-// tryName is tryClient for an attempt with a name.
-func (r *request) tryName(name string) error {
+// tryName is tryClient for an attempt with a name, which is that of an account or of
+// none.
+func (r *request) tryName(name string, a store.Account) error {
+	if browser := r.knownBrowser(a); browser != "" {
+		return r.allowed(r.s.throttle.known.Take(browser, r.now))
+	}
 	if err := r.tryClient(); err != nil {
 		return err
 	}

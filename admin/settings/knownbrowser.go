@@ -1,0 +1,51 @@
+package settings
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"teamdata/store"
+)
+
+// knownFor is how long a browser is known after it signed in to an account.
+const knownFor = 365 * 24 * time.Hour
+
+// knownCookie is the name of the cookie with which a browser shows that it signed in
+// to an account before. Its value is a random text and the MAC of that, so that
+// nobody else can make one and nothing has to be kept. The key of the MAC is the hash
+// of the account's password, which nobody knows: with another password, no browser is
+// known.
+func (s *Settings) knownCookie(userID string) string {
+	sum := sha256.Sum256([]byte(userID))
+	return s.cookieName() + "-known-" + hex.EncodeToString(sum[:8])
+}
+
+func knownMAC(userID, passwordHash, random string) string {
+	mac := hmac.New(sha256.New, []byte(passwordHash))
+	mac.Write([]byte("known browser\x00" + userID + "\x00" + random))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// setKnownBrowser makes the browser known. Without a password there is nothing to try.
+func (r *request) setKnownBrowser(userID, passwordHash string) {
+	if passwordHash == "" {
+		return
+	}
+	random := rand.Text()
+	r.putCookie(r.s.knownCookie(userID), random+"."+knownMAC(userID, passwordHash, random), knownFor)
+}
+
+// knownBrowser tells known browsers apart; it is empty for one that never signed in
+// to the account with its present password.
+func (r *request) knownBrowser(a store.Account) string {
+	value := r.cookieNamed(r.s.knownCookie(a.UserID))
+	random, mac, _ := strings.Cut(value, ".")
+	if a.PasswordHash == "" || !hmac.Equal([]byte(mac), []byte(knownMAC(a.UserID, a.PasswordHash, random))) {
+		return ""
+	}
+	return value
+}
