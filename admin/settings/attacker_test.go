@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/storetest"
 )
 
 // fieldTags are the fields of the forms in a page of ours.
@@ -199,9 +200,11 @@ func (s *attacker) arrange() {
 	})
 }
 
-// arrangeEndpoint makes whe_mine, with a delivery that was answered.
+// arrangeEndpoint makes whe_mine, whose texts are stored, with a delivery that was
+// answered.
 func (s *attacker) arrangeEndpoint(tx store.Tx) error {
-	e := store.Endpoint{ID: "whe_mine", OrgID: "org_acme", URL: `https://acme.example/'zz='<zz>`, Description: stored, Events: []string{"member.added"}}
+	e := storetest.Sample[store.Endpoint](storetest.Values{Text: stored, Most: true})
+	e.ID, e.OrgID, e.URL, e.Events, e.Secret, e.OldSecret = "whe_mine", "org_acme", `https://acme.example/'zz='<zz>`, []string{"member.added"}, "", ""
 	if _, err := store.ImportEndpoint(tx, e); err != nil {
 		return err
 	}
