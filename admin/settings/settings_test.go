@@ -2,7 +2,10 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
+	"maps"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -33,5 +36,26 @@ func TestPanic(t *testing.T) {
 	}
 	if said := log.String(); !strings.Contains(said, "inner text") || !strings.Contains(said, "settings_test.go") {
 		t.Error(said)
+	}
+}
+
+var menuLink = regexp.MustCompile(`<li><a href="/settings(/orgs/org_acme/?([^"]*))"`)
+
+// The menu of an org has the sections that the pages below an org belong to, and
+// no others, and leads to a page of each.
+func TestMenuHasEverySection(t *testing.T) {
+	b, menu, sections := newEnv(t).signedIn("usr_ada"), map[string]bool{}, map[string]bool{}
+	nav, _, _ := strings.Cut(b.get("/orgs/org_acme").Body, "</nav>")
+	for _, m := range menuLink.FindAllStringSubmatch(nav, -1) {
+		menu[cmp.Or(m[2], "overview")] = true
+		b.get(m[1]).wants(t, 200, `href="/settings`+m[1]+`" aria-current="page"`)
+	}
+	for _, rt := range routes {
+		if strings.HasPrefix(rt.path, "/orgs/:org") {
+			sections[(&request{Request: web.Request{Pattern: Path + rt.path}}).section()] = true
+		}
+	}
+	if !maps.Equal(menu, sections) {
+		t.Errorf("the menu in layout.html has %v, and the routes belong to %v", menu, sections)
 	}
 }

@@ -60,6 +60,9 @@ var Rules = append(accountRules, []Rule{
 	{"change a member", func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleOwner) }},
 	{"remove a member", removeMember(acme, bob)},
 	{"append an audit entry", func(tx store.Tx) error { return addAudit(tx, "new") }},
+	{"import instructions", func(tx store.Tx) error {
+		return store.ImportInstructions(tx, acme, store.Instructions{Text: "Imported.", Set: true})
+	}},
 	{"set instructions", setInstructions(acme, "Be brief.", true)},
 	{"create a key", func(tx store.Tx) error {
 		_, _, err := store.CreateKey(tx, ada, store.APIKey{ID: "key_new", OrgID: acme, Scopes: store.ScopeRead, CreatedBy: bob})
@@ -78,6 +81,7 @@ var Rules = append(accountRules, []Rule{
 		return err
 	}},
 	{"revoke an operator token", func(tx store.Tx) error { return store.RevokeOperatorToken(tx, "opr_1") }},
+	{"mail the operator", func(tx store.Tx) error { return store.MailOperator(tx, "ops@example.com", "renewal", nil) }},
 	{"upload a file", uploadFile(acme, "fil_1")},
 	{"send a test", sendTest(acme, "whe_1")},
 	{"replay a delivery", replay(acme, "whd_1")},

@@ -34,6 +34,11 @@ func addAccount(tx store.Tx, user string) error {
 // accountRules are those of people who sign in.
 var accountRules = []Rule{
 	{"create a sign-in link", createLink(acme, ada, time.Hour)},
+	{"mail a sign-in link", func(tx store.Tx) error { return second(store.QueueSignInLink(tx, acme, bob, time.Hour)) }},
+	{"make the link of a mail", func(tx store.Tx) error {
+		until := map[string]string{"userId": bob, "until": store.FormatTime(tx.Now().Add(time.Hour))}
+		return second(store.SignInLinkValues(tx, store.Mail{OrgID: acme, Values: until}))
+	}},
 	{"use a sign-in link", useLink("sil_1." + known)},
 	{"create a session", createSession(bob)},
 	{"see a session", func(tx store.Tx) error { return store.TouchSession(tx, "ses_1") }},
