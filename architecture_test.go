@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	".":   {"teamdata/cli"},
 	"app": {"teamdata/admin", "teamdata/admin/settings", "teamdata/admin/socket", "teamdata/delivery", "teamdata/delivery/", "teamdata/internal/", "teamdata/server", "teamdata/server/", "teamdata/store", "teamdata/store/", "github.com/coreos/go-systemd/v22/activation", "github.com/coreos/go-systemd/v22/daemon", "github.com/rs/zerolog"},
 
-	"cli":          {"teamdata/admin/socket", "teamdata/app", "teamdata/cli/", "teamdata/delivery/receiver", "teamdata/internal/", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+	"cli":          {"teamdata/admin/socket", "teamdata/app", "teamdata/cli/", "teamdata/delivery/receiver", "teamdata/internal/", "teamdata/server", "teamdata/store", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/listen":   {"teamdata/app", "teamdata/delivery/receiver", "teamdata/internal/", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cli/bench":    {"teamdata/store", "teamdata/internal/"},
 	"cli/doctor":   {"teamdata/admin/socket", "teamdata/app", "teamdata/delivery/mail", "teamdata/internal/", "teamdata/server", "teamdata/server/certificates", "teamdata/server/clientaddr", "teamdata/store", "github.com/rs/zerolog", "github.com/spf13/pflag"},
@@ -66,7 +66,7 @@ var mayImport = map[string][]string{
 	"internal/signature":   {"teamdata/internal/hint"},
 	"internal/strictjson":  {"teamdata/store"},
 	"internal/system":      {"golang.org/x/sys/unix"},
-	"internal/terminal":    {"teamdata/internal/hint", "github.com/mattn/go-isatty", "golang.org/x/sys/unix"},
+	"internal/terminal":    {"teamdata/internal/hint", "github.com/mattn/go-isatty", "github.com/mattn/go-runewidth", "golang.org/x/sys/unix"},
 	"internal/testkit":     {"teamdata/internal/", "teamdata/store", "github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"internal/web":         {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 

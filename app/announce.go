@@ -22,7 +22,7 @@ func (a *App) Announce() {
 		return
 	}
 	fmt.Printf("teamdata %s\n\n  API        %s/api/v1\n  settings   %s\n  data file  %s\n  TLS        %s\n\n", a.settings.Version, a.Base(), a.SettingsURL(), a.settings.Data, a.tlsMode())
-	if !a.holdsOrg() {
+	if any, err := a.holdsOrg(); err == nil && !any {
 		data := a.dataFlag()
 		fmt.Printf("It holds no org yet. In another terminal, make one, with its owner, a key\nand a link with which the owner signs in to the settings page:\n\n  teamdata org create --name NAME%[1]s\n"+
 			"  teamdata member add USER --role owner%[1]s\n  teamdata key create --scopes read --created-by USER%[1]s\n"+
@@ -33,13 +33,13 @@ func (a *App) Announce() {
 	fmt.Print("Stop with Ctrl-C.\n\n")
 }
 
-// holdsOrg tells whether the data file holds an org, as far as it can be read.
-func (a *App) holdsOrg() (any bool) {
-	_ = a.store.View(context.Background(), func(tx store.Tx) (err error) {
+// holdsOrg tells whether the data file holds an org.
+func (a *App) holdsOrg() (any bool, err error) {
+	err = a.store.View(context.Background(), func(tx store.Tx) (err error) {
 		any, err = tx.AnyOrg()
 		return err
 	})
-	return any
+	return any, err
 }
 
 // dataFlag is what a command needs to find the data file.

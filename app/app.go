@@ -76,10 +76,7 @@ func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err err
 	if err = a.bind(); err != nil {
 		return a, err
 	}
-	if err = a.open(); err != nil {
-		return a, err
-	}
-	if err = a.seed(ctx); err != nil {
+	if err = a.openOrFill(ctx); err != nil {
 		return a, err
 	}
 	if err = a.loadCertificates(ctx); err != nil {

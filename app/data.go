@@ -15,6 +15,29 @@ import (
 	"time"
 )
 
+// openOrFill opens the data file. If it is to be filled and is not there yet, it is
+// made of the seed as a whole: a seed that is refused leaves nothing behind.
+func (a *App) openOrFill(ctx context.Context) error {
+	if _, err := os.Stat(a.settings.Data); a.settings.Seed != "" && errors.Is(err, fs.ErrNotExist) {
+		return a.fill(ctx)
+	}
+	if err := a.open(); err != nil || a.settings.Seed == "" {
+		return err
+	}
+	filled, err := a.holdsOrg()
+	switch {
+	case err != nil:
+		return err
+	case filled:
+		a.log.Info().Str("seed", a.settings.Seed).Msg("the data file holds an org already; --seed is ignored")
+		return nil
+	}
+	if err := a.store.Close(); err != nil {
+		return err
+	}
+	return a.fill(ctx)
+}
+
 // open opens the data file, sealed if there is a key for it.
 func (a *App) open() error {
 	o, err := Options(a.settings.SealKeyFile)
@@ -36,31 +59,8 @@ func (a *App) open() error {
 	return nil
 }
 
-// seed fills a data file that holds no org.
-func (a *App) seed(ctx context.Context) error {
-	if a.settings.Seed == "" {
-		return nil
-	}
-	filled := false
-	err := a.store.View(ctx, func(tx store.Tx) (err error) {
-		filled, err = tx.AnyOrg()
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if filled {
-		a.log.Info().Str("seed", a.settings.Seed).Msg("the data file holds an org already; --seed is ignored")
-		return nil
-	}
-	return a.fill(ctx)
-}
-
-// fill imports the seed, into a copy that takes the data file's place.
+// fill imports the seed, into a copy that takes the data file's place, and opens it.
 func (a *App) fill(ctx context.Context) error {
-	if err := a.store.Close(); err != nil {
-		return err
-	}
 	sum, _, err := Import(ctx, a.settings.Data, a.settings.SealKeyFile, a.settings.Seed, nil)
 	if err != nil {
 		return seedError(fmt.Errorf("--seed: %w", err))

@@ -3,14 +3,13 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"teamdata/internal/atomicfile"
 	"teamdata/store/boltstore"
+	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/fixture"
 )
 
@@ -44,11 +43,11 @@ func (x *Export) export(ctx context.Context, w io.Writer, progress func(fixture.
 	if err != nil {
 		return err
 	}
-	folder, err := os.MkdirTemp(filepath.Dir(x.Data), "."+filepath.Base(x.Data)+".export-") // with mode 0700
+	folder, remove, err := boltfile.TempFolder(x.Data, "export")
 	if err != nil {
-		return fmt.Errorf("data file %s can't be copied beside it: %w", x.Data, err)
+		return err
 	}
-	defer os.RemoveAll(folder)
+	defer remove()
 	path := filepath.Join(folder, "copy.db")
 	if err := (Source{Data: x.Data}).Backup(ctx, path, io.Discard); err != nil {
 		return err
@@ -59,6 +58,6 @@ func (x *Export) export(ctx context.Context, w io.Writer, progress func(fixture.
 		return errors.New(strings.ReplaceAll(err.Error(), path, x.Data))
 	}
 	defer s.Close()
-	os.RemoveAll(folder) // it is open; a killed export leaves nothing behind
+	remove() // it is open; a killed export leaves nothing behind
 	return fixture.Export(ctx, s, w, progress)
 }

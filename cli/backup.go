@@ -61,7 +61,8 @@ the key that the file had then.`,
   teamdata restore backup.db --yes`,
 		Args: exactly("the backup, a file that teamdata backup has written"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := os.Stat(data); err == nil {
+			_, errBackup := os.Stat(args[0])
+			if _, err := os.Stat(data); err == nil && errBackup == nil {
 				if err := terminal.Confirm(cmd.InOrStdin(), cmd.ErrOrStderr(), yes, fmt.Sprintf("This replaces the data file %s with %s", data, args[0])); err != nil {
 					return err
 				}

@@ -29,7 +29,6 @@ choose another with --dir. Run it while the machine has nothing else to do.`,
 		Example: `  teamdata bench
   teamdata bench --dir /var/lib/teamdata
   teamdata bench --only sync,accept,deliver --json`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
 				for _, m := range bench.Measurements() {
@@ -66,7 +65,7 @@ choose another with --dir. Run it while the machine has nothing else to do.`,
 	f.IntVar(&c.Rate, "rate", c.Rate, "how many events a second latency sends")
 	f.IntVar(&c.Members, "members", c.Members, "how many members there are for pages")
 	cmd.AddCommand(&cobra.Command{ // a baseline, which bench runs as a process of its own
-		Use: bench.WorkerCommand, Hidden: true, Args: cobra.NoArgs,
+		Use: bench.WorkerCommand, Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return bench.Work(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},

@@ -45,7 +45,6 @@ func configCommand() *cobra.Command {
 the command line, the environment, a file that the environment names, or the
 default. It takes the flags of serve. Secrets are not shown.`,
 		Example: "  teamdata config\n  teamdata config --listen 0.0.0.0:8443 --json",
-		Args:    cobra.NoArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			c.read(cmd.Flags())
 			return nil
@@ -124,7 +123,6 @@ environment that no command knows, values that are malformed, and flags that
 don't go together. It opens no file and makes no connection. Its exit status is 1
 if it finds a fault.`,
 		Example: "  teamdata config check\n  teamdata config check --domain data.example.com --acme-accept-terms",
-		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.check(cmd.OutOrStdout()) },
 	}
 	bindSettings(cmd.Flags(), &c.settings)

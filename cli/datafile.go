@@ -26,7 +26,6 @@ func checkCommand() *cobra.Command {
 its records, and in its indexes, which it compares with the records. It changes
 nothing. Its exit status is 1 if it finds damage.`,
 		Example: "  teamdata check --data /var/lib/teamdata/teamdata.db",
-		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return check(data, cmd.OutOrStdout()) },
 	}
 	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`")
@@ -64,7 +63,6 @@ The new file replaces the old one once it is on the disk and verified to hold th
 same; until then nothing changes. The disk needs room for both. A sealed file
 needs no key.`,
 		Example: "  teamdata compact --data /var/lib/teamdata/teamdata.db",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p := terminal.StartProgress(cmd.ErrOrStderr(), "compacting "+data)
 			before, after, err := app.Compact(cmd.Context(), data, p.Report)

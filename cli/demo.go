@@ -114,9 +114,11 @@ What a mistake looks like:
 %s
 
 For a real install:
-  1. copy cli/testdata/example.json to org.json and put in your org, people and
-     keys, with secrets of your own
-  2. teamdata serve --seed org.json
+  teamdata serve
+and, in another terminal, with names of your own:
+  teamdata org create --name NAME
+  teamdata member add USER --role owner
+  teamdata signin-link USER
 
 Stop with Ctrl-C. Events that the built-in receiver gets, verified with the
 Standard Webhooks library:

@@ -41,6 +41,9 @@ func startDemo(t *testing.T) *testkit.Process {
 	}
 	t.Cleanup(p.Kill)
 	p.Await("the tour", func() bool { return strings.Contains(p.Out.String(), "Webhooks library:") })
+	if tour := p.Out.String(); strings.Contains(tour, "testdata") {
+		t.Errorf("the tour names a file that only the repository has:\n%s", tour)
+	}
 	p.URL = regexp.MustCompile(`https://\S+/api/v1`).FindString(p.Out.String())
 	return p
 }

@@ -27,7 +27,6 @@ with 1 when there is a problem, and with 0 when there are only warnings.
 It asks the system's DNS for each --domain, and calls no other server without
 --online. It reads the whole data file when no server has it open.`,
 		Example: "  teamdata doctor\n  teamdata doctor --data /var/lib/teamdata/teamdata.db --listen 0.0.0.0:8443\n  teamdata doctor --online --json",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c.Unknown = unknownNames()
 			found := doctor.Check(cmd.Context(), c)
@@ -57,7 +56,6 @@ environment of serve and needs no shell, so a container can use it as its health
 check.`,
 		Example: "  teamdata healthcheck\n  teamdata healthcheck --data /var/lib/teamdata/teamdata.db\n" +
 			"  teamdata healthcheck --url https://127.0.0.1:8443 --ca-file teamdata.db.ca.pem",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()

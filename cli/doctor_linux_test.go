@@ -11,6 +11,16 @@ import (
 	"teamdata/cli/doctor"
 )
 
+// A file system that is read-only is no matter of an owner.
+func TestReadOnlyFileSystem(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_RDONLY, "size=1m"); err != nil {
+		testkit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
+	}
+	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
+	testkit.Says(t, 1, []string{"serve", "--data", filepath.Join(disk, "teamdata.db")}, "read-only", "hint: mount that for writing")
+}
+
 // On a file system in memory, and one that is full, the doctor says so.
 func TestDoctorOfFileSystem(t *testing.T) {
 	disk := t.TempDir()

@@ -27,7 +27,7 @@ func fromEnvironment(flags *pflag.FlagSet) (err error) {
 		}
 		value, name, set, e := environmentValue(f)
 		if e == nil && set {
-			e = flags.Set(f.Name, value)
+			e = badValue(flags.Set(f.Name, value))
 		}
 		if e != nil {
 			err = fmt.Errorf("%s in the environment: %w", name, e)

@@ -20,7 +20,6 @@ func manCommand() *cobra.Command {
 		Long: `Man writes a manual page for each command into a folder, which it creates if it
 is not there.`,
 		Example: "  teamdata man --dir man && man -l man/teamdata-serve.1\n  teamdata man --dir /usr/local/share/man/man1",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := writeManual(cmd.Root(), folder); err != nil {
 				return hint.With(fmt.Errorf("--dir: %w", err), "name a folder that you may write to")

@@ -4,8 +4,8 @@
 // have folders of their own. A new command is a function in its file and a line in command;
 // a new flag of serve is a line in serve_flags.go and a field of app.Settings.
 //
-// It may import app, the packages below it and those in internal; of the
-// server's parts it may use what their defaults are called.
+// It may import app, the packages below it and those in internal; of store and
+// the server's parts it uses what their words and defaults are called.
 package cli
 
 import (
@@ -105,7 +105,13 @@ wins.`,
 	groupFlags(root)
 	root.SetCompletionCommandGroupID(forDevelopers)
 	root.SetHelpCommandGroupID(forDevelopers)
-	root.SetFlagErrorFunc(operator.SeeHelp)
+	root.SetFlagErrorFunc(flagError)
+	eachCommand(root, func(cmd *cobra.Command) {
+		completeFlags(cmd)
+		if cmd.Args == nil { // what takes arguments says which
+			cmd.Args = operator.NoArgs
+		}
+	})
 	return root
 }
 
@@ -124,14 +130,26 @@ func operatorConfig(version string) operator.Config {
 }
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, the Go version and the platform",
-		Args:  cobra.NoArgs,
-		Run: func(cmd *cobra.Command, _ []string) {
-			fmt.Fprintf(cmd.OutOrStdout(), "teamdata %s %s %s/%s\n", cmd.Root().Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v := struct {
+				Version string `json:"version"`
+				Go      string `json:"go"`
+				OS      string `json:"os"`
+				Arch    string `json:"arch"`
+			}{cmd.Root().Version, runtime.Version(), runtime.GOOS, runtime.GOARCH}
+			if asJSON {
+				return terminal.JSON(cmd.OutOrStdout(), v)
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "teamdata %s %s %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
+			return err
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
 // versionOf is the version that the build was told, or what it knows of itself: the

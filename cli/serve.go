@@ -31,7 +31,6 @@ anything else that is wrong with 1.`,
   teamdata serve --seed org.json
   teamdata serve --data /var/lib/teamdata/teamdata.db --listen 0.0.0.0:8443
   TEAMDATA_LISTEN=127.0.0.1:8080 teamdata serve --http     # behind a proxy`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			stayOnHangup()
 			s.Version = cmd.Root().Version

@@ -141,8 +141,8 @@ func TestCannotStart(t *testing.T) {
 		"bad key file":     {[]string{"--seal-key-file", badSeed}, "--seal-key-file: key file .* holds .*openssl rand"},
 		"sealed, no key":   {[]string{"--data", sealed}, "is sealed; give the key file .* --seal-key-file"},
 		"sealed, other":    {[]string{"--data", sealed, "--seal-key-file", otherKey}, "the key file is not the one that it was sealed with"},
-		"unknown flag":     {[]string{"--demoo"}, "unknown flag: --demoo; see teamdata serve --help"},
-		"argument":         {[]string{"now"}, "unknown command \"now\""},
+		"unknown flag":     {[]string{"--demoo"}, "unknown flag: --demoo; did you mean --demo\\? See teamdata serve --help"},
+		"argument":         {[]string{"now"}, "takes no argument, but \"now\" is given; see teamdata serve --help"},
 		"bad proxies":      {[]string{"--trusted-proxies", "10.0.0.0/99"}, "--trusted-proxies: .*10.0.0.0/99"},
 		"bad mail server":  {[]string{"--smtp-url", "http://mail", "--mail-from", "a@b.example"}, "--smtp-url"},
 		"no certificate":   {[]string{"--tls-cert", "nowhere.pem", "--tls-key", "nowhere.key"}, "--tls-cert: .*nowhere.pem"},
@@ -167,13 +167,16 @@ func TestCannotStart(t *testing.T) {
 	}
 }
 
-// A refused seed leaves a file that can be filled.
+// A refused seed leaves nothing, and a later one fills the file.
 func TestBadSeedImportsNothing(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	bad := filepath.Join(t.TempDir(), "bad.json")
 	testkit.WriteFile(t, bad, `{"orgs":[{"id":"org_a","name":"A"},{"id":"org_a","name":"B"}]}`)
 	if out, err := testkit.Run(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--seed", bad); err == nil {
 		t.Fatalf("it started:\n%s", out)
+	}
+	if left, _ := filepath.Glob(data + "*"); len(left) > 0 {
+		t.Errorf("a refused seed left %v", left)
 	}
 	p := testkit.Serve(t, data, "--seed", testkit.Example)
 	if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != 200 {

@@ -91,7 +91,7 @@ func TestBackupRefused(t *testing.T) {
 	p.Kill()
 	testkit.Says(t, 1, []string{"backup", to, "--data", filepath.Join(folder, "none.db")}, "already")
 	testkit.Says(t, 1, []string{"backup", to + "2", "--data", filepath.Join(folder, "none.db")}, "is not there", "--data")
-	testkit.Says(t, 1, []string{"restore", filepath.Join(folder, "none.db"), "--data", data, "--yes"}, "none.db is not there")
+	testkit.Says(t, 1, []string{"restore", filepath.Join(folder, "none.db"), "--data", data}, "none.db is not there")
 	testkit.Says(t, 1, []string{"backup"}, "give the file to write")
 }
 

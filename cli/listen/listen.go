@@ -61,7 +61,6 @@ included, and with 1 if they don't arrive within --timeout.`,
   teamdata listen --secret-file hook.secret --status 503 --delay 2s    # it is sent again
   teamdata listen --secret-file - --json --count 3 --timeout 1m < hook.secret
   teamdata listen --http --listen 127.0.0.1:9080                       # behind a tunnel`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			secrets, err := s.secrets(cmd.InOrStdin())
 			if err == nil {

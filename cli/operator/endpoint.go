@@ -15,7 +15,7 @@ func endpointCommand(e *env) *cobra.Command {
 		use: "list", short: "List the endpoints",
 		example: "endpoint list --org org_acme",
 		route:   "GET /orgs/{org}/endpoints",
-		columns: columns{"ENDPOINT", "id", "DISABLED", "disabledAt", "EVENTS", "events", "URL", "url", "DESCRIPTION", "description"},
+		columns: columns{"ENDPOINT", "id", "URL", "url", "DISABLED", "disabledAt", "EVENTS", "events", "DESCRIPTION", "description"},
 		none:    "no endpoints yet; create one with: teamdata endpoint create --url https://… --events member.added",
 	})
 	endpointShow(r)

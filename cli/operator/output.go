@@ -99,10 +99,21 @@ func (r *record) UnmarshalJSON(text []byte) error {
 // documents are the fields whose objects are the users' own.
 var documents = []string{"body", "schema"}
 
-// flat is the field, or the fields of the object that it holds.
-func (f field) flat() []field {
+// flat is the field, or the fields of the object that it holds, or of those in its
+// list, which are numbered from 1.
+func (f field) flat() (fields []field) {
+	if slices.Contains(documents, f.name) {
+		return []field{f}
+	}
+	var list []json.RawMessage
+	if bytes.HasPrefix(f.value, []byte("[{")) && json.Unmarshal(f.value, &list) == nil {
+		for i, value := range list {
+			fields = append(fields, field{fmt.Sprintf("%s.%d", f.name, i+1), value}.flat()...)
+		}
+		return fields
+	}
 	var inner record
-	if slices.Contains(documents, f.name) || !bytes.HasPrefix(f.value, []byte("{")) || json.Unmarshal(f.value, &inner) != nil || len(inner) == 0 {
+	if !bytes.HasPrefix(f.value, []byte("{")) || json.Unmarshal(f.value, &inner) != nil || len(inner) == 0 {
 		return []field{f}
 	}
 	for i := range inner {

@@ -10,7 +10,7 @@ import (
 
 func TestRecord(t *testing.T) {
 	var r record
-	text := `{"id":"a","none":null,"empty":"","list":["x","y"],"n":12.5,"is":true,"sub":{"plan":"pro","deep":{"er":1}},"schema":{"type":"object"},"odd":"a\nb"}`
+	text := `{"id":"a","none":null,"empty":"","list":["x","y"],"n":12.5,"is":true,"sub":{"plan":"pro","deep":{"er":1}},"rows":[{"a":1},{"a":2,"b":"c"}],"schema":{"type":"object"},"odd":"a\nb"}`
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -18,7 +18,7 @@ func TestRecord(t *testing.T) {
 	for _, f := range r {
 		lines = append(lines, f.name+"="+f.text())
 	}
-	want := `id=a none= empty= list=x,y n=12.5 is=true sub.plan=pro sub.deep.er=1 schema={"type":"object"} odd=a\u000ab`
+	want := `id=a none= empty= list=x,y n=12.5 is=true sub.plan=pro sub.deep.er=1 rows.1.a=1 rows.2.a=2 rows.2.b=c schema={"type":"object"} odd=a\u000ab`
 	if got := strings.Join(lines, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

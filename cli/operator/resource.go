@@ -79,7 +79,7 @@ func (e *env) command(a *action, ids idList) *cobra.Command {
 	switch {
 	case a.args != nil:
 	case arguments == "" || arguments[0] == '-':
-		cmd.Args, ids = cobra.NoArgs, idList{}
+		cmd.Args, ids = NoArgs, idList{}
 	default:
 		cmd.Args = one
 		if arguments[0] == '[' {
@@ -156,6 +156,14 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		return hint.With(err, fmt.Sprintf("did you mean %s? See %s --help", strings.Join(near, " or "), cmd.CommandPath()))
 	}
 	return SeeHelp(cmd, err)
+}
+
+// NoArgs refuses arguments.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return SeeHelp(cmd, fmt.Errorf("takes no argument, but %q is given", args[0]))
 }
 
 // SeeHelp adds to an error in a command line where its help is.

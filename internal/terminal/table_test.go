@@ -11,7 +11,7 @@ func TestTable(t *testing.T) {
 	table := Table{To: &b, Titles: []string{"NAME", "SIZE", "NOTE"}, Right: []int{1}}
 	for _, rows := range [][][]string{
 		{{"Ada", "7", ""}, {"山田花子", "1,234", "wide"}},
-		{{"Zoe\u0308", "12", "a mark on the e"}, {"a longer name", "3", "grows"}},
+		{{"Zoe\u0308", "12", "a mark on the e"}, {"✅👩‍💻", "4", "pictographs"}, {"a longer name", "3", "grows"}},
 	} {
 		if err := table.Print(rows...); err != nil {
 			t.Fatal(err)
@@ -21,6 +21,7 @@ func TestTable(t *testing.T) {
 Ada           7
 山田花子  1,234  wide
 Zoë               12  a mark on the e
+✅👩‍💻               4  pictographs
 a longer name      3  grows
 `
 	if got := b.String(); got != strings.ReplaceAll(want, "Zoë", "Zoe\u0308") {

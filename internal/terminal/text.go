@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // Plain makes a text fit to stand in one line on a terminal: control characters,
@@ -46,43 +48,8 @@ func ShellWord(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// wide are the characters that take two columns: those of East Asian scripts, and
-// most pictographs.
-var wide = &unicode.RangeTable{
-	R16: []unicode.Range16{{0x1100, 0x115f, 1}, {0x2e80, 0x303e, 1}, {0x3041, 0xa4cf, 1}, {0xa960, 0xa97f, 1},
-		{0xac00, 0xd7a3, 1}, {0xf900, 0xfaff, 1}, {0xfe30, 0xfe6f, 1}, {0xff00, 0xff60, 1}, {0xffe0, 0xffe6, 1}},
-	R32: []unicode.Range32{{0x1f300, 0x1f64f, 1}, {0x1f680, 0x1f6ff, 1}, {0x1f900, 0x1f9ff, 1}, {0x20000, 0x3fffd, 1}},
-}
-
-// columnsOfRune is how many columns a character takes.
-func columnsOfRune(r rune) int {
-	switch {
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf): // it stands on the one before
-		return 0
-	case unicode.Is(wide, r):
-		return 2
-	}
-	return 1
-}
-
 // columnsOfText is how many columns a text takes.
-func columnsOfText(text string) (n int) {
-	for _, r := range text {
-		n += columnsOfRune(r)
-	}
-	return n
-}
+func columnsOfText(text string) int { return runewidth.StringWidth(text) }
 
 // cut shortens a text to some columns, with a mark at its end.
-func cut(text string, columns int) string {
-	if columnsOfText(text) <= columns {
-		return text
-	}
-	n := 0
-	for i, r := range text {
-		if n += columnsOfRune(r); n > columns-1 {
-			return text[:i] + "…"
-		}
-	}
-	return text
-}
+func cut(text string, columns int) string { return runewidth.Truncate(text, columns, "…") }

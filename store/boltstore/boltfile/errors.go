@@ -66,7 +66,9 @@ func explain(path string, err error) error {
 		e.Err = ErrInUse
 		e.Text = fmt.Sprintf("is in use by %s, which holds the lock (flock) on it", holder(path))
 		e.Advice = "stop that process, or give another file with --data"
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+	case errors.Is(err, syscall.EROFS):
+		e.Text, e.Advice = "is on a file system that is read-only", "mount that for writing, or choose another disk with --data"
+	case errors.Is(err, fs.ErrPermission):
 		e.Text = "can't be made, or read and written, by this user"
 		e.Advice = "correct the owner and mode of the file (0600) and of its folder (0700), or give another file with --data"
 	case errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum):
@@ -91,7 +93,9 @@ func cantWrite(path string, err error) error {
 	case IsFull(err):
 		e.Text = fmt.Sprintf("can't be written: the disk is full (%v)", err)
 		e.Advice = "make room, or choose another disk"
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+	case errors.Is(err, syscall.EROFS):
+		e.Text, e.Advice = "can't be written: its file system is read-only", "mount that for writing, or choose another disk"
+	case errors.Is(err, fs.ErrPermission):
 		e.Text = fmt.Sprintf("can't be written by this user (%v)", err)
 		e.Advice = fmt.Sprintf("correct the owner and mode of the folder %s (0700)", filepath.Dir(path))
 	case errors.Is(err, errSlowDisk):

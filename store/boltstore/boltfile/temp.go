@@ -52,10 +52,29 @@ func removeStale(target, prefix string) error {
 	return nil
 }
 
+// TempFolder makes a folder beside a data file, for its owner alone, and returns how
+// it is removed. A killed run leaves it, and the next one of the same purpose removes
+// it.
+func TempFolder(data, purpose string) (path string, remove func(), err error) {
+	prefix := "." + filepath.Base(data) + "." + purpose + "-"
+	if err := removeStale(data, prefix); err != nil {
+		return "", nil, err
+	}
+	path, err = os.MkdirTemp(filepath.Dir(data), prefix) // with mode 0700
+	if err != nil {
+		return "", nil, cantWrite(data, err)
+	}
+	folder, err := os.Open(path)
+	if err == nil {
+		tryLock(folder, true) // where there are no locks, nothing stale is removed
+	}
+	return path, func() { os.RemoveAll(path); folder.Close() }, err
+}
+
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// removeUnused removes a temp file that no process works on, or that has its
-// place as well.
+// removeUnused removes a temp file or folder that no process works on, or that has
+// its place as well.
 func removeUnused(path, target string) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -63,7 +82,7 @@ func removeUnused(path, target string) {
 	}
 	defer file.Close()
 	if isAt(file, target) || tryLock(file, true) == nil {
-		os.Remove(path)
+		os.RemoveAll(path)
 	}
 }
 

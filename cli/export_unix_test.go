@@ -1,0 +1,39 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"teamdata/internal/testkit"
+)
+
+// What a killed export has left goes with the next one; what another export works in
+// stays.
+func TestKilledExport(t *testing.T) {
+	folder := t.TempDir()
+	data := filepath.Join(folder, "a.db")
+	testkit.MustRun(t, "import", testkit.Example, "--data", data)
+	killed, running := filepath.Join(folder, ".a.db.export-1"), filepath.Join(folder, ".a.db.export-2")
+	for _, left := range []string{killed, running} {
+		if err := os.Mkdir(left, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		testkit.WriteFile(t, filepath.Join(left, "copy.db"), "a copy")
+	}
+	lock, err := os.Open(running)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	testkit.MustRun(t, "export", filepath.Join(folder, "b.json"), "--data", data)
+	if left, _ := filepath.Glob(filepath.Join(folder, ".a.db.export-*")); len(left) != 1 || left[0] != running {
+		t.Errorf("it left %v", left)
+	}
+}

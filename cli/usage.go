@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"teamdata/cli/operator"
+	"teamdata/internal/hint"
+	"teamdata/internal/strictjson"
+	"teamdata/server"
+	"teamdata/store"
+)
+
+// flagError says what is wrong with a flag of a command, and what may have been meant.
+func flagError(cmd *cobra.Command, err error) error {
+	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if nearest, near := strictjson.Nearest(unknown.GetSpecifiedName(), names); near {
+			return hint.With(err, fmt.Sprintf("did you mean --%s? See %s --help", nearest, cmd.CommandPath()))
+		}
+	}
+	return operator.SeeHelp(cmd, badValue(err))
+}
+
+// forms are what the values of flags look like, by the type of a flag. Other types
+// say it themselves.
+var forms = map[string]string{
+	"int": "a whole number", "int64": "a whole number", "bool": "true or false",
+	"duration": "a time such as 15s or 24h", "durationSlice": "times such as 1m,5m,25m",
+}
+
+// badValue says in our words what a flag's value should be.
+func badValue(err error) error {
+	invalid := (*pflag.InvalidValueError)(nil)
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	flag := invalid.GetFlag()
+	if form := forms[flag.Value.Type()]; form != "" {
+		return fmt.Errorf("--%s %q is not %s", flag.Name, invalid.GetValue(), form)
+	}
+	return fmt.Errorf("--%s %q: %w", flag.Name, invalid.GetValue(), invalid.Unwrap())
+}
+
+// wordsOf are what the flags of a name take.
+var wordsOf = map[string][]string{
+	"access-log": {string(server.LogAll), string(server.LogErrors), string(server.LogOff)},
+	"events":     append([]string{"*"}, store.BuiltInEventTypes...),
+	"features":   (store.FeatureAPI | store.FeatureWebhooks | store.FeatureAuditLog).Names(),
+	"role":       {store.RoleOwner, store.RoleAdmin, store.RoleMember},
+	"scopes":     (store.ScopeRead | store.ScopeWrite).Names(),
+	"state": {store.StatePending.String(), store.StateRetrying.String(), store.StateHeld.String(),
+		store.StateFailed.String(), store.StateAcknowledged.String()},
+}
+
+// completeFlags lets a shell complete the values of a command's flags: by the words
+// that they take, and by file names only where a file is meant.
+func completeFlags(cmd *cobra.Command) {
+	complete := func(f *pflag.Flag) {
+		kind, _ := pflag.UnquoteUsage(f)
+		words := wordsOf[f.Name]
+		if words == nil && slices.Contains([]string{"file", "folder", "socket"}, kind) {
+			return // the shell knows how
+		}
+		cmd.RegisterFlagCompletionFunc(f.Name, func(_ *cobra.Command, _ []string, typed string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
+			before := typed[:strings.LastIndex(typed, ",")+1] // of a list the last one
+			for _, word := range words {
+				all = append(all, before+word)
+			}
+			return all, cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+	cmd.Flags().VisitAll(complete)
+	cmd.PersistentFlags().VisitAll(complete)
+}
