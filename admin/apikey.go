@@ -10,8 +10,8 @@ import (
 	"teamdata/store"
 )
 
-func keyJSON(k store.APIKey, u store.KeyUse) object {
-	return newObject().text("id", k.ID).text("name", k.Name).texts("scopes", k.Scopes.Names()).
+func keyJSON(k store.APIKey, state store.KeyState, u store.KeyUse) object {
+	return newObject().text("id", k.ID).text("name", k.Name).text("state", string(state)).texts("scopes", k.Scopes.Names()).
 		text("createdBy", k.CreatedBy).time("createdAt", k.CreatedAt).
 		time("expiresAt", k.ExpiresAt).time("revokedAt", k.RevokedAt).time("lastUsedAt", u.LastUsedAt)
 }
@@ -41,8 +41,12 @@ func (r *request) listKeys() error {
 }
 
 func formatKey(tx store.Tx, k store.APIKey) ([]byte, error) {
+	access, err := store.AccessOf(tx, k)
+	if err != nil {
+		return nil, err
+	}
 	use, err := tx.KeyUse(k.ID)
-	return keyJSON(k, use).end(), err
+	return keyJSON(k, access.State(tx.Now()), use).end(), err
 }
 
 func (r *request) createKey() error {
@@ -51,7 +55,7 @@ func (r *request) createKey() error {
 		in.Text("createdBy", &k.CreatedBy), in.Time("expiresAt", &k.ExpiresAt))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		k, secret, err := store.CreateKey(tx, r.actor, k)
-		return withSecret(http.StatusCreated, keyJSON(k, store.KeyUse{}), "key", k.ID+"."+secret), err
+		return withSecret(http.StatusCreated, keyJSON(k, store.KeyActive, store.KeyUse{}), "key", k.ID+"."+secret), err
 	})
 }
 

@@ -60,7 +60,7 @@ func TestRefusalsAndKeys(t *testing.T) {
 	key := []string{"Idempotency-Key", "k"}
 	conflict := `{"userId":"usr_ada","role":"owner"}`
 	env.wantError(env.do("POST", "/orgs/org_acme/members", conflict, key...), store.CodeConflict, "userId: ")
-	env.wantAnswer(env.do("DELETE", "/orgs/org_acme/members/usr_bob", ""), 204, "")
+	env.wantAnswer(env.do("DELETE", "/orgs/org_acme/members/usr_bob", ""), 200, `{"userId":"usr_bob","revokedKeys":0}`)
 	again := env.do("POST", "/orgs/org_acme/members", conflict, key...)
 	env.wantError(again, store.CodeConflict, "userId: ")
 	equal(t, "replayed", again.Header.Get("Idempotent-Replayed"), "true")

@@ -15,9 +15,9 @@ type operation struct {
 const (
 	subscription = `{"id":"sub_1","product":"teamdata","plan":"business","interval":"month","status":"active"}`
 	acme         = `{"id":"org_acme","name":"Acme","createdAt":"2026-01-01T00:00:00.000Z","subscription":` + subscription + `}`
-	ada          = `{"id":"mem_1","userId":"usr_ada","role":"owner","name":"Ada","email":"ada@acme.example","createdAt":"2026-01-01T00:00:00.000Z"}`
-	bob          = `{"id":"mem_2","userId":"usr_bob","role":"member","name":"","email":"","createdAt":"2026-01-02T00:00:00.000Z"}`
-	key1         = `{"id":"key_1","name":"reader","scopes":["read"],"createdBy":"usr_ada","createdAt":"2026-01-01T00:00:00.000Z","expiresAt":null,"revokedAt":null,"lastUsedAt":"2026-01-03T00:00:00.002Z"}`
+	ada          = `{"id":"mem_1","userId":"usr_ada","role":"owner","name":"Ada","email":"ada@acme.example","createdAt":"2026-01-01T00:00:00.000Z","apiKeys":{"active":1,"suspended":0}}`
+	bob          = `{"id":"mem_2","userId":"usr_bob","role":"member","name":"","email":"","createdAt":"2026-01-02T00:00:00.000Z","apiKeys":{"active":0,"suspended":0}}`
+	key1         = `{"id":"key_1","name":"reader","state":"active","scopes":["read"],"createdBy":"usr_ada","createdAt":"2026-01-01T00:00:00.000Z","expiresAt":null,"revokedAt":null,"lastUsedAt":"2026-01-03T00:00:00.002Z"}`
 	whe1         = `{"id":"whe_1","url":"https://acme.example/hook","description":"","events":["member.added","member.removed","subscription.changed","file.uploaded","assistant.instructionsChanged"],"createdAt":"2026-01-01T00:00:00.000Z","disabledAt":null,"oldSecretUntil":null}`
 	whd1         = `{"id":"$whd","endpointId":"whe_1","eventType":"webhook.test","state":"failed","attempts":1,"createdAt":"2026-10-06T12:00:00.000Z","dueAt":null,"finishedAt":"2026-10-06T11:00:00.012Z"`
 	history      = `[{"startedAt":"2026-10-06T11:00:00.000Z","tookMs":12.345,"status":500,"reason":"the receiver answered 500, and not 2xx","answer":"oops\ufffd","nextAt":null}]`
@@ -41,10 +41,10 @@ var operations = []operation{
 
 	{method: "GET", path: "/orgs/org_acme/members", status: 200, answer: `{"data":[` + ada + `,` + bob + `],"next":"1767312000000.mem_2","hasMore":false}`},
 	{method: "POST", path: "/orgs/org_acme/members", body: `{"userId":"usr_cyn","role":"admin","name":"Cyn","email":"cyn@acme.example"}`, status: 201,
-		answer: `{"id":"{{mem}}","userId":"usr_cyn","role":"admin","name":"Cyn","email":"cyn@acme.example","createdAt":` + at + `}`, audit: "member.added", events: "member.added"},
+		answer: `{"id":"{{mem}}","userId":"usr_cyn","role":"admin","name":"Cyn","email":"cyn@acme.example","createdAt":` + at + `,"apiKeys":{"active":0,"suspended":0}}`, audit: "member.added", events: "member.added"},
 	{method: "GET", path: "/orgs/org_acme/members/usr_ada", status: 200, answer: ada},
 	{method: "PATCH", path: "/orgs/org_acme/members/usr_bob", body: `{"role":"admin"}`, status: 200, answer: strings.Replace(bob, `"member"`, `"admin"`, 1), audit: "member.roleChanged"},
-	{method: "DELETE", path: "/orgs/org_acme/members/usr_bob", status: 204, audit: "member.removed", events: "member.removed"},
+	{method: "DELETE", path: "/orgs/org_acme/members/usr_bob", status: 200, answer: `{"userId":"usr_bob","revokedKeys":0}`, audit: "member.removed", events: "member.removed"},
 
 	{method: "POST", path: "/orgs/org_acme/members/usr_ada/signin-link", body: `{"expiresInSeconds":3600}`, status: 201,
 		answer: `{"id":"{{sil}}","userId":"usr_ada","createdAt":` + at + `,"expiresAt":"2026-10-06T13:00:00.000Z","url":"https://data.example.com/link/{{sil}}.{{secret}}","token":"{{sil}}.{{secret}}"}`},
@@ -63,9 +63,9 @@ var operations = []operation{
 
 	{method: "GET", path: "/orgs/org_acme/keys", status: 200, answer: `{"data":[` + key1 + `],"next":"0.key_1","hasMore":false}`},
 	{method: "POST", path: "/orgs/org_acme/keys", body: `{"name":"w","scopes":["write","read"],"createdBy":"usr_ada","expiresAt":"2026-10-07T00:00:00Z"}`, status: 201,
-		answer: `{"id":"{{key}}","name":"w","scopes":["read","write"],"createdBy":"usr_ada","createdAt":` + at + `,"expiresAt":"2026-10-07T00:00:00.000Z","revokedAt":null,"lastUsedAt":null,"key":"{{key}}.{{secret}}"}`, audit: "apiKey.created"},
+		answer: `{"id":"{{key}}","name":"w","state":"active","scopes":["read","write"],"createdBy":"usr_ada","createdAt":` + at + `,"expiresAt":"2026-10-07T00:00:00.000Z","revokedAt":null,"lastUsedAt":null,"key":"{{key}}.{{secret}}"}`, audit: "apiKey.created"},
 	{method: "GET", path: "/orgs/org_acme/keys/key_1", status: 200, answer: key1},
-	{method: "POST", path: "/orgs/org_acme/keys/key_1/revoke", status: 200, answer: strings.Replace(key1, `"revokedAt":null`, `"revokedAt":`+at, 1), audit: "apiKey.revoked"},
+	{method: "POST", path: "/orgs/org_acme/keys/key_1/revoke", status: 200, answer: strings.NewReplacer(`"revokedAt":null`, `"revokedAt":`+at, "active", "revoked").Replace(key1), audit: "apiKey.revoked"},
 
 	{method: "GET", path: "/orgs/org_acme/endpoints", status: 200, answer: `{"data":[` + whe1 + `],"next":"0.whe_1","hasMore":false}`},
 	{method: "POST", path: "/orgs/org_acme/endpoints", body: `{"id":"whe_2","url":"https://acme.example/2","events":["invoice.paid"],"description":"Books"}`, status: 201,

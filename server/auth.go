@@ -31,11 +31,11 @@ func (r *request) checkKey() error {
 // A client without the secret learns nothing about the key from the answer: a
 // malformed key gets the same text as an unknown one and a wrong one.
 var (
-	errNoKey    = store.Errorf(store.CodeUnauthorized, "The API key is missing. Send the header Authorization: Bearer <id>.<secret>, once.")
-	errWrongKey = store.Errorf(store.CodeUnauthorized, "The API key is not valid.")
-	errRevoked  = store.Errorf(store.CodeUnauthorized, "The API key was revoked.")
-	errExpired  = store.Errorf(store.CodeUnauthorized, "The API key has expired.")
-	errOrphaned = store.Errorf(store.CodeUnauthorized, "The API key's creator may no longer manage keys. An owner or an administrator has to make a new one.")
+	errNoKey     = store.Errorf(store.CodeUnauthorized, "The API key is missing. Send the header Authorization: Bearer <id>.<secret>, once.")
+	errWrongKey  = store.Errorf(store.CodeUnauthorized, "The API key is not valid.")
+	errRevoked   = store.Errorf(store.CodeUnauthorized, "The API key was revoked.")
+	errExpired   = store.Errorf(store.CodeUnauthorized, "The API key has expired.")
+	errSuspended = store.Errorf(store.CodeUnauthorized, "The API key's creator may no longer manage keys. An owner or an administrator has to make a new one.")
 )
 
 // bearerKey reads the key out of the values of the header Authorization.
@@ -61,8 +61,8 @@ func checkUsable(a *store.Access, now time.Time) error {
 		return errRevoked
 	case store.KeyExpired:
 		return errExpired
-	case store.KeyOrphaned:
-		return errOrphaned
+	case store.KeySuspended:
+		return errSuspended
 	}
 	return nil
 }

@@ -14,10 +14,10 @@ type KeyState string
 
 // The states of a key, of several the first that is so.
 const (
-	KeyRevoked  KeyState = "revoked"
-	KeyExpired  KeyState = "expired"
-	KeyOrphaned KeyState = "orphaned" // its creator may no longer manage keys
-	KeyActive   KeyState = "active"
+	KeyRevoked   KeyState = "revoked"
+	KeyExpired   KeyState = "expired"
+	KeySuspended KeyState = "suspended" // its creator may not manage keys; it works again with the role
+	KeyActive    KeyState = "active"
 )
 
 // State is the state of the key at a time.
@@ -28,7 +28,7 @@ func (a *Access) State(now time.Time) KeyState {
 	case !a.Key.ExpiresAt.IsZero() && !now.Before(a.Key.ExpiresAt):
 		return KeyExpired
 	case !a.CreatorManages:
-		return KeyOrphaned
+		return KeySuspended
 	}
 	return KeyActive
 }

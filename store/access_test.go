@@ -16,7 +16,7 @@ func TestKeyState(t *testing.T) {
 		{APIKey{}, true, KeyActive},
 		{APIKey{ExpiresAt: now.Add(time.Millisecond)}, true, KeyActive},
 		{APIKey{ExpiresAt: now}, true, KeyExpired},
-		{APIKey{}, false, KeyOrphaned},
+		{APIKey{}, false, KeySuspended},
 		{APIKey{ExpiresAt: now}, false, KeyExpired},
 		{APIKey{ExpiresAt: now, RevokedAt: now}, false, KeyRevoked},
 		{APIKey{RevokedAt: now.Add(time.Hour)}, true, KeyRevoked},

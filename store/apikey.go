@@ -38,7 +38,7 @@ type APIKey struct {
 	Name       string // for people, at most 200 characters
 	SecretHash SecretHash
 	Scopes     Scope
-	CreatedBy  string // user id; the key dies when this user may no longer manage keys
+	CreatedBy  string // user id; the key is suspended while this user may not manage keys
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
 	RevokedAt  time.Time // zero: not revoked
@@ -157,6 +157,35 @@ func RevokeKey(tx Tx, actorID, orgID, keyID string) error {
 	}
 	k.RevokedAt = tx.Now()
 	return auditBy(tx.PutAPIKey(k), tx, actorID, orgID, "apiKey.revoked", keyID)
+}
+
+// CreatedKeys are the keys of an org that were neither revoked nor have expired, by
+// who created them. They work while that one manages.
+func CreatedKeys(tx Tx, orgID string) (map[string][]APIKey, error) {
+	by := map[string][]APIKey{}
+	for after := ""; ; {
+		keys, err := tx.APIKeys(orgID, after, chunk)
+		if err != nil || len(keys) == 0 {
+			return by, err
+		}
+		for _, k := range keys {
+			if access := (Access{Key: k, CreatorManages: true}); access.State(tx.Now()) == KeyActive {
+				by[k.CreatedBy] = append(by[k.CreatedBy], k)
+			}
+		}
+		after = keys[len(keys)-1].ID
+	}
+}
+
+// revokeCreated revokes the keys that a user created.
+func revokeCreated(tx Tx, actorID, orgID, userID string) error {
+	by, err := CreatedKeys(tx, orgID)
+	for _, k := range by[userID] {
+		if err == nil {
+			err = RevokeKey(tx, actorID, orgID, k.ID)
+		}
+	}
+	return err
 }
 
 // FindKey finds a key of an org. notFound: the org has no such key.

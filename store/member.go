@@ -93,14 +93,18 @@ func AddMember(tx Tx, actorID string, m Member) (Member, error) {
 }
 
 // RemoveMember removes a member, with its audit entry and its event
-// member.removed. The account of one who manages no other org goes too. The last
-// owner can't be removed: conflict.
+// member.removed. The keys that the member created are revoked, also those that are
+// suspended: they don't work again if the user is added again. The account of one
+// who manages no other org goes too. The last owner can't be removed: conflict.
 func RemoveMember(tx Tx, actorID, orgID, userID string) error {
 	m, err := findMember(tx, orgID, userID)
 	if err != nil {
 		return err
 	}
 	if err := keepsAnOwner(tx, m, ""); err != nil {
+		return err
+	}
+	if err := revokeCreated(tx, actorID, orgID, userID); err != nil {
 		return err
 	}
 	if err := tx.DeleteMember(orgID, userID); err != nil {
@@ -130,8 +134,9 @@ func (c MemberChange) check() (err error) {
 
 // ChangeMember changes a member. Another role makes the audit entry
 // member.roleChanged, another name or address member.changed; what is the same
-// makes none. The account of one who manages no org any more is dropped. The last
-// owner can't be demoted: conflict.
+// makes none. The keys of one who no longer manages the org are suspended until the
+// member does again. The account of one who manages no org any more is dropped. The
+// last owner can't be demoted: conflict.
 func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Member, error) {
 	old, err := findMember(tx, orgID, userID)
 	if err != nil {

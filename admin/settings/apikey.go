@@ -22,8 +22,8 @@ func (k keyRow) Why() string {
 		return "It was revoked."
 	case store.KeyExpired:
 		return "It has expired."
-	case store.KeyOrphaned:
-		return "The person who created it is no longer an owner or admin of the org."
+	case store.KeySuspended:
+		return "The person who created it is not an owner or admin of the org. It works again once they are."
 	}
 	return ""
 }

@@ -207,11 +207,11 @@ func TestKeyStates(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	w.Update(func(tx store.Tx) error {
 		for id, k := range map[string]store.APIKey{
-			"key_active":   {CreatedBy: "usr_ada", ExpiresAt: testkit.Noon.Add(time.Hour)},
-			"key_expired":  {CreatedBy: "usr_ada", ExpiresAt: testkit.Noon},
-			"key_orphaned": {CreatedBy: "usr_grace"},
-			"key_gone":     {CreatedBy: "usr_gone"},
-			"key_revoked":  {CreatedBy: "usr_gone", RevokedAt: testkit.Noon},
+			"key_active":    {CreatedBy: "usr_ada", ExpiresAt: testkit.Noon.Add(time.Hour)},
+			"key_expired":   {CreatedBy: "usr_ada", ExpiresAt: testkit.Noon},
+			"key_suspended": {CreatedBy: "usr_grace"},
+			"key_gone":      {CreatedBy: "usr_gone"},
+			"key_revoked":   {CreatedBy: "usr_gone", RevokedAt: testkit.Noon},
 		} {
 			k.ID, k.OrgID, k.Scopes = id, "org_acme", store.ScopeRead|store.ScopeWrite
 			if _, err := store.ImportKey(tx, k); err != nil {
@@ -221,15 +221,15 @@ func TestKeyStates(t *testing.T) {
 		return nil
 	})
 	for id, why := range map[string]string{
-		"key_expired": "It has expired.", "key_orphaned": "is no longer an owner or admin of the org",
-		"key_gone": "is no longer an owner or admin of the org", "key_revoked": "It was revoked.",
+		"key_expired": "It has expired.", "key_suspended": "is not an owner or admin of the org",
+		"key_gone": "is not an owner or admin of the org", "key_revoked": "It was revoked.",
 	} {
 		b.get(keysPath+"/"+id).wants(t, 200, why, "read, write")
 	}
 	if r := b.get(keysPath + "/key_active"); strings.Contains(r.Body, "any more") {
 		t.Errorf("the active key does not work: %s", r.Body)
 	}
-	b.get(keysPath).wants(t, 200, "active", "expired", "revoked", "refused", "Unnamed")
+	b.get(keysPath).wants(t, 200, "active", "expired", "revoked", "suspended", "Unnamed")
 }
 
 func TestKeysPageByPage(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 type memberRow struct {
 	store.Member
 	SignsIn bool // has an account
+	Keys    int  // that the member created, and that were neither revoked nor have expired
 }
 
 type membersPage struct {
@@ -43,9 +44,13 @@ func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (
 	if err != nil {
 		return err
 	}
+	created, err := store.CreatedKeys(tx, r.org.ID)
+	if err != nil {
+		return err
+	}
 	p.Next = p.Found.nextPath(r.path("members"), "after", "q", p.Text)
 	for _, m := range p.Found.Items {
-		row := memberRow{Member: m}
+		row := memberRow{Member: m, Keys: len(created[m.UserID])}
 		if m.Manages() {
 			_, err = tx.Account(m.UserID)
 			row.SignsIn = err == nil

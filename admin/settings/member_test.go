@@ -51,6 +51,15 @@ func TestMembers(t *testing.T) {
 	if n := strings.Count(r.Body, "badge-enabled"); n != 2 {
 		t.Errorf("%d are marked as managing", n)
 	}
+	w.Update(func(tx store.Tx) error {
+		for _, creator := range []string{"usr_ada", "usr_ada", "usr_grace"} {
+			if _, err := store.ImportKey(tx, store.APIKey{OrgID: "org_acme", Scopes: store.ScopeRead, CreatedBy: creator}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	b.get("/orgs/org_acme/members").wants(t, 200, "2 active", "1 suspended", "Removing a member revokes the API keys that they created")
 	b.get("/orgs/org_acme/members?q=nobody").wants(t, 200, "No members match “nobody”.", "All members")
 	b.get("/orgs/org_acme/members?q=%3Cscript%3E&after=9.a").wants(t, 200, "&lt;script&gt;", "No more members")
 	for _, after := range []string{"x", "1.", "1.%00", "1.a%20b", strings.Repeat("9", 20) + ".a"} {

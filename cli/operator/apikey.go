@@ -7,7 +7,8 @@ func keyCommand(e *env) *cobra.Command {
 	f := r.add(action{
 		use: "create --scopes SCOPES --created-by USER", short: "Create an API key",
 		long: `Create creates an API key and prints it, once: only its hash is stored. The key
-works as long as the member who created it is an owner or admin of the org.`,
+works while the member who created it is an owner or admin of the org, is suspended
+while they have another role, and is revoked when they are removed.`,
 		example: "key create --scopes read --created-by usr_ada --name reader\nkey create --scopes read,write --created-by usr_ada --expires-at 720h\nkey create --scopes read --created-by usr_ada --quiet > key",
 		route:   "POST /orgs/{org}/keys", fields: []string{"scopes", "created-by", "name", "expires-at"},
 		shows: "key", secret: true, done: "the key is shown this once; keep it like a password",
@@ -21,7 +22,7 @@ works as long as the member who created it is an owner or admin of the org.`,
 		use: "list", short: "List the API keys",
 		example: "key list --org org_acme",
 		route:   "GET /orgs/{org}/keys",
-		columns: columns{"KEY", "id", "NAME", "name", "SCOPES", "scopes", "CREATED BY", "createdBy", "EXPIRES", "expiresAt", "REVOKED", "revokedAt", "LAST USED", "lastUsedAt"},
+		columns: columns{"KEY", "id", "NAME", "name", "STATE", "state", "SCOPES", "scopes", "CREATED BY", "createdBy", "EXPIRES", "expiresAt", "LAST USED", "lastUsedAt"},
 		none:    "no API keys yet; create one with: teamdata key create --scopes read --created-by USER",
 	})
 	r.add(action{

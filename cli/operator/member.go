@@ -3,6 +3,9 @@ package operator
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"teamdata/internal/terminal"
+	"teamdata/store"
 )
 
 func memberCommand(e *env) *cobra.Command {
@@ -34,9 +37,10 @@ func memberCommand(e *env) *cobra.Command {
 	update := r.add(action{
 		use: "update USER", short: "Update a member's role, name or address",
 		long: `Update changes the fields that are given and leaves the others as they are; an
-empty name or address is cleared. An org keeps at least one owner.`,
-		example: "member update usr_bob --role admin\nmember update usr_bob --email ''",
-		route:   "PATCH /orgs/{org}/members/{id}", fields: memberFlags,
+empty name or address is cleared. An org keeps at least one owner. API keys that
+the user created are suspended while the role is not owner or admin.`,
+		example: "member update usr_bob --role admin\nmember update usr_bob --role member --yes\nmember update usr_bob --email ''",
+		route:   "PATCH /orgs/{org}/members/{id}", fields: memberFlags, asks: (*session).keysToSuspend,
 		addTo: func(_ *session, body object) error {
 			for name, value := range body {
 				if value == "" && name != "role" {
@@ -50,14 +54,62 @@ empty name or address is cleared. An org keeps at least one owner.`,
 	update.MarkFlagsOneRequired(memberFlags...)
 	r.add(action{
 		use: "remove USER", short: "Remove a member",
-		long: `Remove removes a user from an org. API keys that the user created stop working.
+		long: `Remove removes a user from an org, and revokes the API keys that the user created.
 Endpoints that select the event member.removed receive it.`,
 		example: "member remove usr_bob\nmember remove usr_bob --yes --actor usr_ada",
 		route:   "DELETE /orgs/{org}/members/{id}",
-		confirm: "This removes the member {id}, whose API keys stop working",
-		done:    "member {id} is removed",
+		asks:    (*session).keysToRevoke, do: (*session).removeMember,
 	})
 	return r.Command
+}
+
+const createdKeys = " that the user created"
+
+// keysOf counts the API keys that a member created.
+func (s *session) keysOf() (active, suspended int, err error) {
+	var m struct {
+		APIKeys struct{ Active, Suspended int }
+	}
+	_, err = s.read("GET /orgs/{org}/members/{id}", nil, &m)
+	return m.APIKeys.Active, m.APIKeys.Suspended, err
+}
+
+// keysToSuspend says which keys another role suspends.
+func (s *session) keysToSuspend() (string, error) {
+	role := s.cmd.Flag("role")
+	if !role.Changed || (store.Member{Role: role.Value.String()}).Manages() {
+		return "", nil
+	}
+	active, _, err := s.keysOf()
+	if err != nil || active == 0 {
+		return "", err
+	}
+	return "This suspends " + terminal.Count(active, "API key") + createdKeys + ", until " + s.args[0] + " is an owner or admin again", nil
+}
+
+// keysToRevoke says which keys the removal of a member revokes.
+func (s *session) keysToRevoke() (string, error) {
+	active, suspended, err := s.keysOf()
+	return fill("This removes the member {id}"+andRevokes(" and revokes ", active+suspended), s.args), err
+}
+
+func andRevokes(verb string, keys int) string {
+	if keys == 0 {
+		return ""
+	}
+	return verb + terminal.Count(keys, "API key") + createdKeys
+}
+
+func (s *session) removeMember() error {
+	var removed struct{ RevokedKeys int }
+	a, err := s.read("DELETE /orgs/{org}/members/{id}", nil, &removed)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return s.out.json(a.body)
+	}
+	return s.said("member %s is removed%s", s.args[0], andRevokes(", which revoked ", removed.RevokedKeys))
 }
 
 var memberFlags = []string{"role", "name", "email"}

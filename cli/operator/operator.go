@@ -111,5 +111,8 @@ func (e *env) run(cmd *cobra.Command, args []string, a *action) (err error) {
 			return err
 		}
 	}
+	if err := s.confirm(a); err != nil {
+		return err
+	}
 	return a.run(s)
 }

@@ -41,6 +41,7 @@ type action struct {
 	secret   bool                                // that field is a secret, which is answered once
 	done     string                              // what to say afterwards: of a DELETE on stdout, else on stderr
 	confirm  string                              // what can't be undone, as a sentence without its full stop
+	asks     func(s *session) (string, error)    // confirm, where the server has to be asked for it; empty: nothing
 	harmless string                              // the flag with which it can be undone
 	columns  columns                             // of a list
 	none     string                              // what to say of an empty list
@@ -90,7 +91,7 @@ func (e *env) command(a *action, ids idList) *cobra.Command {
 		ids = idList{}
 	}
 	cmd.ValidArgsFunction = e.complete(ids)
-	if a.confirm != "" {
+	if a.confirm != "" || a.asks != nil {
 		cmd.Flags().BoolVarP(&e.yes, "yes", "y", false, "don't ask")
 	}
 	if a.columns != nil {

@@ -79,6 +79,18 @@ func (s *session) findOrg(a *action) error {
 	return hint.New("there are several orgs: "+strings.Join(orgs, ", "), "name one with --org")
 }
 
+// confirm has a person confirm what the server says that an action does.
+func (s *session) confirm(a *action) error {
+	if a.asks == nil || s.yes {
+		return nil
+	}
+	what, err := a.asks(s)
+	if err != nil || what == "" {
+		return err
+	}
+	return terminal.Confirm(s.cmd.InOrStdin(), s.cmd.ErrOrStderr(), false, what)
+}
+
 // ask sends an action's request, and prints what is answered.
 func (s *session) ask(a *action, body object) error {
 	answered, err := s.do(a.route, body)

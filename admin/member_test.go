@@ -1,0 +1,48 @@
+package admin
+
+import (
+	"strings"
+	"testing"
+
+	"teamdata/store"
+)
+
+const cyns = "/orgs/org_acme/keys/key_cyn"
+
+// newKeeper adds an admin who creates a key.
+func (env *testEnv) newKeeper() {
+	env.Helper()
+	env.do("POST", "/orgs/org_acme/members", `{"userId":"usr_cyn","role":"admin"}`)
+	env.Update(func(tx store.Tx) error {
+		return imports(store.ImportKey, tx, store.APIKey{OrgID: "org_acme", ID: "key_cyn", Scopes: store.ScopeRead, CreatedBy: "usr_cyn", CreatedAt: day(1)})()
+	})
+}
+
+// Removing a member revokes the keys that the member created, also suspended ones:
+// they stay so when the member comes back.
+func TestRemovedMembersKeys(t *testing.T) {
+	for _, role := range []string{"admin", "member"} {
+		env := newTestEnv(t)
+		env.newKeeper()
+		env.do("PATCH", "/orgs/org_acme/members/usr_cyn", `{"role":"`+role+`"}`)
+		before := len(env.effects("org_acme").audit)
+		env.wantAnswer(env.do("DELETE", "/orgs/org_acme/members/usr_cyn", ""), 200, `{"userId":"usr_cyn","revokedKeys":1}`)
+		equal(t, "audit", strings.Join(env.effects("org_acme").audit[before:], " "), "apiKey.revoked member.removed")
+		env.do("POST", "/orgs/org_acme/members", `{"userId":"usr_cyn","role":"admin"}`)
+		env.wantAnswer(env.do("GET", cyns, ""), 200, `{{*}}"state":"revoked"{{*}}"revokedAt":`+at+`,{{*}}`)
+	}
+}
+
+// A key is suspended while its creator manages nothing, and everybody can see it.
+func TestDemotedMembersKeys(t *testing.T) {
+	env := newTestEnv(t)
+	env.newKeeper()
+	for _, row := range []struct{ role, state, keys string }{
+		{"member", "suspended", `{"active":0,"suspended":1}`}, {"owner", "active", `{"active":1,"suspended":0}`},
+	} {
+		env.wantAnswer(env.do("PATCH", "/orgs/org_acme/members/usr_cyn", `{"role":"`+row.role+`"}`), 200, `{{*}}"apiKeys":`+row.keys+`}`)
+		env.wantAnswer(env.do("GET", "/orgs/org_acme/members", ""), 200, `{{*}}"usr_cyn",{{*}}"apiKeys":`+row.keys+`}],{{*}}`)
+		env.wantAnswer(env.do("GET", "/orgs/org_acme/keys", ""), 200, `{{*}}"key_cyn","name":"","state":"`+row.state+`",{{*}}`)
+		env.wantAnswer(env.do("GET", cyns, ""), 200, `{{*}}"state":"`+row.state+`",{{*}}"revokedAt":null,{{*}}`)
+	}
+}
