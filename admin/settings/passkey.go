@@ -40,15 +40,32 @@ func (r *request) scripted(do func() (answer any, err error)) error {
 // location gives the script the page to open.
 func location(path string) map[string]string { return map[string]string{"location": path} }
 
-// beginCeremony keeps what the answer of the authenticator is checked against.
+// beginCeremony gives the browser what the answer of its authenticator is checked
+// against.
 func (r *request) beginCeremony(data *webauthn.SessionData, session string) error {
-	c := r.s.ceremonies
-	if err := r.allowed(c.begun.Take(r.client(), r.now)); err != nil {
+	if err := r.allowed(r.s.ceremonies.requests.take(r.address(), nameHash{}, r.now)); err != nil {
 		return err
 	}
-	c.begin(ceremony{*data, session, r.now})
-	return nil
+	kept, err := r.s.ceremonies.begin(ceremony{*data, session, r.now})
+	r.putCookie(r.s.challengeCookie(), kept, ceremonyTTL)
+	return err
 }
+
+// endCeremony takes back what beginCeremony gave. badRequest: it is too old, or of
+// another challenge or session.
+func (r *request) endCeremony(challenge, session string) (webauthn.SessionData, error) {
+	if err := r.allowed(r.s.ceremonies.requests.take(r.address(), nameHash{}, r.now)); err != nil {
+		return webauthn.SessionData{}, err
+	}
+	data, ok := r.s.ceremonies.open(r.cookieNamed(r.s.challengeCookie()), challenge, session, r.now)
+	if !ok {
+		return data, errCeremony
+	}
+	r.putCookie(r.s.challengeCookie(), "", 0)
+	return data, nil
+}
+
+func (s *Settings) challengeCookie() string { return s.cookieName() + "-challenge" }
 
 // beginPasskey asks an authenticator for a new passkey.
 func (r *request) beginPasskey() error {
@@ -98,9 +115,9 @@ func (r *request) newPasskey() (p store.Passkey, err error) {
 	if err != nil {
 		return p, errCeremony
 	}
-	data, ok := r.s.ceremonies.end(parsed.Response.CollectedClientData.Challenge, r.session.ID, r.now)
-	if !ok {
-		return p, errCeremony
+	data, err := r.endCeremony(parsed.Response.CollectedClientData.Challenge, r.session.ID)
+	if err != nil {
+		return p, err
 	}
 	object := &parsed.Response.AttestationObject
 	if !acceptable(object.AuthData.AttData.CredentialPublicKey) {
@@ -112,6 +129,9 @@ func (r *request) newPasskey() (p store.Passkey, err error) {
 	c, err := r.s.passkeys.CreateCredential(owner{Account: r.account}, data, parsed)
 	if err != nil {
 		return p, errNewPasskey
+	}
+	if err := r.s.ceremonies.use(data.Challenge, r.now); err != nil {
+		return p, err
 	}
 	c.Attestation = webauthn.CredentialAttestation{} // the same again, and nothing reads it
 	p = store.Passkey{ID: passkeyID(c.ID), Name: r.field("name")}
@@ -161,9 +181,9 @@ func (r *request) checkPasskey() error {
 	if err != nil {
 		return errPasskey
 	}
-	data, ok := r.s.ceremonies.end(parsed.Response.CollectedClientData.Challenge, "", r.now)
-	if !ok {
-		return errCeremony
+	data, err := r.endCeremony(parsed.Response.CollectedClientData.Challenge, "")
+	if err != nil {
+		return err
 	}
 	was, err := r.presentedPasskey(parsed)
 	if err != nil {
@@ -214,6 +234,9 @@ func (r *request) verifyPasskey(p store.Passkey, data webauthn.SessionData, pars
 	c, err := r.s.passkeys.ValidateDiscoverableLogin(func(_, _ []byte) (webauthn.User, error) { return o, nil }, data, parsed)
 	if err != nil || c.Authenticator.CloneWarning {
 		return nil, errPasskey
+	}
+	if err := r.s.ceremonies.use(data.Challenge, r.now); err != nil {
+		return nil, err
 	}
 	return json.Marshal(c)
 }

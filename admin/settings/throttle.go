@@ -29,14 +29,18 @@ const (
 	mailsOfName = 3 // sign-in links by mail, for one name
 )
 
+// siteFactor is how many times as much as one client an IPv6 /48 may try: it is
+// what a site gets, with 65,536 clients.
+const siteFactor = 4
+
 // maxTracked bounds the memory of each limit: the number of names or clients that
 // it remembers.
 const maxTracked = 20_000
 
 // throttle slows down guessing.
 type throttle struct {
-	client *ratelimit.Limiter[netip.Prefix]
-	one    *ratelimit.Limiter[nameAttempt]
+	client clientLimiter
+	one    clientLimiter
 	name   *ratelimit.Limiter[nameHash]
 	known  *ratelimit.Limiter[string] // by the value of the browser's cookie
 	mail   *ratelimit.Limiter[nameHash]
@@ -50,15 +54,37 @@ func hashName(name string) nameHash {
 	return sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(name))))
 }
 
-type nameAttempt struct {
-	client netip.Prefix
-	name   nameHash
+type clientAttempt struct {
+	network netip.Prefix
+	name    nameHash // zero in a limit of all names
+}
+
+// clientLimiter limits each client, and the IPv6 /48 that it is in.
+type clientLimiter struct {
+	client, site *ratelimit.Limiter[clientAttempt]
+}
+
+func newClientLimiter(limit int, window time.Duration) clientLimiter {
+	return clientLimiter{
+		client: ratelimit.New[clientAttempt](limit, window, maxTracked),
+		site:   ratelimit.New[clientAttempt](siteFactor*limit, window, maxTracked),
+	}
+}
+
+// take counts an attempt. What a client is refused does not count for its site.
+func (l clientLimiter) take(from netip.Addr, name nameHash, now time.Time) ratelimit.Decision {
+	d := l.client.Take(clientAttempt{ratelimit.ClientKey(from), name}, now)
+	if from = from.Unmap().WithZone(""); !d.OK || !from.Is6() {
+		return d
+	}
+	site, _ := from.Prefix(48)
+	return l.site.Take(clientAttempt{site, name}, now)
 }
 
 func newThrottle() throttle {
 	return throttle{
-		client: ratelimit.New[netip.Prefix](attemptsOfClient, attemptWindow, maxTracked),
-		one:    ratelimit.New[nameAttempt](attemptsOfOne, attemptWindow, maxTracked),
+		client: newClientLimiter(attemptsOfClient, attemptWindow),
+		one:    newClientLimiter(attemptsOfOne, attemptWindow),
 		name:   ratelimit.New[nameHash](attemptsOfName, attemptWindow, maxTracked),
 		known:  ratelimit.New[string](attemptsOfOne, attemptWindow, maxTracked),
 		mail:   ratelimit.New[nameHash](mailsOfName, attemptWindow, maxTracked),
@@ -67,7 +93,7 @@ func newThrottle() throttle {
 
 // tryClient counts an attempt of the client. rateLimited: it has had too many.
 func (r *request) tryClient() error {
-	return r.allowed(r.s.throttle.client.Take(r.client(), r.now))
+	return r.allowed(r.s.throttle.client.take(r.address(), nameHash{}, r.now))
 }
 
 // tryName is tryClient for an attempt with a name, which is that of an account or of
@@ -80,7 +106,7 @@ func (r *request) tryName(name string, a store.Account) error {
 		return err
 	}
 	t, hash := &r.s.throttle, hashName(name)
-	if err := r.allowed(t.one.Take(nameAttempt{r.client(), hash}, r.now)); err != nil {
+	if err := r.allowed(t.one.take(r.address(), hash, r.now)); err != nil {
 		return err
 	}
 	return r.allowed(t.name.Take(hash, r.now))
@@ -94,9 +120,6 @@ func (r *request) allowed(d ratelimit.Decision) error {
 	at := r.now.Add(d.RetryAfter).Truncate(time.Minute).Add(time.Minute)
 	return store.Errorf(store.CodeRateLimited, "Too many attempts.").Advise("Try again at %s.", at.UTC().Format("15:04 UTC"))
 }
-
-// client is the client as limits count it.
-func (r *request) client() netip.Prefix { return ratelimit.ClientKey(r.address()) }
 
 // address is the client's address; invalid when there is none.
 func (r *request) address() netip.Addr {

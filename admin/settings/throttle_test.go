@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"teamdata/internal/ratelimit"
 )
 
 // from is a sign-in that comes from a client's address, as the public API hands
@@ -27,9 +25,8 @@ func (w *env) from(client, name, password string) *httptest.ResponseRecorder {
 
 // tried counts tries without making them, which takes a while.
 func (w *env) tried(n int, client, name string) {
-	key := nameAttempt{ratelimit.ClientKey(netip.MustParseAddr(client)), hashName(name)}
 	for range n {
-		w.server.Config.Handler.(*Settings).throttle.one.Take(key, w.Now())
+		w.server.Config.Handler.(*Settings).throttle.one.take(netip.MustParseAddr(client), hashName(name), w.Now())
 	}
 }
 
@@ -72,7 +69,7 @@ func TestThrottleOfManyTogether(t *testing.T) {
 		}
 	}
 	for range attemptsOfClient - 1 {
-		limits.client.Take(ratelimit.ClientKey(netip.MustParseAddr("2001:db8::1")), w.Now())
+		limits.client.take(netip.MustParseAddr("2001:db8::1"), nameHash{}, w.Now())
 	}
 	for i, want := range []int{401, 429} {
 		if got := w.from("[2001:db8::"+strconv.Itoa(i+2)+"]:1", "name"+strconv.Itoa(i), "wrong").Code; got != want {

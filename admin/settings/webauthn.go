@@ -13,7 +13,6 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 	"github.com/go-webauthn/webauthn/webauthn"
 
-	"teamdata/internal/ratelimit"
 	"teamdata/store"
 )
 
@@ -101,50 +100,54 @@ func acceptable(public []byte) bool {
 
 // A ceremony is the time between the question to an authenticator and its answer.
 const (
-	ceremonyTTL   = 5 * time.Minute
-	maxCeremonies = 4096
-	begunByClient = 60 // within ceremonyTTL
+	ceremonyTTL      = 5 * time.Minute
+	ceremonyRequests = 120 // by one client within ceremonyTTL: half of them begin one
+	challengePurpose = "challenge"
 )
 
-// ceremonies are those on their way, by their challenges. When there are too many,
-// the oldest is forgotten; a client alone can't begin as many.
+// ceremonies are kept by the browsers that began them, sealed in a cookie: so many
+// can be begun that nobody else's is forgotten. Only the challenges that were answered
+// well are remembered until they end.
 type ceremonies struct {
-	begun *ratelimit.Limiter[netip.Prefix]
+	requests clientLimiter
+	sealer   sealer
 
-	mu        sync.Mutex
-	underWay  map[string]ceremony
-	beginning []string // challenges in the order of their beginning; some are over
+	mu         sync.Mutex
+	used, past map[string]bool // challenges; those in past have ended at turnAt
+	turnAt     time.Time
 }
 
 type ceremony struct {
-	data    webauthn.SessionData
-	session string // id of the one that adds a passkey; empty for a sign-in
-	begunAt time.Time
+	Data    webauthn.SessionData
+	Session string // id of the one that adds a passkey; empty for a sign-in
+	BegunAt time.Time
 }
 
 func newCeremonies() *ceremonies {
-	return &ceremonies{
-		begun:    ratelimit.New[netip.Prefix](begunByClient, ceremonyTTL, maxTracked),
-		underWay: map[string]ceremony{},
-	}
+	return &ceremonies{requests: newClientLimiter(ceremonyRequests, ceremonyTTL), sealer: newSealer(), used: map[string]bool{}}
 }
 
-func (c *ceremonies) begin(y ceremony) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.beginning) == maxCeremonies {
-		delete(c.underWay, c.beginning[0])
-		c.beginning = c.beginning[1:]
-	}
-	c.underWay[y.data.Challenge] = y
-	c.beginning = append(c.beginning, y.data.Challenge)
+// begin returns the ceremony as the browser keeps it.
+func (c *ceremonies) begin(y ceremony) (string, error) { return c.sealer.seal(challengePurpose, y) }
+
+// open finds out whether a ceremony that a browser kept is that of a challenge, and of
+// a session.
+func (c *ceremonies) open(kept, challenge, session string, now time.Time) (webauthn.SessionData, bool) {
+	var y ceremony
+	ok := c.sealer.open(challengePurpose, kept, &y)
+	return y.Data, ok && y.Data.Challenge == challenge && y.Session == session && now.Sub(y.BegunAt) < ceremonyTTL
 }
 
-// end takes a ceremony out: its challenge is good once.
-func (c *ceremonies) end(challenge, session string, now time.Time) (webauthn.SessionData, bool) {
+// use uses up a challenge that was answered well: it is good once.
+func (c *ceremonies) use(challenge string, now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	y, ok := c.underWay[challenge]
-	delete(c.underWay, challenge)
-	return y.data, ok && y.session == session && now.Sub(y.begunAt) < ceremonyTTL
+	if !now.Before(c.turnAt) {
+		c.past, c.used, c.turnAt = c.used, map[string]bool{}, now.Add(ceremonyTTL)
+	}
+	if c.used[challenge] || c.past[challenge] {
+		return errCeremony
+	}
+	c.used[challenge] = true
+	return nil
 }
