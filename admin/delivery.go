@@ -62,7 +62,7 @@ func (r *request) recoverEndpoint() error {
 	}
 	r.clearDeadlines()
 	do := func() (store.Answer, error) { return keptAnswer(r.recoverSince(since)) }
-	return r.sendIdempotent(r.api.idempotency.DoLong(r.HTTP.Context(), r.api.store, r.org(), r.key, r.fingerprint(), do))
+	return r.sendIdempotent(r.api.idempotency.DoLong(r.HTTP.Context(), r.api.store, store.OperatorKeys(r.org()), r.key, r.fingerprint(), do))
 }
 
 func (r *request) recoverSince(since time.Time) (store.Answer, error) {

@@ -53,6 +53,21 @@ func TestScopesOfKeys(t *testing.T) {
 	env.wantError(env.do("POST", "/operator-tokens", `{"name":"N"}`, "Idempotency-Key", "k"), store.CodeIdempotencyMismatch, "")
 }
 
+// An org's client doesn't use up the keys of the operator, nor the other way round.
+func TestKeysOfClients(t *testing.T) {
+	env := newTestEnv(t)
+	var client store.Idempotency
+	for range 2 {
+		_, _, err := client.Do(t.Context(), env.Store, "org_acme", "k", store.FingerprintOf("POST", "/webhooks/whe_1/test", "", nil), func(store.Tx) (store.Answer, error) {
+			return store.Answer{Status: 200}, nil
+		})
+		if err != nil {
+			t.Errorf("a client: %v", err)
+		}
+		env.wantAnswer(env.do("POST", "/orgs/org_acme/audit-log", `{"action":"a"}`, "Idempotency-Key", "k"), 201, "{{*}}")
+	}
+}
+
 // What says no after it was executed is kept; a request that was refused for what
 // it says was not executed, and left nothing behind.
 func TestRefusalsAndKeys(t *testing.T) {

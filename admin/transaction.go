@@ -81,7 +81,7 @@ func (r *request) idempotent(do transaction) error {
 	}
 	do = r.inOrg(do)
 	kept := func(tx store.Tx) (store.Answer, error) { return keptAnswer(do(tx)) }
-	return r.sendIdempotent(r.api.idempotency.Do(r.HTTP.Context(), r.api.store, r.org(), r.key, r.fingerprint(), kept))
+	return r.sendIdempotent(r.api.idempotency.Do(r.HTTP.Context(), r.api.store, store.OperatorKeys(r.org()), r.key, r.fingerprint(), kept))
 }
 
 // action is idempotent for a request whose body says nothing.

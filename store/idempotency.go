@@ -37,9 +37,13 @@ type Answer struct {
 	Kept []byte
 }
 
+// OperatorKeys is the OrgID of the keys that the operator uses for an org, or for none.
+// They are no keys of the org's clients: an org's id has no slash.
+func OperatorKeys(orgID string) string { return "operator/" + orgID }
+
 // IdempotencyRecord is the first answer given under a key of an org.
 type IdempotencyRecord struct {
-	OrgID       string
+	OrgID       string // or OperatorKeys
 	Key         string // 1 to 255 printable ASCII characters
 	Fingerprint Fingerprint
 	FirstUse    time.Time
