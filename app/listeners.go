@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -39,9 +40,16 @@ func (a *App) serverConfig() (server.Config, error) {
 		KeyRate: a.settings.KeyRate, ClientRate: a.settings.ClientRate, Log: a.log,
 		Address: strings.TrimSuffix(a.settings.PublicURL, "/"),
 		Mounts:  []server.Mount{{Path: "/admin", Handler: a.admin.Remote()}, page}, Home: page.Path,
-		Proxies: proxies, ProxyProtocol: a.settings.ProxyProtocol,
+		StrictTransport: a.hasOwnCertificate,
+		Proxies:         proxies, ProxyProtocol: a.settings.ProxyProtocol,
 		MaxConns: a.settings.MaxConns, MaxClientConns: a.settings.MaxConnsPerClient,
 	}, nil
+}
+
+// hasOwnCertificate tells whether there is a certificate for a name that clients trust
+// without knowing this server, so that they may insist on HTTPS.
+func (a *App) hasOwnCertificate(name string) bool {
+	return a.settings.TLSCert != "" && name != "" || slices.ContainsFunc(a.settings.Domains, func(d string) bool { return strings.EqualFold(d, name) })
 }
 
 // bind binds the public listener, unless a service manager has done so.

@@ -78,6 +78,12 @@ func TestServeByACME(t *testing.T) {
 			}
 			authority.Open(c)
 			leaf := shown(p, authority.Issued)
+			if got := strictTransport(t, byName(p, authority.Issued), "https://"+testkit.Domain+"/settings"); got != "max-age=31536000" {
+				t.Errorf("as to HTTPS it says %q", got)
+			}
+			if got := strictTransport(t, p.Client, p.URL+"/settings"); got != "" {
+				t.Errorf("as to HTTPS it tells a client on this machine %q", got)
+			}
 			if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != http.StatusOK {
 				t.Errorf("a client on this machine was answered %d", a.Status)
 			}

@@ -35,6 +35,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.answerHealth(w, r)
 		return
 	}
+	s.setStrictTransport(w, r)
 	for i := range s.config.Mounts {
 		if s.config.Mounts[i].has(r.URL.Path) {
 			s.serveMount(web.Request{W: w, HTTP: r, Pattern: s.config.Mounts[i].pattern()}, &s.config.Mounts[i])
@@ -47,6 +48,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.router.ServeHTTP(w, r)
+}
+
+// setStrictTransport sets the header Strict-Transport-Security, which counts for a
+// year from each answer on.
+func (s *Server) setStrictTransport(w http.ResponseWriter, r *http.Request) {
+	if r.TLS != nil && s.config.StrictTransport != nil && s.config.StrictTransport(r.TLS.ServerName) {
+		w.Header()["Strict-Transport-Security"] = []string{"max-age=31536000"}
+	}
 }
 
 // isBrowserAtRoot tells whether a person typed only the server's name. Programs get

@@ -43,8 +43,11 @@ type Config struct {
 	Log        zerolog.Logger   // faults of the server at error level, those of connections at debug level
 	Now        func() time.Time // the clock of limits and of a key's expiry; nil: time.Now
 	Mounts     []Mount          // the other APIs and pages on the same listener
-	Home       string           // the path to which a browser is led that asks for /; empty: 404
-	Address    string           // of the server in the reference page, such as https://data.example.com; empty: the host that a client asked for
+	// StrictTransport tells whether browsers are to ask the host of this name over
+	// HTTPS only; nil: none.
+	StrictTransport func(host string) bool
+	Home            string // the path to which a browser is led that asks for /; empty: 404
+	Address         string // of the server in the reference page, such as https://data.example.com; empty: the host that a client asked for
 
 	Proxies        clientaddr.Proxies // trusted to give the client's address
 	ProxyProtocol  bool               // connections come from Proxies alone, and begin with the PROXY protocol's header
