@@ -94,7 +94,7 @@ func (a *App) renewCertificates(ctx context.Context) {
 		return
 	}
 	defer a.challenges.close()
-	go a.challenges.serve(a.log)
+	go a.challenges.serve(a.server.Limit, a.log)
 	certificates.Run(ctx, a.certificates, a.reload)
 }
 
@@ -121,11 +121,11 @@ func (c *challenges) open(address string, answer http.Handler) (err error) {
 }
 
 // serve answers until close. Without it HTTPS goes on, so it ends nothing else.
-func (c *challenges) serve(log zerolog.Logger) {
+func (c *challenges) serve(limit func(net.Listener) net.Listener, log zerolog.Logger) {
 	if c.listener == nil {
 		return
 	}
-	if err := c.http.Serve(c.listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := c.http.Serve(limit(c.listener)); !errors.Is(err, http.ErrServerClosed) {
 		log.Error().Err(err).Msg("--acme-http is not answered any more; restart the program")
 	}
 }

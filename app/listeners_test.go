@@ -2,11 +2,13 @@ package app_test
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"teamdata/internal/testkit"
 	"testing"
@@ -179,4 +181,24 @@ func containsAny(text, alternatives string) bool {
 		}
 	}
 	return false
+}
+
+// Connections of the listeners beside the public one count like any other.
+func TestBoundsOfAllListeners(t *testing.T) {
+	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--max-conns-per-client", "3", "--metrics", "127.0.0.1:0",
+		"--domain", testkit.Domain, "--acme-accept-terms", "--acme-directory", "https://127.0.0.1:1/", "--acme-http", "127.0.0.1:0")
+	metrics, acme := port(p, "serving metrics", `"url":"http://`), port(p, "over plain HTTP", `"address":"`)
+	for i, port := range []int{metrics, acme, metrics, metrics, acme} {
+		c, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		c.SetDeadline(time.Now().Add(20 * time.Second))
+		io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+		n, err := c.Read(make([]byte, 1))
+		if refused := n == 0; refused != (i >= 3) {
+			t.Errorf("connection %d, to port %d of %d and %d: refused %t, %v", i+1, port, metrics, acme, refused, err)
+		}
+	}
 }

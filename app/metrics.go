@@ -58,7 +58,7 @@ func (a *App) serveMetrics(handler http.Handler) (end func(), err error) {
 		ErrorLog:       log.New(io.Discard, "", 0),
 	}
 	go func() {
-		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.Serve(a.server.Limit(l)); !errors.Is(err, http.ErrServerClosed) {
 			a.log.Error().Err(err).Msg("the metrics are served no more")
 		}
 	}()

@@ -18,11 +18,10 @@ import (
 // refuses the others before they have cost a handshake or a goroutine. A server
 // with several listeners has one.
 type connLimiter struct {
-	proxies       clientaddr.Proxies
-	proxyProtocol bool // connections come from proxies alone, and begin with its header
-	max           int  // connections in all; 0: no limit
-	perClient     int  // connections of one client that is no proxy; 0: no limit
-	log           zerolog.Logger
+	proxies   clientaddr.Proxies
+	max       int // connections in all; 0: no limit
+	perClient int // connections of one client that is no proxy; 0: no limit
+	log       zerolog.Logger
 
 	mu       sync.Mutex
 	open     int
@@ -33,7 +32,7 @@ type connLimiter struct {
 
 func newConnLimiter(c Config) *connLimiter {
 	return &connLimiter{
-		proxies: c.Proxies, proxyProtocol: c.ProxyProtocol, log: c.Log,
+		proxies: c.Proxies, log: c.Log,
 		max: c.MaxConns, perClient: c.MaxClientConns, clients: map[netip.Prefix]int{},
 	}
 }
@@ -46,9 +45,6 @@ func (l *connLimiter) acquire(peer netip.Addr) (release func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.proxyProtocol && !trusted:
-		l.logRefusal("with --proxy-protocol only --trusted-proxies are accepted")
-		return nil, false
 	case l.max > 0 && l.open >= l.max:
 		l.logRefusal("--max-conns are open")
 		return nil, false
@@ -82,6 +78,12 @@ func (l *connLimiter) any() bool {
 	return l.open > 0
 }
 
+func (l *connLimiter) refuse(why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.logRefusal(why)
+}
+
 // logRefusal logs refusals, at most once a minute: a flood is not to fill the log.
 func (l *connLimiter) logRefusal(why string) {
 	l.refused++
@@ -93,13 +95,18 @@ func (l *connLimiter) logRefusal(why string) {
 
 // count returns the connection as the server is to see it; nil when it is refused.
 // It reads nothing, so that no peer holds up the others.
-func (l *connLimiter) count(c net.Conn) net.Conn {
-	release, ok := l.acquire(addrOf(c.RemoteAddr()))
+func (l *connLimiter) count(c net.Conn, proxyProtocol bool) net.Conn {
+	peer := addrOf(c.RemoteAddr())
+	if proxyProtocol && !l.proxies.Trust(peer) {
+		l.refuse("with --proxy-protocol only --trusted-proxies are accepted")
+		return nil
+	}
+	release, ok := l.acquire(peer)
 	if !ok {
 		return nil
 	}
 	counted := &countedConn{Conn: c, release: release}
-	if l.proxyProtocol {
+	if proxyProtocol {
 		return throughProxy(counted)
 	}
 	return counted
@@ -108,7 +115,8 @@ func (l *connLimiter) count(c net.Conn) net.Conn {
 // limitedListener is a listener behind a connLimiter.
 type limitedListener struct {
 	net.Listener
-	limiter *connLimiter
+	limiter       *connLimiter
+	proxyProtocol bool // connections come from proxies alone, and begin with its header
 }
 
 // Accept waits for the next connection that is not refused.
@@ -118,7 +126,7 @@ func (l limitedListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if counted := l.limiter.count(c); counted != nil {
+		if counted := l.limiter.count(c, l.proxyProtocol); counted != nil {
 			return counted, nil
 		}
 		drop(c)

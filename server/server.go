@@ -127,10 +127,13 @@ func New(s store.Store, c Config) *Server {
 	return srv
 }
 
+// Limit counts the connections of a listener that others serve among the server's own.
+func (s *Server) Limit(l net.Listener) net.Listener { return limitedListener{l, s.connections, false} }
+
 // Serve serves connections of l, over TLS unless tlsConfig is nil, and returns nil
 // after Shutdown. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
-	l = cork.Listener(limitedListener{l, s.connections})
+	l = cork.Listener(limitedListener{l, s.connections, s.config.ProxyProtocol})
 	if tlsConfig != nil {
 		tlsConfig = tlsConfig.Clone()
 		tlsConfig.NextProtos = append([]string{"h2", "http/1.1"}, tlsConfig.NextProtos...)
