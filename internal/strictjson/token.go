@@ -1,6 +1,7 @@
 package strictjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -80,7 +81,7 @@ func (r *Reader) string() (text string, given bool, err error) {
 	return text, given, err
 }
 
-// raw reads any value; null is nil.
+// raw reads any value, in which names are there once; null is nil.
 func (r *Reader) raw() ([]byte, error) {
 	r.source.begin(r.dec.InputOffset())
 	var value json.RawMessage
@@ -93,7 +94,55 @@ func (r *Reader) raw() ([]byte, error) {
 	if depth(value) > MaxDepth {
 		return nil, r.Wrong("nests objects or lists to a depth of more than %d", MaxDepth)
 	}
-	return value, nil
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.UseNumber()
+	return value, r.unique(dec)
+}
+
+// unique holds the objects in the next value, which is valid, to names that are
+// there once: receivers that take the first and those that take the last would read
+// different values.
+func (r *Reader) unique(dec *json.Decoder) error {
+	t, err := dec.Token()
+	if err != nil {
+		return err
+	}
+	next := func() error { return r.unique(dec) }
+	switch t {
+	case json.Delim('{'):
+		err = r.uniqueNames(dec, next)
+	case json.Delim('['):
+		for i := 0; err == nil && dec.More(); i++ {
+			err = r.at(step{index: i}, next)
+		}
+	default:
+		return nil
+	}
+	if err == nil {
+		_, err = dec.Token()
+	}
+	return err
+}
+
+// uniqueNames goes through an object up to its end.
+func (r *Reader) uniqueNames(dec *json.Decoder, next func() error) error {
+	seen := map[json.Token]bool{}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		text, _ := t.(string)
+		name := quoted(text)
+		if seen[t] {
+			return r.WrongAt(name, "is there twice")
+		}
+		seen[t] = true
+		if err := r.at(step{name: name}, next); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // faultInValue is where in a value that could not be read the fault is: a

@@ -1,0 +1,29 @@
+package strictjson
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// TestHalvesOfPairs has them lie across every boundary that the reading has.
+func TestHalvesOfPairs(t *testing.T) {
+	for text, column := range map[string]int{
+		`\ud83d\ude80`: 0, `\uD83D\uDE80x`: 0, `\\ud83d`: 0, `\n\u00e9`: 0, `\ud7ff\ue000`: 0,
+		`\ud83d`: 1, `\ude80`: 1, `\ud83dx`: 1, `\ud83d\n`: 1, `\ud83d\\`: 1, `x\ud83d\u00e9`: 2, `\ud83d\ude80\ude80`: 13, `\\\udbff\ud83d\ude80`: 3,
+	} {
+		for shift := range 8 {
+			before := strings.Repeat("é", windowSize/2-8) + strings.Repeat("x", shift)
+			want := fmt.Sprintf("line 2, column %d: is half of a surrogate pair", len(`"name":"`+before)+column)
+			if column == 0 {
+				want = "<nil>"
+			}
+			whole := "{\n" + `"name":"` + before + text + `"}`
+			_, err := name(strings.NewReader(whole), 1<<20)
+			equal(t, text, fmt.Sprint(err), want)
+			_, err = name(iotest.OneByteReader(strings.NewReader(whole)), 1<<20)
+			equal(t, text+" byte by byte", fmt.Sprint(err), want)
+		}
+	}
+}
