@@ -176,7 +176,7 @@ func TestDoctorOfNetwork(t *testing.T) {
 		{[]string{"--trusted-proxies", "proxy"}, "settings", doctor.Problem, `--trusted-proxies: "proxy"`},
 		{[]string{"--allow-endpoint-cidr", "10.0.0.0/8"}, "endpoints", doctor.OK, "10.0.0.0/8"},
 		{[]string{"--allow-endpoint-cidr", "0.0.0.0/0"}, "endpoints", doctor.Problem, "every network"},
-		{[]string{"--allow-endpoint-cidr", "169.254.0.0/16"}, "endpoints", doctor.Warning, "metadata"},
+		{[]string{"--allow-endpoint-cidr", "169.254.169.0/24"}, "endpoints", doctor.Warning, "metadata"},
 		{[]string{"--allow-endpoint-cidr", "127.0.0.1"}, "endpoints", doctor.Warning, "this machine"},
 	} {
 		finds(t, examined(t, append([]string{"--data", data}, c.args...)...), c.check, c.state, c.text)

@@ -108,7 +108,7 @@ func bindData(f *pflag.FlagSet, s *app.Settings) {
 
 func bindWebhooks(f *pflag.FlagSet, s *app.Settings) {
 	f.StringVar(&s.WebhookCA, "webhook-ca", s.WebhookCA, "a PEM `file` with CAs of receivers, to trust beside the system's")
-	f.StringSliceVar(&s.AllowEndpointCIDR, "allow-endpoint-cidr", s.AllowEndpointCIDR, "addresses outside the public internet that endpoints may have, such as 10.0.0.0/8")
+	f.StringSliceVar(&s.AllowEndpointCIDR, "allow-endpoint-cidr", s.AllowEndpointCIDR, "addresses outside the public internet that endpoints may have, such as 10.0.0.0/8; cloud metadata only in a range no wider than /24")
 	f.DurationSliceVar(&s.RetrySchedule, "retry-schedule", s.RetrySchedule, "how long after each failed attempt the next is made")
 	f.DurationVar(&s.AttemptTimeout, "attempt-timeout", s.AttemptTimeout, "how long a receiver may take to answer")
 }

@@ -98,7 +98,6 @@ func (d *doctor) checkProxies(context.Context) {
 // sensitiveRanges are ranges that endpoints should not reach, with what is there.
 var sensitiveRanges = []struct{ cidr, what string }{
 	{"127.0.0.0/8", "the services of this machine"}, {"::1/128", "the services of this machine"},
-	{"169.254.0.0/16", "the metadata of cloud machines, with their credentials"}, {"fd00:ec2::254/128", "the metadata of cloud machines, with their credentials"},
 }
 
 // checkEndpoints says which networks the endpoints, whose URLs orgs choose, may reach.
@@ -126,6 +125,9 @@ func (d *doctor) checkAllowed(p netip.Prefix) {
 		if p.Overlaps(netip.MustParsePrefix(g.cidr)) {
 			d.warn(fix, "%s lets webhooks reach %s", p, g.what)
 		}
+	}
+	if netguard.NamesMetadata(p) {
+		d.warn(fix, "%s lets webhooks reach the metadata of cloud machines, with their credentials", p)
 	}
 }
 

@@ -10,8 +10,9 @@
 // The first rule that applies decides:
 //
 //  1. Our own listeners are refused. No configuration changes that.
-//  2. Addresses in Config.Allow pass.
-//  3. Addresses at which clouds serve a machine's credentials are refused.
+//  2. Addresses at which clouds serve a machine's credentials are refused, unless a
+//     range in Config.Allow that is no wider than /24 (IPv6: /64) names them.
+//  3. Other addresses in Config.Allow pass.
 //  4. Everything but global unicast is refused: loopback, private, link-local,
 //     shared and reserved ranges, multicast, and IPv6 forms that carry an IPv4
 //     address (NAT64, 6to4). The ranges are IANA's special-purpose registries.
@@ -95,10 +96,13 @@ func (g *Guard) rule(ip netip.Addr, port uint16) string {
 		return ruleNoAddr
 	case g.own.match(ip, port):
 		return ruleOwn
+	case slices.Contains(metadata, ip):
+		if slices.ContainsFunc(g.allow, func(p netip.Prefix) bool { return names(p, ip) }) {
+			return ""
+		}
+		return ruleMetadata
 	case slices.ContainsFunc(g.allow, func(p netip.Prefix) bool { return p.Contains(ip) }):
 		return ""
-	case slices.Contains(metadata, ip):
-		return "cloud metadata address"
 	case g.rules.SafeAddr(ip) != nil:
 		return specialRange(ip)
 	}

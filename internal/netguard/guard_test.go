@@ -29,8 +29,10 @@ var hostile = []struct{ addr, cidr, says string }{
 	{"100.64.0.1:443", "100.64.0.0/10", "100.64.0.0/10"},
 	{"100.127.255.255:443", "100.64.0.0/10", "100.64.0.0/10"},
 	{"169.254.169.254:80", "169.254.169.254", "cloud metadata"},
-	{"[fd00:ec2::254]:80", "fd00:ec2::/32", "cloud metadata"},
+	{"[fd00:ec2::254]:80", "fd00:ec2::/64", "cloud metadata"},
 	{"100.100.100.200:80", "100.100.100.200/32", "cloud metadata"},
+	{"169.254.170.2:80", "169.254.170.0/24", "cloud metadata"},
+	{"[fd20:ce::254]:80", "fd20:ce::254", "cloud metadata"},
 	{"192.0.0.192:80", "192.0.0.0/24", "cloud metadata"},
 	{"168.63.129.16:80", "168.63.129.16", "cloud metadata"},
 	{"[::ffff:168.63.129.16]:80", "168.63.129.16", "cloud metadata"},
@@ -61,7 +63,7 @@ func TestHostileTargets(t *testing.T) {
 			addr := netip.MustParseAddrPort(tt.addr)
 			err := New(Config{}).Control("tcp4", tt.addr, nil)
 			checkRefused(t, err, addr, tt.says)
-			if !strings.HasSuffix(err.Error(), " (allow it with --allow-endpoint-cidr)") {
+			if !strings.Contains(err.Error(), "allow it") || !strings.Contains(err.Error(), "--allow-endpoint-cidr") {
 				t.Errorf("no hint in %q", err)
 			}
 
@@ -116,7 +118,7 @@ func TestRefusalText(t *testing.T) {
 	g := New(Config{Own: own})
 	for addr, want := range map[string]string{
 		"127.0.0.1:9443":     "address 127.0.0.1:9443 refused: loopback range 127.0.0.0/8 (allow it with --allow-endpoint-cidr)",
-		"169.254.169.254:80": "address 169.254.169.254:80 refused: cloud metadata address (allow it with --allow-endpoint-cidr)",
+		"169.254.169.254:80": "address 169.254.169.254:80 refused: cloud metadata address (name it to allow it: --allow-endpoint-cidr 169.254.169.254)",
 		"[::1]:9443":         "address [::1]:9443 refused: loopback address outside global unicast 2000::/3 (allow it with --allow-endpoint-cidr)",
 		"[::1]:8443":         "address [::1]:8443 refused: one of this server's own listeners",
 	} {

@@ -3,13 +3,15 @@ package netguard
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"code.dny.dev/ssrf"
 )
 
 const (
-	ruleOwn    = "one of this server's own listeners"
-	ruleNoAddr = "not an IP address"
+	ruleOwn      = "one of this server's own listeners"
+	ruleNoAddr   = "not an IP address"
+	ruleMetadata = "cloud metadata address"
 )
 
 // metadata holds the addresses at which cloud providers serve a machine its
@@ -18,9 +20,29 @@ const (
 var metadata = []netip.Addr{
 	netip.MustParseAddr("169.254.169.254"), // most clouds
 	netip.MustParseAddr("fd00:ec2::254"),   // AWS
+	netip.MustParseAddr("169.254.170.2"),   // AWS, for containers (ECS)
+	netip.MustParseAddr("169.254.170.23"),  // AWS, for containers (EKS)
+	netip.MustParseAddr("fd00:ec2::23"),    // AWS, for containers (EKS)
+	netip.MustParseAddr("fd20:ce::254"),    // Google
 	netip.MustParseAddr("100.100.100.200"), // Alibaba
 	netip.MustParseAddr("192.0.0.192"),     // Oracle
 	netip.MustParseAddr("168.63.129.16"),   // Azure
+}
+
+// names tells whether a range is so narrow that whoever allowed it meant ip: a wider
+// one is for receivers in a network, and not for the metadata of its machines.
+func names(p netip.Prefix, ip netip.Addr) bool {
+	narrow := 24
+	if p.Addr().Is6() {
+		narrow = 64
+	}
+	return p.Bits() >= narrow && p.Contains(ip)
+}
+
+// NamesMetadata tells whether a range that is allowed lets webhooks reach the metadata
+// of cloud machines.
+func NamesMetadata(p netip.Prefix) bool {
+	return slices.ContainsFunc(metadata, func(ip netip.Addr) bool { return names(unmapPrefix(p), ip) })
 }
 
 // Refusal is the error of an address that a rule refuses.
@@ -32,8 +54,11 @@ type Refusal struct {
 // Error is one line with the address, the rule, and how an operator can allow it.
 func (r *Refusal) Error() string {
 	text := fmt.Sprintf("address %s refused: %s", r.Addr, r.Rule)
-	if r.Rule == ruleOwn || r.Rule == ruleNoAddr {
+	switch r.Rule {
+	case ruleOwn, ruleNoAddr:
 		return text
+	case ruleMetadata:
+		return text + " (name it to allow it: --allow-endpoint-cidr " + plain(r.Addr.Addr()).String() + ")"
 	}
 	return text + " (allow it with --allow-endpoint-cidr)"
 }
