@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -104,26 +105,34 @@ func eachHasItsLimit(t *testing.T, p *testkit.Process, front string) {
 	}
 }
 
-// The configuration of docs/operations.md, with the line that keeps what clients
-// forge.
-const nginxHTTP = `http {
+// nginxHTTP is the configuration of docs/operations.md for a server at an address.
+func nginxHTTP(t *testing.T, back string) string {
+	t.Helper()
+	text, err := os.ReadFile("docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, location, begun := strings.Cut(string(text), "```nginx\nlocation")
+	location, _, ended := strings.Cut(location, "```")
+	const socket = "http://unix:/run/teamdata/http.sock"
+	if !begun || !ended || !strings.Contains(location, socket) {
+		t.Fatal("docs/operations.md has no block of nginx with a location that leads to the socket")
+	}
+	return `http {
 	access_log off;
 	client_body_temp_path .; proxy_temp_path .; fastcgi_temp_path .; uwsgi_temp_path .; scgi_temp_path .;
 	server {
 		listen FRONT;
-		location / {
-			proxy_pass http://BACK;
-			proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-			proxy_set_header Forwarded "";
-		}
+		location` + strings.Replace(location, socket, "http://"+back, 1) + `
 	}
 }
 `
+}
 
 func TestBehindNginx(t *testing.T) {
 	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example,
 		"--http", "--client-rate", "1", "--trusted-proxies", "127.0.0.1")
-	eachHasItsLimit(t, p, nginx(t, strings.ReplaceAll(nginxHTTP, "BACK", address(p))))
+	eachHasItsLimit(t, p, nginx(t, nginxHTTP(t, address(p))))
 	if got := statuses(from(p, "127.0.0.4", address(p))); got != "[200 429 429]" {
 		t.Errorf("without the proxy it answers %s", got)
 	}
@@ -133,7 +142,28 @@ func TestBehindNginxOnSocket(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "http.sock")
 	p := onSocket(t, path, filepath.Join(folder, "teamdata.db"), "--seed", testkit.Example, "--client-rate", "1")
-	eachHasItsLimit(t, p, nginx(t, strings.ReplaceAll(nginxHTTP, "BACK", "unix:"+path)))
+	eachHasItsLimit(t, p, nginx(t, nginxHTTP(t, "unix:"+path)))
+}
+
+// Nothing that the admin API takes is too large for the proxy.
+func TestBatchBehindNginx(t *testing.T) {
+	folder := t.TempDir()
+	seed := filepath.Join(folder, "seed.json")
+	testkit.WriteFile(t, seed, `{"operatorTokens":[{"id":"opr_1","name":"n","secret":"t0ken"}],"orgs":[{"id":"org_acme","name":"Acme"}]}`)
+	p := testkit.Serve(t, filepath.Join(folder, "teamdata.db"), "--seed", seed, "--http", "--trusted-proxies", "127.0.0.1")
+	front := nginx(t, nginxHTTP(t, address(p)))
+	text := strings.Repeat(`\ud83d\ude80`, 200) // the longest that there is
+	largest := `{"entries":[` + strings.Repeat(`{"action":"`+text+`","actorId":"`+text+`","targetId":"`+text+`"},`, 999) + `{"action":"a"}]}`
+	q, _ := http.NewRequest("POST", "http://"+front+"/admin/v1/orgs/org_acme/audit-log/batch", strings.NewReader(largest))
+	q.Header.Set("Authorization", "Bearer opr_1.t0ken")
+	a, err := p.Client.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	if answer, _ := io.ReadAll(a.Body); a.StatusCode != http.StatusCreated {
+		t.Errorf("it is answered %s %.200s", a.Status, answer)
+	}
 }
 
 // By the PROXY protocol the client's address passes beneath TLS, which is ours.

@@ -45,6 +45,9 @@ func TestFormatNamesTheSchema(t *testing.T) {
 	if want := fmt.Sprintf("\nSchema version: %d\n", schemaVersion()); !strings.Contains(text, want) {
 		t.Errorf("docs/format.md does not say %q", strings.TrimSpace(want))
 	}
+	if want := fmt.Sprintf(`"schema":%d,`, schemaVersion()); !strings.Contains(string(readFile(t, "../../docs/admin-api.md")), want) {
+		t.Errorf("docs/admin-api.md does not say %s", want)
+	}
 	if span := fmt.Sprintf("21,600,000 (%d hours)", partitionSpan/time.Hour); !strings.Contains(text, span) || partitionSpan.Milliseconds() != 21_600_000 {
 		t.Errorf("docs/format.md does not divide by %s", span)
 	}
