@@ -32,6 +32,10 @@ type Config struct {
 	Version string         // of the program
 	Log     zerolog.Logger // changes at info level, faults of the server at error level
 
+	// LogPushed tells whether the log gets the next change that a program pushed; nil:
+	// it gets each.
+	LogPushed func() bool
+
 	// Status is what the running server knows of itself.
 	Status func(ctx context.Context) (Status, error)
 	// LinkURL is the address of a sign-in link with a token; nil: it is not known.
@@ -66,6 +70,9 @@ type Admin struct {
 
 // New makes an Admin on a store, which the caller closes.
 func New(s store.Store, c Config) *Admin {
+	if c.LogPushed == nil {
+		c.LogPushed = func() bool { return true }
+	}
 	return &Admin{store: s, config: c, copying: make(chan struct{}, 1)}
 }
 

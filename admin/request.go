@@ -3,6 +3,7 @@ package admin
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
@@ -119,7 +120,7 @@ func (r *request) org() string { return r.Param(orgParam) }
 
 // logChange logs who changed what, without the body, which may have secrets.
 func (r *request) logChange(status int) {
-	if status >= http.StatusBadRequest {
+	if status >= http.StatusBadRequest || slices.Contains(pushed, r.route.path) && !r.api.config.LogPushed() {
 		return
 	}
 	line := r.api.config.Log.Info().Str("method", r.HTTP.Method).Str("path", r.HTTP.URL.Path).Int("status", status)

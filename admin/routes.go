@@ -102,6 +102,9 @@ var routes = []route{
 	{"DELETE", oneOperatorToken, noBody, (*request).revokeOperatorToken},
 }
 
+// pushed are the paths on which programs report what happens, as often as it does.
+var pushed = []string{org + "/members", oneMember, org + "/audit-log", org + "/audit-log/batch", org + "/files", org + "/events"}
+
 func (rt *route) pattern() (method, path string) { return rt.method, rt.path }
 
 // api is the routes behind one way to authenticate requests.

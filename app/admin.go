@@ -10,6 +10,7 @@ import (
 	"teamdata/admin"
 	settingspage "teamdata/admin/settings"
 	"teamdata/admin/socket"
+	"teamdata/server"
 	"teamdata/store/boltstore"
 	"time"
 )
@@ -46,7 +47,7 @@ func NewAdmin(s *boltstore.Store, c admin.Config, served func(*admin.Status)) *a
 // wireAdmin makes what answers the admin API while the data file is served.
 func (a *App) wireAdmin() {
 	since := time.Now().UTC()
-	c := admin.Config{Version: a.settings.Version, Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }}
+	c := admin.Config{Version: a.settings.Version, Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }, LogPushed: a.logPushed}
 	a.admin = NewAdmin(a.store, c, func(s *admin.Status) {
 		s.Since, s.Addresses, s.Certificates = since, []string{a.URL()}, a.certificateStatus()
 	})
@@ -59,6 +60,11 @@ func (a *App) wireAdmin() {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          log.New(io.Discard, "", 0),
 	}
+}
+
+// logPushed follows the access log: what programs push is requests, for the log.
+func (a *App) logPushed() bool {
+	return a.settings.AccessLog == string(server.LogAll) && a.pushed.Add(1)%uint64(a.settings.AccessLogSample) == 0
 }
 
 func (s *adminSocket) serve() error {

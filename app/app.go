@@ -21,6 +21,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"teamdata/admin"
 	"teamdata/delivery"
 	"teamdata/internal/hint"
@@ -62,6 +63,7 @@ type App struct {
 
 	metrics      net.Listener // nil: metrics are on the admin socket alone
 	endObserving func()       // nil: nothing is observed yet
+	pushed       atomic.Uint64
 }
 
 // Start opens the data file, fills it if it is to be filled, and binds the

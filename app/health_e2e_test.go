@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"teamdata/internal/testkit"
@@ -150,6 +151,40 @@ func TestRequestLog(t *testing.T) {
 	for _, secret := range []string{planted, "example-reader-secret", "example-writer-secret"} {
 		if strings.Contains(p.Out.String(), secret) {
 			t.Errorf("the log holds %s:\n%s", secret, p.Out)
+		}
+	}
+}
+
+// What programs push follows the access log; other changes are always logged.
+func TestPushedChangesInTheLog(t *testing.T) {
+	for log, want := range map[string][]string{
+		"errors": {"POST /admin/v1/orgs"},
+		"all":    {"POST /admin/v1/orgs", "POST /admin/v1/orgs/o/members", "POST /admin/v1/orgs/o/audit-log"},
+	} {
+		data := filepath.Join(t.TempDir(), "teamdata.db")
+		p := testkit.Serve(t, data, "--access-log", log)
+		for _, command := range [][]string{
+			{"org", "create", "--name", "O", "--id", "o"}, {"member", "add", "usr_1", "--role", "owner"}, {"audit", "add", "--action", "door.opened"},
+		} {
+			if out, err := testkit.Run(t, append(command, "--data", data)...); err != nil {
+				t.Fatal(err, out)
+			}
+		}
+		if err := p.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, line := range p.Out.Lines() {
+			var fields struct{ Message, Method, Path string }
+			if err := json.Unmarshal([]byte(line), &fields); err != nil {
+				t.Fatalf("%v in %s", err, line)
+			}
+			if fields.Message == "changed" {
+				got = append(got, fields.Method+" "+fields.Path)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("--access-log %s: changes in the log are %q, want %q", log, got, want)
 		}
 	}
 }
