@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 	"internal/strictjson":  {"teamdata/store"},
 	"internal/system":      {"golang.org/x/sys/unix"},
 	"internal/terminal":    {"teamdata/internal/hint", "github.com/mattn/go-isatty", "github.com/mattn/go-runewidth", "golang.org/x/sys/unix"},
-	"internal/testkit":     {"teamdata/internal/", "teamdata/store", "github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
+	"internal/testkit":     {"teamdata/internal/", "teamdata/store", "github.com/emersion/go-sasl", "github.com/emersion/go-smtp", "golang.org/x/sys/unix"},
 	"internal/web":         {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 
 	"contrib/clients/go": {},

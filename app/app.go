@@ -136,6 +136,9 @@ func (a *App) Run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		a.log.Info().Msg("stopping")
+	case <-a.store.Life().Done():
+		failed = context.Cause(a.store.Life())
+		a.log.Error().Fields(hint.Fields(failed)).Msg("the data file can't be used any more; stopping")
 	case failed = <-served: // it ends by itself only when something is wrong
 		served <- nil
 	case failed = <-sent:

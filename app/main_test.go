@@ -30,3 +30,17 @@ func serveTLS(t testing.TB, handler http.Handler) (url, caFile string) {
 	testkit.WriteFile(t, caFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
 	return s.URL + "/hook", caFile
 }
+
+// ended waits until a program has ended by itself, and returns its status.
+func ended(p *testkit.Process) int {
+	p.T.Helper()
+	end := make(chan error, 1)
+	go func() { end <- p.Cmd.Wait() }()
+	select {
+	case <-end:
+		return p.Cmd.ProcessState.ExitCode()
+	case <-time.After(20 * time.Second):
+		p.T.Fatalf("it goes on; it said:\n%s", p.Out)
+		return 0
+	}
+}

@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"time"
@@ -18,6 +19,7 @@ func Open(path string, o Options) (*Store, error) {
 		s.clock = time.Now
 	}
 	s.claimed = make(map[string]struct{})
+	s.life, s.end = context.WithCancelCause(context.Background())
 	_, err := boltfile.Open(path, boltfile.Options{MapSize: o.MapSize, NoSync: o.NoSync}, func(db *bbolt.DB) error {
 		s.db = db
 		if err := s.prepare(); err != nil {

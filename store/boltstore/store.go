@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -37,10 +38,11 @@ type Store struct {
 	seal  sealing
 	claims
 	generation atomic.Uint64
-	sealedNow  bool        // by this Open
-	oldSchema  uint64      // that this Open has found, if it was older
-	keptOld    string      // the copy of the file as it was then
-	broken     atomic.Bool // the disk failed in a way that leaves the last commit in doubt
+	sealedNow  bool   // by this Open
+	oldSchema  uint64 // that this Open has found, if it was older
+	keptOld    string // the copy of the file as it was then
+	life       context.Context
+	end        context.CancelCauseFunc // of life
 
 	queue  queue
 	synced synced
@@ -54,7 +56,14 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-var errBroken = hint.New("the disk failed while a commit was being written", "restart teamdata once the disk works again")
+func inDoubt(err error) error {
+	return hint.With(fmt.Errorf("the disk failed while a commit was being written: %w", err), "check the disk, then start teamdata again")
+}
+
+// Life ends when the Store can't go on, with the reason as its cause: the disk
+// failed in a way that leaves the last commit in doubt. Until the file is opened
+// again everything is refused.
+func (s *Store) Life() context.Context { return s.life }
 
 // View runs fn on one moment of the data. A commit that is being written is on the
 // disk before fn sees it.
@@ -66,8 +75,8 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 }
 
 func (s *Store) view(fn func(*tx) error) error {
-	if s.broken.Load() {
-		return storageFault(errBroken)
+	if s.life.Err() != nil {
+		return storageFault(context.Cause(s.life))
 	}
 	bolt, err := s.db.Begin(false)
 	if err != nil {
@@ -75,7 +84,7 @@ func (s *Store) view(fn func(*tx) error) error {
 	}
 	defer bolt.Rollback()
 	if !s.waitSynced(bolt.ID()) {
-		return storageFault(errBroken)
+		return storageFault(context.Cause(s.life))
 	}
 	defer s.watch.reads.enter().Store(0)
 	return fn(&tx{s: s, bolt: bolt, now: s.now()})

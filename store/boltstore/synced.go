@@ -29,7 +29,7 @@ func (s *synced) end(id int, err error) {
 func (s *Store) waitSynced(id int) bool {
 	s.synced.mu.Lock()
 	defer s.synced.mu.Unlock()
-	for id > s.synced.id && !s.broken.Load() {
+	for id > s.synced.id && s.life.Err() == nil {
 		s.synced.moved.Wait()
 	}
 	return id <= s.synced.id

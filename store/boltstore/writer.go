@@ -156,8 +156,8 @@ func (s *Store) commitEach(batch []*update) {
 }
 
 func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
-	if s.broken.Load() {
-		return nil, errBroken
+	if s.life.Err() != nil {
+		return nil, context.Cause(s.life)
 	}
 	began := time.Now()
 	bolt, err := s.db.Begin(true)
@@ -234,7 +234,9 @@ func (s *Store) sync(bolt *bbolt.Tx) error {
 		return nil
 	}
 	if r, rerr := s.db.Begin(false); rerr == nil {
-		s.broken.Store(r.ID() >= id)
+		if r.ID() >= id {
+			s.end(inDoubt(err))
+		}
 		r.Rollback()
 	}
 	return err
