@@ -42,6 +42,10 @@ const StopGrace = 8 * time.Second
 // deliveries are kept for less.
 const sweepEvery = 10 * time.Minute
 
+// placeEvery is how often a server without commits looks whether its data file still
+// is where it was opened.
+const placeEvery = time.Second
+
 // App is a running server: a store, the public and the admin API on it, and the
 // senders.
 type App struct {
@@ -131,6 +135,7 @@ func (a *App) Run(ctx context.Context) error {
 	background.Go(func() { a.renewCertificates(ctx) })
 	background.Go(func() { a.watchCertificates(ctx) })
 	background.Go(func() { a.backUp(ctx) })
+	background.Go(func() { every(ctx, placeEvery, func(time.Time) { _ = a.store.CheckPlace() }) }) // its Life tells
 
 	var failed error
 	select {

@@ -102,6 +102,9 @@ func (h *health) check() *verdict {
 // checkCommit makes a commit of its own when there was none lately. One that hangs
 // is waited for at the next check, and no other is begun.
 func (h *health) checkCommit(ctx context.Context) error {
+	if err := h.store.CheckPlace(); err != nil {
+		return err
+	}
 	if time.Since(h.store.LastCommit()) < commitKept {
 		return nil
 	}
@@ -132,6 +135,8 @@ func (h *health) explainCommit(err error) string {
 		return "the disk is full"
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("not done within %s", h.limit)
+	case errors.Is(err, boltstore.ErrMoved):
+		return "the data file was removed or replaced"
 	}
 	h.log.Error().Fields(hint.Fields(err)).Msg("the readiness check can't commit")
 	return "the data file can't be written"

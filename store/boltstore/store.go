@@ -10,6 +10,7 @@ import (
 
 	"teamdata/internal/hint"
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // Options tune the engine. The zero value is meant for production.
@@ -41,6 +42,7 @@ type Store struct {
 	sealedNow  bool   // by this Open
 	oldSchema  uint64 // that this Open has found, if it was older
 	keptOld    string // the copy of the file as it was then
+	place      boltfile.Place
 	life       context.Context
 	end        context.CancelCauseFunc // of life
 
@@ -61,9 +63,19 @@ func inDoubt(err error) error {
 }
 
 // Life ends when the Store can't go on, with the reason as its cause: the disk
-// failed in a way that leaves the last commit in doubt. Until the file is opened
-// again everything is refused.
+// failed in a way that leaves the last commit in doubt, or the file is no longer the
+// one at its path. Until the file is opened again everything is refused.
 func (s *Store) Life() context.Context { return s.life }
+
+// CheckPlace ends the Life of a Store whose file is no longer the one at its path.
+// The writer does so with each commit.
+func (s *Store) CheckPlace() error {
+	err := s.place.Check()
+	if err != nil {
+		s.end(err)
+	}
+	return err
+}
 
 // View runs fn on one moment of the data. A commit that is being written is on the
 // disk before fn sees it.

@@ -15,6 +15,10 @@ import (
 // holds.
 var ErrInUse = boltfile.ErrInUse
 
+// ErrMoved is the reason of an error about a file that was renamed, removed or
+// replaced while a Store had it open.
+var ErrMoved = boltfile.ErrMoved
+
 // Backup writes a sound copy of one moment of the open Store to a new file, while
 // commits go on: see [boltfile.Backup].
 func (s *Store) Backup(ctx context.Context, to string) error {

@@ -177,7 +177,9 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 		return nil, bolt.Rollback()
 	}
 	id := bolt.ID()
-	err = s.sync(bolt)
+	if err = s.sync(bolt); err == nil {
+		err = s.CheckPlace() // after the sync: what is acknowledged is in the file that is at the path
+	}
 	s.watch.notify(Commit{Updates: len(written), Took: time.Since(began), Err: err})
 	s.synced.end(id, err)
 	return written, err

@@ -53,7 +53,11 @@ func fill(tx *bbolt.Tx) error {
 func filled(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "teamdata.db")
-	db, err := Open(path, Options{NoSync: true}, func(db *bbolt.DB) error { return db.Update(fill) })
+	var db *bbolt.DB
+	_, err := Open(path, Options{NoSync: true}, func(opened *bbolt.DB) error {
+		db = opened
+		return db.Update(fill)
+	})
 	must(t, err)
 	must(t, db.Close())
 	return path

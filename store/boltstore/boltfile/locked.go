@@ -87,6 +87,28 @@ func isAt(file *os.File, path string) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
+// Place is the path at which a file was opened, and that file.
+type Place struct {
+	path   string
+	opened fs.FileInfo
+}
+
+// ErrMoved is the reason of an error about a file that was renamed, removed or
+// replaced while it was open.
+var ErrMoved = errors.New("moved")
+
+// Check returns an error once the file is no longer the one at its path. A path that
+// can't be looked at says nothing.
+func (p Place) Check() error {
+	switch there, err := os.Stat(p.path); {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return &Error{Path: p.path, Text: "was removed or renamed while it was open", Advice: "put it back, and start teamdata again", Err: ErrMoved}
+	case err == nil && !os.SameFile(p.opened, there):
+		return &Error{Path: p.path, Text: "was replaced by another file while it was open", Advice: "to put back a backup, stop teamdata and run: teamdata restore", Err: ErrMoved}
+	}
+	return nil
+}
+
 func (l *lockedFile) isFile(path string) bool { return l.file != nil && isAt(l.file, path) }
 
 func (l *lockedFile) release() {

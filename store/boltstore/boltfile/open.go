@@ -49,30 +49,30 @@ func (o Options) bolt(size int64) *bbolt.Options {
 }
 
 // Open opens the file at path for writing, or makes it, and holds its lock until it
-// is closed. prepare is called with it, and a panic over a damaged page becomes an error. When anything fails, the
-// file is left as it was, and a new one is removed.
-func Open(path string, o Options, prepare func(*bbolt.DB) error) (*bbolt.DB, error) {
-	db, size, err := openCurrent(path, func(size int64) (*bbolt.DB, error) {
+// is closed. prepare is called with it, and keeps it; a panic over a damaged page
+// becomes an error. When anything fails, the file is left as it was, and a new one is
+// removed.
+func Open(path string, o Options, prepare func(*bbolt.DB) error) (place Place, err error) {
+	db, size, err := openCurrent(path, func(size int64) (db *bbolt.DB, err error) {
 		if size == absent && !o.NoSync {
 			if err := begin(path); err != nil {
 				return nil, err
 			}
 		}
-		db, err := openGuarded(path, o.bolt(size))
-		if err != nil {
+		if db, place, err = openGuarded(path, o.bolt(size)); err != nil {
 			discardHead(path, size, err)
 		}
 		return db, err
 	})
 	if err != nil {
-		return nil, err
+		return place, err
 	}
 	if err := GuardPages(func() error { return prepare(db) }); err != nil {
 		discard(path, size) // under the lock: nobody else has begun to use it
 		db.Close()
-		return nil, explain(path, err)
+		return place, explain(path, err)
 	}
-	return db, nil
+	return place, nil
 }
 
 // begin makes a file without entries. It has its name only once it is on the disk: the
@@ -121,7 +121,8 @@ func openExisting(path string, o *bbolt.Options) (*bbolt.DB, error) {
 		case 0:
 			return nil, errEmpty
 		}
-		return openGuarded(path, o)
+		db, _, err := openGuarded(path, o)
+		return db, err
 	})
 	return db, err
 }
@@ -145,7 +146,7 @@ func openCurrent(path string, open func(size int64) (*bbolt.DB, error)) (db *bbo
 
 // openGuarded opens a file, whatever its pages hold. It is the one at path once
 // it is locked, or the error is errSwapped.
-func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, err error) {
+func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, place Place, err error) {
 	var file *os.File
 	options.OpenFile = func(name string, flag int, mode fs.FileMode) (_ *os.File, err error) {
 		file, err = os.OpenFile(name, flag, mode)
@@ -160,13 +161,14 @@ func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, err error) 
 		file.Close()
 	}
 	if err != nil {
-		return nil, err
+		return nil, place, err
 	}
-	if !isAt(file, path) {
+	place.path = path
+	if place.opened, err = file.Stat(); err != nil || place.Check() != nil {
 		db.Close()
-		return nil, errSwapped
+		return nil, place, errSwapped
 	}
-	return db, nil
+	return db, place, nil
 }
 
 // inspect checks a file before it is opened for writing. bbolt maps the file,
