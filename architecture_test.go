@@ -36,8 +36,7 @@ var mayImport = map[string][]string{
 	"server/openapi":      {},
 
 	"admin":                   {"teamdata/store", "teamdata/internal/", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
-	"admin/schema":            {"github.com/santhosh-tekuri/jsonschema/v6"},
-	"admin/settings":          {"teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "teamdata/admin/schema", "github.com/go-webauthn/webauthn", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+	"admin/settings":          {"teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "github.com/go-webauthn/webauthn", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"admin/settings/diagnose": {"teamdata/internal/signature"},
 	"admin/settings/password": {"golang.org/x/crypto/argon2"},
 	"admin/socket":            {"teamdata/internal/hint"},
@@ -50,7 +49,7 @@ var mayImport = map[string][]string{
 	"store":                    {},
 	"store/boltstore":          {"teamdata/internal/hint", "teamdata/store", "teamdata/store/boltstore/boltfile", "go.etcd.io/bbolt"},
 	"store/boltstore/boltfile": {"go.etcd.io/bbolt"},
-	"store/fixture":            {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/strictjson"},
+	"store/fixture":            {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/schema", "teamdata/internal/strictjson"},
 	"store/seal":               {"teamdata/internal/hint", "golang.org/x/crypto/chacha20poly1305"},
 	"store/storetest":          {"teamdata/store"},
 
@@ -63,6 +62,7 @@ var mayImport = map[string][]string{
 	"internal/netguard":    {"code.dny.dev/ssrf"},
 	"internal/openapitest": {"github.com/santhosh-tekuri/jsonschema/v6"},
 	"internal/ratelimit":   {},
+	"internal/schema":      {"teamdata/store", "github.com/santhosh-tekuri/jsonschema/v6"},
 	"internal/signature":   {"teamdata/internal/hint"},
 	"internal/strictjson":  {"teamdata/store"},
 	"internal/system":      {"golang.org/x/sys/unix"},

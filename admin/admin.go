@@ -23,7 +23,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/admin/schema"
+	"teamdata/internal/schema"
 	"teamdata/store"
 )
 

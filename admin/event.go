@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"teamdata/admin/schema"
+	"teamdata/internal/schema"
 	"teamdata/store"
 )
 
@@ -100,7 +100,7 @@ func (r *request) checkData(kind string, text, data []byte) error {
 		return store.Invalid("type", "has a schema that can't be used: %v", err).Advise("register the type again")
 	}
 	if err := s.Check(data); err != nil {
-		return atPlace("data", err)
+		return schema.InField("data", err)
 	}
 	if !store.IsBuiltInEventType(kind) {
 		return nil
@@ -113,16 +113,4 @@ func (r *request) checkData(kind string, text, data []byte) error {
 		return store.Invalid("data.orgId", "must be %s, the org that the event is sent in", r.org())
 	}
 	return nil
-}
-
-// atPlace is the error of a schema, with the place in the field.
-func atPlace(field string, err error) error {
-	var e *schema.Error
-	switch {
-	case !errors.As(err, &e):
-		return err
-	case e.Place != "" && e.Place[0] != '[':
-		field += "."
-	}
-	return store.Invalid(field+e.Place, "%s", e.Message).Advise("%s", e.Hint)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"teamdata/internal/schema"
 	"teamdata/internal/web"
 	"teamdata/store"
 )
@@ -73,7 +74,7 @@ func (a *Admin) checkSchema(e *store.EventType) error {
 		return err
 	}
 	if _, err := a.schemas.Compile(e.Schema); err != nil {
-		return atPlace("schema", err)
+		return schema.InField("schema", err)
 	}
 	return nil
 }

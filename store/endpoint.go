@@ -68,6 +68,17 @@ func (e *Endpoint) check(tx EventTypes) error {
 	return checkEventTypes(tx, e.Events)
 }
 
+// checkOldSecret holds one that a record brings to what a rotation can leave.
+func (e *Endpoint) checkOldSecret(now time.Time) error {
+	switch {
+	case (e.OldSecret == "") != e.OldSecretUntil.IsZero():
+		return Invalid("oldSecretUntil", "comes with oldSecret, and only with it")
+	case e.OldSecretUntil.After(now.Add(MaxSecretOverlap)):
+		return Invalid("oldSecretUntil", "lies more than 7 days ahead").Advise("an old secret signs for at most that long")
+	}
+	return nil
+}
+
 // checkDescription leaves alone one that stays, which is nil: it may be older than
 // its rule.
 func checkDescription(d *string) error {
@@ -92,7 +103,7 @@ func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 	if e.Secret == "" {
 		e.Secret = NewEndpointSecret()
 	}
-	if err := cmp.Or(e.check(tx), checkDescription(&e.Description)); err != nil {
+	if err := cmp.Or(e.check(tx), checkDescription(&e.Description), e.checkOldSecret(tx.Now())); err != nil {
 		return Endpoint{}, err
 	}
 	if _, err := tx.Org(e.OrgID); err != nil {

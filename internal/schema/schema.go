@@ -1,7 +1,7 @@
 // Package schema checks JSON against an operator's JSON Schemas. Nothing is fetched
 // from elsewhere, and neither a schema nor a value can make a check run without end:
-// regular expressions take linear time, and steps are counted. It imports nothing of
-// teamdata. A bound of schemas and values belongs to bounds.go, the wording of an
+// regular expressions take linear time, and steps are counted. Of teamdata it imports
+// store. A bound of schemas and values belongs to bounds.go, the wording of an
 // error to explain.go.
 package schema
 
@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"teamdata/store"
 )
 
 // Bounds of what is compiled and checked.
@@ -37,6 +39,18 @@ func (e *Error) Error() string {
 		text += "; " + e.Hint
 	}
 	return text
+}
+
+// InField is an error of Compile or Check as that of a field.
+func InField(field string, err error) error {
+	var e *Error
+	switch {
+	case !errors.As(err, &e):
+		return err
+	case e.Place != "" && e.Place[0] != '[':
+		field += "."
+	}
+	return store.Invalid(field+e.Place, "%s", e.Message).Advise("%s", e.Hint)
 }
 
 // Schema is a compiled schema. It is safe for concurrent use.
