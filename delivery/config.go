@@ -33,6 +33,8 @@ type Config struct {
 	Control func(network, address string, c syscall.RawConn) error
 	// UserAgent is sent with every attempt. Default: teamdata.
 	UserAgent string
+	// Now is the clock by which it is judged what is due. Default: time.Now.
+	Now func() time.Time
 	// Mailed is called after mail was queued. Default: nothing is called.
 	Mailed func()
 	// resolver resolves receivers' names; nil means the system's. Tests bring
@@ -67,6 +69,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Mailed == nil {
 		c.Mailed = func() {}
+	}
+	if c.Now == nil {
+		c.Now = time.Now
 	}
 	if c.Log == nil {
 		nop := zerolog.Nop()

@@ -38,7 +38,7 @@ func New(s store.Store, c Config) *Dispatcher {
 	d := &Dispatcher{
 		store: s, config: c, send: newSender(c).send, pulse: make(chan struct{}),
 		onAttempt: func(string, string, string, time.Duration) {},
-		wheel:     wheel.New[uint64](time.Now()), queues: make(map[uint64]*endpointQueue),
+		wheel:     wheel.New[uint64](c.Now()), queues: make(map[uint64]*endpointQueue),
 	}
 	d.inbox.init()
 	d.workers = workers{run: d.attempt, jobs: make(chan job)}
@@ -60,7 +60,7 @@ func (d *Dispatcher) Run(ctx, grace context.Context) error {
 		return err
 	}
 	for ctx.Err() == nil {
-		now := time.Now()
+		now := d.config.Now()
 		d.readInbox(now)
 		d.wheel.Expire(now, func(endpoint uint64) { d.enqueue(d.queue(endpoint)) })
 		d.dispatch(grace, now)
@@ -215,7 +215,7 @@ func (d *Dispatcher) fairQueue(q *endpointQueue) *fairQueue {
 func (d *Dispatcher) sleep(ctx context.Context) {
 	var timer <-chan time.Time
 	if next, ok := d.wheel.Next(); ok {
-		timer = time.After(time.Until(next))
+		timer = time.After(next.Sub(d.config.Now()))
 	}
 	select {
 	case <-ctx.Done():

@@ -16,6 +16,7 @@ type Mailer struct {
 	store    store.Store
 	send     func(context.Context, mail.Message) error // nil: there is no SMTP server
 	schedule []time.Duration
+	now      func() time.Time
 	log      *zerolog.Logger
 	hasWork  chan struct{} // holds one token while mail may have been queued
 }
@@ -28,7 +29,7 @@ func NewMailer(s store.Store, sender *mail.Sender, schedule []time.Duration, log
 	if len(schedule) == 0 {
 		schedule = store.DefaultMailSchedule
 	}
-	m := &Mailer{store: s, log: log, hasWork: make(chan struct{}, 1), schedule: schedule}
+	m := &Mailer{store: s, log: log, hasWork: make(chan struct{}, 1), schedule: schedule, now: time.Now}
 	if sender != nil {
 		m.send = sender.Send
 	}
@@ -53,7 +54,7 @@ func (m *Mailer) Run(ctx, grace context.Context) {
 		if timer = nil; m.send == nil {
 			m.warn(ctx)
 		} else if next := m.sendDue(ctx, grace); !next.IsZero() {
-			timer = time.After(time.Until(next))
+			timer = time.After(next.Sub(m.now()))
 		}
 	}
 }
@@ -86,7 +87,7 @@ func (m *Mailer) sendDue(ctx, grace context.Context) (next time.Time) {
 		if ctx.Err() != nil {
 			return
 		}
-		if !waiting.DueAt.After(time.Now()) {
+		if !waiting.DueAt.After(m.now()) {
 			waiting.DueAt = m.attempt(grace, waiting)
 		}
 		if at := waiting.DueAt; !at.IsZero() && (next.IsZero() || at.Before(next)) {
@@ -95,7 +96,7 @@ func (m *Mailer) sendDue(ctx, grace context.Context) (next time.Time) {
 	})
 	if err != nil && ctx.Err() == nil {
 		m.log.Error().Fields(hint.Fields(err)).Msg("queued mail can't be read; trying again")
-		return time.Now().Add(recordPause)
+		return m.now().Add(recordPause)
 	}
 	return next
 }

@@ -24,6 +24,7 @@ const (
 // sender makes attempts: signed POSTs over HTTP/1.1 that follow no redirect and
 // use no proxy.
 type sender struct {
+	now       func() time.Time
 	network   http.RoundTripper
 	targets   targets
 	userAgent []string
@@ -38,6 +39,7 @@ func newSender(c Config) *sender {
 	connectTimeout := c.AttemptTimeout + time.Second
 	dialer := &net.Dialer{Control: c.Control, Resolver: c.resolver, Timeout: connectTimeout}
 	return &sender{
+		now: c.Now,
 		network: &http.Transport{
 			Proxy:       nil, // never from the environment: it would hide the address from the guard
 			DialContext: dialer.DialContext,
@@ -61,12 +63,12 @@ func newSender(c Config) *sender {
 // acknowledges it; for anything else the attempt has a reason. The outcome is one
 // of Outcomes.
 func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) (a store.Attempt, outcome string) {
-	a.StartedAt = time.Now()
+	a.StartedAt = s.now()
 	ctx, cancel := context.WithTimeout(grace, s.timeout)
 	defer cancel()
 	var p progress
 	err := s.post(p.watch(ctx), e, c, &a)
-	a.EndedAt = time.Now()
+	a.EndedAt = s.now()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil: // and not one of net's own
 		a.TimedOut = true
@@ -113,7 +115,7 @@ func (s *sender) request(ctx context.Context, e *store.Endpoint, c *store.Claim)
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
+	now := s.now()
 	unix := now.Unix()
 	r.URL, r.Host = t.url, t.url.Host
 	r.Header = http.Header{
