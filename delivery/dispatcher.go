@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"teamdata/delivery/wheel"
@@ -20,6 +21,7 @@ type Dispatcher struct {
 	onAttempt func(orgID, endpointID, outcome string, took time.Duration)
 	inbox     inbox
 	workers   workers
+	tooLate   chan struct{} // holds one token while something waits longer than the schedule has it
 	pulse     chan struct{} // takes a token while Run has nothing else to do
 
 	// The rest belongs to Run's goroutine.
@@ -36,7 +38,7 @@ type Dispatcher struct {
 func New(s store.Store, c Config) *Dispatcher {
 	c = c.withDefaults()
 	d := &Dispatcher{
-		store: s, config: c, send: newSender(c).send, pulse: make(chan struct{}),
+		store: s, config: c, send: newSender(c).send, pulse: make(chan struct{}), tooLate: make(chan struct{}, 1),
 		onAttempt: func(string, string, string, time.Duration) {},
 		wheel:     wheel.New[uint64](c.Now()), queues: make(map[uint64]*endpointQueue),
 	}
@@ -59,6 +61,9 @@ func (d *Dispatcher) Run(ctx, grace context.Context) error {
 	if err := d.store.EachDue(ctx, d.inbox.addDue); err != nil && ctx.Err() == nil {
 		return err
 	}
+	var clock sync.WaitGroup
+	clock.Go(func() { d.watchClock(ctx) })
+	defer clock.Wait()
 	for ctx.Err() == nil {
 		now := d.config.Now()
 		d.readInbox(now)
@@ -88,6 +93,7 @@ func (d *Dispatcher) readInbox(now time.Time) {
 			q.dirty = q.inFlight > 0
 		}
 		if at.After(now) {
+			d.doubt(at, now)
 			d.wheel.SetEarlier(endpoint, at)
 		} else {
 			d.enqueue(d.queue(endpoint))
@@ -215,7 +221,7 @@ func (d *Dispatcher) fairQueue(q *endpointQueue) *fairQueue {
 func (d *Dispatcher) sleep(ctx context.Context) {
 	var timer <-chan time.Time
 	if next, ok := d.wheel.Next(); ok {
-		timer = time.After(next.Sub(d.config.Now()))
+		timer = time.After(untilLook(d.config.Now(), next))
 	}
 	select {
 	case <-ctx.Done():

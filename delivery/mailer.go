@@ -54,7 +54,7 @@ func (m *Mailer) Run(ctx, grace context.Context) {
 		if timer = nil; m.send == nil {
 			m.warn(ctx)
 		} else if next := m.sendDue(ctx, grace); !next.IsZero() {
-			timer = time.After(next.Sub(m.now()))
+			timer = time.After(untilLook(m.now(), next))
 		}
 	}
 }
@@ -87,7 +87,8 @@ func (m *Mailer) sendDue(ctx, grace context.Context) (next time.Time) {
 		if ctx.Err() != nil {
 			return
 		}
-		if !waiting.DueAt.After(m.now()) {
+		now := m.now()
+		if due := waiting.DueAt; !due.After(now) || due.After(store.LatestDue(now, m.schedule)) { // or the clock was set back
 			waiting.DueAt = m.attempt(grace, waiting)
 		}
 		if at := waiting.DueAt; !at.IsZero() && (next.IsZero() || at.Before(next)) {

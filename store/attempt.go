@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -136,4 +138,48 @@ func toMillisecond(t time.Time) time.Time { return t.UTC().Truncate(time.Millise
 // roundUp to the resolution of stored times, so that nothing is due early.
 func roundUp(t time.Time) time.Time {
 	return t.Add(time.Millisecond - 1).Truncate(time.Millisecond)
+}
+
+// LatestDue is the latest that anything of a schedule may be due, with a minute for
+// clocks that differ. What is due after that was queued before the clock was set back.
+func LatestDue(now time.Time, schedule []time.Duration) time.Time {
+	return now.Add(slices.Max(append([]time.Duration{0}, schedule...)) + time.Minute)
+}
+
+// PullIn makes what is due after LatestDue due as if its last attempt had ended now.
+// It returns how many deliveries that are. The work is done in small transactions.
+func PullIn(ctx context.Context, s Store, now time.Time, schedule []time.Duration) (n int, err error) {
+	var endpoints []uint64
+	err = s.EachDue(ctx, func(endpoint uint64, _ time.Time) { endpoints = append(endpoints, endpoint) })
+	for i := 0; err == nil && i < len(endpoints); {
+		var late []Delivery
+		find := func(tx Tx) (err error) {
+			late, _, err = tx.DeliveryPage(endpoints[i], ListWaiting, CursorOf(LatestDue(now, schedule), "~"), chunk)
+			return err
+		}
+		if err = s.View(ctx, find); err == nil && len(late) > 0 {
+			err = s.Update(ctx, func(tx Tx) error {
+				if err := find(tx); err != nil {
+					return err
+				}
+				return pullIn(tx, late, now, schedule)
+			})
+		}
+		if n += len(late); len(late) < chunk {
+			i++
+		}
+	}
+	return n, err
+}
+
+func pullIn(tx Tx, late []Delivery, now time.Time, schedule []time.Duration) error {
+	for _, d := range late {
+		if d.DueAt = toMillisecond(now); d.Attempts > 0 && len(schedule) > 0 {
+			d.DueAt = roundUp(now.Add(schedule[min(d.Attempts, len(schedule))-1]))
+		}
+		if err := tx.PutDelivery(d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
