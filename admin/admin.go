@@ -53,6 +53,7 @@ type Status struct {
 	Size      int64 // of the data file, in bytes
 	Schema    int   // of the data file
 	Sealed    bool
+	Ahead     time.Time // the newest stored time if that is ahead of the clock; else zero
 	Since     time.Time // when it began to be served
 	Addresses []string  // where it is served, such as https://127.0.0.1:8443
 

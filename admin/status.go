@@ -14,7 +14,7 @@ func (r *request) readStatus() error {
 	}
 	waiting := newObject().number("endpoints", int64(b.Busy)).time("dueAt", b.DueAt).number("mails", int64(b.Mails)).end()
 	o := newObject().text("version", r.api.config.Version).text("dataFile", s.DataFile).
-		number("size", s.Size).number("schema", int64(s.Schema)).flag("sealed", s.Sealed).
+		number("size", s.Size).number("schema", int64(s.Schema)).flag("sealed", s.Sealed).time("aheadOfClock", s.Ahead).
 		time("since", s.Since).texts("addresses", s.Addresses)
 	r.Send(ok(list(o, "certificates", s.Certificates, certificateJSON).raw("waiting", waiting).end()))
 	return nil

@@ -89,6 +89,7 @@ func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err err
 		return a, err
 	}
 	a.warnOfModes()
+	a.warnOfClock()
 	if err = a.openSocket(); err != nil {
 		return a, err
 	}

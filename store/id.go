@@ -74,20 +74,25 @@ func (s *IDSource) Next(prefix string, now time.Time) string {
 // Follow makes every id given from now on greater than id, which an IDSource
 // gave. Other text is ignored.
 func (s *IDSource) Follow(id string) {
-	if len(id) < 26 {
-		return
+	if ms, ok := IDTime(id); ok && ms >= s.ms {
+		s.ms, s.high, s.low = ms+1, 0, 0
 	}
-	ms := uint64(0)
+}
+
+// IDTime is the time, in Unix milliseconds, in an id that an IDSource gave; not ok
+// for other text.
+func IDTime(id string) (ms uint64, ok bool) {
+	if len(id) < 26 {
+		return 0, false
+	}
 	for _, c := range []byte(id[len(id)-26:][:10]) { // 10 characters hold the 48 bits
 		digit := strings.IndexByte(crockford, c)
 		if digit < 0 {
-			return
+			return 0, false
 		}
 		ms = ms<<5 | uint64(digit)
 	}
-	if ms >= s.ms {
-		s.ms, s.high, s.low = ms+1, 0, 0
-	}
+	return ms, true
 }
 
 func (s *IDSource) reseed() {

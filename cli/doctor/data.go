@@ -38,6 +38,7 @@ func (d *doctor) checkServer(ctx context.Context) {
 		d.problem("see its log", "on %s: %v", path, err)
 		return
 	}
+	d.newest = status.AheadOfClock
 	d.ok("version %s serves %s since %s", status.Version, strings.Join(status.Addresses, ", "), status.Since.Format(time.RFC3339))
 	for _, certificate := range status.Certificates {
 		if certificate.LastError != "" {
@@ -53,6 +54,7 @@ func (d *doctor) checkServer(ctx context.Context) {
 type serverStatus struct {
 	Version      string
 	Addresses    []string
+	AheadOfClock time.Time
 	Since        time.Time
 	Certificates []store.CertificateStatus
 }
@@ -109,7 +111,9 @@ func (d *doctor) checkContents(context.Context) {
 		d.ok("not checked: the server has the file open")
 		return
 	}
-	d.sound = d.checkFile(d.Data, "teamdata restore BACKUP --data "+terminal.ShellWord(d.Data))
+	if d.sound = d.checkFile(d.Data, "teamdata restore BACKUP --data "+terminal.ShellWord(d.Data)); d.sound {
+		d.newest, _ = app.NewestTime(d.Data) // an error was found by the check
+	}
 }
 
 // checkFile checks a data file or a backup of one.

@@ -97,7 +97,7 @@ func sizeOf(path string) int64 {
 func (d *doctor) checkClock(context.Context) {
 	now, newest := d.now(), d.newestTime()
 	if newest.After(now.Add(aheadBy)) {
-		d.problem("set the clock, with NTP", "it says %s, and the data file or a backup is of %s", now.UTC().Format(time.RFC3339), newest.UTC().Format(time.RFC3339))
+		d.problem("set the clock, with NTP", "it says %s, and the data file or a backup is of, or holds, %s", now.UTC().Format(time.RFC3339), newest.UTC().Format(time.RFC3339))
 		return
 	}
 	if synced, known := system.ClockSynced(); known && !synced {
@@ -107,9 +107,11 @@ func (d *doctor) checkClock(context.Context) {
 	d.ok("%s", now.UTC().Format(time.RFC3339))
 }
 
-// newestTime is when the data file or a backup was written last.
+// newestTime is when the data file or a backup was written last, or the newest time
+// in the file if that is later.
 func (d *doctor) newestTime() (newest time.Time) {
-	if info, err := os.Stat(d.Data); err == nil {
+	newest = d.newest
+	if info, err := os.Stat(d.Data); err == nil && info.ModTime().After(newest) {
 		newest = info.ModTime()
 	}
 	if _, made, ok := app.NewestBackup(d.BackupDir); ok && made.After(newest) {

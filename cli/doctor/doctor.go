@@ -34,8 +34,9 @@ type Config struct {
 type doctor struct {
 	Config
 	Findings
-	served   bool // a server has the data file open
-	sound    bool // the data file was read, and is
+	served   bool      // a server has the data file open
+	sound    bool      // the data file was read, and is
+	newest   time.Time // that the data file holds, if a server runs: if that is ahead of its clock
 	now      func() time.Time
 	resolver *net.Resolver
 }

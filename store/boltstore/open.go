@@ -36,12 +36,15 @@ func Open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
+// rising are the buckets whose last key is the last id given.
+var rising = [][]byte{bucketEvents, bucketDeliveries, bucketMails}
+
 // resume continues from what is in the file: new ids follow those there, even if the
 // clock stepped back while teamdata was not running.
 func (s *Store) resume() error {
 	return s.db.View(func(bolt *bbolt.Tx) error {
 		s.synced.init(bolt.ID())
-		for _, name := range [][]byte{bucketEvents, bucketDeliveries, bucketMails} {
+		for _, name := range rising {
 			if last, _ := bolt.Bucket(name).Cursor().Last(); last != nil {
 				s.ids.Follow(string(last))
 			}

@@ -123,6 +123,7 @@ type About struct {
 	Size   int64 // bytes
 	Schema int
 	Sealed bool
+	Newest time.Time // the newest of the stored times that new ones follow; zero: there is none
 }
 
 // About describes the open data file.
@@ -131,5 +132,10 @@ func (s *Store) About() (About, error) {
 	if err != nil {
 		return About{}, err
 	}
-	return About{Path: s.Path(), Size: info.Size(), Schema: int(schemaVersion()), Sealed: s.seal.on()}, nil
+	about := About{Path: s.Path(), Size: info.Size(), Schema: int(schemaVersion()), Sealed: s.seal.on()}
+	err = s.view(func(t *tx) error {
+		about.Newest = t.newest()
+		return nil
+	})
+	return about, err
 }
