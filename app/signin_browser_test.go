@@ -9,6 +9,7 @@ func TestSettingsPasskey(t *testing.T) {
 	b.addAuthenticator()
 	b.signInFirst()
 	b.fill("Passkey name", "Laptop")
+	b.fill("Current password", storyPassword)
 	b.follow("Add passkey")
 	b.sees("The passkey was added.")
 	b.follow("Sign out")
@@ -28,6 +29,7 @@ func TestPasskeyInAnOlderBrowser(t *testing.T) {
 	for _, name := range []string{"Laptop", "Phone"} { // the second with the first to be left out
 		b.growOlder()
 		b.fill("Passkey name", name)
+		b.fill("Current password", storyPassword)
 		if name == "Phone" {
 			b.click("Add passkey")
 			b.sees("This device already has a passkey for your account.")

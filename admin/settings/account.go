@@ -11,13 +11,14 @@ type accountPage struct {
 	Sessions []store.Session // newest first
 	Current  string          // id of the session of this request
 	Passkeys bool            // passkeys can be added
+	Present  bool            // without the password: a passkey was used just now
 }
 
 // showAccount shows how the person signs in, and where they are signed in.
 func (r *request) showAccount() error {
 	p := accountPage{Passkeys: r.s.passkeys != nil}
 	return r.show(200, "account", &p, func(tx store.Tx) (err error) {
-		p.Current = r.session.ID
+		p.Current, p.Present = r.session.ID, r.usedPasskey()
 		p.Sessions, err = store.AccountSessions(tx, r.account.UserID)
 		slices.Reverse(p.Sessions)
 		return err
@@ -44,13 +45,7 @@ func (r *request) changePassword() error {
 
 func (r *request) replacePassword() error {
 	old := r.account.PasswordHash
-	if err := r.tryName(r.account.UserID, r.account); err != nil {
-		return err
-	}
-	if _, err := r.verify(old, r.field("old")); err != nil {
-		if err == errNotSignedIn {
-			return store.Invalid("old", "is not your current password")
-		}
+	if err := r.checkOldPassword(); err != nil {
 		return err
 	}
 	hash, err := r.newHash(r.account)
@@ -65,6 +60,19 @@ func (r *request) replacePassword() error {
 	})
 	if err == nil {
 		r.setKnownBrowser(r.account.UserID, hash)
+	}
+	return err
+}
+
+// checkOldPassword holds the field old of a form to the person's password. badRequest:
+// it is another; rateLimited: there were too many attempts.
+func (r *request) checkOldPassword() error {
+	if err := r.tryName(r.account.UserID, r.account); err != nil {
+		return err
+	}
+	_, err := r.verify(r.account.PasswordHash, r.field("old"))
+	if err == errNotSignedIn {
+		return store.Invalid("old", "is not your current password")
 	}
 	return err
 }

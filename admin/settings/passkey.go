@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
@@ -16,6 +17,7 @@ import (
 var (
 	errNoPasskeys = store.Errorf(store.CodeConflict, "Passkeys need HTTPS and a host name in the server's URL.").Advise("The operator sets it with --public-url.")
 	errCeremony   = store.Errorf(store.CodeBadRequest, "That took too long or was already done.").Advise("Try again.")
+	errPresence   = store.Errorf(store.CodeBadRequest, "Adding a passkey needs your password, or a sign-in with a passkey within the last five minutes.").Advise("Enter your password.")
 	errNewPasskey = store.Errorf(store.CodeBadRequest, "The passkey could not be verified.").Advise("Try again, or use another device.")
 	errPasskey    = store.Errorf(store.CodeUnauthorized, "This passkey is unknown or could not be verified.").Advise("Sign in with your password or another passkey.")
 )
@@ -27,7 +29,11 @@ func (r *request) scripted(do func() (answer any, err error)) error {
 	answer, err := do()
 	if err != nil {
 		e := web.LogFault(r, err)
-		status, answer = e.Code.Status(), map[string]string{"message": e.Text()}
+		message := e.Text()
+		if e.Field != "" {
+			message = labelOf(e.Field) + ": " + message
+		}
+		status, answer = e.Code.Status(), map[string]string{"message": message}
 	}
 	body, err := json.Marshal(answer)
 	if err != nil {
@@ -76,6 +82,9 @@ func (r *request) beginPasskey() error {
 		if r.s.passkeys == nil {
 			return nil, errNoPasskeys
 		}
+		if err := r.confirmPresence(); err != nil {
+			return nil, err
+		}
 		o, err := ownerOf(r.account)
 		if err != nil {
 			return nil, err
@@ -86,6 +95,46 @@ func (r *request) beginPasskey() error {
 		}
 		return options, r.beginCeremony(data, r.session.ID)
 	})
+}
+
+// passkeyUse is that a session began with a passkey. The browser keeps it, sealed in a
+// cookie, for as long as it means anything.
+type passkeyUse struct {
+	Session string // its id
+	At      time.Time
+}
+
+// A passkey that was used within passkeyUseTTL is as good as the password.
+const (
+	passkeyUseTTL     = 5 * time.Minute
+	passkeyUsePurpose = "passkey use"
+)
+
+func (s *Settings) passkeyUseCookie() string { return s.cookieName() + "-passkey" }
+
+func (r *request) setPasskeyUse() error {
+	kept, err := r.s.ceremonies.sealer.seal(passkeyUsePurpose, passkeyUse{r.session.ID, r.now})
+	r.putCookie(r.s.passkeyUseCookie(), kept, passkeyUseTTL)
+	return err
+}
+
+// usedPasskey tells whether the session began with a passkey just now.
+func (r *request) usedPasskey() bool {
+	var use passkeyUse
+	ok := r.s.ceremonies.sealer.open(passkeyUsePurpose, r.cookieNamed(r.s.passkeyUseCookie()), &use)
+	return ok && use.Session == r.session.ID && r.now.Sub(use.At) < passkeyUseTTL
+}
+
+// confirmPresence asks for the password, unless a passkey was used just now: a session
+// alone, which somebody may have found open, must not make a way in that stays.
+func (r *request) confirmPresence() error {
+	switch {
+	case r.usedPasskey():
+		return nil
+	case r.field("old") == "":
+		return errPresence
+	}
+	return r.checkOldPassword()
 }
 
 // addPasskey adds the passkey that an authenticator made.
@@ -194,13 +243,17 @@ func (r *request) checkPasskey() error {
 		return err
 	}
 	userID := string(parsed.Response.UserHandle)
-	return r.startSession(userID, "passkey", func(tx store.Tx) error {
+	err = r.startSession(userID, "passkey", func(tx store.Tx) error {
 		err := store.UsePasskey(tx, userID, was.ID, was.Credential, now)
 		if store.IsNotFound(err) {
 			return errPasskey // it has been removed in the meantime
 		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return r.setPasskeyUse()
 }
 
 // presentedPasskey finds the passkey that an authenticator's answer names.

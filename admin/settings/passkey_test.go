@@ -31,6 +31,7 @@ func newPasskeyEnv(t *testing.T) (*env, *notes) {
 	t.Helper()
 	w := newEnv(t)
 	log := w.restart(func(c *Config) { c.PublicURL = "https://data.example.com" })
+	w.withPassword("usr_ada")
 	return w, log
 }
 
@@ -65,7 +66,7 @@ func newDevice(b *browser, userID string) *device {
 // asked begins a ceremony, and is what the authenticator is asked.
 func (d *device) asked(what string) string {
 	d.Helper()
-	r := d.post("/passkeys/"+what+"/begin", nil)
+	r := d.post("/passkeys/"+what+"/begin", url.Values{"old": {goodPassword}})
 	r.wants(d, 200, `"challenge"`)
 	return r.Body
 }

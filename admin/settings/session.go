@@ -14,8 +14,9 @@ import (
 // somebody else knew gains nothing.
 func (r *request) startSession(userID, how string, before func(tx store.Tx) error) error {
 	var cookie string
+	var session store.Session
 	var a store.Account
-	err := r.s.store.Update(r.HTTP.Context(), func(tx store.Tx) error {
+	err := r.s.store.Update(r.HTTP.Context(), func(tx store.Tx) (err error) {
 		if err := before(tx); err != nil {
 			return err
 		}
@@ -24,17 +25,16 @@ func (r *request) startSession(userID, how string, before func(tx store.Tx) erro
 				return err
 			}
 		}
-		_, c, err := store.CreateSession(tx, userID, r.HTTP.UserAgent())
-		if err != nil {
+		if session, cookie, err = store.CreateSession(tx, userID, r.HTTP.UserAgent()); err != nil {
 			return err
 		}
-		cookie = c
 		a, err = tx.Account(userID)
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	r.session = session
 	r.setCookie(cookie)
 	r.setKnownBrowser(userID, a.PasswordHash)
 	r.logEvent(userID).Str("how", how).Msg("settings: signed in")

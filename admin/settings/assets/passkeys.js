@@ -50,7 +50,8 @@ const notAllowed = {
 async function ceremony(form) {
   const path = "/settings/passkeys/" + form.dataset.passkey;
   const fields = new FormData(form);
-  const credential = await authenticators[form.dataset.passkey](await ask(path + "/begin", new FormData()));
+  const credential = await authenticators[form.dataset.passkey](await ask(path + "/begin", fields));
+  fields.delete("old");
   fields.set("credential", JSON.stringify(credentialJSON(credential)));
   location.assign((await ask(path + "/finish", fields)).location);
 }
