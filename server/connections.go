@@ -18,6 +18,7 @@ import (
 // refuses the others before they have cost a handshake or a goroutine. A server
 // with several listeners has one.
 type connLimiter struct {
+	what      string // connections, or what else it counts in their stead
 	proxies   clientaddr.Proxies
 	max       int // connections in all; 0: no limit
 	perClient int // connections of one client that is no proxy; 0: no limit
@@ -32,7 +33,7 @@ type connLimiter struct {
 
 func newConnLimiter(c Config) *connLimiter {
 	return &connLimiter{
-		proxies: c.Proxies, log: c.Log,
+		what: "connections", proxies: c.Proxies, log: c.Log,
 		max: c.MaxConns, perClient: c.MaxClientConns, clients: map[netip.Prefix]int{},
 	}
 }
@@ -88,7 +89,7 @@ func (l *connLimiter) refuse(why string) {
 func (l *connLimiter) logRefusal(why string) {
 	l.refused++
 	if now := time.Now(); now.Sub(l.loggedAt) >= time.Minute {
-		l.log.Warn().Int("refused", l.refused).Int("open", l.open).Str("why", why).Msg("connections are refused")
+		l.log.Warn().Int("refused", l.refused).Int("open", l.open).Str("why", why).Msg(l.what + " are refused")
 		l.refused, l.loggedAt = 0, now
 	}
 }

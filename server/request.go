@@ -27,10 +27,19 @@ type request struct {
 	record     accessRecord
 }
 
-// ServeHTTP is where each request begins. Health checks pass no check at all. A
-// request for a mount goes to its handler, after the checks that need no key; any
-// other goes to the routes of this API.
+// ServeHTTP is where each request begins.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor == 2 {
+		s.serveStream(w, r)
+		return
+	}
+	s.answer(w, r)
+}
+
+// answer answers a request. Health checks pass no check at all. A request for a mount
+// goes to its handler, after the checks that need no key; any other goes to the routes
+// of this API.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	if isHealth(r) {
 		s.answerHealth(w, r)
 		return

@@ -51,8 +51,8 @@ type Config struct {
 
 	Proxies        clientaddr.Proxies // trusted to give the client's address
 	ProxyProtocol  bool               // connections come from Proxies alone, and begin with the PROXY protocol's header
-	MaxConns       int                // connections at once; 0: no limit
-	MaxClientConns int                // connections at once of a client address that is none of Proxies; 0: no limit
+	MaxConns       int                // connections at once, and requests on HTTP/2; 0: no limit
+	MaxClientConns int                // the same of a client address that is none of Proxies; 0: no limit
 
 	versions  []version                             // nil: those that are published
 	documents func(string) (openapi.Document, bool) // nil: those of the published versions
@@ -79,6 +79,7 @@ type Server struct {
 	router      *web.Router
 	http        http.Server
 	connections *connLimiter
+	streams     *connLimiter // requests on HTTP/2
 	keys        accessCache
 	keyUse      keyUse
 	keyLimit    *ratelimit.Limiter[string]
@@ -103,12 +104,13 @@ func New(s store.Store, c Config) *Server {
 		c.documents = openapi.Of
 	}
 	srv := &Server{
-		store: s, config: c, connections: newConnLimiter(c),
+		store: s, config: c, connections: newConnLimiter(c), streams: newConnLimiter(c),
 		keyLimit:    ratelimit.New[string](c.KeyRate, limitWindow, maxTrackedKeys),
 		clientLimit: ratelimit.New[netip.Prefix](c.ClientRate, limitWindow, maxTrackedClients),
 		keyPolicy:   keyPolicy(c.KeyRate),
 		drainDelay:  200 * time.Millisecond,
 	}
+	srv.streams.what = "requests on HTTP/2"
 	srv.config.Mounts = append(slices.Clip(c.Mounts), newDocs(srv))
 	srv.router = web.NewRouter(basePath, "/members", routes, (*route).pattern, srv.serve)
 	srv.http = http.Server{
@@ -118,7 +120,7 @@ func New(s store.Store, c Config) *Server {
 		WriteTimeout:      60 * time.Second,
 		IdleTimeout:       120 * time.Second,
 		MaxHeaderBytes:    64 << 10,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: 30 * time.Second},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: 10 * time.Second},
 		ConnContext:       rememberConn,
 		ErrorLog:          log.New(connectionLog{c.Log}, "", 0),
 		// OPTIONS * is answered like any other unknown route.

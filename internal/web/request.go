@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"time"
 
 	"github.com/julienschmidt/httprouter"
 	"github.com/rs/zerolog"
@@ -103,9 +104,20 @@ func (r *Request) Send(a store.Answer) {
 	if r.HTTP.Method != http.MethodHead {
 		r.Bytes = len(a.Body)
 	}
+	if r.HTTP.ProtoMajor == 2 && len(a.Body) <= shortAnswer {
+		_ = http.NewResponseController(r.W).SetWriteDeadline(time.Now().Add(shortAnswerTimeout))
+	}
 	r.WriteHeader(a.Status)
 	r.W.Write(a.Body)
 }
+
+// On HTTP/2 a client can ask for much and take nothing of it: an answer that waits
+// costs the server more than it costs the client. One that is short is soon taken, or
+// its stream is reset.
+const (
+	shortAnswer        = 64 << 10
+	shortAnswerTimeout = 10 * time.Second
+)
 
 // WriteHeader begins an answer whose body the caller writes.
 func (r *Request) WriteHeader(status int) {

@@ -1,0 +1,37 @@
+package server
+
+import (
+	"net/http"
+	"net/netip"
+
+	"teamdata/internal/web"
+	"teamdata/store"
+)
+
+// serveStream answers a request on HTTP/2, and counts it until its answer was taken,
+// among as many as there may be connections: on HTTP/1 a connection has one request
+// at a time, and counts itself. Beyond that it is refused.
+func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
+	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
+	release, ok := s.streams.acquire(peer.Addr())
+	if !ok {
+		s.refuseStream(w, r)
+		return
+	}
+	defer release()
+	s.answer(w, r)
+	_ = http.NewResponseController(w).Flush() // waits for what is left of the answer
+}
+
+// refuseStream answers without a body, which would wait for its client as the others
+// do, and lets the connection take no more requests.
+func (s *Server) refuseStream(w http.ResponseWriter, r *http.Request) {
+	refused := s.begin(web.Request{W: w, HTTP: r, Pattern: web.NoRoute})
+	defer refused.end()
+	refused.record.limit = Limits[0]
+	h := w.Header()
+	refused.setVersion(h)
+	h["Connection"] = web.Close // GOAWAY
+	h["Retry-After"] = []string{"1"}
+	refused.Send(store.Answer{Status: http.StatusTooManyRequests})
+}
