@@ -129,7 +129,7 @@ func TestSettingsWebhooks(t *testing.T) {
 	c.wants(body, "The request does not verify", "line break that was not sent")
 
 	failing.Store(true)
-	second, _ := c.post(endpoint+"/test", nil)
+	second, _ := c.post(endpoint+"/test", url.Values{"nonce": {"another form"}})
 	c.sees(second, "data-done", "failed", "the receiver answered 503 Service Unavailable", "no such table: &lt;events&gt;")
 	if n := strings.Count(c.page(second), `data-label="Outcome"`); n != 3 {
 		t.Errorf("%d attempts are shown", n)

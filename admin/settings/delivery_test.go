@@ -40,6 +40,26 @@ func TestSendTest(t *testing.T) {
 	}
 }
 
+// A double click without scripts sends one test; the next page sends another.
+func TestSendTestOnce(t *testing.T) {
+	w := newEnv(t)
+	w.endpoint("whe_1", "member.added")
+	b := w.signedIn("usr_ada")
+	var last string
+	for range 2 {
+		form := url.Values{}
+		for _, f := range fieldsOf(b.get("/orgs/org_acme/endpoints/whe_1").Body) {
+			form.Set(f.name, f.value)
+		}
+		first := b.post("/orgs/org_acme/endpoints/whe_1/test", form).location()
+		second := b.post("/orgs/org_acme/endpoints/whe_1/test", form).location()
+		if first != second || first == last {
+			t.Errorf("a double click leads to %s and %s, after %s", first, second, last)
+		}
+		last = second
+	}
+}
+
 func TestDeliveryHeld(t *testing.T) {
 	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")

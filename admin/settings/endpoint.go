@@ -46,17 +46,17 @@ func (r *request) showEndpoint() error {
 	})
 }
 
-// sendTest leads to the delivery, where one sees it arrive.
+// sendTest leads to the delivery, where one sees it arrive. A form that is sent twice
+// sends one.
 func (r *request) sendTest() error {
-	var d store.Delivery
-	err := r.change(func(tx store.Tx) (err error) {
-		d, err = store.SendTest(tx, r.org.ID, r.Param("endpoint"))
-		return err
+	id, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
+		d, err := store.SendTest(tx, r.org.ID, r.Param("endpoint"))
+		return d.ID, err
 	})
 	if err != nil {
 		return err
 	}
-	return r.done("test-sent", r.path("deliveries", d.ID))
+	return r.done("test-sent", r.path("deliveries", id))
 }
 
 func (r *request) enableEndpoint() error {
