@@ -75,14 +75,19 @@ func (r *request) testEndpoint() error {
 	})
 }
 
+// readSecret is a GET that makes an audit entry: what is shown may be copied.
 func (r *request) readSecret() error {
-	return r.view(func(tx store.Tx) (store.Answer, error) {
-		e, err := store.FindEndpoint(tx, r.org(), r.Param("endpoint"))
+	a, err := r.run(r.api.store.Update, func(tx store.Tx) (store.Answer, error) {
+		e, err := store.ShowSecret(tx, r.actor, r.org(), r.Param("endpoint"))
 		if len(e.Secrets(tx.Now())) == 1 {
 			e.OldSecret, e.OldSecretUntil = "", time.Time{}
 		}
 		return ok(newObject().text("secret", e.Secret).nullable("oldSecret", e.OldSecret).time("oldSecretUntil", e.OldSecretUntil).end()), err
 	})
+	if err == nil {
+		r.Send(a)
+	}
+	return err
 }
 
 func (r *request) rotateSecret() error {

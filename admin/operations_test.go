@@ -47,7 +47,7 @@ var operations = []operation{
 	{method: "DELETE", path: "/orgs/org_acme/members/usr_bob", status: 200, answer: `{"userId":"usr_bob","revokedKeys":0}`, audit: "member.removed", events: "member.removed"},
 
 	{method: "POST", path: "/orgs/org_acme/members/usr_ada/signin-link", body: `{"expiresInSeconds":3600}`, status: 201,
-		answer: `{"id":"{{sil}}","userId":"usr_ada","createdAt":` + at + `,"expiresAt":"2026-10-06T13:00:00.000Z","url":"https://data.example.com/link/{{sil}}.{{secret}}","token":"{{sil}}.{{secret}}"}`},
+		answer: `{"id":"{{sil}}","userId":"usr_ada","createdAt":` + at + `,"expiresAt":"2026-10-06T13:00:00.000Z","url":"https://data.example.com/link/{{sil}}.{{secret}}","token":"{{sil}}.{{secret}}"}`, audit: "signInLink.created"},
 
 	{method: "GET", path: "/orgs/org_acme/audit-log", status: 200,
 		answer: `{"data":[{"id":"aud_1","actorId":"usr_ada","action":"org.created","targetId":null,"createdAt":"2026-01-01T00:00:00.000Z"}],"next":"1767225600000.aud_1","hasMore":false}`},
@@ -73,7 +73,7 @@ var operations = []operation{
 	{method: "GET", path: "/orgs/org_acme/endpoints/whe_1", status: 200, answer: whe1},
 	{method: "PATCH", path: "/orgs/org_acme/endpoints/whe_1", body: `{"description":"Main"}`, status: 200, answer: strings.Replace(whe1, `"description":""`, `"description":"Main"`, 1), audit: "endpoint.changed"},
 	{method: "DELETE", path: "/orgs/org_acme/endpoints/whe_1", status: 204, audit: "endpoint.removed"},
-	{method: "GET", path: "/orgs/org_acme/endpoints/whe_1/secret", status: 200, answer: `{"secret":"` + whsec + `","oldSecret":null,"oldSecretUntil":null}`},
+	{method: "GET", path: "/orgs/org_acme/endpoints/whe_1/secret", status: 200, answer: `{"secret":"` + whsec + `","oldSecret":null,"oldSecretUntil":null}`, audit: "endpoint.secretShown"},
 	{method: "POST", path: "/orgs/org_acme/endpoints/whe_1/enable", status: 200, answer: whe1},
 	{method: "POST", path: "/orgs/org_acme/endpoints/whe_1/disable", status: 200, answer: strings.Replace(whe1, `"disabledAt":null`, `"disabledAt":`+at, 1), audit: "endpoint.disabled"},
 	{method: "POST", path: "/orgs/org_acme/endpoints/whe_1/rotate", body: `{"overlapSeconds":60}`, status: 200,

@@ -31,11 +31,13 @@ func (r *request) linkToShow(tx store.Tx, ttl time.Duration) (store.Answer, erro
 		return store.Answer{}, errNoAddress
 	}
 	l, token, err := store.CreateSignInLink(tx, r.org(), r.Param("userId"), ttl)
+	err = store.AuditAccount(err, tx, r.actor, l.UserID, store.AuditLinkCreated)
 	record := newObject().text("id", l.ID).text("userId", l.UserID).time("createdAt", l.CreatedAt).time("expiresAt", l.ExpiresAt)
 	return withSecret(http.StatusCreated, record, "url", r.api.config.LinkURL(token), "token", token), err
 }
 
 func (r *request) linkToMail(tx store.Tx, ttl time.Duration) (store.Answer, error) {
 	to, err := store.QueueSignInLink(tx, r.org(), r.Param("userId"), ttl)
+	err = store.AuditAccount(err, tx, r.actor, r.Param("userId"), store.AuditLinkCreated)
 	return web.JSON(http.StatusAccepted, newObject().text("mailedTo", to).end()), err
 }

@@ -88,7 +88,7 @@ func (a *App) FirstLink() string {
 			return err
 		}
 		_, token, err = store.CreateSignInLink(tx, owner.OrgID, owner.UserID, firstLinkTTL)
-		return err
+		return store.AuditAccount(err, tx, "", owner.UserID, store.AuditLinkCreated)
 	})
 	if err != nil {
 		return ""

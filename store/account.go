@@ -104,7 +104,7 @@ func SetPassword(tx Tx, userID, hash, keepSession string) error {
 }
 
 // AddPasskey adds a passkey to an account. conflict: it has the passkey, or as
-// many as it may have.
+// many as it may have. The audit entry is passkey.added.
 func AddPasskey(tx Tx, userID string, p Passkey) error {
 	if err := checkText("name", p.Name, maxNameLength); err != nil {
 		return err
@@ -112,7 +112,7 @@ func AddPasskey(tx Tx, userID string, p Passkey) error {
 	if len(p.Credential) > MaxCredential {
 		return Invalid("credential", "has %d bytes", len(p.Credential)).Advise("at most %d are allowed", MaxCredential)
 	}
-	return changeAccount(tx, userID, func(a *Account) error {
+	err := changeAccount(tx, userID, func(a *Account) error {
 		if len(a.Passkeys) >= MaxPasskeys {
 			return Errorf(CodeConflict, "An account has at most %d passkeys.", MaxPasskeys).Advise("Remove one first.")
 		}
@@ -123,6 +123,7 @@ func AddPasskey(tx Tx, userID string, p Passkey) error {
 		a.Passkeys = append(a.Passkeys, p)
 		return nil
 	})
+	return AuditAccount(err, tx, userID, userID, auditPasskeyAdded)
 }
 
 // UsePasskey notes that a passkey was used, with what its next check needs. was is
@@ -138,12 +139,14 @@ func UsePasskey(tx Tx, userID, id string, was, credential []byte) error {
 	})
 }
 
-// RemovePasskey removes a passkey. notFound: the account has no such one.
+// RemovePasskey removes a passkey, with the audit entry passkey.removed. notFound:
+// the account has no such one.
 func RemovePasskey(tx Tx, userID, id string) error {
-	return changePasskey(tx, userID, id, func(a *Account, i int) error {
+	err := changePasskey(tx, userID, id, func(a *Account, i int) error {
 		a.Passkeys = slices.Delete(a.Passkeys, i, i+1)
 		return nil
 	})
+	return AuditAccount(err, tx, userID, userID, auditPasskeyEnded)
 }
 
 // changePasskey changes the passkey at a place of an account.

@@ -71,3 +71,32 @@ func auditBy(failed error, tx Tx, actorID, orgID, action, targetID string) error
 	_, err := AppendAudit(tx, AuditEntry{OrgID: orgID, ActorID: actorID, Action: action, TargetID: targetID})
 	return err
 }
+
+// AuditAccount appends what an actor did about a user's account to the audit log of
+// each org that the user manages: there the account opens something. What failed is
+// not appended: its error comes back.
+func AuditAccount(failed error, tx Tx, actorID, userID, action string) error {
+	if failed != nil {
+		return failed
+	}
+	orgs, err := tx.ManagedOrgs(userID)
+	for _, id := range orgs {
+		err = auditBy(err, tx, actorID, id, action, userID)
+	}
+	return err
+}
+
+// What is looked at, and how people sign in, as the audit log names it.
+const (
+	AuditExported      = "auditLog.exported"
+	AuditLinkCreated   = "signInLink.created"
+	AuditSignedIn      = "account.signedIn"
+	AuditSignInRefused = "account.signInRefused"
+	auditPasskeyAdded  = "passkey.added"
+	auditPasskeyEnded  = "passkey.removed"
+)
+
+// AuditExport appends that an org's audit log was exported.
+func AuditExport(tx Tx, actorID, orgID string) error {
+	return auditBy(nil, tx, actorID, orgID, AuditExported, orgID)
+}

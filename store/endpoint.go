@@ -172,6 +172,13 @@ func FindEndpoint(tx Endpoints, orgID, id string) (Endpoint, error) {
 	return e, err
 }
 
+// ShowSecret finds an endpoint whose secrets are to be shown, with the audit entry
+// endpoint.secretShown. notFound: the org has no such endpoint.
+func ShowSecret(tx Tx, actorID, orgID, id string) (Endpoint, error) {
+	e, err := FindEndpoint(tx, orgID, id)
+	return e, auditBy(err, tx, actorID, orgID, "endpoint.secretShown", id)
+}
+
 // DisableEndpoint disables an endpoint: from then on its events are held. One
 // that is disabled already stays as it is. notFound: the org has no such
 // endpoint.

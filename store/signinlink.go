@@ -77,7 +77,7 @@ func FindSignInLink(tx Tx, token string) (SignInLink, error) {
 
 // UseSignInLink uses up a link: it sets the hash of the password that was chosen,
 // ends the account's sessions, and removes its passkeys unless they are to be kept:
-// one of them may be somebody else's. unauthorized: as FindSignInLink.
+// one of them may be somebody else's (passkey.removed, once). unauthorized: as FindSignInLink.
 func UseSignInLink(tx Tx, token, passwordHash string, keepPasskeys bool) (SignInLink, error) {
 	l, err := FindSignInLink(tx, token)
 	if err != nil {
@@ -87,7 +87,12 @@ func UseSignInLink(tx Tx, token, passwordHash string, keepPasskeys bool) (SignIn
 		return l, err
 	}
 	if !keepPasskeys {
-		if err := changeAccount(tx, l.UserID, func(a *Account) error { a.Passkeys = nil; return nil }); err != nil {
+		removed := 0
+		err := changeAccount(tx, l.UserID, func(a *Account) error { removed, a.Passkeys = len(a.Passkeys), nil; return nil })
+		if removed > 0 {
+			err = AuditAccount(err, tx, l.UserID, l.UserID, auditPasskeyEnded)
+		}
+		if err != nil {
 			return l, err
 		}
 	}

@@ -50,6 +50,9 @@ func (r *request) exportAuditLog() error {
 	if err := r.view(x.begin); err != nil {
 		return err
 	}
+	if err := r.note(func(tx store.Tx) error { return store.AuditExport(tx, r.actor(), r.org.ID) }); err != nil {
+		return err
+	}
 	x.setHeaders()
 	for x.send() && !x.done {
 		if err := r.view(x.next); err != nil {

@@ -65,22 +65,27 @@ func asCSVHas(entries []store.AuditEntry) []store.AuditEntry {
 	return entries
 }
 
+// withoutExports are entries without those that earlier exports left.
+func withoutExports(entries []store.AuditEntry) []store.AuditEntry {
+	return slices.DeleteFunc(entries, func(e store.AuditEntry) bool { return e.Action == "auditLog.exported" })
+}
+
 // An export has what the filter shows, oldest first, in both formats.
 func TestAuditExport(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	empty := b.get(exportPath + "csv")
 	empty.wants(t, 200)
-	if len(readCSV(t, empty.Body)) != 0 || b.get(exportPath+"jsonl").Body != "" {
+	if len(readCSV(t, empty.Body)) != 0 || len(withoutExports(readJSONLines(t, b.get(exportPath+"jsonl").Body))) != 0 {
 		t.Errorf("nothing is exported as %q", empty.Body)
 	}
 	all := w.appendEntries(2*exportChunk + 300)
 	for _, filter := range append(auditFilters(2), url.Values{}) {
 		want := filteredBy(filter, all)
-		if got := readJSONLines(t, b.get(exportPath+"jsonl&"+filter.Encode()).Body); !slices.Equal(got, want) {
+		if got := withoutExports(readJSONLines(t, b.get(exportPath+"jsonl&"+filter.Encode()).Body)); !slices.Equal(got, want) {
 			t.Fatalf("%v: got %d entries as JSON Lines, want %d", filter, len(got), len(want))
 		}
-		if got := readCSV(t, b.get(exportPath+"csv&"+filter.Encode()).Body); !slices.Equal(got, asCSVHas(want)) {
+		if got := withoutExports(readCSV(t, b.get(exportPath+"csv&"+filter.Encode()).Body)); !slices.Equal(got, asCSVHas(want)) {
 			t.Fatalf("%v: got %d entries as CSV, want %d", filter, len(got), len(want))
 		}
 	}

@@ -41,7 +41,16 @@ func overlapOf(value string) (time.Duration, error) {
 	return 0, store.Invalid("overlap", "Choose when the old secret stops signing.")
 }
 
-func (r *request) showSecret() error { return r.renderSecrets(200, "endpoint_secret", secretPage{}) }
+func (r *request) showSecret() error {
+	err := r.note(func(tx store.Tx) error {
+		_, err := store.ShowSecret(tx, r.actor(), r.org.ID, r.Param("endpoint"))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return r.renderSecrets(200, "endpoint_secret", secretPage{})
+}
 
 func (r *request) showRotate() error {
 	return r.renderSecrets(200, "endpoint_rotate", secretPage{Overlap: "24h"})

@@ -213,7 +213,7 @@ func (r *request) signInByPasskey() error {
 	return r.scripted(func() (any, error) {
 		err := r.checkPasskey()
 		if e, ok := signInError(err); ok {
-			r.logRefused("", "passkey", e)
+			r.logRefused(r.passkeyOf, "passkey", e)
 		}
 		return location(localPath(r.field("next"))), err
 	})
@@ -230,6 +230,7 @@ func (r *request) checkPasskey() error {
 	if err != nil {
 		return errPasskey
 	}
+	r.passkeyOf = string(parsed.Response.UserHandle)
 	data, err := r.endCeremony(parsed.Response.CollectedClientData.Challenge, "")
 	if err != nil {
 		return err

@@ -16,6 +16,8 @@ type request struct {
 	s     *Settings
 	route *route // nil: there is no such page
 
+	passkeyOf string // user id that a passkey's answer names; anybody's
+
 	// Known inside of view and change, and after them.
 	session store.Session
 	account store.Account
@@ -90,11 +92,16 @@ func (r *request) view(fn func(tx store.Tx) error) error {
 // change is view with a transaction that may change the data. The log says who
 // did it.
 func (r *request) change(fn func(tx store.Tx) error) error {
-	err := r.s.store.Update(r.HTTP.Context(), func(tx store.Tx) error { return r.asked(tx, fn) })
+	err := r.note(fn)
 	if err == nil {
 		r.s.config.Log.Info().Str("user", r.actor()).Str("org", r.org.ID).Str("route", r.Pattern).Msg("settings: changed")
 	}
 	return err
+}
+
+// note is view with a transaction that adds to the audit log what is looked at.
+func (r *request) note(fn func(tx store.Tx) error) error {
+	return r.s.store.Update(r.HTTP.Context(), func(tx store.Tx) error { return r.asked(tx, fn) })
 }
 
 // asked finds out who asks and that this person manages the org of the path, then

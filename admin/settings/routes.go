@@ -8,7 +8,8 @@ type route struct {
 }
 
 // routes are all there are. What is below /orgs/:org is for those who manage the
-// org. GET never changes anything.
+// org. GET never changes anything, but for the audit log, which says who looked at
+// secrets and who exported it.
 var routes = []route{
 	{"GET", "", (*request).home},
 	{"GET", "/assets/:name", (*request).sendAsset},

@@ -29,7 +29,7 @@ func (r *request) startSession(userID, how string, before func(tx store.Tx) erro
 			return err
 		}
 		a, err = tx.Account(userID)
-		return err
+		return store.AuditAccount(err, tx, userID, userID, store.AuditSignedIn)
 	})
 	if err != nil {
 		return err
@@ -51,8 +51,18 @@ func (r *request) logRefused(name, how string, e *store.Error) {
 	line := r.s.config.Log.Info().Stringer("client", r.address()).Str("how", how)
 	if a, err := r.namedAccount(name); err == nil && a.UserID != "" {
 		line = line.Str("user", a.UserID)
+		r.auditStranger(a.UserID, store.AuditSignInRefused)
 	}
 	line.Msg("settings: a sign-in was refused")
+}
+
+// auditStranger appends what somebody did who is not signed in, after the answer,
+// which does not tell by its time whether there is such an account. Strangers can't
+// fill the audit log: of the same about an account it gets one entry an hour.
+func (r *request) auditStranger(userID, action string) {
+	if r.s.throttle.audit.Take(strangerEntry{userID, action}, r.now).OK {
+		r.inBackground("append an audit entry", func(tx store.Tx) error { return store.AuditAccount(nil, tx, "", userID, action) }, func() {})
+	}
 }
 
 // signOut ends the session and deletes the cookie.

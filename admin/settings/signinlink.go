@@ -111,7 +111,17 @@ func (r *request) sendForgotten() error {
 		})
 	}
 	if r.s.throttle.mail.Take(hashName(name), r.now).OK {
-		r.inBackground("mail a sign-in link", func(tx store.Tx) error { return mailForgotten(tx, name) }, r.s.config.Mailed)
+		var userID string
+		mail := func(tx store.Tx) (err error) {
+			userID, err = mailForgotten(tx, name)
+			return err
+		}
+		r.inBackground("mail a sign-in link", mail, func() {
+			r.s.config.Mailed()
+			if userID != "" {
+				r.auditStranger(userID, store.AuditLinkCreated)
+			}
+		})
 	}
 	return r.render(http.StatusOK, "signin_forgot", forgotPage{Mail: true, Sent: true})
 }
@@ -121,28 +131,29 @@ func (r *request) readTime() error {
 	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error { r.now = tx.Now(); return nil })
 }
 
-// mailForgotten queues a link for an account, to its own address. One of the orgs
+// mailForgotten queues a link for an account, to its own address, and returns whose
+// account that is; empty: no link was queued. One of the orgs
 // that the person manages must list that address.
-func mailForgotten(tx store.Tx, name string) error {
+func mailForgotten(tx store.Tx, name string) (userID string, err error) {
 	a, err := store.FindAccount(tx, name)
 	if err != nil || a.Email == "" {
-		return ignoreNotFound(err)
+		return "", ignoreNotFound(err)
 	}
 	orgs, err := tx.ManagedOrgs(a.UserID)
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, id := range orgs {
 		m, err := tx.Member(id, a.UserID)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if strings.EqualFold(m.Email, a.Email) {
 			_, err := store.QueueSignInLink(tx, id, a.UserID, store.MailedSignInLinkTTL)
-			return err
+			return a.UserID, err
 		}
 	}
-	return nil
+	return "", nil
 }
 
 func ignoreNotFound(err error) error {

@@ -39,6 +39,7 @@ const maxTracked = 20_000
 
 // throttle slows down guessing.
 type throttle struct {
+	audit  *ratelimit.Limiter[strangerEntry]
 	client clientLimiter
 	one    clientLimiter
 	name   *ratelimit.Limiter[nameHash]
@@ -81,8 +82,12 @@ func (l clientLimiter) take(from netip.Addr, name nameHash, now time.Time) ratel
 	return l.site.Take(clientAttempt{site, name}, now)
 }
 
+// strangerEntry is an entry of the audit log that a stranger caused.
+type strangerEntry struct{ userID, action string }
+
 func newThrottle() throttle {
 	return throttle{
+		audit:  ratelimit.New[strangerEntry](1, time.Hour, maxTracked),
 		client: newClientLimiter(attemptsOfClient, attemptWindow),
 		one:    newClientLimiter(attemptsOfOne, attemptWindow),
 		name:   ratelimit.New[nameHash](attemptsOfName, attemptWindow, maxTracked),

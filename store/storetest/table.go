@@ -72,6 +72,8 @@ var Rules = append(accountRules, []Rule{
 	{"create an endpoint", createEndpoint(newEndpoint(acme, "whe_new"))},
 	{"change an endpoint", changeEndpoint(acme, "whe_1", store.EndpointChange{Events: []string{"invoice.sent"}})},
 	{"disable an endpoint", switchEndpoint(acme, "whe_1", false)},
+	{"show a secret", func(tx store.Tx) error { return second(store.ShowSecret(tx, ada, acme, "whe_1")) }},
+	{"export the audit log", func(tx store.Tx) error { return store.AuditExport(tx, ada, acme) }},
 	{"rotate a secret", rotate(acme, "whe_1", secretOf(1, 32), time.Hour)},
 	{"remove an endpoint", removeEndpoint(acme, "whe_1")},
 	{"register an event type", register(store.EventType{Name: "invoice.paid"})},
