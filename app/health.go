@@ -93,6 +93,9 @@ func (h *health) check() *verdict {
 	if h.dispatcher.Alive(ctx) != nil {
 		v.failing = append(v.failing, "dispatcher: it does not answer")
 	}
+	if h.dispatcher.Short() != "" {
+		v.failing = append(v.failing, "dispatcher: short of file descriptors, memory or local ports; the log says of which")
+	}
 	if free, known := system.DiskFree(h.folder); known && free < MinDiskFree {
 		v.failing = append(v.failing, fmt.Sprintf("disk: %d KiB are free", free>>10))
 	}

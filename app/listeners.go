@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -16,8 +17,10 @@ import (
 	"syscall"
 
 	"teamdata/admin/socket"
+	"teamdata/delivery"
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/hint"
+	"teamdata/internal/system"
 	"teamdata/server"
 	"teamdata/server/clientaddr"
 )
@@ -42,7 +45,7 @@ func (a *App) serverConfig() (server.Config, error) {
 		Mounts:  []server.Mount{{Path: "/admin", Handler: a.admin.Remote()}, page}, Home: page.Path,
 		StrictTransport: a.hasOwnCertificate,
 		Proxies:         proxies, ProxyProtocol: a.settings.ProxyProtocol,
-		MaxConns: a.settings.MaxConns, MaxClientConns: a.settings.MaxConnsPerClient,
+		MaxConns: a.maxConns(), MaxClientConns: a.settings.MaxConnsPerClient,
 	}, nil
 }
 
@@ -50,6 +53,22 @@ func (a *App) serverConfig() (server.Config, error) {
 // without knowing this server, so that they may insist on HTTPS.
 func (a *App) hasOwnCertificate(name string) bool {
 	return a.settings.TLSCert != "" && name != "" || slices.ContainsFunc(a.settings.Domains, func(d string) bool { return strings.EqualFold(d, name) })
+}
+
+// maxConns is --max-conns, or less if that many would leave too few file descriptors
+// to send deliveries with: half of what there is, or one for each attempt.
+func (a *App) maxConns() int {
+	files, known := system.OpenFiles()
+	if !known || files > math.MaxInt32 {
+		return a.settings.MaxConns
+	}
+	room := int(max(files/2, files-min(files, 2*delivery.DefaultTotal)))
+	if a.settings.MaxConns > 0 && a.settings.MaxConns <= room {
+		return a.settings.MaxConns
+	}
+	a.log.Warn().Uint64("openFiles", files).Int("maxConns", room).Str("hint", "raise the limit of open files (LimitNOFILE, ulimit -n), or set --max-conns").
+		Msg("this process may not have enough files open for --max-conns; it accepts fewer connections")
+	return room
 }
 
 // bind binds the public listener, unless a service manager has done so.

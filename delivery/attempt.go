@@ -20,15 +20,17 @@ type job struct {
 }
 
 // attempt sends one claimed delivery, records its outcome and releases it. An
-// attempt that was cut off by the stop does not count.
+// attempt that was cut off by the stop, or that we were too short of something to
+// make, does not count.
 func (d *Dispatcher) attempt(j job) {
 	a, outcome := d.send(j.ctx, j.endpoint, j.claim)
-	if j.ctx.Err() == nil {
+	short := outcome == outcomeShort
+	if j.ctx.Err() == nil && !short {
 		d.onAttempt(j.endpoint.OrgID, j.endpoint.ID, outcome, a.Took())
 		d.record(j, a)
 	}
 	d.store.Release(j.claim.Delivery.ID)
-	d.inbox.addResult(result{j.endpoint.Number, a})
+	d.inbox.addResult(result{j.endpoint.Number, a, short})
 }
 
 // record writes the outcome. When that disables the endpoint, it logs so.

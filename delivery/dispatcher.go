@@ -31,6 +31,7 @@ type Dispatcher struct {
 	probation   fairQueue // of the others
 	inFlight    int
 	onProbation int // of inFlight, the attempts of queues on probation
+	short       short
 }
 
 // New makes a Dispatcher. It listens to the store from now on, so it is made
@@ -102,7 +103,11 @@ func (d *Dispatcher) readInbox(now time.Time) {
 	for _, r := range results {
 		q := d.queues[r.endpoint]
 		d.count(q, -q.inFlight)
-		q.finish(&r.attempt, d.config.PerEndpoint)
+		if d.short.note(&r, d.config.Log); r.short {
+			q.inFlight--
+		} else {
+			q.finish(&r.attempt, d.config.PerEndpoint)
+		}
 		d.count(q, q.inFlight)
 		if q.backlogged || q.dirty || !r.attempt.Acknowledged() { // what failed may be due again since before it was released
 			d.enqueue(q)
@@ -124,7 +129,7 @@ func (d *Dispatcher) count(q *endpointQueue, n int) {
 // ones and those on probation alternately. Those on probation share half of the
 // room, so that many dead receivers can't starve a living one.
 func (d *Dispatcher) dispatch(grace context.Context, now time.Time) {
-	for served := true; served; {
+	for served := !d.short.pausing(); served; {
 		served = false
 		if !d.healthy.empty() && d.inFlight < d.config.Total {
 			d.serve(grace, &d.healthy, now)
@@ -222,6 +227,11 @@ func (d *Dispatcher) sleep(ctx context.Context) {
 	var timer <-chan time.Time
 	if next, ok := d.wheel.Next(); ok {
 		timer = time.After(untilLook(d.config.Now(), next))
+	}
+	if d.short.pausing() {
+		timer = time.After(time.Until(d.short.until))
+	} else if d.inFlight == 0 {
+		d.short.end(d.config.Log) // nothing is left to show it
 	}
 	select {
 	case <-ctx.Done():

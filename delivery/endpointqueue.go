@@ -51,6 +51,7 @@ type inbox struct {
 type result struct {
 	endpoint uint64
 	attempt  store.Attempt
+	short    bool // it was none: we were short of something
 }
 
 func (b *inbox) init() {

@@ -61,7 +61,7 @@ func newSender(c Config) *sender {
 
 // send posts the delivery once. A 2xx status line within the deadline
 // acknowledges it; for anything else the attempt has a reason. The outcome is one
-// of Outcomes.
+// of Outcomes, or outcomeShort.
 func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) (a store.Attempt, outcome string) {
 	a.StartedAt = s.now()
 	ctx, cancel := context.WithTimeout(grace, s.timeout)
@@ -73,6 +73,9 @@ func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) 
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil: // and not one of net's own
 		a.TimedOut = true
 		outcome, a.Reason = "timeout", late(s.timeout, p.step())
+	case shortage(err):
+		outcome, a.Reason = outcomeShort, oneLine(err.Error())
+		(&http.Client{Transport: s.network}).CloseIdleConnections()
 	case err != nil:
 		outcome, a.Reason = failure(err, p.step())
 	default:

@@ -25,6 +25,13 @@ func FileSystem(folder string) string {
 	return kinds[uint32(s.Type)]
 }
 
+// OpenFiles is how many files and connections this process may have open.
+func OpenFiles() (most uint64, known bool) {
+	var limit unix.Rlimit
+	err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit)
+	return limit.Cur, err == nil
+}
+
 // ClockSynced asks the kernel, as adjtimex(2) does, whether somebody keeps the
 // clock right.
 func ClockSynced() (synced, known bool) {

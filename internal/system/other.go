@@ -7,6 +7,9 @@ import "os"
 // FileSystem is not known here.
 func FileSystem(string) string { return "" }
 
+// OpenFiles is not known here.
+func OpenFiles() (most uint64, known bool) { return 0, false }
+
 // ClockSynced is not known here.
 func ClockSynced() (synced, known bool) { return false, false }
 

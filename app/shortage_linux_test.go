@@ -1,0 +1,69 @@
+package app_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"teamdata/internal/testkit"
+)
+
+// Without file descriptors of our own no attempt is counted; log and readiness say
+// so, and what waits goes out once there are some again.
+func TestShortOfFiles(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan bool, 9)
+	hook, ca := serveTLS(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- true }))
+	folder := t.TempDir()
+	data, ready, seed := filepath.Join(folder, "teamdata.db"), filepath.Join(folder, "ready.json"), filepath.Join(folder, "seed.json")
+	testkit.WriteFile(t, seed, `{"orgs":[{"id":"org_acme","name":"Acme",
+		"members":[{"userId":"usr_ada","role":"owner"}],
+		"apiKeys":[{"id":"key_w","secret":"s3cret","name":"w","scopes":["write"],"createdBy":"usr_ada"}],
+		"webhooks":[{"id":"whe_1","url":"`+hook+`","events":["member.added"]}]}]}`)
+	p := testkit.Begin(t, exec.Command("sh", "-c", `ulimit -n 64; exec "$0" "$@"`, testkit.Binary, "serve", "--data", data, "--seed", seed, "--http",
+		"--listen", "127.0.0.1:0", "--ready-file", ready, "--webhook-ca", ca, "--allow-endpoint-cidr", "127.0.0.1/32"))
+	p.AwaitReady(ready)
+	ask := func(method, path string) (body string) { // on the one connection that is kept
+		t.Helper()
+		q, err := http.NewRequest(method, p.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Authorization", "Bearer key_w.s3cret")
+		a, err := p.Client.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		text, _ := io.ReadAll(a.Body)
+		return string(text)
+	}
+	limit := func(files uint64) {
+		t.Helper()
+		if err := unix.Prlimit(p.Cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: files, Max: 64}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask("GET", "/readyz")
+	limit(3)
+	if sent := ask("POST", "/api/v1/webhooks/whe_1/test"); !strings.Contains(sent, `"whd_`) {
+		t.Errorf("a test was answered %s", sent)
+	}
+	p.Await("a readiness check that fails", func() bool { return strings.Contains(ask("GET", "/readyz"), "short of") })
+	p.Says("too many open files")
+	p.Says("accepts fewer connections")
+	limit(64)
+	<-arrived
+	p.Says("deliveries are sent again")
+	var list []struct{ Attempts int }
+	out := testkit.MustRun(t, "delivery", "list", "--org", "org_acme", "--endpoint", "whe_1", "--data", data, "--json")
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list) != 1 || list[0].Attempts != 1 {
+		t.Errorf("the deliveries are %s (%v)", out, err)
+	}
+}

@@ -1,0 +1,91 @@
+package delivery
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// outcomeShort is of what was no attempt, since we were short of something that it
+// needs. It says nothing of the receiver.
+const outcomeShort = "short"
+
+// shortages are errors that mean that this machine or process is short of something:
+// file descriptors, memory, local ports.
+var shortages = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL}
+
+// shortage tells whether an attempt ended for want of something of our own. A machine
+// without an IPv6 address of its own says EADDRNOTAVAIL for any receiver that has one:
+// that is no shortage. An error of DNS has its cause as text only.
+func shortage(err error) bool {
+	var op *net.OpError
+	var dns *net.DNSError
+	for _, kind := range shortages {
+		switch {
+		case errors.As(err, &dns):
+			if strings.HasSuffix(dns.Err, kind.Error()) {
+				return true
+			}
+		case !errors.Is(err, kind):
+		case kind == syscall.EADDRNOTAVAIL && errors.As(err, &op):
+			to, ok := op.Addr.(*net.TCPAddr)
+			return ok && to.IP.To4() != nil
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// The pauses during a shortage: the first, and the longest.
+const (
+	firstShortPause = time.Second
+	maxShortPause   = 30 * time.Second
+)
+
+// short is the dispatcher's state while there is a shortage. All but reason belongs to
+// Run's goroutine.
+type short struct {
+	reason atomic.Pointer[string] // nil: there is none
+	pause  time.Duration
+	until  time.Time
+}
+
+func (s *short) pausing() bool { return time.Now().Before(s.until) }
+
+// note begins a pause, each twice as long as the one before, or ends the shortage.
+// What ended during a pause began before it.
+func (s *short) note(r *result, log *zerolog.Logger) {
+	switch {
+	case s.pausing():
+	case !r.short:
+		s.end(log)
+	default:
+		s.pause = min(max(2*s.pause, firstShortPause), maxShortPause)
+		s.until = time.Now().Add(s.pause)
+		if s.reason.Swap(&r.attempt.Reason) == nil {
+			log.Error().Str("reason", r.attempt.Reason).Str("hint", "raise the limit of open files (LimitNOFILE, ulimit -n), or free what the reason names").
+				Msg("deliveries can't be sent, since this server is short of something of its own; none is counted as an attempt, and sending goes on later")
+		}
+	}
+}
+
+func (s *short) end(log *zerolog.Logger) {
+	if s.reason.Swap(nil) != nil {
+		log.Info().Msg("deliveries are sent again")
+	}
+	s.pause = 0
+}
+
+// Short is what the sending of deliveries is short of; empty if of nothing.
+func (d *Dispatcher) Short() string {
+	if reason := d.short.reason.Load(); reason != nil {
+		return *reason
+	}
+	return ""
+}
