@@ -40,6 +40,9 @@ type Config struct {
 	Status func(ctx context.Context) (Status, error)
 	// LinkURL is the address of a sign-in link with a token; nil: it is not known.
 	LinkURL func(token string) string
+	// WarnOfURL says why nothing would be delivered to a URL, as far as that is known;
+	// nil or empty: nothing is.
+	WarnOfURL func(url string) string
 	// Mailed is called when mail was queued; nil: this process sends none.
 	Mailed func()
 	// Snapshot makes a consistent copy of the data file, to be read from its start

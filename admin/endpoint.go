@@ -29,8 +29,30 @@ func (r *request) createEndpoint() error {
 		in.Text("description", &e.Description), in.Text("secret", &e.Secret))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.CreateEndpoint(tx, r.actor, e)
-		return withSecret(http.StatusCreated, endpointJSON(e), "secret", e.Secret), err
+		o, err := r.warned(tx, e, err)
+		return withSecret(http.StatusCreated, o, "secret", e.Secret), err
 	})
+}
+
+// warned is an endpoint that was written, with what is likely to surprise about its
+// URL.
+func (r *request) warned(tx store.Tx, e store.Endpoint, failed error) (object, error) {
+	if failed != nil {
+		return nil, failed
+	}
+	var warnings []string
+	if warn := r.api.config.WarnOfURL; warn != nil && warn(e.URL) != "" {
+		warnings = append(warnings, warn(e.URL))
+	}
+	others, err := store.WithSameURL(tx, e)
+	for _, id := range others {
+		warnings = append(warnings, "The endpoint "+id+" has this URL too: what both select is sent there twice.")
+	}
+	o := endpointJSON(e)
+	if len(warnings) > 0 {
+		o = o.texts("warnings", warnings)
+	}
+	return o, err
 }
 
 func (r *request) readEndpoint() error { return r.view(r.answerEndpoint) }
@@ -50,7 +72,8 @@ func (r *request) updateEndpoint() error {
 	}
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.ChangeEndpoint(tx, r.actor, r.org(), r.Param("endpoint"), change)
-		return ok(formatEndpoint(e)), err
+		o, err := r.warned(tx, e, err)
+		return ok(o.end()), err
 	})
 }
 

@@ -50,7 +50,8 @@ func NewAdmin(s *boltstore.Store, c admin.Config, served func(*admin.Status)) *a
 // wireAdmin makes what answers the admin API while the data file is served.
 func (a *App) wireAdmin() {
 	since := time.Now().UTC()
-	c := admin.Config{Version: a.settings.Version, Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }, LogPushed: a.logPushed}
+	c := admin.Config{Version: a.settings.Version, Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }, LogPushed: a.logPushed,
+		WarnOfURL: a.warnOfURL}
 	a.admin = NewAdmin(a.store, c, func(s *admin.Status) {
 		s.Since, s.Addresses, s.Certificates = since, []string{a.URL()}, a.certificateStatus()
 	})

@@ -25,6 +25,7 @@ import (
 	"teamdata/admin"
 	"teamdata/delivery"
 	"teamdata/internal/hint"
+	"teamdata/internal/netguard"
 	"teamdata/server"
 	"teamdata/server/certificates"
 	"teamdata/store"
@@ -55,6 +56,7 @@ type App struct {
 	server     *server.Server
 	admin      *admin.Admin
 	socket     adminSocket
+	guard      *netguard.Guard // of the addresses that webhooks go to
 	dispatcher *delivery.Dispatcher
 	mailer     *delivery.Mailer
 	listener   net.Listener

@@ -16,6 +16,7 @@ import (
 
 	"teamdata/admin"
 	"teamdata/admin/settings"
+	"teamdata/internal/netguard"
 	"teamdata/store/boltstore"
 )
 
@@ -62,7 +63,7 @@ func (f Offline) Admin(said io.Writer) (client *http.Client, closeFile func() er
 		}
 		return s.Close()
 	}
-	api := NewAdmin(s, admin.Config{Version: f.Version, Log: zerolog.Nop(), LinkURL: settings.LinkURL(f.PublicURL)}, func(*admin.Status) {})
+	api := NewAdmin(s, admin.Config{Version: f.Version, Log: zerolog.Nop(), LinkURL: settings.LinkURL(f.PublicURL), WarnOfURL: netguard.New(netguard.Config{}).Warn}, func(*admin.Status) {})
 	return &http.Client{Transport: inProcess{api.Local()}}, closeFile, nil
 }
 

@@ -25,14 +25,16 @@ func (a *App) wireSending() error {
 	if a.mailer, err = a.newMailer(); err != nil {
 		return err
 	}
-	guard := netguard.New(netguard.Config{Allow: allow, Own: a.ownAddresses})
+	a.guard = netguard.New(netguard.Config{Allow: allow, Own: a.ownAddresses})
 	a.dispatcher = delivery.New(a.store, delivery.Config{
 		Schedule: a.settings.RetrySchedule, AttemptTimeout: a.settings.AttemptTimeout,
-		RootCAs: roots, Control: guard.Control, UserAgent: "teamdata/" + a.settings.Version,
+		RootCAs: roots, Control: a.guard.Control, UserAgent: "teamdata/" + a.settings.Version,
 		Mailed: a.mailer.Wake, Log: &a.log,
 	})
 	return nil
 }
+
+func (a *App) warnOfURL(url string) string { return a.guard.Warn(url) }
 
 // ownAddresses are those of our own listeners, where no webhook may go.
 func (a *App) ownAddresses() (own []netip.AddrPort) {

@@ -147,3 +147,28 @@ func TestSettingsWebhooks(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 }
+
+// TestWebhookThatCanNotArrive: the page says so at once, and who can change that.
+func TestWebhookThatCanNotArrive(t *testing.T) {
+	folder := t.TempDir()
+	seed, data := filepath.Join(folder, "seed.json"), filepath.Join(folder, "teamdata.db")
+	testkit.WriteFile(t, seed, storySeed)
+	p := testkit.Serve(t, data, "--seed", seed, "--allow-endpoint-cidr", "10.1.0.0/16")
+	c := signIn(p, data, "usr_ada")
+	add := func(address string) string {
+		_, body := c.post("/settings/orgs/org_acme/new-endpoint", url.Values{"url": {address}, "events": {"member.added"}})
+		return body
+	}
+	const refused = "Nothing can be delivered to this URL."
+	c.wants(add("https://10.0.0.5/hook"), "The endpoint was added.", refused,
+		"Deliveries to 10.0.0.5 will be refused (private range 10.0.0.0/8), unless whoever runs the server allows that with --allow-endpoint-cidr 10.0.0.5.")
+	c.wants(add("https://[fd00::1]:444/"), refused, "[fd00::1]:444", "--allow-endpoint-cidr fd00::1.")
+	c.wants(add("https://LOCALHOST/"), refused, "loopback range 127.0.0.0/8")
+	own, _ := url.Parse(p.URL)
+	c.wants(add("https://"+own.Host+"/"), refused, "of this server&#39;s own listeners.")
+	for _, address := range []string{"https://10.1.0.5/", "https://192.0.2.1.example/", "https://1.1.1.1/"} {
+		if strings.Contains(add(address), refused) {
+			t.Errorf("%s is said to be refused", address)
+		}
+	}
+}

@@ -162,6 +162,18 @@ func RemoveEndpoint(tx Tx, actorID, orgID, id string) error {
 	return auditBy(tx.DeleteEndpoint(e), tx, actorID, orgID, "endpoint.removed", id)
 }
 
+// WithSameURL are the ids of the org's other endpoints with the URL of an endpoint:
+// what both select is sent there twice.
+func WithSameURL(tx Endpoints, e Endpoint) (ids []string, err error) {
+	endpoints, err := tx.Endpoints(e.OrgID)
+	for _, o := range endpoints {
+		if o.URL == e.URL && o.ID != e.ID {
+			ids = append(ids, o.ID)
+		}
+	}
+	return ids, err
+}
+
 // FindEndpoint finds an endpoint of an org. notFound: the org has no such
 // endpoint.
 func FindEndpoint(tx Endpoints, orgID, id string) (Endpoint, error) {

@@ -13,6 +13,8 @@ type endpointPage struct {
 	Types   []eventChoice // those that the endpoint selects
 	Both    bool          // the old secret also signs
 	NotSent bool          // the plan does not include webhooks
+	Refused string        // why nothing is delivered to its URL; empty: nothing is known
+	Twins   []string      // ids of other endpoints with its URL
 }
 
 // endpoint finds the endpoint of the path.
@@ -38,6 +40,12 @@ func (r *request) showEndpoint() error {
 		}
 		p.endpointRow, p.Both = rows[0], len(e.Secrets(r.now)) > 1
 		if p.NotSent, err = r.lacksWebhooks(tx); err != nil {
+			return err
+		}
+		if warn := r.s.config.WarnOfURL; warn != nil {
+			p.Refused = warn(e.URL)
+		}
+		if p.Twins, err = store.WithSameURL(tx, e); err != nil {
 			return err
 		}
 		choices, err := eventChoices(tx, e.Events)

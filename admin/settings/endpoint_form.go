@@ -14,6 +14,24 @@ type endpointForm struct {
 	To, Back       string
 	store.Endpoint // the page shows no secret of it
 	Types          []eventChoice
+	Again          bool // the person knows that another endpoint has the URL
+}
+
+// AsksAgain tells whether the form asks if another endpoint may have the same URL.
+func (f *endpointForm) AsksAgain() bool { return f.Again || f.Err != nil && f.Err.Field == sameURL }
+
+// sameURL is the field that allows an endpoint the URL of another one.
+const sameURL = "same-url"
+
+// checkSameURL refuses the URL of another endpoint, unless the form says that it is
+// meant.
+func (r *request) checkSameURL(tx store.Tx, e store.Endpoint) error {
+	others, err := store.WithSameURL(tx, e)
+	if err != nil || len(others) == 0 || r.field(sameURL) != "" {
+		return err
+	}
+	return &store.Error{Code: store.CodeConflict, Field: sameURL, Message: "the endpoint " + others[0] + " has this URL already",
+		Hint: "choose another one, or confirm below that events are to be sent there twice"}
 }
 
 // eventChoice is an event type that an endpoint may select.
@@ -53,13 +71,16 @@ func (r *request) editEndpoint() error { return r.showEndpointForm(200, &endpoin
 // endpointOfForm is the endpoint that the form describes.
 func (r *request) endpointOfForm() store.Endpoint {
 	return store.Endpoint{
-		OrgID: r.org.ID, URL: r.field("url"), Description: r.field("description"),
+		OrgID: r.org.ID, ID: r.Param("endpoint"), URL: r.field("url"), Description: r.field("description"),
 		Events: r.HTTP.PostForm["events"], Secret: r.field("secret"),
 	}
 }
 
 func (r *request) createEndpoint() error {
 	id, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
+		if err := r.checkSameURL(tx, r.endpointOfForm()); err != nil {
+			return "", err
+		}
 		e, err := store.CreateEndpoint(tx, r.actor(), r.endpointOfForm())
 		return e.ID, err
 	})
@@ -70,9 +91,16 @@ func (r *request) createEndpoint() error {
 }
 
 func (r *request) updateEndpoint() error {
-	e := r.endpointOfForm()
 	err := r.change(func(tx store.Tx) error {
-		_, err := store.ChangeEndpoint(tx, r.actor(), r.org.ID, r.Param("endpoint"), store.EndpointChange{
+		e := r.endpointOfForm() // the org is known only now
+		old, err := r.endpoint(tx)
+		if err == nil && old.URL != e.URL {
+			err = r.checkSameURL(tx, e)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = store.ChangeEndpoint(tx, r.actor(), r.org.ID, r.Param("endpoint"), store.EndpointChange{
 			URL: &e.URL, Description: &e.Description, Events: append([]string{}, e.Events...), // an empty list, and not nil, which means unchanged
 		})
 		return err
@@ -85,7 +113,7 @@ func (r *request) updateEndpoint() error {
 
 // rerenderEndpointForm shows the form as it was sent, with the error.
 func (r *request) rerenderEndpointForm(status int, e *store.Error) error {
-	return r.showEndpointForm(status, &endpointForm{Err: e, New: r.Param("endpoint") == "", Endpoint: r.endpointOfForm()})
+	return r.showEndpointForm(status, &endpointForm{Err: e, New: r.Param("endpoint") == "", Endpoint: r.endpointOfForm(), Again: r.field(sameURL) != ""})
 }
 
 func (r *request) showEndpointForm(status int, f *endpointForm) error {

@@ -175,9 +175,36 @@ func TestAddEndpoint(t *testing.T) {
 		t.Error("the secret is shown unasked")
 	}
 	form.Set("nonce", b.nonce("/orgs/org_acme/new-endpoint"))
+	asked := b.post("/orgs/org_acme/new-endpoint", form)
+	asked.wants(t, 409, "the endpoint "+endpoints[0].ID+" has this URL already", `href="#same-url"`, `<input type="checkbox" id="same-url"`, `value="https://example.com/hook?a=&lt;b&gt;"`)
+	if len(w.endpoints()) != 1 {
+		t.Error("it is added unasked")
+	}
+	form.Set("same-url", "yes")
 	if other := b.post("/orgs/org_acme/new-endpoint", form); other.Status != 303 || other.location() == first.location() {
 		t.Errorf("on purpose: %d %q", other.Status, other.location())
 	}
+	b.get(strings.TrimPrefix(first.location(), Path)).wants(t, 200, "Another endpoint has this URL.")
+}
+
+// A form asks for a URL that becomes that of another endpoint, and not for one that
+// has been that before.
+func TestEditToTheSameURL(t *testing.T) {
+	w := newEnv(t)
+	w.endpoint("whe_1", "member.added")
+	w.endpoint("whe_2", "member.added")
+	b, same := w.signedIn("usr_ada"), w.findEndpoint("whe_1").URL
+	w.Update(func(tx store.Tx) error {
+		other := "https://other.example/"
+		_, err := store.ChangeEndpoint(tx, "", "org_acme", "whe_2", store.EndpointChange{URL: &other})
+		return err
+	})
+	form := url.Values{"url": {same}, "events": {"member.added"}}
+	b.post("/orgs/org_acme/endpoints/whe_2/edit", form).wants(t, 409, "the endpoint whe_1 has this URL already", `<input type="checkbox" id="same-url"`)
+	form.Set("same-url", "yes")
+	b.post("/orgs/org_acme/endpoints/whe_2/edit", form).leads(t, "/orgs/org_acme/endpoints/whe_2?done=endpoint-updated")
+	form.Del("same-url")
+	b.post("/orgs/org_acme/endpoints/whe_2/edit", form).leads(t, "/orgs/org_acme/endpoints/whe_2?done=endpoint-updated")
 }
 
 func (w *env) endpoints() (all []store.Endpoint) {

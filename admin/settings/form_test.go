@@ -10,7 +10,7 @@ import (
 // it. Another person's makes another.
 func TestFormsAtOnce(t *testing.T) {
 	w := newEnv(t)
-	form := url.Values{"nonce": {"n"}, "url": {"https://example.com/hook"}, "events": {"member.added"}}
+	form := url.Values{"nonce": {"n"}, "url": {"https://example.com/hook"}, "events": {"member.added"}, "same-url": {"yes"}}
 	var group sync.WaitGroup
 	leads := make([]string, 8)
 	b := w.signedIn("usr_ada")

@@ -42,6 +42,9 @@ type Config struct {
 	Version   string         // of the program
 	Log       zerolog.Logger // sign-ins and changes at info level, faults of the server at error level
 
+	// WarnOfURL says why nothing would be delivered to an endpoint's URL, as far as that
+	// is known; nil or empty: nothing is.
+	WarnOfURL func(url string) string
 	// Mailed is called after mail was queued; nil: there is no mail server, and nobody
 	// is offered mail.
 	Mailed func()

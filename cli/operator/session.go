@@ -109,7 +109,18 @@ func (s *session) ask(a *action, body object) error {
 	if a.done != "" {
 		s.note("%s", fill(a.done, s.args))
 	}
+	s.warn(answered)
 	return nil
+}
+
+// warn prints what an answer warns of beside the output.
+func (s *session) warn(a answer) {
+	var with struct{ Warnings []string }
+	if json.Unmarshal(a.body, &with) == nil {
+		for _, w := range with.Warnings {
+			s.note("warning: %s", w)
+		}
+	}
 }
 
 // has tells whether an answer has a field.
@@ -133,7 +144,7 @@ func (s *session) show(a answer, field string) error {
 		return errForm(err)
 	}
 	if !s.quiet {
-		return s.out.record(r)
+		return s.out.record(r.without("warnings"))
 	}
 	field = cmp.Or(field, "id")
 	value := r.find(field)

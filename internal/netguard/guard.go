@@ -26,9 +26,12 @@
 package netguard
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -87,6 +90,31 @@ func (g *Guard) Check(addr netip.AddrPort) error {
 		return &Refusal{Addr: addr, Rule: rule}
 	}
 	return nil
+}
+
+// Warn says of a URL whose host is an address, or localhost, that it would be refused;
+// else it is empty. Where a name leads is known when it is dialed.
+func (g *Guard) Warn(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	if strings.EqualFold(u.Hostname(), "localhost") {
+		ip, err = netip.AddrFrom4([4]byte{127, 0, 0, 1}), nil
+	}
+	port, badPort := strconv.ParseUint(cmp.Or(u.Port(), "443"), 10, 16)
+	if err != nil || badPort != nil {
+		return ""
+	}
+	switch rule := g.rule(plain(ip), uint16(port)); rule {
+	case "":
+		return ""
+	case ruleOwn, ruleNoAddr:
+		return fmt.Sprintf("Deliveries to %s will be refused: it is %s.", u.Host, rule)
+	default:
+		return fmt.Sprintf("Deliveries to %s will be refused (%s), unless whoever runs the server allows that with --allow-endpoint-cidr %s.", u.Host, rule, plain(ip))
+	}
 }
 
 // rule returns the rule that refuses ip, or "".
