@@ -175,7 +175,7 @@ func (w *env) hold() (release func()) {
 func TestSignatureIsNoWorkOfTheWriter(t *testing.T) {
 	w, _ := newPasskeyEnv(t)
 	d := w.withPasskey()
-	d.client.Timeout = 2 * time.Second // without the rule, the request waits for the writer
+	d.client.Timeout = 10 * time.Second // without the rule, the request waits for the writer
 	d.credential.Key = newCredential(w).Key
 	answer := d.signed(d.asked("sign-in"))
 	defer w.hold()()
