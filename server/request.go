@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -32,6 +33,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor == 2 {
 		s.serveStream(w, r)
 		return
+	}
+	if handled, ok := r.Context().Value(handledKey{}).(*atomic.Bool); ok {
+		handled.Store(true)
 	}
 	s.answer(w, r)
 }
@@ -145,6 +149,9 @@ func (r *request) send(a store.Answer) {
 type connKey struct{}
 
 func rememberConn(ctx context.Context, c net.Conn) context.Context {
+	if h, ok := c.(handling); ok {
+		ctx = context.WithValue(ctx, handledKey{}, h.isHandled())
+	}
 	return context.WithValue(ctx, connKey{}, cork.FromRequestConn(c))
 }
 

@@ -72,6 +72,9 @@ const (
 // more is cut off by net/http.
 const maxStreams = 100
 
+// maxHeaderBytes is the most that a request's line and headers may have.
+const maxHeaderBytes = 64 << 10
+
 // Server answers the Team Data API from a store. Make one with New.
 type Server struct {
 	store       store.Store
@@ -119,9 +122,10 @@ func New(s store.Store, c Config) *Server {
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      60 * time.Second,
 		IdleTimeout:       120 * time.Second,
-		MaxHeaderBytes:    64 << 10,
+		MaxHeaderBytes:    maxHeaderBytes,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: 10 * time.Second},
 		ConnContext:       rememberConn,
+		ConnState:         forgetRequest,
 		ErrorLog:          log.New(connectionLog{c.Log}, "", 0),
 		// OPTIONS * is answered like any other unknown route.
 		DisableGeneralOptionsHandler: true,
@@ -139,7 +143,9 @@ func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
 	if tlsConfig != nil {
 		tlsConfig = tlsConfig.Clone()
 		tlsConfig.NextProtos = append([]string{"h2", "http/1.1"}, tlsConfig.NextProtos...)
-		l = tls.NewListener(l, tlsConfig)
+		l = newTLSListener(l, tlsConfig, s.config.versions[0].date, s.http.ErrorLog)
+	} else {
+		l = http1Listener{l, s.config.versions[0].date}
 	}
 	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -1,0 +1,106 @@
+package server
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"teamdata/internal/web"
+	"teamdata/store"
+)
+
+// http1Conn is a connection that speaks HTTP/1. What net/http answers on it by itself,
+// before a handler has seen the request, becomes an answer like any other of ours.
+type http1Conn struct {
+	net.Conn
+	version string
+	handled atomic.Bool // the request of this moment has reached ServeHTTP
+}
+
+type handledKey struct{}
+
+// handling is an http1Conn, with or without TLS.
+type handling interface{ isHandled() *atomic.Bool }
+
+func (c *http1Conn) isHandled() *atomic.Bool { return &c.handled }
+
+// forgetRequest is called when a connection is done with a request.
+func forgetRequest(c net.Conn, state http.ConnState) {
+	if h, ok := c.(handling); ok && state == http.StateIdle {
+		h.isHandled().Store(false)
+	}
+}
+
+// Write writes what a handler answers as it is.
+func (c *http1Conn) Write(b []byte) (int, error) {
+	status, ok := bareStatus(b)
+	if !ok || c.handled.Load() {
+		return c.Conn.Write(b)
+	}
+	if _, err := c.Conn.Write(c.answer(status)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// bareStatus is the status of an answer of net/http's own.
+func bareStatus(b []byte) (status int, ok bool) {
+	rest, ok := bytes.CutPrefix(b, []byte("HTTP/1.1 "))
+	if !ok || len(rest) < 3 {
+		return 0, false
+	}
+	status, err := strconv.Atoi(string(rest[:3]))
+	return status, err == nil && status >= http.StatusBadRequest
+}
+
+func (c *http1Conn) answer(status int) []byte {
+	e := store.Errorf(store.CodeBadRequest, "The request is no HTTP/1.1 that this server can read.")
+	switch status {
+	case http.StatusExpectationFailed:
+		e = store.Errorf(store.CodeBadRequest, "The header Expect asks for what this server does not know.").Advise("Leave it out.")
+	case http.StatusRequestHeaderFieldsTooLarge:
+		e = store.Errorf(store.CodePayloadTooLarge, "The request's headers are larger than %d bytes.", maxHeaderBytes)
+	}
+	body := web.ErrorAnswer(e).Body
+	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nAPI-Version: %s\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: %d\r\nContent-Type: %s\r\nDate: %s\r\nX-Content-Type-Options: nosniff\r\n\r\n",
+		status, http.StatusText(status), c.version, len(body), web.JSONType, time.Now().UTC().Format(http.TimeFormat))
+	return append([]byte(head), body...)
+}
+
+// NetConn is what is beneath, and beneath TLS.
+func (c *http1Conn) NetConn() net.Conn {
+	if t, ok := c.Conn.(*tls.Conn); ok {
+		return t.NetConn()
+	}
+	return c.Conn
+}
+
+// CloseWrite ends what is sent, which net/http asks for before it closes.
+func (c *http1Conn) CloseWrite() error { return closeWrite(c.Conn) }
+
+// http1TLSConn is an http1Conn over TLS.
+type http1TLSConn struct{ http1Conn }
+
+// ConnectionState is what net/http knows a connection over TLS by.
+func (c *http1TLSConn) ConnectionState() tls.ConnectionState {
+	return c.Conn.(*tls.Conn).ConnectionState()
+}
+
+// http1Listener is a listener of connections without TLS, all of which speak HTTP/1.
+type http1Listener struct {
+	net.Listener
+	version string
+}
+
+func (l http1Listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &http1Conn{Conn: c, version: l.version}, nil
+}

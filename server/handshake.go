@@ -1,0 +1,105 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"slices"
+	"time"
+)
+
+// handshakeTimeout is how long a client may take for a TLS handshake.
+const handshakeTimeout = 10 * time.Second
+
+// tlsListener is a listener whose connections have ended their handshake. net/http
+// knows HTTP/2 by the type *tls.Conn; what speaks HTTP/1 is an http1TLSConn.
+type tlsListener struct {
+	net.Listener
+	config   *tls.Config
+	version  string
+	log      *log.Logger
+	accepted chan accepted
+	closed   context.Context
+	close    context.CancelFunc
+}
+
+type accepted struct {
+	conn net.Conn
+	err  error
+}
+
+func newTLSListener(l net.Listener, config *tls.Config, version string, log *log.Logger) *tlsListener {
+	t := &tlsListener{Listener: l, config: config, version: version, log: log, accepted: make(chan accepted)}
+	t.closed, t.close = context.WithCancel(context.Background())
+	go t.run()
+	return t
+}
+
+// run accepts connections until the listener is closed. After an error it goes on when
+// net/http asks for the next connection.
+func (t *tlsListener) run() {
+	for t.closed.Err() == nil {
+		c, err := t.Listener.Accept()
+		if err != nil {
+			t.hand(nil, err)
+			continue
+		}
+		go t.shakeHands(c)
+	}
+}
+
+func (t *tlsListener) hand(c net.Conn, err error) {
+	select {
+	case t.accepted <- accepted{c, err}:
+	case <-t.closed.Done():
+		if c != nil {
+			c.Close()
+		}
+	}
+}
+
+func (t *tlsListener) shakeHands(raw net.Conn) {
+	ctx, cancel := context.WithTimeout(t.closed, handshakeTimeout)
+	defer cancel()
+	c := tls.Server(raw, t.config)
+	if err := c.HandshakeContext(ctx); err != nil {
+		answerPlain(err)
+		t.log.Printf("TLS handshake error from %s: %v", raw.RemoteAddr(), err)
+		raw.Close()
+		return
+	}
+	switch c.ConnectionState().NegotiatedProtocol {
+	case "", "http/1.1":
+		t.hand(&http1TLSConn{http1Conn{Conn: c, version: t.version}}, nil)
+	default:
+		t.hand(c, nil)
+	}
+}
+
+// answerPlain tells a client that has begun HTTP without TLS.
+func answerPlain(err error) {
+	var header tls.RecordHeaderError
+	begins := []string{"GET /", "HEAD ", "POST ", "PUT /", "OPTIO"}
+	if errors.As(err, &header) && header.Conn != nil && slices.Contains(begins, string(header.RecordHeader[:])) {
+		io.WriteString(header.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
+	}
+}
+
+// Accept waits for the next connection that is ready for a request.
+func (t *tlsListener) Accept() (net.Conn, error) {
+	select {
+	case a := <-t.accepted:
+		return a.conn, a.err
+	case <-t.closed.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+// Close closes the listener, and connections in their handshake.
+func (t *tlsListener) Close() error {
+	t.close()
+	return t.Listener.Close()
+}
