@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"strconv"
 
 	"teamdata/internal/strictjson"
@@ -15,6 +16,27 @@ func (r *request) listAuditLog() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		return tx.AuditPage(r.org(), q.After, q.Limit, []byte(web.PageStart))
 	})
+}
+
+// listOperatorLog is listAuditLog of the server itself.
+func (r *request) listOperatorLog() error {
+	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+		return store.OperatorLogPage(tx, q.After, q.Limit, []byte(web.PageStart))
+	})
+}
+
+// operated appends what was done to the server to the operator's log. Who does not
+// say who it is, is known by the operator token.
+func (r *request) operated(failed error, tx store.Tx, action, target string) error {
+	return store.AuditOperator(failed, tx, cmp.Or(r.actor, r.token), action, target)
+}
+
+// createdOr is what happened to a record by a PUT.
+func createdOr(noun string, isNew bool) string {
+	if isNew {
+		return noun + ".created"
+	}
+	return noun + ".changed"
 }
 
 func entryFields(in *strictjson.Reader, e *store.AuditEntry) []strictjson.Field {

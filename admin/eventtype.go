@@ -60,7 +60,7 @@ func (r *request) putEventType() error {
 	}
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		e, isNew, err := store.RegisterEventType(tx, e)
-		return put(isNew, eventTypeJSON(e)), err
+		return put(isNew, eventTypeJSON(e)), r.operated(err, tx, createdOr("eventType", isNew), e.Name)
 	})
 }
 
@@ -81,7 +81,7 @@ func (a *Admin) checkSchema(e *store.EventType) error {
 
 func (r *request) deleteEventType() error {
 	return r.update(func(tx store.Tx) (store.Answer, error) {
-		return noContent, store.RemoveEventType(tx, r.Param("type"))
+		return noContent, r.operated(store.RemoveEventType(tx, r.Param("type")), tx, "eventType.deleted", r.Param("type"))
 	})
 }
 

@@ -46,3 +46,19 @@ func TestDemotedMembersKeys(t *testing.T) {
 		env.wantAnswer(env.do("GET", cyns, ""), 200, `{{*}}"state":"`+row.state+`",{{*}}"revokedAt":null,{{*}}`)
 	}
 }
+
+// What is done to the server is in the operator's log.
+func TestOperatorLog(t *testing.T) {
+	env := newTestEnv(t)
+	for _, o := range operations {
+		if o.changes() && !o.inOrg() {
+			env.wantAnswer(env.do(o.method, o.path, o.body, "Teamdata-Actor", "usr_op"), o.status, o.answer)
+		}
+	}
+	var want strings.Builder
+	for i, entry := range []string{"org.created org_new", "plan.created gold", "plan.deleted pro", "eventType.created door.opened", "eventType.deleted invoice.paid", "operatorToken.created {{opr}}", "operatorToken.revoked opr_1"} {
+		action, target, _ := strings.Cut(entry, " ")
+		want.WriteString([]string{"", ","}[min(i, 1)] + `{"id":"{{aud}}","actorId":"usr_op","action":"` + action + `","targetId":"` + target + `","createdAt":"{{*}}"}`)
+	}
+	env.wantAnswer(env.do("GET", "/audit-log", ""), 200, `{"data":[`+want.String()+`],{{*}}"hasMore":false}`)
+}

@@ -27,13 +27,14 @@ func (r *request) createOperatorToken() error {
 	r.read(r.in.Text("name", &name), r.in.Time("expiresAt", &expiresAt))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		o, secret, err := store.CreateOperatorToken(tx, name, expiresAt)
+		err = r.operated(err, tx, "operatorToken.created", o.ID)
 		return withSecret(http.StatusCreated, tokenJSON(o), "token", o.ID+"."+secret), err
 	})
 }
 
 func (r *request) revokeOperatorToken() error {
 	return r.update(func(tx store.Tx) (store.Answer, error) {
-		return noContent, store.RevokeOperatorToken(tx, r.Param("token"))
+		return noContent, r.operated(store.RevokeOperatorToken(tx, r.Param("token")), tx, "operatorToken.revoked", r.Param("token"))
 	})
 }
 

@@ -32,7 +32,7 @@ func (r *request) createOrg() error {
 	r.read(in.Text("id", &o.ID), in.Text("name", &o.Name), in.Object("subscription", subscriptionFields(in, &o.Subscription)...))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		o, err := store.CreateOrg(tx, r.actor, o)
-		return created(orgJSON(o)), err
+		return created(orgJSON(o)), r.operated(err, tx, "org.created", o.ID)
 	})
 }
 

@@ -31,7 +31,8 @@ func (r *request) putPlan() error {
 		if err != nil && !store.IsNotFound(err) {
 			return store.Answer{}, err
 		}
-		return put(store.IsNotFound(err), planJSON(p)), store.AddPlan(tx, p)
+		isNew := store.IsNotFound(err)
+		return put(isNew, planJSON(p)), r.operated(store.AddPlan(tx, p), tx, createdOr("plan", isNew), p.Name)
 	})
 }
 
@@ -45,6 +46,6 @@ func put(isNew bool, record []byte) store.Answer {
 
 func (r *request) deletePlan() error {
 	return r.update(func(tx store.Tx) (store.Answer, error) {
-		return noContent, store.RemovePlan(tx, r.Param("name"))
+		return noContent, r.operated(store.RemovePlan(tx, r.Param("name")), tx, "plan.deleted", r.Param("name"))
 	})
 }

@@ -45,6 +45,8 @@ var routes = []route{
 	{"GET", "/status", noBody, (*request).readStatus},
 	{"GET", "/backup", noBody, (*request).readBackup},
 
+	{"GET", "/audit-log", noBody, (*request).listOperatorLog},
+
 	{"GET", "/orgs", noBody, (*request).listOrgs},
 	{"POST", "/orgs", maxBody, (*request).createOrg},
 	{"GET", org, noBody, (*request).readOrg},

@@ -86,6 +86,28 @@ func AuditAccount(failed error, tx Tx, actorID, userID, action string) error {
 	return err
 }
 
+// operatorLog stands in place of an org for what the operator does to the server.
+// It is no org's id.
+const operatorLog = ""
+
+// OperatorLogPage reads up to limit entries of the operator's log after a cursor. The
+// items are appended to dst.
+func OperatorLogPage(tx AuditLog, after Cursor, limit int, dst []byte) (Page, error) {
+	return tx.AuditPage(operatorLog, after, limit, dst)
+}
+
+// AuditOperator appends what the operator did to the operator's log, as auditBy does.
+func AuditOperator(failed error, tx Tx, actorID, action, target string) error {
+	e := AuditEntry{OrgID: operatorLog, ActorID: actorID, Action: action, TargetID: target}
+	if failed == nil {
+		failed = e.check()
+	}
+	if failed == nil {
+		_, failed = tx.AppendAudit(e)
+	}
+	return failed
+}
+
 // What is looked at, and how people sign in, as the audit log names it.
 const (
 	AuditExported      = "auditLog.exported"

@@ -21,11 +21,11 @@ func auditCommand(e *env) *cobra.Command {
 	r := newOrgResource(e, "audit", "Read and extend an org's audit log", idList{})
 	r.add(action{
 		use: "list", short: "List the audit log, oldest first",
-		example: "audit list\naudit list --json",
-		route:   "GET /orgs/{org}/audit-log",
+		example: "audit list\naudit list --json\naudit list --operator",
+		route:   "GET /orgs/{org}/audit-log", operator: "operator",
 		columns: columns{"ENTRY", "id", "WHEN", "createdAt", "ACTOR", "actorId", "ACTION", "action", "TARGET", "targetId"},
 		none:    "no audit entries yet",
-	})
+	}).Flags().Bool("operator", false, "list what was done to the server: orgs, plans, event types and operator tokens")
 	var file string
 	add := &action{
 		use: "add", short: "Add audit entries",

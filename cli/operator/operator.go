@@ -13,6 +13,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -99,6 +100,10 @@ func (e *env) run(cmd *cobra.Command, args []string, a *action) (err error) {
 		if err := terminal.Confirm(cmd.InOrStdin(), cmd.ErrOrStderr(), e.yes, fill(a.confirm, args)); err != nil {
 			return err
 		}
+	}
+	if a.operator != "" && cmd.Flag(a.operator).Changed {
+		about := *a
+		about.route, a = strings.Replace(a.route, "/orgs/{org}", "", 1), &about
 	}
 	e.target.Make = a.makes
 	s := &session{env: e, cmd: cmd, args: args, out: output{cmd.OutOrStdout(), e.Width(cmd.OutOrStdout())}}

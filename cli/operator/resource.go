@@ -44,6 +44,7 @@ type action struct {
 	asks     func(s *session) (string, error)    // confirm, where the server has to be asked for it; empty: nothing
 	harmless string                              // the flag with which it can be undone
 	columns  columns                             // of a list
+	operator string                              // the flag with which it is about the server, at the route without its org
 	none     string                              // what to say of an empty list
 	do       func(s *session) error              // nil: ask route, and print the answer
 }
