@@ -133,7 +133,7 @@ func ImportKey(tx Tx, k APIKey) (APIKey, error) {
 // it.
 func completeKey(tx Tx, k APIKey) (APIKey, error) {
 	fillIn(tx, PrefixAPIKey, &k.ID, &k.CreatedAt)
-	if err := k.check(); err != nil {
+	if err := cmp.Or(k.check(), checkHappened(tx, "createdAt", k.CreatedAt), checkHappened(tx, "revokedAt", k.RevokedAt)); err != nil {
 		return APIKey{}, err
 	}
 	if _, err := tx.Org(k.OrgID); err != nil {

@@ -53,7 +53,7 @@ func (e AuditEntry) check() error {
 // AppendAudit appends an entry to its org's audit log. A missing id or
 // creation time is given by the engine.
 func AppendAudit(tx Tx, e AuditEntry) (AuditEntry, error) {
-	if err := e.check(); err != nil {
+	if err := cmp.Or(e.check(), checkHappened(tx, "createdAt", e.CreatedAt)); err != nil {
 		return AuditEntry{}, err
 	}
 	if _, err := tx.Org(e.OrgID); err != nil {

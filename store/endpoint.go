@@ -103,7 +103,8 @@ func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 	if e.Secret == "" {
 		e.Secret = NewEndpointSecret()
 	}
-	if err := cmp.Or(e.check(tx), checkDescription(&e.Description), e.checkOldSecret(tx.Now())); err != nil {
+	if err := cmp.Or(e.check(tx), checkDescription(&e.Description), e.checkOldSecret(tx.Now()),
+		checkHappened(tx, "createdAt", e.CreatedAt), checkHappened(tx, "disabledAt", e.DisabledAt)); err != nil {
 		return Endpoint{}, err
 	}
 	if _, err := tx.Org(e.OrgID); err != nil {

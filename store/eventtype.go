@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -79,7 +80,7 @@ func (e EventType) check() error {
 // RegisterEventType adds an event type, or changes its description and schema.
 // A missing creation time is given, or stays. created tells which it was.
 func RegisterEventType(tx Tx, e EventType) (_ EventType, created bool, err error) {
-	if err := e.check(); err != nil {
+	if err := cmp.Or(e.check(), checkHappened(tx, "createdAt", e.CreatedAt)); err != nil {
 		return EventType{}, false, err
 	}
 	old, err := tx.EventType(e.Name)

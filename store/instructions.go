@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -58,7 +59,7 @@ var errInstructionsChanged = Errorf(CodePreconditionFailed, "The instructions we
 // ImportInstructions sets an org's instructions without an audit entry or an
 // event, as a fixture does.
 func ImportInstructions(tx Tx, orgID string, i Instructions) error {
-	if err := checkLength("instructions", i.Text, maxInstructions); err != nil {
+	if err := cmp.Or(checkLength("instructions", i.Text, maxInstructions), checkHappened(tx, "updatedAt", i.UpdatedAt)); err != nil {
 		return err
 	}
 	if _, err := tx.Org(orgID); err != nil {

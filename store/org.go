@@ -91,7 +91,7 @@ func ImportOrg(tx Tx, o Org) (Org, error) {
 	if o.Subscription.ID == "" {
 		o.Subscription.ID = tx.NewID(PrefixSubscription)
 	}
-	if err := o.check(tx); err != nil {
+	if err := cmp.Or(o.check(tx), checkHappened(tx, "createdAt", o.CreatedAt)); err != nil {
 		return Org{}, err
 	}
 	return o, tx.PutOrg(o)
@@ -176,6 +176,18 @@ func fillIn(tx Clock, prefix string, id *string, createdAt *time.Time) {
 	if createdAt.IsZero() {
 		*createdAt = tx.Now()
 	}
+}
+
+// MaxAhead is how far ahead of the clock a time that is brought along may be: other
+// clocks are off at times. What is added later follows it.
+const MaxAhead = 24 * time.Hour
+
+// checkHappened holds the time of what has happened to the clock.
+func checkHappened(tx Clock, field string, at time.Time) error {
+	if at.After(tx.Now().Add(MaxAhead)) {
+		return Invalid(field, "lies more than 24 hours ahead").Advise("check the clock of where it comes from")
+	}
+	return nil
 }
 
 const idRule = "an id is 1 to 64 of A-Z a-z 0-9 _ and -"
