@@ -59,6 +59,10 @@ func checkFile(path string, found func(fault string), refuse func(version uint64
 			return nil
 		}
 		version, err := schemaOf(db)
+		if err == errDamaged {
+			found("the file " + errDamaged.Text)
+			version, err = schemaVersion(), nil
+		}
 		if err == nil && version > schemaVersion() {
 			err = newerSchema(version)
 		}

@@ -108,12 +108,33 @@ func schemaOf(db *bbolt.DB) (version uint64, err error) {
 			return nil
 		}
 		if meta == nil || len(meta.Get(keySchema)) != 8 {
+			if ours(bolt) {
+				return errDamaged
+			}
 			return &boltfile.Error{Text: "is a bbolt file, but not one of teamdata", Advice: "give another file with --data"}
 		}
 		version = binary.BigEndian.Uint64(meta.Get(keySchema))
 		return nil
 	})
 	return version, err
+}
+
+// errDamaged is of a file whose schema can't be read, but whose buckets are ours.
+var errDamaged = &boltfile.Error{
+	Text:   "is damaged: it holds records of teamdata, but does not say of which schema",
+	Advice: "put back a backup with: teamdata restore; see what else is wrong with: teamdata check",
+}
+
+// ours tells whether a file is one of teamdata by its buckets: more of them than
+// another program would have by chance.
+func ours(bolt *bbolt.Tx) bool {
+	n := 0
+	for _, name := range buckets {
+		if bolt.Bucket(name) != nil {
+			n++
+		}
+	}
+	return n > len(buckets)/2
 }
 
 func newerSchema(found uint64) error {

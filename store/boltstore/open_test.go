@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"go.etcd.io/bbolt"
 )
 
 func TestNewFile(t *testing.T) {
@@ -51,6 +53,18 @@ func TestOpenRefuses(t *testing.T) {
 			func(t *testing.T, path string) { writeBucket(t, path, "meta") },
 			[]string{"not one of teamdata", "--data"},
 		},
+		"damaged head": {
+			func(t *testing.T, path string) {
+				spoilMeta(t, path, func(b *bbolt.Bucket) error { return b.Delete(keySchema) })
+			},
+			[]string{"is damaged", "teamdata check", "teamdata restore"},
+		},
+		"damaged number of the schema": {
+			func(t *testing.T, path string) {
+				spoilMeta(t, path, func(b *bbolt.Bucket) error { return b.Put(keySchema, []byte{1}) })
+			},
+			[]string{"is damaged", "teamdata check", "teamdata restore"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "teamdata.db")
@@ -73,5 +87,13 @@ func TestOpenEmptyFile(t *testing.T) {
 	writeFile(t, f.path, nil)
 	f.open(Options{})
 	f.fill()
+	f.close()
+}
+
+func spoilMeta(t *testing.T, path string, spoil func(*bbolt.Bucket) error) {
+	t.Helper()
+	f := &fixture{TB: t, path: path}
+	f.open(Options{})
+	must(t, f.db.Update(func(tx *bbolt.Tx) error { return spoil(tx.Bucket(bucketMeta)) }))
 	f.close()
 }

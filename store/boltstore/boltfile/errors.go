@@ -73,7 +73,7 @@ func explain(path string, err error) error {
 		e.Advice = "correct the owner and mode of the file (0600) and of its folder (0700), or give another file with --data"
 	case errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrChecksum):
 		e.Text = fmt.Sprintf("is not a teamdata file, or its head is damaged (%v)", err)
-		e.Advice = "give another file with --data, or put back a backup"
+		e.Advice = "give another file with --data, or put back a backup with: teamdata restore"
 	case errors.Is(err, syscall.ENOSPC):
 		e.Text, e.Advice = "can't be made: the disk is full", "make room, or choose another disk"
 	default:
@@ -117,7 +117,7 @@ func GuardPages(read func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			err = &Error{Text: fmt.Sprintf("is damaged (%v)", r), Advice: "put back a backup", Err: errPage}
+			err = &Error{Text: fmt.Sprintf("is damaged (%v)", r), Advice: "put back a backup with: teamdata restore; see what else is wrong with: teamdata check", Err: errPage}
 		}
 	}()
 	return read()
