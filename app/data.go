@@ -84,7 +84,7 @@ const Migrated = "the data file is of a newer schema from now on, which the team
 
 // Sealed is the log line for a file that was sealed just now.
 const Sealed = "the data file is sealed from now on, and opens with this key alone: " +
-	"keep a copy of the key, apart from the backups; secrets written before may still be in free pages of the file, and are in older backups"
+	"keep a copy of the key, apart from the backups; secrets written before are in older backups"
 
 // Options are the options that a data file is opened with, sealed if there is
 // a key file.

@@ -3,6 +3,7 @@ package boltstore
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,6 +15,14 @@ import (
 // Open opens the data file at path, or makes it. Its errors are one line for
 // the operator, with a hint, and leave the file as it was.
 func Open(path string, o Options) (*Store, error) {
+	s, err := open(path, o)
+	if errors.Is(err, errPlain) {
+		return sealAndOpen(path, o)
+	}
+	return s, err
+}
+
+func open(path string, o Options) (*Store, error) {
 	s := &Store{clock: o.Now, before: o.BeforeCommit, seal: sealing{o.Sealer}, closed: make(chan struct{})}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -53,7 +62,7 @@ func (s *Store) resume() error {
 	})
 }
 
-// prepare makes the buckets of a new file, migrates an old one, and seals one that
+// prepare makes the buckets of a new file, migrates an old one, and seals a copy that
 // is to be sealed. A file that needs nothing is not written.
 func (s *Store) prepare() error {
 	found, err := schemaOf(s.db)
@@ -68,6 +77,9 @@ func (s *Store) prepare() error {
 		return err
 	}
 	s.sealedNow = s.seal.on() && !sealed
+	if s.sealedNow && found > 0 && !s.db.NoSync {
+		return errPlain
+	}
 	if found == schemaVersion() && !s.sealedNow {
 		return nil
 	}

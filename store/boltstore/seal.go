@@ -2,6 +2,8 @@ package boltstore
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 
 	"go.etcd.io/bbolt"
@@ -123,6 +125,33 @@ func CheckKey(path string, key Sealer) (sealed bool, err error) {
 		return err
 	})
 	return sealed, err
+}
+
+// errPlain is of a file that holds secrets in plain text, and is to be sealed.
+var errPlain = errors.New("is not sealed")
+
+// sealAndOpen seals a file by a copy that takes its place: secrets that were
+// overwritten in the file itself would stay readable in its free pages. A file of an
+// older schema is migrated first.
+func sealAndOpen(path string, o Options) (*Store, error) {
+	plain := o
+	plain.Sealer = nil
+	old, err := open(path, plain)
+	if err != nil {
+		return nil, err
+	}
+	if err := old.Close(); err != nil {
+		return nil, err
+	}
+	if err := Rebuild(context.Background(), path, o, func(*Store) error { return nil }); err != nil {
+		return nil, err
+	}
+	s, err := open(path, o)
+	if err == nil {
+		s.sealedNow = true
+		s.oldSchema, s.keptOld = old.MigratedFrom()
+	}
+	return s, err
 }
 
 // all seals what a file holds in plain text, and marks it as sealed.

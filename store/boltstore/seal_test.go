@@ -169,11 +169,27 @@ func TestSealAnExistingFile(t *testing.T) {
 		t.Errorf("%d secrets show in the records", n)
 	}
 	f.close()
+	if n := shows(readFile(t, f.path)); n > 0 {
+		t.Errorf("%d secrets show in the file", n)
+	}
 	wellKept(t, f.path)
 	refuses(t, f.path, "is sealed")
 	f.open(sealed(t))
 	f.hasSecrets()
 	f.showsNothingOnceCompacted()
+}
+
+// TestSealByRebuild: an import that seals leaves no secrets in free pages either.
+func TestSealByRebuild(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.addSecrets()
+	f.close()
+	must(t, Rebuild(bg, f.path, sealed(t), fillWith(appendAudit("usr_1"))))
+	if n := shows(readFile(t, f.path)); n > 0 {
+		t.Errorf("%d secrets show in the file", n)
+	}
+	f.open(sealed(t))
+	f.hasSecrets()
 }
 
 // showsNothingOnceCompacted: pages that became free have gone with the rest.

@@ -64,18 +64,19 @@ func Compact(ctx context.Context, path string, progress func(done, total int64))
 // see [boltfile.Rebuild]. fill may take long, and its commits cost no sync.
 func Rebuild(ctx context.Context, path string, o Options, fill func(*Store) error) error {
 	o.NoSync = true
-	return boltfile.Rebuild(ctx, path, func(temp string) (keepInfix string, err error) {
+	return boltfile.Rebuild(ctx, path, func(temp string) (done boltfile.Filled, err error) {
 		s, err := Open(temp, o)
 		if err != nil {
-			return "", err
+			return done, err
 		}
 		defer s.Close() // closing twice is harmless
 		if err := fill(s); err != nil {
-			return "", err
+			return done, err
 		}
 		if s.oldSchema > 0 {
-			keepInfix = schemaInfix(s.oldSchema)
+			done.KeepInfix = schemaInfix(s.oldSchema)
 		}
-		return keepInfix, s.Close()
+		done.Anew = s.SealedNow()
+		return done, s.Close()
 	}, verify)
 }

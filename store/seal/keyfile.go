@@ -1,6 +1,7 @@
 package seal
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -49,6 +50,10 @@ func ReadKeyFile(path string) (*Key, error) {
 // readLimited reads one byte more than a key file may have, to tell that it is
 // too long.
 func readLimited(path string) ([]byte, error) {
+	// Opening a pipe would wait for a writer, and it could be read only once.
+	if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		return nil, errPipe
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -57,8 +62,12 @@ func readLimited(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxKeyFile+1))
 }
 
+var errPipe = errors.New("a pipe")
+
 func explain(path string, err error) error {
 	switch {
+	case errors.Is(err, errPipe):
+		return hint.With(fmt.Errorf("key file %s is a pipe", path), "write the key into a file, and give the path of that")
 	case errors.Is(err, syscall.EISDIR):
 		return hint.With(fmt.Errorf("key file %s is a folder", path), "give the path of a file, or "+howToMake)
 	case errors.Is(err, fs.ErrNotExist):
@@ -89,6 +98,9 @@ func decodeKey(content []byte) (key []byte, err error) {
 	}
 	if err != nil || len(key) != KeySize {
 		return nil, hint.New("holds neither 64 hex digits nor the base64 of 32 bytes", howToMake)
+	}
+	if bytes.Equal(key, make([]byte, KeySize)) {
+		return nil, hint.New("holds a key of zeros alone, which everybody knows", howToMake)
 	}
 	return key, nil
 }

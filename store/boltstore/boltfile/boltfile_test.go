@@ -304,7 +304,7 @@ func TestSparseWriter(t *testing.T) {
 	want := make([]byte, 1<<20)
 	copy(want[100<<10:], "something")
 	must(t, os.WriteFile(path, want, Mode))
-	must(t, Rebuild(bg, path, func(string) (string, error) { return "", nil }, sound))
+	must(t, Rebuild(bg, path, func(string) (Filled, error) { return Filled{}, nil }, sound))
 	if !bytes.Equal(content(t, path), want) {
 		t.Error("the copy is not what the file was")
 	}
@@ -315,8 +315,8 @@ func TestRebuildKeeps(t *testing.T) {
 	path := filled(t)
 	before, written := content(t, path), time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
 	must(t, os.Chtimes(path, written, written))
-	must(t, Rebuild(bg, path, func(temp string) (string, error) {
-		return ".old-", os.WriteFile(temp, []byte("new"), Mode)
+	must(t, Rebuild(bg, path, func(temp string) (Filled, error) {
+		return Filled{KeepInfix: ".old-"}, os.WriteFile(temp, []byte("new"), Mode)
 	}, sound))
 	if got := content(t, path); string(got) != "new" {
 		t.Errorf("%d bytes are in its place", len(got))

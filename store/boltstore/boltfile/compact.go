@@ -81,6 +81,28 @@ func (t *temp) compact(ctx context.Context, db *bbolt.DB, progress func(done, to
 	return cantWrite(t.target, errors.Join(err, to.Close()))
 }
 
+// anew writes what is in the file into another, without the space that is free in it.
+func (t *temp) anew(ctx context.Context) (*temp, error) {
+	size, err := sizeOf(t.Name())
+	if err != nil {
+		return nil, err
+	}
+	db, err := openExisting(t.Name(), Options{}.bolt(size))
+	if err != nil {
+		return nil, rename(t.target, t.Name(), err)
+	}
+	defer db.Close()
+	to, err := newTemp(t.target, "compact")
+	if err != nil {
+		return nil, err
+	}
+	if err := to.compact(ctx, db, nil); err != nil {
+		to.discard()
+		return nil, err
+	}
+	return to, nil
+}
+
 // watch calls progress until it is stopped.
 func (t *temp) watch(total int64, progress func(done, total int64)) (stop func()) {
 	if progress == nil {

@@ -75,12 +75,21 @@ func (l *lockedFile) dropUnfinished() {
 	}
 }
 
+// Filled is what becomes of the copy that a Rebuild has filled, and of the old file.
+type Filled struct {
+	// KeepInfix, if not empty, keeps the old file, under its path, the infix and the
+	// time at which it was last written.
+	KeepInfix string
+	// Anew writes the copy once more, without its free pages, where what was
+	// overwritten still is.
+	Anew bool
+}
+
 // Rebuild changes the file at path as a whole, or makes it: fill is called with the
 // path of a copy, which takes the file's place once it is on the disk and sound.
 // Until then, whatever fails and whenever the process is killed, path is as it was.
-// Meanwhile no process can open it. Where fill returns an infix, the old file is
-// kept, under its path, the infix and the time at which it was last written.
-func Rebuild(ctx context.Context, path string, fill func(temp string) (keepInfix string, err error), verify Verify) error {
+// Meanwhile no process can open it. What fill returns says what becomes of both.
+func Rebuild(ctx context.Context, path string, fill func(temp string) (Filled, error), verify Verify) error {
 	old, err := lock(path)
 	if err != nil {
 		return err
@@ -94,15 +103,22 @@ func Rebuild(ctx context.Context, path string, fill func(temp string) (keepInfix
 	if err := old.copyTo(ctx, t); err != nil {
 		return err
 	}
-	keepInfix, err := fill(t.Name())
+	done, err := fill(t.Name())
 	if err != nil {
 		return rename(path, t.Name(), err)
+	}
+	if done.Anew {
+		draft := t
+		if t, err = draft.anew(ctx); err != nil {
+			return err
+		}
+		defer t.discard()
 	}
 	if err := t.finish(ctx, path, verify); err != nil {
 		return err
 	}
-	if keepInfix != "" {
-		if err := old.keepAs(keepInfix); err != nil {
+	if done.KeepInfix != "" {
+		if err := old.keepAs(done.KeepInfix); err != nil {
 			return err
 		}
 	}
