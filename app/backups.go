@@ -94,14 +94,24 @@ func (b *backups) untilDue() time.Duration {
 		return 0
 	}
 	newest, _ := time.Parse(backupName, names[0])
-	return min(max(newest.Add(b.every).Sub(b.now()), 0), b.every) // the clock may have stepped back
+	return max(newest.Add(b.every).Sub(b.now()), 0)
 }
 
-// names are those of our backups, the newest first.
-func (b *backups) names() (names []string) {
+// names are those of our backups until now, the newest first.
+func (b *backups) names() []string {
+	return b.list(func(made time.Time) bool { return !made.After(b.now()) })
+}
+
+// future are the names of our backups that a clock gave which was ahead. Nothing is
+// counted by them.
+func (b *backups) future() []string {
+	return b.list(func(made time.Time) bool { return made.After(b.now()) })
+}
+
+func (b *backups) list(among func(made time.Time) bool) (names []string) {
 	entries, _ := os.ReadDir(b.dir) // an error is logged when the next is made
 	for _, entry := range entries {
-		if _, err := time.Parse(backupName, entry.Name()); err == nil && entry.Type().IsRegular() {
+		if made, err := time.Parse(backupName, entry.Name()); err == nil && entry.Type().IsRegular() && among(made) {
 			names = append(names, entry.Name())
 		}
 	}
@@ -109,10 +119,10 @@ func (b *backups) names() (names []string) {
 	return names
 }
 
-// NewestBackup is the newest that serve has made in a folder, and when; ok is false
-// where there is none.
-func NewestBackup(dir string) (path string, made time.Time, ok bool) {
-	names := (&backups{dir: dir}).names()
+// NewestBackup is the newest until now that serve has made in a folder, and when; ok
+// is false where there is none. Names after that are of a clock that was ahead.
+func NewestBackup(dir string, now time.Time) (path string, made time.Time, ok bool) {
+	names := (&backups{dir: dir, now: func() time.Time { return now }}).names()
 	if len(names) == 0 {
 		return "", made, false
 	}
@@ -122,6 +132,10 @@ func NewestBackup(dir string) (path string, made time.Time, ok bool) {
 
 func (b *backups) dropOld() error {
 	names := b.names()
+	if future := b.future(); len(future) > 0 {
+		b.log.Warn().Str("dir", b.dir).Strs("files", future).
+			Msg("the names of these backups lie in the future: the clock is wrong, or was; they are neither counted nor deleted until then, so delete them yourself once you don't need them")
+	}
 	for _, name := range names[min(b.keep, len(names)):] {
 		if err := os.Remove(filepath.Join(b.dir, name)); err != nil {
 			return fmt.Errorf("an old backup can't be removed: %w", err)

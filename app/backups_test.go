@@ -1,11 +1,13 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,11 +86,55 @@ func TestBackupsDue(t *testing.T) {
 	b.next(t.Context())
 	made := *now
 	for after, want := range map[time.Duration]time.Duration{
-		0: time.Hour, 20 * time.Minute: 40 * time.Minute, time.Hour: 0, 100 * time.Hour: 0, -100 * time.Hour: time.Hour,
+		0: time.Hour, 20 * time.Minute: 40 * time.Minute, time.Hour: 0, 100 * time.Hour: 0, -100 * time.Hour: 0,
 	} {
 		if *now = made.Add(after); b.untilDue() != want {
 			t.Errorf("after %v the next is due in %v, not %v", after, b.untilDue(), want)
 		}
+	}
+}
+
+// TestBackupsOfTheFuture: names that a clock gave which was ahead are told, and
+// neither count as the newest nor push out those that are made now.
+func TestBackupsOfTheFuture(t *testing.T) {
+	b, now := newBackups(t)
+	var log bytes.Buffer
+	b.log = zerolog.New(&log)
+	*now = now.AddDate(1, 0, 0)
+	for range b.keep {
+		b.next(t.Context())
+		*now = now.Add(b.every)
+	}
+	ahead := namesIn(t, b.dir)
+	*now = now.AddDate(-1, 0, 0)
+	if wait := b.untilDue(); wait != 0 {
+		t.Errorf("after the clock was set back the next is due in %v", wait)
+	}
+	for n := 1; n <= b.keep+1; n++ {
+		if wait := b.next(t.Context()); wait != b.every {
+			t.Errorf("the next is due in %v", wait)
+		}
+		made := now.UTC().Format(backupName)
+		if names := namesIn(t, b.dir); !slices.Contains(names, made) || len(names) != len(ahead)+min(n, b.keep) || !slices.Contains(names, ahead[0]) {
+			t.Errorf("after %s was made, there are %v", made, names)
+		}
+		*now = now.Add(b.every)
+	}
+	if !strings.Contains(log.String(), ahead[0]) || !strings.Contains(log.String(), "in the future") {
+		t.Errorf("the log says:\n%s", &log)
+	}
+}
+
+// TestFutureBackupIsNoSuccess: the alert for want of backups is not silenced by a
+// name in the future.
+func TestFutureBackupIsNoSuccess(t *testing.T) {
+	dir := t.TempDir()
+	a := &App{settings: Settings{BackupDir: dir}}
+	if err := os.WriteFile(filepath.Join(dir, time.Now().AddDate(1, 0, 0).UTC().Format(backupName)), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if newest, ok := a.newestBackup(); !ok || !newest.IsZero() {
+		t.Errorf("the newest backup is of %v", newest)
 	}
 }
 

@@ -88,7 +88,7 @@ func (a *App) newestBackup() (newest time.Time, ok bool) {
 	if a.settings.BackupDir == "" {
 		return newest, false
 	}
-	_, newest, _ = NewestBackup(a.settings.BackupDir)
+	_, newest, _ = NewestBackup(a.settings.BackupDir, time.Now())
 	return newest, true
 }
 

@@ -114,7 +114,7 @@ func (d *doctor) newestTime() (newest time.Time) {
 	if info, err := os.Stat(d.Data); err == nil && info.ModTime().After(newest) {
 		newest = info.ModTime()
 	}
-	if _, made, ok := app.NewestBackup(d.BackupDir); ok && made.After(newest) {
+	if _, made, ok := app.NewestBackup(d.BackupDir, d.now().AddDate(1000, 0, 0)); ok && made.After(newest) {
 		newest = made
 	}
 	return newest

@@ -116,7 +116,7 @@ func (d *doctor) checkBackups(context.Context) {
 }
 
 func (d *doctor) checkNewest() {
-	path, made, ok := app.NewestBackup(d.BackupDir)
+	path, made, ok := app.NewestBackup(d.BackupDir, d.now())
 	if !ok {
 		d.warn("serve makes the first when it starts", "there is no backup in %s yet", d.BackupDir)
 		return

@@ -184,7 +184,7 @@ func TestSealByRebuild(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.addSecrets()
 	f.close()
-	must(t, Rebuild(bg, f.path, sealed(t), fillWith(appendAudit("usr_1"))))
+	must(t, Rebuild(bg, f.path, sealed(t), func(*Store) error { return nil }))
 	if n := shows(readFile(t, f.path)); n > 0 {
 		t.Errorf("%d secrets show in the file", n)
 	}
