@@ -27,3 +27,22 @@ func TestHalvesOfPairs(t *testing.T) {
 		}
 	}
 }
+
+// What is right is found to be so without a second decoding.
+func TestMayRepeat(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"a":1,"b":{"a":1},"c":[{"a":1},{"a":"b"}]}`:             false,
+		`{"a":"a","b":"a\"b:","c": "\\"}`:                         false,
+		`[{"a" : 1 , "b":[]}, "a", {}]`:                           false,
+		`{"a":1,"b":{},"a":2}`:                                    true,
+		`{"x":{"a":[{}],"a" :2}}`:                                 true,
+		`{"a":1,"\u0061":2}`:                                      true,
+		`{` + strings.Repeat(`"a":1,`, 2) + `"b":1}`:              true,
+		`"{\"a\":1,\"a\":2}"`:                                     false,
+		`{"a":{"b":{"c":1,"d":2}},"b":{"c":1},"c":1,"d":[1,"a"]}`: false,
+	} {
+		if got := mayRepeat([]byte(text)); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 
 	"teamdata/store"
 )
@@ -94,9 +95,47 @@ func (r *Reader) raw() ([]byte, error) {
 	if depth(value) > MaxDepth {
 		return nil, r.Wrong("nests objects or lists to a depth of more than %d", MaxDepth)
 	}
+	if !mayRepeat(value) {
+		return value, nil
+	}
 	dec := json.NewDecoder(bytes.NewReader(value))
 	dec.UseNumber()
 	return value, r.unique(dec)
+}
+
+// fewNames are as many names of an object as are compared one by one.
+const fewNames = 32
+
+// mayRepeat tells whether an object in valid JSON has a name twice, or so many that
+// they are to be looked at in another way. It is for the many values that are right.
+func mayRepeat(value []byte) bool {
+	var names [][]byte // of the objects that are open
+	var open []int     // where those of each begin
+	for i := 0; i < len(value); i++ {
+		switch value[i] {
+		case '{', '[':
+			open = append(open, len(names))
+		case '}', ']':
+			names, open = names[:open[len(open)-1]], open[:len(open)-1]
+		case '"':
+			begin := i + 1
+			for i = begin; value[i] != '"'; i++ {
+				if value[i] == '\\' {
+					i++
+				}
+			}
+			if rest := bytes.TrimLeft(value[i+1:], " \t\r\n"); len(rest) == 0 || rest[0] != ':' {
+				continue
+			}
+			name, siblings := value[begin:i], names[open[len(open)-1]:]
+			same := func(other []byte) bool { return bytes.Equal(name, other) }
+			if len(siblings) == fewNames || bytes.IndexByte(name, '\\') >= 0 || slices.ContainsFunc(siblings, same) {
+				return true
+			}
+			names = append(names, name)
+		}
+	}
+	return false
 }
 
 // unique holds the objects in the next value, which is valid, to names that are
