@@ -116,7 +116,7 @@ func TestCannotStart(t *testing.T) {
 		}
 	})
 	otherKey := filepath.Join(folder, "other.key")
-	testkit.WriteFile(t, otherKey, strings.Repeat("00", 32))
+	testkit.WriteFile(t, otherKey, strings.Repeat("01", 32))
 
 	// What another start may find otherwise ends with exitFailed, the rest with exitUsage.
 	passing := []string{"file in use", "port taken", "not a database"}

@@ -17,7 +17,7 @@ func TestTableOnATerminal(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	for _, args := range [][]string{
 		{"org", "create", "--name", "Acme", "--data", data},
-		{"member", "add", "usr_ada", "--role", "owner", "--name", "\x1b[2J" + strings.Repeat("Ada ", 40), "--data", data},
+		{"member", "add", "usr_ada", "--role", "owner", "--name", "\u202e" + strings.Repeat("Ada ", 40), "--data", data},
 	} {
 		if out, err := testkit.Run(t, args...); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -31,7 +31,7 @@ func TestTableOnATerminal(t *testing.T) {
 	}
 	p := &testkit.Process{T: t, Out: out}
 	p.Await("the table", func() bool { return strings.Count(out.String(), "\n") == 2 })
-	if text := out.String(); strings.Contains(text, "\x1b") || !strings.Contains(text, `\u001b[2J`) {
+	if text := out.String(); strings.Contains(text, "\u202e") || !strings.Contains(text, `\u202e`) {
 		t.Errorf("it printed %q", text)
 	}
 	for _, line := range out.Lines() {

