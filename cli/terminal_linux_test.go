@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -48,6 +49,9 @@ func TestTerminalIsClosed(t *testing.T) {
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	out := testkit.NewOutput()
 	cmd.Stdout = testkit.OpenTerminal(t, out)
+	hangups := make(chan os.Signal, 1) // what this process ignores, as under nohup, the command would too
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
