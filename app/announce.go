@@ -137,7 +137,8 @@ func (a *App) SettingsURL() string { return a.publicURL() + settingspage.Path }
 
 // settingsMount is the settings page of the data file.
 func (a *App) settingsMount() server.Mount {
-	c := settingspage.Config{PublicURL: a.publicURL(), Version: a.settings.Version, Log: a.log, WarnOfURL: a.warnOfURL}
+	c := settingspage.Config{PublicURL: a.publicURL(), Version: a.settings.Version, Log: a.log, WarnOfURL: a.warnOfURL,
+		HeldRetention: a.settings.HeldRetention}
 	if a.settings.SMTPURL != "" {
 		c.Mailed = func() { a.mailer.Wake() }
 	}

@@ -161,8 +161,9 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 func (a *App) sweep(ctx context.Context) {
-	every(ctx, min(sweepEvery, a.settings.DeliveryRetention), func(time.Time) {
-		if err := store.Sweep(ctx, a.store, a.settings.DeliveryRetention); err != nil && ctx.Err() == nil {
+	finished, held := a.settings.DeliveryRetention, a.settings.HeldRetention
+	every(ctx, min(sweepEvery, finished, held), func(time.Time) {
+		if err := store.Sweep(ctx, a.store, finished, held); err != nil && ctx.Err() == nil {
 			a.log.Error().Fields(hint.Fields(err)).Msg("old records can't be dropped")
 		}
 	})

@@ -54,6 +54,7 @@ type Settings struct {
 	WebhookCA         string
 	AllowEndpointCIDR []string
 	DeliveryRetention time.Duration
+	HeldRetention     time.Duration
 
 	// Mail.
 	SMTPURL           string
@@ -87,6 +88,7 @@ func Defaults() Settings {
 		RetrySchedule:     store.DefaultRetrySchedule,
 		AttemptTimeout:    delivery.DefaultAttemptTimeout,
 		DeliveryRetention: store.DefaultDeliveryRetention,
+		HeldRetention:     store.DefaultHeldRetention,
 		MailRetrySchedule: store.DefaultMailSchedule,
 
 		BackupEvery: 24 * time.Hour,

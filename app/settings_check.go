@@ -45,6 +45,8 @@ func (s *Settings) checkFlags() error {
 		return errors.New("--attempt-timeout is longer than 0, such as 15s")
 	case s.DeliveryRetention <= 0:
 		return errors.New("--delivery-retention is longer than 0, such as 720h")
+	case s.HeldRetention <= 0:
+		return errors.New("--held-retention is longer than 0, such as 2160h")
 	case s.BackupEvery < time.Minute:
 		return errors.New("--backup-every is 1m or more, such as 24h")
 	case s.BackupKeep < 1:

@@ -104,6 +104,7 @@ func bindData(f *pflag.FlagSet, s *app.Settings) {
 	f.DurationVar(&s.BackupEvery, "backup-every", s.BackupEvery, "how long after each backup the next is made")
 	f.IntVar(&s.BackupKeep, "backup-keep", s.BackupKeep, "how many backups are kept, the newest ones")
 	f.DurationVar(&s.DeliveryRetention, "delivery-retention", s.DeliveryRetention, "how long finished deliveries and their events are kept")
+	f.DurationVar(&s.HeldRetention, "held-retention", s.HeldRetention, "how long deliveries of a disabled endpoint are held; then they are dropped, never sent")
 }
 
 func bindWebhooks(f *pflag.FlagSet, s *app.Settings) {

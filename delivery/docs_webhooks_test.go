@@ -153,6 +153,7 @@ func TestWebhooksDocNumbers(t *testing.T) {
 		fmt.Sprintf("2xx within %.0f seconds", DefaultAttemptTimeout.Seconds()),
 		fmt.Sprintf("An event has %d attempts", len(store.DefaultRetrySchedule)+1),
 		fmt.Sprintf("for longer than %d days", store.DefaultDeliveryRetention/(24*time.Hour)),
+		fmt.Sprintf("held for longer than %d days", store.DefaultHeldRetention/(24*time.Hour)),
 		fmt.Sprintf("the first %d KiB is kept", store.MaxKeptAnswer>>10),
 		"1, 5, 25, 125 and 625 minutes",
 		"`" + strings.TrimSuffix(late(DefaultAttemptTimeout, stepTLS), unfinished[stepTLS]) + "…`",

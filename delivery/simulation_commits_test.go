@@ -138,14 +138,17 @@ func (w *world) checkMoved(a *transaction, want []*modelDelivery) {
 func (w *world) sweep() {
 	f := w.as("the sweep", func(a *transaction) want { return w.dropped(a, a.now.Add(-w.retention)) })
 	w.client(func(ctx context.Context) {
-		began, before := time.Now(), floorMs(w.clock()).Add(-w.retention) // what finished before then must go
-		err := store.Sweep(ctx, f, w.retention)
+		began, before := time.Now(), floorMs(w.clock()).Add(-w.retention) // what finished or was held before then must go
+		err := store.Sweep(ctx, f, w.retention, w.retention)
 		w.allow(f.who, err)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for _, p := range w.deliveries {
 			if err == nil && !p.gone && !p.waiting() && p.finished.Before(before) && p.moved.Before(began) {
 				w.breaksLocked(arrival, "the sweep left %s, which finished %s before", p.name, before.Sub(p.finished))
+			}
+			if err == nil && !p.gone && p.heldBefore(before) && p.moved.Before(began) {
+				w.breaksLocked(arrival, "the sweep left %s, which was held for longer than %s", p.name, w.retention)
 			}
 		}
 		for _, e := range w.endpoints {
@@ -156,11 +159,17 @@ func (w *world) sweep() {
 	})
 }
 
+// heldBefore tells whether a disabled endpoint holds it since before a time.
+func (p *modelDelivery) heldBefore(t time.Time) bool {
+	by := p.to.disabledBy
+	return p.waiting() && by != nil && latest(p.due, by.now).Before(t)
+}
+
 // dropped checks that one commit of a sweep drops only what is old.
 func (w *world) dropped(a *transaction, before time.Time) want {
 	for _, id := range a.dropped {
 		p := w.byID[id]
-		if p == nil || p.gone || p.to.removedBy == nil && (p.waiting() || !p.finished.Before(before)) {
+		if p == nil || p.gone || p.to.removedBy == nil && !p.heldBefore(before) && (p.waiting() || !p.finished.Before(before)) {
 			w.breaksLocked(arrival, "%s dropped %s, which is to be kept", a.who, id)
 			continue
 		}

@@ -43,6 +43,7 @@ type Backlog struct {
 	Waiting           // deliveries, up to MaxCountedDeliveries
 	Busy    int       // endpoints with deliveries that wait, without the disabled
 	DueAt   time.Time // of the earliest delivery that is not held; zero: there is none
+	HeldAt  time.Time // since when the oldest is held; zero: there is none
 	Mails   int       // messages that wait, up to MaxCountedMails
 	MailsAt time.Time // when the oldest of them was queued; zero: there is none
 }

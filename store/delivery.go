@@ -67,6 +67,9 @@ type Deliveries interface {
 	// FinishedBefore returns the ids of up to limit deliveries, of any
 	// endpoint, that were acknowledged or failed before a time.
 	FinishedBefore(t time.Time, limit int) ([]string, error)
+	// HeldBefore returns the ids of up to limit deliveries that disabled endpoints
+	// have held since before a time, see [Endpoint.HeldSince].
+	HeldBefore(t time.Time, limit int) ([]string, error)
 	// LastAcknowledged is when the endpoint acknowledged last; zero for never.
 	LastAcknowledged(endpoint uint64) (time.Time, error)
 	PutLastAcknowledged(endpoint uint64, at time.Time) error

@@ -47,6 +47,16 @@ type Endpoints interface {
 	ForgetEndpoint(number uint64) error
 }
 
+// HeldSince is since when a disabled endpoint holds a delivery: since that was due, or
+// since the endpoint was disabled, whichever is later. Enabling the endpoint and
+// disabling it again starts the time anew.
+func (e *Endpoint) HeldSince(due time.Time) time.Time {
+	if due.Before(e.DisabledAt) {
+		return e.DisabledAt
+	}
+	return due
+}
+
 // Disabled tells whether the endpoint is disabled: its events are held.
 func (e *Endpoint) Disabled() bool { return !e.DisabledAt.IsZero() }
 

@@ -230,7 +230,7 @@ func testRemovedSwept(s *subject) {
 		return err
 	})
 	s.Equal("audit entries", s.entries(acme), before)
-	s.changesNothing("nothing is left to sweep", func(tx store.Tx) error { return store.Sweep(s.Context(), direct{tx: tx}, 1000*day) })
+	s.changesNothing("nothing is left to sweep", func(tx store.Tx) error { return store.Sweep(s.Context(), direct{tx: tx}, 1000*day, 1000*day) })
 	s.Write(removeEndpoint(acme, "whe_1"))
 	s.sweep(1000 * day)
 	s.Equal("the event, once both are gone", s.eventIsThere(shared[0]), false)
@@ -251,7 +251,7 @@ func testRemovedSweptInParts(s *subject) {
 			if left = len(s.Listed(endpoint.Number, store.ListWaiting)); left < before {
 				cancel()
 			}
-		}}, 0)
+		}}, 0, 0)
 		if left > 0 {
 			s.Equal("the sweep is broken off", errors.Is(err, context.Canceled), true)
 			s.Equal("a small transaction", before-left <= 500, true)

@@ -9,18 +9,23 @@ import (
 // kept.
 const DefaultDeliveryRetention = 30 * 24 * time.Hour
 
+// DefaultHeldRetention is how long deliveries are held at a disabled endpoint.
+const DefaultHeldRetention = 90 * 24 * time.Hour
+
 // chunk is how many records one transaction of long work touches: few enough
 // that no other writer notices.
 const chunk = 500
 
 // Sweep drops what is kept no longer, in small transactions: idempotency
-// records after IdempotencyTTL, finished deliveries with their events after the
-// given time, mails that could not be sent after MailTTL, what is left of removed
-// endpoints, sessions and sign-in links that have ended, and old counts.
-func Sweep(ctx context.Context, s Store, deliveries time.Duration) error {
+// records after IdempotencyTTL, deliveries with their events when they have been
+// finished, or held, for the given times, mails that could not be sent after MailTTL,
+// what is left of removed endpoints, sessions and sign-in links that have ended, and
+// old counts.
+func Sweep(ctx context.Context, s Store, finished, held time.Duration) error {
 	for _, drop := range []func(tx Tx) (int, error){
 		func(tx Tx) (int, error) { return tx.ExpireIdempotencyRecords(chunk) },
-		func(tx Tx) (int, error) { return dropDeliveries(tx, tx.Now().Add(-deliveries)) },
+		func(tx Tx) (int, error) { return dropDeliveries(tx, tx.FinishedBefore, finished) },
+		func(tx Tx) (int, error) { return dropDeliveries(tx, tx.HeldBefore, held) },
 		dropMails,
 		dropRemoved,
 		dropAmong(Tx.Sessions, dropSession),
@@ -62,8 +67,9 @@ func dropAmong[T any](list func(tx Tx, after string, limit int) ([]T, error), dr
 	}
 }
 
-func dropDeliveries(tx Tx, before time.Time) (int, error) {
-	ids, err := tx.FinishedBefore(before, chunk)
+// dropDeliveries drops those that are found before what is kept.
+func dropDeliveries(tx Tx, find func(before time.Time, limit int) ([]string, error), keep time.Duration) (int, error) {
+	ids, err := find(tx.Now().Add(-keep), chunk)
 	if err != nil {
 		return 0, err
 	}

@@ -52,18 +52,11 @@ func testRetention(s *subject) {
 	s.refused("replaying what was dropped", store.CodeNotFound, replay(a.ID))
 }
 
-// TestRetentionLeaves: what waits or is held stays however old, and so does what
-// was replayed.
+// TestRetentionLeaves: what waits stays however old, and so does what was replayed.
 func TestRetentionLeaves(t *testing.T) { onBoth(t, testRetentionLeaves) }
 
 func testRetentionLeaves(s *subject) {
 	s.Seed()
-	s.Write(func(tx store.Tx) error {
-		_, err := store.ImportEndpoint(tx, newEndpoint(acme, "whe_2"))
-		return err
-	})
-	held := s.sendTests("whe_2", 1)[0]
-	s.Write(switchEndpoint(acme, "whe_2", false))
 	ids := s.sendTests("whe_1", 4)
 	s.try(ids[0], s.Clock.Now(), 200)
 	s.try(ids[1], s.Clock.Now(), 200)
@@ -72,11 +65,66 @@ func testRetentionLeaves(s *subject) {
 	s.Clock.Move(1000 * day)
 	s.sweep(30 * day)
 	s.Equal("an acknowledged one is there", s.isThere(ids[0]), false)
-	for what, id := range map[string]string{"held": held, "replayed": ids[1], "retrying": ids[2], "pending": ids[3]} {
+	for what, id := range map[string]string{"replayed": ids[1], "retrying": ids[2], "pending": ids[3]} {
 		s.Equal("there, "+what, s.isThere(id), true)
 		s.Equal("there is the event of the one "+what, s.eventIsThere(s.delivery(id)), true)
 	}
 	s.Equal("due, still in order", s.Claimable(), []string{ids[1], ids[3], ids[2]})
+}
+
+// TestRetentionOfHeld: a delivery is held for its time, from when the endpoint was
+// disabled, or from when it was due after that, and is then dropped with its event.
+func TestRetentionOfHeld(t *testing.T) { onBoth(t, testRetentionOfHeld) }
+
+func testRetentionOfHeld(s *subject) {
+	endpoint := s.Seed()
+	s.sendTests("whe_1", many)
+	first := s.delivery(s.Listed(endpoint.Number, store.ListWaiting)[0])
+	s.Clock.Move(100 * day)
+	s.sweepHeld(90 * day)
+	s.Equal("there, however old, at an enabled endpoint", len(s.Listed(endpoint.Number, store.ListWaiting)), many)
+	s.Write(switchEndpoint(acme, "whe_1", false))
+	s.Clock.Move(10 * day)
+	s.Write(upload)
+	later := s.Listed(endpoint.Number, store.ListWaiting)[many]
+	s.Clock.Move(80 * day)
+	s.sweepHeld(90 * day)
+	s.Equal("there when it was held for exactly its time", len(s.Listed(endpoint.Number, store.ListWaiting)), many+1)
+	s.Clock.Move(time.Millisecond)
+	s.sweepHeld(90 * day)
+	s.Equal("left after more", s.Listed(endpoint.Number, store.ListWaiting), []string{later})
+	s.Equal("the event of the first is there", s.eventIsThere(first), false)
+	s.Equal("the event of the one that is left is there", s.eventIsThere(s.delivery(later)), true)
+	s.refused("replaying what was dropped", store.CodeNotFound, replay(first.ID))
+	s.Clock.Move(10 * day)
+	s.Write(switchEndpoint(acme, "whe_1", true))
+	s.sweepHeld(90 * day)
+	s.Equal("due, once it is enabled", s.Claimable(), []string{later})
+	s.Write(switchEndpoint(acme, "whe_1", false))
+	s.Clock.Move(90 * day)
+	s.sweepHeld(90 * day)
+	s.Equal("there, held anew", s.isThere(later), true)
+}
+
+// TestRetentionOfHeldMeanwhile enables an endpoint while a sweep drops what it held:
+// what is left is sent.
+func TestRetentionOfHeldMeanwhile(t *testing.T) { onBoth(t, testRetentionOfHeldMeanwhile) }
+
+func testRetentionOfHeldMeanwhile(s *subject) {
+	endpoint := s.Seed()
+	s.sendTests("whe_1", many)
+	s.Write(switchEndpoint(acme, "whe_1", false))
+	s.Clock.Move(100 * day)
+	enabled := false
+	s.Code("sweeping", store.Sweep(context.Background(), interrupted{s, func() {
+		if !enabled && len(s.Listed(endpoint.Number, store.ListWaiting)) < many {
+			enabled = true
+			s.Write(switchEndpoint(acme, "whe_1", true))
+		}
+	}}, 1000*day, 90*day), "")
+	left := s.Listed(endpoint.Number, store.ListWaiting)
+	s.Equal("some are dropped, and some are left", []bool{enabled, len(left) > 0, len(left) < many}, []bool{true, true, true})
+	s.Equal("due", s.Claimable(), left)
 }
 
 // TestRetentionIn1970 is for a clock that has not been set: nothing is old then.

@@ -15,6 +15,8 @@ type endpointPage struct {
 	NotSent bool          // the plan does not include webhooks
 	Refused string        // why nothing is delivered to its URL; empty: nothing is known
 	Twins   []string      // ids of other endpoints with its URL
+	Held    string        // for how long deliveries are held while it is disabled
+	DropAt  time.Time     // when the oldest held delivery is dropped; zero: there is none
 }
 
 // endpoint finds the endpoint of the path.
@@ -38,7 +40,10 @@ func (r *request) showEndpoint() error {
 		if err != nil {
 			return err
 		}
-		p.endpointRow, p.Both = rows[0], len(e.Secrets(r.now)) > 1
+		p.endpointRow, p.Both, p.Held = rows[0], len(e.Secrets(r.now)) > 1, r.heldFor()
+		if p.DropAt, err = r.dropAt(tx, e); err != nil {
+			return err
+		}
 		if p.NotSent, err = r.lacksWebhooks(tx); err != nil {
 			return err
 		}
@@ -52,6 +57,22 @@ func (r *request) showEndpoint() error {
 		p.Types = slices.DeleteFunc(choices, func(c eventChoice) bool { return !c.Chosen })
 		return err
 	})
+}
+
+// heldFor is for how long deliveries are held, for people.
+func (r *request) heldFor() string { return formatDays(r.s.config.HeldRetention) }
+
+// dropAt is when the oldest delivery that a disabled endpoint holds is dropped; zero: it
+// holds none.
+func (r *request) dropAt(tx store.Tx, e store.Endpoint) (at time.Time, err error) {
+	if !e.Disabled() {
+		return at, nil
+	}
+	oldest, _, err := tx.DeliveryPage(e.Number, store.ListWaiting, store.Cursor{}, 1)
+	if len(oldest) > 0 {
+		at = e.HeldSince(oldest[0].DueAt).Add(r.s.config.HeldRetention)
+	}
+	return at, err
 }
 
 // sendTest leads to the delivery, where one sees it arrive. A form that is sent twice
@@ -83,7 +104,7 @@ func (r *request) confirmDisable() error {
 		Title: "Disable this endpoint?", Button: "Disable", To: "disable",
 		Text: []string{
 			"Nothing is sent to it until somebody enables it again. Its events are held, not lost: those that are waiting, and all new ones.",
-			"When it is enabled, they are sent in order.",
+			"When it is enabled, they are sent in order. What has been held for longer than " + r.heldFor() + " is dropped.",
 		},
 	})
 }

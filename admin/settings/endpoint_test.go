@@ -24,6 +24,30 @@ func TestDisableAndEnable(t *testing.T) {
 	}
 }
 
+// TestHeldAreDroppedAt: the page of a disabled endpoint says when the oldest delivery
+// that it holds is dropped, and the question before that what will be.
+func TestHeldAreDroppedAt(t *testing.T) {
+	w := newEnv(t)
+	w.endpoint("whe_1", "file.uploaded")
+	b := w.signedIn("usr_ada")
+	b.get("/orgs/org_acme/endpoints/whe_1/disable").wants(t, 200, "held for longer than 90 days is dropped")
+	if page := b.get("/orgs/org_acme/endpoints/whe_1"); strings.Contains(page.Body, "dropped") {
+		t.Error("an enabled endpoint drops something")
+	}
+	w.Update(func(tx store.Tx) error { return store.DisableEndpoint(tx, "usr_ada", "org_acme", "whe_1") })
+	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "held for longer than 90 days is dropped.")
+	w.Advance(time.Hour)
+	for range 2 {
+		w.Update(func(tx store.Tx) error {
+			_, err := store.UploadFile(tx, "usr_ada", store.File{OrgID: "org_acme", Name: "a", ContentType: "b"})
+			return err
+		})
+	}
+	at := w.Now().Add(90 * 24 * time.Hour)
+	w.Advance(time.Hour)
+	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "is dropped, <strong>the oldest on <time", formatTime(at))
+}
+
 func TestRemoveEndpoint(t *testing.T) {
 	w := newEnv(t)
 	w.endpoint("whe_1", "member.added")

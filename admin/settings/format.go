@@ -114,6 +114,18 @@ func formatDuration(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
 }
 
+// formatDays is a long duration in days, if it is whole days.
+func formatDays(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d == day:
+		return "a day"
+	case d%day == 0:
+		return strconv.Itoa(int(d/day)) + " days"
+	}
+	return d.String()
+}
+
 // browserNames and systemNames are searched for in the header User-Agent.
 // The order matters: each names itself after those before it in history.
 var (

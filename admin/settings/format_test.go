@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Each label is that of a field in some form.
@@ -30,6 +31,14 @@ func TestLabels(t *testing.T) {
 	}
 	if labelOf("url") != "URL" || labelOf("unheardOf") != "UnheardOf" {
 		t.Errorf("url is %s, unheardOf is %s", labelOf("url"), labelOf("unheardOf"))
+	}
+}
+
+func TestFormatDays(t *testing.T) {
+	for d, want := range map[time.Duration]string{90 * 24 * time.Hour: "90 days", 24 * time.Hour: "a day", 36 * time.Hour: "36h0m0s"} {
+		if got := formatDays(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -45,6 +46,9 @@ type Config struct {
 	// WarnOfURL says why nothing would be delivered to an endpoint's URL, as far as that
 	// is known; nil or empty: nothing is.
 	WarnOfURL func(url string) string
+	// HeldRetention is how long deliveries of a disabled endpoint are held; 0 is
+	// store.DefaultHeldRetention.
+	HeldRetention time.Duration
 	// Mailed is called after mail was queued; nil: there is no mail server, and nobody
 	// is offered mail.
 	Mailed func()
@@ -70,6 +74,7 @@ type Settings struct {
 func New(s store.Store, c Config) *Settings {
 	st := &Settings{store: s, config: c, origin: http.NewCrossOriginProtection(),
 		passwords: password.New(password.Default), throttle: newThrottle(), ceremonies: newCeremonies()}
+	st.config.HeldRetention = cmp.Or(c.HeldRetention, store.DefaultHeldRetention)
 	st.config.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	if u, err := url.Parse(c.PublicURL); err == nil {
 		st.secure, st.host, st.passkeys = u.Scheme == "https", u.Hostname(), newPasskeys(u)

@@ -33,6 +33,7 @@ var Catalogue = []Entry{
 	{"teamdata_queue_capped", "gauge", nil, "1 while more wait than were counted."},
 	{"teamdata_queue_endpoints", "gauge", nil, "Endpoints with deliveries that wait, without the disabled."},
 	{"teamdata_queue_due_lag_seconds", "gauge", nil, "How long the earliest delivery has been due, 0 when none is."},
+	{"teamdata_queue_held_oldest_seconds", "gauge", nil, "How long the oldest held delivery has been held, 0 when none is. After --held-retention it is dropped."},
 	{"teamdata_mails_waiting", "gauge", nil, "Mails that wait to be sent, counted up to 1,000."},
 	{"teamdata_mail_oldest_seconds", "gauge", nil, "Age of the oldest mail that waits, 0 when none does."},
 

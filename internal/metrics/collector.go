@@ -94,6 +94,7 @@ func collectBacklog(q store.Backlog, set setter, now time.Time) {
 	set("teamdata_queue_capped", flag(q.Capped))
 	set("teamdata_queue_endpoints", float64(q.Busy))
 	set("teamdata_queue_due_lag_seconds", age(q.DueAt, now))
+	set("teamdata_queue_held_oldest_seconds", age(q.HeldAt, now))
 	set("teamdata_mails_waiting", float64(q.Mails))
 	set("teamdata_mail_oldest_seconds", age(q.MailsAt, now))
 }

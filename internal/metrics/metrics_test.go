@@ -61,7 +61,7 @@ func full() Sources {
 			return Storage{Reads: 2, OldestRead: time.Second, Size: 3, Free: 4, DiskFree: 5}, nil
 		},
 		Queue: func() (store.Backlog, error) {
-			return store.Backlog{Waiting: store.Waiting{Due: 1, Later: 2, Held: 3}, Busy: 4, DueAt: time.Now().Add(time.Hour), Mails: 5}, nil
+			return store.Backlog{Waiting: store.Waiting{Due: 1, Later: 2, Held: 3}, Busy: 4, DueAt: time.Now().Add(time.Hour), HeldAt: time.Now().Add(time.Hour), Mails: 5}, nil
 		},
 		Certificates: func() []store.CertificateStatus {
 			return []store.CertificateStatus{{Name: "a.example", NotAfter: time.Unix(7, 0)}, {Name: "b.example", LastError: "no answer"}}
@@ -113,6 +113,7 @@ teamdata_queue_deliveries state=held 3
 teamdata_queue_deliveries state=later 2
 teamdata_queue_due_lag_seconds 0
 teamdata_queue_endpoints 4
+teamdata_queue_held_oldest_seconds 0
 teamdata_read_oldest_seconds 1
 teamdata_reads_open 2
 teamdata_ready 1`

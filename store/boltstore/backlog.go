@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"context"
+	"time"
 
 	"teamdata/store"
 )
@@ -24,11 +25,19 @@ func (s *Store) Backlog(ctx context.Context) (b store.Backlog, err error) {
 
 // addBacklog counts what waits for one endpoint.
 func (t *tx) addBacklog(b *store.Backlog, e *store.Endpoint, first dueAt) {
-	if !e.Disabled() {
+	if e.Disabled() {
+		b.HeldAt = earliest(b.HeldAt, e.HeldSince(first.at))
+	} else {
 		b.Busy++
-		if b.DueAt.IsZero() || first.at.Before(b.DueAt) {
-			b.DueAt = first.at
-		}
+		b.DueAt = earliest(b.DueAt, first.at)
 	}
 	t.countWaiting(&b.Waiting, e, store.MaxCountedDeliveries)
+}
+
+// earliest of two times; the first may be zero: there is none yet.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
 }

@@ -2,6 +2,7 @@ package boltstore
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -188,6 +189,22 @@ func (t *tx) FinishedBefore(before time.Time, limit int) (ids []string, err erro
 		}
 	}
 	return ids, nil
+}
+
+// HeldBefore reads the beginning of each disabled endpoint's waiting list.
+func (t *tx) HeldBefore(before time.Time, limit int) (ids []string, err error) {
+	err = t.eachWaiting(context.Background(), func(e store.Endpoint, _ dueAt) {
+		if !e.Disabled() || !e.DisabledAt.Before(before) {
+			return
+		}
+		prefix := listStart(e.Number, store.ListWaiting)
+		c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
+		for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix) && dueOf(key).Before(before) && len(ids) < limit; key, _ = c.Next() {
+			_, _, at := readPlaceKey(key)
+			ids = append(ids, at.ID)
+		}
+	})
+	return ids, err
 }
 
 func (t *tx) LastAcknowledged(endpoint uint64) (at time.Time, err error) {

@@ -130,7 +130,7 @@ func TestBacklog(t *testing.T) {
 	})
 	b, err := f.Backlog(bg)
 	must(t, err)
-	if b.Due != 3 || b.Later != 1 || b.Held != 1 || b.Busy != 1 || b.Mails != 1 || b.Capped || b.DueAt.IsZero() || b.MailsAt.IsZero() {
+	if b.Due != 3 || b.Later != 1 || b.Held != 1 || b.Busy != 1 || b.Mails != 1 || b.Capped || b.DueAt.IsZero() || b.HeldAt.IsZero() || b.MailsAt.IsZero() {
 		t.Errorf("it is %+v", b)
 	}
 }

@@ -120,3 +120,44 @@ func testFinishedBefore(s *Subject) {
 		}
 	}
 }
+
+// testHeldBefore: it finds what a disabled endpoint has held since before a time, be
+// it by when that was due or by when the endpoint was disabled, up to a limit, and
+// nothing of an enabled one or of none.
+func testHeldBefore(s *Subject) {
+	const n = 20
+	all := s.fillDeliveryLists(n)
+	for _, disabled := range []time.Time{{}, someTime.Add(-time.Hour), someTime.Add(2 * time.Millisecond), someTime.Add(time.Hour)} {
+		e := store.Endpoint{OrgID: acme, ID: "whe_0", Number: 1, DisabledAt: disabled}
+		s.Write(func(tx store.Tx) error { return tx.PutEndpoint(e) })
+		for after := range n/3 + 3 {
+			t := someTime.Add(time.Duration(after) * time.Millisecond)
+			var want []string
+			for _, d := range all {
+				if d.EndpointNumber == 1 && d.State.Waiting() && e.Disabled() && d.DueAt.Before(t) && disabled.Before(t) {
+					want = append(want, d.ID)
+				}
+			}
+			slices.Sort(want)
+			for _, limit := range []int{1, 5, len(want), 1000} {
+				s.Read(func(tx store.Tx) error {
+					ids, err := tx.HeldBefore(t, limit)
+					what := fmt.Sprintf("disabled at %v, held before %v, at most %d", disabled, t, limit)
+					s.Equal(what, len(ids), min(limit, len(want)))
+					if slices.Sort(ids); len(ids) == len(want) {
+						s.Equal(what, fmt.Sprint(ids), fmt.Sprint(want))
+					}
+					return err
+				})
+			}
+		}
+	}
+	s.Write(func(tx store.Tx) error {
+		return tx.DeleteEndpoint(store.Endpoint{OrgID: acme, ID: "whe_0", Number: 1})
+	})
+	s.Read(func(tx store.Tx) error {
+		ids, err := tx.HeldBefore(someTime.Add(1000*time.Hour), 1000)
+		s.Equal("of a removed endpoint", len(ids), 0)
+		return err
+	})
+}

@@ -66,6 +66,18 @@ func (o *oracle) FinishedBefore(t time.Time, limit int) (ids []string, err error
 	return ids[:min(len(ids), limit)], nil
 }
 
+// HeldBefore lets the engine choose which, of those there are.
+func (o *oracle) HeldBefore(t time.Time, limit int) (ids []string, err error) {
+	for id, d := range o.deliveries {
+		e := o.byNumber(d.EndpointNumber)
+		if d.State.Waiting() && e.Disabled() && e.HeldSince(d.DueAt).Before(t) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids[:min(len(ids), limit)], nil
+}
+
 // eachDue is what EachDue reports.
 func (o *oracle) eachDue() map[uint64]time.Time {
 	due := map[uint64]time.Time{}
@@ -84,6 +96,9 @@ func (o *oracle) backlog() (b store.Backlog) {
 		for _, d := range o.deliveries {
 			if d.EndpointNumber == e.Number && d.State.Waiting() {
 				waiting = true
+				if held := e.HeldSince(d.DueAt); e.Disabled() && (b.HeldAt.IsZero() || held.Before(b.HeldAt)) {
+					b.HeldAt = held
+				}
 				b.Add(e.Disabled(), d.DueAt.After(o.now), store.MaxCountedDeliveries)
 			}
 		}

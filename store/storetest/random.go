@@ -160,6 +160,6 @@ func (h *history) compare() {
 	h.Equal("each due", h.Due(), h.oracle.eachDue())
 	backlog, err := h.Backlog(context.Background())
 	h.Code("backlog", err, "")
-	backlog.DueAt, backlog.MailsAt = backlog.DueAt.UTC(), backlog.MailsAt.UTC()
+	backlog.DueAt, backlog.HeldAt, backlog.MailsAt = backlog.DueAt.UTC(), backlog.HeldAt.UTC(), backlog.MailsAt.UTC()
 	h.Equal("backlog", backlog, h.oracle.backlog())
 }

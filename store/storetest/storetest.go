@@ -69,6 +69,7 @@ var suite = []struct {
 	{"ClaimsDoNotOverlap", testClaimsDoNotOverlap},
 
 	{"FinishedBefore", testFinishedBefore},
+	{"HeldBefore", testHeldBefore},
 }
 
 // Run runs the suite on an engine.

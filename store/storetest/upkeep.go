@@ -10,9 +10,9 @@ import (
 // upkeep is work in more than one transaction.
 func (h *history) upkeep() {
 	if h.IntN(2) == 0 {
-		keep := time.Duration(h.IntN(10)) * time.Hour
-		h.note("sweep, keeping %v", keep)
-		h.longWork(func(s store.Store) (int, error) { return 0, store.Sweep(context.Background(), s, keep) })
+		finished, held := time.Duration(h.IntN(10))*time.Hour, time.Duration(h.IntN(10))*time.Hour
+		h.note("sweep, keeping %v and %v", finished, held)
+		h.longWork(func(s store.Store) (int, error) { return 0, store.Sweep(context.Background(), s, finished, held) })
 		return
 	}
 	org, id := h.one("org"), h.one("endpoint")
