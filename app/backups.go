@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/atomicfile"
 	"teamdata/internal/hint"
 )
 
@@ -75,7 +76,7 @@ func (b *backups) next(ctx context.Context) (wait time.Duration) {
 
 // one makes a backup now, then drops those that are too many.
 func (b *backups) one(ctx context.Context) (path string, err error) {
-	if err := os.Mkdir(b.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := b.makeFolder(); err != nil {
 		return "", fmt.Errorf("--backup-dir: %w", err)
 	}
 	b.dropUnfinished()
@@ -84,6 +85,18 @@ func (b *backups) one(ctx context.Context) (path string, err error) {
 		return "", err
 	}
 	return path, b.dropOld()
+}
+
+// makeFolder makes the folder if it is not there, and brings its name to the disk.
+func (b *backups) makeFolder() error {
+	err := os.Mkdir(b.dir, 0o700)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return atomicfile.SyncFolder(filepath.Clean(b.dir))
 }
 
 // untilDue is how long it takes until the newest backup is old enough for

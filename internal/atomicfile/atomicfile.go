@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"teamdata/internal/hint"
 )
@@ -25,7 +26,8 @@ func Write(path string, content []byte, mode fs.FileMode) error {
 }
 
 // Create writes a file that only this user can open (mode 0600), and that is on the
-// disk before it has its name. Without force it fails if the file exists.
+// disk before it has its name, which is there too in the end. Without force it fails if
+// the file exists.
 func Create(path string, force bool, fill func(io.Writer) error) error {
 	place := os.Rename
 	if !force {
@@ -34,12 +36,29 @@ func Create(path string, force bool, fill func(io.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil && !force {
 		return alreadyThere(path)
 	}
-	return write(path, 0o600, place, func(f *os.File) error {
+	err := write(path, 0o600, place, func(f *os.File) error {
 		if err := fill(f); err != nil {
 			return err
 		}
 		return f.Sync()
 	})
+	if err != nil {
+		return err
+	}
+	return SyncFolder(path)
+}
+
+// SyncFolder brings the names in a file's folder to the disk. Windows, which keeps them
+// in order itself, lets nobody sync a folder.
+func SyncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // write fills a temporary file beside the path, and then moves it there.

@@ -6,8 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
+
+	"teamdata/internal/atomicfile"
 )
 
 // temp is a file in the making, beside its target, the place that it is to
@@ -144,19 +145,8 @@ func (t *temp) placeReserved() error {
 	return os.Rename(t.Name(), t.target)
 }
 
-// syncFolder makes the names in a file's folder last. Windows, which keeps them in
-// order itself, lets nobody sync a folder.
-func syncFolder(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return cantWrite(path, err)
-	}
-	defer folder.Close()
-	return cantWrite(path, folder.Sync())
-}
+// syncFolder makes the names in a file's folder last.
+func syncFolder(path string) error { return cantWrite(path, atomicfile.SyncFolder(path)) }
 
 // Step is called before and after what changes the disk, with what is done by
 // then: for tests, which kill the process there.
