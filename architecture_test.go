@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"cli/operator": {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 
 	"server":              {"teamdata/store", "teamdata/internal/", "teamdata/server/", "github.com/julienschmidt/httprouter", "github.com/pires/go-proxyproto", "github.com/rs/zerolog"},
-	"server/certificates": {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/localca", "golang.org/x/crypto/acme", "github.com/rs/zerolog"},
+	"server/certificates": {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/localca", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},
 	"server/clientaddr":   {"teamdata/internal/hint"},
 	"server/cork":         {},
 	"server/openapi":      {},

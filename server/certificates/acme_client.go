@@ -3,6 +3,7 @@ package certificates
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -10,29 +11,37 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
 )
 
 const (
 	callTimeout = time.Minute
-	maxAnswer   = 1 << 20            // bytes
-	maxRetries  = 30                 // of one call
-	maxDetail   = 500                // bytes of an authority's message
-	maxPause    = 8 * time.Second    // before a call is made again; after a longer one the attempt is
-	maxWait     = 7 * 24 * time.Hour // that an authority may ask for
+	maxAnswer   = 1 << 20 // bytes
+	maxRetries  = 30      // of one call
+	maxDetail   = 500     // bytes of an authority's message
 )
 
-// newClient makes the client of an attempt, and the transport of its calls.
-func (a *ACME) newClient(d *domain) (*acme.Client, *loggingTransport) {
-	calls := &loggingTransport{domain: d}
-	return &acme.Client{
-		Key: a.account, DirectoryURL: a.config.Directory, UserAgent: a.config.UserAgent, RetryBackoff: backoff,
-		HTTPClient: &http.Client{Transport: calls, Timeout: callTimeout},
-	}, calls
+// newManager makes the client that gets a domain's certificate. Each domain has its
+// own, so that an error is known to belong to the domain.
+func (a *ACME) newManager(d *domain) *autocert.Manager {
+	return &autocert.Manager{
+		Prompt: func(terms string) bool {
+			d.log.Info().Str("terms", terms).Msg("accepting the authority's terms, as --acme-accept-terms says")
+			return true
+		},
+		HostPolicy:  autocert.HostWhitelist(d.name),
+		Cache:       cache{d},
+		RenewBefore: a.config.renewBefore,
+		Email:       a.config.Email,
+		Client: &acme.Client{
+			Key: a.account, DirectoryURL: a.config.Directory, UserAgent: a.config.UserAgent, RetryBackoff: backoff,
+			HTTPClient: &http.Client{Transport: loggingTransport{d}, Timeout: callTimeout},
+		},
+	}
 }
 
 func newTransport(roots *x509.CertPool) *http.Transport {
@@ -52,49 +61,30 @@ func newTransport(roots *x509.CertPool) *http.Transport {
 // means to give up. It is called for a 400 only when that refused a nonce, and such
 // an answer brings a fresh one. After a 429 the call must not be repeated soon.
 func backoff(n int, _ *http.Request, r *http.Response) time.Duration {
-	wanted := retryAfter(r.Header)
 	switch {
-	case n > maxRetries || r.StatusCode == http.StatusTooManyRequests || wanted > maxPause:
+	case n > maxRetries || r.StatusCode == http.StatusTooManyRequests:
 		return 0
 	case r.StatusCode == http.StatusBadRequest:
 		return time.Millisecond
 	}
-	return max(time.Second<<min(n-1, 3), wanted)
+	return time.Second << min(n-1, 3)
 }
 
-// retryAfter is how long an answer asks to wait before the next call, from 0 to
-// maxWait. A moment counts from that of the answer, so that our clock may be wrong.
-func retryAfter(h http.Header) time.Duration {
-	value := h.Get("Retry-After")
-	if n, err := strconv.ParseUint(value, 10, 64); err == nil {
-		return time.Duration(min(n, uint64(maxWait/time.Second))) * time.Second
-	}
-	until, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	sent, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		sent = time.Now()
-	}
-	return min(max(until.Sub(sent), 0), maxWait)
-}
+// loggingTransport makes the calls to the authority, and records their errors:
+// autocert reports the errors of a renewal nowhere else.
+type loggingTransport struct{ domain *domain }
 
-// loggingTransport makes the calls of one attempt, one at a time. It records their
-// errors at once, since an attempt may take minutes, and with the authority's reason.
-type loggingTransport struct {
-	domain   *domain
-	answered bool          // the authority was reached
-	wait     time.Duration // the longest that an answer asked for
-}
-
-func (w *loggingTransport) RoundTrip(q *http.Request) (*http.Response, error) {
-	r, err := w.domain.acme.http.RoundTrip(q)
+func (w loggingTransport) RoundTrip(q *http.Request) (*http.Response, error) {
+	// autocert's calls end with their timeout only; these end with our context too.
+	ctx, cancel := context.WithCancel(q.Context())
+	stop := context.AfterFunc(w.domain.acme.life, cancel)
+	defer stop()
+	defer cancel()
+	r, err := w.domain.acme.http.RoundTrip(q.WithContext(ctx))
 	if err != nil {
 		w.domain.callFailed(fmt.Errorf("%s: %w", q.URL.Host, err))
 		return nil, err
 	}
-	w.answered = true
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer))
 	r.Body.Close()
 	if err != nil {
@@ -104,18 +94,8 @@ func (w *loggingTransport) RoundTrip(q *http.Request) (*http.Response, error) {
 	if err := problemIn(r.StatusCode, body); err != nil {
 		w.domain.callFailed(fmt.Errorf("%s: %w", q.URL.Host, err))
 	}
-	if r.StatusCode >= http.StatusBadRequest { // others ask for patience with what is under way
-		w.wait = max(w.wait, retryAfter(r.Header))
-	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return r, nil
-}
-
-// callFailed records the error of a call, unless the call was ended by us.
-func (d *domain) callFailed(err error) {
-	if d.acme.life.Err() == nil {
-		d.record(err, "getting a certificate from the authority failed")
-	}
 }
 
 // problem is RFC 7807's, as an authority uses it.
