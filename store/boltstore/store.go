@@ -42,7 +42,7 @@ type Store struct {
 	sealedNow  bool   // by this Open
 	oldSchema  uint64 // that this Open has found, if it was older
 	keptOld    string // the copy of the file as it was then
-	place      boltfile.Place
+	place      *boltfile.Place
 	life       context.Context
 	end        context.CancelCauseFunc // of life
 
@@ -69,8 +69,9 @@ func (s *Store) Life() context.Context { return s.life }
 
 // CheckPlace ends the Life of a Store whose file is no longer the one at its path.
 // The writer does so with each commit.
-func (s *Store) CheckPlace() error {
-	err := s.place.Check()
+func (s *Store) CheckPlace() error { return s.endIf(s.place.Check()) }
+
+func (s *Store) endIf(err error) error {
 	if err != nil {
 		s.end(err)
 	}

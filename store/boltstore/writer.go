@@ -178,7 +178,7 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	}
 	id := bolt.ID()
 	if err = s.sync(bolt); err == nil {
-		err = s.CheckPlace() // after the sync: what is acknowledged is in the file that is at the path
+		err = s.endIf(s.place.CheckNames()) // after the sync: what is acknowledged is in the file that is at the path
 	}
 	s.watch.notify(Commit{Updates: len(written), Took: time.Since(began), Err: err})
 	s.synced.end(id, err)

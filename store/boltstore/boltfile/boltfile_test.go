@@ -339,3 +339,46 @@ func TestPacedWriterStops(t *testing.T) {
 		t.Errorf("it is reported as %v", err)
 	}
 }
+
+// TestPlaceIsLost: whatever takes the file from its path is noticed with the next
+// commit, whether names in its folder changed lately or not.
+func TestPlaceIsLost(t *testing.T) {
+	for name, lose := range map[string]func(folder, path string) error{
+		"removed":        func(_, path string) error { return os.Remove(path) },
+		"renamed":        func(_, path string) error { return os.Rename(path, path+".old") },
+		"folder renamed": func(folder, _ string) error { return os.Rename(folder, folder+".old") },
+		"replaced": func(_, path string) error {
+			other := path + ".other"
+			return errors.Join(os.WriteFile(other, nil, Mode), os.Rename(other, path))
+		},
+		"link removed": func(folder, path string) error { // the file's own folder stays as it is
+			return os.Remove(filepath.Join(folder, "real", "file"))
+		},
+	} {
+		for _, aged := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " aged ", aged), func(t *testing.T) {
+				folder := filepath.Join(t.TempDir(), "data")
+				must(t, os.MkdirAll(filepath.Join(folder, "real"), 0o700))
+				path := filepath.Join(folder, "file")
+				if must(t, os.Rename(filled(t), filepath.Join(folder, "real", "file"))); name == "link removed" {
+					must(t, os.Symlink(filepath.Join("real", "file"), path))
+				} else {
+					must(t, os.Rename(filepath.Join(folder, "real", "file"), path))
+				}
+				if aged {
+					must(t, os.Chtimes(folder, time.Time{}, time.Now().Add(-time.Hour)))
+				}
+				p := &Place{path: path}
+				var err error
+				p.opened, err = os.Stat(path)
+				must(t, err)
+				must(t, p.CheckNames())
+				must(t, p.CheckNames())
+				must(t, lose(folder, path))
+				if err := p.CheckNames(); !errors.Is(err, ErrMoved) {
+					t.Errorf("it says: %v", err)
+				}
+			})
+		}
+	}
+}

@@ -91,7 +91,12 @@ func isAt(file *os.File, path string) bool {
 type Place struct {
 	path   string
 	opened fs.FileInfo
+	folder fs.FileInfo // as it was when the file was seen at the path; nil: its names may still change unseen
 }
+
+// settled is the age from which a folder's time of change says that it stays: a clock
+// of files may be coarse, and two changes get the same time.
+const settled = 2 * time.Second
 
 // ErrMoved is the reason of an error about a file that was renamed, removed or
 // replaced while it was open.
@@ -99,7 +104,7 @@ var ErrMoved = errors.New("moved")
 
 // Check returns an error once the file is no longer the one at its path. A path that
 // can't be looked at says nothing.
-func (p Place) Check() error {
+func (p *Place) Check() error {
 	switch there, err := os.Stat(p.path); {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return &Error{Path: p.path, Text: "was removed or renamed while it was open", Advice: "put it back, and start teamdata again", Err: ErrMoved}
@@ -107,6 +112,28 @@ func (p Place) Check() error {
 		return &Error{Path: p.path, Text: "was replaced by another file while it was open", Advice: "to put back a backup, stop teamdata and run: teamdata restore", Err: ErrMoved}
 	}
 	return nil
+}
+
+// CheckNames is Check for a writer, which calls it with each commit and from one
+// goroutine. It looks at the folder, and at the file only when a name in the folder
+// has changed lately: what a file system tells of a file just written can cost it as
+// much as part of a sync.
+func (p *Place) CheckNames() error {
+	folder, err := os.Stat(filepath.Dir(p.path))
+	if err == nil && p.folder != nil && os.SameFile(p.folder, folder) && p.folder.ModTime().Equal(folder.ModTime()) {
+		return nil
+	}
+	p.folder = nil
+	if err == nil && time.Since(folder.ModTime()) > settled && !isLink(p.path) {
+		p.folder = folder
+	}
+	return p.Check()
+}
+
+// isLink reports whether the file is in another folder than its path says.
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err != nil || info.Mode()&fs.ModeSymlink != 0
 }
 
 func (l *lockedFile) isFile(path string) bool { return l.file != nil && isAt(l.file, path) }

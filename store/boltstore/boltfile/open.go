@@ -52,7 +52,7 @@ func (o Options) bolt(size int64) *bbolt.Options {
 // is closed. prepare is called with it, and keeps it; a panic over a damaged page
 // becomes an error. When anything fails, the file is left as it was, and a new one is
 // removed.
-func Open(path string, o Options, prepare func(*bbolt.DB) error) (place Place, err error) {
+func Open(path string, o Options, prepare func(*bbolt.DB) error) (place *Place, err error) {
 	db, size, err := openCurrent(path, func(size int64) (db *bbolt.DB, err error) {
 		if size == absent && !o.NoSync {
 			if err := begin(path); err != nil {
@@ -146,7 +146,7 @@ func openCurrent(path string, open func(size int64) (*bbolt.DB, error)) (db *bbo
 
 // openGuarded opens a file, whatever its pages hold. It is the one at path once
 // it is locked, or the error is errSwapped.
-func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, place Place, err error) {
+func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, place *Place, err error) {
 	var file *os.File
 	options.OpenFile = func(name string, flag int, mode fs.FileMode) (_ *os.File, err error) {
 		file, err = os.OpenFile(name, flag, mode)
@@ -163,7 +163,7 @@ func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, place Place
 	if err != nil {
 		return nil, place, err
 	}
-	place.path = path
+	place = &Place{path: path}
 	if place.opened, err = file.Stat(); err != nil || place.Check() != nil {
 		db.Close()
 		return nil, place, errSwapped
