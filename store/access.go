@@ -2,17 +2,18 @@ package store
 
 import "time"
 
-// Access is all that the check of a request's key depends on, as of one moment.
+// Access is everything that authorizing a request's key depends on, read in one
+// transaction.
 type Access struct {
 	Key            APIKey
 	CreatorManages bool    // the key's creator may still manage keys
 	Features       Feature // what the org's subscription grants
 }
 
-// KeyState is whether a key works, or why it does not any more.
+// KeyState is whether a key works, or why it no longer does.
 type KeyState string
 
-// The states of a key, of several the first that is so.
+// The states of a key; when several apply, the first one listed wins.
 const (
 	KeyRevoked   KeyState = "revoked"
 	KeyExpired   KeyState = "expired"
@@ -20,7 +21,7 @@ const (
 	KeyActive    KeyState = "active"
 )
 
-// State is the state of the key at a time.
+// State returns the state of the key at now.
 func (a *Access) State(now time.Time) KeyState {
 	switch {
 	case !a.Key.RevokedAt.IsZero():
@@ -33,8 +34,8 @@ func (a *Access) State(now time.Time) KeyState {
 	return KeyActive
 }
 
-// LoadAccess reads the Access of a key; notFound when there is no such key.
-// It stays true until the Store's AccessGeneration changes.
+// LoadAccess reads the Access of a key; notFound when there is no such key. The
+// result is valid until the Store's AccessGeneration changes.
 func LoadAccess(tx Tx, keyID string) (Access, error) {
 	key, err := tx.APIKey(keyID)
 	if err != nil {
@@ -43,14 +44,14 @@ func LoadAccess(tx Tx, keyID string) (Access, error) {
 	return AccessOf(tx, key)
 }
 
-// AccessOf is LoadAccess of a key that tx has read.
+// AccessOf is LoadAccess for a key already read in tx.
 func AccessOf(tx Tx, key APIKey) (Access, error) {
 	creator, err := tx.Member(key.OrgID, key.CreatedBy)
 	if err != nil && !IsNotFound(err) {
 		return Access{}, err
 	}
 	features, err := Features(tx, key.OrgID)
-	if IsNotFound(err) { // a key without its org: a defect of the data, not of the request
+	if IsNotFound(err) { // a key without its org: corrupt data, not a bad request
 		return Access{}, &Error{Code: CodeInternal, Message: "The key's org can't be read.", Err: err}
 	}
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Account is how a person signs in to the settings page. It is there while its
-// user manages an org; what the person may do follows from the user's
-// memberships at the time of each request.
+// Account is how a person signs in to the settings page. It exists while its user
+// manages an org; permissions follow from the user's memberships at the time of
+// each request.
 type Account struct {
 	UserID       string
-	Email        string    // a name to sign in with, and where a link may be sent; may be empty
-	PasswordHash string    // as the settings page made it; empty: none was chosen yet
+	Email        string    // sign-in name and address for links; may be empty
+	PasswordHash string    // as the settings page made it; empty: none chosen yet
 	PasswordAt   time.Time // when it was chosen; zero: not yet
-	Passkeys     []Passkey // in the order in which they were added, at most MaxPasskeys
+	Passkeys     []Passkey // in the order added, at most MaxPasskeys
 	Sessions     []string  // ids of the sessions, oldest first, at most MaxSessions
 	CreatedAt    time.Time
 }
@@ -25,7 +25,7 @@ type Account struct {
 type Passkey struct {
 	ID         string // as the authenticator gave it, in base64url
 	Name       string // for people, 1 to 200 characters
-	Credential []byte // what the settings page needs to check it, when added at most MaxCredential bytes
+	Credential []byte // what the settings page needs to check it; at most MaxCredential bytes when added
 	CreatedAt  time.Time
 	LastUsedAt time.Time // zero: never
 }
@@ -33,23 +33,23 @@ type Passkey struct {
 // Bounds of an account.
 const (
 	MaxPasskeys   = 20
-	MaxSessions   = 20      // when there are more, the oldest ends
+	MaxSessions   = 20      // beyond that, the oldest ends
 	MaxCredential = 2 << 10 // bytes of a passkey's Credential
 )
 
-// Accounts keep how people sign in to the settings page.
+// Accounts store the accounts of the settings page.
 type Accounts interface {
 	Account(userID string) (Account, error)
-	// AccountByEmail finds an account by its address, in lower case.
+	// AccountByEmail finds an account by its address, given in lower case.
 	AccountByEmail(email string) (Account, error)
-	// PutAccount adds an account or changes it. An address that another account
-	// has in upper or lower case: conflict.
+	// PutAccount adds or replaces an account. conflict: another account has the
+	// address, ignoring case.
 	PutAccount(Account) error
 	DeleteAccount(userID string) error
 }
 
-// FindAccount finds the account that a person names: by the user id, or else by
-// the address, upper or lower case alike. notFound: there is none.
+// FindAccount finds an account by user id, or else by address, ignoring case.
+// notFound: there is none.
 func FindAccount(tx Accounts, name string) (Account, error) {
 	a, err := tx.Account(name)
 	if IsNotFound(err) {
@@ -61,8 +61,8 @@ func FindAccount(tx Accounts, name string) (Account, error) {
 	return a, err
 }
 
-// openAccount is the account of a member who manages, made if there is none. Its
-// address becomes the member's; it has none while another account has that.
+// openAccount returns the account of a managing member, creating it if needed. It
+// takes the member's address, or none while another account has that address.
 func openAccount(tx Tx, m Member) (Account, error) {
 	a, err := tx.Account(m.UserID)
 	if IsNotFound(err) {
@@ -82,7 +82,7 @@ func openAccount(tx Tx, m Member) (Account, error) {
 	return a, tx.PutAccount(a)
 }
 
-// changeAccount changes an account, unless change fails.
+// changeAccount applies change to an account and stores it unless change fails.
 func changeAccount(tx Accounts, userID string, change func(*Account) error) error {
 	a, err := tx.Account(userID)
 	if err != nil {
@@ -94,8 +94,8 @@ func changeAccount(tx Accounts, userID string, change func(*Account) error) erro
 	return tx.PutAccount(a)
 }
 
-// SetPassword sets the hash of a password, and ends all sessions of the account
-// but the one that is named, which may be empty.
+// SetPassword sets the password hash and ends all sessions of the account except
+// keepSession, which may be empty.
 func SetPassword(tx Tx, userID, hash, keepSession string) error {
 	return changeAccount(tx, userID, func(a *Account) error {
 		a.PasswordHash, a.PasswordAt = hash, tx.Now()
@@ -103,8 +103,8 @@ func SetPassword(tx Tx, userID, hash, keepSession string) error {
 	})
 }
 
-// AddPasskey adds a passkey to an account. conflict: it has the passkey, or as
-// many as it may have. The audit entry is passkey.added.
+// AddPasskey adds a passkey to an account. conflict: the account already has it,
+// or has MaxPasskeys. The audit entry is passkey.added.
 func AddPasskey(tx Tx, userID string, p Passkey) error {
 	if err := checkText("name", p.Name, maxNameLength); err != nil {
 		return err
@@ -126,9 +126,9 @@ func AddPasskey(tx Tx, userID string, p Passkey) error {
 	return AuditAccount(err, tx, userID, userID, auditPasskeyAdded)
 }
 
-// UsePasskey notes that a passkey was used, with what its next check needs. was is
-// what it was checked with. conflict: it has been used since, so that its count may
-// be ahead of the one that was checked.
+// UsePasskey records a use of a passkey and the credential for its next check.
+// was is the credential that this check used. conflict: the passkey has been used
+// since, so its counter may be ahead of the checked one.
 func UsePasskey(tx Tx, userID, id string, was, credential []byte) error {
 	return changePasskey(tx, userID, id, func(a *Account, i int) error {
 		if !bytes.Equal(a.Passkeys[i].Credential, was) {
@@ -139,8 +139,8 @@ func UsePasskey(tx Tx, userID, id string, was, credential []byte) error {
 	})
 }
 
-// RemovePasskey removes a passkey, with the audit entry passkey.removed. notFound:
-// the account has no such one.
+// RemovePasskey removes a passkey, with the audit entry passkey.removed.
+// notFound: the account has no such passkey.
 func RemovePasskey(tx Tx, userID, id string) error {
 	err := changePasskey(tx, userID, id, func(a *Account, i int) error {
 		a.Passkeys = slices.Delete(a.Passkeys, i, i+1)
@@ -149,7 +149,7 @@ func RemovePasskey(tx Tx, userID, id string) error {
 	return AuditAccount(err, tx, userID, userID, auditPasskeyEnded)
 }
 
-// changePasskey changes the passkey at a place of an account.
+// changePasskey calls change with the index of a passkey of an account.
 func changePasskey(tx Accounts, userID, id string, change func(a *Account, i int) error) error {
 	return changeAccount(tx, userID, func(a *Account) error {
 		i := a.passkey(id)
@@ -160,12 +160,12 @@ func changePasskey(tx Accounts, userID, id string, change func(a *Account, i int
 	})
 }
 
-// passkey is the place of a passkey; -1 when there is none.
+// passkey returns the index of a passkey, or -1.
 func (a *Account) passkey(id string) int {
 	return slices.IndexFunc(a.Passkeys, func(p Passkey) bool { return p.ID == id })
 }
 
-// dropAccount drops the account of a user who manages no org any more.
+// dropAccount deletes the account of a user who no longer manages any org.
 func dropAccount(tx Tx, userID string) error {
 	orgs, err := tx.ManagedOrgs(userID)
 	if err != nil || len(orgs) > 0 {
@@ -190,8 +190,8 @@ const (
 	MaxPasswordLength = 200
 )
 
-// CheckPassword tells whether an account may have a password. What is refused
-// names the field password.
+// CheckPassword checks a new password for an account. Its errors name the field
+// password.
 func CheckPassword(a Account, password string) error {
 	const field = "password"
 	n := utf8.RuneCountInString(password)
@@ -208,9 +208,9 @@ func CheckPassword(a Account, password string) error {
 	return nil
 }
 
-// RenewPasswordHash replaces the hash of a password by another of the same
-// password. Sessions and sign-in links stay. When the account has another hash by
-// now, that stays too.
+// RenewPasswordHash replaces the hash of a password with another hash of the same
+// password. Sessions and sign-in links stay. If the account's hash is no longer
+// old, nothing changes.
 func RenewPasswordHash(tx Accounts, userID, old, renewed string) error {
 	a, err := tx.Account(userID)
 	if err != nil || a.PasswordHash != old {

@@ -14,7 +14,7 @@ const (
 	ScopeWrite
 )
 
-var scopeNames = []string{"read", "write"} // by their bits
+var scopeNames = []string{"read", "write"} // in bit order
 
 // ParseScope finds a scope by its name.
 func ParseScope(name string) (Scope, error) {
@@ -25,7 +25,7 @@ func ParseScope(name string) (Scope, error) {
 	return s, nil
 }
 
-// Has tells whether the set s includes t.
+// Has reports whether the set s includes t.
 func (s Scope) Has(t Scope) bool { return s&t == t }
 
 // Names lists the set's names, read first.
@@ -44,33 +44,33 @@ type APIKey struct {
 	RevokedAt  time.Time // zero: not revoked
 }
 
-// APIKeys keep the API keys of all orgs.
+// APIKeys store the API keys of all orgs.
 type APIKeys interface {
 	APIKey(id string) (APIKey, error)
-	// APIKeys lists up to limit keys of an org after an id, in the order of their
-	// ids; from the first when that is empty.
+	// APIKeys lists up to limit keys of an org in order of id, after the given
+	// id; an empty id starts at the first.
 	APIKeys(orgID, after string, limit int) ([]APIKey, error)
-	// PutAPIKey adds a key or changes it. Its org stays.
+	// PutAPIKey adds or replaces a key. A key's org never changes.
 	PutAPIKey(APIKey) error
-	// KeyUse is the zero value for a key that was never used.
+	// KeyUse returns the zero value for a key that was never used.
 	KeyUse(id string) (KeyUse, error)
 	PutKeyUse(id string, u KeyUse) error
 }
 
-// KeyUse is what is kept of the use of a key, a minute or so late. No Access
-// depends on it.
+// KeyUse is the recorded use of a key, about a minute behind. No Access depends
+// on it.
 type KeyUse struct {
 	LastUsedAt time.Time // to the minute; zero: never
 }
 
-// Add adds more use of the same key.
+// Add merges more use of the same key.
 func (u *KeyUse) Add(more KeyUse) {
 	if more.LastUsedAt.After(u.LastUsedAt) {
 		u.LastUsedAt = more.LastUsedAt
 	}
 }
 
-// AddKeyUse adds to what is kept of the use of a key.
+// AddKeyUse merges use into the record of a key.
 func AddKeyUse(tx APIKeys, id string, more KeyUse) error {
 	u, err := tx.KeyUse(id)
 	if err != nil {
@@ -93,9 +93,9 @@ func (k APIKey) check() error {
 	return nil
 }
 
-// CreateKey makes a key of a member who may manage keys, with the audit entry
-// apiKey.created, and returns it with its secret, which is kept nowhere. An
-// expiry lies in the future.
+// CreateKey creates a key for a member who may manage keys, with the audit entry
+// apiKey.created, and returns it with its secret, which is not stored. An expiry
+// must be in the future.
 func CreateKey(tx Tx, actorID string, k APIKey) (_ APIKey, secret string, err error) {
 	if err := checkExpiry(tx, k.ExpiresAt); err != nil {
 		return APIKey{}, "", err
@@ -119,8 +119,8 @@ func checkCreator(tx Members, k APIKey) error {
 	return err
 }
 
-// ImportKey adds a key, whose secret the caller has hashed, without an audit
-// entry, as a fixture does. A missing id or creation time is filled in.
+// ImportKey adds a key without an audit entry, as a fixture does; the caller has
+// hashed its secret. A missing id or creation time is filled in.
 func ImportKey(tx Tx, k APIKey) (APIKey, error) {
 	k, err := completeKey(tx, k)
 	if err != nil {
@@ -129,8 +129,7 @@ func ImportKey(tx Tx, k APIKey) (APIKey, error) {
 	return k, tx.PutAPIKey(k)
 }
 
-// completeKey fills in what is missing of a key that is to be added, and checks
-// it.
+// completeKey fills in the missing fields of a new key and checks it.
 func completeKey(tx Tx, k APIKey) (APIKey, error) {
 	fillIn(tx, PrefixAPIKey, &k.ID, &k.CreatedAt)
 	if err := cmp.Or(k.check(), checkHappened(tx, "createdAt", k.CreatedAt), checkHappened(tx, "revokedAt", k.RevokedAt)); err != nil {
@@ -148,7 +147,7 @@ func completeKey(tx Tx, k APIKey) (APIKey, error) {
 	return k, nil
 }
 
-// RevokeKey revokes a key of an org from this commit on, with its audit entry.
+// RevokeKey revokes a key of an org as of this commit, with its audit entry.
 // Revoking a revoked key changes nothing.
 func RevokeKey(tx Tx, actorID, orgID, keyID string) error {
 	k, err := FindKey(tx, orgID, keyID)
@@ -159,8 +158,8 @@ func RevokeKey(tx Tx, actorID, orgID, keyID string) error {
 	return auditBy(tx.PutAPIKey(k), tx, actorID, orgID, "apiKey.revoked", keyID)
 }
 
-// CreatedKeys are the keys of an org that were neither revoked nor have expired, by
-// who created them. They work while that one manages.
+// CreatedKeys returns the keys of an org that are neither revoked nor expired, by
+// creator. They work while their creator manages the org.
 func CreatedKeys(tx Tx, orgID string) (map[string][]APIKey, error) {
 	by := map[string][]APIKey{}
 	for after := ""; ; {

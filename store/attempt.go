@@ -7,29 +7,28 @@ import (
 	"time"
 )
 
-// MaxHistory is how many attempts are kept with a delivery: those of five
-// rounds of the default schedule.
+// MaxHistory is how many attempts are kept per delivery: five rounds of the
+// default schedule.
 const MaxHistory = 30
 
-// MaxKeptAnswer is how many bytes of a receiver's answer are kept with an
-// attempt.
+// MaxKeptAnswer is how many bytes of a receiver's answer are kept per attempt.
 const MaxKeptAnswer = 1 << 10
 
-// Attempt is the outcome of one try to send a delivery.
+// Attempt is the outcome of one attempt to send a delivery.
 type Attempt struct {
-	StartedAt time.Time // when dialing began; kept to the millisecond
-	EndedAt   time.Time // kept to the microsecond after StartedAt
+	StartedAt time.Time // when dialing began; stored to the millisecond
+	EndedAt   time.Time // stored to the microsecond after StartedAt
 	Status    int       // the receiver's HTTP status; 0 when there was none
-	TimedOut  bool      // the deadline ended it
+	TimedOut  bool      // the deadline passed
 	Reason    string    // why it failed; empty when Acknowledged
-	Answer    []byte    // the beginning of the answer's body, at most MaxKeptAnswer bytes
-	NextAt    time.Time // when the next was due; zero after the last
+	Answer    []byte    // the start of the answer's body, at most MaxKeptAnswer bytes
+	NextAt    time.Time // when the next one was due; zero after the last
 }
 
-// Acknowledged tells whether the receiver took it: any 2xx.
+// Acknowledged reports whether the receiver accepted it, with any 2xx.
 func (a *Attempt) Acknowledged() bool { return a.Reason == "" && a.Status >= 200 && a.Status <= 299 }
 
-// Took is how long it lasted.
+// Took returns how long it lasted.
 func (a *Attempt) Took() time.Duration { return a.EndedAt.Sub(a.StartedAt) }
 
 // DefaultRetrySchedule is how long after each failed attempt the next is due:
@@ -38,11 +37,10 @@ var DefaultRetrySchedule = []time.Duration{
 	time.Minute, 5 * time.Minute, 25 * time.Minute, 125 * time.Minute, 625 * time.Minute,
 }
 
-// RecordAttempt writes the outcome of an attempt: acknowledged, or due again
-// after the schedule's next step, counted from the attempt's end, or failed
-// when the schedule is used up. A failed delivery may disable its endpoint:
-// when nothing sent there has been acknowledged since the delivery's first
-// attempt.
+// RecordAttempt writes the outcome of an attempt: acknowledged; due again after
+// the schedule's next step, counted from the attempt's end; or failed when the
+// schedule is exhausted. A failed delivery disables its endpoint if nothing sent
+// there has been acknowledged since the delivery's first attempt.
 func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration) (disabled bool, err error) {
 	d, err := tx.Delivery(deliveryID)
 	if err != nil {
@@ -75,8 +73,8 @@ func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration
 	return disableUnresponsive(tx, &d)
 }
 
-// noteAcknowledged keeps when an endpoint acknowledged last. Outcomes that had to
-// wait for the disk are written in any order.
+// noteAcknowledged records when an endpoint last acknowledged. Outcomes that
+// waited for the disk are written in any order.
 func noteAcknowledged(tx Tx, endpoint uint64, at time.Time) error {
 	last, err := tx.LastAcknowledged(endpoint)
 	if err != nil || last.After(at) {
@@ -118,7 +116,7 @@ func disableUnresponsive(tx Tx, d *Delivery) (disabled bool, err error) {
 	return true, mailDisabled(tx, &e, d)
 }
 
-// mailDisabled queues the mail that tells why an endpoint was disabled.
+// mailDisabled queues the mail that explains why an endpoint was disabled.
 func mailDisabled(tx Tx, e *Endpoint, d *Delivery) error {
 	org, err := tx.Org(d.OrgID)
 	if err != nil {
@@ -135,19 +133,20 @@ func mailDisabled(tx Tx, e *Endpoint, d *Delivery) error {
 // toMillisecond rounds down to the resolution of stored times.
 func toMillisecond(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// roundUp to the resolution of stored times, so that nothing is due early.
+// roundUp rounds up to the resolution of stored times, so nothing is due early.
 func roundUp(t time.Time) time.Time {
 	return t.Add(time.Millisecond - 1).Truncate(time.Millisecond)
 }
 
-// LatestDue is the latest that anything of a schedule may be due, with a minute for
-// clocks that differ. What is due after that was queued before the clock was set back.
+// LatestDue is the latest time at which a schedule allows anything to be due,
+// plus a minute of clock skew. Anything due later was queued before the clock was
+// set back.
 func LatestDue(now time.Time, schedule []time.Duration) time.Time {
 	return now.Add(slices.Max(append([]time.Duration{0}, schedule...)) + time.Minute)
 }
 
-// PullIn makes what is due after LatestDue due as if its last attempt had ended now.
-// It returns how many deliveries that are. The work is done in small transactions.
+// PullIn reschedules deliveries due after LatestDue as if their last attempt had
+// ended now, in small transactions. It returns their number.
 func PullIn(ctx context.Context, s Store, now time.Time, schedule []time.Duration) (n int, err error) {
 	var endpoints []uint64
 	err = s.EachDue(ctx, func(endpoint uint64, _ time.Time) { endpoints = append(endpoints, endpoint) })

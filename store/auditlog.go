@@ -15,15 +15,15 @@ type AuditEntry struct {
 	CreatedAt time.Time
 }
 
-// AuditLog keeps each org's audit log in the order of its positions.
+// AuditLog stores each org's audit log in order of position.
 type AuditLog interface {
-	// AppendAudit adds an entry, with a position as AppendMember has it.
+	// AppendAudit adds an entry, positioned as by AppendMember.
 	AppendAudit(AuditEntry) (AuditEntry, error)
-	// AuditPage reads up to limit entries after a cursor. The items are
-	// appended to dst.
+	// AuditPage reads up to limit entries after a cursor and appends the items to
+	// dst.
 	AuditPage(orgID string, after Cursor, limit int, dst []byte) (Page, error)
-	// AuditPageBefore reads up to limit entries before a cursor, latest first; from
-	// the latest when that is zero. The items are appended to dst.
+	// AuditPageBefore reads up to limit entries before a cursor, latest first,
+	// and appends the items to dst. The zero Cursor starts at the latest.
 	AuditPageBefore(orgID string, before Cursor, limit int, dst []byte) (Page, error)
 }
 
@@ -50,8 +50,8 @@ func (e AuditEntry) check() error {
 	)
 }
 
-// AppendAudit appends an entry to its org's audit log. A missing id or
-// creation time is given by the engine.
+// AppendAudit appends an entry to its org's audit log. The engine fills in a
+// missing id or creation time.
 func AppendAudit(tx Tx, e AuditEntry) (AuditEntry, error) {
 	if err := cmp.Or(e.check(), checkHappened(tx, "createdAt", e.CreatedAt)); err != nil {
 		return AuditEntry{}, err
@@ -62,8 +62,8 @@ func AppendAudit(tx Tx, e AuditEntry) (AuditEntry, error) {
 	return tx.AppendAudit(e)
 }
 
-// auditBy appends what an actor did to a target; no actor: empty. What failed is not
-// appended: its error comes back.
+// auditBy appends what an actor did to a target; actorID may be empty. If failed
+// is not nil, nothing is appended and it is returned.
 func auditBy(failed error, tx Tx, actorID, orgID, action, targetID string) error {
 	if failed != nil {
 		return failed
@@ -72,9 +72,9 @@ func auditBy(failed error, tx Tx, actorID, orgID, action, targetID string) error
 	return err
 }
 
-// AuditAccount appends what an actor did about a user's account to the audit log of
-// each org that the user manages: there the account opens something. What failed is
-// not appended: its error comes back.
+// AuditAccount appends what an actor did to a user's account to the audit log of
+// each org that the user manages, since the account gives access to them. If
+// failed is not nil, nothing is appended and it is returned.
 func AuditAccount(failed error, tx Tx, actorID, userID, action string) error {
 	if failed != nil {
 		return failed
@@ -86,12 +86,12 @@ func AuditAccount(failed error, tx Tx, actorID, userID, action string) error {
 	return err
 }
 
-// operatorLog stands in place of an org for what the operator does to the server.
-// It is no org's id.
+// operatorLog replaces the org id for the operator's actions on the server. No
+// org has this id.
 const operatorLog = ""
 
-// OperatorLogPage reads up to limit entries of the operator's log after a cursor. The
-// items are appended to dst.
+// OperatorLogPage reads up to limit entries of the operator's log after a cursor
+// and appends the items to dst.
 func OperatorLogPage(tx AuditLog, after Cursor, limit int, dst []byte) (Page, error) {
 	return tx.AuditPage(operatorLog, after, limit, dst)
 }
@@ -108,7 +108,7 @@ func AuditOperator(failed error, tx Tx, actorID, action, target string) error {
 	return failed
 }
 
-// What is looked at, and how people sign in, as the audit log names it.
+// Audit actions of exports and of signing in.
 const (
 	AuditExported      = "auditLog.exported"
 	AuditLinkCreated   = "signInLink.created"
@@ -118,7 +118,7 @@ const (
 	auditPasskeyEnded  = "passkey.removed"
 )
 
-// AuditExport appends that an org's audit log was exported.
+// AuditExport records that an org's audit log was exported.
 func AuditExport(tx Tx, actorID, orgID string) error {
 	return auditBy(nil, tx, actorID, orgID, AuditExported, orgID)
 }

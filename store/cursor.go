@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Cursor is a position in a list: the creation time and the id of an item. In
-// text it is `<milliseconds>.<id>`, the contract's `^\d{1,15}\.[\s\S]+$`.
+// Cursor is a position in a list: the creation time and the id of an item. Its
+// text form is `<milliseconds>.<id>`, the contract's `^\d{1,15}\.[\s\S]+$`.
 type Cursor struct {
 	Ms uint64 // Unix milliseconds, at most 15 digits
 	ID string // not empty; any text, since a cursor need not name an item that exists
@@ -16,13 +16,13 @@ type Cursor struct {
 
 const maxCursorDigits = 15
 
-// CursorOf is the position of an item.
+// CursorOf returns the position of an item.
 func CursorOf(createdAt time.Time, id string) Cursor {
 	return Cursor{Ms: uint64(createdAt.UnixMilli()), ID: id}
 }
 
-// ParseCursor reads a cursor; ok is false for a text that does not match the
-// contract's pattern, or that is not UTF-8 and so could not be echoed in JSON.
+// ParseCursor parses a cursor; ok is false for text that does not match the
+// contract's pattern or is not UTF-8, which JSON could not echo.
 func ParseCursor(text string) (c Cursor, ok bool) {
 	digits, id, found := strings.Cut(text, ".")
 	if !found || id == "" || len(digits) == 0 || len(digits) > maxCursorDigits || !utf8.ValidString(text) {
@@ -58,5 +58,5 @@ func (c Cursor) Compare(d Cursor) int {
 	return strings.Compare(c.ID, d.ID)
 }
 
-// IsZero tells whether c is the position before the first item.
+// IsZero reports whether c is the position before the first item.
 func (c Cursor) IsZero() bool { return c == Cursor{} }

@@ -2,14 +2,14 @@ package store
 
 import "time"
 
-// DeliveryState is where a delivery stands.
+// DeliveryState is the state of a delivery.
 type DeliveryState uint8
 
 // The states. StateHeld is not stored: a pending or retrying delivery is held
 // while its endpoint is disabled, see [Delivery.StateAt].
 const (
 	StatePending      DeliveryState = iota + 1 // not attempted yet
-	StateRetrying                              // an attempt failed, and another is to come
+	StateRetrying                              // an attempt failed, another will follow
 	StateAcknowledged                          // a receiver answered 2xx in time
 	StateFailed                                // the last attempt failed
 	StateHeld                                  // waits until its endpoint is enabled
@@ -26,7 +26,7 @@ func (s DeliveryState) String() string {
 	return "unknown"
 }
 
-// Waiting tells whether an attempt is still to come.
+// Waiting reports whether another attempt will follow.
 func (s DeliveryState) Waiting() bool { return s == StatePending || s == StateRetrying }
 
 // Delivery is one event on its way to one endpoint. Its id is the webhook-id
@@ -38,18 +38,18 @@ type Delivery struct {
 	EndpointID     string
 	EndpointNumber uint64
 	State          DeliveryState
-	Attempts       int       // made since it was queued or last replayed
+	Attempts       int       // since it was queued or last replayed
 	CreatedAt      time.Time // when the event happened
 	FirstAttemptAt time.Time // of those Attempts; zero before the first
 	DueAt          time.Time // of the next attempt; meaningful while State.Waiting()
 	FinishedAt     time.Time // when it was acknowledged or failed; zero while State.Waiting()
 	EventType      string
-	History        []Attempt // the latest MaxHistory of all that were made, oldest first
+	History        []Attempt // the latest MaxHistory of all attempts, oldest first
 }
 
-// Deliveries keep events and their deliveries. Each delivery is in one of its
-// endpoint's lists, at its [Delivery.Position]; the waiting ones are what is
-// due.
+// Deliveries store events and their deliveries. Each delivery is in one of its
+// endpoint's lists, at its [Delivery.Position]; the waiting list is the due
+// queue.
 type Deliveries interface {
 	AddEvent(Event) error
 	Event(id string) (Event, error)
@@ -59,10 +59,10 @@ type Deliveries interface {
 	PutDelivery(Delivery) error
 	DeleteDelivery(id string) error
 	// DeliveryPage reads up to limit deliveries of an endpoint's list after a
-	// position, in the list's order, and tells whether more follow. The zero
-	// Cursor is for the first page.
+	// position, in the list's order, and reports whether more follow. The zero
+	// Cursor starts at the first.
 	DeliveryPage(endpoint uint64, list DeliveryList, after Cursor, limit int) (page []Delivery, more bool, err error)
-	// CountWaiting counts the deliveries that wait for an endpoint, up to most.
+	// CountWaiting counts the deliveries waiting for an endpoint, up to most.
 	CountWaiting(e Endpoint, most int) (Waiting, error)
 	// FinishedBefore returns the ids of up to limit deliveries, of any
 	// endpoint, that were acknowledged or failed before a time.
@@ -70,12 +70,12 @@ type Deliveries interface {
 	// HeldBefore returns the ids of up to limit deliveries that disabled endpoints
 	// have held since before a time, see [Endpoint.HeldSince].
 	HeldBefore(t time.Time, limit int) ([]string, error)
-	// LastAcknowledged is when the endpoint acknowledged last; zero for never.
+	// LastAcknowledged returns when the endpoint last acknowledged; zero: never.
 	LastAcknowledged(endpoint uint64) (time.Time, error)
 	PutLastAcknowledged(endpoint uint64, at time.Time) error
 }
 
-// StateAt is the state as people see it, at the delivery's endpoint.
+// StateAt returns the state as shown, which depends on the delivery's endpoint.
 func (d *Delivery) StateAt(e *Endpoint) DeliveryState {
 	if d.State.Waiting() && e.Disabled() {
 		return StateHeld
@@ -102,7 +102,7 @@ func FindDelivery(tx Tx, orgID, id string) (Delivery, Endpoint, error) {
 
 func errNoDelivery() error { return Errorf(CodeNotFound, "The org has no such delivery.") }
 
-// queue makes one delivery of the event for each of the endpoints.
+// queue creates one delivery of the event per endpoint.
 func queue(tx Tx, event Event, endpoints []Endpoint) ([]Delivery, error) {
 	deliveries := make([]Delivery, len(endpoints))
 	for i := range endpoints {
@@ -124,8 +124,8 @@ func queue(tx Tx, event Event, endpoints []Endpoint) ([]Delivery, error) {
 	return deliveries, nil
 }
 
-// SendTest records a webhook.test event and its delivery to the named
-// endpoint, whatever events that has selected. notFound: the org has no such
+// SendTest records a webhook.test event and its delivery to the named endpoint,
+// regardless of the events that it selects. notFound: the org has no such
 // endpoint; conflict: it is disabled.
 func SendTest(tx Tx, orgID, endpointID string) (Delivery, error) {
 	endpoint, err := FindEndpoint(tx, orgID, endpointID)

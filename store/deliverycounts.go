@@ -2,32 +2,32 @@ package store
 
 import "time"
 
-// LatencyBounds divide the attempts by how long they took: the first count is of
-// those up to the first bound, the last of those beyond the last.
+// LatencyBounds are the upper bounds of the latency histogram; its last count is
+// of the attempts beyond the last bound.
 var LatencyBounds = [...]time.Duration{
 	50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond,
 	time.Second, 2500 * time.Millisecond, 5 * time.Second,
 }
 
-// DeliveryCounts are the outcomes of the attempts to send to one endpoint that
-// ended within one hour.
+// DeliveryCounts count the outcomes of the attempts on one endpoint that ended
+// within one hour.
 type DeliveryCounts struct {
 	Acknowledged int
-	Retrying     int                         // failed, with another attempt to come
+	Retrying     int                         // failed, another attempt will follow
 	Failed       int                         // the last attempt failed
 	Latency      [len(LatencyBounds) + 1]int // of the acknowledged
 }
 
-// DeliveryCountsTx keep what became of attempts, by the hour.
+// DeliveryCountsTx stores the outcomes of attempts by the hour.
 type DeliveryCountsTx interface {
-	// AddDeliveryCounts adds to what an endpoint has in the hour of a time.
+	// AddDeliveryCounts adds to an endpoint's counts for the hour of at.
 	AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c DeliveryCounts) error
-	// EachDeliveryCounts calls fn for each endpoint of the org, also one that was
-	// removed, and each hour from that of a time on that has counts, in the order of
-	// the hours.
+	// EachDeliveryCounts calls fn in order of the hours, starting with the hour
+	// of from, for each endpoint of the org that has counts, removed ones
+	// included.
 	EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint uint64, hour time.Time, c DeliveryCounts)) error
-	// DropDeliveryCounts drops up to limit counts of hours that ended before a time,
-	// and returns how many it dropped.
+	// DropDeliveryCounts drops up to limit counts of hours that ended before a
+	// time, and returns how many it dropped.
 	DropDeliveryCounts(before time.Time, limit int) (int, error)
 }
 
@@ -41,10 +41,10 @@ func (c *DeliveryCounts) Add(other DeliveryCounts) {
 	}
 }
 
-// DeliveryCountsRetention is how long the counts are kept.
+// DeliveryCountsRetention is how long counts are kept.
 const DeliveryCountsRetention = 31 * 24 * time.Hour
 
-// Counts are those of the attempt alone.
+// Counts returns the counts of this attempt alone.
 func (a *Attempt) Counts() (c DeliveryCounts) {
 	switch {
 	case a.Acknowledged():

@@ -15,10 +15,10 @@ const (
 	ListFailed                               // latest first
 )
 
-// DeliveryLists are all of them, in the order in which they are shown.
+// DeliveryLists are all lists, in the order shown.
 var DeliveryLists = []DeliveryList{ListWaiting, ListFailed, ListAcknowledged}
 
-// String is the list's name, which is part of cursors.
+// String returns the list's name, which is part of cursors.
 func (l DeliveryList) String() string {
 	switch l {
 	case ListAcknowledged:
@@ -31,8 +31,8 @@ func (l DeliveryList) String() string {
 	return "unknown"
 }
 
-// Position is the list that the delivery is in, and its place there: when it is
-// due, or when it was finished.
+// Position returns the delivery's list and its position there: by due time, or by
+// the time when it finished.
 func (d *Delivery) Position() (DeliveryList, Cursor) {
 	switch d.State {
 	case StateAcknowledged:
@@ -43,7 +43,7 @@ func (d *Delivery) Position() (DeliveryList, Cursor) {
 	return ListWaiting, CursorOf(d.DueAt, d.ID)
 }
 
-// Cursor is the delivery's position in all lists together: that in its own, with
+// Cursor returns the delivery's position in all lists together: its Position with
 // the list's name before the id.
 func (d *Delivery) Cursor() Cursor {
 	list, at := d.Position()
@@ -51,8 +51,8 @@ func (d *Delivery) Cursor() Cursor {
 }
 
 // CutDeliveryCursor finds the list of a [Delivery.Cursor] and the position in it.
-// The zero Cursor is the start of the first list. ok is false for a cursor of
-// another form.
+// The zero Cursor is the start of the first list. ok is false for a malformed
+// cursor.
 func CutDeliveryCursor(c Cursor) (list DeliveryList, at Cursor, ok bool) {
 	if c.IsZero() {
 		return DeliveryLists[0], c, true
@@ -67,8 +67,8 @@ func CutDeliveryCursor(c Cursor) (list DeliveryList, at Cursor, ok bool) {
 }
 
 // DeliveriesAfter reads up to limit deliveries of an endpoint after a
-// [Delivery.Cursor], one list after the other: of those lists that are given, in
-// the order of DeliveryLists. badRequest: the cursor has another form.
+// [Delivery.Cursor], from the given lists one after the other, in the order of
+// DeliveryLists. badRequest: the cursor is malformed.
 func DeliveriesAfter(tx Deliveries, endpoint uint64, lists []DeliveryList, after Cursor, limit int) (found []Delivery, err error) {
 	first, at, ok := CutDeliveryCursor(after)
 	if !ok {

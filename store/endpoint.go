@@ -8,7 +8,7 @@ import (
 
 // Endpoint is an address of an org that receives events.
 type Endpoint struct {
-	Number      uint64 // its place in the due index; given by the engine, never reused
+	Number      uint64 // its key in the due index; assigned by the engine, never reused
 	ID          string // unique in the org
 	OrgID       string
 	URL         string // https, at most 2,048 characters, no userinfo, no fragment
@@ -18,38 +18,38 @@ type Endpoint struct {
 	CreatedAt   time.Time
 	DisabledAt  time.Time // zero: enabled
 
-	OldSecret      string    // signs beside Secret until OldSecretUntil; empty: none
+	OldSecret      string    // also signs until OldSecretUntil; empty: none
 	OldSecretUntil time.Time // zero: none
 }
 
 // Bounds of an endpoint.
 const (
-	MaxEndpoints    = 50  // an org
+	MaxEndpoints    = 50  // per org
 	maxDescriptions = 500 // characters
 )
 
-// Endpoints keep each org's webhook endpoints.
+// Endpoints store each org's webhook endpoints.
 type Endpoints interface {
 	Endpoint(orgID, id string) (Endpoint, error)
-	// Endpoints lists the org's endpoints in the order of their ids.
+	// Endpoints lists the org's endpoints in order of id.
 	Endpoints(orgID string) ([]Endpoint, error)
-	// AddEndpoint adds an endpoint and gives it its number.
+	// AddEndpoint adds an endpoint and assigns its number.
 	AddEndpoint(Endpoint) (Endpoint, error)
 	PutEndpoint(Endpoint) error
-	// DeleteEndpoint removes an endpoint. Its number goes to the removed ones,
-	// whose deliveries are still there and are never due.
+	// DeleteEndpoint removes an endpoint and lists its number among the removed
+	// ones, whose remaining deliveries are never due.
 	DeleteEndpoint(Endpoint) error
-	// RemovedEndpoints lists up to limit numbers of endpoints that were removed
-	// and are not forgotten, in their order.
+	// RemovedEndpoints lists up to limit numbers of removed endpoints that are
+	// not yet forgotten, in ascending order.
 	RemovedEndpoints(limit int) ([]uint64, error)
-	// ForgetEndpoint drops all that is left of a removed endpoint that has no
-	// delivery any more.
+	// ForgetEndpoint drops what is left of a removed endpoint that has no
+	// deliveries.
 	ForgetEndpoint(number uint64) error
 }
 
-// HeldSince is since when a disabled endpoint holds a delivery: since that was due, or
-// since the endpoint was disabled, whichever is later. Enabling the endpoint and
-// disabling it again starts the time anew.
+// HeldSince returns since when a disabled endpoint has held a delivery: since it
+// was due or since the endpoint was disabled, whichever is later. Enabling the
+// endpoint and disabling it again restarts the time.
 func (e *Endpoint) HeldSince(due time.Time) time.Time {
 	if due.Before(e.DisabledAt) {
 		return e.DisabledAt
@@ -57,10 +57,10 @@ func (e *Endpoint) HeldSince(due time.Time) time.Time {
 	return due
 }
 
-// Disabled tells whether the endpoint is disabled: its events are held.
+// Disabled reports whether the endpoint is disabled: its events are held.
 func (e *Endpoint) Disabled() bool { return !e.DisabledAt.IsZero() }
 
-// Selects tells whether the endpoint receives events of the type.
+// Selects reports whether the endpoint receives events of the type.
 func (e *Endpoint) Selects(eventType string) bool { return slices.Contains(e.Events, eventType) }
 
 func (e *Endpoint) check(tx EventTypes) error {
@@ -78,7 +78,8 @@ func (e *Endpoint) check(tx EventTypes) error {
 	return checkEventTypes(tx, e.Events)
 }
 
-// checkOldSecret holds one that a record brings to what a rotation can leave.
+// checkOldSecret checks that an imported old secret is one that a rotation could
+// have left.
 func (e *Endpoint) checkOldSecret(now time.Time) error {
 	switch {
 	case (e.OldSecret == "") != e.OldSecretUntil.IsZero():
@@ -89,8 +90,8 @@ func (e *Endpoint) checkOldSecret(now time.Time) error {
 	return nil
 }
 
-// checkDescription leaves alone one that stays, which is nil: it may be older than
-// its rule.
+// checkDescription accepts nil, an unchanged description, which may predate the
+// rule.
 func checkDescription(d *string) error {
 	if d == nil {
 		return nil
@@ -133,14 +134,14 @@ func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 	return tx.AddEndpoint(e)
 }
 
-// EndpointChange is what to change of an endpoint; nil leaves it as it is.
+// EndpointChange lists the changes to an endpoint; nil leaves a field as it is.
 type EndpointChange struct {
 	URL, Description *string
 	Events           []string
 }
 
 // ChangeEndpoint changes an endpoint, with the audit entry endpoint.changed.
-// What waits goes to the new address. The same values change nothing.
+// Waiting deliveries go to the new address. Identical values change nothing.
 // notFound: the org has no such endpoint.
 func ChangeEndpoint(tx Tx, actorID, orgID, id string, change EndpointChange) (Endpoint, error) {
 	old, err := FindEndpoint(tx, orgID, id)
@@ -163,8 +164,8 @@ func ChangeEndpoint(tx Tx, actorID, orgID, id string, change EndpointChange) (En
 }
 
 // RemoveEndpoint removes an endpoint, with the audit entry endpoint.removed.
-// Nothing is sent there any more; its deliveries go with it, and are dropped by
-// the next Sweep. notFound: the org has no such endpoint.
+// Nothing more is sent there; the next Sweep drops its deliveries. notFound: the
+// org has no such endpoint.
 func RemoveEndpoint(tx Tx, actorID, orgID, id string) error {
 	e, err := FindEndpoint(tx, orgID, id)
 	if err != nil {
@@ -173,8 +174,8 @@ func RemoveEndpoint(tx Tx, actorID, orgID, id string) error {
 	return auditBy(tx.DeleteEndpoint(e), tx, actorID, orgID, "endpoint.removed", id)
 }
 
-// WithSameURL are the ids of the org's other endpoints with the URL of an endpoint:
-// what both select is sent there twice.
+// WithSameURL returns the ids of the org's other endpoints with e's URL, which
+// receives events that both select twice.
 func WithSameURL(tx Endpoints, e Endpoint) (ids []string, err error) {
 	endpoints, err := tx.Endpoints(e.OrgID)
 	for _, o := range endpoints {
@@ -195,22 +196,23 @@ func FindEndpoint(tx Endpoints, orgID, id string) (Endpoint, error) {
 	return e, err
 }
 
-// ShowSecret finds an endpoint whose secrets are to be shown, with the audit entry
+// ShowSecret finds an endpoint in order to show its secrets, with the audit entry
 // endpoint.secretShown. notFound: the org has no such endpoint.
 func ShowSecret(tx Tx, actorID, orgID, id string) (Endpoint, error) {
 	e, err := FindEndpoint(tx, orgID, id)
 	return e, auditBy(err, tx, actorID, orgID, "endpoint.secretShown", id)
 }
 
-// DisableEndpoint disables an endpoint: from then on its events are held. One
-// that is disabled already stays as it is. notFound: the org has no such
+// DisableEndpoint disables an endpoint: from then on its events are held. An
+// endpoint that is already disabled is unchanged. notFound: the org has no such
 // endpoint.
 func DisableEndpoint(tx Tx, actorID, orgID, id string) error {
 	return setDisabled(tx, actorID, orgID, id, true)
 }
 
-// EnableEndpoint enables an endpoint again: what is held goes out, in order.
-// One that is enabled stays as it is. notFound: the org has no such endpoint.
+// EnableEndpoint enables an endpoint: held deliveries are sent, in order. An
+// endpoint that is already enabled is unchanged. notFound: the org has no such
+// endpoint.
 func EnableEndpoint(tx Tx, actorID, orgID, id string) error {
 	return setDisabled(tx, actorID, orgID, id, false)
 }
@@ -227,14 +229,14 @@ func setDisabled(tx Tx, actorID, orgID, id string, disabled bool) error {
 	return auditBy(tx.PutEndpoint(e), tx, actorID, orgID, action, id)
 }
 
-// MaxSecretOverlap is how long an endpoint's old secret may go on signing
-// beside the new one.
+// MaxSecretOverlap is how long an endpoint's old secret may continue to sign
+// alongside the new one.
 const MaxSecretOverlap = 7 * 24 * time.Hour
 
-// RotateSecret gives an endpoint another secret: the given one, or a new one of
-// 32 random bytes when that is empty. The old one goes on signing beside it for
-// the overlap, from 0 (at once) to MaxSecretOverlap; one that was rotated out
-// before then ends. notFound: the org has no such endpoint.
+// RotateSecret replaces an endpoint's secret with the given one, or with 32 new
+// random bytes if it is empty. The old one continues to sign for the overlap,
+// from 0 (none) to MaxSecretOverlap; one rotated out earlier stops signing.
+// notFound: the org has no such endpoint.
 func RotateSecret(tx Tx, actorID, orgID, id, secret string, overlap time.Duration) (Endpoint, error) {
 	if secret == "" {
 		secret = NewEndpointSecret()
@@ -259,7 +261,7 @@ func RotateSecret(tx Tx, actorID, orgID, id, secret string, overlap time.Duratio
 	return e, auditBy(tx.PutEndpoint(e), tx, actorID, orgID, "endpoint.secretRotated", id)
 }
 
-// Secrets are those that sign at a time: the newest first.
+// Secrets returns the secrets that sign at a time, newest first.
 func (e *Endpoint) Secrets(now time.Time) []string {
 	if e.OldSecret != "" && now.Before(e.OldSecretUntil) {
 		return []string{e.Secret, e.OldSecret}

@@ -15,8 +15,8 @@ const (
 	maxHostLength = 253
 )
 
-// CheckEndpointURL holds the address of an endpoint to its form. Where it may
-// lead is checked when it is dialed.
+// CheckEndpointURL checks the form of an endpoint's address. Where it may lead is
+// checked on dialing.
 func CheckEndpointURL(address string) error {
 	if len(address) > maxURLLength {
 		return Invalid("url", "has %d characters", len(address)).Advise("at most %d are allowed", maxURLLength)
@@ -41,8 +41,8 @@ func CheckEndpointURL(address string) error {
 	return nil
 }
 
-// validHost tells whether a host is an address without a zone, or in the form of
-// a name, in any script.
+// validHost reports whether a host is an IP address without a zone, or has the
+// form of a name, in any script.
 func validHost(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.Zone() == ""

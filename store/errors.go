@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Code is the machine-readable part of an error, the one that clients check.
+// Code is the machine-readable part of an error, which clients check.
 type Code string
 
 // The codes of the contract, and those it leaves open.
@@ -27,15 +27,15 @@ const (
 	CodeUnavailable         Code = "unavailable"
 )
 
-// CodeInfo says how a code reaches a client.
+// CodeInfo describes how a code is answered.
 type CodeInfo struct {
 	Code   Code
 	Status int    // HTTP status
-	Doc    string // when it is answered, as docs/errors.md says it
+	Doc    string // when it is answered, in the words of docs/errors.md
 }
 
-// Codes is every code with its status, in the order of the statuses. A
-// test holds docs/errors.md to it.
+// Codes is every code with its status, in order of status. A test compares
+// docs/errors.md with it.
 var Codes = []CodeInfo{
 	{CodeBadRequest, http.StatusBadRequest, "A query parameter, a header or the body is not valid, or the `API-Version` is unknown."},
 	{CodeUnauthorized, http.StatusUnauthorized, "The API key is missing, malformed, unknown, wrong, revoked or expired, or its creator may no longer manage keys."},
@@ -52,7 +52,7 @@ var Codes = []CodeInfo{
 	{CodeUnavailable, http.StatusServiceUnavailable, "The server is stopping or its storage can't commit; `Retry-After` gives the seconds to wait."},
 }
 
-// Status is the HTTP status of the code; 500 when the code is not catalogued.
+// Status returns the HTTP status of the code; 500 for a code not in Codes.
 func (c Code) Status() int {
 	for i := range Codes {
 		if Codes[i].Code == c {
@@ -63,11 +63,11 @@ func (c Code) Status() int {
 }
 
 // Error is an error that a client may see: Code, Message and Hint reach it, Field
-// names the place in its input, Err is the cause and stays inside.
+// names the place in its input, and Err is the cause, which is not shown.
 type Error struct {
 	Code    Code
 	Message string // what is wrong; either a sentence, or the rest of one that Field begins
-	Hint    string // what to do about it, or what is allowed; empty: nothing that Message doesn't say
+	Hint    string // what to do about it, or what is allowed; empty: Message covers it
 	Field   string
 	Err     error
 }
@@ -82,19 +82,19 @@ func Invalid(field, format string, args ...any) *Error {
 	return &Error{Code: CodeBadRequest, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// Unavailable wraps a storage fault: nothing was written, and a later try may pass.
+// Unavailable wraps a storage fault: nothing was written, and a retry may succeed.
 func Unavailable(err error) *Error {
 	return &Error{Code: CodeUnavailable, Message: "The storage can't be used right now.", Hint: "Try again later.", Err: err}
 }
 
-// Advise gives an error that was just made its Hint, and returns it.
+// Advise sets the Hint of a new error and returns it.
 func (e *Error) Advise(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
 	return e
 }
 
-// Text is what people read of the error: Message, and Hint as a sentence of its own
-// or after a semicolon.
+// Text returns the text shown to people: Message, then Hint as a separate
+// sentence or after a semicolon.
 func (e *Error) Text() string {
 	switch {
 	case e.Hint == "":
@@ -105,7 +105,7 @@ func (e *Error) Text() string {
 	return e.Message + "; " + e.Hint
 }
 
-// Error is Text with Field and Err around it.
+// Error returns Text with Field and Err around it.
 func (e *Error) Error() string {
 	text := e.Text()
 	if e.Field != "" {
@@ -119,7 +119,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// CodeOf is the code of the outermost Error in err's chain, internal when
+// CodeOf returns the code of the outermost Error in err's chain, internal if
 // there is none, and empty for nil.
 func CodeOf(err error) Code {
 	if err == nil {
@@ -132,5 +132,5 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// IsNotFound tells whether err says that a record does not exist.
+// IsNotFound reports whether err means that a record does not exist.
 func IsNotFound(err error) bool { return CodeOf(err) == CodeNotFound }

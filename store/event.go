@@ -14,7 +14,7 @@ type Event struct {
 	CreatedAt time.Time
 	Body      []byte // the JSON that receivers get, the same bytes on every attempt
 
-	Deliveries []string // the ids of its deliveries, finished and dropped ones too
+	Deliveries []string // ids of its deliveries, including finished and dropped ones
 }
 
 // newEvent makes an event. Its data is a JSON object.
@@ -30,7 +30,7 @@ func newEvent(tx Clock, orgID, eventType string, data []byte) Event {
 	}
 }
 
-// jsonObject makes a JSON object of names and values in turn.
+// jsonObject makes a JSON object from alternating names and values.
 func jsonObject(pairs ...string) []byte {
 	dst := append(make([]byte, 0, 128), '{')
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -45,11 +45,11 @@ func addNumber(object []byte, name string, n int64) []byte {
 	return append(strconv.AppendInt(dst, n, 10), '}')
 }
 
-// Emit records an event and one delivery of it for each endpoint of the org
-// that selects its type, in the same transaction as the change that caused it.
-// Deliveries to a disabled endpoint wait there until it is enabled. Without
-// the feature webhooks an org's events make no deliveries. The data is a JSON
-// object. It returns the deliveries; without any the event is not kept.
+// Emit records an event and one delivery of it for each endpoint of the org that
+// selects its type, in the same transaction as the change that caused it.
+// Deliveries to a disabled endpoint wait there until it is enabled. Without the
+// webhooks feature an org's events make no deliveries. The data is a JSON object.
+// It returns the deliveries; without any, the event is not stored.
 func Emit(tx Tx, orgID, eventType string, data []byte) ([]Delivery, error) {
 	features, err := Features(tx, orgID)
 	if err != nil || !features.Has(FeatureWebhooks) {

@@ -24,21 +24,21 @@ var BuiltInEventTypes = []string{
 	EventFileUploaded, EventInstructionsChanged, EventWebhookTest,
 }
 
-// IsBuiltInEventType tells whether the contract has an event type of that name.
+// IsBuiltInEventType reports whether the contract has an event type of that name.
 func IsBuiltInEventType(name string) bool { return slices.Contains(BuiltInEventTypes, name) }
 
-// EventType is a type of events of the operator's own, beside the built-in ones.
+// EventType is an operator-defined type of events, in addition to the built-in ones.
 type EventType struct {
 	Name        string // 1 to 128 characters, see ValidEventType
 	Description string // for people, at most 500 characters
-	Schema      []byte // a JSON Schema that an event's data keeps to, at most 64 KiB; nil: any object
+	Schema      []byte // a JSON Schema for the event's data, at most 64 KiB; nil: any object
 	CreatedAt   time.Time
 }
 
-// EventTypes keep the event types that the operator registered.
+// EventTypes store the event types that the operator registered.
 type EventTypes interface {
 	EventType(name string) (EventType, error)
-	// EventTypes lists the types in the order of their names.
+	// EventTypes lists the types in order of name.
 	EventTypes() ([]EventType, error)
 	PutEventType(EventType) error
 	DeleteEventType(name string) error
@@ -49,8 +49,8 @@ const (
 	maxEventSchema = 64 << 10
 )
 
-// ValidEventType tells whether a name has the form of an event type: parts of
-// A-Z a-z 0-9 and _ with one period between.
+// ValidEventType reports whether a name has the form of an event type: parts of
+// A-Z a-z 0-9 and _ separated by single periods.
 func ValidEventType(name string) bool {
 	if len(name) > maxEventType {
 		return false
@@ -77,8 +77,9 @@ func (e EventType) check() error {
 	return checkOptional("description", e.Description, maxDescriptions)
 }
 
-// RegisterEventType adds an event type, or changes its description and schema.
-// A missing creation time is given, or stays. created tells which it was.
+// RegisterEventType adds an event type, or changes its description and schema. A
+// missing creation time is filled in, or kept from the existing type. created
+// reports whether the type is new.
 func RegisterEventType(tx Tx, e EventType) (_ EventType, created bool, err error) {
 	if err := cmp.Or(e.check(), checkHappened(tx, "createdAt", e.CreatedAt)); err != nil {
 		return EventType{}, false, err
@@ -116,7 +117,7 @@ func RemoveEventType(tx Tx, name string) error {
 	return tx.DeleteEventType(name)
 }
 
-// checkEventTypes holds a selection of event types to those there are.
+// checkEventTypes checks that the selected event types exist.
 func checkEventTypes(tx EventTypes, names []string) error {
 	if len(names) == 0 {
 		return Invalid("events", "an endpoint receives at least one event type")

@@ -3,7 +3,7 @@ package store
 import "cmp"
 
 // UploadFile records that a file was uploaded: its audit entry and its event
-// file.uploaded. The bytes themselves live elsewhere. A missing id is given.
+// file.uploaded. The content is stored elsewhere. A missing id is filled in.
 func UploadFile(tx Tx, actorID string, f File) (File, error) {
 	if f.ID == "" {
 		f.ID = tx.NewID(PrefixFile)
@@ -15,7 +15,7 @@ func UploadFile(tx Tx, actorID string, f File) (File, error) {
 	return f, auditAndEmit(nil, tx, actorID, f.OrgID, EventFileUploaded, f.ID, addNumber(data, "size", f.Size))
 }
 
-// File is a file that the team's own software took in.
+// File is a file that the team's own software accepted.
 type File struct {
 	OrgID       string
 	ID          string

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Prefixes of the ids that teamdata gives.
+// Prefixes of the ids that teamdata assigns.
 const (
 	PrefixOrg          = "org_"
 	PrefixMember       = "mem_"
@@ -26,8 +26,8 @@ const (
 
 const maxIDLength = 64
 
-// ValidID tells whether a supplied id is 1 to 64 of A-Z a-z 0-9 _ and -. No id
-// holds a period, so that `<id>.<secret>` and cursors split at the first one.
+// ValidID reports whether a supplied id is 1 to 64 of A-Z a-z 0-9 _ and -. No id
+// contains a period, so `<id>.<secret>` splits at the first one.
 func ValidID(id string) bool {
 	if id == "" || len(id) > maxIDLength {
 		return false
@@ -46,18 +46,18 @@ func isIDByte(c byte) bool {
 
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// IDSource gives rising ids in ULID's form: a prefix and 26 characters of
-// Crockford base32 that hold 48 bits of Unix milliseconds and 80 bits that
-// start at random and rise within a millisecond. When the clock steps back,
-// ids go on from the last millisecond. Its zero value is ready. It is for one
-// goroutine at a time: the writer of an engine.
+// IDSource generates increasing ids in ULID form: a prefix and 26 characters of
+// Crockford base32 that encode 48 bits of Unix milliseconds and 80 bits that
+// start at random and increase within a millisecond. When the clock steps back,
+// ids continue from the last millisecond. The zero value is ready to use. It is
+// not safe for concurrent use: the writer of an engine owns it.
 type IDSource struct {
 	ms   uint64
 	high uint16 // the upper 16 of the 80 bits
 	low  uint64 // the lower 64
 }
 
-// Next is a new id, greater than every one given before with the same prefix.
+// Next returns a new id, greater than all earlier ones with the same prefix.
 func (s *IDSource) Next(prefix string, now time.Time) string {
 	if ms := uint64(now.UnixMilli()); ms > s.ms {
 		s.ms = ms
@@ -71,16 +71,16 @@ func (s *IDSource) Next(prefix string, now time.Time) string {
 	return string(id[:n+26])
 }
 
-// Follow makes every id given from now on greater than id, which an IDSource
-// gave. Other text is ignored.
+// Follow makes all later ids greater than id, if an IDSource generated that.
+// Other text is ignored.
 func (s *IDSource) Follow(id string) {
 	if ms, ok := IDTime(id); ok && ms >= s.ms {
 		s.ms, s.high, s.low = ms+1, 0, 0
 	}
 }
 
-// IDTime is the time, in Unix milliseconds, in an id that an IDSource gave; not ok
-// for other text.
+// IDTime returns the time of an id that an IDSource generated, in Unix
+// milliseconds; ok is false for other text.
 func IDTime(id string) (ms uint64, ok bool) {
 	if len(id) < 26 {
 		return 0, false
@@ -97,7 +97,7 @@ func IDTime(id string) (ms uint64, ok bool) {
 
 func (s *IDSource) reseed() {
 	var b [10]byte
-	rand.Read(b[:]) // never fails: it ends the program when there is no randomness
+	rand.Read(b[:]) // never fails: it crashes the program if there is no randomness
 	s.high = binary.BigEndian.Uint16(b[:]) >> 1
 	s.low = binary.BigEndian.Uint64(b[2:])
 }

@@ -11,10 +11,10 @@ import (
 // its key.
 const IdempotencyTTL = 24 * time.Hour
 
-// Fingerprint tells requests apart: method, path, API version and body.
+// Fingerprint identifies a request by method, path, API version and body.
 type Fingerprint [sha256.Size]byte
 
-// FingerprintOf makes the fingerprint of a request.
+// FingerprintOf returns the fingerprint of a request.
 func FingerprintOf(method, path, version string, body []byte) Fingerprint {
 	bodySum := sha256.Sum256(body)
 	h := sha256.New()
@@ -26,19 +26,20 @@ func FingerprintOf(method, path, version string, body []byte) Fingerprint {
 	return Fingerprint(h.Sum(nil))
 }
 
-// Answer is what a request was answered with, to the byte.
+// Answer is the exact answer to a request.
 type Answer struct {
 	Status      int
 	ContentType string
 	Body        []byte
 
-	// Kept is what a replay answers in place of Body, which holds a secret that is
-	// shown once; nil: Body.
+	// Kept replaces Body in replays when Body contains a secret that is shown
+	// only once; nil: Body.
 	Kept []byte
 }
 
-// OperatorKeys is the OrgID of the keys that the operator uses for an org, or for none.
-// They are no keys of the org's clients: an org's id has no slash.
+// OperatorKeys returns the OrgID under which the operator's idempotency keys for
+// an org, or for none, are kept, apart from those of the org's clients: org ids
+// contain no slash.
 func OperatorKeys(orgID string) string { return "operator/" + orgID }
 
 // IdempotencyRecord is the first answer given under a key of an org.
@@ -50,18 +51,17 @@ type IdempotencyRecord struct {
 	Answer      Answer
 }
 
-// IdempotencyRecords keep first answers for IdempotencyTTL.
+// IdempotencyRecords store first answers for IdempotencyTTL.
 type IdempotencyRecords interface {
-	// IdempotencyRecord is notFound once the record is as old as IdempotencyTTL.
+	// IdempotencyRecord returns notFound once the record is as old as IdempotencyTTL.
 	IdempotencyRecord(orgID, key string) (IdempotencyRecord, error)
 	AddIdempotencyRecord(IdempotencyRecord) error
-	// ExpireIdempotencyRecords drops up to limit records that are no longer
-	// found, oldest first, and returns how many it dropped. At 0 there is
-	// nothing left to drop for now.
+	// ExpireIdempotencyRecords drops up to limit expired records, oldest first,
+	// and returns how many it dropped; 0 means that none is left.
 	ExpireIdempotencyRecords(limit int) (int, error)
 }
 
-// ValidIdempotencyKey tells whether a key is 1 to 255 printable ASCII
+// ValidIdempotencyKey reports whether a key is 1 to 255 printable ASCII
 // characters.
 func ValidIdempotencyKey(key string) bool {
 	if key == "" || len(key) > 255 {
@@ -75,9 +75,9 @@ func ValidIdempotencyKey(key string) bool {
 	return true
 }
 
-// Idempotency executes requests at most once per org and key. The requests
-// that run are known in memory only, and a record commits with its work, so a
-// crash leaves no key stuck. Its zero value is ready.
+// Idempotency executes requests at most once per org and key. Running requests
+// are tracked in memory only, and a record commits with its work, so a crash
+// leaves no key stuck. The zero value is ready to use.
 type Idempotency struct {
 	mu      sync.Mutex
 	running map[idempotencyKey]Fingerprint
@@ -85,12 +85,12 @@ type Idempotency struct {
 
 type idempotencyKey struct{ org, key string }
 
-// Do runs work in one Update of s and keeps its answer under the key, or
-// returns the answer that was kept (replayed is true). It answers conflict
-// while the same request runs, and idempotencyMismatch when the key was used
-// with a different one. With an empty key the work just runs. The work must
-// check before it writes: an answer that it returns is kept, whatever its
-// status; an error is not, and undoes the work.
+// Do runs work in one Update of s and keeps its answer under the key, or returns
+// the kept answer (replayed is true). It returns conflict while the same request
+// runs, and idempotencyMismatch if the key was used with a different one. With an
+// empty key the work just runs. The work must check before it writes: any answer
+// that it returns is kept and committed, whatever its status; an error is not
+// kept and rolls the work back.
 func (i *Idempotency) Do(ctx context.Context, s Store, orgID, key string, print Fingerprint, work func(Tx) (Answer, error)) (a Answer, replayed bool, err error) {
 	k := idempotencyKey{orgID, key}
 	if key != "" {
@@ -110,8 +110,8 @@ func (i *Idempotency) Do(ctx context.Context, s Store, orgID, key string, print 
 	return a, replayed, err
 }
 
-// DoLong is Do for work that takes many transactions of its own, and that may
-// be done again: after a crash the same request runs anew.
+// DoLong is Do for work that runs its own transactions and may be repeated: after
+// a crash the same request runs again.
 func (i *Idempotency) DoLong(ctx context.Context, s Store, orgID, key string, print Fingerprint, work func() (Answer, error)) (a Answer, replayed bool, err error) {
 	if key == "" {
 		a, err = work()
@@ -135,7 +135,7 @@ func (i *Idempotency) DoLong(ctx context.Context, s Store, orgID, key string, pr
 	return a, false, s.Update(ctx, func(tx Tx) error { return keep(tx, k, print, a) })
 }
 
-// begin notes that a request runs, unless one with its key does already.
+// begin marks a request as running, unless another one with its key is.
 func (i *Idempotency) begin(k idempotencyKey, print Fingerprint) (running Fingerprint, ok bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -149,8 +149,8 @@ func (i *Idempotency) begin(k idempotencyKey, print Fingerprint) (running Finger
 	return print, true
 }
 
-// whileRunning answers a request whose key another one uses right now. That
-// one may be a replay itself: what is kept is answered to both.
+// whileRunning answers a request whose key another one is using. That one may
+// itself be a replay: then both get the kept answer.
 func whileRunning(ctx context.Context, s Store, k idempotencyKey, print, running Fingerprint) (a Answer, replayed bool, err error) {
 	err = s.View(ctx, func(tx Tx) error {
 		a, replayed, err = kept(tx, k, print)
@@ -190,7 +190,7 @@ func keep(tx Tx, k idempotencyKey, print Fingerprint, a Answer) error {
 	})
 }
 
-// kept finds the first answer that was given under a key.
+// kept finds the first answer given under a key.
 func kept(tx IdempotencyRecords, k idempotencyKey, print Fingerprint) (a Answer, found bool, err error) {
 	record, err := tx.IdempotencyRecord(k.org, k.key)
 	switch {

@@ -16,7 +16,7 @@ type Instructions struct {
 	UpdatedAt time.Time // zero when they were never set
 }
 
-// InstructionsTx keeps each org's instructions.
+// InstructionsTx stores each org's instructions.
 type InstructionsTx interface {
 	// Instructions returns the zero value when the org has set none.
 	Instructions(orgID string) (Instructions, error)
@@ -37,15 +37,15 @@ func (i Instructions) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// Version tells the states of an org's instructions apart: another state has
-// another one.
+// Version identifies the state of an org's instructions: different states have
+// different versions.
 func (i Instructions) Version() string {
 	sum := sha256.Sum256(i.AppendJSON(nil))
 	return hex.EncodeToString(sum[:16])
 }
 
-// CheckInstructions holds the org's instructions to the versions that somebody has
-// seen who is about to change them. preconditionFailed: they have none of those.
+// CheckInstructions checks that the org's instructions still have one of the
+// versions that a client has seen. preconditionFailed: they don't.
 func CheckInstructions(tx InstructionsTx, orgID string, seen []string) error {
 	i, err := tx.Instructions(orgID)
 	if err == nil && !slices.Contains(seen, i.Version()) {

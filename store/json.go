@@ -10,18 +10,17 @@ import (
 // TimeFormat is how times are written: UTC, milliseconds, Z.
 const TimeFormat = "2006-01-02T15:04:05.000Z"
 
-// MaxTime is the last time that fits a cursor's fifteen digits and a
-// four-digit year.
+// MaxTime is the latest time that fits a cursor's fifteen digits and a four-digit
+// year.
 var MaxTime = time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
 
 // FormatTime writes t in TimeFormat.
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeFormat) }
 
-// ParseTime reads an ISO 8601 date-time in UTC that ends in Z, with or without
-// fractional seconds. It lies between 1970 and MaxTime, and finer than a
-// millisecond is cut off.
+// ParseTime parses an ISO 8601 date-time in UTC that ends in Z, with or without
+// fractional seconds, between 1970 and MaxTime. It truncates to milliseconds.
 func ParseTime(text string) (time.Time, error) {
-	t, err := time.Parse("2006-01-02T15:04:05Z", text) // Parse takes a fraction by itself
+	t, err := time.Parse("2006-01-02T15:04:05Z", text) // Parse accepts a fraction without a layout for it
 	if err != nil || t.Before(time.UnixMilli(0)) || t.After(MaxTime) {
 		return time.Time{}, fmt.Errorf("%.40q is not a date-time in UTC such as 2026-10-06T12:00:00.000Z", text)
 	}
@@ -41,7 +40,7 @@ func AppendJSONString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// marshal is json.Marshal without HTML escaping, which can't fail for a string.
+// marshal is json.Marshal without HTML escaping; it can't fail for a string.
 func marshal(s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

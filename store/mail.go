@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// Mail is a message that waits to be sent. What it says follows from its
-// template and values.
+// Mail is a message waiting to be sent. Its text is made from its template and
+// values.
 type Mail struct {
 	ID        string
 	OrgID     string
@@ -21,19 +21,19 @@ type Mail struct {
 	DueAt     time.Time // of the next
 }
 
-// MailEndpointDisabled is the template of the mail that tells of a disabled
-// endpoint. Its values are orgName, endpointId, endpointUrl, deliveryId,
-// eventType, attempts, lastAttemptAt and lastReason.
+// MailEndpointDisabled is the template of the mail about a disabled endpoint. Its
+// values are orgName, endpointId, endpointUrl, deliveryId, eventType, attempts,
+// lastAttemptAt and lastReason.
 const MailEndpointDisabled = "endpointDisabled"
 
-// MailCertificateExpiring is the template of the mail that tells the operator of
-// a certificate that was not renewed in time. Its values are certificate,
-// expiresAt, and lastReason, which is empty when nothing is known to have failed.
+// MailCertificateExpiring is the template of the mail to the operator about a
+// certificate that was not renewed in time. Its values are certificate,
+// expiresAt, and lastReason, which is empty when no failure is known.
 const MailCertificateExpiring = "certificateExpiring"
 
-// Mails keep the mail that waits to be sent.
+// Mails store the mail waiting to be sent.
 type Mails interface {
-	// PutMail adds a mail or changes it.
+	// PutMail adds or replaces a mail.
 	PutMail(Mail) error
 	DeleteMail(id string) error
 	// Mails lists up to limit mails after an id, oldest first; from the first
@@ -41,12 +41,12 @@ type Mails interface {
 	Mails(after string, limit int) ([]Mail, error)
 }
 
-// MailOperator queues a mail to the operator, which belongs to no org.
+// MailOperator queues a mail to the operator; it belongs to no org.
 func MailOperator(tx Tx, to, template string, values map[string]string) error {
 	return queueMail(tx, Mail{To: to, Template: template, Values: values})
 }
 
-// queueMail gives a mail its id and times, and queues it.
+// queueMail sets a mail's id and times, and queues it.
 func queueMail(tx Tx, m Mail) error {
 	m.ID, m.CreatedAt, m.DueAt = tx.NewID(PrefixMail), tx.Now(), tx.Now()
 	return tx.PutMail(m)
@@ -56,16 +56,16 @@ func queueMail(tx Tx, m Mail) error {
 // 5321, sections 4.5.3.1.3 and 4.1.2: a path of 256 with its brackets).
 const MaxAddressLength = 254
 
-// ValidAddress tells whether a text is one bare mail address. Quoted local parts
-// ("a b"@example.com) are valid mail but hardly exist, and a header could be folded
-// at their spaces.
+// ValidAddress reports whether text is a single bare mail address. It rejects
+// quoted local parts ("a b"@example.com): they are valid but hardly used, and a
+// header could be folded at their spaces.
 func ValidAddress(text string) bool {
 	a, err := netmail.ParseAddress(text)
 	return err == nil && a.Address == text && len(text) <= MaxAddressLength &&
 		!strings.ContainsFunc(text, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
 }
 
-// checkAddress holds an address that may be missing to its form.
+// checkAddress checks the form of an optional address.
 func checkAddress(field, text string) error {
 	if text == "" || ValidAddress(text) {
 		return nil
@@ -73,8 +73,7 @@ func checkAddress(field, text string) error {
 	return Invalid(field, "is not a mail address").Advise("write one such as ada@acme.example, without a name or brackets, in at most %d bytes", MaxAddressLength)
 }
 
-// MailTTL is how long a mail may wait: what could not be sent by then is no
-// news any more.
+// MailTTL is how long a mail may wait; a mail not sent by then is outdated.
 const MailTTL = 3 * 24 * time.Hour
 
 // mailManagers queues one mail to each owner and admin of the org that has an
@@ -95,12 +94,12 @@ func mailManagers(tx Tx, orgID, template string, values map[string]string) error
 	return nil
 }
 
-// DefaultMailSchedule is how long after each failed try a mail is tried again;
-// the last counts for every later one, until MailTTL.
+// DefaultMailSchedule is the delay after each failed attempt to send a mail; the
+// last one repeats until MailTTL.
 var DefaultMailSchedule = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, 2 * time.Hour}
 
-// PostponeMail counts a try to send a mail that failed, and returns when it is
-// due again: zero when it was given up.
+// PostponeMail records a failed attempt to send a mail and returns when the next
+// is due; zero: the mail was given up.
 func PostponeMail(tx Tx, m Mail, schedule []time.Duration) (time.Time, error) {
 	pause := schedule[min(m.Attempts, len(schedule)-1)]
 	m.Attempts++

@@ -13,40 +13,40 @@ type Member struct {
 	UserID    string // unique in the org
 	Role      string
 	Name      string // for people; not part of the API
-	Email     string // where the org's mail goes; not part of the API
+	Email     string // for mail about the org; not part of the API
 	CreatedAt time.Time
 }
 
-// The roles that mean something. Any other text of 1 to 64 characters is kept
-// and manages nothing.
+// The roles with a meaning. Any other text of 1 to 64 characters is stored and
+// grants nothing.
 const (
 	RoleOwner  = "owner"
 	RoleAdmin  = "admin"
 	RoleMember = "member"
 )
 
-// Members keep each org's members in the order of their positions.
+// Members store each org's members in order of position.
 type Members interface {
 	Member(orgID, userID string) (Member, error)
-	// AppendMember adds a member whose user has no membership in the org yet.
-	// What is missing of id and creation time is given, after all positions
-	// that the list ever had. A time and id that another item has: conflict.
+	// AppendMember adds a member whose user has no membership in the org yet. A
+	// missing id or creation time is filled in, past all positions that the list
+	// ever had. conflict: another item has the time and id.
 	AppendMember(Member) (Member, error)
-	// PutMember changes a member, whose id and creation time stay.
+	// PutMember replaces a member; its id and creation time never change.
 	PutMember(Member) error
 	DeleteMember(orgID, userID string) error
 	CountOwners(orgID string) (int, error)
-	// Managers are the owners and admins, in the order of their user ids.
+	// Managers lists the owners and admins in order of user id.
 	Managers(orgID string) ([]Member, error)
-	// ManagedOrgs are the ids of the orgs in which a user is owner or admin, in
-	// their order.
+	// ManagedOrgs lists the ids of the orgs in which a user is owner or admin, in
+	// order.
 	ManagedOrgs(userID string) ([]string, error)
-	// MemberPage reads up to limit members after a cursor. The items are
-	// appended to dst.
+	// MemberPage reads up to limit members after a cursor and appends the items
+	// to dst.
 	MemberPage(orgID string, after Cursor, limit int, dst []byte) (Page, error)
 }
 
-// Manages tells whether the member may manage keys and endpoints.
+// Manages reports whether the member may manage keys and endpoints.
 func (m Member) Manages() bool { return m.Role == RoleOwner || m.Role == RoleAdmin }
 
 // AppendJSON appends the member as the API shows it.
@@ -66,8 +66,8 @@ func (m Member) check() error {
 	return cmp.Or(checkID("userId", m.UserID), MemberChange{&m.Role, &m.Name, &m.Email}.check())
 }
 
-// ImportMember appends a member without an audit entry or an event, as a
-// fixture does. A missing id or creation time is given by the engine.
+// ImportMember appends a member without an audit entry or an event, as a fixture
+// does. The engine fills in a missing id or creation time.
 func ImportMember(tx Tx, m Member) (Member, error) {
 	if err := cmp.Or(m.check(), checkHappened(tx, "createdAt", m.CreatedAt)); err != nil {
 		return Member{}, err
@@ -85,17 +85,17 @@ func ImportMember(tx Tx, m Member) (Member, error) {
 }
 
 // AddMember appends a member, with its audit entry and its event member.added.
-// actorID is who did it, empty for nobody. A user who is a member already is a
-// conflict.
+// actorID may be empty. conflict: the user is already a member.
 func AddMember(tx Tx, actorID string, m Member) (Member, error) {
 	m, err := ImportMember(tx, m)
 	return m, memberEvent(err, tx, actorID, EventMemberAdded, m)
 }
 
 // RemoveMember removes a member, with its audit entry and its event
-// member.removed. The keys that the member created are revoked, also those that are
-// suspended: they don't work again if the user is added again. The account of one
-// who manages no other org goes too. The last owner can't be removed: conflict.
+// member.removed. The keys that the member created are revoked, including
+// suspended ones: they stay invalid if the user is added again. The account is
+// removed if the user manages no other org. conflict: the member is the last
+// owner.
 func RemoveMember(tx Tx, actorID, orgID, userID string) error {
 	m, err := findMember(tx, orgID, userID)
 	if err != nil {
@@ -113,12 +113,12 @@ func RemoveMember(tx Tx, actorID, orgID, userID string) error {
 	return memberEvent(dropAccount(tx, userID), tx, actorID, EventMemberRemoved, m)
 }
 
-// MemberChange is what to change of a member; nil leaves it as it is.
+// MemberChange lists the changes to a member; nil leaves a field as it is.
 type MemberChange struct {
 	Role, Name, Email *string
 }
 
-// check leaves alone what stays: that may be older than its rule.
+// check skips unchanged fields, which may predate their rule.
 func (c MemberChange) check() (err error) {
 	if c.Role != nil {
 		err = checkText("role", *c.Role, maxIDLength)
@@ -132,11 +132,11 @@ func (c MemberChange) check() (err error) {
 	return err
 }
 
-// ChangeMember changes a member. Another role makes the audit entry
-// member.roleChanged, another name or address member.changed; what is the same
-// makes none. The keys of one who no longer manages the org are suspended until the
-// member does again. The account of one who manages no org any more is dropped. The
-// last owner can't be demoted: conflict.
+// ChangeMember changes a member. A new role writes the audit entry
+// member.roleChanged, a new name or address member.changed; identical values
+// write none. The keys of a member who no longer manages the org are suspended
+// until the member does again. The account of a user who no longer manages any
+// org is removed. conflict: the last owner would be demoted.
 func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Member, error) {
 	old, err := findMember(tx, orgID, userID)
 	if err != nil {
@@ -179,8 +179,8 @@ func findMember(tx Members, orgID, userID string) (Member, error) {
 	return m, err
 }
 
-// ListMembers reads up to limit members after a cursor, whole: the list has only
-// what the API shows of them. The Items of the page are empty.
+// ListMembers reads up to limit complete members after a cursor; MemberPage has
+// only the fields of the API. The page's Items are empty.
 func ListMembers(tx Members, orgID string, after Cursor, limit int) (Page, []Member, error) {
 	page, err := tx.MemberPage(orgID, after, limit, []byte{'['})
 	if err != nil {

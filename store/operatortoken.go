@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// OperatorToken opens the admin API over HTTPS, for all orgs. In a request it
-// has the form `<id>.<secret>`, as an API key has.
+// OperatorToken grants access to the admin API over HTTPS, for all orgs. In a
+// request it has the form `<id>.<secret>`, like an API key.
 type OperatorToken struct {
 	ID         string
 	Name       string // for people, 1 to 200 characters
@@ -15,10 +15,10 @@ type OperatorToken struct {
 	ExpiresAt  time.Time // zero: never
 }
 
-// OperatorTokens keep the tokens of the admin API.
+// OperatorTokens store the tokens of the admin API.
 type OperatorTokens interface {
 	OperatorToken(id string) (OperatorToken, error)
-	// OperatorTokens lists the tokens in the order of their ids.
+	// OperatorTokens lists the tokens in order of id.
 	OperatorTokens() ([]OperatorToken, error)
 	PutOperatorToken(OperatorToken) error
 	DeleteOperatorToken(id string) error
@@ -29,7 +29,7 @@ func (o OperatorToken) check() error {
 }
 
 // ImportOperatorToken adds a token, as a fixture does. A missing id or creation
-// time is filled in. A token that is there already is a conflict.
+// time is filled in. conflict: the token exists already.
 func ImportOperatorToken(tx Tx, o OperatorToken) error {
 	fillIn(tx, PrefixOperator, &o.ID, &o.CreatedAt)
 	if err := o.check(); err != nil {
@@ -44,8 +44,8 @@ func ImportOperatorToken(tx Tx, o OperatorToken) error {
 	return tx.PutOperatorToken(o)
 }
 
-// CreateOperatorToken makes a token, and returns it with its secret, which is
-// kept nowhere. An expiry lies in the future.
+// CreateOperatorToken creates a token and returns it with its secret, which is
+// not stored. An expiry must be in the future.
 func CreateOperatorToken(tx Tx, name string, expiresAt time.Time) (o OperatorToken, secret string, err error) {
 	if err := checkExpiry(tx, expiresAt); err != nil {
 		return o, "", err
@@ -73,7 +73,7 @@ func FindOperatorToken(tx Tx, presented string) (OperatorToken, error) {
 	})
 }
 
-// checkExpiry holds an expiry that is given to the future.
+// checkExpiry checks that an expiry, if any, is in the future.
 func checkExpiry(tx Clock, at time.Time) error {
 	if !at.IsZero() && !at.After(tx.Now()) {
 		return Invalid("expiresAt", "lies in the past").Advise("give a time to come, or leave it out for never")

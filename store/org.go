@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Org is an owner of data; "team" names the same.
+// Org is an owner of data, also called a team.
 type Org struct {
 	ID           string
 	Name         string // 1 to 200 characters
@@ -18,7 +18,7 @@ type Org struct {
 	Subscription Subscription
 }
 
-// Subscription says which plan an org has. Product, interval and status are
+// Subscription is an org's plan and its terms. Product, interval and status are
 // texts of 1 to 64 characters.
 type Subscription struct {
 	ID       string
@@ -28,14 +28,14 @@ type Subscription struct {
 	Status   string
 }
 
-// Orgs keep the orgs.
+// Orgs store the orgs.
 type Orgs interface {
 	Org(id string) (Org, error)
 	PutOrg(Org) error
-	// Orgs lists up to limit orgs after an id, in the order of their ids; from the
-	// first when that is empty.
+	// Orgs lists up to limit orgs in order of id, after the given id; an empty id
+	// starts at the first.
 	Orgs(after string, limit int) ([]Org, error)
-	// AnyOrg tells whether the store holds an org.
+	// AnyOrg reports whether the store has any org.
 	AnyOrg() (bool, error)
 }
 
@@ -43,7 +43,7 @@ const maxNameLength = 200
 
 var grantingStatuses = []string{"active", "trialing", "pastDue"}
 
-// Grants tells whether the subscription's status grants the plan's features.
+// Grants reports whether the subscription's status grants the plan's features.
 func (s Subscription) Grants() bool { return slices.Contains(grantingStatuses, s.Status) }
 
 // CreateOrg adds an org, as ImportOrg does, with the audit entry org.created.
@@ -52,8 +52,8 @@ func CreateOrg(tx Tx, actorID string, o Org) (Org, error) {
 	return o, auditBy(err, tx, actorID, o.ID, "org.created", o.ID)
 }
 
-// RenameOrg gives an org another name, with the audit entry org.renamed. The
-// same name changes nothing.
+// RenameOrg renames an org, with the audit entry org.renamed. An identical name
+// changes nothing.
 func RenameOrg(tx Tx, actorID, orgID, name string) (Org, error) {
 	org, err := tx.Org(orgID)
 	if err != nil || org.Name == name {
@@ -66,7 +66,7 @@ func RenameOrg(tx Tx, actorID, orgID, name string) (Org, error) {
 	return org, auditBy(tx.PutOrg(org), tx, actorID, orgID, "org.renamed", orgID)
 }
 
-// eachOrg calls fn with each org, until it fails.
+// eachOrg calls fn for each org, until it fails.
 func eachOrg(tx Tx, fn func(Org) error) error {
 	for after := ""; ; {
 		orgs, err := tx.Orgs(after, chunk)
@@ -110,7 +110,7 @@ func (o Org) check(tx Tx) error {
 	return o.Subscription.check(tx)
 }
 
-// over is the subscription on top of another one: what is missing is that one's.
+// over returns the subscription with its missing fields taken from base.
 func (s Subscription) over(base Subscription) Subscription {
 	return Subscription{
 		ID: cmp.Or(s.ID, base.ID), Product: cmp.Or(s.Product, base.Product), Plan: cmp.Or(s.Plan, base.Plan),
@@ -136,9 +136,9 @@ func (s Subscription) check(tx Plans) error {
 	return err
 }
 
-// ChangeSubscription replaces an org's subscription, with its audit entry and
-// its event subscription.changed, which goes out by the new plan. What is
-// missing is kept from the old one; the same one changes nothing.
+// ChangeSubscription replaces an org's subscription, with its audit entry and its
+// event subscription.changed, sent according to the new plan. Missing fields are
+// kept from the old subscription; an identical one changes nothing.
 func ChangeSubscription(tx Tx, actorID, orgID string, s Subscription) (Subscription, error) {
 	org, err := tx.Org(orgID)
 	if err != nil {
@@ -153,7 +153,7 @@ func ChangeSubscription(tx Tx, actorID, orgID string, s Subscription) (Subscript
 		"product", s.Product, "plan", s.Plan, "interval", s.Interval, "status", s.Status))
 }
 
-// Features are the features that an org has now: those of its plan, if its
+// Features returns an org's current features: those of its plan, if its
 // subscription's status grants them.
 func Features(tx Tx, orgID string) (Feature, error) {
 	org, err := tx.Org(orgID)
@@ -167,8 +167,7 @@ func Features(tx Tx, orgID string) (Feature, error) {
 	return plan.Features, nil
 }
 
-// fillIn gives a record that is to be added an id and a creation time where they
-// are missing.
+// fillIn sets the missing id and creation time of a new record.
 func fillIn(tx Clock, prefix string, id *string, createdAt *time.Time) {
 	if *id == "" {
 		*id = tx.NewID(prefix)
@@ -178,11 +177,11 @@ func fillIn(tx Clock, prefix string, id *string, createdAt *time.Time) {
 	}
 }
 
-// MaxAhead is how far ahead of the clock a time that is brought along may be: other
-// clocks are off at times. What is added later follows it.
+// MaxAhead is how far ahead of the clock an imported time may be, since other
+// clocks may be off. Later items are positioned after it.
 const MaxAhead = 24 * time.Hour
 
-// checkHappened holds the time of what has happened to the clock.
+// checkHappened checks that the time of a past event is at most MaxAhead of the clock.
 func checkHappened(tx Clock, field string, at time.Time) error {
 	if at.After(tx.Now().Add(MaxAhead)) {
 		return Invalid(field, "lies more than 24 hours ahead").Advise("check the clock of where it comes from")
@@ -199,7 +198,7 @@ func checkID(field, id string) error {
 	return nil
 }
 
-// checkText holds a required text, such as a name, to what checkOptional says.
+// checkText applies checkOptional to a required text, such as a name.
 func checkText(field, text string, most int) error {
 	return cmp.Or(checkPresent(field, text), checkOptional(field, text, most))
 }
@@ -211,8 +210,8 @@ func checkPresent(field, text string) error {
 	return nil
 }
 
-// checkOptional holds a text that is shown in one line to that, and to a length in
-// characters.
+// checkOptional checks a single-line text for control characters and its length
+// in characters.
 func checkOptional(field, text string, most int) error {
 	if i := strings.IndexFunc(text, unicode.IsControl); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(text[i:])
@@ -221,7 +220,7 @@ func checkOptional(field, text string, most int) error {
 	return checkLength(field, text, most)
 }
 
-// checkLength holds a text to UTF-8 and a length in characters.
+// checkLength checks that a text is UTF-8, and its length in characters.
 func checkLength(field, text string, most int) error {
 	if !utf8.ValidString(text) {
 		return Invalid(field, "is not valid UTF-8")

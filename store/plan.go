@@ -15,7 +15,7 @@ const (
 	FeatureAuditLog
 )
 
-var featureNames = []string{"api", "webhooks", "auditLog"} // by their bits
+var featureNames = []string{"api", "webhooks", "auditLog"} // in bit order
 
 // ParseFeature finds a feature by its name.
 func ParseFeature(name string) (Feature, error) {
@@ -43,10 +43,10 @@ func namesOf[T ~uint8](names []string, set T) []string {
 	return of
 }
 
-// Has tells whether the set f includes every feature of g.
+// Has reports whether the set f includes every feature of g.
 func (f Feature) Has(g Feature) bool { return f&g == g }
 
-// Names lists the set's names in their fixed order.
+// Names lists the set's names in bit order.
 func (f Feature) Names() []string { return namesOf(featureNames, f) }
 
 func (f Feature) String() string { return strings.Join(f.Names(), ",") }
@@ -57,10 +57,10 @@ type Plan struct {
 	Features Feature
 }
 
-// Plans keep the plans that the operator added.
+// Plans store the plans that the operator added.
 type Plans interface {
 	Plan(name string) (Plan, error)
-	// Plans lists the plans in the order of their names.
+	// Plans lists the plans in order of name.
 	Plans() ([]Plan, error)
 	PutPlan(Plan) error
 	DeletePlan(name string) error
@@ -69,7 +69,7 @@ type Plans interface {
 // DefaultPlan is the plan of a new org.
 const DefaultPlan = "selfHosted"
 
-// BuiltInPlans are there in every file and can't be changed.
+// BuiltInPlans exist in every data file and can't be changed.
 var BuiltInPlans = []Plan{
 	{"free", 0},
 	{"team", FeatureAPI | FeatureWebhooks},
@@ -94,8 +94,8 @@ func FindPlan(tx Plans, name string) (Plan, error) {
 	return tx.Plan(name)
 }
 
-// AddPlan adds a plan to the catalogue. A built-in name is refused unless it
-// says what the built-in plan says.
+// AddPlan adds a plan to the catalogue. A built-in name is rejected unless the
+// features equal the built-in plan's.
 func AddPlan(tx Plans, p Plan) error {
 	if !ValidID(p.Name) {
 		return Invalid("name", "a plan's name is 1 to 64 of A-Z a-z 0-9 _ and -")

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Replay queues a delivery again, with the same id and a schedule of its own.
-// One that waits already is due at once. At a disabled endpoint it is held.
-// Asked again before an attempt it changes nothing. notFound: the org has no
-// such delivery, or no longer has its endpoint.
+// Replay queues a delivery again, with the same id and a new schedule. A waiting
+// delivery becomes due at once; at a disabled endpoint it is held. A second call
+// before an attempt changes nothing. notFound: the org has no such delivery, or
+// no longer has its endpoint.
 func Replay(tx Tx, actorID, orgID, deliveryID string) (Delivery, error) {
 	d, _, err := FindDelivery(tx, orgID, deliveryID)
 	if err != nil || d.State.Waiting() && !d.DueAt.After(tx.Now()) {
@@ -18,7 +18,7 @@ func Replay(tx Tx, actorID, orgID, deliveryID string) (Delivery, error) {
 	return d, auditBy(tx.PutDelivery(d), tx, actorID, orgID, "delivery.replayed", d.ID)
 }
 
-// requeue makes a delivery due. A finished one begins anew.
+// requeue makes a delivery due. A finished one starts over.
 func (d *Delivery) requeue(due time.Time) {
 	if !d.State.Waiting() {
 		d.State, d.Attempts, d.FirstAttemptAt, d.FinishedAt = StatePending, 0, time.Time{}, time.Time{}
@@ -26,8 +26,8 @@ func (d *Delivery) requeue(due time.Time) {
 	d.DueAt = due
 }
 
-// triedSince tells whether the latest attempt of a waiting delivery ended at or
-// after a time. If that was not kept, as in old data files, it counts.
+// triedSince reports whether the latest attempt of a waiting delivery ended at or
+// after a time. If that was not recorded, as in old data files, it returns true.
 func (d *Delivery) triedSince(since time.Time) bool {
 	if len(d.History) == 0 {
 		return d.State == StateRetrying
@@ -35,12 +35,12 @@ func (d *Delivery) triedSince(since time.Time) bool {
 	return !d.History[len(d.History)-1].EndedAt.Before(since)
 }
 
-// Recover queues everything of an endpoint again whose latest attempt
-// failed, at or after a time: what failed, and what waits for a later attempt. It
-// all becomes due now, in the order in which it happened; at a disabled
-// endpoint it is held. It returns how many deliveries that are. The work is
-// done in small transactions: after an error, call it again to go on.
-// notFound: the org has no such endpoint, or no longer.
+// Recover requeues all deliveries of an endpoint whose latest attempt failed at
+// or after a time: failed ones and those waiting for a retry. All become due now,
+// in order of their events; at a disabled endpoint they are held. It returns
+// their number. The work is done in small transactions: after an error, call it
+// again to continue. notFound: the org has no such endpoint, or it was removed
+// meanwhile.
 func Recover(ctx context.Context, s Store, actorID, orgID, endpointID string, since time.Time) (n int, err error) {
 	var r recovery
 	err = s.View(ctx, func(tx Tx) error {
@@ -59,17 +59,17 @@ func Recover(ctx context.Context, s Store, actorID, orgID, endpointID string, si
 	return r.done, nil
 }
 
-// recovery is a Recover on its way.
+// recovery is a running Recover.
 type recovery struct {
 	actorID  string
 	endpoint Endpoint
 	since    time.Time
-	now      time.Time // when it began, and when everything of it is due
+	now      time.Time // when it began; its deliveries become due then
 	done     int
 }
 
 func (r *recovery) recoverList(ctx context.Context, s Store, list DeliveryList) error {
-	after := CursorOf(r.now, "~") // behind every id: what failed or becomes due from now on is left alone
+	after := CursorOf(r.now, "~") // after every id: deliveries that fail or become due from now on are left alone
 	for more := true; more; {
 		next, n := after, 0
 		err := s.Update(ctx, func(tx Tx) (err error) {
@@ -84,7 +84,7 @@ func (r *recovery) recoverList(ctx context.Context, s Store, list DeliveryList) 
 	return nil
 }
 
-// recoverSome does one chunk of a list, and returns where the next begins.
+// recoverSome handles one chunk of a list and returns where the next begins.
 func (r *recovery) recoverSome(tx Tx, list DeliveryList, after Cursor) (next Cursor, n int, more bool, err error) {
 	if err := r.stillThere(tx); err != nil {
 		return after, 0, false, err
@@ -96,7 +96,7 @@ func (r *recovery) recoverSome(tx Tx, list DeliveryList, after Cursor) (next Cur
 	for _, d := range page {
 		_, next = d.Position()
 		if list == ListFailed && d.FinishedAt.Before(r.since) {
-			more = false // as is all that follows
+			more = false // and so are all that follow
 			break
 		}
 		if list == ListWaiting && !d.triedSince(r.since) {
@@ -114,10 +114,10 @@ func (r *recovery) recoverSome(tx Tx, list DeliveryList, after Cursor) (next Cur
 	return next, n, more, err
 }
 
-// stillThere holds the endpoint to not having been removed since it was found.
+// stillThere checks that the endpoint has not been removed since it was found.
 func (r *recovery) stillThere(tx Tx) error {
 	e, err := FindEndpoint(tx, r.endpoint.OrgID, r.endpoint.ID)
-	if err == nil && e.Number != r.endpoint.Number { // another was made under its id
+	if err == nil && e.Number != r.endpoint.Number { // another was created under its id
 		err = Errorf(CodeNotFound, "The webhook endpoint was removed meanwhile.")
 	}
 	return err

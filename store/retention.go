@@ -12,15 +12,15 @@ const DefaultDeliveryRetention = 30 * 24 * time.Hour
 // DefaultHeldRetention is how long deliveries are held at a disabled endpoint.
 const DefaultHeldRetention = 90 * 24 * time.Hour
 
-// chunk is how many records one transaction of long work touches: few enough
-// that no other writer notices.
+// chunk is how many records one transaction of long work touches: few enough not
+// to delay other writers.
 const chunk = 500
 
-// Sweep drops what is kept no longer, in small transactions: idempotency
-// records after IdempotencyTTL, deliveries with their events when they have been
-// finished, or held, for the given times, mails that could not be sent after MailTTL,
-// what is left of removed endpoints, sessions and sign-in links that have ended, and
-// old counts.
+// Sweep drops expired data in small transactions: idempotency records after
+// IdempotencyTTL, deliveries with their events when they have been finished, or
+// held, for the given times, mails that could not be sent after MailTTL, what is
+// left of removed endpoints, sessions and sign-in links that have ended, and old
+// counts.
 func Sweep(ctx context.Context, s Store, finished, held time.Duration) error {
 	for _, drop := range []func(tx Tx) (int, error){
 		func(tx Tx) (int, error) { return tx.ExpireIdempotencyRecords(chunk) },
@@ -53,8 +53,8 @@ func sweep(ctx context.Context, s Store, drop func(Tx) (int, error)) error {
 	}
 }
 
-// dropAmong drops what has ended in a list that has it among the rest. Each call
-// goes on behind what the last one saw. drop is given an item of any kind, and
+// dropAmong drops the expired items of a list that is not ordered by expiry. Each
+// call continues after the last item of the one before. drop checks an item, and
 // returns its id.
 func dropAmong[T any](list func(tx Tx, after string, limit int) ([]T, error), drop func(Tx, T) (id string, err error)) func(Tx) (int, error) {
 	seen := ""
@@ -67,7 +67,7 @@ func dropAmong[T any](list func(tx Tx, after string, limit int) ([]T, error), dr
 	}
 }
 
-// dropDeliveries drops those that are found before what is kept.
+// dropDeliveries drops deliveries that find returns as older than keep.
 func dropDeliveries(tx Tx, find func(before time.Time, limit int) ([]string, error), keep time.Duration) (int, error) {
 	ids, err := find(tx.Now().Add(-keep), chunk)
 	if err != nil {
@@ -81,7 +81,7 @@ func dropDeliveries(tx Tx, find func(before time.Time, limit int) ([]string, err
 	return len(ids), nil
 }
 
-// dropDelivery drops a delivery, and its event with the last of that.
+// dropDelivery drops a delivery, and with an event's last delivery the event.
 func dropDelivery(tx Tx, id string) error {
 	d, err := tx.Delivery(id)
 	if err != nil {
@@ -96,7 +96,7 @@ func dropDelivery(tx Tx, id string) error {
 	}
 	for _, other := range event.Deliveries {
 		if _, err := tx.Delivery(other); !IsNotFound(err) {
-			return err // it is there, or that can't be told
+			return err // it exists, or could not be read
 		}
 	}
 	return tx.DeleteEvent(event.ID)

@@ -10,20 +10,21 @@ import (
 	"strings"
 )
 
-// SecretHash is what is kept of a key's secret: its SHA-256.
+// SecretHash is the stored form of a key's secret: its SHA-256.
 type SecretHash [sha256.Size]byte
 
 // HashSecret hashes the secret part of a key.
 func HashSecret(secret string) SecretHash { return sha256.Sum256([]byte(secret)) }
 
-// Matches compares a presented secret with the kept one in constant time.
+// Matches compares a presented secret with the hash in constant time.
 func (h SecretHash) Matches(secret string) bool {
 	presented := HashSecret(secret)
 	return subtle.ConstantTimeCompare(presented[:], h[:]) == 1
 }
 
-// findBySecret finds the record of a presented `<id>.<secret>`. It is refused when it
-// is malformed, unknown or wrong, or when hash says that the record is not valid.
+// findBySecret finds the record of a presented `<id>.<secret>`. It returns
+// refused if that is malformed, unknown or wrong, or if hash reports the record
+// as invalid.
 func findBySecret[T any](presented string, refused error, find func(id string) (T, error), hash func(T) (h SecretHash, valid bool)) (T, error) {
 	var none T
 	id, secret, ok := CutKey(presented)
@@ -43,7 +44,7 @@ func findBySecret[T any](presented string, refused error, find func(id string) (
 	return found, nil
 }
 
-// CutKey splits `<id>.<secret>`; ok is false when it has not that form.
+// CutKey splits `<id>.<secret>`; ok is false for any other form.
 func CutKey(key string) (id, secret string, ok bool) {
 	id, secret, ok = strings.Cut(key, ".")
 	return id, secret, ok && ValidID(id) && secret != ""
@@ -55,8 +56,8 @@ const (
 	checkDigits  = 6  // a CRC-32 in base62
 )
 
-// NewSecret makes the secret of a key: 32 random bytes in base62 and a CRC-32
-// of them, by which a scanner can tell a secret from other text offline.
+// NewSecret makes the secret of a key: 32 random bytes in base62 and a CRC-32 of
+// them, by which a scanner can recognize a secret offline.
 func NewSecret() string {
 	var b [32]byte
 	rand.Read(b[:])
@@ -67,7 +68,7 @@ func NewSecret() string {
 	return string(append(secret, checkOf(secret)...))
 }
 
-// ValidSecret tells whether a text has the form and the checksum of a secret
+// ValidSecret reports whether a text has the form and the checksum of a secret
 // that NewSecret made. Secrets from a fixture may be of any form.
 func ValidSecret(secret string) bool {
 	if len(secret) != secretDigits+checkDigits {

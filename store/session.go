@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Session is a person's way from page to page after signing in. The browser's
-// cookie has the form `<id>.<secret>`, as an API key has.
+// Session keeps a person signed in. The browser's cookie has the form
+// `<id>.<secret>`, like an API key.
 type Session struct {
 	ID         string
 	UserID     string
 	SecretHash SecretHash
-	UserAgent  string // what the browser says of itself, at most 200 characters
+	UserAgent  string // User-Agent header, at most 200 bytes
 	CreatedAt  time.Time
 	LastSeenAt time.Time // kept to SessionSeenEvery
 }
@@ -20,11 +20,11 @@ type Session struct {
 // Limits of a session.
 const (
 	SessionIdle      = 12 * time.Hour      // without a request
-	SessionAge       = 30 * 24 * time.Hour // in all
+	SessionAge       = 30 * 24 * time.Hour // in total
 	SessionSeenEvery = time.Minute         // how often LastSeenAt is written
 )
 
-// SignIns keep sessions and sign-in links.
+// SignIns store sessions and sign-in links.
 type SignIns interface {
 	Session(id string) (Session, error)
 	// Sessions lists up to limit sessions after an id, oldest first; from the first
@@ -43,8 +43,8 @@ func (s *Session) live(now time.Time) bool {
 	return now.Before(s.LastSeenAt.Add(SessionIdle)) && now.Before(s.CreatedAt.Add(SessionAge))
 }
 
-// CreateSession begins a session of an account, and returns it with the cookie's
-// value, which is kept nowhere.
+// CreateSession starts a session of an account and returns it with the cookie's
+// value, which is not stored.
 func CreateSession(tx Tx, userID, userAgent string) (s Session, cookie string, err error) {
 	secret := NewSecret()
 	s = Session{
@@ -72,8 +72,8 @@ func FindSession(tx Tx, cookie string) (Session, error) {
 	})
 }
 
-// TouchSession notes that a session is in use. One that has ended meanwhile stays
-// so.
+// TouchSession updates a session's LastSeenAt. A session that has ended meanwhile
+// stays ended.
 func TouchSession(tx Tx, id string) error {
 	s, err := tx.Session(id)
 	if IsNotFound(err) || err == nil && !s.live(tx.Now()) {
@@ -86,7 +86,7 @@ func TouchSession(tx Tx, id string) error {
 	return tx.PutSession(s)
 }
 
-// AccountSessions are the sessions of an account that are live, oldest first.
+// AccountSessions returns the live sessions of an account, oldest first.
 func AccountSessions(tx Tx, userID string) (live []Session, err error) {
 	a, err := tx.Account(userID)
 	if err != nil {
@@ -116,13 +116,14 @@ func EndSession(tx Tx, userID, id string) error {
 	})
 }
 
-// EndOtherSessions ends all sessions of an account but the one that is named,
-// which may be empty.
+// EndOtherSessions ends all sessions of an account except keep, which may be
+// empty.
 func EndOtherSessions(tx Tx, userID, keep string) error {
 	return changeAccount(tx, userID, func(a *Account) error { return a.keepSession(tx, keep) })
 }
 
-// keepSession ends the account's sessions but one. The caller puts the account.
+// keepSession ends all of the account's sessions but one. The caller stores the
+// account.
 func (a *Account) keepSession(tx SignIns, keep string) error {
 	var kept []string
 	for _, id := range a.Sessions {
@@ -138,7 +139,7 @@ func (a *Account) keepSession(tx SignIns, keep string) error {
 	return nil
 }
 
-// dropSession drops a session that is too old, or was not used for too long.
+// dropSession drops a session that is too old or was idle for too long.
 func dropSession(tx Tx, s Session) (id string, err error) {
 	if s.live(tx.Now()) {
 		return s.ID, nil
@@ -146,7 +147,7 @@ func dropSession(tx Tx, s Session) (id string, err error) {
 	return s.ID, EndSession(tx, s.UserID, s.ID)
 }
 
-// cut makes a text valid UTF-8 of at most so many bytes.
+// cut returns text as valid UTF-8 of at most most bytes.
 func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }

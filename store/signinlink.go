@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// SignInLink lets an owner or admin choose a password, once. The link's token
-// has the form `<id>.<secret>`, as an API key has.
+// SignInLink lets an owner or admin choose a password, once. The link's token has
+// the form `<id>.<secret>`, like an API key.
 type SignInLink struct {
 	ID         string
 	UserID     string
@@ -16,15 +16,15 @@ type SignInLink struct {
 	ExpiresAt  time.Time
 }
 
-// How long a sign-in link works.
+// How long a sign-in link is valid.
 const (
 	DefaultSignInLinkTTL = 24 * time.Hour
-	MailedSignInLinkTTL  = time.Hour // of one that a person who lost the password asked for
+	MailedSignInLinkTTL  = time.Hour // requested by a person who lost the password
 	MaxSignInLinkTTL     = 7 * 24 * time.Hour
 )
 
-// CreateSignInLink makes a link for a member who manages an org, and returns it
-// with its token, which is kept nowhere. notFound: the org has no such member;
+// CreateSignInLink creates a link for a member who manages an org and returns it
+// with its token, which is not stored. notFound: the org has no such member;
 // conflict: the member manages nothing.
 func CreateSignInLink(tx Tx, orgID, userID string, ttl time.Duration) (l SignInLink, token string, err error) {
 	m, err := findManager(tx, orgID, userID, ttl)
@@ -42,7 +42,7 @@ func CreateSignInLink(tx Tx, orgID, userID string, ttl time.Duration) (l SignInL
 	return l, l.ID + "." + secret, tx.PutSignInLink(l)
 }
 
-// findManager finds a member for whom a link may be made.
+// findManager finds a member who may get a link.
 func findManager(tx Tx, orgID, userID string, ttl time.Duration) (Member, error) {
 	if ttl <= 0 || ttl > MaxSignInLinkTTL {
 		return Member{}, Invalid("expiresIn", "must be more than 0 and at most %d days", MaxSignInLinkTTL/(24*time.Hour))
@@ -58,8 +58,8 @@ func findManager(tx Tx, orgID, userID string, ttl time.Duration) (Member, error)
 }
 
 // FindSignInLink finds the link of a token. unauthorized: it is malformed,
-// unknown, wrong, used or expired, or since it was made its user chose a password
-// or managed nothing for a while.
+// unknown, wrong, used or expired, or its user has since chosen a password or
+// ceased to manage any org for a while.
 func FindSignInLink(tx Tx, token string) (SignInLink, error) {
 	refused := Errorf(CodeUnauthorized, "The link was used already, or is too old.").Advise("Ask for another.")
 	l, err := findBySecret(token, refused, tx.SignInLink, func(l SignInLink) (SecretHash, bool) {
@@ -76,8 +76,9 @@ func FindSignInLink(tx Tx, token string) (SignInLink, error) {
 }
 
 // UseSignInLink uses up a link: it sets the hash of the password that was chosen,
-// ends the account's sessions, and removes its passkeys unless they are to be kept:
-// one of them may be somebody else's (passkey.removed, once). unauthorized: as FindSignInLink.
+// ends the account's sessions, and removes its passkeys unless keepPasskeys,
+// since one may be somebody else's (one audit entry passkey.removed).
+// unauthorized: as FindSignInLink.
 func UseSignInLink(tx Tx, token, passwordHash string, keepPasskeys bool) (SignInLink, error) {
 	l, err := FindSignInLink(tx, token)
 	if err != nil {
@@ -107,14 +108,14 @@ func dropSignInLink(tx Tx, l SignInLink) (id string, err error) {
 	return l.ID, tx.DeleteSignInLink(l.ID)
 }
 
-// MailSignInLink is the template of the mail with a sign-in link. It is queued with
-// the values userId and until; orgName and token are added when it is sent: no
-// token waits in the data file.
+// MailSignInLink is the template of the mail with a sign-in link. It is queued
+// with the values userId and until; orgName and token are added on sending, so no
+// token is stored in the data file.
 const MailSignInLink = "signInLink"
 
 // QueueSignInLink queues a mail with a link for a member who manages an org, to
-// the account's address, and returns that. notFound: the org has no such member;
-// conflict: the member manages nothing, or has no address.
+// the account's address, and returns the address. notFound: the org has no such
+// member; conflict: the member manages nothing, or has no address.
 func QueueSignInLink(tx Tx, orgID, userID string, ttl time.Duration) (to string, err error) {
 	m, err := findManager(tx, orgID, userID, ttl)
 	if err != nil {
@@ -134,10 +135,10 @@ func QueueSignInLink(tx Tx, orgID, userID string, ttl time.Duration) (to string,
 	})
 }
 
-// SignInLinkValues makes the link of a queued mail, and returns all of the mail's
-// values. Of a mail that is sent again the link before stays good: it may have
-// arrived after all. notFound, conflict: there is no link to send any more, since
-// the time is up or the member manages nothing.
+// SignInLinkValues creates the link of a queued mail and returns all of the
+// mail's values. When a mail is sent again, the earlier link stays valid: it may
+// have arrived after all. notFound, conflict: no link can be sent any more, since
+// it would have expired or the member manages nothing.
 func SignInLinkValues(tx Tx, queued Mail) (map[string]string, error) {
 	values := maps.Clone(queued.Values)
 	until, err := time.Parse(time.RFC3339, values["until"])
@@ -153,9 +154,9 @@ func SignInLinkValues(tx Tx, queued Mail) (map[string]string, error) {
 	return values, err
 }
 
-// FirstOwner is the owner who should get the first link: while nobody can sign in
-// yet, the first of the first org that has one. notFound: somebody can, or there
-// is no owner. It looks at the first 100 orgs.
+// FirstOwner returns the owner who should get the first link: the first owner of
+// the first org that has one, while nobody can sign in yet. notFound: somebody
+// can, or there is no owner. It reads the first 100 orgs.
 func FirstOwner(tx Tx) (Member, error) {
 	none := Errorf(CodeNotFound, "There is no owner who waits for a first sign-in link.")
 	orgs, err := tx.Orgs("", 100)

@@ -7,44 +7,44 @@ import (
 
 // Store is a storage engine. Its methods are safe for concurrent use.
 //
-// A fault of the storage itself is an [Error] with CodeUnavailable: nothing was
-// written, and readers go on.
+// A storage fault is an [Error] with CodeUnavailable: nothing was written, and
+// reads continue to work.
 type Store interface {
-	// View runs fn on one moment of the data, all of which is on the disk. fn must not keep what it was
-	// given, and must be short: it builds an answer, it does not send it.
+	// View runs fn on a consistent snapshot of the data, all of it on disk. fn
+	// must not retain data from the Tx and must be short: it builds an answer, it
+	// does not send it.
 	View(ctx context.Context, fn func(Tx) error) error
 
-	// Update runs fn and commits what it wrote. It returns after the commit is
-	// on the disk, or with fn's error after all of fn's writes were undone. A
-	// panic in fn is an error.
+	// Update runs fn and commits what it wrote. It returns once the commit is on
+	// disk, or with fn's error after rolling back. A panic in fn is an error.
 	Update(ctx context.Context, fn func(Tx) error) error
 
-	// AccessGeneration changes when the commit of anything that an Access
-	// depends on is done: before the Update that did it returns. An engine
-	// that can't tell returns a new number each time.
+	// AccessGeneration changes whenever anything that an Access depends on is
+	// committed, before that Update returns. An engine that doesn't track this
+	// returns a new number each time.
 	AccessGeneration() uint64
 
 	Queue
 
-	// Close waits for what runs and closes the store.
+	// Close waits for running transactions and closes the store.
 	Close() error
 }
 
-// Queue is the part of a Store that the dispatcher works from. What is due is
-// what the transactions wrote; the queue finds it and keeps two dispatchers
-// from sending the same delivery at the same time.
+// Queue is the part of a Store that the dispatcher uses. Transactions write due
+// deliveries; the queue finds them and keeps two senders from sending the same
+// delivery at the same time.
 type Queue interface {
-	// OnDue sets who is told, in commit order and before the committing
-	// callers go on, that deliveries of an endpoint became due. The time is
-	// that of the earliest, or before it: Claim knows the truth. fn must not
-	// block. It is set once, before the first Update that matters to it.
+	// OnDue sets fn to be called, in commit order and before the committing
+	// Update returns, when deliveries of an endpoint become due. due is at or
+	// before the earliest due time; Claim is authoritative. fn must not block. It
+	// is set once, before the first Update that it needs to see.
 	OnDue(fn func(endpoint uint64, due time.Time))
 
 	// EachDue calls fn with the earliest due time of each endpoint that has
-	// deliveries waiting and is not disabled. It costs one seek an endpoint.
+	// deliveries waiting and is not disabled. It costs one seek per endpoint.
 	EachDue(ctx context.Context, fn func(endpoint uint64, due time.Time)) error
 
-	// Backlog counts what waits, at one moment.
+	// Backlog counts what waits, in one snapshot.
 	Backlog(ctx context.Context) (Backlog, error)
 
 	// Claim takes up to limit deliveries of the endpoint that are due at now,
@@ -52,8 +52,7 @@ type Queue interface {
 	// A disabled or removed endpoint has nothing due.
 	Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (Claims, error)
 
-	// Release gives a delivery back, after its outcome has committed or
-	// without one.
+	// Release returns a claimed delivery, with or without a committed outcome.
 	Release(deliveryID string)
 }
 
@@ -96,7 +95,7 @@ type Tx interface {
 type Clock interface {
 	// Now is the transaction's time, by the engine's clock.
 	Now() time.Time
-	// NewID gives an id that is greater than all before it with the prefix.
+	// NewID returns an id greater than all earlier ones with the prefix.
 	NewID(prefix string) string
 }
 
