@@ -32,7 +32,7 @@ type Config struct {
 	Version string         // of the program
 	Log     zerolog.Logger // changes at info level, faults of the server at error level
 
-	// LogPushed tells whether the log gets the next change that a program pushed; nil:
+	// LogPushed reports whether the log gets the next change that a program pushed; nil:
 	// it gets each.
 	LogPushed func() bool
 

@@ -50,7 +50,7 @@ func parseState(query string) (store.DeliveryState, error) {
 }
 
 // findDeliveries reads until the page is full or maxScanned were read. One more is
-// asked for than is taken: it tells whether the page goes on. state 0 is any.
+// asked for than is taken: it reports whether the page goes on. state 0 is any.
 func findDeliveries(tx store.Tx, e *store.Endpoint, state store.DeliveryState, q web.PageQuery) (store.Page, error) {
 	page, left := store.Page{Items: []byte(web.PageStart), Last: q.After}, maxScanned
 	for more := true; more && !page.More; {

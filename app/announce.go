@@ -33,7 +33,7 @@ func (a *App) Announce() {
 	fmt.Print("Stop with Ctrl-C.\n\n")
 }
 
-// holdsOrg tells whether the data file holds an org.
+// holdsOrg reports whether the data file holds an org.
 func (a *App) holdsOrg() (any bool, err error) {
 	err = a.store.View(context.Background(), func(tx store.Tx) (err error) {
 		any, err = tx.AnyOrg()

@@ -107,7 +107,7 @@ var ErrOlderSchema = boltstore.ErrOlderSchema
 // why the file can't be checked.
 func Check(data string, found func(fault string)) error { return boltstore.Check(data, found) }
 
-// CheckSealKey tells whether a data file that no server has open is sealed. It
+// CheckSealKey reports whether a data file that no server has open is sealed. It
 // refuses one that is, unless the key in the file, if there is one, opens it. It
 // changes nothing.
 func CheckSealKey(data, keyFile string) (sealed bool, err error) {

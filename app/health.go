@@ -31,7 +31,7 @@ const (
 	checkLimit = 2 * time.Second // how long a check may take
 )
 
-// health tells whether the server can do its work. It checks when somebody asks,
+// health reports whether the server can do its work. It checks when somebody asks,
 // and not more often than once in healthKept.
 type health struct {
 	stopped    context.Context // done: it is stopping

@@ -14,7 +14,7 @@ import (
 )
 
 // Import fills a copy of a data file, which takes its place once all of
-// the fixture is in it. sealed tells whether that has sealed the file.
+// the fixture is in it. sealed reports whether that has sealed the file.
 func Import(ctx context.Context, data, keyFile, name string, progress func(fixture.Summary)) (sum fixture.Summary, sealed bool, err error) {
 	o, err := Options(keyFile)
 	if err != nil {

@@ -49,7 +49,7 @@ func (a *App) serverConfig() (server.Config, error) {
 	}, nil
 }
 
-// hasOwnCertificate tells whether there is a certificate for a name that clients trust
+// hasOwnCertificate reports whether there is a certificate for a name that clients trust
 // without knowing this server, so that they may insist on HTTPS.
 func (a *App) hasOwnCertificate(name string) bool {
 	return a.settings.TLSCert != "" && name != "" || slices.ContainsFunc(a.settings.Domains, func(d string) bool { return strings.EqualFold(d, name) })

@@ -20,7 +20,7 @@ type endpointQueue struct {
 	dirty      bool // something became due while attempts were in flight: maybe one of those, replayed before its release
 }
 
-// healthy tells whether the endpoint acknowledged lately. Any other is on
+// healthy reports whether the endpoint acknowledged lately. Any other is on
 // probation.
 func (q *endpointQueue) healthy() bool { return q.window > 1 }
 

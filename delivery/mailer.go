@@ -147,7 +147,7 @@ func (m *Mailer) values(ctx context.Context, waiting store.Mail) (values map[str
 	return values, err
 }
 
-// obsolete tells whether there is nothing to send any more.
+// obsolete reports whether there is nothing to send any more.
 func obsolete(err error) bool {
 	return store.IsNotFound(err) || store.CodeOf(err) == store.CodeConflict
 }

@@ -19,7 +19,7 @@ const outcomeShort = "short"
 // file descriptors, memory, local ports.
 var shortages = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL}
 
-// shortage tells whether an attempt ended for want of something of our own. A machine
+// shortage reports whether an attempt ended for want of something of our own. A machine
 // without an IPv6 address of its own says EADDRNOTAVAIL for any receiver that has one:
 // that is no shortage. An error of DNS has its cause as text only.
 func shortage(err error) bool {

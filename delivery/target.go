@@ -40,7 +40,7 @@ func (t *target) secrets(now time.Time) []signature.Secret {
 	return t.signers[:len(t.endpoint.Secrets(now))]
 }
 
-// isOf tells whether the endpoint is still as it was when it was parsed.
+// isOf reports whether the endpoint is still as it was when it was parsed.
 func (t *target) isOf(e *store.Endpoint) bool {
 	return t.endpoint.URL == e.URL && t.endpoint.Secret == e.Secret &&
 		t.endpoint.OldSecret == e.OldSecret && t.endpoint.OldSecretUntil.Equal(e.OldSecretUntil)

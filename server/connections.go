@@ -72,7 +72,7 @@ func (l *connLimiter) release(client netip.Prefix, counts bool) {
 	}
 }
 
-// any tells whether a connection is open.
+// any reports whether a connection is open.
 func (l *connLimiter) any() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -71,7 +71,7 @@ func (s *Server) setStrictTransport(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isBrowserAtRoot tells whether a person typed only the server's name. Programs get
+// isBrowserAtRoot reports whether a person typed only the server's name. Programs get
 // the answer to an unknown path.
 func isBrowserAtRoot(r *http.Request) bool {
 	return r.URL.Path == "/" && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")

@@ -43,7 +43,7 @@ type Config struct {
 	Log        zerolog.Logger   // faults of the server at error level, those of connections at debug level
 	Now        func() time.Time // the clock of limits and of a key's expiry; nil: time.Now
 	Mounts     []Mount          // the other APIs and pages on the same listener
-	// StrictTransport tells whether browsers are to ask the host of this name over
+	// StrictTransport reports whether browsers are to ask the host of this name over
 	// HTTPS only; nil: none.
 	StrictTransport func(host string) bool
 	Home            string // the path to which a browser is led that asks for /; empty: 404

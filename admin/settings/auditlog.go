@@ -128,7 +128,7 @@ func (f auditFilter) query() []string {
 	return []string{"actor", f.Actor, "action", f.Action, "target", f.Target, "since", f.SinceText, "until", f.UntilText}
 }
 
-// Any tells whether the filter is not empty.
+// Any reports whether the filter is not empty.
 func (f auditFilter) Any() bool { return withQuery("", f.query()...) != "" }
 
 // parse reads the times.
@@ -148,7 +148,7 @@ func parseMinute(field, text string) (time.Time, error) {
 	return t, nil
 }
 
-// match tells whether an entry matches the filter.
+// match reports whether an entry matches the filter.
 func (f auditFilter) match(e store.AuditEntry) bool {
 	return (f.Actor == "" || e.ActorID == f.Actor) && (f.Target == "" || e.TargetID == f.Target) &&
 		strings.HasPrefix(e.Action, f.Action) && !e.CreatedAt.Before(f.Since) &&

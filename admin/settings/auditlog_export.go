@@ -100,7 +100,7 @@ func (x *auditExport) next(tx store.Tx) error {
 	return err
 }
 
-// isAfterEnd tells whether an entry, and so all that follow, is after the end of the
+// isAfterEnd reports whether an entry, and so all that follow, is after the end of the
 // export.
 func (x *auditExport) isAfterEnd(e store.AuditEntry) bool {
 	return entryPosition(e).Compare(x.last) > 0 || !x.filter.Until.IsZero() && !e.CreatedAt.Before(x.filter.Until)
@@ -114,7 +114,7 @@ func (x *auditExport) setHeaders() {
 	x.r.Status = http.StatusOK
 }
 
-// send sends body, and tells whether the client takes more.
+// send sends body, and reports whether the client takes more.
 func (x *auditExport) send() bool {
 	// Where no deadline can be set, the server's own ends the export sooner.
 	_ = http.NewResponseController(x.r.W).SetWriteDeadline(time.Now().Add(exportWrite))

@@ -32,7 +32,7 @@ type otherDelivery struct {
 	State   store.DeliveryState
 }
 
-// Done tells whether no further attempt is due.
+// Done reports whether no further attempt is due.
 func (p deliveryPage) Done() bool { return !p.State.Waiting() }
 
 func (r *request) showDelivery() error {

@@ -184,7 +184,7 @@ func (r *request) listEndpoints() error {
 	})
 }
 
-// lacksWebhooks tells whether the org's subscription does not include webhooks.
+// lacksWebhooks reports whether the org's subscription does not include webhooks.
 func (r *request) lacksWebhooks(tx store.Tx) (bool, error) {
 	features, err := store.Features(tx, r.org.ID)
 	return !features.Has(store.FeatureWebhooks), err

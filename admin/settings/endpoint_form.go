@@ -17,7 +17,7 @@ type endpointForm struct {
 	Again          bool // the person knows that another endpoint has the URL
 }
 
-// AsksAgain tells whether the form asks if another endpoint may have the same URL.
+// AsksAgain reports whether the form asks if another endpoint may have the same URL.
 func (f *endpointForm) AsksAgain() bool { return f.Again || f.Err != nil && f.Err.Field == sameURL }
 
 // sameURL is the field that allows an endpoint the URL of another one.

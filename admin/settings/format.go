@@ -71,7 +71,7 @@ func withQuery(path string, pairs ...string) string {
 // zone. Templates write it with the part "when".
 func formatTime(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") }
 
-// fails tells whether the error of a form is about a field.
+// fails reports whether the error of a form is about a field.
 func fails(err *store.Error, field string) bool { return err != nil && err.Field == field }
 
 // labels are the labels of forms that are not the names that the rules have for

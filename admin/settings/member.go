@@ -63,7 +63,7 @@ func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (
 	return nil
 }
 
-// memberHas tells whether a field of a member contains a text, whatever its case.
+// memberHas reports whether a field of a member contains a text, whatever its case.
 func memberHas(m store.Member, text string) bool {
 	text = strings.ToLower(text)
 	return slices.ContainsFunc([]string{m.UserID, m.Name, m.Email, m.Role}, func(has string) bool {

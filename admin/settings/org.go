@@ -102,7 +102,7 @@ func (p *overviewPage) findFeatures(r *request, tx store.Tx) error {
 	return err
 }
 
-// ManyWaiting tells whether so many deliveries are waiting that the endpoint needs
+// ManyWaiting reports whether so many deliveries are waiting that the endpoint needs
 // attention.
 func (h health) ManyWaiting() bool { return h.Waiting.Total() >= manyWaiting }
 

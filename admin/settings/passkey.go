@@ -118,7 +118,7 @@ func (r *request) setPasskeyUse() error {
 	return err
 }
 
-// usedPasskey tells whether the session began with a passkey just now.
+// usedPasskey reports whether the session began with a passkey just now.
 func (r *request) usedPasskey() bool {
 	var use passkeyUse
 	ok := r.s.ceremonies.sealer.open(passkeyUsePurpose, r.cookieNamed(r.s.passkeyUseCookie()), &use)

@@ -76,7 +76,7 @@ var kinds = map[webauthncose.COSEAlgorithmIdentifier]webauthncose.COSEKeyType{
 	webauthncose.AlgEdDSA: webauthncose.OctetKey,
 }
 
-// acceptable tells whether a passkey may have a public key: one of the kinds, on its
+// acceptable reports whether a passkey may have a public key: one of the kinds, on its
 // curve, or of a size with which a signature is checked in no time. Whoever adds a
 // passkey makes the key, and whoever knows its id makes the server use it.
 func acceptable(public []byte) bool {

@@ -139,7 +139,7 @@ type sample struct {
 	sent, answered time.Time
 }
 
-// openLoop sends n events evenly spaced, waits until all were received, and tells
+// openLoop sends n events evenly spaced, waits until all were received, and reports
 // how long each took.
 func (d *deployment) openLoop(ctx context.Context, n int, every time.Duration, request func(k int) string) (delays, error) {
 	before := d.receiver.count()

@@ -79,7 +79,7 @@ func (l *listening) count(e receiver.Event) {
 	}
 }
 
-// inColour tells whether colours show: on a terminal, unless NO_COLOR is set.
+// inColour reports whether colours show: on a terminal, unless NO_COLOR is set.
 func inColour(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	return ok && terminal.Is(file) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"

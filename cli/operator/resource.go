@@ -101,10 +101,10 @@ func (e *env) command(a *action, ids idList) *cobra.Command {
 	return cmd
 }
 
-// inOrg tells whether what the action is about belongs to an org.
+// inOrg reports whether what the action is about belongs to an org.
 func (a *action) inOrg() bool { return strings.Contains(a.route, "{org}") }
 
-// needsYes tells whether a person has to confirm the action.
+// needsYes reports whether a person has to confirm the action.
 func (a *action) needsYes(cmd *cobra.Command) bool {
 	if a.harmless != "" {
 		f := cmd.Flag(a.harmless)

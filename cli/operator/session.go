@@ -123,7 +123,7 @@ func (s *session) warn(a answer) {
 	}
 }
 
-// has tells whether an answer has a field.
+// has reports whether an answer has a field.
 func (s *session) has(a answer, field string) bool {
 	var fields map[string]any
 	return json.Unmarshal(a.body, &fields) != nil || fields[field] != nil

@@ -29,7 +29,7 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.cause }
 
-// Permanent tells whether err, which [Sender.Send] returned, would come again
+// Permanent reports whether err, which [Sender.Send] returned, would come again
 // however often the mail is tried: the server rejected this recipient or this text
 // for good (5xx), the address is invalid, or the template is unknown or lacks a
 // value. Errors of the server or of the settings are not permanent, since people fix
@@ -50,7 +50,7 @@ func (r *relay) failure(ctx context.Context, err error) error {
 	return &failure{fmt.Sprintf("mail server %s: %s", r.address, text), permanent, cause}
 }
 
-// refused tells whether the server rejected this mail for good.
+// refused reports whether the server rejected this mail for good.
 func refused(err error) bool {
 	answer, ok := errors.AsType[*gomail.SendError](err)
 	if !ok || answer.ErrorCode()/100 != 5 {

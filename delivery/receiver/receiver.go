@@ -190,7 +190,7 @@ type recent struct {
 	next  int                 // the oldest in a full ring
 }
 
-// add remembers an id, and tells whether it was known already.
+// add remembers an id, and reports whether it was known already.
 func (r *recent) add(id string) (again bool) {
 	hash := sha256.Sum256([]byte(id))
 	if r.known[hash] {

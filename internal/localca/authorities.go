@@ -63,7 +63,7 @@ func (a Authorities) join(text func(*CA) []byte) (all []byte) {
 	return all
 }
 
-// Due tells whether there are none, one has expired, or the last one has no more
+// Due reports whether there are none, one has expired, or the last one has no more
 // than two years left.
 func (a Authorities) Due(now time.Time) bool {
 	return len(a) == 0 || !now.Before(a[0].NotAfter()) || !now.Add(announceBefore).Before(a[len(a)-1].NotAfter())

@@ -91,7 +91,7 @@ func Loopback(now time.Time, name, caFile string) (*tls.Config, error) {
 	return config, os.WriteFile(caFile, ca.CertificatePEM(), 0o600)
 }
 
-// Good tells whether leaf, which [LoadLeaf] returned, can go on being served:
+// Good reports whether leaf, which [LoadLeaf] returned, can go on being served:
 // this authority issued it, it covers all hosts, and more than 30 days of its
 // validity are left.
 func (ca *CA) Good(leaf tls.Certificate, now time.Time, hosts []string) bool {

@@ -142,7 +142,7 @@ func plain(ip netip.Addr) netip.Addr {
 	return ip.Unmap().WithZone("")
 }
 
-// IsLoopback tells whether a host, a name or an address, is this machine.
+// IsLoopback reports whether a host, a name or an address, is this machine.
 func IsLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")

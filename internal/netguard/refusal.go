@@ -29,7 +29,7 @@ var metadata = []netip.Addr{
 	netip.MustParseAddr("168.63.129.16"),   // Azure
 }
 
-// names tells whether a range is so narrow that whoever allowed it meant ip: a wider
+// names reports whether a range is so narrow that whoever allowed it meant ip: a wider
 // one is for receivers in a network, and not for the metadata of its machines.
 func names(p netip.Prefix, ip netip.Addr) bool {
 	narrow := 24
@@ -39,7 +39,7 @@ func names(p netip.Prefix, ip netip.Addr) bool {
 	return p.Bits() >= narrow && p.Contains(ip)
 }
 
-// NamesMetadata tells whether a range that is allowed lets webhooks reach the metadata
+// NamesMetadata reports whether a range that is allowed lets webhooks reach the metadata
 // of cloud machines.
 func NamesMetadata(p netip.Prefix) bool {
 	return slices.ContainsFunc(metadata, func(ip netip.Addr) bool { return names(unmapPrefix(p), ip) })

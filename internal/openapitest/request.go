@@ -59,7 +59,7 @@ func (p node) valueFaults(what string, values []string) []string {
 	return nil
 }
 
-// secured tells whether the operation needs a key: its own word on it comes
+// secured reports whether the operation needs a key: its own word on it comes
 // before the document's. One of several ways may be to need none.
 func (operation node) secured() bool {
 	ways, own := operation.value["security"].([]any)

@@ -76,7 +76,7 @@ func New[K comparable](limit int, window time.Duration, maxTracked int) *Limiter
 	return l
 }
 
-// Enabled tells whether there is a limit.
+// Enabled reports whether there is a limit.
 func (l *Limiter[K]) Enabled() bool { return l.limit > 0 }
 
 // Take accepts or refuses one request of id that arrived now.

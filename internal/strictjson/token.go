@@ -23,7 +23,7 @@ func (r *Reader) token() (json.Token, error) {
 	return t, nil
 }
 
-// more tells whether the object or list goes on, or there is more at the end.
+// more reports whether the object or list goes on, or there is more at the end.
 func (r *Reader) more() bool {
 	r.source.begin(r.dec.InputOffset())
 	return r.dec.More()
@@ -106,7 +106,7 @@ func (r *Reader) raw() ([]byte, error) {
 // fewNames are as many names of an object as are compared one by one.
 const fewNames = 32
 
-// mayRepeat tells whether an object in valid JSON has a name twice, or so many that
+// mayRepeat reports whether an object in valid JSON has a name twice, or so many that
 // they are to be looked at in another way. It is for the many values that are right.
 func mayRepeat(value []byte) bool {
 	var names [][]byte // of the objects that are open

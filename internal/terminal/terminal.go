@@ -20,7 +20,7 @@ import (
 	"teamdata/internal/hint"
 )
 
-// Is tells whether a file is a terminal.
+// Is reports whether a file is a terminal.
 func Is(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }
 
 // defaultColumns is the assumed width of a terminal that doesn't report one.

@@ -135,7 +135,7 @@ func (r *Request) CheckRoute() error {
 	return r.router.missing(r.HTTP.URL, r.W.Header())
 }
 
-// HasRoute tells whether a request has a route. An empty parameter, which the
+// HasRoute reports whether a request has a route. An empty parameter, which the
 // router takes for a value, makes none.
 func (r *Request) HasRoute() bool { return r.Pattern != NoRoute && !hasEmptyParameter(r.Params) }
 

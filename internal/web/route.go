@@ -60,7 +60,7 @@ func (router *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	router.tree.ServeHTTP(w, r)
 }
 
-// hidesSlash tells whether a path has an escaped slash, which belongs to no name of
+// hidesSlash reports whether a path has an escaped slash, which belongs to no name of
 // ours: decoded, it would be taken for one that divides the path.
 func hidesSlash(u *url.URL) bool { return strings.Contains(strings.ToLower(u.RawPath), "%2f") }
 

@@ -41,7 +41,7 @@ func (r *Request) Tagged(a store.Answer, etag string) store.Answer {
 	return a
 }
 
-// namesTag tells whether the values of If-None-Match name an entity tag. A weak
+// namesTag reports whether the values of If-None-Match name an entity tag. A weak
 // one will do, as RFC 9110 has it.
 func namesTag(values []string, etag string) bool {
 	for tag := range strings.SplitSeq(strings.Join(values, ","), ",") {

@@ -70,7 +70,7 @@ func parsePrefix(text string) (netip.Prefix, error) {
 	return prefix, nil
 }
 
-// Trust tells whether the headers of a peer count. The zero Addr is a peer on a Unix
+// Trust reports whether the headers of a peer count. The zero Addr is a peer on a Unix
 // socket, where the mode of the file decides who may connect.
 func (p Proxies) Trust(peer netip.Addr) bool {
 	peer = plain(peer)

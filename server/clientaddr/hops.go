@@ -53,7 +53,7 @@ func lastComma(line string) int {
 	return -1
 }
 
-// escaped tells whether what follows the text is escaped by its end.
+// escaped reports whether what follows the text is escaped by its end.
 func escaped(text string) bool {
 	return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1
 }

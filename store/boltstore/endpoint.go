@@ -122,7 +122,7 @@ func (c *checker) endpoints() {
 	})
 }
 
-// isEndpoint tells whether there is an endpoint of a number, or was one that is
+// isEndpoint reports whether there is an endpoint of a number, or was one that is
 // not forgotten.
 func (c *checker) isEndpoint(number []byte) bool {
 	return c.get(bucketEndpointNumbers, number) != nil || c.get(bucketRemovedEndpoints, number) != nil

@@ -137,7 +137,7 @@ var errDamaged = &boltfile.Error{
 	Advice: "put back a backup with: teamdata restore; see what else is wrong with: teamdata check",
 }
 
-// ours tells whether a file is one of teamdata by its buckets: more of them than
+// ours reports whether a file is one of teamdata by its buckets: more of them than
 // another program would have by chance.
 func ours(bolt *bbolt.Tx) bool {
 	n := 0

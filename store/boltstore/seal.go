@@ -93,7 +93,7 @@ func (s sealing) openFields(bucket, key []byte, fields []secretField) error {
 	return nil
 }
 
-// check tells whether a file is sealed. It refuses one that is, unless the key
+// check reports whether a file is sealed. It refuses one that is, unless the key
 // is the one that it was sealed with.
 func (s sealing) check(db *bbolt.DB) (sealed bool, err error) {
 	err = db.View(func(bolt *bbolt.Tx) error {
@@ -116,7 +116,7 @@ func (s sealing) check(db *bbolt.DB) (sealed bool, err error) {
 	return sealed, err
 }
 
-// CheckKey tells whether a data file that no program has open is sealed. It refuses
+// CheckKey reports whether a data file that no program has open is sealed. It refuses
 // one that is, unless the key is the one that it was sealed with; nil is no key. It
 // changes nothing, where Open would seal the file or bring it up to date.
 func CheckKey(path string, key Sealer) (sealed bool, err error) {

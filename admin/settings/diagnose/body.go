@@ -48,7 +48,7 @@ func (c Case) changedBody(m message) string {
 	return ""
 }
 
-// fits tells whether any signer made one of the signatures over a body.
+// fits reports whether any signer made one of the signatures over a body.
 func (m message) fits(signers []Signer, body string) bool {
 	return slices.ContainsFunc(signers, func(s Signer) bool { return m.signedBy(s, []byte(body)) })
 }
@@ -126,7 +126,7 @@ func escaped(text string) (plain string, size int) {
 	return text[:2], 2
 }
 
-// mayBePlain tells whether JSON may hold a character as such. One that is no
+// mayBePlain reports whether JSON may hold a character as such. One that is no
 // letter of any text is what a broken escape stands for.
 func mayBePlain(s string) bool {
 	return s[0] >= 0x20 && s != `"` && s != `\` && s != string(utf8.RuneError)

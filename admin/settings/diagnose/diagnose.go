@@ -93,7 +93,7 @@ func (c Case) explain(m message) string {
 		"No signature matches. Either the secret is a different one, or the body, the webhook-id or the webhook-timestamp is not what was signed.")
 }
 
-// signedBy tells whether a signer made one of the signatures over a body.
+// signedBy reports whether a signer made one of the signatures over a body.
 func (m message) signedBy(s Signer, body []byte) bool {
 	secret, err := signature.ParseSecret(s.Secret)
 	if err != nil {

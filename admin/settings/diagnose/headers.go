@@ -69,7 +69,7 @@ var (
 	millisecondsForm = regexp.MustCompile(`^[1-9][0-9]{12,}$`)
 )
 
-// isSeconds tells whether a text is a number that all libraries read alike.
+// isSeconds reports whether a text is a number that all libraries read alike.
 func isSeconds(text string) bool { return secondsForm.MatchString(text) }
 
 // seconds is the number of a text that isSeconds.

@@ -71,7 +71,7 @@ func wrongBase64(text string) string {
 	return "The signature is not in standard, padded base64. Was it cut short?"
 }
 
-// has tells whether a signature is among those that were given.
+// has reports whether a signature is among those that were given.
 func (m message) has(signature string) (found bool) {
 	for _, given := range m.given {
 		found = hmac.Equal([]byte(given), []byte(signature)) || found

@@ -47,7 +47,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return h.cost.format(salt, h.cost.key(password, salt, keyBytes)), nil
 }
 
-// Verify tells whether a password is that of a hash, and whether the hash has
+// Verify reports whether a password is that of a hash, and whether the hash has
 // another cost than those that Hash makes. An empty hash is that of no password,
 // and costs the same time. Its error is that ctx ended before its turn came, or
 // that the hash is malformed.
