@@ -59,6 +59,14 @@ func bareStatus(b []byte) (status int, ok bool) {
 }
 
 func (c *http1Conn) answer(status int) []byte {
+	a := bareAnswer(status)
+	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nAPI-Version: %s\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: %d\r\nContent-Type: %s\r\nDate: %s\r\nX-Content-Type-Options: nosniff\r\n\r\n",
+		status, http.StatusText(status), c.version, len(a.Body), a.ContentType, time.Now().UTC().Format(http.TimeFormat))
+	return append([]byte(head), a.Body...)
+}
+
+// bareAnswer is the answer in place of one of net/http's own.
+func bareAnswer(status int) store.Answer {
 	e := store.Errorf(store.CodeBadRequest, "The request is no HTTP/1.1 that this server can read.")
 	switch status {
 	case http.StatusExpectationFailed:
@@ -66,10 +74,9 @@ func (c *http1Conn) answer(status int) []byte {
 	case http.StatusRequestHeaderFieldsTooLarge:
 		e = store.Errorf(store.CodePayloadTooLarge, "The request's headers are larger than %d bytes.", maxHeaderBytes)
 	}
-	body := web.ErrorAnswer(e).Body
-	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nAPI-Version: %s\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: %d\r\nContent-Type: %s\r\nDate: %s\r\nX-Content-Type-Options: nosniff\r\n\r\n",
-		status, http.StatusText(status), c.version, len(body), web.JSONType, time.Now().UTC().Format(http.TimeFormat))
-	return append([]byte(head), body...)
+	a := web.ErrorAnswer(e)
+	a.Status = status
+	return a
 }
 
 // NetConn is what is beneath, and beneath TLS.

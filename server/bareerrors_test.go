@@ -43,3 +43,32 @@ func TestBareErrors(t *testing.T) {
 		}
 	}
 }
+
+// HTTP/2 has the same answer to an expectation, which net/http doesn't look at there.
+func TestExpectHTTP2(t *testing.T) {
+	env := newTestEnv(t, Config{})
+	env.server.http.Handler = env.server // 417 belongs to no operation of the document
+	env.listenWith(true)
+	client := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	defer client.CloseIdleConnections()
+	for expect, want := range map[string]struct {
+		status int
+		code   string
+	}{
+		"foo":          {417, `"badRequest"`},
+		"100-continue": {401, `"unauthorized"`},
+		"":             {401, `"unauthorized"`},
+	} {
+		r := newRequest("GET", "https://"+env.addr+"/api/v1/members", "", "Expect", expect)
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if answer.ProtoMajor != 2 || answer.StatusCode != want.status || answer.Header.Get("API-Version") == "" ||
+			answer.Header.Get("X-Request-Id") == "" || !strings.Contains(string(body), want.code) || err != nil {
+			t.Errorf("Expect: %s: %s %d, API-Version %q, %s %v", expect, answer.Proto, answer.StatusCode, answer.Header.Get("API-Version"), body, err)
+		}
+	}
+}

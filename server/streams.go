@@ -19,8 +19,19 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	s.answer(w, r)
+	if r.Header.Get("Expect") != "" { // net/http has taken out 100-continue
+		s.failExpectation(w, r)
+	} else {
+		s.answer(w, r)
+	}
 	_ = http.NewResponseController(w).Flush() // waits for what is left of the answer
+}
+
+// failExpectation answers what net/http answers by itself on HTTP/1.
+func (s *Server) failExpectation(w http.ResponseWriter, r *http.Request) {
+	failed := s.begin(web.Request{W: w, HTTP: r, Pattern: web.NoRoute})
+	defer failed.end()
+	failed.send(bareAnswer(http.StatusExpectationFailed))
 }
 
 // refuseStream answers without a body, which would wait for its client as the others
