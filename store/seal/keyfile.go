@@ -20,21 +20,21 @@ import (
 // KeySize is the length of a key in bytes.
 const KeySize = chacha20poly1305.KeySize
 
-// maxKeyFile is how many bytes of a key file are read: there is room for white
-// space, and a file that is something else altogether is not taken in.
+// maxKeyFile is the maximum size of a key file in bytes: it allows for white
+// space, and avoids reading some other large file.
 const maxKeyFile = 4096
 
-// howToMake ends the errors that a new file would fix. It names a file of its
-// own, for a key that is not in order may still be the one to keep.
+// howToMake ends the errors that a new file would fix. It names another file,
+// since a malformed key may still be the one to keep.
 const howToMake = "make one with: openssl rand -base64 32 > seal.key"
 
-// encoding refuses stray bits after the last byte: a key is written in one way.
+// encoding rejects stray bits after the last byte, so a key has one encoding.
 var encoding = base64.StdEncoding.Strict()
 
 // ReadKeyFile reads the key from a file that holds its 32 bytes as 64 hex digits
-// or as 44 characters of standard base64, on one line; white space around it
-// does not count. The errors are one line for the operator, with the fix, and
-// hold no part of the file.
+// or as 44 characters of standard base64, on one line; white space around it does
+// not count. The errors are one line for the operator, with the fix, and contain
+// no part of the file.
 func ReadKeyFile(path string) (*Key, error) {
 	content, err := readLimited(path)
 	if err != nil {
@@ -47,7 +47,7 @@ func ReadKeyFile(path string) (*Key, error) {
 	return newKey(key)
 }
 
-// readLimited reads one byte more than a key file may have, to tell that it is
+// readLimited reads up to one byte more than maxKeyFile, to detect a file that is
 // too long.
 func readLimited(path string) ([]byte, error) {
 	// Opening a pipe would wait for a writer, and it could be read only once.
@@ -78,8 +78,8 @@ func explain(path string, err error) error {
 	return hint.With(fmt.Errorf("key file %s can't be read: %w", path, err), "give the path of another")
 }
 
-// decodeKey reads the key out of a file's content. The errors go on from the
-// file's path.
+// decodeKey reads the key out of a file's content. The errors continue the file's
+// path.
 func decodeKey(content []byte) (key []byte, err error) {
 	text := strings.TrimSpace(string(content))
 	switch {

@@ -1,9 +1,8 @@
-// Package seal seals values with a key that lies in a file of its own. Without
-// the key nobody reads a sealed value, changes it, or puts it in the place of
-// another.
+// Package seal encrypts values with a key from a separate file. Without the key a
+// sealed value can't be read, changed, or swapped with another.
 //
 // It is XChaCha20-Poly1305: a nonce of 24 random bytes, then the ciphertext,
-// whose last 16 bytes are the tag. Random nonces of that length do not meet, so
+// whose last 16 bytes are the tag. Random nonces of that length don't collide, so
 // one key is enough for the life of a file.
 package seal
 
@@ -17,12 +16,12 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// Key seals and opens. It may be used by several goroutines at once.
+// Key seals and opens. It is safe for concurrent use.
 //
 // A Key never prints its bytes, not even as a field of a printed struct. The
 // zero Key can't seal.
 type Key struct {
-	// The cipher is held by a function alone, where no printer reaches it.
+	// A function hides the cipher, so that fmt can't print it.
 	cipher func() cipher.AEAD
 }
 
@@ -35,8 +34,8 @@ func newKey(key []byte) (*Key, error) {
 	return &Key{cipher: func() cipher.AEAD { return aead }}, nil
 }
 
-// Seal returns plain, sealed for a place: a new value, 40 bytes longer. It opens
-// with the same place only.
+// Seal returns plain sealed for a place, as a new value 40 bytes longer. It opens
+// only for the same place.
 func (k *Key) Seal(plain, place []byte) []byte {
 	aead := k.cipher()
 	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(plain)+aead.Overhead())
@@ -46,8 +45,8 @@ func (k *Key) Seal(plain, place []byte) []byte {
 
 var errNotOpened = errors.New("the sealed value is damaged, or from another place, or sealed with another key")
 
-// Open returns, as a new value, what was sealed for the place. The error does
-// not tell why it does not open: the cipher can't know.
+// Open returns what was sealed for the place, as a new value. The error does not
+// say why it can't be opened: the cipher doesn't know.
 func (k *Key) Open(sealed, place []byte) ([]byte, error) {
 	aead := k.cipher()
 	if len(sealed) < aead.NonceSize() {
