@@ -53,8 +53,8 @@ func (t *tx) DeleteAccount(userID string) error {
 	return accounts.delete(t, []byte(userID))
 }
 
-// moveEmail indexes an account, which may be new, under another address than before;
-// an empty one is not indexed.
+// moveEmail indexes a new or existing account under a changed address; an empty
+// address is not indexed.
 func (t *tx) moveEmail(userID, to string) error {
 	old, err := accounts.sealed(t, []byte(userID))
 	if err = unlessNotFound(err); err != nil {
@@ -78,8 +78,8 @@ func (t *tx) moveEmail(userID, to string) error {
 	return t.delete(b, []byte(from))
 }
 
-// accounts checks that each account's user manages an org, and that its address and
-// its sessions are there.
+// accounts checks that each account's user manages an org, and that its address
+// and sessions exist.
 func (c *checker) accounts() {
 	emails, ids := 0, 0
 	accounts.check(c, func(key []byte, a *store.Account) {

@@ -57,7 +57,8 @@ func (t *tx) KeyUse(id string) (store.KeyUse, error) {
 
 func (t *tx) PutKeyUse(id string, u store.KeyUse) error { return keyUse.put(t, []byte(id), u) }
 
-// apiKeys checks that each key is in its org's list, and that what was used is there.
+// apiKeys checks that each key is in its org's list, and that each use is of an
+// existing key.
 func (c *checker) apiKeys() {
 	keys := apiKeys.check(c, func(key []byte, k *store.APIKey) {
 		if c.get(bucketAPIKeyList, orgKey(k.OrgID, string(key))) == nil {

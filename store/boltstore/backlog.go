@@ -7,8 +7,8 @@ import (
 	"teamdata/store"
 )
 
-// Backlog costs a seek and a record for each endpoint with a history, and a step
-// for each delivery that it counts, in the order of the endpoints' numbers.
+// Backlog costs a seek and a record per endpoint with a history, and a step per
+// delivery counted. It goes by endpoint number.
 func (s *Store) Backlog(ctx context.Context) (b store.Backlog, err error) {
 	err = s.view(func(t *tx) error {
 		if err := t.eachWaiting(ctx, func(e store.Endpoint, first dueAt) { t.addBacklog(&b, &e, first) }); err != nil {
@@ -23,7 +23,7 @@ func (s *Store) Backlog(ctx context.Context) (b store.Backlog, err error) {
 	return b, err
 }
 
-// addBacklog counts what waits for one endpoint.
+// addBacklog counts the deliveries waiting for one endpoint.
 func (t *tx) addBacklog(b *store.Backlog, e *store.Endpoint, first dueAt) {
 	if e.Disabled() {
 		b.HeldAt = earliest(b.HeldAt, e.HeldSince(first.at))
@@ -34,7 +34,7 @@ func (t *tx) addBacklog(b *store.Backlog, e *store.Endpoint, first dueAt) {
 	t.countWaiting(&b.Waiting, e, store.MaxCountedDeliveries)
 }
 
-// earliest of two times; the first may be zero: there is none yet.
+// earliest returns the earlier of two times; a zero a is none.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || b.Before(a) {
 		return b

@@ -19,7 +19,7 @@ func (t *tx) PutCertificate(name string, pem []byte) error {
 	return t.put(t.bucket(bucketCertificates), []byte(name), t.s.seal.sealCertificate([]byte(name), pem))
 }
 
-// sealCertificate returns what is kept of a certificate.
+// sealCertificate returns a certificate as it is stored.
 func (s sealing) sealCertificate(name, pem []byte) []byte {
 	if !s.on() {
 		return bytes.Clone(pem)

@@ -10,14 +10,14 @@ import (
 	"teamdata/store/boltstore/boltfile"
 )
 
-// ErrOlderSchema is the reason of an error about a file that has to be migrated
-// first, which Open does.
+// ErrOlderSchema is the cause of an error about a file that must first be
+// migrated, by Open.
 var ErrOlderSchema = errors.New("has an older schema")
 
-// Check looks for damage in a data file that no program has open: it holds the
-// pages to bbolt's own check, each record to its form, and each index to the
-// records that it is made from, both ways. found is called with a line for each
-// fault. The error is why the file can't be checked.
+// Check checks a data file that no program has open for damage: the pages with
+// bbolt's own check, the form of each record, and each index against its records,
+// both ways. found is called with a line for each fault. The error is why the
+// file can't be checked.
 func Check(path string, found func(fault string)) error {
 	return checkFile(path, found, func(version uint64) error {
 		if version < schemaVersion() {
@@ -30,8 +30,8 @@ func Check(path string, found func(fault string)) error {
 	})
 }
 
-// verify is Check for a file of any schema that we know; of an older one it
-// checks the pages. Faults are an error.
+// verify is Check for a file of any known schema; in an older one it checks only
+// the pages. Faults are an error.
 func verify(path string) error {
 	var first string
 	faults := 0
@@ -55,7 +55,7 @@ func verify(path string) error {
 func checkFile(path string, found func(fault string), refuse func(version uint64) error) error {
 	return boltfile.Read(path, func(db *bbolt.DB) error {
 		if _, err := boltfile.WalkPages(db); err != nil {
-			found(fmt.Sprintf("page %v", err)) // nothing can be read from there on
+			found(fmt.Sprintf("page %v", err)) // nothing can be read beyond this
 			return nil
 		}
 		version, err := schemaOf(db)
@@ -109,9 +109,8 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string)) {
 	c.signInLinks()
 }
 
-// checker compares each record with its entries in the indexes. Where both
-// sides count the same and each entry of one is found in the other, each entry
-// of the other is found in the one.
+// checker compares each record with its entries in the indexes. If the counts are
+// equal and each entry of one side is in the other, both are the same.
 type checker struct {
 	bolt  *bbolt.Tx
 	found func(fault string)
@@ -144,7 +143,7 @@ func readRecord[T any](c *checker, bucket, key, value []byte, fields func(*codec
 	return record
 }
 
-// sameCount holds a bucket to having an entry for each of what was counted.
+// sameCount checks that a bucket has as many entries as were counted.
 func (c *checker) sameCount(bucket []byte, entries string, want int, of string) {
 	if n := c.count(bucket); n != want {
 		c.fault("%s: %s: %d, %s: %d", bucket, entries, n, of, want)

@@ -10,21 +10,21 @@ import (
 	"teamdata/internal/hint"
 )
 
-// codec writes or reads the fields of a record, in the order in which the
-// record's fields function names them. One function serves both directions, so
-// that they can't disagree. A record grows at its end: reading an older record
-// leaves the fields it lacks at zero.
+// codec writes or reads the fields of a record in the order given by the record's
+// fields function. One function serves both directions, so that they can't
+// disagree. A record grows at its end: reading an older record leaves the fields
+// it lacks at zero.
 type codec struct {
 	buf      []byte
 	reading  bool
-	skipping bool // texts, when only numbers and times are wanted
+	skipping bool // skip texts: only numbers and times are needed
 	broken   bool
 }
 
 var errRecord = hint.New("a record in the data file is damaged", "put back a backup")
 
-// coded is a record beside the codec that it passes through: both escape to a
-// function that only a table knows, and so take one allocation together.
+// coded is a record with its codec: both escape to the table's function, and
+// together they take one allocation.
 type coded[T any] struct {
 	codec
 	record T
@@ -62,7 +62,7 @@ func (c *codec) number(n *uint64) {
 	*n, c.buf = v, c.buf[size:]
 }
 
-// next reads a length and that many bytes, which stay part of the record.
+// next reads a length and that many bytes, without copying them.
 func (c *codec) next() []byte {
 	var n uint64
 	if c.number(&n); n > uint64(len(c.buf)) {
@@ -85,7 +85,7 @@ func (c *codec) text(s *string) {
 	c.buf = append(c.buf, *s...)
 }
 
-// bytes reads a copy: what the file holds is only valid inside a transaction.
+// bytes reads a copy: the file's bytes are only valid inside a transaction.
 func (c *codec) bytes(b *[]byte) {
 	if c.reading {
 		*b = append([]byte(nil), c.next()...)
@@ -102,7 +102,7 @@ func (c *codec) hash(h *[32]byte) {
 	}
 }
 
-// time keeps milliseconds, plus one so that zero stays the zero time.
+// time stores milliseconds plus one; zero is the zero time.
 func (c *codec) time(t *time.Time) {
 	var n uint64
 	if !c.reading && !t.IsZero() {
@@ -131,10 +131,10 @@ func (c *codec) flag(b *bool) {
 	*b = n == 1
 }
 
-// maxMicroseconds is the longest a duration can be, some 292 years.
+// maxMicroseconds is the longest duration, some 292 years.
 const maxMicroseconds = uint64(math.MaxInt64 / time.Microsecond)
 
-// after keeps a time as the microseconds since an earlier one.
+// after stores a time as microseconds since an earlier one.
 func (c *codec) after(from time.Time, t *time.Time) {
 	n := uint64(max(t.Sub(from).Microseconds(), 0))
 	if c.number(&n); !c.reading {
@@ -146,8 +146,8 @@ func (c *codec) after(from time.Time, t *time.Time) {
 	*t = from.Add(time.Duration(n) * time.Microsecond)
 }
 
-// inner keeps the fields of something inside the record, behind their length,
-// so that they can grow at their end as well.
+// inner stores the fields of a nested value, preceded by their length, so that
+// they can grow at their end as well.
 func inner[T any](c *codec, fields func(*codec, *T), item *T) {
 	if !c.reading {
 		start := len(c.buf)
@@ -164,11 +164,11 @@ func inner[T any](c *codec, fields func(*codec, *T), item *T) {
 	c.buf = rest
 }
 
-// list keeps how many there are, and then each.
+// list stores the number of items, then each item.
 func list[T any](c *codec, items *[]T, each func(*codec, *T)) {
 	n := uint64(len(*items))
 	if c.number(&n); c.reading {
-		if *items = nil; n > uint64(len(c.buf)) { // each has at least a byte
+		if *items = nil; n > uint64(len(c.buf)) { // each takes at least a byte
 			c.broken, n = true, 0
 		}
 		if n > 0 {
@@ -185,7 +185,7 @@ func list[T any](c *codec, items *[]T, each func(*codec, *T)) {
 
 func (c *codec) texts(texts *[]string) { list(c, texts, (*codec).text) }
 
-// pairs keeps names with their values, in the order of the names.
+// pairs stores names with their values, in order of name.
 func (c *codec) pairs(pairs *map[string]string) {
 	type pair struct{ name, value string }
 	var all []pair
@@ -206,7 +206,7 @@ func (c *codec) pairs(pairs *map[string]string) {
 	}
 }
 
-// small keeps an enumeration or a set of bits.
+// small stores an enumeration or a set of bits.
 func small[T ~uint8](c *codec, v *T) {
 	n := uint64(*v)
 	c.number(&n)

@@ -21,8 +21,8 @@ func deliveryFields(c *codec, d *store.Delivery) {
 	list(c, &d.History, func(c *codec, a *store.Attempt) { inner(c, attemptFields, a) })
 }
 
-// deliveryHead are the first fields of a delivery, up to those that say where it is
-// in its endpoint's lists.
+// deliveryHead codes the first fields of a delivery, up to those that determine
+// its place in its endpoint's lists.
 func deliveryHead(c *codec, d *store.Delivery) {
 	c.text(&d.ID)
 	c.text(&d.EventID)
@@ -105,7 +105,7 @@ func placeOf(d *store.Delivery) []byte {
 	return placeKey(d.EndpointNumber, list, at)
 }
 
-// placeIn is placeOf a delivery's record. It reads no more of the record than that
+// placeIn is placeOf for a delivery's record, of which it reads no more than it
 // needs.
 func placeIn(id string, record []byte) ([]byte, error) {
 	c := codec{buf: record, reading: true, skipping: true}
@@ -141,7 +141,7 @@ func (t *tx) CountWaiting(e store.Endpoint, most int) (w store.Waiting, err erro
 	return w, nil
 }
 
-// countWaiting adds what waits for an endpoint to what was counted before, up to most.
+// countWaiting adds the deliveries waiting for an endpoint to w, up to most.
 func (t *tx) countWaiting(w *store.Waiting, e *store.Endpoint, most int) {
 	prefix := listStart(e.Number, store.ListWaiting)
 	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
@@ -152,7 +152,7 @@ func (t *tx) countWaiting(w *store.Waiting, e *store.Endpoint, most int) {
 	}
 }
 
-// seekPlace finds the first place behind a position.
+// seekPlace finds the first place after a position.
 func seekPlace(c *bbolt.Cursor, endpoint uint64, list store.DeliveryList, after store.Cursor) []byte {
 	from := placeKey(endpoint, list, after)
 	key, _ := c.Seek(from)
@@ -162,7 +162,7 @@ func seekPlace(c *bbolt.Cursor, endpoint uint64, list store.DeliveryList, after 
 	return key
 }
 
-// endOfPage is where a page ends that is read backwards.
+// endOfPage returns the end of a page that is read backwards.
 func endOfPage(endpoint uint64, list store.DeliveryList, before store.Cursor) []byte {
 	if before == (store.Cursor{}) {
 		return listStart(endpoint, list+1)
@@ -170,9 +170,9 @@ func endOfPage(endpoint uint64, list store.DeliveryList, before store.Cursor) []
 	return placeKey(endpoint, list, before)
 }
 
-// FinishedBefore reads the beginning of each endpoint's two finished lists.
+// FinishedBefore reads the start of each endpoint's two finished lists.
 func (t *tx) FinishedBefore(before time.Time, limit int) (ids []string, err error) {
-	end := uint64(max(before.UnixMilli(), 0)) // a clock may stand at 1970
+	end := uint64(max(before.UnixMilli(), 0)) // a clock may be at 1970
 	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
 	for key, _ := c.First(); key != nil && len(ids) < limit; {
 		endpoint, list, at := readPlaceKey(key)
@@ -191,7 +191,7 @@ func (t *tx) FinishedBefore(before time.Time, limit int) (ids []string, err erro
 	return ids, nil
 }
 
-// HeldBefore reads the beginning of each disabled endpoint's waiting list.
+// HeldBefore reads the start of each disabled endpoint's waiting list.
 func (t *tx) HeldBefore(before time.Time, limit int) (ids []string, err error) {
 	err = t.eachWaiting(context.Background(), func(e store.Endpoint, _ dueAt) {
 		if !e.Disabled() || !e.DisabledAt.Before(before) {
@@ -219,7 +219,7 @@ func (t *tx) PutLastAcknowledged(endpoint uint64, at time.Time) error {
 }
 
 // deliveries checks that each delivery has its event and its place in a list, and
-// that what is kept of endpoints is of one that is there or was removed.
+// that data kept per endpoint is of an existing or removed endpoint.
 func (c *checker) deliveries() {
 	n := deliveries.check(c, func(key []byte, d *store.Delivery) {
 		if d.ID != string(key) {
@@ -251,7 +251,7 @@ func (c *checker) deliveries() {
 	})
 }
 
-// eventOf checks that a delivery's event is there, and names the delivery.
+// eventOf checks that a delivery's event exists and names the delivery.
 func (c *checker) eventOf(d *store.Delivery) {
 	record := c.get(bucketEvents, []byte(d.EventID))
 	if record == nil {

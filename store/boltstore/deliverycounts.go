@@ -30,7 +30,7 @@ func (t *tx) AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c st
 	return t.replace(b, key, old, encode(countsFields, sum))
 }
 
-// EachDeliveryCounts goes from hour to hour, and skips the other orgs in each.
+// EachDeliveryCounts goes hour by hour, skipping the other orgs in each.
 func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint uint64, hour time.Time, c store.DeliveryCounts)) error {
 	c := t.bolt.Bucket(bucketDeliveryCounts).Cursor()
 	hours := hoursOf(from)
@@ -68,7 +68,7 @@ func (t *tx) DropDeliveryCounts(before time.Time, limit int) (int, error) {
 	return len(keys), nil
 }
 
-// deliveryCounts checks the counts' form alone: they outlive the endpoint.
+// deliveryCounts checks only the counts' form: they outlive the endpoint.
 func (c *checker) deliveryCounts() {
 	deliveryCounts.check(c, func(key []byte, _ *store.DeliveryCounts) {
 		if org := len(key) - 8 - 1 - 8; org <= 0 || bytes.IndexByte(key[8:], 0) != org {

@@ -97,14 +97,14 @@ func (t *tx) endpointByNumber(number uint64) (store.Endpoint, error) {
 	return endpoints.get(t, t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number)))
 }
 
-// sealedEndpoint is for callers that need no secret: a secret that does not open
-// does not keep them from the other endpoints.
+// sealedEndpoint is for callers that need no secret, so that one secret that
+// can't be opened doesn't block them from the other endpoints.
 func (t *tx) sealedEndpoint(number uint64) (store.Endpoint, error) {
 	return endpoints.sealed(t, t.bolt.Bucket(bucketEndpointNumbers).Get(numberKey(number)))
 }
 
-// endpoints checks that each endpoint and its number name each other, and that no
-// number is in use and removed at once.
+// endpoints checks that each endpoint and its number refer to each other, and
+// that no number is both in use and removed.
 func (c *checker) endpoints() {
 	n := endpoints.check(c, func(key []byte, e *store.Endpoint) {
 		if named := c.get(bucketEndpointNumbers, numberKey(e.Number)); !bytes.Equal(named, key) {
@@ -122,8 +122,8 @@ func (c *checker) endpoints() {
 	})
 }
 
-// isEndpoint reports whether there is an endpoint of a number, or was one that is
-// not forgotten.
+// isEndpoint reports whether a number is of an endpoint, or of a removed one that
+// is not yet forgotten.
 func (c *checker) isEndpoint(number []byte) bool {
 	return c.get(bucketEndpointNumbers, number) != nil || c.get(bucketRemovedEndpoints, number) != nil
 }

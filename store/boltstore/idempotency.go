@@ -10,10 +10,10 @@ import (
 	"teamdata/store"
 )
 
-// partitionSpan is how much time one partition of the idempotency records
-// covers. The keys are the clients' and fall anywhere, so a partition's tree is
-// written at random; a shorter span makes smaller trees, and more of them to
-// search: IdempotencyTTL / partitionSpan + 1.
+// partitionSpan is the time span of one partition of the idempotency records.
+// Clients choose the keys, so inserts are spread over a partition's tree; a
+// shorter span makes smaller trees, but more to search: IdempotencyTTL /
+// partitionSpan + 1.
 const partitionSpan = 6 * time.Hour
 
 func partitionOf(at time.Time) uint64 {
@@ -37,7 +37,7 @@ func (t *tx) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, erro
 	k := orgKey(orgID, key)
 	b := t.bolt.Bucket(bucketIdempotency)
 	c := b.Cursor()
-	// From the last there is, not from now's: the clock may have stepped back.
+	// From the last partition, not the current one: the clock may have stepped back.
 	for name, _ := c.Last(); name != nil && partitionNumber(name) >= partitionOf(oldest); name, _ = c.Prev() {
 		record := b.Bucket(name).Get(k)
 		if record == nil {
@@ -54,8 +54,8 @@ func (t *tx) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, erro
 	return store.IdempotencyRecord{}, store.Errorf(store.CodeNotFound, "The Idempotency-Key was not used.")
 }
 
-// AddIdempotencyRecord takes the key for unused, as its caller has found it: at most
-// an expired record is in its place.
+// AddIdempotencyRecord assumes that the key is unused, as its caller has checked:
+// at most it replaces an expired record.
 func (t *tx) AddIdempotencyRecord(r store.IdempotencyRecord) error {
 	partition, err := t.partition(partitionOf(r.FirstUse))
 	if err != nil {
@@ -72,8 +72,8 @@ func (t *tx) partition(number uint64) (*bbolt.Bucket, error) {
 	return b.CreateBucket(name)
 }
 
-// ExpireIdempotencyRecords empties the oldest partition of which all has
-// expired, and drops those that are empty.
+// ExpireIdempotencyRecords empties the oldest fully expired partition, and drops
+// empty ones.
 func (t *tx) ExpireIdempotencyRecords(limit int) (int, error) {
 	if limit < 1 {
 		return 0, nil
@@ -89,7 +89,7 @@ func (t *tx) ExpireIdempotencyRecords(limit int) (int, error) {
 		if len(keys) > 0 {
 			return len(keys), nil
 		}
-		if len(t.undo) > 0 { // an undo may still need the bucket
+		if len(t.undo) > 0 { // a rollback may still need the bucket
 			continue
 		}
 		if err := b.DeleteBucket(name); err != nil {

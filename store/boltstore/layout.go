@@ -8,9 +8,9 @@ import (
 )
 
 // Every bucket of the file. Keys are built by the functions below, numbers in
-// them are 8 bytes big-endian, and text that another part follows ends with a
-// zero byte, which no id holds. Buckets that grow are keyed so that inserts
-// land at their end.
+// them are 8 bytes big-endian, and text followed by another part ends with a zero
+// byte, which no id contains. Buckets that grow are keyed so that inserts land at
+// their end.
 var (
 	// bucketMeta: "schema" → schema version as a number; "seal" → sealCheck,
 	// sealed, if the file is sealed.
@@ -21,14 +21,14 @@ var (
 	bucketPlans = []byte("plans")
 	// bucketMembers: org id, 0, user id → member record.
 	bucketMembers = []byte("members")
-	// bucketManagers: org id, 0, user id → role; the members who manage.
+	// bucketManagers: org id, 0, user id → role; the managing members.
 	bucketManagers = []byte("managers")
 	// bucketManagedOrgs: user id, 0, org id → nothing; the same by user.
 	bucketManagedOrgs = []byte("managedOrgs")
 	// bucketMemberList: org id, 0, createdAt ms, member id → the item's JSON.
 	bucketMemberList = []byte("memberList")
 	// bucketLastRemoved: org id → key in bucketMemberList of the last member, if
-	// that was removed. New members still go behind it.
+	// that was removed. New members still follow it.
 	bucketLastRemoved = []byte("lastRemoved")
 	// bucketAuditLog: org id, 0, createdAt ms, entry id → the item's JSON.
 	bucketAuditLog = []byte("auditLog")
@@ -45,8 +45,8 @@ var (
 	bucketEndpoints = []byte("endpoints")
 	// bucketEndpointNumbers: endpoint number → its key in bucketEndpoints.
 	bucketEndpointNumbers = []byte("endpointNumbers")
-	// bucketRemovedEndpoints: endpoint number → nothing; those that were removed
-	// and whose deliveries may still be there.
+	// bucketRemovedEndpoints: endpoint number → nothing; removed endpoints whose
+	// deliveries may still exist.
 	bucketRemovedEndpoints = []byte("removedEndpoints")
 	// bucketEventTypes: event type → event type record; the operator's own.
 	bucketEventTypes = []byte("eventTypes")
@@ -55,10 +55,10 @@ var (
 	// bucketDeliveries: delivery id → delivery record.
 	bucketDeliveries = []byte("deliveries")
 	// bucketDeliveryLists: endpoint number, list, ms, delivery id → nothing; each
-	// endpoint's deliveries: 1, the acknowledged, by when that was; 2, the waiting,
-	// by when they are due: the due index; 3, the failed, by when that was. What
-	// was acknowledged last is next to what is due first, so that an outcome
-	// mostly stays on one page.
+	// endpoint's deliveries: 1, acknowledged, by time of acknowledgment; 2,
+	// waiting, by due time: the due index; 3, failed, by time of failure. The
+	// last acknowledged is next to the first due, so an outcome mostly stays on
+	// one page.
 	bucketDeliveryLists = []byte("deliveryLists")
 	// bucketLastAcknowledged: endpoint number → ms, as a number.
 	bucketLastAcknowledged = []byte("lastAcknowledged")
@@ -108,7 +108,7 @@ func orgKey(orgID, rest string) []byte {
 
 func orgEnd(orgID string) []byte { return append([]byte(orgID), 1) }
 
-// listKey is the place of an item in a list: org id, 0, ms, item id.
+// listKey is the key of an item in a list: org id, 0, ms, item id.
 func listKey(orgID string, c store.Cursor) []byte {
 	key := make([]byte, 0, len(orgID)+1+8+len(c.ID))
 	key = append(append(key, orgID...), 0)
@@ -121,7 +121,7 @@ func cursorOf(orgID string, key []byte) store.Cursor {
 	return store.Cursor{Ms: binary.BigEndian.Uint64(rest), ID: string(rest[8:])}
 }
 
-// placeKey is the place of a delivery in one of its endpoint's lists: endpoint
+// placeKey is the key of a delivery in one of its endpoint's lists: endpoint
 // number, list, ms, delivery id. A list's range begins at listStart.
 func placeKey(endpoint uint64, list store.DeliveryList, at store.Cursor) []byte {
 	key := make([]byte, 0, 17+len(at.ID))
@@ -138,8 +138,8 @@ func readPlaceKey(key []byte) (endpoint uint64, list store.DeliveryList, at stor
 	return binary.BigEndian.Uint64(key), store.DeliveryList(key[8]), at
 }
 
-// countsKey is the place of an endpoint's counts in an hour: hours, org id, 0,
-// endpoint number. Those of an org in that hour begin with countsStart.
+// countsKey is the key of an endpoint's counts in an hour: hours, org id, 0,
+// endpoint number. Keys of an org in that hour begin with countsStart.
 func countsKey(hour time.Time, orgID string, endpoint uint64) []byte {
 	return binary.BigEndian.AppendUint64(countsStart(hoursOf(hour), orgID), endpoint)
 }

@@ -10,10 +10,10 @@ import (
 	"teamdata/store/boltstore/boltfile"
 )
 
-// place gives a list item what is missing of its position, and returns its key.
-// A position that is given here follows every other that the list ever had,
-// also when the clock stepped back or an import brought items of the future. A
-// position that was brought along stays, unless another item has it: conflict.
+// place fills in the missing parts of a list item's position and returns its key.
+// A position assigned here follows every other that the list ever had, even if
+// the clock stepped back or an import brought items of the future. A complete
+// position is kept. conflict: another item has it.
 func (t *tx) place(b *bbolt.Bucket, orgID, prefix string, id *string, createdAt *time.Time) ([]byte, error) {
 	at := store.Cursor{Ms: uint64(t.now.UnixMilli()), ID: *id}
 	if at.ID == "" {
@@ -34,8 +34,8 @@ func (t *tx) place(b *bbolt.Bucket, orgID, prefix string, id *string, createdAt 
 	return key, nil
 }
 
-// lastPosition is the greatest position that a list of the org has, or had
-// before its last items were removed.
+// lastPosition returns the greatest position that a list of the org has or ever
+// had.
 func (t *tx) lastPosition(b *bbolt.Bucket, orgID string) (last store.Cursor) {
 	if key := lastBefore(b.Cursor(), orgKey(orgID, ""), orgEnd(orgID)); key != nil {
 		last = cursorOf(orgID, key)
@@ -48,8 +48,8 @@ func (t *tx) lastPosition(b *bbolt.Bucket, orgID string) (last store.Cursor) {
 	return last
 }
 
-// newest is the newest time that what is added from now on follows: of the positions
-// in all lists, and of the ids. It costs two seeks an org.
+// newest returns the newest time in the positions of all lists and in the ids,
+// which everything added later follows. It costs two seeks per org.
 func (t *tx) newest() time.Time {
 	ms := uint64(0)
 	orgs := t.bolt.Bucket(bucketOrgs).Cursor()
@@ -70,8 +70,8 @@ func (t *tx) newest() time.Time {
 	return time.UnixMilli(int64(ms)).UTC()
 }
 
-// NewestTime is the newest time in a data file that no program has open, as in
-// [About]; zero where it is of another schema. It changes nothing.
+// NewestTime returns the newest time in a data file that no program has open, as
+// in [About]; zero if the schema differs. It changes nothing.
 func NewestTime(path string) (newest time.Time, err error) {
 	err = boltfile.Read(path, func(db *bbolt.DB) error {
 		if found, err := schemaOf(db); err != nil || found != schemaVersion() {
@@ -101,8 +101,8 @@ func (t *tx) page(bucket []byte, orgID string, after store.Cursor, limit int, ds
 	return copyPage(orgID, key, item, c.Next, limit, dst)
 }
 
-// copyPage copies up to limit items of an org, with commas between them, step by
-// step from one of them on.
+// copyPage copies up to limit items of an org, with commas between them, from the
+// given one on, advancing with step.
 func copyPage(orgID string, key, item []byte, step func() (key, item []byte), limit int, dst []byte) (store.Page, error) {
 	prefix := orgKey(orgID, "")
 	page := store.Page{Items: dst}
@@ -125,7 +125,7 @@ func copyPage(orgID string, key, item []byte, step func() (key, item []byte), li
 	return page, nil
 }
 
-// seekAfter finds the first item behind the cursor.
+// seekAfter finds the first item after the cursor.
 func seekAfter(c *bbolt.Cursor, orgID string, after store.Cursor) (key, item []byte) {
 	from := listKey(orgID, after)
 	key, item = c.Seek(from)

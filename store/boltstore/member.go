@@ -42,7 +42,7 @@ func (t *tx) PutMember(m store.Member) error {
 	return members.put(t, orgKey(m.OrgID, m.UserID), m)
 }
 
-// putManager adds a member who manages to the indexes of them, and removes others.
+// putManager adds a managing member to the manager indexes, and removes any other.
 func (t *tx) putManager(m store.Member) error {
 	if !m.Manages() {
 		return t.dropManager(m.OrgID, m.UserID)
@@ -118,8 +118,8 @@ func (t *tx) MemberPage(orgID string, after store.Cursor, limit int, dst []byte)
 	return t.page(bucketMemberList, orgID, after, limit, dst)
 }
 
-// members checks that each member is in the list, and that the indexes of managers
-// hold the members who manage and no others.
+// members checks that each member is in the list, and that the manager indexes
+// have exactly the managing members.
 func (c *checker) members() {
 	managers := 0
 	n := members.check(c, func(key []byte, m *store.Member) {

@@ -12,17 +12,17 @@ import (
 	"teamdata/store/boltstore/boltfile"
 )
 
-// migrations are the steps between the schemas: the first brings a file of schema
-// 1 to schema 2, and so on. Each runs with all of today's buckets made, and all
-// that a file needs run in one transaction.
+// migrations are the steps between the schemas: the first migrates schema 1 to
+// schema 2, and so on. All current buckets exist when they run, and all that a
+// file needs run in one transaction.
 var migrations []func(*tx) error
 
-// schemaVersion is the version of the layout in layout.go. A file of a newer one
-// is refused; a file of an older one is migrated when it is opened.
+// schemaVersion is the version of the layout in layout.go. A file with a newer
+// version is rejected; an older one is migrated on opening.
 func schemaVersion() uint64 { return uint64(len(migrations)) + 1 }
 
-// migrate brings a file of an older schema to today's. One that is to be sealed is
-// in plain text until then.
+// migrate brings a file of an older schema up to date. A file to be sealed is
+// still in plain text.
 func (s *Store) migrate(bolt *bbolt.Tx, from uint64) error {
 	on := &Store{clock: s.clock}
 	if !s.sealedNow {
@@ -38,16 +38,16 @@ func (s *Store) migrate(bolt *bbolt.Tx, from uint64) error {
 
 func allKeys(b *bbolt.Bucket) [][]byte { return firstKeys(b, math.MaxInt) }
 
-// MigratedFrom is the schema from which this Open has migrated the file, and the
-// path of the copy that is kept of the file as it was; 0 and "" if the file was
-// new or of today's schema.
+// MigratedFrom returns the schema from which this Open migrated the file, and the
+// path of the copy kept of the old file; 0 and "" if the file was new or up to
+// date.
 func (s *Store) MigratedFrom() (schema uint64, kept string) { return s.oldSchema, s.keptOld }
 
-// migrateFile migrates a file of an older schema, once a copy of it is kept beside it
-// for an operator who has to go back to the previous teamdata. A file that can't be
-// migrated is left as it was, without a copy. When the process is killed before the
-// file is migrated, the next one makes the copy again, under the same name. A file
-// that is not synced is a copy itself.
+// migrateFile migrates a file of an older schema after making a copy next to it,
+// for an operator who has to go back to the previous teamdata. A file that can't
+// be migrated is left as it was, without a copy. If the process is killed before
+// the file is migrated, the next one makes the copy again, under the same name.
+// An unsynced file gets no copy: it is itself one.
 func (s *Store) migrateFile(from uint64) (err error) {
 	if !s.db.NoSync {
 		s.keptOld, err = boltfile.KeepCopy(context.Background(), s.db, schemaInfix(from), verify)
@@ -56,15 +56,14 @@ func (s *Store) migrateFile(from uint64) (err error) {
 		err = s.db.Update(func(bolt *bbolt.Tx) error { return s.upgrade(bolt, from) })
 	}
 	if err != nil {
-		os.Remove(s.keptOld) // "" is no file
+		os.Remove(s.keptOld) // "" names no file
 		return notMigrated(from, err)
 	}
 	s.oldSchema = from
 	return nil
 }
 
-// schemaInfix is part of the name of the copy that is kept of a file of an older
-// schema.
+// schemaInfix is part of the name of the copy kept of a file of an older schema.
 func schemaInfix(schema uint64) string { return fmt.Sprintf(".schema-%d-", schema) }
 
 func notMigrated(from uint64, err error) error {

@@ -12,8 +12,8 @@ import (
 	"teamdata/store/boltstore/boltfile"
 )
 
-// Open opens the data file at path, or makes it. Its errors are one line for
-// the operator, with a hint, and leave the file as it was.
+// Open opens or creates the data file at path. Its errors are one line for the
+// operator, with a hint, and leave the file as it was.
 func Open(path string, o Options) (*Store, error) {
 	s, err := open(path, o)
 	if errors.Is(err, errPlain) {
@@ -45,11 +45,11 @@ func open(path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// rising are the buckets whose last key is the last id given.
+// rising lists the buckets whose last key is the last id assigned.
 var rising = [][]byte{bucketEvents, bucketDeliveries, bucketMails}
 
-// resume continues from what is in the file: new ids follow those there, even if the
-// clock stepped back while teamdata was not running.
+// resume continues from the file's content: new ids follow the existing ones,
+// even if the clock stepped back while teamdata was not running.
 func (s *Store) resume() error {
 	return s.db.View(func(bolt *bbolt.Tx) error {
 		s.synced.init(bolt.ID())
@@ -62,8 +62,8 @@ func (s *Store) resume() error {
 	})
 }
 
-// prepare makes the buckets of a new file, migrates an old one, and seals a copy that
-// is to be sealed. A file that needs nothing is not written.
+// prepare creates the buckets of a new file, migrates an old one, and seals a
+// copy that is to be sealed. An up-to-date file is not written.
 func (s *Store) prepare() error {
 	found, err := schemaOf(s.db)
 	if err != nil {
@@ -89,8 +89,7 @@ func (s *Store) prepare() error {
 	return s.db.Update(func(bolt *bbolt.Tx) error { return s.upgrade(bolt, found) })
 }
 
-// upgrade brings a file of a schema, 0 for a new one, to what this Store works
-// with.
+// upgrade brings a file of schema found, 0 for a new one, to the Store's schema.
 func (s *Store) upgrade(bolt *bbolt.Tx, found uint64) error {
 	for _, name := range buckets {
 		if _, err := bolt.CreateBucketIfNotExists(name); err != nil {
@@ -110,8 +109,8 @@ func (s *Store) upgrade(bolt *bbolt.Tx, found uint64) error {
 	return bolt.Bucket(bucketMeta).Put(keySchema, numberKey(schemaVersion()))
 }
 
-// schemaOf is the schema version of a file, 0 for a new one. A bbolt file of
-// another program is refused.
+// schemaOf returns the schema version of a file, 0 for a new one. A bbolt file of
+// another program is rejected.
 func schemaOf(db *bbolt.DB) (version uint64, err error) {
 	err = db.View(func(bolt *bbolt.Tx) error {
 		first, _ := bolt.Cursor().First()
@@ -131,14 +130,14 @@ func schemaOf(db *bbolt.DB) (version uint64, err error) {
 	return version, err
 }
 
-// errDamaged is of a file whose schema can't be read, but whose buckets are ours.
+// errDamaged is for a file whose schema can't be read but whose buckets are ours.
 var errDamaged = &boltfile.Error{
 	Text:   "is damaged: it holds records of teamdata, but does not say of which schema",
 	Advice: "put back a backup with: teamdata restore; see what else is wrong with: teamdata check",
 }
 
-// ours reports whether a file is one of teamdata by its buckets: more of them than
-// another program would have by chance.
+// ours reports whether a file is teamdata's, judging by its buckets: more match
+// than by chance.
 func ours(bolt *bbolt.Tx) bool {
 	n := 0
 	for _, name := range buckets {

@@ -24,9 +24,9 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 	})
 }
 
-// eachWaiting calls fn for each endpoint with deliveries that wait, in the order of
-// their numbers, with the earliest of them. Deliveries of a removed endpoint wait for
-// nothing. Secrets are sealed.
+// eachWaiting calls fn for each endpoint with waiting deliveries, in order of
+// number, with the earliest due time. Removed endpoints are skipped. Secrets stay
+// sealed.
 func (t *tx) eachWaiting(ctx context.Context, fn func(e store.Endpoint, first dueAt)) error {
 	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
 	for key, _ := c.First(); key != nil; {
@@ -47,9 +47,9 @@ func (t *tx) eachWaiting(ctx context.Context, fn func(e store.Endpoint, first du
 	return nil
 }
 
-// Claim takes what is due. What it finds may have been attempted and given back
-// since the moment that it sees. If something was given back meanwhile, it reads
-// again what it has claimed, in a later moment, which shows that too.
+// Claim claims due deliveries. Those in its snapshot may have been attempted and
+// released since. If anything was released meanwhile, it reads the claimed ones
+// again in a later snapshot, which shows that.
 func (s *Store) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (store.Claims, error) {
 	for {
 		var keys [][]byte
@@ -82,8 +82,8 @@ func (s *Store) releaseKey(key []byte) {
 	s.Release(at.ID)
 }
 
-// claim walks the endpoint's waiting list, and returns the keys of
-// what it claimed.
+// claim walks the endpoint's waiting list and returns the keys of what it
+// claimed.
 func (t *tx) claim(claims *store.Claims, endpoint uint64, now time.Time, limit int) (keys [][]byte, err error) {
 	claims.Endpoint, err = t.endpointByNumber(endpoint)
 	if store.IsNotFound(err) || err == nil && claims.Endpoint.Disabled() {
@@ -111,7 +111,7 @@ func (t *tx) claim(claims *store.Claims, endpoint uint64, now time.Time, limit i
 	return keys, nil
 }
 
-// loadDue loads what was claimed, and gives back what is not due any more.
+// loadDue loads the claimed deliveries and releases those no longer due.
 func (t *tx) loadDue(claims *store.Claims, keys [][]byte) error {
 	for _, key := range keys {
 		if t.bolt.Bucket(bucketDeliveryLists).Get(key) == nil {
@@ -137,7 +137,7 @@ func (t *tx) load(deliveryID string) (c store.Claim, err error) {
 	return c, err
 }
 
-// firstDue is the earliest waiting delivery of an endpoint.
+// firstDue returns the earliest waiting delivery of an endpoint.
 func (t *tx) firstDue(endpoint uint64) (dueAt, bool) {
 	prefix := listStart(endpoint, store.ListWaiting)
 	key, _ := t.bolt.Bucket(bucketDeliveryLists).Cursor().Seek(prefix)
@@ -147,18 +147,18 @@ func (t *tx) firstDue(endpoint uint64) (dueAt, bool) {
 	return dueAt{endpoint, dueOf(key)}, true
 }
 
-// dueOf is when the delivery at a place in the waiting list is due.
+// dueOf returns the due time in a key of the waiting list.
 func dueOf(key []byte) time.Time {
 	_, _, at := readPlaceKey(key)
 	return time.UnixMilli(int64(at.Ms))
 }
 
-// claims are the deliveries that are being attempted. They live in memory: the
-// engine is the sole owner of its file.
+// claims are the deliveries being attempted. They are kept in memory: the engine
+// is the sole owner of its file.
 type claims struct {
 	mu       sync.Mutex
 	claimed  map[string]struct{}
-	released atomic.Uint64 // how often one was given back
+	released atomic.Uint64 // number of releases
 }
 
 func (c *claims) claim(id string) bool {
@@ -171,7 +171,7 @@ func (c *claims) claim(id string) bool {
 	return true
 }
 
-// Release gives a delivery back.
+// Release releases a claimed delivery.
 func (c *claims) Release(deliveryID string) {
 	c.released.Add(1) // before it can be claimed again
 	c.mu.Lock()

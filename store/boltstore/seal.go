@@ -11,20 +11,20 @@ import (
 	"teamdata/store/boltstore/boltfile"
 )
 
-// Sealer keeps the secrets of a file from people who have the file but not the
-// sealer's key: those of endpoints, the hashes of passwords, which could be
-// guessed, and the private keys of certificates. Its methods are safe for
-// concurrent use, and keep nothing of what they are given.
+// Sealer protects the secrets in a file from people who have the file but not the
+// sealer's key: endpoint secrets, password hashes, which could be brute-forced,
+// and private keys of certificates. Its methods are safe for concurrent use and
+// do not retain their arguments.
 type Sealer interface {
-	// Seal returns plain, sealed for a place: a new value.
+	// Seal returns plain sealed for a place, as a new value.
 	Seal(plain, place []byte) []byte
-	// Open returns, as a new value, what was sealed for the place; an error for
-	// anything else.
+	// Open returns what was sealed for the place, as a new value, and an error
+	// for anything else.
 	Open(sealed, place []byte) ([]byte, error)
 }
 
-// sealCheck is what a sealed file holds, sealed, under keySeal, so that a wrong key is
-// noticed.
+// sealCheck is stored sealed under keySeal in a sealed file, to detect a wrong
+// key.
 var sealCheck = []byte("teamdata")
 
 var (
@@ -32,15 +32,15 @@ var (
 	errOtherKey = &boltfile.Error{Text: "is sealed, and the key file is not the one that it was sealed with", Advice: "give that one: --seal-key-file FILE"}
 )
 
-// sealing is how a file keeps its secrets: sealed, or in plain text when there
-// is no Sealer. What is read from outside the file passes through it; what is
-// only moved inside the file, or checked, need not be opened.
+// sealing is how a file stores its secrets: sealed, or in plain text without a
+// Sealer. Values that enter or leave the file pass through it; values moved or
+// checked inside the file need not be opened.
 type sealing struct{ Sealer }
 
 func (s sealing) on() bool { return s.Sealer != nil }
 
-// placeOfValue is what a sealed value is bound to, so that it opens nowhere
-// else: bucket, 0, key, and for a field of a record 0, field.
+// placeOfValue is the place that a sealed value is bound to, so that it opens
+// nowhere else: bucket, 0, key, and for a field of a record 0, field.
 func placeOfValue(bucket, key []byte, field string) []byte {
 	place := make([]byte, 0, len(bucket)+1+len(key)+1+len(field))
 	place = append(append(append(place, bucket...), 0), key...)
@@ -57,19 +57,19 @@ func (s sealing) seal(plain, bucket, key []byte, field string) []byte {
 func (s sealing) open(sealed, bucket, key []byte, field string) ([]byte, error) {
 	plain, err := s.Open(sealed, placeOfValue(bucket, key, field))
 	if err != nil {
-		return nil, fmt.Errorf("%s %q: %w (%w)", bucket, string(key), errRecord, err) // a copy, or each key of each read is one
+		return nil, fmt.Errorf("%s %q: %w (%w)", bucket, string(key), errRecord, err) // a copy, so that key doesn't escape on each read
 	}
 	return plain, nil
 }
 
-// secretField is a field of a record that is sealed, by the name that its place
-// has. An empty one stays empty: it says that there is none.
+// secretField is a sealed field of a record, by its name in placeOfValue. An
+// empty value means none and stays empty.
 type secretField struct {
 	name string
 	text *string
 }
 
-// sealFields makes fields what the record under a key of a bucket holds.
+// sealFields seals the fields of the record under a key of a bucket.
 func (s sealing) sealFields(bucket, key []byte, fields []secretField) {
 	for _, field := range fields {
 		if s.on() && *field.text != "" {
@@ -93,8 +93,8 @@ func (s sealing) openFields(bucket, key []byte, fields []secretField) error {
 	return nil
 }
 
-// check reports whether a file is sealed. It refuses one that is, unless the key
-// is the one that it was sealed with.
+// check reports whether a file is sealed. A file sealed with another key is an
+// error.
 func (s sealing) check(db *bbolt.DB) (sealed bool, err error) {
 	err = db.View(func(bolt *bbolt.Tx) error {
 		meta := bolt.Bucket(bucketMeta)
@@ -116,9 +116,9 @@ func (s sealing) check(db *bbolt.DB) (sealed bool, err error) {
 	return sealed, err
 }
 
-// CheckKey reports whether a data file that no program has open is sealed. It refuses
-// one that is, unless the key is the one that it was sealed with; nil is no key. It
-// changes nothing, where Open would seal the file or bring it up to date.
+// CheckKey reports whether a data file that no program has open is sealed. A file
+// sealed with another key is an error; nil is no key. Unlike Open, it neither
+// seals nor migrates the file.
 func CheckKey(path string, key Sealer) (sealed bool, err error) {
 	err = boltfile.Read(path, func(db *bbolt.DB) (err error) {
 		sealed, err = sealing{key}.check(db)
@@ -127,12 +127,12 @@ func CheckKey(path string, key Sealer) (sealed bool, err error) {
 	return sealed, err
 }
 
-// errPlain is of a file that holds secrets in plain text, and is to be sealed.
+// errPlain is for a file with secrets in plain text that is to be sealed.
 var errPlain = errors.New("is not sealed")
 
-// sealAndOpen seals a file by a copy that takes its place: secrets that were
-// overwritten in the file itself would stay readable in its free pages. A file of an
-// older schema is migrated first.
+// sealAndOpen seals a file by replacing it with a sealed copy: overwritten
+// secrets would stay readable in the file's free pages. A file of an older schema
+// is migrated first.
 func sealAndOpen(path string, o Options) (*Store, error) {
 	plain := o
 	plain.Sealer = nil
@@ -154,7 +154,7 @@ func sealAndOpen(path string, o Options) (*Store, error) {
 	return s, err
 }
 
-// all seals what a file holds in plain text, and marks it as sealed.
+// all seals all secrets of a file in plain text and marks it as sealed.
 func (s sealing) all(bolt *bbolt.Tx) error {
 	if err := endpoints.sealAll(s, bolt); err != nil {
 		return err

@@ -23,7 +23,7 @@ func (t *tx) PutSession(s store.Session) error { return sessions.put(t, []byte(s
 
 func (t *tx) DeleteSession(id string) error { return sessions.delete(t, []byte(id)) }
 
-// sessionOf checks that a session of an account is there, and is its own.
+// sessionOf checks that a session of an account exists and belongs to it.
 func (c *checker) sessionOf(a *store.Account, id string) {
 	record := c.get(bucketSessions, []byte(id))
 	if record == nil {

@@ -26,7 +26,7 @@ func (t *tx) PutSignInLink(l store.SignInLink) error {
 
 func (t *tx) DeleteSignInLink(id string) error { return signInLinks.delete(t, []byte(id)) }
 
-// signInLinks checks the links' form alone: a link may outlive its account.
+// signInLinks checks only the links' form: a link may outlive its account.
 func (c *checker) signInLinks() {
 	signInLinks.check(c, func(key []byte, l *store.SignInLink) {
 		if l.ID != string(key) {

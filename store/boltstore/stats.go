@@ -12,17 +12,17 @@ import (
 
 // Commit is what OnCommit reports of one commit.
 type Commit struct {
-	Updates int           // that shared it
+	Updates int           // number of Updates that shared it
 	Took    time.Duration // from its first update's start to the end of its sync
-	Err     error         // nil: it is on the disk
+	Err     error         // nil: it is on disk
 }
 
-// OnCommit sets the function that the writer calls after each commit. It must not
-// block, and is set once, before the first Update that matters to it.
+// OnCommit sets fn to be called by the writer after each commit. fn must not
+// block. It is set once, before the first Update that it needs to see.
 func (s *Store) OnCommit(fn func(Commit)) { s.watch.onCommit.Store(&fn) }
 
-// LastCommit is when a commit last succeeded, by the system's clock; zero for
-// not since Open, or when the last one failed.
+// LastCommit returns when the last commit succeeded, by the system's clock; zero:
+// none since Open, or the last one failed.
 func (s *Store) LastCommit() time.Time {
 	if ns := s.watch.committed.Load(); ns != 0 {
 		return time.Unix(0, ns)
@@ -30,8 +30,8 @@ func (s *Store) LastCommit() time.Time {
 	return time.Time{}
 }
 
-// Probe makes a commit that changes nothing, through the writer and to the disk
-// as every other. Its error is that of an Update.
+// Probe makes an empty commit, through the writer and to disk like any other. Its
+// errors are those of an Update.
 func (s *Store) Probe(ctx context.Context) error {
 	return s.Update(ctx, func(t store.Tx) error {
 		t.(*tx).dropped = true
@@ -39,14 +39,14 @@ func (s *Store) Probe(ctx context.Context) error {
 	})
 }
 
-// watch is what is kept for monitoring a Store.
+// watch is the monitoring data of a Store.
 type watch struct {
 	onCommit  atomic.Pointer[func(Commit)]
 	committed atomic.Int64 // unix nanoseconds of the last commit; 0: none, or it failed
 	reads     reads
 }
 
-// notify keeps when a commit ended, and passes it on.
+// notify records when a commit ended and calls OnCommit's function.
 func (w *watch) notify(c Commit) {
 	if w.committed.Store(time.Now().UnixNano()); c.Err != nil {
 		w.committed.Store(0)
@@ -56,15 +56,14 @@ func (w *watch) notify(c Commit) {
 	}
 }
 
-// reads are the read transactions that are open: when each began, in unix
-// nanoseconds, 0 where there is none. One more than there are places is not
-// counted, and goes on all the same.
+// reads tracks the open read transactions by start time in unix nanoseconds; 0 is
+// a free slot. Transactions beyond the slots run uncounted.
 type reads struct {
 	next  atomic.Uint32
 	began [256]atomic.Int64
 }
 
-// enter finds a place for a read transaction.
+// enter takes a slot for a read transaction.
 func (r *reads) enter() (leave *atomic.Int64) {
 	now := time.Now().UnixNano()
 	first := r.next.Add(1)
@@ -88,16 +87,16 @@ func (r *reads) open() (n int, oldest time.Duration) {
 	return n, oldest
 }
 
-// Stats are what an open data file is like.
+// Stats are the statistics of an open data file.
 type Stats struct {
-	Reads      int           // read transactions that are open, up to 256
-	OldestRead time.Duration // how long the oldest of them has been
+	Reads      int           // open read transactions, up to 256
+	OldestRead time.Duration // age of the oldest of them
 	Size       int64         // of the file, in bytes
-	FreePages  int64         // that the next commits can use again
+	FreePages  int64         // pages that later commits can reuse
 	PageSize   int           // in bytes
 }
 
-// Stats reads the file's head and the length of the list of free pages, and no more.
+// Stats reads only the file's head and the length of the list of free pages.
 func (s *Store) Stats() (st Stats, err error) {
 	st.Reads, st.OldestRead = s.watch.reads.open()
 	st.PageSize = s.db.Info().PageSize
@@ -111,7 +110,7 @@ func (s *Store) Stats() (st Stats, err error) {
 		return st, err
 	}
 	st.Size = info.Size()
-	return st, s.view(func(t *tx) (err error) { // nobody uses its pages again meanwhile
+	return st, s.view(func(t *tx) (err error) { // its pages are not reused meanwhile
 		st.FreePages, err = boltfile.FreePages(file, t.bolt)
 		return err
 	})
@@ -126,7 +125,7 @@ type About struct {
 	Newest time.Time // the newest of the stored times that new ones follow; zero: there is none
 }
 
-// About describes the open data file.
+// About returns a description of the open data file.
 func (s *Store) About() (About, error) {
 	info, err := os.Stat(s.Path())
 	if err != nil {

@@ -13,22 +13,22 @@ import (
 	"teamdata/store/boltstore/boltfile"
 )
 
-// Options tune the engine. The zero value is meant for production.
+// Options tune the engine. The zero value is for production.
 type Options struct {
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// MapSize is how many bytes of address space are reserved for the file in
-	// advance, so that growing does not wait for readers; 0 means 1 GiB, or
-	// twice the file if that is more.
+	// advance, so that growth does not wait for readers; 0 means 1 GiB, or twice
+	// the file if that is more.
 	MapSize int
 	// Sealer seals the file's secrets; nil leaves them in plain text. A file is
-	// sealed as a whole, and from then on opens with its Sealer alone.
+	// sealed as a whole, and from then on opens only with its Sealer.
 	Sealer Sealer
 	// NoSync skips the disk's sync: for tests that don't crash, and for copies.
-	// No copy is kept of such a file when it is migrated.
+	// Migrating such a file keeps no copy.
 	NoSync bool
-	// BeforeCommit is called, by the writer, when a commit is about to be
-	// written: for tests. An error fails the commit, as a full disk does.
+	// BeforeCommit is called by the writer before each commit, for tests. An
+	// error fails the commit, as a full disk would.
 	BeforeCommit func() error
 }
 
@@ -40,16 +40,16 @@ type Store struct {
 	claims
 	generation atomic.Uint64
 	sealedNow  bool   // by this Open
-	oldSchema  uint64 // that this Open has found, if it was older
-	keptOld    string // the copy of the file as it was then
+	oldSchema  uint64 // found by this Open, if older
+	keptOld    string // the copy of the file at that schema
 	place      *boltfile.Place
 	life       context.Context
 	end        context.CancelCauseFunc // of life
 
 	queue  queue
 	synced synced
-	ids    store.IDSource // belongs to the writer, as does undo
-	undo   []change       // room for the undo log of one update after another
+	ids    store.IDSource // owned by the writer, as is undo
+	undo   []change       // the undo log, reused by each update
 	before func() error   // Options.BeforeCommit
 	onDue  atomic.Pointer[func(endpoint uint64, due time.Time)]
 	watch  watch
@@ -62,13 +62,13 @@ func inDoubt(err error) error {
 	return hint.With(fmt.Errorf("the disk failed while a commit was being written: %w", err), "check the disk, then start teamdata again")
 }
 
-// Life ends when the Store can't go on, with the reason as its cause: the disk
-// failed in a way that leaves the last commit in doubt, or the file is no longer the
-// one at its path. Until the file is opened again everything is refused.
+// Life is done once the Store can't continue, with the reason as its cause: the
+// outcome of the last commit is unknown after a disk fault, or the file is no
+// longer the one at its path. Until the file is reopened every call fails.
 func (s *Store) Life() context.Context { return s.life }
 
-// CheckPlace ends the Life of a Store whose file is no longer the one at its path.
-// The writer does so with each commit.
+// CheckPlace ends the Life of a Store whose file is no longer the one at its
+// path. The writer checks this with each commit.
 func (s *Store) CheckPlace() error { return s.endIf(s.place.Check()) }
 
 func (s *Store) endIf(err error) error {
@@ -78,7 +78,7 @@ func (s *Store) endIf(err error) error {
 	return err
 }
 
-// View runs fn on one moment of the data. A commit that is being written is on the
+// View runs fn on a consistent snapshot of the data. A commit being written is on
 // disk before fn sees it.
 func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	if err := ctx.Err(); err != nil {
@@ -109,16 +109,16 @@ func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Milliseco
 // an Access depends on.
 func (s *Store) AccessGeneration() uint64 { return s.generation.Load() }
 
-// Close lets the Updates that were begun finish, and closes the file.
+// Close waits for pending Updates and closes the file.
 func (s *Store) Close() error {
 	s.queue.close()
 	<-s.closed
 	return s.db.Close()
 }
 
-// Path is where the data file is.
+// Path returns the path of the data file.
 func (s *Store) Path() string { return s.db.Path() }
 
-// SealedNow reports whether Open has sealed the file, which was new or in plain
-// text until then.
+// SealedNow reports whether this Open sealed the file, which was new or in plain
+// text.
 func (s *Store) SealedNow() bool { return s.sealedNow }

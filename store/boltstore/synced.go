@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// synced is the last commit that is on the disk. bbolt shows a commit as soon as its
-// head is written, and syncs the head then: whoever answered from it before the sync
-// has ended would promise what a power cut can still take away.
+// synced is the last commit that is on disk. bbolt makes a commit visible as soon
+// as its head is written, and then syncs the head: an answer from it before the
+// sync has ended could show what a power cut can still undo.
 type synced struct {
 	id    atomic.Int64 // of bbolt's transaction
 	mu    sync.Mutex   // of moved
@@ -19,8 +19,7 @@ func (s *synced) init(id int) {
 	s.id.Store(int64(id))
 }
 
-// end tells those who wait that a commit has ended. Its error is nil when it is on the
-// disk.
+// end wakes waiters after a commit. Its error is nil if it is on disk.
 func (s *synced) end(id int, err error) {
 	if err == nil {
 		s.id.Store(int64(id))
@@ -30,11 +29,11 @@ func (s *synced) end(id int, err error) {
 	s.moved.Broadcast()
 }
 
-// waitSynced waits until a commit is on the disk, which takes one sync at most. It reports
-// false if nobody can say whether it ever will be.
+// waitSynced waits until a commit is on disk, for one sync at most. It returns
+// false if it is unknown whether it ever will be.
 func (s *Store) waitSynced(id int) bool {
 	there := func() bool { return int64(id) <= s.synced.id.Load() }
-	if there() { // nearly always, and without a lock that all readers share
+	if there() { // the usual case, without a lock shared by all readers
 		return true
 	}
 	s.synced.mu.Lock()

@@ -13,8 +13,8 @@ import (
 type table[T any] struct {
 	bucket  []byte
 	noun    string                 // in: There is no such …
-	fields  func(*codec, *T)       // in the order of the record; new ones go to the end
-	secrets func(*T) []secretField // that are sealed; nil: there are none
+	fields  func(*codec, *T)       // in record order; new ones go to the end
+	secrets func(*T) []secretField // the sealed fields; nil: none
 }
 
 // get reads a record. notFound: there is none.
@@ -26,7 +26,7 @@ func (b table[T]) get(t *tx, key []byte) (T, error) {
 	return b.open(t, key, record)
 }
 
-// sealed reads a record as it is kept, with its secrets sealed.
+// sealed reads a record as stored, with its secrets sealed.
 func (b table[T]) sealed(t *tx, key []byte) (record T, err error) {
 	value := t.bolt.Bucket(b.bucket).Get(key)
 	if value == nil {
@@ -36,7 +36,7 @@ func (b table[T]) sealed(t *tx, key []byte) (record T, err error) {
 	return record, storageFault(err)
 }
 
-// open opens the secrets of a record that was read as it is kept.
+// open opens the secrets of a record read by sealed.
 func (b table[T]) open(t *tx, key []byte, record T) (T, error) {
 	err := t.s.seal.openFields(b.bucket, key, b.secrets(&record))
 	return record, storageFault(err)
@@ -46,12 +46,12 @@ func (b table[T]) missing() error {
 	return store.Errorf(store.CodeNotFound, "There is no such %s.", b.noun)
 }
 
-// put adds a record or replaces it.
+// put adds or replaces a record.
 func (b table[T]) put(t *tx, key []byte, record T) error {
 	return t.put(t.bucket(b.bucket), key, encode(b.fields, b.seal(t.s.seal, key, record)))
 }
 
-// seal is a record as it is kept.
+// seal returns a record as it is stored.
 func (b table[T]) seal(s sealing, key []byte, record T) T {
 	if b.secrets == nil {
 		return record
@@ -61,7 +61,7 @@ func (b table[T]) seal(s sealing, key []byte, record T) T {
 	return kept
 }
 
-// insert adds a record under a key that is not in use.
+// insert adds a record under an unused key.
 func (b table[T]) insert(t *tx, key []byte, record T) error {
 	return t.insert(t.bucket(b.bucket), key, encode(b.fields, record))
 }
@@ -71,7 +71,7 @@ func (b table[T]) delete(t *tx, key []byte) error { return t.delete(t.bucket(b.b
 // all is a limit that no list reaches.
 const all = int(^uint(0) >> 1)
 
-// list reads up to limit records behind a key; from the first when that is empty.
+// list reads up to limit records after a key; an empty key starts at the first.
 func (b table[T]) list(t *tx, after string, limit int) (list []T, err error) {
 	c := t.bolt.Bucket(b.bucket).Cursor()
 	key, value := c.Seek([]byte(after))
@@ -88,7 +88,7 @@ func (b table[T]) list(t *tx, after string, limit int) (list []T, err error) {
 	return list, nil
 }
 
-// check holds each record to its form, calls fn with it unless that is nil, and
+// check checks the form of each record, calls fn with it if fn is not nil, and
 // counts them.
 func (b table[T]) check(c *checker, fn func(key []byte, record *T)) int {
 	return c.each(b.bucket, func(key, value []byte) {
@@ -99,7 +99,7 @@ func (b table[T]) check(c *checker, fn func(key []byte, record *T)) int {
 	})
 }
 
-// sealAll seals what the records hold in plain text.
+// sealAll seals the secrets of all records in plain text.
 func (b table[T]) sealAll(s sealing, bolt *bbolt.Tx) error {
 	bucket := bolt.Bucket(b.bucket)
 	for _, key := range allKeys(bucket) {

@@ -13,9 +13,9 @@ import (
 // bucket or of its org's range.
 const fillPercent = 0.9
 
-// tx is a transaction of the engine: store.Tx on one bbolt transaction. In an
-// Update, several share the bbolt transaction one after another, and undo holds
-// what to put back if this one fails.
+// tx is a transaction of the engine: store.Tx on one bbolt transaction. Several
+// Updates share one bbolt transaction in turn; undo is what to restore if this
+// one fails.
 type tx struct {
 	s       *Store
 	bolt    *bbolt.Tx
@@ -24,7 +24,7 @@ type tx struct {
 	due     []dueAt  // what OnDue is called with after the commit
 	touched bool     // something that an Access depends on was written
 	dropped bool     // an empty bucket was dropped, which needs no undo
-	wrote   bool     // it ended well and left something to commit
+	wrote   bool     // it succeeded and left something to commit
 }
 
 // change is one write, with what was there before it.
@@ -49,7 +49,7 @@ func (t *tx) bucket(name []byte) *bbolt.Bucket {
 	return b
 }
 
-// insert writes under a key that is not in use.
+// insert writes under an unused key.
 func (t *tx) insert(b *bbolt.Bucket, key, value []byte) error {
 	t.undo = append(t.undo, change{b, key, nil})
 	return storageFault(b.Put(key, value))
@@ -60,7 +60,7 @@ func (t *tx) put(b *bbolt.Bucket, key, value []byte) error {
 	return t.replace(b, key, b.Get(key), value)
 }
 
-// replace writes under a key that holds a value that was read before.
+// replace writes under a key whose current value is old.
 func (t *tx) replace(b *bbolt.Bucket, key, old, value []byte) error {
 	t.undo = append(t.undo, change{b, key, old})
 	return storageFault(b.Put(key, value))
@@ -71,7 +71,7 @@ func (t *tx) delete(b *bbolt.Bucket, key []byte) error {
 	return storageFault(b.Delete(key))
 }
 
-// rollback undoes this transaction's writes alone, last first.
+// rollback undoes only this transaction's writes, last first.
 func (t *tx) rollback() error {
 	for i := len(t.undo) - 1; i >= 0; i-- {
 		c := t.undo[i]
@@ -88,7 +88,7 @@ func (t *tx) rollback() error {
 	return nil
 }
 
-// storageFault wraps an error of the engine for callers who can do nothing about it.
+// storageFault wraps an error of the engine for callers, who can do nothing about it.
 func storageFault(err error) error {
 	if err == nil {
 		return nil
@@ -96,7 +96,7 @@ func storageFault(err error) error {
 	return store.Unavailable(err)
 }
 
-// lastBefore is the last key before end, or nil if that has not the prefix.
+// lastBefore returns the last key before end, or nil if that lacks the prefix.
 func lastBefore(c *bbolt.Cursor, prefix, end []byte) []byte {
 	key, _ := c.Seek(end)
 	if key == nil {

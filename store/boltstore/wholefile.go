@@ -11,22 +11,21 @@ import (
 	"teamdata/store/boltstore/boltfile"
 )
 
-// ErrInUse is the reason of an error about a file whose lock another process
-// holds.
+// ErrInUse is the cause of an error about a file that another process has locked.
 var ErrInUse = boltfile.ErrInUse
 
-// ErrMoved is the reason of an error about a file that was renamed, removed or
+// ErrMoved is the cause of an error about a file that was renamed, removed or
 // replaced while a Store had it open.
 var ErrMoved = boltfile.ErrMoved
 
-// Backup writes a sound copy of one moment of the open Store to a new file, while
-// commits go on: see [boltfile.Backup].
+// Backup writes a verified snapshot of the open Store to a new file while commits
+// continue: see [boltfile.Backup].
 func (s *Store) Backup(ctx context.Context, to string) error {
 	return boltfile.Backup(ctx, s.Path(), s.viewFile, to, verify)
 }
 
-// Snapshot is an unchecked copy of one moment of the open Store, to be read from its
-// start and closed: see [boltfile.Snapshot].
+// Snapshot returns an unverified snapshot of the open Store, positioned at its
+// start: see [boltfile.Snapshot].
 func (s *Store) Snapshot(ctx context.Context) (*os.File, error) {
 	return boltfile.Snapshot(ctx, s.Path(), s.viewFile)
 }
@@ -40,28 +39,28 @@ func BackupFile(ctx context.Context, path, to string) error {
 	return boltfile.BackupFile(ctx, path, to, verify)
 }
 
-// ReceiveBackup is Backup of a Store elsewhere, whose Snapshot of size bytes is
-// read from r.
+// ReceiveBackup is Backup of a remote Store, whose Snapshot of size bytes is read
+// from r.
 func ReceiveBackup(ctx context.Context, r io.Reader, size int64, to string) error {
 	return boltfile.ReceiveBackup(ctx, r, size, to, verify)
 }
 
-// Restore puts a copy of a backup in the place of the data file at path, which no
-// server may have open, and returns the name under which the old file is kept: see
+// Restore replaces the data file at path, which no server may have open, with a
+// copy of a backup, and returns the name under which the old file is kept: see
 // [boltfile.Restore].
 func Restore(ctx context.Context, backup, path string, now time.Time) (kept string, err error) {
 	return boltfile.Restore(ctx, backup, path, now, verify)
 }
 
-// Compact writes the data file at path anew, without the space that is free in it:
-// see [boltfile.Compact]. No server may have it open; a sealed file needs no key.
+// Compact rewrites the data file at path without its free space: see
+// [boltfile.Compact]. No server may have it open; a sealed file needs no key.
 func Compact(ctx context.Context, path string, progress func(done, total int64)) (before, after int64, err error) {
 	return boltfile.Compact(ctx, path, progress, verify)
 }
 
-// Rebuild changes the data file at path as a whole, or makes it: fill is called with
-// a Store on a copy, which takes the file's place once it is on the disk and sound:
-// see [boltfile.Rebuild]. fill may take long, and its commits cost no sync.
+// Rebuild replaces or creates the data file at path as a whole: fill is called
+// with a Store on a copy, which replaces the file once it is verified and on
+// disk: see [boltfile.Rebuild]. fill may take long; its commits are not synced.
 func Rebuild(ctx context.Context, path string, o Options, fill func(*Store) error) error {
 	o.NoSync = true
 	return boltfile.Rebuild(ctx, path, func(temp string) (done boltfile.Filled, err error) {

@@ -15,15 +15,15 @@ import (
 	"teamdata/store/boltstore/boltfile"
 )
 
-// maxBatch is the most Updates that share a commit: it bounds the memory of a
+// maxBatch is the maximum number of Updates per commit: it bounds the memory of a
 // commit and how long its callers wait for one another.
 const maxBatch = 1024
 
-// gatherYields is how often the writer lets other goroutines run before it counts
-// again how many updates have gathered.
+// gatherYields is how often the writer yields to other goroutines before it
+// counts the gathered updates again.
 const gatherYields = 4
 
-// update is one Update on its way through the writer.
+// update is one Update passing through the writer.
 type update struct {
 	ctx  context.Context
 	fn   func(store.Tx) error
@@ -36,7 +36,7 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []*update
 	closed  bool
-	work    chan struct{} // holds one token while there may be something waiting
+	work    chan struct{} // has one token while updates may be waiting
 	spare   sync.Pool     // of *update
 }
 
@@ -88,9 +88,9 @@ func (q *queue) gather(batch []*update) (_ []*update, open bool) {
 	return batch, n > 0 || !q.closed
 }
 
-// settle lets other goroutines run as long as that brings more updates, so that
-// callers who were woken by one commit share the next. A lone caller has
-// nothing to wait for: no timer is involved.
+// settle yields to other goroutines as long as that brings more updates, so that
+// callers woken by one commit share the next. It uses no timer, so a lone caller
+// does not wait.
 func (q *queue) settle() {
 	for seen, n := 0, q.len(); n > seen && n < maxBatch; seen, n = n, q.len() {
 		for range gatherYields {
@@ -105,7 +105,7 @@ func (q *queue) len() int {
 	return len(q.waiting)
 }
 
-// Update hands fn to the writer and waits until its commit is on the disk.
+// Update hands fn to the writer and waits until its commit is on disk.
 func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
 	u := s.queue.spare.Get().(*update)
 	defer s.queue.spare.Put(u)
@@ -131,8 +131,8 @@ func (s *Store) write() {
 }
 
 // commit runs a batch in one bbolt transaction, notifies of what it changed, and
-// sets each update's error. If the commit fails, none of them says anything: what one
-// refused may have been written by another before it.
+// sets each update's error. If the commit fails, they all fail: one's rejection
+// may be due to another's lost write.
 func (s *Store) commit(batch []*update) {
 	txs, err := s.commitBatch(batch)
 	switch {
@@ -147,8 +147,8 @@ func (s *Store) commit(batch []*update) {
 	}
 }
 
-// commitEach gives each update of a batch that had no room a commit of its own,
-// so that one that is too large does not take the rest with it.
+// commitEach commits each update of a batch that ran out of space on its own, so
+// that one too large does not fail the rest.
 func (s *Store) commitEach(batch []*update) {
 	for i := range batch {
 		s.commit(batch[i : i+1])
@@ -178,15 +178,15 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	}
 	id := bolt.ID()
 	if err = s.sync(bolt); err == nil {
-		err = s.endIf(s.place.CheckNames()) // after the sync: what is acknowledged is in the file that is at the path
+		err = s.endIf(s.place.CheckNames()) // after the sync: acknowledged writes are in the file at the path
 	}
 	s.watch.notify(Commit{Updates: len(written), Took: time.Since(began), Err: err})
 	s.synced.end(id, err)
 	return written, err
 }
 
-// run runs one update. Its own failure is its own matter; the error that run
-// returns is of a rollback that failed, and takes the batch with it.
+// run runs one update. Its own failure concerns only itself; run returns the
+// error of a failed rollback, which fails the batch.
 func (s *Store) run(bolt *bbolt.Tx, u *update) (*tx, error) {
 	if u.err = u.ctx.Err(); u.err != nil {
 		return nil, nil
@@ -200,10 +200,10 @@ func (s *Store) run(bolt *bbolt.Tx, u *update) (*tx, error) {
 	return t, nil
 }
 
-// maxUndo is how many changes there is room for while nothing runs.
+// maxUndo is the number of changes whose space is kept between updates.
 const maxUndo = 1024
 
-// reuseUndo leaves the room of an undo log, which is needed no more, to the next.
+// reuseUndo keeps the space of a finished undo log for the next one.
 func (s *Store) reuseUndo(t *tx) {
 	if clear(t.undo); cap(t.undo) <= maxUndo {
 		s.undo = t.undo
@@ -211,8 +211,8 @@ func (s *Store) reuseUndo(t *tx) {
 	t.undo = nil
 }
 
-// recoverPanics turns a panic into an error, so that it reaches its caller and not
-// the others of the batch.
+// recoverPanics turns a panic into an error, so that it reaches its caller and
+// not the rest of the batch.
 func recoverPanics(fn func(store.Tx) error, t *tx) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -222,8 +222,8 @@ func recoverPanics(fn func(store.Tx) error, t *tx) (err error) {
 	return fn(t)
 }
 
-// sync commits. If that fails although the new state can be seen, nobody can
-// say what a restart will find: the store refuses everything from then on.
+// sync commits. If that fails although the new state is visible, it is unknown
+// what a restart will find: from then on the store rejects every call.
 func (s *Store) sync(bolt *bbolt.Tx) error {
 	if s.before != nil {
 		if err := s.before(); err != nil {
@@ -244,7 +244,7 @@ func (s *Store) sync(bolt *bbolt.Tx) error {
 	return err
 }
 
-// notify reports, in commit order and before the callers go on, what changed.
+// notify reports what changed, in commit order and before the callers continue.
 func (s *Store) notify(txs []*tx) {
 	onDue := s.onDue.Load()
 	for _, t := range txs {

@@ -11,13 +11,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// View runs fn on one moment of an open file.
+// View runs fn on a consistent snapshot of an open file.
 type View func(fn func(*bbolt.Tx) error) error
 
-// Backup writes a copy of one moment of the open file at path to a new file, which
-// has its name only once it is on the disk and sound. Commits go on meanwhile; the
-// space that they free is used again when the copying is done. A file that is
-// there already is an error.
+// Backup writes a snapshot of the open file at path to a new file, which gets its
+// name only once it is verified and on disk. Commits continue meanwhile; the
+// space that they free is reused once the copying is done. An existing file at to
+// is an error.
 func Backup(ctx context.Context, path string, view View, to string, verify Verify) error {
 	return backup(ctx, path, to, verify, func(ctx context.Context, t *temp) error {
 		copied, err := copyOpen(ctx, view, t)
@@ -33,7 +33,7 @@ func BackupFile(ctx context.Context, path, to string, verify Verify) error {
 	return backup(ctx, path, to, verify, func(ctx context.Context, t *temp) error { return copyFile(ctx, path, t) })
 }
 
-// ReceiveBackup is Backup of a file elsewhere, whose Snapshot of size bytes is read
+// ReceiveBackup is Backup of a remote file, whose Snapshot of size bytes is read
 // from r.
 func ReceiveBackup(ctx context.Context, r io.Reader, size int64, to string, verify Verify) error {
 	return backup(ctx, to, to, verify, func(ctx context.Context, t *temp) error {
@@ -45,9 +45,8 @@ func ReceiveBackup(ctx context.Context, r io.Reader, size int64, to string, veri
 	})
 }
 
-// Snapshot is an unchecked copy of one moment of the open file at path, to be read
-// from its start and closed: a file without a name, which is gone then. Whoever
-// reads it slowly holds nothing up.
+// Snapshot returns an unverified snapshot of the open file at path, positioned at
+// its start: an unnamed file, deleted on Close. A slow reader blocks nothing.
 func Snapshot(ctx context.Context, path string, view View) (*os.File, error) {
 	t, err := newTemp(followLinks(path), "snapshot")
 	if err != nil {
@@ -65,9 +64,8 @@ func Snapshot(ctx context.Context, path string, view View) (*os.File, error) {
 	return t.File, nil
 }
 
-// KeepCopy writes a copy of an open file beside it, under its path, an infix and the
-// time at which it was last written. A copy of that name that is there already is
-// replaced.
+// KeepCopy writes a copy of an open file beside it, named by its path, an infix
+// and the time of its last write. An existing copy of that name is replaced.
 func KeepCopy(ctx context.Context, db *bbolt.DB, infix string, verify Verify) (kept string, err error) {
 	path := followLinks(db.Path())
 	t, err := newTemp(path, "kept")
@@ -87,7 +85,7 @@ func KeepCopy(ctx context.Context, db *bbolt.DB, infix string, verify Verify) (k
 	return t.target, t.placeOver()
 }
 
-// backup makes a file with the copy that fill writes of source.
+// backup creates a file from the copy of source that fill writes.
 func backup(ctx context.Context, source, to string, verify Verify, fill func(context.Context, *temp) error) error {
 	switch _, err := os.Lstat(to); {
 	case err == nil:
@@ -103,7 +101,7 @@ func backup(ctx context.Context, source, to string, verify Verify, fill func(con
 		return err
 	}
 	defer t.discard()
-	if err := tryLock(t.File, false); err != nil { // what shows others that it is in use
+	if err := tryLock(t.File, false); err != nil { // shows others that it is in use
 		return cantWrite(to, err)
 	}
 	if err := fill(ctx, t); err != nil {
@@ -119,7 +117,7 @@ func errExists(path string) error {
 	return &Error{Path: path, Text: "is there already", Advice: "give another name, or move it away", Err: fs.ErrExist}
 }
 
-// copyOpen copies what is in an open file at this moment.
+// copyOpen copies the current content of an open file.
 func copyOpen(ctx context.Context, view View, t *temp) (copied *pacedWriter, err error) {
 	err = view(func(bolt *bbolt.Tx) (err error) {
 		copied, err = copyMoment(ctx, bolt, t)

@@ -8,14 +8,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// forgetEvery is how often the pages that were read are given back: a disk
-// reads some ten MiB in that time.
+// forgetEvery is how often read pages are released: a disk reads some ten MiB in
+// that time.
 const forgetEvery = 2 * time.Millisecond
 
-// forgetPages gives the system back, again and again until stop is called, the
-// pages of a mapped file that were read, so that a walk through a large file
-// takes little memory. A page that is needed again is read again. The file is mapped to
-// be read only: such a map stays where it is.
+// forgetPages repeatedly releases the read pages of a mapped file until stop is
+// called, so that a walk through a large file uses little memory. A page needed
+// again is read again. The file is mapped read-only: such a mapping never moves.
 func forgetPages(db *bbolt.DB) (stop func()) {
 	info, err := os.Stat(db.Path())
 	if err != nil {
@@ -23,12 +22,12 @@ func forgetPages(db *bbolt.DB) (stop func()) {
 	}
 	start, size := db.Info().Data, uintptr(info.Size())
 	return every(forgetEvery, func() {
-		syscall.Syscall(syscall.SYS_MADVISE, start, size, syscall.MADV_DONTNEED) // advice: without it there is just more in memory
+		syscall.Syscall(syscall.SYS_MADVISE, start, size, syscall.MADV_DONTNEED) // only advice: on failure more stays in memory
 	})
 }
 
-// writeBack brings a part of a file to the disk, without the commit of the file
-// system's journal that a sync is.
+// writeBack writes part of a file to disk without committing the file system's
+// journal, as a sync would.
 func writeBack(f *os.File, from, bytes int64) error {
 	const waitBefore, write, waitAfter = 1, 2, 4
 	err := syscall.SyncFileRange(int(f.Fd()), from, bytes, waitBefore|write|waitAfter)

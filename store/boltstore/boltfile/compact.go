@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	compactCommit = 16 << 20               // bytes a commit of the compact file
-	progressEvery = 200 * time.Millisecond // calls of progress
+	compactCommit = 16 << 20               // bytes per commit of the compact file
+	progressEvery = 200 * time.Millisecond // between calls of progress
 )
 
-// Compact writes the file at path anew, without the space that is free in it. No
-// process may have it open. The new file takes the place of the old one once it is
-// on the disk, sound, and found to hold the same; until then, whatever happens, path
-// is the old file. before and after are their sizes in bytes. progress, if not nil,
-// is called now and then with how many of about total bytes are written.
+// Compact rewrites the file at path without its free space. No process may have
+// it open. The new file replaces the old one once it is on disk, verified, and
+// equal in content; until then, whatever happens, path is the old file. before
+// and after are their sizes in bytes. progress, if not nil, is called
+// periodically with the bytes written and their approximate total.
 func Compact(ctx context.Context, path string, progress func(done, total int64), verify Verify) (before, after int64, err error) {
 	path = followLinks(path)
 	if before, err = sizeOf(path); err != nil {
@@ -30,7 +30,7 @@ func Compact(ctx context.Context, path string, progress func(done, total int64),
 	if err != nil {
 		return 0, 0, err
 	}
-	defer db.Close() // and with it the lock
+	defer db.Close() // also releases the lock
 	t, err := newTemp(path, "compact")
 	if err != nil {
 		return 0, 0, err
@@ -46,7 +46,7 @@ func Compact(ctx context.Context, path string, progress func(done, total int64),
 		return 0, 0, err
 	}
 	if after >= before {
-		return before, before, nil // there is nothing to win
+		return before, before, nil // nothing to gain
 	}
 	return before, after, t.placeOver()
 }
@@ -62,8 +62,8 @@ func (t *temp) compact(ctx context.Context, db *bbolt.DB, progress func(done, to
 		return cantWrite(t.target, err)
 	}
 	defer to.Close()
-	to.AllocSize = to.Info().PageSize // no room in advance
-	// Closing ends bbolt's work between two of its commits.
+	to.AllocSize = to.Info().PageSize // no preallocation
+	// Closing stops bbolt between two of its commits.
 	defer context.AfterFunc(ctx, func() { to.Close() })()
 	defer t.watch(used, progress)()
 	err = GuardPages(func() error {
@@ -81,7 +81,7 @@ func (t *temp) compact(ctx context.Context, db *bbolt.DB, progress func(done, to
 	return cantWrite(t.target, errors.Join(err, to.Close()))
 }
 
-// anew writes what is in the file into another, without the space that is free in it.
+// anew copies the file's content into a new file without its free space.
 func (t *temp) anew(ctx context.Context) (*temp, error) {
 	size, err := sizeOf(t.Name())
 	if err != nil {
@@ -103,7 +103,7 @@ func (t *temp) anew(ctx context.Context) (*temp, error) {
 	return to, nil
 }
 
-// watch calls progress until it is stopped.
+// watch calls progress periodically until stopped.
 func (t *temp) watch(total int64, progress func(done, total int64)) (stop func()) {
 	if progress == nil {
 		return func() {}
@@ -115,7 +115,7 @@ func (t *temp) watch(total int64, progress func(done, total int64)) (stop func()
 	})
 }
 
-// every calls fn again and again, until stop is called, which waits for its end.
+// every calls fn at each interval until stop is called, which waits for a running call.
 func every(interval time.Duration, fn func()) (stop func()) {
 	stopping := make(chan struct{})
 	var ended sync.WaitGroup
@@ -139,7 +139,7 @@ func every(interval time.Duration, fn func()) (stop func()) {
 
 var errNotSame = errors.New("the compact file does not hold what the old one does; nothing was changed")
 
-// same holds two files to the same content.
+// same checks that two files have the same content.
 func same(a, b *bbolt.DB) error {
 	return a.View(func(one *bbolt.Tx) error {
 		return b.View(func(other *bbolt.Tx) error {

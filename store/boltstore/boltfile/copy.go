@@ -12,13 +12,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A copy goes to the system's cache fast, because commits can't reuse the space that
-// they free while it is made. Then it is written to the disk in chunks with pauses
-// between them, because the commits wait for the same disk.
+// A copy is written to the system's cache at full speed, because commits can't
+// reuse freed space meanwhile. Then it is written to disk in chunks with pauses
+// between them, because commits need the same disk.
 const (
-	chunkSize  = 256 << 10            // bytes that are written to the disk at once
+	chunkSize  = 256 << 10            // bytes written to disk at once
 	chunkPause = 4 * time.Millisecond // the pause after each
-	maxCached  = 128 << 20            // bytes that wait in the cache
+	maxCached  = 128 << 20            // bytes waiting in the cache
 )
 
 // pacedWriter writes a file from its start until ctx is done.
@@ -26,8 +26,8 @@ type pacedWriter struct {
 	ctx     context.Context
 	file    *os.File
 	written int64
-	onDisk  int64 // how many of them are on the disk, beside more that may be
-	failed  error // bbolt makes a text of it
+	onDisk  int64 // how many of them are known to be on disk
+	failed  error // the error itself: bbolt returns only its text
 }
 
 func (w *pacedWriter) Write(b []byte) (n int, err error) {
@@ -42,7 +42,7 @@ func (w *pacedWriter) Write(b []byte) (n int, err error) {
 	return n, w.failed
 }
 
-// toDisk brings a piece to the disk.
+// toDisk writes a chunk to disk.
 func (w *pacedWriter) toDisk() error {
 	n := min(chunkSize, w.written-w.onDisk)
 	err := writeBack(w.file, w.onDisk, n)
@@ -50,7 +50,7 @@ func (w *pacedWriter) toDisk() error {
 	return err
 }
 
-// flush brings the rest to the disk, with pauses between the chunks.
+// flush writes the rest to disk, pausing between chunks.
 func (w *pacedWriter) flush(ctx context.Context) error {
 	for w.onDisk < w.written {
 		if err := w.toDisk(); err != nil {
@@ -67,11 +67,11 @@ func (w *pacedWriter) flush(ctx context.Context) error {
 
 var errSlowDisk = fmt.Errorf("the disk takes less than %d MiB a second", slowest>>20)
 
-// slowest is how many bytes a second a disk takes at least.
+// slowest is the slowest disk expected, in bytes per second.
 const slowest = 1 << 20
 
-// copyMoment copies what a transaction sees. It has time for a slow disk, and
-// not for one that stands still.
+// copyMoment copies the snapshot of a transaction. Its timeout allows for a slow
+// disk, but not for a stalled one.
 func copyMoment(ctx context.Context, bolt *bbolt.Tx, t *temp) (*pacedWriter, error) {
 	enough := time.Minute + time.Duration(bolt.Size()/slowest)*time.Second
 	ctx, cancel := context.WithTimeoutCause(ctx, enough, errSlowDisk)
@@ -81,7 +81,7 @@ func copyMoment(ctx context.Context, bolt *bbolt.Tx, t *temp) (*pacedWriter, err
 	return w, cantWrite(t.target, cmp.Or(w.failed, err))
 }
 
-// copyFile copies a file that no program writes.
+// copyFile copies a file that no program is writing.
 func copyFile(ctx context.Context, path string, t *temp) error {
 	return Read(path, func(db *bbolt.DB) error {
 		return db.View(func(bolt *bbolt.Tx) error {
@@ -91,8 +91,7 @@ func copyFile(ctx context.Context, path string, t *temp) error {
 	})
 }
 
-// sparseWriter leaves out what is all zero, as the room is that bbolt takes in
-// advance.
+// sparseWriter skips chunks of zeros, such as space preallocated by bbolt.
 type sparseWriter struct{ pacedWriter }
 
 var zeros [32 << 10]byte

@@ -1,9 +1,9 @@
-// Package boltfile is a bbolt file as a file: who has it locked, whether its pages
-// are sound, and how a whole file is copied, compacted or put in the place of
-// another, so that a crash leaves the old file or the new one.
+// Package boltfile handles a bbolt file as a whole: locking it, verifying its
+// pages, and copying, compacting or replacing it so that a crash leaves either
+// the old file or the new one.
 //
-// It knows no record and no bucket. Where it has to know whether a file is sound it
-// is given a function that says so. It imports bbolt and the standard library alone;
-// boltstore is what imports it. What needs a record or a bucket's name belongs
-// there, and what would be the same for any other bbolt file belongs here.
+// It knows no records and no buckets; callers pass a function that verifies a
+// file's content. It imports only bbolt and the standard library, and boltstore
+// imports it. Code that needs a record or a bucket's name belongs there; code
+// that would be the same for any bbolt file belongs here.
 package boltfile

@@ -12,13 +12,13 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// Error is what keeps a file from being opened, or from being written. Its text is
-// one line for the operator, with the advice at the end.
+// Error is the reason why a file can't be opened or written. Its text is one line
+// for the operator, ending with the advice.
 type Error struct {
-	Path   string // of the file; empty while it is not known
-	Text   string // what is wrong; it goes on from the path
+	Path   string // of the file; empty while unknown
+	Text   string // what is wrong; continues the path
 	Advice string // what to do about it; may be empty
-	Err    error  // the reason, where that is an error of its own
+	Err    error  // the cause; may be nil
 }
 
 func (e *Error) Error() string {
@@ -29,13 +29,12 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Hint is what to do about the error; it may be empty.
+// Hint returns what to do about the error; it may be empty.
 func (e *Error) Hint() string { return e.Advice }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrInUse is the reason of an error about a file whose lock another process
-// holds.
+// ErrInUse is the cause of an error about a file that another process has locked.
 var ErrInUse = errors.New("in use")
 
 var (
@@ -45,7 +44,7 @@ var (
 	errSwapped = &Error{Text: "is replaced again and again by other programs", Advice: "stop them, or give another file with --data"}
 )
 
-// at gives an Error the path of its file, and leaves other errors as they are.
+// at sets the path of an Error, and returns other errors unchanged.
 func at(path string, err error) error {
 	var e *Error
 	if !errors.As(err, &e) || e.Path != "" {
@@ -56,7 +55,7 @@ func at(path string, err error) error {
 	return &located
 }
 
-// explain says for the operator what keeps a file from being opened.
+// explain turns an error of opening a file into one for the operator.
 func explain(path string, err error) error {
 	e := &Error{Path: path, Err: err}
 	switch {
@@ -83,8 +82,8 @@ func explain(path string, err error) error {
 	return e
 }
 
-// cantWrite says what keeps a file from being written, or its place from being
-// taken.
+// cantWrite turns an error of writing or replacing a file into one for the
+// operator.
 func cantWrite(path string, err error) error {
 	e := &Error{Path: path, Err: err}
 	switch {
@@ -106,13 +105,13 @@ func cantWrite(path string, err error) error {
 	return e
 }
 
-// IsFull reports whether an error says that there is no room left on the disk.
+// IsFull reports whether an error means that the disk is full.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// GuardPages calls read. bbolt panics when a page is not what it should be, or when
-// a page leads outside the file: that becomes an error.
+// GuardPages calls read and turns a panic of bbolt, over a bad page or a
+// reference outside the file, into an error.
 func GuardPages(read func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -123,7 +122,7 @@ func GuardPages(read func() error) (err error) {
 	return read()
 }
 
-// renamed is an error about a temporary file that names the file which matters
+// renamed is an error about a temporary file that names the file it stands for
 // instead.
 type renamed struct {
 	error
@@ -140,7 +139,7 @@ func rename(name, temp string, err error) error {
 func (r renamed) Error() string { return strings.ReplaceAll(r.error.Error(), r.temp, r.name) }
 func (r renamed) Unwrap() error { return r.error }
 
-// Hint is the error's own, renamed as its text.
+// Hint returns the error's hint, renamed like its text.
 func (r renamed) Hint() string {
 	var hinted interface{ Hint() string }
 	if !errors.As(r.error, &hinted) {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// holder names the process that holds the lock on the file, as far as the
-// system says: "process 4711 (teamdata)".
+// holder names the process that holds the lock on the file, if the system reveals
+// it: "process 4711 (teamdata)".
 func holder(path string) string {
 	const unknown = "another process"
 	info, err := os.Stat(path)

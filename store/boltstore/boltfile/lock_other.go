@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// tryLock is missing here, and with it what replaces a whole file.
+// tryLock is unsupported here, and so is replacing a whole file.
 func tryLock(*os.File, bool) error { return errors.ErrUnsupported }
 
-// unlock would end the lock on a file; here it lasts until the process ends.
+// unlock does nothing: the lock lasts until the process ends.
 func unlock(*os.File) {}

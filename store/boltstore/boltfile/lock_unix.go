@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// tryLock takes the lock on an open file, as bbolt does, alone or shared with
-// others who share it. EWOULDBLOCK means that it is held.
+// tryLock takes bbolt's lock on an open file, exclusive or shared. EWOULDBLOCK:
+// another process holds it.
 func tryLock(f *os.File, alone bool) error {
 	how := syscall.LOCK_SH
 	if alone {
@@ -17,5 +17,5 @@ func tryLock(f *os.File, alone bool) error {
 	return syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 }
 
-// unlock ends the lock on a file, which closing does not while it is mapped.
+// unlock releases the lock on a file; closing does not while it is mapped.
 func unlock(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

@@ -12,8 +12,8 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// lockedFile is the place of a file that is about to be replaced. The lock on
-// what is there keeps servers from starting on it; it need not be a sound file.
+// lockedFile is the path of a file that is about to be replaced. The lock on the
+// current file keeps servers from opening it; the file may be damaged.
 type lockedFile struct {
 	path string
 	file *os.File // nil: there is none
@@ -38,7 +38,7 @@ func lock(path string) (*lockedFile, error) {
 	return nil, explain(path, errSwapped)
 }
 
-// followLinks is the file that a path leads to: a link is not what is replaced.
+// followLinks resolves links: the file is replaced, not a link to it.
 func followLinks(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -46,7 +46,7 @@ func followLinks(path string) string {
 	return path
 }
 
-// openLocked opens and locks the file that is at path once it is locked.
+// openLocked opens and locks a file, and makes sure that it is still the one at path.
 func openLocked(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -87,23 +87,23 @@ func isAt(file *os.File, path string) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// Place is the path at which a file was opened, and that file.
+// Place is an opened file and the path at which it was opened.
 type Place struct {
 	path   string
 	opened fs.FileInfo
 	folder fs.FileInfo // as it was when the file was seen at the path; nil: its names may still change unseen
 }
 
-// settled is the age from which a folder's time of change says that it stays: a clock
-// of files may be coarse, and two changes get the same time.
+// settled is the age at which a folder's modification time is reliable: file
+// timestamps may be coarse, and two changes may get the same one.
 const settled = 2 * time.Second
 
-// ErrMoved is the reason of an error about a file that was renamed, removed or
-// replaced while it was open.
+// ErrMoved is the cause of an error about a file that was renamed, removed or
+// replaced while open.
 var ErrMoved = errors.New("moved")
 
-// Check returns an error once the file is no longer the one at its path. A path that
-// can't be looked at says nothing.
+// Check returns an error once the file is no longer the one at its path. A path
+// that can't be checked is no error.
 func (p *Place) Check() error {
 	switch there, err := os.Stat(p.path); {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -114,10 +114,9 @@ func (p *Place) Check() error {
 	return nil
 }
 
-// CheckNames is Check for a writer, which calls it with each commit and from one
-// goroutine. It looks at the folder, and at the file only when a name in the folder
-// has changed lately: what a file system tells of a file just written can cost it as
-// much as part of a sync.
+// CheckNames is Check for a writer, called with each commit from one goroutine.
+// It checks the folder, and the file only if a name in the folder has changed
+// lately: stat of a file just written can cost part of a sync.
 func (p *Place) CheckNames() error {
 	folder, err := os.Stat(filepath.Dir(p.path))
 	if err == nil && p.folder != nil && os.SameFile(p.folder, folder) && p.folder.ModTime().Equal(folder.ModTime()) {
@@ -130,7 +129,8 @@ func (p *Place) CheckNames() error {
 	return p.Check()
 }
 
-// isLink reports whether the file is in another folder than its path says.
+// isLink reports whether the path is a link, whose file may be in another folder,
+// or can't be checked.
 func isLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err != nil || info.Mode()&fs.ModeSymlink != 0
@@ -144,7 +144,7 @@ func (l *lockedFile) release() {
 	}
 }
 
-// place gives the place to a temporary file.
+// place replaces the file with a temporary file.
 func (l *lockedFile) place(t *temp) error {
 	if l.file == nil {
 		return t.placeNew()
@@ -152,7 +152,7 @@ func (l *lockedFile) place(t *temp) error {
 	return t.placeOver()
 }
 
-// keep gives the old file a second name, under which it stays.
+// keep gives the old file a second name, under which it is kept.
 func (l *lockedFile) keep(name string) error {
 	switch err := os.Link(l.path, name); {
 	case errors.Is(err, fs.ErrExist):
@@ -163,9 +163,8 @@ func (l *lockedFile) keep(name string) error {
 	return syncFolder(l.path)
 }
 
-// keepAs keeps the old file under its path, an infix, and the time at which it was
-// last written. When a killed run has left it both names, that is enough: the
-// next Open parts them.
+// keepAs keeps the old file, named by its path, an infix, and the time of its
+// last write. A killed run may leave both names; the next Open separates them.
 func (l *lockedFile) keepAs(infix string) error {
 	kept, err := keptName(l.path, infix)
 	if err != nil || l.isFile(kept) {

@@ -13,7 +13,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// Mode is the mode of the files that are made here.
+// Mode is the permission mode of the files created here.
 const Mode = 0o600
 
 const (
@@ -25,7 +25,7 @@ const (
 	absent = -1
 )
 
-// Options are how a file is opened for writing.
+// Options control how a file is opened for writing.
 type Options struct {
 	// MapSize is how many bytes of address space are reserved for the file in
 	// advance; 0 means 1 GiB, or twice the file if that is more.
@@ -48,10 +48,10 @@ func (o Options) bolt(size int64) *bbolt.Options {
 	}
 }
 
-// Open opens the file at path for writing, or makes it, and holds its lock until it
-// is closed. prepare is called with it, and keeps it; a panic over a damaged page
-// becomes an error. When anything fails, the file is left as it was, and a new one is
-// removed.
+// Open opens or creates the file at path for writing and holds its lock until it
+// is closed. prepare receives the open file and keeps it; a panic over a damaged
+// page becomes an error. If anything fails, the file is left as it was, and a new
+// one is removed.
 func Open(path string, o Options, prepare func(*bbolt.DB) error) (place *Place, err error) {
 	db, size, err := openCurrent(path, func(size int64) (db *bbolt.DB, err error) {
 		if size == absent && !o.NoSync {
@@ -68,19 +68,19 @@ func Open(path string, o Options, prepare func(*bbolt.DB) error) (place *Place, 
 		return place, err
 	}
 	if err := GuardPages(func() error { return prepare(db) }); err != nil {
-		discard(path, size) // under the lock: nobody else has begun to use it
+		discard(path, size) // under the lock: no other process uses it yet
 		db.Close()
 		return place, explain(path, err)
 	}
 	return place, nil
 }
 
-// begin makes a file without entries. It has its name only once it is on the disk: the
-// head that bbolt writes would be damage if the power failed meanwhile. And the name
-// is on the disk before anything is kept in the file.
+// begin creates an empty file. It gets its name only once it is on disk: a power
+// cut while bbolt writes the head would leave a damaged file. The name is on disk
+// before anything is stored in the file.
 func begin(path string) error {
 	if _, err := os.Lstat(path); err == nil {
-		return nil // a link that leads nowhere: bbolt makes the file there
+		return nil // a dangling link: bbolt creates its target
 	}
 	t, err := newTemp(path, "new")
 	if err != nil {
@@ -100,8 +100,9 @@ func begin(path string) error {
 	return err
 }
 
-// Read opens the file at path, which has to be there, beside others who read it, and
-// calls fn with it; a panic over a damaged page becomes an error. However much fn reads, it takes little memory.
+// Read opens the existing file at path, shared with other readers, and calls fn
+// with it; a panic over a damaged page becomes an error. However much fn reads,
+// it uses little memory.
 func Read(path string, fn func(*bbolt.DB) error) error {
 	db, err := openExisting(path, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true, PreLoadFreelist: true})
 	if err != nil {
@@ -112,7 +113,7 @@ func Read(path string, fn func(*bbolt.DB) error) error {
 	return at(path, GuardPages(func() error { return fn(db) }))
 }
 
-// openExisting opens a file that has to be there.
+// openExisting opens a file that must exist.
 func openExisting(path string, o *bbolt.Options) (*bbolt.DB, error) {
 	db, _, err := openCurrent(path, func(size int64) (*bbolt.DB, error) {
 		switch size {
@@ -127,8 +128,8 @@ func openExisting(path string, o *bbolt.Options) (*bbolt.DB, error) {
 	return db, err
 }
 
-// openCurrent inspects a file and opens it. While open waited for the lock, the
-// file may have been replaced: then it is done again with what is there now.
+// openCurrent inspects a file and opens it. If the file was replaced while open
+// waited for the lock, it starts over with the current one.
 func openCurrent(path string, open func(size int64) (*bbolt.DB, error)) (db *bbolt.DB, size int64, err error) {
 	for range maxSwaps {
 		if size, err = inspect(path); err != nil {
@@ -144,8 +145,8 @@ func openCurrent(path string, open func(size int64) (*bbolt.DB, error)) (db *bbo
 	return db, size, nil
 }
 
-// openGuarded opens a file, whatever its pages hold. It is the one at path once
-// it is locked, or the error is errSwapped.
+// openGuarded opens a file, even with damaged pages. Once locked it is the one at
+// path, or the error is errSwapped.
 func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, place *Place, err error) {
 	var file *os.File
 	options.OpenFile = func(name string, flag int, mode fs.FileMode) (_ *os.File, err error) {
@@ -171,9 +172,8 @@ func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, place *Plac
 	return db, place, nil
 }
 
-// inspect checks a file before it is opened for writing. bbolt maps the file,
-// so a page that is missing at its end would end the process when it is
-// touched.
+// inspect checks a file before it is opened for writing. bbolt maps the file, so
+// touching a page missing at its end would crash the process.
 func inspect(path string) (size int64, err error) {
 	size, err = sizeOf(path)
 	if err != nil || size <= 0 {
@@ -192,7 +192,7 @@ func inspect(path string) (size int64, err error) {
 	})
 }
 
-// sizeOf is how many bytes a file has, or absent.
+// sizeOf returns the size of a file in bytes, or absent.
 func sizeOf(path string) (size int64, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -217,8 +217,8 @@ func checkFolder(path string) error {
 	return nil
 }
 
-// discard takes away what a failed Open has made of a new file: the next Open
-// would take it for a damaged one.
+// discard removes the new file of a failed Open: the next Open would take it for
+// a damaged one.
 func discard(path string, sizeBefore int64) {
 	switch sizeBefore {
 	case absent:
@@ -228,8 +228,8 @@ func discard(path string, sizeBefore int64) {
 	}
 }
 
-// discardHead discards what bbolt wrote of a new file's first pages. It holds
-// no lock, so it leaves a file that another process has opened meanwhile.
+// discardHead discards a new file whose first pages bbolt wrote only in part. It
+// holds no lock, so it leaves a file that another process has since opened.
 func discardHead(path string, sizeBefore int64, err error) {
 	head := int64(4 * os.Getpagesize())
 	if info, serr := os.Stat(path); serr == nil && info.Size() <= head && !errors.Is(err, berrors.ErrTimeout) {

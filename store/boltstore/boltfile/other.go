@@ -8,10 +8,10 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// holder names the process that holds the lock, where the system says.
+// holder can't name the process that holds the lock on this system.
 func holder(string) string { return "another process" }
 
-// writeBack brings a file to the disk.
+// writeBack writes a file to disk.
 func writeBack(f *os.File, _, _ int64) error { return f.Sync() }
 
 // forgetPages leaves the pages to the system.

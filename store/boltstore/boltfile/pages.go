@@ -9,13 +9,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// pageWalk reads all pages that are in use by what the file's format says of
-// them, and not by bbolt: that follows whatever a damaged page says to outside
-// the file, or in a circle, which ends the process.
+// pageWalk reads all used pages according to the file format, without bbolt,
+// which would follow the references of a damaged page out of the file or in a
+// loop and crash the process.
 type pageWalk struct {
 	file     *os.File
 	pageSize uint64
-	end      uint64 // how many pages there are
+	end      uint64 // number of pages
 	seen     map[uint64]bool
 }
 
@@ -28,9 +28,9 @@ const (
 
 const pageHead, entryHead, bucketHead = 16, 16, 16 // bytes
 
-// WalkPages checks of each page in use that it lies in the file, that it is used
-// once, and that what it names lies in it. used is how many bytes these pages
-// have. The text of its errors goes on from the word page.
+// WalkPages checks that each used page is within the file, is used once, and
+// contains what it refers to. used is the size of these pages in bytes. The text
+// of its errors continues the word page.
 func WalkPages(db *bbolt.DB) (used int64, err error) {
 	file, err := os.Open(db.Path())
 	if err != nil {
@@ -61,9 +61,8 @@ func (w *pageWalk) freelist(commit uint64) error {
 	return nil
 }
 
-// freelistPage is the page with the list of free pages, 0 if there is none. Its
-// number is in the head of the file that counts: the one with the number of the
-// last commit.
+// freelistPage returns the page with the list of free pages, or 0. Its number is
+// in the valid head of the file: the one of the last commit.
 func freelistPage(file *os.File, pageSize, commit uint64) (id uint64, err error) {
 	const freelistAt, commitAt, none = 48, 64, math.MaxUint64 // bytes of the head
 	for page := range uint64(2) {
@@ -79,13 +78,13 @@ func freelistPage(file *os.File, pageSize, commit uint64) (id uint64, err error)
 	return 0, nil
 }
 
-// FreePages is how many pages of a file are free, as a transaction sees it. A list
-// that is too long for the head of its page begins with its length.
+// FreePages returns the number of free pages as of a transaction. A list too long
+// for the count in its page's head begins with its length.
 func FreePages(file *os.File, bolt *bbolt.Tx) (int64, error) {
 	const many = math.MaxUint16
 	size := bolt.DB().Info().PageSize
 	list, err := freelistPage(file, uint64(size), uint64(bolt.ID()))
-	if err != nil || list == 0 { // a newer commit has taken the head's place: the next call sees it
+	if err != nil || list == 0 { // a newer commit has replaced the head: the next call reads that
 		return 0, err
 	}
 	var begin [pageHead + 8]byte
@@ -109,7 +108,7 @@ func (w *pageWalk) page(id uint64) error {
 	return nil
 }
 
-// read reads a page with those that it goes on in.
+// read reads a page with its overflow pages.
 func (w *pageWalk) read(id uint64) ([]byte, error) {
 	if id < 2 || id >= w.end {
 		return nil, fmt.Errorf("is outside the file's pages, 2 to %d", w.end-1)
@@ -133,7 +132,7 @@ func (w *pageWalk) read(id uint64) ([]byte, error) {
 	return content, err
 }
 
-// entries checks what a page holds; a page inside a bucket's entry has no id.
+// entries checks the entries of a page; a page inside a bucket's entry has no id.
 func (w *pageWalk) entries(page []byte) error {
 	if len(page) < pageHead {
 		return fmt.Errorf("holds a bucket that is cut short")
@@ -151,7 +150,7 @@ func (w *pageWalk) entries(page []byte) error {
 	return nil
 }
 
-// entry checks one entry, which begins the bytes given and lies in them.
+// entry checks the entry at the start of b, which must fit in b.
 func (w *pageWalk) entry(b []byte, kind uint16) error {
 	word := func(i int) uint64 { return uint64(binary.NativeEndian.Uint32(b[4*i:])) }
 	if kind == branchPage {

@@ -13,10 +13,10 @@ import (
 // Restore keeps it.
 const keptInfix = ".before-restore-"
 
-// Restore puts a copy of a backup in the place of the file at path, which no process
-// may have open. It returns the name under which the old file is kept, "" if there
-// was none. The copy is on the disk and sound before it has its place; whenever the
-// process is killed, path is the old file or the new one.
+// Restore replaces the file at path, which no process may have open, with a copy
+// of a backup. It returns the name under which the old file is kept, "" if there
+// was none. The copy is verified and on disk before it replaces the file;
+// whenever the process is killed, path is the old file or the new one.
 func Restore(ctx context.Context, backup, path string, now time.Time, verify Verify) (kept string, err error) {
 	old, err := lock(path)
 	if err != nil {
@@ -41,7 +41,7 @@ func Restore(ctx context.Context, backup, path string, now time.Time, verify Ver
 	return old.replaceBy(t, now)
 }
 
-// replaceBy keeps the old file under a second name, and gives its place away.
+// replaceBy keeps the old file under a second name and replaces it with t.
 func (l *lockedFile) replaceBy(t *temp, now time.Time) (kept string, err error) {
 	if l.file == nil {
 		return "", t.placeNew()
@@ -60,8 +60,8 @@ func (l *lockedFile) replaceBy(t *temp, now time.Time) (kept string, err error) 
 	return kept, nil
 }
 
-// dropUnfinished removes the second name that a killed run has given to a file
-// which is still in its place.
+// dropUnfinished removes the second name that a killed run gave to a file that is
+// still in place.
 func (l *lockedFile) dropUnfinished() {
 	if l.file == nil {
 		return
@@ -75,20 +75,20 @@ func (l *lockedFile) dropUnfinished() {
 	}
 }
 
-// Filled is what becomes of the copy that a Rebuild has filled, and of the old file.
+// Filled says what happens to the filled copy of a Rebuild and to the old file.
 type Filled struct {
-	// KeepInfix, if not empty, keeps the old file, under its path, the infix and the
-	// time at which it was last written.
+	// KeepInfix, if not empty, keeps the old file, named by its path, the infix
+	// and the time of its last write.
 	KeepInfix string
-	// Anew writes the copy once more, without its free pages, where what was
-	// overwritten still is.
+	// Anew rewrites the copy without its free pages, which still contain
+	// overwritten data.
 	Anew bool
 }
 
-// Rebuild changes the file at path as a whole, or makes it: fill is called with the
-// path of a copy, which takes the file's place once it is on the disk and sound.
-// Until then, whatever fails and whenever the process is killed, path is as it was.
-// Meanwhile no process can open it. What fill returns says what becomes of both.
+// Rebuild replaces or creates the file at path as a whole: fill is called with
+// the path of a copy, which replaces the file once it is verified and on disk.
+// Until then, whatever fails and whenever the process is killed, path is as it
+// was. Meanwhile no process can open it. fill returns what happens to both.
 func Rebuild(ctx context.Context, path string, fill func(temp string) (Filled, error), verify Verify) error {
 	old, err := lock(path)
 	if err != nil {
@@ -125,14 +125,14 @@ func Rebuild(ctx context.Context, path string, fill func(temp string) (Filled, e
 	return old.place(t)
 }
 
-// copyTo copies the bytes of the old file, which nobody writes.
+// copyTo copies the old file, which no process is writing.
 func (l *lockedFile) copyTo(ctx context.Context, t *temp) error {
 	if l.file == nil {
 		return nil
 	}
 	n, err := io.Copy(&sparseWriter{pacedWriter{ctx: ctx, file: t.File}}, l.file)
 	if err == nil {
-		err = t.Truncate(n) // it may end with a hole
+		err = t.Truncate(n) // it may end in a hole
 	}
 	return cantWrite(t.target, err)
 }

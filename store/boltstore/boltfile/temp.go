@@ -11,9 +11,9 @@ import (
 	"teamdata/internal/atomicfile"
 )
 
-// temp is a file in the making, beside its target, the place that it is to
-// have: ".teamdata.db.restore-123". A killed run leaves it, and the next one of
-// the same purpose removes it.
+// temp is an unfinished file next to its target, the path that it will get:
+// ".teamdata.db.restore-123". A killed run leaves it behind, and the next run
+// with the same purpose removes it.
 type temp struct {
 	*os.File
 	target string
@@ -32,13 +32,13 @@ func newTemp(target, purpose string) (*temp, error) {
 	return &temp{file, target}, nil
 }
 
-// discard removes the file, unless it has its place.
+// discard removes the file unless it is in place.
 func (t *temp) discard() {
 	t.Close()
 	os.Remove(t.Name())
 }
 
-// removeStale removes what killed runs have left.
+// removeStale removes what killed runs left behind.
 func removeStale(target, prefix string) error {
 	folder := filepath.Dir(target)
 	entries, err := os.ReadDir(folder)
@@ -53,9 +53,9 @@ func removeStale(target, prefix string) error {
 	return nil
 }
 
-// TempFolder makes a folder beside a data file, for its owner alone, and returns how
-// it is removed. A killed run leaves it, and the next one of the same purpose removes
-// it.
+// TempFolder creates a folder next to a data file, accessible to its owner only,
+// and returns a function that removes it. A killed run leaves it behind, and the
+// next run with the same purpose removes it.
 func TempFolder(data, purpose string) (path string, remove func(), err error) {
 	prefix := "." + filepath.Base(data) + "." + purpose + "-"
 	if err := removeStale(data, prefix); err != nil {
@@ -67,15 +67,15 @@ func TempFolder(data, purpose string) (path string, remove func(), err error) {
 	}
 	folder, err := os.Open(path)
 	if err == nil {
-		tryLock(folder, true) // where there are no locks, nothing stale is removed
+		tryLock(folder, true) // without locks, nothing stale is removed
 	}
 	return path, func() { os.RemoveAll(path); folder.Close() }, err
 }
 
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// removeUnused removes a temp file or folder that no process works on, or that has
-// its place as well.
+// removeUnused removes a temp file or folder that no process uses, or that is
+// also in place.
 func removeUnused(path, target string) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -90,8 +90,8 @@ func removeUnused(path, target string) {
 // Verify returns an error if the file at path is not sound.
 type Verify func(path string) error
 
-// finish brings the file to the disk and verifies it. Its errors are about name,
-// which is what the file was made from. Once ctx is done nobody waits for them.
+// finish syncs and verifies the file. Its errors name the file's source, name.
+// Once ctx is done it doesn't wait for verify.
 func (t *temp) finish(ctx context.Context, name string, verify Verify) error {
 	Step("written")
 	if err := t.Sync(); err != nil {
@@ -108,7 +108,7 @@ func (t *temp) finish(ctx context.Context, name string, verify Verify) error {
 	}
 }
 
-// placeOver puts the file in the place of the one at its target, in one step.
+// placeOver atomically replaces the file at its target.
 func (t *temp) placeOver() error {
 	Step("verified")
 	if err := os.Rename(t.Name(), t.target); err != nil {
@@ -118,11 +118,11 @@ func (t *temp) placeOver() error {
 	return syncFolder(t.target)
 }
 
-// placeNew puts the file at its target if nothing is there, in one step.
+// placeNew atomically puts the file at its target if nothing is there.
 func (t *temp) placeNew() error {
 	Step("verified")
 	err := os.Link(t.Name(), t.target)
-	if err != nil && !errors.Is(err, fs.ErrExist) { // there are no hard links here
+	if err != nil && !errors.Is(err, fs.ErrExist) { // no hard links here
 		err = t.placeReserved()
 	}
 	switch {
@@ -145,9 +145,9 @@ func (t *temp) placeReserved() error {
 	return os.Rename(t.Name(), t.target)
 }
 
-// syncFolder makes the names in a file's folder last.
+// syncFolder makes the names in a file's folder durable.
 func syncFolder(path string) error { return cantWrite(path, atomicfile.SyncFolder(path)) }
 
-// Step is called before and after what changes the disk, with what is done by
-// then: for tests, which kill the process there.
+// Step is called before and after each change to the disk with what is done so
+// far; tests kill the process there.
 var Step = func(done string) {}
