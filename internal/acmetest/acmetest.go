@@ -16,6 +16,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -34,6 +35,8 @@ type Config struct {
 	HTTPPort  int           // where it connects for http-01; 0: where nothing listens
 	Life      time.Duration // of its certificates, in whole seconds; 0: 90 days
 	BadNonces int           // how many percent of good nonces it refuses
+	BusyOnce  time.Duration // it answers one request with 429 and this Retry-After, in whole seconds; 0: it doesn't
+	BusyAt    string        // the first request whose path begins so
 }
 
 // Authority is a running authority. Every name resolves to 127.0.0.1.
@@ -48,6 +51,8 @@ type Authority struct {
 	server  *httptest.Server
 	opened  chan struct{}
 	pebble  http.Handler
+	busy    time.Duration // see Config.BusyOnce
+	busyAt  string
 	one     sync.Mutex // request at a time: Pebble has a data race when one account is made twice at once
 }
 
@@ -99,6 +104,12 @@ func (a *Authority) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", time.Unix(0, 0).UTC().Format(http.TimeFormat))
 	a.one.Lock()
 	defer a.one.Unlock()
+	if a.busy > 0 && strings.HasPrefix(r.URL.Path, a.busyAt) {
+		w.Header().Set("Retry-After", strconv.Itoa(int(a.busy/time.Second)))
+		http.Error(w, "busy", http.StatusTooManyRequests)
+		a.busy = 0
+		return
+	}
 	a.pebble.ServeHTTP(w, r)
 }
 
@@ -108,6 +119,16 @@ var environment sync.Mutex
 // Open lets it answer and issue.
 func (a *Authority) Open(c Config) {
 	a.t.Helper()
+	a.Reset(c)
+	close(a.opened)
+}
+
+// Reset sets it up anew: it knows no account, and its certificates are from another
+// root.
+func (a *Authority) Reset(c Config) {
+	a.t.Helper()
+	a.one.Lock()
+	defer a.one.Unlock()
 	environment.Lock()
 	defer environment.Unlock()
 	for name, value := range map[string]string{
@@ -123,10 +144,9 @@ func (a *Authority) Open(c Config) {
 	const closed = 1 // a port at which nothing listens
 	validator := va.New(quiet, cmp.Or(c.HTTPPort, closed), cmp.Or(c.TLSPort, closed), false, names(a.t), memory)
 	api := wfe.New(quiet, memory, validator, issuer, []string{"pebble.letsencrypt.org"}, false, false, 0, 0)
-	a.pebble = api.Handler()
+	a.pebble, a.busy, a.busyAt = api.Handler(), c.BusyOnce, c.BusyAt
 	a.Issued = x509.NewCertPool()
 	a.Issued.AddCert(issuer.GetRootCert(0).Cert)
-	close(a.opened)
 }
 
 // names starts a DNS server that answers 127.0.0.1 for every name, and returns its

@@ -33,10 +33,7 @@ type ACMEConfig struct {
 	Local     *Local         // serves clients on this machine that name none of the domains; nil: they are refused
 	UserAgent string
 	Log       zerolog.Logger
-	Now       func() time.Time // the clock of retries; nil: time.Now
-
-	renewBefore time.Duration   // 0: a third of the certificate's life, at most 30 days
-	retries     []time.Duration // nil: firstRetries
+	Now       func() time.Time // the clock of renewals and retries; nil: time.Now
 }
 
 // ACME serves a certificate for each of its domains, gets it from an authority,
@@ -56,8 +53,8 @@ type ACME struct {
 	life    context.Context // ends every call to the authority
 }
 
-// NewACME reads the account from the store, or makes its key. No call is made
-// before the first Refresh, nor after ctx is done.
+// NewACME reads the certificates and the account from the store, or makes the
+// account's key. No call is made before the first Refresh, nor after ctx is done.
 func NewACME(ctx context.Context, s store.Store, c ACMEConfig) (*ACME, error) {
 	if c.Directory == "" {
 		c.Directory = LetsEncrypt
@@ -65,13 +62,15 @@ func NewACME(ctx context.Context, s store.Store, c ACMEConfig) (*ACME, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.retries == nil {
-		c.retries = firstRetries
-	}
 	a := &ACME{config: c, store: s, http: newTransport(c.RootCAs), life: ctx}
 	for _, name := range c.Domains {
 		if a.domain(name) == nil { // a name given twice has one certificate
 			a.domains = append(a.domains, newDomain(a, name))
+		}
+	}
+	for _, d := range a.domains {
+		if err := d.load(ctx); err != nil {
+			return nil, err
 		}
 	}
 	var err error
@@ -115,8 +114,7 @@ func (a *ACME) domain(name string) *domain {
 	return nil
 }
 
-// Refresh starts to get the certificates that are still missing. Their renewal
-// needs no Refresh.
+// Refresh starts to get the certificates that are missing or due for renewal.
 func (a *ACME) Refresh(ctx context.Context) {
 	if a.config.Local != nil {
 		a.config.Local.Refresh(ctx)
@@ -160,20 +158,6 @@ func (a *ACME) Challenges() http.Handler {
 		}
 		d.challenge(w, r)
 	})
-}
-
-func (d *domain) challenge(w http.ResponseWriter, r *http.Request) {
-	d.mu.Lock()
-	answer := d.http
-	d.mu.Unlock()
-	if answer == nil {
-		http.NotFound(w, r)
-		return
-	}
-	// autocert compares the host with the domain as it is, port and case included.
-	asked := *r
-	asked.Host = d.name
-	answer.ServeHTTP(w, &asked)
 }
 
 func hostname(host string) string {

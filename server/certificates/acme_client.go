@@ -7,41 +7,34 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/crypto/acme"
-	"golang.org/x/crypto/acme/autocert"
 )
 
 const (
 	callTimeout = time.Minute
-	maxAnswer   = 1 << 20 // bytes
-	maxRetries  = 30      // of one call
-	maxDetail   = 500     // bytes of an authority's message
+	maxAnswer   = 1 << 20            // bytes
+	maxRetries  = 30                 // of one call
+	maxDetail   = 500                // bytes of an authority's message
+	maxPause    = 8 * time.Second    // before a call is made again; after a longer one the attempt is
+	maxWait     = 7 * 24 * time.Hour // that an authority may ask for
 )
 
-// newManager makes the client that gets a domain's certificate. Each domain has its
-// own, so that an error is known to belong to the domain.
-func (a *ACME) newManager(d *domain) *autocert.Manager {
-	return &autocert.Manager{
-		Prompt: func(terms string) bool {
-			d.log.Info().Str("terms", terms).Msg("accepting the authority's terms, as --acme-accept-terms says")
-			return true
-		},
-		HostPolicy:  autocert.HostWhitelist(d.name),
-		Cache:       cache{d},
-		RenewBefore: a.config.renewBefore,
-		Email:       a.config.Email,
-		Client: &acme.Client{
-			Key: a.account, DirectoryURL: a.config.Directory, UserAgent: a.config.UserAgent, RetryBackoff: backoff,
-			HTTPClient: &http.Client{Transport: loggingTransport{d}, Timeout: callTimeout},
-		},
-	}
+// newClient makes the client of an attempt, and the transport of its calls.
+func (a *ACME) newClient(d *domain) (*acme.Client, *loggingTransport) {
+	calls := &loggingTransport{domain: d}
+	return &acme.Client{
+		Key: a.account, DirectoryURL: a.config.Directory, UserAgent: a.config.UserAgent, RetryBackoff: backoff,
+		HTTPClient: &http.Client{Transport: calls, Timeout: callTimeout},
+	}, calls
 }
 
 func newTransport(roots *x509.CertPool) *http.Transport {
@@ -61,20 +54,50 @@ func newTransport(roots *x509.CertPool) *http.Transport {
 // means to give up. It is called for a 400 only when that refused a nonce, and such
 // an answer brings a fresh one. After a 429 the call must not be repeated soon.
 func backoff(n int, _ *http.Request, r *http.Response) time.Duration {
+	wanted := retryAfter(r.Header)
 	switch {
-	case n > maxRetries || r.StatusCode == http.StatusTooManyRequests:
+	case n > maxRetries || r.StatusCode == http.StatusTooManyRequests || wanted > maxPause:
 		return 0
 	case r.StatusCode == http.StatusBadRequest:
 		return time.Millisecond
 	}
-	return time.Second << min(n-1, 3)
+	return max(time.Second<<min(n-1, 3), wanted)
 }
 
-// loggingTransport makes the calls to the authority, and records their errors:
-// autocert reports the errors of a renewal nowhere else.
-type loggingTransport struct{ domain *domain }
+// retryAfter is how long an answer asks to wait before the next call, from 0 to
+// maxWait. A moment counts from that of the answer, so that our clock may be wrong.
+func retryAfter(h http.Header) time.Duration {
+	value := h.Get("Retry-After")
+	if n, err := strconv.ParseUint(value, 10, 64); err == nil {
+		return time.Duration(min(n, uint64(maxWait/time.Second))) * time.Second
+	}
+	until, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	sent, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		sent = time.Now()
+	}
+	return min(max(until.Sub(sent), 0), maxWait)
+}
 
-func (w loggingTransport) RoundTrip(q *http.Request) (*http.Response, error) {
+var errMustWait = errors.New("the authority asked for a long pause")
+
+// loggingTransport makes the calls of one attempt. It records their errors at once,
+// since an attempt may take minutes, and with the authority's reason.
+type loggingTransport struct {
+	domain *domain // its mu guards the rest, since autocert cleans up beside the attempt
+
+	answered bool          // the authority was reached
+	issued   bool          // it gave a certificate
+	wait     time.Duration // the longest that an answer asked for
+}
+
+func (w *loggingTransport) RoundTrip(q *http.Request) (*http.Response, error) {
+	if w.mustWait() { // autocert goes on with another challenge
+		return nil, errMustWait
+	}
 	// autocert's calls end with their timeout only; these end with our context too.
 	ctx, cancel := context.WithCancel(q.Context())
 	stop := context.AfterFunc(w.domain.acme.life, cancel)
@@ -91,11 +114,38 @@ func (w loggingTransport) RoundTrip(q *http.Request) (*http.Response, error) {
 		w.domain.callFailed(fmt.Errorf("%s: %w", q.URL.Host, err))
 		return nil, err
 	}
+	w.note(r)
 	if err := problemIn(r.StatusCode, body); err != nil {
 		w.domain.callFailed(fmt.Errorf("%s: %w", q.URL.Host, err))
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return r, nil
+}
+
+func (w *loggingTransport) mustWait() bool {
+	w.domain.mu.Lock()
+	defer w.domain.mu.Unlock()
+	return w.wait > maxPause
+}
+
+func (w *loggingTransport) note(r *http.Response) {
+	w.domain.mu.Lock()
+	defer w.domain.mu.Unlock()
+	w.answered = true
+	w.issued = w.issued || strings.HasPrefix(r.Header.Get("Content-Type"), "application/pem-certificate-chain")
+	if r.StatusCode >= http.StatusBadRequest { // others ask for patience with what is under way
+		w.wait = max(w.wait, retryAfter(r.Header))
+	}
+}
+
+// callFailed records the error of a call that is needed for a certificate. Errors of
+// the cleaning up that autocert does afterwards are ignored.
+func (d *domain) callFailed(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.running && d.acme.life.Err() == nil {
+		d.record(err, "getting a certificate from the authority failed")
+	}
 }
 
 // problem is RFC 7807's, as an authority uses it.

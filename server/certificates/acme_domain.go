@@ -3,12 +3,11 @@ package certificates
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
-	"net/http"
 	"regexp"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/acme/autocert"
@@ -17,31 +16,41 @@ import (
 	"teamdata/store"
 )
 
-// firstRetries say how long after each failed attempt to get a domain's first
-// certificate the next is made; the last counts for every later one. Let's
-// Encrypt allows five failures an hour.
+// firstRetries say how long after each failed attempt to get a certificate the next
+// is made; the last counts for every later one. Let's Encrypt allows five failures
+// an hour.
 var firstRetries = []time.Duration{2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour}
+
+// unreachedRetries are the same for attempts that the authority did not see: they
+// count for none of its limits.
+var unreachedRetries = []time.Duration{5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute}
+
+// clockPause follows a certificate that is of no use or due at once: authorities limit
+// how many they give for a name.
+const clockPause = 24 * time.Hour
 
 // handshakeWait is how long a client waits for a certificate that is being issued.
 const handshakeWait = 5 * time.Second
 
-var errNotThere = errors.New("there is no certificate for this domain yet")
+var (
+	errNotThere = errors.New("there is no certificate for this domain yet")
+	errClock    = hint.New("the authority's new certificate is invalid or due for renewal already by the clock of this machine", "set the clock")
+)
 
 // domain is one name, with a certificate of its own.
 type domain struct {
 	name string
 	acme *ACME
 	lastError
-	asking atomic.Bool // from a Get of the cache until the Put of a new certificate
 
-	mu      sync.Mutex
-	manager *autocert.Manager // of the last attempt; nil: there was none
-	http    http.Handler      // answers the challenges of http-01; nil: there are none
-	served  *autocert.Manager // has a certificate, and renews it; nil: there is none yet
-	running bool              // an attempt is
-	tried   chan struct{}     // closed when the attempt ends that runs or is about to; nil: the next is later
-	tries   int
-	next    time.Time // of the next attempt
+	mu        sync.Mutex
+	served    *tls.Certificate  // nil: there is none yet
+	manager   *autocert.Manager // of the last attempt; nil: there was none
+	running   bool              // an attempt is
+	tried     chan struct{}     // closed when the attempt ends that runs or is about to; nil: the next is later
+	failures  int               // attempts that failed since the last certificate
+	unreached int               // those of them since the authority was last reached
+	next      time.Time         // before it there is no attempt
 }
 
 func newDomain(a *ACME, name string) *domain {
@@ -59,50 +68,89 @@ func CheckDomain(name string) error {
 	return nil
 }
 
-// begin tells whether to ask for the first certificate now, and prepares that.
+// begin reports whether to ask for a certificate now, and prepares that. It goes by the
+// wall clock, since a timer doesn't see that the clock is set or the machine sleeps.
 func (d *domain) begin(now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.served != nil || d.running || now.Before(d.next) || d.acme.life.Err() != nil {
+	if !d.due(now) || d.running || now.Before(d.next) || d.acme.life.Err() != nil {
 		return false
 	}
 	if d.tried == nil {
 		d.tried = make(chan struct{})
 	}
-	// A manager that failed doesn't try again for a minute, so each attempt has its
-	// own.
-	d.manager, d.running = d.acme.newManager(d), true
-	if d.acme.config.HTTP01 {
-		d.http = d.manager.HTTPHandler(nil)
-	}
+	d.running = true
 	return true
+}
+
+func (d *domain) due(now time.Time) bool {
+	return d.served == nil || !now.Before(d.renewAt(d.served.Leaf))
 }
 
 // try takes the certificate from the store, or gets it from the authority.
 func (d *domain) try() {
-	_, err := d.manager.GetCertificate(d.hello())
+	client, calls := d.acme.newClient(d)
+	d.logNext()
+	err := d.get(&attempt{domain: d, client: client})
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.running = false
 	close(d.tried)
 	d.tried = nil
+	now := d.acme.config.Now()
+	if calls.issued && d.due(now) {
+		err, calls.wait = errClock, clockPause
+	}
 	if err == nil {
-		d.served = d.manager
+		d.failures, d.unreached = 0, 0
 		return
 	}
-	pause := d.acme.config.retries[min(d.tries, len(d.acme.config.retries)-1)]
-	d.tries++
-	d.next = d.acme.config.Now().Add(pause)
+	d.next = now.Add(max(d.pause(calls.answered), calls.wait))
 	if d.acme.life.Err() == nil {
-		d.recordIfNone(err, "the authority gave no certificate")
-		d.log.Warn().Time("nextTry", d.next).Msg("there is no certificate for this domain yet: its clients are refused")
+		d.recordIfNone(err, "getting a certificate failed")
+		d.logFailure()
 	}
 }
 
-// hello describes a client that accepts an ECDSA certificate, as all clients do that
-// can talk to us. For others the managers would get a second certificate.
-func (d *domain) hello() *tls.ClientHelloInfo {
-	return &tls.ClientHelloInfo{ServerName: d.name, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
+func (d *domain) get(t *attempt) error {
+	if err := d.load(d.acme.life); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	due := d.due(d.acme.config.Now())
+	d.mu.Unlock()
+	if !due {
+		return nil
+	}
+	text, err := t.certificate()
+	if err != nil {
+		return err
+	}
+	return d.keep(d.acme.life, text)
+}
+
+// pause counts a failure, and tells how long to wait after it.
+func (d *domain) pause(reached bool) time.Duration {
+	pauses, n := unreachedRetries, &d.unreached
+	if reached {
+		pauses, n, d.unreached = firstRetries, &d.failures, 0
+	}
+	*n++
+	return pauses[min(*n, len(pauses))-1]
+}
+
+func (d *domain) logFailure() {
+	msg := "there is no certificate for this domain yet: its clients are refused"
+	if d.served != nil {
+		msg = "the certificate is still due for renewal: it stays in use"
+	}
+	d.log.Warn().Time("nextTry", d.next).Msg(msg)
+}
+
+func (d *domain) serve(c *tls.Certificate) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.served = c
 }
 
 // certificate returns the one to serve. It may wait for an attempt that runs, but
@@ -121,42 +169,28 @@ func (d *domain) certificate(ctx context.Context) (*tls.Certificate, error) {
 	if served == nil {
 		return nil, errNotThere
 	}
-	return served.GetCertificate(d.hello())
+	return served, nil
 }
 
-func (d *domain) state() (served *autocert.Manager, tried <-chan struct{}) {
+func (d *domain) state() (served *tls.Certificate, tried <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.served, d.tried
 }
 
-// challengeCertificate answers the authority's challenge (tls-alpn-01).
-func (d *domain) challengeCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	d.mu.Lock()
-	manager := d.manager
-	d.mu.Unlock()
-	if manager == nil {
-		return nil, errNotThere
-	}
-	return manager.GetCertificate(hello)
-}
-
 func (d *domain) status() store.CertificateStatus {
 	status := d.lastError.status(d.name)
 	if served, _ := d.state(); served != nil {
-		if c, err := served.GetCertificate(d.hello()); err == nil {
-			status.NotAfter = c.Leaf.NotAfter
-			status.NextRenewal = c.Leaf.NotAfter.Add(-d.renewBefore(c.Leaf.NotAfter.Sub(c.Leaf.NotBefore)))
-		}
+		status.NotAfter, status.NextRenewal = served.Leaf.NotAfter, d.renewAt(served.Leaf)
 	}
 	return status
 }
 
-// renewBefore is how long before its end autocert renews a certificate of a
-// lifetime.
+func (d *domain) renewAt(c *x509.Certificate) time.Time {
+	return c.NotAfter.Add(-d.renewBefore(c.NotAfter.Sub(c.NotBefore)))
+}
+
+// renewBefore is how long before its end a certificate of a lifetime is renewed.
 func (d *domain) renewBefore(life time.Duration) time.Duration {
-	if d.acme.config.renewBefore > 0 {
-		return d.acme.config.renewBefore
-	}
 	return min(life/3, 30*24*time.Hour)
 }

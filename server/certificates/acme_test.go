@@ -137,7 +137,7 @@ func TestFirstTryFails(t *testing.T) {
 	if _, err := s.get(domainOfTests, authority.Issued); err == nil {
 		t.Error("a client was served")
 	}
-	now = now.Add(firstRetries[0] - 1)
+	now = now.Add(5*time.Second - 1) // the authority saw nothing of the first
 	s.tried(a)
 	if n := authority.Calls.Load(); n != 0 {
 		t.Errorf("%d calls came before their time", n)
@@ -175,17 +175,24 @@ func TestStoreFails(t *testing.T) {
 }
 
 // A call is repeated at once with another nonce, later when the authority is down,
-// and not after too many calls.
+// and not after too many calls or when the authority asks for a long pause. A moment
+// to wait for counts from the answer's own.
 func TestBackoff(t *testing.T) {
+	const date = "Sun, 22 Nov 2026 12:00:00 GMT"
 	for _, test := range []struct {
-		n, status int
-		want      time.Duration
+		n, status  int
+		retryAfter string
+		want       time.Duration
 	}{
-		{1, 400, time.Millisecond}, {30, 400, time.Millisecond}, {31, 400, 0},
-		{1, 503, time.Second}, {2, 500, 2 * time.Second}, {20, 503, 8 * time.Second}, {31, 503, 0}, {1, 429, 0},
+		{1, 400, "", time.Millisecond}, {30, 400, "", time.Millisecond}, {31, 400, "", 0},
+		{1, 503, "", time.Second}, {2, 500, "", 2 * time.Second}, {20, 503, "", 8 * time.Second}, {31, 503, "", 0}, {1, 429, "", 0},
+		{1, 503, "5", 5 * time.Second}, {5, 503, "5", 8 * time.Second}, {1, 503, "9", 0}, {1, 429, "1", 0}, {1, 503, "-1", time.Second},
+		{1, 503, "99999999999", 0}, {1, 503, "soon", time.Second}, {1, 503, "Sun, 22 Nov 2026 12:00:06 GMT", 6 * time.Second},
+		{1, 503, date, time.Second}, {1, 503, "Sun, 22 Nov 2026 11:00:00 GMT", time.Second}, {1, 503, "Sun, 22 Nov 2027 11:00:00 GMT", 0},
 	} {
-		if got := backoff(test.n, nil, &http.Response{StatusCode: test.status}); got != test.want {
-			t.Errorf("failure %d, status %d: %v", test.n, test.status, got)
+		header := http.Header{"Date": {date}, "Retry-After": {test.retryAfter}}
+		if got := backoff(test.n, nil, &http.Response{StatusCode: test.status, Header: header}); got != test.want {
+			t.Errorf("failure %d, status %d, Retry-After %q: %v", test.n, test.status, test.retryAfter, got)
 		}
 	}
 }

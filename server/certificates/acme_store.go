@@ -7,69 +7,62 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-
-	"golang.org/x/crypto/acme/autocert"
 
 	"teamdata/internal/hint"
 	"teamdata/store"
 )
 
-// cache keeps a domain's certificate in the store. It also shows when autocert
-// renews: a renewal begins with a Get and ends with a Put.
-type cache struct{ domain *domain }
-
-// Get reads the certificate. The data of challenges is not stored: there is only
-// one process, which has it in memory.
-func (c cache) Get(ctx context.Context, key string) (text []byte, err error) {
-	d := c.domain
-	if key != d.name {
-		return nil, autocert.ErrCacheMiss
-	}
-	d.asking.Store(true)
-	d.logNext()
-	err = d.acme.store.View(ctx, func(tx store.Tx) error {
-		kept, err := tx.Certificate(d.acme.storeName(key))
+// load serves the certificate in the store, expired or not, unless there is none or
+// the one served is newer: that could not be stored.
+func (d *domain) load(ctx context.Context) error {
+	var text []byte
+	err := d.acme.store.View(ctx, func(tx store.Tx) error {
+		kept, err := tx.Certificate(d.acme.storeName(d.name))
 		text = bytes.Clone(kept)
 		return err
 	})
-	if store.IsNotFound(err) {
-		return nil, autocert.ErrCacheMiss
-	}
 	if err != nil {
-		d.callFailed(err)
+		return unlessNotFound(err)
 	}
-	return text, err
-}
-
-// Put stores a new certificate.
-func (c cache) Put(ctx context.Context, key string, text []byte) error {
-	d := c.domain
-	if key != d.name {
+	c, err := d.parseCertificate(text)
+	if err != nil {
+		d.log.Error().Err(err).Msg("the certificate in the data file is damaged: another is requested")
 		return nil
 	}
-	err := d.acme.store.Update(ctx, func(tx store.Tx) error { return tx.PutCertificate(d.acme.storeName(key), text) })
-	if err != nil {
-		d.callFailed(fmt.Errorf("the new certificate can't be stored: %w", err))
-		return err
+	if served, _ := d.state(); served == nil || c.Leaf.NotAfter.After(served.Leaf.NotAfter) {
+		d.serve(c)
 	}
-	d.asking.Store(false)
-	d.reset()
-	d.log.Info().Msg("the authority gave a new certificate")
 	return nil
 }
 
-// Delete has nothing to do: see Get.
-func (c cache) Delete(context.Context, string) error { return nil }
-
-// callFailed records the error of a call that is needed for a certificate. Errors of
-// the cleaning up that autocert does afterwards are ignored.
-func (d *domain) callFailed(err error) {
-	if d.asking.Load() && d.acme.life.Err() == nil {
-		d.record(err, "getting a certificate from the authority failed")
+// parseCertificate reads a certificate for the name and its key. It may be expired:
+// clients see that for themselves.
+func (d *domain) parseCertificate(text []byte) (*tls.Certificate, error) {
+	c, err := tls.X509KeyPair(text, text)
+	if err != nil {
+		return nil, err
 	}
+	return &c, c.Leaf.VerifyHostname(d.name)
+}
+
+// keep stores a new certificate, and serves it, stored or not.
+func (d *domain) keep(ctx context.Context, text []byte) error {
+	c, err := d.parseCertificate(text)
+	if err != nil {
+		return fmt.Errorf("the authority's new certificate is not for us: %w", err)
+	}
+	err = d.acme.store.Update(ctx, func(tx store.Tx) error { return tx.PutCertificate(d.acme.storeName(d.name), text) })
+	d.serve(c)
+	d.reset()
+	d.log.Info().Msg("the authority gave a new certificate")
+	if err != nil {
+		d.record(hint.With(err, "a restart will request another one"), "the new certificate is used, but can't be stored")
+	}
+	return nil
 }
 
 // accountKey is the key of our account with the authority. It is made when the
