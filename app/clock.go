@@ -15,6 +15,12 @@ func aheadOf(stored, now time.Time) bool { return stored.After(now.Add(aheadBy))
 // there is none.
 func NewestTime(data string) (time.Time, error) { return boltstore.NewestTime(data) }
 
+// TimeAhead is that time if it is ahead of the clock.
+func TimeAhead(data string) (newest time.Time, ahead bool) {
+	newest, err := NewestTime(data)
+	return newest, err == nil && aheadOf(newest, time.Now())
+}
+
 // warnOfClock warns when the clock is behind what is stored: what is added gets
 // times after that, whatever the clock says.
 func (a *App) warnOfClock() {

@@ -11,6 +11,7 @@ import (
 	"teamdata/app"
 	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
+	"teamdata/store"
 )
 
 // maxFaults is how many faults check prints: a damaged file has them by the
@@ -50,6 +51,9 @@ func check(data string, out io.Writer) error {
 		return hint.New(text, "put back a backup with: teamdata restore BACKUP --data "+terminal.ShellWord(data))
 	}
 	fmt.Fprintf(out, "data file %s is sound\n", data)
+	if newest, ahead := app.TimeAhead(data); ahead {
+		fmt.Fprintf(out, "it holds times up to %s, ahead of the clock; export names the first record that import would refuse\n", store.FormatTime(newest))
+	}
 	return nil
 }
 

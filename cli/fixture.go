@@ -44,6 +44,10 @@ secrets: protect it like a password file.`,
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "exported from data file %s: %s\n", x.Data, app.Counted(sum))
+			if sum.Ahead.Records > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "warning: import will refuse this export, for times ahead of the clock in %s, first %s\n"+
+					"  hint: check the clock; if it is right, set these times back in the export\n", terminal.Count(sum.Ahead.Records, "record"), sum.Ahead.First)
+			}
 			return nil
 		},
 	}

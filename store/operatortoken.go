@@ -32,7 +32,7 @@ func (o OperatorToken) check() error {
 // time is filled in. conflict: the token exists already.
 func ImportOperatorToken(tx Tx, o OperatorToken) error {
 	fillIn(tx, PrefixOperator, &o.ID, &o.CreatedAt)
-	if err := o.check(); err != nil {
+	if err := cmp.Or(o.check(), checkHappened(tx, "createdAt", o.CreatedAt)); err != nil {
 		return err
 	}
 	switch _, err := tx.OperatorToken(o.ID); {
