@@ -20,8 +20,8 @@ type job struct {
 }
 
 // attempt sends one claimed delivery, records its outcome and releases it. An
-// attempt that was cut off by the stop, or that we were too short of something to
-// make, does not count.
+// attempt cut off by the shutdown, or not made for lack of local resources, does
+// not count.
 func (d *Dispatcher) attempt(j job) {
 	a, outcome := d.send(j.ctx, j.endpoint, j.claim)
 	short := outcome == outcomeShort
@@ -33,7 +33,7 @@ func (d *Dispatcher) attempt(j job) {
 	d.inbox.addResult(result{j.endpoint.Number, a, short})
 }
 
-// record writes the outcome. When that disables the endpoint, it logs so.
+// record writes the outcome, and logs when that disables the endpoint.
 func (d *Dispatcher) record(j job, a store.Attempt) {
 	disabled := false
 	record(j.ctx, d.store, d.config.Log, func(tx store.Tx) (err error) {
@@ -48,13 +48,13 @@ func (d *Dispatcher) record(j job, a store.Attempt) {
 	d.config.Mailed()
 }
 
-// recordPause is how long to wait before an outcome that could not be written
-// is written again. The delivery stays claimed meanwhile, so that its receiver
-// doesn't get it over and over while the disk is full.
+// recordPause is the delay before retrying to write an outcome. The delivery
+// stays claimed meanwhile, so its receiver doesn't get it repeatedly while the
+// disk is full.
 const recordPause = time.Second
 
-// record writes an outcome, of an attempt or of a mail, and does not give up
-// before ctx is done. Nothing is written for what has been deleted meanwhile.
+// record writes the outcome of an attempt or of a mail, retrying until ctx is
+// done. Nothing is written for a record deleted meanwhile.
 func record(ctx context.Context, s store.Store, log *zerolog.Logger, outcome func(store.Tx) error) {
 	for {
 		err := s.Update(ctx, outcome)
@@ -69,14 +69,14 @@ func record(ctx context.Context, s store.Store, log *zerolog.Logger, outcome fun
 	}
 }
 
-// maxIdle is how many goroutines stay when there is nothing to send.
+// maxIdle is the number of idle goroutines kept.
 const maxIdle = 64
 
-// workers are the goroutines of the attempts, one each. They are reused, since
-// their stacks have grown to what sending needs.
+// workers are the goroutines of attempts, one each. They are reused, since their
+// stacks have already grown to the size needed.
 type workers struct {
 	run      func(job)
-	jobs     chan job // to one that is idle
+	jobs     chan job // to an idle worker
 	idle     atomic.Int32
 	inFlight sync.WaitGroup
 }
@@ -97,7 +97,7 @@ func (w *workers) work(j job) {
 	}
 }
 
-// next waits for another job; false means that enough others wait.
+// next waits for another job; more is false if enough other workers are idle.
 func (w *workers) next() (j job, more bool) {
 	defer w.idle.Add(-1)
 	if w.idle.Add(1) > maxIdle {

@@ -8,15 +8,15 @@ import (
 	"teamdata/store"
 )
 
-// lookEvery is how long a sleep until a time of the clock may last. Timers don't
-// notice that the clock was set, or that the machine was suspended.
+// lookEvery is the longest sleep until a wall-clock time. Timers don't notice
+// that the clock was set or the machine suspended.
 const lookEvery = 30 * time.Second
 
-// untilLook is how long to sleep before looking whether it is next yet.
+// untilLook is how long to sleep before checking whether next has come.
 func untilLook(now, next time.Time) time.Duration { return min(next.Sub(now), lookEvery) }
 
-// watchClock pulls in, now and each time that the clock was set back, what would
-// wait for the clock to come there again.
+// watchClock reschedules, now and whenever the clock is set back, deliveries that
+// would otherwise wait for the clock to catch up.
 func (d *Dispatcher) watchClock(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -39,11 +39,12 @@ func (d *Dispatcher) watchClock(ctx context.Context) {
 	}
 }
 
-// wallClock is without the monotonic part, which is never set back.
+// wallClock is the time without its monotonic part, which is never set back.
 func (d *Dispatcher) wallClock() time.Time { return d.config.Now().Round(0) }
 
-// doubt has watchClock look after a due time that no schedule gives. It comes late
-// when an endpoint was disabled while the clock was set back, and is enabled again.
+// doubt makes watchClock check a due time later than any schedule allows. Such a
+// time appears late if an endpoint was disabled when the clock was set back and
+// is enabled again.
 func (d *Dispatcher) doubt(due, now time.Time) {
 	if due.After(store.LatestDue(now, d.config.Schedule)) {
 		signal(d.tooLate)

@@ -11,36 +11,35 @@ import (
 	"teamdata/store"
 )
 
-// Config says how deliveries are sent. The zero value sends them as the contract
-// has it, to any address.
+// Config configures how deliveries are sent. The zero value follows the contract
+// and sends to any address.
 type Config struct {
-	// Schedule is how long after each failed attempt the next is due. One
-	// attempt more than its length is made. Default: store.DefaultRetrySchedule.
+	// Schedule is the delay after each failed attempt until the next; there is
+	// one more attempt than its length. Default: store.DefaultRetrySchedule.
 	Schedule []time.Duration
 	// AttemptTimeout is how long an attempt may take from the start of dialing
 	// to the status line, and to the end of the answer's first 16 KiB.
 	// Default: 15 s.
 	AttemptTimeout time.Duration
-	// PerEndpoint and Total bound the attempts in flight, and are at least 2.
-	// Half of Total may be used by endpoints on probation: those that did not
-	// acknowledge lately.
-	// Defaults: 32, 2,048.
+	// PerEndpoint and Total bound the attempts in flight, and are at least 2. Up
+	// to half of Total may be used by endpoints on probation, which have not
+	// acknowledged lately. Defaults: 32, 2,048.
 	PerEndpoint, Total int
 	// RootCAs may issue receivers' certificates; nil means the system's.
 	RootCAs *x509.CertPool
-	// Control checks each address, after DNS, before it is dialed. Default: every
-	// address may be dialed.
+	// Control checks each address after DNS, before dialing. Default: all
+	// addresses are allowed.
 	Control func(network, address string, c syscall.RawConn) error
 	// UserAgent is sent with every attempt. Default: teamdata.
 	UserAgent string
-	// Now is the clock by which it is judged what is due. Default: time.Now.
+	// Now is the clock that decides what is due. Default: time.Now.
 	Now func() time.Time
-	// Mailed is called after mail was queued. Default: nothing is called.
+	// Mailed is called after mail was queued. Default: none.
 	Mailed func()
-	// resolver resolves receivers' names; nil means the system's. Tests bring
-	// their own.
+	// resolver resolves receivers' names; nil means the system's. Tests set their
+	// own.
 	resolver *net.Resolver
-	// Log takes what an operator should know. Default: nothing is logged.
+	// Log receives what an operator should know. Default: nothing is logged.
 	Log *zerolog.Logger
 }
 

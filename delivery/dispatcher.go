@@ -10,7 +10,7 @@ import (
 	"teamdata/store"
 )
 
-// claimPause is how long an endpoint rests after the store could not be read.
+// claimPause is how long an endpoint pauses after a failure to read the store.
 const claimPause = time.Second
 
 // Dispatcher sends what is due until it is stopped.
@@ -21,7 +21,7 @@ type Dispatcher struct {
 	onAttempt func(orgID, endpointID, outcome string, took time.Duration)
 	inbox     inbox
 	workers   workers
-	tooLate   chan struct{} // holds one token while something waits longer than the schedule has it
+	tooLate   chan struct{} // has one token while something is due later than the schedule allows
 	pulse     chan struct{} // takes a token while Run has nothing else to do
 
 	// The rest belongs to Run's goroutine.
@@ -49,15 +49,15 @@ func New(s store.Store, c Config) *Dispatcher {
 	return d
 }
 
-// OnAttempt sets what is called after each attempt that counts, with one of
-// Outcomes. It is set once, before Run; fn is called by many goroutines.
+// OnAttempt sets fn to be called after each attempt that counts, with one of
+// Outcomes. It is set once, before Run; fn is called concurrently.
 func (d *Dispatcher) OnAttempt(fn func(orgID, endpointID, outcome string, took time.Duration)) {
 	d.onAttempt = fn
 }
 
 // Run sends until ctx is done. Then it claims nothing more, waits for the
-// attempts in flight until grace is done, and drops the rest uncounted: those
-// are made again at the next start.
+// attempts in flight until grace is done, and drops the rest uncounted: they are
+// repeated after the next start.
 func (d *Dispatcher) Run(ctx, grace context.Context) error {
 	if err := d.store.EachDue(ctx, d.inbox.addDue); err != nil && ctx.Err() == nil {
 		return err
@@ -76,7 +76,7 @@ func (d *Dispatcher) Run(ctx, grace context.Context) error {
 	return nil
 }
 
-// Alive waits until Run comes around. It returns ctx's error if that comes first.
+// Alive waits until Run's loop responds. It returns ctx's error if ctx is done first.
 func (d *Dispatcher) Alive(ctx context.Context) error {
 	select {
 	case <-d.pulse:
@@ -86,7 +86,7 @@ func (d *Dispatcher) Alive(ctx context.Context) error {
 	}
 }
 
-// readInbox takes in what came since the last time.
+// readInbox processes what arrived since the last call.
 func (d *Dispatcher) readInbox(now time.Time) {
 	due, results := d.inbox.take()
 	for endpoint, at := range due {
@@ -109,7 +109,7 @@ func (d *Dispatcher) readInbox(now time.Time) {
 			q.finish(&r.attempt, d.config.PerEndpoint)
 		}
 		d.count(q, q.inFlight)
-		if q.backlogged || q.dirty || !r.attempt.Acknowledged() { // what failed may be due again since before it was released
+		if q.backlogged || q.dirty || !r.attempt.Acknowledged() { // a failed one may have become due again before its release
 			d.enqueue(q)
 		} else {
 			d.evict(q)
@@ -117,7 +117,7 @@ func (d *Dispatcher) readInbox(now time.Time) {
 	}
 }
 
-// count adds attempts of a queue to those in flight.
+// count adds n attempts of a queue to those in flight.
 func (d *Dispatcher) count(q *endpointQueue, n int) {
 	d.inFlight += n
 	if !q.healthy() {
@@ -125,9 +125,9 @@ func (d *Dispatcher) count(q *endpointQueue, n int) {
 	}
 }
 
-// dispatch gives each waiting queue a turn as long as there is room, healthy
-// ones and those on probation alternately. Those on probation share half of the
-// room, so that many dead receivers can't starve a living one.
+// dispatch gives each waiting queue a turn as long as there is room, healthy ones
+// and those on probation alternately. Those on probation share half of the
+// capacity, so that many dead receivers can't starve a live one.
 func (d *Dispatcher) dispatch(grace context.Context, now time.Time) {
 	for served := !d.short.pausing(); served; {
 		served = false
@@ -190,14 +190,14 @@ func (d *Dispatcher) schedule(q *endpointQueue, next, now time.Time) {
 	d.evict(q)
 }
 
-// evict drops a queue that is as good as new: there is nothing to remember.
+// evict drops a queue whose state equals that of a new one.
 func (d *Dispatcher) evict(q *endpointQueue) {
 	if q.inFlight == 0 && !q.queued && q.window == 1 {
 		delete(d.queues, q.endpoint)
 	}
 }
 
-// queue is the endpoint's queue, a new one if it has none.
+// queue returns the endpoint's queue, creating it if needed.
 func (d *Dispatcher) queue(endpoint uint64) *endpointQueue {
 	q := d.queues[endpoint]
 	if q == nil {
@@ -207,7 +207,7 @@ func (d *Dispatcher) queue(endpoint uint64) *endpointQueue {
 	return q
 }
 
-// enqueue has the queue wait for a turn.
+// enqueue queues q for a turn.
 func (d *Dispatcher) enqueue(q *endpointQueue) {
 	if !q.queued {
 		q.queued = true
@@ -231,7 +231,7 @@ func (d *Dispatcher) sleep(ctx context.Context) {
 	if d.short.pausing() {
 		timer = time.After(time.Until(d.short.until))
 	} else if d.inFlight == 0 {
-		d.short.end(d.config.Log) // nothing is left to show it
+		d.short.end(d.config.Log) // no attempt is left to reveal it
 	}
 	select {
 	case <-ctx.Done():

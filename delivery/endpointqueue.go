@@ -7,24 +7,24 @@ import (
 	"teamdata/store"
 )
 
-// endpointQueue is one endpoint's place in the dispatcher. Its window is how many
-// attempts may be in flight: it starts at 1, doubles with each acknowledgement
-// up to the cap, halves with each other answer, and falls to 1 on a timeout.
+// endpointQueue is one endpoint's state in the dispatcher. Its window is how many
+// attempts may be in flight: it starts at 1, doubles with each acknowledgement up
+// to the cap, halves with any other answer, and drops to 1 on a timeout.
 type endpointQueue struct {
 	endpoint   uint64
-	org        string // for the fair queue; known from the first claim on
+	org        string // for the fair queue; known after the first claim
 	window     int
 	inFlight   int
-	queued     bool // waits for a turn in a fair queue
-	backlogged bool // more is due than its window let through
-	dirty      bool // something became due while attempts were in flight: maybe one of those, replayed before its release
+	queued     bool // waiting for a turn in a fair queue
+	backlogged bool // more is due than its window allowed
+	dirty      bool // something became due while attempts were in flight, maybe one of them, replayed before its release
 }
 
 // healthy reports whether the endpoint acknowledged lately. Any other is on
 // probation.
 func (q *endpointQueue) healthy() bool { return q.window > 1 }
 
-// finish takes an attempt out of those in flight, and adapts the window to it.
+// finish removes an attempt from those in flight and adapts the window to its outcome.
 func (q *endpointQueue) finish(a *store.Attempt, most int) {
 	q.inFlight--
 	switch {
@@ -37,21 +37,21 @@ func (q *endpointQueue) finish(a *store.Attempt, most int) {
 	}
 }
 
-// inbox is where commits and attempts leave word for the dispatcher. It never
-// blocks them, and holds at most one due time per endpoint and one result per
-// attempt in flight.
+// inbox is where commits and attempts notify the dispatcher. It never blocks
+// them, and holds at most one due time per endpoint and one result per attempt in
+// flight.
 type inbox struct {
 	mu      sync.Mutex
 	due     map[uint64]time.Time // earliest due time per endpoint
 	results []result
-	hasWork chan struct{} // holds one token while there may be something in it
+	hasWork chan struct{} // has one token while the inbox may be non-empty
 }
 
 // result is an attempt that has ended.
 type result struct {
 	endpoint uint64
 	attempt  store.Attempt
-	short    bool // it was none: we were short of something
+	short    bool // not made: a local resource was short
 }
 
 func (b *inbox) init() {
@@ -85,7 +85,7 @@ func (b *inbox) take() (due map[uint64]time.Time, results []result) {
 	return due, results
 }
 
-// signal puts a token into a channel with one place, unless there is one.
+// signal puts a token into a channel of capacity one, unless it has one.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -1,10 +1,10 @@
 package delivery
 
-// fairQueue holds the endpoint queues that wait for a turn, round robin by org,
-// and within an org by endpoint: an org with many endpoints gets no more turns
-// than one with few.
+// fairQueue is the endpoint queues waiting for a turn, round robin by org, and
+// within an org by endpoint: an org with many endpoints gets no more turns than
+// one with few.
 type fairQueue struct {
-	orgs  []*orgQueue // those with queues that wait, in order
+	orgs  []*orgQueue // orgs with waiting queues, in order
 	byOrg map[string]*orgQueue
 }
 
@@ -15,7 +15,7 @@ type orgQueue struct {
 
 func (f *fairQueue) empty() bool { return len(f.orgs) == 0 }
 
-// push puts a queue behind the others of its org.
+// push appends a queue to those of its org.
 func (f *fairQueue) push(q *endpointQueue) {
 	o := f.byOrg[q.org]
 	if o == nil {
@@ -29,7 +29,7 @@ func (f *fairQueue) push(q *endpointQueue) {
 	o.endpoints = append(o.endpoints, q)
 }
 
-// pop takes the first queue of the first org, and puts the org behind the others.
+// pop takes the first queue of the first org, and moves the org to the end.
 func (f *fairQueue) pop() *endpointQueue {
 	o := f.orgs[0]
 	q := o.endpoints[0]

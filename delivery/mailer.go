@@ -11,20 +11,19 @@ import (
 	"teamdata/store"
 )
 
-// Mailer sends the mail that waits in the store, one after the other.
+// Mailer sends the mail waiting in the store, one at a time.
 type Mailer struct {
 	store    store.Store
 	send     func(context.Context, mail.Message) error // nil: there is no SMTP server
 	schedule []time.Duration
 	now      func() time.Time
 	log      *zerolog.Logger
-	hasWork  chan struct{} // holds one token while mail may have been queued
+	hasWork  chan struct{} // has one token while mail may have been queued
 }
 
-// NewMailer makes a Mailer. Without a sender it only logs a warning about mail
-// that waits. The schedule says how long after each failed attempt the next is
-// due; its last step counts for every later one. An empty schedule means
-// store.DefaultMailSchedule.
+// NewMailer returns a Mailer. Without a sender it only logs a warning about
+// waiting mail. The schedule is the delay after each failed attempt; its last
+// step repeats. An empty schedule means store.DefaultMailSchedule.
 func NewMailer(s store.Store, sender *mail.Sender, schedule []time.Duration, log *zerolog.Logger) *Mailer {
 	if len(schedule) == 0 {
 		schedule = store.DefaultMailSchedule
@@ -37,10 +36,10 @@ func NewMailer(s store.Store, sender *mail.Sender, schedule []time.Duration, log
 	return m
 }
 
-// Wake has the Mailer look for mail that was queued. It never blocks.
+// Wake makes the Mailer check for queued mail. It never blocks.
 func (m *Mailer) Wake() { signal(m.hasWork) }
 
-// Run sends until ctx is done. A mail that is being sent then has until grace is
+// Run sends until ctx is done. A mail being sent then may finish until grace is
 // done.
 func (m *Mailer) Run(ctx, grace context.Context) {
 	var timer <-chan time.Time
@@ -62,7 +61,7 @@ func (m *Mailer) Run(ctx, grace context.Context) {
 // mailPage is how many mails are read in one transaction.
 const mailPage = 100
 
-// each calls fn with each mail that waits, outside of any transaction.
+// each calls fn for each waiting mail, outside of any transaction.
 func (m *Mailer) each(ctx context.Context, fn func(store.Mail)) error {
 	for after := ""; ; {
 		var page []store.Mail
@@ -80,8 +79,8 @@ func (m *Mailer) each(ctx context.Context, fn func(store.Mail)) error {
 	}
 }
 
-// sendDue sends the mail that is due, and returns when the next is due; zero when
-// none waits.
+// sendDue sends the due mail and returns when the next is due; zero if none
+// waits.
 func (m *Mailer) sendDue(ctx, grace context.Context) (next time.Time) {
 	err := m.each(ctx, func(waiting store.Mail) {
 		if ctx.Err() != nil {
@@ -113,7 +112,7 @@ func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Tim
 		})
 	}
 	if ctx.Err() != nil && err != nil {
-		return time.Time{} // cut off by the stop: the attempt does not count
+		return time.Time{} // cut off by the shutdown: the attempt does not count
 	}
 	record(ctx, m.store, m.log, func(tx store.Tx) error {
 		if next = (time.Time{}); err == nil || mail.Permanent(err) || obsolete(err) {
@@ -134,8 +133,8 @@ func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Tim
 	return next
 }
 
-// values fill the mail's template. A sign-in link is made only now, so that no
-// secret waits in the store.
+// values returns the values of the mail's template. A sign-in link is created
+// only now, so no secret is stored.
 func (m *Mailer) values(ctx context.Context, waiting store.Mail) (values map[string]string, err error) {
 	if waiting.Template != store.MailSignInLink {
 		return waiting.Values, nil
@@ -147,12 +146,12 @@ func (m *Mailer) values(ctx context.Context, waiting store.Mail) (values map[str
 	return values, err
 }
 
-// obsolete reports whether there is nothing to send any more.
+// obsolete reports whether the mail no longer needs to be sent.
 func obsolete(err error) bool {
 	return store.IsNotFound(err) || store.CodeOf(err) == store.CodeConflict
 }
 
-// warn logs how much mail waits for an SMTP server.
+// warn logs how much mail is waiting for an SMTP server.
 func (m *Mailer) warn(ctx context.Context) {
 	n := 0
 	if err := m.each(ctx, func(store.Mail) { n++ }); err == nil && n > 0 {

@@ -15,12 +15,12 @@ import (
 	"teamdata/internal/netguard"
 )
 
-// Outcomes classify attempts for metrics: a 2xx, another status by its class, or
-// why no status line came.
+// Outcomes classify attempts for metrics: a 2xx, another status class, or why
+// there was no status line.
 var Outcomes = []string{"acknowledged", "1xx", "3xx", "4xx", "5xx", "other", "timeout", "guard", "dns", "tls", "connect", "broken"}
 
-// answered gives the outcome of an attempt by its status line, and the reason if
-// that is not 2xx.
+// answered returns the outcome of an attempt with a status line, and the reason
+// if that is not 2xx.
 func answered(status int) (outcome, reason string) {
 	class := status / 100
 	if class == 2 {
@@ -36,13 +36,13 @@ func answered(status int) (outcome, reason string) {
 	return fmt.Sprintf("%dxx", class), reason
 }
 
-// late is the reason of an attempt that the deadline ended.
+// late returns the reason of an attempt that timed out.
 func late(timeout time.Duration, reached step) string {
 	return fmt.Sprintf("no answer within %s: %s", timeout, unfinished[reached])
 }
 
-// failure gives the outcome of an attempt that got no status line, and the reason
-// in one line for the people who look after the receiver.
+// failure returns the outcome of an attempt without a status line, and the reason
+// in one line for the receiver's operators.
 func failure(err error, reached step) (outcome, reason string) {
 	var (
 		refusal     *netguard.Refusal
@@ -72,7 +72,7 @@ func failure(err error, reached step) (outcome, reason string) {
 	return outcome, oneLine(httpReason(err.Error()))
 }
 
-// outcomeAt is the outcome of an attempt that broke off at a step.
+// outcomeAt returns the outcome of an attempt that failed at a step.
 func outcomeAt(reached step) string {
 	switch {
 	case reached < stepTLS:
@@ -130,7 +130,7 @@ func httpReason(text string) string {
 // maxReason is in characters. Some errors quote what the receiver sent.
 const maxReason = 300
 
-// oneLine shortens text, and replaces what could pass for a line of its own.
+// oneLine shortens text, and replaces characters that could start a new line.
 func oneLine(text string) string {
 	plain := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// step is how far an attempt has come.
+// step is how far an attempt got.
 type step int32
 
 const (
@@ -19,7 +19,7 @@ const (
 	stepAnswer
 )
 
-// unfinished says for each step what had not happened yet.
+// unfinished is, for each step, what had not happened yet.
 var unfinished = [...]string{
 	stepBegun:   "the connection was not begun",
 	stepLookUp:  "the host's name was still being looked up",
@@ -31,8 +31,8 @@ var unfinished = [...]string{
 }
 
 // progress is the step that an attempt has reached. net/http reports it from
-// several goroutines, and goes on reporting a connection that was begun for the
-// attempt after the attempt got another; so it only goes forward.
+// several goroutines, and keeps reporting on a connection started for the attempt
+// after the attempt got another; so it only advances.
 type progress struct{ at atomic.Int32 }
 
 func (p *progress) step() step { return step(p.at.Load()) }
@@ -43,10 +43,10 @@ func (p *progress) reach(s step) {
 	}
 }
 
-// watch returns a context whose requests report to p how far they are.
+// watch returns a context whose requests report their progress to p.
 func (p *progress) watch(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		// Called again when a reused connection turns out to be dead.
+		// Called again if a reused connection turns out to be dead.
 		GetConn:              func(string) { p.at.Store(int32(stepBegun)) },
 		DNSStart:             func(httptrace.DNSStartInfo) { p.reach(stepLookUp) },
 		ConnectStart:         func(_, _ string) { p.reach(stepConnect) },

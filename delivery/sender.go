@@ -32,10 +32,10 @@ type sender struct {
 }
 
 func newSender(c Config) *sender {
-	// net/http goes on making a connection after the attempt that wanted it has
-	// ended, since the next may use it. Without a limit of its own, connections to
-	// receivers that accept and say nothing would pile up. It is longer than the
-	// attempt's, so that the reason speaks of the attempt's deadline.
+	// net/http keeps connecting after the attempt that needed the connection has
+	// ended, since the next may use it. Without its own timeout, connections to
+	// receivers that accept and stay silent would pile up. It is longer than the
+	// attempt's, so that the reason names the attempt's deadline.
 	connectTimeout := c.AttemptTimeout + time.Second
 	dialer := &net.Dialer{Control: c.Control, Resolver: c.resolver, Timeout: connectTimeout}
 	return &sender{
@@ -50,7 +50,7 @@ func newSender(c Config) *sender {
 			TLSHandshakeTimeout:    connectTimeout,
 			DisableCompression:     true,
 			MaxIdleConns:           c.Total,
-			MaxIdleConnsPerHost:    c.Total, // many endpoints may be at one host
+			MaxIdleConnsPerHost:    c.Total, // many endpoints may share a host
 			IdleConnTimeout:        idleTimeout,
 			MaxResponseHeaderBytes: maxAnswerHeaders,
 		},
@@ -84,7 +84,7 @@ func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) 
 	return a, outcome
 }
 
-// post fills in the answer; an error means that no status line came.
+// post fills in the answer; an error means that there was no status line.
 func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a *store.Attempt) error {
 	request, err := s.request(ctx, e, c)
 	if err != nil {
@@ -96,14 +96,14 @@ func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a 
 	}
 	defer response.Body.Close()
 	if ctx.Err() != nil {
-		return ctx.Err() // late: some receivers say 200 when they see us hang up
+		return ctx.Err() // late: some receivers answer 200 when they see us hang up
 	}
 	a.Status = response.StatusCode
 	if response.ContentLength == 0 {
-		return nil // after a 101, reading would be from the bare connection, which no deadline ends
+		return nil // after a 101, reads are from the bare connection, which has no deadline
 	}
-	// An error in the answer's body doesn't matter, since the status line has come.
-	// The body is read to its end so that the connection can be used again.
+	// An error in the answer's body doesn't matter once the status line is in.
+	// The body is read to its end so that the connection can be reused.
 	a.Answer, _ = io.ReadAll(io.LimitReader(response.Body, store.MaxKeptAnswer))
 	io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer-store.MaxKeptAnswer))
 	return nil

@@ -11,17 +11,17 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// outcomeShort is of what was no attempt, since we were short of something that it
-// needs. It says nothing of the receiver.
+// outcomeShort means that no attempt was made, for lack of a local resource. It
+// says nothing about the receiver.
 const outcomeShort = "short"
 
-// shortages are errors that mean that this machine or process is short of something:
-// file descriptors, memory, local ports.
+// shortages are errors that mean that this machine or process has run out of a
+// resource: file descriptors, memory, local ports.
 var shortages = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL}
 
-// shortage reports whether an attempt ended for want of something of our own. A machine
-// without an IPv6 address of its own says EADDRNOTAVAIL for any receiver that has one:
-// that is no shortage. An error of DNS has its cause as text only.
+// shortage reports whether an attempt failed for lack of a local resource. A
+// machine without an IPv6 address returns EADDRNOTAVAIL for any receiver that has
+// one: that is not a shortage. DNS errors have their cause only as text.
 func shortage(err error) bool {
 	var op *net.OpError
 	var dns *net.DNSError
@@ -48,7 +48,7 @@ const (
 	maxShortPause   = 30 * time.Second
 )
 
-// short is the dispatcher's state while there is a shortage. All but reason belongs to
+// short is the dispatcher's state during a shortage. All but reason belongs to
 // Run's goroutine.
 type short struct {
 	reason atomic.Pointer[string] // nil: there is none
@@ -58,8 +58,8 @@ type short struct {
 
 func (s *short) pausing() bool { return time.Now().Before(s.until) }
 
-// note begins a pause, each twice as long as the one before, or ends the shortage.
-// What ended during a pause began before it.
+// note starts a pause, each twice as long as the one before, or ends the
+// shortage. Attempts that end during a pause began before it.
 func (s *short) note(r *result, log *zerolog.Logger) {
 	switch {
 	case s.pausing():
@@ -82,7 +82,7 @@ func (s *short) end(log *zerolog.Logger) {
 	s.pause = 0
 }
 
-// Short is what the sending of deliveries is short of; empty if of nothing.
+// Short returns the reason for a current shortage of local resources, or "".
 func (d *Dispatcher) Short() string {
 	if reason := d.short.reason.Load(); reason != nil {
 		return *reason

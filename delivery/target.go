@@ -24,7 +24,7 @@ func newTarget(e *store.Endpoint) (*target, error) {
 	}
 	for _, text := range []string{e.Secret, e.OldSecret} {
 		if text == "" {
-			continue // there is no old one
+			continue // no old secret
 		}
 		secret, err := signature.ParseSecret(text)
 		if err != nil {
@@ -35,21 +35,21 @@ func newTarget(e *store.Endpoint) (*target, error) {
 	return t, nil
 }
 
-// secrets are those that sign now, the newest first.
+// secrets returns the secrets that sign now, newest first.
 func (t *target) secrets(now time.Time) []signature.Secret {
 	return t.signers[:len(t.endpoint.Secrets(now))]
 }
 
-// isOf reports whether the endpoint is still as it was when it was parsed.
+// isOf reports whether the endpoint is unchanged since it was parsed.
 func (t *target) isOf(e *store.Endpoint) bool {
 	return t.endpoint.URL == e.URL && t.endpoint.Secret == e.Secret &&
 		t.endpoint.OldSecret == e.OldSecret && t.endpoint.OldSecretUntil.Equal(e.OldSecretUntil)
 }
 
-// maxTargets bounds the memory of targets: beyond it all are parsed again.
+// maxTargets bounds the memory of targets: beyond it the cache is cleared.
 const maxTargets = 10_000
 
-// targets caches the endpoints that were sent to, by their number.
+// targets caches the endpoints sent to, by number.
 type targets struct {
 	mu     sync.Mutex
 	parsed map[uint64]*target

@@ -28,7 +28,7 @@ func parseSender(text string) (*netmail.Address, error) {
 	return from, nil
 }
 
-// recipient is the address and name of m's recipient.
+// recipient returns the address and name of m's recipient.
 func recipient(m Message) (*netmail.Address, error) {
 	if !store.ValidAddress(m.To) {
 		return nil, fmt.Errorf("%q is not a mail address", short(store.MaxAddressLength, m.To))
@@ -41,7 +41,7 @@ func isASCII(text string) bool {
 }
 
 // personName makes text a display name. A backslash becomes a slash: among
-// letters beyond ASCII, net/mail writes it in a way that nobody can read back.
+// letters beyond ASCII, net/mail writes it in a form that can't be parsed back.
 func personName(text string) string {
 	return short(maxName, inHeader(strings.ReplaceAll(text, `\`, "/")))
 }
@@ -78,7 +78,7 @@ func short(n int, text string) string {
 	return string(runes[:n-1]) + "…"
 }
 
-// checkID allows only what may stand left of the @ of a Message-ID.
+// checkID allows only what may precede the @ of a Message-ID.
 func checkID(id string) error {
 	if id == "" || len(id) > 128 || strings.Trim(id, ".") != id || strings.Contains(id, "..") || strings.ContainsFunc(id, notInName) {
 		return errors.New("a mail's ID must be 1 to 128 letters, digits, or _-. between them")

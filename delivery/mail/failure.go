@@ -29,21 +29,21 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.cause }
 
-// Permanent reports whether err, which [Sender.Send] returned, would come again
-// however often the mail is tried: the server rejected this recipient or this text
-// for good (5xx), the address is invalid, or the template is unknown or lacks a
-// value. Errors of the server or of the settings are not permanent, since people fix
-// those: no connection, TLS, AUTH, or a sender that the server rejects.
+// Permanent reports whether err, returned by [Sender.Send], would recur on every
+// retry: the server rejected this recipient or this text for good (5xx), the
+// address is invalid, or the template is unknown or lacks a value. Errors of the
+// server or of the settings are not permanent, since people fix those: no
+// connection, TLS, AUTH, or a sender that the server rejects.
 func Permanent(err error) bool {
 	f, ok := errors.AsType[*failure](err)
 	return ok && f.permanent
 }
 
-// failure describes err, with which the delivery of a mail ended.
+// failure describes the error of a failed delivery.
 func (r *relay) failure(ctx context.Context, err error) error {
 	permanent, cause := refused(err), err
 	if ctx.Err() != nil && !permanent {
-		// The connection was closed for it, and err says no more than that.
+		// The connection was closed for that; err says no more.
 		err, cause = context.Cause(ctx), ctx.Err()
 	}
 	text := short(maxReason, oneLine(r.redact(reason(err))))
@@ -63,7 +63,7 @@ func refused(err error) bool {
 	return answer.Reason != gomail.ErrSMTPMailFrom // the sender is a setting
 }
 
-// reason is err in words for the operator.
+// reason describes err for the operator.
 func reason(err error) string {
 	var (
 		answer      *gomail.SendError
@@ -89,14 +89,14 @@ func reason(err error) string {
 
 // step names the command at which a mail failed, with the server's answer.
 func step(answer *gomail.SendError) string {
-	text, _, _ := strings.Cut(answer.Error(), ", affected ") // what follows is known: the recipient and the ID
+	text, _, _ := strings.Cut(answer.Error(), ", affected ") // the rest is known: the recipient and the ID
 	if answer.ErrorCode() == 0 {
 		return "the connection broke while " + text
 	}
 	return text
 }
 
-// redactor hides the password in a server's answer: some servers repeat a line that
+// redactor hides the password in a server's answer: some servers echo a line that
 // they did not understand.
 func redactor(user *url.Userinfo) func(string) string {
 	password, _ := user.Password()

@@ -1,19 +1,19 @@
 // Package mail sends one mail over SMTP: text and HTML, made from a template,
 // to one person.
 //
-// [Sender.Send] tries once. The caller's queue keeps the mails and tries failed ones
-// again, unless [Permanent] says that it can't help. A mail may arrive twice, when
-// the connection breaks after the server accepted it; both copies have the same
-// Message-ID then.
+// [Sender.Send] tries once. The caller's queue keeps the mails and tries failed
+// ones again, unless the error is [Permanent]. A mail may arrive twice if the
+// connection breaks after the server accepted it; both copies then have the same
+// Message-ID.
 //
-// Neither a password nor a mail crosses a network in plain text: smtps:// is TLS
-// from the first byte, smtp:// becomes TLS by STARTTLS before anything is sent. The
-// only exception is a mail without a password to a server on this machine that
-// offers no STARTTLS.
+// Neither a password nor a mail crosses a network in plain text: smtps:// uses
+// TLS from the first byte, smtp:// switches to TLS by STARTTLS before anything is
+// sent. The only exception is a mail without a password to a server on this
+// machine that offers no STARTTLS.
 //
-// It may import internal/netguard, and store for the form of an address. A new mail is two files in
-// templates and a line in template.go; what the operator configures is read in
-// url.go and address.go; how errors read belongs in failure.go.
+// It may import internal/netguard, and store for the form of an address. A new
+// mail is two files in templates and a line in template.go; url.go and address.go
+// parse the operator's settings; failure.go words the errors.
 package mail
 
 import (
@@ -29,15 +29,14 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// defaultTimeout leaves a server that delays its greeting, against senders of
-// spam, the time to do so.
+// defaultTimeout allows for servers that delay their greeting to deter spammers.
 const defaultTimeout = 30 * time.Second
 
-// Config says which server sends the mails, and from which address.
+// Config is the mail server and the sender's address.
 type Config struct {
 	// URL is smtp://user:password@host:port for STARTTLS, or smtps:// for TLS
-	// from the start. User and password are percent-encoded, and may both be
-	// left out. So may the port: it is 587 for smtp, 465 for smtps.
+	// from the start. User and password are percent-encoded and both optional.
+	// The default port is 587 for smtp and 465 for smtps.
 	URL string
 
 	// From is the sender's address, with or without a name:
@@ -57,8 +56,7 @@ type Config struct {
 
 // Message is one mail to one person.
 type Message struct {
-	// ID makes the Message-ID. It has 1 to 128 letters, digits, or any of
-	// "_-.".
+	// ID is used for the Message-ID: 1 to 128 letters, digits, or any of "_-.".
 	ID string
 
 	To   string // the address alone
@@ -69,8 +67,8 @@ type Message struct {
 	CreatedAt time.Time         // for the Date header
 }
 
-// Sender sends mails. Make one with [New]; it may be used by several goroutines
-// at once, each of which gets a connection of its own.
+// Sender sends mails. Create it with [New]. It is safe for concurrent use; each
+// Send uses its own connection.
 type Sender struct {
 	relay    *relay
 	from     *netmail.Address
@@ -78,7 +76,7 @@ type Sender struct {
 	timeout  time.Duration
 }
 
-// New checks c and returns its sender. It makes no connection. The error is one
+// New checks c and returns a Sender. It opens no connection. The error is one
 // line that says how to fix the setting, and never contains the password.
 func New(c Config) (*Sender, error) {
 	if c.Timeout < 0 {
@@ -107,9 +105,9 @@ func checkSettings(text string) error {
 	return nil
 }
 
-// Send hands m over to the mail server, within the timeout and until ctx ends. Nil
-// means that the server accepted it. The error is one line, and contains neither the
-// password nor the text of the mail.
+// Send hands m to the mail server, within the timeout and until ctx is done. Nil
+// means that the server accepted it. The error is one line, and contains neither
+// the password nor the text of the mail.
 func (s *Sender) Send(ctx context.Context, m Message) error {
 	msg, err := s.compose(m)
 	if err != nil {
@@ -121,8 +119,8 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 // Server is the host:port of the mail server.
 func (s *Sender) Server() string { return s.relay.address }
 
-// LogIn does all that Send does before it hands over a mail: TLS, and the password.
-// Its errors are like those of Send.
+// LogIn does everything that Send does before sending a mail: TLS, and the
+// password. Its errors are like those of Send.
 func (s *Sender) LogIn(ctx context.Context) error {
 	return s.within(ctx, "logged in", func(ctx context.Context) error {
 		return s.relay.loggedIn(ctx, nil, func(*gomail.Client, *smtp.Client) error { return nil })

@@ -16,8 +16,8 @@ import (
 	"teamdata/internal/netguard"
 )
 
-// relay is the mail server, and how to talk to it. The user and the password are held
-// by functions only, so that printing a relay never shows them.
+// relay is the mail server and how to connect to it. Closures hide the user and
+// the password, so printing a relay never shows them.
 type relay struct {
 	host     string
 	address  string // host:port
@@ -40,7 +40,7 @@ func newRelay(text string, roots *x509.CertPool, timeout time.Duration) (*relay,
 		redact:   redactor(u.User),
 	}
 	r.options = append(login(u.User),
-		gomail.WithTimeout(timeout), // counted from later than ours, so it never ends first
+		gomail.WithTimeout(timeout), // starts later than ours, so it never expires first
 		gomail.WithTLSConfig(r.tls),
 		gomail.WithTLSPolicy(r.policy(u.User)),
 		gomail.WithoutNoop(),
@@ -48,8 +48,8 @@ func newRelay(text string, roots *x509.CertPool, timeout time.Duration) (*relay,
 	return r, nil
 }
 
-// policy is what go-mail does about STARTTLS. On a connection that is TLS already it
-// must be opportunistic: only then does go-mail notice the TLS and offer the
+// policy is go-mail's policy for STARTTLS. On a TLS connection it must be
+// opportunistic: otherwise go-mail doesn't notice the TLS and withholds the
 // password.
 func (r *relay) policy(user *url.Userinfo) gomail.TLSPolicy {
 	if r.implicit || user.Username() == "" && netguard.IsLoopback(r.host) {
@@ -75,8 +75,8 @@ func login(user *url.Userinfo) []gomail.Option {
 func (r *relay) deliver(ctx context.Context, msg *gomail.Msg) error {
 	var options []gomail.Option
 	if !needsUTF8(msg) {
-		// A server may refuse to relay a mail that asked for SMTPUTF8 to
-		// servers without it.
+		// A server may refuse to relay a mail that requires SMTPUTF8 to servers
+		// without it.
 		options = append(options, gomail.WithoutSMTPUTF8())
 	}
 	return r.loggedIn(ctx, options, func(client *gomail.Client, session *smtp.Client) error {

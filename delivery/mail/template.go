@@ -33,7 +33,7 @@ type rendered struct{ subject, text, html string }
 
 var funcs = map[string]any{"short": short, "when": when}
 
-// load panics when a file is missing or malformed, and would at every start.
+// load panics if a file is missing or malformed; it would do so at every start.
 func load(name string) pair {
 	const option = "missingkey=error" // a mail with a gap would mislead
 	return pair{
@@ -42,8 +42,8 @@ func load(name string) pair {
 	}
 }
 
-// render fills in the named template. It fails when there is none, or when
-// values lacks one that it uses. A value's line breaks become spaces.
+// render fills in the named template. It fails if there is no such template, or
+// if values lacks a value that it uses. A value's line breaks become spaces.
 func render(name string, values map[string]string, settingsURL string) (rendered, error) {
 	t, ok := templates[name]
 	if !ok {
@@ -107,14 +107,14 @@ func (s *Sender) compose(m Message) (*gomail.Msg, error) {
 	msg.Subject(t.subject)
 	msg.SetDateWithValue(m.CreatedAt)
 	msg.SetMessageIDWithValue(m.ID + "@" + s.domain())
-	msg.SetGenHeader("Auto-Submitted", "auto-generated") // so that no holiday notice answers it
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // prevents out-of-office replies
 	msg.SetGenHeader(gomail.HeaderXMailer, "teamdata")   // instead of go-mail's own
 	msg.SetBodyString(gomail.TypeTextPlain, t.text)
 	msg.AddAlternativeString(gomail.TypeTextHTML, t.html)
 	return msg, nil
 }
 
-// domain is that of the sender's address.
+// domain returns the domain of the sender's address.
 func (s *Sender) domain() string {
 	return s.from.Address[strings.LastIndexByte(s.from.Address, '@')+1:]
 }

@@ -12,9 +12,9 @@ import (
 
 const urlForm = "write it like smtps://user:password@smtp.example.com"
 
-// parseURL reads a mail server's URL and checks all of it. The errors quote nothing
-// before the host, and nothing at all of a URL that goes on after the port: with an
-// unescaped "/", "?" or "#" in the password, any part may be a piece of it.
+// parseURL parses and checks a mail server's URL. The errors quote nothing before
+// the host, and nothing of a URL with anything after the port: with an unescaped
+// "/", "?" or "#" in the password, any part may be a piece of it.
 func parseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -16,17 +16,17 @@ import (
 )
 
 // ForwardTimeout is how long an application may take: twice as long as a sender
-// waits, so that a slow one is noticed on both sides.
+// waits, so a slow one is noticed on both sides.
 const ForwardTimeout = 30 * time.Second
 
-// Forward is an application that gets the events too.
+// Forward is an application that also gets the events.
 type Forward struct {
 	url    *url.URL
 	client *http.Client
 }
 
-// NewForward makes one for an application's URL, http or https. It uses no proxy of
-// the environment and follows no redirects: those are answers too.
+// NewForward returns one for an application's http or https URL. It ignores the
+// environment's proxies and follows no redirects, which count as answers.
 func NewForward(target string) (*Forward, error) {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -39,11 +39,11 @@ func NewForward(target string) (*Forward, error) {
 	}}, nil
 }
 
-// String is the URL, without a password.
+// String returns the URL without a password.
 func (f *Forward) String() string { return f.url.Redacted() }
 
-// send forwards a request: the bytes of its body, its webhook headers and its content
-// type. It returns the status of the application's answer.
+// send forwards a request's body, webhook headers and content type. It returns
+// the status of the application's answer.
 func (f *Forward) send(ctx context.Context, header http.Header, body []byte) (status int, err error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, f.url.String(), bytes.NewReader(body))
 	if err != nil {

@@ -72,7 +72,7 @@ func (e Event) json() any {
 }
 
 const (
-	// maxPretty is the longest body that is indented: people read no longer ones.
+	// maxPretty is the longest body that is indented: nobody reads longer ones.
 	maxPretty = 64 << 10
 
 	// maxDepth is how deep an indented body may be nested. Indentation makes deeper
@@ -80,8 +80,8 @@ const (
 	maxDepth = 100
 )
 
-// pretty formats a body for people: each line is indented by two spaces at least, so
-// that none looks like another event.
+// pretty formats a body for people: each line is indented by at least two spaces,
+// so none looks like another event.
 func pretty(body []byte) string {
 	const margin = "  "
 	var b bytes.Buffer
@@ -91,7 +91,7 @@ func pretty(body []byte) string {
 	return margin + terminal.Escape(b.String(), "\n") // line breaks are between values, never inside of one
 }
 
-// depth is how deep the objects and lists of a text are nested, as far as it is
+// depth returns the nesting depth of a text's objects and lists, as far as it is
 // JSON.
 func depth(body []byte) (deepest int) {
 	d := json.NewDecoder(bytes.NewReader(body))

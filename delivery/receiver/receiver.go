@@ -2,8 +2,9 @@
 // Standard Webhooks reference library, prints and answers them, and can forward them.
 // Its verdict is that of any receiver, since it shares no code with the signing side.
 //
-// Of ours it imports internal/hint, internal/httpclient and internal/terminal alone. What becomes of a
-// request belongs in receiver.go, how an event is shown in print.go.
+// It imports only internal/hint, internal/httpclient and internal/terminal. The
+// handling of requests belongs in receiver.go, the printing of events in
+// print.go.
 package receiver
 
 import (
@@ -20,17 +21,17 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// MaxBody is how many bytes a request's body may have.
+// MaxBody is the maximum size of a request's body in bytes.
 const MaxBody = 1 << 20
 
-// Config says with which secrets a receiver verifies and how it answers. The zero
-// value verifies nothing and answers 204.
+// Config is the secrets with which a receiver verifies, and how it answers. The
+// zero value verifies nothing and answers 204.
 type Config struct {
 	Secrets  Secrets       // any of them may verify; none: nothing is verified
 	Status   int           // the answer to an event, 200 to 599; 0 is 204
 	Delay    time.Duration // before an event is answered
 	Forward  *Forward      // an application that gets each event and gives the status; may be nil
-	Print    func(Event)   // shows an event, one call at a time; may be nil
+	Print    func(Event)   // prints an event, one call at a time; may be nil
 	Answered func(Event)   // is called with each event after its answer; may be nil
 }
 
@@ -52,7 +53,7 @@ func New(config Config) *Receiver {
 	return r
 }
 
-// Stop ends all delays: requests that wait are answered now.
+// Stop ends all delays: waiting requests are answered now.
 func (r *Receiver) Stop() { r.stop() }
 
 // ServeHTTP answers an event as the Config says, even one that was received before.
@@ -102,7 +103,7 @@ func (r *Receiver) receive(w http.ResponseWriter, q *http.Request) Event {
 	return e
 }
 
-// unread says why a body could not be read.
+// unread explains why a body could not be read.
 func unread(err error) (status int, problem string) {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return http.StatusRequestEntityTooLarge, "the body is longer than 1 MiB"
@@ -143,7 +144,7 @@ func (r *Receiver) wait(ctx context.Context) {
 	}
 }
 
-// Verdict says whether an event is from the owner of the secret.
+// Verdict is whether an event is from the owner of the secret.
 type Verdict string
 
 // The verdicts.
@@ -153,9 +154,8 @@ const (
 	Refused    Verdict = "REFUSED"    // it must not be handled
 )
 
-// Event is a request that was received, and its verdict. ID, Type, Body and Problem
-// may contain anything that a stranger wrote: Text and JSONLines make it safe to
-// print.
+// Event is a received request and its verdict. ID, Type, Body and Problem may
+// contain untrusted text: Text and JSONLines make it safe to print.
 type Event struct {
 	ReceivedAt time.Time
 	Verdict    Verdict

@@ -12,12 +12,12 @@ import (
 	"teamdata/internal/hint"
 )
 
-// Secrets are those of an endpoint: one, or during a rotation the old one too. Each
-// is a function that verifies with it, so that printing never shows a secret.
+// Secrets are the secrets of an endpoint: one, or two during a rotation. Each is
+// a function that verifies with it, so printing never shows a secret.
 type Secrets []func(body []byte, header http.Header) error
 
-// The specification's bounds for the bytes of a secret. The library takes any,
-// an empty one too, with which everyone could sign.
+// The specification's bounds for the bytes of a secret. The library accepts any,
+// even an empty one, with which anyone could sign.
 const minBytes, maxBytes = 24, 64
 
 // ParseSecrets reads secrets of endpoints, separated by white space: "whsec_" and the

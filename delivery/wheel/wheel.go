@@ -9,8 +9,9 @@
 // than a millisecond late. Times more than 292 million years from 1970 count
 // as that far away.
 //
-// It imports nothing of ours. What an id means, and what to do when it is due, is up
-// to the owner; wheel.go is the interface, slots.go the data structure.
+// It imports no other package of teamdata. What an id means, and what to do when
+// it is due, is up to the owner; wheel.go is the interface, slots.go the data
+// structure.
 package wheel
 
 import (
@@ -23,16 +24,16 @@ import (
 // worth copying.
 const shrinkFloor = 1024
 
-// Wheel keeps one due time for each id. Make one with [New]. It is not safe
-// for use by several goroutines at once.
+// Wheel keeps one due time per id. Create it with [New]. It is not safe for
+// concurrent use.
 type Wheel[K comparable] struct {
 	entries map[K]*entry[K]
 	peak    int // most entries since the map was made; maps never shrink
 	slots   slots[K]
 }
 
-// New returns an empty wheel that stands at start. Any start is correct; one
-// near the present saves work.
+// New returns an empty wheel set to start. Any start is correct; one near the
+// present saves work.
 func New[K comparable](start time.Time) *Wheel[K] {
 	w := &Wheel[K]{entries: make(map[K]*entry[K])}
 	w.slots.now = floorTick(start)
@@ -70,7 +71,7 @@ func (w *Wheel[K]) set(id K, tick uint64) {
 	w.slots.link(e)
 }
 
-// Remove removes id if it is there.
+// Remove removes id if present.
 func (w *Wheel[K]) Remove(id K) {
 	if e, ok := w.entries[id]; ok {
 		w.remove(e)
@@ -94,10 +95,10 @@ func (w *Wheel[K]) shrink() {
 	w.entries, w.peak = small, len(small)
 }
 
-// Next returns when to call Expire next, and false if the wheel is empty. It is never
-// later than the earliest due, and may be earlier for a distant due: that Expire
-// hands out nothing and the following Next is later, at most ten times for one due.
-// It may lie in the past.
+// Next returns when to call Expire next, and false if the wheel is empty. It is
+// never later than the earliest due, and may be earlier for a distant due: that
+// Expire hands out nothing and the following Next is later, at most ten times for
+// one due. It may be in the past.
 func (w *Wheel[K]) Next() (time.Time, bool) {
 	if len(w.entries) == 0 {
 		return time.Time{}, false
