@@ -9,8 +9,8 @@ import (
 	"teamdata/store"
 )
 
-// checkKey finds the request's API key. Its failures are 401; a fault of the
-// storage is not one of them.
+// checkKey finds the request's API key. Its failures are 401, except a storage
+// fault.
 func (r *request) checkKey() error {
 	id, secret, err := bearerKey(r.HTTP.Header["Authorization"])
 	if err != nil {
@@ -38,7 +38,7 @@ var (
 	errSuspended = store.Errorf(store.CodeUnauthorized, "The API key's creator may no longer manage keys. An owner or an administrator has to make a new one.")
 )
 
-// bearerKey reads the key out of the values of the header Authorization.
+// bearerKey parses the key in the values of the Authorization header.
 func bearerKey(values []string) (id, secret string, err error) {
 	if len(values) == 0 || values[0] == "" && len(values) == 1 {
 		return "", "", errNoKey
@@ -54,7 +54,7 @@ func bearerKey(values []string) (id, secret string, err error) {
 	return id, secret, nil
 }
 
-// checkUsable says why a key whose secret is right no longer works.
+// checkUsable returns why a key with the right secret no longer works.
 func checkUsable(a *store.Access, now time.Time) error {
 	switch a.State(now) {
 	case store.KeyRevoked:
@@ -70,7 +70,7 @@ func checkUsable(a *store.Access, now time.Time) error {
 // accessOf returns the Access of the key with this id, if the secret is its
 // own.
 func (s *Server) accessOf(ctx context.Context, id, secret string) (*cachedAccess, error) {
-	// Read before the data is: what is kept under it may be newer, never older.
+	// Read before the data: the data cached under it may be newer, never older.
 	generation := s.store.AccessGeneration()
 	known := s.keys.get(id, generation)
 	isNew := known == nil
@@ -90,8 +90,9 @@ func (s *Server) accessOf(ctx context.Context, id, secret string) (*cachedAccess
 	return known, nil
 }
 
-// loadAccess reads the Access of a key from the store. Of an unknown key it is
-// the zero Access, which no secret matches, so that finding out costs the same.
+// loadAccess reads the Access of a key from the store. For an unknown key it
+// returns the zero Access, which no secret matches, so that timing reveals
+// nothing.
 func (s *Server) loadAccess(ctx context.Context, id string) (*store.Access, error) {
 	var access store.Access
 	err := s.store.View(ctx, func(tx store.Tx) (err error) {
@@ -104,9 +105,9 @@ func (s *Server) loadAccess(ctx context.Context, id string) (*store.Access, erro
 	return &access, nil
 }
 
-// accessCache keeps what LoadAccess read, for as long as the store's
-// generation stays the same. Only keys whose secret was presented get in. Its
-// zero value is ready.
+// accessCache caches the results of LoadAccess while the store's generation stays
+// the same. Only keys whose secret was presented are cached. The zero value is
+// ready to use.
 type accessCache struct {
 	mu   sync.RWMutex
 	byID map[string]*cachedAccess
@@ -120,7 +121,7 @@ type cachedAccess struct {
 
 const maxCachedKeys = 10_000
 
-// get returns the Access that is kept for a key, or nil.
+// get returns the cached Access of a key, or nil.
 func (c *accessCache) get(id string, generation uint64) *cachedAccess {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

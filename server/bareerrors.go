@@ -14,12 +14,12 @@ import (
 	"teamdata/store"
 )
 
-// http1Conn is a connection that speaks HTTP/1. What net/http answers on it by itself,
-// before a handler has seen the request, becomes an answer like any other of ours.
+// http1Conn is a connection that speaks HTTP/1. Answers that net/http writes by
+// itself, before a handler has seen the request, are rewritten in the API's form.
 type http1Conn struct {
 	net.Conn
 	version string
-	handled atomic.Bool // the request of this moment has reached ServeHTTP
+	handled atomic.Bool // the current request has reached ServeHTTP
 }
 
 type handledKey struct{}
@@ -36,7 +36,7 @@ func forgetRequest(c net.Conn, state http.ConnState) {
 	}
 }
 
-// Write writes what a handler answers as it is.
+// Write passes a handler's answer through.
 func (c *http1Conn) Write(b []byte) (int, error) {
 	status, ok := bareStatus(b)
 	if !ok || c.handled.Load() {
@@ -48,7 +48,7 @@ func (c *http1Conn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// bareStatus is the status of an answer of net/http's own.
+// bareStatus returns the status of an answer of net/http's own.
 func bareStatus(b []byte) (status int, ok bool) {
 	rest, ok := bytes.CutPrefix(b, []byte("HTTP/1.1 "))
 	if !ok || len(rest) < 3 {
@@ -79,7 +79,7 @@ func bareAnswer(status int) store.Answer {
 	return a
 }
 
-// NetConn is what is beneath, and beneath TLS.
+// NetConn returns the connection beneath, and beneath TLS.
 func (c *http1Conn) NetConn() net.Conn {
 	if t, ok := c.Conn.(*tls.Conn); ok {
 		return t.NetConn()
@@ -87,13 +87,13 @@ func (c *http1Conn) NetConn() net.Conn {
 	return c.Conn
 }
 
-// CloseWrite ends what is sent, which net/http asks for before it closes.
+// CloseWrite shuts down the writing side, as net/http does before it closes.
 func (c *http1Conn) CloseWrite() error { return closeWrite(c.Conn) }
 
 // http1TLSConn is an http1Conn over TLS.
 type http1TLSConn struct{ http1Conn }
 
-// ConnectionState is what net/http knows a connection over TLS by.
+// ConnectionState makes net/http recognize a TLS connection.
 func (c *http1TLSConn) ConnectionState() tls.ConnectionState {
 	return c.Conn.(*tls.Conn).ConnectionState()
 }

@@ -14,11 +14,10 @@ import (
 	"teamdata/server/clientaddr"
 )
 
-// connLimiter counts connections, accepts as many as the server may hold, and
-// refuses the others before they have cost a handshake or a goroutine. A server
-// with several listeners has one.
+// connLimiter counts connections and refuses those beyond the limit before they
+// cost a handshake or a goroutine. All listeners of a server share one.
 type connLimiter struct {
-	what      string // connections, or what else it counts in their stead
+	what      string // what it counts, such as connections
 	proxies   clientaddr.Proxies
 	max       int // connections in all; 0: no limit
 	perClient int // connections of one client that is no proxy; 0: no limit
@@ -26,7 +25,7 @@ type connLimiter struct {
 
 	mu       sync.Mutex
 	open     int
-	clients  map[netip.Prefix]int // those that count, by client; none is 0
+	clients  map[netip.Prefix]int // counted connections by client; never 0
 	refused  int                  // since loggedAt
 	loggedAt time.Time
 }
@@ -85,7 +84,7 @@ func (l *connLimiter) refuse(why string) {
 	l.logRefusal(why)
 }
 
-// logRefusal logs refusals, at most once a minute: a flood is not to fill the log.
+// logRefusal logs refusals at most once a minute, so a flood can't fill the log.
 func (l *connLimiter) logRefusal(why string) {
 	l.refused++
 	if now := time.Now(); now.Sub(l.loggedAt) >= time.Minute {
@@ -94,8 +93,8 @@ func (l *connLimiter) logRefusal(why string) {
 	}
 }
 
-// count returns the connection as the server is to see it; nil when it is refused.
-// It reads nothing, so that no peer holds up the others.
+// count returns the counted connection, or nil if it is refused. It reads
+// nothing, so no peer can delay the others.
 func (l *connLimiter) count(c net.Conn, proxyProtocol bool) net.Conn {
 	peer := addrOf(c.RemoteAddr())
 	if proxyProtocol && !l.proxies.Trust(peer) {
@@ -117,7 +116,7 @@ func (l *connLimiter) count(c net.Conn, proxyProtocol bool) net.Conn {
 type limitedListener struct {
 	net.Listener
 	limiter       *connLimiter
-	proxyProtocol bool // connections come from proxies alone, and begin with its header
+	proxyProtocol bool // connections come only from proxies, and begin with its header
 }
 
 // Accept waits for the next connection that is not refused.
@@ -134,7 +133,7 @@ func (l limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// addrOf is the address of a peer; the zero Addr if it is not of the internet.
+// addrOf returns the address of a peer; the zero Addr if it is not an IP address.
 func addrOf(peer net.Addr) netip.Addr {
 	if tcp, ok := peer.(*net.TCPAddr); ok {
 		return tcp.AddrPort().Addr()
@@ -142,8 +141,7 @@ func addrOf(peer net.Addr) netip.Addr {
 	return netip.Addr{}
 }
 
-// drop closes a connection with a reset: nothing of it stays with the system,
-// as the state of an orderly end would for a minute.
+// drop closes a connection with a reset, which leaves no TIME_WAIT state behind.
 func drop(c net.Conn) {
 	if tcp, ok := c.(*net.TCPConn); ok {
 		tcp.SetLinger(0)
@@ -151,19 +149,19 @@ func drop(c net.Conn) {
 	c.Close()
 }
 
-// countedConn is a connection that counts until it is closed.
+// countedConn is a connection counted until it is closed.
 type countedConn struct {
 	net.Conn
 	release func()
 }
 
-// Close closes the connection, and counts it no more.
+// Close closes the connection and stops counting it.
 func (c *countedConn) Close() error {
 	defer c.release()
 	return c.Conn.Close()
 }
 
-// CloseWrite ends what is sent; see [net.TCPConn.CloseWrite].
+// CloseWrite shuts down the writing side; see [net.TCPConn.CloseWrite].
 func (c *countedConn) CloseWrite() error { return closeWrite(c.Conn) }
 
 // proxyHeaderTimeout is how long a proxy may take for the header of the PROXY
@@ -172,10 +170,10 @@ const proxyHeaderTimeout = 5 * time.Second
 
 var errNotInternet = errors.New("the PROXY header's address is not of TCP over IP")
 
-// throughProxy is a connection that begins with a header of the PROXY protocol,
-// version 1 or 2, and comes from the address in it. Without the header nothing can
-// be read. A proxy's own connection, a health check, has LOCAL there, and comes from
-// the proxy.
+// throughProxy returns a connection that begins with a PROXY protocol header,
+// version 1 or 2, and whose remote address is the one in it. Without the header,
+// reads fail. A proxy's own connection, such as a health check, says LOCAL and
+// has the proxy's address.
 func throughProxy(c net.Conn) net.Conn {
 	return proxied{proxyproto.NewConn(c,
 		proxyproto.WithPolicy(proxyproto.REQUIRE),
@@ -183,8 +181,8 @@ func throughProxy(c net.Conn) net.Conn {
 		proxyproto.ValidateHeader(overTCP))}
 }
 
-// overTCP refuses addresses of other networks: a Unix socket would be taken for a
-// proxy on this machine.
+// overTCP rejects addresses of other networks: a Unix socket would be taken for a
+// local proxy.
 func overTCP(h *proxyproto.Header) error {
 	_, isTCP := h.SourceAddr.(*net.TCPAddr)
 	if isTCP || h.Command.IsLocal() {
@@ -195,7 +193,7 @@ func overTCP(h *proxyproto.Header) error {
 
 type proxied struct{ *proxyproto.Conn }
 
-// CloseWrite ends what is sent, which net/http asks for before it closes.
+// CloseWrite shuts down the writing side, as net/http does before it closes.
 func (p proxied) CloseWrite() error { return closeWrite(p.Raw()) }
 
 func closeWrite(c net.Conn) error {

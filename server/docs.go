@@ -51,7 +51,7 @@ func (d *docs) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// docsPolicy lets the page load its style sheet, and nothing else.
+// docsPolicy allows the page to load its style sheet only.
 var docsPolicy = []string{"default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}
 
 func (d *docs) sendPage(r *web.Request) {
@@ -67,8 +67,7 @@ func (d *docs) sendPage(r *web.Request) {
 	sendRevalidated(r, "text/html; charset=utf-8", bytes.ReplaceAll(page, []byte(anyAddress), []byte(address)))
 }
 
-// sendRevalidated lets a cache keep the answer if it asks each time whether it is
-// still good.
+// sendRevalidated sends an answer that caches may store but must revalidate.
 func sendRevalidated(r *web.Request, contentType string, body []byte) {
 	r.W.Header()["Cache-Control"] = []string{"no-cache"}
 	r.Send(r.Tagged(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body}, openapi.ETag(body)))
@@ -77,7 +76,7 @@ func sendRevalidated(r *web.Request, contentType string, body []byte) {
 // plainHost is a host that needs no quoting in a shell and in a page.
 var plainHost = regexp.MustCompile(`^[A-Za-z0-9.:\[\]-]{1,255}$`)
 
-// addressOf is the server's address, as far as a request shows it.
+// addressOf returns the server's address as seen in a request.
 func addressOf(r *http.Request) string {
 	host, scheme := r.Host, "https://"
 	if !plainHost.MatchString(host) {
@@ -89,7 +88,7 @@ func addressOf(r *http.Request) string {
 	return scheme + host
 }
 
-// Caches may keep the API's description for five minutes without asking.
+// Caches may keep the API's description for five minutes without revalidation.
 var (
 	describedFor  = []string{"public, max-age=300"}
 	describedVary = []string{"API-Version"}
@@ -105,8 +104,8 @@ func (r *request) describeInYAML() error {
 	return r.describe(yamlType, func(d openapi.Document) []byte { return d.YAML })
 }
 
-// describe answers the description of the pinned version. That is in its version
-// already, so that no change is applied to it.
+// describe answers with the description of the pinned version. It has that
+// version already, so no change is applied to it.
 func (r *request) describe(contentType string, in func(openapi.Document) []byte) error {
 	document, ok := r.s.config.documents(r.s.config.versions[r.version].date)
 	if !ok {

@@ -14,8 +14,8 @@ func (r *request) listAuditLog() error { return r.list(store.Tx.AuditPage) }
 // pageReader reads a page of one of the lists, appending its items to dst.
 type pageReader func(tx store.Tx, orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error)
 
-// list answers a page. Its body is put together out of the stored items' bytes
-// inside the View, and sent after it: a slow client holds no transaction open.
+// list answers with a page. Its body is assembled from the stored items inside
+// the View and sent after it, so a slow client keeps no transaction open.
 func (r *request) list(read pageReader) error {
 	q, err := web.ParsePageQuery(r.HTTP.URL.RawQuery)
 	if err != nil {
@@ -42,8 +42,8 @@ var bodies = sync.Pool{New: func() any {
 	return &b
 }}
 
-// readInstructions answers the org's instructions to its assistant; null when
-// it has set none.
+// readInstructions answers with the org's instructions to its assistant; null if
+// none are set.
 func (r *request) readInstructions() error {
 	var instructions store.Instructions
 	err := r.s.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
@@ -57,11 +57,11 @@ func (r *request) readInstructions() error {
 	return nil
 }
 
-// maxBody is the most that is read of a request's body, in bytes.
+// maxBody is the maximum size of a request's body, in bytes.
 const maxBody = 64 << 10
 
 // testWebhook sends a test event to an endpoint: it commits the event and its
-// delivery, with the answer when the request carries an Idempotency-Key.
+// delivery, and the answer too if the request has an Idempotency-Key.
 func (r *request) testWebhook() error {
 	key, err := r.IdempotencyKey()
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *request) testWebhook() error {
 	if err != nil {
 		return err
 	}
-	var print store.Fingerprint // needed to tell keyed requests apart, and not cheap
+	var print store.Fingerprint // needed only for keyed requests, and not cheap
 	if key != "" {
 		print = store.FingerprintOf(r.HTTP.Method, r.HTTP.URL.Path, r.s.config.versions[r.version].date, body)
 	}
@@ -87,7 +87,7 @@ func (r *request) testWebhook() error {
 }
 
 // sendTest is the transaction of testWebhook. Its answer may be kept, so it is
-// made as the client will see it: the same request gets the same bytes again.
+// built as the client will see it: a retry gets the same bytes.
 func (r *request) sendTest(tx store.Tx) (store.Answer, error) {
 	var a store.Answer
 	delivery, err := store.SendTest(tx, r.access.Key.OrgID, r.Param("id"))

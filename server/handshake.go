@@ -14,8 +14,9 @@ import (
 // handshakeTimeout is how long a client may take for a TLS handshake.
 const handshakeTimeout = 10 * time.Second
 
-// tlsListener is a listener whose connections have ended their handshake. net/http
-// knows HTTP/2 by the type *tls.Conn; what speaks HTTP/1 is an http1TLSConn.
+// tlsListener is a listener whose connections have completed their handshake.
+// net/http recognizes HTTP/2 by the type *tls.Conn; an HTTP/1 connection is an
+// http1TLSConn.
 type tlsListener struct {
 	net.Listener
 	config   *tls.Config
@@ -38,8 +39,8 @@ func newTLSListener(l net.Listener, config *tls.Config, version string, log *log
 	return t
 }
 
-// run accepts connections until the listener is closed. After an error it goes on when
-// net/http asks for the next connection.
+// run accepts connections until the listener is closed. After an error it
+// continues when net/http accepts the next connection.
 func (t *tlsListener) run() {
 	for t.closed.Err() == nil {
 		c, err := t.Listener.Accept()
@@ -79,7 +80,7 @@ func (t *tlsListener) shakeHands(raw net.Conn) {
 	}
 }
 
-// answerPlain tells a client that has begun HTTP without TLS.
+// answerPlain answers a client that speaks HTTP without TLS.
 func answerPlain(err error) {
 	var header tls.RecordHeaderError
 	begins := []string{"GET /", "HEAD ", "POST ", "PUT /", "OPTIO"}
@@ -98,7 +99,7 @@ func (t *tlsListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the listener, and connections in their handshake.
+// Close closes the listener, and connections still in their handshake.
 func (t *tlsListener) Close() error {
 	t.close()
 	return t.Listener.Close()

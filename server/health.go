@@ -8,10 +8,10 @@ import (
 	"teamdata/store"
 )
 
-// The paths of the health checks, which need no key and count in no limit.
+// The paths of the health checks, which need no key and don't count towards any limit.
 const (
 	LivePath  = "/livez"  // 200 while the process answers
-	ReadyPath = "/readyz" // 200 while it can do its work, else 503
+	ReadyPath = "/readyz" // 200 while it can serve requests, else 503
 )
 
 // Health answers the health checks, in plain text: "ok", or a line for each check
@@ -35,7 +35,7 @@ func (s *Server) answerHealth(w http.ResponseWriter, r *http.Request) {
 	answer.Send(store.Answer{Status: status, ContentType: "text/plain; charset=utf-8", Body: []byte(text + "\n")})
 }
 
-// failing is what keeps the server from being ready, a line each.
+// failing returns why the server is not ready, one line per reason.
 func (s *Server) failing(r *http.Request) []string {
 	switch {
 	case s.stopping.Load():

@@ -9,20 +9,20 @@ import (
 	"teamdata/store"
 )
 
-// keyUse is how keys were used, as far as the store doesn't know it yet. Its zero
-// value is ready.
+// keyUse is the use of keys that is not yet in the store. The zero value is ready
+// to use.
 type keyUse struct {
 	mu   sync.Mutex
 	uses map[string]store.KeyUse // by the key's id
 }
 
-// minute is the latest minute of a key's use, so that only the first request of a
-// minute takes the lock of keyUse.
+// minute is the latest minute of a key's use; only the first request in a minute
+// takes keyUse's lock.
 type minute struct{ atomic.Int64 }
 
 func (m *minute) begins(now int64) bool { return m.Load() != now && m.Swap(now) != now }
 
-// use adds that a key was used, once for each minute.
+// use records the use of a key, once per minute.
 func (u *keyUse) use(id string, last *minute, now time.Time) {
 	if last.begins(now.Unix() / 60) {
 		u.add(id, store.KeyUse{LastUsedAt: now.Truncate(time.Minute)})
@@ -47,9 +47,8 @@ func (u *keyUse) take() (uses map[string]store.KeyUse) {
 	return uses
 }
 
-// KeepKeyUse writes how keys were used since the last call, if they were. What
-// could not be written is written by the next call. Call it once a minute, and
-// after Shutdown.
+// KeepKeyUse writes the use of keys since the last call. After an error the next
+// call writes it. Call it once a minute, and after Shutdown.
 func (s *Server) KeepKeyUse(ctx context.Context) error {
 	uses := s.keyUse.take()
 	if len(uses) == 0 {

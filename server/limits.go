@@ -13,15 +13,15 @@ import (
 // limitWindow is the span in which a rate limit counts.
 const limitWindow = time.Minute
 
-// How many keys and clients are tracked at once, so that a flood of addresses
-// can't take all memory. Only keys that exist are tracked.
+// Maximum numbers of tracked keys and clients, so a flood of addresses can't
+// exhaust memory. Only existing keys are tracked.
 const (
 	maxTrackedKeys    = 100_000
 	maxTrackedClients = 100_000
 )
 
-// checkClientLimit counts a request for its client's address, before its key is
-// checked.
+// checkClientLimit counts a request against its client address's limit, before
+// its key is checked.
 func (r *request) checkClientLimit() error {
 	d := r.s.clientLimit.Take(ratelimit.ClientKey(r.clientAddr()), r.now)
 	if d.OK {
@@ -31,8 +31,8 @@ func (r *request) checkClientLimit() error {
 	return r.rateLimited(d, "Too many requests from this address")
 }
 
-// checkKeyLimit counts a request for its key. From here on every answer says
-// how much of the limit is left.
+// checkKeyLimit counts a request against its key's limit. From here on every
+// answer shows how much of the limit is left.
 func (r *request) checkKeyLimit() error {
 	if !r.s.keyLimit.Enabled() {
 		return nil
@@ -54,7 +54,7 @@ func (r *request) rateLimited(d ratelimit.Decision, what string) error {
 	return store.Errorf(store.CodeRateLimited, "%s: at most %d a minute.", what, d.Limit).Advise("Try again in %d s.", wait)
 }
 
-// keyPolicy is the value of RateLimit-Policy in the form of the IETF draft; nil
+// keyPolicy returns the value of RateLimit-Policy in the IETF draft's form; nil
 // without a limit.
 func keyPolicy(rate int) []string {
 	if rate <= 0 {
@@ -63,8 +63,8 @@ func keyPolicy(rate int) []string {
 	return []string{fmt.Sprintf(`"key";q=%d;w=%d`, rate, ratelimit.Seconds(limitWindow))}
 }
 
-// rateLimitState is the value of RateLimit: what is left, and the seconds until
-// the oldest counted request leaves the window.
+// rateLimitState returns the value of RateLimit: what is left, and the seconds
+// until the oldest counted request leaves the window.
 func rateLimitState(d ratelimit.Decision) string {
 	b := append(make([]byte, 0, 32), `"key";r=`...)
 	b = strconv.AppendInt(b, int64(d.Remaining), 10)
@@ -72,8 +72,8 @@ func rateLimitState(d ratelimit.Decision) string {
 	return string(strconv.AppendInt(b, int64(ratelimit.Seconds(d.Reset)), 10))
 }
 
-// clientAddr is the address of the client that a request comes from, through the
-// proxies that are trusted; the zero Addr when it is not of the internet.
+// clientAddr returns the address of the request's client, seen through trusted
+// proxies; the zero Addr if it is not an IP address.
 func (r *request) clientAddr() netip.Addr {
 	peer, _ := netip.ParseAddrPort(r.HTTP.RemoteAddr)
 	return r.s.config.Proxies.Client(peer.Addr(), r.HTTP.Header)

@@ -9,9 +9,9 @@ import (
 	"teamdata/internal/web"
 )
 
-// Mount is another API or page on the same listener: what is at Path, such as
-// /admin, and below it. Its handler authenticates requests itself, and sees the
-// client's address as the request's RemoteAddr, whatever proxies stand in between.
+// Mount is another API or page on the same listener, at Path, such as /admin, and
+// below it. Its handler authenticates requests itself, and sees the client's
+// address as RemoteAddr even behind proxies.
 type Mount struct {
 	Path    string
 	Handler http.Handler
@@ -22,7 +22,7 @@ func (m *Mount) has(path string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// pattern is that of its requests in metrics and logs.
+// pattern is the pattern of its requests in metrics and logs.
 func (m *Mount) pattern() string { return m.Path + "/*" }
 
 var mountChecks = []func(*request) error{
@@ -38,11 +38,11 @@ func (s *Server) serveMount(common web.Request, m *Mount) {
 
 func (m *Mount) handle(r *request) error {
 	m.Handler.ServeHTTP(statusRecorder{r.W, &r.Request}, r.fromClient())
-	r.Status = cmp.Or(r.Status, http.StatusOK) // what net/http answers for a handler that doesn't
+	r.Status = cmp.Or(r.Status, http.StatusOK) // what net/http answers if the handler doesn't
 	return nil
 }
 
-// fromClient is the request as if the client had sent it without a proxy.
+// fromClient returns the request as if the client had sent it without a proxy.
 func (r *request) fromClient() *http.Request {
 	client := r.clientAddr()
 	if !client.IsValid() {

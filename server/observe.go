@@ -13,25 +13,25 @@ import (
 
 // Observer is notified of what a server does. Its zero value observes nothing.
 type Observer struct {
-	// Failing returns why the server is not ready, a line for each failing check. It
-	// is called for each GET /readyz, and has to be cheap.
+	// Failing returns why the server is not ready, one line per failing check. It
+	// is called for each GET /readyz and must be cheap.
 	Failing func(context.Context) []string
 	// Answered is called after each request, with the pattern of its route and the
 	// status of its answer, 0 if there was none. It must not block.
 	Answered func(route string, status int, took time.Duration)
-	// Limited is called for each request that a limit refused: one of Limits.
+	// Limited is called for each request refused by a limit, one of Limits.
 	Limited func(limit string)
-	// AccessLog says which requests are logged. If AccessLogSample is more than 1,
-	// only one in so many of them is, and every answer from 500 on.
+	// AccessLog is which requests are logged. If AccessLogSample is n > 1, only
+	// one in n is, plus every answer of status 500 or above.
 	AccessLog       AccessLog
 	AccessLogSample int
 }
 
-// AccessLog says which requests are logged, at info level, a line each.
+// AccessLog is which requests are logged, at info level, one line each.
 type AccessLog string
 
-// LogErrors logs answers from 400 on, except those of a limit, so that a flood
-// doesn't fill the log.
+// LogErrors logs answers of status 400 or above, except those of a limit, so a
+// flood doesn't fill the log.
 const (
 	LogOff    AccessLog = "off"
 	LogErrors AccessLog = "errors"
@@ -53,18 +53,18 @@ func (s *Server) Routes() []string {
 	return patterns
 }
 
-// accessRecord is what the observer and the access log need of a request, beside
-// what web.Request has.
+// accessRecord is what the observer and the access log need of a request, beyond
+// web.Request.
 type accessRecord struct {
 	id    string // of the request
 	began time.Time
-	limit string // the one of Limits that refused it; empty: none
+	limit string // which of Limits refused it; empty: none
 }
 
 // requestIDHeader is taken from a request if it is well formed, and is in its answer.
 const requestIDHeader = "X-Request-Id"
 
-// begin begins the life of a request, which end ends.
+// begin starts a request, which end ends.
 func (s *Server) begin(common web.Request) *request {
 	r := &request{Request: common, s: s, now: s.config.Now()}
 	r.record = accessRecord{id: requestID(r.HTTP.Header[requestIDHeader]), began: time.Now()}
@@ -72,7 +72,7 @@ func (s *Server) begin(common web.Request) *request {
 	return r
 }
 
-// requestID is the client's, if it has the form of an id, or a new one.
+// requestID returns the client's id if it is well formed, or a new one.
 func requestID(given []string) string {
 	if len(given) == 1 && store.ValidID(given[0]) {
 		return given[0]
@@ -80,7 +80,7 @@ func requestID(given []string) string {
 	return rand.Text()
 }
 
-// end calls the observer and writes the access log. It comes last, also after a
+// end calls the observer and writes the access log. It runs last, even after a
 // panic.
 func (r *request) end() {
 	o, took := &r.s.observer, time.Since(r.record.began)
@@ -111,8 +111,8 @@ func (r *request) logged() bool {
 	return o.AccessLogSample <= 1 || r.s.sampled.Add(1)%uint64(o.AccessLogSample) == 0
 }
 
-// logAccess writes the line of a request, without its query, its headers and its
-// bodies, and with the pattern in place of the path.
+// logAccess logs a request without its query, headers or body, and with its
+// pattern instead of the path.
 func (r *request) logAccess(took time.Duration) {
 	line := r.s.config.Log.Info().Str("requestId", r.record.id)
 	if client := r.clientAddr(); client.IsValid() {
@@ -125,8 +125,8 @@ func (r *request) logAccess(took time.Duration) {
 		Float64("ms", math.Round(float64(took)/float64(time.Microsecond))/1000).Msg("request")
 }
 
-// method is the request's, if the server knows it: any other is made up by the
-// client.
+// method returns the request's method if the server knows it: clients can make up
+// any other.
 func (r *request) method() string {
 	switch r.HTTP.Method {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
@@ -135,15 +135,16 @@ func (r *request) method() string {
 	return "other"
 }
 
-// statusRecorder records what another handler answers. http.MaxBytesReader doesn't
-// see through it, so that it closes the connection of a request that is too large.
+// statusRecorder records what another handler answers. http.MaxBytesReader
+// doesn't see through it, so it closes the connection of a request that is too
+// large.
 type statusRecorder struct {
 	http.ResponseWriter
 	request *web.Request
 }
 
 func (s statusRecorder) WriteHeader(status int) {
-	if s.request.Status < http.StatusOK { // none, or one that another follows
+	if s.request.Status < http.StatusOK { // none, or an informational one
 		s.request.Status = status
 	}
 	if status == http.StatusRequestEntityTooLarge {

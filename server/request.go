@@ -16,7 +16,7 @@ import (
 	"teamdata/store"
 )
 
-// request is one request on its way to its answer.
+// request is one request being answered.
 type request struct {
 	web.Request
 	s          *Server
@@ -28,7 +28,7 @@ type request struct {
 	record     accessRecord
 }
 
-// ServeHTTP is where each request begins.
+// ServeHTTP handles every request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor == 2 {
 		s.serveStream(w, r)
@@ -71,8 +71,8 @@ func (s *Server) setStrictTransport(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isBrowserAtRoot reports whether a person typed only the server's name. Programs get
-// the answer to an unknown path.
+// isBrowserAtRoot reports whether a person typed only the server's name. Other
+// clients get the answer to an unknown path.
 func isBrowserAtRoot(r *http.Request) bool {
 	return r.URL.Path == "/" && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
@@ -87,8 +87,8 @@ func (s *Server) serve(common web.Request, rt *route) {
 }
 
 // checks are what a request must pass before its route's handler sees it. The
-// order is a promise: of several things that are wrong, the first is answered.
-// What a handler checks itself comes after: its parameters, then the
+// order is part of the contract: if several checks fail, the first one is
+// answered. What a handler checks itself comes after: its parameters, then the
 // idempotency of the request, then the resource.
 var checks = []func(*request) error{
 	(*request).checkRunning,     // 503
@@ -122,19 +122,19 @@ func (r *request) Fail(e *store.Error) {
 	r.answer(web.ErrorAnswer(e))
 }
 
-// Fault begins the log's line about a fault of the server.
+// Fault starts a log line about a fault of the server.
 func (r *request) Fault() *zerolog.Event {
 	return r.s.config.Log.Error().Str("method", r.HTTP.Method).Str("path", r.HTTP.URL.Path)
 }
 
-// answer sends an answer of the current version, as the pinned one has it.
+// answer sends an answer of the current version, converted to the pinned one.
 func (r *request) answer(a store.Answer) { r.send(r.inVersion(a)) }
 
-// bufferedBody is how much net/http buffers: an answer with a body up to this size
-// leaves in one write without our help.
+// bufferedBody is how much net/http buffers: an answer with a body up to this
+// size is sent in one write anyway.
 const bufferedBody = 2 << 10
 
-// send sends an answer as it is. A large body on HTTP/1 leaves in one write to
+// send sends an answer as it is. A large body on HTTP/1 is sent in one write to
 // the network, where net/http and TLS would make several.
 func (r *request) send(a store.Answer) {
 	r.setVersion(r.W.Header())
@@ -155,8 +155,7 @@ func rememberConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, cork.FromRequestConn(c))
 }
 
-// conn is the connection that this answer has to itself; nil on HTTP/2, where
-// answers share it.
+// conn returns the connection; nil on HTTP/2, where answers share it.
 func (r *request) conn() *cork.Conn {
 	if r.HTTP.ProtoMajor != 1 {
 		return nil

@@ -2,7 +2,7 @@ package server
 
 import "teamdata/store"
 
-// basePath is the beginning of every path.
+// basePath is the prefix of every path.
 const basePath = "/api/v1"
 
 // route is one operation of the API, with what a key needs to use it.

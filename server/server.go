@@ -1,10 +1,10 @@
 // Package server is the Team Data API over HTTPS, and the listener that the admin
 // API and the settings page are mounted on.
 //
-// A request begins in ServeHTTP and goes from top to bottom through request.go: the
-// checks in their order, then the handler of its route (routes.go), then its answer,
-// in the version that the client pinned (version.go). What the three APIs have in
-// common of that is in internal/web.
+// A request begins in ServeHTTP and goes from top to bottom through request.go:
+// the checks in their order, then the handler of its route (routes.go), then its
+// answer, in the version that the client pinned (version.go). What the three APIs
+// share of that is in internal/web.
 //
 // The package imports store, internal and its own folders, and knows the data only
 // through [store.Store]. A new operation is a row in routes.go, a handler in
@@ -38,44 +38,44 @@ import (
 
 // Config has a usable zero value: no rate limits and no log.
 type Config struct {
-	KeyRate    int              // requests a minute that each key may make; 0: no limit
-	ClientRate int              // requests a minute that each client address may make; 0: no limit
+	KeyRate    int              // requests per minute per key; 0: no limit
+	ClientRate int              // requests per minute per client address; 0: no limit
 	Log        zerolog.Logger   // faults of the server at error level, those of connections at debug level
 	Now        func() time.Time // the clock of limits and of a key's expiry; nil: time.Now
 	Mounts     []Mount          // the other APIs and pages on the same listener
 	// StrictTransport reports whether browsers are to ask the host of this name over
 	// HTTPS only; nil: none.
 	StrictTransport func(host string) bool
-	Home            string // the path to which a browser is led that asks for /; empty: 404
+	Home            string // where a browser that requests / is redirected; empty: 404
 	Address         string // of the server in the reference page, such as https://data.example.com; empty: the host that a client asked for
 
 	Proxies        clientaddr.Proxies // trusted to give the client's address
-	ProxyProtocol  bool               // connections come from Proxies alone, and begin with the PROXY protocol's header
+	ProxyProtocol  bool               // connections come only from Proxies, and begin with a PROXY protocol header
 	MaxConns       int                // connections at once, and requests on HTTP/2; 0: no limit
-	MaxClientConns int                // the same of a client address that is none of Proxies; 0: no limit
+	MaxClientConns int                // the same per client address outside Proxies; 0: no limit
 
 	versions  []version                             // nil: those that are published
 	documents func(string) (openapi.Document, bool) // nil: those of the published versions
 }
 
-// The limits that the command line starts from.
+// The command line's default limits.
 const (
 	DefaultKeyRate    = 100
 	DefaultClientRate = 600
 
 	DefaultMaxConns       = 10_000
-	DefaultMaxClientConns = 256 // an office behind one address has room, and 39 such clients don't fill the server
+	DefaultMaxClientConns = 256 // room for an office behind one address; 39 such clients don't fill the server
 )
 
 // maxStreams is how many requests an HTTP/2 connection may have open at once, and
-// so how many handlers it can keep busy. A client that goes on to open and reset
-// more is cut off by net/http.
+// so how many handlers it can keep busy. net/http cuts off a client that keeps
+// opening and resetting more.
 const maxStreams = 100
 
-// maxHeaderBytes is the most that a request's line and headers may have.
+// maxHeaderBytes is the maximum size of a request's line and headers.
 const maxHeaderBytes = 64 << 10
 
-// Server answers the Team Data API from a store. Make one with New.
+// Server answers the Team Data API from a store. Create it with New.
 type Server struct {
 	store       store.Store
 	config      Config // with its defaults, and the reference page among the mounts
@@ -95,7 +95,7 @@ type Server struct {
 	drainDelay  time.Duration // how long Shutdown answers new requests with 503
 }
 
-// New makes a server on a store, which the caller closes.
+// New returns a server on a store, which the caller closes.
 func New(s store.Store, c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -133,7 +133,8 @@ func New(s store.Store, c Config) *Server {
 	return srv
 }
 
-// Limit counts the connections of a listener that others serve among the server's own.
+// Limit applies the server's connection limits to a listener that something else
+// serves.
 func (s *Server) Limit(l net.Listener) net.Listener { return limitedListener{l, s.connections, false} }
 
 // Serve serves connections of l, over TLS unless tlsConfig is nil, and returns nil
@@ -158,8 +159,8 @@ func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
 // too, and Shutdown waits for running requests until ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
-	// Once it stops, net/http drops new requests without an answer. Clients that are
-	// busy at this moment get one first.
+	// Once it stops, net/http drops new requests without an answer. Busy clients
+	// get one first.
 	if s.connections.any() {
 		select {
 		case <-time.After(s.drainDelay):

@@ -8,9 +8,9 @@ import (
 	"teamdata/store"
 )
 
-// serveStream answers a request on HTTP/2, and counts it until its answer was taken,
-// among as many as there may be connections: on HTTP/1 a connection has one request
-// at a time, and counts itself. Beyond that it is refused.
+// serveStream answers a request on HTTP/2, and counts it until its answer was
+// read, up to the limit of connections; beyond that it is refused. On HTTP/1 a
+// connection has one request at a time and is counted itself.
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
 	release, ok := s.streams.acquire(peer.Addr())
@@ -34,8 +34,8 @@ func (s *Server) failExpectation(w http.ResponseWriter, r *http.Request) {
 	failed.send(bareAnswer(http.StatusExpectationFailed))
 }
 
-// refuseStream answers without a body, which would wait for its client as the others
-// do, and lets the connection take no more requests.
+// refuseStream answers without a body, which could block on its client like the
+// others, and ends the connection for new requests.
 func (s *Server) refuseStream(w http.ResponseWriter, r *http.Request) {
 	refused := s.begin(web.Request{W: w, HTTP: r, Pattern: web.NoRoute})
 	defer refused.end()

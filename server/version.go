@@ -14,9 +14,9 @@ type version struct {
 	changes []change // what turns an answer of the next newer version into one of this version
 }
 
-// change turns back one thing that a newer version does differently. It is a
-// pure function of the route's path (empty for an unknown route) and the
-// answer, and must not write into the answer's body.
+// change reverts one difference of a newer version. It is a pure function of the
+// route's path (empty for an unknown route) and the answer, and must not write
+// into the answer's body.
 type change func(path string, a store.Answer) store.Answer
 
 // published are the versions that a request can pin, newest first. The first
@@ -26,20 +26,20 @@ var published = []version{
 	{date: "2026-10-06"},
 }
 
-// publishedOn is the day of a version. A test checks that each date is one.
+// publishedOn returns the day of a version. A test checks that each date is valid.
 func (v version) publishedOn() time.Time {
 	day, _ := time.Parse(time.DateOnly, v.date)
 	return day
 }
 
-// supportedUntil is when the support of the version before a newer one ends: 12
+// supportedUntil returns when support ends for the version before a newer one: 12
 // months after the end of the day on which the newer one was published.
 func supportedUntil(newer version) time.Time {
 	return newer.publishedOn().AddDate(1, 0, 1)
 }
 
 // pinnedVersion reads the header API-Version. The result is an index into
-// s.config.versions, and the current version with the error.
+// s.config.versions; on error, that of the current version.
 func (s *Server) pinnedVersion(h http.Header) (int, error) {
 	values := h["Api-Version"]
 	switch len(values) {
@@ -56,8 +56,8 @@ func (s *Server) pinnedVersion(h http.Header) (int, error) {
 	return 0, store.Invalid("API-Version", "is given more than once").Advise("send it once")
 }
 
-// inVersion turns an answer of the current version into one of the pinned
-// version. For the current version that is nothing at all.
+// inVersion converts an answer of the current version to the pinned one; it
+// changes nothing if they are the same.
 func (r *request) inVersion(a store.Answer) store.Answer {
 	for _, older := range r.s.config.versions[1 : 1+r.version] {
 		for _, change := range older.changes {
@@ -67,12 +67,13 @@ func (r *request) inVersion(a store.Answer) store.Answer {
 	return a
 }
 
-// lifecycle is where a client reads what has changed: the header Link of answers of
-// an older version.
+// lifecycle is the Link header of answers of an older version: where to read what
+// has changed.
 var lifecycle = []string{`</docs#versions>; rel="deprecation sunset"; type="text/html"`}
 
-// setVersion names the answer's version. For an older one it also says when the
-// newer one was published (RFC 9745), and when its support ends (RFC 8594).
+// setVersion sets the headers of the answer's version. For an older one they
+// include when the newer one was published (RFC 9745) and when support ends (RFC
+// 8594).
 func (r *request) setVersion(h http.Header) {
 	h["API-Version"] = []string{r.s.config.versions[r.version].date}
 	if r.version == 0 {
@@ -84,7 +85,7 @@ func (r *request) setVersion(h http.Header) {
 	h["Link"] = lifecycle
 }
 
-// routePath is empty for what is answered as an unknown route.
+// routePath is empty for an unknown route.
 func (r *request) routePath() string {
 	if !r.HasRoute() {
 		return ""

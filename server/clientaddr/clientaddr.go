@@ -3,8 +3,8 @@
 // X-Forwarded-For. Clients can write such headers too, so an address counts only if a
 // trusted proxy has added it.
 //
-// Of ours it imports internal/hint alone. Which headers count and in which order is decided in
-// clientaddr.go; their syntax is read in hops.go and forwarded.go.
+// It imports only internal/hint. clientaddr.go decides which headers count and in
+// which order; hops.go and forwarded.go parse them.
 package clientaddr
 
 import (
@@ -17,10 +17,10 @@ import (
 	"teamdata/internal/hint"
 )
 
-// maxHops is how many proxies may stand in a row.
+// maxHops is the maximum number of proxies in a chain.
 const maxHops = 32
 
-// Proxies are the addresses of the proxies that are trusted.
+// Proxies are the addresses of the trusted proxies.
 type Proxies []netip.Prefix
 
 var named = map[string]Proxies{
@@ -70,8 +70,8 @@ func parsePrefix(text string) (netip.Prefix, error) {
 	return prefix, nil
 }
 
-// Trust reports whether the headers of a peer count. The zero Addr is a peer on a Unix
-// socket, where the mode of the file decides who may connect.
+// Trust reports whether the headers of a peer count. The zero Addr is a peer on a
+// Unix socket, where the file's mode decides who may connect.
 func (p Proxies) Trust(peer netip.Addr) bool {
 	peer = plain(peer)
 	return !peer.IsValid() || slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(peer) })
@@ -82,9 +82,9 @@ func (p Proxies) Trust(peer netip.Addr) bool {
 // header. Where the header ends or is unusable, it is the last address that is
 // certain, the zero Addr if that was a peer on a Unix socket.
 //
-// When both headers are there and disagree, one of them was passed on unchecked by a
-// proxy, and the client counts as the peer. The time taken is bounded by the length of
-// the headers.
+// If both headers are present and disagree, a proxy passed one on unchecked, and
+// the peer counts as the client. The time taken is bounded by the length of the
+// headers.
 func (p Proxies) Client(peer netip.Addr, h http.Header) netip.Addr {
 	peer = plain(peer)
 	if !p.Trust(peer) {
@@ -102,7 +102,7 @@ func (p Proxies) Client(peer netip.Addr, h http.Header) netip.Addr {
 	return peer
 }
 
-// walk goes from proxy to proxy, up to the first that is not trusted.
+// walk follows the chain of proxies to the first address that is not trusted.
 func (p Proxies) walk(client netip.Addr, list hops) netip.Addr {
 	for range maxHops {
 		if !p.Trust(client) {

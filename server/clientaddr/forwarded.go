@@ -6,8 +6,8 @@ import (
 )
 
 // forwarded reads the parameter for of an element of Forwarded, such as
-// for="[2001:db8::1]:80";proto=https. An element that is malformed or has no for,
-// or two, holds no address.
+// for="[2001:db8::1]:80";proto=https. A malformed element, or one without exactly
+// one for, has no address.
 func forwarded(element string) (addr netip.Addr) {
 	found := false
 	for rest := element; rest != ""; {

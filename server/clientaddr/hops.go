@@ -9,13 +9,13 @@ import (
 // name are one list.
 type hops struct {
 	lines []string // yet to be read
-	line  string   // what is left of the line that is read
+	line  string   // the unread rest of the current line
 	parse func(element string) netip.Addr
 }
 
 const space = " \t"
 
-// next is the address in the element before the one that was read last: the zero Addr
+// next returns the address in the element before the one read last: the zero Addr
 // if there is none or it contains no address. Empty elements are skipped.
 func (h *hops) next() netip.Addr {
 	for h.line != "" || len(h.lines) > 0 {
@@ -37,9 +37,9 @@ func (h *hops) cut() string {
 	return element
 }
 
-// lastComma is where the last comma outside of quotes is; -1 without one. Read
-// from the end, a quote that somebody opened further to the left can't swallow
-// what a proxy added.
+// lastComma returns the index of the last comma outside quotes, or -1. Since it
+// reads from the end, a quote opened further to the left can't swallow what a
+// proxy added.
 func lastComma(line string) int {
 	quoted := false
 	for i := len(line) - 1; i >= 0; i-- {

@@ -1,8 +1,8 @@
 // Package cork sends one HTTP answer with one system call.
 //
-// net/http writes its 4 KiB buffer in the middle of an answer, and crypto/tls writes
-// each record on its own. A [Conn] lies beneath both: between [Conn.Cork] and
-// [Conn.Uncork] it gathers what they write, without their noticing.
+// net/http writes its 4 KiB buffer in the middle of an answer, and crypto/tls
+// writes each record on its own. A [Conn] sits beneath both: between [Conn.Cork]
+// and [Conn.Uncork] it buffers what they write.
 //
 // Cork when the request has been read and the answer is ready, flush net/http's
 // own buffer, then uncork:
@@ -15,8 +15,8 @@
 // It is meant for HTTP/1.1. An HTTP/2 connection carries several answers at once, and
 // one that corks would delay the others.
 //
-// It imports nothing of ours. When to cork is up to the server; how bytes are gathered
-// and sent belongs here.
+// It imports no other package of teamdata. When to cork is up to the server; how
+// bytes are buffered and sent belongs here.
 package cork
 
 import (
@@ -37,8 +37,8 @@ const (
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// Listener returns l with every accepted connection made a [*Conn]. TLS, if
-// any, goes on top of it.
+// Listener wraps l so that every accepted connection is a [*Conn]. TLS, if any,
+// goes on top of it.
 func Listener(l net.Listener) net.Listener { return listener{l} }
 
 type listener struct{ net.Listener }
@@ -62,8 +62,8 @@ func FromRequestConn(c net.Conn) *Conn {
 	return k
 }
 
-// Conn is a connection that can hold back what is written to it. All its
-// methods may be called by several goroutines at once.
+// Conn is a connection that can hold back what is written to it. Its methods are
+// safe for concurrent use.
 type Conn struct {
 	net.Conn
 

@@ -9,13 +9,13 @@ import (
 
 // field is a field of a body, a parameter or a header, as the page lists it.
 type field struct {
-	Name     string // with its way from the top, such as data[].id
+	Name     string // with its path from the top, such as data[].id
 	Type     string // in words
 	Required bool
 	Text     template.HTML
 }
 
-// fields lists the fields of an object and of what is in it, in their order.
+// fields lists the fields of an object and of nested ones, in order.
 func (s *spec) fields(sc schema, way string) (list []field) {
 	sc = s.schema(sc)
 	if sc.Items != nil {
@@ -30,7 +30,7 @@ func (s *spec) fields(sc schema, way string) (list []field) {
 	return list
 }
 
-// listed is a parameter or a header as a field.
+// listed returns a parameter or a header as a field.
 func (s *spec) listed(name string, p parameter) field {
 	words := s.words(p.Schema)
 	if p.Example != nil {
@@ -39,7 +39,7 @@ func (s *spec) listed(name string, p parameter) field {
 	return field{name, words, p.Required, inline(p.Description)}
 }
 
-// words say what a value may be.
+// words describes what a value may be.
 func (s *spec) words(sc schema) string {
 	words := []string{typeWords(sc)}
 	if sc.Const != nil {

@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// The document's descriptions are in the few words of Markdown that these
-// functions know: paragraphs, ## headings, `code` and [links](…). A test holds
-// them to that.
+// The document's descriptions use only the Markdown that these functions support:
+// paragraphs, ## headings, `code` and [links](…). A test checks that.
 
-// chapter is a heading and what stands below it.
+// chapter is a heading and the text below it.
 type chapter struct {
 	ID, Title string
 	Text      template.HTML
 }
 
-// chapters divides a description at its headings. The first has no title.
+// chapters splits a description at its headings. The first has no title.
 func chapters(text string) (list []chapter) {
 	for i, part := range strings.Split("\n"+text, "\n## ") {
 		title, rest := "", part
@@ -28,7 +27,7 @@ func chapters(text string) (list []chapter) {
 	return list
 }
 
-// paragraphs are divided by empty lines.
+// paragraphs splits a text at empty lines.
 func paragraphs(text string) template.HTML {
 	var b strings.Builder
 	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
@@ -42,7 +41,7 @@ var (
 	linkForm = regexp.MustCompile(`\[([^\]]+)\]\((https://[^)\s"]+)\)`)
 )
 
-// inline is a text without blocks. All of it is escaped first.
+// inline renders a text without blocks. All of it is escaped first.
 func inline(text string) template.HTML {
 	text = template.HTMLEscapeString(strings.TrimSpace(text))
 	text = codeForm.ReplaceAllString(text, "<code>$1</code>")
@@ -51,7 +50,7 @@ func inline(text string) template.HTML {
 
 var noSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// slug is the name of a title in an address.
+// slug returns a title's name in a URL.
 func slug(title string) string {
 	return strings.Trim(noSlug.ReplaceAllString(strings.ToLower(title), "-"), "-")
 }

@@ -1,11 +1,11 @@
-// Package openapi has the description of the Team Data API, an OpenAPI 3.1 document
-// for each version, and makes the reference page from it.
+// Package openapi contains the description of the Team Data API, an OpenAPI 3.1
+// document for each version, and generates the reference page from it.
 //
-// openapi.yaml is written by hand; openapi.json is made from it, by
-// `go test ./internal/openapitest -update`. When a version is published, both files of
-// the one before stay, as openapi-<its date>.yaml and .json. The package imports the
-// standard library alone. What the page shows of a document is read in spec.go and
-// laid out in page.html.
+// openapi.yaml is written by hand; openapi.json is generated from it by `go test
+// ./internal/openapitest -update`. When a version is published, both files of the
+// previous one are kept as openapi-<its date>.yaml and .json. The package imports
+// only the standard library. spec.go reads what the page shows of a document;
+// page.html lays it out.
 package openapi
 
 import (
@@ -30,13 +30,13 @@ type Document struct {
 	YAML    []byte
 }
 
-// Of is the document of a version, given by its date.
+// Of returns the document of a version, given by its date.
 func Of(version string) (Document, bool) {
 	d, ok := documents()[version]
 	return d, ok
 }
 
-// documents are all documents by their version.
+// documents returns all documents by version.
 var documents = sync.OnceValue(func() map[string]Document {
 	all := map[string]Document{}
 	names, _ := fs.Glob(files, "*.json")
@@ -64,7 +64,7 @@ func mustRead(name string) Document {
 	return Document{head.Info.Version, inJSON, inYAML}
 }
 
-// ETag is the entity tag of bytes that are served.
+// ETag returns the entity tag of content.
 func ETag(content []byte) string {
 	sum := sha256.Sum256(content)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`

@@ -21,7 +21,7 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 // page is what the template shows.
 type page struct {
 	Title, Version, Summary string
-	Style, JSON, YAML       string // where these are
+	Style, JSON, YAML       string // their addresses
 	Introduction            template.HTML
 	Guide                   []chapter
 	Operations, Events      []shown
@@ -49,9 +49,9 @@ type failure struct {
 	Text                  template.HTML
 }
 
-// Page is the reference page of a document. address is what stands before the
-// paths of the server that it names in its examples, such as
-// https://data.example.com; style is where the page finds Style.
+// Page returns the reference page of a document. address is the server's base URL
+// in its examples, such as https://data.example.com; style is the address of
+// Style.
 func Page(d Document, address, style string) ([]byte, error) {
 	var s spec
 	if err := json.Unmarshal(d.JSON, &s); err != nil {
@@ -97,9 +97,9 @@ func (s *spec) examples(content pairs[media]) (list []example) {
 	return list
 }
 
-// curl is a command that makes the request. It brings the parameters that the path
-// needs, those that have a default to change, and the key that makes a POST safe to
-// repeat.
+// curl returns a command that makes the request, with the parameters that the
+// path needs, those that have a default, and the key that makes a POST safe to
+// retry.
 func (s *spec) curl(method, address string, op operation) string {
 	query, headers := "", ""
 	for _, p := range op.Parameters {

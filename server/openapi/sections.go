@@ -45,7 +45,7 @@ func (s *spec) events() (list []shown) {
 	return list
 }
 
-// eventHeaders are those of all events.
+// eventHeaders returns the headers of all events.
 func (s *spec) eventHeaders() (list []field) {
 	for _, p := range s.Webhooks[0].Value[0].Value.Parameters {
 		p = s.parameter(p)
@@ -54,7 +54,8 @@ func (s *spec) eventHeaders() (list []field) {
 	return list
 }
 
-// answerHeaders are those of all answers, each once, in the order of the answers.
+// answerHeaders returns the headers of all answers, each once, in the order of
+// the answers.
 func (s *spec) answerHeaders() (list []field) {
 	seen := map[string]bool{}
 	add := func(headers pairs[parameter]) {
@@ -73,7 +74,7 @@ func (s *spec) answerHeaders() (list []field) {
 	return list
 }
 
-// failures are the errors of all operations, in the order of their statuses.
+// failures returns the errors of all operations, in order of status.
 func (s *spec) failures() (list []failure) {
 	status := map[string]string{}
 	for _, path := range s.Paths {
