@@ -92,6 +92,7 @@ type loggingTransport struct {
 	answered bool          // the authority was reached
 	issued   bool          // it gave a certificate
 	wait     time.Duration // the longest that an answer asked for
+	over     bool          // the attempt is
 }
 
 func (w *loggingTransport) RoundTrip(q *http.Request) (*http.Response, error) {
@@ -105,18 +106,18 @@ func (w *loggingTransport) RoundTrip(q *http.Request) (*http.Response, error) {
 	defer cancel()
 	r, err := w.domain.acme.http.RoundTrip(q.WithContext(ctx))
 	if err != nil {
-		w.domain.callFailed(fmt.Errorf("%s: %w", q.URL.Host, err))
+		w.failed(q, err)
 		return nil, err
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer))
 	r.Body.Close()
 	if err != nil {
-		w.domain.callFailed(fmt.Errorf("%s: %w", q.URL.Host, err))
+		w.failed(q, err)
 		return nil, err
 	}
 	w.note(r)
 	if err := problemIn(r.StatusCode, body); err != nil {
-		w.domain.callFailed(fmt.Errorf("%s: %w", q.URL.Host, err))
+		w.failed(q, err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return r, nil
@@ -138,13 +139,14 @@ func (w *loggingTransport) note(r *http.Response) {
 	}
 }
 
-// callFailed records the error of a call that is needed for a certificate. Errors of
-// the cleaning up that autocert does afterwards are ignored.
-func (d *domain) callFailed(err error) {
+// failed records the error of a call that is needed for a certificate. Errors of the
+// cleaning up that autocert does afterwards are ignored.
+func (w *loggingTransport) failed(q *http.Request, err error) {
+	d := w.domain
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.running && d.acme.life.Err() == nil {
-		d.record(err, "getting a certificate from the authority failed")
+	if !w.over && d.acme.life.Err() == nil {
+		d.record(fmt.Errorf("%s: %w", q.URL.Host, err), "getting a certificate from the authority failed")
 	}
 }
 

@@ -94,8 +94,8 @@ func (d *domain) try() {
 	err := d.get(&attempt{domain: d, client: client})
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.running = false
-	close(d.tried)
+	d.running, calls.over = false, true
+	defer close(d.tried) // when the error is recorded
 	d.tried = nil
 	now := d.acme.config.Now()
 	if calls.issued && d.due(now) {
