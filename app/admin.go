@@ -21,8 +21,8 @@ type adminSocket struct {
 	listener net.Listener
 }
 
-// openSocket binds the socket. The data file is open by then, so nobody else
-// serves it, and a socket that is there was left behind.
+// openSocket binds the socket. The data file is already open, so no other server
+// uses it, and an existing socket is stale.
 func (a *App) openSocket() (err error) {
 	path := socket.Path(a.settings.Socket, a.settings.Data)
 	a.socket.listener, err = socket.Listen(path, func(uid uint32) {
@@ -31,8 +31,8 @@ func (a *App) openSocket() (err error) {
 	return err
 }
 
-// NewAdmin makes what answers the admin API of a data file. served adds to its
-// status what is known of the server.
+// NewAdmin returns the admin API of a data file. served adds the server's part to
+// its status.
 func NewAdmin(s *boltstore.Store, c admin.Config, served func(*admin.Status)) *admin.Admin {
 	c.Snapshot = s.Snapshot
 	c.Status = func(context.Context) (admin.Status, error) {
@@ -47,7 +47,7 @@ func NewAdmin(s *boltstore.Store, c admin.Config, served func(*admin.Status)) *a
 	return admin.New(s, c)
 }
 
-// wireAdmin makes what answers the admin API while the data file is served.
+// wireAdmin creates the admin API of the running server.
 func (a *App) wireAdmin() {
 	since := time.Now().UTC()
 	c := admin.Config{Version: a.settings.Version, Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }, LogPushed: a.logPushed,
@@ -66,7 +66,8 @@ func (a *App) wireAdmin() {
 	}
 }
 
-// logPushed follows the access log: what programs push is requests, for the log.
+// logPushed follows the access log: changes pushed by programs are logged like
+// requests.
 func (a *App) logPushed() bool {
 	return a.settings.AccessLog == string(server.LogAll) && a.pushed.Add(1)%uint64(a.settings.AccessLogSample) == 0
 }

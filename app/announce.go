@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Announce says where the server is and what to do next: in words on a
-// terminal, else as one line of the log.
+// Announce prints the server's address and what to do next: as text on a
+// terminal, else as one log line.
 func (a *App) Announce() {
 	if !terminal.Is(os.Stdout) {
 		a.log.Info().Str("url", a.URL()).Str("data", a.settings.Data).Str("caFile", a.caFile).Str("tls", a.tlsMode()).Str("version", a.settings.Version).Msg("serving")
@@ -33,7 +33,7 @@ func (a *App) Announce() {
 	fmt.Print("Stop with Ctrl-C.\n\n")
 }
 
-// holdsOrg reports whether the data file holds an org.
+// holdsOrg reports whether the data file has any org.
 func (a *App) holdsOrg() (any bool, err error) {
 	err = a.store.View(context.Background(), func(tx store.Tx) (err error) {
 		any, err = tx.AnyOrg()
@@ -42,7 +42,7 @@ func (a *App) holdsOrg() (any bool, err error) {
 	return any, err
 }
 
-// dataFlag is what a command needs to find the data file.
+// dataFlag returns the flag with which a command finds the data file.
 func (a *App) dataFlag() string {
 	if a.settings.Data == DefaultData {
 		return ""
@@ -63,7 +63,7 @@ func (a *App) tlsMode() string {
 	return "local CA; clients trust it with " + a.caFile
 }
 
-// CurlOptions are the words that make curl find the server and trust it.
+// CurlOptions returns the options that make curl find and trust the server.
 func (a *App) CurlOptions() (options string) {
 	if path, ok := strings.CutPrefix(a.URL(), UnixPrefix); ok {
 		options = "--unix-socket " + terminal.ShellWord(path) + " "
@@ -74,12 +74,13 @@ func (a *App) CurlOptions() (options string) {
 	return options
 }
 
-// firstLinkTTL is short: the link stands in a terminal's history.
+// firstLinkTTL is short: the link stays in a terminal's scrollback.
 const firstLinkTTL = time.Hour
 
-// FirstLink is a text with a link for the first owner, while nobody can sign in to
-// the settings page yet; else empty. It is for a terminal, which only who started
-// the server reads, and never for the log. A fault of the storage shows elsewhere.
+// FirstLink returns a text with a link for the first owner while nobody can sign
+// in to the settings page yet; else "". It is for a terminal, read only by
+// whoever started the server, never for the log. Storage faults are reported
+// elsewhere.
 func (a *App) FirstLink() string {
 	var owner store.Member
 	var token string
@@ -96,7 +97,7 @@ func (a *App) FirstLink() string {
 	return fmt.Sprintf("Nobody can sign in to the settings page yet. Open this within an hour to choose\na password for %s:\n\n  %s\n\n", owner.UserID, settingspage.LinkURL(a.publicURL())(token))
 }
 
-// logFirstLink says in the log how to make a link as FirstLink does.
+// logFirstLink logs the command that makes a link like FirstLink's.
 func (a *App) logFirstLink() {
 	var owner store.Member
 	err := a.store.View(context.Background(), func(tx store.Tx) (err error) {
@@ -122,8 +123,8 @@ func (a *App) publicURL() string {
 	return a.Base()
 }
 
-// publicPort is behind a domain's name; empty for 443, where the CA looks for the
-// server unless it is asked to use http-01.
+// publicPort is the port after a domain's name; empty for 443, where the CA looks
+// for the server unless it is asked to use http-01.
 func (a *App) publicPort() string {
 	tcp, ok := a.listener.Addr().(*net.TCPAddr)
 	if !ok || tcp.Port == 443 || a.settings.ACMEHTTP == "" {
@@ -132,10 +133,10 @@ func (a *App) publicPort() string {
 	return fmt.Sprintf(":%d", tcp.Port)
 }
 
-// SettingsURL is where the settings page is.
+// SettingsURL returns the address of the settings page.
 func (a *App) SettingsURL() string { return a.publicURL() + settingspage.Path }
 
-// settingsMount is the settings page of the data file.
+// settingsMount returns the settings page of the data file.
 func (a *App) settingsMount() server.Mount {
 	c := settingspage.Config{PublicURL: a.publicURL(), Version: a.settings.Version, Log: a.log, WarnOfURL: a.warnOfURL,
 		HeldRetention: a.settings.HeldRetention}

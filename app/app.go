@@ -1,15 +1,14 @@
 // Package app is one running server: it opens the data, wires the store, the
-// public API, the settings page, the admin API and the sending of webhooks and mail
-// to one another as the settings say, runs them, and stops them. It alone knows
-// which engines there are; the whole-file work of the commands goes through it for
-// that reason.
+// public API, the settings page, the admin API and the sending of webhooks and
+// mail together according to the settings, runs them, and stops them. It alone
+// knows the engines, so the commands' whole-file work goes through it too.
 //
-// Start (app.go) goes through the parts in the order of its lines: listeners.go
-// binds, data.go opens and fills the data file, certificates.go finds the
-// certificate, admin.go, announce.go and sending.go make the admin API, the settings
-// page and the senders, health.go and metrics.go let people and service managers
-// look on. A new setting is a field in settings.go, what it may be in
-// settings_check.go, and a line in the part that it is for.
+// Start (app.go) starts the parts in order: listeners.go binds, data.go opens and
+// fills the data file, certificates.go finds the certificate, admin.go,
+// announce.go and sending.go make the admin API, the settings page and the
+// senders, health.go and metrics.go make the server observable. A new setting is
+// a field in settings.go, its validation in settings_check.go, and a line in the
+// part that uses it.
 //
 // It may import server, admin, delivery, store with its engines, and internal.
 package app
@@ -35,16 +34,16 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// StopGrace is how long a graceful stop may take. What is unfinished then is
-// made again at the next start.
+// StopGrace is how long a graceful stop may take. Unfinished deliveries are
+// repeated after the next start.
 const StopGrace = 8 * time.Second
 
-// sweepEvery is how often what is kept no longer is dropped, or more often where
-// deliveries are kept for less.
+// sweepEvery is how often expired data is dropped; more often if deliveries are
+// kept for less.
 const sweepEvery = 10 * time.Minute
 
-// placeEvery is how often a server without commits looks whether its data file still
-// is where it was opened.
+// placeEvery is how often a server without commits checks that its data file is
+// still where it was opened.
 const placeEvery = time.Second
 
 // App is a running server: a store, the public and the admin API on it, and the
@@ -72,8 +71,8 @@ type App struct {
 	pushed       atomic.Uint64
 }
 
-// Start opens the data file, fills it if it is to be filled, and binds the
-// listeners. What it began is ended again when it fails.
+// Start opens the data file, fills it if there is a seed, and binds the
+// listeners. If it fails, it undoes what it started.
 func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err error) {
 	a = &App{settings: s, log: log, reload: make(chan os.Signal, 1)}
 	defer func() {
@@ -104,10 +103,11 @@ func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err err
 	return a, WriteReadyFile(a.settings.ReadyFile, a.URL(), a.caFile)
 }
 
-// CAFile holds the certificate of the local CA, for clients to trust; "" without one.
+// CAFile returns the path of the local CA's certificate, for clients to trust; ""
+// without a local CA.
 func (a *App) CAFile() string { return a.caFile }
 
-// Store is the open data file.
+// Store returns the open data file.
 func (a *App) Store() store.Store { return a.store }
 
 func (a *App) wire() error {
@@ -184,7 +184,7 @@ func (a *App) close() error {
 	return a.store.Close()
 }
 
-// every calls fn each time that a pause is over, until ctx is done.
+// every calls fn after each pause, until ctx is done.
 func every(ctx context.Context, pause time.Duration, fn func(now time.Time)) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -198,7 +198,7 @@ func every(ctx context.Context, pause time.Duration, fn func(now time.Time)) {
 	}
 }
 
-// keyUseEvery is how often it is written when keys were used last.
+// keyUseEvery is how often the last use of keys is written.
 const keyUseEvery = time.Minute
 
 func (a *App) writeKeyUseRegularly(ctx context.Context) {

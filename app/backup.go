@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// Source is what a backup is made of.
+// Source is the source of a backup.
 type Source struct {
 	Data   string
 	Socket string // of the server that has it open; empty: beside the data file
 }
 
-// Backup copies the data file to a new file, itself or through the server, and
-// tells out.
+// Backup copies the data file to a new file, directly or through the server, and
+// reports to out.
 func (s Source) Backup(ctx context.Context, to string, out io.Writer) error {
 	err := boltstore.BackupFile(ctx, s.Data, to)
 	if errors.Is(err, boltstore.ErrInUse) {
@@ -76,8 +76,8 @@ const (
 	backupTimeout    = 6 * time.Hour          // of a backup that a server sends
 )
 
-// backupFromServer has the server that holds the lock on the data file send a
-// backup. inUse is the error where no server listens on the socket.
+// backupFromServer requests a backup from the server that has the data file open.
+// inUse is the error if no server listens on the socket.
 func backupFromServer(ctx context.Context, inUse error, path, to string) error {
 	ctx, cancel := context.WithTimeout(ctx, backupTimeout)
 	defer cancel()
@@ -105,7 +105,7 @@ func backupFromServer(ctx context.Context, inUse error, path, to string) error {
 	return boltstore.ReceiveBackup(ctx, answer.Body, size, to)
 }
 
-// reasonIn is what the body of an error says, ready to follow other words.
+// reasonIn returns the message in the body of an error, ready to follow other words.
 func reasonIn(body io.Reader) string {
 	var answer struct {
 		Error struct{ Message string }

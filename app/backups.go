@@ -18,16 +18,16 @@ import (
 	"teamdata/internal/hint"
 )
 
-// backupRetry is how long after a backup that failed the next is tried.
+// backupRetry is the delay before retrying a failed backup.
 const backupRetry = 5 * time.Minute
 
 const backupName = "teamdata-20060102T150405Z.db" // the time in UTC
 
-// unfinished are the temp files that a killed run has left of a backup.
+// unfinished matches the temp files of backups that a killed run left behind.
 var unfinished = regexp.MustCompile(`^\.teamdata-\d{8}T\d{6}Z\.db\.backup-\d+$`)
 
-// backups are copies of the open data file, made every so often into a folder of
-// their own, where the newest are kept.
+// backups makes periodic copies of the open data file in a separate folder, and
+// keeps the newest.
 type backups struct {
 	dir   string
 	every time.Duration
@@ -37,7 +37,7 @@ type backups struct {
 	log   zerolog.Logger
 }
 
-// backUp makes backups as the flags say, if they do.
+// backUp makes backups if the flags ask for them.
 func (a *App) backUp(ctx context.Context) {
 	if a.settings.BackupDir == "" {
 		return
@@ -74,7 +74,7 @@ func (b *backups) next(ctx context.Context) (wait time.Duration) {
 	return b.untilDue()
 }
 
-// one makes a backup now, then drops those that are too many.
+// one makes a backup now, then deletes the oldest ones beyond the limit.
 func (b *backups) one(ctx context.Context) (path string, err error) {
 	if err := b.makeFolder(); err != nil {
 		return "", fmt.Errorf("--backup-dir: %w", err)
@@ -87,7 +87,7 @@ func (b *backups) one(ctx context.Context) (path string, err error) {
 	return path, b.dropOld()
 }
 
-// makeFolder makes the folder if it is not there, and brings its name to the disk.
+// makeFolder creates the folder if it is missing, and syncs its name to disk.
 func (b *backups) makeFolder() error {
 	err := os.Mkdir(b.dir, 0o700)
 	switch {
@@ -99,8 +99,7 @@ func (b *backups) makeFolder() error {
 	return atomicfile.SyncFolder(filepath.Clean(b.dir))
 }
 
-// untilDue is how long it takes until the newest backup is old enough for
-// another.
+// untilDue returns how long until the next backup is due.
 func (b *backups) untilDue() time.Duration {
 	names := b.names()
 	if len(names) == 0 {
@@ -110,13 +109,13 @@ func (b *backups) untilDue() time.Duration {
 	return max(newest.Add(b.every).Sub(b.now()), 0)
 }
 
-// names are those of our backups until now, the newest first.
+// names lists our backups up to now, newest first.
 func (b *backups) names() []string {
 	return b.list(func(made time.Time) bool { return !made.After(b.now()) })
 }
 
-// future are the names of our backups that a clock gave which was ahead. Nothing is
-// counted by them.
+// future lists our backups with names in the future, made while the clock was
+// ahead. They don't count.
 func (b *backups) future() []string {
 	return b.list(func(made time.Time) bool { return made.After(b.now()) })
 }
@@ -132,8 +131,9 @@ func (b *backups) list(among func(made time.Time) bool) (names []string) {
 	return names
 }
 
-// NewestBackup is the newest until now that serve has made in a folder, and when; ok
-// is false where there is none. Names after that are of a clock that was ahead.
+// NewestBackup returns the newest backup up to now that serve made in a folder,
+// and its time; ok is false if there is none. Later names are from a clock that
+// was ahead.
 func NewestBackup(dir string, now time.Time) (path string, made time.Time, ok bool) {
 	names := (&backups{dir: dir, now: func() time.Time { return now }}).names()
 	if len(names) == 0 {

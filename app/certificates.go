@@ -50,8 +50,8 @@ func (a *App) ownFiles() (certificates.Source, error) {
 	return files, nil
 }
 
-// localCA is an authority of this machine's own, whose certificate is written
-// beside the data file for clients to trust.
+// localCA returns this machine's own authority, whose certificate is written next
+// to the data file for clients to trust.
 func (a *App) localCA(ctx context.Context) (*certificates.Local, error) {
 	file, err := filepath.Abs(a.settings.Data + ".ca.pem")
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *challenges) open(address string, answer http.Handler) (err error) {
 	return nil
 }
 
-// serve answers until close. Without it HTTPS goes on, so it ends nothing else.
+// serve answers until close. HTTPS works without it, so its failure ends nothing else.
 func (c *challenges) serve(limit func(net.Listener) net.Listener, log zerolog.Logger) {
 	if c.listener == nil {
 		return

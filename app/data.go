@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// openOrFill opens the data file. If it is to be filled and is not there yet, it is
-// made of the seed as a whole: a seed that is refused leaves nothing behind.
+// openOrFill opens the data file. If there is a seed and no file yet, the file is
+// created from the whole seed: a rejected seed leaves nothing behind.
 func (a *App) openOrFill(ctx context.Context) error {
 	if _, err := os.Stat(a.settings.Data); a.settings.Seed != "" && errors.Is(err, fs.ErrNotExist) {
 		return a.fill(ctx)
@@ -59,7 +59,7 @@ func (a *App) open() error {
 	return nil
 }
 
-// fill imports the seed, into a copy that takes the data file's place, and opens it.
+// fill imports the seed into a copy that replaces the data file, and opens it.
 func (a *App) fill(ctx context.Context) error {
 	sum, _, err := Import(ctx, a.settings.Data, a.settings.SealKeyFile, a.settings.Seed, nil)
 	if err != nil {
@@ -70,7 +70,7 @@ func (a *App) fill(ctx context.Context) error {
 	return a.open()
 }
 
-// seedError tells a seed that can't be read or is refused from a disk that is full.
+// seedError distinguishes a seed that can't be read or is rejected from a full disk.
 func seedError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || store.CodeOf(err).Status() < http.StatusInternalServerError {
 		return SettingError{err}
@@ -78,7 +78,7 @@ func seedError(err error) error {
 	return err
 }
 
-// Migrated is the log line for a file that was brought up to date.
+// Migrated is the log line for a migrated file.
 const Migrated = "the data file is of a newer schema from now on, which the teamdata before can't read; " +
 	"to go back to that, put back the copy with: teamdata restore; delete the copy once you won't go back"
 
@@ -86,8 +86,8 @@ const Migrated = "the data file is of a newer schema from now on, which the team
 const Sealed = "the data file is sealed from now on, and opens with this key alone: " +
 	"keep a copy of the key, apart from the backups; secrets written before are in older backups"
 
-// Options are the options that a data file is opened with, sealed if there is
-// a key file.
+// Options returns the options for opening a data file, sealed if there is a key
+// file.
 func Options(keyFile string) (o boltstore.Options, err error) {
 	if keyFile == "" {
 		return o, nil
@@ -98,17 +98,17 @@ func Options(keyFile string) (o boltstore.Options, err error) {
 	return o, nil
 }
 
-// ErrOlderSchema is the reason of an error of [Check] about a file that the next
-// serve brings up to date.
+// ErrOlderSchema is the cause of an error of [Check] about a file that the next
+// serve will migrate.
 var ErrOlderSchema = boltstore.ErrOlderSchema
 
-// Check looks for damage in a data file, or in a backup of one, that no server has
-// open, and calls found with a line for each fault. It changes nothing. The error is
-// why the file can't be checked.
+// Check checks a data file or a backup that no server has open for damage, and
+// calls found with a line for each fault. It changes nothing. The error is why
+// the file can't be checked.
 func Check(data string, found func(fault string)) error { return boltstore.Check(data, found) }
 
-// CheckSealKey reports whether a data file that no server has open is sealed. It
-// refuses one that is, unless the key in the file, if there is one, opens it. It
+// CheckSealKey reports whether a data file that no server has open is sealed. A
+// sealed file that the key in keyFile, if any, doesn't open is an error. It
 // changes nothing.
 func CheckSealKey(data, keyFile string) (sealed bool, err error) {
 	o, err := Options(keyFile)
@@ -118,19 +118,19 @@ func CheckSealKey(data, keyFile string) (sealed bool, err error) {
 	return boltstore.CheckKey(data, o.Sealer)
 }
 
-// Compact writes a data file that no server has open anew, without its free space,
+// Compact rewrites a data file that no server has open without its free space,
 // and returns its sizes in bytes before and after.
 func Compact(ctx context.Context, data string, progress func(done, all int64)) (before, after int64, err error) {
 	return boltstore.Compact(ctx, data, progress)
 }
 
-// Restore puts a verified copy of a backup in the place of a data file that no
-// server has open, and returns where the file before it was kept, if there was one.
+// Restore replaces a data file that no server has open with a verified copy of a
+// backup, and returns where the previous file is kept, if there was one.
 func Restore(ctx context.Context, backup, data string, now time.Time) (kept string, err error) {
 	return boltstore.Restore(ctx, backup, data, now)
 }
 
-// warnOfModes warns of the files with secrets other users can open.
+// warnOfModes warns about files with secrets that other users can open.
 func (a *App) warnOfModes() {
 	if runtime.GOOS == "windows" { // there are no such modes
 		return

@@ -11,14 +11,13 @@ import (
 )
 
 const (
-	// checkExpiringEvery is how often certificates that were not renewed are checked.
+	// checkExpiringEvery is how often overdue certificates are checked.
 	checkExpiringEvery = time.Hour
-	// mailAgainAfter is how long the operator has until the next mail about the same
-	// certificate.
+	// mailAgainAfter is the time between mails about the same certificate.
 	mailAgainAfter = 24 * time.Hour
 )
 
-// expiring mails the operator about certificates that come near their end.
+// expiring mails the operator about certificates that are about to expire.
 type expiring struct {
 	store  store.Store
 	to     string                           // address of the operator
@@ -27,7 +26,7 @@ type expiring struct {
 	mailed map[string]time.Time             // when the last mail about each was queued
 }
 
-// watchCertificates checks them until ctx is done.
+// watchCertificates checks certificates until ctx is done.
 func (a *App) watchCertificates(ctx context.Context) {
 	if a.certificates == nil || a.settings.OperatorMail == "" {
 		return
@@ -63,7 +62,7 @@ func (e *expiring) mailOverdue(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// certificateStatus is the state of all certificates; there are none for plain HTTP.
+// certificateStatus returns the state of all certificates; none for plain HTTP.
 func (a *App) certificateStatus() []store.CertificateStatus {
 	if a.certificates == nil {
 		return nil

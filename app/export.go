@@ -13,7 +13,7 @@ import (
 	"teamdata/store/fixture"
 )
 
-// Export is an export about to be made.
+// Export is an export to be made.
 type Export struct {
 	Data        string
 	SealKeyFile string // empty: the data file is not sealed
@@ -21,7 +21,7 @@ type Export struct {
 	Force       bool   // write over a file that is there
 }
 
-// Run exports to stdout, or to a file that has its name only once it is whole.
+// Run exports to stdout, or to a file that gets its name only once it is complete.
 func (x *Export) Run(ctx context.Context, stdout io.Writer, progress func(fixture.Summary)) (sum fixture.Summary, err error) {
 	write := func(w io.Writer) error {
 		return x.export(ctx, w, func(s fixture.Summary) { sum = s; progress(s) })
@@ -37,7 +37,7 @@ func (x *Export) Run(ctx context.Context, stdout io.Writer, progress func(fixtur
 	return sum, err
 }
 
-// export writes what a copy of the data file holds.
+// export writes the content of a copy of the data file.
 func (x *Export) export(ctx context.Context, w io.Writer, progress func(fixture.Summary)) error {
 	o, err := Options(x.SealKeyFile)
 	if err != nil {

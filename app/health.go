@@ -21,8 +21,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// MinDiskFree is how many bytes are to be free: with less the disk is as good as
-// full.
+// MinDiskFree is the free disk space required, in bytes: with less the disk
+// counts as full.
 const MinDiskFree = 1 << 20
 
 const (
@@ -31,8 +31,8 @@ const (
 	checkLimit = 2 * time.Second // how long a check may take
 )
 
-// health reports whether the server can do its work. It checks when somebody asks,
-// and not more often than once in healthKept.
+// health reports whether the server can do its work. It checks on demand, and at
+// most once per healthKept.
 type health struct {
 	stopped    context.Context // done: it is stopping
 	store      *boltstore.Store
@@ -46,7 +46,7 @@ type health struct {
 	probing  chan error // belongs to the running check; nil: no probe is on its way
 }
 
-// verdict is what a check found.
+// verdict is the result of a check.
 type verdict struct {
 	at      time.Time
 	failing []string // a line for each check that failed
@@ -59,7 +59,7 @@ func (a *App) newHealth(ctx context.Context) *health {
 	return h
 }
 
-// failing has a line for each check that fails.
+// failing returns a line for each failing check.
 func (h *health) failing(context.Context) []string {
 	if h.stopped.Err() != nil {
 		return []string{"stopping"}
@@ -67,8 +67,8 @@ func (h *health) failing(context.Context) []string {
 	return h.current().failing
 }
 
-// current returns the last verdict if it is fresh, or if another check is under
-// way: many callers at once don't wait for a disk that hangs.
+// current returns the last verdict if it is fresh, or if another check is
+// running, so concurrent callers don't all wait for a hanging disk.
 func (h *health) current() *verdict {
 	last := h.last.Load()
 	if time.Since(last.at) < healthKept || !h.checking.TryLock() {
@@ -102,8 +102,8 @@ func (h *health) check() *verdict {
 	return v
 }
 
-// checkCommit makes a commit of its own when there was none lately. One that hangs
-// is waited for at the next check, and no other is begun.
+// checkCommit makes an empty commit if there was none lately. If it hangs, the
+// next check waits for it instead of starting another.
 func (h *health) checkCommit(ctx context.Context) error {
 	if err := h.store.CheckPlace(); err != nil {
 		return err
@@ -130,8 +130,8 @@ func (h *health) checkCommit(ctx context.Context) error {
 	}
 }
 
-// explainCommit says in public words what keeps commits from being made. The error itself,
-// which names files, is for the log.
+// explainCommit describes publicly why commits fail. The error itself, which
+// names files, is only logged.
 func (h *health) explainCommit(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -145,7 +145,7 @@ func (h *health) explainCommit(err error) string {
 	return "the data file can't be written"
 }
 
-// logChange logs what has changed.
+// logChange logs the checks whose result has changed.
 func (h *health) logChange(before, now *verdict) {
 	switch {
 	case slices.EqualFunc(before.failing, now.failing, sameCheck):
@@ -162,8 +162,8 @@ func sameCheck(a, b string) bool {
 	return a == b
 }
 
-// notifyManager tells the service manager that the listeners are bound, that it
-// stops once ctx is done, and until then that it is well.
+// notifyManager notifies the service manager when the listeners are bound, when
+// the server stops because ctx is done, and in between that it is healthy.
 func (a *App) notifyManager(ctx context.Context, h *health) (end func()) {
 	a.notify("READY=1")
 	stopped := make(chan struct{})
@@ -187,7 +187,7 @@ func (a *App) notify(state string) {
 	}
 }
 
-// watchdogEvery is half of what systemd's WatchdogSec allows; 0 without it.
+// watchdogEvery is half of systemd's WatchdogSec; 0 without it.
 func watchdogEvery() time.Duration {
 	limit, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
@@ -196,8 +196,8 @@ func watchdogEvery() time.Duration {
 	return limit / 2
 }
 
-// feedWatchdog says that it is well while commits succeed: when they don't for
-// WatchdogSec, systemd starts the program anew.
+// feedWatchdog reports to systemd while commits succeed: if they fail for
+// WatchdogSec, systemd restarts the program.
 func (a *App) feedWatchdog(ctx context.Context, h *health, pause time.Duration) {
 	every(ctx, pause, func(time.Time) {
 		if h.current().commit {

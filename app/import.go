@@ -13,8 +13,8 @@ import (
 	"teamdata/store/fixture"
 )
 
-// Import fills a copy of a data file, which takes its place once all of
-// the fixture is in it. sealed reports whether that has sealed the file.
+// Import fills a copy of a data file, which replaces the file once the whole
+// fixture is in it. sealed reports whether that sealed the file.
 func Import(ctx context.Context, data, keyFile, name string, progress func(fixture.Summary)) (sum fixture.Summary, sealed bool, err error) {
 	o, err := Options(keyFile)
 	if err != nil {
@@ -41,8 +41,8 @@ func Import(ctx context.Context, data, keyFile, name string, progress func(fixtu
 	return sum, sealed, err
 }
 
-// openInput opens a file that is read twice, or stdin. What can be read only
-// once is spooled beside the data file.
+// openInput opens a file that is read twice, or stdin. Input that can be read
+// only once is spooled next to the data file.
 func openInput(ctx context.Context, name, data string) (*os.File, error) {
 	in := os.Stdin
 	if name != "-" {
@@ -63,8 +63,7 @@ func openInput(ctx context.Context, name, data string) (*os.File, error) {
 	return spool(ctx, in, data)
 }
 
-// spool copies a stream to a file without a name, which is gone when it is
-// closed.
+// spool copies a stream to an unnamed file, deleted on close.
 func spool(ctx context.Context, in io.Reader, data string) (*os.File, error) {
 	file, err := os.CreateTemp(filepath.Dir(data), "."+filepath.Base(data)+".import-*") // with mode 0600
 	if err != nil {
@@ -88,7 +87,7 @@ func spool(ctx context.Context, in io.Reader, data string) (*os.File, error) {
 	return file, nil
 }
 
-// Counted are the records of a fixture in words.
+// Counted describes the number of records of a fixture.
 func Counted(s fixture.Summary) string {
 	var parts []string
 	for _, kind := range []struct {

@@ -25,14 +25,13 @@ import (
 	"teamdata/server/clientaddr"
 )
 
-// UnixPrefix is before the path of a Unix socket in --listen.
+// UnixPrefix precedes the path of a Unix socket in --listen.
 const UnixPrefix = "unix:"
 
-// publicSocketMode lets in the group of this process, which is to be that of the
-// proxy too.
+// publicSocketMode admits this process's group, which should also be the proxy's.
 const publicSocketMode = 0o660
 
-// serverConfig are the settings of the public API.
+// serverConfig returns the settings of the public API.
 func (a *App) serverConfig() (server.Config, error) {
 	proxies, err := clientaddr.Parse(a.settings.TrustedProxies)
 	if err != nil {
@@ -55,8 +54,8 @@ func (a *App) hasOwnCertificate(name string) bool {
 	return a.settings.TLSCert != "" && name != "" || slices.ContainsFunc(a.settings.Domains, func(d string) bool { return strings.EqualFold(d, name) })
 }
 
-// maxConns is --max-conns, or less if that many would leave too few file descriptors
-// to send deliveries with: half of what there is, or one for each attempt.
+// maxConns is --max-conns, or less if that would leave too few file descriptors
+// for deliveries: half of all, or one per attempt.
 func (a *App) maxConns() int {
 	files, known := system.OpenFiles()
 	if !known || files > math.MaxInt32 {
@@ -84,8 +83,7 @@ func (a *App) bind() (err error) {
 	return err
 }
 
-// listenUnix listens on a Unix socket, in place of one that nobody listens on any
-// more.
+// listenUnix listens on a Unix socket, replacing a stale one.
 func listenUnix(path string) (net.Listener, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -106,7 +104,7 @@ func listenUnix(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// Listen binds a host:port, and says what to do where that fails.
+// Listen binds a host:port. Its errors say what to do.
 func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	switch {
@@ -120,9 +118,9 @@ func Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// activated is the socket that a service manager, such as systemd with a socket
-// unit, has bound for this process; nil without one. Of several the first is
-// taken.
+// activated returns the socket that a service manager, such as systemd with a
+// socket unit, has bound for this process; nil without one. If there are several,
+// it is the first.
 func (a *App) activated() (net.Listener, error) {
 	handed := activation.Files(true) // a second start would take what is closed by then
 	if len(handed) == 0 {
@@ -140,8 +138,8 @@ func (a *App) activated() (net.Listener, error) {
 	return l, nil
 }
 
-// URL is where the server listens: where a client on this machine reaches it, or
-// unix:/path on a Unix socket.
+// URL returns where a client on this machine reaches the server, or unix:/path
+// for a Unix socket.
 func (a *App) URL() string {
 	if a.listener.Addr().Network() == "unix" {
 		return UnixPrefix + a.listener.Addr().String()
@@ -149,7 +147,7 @@ func (a *App) URL() string {
 	return a.Base()
 }
 
-// Base is what is before the paths of the API for a client on this machine.
+// Base returns the base URL of the API for a client on this machine.
 func (a *App) Base() string {
 	scheme, host := "https", ""
 	if a.tls == nil {
@@ -165,8 +163,8 @@ func (a *App) Base() string {
 	return fmt.Sprintf("%s://%s", scheme, net.JoinHostPort(host, fmt.Sprint(address.Port)))
 }
 
-// WriteReadyFile tells a waiting program that the listener is bound. Without a
-// file it does nothing.
+// WriteReadyFile signals to a waiting program that the listener is bound. With an
+// empty file it does nothing.
 func WriteReadyFile(file, url, caFile string) error {
 	if file == "" {
 		return nil

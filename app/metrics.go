@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// startMetrics makes the metrics, lets all parts tell them what happens, and serves
-// them on a listener of their own if there is to be one, until end.
+// startMetrics creates the metrics, connects them to all parts, and serves them
+// on a separate listener if configured, until end is called.
 func (a *App) startMetrics(h *health, o *server.Observer) (handler http.Handler, end func(), err error) {
 	m := metrics.New(
 		metrics.Names{Version: a.settings.Version, Routes: a.server.Routes(), Limits: server.Limits, Outcomes: delivery.Outcomes},
@@ -38,7 +38,7 @@ func (a *App) startMetrics(h *health, o *server.Observer) (handler http.Handler,
 	return m.Handler(), end, err
 }
 
-// serveMetrics serves them to whoever reaches the listener.
+// serveMetrics serves them to anyone who can reach the listener.
 func (a *App) serveMetrics(handler http.Handler) (end func(), err error) {
 	if a.settings.Metrics == "" {
 		return func() {}, nil
@@ -66,7 +66,7 @@ func (a *App) serveMetrics(handler http.Handler) (end func(), err error) {
 	return func() { s.Close() }, nil
 }
 
-// storage asks the data file and its disk.
+// storage reads the state of the data file and its disk.
 func (a *App) storage() (metrics.Storage, error) {
 	st, err := a.store.Stats()
 	free, known := system.DiskFree(filepath.Dir(a.store.Path()))
@@ -82,8 +82,8 @@ func (a *App) backlog() (store.Backlog, error) {
 	return a.store.Backlog(ctx)
 }
 
-// newestBackup is when the last backup of --backup-dir was made, as its name has
-// it.
+// newestBackup returns when the last backup of --backup-dir was made, according
+// to its name.
 func (a *App) newestBackup() (newest time.Time, ok bool) {
 	if a.settings.BackupDir == "" {
 		return newest, false
@@ -92,12 +92,12 @@ func (a *App) newestBackup() (newest time.Time, ok bool) {
 	return newest, true
 }
 
-// MetricsPath is where the metrics are, on their own listener and on the admin
+// MetricsPath is the path of the metrics, on their own listener and on the admin
 // socket.
 const MetricsPath = "/metrics"
 
-// observe lets operators and service managers see how the server is, until it is
-// closed.
+// observe makes the server's state visible to operators and service managers
+// until it is closed.
 func (a *App) observe(ctx context.Context) error {
 	h := a.newHealth(ctx)
 	o := server.Observer{
@@ -114,7 +114,7 @@ func (a *App) observe(ctx context.Context) error {
 	return nil
 }
 
-// beside answers the health checks and the metrics beside the admin API.
+// withHealthAndMetrics serves the health checks and the metrics next to the admin API.
 func withHealthAndMetrics(admin, health, metrics http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

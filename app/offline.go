@@ -20,8 +20,8 @@ import (
 	"teamdata/store/boltstore"
 )
 
-// ErrInUse is what opening a data file fails with while another process has it
-// open.
+// ErrInUse is the cause of an error of opening a data file that another process
+// has open.
 var ErrInUse = boltstore.ErrInUse
 
 // Offline is a data file that no server has open, for commands that change it.
@@ -33,10 +33,10 @@ type Offline struct {
 	Make        bool // a file that is not there is made
 }
 
-// Admin opens the file and returns a client of the admin API, which is answered in
-// this process. What is to be sent waits in the file for the next server: when that
-// is so, closing it says so on said, where an upgrade or a sealing is told too. A
-// missing file that is not to be made is fs.ErrNotExist.
+// Admin opens the file and returns a client of the admin API, which this process
+// answers. Deliveries and mail wait in the file for the next server; closing
+// reports that on said, as are an upgrade or a sealing. If the file is missing
+// and must not be created, the error is fs.ErrNotExist.
 func (f Offline) Admin(said io.Writer) (client *http.Client, closeFile func() error, err error) {
 	if _, err := os.Stat(f.Data); errors.Is(err, fs.ErrNotExist) && !f.Make {
 		return nil, nil, err
@@ -67,7 +67,7 @@ func (f Offline) Admin(said io.Writer) (client *http.Client, closeFile func() er
 	return &http.Client{Transport: inProcess{api.Local()}}, closeFile, nil
 }
 
-// inProcess answers requests by a handler in this process.
+// inProcess answers requests with a handler in this process.
 type inProcess struct{ handler http.Handler }
 
 func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -87,7 +87,7 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// kept keeps an answer until it is whole.
+// kept buffers an answer until it is complete.
 type kept struct {
 	header, sent http.Header
 	status       int // 0: not written yet

@@ -12,7 +12,7 @@ import (
 	"teamdata/internal/netguard"
 )
 
-// wireSending makes what sends the webhooks, and what sends the mail.
+// wireSending creates the senders of webhooks and mail.
 func (a *App) wireSending() error {
 	roots, err := caFile("--webhook-ca", a.settings.WebhookCA)
 	if err != nil {
@@ -36,7 +36,8 @@ func (a *App) wireSending() error {
 
 func (a *App) warnOfURL(url string) string { return a.guard.Warn(url) }
 
-// ownAddresses are those of our own listeners, where no webhook may go.
+// ownAddresses returns the addresses of our own listeners, to which no webhook
+// may be sent.
 func (a *App) ownAddresses() (own []netip.AddrPort) {
 	for _, l := range []net.Listener{a.listener, a.challenges.listener, a.metrics} {
 		if l == nil {

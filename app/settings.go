@@ -9,14 +9,14 @@ import (
 	"teamdata/store"
 )
 
-// What the flags stand at where nobody says otherwise.
+// Default values of the flags.
 const (
 	DefaultData   = "./teamdata.db"
 	DefaultListen = "127.0.0.1:8443"
 )
 
-// Settings are the flags of serve, whose help says what each is for; 0 and "" are
-// what their flags take them for.
+// Settings are the flags of serve, described in its help; 0 and "" mean what they
+// mean for the flags.
 type Settings struct {
 	Version string // of this build; no flag
 
@@ -72,7 +72,7 @@ type Settings struct {
 	AccessLogSample int
 }
 
-// Defaults are the settings that serve has without any flag.
+// Defaults returns the settings of serve without any flags.
 func Defaults() Settings {
 	return Settings{
 		Data:   DefaultData,

@@ -18,15 +18,15 @@ import (
 	"time"
 )
 
-// SettingError is an error that only another setting, or another file that a setting
-// names, helps against: the next start would end the same.
+// SettingError is an error that only changing a setting, or a file named by one,
+// can fix: a restart would fail the same way.
 type SettingError struct{ error }
 
 // Unwrap returns what is wrong with the setting.
 func (e SettingError) Unwrap() error { return e.error }
 
-// Check returns why serve would refuse the settings, the first thing that is wrong, as
-// a SettingError.
+// Check returns the first reason why serve would reject the settings, as a
+// SettingError.
 func (s *Settings) Check() error {
 	if faults := s.Faults(); len(faults) > 0 {
 		return SettingError{faults[0]}
@@ -34,7 +34,7 @@ func (s *Settings) Check() error {
 	return nil
 }
 
-// checkFlags holds the flags to what they may say, and to one another.
+// checkFlags checks the values of the flags and their combination.
 func (s *Settings) checkFlags() error {
 	switch {
 	case s.KeyRate < 0:
@@ -74,8 +74,7 @@ func hasNonPositive(times []time.Duration) bool {
 	return slices.ContainsFunc(times, func(d time.Duration) bool { return d <= 0 })
 }
 
-// checkObserving holds the flags about metrics and the access log to what they
-// may say.
+// checkObserving checks the flags about metrics and the access log.
 func (s *Settings) checkObserving() error {
 	switch server.AccessLog(s.AccessLog) {
 	case server.LogAll, server.LogErrors, server.LogOff:
@@ -91,7 +90,7 @@ func (s *Settings) checkObserving() error {
 	return nil
 }
 
-// checkMail holds the flags about mail to one another.
+// checkMail checks the combination of the flags about mail.
 func (s *Settings) checkMail() error {
 	switch {
 	case s.SMTPURL != "" && s.MailFrom == "":
@@ -106,7 +105,7 @@ func (s *Settings) checkMail() error {
 	return nil
 }
 
-// checkListen holds the flags about listeners and proxies to one another.
+// checkListen checks the combination of the flags about listeners and proxies.
 func (s *Settings) checkListen() error {
 	path, isUnix := strings.CutPrefix(s.Listen, UnixPrefix)
 	switch {
@@ -131,8 +130,8 @@ func (s *Settings) checkListen() error {
 	return nil
 }
 
-// Faults are why serve would refuse the settings, as far as they say so by
-// themselves.
+// Faults returns the reasons why serve would reject the settings, as far as the
+// settings alone show.
 func (s *Settings) Faults() (faults []error) {
 	add := func(flag string, err error) {
 		if err != nil {
@@ -151,10 +150,10 @@ func (s *Settings) Faults() (faults []error) {
 	return faults
 }
 
-// LetsEncryptTerms is where the terms of the default ACME authority are.
+// LetsEncryptTerms is the address of the default ACME authority's terms.
 const LetsEncryptTerms = "https://letsencrypt.org/repository/"
 
-// checkTLS holds the flags about the certificate to one another.
+// checkTLS checks the combination of the flags about the certificate.
 func (s *Settings) checkTLS() error {
 	files := s.TLSCert != "" || s.TLSKey != ""
 	switch {
@@ -176,7 +175,7 @@ func (s *Settings) checkTLS() error {
 	return s.checkACME()
 }
 
-// checkNoACME refuses flags that do nothing: without --domain nobody is called.
+// checkNoACME rejects flags that have no effect without --domain.
 func (s *Settings) checkNoACME() error {
 	for flag, given := range map[string]bool{
 		"--acme-accept-terms": s.ACMEAcceptTerms, "--acme-email": s.ACMEEmail != "", "--acme-http": s.ACMEHTTP != "",
