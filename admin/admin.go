@@ -1,18 +1,19 @@
 // Package admin is the admin API of docs/admin-api.md, for those who own the data,
 // on a Unix socket and over HTTPS.
 //
-// A request goes from top to bottom through request.go: the checks in their order,
-// then the handler of its route (routes.go), which hands what it does to the data,
-// as one function on a transaction, to view, update, or idempotent for a POST
-// (transaction.go). These find the org of the path before anything else. What the
-// APIs have in common is in internal/web.
+// A request goes from top to bottom through request.go: the checks in their
+// order, then the handler of its route (routes.go), which passes its work on the
+// data, as one function on a transaction, to view, update, or idempotent for a
+// POST (transaction.go). These first find the org of the path. What the APIs
+// share is in internal/web.
 //
 // The package imports store, internal and its own folders; it knows the data only
-// through [store.Store], and leaves the rules to the functions of package store. A
-// new operation is a row in routes.go, a handler in its noun's file and its
+// through [store.Store], and leaves the rules to the functions of package store.
+// A new operation is a row in routes.go, a handler in its noun's file and its
 // description in openapi.yaml, under the handler's name, with a row in
-// operations_test.go that proves it; `go test ./internal/openapitest -update` makes openapi.json
-// of it, and `go test ./admin -update` the table of docs/admin-api.md. A new field of a record is in its noun's file.
+// operations_test.go that proves it; `go test ./internal/openapitest -update`
+// generates openapi.json from it, and `go test ./admin -update` the table of
+// docs/admin-api.md. A new field of a record is in its noun's file.
 package admin
 
 import (
@@ -32,47 +33,47 @@ type Config struct {
 	Version string         // of the program
 	Log     zerolog.Logger // changes at info level, faults of the server at error level
 
-	// LogPushed reports whether the log gets the next change that a program pushed; nil:
-	// it gets each.
+	// LogPushed reports whether to log the next change pushed by a program; nil:
+	// log all.
 	LogPushed func() bool
 
-	// Status is what the running server knows of itself.
+	// Status returns the state of the running server.
 	Status func(ctx context.Context) (Status, error)
-	// LinkURL is the address of a sign-in link with a token; nil: it is not known.
+	// LinkURL returns the address of a sign-in link with a token; nil: unknown.
 	LinkURL func(token string) string
-	// WarnOfURL says why nothing would be delivered to a URL, as far as that is known;
-	// nil or empty: nothing is.
+	// WarnOfURL returns why nothing would be delivered to a URL, if that is
+	// known; nil or empty: unknown.
 	WarnOfURL func(url string) string
-	// Mailed is called when mail was queued; nil: this process sends none.
+	// Mailed is called after mail was queued; nil: this process sends none.
 	Mailed func()
 	// Snapshot makes a consistent copy of the data file, to be read from its start
 	// and closed. Reading it holds no transaction open.
 	Snapshot func(ctx context.Context) (*os.File, error)
 }
 
-// Status is what a running server knows of itself.
+// Status is the state of a running server.
 type Status struct {
 	DataFile  string
 	Size      int64 // of the data file, in bytes
 	Schema    int   // of the data file
 	Sealed    bool
 	Ahead     time.Time // the newest stored time if that is ahead of the clock; else zero
-	Since     time.Time // when it began to be served
+	Since     time.Time // when serving began
 	Addresses []string  // where it is served, such as https://127.0.0.1:8443
 
-	Certificates []store.CertificateStatus // that it is served with
+	Certificates []store.CertificateStatus // its certificates
 }
 
-// Admin answers the admin API from a store. Make one with New.
+// Admin answers the admin API from a store. Create it with New.
 type Admin struct {
 	store       store.Store
 	config      Config
 	idempotency store.Idempotency
 	schemas     schema.Cache
-	copying     chan struct{} // holds a token while a backup is made
+	copying     chan struct{} // has a token while a backup is made
 }
 
-// New makes an Admin on a store, which the caller closes.
+// New returns an Admin on a store, which the caller closes.
 func New(s store.Store, c Config) *Admin {
 	if c.LogPushed == nil {
 		c.LogPushed = func() bool { return true }
@@ -80,9 +81,9 @@ func New(s store.Store, c Config) *Admin {
 	return &Admin{store: s, config: c, copying: make(chan struct{}, 1)}
 }
 
-// Local authenticates nobody: it is for a socket that only the owner of the data
+// Local doesn't authenticate: it is for a socket that only the owner of the data
 // can open.
 func (a *Admin) Local() http.Handler { return a.newAPI(func(*request) error { return nil }) }
 
-// Remote needs an operator token with each request.
+// Remote requires an operator token with each request.
 func (a *Admin) Remote() http.Handler { return a.newAPI((*request).checkToken) }

@@ -16,8 +16,8 @@ func keyJSON(k store.APIKey, state store.KeyState, u store.KeyUse) object {
 		time("expiresAt", k.ExpiresAt).time("revokedAt", k.RevokedAt).time("lastUsedAt", u.LastUsedAt)
 }
 
-// withSecret is an answer with a secret that is shown once: what is kept of it for
-// replays has null in its place. secret has pairs of a field's name and its text.
+// withSecret returns an answer with a secret that is shown only once: the copy
+// kept for replays has null instead. secret is pairs of a field's name and text.
 func withSecret(status int, record object, secret ...string) store.Answer {
 	kept := append(object{}, record...)
 	for pair := range slices.Chunk(secret, 2) {

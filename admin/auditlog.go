@@ -9,7 +9,7 @@ import (
 	"teamdata/store"
 )
 
-// maxEntries is how many entries one batch may have.
+// maxEntries is the maximum number of entries in a batch.
 const maxEntries = 1000
 
 func (r *request) listAuditLog() error {
@@ -18,20 +18,20 @@ func (r *request) listAuditLog() error {
 	})
 }
 
-// listOperatorLog is listAuditLog of the server itself.
+// listOperatorLog is listAuditLog for the server itself.
 func (r *request) listOperatorLog() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
 		return store.OperatorLogPage(tx, q.After, q.Limit, []byte(web.PageStart))
 	})
 }
 
-// operated appends what was done to the server to the operator's log. Who does not
-// say who it is, is known by the operator token.
+// operated appends an action on the server to the operator's log. Without a named
+// actor, the actor is the operator token.
 func (r *request) operated(failed error, tx store.Tx, action, target string) error {
 	return store.AuditOperator(failed, tx, cmp.Or(r.actor, r.token), action, target)
 }
 
-// createdOr is what happened to a record by a PUT.
+// createdOr returns the action of a PUT of a record.
 func createdOr(noun string, isNew bool) string {
 	if isNew {
 		return noun + ".created"
@@ -43,7 +43,7 @@ func entryFields(in *strictjson.Reader, e *store.AuditEntry) []strictjson.Field 
 	return []strictjson.Field{in.Text("action", &e.Action), in.Text("actorId", &e.ActorID), in.Text("targetId", &e.TargetID)}
 }
 
-// newEntry is an entry of the path's org. Its actor is that of the request, unless
+// newEntry returns an entry of the path's org. Its actor is the request's, unless
 // the entry names one.
 func (r *request) newEntry() store.AuditEntry {
 	return store.AuditEntry{OrgID: r.org(), ActorID: r.actor}

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// stall is how long a client may read nothing of a backup.
+	// stall is how long a client may pause reading a backup.
 	stall = 30 * time.Second
 	// piece is how much of a backup is sent under one deadline, in bytes.
 	piece = 256 << 10
@@ -21,8 +21,8 @@ const (
 
 var errCopying = store.Errorf(store.CodeConflict, "Another backup is being made.").Advise("Try again when it is done.")
 
-// readBackup makes a copy of the data file, and sends that: a slow client holds no
-// transaction open. HEAD makes no copy, and so has no size.
+// readBackup makes a copy of the data file and sends it, so a slow client keeps
+// no transaction open. HEAD makes no copy, and so has no size.
 func (r *request) readBackup() error {
 	r.clearDeadlines()
 	if r.HTTP.Method == http.MethodHead {
@@ -42,7 +42,7 @@ func (r *request) readBackup() error {
 	r.W.Header()["Content-Length"], r.W.Header()["Teamdata-Backup-Size"] = []string{size}, []string{size}
 	r.beginBackup()
 	if !r.stream(file) {
-		panic(http.ErrAbortHandler) // so that half of it can't be taken for whole
+		panic(http.ErrAbortHandler) // so a partial backup can't pass for a complete one
 	}
 	return nil
 }

@@ -51,8 +51,8 @@ func (r *request) replayDelivery() error {
 	})
 }
 
-// recoverEndpoint takes many transactions, so that no writer waits for it, and as
-// long as it needs.
+// recoverEndpoint uses many small transactions, so no writer waits for it, and
+// has no deadline.
 func (r *request) recoverEndpoint() error {
 	var since time.Time
 	r.read(r.in.Time("since", &since))
@@ -74,8 +74,8 @@ func (r *request) recoverSince(since time.Time) (store.Answer, error) {
 	return ok(newObject().number("recovered", int64(n)).end()), err
 }
 
-// clearDeadlines lets the connection take as long as the data is large. A
-// ResponseWriter without deadlines needs none cleared.
+// clearDeadlines removes the connection's deadlines for long work. A
+// ResponseWriter without deadlines is left alone.
 func (r *request) clearDeadlines() {
 	c := http.NewResponseController(r.W)
 	c.SetReadDeadline(time.Time{})

@@ -5,8 +5,8 @@ import (
 	"teamdata/store"
 )
 
-// maxScanned bounds how many deliveries are read for one page: a state that
-// few of them are in is searched over several pages.
+// maxScanned bounds how many deliveries are read for one page: a search for a
+// rare state spans several pages.
 const maxScanned = 500
 
 func (r *request) listDeliveries() error {
@@ -28,7 +28,7 @@ func (r *request) listDeliveries() error {
 		}
 		page, err := findDeliveries(tx, &e, state, q)
 		after := q.AfterText
-		if page.Count == 0 && page.More { // goes on after what was read last, also when nothing of it was shown
+		if page.Count == 0 && page.More { // continues after the last one read, even if none was shown
 			after = page.Last.String()
 		}
 		return ok(web.AppendPageEnd(page, after)), err
@@ -49,8 +49,8 @@ func parseState(query string) (store.DeliveryState, error) {
 	return 0, store.Invalid("state", "must be pending, retrying, held, failed or acknowledged").Advise("leave it out for all")
 }
 
-// findDeliveries reads until the page is full or maxScanned were read. One more is
-// asked for than is taken: it reports whether the page goes on. state 0 is any.
+// findDeliveries reads until the page is full or maxScanned were read. It reads
+// one more than it takes, to know whether more follow. state 0 is any.
 func findDeliveries(tx store.Tx, e *store.Endpoint, state store.DeliveryState, q web.PageQuery) (store.Page, error) {
 	page, left := store.Page{Items: []byte(web.PageStart), Last: q.After}, maxScanned
 	for more := true; more && !page.More; {
@@ -75,7 +75,7 @@ func findDeliveries(tx store.Tx, e *store.Endpoint, state store.DeliveryState, q
 	return page, nil
 }
 
-// listsOf are the lists that may hold an endpoint's deliveries in a state.
+// listsOf returns the lists that may contain an endpoint's deliveries in a state.
 func listsOf(e *store.Endpoint, state store.DeliveryState) []store.DeliveryList {
 	switch {
 	case state == 0:

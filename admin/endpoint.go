@@ -34,8 +34,7 @@ func (r *request) createEndpoint() error {
 	})
 }
 
-// warned is an endpoint that was written, with what is likely to surprise about its
-// URL.
+// warned returns a written endpoint with warnings about its URL.
 func (r *request) warned(tx store.Tx, e store.Endpoint, failed error) (object, error) {
 	if failed != nil {
 		return nil, failed
@@ -68,7 +67,7 @@ func (r *request) updateEndpoint() error {
 	r.read(in.OptionalText("url", &change.URL), in.OptionalText("description", &change.Description),
 		strictjson.Given(&given, in.Texts("events", &change.Events)))
 	if given {
-		change.Events = append([]string{}, change.Events...) // none is not the same as left out
+		change.Events = append([]string{}, change.Events...) // none differs from left out
 	}
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.ChangeEndpoint(tx, r.actor, r.org(), r.Param("endpoint"), change)
@@ -98,7 +97,8 @@ func (r *request) testEndpoint() error {
 	})
 }
 
-// readSecret is a GET that makes an audit entry: what is shown may be copied.
+// readSecret is a GET that writes an audit entry, since a secret that is shown
+// may be copied.
 func (r *request) readSecret() error {
 	a, err := r.run(r.api.store.Update, func(tx store.Tx) (store.Answer, error) {
 		e, err := store.ShowSecret(tx, r.actor, r.org(), r.Param("endpoint"))

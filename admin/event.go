@@ -27,7 +27,7 @@ func (r *request) sendEvent() error {
 	return err
 }
 
-// errSchemaChanged is that the data was checked against a schema of before.
+// errSchemaChanged means that the data was checked against an outdated schema.
 var errSchemaChanged = errors.New("the schema of the event type was changed meanwhile")
 
 func (r *request) sendChecked(kind string, data []byte) error {
@@ -57,7 +57,7 @@ func compacted(field string, object []byte) ([]byte, error) {
 	return compact(object)
 }
 
-// compact is JSON without insignificant space.
+// compact returns JSON without insignificant space.
 func compact(text []byte) ([]byte, error) {
 	var b bytes.Buffer
 	err := json.Compact(&b, text)

@@ -10,7 +10,7 @@ import (
 	"teamdata/store"
 )
 
-// builtIn are the event types of the Team Data API with their schemas.
+// builtIn is the event types of the Team Data API with their schemas.
 var builtIn = readBuiltIn()
 
 //go:embed eventtypes.json
@@ -22,7 +22,7 @@ func readBuiltIn() map[string]store.EventType {
 		Schema      json.RawMessage
 	}
 	if err := json.Unmarshal(builtInJSON, &found); err != nil {
-		panic(err) // it is a part of the program
+		panic(err) // it is part of the program
 	}
 	types := map[string]store.EventType{}
 	for name, t := range found {
@@ -85,7 +85,8 @@ func (r *request) deleteEventType() error {
 	})
 }
 
-// schemaOf is the schema of a type whose events may be sent; nil allows any object.
+// schemaOf returns the schema of a type whose events may be sent; nil allows any
+// object.
 func schemaOf(tx store.EventTypes, kind string) ([]byte, error) {
 	switch {
 	case kind == store.EventWebhookTest:

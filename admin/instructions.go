@@ -36,8 +36,8 @@ func (r *request) clearInstructions() error {
 	return r.setInstructions("", false, func(store.Tx) (store.Answer, error) { return noContent, nil })
 }
 
-// setInstructions sets or clears the instructions, if their state is the one that
-// the request expects.
+// setInstructions sets or clears the instructions if their state is the expected
+// one.
 func (r *request) setInstructions(text string, set bool, answer transaction) error {
 	expected, err := ifMatch(r.HTTP.Header)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"teamdata/store"
 )
 
-// object is a JSON object that is built field by field.
+// object is a JSON object built field by field.
 type object []byte
 
 func newObject() object { return append(make(object, 0, 256), '{') }
@@ -58,7 +58,7 @@ func (o object) raw(name string, value []byte) object {
 	return append(o.name(name), value...)
 }
 
-// joined is the JSON of records, with commas between.
+// joined returns the JSON of records, separated by commas.
 func joined[T any](records []T, json func(T) []byte) []byte {
 	items := make([][]byte, len(records))
 	for i, record := range records {

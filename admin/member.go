@@ -5,8 +5,8 @@ import (
 	"teamdata/store"
 )
 
-// memberJSON shows a member with how many keys the member created, of those of the
-// org: they all work, or none does.
+// memberJSON returns a member with the number of the org's keys that the member
+// created: either all work or none does.
 func memberJSON(m store.Member, created map[string][]store.APIKey) []byte {
 	active, suspended := int64(len(created[m.UserID])), int64(0)
 	if !m.Manages() {

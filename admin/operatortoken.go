@@ -41,7 +41,7 @@ func (r *request) revokeOperatorToken() error {
 var errNoToken = store.Errorf(store.CodeUnauthorized, "The operator token is missing.").Advise("Send the header Authorization: Bearer <id>.<secret>, once. Make one with: teamdata operator-token create")
 
 // checkToken finds the request's operator token. It is read from the store each
-// time, and so ends with the commit that revokes it. A fault of the storage is not a
+// time, so a revocation takes effect with its commit. A storage fault is not a
 // 401.
 func (r *request) checkToken() error {
 	values := r.HTTP.Header["Authorization"]

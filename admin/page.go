@@ -5,7 +5,7 @@ import (
 	"teamdata/store"
 )
 
-// page answers a page of a list.
+// page answers with a page of a list.
 func (r *request) page(read func(tx store.Tx, q web.PageQuery) (store.Page, error)) error {
 	q, err := web.ParsePageQuery(r.HTTP.URL.RawQuery)
 	if err != nil {
@@ -17,8 +17,8 @@ func (r *request) page(read func(tx store.Tx, q web.PageQuery) (store.Page, erro
 	})
 }
 
-// pageOf is the page of records that are in the order of their ids, behind so many
-// built-in ones in an order of their own.
+// pageOf returns a page of records in order of id, after builtIn built-in ones in
+// their own order.
 func pageOf[T any](records []T, builtIn int, q web.PageQuery, id func(T) string, json func(T) []byte) store.Page {
 	page := store.Page{Items: []byte(web.PageStart)}
 	for i, record := range records {

@@ -36,7 +36,7 @@ func (r *request) putPlan() error {
 	})
 }
 
-// put is the answer to a PUT of a record, which may be new.
+// put returns the answer to a PUT of a record, which may be new.
 func put(isNew bool, record []byte) store.Answer {
 	if isNew {
 		return created(record)

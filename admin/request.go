@@ -13,7 +13,7 @@ import (
 	"teamdata/store"
 )
 
-// request is one request on its way to its answer.
+// request is one request being answered.
 type request struct {
 	web.Request
 	api     *api
@@ -26,7 +26,7 @@ type request struct {
 	bodyErr error              // what is wrong with the body; view, update and idempotent return it
 }
 
-// serve answers one request. Each request comes through here.
+// serve answers one request. Every request passes through here.
 func (a *api) serve(common web.Request, rt *route) {
 	r := &request{Request: common, api: a, route: rt}
 	r.W.Header()["Teamdata-Version"] = []string{a.config.Version}
@@ -34,9 +34,9 @@ func (a *api) serve(common web.Request, rt *route) {
 }
 
 // checks are what a request must pass before its route's handler sees it. The
-// order is a promise: of several things that are wrong, the first is answered.
-// What a handler checks itself comes after: the form of the query or the body,
-// then the idempotency of the request, then the org, and last what it says.
+// order is part of the contract: if several checks fail, the first one is
+// answered. A handler's own checks follow: the form of the query or the body,
+// then the idempotency of the request, then the org, and last the values.
 var checks = []func(*request) error{
 	(*request).CheckRoute,       // 404, 405
 	(*request).checkCredentials, // 401
@@ -53,7 +53,7 @@ func (r *request) Fail(e *store.Error) {
 	r.Send(web.ErrorAnswer(e))
 }
 
-// Fault begins the log's line about a fault of the server.
+// Fault starts a log line about a fault of the server.
 func (r *request) Fault() *zerolog.Event {
 	return r.api.config.Log.Error().Str("api", "admin").Str("method", r.HTTP.Method).Str("path", r.HTTP.URL.Path)
 }
@@ -76,7 +76,7 @@ func (r *request) checkActor() error {
 	return nil
 }
 
-// maxActor is how many characters an actor of an audit entry may have.
+// maxActor is the maximum length of an audit entry's actor, in characters.
 const maxActor = 200
 
 // checkKey reads the Idempotency-Key of a POST.
@@ -87,7 +87,7 @@ func (r *request) checkKey() (err error) {
 	return err
 }
 
-// readBody reads the whole body, as far as the route has one: no transaction waits
+// readBody reads the whole body, if the route has one, so no transaction waits
 // for a client.
 func (r *request) readBody() (err error) {
 	if r.route.body == noBody {
@@ -108,14 +108,14 @@ func (r *request) readOptional(fields ...strictjson.Field) {
 	}
 }
 
-// require makes it the body's fault that a field is missing, unless it has one.
+// require records a missing field as the body's error, unless it has one.
 func (r *request) require(given bool, field, advice string) {
 	if !given && r.bodyErr == nil {
 		r.bodyErr = store.Invalid(field, "is missing").Advise("%s", advice)
 	}
 }
 
-// org is the org of the path; empty outside of orgs.
+// org returns the org of the path; empty outside orgs.
 func (r *request) org() string { return r.Param(orgParam) }
 
 // logChange logs who changed what, without the body, which may have secrets.

@@ -8,7 +8,7 @@ import (
 	"teamdata/internal/web"
 )
 
-// basePath is the beginning of every path.
+// basePath is the prefix of every path.
 const basePath = "/admin/v1"
 
 // The largest bodies of requests, in bytes.
@@ -19,7 +19,7 @@ const (
 	maxBatch        = 8 << 20
 )
 
-// Paths that more than one route begins with.
+// Path prefixes shared by several routes.
 const (
 	orgParam         = "org"
 	org              = "/orgs/:" + orgParam
@@ -104,12 +104,12 @@ var routes = []route{
 	{"DELETE", oneOperatorToken, noBody, (*request).revokeOperatorToken},
 }
 
-// pushed are the paths on which programs report what happens, as often as it does.
+// pushed are the paths to which programs push changes as they happen.
 var pushed = []string{org + "/members", oneMember, org + "/audit-log", org + "/audit-log/batch", org + "/files", org + "/events"}
 
 func (rt *route) pattern() (method, path string) { return rt.method, rt.path }
 
-// api is the routes behind one way to authenticate requests.
+// api is the routes with one way to authenticate requests.
 type api struct {
 	*Admin
 	router       *web.Router
