@@ -64,7 +64,7 @@ choose another with --dir. Run it while the machine has nothing else to do.`,
 	f.IntVar(&c.Events, "events", c.Events, "how many events one round of deliver sends")
 	f.IntVar(&c.Rate, "rate", c.Rate, "how many events a second latency sends")
 	f.IntVar(&c.Members, "members", c.Members, "how many members there are for pages")
-	cmd.AddCommand(&cobra.Command{ // a baseline, which bench runs as a process of its own
+	cmd.AddCommand(&cobra.Command{ // a baseline, which bench runs as a separate process
 		Use: bench.WorkerCommand, Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return bench.Work(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())

@@ -62,7 +62,7 @@ default. It takes the flags of serve. Secrets are not shown.`,
 	return cmd
 }
 
-// read reads the environment as every command does, and goes on after a fault.
+// read reads the environment as every command does, but continues after a fault.
 func (c *configuration) read(flags *pflag.FlagSet) {
 	own := serveCommand().Flags()
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -141,8 +141,8 @@ func (c *configuration) check(out io.Writer) error {
 	return err
 }
 
-// unknownNames are the TEAMDATA_ names in the environment that no command knows,
-// each with the nearest that one does.
+// unknownNames returns the TEAMDATA_ names in the environment that no command
+// knows, each with the closest known one.
 func unknownNames() (faults []error) {
 	known := knownNames(command(""))
 	for _, variable := range os.Environ() {
@@ -161,9 +161,9 @@ func unknownNames() (faults []error) {
 	return faults
 }
 
-// knownNames are what may follow TEAMDATA_ : the flags of all commands, and the
-// secrets that have no flag, for others could see it. Those of serve come first: of
-// two that are as near they are meant.
+// knownNames returns what may follow TEAMDATA_ : the flags of all commands, and
+// the secrets that have no flag, since others could see it. Those of serve come
+// first, to win between two equally close ones.
 func knownNames(root *cobra.Command) []string {
 	var names []string
 	add := func(f *pflag.Flag) {
@@ -181,7 +181,7 @@ func knownNames(root *cobra.Command) []string {
 	return append(names, "OPERATOR_TOKEN", "SECRET")
 }
 
-// warnOfUnknownNames tells the log of settings that would be overlooked.
+// warnOfUnknownNames logs a warning about settings that would be ignored.
 func warnOfUnknownNames(log zerolog.Logger) {
 	for _, fault := range unknownNames() {
 		log.Warn().Fields(hint.Fields(fault)).Msg("a setting is ignored")

@@ -20,9 +20,9 @@ import (
 // connector finds the admin API for the operator's commands of a version.
 type connector struct{ version string }
 
-// connect finds the admin API for a command: on a server elsewhere, on the socket
-// of the one on this machine, or in this process on a data file that nobody
-// serves. All three give the same answers.
+// connect finds the admin API for a command: on a remote server, on the socket of
+// the local one, or in this process on a data file that no server has open. All
+// three give the same answers.
 func (c connector) connect(ctx context.Context, t operator.Target) (operator.Connection, error) {
 	if t.Server != "" {
 		return connectServer(t)
@@ -45,7 +45,7 @@ func (c connector) connect(ctx context.Context, t operator.Target) (operator.Con
 	return file, hint.With(err, "if it is a server, name its socket with --socket: no server listens on "+path)
 }
 
-// open opens a data file that nobody serves.
+// open opens a data file that no server has open.
 func (c connector) open(t operator.Target) (operator.Connection, error) {
 	client, end, err := app.Offline{Data: t.Data, SealKeyFile: t.SealKeyFile, PublicURL: t.PublicURL, Version: c.version, Make: t.Make}.Admin(os.Stderr)
 	if errors.Is(err, fs.ErrNotExist) && !t.Make {
@@ -81,8 +81,8 @@ func connection(client *http.Client, base string) operator.Connection {
 	return operator.Connection{Client: client, Base: base, Close: func() error { client.CloseIdleConnections(); return nil }}
 }
 
-// serverURL is the URL without a slash at its end. A token goes over HTTPS, or
-// stays on this machine.
+// serverURL returns the URL without a trailing slash. A token may only be sent
+// over HTTPS, or on this machine.
 func serverURL(text string) (string, error) {
 	u, err := httpclient.ServerURL("--server", text)
 	if err != nil {

@@ -35,7 +35,7 @@ type example struct {
 }
 
 // serveDemo runs the server on a temporary file with the example org, whose
-// endpoint is a receiver of its own, and prints what to try.
+// endpoint is a built-in receiver, and prints what to try.
 func serveDemo(ctx context.Context, s app.Settings, out io.Writer, log zerolog.Logger) (err error) {
 	if s.Data != app.DefaultData || s.Seed != "" {
 		return hint.New("--demo brings its own data", "leave out --data and --seed")

@@ -36,7 +36,7 @@ func fromEnvironment(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// environmentValue is what the environment says of a flag, and under which name.
+// environmentValue returns a flag's value in the environment, and the variable's name.
 func environmentValue(f *pflag.Flag) (value, name string, set bool, err error) {
 	name = environmentName(f.Name)
 	value, set = os.LookupEnv(name)

@@ -1,8 +1,9 @@
-// Package cli is the command line: its commands turn flags and the environment into
-// settings, run what they ask for, and print what came of it. Commands about the same
-// thing share a file. The thin clients of the admin API are in operator; listen, doctor and bench
-// have folders of their own. A new command is a function in its file and a line in command;
-// a new flag of serve is a line in serve_flags.go and a field of app.Settings.
+// Package cli is the command line: its commands turn flags and the environment
+// into settings, run the work, and print its outcome. Commands about the same
+// thing share a file. The thin clients of the admin API are in operator; listen,
+// doctor and bench have their own folders. A new command is a function in its
+// file and a line in command; a new flag of serve is a line in serve_flags.go and
+// a field of app.Settings.
 //
 // It may import app, the packages below it and those in internal; of store and
 // the server's parts it uses what their words and defaults are called.
@@ -152,8 +153,8 @@ func versionCommand() *cobra.Command {
 	return cmd
 }
 
-// versionOf is the version that the build was told, or what it knows of itself: the
-// module's version, or the commit that was built.
+// versionOf returns the version set by the build, or the module's version, or the
+// commit that was built.
 func versionOf(told string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

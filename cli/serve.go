@@ -64,8 +64,8 @@ func serve(ctx context.Context, s app.Settings, log zerolog.Logger) error {
 // newLog writes text for people on a terminal and JSON for everything else, to
 // stderr.
 func newLog(level zerolog.Level) zerolog.Logger {
-	// net/http tells the standard log what receivers do out of turn, in bytes that
-	// they choose. What matters of it is kept with the attempt.
+	// net/http writes receivers' protocol violations to the standard log, in
+	// bytes that they choose. What matters is kept with the attempt.
 	log.SetOutput(io.Discard)
 	var out io.Writer = os.Stderr
 	if terminal.Is(os.Stderr) {

@@ -10,9 +10,9 @@ import (
 	"teamdata/internal/terminal"
 )
 
-// secondInterrupt is how long after the first signal an interrupt is one that
-// somebody sent because the stop takes too long. What comes earlier belongs to the
-// first: timeout(1) and a terminal both send theirs twice.
+// secondInterrupt is how long after the first signal an interrupt counts as a
+// second one, from a person tired of waiting. Earlier ones belong to the first:
+// timeout(1) and a terminal both send theirs twice.
 const secondInterrupt = time.Second
 
 // exitInterrupted is what shells show for a program that an interrupt ended.

@@ -16,7 +16,8 @@ import (
 	"teamdata/store"
 )
 
-// flagError says what is wrong with a flag of a command, and what may have been meant.
+// flagError explains an error in a command's flag, and suggests what may have
+// been meant.
 func flagError(cmd *cobra.Command, err error) error {
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
 		var names []string
@@ -28,14 +29,14 @@ func flagError(cmd *cobra.Command, err error) error {
 	return operator.SeeHelp(cmd, badValue(err))
 }
 
-// forms are what the values of flags look like, by the type of a flag. Other types
-// say it themselves.
+// forms describes the values of flags by the flag's type. Other types describe
+// their own.
 var forms = map[string]string{
 	"int": "a whole number", "int64": "a whole number", "bool": "true or false",
 	"duration": "a time such as 15s or 24h", "durationSlice": "times such as 1m,5m,25m",
 }
 
-// badValue says in our words what a flag's value should be.
+// badValue explains what a flag's value should be.
 func badValue(err error) error {
 	invalid := (*pflag.InvalidValueError)(nil)
 	if !errors.As(err, &invalid) {
@@ -66,7 +67,7 @@ func completeFlags(cmd *cobra.Command) {
 		kind, _ := pflag.UnquoteUsage(f)
 		words := wordsOf[f.Name]
 		if words == nil && slices.Contains([]string{"file", "folder", "socket"}, kind) {
-			return // the shell knows how
+			return // the shell can do it
 		}
 		cmd.RegisterFlagCompletionFunc(f.Name, func(_ *cobra.Command, _ []string, typed string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
 			before := typed[:strings.LastIndex(typed, ",")+1] // of a list the last one

@@ -36,10 +36,9 @@ type (
 	}
 )
 
-// Work is a baseline in a process of its own, as the server is one: a bare
-// handler or a bare client. It reads jobs from in, one JSON document each, and
-// writes the result of each to out. It ends when in does, and so with the process
-// that began it.
+// Work is a baseline in a separate process, like the server: a bare handler or a
+// bare client. It reads jobs from in, one JSON document each, and writes the
+// result of each to out. It ends when in does, and so with its parent process.
 func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	jobs, results := json.NewDecoder(in), json.NewEncoder(out)
 	var poster *bareClient
@@ -151,8 +150,8 @@ func startHandler(ctx context.Context, j *handlerJob) (address string, err error
 	return l.Addr().String(), nil
 }
 
-// loadHandler runs a bare handler in a process of its own, and connects clients
-// to it.
+// loadHandler runs a bare handler in a separate process and connects clients to
+// it.
 func (s *session) loadHandler(ctx context.Context, answerBytes, n int, request string) (clients, turn, error) {
 	w, err := s.startWorker(ctx)
 	if err != nil {
@@ -241,7 +240,7 @@ func (c *bareClient) postOne(ctx context.Context, url string) error {
 	return err
 }
 
-// posting is a bare client in a process of its own, and its receiver.
+// posting is a bare client in a separate process, and its receiver.
 type posting struct {
 	*worker
 	job   postJob

@@ -2,15 +2,15 @@
 // can choose its size.
 //
 // A figure alone says little: machines differ, and the same one differs from
-// minute to minute. So each figure stands beside a baseline, the least that any
-// program would need for the same, measured in the same run and in turns with
-// it: a sync of the disk, a bare HTTPS handler, a bare client that signs and
-// posts. The ratio of both is what stays the same.
+// minute to minute. So each figure is compared with a baseline, the least that
+// any program would need for the same, measured in the same run and alternating
+// with it: a sync of the disk, a bare HTTPS handler, a bare client that signs and
+// posts. The ratio of both is what stays stable.
 //
-// What is measured is always a process of its own: a server as it is deployed,
-// or a worker of this program that is a baseline. This process loads it and
-// receives from it, in both cases. Everything is on the loopback address, and on
-// files in one temporary folder.
+// The measured process is always a separate one: a server as deployed, or a
+// baseline worker of this program. In both cases this process loads it and
+// receives from it. Everything is on the loopback address, and on files in one
+// temporary folder.
 //
 // The package may import store and internal, and no engine: data gets in by
 // `serve --seed`. A new measurement is a row of groups and a method in latency.go or
@@ -31,7 +31,7 @@ import (
 	"teamdata/internal/hint"
 )
 
-// Config says what is measured, and how much of it. Start from [Default].
+// Config is what to measure, and how much of it. Start from [Default].
 type Config struct {
 	Program string   // the teamdata to measure; empty: this program
 	Version string   // of it, for the report
@@ -44,7 +44,7 @@ type Config struct {
 	Rate     int           // events a second that latency sends
 	Members  int           // that pages lists
 
-	Progress func(step string) // is told how far it is; may be nil
+	Progress func(step string) // called with each step; may be nil
 }
 
 // Default are the sizes that a machine is measured with.
@@ -63,7 +63,7 @@ func (c *Config) warmUp() int { return min(c.Events/10+1, 2000) }
 
 func (c *Config) wants(name string) bool { return len(c.Only) == 0 || slices.Contains(c.Only, name) }
 
-// check holds the sizes to what can be measured.
+// check checks that the sizes can be measured.
 func (c *Config) check() error {
 	for _, size := range []struct {
 		flag    string
@@ -207,13 +207,13 @@ func (c *Config) checkNames() error {
 	return nil
 }
 
-// begin says which measurements run now.
+// begin reports which measurements run now.
 func (s *session) begin(names []string) {
 	s.current = strings.Join(names, ", ")
 	s.step("at the start")
 }
 
-// round says how far the measurement is: i rounds are done.
+// round reports progress: i rounds are done.
 func (s *session) round(i int) { s.step(fmt.Sprintf("round %d of %d", i+1, s.Rounds)) }
 
 func (s *session) step(step string) { s.Progress(s.current + ": " + step) }

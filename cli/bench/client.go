@@ -33,7 +33,7 @@ func (t *target) dial(ctx context.Context) (*client, error) {
 	return &client{conn: conn, from: bufio.NewReaderSize(conn, 32<<10)}, nil
 }
 
-// requestOf is a request of the public API as it goes over the wire.
+// requestOf returns a request of the public API as sent over the wire.
 func requestOf(method, path, key string) string {
 	return fmt.Sprintf("%s /api/v1%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", method, path, key)
 }
@@ -117,7 +117,7 @@ func (c *client) deliveryID() string {
 // answerTimeout is how long past its time a turn waits for answers.
 const answerTimeout = 30 * time.Second
 
-// clients are those of one server, each on its own connection.
+// clients are the clients of one server, each on its own connection.
 type clients []*client
 
 // connect connects n clients.
@@ -183,8 +183,8 @@ func (c clients) closedLoop(ctx context.Context, bound time.Duration, more func(
 }
 
 // load connects n clients, and makes a turn of having them send the same request
-// for a time. They do so for a moment already: the first requests are slower than
-// all that follow. The turn returns the answers a second.
+// for a time. It warms up first, since the first requests are slower. The turn
+// returns the answers per second.
 func (s *session) load(ctx context.Context, t target, n int, request string) (c clients, turn turn, err error) {
 	sendFor := func(ctx context.Context, lasts time.Duration) (float64, error) {
 		end := time.Now().Add(lasts)

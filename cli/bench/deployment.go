@@ -107,8 +107,8 @@ func (s *session) deployWarm(ctx context.Context, name string) (*deployment, err
 	return d, err
 }
 
-// connect connects the clients, anew if they were before: a server closes
-// connections that are idle while the baseline takes a long turn.
+// connect connects or reconnects the clients: a server closes connections that
+// idle during a long turn of the baseline.
 func (d *deployment) connect(ctx context.Context) (err error) {
 	d.clients.close()
 	d.clients, err = d.session.connect(ctx, d.target, connections)

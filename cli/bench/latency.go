@@ -8,8 +8,8 @@ import (
 	"teamdata/internal/system"
 )
 
-// measureLatency sends events at a steady rate, beside the syncs that stand in
-// the way of each.
+// measureLatency sends events at a steady rate, and measures the syncs that each
+// has to wait for.
 func (s *session) measureLatency(ctx context.Context) error {
 	d, err := s.deployWarm(ctx, "latency")
 	if err != nil {

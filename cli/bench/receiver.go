@@ -23,7 +23,7 @@ type receiver struct {
 	caFile  string // of the authority to trust
 	ctx     context.Context
 	open    sync.WaitGroup // listeners and connections
-	hanging atomic.Int64   // senders that wait for an answer that does not come
+	hanging atomic.Int64   // senders waiting for an answer that never comes
 
 	mu         sync.Mutex
 	came       map[string]time.Time // when each webhook-id came first
@@ -78,7 +78,7 @@ func (r *receiver) accept(l net.Listener, silent bool) {
 
 var noContent = []byte("HTTP/1.1 204 No Content\r\n\r\n")
 
-// serve reads requests until the sender goes.
+// serve reads requests until the sender disconnects.
 func (r *receiver) serve(conn net.Conn, silent bool) {
 	from := bufio.NewReaderSize(conn, 4<<10)
 	for {
@@ -125,11 +125,11 @@ func (r *receiver) count() int {
 	return len(r.came)
 }
 
-// stallTimeout is how long nothing may come before the rest is given up.
+// stallTimeout is how long to wait without a receipt before giving up.
 const stallTimeout = 30 * time.Second
 
-// await waits until n different webhooks have come in all, and returns when the
-// last of them did.
+// await waits until n different webhooks have arrived in total, and returns when
+// the last one did.
 func (r *receiver) await(ctx context.Context, n int) (last time.Time, err error) {
 	reached := make(chan struct{})
 	r.mu.Lock()

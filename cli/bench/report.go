@@ -54,19 +54,17 @@ func (m *Machine) String() string {
 	return fmt.Sprintf("%d CPUs, %s/%s, %s, teamdata %s\nmeasured in %s (--dir chooses another disk)", m.CPUs, m.OS, m.Arch, m.Go, m.Version, disk)
 }
 
-// add takes in a figure, which is named after its measurement, if that was asked
-// for.
+// add adds a figure, named after its measurement, if that was requested.
 func (s *session) add(f Figure) {
 	if measurement, _, _ := strings.Cut(f.Name, "."); s.wants(measurement) {
 		s.report.Figures = append(s.report.Figures, f)
 	}
 }
 
-// unsteady is the spread from which on the report says so.
+// unsteady is the spread above which the report warns.
 const unsteady = 2
 
-// noteUnsteady says which of the machine's own figures were not the same from
-// round to round.
+// noteUnsteady notes which of the machine's own figures varied between rounds.
 func (s *session) noteUnsteady() {
 	var found []string
 	for _, f := range s.report.Figures {

@@ -68,7 +68,7 @@ func (p *process) stop() (cpu time.Duration, err error) {
 	return p.wait()
 }
 
-// wait waits for its end, which is to come soon.
+// wait waits for its end, which should come soon.
 func (p *process) wait() (cpu time.Duration, err error) {
 	select {
 	case <-p.done:
@@ -187,8 +187,8 @@ func (v *server) readReadyFile(content []byte) error {
 	return err
 }
 
-// checkNoneWaits holds the data file of a server that has stopped to what was
-// received: no attempt may still be to come.
+// checkNoneWaits checks that no delivery is still waiting in the data file of a
+// stopped server.
 func (s *session) checkNoneWaits(ctx context.Context, data string) error {
 	p := s.newProcess(ctx, "teamdata status", "status", "--json", "--data", data)
 	p.cmd.Stderr = &p.log

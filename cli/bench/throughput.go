@@ -83,7 +83,7 @@ func (s *session) settle(ctx context.Context, d *deployment, baseline *posting) 
 	return nil
 }
 
-// measurePages asks for the first page of a long list.
+// measurePages requests the first page of a long list.
 func (s *session) measurePages(ctx context.Context) error {
 	d, err := s.deploy(ctx, "pages", 0, false, s.Members)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"teamdata/store"
 )
 
-// checkServer asks the server that runs on the data file how it is.
+// checkServer checks the state of the server that has the data file open.
 func (d *doctor) checkServer(ctx context.Context) {
 	path := socket.Path(d.Socket, d.Data)
 	client, err := socket.Client(ctx, path)

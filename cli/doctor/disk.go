@@ -39,7 +39,7 @@ func (d *doctor) checkSync(took time.Duration) {
 	d.ok("a synced write takes %s", took.Round(time.Microsecond))
 }
 
-// syncTime is what a small synced write to a folder takes in the middle.
+// syncTime is the median time of a small synced write to a folder.
 func syncTime(folder string) (middle time.Duration, err error) {
 	took, err := system.SyncTimes(folder, func(n int) bool { return n < syncs })
 	if err != nil {
@@ -61,7 +61,7 @@ func (d *doctor) checkFileSystem(kind string) {
 	}
 }
 
-// checkSpace wants room for the data file once more, which migrate, compact and
+// checkSpace checks for space for a second data file, which migrate, compact and
 // restore need.
 func (d *doctor) checkSpace(what, folder string) {
 	free, known := system.DiskFree(folder)
@@ -92,8 +92,8 @@ func sizeOf(path string) int64 {
 	return info.Size()
 }
 
-// checkClock holds the clock to the files, which were written before now, and to
-// the system's own opinion.
+// checkClock compares the clock with the times of the files, which must be in the
+// past, and asks the system whether it is synchronized.
 func (d *doctor) checkClock(context.Context) {
 	now, newest := d.now(), d.newestTime()
 	if newest.After(now.Add(aheadBy)) {

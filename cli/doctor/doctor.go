@@ -1,12 +1,12 @@
-// Package doctor checks what would keep serve from working well: the data file and
-// its disk, the server that runs, the clock, listeners, certificates, proxies, mail
-// and backups. Each check adds its findings, with how to fix what is wrong, and
-// changes nothing. It also asks a server whether it is ready, for healthcheck.
+// Package doctor checks what would keep serve from working well: the data file
+// and its disk, a running server, the clock, listeners, certificates, proxies,
+// mail and backups. Each check adds its findings, with the fix for each problem,
+// and changes nothing. It also checks whether a server is ready, for healthcheck.
 //
 // It may import app, which alone knows the engine of the data file, and the
-// packages that understand a flag (certificates, clientaddr, mail, netguard). A new
-// check is a line of checks and a method in the file of its subject; a limit that it
-// judges by gets a line in limits_test.go, at the limit and beyond.
+// packages that understand a flag (certificates, clientaddr, mail, netguard). A
+// new check is a line of checks and a method in the file of its subject; a
+// threshold gets a line in limits_test.go, at the limit and beyond.
 package doctor
 
 import (
@@ -22,7 +22,7 @@ import (
 // checkLimit is how long one check may take, with its calls to other servers.
 const checkLimit = 15 * time.Second
 
-// Config says what to check.
+// Config is what to check.
 type Config struct {
 	app.Settings
 	Flags   *pflag.FlagSet // of serve, which the settings are read from

@@ -16,8 +16,8 @@ const (
 	Problem = "problem" // it does not work, or is not safe
 )
 
-// Finding is what a check has found. The fix stands apart from the text; it is empty
-// where all is well.
+// Finding is the result of a check. The fix is separate from the text; it is
+// empty if all is well.
 type Finding struct {
 	Check string `json:"check"`
 	State string `json:"state"`

@@ -95,12 +95,13 @@ func (d *doctor) checkProxies(context.Context) {
 	}
 }
 
-// sensitiveRanges are ranges that endpoints should not reach, with what is there.
+// sensitiveRanges are ranges that endpoints should not reach, with their purpose.
 var sensitiveRanges = []struct{ cidr, what string }{
 	{"127.0.0.0/8", "the services of this machine"}, {"::1/128", "the services of this machine"},
 }
 
-// checkEndpoints says which networks the endpoints, whose URLs orgs choose, may reach.
+// checkEndpoints reports which networks the endpoints, whose URLs orgs choose,
+// may reach.
 func (d *doctor) checkEndpoints(context.Context) {
 	allowed, err := netguard.ParseCIDRs(d.AllowEndpointCIDR)
 	if err != nil {

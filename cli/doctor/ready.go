@@ -13,8 +13,8 @@ import (
 	"teamdata/server"
 )
 
-// Probe asks a running server whether it is ready: at its URL if there is one, else
-// on the admin socket of the data file.
+// Probe checks whether a running server is ready: at its URL if there is one,
+// else on the admin socket of the data file.
 type Probe struct {
 	Data, Socket string
 	URL, CAFile  string
@@ -34,7 +34,7 @@ func (p *Probe) Ready(ctx context.Context) error {
 	return judge(r.StatusCode, body[:min(len(body), 4<<10)])
 }
 
-// get asks for a URL.
+// get requests a URL.
 func get(ctx context.Context, client *http.Client, address string) (r *http.Response, body []byte, err error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err == nil {

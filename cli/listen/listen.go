@@ -1,7 +1,7 @@
 // Package listen is the command of that name: a webhook receiver for developers.
-// listen.go has its flags, run.go its life, tls.go where its certificate comes from,
-// say.go what it tells about itself. The receiver itself, which verifies and prints,
-// is delivery/receiver. It also serves the receiver of the demo.
+// listen.go has its flags, run.go its lifecycle, tls.go its certificate, say.go
+// what it prints about itself. The receiver itself, which verifies and prints, is
+// delivery/receiver. It also serves the receiver of the demo.
 package listen
 
 import (
@@ -129,13 +129,14 @@ func (s *settings) check(f *pflag.FlagSet, secrets receiver.Secrets) error {
 	return nil
 }
 
-// secretVariable holds the secrets where no flag names a file with them.
+// secretVariable names the environment variable with the secrets, used if no flag
+// names a file.
 const secretVariable = "TEAMDATA_SECRET"
 
 // maxSecretFile is room for hundreds of secrets.
 const maxSecretFile = 64 << 10
 
-// secrets are those that the flag's file holds or, without the flag, the
+// secrets returns the secrets in the flag's file or, without the flag, in the
 // environment. There is no flag for a secret itself: others could see it.
 func (s *settings) secrets(in io.Reader) (receiver.Secrets, error) {
 	text, given := os.LookupEnv(secretVariable)

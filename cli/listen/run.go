@@ -27,14 +27,14 @@ type listening struct {
 	handler   *receiver.Receiver
 	listener  net.Listener
 	tls       *tls.Config // nil: plain HTTP
-	caFile    string      // "": it has no CA of its own
+	caFile    string      // "": it has no CA
 	out, said io.Writer   // for events; for all else
 
 	came   atomic.Int64  // the verified events
 	enough chan struct{} // is closed once Count of them were answered
 }
 
-// open binds the listener and says how to reach it.
+// open binds the listener and prints how to reach it.
 func (s settings) open(secrets receiver.Secrets, out, said io.Writer) (l *listening, err error) {
 	l = &listening{settings: s, secrets: secrets, out: out, said: said, enough: make(chan struct{})}
 	if err = l.handle(); err != nil {
@@ -85,8 +85,8 @@ func inColour(out io.Writer) bool {
 	return ok && terminal.Is(file) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// ServeReceiver serves a receiver over HTTPS on a free port of this machine, with a
-// CA of its own, whose certificate it writes to caFile. It prints events to out.
+// ServeReceiver serves a receiver over HTTPS on a free local port, with its own
+// CA, whose certificate it writes to caFile. It prints events to out.
 func ServeReceiver(secret, caFile string, out io.Writer) (url string, stop func() error, err error) {
 	secrets, err := receiver.ParseSecrets(secret)
 	if err != nil {
@@ -106,8 +106,8 @@ func ServeReceiver(secret, caFile string, out io.Writer) (url string, stop func(
 	return "https://" + l.Addr().String() + "/hook", web.Close, nil
 }
 
-// run receives until ctx is done or enough has come. What runs then is answered
-// first.
+// run receives until ctx is done or enough events have arrived. Running requests
+// are answered first.
 func (l *listening) run(ctx context.Context) error {
 	web := webFor(l.handler, l.tls, l.settings.Delay+receiver.ForwardTimeout)
 	web.ErrorLog = stdlog.New(plainLines{l.said}, "", 0) // such as a sender that does not trust the CA

@@ -9,8 +9,8 @@ import (
 	"teamdata/internal/terminal"
 )
 
-// introduce says how to reach the receiver. Beside lines for scripts it goes to
-// stderr.
+// introduce prints how to reach the receiver; to stderr if stdout has lines for
+// scripts.
 func (l *listening) introduce() {
 	to := l.out
 	if l.settings.JSON {

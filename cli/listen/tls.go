@@ -57,7 +57,7 @@ func (s *settings) tlsDir() (string, error) {
 
 // hosts are what senders may call us by.
 func (s *settings) hosts() []string {
-	name, _ := os.Hostname() // without a name of its own the machine is still localhost
+	name, _ := os.Hostname() // without a name the machine is still localhost
 	hosts := localca.LocalHosts(name)
 	host, _, _ := net.SplitHostPort(s.Listen)
 	if address, err := netip.ParseAddr(host); host == "" || err == nil && address.IsUnspecified() || slices.Contains(hosts, host) {

@@ -32,8 +32,8 @@ const (
 	maxRefused = 10              // how often a refused request is sent again
 )
 
-// do makes a request to a route below /admin/v1. A request that the server's rate
-// limit refuses is sent again when the server says.
+// do makes a request to a route below /admin/v1. A request refused by the
+// server's rate limit is retried after Retry-After.
 func (s *session) do(route string, body object) (answer, error) {
 	var content []byte
 	if body != nil {
@@ -114,7 +114,7 @@ func (s *session) setHeaders(q *http.Request) {
 	}
 }
 
-// wait waits as long as a server asks, within reason.
+// wait waits as long as the server requests, up to a limit.
 func (s *session) wait(retryAfter string) error {
 	seconds, err := strconv.Atoi(retryAfter)
 	if err != nil || seconds < 0 {
@@ -170,8 +170,8 @@ func (s *session) refusal(status int, a answer) error {
 	return e
 }
 
-// hints are what to do about errors on the command line: of a code, with a
-// message that holds a text. The first one counts.
+// hints are advice on errors for the command line, by code and a part of the
+// message. The first match wins.
 var hints = []struct {
 	code  store.Code
 	holds string

@@ -101,7 +101,7 @@ func readInput(cmd *cobra.Command, flag, path string) ([]byte, error) {
 	return content, nil
 }
 
-// readJSON reads a file that holds one JSON value.
+// readJSON reads a file with one JSON value.
 func readJSON(cmd *cobra.Command, flag, path string) (json.RawMessage, error) {
 	text, err := readInput(cmd, flag, path)
 	if err != nil {

@@ -46,7 +46,7 @@ func (c columns) printer(o output) func([]json.RawMessage) error {
 	}
 }
 
-// list prints all pages of a list, or as many records as --limit says.
+// list prints all pages of a list, or up to --limit records.
 func (s *session) list(a *action, query url.Values) error {
 	if s.json {
 		return s.listJSON(a, query)

@@ -74,7 +74,7 @@ func (s *session) keysOf() (active, suspended int, err error) {
 	return m.APIKeys.Active, m.APIKeys.Suspended, err
 }
 
-// keysToSuspend says which keys another role suspends.
+// keysToSuspend describes the keys that a change of role suspends.
 func (s *session) keysToSuspend() (string, error) {
 	role := s.cmd.Flag("role")
 	if !role.Changed || (store.Member{Role: role.Value.String()}).Manages() {
@@ -87,7 +87,7 @@ func (s *session) keysToSuspend() (string, error) {
 	return "This suspends " + terminal.Count(active, "API key") + createdKeys + ", until " + s.args[0] + " is an owner or admin again", nil
 }
 
-// keysToRevoke says which keys the removal of a member revokes.
+// keysToRevoke describes the keys that the removal of a member revokes.
 func (s *session) keysToRevoke() (string, error) {
 	active, suspended, err := s.keysOf()
 	return fill("This removes the member {id}"+andRevokes(" and revokes ", active+suspended), s.args), err

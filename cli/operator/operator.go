@@ -1,11 +1,11 @@
-// Package operator is the command line of the operator: one command for each kind of
-// record, with what can be done with it below. It asks the admin API and prints the
-// answer: text for people, with --json the answer as it is.
+// Package operator is the command line of the operator: one command per kind of
+// record, with its actions as subcommands. It calls the admin API and prints the
+// answer: as text for people, or unchanged with --json.
 //
-// It speaks HTTP and nothing else. Where the API is, Config.Connect finds out: on
-// a server's address, on its socket, or in this process on a data file that
-// nobody serves. It imports store for its words and internal. A new action is a value
-// in the file of its resource; the routes are those of docs/admin-api.md.
+// It speaks only HTTP. Config.Connect finds the API: at a server's address, on
+// its socket, or in this process on a data file that no server has open. It
+// imports store for its words and internal. A new action is a value in the file
+// of its resource; the routes are those of docs/admin-api.md.
 package operator
 
 import (
@@ -34,14 +34,14 @@ type Config struct {
 	Width func(io.Writer) int
 }
 
-// Target says, as far as flags do, where the admin API is.
+// Target is where the admin API is, according to the flags.
 type Target struct {
 	Data        string // the data file
 	SealKeyFile string // the key that its secrets are sealed with; empty: none
 	Socket      string // of the server; empty: beside the data file
 	Server      string // URL of a server elsewhere; empty: the one on this machine
 	CAFile      string // the CA of its certificate; empty: the system's
-	TokenFile   string // holds the operator token for it; empty: the environment
+	TokenFile   string // file with the operator token; empty: the environment
 	PublicURL   string // where people reach the server, for work without one; empty: not known
 	Make        bool   // make the data file if it is not there
 }
@@ -49,7 +49,7 @@ type Target struct {
 // Connection is a way to the admin API.
 type Connection struct {
 	Client *http.Client
-	Base   string       // what stands before /admin/v1
+	Base   string       // the URL before /admin/v1
 	Close  func() error // ends it, once all is done
 }
 

@@ -99,8 +99,8 @@ func (r *record) UnmarshalJSON(text []byte) error {
 // documents are the fields whose objects are the users' own.
 var documents = []string{"body", "schema"}
 
-// flat is the field, or the fields of the object that it holds, or of those in its
-// list, which are numbered from 1.
+// flat returns the field, or the fields of its object, or those of the objects in
+// its list, numbered from 1.
 func (f field) flat() (fields []field) {
 	if slices.Contains(documents, f.name) {
 		return []field{f}

@@ -173,8 +173,7 @@ func SeeHelp(cmd *cobra.Command, err error) error {
 	return hint.With(err, "see "+cmd.CommandPath()+" --help")
 }
 
-// one takes one argument that stands for a record, and may not lead elsewhere in a
-// path.
+// one takes one argument that names a record and is a single path segment.
 func one(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return SeeHelp(cmd, errors.New("takes one argument, as in: "+cmd.UseLine()))

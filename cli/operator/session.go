@@ -79,7 +79,7 @@ func (s *session) findOrg(a *action) error {
 	return hint.New("there are several orgs: "+strings.Join(orgs, ", "), "name one with --org")
 }
 
-// confirm has a person confirm what the server says that an action does.
+// confirm asks a person to confirm an action, with its effects according to the server.
 func (s *session) confirm(a *action) error {
 	if a.asks == nil || s.yes {
 		return nil
