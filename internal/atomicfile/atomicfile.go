@@ -25,9 +25,9 @@ func Write(path string, content []byte, mode fs.FileMode) error {
 	})
 }
 
-// Create writes a file that only this user can open (mode 0600), and that is on the
-// disk before it has its name, which is there too in the end. Without force it fails if
-// the file exists.
+// Create writes a file that only this user can open (mode 0600). The content is
+// on disk before the file gets its name, and the name is on disk on return.
+// Without force it fails if the file exists.
 func Create(path string, force bool, fill func(io.Writer) error) error {
 	place := os.Rename
 	if !force {
@@ -48,8 +48,8 @@ func Create(path string, force bool, fill func(io.Writer) error) error {
 	return SyncFolder(path)
 }
 
-// SyncFolder brings the names in a file's folder to the disk. Windows, which keeps them
-// in order itself, lets nobody sync a folder.
+// SyncFolder syncs the names in a file's folder to disk. Windows doesn't allow
+// syncing a folder, and orders names itself.
 func SyncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

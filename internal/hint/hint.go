@@ -1,8 +1,8 @@
-// Package hint keeps what an error advises as a value of its own, so that nobody
-// has to find it again in the text. It is for errors that people read on the
-// command line or in the log; it imports store, whose errors have the hint in a
-// field. A new place that tells a hint apart from its error calls [Split]; a type
-// of errors that advises needs no more than a method Hint.
+// Package hint keeps an error's advice as a separate value, so that it need not
+// be parsed out of the text. It is for errors that people read on the command
+// line or in the log; it imports store, whose errors have the hint in a field.
+// Code that shows a hint separately from its error calls [Split]; an error type
+// with advice only needs a method Hint.
 package hint
 
 import (
@@ -12,8 +12,8 @@ import (
 	"teamdata/store"
 )
 
-// Hinter is an error that knows what to do about it. In its text the hint stands
-// at the end, behind a semicolon, or not at all.
+// Hinter is an error with advice. In its text the hint is at the end, after a
+// semicolon, or absent.
 type Hinter interface {
 	error
 	Hint() string // may be empty
@@ -41,8 +41,8 @@ func With(err error, hint string) error {
 // New is an error of a text and what to do about it.
 func New(text, hint string) error { return With(errors.New(text), hint) }
 
-// Fields are the fields of an error in a structured log, with the hint as one of its
-// own.
+// Fields returns the fields of an error for a structured log, with the hint as a
+// separate one.
 func Fields(err error) []any {
 	text, hint := Split(err)
 	if hint == "" {

@@ -1,6 +1,6 @@
-// Package httpclient makes the clients with which commands ask a server elsewhere, and
-// says in one line why none answered. What is asked belongs to the command; a line
-// belongs here if every server is asked so.
+// Package httpclient makes the HTTP clients of commands that talk to a remote
+// server, and explains in one line why none answered. Requests belong to the
+// command; code belongs here if it applies to every server.
 //
 // Of ours it imports internal/hint alone.
 package httpclient

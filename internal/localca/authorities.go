@@ -17,8 +17,8 @@ const (
 	switchBefore = 365 * 24 * time.Hour
 )
 
-// Authorities are those that clients should trust, oldest first: one for most of the
-// time, and two while the second replaces the first.
+// Authorities are the authorities that clients should trust, oldest first: one
+// for most of the time, and two while the second replaces the first.
 type Authorities []*CA
 
 // ParseAuthorities reads what [Authorities.PEM] returned, or [CA.PEM]. It fails

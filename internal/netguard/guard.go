@@ -2,10 +2,10 @@
 // an endpoint's URL can't be used to reach what only this machine can reach
 // (server-side request forgery).
 //
-// [Guard.Control] goes into a [net.Dialer]. It sees the resolved address of
-// each connection just before it is made, so a name that resolves differently
-// the second time gains nothing. Nothing in the way may dial for us: a proxy
-// would resolve the name behind the guard's back.
+// [Guard.Control] goes into a [net.Dialer]. It sees the resolved address of each
+// connection just before it is made, so a name that resolves differently the
+// second time gains nothing. Nothing may dial on our behalf: a proxy would
+// resolve the name itself, bypassing the guard.
 //
 // The first rule that applies decides:
 //
@@ -40,7 +40,7 @@ import (
 
 // Config changes the rules. The zero Config is the strictest.
 type Config struct {
-	// Allow holds ranges that pass although they are not global unicast. A
+	// Allow is ranges that are allowed although they are not global unicast. A
 	// range of NAT64 or 6to4 addresses opens every IPv4 address behind it.
 	Allow []netip.Prefix
 
@@ -92,8 +92,8 @@ func (g *Guard) Check(addr netip.AddrPort) error {
 	return nil
 }
 
-// Warn says of a URL whose host is an address, or localhost, that it would be refused;
-// else it is empty. Where a name leads is known when it is dialed.
+// Warn returns why a URL whose host is an address, or localhost, would be
+// refused; else "". Where a name leads is known only on dialing.
 func (g *Guard) Warn(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ownListeners knows which addresses reach this server itself.
+// ownListeners is the addresses that reach this server itself.
 type ownListeners struct {
 	list  func() []netip.AddrPort
 	local func() ([]netip.Addr, error) // addresses of this machine
@@ -46,7 +46,7 @@ func (o ownListeners) reaches(ip, bound netip.Addr) bool {
 	return false
 }
 
-// isLocal asks the system each time, since addresses change.
+// isLocal reads the system's addresses each time, since they change.
 func (o ownListeners) isLocal(ip netip.Addr) bool {
 	if ip.IsLoopback() {
 		return true

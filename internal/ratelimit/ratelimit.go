@@ -62,9 +62,9 @@ type Limiter[K comparable] struct {
 // New returns a limiter that accepts limit requests of an id in any window,
 // which must be positive. A limit of 0 or less means no limit.
 //
-// At most maxTracked ids (at least 1) are remembered. When one more comes, the one
-// accepted least recently is evicted and starts anew: under a flood of ids, bounded
-// memory is more important than exactness.
+// At most maxTracked ids (at least 1) are remembered. When one more arrives, the
+// one accepted least recently is evicted and starts over: under a flood of ids,
+// bounded memory is more important than exactness.
 func New[K comparable](limit int, window time.Duration, maxTracked int) *Limiter[K] {
 	l := &Limiter[K]{
 		limit:      limit,

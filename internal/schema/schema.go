@@ -22,8 +22,8 @@ const (
 	maxSteps = 100_000  // of one check: how often an object of the schema is applied to a part of the value
 )
 
-// Error says what is wrong and where, such as at lines[2].price; the Place of the
-// whole value is empty.
+// Error describes what is wrong and where, such as at lines[2].price; the Place
+// of the whole value is empty.
 type Error struct {
 	Place   string
 	Message string
@@ -64,7 +64,7 @@ type Schema struct {
 const here = "schema:///"
 
 // Compile compiles a schema of draft 2020-12, or of the draft that it names. An
-// Error says why it can't.
+// *Error explains why it can't.
 func Compile(text []byte) (*Schema, error) {
 	if len(text) > maxBytes {
 		return nil, &Error{Message: "has more than 65536 bytes"}
@@ -94,7 +94,7 @@ func Compile(text []byte) (*Schema, error) {
 	return s, nil
 }
 
-// Check checks JSON against the schema. An Error says where it does not match.
+// Check checks JSON against the schema. An *Error shows where it does not match.
 func (s *Schema) Check(text []byte) error {
 	value, err := parse(text)
 	if err != nil {
