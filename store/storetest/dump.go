@@ -79,7 +79,8 @@ func dumpOrg(b *strings.Builder, tx store.Tx, n names, org string) {
 	dumpList(b, "keys "+org, tx, keysOf(org).read)
 	dumpList(b, "members "+org, tx, members(org))
 	dumpList(b, "audit log "+org, tx, auditLog(org))
-	line(b, "latest of the audit log "+org)(tx.AuditPageBefore(org, store.Cursor{}, dumpPage, nil))
+	latest, err := tx.AuditPageBefore(org, store.Cursor{}, dumpPage, nil)
+	line(b, "latest of the audit log "+org)(fmt.Sprintf("%s %d %+v %v", latest.Items, latest.Count, latest.Last, latest.More), err)
 }
 
 // dumpEndpoint shows what there is of an endpoint, of a removed one too: the
@@ -95,10 +96,11 @@ func dumpEndpoint(b *strings.Builder, tx store.Tx, number uint64) {
 // line writes a value, or the code of the error in place of it.
 func line(b *strings.Builder, what string) func(any, error) {
 	return func(v any, err error) {
-		if err != nil {
-			v = store.CodeOf(err)
+		text := string(store.CodeOf(err))
+		if err == nil {
+			text = fmt.Sprintf("%+v", v)
 		}
-		fmt.Fprintf(b, "%s: %+v\n", what, v)
+		b.WriteString(what + ": " + text + "\n")
 	}
 }
 

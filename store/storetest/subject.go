@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -59,6 +60,9 @@ func (s *Subject) Read(fn func(store.Tx) error) {
 // run closures on a goroutine of its own.
 func (s *Subject) Equal(what string, got, want any) {
 	s.Helper()
+	if reflect.DeepEqual(got, want) {
+		return // and need not be shown, which takes long where there are many bytes
+	}
 	if g, w := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); g != w {
 		s.Errorf("%s:\n got %s\nwant %s", what, brief(g), brief(w))
 	}
