@@ -13,6 +13,10 @@ import (
 // instead of running the tests. Its arguments follow on the command line.
 const childRole = "BOLTSTORE_TEST_CHILD"
 
+// noWait lets a child that was built with -race end at once, and not after the
+// second that its detector waits for goroutines still at work: there are none.
+const noWait = "GORACE=atexit_sleep_ms=0"
+
 var childRoles = map[string]func(args []string) error{
 	"hold":  childHolds,
 	"rule":  childRules,
@@ -37,7 +41,7 @@ func newChild(t *testing.T, role string, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, args...)
-	cmd.Env = append(os.Environ(), childRole+"="+role)
+	cmd.Env = append(os.Environ(), childRole+"="+role, noWait)
 	cmd.Stderr = os.Stderr
 	return cmd
 }

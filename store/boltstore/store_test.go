@@ -15,10 +15,14 @@ import (
 
 // The engine keeps the store's contract, and leaves files in which Check finds
 // nothing wrong. What is bbolt's own has its tests beside this one.
-func TestStore(t *testing.T) { storetest.Run(t, opener(nil)) }
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, opener(nil))
+}
 
 // So it does when it seals.
 func TestSealedStore(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "seal.key")
 	if err := os.WriteFile(file, bytes.Repeat([]byte("4f"), seal.KeySize), 0o600); err != nil {
 		t.Fatal(err)
