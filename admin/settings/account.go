@@ -6,7 +6,7 @@ import (
 	"teamdata/store"
 )
 
-// accountPage is what account.html is filled with.
+// accountPage is the data of account.html.
 type accountPage struct {
 	Sessions []store.Session // newest first
 	Current  string          // id of the session of this request
@@ -64,8 +64,8 @@ func (r *request) replacePassword() error {
 	return err
 }
 
-// checkOldPassword holds the field old of a form to the person's password. badRequest:
-// it is another; rateLimited: there were too many attempts.
+// checkOldPassword checks the form's field old against the person's password.
+// badRequest: it is wrong; rateLimited: there were too many attempts.
 func (r *request) checkOldPassword() error {
 	if err := r.tryName(r.account.UserID, r.account); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"teamdata/store"
 )
 
-// keyRow is an API key as people see it.
+// keyRow is an API key as shown to people.
 type keyRow struct {
 	store.APIKey
 	store.KeyUse
@@ -119,7 +119,7 @@ func (r *request) newKey() error {
 	return r.show(200, "apikey_form", keyForm{Read: true, Expiry: "90", Expiries: expiries}, nil)
 }
 
-// keyCreated is what apikey_created.html is filled with. It alone shows the secret.
+// keyCreated is the data of apikey_created.html, the only page that shows the secret.
 type keyCreated struct {
 	Key   store.APIKey
 	Whole string // <id>.<secret>

@@ -88,8 +88,8 @@ func cursorOf(text string) (store.Cursor, error) {
 	return parseCursor(text, func(at store.Cursor) bool { return store.ValidID(at.ID) })
 }
 
-// parseCursor reads where a page begins, as the page before it says; empty: at the
-// start.
+// parseCursor parses the start of a page, as given by the page before; empty: the
+// first page.
 func parseCursor(text string, valid func(store.Cursor) bool) (at store.Cursor, err error) {
 	if text == "" {
 		return at, nil

@@ -41,9 +41,9 @@ var exportFormats = map[string]exportFormat{
 func appendJSONLine(dst []byte, e store.AuditEntry) []byte { return append(e.AppendJSON(dst), '\n') }
 
 // exportAuditLog sends all entries that match the filter as a file, however many
-// there are. Each chunk is a transaction of its own, which checks again who asks.
-// When that fails, the connection is aborted, so that nobody takes a part of the
-// file for the whole.
+// there are. Each chunk is a separate transaction, which authorizes the request
+// again. If that fails, the connection is aborted, so that a partial file can't
+// pass for a complete one.
 func (r *request) exportAuditLog() error {
 	query := r.HTTP.URL.Query()
 	x := &auditExport{r: r, filter: auditFilterOf(query), name: query.Get("format")}
@@ -62,7 +62,7 @@ func (r *request) exportAuditLog() error {
 	return nil
 }
 
-// begin reads what the request asks for, and the first chunk.
+// begin reads the parameters of the request, and the first chunk.
 func (x *auditExport) begin(tx store.Tx) (err error) {
 	var ok bool
 	if x.format, ok = exportFormats[x.name]; !ok {
@@ -137,8 +137,8 @@ func appendCSV(dst []byte, e store.AuditEntry) []byte {
 	return append(dst, "\r\n"...)
 }
 
-// csvText is a value between its quotes. A spreadsheet would run a value that looks
-// like a formula; an apostrophe in front makes it text.
+// csvText returns a value between its quotes. A spreadsheet would run a value
+// that looks like a formula; a leading apostrophe makes it text.
 func csvText(value string) string {
 	if value != "" && strings.Contains("=+-@\t\r", value[:1]) {
 		value = "'" + value

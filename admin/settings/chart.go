@@ -52,7 +52,7 @@ type curve struct {
 	Dot    tick   // a value without neighbours, when Points is empty
 }
 
-// columnOf is where the column of a point begins, and how wide it is.
+// columnOf returns the start and the width of a point's column.
 func columnOf(i, n int) (x, width int) {
 	x = chartLeft + i*plotWidth/n
 	return x, chartLeft + (i+1)*plotWidth/n - x

@@ -13,7 +13,7 @@ import (
 // maxBodyShown is how many bytes of an event's body a page shows.
 const maxBodyShown = 64 << 10
 
-// deliveryPage is what delivery.html is filled with.
+// deliveryPage is the data of delivery.html.
 type deliveryPage struct {
 	store.Delivery
 	Endpoint     store.Endpoint
@@ -95,7 +95,7 @@ type deliveriesPage struct {
 	State     string // the name of a list; empty: all
 	Type      string // of the events; empty: any
 	Types     []eventChoice
-	Recovered string // how many deliveries were queued for retry a moment ago; empty: nothing was asked
+	Recovered string // how many deliveries were just queued for retry; empty: no retry was requested
 	After     string // cursor behind which the page begins; empty: at the start
 	Found     searchResult[store.Delivery]
 	Start     string // path of the first page
@@ -113,8 +113,7 @@ func (r *request) listDeliveries() error {
 	return r.render(200, "deliveries", p)
 }
 
-// deliveriesAsked is what the query of a page asks for. A state that there is none
-// of is any.
+// deliveriesAsked is the filter in a page's query. An unknown state means any.
 func deliveriesAsked(query url.Values) *deliveriesPage {
 	p := &deliveriesPage{State: query.Get("state"), Type: query.Get("type"), After: query.Get("after")}
 	if !slices.ContainsFunc(store.DeliveryLists, func(l store.DeliveryList) bool { return l.String() == p.State }) {
@@ -158,7 +157,7 @@ func (p *deliveriesPage) search(tx store.Tx, from store.Cursor) (searchResult[st
 	return search(from, read, cursor, func(d store.Delivery) bool { return p.Type == "" || d.EventType == p.Type })
 }
 
-// StateAt is a delivery's state as people see it.
+// StateAt returns a delivery's state as shown to people.
 func (p *deliveriesPage) StateAt(d store.Delivery) store.DeliveryState { return d.StateAt(&p.Endpoint) }
 
 // Last is a delivery's latest attempt; nil when there is none.

@@ -7,7 +7,7 @@ import (
 	"teamdata/store"
 )
 
-// endpointPage is what endpoint.html is filled with.
+// endpointPage is the data of endpoint.html.
 type endpointPage struct {
 	endpointRow
 	Types   []eventChoice // those that the endpoint selects
@@ -59,11 +59,11 @@ func (r *request) showEndpoint() error {
 	})
 }
 
-// heldFor is for how long deliveries are held, for people.
+// heldFor formats how long deliveries are held.
 func (r *request) heldFor() string { return formatDays(r.s.config.HeldRetention) }
 
-// dropAt is when the oldest delivery that a disabled endpoint holds is dropped; zero: it
-// holds none.
+// dropAt returns when the oldest held delivery of a disabled endpoint is dropped;
+// zero: none is held.
 func (r *request) dropAt(tx store.Tx, e store.Endpoint) (at time.Time, err error) {
 	if !e.Disabled() {
 		return at, nil
@@ -153,7 +153,7 @@ type health struct {
 // Unsuccessful are the attempts that were not acknowledged.
 func (h health) Unsuccessful() int { return h.Retrying + h.Failed }
 
-// WaitingText is how many are waiting, for people.
+// WaitingText formats the number of waiting deliveries.
 func (h health) WaitingText() string { return formatCount(h.Waiting.Total(), h.Waiting.Capped) }
 
 // endpointRow is an endpoint in a list.

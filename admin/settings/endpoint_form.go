@@ -14,17 +14,17 @@ type endpointForm struct {
 	To, Back       string
 	store.Endpoint // the page shows no secret of it
 	Types          []eventChoice
-	Again          bool // the person knows that another endpoint has the URL
+	Again          bool // the person has confirmed that another endpoint has the URL
 }
 
-// AsksAgain reports whether the form asks if another endpoint may have the same URL.
+// AsksAgain reports whether the form asks for confirmation that another endpoint
+// has the same URL.
 func (f *endpointForm) AsksAgain() bool { return f.Again || f.Err != nil && f.Err.Field == sameURL }
 
 // sameURL is the field that allows an endpoint the URL of another one.
 const sameURL = "same-url"
 
-// checkSameURL refuses the URL of another endpoint, unless the form says that it is
-// meant.
+// checkSameURL rejects the URL of another endpoint, unless the form confirms it.
 func (r *request) checkSameURL(tx store.Tx, e store.Endpoint) error {
 	others, err := store.WithSameURL(tx, e)
 	if err != nil || len(others) == 0 || r.field(sameURL) != "" {

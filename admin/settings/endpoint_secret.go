@@ -90,7 +90,7 @@ type verifyPage struct {
 	store.Endpoint
 	Err           *store.Error // nil: nothing is wrong
 	Headers, Body string
-	Received      string // as a datetime-local input has it, in UTC
+	Received      string // in the form of a datetime-local input, in UTC
 	Encoded       bool   // the body is in base64
 	Report        *diagnose.Report
 	Known         bool   // the webhook-id is that of a delivery to this endpoint,

@@ -9,8 +9,8 @@ import (
 	"teamdata/store"
 )
 
-// Fail answers an error. Somebody who is not signed in is led to the sign-in page,
-// and from there back; any other error is a page that says what is wrong.
+// Fail answers an error. A person who is not signed in is redirected to the
+// sign-in page, and from there back; any other error is shown as a page.
 func (r *request) Fail(e *store.Error) {
 	if e.Code == store.CodeUnauthorized {
 		r.redirectToSignIn()
@@ -27,8 +27,8 @@ func (r *request) Fault() *zerolog.Event {
 	return r.s.config.Log.Error().Str("api", "settings").Str("method", r.HTTP.Method).Str("route", r.Pattern)
 }
 
-// redirectToSignIn leads to the sign-in page, which tells somebody who had a session
-// that it has ended.
+// redirectToSignIn redirects to the sign-in page, which informs a person who had
+// a session that it has ended.
 func (r *request) redirectToSignIn() {
 	delete(r.W.Header(), "WWW-Authenticate") // it is for programs
 	var done, next string

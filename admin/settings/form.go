@@ -10,9 +10,9 @@ import (
 
 // changeOnce is change for a form that creates something: sent again, by a double
 // click or a reload, the form creates nothing. The form has a nonce (the template
-// of that name), so that the same thing can be created twice on purpose. What fn
-// returns is stored and must hold no secret; again says that kept is from the
-// first time.
+// of that name), so that the same thing can be created twice on purpose. The
+// result of fn is stored and must contain no secret; again reports that kept is
+// from the first time.
 func (r *request) changeOnce(fn func(tx store.Tx) (kept string, err error)) (kept string, again bool, err error) {
 	sent := store.FingerprintOf(http.MethodPost, r.HTTP.URL.Path, "", []byte(r.HTTP.PostForm.Encode())) // of up to maxForm, so beside the writer
 	err = r.change(func(tx store.Tx) error {
@@ -37,8 +37,8 @@ func (r *request) changeOnce(fn func(tx store.Tx) (kept string, err error)) (kep
 	return kept, again, err
 }
 
-// confirmPage asks for confirmation before something is stopped, or is done that
-// can't be undone.
+// confirmPage asks for confirmation before something is stopped, or before an
+// action that can't be undone.
 type confirmPage struct {
 	Title  string
 	About  string   // the subject; may be empty

@@ -39,8 +39,8 @@ func orgPath(orgID string, parts ...string) string {
 	return path
 }
 
-// formatCount is a count below a million, for people: with a plus if there are more
-// than were counted.
+// formatCount formats a count below a million, with a plus if there are more than
+// were counted.
 func formatCount(n int, more bool) string {
 	text := strconv.Itoa(n)
 	if thousands := len(text) - 3; thousands > 0 {
@@ -67,8 +67,8 @@ func withQuery(path string, pairs ...string) string {
 	return path + "?" + query.Encode()
 }
 
-// formatTime is a time for people, in UTC; the script changes it to the reader's
-// zone. Templates write it with the part "when".
+// formatTime formats a time in UTC; the script converts it to the reader's zone.
+// Templates use it through the part "when".
 func formatTime(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") }
 
 // fails reports whether the error of a form is about a field.
@@ -106,7 +106,7 @@ func formatBytes(b []byte) string {
 	return text.String()
 }
 
-// formatDuration is a duration with the precision that people care for.
+// formatDuration formats a duration with the precision that people care about.
 func formatDuration(d time.Duration) string {
 	if d < time.Second {
 		return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', 1, 64) + " ms"
@@ -114,7 +114,7 @@ func formatDuration(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
 }
 
-// formatDays is a long duration in days, if it is whole days.
+// formatDays formats a long duration in days, if it is whole days.
 func formatDays(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -139,8 +139,8 @@ var (
 	}
 )
 
-// browserName is how people know the browser of a session. It is a hint: a browser
-// may say what it likes.
+// browserName returns the common name of a session's browser. It is only a hint:
+// browsers may send anything.
 func browserName(userAgent string) string {
 	browser, system := named(browserNames, userAgent), named(systemNames, userAgent)
 	switch {

@@ -14,10 +14,10 @@ import (
 // knownFor is how long a browser is known after it signed in to an account.
 const knownFor = 365 * 24 * time.Hour
 
-// knownCookie is the name of the cookie with which a browser shows that it signed in
-// to an account before. Its value is a random text and the MAC of that, so that
-// nobody else can make one and nothing has to be kept. The key of the MAC is the hash
-// of the account's password, which nobody knows: with another password, no browser is
+// knownCookie is the name of the cookie with which a browser shows that it signed
+// in to an account before. Its value is a random text and its MAC, so it can't be
+// forged and nothing has to be stored. The key of the MAC is the hash of the
+// account's password, which is secret: after a change of password, no browser is
 // known.
 func (s *Settings) knownCookie(userID string) string {
 	sum := sha256.Sum256([]byte(userID))
@@ -39,8 +39,8 @@ func (r *request) setKnownBrowser(userID, passwordHash string) {
 	r.putCookie(r.s.knownCookie(userID), random+"."+knownMAC(userID, passwordHash, random), knownFor)
 }
 
-// knownBrowser tells known browsers apart; it is empty for one that never signed in
-// to the account with its present password.
+// knownBrowser identifies a known browser; it is empty for one that never signed
+// in to the account with its current password.
 func (r *request) knownBrowser(a store.Account) string {
 	value := r.cookieNamed(r.s.knownCookie(a.UserID))
 	random, mac, _ := strings.Cut(value, ".")

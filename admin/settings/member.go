@@ -7,7 +7,7 @@ import (
 	"teamdata/store"
 )
 
-// memberRow is a member as people see it.
+// memberRow is a member as shown to people.
 type memberRow struct {
 	store.Member
 	SignsIn bool // has an account

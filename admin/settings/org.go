@@ -15,7 +15,7 @@ const (
 )
 
 type overviewPage struct {
-	Endpoints, Members, Keys string // how many there are, for people
+	Endpoints, Members, Keys string // formatted counts
 	NoEndpoint, NoKey        bool
 	Attention                []endpointRow // endpoints that need attention
 	Quiet                    bool          // nothing was sent in 30 days

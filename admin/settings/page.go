@@ -16,9 +16,9 @@ import (
 var templateFiles embed.FS
 
 // pages are the templates by name: each file in templates, with the layout and
-// the parts that several pages share (layout.html, parts_*.html) around it. A file
-// defines "title" and "main". They are parsed for the first page that anybody asks
-// for, so that no command of the program waits for them.
+// the parts that several pages share (layout.html, parts_*.html) around it. A
+// file defines "title" and "main". They are parsed on the first request for a
+// page, so that the program's commands don't wait for them.
 var pages = sync.OnceValue(parsePages)
 
 // parsePages panics when a template is malformed, which every test of a page finds.
@@ -40,7 +40,7 @@ func parsePages() map[string]*template.Template {
 	return found
 }
 
-// layout is what layout.html is filled with.
+// layout is the data of layout.html.
 type layout struct {
 	Section string // of the navigation, such as keys; empty outside of an org
 	Account *store.Account
@@ -48,7 +48,7 @@ type layout struct {
 	Orgs    []store.Org // that the person manages
 	Notice  string      // what has just been done; may be empty
 	Version string
-	Page    any // what the page's own template is filled with
+	Page    any // the data of the page's own template
 }
 
 // render answers with a page.
@@ -72,8 +72,8 @@ func (r *request) show(status int, name string, page any, load func(tx store.Tx)
 	return r.render(status, name, page)
 }
 
-// send answers with a part of a page, by the name of its template there. It renders
-// the whole before it sends a byte, so that nobody gets a half.
+// send answers with a part of a page, by the name of its template there. It
+// renders the whole part before it sends a byte, so that none is sent in half.
 func (r *request) send(status int, page, part string, data any) error {
 	var body bytes.Buffer
 	if err := pages()[page].ExecuteTemplate(&body, part, data); err != nil {
@@ -102,9 +102,8 @@ var sections = map[string]string{
 	"": "overview", "new-endpoint": "endpoints", "deliveries": "endpoints", "new-key": "keys",
 }
 
-// notices are what a page says after something was done, by the query parameter
-// done. The texts are fixed, so that a made-up link can't make the page say anything
-// else.
+// notices are a page's messages after an action, by the query parameter done. The
+// texts are fixed, so that a made-up link can't make the page say anything else.
 var notices = map[string]string{
 	"signed-out":       "You are signed out.",
 	"session-ended":    "You were signed out, because your session has ended or you no longer manage any org. An owner of an org can make you an owner or admin again.",
@@ -134,10 +133,10 @@ var notices = map[string]string{
 
 func (r *request) notice() string { return notices[r.HTTP.URL.Query().Get("done")] }
 
-// done leads to a page that says what was done.
+// done redirects to a page that shows what was done.
 func (r *request) done(what, path string) error { return r.redirect(path + "?done=" + what) }
 
-// do changes the data, and leads to a page that says what was done.
+// do changes the data and redirects to a page that shows what was done.
 func (r *request) do(what, path string, fn func(tx store.Tx) error) error {
 	if err := r.change(fn); err != nil {
 		return err

@@ -57,8 +57,8 @@ func (r *request) beginCeremony(data *webauthn.SessionData, session string) erro
 	return err
 }
 
-// endCeremony takes back what beginCeremony gave. badRequest: it is too old, or of
-// another challenge or session.
+// endCeremony accepts the result of beginCeremony. badRequest: it is too old, or
+// of another challenge or session.
 func (r *request) endCeremony(challenge, session string) (webauthn.SessionData, error) {
 	if err := r.allowed(r.s.ceremonies.requests.take(r.address(), nameHash{}, r.now)); err != nil {
 		return webauthn.SessionData{}, err
@@ -73,7 +73,7 @@ func (r *request) endCeremony(challenge, session string) (webauthn.SessionData, 
 
 func (s *Settings) challengeCookie() string { return s.cookieName() + "-challenge" }
 
-// beginPasskey asks an authenticator for a new passkey.
+// beginPasskey requests a new passkey from an authenticator.
 func (r *request) beginPasskey() error {
 	return r.scripted(func() (any, error) {
 		if err := r.view(nil); err != nil {
@@ -125,8 +125,8 @@ func (r *request) usedPasskey() bool {
 	return ok && use.Session == r.session.ID && r.now.Sub(use.At) < passkeyUseTTL
 }
 
-// confirmPresence asks for the password, unless a passkey was used just now: a session
-// alone, which somebody may have found open, must not make a way in that stays.
+// confirmPresence requires the password, unless a passkey was used just now: a
+// session alone, which may have been left open, must not create permanent access.
 func (r *request) confirmPresence() error {
 	switch {
 	case r.usedPasskey():
@@ -172,8 +172,8 @@ func (r *request) newPasskey() (p store.Passkey, err error) {
 	if !acceptable(object.AuthData.AttData.CredentialPublicKey) {
 		return p, errNewPasskey
 	}
-	// No statement about the device was asked for. One that came nevertheless would
-	// have signatures to check, by keys of the client's choice.
+	// No attestation was requested. An unrequested one would have signatures to
+	// check, by keys of the client's choice.
 	object.Format, object.AttStatement = string(protocol.AttestationFormatNone), nil
 	c, err := r.s.passkeys.CreateCredential(owner{Account: r.account}, data, parsed)
 	if err != nil {
@@ -190,7 +190,7 @@ func (r *request) newPasskey() (p store.Passkey, err error) {
 
 func passkeyID(id []byte) string { return base64.RawURLEncoding.EncodeToString(id) }
 
-// beginPasskeySignIn asks for any passkey of this site.
+// beginPasskeySignIn requests any passkey of this site.
 func (r *request) beginPasskeySignIn() error {
 	return r.scripted(func() (any, error) {
 		if r.s.passkeys == nil {
@@ -207,8 +207,8 @@ func (r *request) beginPasskeySignIn() error {
 	})
 }
 
-// signInByPasskey starts a session of the account that has the passkey. There is no
-// limit by name, because nobody can guess a signature.
+// signInByPasskey starts a session of the account that has the passkey. There is
+// no limit by name, because a signature can't be guessed.
 func (r *request) signInByPasskey() error {
 	return r.scripted(func() (any, error) {
 		err := r.checkPasskey()

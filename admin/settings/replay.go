@@ -13,7 +13,7 @@ import (
 // continues.
 const maxRecovering = 30 * time.Second
 
-// recoverPage asks since when an endpoint's deliveries are recovered.
+// recoverPage asks from which time on to recover an endpoint's deliveries.
 type recoverPage struct {
 	store.Endpoint
 	Err   *store.Error // nil: nothing is wrong

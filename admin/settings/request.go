@@ -42,7 +42,7 @@ var checks = []func(*request) error{
 	(*request).readForm,    // 413, 400
 }
 
-// serve answers one request. Each request comes through here.
+// serve answers one request. Every request passes through here.
 func (s *Settings) serve(common web.Request, rt *route) {
 	r := &request{Request: common, s: s, route: rt}
 	r.setHeaders()
@@ -83,14 +83,13 @@ func (r *request) readForm() error {
 	return nil
 }
 
-// view runs fn in a read transaction once it is known who asks; nil: only finds
-// out who asks.
+// view authorizes the request, then runs fn in a read transaction; nil: only
+// authorizes it.
 func (r *request) view(fn func(tx store.Tx) error) error {
 	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error { return r.asked(tx, fn) })
 }
 
-// change is view with a transaction that may change the data. The log says who
-// did it.
+// change is view with a read-write transaction. The log records who did it.
 func (r *request) change(fn func(tx store.Tx) error) error {
 	err := r.note(fn)
 	if err == nil {
@@ -104,9 +103,9 @@ func (r *request) note(fn func(tx store.Tx) error) error {
 	return r.s.store.Update(r.HTTP.Context(), func(tx store.Tx) error { return r.asked(tx, fn) })
 }
 
-// asked finds out who asks and that this person manages the org of the path, then
-// runs fn. unauthorized: nobody is signed in; notFound: the person manages no such
-// org.
+// asked checks who is signed in and that this person manages the org of the path,
+// then runs fn. unauthorized: nobody is signed in; notFound: the person manages
+// no such org.
 func (r *request) asked(tx store.Tx, fn func(tx store.Tx) error) (err error) {
 	r.now = tx.Now()
 	if r.session, err = store.FindSession(tx, r.cookie()); err != nil {
@@ -143,7 +142,7 @@ func (r *request) actor() string { return r.account.UserID }
 // path is the path of a page of the org, or of its overview.
 func (r *request) path(parts ...string) string { return orgPath(r.Param(orgParam), parts...) }
 
-// redirect leads to another page, which the browser asks for with GET.
+// redirect redirects to another page, which the browser requests with GET.
 func (r *request) redirect(path string) error {
 	r.Status = http.StatusSeeOther
 	http.Redirect(r.W, r.HTTP, path, http.StatusSeeOther)

@@ -7,9 +7,9 @@ type route struct {
 	handle func(*request) error
 }
 
-// routes are all there are. What is below /orgs/:org is for those who manage the
-// org. GET never changes anything, but for the audit log, which says who looked at
-// secrets and who exported it.
+// routes are all routes. Those below /orgs/:org are for people who manage the
+// org. GET changes nothing except the audit log, which records who viewed secrets
+// and who exported it.
 var routes = []route{
 	{"GET", "", (*request).home},
 	{"GET", "/assets/:name", (*request).sendAsset},

@@ -31,7 +31,7 @@ func (l searchResult[T]) nextPath(path, from string, filter ...string) string {
 // search collects a page of the items that match, after a position. read reads up
 // to limit items; fewer mean the end of the list.
 func search[T any](from store.Cursor, read func(from store.Cursor, limit int) ([]T, error), at func(T) store.Cursor, match func(T) bool) (l searchResult[T], err error) {
-	limit := maxShown + 1 // a page without a filter, and what tells that there is more
+	limit := maxShown + 1 // a page without a filter, plus one to detect more
 	for left := maxSearched; left > 0; left, limit = left-limit, min(searchChunk, left-limit) {
 		items, err := read(from, limit)
 		if err != nil {

@@ -42,8 +42,8 @@ func (r *request) startSession(userID, how string, before func(tx store.Tx) erro
 }
 
 // logRefused logs a refused sign-in. The name is logged only if it is that of an
-// account, because people type passwords into the wrong field. A refusal by a rate
-// limit is not logged, so that nobody can fill the log.
+// account, because people type passwords into the wrong field. A refusal by a
+// rate limit is not logged, so it can't be used to fill the log.
 func (r *request) logRefused(name, how string, e *store.Error) {
 	if e.Code == store.CodeRateLimited {
 		return
@@ -56,9 +56,9 @@ func (r *request) logRefused(name, how string, e *store.Error) {
 	line.Msg("settings: a sign-in was refused")
 }
 
-// auditStranger appends what somebody did who is not signed in, after the answer,
-// which does not tell by its time whether there is such an account. Strangers can't
-// fill the audit log: of the same about an account it gets one entry an hour.
+// auditStranger appends an action of a person who is not signed in, after the
+// answer, so that its timing doesn't reveal whether the account exists. Strangers
+// can't fill the audit log: it gets one such entry per account and hour.
 func (r *request) auditStranger(userID, action string) {
 	if r.s.throttle.audit.Take(strangerEntry{userID, action}, r.now).OK {
 		r.inBackground("append an audit entry", func(tx store.Tx) error { return store.AuditAccount(nil, tx, "", userID, action) }, func() {})

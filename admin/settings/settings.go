@@ -1,5 +1,5 @@
 // Package settings is the settings page: where the owners and admins of an org
-// look after its keys, webhooks and data in a browser.
+// manage its keys, webhooks and data in a browser.
 //
 // A request passes through one function, serve: the checks of request.go, then the
 // handler of its route (routes.go). A handler does its work in one transaction,
@@ -37,20 +37,20 @@ import (
 // Path is where the pages are, and below.
 const Path = "/settings"
 
-// Config is what main introduces.
+// Config is what the settings page needs besides a store.
 type Config struct {
-	PublicURL string         // at which people reach the server, such as https://data.example.com
+	PublicURL string         // where people reach the server, such as https://data.example.com
 	Version   string         // of the program
 	Log       zerolog.Logger // sign-ins and changes at info level, faults of the server at error level
 
-	// WarnOfURL says why nothing would be delivered to an endpoint's URL, as far as that
-	// is known; nil or empty: nothing is.
+	// WarnOfURL returns why nothing would be delivered to an endpoint's URL, if
+	// that is known; nil or empty: unknown.
 	WarnOfURL func(url string) string
 	// HeldRetention is how long deliveries of a disabled endpoint are held; 0 is
 	// store.DefaultHeldRetention.
 	HeldRetention time.Duration
-	// Mailed is called after mail was queued; nil: there is no mail server, and nobody
-	// is offered mail.
+	// Mailed is called after mail was queued; nil: there is no mail server, and
+	// mail is not offered.
 	Mailed func()
 }
 
@@ -86,7 +86,7 @@ func New(s store.Store, c Config) *Settings {
 // ServeHTTP answers what is at Path and below.
 func (s *Settings) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
 
-// LinkURL says where sign-in links lead, below a public URL; nil where none is
+// LinkURL returns the address of sign-in links below a public URL; nil if none is
 // known.
 func LinkURL(publicURL string) func(token string) string {
 	if publicURL == "" {
@@ -98,8 +98,8 @@ func LinkURL(publicURL string) func(token string) string {
 // backgroundTimeout is how long work in the background may take.
 const backgroundTimeout = 30 * time.Second
 
-// inBackground changes the data after the answer, so that nobody waits for it or can
-// measure how long it took, and then calls done. A failure is only logged.
+// inBackground changes the data after the answer, so that no client waits for it
+// or can measure how long it took, and then calls done. A failure is only logged.
 func (r *request) inBackground(what string, fn func(tx store.Tx) error, done func()) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.HTTP.Context()), backgroundTimeout)
 	r.s.background.Go(func() {

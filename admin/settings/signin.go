@@ -10,7 +10,7 @@ import (
 	"teamdata/store"
 )
 
-// signInPage is what signin.html is filled with.
+// signInPage is the data of signin.html.
 type signInPage struct {
 	Name     string
 	Next     string
@@ -39,7 +39,7 @@ func (r *request) renderSignIn(p signInPage) error {
 	return r.render(status, "signin", p)
 }
 
-// errNotSignedIn does not tell whether the name or the password is wrong.
+// errNotSignedIn does not reveal whether the name or the password is wrong.
 var errNotSignedIn = store.Errorf(store.CodeUnauthorized, "The name or the password is wrong.")
 
 // signIn starts a session, given a name and its password.

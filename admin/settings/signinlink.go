@@ -7,7 +7,7 @@ import (
 	"teamdata/store"
 )
 
-// linkPage is what signin_link.html is filled with.
+// linkPage is the data of signin_link.html.
 type linkPage struct {
 	Path  string // of the page itself
 	Who   store.Account
@@ -28,7 +28,7 @@ func (r *request) showLink() error {
 
 // findLink finds the link of the path, and its account.
 func (r *request) findLink() (p linkPage, err error) {
-	r.W.Header().Set("Referrer-Policy", "strict-origin") // not the path, which holds a token; forms still send the origin
+	r.W.Header().Set("Referrer-Policy", "strict-origin") // not the path, which contains a token; forms still send the origin
 	p.Path = r.HTTP.URL.Path
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
 		r.now = tx.Now()
@@ -84,7 +84,7 @@ func (r *request) linkRefused(err error) error {
 	return r.render(http.StatusGone, "signin_link_refused", r.s.config.Mailed != nil)
 }
 
-// forgotPage is what signin_forgot.html is filled with.
+// forgotPage is the data of signin_forgot.html.
 type forgotPage struct {
 	Mail  bool // there is a mail server
 	Sent  bool // a link is sent if there is such an account
@@ -95,8 +95,8 @@ func (r *request) showForgot() error {
 	return r.render(http.StatusOK, "signin_forgot", forgotPage{Mail: r.s.config.Mailed != nil})
 }
 
-// sendForgotten mails a link to the named account. The answer and the time it takes
-// don't tell whether there is such an account: it is searched for afterwards.
+// sendForgotten mails a link to the named account. The answer and its timing
+// don't reveal whether there is such an account: it is looked up afterwards.
 func (r *request) sendForgotten() error {
 	if r.s.config.Mailed == nil {
 		return r.showForgot()

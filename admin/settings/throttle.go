@@ -15,11 +15,11 @@ import (
 // failures, and they count before the password is checked, so that parallel
 // attempts gain nothing.
 //
-// Somebody who knows the name of an account could lock its owner out by wrong
-// attempts. So the limit of a name is narrow for each single client, and wide for
-// all clients together, and a browser that signed in to the account before is
-// counted by itself alone. Passkeys and sign-in links have no limit by name at all,
-// and sessions continue.
+// Anyone who knows the name of an account could lock its owner out by wrong
+// attempts. So the limit of a name is low for each client and high for all
+// clients together, and a browser that signed in to the account before is counted
+// separately. Passkeys and sign-in links have no limit by name, and sessions
+// continue.
 const (
 	attemptWindow    = 15 * time.Minute
 	attemptsOfOne    = 10 // for one name, by one client or one known browser
@@ -29,8 +29,8 @@ const (
 	mailsOfName = 3 // sign-in links by mail, for one name
 )
 
-// siteFactor is how many times as much as one client an IPv6 /48 may try: it is
-// what a site gets, with 65,536 clients.
+// siteFactor is how many times the attempts of one client an IPv6 /48 gets: it is
+// the usual allocation of a site, with 65,536 clients.
 const siteFactor = 4
 
 // maxTracked bounds the memory of each limit: the number of names or clients that
@@ -60,7 +60,7 @@ type clientAttempt struct {
 	name    nameHash // zero in a limit of all names
 }
 
-// clientLimiter limits each client, and the IPv6 /48 that it is in.
+// clientLimiter limits each client and its IPv6 /48.
 type clientLimiter struct {
 	client, site *ratelimit.Limiter[clientAttempt]
 }

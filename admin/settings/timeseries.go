@@ -40,7 +40,7 @@ func formatLatency(class int) string {
 	return formatClass(class)
 }
 
-// formatClass is a class of latency as people write it, such as ≤ 250 ms.
+// formatClass formats a class of latency, such as ≤ 250 ms.
 func formatClass(class int) string {
 	units := strings.NewReplacer("ms", " ms", "s", " s")
 	if last := len(store.LatencyBounds) - 1; class > last {
@@ -65,7 +65,7 @@ func newTimeSeries(now time.Time, step time.Duration, n int) timeSeries {
 	return s
 }
 
-// Label is the time of a point for people, in UTC.
+// Label formats the time of a point, in UTC.
 func (s timeSeries) Label(p point) string {
 	if s.step > time.Hour {
 		return p.From.Format("2 Jan 2006")

@@ -76,16 +76,17 @@ var kinds = map[webauthncose.COSEAlgorithmIdentifier]webauthncose.COSEKeyType{
 	webauthncose.AlgEdDSA: webauthncose.OctetKey,
 }
 
-// acceptable reports whether a passkey may have a public key: one of the kinds, on its
-// curve, or of a size with which a signature is checked in no time. Whoever adds a
-// passkey makes the key, and whoever knows its id makes the server use it.
+// acceptable reports whether a passkey may have a public key: one of the kinds,
+// on its curve, or of a size that makes checking a signature cheap. Whoever adds
+// a passkey chooses the key, and anyone who knows its id can make the server use
+// it.
 func acceptable(public []byte) bool {
 	var head webauthncose.PublicKeyData
 	if err := webauthncbor.Unmarshal(public, &head); err != nil {
 		return false
 	}
 	kind, ok := kinds[webauthncose.COSEAlgorithmIdentifier(head.Algorithm)]
-	key, err := webauthncose.ParsePublicKey(public) // looks at curves and points too
+	key, err := webauthncose.ParsePublicKey(public) // checks curves and points too
 	if !ok || err != nil || int64(kind) != head.KeyType {
 		return false
 	}
@@ -105,9 +106,9 @@ const (
 	challengePurpose = "challenge"
 )
 
-// ceremonies are kept by the browsers that began them, sealed in a cookie: so many
-// can be begun that nobody else's is forgotten. Only the challenges that were answered
-// well are remembered until they end.
+// ceremonies are kept by the browsers that began them, sealed in a cookie, so
+// starting many can't evict anybody else's. Only challenges answered successfully
+// are remembered until they expire.
 type ceremonies struct {
 	requests clientLimiter
 	sealer   sealer
@@ -138,7 +139,7 @@ func (c *ceremonies) open(kept, challenge, session string, now time.Time) (webau
 	return y.Data, ok && y.Data.Challenge == challenge && y.Session == session && now.Sub(y.BegunAt) < ceremonyTTL
 }
 
-// use uses up a challenge that was answered well: it is good once.
+// use uses up a successfully answered challenge: it is valid once.
 func (c *ceremonies) use(challenge string, now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

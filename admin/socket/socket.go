@@ -22,9 +22,9 @@ import (
 
 const mode = 0o600
 
-// Listen makes a socket at path, in place of one that a server left behind: the
-// caller holds the lock of the data file, so no server listens there. refused
-// is called with the user id of each peer that is turned away.
+// Listen creates a socket at path, replacing one that a server left behind: the
+// caller holds the lock of the data file, so no server listens there. refused is
+// called with the user id of each rejected peer.
 func Listen(path string, refused func(uid uint32)) (net.Listener, error) {
 	l, err := Bind(path, mode)
 	if err != nil {
@@ -33,13 +33,13 @@ func Listen(path string, refused func(uid uint32)) (net.Listener, error) {
 	return &ownListener{Listener: l, refused: refused}, nil
 }
 
-// Bind makes a socket at path, open to those whom its mode lets in, in place of a
-// socket that is there. Closing it removes its file.
+// Bind creates a socket at path, open to users that its mode admits, replacing an
+// existing socket. Closing it removes its file.
 func Bind(path string, mode fs.FileMode) (*Listener, error) {
 	if err := replaceable(path); err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp(filepath.Dir(path), ".socket-*") // 0700: nobody gets in before the mode is set
+	folder, err := os.MkdirTemp(filepath.Dir(path), ".socket-*") // 0700: no access before the mode is set
 	if err != nil {
 		return nil, fmt.Errorf("socket %s can't be made: %w", path, err)
 	}
@@ -84,7 +84,7 @@ func replaceable(path string) error {
 	return nil
 }
 
-// Listener is a socket whose file goes when it is closed.
+// Listener is a socket whose file is removed on close.
 type Listener struct {
 	*net.UnixListener
 	path    string

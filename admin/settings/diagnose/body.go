@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// damage is what programs do to a body before they verify it.
+// damage is a change that programs make to a body before they verify it.
 type damage struct {
 	text string
 	undo func(body string) string
@@ -35,7 +35,7 @@ var damages = []damage{
 	{"The body was read as Latin-1, but is UTF-8.", fromLatin1},
 }
 
-// changedBody looks for a damage that explains the signature.
+// changedBody finds a damage that explains the signature.
 func (c Case) changedBody(m message) string {
 	if c.Sent != nil && !bytes.Equal(c.Sent, c.Body) && m.fits(c.Signers, string(c.Sent)) {
 		return "The body is not the one that was sent. " + c.difference()
@@ -53,7 +53,8 @@ func (m message) fits(signers []Signer, body string) bool {
 	return slices.ContainsFunc(signers, func(s Signer) bool { return m.signedBy(s, []byte(body)) })
 }
 
-// otherBody compares with what was sent, when no signature says anything.
+// otherBody compares the body with the one that was sent, if no signature
+// explains anything.
 func (c Case) otherBody() string {
 	switch {
 	case c.Sent == nil:
@@ -64,7 +65,7 @@ func (c Case) otherBody() string {
 	return "No signature matches, and the body is not the one that was sent under this webhook-id. " + c.difference()
 }
 
-// difference says in which way the body differs from what was sent.
+// difference describes how the body differs from the one that was sent.
 func (c Case) difference() string {
 	for _, d := range damages {
 		if d.undo(string(c.Body)) == string(c.Sent) {

@@ -1,7 +1,7 @@
-// Package diagnose says why a webhook does not verify: which of the checks that a
-// receiver makes fails, and what was most likely done to the request on its way.
-// It knows the headers and the form of [Standard Webhooks], and takes everything
-// that it is given for a stranger's.
+// Package diagnose explains why a webhook does not verify: which of a receiver's
+// checks fails, and what most likely changed the request on its way. It knows the
+// headers and the format of [Standard Webhooks], and treats all input as
+// untrusted.
 //
 // [Standard Webhooks]: https://www.standardwebhooks.com
 package diagnose
@@ -17,13 +17,13 @@ import (
 // Tolerance is how far the timestamp may be from the time of receipt.
 const Tolerance = 5 * time.Minute
 
-// Case is a request as its receiver has it, and what is known of who signs.
+// Case is a request as its receiver got it, and what is known about its signers.
 type Case struct {
-	Headers    string    // one to a line, as "webhook-id: whd_1"; what else is there doesn't matter
+	Headers    string    // one per line, such as "webhook-id: whd_1"; others are ignored
 	Body       []byte    // as the receiver verifies it
 	ReceivedAt time.Time // by the receiver's clock
 	Sent       []byte    // the body that was sent under its webhook-id; nil: that is not known
-	Signers    []Signer  // the first is the endpoint's own; the others tell with whose secret it was mistaken
+	Signers    []Signer  // the first is the endpoint itself; the others show whose secret was used by mistake
 }
 
 // Signer is a secret, and what to call it.
@@ -33,14 +33,14 @@ type Signer struct {
 	Valid  bool   // a receiver may accept it
 }
 
-// Report is what came out. No part of a secret is in it, nor a signature that the
-// case did not have.
+// Report is the result. It contains no part of a secret, and no signature that
+// was not in the case.
 type Report struct {
 	Verifies bool // every check passed: a receiver accepts the request
 	Checks   []Check
 }
 
-// Check is one thing that a receiver looks at.
+// Check is one check of a receiver.
 type Check struct {
 	Name string // such as "webhook-id"
 	OK   bool
@@ -64,14 +64,14 @@ func (c Case) Diagnose() Report {
 	return r
 }
 
-// message is what is signed, and what was signed by somebody.
+// message is the signed message.
 type message struct {
 	id, timestamp string   // isSeconds
 	given         []string // signatures, without "v1,"
 }
 
-// checkMatch looks for the secret that made one of the signatures, and if there is
-// none for what was done to the request.
+// checkMatch finds the secret that made one of the signatures, or else what
+// changed the request.
 func (c Case) checkMatch(h headers) Check {
 	m := message{id: h.value("webhook-id"), timestamp: h.value("webhook-timestamp"), given: wellFormed(h.value("webhook-signature"))}
 	for _, s := range c.Signers {

@@ -33,7 +33,7 @@ func (h headers) value(name string) string {
 	return h[name][0]
 }
 
-// check holds a header to being there once, and to what its value has to be.
+// check checks that a header is present once and has a valid value.
 func (h headers) check(name string, form func(value string) (text string, ok bool)) Check {
 	switch values := h[name]; {
 	case len(values) == 0:

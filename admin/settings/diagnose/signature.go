@@ -39,7 +39,7 @@ func wellFormed(value string) (found []string) {
 
 var hexForm = regexp.MustCompile(`^[0-9A-Fa-f]{64}$`)
 
-// wrongForm says what is wrong with a header of which no part has the right form.
+// wrongForm describes what is wrong with a header that has no well-formed part.
 func wrongForm(value string) string {
 	text, found := strings.CutPrefix(value, "v1,")
 	switch {
@@ -86,7 +86,7 @@ type mistake struct {
 	what func(m message, body []byte) []string // joined by periods
 }
 
-// mistakes are those that programs make that sign by themselves, to compare.
+// mistakes are common mistakes of programs that compute the signature themselves.
 var mistakes = []mistake{
 	{"The key was used without decoding its base64.", encodedKey, signed},
 	{"The whole secret was used as the key, including whsec_. The key is the decoded base64 after it.", wholeSecret, signed},
@@ -107,7 +107,7 @@ func decodedKey(secret string) []byte {
 
 func signed(m message, body []byte) []string { return []string{m.id, m.timestamp, string(body)} }
 
-// otherSigning looks for a mistake of whoever made the signature.
+// otherSigning finds a mistake in how the signature was made.
 func (c Case) otherSigning(m message) string {
 	for _, s := range c.Signers {
 		for _, how := range mistakes {

@@ -75,7 +75,7 @@ func (h *Hasher) wait(ctx context.Context) error {
 
 func (h *Hasher) done() { <-h.slots }
 
-// Cost is what one hash takes.
+// Cost is the cost of one hash.
 type Cost struct {
 	Memory  uint32 // KiB
 	Passes  uint32 // over the memory
@@ -104,7 +104,7 @@ func random(n int) []byte {
 	return b
 }
 
-// errForm says nothing of the hash itself, for errors are logged.
+// errForm reveals nothing about the hash, since errors are logged.
 var errForm = errors.New("the hash of a password is malformed; make a sign-in link with: teamdata signin-link")
 
 // parse reads a hash. It takes what format writes, within bounds.
