@@ -37,7 +37,7 @@ func (r *request) findOrg(tx store.Orgs) error {
 	return err
 }
 
-// view answers from one moment of the data.
+// view answers from a consistent snapshot of the data.
 func (r *request) view(do transaction) error {
 	a, err := r.run(r.api.store.View, do)
 	if err == nil {

@@ -123,8 +123,8 @@ func (a *App) publicURL() string {
 	return a.Base()
 }
 
-// publicPort is the port after a domain's name; empty for 443, where the CA looks
-// for the server unless it is asked to use http-01.
+// publicPort is the port after a domain's name; empty for 443, which the CA
+// connects to unless http-01 is used.
 func (a *App) publicPort() string {
 	tcp, ok := a.listener.Addr().(*net.TCPAddr)
 	if !ok || tcp.Port == 443 || a.settings.ACMEHTTP == "" {

@@ -138,7 +138,7 @@ func (a *App) Run(ctx context.Context) error {
 	background.Go(func() { a.renewCertificates(ctx) })
 	background.Go(func() { a.watchCertificates(ctx) })
 	background.Go(func() { a.backUp(ctx) })
-	background.Go(func() { every(ctx, placeEvery, func(time.Time) { _ = a.store.CheckPlace() }) }) // its Life tells
+	background.Go(func() { every(ctx, placeEvery, func(time.Time) { _ = a.store.CheckPlace() }) }) // Life reports the result
 
 	var failed error
 	select {

@@ -26,7 +26,7 @@ import (
 const MinDiskFree = 1 << 20
 
 const (
-	healthKept = time.Second     // how long a check stands for the next
+	healthKept = time.Second     // how long the result of a check is reused
 	commitKept = 5 * time.Second // how long a commit shows that commits work
 	checkLimit = 2 * time.Second // how long a check may take
 )

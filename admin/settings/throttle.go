@@ -47,8 +47,8 @@ type throttle struct {
 	mail   *ratelimit.Limiter[nameHash]
 }
 
-// nameHash stands for a name as typed, of any length, whether there is such an
-// account or not.
+// nameHash represents a name as typed, of any length, whether or not there is
+// such an account.
 type nameHash [sha256.Size]byte
 
 func hashName(name string) nameHash {

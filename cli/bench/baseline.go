@@ -24,7 +24,7 @@ import (
 // WorkerCommand is the command of the measured program that runs [Work].
 const WorkerCommand = "worker"
 
-// job is what a worker has to do, one of both, and result what came of it.
+// job is the work of a worker, one of both, and result its outcome.
 type (
 	job struct {
 		Handler *handlerJob `json:",omitempty"`

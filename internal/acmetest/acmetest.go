@@ -123,8 +123,8 @@ func (a *Authority) Open(c Config) {
 	close(a.opened)
 }
 
-// Reset sets it up anew: it knows no account, and its certificates are from another
-// root.
+// Reset reinstalls the authority: it has no accounts, and its certificates are
+// from another root.
 func (a *Authority) Reset(c Config) {
 	a.t.Helper()
 	a.one.Lock()

@@ -29,8 +29,8 @@ var metadata = []netip.Addr{
 	netip.MustParseAddr("168.63.129.16"),   // Azure
 }
 
-// names reports whether a range is so narrow that whoever allowed it meant ip: a wider
-// one is for receivers in a network, and not for the metadata of its machines.
+// names reports whether a range is narrow enough to mean ip itself: a wider one
+// is for receivers in a network, not for the metadata of its machines.
 func names(p netip.Prefix, ip netip.Addr) bool {
 	narrow := 24
 	if p.Addr().Is6() {

@@ -21,7 +21,7 @@ func Watch(t testing.TB, h http.Handler, faults func(Exchange) []string) http.Ha
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen := watched{ResponseWriter: w}
 		asked := Exchange{Method: r.Method, URL: r.URL, RequestHeader: r.Header.Clone()}
-		body, request := &copied{ReadCloser: r.Body}, *r // net/http looks at the request's own body later
+		body, request := &copied{ReadCloser: r.Body}, *r // net/http uses the request's own body later
 		if r.Body != nil && r.Body != http.NoBody {
 			request.Body = body
 		}

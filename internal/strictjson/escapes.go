@@ -5,10 +5,9 @@ import (
 	"unicode/utf16"
 )
 
-// escapes goes through the escapes of texts, to find the half of a surrogate pair
-// that lacks the other (\ud83d without \ude80 behind it). It stands for no
-// character, and a decoder puts U+FFFD in its place without a word. Outside of texts
-// no backslash is JSON.
+// escapes scans the escapes in texts for unpaired surrogates (\ud83d without
+// \ude80 after it). They represent no character, and a decoder silently replaces
+// them with U+FFFD. Outside texts a backslash is not JSON.
 type escapes struct {
 	length int   // of the escape so far; 0: in none
 	begun  int64 // offset of that escape
@@ -16,8 +15,8 @@ type escapes struct {
 	high   int64 // offset of a first half just before; -1: there is none
 }
 
-// half goes through the next bytes, which begin at an offset, and returns that of
-// the first half that is alone; -1: there is none.
+// half scans the next bytes, which begin at an offset, and returns the offset of
+// the first unpaired surrogate, or -1.
 func (e *escapes) half(b []byte, offset int64) int64 {
 	for i := 0; i < len(b); i++ {
 		if e.length == 0 && e.high < 0 {
@@ -52,7 +51,7 @@ func (e *escapes) next(c byte, at int64) (alone int64) {
 	return e.end()
 }
 
-// end goes on behind an escape \u.
+// end continues after an escape \u.
 func (e *escapes) end() (alone int64) {
 	first, high := e.high, e.digits >= 0xd800 && e.digits < 0xdc00
 	if e.high = -1; high {

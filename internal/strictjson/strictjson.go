@@ -18,11 +18,11 @@
 //		}),
 //	)
 //
-// An object has known fields, each at most once, in any order; one that is not
-// known is refused with the name that it may be misspelt for. What is left out
-// leaves its value alone, and null makes it the zero value; [Given] tells the
-// two apart. Null for an object is one without fields, for a list an empty one.
-// Whether a value makes sense is for the rules of package store.
+// An object has known fields, each at most once, in any order; an unknown one is
+// rejected with a suggestion for a misspelt name. A missing field leaves its
+// value alone, and null sets the zero value; [Given] distinguishes the two. Null
+// for an object is one without fields, for a list an empty one. Whether a value
+// makes sense is for the rules of package store.
 //
 // What is wrong is a [store.Error] whose Field is the place, or line and column
 // where the input is not JSON. A fault of the input itself comes through as it is.
@@ -56,7 +56,7 @@ type step struct {
 func New(in io.Reader, limit int64) *Reader {
 	src := newSource(in, limit)
 	dec := json.NewDecoder(src)
-	dec.UseNumber() // a number is wrong wherever it stands, and not for its size
+	dec.UseNumber() // a number is wrong by its place, not by its size
 	return &Reader{source: src, dec: dec}
 }
 
@@ -114,7 +114,7 @@ func Inside(place string, err error) error {
 	return &placed
 }
 
-// at reads what lies one step further.
+// at reads the value one level deeper.
 func (r *Reader) at(s step, read func() error) error {
 	r.place = append(r.place, s)
 	err := read()

@@ -103,7 +103,7 @@ func (r *Reader) Texts(name string, to *[]string) Field {
 	})
 }
 
-// Set is a field with a list of names that stand for the bits of a set.
+// Set is a field with a list of names for the bits of a set.
 func Set[T ~uint8](r *Reader, name string, to *T, parse func(string) (T, error)) Field {
 	return r.names(name, func() { *to = 0 }, func(text string) error {
 		bit, err := parse(text)

@@ -8,8 +8,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Plain makes a text fit to stand in one line on a terminal: control characters,
-// and marks that turn the direction of writing around, are escaped as in JSON. Within
+// Plain makes a text safe for one line on a terminal: control characters, and
+// marks that turn the direction of writing around, are escaped as in JSON. Within
 // JSON text that changes no value.
 func Plain(text string) string { return Escape(text, "") }
 

@@ -24,7 +24,7 @@ func Browser(p *Process) *http.Client {
 	return &client
 }
 
-// Open asks for a page, or sends it a form, and returns the page that comes of it.
+// Open requests a page, or sends it a form, and returns the resulting page.
 func Open(p *Process, client *http.Client, link string, form url.Values) string {
 	p.T.Helper()
 	r, err := client.Get(link)
@@ -43,7 +43,7 @@ func Open(p *Process, client *http.Client, link string, form url.Values) string 
 	return string(body)
 }
 
-// SignInBy chooses a password with a sign-in link, and looks at the account.
+// SignInBy chooses a password with a sign-in link, and opens the account page.
 func SignInBy(p *Process, link string) {
 	p.T.Helper()
 	v := Browser(p)

@@ -127,8 +127,8 @@ func escaped(text string) (plain string, size int) {
 	return text[:2], 2
 }
 
-// mayBePlain reports whether JSON may hold a character as such. One that is no
-// letter of any text is what a broken escape stands for.
+// mayBePlain reports whether JSON may hold a character as such. A code point that
+// is no character results from a broken escape.
 func mayBePlain(s string) bool {
 	return s[0] >= 0x20 && s != `"` && s != `\` && s != string(utf8.RuneError)
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// keptInfix stands between the path of a file and the time, in the name under which
-// Restore keeps it.
+// keptInfix separates the path and the time in the name under which Restore keeps
+// a file.
 const keptInfix = ".before-restore-"
 
 // Restore replaces the file at path, which no process may have open, with a copy
