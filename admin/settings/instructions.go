@@ -64,8 +64,8 @@ func (r *request) saveInstructions() error {
 	return r.done("instructions-saved", r.path("instructions"))
 }
 
-// renderConflict shows the form as it was sent, beside the text of somebody else. Sent
-// again, it replaces that text.
+// renderConflict shows the form as it was sent, next to the other person's text.
+// Sent again, it replaces that text.
 func (r *request) renderConflict(page string, p instructionsPage) error {
 	p.Conflict, p.Version = true, p.Now.Version()
 	return r.render(store.CodePreconditionFailed.Status(), page, p)

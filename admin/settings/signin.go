@@ -18,7 +18,7 @@ type signInPage struct {
 	Passkeys bool // signing in with a passkey is possible
 }
 
-// showSignIn shows the form, or leads on when somebody is signed in already.
+// showSignIn shows the form, or redirects if the person is already signed in.
 func (r *request) showSignIn() error {
 	next := localPath(r.HTTP.URL.Query().Get("next"))
 	switch err := r.view(nil); {

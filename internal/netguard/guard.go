@@ -18,7 +18,7 @@
 //     address (NAT64, 6to4). The ranges are IANA's special-purpose registries.
 //  5. The rest passes, on any port.
 //
-// An IPv4-mapped IPv6 address (::ffff:192.0.2.1) is judged as the IPv4 address
+// An IPv4-mapped IPv6 address (::ffff:192.0.2.1) is treated as the IPv4 address
 // it reaches, and an IPv6 zone (%eth0) makes no difference.
 //
 // It imports nothing of ours. A new rule is a case in [Guard.rule], a new range or
@@ -44,14 +44,13 @@ type Config struct {
 	// range of NAT64 or 6to4 addresses opens every IPv4 address behind it.
 	Allow []netip.Prefix
 
-	// Own returns the addresses that our own listeners are bound to. It is
-	// called at each dial, by several goroutines at once, since listeners are
-	// bound after the guard is made. Nil means none.
+	// Own returns the addresses that our own listeners are bound to. It is called
+	// on each dial, concurrently, since listeners are bound after the guard is
+	// created. Nil means none.
 	Own func() []netip.AddrPort
 }
 
-// Guard judges addresses. Make one with [New]; it may be used by several
-// goroutines at once.
+// Guard checks addresses. Create it with [New]. It is safe for concurrent use.
 type Guard struct {
 	allow []netip.Prefix
 	own   ownListeners

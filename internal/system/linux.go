@@ -32,7 +32,7 @@ func OpenFiles() (most uint64, known bool) {
 	return limit.Cur, err == nil
 }
 
-// ClockSynced asks the kernel, as adjtimex(2) does, whether somebody keeps the
+// ClockSynced asks the kernel, as adjtimex(2) does, whether something keeps the
 // clock right.
 func ClockSynced() (synced, known bool) {
 	state, err := unix.Adjtimex(&unix.Timex{})

@@ -9,14 +9,14 @@ import (
 
 // Errors that don't come from the store.
 var (
-	// ErrInternal is what a client sees of an error that is not a store.Error.
+	// ErrInternal is the answer for an error that is not a store.Error.
 	ErrInternal = store.Errorf(store.CodeInternal, "Something went wrong in the server. Its log says more.")
-	// ErrStopping is no fault, and not logged as one.
+	// ErrStopping is not a fault, and not logged as one.
 	ErrStopping = store.Errorf(store.CodeUnavailable, "The server is stopping.").Advise("Try again later.")
 )
 
-// PublicError is what a client may see of an error: a store.Error, of which only
-// the cause stays inside, or ErrInternal.
+// PublicError returns the error that a client may see: a store.Error, whose cause
+// is not shown, or ErrInternal.
 func PublicError(err error) *store.Error {
 	var e *store.Error
 	if errors.As(err, &e) {
@@ -25,7 +25,7 @@ func PublicError(err error) *store.Error {
 	return ErrInternal
 }
 
-// ErrorAnswer is the JSON answer to an error.
+// ErrorAnswer returns the JSON answer to an error.
 func ErrorAnswer(e *store.Error) store.Answer {
 	message := e.Text()
 	if e.Field != "" {
@@ -36,9 +36,9 @@ func ErrorAnswer(e *store.Error) store.Answer {
 	return JSON(e.Code.Status(), append(body, "}}"...))
 }
 
-// AnswerOf turns what a transaction returned into the answer that is kept under its
-// Idempotency-Key: a refusal is an answer too. A fault of the server stays an
-// error, and is never kept.
+// AnswerOf turns the result of a transaction into the answer kept under its
+// Idempotency-Key: a refusal is an answer too. A fault of the server remains an
+// error and is never kept.
 func AnswerOf(a store.Answer, err error) (store.Answer, error) {
 	if err == nil {
 		return a, nil

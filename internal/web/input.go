@@ -8,7 +8,7 @@ import (
 	"teamdata/store"
 )
 
-// IdempotencyKey reads the header Idempotency-Key; empty when there is none.
+// IdempotencyKey returns the header Idempotency-Key, or "".
 func (r *Request) IdempotencyKey() (string, error) {
 	values := r.HTTP.Header["Idempotency-Key"]
 	switch {

@@ -15,15 +15,15 @@ const (
 	defaultLimit = 50
 )
 
-// PageQuery says which page of a list is asked for.
+// PageQuery is the requested page of a list.
 type PageQuery struct {
 	Limit     int
 	After     store.Cursor // zero: from the start
 	AfterText string       // as it was given
 }
 
-// ParsePageQuery reads the parameters limit and after of a URL's query. What else
-// is in it does not matter.
+// ParsePageQuery reads the parameters limit and after of a URL's query, and
+// ignores the rest.
 func ParsePageQuery(query string) (PageQuery, error) {
 	q := PageQuery{Limit: defaultLimit}
 	text, given, err := Parameter(query, "limit")
@@ -45,8 +45,8 @@ func ParsePageQuery(query string) (PageQuery, error) {
 	return q, nil
 }
 
-// Parameter finds a query parameter. What else is in the query does not
-// matter, whatever its form.
+// Parameter finds a query parameter. It ignores the rest of the query, whatever
+// its form.
 func Parameter(query, name string) (value string, given bool, err error) {
 	for pair := range strings.SplitSeq(query, "&") {
 		rawName, rawValue, _ := strings.Cut(pair, "=")
@@ -81,12 +81,12 @@ func parseLimit(text string) (int, error) {
 
 var errLimit = store.Invalid("limit", "must be a whole number from %d to %d, in digits", minLimit, maxLimit).Advise("leave it out for %d", defaultLimit)
 
-// PageStart is what the body of a page begins with.
+// PageStart is the start of a page's body.
 const PageStart = `{"data":[`
 
-// AppendPageEnd completes the body of a page behind its items. next is the cursor
-// of the last item; an empty page hands back the cursor that was given, as it
-// was written, so that a poller can always go on from next.
+// AppendPageEnd completes the body of a page after its items. next is the cursor
+// of the last item; an empty page returns the given cursor unchanged, so that a
+// poller can always continue from next.
 func AppendPageEnd(page store.Page, after string) []byte {
 	body := append(page.Items, `],"next":`...)
 	switch {

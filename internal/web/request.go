@@ -14,8 +14,8 @@ import (
 	"teamdata/store"
 )
 
-// Request is one request on its way to its answer. Each API embeds it in a type of
-// its own, beside what its handlers need, and calls [Serve] with that.
+// Request is one request being answered. Each API embeds it in a type of its own,
+// beside what its handlers need, and calls [Serve] with that.
 type Request struct {
 	W       http.ResponseWriter
 	HTTP    *http.Request
@@ -30,19 +30,19 @@ type Request struct {
 type Responder interface {
 	// Common is the embedded Request.
 	Common() *Request
-	// Fail answers an error. It decides what a client sees of one.
+	// Fail answers an error. It decides what the client sees of it.
 	Fail(e *store.Error)
-	// Fault begins the log's line about a fault of the server, with what names the
-	// request there.
+	// Fault starts a log line about a fault of the server, with fields that
+	// identify the request.
 	Fault() *zerolog.Event
 }
 
 // Common is the request itself, for the types that embed it.
 func (r *Request) Common() *Request { return r }
 
-// Serve takes a request through the checks in their order, up to the first that
-// fails, and then to its handler, which returns an error or has answered. The
-// request's Fail answers an error or a panic.
+// Serve runs the checks in order, up to the first that fails, and then the
+// handler, which returns an error or has answered. The request's Fail answers an
+// error or a panic.
 func Serve[R Responder](r R, checks []func(R) error, handle func(R) error) {
 	defer handlePanic(r)
 	for _, check := range checks {
@@ -72,8 +72,8 @@ func LogFault(r Responder, err error) *store.Error {
 	return e
 }
 
-// handlePanic answers a panic with 500. If the answer has begun already, it aborts
-// the connection, so that the client can't take half of the answer for all of it.
+// handlePanic answers a panic with 500. If the answer has already begun, it
+// aborts the connection, so that a partial answer can't pass for a complete one.
 func handlePanic(r Responder) {
 	p := recover()
 	switch p {
@@ -89,8 +89,9 @@ func handlePanic(r Responder) {
 	r.Fail(ErrInternal)
 }
 
-// Send sends an answer whole. No cache keeps it, unless the header Cache-Control is
-// set already. It has no error: a client that has gone can't be notified.
+// Send sends an answer whole. No cache keeps it, unless the header Cache-Control
+// is set already. It returns no error: a client that has disconnected can't be
+// notified.
 func (r *Request) Send(a store.Answer) {
 	h := r.W.Header()
 	if h["Cache-Control"] == nil {
@@ -111,15 +112,15 @@ func (r *Request) Send(a store.Answer) {
 	r.W.Write(a.Body)
 }
 
-// On HTTP/2 a client can ask for much and take nothing of it: an answer that waits
-// costs the server more than it costs the client. One that is short is soon taken, or
-// its stream is reset.
+// On HTTP/2 a client can request much and read nothing: a waiting answer costs
+// the server more than the client. A short one must be read soon, or its stream
+// is reset.
 const (
 	shortAnswer        = 64 << 10
 	shortAnswerTimeout = 10 * time.Second
 )
 
-// WriteHeader begins an answer whose body the caller writes.
+// WriteHeader starts an answer whose body the caller writes.
 func (r *Request) WriteHeader(status int) {
 	r.Status = status
 	r.W.WriteHeader(status)
@@ -135,9 +136,9 @@ func (r *Request) CheckRoute() error {
 	return r.router.missing(r.HTTP.URL, r.W.Header())
 }
 
-// HasRoute reports whether a request has a route. An empty parameter, which the
-// router takes for a value, makes none.
+// HasRoute reports whether a request has a route. A route with an empty
+// parameter, which the router accepts, doesn't count.
 func (r *Request) HasRoute() bool { return r.Pattern != NoRoute && !hasEmptyParameter(r.Params) }
 
-// Param is a parameter of the path; empty when it has none of that name.
+// Param returns a parameter of the path; empty if it has none of that name.
 func (r *Request) Param(name string) string { return r.Params.ByName(name) }

@@ -11,8 +11,8 @@ import (
 	"teamdata/store"
 )
 
-// NoRoute is the pattern of a request that has no route: what a client asks for is
-// no name for a metric.
+// NoRoute is the pattern of a request without a route: a path chosen by a client
+// must not name a metric.
 const NoRoute = "none"
 
 // Router finds the routes of one API. It redirects nothing and answers nothing by
@@ -23,8 +23,8 @@ type Router struct {
 	tree    httprouter.Router
 }
 
-// NewRouter makes the router of routes, each for the method and the path below
-// base that pattern tells. serve gets every request, with its route, or nil where
+// NewRouter returns the router of routes, each for the method and the path below
+// base given by pattern. serve gets every request, with its route, or nil where
 // it has none; example is the path of one of them, below base.
 func NewRouter[Route any](base, example string, routes []Route, pattern func(*Route) (method, path string), serve func(Request, *Route)) *Router {
 	router := &Router{base: base, example: example}
@@ -39,7 +39,7 @@ func NewRouter[Route any](base, example string, routes []Route, pattern func(*Ro
 	return router
 }
 
-// Add adds a route. HEAD is answered wherever GET is.
+// Add adds a route. HEAD works wherever GET does.
 func (router *Router) Add(method, path string, serve func(Request)) {
 	pattern := router.base + path
 	handle := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
@@ -51,7 +51,7 @@ func (router *Router) Add(method, path string, serve func(Request)) {
 	}
 }
 
-// ServeHTTP hands a request to the router's serve.
+// ServeHTTP passes a request to the router's serve.
 func (router *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if hidesSlash(r.URL) {
 		router.tree.NotFound.ServeHTTP(w, r)
@@ -60,8 +60,8 @@ func (router *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	router.tree.ServeHTTP(w, r)
 }
 
-// hidesSlash reports whether a path has an escaped slash, which belongs to no name of
-// ours: decoded, it would be taken for one that divides the path.
+// hidesSlash reports whether a path has an escaped slash, which no name contains:
+// decoded, it would be taken for a separator.
 func hidesSlash(u *url.URL) bool { return strings.Contains(strings.ToLower(u.RawPath), "%2f") }
 
 func hasEmptyParameter(params httprouter.Params) bool {
@@ -72,7 +72,7 @@ var methods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 }
 
-// missing is why a request has no route; see [Request.CheckRoute].
+// missing returns why a request has no route; see [Request.CheckRoute].
 func (router *Router) missing(u *url.URL, h http.Header) error {
 	allowed := slices.DeleteFunc(slices.Clone(methods), func(method string) bool {
 		handle, params, _ := router.tree.Lookup(method, u.Path)

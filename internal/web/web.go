@@ -1,7 +1,6 @@
-// Package web is what the public API, the admin API and the settings page have in
-// common: the life of a request (request.go), its route (route.go), what is read of
-// it in the same way (input.go, page.go) and what a client sees of an error
-// (errors.go).
+// Package web is what the public API, the admin API and the settings page share:
+// the handling of a request (request.go), its route (route.go), its common input
+// (input.go, page.go) and what a client sees of an error (errors.go).
 //
 // It imports package store, httprouter and zerolog. What only one of the three
 // needs belongs to that one.
@@ -31,8 +30,8 @@ func JSON(status int, body []byte) store.Answer {
 	return store.Answer{Status: status, ContentType: JSONType, Body: body}
 }
 
-// Tagged is an answer with the header ETag: only the status 304, where the
-// request's If-None-Match names that tag.
+// Tagged returns an answer with the header ETag: only a 304 if the request's
+// If-None-Match names that tag.
 func (r *Request) Tagged(a store.Answer, etag string) store.Answer {
 	r.W.Header()["ETag"] = []string{etag}
 	if namesTag(r.HTTP.Header["If-None-Match"], etag) {
@@ -42,7 +41,7 @@ func (r *Request) Tagged(a store.Answer, etag string) store.Answer {
 }
 
 // namesTag reports whether the values of If-None-Match name an entity tag. A weak
-// one will do, as RFC 9110 has it.
+// one matches too, as in RFC 9110.
 func namesTag(values []string, etag string) bool {
 	for tag := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		if tag = strings.TrimSpace(tag); tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
