@@ -112,13 +112,13 @@ func (o operation) in(env *testEnv) operation {
 
 func (o operation) String() string { return o.method + " " + o.path }
 
-// changes tells whether it is anything but a GET.
+// changes reports whether it is anything but a GET.
 func (o operation) changes() bool { return o.method != "GET" }
 
-// inOrg tells whether its path names an org.
+// inOrg reports whether its path names an org.
 func (o operation) inOrg() bool { return strings.HasPrefix(o.path, "/orgs/") }
 
-// resource tells whether its path names something in an org.
+// resource reports whether its path names something in an org.
 func (o operation) resource() bool {
 	parts := strings.Split(o.path, "/")
 	return o.inOrg() && len(parts) > 4 && parts[4] != "batch"

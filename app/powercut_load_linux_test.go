@@ -166,7 +166,7 @@ func (l *load) acknowledged(a ack) {
 	l.acks = append(l.acks, a)
 }
 
-// answered tells whether a client got an answer between two moments.
+// answered reports whether a client got an answer between two moments.
 func (l *load) answered(from, to time.Time) bool {
 	i := sort.Search(len(l.acks), func(i int) bool { return !l.acks[i].at.Before(from) })
 	return i < len(l.acks) && l.acks[i].at.Before(to)

@@ -171,7 +171,7 @@ func number(text string) int64 {
 	return n
 }
 
-// failed tells whether the call changed nothing; "?" is one that the end of the
+// failed reports whether the call changed nothing; "?" is one that the end of the
 // process broke off.
 func (c *call) failed() bool {
 	return strings.HasPrefix(c.result, "-1") || strings.HasPrefix(c.result, "?")

@@ -147,7 +147,7 @@ func (r *reader) onFile(c *call) {
 	}
 }
 
-// isOurs tells whether an argument is a file in the folder, or the folder.
+// isOurs reports whether an argument is a file in the folder, or the folder.
 func (r *reader) isOurs(arg string) bool {
 	path := nameOf(arg)
 	return r.inside(path) || path == r.folder

@@ -159,7 +159,7 @@ func (w *world) sweep() {
 	})
 }
 
-// heldBefore tells whether a disabled endpoint holds it since before a time.
+// heldBefore reports whether a disabled endpoint holds it since before a time.
 func (p *modelDelivery) heldBefore(t time.Time) bool {
 	by := p.to.disabledBy
 	return p.waiting() && by != nil && latest(p.due, by.now).Before(t)

@@ -123,7 +123,7 @@ func (w *world) checkAddress(p *modelDelivery, url string) {
 	w.breaksLocked(arrival, "%s for %s was sent to %s", p.name, p.to.url(), url)
 }
 
-// removedBefore tells whether the removal of an endpoint had returned before a
+// removedBefore reports whether the removal of an endpoint had returned before a
 // time.
 func (e *endpoint) removedBefore(t time.Time) bool {
 	return e.removedBy != nil && e.removedBy.returned && e.removedBy.returnedAt.Before(t)

@@ -125,7 +125,7 @@ func (w *world) faults() int {
 	return w.disk.faults
 }
 
-// isCalm tells whether nothing is wrong, and nothing was a second ago.
+// isCalm reports whether nothing is wrong, and nothing was a second ago.
 func (w *world) isCalm() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,7 +154,7 @@ func newInterleaving(seed uint64) interleaving {
 	return interleaving{rand: rand.New(rand.NewPCG(seed, 2))}
 }
 
-// draw tells whether something is the case, once in n times.
+// draw reports whether something is the case, once in n times.
 func (h *interleaving) draw(n int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -23,7 +23,7 @@ type org struct {
 // person is a member of an org.
 type person struct{ role, address string }
 
-// webhooks tells whether the org's plan includes them.
+// webhooks reports whether the org's plan includes them.
 func (o *org) webhooks() bool { return o.plan != "free" }
 
 // addresses are those of the org's managers.
@@ -93,7 +93,7 @@ type modelDelivery struct {
 	gone      bool // dropped when it was old
 }
 
-// waiting tells whether an attempt is to come.
+// waiting reports whether an attempt is to come.
 func (p *modelDelivery) waiting() bool {
 	return p.state == store.StatePending || p.state == store.StateRetrying
 }

@@ -219,7 +219,7 @@ func (r *recovery) left() (left []*modelDelivery) {
 	return left
 }
 
-// covers tells whether a delivery is to be queued again.
+// covers reports whether a delivery is to be queued again.
 func (r *recovery) covers(p *modelDelivery) bool {
 	switch {
 	case p.to != r.e || p.gone || p.lastEnd.IsZero():

@@ -25,7 +25,7 @@ func (env *testEnv) dialFrom(address string) (net.Conn, error) {
 	return c, c.SetDeadline(time.Now().Add(20 * time.Second))
 }
 
-// connect connects, and tells whether the server answers.
+// connect connects, and reports whether the server answers.
 func (env *testEnv) connect(address string) (c net.Conn, accepted bool) {
 	env.Helper()
 	c, err := env.dialFrom(address)

@@ -95,7 +95,7 @@ func valueOr(n *int, other int) int {
 
 var wholeNumber = regexp.MustCompile(`^0*([0-9]{1,9})$`)
 
-// fits tells whether the values that a parameter was given are as the document
+// fits reports whether the values that a parameter was given are as the document
 // says: at most one, in Unicode, and of the schema.
 func (s schema) fits(values []string) bool {
 	if len(values) != 1 || !utf8.ValidString(values[0]) {

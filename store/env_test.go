@@ -109,7 +109,7 @@ func (s *subject) delivery(id string) (d store.Delivery) {
 	return d
 }
 
-// isThere tells whether there is a delivery of that id.
+// isThere reports whether there is a delivery of that id.
 func (s *subject) isThere(id string) bool {
 	s.Helper()
 	var err error
@@ -187,7 +187,7 @@ func (s *subject) refused(what string, want store.Code, rule func(store.Tx) erro
 	s.Same("after "+what+", going on", s.Dump(), before)
 }
 
-// eventIsThere tells whether there is the event of a delivery.
+// eventIsThere reports whether there is the event of a delivery.
 func (s *subject) eventIsThere(d store.Delivery) bool {
 	s.Helper()
 	var err error

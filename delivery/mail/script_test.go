@@ -88,7 +88,7 @@ func (s *script) talk(conn net.Conn) {
 	}
 }
 
-// answer tells whether the talk goes on.
+// answer reports whether the talk goes on.
 func (s *script) answer(conn net.Conn, command, usual string) bool {
 	answer := usual
 	if command == "" && s.answers[""] != "" {

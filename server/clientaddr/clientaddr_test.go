@@ -233,7 +233,7 @@ func FuzzElements(f *testing.F) {
 	})
 }
 
-// fromStart splits a list at the commas outside of quotes, and tells whether all
+// fromStart splits a list at the commas outside of quotes, and reports whether all
 // quotes are closed and nothing is escaped outside of them.
 func fromStart(line string) (elements []string, closed bool) {
 	start, quoted := 0, false
