@@ -94,9 +94,10 @@ type Place struct {
 	folder fs.FileInfo // as it was when the file was seen at the path; nil: its names may still change unseen
 }
 
-// settled is the age at which a folder's modification time is reliable: file
-// timestamps may be coarse, and two changes may get the same one.
-const settled = 2 * time.Second
+// settled is the age at which a folder's modification time is reliable: within the
+// clock tick of a file system two changes get the same time. Where a tick takes
+// longer, the next Check notices.
+const settled = 100 * time.Millisecond
 
 // ErrMoved is the cause of an error about a file that was renamed, removed or
 // replaced while open.
