@@ -48,7 +48,7 @@ var mayImport = map[string][]string{
 
 	"store":                    {},
 	"store/boltstore":          {"teamdata/internal/hint", "teamdata/store", "teamdata/store/boltstore/boltfile", "go.etcd.io/bbolt"},
-	"store/boltstore/boltfile": {"teamdata/internal/atomicfile", "go.etcd.io/bbolt"},
+	"store/boltstore/boltfile": {"teamdata/internal/atomicfile", "teamdata/internal/system", "go.etcd.io/bbolt"},
 	"store/fixture":            {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/schema", "teamdata/internal/strictjson"},
 	"store/seal":               {"teamdata/internal/hint", "golang.org/x/crypto/chacha20poly1305"},
 	"store/storetest":          {"teamdata/store"},

@@ -30,7 +30,7 @@ func open(path string, o Options) (*Store, error) {
 	s.claimed = make(map[string]struct{})
 	s.life, s.end = context.WithCancelCause(context.Background())
 	var err error
-	s.place, err = boltfile.Open(path, boltfile.Options{MapSize: o.MapSize, NoSync: o.NoSync}, func(db *bbolt.DB) error {
+	s.file, err = boltfile.Open(path, boltfile.Options{MapSize: o.MapSize, NoSync: o.NoSync}, func(db *bbolt.DB) error {
 		s.db = db
 		if err := s.prepare(); err != nil {
 			return err

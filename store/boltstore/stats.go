@@ -2,12 +2,10 @@ package boltstore
 
 import (
 	"context"
-	"os"
 	"sync/atomic"
 	"time"
 
 	"teamdata/store"
-	"teamdata/store/boltstore/boltfile"
 )
 
 // Commit is what OnCommit reports of one commit.
@@ -92,28 +90,16 @@ type Stats struct {
 	Reads      int           // open read transactions, up to 256
 	OldestRead time.Duration // age of the oldest of them
 	Size       int64         // of the file, in bytes
-	FreePages  int64         // pages that later commits can reuse
+	FreePages  int64         // that the next commits can use again, as counted up to a minute ago
 	PageSize   int           // in bytes
 }
 
-// Stats reads only the file's head and the length of the list of free pages.
+// Stats costs no reading of the file.
 func (s *Store) Stats() (st Stats, err error) {
 	st.Reads, st.OldestRead = s.watch.reads.open()
-	st.PageSize = s.db.Info().PageSize
-	file, err := os.Open(s.Path())
-	if err != nil {
-		return st, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return st, err
-	}
-	st.Size = info.Size()
-	return st, s.view(func(t *tx) (err error) { // its pages are not reused meanwhile
-		st.FreePages, err = boltfile.FreePages(file, t.bolt)
-		return err
-	})
+	st.PageSize, st.FreePages = s.db.Info().PageSize, s.file.FreePages()
+	st.Size, err = s.file.Size()
+	return st, err
 }
 
 // About describes a data file.
@@ -127,11 +113,11 @@ type About struct {
 
 // About returns a description of the open data file.
 func (s *Store) About() (About, error) {
-	info, err := os.Stat(s.Path())
+	size, err := s.file.Size()
 	if err != nil {
 		return About{}, err
 	}
-	about := About{Path: s.Path(), Size: info.Size(), Schema: int(schemaVersion()), Sealed: s.seal.on()}
+	about := About{Path: s.Path(), Size: size, Schema: int(schemaVersion()), Sealed: s.seal.on()}
 	err = s.view(func(t *tx) error {
 		about.Newest = t.newest()
 		return nil

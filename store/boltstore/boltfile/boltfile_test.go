@@ -194,7 +194,9 @@ func TestWalkPages(t *testing.T) {
 	must(t, err)
 	size, root := int64(db.Info().PageSize), int64(0)
 	must(t, db.View(func(bolt *bbolt.Tx) error {
-		free, err := FreePages(open(t, path), bolt)
+		h, err := headOf(open(t, path), bolt)
+		must(t, err)
+		free, err := readFreelistLen(open(t, path), h)
 		if all := bolt.Size(); used != all-(2+free)*size { // the two heads are not counted
 			t.Errorf("%d bytes are in use, of %d with %d pages free", used, all, free)
 		}
@@ -220,35 +222,6 @@ func open(t *testing.T, path string) *os.File {
 	must(t, err)
 	t.Cleanup(func() { file.Close() })
 	return file
-}
-
-// TestFreePages: the count of free pages is bbolt's own, for few pages and for more
-// than a page's head can say.
-func TestFreePages(t *testing.T) {
-	const pageSize = 1024 // small, so that many pages are a small file
-	path := filepath.Join(t.TempDir(), "small.db")
-	db, err := bbolt.Open(path, Mode, &bbolt.Options{PageSize: pageSize, NoSync: true})
-	must(t, err)
-	defer db.Close()
-	for _, pages := range []int{100, 70_000} {
-		large := []byte("large")
-		must(t, db.Update(func(bolt *bbolt.Tx) error {
-			b, err := bolt.CreateBucket(large)
-			if err != nil {
-				return err
-			}
-			return b.Put(large, make([]byte, pages*pageSize))
-		}))
-		must(t, db.Update(func(bolt *bbolt.Tx) error { return bolt.DeleteBucket(large) }))
-		must(t, db.View(func(bolt *bbolt.Tx) error {
-			free, err := FreePages(open(t, path), bolt)
-			stats := db.Stats()
-			if want := int64(stats.FreePageN + stats.PendingPageN); free != want || free < int64(pages) {
-				t.Errorf("%d pages are free, not %d", free, want)
-			}
-			return err
-		}))
-	}
 }
 
 // TestCopies: each way to copy a file makes one that holds the same, and one that is
@@ -368,14 +341,14 @@ func TestPlaceIsLost(t *testing.T) {
 				if aged {
 					must(t, os.Chtimes(folder, time.Time{}, time.Now().Add(-time.Hour)))
 				}
-				p := &Place{path: path}
+				p := &File{path: path}
 				var err error
 				p.opened, err = os.Stat(path)
 				must(t, err)
-				must(t, p.CheckNames())
-				must(t, p.CheckNames())
+				must(t, p.checkNames())
+				must(t, p.checkNames())
 				must(t, lose(folder, path))
-				if err := p.CheckNames(); !errors.Is(err, ErrMoved) {
+				if err := p.checkNames(); !errors.Is(err, ErrMoved) {
 					t.Errorf("it says: %v", err)
 				}
 			})

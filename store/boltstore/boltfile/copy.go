@@ -77,8 +77,10 @@ func copyMoment(ctx context.Context, bolt *bbolt.Tx, t *temp) (*pacedWriter, err
 	ctx, cancel := context.WithTimeoutCause(ctx, enough, errSlowDisk)
 	defer cancel()
 	w := &pacedWriter{ctx: ctx, file: t.File}
-	_, err := bolt.WriteTo(w)
-	return w, cantWrite(t.target, cmp.Or(w.failed, err))
+	if _, err := bolt.WriteTo(w); w.failed != nil || err != nil {
+		return w, cantWrite(t.target, cmp.Or(w.failed, err))
+	}
+	return w, cantWrite(t.target, restoreFreelist(t.File, false))
 }
 
 // copyFile copies a file that no program is writing.

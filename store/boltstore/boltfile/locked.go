@@ -87,56 +87,6 @@ func isAt(file *os.File, path string) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// Place is an opened file and the path at which it was opened.
-type Place struct {
-	path   string
-	opened fs.FileInfo
-	folder fs.FileInfo // as it was when the file was seen at the path; nil: its names may still change unseen
-}
-
-// settled is the age at which a folder's modification time is reliable: within the
-// clock tick of a file system two changes get the same time. Where a tick takes
-// longer, the next Check notices.
-const settled = 100 * time.Millisecond
-
-// ErrMoved is the cause of an error about a file that was renamed, removed or
-// replaced while open.
-var ErrMoved = errors.New("moved")
-
-// Check returns an error once the file is no longer the one at its path. A path
-// that can't be checked is no error.
-func (p *Place) Check() error {
-	switch there, err := os.Stat(p.path); {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return &Error{Path: p.path, Text: "was removed or renamed while it was open", Advice: "put it back, and start teamdata again", Err: ErrMoved}
-	case err == nil && !os.SameFile(p.opened, there):
-		return &Error{Path: p.path, Text: "was replaced by another file while it was open", Advice: "to put back a backup, stop teamdata and run: teamdata restore", Err: ErrMoved}
-	}
-	return nil
-}
-
-// CheckNames is Check for a writer, called with each commit from one goroutine.
-// It checks the folder, and the file only if a name in the folder has changed
-// lately: stat of a file just written can cost part of a sync.
-func (p *Place) CheckNames() error {
-	folder, err := os.Stat(filepath.Dir(p.path))
-	if err == nil && p.folder != nil && os.SameFile(p.folder, folder) && p.folder.ModTime().Equal(folder.ModTime()) {
-		return nil
-	}
-	p.folder = nil
-	if err == nil && time.Since(folder.ModTime()) > settled && !isLink(p.path) {
-		p.folder = folder
-	}
-	return p.Check()
-}
-
-// isLink reports whether the path is a link, whose file may be in another folder,
-// or can't be checked.
-func isLink(path string) bool {
-	info, err := os.Lstat(path)
-	return err != nil || info.Mode()&fs.ModeSymlink != 0
-}
-
 func (l *lockedFile) isFile(path string) bool { return l.file != nil && isAt(l.file, path) }
 
 func (l *lockedFile) release() {

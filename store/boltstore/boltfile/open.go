@@ -42,37 +42,38 @@ func (o Options) bolt(size int64) *bbolt.Options {
 	return &bbolt.Options{
 		Timeout:         lockTimeout,
 		FreelistType:    bbolt.FreelistMapType,
+		NoFreelistSync:  true, // see freelist.go
 		InitialMmapSize: mapSize,
 		NoSync:          o.NoSync,
 		NoStatistics:    true,
 	}
 }
 
-// Open opens or creates the file at path for writing and holds its lock until it
-// is closed. prepare receives the open file and keeps it; a panic over a damaged
-// page becomes an error. If anything fails, the file is left as it was, and a new
-// one is removed.
-func Open(path string, o Options, prepare func(*bbolt.DB) error) (place *Place, err error) {
+// Open opens the file at path for writing, or makes it, and holds its lock until it
+// is closed. prepare is called with it, and keeps it; a panic over a damaged page
+// becomes an error. When anything fails, the file is left as it was, and a new one is
+// removed.
+func Open(path string, o Options, prepare func(*bbolt.DB) error) (f *File, err error) {
 	db, size, err := openCurrent(path, func(size int64) (db *bbolt.DB, err error) {
 		if size == absent && !o.NoSync {
 			if err := begin(path); err != nil {
 				return nil, err
 			}
 		}
-		if db, place, err = openGuarded(path, o.bolt(size)); err != nil {
+		if db, f, err = openGuarded(path, o.bolt(size)); err != nil {
 			discardHead(path, size, err)
 		}
 		return db, err
 	})
 	if err != nil {
-		return place, err
+		return f, err
 	}
 	if err := GuardPages(func() error { return prepare(db) }); err != nil {
 		discard(path, size) // under the lock: no other process uses it yet
 		db.Close()
-		return place, explain(path, err)
+		return f, explain(path, err)
 	}
-	return place, nil
+	return f, nil
 }
 
 // begin creates an empty file. It gets its name only once it is on disk: a power
@@ -145,12 +146,14 @@ func openCurrent(path string, open func(size int64) (*bbolt.DB, error)) (db *bbo
 	return db, size, nil
 }
 
-// openGuarded opens a file, even with damaged pages. Once locked it is the one at
-// path, or the error is errSwapped.
-func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, place *Place, err error) {
+// openGuarded opens a file, whatever its pages hold. It is the one at path once
+// it is locked, or the error is errSwapped.
+func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, f *File, err error) {
 	var file *os.File
 	options.OpenFile = func(name string, flag int, mode fs.FileMode) (_ *os.File, err error) {
-		file, err = os.OpenFile(name, flag, mode)
+		if file, err = os.OpenFile(name, flag, mode); err == nil && !options.ReadOnly {
+			err = prepareFreelist(file, !options.NoSync)
+		}
 		return file, err
 	}
 	err = GuardPages(func() (err error) {
@@ -162,14 +165,15 @@ func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, place *Plac
 		file.Close()
 	}
 	if err != nil {
-		return nil, place, err
+		return nil, nil, err
 	}
-	place = &Place{path: path}
-	if place.opened, err = file.Stat(); err != nil || place.Check() != nil {
+	f = &File{db: db, file: file, path: path}
+	if f.opened, err = file.Stat(); err != nil || f.Check() != nil {
 		db.Close()
-		return nil, place, errSwapped
+		return nil, nil, errSwapped
 	}
-	return db, place, nil
+	f.countFree()
+	return db, f, nil
 }
 
 // inspect checks a file before it is opened for writing. bbolt maps the file, so

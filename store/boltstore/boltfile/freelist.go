@@ -1,0 +1,228 @@
+package boltfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+	"os"
+
+	"go.etcd.io/bbolt"
+)
+
+// bbolt keeps a list of the free pages in the file. Written with every commit it
+// costs more than the commit once much has been deleted, so it is written rarely and
+// when the file is closed. After a crash there is none: then Open finds the free
+// pages itself and writes a list before bbolt opens the file, because bbolt's own
+// search reads every key.
+
+// A head of the file, of which there are two: the newer one counts, unless it is
+// damaged. Offsets are in bytes from the start of its page.
+const (
+	headMagicAt    = 16
+	headPageSizeAt = 24
+	headRootAt     = 32
+	headListAt     = 48
+	headEndAt      = 56
+	headCommitAt   = 64
+	headSumAt      = 72
+	headEnd        = 80
+
+	headMagic = 0xED0CDAED
+	noList    = math.MaxUint64
+)
+
+// freelistKind marks the first page of a list. A list with as many pages as the
+// count of a page can't tell begins with its length.
+const (
+	freelistKind = 0x10
+	countsMany   = math.MaxUint16
+)
+
+type head struct {
+	bytes    []byte
+	pageSize uint64
+	root     uint64 // page of the root bucket
+	list     uint64 // first page of the list of free pages; noList: there is none
+	end      uint64 // the number of pages, free ones included
+	commit   uint64 // rises with each
+}
+
+var errHead = errors.New("the head is damaged")
+
+// readHead reads the head that counts.
+func readHead(r io.ReaderAt) (newest head, err error) {
+	err = errHead
+	pageSize := int64(os.Getpagesize())
+	for i := range int64(2) {
+		h, ok := headAt(r, i*pageSize)
+		if !ok {
+			continue
+		}
+		pageSize = int64(h.pageSize)
+		if err != nil || h.commit > newest.commit {
+			newest, err = h, nil
+		}
+	}
+	return newest, err
+}
+
+// headOf is the head of the commit that a transaction sees.
+func headOf(r io.ReaderAt, bolt *bbolt.Tx) (head, error) {
+	for i := range int64(2) {
+		h, sound := headAt(r, i*int64(bolt.DB().Info().PageSize))
+		if sound && h.commit == uint64(bolt.ID()) {
+			return h, nil
+		}
+	}
+	return head{}, errHead
+}
+
+func headAt(r io.ReaderAt, offset int64) (h head, sound bool) {
+	b := make([]byte, headEnd)
+	if _, err := r.ReadAt(b, offset); err != nil {
+		return h, false
+	}
+	word := func(at int) uint64 { return binary.NativeEndian.Uint64(b[at:]) }
+	h = head{
+		bytes: b, pageSize: uint64(binary.NativeEndian.Uint32(b[headPageSizeAt:])),
+		root: word(headRootAt), list: word(headListAt), end: word(headEndAt), commit: word(headCommitAt),
+	}
+	return h, binary.NativeEndian.Uint32(b[headMagicAt:]) == headMagic && word(headSumAt) == headSum(b) && h.pageSize >= headEnd
+}
+
+func headSum(b []byte) uint64 {
+	sum := fnv.New64a()
+	sum.Write(b[headMagicAt:headSumAt])
+	return sum.Sum64()
+}
+
+// next is the head of the next commit, with a list at a page.
+func (h head) next(list, end uint64) head {
+	n := head{bytes: bytes.Clone(h.bytes), pageSize: h.pageSize, root: h.root, list: list, end: end, commit: h.commit + 1}
+	for at, word := range map[int]uint64{0: n.commit % 2, headListAt: list, headEndAt: end, headCommitAt: n.commit} {
+		binary.NativeEndian.PutUint64(n.bytes[at:], word)
+	}
+	binary.NativeEndian.PutUint64(n.bytes[headSumAt:], headSum(n.bytes))
+	return n
+}
+
+// prepareFreelist locks a file and sees to it that it has a list. bbolt locks it again,
+// which changes nothing.
+func prepareFreelist(file *os.File, sync bool) error {
+	err := awaitLock(file)
+	if err == nil {
+		err = restoreFreelist(file, sync)
+	}
+	if errors.Is(err, errors.ErrUnsupported) || IsFull(err) {
+		err = nil // bbolt searches, which takes longer
+	}
+	if err != nil {
+		file.Close()
+	}
+	return err
+}
+
+// restoreFreelist writes the list of free pages of a file that has none, as a commit
+// of its own: the pages of the last commit stay as they are. The file is locked.
+func restoreFreelist(file *os.File, sync bool) error {
+	h, err := readHead(file)
+	if err != nil || h.list != noList {
+		return nil // bbolt says what is wrong with the head
+	}
+	free, err := findFree(file, h)
+	if err != nil {
+		return &Error{Text: fmt.Sprintf("is damaged: page %v", err), Advice: "put back a backup with: teamdata restore", Err: errPage}
+	}
+	size := freelistPages(len(free), h.pageSize)
+	at, end := h.end, h.end+size
+	if i := findRun(free, size); i >= 0 {
+		at, end, free = free[i], h.end, append(free[:i:i], free[i+int(size):]...)
+	}
+	flush := file.Sync
+	if !sync {
+		flush = func() error { return nil }
+	}
+	if _, err = file.WriteAt(freelist(at, size, h.pageSize, free), int64(at*h.pageSize)); err != nil {
+		return err
+	}
+	if err = flush(); err != nil {
+		return err
+	}
+	n := h.next(at, end)
+	if _, err = file.WriteAt(n.bytes, int64(n.commit%2*h.pageSize)); err != nil {
+		return err
+	}
+	return flush()
+}
+
+// findFree returns the pages that the last commit doesn't use, in order.
+func findFree(file *os.File, h head) (free []uint64, err error) {
+	read, unmap, err := mapFile(file)
+	if err != nil {
+		return nil, err
+	}
+	defer unmap()
+	w := newPageWalk(read, h)
+	if err = GuardPages(func() error { return w.page(h.root) }); err != nil {
+		return nil, err
+	}
+	free = make([]uint64, 0, h.end-2-w.used)
+	for id := uint64(2); id < h.end; id++ {
+		if !w.isSeen(id) {
+			free = append(free, id)
+		}
+	}
+	return free, nil
+}
+
+// freelistPages is how many pages a list takes.
+func freelistPages(n int, pageSize uint64) uint64 {
+	return (pageHead+8+8*uint64(n))/pageSize + 1
+}
+
+// findRun returns where so many pages in a row begin among the free ones; -1 for
+// nowhere.
+func findRun(free []uint64, size uint64) int {
+	first := 0
+	for i, id := range free {
+		if id-free[first] != uint64(i-first) {
+			first = i
+		}
+		if uint64(i-first)+1 == size {
+			return first
+		}
+	}
+	return -1
+}
+
+// freelist is the content of the pages of a list.
+func freelist(at, size, pageSize uint64, free []uint64) []byte {
+	b := make([]byte, 0, size*pageSize)
+	b = binary.NativeEndian.AppendUint64(b, at)
+	b = binary.NativeEndian.AppendUint16(b, freelistKind)
+	b = binary.NativeEndian.AppendUint16(b, uint16(min(len(free), countsMany)))
+	b = binary.NativeEndian.AppendUint32(b, uint32(size-1))
+	if len(free) >= countsMany {
+		b = binary.NativeEndian.AppendUint64(b, uint64(len(free)))
+	}
+	for _, id := range free {
+		b = binary.NativeEndian.AppendUint64(b, id)
+	}
+	return b[:size*pageSize]
+}
+
+// readFreelistLen reads how many pages a list has.
+func readFreelistLen(r io.ReaderAt, h head) (int64, error) {
+	b := make([]byte, pageHead+8)
+	if _, err := r.ReadAt(b, int64(h.list*h.pageSize)); err != nil {
+		return 0, err
+	}
+	if n := binary.NativeEndian.Uint16(b[10:]); n < countsMany {
+		return int64(n), nil
+	}
+	return int64(binary.NativeEndian.Uint64(b[pageHead:])), nil
+}
