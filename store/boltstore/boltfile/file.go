@@ -101,19 +101,22 @@ func (f *File) AfterCommit(now time.Time) error {
 	return f.checkNames()
 }
 
-// countFree reads how many pages are free, if the last commit has written the list.
-func (f *File) countFree() {
+// countFree reads how many pages are free. It reports whether the last commit has
+// written the list, without which it doesn't know.
+func (f *File) countFree() (listed bool) {
 	f.db.View(func(bolt *bbolt.Tx) error {
 		h, err := headOf(f.file, bolt)
 		if err != nil || h.list == noList {
 			return err
 		}
+		listed = true
 		n, err := readFreelistLen(f.file, h)
 		if err == nil {
 			f.free.Store(n)
 		}
 		return err
 	})
+	return listed
 }
 
 // FreePages is how many pages were free when that was last counted, up to a minute
@@ -132,9 +135,17 @@ func (f *File) Size() (int64, error) {
 // Close closes the file, with its list of free pages unless the file is not to be
 // written. No transaction is open.
 func (f *File) Close(write bool) error {
-	if bolt, err := f.db.Begin(true); err == nil && write {
-		f.db.NoFreelistSync = false
-		bolt.Commit() // without a list the next Open searches
+	if write && !f.countFree() {
+		f.writeFreelist()
 	}
 	return f.db.Close()
+}
+
+// writeFreelist makes a commit for the list alone. If that fails, the next Open finds
+// the free pages.
+func (f *File) writeFreelist() {
+	if bolt, err := f.db.Begin(true); err == nil {
+		f.db.NoFreelistSync = false
+		bolt.Commit()
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -104,6 +105,9 @@ func Rebuild(ctx context.Context, path string, fill func(temp string) (Filled, e
 		return err
 	}
 	done, err := fill(t.Name())
+	if IsFull(err) {
+		return cantWrite(path, syscall.ENOSPC) // fill's own text is for clients
+	}
 	if err != nil {
 		return rename(path, t.Name(), err)
 	}
