@@ -90,11 +90,11 @@ type Stats struct {
 	Reads      int           // open read transactions, up to 256
 	OldestRead time.Duration // age of the oldest of them
 	Size       int64         // of the file, in bytes
-	FreePages  int64         // that the next commits can use again, as counted up to a minute ago
+	FreePages  int64         // pages that later commits can reuse, as of up to a minute ago
 	PageSize   int           // in bytes
 }
 
-// Stats costs no reading of the file.
+// Stats reads nothing of the file but its size.
 func (s *Store) Stats() (st Stats, err error) {
 	st.Reads, st.OldestRead = s.watch.reads.open()
 	st.PageSize, st.FreePages = s.db.Info().PageSize, s.file.FreePages()

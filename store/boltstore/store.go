@@ -40,8 +40,8 @@ type Store struct {
 	claims
 	generation atomic.Uint64
 	sealedNow  bool   // by this Open
-	oldSchema  uint64 // that this Open has found, if it was older
-	keptOld    string // the copy of the file as it was then
+	oldSchema  uint64 // found by this Open, if older
+	keptOld    string // the copy of the file at that schema
 	file       *boltfile.File
 	life       context.Context
 	end        context.CancelCauseFunc // of life
@@ -67,8 +67,8 @@ func inDoubt(err error) error {
 // longer the one at its path. Until the file is reopened every call fails.
 func (s *Store) Life() context.Context { return s.life }
 
-// CheckPlace ends the Life of a Store whose file is no longer the one at its path.
-// The writer does so with each commit.
+// CheckPlace ends the Life of a Store whose file is no longer the one at its
+// path. The writer checks this with each commit.
 func (s *Store) CheckPlace() error { return s.endIf(s.file.Check()) }
 
 func (s *Store) endIf(err error) error {

@@ -179,7 +179,7 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	id := bolt.ID()
 	s.file.BeforeCommit(began)
 	if err = s.sync(bolt); err == nil {
-		err = s.endIf(s.file.AfterCommit(began)) // after the sync: what is acknowledged is in the file that is at the path
+		err = s.endIf(s.file.AfterCommit(began)) // after the sync: acknowledged writes are in the file at the path
 	}
 	s.watch.notify(Commit{Updates: len(written), Took: time.Since(began), Err: err})
 	s.synced.end(id, err)

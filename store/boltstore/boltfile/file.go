@@ -14,8 +14,8 @@ import (
 	"teamdata/internal/system"
 )
 
-// File is a file that is open for writing. Its methods are called by the writer, from
-// one goroutine, unless they say otherwise.
+// File is a file open for writing. Only the writer's goroutine may call its methods,
+// except those that are safe for concurrent use.
 type File struct {
 	db     *bbolt.DB
 	file   *os.File // bbolt's
@@ -23,10 +23,10 @@ type File struct {
 	opened fs.FileInfo
 	folder fs.FileInfo // as it was when the file was seen at the path; nil: its names may still change unseen
 
-	listed   time.Time // when the list of free pages was last written
-	measured time.Time // when low was found out
-	low      bool      // the disk has little room
-	free     atomic.Int64
+	listed   time.Time    // when the list of free pages was last written
+	measured time.Time    // when the free disk space was last measured
+	low      bool         // it was less than lowDisk
+	free     atomic.Int64 // free pages, by the last list
 }
 
 // settled is the age at which a folder's modification time is reliable: within the
@@ -34,12 +34,12 @@ type File struct {
 // longer, the next Check notices.
 const settled = 100 * time.Millisecond
 
-// ErrMoved is the reason of an error about a file that was renamed, removed or
-// replaced while it was open.
+// ErrMoved is the cause of an error about a file that was renamed, removed or
+// replaced while open.
 var ErrMoved = errors.New("moved")
 
-// Check returns an error once the file is no longer the one at its path. A path that
-// can't be read says nothing. Any goroutine may call it.
+// Check returns an error once the file is no longer the one at its path. A path
+// that can't be checked is no error. Safe for concurrent use.
 func (f *File) Check() error {
 	switch there, err := os.Stat(f.path); {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -50,9 +50,9 @@ func (f *File) Check() error {
 	return nil
 }
 
-// checkNames is Check at a lower cost. It reads the folder, and the
-// file only when a name in the folder has changed lately: to say what a file is that
-// was just written can cost a file system as much as part of a sync.
+// checkNames is Check at a lower cost. It checks the folder, and the file only if a
+// name in the folder has changed lately: stat of a file just written can cost part
+// of a sync.
 func (f *File) checkNames() error {
 	folder, err := os.Stat(filepath.Dir(f.path))
 	if err == nil && f.folder != nil && os.SameFile(f.folder, folder) && f.folder.ModTime().Equal(folder.ModTime()) {
@@ -65,25 +65,26 @@ func (f *File) checkNames() error {
 	return f.Check()
 }
 
-// isLink reports whether the file is in another folder than its path says.
+// isLink reports whether the path is a link, whose file may be in another folder,
+// or can't be checked.
 func isLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err != nil || info.Mode()&fs.ModeSymlink != 0
 }
 
 const (
-	// listEvery is how often the list of free pages is written: how old the count of
-	// free pages may be.
+	// listEvery is how often a commit writes the list of free pages, and so the
+	// maximum age of FreePages.
 	listEvery = time.Minute
-	// lowDisk is how many bytes are little room. A commit that fails makes bbolt read
-	// the list again; without one it reads the whole file.
+	// lowDisk is the free space in bytes below which every commit writes the list:
+	// when one fails, bbolt reads the list again, or the whole file if there is none.
 	lowDisk = 64 << 20
-	// measureEvery is how often the room is measured.
+	// measureEvery is how often free disk space is measured.
 	measureEvery = time.Second
 )
 
-// BeforeCommit decides whether the commit that is about to be made writes the list of
-// free pages. The commit's transaction is open.
+// BeforeCommit decides whether the commit of the open write transaction writes the
+// list of free pages.
 func (f *File) BeforeCommit(now time.Time) {
 	if now.Sub(f.measured) >= measureEvery {
 		room, known := system.DiskFree(filepath.Dir(f.path))
@@ -92,7 +93,7 @@ func (f *File) BeforeCommit(now time.Time) {
 	f.db.NoFreelistSync = !f.low && now.Sub(f.listed) < listEvery
 }
 
-// AfterCommit is what follows a commit that has succeeded. Its error is that of Check.
+// AfterCommit completes a successful commit. Its error is that of Check.
 func (f *File) AfterCommit(now time.Time) error {
 	if !f.db.NoFreelistSync {
 		f.listed = now
@@ -101,8 +102,8 @@ func (f *File) AfterCommit(now time.Time) error {
 	return f.checkNames()
 }
 
-// countFree reads how many pages are free. It reports whether the last commit has
-// written the list, without which it doesn't know.
+// countFree updates the count of free pages, and reports whether the last commit
+// wrote the list that says it.
 func (f *File) countFree() (listed bool) {
 	f.db.View(func(bolt *bbolt.Tx) error {
 		h, err := headOf(f.file, bolt)
@@ -119,11 +120,11 @@ func (f *File) countFree() (listed bool) {
 	return listed
 }
 
-// FreePages is how many pages were free when that was last counted, up to a minute
-// ago. Any goroutine may call it.
+// FreePages returns the number of free pages, as of up to a minute ago. Safe for
+// concurrent use.
 func (f *File) FreePages() int64 { return f.free.Load() }
 
-// Size is how many bytes the file has. Any goroutine may call it.
+// Size returns the size of the file in bytes. Safe for concurrent use.
 func (f *File) Size() (int64, error) {
 	info, err := f.file.Stat()
 	if err != nil {
@@ -132,8 +133,8 @@ func (f *File) Size() (int64, error) {
 	return info.Size(), nil
 }
 
-// Close closes the file, with its list of free pages unless the file is not to be
-// written. No transaction is open.
+// Close closes the file; if it may still be written, with its list of free pages.
+// No transaction may be open.
 func (f *File) Close(write bool) error {
 	if write && !f.countFree() {
 		f.writeFreelist()
@@ -141,8 +142,8 @@ func (f *File) Close(write bool) error {
 	return f.db.Close()
 }
 
-// writeFreelist makes a commit for the list alone. If that fails, the next Open finds
-// the free pages.
+// writeFreelist commits the list alone. If that fails, the next Open finds the free
+// pages.
 func (f *File) writeFreelist() {
 	if bolt, err := f.db.Begin(true); err == nil {
 		f.db.NoFreelistSync = false

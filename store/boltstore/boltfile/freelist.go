@@ -13,14 +13,14 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// bbolt keeps a list of the free pages in the file. Written with every commit it
-// costs more than the commit once much has been deleted, so it is written rarely and
-// when the file is closed. After a crash there is none: then Open finds the free
-// pages itself and writes a list before bbolt opens the file, because bbolt's own
-// search reads every key.
+// bbolt stores a list of the free pages in the file. Once much has been deleted,
+// writing the list costs more than the rest of a commit, so it is written rarely,
+// and on Close. After a crash it is missing: Open then finds the free pages and
+// writes the list before bbolt opens the file, since bbolt's own search compares
+// every key and takes many times as long.
 
-// A head of the file, of which there are two: the newer one counts, unless it is
-// damaged. Offsets are in bytes from the start of its page.
+// The file has two heads, one in each of its first pages: the newer one that is not
+// damaged is valid. Offsets are in bytes from the start of the page.
 const (
 	headMagicAt    = 16
 	headPageSizeAt = 24
@@ -35,8 +35,8 @@ const (
 	noList    = math.MaxUint64
 )
 
-// freelistKind marks the first page of a list. A list with as many pages as the
-// count of a page can't tell begins with its length.
+// freelistKind is the kind of the first page of a list. A list too long for the count
+// in its page's head begins with its length.
 const (
 	freelistKind = 0x10
 	countsMany   = math.MaxUint16
@@ -47,13 +47,13 @@ type head struct {
 	pageSize uint64
 	root     uint64 // page of the root bucket
 	list     uint64 // first page of the list of free pages; noList: there is none
-	end      uint64 // the number of pages, free ones included
-	commit   uint64 // rises with each
+	end      uint64 // number of pages, free ones included
+	commit   uint64 // number of the commit
 }
 
 var errHead = errors.New("the head is damaged")
 
-// readHead reads the head that counts.
+// readHead reads the valid head.
 func readHead(r io.ReaderAt) (newest head, err error) {
 	err = errHead
 	pageSize := int64(os.Getpagesize())
@@ -70,7 +70,7 @@ func readHead(r io.ReaderAt) (newest head, err error) {
 	return newest, err
 }
 
-// headOf is the head of the commit that a transaction sees.
+// headOf reads the head of the commit that a transaction sees.
 func headOf(r io.ReaderAt, bolt *bbolt.Tx) (head, error) {
 	for i := range int64(2) {
 		h, sound := headAt(r, i*int64(bolt.DB().Info().PageSize))
@@ -100,7 +100,7 @@ func headSum(b []byte) uint64 {
 	return sum.Sum64()
 }
 
-// next is the head of the next commit, with a list at a page.
+// next returns the head of the next commit, with a list at a page.
 func (h head) next(list, end uint64) head {
 	n := head{bytes: bytes.Clone(h.bytes), pageSize: h.pageSize, root: h.root, list: list, end: end, commit: h.commit + 1}
 	for at, word := range map[int]uint64{0: n.commit % 2, headListAt: list, headEndAt: end, headCommitAt: n.commit} {
@@ -110,15 +110,15 @@ func (h head) next(list, end uint64) head {
 	return n
 }
 
-// prepareFreelist locks a file and sees to it that it has a list. bbolt locks it again,
-// which changes nothing.
+// prepareFreelist locks a file and makes sure that it has a list. That bbolt locks the
+// same open file again does no harm.
 func prepareFreelist(file *os.File, sync bool) error {
 	err := awaitLock(file)
 	if err == nil {
 		err = restoreFreelist(file, sync)
 	}
 	if errors.Is(err, errors.ErrUnsupported) || IsFull(err) {
-		err = nil // bbolt searches, which takes longer
+		err = nil // bbolt then searches, which takes longer
 	}
 	if err != nil {
 		file.Close()
@@ -126,12 +126,12 @@ func prepareFreelist(file *os.File, sync bool) error {
 	return err
 }
 
-// restoreFreelist writes the list of free pages of a file that has none, as a commit
-// of its own: the pages of the last commit stay as they are. The file is locked.
+// restoreFreelist writes the list of free pages of a file that has none, in a commit of
+// its own: no page of the last commit is overwritten. The file must be locked.
 func restoreFreelist(file *os.File, sync bool) error {
 	h, err := readHead(file)
 	if err != nil || h.list != noList {
-		return nil // bbolt says what is wrong with the head
+		return nil // bbolt reports what is wrong with the head
 	}
 	free, err := findFree(file, h)
 	if err != nil {
@@ -159,7 +159,7 @@ func restoreFreelist(file *os.File, sync bool) error {
 	return flush()
 }
 
-// findFree returns the pages that the last commit doesn't use, in order.
+// findFree returns the pages that the last commit doesn't use, in ascending order.
 func findFree(file *os.File, h head) (free []uint64, err error) {
 	read, unmap, err := mapFile(file)
 	if err != nil {
@@ -179,13 +179,12 @@ func findFree(file *os.File, h head) (free []uint64, err error) {
 	return free, nil
 }
 
-// freelistPages is how many pages a list takes.
+// freelistPages returns the number of pages that a list of n takes.
 func freelistPages(n int, pageSize uint64) uint64 {
 	return (pageHead+8+8*uint64(n))/pageSize + 1
 }
 
-// findRun returns where so many pages in a row begin among the free ones; -1 for
-// nowhere.
+// findRun returns the index in free at which size consecutive pages begin, or -1.
 func findRun(free []uint64, size uint64) int {
 	first := 0
 	for i, id := range free {
@@ -199,7 +198,7 @@ func findRun(free []uint64, size uint64) int {
 	return -1
 }
 
-// freelist is the content of the pages of a list.
+// freelist returns the content of a list's pages.
 func freelist(at, size, pageSize uint64, free []uint64) []byte {
 	b := make([]byte, 0, size*pageSize)
 	b = binary.NativeEndian.AppendUint64(b, at)
@@ -215,7 +214,7 @@ func freelist(at, size, pageSize uint64, free []uint64) []byte {
 	return b[:size*pageSize]
 }
 
-// readFreelistLen reads how many pages a list has.
+// readFreelistLen reads the length of the list.
 func readFreelistLen(r io.ReaderAt, h head) (int64, error) {
 	b := make([]byte, pageHead+8)
 	if _, err := r.ReadAt(b, int64(h.list*h.pageSize)); err != nil {

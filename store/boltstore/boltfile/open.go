@@ -49,10 +49,10 @@ func (o Options) bolt(size int64) *bbolt.Options {
 	}
 }
 
-// Open opens the file at path for writing, or makes it, and holds its lock until it
-// is closed. prepare is called with it, and keeps it; a panic over a damaged page
-// becomes an error. When anything fails, the file is left as it was, and a new one is
-// removed.
+// Open opens or creates the file at path for writing and holds its lock until it
+// is closed. prepare receives the open file and keeps it; a panic over a damaged
+// page becomes an error. If anything fails, the file is left as it was, and a new
+// one is removed.
 func Open(path string, o Options, prepare func(*bbolt.DB) error) (f *File, err error) {
 	db, size, err := openCurrent(path, func(size int64) (db *bbolt.DB, err error) {
 		if size == absent && !o.NoSync {
@@ -146,8 +146,8 @@ func openCurrent(path string, open func(size int64) (*bbolt.DB, error)) (db *bbo
 	return db, size, nil
 }
 
-// openGuarded opens a file, whatever its pages hold. It is the one at path once
-// it is locked, or the error is errSwapped.
+// openGuarded opens a file, even with damaged pages. Once locked it is the one at
+// path, or the error is errSwapped.
 func openGuarded(path string, options *bbolt.Options) (db *bbolt.DB, f *File, err error) {
 	var file *os.File
 	options.OpenFile = func(name string, flag int, mode fs.FileMode) (_ *os.File, err error) {

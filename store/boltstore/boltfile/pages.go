@@ -15,9 +15,9 @@ import (
 type pageWalk struct {
 	read     func(at int64, n int) ([]byte, error)
 	pageSize uint64
-	end      uint64   // how many pages there are
-	seen     []uint64 // a bit for each page
-	used     uint64   // how many of them are set
+	end      uint64   // number of pages
+	seen     []uint64 // one bit a page: it is used
+	used     uint64   // number of bits set
 }
 
 // Kinds of pages, and the mark of a leaf's entry that is a bucket.
@@ -42,9 +42,9 @@ func readFrom(r io.ReaderAt) func(at int64, n int) ([]byte, error) {
 	}
 }
 
-// WalkPages checks of each page in use that it lies in the file, that it is used
-// once, and that what it names lies in it. used is how many bytes these pages
-// have. The text of its errors goes on from the word page.
+// WalkPages checks that each used page is within the file, is used once, and
+// contains what it refers to. used is the size of these pages in bytes. The text
+// of its errors continues the word page.
 func WalkPages(db *bbolt.DB) (used int64, err error) {
 	file, err := os.Open(db.Path())
 	if err != nil {
@@ -52,7 +52,7 @@ func WalkPages(db *bbolt.DB) (used int64, err error) {
 	}
 	defer file.Close()
 	var w *pageWalk
-	err = db.View(func(bolt *bbolt.Tx) error { // while it lasts, no page in use becomes another
+	err = db.View(func(bolt *bbolt.Tx) error { // it keeps the used pages from being reused
 		h, err := headOf(file, bolt)
 		if err != nil {
 			return fmt.Errorf("0 %w", err)
@@ -81,8 +81,7 @@ func (w *pageWalk) page(id uint64) error {
 	return nil
 }
 
-// claim marks a page as used with those that it goes on in. size is how many bytes
-// they have.
+// claim marks a page and its overflow pages as used. size is theirs in bytes.
 func (w *pageWalk) claim(id uint64) (size uint64, err error) {
 	if id < 2 || id >= w.end {
 		return 0, fmt.Errorf("is outside the file's pages, 2 to %d", w.end-1)
@@ -107,8 +106,8 @@ func (w *pageWalk) claim(id uint64) (size uint64, err error) {
 
 func (w *pageWalk) isSeen(id uint64) bool { return w.seen[id/64]>>(id%64)&1 == 1 }
 
-// entries checks what a page of so many bytes holds; a page inside a bucket's entry
-// has no id.
+// entries checks the entries of a page of a size in bytes; a page inside a bucket's
+// entry has no id.
 func (w *pageWalk) entries(at int64, size uint64) error {
 	if size < pageHead {
 		return fmt.Errorf("holds a bucket that is cut short")
@@ -134,7 +133,8 @@ func (w *pageWalk) entries(at int64, size uint64) error {
 	return nil
 }
 
-// entry checks one entry. What it names lies in the bytes that begin with it.
+// entry checks one entry, which must fit, with what it refers to, in the size bytes
+// that begin with it.
 func (w *pageWalk) entry(b []byte, kind uint16, at int64, size uint64) error {
 	word := func(i int) uint64 { return uint64(binary.NativeEndian.Uint32(b[4*i:])) }
 	if kind == branchPage {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryLock takes the lock on an open file, as bbolt does, alone or shared with
-// others who share it. EWOULDBLOCK means that it is held.
+// tryLock takes bbolt's lock on an open file, exclusive or shared. EWOULDBLOCK:
+// another process holds it.
 func tryLock(f *os.File, alone bool) error {
 	how := syscall.LOCK_SH
 	if alone {
@@ -18,11 +18,11 @@ func tryLock(f *os.File, alone bool) error {
 	return syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 }
 
-// unlock ends the lock on a file, which closing does not while it is mapped.
+// unlock releases the lock on a file; closing does not while it is mapped.
 func unlock(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
-// mapFile maps a file, so that reading a part of it costs no call of the system. A
-// part that is missing at its end is a fault, which GuardPages makes an error.
+// mapFile maps a file into memory, so that reads need no system calls. Reading past
+// the end of a file cut short is a fault, which GuardPages turns into an error.
 func mapFile(file *os.File) (read func(at int64, n int) ([]byte, error), unmap func(), err error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -32,7 +32,7 @@ func mapFile(file *os.File) (read func(at int64, n int) ([]byte, error), unmap f
 	if err != nil {
 		return nil, nil, err
 	}
-	syscall.Madvise(b, syscall.MADV_WILLNEED) // advice: without it a cold file takes longer
+	syscall.Madvise(b, syscall.MADV_WILLNEED) // read ahead a file that is not cached
 	read = func(at int64, n int) ([]byte, error) {
 		if at < 0 || at+int64(n) > int64(len(b)) {
 			return nil, io.ErrUnexpectedEOF
