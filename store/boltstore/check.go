@@ -87,6 +87,9 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string)) {
 	for err := range bolt.Check() {
 		found("page: " + err.Error())
 	}
+	if err := boltfile.CompareFree(bolt); err != nil {
+		found(fmt.Sprintf("page %v", err))
+	}
 	if version < schemaVersion() {
 		return
 	}

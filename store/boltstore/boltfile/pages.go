@@ -46,28 +46,53 @@ func readFrom(r io.ReaderAt) func(at int64, n int) ([]byte, error) {
 // contains what it refers to. used is the size of these pages in bytes. The text
 // of its errors continues the word page.
 func WalkPages(db *bbolt.DB) (used int64, err error) {
-	file, err := os.Open(db.Path())
+	err = db.View(func(bolt *bbolt.Tx) error {
+		w, err := walk(bolt)
+		if err == nil {
+			used = int64(w.used * w.pageSize)
+		}
+		return err
+	})
+	return used, err
+}
+
+// CompareFree checks that bbolt takes those pages for free that a walk finds unused, as
+// Open does after a crash. The text of its errors continues the word page.
+func CompareFree(bolt *bbolt.Tx) error {
+	w, err := walk(bolt)
 	if err != nil {
-		return 0, err
+		return err
+	}
+	for id := uint64(2); id < w.end; id++ {
+		switch page, err := bolt.Page(int(id)); {
+		case err != nil:
+			return fmt.Errorf("%d: %w", id, err)
+		case (page.Type == "free") == w.isSeen(id):
+			return fmt.Errorf("%d is free for bbolt: %v, and used: %v", id, page.Type == "free", w.isSeen(id))
+		}
+	}
+	return nil
+}
+
+// walk walks through the pages that a transaction sees: it keeps them from being
+// reused.
+func walk(bolt *bbolt.Tx) (*pageWalk, error) {
+	file, err := os.Open(bolt.DB().Path())
+	if err != nil {
+		return nil, err
 	}
 	defer file.Close()
-	var w *pageWalk
-	err = db.View(func(bolt *bbolt.Tx) error { // it keeps the used pages from being reused
-		h, err := headOf(file, bolt)
-		if err != nil {
-			return fmt.Errorf("0 %w", err)
-		}
-		if w = newPageWalk(readFrom(file), h); h.list != noList {
-			if _, err := w.claim(h.list); err != nil {
-				return fmt.Errorf("%d %w", h.list, err)
-			}
-		}
-		return w.page(h.root)
-	})
+	h, err := headOf(file, bolt)
 	if err != nil {
-		return 0, err
+		return nil, fmt.Errorf("0: %w", err)
 	}
-	return int64(w.used * w.pageSize), nil
+	w := newPageWalk(readFrom(file), h)
+	if h.list != noList {
+		if _, err := w.claim(h.list); err != nil {
+			return nil, fmt.Errorf("%d %w", h.list, err)
+		}
+	}
+	return w, w.page(h.root)
 }
 
 func (w *pageWalk) page(id uint64) error {
