@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -137,4 +138,25 @@ func BenchmarkView(b *testing.B) {
 			})
 		}
 	})
+}
+
+// BenchmarkOpenAfterCrash is what Open takes of a file that was not closed, with most
+// of its pages free.
+func BenchmarkOpenAfterCrash(b *testing.B) {
+	f := newFixture(b, Options{NoSync: true})
+	f.deleteEvents(100_000)
+	stats, err := f.Stats()
+	must(b, err)
+	crashed := filepath.Join(b.TempDir(), "crashed.db")
+	for b.Loop() {
+		b.StopTimer()
+		must(b, exec.Command("cp", f.path, crashed).Run())
+		b.StartTimer()
+		s, err := Open(crashed, Options{NoSync: true})
+		must(b, err)
+		b.StopTimer()
+		must(b, s.Close())
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(stats.Size>>20), "MiB")
 }
