@@ -16,3 +16,6 @@ func writeBack(f *os.File, _, _ int64) error { return f.Sync() }
 
 // forgetPages leaves the pages to the system.
 func forgetPages(*bbolt.DB) (stop func()) { return func() {} }
+
+// readAhead leaves reading to the system.
+func readAhead([]byte) {}

@@ -32,7 +32,7 @@ func mapFile(file *os.File) (read func(at int64, n int) ([]byte, error), unmap f
 	if err != nil {
 		return nil, nil, err
 	}
-	syscall.Madvise(b, syscall.MADV_WILLNEED) // read ahead a file that is not cached
+	readAhead(b)
 	read = func(at int64, n int) ([]byte, error) {
 		if at < 0 || at+int64(n) > int64(len(b)) {
 			return nil, io.ErrUnexpectedEOF
