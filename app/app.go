@@ -38,10 +38,6 @@ import (
 // repeated after the next start.
 const StopGrace = 8 * time.Second
 
-// sweepEvery is how often expired data is dropped; more often if deliveries are
-// kept for less.
-const sweepEvery = 10 * time.Minute
-
 // placeEvery is how often a server without commits checks that its data file is
 // still where it was opened.
 const placeEvery = time.Second
@@ -69,6 +65,7 @@ type App struct {
 	metrics      net.Listener // nil: metrics are on the admin socket alone
 	endObserving func()       // nil: nothing is observed yet
 	pushed       atomic.Uint64
+	sweeps       sweeps
 }
 
 // Start opens the data file, fills it if there is a seed, and binds the
@@ -133,7 +130,7 @@ func (a *App) Run(ctx context.Context) error {
 	go func() { sent <- a.dispatcher.Run(ctx, grace) }()
 	var background sync.WaitGroup
 	background.Go(func() { a.mailer.Run(ctx, grace) })
-	background.Go(func() { a.sweep(ctx) })
+	background.Go(func() { a.sweepRegularly(ctx) })
 	background.Go(func() { a.writeKeyUseRegularly(ctx) })
 	background.Go(func() { a.renewCertificates(ctx) })
 	background.Go(func() { a.watchCertificates(ctx) })
@@ -158,15 +155,6 @@ func (a *App) Run(ctx context.Context) error {
 	background.Wait()
 	a.writeKeyUse(grace)
 	return errors.Join(failed, a.close())
-}
-
-func (a *App) sweep(ctx context.Context) {
-	finished, held := a.settings.DeliveryRetention, a.settings.HeldRetention
-	every(ctx, min(sweepEvery, finished, held), func(time.Time) {
-		if err := store.Sweep(ctx, a.store, finished, held); err != nil && ctx.Err() == nil {
-			a.log.Error().Fields(hint.Fields(err)).Msg("old records can't be dropped")
-		}
-	})
 }
 
 func (a *App) close() error {

@@ -139,7 +139,7 @@ func (w *world) sweep() {
 	f := w.as("the sweep", func(a *transaction) want { return w.dropped(a, a.now.Add(-w.retention)) })
 	w.client(func(ctx context.Context) {
 		began, before := time.Now(), floorMs(w.clock()).Add(-w.retention) // what finished or was held before then must go
-		err := store.Sweep(ctx, f, w.retention, w.retention)
+		err := store.Sweep(ctx, f, store.Retention{Finished: w.retention, Held: w.retention})
 		w.allow(f.who, err)
 		w.mu.Lock()
 		defer w.mu.Unlock()

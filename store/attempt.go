@@ -146,26 +146,30 @@ func LatestDue(now time.Time, schedule []time.Duration) time.Time {
 }
 
 // PullIn reschedules deliveries due after LatestDue as if their last attempt had
-// ended now, in small transactions. It returns their number.
+// ended now, in small transactions, at its [pace]. It returns their number.
 func PullIn(ctx context.Context, s Store, now time.Time, schedule []time.Duration) (n int, err error) {
 	var endpoints []uint64
 	err = s.EachDue(ctx, func(endpoint uint64, _ time.Time) { endpoints = append(endpoints, endpoint) })
+	p := newPace(patience)
 	for i := 0; err == nil && i < len(endpoints); {
 		var late []Delivery
-		find := func(tx Tx) (err error) {
-			late, _, err = tx.DeliveryPage(endpoints[i], ListWaiting, CursorOf(LatestDue(now, schedule), "~"), chunk)
+		find := func(tx Tx, limit int) (err error) {
+			late, _, err = tx.DeliveryPage(endpoints[i], ListWaiting, CursorOf(LatestDue(now, schedule), "~"), limit)
 			return err
 		}
-		if err = s.View(ctx, find); err == nil && len(late) > 0 {
-			err = s.Update(ctx, func(tx Tx) error {
-				if err := find(tx); err != nil {
+		if err = s.View(ctx, func(tx Tx) error { return find(tx, 1) }); err == nil && len(late) > 0 {
+			err = p.update(ctx, s, func(tx Tx, step int) error {
+				if err := find(tx, step); err != nil {
 					return err
 				}
 				return pullIn(tx, late, now, schedule)
 			})
 		}
-		if n += len(late); len(late) < chunk {
+		if len(late) == 0 {
 			i++
+		}
+		if err == nil {
+			n += len(late)
 		}
 	}
 	return n, err

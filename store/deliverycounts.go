@@ -66,6 +66,6 @@ func latencyPlace(took time.Duration) int {
 	return len(LatencyBounds)
 }
 
-func dropDeliveryCounts(tx Tx) (int, error) {
-	return tx.DropDeliveryCounts(tx.Now().Add(-DeliveryCountsRetention), chunk)
+func dropDeliveryCounts(tx Tx, step int) (int, error) {
+	return tx.DropDeliveryCounts(tx.Now().Add(-DeliveryCountsRetention), step)
 }

@@ -230,7 +230,9 @@ func testRemovedSwept(s *subject) {
 		return err
 	})
 	s.Equal("audit entries", s.entries(acme), before)
-	s.changesNothing("nothing is left to sweep", func(tx store.Tx) error { return store.Sweep(s.Context(), direct{tx: tx}, 1000*day, 1000*day) })
+	s.changesNothing("nothing is left to sweep", func(tx store.Tx) error {
+		return store.Sweep(s.Context(), direct{tx: tx}, store.Retention{Finished: 1000 * day, Held: 1000 * day})
+	})
 	s.Write(removeEndpoint(acme, "whe_1"))
 	s.sweep(1000 * day)
 	s.Equal("the event, once both are gone", s.eventIsThere(shared[0]), false)
@@ -251,10 +253,10 @@ func testRemovedSweptInParts(s *subject) {
 			if left = len(s.Listed(endpoint.Number, store.ListWaiting)); left < before {
 				cancel()
 			}
-		}}, 0, 0)
+		}}, store.Retention{})
 		if left > 0 {
 			s.Equal("the sweep is broken off", errors.Is(err, context.Canceled), true)
-			s.Equal("a small transaction", before-left <= 500, true)
+			s.Equal("a small transaction", before-left <= 50, true)
 		}
 		s.goneFor("swept in part", endpoint.Number)
 		s.Reopen()

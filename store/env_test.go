@@ -382,13 +382,13 @@ func (d direct) Update(_ context.Context, fn func(store.Tx) error) error { retur
 
 func (s *subject) sweep(keep time.Duration) {
 	s.Helper()
-	s.Code("sweeping", store.Sweep(context.Background(), s, keep, store.DefaultHeldRetention), "")
+	s.Code("sweeping", store.Sweep(context.Background(), s, store.Retention{Finished: keep, Held: store.DefaultHeldRetention}), "")
 }
 
 // sweepHeld drops what was held for longer than is kept.
 func (s *subject) sweepHeld(keep time.Duration) {
 	s.Helper()
-	s.Code("sweeping", store.Sweep(context.Background(), s, 1000*day, keep), "")
+	s.Code("sweeping", store.Sweep(context.Background(), s, store.Retention{Finished: 1000 * day, Held: keep}), "")
 }
 
 // Endpoint is what the store holds of an endpoint of acme.

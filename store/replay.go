@@ -38,14 +38,14 @@ func (d *Delivery) triedSince(since time.Time) bool {
 // Recover requeues all deliveries of an endpoint whose latest attempt failed at
 // or after a time: failed ones and those waiting for a retry. All become due now,
 // in order of their events; at a disabled endpoint they are held. It returns
-// their number. The work is done in small transactions: after an error, call it
-// again to continue. notFound: the org has no such endpoint, or it was removed
+// their number. The work is done in small transactions, at its [pace]: after an
+// error, call it again to continue. notFound: the org has no such endpoint, or it was removed
 // meanwhile.
 func Recover(ctx context.Context, s Store, actorID, orgID, endpointID string, since time.Time) (n int, err error) {
 	var r recovery
 	err = s.View(ctx, func(tx Tx) error {
 		e, err := FindEndpoint(tx, orgID, endpointID)
-		r = recovery{actorID: actorID, endpoint: e, since: since, now: tx.Now()}
+		r = recovery{actorID: actorID, endpoint: e, since: since, now: tx.Now(), pace: newPace(patience)}
 		return err
 	})
 	if err != nil {
@@ -65,6 +65,7 @@ type recovery struct {
 	endpoint Endpoint
 	since    time.Time
 	now      time.Time // when it began; its deliveries become due then
+	pace     pace
 	done     int
 }
 
@@ -72,8 +73,8 @@ func (r *recovery) recoverList(ctx context.Context, s Store, list DeliveryList) 
 	after := CursorOf(r.now, "~") // after every id: deliveries that fail or become due from now on are left alone
 	for more := true; more; {
 		next, n := after, 0
-		err := s.Update(ctx, func(tx Tx) (err error) {
-			next, n, more, err = r.recoverSome(tx, list, after)
+		err := r.pace.update(ctx, s, func(tx Tx, step int) (err error) {
+			next, n, more, err = r.recoverSome(tx, list, after, step)
 			return err
 		})
 		if err != nil {
@@ -84,12 +85,12 @@ func (r *recovery) recoverList(ctx context.Context, s Store, list DeliveryList) 
 	return nil
 }
 
-// recoverSome handles one chunk of a list and returns where the next begins.
-func (r *recovery) recoverSome(tx Tx, list DeliveryList, after Cursor) (next Cursor, n int, more bool, err error) {
+// recoverSome handles one step of a list and returns where the next begins.
+func (r *recovery) recoverSome(tx Tx, list DeliveryList, after Cursor, step int) (next Cursor, n int, more bool, err error) {
 	if err := r.stillThere(tx); err != nil {
 		return after, 0, false, err
 	}
-	page, more, err := tx.DeliveryPage(r.endpoint.Number, list, after, chunk)
+	page, more, err := tx.DeliveryPage(r.endpoint.Number, list, after, step)
 	if err != nil {
 		return after, 0, false, err
 	}

@@ -12,82 +12,170 @@ const DefaultDeliveryRetention = 30 * 24 * time.Hour
 // DefaultHeldRetention is how long deliveries are held at a disabled endpoint.
 const DefaultHeldRetention = 90 * 24 * time.Hour
 
-// chunk is how many records one transaction of long work touches: few enough not
-// to delay other writers.
-const chunk = 500
+// SweepEvery is how often Sweep is called, and how long one goes on before it
+// hurries.
+const SweepEvery = 10 * time.Minute
 
-// Sweep drops expired data in small transactions: idempotency records after
+// SweepKinds are the kinds of expired data.
+var SweepKinds = []string{"idempotency", "finished", "held", "mail", "removed", "session", "signInLink", "counts"}
+
+// Retention says how long deliveries are kept.
+type Retention struct {
+	Finished time.Duration // from their last attempt, with their events
+	Held     time.Duration // see Endpoint.HeldSince
+
+	// Dropped is told after each transaction how many records of a kind it
+	// dropped; nil: nobody wants to know.
+	Dropped func(kind string, n int)
+}
+
+// Sweep drops expired data beside traffic, at its [pace]: idempotency records after
 // IdempotencyTTL, deliveries with their events when they have been finished, or
 // held, for the given times, mails that could not be sent after MailTTL, what is
 // left of removed endpoints, sessions and sign-in links that have ended, and old
 // counts.
-func Sweep(ctx context.Context, s Store, finished, held time.Duration) error {
-	for _, drop := range []func(tx Tx) (int, error){
-		func(tx Tx) (int, error) { return tx.ExpireIdempotencyRecords(chunk) },
-		func(tx Tx) (int, error) { return dropDeliveries(tx, tx.FinishedBefore, finished) },
-		func(tx Tx) (int, error) { return dropDeliveries(tx, tx.HeldBefore, held) },
-		dropMails,
-		dropRemoved,
-		dropAmong(Tx.Sessions, dropSession),
-		dropAmong(Tx.SignInLinks, dropSignInLink),
-		dropDeliveryCounts,
-	} {
-		if err := sweep(ctx, s, drop); err != nil {
-			return err
-		}
-	}
-	return nil
+func Sweep(ctx context.Context, s Store, r Retention) error {
+	w := sweep{ctx: ctx, store: s, report: r.Dropped, pace: newPace(SweepEvery)}
+	w.repeat("idempotency", Tx.ExpireIdempotencyRecords)
+	w.each("finished", oldest(Tx.FinishedBefore, r.Finished), r.dropFinished)
+	w.each("held", oldest(Tx.HeldBefore, r.Held), r.dropHeld)
+	w.repeat("mail", dropMails)
+	w.repeat("removed", dropRemoved)
+	w.each("session", among(Tx.Sessions, expiredSession), dropSession)
+	w.each("signInLink", among(Tx.SignInLinks, expiredSignInLink), dropSignInLink)
+	w.repeat("counts", dropDeliveryCounts)
+	return w.err
 }
 
-// sweep calls drop until there is nothing left to drop.
-func sweep(ctx context.Context, s Store, drop func(Tx) (int, error)) error {
-	for {
-		n := 0
-		err := s.Update(ctx, func(tx Tx) (err error) {
-			n, err = drop(tx)
+// sweep is a running Sweep. After an error it does nothing more.
+type sweep struct {
+	ctx    context.Context
+	store  Store
+	report func(kind string, n int)
+	pace   pace
+	err    error
+}
+
+// update runs one transaction, which returns how many records it dropped.
+func (w *sweep) update(kind string, drop func(tx Tx, step int) (int, error)) (n int) {
+	w.err = w.pace.update(w.ctx, w.store, func(tx Tx, step int) (err error) {
+		n, err = drop(tx, step)
+		return err
+	})
+	if w.err == nil && n > 0 && w.report != nil {
+		w.report(kind, n)
+	}
+	return n
+}
+
+// repeat calls drop until it drops nothing.
+func (w *sweep) repeat(kind string, drop func(tx Tx, step int) (int, error)) {
+	for n := 1; w.err == nil && n > 0; {
+		n = w.update(kind, drop)
+	}
+}
+
+// A finder looks at up to limit records after one that it has seen before, "" at
+// first. It returns the ids of the expired ones, and the last one that it saw if
+// there may be more.
+type finder func(tx Tx, after string, limit int) (ids []string, last string, err error)
+
+// each calls drop with all that find finds. Finding can take long where there are
+// many endpoints, so that is done beside the writer, many steps ahead, and drop
+// checks whether a record still is to be dropped. It ends with what had expired when
+// it looked last: some more expire all the time.
+func (w *sweep) each(kind string, find finder, drop func(tx Tx, id string) (bool, error)) {
+	const ahead = 100 * firstStep
+	for after, more := "", true; w.err == nil && more; more = after != "" {
+		var ids []string
+		w.err = w.store.View(w.ctx, func(tx Tx) (err error) {
+			ids, after, err = find(tx, after, max(ahead, w.pace.step()))
 			return err
 		})
-		if err != nil || n == 0 {
-			return err
+		for w.err == nil && len(ids) > 0 {
+			some := ids
+			w.update(kind, func(tx Tx, step int) (int, error) {
+				some = ids[:min(step, len(ids))]
+				return dropEach(tx, some, drop)
+			})
+			ids = ids[len(some):]
 		}
 	}
 }
 
-// dropAmong drops the expired items of a list that is not ordered by expiry. Each
-// call continues after the last item of the one before. drop checks an item, and
-// returns its id.
-func dropAmong[T any](list func(tx Tx, after string, limit int) ([]T, error), drop func(Tx, T) (id string, err error)) func(Tx) (int, error) {
-	seen := ""
-	return func(tx Tx) (int, error) {
-		items, err := list(tx, seen, chunk)
-		for i := 0; err == nil && i < len(items); i++ {
-			seen, err = drop(tx, items[i])
-		}
-		return len(items), err
-	}
-}
-
-// dropDeliveries drops deliveries that find returns as older than keep.
-func dropDeliveries(tx Tx, find func(before time.Time, limit int) ([]string, error), keep time.Duration) (int, error) {
-	ids, err := find(tx.Now().Add(-keep), chunk)
-	if err != nil {
-		return 0, err
-	}
+func dropEach(tx Tx, ids []string, drop func(tx Tx, id string) (bool, error)) (n int, err error) {
 	for _, id := range ids {
-		if err := dropDelivery(tx, id); err != nil {
-			return 0, err
+		dropped, err := drop(tx, id)
+		if err != nil {
+			return n, err
+		}
+		if dropped {
+			n++
 		}
 	}
-	return len(ids), nil
+	return n, nil
+}
+
+// among finds the expired items of a list that is not ordered by expiry.
+func among[T any](list func(tx Tx, after string, limit int) ([]T, error), expired func(T, time.Time) (id string, yes bool)) finder {
+	return func(tx Tx, after string, limit int) (ids []string, last string, err error) {
+		items, err := list(tx, after, limit)
+		for _, item := range items {
+			id, yes := expired(item, tx.Now())
+			if yes {
+				ids = append(ids, id)
+			}
+			if len(items) == limit {
+				last = id
+			}
+		}
+		return ids, last, err
+	}
+}
+
+// oldest is a finder of deliveries by their age. Those that it found before are
+// dropped.
+func oldest(find func(tx Tx, before time.Time, limit int) ([]string, error), keep time.Duration) finder {
+	return func(tx Tx, _ string, limit int) (ids []string, last string, err error) {
+		ids, err = find(tx, tx.Now().Add(-keep), limit)
+		if len(ids) == limit {
+			last = ids[limit-1]
+		}
+		return ids, last, err
+	}
+}
+
+func (r Retention) dropFinished(tx Tx, id string) (bool, error) {
+	d, err := tx.Delivery(id)
+	if err != nil || d.State.Waiting() || !d.FinishedAt.Before(tx.Now().Add(-r.Finished)) {
+		return false, unlessNotFound(err)
+	}
+	return true, dropDelivery(tx, &d)
+}
+
+func (r Retention) dropHeld(tx Tx, id string) (bool, error) {
+	d, err := tx.Delivery(id)
+	if err != nil {
+		return false, unlessNotFound(err)
+	}
+	e, err := tx.Endpoint(d.OrgID, d.EndpointID)
+	if err != nil || e.Number != d.EndpointNumber || d.StateAt(&e) != StateHeld || !e.HeldSince(d.DueAt).Before(tx.Now().Add(-r.Held)) {
+		return false, unlessNotFound(err)
+	}
+	return true, dropDelivery(tx, &d)
+}
+
+// unlessNotFound is for records that somebody else may have dropped.
+func unlessNotFound(err error) error {
+	if IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // dropDelivery drops a delivery, and with an event's last delivery the event.
-func dropDelivery(tx Tx, id string) error {
-	d, err := tx.Delivery(id)
-	if err != nil {
-		return err
-	}
-	if err := tx.DeleteDelivery(id); err != nil {
+func dropDelivery(tx Tx, d *Delivery) error {
+	if err := tx.DeleteDelivery(d.ID); err != nil {
 		return err
 	}
 	event, err := tx.Event(d.EventID)
@@ -102,8 +190,8 @@ func dropDelivery(tx Tx, id string) error {
 	return tx.DeleteEvent(event.ID)
 }
 
-func dropMails(tx Tx) (int, error) {
-	mails, err := tx.Mails("", chunk)
+func dropMails(tx Tx, step int) (int, error) {
+	mails, err := tx.Mails("", step)
 	n := 0
 	for _, m := range mails { // oldest first
 		if err != nil || tx.Now().Sub(m.CreatedAt) <= MailTTL {
@@ -117,18 +205,18 @@ func dropMails(tx Tx) (int, error) {
 
 // dropRemoved drops deliveries of one removed endpoint, and the endpoint with the
 // last of them.
-func dropRemoved(tx Tx) (int, error) {
+func dropRemoved(tx Tx, step int) (int, error) {
 	removed, err := tx.RemovedEndpoints(1)
 	if err != nil || len(removed) == 0 {
 		return 0, err
 	}
 	for _, list := range []DeliveryList{ListAcknowledged, ListWaiting, ListFailed} {
-		page, _, err := tx.DeliveryPage(removed[0], list, Cursor{}, chunk)
+		page, _, err := tx.DeliveryPage(removed[0], list, Cursor{}, step)
 		if err != nil {
 			return 0, err
 		}
 		for _, d := range page {
-			if err := dropDelivery(tx, d.ID); err != nil {
+			if err := dropDelivery(tx, &d); err != nil {
 				return 0, err
 			}
 		}

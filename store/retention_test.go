@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -111,20 +112,44 @@ func testRetentionOfHeld(s *subject) {
 func TestRetentionOfHeldMeanwhile(t *testing.T) { onBoth(t, testRetentionOfHeldMeanwhile) }
 
 func testRetentionOfHeldMeanwhile(s *subject) {
+	const held = 200 // are several steps
 	endpoint := s.Seed()
-	s.sendTests("whe_1", many)
+	s.sendTests("whe_1", held)
 	s.Write(switchEndpoint(acme, "whe_1", false))
 	s.Clock.Move(100 * day)
 	enabled := false
 	s.Code("sweeping", store.Sweep(context.Background(), interrupted{s, func() {
-		if !enabled && len(s.Listed(endpoint.Number, store.ListWaiting)) < many {
+		if !enabled && len(s.Listed(endpoint.Number, store.ListWaiting)) < held {
 			enabled = true
 			s.Write(switchEndpoint(acme, "whe_1", true))
 		}
-	}}, 1000*day, 90*day), "")
+	}}, store.Retention{Finished: 1000 * day, Held: 90 * day}), "")
 	left := s.Listed(endpoint.Number, store.ListWaiting)
-	s.Equal("some are dropped, and some are left", []bool{enabled, len(left) > 0, len(left) < many}, []bool{true, true, true})
+	s.Equal("some are dropped, and some are left", []bool{enabled, len(left) > 0, len(left) < held}, []bool{true, true, true})
 	s.Equal("due", s.Claimable(), left)
+}
+
+// TestRetentionOfReplayedMeanwhile replays deliveries while a sweep drops such: they
+// are kept.
+func TestRetentionOfReplayedMeanwhile(t *testing.T) { onBoth(t, testRetentionOfReplayedMeanwhile) }
+
+func testRetentionOfReplayedMeanwhile(s *subject) {
+	endpoint := s.Seed()
+	ids := s.sendTests("whe_1", 200)
+	s.attemptMany(ids, 200, nil, func(int) time.Time { return s.Clock.Now() })
+	s.Clock.Move(40 * day)
+	var replayed []string
+	s.Code("sweeping", store.Sweep(context.Background(), interrupted{s, func() {
+		if left := s.Listed(endpoint.Number, store.ListAcknowledged); replayed == nil && len(left) < len(ids) {
+			replayed = []string{left[0], left[len(left)-1]}
+			s.Write(replay(left[0]))
+			s.Write(replay(left[len(left)-1]))
+		}
+	}}, store.Retention{Finished: 30 * day, Held: 90 * day}), "")
+	slices.Sort(replayed)
+	s.Equal("left", s.Listed(endpoint.Number, store.ListAcknowledged), []string{})
+	s.Equal("due", s.Claimable(), replayed)
+	s.Equal("replayed", len(replayed), 2)
 }
 
 // TestRetentionIn1970 is for a clock that has not been set: nothing is old then.

@@ -139,12 +139,15 @@ func (a *Account) keepSession(tx SignIns, keep string) error {
 	return nil
 }
 
+func expiredSession(s Session, now time.Time) (id string, yes bool) { return s.ID, !s.live(now) }
+
 // dropSession drops a session that is too old or was idle for too long.
-func dropSession(tx Tx, s Session) (id string, err error) {
-	if s.live(tx.Now()) {
-		return s.ID, nil
+func dropSession(tx Tx, id string) (bool, error) {
+	s, err := tx.Session(id)
+	if err != nil || s.live(tx.Now()) {
+		return false, unlessNotFound(err)
 	}
-	return s.ID, EndSession(tx, s.UserID, s.ID)
+	return true, EndSession(tx, s.UserID, id)
 }
 
 // cut returns text as valid UTF-8 of at most most bytes.

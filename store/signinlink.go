@@ -100,12 +100,16 @@ func UseSignInLink(tx Tx, token, passwordHash string, keepPasskeys bool) (SignIn
 	return l, SetPassword(tx, l.UserID, passwordHash, "")
 }
 
+func expiredSignInLink(l SignInLink, now time.Time) (id string, yes bool) {
+	return l.ID, !now.Before(l.ExpiresAt)
+}
+
 // dropSignInLink drops a link that is too old.
-func dropSignInLink(tx Tx, l SignInLink) (id string, err error) {
-	if tx.Now().Before(l.ExpiresAt) {
-		return l.ID, nil
+func dropSignInLink(tx Tx, id string) (bool, error) {
+	if _, err := tx.SignInLink(id); err != nil {
+		return false, unlessNotFound(err)
 	}
-	return l.ID, tx.DeleteSignInLink(l.ID)
+	return true, tx.DeleteSignInLink(id)
 }
 
 // MailSignInLink is the template of the mail with a sign-in link. It is queued

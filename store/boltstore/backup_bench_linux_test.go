@@ -65,18 +65,26 @@ func (f *fixture) addMany(members int) {
 	}
 }
 
-// updateFor has 64 callers make Updates for a while, and returns how long each
-// took.
+// updateFor has 64 callers append audit entries for a while, and returns how long
+// each Update took.
 func (f *fixture) updateFor(while time.Duration) (took []time.Duration) {
+	ctx, cancel := context.WithTimeout(bg, while)
+	defer cancel()
+	return f.updateUntil(ctx, appendAudit("usr_1"))
+}
+
+// updateUntil has 64 callers make Updates until ctx is done, and returns how long
+// each took.
+func (f *fixture) updateUntil(ctx context.Context, fn func(store.Tx) error) (took []time.Duration) {
 	const callers = 64
 	var mu sync.Mutex
 	var done sync.WaitGroup
-	end := time.Now().Add(while)
 	for range callers {
 		done.Go(func() {
 			var mine []time.Duration
-			for start := time.Now(); start.Before(end); start = time.Now() {
-				f.update(appendAudit("usr_1"))
+			for ctx.Err() == nil {
+				start := time.Now()
+				f.update(fn)
 				mine = append(mine, time.Since(start))
 			}
 			mu.Lock()

@@ -153,7 +153,7 @@ func TestCheckAfterWork(t *testing.T) {
 	for _, c := range claims.Claims {
 		must(t, f.attempt(c.Delivery.ID))
 	}
-	must(t, store.Sweep(bg, f, -1, -1))
+	must(t, store.Sweep(bg, f, store.Retention{Finished: -1, Held: -1}))
 	f.close()
 	wellKept(t, f.path)
 }

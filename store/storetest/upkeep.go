@@ -10,9 +10,16 @@ import (
 // upkeep is work in more than one transaction.
 func (h *history) upkeep() {
 	if h.IntN(2) == 0 {
-		finished, held := time.Duration(h.IntN(10))*time.Hour, time.Duration(h.IntN(10))*time.Hour
-		h.note("sweep, keeping %v and %v", finished, held)
-		h.longWork(func(s store.Store) (int, error) { return 0, store.Sweep(context.Background(), s, finished, held) })
+		keep := store.Retention{Finished: time.Duration(h.IntN(10)) * time.Hour, Held: time.Duration(h.IntN(10)) * time.Hour}
+		h.note("sweep, keeping %v and %v", keep.Finished, keep.Held)
+		h.longWork(func(s store.Store) (n int, err error) {
+			keep.Dropped = func(kind string, dropped int) {
+				if kind != "idempotency" { // the oracle leaves out those that have expired
+					n += dropped
+				}
+			}
+			return n, store.Sweep(context.Background(), s, keep)
+		})
 		return
 	}
 	org, id := h.one("org"), h.one("endpoint")

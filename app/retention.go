@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"sync/atomic"
+	"teamdata/internal/hint"
+	"teamdata/store"
+	"time"
+)
+
+// firstSweep is how long after the start expired data is first dropped: a restart
+// has other things to do at once.
+const firstSweep = 30 * time.Second
+
+// sweeps is the state of the sweeps, for the metrics. Its times are in Unix
+// nanoseconds; 0 is none.
+type sweeps struct {
+	began   atomic.Int64 // of the running one
+	done    atomic.Int64 // when one last left nothing to drop
+	dropped func(kind string, n int)
+}
+
+// state returns how long a sweep has been running, and when one was last done.
+func (s *sweeps) state() (running time.Duration, done time.Time) {
+	if began := s.began.Load(); began != 0 {
+		running = time.Since(time.Unix(0, began))
+	}
+	if at := s.done.Load(); at != 0 {
+		done = time.Unix(0, at)
+	}
+	return running, done
+}
+
+// sweepRegularly drops expired data every store.SweepEvery; more often if
+// deliveries are kept for less.
+func (a *App) sweepRegularly(ctx context.Context) {
+	keep := store.Retention{Finished: a.settings.DeliveryRetention, Held: a.settings.HeldRetention, Dropped: a.sweeps.dropped}
+	pause := min(store.SweepEvery, keep.Finished, keep.Held)
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(min(firstSweep, pause)):
+	}
+	a.sweep(ctx, keep)
+	every(ctx, pause, func(time.Time) { a.sweep(ctx, keep) })
+}
+
+func (a *App) sweep(ctx context.Context, keep store.Retention) {
+	a.sweeps.began.Store(time.Now().UnixNano())
+	err := store.Sweep(ctx, a.store, keep)
+	a.sweeps.began.Store(0)
+	switch {
+	case err == nil:
+		a.sweeps.done.Store(time.Now().UnixNano())
+	case ctx.Err() == nil:
+		a.log.Error().Fields(hint.Fields(err)).Msg("old records can't be dropped")
+	}
+}
