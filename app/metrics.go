@@ -23,17 +23,19 @@ import (
 // on a separate listener if configured, until end is called.
 func (a *App) startMetrics(h *health, o *server.Observer) (handler http.Handler, end func(), err error) {
 	m := metrics.New(
-		metrics.Names{Version: a.settings.Version, Routes: a.server.Routes(), Limits: server.Limits, Outcomes: delivery.Outcomes},
+		metrics.Names{Version: a.settings.Version, Routes: a.server.Routes(), Limits: server.Limits, Outcomes: delivery.Outcomes, Expired: store.SweepKinds},
 		metrics.Sources{
 			Ready:        func() bool { return len(h.failing(context.Background())) == 0 },
 			Storage:      a.storage,
 			Queue:        a.backlog,
 			Certificates: a.certificateStatus,
 			Backup:       a.newestBackup,
+			Sweeps:       a.sweeps.state,
 		})
 	o.Answered, o.Limited = m.Answered, m.Limited
 	a.store.OnCommit(func(c boltstore.Commit) { m.Committed(c.Updates, c.Took, c.Err) })
 	a.dispatcher.OnAttempt(m.Attempted)
+	a.sweeps.dropped = m.Dropped
 	end, err = a.serveMetrics(m.Handler())
 	return m.Handler(), end, err
 }

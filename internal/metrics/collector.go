@@ -17,6 +17,7 @@ type Sources struct {
 	Queue        func() (store.Backlog, error)
 	Certificates func() []store.CertificateStatus
 	Backup       func() (newest time.Time, ok bool) // zero: none was made yet
+	Sweeps       func() (running time.Duration, done time.Time)
 }
 
 // Storage is the state of the data file. Sizes are in bytes.
@@ -57,6 +58,11 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			}
 			set("teamdata_certificate_failing", flag(s.LastError != ""), s.Name)
 		}
+	}
+	if c.sources.Sweeps != nil {
+		running, done := c.sources.Sweeps()
+		set("teamdata_retention_running_seconds", running.Seconds())
+		set("teamdata_retention_last_success_timestamp_seconds", unix(done))
 	}
 	if c.sources.Backup == nil {
 		return

@@ -25,6 +25,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 	routes   map[string]*routeMetrics
 	limits   map[string]prometheus.Counter
+	expired  map[string]prometheus.Counter
 	commits  commitMetrics
 	attempts attemptMetrics
 }
@@ -35,6 +36,7 @@ type Names struct {
 	Routes   []string
 	Limits   []string
 	Outcomes []string // of attempts; the first is that of an acknowledged one
+	Expired  []string // kinds of records that are dropped when their time is over
 }
 
 // New makes metrics that read the sources at each scrape.
@@ -48,6 +50,7 @@ func New(n Names, s Sources) *Metrics {
 	)
 	m.countRequests(n.Routes)
 	m.limits = m.counters("teamdata_limit_hits_total", n.Limits)
+	m.expired = m.counters("teamdata_retention_dropped_total", n.Expired)
 	m.commits.init(m)
 	m.attempts.init(m, n.Outcomes)
 	return m
@@ -86,6 +89,13 @@ func (m *Metrics) Handler() http.Handler {
 func (m *Metrics) Limited(limit string) {
 	if c := m.limits[limit]; c != nil {
 		c.Inc()
+	}
+}
+
+// Dropped counts records of a kind that were dropped.
+func (m *Metrics) Dropped(kind string, n int) {
+	if c := m.expired[kind]; c != nil {
+		c.Add(float64(n))
 	}
 }
 

@@ -67,10 +67,11 @@ func full() Sources {
 			return []store.CertificateStatus{{Name: "a.example", NotAfter: time.Unix(7, 0)}, {Name: "b.example", LastError: "no answer"}}
 		},
 		Backup: func() (time.Time, bool) { return time.Unix(8, 0), true },
+		Sweeps: func() (time.Duration, time.Time) { return 9 * time.Second, time.Unix(10, 0) },
 	}
 }
 
-var names = Names{Version: "1.0", Routes: []string{"/a", "/b"}, Limits: []string{"client"}, Outcomes: []string{"acknowledged", "5xx"}}
+var names = Names{Version: "1.0", Routes: []string{"/a", "/b"}, Limits: []string{"client"}, Outcomes: []string{"acknowledged", "5xx"}, Expired: []string{"finished", "held"}}
 
 func TestValues(t *testing.T) {
 	m := New(names, full())
@@ -80,6 +81,8 @@ func TestValues(t *testing.T) {
 	m.Answered("/raw/path", 200, time.Second)
 	m.Answered("/a", 1000, time.Second)
 	m.Limited("client")
+	m.Dropped("held", 50)
+	m.Dropped("unheard of", 50)
 	m.Committed(5, time.Second, nil)
 	m.Committed(6, time.Second, errors.New("full"))
 	m.Attempted("org_a", "whe_1", "acknowledged", time.Second)
@@ -116,7 +119,11 @@ teamdata_queue_endpoints 4
 teamdata_queue_held_oldest_seconds 0
 teamdata_read_oldest_seconds 1
 teamdata_reads_open 2
-teamdata_ready 1`
+teamdata_ready 1
+teamdata_retention_dropped_total kind=finished 0
+teamdata_retention_dropped_total kind=held 50
+teamdata_retention_last_success_timestamp_seconds 10
+teamdata_retention_running_seconds 9`
 	if got := strings.Join(ours(scrape(t, m)), "\n"); got != want {
 		t.Errorf("got\n%s", got)
 	}
