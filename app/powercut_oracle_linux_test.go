@@ -39,7 +39,7 @@ func readMoment(path string, o boltstore.Options, keys []string) (m moment, err 
 	}
 	defer s.Close()
 	return m, s.View(context.Background(), func(tx store.Tx) error {
-		m.answers, m.deliveries = map[string]string{}, map[delivered]store.DeliveryState{}
+		m = moment{records: m.records, answers: map[string]string{}, deliveries: map[delivered]store.DeliveryState{}}
 		if _, err := tx.Org("org_acme"); store.IsNotFound(err) {
 			return nil // not filled yet
 		}

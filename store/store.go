@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Store is a storage engine. Its methods are safe for concurrent use.
+// Store is a storage engine. Its methods are safe for concurrent use. It may run a
+// transaction's function more than once; only what the last run did counts.
 //
 // A storage fault is an [Error] with CodeUnavailable: nothing was written, and
 // reads continue to work.

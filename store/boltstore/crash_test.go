@@ -152,6 +152,7 @@ func crash(t *testing.T, path string, first int, after time.Duration) (acked []s
 func (f *fixture) findNumbered() map[string]bool {
 	f.Helper()
 	found := make(map[string]bool)
+	must(f, f.awaitKeys(bg))
 	must(f, f.db.View(func(bolt *bbolt.Tx) error {
 		t := &tx{s: f.Store, bolt: bolt, now: f.now()}
 		c := checker{bolt: bolt}

@@ -10,10 +10,8 @@ import (
 	"teamdata/store"
 )
 
-// partitionSpan is the time span of one partition of the idempotency records.
-// Clients choose the keys, so inserts are spread over a partition's tree; a
-// shorter span makes smaller trees, but more to search: IdempotencyTTL /
-// partitionSpan + 1.
+// partitionSpan is the time span of one partition of the idempotency records: a
+// longer one keeps expired records for longer, a shorter one makes more to search.
 const partitionSpan = 6 * time.Hour
 
 func partitionOf(at time.Time) uint64 {
@@ -32,36 +30,58 @@ func idempotencyFields(c *codec, r *store.IdempotencyRecord) {
 	c.bytes(&r.Answer.Body)
 }
 
+// IdempotencyRecord gives up if it finds nothing while the index is still being
+// read: Update and View then wait, outside of a transaction, and run it again.
 func (t *tx) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, error) {
 	oldest := t.now.Add(-store.IdempotencyTTL)
 	k := orgKey(orgID, key)
-	b := t.bolt.Bucket(bucketIdempotency)
-	c := b.Cursor()
-	// From the last partition, not the current one: the clock may have stepped back.
-	for name, _ := c.Last(); name != nil && partitionNumber(name) >= partitionOf(oldest); name, _ = c.Prev() {
-		record := b.Bucket(name).Get(k)
-		if record == nil {
-			continue
-		}
-		r, err := decode(record, idempotencyFields)
+	// Up to the last partition, not the current one: the clock may have stepped back.
+	places, all := t.s.keys.find(t.s.keys.hash(k), partitionOf(oldest), make([]keyPlace, 0, 8))
+	for _, at := range places {
+		r, err := t.recordAt(at, k)
 		if err != nil {
 			return store.IdempotencyRecord{}, storageFault(err)
 		}
-		if r.FirstUse.After(oldest) {
+		if r.OrgID == orgID && r.Key == key && r.FirstUse.After(oldest) {
 			return r, nil
 		}
+	}
+	if !all {
+		t.unread = true
+		return store.IdempotencyRecord{}, errUnread
 	}
 	return store.IdempotencyRecord{}, store.Errorf(store.CodeNotFound, "The Idempotency-Key was not used.")
 }
 
-// AddIdempotencyRecord assumes that the key is unused, as its caller has checked:
-// at most it replaces an expired record.
+// recordAt reads the record at a place, or returns an empty one.
+func (t *tx) recordAt(at keyPlace, key []byte) (r store.IdempotencyRecord, err error) {
+	partition := t.bolt.Bucket(bucketIdempotency).Bucket(numberKey(at.partition))
+	if partition == nil {
+		return r, nil
+	}
+	if at.position > 0 {
+		key = numberKey(uint64(at.position))
+	}
+	if record := partition.Get(key); record != nil {
+		return decode(record, idempotencyFields)
+	}
+	return r, nil
+}
+
+// AddIdempotencyRecord assumes that the key is unused, as its caller has checked,
+// or used only by an expired record.
 func (t *tx) AddIdempotencyRecord(r store.IdempotencyRecord) error {
-	partition, err := t.partition(partitionOf(r.FirstUse))
+	number := partitionOf(r.FirstUse)
+	partition, err := t.partition(number)
 	if err != nil {
 		return storageFault(err)
 	}
-	return t.insert(partition, orgKey(r.OrgID, r.Key), encode(idempotencyFields, r))
+	key := orgKey(r.OrgID, r.Key)
+	if position := t.s.keys.add(number, partition, t.s.keys.hash(key)); position > 0 {
+		partition.FillPercent = fillPercent
+		key = numberKey(uint64(position))
+	}
+	return t.insert(partition, key, encode(idempotencyFields, r))
 }
 
 func (t *tx) partition(number uint64) (*bbolt.Bucket, error) {
@@ -95,6 +115,7 @@ func (t *tx) ExpireIdempotencyRecords(limit int) (int, error) {
 		if err := b.DeleteBucket(name); err != nil {
 			return 0, storageFault(err)
 		}
+		t.s.keys.drop(partitionNumber(name)) // whatever comes of the commit: it holds nothing that counts
 		t.dropped = true
 	}
 	return 0, nil
@@ -119,7 +140,10 @@ func (c *checker) idempotency() {
 			return
 		}
 		eachOf(partition, func(key, record []byte) {
-			readRecord(c, bucketIdempotency, key, record, idempotencyFields)
+			r := readRecord(c, bucketIdempotency, key, record, idempotencyFields)
+			if _, ok := positionOf(key); !ok && string(key) != string(orgKey(r.OrgID, r.Key)) {
+				c.fault("idempotency %q: holds the record of %q", key, orgKey(r.OrgID, r.Key))
+			}
 		})
 	})
 }

@@ -68,7 +68,8 @@ var (
 	// bucketMails: mail id → mail record.
 	bucketMails = []byte("mails")
 	// bucketIdempotency: partition number → a bucket with the records first
-	// used in that span of time: org id, 0, idempotency key → record.
+	// used in that span of time: position, as a number → record; or, beyond
+	// maxIndexed, org id, 0, idempotency key → record.
 	bucketIdempotency = []byte("idempotency")
 	// bucketCertificates: name → PEM, sealed in a sealed file.
 	bucketCertificates = []byte("certificates")

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -41,6 +42,7 @@ func open(path string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s.queue.init()
+	go s.readKeys(slices.Clone(s.keys.partitions))
 	go s.write()
 	return s, nil
 }
@@ -53,6 +55,7 @@ var rising = [][]byte{bucketEvents, bucketDeliveries, bucketMails}
 func (s *Store) resume() error {
 	return s.db.View(func(bolt *bbolt.Tx) error {
 		s.synced.init(bolt.ID())
+		s.keys.init(bolt)
 		for _, name := range rising {
 			if last, _ := bolt.Bucket(name).Cursor().Last(); last != nil {
 				s.ids.Follow(string(last))

@@ -126,8 +126,8 @@ func TestExpireDropsPartitions(t *testing.T) {
 		}
 		total += dropped
 	}
-	if total != 2*n || f.partitions() != 0 {
-		t.Errorf("%d records dropped, %d partitions left", total, f.partitions())
+	if total != 2*n || f.partitions() != 0 || len(f.keys.partitions) != 0 {
+		t.Errorf("%d records dropped, %d partitions left, %d in the index", total, f.partitions(), len(f.keys.partitions))
 	}
 	before := f.commits()
 	f.expire(1)

@@ -48,6 +48,7 @@ type Store struct {
 
 	queue  queue
 	synced synced
+	keys   keyIndex
 	ids    store.IDSource // owned by the writer, as is undo
 	undo   []change       // the undo log, reused by each update
 	before func() error   // Options.BeforeCommit
@@ -84,7 +85,15 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.view(func(t *tx) error { return fn(t) })
+	run := func(t *tx) error { return fn(t) }
+	err := s.view(run)
+	if err != errUnread {
+		return err
+	}
+	if err = s.awaitKeys(ctx); err == nil {
+		err = s.view(run)
+	}
+	return err
 }
 
 func (s *Store) view(fn func(*tx) error) error {
@@ -100,7 +109,11 @@ func (s *Store) view(fn func(*tx) error) error {
 		return storageFault(context.Cause(s.life))
 	}
 	defer s.watch.reads.enter().Store(0)
-	return fn(&tx{s: s, bolt: bolt, now: s.now()})
+	t := &tx{s: s, bolt: bolt, now: s.now()}
+	if err = fn(t); t.unread {
+		return errUnread
+	}
+	return err
 }
 
 func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
@@ -113,6 +126,8 @@ func (s *Store) AccessGeneration() uint64 { return s.generation.Load() }
 func (s *Store) Close() error {
 	s.queue.close()
 	<-s.closed
+	s.keys.closing.Store(true)
+	<-s.keys.done
 	return s.file.Close(s.life.Err() == nil)
 }
 

@@ -24,6 +24,7 @@ type tx struct {
 	due     []dueAt  // what OnDue is called with after the commit
 	touched bool     // something that an Access depends on was written
 	dropped bool     // an empty bucket was dropped, which needs no undo
+	unread  bool     // it needs more of the index of idempotency keys than is read
 	wrote   bool     // it succeeded and left something to commit
 }
 

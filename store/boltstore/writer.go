@@ -107,6 +107,17 @@ func (q *queue) len() int {
 
 // Update hands fn to the writer and waits until its commit is on disk.
 func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
+	err := s.update(ctx, fn)
+	if err != errUnread {
+		return err
+	}
+	if err = s.awaitKeys(ctx); err == nil {
+		err = s.update(ctx, fn)
+	}
+	return err
+}
+
+func (s *Store) update(ctx context.Context, fn func(store.Tx) error) error {
 	u := s.queue.spare.Get().(*update)
 	defer s.queue.spare.Put(u)
 	u.ctx, u.fn, u.err = ctx, fn, nil
@@ -159,6 +170,7 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	if s.life.Err() != nil {
 		return nil, context.Cause(s.life)
 	}
+	defer func() { s.keys.end(err) }()
 	began := time.Now()
 	bolt, err := s.db.Begin(true)
 	if err != nil {
@@ -194,7 +206,12 @@ func (s *Store) run(bolt *bbolt.Tx, u *update) (*tx, error) {
 	}
 	t := &tx{s: s, bolt: bolt, now: s.now(), undo: s.undo[:0]}
 	defer s.reuseUndo(t)
-	if u.err = recoverPanics(u.fn, t); u.err != nil {
+	added := len(s.keys.added)
+	if u.err = recoverPanics(u.fn, t); t.unread {
+		u.err = errUnread // whatever it made of that
+	}
+	if u.err != nil {
+		s.keys.undo(added)
 		return nil, t.rollback()
 	}
 	t.wrote = t.dropped || len(t.undo) > 0

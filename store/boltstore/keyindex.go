@@ -1,0 +1,280 @@
+package boltstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/maphash"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store/boltstore/boltfile"
+)
+
+// maxIndexed is the maximum number of records in the index, which takes up to 21
+// bytes of memory for each.
+const maxIndexed = 4 << 20
+
+// keyIndex finds idempotency records by hashes of their keys. Clients choose the
+// keys, and records stored in their order would each change a page of their own.
+// So records are stored at positions, in the order in which they arrive.
+//
+// What the index returns are candidates: another key's record may be there, or
+// none. But it lacks no record that has a position, once its partition is read.
+// After Open that takes a while, and doesn't delay other transactions.
+type keyIndex struct {
+	seed    maphash.Seed
+	max     int
+	added   []keySlot // by the updates of the current batch; the writer's
+	closing atomic.Bool
+	done    chan struct{} // closed when reading has ended
+	err     error         // why it ended early; set before done is closed
+
+	mu         sync.Mutex
+	partitions []*keyPartition // by number
+}
+
+type keyPartition struct {
+	number  uint64
+	last    uint32            // the highest position given
+	unread  uint32            // this position and lower ones are still to be read
+	spilled bool              // some records may be stored under their keys
+	slots   map[uint32]uint32 // hash, or the first unused number that follows it → position
+}
+
+// keySlot is an entry of the index.
+type keySlot struct {
+	partition *keyPartition
+	slot      uint32
+}
+
+type keyEntry struct{ hash, position uint32 }
+
+// keyPlace is where a record may be. Position 0: under its key.
+type keyPlace struct {
+	partition uint64
+	position  uint32
+}
+
+var errUnread = errors.New("the index of idempotency keys is still being read")
+
+func (k *keyIndex) init(bolt *bbolt.Tx) {
+	k.seed, k.max, k.done = maphash.MakeSeed(), maxIndexed, make(chan struct{})
+	b := bolt.Bucket(bucketIdempotency)
+	c := b.Cursor()
+	for name, _ := c.First(); name != nil; name, _ = c.Next() {
+		if partition := b.Bucket(name); partition != nil && len(name) == 8 {
+			k.partitions = append(k.partitions, newKeyPartition(partitionNumber(name), partition))
+		}
+	}
+}
+
+func newKeyPartition(number uint64, b *bbolt.Bucket) *keyPartition {
+	p := &keyPartition{number: number, slots: map[uint32]uint32{}}
+	if key := lastBefore(b.Cursor(), numberKey(0)[:4], numberKey(1<<32)); key != nil {
+		p.last, _ = positionOf(key)
+	}
+	if last, _ := b.Cursor().Last(); last != nil {
+		_, ok := positionOf(last)
+		p.spilled = !ok
+	}
+	p.unread = p.last
+	return p
+}
+
+// positionOf reads the position from a record's key. ok is false for the key of a
+// record without one: those begin with an org id.
+func positionOf(key []byte) (position uint32, ok bool) {
+	if len(key) != 8 || binary.BigEndian.Uint64(key) > math.MaxUint32 {
+		return math.MaxUint32, false
+	}
+	return binary.BigEndian.Uint32(key[4:]), true
+}
+
+func (k *keyIndex) hash(key []byte) uint32 { return uint32(maphash.Bytes(k.seed, key)) }
+
+// find appends the places where a record may be in the partitions from one on,
+// latest first. all is false if it may be elsewhere in them, too.
+func (k *keyIndex) find(hash uint32, from uint64, places []keyPlace) (_ []keyPlace, all bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all = true
+	for _, p := range slices.Backward(k.partitions) {
+		if p.number < from {
+			break
+		}
+		for slot := hash; p.taken(slot); slot++ {
+			places = append(places, keyPlace{p.number, p.slots[slot]})
+		}
+		if p.spilled {
+			places = append(places, keyPlace{p.number, 0})
+		}
+		all = all && p.unread == 0
+	}
+	return places, all
+}
+
+// add gives a record the next position in its partition. 0: the index is full,
+// and the record is to be stored under its key.
+func (k *keyIndex) add(number uint64, b *bbolt.Bucket, hash uint32) (position uint32) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p := k.partition(number, b)
+	if k.len() >= k.max || p.last == math.MaxUint32 {
+		p.spilled = true
+		return 0
+	}
+	p.last++
+	k.added = append(k.added, keySlot{p, p.put(hash, p.last)})
+	return p.last
+}
+
+func (k *keyIndex) partition(number uint64, b *bbolt.Bucket) *keyPartition {
+	i, found := slices.BinarySearchFunc(k.partitions, number, func(p *keyPartition, n uint64) int { return cmp.Compare(p.number, n) })
+	if !found {
+		p := newKeyPartition(number, b)
+		p.unread = 0 // it is new, or all that it holds had expired when it was dropped
+		k.partitions = slices.Insert(k.partitions, i, p)
+	}
+	return k.partitions[i]
+}
+
+func (k *keyIndex) len() (n int) {
+	for _, p := range k.partitions {
+		n += len(p.slots)
+	}
+	return n
+}
+
+func (p *keyPartition) put(hash, position uint32) (slot uint32) {
+	for slot = hash; p.taken(slot); slot++ {
+	}
+	p.slots[slot] = position
+	return slot
+}
+
+func (p *keyPartition) taken(slot uint32) bool {
+	_, taken := p.slots[slot]
+	return taken
+}
+
+// end ends a batch, whose commit may have failed.
+func (k *keyIndex) end(err error) {
+	if err != nil {
+		k.undo(0)
+	}
+	k.added = k.added[:0]
+}
+
+// undo takes out what the current batch has added after the first n.
+func (k *keyIndex) undo(n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, a := range slices.Backward(k.added[n:]) {
+		if !a.partition.taken(a.slot + 1) { // else that one might be found no more
+			delete(a.partition.slots, a.slot)
+		}
+	}
+	k.added = k.added[:n]
+}
+
+// drop forgets a partition of which nothing is left.
+func (k *keyIndex) drop(number uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.partitions = slices.DeleteFunc(k.partitions, func(p *keyPartition) bool { return p.number == number })
+}
+
+// awaitKeys waits until the index is read.
+func (s *Store) awaitKeys(ctx context.Context) error {
+	select {
+	case <-s.keys.done:
+		return storageFault(s.keys.err)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// readKeys reads the given partitions into the index, latest records first, since
+// those are the ones that are asked for again.
+func (s *Store) readKeys(partitions []*keyPartition) {
+	defer close(s.keys.done)
+	for _, p := range slices.Backward(partitions) {
+		for unread := p.unread; unread > 0; {
+			if s.keys.closing.Load() {
+				s.keys.err = errClosed
+				return
+			}
+			if unread, s.keys.err = s.readMoreKeys(p, unread); s.keys.err != nil {
+				return
+			}
+		}
+	}
+}
+
+// readMoreKeys reads some of the records with the given position or a lower one,
+// in a short transaction, and returns the highest position still unread.
+func (s *Store) readMoreKeys(p *keyPartition, unread uint32) (uint32, error) {
+	const some = 1000
+	entries := make([]keyEntry, 0, some)
+	err := boltfile.GuardPages(func() error {
+		return s.view(func(t *tx) (err error) {
+			entries, err = t.keyEntries(p.number, unread, entries)
+			return err
+		})
+	})
+	s.keys.mu.Lock()
+	defer s.keys.mu.Unlock()
+	for _, e := range entries {
+		p.put(e.hash, e.position)
+	}
+	switch {
+	case err != nil:
+	case len(entries) < some:
+		p.unread = 0
+	default:
+		p.unread = entries[some-1].position - 1
+	}
+	return p.unread, err
+}
+
+// keyEntries fills entries with those of records in a partition, from a position
+// downwards.
+func (t *tx) keyEntries(partition uint64, from uint32, entries []keyEntry) ([]keyEntry, error) {
+	b := t.bolt.Bucket(bucketIdempotency).Bucket(numberKey(partition))
+	if b == nil { // it was dropped
+		return entries, nil
+	}
+	var k []byte
+	c := b.Cursor()
+	key, record := c.Seek(numberKey(uint64(from) + 1))
+	if key == nil {
+		key, record = c.Last()
+	} else {
+		key, record = c.Prev()
+	}
+	for ; key != nil && len(entries) < cap(entries); key, record = c.Prev() {
+		position, ok := positionOf(key)
+		if k = keyOf(record, k[:0]); k == nil || !ok {
+			return entries, errRecord
+		}
+		entries = append(entries, keyEntry{t.s.keys.hash(k), position})
+	}
+	return entries, nil
+}
+
+// keyOf appends the org id and key of an idempotency record, as in orgKey, or
+// returns nil.
+func keyOf(record, dst []byte) []byte {
+	c := codec{buf: record, reading: true}
+	org, key := c.next(), c.next()
+	if c.broken || len(key) == 0 {
+		return nil
+	}
+	return append(append(append(dst, org...), 0), key...)
+}
