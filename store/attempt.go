@@ -77,7 +77,7 @@ func RecordAttempt(tx Tx, deliveryID string, a Attempt, schedule []time.Duration
 // waited for the disk are written in any order.
 func noteAcknowledged(tx Tx, endpoint uint64, at time.Time) error {
 	last, err := tx.LastAcknowledged(endpoint)
-	if err != nil || last.After(at) {
+	if err != nil || !last.Before(at) {
 		return err
 	}
 	return tx.PutLastAcknowledged(endpoint, at)

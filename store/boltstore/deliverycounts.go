@@ -2,7 +2,9 @@ package boltstore
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"teamdata/store"
@@ -19,19 +21,59 @@ func countsFields(c *codec, n *store.DeliveryCounts) {
 	}
 }
 
+// counted are counts that are not written yet. The updates that share a commit
+// add to few records, each of which is written once.
+type counted struct {
+	key    []byte
+	counts store.DeliveryCounts
+}
+
 func (t *tx) AddDeliveryCounts(orgID string, endpoint uint64, at time.Time, c store.DeliveryCounts) error {
-	b, key := t.bucket(bucketDeliveryCounts), countsKey(at, orgID, endpoint)
-	old := b.Get(key)
-	sum, err := decode(old, countsFields)
-	if err != nil {
-		return storageFault(err)
+	t.s.counted = append(t.s.counted, counted{countsKey(at, orgID, endpoint), c})
+	return nil
+}
+
+// writeCounts writes what was counted for this commit so far. An undo takes back
+// only what this update counted.
+func (t *tx) writeCounts() error {
+	if !t.bolt.Writable() {
+		return nil
 	}
-	sum.Add(c)
-	return t.replace(b, key, old, encode(countsFields, sum))
+	undo, all := len(t.undo), t.s.counted
+	err := t.addCounts(all[:t.countedBefore])
+	t.undo = t.undo[:undo]
+	err = cmp.Or(err, t.addCounts(all[t.countedBefore:]))
+	t.s.counted, t.countedBefore = all[:0], 0
+	return err
+}
+
+// addCounts adds counts to their records. A damaged record is left to be found by
+// whoever reads it: it must not fail the other updates of the commit.
+func (t *tx) addCounts(all []counted) error {
+	slices.SortFunc(all, func(a, b counted) int { return bytes.Compare(a.key, b.key) })
+	b := t.bucket(bucketDeliveryCounts)
+	for i := 0; i < len(all); {
+		key := all[i].key
+		old := b.Get(key)
+		sum, damaged := decode(old, countsFields)
+		for ; i < len(all) && bytes.Equal(all[i].key, key); i++ {
+			sum.Add(all[i].counts)
+		}
+		if damaged != nil {
+			continue
+		}
+		if err := t.replace(b, key, old, encode(countsFields, sum)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // EachDeliveryCounts goes hour by hour, skipping the other orgs in each.
 func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint uint64, hour time.Time, c store.DeliveryCounts)) error {
+	if err := t.writeCounts(); err != nil {
+		return err
+	}
 	c := t.bolt.Bucket(bucketDeliveryCounts).Cursor()
 	hours := hoursOf(from)
 	for key, record := c.Seek(countsStart(hours, orgID)); key != nil; {
@@ -56,6 +98,9 @@ func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint u
 }
 
 func (t *tx) DropDeliveryCounts(before time.Time, limit int) (int, error) {
+	if err := t.writeCounts(); err != nil {
+		return 0, err
+	}
 	keys, end := firstKeys(t.bolt.Bucket(bucketDeliveryCounts), limit), numberKey(hoursOf(before))
 	for i, key := range keys {
 		if bytes.Compare(key, end) >= 0 {

@@ -76,7 +76,7 @@ type dumping struct {
 
 func (d dumping) Update(ctx context.Context, fn func(store.Tx) error) error {
 	return d.Store.Update(ctx, func(st store.Tx) error {
-		if err := fn(st); err != nil {
+		if err := errors.Join(fn(st), st.(*tx).writeCounts()); err != nil {
 			return err
 		}
 		var b strings.Builder

@@ -26,6 +26,8 @@ type tx struct {
 	dropped bool     // an empty bucket was dropped, which needs no undo
 	unread  bool     // it needs more of the index of idempotency keys than is read
 	wrote   bool     // it succeeded and left something to commit
+
+	countedBefore int // how many of Store.counted are of earlier updates
 }
 
 // change is one write, with what was there before it.
@@ -74,6 +76,7 @@ func (t *tx) delete(b *bbolt.Bucket, key []byte) error {
 
 // rollback undoes only this transaction's writes, last first.
 func (t *tx) rollback() error {
+	t.s.counted = t.s.counted[:t.countedBefore]
 	for i := len(t.undo) - 1; i >= 0; i-- {
 		c := t.undo[i]
 		var err error

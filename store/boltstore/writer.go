@@ -176,6 +176,7 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.counted = s.counted[:0]
 	for _, u := range batch {
 		t, err := s.run(bolt, u)
 		if err != nil {
@@ -187,6 +188,9 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	}
 	if len(written) == 0 {
 		return nil, bolt.Rollback()
+	}
+	if err := recoverPanics(func(store.Tx) error { return written[0].writeCounts() }, written[0]); err != nil {
+		return nil, errors.Join(err, bolt.Rollback())
 	}
 	id := bolt.ID()
 	s.file.BeforeCommit(began)
@@ -204,7 +208,7 @@ func (s *Store) run(bolt *bbolt.Tx, u *update) (*tx, error) {
 	if u.err = u.ctx.Err(); u.err != nil {
 		return nil, nil
 	}
-	t := &tx{s: s, bolt: bolt, now: s.now(), undo: s.undo[:0]}
+	t := &tx{s: s, bolt: bolt, now: s.now(), undo: s.undo[:0], countedBefore: len(s.counted)}
 	defer s.reuseUndo(t)
 	added := len(s.keys.added)
 	if u.err = recoverPanics(u.fn, t); t.unread {
@@ -214,7 +218,7 @@ func (s *Store) run(bolt *bbolt.Tx, u *update) (*tx, error) {
 		s.keys.undo(added)
 		return nil, t.rollback()
 	}
-	t.wrote = t.dropped || len(t.undo) > 0
+	t.wrote = t.dropped || len(t.undo) > 0 || len(s.counted) > t.countedBefore
 	return t, nil
 }
 
