@@ -131,19 +131,9 @@ func (t watched) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {
 	return e, err
 }
 
-func (t watched) AddEvent(e store.Event) error {
-	t.a.events = append(t.a.events, e)
-	return t.Tx.AddEvent(e)
-}
-
-func (t watched) DeleteEvent(id string) error {
-	t.a.droppedEvents = append(t.a.droppedEvents, id)
-	return t.Tx.DeleteEvent(id)
-}
-
-func (t watched) AddDelivery(d store.Delivery) error {
-	t.a.added = append(t.a.added, d)
-	return t.Tx.AddDelivery(d)
+func (t watched) AddEvent(e store.Event, deliveries []store.Delivery) error {
+	t.a.events, t.a.added = append(t.a.events, e), append(t.a.added, deliveries...)
+	return t.Tx.AddEvent(e, deliveries)
 }
 
 func (t watched) PutDelivery(d store.Delivery) error {
@@ -153,7 +143,12 @@ func (t watched) PutDelivery(d store.Delivery) error {
 
 func (t watched) DeleteDelivery(id string) error {
 	t.a.dropped = append(t.a.dropped, id)
-	return t.Tx.DeleteDelivery(id)
+	d, errBefore := t.Tx.Delivery(id)
+	err := t.Tx.DeleteDelivery(id)
+	if _, gone := t.Tx.Event(d.EventID); errBefore == nil && store.IsNotFound(gone) {
+		t.a.droppedEvents = append(t.a.droppedEvents, d.EventID)
+	}
+	return err
 }
 
 func (t watched) PutEndpoint(e store.Endpoint) error {

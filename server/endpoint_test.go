@@ -154,7 +154,7 @@ func (s *failingStore) Update(ctx context.Context, fn func(store.Tx) error) erro
 
 type failingTx struct{ store.Tx }
 
-func (failingTx) AddDelivery(store.Delivery) error {
+func (failingTx) AddEvent(store.Event, []store.Delivery) error {
 	return store.Unavailable(errors.New("the disk is full"))
 }
 

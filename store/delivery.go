@@ -51,12 +51,14 @@ type Delivery struct {
 // endpoint's lists, at its [Delivery.Position]; the waiting list is the due
 // queue.
 type Deliveries interface {
-	AddEvent(Event) error
+	// AddEvent adds an event and its deliveries, whose ids the event lists.
+	AddEvent(Event, []Delivery) error
 	Event(id string) (Event, error)
-	DeleteEvent(id string) error
-	AddDelivery(Delivery) error
 	Delivery(id string) (Delivery, error)
+	// PutDelivery changes what attempts and replays change of a delivery.
 	PutDelivery(Delivery) error
+	// DeleteDelivery deletes a delivery, and with an event's last delivery the
+	// event.
 	DeleteDelivery(id string) error
 	// DeliveryPage reads up to limit deliveries of an endpoint's list after a
 	// position, in the list's order, and reports whether more follow. The zero
@@ -105,23 +107,20 @@ func errNoDelivery() error { return Errorf(CodeNotFound, "The org has no such de
 // queue creates one delivery of the event per endpoint.
 func queue(tx Tx, event Event, endpoints []Endpoint) ([]Delivery, error) {
 	deliveries := make([]Delivery, len(endpoints))
+	event.Deliveries = make([]string, len(endpoints))
 	for i := range endpoints {
+		id := FirstDelivery(event.ID)
+		if i > 0 {
+			id = tx.NewID(PrefixDelivery)
+		}
 		deliveries[i] = Delivery{
-			ID: tx.NewID(PrefixDelivery), EventID: event.ID, EventType: event.Type, OrgID: event.OrgID,
+			ID: id, EventID: event.ID, EventType: event.Type, OrgID: event.OrgID,
 			EndpointID: endpoints[i].ID, EndpointNumber: endpoints[i].Number,
 			State: StatePending, CreatedAt: event.CreatedAt, DueAt: event.CreatedAt,
 		}
-		event.Deliveries = append(event.Deliveries, deliveries[i].ID)
+		event.Deliveries[i] = id
 	}
-	if err := tx.AddEvent(event); err != nil {
-		return nil, err
-	}
-	for _, d := range deliveries {
-		if err := tx.AddDelivery(d); err != nil {
-			return nil, err
-		}
-	}
-	return deliveries, nil
+	return deliveries, tx.AddEvent(event, deliveries)
 }
 
 // SendTest records a webhook.test event and its delivery to the named endpoint,

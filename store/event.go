@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -15,6 +16,12 @@ type Event struct {
 	Body      []byte // the JSON that receivers get, the same bytes on every attempt
 
 	Deliveries []string // ids of its deliveries, including finished and dropped ones
+}
+
+// FirstDelivery returns the id of an event's first delivery: the event's own, with
+// the prefix of deliveries.
+func FirstDelivery(eventID string) string {
+	return PrefixDelivery + strings.TrimPrefix(eventID, PrefixEvent)
 }
 
 // newEvent makes an event. Its data is a JSON object.

@@ -150,7 +150,7 @@ func (r Retention) dropFinished(tx Tx, id string) (bool, error) {
 	if err != nil || d.State.Waiting() || !d.FinishedAt.Before(tx.Now().Add(-r.Finished)) {
 		return false, unlessNotFound(err)
 	}
-	return true, dropDelivery(tx, &d)
+	return true, tx.DeleteDelivery(d.ID)
 }
 
 func (r Retention) dropHeld(tx Tx, id string) (bool, error) {
@@ -162,7 +162,7 @@ func (r Retention) dropHeld(tx Tx, id string) (bool, error) {
 	if err != nil || e.Number != d.EndpointNumber || d.StateAt(&e) != StateHeld || !e.HeldSince(d.DueAt).Before(tx.Now().Add(-r.Held)) {
 		return false, unlessNotFound(err)
 	}
-	return true, dropDelivery(tx, &d)
+	return true, tx.DeleteDelivery(d.ID)
 }
 
 // unlessNotFound is for records that somebody else may have dropped.
@@ -171,23 +171,6 @@ func unlessNotFound(err error) error {
 		return nil
 	}
 	return err
-}
-
-// dropDelivery drops a delivery, and with an event's last delivery the event.
-func dropDelivery(tx Tx, d *Delivery) error {
-	if err := tx.DeleteDelivery(d.ID); err != nil {
-		return err
-	}
-	event, err := tx.Event(d.EventID)
-	if err != nil {
-		return err
-	}
-	for _, other := range event.Deliveries {
-		if _, err := tx.Delivery(other); !IsNotFound(err) {
-			return err // it exists, or could not be read
-		}
-	}
-	return tx.DeleteEvent(event.ID)
 }
 
 func dropMails(tx Tx, step int) (int, error) {
@@ -216,7 +199,7 @@ func dropRemoved(tx Tx, step int) (int, error) {
 			return 0, err
 		}
 		for _, d := range page {
-			if err := dropDelivery(tx, &d); err != nil {
+			if err := tx.DeleteDelivery(d.ID); err != nil {
 				return 0, err
 			}
 		}

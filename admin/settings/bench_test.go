@@ -215,12 +215,8 @@ func benchOf(i int, e store.Endpoint, at time.Time) store.Delivery {
 }
 
 func addBench(tx store.Tx, d store.Delivery) error {
-	err := tx.AddEvent(store.Event{
+	return tx.AddEvent(store.Event{
 		ID: d.EventID, OrgID: d.OrgID, Type: d.EventType, CreatedAt: d.CreatedAt, Deliveries: []string{d.ID},
 		Body: []byte(`{"type":"member.added","timestamp":"2026-10-06T12:00:00.000Z","data":{"orgId":"org_acme","memberId":"mem_6","userId":"usr_zoe","role":"member"}}`),
-	})
-	if err != nil {
-		return err
-	}
-	return tx.AddDelivery(d)
+	}, []store.Delivery{d})
 }

@@ -167,8 +167,9 @@ func writeRetry(tx store.Tx, e *store.Endpoint, i, size int) error {
 	if i >= overdue {
 		due = now.Add(time.Hour + time.Duration(i)*(backlogSpan/time.Duration(size)))
 	}
+	id := tx.NewID(store.PrefixEvent)
 	d := store.Delivery{
-		ID: tx.NewID(store.PrefixDelivery), EventID: tx.NewID(store.PrefixEvent), EventType: store.EventWebhookTest,
+		ID: store.FirstDelivery(id), EventID: id, EventType: store.EventWebhookTest,
 		OrgID: e.OrgID, EndpointID: e.ID, EndpointNumber: e.Number,
 		State: store.StateRetrying, Attempts: 1, CreatedAt: now, FirstAttemptAt: now, DueAt: due,
 		History: []store.Attempt{{
@@ -176,12 +177,8 @@ func writeRetry(tx store.Tx, e *store.Endpoint, i, size int) error {
 			Reason: "the receiver answered 503 Service Unavailable", NextAt: due,
 		}},
 	}
-	err := tx.AddEvent(store.Event{
+	return tx.AddEvent(store.Event{
 		ID: d.EventID, OrgID: e.OrgID, Type: d.EventType, CreatedAt: now, Deliveries: []string{d.ID},
 		Body: []byte(`{"type":"webhook.test","timestamp":"` + store.FormatTime(now) + `","data":{"orgId":"` + e.OrgID + `","endpointId":"` + e.ID + `"}}`),
-	})
-	if err != nil {
-		return err
-	}
-	return tx.AddDelivery(d)
+	}, []store.Delivery{d})
 }

@@ -67,7 +67,7 @@ func (f *fixture) deleteEvents(n int) {
 	for range n / batch {
 		f.update(func(tx store.Tx) (err error) {
 			for range batch {
-				err = errors.Join(err, tx.AddEvent(store.Event{ID: tx.NewID(store.PrefixEvent), OrgID: testOrg, CreatedAt: tx.Now(), Body: body}))
+				err = errors.Join(err, tx.AddEvent(store.Event{ID: tx.NewID(store.PrefixEvent), OrgID: testOrg, CreatedAt: tx.Now(), Body: body}, nil))
 			}
 			return err
 		})
@@ -89,7 +89,7 @@ func (f *fixture) updateByMany(b *testing.B) {
 	const callers = 64
 	body := []byte(strings.Repeat("x", 1000))
 	record := func(tx store.Tx) error {
-		return tx.AddEvent(store.Event{ID: tx.NewID(store.PrefixEvent), OrgID: testOrg, CreatedAt: tx.Now(), Body: body})
+		return tx.AddEvent(store.Event{ID: tx.NewID(store.PrefixEvent), OrgID: testOrg, CreatedAt: tx.Now(), Body: body}, nil)
 	}
 	before := f.commits()
 	var done sync.WaitGroup

@@ -66,6 +66,19 @@ func lose(b *bbolt.Bucket) error {
 	return b.Delete(bytes.Clone(key))
 }
 
+func loseKey(key string) func(*bbolt.Bucket) error {
+	return func(b *bbolt.Bucket) error { return b.Delete([]byte(key)) }
+}
+
+// addBody gives a delivery's record a body.
+func addBody(id string) func(*bbolt.Bucket) error {
+	return func(b *bbolt.Bucket) error {
+		r, err := decode(b.Get([]byte(id)), recordFields)
+		r.Body = []byte("{}")
+		return errors.Join(err, b.Put([]byte(id), encode(recordFields, r)))
+	}
+}
+
 func spoil(b *bbolt.Bucket) error {
 	key, value := b.Cursor().First()
 	return b.Put(bytes.Clone(key), append(bytes.Clone(value), 1))
@@ -102,9 +115,12 @@ var damages = map[string]damage{
 	"a place is lost":             {bucketDeliveryLists, lose, []string{`deliveries "whd_`, "not in that list", "deliveryLists: entries: 2, deliveries: 3"}},
 	"a place too many":            {bucketDeliveryLists, put(placeKey(1, store.ListFailed, cursors[2]), nil), []string{"deliveryLists: entries: 4, deliveries: 3"}},
 	"a place elsewhere":           {bucketDeliveryLists, move(string(placeKey(2, store.ListWaiting, cursors[2]))), []string{`deliveries "whd_`, "not in that list"}},
-	"a delivery is lost":          {bucketDeliveries, lose, []string{`events "evt_`, "deliveryLists: entries: 3, deliveries: 2"}},
+	"a delivery is lost":          {bucketDeliveries, lose, []string{"deliveryLists: entries: 3, deliveries: 2"}},
+	"an event's delivery is lost": {bucketDeliveries, loseKey("whd_1"), []string{`events "evt_1": none of its deliveries is there`, "deliveryLists: entries: 3, deliveries: 2"}},
+	"an event in two records":     {bucketDeliveries, addBody("whd_1"), []string{`deliveries "whd_1": must not hold the event "evt_1"`}},
 	"a delivery is spoiled":       {bucketDeliveries, spoil, []string{`deliveries "whd_`, "the record is damaged"}},
-	"a delivery elsewhere":        {bucketDeliveries, move("whd_x"), []string{`deliveries "whd_x": holds the delivery "whd_`}},
+	"a delivery elsewhere":        {bucketDeliveries, move("whd_x"), []string{`deliveries "whd_x": is pending, and not in that list of its endpoint`}},
+	"a body elsewhere":            {bucketDeliveries, move("x"), []string{`deliveries "x": must not hold the event "evt_x"`}},
 	"an event is lost":            {bucketEvents, lose, []string{`deliveries "whd_`, `its event "evt_`, "is missing"}},
 	"an event is spoiled":         {bucketEvents, spoil, []string{`events "evt_`, "the record is damaged"}},
 	"an event elsewhere":          {bucketEvents, move("evt_x"), []string{`events "evt_x": holds the event "evt_`}},

@@ -98,9 +98,15 @@ func countFields(of reflect.Type) (n int) {
 }
 
 // isStored tells whether a field of a struct is in records. What an Answer keeps
-// in place of its body is the body there.
+// in place of its body is the body there, and the id of a delivery is the key.
 func isStored(of reflect.Type, field int) bool {
-	return of != reflect.TypeFor[store.Answer]() || of.Field(field).Name != "Kept"
+	switch name := of.Field(field).Name; of {
+	case reflect.TypeFor[store.Answer]():
+		return name != "Kept"
+	case reflect.TypeFor[store.Delivery]():
+		return name != "ID"
+	}
+	return true
 }
 
 func TestNewerRecordIsNotTakenForWhole(t *testing.T) {
@@ -149,12 +155,12 @@ func TestPlaceInRecord(t *testing.T) {
 	for state := store.StatePending; state <= store.StateFailed; state++ {
 		d := store.Delivery{ID: "whd_1", EventID: long, OrgID: "org_1", EndpointNumber: math.MaxUint64, State: state, Attempts: 7,
 			DueAt: someTime, FinishedAt: store.MaxTime, EventType: "member.added", History: make([]store.Attempt, 3)}
-		record := encode(deliveryFields, d)
-		if place, err := placeIn(d.ID, record); err != nil || !bytes.Equal(place, placeOf(&d)) {
-			t.Errorf("%s: the place is %q, not %q; %v", state, place, placeOf(&d), err)
+		record := encodeDelivery(deliveryRecord{[]byte("body"), d})
+		if place, body, err := headOf(d.ID, record); err != nil || !bytes.Equal(place, placeOf(&d)) || string(body) != "body" {
+			t.Errorf("%s: the place is %q, not %q, the body %q; %v", state, place, placeOf(&d), body, err)
 		}
 	}
-	if _, err := placeIn("whd_1", []byte{5, 'a'}); !errors.Is(err, errRecord) {
+	if _, _, err := headOf("whd_1", []byte{5, 'a'}); !errors.Is(err, errRecord) {
 		t.Errorf("of a damaged record: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -13,7 +14,20 @@ import (
 	"teamdata/store"
 )
 
-var deliveries = table[store.Delivery]{bucket: bucketDeliveries, noun: "delivery", fields: deliveryFields}
+var deliveries = table[deliveryRecord]{bucket: bucketDeliveries, noun: "delivery", fields: recordFields}
+
+// deliveryRecord is a delivery as it is stored: under its id, and with the body of
+// its event, if the two share the record. It has no event id if that is firstOf
+// the delivery's.
+type deliveryRecord struct {
+	Body []byte
+	store.Delivery
+}
+
+func recordFields(c *codec, r *deliveryRecord) {
+	c.bytes(&r.Body)
+	deliveryFields(c, &r.Delivery)
+}
 
 func deliveryFields(c *codec, d *store.Delivery) {
 	deliveryHead(c, d)
@@ -24,7 +38,6 @@ func deliveryFields(c *codec, d *store.Delivery) {
 // deliveryHead codes the first fields of a delivery, up to those that determine
 // its place in its endpoint's lists.
 func deliveryHead(c *codec, d *store.Delivery) {
-	c.text(&d.ID)
 	c.text(&d.EventID)
 	c.text(&d.OrgID)
 	c.text(&d.EndpointID)
@@ -47,35 +60,79 @@ func attemptFields(c *codec, a *store.Attempt) {
 	c.time(&a.NextAt)
 }
 
-func (t *tx) AddDelivery(d store.Delivery) error {
-	if err := deliveries.insert(t, []byte(d.ID), d); err != nil {
-		return err
-	}
-	return t.addToList(&d)
+// firstOf returns the id of the event whose [store.FirstDelivery] has an id.
+func firstOf(deliveryID string) string {
+	return store.PrefixEvent + strings.TrimPrefix(deliveryID, store.PrefixDelivery)
 }
 
+func encodeDelivery(r deliveryRecord) []byte {
+	if r.EventID == firstOf(r.ID) {
+		r.EventID = ""
+	}
+	return encode(recordFields, r)
+}
+
+// complete adds to a delivery what its record leaves out.
+func complete(d *store.Delivery, id string) {
+	if d.ID = id; d.EventID == "" {
+		d.EventID = firstOf(id)
+	}
+}
+
+func (t *tx) addDelivery(r deliveryRecord) error {
+	if err := t.insert(t.bucket(bucketDeliveries), []byte(r.ID), encodeDelivery(r)); err != nil {
+		return err
+	}
+	return t.addToList(&r.Delivery)
+}
+
+// Delivery does not read the body.
 func (t *tx) Delivery(id string) (store.Delivery, error) {
-	return deliveries.get(t, []byte(id))
+	record := t.bolt.Bucket(bucketDeliveries).Get([]byte(id))
+	if record == nil {
+		return store.Delivery{}, deliveries.missing()
+	}
+	d, err := decode(record, func(c *codec, d *store.Delivery) {
+		c.next()
+		deliveryFields(c, d)
+	})
+	complete(&d, id)
+	return d, storageFault(err)
+}
+
+func (t *tx) deliveryRecord(id string) (deliveryRecord, error) {
+	r, err := deliveries.get(t, []byte(id))
+	complete(&r.Delivery, id)
+	return r, err
 }
 
 func (t *tx) PutDelivery(d store.Delivery) error {
 	key, b := []byte(d.ID), t.bucket(bucketDeliveries)
 	old := b.Get(key)
-	if err := t.removeFromList(d.ID, old); err != nil {
+	body, err := t.removeFromList(d.ID, old)
+	if err != nil {
 		return err
 	}
-	if err := t.replace(b, key, old, encode(deliveryFields, d)); err != nil {
+	if err := t.replace(b, key, old, encodeDelivery(deliveryRecord{body, d})); err != nil {
 		return err
 	}
 	return t.addToList(&d)
 }
 
 func (t *tx) DeleteDelivery(id string) error {
-	key, b := []byte(id), t.bucket(bucketDeliveries)
-	if err := t.removeFromList(id, b.Get(key)); err != nil {
+	d, err := t.Delivery(id)
+	if err != nil {
 		return err
 	}
-	return t.delete(b, key)
+	key, b := []byte(id), t.bucket(bucketDeliveries)
+	body, err := t.removeFromList(id, b.Get(key))
+	if err != nil {
+		return err
+	}
+	if err := t.delete(b, key); err != nil || len(body) > 0 {
+		return err
+	}
+	return t.dropEvent(d.EventID)
 }
 
 // addToList adds a delivery to its endpoint's list.
@@ -86,18 +143,19 @@ func (t *tx) addToList(d *store.Delivery) error {
 	return t.insert(t.bucket(bucketDeliveryLists), placeOf(d), []byte{})
 }
 
-// removeFromList removes the delivery of a record from the list that it is in.
-func (t *tx) removeFromList(id string, record []byte) error {
+// removeFromList removes the delivery of a record from the list that it is in. It
+// returns the record's body, which is only valid inside the transaction.
+func (t *tx) removeFromList(id string, record []byte) (body []byte, err error) {
 	if record == nil {
-		return deliveries.missing()
+		return nil, deliveries.missing()
 	}
-	place, err := placeIn(id, record)
+	place, body, err := headOf(id, record)
 	if err != nil {
-		return storageFault(err)
+		return nil, storageFault(err)
 	}
 	b := t.bucket(bucketDeliveryLists)
 	t.undo = append(t.undo, change{b, place, []byte{}})
-	return storageFault(b.Delete(place))
+	return body, storageFault(b.Delete(place))
 }
 
 func placeOf(d *store.Delivery) []byte {
@@ -105,15 +163,16 @@ func placeOf(d *store.Delivery) []byte {
 	return placeKey(d.EndpointNumber, list, at)
 }
 
-// placeIn is placeOf for a delivery's record, of which it reads no more than it
-// needs.
-func placeIn(id string, record []byte) ([]byte, error) {
+// headOf returns the place of a record's delivery, and the record's body, without
+// reading more of it or copying it.
+func headOf(id string, record []byte) (place, body []byte, err error) {
 	c := codec{buf: record, reading: true, skipping: true}
 	d := store.Delivery{ID: id}
+	body = c.next()
 	if deliveryHead(&c, &d); c.broken {
-		return nil, errRecord
+		return nil, nil, errRecord
 	}
-	return placeOf(&d), nil
+	return placeOf(&d), body, nil
 }
 
 func (t *tx) DeliveryPage(endpoint uint64, list store.DeliveryList, after store.Cursor, limit int) (page []store.Delivery, more bool, err error) {
@@ -221,13 +280,11 @@ func (t *tx) PutLastAcknowledged(endpoint uint64, at time.Time) error {
 // deliveries checks that each delivery has its event and its place in a list, and
 // that data kept per endpoint is of an existing or removed endpoint.
 func (c *checker) deliveries() {
-	n := deliveries.check(c, func(key []byte, d *store.Delivery) {
-		if d.ID != string(key) {
-			c.fault("deliveries %q: holds the delivery %q", key, d.ID)
-		}
-		c.eventOf(d)
-		if c.get(bucketDeliveryLists, placeOf(d)) == nil {
-			c.fault("deliveries %q: is %s, and not in that list of its endpoint", key, d.State)
+	n := deliveries.check(c, func(key []byte, r *deliveryRecord) {
+		complete(&r.Delivery, string(key))
+		c.eventOf(r)
+		if c.get(bucketDeliveryLists, placeOf(&r.Delivery)) == nil {
+			c.fault("deliveries %q: is %s, and not in that list of its endpoint", key, r.State)
 		}
 	})
 	c.sameCount(bucketDeliveryLists, "entries", n, "deliveries")
@@ -251,9 +308,16 @@ func (c *checker) deliveries() {
 	})
 }
 
-// eventOf checks that a delivery's event exists and names the delivery.
-func (c *checker) eventOf(d *store.Delivery) {
+// eventOf checks that a delivery's event exists, where it is looked for and nowhere
+// else, and names the delivery.
+func (c *checker) eventOf(d *deliveryRecord) {
 	record := c.get(bucketEvents, []byte(d.EventID))
+	if len(d.Body) > 0 {
+		if record != nil || !isFirst(&d.Delivery) {
+			c.fault("deliveries %q: must not hold the event %q", d.ID, d.EventID)
+		}
+		return
+	}
 	if record == nil {
 		c.fault("deliveries %q: its event %q is missing", d.ID, d.EventID)
 		return

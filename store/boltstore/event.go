@@ -1,6 +1,13 @@
 package boltstore
 
-import "teamdata/store"
+import (
+	"slices"
+	"strings"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
 
 var events = table[store.Event]{bucket: bucketEvents, noun: "event", fields: eventFields}
 
@@ -13,11 +20,66 @@ func eventFields(c *codec, e *store.Event) {
 	c.texts(&e.Deliveries)
 }
 
-func (t *tx) AddEvent(e store.Event) error { return events.insert(t, []byte(e.ID), e) }
+// maxShared is the maximum length of a body that shares its delivery's record,
+// which every attempt rewrites: as much as an attempt may add to it.
+const maxShared = store.MaxKeptAnswer
 
-func (t *tx) Event(id string) (store.Event, error) { return events.get(t, []byte(id)) }
+// AddEvent stores a short event in the record of its only delivery.
+func (t *tx) AddEvent(e store.Event, list []store.Delivery) error {
+	if len(list) == 1 && canShare(&e, &list[0]) {
+		return t.addDelivery(deliveryRecord{e.Body, list[0]})
+	}
+	if err := events.insert(t, []byte(e.ID), e); err != nil {
+		return err
+	}
+	for _, d := range list {
+		if err := t.addDelivery(deliveryRecord{nil, d}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
-func (t *tx) DeleteEvent(id string) error { return events.delete(t, []byte(id)) }
+// canShare reports whether an event can share its delivery's record: all but the
+// body is in there anyway.
+func canShare(e *store.Event, d *store.Delivery) bool {
+	return 0 < len(e.Body) && len(e.Body) <= maxShared && isFirst(d) && e.ID == d.EventID && e.OrgID == d.OrgID &&
+		e.Type == d.EventType && e.CreatedAt.Equal(d.CreatedAt) && len(e.Deliveries) == 1 && e.Deliveries[0] == d.ID
+}
+
+// isFirst reports whether a delivery and its event are found by one another's id.
+func isFirst(d *store.Delivery) bool {
+	return strings.HasPrefix(d.EventID, store.PrefixEvent) && store.FirstDelivery(d.EventID) == d.ID
+}
+
+// Event finds an event in a record of its own, or in its delivery's.
+func (t *tx) Event(id string) (store.Event, error) {
+	e, err := events.get(t, []byte(id))
+	if !store.IsNotFound(err) {
+		return e, err
+	}
+	r, errShared := t.deliveryRecord(store.FirstDelivery(id))
+	if store.IsNotFound(errShared) || errShared == nil && (len(r.Body) == 0 || r.EventID != id) {
+		return e, err
+	}
+	return store.Event{
+		ID: r.EventID, OrgID: r.OrgID, Type: r.EventType, CreatedAt: r.CreatedAt, Body: r.Body, Deliveries: []string{r.ID},
+	}, errShared
+}
+
+// dropEvent deletes an event's own record if none of its deliveries is left.
+func (t *tx) dropEvent(id string) error {
+	e, err := events.get(t, []byte(id))
+	if err != nil || anyOf(t.bolt.Bucket(bucketDeliveries), e.Deliveries) {
+		return err
+	}
+	return events.delete(t, []byte(id))
+}
+
+// anyOf reports whether a bucket has any of some keys.
+func anyOf(b *bbolt.Bucket, keys []string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { return b.Get([]byte(key)) != nil })
+}
 
 // events checks that each event still has a delivery.
 func (c *checker) events() {
@@ -25,17 +87,8 @@ func (c *checker) events() {
 		if e.ID != string(key) {
 			c.fault("events %q: holds the event %q", key, e.ID)
 		}
-		if !c.anyDelivery(e) {
+		if !anyOf(c.bolt.Bucket(bucketDeliveries), e.Deliveries) {
 			c.fault("events %q: none of its deliveries is there", key)
 		}
 	})
-}
-
-func (c *checker) anyDelivery(e *store.Event) bool {
-	for _, id := range e.Deliveries {
-		if c.get(bucketDeliveries, []byte(id)) != nil {
-			return true
-		}
-	}
-	return false
 }

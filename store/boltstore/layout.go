@@ -50,9 +50,10 @@ var (
 	bucketRemovedEndpoints = []byte("removedEndpoints")
 	// bucketEventTypes: event type → event type record; the operator's own.
 	bucketEventTypes = []byte("eventTypes")
-	// bucketEvents: event id → event record.
+	// bucketEvents: event id → event record, for events that don't share their
+	// delivery's.
 	bucketEvents = []byte("events")
-	// bucketDeliveries: delivery id → delivery record.
+	// bucketDeliveries: delivery id → delivery record, mostly with its event.
 	bucketDeliveries = []byte("deliveries")
 	// bucketDeliveryLists: endpoint number, list, ms, delivery id → nothing; each
 	// endpoint's deliveries: 1, acknowledged, by time of acknowledgment; 2,

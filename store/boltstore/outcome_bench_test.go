@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/bbolt"
+
 	"teamdata/store"
 )
 
@@ -64,4 +66,38 @@ func BenchmarkOutcome(b *testing.B) {
 		}
 		done.Wait()
 	})
+}
+
+// BenchmarkBytes is what an event that was delivered leaves in the file: in the
+// pages of each bucket, by event.
+func BenchmarkBytes(b *testing.B) {
+	f := newFixture(b, Options{NoSync: true})
+	const together = 100
+	b.ResetTimer()
+	for left := b.N; left > 0; left -= together {
+		var ids []string
+		f.update(func(tx store.Tx) error {
+			for range together {
+				d, err := store.SendTest(tx, testOrg, "whe_1")
+				if ids = append(ids, d.ID); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		f.update(func(tx store.Tx) (err error) {
+			for _, id := range ids {
+				err = errors.Join(err, acknowledge(tx, id))
+			}
+			return err
+		})
+	}
+	b.StopTimer()
+	must(b, f.db.View(func(bolt *bbolt.Tx) error {
+		for _, name := range [][]byte{bucketEvents, bucketDeliveries, bucketDeliveryLists} {
+			s := bolt.Bucket(name).Stats()
+			b.ReportMetric(float64(s.LeafAlloc+s.BranchAlloc)/float64(b.N), "B/"+string(name))
+		}
+		return nil
+	}))
 }

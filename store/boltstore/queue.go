@@ -128,13 +128,14 @@ func (t *tx) loadDue(claims *store.Claims, keys [][]byte) error {
 	return nil
 }
 
-func (t *tx) load(deliveryID string) (c store.Claim, err error) {
-	if c.Delivery, err = t.Delivery(deliveryID); err != nil {
-		return c, err
+func (t *tx) load(deliveryID string) (store.Claim, error) {
+	r, err := t.deliveryRecord(deliveryID)
+	if err == nil && len(r.Body) == 0 {
+		var e store.Event
+		e, err = t.Event(r.EventID)
+		r.Body = e.Body
 	}
-	event, err := t.Event(c.Delivery.EventID)
-	c.Body = event.Body
-	return c, err
+	return store.Claim{Delivery: r.Delivery, Body: r.Body}, err
 }
 
 // firstDue returns the earliest waiting delivery of an endpoint.

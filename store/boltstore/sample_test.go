@@ -29,6 +29,9 @@ func kindOf[T any](bucket []byte, fields func(*codec, *T)) kind {
 		{Text: "é", Time: someTime}, {Text: long, Time: store.MaxTime, Most: true}, {Time: epoch, Most: true},
 	} {
 		sample := storetest.Sample[T](values)
+		if d, ok := any(&sample).(*deliveryRecord); ok {
+			d.ID = "" // it is the key
+		}
 		k.samples = append(k.samples, &sample)
 	}
 	k.samples = append(k.samples, new(T))
@@ -50,7 +53,7 @@ var kinds = []kind{
 	kindOf(bucketKeyUse, keyUseFields),
 	kindOf(bucketEndpoints, endpointFields),
 	kindOf(bucketEvents, eventFields),
-	kindOf(bucketDeliveries, deliveryFields),
+	kindOf(bucketDeliveries, recordFields),
 	kindOf(bucketMails, mailFields),
 	kindOf(bucketIdempotency, idempotencyFields),
 	kindOf(bucketEventTypes, eventTypeFields),

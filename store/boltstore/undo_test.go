@@ -69,8 +69,11 @@ var writes = map[string]func(tx store.Tx) error{
 		}
 		return err
 	},
-	"delivery dropped with its event": func(tx store.Tx) error {
-		return errors.Join(tx.DeleteDelivery("whd_1"), tx.DeleteEvent("evt_1"))
+	"delivery dropped with its event": func(tx store.Tx) error { return tx.DeleteDelivery("whd_1") },
+	"delivery in its event's record attempted and dropped": func(tx store.Tx) error {
+		d, err := store.SendTest(tx, testOrg, "whe_1")
+		_, errAttempt := store.RecordAttempt(tx, d.ID, store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Status: 200}, nil)
+		return errors.Join(err, errAttempt, tx.DeleteDelivery(d.ID))
 	},
 	"mail new, over, gone": func(tx store.Tx) error {
 		return errors.Join(
@@ -91,7 +94,7 @@ var writes = map[string]func(tx store.Tx) error{
 		e, err := tx.Endpoint(testOrg, "whe_1")
 		_, errAgain := tx.AddEndpoint(store.Endpoint{OrgID: testOrg, ID: "whe_2"})
 		return errors.Join(err, errAgain, tx.DeleteEndpoint(e),
-			tx.DeleteDelivery("whd_1"), tx.DeleteEvent("evt_1"), tx.PutLastAcknowledged(1, tx.Now()), tx.ForgetEndpoint(1))
+			tx.DeleteDelivery("whd_1"), tx.PutLastAcknowledged(1, tx.Now()), tx.ForgetEndpoint(1))
 	},
 	"key new, then over": func(tx store.Tx) error {
 		k := store.APIKey{ID: "key_1", OrgID: testOrg}
@@ -154,10 +157,9 @@ func newFilled(t *testing.T) *fixture {
 			}
 		}
 		return errors.Join(
-			tx.AddEvent(store.Event{ID: "evt_1", OrgID: testOrg, Deliveries: []string{"whd_1"}}),
-			tx.AddDelivery(store.Delivery{
+			tx.AddEvent(store.Event{ID: "evt_1", OrgID: testOrg, Deliveries: []string{"whd_1"}}, []store.Delivery{{
 				ID: "whd_1", EventID: "evt_1", OrgID: testOrg, EndpointID: "whe_1", EndpointNumber: 1, State: store.StatePending, DueAt: tx.Now(),
-			}),
+			}}),
 			tx.PutMail(store.Mail{ID: "mai_old"}),
 			tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: testOrg, Key: "old", FirstUse: tx.Now().Add(-48 * time.Hour)}),
 			tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: testOrg, Key: "key 1", FirstUse: tx.Now()}),

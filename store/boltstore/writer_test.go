@@ -138,9 +138,10 @@ func TestOnDueComesInCommitOrder(t *testing.T) {
 	var want []uint64
 	for i := range updates {
 		updates[i] = func(tx store.Tx) error {
-			return tx.AddDelivery(store.Delivery{
-				ID: tx.NewID(store.PrefixDelivery), EndpointNumber: uint64(i), State: store.StatePending, DueAt: tx.Now(),
-			})
+			id := tx.NewID(store.PrefixEvent)
+			return tx.AddEvent(store.Event{ID: id}, []store.Delivery{{
+				ID: store.FirstDelivery(id), EventID: id, EndpointNumber: uint64(i), State: store.StatePending, DueAt: tx.Now(),
+			}})
 		}
 		want = append(want, uint64(i))
 	}

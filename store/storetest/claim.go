@@ -14,17 +14,17 @@ import (
 func testClaim(s *Subject) {
 	endpoint := s.Seed()
 	now := s.Clock.Now()
+	var all []store.Delivery
 	var want []string // ids in the order in which they are due
 	for _, second := range []int{3, 1, 0, 2, 4} {
 		d := store.Delivery{
 			ID: fmt.Sprintf("whd_%d", second), EventID: "evt_1", OrgID: acme, EndpointID: endpoint.ID, EndpointNumber: endpoint.Number,
 			State: store.StatePending, CreatedAt: now, DueAt: now.Add(time.Duration(second) * time.Second),
 		}
-		want = append(want, d.ID)
-		s.Write(func(tx store.Tx) error { return tx.AddDelivery(d) })
+		all, want = append(all, d), append(want, d.ID)
 	}
 	s.Write(func(tx store.Tx) error {
-		return tx.AddEvent(store.Event{ID: "evt_1", OrgID: acme, Body: []byte("body"), Deliveries: want})
+		return tx.AddEvent(store.Event{ID: "evt_1", OrgID: acme, Body: []byte("body"), Deliveries: slices.Clone(want)}, all)
 	})
 	slices.Sort(want)
 	claim := func(what string, at time.Time, limit int, want []string, next time.Time) {

@@ -27,18 +27,15 @@ func (s *Subject) fillDeliveryLists(n int) (all []store.Delivery) {
 		event.Deliveries = append(event.Deliveries, d.ID)
 		all = append(all, d)
 	}
+	mixed := slices.Clone(all)
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
 	s.Write(func(tx store.Tx) error {
 		for endpoint := range 2 {
 			if _, err := tx.AddEndpoint(store.Endpoint{OrgID: acme, ID: fmt.Sprint("whe_", endpoint)}); err != nil {
 				return err
 			}
 		}
-		for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(all)) {
-			if err := tx.AddDelivery(all[i]); err != nil {
-				return err
-			}
-		}
-		return tx.AddEvent(event)
+		return tx.AddEvent(event, mixed)
 	})
 	return all
 }

@@ -15,11 +15,14 @@ import (
 type names map[string][]string
 
 // given adds the ids that an engine gave, also those of a transaction that
-// failed.
+// failed, and those of events' first deliveries.
 func (n names) given(ids []string) {
 	for _, id := range ids {
 		prefix := id[:len(store.PrefixEvent)]
 		n[prefix] = append(slices.Clip(n[prefix]), id)
+		if prefix == store.PrefixEvent {
+			n.given([]string{store.FirstDelivery(id)})
+		}
 	}
 }
 

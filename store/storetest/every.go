@@ -61,7 +61,7 @@ func changeEverything(tx store.Tx) error {
 	_, errExpire := tx.ExpireIdempotencyRecords(100)
 	_, errDropped := tx.DropDeliveryCounts(tx.Now(), 100)
 	return errors.Join(errPostpone, errExpire, errDropped,
-		tx.DeleteDelivery("whd_3"), tx.DeleteEvent("evt_3"), tx.DeleteDelivery("whd_4"), tx.DeleteEvent("evt_4"), tx.ForgetEndpoint(removed[len(removed)-1]),
+		tx.DeleteDelivery("whd_3"), tx.DeleteDelivery("whd_4"), tx.ForgetEndpoint(removed[len(removed)-1]),
 		tx.PutMail(store.Mail{ID: "mai_3", To: "c"}), tx.DeleteMail("mai_2"),
 		tx.PutLastAcknowledged(2, someTime), addRecord(tx, "new"),
 		tx.PutKeyUse("key_1", store.KeyUse{}), store.AddKeyUse(tx, "key_2", store.KeyUse{LastUsedAt: tx.Now()}),
@@ -72,10 +72,10 @@ func changeEverything(tx store.Tx) error {
 // addFinished adds an event and its delivery, which has failed.
 func addFinished(tx store.Tx, e store.Endpoint, n int) error {
 	event := store.Event{ID: fmt.Sprint("evt_", n), OrgID: acme, Type: "t", Deliveries: []string{fmt.Sprint("whd_", n)}}
-	return errors.Join(tx.AddEvent(event), tx.AddDelivery(store.Delivery{
+	return tx.AddEvent(event, []store.Delivery{{
 		ID: event.Deliveries[0], EventID: event.ID, OrgID: acme, EndpointID: e.ID, EndpointNumber: e.Number,
 		State: store.StateFailed, Attempts: 1, CreatedAt: someTime, FirstAttemptAt: someTime, FinishedAt: someTime,
-	}))
+	}})
 }
 
 // Same holds two dumps to being the same.

@@ -60,10 +60,16 @@ var kinds = []tested{
 	kind[store.Mail]{name: "Mails", ids: store.PrefixMail, id: func(m *store.Mail) *string { return &m.ID },
 		put: store.Tx.PutMail, get: findMail, list: store.Tx.Mails, drop: store.Tx.DeleteMail},
 	kind[store.Event]{name: "Events", ids: store.PrefixEvent, id: func(e *store.Event) *string { return &e.ID },
-		put: store.Tx.AddEvent, get: func(tx store.Tx, e store.Event) (store.Event, error) { return tx.Event(e.ID) },
-		drop: store.Tx.DeleteEvent, once: true},
+		own: func(e *store.Event) { e.Deliveries = append(e.Deliveries, "of "+e.ID) },
+		put: func(tx store.Tx, e store.Event) error {
+			return tx.AddEvent(e, []store.Delivery{{ID: "of " + e.ID, EventID: e.ID, State: store.StatePending}})
+		},
+		get:  func(tx store.Tx, e store.Event) (store.Event, error) { return tx.Event(e.ID) },
+		drop: func(tx store.Tx, id string) error { return tx.DeleteDelivery("of " + id) }, once: true},
 	kind[store.Delivery]{name: "Deliveries", ids: store.PrefixDelivery, id: func(d *store.Delivery) *string { return &d.ID },
-		own: func(d *store.Delivery) { d.State = store.StatePending + d.State%store.StateFailed },
+		own: func(d *store.Delivery) {
+			d.State, d.EventID = store.StatePending+d.State%store.StateFailed, store.PrefixEvent+d.ID
+		},
 		put: putDelivery, get: func(tx store.Tx, d store.Delivery) (store.Delivery, error) { return tx.Delivery(d.ID) },
 		drop: store.Tx.DeleteDelivery},
 }
@@ -178,5 +184,5 @@ func putDelivery(tx store.Tx, d store.Delivery) error {
 	if err := tx.PutDelivery(d); !store.IsNotFound(err) {
 		return err
 	}
-	return tx.AddDelivery(d)
+	return tx.AddEvent(store.Event{ID: d.EventID, Deliveries: []string{d.ID}}, []store.Delivery{d})
 }

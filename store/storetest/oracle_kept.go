@@ -112,9 +112,6 @@ func (o *oracle) Endpoint(orgID, id string) (store.Endpoint, error) {
 }
 func (o *oracle) PutEndpoint(e store.Endpoint) error                   { return o.endpoints.keep(pair{e.OrgID, e.ID}, e) }
 func (o *oracle) Delivery(id string) (store.Delivery, error)           { return o.deliveries.find(id) }
-func (o *oracle) AddDelivery(d store.Delivery) error                   { return o.deliveries.keep(d.ID, d) }
-func (o *oracle) DeleteEvent(id string) error                          { return o.events.drop(id) }
-func (o *oracle) AddEvent(e store.Event) error                         { return o.events.keep(e.ID, e) }
 func (o *oracle) Event(id string) (store.Event, error)                 { return o.events.find(id) }
 func (o *oracle) DeleteOperatorToken(id string) error                  { return o.tokens.drop(id) }
 func (o *oracle) OperatorToken(id string) (store.OperatorToken, error) { return o.tokens.find(id) }

@@ -24,10 +24,23 @@ func (o *oracle) waiting(e store.Endpoint) (list []store.Delivery) {
 	return list
 }
 
+func (o *oracle) AddEvent(e store.Event, deliveries []store.Delivery) error {
+	for _, d := range deliveries {
+		o.deliveries.keep(d.ID, d)
+	}
+	return o.events.keep(e.ID, e)
+}
+
 func (o *oracle) DeleteDelivery(id string) error {
-	_, err := o.Delivery(id)
-	delete(o.deliveries, id)
-	return err
+	d, err := o.Delivery(id)
+	if err != nil {
+		return err
+	}
+	o.deliveries.drop(id)
+	if !slices.ContainsFunc(o.events[d.EventID].Deliveries, func(id string) bool { return o.deliveries[id].ID != "" }) {
+		o.events.drop(d.EventID)
+	}
+	return nil
 }
 
 // DeliveryPage sorts all that is in the list: the waiting list forwards, the

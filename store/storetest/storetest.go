@@ -68,6 +68,7 @@ var suite = []struct {
 	{"Claim", testClaim},
 	{"ClaimsDoNotOverlap", testClaimsDoNotOverlap},
 
+	{"Events", testEvents},
 	{"FinishedBefore", testFinishedBefore},
 	{"HeldBefore", testHeldBefore},
 }

@@ -56,9 +56,6 @@ func (w watched) PutAPIKey(k store.APIKey) error        { return w.then(w.Tx.Put
 func (w watched) PutEndpoint(e store.Endpoint) error    { return w.then(w.Tx.PutEndpoint(e)) }
 func (w watched) DeleteEndpoint(e store.Endpoint) error { return w.then(w.Tx.DeleteEndpoint(e)) }
 func (w watched) ForgetEndpoint(number uint64) error    { return w.then(w.Tx.ForgetEndpoint(number)) }
-func (w watched) AddEvent(e store.Event) error          { return w.then(w.Tx.AddEvent(e)) }
-func (w watched) DeleteEvent(id string) error           { return w.then(w.Tx.DeleteEvent(id)) }
-func (w watched) AddDelivery(d store.Delivery) error    { return w.then(w.Tx.AddDelivery(d)) }
 func (w watched) PutDelivery(d store.Delivery) error    { return w.then(w.Tx.PutDelivery(d)) }
 func (w watched) DeleteDelivery(id string) error        { return w.then(w.Tx.DeleteDelivery(id)) }
 func (w watched) PutMail(m store.Mail) error            { return w.then(w.Tx.PutMail(m)) }
@@ -89,6 +86,10 @@ func (w watched) AddDeliveryCounts(org string, endpoint uint64, at time.Time, c 
 func (w watched) DropDeliveryCounts(before time.Time, limit int) (int, error) {
 	n, err := w.Tx.DropDeliveryCounts(before, limit)
 	return n, w.then(err)
+}
+
+func (w watched) AddEvent(e store.Event, deliveries []store.Delivery) error {
+	return w.then(w.Tx.AddEvent(e, deliveries))
 }
 
 func (w watched) PutInstructions(org string, i store.Instructions) error {
