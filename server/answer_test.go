@@ -111,7 +111,7 @@ func (c countingConn) Write(p []byte) (int, error) {
 func TestAnswerLeavesInOneWrite(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		env := newTestEnv(t, Config{})
-		addMembers(env)
+		addMembers(env, 100)
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +143,7 @@ func TestAnswerLeavesInOneWrite(t *testing.T) {
 // answer on the connection follows at once.
 func TestHead(t *testing.T) {
 	env := newTestEnv(t, Config{})
-	addMembers(env)
+	addMembers(env, 100)
 	c := env.dial(env.listen(), nil)
 	from := bufio.NewReader(c)
 	ask := func(method string) rawAnswer {

@@ -35,7 +35,7 @@ func BenchmarkUnderAttack(b *testing.B) {
 
 func benchmarkUnder(b *testing.B, name string) {
 	env, config := newBenchEnv(b)
-	addMembers(env)
+	addMembers(env, 100)
 	healthy := startBench(b, env.server.serveBench(), config, target{request: benchRequest("GET", "/api/v1/members?limit=100", "key_read")})
 	client := healthy.dial(b)
 	var quiet, attacked, rounds time.Duration

@@ -22,8 +22,6 @@ type http1Conn struct {
 	handled atomic.Bool // the current request has reached ServeHTTP
 }
 
-type handledKey struct{}
-
 // handling is an http1Conn, with or without TLS.
 type handling interface{ isHandled() *atomic.Bool }
 

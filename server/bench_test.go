@@ -1,3 +1,5 @@
+//go:build unix
+
 package server
 
 import (
@@ -18,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,17 +36,58 @@ import (
 // on an http.Server with the same settings and the same TLS. "ratio" is our
 // requests a second by the baseline's.
 
-// BenchmarkMembersPage asks for pages of 100 members on 32 connections.
+// BenchmarkMembersPage asks for pages of 100 members on 32 connections: for the
+// first one again and again, and for one after the other.
 func BenchmarkMembersPage(b *testing.B) {
-	env, config := newBenchEnv(b)
-	addMembers(env)
 	const path = "/api/v1/members?limit=100"
-	body := env.do(newRequest("GET", path, "key_read")).Body.Bytes()
-	ask := target{request: benchRequest("GET", path, "key_read")}
-	compare(b, 32,
-		startBench(b, env.server.serveBench(), config, ask),
-		startBench(b, bareServer(env.server, body), config, ask))
+	for _, variant := range []struct {
+		name    string
+		members int
+		walk    bool
+	}{
+		{"first", 100, false},
+		{"walked", 20_000, true},
+	} {
+		b.Run(variant.name, func(b *testing.B) {
+			env, config := newBenchEnv(b)
+			addMembers(env, variant.members)
+			body := env.do(newRequest("GET", path, "key_read")).Body.Bytes()
+			ask := target{request: benchRequest("GET", path, "key_read"), walk: variant.walk}
+			compare(b, 32,
+				startBench(b, env.server.serveBench(), config, ask),
+				startBench(b, bareServer(env.server, body), config, ask))
+		})
+	}
 }
+
+// BenchmarkRequest is what the server's own part of a request takes, beneath
+// net/http: a page of 100 members, and a test on a store that does not sync.
+func BenchmarkRequest(b *testing.B) {
+	for _, r := range []struct{ name, method, path, key string }{
+		{"page", "GET", "/api/v1/members?limit=100", "key_read"},
+		{"test", "POST", testOpen, "key_write"},
+	} {
+		b.Run(r.name, func(b *testing.B) {
+			env := newTestEnv(b, Config{KeyRate: DefaultKeyRate, ClientRate: DefaultClientRate})
+			addMembers(env, 100)
+			request := newRequest(r.method, r.path, r.key)
+			w := unread{}
+			b.ReportAllocs()
+			for b.Loop() {
+				env.Advance(time.Second)
+				clear(w)
+				env.server.ServeHTTP(w, request)
+			}
+		})
+	}
+}
+
+// unread is an answer that nobody reads.
+type unread http.Header
+
+func (u unread) Header() http.Header         { return http.Header(u) }
+func (u unread) Write(b []byte) (int, error) { return len(b), nil }
+func (u unread) WriteHeader(int)             {}
 
 // BenchmarkWebhookTest sends tests on 64 connections; each is committed to the
 // disk before its answer.
@@ -165,6 +209,7 @@ type target struct {
 	addr    string
 	request string // without the empty line at its end
 	key     bool   // each request carries a new Idempotency-Key
+	walk    bool   // each request is for the page after the last one
 }
 
 func startBench(b *testing.B, s benchServer, config *tls.Config, t target) target {
@@ -182,18 +227,25 @@ func benchRequest(method, path, key string) string {
 	return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s.%s\r\n", method, path, key, fixtureSecret)
 }
 
-func (t target) ask() string {
-	if t.key {
-		return t.request + "Idempotency-Key: " + rand.Text() + "\r\n\r\n"
+// ask is the next request; after is the position that the last page ended at.
+func (t target) ask(after []byte) string {
+	request := t.request
+	if len(after) > 0 {
+		request = strings.Replace(request, " HTTP/1.1", "&after="+string(after)+" HTTP/1.1", 1)
 	}
-	return t.request + "\r\n"
+	if t.key {
+		request += "Idempotency-Key: " + rand.Text() + "\r\n"
+	}
+	return request + "\r\n"
 }
 
 // benchClient is a client on one connection, as light as can be.
 type benchClient struct {
 	target
-	conn net.Conn
-	from *bufio.Reader
+	conn  net.Conn
+	from  *bufio.Reader
+	body  []byte
+	after []byte // the position that the last page ended at, if the list is walked; part of body
 }
 
 func (t target) dial(b *testing.B) *benchClient {
@@ -202,14 +254,14 @@ func (t target) dial(b *testing.B) *benchClient {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { c.Close() })
-	return &benchClient{t, c, bufio.NewReaderSize(c, 32<<10)}
+	return &benchClient{target: t, conn: c, from: bufio.NewReaderSize(c, 32<<10)}
 }
 
 var contentLength = []byte("Content-Length: ")
 
 // exchange makes a request and reads the answer, which must be 200.
 func (c *benchClient) exchange(b *testing.B) {
-	io.WriteString(c.conn, c.ask())
+	io.WriteString(c.conn, c.ask(c.after))
 	status, err := c.from.ReadSlice('\n')
 	if err != nil || !bytes.HasPrefix(status, []byte("HTTP/1.1 200 ")) {
 		b.Errorf("%s %v", status, err)
@@ -229,24 +281,54 @@ func (c *benchClient) exchange(b *testing.B) {
 			length, _ = strconv.Atoi(string(bytes.TrimSpace(value)))
 		}
 	}
-	io.CopyN(io.Discard, c.from, int64(length))
+	c.body = slices.Grow(c.body[:0], length)[:length]
+	if _, err := io.ReadFull(c.from, c.body); err != nil {
+		b.Error(err)
+	}
+	if c.walk {
+		c.after = positionAfter(c.body)
+	}
+}
+
+// positionAfter is the position that a page ends at, if more pages follow.
+func positionAfter(page []byte) []byte {
+	page, more := bytes.CutSuffix(page, []byte(`","hasMore":true}`))
+	if !more {
+		return nil
+	}
+	return page[bytes.LastIndexByte(page, '"')+1:]
 }
 
 // compare lets the clients of both servers ask in turns.
 func compare(b *testing.B, clients int, ours, baseline target) {
 	debug.SetGCPercent(400) // as the program does
 	var rates [2]float64
+	var took [2]time.Duration
 	rounds := 0.0
 	for b.Loop() {
 		for i, t := range []target{ours, baseline} {
+			before := processorTime(b)
 			rates[i] += askFromOutside(b, t, clients)
+			took[i] += processorTime(b) - before
 		}
 		rounds++
 	}
 	b.ReportMetric(rates[0]/rounds, "requests/s")
 	b.ReportMetric(rates[1]/rounds, "baseline/s")
 	b.ReportMetric(rates[0]/rates[1], "ratio")
+	b.ReportMetric(float64(took[0].Microseconds())/rates[0]/askTime.Seconds(), "cpu-µs/request")
+	b.ReportMetric(float64(took[1].Microseconds())/rates[1]/askTime.Seconds(), "baseline-cpu-µs/request")
 	b.ReportMetric(0, "ns/op") // a round of both says nothing
+}
+
+// processorTime is what this process took of the processors so far: that of a
+// request says more than the rate while others use the machine too.
+func processorTime(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // The clients are a process of their own, as clients are: in the server's they
@@ -259,7 +341,7 @@ const askTime = time.Second
 
 func askFromOutside(b *testing.B, t target, clients int) (requestsPerSecond float64) {
 	child := exec.Command(os.Args[0], "-test.run", "^$", "-test.bench", "^BenchmarkCallers$", "-test.benchtime", "1x")
-	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %t\n%s", clientsVariable, t.addr, clients, t.key, t.request))
+	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %t %t\n%s", clientsVariable, t.addr, clients, t.key, t.walk, t.request))
 	out, err := child.CombinedOutput()
 	if err != nil {
 		b.Fatalf("%v\n%s", err, out)
@@ -279,7 +361,7 @@ func BenchmarkCallers(b *testing.B) {
 	if !told {
 		b.Skip("only for the other benchmarks")
 	}
-	if _, err := fmt.Sscan(head, &t.addr, &clients, &t.key); err != nil {
+	if _, err := fmt.Sscan(head, &t.addr, &clients, &t.key, &t.walk); err != nil {
 		b.Fatal(err)
 	}
 	t.request = request

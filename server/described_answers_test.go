@@ -144,7 +144,7 @@ func TestLimitIsDescribed(t *testing.T) {
 	schema := root.at("components", "parameters", "limit", "schema")
 	bound := func(name string) int { return int(schema[name].(float64)) }
 	env := newTestEnv(t, Config{})
-	addMembers(env)
+	addMembers(env, 100)
 	for limit, want := range map[int]int{
 		bound("minimum") - 1: 400, bound("minimum"): 200, bound("maximum"): 200, bound("maximum") + 1: 400,
 	} {

@@ -92,7 +92,8 @@ func (r *request) sendTest(tx store.Tx) (store.Answer, error) {
 	var a store.Answer
 	delivery, err := store.SendTest(tx, r.access.Key.OrgID, r.Param("id"))
 	if err == nil {
-		body := store.AppendJSONString([]byte(`{"id":`), delivery.ID)
+		body := append(make([]byte, 0, 48), `{"id":`...)
+		body = store.AppendJSONString(body, delivery.ID)
 		a = web.JSON(http.StatusOK, append(body, '}'))
 	}
 	a, err = web.AnswerOf(a, err)

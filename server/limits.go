@@ -23,6 +23,9 @@ const (
 // checkClientLimit counts a request against its client address's limit, before
 // its key is checked.
 func (r *request) checkClientLimit() error {
+	if !r.s.clientLimit.Enabled() {
+		return nil
+	}
 	d := r.s.clientLimit.Take(ratelimit.ClientKey(r.clientAddr()), r.now)
 	if d.OK {
 		return nil
@@ -38,9 +41,8 @@ func (r *request) checkKeyLimit() error {
 		return nil
 	}
 	d := r.s.keyLimit.Take(r.access.Key.ID, r.now)
-	h := r.W.Header()
-	h["RateLimit-Policy"] = r.s.keyPolicy
-	h["RateLimit"] = []string{rateLimitState(d)}
+	r.W.Header()["RateLimit-Policy"] = r.s.keyPolicy
+	r.SetHeader("RateLimit", rateLimitState(d))
 	if d.OK {
 		return nil
 	}
@@ -50,7 +52,7 @@ func (r *request) checkKeyLimit() error {
 
 func (r *request) rateLimited(d ratelimit.Decision, what string) error {
 	wait := ratelimit.Seconds(d.RetryAfter)
-	r.W.Header()["Retry-After"] = []string{strconv.Itoa(wait)}
+	r.SetHeader("Retry-After", strconv.Itoa(wait))
 	return store.Errorf(store.CodeRateLimited, "%s: at most %d a minute.", what, d.Limit).Advise("Try again in %d s.", wait)
 }
 

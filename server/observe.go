@@ -68,7 +68,7 @@ const requestIDHeader = "X-Request-Id"
 func (s *Server) begin(common web.Request) *request {
 	r := &request{Request: common, s: s, now: s.config.Now()}
 	r.record = accessRecord{id: requestID(r.HTTP.Header[requestIDHeader]), began: time.Now()}
-	r.W.Header()[requestIDHeader] = []string{r.record.id}
+	r.SetHeader(requestIDHeader, r.record.id)
 	return r
 }
 

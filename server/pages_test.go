@@ -33,9 +33,9 @@ func (env *testEnv) page(path string) (p page) {
 }
 
 // addMembers brings org_acme to 103 members, and its audit log to 103 entries.
-func addMembers(env *testEnv) {
+func addMembers(env *testEnv, n int) {
 	env.Update(func(tx store.Tx) error {
-		for i := range 100 {
+		for i := range n {
 			m := store.Member{OrgID: "org_acme", UserID: fmt.Sprint("usr_", i), Role: "member"}
 			if _, err := store.AddMember(tx, "", m); err != nil {
 				return err
@@ -49,7 +49,7 @@ func addMembers(env *testEnv) {
 // item once, oldest first.
 func TestPaging(t *testing.T) {
 	env := newTestEnv(t, Config{})
-	addMembers(env)
+	addMembers(env, 100)
 	for _, path := range []string{"/api/v1/members", "/api/v1/audit-log"} {
 		all := env.walk(path, 100)
 		if len(all) != 103 {

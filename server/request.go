@@ -34,8 +34,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveStream(w, r)
 		return
 	}
-	if handled, ok := r.Context().Value(handledKey{}).(*atomic.Bool); ok {
-		handled.Store(true)
+	if known := connectionOf(r); known != nil {
+		known.handled.Store(true)
 	}
 	s.answer(w, r)
 }
@@ -137,31 +137,36 @@ const bufferedBody = 2 << 10
 // send sends an answer as it is. A large body on HTTP/1 is sent in one write to
 // the network, where net/http and TLS would make several.
 func (r *request) send(a store.Answer) {
-	r.setVersion(r.W.Header())
-	if conn := r.conn(); conn != nil && len(a.Body) > bufferedBody {
-		conn.Cork()
-		defer conn.Uncork()
+	r.setVersion()
+	if known := connectionOf(r.HTTP); known != nil && known.cork != nil && len(a.Body) > bufferedBody {
+		known.cork.Cork()
+		defer known.cork.Uncork()
 		defer http.NewResponseController(r.W).Flush()
 	}
 	r.Send(a)
 }
 
-type connKey struct{}
-
-func rememberConn(ctx context.Context, c net.Conn) context.Context {
-	if h, ok := c.(handling); ok {
-		ctx = context.WithValue(ctx, handledKey{}, h.isHandled())
-	}
-	return context.WithValue(ctx, connKey{}, cork.FromRequestConn(c))
+// connection is what the requests on an HTTP/1 connection share.
+type connection struct {
+	handled *atomic.Bool // of its http1Conn
+	cork    *cork.Conn   // nil: there is none
 }
 
-// conn returns the connection; nil on HTTP/2, where answers share it.
-func (r *request) conn() *cork.Conn {
-	if r.HTTP.ProtoMajor != 1 {
-		return nil
+type connectionKey struct{}
+
+func rememberConn(ctx context.Context, c net.Conn) context.Context {
+	h, ok := c.(handling)
+	if !ok {
+		return ctx
 	}
-	conn, _ := r.HTTP.Context().Value(connKey{}).(*cork.Conn)
-	return conn
+	return context.WithValue(ctx, connectionKey{}, &connection{h.isHandled(), cork.FromRequestConn(c)})
+}
+
+// connectionOf returns the connection of a request; nil on HTTP/2, where answers
+// share it.
+func connectionOf(r *http.Request) *connection {
+	known, _ := r.Context().Value(connectionKey{}).(*connection)
+	return known
 }
 
 func (r *request) checkRunning() error {

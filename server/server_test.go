@@ -149,7 +149,7 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 // Over TLS the server speaks HTTP/2 and HTTP/1.1, and TLS 1.2 at least.
 func TestProtocols(t *testing.T) {
 	env := newTestEnv(t, Config{})
-	addMembers(env)
+	addMembers(env, 100)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -40,9 +40,8 @@ func (s *Server) refuseStream(w http.ResponseWriter, r *http.Request) {
 	refused := s.begin(web.Request{W: w, HTTP: r, Pattern: web.NoRoute})
 	defer refused.end()
 	refused.record.limit = Limits[0]
-	h := w.Header()
-	refused.setVersion(h)
-	h["Connection"] = web.Close // GOAWAY
-	h["Retry-After"] = []string{"1"}
+	refused.setVersion()
+	refused.SetHeader("Retry-After", "1")
+	w.Header()["Connection"] = web.Close // GOAWAY
 	refused.Send(store.Answer{Status: http.StatusTooManyRequests})
 }

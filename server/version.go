@@ -74,12 +74,12 @@ var lifecycle = []string{`</docs#versions>; rel="deprecation sunset"; type="text
 // setVersion sets the headers of the answer's version. For an older one they
 // include when the newer one was published (RFC 9745) and when support ends (RFC
 // 8594).
-func (r *request) setVersion(h http.Header) {
-	h["API-Version"] = []string{r.s.config.versions[r.version].date}
+func (r *request) setVersion() {
+	r.SetHeader("API-Version", r.s.config.versions[r.version].date)
 	if r.version == 0 {
 		return
 	}
-	newer := r.s.config.versions[r.version-1]
+	h, newer := r.W.Header(), r.s.config.versions[r.version-1]
 	h["Deprecation"] = []string{"@" + strconv.FormatInt(newer.publishedOn().Unix(), 10)}
 	h["Sunset"] = []string{supportedUntil(newer).Format(http.TimeFormat)}
 	h["Link"] = lifecycle

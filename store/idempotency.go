@@ -17,13 +17,11 @@ type Fingerprint [sha256.Size]byte
 // FingerprintOf returns the fingerprint of a request.
 func FingerprintOf(method, path, version string, body []byte) Fingerprint {
 	bodySum := sha256.Sum256(body)
-	h := sha256.New()
+	all := make([]byte, 0, 256)
 	for _, part := range []string{method, path, version} {
-		h.Write([]byte(part))
-		h.Write([]byte{0})
+		all = append(append(all, part...), 0)
 	}
-	h.Write(bodySum[:])
-	return Fingerprint(h.Sum(nil))
+	return sha256.Sum256(append(all, bodySum[:]...))
 }
 
 // Answer is the exact answer to a request.

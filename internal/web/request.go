@@ -24,6 +24,8 @@ type Request struct {
 	Status  int               // of the answer; 0: it has not begun
 	Bytes   int               // of the answer's body
 	router  *Router
+	values  [5]string // of headers of the answer, see SetHeader
+	set     int       // of values
 }
 
 // Responder is a request of one API: it embeds [Request].
@@ -89,6 +91,19 @@ func handlePanic(r Responder) {
 	r.Fail(ErrInternal)
 }
 
+// SetHeader sets a header of the answer. Its name keeps its case on HTTP/1. The
+// first values are kept in the request, which saves an allocation each.
+func (r *Request) SetHeader(name, value string) {
+	if r.set == len(r.values) {
+		r.W.Header()[name] = []string{value}
+		return
+	}
+	values := r.values[r.set : r.set+1 : r.set+1]
+	values[0] = value
+	r.W.Header()[name] = values
+	r.set++
+}
+
 // Send sends an answer whole. No cache keeps it, unless the header Cache-Control
 // is set already. It returns no error: a client that has disconnected can't be
 // notified.
@@ -99,8 +114,8 @@ func (r *Request) Send(a store.Answer) {
 	}
 	h["X-Content-Type-Options"] = NoSniff
 	if a.ContentType != "" {
-		h["Content-Length"] = []string{strconv.Itoa(len(a.Body))}
-		h["Content-Type"] = []string{a.ContentType}
+		r.SetHeader("Content-Length", strconv.Itoa(len(a.Body)))
+		r.SetHeader("Content-Type", a.ContentType)
 	}
 	if r.HTTP.Method != http.MethodHead {
 		r.Bytes = len(a.Body)
