@@ -16,6 +16,8 @@ import (
 // it lacks at zero.
 type codec struct {
 	buf      []byte
+	whole    string // the record that is read, if its texts are to be parts of it
+	size     int    // capacity of that record, by which a part of it is found
 	reading  bool
 	skipping bool // skip texts: only numbers and times are needed
 	broken   bool
@@ -36,8 +38,15 @@ func encode[T any](fields func(*codec, *T), record T) []byte {
 	return c.buf
 }
 
+// maxWhole is the size in bytes up to which the texts of a record share one copy of
+// it. A larger one would stay in memory as long as any of them.
+const maxWhole = 1 << 10
+
 func decode[T any](record []byte, fields func(*codec, *T)) (T, error) {
 	c := &coded[T]{codec: codec{buf: record, reading: true}}
+	if len(record) <= maxWhole {
+		c.whole, c.size = string(record), cap(record)
+	}
 	fields(&c.codec, &c.record)
 	if c.broken || len(c.buf) > 0 {
 		return c.record, errRecord
@@ -77,12 +86,21 @@ func (c *codec) next() []byte {
 func (c *codec) text(s *string) {
 	if c.reading {
 		if b := c.next(); !c.skipping {
-			*s = string(b)
+			*s = c.string(b)
 		}
 		return
 	}
 	c.buf = binary.AppendUvarint(c.buf, uint64(len(*s)))
 	c.buf = append(c.buf, *s...)
+}
+
+// string returns a part of the record as text.
+func (c *codec) string(b []byte) string {
+	if c.whole == "" || len(b) == 0 {
+		return string(b)
+	}
+	at := c.size - cap(b)
+	return c.whole[at : at+len(b)]
 }
 
 // bytes reads a copy: the file's bytes are only valid inside a transaction.

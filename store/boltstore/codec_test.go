@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,17 @@ func TestTimesAreKeptToTheMillisecond(t *testing.T) {
 	must(t, err)
 	if want := fine.UTC().Truncate(time.Millisecond); read.CreatedAt != want {
 		t.Errorf("%v is read as %v", fine, read.CreatedAt)
+	}
+}
+
+// TestLongRecords: a text is the same whether it is a part of a copy of the record or
+// a copy of its own.
+func TestLongRecords(t *testing.T) {
+	for n := range 2 * maxWhole {
+		want := store.Org{ID: "org_1", Name: strings.Repeat("n", n), Subscription: store.Subscription{Status: "active"}}
+		if got, err := decode(encode(orgFields, want), orgFields); err != nil || got != want {
+			t.Fatalf("with %d letters it is read as %+v, %v", n, got, err)
+		}
 	}
 }
 

@@ -104,25 +104,32 @@ func (t *tx) page(bucket []byte, orgID string, after store.Cursor, limit int, ds
 // copyPage copies up to limit items of an org, with commas between them, from the
 // given one on, advancing with step.
 func copyPage(orgID string, key, item []byte, step func() (key, item []byte), limit int, dst []byte) (store.Page, error) {
-	prefix := orgKey(orgID, "")
-	page := store.Page{Items: dst}
+	var page store.Page
 	var last []byte
-	for ; bytes.HasPrefix(key, prefix); key, item = step() {
-		if page.Count == limit {
+	n := 0
+	for ; isOf(orgID, key); key, item = step() {
+		if n == limit {
 			page.More = true
 			break
 		}
-		if page.Count > 0 {
-			page.Items = append(page.Items, ',')
+		if n > 0 {
+			dst = append(dst, ',')
 		}
-		page.Items = append(page.Items, item...)
-		page.Count++
+		dst = append(dst, item...)
+		n++
 		last = key
 	}
 	if last != nil {
 		page.Last = cursorOf(orgID, last)
 	}
+	page.Items, page.Count = dst, n
 	return page, nil
+}
+
+// isOf reports whether a key begins with orgKey(orgID, "").
+func isOf(orgID string, key []byte) bool {
+	n := len(orgID)
+	return len(key) > n && key[n] == 0 && string(key[:n]) == orgID
 }
 
 // seekAfter finds the first item after the cursor.

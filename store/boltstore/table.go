@@ -28,7 +28,7 @@ func (b table[T]) get(t *tx, key []byte) (T, error) {
 
 // sealed reads a record as stored, with its secrets sealed.
 func (b table[T]) sealed(t *tx, key []byte) (record T, err error) {
-	value := t.bolt.Bucket(b.bucket).Get(key)
+	value := t.readBucket(b.bucket).Get(key)
 	if value == nil {
 		return record, b.missing()
 	}
@@ -73,7 +73,7 @@ const all = int(^uint(0) >> 1)
 
 // list reads up to limit records after a key; an empty key starts at the first.
 func (b table[T]) list(t *tx, after string, limit int) (list []T, err error) {
-	c := t.bolt.Bucket(b.bucket).Cursor()
+	c := t.readBucket(b.bucket).Cursor()
 	key, value := c.Seek([]byte(after))
 	if after != "" && string(key) == after {
 		key, value = c.Next()

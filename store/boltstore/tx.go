@@ -19,6 +19,8 @@ const fillPercent = 0.9
 type tx struct {
 	s       *Store
 	bolt    *bbolt.Tx
+	read    *bbolt.Bucket // the one that readBucket opened last
+	name    []byte        // its name
 	now     time.Time
 	undo    []change // in Store.undo
 	due     []dueAt  // what OnDue is called with after the commit
@@ -50,6 +52,15 @@ func (t *tx) bucket(name []byte) *bbolt.Bucket {
 	b := t.bolt.Bucket(name)
 	b.FillPercent = fillPercent
 	return b
+}
+
+// readBucket opens a bucket to read from it. The same one again costs nothing, as
+// when a list is read record by record.
+func (t *tx) readBucket(name []byte) *bbolt.Bucket {
+	if t.read == nil || !bytes.Equal(t.name, name) {
+		t.read, t.name = t.bolt.Bucket(name), name
+	}
+	return t.read
 }
 
 // insert writes under an unused key.
