@@ -19,7 +19,7 @@ var ErrOlderSchema = errors.New("has an older schema")
 // both ways. found is called with a line for each fault. The error is why the
 // file can't be checked.
 func Check(path string, found func(fault string)) error {
-	return checkFile(path, found, func(version uint64) error {
+	return checkFile(path, found, nil, func(version uint64) error {
 		if version < schemaVersion() {
 			return &boltfile.Error{
 				Text:   fmt.Sprintf("%v: %d, and this teamdata checks %d", ErrOlderSchema, version, schemaVersion()),
@@ -32,7 +32,10 @@ func Check(path string, found func(fault string)) error {
 
 // verify is Check for a file of any known schema; in an older one it checks only
 // the pages. Faults are an error.
-func verify(path string) error {
+func verify(path string) error { return verifyInSteps(path, nil) }
+
+// verifyInSteps is verify, and calls step after each page and record.
+func verifyInSteps(path string, step func()) error {
 	var first string
 	faults := 0
 	count := func(fault string) {
@@ -40,7 +43,7 @@ func verify(path string) error {
 			first = fault
 		}
 	}
-	err := checkFile(path, count, func(version uint64) error {
+	err := checkFile(path, count, step, func(version uint64) error {
 		if version == 0 {
 			return &boltfile.Error{Text: "is empty", Advice: "put back a backup, or give another file with --data"}
 		}
@@ -52,9 +55,9 @@ func verify(path string) error {
 	return err
 }
 
-func checkFile(path string, found func(fault string), refuse func(version uint64) error) error {
+func checkFile(path string, found func(fault string), step func(), refuse func(version uint64) error) error {
 	return boltfile.Read(path, func(db *bbolt.DB) error {
-		if _, err := boltfile.WalkPages(db); err != nil {
+		if _, err := boltfile.WalkPages(db, step); err != nil {
 			found(fmt.Sprintf("page %v", err)) // nothing can be read beyond this
 			return nil
 		}
@@ -71,7 +74,7 @@ func checkFile(path string, found func(fault string), refuse func(version uint64
 		}
 		err = boltfile.GuardPages(func() error {
 			return db.View(func(bolt *bbolt.Tx) error {
-				checkAll(bolt, version, found)
+				checkAll(bolt, version, found, step)
 				return nil
 			})
 		})
@@ -82,12 +85,12 @@ func checkFile(path string, found func(fault string), refuse func(version uint64
 	})
 }
 
-func checkAll(bolt *bbolt.Tx, version uint64, found func(string)) {
-	c := checker{bolt: bolt, found: found}
+func checkAll(bolt *bbolt.Tx, version uint64, found func(string), step func()) {
+	c := checker{bolt: bolt, found: found, step: step}
 	for err := range bolt.Check() {
 		found("page: " + err.Error())
 	}
-	if err := boltfile.CompareFree(bolt); err != nil {
+	if err := boltfile.CompareFree(bolt, step); err != nil {
 		found(fmt.Sprintf("page %v", err))
 	}
 	if version < schemaVersion() {
@@ -117,19 +120,22 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string)) {
 type checker struct {
 	bolt  *bbolt.Tx
 	found func(fault string)
+	step  func() // called after each record; nil: nothing is
 }
 
 func (c *checker) fault(format string, args ...any) { c.found(fmt.Sprintf(format, args...)) }
 
 func (c *checker) each(bucket []byte, fn func(key, value []byte)) (n int) {
-	return eachOf(c.bolt.Bucket(bucket), fn)
+	return c.eachOf(c.bolt.Bucket(bucket), fn)
 }
 
-func eachOf(b *bbolt.Bucket, fn func(key, value []byte)) (n int) {
+func (c *checker) eachOf(b *bbolt.Bucket, fn func(key, value []byte)) (n int) {
 	cursor := b.Cursor()
 	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 		fn(key, value)
-		n++
+		if n++; c.step != nil {
+			c.step()
+		}
 	}
 	return n
 }

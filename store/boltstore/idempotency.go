@@ -139,7 +139,7 @@ func (c *checker) idempotency() {
 			c.fault("idempotency %q: is not a partition", name)
 			return
 		}
-		eachOf(partition, func(key, record []byte) {
+		c.eachOf(partition, func(key, record []byte) {
 			r := readRecord(c, bucketIdempotency, key, record, idempotencyFields)
 			if _, ok := positionOf(key); !ok && string(key) != string(orgKey(r.OrgID, r.Key)) {
 				c.fault("idempotency %q: holds the record of %q", key, orgKey(r.OrgID, r.Key))

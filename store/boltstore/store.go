@@ -81,18 +81,25 @@ func (s *Store) endIf(err error) error {
 }
 
 // View runs fn on a consistent snapshot of the data. A commit being written is on
-// disk before fn sees it.
+// disk before fn sees it. If fn takes long, View gives way to the writer after it.
 func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	run := func(t *tx) error { return fn(t) }
-	err := s.view(run)
-	if err != errUnread {
-		return err
+	var began time.Time
+	run := func(t *tx) error {
+		began = time.Now()
+		return fn(t)
 	}
-	if err = s.awaitKeys(ctx); err == nil {
+	err := s.view(run)
+	if err == errUnread {
+		if err = s.awaitKeys(ctx); err != nil {
+			return err
+		}
 		err = s.view(run)
+	}
+	if time.Since(began) > longRead {
+		s.giveWay()
 	}
 	return err
 }

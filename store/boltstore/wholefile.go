@@ -21,7 +21,18 @@ var ErrMoved = boltfile.ErrMoved
 // Backup writes a verified snapshot of the open Store to a new file while commits
 // continue: see [boltfile.Backup].
 func (s *Store) Backup(ctx context.Context, to string) error {
-	return boltfile.Backup(ctx, s.Path(), s.viewFile, to, verify)
+	return boltfile.Backup(ctx, s.Path(), s.viewFile, to, s.verifyBeside)
+}
+
+// verifyBeside is verify beside commits, to which it gives way.
+func (s *Store) verifyBeside(path string) error {
+	began := time.Now()
+	return verifyInSteps(path, func() {
+		if time.Since(began) > longCheck {
+			s.giveWay()
+			began = time.Now()
+		}
+	})
 }
 
 // Snapshot returns an unverified snapshot of the open Store, positioned at its

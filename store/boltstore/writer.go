@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -36,6 +37,7 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []*update
 	closed  bool
+	busy    atomic.Bool   // from when an update waits for the writer to the end of its commit
 	work    chan struct{} // has one token while updates may be waiting
 	spare   sync.Pool     // of *update
 }
@@ -76,6 +78,7 @@ func (q *queue) close() {
 // is false once the queue is closed and empty.
 func (q *queue) gather(batch []*update) (_ []*update, open bool) {
 	<-q.work
+	q.busy.Store(true)
 	q.settle()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -134,11 +137,13 @@ func (s *Store) write() {
 	defer close(s.closed)
 	for batch, open := s.queue.gather(nil); open; batch, open = s.queue.gather(batch[:0]) {
 		s.commit(batch)
+		s.batchEnded()
 		for i, u := range batch {
 			u.done <- struct{}{}
 			batch[i] = nil
 		}
 	}
+	s.batchEnded()
 }
 
 // commit runs a batch in one bbolt transaction, notifies of what it changed, and

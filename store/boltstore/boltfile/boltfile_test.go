@@ -190,7 +190,7 @@ func TestWalkPages(t *testing.T) {
 	path := filled(t)
 	db, err := bbolt.Open(path, Mode, nil)
 	must(t, err)
-	used, err := WalkPages(db)
+	used, err := WalkPages(db, nil)
 	must(t, err)
 	size, root := int64(db.Info().PageSize), int64(0)
 	must(t, db.View(func(bolt *bbolt.Tx) error {
@@ -208,7 +208,7 @@ func TestWalkPages(t *testing.T) {
 	clear(b[root*size:][:size])
 	must(t, os.WriteFile(path, b, Mode))
 	err = Read(path, func(db *bbolt.DB) error {
-		_, err := WalkPages(db)
+		_, err := WalkPages(db, nil)
 		return err
 	})
 	if err == nil || !strings.Contains(err.Error(), "damaged") {

@@ -53,7 +53,7 @@ func Compact(ctx context.Context, path string, progress func(done, total int64),
 
 // compact fills the file with what is in db.
 func (t *temp) compact(ctx context.Context, db *bbolt.DB, progress func(done, total int64)) error {
-	used, err := WalkPages(db)
+	used, err := WalkPages(db, nil)
 	if err != nil {
 		return &Error{Path: t.target, Text: fmt.Sprintf("is damaged: page %v", err), Advice: "put back a backup", Err: err}
 	}

@@ -18,6 +18,7 @@ type pageWalk struct {
 	end      uint64   // number of pages
 	seen     []uint64 // one bit a page: it is used
 	used     uint64   // number of bits set
+	step     func()   // called after each page; nil: nothing is
 }
 
 // Kinds of pages, and the mark of a leaf's entry that is a bucket.
@@ -43,11 +44,11 @@ func readFrom(r io.ReaderAt) func(at int64, n int) ([]byte, error) {
 }
 
 // WalkPages checks that each used page is within the file, is used once, and
-// contains what it refers to. used is the size of these pages in bytes. The text
-// of its errors continues the word page.
-func WalkPages(db *bbolt.DB) (used int64, err error) {
+// contains what it refers to, and calls step after each unless it is nil. used is the
+// size of these pages in bytes. The text of its errors continues the word page.
+func WalkPages(db *bbolt.DB, step func()) (used int64, err error) {
 	err = db.View(func(bolt *bbolt.Tx) error {
-		w, err := walk(bolt)
+		w, err := walk(bolt, step)
 		if err == nil {
 			used = int64(w.used * w.pageSize)
 		}
@@ -58,8 +59,8 @@ func WalkPages(db *bbolt.DB) (used int64, err error) {
 
 // CompareFree checks that bbolt takes those pages for free that a walk finds unused, as
 // Open does after a crash. The text of its errors continues the word page.
-func CompareFree(bolt *bbolt.Tx) error {
-	w, err := walk(bolt)
+func CompareFree(bolt *bbolt.Tx, step func()) error {
+	w, err := walk(bolt, step)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func CompareFree(bolt *bbolt.Tx) error {
 
 // walk walks through the pages that a transaction sees: it keeps them from being
 // reused.
-func walk(bolt *bbolt.Tx) (*pageWalk, error) {
+func walk(bolt *bbolt.Tx, step func()) (*pageWalk, error) {
 	file, err := os.Open(bolt.DB().Path())
 	if err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func walk(bolt *bbolt.Tx) (*pageWalk, error) {
 		return nil, fmt.Errorf("0: %w", err)
 	}
 	w := newPageWalk(readFrom(file), h)
-	if h.list != noList {
+	if w.step = step; h.list != noList {
 		if _, err := w.claim(h.list); err != nil {
 			return nil, fmt.Errorf("%d %w", h.list, err)
 		}
@@ -99,6 +100,9 @@ func (w *pageWalk) page(id uint64) error {
 	size, err := w.claim(id)
 	if err == nil {
 		err = w.entries(int64(id*w.pageSize), size)
+		if w.step != nil {
+			w.step()
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%d %w", id, err)
