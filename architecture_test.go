@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"internal/netguard":    {"code.dny.dev/ssrf"},
 	"internal/openapitest": {"github.com/santhosh-tekuri/jsonschema/v6"},
 	"internal/ratelimit":   {},
-	"internal/schema":      {"teamdata/store", "github.com/santhosh-tekuri/jsonschema/v6"},
+	"internal/schema":      {"teamdata/store"},
 	"internal/signature":   {"teamdata/internal/hint"},
 	"internal/strictjson":  {"teamdata/store"},
 	"internal/system":      {"golang.org/x/sys/unix"},

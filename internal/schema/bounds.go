@@ -1,46 +1,14 @@
 package schema
 
 import (
-	"cmp"
 	"encoding/json"
-	"errors"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// nowhere is the loader of other schemas, which loads none.
-type nowhere struct{}
-
-var errFetch = errors.New("nothing is fetched from elsewhere")
-
-func (nowhere) Load(string) (any, error) { return nil, errFetch }
+// maxApplied bounds how many parts of a schema are applied within one another.
+const maxApplied = 4000
 
 var errTooLong = &Error{Message: "takes too many steps to check against its schema", Hint: "simplify the schema"}
-
-// collector is a vocabulary without keywords, through which the compiler hands over
-// every object of a schema.
-func collector(parts *[]*jsonschema.Schema) *jsonschema.Vocabulary {
-	return &jsonschema.Vocabulary{
-		URL: here + "collector",
-		Compile: func(ctx *jsonschema.CompilerContext, _ map[string]any) (jsonschema.SchemaExt, error) {
-			*parts = append(*parts, ctx.Enqueue(nil))
-			return nil, nil
-		},
-	}
-}
-
-// count counts a step each time that a part is applied to a value, by its format,
-// which is checked first. The library has no other way to end a check.
-func (s *Schema) count(part *jsonschema.Schema) {
-	own := cmp.Or(part.Format, &jsonschema.Format{Validate: func(any) error { return nil }})
-	part.Format = &jsonschema.Format{Name: own.Name, Validate: func(value any) error {
-		if s.steps++; s.steps > maxSteps {
-			panic(errTooLong)
-		}
-		return own.Validate(value)
-	}}
-}
 
 // checkValue bounds depth and numbers: exact arithmetic with 1e999999999 would take
 // all memory.

@@ -1,16 +1,20 @@
 // Package schema checks JSON against an operator's JSON Schemas. Nothing is fetched
 // from elsewhere, and neither a schema nor a value can make a check run without end:
 // regular expressions take linear time, and steps are counted. Of teamdata it imports
-// store. A bound of schemas and values belongs to bounds.go, the wording of an
-// error to explain.go.
+// store.
+//
+// A schema is checked against the metaschema of its draft, and compiled: compile.go
+// finds what its references lead to, and the makers in rules.go turn keywords into
+// rules, which check.go applies to a value. A keyword is a maker, in objects.go,
+// lists.go or scalars.go, and if it has schemas in it, a line in draft.go. A bound
+// belongs to bounds.go.
 package schema
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
-	"sync"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"io"
 
 	"teamdata/store"
 )
@@ -55,15 +59,14 @@ func InField(field string, err error) error {
 
 // Schema is a compiled schema. It is safe for concurrent use.
 type Schema struct {
-	compiled *jsonschema.Schema
-	mu       sync.Mutex // over steps, so that checks of one schema take turns
-	steps    int
+	root   *part
+	tracks bool // see checker
 }
 
-// here is the URL of a schema for the compiler; no other URL can be loaded.
+// here is the URL of a schema for the compiler.
 const here = "schema:///"
 
-// Compile compiles a schema of draft 2020-12, or of the draft that it names. An
+// Compile compiles a schema of draft 2020-12, or of draft-07 if it names that. An
 // *Error explains why it can't.
 func Compile(text []byte) (*Schema, error) {
 	if len(text) > maxBytes {
@@ -73,25 +76,26 @@ func Compile(text []byte) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	var parts []*jsonschema.Schema
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.UseLoader(nowhere{})
-	c.UseRegexpEngine(nil) // that of Go
-	c.RegisterVocabulary(collector(&parts))
-	c.AssertVocabs()
-	if err := c.AddResource(here, doc); err != nil {
-		return nil, &Error{Message: "can't be used: " + err.Error()}
+	draft := draft2020
+	if name, ok := namedDraft(doc); ok {
+		if draft = draftOf(name); draft == nil {
+			return nil, errElsewhere(name)
+		}
 	}
-	compiled, err := c.Compile(here)
+	metaschema, err := draft.compiled()
 	if err != nil {
-		return nil, explain(err)
+		return nil, err
 	}
-	s := &Schema{compiled: compiled}
-	for _, part := range parts {
-		s.count(part)
+	if err := metaschema.check(doc); err != nil {
+		return nil, err
 	}
-	return s, nil
+	return compile(doc, draft, here)
+}
+
+func namedDraft(doc any) (name string, ok bool) {
+	object, _ := doc.(map[string]any)
+	name, ok = object["$schema"].(string)
+	return name, ok
 }
 
 // Check checks JSON against the schema. An *Error shows where it does not match.
@@ -100,13 +104,11 @@ func (s *Schema) Check(text []byte) error {
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return s.check(value)
 }
 
 func (s *Schema) check(value any) (err error) {
-	s.steps = 0
+	c := checker{tracks: s.tracks}
 	defer func() {
 		if p := recover(); p == errTooLong {
 			err = errTooLong
@@ -114,17 +116,21 @@ func (s *Schema) check(value any) (err error) {
 			panic(p)
 		}
 	}()
-	var invalid *jsonschema.ValidationError
-	if errors.As(s.compiled.Validate(value), &invalid) {
-		return leafOf(invalid)
+	if c.apply(s.root, value, nil) {
+		return nil
 	}
-	return nil
+	return &Error{Place: short(placeOf(c.first.place)), Message: short(c.first.message)}
 }
 
-func parse(text []byte) (any, error) {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return nil, &Error{Message: "is not JSON: " + err.Error()}
+func parse(text []byte) (value any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err = d.Decode(&value); err == nil {
+		if _, err = d.Token(); err == nil {
+			err = errors.New("something follows the value")
+		} else if errors.Is(err, io.EOF) {
+			return value, checkValue(value, 0)
+		}
 	}
-	return value, checkValue(value, 0)
+	return nil, &Error{Message: "is not JSON: " + err.Error()}
 }

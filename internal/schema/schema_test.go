@@ -27,7 +27,7 @@ func TestCheck(t *testing.T) {
 		{`{"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`, `{"a":1}`, "a: 'anyOf' failed"},
 		{`{"properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, `{"b":1,"a":1}`, "a: got number, want string"},
 		{`{"$ref":"#/$defs/x","$defs":{"x":{"type":"string"}}}`, `1`, "got number, want string"},
-		{`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"at":{"format":"date-time"}}}`, `{"at":"now"}`, "at: 'now' is not valid date-time: less than 20 characters long"},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"at":{"format":"date-time"}}}`, `{"at":"now"}`, "at: 'now' is not valid date-time"},
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"x":{"type":"string"}},"$ref":"#/definitions/x"}`, `1`, "got number, want string"},
 		{`{"$ref":"https://json-schema.org/draft/2020-12/schema"}`, `{"type":"odd"}`, "type: 'anyOf' failed"},
 	} {

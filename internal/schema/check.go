@@ -1,0 +1,147 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// checker is one check of a value.
+type checker struct {
+	tracks bool // what is evaluated of objects and lists matters
+	steps  int
+	depth  int         // of parts that are being applied
+	quiet  int         // above 0: only whether it fits matters, and not why
+	place  []string    // in the value
+	scope  []*resource // of the parts that are being applied
+	first  *fault
+}
+
+// fault is where a value does not match, and why.
+type fault struct {
+	place   []string
+	message string
+}
+
+// fail records a fault. Of several the first by its place is kept.
+func (c *checker) fail(format string, args ...any) bool {
+	if c.quiet > 0 || c.first != nil && slices.Compare(c.place, c.first.place) > 0 {
+		return false
+	}
+	f := &fault{slices.Clone(c.place), fmt.Sprintf(format, args...)}
+	if c.first == nil || cmp.Or(slices.Compare(f.place, c.first.place), cmp.Compare(f.message, c.first.message)) < 0 {
+		c.first = f
+	}
+	return false
+}
+
+// count counts work other than applying a part, such as looking at members: ten of
+// them are a step.
+func (c *checker) count(n int) {
+	if c.steps += n / 10; c.steps > maxSteps {
+		panic(errTooLong)
+	}
+}
+
+// apply checks a value against a part. If it fits, what was evaluated is added to
+// seen, which may be nil.
+func (c *checker) apply(p *part, value any, up *seen) bool {
+	c.steps++
+	if text, ok := value.(string); ok {
+		c.steps += len(text) >> 10
+	}
+	if c.steps > maxSteps || c.depth > maxApplied {
+		panic(errTooLong)
+	}
+	c.depth++
+	c.scope = append(c.scope, p.resource)
+	var own *seen
+	if c.tracks {
+		own = &seen{}
+	}
+	ok := c.run(p.rules, value, own) && c.run(p.last, value, own)
+	c.scope = c.scope[:len(c.scope)-1]
+	c.depth--
+	if ok {
+		up.add(own)
+	}
+	return ok
+}
+
+func (c *checker) run(rules []rule, value any, own *seen) bool {
+	ok := true
+	for _, r := range rules {
+		if !r(c, value, own) {
+			if ok = false; c.quiet > 0 {
+				break
+			}
+		}
+	}
+	return ok
+}
+
+// fits applies a part whose faults are not the value's.
+func (c *checker) fits(p *part, value any, up *seen) bool {
+	c.quiet++
+	ok := c.apply(p, value, up)
+	c.quiet--
+	return ok
+}
+
+// applyAt applies a part to what is at a step from here.
+func (c *checker) applyAt(step string, p *part, value any) bool {
+	c.place = append(c.place, step)
+	ok := c.apply(p, value, nil)
+	c.place = c.place[:len(c.place)-1]
+	return ok
+}
+
+// seen is what was evaluated of an object or a list. Its methods may be called on nil,
+// which keeps nothing.
+type seen struct {
+	names map[string]bool
+	items map[int]bool
+	upTo  int // items before it
+}
+
+func (s *seen) name(name string) {
+	if s != nil {
+		if s.names == nil {
+			s.names = map[string]bool{}
+		}
+		s.names[name] = true
+	}
+}
+
+func (s *seen) item(i int) {
+	if s != nil {
+		if s.items == nil {
+			s.items = map[int]bool{}
+		}
+		s.items[i] = true
+	}
+}
+
+func (s *seen) itemsBefore(n int) {
+	if s != nil {
+		s.upTo = max(s.upTo, n)
+	}
+}
+
+func (s *seen) add(other *seen) {
+	if s == nil || other == nil {
+		return
+	}
+	if s.names == nil {
+		s.names = other.names
+	} else {
+		maps.Copy(s.names, other.names)
+	}
+	if s.items == nil {
+		s.items = other.items
+	} else {
+		maps.Copy(s.items, other.items)
+	}
+	s.itemsBefore(other.upTo)
+}

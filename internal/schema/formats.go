@@ -1,0 +1,97 @@
+package schema
+
+import (
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// formats are checked where the draft says so; others are notes.
+var formats = map[string]func(text string) bool{
+	"date-time": isDateTime,
+	"date":      func(text string) bool { return len(text) == len(time.DateOnly) && isDateTime(text+"T00:00:00Z") },
+	"time":      func(text string) bool { return isDateTime("2000-01-01T" + text) },
+	"email":     isEmail,
+	"hostname":  isHostname,
+	"ipv4":      func(text string) bool { a, err := netip.ParseAddr(text); return err == nil && a.Is4() },
+	"ipv6": func(text string) bool {
+		a, err := netip.ParseAddr(text)
+		return err == nil && a.Is6() && a.Zone() == ""
+	},
+	"uri":                   func(text string) bool { u := uriOf(text); return u != nil && u.IsAbs() },
+	"iri":                   func(text string) bool { u := uriOf(text); return u != nil && u.IsAbs() },
+	"uri-reference":         func(text string) bool { return uriOf(text) != nil },
+	"iri-reference":         func(text string) bool { return uriOf(text) != nil },
+	"uri-template":          func(text string) bool { return forms().template.MatchString(text) },
+	"json-pointer":          func(text string) bool { return forms().pointer.MatchString(text) },
+	"relative-json-pointer": func(text string) bool { return forms().relative.MatchString(text) },
+	"uuid":                  func(text string) bool { return forms().uuid.MatchString(text) },
+	"duration":              isDuration,
+	"regex":                 func(text string) bool { _, err := regexp.Compile(text); return err == nil },
+}
+
+type formPatterns struct{ template, pointer, relative, uuid, duration *regexp.Regexp }
+
+var forms = sync.OnceValue(func() formPatterns {
+	const pointer = `(/([^~/]|~[01])*)*$`
+	return formPatterns{
+		template: regexp.MustCompile(`^([^{}]|\{[^{}]*\})*$`),
+		pointer:  regexp.MustCompile(`(?s)^` + pointer),
+		relative: regexp.MustCompile(`(?s)^(0|[1-9][0-9]*)(#$|` + pointer + `)`),
+		uuid:     regexp.MustCompile(`^[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}$`),
+		duration: regexp.MustCompile(`^P([0-9]+W|([0-9]+Y)?([0-9]+M)?([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+S)?)?)$`),
+	}
+})
+
+func isDuration(text string) bool {
+	last := strings.TrimRight(text, "WYMDHS")
+	return forms().duration.MatchString(text) && last != text
+}
+
+// isDateTime takes those of RFC 3339, with leap seconds.
+func isDateTime(text string) bool {
+	const seconds, hour, minute, last = 17, 23, 59, 59
+	text = strings.ToUpper(text)
+	leaps := len(text) > seconds+2 && text[seconds:seconds+2] == "60"
+	if leaps {
+		text = text[:seconds] + "59" + text[seconds+2:]
+	}
+	var t time.Time
+	if err := t.UnmarshalText([]byte(text)); err != nil {
+		return false
+	}
+	t = t.UTC()
+	return !leaps || t.Hour() == hour && t.Minute() == minute && t.Second() == last
+}
+
+func isEmail(text string) bool {
+	a, err := mail.ParseAddress(text)
+	return err == nil && a.Name == "" && a.Address == text
+}
+
+func isHostname(text string) bool {
+	text = strings.TrimSuffix(text, ".")
+	for label := range strings.SplitSeq(text, ".") {
+		if label == "" || len(label) > 63 || strings.Trim(label, "-") != label || strings.ContainsFunc(label, notInLabel) {
+			return false
+		}
+	}
+	return len(text) <= 253
+}
+
+func notInLabel(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
+}
+
+// uriOf is nil for what is none.
+func uriOf(text string) *url.URL {
+	u, err := url.Parse(text)
+	if err != nil || strings.ContainsAny(text, " \\^|`\"<>") {
+		return nil
+	}
+	return u
+}
