@@ -23,7 +23,7 @@ and in the same run. Machines are busy with other things too, and a figure alone
 may be twice another run's; the ratio to its baseline is what stays.
 
 It serves data files of its own in a temporary folder, on the loopback address,
-with this program, and removes them at the end. All of it takes about a minute;
+with this program, and removes them at the end. All of it takes about two minutes;
 --only and the sizes make it shorter. The disk is the one that holds the folder:
 choose another with --dir. Run it while the machine has nothing else to do.`,
 		Example: `  teamdata bench
@@ -32,7 +32,7 @@ choose another with --dir. Run it while the machine has nothing else to do.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
 				for _, m := range bench.Measurements() {
-					fmt.Fprintf(cmd.OutOrStdout(), "%-8s  %s\n", m.Name, m.What)
+					fmt.Fprintf(cmd.OutOrStdout(), "%-15s  %s\n", m.Name, m.What)
 				}
 				return nil
 			}

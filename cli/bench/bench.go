@@ -13,10 +13,10 @@
 // temporary folder.
 //
 // The package may import store and internal, and no engine: data gets in by
-// `serve --seed`. A new measurement is a row of groups and a method in latency.go or
-// throughput.go, on top of deployment.go (a server, its data, its receiver), client.go
-// (the clients) and baseline.go (the baselines). What sizes no machine, such as a start
-// with a backlog, is a benchmark in the tests of this package.
+// `serve --seed`. A new measurement is a row of groups and a method in throughput.go,
+// latency.go or deletions.go, on top of deployment.go (a server, its data, its
+// receiver), client.go (the clients) and baseline.go (the baselines). What sizes no
+// machine, such as a start with a backlog, is a benchmark in the tests of this package.
 package bench
 
 import (
@@ -171,6 +171,7 @@ var groups = []group{
 		{"handler", "a bare HTTPS handler with 64 connections: baseline of accept"},
 		{"accept", "test events accepted on 64 connections, each on the disk before its answer; their receiver answers nothing, so that deliveries wait"},
 	}},
+	{(*session).measureDeletions, []Measurement{{"after-deletions", "accept in a data file in which many deliveries were stored and deleted, beside a fresh one"}}},
 	{(*session).measureDeliver, []Measurement{
 		{"client", "a bare client that signs and posts, 64 at a time: baseline of deliver"},
 		{"deliver", "events accepted on 64 connections, delivered to 8 endpoints and recorded"},

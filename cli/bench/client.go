@@ -182,9 +182,11 @@ func (c clients) closedLoop(ctx context.Context, bound time.Duration, more func(
 	return count.Load(), time.Since(start), err
 }
 
+// maxWarmUp is how long a server is warmed up at most: the first requests are slower.
+const maxWarmUp = 200 * time.Millisecond
+
 // load connects n clients, and makes a turn of having them send the same request
-// for a time. It warms up first, since the first requests are slower. The turn
-// returns the answers per second.
+// for a time, after a warm-up. The turn returns the answers per second.
 func (s *session) load(ctx context.Context, t target, n int, request string) (c clients, turn turn, err error) {
 	sendFor := func(ctx context.Context, lasts time.Duration) (float64, error) {
 		end := time.Now().Add(lasts)
@@ -192,7 +194,7 @@ func (s *session) load(ctx context.Context, t target, n int, request string) (c 
 		return float64(answered) / took.Seconds(), err
 	}
 	if c, err = s.connect(ctx, t, n); err == nil {
-		_, err = sendFor(ctx, s.Duration/10)
+		_, err = sendFor(ctx, min(s.Duration/10, maxWarmUp))
 	}
 	return c, func(ctx context.Context) (float64, error) { return sendFor(ctx, s.Duration) }, err
 }

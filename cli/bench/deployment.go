@@ -79,7 +79,7 @@ type deployment struct {
 // deploy serves a new data file with an org and so many endpoints and members. The
 // receiver of silent endpoints takes one webhook at a time and does not answer it,
 // so that the server has little to do but accept.
-func (s *session) deploy(ctx context.Context, name string, endpoints int, silent bool, members int) (*deployment, error) {
+func (s *session) deploy(ctx context.Context, name string, endpoints int, silent bool, members int, flags ...string) (*deployment, error) {
 	r, err := s.newReceiver(ctx, name+".ca")
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (s *session) deploy(ctx context.Context, name string, endpoints int, silent
 	if err := writeSeed(seed, o); err != nil {
 		return nil, err
 	}
-	v, err := s.serve(ctx, s.path(name+".db"), r.caFile, "--seed", seed)
+	v, err := s.serve(ctx, s.path(name+".db"), r.caFile, append(flags, "--seed", seed)...)
 	return &deployment{server: v, session: s, org: o, receiver: r}, err
 }
 

@@ -14,7 +14,7 @@ import (
 // everyFigure are those of a run of everything, in order. Those with a "+" have
 // a baseline and a ratio to it.
 var everyFigure = strings.Fields(`
-	sync handler accept+ client deliver+ deliver.accept deliver.cpu+ deliver.duplicates
+	sync handler accept+ after-deletions+ client deliver+ deliver.accept deliver.cpu+ deliver.duplicates
 	latency.request.p50+ latency.answer.p50+ latency.request.p99+ latency.answer.p99+ pages+`)
 
 // mayBeZero are figures that are 0 when all goes well.

@@ -187,18 +187,26 @@ func (v *server) readReadyFile(content []byte) error {
 	return err
 }
 
+// command runs a command of the measured program, and returns what it prints.
+func (s *session) command(ctx context.Context, args ...string) ([]byte, error) {
+	p := s.newProcess(ctx, "teamdata "+args[0], args...)
+	out, err := p.cmd.Output()
+	if err != nil {
+		err = p.failure("it failed: %v", err)
+	}
+	return out, err
+}
+
 // checkNoneWaits checks that no delivery is still waiting in the data file of a
 // stopped server.
 func (s *session) checkNoneWaits(ctx context.Context, data string) error {
-	p := s.newProcess(ctx, "teamdata status", "status", "--json", "--data", data)
-	p.cmd.Stderr = &p.log
-	out, err := p.cmd.Output()
+	out, err := s.command(ctx, "status", "--json", "--data", data)
 	if err != nil {
-		return p.failure("it failed: %v", err)
+		return err
 	}
 	var status struct{ Waiting struct{ Endpoints *int } }
 	if err := json.Unmarshal(out, &status); err != nil || status.Waiting.Endpoints == nil {
-		return fmt.Errorf("%s does not say what waits: %.200s", p.name, out)
+		return fmt.Errorf("teamdata status does not say what waits: %.200s", out)
 	}
 	if n := *status.Waiting.Endpoints; n > 0 {
 		return fmt.Errorf("deliveries to %d endpoints wait in the data file, although all were acknowledged", n)

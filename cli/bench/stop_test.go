@@ -19,7 +19,7 @@ import (
 // nor processes.
 func TestCancel(t *testing.T) {
 	for only, said := range map[string]string{
-		"sync": "sync", "accept": "round 1", "deliver": "round 1", "latency": "round 1", "pages": "round 1",
+		"sync": "sync", "accept": "round 1", "after-deletions": "storing", "deliver": "round 1", "latency": "round 1", "pages": "round 1",
 	} {
 		t.Run(only, func(t *testing.T) {
 			c := tiny(t)
