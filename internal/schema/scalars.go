@@ -175,6 +175,7 @@ func pattern(s *source) rule {
 	compiled := s.pattern(text)
 	return func(c *checker, value any, _ *seen) bool {
 		got, ok := value.(string)
+		c.count(len(got) / 6)
 		return !ok || compiled.MatchString(got) || c.fail("%s does not match pattern %s", quotes{got}, quotes{text})
 	}
 }

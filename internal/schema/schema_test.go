@@ -96,6 +96,17 @@ func TestStepsAreBounded(t *testing.T) {
 	}
 }
 
+// Patterns take linear time, but a text may be long, and patterns many.
+func TestPatternsAreSteps(t *testing.T) {
+	schema := `{"allOf":[` + strings.Repeat(`{"pattern":"(x+x+)+y|x"},`, 1000) + `true]}`
+	if got := check(t, schema, `"`+strings.Repeat("x", 100_000)+`"`); got != errTooLong.Error() {
+		t.Errorf("%.300s", got)
+	}
+	if got := check(t, schema, `"x"`); got != "<nil>" {
+		t.Errorf("%.300s", got)
+	}
+}
+
 func TestLargeValuesPass(t *testing.T) {
 	value := `{"list":[` + strings.Repeat("1,", 30_000) + `1]}`
 	if got := check(t, `{"properties":{"list":{"items":{"type":"integer"}}}}`, value); got != "<nil>" {
