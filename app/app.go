@@ -19,6 +19,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"teamdata/admin"
@@ -129,6 +130,7 @@ func (a *App) Run(ctx context.Context) error {
 	go func() { served <- a.socket.serve() }()
 	go func() { sent <- a.dispatcher.Run(ctx, grace) }()
 	var background sync.WaitGroup
+	background.Go(debug.FreeOSMemory) // what only the start needed
 	background.Go(func() { a.mailer.Run(ctx, grace) })
 	background.Go(func() { a.sweepRegularly(ctx) })
 	background.Go(func() { a.writeKeyUseRegularly(ctx) })
