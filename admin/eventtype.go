@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"teamdata/internal/schema"
 	"teamdata/internal/web"
@@ -11,7 +12,7 @@ import (
 )
 
 // builtIn is the event types of the Team Data API with their schemas.
-var builtIn = readBuiltIn()
+var builtIn = sync.OnceValue(readBuiltIn)
 
 //go:embed eventtypes.json
 var builtInJSON []byte
@@ -43,7 +44,7 @@ func (r *request) listEventTypes() error {
 		types, err := tx.EventTypes()
 		all := []store.EventType{}
 		for _, name := range store.BuiltInEventTypes {
-			all = append(all, builtIn[name])
+			all = append(all, builtIn()[name])
 		}
 		all = append(all, types...)
 		return pageOf(all, len(store.BuiltInEventTypes), q, func(e store.EventType) string { return e.Name }, eventTypeJSON), err
@@ -92,7 +93,7 @@ func schemaOf(tx store.EventTypes, kind string) ([]byte, error) {
 	case kind == store.EventWebhookTest:
 		return nil, store.Invalid("type", "%s is not sent like this", kind).Advise("test the endpoint instead")
 	case store.IsBuiltInEventType(kind):
-		return builtIn[kind].Schema, nil
+		return builtIn()[kind].Schema, nil
 	}
 	e, err := tx.EventType(kind)
 	if store.IsNotFound(err) {

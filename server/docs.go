@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"net/http"
-	"regexp"
+	"strings"
 	"sync"
 
 	"teamdata/internal/web"
@@ -73,13 +73,16 @@ func sendRevalidated(r *web.Request, contentType string, body []byte) {
 	r.Send(r.Tagged(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body}, openapi.ETag(body)))
 }
 
-// plainHost is a host that needs no quoting in a shell and in a page.
-var plainHost = regexp.MustCompile(`^[A-Za-z0-9.:\[\]-]{1,255}$`)
+// A host of these bytes needs no quoting in a shell and in a page.
+const (
+	maxHost   = 255
+	hostBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:[]-"
+)
 
 // addressOf returns the server's address as seen in a request.
 func addressOf(r *http.Request) string {
 	host, scheme := r.Host, "https://"
-	if !plainHost.MatchString(host) {
+	if host == "" || len(host) > maxHost || strings.Trim(host, hostBytes) != "" {
 		host = "localhost"
 	}
 	if r.TLS == nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"teamdata/store"
 )
@@ -25,11 +26,16 @@ var assetTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// assets are keyed by public name, publicNames by file name.
-var assets, publicNames = loadAssets()
+// assets are all files, hashed for the first page.
+var assets = sync.OnceValue(loadAssets)
 
-func loadAssets() (map[string]asset, map[string]string) {
-	found, names := map[string]asset{}, map[string]string{}
+type assetList struct {
+	files       map[string]asset  // by public name
+	publicNames map[string]string // by file name
+}
+
+func loadAssets() assetList {
+	found := assetList{map[string]asset{}, map[string]string{}}
 	files, err := assetFiles.ReadDir("assets")
 	if err != nil {
 		panic(err)
@@ -41,16 +47,16 @@ func loadAssets() (map[string]asset, map[string]string) {
 		}
 		sum, ext := sha256.Sum256(body), path.Ext(file.Name())
 		public := strings.TrimSuffix(file.Name(), ext) + "-" + hex.EncodeToString(sum[:6]) + ext
-		found[public], names[file.Name()] = asset{assetTypes[ext], body}, public
+		found.files[public], found.publicNames[file.Name()] = asset{assetTypes[ext], body}, public
 	}
-	return found, names
+	return found
 }
 
 // assetPath is the path of an asset, by its file name.
-func assetPath(name string) string { return Path + "/assets/" + publicNames[name] }
+func assetPath(name string) string { return Path + "/assets/" + assets().publicNames[name] }
 
 func (r *request) sendAsset() error {
-	a, ok := assets[r.Param("name")]
+	a, ok := assets().files[r.Param("name")]
 	if !ok {
 		return errNoPage
 	}

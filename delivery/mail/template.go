@@ -6,6 +6,7 @@ import (
 	htmltemplate "html/template"
 	"io"
 	"strings"
+	"sync"
 	texttemplate "text/template"
 	"time"
 
@@ -16,12 +17,15 @@ import (
 var files embed.FS
 
 // templates are all mails, by name. Each has two files: NAME.txt with the text and the
-// subject, and NAME.html with the same as HTML, within layout.html.
-var templates = map[string]pair{
-	"endpointDisabled":    load("endpointDisabled"),
-	"certificateExpiring": load("certificateExpiring"),
-	"signInLink":          load("signInLink"),
-}
+// subject, and NAME.html with the same as HTML, within layout.html. They are parsed for
+// the first mail, so that the program's commands don't wait for them.
+var templates = sync.OnceValue(func() map[string]pair {
+	all := map[string]pair{}
+	for _, name := range []string{"endpointDisabled", "certificateExpiring", "signInLink"} {
+		all[name] = load(name)
+	}
+	return all
+})
 
 type pair struct {
 	text *texttemplate.Template
@@ -33,7 +37,7 @@ type rendered struct{ subject, text, html string }
 
 var funcs = map[string]any{"short": short, "when": when}
 
-// load panics if a file is missing or malformed; it would do so at every start.
+// load panics if a file is missing or malformed, which every test of a mail finds.
 func load(name string) pair {
 	const option = "missingkey=error" // a mail with a gap would mislead
 	return pair{
@@ -45,7 +49,7 @@ func load(name string) pair {
 // render fills in the named template. It fails if there is no such template, or
 // if values lacks a value that it uses. A value's line breaks become spaces.
 func render(name string, values map[string]string, settingsURL string) (rendered, error) {
-	t, ok := templates[name]
+	t, ok := templates()[name]
 	if !ok {
 		return rendered{}, fmt.Errorf("there is no mail template %q", short(80, name))
 	}

@@ -6,7 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,14 +58,23 @@ func newDomain(a *ACME, name string) *domain {
 	return &domain{name: name, acme: a, lastError: lastError{log: log, now: a.config.Now}, tried: make(chan struct{})}
 }
 
-var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
-
 // CheckDomain returns an error unless a certificate can be had for the name.
 func CheckDomain(name string) error {
-	if len(name) > 253 || !domainName.MatchString(name) {
+	if !isDomain(name) {
 		return hint.New(fmt.Sprintf("%q is no domain to get a certificate for", name), "write it in full and in small letters, without port or *, such as data.example.com (an international one as xn--…)")
 	}
 	return nil
+}
+
+// isDomain takes names of two labels or more, of which the last begins with a letter.
+func isDomain(name string) bool {
+	labels := strings.Split(name, ".")
+	for _, label := range labels {
+		if label == "" || len(label) > 63 || strings.Trim(label, "-") != label || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			return false
+		}
+	}
+	return len(name) <= 253 && len(labels) > 1 && labels[len(labels)-1][0] >= 'a'
 }
 
 // begin reports whether to ask for a certificate now, and prepares that. It goes by the

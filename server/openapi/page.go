@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"html/template"
 	"strings"
+	"sync"
 )
 
 // Style is the style sheet of the reference page.
@@ -16,7 +17,9 @@ var Style []byte
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+// pageTemplate is parsed for the first page, so that the program's commands don't
+// wait for it.
+var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
 // page is what the template shows.
 type page struct {
@@ -67,7 +70,7 @@ func Page(d Document, address, style string) ([]byte, error) {
 		EventHeaders: s.eventHeaders(), Headers: s.answerHeaders(), Errors: s.failures(),
 	}
 	var b bytes.Buffer
-	err := pageTemplate.Execute(&b, p)
+	err := pageTemplate().Execute(&b, p)
 	return b.Bytes(), err
 }
 

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -47,30 +46,44 @@ func (h headers) check(name string, form func(value string) (text string, ok boo
 	return Check{name, ok, text}
 }
 
-var (
-	idForm  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-	ourForm = regexp.MustCompile(`^whd_[0-9A-HJKMNP-TV-Z]{26}$`)
+const (
+	digits    = "0123456789"
+	idBytes   = digits + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
+	maxID     = 64
+	crockford = digits + "ABCDEFGHJKMNPQRSTVWXYZ" // of our ids
+	ourLength = 26
 )
+
+// consistsOf reports whether a text has those bytes only.
+func consistsOf(text, bytes string) bool { return strings.Trim(text, bytes) == "" }
+
+func isOurs(id string) bool {
+	text, ok := strings.CutPrefix(id, "whd_")
+	return ok && len(text) == ourLength && consistsOf(text, crockford)
+}
 
 func checkID(id string) (string, bool) {
 	switch {
 	case strings.Contains(id, "."):
 		return "The id contains a period, which no id from here does: periods separate the parts that are signed.", false
-	case !idForm.MatchString(id):
+	case len(id) > maxID || !consistsOf(id, idBytes):
 		return "The id contains a character other than A-Z a-z 0-9 _ and -, or is longer than 64 characters.", false
-	case !ourForm.MatchString(id):
+	case !isOurs(id):
 		return "The id does not look like one of teamdata, which is whd_ and 26 letters and digits.", true
 	}
 	return "The id has the right form.", true
 }
 
-var (
-	secondsForm      = regexp.MustCompile(`^[1-9][0-9]{0,11}$`)
-	millisecondsForm = regexp.MustCompile(`^[1-9][0-9]{12,}$`)
-)
+// maxSeconds is how many digits a timestamp has at most. One with more is in
+// milliseconds, or finer.
+const maxSeconds = 12
 
-// isSeconds reports whether a text is a number that all libraries read alike.
-func isSeconds(text string) bool { return secondsForm.MatchString(text) }
+// isNumber reports whether a text is a positive number that all libraries read alike.
+func isNumber(text string) bool {
+	return text != "" && text[0] != '0' && consistsOf(text, digits)
+}
+
+func isSeconds(text string) bool { return isNumber(text) && len(text) <= maxSeconds }
 
 // seconds is the number of a text that isSeconds.
 func seconds(text string) int64 {
@@ -80,7 +93,7 @@ func seconds(text string) int64 {
 
 func (c Case) checkTimestamp(text string) (string, bool) {
 	switch {
-	case millisecondsForm.MatchString(text):
+	case isNumber(text) && len(text) > maxSeconds:
 		return "The timestamp is in milliseconds, or finer. It must be in seconds since 1970.", false
 	case !isSeconds(text):
 		return "The timestamp is not a number of seconds since 1970, in digits.", false

@@ -4,8 +4,8 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -37,11 +37,10 @@ func wellFormed(value string) (found []string) {
 	return found
 }
 
-var hexForm = regexp.MustCompile(`^[0-9A-Fa-f]{64}$`)
-
 // wrongForm describes what is wrong with a header that has no well-formed part.
 func wrongForm(value string) string {
 	text, found := strings.CutPrefix(value, "v1,")
+	sum, err := hex.DecodeString(text)
 	switch {
 	case strings.HasPrefix(value, "v1a,"):
 		return "“v1a,” is an asymmetric signature. Ours are symmetric: “v1,” and a base64."
@@ -51,7 +50,7 @@ func wrongForm(value string) string {
 		return "The signature does not begin with “v1,”."
 	case strings.HasPrefix(text, " "):
 		return "There is a space after “v1,”."
-	case hexForm.MatchString(text):
+	case err == nil && len(sum) == sha256.Size:
 		return "The signature is in hex. It must be in base64."
 	}
 	return wrongBase64(text)
