@@ -43,6 +43,7 @@ func walk(t *testing.T, p *testkit.Process, list string, limit int) (ids []strin
 // Loaded by --seed, a list is walked at any limit: each item once, oldest
 // first.
 func TestWalkASeededFile(t *testing.T) {
+	t.Parallel()
 	members, entries := 500, 5000
 	if *testkit.Full {
 		members, entries = 10_000, 200_000
@@ -70,6 +71,7 @@ func TestWalkASeededFile(t *testing.T) {
 // While 8 writers append as fast as they can, 4 pollers that follow next see
 // every entry exactly once, in the order of the commits.
 func TestPollersMissNothing(t *testing.T) {
+	t.Parallel()
 	entries := 2000 // of each writer
 	if *testkit.Full {
 		entries = 25_000

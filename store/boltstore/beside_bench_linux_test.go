@@ -48,7 +48,7 @@ func BenchmarkBeside(b *testing.B) {
 }
 
 const (
-	finishedBefore = 500_000 // deliveries, which take about 0.3 GB
+	finishedBefore = 200_000 // deliveries, which take about 0.1 GB
 	besideTurn     = 3 * time.Second
 )
 
