@@ -87,10 +87,7 @@ func checkFile(path string, found func(fault string), step func(), refuse func(v
 
 func checkAll(bolt *bbolt.Tx, version uint64, found func(string), step func()) {
 	c := checker{bolt: bolt, found: found, step: step}
-	for err := range bolt.Check() {
-		found("page: " + err.Error())
-	}
-	if err := boltfile.CompareFree(bolt, step); err != nil {
+	if err := boltfile.Check(bolt, step, func(fault string) { found("page: " + fault) }); err != nil {
 		found(fmt.Sprintf("page %v", err))
 	}
 	if version < schemaVersion() {

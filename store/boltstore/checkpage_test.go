@@ -29,8 +29,9 @@ func eachPage(content []byte, pageSize, kind int, fn func(at, entries int)) {
 // TestCheckPageElsewhere leads each entry of each branch page far outside the
 // file, where reading would end the process, or back to the page, where it would
 // not end.
-func TestCheckPageElsewhere(t *testing.T) {
-	content, used, pageSize := wellFilled(t)
+func TestCheckPageElsewhere(t *testing.T) { eachWellFilled(t, testCheckPageElsewhere) }
+
+func testCheckPageElsewhere(t *testing.T, content []byte, used, pageSize int) {
 	content = content[:used]
 	path := writeCopy(t, content)
 	tried := 0

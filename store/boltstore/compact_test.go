@@ -85,8 +85,9 @@ func TestCompactStops(t *testing.T) {
 
 // TestCompactDamaged loses each page in turn. Whatever is compacted then is
 // sound, and what is refused is as it was.
-func TestCompactDamaged(t *testing.T) {
-	content, used, pageSize := wellFilled(t)
+func TestCompactDamaged(t *testing.T) { eachWellFilled(t, testCompactDamaged) }
+
+func testCompactDamaged(t *testing.T, content []byte, used, pageSize int) {
 	content = content[:used]
 	path := writeCopy(t, content)
 	refused := 0

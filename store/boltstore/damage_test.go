@@ -30,11 +30,34 @@ func TestOpenNoDatabase(t *testing.T) {
 	}
 }
 
+// eachWellFilled runs a test on the content of a file that was closed, and of one that
+// was not, and so has no list of free pages.
+func eachWellFilled(t *testing.T, fn func(t *testing.T, content []byte, used, pageSize int)) {
+	closed, used, pageSize := wellFilled(t)
+	t.Run("closed", func(t *testing.T) { fn(t, closed, used, pageSize) })
+	killed, used, pageSize := stillOpen(t)
+	t.Run("killed", func(t *testing.T) { fn(t, killed, used, pageSize) })
+}
+
 // wellFilled returns the content of a file of some pages and the length up to
 // which pages are in use.
 func wellFilled(t *testing.T) (content []byte, used, pageSize int) {
 	t.Helper()
-	f := newFixture(t, Options{NoSync: true})
+	f, used, pageSize := openWellFilled(t)
+	f.close()
+	return readFile(t, f.path), used, pageSize
+}
+
+// stillOpen is wellFilled of a file that is not closed.
+func stillOpen(t *testing.T) (content []byte, used, pageSize int) {
+	t.Helper()
+	f, used, pageSize := openWellFilled(t)
+	return readFile(t, f.path), used, pageSize
+}
+
+func openWellFilled(t *testing.T) (f *fixture, used, pageSize int) {
+	t.Helper()
+	f = newFixture(t, Options{NoSync: true})
 	f.update(func(tx store.Tx) error {
 		for i := range 500 {
 			if err := appendAudit(fmt.Sprint("usr_", i))(tx); err != nil {
@@ -47,8 +70,7 @@ func wellFilled(t *testing.T) (content []byte, used, pageSize int) {
 		used, pageSize = int(tx.Size()), f.db.Info().PageSize
 		return nil
 	}))
-	f.close()
-	return readFile(t, f.path), used, pageSize
+	return f, used, pageSize
 }
 
 // TestOpenCutShort is for a copy that was broken off: bbolt maps the file, so
@@ -107,8 +129,9 @@ func TestOpenDamagedMeta(t *testing.T) {
 
 // TestOpenDamagedPage loses each page in turn, as a disk does. What Open needs
 // not touch it need not notice, but it never crashes.
-func TestOpenDamagedPage(t *testing.T) {
-	content, used, pageSize := wellFilled(t)
+func TestOpenDamagedPage(t *testing.T) { eachWellFilled(t, testOpenDamagedPage) }
+
+func testOpenDamagedPage(t *testing.T, content []byte, used, pageSize int) {
 	path := filepath.Join(t.TempDir(), "teamdata.db")
 	refused := 0
 	for at := 2 * pageSize; at < used; at += pageSize {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -80,7 +81,11 @@ func copyMoment(ctx context.Context, bolt *bbolt.Tx, t *temp) (*pacedWriter, err
 	if _, err := bolt.WriteTo(w); w.failed != nil || err != nil {
 		return w, cantWrite(t.target, cmp.Or(w.failed, err))
 	}
-	return w, cantWrite(t.target, restoreFreelist(t.File, false))
+	err := restoreFreelist(t.File, false)
+	if errors.Is(err, errPage) {
+		return w, at(bolt.DB().Path(), err)
+	}
+	return w, cantWrite(t.target, err)
 }
 
 // copyFile copies a file that no program is writing.

@@ -53,21 +53,22 @@ type head struct {
 
 var errHead = errors.New("the head is damaged")
 
-// readHead reads the valid head.
-func readHead(r io.ReaderAt) (newest head, err error) {
-	err = errHead
-	pageSize := int64(os.Getpagesize())
-	for i := range int64(2) {
-		h, ok := headAt(r, i*pageSize)
-		if !ok {
+// readHead reads the valid head. If the first is damaged, where the other one is tells the
+// size of a page.
+func readHead(r io.ReaderAt) (head, error) {
+	newest, found := headAt(r, 0)
+	for size := uint64(1 << 10); size <= 1<<24; size *= 2 {
+		if found && newest.pageSize != size {
 			continue
 		}
-		pageSize = int64(h.pageSize)
-		if err != nil || h.commit > newest.commit {
-			newest, err = h, nil
+		if h, sound := headAt(r, int64(size)); sound && h.pageSize == size && (!found || h.commit > newest.commit) {
+			newest, found = h, true
 		}
 	}
-	return newest, err
+	if !found {
+		return head{}, errHead
+	}
+	return newest, nil
 }
 
 // headOf reads the head of the commit that a transaction sees.
@@ -79,6 +80,17 @@ func headOf(r io.ReaderAt, bolt *bbolt.Tx) (head, error) {
 		}
 	}
 	return head{}, errHead
+}
+
+// hasFreelist reports whether there is a file with a list.
+func hasFreelist(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	h, err := readHead(file)
+	return err == nil && h.list != noList
 }
 
 func headAt(r io.ReaderAt, offset int64) (h head, sound bool) {

@@ -22,6 +22,7 @@ func TestFreelistIsBolts(t *testing.T) {
 			for range 40 {
 				w.commit()
 				w.checkFreelist()
+				w.checkSecondCrash()
 			}
 		})
 	}
@@ -114,6 +115,36 @@ func (w *world) checkFreelist() {
 	found = slices.DeleteFunc(found, func(id uint64) bool { return id >= was.end })
 	if want := w.freeIn("before.db"); !slices.Equal(found, want) {
 		w.Fatalf("%d pages are found free, bbolt finds %d:\n%v\n%v", len(found), len(want), found, want)
+	}
+}
+
+// checkSecondCrash restores the list once more where a crash left any part of that: some
+// sectors of the list, without a head or with part of it.
+func (w *world) checkSecondCrash() {
+	w.Helper()
+	before, after := w.copy("before.db"), w.copy("after.db")
+	must(w.T, restoreFreelist(after, true))
+	old, err := os.ReadFile(before.Name())
+	must(w.T, err)
+	whole, err := os.ReadFile(after.Name())
+	must(w.T, err)
+	crashed := append(old, make([]byte, len(whole)-len(old))...)
+	const sector = 512
+	for at := 2 * w.pageSize; at < len(whole); at += sector {
+		if w.random.IntN(2) == 0 {
+			copy(crashed[at:at+sector], whole[at:])
+		}
+	}
+	for i := range 2 {
+		head := whole[i*w.pageSize:][:headEnd]
+		copy(crashed[i*w.pageSize:], head[:w.random.IntN(headEnd)])
+	}
+	must(w.T, os.WriteFile(after.Name(), crashed, Mode))
+	must(w.T, restoreFreelist(after, true))
+	again, err := os.ReadFile(after.Name())
+	must(w.T, err)
+	if !slices.Equal(again, whole) {
+		w.Fatal("after a second crash the list is another")
 	}
 }
 

@@ -105,7 +105,7 @@ func begin(path string) error {
 // with it; a panic over a damaged page becomes an error. However much fn reads,
 // it uses little memory.
 func Read(path string, fn func(*bbolt.DB) error) error {
-	db, err := openExisting(path, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true, PreLoadFreelist: true})
+	db, err := openExisting(path, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true, PreLoadFreelist: hasFreelist(path)})
 	if err != nil {
 		return err
 	}

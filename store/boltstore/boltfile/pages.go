@@ -1,6 +1,7 @@
 package boltfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -57,9 +58,58 @@ func WalkPages(db *bbolt.DB, step func()) (used int64, err error) {
 	return used, err
 }
 
-// CompareFree checks that bbolt takes those pages for free that a walk finds unused, as
-// Open does after a crash. The text of its errors continues the word page.
-func CompareFree(bolt *bbolt.Tx, step func()) error {
+// Check is bbolt's own check, once WalkPages finds no fault. In a file without a list of
+// free pages bbolt would search for them, and end the process at the first wrong key. Of
+// such a file only the keys are checked.
+func Check(bolt *bbolt.Tx, step func(), found func(fault string)) error {
+	if !hasFreelist(bolt.DB().Path()) {
+		return checkKeys(bolt.Cursor().Bucket(), step)
+	}
+	for fault := range bolt.Check() {
+		found(fault.Error())
+	}
+	return compareFree(bolt, step)
+}
+
+// checkKeys checks that the keys of each bucket rise, and that it finds the buckets in it.
+func checkKeys(b *bbolt.Bucket, step func()) error {
+	var last []byte
+	c := b.Cursor()
+	for key, value := c.First(); key != nil; key, value = c.Next() {
+		if last != nil && bytes.Compare(last, key) >= 0 {
+			return fmt.Errorf("with the key %q after %q", key, last)
+		}
+		if value == nil {
+			inner := b.Bucket(key)
+			if inner == nil {
+				return fmt.Errorf("with the bucket %q, which is not found", key)
+			}
+			if err := checkKeys(inner, step); err != nil {
+				return err
+			}
+		}
+		if last = key; step != nil {
+			step()
+		}
+	}
+	return nil
+}
+
+// CompareFree checks, for tests, that bbolt takes the same pages for free as Open does
+// after a crash: those of the file's list, or those that bbolt's own search finds if there
+// is no list. The file must be sound.
+func CompareFree(path string) (hasList bool, err error) {
+	db, err := bbolt.Open(path, Mode, &bbolt.Options{Timeout: lockTimeout, ReadOnly: true, PreLoadFreelist: true})
+	if err != nil {
+		return false, err
+	}
+	defer db.Close()
+	return hasFreelist(path), db.View(func(bolt *bbolt.Tx) error { return compareFree(bolt, nil) })
+}
+
+// compareFree checks that bbolt takes those pages for free that a walk finds unused. The
+// text of its errors continues the word page.
+func compareFree(bolt *bbolt.Tx, step func()) error {
 	w, err := walk(bolt, step)
 	if err != nil {
 		return err
