@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -18,6 +19,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"teamdata/store"
+	"teamdata/store/boltstore"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // While 8 clients post to 5 endpoints that fail a fifth of the time, the
@@ -35,7 +38,8 @@ func TestCrashLoop(t *testing.T) {
 	flags := append(r.flags(), "--key-rate", "0", "--client-rate", "0",
 		"--retry-schedule", "5ms,5ms,5ms,5ms,5ms,10ms,10ms,10ms,20ms,20ms,20ms,20ms,20ms,20ms,20ms")
 	var server atomic.Pointer[testkit.Process]
-	server.Store(testkit.Serve(t, data, append(flags, "--seed", r.seed(t))...))
+	server.Store(serveAfterDeletions(t, data, append(flags, "--seed", r.seed(t))...))
+	searches := 0
 
 	posting, stopPosting := context.WithCancel(context.Background())
 	var accepted acceptedIDs
@@ -48,6 +52,11 @@ func TestCrashLoop(t *testing.T) {
 		server.Load().Kill()
 		if out, err := testkit.Run(t, "check", "--data", data); err != nil {
 			t.Fatalf("after a kill: %v\n%s", err, out)
+		}
+		if listed, err := boltfile.CompareFree(data); err != nil {
+			t.Fatalf("after a kill: page %v", err)
+		} else if !listed {
+			searches++
 		}
 		server.Store(testkit.Serve(t, data, flags...))
 	}
@@ -63,6 +72,28 @@ func TestCrashLoop(t *testing.T) {
 		t.Errorf("at the end: %v\n%s", err, out)
 	}
 	r.report(t, &accepted, kills)
+	if t.Logf("%d starts had to search for free pages", searches); searches == 0 {
+		t.Error("no start had to search for free pages")
+	}
+}
+
+// serveAfterDeletions serves a new data file in which there are many free pages, in runs
+// of some.
+func serveAfterDeletions(t *testing.T, data string, flags ...string) *testkit.Process {
+	t.Helper()
+	s, err := boltstore.Open(data, boltstore.Options{NoSync: true})
+	for _, size := range []int{3 * os.Getpagesize(), 0} {
+		err = errors.Join(err, s.Update(context.Background(), func(tx store.Tx) (err error) {
+			for i := range 1000 {
+				err = errors.Join(err, tx.PutCertificate(fmt.Sprint("ballast ", i), make([]byte, size)))
+			}
+			return err
+		}))
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return testkit.Serve(t, data, flags...)
 }
 
 // acceptedIDs are the deliveries that a client was told of.

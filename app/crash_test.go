@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"teamdata/store/boltstore/boltfile"
 )
 
 // Idempotency rule 1 across a crash: killed right after the answer, the replay
@@ -40,7 +42,7 @@ func TestKilledAtRandom(t *testing.T) {
 	random := testkit.SeedFromEnvironment(t)
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	flags := []string{"--key-rate", "0", "--client-rate", "0"}
-	p := testkit.Serve(t, data, append(flags, "--seed", testkit.Example)...)
+	p := serveAfterDeletions(t, data, append(flags, "--seed", testkit.Example)...)
 	const posts = 200
 	answers := make([]map[string]bool, posts) // the ids that each key was answered with
 	for i := range answers {
@@ -61,6 +63,9 @@ func TestKilledAtRandom(t *testing.T) {
 			break
 		}
 		p.Cmd.Wait()
+		if _, err := boltfile.CompareFree(data); err != nil {
+			t.Errorf("after kill %d: page %v", round, err)
+		}
 		p = testkit.Serve(t, data, flags...)
 	}
 	ids := map[string]bool{}

@@ -154,6 +154,9 @@ func sound(path string) (err error) {
 	if len(faults) > 0 {
 		return fmt.Errorf("%d faults, the first: %s", len(faults), faults[0])
 	}
+	if _, err := boltfile.CompareFree(path); err != nil {
+		return fmt.Errorf("page %w", err)
+	}
 	return nil
 }
 

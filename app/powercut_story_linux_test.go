@@ -48,6 +48,8 @@ type story struct {
 	ops  []diskOp
 	log  []string // the audit log in the end
 
+	searches int // states in which a start has to search for free pages
+
 	online             [2]time.Time         // when the backup from the server began and had ended
 	sealed             time.Time            // when the server with the key was ready
 	ended              map[string]time.Time // when a phase had

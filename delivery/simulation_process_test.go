@@ -2,6 +2,9 @@ package delivery_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
 	"sync"
 	"testing/synctest"
 	"time"
@@ -9,7 +12,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/delivery"
+	"teamdata/store"
 	"teamdata/store/boltstore"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // process is what runs from a start to a stop.
@@ -33,6 +38,21 @@ func (w *world) open() {
 		w.Fatal(err)
 	}
 	w.store = s
+}
+
+// freePages leaves many free pages in the file, in runs of some.
+func (w *world) freePages() {
+	for _, size := range []int{3 * os.Getpagesize(), 0} {
+		err := w.store.Update(context.Background(), func(tx store.Tx) (err error) {
+			for i := range 200 {
+				err = errors.Join(err, tx.PutCertificate(fmt.Sprint("ballast ", i), make([]byte, size)))
+			}
+			return err
+		})
+		if err != nil {
+			w.Fatal(err)
+		}
+	}
 }
 
 // start starts the dispatcher and the mailer on the store.
@@ -74,6 +94,9 @@ func (w *world) crash(why string) {
 	w.note("%s", why)
 	w.sum.crashes++
 	w.disturb()
+	w.mu.Lock()
+	w.disk.dead = true // the store writes nothing more
+	w.mu.Unlock()
 	p := w.process
 	p.graceEndsAt = time.Now()
 	p.stop()
@@ -109,6 +132,12 @@ func (w *world) restart() {
 	err := boltstore.Check(w.path, func(fault string) { w.breaks(commits, "the file is damaged: %s", fault) })
 	if err != nil {
 		w.breaks(commits, "the file can't be checked: %v", err)
+	}
+	switch listed, err := boltfile.CompareFree(w.path); {
+	case err != nil:
+		w.breaks(commits, "page %v", err)
+	case !listed:
+		w.sum.searches++
 	}
 	w.disk.revive()
 	if w.IntN(2) == 0 {

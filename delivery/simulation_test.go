@@ -39,12 +39,22 @@ func TestSimulation(t *testing.T) {
 	if *oneSeed != 0 {
 		first, last = *oneSeed, *oneSeed
 	}
+	var searches atomic.Int64
 	for seed := first; seed <= last; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { newWorld(t, seed).live() })
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, seed)
+				w.live()
+				searches.Add(int64(w.sum.searches))
+			})
 		})
 	}
+	t.Cleanup(func() {
+		if t.Logf("%d starts had to search for free pages", searches.Load()); searches.Load() == 0 && *oneSeed == 0 {
+			t.Error("no start had to search for free pages")
+		}
+	})
 }
 
 // steps is how often something is done before a world settles.
@@ -87,7 +97,7 @@ type world struct {
 	asked        map[string]*endpoint               // by key
 	claimed      map[string]*modelDelivery
 	happened     int // commits and releases
-	sum          struct{ attempts, crashes, stops, faults, disabled, sent int }
+	sum          struct{ attempts, crashes, searches, stops, faults, disabled, sent int }
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -111,6 +121,7 @@ func (w *world) live() {
 	defer w.report()
 	defer w.end()
 	w.open()
+	w.freePages()
 	w.setUp()
 	w.start()
 	for range steps {

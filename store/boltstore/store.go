@@ -27,7 +27,7 @@ type Options struct {
 	// NoSync skips the disk's sync: for tests that don't crash, and for copies.
 	// Migrating such a file keeps no copy.
 	NoSync bool
-	// BeforeCommit is called by the writer before each commit, for tests. An
+	// BeforeCommit is called before each commit, also that of Close, for tests. An
 	// error fails the commit, as a full disk would.
 	BeforeCommit func() error
 }
@@ -136,7 +136,7 @@ func (s *Store) Close() error {
 	<-s.closed
 	s.keys.closing.Store(true)
 	<-s.keys.done
-	return s.file.Close(s.life.Err() == nil)
+	return s.file.Close(s.life.Err() == nil && s.beforeCommit() == nil)
 }
 
 // Path returns the path of the data file.

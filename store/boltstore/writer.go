@@ -252,10 +252,8 @@ func recoverPanics(fn func(store.Tx) error, t *tx) (err error) {
 // sync commits. If that fails although the new state is visible, it is unknown
 // what a restart will find: from then on the store rejects every call.
 func (s *Store) sync(bolt *bbolt.Tx) error {
-	if s.before != nil {
-		if err := s.before(); err != nil {
-			return errors.Join(err, bolt.Rollback())
-		}
+	if err := s.beforeCommit(); err != nil {
+		return errors.Join(err, bolt.Rollback())
 	}
 	id := bolt.ID()
 	err := bolt.Commit()
@@ -269,6 +267,13 @@ func (s *Store) sync(bolt *bbolt.Tx) error {
 		r.Rollback()
 	}
 	return err
+}
+
+func (s *Store) beforeCommit() error {
+	if s.before == nil {
+		return nil
+	}
+	return s.before()
 }
 
 // notify reports what changed, in commit order and before the callers continue.
