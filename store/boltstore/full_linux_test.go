@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // newDisk mounts a disk of some bytes in memory.
@@ -46,16 +47,76 @@ func TestFullDisk(t *testing.T) {
 	f.open(Options{})
 	t.Cleanup(func() { f.Store.Close() }) // before the disk is unmounted
 	f.fill()
+	f.serveOnFullDisk(ballast)
+}
+
+// TestFullDiskAfterACrash: in a file that was not closed, with many free pages, the list of
+// them has room, and so have writes until they are used up.
+func TestFullDiskAfterACrash(t *testing.T) {
+	open := newFixture(t, Options{NoSync: true})
+	open.deleteEvents(1000)
+	content := readFile(t, open.path)[:open.used()]
+	size := len(content) + 1<<20
+	folder := newDisk(t, size)
+	f := &fixture{TB: t, path: filepath.Join(folder, "teamdata.db")}
+	writeFile(t, f.path, content)
+	ballast := leaveFree(t, folder, size, len(content))
+	f.checkListed(false)
+	f.open(Options{})
+	t.Cleanup(func() { f.Store.Close() })
+	f.serveOnFullDisk(ballast)
+}
+
+// TestDiskFillsUp: when others fill the disk within a second, commits fail for want of
+// room, and the list of free pages is written, as the next failures need it.
+func TestDiskFillsUp(t *testing.T) {
+	const size = 96 << 20
+	folder := newDisk(t, size)
+	f := &fixture{TB: t, path: filepath.Join(folder, "teamdata.db")}
+	f.open(Options{})
+	t.Cleanup(func() { f.Store.Close() })
+	f.fill()
+	f.update(appendAudit("usr_1"))
+	ballast := leaveFree(t, folder, size, f.used()+64<<10)
+	f.checkListed(false)
+	for range 3 {
+		if err := f.Update(bg, putBig("big")); store.CodeOf(err) != store.CodeUnavailable {
+			t.Fatalf("a write that has no room: %v", err)
+		}
+	}
+	f.checkListed(true)
+	must(t, os.Remove(ballast))
+	f.update(putBig("big"))
+	f.close()
+	wellKept(t, f.path)
+}
+
+// checkListed checks whether the last commit of the open file wrote the list of free pages.
+func (f *fixture) checkListed(want bool) {
+	f.Helper()
+	copied := filepath.Join(f.TempDir(), "copy.db")
+	writeFile(f, copied, readFile(f, f.path))
+	if listed, err := boltfile.CompareFree(copied); err != nil || listed != want {
+		f.Errorf("there is a list: %v, want %v; %v", listed, want, err)
+	}
+}
+
+// serveOnFullDisk fills up the store, whose disk has room again without the ballast.
+func (f *fixture) serveOnFullDisk(ballast string) {
+	f.Helper()
 	users := f.fillUp()
 	if len(users) < 500 {
-		t.Errorf("full at %d members", len(users))
+		f.Errorf("full at %d members", len(users))
 	}
 	f.keepsWhatItHas(users)
 	f.close()
+	if listed, err := boltfile.CompareFree(f.path); err != nil || !listed {
+		f.Errorf("closed on a full disk, it has a list: %v, %v", listed, err)
+	}
 	f.open(Options{}) // a full disk is no reason not to serve readers
 	f.keepsWhatItHas(users)
 
-	must(t, os.Remove(ballast))
+	must(f, os.Remove(ballast))
 	f.update(putBig("big"))
 	f.update(appendAudit("usr_1"))
 	f.view(func(tx store.Tx) error {
@@ -63,7 +124,7 @@ func TestFullDisk(t *testing.T) {
 		return err
 	})
 	f.close()
-	wellKept(t, f.path)
+	wellKept(f, f.path)
 }
 
 // TestNewFileOnAFullDisk: there is either a whole new file or none, however

@@ -91,6 +91,15 @@ func (f *fixture) commits() int {
 	return tx.ID()
 }
 
+// used is the size of the file's part with pages, free ones included.
+func (f *fixture) used() int {
+	f.Helper()
+	tx, err := f.db.Begin(false)
+	must(f, err)
+	defer tx.Rollback()
+	return int(tx.Size())
+}
+
 // dump is all that the file holds, for comparing.
 func (f *fixture) dump() string {
 	f.Helper()

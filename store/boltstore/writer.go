@@ -201,6 +201,8 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	s.file.BeforeCommit(began)
 	if err = s.sync(bolt); err == nil {
 		err = s.endIf(s.file.AfterCommit(began)) // after the sync: acknowledged writes are in the file at the path
+	} else if s.life.Err() == nil {
+		s.file.AfterFailure(began, err)
 	}
 	s.watch.notify(Commit{Updates: len(written), Took: time.Since(began), Err: err})
 	s.synced.end(id, err)

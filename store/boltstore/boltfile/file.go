@@ -102,6 +102,16 @@ func (f *File) AfterCommit(now time.Time) error {
 	return f.checkNames()
 }
 
+// AfterFailure completes a failed commit. On a disk that has filled up the list is written
+// at once, into free pages: without it, bbolt would search the file after each further
+// failure.
+func (f *File) AfterFailure(now time.Time, err error) {
+	if IsFull(err) && !f.low {
+		f.measured, f.low = now, true
+		f.writeFreelist()
+	}
+}
+
 // countFree updates the count of free pages, and reports whether the last commit
 // wrote the list that says it.
 func (f *File) countFree() (listed bool) {
