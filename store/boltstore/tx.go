@@ -14,8 +14,7 @@ import (
 const fillPercent = 0.9
 
 // tx is a transaction of the engine: store.Tx on one bbolt transaction. Several
-// Updates share one bbolt transaction in turn; undo is what to restore if this
-// one fails.
+// Updates share both in turn; undo is what to restore if the current one fails.
 type tx struct {
 	s       *Store
 	bolt    *bbolt.Tx
@@ -27,7 +26,6 @@ type tx struct {
 	touched bool     // something that an Access depends on was written
 	dropped bool     // an empty bucket was dropped, which needs no undo
 	unread  bool     // it needs more of the index of idempotency keys than is read
-	wrote   bool     // it succeeded and left something to commit
 
 	countedBefore int // how many of Store.counted are of earlier updates
 }
@@ -42,6 +40,11 @@ type change struct {
 type dueAt struct {
 	endpoint uint64
 	at       time.Time
+}
+
+// begin begins an update.
+func (t *tx) begin() {
+	t.now, t.undo, t.dropped, t.unread, t.countedBefore = t.s.now(), t.s.undo[:0], false, false, len(t.s.counted)
 }
 
 func (t *tx) Now() time.Time { return t.now }

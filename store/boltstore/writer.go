@@ -150,10 +150,10 @@ func (s *Store) write() {
 // sets each update's error. If the commit fails, they all fail: one's rejection
 // may be due to another's lost write.
 func (s *Store) commit(batch []*update) {
-	txs, err := s.commitBatch(batch)
+	t, err := s.commitBatch(batch)
 	switch {
 	case err == nil:
-		s.notify(txs)
+		s.notify(t)
 	case len(batch) > 1 && boltfile.IsFull(err):
 		s.commitEach(batch)
 	default:
@@ -171,7 +171,7 @@ func (s *Store) commitEach(batch []*update) {
 	}
 }
 
-func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
+func (s *Store) commitBatch(batch []*update) (t *tx, err error) {
 	if s.life.Err() != nil {
 		return nil, context.Cause(s.life)
 	}
@@ -182,19 +182,22 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 		return nil, err
 	}
 	s.counted = s.counted[:0]
+	t = &tx{s: s, bolt: bolt}
+	written := 0
 	for _, u := range batch {
-		t, err := s.run(bolt, u)
+		wrote, err := s.run(t, u)
 		if err != nil {
 			return nil, errors.Join(err, bolt.Rollback())
 		}
-		if t != nil && t.wrote {
-			written = append(written, t)
+		if wrote {
+			written++
 		}
 	}
-	if len(written) == 0 {
-		return nil, bolt.Rollback()
+	if written == 0 {
+		return t, bolt.Rollback()
 	}
-	if err := recoverPanics(func(store.Tx) error { return written[0].writeCounts() }, written[0]); err != nil {
+	t.countedBefore = 0
+	if err := recoverPanics(func(store.Tx) error { return t.writeCounts() }, t); err != nil {
 		return nil, errors.Join(err, bolt.Rollback())
 	}
 	id := bolt.ID()
@@ -204,29 +207,30 @@ func (s *Store) commitBatch(batch []*update) (written []*tx, err error) {
 	} else if s.life.Err() == nil {
 		s.file.AfterFailure(began, err)
 	}
-	s.watch.notify(Commit{Updates: len(written), Took: time.Since(began), Err: err})
+	s.watch.notify(Commit{Updates: written, Took: time.Since(began), Err: err})
 	s.synced.end(id, err)
-	return written, err
+	return t, err
 }
 
-// run runs one update. Its own failure concerns only itself; run returns the
-// error of a failed rollback, which fails the batch.
-func (s *Store) run(bolt *bbolt.Tx, u *update) (*tx, error) {
+// run runs one update, and reports whether it left something to commit. Its own
+// failure concerns only itself; run returns the error of a failed rollback, which
+// fails the batch.
+func (s *Store) run(t *tx, u *update) (wrote bool, err error) {
 	if u.err = u.ctx.Err(); u.err != nil {
-		return nil, nil
+		return false, nil
 	}
-	t := &tx{s: s, bolt: bolt, now: s.now(), undo: s.undo[:0], countedBefore: len(s.counted)}
+	t.begin()
 	defer s.reuseUndo(t)
-	added := len(s.keys.added)
+	added, due, touched := len(s.keys.added), len(t.due), t.touched
 	if u.err = recoverPanics(u.fn, t); t.unread {
 		u.err = errUnread // whatever it made of that
 	}
 	if u.err != nil {
 		s.keys.undo(added)
-		return nil, t.rollback()
+		t.due, t.touched = t.due[:due], touched
+		return false, t.rollback()
 	}
-	t.wrote = t.dropped || len(t.undo) > 0 || len(s.counted) > t.countedBefore
-	return t, nil
+	return t.dropped || len(t.undo) > 0 || len(s.counted) > t.countedBefore, nil
 }
 
 // maxUndo is the number of changes whose space is kept between updates.
@@ -279,16 +283,15 @@ func (s *Store) beforeCommit() error {
 }
 
 // notify reports what changed, in commit order and before the callers continue.
-func (s *Store) notify(txs []*tx) {
+func (s *Store) notify(t *tx) {
+	if t.touched {
+		s.generation.Add(1)
+	}
 	onDue := s.onDue.Load()
-	for _, t := range txs {
-		if t.touched {
-			s.generation.Add(1)
-		}
-		for _, d := range t.due {
-			if onDue != nil {
-				(*onDue)(d.endpoint, d.at)
-			}
-		}
+	if onDue == nil {
+		return
+	}
+	for _, d := range t.due {
+		(*onDue)(d.endpoint, d.at)
 	}
 }
