@@ -46,16 +46,17 @@ type Store struct {
 	life       context.Context
 	end        context.CancelCauseFunc // of life
 
-	queue   queue
-	synced  synced
-	keys    keyIndex
-	ids     store.IDSource // owned by the writer, as are undo and counted
-	undo    []change       // the undo log, reused by each update
-	counted []counted      // by the updates of a batch, written at its end
-	before  func() error   // Options.BeforeCommit
-	onDue   atomic.Pointer[func(endpoint uint64, due time.Time)]
-	watch   watch
-	closed  chan struct{} // closed when the writer has ended
+	queue    queue
+	synced   synced
+	keys     keyIndex
+	ids      store.IDSource // owned by the writer, as are undo, counted and endpoint
+	undo     []change       // the undo log, reused by each update
+	counted  []counted      // by the updates of a batch, written at its end
+	endpoint readEndpoint   // the last one read
+	before   func() error   // Options.BeforeCommit
+	onDue    atomic.Pointer[func(endpoint uint64, due time.Time)]
+	watch    watch
+	closed   chan struct{} // closed when the writer has ended
 }
 
 var _ store.Store = (*Store)(nil)
