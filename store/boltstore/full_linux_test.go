@@ -85,6 +85,7 @@ func TestDiskFillsUp(t *testing.T) {
 		}
 	}
 	f.checkListed(true)
+	f.view(func(store.Tx) error { return nil }) // sees the commit of the list
 	must(t, os.Remove(ballast))
 	f.update(putBig("big"))
 	f.close()

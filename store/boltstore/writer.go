@@ -204,12 +204,26 @@ func (s *Store) commitBatch(batch []*update) (t *tx, err error) {
 	s.file.BeforeCommit(began)
 	if err = s.sync(bolt); err == nil {
 		err = s.endIf(s.file.AfterCommit(began)) // after the sync: acknowledged writes are in the file at the path
-	} else if s.life.Err() == nil {
-		s.file.AfterFailure(began, err)
+	} else if s.file.AfterFailure(began, err) && s.life.Err() == nil {
+		s.commitList(began)
 	}
 	s.watch.notify(Commit{Updates: written, Took: time.Since(began), Err: err})
 	s.synced.end(id, err)
 	return t, err
+}
+
+// commitList commits the list of free pages alone.
+func (s *Store) commitList(now time.Time) {
+	bolt, err := s.db.Begin(true)
+	if err != nil {
+		return
+	}
+	id := bolt.ID()
+	s.file.BeforeCommit(now)
+	if s.sync(bolt) == nil {
+		s.endIf(s.file.AfterCommit(now))
+		s.synced.end(id, nil)
+	}
 }
 
 // run runs one update, and reports whether it left something to commit. Its own

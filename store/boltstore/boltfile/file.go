@@ -102,14 +102,14 @@ func (f *File) AfterCommit(now time.Time) error {
 	return f.checkNames()
 }
 
-// AfterFailure completes a failed commit. On a disk that has filled up the list is written
-// at once, into free pages: without it, bbolt would search the file after each further
-// failure.
-func (f *File) AfterFailure(now time.Time, err error) {
-	if IsFull(err) && !f.low {
+// AfterFailure completes a failed commit, and reports whether the disk has filled up since
+// it was measured. Then a commit is to write the list, into free pages: without it, bbolt
+// would search the file after each further failure.
+func (f *File) AfterFailure(now time.Time, err error) (filledUp bool) {
+	if filledUp = IsFull(err) && !f.low; filledUp {
 		f.measured, f.low = now, true
-		f.writeFreelist()
 	}
+	return filledUp
 }
 
 // countFree updates the count of free pages, and reports whether the last commit
