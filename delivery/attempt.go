@@ -35,8 +35,11 @@ func (d *Dispatcher) attempt(j job) {
 
 // record writes the outcome, and logs when that disables the endpoint.
 func (d *Dispatcher) record(j job, a store.Attempt) {
-	disabled := false
-	record(j.ctx, d.store, d.config.Log, func(tx store.Tx) (err error) {
+	disabled, ctx := false, j.ctx
+	if a.TimedOut { // outcomes of receivers that hang come steadily, and would each take a commit
+		ctx = store.Patient(ctx)
+	}
+	record(ctx, d.store, d.config.Log, func(tx store.Tx) (err error) {
 		disabled, err = store.RecordAttempt(tx, j.claim.Delivery.ID, a, d.config.Schedule)
 		return err
 	})

@@ -225,6 +225,33 @@ func TestOnAttempt(t *testing.T) {
 	}
 }
 
+// The outcome of an attempt that timed out may wait for another commit to share;
+// others free a place in the endpoint's window, and don't wait.
+func TestOutcomesOfTimeoutsArePatient(t *testing.T) {
+	s := &notedPatience{Store: newEnv(t).store}
+	d := New(s, Config{})
+	for _, timedOut := range []bool{false, true} {
+		d.send = func(context.Context, *store.Endpoint, *store.Claim) (store.Attempt, string) {
+			return store.Attempt{TimedOut: timedOut}, "timeout"
+		}
+		d.attempt(job{t.Context(), &store.Endpoint{}, &store.Claim{}})
+		if s.patient != timedOut {
+			t.Errorf("timed out: %t, patient: %t", timedOut, s.patient)
+		}
+	}
+}
+
+// notedPatience is a store that notes whether the last update was patient.
+type notedPatience struct {
+	store.Store
+	patient bool
+}
+
+func (s *notedPatience) Update(ctx context.Context, fn func(store.Tx) error) error {
+	s.patient = store.IsPatient(ctx)
+	return s.Store.Update(ctx, fn)
+}
+
 // An attempt that a stop cuts off does not count.
 func TestOnAttemptAfterStop(t *testing.T) {
 	d := New(newEnv(t).store, Config{})

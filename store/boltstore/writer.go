@@ -20,6 +20,9 @@ import (
 // commit and how long its callers wait for one another.
 const maxBatch = 1024
 
+// maxPatience is how long a patient update waits for another to share its commit.
+const maxPatience = 20 * time.Millisecond
+
 // gatherYields is how often the writer yields to other goroutines before it
 // counts the gathered updates again.
 const gatherYields = 4
@@ -37,13 +40,16 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []*update
 	closed  bool
-	busy    atomic.Bool   // from when an update waits for the writer to the end of its commit
+	busy    atomic.Bool   // from when the writer takes updates to the end of their commit
 	work    chan struct{} // has one token while updates may be waiting
+	patient *time.Timer   // puts the token there if only patient updates wait
 	spare   sync.Pool     // of *update
 }
 
 func (q *queue) init() {
 	q.work = make(chan struct{}, 1)
+	q.patient = time.AfterFunc(maxPatience, q.signal)
+	q.patient.Stop()
 	q.spare.New = func() any { return &update{done: make(chan struct{}, 1)} }
 }
 
@@ -56,7 +62,12 @@ func (q *queue) push(u *update) error {
 		return storageFault(errClosed)
 	}
 	q.waiting = append(q.waiting, u)
-	q.signal()
+	switch {
+	case !store.IsPatient(u.ctx):
+		q.signal()
+	case len(q.waiting) == 1: // otherwise it is signaled, or the timer runs
+		q.patient.Reset(maxPatience)
+	}
 	return nil
 }
 
@@ -82,6 +93,7 @@ func (q *queue) gather(batch []*update) (_ []*update, open bool) {
 	q.settle()
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.patient.Stop()
 	n := min(len(q.waiting), maxBatch)
 	batch = append(batch, q.waiting[:n]...)
 	q.waiting = append(q.waiting[:0], q.waiting[n:]...)

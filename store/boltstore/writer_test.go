@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"teamdata/store"
@@ -67,6 +68,45 @@ func TestUpdatesShareACommit(t *testing.T) {
 	}
 	f.close()
 	wellKept(t, f.path)
+}
+
+func TestPatientUpdatesShareTheNextCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, Options{})
+		var updates sync.WaitGroup
+		patient := func(user string) {
+			updates.Go(func() {
+				if err := f.Update(store.Patient(bg), appendAudit(user)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		before, start := f.commits(), time.Now()
+		patient("usr_1")
+		patient("usr_2")
+		synctest.Wait()
+		if n := f.commits() - before; n != 0 {
+			t.Errorf("%d commits of patient updates alone", n)
+		}
+		must(t, f.Update(bg, appendAudit("usr_3")))
+		updates.Wait()
+		if n, took := f.commits()-before, time.Since(start); n != 1 || took > 0 {
+			t.Errorf("%d commits after %s", n, took)
+		}
+		patient("usr_4")
+		updates.Wait()
+		if n, took := f.commits()-before, time.Since(start); n != 2 || took != maxPatience {
+			t.Errorf("%d commits after %s, when no other came", n, took)
+		}
+		patient("usr_5")
+		synctest.Wait()
+		f.close()
+		updates.Wait()
+		if took := time.Since(start); took != maxPatience {
+			t.Errorf("closing waited: %s", took)
+		}
+		wellKept(t, f.path)
+	})
 }
 
 func TestConcurrentUpdatesShareCommits(t *testing.T) {
