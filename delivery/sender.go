@@ -73,13 +73,13 @@ func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) 
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil: // and not one of net's own
 		a.TimedOut = true
 		outcome, a.Reason = "timeout", late(s.timeout, p.step())
+	case err == nil:
+		outcome, a.Reason = answered(a.Status)
 	case shortage(err):
 		outcome, a.Reason = outcomeShort, oneLine(err.Error())
 		(&http.Client{Transport: s.network}).CloseIdleConnections()
-	case err != nil:
-		outcome, a.Reason = failure(err, p.step())
 	default:
-		outcome, a.Reason = answered(a.Status)
+		outcome, a.Reason = failure(err, p.step())
 	}
 	return a, outcome
 }
@@ -109,28 +109,33 @@ func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a 
 	return nil
 }
 
+var contentType = []string{"application/json"}
+
 func (s *sender) request(ctx context.Context, e *store.Endpoint, c *store.Claim) (*http.Request, error) {
 	t, err := s.targets.of(e)
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(c.Body))
-	if err != nil {
-		return nil, err
-	}
 	now := s.now()
 	unix := now.Unix()
-	r.URL, r.Host = t.url, t.url.Host
-	r.Header = http.Header{
-		"Content-Type":      {"application/json"},
-		"User-Agent":        s.userAgent,
-		"webhook-id":        {c.Delivery.ID},
-		"webhook-timestamp": {strconv.FormatInt(unix, 10)},
-		"webhook-signature": {string(signature.Sign(nil, c.Delivery.ID, unix, c.Body, t.secrets(now)...))},
-		// Not sent. It tells net/http that the request may be repeated on a new
-		// connection when a reused one dies before the first byte of the answer:
-		// receivers skip an id that they have seen.
-		"Idempotency-Key": nil,
+	signatures := signature.Sign(nil, c.Delivery.ID, unix, c.Body, t.secrets(now)...)
+	values := &[3]string{c.Delivery.ID, strconv.FormatInt(unix, 10), string(signatures)}
+	body := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.Body)), nil }
+	r := &http.Request{
+		Method: http.MethodPost, URL: t.url, Host: t.url.Host,
+		ContentLength: int64(len(c.Body)), GetBody: body,
+		Header: http.Header{
+			"Content-Type":      contentType,
+			"User-Agent":        s.userAgent,
+			"webhook-id":        values[0:1:1],
+			"webhook-timestamp": values[1:2:2],
+			"webhook-signature": values[2:3:3],
+			// Not sent. It tells net/http that the request may be repeated on a new
+			// connection when a reused one dies before the first byte of the answer:
+			// receivers skip an id that they have seen.
+			"Idempotency-Key": nil,
+		},
 	}
-	return r, nil
+	r.Body, _ = body()
+	return r.WithContext(ctx), nil
 }

@@ -58,12 +58,12 @@ func (s *Store) Claim(ctx context.Context, endpoint uint64, now time.Time, limit
 		err := s.view(func(t *tx) (err error) {
 			keys, err = t.claim(&claims, endpoint, now, limit)
 			if current = s.released.Load() == released; err == nil && current {
-				err = t.loadDue(&claims, keys)
+				err = t.load(&claims, keys)
 			}
 			return err
 		})
 		if err == nil && !current && len(keys) > 0 {
-			err = s.view(func(t *tx) error { return t.loadDue(&claims, keys) })
+			err = s.view(func(t *tx) error { return t.load(&claims, t.stillDue(keys)) })
 		}
 		if err != nil {
 			for _, key := range keys {
@@ -111,31 +111,37 @@ func (t *tx) claim(claims *store.Claims, endpoint uint64, now time.Time, limit i
 	return keys, nil
 }
 
-// loadDue loads the claimed deliveries and releases those no longer due.
-func (t *tx) loadDue(claims *store.Claims, keys [][]byte) error {
+// stillDue releases claimed deliveries that are no longer due, and returns the keys
+// of the others.
+func (t *tx) stillDue(keys [][]byte) (due [][]byte) {
+	b := t.bolt.Bucket(bucketDeliveryLists)
 	for _, key := range keys {
-		if t.bolt.Bucket(bucketDeliveryLists).Get(key) == nil {
+		if b.Get(key) != nil {
+			due = append(due, key)
+		} else {
 			t.s.releaseKey(key)
-			continue
 		}
+	}
+	return due
+}
+
+// load loads the claimed deliveries.
+func (t *tx) load(claims *store.Claims, keys [][]byte) error {
+	claims.Claims = make([]store.Claim, 0, len(keys))
+	for _, key := range keys {
 		_, _, at := readPlaceKey(key)
-		claim, err := t.load(at.ID)
+		r, err := t.deliveryRecord(at.ID)
+		if err == nil && len(r.Body) == 0 {
+			var e store.Event
+			e, err = t.Event(r.EventID)
+			r.Body = e.Body
+		}
 		if err != nil {
 			return err
 		}
-		claims.Claims = append(claims.Claims, claim)
+		claims.Claims = append(claims.Claims, store.Claim{Delivery: r.Delivery, Body: r.Body})
 	}
 	return nil
-}
-
-func (t *tx) load(deliveryID string) (store.Claim, error) {
-	r, err := t.deliveryRecord(deliveryID)
-	if err == nil && len(r.Body) == 0 {
-		var e store.Event
-		e, err = t.Event(r.EventID)
-		r.Body = e.Body
-	}
-	return store.Claim{Delivery: r.Delivery, Body: r.Body}, err
 }
 
 // firstDue returns the earliest waiting delivery of an endpoint.
