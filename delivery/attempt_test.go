@@ -169,6 +169,54 @@ func TestReplayBeforeTheRelease(t *testing.T) {
 	})
 }
 
+// An acknowledgement looks for nothing more to send if nothing is left, although
+// there were others in flight when the last became due.
+func TestAcknowledgementsClaimNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		env := newEnv(t)
+		s, answers := &countedClaims{Store: env.store}, make(chan struct{})
+		d := New(s, Config{})
+		d.send = func(context.Context, *store.Endpoint, *store.Claim) (store.Attempt, string) {
+			<-answers
+			return store.Attempt{StartedAt: time.Now(), EndedAt: time.Now(), Status: http.StatusOK}, "acknowledged"
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- d.Run(ctx, ctx) }()
+		e := env.endpoint("https://receiver.example/")
+		env.sendTest(e.ID)
+		answers <- struct{}{} // more than one may be in flight from now on
+		synctest.Wait()
+		env.sendTest(e.ID)
+		synctest.Wait()
+		env.sendTest(e.ID)
+		synctest.Wait()
+		before := s.claims.Load()
+		answers <- struct{}{}
+		answers <- struct{}{}
+		synctest.Wait()
+		if n := s.claims.Load() - before; before < 3 || n > 0 {
+			t.Errorf("%d claims after %d", n, before)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		env.store.Close()
+	})
+}
+
+// countedClaims is a store that counts claims.
+type countedClaims struct {
+	store.Store
+	claims atomic.Int32
+}
+
+func (s *countedClaims) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (store.Claims, error) {
+	s.claims.Add(1)
+	return s.Store.Claim(ctx, endpoint, now, limit)
+}
+
 // A stop during the start is no error.
 func TestStopBeforeTheStart(t *testing.T) {
 	env := newEnv(t)

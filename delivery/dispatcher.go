@@ -90,9 +90,6 @@ func (d *Dispatcher) Alive(ctx context.Context) error {
 func (d *Dispatcher) readInbox(now time.Time) {
 	due, results := d.inbox.take()
 	for endpoint, at := range due {
-		if q := d.queues[endpoint]; q != nil {
-			q.dirty = q.inFlight > 0
-		}
 		if at.After(now) {
 			d.doubt(at, now)
 			d.wheel.SetEarlier(endpoint, at)
@@ -165,7 +162,7 @@ func (d *Dispatcher) claim(grace context.Context, q *endpointQueue, now time.Tim
 		d.config.Log.Error().Fields(hint.Fields(err)).Msg("due deliveries can't be read; trying again")
 		claims.Next = now.Add(claimPause)
 	}
-	q.org = claims.Endpoint.OrgID
+	q.org, q.dirty = claims.Endpoint.OrgID, claims.Again
 	for i := range claims.Claims {
 		q.inFlight++
 		d.count(q, 1)

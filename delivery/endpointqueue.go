@@ -17,7 +17,7 @@ type endpointQueue struct {
 	inFlight   int
 	queued     bool // waiting for a turn in a fair queue
 	backlogged bool // more is due than its window allowed
-	dirty      bool // something became due while attempts were in flight, maybe one of them, replayed before its release
+	dirty      bool // an attempt in flight is of a delivery that was replayed before its release
 }
 
 // healthy reports whether the endpoint acknowledged lately. Any other is on

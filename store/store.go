@@ -74,6 +74,7 @@ type Claims struct {
 	Endpoint Endpoint
 	Claims   []Claim
 	Next     time.Time // due time of the earliest delivery left unclaimed; zero when there is none
+	Again    bool      // one that was claimed before was written since, such as by a replay: it may be due when it is released
 }
 
 // Claim is one delivery to attempt now.

@@ -116,6 +116,9 @@ func (t *tx) PutDelivery(d store.Delivery) error {
 	if err := t.replace(b, key, old, encodeDelivery(deliveryRecord{body, d})); err != nil {
 		return err
 	}
+	if d.State.Waiting() {
+		t.again = append(t.again, d.ID)
+	}
 	return t.addToList(&d)
 }
 

@@ -28,7 +28,7 @@ func open(path string, o Options) (*Store, error) {
 	if s.clock == nil {
 		s.clock = time.Now
 	}
-	s.claimed = make(map[string]struct{})
+	s.claimed = make(map[string]bool)
 	s.life, s.end = context.WithCancelCause(context.Background())
 	var err error
 	s.file, err = boltfile.Open(path, boltfile.Options{MapSize: o.MapSize, NoSync: o.NoSync}, func(db *bbolt.DB) error {

@@ -97,14 +97,13 @@ func (t *tx) claim(claims *store.Claims, endpoint uint64, now time.Time, limit i
 	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
 		_, _, at := readPlaceKey(key)
 		due := time.UnixMilli(int64(at.Ms))
-		if len(keys) == limit || due.After(now) {
-			if !t.s.isClaimed(at.ID) {
-				claims.Next = due
-				return keys, nil
-			}
-			continue
-		}
-		if t.s.claim(at.ID) {
+		switch claimed, again := t.s.isClaimed(at.ID); {
+		case claimed:
+			claims.Again = claims.Again || again
+		case len(keys) == limit || due.After(now):
+			claims.Next = due
+			return keys, nil
+		case t.s.claim(at.ID):
 			keys = append(keys, bytes.Clone(key))
 		}
 	}
@@ -164,8 +163,8 @@ func dueOf(key []byte) time.Time {
 // is the sole owner of its file.
 type claims struct {
 	mu       sync.Mutex
-	claimed  map[string]struct{}
-	released atomic.Uint64 // number of releases
+	claimed  map[string]bool // by id: whether it was written since, and waits
+	released atomic.Uint64   // number of releases
 }
 
 func (c *claims) claim(id string) bool {
@@ -174,8 +173,22 @@ func (c *claims) claim(id string) bool {
 	if _, taken := c.claimed[id]; taken {
 		return false
 	}
-	c.claimed[id] = struct{}{}
+	c.claimed[id] = false
 	return true
+}
+
+// note notes that deliveries were written, and wait.
+func (c *claims) note(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range ids {
+		if _, claimed := c.claimed[id]; claimed {
+			c.claimed[id] = true
+		}
+	}
 }
 
 // Release releases a claimed delivery.
@@ -186,9 +199,9 @@ func (c *claims) Release(deliveryID string) {
 	c.mu.Unlock()
 }
 
-func (c *claims) isClaimed(id string) bool {
+func (c *claims) isClaimed(id string) (claimed, again bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, taken := c.claimed[id]
-	return taken
+	again, claimed = c.claimed[id]
+	return claimed, again
 }

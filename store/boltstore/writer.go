@@ -247,13 +247,13 @@ func (s *Store) run(t *tx, u *update) (wrote bool, err error) {
 	}
 	t.begin()
 	defer s.reuseUndo(t)
-	added, due, touched := len(s.keys.added), len(t.due), t.touched
+	added, due, again, touched := len(s.keys.added), len(t.due), len(t.again), t.touched
 	if u.err = recoverPanics(u.fn, t); t.unread {
 		u.err = errUnread // whatever it made of that
 	}
 	if u.err != nil {
 		s.keys.undo(added)
-		t.due, t.touched = t.due[:due], touched
+		t.due, t.again, t.touched = t.due[:due], t.again[:again], touched
 		return false, t.rollback()
 	}
 	return t.dropped || len(t.undo) > 0 || len(s.counted) > t.countedBefore, nil
@@ -313,6 +313,7 @@ func (s *Store) notify(t *tx) {
 	if t.touched {
 		s.generation.Add(1)
 	}
+	s.note(t.again)
 	onDue := s.onDue.Load()
 	if onDue == nil {
 		return

@@ -53,6 +53,23 @@ func testClaim(s *Subject) {
 	s.Reopen()
 	claim("all again, as after a restart", at(100), 9, want, time.Time{})
 
+	again := func(what string, want bool) {
+		s.Helper()
+		claims, err := s.Claim(context.Background(), endpoint.Number, at(100), 9)
+		s.Code(what, err, "")
+		s.Equal(what+": again", claims.Again, want)
+	}
+	again("all are claimed", false)
+	s.Write(func(tx store.Tx) error {
+		_, err := store.SendTest(tx, acme, endpoint.ID)
+		return err
+	})
+	again("one more", false)
+	s.Write(attempt(want[0], 500, store.DefaultRetrySchedule))
+	again("one was attempted", true)
+	s.Release(want[0])
+	again("it was released", false)
+
 	claims, err := s.Claim(context.Background(), 999, now, 9)
 	s.Code("an unknown endpoint", err, "")
 	s.Equal("deliveries of an unknown endpoint", len(claims.Claims), 0)

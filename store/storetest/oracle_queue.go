@@ -133,12 +133,13 @@ func (o *oracle) backlog() (b store.Backlog) {
 
 // claim is what Claim returns while the claimed deliveries have not been
 // released; it claims nothing.
-func (o *oracle) claim(endpoint uint64, now time.Time, limit int, claimed map[string]bool) store.Claims {
+func (o *oracle) claim(endpoint uint64, now time.Time, limit int, claimed map[string]store.Delivery) store.Claims {
 	e := o.byNumber(endpoint)
 	claims := store.Claims{Endpoint: e}
 	for _, d := range o.waiting(e) {
-		switch {
-		case claimed[d.ID]:
+		switch was, taken := claimed[d.ID]; {
+		case taken:
+			claims.Again = claims.Again || d.Attempts != was.Attempts || !d.DueAt.Equal(was.DueAt)
 		case d.DueAt.After(now), len(claims.Claims) == limit:
 			claims.Next = d.DueAt
 			return claims

@@ -42,9 +42,9 @@ type history struct {
 	oracle   *oracle
 	names    names
 	notified *Notices
-	claimed  map[string]bool
-	drawn    []any    // for the operation that is drawn
-	log      []string // what was done, for a report
+	claimed  map[string]store.Delivery // as they were
+	drawn    []any                     // for the operation that is drawn
+	log      []string                  // what was done, for a report
 
 	imported int       // how many ids were made up
 	latest   time.Time // that the clock showed
@@ -56,7 +56,7 @@ type history struct {
 func newHistory(t *testing.T, open Open, seed uint64) *history {
 	h := &history{
 		Subject: New(t, open), Rand: rand.New(rand.NewPCG(seed, 0)), seed: seed,
-		oracle: newOracle(), names: maps.Clone(randomNames), claimed: map[string]bool{},
+		oracle: newOracle(), names: maps.Clone(randomNames), claimed: map[string]store.Delivery{},
 	}
 	h.notified = h.Notices()
 	return h
