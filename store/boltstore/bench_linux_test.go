@@ -140,23 +140,44 @@ func BenchmarkView(b *testing.B) {
 	})
 }
 
-// BenchmarkOpenAfterCrash is what Open takes of a file that was not closed, with most
-// of its pages free.
+// BenchmarkOpenAfterCrash is what Open takes of a file that was not closed, with half of
+// its pages free, in the system's cache or not.
 func BenchmarkOpenAfterCrash(b *testing.B) {
+	const pages = 50_000
 	f := newFixture(b, Options{NoSync: true})
-	f.deleteEvents(100_000)
-	stats, err := f.Stats()
-	must(b, err)
-	crashed := filepath.Join(b.TempDir(), "crashed.db")
-	for b.Loop() {
-		b.StopTimer()
-		must(b, exec.Command("cp", f.path, crashed).Run())
-		b.StartTimer()
-		s, err := Open(crashed, Options{NoSync: true})
-		must(b, err)
-		b.StopTimer()
-		must(b, s.Close())
-		b.StartTimer()
+	f.deleteEvents(pages)
+	f.update(func(tx store.Tx) error { return tx.PutCertificate("large", make([]byte, pages/4*os.Getpagesize())) })
+	f.addFinished(pages / 5)
+	for _, cold := range []bool{false, true} {
+		b.Run(map[bool]string{false: "cached", true: "cold"}[cold], func(b *testing.B) {
+			crashed := filepath.Join(b.TempDir(), "crashed.db")
+			for b.Loop() {
+				b.StopTimer()
+				must(b, exec.Command("cp", f.path, crashed).Run())
+				if cold {
+					dropCache(b, crashed)
+				}
+				b.StartTimer()
+				s, err := Open(crashed, Options{NoSync: true})
+				must(b, err)
+				b.StopTimer()
+				must(b, s.Close())
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(f.used()>>20), "MiB")
+		})
 	}
-	b.ReportMetric(float64(stats.Size>>20), "MiB")
+}
+
+// dropCache removes a file from the system's cache.
+func dropCache(b *testing.B, path string) {
+	b.Helper()
+	const dontNeed = 4
+	file, err := os.Open(path)
+	must(b, err)
+	defer file.Close()
+	must(b, file.Sync())
+	if _, _, errno := syscall.Syscall6(syscall.SYS_FADVISE64, file.Fd(), 0, 0, dontNeed, 0, 0); errno != 0 {
+		b.Fatal(errno)
+	}
 }
