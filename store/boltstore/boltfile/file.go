@@ -24,6 +24,7 @@ type File struct {
 	folder fs.FileInfo // as it was when the file was seen at the path; nil: its names may still change unseen
 
 	listed   time.Time    // when the list of free pages was last written
+	unlisted bool         // the last commit did not write it
 	measured time.Time    // when the free disk space was last measured
 	low      bool         // it was less than lowDisk
 	free     atomic.Int64 // free pages, by the last list
@@ -95,7 +96,7 @@ func (f *File) BeforeCommit(now time.Time) {
 
 // AfterCommit completes a successful commit. Its error is that of Check.
 func (f *File) AfterCommit(now time.Time) error {
-	if !f.db.NoFreelistSync {
+	if f.unlisted = f.db.NoFreelistSync; !f.unlisted {
 		f.listed = now
 		f.countFree()
 	}
@@ -103,10 +104,10 @@ func (f *File) AfterCommit(now time.Time) error {
 }
 
 // AfterFailure completes a failed commit, and reports whether the disk has filled up since
-// it was measured. Then a commit is to write the list, into free pages: without it, bbolt
-// would search the file after each further failure.
+// the list was last written. Then a commit is to write it, into free pages: without it,
+// bbolt would search the file after each further failure.
 func (f *File) AfterFailure(now time.Time, err error) (filledUp bool) {
-	if filledUp = IsFull(err) && !f.low; filledUp {
+	if filledUp = IsFull(err) && f.unlisted; filledUp {
 		f.measured, f.low = now, true
 	}
 	return filledUp
