@@ -144,9 +144,10 @@ func (k *keyIndex) partition(number uint64, b *bbolt.Bucket) *keyPartition {
 	return k.partitions[i]
 }
 
+// len returns how many records the index has, or will have once all is read, at most.
 func (k *keyIndex) len() (n int) {
 	for _, p := range k.partitions {
-		n += len(p.slots)
+		n += len(p.slots) + int(p.unread)
 	}
 	return n
 }
