@@ -7,12 +7,13 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"time"
+
 	"teamdata/admin"
 	settingspage "teamdata/admin/settings"
 	"teamdata/admin/socket"
 	"teamdata/server"
 	"teamdata/store/boltstore"
-	"time"
 )
 
 // adminSocket is the admin API on its Unix socket.

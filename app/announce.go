@@ -6,11 +6,12 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
+
 	settingspage "teamdata/admin/settings"
 	"teamdata/internal/terminal"
 	"teamdata/server"
 	"teamdata/store"
-	"time"
 )
 
 // Announce prints the server's address and what to do next: as text on a

@@ -22,6 +22,10 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
 	"teamdata/admin"
 	"teamdata/delivery"
 	"teamdata/internal/hint"
@@ -30,9 +34,6 @@ import (
 	"teamdata/server/certificates"
 	"teamdata/store"
 	"teamdata/store/boltstore"
-	"time"
-
-	"github.com/rs/zerolog"
 )
 
 // StopGrace is how long a graceful stop may take. Unfinished deliveries are

@@ -10,11 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
+
 	"teamdata/admin/socket"
 	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
 	"teamdata/store/boltstore"
-	"time"
 )
 
 // Source is the source of a backup.

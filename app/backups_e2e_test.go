@@ -3,8 +3,9 @@ package app_test
 import (
 	"os"
 	"path/filepath"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // TestServeBackups: a server makes its first backup at once, and what it made

@@ -12,12 +12,12 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/boltstore/boltfile"

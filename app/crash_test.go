@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
 	"go.etcd.io/bbolt"
 
+	"teamdata/internal/testkit"
 	"teamdata/store/boltstore/boltfile"
 )
 

@@ -8,11 +8,12 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"time"
+
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/seal"
-	"time"
 )
 
 // openOrFill opens the data file. If there is a seed and no file yet, the file is

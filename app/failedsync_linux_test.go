@@ -3,8 +3,9 @@ package app_test
 import (
 	"path/filepath"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // TestFailedSync: a server whose disk fails while the page is synced that makes a

@@ -5,8 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // On a full disk writes are answered 503 with Retry-After and leave nothing

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"github.com/coreos/go-systemd/v22/daemon"
-
 	"context"
 	"errors"
 	"fmt"
@@ -12,13 +10,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/rs/zerolog"
+
 	"teamdata/delivery"
 	"teamdata/internal/hint"
 	"teamdata/internal/system"
 	"teamdata/store/boltstore"
-	"time"
-
-	"github.com/rs/zerolog"
 )
 
 // MinDiskFree is the free disk space required, in bytes: with less the disk

@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
 	"teamdata/admin/socket"
+	"teamdata/internal/testkit"
 	"teamdata/server"
 )
 

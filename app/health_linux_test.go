@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"teamdata/internal/testkit"
 	"testing"
 
+	"teamdata/internal/testkit"
 	"teamdata/server"
 )
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
 	"teamdata/internal/hint"
 	"teamdata/store/boltstore"
 	"teamdata/store/fixture"

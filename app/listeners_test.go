@@ -12,9 +12,10 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
+
+	"teamdata/internal/testkit"
 )
 
 // onSocket is a process that listens on a Unix socket, with a client for it.

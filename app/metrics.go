@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"time"
+
 	"teamdata/delivery"
 	"teamdata/internal/hint"
 	"teamdata/internal/metrics"
@@ -16,7 +18,6 @@ import (
 	"teamdata/server"
 	"teamdata/store"
 	"teamdata/store/boltstore"
-	"time"
 )
 
 // startMetrics creates the metrics, connects them to all parts, and serves them

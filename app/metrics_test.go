@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 
 	dto "github.com/prometheus/client_model/go"
@@ -14,6 +13,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"teamdata/app"
+	"teamdata/internal/testkit"
 )
 
 // metricsURL is where the log says that the metrics are.

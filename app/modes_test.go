@@ -5,12 +5,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/localca"
+	"teamdata/internal/testkit"
 )
 
 // A start tells of each file with secrets that others may open, and of no other.

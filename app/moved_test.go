@@ -5,8 +5,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // TestFileMoved: a server whose data file is renamed over or removed acknowledges

@@ -7,11 +7,12 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
-	"teamdata/admin"
-	"teamdata/store/boltstore"
 	"testing"
 
 	"github.com/rs/zerolog"
+
+	"teamdata/admin"
+	"teamdata/store/boltstore"
 )
 
 // A handler gives the same answers in this process as over a network.

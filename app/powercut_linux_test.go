@@ -8,11 +8,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
 	"teamdata/app"
+	"teamdata/internal/testkit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/boltstore/boltfile"

@@ -12,11 +12,11 @@ import (
 	"sort"
 	"strings"
 	"sync"
-	"teamdata/admin/socket"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
+	"teamdata/admin/socket"
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 

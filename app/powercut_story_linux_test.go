@@ -7,11 +7,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
 	"teamdata/app"
+	"teamdata/internal/testkit"
 	"teamdata/store/boltstore"
 )
 

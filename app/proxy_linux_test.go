@@ -13,9 +13,10 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
+
+	"teamdata/internal/testkit"
 )
 
 // streamModule is where Debian's package libnginx-mod-stream puts it.

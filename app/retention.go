@@ -3,9 +3,10 @@ package app
 import (
 	"context"
 	"sync/atomic"
+	"time"
+
 	"teamdata/internal/hint"
 	"teamdata/store"
-	"time"
 )
 
 // firstSweep is how long after the start expired data is first dropped: a restart

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
-	"teamdata/internal/testkit"
 	"testing"
 
 	"github.com/rs/zerolog"
 
 	"teamdata/app"
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 

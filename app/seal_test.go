@@ -6,9 +6,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"testing"
+
 	"teamdata/delivery/receiver"
 	"teamdata/internal/testkit"
-	"testing"
 )
 
 // A file in plain text is sealed when it is served with a key: it keeps its CA

@@ -15,13 +15,13 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
 	"teamdata/internal/acmetest"
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/localca"
+	"teamdata/internal/testkit"
 )
 
 // byName is a client of the process that knows it as its domain.

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
@@ -20,6 +19,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"teamdata/internal/testkit"
 )
 
 // tab is the one tab of a real Chromium, at a server's settings page. It finds

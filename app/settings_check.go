@@ -7,6 +7,8 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
+
 	"teamdata/admin/socket"
 	"teamdata/delivery/mail"
 	"teamdata/internal/hint"
@@ -15,7 +17,6 @@ import (
 	"teamdata/server/certificates"
 	"teamdata/server/clientaddr"
 	"teamdata/store"
-	"time"
 )
 
 // SettingError is an error that only changing a setting, or a file named by one,

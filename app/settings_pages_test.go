@@ -6,8 +6,9 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // Every page that a link leads to, with data and without, holds to the rules of

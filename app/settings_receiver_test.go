@@ -6,10 +6,10 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"sync/atomic"
-	"teamdata/internal/testkit"
 	"testing"
 
 	"teamdata/delivery/receiver"
+	"teamdata/internal/testkit"
 )
 
 const (

@@ -3,11 +3,12 @@ package app_test
 import (
 	"os/exec"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+
+	"teamdata/internal/testkit"
 )
 
 // The story of a team's first day in a browser: from the first link to an endpoint

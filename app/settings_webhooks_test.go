@@ -12,8 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // formClient is a person with a browser that runs no scripts, at the settings page

@@ -3,8 +3,9 @@ package app_test
 import (
 	"os/exec"
 	"path/filepath"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // On a terminal the first owner's link is printed, and nowhere else.

@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // A link that somebody asks for by mail waits for the mail server, which puts it

@@ -4,12 +4,12 @@ import (
 	"crypto/x509"
 	"net/http"
 	"path/filepath"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/localca"
+	"teamdata/internal/testkit"
 )
 
 // strictTransport is what a page says to a client about HTTPS.

@@ -8,9 +8,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
+
+	"teamdata/internal/testkit"
 )
 
 // BenchmarkStart is the time from the start of the program to its ready file,

@@ -2,8 +2,9 @@ package cli
 
 import (
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // Serve tells its log of a setting that it overlooks, and not of one that another

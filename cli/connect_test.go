@@ -3,9 +3,9 @@ package cli
 import (
 	"path/filepath"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 
+	"teamdata/internal/testkit"
 	"teamdata/store/boltstore"
 )
 

@@ -8,8 +8,9 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // The demo as a newcomer meets it: each printed command is pasted and works,

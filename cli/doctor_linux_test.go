@@ -5,10 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"teamdata/internal/testkit"
 	"testing"
 
 	"teamdata/cli/doctor"
+	"teamdata/internal/testkit"
 )
 
 // A file system that is read-only is no matter of an owner.

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 
 	"teamdata/cli/doctor"
 	"teamdata/internal/localca"
+	"teamdata/internal/testkit"
 	"teamdata/store/boltstore"
 )
 

@@ -7,8 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // checkHealth runs the command and holds it to one line and its end: 0 and no

@@ -7,9 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
+
+	"teamdata/internal/testkit"
 )
 
 func TestImportFromAPipe(t *testing.T) {

@@ -12,10 +12,11 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
-	"teamdata/internal/testkit"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"teamdata/internal/testkit"
 )
 
 // The commands of the stories, in the order of their list in scripts_test.go.

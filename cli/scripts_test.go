@@ -8,10 +8,11 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"teamdata/internal/testkit"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"teamdata/internal/testkit"
 )
 
 // The stories of testdata/scripts are command lines as a person would type them.

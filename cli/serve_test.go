@@ -9,11 +9,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
 	"teamdata/app"
+	"teamdata/internal/testkit"
 	"teamdata/store/boltstore"
 	"teamdata/store/seal"
 )

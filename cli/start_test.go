@@ -7,8 +7,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // No package makes much before it is needed: every command would wait for it.

@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"teamdata/internal/testkit"
 	"testing"
 	"unicode/utf8"
+
+	"teamdata/internal/testkit"
 )
 
 // On a terminal a table is cut to its width, and nothing in it is a command for

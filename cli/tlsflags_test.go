@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 func TestCertificateFlags(t *testing.T) {

@@ -5,8 +5,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // TestBackupAndRestore takes backups of a served and of a resting file, and goes

@@ -10,10 +10,10 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 
 	client "teamdata/contrib/clients/go"
+	"teamdata/internal/testkit"
 )
 
 // tour is what a generated client found: the lists to their ends, an event that

@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
+
+	"teamdata/internal/testkit"
 )
 
 // An application pushes its data while another reads it, each record once and in

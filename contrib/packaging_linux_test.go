@@ -9,9 +9,10 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
+
+	"teamdata/internal/testkit"
 )
 
 // service is the user that the packaged program runs as in these tests.

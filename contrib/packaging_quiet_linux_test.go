@@ -8,9 +8,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
+
+	"teamdata/internal/testkit"
 )
 
 // island is a network of its own, in which each packet that is not for this

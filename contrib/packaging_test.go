@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // directive is a line of a Dockerfile, or of a unit file.

@@ -9,9 +9,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"teamdata/store"
 	"testing"
 	"time"
+
+	"teamdata/store"
 )
 
 // lines are those of the log, as JSON.

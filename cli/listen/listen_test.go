@@ -11,9 +11,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
+
+	"teamdata/internal/testkit"
 )
 
 // With the flags that listen prints, a server's events arrive, and verify.

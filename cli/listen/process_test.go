@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
 	"time"
 
 	"teamdata/internal/signature"
+	"teamdata/internal/testkit"
 )
 
 const (

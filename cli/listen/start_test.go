@@ -7,8 +7,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // What keeps it from starting is one clear line, and a line with what to do.

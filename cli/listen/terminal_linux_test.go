@@ -4,8 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"teamdata/internal/testkit"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // Colours are for terminals, and for those who want them.

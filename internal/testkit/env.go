@@ -5,9 +5,10 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync/atomic"
-	"teamdata/store"
 	"testing"
 	"time"
+
+	"teamdata/store"
 )
 
 // Noon is when the clock of an [Env] starts.

@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"teamdata/store"
 	"testing"
 	"time"
+
+	"teamdata/store"
 )
 
 func WriteFile(t testing.TB, path, content string) {

@@ -8,12 +8,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"teamdata/internal/localca"
 	"testing"
 	"time"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
+
+	"teamdata/internal/localca"
 )
 
 // postbox is an SMTP server that wants STARTTLS and AUTH, and answers each

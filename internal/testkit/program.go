@@ -22,9 +22,10 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"teamdata/internal/openapitest"
 	"testing"
 	"time"
+
+	"teamdata/internal/openapitest"
 )
 
 // Full runs the end-to-end tests at the sizes that are promised, and not at
