@@ -51,8 +51,8 @@ func (o Options) bolt(size int64) *bbolt.Options {
 
 // Open opens or creates the file at path for writing and holds its lock until it
 // is closed. prepare receives the open file and keeps it; a panic over a damaged
-// page becomes an error. If anything fails, the file is left as it was, and a new
-// one is removed.
+// page becomes an error. If anything fails, the file is left as it was, but for its
+// list of free pages, and a new one is removed.
 func Open(path string, o Options, prepare func(*bbolt.DB) error) (f *File, err error) {
 	db, size, err := openCurrent(path, func(size int64) (db *bbolt.DB, err error) {
 		if size == absent && !o.NoSync {
