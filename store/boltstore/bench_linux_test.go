@@ -48,45 +48,10 @@ func syncTime(b *testing.B, folder string) time.Duration {
 	return time.Since(start) / n
 }
 
-// BenchmarkUpdate64 is what 64 callers get done together, in a fresh file and in one
-// in which much was deleted.
+// BenchmarkUpdate64 is what 64 callers get done together.
 func BenchmarkUpdate64(b *testing.B) {
-	for _, deleted := range []int{0, 100_000} {
-		b.Run(fmt.Sprint(deleted, " deleted"), func(b *testing.B) {
-			f := newFixture(b, Options{})
-			f.deleteEvents(deleted)
-			f.updateByMany(b)
-		})
-	}
-}
-
-// deleteEvents adds so many events, each of which takes a page, and deletes them.
-func (f *fixture) deleteEvents(n int) {
-	const batch = 1000
-	body := make([]byte, os.Getpagesize()*3/4)
-	for range n / batch {
-		f.update(func(tx store.Tx) (err error) {
-			for range batch {
-				err = errors.Join(err, tx.AddEvent(store.Event{ID: tx.NewID(store.PrefixEvent), OrgID: testOrg, CreatedAt: tx.Now(), Body: body}, nil))
-			}
-			return err
-		})
-	}
-	for range n / batch {
-		f.update(func(t store.Tx) (err error) {
-			t.(*tx).dropped = true
-			for range batch {
-				cursor := t.(*tx).bolt.Bucket(bucketEvents).Cursor()
-				cursor.First()
-				err = errors.Join(err, cursor.Delete())
-			}
-			return err
-		})
-	}
-}
-
-func (f *fixture) updateByMany(b *testing.B) {
 	const callers = 64
+	f := newFixture(b, Options{})
 	body := []byte(strings.Repeat("x", 1000))
 	record := func(tx store.Tx) error {
 		return tx.AddEvent(store.Event{ID: tx.NewID(store.PrefixEvent), OrgID: testOrg, CreatedAt: tx.Now(), Body: body}, nil)
@@ -138,6 +103,31 @@ func BenchmarkView(b *testing.B) {
 			})
 		}
 	})
+}
+
+// deleteEvents adds so many events, each of which takes a page, and deletes them.
+func (f *fixture) deleteEvents(n int) {
+	const batch = 1000
+	body := make([]byte, os.Getpagesize()*3/4)
+	for range n / batch {
+		f.update(func(tx store.Tx) (err error) {
+			for range batch {
+				err = errors.Join(err, tx.AddEvent(store.Event{ID: tx.NewID(store.PrefixEvent), OrgID: testOrg, CreatedAt: tx.Now(), Body: body}, nil))
+			}
+			return err
+		})
+	}
+	for range n / batch {
+		f.update(func(t store.Tx) (err error) {
+			t.(*tx).dropped = true
+			for range batch {
+				cursor := t.(*tx).bolt.Bucket(bucketEvents).Cursor()
+				cursor.First()
+				err = errors.Join(err, cursor.Delete())
+			}
+			return err
+		})
+	}
 }
 
 // BenchmarkOpenAfterCrash is what Open takes of a file that was not closed, with half of

@@ -1,6 +1,7 @@
 package boltstore
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,15 +37,27 @@ func BenchmarkBeside(b *testing.B) {
 			must(b, err)
 			b.ReportMetric(float64(info.Size())/1e6, "MB")
 			b.ReportMetric(busy.passed.Seconds()/float64(b.N), "s")
-			b.ReportMetric(calm.rate(), "alone/s")
-			b.ReportMetric(busy.rate()/calm.rate(), "done/alone")
-			b.ReportMetric(percentile(calm.took, 50), "p50-alone-ms")
-			b.ReportMetric(percentile(busy.took, 50), "p50-ms")
-			b.ReportMetric(percentile(calm.took, 99), "p99-alone-ms")
-			b.ReportMetric(percentile(busy.took, 99), "p99-ms")
-			b.ReportMetric(0, "ns/op")
+			busy.reportBeside(b, &calm)
 		})
 	}
+}
+
+var deletedBefore = flag.Int("deleted", 100_000, "how many deliveries were stored and dropped before BenchmarkAfterDeletions")
+
+// BenchmarkAfterDeletions is how many Updates 64 callers get done in a file in which
+// many deliveries were stored and dropped, and how long they wait, beside a fresh
+// file, in turns.
+func BenchmarkAfterDeletions(b *testing.B) {
+	fresh, used := newFixture(b, Options{}), newFixture(b, Options{})
+	used.addFinished(*deletedBefore)
+	used.sweep()
+	turn := func() { <-time.After(besideTurn) }
+	var calm, busy updates
+	for b.Loop() {
+		calm.makeWhile(fresh, turn)
+		busy.makeWhile(used, turn)
+	}
+	busy.reportBeside(b, &calm)
 }
 
 const (
@@ -83,6 +96,18 @@ func percentile(times []time.Duration, percent int) (ms float64) {
 type updates struct {
 	took   []time.Duration
 	passed time.Duration
+}
+
+// reportBeside reports u beside what was done alone.
+func (u *updates) reportBeside(b *testing.B, alone *updates) {
+	b.Helper()
+	b.ReportMetric(alone.rate(), "alone/s")
+	b.ReportMetric(u.rate()/alone.rate(), "done/alone")
+	b.ReportMetric(percentile(alone.took, 50), "p50-alone-ms")
+	b.ReportMetric(percentile(u.took, 50), "p50-ms")
+	b.ReportMetric(percentile(alone.took, 99), "p99-alone-ms")
+	b.ReportMetric(percentile(u.took, 99), "p99-ms")
+	b.ReportMetric(0, "ns/op")
 }
 
 func (u *updates) rate() float64 { return float64(len(u.took)) / u.passed.Seconds() }
