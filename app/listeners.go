@@ -1,8 +1,6 @@
 package app
 
 import (
-	"github.com/coreos/go-systemd/v22/activation"
-
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/coreos/go-systemd/v22/activation"
 
 	"teamdata/admin/socket"
 	"teamdata/delivery"
