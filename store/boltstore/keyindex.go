@@ -253,13 +253,11 @@ func (t *tx) keyEntries(partition uint64, from uint32, entries []keyEntry) ([]ke
 	}
 	var k []byte
 	c := b.Cursor()
-	key, record := c.Seek(numberKey(uint64(from) + 1))
-	if key == nil {
-		key, record = c.Last()
-	} else {
-		key, record = c.Prev()
+	step := c.Prev
+	if key, _ := c.Seek(numberKey(uint64(from) + 1)); key == nil {
+		step = c.Last
 	}
-	for ; key != nil && len(entries) < cap(entries); key, record = c.Prev() {
+	for key, record := step(); key != nil && len(entries) < cap(entries); key, record = c.Prev() {
 		position, ok := positionOf(key)
 		if k = keyOf(record, k[:0]); k == nil || !ok {
 			return entries, errRecord
