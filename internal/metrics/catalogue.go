@@ -26,7 +26,7 @@ var Catalogue = []Entry{
 	{"teamdata_reads_open", "gauge", nil, "Read transactions that are open, up to 256."},
 	{"teamdata_read_oldest_seconds", "gauge", nil, "Age of the oldest open read transaction. While it is open, space that commits free is not used again."},
 	{"teamdata_data_file_bytes", "gauge", nil, "Size of the data file."},
-	{"teamdata_data_file_free_bytes", "gauge", nil, "Space in the data file that commits can use again."},
+	{"teamdata_data_file_free_bytes", "gauge", nil, "Space in the data file that commits can use again, as of up to a minute ago."},
 	{"teamdata_disk_free_bytes", "gauge", nil, "Space that is free on the disk of the data file."},
 	{"teamdata_retention_dropped_total", "counter", []string{"kind"}, "Records dropped because their time was over, by kind: finished and held are deliveries, removed what deleted endpoints left, counts those of attempts by the hour."},
 	{"teamdata_retention_running_seconds", "gauge", nil, "How long the sweep that drops such records has been running, 0 when none is. From 10 minutes on it hurries."},
