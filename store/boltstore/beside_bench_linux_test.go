@@ -65,13 +65,13 @@ const (
 	besideTurn     = 3 * time.Second
 )
 
-// readPages reads pages of 100 deliveries, one after the other.
+// readPages reads pages of 100 deliveries, one after the other, again and again.
 func (f *fixture) readPages() (dropped int) {
 	var after store.Cursor
 	for began := time.Now(); time.Since(began) < besideTurn; {
 		f.view(func(tx store.Tx) error {
-			page, _, err := tx.DeliveryPage(1, store.ListAcknowledged, after, 100)
-			if err == nil {
+			page, more, err := tx.DeliveryPage(1, store.ListAcknowledged, after, 100)
+			if after = (store.Cursor{}); more {
 				_, after = page[len(page)-1].Position()
 			}
 			return err
