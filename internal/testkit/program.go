@@ -168,19 +168,37 @@ type Answer struct {
 
 // Do makes a request to a path of the API with a key; headers are pairs.
 func (p *Process) Do(method, path, key string, headers ...string) (Answer, error) {
-	q, err := http.NewRequestWithContext(context.Background(), method, p.URL+"/api/v1"+path, nil)
+	q, err := p.request(method, path, key, headers)
 	if err != nil {
 		return Answer{}, err
-	}
-	q.Header.Set("Authorization", "Bearer "+key)
-	for i := 0; i+1 < len(headers); i += 2 {
-		q.Header.Set(headers[i], headers[i+1])
 	}
 	a, err := fetch(p.Client, q)
 	if err == nil {
 		p.holdsToDescription(q, a)
 	}
 	return a, err
+}
+
+// Get is Do for one of very many requests: its answer is not held to the API's
+// description, which takes longer than the answer.
+func (p *Process) Get(path, key string) (Answer, error) {
+	q, err := p.request("GET", path, key, nil)
+	if err != nil {
+		return Answer{}, err
+	}
+	return fetch(p.Client, q)
+}
+
+func (p *Process) request(method, path, key string, headers []string) (*http.Request, error) {
+	q, err := http.NewRequestWithContext(context.Background(), method, p.URL+"/api/v1"+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	q.Header.Set("Authorization", "Bearer "+key)
+	for i := 0; i+1 < len(headers); i += 2 {
+		q.Header.Set(headers[i], headers[i+1])
+	}
+	return q, nil
 }
 
 // holdsToDescription complains of an answer that is not as the API's description
