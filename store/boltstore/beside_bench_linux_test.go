@@ -61,7 +61,7 @@ func BenchmarkAfterDeletions(b *testing.B) {
 }
 
 const (
-	finishedBefore = 200_000 // deliveries, which take about 0.1 GB
+	finishedBefore = 100_000 // deliveries, which take about 60 MB
 	besideTurn     = 3 * time.Second
 )
 
