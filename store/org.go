@@ -66,6 +66,9 @@ func RenameOrg(tx Tx, actorID, orgID, name string) (Org, error) {
 	return org, auditBy(tx.PutOrg(org), tx, actorID, orgID, "org.renamed", orgID)
 }
 
+// chunk is how many records are read at once.
+const chunk = 500
+
 // eachOrg calls fn for each org, until it fails.
 func eachOrg(tx Tx, fn func(Org) error) error {
 	for after := ""; ; {

@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// chunk is how many records are read at once.
-const chunk = 500
-
 // Each transaction of long work touches up to firstStep records at first, and up to
 // firstStep<<maxDoublings, which is 51,200, in the end.
 const (

@@ -253,11 +253,8 @@ func (t *tx) keyEntries(partition uint64, from uint32, entries []keyEntry) ([]ke
 	}
 	var k []byte
 	c := b.Cursor()
-	step := c.Prev
-	if key, _ := c.Seek(numberKey(uint64(from) + 1)); key == nil {
-		step = c.Last
-	}
-	for key, record := step(); key != nil && len(entries) < cap(entries); key, record = c.Prev() {
+	key := lastBefore(c, nil, numberKey(uint64(from)+1))
+	for record := b.Get(key); key != nil && len(entries) < cap(entries); key, record = c.Prev() {
 		position, ok := positionOf(key)
 		if k = keyOf(record, k[:0]); k == nil || !ok {
 			return entries, errRecord

@@ -99,7 +99,7 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 		}
 		err = s.view(run)
 	}
-	if time.Since(began) > longRead {
+	if !began.IsZero() && time.Since(began) > longRead {
 		s.giveWay()
 	}
 	return err
