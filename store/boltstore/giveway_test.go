@@ -62,6 +62,14 @@ func TestLongViewGivesWay(t *testing.T) {
 		finish()
 		f.says("Views that ended with it", ended.Load(), "3")
 		f.says("a long one, when nothing is written", took(longView), fmt.Sprint(2*longRead))
+
+		const read = 4 * time.Millisecond
+		f.queue.busy.Store(true)
+		time.AfterFunc(read+time.Millisecond, f.batchEnded)
+		f.says("4 ms of reading, after which a batch goes on for 1 ms", took(func(store.Tx) error {
+			time.Sleep(read)
+			return nil
+		}), fmt.Sprint(2*read))
 	})
 }
 

@@ -99,8 +99,8 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 		}
 		err = s.view(run)
 	}
-	if !began.IsZero() && time.Since(began) > longRead {
-		s.giveWay()
+	if took := time.Since(began); !began.IsZero() && took > longRead {
+		s.giveWay(took)
 	}
 	return err
 }

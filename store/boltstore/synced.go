@@ -48,8 +48,7 @@ func (s *Store) waitSynced(id int) bool {
 
 // How long reading goes on before it gives way to the writer: in a View, where a page
 // of a list takes a tenth of it; and in the check of a backup, for which nobody waits
-// but which must come to its end. It never waits longer than maxWay: the disk may be
-// stuck.
+// but which must come to its end. It waits for maxWay at most: the disk may be stuck.
 const (
 	longRead  = 50 * time.Microsecond
 	longCheck = time.Millisecond
@@ -57,14 +56,17 @@ const (
 )
 
 // giveWay waits, while the writer is busy, until the batch of updates that it is at
-// has ended. Called after each stretch of long reading, it leaves the processors to
-// those who wait for commits: a single reader would take one of them for itself.
-func (s *Store) giveWay() {
+// has ended, and for as long as the reading took. Called after each stretch of long
+// reading, it leaves the processors to those who wait for commits: a single reader
+// would take one of them for itself.
+func (s *Store) giveWay(took time.Duration) {
 	if !s.queue.busy.Load() {
 		return
 	}
+	began := time.Now()
 	select {
 	case <-s.synced.batchEnd():
+		time.Sleep(min(took, maxWay) - time.Since(began))
 	case <-time.After(maxWay):
 	}
 }

@@ -28,8 +28,8 @@ func (s *Store) Backup(ctx context.Context, to string) error {
 func (s *Store) verifyBeside(path string) error {
 	began := time.Now()
 	return verifyInSteps(path, func() {
-		if time.Since(began) > longCheck {
-			s.giveWay()
+		if took := time.Since(began); took > longCheck {
+			s.giveWay(took)
 			began = time.Now()
 		}
 	})
