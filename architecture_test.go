@@ -33,6 +33,7 @@ var mayImport = map[string][]string{
 	"server/certificates": {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/localca", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "github.com/rs/zerolog"},
 	"server/clientaddr":   {"teamdata/internal/hint"},
 	"server/cork":         {},
+	"server/mcp":          {"teamdata/store"},
 	"server/openapi":      {},
 
 	"admin":                   {"teamdata/store", "teamdata/internal/", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},

@@ -36,7 +36,7 @@ func (env *testEnv) isElsewhere(path string) bool {
 			return true
 		}
 	}
-	return path == LivePath || path == ReadyPath || env.added[path] || strings.HasPrefix(path, basePath+"/openapi.")
+	return path == mcpRoute.path || path == LivePath || path == ReadyPath || env.added[path] || strings.HasPrefix(path, basePath+"/openapi.")
 }
 
 var contracts sync.Map // of the versions that were asked for

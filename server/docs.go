@@ -97,6 +97,8 @@ var (
 	describedVary = []string{"API-Version"}
 )
 
+var errNoDescription = store.Errorf(store.CodeNotFound, "There is no description of this version.")
+
 const yamlType = "application/yaml" // RFC 9512
 
 func (r *request) describeInJSON() error {
@@ -112,7 +114,7 @@ func (r *request) describeInYAML() error {
 func (r *request) describe(contentType string, in func(openapi.Document) []byte) error {
 	document, ok := r.s.config.documents(r.s.config.versions[r.version].date)
 	if !ok {
-		return store.Errorf(store.CodeNotFound, "There is no description of this version.")
+		return errNoDescription
 	}
 	body, h := in(document), r.W.Header()
 	h["Cache-Control"], h["Vary"] = describedFor, describedVary

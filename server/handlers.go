@@ -45,16 +45,20 @@ var bodies = sync.Pool{New: func() any {
 // readInstructions answers with the org's instructions to its assistant; null if
 // none are set.
 func (r *request) readInstructions() error {
-	var instructions store.Instructions
-	err := r.s.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
-		instructions, err = tx.Instructions(r.access.Key.OrgID)
-		return err
-	})
+	instructions, err := r.instructions()
 	if err != nil {
 		return err
 	}
 	r.answer(web.JSON(http.StatusOK, instructions.AppendJSON(nil)))
 	return nil
+}
+
+func (r *request) instructions() (instructions store.Instructions, err error) {
+	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
+		instructions, err = tx.Instructions(r.access.Key.OrgID)
+		return err
+	})
+	return instructions, err
 }
 
 // maxBody is the maximum size of a request's body, in bytes.

@@ -50,7 +50,7 @@ func (s *Server) Routes() []string {
 	for i := range routes {
 		patterns = append(patterns, basePath+routes[i].path)
 	}
-	return patterns
+	return append(patterns, mcpRoute.path)
 }
 
 // accessRecord is what the observer and the access log need of a request, beyond
@@ -59,6 +59,7 @@ type accessRecord struct {
 	id    string // of the request
 	began time.Time
 	limit string // which of Limits refused it; empty: none
+	tool  string // which tool an assistant called; empty: none
 }
 
 // requestIDHeader is taken from a request if it is well formed, and is in its answer.
@@ -120,6 +121,9 @@ func (r *request) logAccess(took time.Duration) {
 	}
 	if r.access != nil {
 		line.Str("org", r.access.Key.OrgID).Str("key", r.access.Key.ID)
+	}
+	if r.record.tool != "" {
+		line.Str("tool", r.record.tool)
 	}
 	line.Str("method", r.method()).Str("route", r.Pattern).Int("status", r.Status).Int("bytes", r.Bytes).
 		Float64("ms", math.Round(float64(took)/float64(time.Microsecond))/1000).Msg("request")

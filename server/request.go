@@ -26,6 +26,9 @@ type request struct {
 	versionErr error         // why no version could be pinned
 	access     *store.Access // known once the key has passed
 	record     accessRecord
+	// wrap turns an answer of the route into the answer that is sent; nil: it is sent
+	// as it is.
+	wrap func(store.Answer) store.Answer
 }
 
 // ServeHTTP handles every request.
@@ -60,6 +63,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, s.config.Home, http.StatusFound)
 		return
 	}
+	if r.URL.Path == mcpRoute.path {
+		s.mcpRouter.ServeHTTP(w, r)
+		return
+	}
 	s.router.ServeHTTP(w, r)
 }
 
@@ -78,12 +85,14 @@ func isBrowserAtRoot(r *http.Request) bool {
 }
 
 // serve answers a request of this API.
-func (s *Server) serve(common web.Request, rt *route) {
+func (s *Server) serve(common web.Request, rt *route) { s.serveChecked(common, rt, rt.checks()) }
+
+func (s *Server) serveChecked(common web.Request, rt *route, checks []func(*request) error) {
 	r := s.begin(common)
 	defer r.end()
 	r.route = rt
 	r.version, r.versionErr = s.pinnedVersion(r.HTTP.Header)
-	web.Serve(r, rt.checks(), (*request).handle)
+	web.Serve(r, checks, (*request).handle)
 }
 
 // checks are what a request must pass before its route's handler sees it. The
@@ -98,12 +107,16 @@ var checks = []func(*request) error{
 }
 
 // keyChecks are the checks of routes that need a key.
-var keyChecks = append(slices.Clip(checks),
-	(*request).checkKey,      // 401
+var keyChecks = slices.Concat(checks, []func(*request) error{
+	(*request).checkKey, // 401
+}, useChecks)
+
+// useChecks are what a key must pass to use a route.
+var useChecks = []func(*request) error{
 	(*request).checkKeyLimit, // 429
 	(*request).checkPlan,     // 402
 	(*request).checkScope,    // 403
-)
+}
 
 func (rt *route) checks() []func(*request) error {
 	if rt == nil || rt.scope == 0 {
@@ -134,9 +147,12 @@ func (r *request) answer(a store.Answer) { r.send(r.inVersion(a)) }
 // size is sent in one write anyway.
 const bufferedBody = 2 << 10
 
-// send sends an answer as it is. A large body on HTTP/1 is sent in one write to
+// send sends an answer of the pinned version. A large body on HTTP/1 is sent in one write to
 // the network, where net/http and TLS would make several.
 func (r *request) send(a store.Answer) {
+	if r.wrap != nil {
+		a = r.wrap(a)
+	}
 	r.setVersion()
 	if known := connectionOf(r.HTTP); known != nil && known.cork != nil && len(a.Body) > bufferedBody {
 		known.cork.Cork()

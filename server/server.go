@@ -8,9 +8,9 @@
 //
 // The package imports store, internal and its own folders, and knows the data only
 // through [store.Store]. A new operation is a row in routes.go, a handler in
-// handlers.go and its description in openapi/openapi.yaml; a new refusal of a
-// request is a check in request.go; a new refusal of a connection is in
-// connections.go.
+// handlers.go and its description in openapi/openapi.yaml, which also makes it a
+// tool of assistants (mcp.go); a new refusal of a request is a check in request.go; a
+// new refusal of a connection is in connections.go.
 package server
 
 import (
@@ -80,6 +80,8 @@ type Server struct {
 	store       store.Store
 	config      Config // with its defaults, and the reference page among the mounts
 	router      *web.Router
+	mcpRouter   *web.Router
+	tools       []func() ([]tool, error) // of each of config.versions
 	http        http.Server
 	connections *connLimiter
 	streams     *connLimiter // requests on HTTP/2
@@ -116,6 +118,8 @@ func New(s store.Store, c Config) *Server {
 	srv.streams.what = "requests on HTTP/2"
 	srv.config.Mounts = append(slices.Clip(c.Mounts), newDocs(srv))
 	srv.router = web.NewRouter(basePath, "/members", routes, (*route).pattern, srv.serve)
+	srv.mcpRouter = web.NewRouter("", mcpRoute.path, []route{mcpRoute}, (*route).pattern, srv.serveMCP)
+	srv.tools = srv.toolsOfVersions()
 	srv.http = http.Server{
 		Handler:           srv,
 		ReadHeaderTimeout: 10 * time.Second,
