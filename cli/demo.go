@@ -87,7 +87,7 @@ func printTour(a *app.App, data string, out io.Writer, parts example) {
 	keys, hook := parts.Orgs[0].APIKeys, parts.Orgs[0].Webhooks[0]
 	curl := func(key int, options, path string) string {
 		return fmt.Sprintf("  curl %s-w '\\n' -H 'Authorization: Bearer %s.%s' %s%s",
-			a.CurlOptions(), keys[key].ID, keys[key].Secret, options, terminal.ShellWord(a.Base()+"/api/v1"+path))
+			a.CurlOptions(), keys[key].ID, keys[key].Secret, options, terminal.ShellWord(a.Base()+path))
 	}
 	fmt.Fprintf(out, `teamdata demo: an example org, on a temporary file that goes when you stop it
 
@@ -110,6 +110,9 @@ Send a test event, and see it arrive below. With the same Idempotency-Key it is
 sent once, however often you ask:
 %s
 
+What an AI assistant asks for, over the Model Context Protocol:
+%s
+
 What a mistake looks like:
 %s
 
@@ -125,10 +128,11 @@ Standard Webhooks library:
 
 `,
 		a.Base(), a.SettingsURL(), data, a.FirstLink(),
-		curl(0, "", "/members?limit=2"),
-		curl(0, "", "/audit-log?limit=5"),
-		curl(0, "", "/assistant/instructions"),
-		curl(1, "-X POST -H 'Idempotency-Key: first-try' ", "/webhooks/"+hook.ID+"/test"),
-		curl(1, "-i ", "/members"),
+		curl(0, "", "/api/v1/members?limit=2"),
+		curl(0, "", "/api/v1/audit-log?limit=5"),
+		curl(0, "", "/api/v1/assistant/instructions"),
+		curl(1, "-X POST -H 'Idempotency-Key: first-try' ", "/api/v1/webhooks/"+hook.ID+"/test"),
+		curl(0, `-d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"listMembers"}}' `, "/mcp"),
+		curl(1, "-i ", "/api/v1/members"),
 	)
 }

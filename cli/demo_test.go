@@ -55,6 +55,7 @@ func pasteAll(t *testing.T, demo *testkit.Process) {
 		`{"data":[{"id":"aud_01",`,
 		`{"instructions":"Answer in English.`,
 		`{"id":"whd_`,
+		`{"jsonrpc":"2.0","id":1,"result":{"content":[`,
 		`"code":"forbidden"`,
 	}
 	var pasted int
