@@ -25,6 +25,7 @@ type connLimiter struct {
 
 	mu       sync.Mutex
 	open     int
+	closed   chan struct{}        // closed when none is open any more; nil: nobody waits for that
 	clients  map[netip.Prefix]int // counted connections by client; never 0
 	refused  int                  // since loggedAt
 	loggedAt time.Time
@@ -62,7 +63,10 @@ func (l *connLimiter) acquire(peer netip.Addr) (release func(), ok bool) {
 func (l *connLimiter) release(client netip.Prefix, counts bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.open--
+	if l.open--; l.open == 0 && l.closed != nil {
+		close(l.closed)
+		l.closed = nil
+	}
 	if !counts {
 		return
 	}
@@ -71,11 +75,14 @@ func (l *connLimiter) release(client netip.Prefix, counts bool) {
 	}
 }
 
-// any reports whether a connection is open.
-func (l *connLimiter) any() bool {
+// allClosed returns a channel that is closed once no connection is open; nil if none is.
+func (l *connLimiter) allClosed() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.open > 0
+	if l.open > 0 && l.closed == nil {
+		l.closed = make(chan struct{})
+	}
+	return l.closed
 }
 
 func (l *connLimiter) refuse(why string) {

@@ -159,15 +159,16 @@ func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
 }
 
 // Shutdown stops the server. New requests are answered with 503 `unavailable`, and
-// their connections are closed. After the drain delay, idle connections are closed
-// too, and Shutdown waits for running requests until ctx ends.
+// their connections are closed. After the drain delay, or once no connection is open,
+// idle connections are closed too, and Shutdown waits for running requests until ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
 	// Once it stops, net/http drops new requests without an answer. Busy clients
 	// get one first.
-	if s.connections.any() {
+	if closed := s.connections.allClosed(); closed != nil {
 		select {
 		case <-time.After(s.drainDelay):
+		case <-closed:
 		case <-ctx.Done():
 		}
 	}
