@@ -39,7 +39,7 @@ func NewAdmin(s *boltstore.Store, c admin.Config, served func(*admin.Status)) *a
 	c.Status = func(context.Context) (admin.Status, error) {
 		about, err := s.About()
 		status := admin.Status{DataFile: about.Path, Size: about.Size, Schema: about.Schema, Sealed: about.Sealed}
-		if aheadOf(about.Newest, time.Now()) {
+		if aheadOf(about.Newest, about.Now) {
 			status.Ahead = about.Newest
 		}
 		served(&status)

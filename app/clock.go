@@ -25,8 +25,8 @@ func TimeAhead(data string) (newest time.Time, ahead bool) {
 // times after those, whatever the clock says.
 func (a *App) warnOfClock() {
 	about, err := a.store.About()
-	if now := time.Now(); err == nil && aheadOf(about.Newest, now) {
-		a.log.Warn().Time("newest", about.Newest).Time("clock", now.UTC()).
+	if err == nil && aheadOf(about.Newest, about.Now) {
+		a.log.Warn().Time("newest", about.Newest).Time("clock", about.Now).
 			Msg("the data file holds times ahead of the clock, and new entries get times after those; is the clock right?")
 	}
 }

@@ -109,6 +109,7 @@ type About struct {
 	Schema int
 	Sealed bool
 	Newest time.Time // the newest of the stored times that new ones follow; zero: there is none
+	Now    time.Time // by the clock of the Store
 }
 
 // About returns a description of the open data file.
@@ -119,7 +120,7 @@ func (s *Store) About() (About, error) {
 	}
 	about := About{Path: s.Path(), Size: size, Schema: int(schemaVersion()), Sealed: s.seal.on()}
 	err = s.view(func(t *tx) error {
-		about.Newest = t.newest()
+		about.Newest, about.Now = t.newest(), t.now
 		return nil
 	})
 	return about, err

@@ -1,0 +1,55 @@
+package boltstore
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+)
+
+// notCleared are the buckets that Clear leaves as they are.
+var notCleared = [][]byte{bucketMeta, bucketCertificates}
+
+// Clear deletes all records but the certificates, in one commit: for tests, whose
+// data is small. New ids and endpoint numbers follow those that were given before.
+func (s *Store) Clear(ctx context.Context) error {
+	return s.Update(ctx, func(u store.Tx) error {
+		t := u.(*tx)
+		if err := t.writeCounts(); err != nil { // of updates that share the commit
+			return err
+		}
+		t.touched = true
+		for _, name := range buckets {
+			if slices.ContainsFunc(notCleared, func(k []byte) bool { return bytes.Equal(k, name) }) {
+				continue
+			}
+			if err := t.clear(t.bucket(name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// clear empties a bucket. The buckets in it stay: they are partitions of idempotency
+// records, which their expiry drops, and the index that has them is not read again.
+func (t *tx) clear(b *bbolt.Bucket) error {
+	var keys [][]byte
+	c := b.Cursor()
+	for key, value := c.First(); key != nil; key, value = c.Next() {
+		if value != nil {
+			keys = append(keys, bytes.Clone(key))
+		} else if err := t.clear(b.Bucket(key)); err != nil {
+			return err
+		}
+	}
+	for _, key := range keys {
+		if err := t.delete(b, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
