@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"time"
 
 	"teamdata/delivery"
 	"teamdata/delivery/mail"
@@ -52,7 +53,7 @@ func (a *App) ownAddresses() (own []netip.AddrPort) {
 
 func (a *App) newMailer() (*delivery.Mailer, error) {
 	if a.settings.SMTPURL == "" {
-		return delivery.NewMailer(a.store, nil, nil, &a.log), nil
+		return delivery.NewMailer(a.store, nil, nil, time.Now, &a.log), nil
 	}
 	roots, err := caFile("--smtp-ca", a.settings.SMTPCA)
 	if err != nil {
@@ -65,7 +66,7 @@ func (a *App) newMailer() (*delivery.Mailer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return delivery.NewMailer(a.store, sender, a.settings.MailRetrySchedule, &a.log), nil
+	return delivery.NewMailer(a.store, sender, a.settings.MailRetrySchedule, time.Now, &a.log), nil
 }
 
 // caFile reads the file of a flag that names CAs; see [httpclient.Roots].

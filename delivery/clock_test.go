@@ -140,7 +140,7 @@ func TestMailGoesByTheClock(t *testing.T) {
 					return tx.PutMail(store.Mail{ID: "mai_1", OrgID: testOrg, To: "ada@test.example", CreatedAt: tx.Now(), DueAt: tx.Now()})
 				})
 				nop := zerolog.Nop()
-				m := NewMailer(env.store, nil, nil, &nop)
+				m := NewMailer(env.store, nil, nil, time.Now, &nop)
 				m.now = clock.now
 				tries := 0
 				m.send = func(context.Context, mail.Message) error { tries++; return context.DeadlineExceeded }

@@ -83,7 +83,7 @@ func TestFromTheFirstFailureToTheDrain(t *testing.T) {
 		r := &switchedReceiver{}
 		d := New(env.store, Config{Mailed: func() {}})
 		var mailed []mail.Message
-		m := NewMailer(env.store, nil, nil, d.config.Log)
+		m := NewMailer(env.store, nil, nil, time.Now, d.config.Log)
 		m.send = func(_ context.Context, message mail.Message) error {
 			mailed = append(mailed, message)
 			return nil

@@ -15,14 +15,16 @@ const claimPause = time.Second
 
 // Dispatcher sends what is due until it is stopped.
 type Dispatcher struct {
-	store     store.Store
-	config    Config
-	send      func(context.Context, *store.Endpoint, *store.Claim) (a store.Attempt, outcome string)
-	onAttempt func(orgID, endpointID, outcome string, took time.Duration)
-	inbox     inbox
-	workers   workers
-	tooLate   chan struct{} // has one token while something is due later than the schedule allows
-	pulse     chan struct{} // takes a token while Run has nothing else to do
+	store      store.Store
+	config     Config
+	send       func(context.Context, *store.Endpoint, *store.Claim) (a store.Attempt, outcome string)
+	disconnect func() // from receivers, where no attempt is in flight
+	onAttempt  func(orgID, endpointID, outcome string, took time.Duration)
+	inbox      inbox
+	workers    workers
+	tooLate    chan struct{}        // has one token while something is due later than the schedule allows
+	pulse      chan struct{}        // takes a token while Run has nothing else to do
+	asked      chan chan<- struct{} // see Settle
 
 	// The rest belongs to Run's goroutine.
 	wheel       *wheel.Wheel[uint64]
@@ -30,7 +32,8 @@ type Dispatcher struct {
 	healthy     fairQueue // of queues whose endpoints acknowledged lately
 	probation   fairQueue // of the others
 	inFlight    int
-	onProbation int // of inFlight, the attempts of queues on probation
+	onProbation int               // of inFlight, the attempts of queues on probation
+	asking      []chan<- struct{} // to be closed once nothing is due; see Settle
 	short       short
 }
 
@@ -38,8 +41,10 @@ type Dispatcher struct {
 // before the first request is served.
 func New(s store.Store, c Config) *Dispatcher {
 	c = c.withDefaults()
+	sender := newSender(c)
 	d := &Dispatcher{
-		store: s, config: c, send: newSender(c).send, pulse: make(chan struct{}), tooLate: make(chan struct{}, 1),
+		store: s, config: c, send: sender.send, disconnect: sender.disconnect,
+		pulse: make(chan struct{}), asked: make(chan chan<- struct{}), tooLate: make(chan struct{}, 1),
 		onAttempt: func(string, string, string, time.Duration) {},
 		wheel:     wheel.New[uint64](c.Now()), queues: make(map[uint64]*endpointQueue),
 	}
@@ -70,9 +75,11 @@ func (d *Dispatcher) Run(ctx, grace context.Context) error {
 		d.readInbox(now)
 		d.wheel.Expire(now, func(endpoint uint64) { d.enqueue(d.queue(endpoint)) })
 		d.dispatch(grace, now)
+		d.answerIfSettled()
 		d.sleep(ctx)
 	}
 	d.workers.wait()
+	d.disconnect()
 	return nil
 }
 
@@ -84,6 +91,37 @@ func (d *Dispatcher) Alive(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Settle makes Run read the clock, which may have been moved, and waits until nothing
+// is due and no attempt is in flight. It returns ctx's error if ctx is done first.
+func (d *Dispatcher) Settle(ctx context.Context) error { return settle(ctx, d.asked) }
+
+// settle hands a loop a channel, and waits until the loop closes it.
+func settle(ctx context.Context, asked chan<- chan<- struct{}) error {
+	settled := make(chan struct{})
+	select {
+	case asked <- settled:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-settled:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// answerIfSettled answers the callers of Settle if nothing is due or in flight.
+func (d *Dispatcher) answerIfSettled() {
+	if d.inFlight > 0 || !d.healthy.empty() || !d.probation.empty() || len(d.inbox.hasWork) > 0 {
+		return
+	}
+	for _, settled := range d.asking {
+		close(settled)
+	}
+	d.asking = nil
 }
 
 // readInbox processes what arrived since the last call.
@@ -234,6 +272,8 @@ func (d *Dispatcher) sleep(ctx context.Context) {
 	case <-ctx.Done():
 	case <-d.inbox.hasWork:
 	case d.pulse <- struct{}{}:
+	case settled := <-d.asked:
+		d.asking = append(d.asking, settled)
 	case <-timer:
 	}
 }

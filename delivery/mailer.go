@@ -18,17 +18,19 @@ type Mailer struct {
 	schedule []time.Duration
 	now      func() time.Time
 	log      *zerolog.Logger
-	hasWork  chan struct{} // has one token while mail may have been queued
+	hasWork  chan struct{}        // has one token while mail may have been queued
+	asked    chan chan<- struct{} // to be closed once what is due was tried; see Settle
 }
 
 // NewMailer returns a Mailer. Without a sender it only logs a warning about
 // waiting mail. The schedule is the delay after each failed attempt; its last
-// step repeats. An empty schedule means store.DefaultMailSchedule.
-func NewMailer(s store.Store, sender *mail.Sender, schedule []time.Duration, log *zerolog.Logger) *Mailer {
+// step repeats. An empty schedule means store.DefaultMailSchedule. now is the clock
+// that decides what is due.
+func NewMailer(s store.Store, sender *mail.Sender, schedule []time.Duration, now func() time.Time, log *zerolog.Logger) *Mailer {
 	if len(schedule) == 0 {
 		schedule = store.DefaultMailSchedule
 	}
-	m := &Mailer{store: s, log: log, hasWork: make(chan struct{}, 1), schedule: schedule, now: time.Now}
+	m := &Mailer{store: s, log: log, hasWork: make(chan struct{}, 1), asked: make(chan chan<- struct{}), schedule: schedule, now: now}
 	if sender != nil {
 		m.send = sender.Send
 	}
@@ -39,21 +41,36 @@ func NewMailer(s store.Store, sender *mail.Sender, schedule []time.Duration, log
 // Wake makes the Mailer check for queued mail. It never blocks.
 func (m *Mailer) Wake() { signal(m.hasWork) }
 
+// Settle makes Run read the clock, which may have been moved, and waits until all mail
+// that is due has been tried; without a sender none is. It returns ctx's error if ctx
+// is done first.
+func (m *Mailer) Settle(ctx context.Context) error {
+	if m.send == nil {
+		return nil
+	}
+	return settle(ctx, m.asked)
+}
+
 // Run sends until ctx is done. A mail being sent then may finish until grace is
 // done.
 func (m *Mailer) Run(ctx, grace context.Context) {
 	var timer <-chan time.Time
 	for {
+		var settled chan<- struct{}
 		select {
 		case <-ctx.Done():
 			return
 		case <-m.hasWork:
+		case settled = <-m.asked:
 		case <-timer:
 		}
 		if timer = nil; m.send == nil {
 			m.warn(ctx)
 		} else if next := m.sendDue(ctx, grace); !next.IsZero() {
 			timer = time.After(untilLook(m.now(), next))
+		}
+		if settled != nil {
+			close(settled)
 		}
 	}
 }

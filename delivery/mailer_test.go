@@ -25,7 +25,7 @@ func TestMailIsTriedAgain(t *testing.T) {
 			})
 		}
 		nop := zerolog.Nop()
-		m := NewMailer(env.store, nil, nil, &nop)
+		m := NewMailer(env.store, nil, nil, time.Now, &nop)
 		tries := map[string][]time.Duration{}
 		m.send = func(_ context.Context, message mail.Message) error {
 			tries[message.ID] = append(tries[message.ID], time.Since(start))
@@ -69,7 +69,7 @@ func TestMailOfASignInLink(t *testing.T) {
 		env := newEnv(t)
 		env.addManagers()
 		nop := zerolog.Nop()
-		m := NewMailer(env.store, nil, nil, &nop)
+		m := NewMailer(env.store, nil, nil, time.Now, &nop)
 		var tokens []string
 		m.send = func(_ context.Context, message mail.Message) error {
 			tokens = append(tokens, message.Values["token"])

@@ -77,12 +77,15 @@ func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) 
 		outcome, a.Reason = answered(a.Status)
 	case shortage(err):
 		outcome, a.Reason = outcomeShort, oneLine(err.Error())
-		(&http.Client{Transport: s.network}).CloseIdleConnections()
+		s.disconnect()
 	default:
 		outcome, a.Reason = failure(err, p.step())
 	}
 	return a, outcome
 }
+
+// disconnect closes the connections that no attempt uses.
+func (s *sender) disconnect() { (&http.Client{Transport: s.network}).CloseIdleConnections() }
 
 // post fills in the answer; an error means that there was no status line.
 func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a *store.Attempt) error {

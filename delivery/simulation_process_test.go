@@ -61,7 +61,7 @@ func (w *world) start() {
 	if w.process != nil {
 		p.number = w.process.number + 1
 	}
-	mailer := delivery.NewMailer(delayedClient{w.as("the mailer", func(a *transaction) want { return w.mailed(p, a) })}, nil, nil, &quiet)
+	mailer := delivery.NewMailer(delayedClient{w.as("the mailer", func(a *transaction) want { return w.mailed(p, a) })}, nil, nil, time.Now, &quiet)
 	mailer.SendThrough(w.sendMail(p))
 	config := w.config
 	config.Mailed = mailer.Wake
