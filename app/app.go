@@ -19,6 +19,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -48,6 +49,7 @@ const placeEvery = time.Second
 // senders.
 type App struct {
 	settings   Settings
+	now        func() time.Time // the clock
 	log        zerolog.Logger
 	store      *boltstore.Store
 	server     *server.Server
@@ -68,12 +70,14 @@ type App struct {
 	endObserving func()       // nil: nothing is observed yet
 	pushed       atomic.Uint64
 	sweeps       sweeps
+	advancing    sync.Mutex // held while the test clock is moved, and during a reset
+	advancedTo   time.Time  // when old records were last dropped by the test clock
 }
 
 // Start opens the data file, fills it if there is a seed, and binds the
 // listeners. If it fails, it undoes what it started.
 func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err error) {
-	a = &App{settings: s, log: log, reload: make(chan os.Signal, 1)}
+	a = &App{settings: s, now: s.clock(), log: log, reload: make(chan os.Signal, 1)}
 	defer func() {
 		if err != nil {
 			a.close()
@@ -131,7 +135,9 @@ func (a *App) Run(ctx context.Context) error {
 	go func() { served <- a.socket.serve() }()
 	go func() { sent <- a.dispatcher.Run(ctx, grace) }()
 	var background sync.WaitGroup
-	background.Go(debug.FreeOSMemory) // what only the start needed
+	if a.settings.Clock == nil { // or else it shares the process with tests
+		background.Go(debug.FreeOSMemory) // what only the start needed
+	}
 	background.Go(func() { a.mailer.Run(ctx, grace) })
 	background.Go(func() { a.sweepRegularly(ctx) })
 	background.Go(func() { a.writeKeyUseRegularly(ctx) })
@@ -153,7 +159,7 @@ func (a *App) Run(ctx context.Context) error {
 		sent <- nil
 	}
 	cancel()
-	time.AfterFunc(StopGrace, endGrace)
+	defer time.AfterFunc(StopGrace, endGrace).Stop()
 	failed = errors.Join(failed, a.server.Shutdown(grace), a.socket.http.Shutdown(grace), <-served, <-served, <-sent)
 	background.Wait()
 	a.writeKeyUse(grace)
@@ -166,6 +172,7 @@ func (a *App) close() error {
 	}
 	a.socket.close()
 	a.challenges.close()
+	signal.Stop(a.reload)
 	if a.endObserving != nil {
 		a.endObserving()
 	}

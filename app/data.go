@@ -45,6 +45,7 @@ func (a *App) open() error {
 	if err != nil {
 		return err
 	}
+	o.Now, o.NoSync = a.now, a.settings.Clock != nil
 	if a.store, err = boltstore.Open(a.settings.Data, o); err != nil {
 		if wrong := (*boltfile.Error)(nil); errors.As(err, &wrong) && wrong.Err == nil {
 			return SettingError{err} // the file is not what it should be, and no system call failed

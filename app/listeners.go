@@ -39,7 +39,7 @@ func (a *App) serverConfig() (server.Config, error) {
 	}
 	page := a.settingsMount()
 	return server.Config{
-		KeyRate: a.settings.KeyRate, ClientRate: a.settings.ClientRate, Log: a.log,
+		KeyRate: a.settings.KeyRate, ClientRate: a.settings.ClientRate, Log: a.log, Now: a.now,
 		Address: strings.TrimSuffix(a.settings.PublicURL, "/"),
 		Mounts:  []server.Mount{{Path: "/admin", Handler: a.admin.Remote()}, page}, Home: page.Path,
 		StrictTransport: a.hasOwnCertificate,

@@ -35,7 +35,7 @@ func (s *sweeps) state() (running time.Duration, done time.Time) {
 // sweepRegularly drops expired data every store.SweepEvery; more often if
 // deliveries are kept for less.
 func (a *App) sweepRegularly(ctx context.Context) {
-	keep := store.Retention{Finished: a.settings.DeliveryRetention, Held: a.settings.HeldRetention, Dropped: a.sweeps.dropped}
+	keep := a.retention()
 	pause := min(store.SweepEvery, keep.Finished, keep.Held)
 	select {
 	case <-ctx.Done():
@@ -44,6 +44,10 @@ func (a *App) sweepRegularly(ctx context.Context) {
 	}
 	a.sweep(ctx, keep)
 	every(ctx, pause, func(time.Time) { a.sweep(ctx, keep) })
+}
+
+func (a *App) retention() store.Retention {
+	return store.Retention{Finished: a.settings.DeliveryRetention, Held: a.settings.HeldRetention, Dropped: a.sweeps.dropped}
 }
 
 func (a *App) sweep(ctx context.Context, keep store.Retention) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"time"
 
 	"teamdata/delivery"
 	"teamdata/delivery/mail"
@@ -28,7 +27,7 @@ func (a *App) wireSending() error {
 	}
 	a.guard = netguard.New(netguard.Config{Allow: allow, Own: a.ownAddresses})
 	a.dispatcher = delivery.New(a.store, delivery.Config{
-		Schedule: a.settings.RetrySchedule, AttemptTimeout: a.settings.AttemptTimeout,
+		Schedule: a.settings.RetrySchedule, AttemptTimeout: a.settings.AttemptTimeout, Now: a.now,
 		RootCAs: roots, Control: a.guard.Control, UserAgent: "teamdata/" + a.settings.Version,
 		Mailed: a.mailer.Wake, Log: &a.log,
 	})
@@ -53,7 +52,7 @@ func (a *App) ownAddresses() (own []netip.AddrPort) {
 
 func (a *App) newMailer() (*delivery.Mailer, error) {
 	if a.settings.SMTPURL == "" {
-		return delivery.NewMailer(a.store, nil, nil, time.Now, &a.log), nil
+		return delivery.NewMailer(a.store, nil, nil, a.now, &a.log), nil
 	}
 	roots, err := caFile("--smtp-ca", a.settings.SMTPCA)
 	if err != nil {
@@ -66,7 +65,7 @@ func (a *App) newMailer() (*delivery.Mailer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return delivery.NewMailer(a.store, sender, a.settings.MailRetrySchedule, time.Now, &a.log), nil
+	return delivery.NewMailer(a.store, sender, a.settings.MailRetrySchedule, a.now, &a.log), nil
 }
 
 // caFile reads the file of a flag that names CAs; see [httpclient.Roots].

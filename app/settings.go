@@ -18,7 +18,8 @@ const (
 // Settings are the flags of serve, described in its help; 0 and "" mean what they
 // mean for the flags.
 type Settings struct {
-	Version string // of this build; no flag
+	Version string     // of this build; no flag
+	Clock   *TestClock // for tests; nil: the system's clock
 
 	Data        string
 	SealKeyFile string

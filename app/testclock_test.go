@@ -1,0 +1,111 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/store"
+)
+
+// run starts a server in this process, and runs it until the test ends.
+func run(t *testing.T, s Settings) *App {
+	t.Helper()
+	s.Data, s.Listen, s.HTTP = filepath.Join(t.TempDir(), "teamdata.db"), "127.0.0.1:0", true
+	ctx, cancel := context.WithCancel(context.Background())
+	a, err := Start(ctx, s, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+func TestClockIsNotMoved(t *testing.T) {
+	a := run(t, Defaults())
+	for what, err := range map[string]error{"advance": a.Advance(t.Context(), time.Hour), "reset": a.Reset(t.Context())} {
+		if err == nil || !strings.Contains(err.Error(), "system's clock") {
+			t.Errorf("without a test clock, %s returns %v", what, err)
+		}
+	}
+	s := Defaults()
+	s.Clock = NewStandingClock(time.Now())
+	a = run(t, s)
+	before := s.Clock.Now()
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	for what, err := range map[string]error{
+		"back": a.Advance(t.Context(), -1), "too far": a.Advance(t.Context(), MaxAdvance+1), "with its context done": a.Advance(done, time.Hour),
+	} {
+		if err == nil || !s.Clock.Now().Equal(before) {
+			t.Errorf("moved %s: %v, and it is %s", what, err, s.Clock.Now().Sub(before))
+		}
+	}
+	if err := a.Advance(t.Context(), MaxAdvance); err != nil || !s.Clock.Now().Equal(before.Add(MaxAdvance)) {
+		t.Errorf("moved as far as it may be: %v, and it is %s", err, s.Clock.Now().Sub(before))
+	}
+	about, err := a.store.About()
+	if err != nil || !about.Now.Equal(s.Clock.Now()) {
+		t.Errorf("by the clock of the store it is %s: %v", about.Now, err)
+	}
+}
+
+// A reset imports the seed again. If it can't be imported any more, nothing is there.
+func TestResetImportsTheSeed(t *testing.T) {
+	s := Defaults()
+	s.Clock = NewTestClock()
+	s.Seed = filepath.Join(t.TempDir(), "seed.json")
+	write := func(content string) {
+		t.Helper()
+		if err := os.WriteFile(s.Seed, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const good = `{"orgs":[{"id":"org_acme","name":"Acme"}]}`
+	write(good)
+	a := run(t, s)
+	orgs := func() (ids string) {
+		t.Helper()
+		err := a.store.View(t.Context(), func(tx store.Tx) error {
+			list, err := tx.Orgs("", 9)
+			for _, o := range list {
+				ids += o.ID + " "
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids
+	}
+	err := a.store.Update(t.Context(), func(tx store.Tx) error {
+		_, err := store.CreateOrg(tx, "", store.Org{ID: "org_new", Name: "New"})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ seed, wrong, left string }{
+		{good, "", "org_acme "},
+		{`{"orgs":[{"id":"org_acme","name":"Acme","members":[{"userId":"a b","role":"owner"}]}]}`, "members[0].userId", ""},
+		{good, "", "org_acme "},
+	} {
+		write(row.seed)
+		err := a.Reset(t.Context())
+		if left := orgs(); left != row.left || (err == nil) != (row.wrong == "") || err != nil && !strings.Contains(err.Error(), row.wrong) {
+			t.Errorf("%s leaves %s: %v", row.seed, left, err)
+		}
+	}
+}
