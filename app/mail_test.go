@@ -32,13 +32,11 @@ func TestMailOfADisabledEndpoint(t *testing.T) {
 	p := testkit.Serve(t, data, append(flags, "--seed", mailSeed(t, url))...)
 
 	sent := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey)
-	for range 2 {
-		box.Next(t)
-	}
+	box.Next(t)
+	text := box.Next(t).Text
 	if to := box.Recipients(); !slices.Equal(to, []string{"ada@acme.example", "bob@acme.example"}) {
 		t.Errorf("mail went to %v", to)
 	}
-	text := box.Text(t)
 	for _, want := range []string{"whe_hook", "500 Internal Server Error", "https://data.acme.example/settings", "webhook.test"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the mail lacks %s:\n%s", want, text)
@@ -59,8 +57,8 @@ func TestMailOfADisabledEndpoint(t *testing.T) {
 
 	// Nothing is sent twice: not after a restart either.
 	testkit.Serve(t, data, flags...).Stop()
-	if n := len(box.Mails); n > 0 {
-		t.Errorf("%d mails too many", n)
+	if n := len(box.Mails()); n > 2 {
+		t.Errorf("%d mails came, not 2", n)
 	}
 }
 

@@ -254,7 +254,7 @@ func TestDoctorOfMail(t *testing.T) {
 	if text, _ := json.Marshal(list); bytes.Contains(text, []byte("wr0ng")) {
 		t.Errorf("it shows the password:\n%s", text)
 	}
-	if len(box.Mails) > 0 || box.Deferred() > 0 {
+	if len(box.Mails()) > 0 || len(box.PutOff()) > 0 {
 		t.Error("a mail was sent")
 	}
 }
