@@ -72,6 +72,8 @@ var mayImport = map[string][]string{
 	"internal/testkit":     {"teamdata/internal/", "teamdata/store", "golang.org/x/sys/unix"},
 	"internal/web":         {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 
+	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/internal/", "teamdata/store", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
+
 	"contrib/clients/go": {},
 	"contrib/ingest":     {},
 }
@@ -103,6 +105,8 @@ func permitted(name string, allowed []string) bool {
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
+	_, module, _ := strings.Cut(readPage(t, "go.mod"), "module ")
+	module, _, _ = strings.Cut(module, "\n")
 	eachFile(t, func(file string) {
 		if strings.HasSuffix(file, "_test.go") {
 			return
@@ -114,6 +118,9 @@ func imports(t *testing.T) map[string][]string {
 		folder := filepath.ToSlash(filepath.Dir(file))
 		for _, spec := range f.Imports {
 			name, _ := strconv.Unquote(spec.Path.Value)
+			if rest, ours := strings.CutPrefix(name, module); ours && (rest == "" || rest[0] == '/') {
+				name = "teamdata" + rest // as in mayImport, however the module is called
+			}
 			found[folder] = append(found[folder], name)
 		}
 	})
