@@ -162,8 +162,8 @@ func (a *App) nextDue(ctx context.Context) (next time.Time, err error) {
 
 // Reset deletes all data of a server with a test clock but its certificates, and
 // fills it from --seed again, if there is one. Attempts in flight are awaited and
-// leave nothing behind. The clock stays where it is, and new ids still follow the
-// old ones. If the seed can't be imported, the server is left empty. Run must be
+// leave nothing behind. The clock stays where it is, rate limits go on counting, and
+// new ids still follow the old ones. If the seed can't be imported, the server is left empty. Run must be
 // running.
 func (a *App) Reset(ctx context.Context) error {
 	if a.settings.Clock == nil {

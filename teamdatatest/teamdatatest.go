@@ -163,18 +163,27 @@ func (s *Server) Now() time.Time { return s.settings.Clock.Now() }
 // that don't answer.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	must(s.t, s.app.Advance(ctx, d))
+	s.within(func(ctx context.Context) error { return s.app.Advance(ctx, d) })
 }
 
-// Reset puts the data back to what the server was started with, and forgets what was
-// received. The URL, the keys, the certificate and the clock stay as they are.
-func (s *Server) Reset() {
+// within calls a function that may wait for receivers.
+func (s *Server) within(do func(context.Context) error) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	must(s.t, s.app.Reset(ctx))
+	err := do(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.t.Fatalf("not everything was sent within %s: a receiver may not answer; shorten its AttemptTimeout with Settings", limit)
+	}
+	must(s.t, err)
+}
+
+// Reset puts the data back to what the server was started with, and forgets what was
+// received. The URL, the keys, the certificate and the clock stay as they are, and
+// rate limits go on counting.
+func (s *Server) Reset() {
+	s.t.Helper()
+	s.within(s.app.Reset)
 	s.receiver.reset()
 	s.mailbox.Empty()
 	must(s.t, s.seed.fill(s.app.Store()))

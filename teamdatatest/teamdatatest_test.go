@@ -229,7 +229,20 @@ func TestResetMidFlight(t *testing.T) {
 		teamdatatest.Org("org_acme", teamdatatest.EndpointAt("whe_1", receiver.URL+"/hook", "webhook.test")))
 	srv.Admin("POST", "/orgs/org_acme/endpoints/whe_1/test", "")
 	<-begun
-	time.AfterFunc(10*time.Millisecond, func() { close(end) }) // by then the data is likely gone; it may be there, too
+	go func() {
+		defer close(end)
+		for { // until the data is gone
+			answer, err := srv.AdminClient().Get(teamdatatest.AdminURL + "/orgs/org_acme")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			answer.Body.Close()
+			if answer.StatusCode == http.StatusNotFound {
+				return
+			}
+		}
+	}()
 	srv.Reset()
 	srv.Advance(14 * time.Hour)
 	if n := len(srv.Deliveries("org_acme", "whe_1")); n > 0 || len(begun) > 0 {
