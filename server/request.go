@@ -147,8 +147,8 @@ func (r *request) answer(a store.Answer) { r.send(r.inVersion(a)) }
 // size is sent in one write anyway.
 const bufferedBody = 2 << 10
 
-// send sends an answer of the pinned version. A large body on HTTP/1 is sent in one write to
-// the network, where net/http and TLS would make several.
+// send sends an answer of the pinned version. A large body on HTTP/1 is sent in one
+// write to the network, where net/http and TLS would make several.
 func (r *request) send(a store.Answer) {
 	if r.wrap != nil {
 		a = r.wrap(a)

@@ -10,6 +10,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -62,17 +63,7 @@ type Message struct {
 // repeat parts of it. refusal is the answer to a message that is not valid; nil: it is.
 func (s Server) Read(body []byte, h http.Header) (m *Message, refusal *store.Answer) {
 	m = &Message{server: s}
-	for _, check := range []func() *store.Answer{
-		func() *store.Answer { return m.parse(body) },
-		func() *store.Answer { return m.checkVersion(h) },
-		func() *store.Answer { return m.checkHeaders(h) },
-		m.checkMethod,
-	} {
-		if refusal = check(); refusal != nil {
-			return m, refusal
-		}
-	}
-	return m, nil
+	return m, cmp.Or(m.parse(body), m.checkVersion(h), m.checkHeaders(h), m.checkMethod())
 }
 
 func (m *Message) parse(body []byte) *store.Answer {
@@ -108,7 +99,8 @@ func validID(id json.RawMessage) bool {
 
 // text reads a JSON string.
 func text(value json.RawMessage) (s string, ok bool) {
-	return s, len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &s) == nil
+	ok = len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &s) == nil
+	return s, ok
 }
 
 // parseObject reads a JSON object; an absent one, or null, is nil.
@@ -116,7 +108,8 @@ func parseObject(value json.RawMessage) (o object, ok bool) {
 	if value == nil || string(value) == "null" {
 		return nil, true
 	}
-	return o, json.Unmarshal(value, &o) == nil && o != nil
+	ok = json.Unmarshal(value, &o) == nil
+	return o, ok
 }
 
 // checkVersion finds the version of a message: what it says itself, or the header. With
