@@ -26,6 +26,10 @@ type Store interface {
 	// returns a new number each time.
 	AccessGeneration() uint64
 
+	// EventTypeGeneration is the same of the event types that the operator
+	// registered.
+	EventTypeGeneration() uint64
+
 	Queue
 
 	// Close waits for running transactions and closes the store.

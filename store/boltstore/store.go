@@ -38,13 +38,14 @@ type Store struct {
 	clock func() time.Time
 	seal  sealing
 	claims
-	generation atomic.Uint64
-	sealedNow  bool   // by this Open
-	oldSchema  uint64 // found by this Open, if older
-	keptOld    string // the copy of the file at that schema
-	file       *boltfile.File
-	life       context.Context
-	end        context.CancelCauseFunc // of life
+	generation     atomic.Uint64
+	typeGeneration atomic.Uint64
+	sealedNow      bool   // by this Open
+	oldSchema      uint64 // found by this Open, if older
+	keptOld        string // the copy of the file at that schema
+	file           *boltfile.File
+	life           context.Context
+	end            context.CancelCauseFunc // of life
 
 	queue    queue
 	synced   synced
@@ -130,6 +131,9 @@ func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Milliseco
 // AccessGeneration is bumped by the writer after each commit that touched what
 // an Access depends on.
 func (s *Store) AccessGeneration() uint64 { return s.generation.Load() }
+
+// EventTypeGeneration is bumped like it, for event types.
+func (s *Store) EventTypeGeneration() uint64 { return s.typeGeneration.Load() }
 
 // Close waits for pending Updates and closes the file.
 func (s *Store) Close() error {

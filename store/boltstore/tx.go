@@ -25,6 +25,7 @@ type tx struct {
 	due     []dueAt  // what OnDue is called with after the commit
 	again   []string // waiting deliveries that were written once more
 	touched bool     // something that an Access depends on was written
+	retyped bool     // an event type was written
 	dropped bool     // an empty bucket was dropped, which needs no undo
 	unread  bool     // it needs more of the index of idempotency keys than is read
 

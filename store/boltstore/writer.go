@@ -247,13 +247,13 @@ func (s *Store) run(t *tx, u *update) (wrote bool, err error) {
 	}
 	t.begin()
 	defer s.reuseUndo(t)
-	added, due, again, touched := len(s.keys.added), len(t.due), len(t.again), t.touched
+	added, due, again, touched, retyped := len(s.keys.added), len(t.due), len(t.again), t.touched, t.retyped
 	if u.err = recoverPanics(u.fn, t); t.unread {
 		u.err = errUnread // whatever it made of that
 	}
 	if u.err != nil {
 		s.keys.undo(added)
-		t.due, t.again, t.touched = t.due[:due], t.again[:again], touched
+		t.due, t.again, t.touched, t.retyped = t.due[:due], t.again[:again], touched, retyped
 		return false, t.rollback()
 	}
 	return t.dropped || len(t.undo) > 0 || len(s.counted) > t.countedBefore, nil
@@ -312,6 +312,9 @@ func (s *Store) beforeCommit() error {
 func (s *Store) notify(t *tx) {
 	if t.touched {
 		s.generation.Add(1)
+	}
+	if t.retyped {
+		s.typeGeneration.Add(1)
 	}
 	s.note(t.again)
 	onDue := s.onDue.Load()

@@ -58,7 +58,7 @@ func testClosed(s *Subject) {
 	s.Store = s.open(s.TB, s.path, s.Clock.Now)
 }
 
-// testAccessGeneration changes all that an Access depends on.
+// testAccessGeneration changes all that an Access depends on, and event types.
 func testAccessGeneration(s *Subject) {
 	s.Seed()
 	eve := store.Member{OrgID: acme, UserID: "usr_eve", Role: store.RoleAdmin}
@@ -87,7 +87,27 @@ func testAccessGeneration(s *Subject) {
 			s.Errorf("%s: the AccessGeneration is still %d", change.what, before)
 		}
 	}
+	for _, change := range []struct {
+		what string
+		do   func(store.Tx) error
+	}{
+		{"an event type is registered", register(store.EventType{Name: "invoice.paid"})},
+		{"an event type is changed", register(store.EventType{Name: "invoice.paid", Description: "An invoice was paid."})},
+		{"an event type is removed", func(tx store.Tx) error { return store.RemoveEventType(tx, "invoice.paid") }},
+	} {
+		access, before := s.AccessGeneration(), s.EventTypeGeneration()
+		s.Write(change.do)
+		if s.EventTypeGeneration() == before {
+			s.Errorf("%s: the EventTypeGeneration is still %d", change.what, before)
+		}
+		s.Equal("AccessGeneration once "+change.what, s.AccessGeneration(), access)
+	}
 	before := s.AccessGeneration()
+	types := s.EventTypeGeneration()
+	s.Code("an Update that fails", s.Update(context.Background(), func(tx store.Tx) error {
+		return errors.Join(register(store.EventType{Name: "invoice.paid"})(tx), store.Errorf(store.CodeConflict, "No."))
+	}), store.CodeConflict)
+	s.Equal("EventTypeGeneration once an Update has failed", s.EventTypeGeneration(), types)
 	s.Write(func(tx store.Tx) error { return tx.PutKeyUse("key_1", store.KeyUse{LastUsedAt: someTime}) })
 	s.Equal("AccessGeneration once a key is used", s.AccessGeneration(), before)
 }
