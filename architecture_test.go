@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"server/clientaddr":   {"teamdata/internal/hint"},
 	"server/cork":         {},
 	"server/mcp":          {"teamdata/store"},
-	"server/openapi":      {},
+	"server/openapi":      {"teamdata/internal/reference", "teamdata/internal/schema", "teamdata/store"},
 
 	"admin":                   {"teamdata/store", "teamdata/internal/", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"admin/settings":          {"teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "github.com/go-webauthn/webauthn", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
@@ -64,6 +64,7 @@ var mayImport = map[string][]string{
 	"internal/openapitest": {"github.com/santhosh-tekuri/jsonschema/v6"},
 	"internal/postbox":     {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"internal/ratelimit":   {},
+	"internal/reference":   {"teamdata/internal/web", "teamdata/store"},
 	"internal/schema":      {"teamdata/store"},
 	"internal/signature":   {"teamdata/internal/hint"},
 	"internal/strictjson":  {"teamdata/store"},

@@ -31,6 +31,7 @@ import (
 // Config is what the API needs besides a store.
 type Config struct {
 	Version string         // of the program
+	Address string         // of the server in the reference page, such as https://data.example.com; empty: as a request has it
 	Log     zerolog.Logger // changes at info level, faults of the server at error level
 
 	// LogPushed reports whether to log the next change pushed by a program; nil:

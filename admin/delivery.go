@@ -61,7 +61,7 @@ func (r *request) recoverEndpoint() error {
 		return err
 	}
 	r.clearDeadlines()
-	do := func() (store.Answer, error) { return keptAnswer(r.recoverSince(since)) }
+	do := func() (store.Answer, error) { return r.keptAnswer(r.recoverSince(since)) }
 	return r.sendIdempotent(r.api.idempotency.DoLong(r.HTTP.Context(), r.api.store, store.OperatorKeys(r.org()), r.key, r.fingerprint(), do))
 }
 

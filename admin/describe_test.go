@@ -14,6 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"teamdata/internal/openapitest"
+	"teamdata/internal/testkit"
 	"teamdata/server/openapi"
 	"teamdata/store"
 )
@@ -32,7 +33,7 @@ func (env *testEnv) watched(h http.Handler) http.Handler {
 		return h
 	}
 	return openapitest.Watch(env.TB, h, func(x openapitest.Exchange) []string {
-		if x.URL.Path == basePath+descriptionRoute.path {
+		if slices.ContainsFunc(openRoutes, func(rt route) bool { return x.URL.Path == basePath+rt.path }) {
 			return nil
 		}
 		return contract().Faults(x)
@@ -78,12 +79,23 @@ func TestDescriptionIsWhole(t *testing.T) {
 	}
 }
 
+// The description and the reference page need no token, and a client that has them
+// gets a 304.
 func TestDescriptionIsAnswered(t *testing.T) {
 	env := newTestEnv(t)
-	got := env.do("GET", "/openapi.json", "")
-	equal(t, "the body", got.Body, string(documentJSON))
-	equal(t, "the status", got.Status, http.StatusOK)
-	env.wantError(env.remote()("GET", "/openapi.json", ""), store.CodeUnauthorized, "The operator token is missing.")
+	remote := env.remote()
+	for path, want := range map[string]string{"/openapi.json": string(documentJSON), "/openapi.yaml": string(documentYAML), "/docs": "", "/docs/style.css": ""} {
+		for _, do := range []func(method, path, body string, header ...string) testkit.Answer{env.do, remote} {
+			got := do("GET", path, "")
+			equal(t, path+": the status", got.Status, http.StatusOK)
+			if want != "" {
+				equal(t, path+": the body", got.Body, want)
+			}
+			again := do("GET", path, "", "If-None-Match", got.Header.Get("ETag"))
+			equal(t, path+": the status for one who has it", again.Status, http.StatusNotModified)
+			env.wantError(do("POST", path, ""), store.CodeMethodNotAllowed, "This route takes GET, HEAD only.")
+		}
+	}
 }
 
 // The schemas that events are held to here, and those that receivers are told of,

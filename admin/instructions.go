@@ -8,16 +8,17 @@ import (
 	"teamdata/store"
 )
 
-func (r *request) readInstructions() error { return r.view(r.tagged) }
+func (r *request) readInstructions() error {
+	return r.view(func(tx store.Tx) (store.Answer, error) {
+		a, etag, err := r.tagged(tx)
+		return r.Tagged(a, etag), err
+	})
+}
 
 // tagged answers the org's instructions, with their ETag.
-func (r *request) tagged(tx store.Tx) (store.Answer, error) {
+func (r *request) tagged(tx store.Tx) (a store.Answer, etag string, err error) {
 	i, err := tx.Instructions(r.org())
-	if err != nil {
-		return store.Answer{}, err
-	}
-	r.W.Header()["ETag"] = []string{`"` + i.Version() + `"`}
-	return ok(i.AppendJSON(nil)), nil
+	return ok(i.AppendJSON(nil)), `"` + i.Version() + `"`, err
 }
 
 func (r *request) putInstructions() error {
@@ -29,7 +30,11 @@ func (r *request) putInstructions() error {
 	if !given {
 		return store.Invalid("instructions", "is missing").Advise("null clears them")
 	}
-	return r.setInstructions(text, set, r.tagged)
+	return r.setInstructions(text, set, func(tx store.Tx) (store.Answer, error) {
+		a, etag, err := r.tagged(tx)
+		r.W.Header()["ETag"] = []string{etag}
+		return a, err
+	})
 }
 
 func (r *request) clearInstructions() error {

@@ -26,11 +26,21 @@ type request struct {
 	bodyErr error              // what is wrong with the body; view, update and idempotent return it
 }
 
-// serve answers one request. Every request passes through here.
+// serve answers one request of the routes.
 func (a *api) serve(common web.Request, rt *route) {
+	web.Serve(a.begin(common, rt), checks, (*request).handle)
+}
+
+// serveOpen answers a request for what needs no token.
+func (a *api) serveOpen(common web.Request, rt *route) {
+	web.Serve(a.begin(common, rt), nil, (*request).handle)
+}
+
+func (a *api) begin(common web.Request, rt *route) *request {
 	r := &request{Request: common, api: a, route: rt}
+	r.Docs = basePath + docsPath
 	r.W.Header()["Teamdata-Version"] = []string{a.config.Version}
-	web.Serve(r, checks, (*request).handle)
+	return r
 }
 
 // checks are what a request must pass before its route's handler sees it. The
@@ -50,7 +60,7 @@ func (r *request) handle() error { return r.route.handle(r) }
 // Fail answers an error, in JSON.
 func (r *request) Fail(e *store.Error) {
 	delete(r.W.Header(), "ETag") // of a state that was not committed
-	r.Send(web.ErrorAnswer(e))
+	r.Send(r.ErrorAnswer(e))
 }
 
 // Fault starts a log line about a fault of the server.

@@ -1,9 +1,7 @@
 package admin
 
 import (
-	_ "embed"
 	"net/http"
-	"slices"
 
 	"teamdata/internal/web"
 )
@@ -118,20 +116,10 @@ type api struct {
 
 func (a *Admin) newAPI(authenticate func(*request) error) http.Handler {
 	api := &api{Admin: a, authenticate: authenticate}
-	api.router = web.NewRouter(basePath, "/status", append(slices.Clip(routes), descriptionRoute), (*route).pattern, api.serve)
+	api.router = web.NewRouter(basePath, "/status", routes, (*route).pattern, api.serve)
+	for i := range openRoutes {
+		rt := &openRoutes[i]
+		api.router.Add(rt.method, rt.path, func(r web.Request) { api.serveOpen(r, rt) })
+	}
 	return api.router
-}
-
-// documentJSON is the API's description, made from openapi.yaml, which is written
-// by hand, by `go test ./internal/openapitest -update`.
-//
-//go:embed openapi.json
-var documentJSON []byte
-
-// descriptionRoute is not described itself.
-var descriptionRoute = route{"GET", "/openapi.json", noBody, (*request).describe}
-
-func (r *request) describe() error {
-	r.Send(web.JSON(http.StatusOK, documentJSON))
-	return nil
 }

@@ -80,7 +80,7 @@ func (r *request) idempotent(do transaction) error {
 		return err
 	}
 	do = r.inOrg(do)
-	kept := func(tx store.Tx) (store.Answer, error) { return keptAnswer(do(tx)) }
+	kept := func(tx store.Tx) (store.Answer, error) { return r.keptAnswer(do(tx)) }
 	return r.sendIdempotent(r.api.idempotency.Do(r.HTTP.Context(), r.api.store, store.OperatorKeys(r.org()), r.key, r.fingerprint(), kept))
 }
 
@@ -118,11 +118,11 @@ func (r *request) sendIdempotent(a store.Answer, replayed bool, err error) error
 // keptAnswer is what is kept under an Idempotency-Key. A request that is refused
 // for what it says was not executed: its error undoes what was begun, and is not
 // kept.
-func keptAnswer(a store.Answer, err error) (store.Answer, error) {
+func (r *request) keptAnswer(a store.Answer, err error) (store.Answer, error) {
 	if store.CodeOf(err) == store.CodeBadRequest {
 		return a, err
 	}
-	return web.AnswerOf(a, err)
+	return r.AnswerOf(a, err)
 }
 
 // fingerprint tells requests apart, also by their actor.

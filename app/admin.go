@@ -7,6 +7,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"teamdata/admin"
@@ -51,7 +52,7 @@ func NewAdmin(s *boltstore.Store, c admin.Config, served func(*admin.Status)) *a
 // wireAdmin creates the admin API of the running server.
 func (a *App) wireAdmin() {
 	since := time.Now().UTC()
-	c := admin.Config{Version: a.settings.Version, Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }, LogPushed: a.logPushed,
+	c := admin.Config{Version: a.settings.Version, Address: strings.TrimSuffix(a.settings.PublicURL, "/"), Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }, LogPushed: a.logPushed,
 		WarnOfURL: a.warnOfURL}
 	a.admin = NewAdmin(a.store, c, func(s *admin.Status) {
 		s.Since, s.Addresses, s.Certificates = since, []string{a.URL()}, a.certificateStatus()

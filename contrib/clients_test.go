@@ -110,14 +110,7 @@ func orNobody(id *string) string {
 // is now.
 func tourInTypeScript(t *testing.T, p *testkit.Process) (seen tour) {
 	const folder = "contrib/clients/typescript"
-	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			testkit.MustSkip(t, tool+" is not installed: apt-get install nodejs npm")
-		}
-	}
-	if _, err := os.Stat(filepath.Join(folder, "node_modules")); err != nil {
-		testkit.MustSkip(t, "the libraries are not installed: npm ci --prefix "+folder)
-	}
+	typeScriptModules(t)
 	if out, err := exec.CommandContext(t.Context(), "npm", "run", "build", "--prefix", folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -132,6 +125,24 @@ func tourInTypeScript(t *testing.T, p *testkit.Process) (seen tour) {
 		t.Fatalf("%v in %s", err, out)
 	}
 	return seen
+}
+
+// typeScriptModules is the folder of the tools and libraries of the TypeScript client.
+func typeScriptModules(t *testing.T) string {
+	t.Helper()
+	for _, tool := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			testkit.MustSkip(t, tool+" is not installed: apt-get install nodejs npm")
+		}
+	}
+	modules, err := filepath.Abs("contrib/clients/typescript/node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(modules); err != nil {
+		testkit.MustSkip(t, "the libraries are not installed: npm ci --prefix contrib/clients/typescript")
+	}
+	return modules
 }
 
 // The Go client is what the generator makes out of the description now. Outside of

@@ -72,7 +72,7 @@ func bareAnswer(status int) store.Answer {
 	case http.StatusRequestHeaderFieldsTooLarge:
 		e = store.Errorf(store.CodePayloadTooLarge, "The request's headers are larger than %d bytes.", maxHeaderBytes)
 	}
-	a := web.ErrorAnswer(e)
+	a := web.ErrorAnswer(e, "", docsPath)
 	a.Status = status
 	return a
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"teamdata/internal/openapitest"
+	"teamdata/internal/reference"
 	"teamdata/server/openapi"
 )
 
@@ -58,7 +59,7 @@ func contractOf(version string) (*openapitest.Contract, error) {
 
 // knownDocument is the document of a published version, or of one that is made up
 // in threeVersions.
-func knownDocument(version string) (openapi.Document, bool) {
+func knownDocument(version string) (reference.Document, bool) {
 	if document, ok := openapi.Of(version); ok {
 		return document, true
 	}
@@ -69,7 +70,7 @@ func knownDocument(version string) (openapi.Document, bool) {
 	case "2024-01-01":
 		return rewritten(current, version, in2025, in2024), true
 	}
-	return openapi.Document{}, false
+	return reference.Document{}, false
 }
 
 // branch is a part of a document.
@@ -93,7 +94,7 @@ func (b branch) rename(name, old string) {
 	}
 }
 
-func rewritten(d openapi.Document, version string, edits ...func(branch)) openapi.Document {
+func rewritten(d reference.Document, version string, edits ...func(branch)) reference.Document {
 	var root branch
 	if err := json.Unmarshal(d.JSON, &root); err != nil {
 		panic(err)

@@ -53,6 +53,9 @@ func TestDescribedAnswersAreGiven(t *testing.T) {
 // the answer has a status.
 var bringAbout = map[int]func(env *testEnv, r *http.Request){
 	200: func(*testEnv, *http.Request) {},
+	304: func(env *testEnv, r *http.Request) {
+		r.Header.Set("If-None-Match", header(env.do(r.Clone(r.Context())), "ETag")[0])
+	},
 	400: func(env *testEnv, r *http.Request) { r.Header.Set("API-Version", "2020-01-01") },
 	401: func(env *testEnv, r *http.Request) { r.Header.Del("Authorization") },
 	402: func(env *testEnv, r *http.Request) { withKey(r, "key_free") },

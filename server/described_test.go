@@ -9,12 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"teamdata/internal/reference"
 	"teamdata/server/openapi"
 	"teamdata/store"
 )
 
 // described is the document of the current version.
-func described(t testing.TB) (document openapi.Document, root branch) {
+func described(t testing.TB) (document reference.Document, root branch) {
 	t.Helper()
 	document, ok := openapi.Of(published[0].date)
 	if !ok {
@@ -110,6 +111,9 @@ func codesOf(root branch, response any) map[store.Code]bool {
 		b = root.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
 	}
 	codes := map[store.Code]bool{}
+	if b["content"] == nil {
+		return codes
+	}
 	examples := b.at("content", "application/json", "examples")
 	for name := range examples {
 		if e, ok := examples.at(name, "value")["error"].(map[string]any); ok {

@@ -1,94 +1,134 @@
 package server
 
 import (
-	"bytes"
-	"cmp"
+	"context"
 	"net/http"
-	"strings"
 	"sync"
+	"sync/atomic"
 
+	"teamdata/internal/reference"
 	"teamdata/internal/web"
 	"teamdata/server/openapi"
 	"teamdata/store"
 )
 
-// The paths of the reference page, which takes no key.
+// The paths of the reference, which takes no key.
 const (
 	docsPath  = "/docs"
 	docsStyle = docsPath + "/style.css"
+	docsText  = "/llms.txt"
 )
 
-// docs is the reference page of the current version.
-type docs struct {
-	address string // of the server in its examples; empty: the host of the request
-	page    func() ([]byte, error)
+var docsLinks = reference.Links{
+	Page: docsPath, Style: docsStyle, Text: docsText,
+	JSON: basePath + "/openapi.json", YAML: basePath + "/openapi.yaml",
 }
 
-// anyAddress is the placeholder for the address in the page.
-const anyAddress = "https://teamdata.invalid"
+// description is what the API says of itself, with the event types that the operator
+// registered.
+type description struct {
+	generation uint64 // of the event types
+	documents  map[string]reference.Document
+	reference  reference.Reference // of the current version
+}
 
-func newDocs(s *Server) Mount {
-	page := sync.OnceValues(func() ([]byte, error) {
-		document, _ := s.config.documents(s.config.versions[0].date)
-		return openapi.Page(document, anyAddress, docsStyle)
+// descriptions keeps the latest one. Its zero value is ready to use.
+type descriptions struct {
+	mu     sync.Mutex // it is made by one request at a time
+	latest atomic.Pointer[description]
+}
+
+// description returns that of the event types as they are now.
+func (s *Server) description(ctx context.Context) (*description, error) {
+	if d := s.currentDescription(); d != nil {
+		return d, nil
+	}
+	s.descriptions.mu.Lock()
+	defer s.descriptions.mu.Unlock()
+	if d := s.currentDescription(); d != nil {
+		return d, nil
+	}
+	// Read before the types, which may be newer, never older.
+	generation := s.store.EventTypeGeneration()
+	var types []store.EventType
+	err := s.store.View(ctx, func(tx store.Tx) (err error) {
+		types, err = tx.EventTypes()
+		return err
 	})
-	return Mount{Path: docsPath, Handler: &docs{s.config.Address, page}}
-}
-
-func (d *docs) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	r := &web.Request{W: w, HTTP: request}
-	path := request.URL.Path
-	switch {
-	case path != docsPath && path != docsPath+"/" && path != docsStyle:
-		r.Send(web.ErrorAnswer(store.Errorf(store.CodeNotFound, "There is no such page.").Advise("The reference is at %s.", docsPath)))
-	case request.Method != http.MethodGet && request.Method != http.MethodHead:
-		w.Header()["Allow"] = []string{"GET, HEAD"}
-		r.Send(web.ErrorAnswer(store.Errorf(store.CodeMethodNotAllowed, "This page takes GET, HEAD only.")))
-	case path == docsStyle:
-		sendRevalidated(r, "text/css; charset=utf-8", openapi.Style)
-	default:
-		d.sendPage(r)
-	}
-}
-
-// docsPolicy allows the page to load its style sheet only.
-var docsPolicy = []string{"default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}
-
-func (d *docs) sendPage(r *web.Request) {
-	page, err := d.page()
 	if err != nil {
-		r.Send(web.ErrorAnswer(web.PublicError(err)))
-		return
+		return nil, err
 	}
-	h := r.W.Header()
-	h["Content-Security-Policy"] = docsPolicy
-	h["Referrer-Policy"] = []string{"no-referrer"}
-	address := cmp.Or(d.address, addressOf(r.HTTP))
-	sendRevalidated(r, "text/html; charset=utf-8", bytes.ReplaceAll(page, []byte(anyAddress), []byte(address)))
+	d, err := s.describeWith(types)
+	if err != nil {
+		return nil, err
+	}
+	d.generation = generation
+	s.descriptions.latest.Store(d)
+	return d, nil
 }
 
-// sendRevalidated sends an answer that caches may store but must revalidate.
-func sendRevalidated(r *web.Request, contentType string, body []byte) {
-	r.W.Header()["Cache-Control"] = []string{"no-cache"}
-	r.Send(r.Tagged(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body}, openapi.ETag(body)))
+// currentDescription is nil if the latest one is out of date.
+func (s *Server) currentDescription() *description {
+	d := s.descriptions.latest.Load()
+	if d == nil || d.generation != s.store.EventTypeGeneration() {
+		return nil
+	}
+	return d
 }
 
-// A host of these bytes needs no quoting in a shell and in a page.
-const (
-	maxHost   = 255
-	hostBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:[]-"
-)
+// describeWith describes the API in each version.
+func (s *Server) describeWith(types []store.EventType) (*description, error) {
+	d := &description{documents: map[string]reference.Document{}}
+	for _, v := range s.config.versions {
+		document, ok := s.config.documents(v.date)
+		if !ok {
+			continue
+		}
+		document, err := openapi.With(document, types)
+		if err != nil {
+			return nil, err
+		}
+		d.documents[v.date] = document
+	}
+	var err error
+	d.reference, err = reference.New(d.documents[s.config.versions[0].date], docsLinks)
+	return d, err
+}
 
-// addressOf returns the server's address as seen in a request.
-func addressOf(r *http.Request) string {
-	host, scheme := r.Host, "https://"
-	if host == "" || len(host) > maxHost || strings.Trim(host, hostBytes) != "" {
-		host = "localhost"
+// docs is the reference of the current version.
+type docs struct{ *Server }
+
+func docsMounts(s *Server) []Mount { return []Mount{{docsPath, docs{s}}, {docsText, docs{s}}} }
+
+func (d docs) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	r := &web.Request{W: w, HTTP: request, Docs: docsPath}
+	if err := d.send(r); err != nil {
+		r.Send(r.ErrorAnswer(web.PublicError(err)))
 	}
-	if r.TLS == nil {
-		scheme = "http://"
+}
+
+func (d docs) send(r *web.Request) error {
+	path := r.HTTP.URL.Path
+	switch {
+	case path != docsPath && path != docsPath+"/" && path != docsStyle && path != docsText:
+		return store.Errorf(store.CodeNotFound, "There is no such page.").Advise("The reference is at %s.", docsPath)
+	case r.HTTP.Method != http.MethodGet && r.HTTP.Method != http.MethodHead:
+		r.W.Header()["Allow"] = []string{"GET, HEAD"}
+		return store.Errorf(store.CodeMethodNotAllowed, "This page takes GET, HEAD only.")
+	case path == docsStyle:
+		reference.SendStyle(r)
+		return nil
 	}
-	return scheme + host
+	described, err := d.description(r.HTTP.Context())
+	if err != nil {
+		return err
+	}
+	if path == docsText {
+		described.reference.SendText(r, d.config.Address)
+	} else {
+		described.reference.SendPage(r, d.config.Address)
+	}
+	return nil
 }
 
 // Caches may keep the API's description for five minutes without revalidation.
@@ -99,25 +139,27 @@ var (
 
 var errNoDescription = store.Errorf(store.CodeNotFound, "There is no description of this version.")
 
-const yamlType = "application/yaml" // RFC 9512
-
 func (r *request) describeInJSON() error {
-	return r.describe(web.JSONType, func(d openapi.Document) []byte { return d.JSON })
+	return r.describe(web.JSONType, func(d reference.Document) []byte { return d.JSON })
 }
 
 func (r *request) describeInYAML() error {
-	return r.describe(yamlType, func(d openapi.Document) []byte { return d.YAML })
+	return r.describe(reference.YAMLType, func(d reference.Document) []byte { return d.YAML })
 }
 
 // describe answers with the description of the pinned version. It has that
 // version already, so no change is applied to it.
-func (r *request) describe(contentType string, in func(openapi.Document) []byte) error {
-	document, ok := r.s.config.documents(r.s.config.versions[r.version].date)
+func (r *request) describe(contentType string, in func(reference.Document) []byte) error {
+	described, err := r.s.description(r.HTTP.Context())
+	if err != nil {
+		return err
+	}
+	document, ok := described.documents[r.s.config.versions[r.version].date]
 	if !ok {
 		return errNoDescription
 	}
 	body, h := in(document), r.W.Header()
 	h["Cache-Control"], h["Vary"] = describedFor, describedVary
-	r.send(r.Tagged(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body}, openapi.ETag(body)))
+	r.send(r.Tagged(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body}, web.ETag(body)))
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 
 var (
 	requestsSeed  = flag.Uint64("requests.seed", 0, "make up the requests of this seed alone; 0 takes requests.seeds of them")
-	requestsSeeds = flag.Uint64("requests.seeds", 3, "how many seeds of requests are made up, from 1 on")
+	requestsSeeds = flag.Uint64("requests.seeds", 4, "how many seeds of requests are made up, from 1 on")
 )
 
 // TestRequestsOfTheDocument makes requests up out of openapi.json, right ones and
@@ -35,7 +35,7 @@ func TestRequestsOfTheDocument(t *testing.T) {
 			}
 		})
 	}
-	for _, status := range []int{200, 400, 401, 402, 403, 404, 405, 409, 410, 413, 422, 429} {
+	for _, status := range []int{200, 304, 400, 401, 402, 403, 404, 405, 409, 410, 413, 422, 429} {
 		if !seen[status] && *requestsSeed == 0 && !t.Failed() {
 			t.Errorf("no request was answered %d", status)
 		}
@@ -83,6 +83,7 @@ func makeUp(t *testing.T, drawn []byte, seen map[int]bool) {
 func (doc *document) know(env *testEnv) {
 	doc.known["id"] = []string{"whe_open", "whe_closed", "whe_theirs", "whe_none"}
 	doc.known["after"] = []string{"1767225600000.mem_1"}
+	doc.known["If-None-Match"] = []string{"*", `"x", "y"`}
 	doc.known["Idempotency-Key"] = []string{"monday", "tuesday"}
 	for _, v := range env.server.config.versions {
 		doc.known["API-Version"] = append(doc.known["API-Version"], v.date)

@@ -101,7 +101,7 @@ func (doc *document) ask(d *draws) asking {
 		switch p.Name {
 		case "API-Version":
 			a.version = values
-		case "X-Request-Id": // what doesn't fit is passed over
+		case "X-Request-Id", "If-None-Match": // what doesn't fit is passed over
 		default:
 			a.fits = a.fits && p.Schema.fits(values)
 		}
@@ -121,7 +121,7 @@ func (doc *document) values(d *draws, p parameter) []string {
 	switch {
 	case p.In != "path" && d.below(3) == 0:
 		return nil
-	case p.In != "path" && p.Name != "X-Request-Id" && d.oneIn(32):
+	case p.In != "path" && p.Name != "X-Request-Id" && p.Name != "If-None-Match" && d.oneIn(32):
 		return []string{value, value}
 	}
 	return []string{value}

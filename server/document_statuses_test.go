@@ -49,7 +49,7 @@ func (a asking) statuses() []int {
 	case a.method == "POST":
 		return []int{http.StatusOK, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusTooManyRequests}
 	}
-	return []int{http.StatusOK, http.StatusTooManyRequests}
+	return []int{http.StatusOK, http.StatusNotModified, http.StatusTooManyRequests}
 }
 
 // inVersion turns statuses into what the pinned version made of them; see

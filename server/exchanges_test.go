@@ -29,7 +29,8 @@ import (
 //	   The lines of a body belong together without their breaks and indents.
 //
 // {{whd}} stands for a delivery id, {{whd first}} for one that stays the same
-// throughout the story, and {{300 bytes}} for that many letters.
+// throughout the story, and {{300 bytes}} for that many letters. {{request}} is the
+// id of a request, and {{etag}} an entity tag.
 func TestExchanges(t *testing.T) {
 	files, err := filepath.Glob("../testdata/exchanges/*.txt")
 	if err != nil || len(files) == 0 {
@@ -99,11 +100,22 @@ func (s *story) exchange() {
 	s.Helper()
 	head, body := parts(s.request)
 	method, _, _ := strings.Cut(head[0], " ")
-	raw := rawExchange(s.testEnv, method, rawRequest(head, body))
+	raw := rawExchange(s.testEnv, method, rawRequest(s.recalled(head), body))
 	for _, complaint := range s.complaints(method, raw) {
 		s.Errorf("line %d: %s\n%s\ngot\n%s", s.line, complaint, strings.Join(s.request, "\n"), raw.text)
 	}
 	s.request, s.answer = nil, nil
+}
+
+// recalled puts what named placeholders stand for into lines of a request.
+func (s *story) recalled(lines []string) []string {
+	recalled := slices.Clone(lines)
+	for i := range recalled {
+		for name, value := range s.known {
+			recalled[i] = regexp.MustCompile(`\{\{\w+`+name+`\}\}`).ReplaceAllLiteralString(recalled[i], value)
+		}
+	}
+	return recalled
 }
 
 // parts divides lines at the empty one into the head and the joined body.
@@ -181,7 +193,7 @@ func readAnswer(t testing.TB, method string, from *bufio.Reader) rawAnswer {
 			a.status = strings.TrimPrefix(line, "HTTP/1.1 ")
 		}
 	}
-	if method == http.MethodHead {
+	if method == http.MethodHead || a.status == notModified {
 		return a
 	}
 	n, err := strconv.Atoi(strings.Join(a.header["Content-Length"], ","))
@@ -195,6 +207,8 @@ func readAnswer(t testing.TB, method string, from *bufio.Reader) rawAnswer {
 	a.body, a.text = string(body), a.text+string(body)
 	return a
 }
+
+const notModified = "304 Not Modified" // it has no body
 
 // everyAnswer is what an answer carries whatever the story says of it; and the
 // current API-Version, unless the story names another.
@@ -210,6 +224,9 @@ func (s *story) complaints(method string, got rawAnswer) (complaints []string) {
 		complaints = append(complaints, fmt.Sprintf("want status %s", head[0]))
 	}
 	lines := append(head[1:], everyAnswer...)
+	if head[0] == notModified {
+		lines = append(head[1:], everyAnswer[1:]...)
+	}
 	if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "API-Version:") }) {
 		lines = append(lines, "API-Version: 2026-10-06")
 	}
@@ -232,7 +249,9 @@ func (s *story) complaints(method string, got rawAnswer) (complaints []string) {
 var placeholder = regexp.MustCompile(`\\{\\{(\w+)( \w+)?\\}\\}`)
 
 var placeholderKinds = map[string]string{
-	"whd": `whd_[0-9A-HJKMNP-TV-Z]{26}`,
+	"whd":     `whd_[0-9A-HJKMNP-TV-Z]{26}`,
+	"request": `[A-Z2-7]{26}`,
+	"etag":    `"[A-Za-z0-9_-]{16}"`,
 }
 
 // matches compares a text with one that holds placeholders, and remembers what

@@ -123,11 +123,11 @@ func FuzzIdempotencyKey(f *testing.F) {
 		if !store.ValidIdempotencyKey(key) {
 			want = http.StatusBadRequest
 		}
+		executed := want == http.StatusConflict
 		first, again, other := ask(t, key, body), ask(t, key, body), ask(t, key, append(body, 'x'))
-		if first.Code != want || again.Code != want || again.Body.String() != first.Body.String() {
+		if first.Code != want || again.Code != want || executed && again.Body.String() != first.Body.String() {
 			t.Errorf("%q: got %d %s, then %d %s, want %d", key, first.Code, first.Body, again.Code, again.Body, want)
 		}
-		executed := want == http.StatusConflict
 		if replayed := header(again, "Idempotent-Replayed") != nil; replayed != executed || header(first, "Idempotent-Replayed") != nil {
 			t.Errorf("%q: replayed %v, want %v", key, replayed, executed)
 		}

@@ -43,13 +43,14 @@ var bodies = sync.Pool{New: func() any {
 }}
 
 // readInstructions answers with the org's instructions to its assistant; null if
-// none are set.
+// none are set. A client that has them already gets a 304.
 func (r *request) readInstructions() error {
 	instructions, err := r.instructions()
 	if err != nil {
 		return err
 	}
-	r.answer(web.JSON(http.StatusOK, instructions.AppendJSON(nil)))
+	a := r.inVersion(web.JSON(http.StatusOK, instructions.AppendJSON(nil)))
+	r.send(r.Tagged(a, web.ETag(a.Body)))
 	return nil
 }
 
@@ -100,6 +101,6 @@ func (r *request) sendTest(tx store.Tx) (store.Answer, error) {
 		body = store.AppendJSONString(body, delivery.ID)
 		a = web.JSON(http.StatusOK, append(body, '}'))
 	}
-	a, err = web.AnswerOf(a, err)
+	a, err = r.AnswerOf(a, err)
 	return r.inVersion(a), err
 }

@@ -46,7 +46,7 @@ func (r *request) ownOrigin() string {
 	case r.s.config.Address != "":
 		return r.s.config.Address
 	case r.HTTP.TLS != nil, host == "localhost", ip.IsLoopback():
-		return addressOf(r.HTTP)
+		return web.AddressOf(r.HTTP)
 	}
 	return ""
 }

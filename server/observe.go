@@ -62,14 +62,13 @@ type accessRecord struct {
 	tool  string // which tool an assistant called; empty: none
 }
 
-// requestIDHeader is taken from a request if it is well formed, and is in its answer.
-const requestIDHeader = "X-Request-Id"
-
-// begin starts a request, which end ends.
+// begin starts a request, which end ends. Its id is the client's if that is well
+// formed.
 func (s *Server) begin(common web.Request) *request {
 	r := &request{Request: common, s: s, now: s.config.Now()}
-	r.record = accessRecord{id: requestID(r.HTTP.Header[requestIDHeader]), began: time.Now()}
-	r.SetHeader(requestIDHeader, r.record.id)
+	r.Docs = docsPath
+	r.record = accessRecord{id: requestID(r.HTTP.Header[web.RequestIDHeader]), began: time.Now()}
+	r.SetHeader(web.RequestIDHeader, r.record.id)
 	return r
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/internal/web"
 	"teamdata/store"
 )
 
@@ -112,18 +113,18 @@ func TestRequestID(t *testing.T) {
 		"a": true, "Az09_-": true, long[:64]: true,
 		"": false, long: false, "a b": false, "a.b": false, "é": false, "[": false, "@": false, "`": false, "{": false, "a\"": false,
 	} {
-		answer := env.do(newRequest("GET", "/nowhere", "", requestIDHeader, given))
-		got := header(answer, requestIDHeader)
+		answer := env.do(newRequest("GET", "/nowhere", "", web.RequestIDHeader, given))
+		got := header(answer, web.RequestIDHeader)
 		if len(got) != 1 || (got[0] == given) != kept || !store.ValidID(got[0]) {
 			t.Errorf("given %q, answered %q", given, got)
 		}
 	}
 	first, second := env.do(newRequest("GET", "/", "")), env.do(newRequest("GET", "/", ""))
-	if first.Header().Get(requestIDHeader) == second.Header().Get(requestIDHeader) {
+	if first.Header().Get(web.RequestIDHeader) == second.Header().Get(web.RequestIDHeader) {
 		t.Error("two requests got the same id")
 	}
-	twice := env.do(newRequest("GET", "/", "", requestIDHeader, "a", requestIDHeader, "b"))
-	if id := twice.Header().Get(requestIDHeader); id == "a" || id == "b" {
+	twice := env.do(newRequest("GET", "/", "", web.RequestIDHeader, "a", web.RequestIDHeader, "b"))
+	if id := twice.Header().Get(web.RequestIDHeader); id == "a" || id == "b" {
 		t.Errorf("of two ids %q was taken", id)
 	}
 }

@@ -132,7 +132,7 @@ func (r *request) Fail(e *store.Error) {
 	if r.s.stopping.Load() {
 		r.W.Header()["Connection"] = web.Close
 	}
-	r.answer(web.ErrorAnswer(e))
+	r.answer(r.ErrorAnswer(e))
 }
 
 // Fault starts a log line about a fault of the server.
@@ -152,6 +152,7 @@ const bufferedBody = 2 << 10
 func (r *request) send(a store.Answer) {
 	if r.wrap != nil {
 		a = r.wrap(a)
+		delete(r.W.Header(), "ETag") // of what is in it
 	}
 	r.setVersion()
 	if known := connectionOf(r.HTTP); known != nil && known.cork != nil && len(a.Body) > bufferedBody {

@@ -29,6 +29,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/internal/ratelimit"
+	"teamdata/internal/reference"
 	"teamdata/internal/web"
 	"teamdata/server/clientaddr"
 	"teamdata/server/cork"
@@ -54,8 +55,8 @@ type Config struct {
 	MaxConns       int                // connections at once, and requests on HTTP/2; 0: no limit
 	MaxClientConns int                // the same per client address outside Proxies; 0: no limit
 
-	versions  []version                             // nil: those that are published
-	documents func(string) (openapi.Document, bool) // nil: those of the published versions
+	versions  []version                               // nil: those that are published
+	documents func(string) (reference.Document, bool) // nil: those of the published versions
 }
 
 // The command line's default limits.
@@ -77,24 +78,25 @@ const maxHeaderBytes = 64 << 10
 
 // Server answers the Team Data API from a store. Create it with New.
 type Server struct {
-	store       store.Store
-	config      Config // with its defaults, and the reference page among the mounts
-	router      *web.Router
-	mcpRouter   *web.Router
-	tools       []func() ([]tool, error) // of each of config.versions
-	http        http.Server
-	connections *connLimiter
-	streams     *connLimiter // requests on HTTP/2
-	keys        accessCache
-	keyUse      keyUse
-	keyLimit    *ratelimit.Limiter[string]
-	clientLimit *ratelimit.Limiter[netip.Prefix]
-	keyPolicy   []string // the header RateLimit-Policy; nil without a limit
-	idempotency store.Idempotency
-	stopping    atomic.Bool
-	observer    Observer
-	sampled     atomic.Uint64 // requests that could have been logged
-	drainDelay  time.Duration // how long Shutdown answers new requests with 503
+	store        store.Store
+	config       Config // with its defaults, and the reference page among the mounts
+	router       *web.Router
+	mcpRouter    *web.Router
+	tools        []func() ([]tool, error) // of each of config.versions
+	http         http.Server
+	connections  *connLimiter
+	streams      *connLimiter // requests on HTTP/2
+	keys         accessCache
+	keyUse       keyUse
+	keyLimit     *ratelimit.Limiter[string]
+	clientLimit  *ratelimit.Limiter[netip.Prefix]
+	keyPolicy    []string // the header RateLimit-Policy; nil without a limit
+	idempotency  store.Idempotency
+	descriptions descriptions
+	stopping     atomic.Bool
+	observer     Observer
+	sampled      atomic.Uint64 // requests that could have been logged
+	drainDelay   time.Duration // how long Shutdown answers new requests with 503
 }
 
 // New returns a server on a store, which the caller closes.
@@ -116,7 +118,7 @@ func New(s store.Store, c Config) *Server {
 		drainDelay:  200 * time.Millisecond,
 	}
 	srv.streams.what = "requests on HTTP/2"
-	srv.config.Mounts = append(slices.Clip(c.Mounts), newDocs(srv))
+	srv.config.Mounts = append(slices.Clip(c.Mounts), docsMounts(srv)...)
 	srv.router = web.NewRouter(basePath, "/members", routes, (*route).pattern, srv.serve)
 	srv.mcpRouter = web.NewRouter("", mcpRoute.path, []route{mcpRoute}, (*route).pattern, srv.serveMCP)
 	srv.tools = srv.toolsOfVersions()

@@ -15,14 +15,8 @@ import (
 
 // Each document in JSON is what the one in YAML says.
 func TestJSONIsMadeFromYAML(t *testing.T) {
-	for _, folder := range []string{"../../server/openapi", "../../admin"} {
-		sources, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
-		if err != nil || len(sources) == 0 {
-			t.Fatalf("there is no document in %s: %v", folder, err)
-		}
-		for _, source := range sources {
-			holdJSON(t, source, *update)
-		}
+	for _, source := range documents(t) {
+		holdJSON(t, source, *update)
 	}
 }
 

@@ -25,26 +25,48 @@ func PublicError(err error) *store.Error {
 	return ErrInternal
 }
 
-// ErrorAnswer returns the JSON answer to an error.
-func ErrorAnswer(e *store.Error) store.Answer {
+// RequestIDHeader names a request in its answer, over HTTPS.
+const RequestIDHeader = "X-Request-Id"
+
+// ErrorAnswer returns the JSON answer to an error of the request.
+func (r *Request) ErrorAnswer(e *store.Error) store.Answer {
+	id := ""
+	if values := r.W.Header()[RequestIDHeader]; len(values) == 1 {
+		id = values[0]
+	}
+	return ErrorAnswer(e, id, r.Docs)
+}
+
+// ErrorAnswer returns the JSON answer to an error. requestID names the request; docs
+// is the path of the page that has a section on each code. Either may be empty.
+func ErrorAnswer(e *store.Error, requestID, docs string) store.Answer {
 	message := e.Text()
 	if e.Field != "" {
 		message = e.Field + ": " + message
 	}
-	body := store.AppendJSONString([]byte(`{"error":{"code":`), string(e.Code))
-	body = store.AppendJSONString(append(body, `,"message":`...), message)
+	if docs != "" {
+		docs += "#" + string(e.Code)
+	}
+	body := append(make([]byte, 0, 256), `{"error":{`...)
+	for i, member := range [...]struct{ name, value string }{
+		{`"code":`, string(e.Code)}, {`,"message":`, message}, {`,"field":`, e.Field}, {`,"requestId":`, requestID}, {`,"docs":`, docs},
+	} {
+		if i < 2 || member.value != "" {
+			body = store.AppendJSONString(append(body, member.name...), member.value)
+		}
+	}
 	return JSON(e.Code.Status(), append(body, "}}"...))
 }
 
 // AnswerOf turns the result of a transaction into the answer kept under its
 // Idempotency-Key: a refusal is an answer too. A fault of the server remains an
 // error and is never kept.
-func AnswerOf(a store.Answer, err error) (store.Answer, error) {
+func (r *Request) AnswerOf(a store.Answer, err error) (store.Answer, error) {
 	if err == nil {
 		return a, nil
 	}
 	if e := PublicError(err); e.Code.Status() < http.StatusInternalServerError {
-		return ErrorAnswer(e), nil
+		return r.ErrorAnswer(e), nil
 	}
 	return store.Answer{}, err
 }

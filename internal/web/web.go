@@ -7,6 +7,8 @@
 package web
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"strings"
 
@@ -40,6 +42,12 @@ func (r *Request) Tagged(a store.Answer, etag string) store.Answer {
 	return a
 }
 
+// ETag returns the entity tag of content.
+func ETag(content []byte) string {
+	sum := sha256.Sum256(content)
+	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+}
+
 // namesTag reports whether the values of If-None-Match name an entity tag. A weak
 // one matches too, as in RFC 9110.
 func namesTag(values []string, etag string) bool {
@@ -49,4 +57,22 @@ func namesTag(values []string, etag string) bool {
 		}
 	}
 	return false
+}
+
+// A host of these bytes needs no quoting in a shell and in a page.
+const (
+	maxHost   = 255
+	hostBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:[]-"
+)
+
+// AddressOf returns the server's address as seen in a request.
+func AddressOf(r *http.Request) string {
+	host, scheme := r.Host, "https://"
+	if host == "" || len(host) > maxHost || strings.Trim(host, hostBytes) != "" {
+		host = "localhost"
+	}
+	if r.TLS == nil {
+		scheme = "http://"
+	}
+	return scheme + host
 }

@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -18,12 +17,4 @@ func TestDocumentsAreSound(t *testing.T) {
 			t.Errorf("%s: %v", version, err)
 		}
 	}
-}
-
-func parsed(t *testing.T, d Document) (s spec) {
-	t.Helper()
-	if err := json.Unmarshal(d.JSON, &s); err != nil {
-		t.Fatal(err)
-	}
-	return s
 }

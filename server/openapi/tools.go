@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"teamdata/internal/reference"
 )
 
 // Tool is an operation as the Model Context Protocol describes it to assistants.
@@ -39,9 +41,11 @@ type toolParameter struct {
 }
 
 // Tools returns the operations of a document as tools, in their order.
-func Tools(d Document) (tools []Tool, err error) {
+func Tools(d reference.Document) (tools []Tool, err error) {
 	var document any
-	var s struct{ Paths pairs[pairs[json.RawMessage]] }
+	var s struct {
+		Paths reference.Object[reference.Object[json.RawMessage]]
+	}
 	if err := json.Unmarshal(d.JSON, &document); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -14,25 +15,34 @@ import (
 // schemas take the operation's own examples.
 func TestTools(t *testing.T) {
 	for version, document := range documents() {
-		s := parsed(t, document)
+		doc, err := openapi3.NewLoader().LoadFromData(document.JSON)
+		if err != nil {
+			t.Fatal(err)
+		}
 		tools, err := Tools(document)
 		if err != nil {
 			t.Fatal(err)
 		}
-		operations := 0
-		for _, path := range s.Paths {
-			for _, method := range path.Value {
-				checkTool(t, &s, tools[operations], method.Value)
-				operations++
+		operations := map[string]*openapi3.Operation{}
+		for _, path := range doc.Paths.Map() {
+			for _, op := range path.Operations() {
+				operations[op.OperationID] = op
 			}
 		}
-		if operations == 0 || operations != len(tools) {
-			t.Errorf("%s: %d tools of %d operations", version, len(tools), operations)
+		if len(operations) == 0 || len(operations) != len(tools) {
+			t.Errorf("%s: %d tools of %d operations", version, len(tools), len(operations))
+		}
+		for _, tool := range tools {
+			if op := operations[tool.Name]; op != nil {
+				checkTool(t, tool, op)
+			} else {
+				t.Errorf("%s: there is no operation %s", version, tool.Name)
+			}
 		}
 	}
 }
 
-func checkTool(t *testing.T, s *spec, tool Tool, op operation) {
+func checkTool(t *testing.T, tool Tool, op *openapi3.Operation) {
 	t.Helper()
 	var d struct {
 		Name, Title, Description  string
@@ -53,8 +63,8 @@ func checkTool(t *testing.T, s *spec, tool Tool, op operation) {
 	}
 	arguments := map[string]any{}
 	for _, p := range op.Parameters {
-		if p = s.parameter(p); p.In != "header" {
-			arguments[p.Name] = p.Example
+		if p.Value.In != "header" {
+			arguments[p.Value.Name] = p.Value.Example
 		}
 	}
 	input, output := compiled(t, d.InputSchema), compiled(t, d.OutputSchema)
@@ -63,16 +73,8 @@ func checkTool(t *testing.T, s *spec, tool Tool, op operation) {
 	if input.Validate(arguments) == nil {
 		t.Errorf("%s takes unknown arguments", tool.Name)
 	}
-	for _, r := range op.Responses {
-		for _, m := range r.Value.Content {
-			for _, e := range m.Value.Examples {
-				value, err := jsonschema.UnmarshalJSON(bytes.NewReader(e.Value.Value))
-				if err != nil {
-					t.Fatal(err)
-				}
-				valid(t, fmt.Sprint(tool.Name, " answers ", e.Key), output, value)
-			}
-		}
+	for name, example := range op.Responses.Value("200").Value.Content["application/json"].Examples {
+		valid(t, fmt.Sprint(tool.Name, " answers ", name), output, example.Value.Value)
 	}
 }
 

@@ -13,90 +13,90 @@ import (
 	"time"
 )
 
-// Defines values for AssistantInstructionsChangedType.
+// Defines values for OnAssistantInstructionsChangedJSONBodyType.
 const (
-	AssistantInstructionsChangedTypeAssistantInstructionsChanged AssistantInstructionsChangedType = "assistant.instructionsChanged"
+	AssistantInstructionsChanged OnAssistantInstructionsChangedJSONBodyType = "assistant.instructionsChanged"
 )
 
-// Valid indicates whether the value is a known member of the AssistantInstructionsChangedType enum.
-func (e AssistantInstructionsChangedType) Valid() bool {
+// Valid indicates whether the value is a known member of the OnAssistantInstructionsChangedJSONBodyType enum.
+func (e OnAssistantInstructionsChangedJSONBodyType) Valid() bool {
 	switch e {
-	case AssistantInstructionsChangedTypeAssistantInstructionsChanged:
+	case AssistantInstructionsChanged:
 		return true
 	default:
 		return false
 	}
 }
 
-// Defines values for FileUploadedType.
+// Defines values for OnFileUploadedJSONBodyType.
 const (
-	FileUploadedTypeFileUploaded FileUploadedType = "file.uploaded"
+	FileUploaded OnFileUploadedJSONBodyType = "file.uploaded"
 )
 
-// Valid indicates whether the value is a known member of the FileUploadedType enum.
-func (e FileUploadedType) Valid() bool {
+// Valid indicates whether the value is a known member of the OnFileUploadedJSONBodyType enum.
+func (e OnFileUploadedJSONBodyType) Valid() bool {
 	switch e {
-	case FileUploadedTypeFileUploaded:
+	case FileUploaded:
 		return true
 	default:
 		return false
 	}
 }
 
-// Defines values for MemberAddedType.
+// Defines values for OnMemberAddedJSONBodyType.
 const (
-	MemberAddedTypeMemberAdded MemberAddedType = "member.added"
+	MemberAdded OnMemberAddedJSONBodyType = "member.added"
 )
 
-// Valid indicates whether the value is a known member of the MemberAddedType enum.
-func (e MemberAddedType) Valid() bool {
+// Valid indicates whether the value is a known member of the OnMemberAddedJSONBodyType enum.
+func (e OnMemberAddedJSONBodyType) Valid() bool {
 	switch e {
-	case MemberAddedTypeMemberAdded:
+	case MemberAdded:
 		return true
 	default:
 		return false
 	}
 }
 
-// Defines values for MemberRemovedType.
+// Defines values for OnMemberRemovedJSONBodyType.
 const (
-	MemberRemovedTypeMemberRemoved MemberRemovedType = "member.removed"
+	MemberRemoved OnMemberRemovedJSONBodyType = "member.removed"
 )
 
-// Valid indicates whether the value is a known member of the MemberRemovedType enum.
-func (e MemberRemovedType) Valid() bool {
+// Valid indicates whether the value is a known member of the OnMemberRemovedJSONBodyType enum.
+func (e OnMemberRemovedJSONBodyType) Valid() bool {
 	switch e {
-	case MemberRemovedTypeMemberRemoved:
+	case MemberRemoved:
 		return true
 	default:
 		return false
 	}
 }
 
-// Defines values for SubscriptionChangedType.
+// Defines values for OnSubscriptionChangedJSONBodyType.
 const (
-	SubscriptionChangedTypeSubscriptionChanged SubscriptionChangedType = "subscription.changed"
+	SubscriptionChanged OnSubscriptionChangedJSONBodyType = "subscription.changed"
 )
 
-// Valid indicates whether the value is a known member of the SubscriptionChangedType enum.
-func (e SubscriptionChangedType) Valid() bool {
+// Valid indicates whether the value is a known member of the OnSubscriptionChangedJSONBodyType enum.
+func (e OnSubscriptionChangedJSONBodyType) Valid() bool {
 	switch e {
-	case SubscriptionChangedTypeSubscriptionChanged:
+	case SubscriptionChanged:
 		return true
 	default:
 		return false
 	}
 }
 
-// Defines values for WebhookTestType.
+// Defines values for OnWebhookTestJSONBodyType.
 const (
-	WebhookTestTypeWebhookTest WebhookTestType = "webhook.test"
+	WebhookTest OnWebhookTestJSONBodyType = "webhook.test"
 )
 
-// Valid indicates whether the value is a known member of the WebhookTestType enum.
-func (e WebhookTestType) Valid() bool {
+// Valid indicates whether the value is a known member of the OnWebhookTestJSONBodyType enum.
+func (e OnWebhookTestJSONBodyType) Valid() bool {
 	switch e {
-	case WebhookTestTypeWebhookTest:
+	case WebhookTest:
 		return true
 	default:
 		return false
@@ -115,36 +115,6 @@ type AssistantInstructions struct {
 	// Examples: 2026-02-01T00:00:00.000Z
 	UpdatedAt *time.Time `json:"updatedAt"`
 }
-
-// AssistantInstructionsChanged The event `assistant.instructionsChanged`.
-type AssistantInstructionsChanged struct {
-	// Data Other properties are allowed.
-	Data AssistantInstructionsChanged_Data `json:"data"`
-
-	// Timestamp A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	Timestamp Time `json:"timestamp"`
-
-	// Type The event's type.
-	//
-	// Examples: assistant.instructionsChanged
-	Type AssistantInstructionsChangedType `json:"type"`
-}
-
-// AssistantInstructionsChanged_Data Other properties are allowed.
-type AssistantInstructionsChanged_Data struct {
-	// OrgId The id of the org.
-	//
-	// Examples: org_acme
-	OrgId                OrgId                  `json:"orgId"`
-	AdditionalProperties map[string]interface{} `json:"-"`
-}
-
-// AssistantInstructionsChangedType The event's type.
-//
-// Examples: assistant.instructionsChanged
-type AssistantInstructionsChangedType string
 
 // AuditLogEntry Something that was done in the org.
 type AuditLogEntry struct {
@@ -197,57 +167,27 @@ type Error struct {
 		// Examples: badRequest
 		Code string `json:"code"`
 
+		// Docs Where the code is explained, relative to the URL of the request.
+		//
+		// Examples: /docs#badRequest
+		Docs *string `json:"docs,omitempty"`
+
+		// Field The parameter, the header or the place in the body that is wrong; absent where it is none of these.
+		//
+		// Examples: limit
+		Field *string `json:"field,omitempty"`
+
 		// Message What people read. Its wording may change at any time.
 		//
 		// Examples: limit: must be a whole number from 1 to 100, in digits; leave it out for 50
 		Message string `json:"message"`
+
+		// RequestId The `X-Request-Id` of the answer; in a replay, that of the first answer. Quote it when you ask about the request.
+		//
+		// Examples: nightly-sync-17
+		RequestId *string `json:"requestId,omitempty"`
 	} `json:"error"`
 }
-
-// FileUploaded The event `file.uploaded`.
-type FileUploaded struct {
-	Data struct {
-		// ContentType Its media type.
-		//
-		// Examples: application/pdf
-		ContentType string `json:"contentType"`
-
-		// FileId The id of the file.
-		//
-		// Examples: fil_plan
-		FileId string `json:"fileId"`
-
-		// Name The name of the file.
-		//
-		// Examples: plan.pdf
-		Name string `json:"name"`
-
-		// OrgId The id of the org.
-		//
-		// Examples: org_acme
-		OrgId OrgId `json:"orgId"`
-
-		// Size Its size in bytes.
-		//
-		// Examples: 48213
-		Size float64 `json:"size"`
-	} `json:"data"`
-
-	// Timestamp A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	Timestamp Time `json:"timestamp"`
-
-	// Type The event's type.
-	//
-	// Examples: file.uploaded
-	Type FileUploadedType `json:"type"`
-}
-
-// FileUploadedType The event's type.
-//
-// Examples: file.uploaded
-type FileUploadedType string
 
 // HasMore Whether more items follow at the time of the request.
 //
@@ -277,50 +217,6 @@ type Member struct {
 	UserId string `json:"userId"`
 }
 
-// MemberAdded The event `member.added`.
-type MemberAdded struct {
-	// Data Who joined or left, and as what.
-	Data MemberEventData `json:"data"`
-
-	// Timestamp A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	Timestamp Time `json:"timestamp"`
-
-	// Type The event's type.
-	//
-	// Examples: member.added
-	Type MemberAddedType `json:"type"`
-}
-
-// MemberAddedType The event's type.
-//
-// Examples: member.added
-type MemberAddedType string
-
-// MemberEventData Who joined or left, and as what.
-type MemberEventData struct {
-	// MemberId The id of the membership.
-	//
-	// Examples: mem_6
-	MemberId string `json:"memberId"`
-
-	// OrgId The id of the org.
-	//
-	// Examples: org_acme
-	OrgId OrgId `json:"orgId"`
-
-	// Role The role that the member has or had.
-	//
-	// Examples: member
-	Role string `json:"role"`
-
-	// UserId The id of the user.
-	//
-	// Examples: usr_zoe
-	UserId string `json:"userId"`
-}
-
 // MemberPage A page of members, oldest first.
 type MemberPage struct {
 	Data []Member `json:"data"`
@@ -336,86 +232,10 @@ type MemberPage struct {
 	Next *Next `json:"next"`
 }
 
-// MemberRemoved The event `member.removed`.
-type MemberRemoved struct {
-	// Data Who joined or left, and as what.
-	Data MemberEventData `json:"data"`
-
-	// Timestamp A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	Timestamp Time `json:"timestamp"`
-
-	// Type The event's type.
-	//
-	// Examples: member.removed
-	Type MemberRemovedType `json:"type"`
-}
-
-// MemberRemovedType The event's type.
-//
-// Examples: member.removed
-type MemberRemovedType string
-
 // Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 //
 // Examples: 1767312000000.mem_2
 type Next = string
-
-// OrgId The id of the org.
-//
-// Examples: org_acme
-type OrgId = string
-
-// SubscriptionChanged The event `subscription.changed`.
-type SubscriptionChanged struct {
-	Data struct {
-		// Interval How often it is paid for.
-		//
-		// Examples: month
-		Interval string `json:"interval"`
-
-		// OrgId The id of the org.
-		//
-		// Examples: org_acme
-		OrgId OrgId `json:"orgId"`
-
-		// Plan The plan.
-		//
-		// Examples: business
-		Plan string `json:"plan"`
-
-		// Product What is subscribed to.
-		//
-		// Examples: teamdata
-		Product string `json:"product"`
-
-		// Status Its state.
-		//
-		// Examples: active
-		Status string `json:"status"`
-
-		// SubscriptionId The id of the subscription.
-		//
-		// Examples: sub_acme
-		SubscriptionId string `json:"subscriptionId"`
-	} `json:"data"`
-
-	// Timestamp A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	Timestamp Time `json:"timestamp"`
-
-	// Type The event's type.
-	//
-	// Examples: subscription.changed
-	Type SubscriptionChangedType `json:"type"`
-}
-
-// SubscriptionChangedType The event's type.
-//
-// Examples: subscription.changed
-type SubscriptionChangedType string
 
 // TestDelivery The delivery of a test event.
 type TestDelivery struct {
@@ -430,62 +250,26 @@ type TestDelivery struct {
 // Examples: 2026-10-06T12:00:00.000Z
 type Time = time.Time
 
-// WebhookTest The event `webhook.test`.
-type WebhookTest struct {
-	Data struct {
-		// EndpointId The id of the endpoint.
-		//
-		// Examples: whe_1
-		EndpointId string `json:"endpointId"`
-
-		// OrgId The id of the org.
-		//
-		// Examples: org_acme
-		OrgId OrgId `json:"orgId"`
-	} `json:"data"`
-
-	// Timestamp A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	Timestamp Time `json:"timestamp"`
-
-	// Type The event's type.
-	//
-	// Examples: webhook.test
-	Type WebhookTestType `json:"type"`
-}
-
-// WebhookTestType The event's type.
-//
-// Examples: webhook.test
-type WebhookTestType string
-
-// APIVersion defines model for API-Version.
-type APIVersion = string
-
 // IdempotencyKey defines model for Idempotency-Key.
 type IdempotencyKey = string
 
-// XRequestId defines model for X-Request-Id.
-type XRequestId = string
+// IfNoneMatch defines model for If-None-Match.
+type IfNoneMatch = string
 
 // After defines model for after.
 type After = string
 
-// Id defines model for id.
-type Id = string
+// EndpointId defines model for endpointId.
+type EndpointId = string
 
 // Limit defines model for limit.
 type Limit = int
 
-// WebhookId defines model for webhook-id.
-type WebhookId = string
+// PinnedVersion defines model for pinnedVersion.
+type PinnedVersion = string
 
-// WebhookSignature defines model for webhook-signature.
-type WebhookSignature = string
-
-// WebhookTimestamp defines model for webhook-timestamp.
-type WebhookTimestamp = string
+// RequestId defines model for requestId.
+type RequestId = string
 
 // BadRequest The body of every answer that is not a success.
 type BadRequest = Error
@@ -525,12 +309,15 @@ type UpgradeRequired = Error
 
 // GetAssistantInstructionsParams defines parameters for GetAssistantInstructions.
 type GetAssistantInstructionsParams struct {
+	// IfNoneMatch The `ETag` of the earlier answer that the client has, several with commas between, or `*`.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+
 	// APIVersion The version that the request pins; the current one without it.
-	APIVersion *APIVersion `json:"API-Version,omitempty"`
+	APIVersion *PinnedVersion `json:"API-Version,omitempty"`
 
 	// XRequestId The client's name for the request, 1 to 64 of `A-Z a-z 0-9 _ -`. Any other value is ignored, and the
 	// server generates one.
-	XRequestId *XRequestId `json:"X-Request-Id,omitempty"`
+	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
 }
 
 // ListAuditLogParams defines parameters for ListAuditLog.
@@ -542,11 +329,11 @@ type ListAuditLogParams struct {
 	After *After `form:"after,omitempty" json:"after,omitempty"`
 
 	// APIVersion The version that the request pins; the current one without it.
-	APIVersion *APIVersion `json:"API-Version,omitempty"`
+	APIVersion *PinnedVersion `json:"API-Version,omitempty"`
 
 	// XRequestId The client's name for the request, 1 to 64 of `A-Z a-z 0-9 _ -`. Any other value is ignored, and the
 	// server generates one.
-	XRequestId *XRequestId `json:"X-Request-Id,omitempty"`
+	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
 }
 
 // ListMembersParams defines parameters for ListMembers.
@@ -558,11 +345,11 @@ type ListMembersParams struct {
 	After *After `form:"after,omitempty" json:"after,omitempty"`
 
 	// APIVersion The version that the request pins; the current one without it.
-	APIVersion *APIVersion `json:"API-Version,omitempty"`
+	APIVersion *PinnedVersion `json:"API-Version,omitempty"`
 
 	// XRequestId The client's name for the request, 1 to 64 of `A-Z a-z 0-9 _ -`. Any other value is ignored, and the
 	// server generates one.
-	XRequestId *XRequestId `json:"X-Request-Id,omitempty"`
+	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
 }
 
 // TestWebhookParams defines parameters for TestWebhook.
@@ -571,122 +358,347 @@ type TestWebhookParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
 	// APIVersion The version that the request pins; the current one without it.
-	APIVersion *APIVersion `json:"API-Version,omitempty"`
+	APIVersion *PinnedVersion `json:"API-Version,omitempty"`
 
 	// XRequestId The client's name for the request, 1 to 64 of `A-Z a-z 0-9 _ -`. Any other value is ignored, and the
 	// server generates one.
-	XRequestId *XRequestId `json:"X-Request-Id,omitempty"`
+	XRequestId *RequestId `json:"X-Request-Id,omitempty"`
+}
+
+// OnAssistantInstructionsChangedJSONBody defines parameters for OnAssistantInstructionsChanged.
+type OnAssistantInstructionsChangedJSONBody struct {
+	// Data Other properties are allowed.
+	Data OnAssistantInstructionsChangedJSONBody_Data `json:"data"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	//
+	// Examples: 2026-10-06T12:00:00.000Z
+	Timestamp Time `json:"timestamp"`
+
+	// Type The event's type.
+	//
+	// Examples: assistant.instructionsChanged
+	Type OnAssistantInstructionsChangedJSONBodyType `json:"type"`
 }
 
 // OnAssistantInstructionsChangedParams defines parameters for OnAssistantInstructionsChanged.
 type OnAssistantInstructionsChangedParams struct {
 	// WebhookId The delivery's id. It is the same on every retry and replay.
-	WebhookId WebhookId `json:"webhook-id"`
+	WebhookId string `json:"webhook-id"`
 
 	// WebhookTimestamp When this attempt was signed, in Unix seconds.
-	WebhookTimestamp WebhookTimestamp `json:"webhook-timestamp"`
+	WebhookTimestamp string `json:"webhook-timestamp"`
 
 	// WebhookSignature `v1,` and the base64 of an HMAC-SHA256. While a secret is rotated there are several, with a space between.
-	WebhookSignature WebhookSignature `json:"webhook-signature"`
+	WebhookSignature string `json:"webhook-signature"`
+}
+
+// OnAssistantInstructionsChangedJSONBody_Data defines parameters for OnAssistantInstructionsChanged.
+type OnAssistantInstructionsChangedJSONBody_Data struct {
+	// OrgId The id of the org.
+	//
+	// Examples: org_acme
+	OrgId                string                 `json:"orgId"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
+
+// OnAssistantInstructionsChangedJSONBodyType defines parameters for OnAssistantInstructionsChanged.
+type OnAssistantInstructionsChangedJSONBodyType string
+
+// OnFileUploadedJSONBody defines parameters for OnFileUploaded.
+type OnFileUploadedJSONBody struct {
+	Data struct {
+		// ContentType Its media type.
+		//
+		// Examples: application/pdf
+		ContentType string `json:"contentType"`
+
+		// FileId The id of the file.
+		//
+		// Examples: fil_plan
+		FileId string `json:"fileId"`
+
+		// Name The name of the file.
+		//
+		// Examples: plan.pdf
+		Name string `json:"name"`
+
+		// OrgId The id of the org.
+		//
+		// Examples: org_acme
+		OrgId string `json:"orgId"`
+
+		// Size Its size in bytes.
+		//
+		// Examples: 48213
+		Size float64 `json:"size"`
+	} `json:"data"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	//
+	// Examples: 2026-10-06T12:00:00.000Z
+	Timestamp Time `json:"timestamp"`
+
+	// Type The event's type.
+	//
+	// Examples: file.uploaded
+	Type OnFileUploadedJSONBodyType `json:"type"`
 }
 
 // OnFileUploadedParams defines parameters for OnFileUploaded.
 type OnFileUploadedParams struct {
 	// WebhookId The delivery's id. It is the same on every retry and replay.
-	WebhookId WebhookId `json:"webhook-id"`
+	WebhookId string `json:"webhook-id"`
 
 	// WebhookTimestamp When this attempt was signed, in Unix seconds.
-	WebhookTimestamp WebhookTimestamp `json:"webhook-timestamp"`
+	WebhookTimestamp string `json:"webhook-timestamp"`
 
 	// WebhookSignature `v1,` and the base64 of an HMAC-SHA256. While a secret is rotated there are several, with a space between.
-	WebhookSignature WebhookSignature `json:"webhook-signature"`
+	WebhookSignature string `json:"webhook-signature"`
+}
+
+// OnFileUploadedJSONBodyType defines parameters for OnFileUploaded.
+type OnFileUploadedJSONBodyType string
+
+// OnMemberAddedJSONBody defines parameters for OnMemberAdded.
+type OnMemberAddedJSONBody struct {
+	// Data Who joined or left, and as what.
+	Data struct {
+		// MemberId The id of the membership.
+		//
+		// Examples: mem_6
+		MemberId string `json:"memberId"`
+
+		// OrgId The id of the org.
+		//
+		// Examples: org_acme
+		OrgId string `json:"orgId"`
+
+		// Role The role that the member has or had.
+		//
+		// Examples: member
+		Role string `json:"role"`
+
+		// UserId The id of the user.
+		//
+		// Examples: usr_zoe
+		UserId string `json:"userId"`
+	} `json:"data"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	//
+	// Examples: 2026-10-06T12:00:00.000Z
+	Timestamp Time `json:"timestamp"`
+
+	// Type The event's type.
+	//
+	// Examples: member.added
+	Type OnMemberAddedJSONBodyType `json:"type"`
 }
 
 // OnMemberAddedParams defines parameters for OnMemberAdded.
 type OnMemberAddedParams struct {
 	// WebhookId The delivery's id. It is the same on every retry and replay.
-	WebhookId WebhookId `json:"webhook-id"`
+	WebhookId string `json:"webhook-id"`
 
 	// WebhookTimestamp When this attempt was signed, in Unix seconds.
-	WebhookTimestamp WebhookTimestamp `json:"webhook-timestamp"`
+	WebhookTimestamp string `json:"webhook-timestamp"`
 
 	// WebhookSignature `v1,` and the base64 of an HMAC-SHA256. While a secret is rotated there are several, with a space between.
-	WebhookSignature WebhookSignature `json:"webhook-signature"`
+	WebhookSignature string `json:"webhook-signature"`
+}
+
+// OnMemberAddedJSONBodyType defines parameters for OnMemberAdded.
+type OnMemberAddedJSONBodyType string
+
+// OnMemberRemovedJSONBody defines parameters for OnMemberRemoved.
+type OnMemberRemovedJSONBody struct {
+	// Data Who joined or left, and as what.
+	Data struct {
+		// MemberId The id of the membership.
+		//
+		// Examples: mem_6
+		MemberId string `json:"memberId"`
+
+		// OrgId The id of the org.
+		//
+		// Examples: org_acme
+		OrgId string `json:"orgId"`
+
+		// Role The role that the member has or had.
+		//
+		// Examples: member
+		Role string `json:"role"`
+
+		// UserId The id of the user.
+		//
+		// Examples: usr_zoe
+		UserId string `json:"userId"`
+	} `json:"data"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	//
+	// Examples: 2026-10-06T12:00:00.000Z
+	Timestamp Time `json:"timestamp"`
+
+	// Type The event's type.
+	//
+	// Examples: member.removed
+	Type OnMemberRemovedJSONBodyType `json:"type"`
 }
 
 // OnMemberRemovedParams defines parameters for OnMemberRemoved.
 type OnMemberRemovedParams struct {
 	// WebhookId The delivery's id. It is the same on every retry and replay.
-	WebhookId WebhookId `json:"webhook-id"`
+	WebhookId string `json:"webhook-id"`
 
 	// WebhookTimestamp When this attempt was signed, in Unix seconds.
-	WebhookTimestamp WebhookTimestamp `json:"webhook-timestamp"`
+	WebhookTimestamp string `json:"webhook-timestamp"`
 
 	// WebhookSignature `v1,` and the base64 of an HMAC-SHA256. While a secret is rotated there are several, with a space between.
-	WebhookSignature WebhookSignature `json:"webhook-signature"`
+	WebhookSignature string `json:"webhook-signature"`
+}
+
+// OnMemberRemovedJSONBodyType defines parameters for OnMemberRemoved.
+type OnMemberRemovedJSONBodyType string
+
+// OnSubscriptionChangedJSONBody defines parameters for OnSubscriptionChanged.
+type OnSubscriptionChangedJSONBody struct {
+	Data struct {
+		// Interval How often it is paid for.
+		//
+		// Examples: month
+		Interval string `json:"interval"`
+
+		// OrgId The id of the org.
+		//
+		// Examples: org_acme
+		OrgId string `json:"orgId"`
+
+		// Plan The plan.
+		//
+		// Examples: business
+		Plan string `json:"plan"`
+
+		// Product What is subscribed to.
+		//
+		// Examples: teamdata
+		Product string `json:"product"`
+
+		// Status Its state.
+		//
+		// Examples: active
+		Status string `json:"status"`
+
+		// SubscriptionId The id of the subscription.
+		//
+		// Examples: sub_acme
+		SubscriptionId string `json:"subscriptionId"`
+	} `json:"data"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	//
+	// Examples: 2026-10-06T12:00:00.000Z
+	Timestamp Time `json:"timestamp"`
+
+	// Type The event's type.
+	//
+	// Examples: subscription.changed
+	Type OnSubscriptionChangedJSONBodyType `json:"type"`
 }
 
 // OnSubscriptionChangedParams defines parameters for OnSubscriptionChanged.
 type OnSubscriptionChangedParams struct {
 	// WebhookId The delivery's id. It is the same on every retry and replay.
-	WebhookId WebhookId `json:"webhook-id"`
+	WebhookId string `json:"webhook-id"`
 
 	// WebhookTimestamp When this attempt was signed, in Unix seconds.
-	WebhookTimestamp WebhookTimestamp `json:"webhook-timestamp"`
+	WebhookTimestamp string `json:"webhook-timestamp"`
 
 	// WebhookSignature `v1,` and the base64 of an HMAC-SHA256. While a secret is rotated there are several, with a space between.
-	WebhookSignature WebhookSignature `json:"webhook-signature"`
+	WebhookSignature string `json:"webhook-signature"`
+}
+
+// OnSubscriptionChangedJSONBodyType defines parameters for OnSubscriptionChanged.
+type OnSubscriptionChangedJSONBodyType string
+
+// OnWebhookTestJSONBody defines parameters for OnWebhookTest.
+type OnWebhookTestJSONBody struct {
+	Data struct {
+		// EndpointId The id of the endpoint.
+		//
+		// Examples: whe_1
+		EndpointId string `json:"endpointId"`
+
+		// OrgId The id of the org.
+		//
+		// Examples: org_acme
+		OrgId string `json:"orgId"`
+	} `json:"data"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	//
+	// Examples: 2026-10-06T12:00:00.000Z
+	Timestamp Time `json:"timestamp"`
+
+	// Type The event's type.
+	//
+	// Examples: webhook.test
+	Type OnWebhookTestJSONBodyType `json:"type"`
 }
 
 // OnWebhookTestParams defines parameters for OnWebhookTest.
 type OnWebhookTestParams struct {
 	// WebhookId The delivery's id. It is the same on every retry and replay.
-	WebhookId WebhookId `json:"webhook-id"`
+	WebhookId string `json:"webhook-id"`
 
 	// WebhookTimestamp When this attempt was signed, in Unix seconds.
-	WebhookTimestamp WebhookTimestamp `json:"webhook-timestamp"`
+	WebhookTimestamp string `json:"webhook-timestamp"`
 
 	// WebhookSignature `v1,` and the base64 of an HMAC-SHA256. While a secret is rotated there are several, with a space between.
-	WebhookSignature WebhookSignature `json:"webhook-signature"`
+	WebhookSignature string `json:"webhook-signature"`
 }
 
+// OnWebhookTestJSONBodyType defines parameters for OnWebhookTest.
+type OnWebhookTestJSONBodyType string
+
 // OnAssistantInstructionsChangedJSONRequestBody defines body for OnAssistantInstructionsChanged for application/json ContentType.
-type OnAssistantInstructionsChangedJSONRequestBody = AssistantInstructionsChanged
+type OnAssistantInstructionsChangedJSONRequestBody OnAssistantInstructionsChangedJSONBody
 
 // OnFileUploadedJSONRequestBody defines body for OnFileUploaded for application/json ContentType.
-type OnFileUploadedJSONRequestBody = FileUploaded
+type OnFileUploadedJSONRequestBody OnFileUploadedJSONBody
 
 // OnMemberAddedJSONRequestBody defines body for OnMemberAdded for application/json ContentType.
-type OnMemberAddedJSONRequestBody = MemberAdded
+type OnMemberAddedJSONRequestBody OnMemberAddedJSONBody
 
 // OnMemberRemovedJSONRequestBody defines body for OnMemberRemoved for application/json ContentType.
-type OnMemberRemovedJSONRequestBody = MemberRemoved
+type OnMemberRemovedJSONRequestBody OnMemberRemovedJSONBody
 
 // OnSubscriptionChangedJSONRequestBody defines body for OnSubscriptionChanged for application/json ContentType.
-type OnSubscriptionChangedJSONRequestBody = SubscriptionChanged
+type OnSubscriptionChangedJSONRequestBody OnSubscriptionChangedJSONBody
 
 // OnWebhookTestJSONRequestBody defines body for OnWebhookTest for application/json ContentType.
-type OnWebhookTestJSONRequestBody = WebhookTest
+type OnWebhookTestJSONRequestBody OnWebhookTestJSONBody
 
-// Getter for additional properties for AssistantInstructionsChanged_Data. Returns the specified
+// Getter for additional properties for OnAssistantInstructionsChangedJSONBody_Data. Returns the specified
 // element and whether it was found
-func (a AssistantInstructionsChanged_Data) Get(fieldName string) (value interface{}, found bool) {
+func (a OnAssistantInstructionsChangedJSONBody_Data) Get(fieldName string) (value interface{}, found bool) {
 	if a.AdditionalProperties != nil {
 		value, found = a.AdditionalProperties[fieldName]
 	}
 	return
 }
 
-// Setter for additional properties for AssistantInstructionsChanged_Data
-func (a *AssistantInstructionsChanged_Data) Set(fieldName string, value interface{}) {
+// Setter for additional properties for OnAssistantInstructionsChangedJSONBody_Data
+func (a *OnAssistantInstructionsChangedJSONBody_Data) Set(fieldName string, value interface{}) {
 	if a.AdditionalProperties == nil {
 		a.AdditionalProperties = make(map[string]interface{})
 	}
 	a.AdditionalProperties[fieldName] = value
 }
 
-// Override default JSON handling for AssistantInstructionsChanged_Data to handle AdditionalProperties
-func (a *AssistantInstructionsChanged_Data) UnmarshalJSON(b []byte) error {
+// Override default JSON handling for OnAssistantInstructionsChangedJSONBody_Data to handle AdditionalProperties
+func (a *OnAssistantInstructionsChangedJSONBody_Data) UnmarshalJSON(b []byte) error {
 	object := make(map[string]json.RawMessage)
 	err := json.Unmarshal(b, &object)
 	if err != nil {
@@ -715,8 +727,8 @@ func (a *AssistantInstructionsChanged_Data) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Override default JSON handling for AssistantInstructionsChanged_Data to handle AdditionalProperties
-func (a AssistantInstructionsChanged_Data) MarshalJSON() ([]byte, error) {
+// Override default JSON handling for OnAssistantInstructionsChangedJSONBody_Data to handle AdditionalProperties
+func (a OnAssistantInstructionsChangedJSONBody_Data) MarshalJSON() ([]byte, error) {
 	var err error
 	object := make(map[string]json.RawMessage)
 
@@ -755,6 +767,7 @@ func (f *Failure) Error() string { return f.Code + ": " + f.Message }
 // GetAssistantInstructions: Read the org's instructions to its assistant.
 func (c *Client) GetAssistantInstructions(ctx context.Context, params GetAssistantInstructionsParams) (answer AssistantInstructions, header http.Header, err error) {
 	query, given := url.Values{}, http.Header{}
+	set(given, "If-None-Match", params.IfNoneMatch)
 	set(given, "API-Version", params.APIVersion)
 	set(given, "X-Request-Id", params.XRequestId)
 	path := "/assistant/instructions"
@@ -787,7 +800,7 @@ func (c *Client) ListMembers(ctx context.Context, params ListMembersParams) (ans
 }
 
 // TestWebhook: Send a test event to a webhook endpoint.
-func (c *Client) TestWebhook(ctx context.Context, id Id, params TestWebhookParams) (answer TestDelivery, header http.Header, err error) {
+func (c *Client) TestWebhook(ctx context.Context, id EndpointId, params TestWebhookParams) (answer TestDelivery, header http.Header, err error) {
 	query, given := url.Values{}, http.Header{}
 	set(given, "Idempotency-Key", params.IdempotencyKey)
 	set(given, "API-Version", params.APIVersion)

@@ -1,4 +1,4 @@
-package openapi
+package reference
 
 import (
 	"html/template"
@@ -54,3 +54,6 @@ var noSlug = regexp.MustCompile(`[^a-z0-9]+`)
 func slug(title string) string {
 	return strings.Trim(noSlug.ReplaceAllString(strings.ToLower(title), "-"), "-")
 }
+
+// line is a text on one line.
+func line(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,81 @@
+package reference
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"html/template"
+	"strings"
+	"sync"
+	texttemplate "text/template"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed llms.txt
+var llmsText string
+
+// The templates are parsed for the first reference, so that the program's commands
+// don't wait for them.
+var (
+	pageTemplate = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("page").Funcs(template.FuncMap{"inline": inline, "paragraphs": paragraphs}).Parse(pageText))
+	})
+	textTemplate = sync.OnceValue(func() *texttemplate.Template {
+		return texttemplate.Must(texttemplate.New("llms").Funcs(texttemplate.FuncMap{"line": line, "trim": strings.TrimSpace}).Parse(llmsText))
+	})
+)
+
+// Links are the paths on the server that a reference leads to.
+type Links struct {
+	Page, Style, JSON, YAML string
+	Text                    string // for assistants; empty: there is none
+}
+
+// shownPage is what the templates show.
+type shownPage struct {
+	Links
+	Address                 string
+	Title, Version, Summary string
+	Description             string
+	Introduction            template.HTML
+	Guide                   []chapter
+	Key                     string // the variable of the commands
+	Operations, Events      []shown
+	EventsText              string
+	EventHeaders            []field
+	Headers                 []field // of answers
+	Errors                  []failure
+}
+
+// New makes the reference of a document.
+func New(d Document, links Links) (Reference, error) {
+	var s spec
+	if err := json.Unmarshal(d.JSON, &s); err != nil {
+		return Reference{}, err
+	}
+	guide := chapters(s.Info.Description)
+	p := shownPage{
+		Links: links, Address: anyAddress,
+		Title: s.Info.Title, Version: s.Info.Version, Summary: s.Info.Summary, Description: s.Info.Description,
+		Introduction: guide[0].Text, Guide: guide[1:], Key: s.key(),
+		Operations: s.operations(anyAddress + s.Servers[0].URL), Events: s.events(), EventsText: s.tagText("Webhooks"),
+		EventHeaders: s.eventHeaders(), Headers: s.answerHeaders(), Errors: s.failures(),
+	}
+	var page, text bytes.Buffer
+	if err := pageTemplate().Execute(&page, p); err != nil {
+		return Reference{}, err
+	}
+	err := textTemplate().Execute(&text, p)
+	return Reference{page.Bytes(), text.Bytes()}, err
+}
+
+func (s *spec) tagText(name string) string {
+	for _, tag := range s.Tags {
+		if tag.Name == name {
+			return tag.Description
+		}
+	}
+	return ""
+}

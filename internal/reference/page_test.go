@@ -1,0 +1,203 @@
+package reference
+
+import (
+	"encoding/json"
+	"html"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// apis are the documents that there are, by the name of their test.
+var apis = map[string]struct {
+	file  string
+	links Links
+}{
+	"public": {"../../server/openapi/openapi.json", Links{Page: "/docs", Style: "/docs/style.css", JSON: "/api/v1/openapi.json", YAML: "/api/v1/openapi.yaml", Text: "/llms.txt"}},
+	"admin":  {"../../admin/openapi.json", Links{Page: "/admin/v1/docs", Style: "/admin/v1/docs/style.css", JSON: "/admin/v1/openapi.json", YAML: "/admin/v1/openapi.yaml"}},
+}
+
+// rendered is the reference of one of the apis, with the document that it shows.
+func rendered(t *testing.T, api string) (s spec, page, text string) {
+	t.Helper()
+	inJSON, err := os.ReadFile(apis[api].file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(inJSON, &s); err != nil {
+		t.Fatal(err)
+	}
+	ref, err := New(Document{JSON: inJSON}, apis[api].links)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const address = "https://data.example.com"
+	return s, string(ref.at(ref.page, address, nil)), string(ref.at(ref.text, address, nil))
+}
+
+// each runs a test of each of the apis.
+func each(t *testing.T, test func(t *testing.T, api string)) {
+	for api := range apis {
+		t.Run(api, func(t *testing.T) { test(t, api) })
+	}
+}
+
+func submatches(form, text string) (found []string) {
+	for _, m := range regexp.MustCompile(form).FindAllStringSubmatch(text, -1) {
+		found = append(found, m[1])
+	}
+	return found
+}
+
+// Each operation, event, error and chapter has an anchor of its own, and each link
+// within the page leads to one.
+func TestAnchors(t *testing.T) { each(t, testAnchors) }
+
+func testAnchors(t *testing.T, api string) {
+	s, page, _ := rendered(t, api)
+	ids := submatches(` id="([^"]*)"`, page)
+	sorted := slices.Sorted(slices.Values(ids))
+	if len(slices.Compact(sorted)) != len(ids) {
+		t.Errorf("an anchor is there twice: %q", ids)
+	}
+	wanted := submatches(`href="#([^"]*)"`, page)
+	for _, one := range append(s.operations(""), s.events()...) {
+		wanted = append(wanted, one.ID)
+	}
+	for _, e := range s.failures() {
+		wanted = append(wanted, e.Code)
+	}
+	if api == "public" {
+		wanted = append(wanted, "versions") // to which Link leads
+	}
+	for _, id := range wanted {
+		if !slices.Contains(ids, id) {
+			t.Errorf("nothing has the anchor %q", id)
+		}
+	}
+}
+
+// The page needs no script, nothing inline and nothing from elsewhere.
+func TestPageStandsAlone(t *testing.T) { each(t, testPageStandsAlone) }
+
+func testPageStandsAlone(t *testing.T, api string) {
+	_, page, _ := rendered(t, api)
+	for _, form := range []string{`<script`, `<style`, ` style=`, ` on\w+=`, `<img`, `src=`, `javascript:`, `ZgotmplZ`} {
+		if found := regexp.MustCompile(form).FindString(page); found != "" {
+			t.Errorf("the page has %q", found)
+		}
+	}
+	if links := submatches(`<link [^>]*href="([^"]*)"`, page); !slices.Equal(links, []string{apis[api].links.Style}) {
+		t.Errorf("it loads %q", links)
+	}
+	if strings.Contains(string(style), "url(") || strings.Contains(string(style), "@import") {
+		t.Error("the style sheet loads something")
+	}
+}
+
+// The descriptions have only the Markdown that the page knows.
+func TestMarkdownIsKnown(t *testing.T) { each(t, testMarkdownIsKnown) }
+
+func testMarkdownIsKnown(t *testing.T, api string) {
+	s, _, _ := rendered(t, api)
+	texts := []string{s.Info.Description}
+	for _, tag := range s.Tags {
+		texts = append(texts, tag.Description)
+	}
+	for _, one := range append(s.operations(""), s.events()...) {
+		texts = append(texts, one.Text)
+	}
+	unknown := regexp.MustCompile("(?m)\\*\\*|^[-*] |^#{1}[^#]|^#{3,}|^\\d+\\. |^```|^\\||!\\[|__")
+	for _, text := range texts {
+		if found := unknown.FindString(text); found != "" {
+			t.Errorf("the page doesn't know %q in %.60q", found, text)
+		}
+	}
+}
+
+func TestInline(t *testing.T) {
+	for text, want := range map[string]string{
+		"a `b` c":                       "a <code>b</code> c",
+		"[a](https://b.example/c?d=e)":  `<a href="https://b.example/c?d=e">a</a>`,
+		"[a](javascript:alert)":         "[a](javascript:alert)",
+		"<b>&`<i>`":                     "&lt;b&gt;&amp;<code>&lt;i&gt;</code>",
+		`[a](https://b.example" x="y")`: "[a](https://b.example&#34; x=&#34;y&#34;)",
+	} {
+		if got := string(inline(text)); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Each operation has a command, and the fields and the examples of its answers.
+func TestPageShowsAll(t *testing.T) {
+	for api, wanted := range map[string][]string{
+		"public": {
+			"curl 'https://data.example.com/api/v1/members?limit=2' \\\n  -H \"Authorization: Bearer $API_KEY\"",
+			"curl -X POST 'https://data.example.com/api/v1/webhooks/whe_1/test' \\\n  -H \"Authorization: Bearer $API_KEY\" \\\n  -H 'Idempotency-Key: 4f8a6c1e-test'",
+			"<code>data[].userId</code> <span>string</span>",
+			"<code>next</code> <span>string or null</span>",
+			"<code>limit</code> <span>integer, 1 to 100, default 50, such as 2, optional</span>",
+			"<code>webhook-signature</code>",
+			"<code>data.endpointId</code>",
+			`"code": "idempotencyMismatch"`,
+			"<code>Retry-After</code>",
+			"<code>429 rateLimited</code>",
+			"<h4>Answer 304</h4>",
+			`<a href="/llms.txt">`,
+		},
+		"admin": {
+			"curl 'https://data.example.com/admin/v1/orgs?limit=2' \\\n  -H \"Authorization: Bearer $OPERATOR_TOKEN\"",
+			"curl -X POST 'https://data.example.com/admin/v1/orgs/org_acme/files' \\\n  -H \"Authorization: Bearer $OPERATOR_TOKEN\" \\\n  -H 'Idempotency-Key: 4f8a6c1e' \\\n  --json '{\"name\":\"plan.pdf\",\"contentType\":\"application/pdf\",\"size\":48213}'",
+			"<code>OPERATOR_TOKEN</code>",
+			"<code>org</code> <span>string, such as org_acme</span>",
+			"<code>state</code> <span>string, pending, retrying, held, failed or acknowledged, such as failed, optional</span>",
+			"<code>subscription</code> <span>object or null, optional</span>",
+			"<code>subscription.plan</code> <span>string or null, optional</span>",
+			"<code>schema</code> <span>any JSON, optional</span>",
+			"<h4>Answer 202</h4>",
+			"<h4>Answer 204</h4>",
+			"<code>history[].tookMs</code>",
+			"<code>412 preconditionFailed</code>",
+		},
+	} {
+		_, page, _ := rendered(t, api)
+		page = html.UnescapeString(page)
+		for _, want := range wanted {
+			if !strings.Contains(page, want) {
+				t.Errorf("the page of the %s API lacks %s", api, want)
+			}
+		}
+		if strings.Contains(page, `id="events"`) != (api == "public") {
+			t.Errorf("the %s API: events are shown", api)
+		}
+	}
+}
+
+// The text for assistants says the same: each operation with its command, each event
+// and each error, and no HTML.
+func TestTextShowsAll(t *testing.T) {
+	each(t, func(t *testing.T, api string) {
+		s, _, text := rendered(t, api)
+		wanted := []string{"# " + s.Info.Title, "> " + s.Info.Summary, s.Info.Description, "](https://data.example.com" + apis[api].links.Page + ")"}
+		for _, one := range s.operations("https://data.example.com" + s.Servers[0].URL) {
+			wanted = append(wanted, "\n### "+one.Name+": "+one.Summary+"\n", strings.TrimSpace(one.Text), "```sh\n"+one.Curl+"\n```")
+		}
+		for _, one := range s.events() {
+			wanted = append(wanted, "\n### "+one.Name+": "+one.Summary+"\n", one.Examples[0].JSON)
+		}
+		for _, e := range s.failures() {
+			wanted = append(wanted, "\n- "+e.Status+" `"+e.Code+"`: ")
+		}
+		for _, want := range wanted {
+			if !strings.Contains(text, want) {
+				t.Errorf("the text lacks %q", want)
+			}
+		}
+		if found := regexp.MustCompile(`</?(p|code|a|span)\b|&(lt|gt|#34|amp);|.{0,60}\n\n\n.{0,60}`).FindString(text); found != "" {
+			t.Errorf("the text has %q", found)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+// Package reference is what an API says of itself: its OpenAPI documents, the page for
+// people that is generated from them, and the same as text for assistants. The Team
+// Data API and the admin API serve theirs with it.
+//
+// spec.go reads what is shown of a document, and sections.go makes of it what
+// page.html and llms.txt lay out. It imports store and internal/web.
+package reference
+
+import (
+	"bytes"
+	_ "embed"
+	"net/http"
+
+	"teamdata/internal/web"
+	"teamdata/store"
+)
+
+// Document describes one version of an API, in OpenAPI 3.1.
+type Document struct {
+	Version string // info.version: of the Team Data API, its date
+	JSON    []byte
+	YAML    []byte
+}
+
+// The content types of what is served, beside JSON.
+const (
+	YAMLType = "application/yaml" // RFC 9512
+	textType = "text/plain; charset=utf-8"
+	pageType = "text/html; charset=utf-8"
+	cssType  = "text/css; charset=utf-8"
+)
+
+// Reference is the page and the text of a document.
+type Reference struct{ page, text []byte }
+
+// anyAddress is the placeholder for the server's address in both.
+const anyAddress = "https://teamdata.invalid"
+
+//go:embed page.css
+var style []byte
+
+// SendStyle answers with the style sheet of the page.
+func SendStyle(r *web.Request) { sendRevalidated(r, cssType, style) }
+
+// pagePolicy allows the page to load its style sheet only.
+var pagePolicy = []string{"default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}
+
+// SendPage answers with the page. address is the server's base URL in its examples,
+// such as https://data.example.com; empty: as the request has it.
+func (ref Reference) SendPage(r *web.Request, address string) {
+	h := r.W.Header()
+	h["Content-Security-Policy"] = pagePolicy
+	h["Referrer-Policy"] = []string{"no-referrer"}
+	sendRevalidated(r, pageType, ref.at(ref.page, address, r.HTTP))
+}
+
+// SendText answers with the text.
+func (ref Reference) SendText(r *web.Request, address string) {
+	sendRevalidated(r, textType, ref.at(ref.text, address, r.HTTP))
+}
+
+func (ref Reference) at(text []byte, address string, r *http.Request) []byte {
+	if address == "" {
+		address = web.AddressOf(r)
+	}
+	return bytes.ReplaceAll(text, []byte(anyAddress), []byte(address))
+}
+
+// sendRevalidated sends an answer that caches may store but must revalidate.
+func sendRevalidated(r *web.Request, contentType string, body []byte) {
+	r.W.Header()["Cache-Control"] = []string{"no-cache"}
+	r.Send(r.Tagged(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body}, web.ETag(body)))
+}

@@ -1,0 +1,145 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	yaml "github.com/oasdiff/yaml3"
+
+	"teamdata/internal/reference"
+	"teamdata/internal/schema"
+	"teamdata/store"
+)
+
+// ownTypes are event types as operators register them.
+var ownTypes = []store.EventType{
+	{Name: "invoice.paid", Description: "An invoice was paid.", Schema: []byte(`{"type":"object","required":["invoiceId","lines"],"properties":{` +
+		`"invoiceId":{"type":"string","examples":["inv_7"]},"lines":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/line"}},"paidBy":{"type":["string","null"]}},` +
+		`"additionalProperties":false,"$defs":{"line":{"type":"object","properties":{"cents":{"type":"integer","minimum":1}}}}}`)},
+	{Name: "invoice_paid"},
+	{Name: "member", Description: "Its \u2028 name \u0085 is that of a schema: \U0001f600 <b>."},
+	{Name: "a", Schema: []byte(`true`)},
+	{Name: "choice.made", Schema: []byte(`{"oneOf":[{"required":["a"]},{"required":["b"]}],"properties":{"a":{"type":["string","integer"]},"b":{"type":"boolean"}}}`)},
+	{Name: "tree.grown", Schema: []byte(`{"type":"object","properties":{"left":{"$ref":"#"},"right":{"$ref":"#"}}}`)},
+	{Name: "old.draft", Schema: []byte(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","examples":[{"pair":1},{"pair":["x",2]}],"properties":{"pair":{"type":"array","items":[{"type":"string"},{"type":"number"}]}}}`)},
+	{Name: "never.sent", Schema: []byte(`false`)},
+}
+
+// The documents with event types of the operator's own are sound; YAML and JSON say
+// the same; each schema takes what the operator's takes; and each example fits the
+// operator's.
+func TestOwnEventTypes(t *testing.T) {
+	for version, d := range documents() {
+		with, err := With(d, ownTypes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := openapi3.NewLoader().LoadFromData(with.JSON)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", version, err, with.JSON)
+		}
+		if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
+			t.Errorf("%s: %v", version, err)
+		}
+		var inJSON, inYAML any
+		if err := json.Unmarshal(with.JSON, &inJSON); err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.Unmarshal(with.YAML, &inYAML); err != nil {
+			t.Fatal(err)
+		}
+		delete(inYAML.(map[string]any), "x-anchors")
+		again, err := json.Marshal(inYAML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fromYAML any
+		if err := json.Unmarshal(again, &fromYAML); err != nil || !reflect.DeepEqual(inJSON, fromYAML) {
+			t.Errorf("%s: YAML and JSON differ: %v", version, err)
+		}
+		for _, e := range ownTypes {
+			holdOwn(t, doc, e)
+		}
+		if len(doc.Webhooks) != len(store.BuiltInEventTypes)+len(ownTypes) {
+			t.Errorf("%d webhooks", len(doc.Webhooks))
+		}
+	}
+}
+
+func holdOwn(t *testing.T, doc *openapi3.T, e store.EventType) {
+	t.Helper()
+	item := doc.Webhooks[e.Name]
+	if item == nil {
+		t.Fatalf("%s is missing", e.Name)
+	}
+	content := item.Post.RequestBody.Value.Content["application/json"]
+	example := content.Examples["event"]
+	if example == nil {
+		if e.Name != "never.sent" && e.Name != "choice.made" {
+			t.Errorf("%s has no example", e.Name)
+		}
+		return
+	}
+	data, err := json.Marshal(example.Value.Value.(map[string]any)["data"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Schema == nil {
+		return
+	}
+	compiled, err := schema.Compile(e.Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := compiled.Check(data); err != nil {
+		t.Errorf("%s: the example %s: %v", e.Name, data, err)
+	}
+}
+
+// What a generator can't take is not in the schema, and the whole one is beside it.
+func TestReducedSchemas(t *testing.T) {
+	for _, row := range []struct{ schema, want, sample string }{
+		{`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, `{"a":"text"}`},
+		{`{"type":["null","object"]}`, `{"type":"object"}`, `{}`},
+		{`{"properties":{"a":{"type":["string","null"],"format":"date"}}}`, `{"type":"object","properties":{"a":{"type":["string","null"],"format":"date"}}}`, `{"a":"2026-10-06"}`},
+		{`{"required":["b"]}`, `{"type":"object","x-jsonSchema":{"required":["b"]}}`, ``},
+		{`{"patternProperties":{"^x":{}},"additionalProperties":false}`, `{"type":"object","x-jsonSchema":{"patternProperties":{"^x":{}},"additionalProperties":false}}`, `{}`},
+		{`{"properties":{"a":{"enum":["x","y"],"type":"string"},"b":{"enum":[1,"x"]}}}`, `{"type":"object","properties":{"a":{"enum":["x","y"],"type":"string"},"b":{}},"x-jsonSchema":{"properties":{"a":{"enum":["x","y"],"type":"string"},"b":{"enum":[1,"x"]}}}}`, `{}`},
+		{` {"properties":{"a":{"type":"array"}}}`, `{"type":"object","properties":{"a":{"type":"array","items":{}}}}`, `{"a":["text"]}`},
+		{`{"properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{"b":{"type":"integer","minimum":7}}}`, `{"type":"object","properties":{"a":{"type":"integer","minimum":7}}}`, `{"a":7}`},
+		{`{"properties":{"a":{"$anchor":"x"},"b":{"$ref":"#x"}}}`, `{"type":"object","properties":{"a":{},"b":{}},"x-jsonSchema":{"properties":{"a":{"$anchor":"x"},"b":{"$ref":"#x"}}}}`, `{"a":"text","b":"text"}`},
+	} {
+		data, sample := dataOf([]byte(row.schema))
+		text, err := reference.Marshal(data)
+		if err != nil || string(text) != row.want || string(sample) != row.sample {
+			t.Errorf("%s\ngot  %s %s\nwant %s %s\n%v", row.schema, text, sample, row.want, row.sample, err)
+		}
+	}
+}
+
+// A schema whose references double at each step, or that leads to itself, makes a
+// bounded document; and so do many types.
+func TestOwnEventTypesAreBounded(t *testing.T) {
+	var defs []string
+	for i := range 40 {
+		defs = append(defs, fmt.Sprintf(`"d%d":{"properties":{"a":{"$ref":"#/$defs/d%d"},"b":{"$ref":"#/$defs/d%d"}}}`, i, i+1, i+1))
+	}
+	text := `{"$ref":"#/$defs/d0","$defs":{` + strings.Join(defs, ",") + `,"d40":{}}}`
+	data, _ := dataOf([]byte(text))
+	if inJSON, err := reference.Marshal(data); err != nil || len(inJSON) > 100*maxParts {
+		t.Errorf("%d bytes, %v", len(inJSON), err)
+	}
+	d, _ := Of("2026-10-06")
+	many := make([]store.EventType, 100_000)
+	for i := range many {
+		many[i] = store.EventType{Name: fmt.Sprintf("a.b%d", i)}
+	}
+	with, err := With(d, many)
+	if err != nil || len(with.JSON) > 4*maxOwn || len(with.YAML) > 4*maxOwn || len(with.JSON) < maxOwn/4 {
+		t.Errorf("%d and %d bytes, %v", len(with.JSON), len(with.YAML), err)
+	}
+}
