@@ -15,8 +15,8 @@ import (
 
 // TestClock is the clock of a server that is being tested. It goes on with the
 // system's clock or stands still, and [App.Advance] moves it forward. All that is
-// stored, due or expired goes by it. Certificates, timeouts, backups and the Date
-// header go by the system's clock all the same.
+// stored, due or expired goes by it. Certificates, timeouts, backups, metrics and the
+// Date header go by the system's clock all the same.
 //
 // A server with a test clock doesn't sync its data file, which a power cut may
 // damage.
