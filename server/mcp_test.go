@@ -389,3 +389,14 @@ func TestToolsOfAnOlderVersion(t *testing.T) {
 		}
 	}
 }
+
+// Who reads the API's reference learns where assistants connect.
+func TestAssistantsAreDescribed(t *testing.T) {
+	env := newTestEnv(t, Config{})
+	for _, path := range []string{"/docs", "/llms.txt", "/api/v1/openapi.json", "/api/v1/openapi.yaml"} {
+		answer := env.do(newRequest("GET", path, ""))
+		if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), mcpRoute.path) {
+			t.Errorf("%s is answered with %d, and does not name %s", path, answer.Code, mcpRoute.path)
+		}
+	}
+}
