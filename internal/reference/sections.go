@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -63,6 +64,7 @@ func (s *spec) operation(method, path, address string, op operation) shown {
 		}
 		one.Answers = append(one.Answers, a)
 	}
+	slices.SortFunc(one.Errors, func(a, b failure) int { return strings.Compare(a.Status, b.Status) })
 	return one
 }
 
@@ -149,7 +151,7 @@ func (s *spec) failure(status string, r response) failure {
 func examplesOf(content Object[media]) (list []example) {
 	for _, m := range content {
 		if m.Value.Example != nil && strings.HasSuffix(m.Key, "json") {
-			list = append(list, example{"Example", indented(m.Value.Example)})
+			list = append(list, example{"An answer", indented(m.Value.Example)})
 		}
 		for _, e := range m.Value.Examples {
 			list = append(list, example{e.Value.Summary, indented(e.Value.Value)})
