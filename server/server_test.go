@@ -86,6 +86,33 @@ func TestShutdownWithoutConnections(t *testing.T) {
 	}
 }
 
+// Once the last connection is closed, nobody is left to be answered.
+func TestShutdownEndsWithTheLastConnection(t *testing.T) {
+	env := newTestEnv(t, Config{})
+	env.server.drainDelay = time.Hour
+	addr := env.listen()
+	var open []net.Conn
+	for range 2 {
+		c := env.dial(addr, nil)
+		fmt.Fprintf(c, "GET /api/v1/members HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_read.%s\r\n\r\n", fixtureSecret)
+		readAnswer(t, "GET", bufio.NewReader(c))
+		open = append(open, c)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- env.server.Shutdown(t.Context()) }()
+	for _, c := range open {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended with a connection open: %v", err)
+		default:
+			c.Close()
+		}
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // A request that runs when Shutdown begins is answered in full.
 func TestShutdownWaitsForWhatRuns(t *testing.T) {
 	env := newTestEnv(t, Config{})
