@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/boltstore"
 	"teamdata/store/storetest"
 )
 
@@ -164,6 +166,36 @@ func testCreateEndpoint(s *subject) {
 	s.Write(removeEndpoint(acme, "whe_3"))
 	s.Write(createEndpoint(newEndpoint(acme, "whe_51")))
 	s.refused("an endpoint too many again", store.CodeConflict, createEndpoint(newEndpoint(acme, "whe_52")))
+}
+
+// Plain HTTP is for receivers on the same machine, where the engine was told so.
+func TestHTTPOnLoopback(t *testing.T) {
+	onLoopback := []string{"http://127.0.0.1:8080/hook", "http://127.9.9.9/", "http://[::1]:8080/", "HTTP://LocalHost:8080/", "http://[::ffff:127.0.0.1]/"}
+	elsewhere := []string{"http://example.com/", "http://10.0.0.7/", "http://localhost.example.com/", "http://127.0.0.1.example.com/", "http://127.0.0.1@10.0.0.7/", "http://2130706433/", "http:127.0.0.1", "ftp://127.0.0.1/"}
+	for _, allowed := range []bool{false, true} {
+		t.Run(fmt.Sprint(allowed), func(t *testing.T) {
+			s := &subject{storetest.New(t, func(t testing.TB, path string, now func() time.Time) store.Store {
+				opened, err := boltstore.Open(path, boltstore.Options{Now: now, NoSync: true, MapSize: 64 << 20, HTTPOnLoopback: allowed})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return opened
+			})}
+			s.Seed()
+			for i, url := range slices.Concat(onLoopback, elsewhere) {
+				e := newEndpoint(other, fmt.Sprint("whe_", i))
+				e.URL = url
+				change := changeEndpoint(acme, "whe_1", store.EndpointChange{URL: &url})
+				if allowed && i < len(onLoopback) {
+					s.Write(createEndpoint(e))
+					s.Write(change)
+					continue
+				}
+				s.refused("an endpoint at "+url, store.CodeBadRequest, createEndpoint(e))
+				s.refused("a move to "+url, store.CodeBadRequest, change)
+			}
+		})
+	}
 }
 
 func TestChangeEndpoint(t *testing.T) { onBoth(t, testChangeEndpoint) }

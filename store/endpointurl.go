@@ -15,18 +15,21 @@ const (
 	maxHostLength = 253
 )
 
-// CheckEndpointURL checks the form of an endpoint's address. Where it may lead is
+// CheckEndpointURL checks the form of an endpoint's address: an https:// URL, or
+// with httpOnLoopback also an http:// URL of this machine. Where it may lead is
 // checked on dialing.
-func CheckEndpointURL(address string) error {
+func CheckEndpointURL(address string, httpOnLoopback bool) error {
 	if len(address) > maxURLLength {
 		return Invalid("url", "has %d characters", len(address)).Advise("at most %d are allowed", maxURLLength)
 	}
 	u, err := url.Parse(address)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Invalid("url", "is not a URL such as https://example.com/hook")
-	case u.Scheme != "https":
-		return Invalid("url", "must start with https://")
+	}
+	if err := checkScheme(u, httpOnLoopback); err != nil {
+		return err
+	}
+	switch {
 	case u.Hostname() == "" || u.Opaque != "":
 		return Invalid("url", "names no host")
 	case !validHost(u.Hostname()):
@@ -39,6 +42,25 @@ func CheckEndpointURL(address string) error {
 		return Invalid("url", "holds a fragment (#…)").Advise("leave it out")
 	}
 	return nil
+}
+
+func checkScheme(u *url.URL, httpOnLoopback bool) error {
+	switch {
+	case u.Scheme == "https":
+		return nil
+	case u.Scheme != "http" || !httpOnLoopback:
+		return Invalid("url", "must start with https://")
+	case !isLoopback(u.Hostname()):
+		return Invalid("url", "must start with https://").Advise("http:// is for receivers on this machine, such as http://127.0.0.1:8080/hook")
+	}
+	return nil
+}
+
+// isLoopback reports whether a host is this machine's, by its address or the name
+// localhost.
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
 // validHost reports whether a host is an IP address without a zone, or has the

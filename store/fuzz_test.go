@@ -51,17 +51,28 @@ func FuzzCursorOrder(f *testing.F) {
 
 // FuzzEndpointURL holds what CheckEndpointURL takes to what can be sent: a request
 // over HTTPS to the host that is written there, with no credentials and no part
-// that a server does not see.
+// that a server does not see. Over HTTP only this machine is one, and only where that
+// is allowed.
 func FuzzEndpointURL(f *testing.F) {
 	f.Fuzz(func(t *testing.T, address string) {
-		if CheckEndpointURL(address) != nil {
+		if CheckEndpointURL(address, true) != nil {
+			if CheckEndpointURL(address, false) == nil {
+				t.Errorf("%q passes only without http:// on loopback", address)
+			}
 			return
 		}
 		r, err := http.NewRequest("POST", address, http.NoBody)
 		if err != nil {
 			t.Fatalf("%q passed: %v", address, err)
 		}
-		if r.URL.Scheme != "https" || r.URL.User != nil || r.Header.Get("Authorization") != "" || strings.ContainsAny(address, "#\r\n\x00") || len(address) > 2048 {
+		switch overHTTPS := CheckEndpointURL(address, false) == nil; {
+		case overHTTPS != (r.URL.Scheme == "https"):
+			t.Errorf("%q: passed without http:// on loopback: %t", address, overHTTPS)
+		case !overHTTPS && (r.URL.Scheme != "http" || r.URL.Hostname() != "::1" && !strings.HasPrefix(r.URL.Hostname(), "127.") &&
+			!strings.HasPrefix(r.URL.Hostname(), "::ffff:") && !strings.EqualFold(r.URL.Hostname(), "localhost")):
+			t.Errorf("%q passed over plain HTTP", address)
+		}
+		if r.URL.User != nil || r.Header.Get("Authorization") != "" || strings.ContainsAny(address, "#\r\n\x00") || len(address) > 2048 {
 			t.Errorf("%q passed as %v", address, r.URL)
 		}
 		host := r.URL.Hostname()
@@ -71,7 +82,8 @@ func FuzzEndpointURL(f *testing.F) {
 		if port, err := strconv.Atoi(r.URL.Port()); r.URL.Port() != "" && (err != nil || port < 1 || port > 65535) {
 			t.Errorf("%q passed with the port %s", address, r.URL.Port())
 		}
-		if authority, _, _ := strings.Cut(address[len("https://"):], "/"); strings.Contains(strings.SplitN(authority, "?", 2)[0], "@") {
+		_, rest, _ := strings.Cut(address, "://")
+		if authority, _, _ := strings.Cut(rest, "/"); strings.Contains(strings.SplitN(authority, "?", 2)[0], "@") {
 			t.Errorf("%q passed with a user", address)
 		}
 		if err := r.Write(io.Discard); err != nil {

@@ -27,6 +27,8 @@ func secretsOfEndpoint(e *store.Endpoint) []secretField {
 	return []secretField{{"secret", &e.Secret}, {"oldSecret", &e.OldSecret}}
 }
 
+func (t *tx) HTTPOnLoopback() bool { return t.s.http }
+
 // Endpoint is what every event and every outcome reads, often of the same one.
 func (t *tx) Endpoint(orgID, id string) (store.Endpoint, error) {
 	key := orgKey(orgID, id)

@@ -24,7 +24,7 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func open(path string, o Options) (*Store, error) {
-	s := &Store{clock: o.Now, before: o.BeforeCommit, seal: sealing{o.Sealer}, closed: make(chan struct{})}
+	s := &Store{clock: o.Now, http: o.HTTPOnLoopback, before: o.BeforeCommit, seal: sealing{o.Sealer}, closed: make(chan struct{})}
 	if s.clock == nil {
 		s.clock = time.Now
 	}

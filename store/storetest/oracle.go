@@ -29,6 +29,8 @@ func (o *oracle) PutDelivery(d store.Delivery) error {
 	return o.deliveries.keep(d.ID, d)
 }
 
+func (o *oracle) HTTPOnLoopback() bool { return false }
+
 func (o *oracle) AddEndpoint(e store.Endpoint) (store.Endpoint, error) {
 	e.Number = take(&o.numbers, "number")
 	if o.given[e.Number] {
