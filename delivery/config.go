@@ -30,6 +30,8 @@ type Config struct {
 	// Control checks each address after DNS, before dialing. Default: all
 	// addresses are allowed.
 	Control func(network, address string, c syscall.RawConn) error
+	// HTTPOnLoopback lets attempts be made over plain HTTP to this machine: for tests.
+	HTTPOnLoopback bool
 	// UserAgent is sent with every attempt. Default: teamdata.
 	UserAgent string
 	// Now is the clock that decides what is due. Default: time.Now.

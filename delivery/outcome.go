@@ -56,6 +56,8 @@ func failure(err error, reached step) (outcome, reason string) {
 	switch {
 	case errors.As(err, &refusal):
 		return "guard", refusal.Error()
+	case errors.Is(err, errPlainHTTP):
+		return "guard", errPlainHTTP.Error()
 	case errors.As(err, &dns):
 		return "dns", oneLine(fmt.Sprintf("DNS: %s: %s", dns.Name, dns.Err))
 	case errors.As(err, &certificate):

@@ -8,7 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strconv"
+	"syscall"
 	"time"
 
 	"teamdata/internal/signature"
@@ -26,37 +29,72 @@ const (
 type sender struct {
 	now       func() time.Time
 	network   http.RoundTripper
+	plain     http.RoundTripper // for http:// URLs; nil: they are refused
 	targets   targets
 	userAgent []string
 	timeout   time.Duration
 }
 
 func newSender(c Config) *sender {
+	s := &sender{now: c.Now, network: newTransport(c, c.Control), userAgent: []string{c.UserAgent}, timeout: c.AttemptTimeout}
+	if c.HTTPOnLoopback {
+		s.plain = newTransport(c, onLoopback(c.Control))
+	}
+	return s
+}
+
+func newTransport(c Config, check control) *http.Transport {
 	// net/http keeps connecting after the attempt that needed the connection has
 	// ended, since the next may use it. Without its own timeout, connections to
 	// receivers that accept and stay silent would pile up. It is longer than the
 	// attempt's, so that the reason names the attempt's deadline.
 	connectTimeout := c.AttemptTimeout + time.Second
-	dialer := &net.Dialer{Control: c.Control, Resolver: c.resolver, Timeout: connectTimeout}
-	return &sender{
-		now: c.Now,
-		network: &http.Transport{
-			Proxy:       nil, // never from the environment: it would hide the address from the guard
-			DialContext: dialer.DialContext,
-			TLSClientConfig: &tls.Config{
-				RootCAs: c.RootCAs, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
-				ClientSessionCache: tls.NewLRUClientSessionCache(c.Total),
-			},
-			TLSHandshakeTimeout:    connectTimeout,
-			DisableCompression:     true,
-			MaxIdleConns:           c.Total,
-			MaxIdleConnsPerHost:    c.Total, // many endpoints may share a host
-			IdleConnTimeout:        idleTimeout,
-			MaxResponseHeaderBytes: maxAnswerHeaders,
+	dialer := &net.Dialer{Control: check, Resolver: c.resolver, Timeout: connectTimeout}
+	return &http.Transport{
+		Proxy:       nil, // never from the environment: it would hide the address from the guard
+		DialContext: dialer.DialContext,
+		TLSClientConfig: &tls.Config{
+			RootCAs: c.RootCAs, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+			ClientSessionCache: tls.NewLRUClientSessionCache(c.Total),
 		},
-		userAgent: []string{c.UserAgent},
-		timeout:   c.AttemptTimeout,
+		TLSHandshakeTimeout:    connectTimeout,
+		DisableCompression:     true,
+		MaxIdleConns:           c.Total,
+		MaxIdleConnsPerHost:    c.Total, // many endpoints may share a host
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxAnswerHeaders,
 	}
+}
+
+// control checks an address before it is dialed; nil: any will do.
+type control func(network, address string, c syscall.RawConn) error
+
+var errPlainHTTP = errors.New("plain HTTP refused: it is for receivers on the server's own machine, and for tests (--test-clock)")
+
+// onLoopback is a control for connections to this machine alone, whatever a name
+// such as localhost resolves to.
+func onLoopback(next control) control {
+	return func(network, address string, c syscall.RawConn) error {
+		addr, err := netip.ParseAddrPort(address)
+		switch {
+		case err != nil || !addr.Addr().Unmap().IsLoopback():
+			return errPlainHTTP
+		case next == nil:
+			return nil
+		}
+		return next(network, address, c)
+	}
+}
+
+// networkOf returns what leads to an endpoint.
+func (s *sender) networkOf(u *url.URL) (http.RoundTripper, error) {
+	switch {
+	case u.Scheme == "https":
+		return s.network, nil
+	case s.plain == nil:
+		return nil, errPlainHTTP
+	}
+	return s.plain, nil
 }
 
 // send posts the delivery once. A 2xx status line within the deadline
@@ -93,7 +131,11 @@ func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a 
 	if err != nil {
 		return err
 	}
-	response, err := s.network.RoundTrip(request)
+	network, err := s.networkOf(request.URL)
+	if err != nil {
+		return err
+	}
+	response, err := network.RoundTrip(request)
 	if err != nil {
 		return err
 	}

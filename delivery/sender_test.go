@@ -71,6 +71,33 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// Plain HTTP goes to this machine, where that is allowed, and nowhere else.
+func TestPlainHTTP(t *testing.T) {
+	r := httptest.NewServer(status(200))
+	defer r.Close()
+	_, port, _ := net.SplitHostPort(r.Listener.Addr().String())
+	guard := netguard.New(netguard.Config{})
+	for name, test := range map[string]struct {
+		url    string
+		config Config
+		want   string // the reason; empty: acknowledged
+	}{
+		"not allowed":              {r.URL, Config{}, errPlainHTTP.Error()},
+		"an address":               {r.URL, Config{HTTPOnLoopback: true}, ""},
+		"a name":                   {"http://localhost:" + port, Config{HTTPOnLoopback: true}, ""},
+		"elsewhere":                {"http://192.0.2.1/", Config{HTTPOnLoopback: true}, errPlainHTTP.Error()},
+		"a name of elsewhere":      {"http://there.example:" + port, Config{HTTPOnLoopback: true, resolver: newNames(t, map[string]string{"there.example": "192.0.2.1"}).resolver()}, errPlainHTTP.Error()},
+		"the guard has a say, too": {r.URL, Config{HTTPOnLoopback: true, Control: guard.Control}, "refused: loopback range"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := sendOnce(t, test.url, test.config)
+			if a.Acknowledged() != (test.want == "") || !strings.Contains(a.Reason, test.want) {
+				t.Errorf("answered %d, %q", a.Status, a.Reason)
+			}
+		})
+	}
+}
+
 // Limits: 15 seconds to acknowledge; the schedule of retries has its own test.
 func TestDefaultDeadline(t *testing.T) {
 	if got := newSender(Config{}.withDefaults()).timeout; got != 15*time.Second {
