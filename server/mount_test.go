@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"teamdata/server/clientaddr"
 )
@@ -35,6 +36,20 @@ func TestAdminIsNotMounted(t *testing.T) {
 	env := newTestEnv(t, Config{})
 	if got := env.do(newRequest("GET", "/admin/v1/orgs", "")).Code; got != http.StatusNotFound {
 		t.Errorf("got %d", got)
+	}
+}
+
+// Each answer of a server for tests says what its clock reads; no other's does.
+func TestTestClock(t *testing.T) {
+	for _, forTests := range []bool{false, true} {
+		env := newTestEnv(t, Config{TestClock: forTests, Home: "/admin", Mounts: mounted(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })})
+		env.Advance(time.Hour)
+		for _, path := range []string{"/api/v1/members", "/api/v1/none", "/none", "/admin/x", "/docs", "/livez", "/readyz", "/"} {
+			got := env.do(newRequest("GET", path, "key_read")).Header().Get("Teamdata-Test-Clock")
+			if want := map[bool]string{true: "2026-10-06T13:00:00.000Z"}[forTests]; got != want {
+				t.Errorf("GET %s says %q, want %q", path, got, want)
+			}
+		}
 	}
 }
 

@@ -33,6 +33,9 @@ type request struct {
 
 // ServeHTTP handles every request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.config.TestClock {
+		web.SetTestClock(w.Header(), s.config.Now())
+	}
 	if r.ProtoMajor == 2 {
 		s.serveStream(w, r)
 		return

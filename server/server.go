@@ -43,6 +43,7 @@ type Config struct {
 	ClientRate int              // requests per minute per client address; 0: no limit
 	Log        zerolog.Logger   // faults of the server at error level, those of connections at debug level
 	Now        func() time.Time // the clock of limits and of a key's expiry; nil: time.Now
+	TestClock  bool             // tests move Now; each answer says so
 	Mounts     []Mount          // the other APIs and pages on the same listener
 	// StrictTransport reports whether browsers are to ask the host of this name over
 	// HTTPS only; nil: none.

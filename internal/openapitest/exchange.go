@@ -112,8 +112,9 @@ func (c *Contract) anywhere(status int) node {
 	return node{}
 }
 
-// transport are the headers of HTTP itself.
-var transport = []string{"Content-Type", "Content-Length", "Connection", "Date", "Transfer-Encoding"}
+// transport are the headers of HTTP itself, and that of each answer of a server for
+// tests.
+var transport = []string{"Content-Type", "Content-Length", "Connection", "Date", "Transfer-Encoding", "Teamdata-Test-Clock"}
 
 func (response node) headerFaults(have http.Header) (faults []string) {
 	documented := response.at("headers")

@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"strings"
+	"time"
 
 	"teamdata/store"
 )
@@ -26,6 +27,11 @@ var (
 	Close    = []string{"close"}
 	Replayed = []string{"true"} // of Idempotent-Replayed
 )
+
+// SetTestClock says in an answer that the server is for tests, and what its clock reads.
+func SetTestClock(h http.Header, now time.Time) {
+	h["Teamdata-Test-Clock"] = []string{store.FormatTime(now)}
+}
 
 // JSON is an answer with a JSON body.
 func JSON(status int, body []byte) store.Answer {
