@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	"teamdata/store"
 )
@@ -48,12 +49,16 @@ type layout struct {
 	Orgs    []store.Org // that the person manages
 	Notice  string      // what has just been done; may be empty
 	Version string
-	Page    any // the data of the page's own template
+	Clock   time.Time // of a server for tests; zero: it is none
+	Page    any       // the data of the page's own template
 }
 
 // render answers with a page.
 func (r *request) render(status int, name string, page any) error {
 	l := layout{Section: r.section(), Orgs: r.orgs, Notice: r.notice(), Version: r.s.config.Version, Page: page}
+	if r.s.config.TestClock != nil {
+		l.Clock = r.s.config.TestClock()
+	}
 	if r.account.UserID != "" {
 		l.Account = &r.account
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -37,6 +38,21 @@ func TestPanic(t *testing.T) {
 	if said := log.String(); !strings.Contains(said, "inner text") || !strings.Contains(said, "settings_test.go") {
 		t.Error(said)
 	}
+}
+
+// Each page of a server for tests says so, that of an error too; no other does.
+func TestTestClock(t *testing.T) {
+	const says = "A server for tests.</strong> Its clock, which tests move, reads"
+	env := newEnv(t)
+	if page := env.newBrowser().get("/sign-in"); strings.Contains(page.Body, says) {
+		t.Errorf("a server without a test clock says that it is for tests:\n%s", page.Body)
+	}
+	env.restart(func(c *Config) { c.TestClock = env.Now })
+	env.newBrowser().get("/sign-in").wants(t, 200, says)
+	b := env.signedIn("usr_ada")
+	b.get("/orgs/org_acme").wants(t, 200, says+` <time datetime="2026-10-06T12:00:00.000Z"`)
+	env.Advance(time.Hour)
+	b.get("/nowhere").wants(t, 404, says+` <time datetime="2026-10-06T13:00:00.000Z"`)
 }
 
 var menuLink = regexp.MustCompile(`<li><a href="/settings(/orgs/org_acme/?([^"]*))"`)
