@@ -47,6 +47,8 @@ type Config struct {
 	WarnOfURL func(url string) string
 	// Mailed is called after mail was queued; nil: this process sends none.
 	Mailed func()
+	// TestClock makes it the API of a server for tests; nil: of any other.
+	TestClock TestClock
 	// Snapshot makes a consistent copy of the data file, to be read from its start
 	// and closed. Reading it holds no transaction open.
 	Snapshot func(ctx context.Context) (*os.File, error)

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"net/http"
 	"strconv"
 	"time"
 
@@ -57,12 +56,7 @@ func (r *request) recoverEndpoint() error {
 	var since time.Time
 	r.read(r.in.Time("since", &since))
 	r.require(!since.IsZero(), "since", "it is a time such as 2026-10-06T12:00:00.000Z")
-	if err := r.checkInput(); err != nil {
-		return err
-	}
-	r.clearDeadlines()
-	do := func() (store.Answer, error) { return r.keptAnswer(r.recoverSince(since)) }
-	return r.sendIdempotent(r.api.idempotency.DoLong(r.HTTP.Context(), r.api.store, store.OperatorKeys(r.org()), r.key, r.fingerprint(), do))
+	return r.long(func() (store.Answer, error) { return r.recoverSince(since) })
 }
 
 func (r *request) recoverSince(since time.Time) (store.Answer, error) {
@@ -72,12 +66,4 @@ func (r *request) recoverSince(since time.Time) (store.Answer, error) {
 	}
 	n, err := store.Recover(r.HTTP.Context(), r.api.store, r.actor, r.org(), r.Param("endpoint"), since)
 	return ok(newObject().number("recovered", int64(n)).end()), err
-}
-
-// clearDeadlines removes the connection's deadlines for long work. A
-// ResponseWriter without deadlines is left alone.
-func (r *request) clearDeadlines() {
-	c := http.NewResponseController(r.W)
-	c.SetReadDeadline(time.Time{})
-	c.SetWriteDeadline(time.Time{})
 }

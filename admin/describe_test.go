@@ -64,7 +64,7 @@ func TestDescriptionIsWhole(t *testing.T) {
 			described = append(described, method+" "+pathParam.ReplaceAllString(path, ":$1")+" "+o.OperationID)
 		}
 	}
-	for _, rt := range routes {
+	for _, rt := range slices.Concat(routes, testRoutes) {
 		handler := runtime.FuncForPC(reflect.ValueOf(rt.handle).Pointer()).Name()
 		routed = append(routed, rt.method+" "+rt.path+handler[strings.LastIndexByte(handler, '.'):])
 	}

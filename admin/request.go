@@ -40,6 +40,9 @@ func (a *api) begin(common web.Request, rt *route) *request {
 	r := &request{Request: common, api: a, route: rt}
 	r.Docs = basePath + docsPath
 	r.W.Header()["Teamdata-Version"] = []string{a.config.Version}
+	if a.config.TestClock != nil {
+		web.SetTestClock(r.W.Header(), a.config.TestClock.Now())
+	}
 	return r
 }
 

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"slices"
 
 	"teamdata/internal/web"
 )
@@ -102,6 +103,13 @@ var routes = []route{
 	{"DELETE", oneOperatorToken, noBody, (*request).revokeOperatorToken},
 }
 
+// testRoutes are those that only a server with a test clock has.
+var testRoutes = []route{
+	{"GET", "/clock", noBody, (*request).readClock},
+	{"POST", "/clock", maxBody, (*request).advanceClock},
+	{"POST", "/reset", maxBody, (*request).resetData},
+}
+
 // pushed are the paths to which programs push changes as they happen.
 var pushed = []string{org + "/members", oneMember, org + "/audit-log", org + "/audit-log/batch", org + "/files", org + "/events"}
 
@@ -116,7 +124,11 @@ type api struct {
 
 func (a *Admin) newAPI(authenticate func(*request) error) http.Handler {
 	api := &api{Admin: a, authenticate: authenticate}
-	api.router = web.NewRouter(basePath, "/status", routes, (*route).pattern, api.serve)
+	all := routes
+	if a.config.TestClock != nil {
+		all = slices.Concat(routes, testRoutes)
+	}
+	api.router = web.NewRouter(basePath, "/status", all, (*route).pattern, api.serve)
 	for i := range openRoutes {
 		rt := &openRoutes[i]
 		api.router.Add(rt.method, rt.path, func(r web.Request) { api.serveOpen(r, rt) })

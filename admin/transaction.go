@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"teamdata/internal/web"
 	"teamdata/store"
@@ -82,6 +83,24 @@ func (r *request) idempotent(do transaction) error {
 	do = r.inOrg(do)
 	kept := func(tx store.Tx) (store.Answer, error) { return r.keptAnswer(do(tx)) }
 	return r.sendIdempotent(r.api.idempotency.Do(r.HTTP.Context(), r.api.store, store.OperatorKeys(r.org()), r.key, r.fingerprint(), kept))
+}
+
+// long is idempotent for work that takes long, in transactions of its own.
+func (r *request) long(do func() (store.Answer, error)) error {
+	if err := r.checkInput(); err != nil {
+		return err
+	}
+	r.clearDeadlines()
+	kept := func() (store.Answer, error) { return r.keptAnswer(do()) }
+	return r.sendIdempotent(r.api.idempotency.DoLong(r.HTTP.Context(), r.api.store, store.OperatorKeys(r.org()), r.key, r.fingerprint(), kept))
+}
+
+// clearDeadlines removes the connection's deadlines for long work. A
+// ResponseWriter without deadlines is left alone.
+func (r *request) clearDeadlines() {
+	c := http.NewResponseController(r.W)
+	c.SetReadDeadline(time.Time{})
+	c.SetWriteDeadline(time.Time{})
 }
 
 // action is idempotent for a request whose body says nothing.

@@ -1,0 +1,59 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"teamdata/internal/web"
+	"teamdata/store"
+)
+
+// TestClock is the clock of a server for tests, and its data, which they put back.
+type TestClock interface {
+	Now() time.Time
+	// Advance moves the clock forward by 0 or more, from one due time to the next, and
+	// returns once all that became due on the way has been sent.
+	Advance(ctx context.Context, by time.Duration) error
+	// Reset deletes all data, and reads the seed again.
+	Reset(ctx context.Context) error
+}
+
+// maxAdvance is how far one request moves the clock, in seconds: ten years.
+const maxAdvance = 10 * 366 * 24 * 60 * 60
+
+// clockEnd is what the clock doesn't pass: it is kept as how far it is ahead of the
+// machine's, and durations end after 292 years.
+var clockEnd = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func (r *request) readClock() error {
+	r.Send(r.clock())
+	return nil
+}
+
+// clock is an answer with what the clock reads now.
+func (r *request) clock() store.Answer {
+	now := r.api.config.TestClock.Now()
+	web.SetTestClock(r.W.Header(), now)
+	return ok(newObject().time("now", now).end())
+}
+
+func (r *request) advanceClock() error {
+	var seconds int64
+	r.readOptional(r.in.Int("advanceSeconds", &seconds, 0, maxAdvance))
+	clock, by := r.api.config.TestClock, time.Duration(seconds)*time.Second
+	return r.long(func() (store.Answer, error) {
+		if clock.Now().Add(by).After(clockEnd) {
+			return store.Answer{}, store.Invalid("advanceSeconds", "leads beyond the year 2299, where the clock ends")
+		}
+		err := clock.Advance(r.HTTP.Context(), by)
+		return r.clock(), err
+	})
+}
+
+func (r *request) resetData() error {
+	r.readOptional()
+	return r.long(func() (store.Answer, error) {
+		err := r.api.config.TestClock.Reset(r.HTTP.Context())
+		return r.clock(), err
+	})
+}
