@@ -13,6 +13,7 @@ import (
 	"teamdata/admin"
 	settingspage "teamdata/admin/settings"
 	"teamdata/admin/socket"
+	"teamdata/internal/web"
 	"teamdata/server"
 	"teamdata/store/boltstore"
 )
@@ -54,6 +55,9 @@ func (a *App) wireAdmin() {
 	since := time.Now().UTC()
 	c := admin.Config{Version: a.settings.Version, Address: strings.TrimSuffix(a.settings.PublicURL, "/"), Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }, LogPushed: a.logPushed,
 		WarnOfURL: a.warnOfURL}
+	if a.settings.Clock != nil {
+		c.TestClock = testClock{a}
+	}
 	a.admin = NewAdmin(a.store, c, func(s *admin.Status) {
 		s.Since, s.Addresses, s.Certificates = since, []string{a.URL()}, a.certificateStatus()
 	})
@@ -66,6 +70,29 @@ func (a *App) wireAdmin() {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          log.New(io.Discard, "", 0),
 	}
+}
+
+// testClock is the test clock for the admin API, whose requests end when the server
+// stops.
+type testClock struct{ *App }
+
+func (c testClock) Now() time.Time { return c.now() }
+
+func (c testClock) Advance(ctx context.Context, by time.Duration) error {
+	return c.untilStopped(ctx, func(ctx context.Context) error { return c.App.Advance(ctx, by) })
+}
+
+func (c testClock) Reset(ctx context.Context) error { return c.untilStopped(ctx, c.App.Reset) }
+
+func (c testClock) untilStopped(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.running, cancel)()
+	err := do(ctx)
+	if err != nil && c.running.Err() != nil {
+		return web.ErrStopping
+	}
+	return err
 }
 
 // logPushed follows the access log: changes pushed by programs are logged like

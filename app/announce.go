@@ -17,6 +17,9 @@ import (
 // Announce prints the server's address and what to do next: as text on a
 // terminal, else as one log line.
 func (a *App) Announce() {
+	if a.settings.Clock != nil {
+		a.log.Warn().Msg("this is a server for tests (--test-clock): the admin API moves its clock and resets its data")
+	}
 	if !terminal.Is(os.Stdout) {
 		a.log.Info().Str("url", a.URL()).Str("data", a.settings.Data).Str("caFile", a.caFile).Str("tls", a.tlsMode()).Str("version", a.settings.Version).Msg("serving")
 		a.logFirstLink()
@@ -141,6 +144,9 @@ func (a *App) SettingsURL() string { return a.publicURL() + settingspage.Path }
 func (a *App) settingsMount() server.Mount {
 	c := settingspage.Config{PublicURL: a.publicURL(), Version: a.settings.Version, Log: a.log, WarnOfURL: a.warnOfURL,
 		HeldRetention: a.settings.HeldRetention}
+	if a.settings.Clock != nil {
+		c.TestClock = a.now
+	}
 	if a.settings.SMTPURL != "" {
 		c.Mailed = func() { a.mailer.Wake() }
 	}

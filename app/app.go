@@ -50,6 +50,7 @@ const placeEvery = time.Second
 type App struct {
 	settings   Settings
 	now        func() time.Time // the clock
+	running    context.Context  // done once Run stops
 	log        zerolog.Logger
 	store      *boltstore.Store
 	server     *server.Server
@@ -103,7 +104,7 @@ func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err err
 	if err = a.observe(ctx); err != nil {
 		return a, err
 	}
-	return a, WriteReadyFile(a.settings.ReadyFile, a.URL(), a.caFile)
+	return a, Ready{URL: a.URL(), CAFile: a.caFile, TestClock: a.settings.Clock != nil}.Write(a.settings.ReadyFile)
 }
 
 // CAFile returns the path of the local CA's certificate, for clients to trust; ""
@@ -127,6 +128,7 @@ func (a *App) wire() error {
 func (a *App) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	a.running = ctx
 	grace, endGrace := context.WithCancel(context.Background())
 	defer endGrace()
 

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"teamdata/internal/hint"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/boltstore/boltfile"
@@ -19,7 +20,12 @@ import (
 // openOrFill opens the data file. If there is a seed and no file yet, the file is
 // created from the whole seed: a rejected seed leaves nothing behind.
 func (a *App) openOrFill(ctx context.Context) error {
-	if _, err := os.Stat(a.settings.Data); a.settings.Seed != "" && errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(a.settings.Data)
+	switch {
+	case err == nil && info.Size() > 0 && a.settings.Clock != nil:
+		return SettingError{hint.New("data file "+a.settings.Data+" is there already, and --test-clock takes a new one, which it may reset",
+			"give another path with --data, or delete the file if it is of an earlier test")}
+	case errors.Is(err, fs.ErrNotExist) && a.settings.Seed != "":
 		return a.fill(ctx)
 	}
 	if err := a.open(); err != nil || a.settings.Seed == "" {
@@ -41,11 +47,10 @@ func (a *App) openOrFill(ctx context.Context) error {
 
 // open opens the data file, sealed if there is a key for it.
 func (a *App) open() error {
-	o, err := Options(a.settings.SealKeyFile)
+	o, err := a.options()
 	if err != nil {
 		return err
 	}
-	o.Now, o.NoSync = a.now, a.settings.Clock != nil
 	if a.store, err = boltstore.Open(a.settings.Data, o); err != nil {
 		if wrong := (*boltfile.Error)(nil); errors.As(err, &wrong) && wrong.Err == nil {
 			return SettingError{err} // the file is not what it should be, and no system call failed
@@ -61,9 +66,21 @@ func (a *App) open() error {
 	return nil
 }
 
+// options returns the options for opening the data file.
+func (a *App) options() (boltstore.Options, error) {
+	o, err := Options(a.settings.SealKeyFile)
+	test := a.settings.Clock != nil
+	o.Now, o.NoSync, o.HTTPOnLoopback = a.now, test, test
+	return o, err
+}
+
 // fill imports the seed into a copy that replaces the data file, and opens it.
 func (a *App) fill(ctx context.Context) error {
-	sum, _, err := Import(ctx, a.settings.Data, a.settings.SealKeyFile, a.settings.Seed, nil)
+	o, err := a.options()
+	if err != nil {
+		return err
+	}
+	sum, _, err := importInto(ctx, a.settings.Data, o, a.settings.Seed, nil)
 	if err != nil {
 		return seedError(fmt.Errorf("--seed: %w", err))
 	}

@@ -21,6 +21,10 @@ func Import(ctx context.Context, data, keyFile, name string, progress func(fixtu
 	if err != nil {
 		return sum, false, err
 	}
+	return importInto(ctx, data, o, name, progress)
+}
+
+func importInto(ctx context.Context, data string, o boltstore.Options, name string, progress func(fixture.Summary)) (sum fixture.Summary, sealed bool, err error) {
 	in, err := openInput(ctx, name, data)
 	if err != nil {
 		return sum, false, err

@@ -39,7 +39,7 @@ func (a *App) serverConfig() (server.Config, error) {
 	}
 	page := a.settingsMount()
 	return server.Config{
-		KeyRate: a.settings.KeyRate, ClientRate: a.settings.ClientRate, Log: a.log, Now: a.now,
+		KeyRate: a.settings.KeyRate, ClientRate: a.settings.ClientRate, Log: a.log, Now: a.now, TestClock: a.settings.Clock != nil,
 		Address: strings.TrimSuffix(a.settings.PublicURL, "/"),
 		Mounts:  []server.Mount{{Path: "/admin", Handler: a.admin.Remote()}, page}, Home: page.Path,
 		StrictTransport: a.hasOwnCertificate,
@@ -72,15 +72,31 @@ func (a *App) maxConns() int {
 
 // bind binds the public listener, unless a service manager has done so.
 func (a *App) bind() (err error) {
-	if a.listener, err = a.activated(); a.listener != nil || err != nil {
+	if a.listener, err = a.activated(); a.listener == nil && err == nil {
+		a.listener, err = listen(a.settings.Listen)
+	}
+	if err != nil || a.settings.Clock == nil {
 		return err
 	}
-	if path, ok := strings.CutPrefix(a.settings.Listen, UnixPrefix); ok {
-		a.listener, err = listenUnix(path)
-	} else {
-		a.listener, err = Listen(a.settings.Listen)
+	return checkLoopback(a.listener.Addr())
+}
+
+// checkLoopback refuses a listener of a server with a test clock that others than this
+// machine's users reach: what a name leads to, and what a service manager hands over,
+// is known only now.
+func checkLoopback(address net.Addr) error {
+	if tcp, ok := address.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
+		return nil
 	}
-	return err
+	return SettingError{hint.New(fmt.Sprintf("others may reach %s, and --test-clock is for tests on this machine alone", address), "listen on 127.0.0.1")}
+}
+
+// listen listens on a host:port, or on a Unix socket.
+func listen(address string) (net.Listener, error) {
+	if path, ok := strings.CutPrefix(address, UnixPrefix); ok {
+		return listenUnix(path)
+	}
+	return Listen(address)
 }
 
 // listenUnix listens on a Unix socket, replacing a stale one.
@@ -163,21 +179,32 @@ func (a *App) Base() string {
 	return fmt.Sprintf("%s://%s", scheme, net.JoinHostPort(host, fmt.Sprint(address.Port)))
 }
 
-// WriteReadyFile signals to a waiting program that the listener is bound. With an
-// empty file it does nothing.
-func WriteReadyFile(file, url, caFile string) error {
+// Ready signals to a waiting program that the listener is bound.
+type Ready struct {
+	URL       string `json:"url"`
+	PID       int    `json:"pid"`
+	CAFile    string `json:"caFile,omitempty"`
+	TestClock bool   `json:"testClock,omitempty"` // the server is for tests
+}
+
+// Write writes a --ready-file, or with - to the standard output. With an empty file it
+// does nothing.
+func (r Ready) Write(file string) error {
 	if file == "" {
 		return nil
 	}
-	ready, err := json.Marshal(struct {
-		URL    string `json:"url"`
-		PID    int    `json:"pid"`
-		CAFile string `json:"caFile,omitempty"`
-	}{url, os.Getpid(), caFile})
+	r.PID = os.Getpid()
+	ready, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(file, append(ready, '\n'), 0o644); err != nil {
+	ready = append(ready, '\n')
+	if file == "-" {
+		_, err = os.Stdout.Write(ready)
+	} else {
+		err = atomicfile.Write(file, ready, 0o644)
+	}
+	if err != nil {
 		return fmt.Errorf("--ready-file: %w", err)
 	}
 	return nil

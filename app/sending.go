@@ -22,12 +22,15 @@ func (a *App) wireSending() error {
 	if err != nil {
 		return fmt.Errorf("--allow-endpoint-cidr: %w", err)
 	}
+	if a.settings.Clock != nil {
+		allow = append(allow, netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"))
+	}
 	if a.mailer, err = a.newMailer(); err != nil {
 		return err
 	}
 	a.guard = netguard.New(netguard.Config{Allow: allow, Own: a.ownAddresses})
 	a.dispatcher = delivery.New(a.store, delivery.Config{
-		Schedule: a.settings.RetrySchedule, AttemptTimeout: a.settings.AttemptTimeout, Now: a.now,
+		Schedule: a.settings.RetrySchedule, AttemptTimeout: a.settings.AttemptTimeout, Now: a.now, HTTPOnLoopback: a.settings.Clock != nil,
 		RootCAs: roots, Control: a.guard.Control, UserAgent: "teamdata/" + a.settings.Version,
 		Mailed: a.mailer.Wake, Log: &a.log,
 	})

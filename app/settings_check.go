@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -68,7 +69,10 @@ func (s *Settings) checkFlags() error {
 	if err := s.checkObserving(); err != nil {
 		return err
 	}
-	return s.checkListen()
+	if err := s.checkListen(); err != nil {
+		return err
+	}
+	return s.checkTestClock()
 }
 
 func hasNonPositive(times []time.Duration) bool {
@@ -104,6 +108,42 @@ func (s *Settings) checkMail() error {
 		return errors.New("--mail-from needs --smtp-url, the server that mail goes to, such as smtp://user:password@mail.example.com:587")
 	}
 	return nil
+}
+
+// checkTestClock refuses a test clock, which whoever reaches the admin API moves, on a
+// server that others than this machine's users reach, as far as the flags show; see
+// checkLoopback.
+func (s *Settings) checkTestClock() error {
+	switch {
+	case s.Clock == nil:
+		return nil
+	case s.Seed == "-":
+		return hint.New("--seed - can be read only once, and with --test-clock a reset reads it again", "give the path of a file")
+	}
+	for flag, public := range map[string]bool{
+		"--listen " + s.Listen:   !isLoopback(s.Listen),
+		"--metrics " + s.Metrics: s.Metrics != "" && !isLoopback(s.Metrics),
+		"--public-url":           s.PublicURL != "" && !isLoopbackURL(s.PublicURL),
+		"--domain":               len(s.Domains) > 0,
+		"--trusted-proxies":      len(s.TrustedProxies) > 0,
+		"--proxy-protocol":       s.ProxyProtocol,
+	} {
+		if public {
+			return hint.New(flag+" is for a server that others reach, and --test-clock for tests on this machine alone", "leave out one of the two")
+		}
+	}
+	return nil
+}
+
+// isLoopback reports whether a host:port is on this machine.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && netguard.IsLoopback(host)
+}
+
+func isLoopbackURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && netguard.IsLoopback(u.Hostname())
 }
 
 // checkListen checks the combination of the flags about listeners and proxies.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,6 +107,27 @@ func TestResetImportsTheSeed(t *testing.T) {
 		err := a.Reset(t.Context())
 		if left := orgs(); left != row.left || (err == nil) != (row.wrong == "") || err != nil && !strings.Contains(err.Error(), row.wrong) {
 			t.Errorf("%s leaves %s: %v", row.seed, left, err)
+		}
+	}
+}
+
+// What a service manager hands over to a server with a test clock is held to the same
+// as --listen.
+func TestCheckLoopback(t *testing.T) {
+	for _, test := range []struct {
+		address net.Addr
+		ok      bool
+	}{
+		{&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8443}, true},
+		{&net.TCPAddr{IP: net.IPv6loopback, Port: 8443}, true},
+		{&net.TCPAddr{IP: net.IPv4zero, Port: 8443}, false},
+		{&net.TCPAddr{IP: net.IPv6unspecified, Port: 8443}, false},
+		{&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 8443}, false},
+		{&net.TCPAddr{Port: 8443}, false},
+		{&net.UnixAddr{Name: "/run/teamdata/http.sock", Net: "unix"}, false},
+	} {
+		if err := checkLoopback(test.address); (err == nil) != test.ok {
+			t.Errorf("%s: %v", test.address, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -81,7 +82,7 @@ func bindListening(f *pflag.FlagSet, s *app.Settings) {
 	f.StringVar(&s.PublicURL, "public-url", s.PublicURL, "the `URL` at which people reach the server, for sign-in links, passkeys and mail; default: that of the first --domain, or of the listener")
 	f.StringSliceVar(&s.TrustedProxies, "trusted-proxies", s.TrustedProxies, "`addresses` of proxies whose Forwarded or X-Forwarded-For says who the client is: CIDRs, loopback, private")
 	f.BoolVar(&s.ProxyProtocol, "proxy-protocol", s.ProxyProtocol, "let in --trusted-proxies alone, and read a header of the PROXY protocol, version 1 or 2, from each connection")
-	f.StringVar(&s.ReadyFile, "ready-file", s.ReadyFile, "a `file` that is written once the server listens, with its URL")
+	f.StringVar(&s.ReadyFile, "ready-file", s.ReadyFile, "a `file` that is written once the server listens, with its URL; - is the standard output")
 }
 
 func bindTLS(f *pflag.FlagSet, s *app.Settings) {
@@ -100,12 +101,28 @@ func bindData(f *pflag.FlagSet, s *app.Settings) {
 	f.StringVar(&s.SealKeyFile, "seal-key-file", s.SealKeyFile, "a `file` with a key that seals the webhook secrets, private keys and password hashes in the data file; made with: openssl rand -base64 32 > FILE")
 	f.StringVar(&s.Seed, "seed", s.Seed, "a fixture `file` that fills a data file that holds no org yet")
 	f.BoolVar(&s.Demo, "demo", s.Demo, "serve an example org from a temporary file, with a receiver that shows its events")
+	f.VarPF(testClock{&s.Clock}, "test-clock", "", "for tests on this machine: a clock that the admin API moves forward, a reset of the data, and endpoints with http:// URLs of this machine").NoOptDefVal = "true"
 	f.StringVar(&s.BackupDir, "backup-dir", s.BackupDir, "a `folder` of its own for backups that are made while it serves; it is made if it is not there")
 	f.DurationVar(&s.BackupEvery, "backup-every", s.BackupEvery, "how long after each backup the next is made")
 	f.IntVar(&s.BackupKeep, "backup-keep", s.BackupKeep, "how many backups are kept, the newest ones")
 	f.DurationVar(&s.DeliveryRetention, "delivery-retention", s.DeliveryRetention, "how long finished deliveries and their events are kept")
 	f.DurationVar(&s.HeldRetention, "held-retention", s.HeldRetention, "how long deliveries of a disabled endpoint are held; then they are dropped, never sent")
 }
+
+// testClock is the value of --test-clock, a switch.
+type testClock struct{ clock **app.TestClock }
+
+func (t testClock) Set(text string) error {
+	on, err := strconv.ParseBool(text)
+	if *t.clock = nil; on {
+		*t.clock = app.NewTestClock()
+	}
+	return err
+}
+
+func (t testClock) String() string { return strconv.FormatBool(t.clock != nil && *t.clock != nil) }
+
+func (testClock) Type() string { return "bool" }
 
 func bindWebhooks(f *pflag.FlagSet, s *app.Settings) {
 	f.StringVar(&s.WebhookCA, "webhook-ca", s.WebhookCA, "a PEM `file` with CAs of receivers, to trust beside the system's")

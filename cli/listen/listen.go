@@ -93,7 +93,7 @@ func (s *settings) bind(f *pflag.FlagSet) {
 	f.IntVar(&s.Count, "count", 0, "end after so many verified events; 0 for never")
 	f.DurationVar(&s.Timeout, "timeout", 0, "how long the events of --count may take; 0 for as long as it takes")
 	f.BoolVar(&s.JSON, "json", false, "print each event as one line of JSON")
-	f.StringVar(&s.ReadyFile, "ready-file", "", "a `file` that is written once it listens, with its URL")
+	f.StringVar(&s.ReadyFile, "ready-file", "", "a `file` that is written once it listens, with its URL; - is the standard output")
 }
 
 const (

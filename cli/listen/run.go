@@ -46,7 +46,7 @@ func (s settings) open(secrets receiver.Secrets, out, said io.Writer) (l *listen
 	if l.listener, err = app.Listen(s.Listen); err != nil {
 		return nil, err
 	}
-	if err = app.WriteReadyFile(l.settings.ReadyFile, l.url(), l.caFile); err != nil {
+	if err = (app.Ready{URL: l.url(), CAFile: l.caFile}).Write(l.settings.ReadyFile); err != nil {
 		l.listener.Close()
 		return nil, err
 	}
