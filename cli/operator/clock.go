@@ -1,0 +1,80 @@
+package operator
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"teamdata/internal/hint"
+	"teamdata/store"
+)
+
+func clockCommand(e *env) *cobra.Command {
+	r := newResource(e, "clock", "Show and advance the clock of a server for tests", idList{})
+	r.add(action{
+		use: "show", short: "Show what the clock reads",
+		example: "clock show\nclock show --quiet",
+		route:   "GET /clock", shows: "now",
+	}.forTests())
+	r.add(action{
+		use: "advance TIME", short: "Move the clock forward, and send what becomes due",
+		long: `Advance moves the clock of a server that was started with --test-clock forward:
+from one due time to the next, so that attempts, their retries and mail follow one
+another as if the time had passed. It ends once all that is due was sent; with 0s
+the clock stays, and all that is due now was sent.`,
+		example: "clock advance 14h\nclock advance 1h30m\nclock advance 0s",
+		args:    oneTime,
+		route:   "POST /clock", shows: "now",
+		addTo: func(s *session, body object) error {
+			body["advanceSeconds"], _ = wholeSeconds(s.args[0])
+			return nil
+		},
+	}.forTests())
+	return r.Command
+}
+
+// oneTime takes one argument, how far a clock is to move.
+func oneTime(cmd *cobra.Command, args []string) error {
+	if err := one(cmd, args); err != nil {
+		return err
+	}
+	if _, ok := wholeSeconds(args[0]); !ok {
+		return SeeHelp(cmd, fmt.Errorf("%q is not a time in whole seconds, such as 13h, 90m or 1h30m", args[0]))
+	}
+	return nil
+}
+
+// wholeSeconds is a time such as 13h in seconds.
+func wholeSeconds(text string) (seconds int64, ok bool) {
+	d, err := time.ParseDuration(text)
+	return int64(d / time.Second), err == nil && d >= 0 && d%time.Second == 0
+}
+
+func resetCommand(e *env) *cobra.Command {
+	cmd := e.command(new(action{
+		use: "reset", short: "Delete the data of a server for tests, and read its seed again",
+		long: `Reset deletes all data of a server that was started with --test-clock, and then
+reads its --seed again. Its clock stays where it is.`,
+		example: "reset --yes",
+		route:   "POST /reset", shows: "now",
+		confirm: "This deletes all data of the server",
+		done:    "the data is what it was at the start",
+	}.forTests()), idList{})
+	e.bind(cmd.Flags())
+	return cmd
+}
+
+// forTests is the action with what is wrong if the server is not for tests, and so
+// does not have it.
+func (a action) forTests() action {
+	plain := a
+	a.do = func(s *session) error {
+		err := plain.run(s)
+		if store.IsNotFound(err) {
+			return hint.New("the server is not for tests: it has no clock of its own", "start it with: teamdata serve --test-clock")
+		}
+		return err
+	}
+	return a
+}
