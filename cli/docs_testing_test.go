@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/internal/testkit"
+)
+
+// The tests of docs/testing.md for other languages run as one would paste them, and
+// come to their first assertion soon.
+func TestTestingPage(t *testing.T) {
+	const soon = 25 // lines
+	for heading, lang := range map[string]struct {
+		code, file, assertion string
+		run                   []string
+	}{
+		"Node":   {"js", "teamdata.test.mjs", "  assert.", []string{"node", "--test"}},
+		"Python": {"python", "teamdata_test.py", " self.assert", []string{"python3", "-m", "unittest"}},
+	} {
+		t.Run(heading, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(lang.run[0]); err != nil {
+				testkit.MustSkip(t, lang.run[0]+" is not installed")
+			}
+			_, section, _ := strings.Cut(testkit.ReadText(t, "docs/testing.md"), "\n### "+heading+"\n")
+			block := regexp.MustCompile("(?s)With `(.*?)`.*?```" + lang.code + "\n(.*?)```").FindStringSubmatch(section)
+			if block == nil || block[1] != strings.Join(append(lang.run, lang.file), " ") {
+				t.Fatalf("docs/testing.md has no test for %s, or runs it otherwise than by %v", heading, lang.run)
+			}
+			before, _, _ := strings.Cut(block[2], lang.assertion)
+			if n := strings.Count(before, "\n"); n > soon {
+				t.Errorf("the first assertion comes after %d lines, not %d", n, soon)
+			}
+			folder := t.TempDir()
+			testkit.WriteFile(t, filepath.Join(folder, lang.file), block[2])
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, lang.run[0], append(lang.run[1:], lang.file)...)
+			cmd.Dir, cmd.WaitDelay = folder, time.Second
+			cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "TMPDIR="+folder, "PATH="+filepath.Dir(testkit.Binary)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+			if left, _ := filepath.Glob(filepath.Join(folder, "*")); len(left) != 1 {
+				t.Errorf("it left %v", left)
+			}
+		})
+	}
+}
