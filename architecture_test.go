@@ -75,8 +75,10 @@ var mayImport = map[string][]string{
 
 	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/internal/", "teamdata/store", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 
-	"contrib/clients/go": {},
-	"contrib/ingest":     {},
+	"contrib/clients/generate": {},
+	"contrib/clients/go":       {},
+	"contrib/clients/go/admin": {"teamdata/contrib/clients/go"},
+	"contrib/ingest":           {"teamdata/contrib/clients/go", "teamdata/contrib/clients/go/"},
 }
 
 func TestArrows(t *testing.T) {

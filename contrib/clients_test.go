@@ -2,129 +2,149 @@ package contrib_test
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
-	client "teamdata/contrib/clients/go"
 	"teamdata/internal/testkit"
 )
 
-// tour is what a generated client found: the lists to their ends, an event that
-// was sent twice and executed once, and a request that was refused.
-type tour struct {
-	Members      []string
-	AuditLog     []string // who did it
-	Instructions string
-	ExecutedOnce bool
-	Replayed     string
-	Refused      string
+// clientServer is a server with the example org, an operator token of it, and a
+// front before it.
+type clientServer struct {
+	*testkit.Process
+	socket, token, front string
 }
 
-var exampleTour = tour{
-	Members:      []string{"usr_ada", "usr_bruno", "usr_chloe", "usr_deniz", "usr_emiko"},
-	AuditLog:     strings.Fields("usr_ada usr_ada usr_ada usr_bruno usr_bruno usr_bruno usr_ada usr_ada usr_deniz nobody usr_bruno usr_ada"),
-	Instructions: "Answer in English. Keep it short, and say when you are not sure.",
-	ExecutedOnce: true,
-	Replayed:     "true",
-	Refused:      "forbidden",
+func serveClients(t *testing.T, flags ...string) clientServer {
+	t.Helper()
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	flags = append(flags, "--seed", testkit.Example, "--key-rate", "0", "--client-rate", "0", "--allow-endpoint-cidr", "127.0.0.0/8")
+	s := clientServer{Process: testkit.Serve(t, data, flags...), socket: data + ".sock"}
+	said := testkit.MustRun(t, "operator-token", "create", "--name", "clients", "--quiet", "--data", data)
+	s.token, _, _ = strings.Cut(said, "\n")
+	s.front = openFront(t, s.Process)
+	return s
 }
 
-const (
-	exampleReader = "key_read.example-reader-secret"
-	exampleWriter = "key_write.example-writer-secret"
-)
-
-// The clients that are generated from the API's description see the same data over
-// HTTPS.
-func TestGeneratedClients(t *testing.T) {
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example)
-	for name, take := range map[string]func(*testing.T, *testkit.Process) tour{"go": tourInGo, "typescript": tourInTypeScript} {
-		t.Run(name, func(t *testing.T) {
-			if got := take(t, p); !reflect.DeepEqual(got, exampleTour) {
-				t.Errorf("got  %+v\nwant %+v", got, exampleTour)
-			}
-		})
-	}
-}
-
-func tourInGo(t *testing.T, p *testkit.Process) (seen tour) {
-	reader := client.Client{BaseURL: p.URL + "/api/v1", Key: exampleReader, HTTP: p.Client}
-	writer := client.Client{BaseURL: p.URL + "/api/v1", Key: exampleWriter, HTTP: p.Client}
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for more, query := true, (client.ListMembersParams{Limit: new(2)}); more; {
-		page, _, err := reader.ListMembers(t.Context(), query)
-		must(err)
-		for _, member := range page.Data {
-			seen.Members = append(seen.Members, member.UserId)
-		}
-		more, query.After = page.HasMore, page.Next
-	}
-	for more, query := true, (client.ListAuditLogParams{Limit: new(2)}); more; {
-		page, _, err := reader.ListAuditLog(t.Context(), query)
-		must(err)
-		for _, entry := range page.Data {
-			seen.AuditLog = append(seen.AuditLog, orNobody(entry.ActorId))
-		}
-		more, query.After = page.HasMore, page.Next
-	}
-	instructions, _, err := reader.GetAssistantInstructions(t.Context(), client.GetAssistantInstructionsParams{})
-	must(err)
-	seen.Instructions = *instructions.Instructions
-
-	once := client.TestWebhookParams{IdempotencyKey: new("tour in Go")}
-	first, _, err := writer.TestWebhook(t.Context(), "whe_hook", once)
-	must(err)
-	again, header, err := writer.TestWebhook(t.Context(), "whe_hook", once)
-	must(err)
-	seen.ExecutedOnce, seen.Replayed = first.Id == again.Id, header.Get("Idempotent-Replayed")
-
-	_, _, err = reader.TestWebhook(t.Context(), "whe_hook", once)
-	var failure *client.Failure
-	if !errors.As(err, &failure) || failure.Status != http.StatusForbidden || failure.Message == "" {
-		t.Fatalf("got %v", err)
-	}
-	seen.Refused = failure.Code
-	return seen
-}
-
-func orNobody(id *string) string {
-	if id == nil {
-		return "nobody"
-	}
-	return *id
-}
-
-// The TypeScript client is made and type-checked first, with the description as it
-// is now.
-func tourInTypeScript(t *testing.T, p *testkit.Process) (seen tour) {
-	const folder = "contrib/clients/typescript"
-	typeScriptModules(t)
-	if out, err := exec.CommandContext(t.Context(), "npm", "run", "build", "--prefix", folder).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	node := exec.CommandContext(t.Context(), "node", filepath.Join(folder, "dist/tour.js"), p.URL, "whe_hook")
-	node.Env = append(os.Environ(), "NODE_EXTRA_CA_CERTS="+p.CAFile, "READ_KEY="+exampleReader, "WRITE_KEY="+exampleWriter)
-	node.Stderr = os.Stderr
-	out, err := node.Output()
+// openFront opens a proxy before a server, at a path of which it does to the first
+// requests what the path says: /lost,cut/id/api/v1/… loses the answer of the first
+// request, and cuts off that of the second. /seen/lost,cut/id has what was
+// requested, with the Idempotency-Keys.
+func openFront(t *testing.T, p *testkit.Process) string {
+	t.Helper()
+	target, err := url.Parse(p.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(out, &seen); err != nil {
-		t.Fatalf("%v in %s", err, out)
+	proxy := &httputil.ReverseProxy{Transport: p.Client.Transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	var mu sync.Mutex
+	seen := map[string][]string{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		if way, ok := strings.CutPrefix(r.URL.Path, "/seen/"); ok {
+			json.NewEncoder(w).Encode(append([]string{}, seen[way]...))
+			mu.Unlock()
+			return
+		}
+		faults, rest, _ := strings.Cut(r.URL.Path[1:], "/")
+		id, path, _ := strings.Cut(rest, "/")
+		way := faults + "/" + id
+		fault := append(strings.Split(faults, ","), make([]string, 100)...)[len(seen[way])]
+		r.URL.Path = "/" + path
+		seen[way] = append(seen[way], strings.TrimSpace(r.Method+" /"+path+" "+r.Header.Get("Idempotency-Key")))
+		mu.Unlock()
+		suffer(w, r, fault, proxy)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// suffer answers a request in a way that a client has to live with.
+func suffer(w http.ResponseWriter, r *http.Request, fault string, proxy http.Handler) {
+	refuse := func(status int, code, retryAfter string) {
+		w.Header().Set("Retry-After", retryAfter)
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"error":{"code":%q,"message":"Refused by the front."}}`, code)
 	}
-	return seen
+	switch fault {
+	case "":
+		proxy.ServeHTTP(w, r)
+	case "lost", "cut": // executed, and the answer does not come, or not whole
+		answer := httptest.NewRecorder()
+		proxy.ServeHTTP(answer, r)
+		if fault == "cut" {
+			w.Header().Set("Content-Length", fmt.Sprint(answer.Body.Len()))
+			w.Write(answer.Body.Bytes()[:answer.Body.Len()/2])
+			http.NewResponseController(w).Flush()
+		}
+		panic(http.ErrAbortHandler)
+	case "slow":
+		io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	case "limited":
+		refuse(http.StatusTooManyRequests, "rateLimited", "1")
+	case "unavailable":
+		refuse(http.StatusServiceUnavailable, "unavailable", "1")
+	case "patience":
+		refuse(http.StatusServiceUnavailable, "unavailable", "60")
+	case "later":
+		refuse(http.StatusServiceUnavailable, "unavailable", "61")
+	case "running":
+		refuse(http.StatusConflict, "conflict", "")
+	case "proxy":
+		http.Error(w, "<h1>Bad gateway</h1>", http.StatusBadGateway)
+	}
+}
+
+const typescript = "contrib/clients/typescript"
+
+// The tests of the TypeScript client, which are written in it.
+func TestTypeScriptClient(t *testing.T) {
+	compileTypeScript(t)
+	s := serveClients(t)
+	node := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", typescript+"/dist/test/")
+	node.Env = append(os.Environ(), "NODE_EXTRA_CA_CERTS="+s.CAFile, "SERVER="+s.URL, "FRONT="+s.front,
+		"READ_KEY="+testkit.ReadKey, "WRITE_KEY="+testkit.WriteKey, "OPERATOR_TOKEN="+s.token,
+		"VECTORS=testdata/vectors/signatures.json", "OPENAPI=server/openapi/openapi.json", "ADMIN_OPENAPI=admin/openapi.json")
+	out, err := node.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if passed := regexp.MustCompile(`ℹ pass (\d+)`).FindSubmatch(out); passed == nil || len(passed[1]) < 2 {
+		t.Errorf("it has too few tests:\n%s", out)
+	}
+}
+
+var compiled sync.Once
+
+// compileTypeScript compiles the client, and then its tests, which may use what Node
+// alone has.
+func compileTypeScript(t *testing.T) {
+	t.Helper()
+	compiled.Do(func() {
+		compile(t, typescript+"/tsconfig.json")
+		compile(t, typescript+"/test/tsconfig.json")
+	})
+}
+
+// compile compiles a project by the compiler of the TypeScript client.
+func compile(t *testing.T, project string) {
+	t.Helper()
+	tsc := filepath.Join(typeScriptModules(t), ".bin/tsc")
+	if out, err := exec.CommandContext(t.Context(), tsc, "--project", project).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 }
 
 // typeScriptModules is the folder of the tools and libraries of the TypeScript client.
@@ -135,39 +155,34 @@ func typeScriptModules(t *testing.T) string {
 			testkit.MustSkip(t, tool+" is not installed: apt-get install nodejs npm")
 		}
 	}
-	modules, err := filepath.Abs("contrib/clients/typescript/node_modules")
-	if err != nil {
-		t.Fatal(err)
-	}
+	modules, err := filepath.Abs(typescript + "/node_modules")
+	must(t, err)
 	if _, err := os.Stat(modules); err != nil {
-		testkit.MustSkip(t, "the libraries are not installed: npm ci --prefix contrib/clients/typescript")
+		testkit.MustSkip(t, "the libraries are not installed: npm ci --prefix "+typescript)
 	}
 	return modules
 }
 
-// The Go client is what the generator makes out of the description now. Outside of
-// CI the generator has to be in the module cache: nothing is fetched.
-func TestGoClientIsUpToDate(t *testing.T) {
-	const folder = "contrib/clients/go"
-	line := regexp.MustCompile(`(?m)^//go:generate go (.*) -o client\.gen\.go (\S+)$`).FindStringSubmatch(testkit.ReadText(t, folder+"/generate.go"))
-	if line == nil {
-		t.Fatal("generate.go has no line that makes client.gen.go")
-	}
-	made := filepath.Join(t.TempDir(), "client.gen.go")
-	generate := exec.CommandContext(t.Context(), "go", append(strings.Fields(line[1]), "-o", made, line[2])...)
-	generate.Dir, generate.Env = folder, os.Environ()
-	proxy := moduleCache(t)
+// The generated types are what the generators make out of the descriptions now.
+// Outside of CI those have to be there: nothing is fetched.
+func TestClientsAreUpToDate(t *testing.T) {
+	typeScriptModules(t)
+	made, proxy := t.TempDir(), moduleCache(t)
+	generate := exec.CommandContext(t.Context(), "go", "run", ".", made)
+	generate.Dir, generate.Env = "contrib/clients/generate", os.Environ()
 	if os.Getenv("CI") == "" {
 		generate.Env = append(generate.Env, "GOPROXY="+proxy)
 	}
 	switch out, err := generate.CombinedOutput(); {
 	case err != nil && strings.Contains(string(out), proxy):
-		testkit.MustSkip(t, "the generator is not in the module cache: go generate ./"+folder)
+		testkit.MustSkip(t, "the generator is not in the module cache: go generate ./contrib/clients/...")
 	case err != nil:
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if testkit.ReadText(t, made) != testkit.ReadText(t, folder+"/client.gen.go") {
-		t.Error("client.gen.go is not of this description: go generate ./" + folder)
+	for _, file := range []string{"go/types.gen.go", "go/admin/types.gen.go", "typescript/src/types.gen.ts", "typescript/src/admin.gen.ts"} {
+		if testkit.ReadText(t, filepath.Join(made, file)) != testkit.ReadText(t, "contrib/clients/"+file) {
+			t.Errorf("%s is not of these descriptions: go generate ./contrib/clients/...", file)
+		}
 	}
 }
 
@@ -179,4 +194,26 @@ func moduleCache(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return "file://" + filepath.ToSlash(filepath.Join(strings.TrimSpace(string(out)), "cache/download"))
+}
+
+// Copied as docs/clients.md says, the Go client compiles in a module that has nothing
+// else.
+func TestGoClientCanBeCopied(t *testing.T) {
+	commands := regexp.MustCompile("(?ms)^```sh copy\n(.*?)^```$").FindStringSubmatch(testkit.ReadText(t, "docs/clients.md"))
+	if commands == nil {
+		t.Fatal("docs/clients.md does not say how to copy the client")
+	}
+	root, err := os.Getwd()
+	must(t, err)
+	folder := t.TempDir()
+	must(t, os.Symlink(root, filepath.Join(folder, "teamdata")))
+	testkit.WriteFile(t, filepath.Join(folder, "go.mod"), "module example.com/yours\n\ngo 1.26\n")
+	run := exec.CommandContext(t.Context(), "sh", "-euc", commands[1]+"rm teamdata\ngo vet ./...\n")
+	run.Dir, run.Env = folder, append(os.Environ(), "GOPROXY=off", "GOWORK=off")
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "api/teamdata/admin/client.go")); err != nil {
+		t.Error(err)
+	}
 }

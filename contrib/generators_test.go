@@ -29,7 +29,7 @@ func TestStockGenerators(t *testing.T) {
 	testkit.MustRun(t, "event-type", "create", "invoice.paid", "--schema-file", schema, "--data", data)
 	token, _, _ := strings.Cut(testkit.MustRun(t, "operator-token", "create", "--name", "generators", "--quiet", "--data", data), "\n")
 	for _, api := range []struct{ name, document, key string }{
-		{"public", "/api/v1/openapi.yaml", exampleReader},
+		{"public", "/api/v1/openapi.yaml", testkit.ReadKey},
 		{"admin", "/admin/v1/openapi.yaml", token},
 	} {
 		for language, generate := range map[string]func(t *testing.T, api, document string) *exec.Cmd{"go": generateInGo, "typescript": generateInTypeScript} {

@@ -41,13 +41,6 @@ func newCage(t *testing.T) *cage {
 	return &cage{t, root}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // at is where a path in the cage is outside.
 func (c *cage) at(path string) string { return filepath.Join(c.root, path) }
 

@@ -1,0 +1,82 @@
+// Package admin is the client of the admin API, by which the operator and the
+// team's own software add to and change what the Team Data API shows.
+//
+//	client := admin.OverSocket("/var/lib/teamdata/teamdata.db.sock")
+//	member, err := client.AddMember(ctx, "org_acme", admin.NewMember{UserID: "usr_bob", Role: "member"}, admin.Actor("usr_ada"))
+//
+// Retries, errors and lists are those of package teamdata, above it. The types are
+// generated from the API's description, and each method has the name of the
+// operation there; its errors are those of docs/admin-api.md.
+//
+// A secret that is shown once is not shown by a replay: if the answer of a creation
+// was lost on its way and the client asked again, it is nil. Revoke such a key or
+// token, and create another.
+package admin
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+
+	teamdata "teamdata/contrib/clients/go"
+)
+
+// Client changes the data of a server. It may be used by several goroutines at
+// once.
+type Client struct{ *teamdata.Transport }
+
+// New makes a client over HTTPS; the key is an operator token.
+func New(config teamdata.Config) *Client {
+	return &Client{teamdata.NewTransport(config, "/admin/v1", nil)}
+}
+
+// OverSocket makes a client over the Unix socket beside the server's data file,
+// which needs no token.
+func OverSocket(path string) *Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}
+	return New(teamdata.Config{BaseURL: "http://teamdata", HTTP: &http.Client{Transport: &http.Transport{DialContext: dial}}})
+}
+
+// Actor names who did it in the audit entry, in 1 to 200 characters. Without it the
+// entry has no actor.
+func Actor(userID string) teamdata.Option { return teamdata.SetHeader("Teamdata-Actor", userID) }
+
+// IfMatch makes a change only if the instructions still have the ETag that
+// ReadInstructions returned; otherwise the error is a CodePreconditionFailed.
+func IfMatch(etag string) teamdata.Option { return teamdata.SetHeader("If-Match", etag) }
+
+// path joins segments, some of which are ids.
+func path(segments ...string) (path string) {
+	for _, segment := range segments {
+		path += "/" + url.PathEscape(segment)
+	}
+	return path
+}
+
+func list[T any](c *Client, segments ...string) teamdata.List[T] {
+	return teamdata.NewList[T](c.Transport, path(segments...))
+}
+
+func get[T any](ctx context.Context, c *Client, options []teamdata.Option, segments ...string) (T, error) {
+	return teamdata.Call[T](ctx, c.Transport, http.MethodGet, path(segments...), nil, options)
+}
+
+func post[T any](ctx context.Context, c *Client, body any, options []teamdata.Option, segments ...string) (T, error) {
+	return teamdata.Call[T](ctx, c.Transport, http.MethodPost, path(segments...), body, options)
+}
+
+func put[T any](ctx context.Context, c *Client, body any, options []teamdata.Option, segments ...string) (T, error) {
+	return teamdata.Call[T](ctx, c.Transport, http.MethodPut, path(segments...), body, options)
+}
+
+func patch[T any](ctx context.Context, c *Client, body any, options []teamdata.Option, segments ...string) (T, error) {
+	return teamdata.Call[T](ctx, c.Transport, http.MethodPatch, path(segments...), body, options)
+}
+
+func remove(ctx context.Context, c *Client, options []teamdata.Option, segments ...string) error {
+	_, err := teamdata.Call[struct{}](ctx, c.Transport, http.MethodDelete, path(segments...), nil, options)
+	return err
+}

@@ -1,0 +1,285 @@
+package teamdata
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	defaultRetries = 4
+	defaultTimeout = time.Minute
+	firstWait      = 500 * time.Millisecond // before the first retry; twice as long before each further one
+	longestWait    = time.Minute            // the server's limits are by the minute
+	maxAnswer      = 16 << 20               // bytes
+)
+
+// Config says which server a client asks, as whom, and how patiently.
+type Config struct {
+	// BaseURL is where the server is, such as https://data.example.com.
+	BaseURL string
+	// Key is an API key; for the admin API it is an operator token.
+	Key string
+	// HTTP sends the requests; nil is http.DefaultClient. [TrustCA] makes one for a
+	// server that has its own CA.
+	HTTP *http.Client
+
+	// Retries is how often a request is sent again; 0 is 4 times, -1 is never.
+	//
+	// A request is sent again if it got no answer, or was answered with 429 or a
+	// status of 500 and above: after the server's Retry-After if that is at most a
+	// minute, and otherwise after 0.5 s, 1 s, 2 s and so on, up to half of it less.
+	// If the context ends before then, the error is returned at once.
+	//
+	// All attempts of a POST carry one Idempotency-Key, so it is executed once. A
+	// PUT, PATCH or DELETE says what is to be, and may be executed again: a DELETE
+	// whose first answer was lost ends in a [CodeNotFound].
+	Retries int
+	// Timeout ends an attempt that takes longer; 0 is a minute.
+	Timeout time.Duration
+}
+
+// TrustCA makes an HTTP client that trusts the CA in a file, such as the one that a
+// server without a certificate of its own writes beside its data file.
+func TrustCA(file string) (*http.Client, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s holds no certificate in PEM", file)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: pool}
+	return &http.Client{Transport: transport}, nil
+}
+
+// Transport sends the requests of a [Client], or of one of package admin. Use it by
+// way of [Call] and [NewList] for an operation that a client does not have yet.
+type Transport struct {
+	wrong   error // about the settings
+	http    *http.Client
+	base    string
+	header  http.Header
+	retries int
+	timeout time.Duration
+}
+
+// NewTransport makes a transport for the API that is served below a path; the
+// header is sent with each request. An error in the config is that of each call.
+func NewTransport(config Config, path string, header http.Header) *Transport {
+	t := &Transport{http: config.HTTP, base: strings.TrimRight(config.BaseURL, "/") + path, header: header.Clone(), retries: config.Retries, timeout: config.Timeout}
+	if t.http == nil {
+		t.http = http.DefaultClient
+	}
+	if t.retries == 0 {
+		t.retries = defaultRetries
+	}
+	if t.timeout <= 0 {
+		t.timeout = defaultTimeout
+	}
+	if t.header == nil {
+		t.header = http.Header{}
+	}
+	if base, err := url.Parse(config.BaseURL); err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
+		t.wrong = fmt.Errorf("BaseURL is %q; it should be such as https://data.example.com", config.BaseURL)
+	}
+	key := strings.TrimSpace(config.Key)
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		t.wrong = errors.New("the key is not one: it should be <id>.<secret>")
+	} else if key != "" {
+		t.header.Set("Authorization", "Bearer "+key)
+	}
+	return t
+}
+
+// Option changes a single call.
+type Option func(*call)
+
+// call is one request, however often it is sent.
+type call struct {
+	method, path string
+	header       http.Header
+	body         []byte
+	into         *http.Header
+
+	sent, answered atomic.Int32 // attempts; net/http itself makes one again now and then
+}
+
+// IdempotencyKey makes a POST one with every other that has the same key, for 24
+// hours: only the first is executed. Without this option each call has a key of its
+// own. A key has 1 to 255 printable ASCII characters.
+func IdempotencyKey(key string) Option { return SetHeader("Idempotency-Key", key) }
+
+// SetHeader sets a header of the request.
+func SetHeader(name, value string) Option {
+	return func(c *call) { c.header.Set(name, value) }
+}
+
+// ResponseHeader stores the header of the answer, which has Idempotent-Replayed,
+// RateLimit and X-Request-Id among others. It is that of the last attempt.
+func ResponseHeader(into *http.Header) Option {
+	return func(c *call) { c.into = into }
+}
+
+// Call makes a request, and returns its answer. A body that is not nil is sent as
+// JSON. An answer that is not a success is an [*Error].
+func Call[T any](ctx context.Context, t *Transport, method, path string, body any, options []Option) (answer T, err error) {
+	c, err := t.call(method, path, body, options)
+	if err != nil {
+		return answer, err
+	}
+	content, err := t.send(ctx, c)
+	if err != nil || len(content) == 0 {
+		return answer, err
+	}
+	if err := json.Unmarshal(content, &answer); err != nil {
+		return answer, fmt.Errorf("%s %s: the answer is not as expected: %w", method, path, err)
+	}
+	return answer, nil
+}
+
+// Open makes a request once, and returns its answer for reading. The caller closes
+// the body.
+func (t *Transport) Open(ctx context.Context, method, path string, options ...Option) (*http.Response, error) {
+	c, err := t.call(method, path, nil, options)
+	if err != nil {
+		return nil, err
+	}
+	return t.open(ctx, c)
+}
+
+func (t *Transport) call(method, path string, body any, options []Option) (*call, error) {
+	if t.wrong != nil {
+		return nil, t.wrong
+	}
+	c := &call{method: method, path: path, header: t.header.Clone()}
+	if method == http.MethodPost {
+		c.header.Set("Idempotency-Key", rand.Text())
+	}
+	if body != nil {
+		content, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		c.body = content
+		c.header.Set("Content-Type", "application/json")
+	}
+	for _, option := range options {
+		option(c)
+	}
+	return c, nil
+}
+
+// send makes a request, again and again if need be, and returns the content of the
+// answer.
+func (t *Transport) send(ctx context.Context, c *call) ([]byte, error) {
+	for retry := 0; ; retry++ {
+		content, err := t.attempt(ctx, c)
+		wait, ok := c.waitFor(err, retry)
+		if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < wait {
+			ok = false
+		}
+		if !ok || retry >= t.retries || ctx.Err() != nil {
+			return content, err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, fmt.Errorf("%w; the last attempt: %w", ctx.Err(), err)
+		}
+	}
+}
+
+// waitFor is how long to wait before a request is sent again, if it is at all.
+func (c *call) waitFor(err error, retry int) (time.Duration, bool) {
+	wait := min(firstWait<<min(retry, 16), longestWait)
+	wait -= mathrand.N(wait / 2)
+	if _, lost := errors.AsType[*noAnswer](err); lost {
+		return wait, true
+	}
+	answer, ok := errors.AsType[*Error](err)
+	if !ok {
+		return 0, false
+	}
+	unanswered := c.method == http.MethodPost && c.sent.Load() > c.answered.Load()
+	replayed := answer.Header.Get("Idempotent-Replayed") != ""
+	switch {
+	case answer.Status == http.StatusTooManyRequests || answer.Status >= 500:
+		if answer.RetryAfter > 0 {
+			wait = answer.RetryAfter
+		}
+		return wait, wait <= longestWait
+	case answer.Status == http.StatusConflict && unanswered && !replayed:
+		// An attempt before this one still runs. If the conflict is another one, the next
+		// answer is a replay of it.
+		return wait, true
+	}
+	return 0, false
+}
+
+// noAnswer is the error of a request that may have been executed.
+type noAnswer struct{ error }
+
+func (e *noAnswer) Unwrap() error { return e.error }
+
+func (t *Transport) attempt(ctx context.Context, c *call) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { c.sent.Add(1) }}
+	response, err := t.open(httptrace.WithClientTrace(ctx, trace), c)
+	if _, refused := errors.AsType[*Error](err); refused {
+		c.answered.Add(1)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	if err != nil {
+		return nil, &noAnswer{fmt.Errorf("%s %s: %w", c.method, c.path, err)}
+	}
+	if len(content) > maxAnswer {
+		return nil, fmt.Errorf("%s %s: the answer is larger than %d bytes", c.method, c.path, maxAnswer)
+	}
+	return content, nil
+}
+
+func (t *Transport) open(ctx context.Context, c *call) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, c.method, t.base+c.path, bytes.NewReader(c.body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header = c.header.Clone()
+	response, err := t.http.Do(request)
+	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted {
+		return nil, err
+	} else if err != nil {
+		return nil, &noAnswer{err}
+	}
+	if c.into != nil {
+		*c.into = response.Header
+	}
+	if response.StatusCode >= 300 {
+		defer response.Body.Close()
+		return nil, errorOf(response)
+	}
+	return response, nil
+}

@@ -1,0 +1,305 @@
+package contrib_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	teamdata "teamdata/contrib/clients/go"
+	"teamdata/contrib/clients/go/admin"
+	"teamdata/internal/testkit"
+)
+
+// goClients are the Go clients of one server.
+type goClients struct {
+	clientServer
+	reader *teamdata.Client
+	admin  *admin.Client
+}
+
+func openGoClients(t *testing.T) goClients {
+	t.Helper()
+	s := serveClients(t)
+	trusting, err := teamdata.TrustCA(s.CAFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return goClients{s, teamdata.New(teamdata.Config{BaseURL: s.URL + "/", Key: testkit.ReadKey + "\n", HTTP: trusting}), admin.OverSocket(s.socket)}
+}
+
+// behind makes a client whose first requests suffer these faults, one each, and
+// tells what was requested.
+func (s goClients) behind(t *testing.T, faults string, more teamdata.Config) (*teamdata.Client, func() []string) {
+	t.Helper()
+	way := faults + "/" + rand.Text()
+	more.BaseURL, more.Key = s.front+"/"+way, testkit.WriteKey
+	return teamdata.New(more), func() (seen []string) {
+		t.Helper()
+		answer, err := http.Get(s.front + "/seen/" + way)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		if err := json.NewDecoder(answer.Body).Decode(&seen); err != nil {
+			t.Fatal(err)
+		}
+		return seen
+	}
+}
+
+func collect[T any](t *testing.T, l teamdata.List[T]) (items []T) {
+	t.Helper()
+	for item, err := range l.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
+// done is for calls that succeed.
+func done[T any](answer T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return answer
+}
+
+func codeOf(err error) string {
+	if refused, ok := errors.AsType[*teamdata.Error](err); ok {
+		return refused.Code
+	}
+	return fmt.Sprintf("no answer: %v", err)
+}
+
+func TestGoClient(t *testing.T) {
+	s := openGoClients(t)
+	t.Run("lists", s.testLists)
+	t.Run("errors", s.testErrors)
+	t.Run("retries", s.testRetries)
+	t.Run("idempotency keys", s.testIdempotencyKeys)
+	t.Run("not retried", s.testNotRetried)
+	t.Run("contexts", s.testContexts)
+	t.Run("admin", s.testAdmin)
+}
+
+func (s goClients) testLists(t *testing.T) {
+	members := s.reader.ListMembers().Limit(2)
+	var users []string
+	for _, m := range collect(t, members) {
+		users = append(users, m.UserID)
+	}
+	if want := strings.Fields("usr_ada usr_bruno usr_chloe usr_deniz usr_emiko"); !slices.Equal(users, want) {
+		t.Errorf("got %q", users)
+	}
+	var pages []teamdata.Page[teamdata.Member]
+	for page, err := range members.Pages(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, page)
+	}
+	if len(pages) != 3 || len(pages[2].Data) != 1 {
+		t.Fatalf("got %+v", pages)
+	}
+	for m, err := range members.After(pages[0].Next).All(t.Context()) {
+		if err != nil || m.UserID != "usr_chloe" {
+			t.Errorf("after the first page comes %+v, %v", m, err)
+		}
+		break
+	}
+	for page, err := range members.After(pages[2].Next).Pages(t.Context()) {
+		if err != nil || len(page.Data) != 0 || page.HasMore || page.Next != pages[2].Next {
+			t.Errorf("after the last page comes %+v, %v", page, err)
+		}
+	}
+	for _, err := range teamdata.New(teamdata.Config{BaseURL: s.URL, Key: "key_x.y", HTTP: s.Client}).ListAuditLog().All(t.Context()) {
+		if codeOf(err) != teamdata.CodeUnauthorized {
+			t.Errorf("with another key: %v", err)
+		}
+	}
+}
+
+func (s goClients) testErrors(t *testing.T) {
+	_, err := s.reader.TestWebhook(t.Context(), "whe_hook")
+	refused, ok := errors.AsType[*teamdata.Error](err)
+	if !ok || refused.Status != 403 || refused.Code != teamdata.CodeForbidden || refused.Message == "" || refused.RequestID != refused.Header.Get("X-Request-Id") {
+		t.Errorf("got %#v", err)
+	}
+	for _, err := range s.reader.ListMembers().Limit(101).All(t.Context()) {
+		refused, ok := errors.AsType[*teamdata.Error](err)
+		if !ok || refused.Code != teamdata.CodeBadRequest || refused.Field != "limit" || refused.Docs != s.URL+"/docs#badRequest" {
+			t.Errorf("got %#v", err)
+		}
+	}
+	var header http.Header
+	done(s.reader.GetAssistantInstructions(t.Context(), teamdata.ResponseHeader(&header)))
+	_, err = s.reader.GetAssistantInstructions(t.Context(), teamdata.SetHeader("If-None-Match", header.Get("ETag")))
+	if unchanged, ok := errors.AsType[*teamdata.Error](err); !ok || unchanged.Status != http.StatusNotModified {
+		t.Errorf("what has not changed is answered %v", err)
+	}
+	for _, config := range []teamdata.Config{{BaseURL: "data.example.com"}, {BaseURL: "data.example.com:8443"}, {}, {BaseURL: s.URL, Key: "key_1.sec\nret"}} {
+		if _, err := teamdata.New(config).GetAssistantInstructions(t.Context()); err == nil || strings.Contains(err.Error(), "ret,") || !strings.Contains(err.Error(), "should be") {
+			t.Errorf("%+v: %v", config, err)
+		}
+	}
+	untrusting := teamdata.New(teamdata.Config{BaseURL: s.URL, HTTP: &http.Client{}})
+	start := time.Now()
+	if _, err := untrusting.GetAssistantInstructions(t.Context()); err == nil || time.Since(start) > 2*time.Second {
+		t.Errorf("a certificate that is not trusted, after %s: %v", time.Since(start), err)
+	}
+}
+
+func (s goClients) testRetries(t *testing.T) {
+	client, seen := s.behind(t, "lost,cut,unavailable", teamdata.Config{})
+	deliveries := s.admin.ListDeliveries("org_acme", "whe_hook", "")
+	before := len(collect(t, deliveries))
+	var header http.Header
+	sent, err := client.TestWebhook(t.Context(), "whe_hook", teamdata.ResponseHeader(&header))
+	if err != nil || !strings.HasPrefix(sent.ID, "whd_") || header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%+v, %v, %v", sent, err, header)
+	}
+	if n := len(collect(t, deliveries)); n != before+1 {
+		t.Errorf("%d test events were sent", n-before)
+	}
+	requests := seen()
+	if len(requests) != 4 || len(slices.Compact(requests)) != 1 || !strings.HasPrefix(requests[0], "POST /api/v1/webhooks/whe_hook/test ") {
+		t.Errorf("it requested %q", requests)
+	}
+
+	client, seen = s.behind(t, "lost,running", teamdata.Config{})
+	if _, err := client.TestWebhook(t.Context(), "whe_hook"); err != nil || len(seen()) != 3 {
+		t.Errorf("while the first attempt still runs: %v, %q", err, seen())
+	}
+
+	client, seen = s.behind(t, "limited", teamdata.Config{})
+	start := time.Now()
+	if _, err := client.GetAssistantInstructions(t.Context()); codeOf(err) != teamdata.CodeForbidden || time.Since(start) < time.Second || len(seen()) != 2 {
+		t.Errorf("over the limit: %v after %s, %q", err, time.Since(start), seen())
+	}
+}
+
+func (s goClients) testIdempotencyKeys(t *testing.T) {
+	client, seen := s.behind(t, "", teamdata.Config{})
+	first, second := done(client.TestWebhook(t.Context(), "whe_hook")), done(client.TestWebhook(t.Context(), "whe_hook"))
+	own := teamdata.IdempotencyKey(rand.Text())
+	third, again := done(client.TestWebhook(t.Context(), "whe_hook", own)), done(client.TestWebhook(t.Context(), "whe_hook", own))
+	if first == second || third == second || third != again {
+		t.Errorf("%v %v %v %v by %q", first, second, third, again, seen())
+	}
+}
+
+func (s goClients) testNotRetried(t *testing.T) {
+	once := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // net/http sends again where a kept connection ends
+	for _, tt := range []struct {
+		faults string
+		config teamdata.Config
+		code   string
+	}{
+		{"later", teamdata.Config{}, teamdata.CodeUnavailable}, // asks for more than a minute
+		{"unavailable", teamdata.Config{Retries: -1}, teamdata.CodeUnavailable},
+		{"running", teamdata.Config{}, teamdata.CodeConflict}, // no attempt of this call is running
+		{"proxy", teamdata.Config{Retries: -1}, ""},
+		{"lost", teamdata.Config{Retries: -1, HTTP: once}, "no answer: "},
+		{"slow", teamdata.Config{Retries: -1, Timeout: 50 * time.Millisecond}, "no answer: "},
+	} {
+		client, seen := s.behind(t, tt.faults, tt.config)
+		_, err := client.TestWebhook(t.Context(), "whe_hook")
+		if code := codeOf(err); !strings.HasPrefix(code, tt.code) || tt.code == "" && code != "" || len(seen()) != 1 {
+			t.Errorf("%s: %v after %d requests", tt.faults, err, len(seen()))
+		}
+	}
+}
+
+func (s goClients) testContexts(t *testing.T) {
+	client, seen := s.behind(t, "patience", teamdata.Config{})
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	start := time.Now()
+	if _, err := client.TestWebhook(short, "whe_hook"); codeOf(err) != teamdata.CodeUnavailable || time.Since(start) > 10*time.Second || len(seen()) != 1 {
+		t.Errorf("a wait longer than the context: %v after %s", err, time.Since(start))
+	}
+	for _, faults := range []string{"slow", "patience"} {
+		client, seen := s.behind(t, faults, teamdata.Config{})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() {
+			_, err := client.TestWebhook(ctx, "whe_hook")
+			ended <- err
+		}()
+		s.Await("the request", func() bool { return len(seen()) == 1 })
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", faults, err)
+		}
+	}
+}
+
+func (s goClients) testAdmin(t *testing.T) {
+	ctx, c, org := t.Context(), s.admin, "org_go"
+	done(c.CreateOrg(ctx, admin.NewOrg{Name: "Go", ID: new(org)}))
+	done(c.AddMember(ctx, org, admin.NewMember{UserID: "usr_ada", Role: "owner", Name: new("Ada")}))
+	if changed := done(c.UpdateMember(ctx, org, "usr_ada", admin.MemberChange{Name: new("")}, admin.Actor("usr_ada"))); changed.Name != "" || changed.Role != "owner" {
+		t.Errorf("changed to %+v", changed)
+	}
+	ids := done(c.AddAuditEntries(ctx, org, []admin.NewAuditLogEntry{{Action: "door.opened"}, {Action: "door.closed"}}, admin.Actor("usr_ada")))
+	entries := collect(t, c.ListAuditLog(org))
+	for i, e := range entries[len(entries)-2:] {
+		if e.ID != ids[i] || *e.ActorID != "usr_ada" {
+			t.Errorf("entry %+v, of %q", e, ids)
+		}
+	}
+
+	_, etag, err := c.ReadInstructions(ctx, org)
+	if err != nil || etag == "" {
+		t.Fatal(etag, err)
+	}
+	done(c.PutInstructions(ctx, org, admin.InstructionsChange{Instructions: new("Be brief.")}, admin.IfMatch(etag)))
+	if err := c.ClearInstructions(ctx, org, admin.IfMatch(etag)); codeOf(err) != teamdata.CodePreconditionFailed {
+		t.Errorf("with an old ETag: %v", err)
+	}
+	if err := c.ClearInstructions(ctx, org); err != nil {
+		t.Error(err)
+	}
+
+	endpoint := done(c.CreateEndpoint(ctx, org, admin.NewEndpoint{URL: "https://example.com/hook", Events: []string{"assistant.instructionsChanged"}}))
+	rotated := done(c.RotateSecret(ctx, org, endpoint.ID, admin.Rotation{OverlapSeconds: new(60)}))
+	if secrets := done(c.ReadSecret(ctx, org, endpoint.ID)); secrets.Secret != *rotated.Secret || *secrets.OldSecret != *endpoint.Secret {
+		t.Errorf("the secrets are %+v", secrets)
+	}
+	done(c.DisableEndpoint(ctx, org, endpoint.ID))
+	sent := done(c.SendEvent(ctx, org, admin.NewEvent{Type: "assistant.instructionsChanged", Data: map[string]any{"orgId": org}}))
+	if held := collect(t, c.ListDeliveries(org, endpoint.ID, admin.DeliveryStateHeld)); len(sent) != 1 || len(held) != 1 || held[0].ID != sent[0] {
+		t.Errorf("sent %q, held %+v", sent, held)
+	}
+	if err := c.DeleteEndpoint(ctx, org, endpoint.ID); err != nil {
+		t.Error(err)
+	}
+
+	link := done(c.CreateSignInLink(ctx, org, "usr_ada", admin.NewSignInLink{}))
+	if link.URL == nil || link.UserID != "usr_ada" || link.MailedTo != "" {
+		t.Errorf("the link is %+v", link)
+	}
+	var backup bytes.Buffer
+	if n := done(c.ReadBackup(ctx, &backup)); n == 0 || n != int64(backup.Len()) {
+		t.Errorf("a backup of %d bytes, %d of which came", n, backup.Len())
+	}
+	if _, err := c.ReadBackup(ctx, cutOff{}); !errors.Is(err, errCutOff) {
+		t.Errorf("to a full disk: %v", err)
+	}
+}
+
+var errCutOff = errors.New("the disk is full")
+
+type cutOff struct{}
+
+func (cutOff) Write([]byte) (int, error) { return 0, errCutOff }
