@@ -2,27 +2,23 @@
 // it: it adds audit entries and members through the admin API, while pollers read
 // them with an API key and check that each arrives once and in order.
 //
-// It is an example, so it imports the standard library alone.
+// It is an example of the clients in contrib/clients/go, which send a request again
+// while the server can't accept it, and of nothing else.
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"log"
-	"net"
-	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
 	"time"
+
+	teamdata "teamdata/contrib/clients/go"
+	"teamdata/contrib/clients/go/admin"
 )
 
 var (
@@ -40,27 +36,28 @@ var (
 func main() {
 	flag.Parse()
 	log.SetFlags(0)
-	key, roots := os.Getenv("TEAMDATA_KEY"), x509.NewCertPool()
-	pem, err := os.ReadFile(*caFile)
+	key := os.Getenv("TEAMDATA_KEY")
 	if *org == "" || key == "" {
 		log.Fatal("ingest: name the org with --org and put a key of it into TEAMDATA_KEY; see --help")
-	} else if !roots.AppendCertsFromPEM(pem) && strings.HasPrefix(*server, "https:") {
-		log.Fatalf("ingest: %s holds no CA (%v); name the file with the server's with --ca", *caFile, err)
 	}
-	public := client{base: *server + "/api/v1", key: key}
-	public.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
-	admin := client{base: "http://teamdata/admin/v1/orgs/" + url.PathEscape(*org)}
-	admin.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", *socket)
-	}}
-	time.AfterFunc(*timeout, func() { log.Fatalf("ingest: not all came within %s", *timeout) })
+	trusting, err := teamdata.TrustCA(*caFile)
+	if err != nil && strings.HasPrefix(*server, "https:") {
+		log.Fatalf("ingest: %v; name the file with the server's CA with --ca", err)
+	}
+	ctx, cancel := context.WithTimeoutCause(context.Background(), *timeout, fmt.Errorf("not all came within %s", *timeout))
+	defer cancel()
+	client := teamdata.New(teamdata.Config{BaseURL: *server, Key: key, HTTP: trusting})
 	done := make(chan error)
-	go func() { done <- push(admin) }()
-	go func() { done <- poll(public, "/audit-log", *entries) }()
-	go func() { done <- poll(public, "/members", *members) }()
+	go func() { done <- push(ctx, admin.OverSocket(*socket)) }()
+	go func() {
+		done <- poll(ctx, client.ListAuditLog(), *entries, func(e teamdata.AuditLogEntry) *string { return e.TargetID })
+	}()
+	go func() {
+		done <- poll(ctx, client.ListMembers(), *members, func(m teamdata.Member) *string { return &m.UserID })
+	}()
 	for range 3 {
 		if err := <-done; err != nil {
-			log.Fatalf("ingest: %v", err)
+			log.Fatalf("ingest: %v", cmp.Or(context.Cause(ctx), err))
 		}
 	}
 	fmt.Printf("%d audit entries and %d members were pushed and read, each once and in order\n", *entries, *members)
@@ -68,89 +65,52 @@ func main() {
 
 func name(n int) string { return fmt.Sprintf("%s-%07d", run, n) }
 
-func push(admin client) error {
+// push has Idempotency-Keys of its own: a program that knows what it has pushed by
+// their names may begin again after a crash.
+func push(ctx context.Context, client *admin.Client) error {
 	for from := 0; from < *entries; from += 1000 {
-		var batch []map[string]string
+		var batch []admin.NewAuditLogEntry
 		for i := from; i < min(from+1000, *entries); i++ {
-			batch = append(batch, map[string]string{"action": "invoice.paid", "targetId": name(i)})
+			batch = append(batch, admin.NewAuditLogEntry{Action: "invoice.paid", TargetID: new(name(i))})
 		}
-		if err := admin.do("POST", "/audit-log/batch", name(from)+"-entries", map[string]any{"entries": batch}, new(any)); err != nil {
+		if _, err := client.AddAuditEntries(ctx, *org, batch, teamdata.IdempotencyKey(name(from)+"-entries")); err != nil {
 			return err
 		}
 	}
 	for i := range *members {
-		if err := admin.do("POST", "/members", name(i)+"-member", map[string]string{"userId": name(i), "role": "member"}, new(any)); err != nil {
+		member := admin.NewMember{UserID: name(i), Role: "member"}
+		if _, err := client.AddMember(ctx, *org, member, teamdata.IdempotencyKey(name(i)+"-member")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// poll reads a list from its start, until n records of this run have arrived and
+// poll reads a list from its start, until n items of this run have arrived and
 // nothing follows them.
-func poll(public client, list string, n int) error {
-	for seen, after := 0, ""; ; {
-		var page struct {
-			Data    []struct{ UserID, TargetID string }
-			Next    string
-			HasMore bool
-		}
-		if err := public.do("GET", list+"?limit=100"+after, "", nil, &page); err != nil {
-			return err
-		}
-		for _, item := range page.Data {
-			if got, want := cmp.Or(item.UserID, item.TargetID), name(seen); got == want {
-				seen++
-			} else if strings.HasPrefix(got, run) {
-				return fmt.Errorf("%s holds %s where %s should be", list, got, want)
+func poll[T any](ctx context.Context, list teamdata.List[T], n int, nameOf func(T) *string) error {
+	for seen := 0; ; {
+		for page, err := range list.Pages(ctx) {
+			if err != nil {
+				return err
 			}
+			for _, item := range page.Data {
+				if got := nameOf(item); got == nil || !strings.HasPrefix(*got, run) {
+					continue
+				} else if *got != name(seen) {
+					return fmt.Errorf("%s came where %s should be", *got, name(seen))
+				}
+				seen++
+			}
+			list = list.After(page.Next)
 		}
-		if page.Next != "" {
-			after = "&after=" + url.QueryEscape(page.Next)
-		}
-		if !page.HasMore && seen == n {
+		if seen == n {
 			return nil
-		} else if !page.HasMore {
-			time.Sleep(time.Second) // a key may make 100 requests a minute
 		}
-	}
-}
-
-type client struct {
-	http.Client
-	base, key string
-}
-
-// do sends a request, and sends it again as long as the server answers with a
-// Retry-After. With its Idempotency-Key a POST is executed once, however often it
-// is sent.
-func (c *client) do(method, path, idempotencyKey string, body, answer any) error {
-	content, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	for {
-		q, err := http.NewRequest(method, c.base+path, bytes.NewReader(content))
-		if err != nil {
-			return err
+		select {
+		case <-time.After(time.Second): // a key may make 100 requests a minute
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
-		q.Header = http.Header{"Authorization": {"Bearer " + c.key}, "Idempotency-Key": {idempotencyKey}}
-		response, err := c.Do(q)
-		if err != nil {
-			return err
-		}
-		text, err := io.ReadAll(response.Body)
-		response.Body.Close()
-		if seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")); seconds > 0 {
-			time.Sleep(time.Duration(seconds) * time.Second)
-			continue
-		}
-		if err == nil && response.StatusCode > 299 {
-			err = fmt.Errorf("%s %s was answered %s: %s", method, path, response.Status, text)
-		}
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(text, answer)
 	}
 }
