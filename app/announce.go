@@ -17,9 +17,6 @@ import (
 // Announce prints the server's address and what to do next: as text on a
 // terminal, else as one log line.
 func (a *App) Announce() {
-	if a.settings.Clock != nil {
-		a.log.Warn().Msg("this is a server for tests (--test-clock): the admin API moves its clock and resets its data")
-	}
 	if !terminal.Is(os.Stdout) {
 		a.log.Info().Str("url", a.URL()).Str("data", a.settings.Data).Str("caFile", a.caFile).Str("tls", a.tlsMode()).Str("version", a.settings.Version).Msg("serving")
 		a.logFirstLink()

@@ -21,9 +21,12 @@ func TimeAhead(data string) (newest time.Time, ahead bool) {
 	return newest, err == nil && aheadOf(newest, time.Now())
 }
 
-// warnOfClock warns if the clock is behind the stored times: new entries get
-// times after those, whatever the clock says.
+// warnOfClock warns of a clock that tests move, and of one that is behind the stored
+// times: new entries get times after those, whatever the clock says.
 func (a *App) warnOfClock() {
+	if a.settings.Clock != nil {
+		a.log.Warn().Msg("this is a server for tests (--test-clock): the admin API moves its clock and resets its data")
+	}
 	about, err := a.store.About()
 	if err == nil && aheadOf(about.Newest, about.Now) {
 		a.log.Warn().Time("newest", about.Newest).Time("clock", about.Now).
