@@ -42,6 +42,23 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
+// BenchmarkStartForTests is the time from the start of a server for tests, on a new file
+// with a small seed, to its ready line. The middle counts.
+func BenchmarkStartForTests(b *testing.B) {
+	folder := b.TempDir()
+	var starts []time.Duration
+	for b.Loop() {
+		data := filepath.Join(folder, fmt.Sprint(len(starts), ".db"))
+		begin := time.Now()
+		p, _ := serveForTests(b, data, "--http", "--seed", testkit.Example)
+		starts = append(starts, time.Since(begin))
+		p.Kill()
+	}
+	slices.Sort(starts)
+	b.ReportMetric(float64(starts[len(starts)/2].Microseconds())/1000, "ready-ms")
+	b.ReportMetric(0, "ns/op")
+}
+
 // BenchmarkSize is the resident memory of a server on an empty file that has been
 // idle for a second, and the size of the stripped program.
 func BenchmarkSize(b *testing.B) {

@@ -202,7 +202,7 @@ type readyFile struct {
 
 // serveForTests serves with a test clock, and tells on the standard output when it is
 // ready.
-func serveForTests(t *testing.T, data string, flags ...string) (*testkit.Process, readyFile) {
+func serveForTests(t testing.TB, data string, flags ...string) (*testkit.Process, readyFile) {
 	t.Helper()
 	in, out, err := os.Pipe()
 	if err != nil {
