@@ -298,6 +298,20 @@ func (s goClients) testAdmin(t *testing.T) {
 	}
 }
 
+// A server for tests moves its clock, and forgets what it was told.
+func TestGoClientOfTestClock(t *testing.T) {
+	ctx, c := t.Context(), admin.OverSocket(serveClients(t, "--test-clock").socket)
+	before := done(c.ReadClock(ctx))
+	if after := done(c.AdvanceClock(ctx, 13*time.Hour)); after.Now.Sub(before.Now) < 13*time.Hour {
+		t.Errorf("from %s to %s", before.Now, after.Now)
+	}
+	done(c.AddMember(ctx, "org_acme", admin.NewMember{UserID: "usr_zoe", Role: "member"}))
+	done(c.ResetData(ctx))
+	if _, err := c.ReadMember(ctx, "org_acme", "usr_zoe"); codeOf(err) != teamdata.CodeNotFound {
+		t.Errorf("after the reset: %v", err)
+	}
+}
+
 var errCutOff = errors.New("the disk is full")
 
 type cutOff struct{}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	teamdata "teamdata/contrib/clients/go"
 )
@@ -296,4 +297,22 @@ func (c *Client) CreateOperatorToken(ctx context.Context, token NewOperatorToken
 // RevokeOperatorToken revokes an operator token.
 func (c *Client) RevokeOperatorToken(ctx context.Context, token string, options ...teamdata.Option) error {
 	return remove(ctx, c, options, "operator-tokens", token)
+}
+
+// ReadClock returns what the clock of a server for tests reads. It and the two below
+// are a CodeNotFound unless the server was started with --test-clock.
+func (c *Client) ReadClock(ctx context.Context, options ...teamdata.Option) (Clock, error) {
+	return get[Clock](ctx, c, options, "clock")
+}
+
+// AdvanceClock moves the clock of a server for tests forward, by whole seconds. It
+// returns once all that became due was sent.
+func (c *Client) AdvanceClock(ctx context.Context, by time.Duration, options ...teamdata.Option) (Clock, error) {
+	return post[Clock](ctx, c, Advance{AdvanceSeconds: new(int(by / time.Second))}, options, "clock")
+}
+
+// ResetData puts the data of a server for tests back to what it was at the start. The
+// clock stays where it is.
+func (c *Client) ResetData(ctx context.Context, options ...teamdata.Option) (Clock, error) {
+	return post[Clock](ctx, c, nil, options, "reset")
 }

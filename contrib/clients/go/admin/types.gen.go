@@ -81,6 +81,11 @@ type APIKeyPage struct {
 	Next *Next `json:"next"`
 }
 
+// Advance How far to move the clock, in seconds; at most ten years.
+type Advance struct {
+	AdvanceSeconds *int `json:"advanceSeconds,omitempty"`
+}
+
 // Attempt An attempt. `status` is null where there was no answer, `reason` where it was acknowledged.
 type Attempt struct {
 	Answer string `json:"answer"`
@@ -142,6 +147,14 @@ type Certificate struct {
 	//
 	// Examples: 2026-10-06T12:00:00.000Z
 	NotAfter *OptionalTime `json:"notAfter"`
+}
+
+// Clock The clock of a server for tests.
+type Clock struct {
+	// Now A time in UTC.
+	//
+	// Examples: 2026-10-06T12:00:00.000Z
+	Now Time `json:"now"`
 }
 
 // Deliveries The ids of deliveries.

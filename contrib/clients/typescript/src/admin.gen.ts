@@ -27,6 +27,11 @@ export interface components {
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
+        /** @description How far to move the clock, in seconds; at most ten years. */
+        Advance: {
+            /** @default 0 */
+            advanceSeconds: number | null;
+        };
         /** @description An attempt. `status` is null where there was no answer, `reason` where it was acknowledged. */
         Attempt: {
             answer: string;
@@ -57,6 +62,10 @@ export interface components {
             name: string;
             nextRenewal: components["schemas"]["OptionalTime"];
             notAfter: components["schemas"]["OptionalTime"];
+        };
+        /** @description The clock of a server for tests. */
+        Clock: {
+            now: components["schemas"]["Time"];
         };
         /** @description The ids of deliveries. */
         Deliveries: {
@@ -435,10 +444,12 @@ export interface components {
 }
 export type APIKey = components['schemas']['APIKey'];
 export type APIKeyPage = components['schemas']['APIKeyPage'];
+export type Advance = components['schemas']['Advance'];
 export type Attempt = components['schemas']['Attempt'];
 export type AuditLogEntry = components['schemas']['AuditLogEntry'];
 export type AuditLogPage = components['schemas']['AuditLogPage'];
 export type Certificate = components['schemas']['Certificate'];
+export type Clock = components['schemas']['Clock'];
 export type Deliveries = components['schemas']['Deliveries'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryDetail = components['schemas']['DeliveryDetail'];

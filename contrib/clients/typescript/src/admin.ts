@@ -308,6 +308,24 @@ export class AdminClient {
     return this.#change("DELETE", path`/operator-tokens/${token}`, undefined, options);
   }
 
+  /**
+   * What the clock of a server for tests reads. This and the two below are a `notFound`
+   * unless the server was started with `--test-clock`.
+   */
+  readClock(options?: CallOptions): Promise<types.Clock> {
+    return this.transport.request("GET", "/clock", options);
+  }
+
+  /** Moves the clock of a server for tests forward; the answer comes once all that became due was sent. */
+  advanceClock(advance: types.Advance, options?: ChangeOptions): Promise<types.Clock> {
+    return this.#change("POST", "/clock", advance, options);
+  }
+
+  /** Puts the data of a server for tests back to what it was at the start. The clock stays where it is. */
+  resetData(options?: ChangeOptions): Promise<types.Clock> {
+    return this.#change("POST", "/reset", undefined, options);
+  }
+
   #change<T>(method: string, path: string, body: unknown, options: InstructionsOptions = {}): Promise<T> {
     const { actor, ifMatch, ...call } = options;
     const headers = { ...(actor && { "Teamdata-Actor": actor }), ...(ifMatch && { "If-Match": ifMatch }), ...call.headers };
