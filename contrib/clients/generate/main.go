@@ -34,7 +34,7 @@ func main() {
 		}
 		run("go", "run", oapiCodegen, "-config", "types.yaml", "-package", api.name, "-o", output(api.goFile), schemas)
 		run("../typescript/node_modules/.bin/openapi-typescript", schemas, "--output", output(api.typeScriptFile),
-			"--root-types", "--root-types-no-schema-prefix", "--root-types-keep-casing", "--empty-objects-unknown")
+			"--root-types", "--root-types-no-schema-prefix", "--root-types-keep-casing", "--empty-objects-unknown", "--default-non-nullable=false")
 		os.Remove(schemas)
 	}
 }

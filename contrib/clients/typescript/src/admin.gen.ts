@@ -30,7 +30,7 @@ export interface components {
         /** @description How far to move the clock, in seconds; at most ten years. */
         Advance: {
             /** @default 0 */
-            advanceSeconds: number | null;
+            advanceSeconds?: number | null;
         };
         /** @description An attempt. `status` is null where there was no answer, `reason` where it was acknowledged. */
         Attempt: {
@@ -274,9 +274,9 @@ export interface components {
         /** @description How long the link is valid, and whether it is mailed. */
         NewSignInLink: {
             /** @default 86400 */
-            expiresInSeconds: number | null;
+            expiresInSeconds?: number | null;
             /** @default false */
-            mail: boolean | null;
+            mail?: boolean | null;
         };
         /** @description The subscription of a new org. What is left out is that of an active one of the plan `selfHosted`. */
         NewSubscription: {
@@ -364,7 +364,7 @@ export interface components {
         /** @description A secret of your own, and for how many seconds the old one is also used. */
         Rotation: {
             /** @default 0 */
-            overlapSeconds: number | null;
+            overlapSeconds?: number | null;
             secret?: string | null;
         };
         /**
