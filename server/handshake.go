@@ -7,12 +7,10 @@ import (
 	"io"
 	"log"
 	"net"
+	"net/http"
 	"slices"
 	"time"
 )
-
-// handshakeTimeout is how long a client may take for a TLS handshake.
-const handshakeTimeout = 10 * time.Second
 
 // tlsListener is a listener whose connections have completed their handshake.
 // net/http recognizes HTTP/2 by the type *tls.Conn; an HTTP/1 connection is an
@@ -20,6 +18,7 @@ const handshakeTimeout = 10 * time.Second
 type tlsListener struct {
 	net.Listener
 	config   *tls.Config
+	timeout  time.Duration // of a handshake
 	version  string
 	log      *log.Logger
 	accepted chan accepted
@@ -32,8 +31,10 @@ type accepted struct {
 	err  error
 }
 
-func newTLSListener(l net.Listener, config *tls.Config, version string, log *log.Logger) *tlsListener {
-	t := &tlsListener{Listener: l, config: config, version: version, log: log, accepted: make(chan accepted)}
+// newTLSListener returns a listener for h: a handshake may take as long as a request's
+// header.
+func newTLSListener(l net.Listener, config *tls.Config, version string, h *http.Server) *tlsListener {
+	t := &tlsListener{Listener: l, config: config, timeout: h.ReadHeaderTimeout, version: version, log: h.ErrorLog, accepted: make(chan accepted)}
 	t.closed, t.close = context.WithCancel(context.Background())
 	go t.run()
 	return t
@@ -63,7 +64,7 @@ func (t *tlsListener) hand(c net.Conn, err error) {
 }
 
 func (t *tlsListener) shakeHands(raw net.Conn) {
-	ctx, cancel := context.WithTimeout(t.closed, handshakeTimeout)
+	ctx, cancel := context.WithTimeout(t.closed, t.timeout)
 	defer cancel()
 	c := tls.Server(raw, t.config)
 	if err := c.HandshakeContext(ctx); err != nil {

@@ -151,7 +151,7 @@ func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
 	if tlsConfig != nil {
 		tlsConfig = tlsConfig.Clone()
 		tlsConfig.NextProtos = append([]string{"h2", "http/1.1"}, tlsConfig.NextProtos...)
-		l = newTLSListener(l, tlsConfig, s.config.versions[0].date, s.http.ErrorLog)
+		l = newTLSListener(l, tlsConfig, s.config.versions[0].date, &s.http)
 	} else {
 		l = http1Listener{l, s.config.versions[0].date}
 	}
