@@ -21,43 +21,80 @@ type Router struct {
 	base    string
 	example string
 	tree    httprouter.Router
+	named   httprouter.Router   // what goes before tree: routes with a name where one in tree has a parameter
+	added   map[string][]string // the patterns in tree, by method
+	unknown http.HandlerFunc    // answers a request without a route
 }
 
 // NewRouter returns the router of routes, each for the method and the path below
 // base given by pattern. serve gets every request, with its route, or nil where
 // it has none; example is the path of one of them, below base.
 func NewRouter[Route any](base, example string, routes []Route, pattern func(*Route) (method, path string), serve func(Request, *Route)) *Router {
-	router := &Router{base: base, example: example}
+	router := &Router{base: base, example: example, added: map[string][]string{}}
 	for i := range routes {
 		route := &routes[i]
 		method, path := pattern(route)
 		router.Add(method, path, func(r Request) { serve(r, route) })
 	}
-	router.tree.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	router.unknown = func(w http.ResponseWriter, r *http.Request) {
 		serve(Request{W: w, HTTP: r, Pattern: NoRoute, router: router}, nil)
-	})
+	}
 	return router
 }
 
-// Add adds a route. HEAD works wherever GET does.
+// Add adds a route. HEAD works wherever GET does. A route with a name where another
+// has a parameter, such as /things/batch beside /things/:id, is added after that one
+// and found before it.
 func (router *Router) Add(method, path string, serve func(Request)) {
 	pattern := router.base + path
 	handle := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 		serve(Request{W: w, HTTP: r, Pattern: pattern, Params: params, router: router})
 	}
-	router.tree.Handle(method, pattern, handle)
+	router.handle(method, pattern, handle)
 	if method == http.MethodGet {
-		router.tree.Handle(http.MethodHead, pattern, handle)
+		router.handle(http.MethodHead, pattern, handle)
 	}
+}
+
+// handle adds to the tree, or to named what httprouter can't have in the same tree.
+func (router *Router) handle(method, pattern string, handle httprouter.Handle) {
+	names := func(other string) bool { return namesParameter(pattern, other) }
+	if slices.ContainsFunc(router.added[method], names) {
+		router.named.Handle(method, pattern, handle)
+		return
+	}
+	router.added[method] = append(router.added[method], pattern)
+	router.tree.Handle(method, pattern, handle)
+}
+
+// namesParameter reports whether a pattern has a name where another, which is the
+// same up to there, has a parameter.
+func namesParameter(pattern, other string) bool {
+	have, want := strings.Split(pattern, "/"), strings.Split(other, "/")
+	for i := range min(len(have), len(want)) {
+		if have[i] != want[i] {
+			return strings.HasPrefix(want[i], ":") && !strings.HasPrefix(have[i], ":")
+		}
+	}
+	return false
+}
+
+// find returns the route of a path, or nil.
+func (router *Router) find(method, path string) (httprouter.Handle, httprouter.Params) {
+	handle, params, _ := router.named.Lookup(method, path)
+	if handle == nil {
+		handle, params, _ = router.tree.Lookup(method, path)
+	}
+	return handle, params
 }
 
 // ServeHTTP passes a request to the router's serve.
 func (router *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if hidesSlash(r.URL) {
-		router.tree.NotFound.ServeHTTP(w, r)
+	if handle, params := router.find(r.Method, r.URL.Path); handle != nil && !hidesSlash(r.URL) {
+		handle(w, r, params)
 		return
 	}
-	router.tree.ServeHTTP(w, r)
+	router.unknown(w, r)
 }
 
 // hidesSlash reports whether a path has an escaped slash, which no name contains:
@@ -75,7 +112,7 @@ var methods = []string{
 // missing returns why a request has no route; see [Request.CheckRoute].
 func (router *Router) missing(u *url.URL, h http.Header) error {
 	allowed := slices.DeleteFunc(slices.Clone(methods), func(method string) bool {
-		handle, params, _ := router.tree.Lookup(method, u.Path)
+		handle, params := router.find(method, u.Path)
 		return handle == nil || hasEmptyParameter(params) || hidesSlash(u)
 	})
 	if len(allowed) == 0 {
