@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http/httptest"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -135,5 +137,40 @@ func TestKeyUseTogether(t *testing.T) {
 	env.keepKeyUse()
 	if at := env.lastUsed("key_read"); !at.Equal(env.Now()) {
 		t.Errorf("used at %v, and last at %v", at, env.Now())
+	}
+}
+
+// A key of a deleted org is as unknown as any other, from the commit on, also if it
+// is cached; its use is not written once the key is gone.
+func TestKeyOfADeletedOrg(t *testing.T) {
+	env := newTestEnv(t, Config{})
+	ask := func(key string) *httptest.ResponseRecorder {
+		return env.do(newRequest("GET", "/api/v1/members", key))
+	}
+	if a := ask("key_read"); a.Code != 200 {
+		t.Fatalf("before: %d %s", a.Code, a.Body)
+	}
+	env.Update(func(tx store.Tx) error { return store.DeleteOrg(tx, "org_acme") })
+	message := func(a *httptest.ResponseRecorder) string {
+		text, _, _ := strings.Cut(a.Body.String(), `"requestId"`)
+		return text
+	}
+	unknown := ask("key_none")
+	for _, when := range []string{"deleted", "dropped"} {
+		for _, key := range []string{"key_read", "key_both", "key_revoked"} {
+			if a := ask(key); a.Code != 401 || message(a) != message(unknown) {
+				t.Errorf("%s, once its org is %s: %d %s, want %s", key, when, a.Code, a.Body, unknown.Body)
+			}
+		}
+		if err := store.DropRemoved(env.Context(), env.Store); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env.keepKeyUse()
+	if at := env.lastUsed("key_read"); !at.IsZero() {
+		t.Errorf("there is a use of a key that is gone: %v", at)
+	}
+	if a := ask("key_team"); a.Code != 200 {
+		t.Errorf("another org's key: %d %s", a.Code, a.Body)
 	}
 }

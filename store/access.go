@@ -34,7 +34,8 @@ func (a *Access) State(now time.Time) KeyState {
 	return KeyActive
 }
 
-// LoadAccess reads the Access of a key; notFound when there is no such key. The
+// LoadAccess reads the Access of a key; notFound when there is no such key, or its
+// org was deleted. The
 // result is valid until the Store's AccessGeneration changes.
 func LoadAccess(tx Tx, keyID string) (Access, error) {
 	key, err := tx.APIKey(keyID)
@@ -51,11 +52,24 @@ func AccessOf(tx Tx, key APIKey) (Access, error) {
 		return Access{}, err
 	}
 	features, err := Features(tx, key.OrgID)
-	if IsNotFound(err) { // a key without its org: corrupt data, not a bad request
-		return Access{}, &Error{Code: CodeInternal, Message: "The key's org can't be read.", Err: err}
+	if IsNotFound(err) {
+		return Access{}, withoutOrg(tx, key, err)
 	}
 	if err != nil {
 		return Access{}, err
 	}
 	return Access{Key: key, CreatorManages: creator.Manages(), Features: features}, nil
+}
+
+// withoutOrg is why the org of a key is not found: it was deleted, or the data is
+// corrupt, which is no fault of a request.
+func withoutOrg(tx Orgs, key APIKey, notFound error) error {
+	removed, err := tx.OrgRemoved(key.OrgID)
+	switch {
+	case err != nil:
+		return err
+	case removed:
+		return Errorf(CodeNotFound, "The org of the key was deleted.")
+	}
+	return &Error{Code: CodeInternal, Message: "The key's org can't be read.", Err: notFound}
 }

@@ -52,6 +52,8 @@ type APIKeys interface {
 	APIKeys(orgID, after string, limit int) ([]APIKey, error)
 	// PutAPIKey adds or replaces a key. A key's org never changes.
 	PutAPIKey(APIKey) error
+	// DeleteAPIKey deletes a key and its use.
+	DeleteAPIKey(id string) error
 	// KeyUse returns the zero value for a key that was never used.
 	KeyUse(id string) (KeyUse, error)
 	PutKeyUse(id string, u KeyUse) error
@@ -70,8 +72,12 @@ func (u *KeyUse) Add(more KeyUse) {
 	}
 }
 
-// AddKeyUse merges use into the record of a key.
+// AddKeyUse merges use into the record of a key. A key that was dropped meanwhile
+// stays so.
 func AddKeyUse(tx APIKeys, id string, more KeyUse) error {
+	if _, err := tx.APIKey(id); err != nil {
+		return unlessNotFound(err)
+	}
 	u, err := tx.KeyUse(id)
 	if err != nil {
 		return err

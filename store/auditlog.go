@@ -25,6 +25,9 @@ type AuditLog interface {
 	// AuditPageBefore reads up to limit entries before a cursor, latest first,
 	// and appends the items to dst. The zero Cursor starts at the latest.
 	AuditPageBefore(orgID string, before Cursor, limit int, dst []byte) (Page, error)
+	// DropAuditLog drops up to limit entries of a removed org, oldest first, and
+	// returns how many it dropped.
+	DropAuditLog(orgID string, limit int) (int, error)
 }
 
 // AppendJSON appends the entry as the API shows it.

@@ -29,6 +29,9 @@ type DeliveryCountsTx interface {
 	// DropDeliveryCounts drops up to limit counts of hours that ended before a
 	// time, and returns how many it dropped.
 	DropDeliveryCounts(before time.Time, limit int) (int, error)
+	// DropDeliveryCountsOf drops up to limit counts of an org, and returns how many
+	// it dropped.
+	DropDeliveryCountsOf(orgID string, limit int) (int, error)
 }
 
 // Add adds other counts.

@@ -57,6 +57,12 @@ type IdempotencyRecords interface {
 	// ExpireIdempotencyRecords drops up to limit expired records, oldest first,
 	// and returns how many it dropped; 0 means that none is left.
 	ExpireIdempotencyRecords(limit int) (int, error)
+	// IdempotencyKeys looks at up to limit records of all orgs after one that it has
+	// seen before, "" at first. It returns the keys of those of one org, expired ones
+	// too, and the last that it saw if there may be more.
+	IdempotencyKeys(orgID, after string, limit int) (keys []string, last string, err error)
+	// DeleteIdempotencyRecord deletes a record, if there is one.
+	DeleteIdempotencyRecord(orgID, key string) error
 }
 
 // ValidIdempotencyKey reports whether a key is 1 to 255 printable ASCII
@@ -179,7 +185,14 @@ func once(tx Tx, k idempotencyKey, print Fingerprint, work func(Tx) (Answer, err
 	return a, false, keep(tx, k, print, a)
 }
 
+// keep keeps an answer, unless it is one to a client of an org that was deleted
+// meanwhile.
 func keep(tx Tx, k idempotencyKey, print Fingerprint, a Answer) error {
+	if ValidID(k.org) {
+		if removed, err := tx.OrgRemoved(k.org); removed || err != nil {
+			return err
+		}
+	}
 	if a.Kept != nil {
 		a.Body, a.Kept = a.Kept, nil
 	}

@@ -39,7 +39,7 @@ type Members interface {
 	// Managers lists the owners and admins in order of user id.
 	Managers(orgID string) ([]Member, error)
 	// ManagedOrgs lists the ids of the orgs in which a user is owner or admin, in
-	// order.
+	// order, without removed ones.
 	ManagedOrgs(userID string) ([]string, error)
 	// MemberPage reads up to limit members after a cursor and appends the items
 	// to dst.
@@ -59,7 +59,8 @@ func (m Member) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-func (m Member) check() error {
+// Check checks the member's values by themselves, without its org: badRequest.
+func (m Member) Check() error {
 	if m.ID != "" && !ValidID(m.ID) {
 		return Invalid("id", "%s", idRule)
 	}
@@ -69,7 +70,7 @@ func (m Member) check() error {
 // ImportMember appends a member without an audit entry or an event, as a fixture
 // does. The engine fills in a missing id or creation time.
 func ImportMember(tx Tx, m Member) (Member, error) {
-	if err := cmp.Or(m.check(), checkHappened(tx, "createdAt", m.CreatedAt)); err != nil {
+	if err := cmp.Or(m.Check(), checkHappened(tx, "createdAt", m.CreatedAt)); err != nil {
 		return Member{}, err
 	}
 	if _, err := tx.Org(m.OrgID); err != nil {
@@ -145,10 +146,7 @@ func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Me
 	if err := change.check(); err != nil {
 		return Member{}, err
 	}
-	m := old
-	replace(&m.Role, change.Role)
-	replace(&m.Name, change.Name)
-	replace(&m.Email, change.Email)
+	m := change.Of(old)
 	if m == old {
 		return m, nil
 	}
@@ -163,6 +161,31 @@ func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Me
 		action = "member.roleChanged"
 	}
 	return m, auditBy(dropAccount(tx, userID), tx, actorID, orgID, action, m.ID)
+}
+
+// PutMember adds a user with the given values, as AddMember does, or changes the
+// member that the user is already, as ChangeMember does. A role is required. was is
+// the member before; zero: there was none. conflict: the last owner would be
+// demoted.
+func PutMember(tx Tx, actorID, orgID, userID string, values MemberChange) (m, was Member, err error) {
+	if values.Role == nil {
+		return m, was, Invalid("role", "is missing or empty")
+	}
+	switch was, err = tx.Member(orgID, userID); {
+	case err == nil:
+		m, err = ChangeMember(tx, actorID, orgID, userID, values)
+	case IsNotFound(err):
+		m, err = AddMember(tx, actorID, values.Of(Member{OrgID: orgID, UserID: userID}))
+	}
+	return m, was, err
+}
+
+// Of returns a member with the changes.
+func (c MemberChange) Of(m Member) Member {
+	replace(&m.Role, c.Role)
+	replace(&m.Name, c.Name)
+	replace(&m.Email, c.Email)
+	return m
 }
 
 func replace(text, with *string) {

@@ -35,8 +35,21 @@ type Orgs interface {
 	// Orgs lists up to limit orgs in order of id, after the given id; an empty id
 	// starts at the first.
 	Orgs(after string, limit int) ([]Org, error)
-	// AnyOrg reports whether the store has any org.
+	// AnyOrg reports whether the store has any org, be it one that is removed and
+	// not yet forgotten.
 	AnyOrg() (bool, error)
+	// DeleteOrg removes an org and lists it among the removed ones. It is not found
+	// from then on, nor among [Members.ManagedOrgs]; its other records stay until
+	// they are dropped one by one.
+	DeleteOrg(id string) error
+	// OrgRemoved reports whether an org was removed and is not yet forgotten.
+	OrgRemoved(id string) (bool, error)
+	// RemovedOrgs lists up to limit ids of removed orgs that are not yet forgotten,
+	// in order.
+	RemovedOrgs(limit int) ([]string, error)
+	// ForgetOrg drops the last of a removed org: its instructions, and what its
+	// lists remember of their positions.
+	ForgetOrg(id string) error
 }
 
 const maxNameLength = 200
@@ -64,6 +77,22 @@ func RenameOrg(tx Tx, actorID, orgID, name string) (Org, error) {
 	}
 	org.Name = name
 	return org, auditBy(tx.PutOrg(org), tx, actorID, orgID, "org.renamed", orgID)
+}
+
+// DeleteOrg removes an org from this commit on: it is not found, its keys are
+// unknown, nothing more is sent. The next Sweep drops its records; until then its
+// id is taken. notFound: there is no such org.
+func DeleteOrg(tx Tx, orgID string) error {
+	endpoints, err := tx.Endpoints(orgID)
+	for _, e := range endpoints {
+		if err == nil {
+			err = tx.DeleteEndpoint(e)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return tx.DeleteOrg(orgID)
 }
 
 // chunk is how many records are read at once.
@@ -109,6 +138,13 @@ func (o Org) check(tx Tx) error {
 		return &Error{Code: CodeConflict, Field: "id", Message: "an org " + strconv.Quote(o.ID) + " exists already"}
 	case !IsNotFound(err):
 		return err
+	}
+	switch removed, err := tx.OrgRemoved(o.ID); {
+	case err != nil:
+		return err
+	case removed:
+		e := &Error{Code: CodeConflict, Field: "id", Message: "an org " + strconv.Quote(o.ID) + " was deleted, and its data is still being dropped"}
+		return e.Advise("try again later, or choose another id")
 	}
 	return o.Subscription.check(tx)
 }

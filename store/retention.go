@@ -32,15 +32,15 @@ type Retention struct {
 // Sweep drops expired data beside traffic, at its [pace]: idempotency records after
 // IdempotencyTTL, deliveries with their events when they have been finished, or
 // held, for the given times, mails that could not be sent after MailTTL, what is
-// left of removed endpoints, sessions and sign-in links that have ended, and old
-// counts.
+// left of removed endpoints and orgs, sessions and sign-in links that have ended, and
+// old counts.
 func Sweep(ctx context.Context, s Store, r Retention) error {
 	w := sweep{ctx: ctx, store: s, report: r.Dropped, pace: newPace(SweepEvery)}
 	w.repeat("idempotency", Tx.ExpireIdempotencyRecords)
 	w.each("finished", oldest(Tx.FinishedBefore, r.Finished), r.dropFinished)
 	w.each("held", oldest(Tx.HeldBefore, r.Held), r.dropHeld)
 	w.repeat("mail", dropMails)
-	w.repeat("removed", dropRemoved)
+	w.removed()
 	w.each("session", among(Tx.Sessions, expiredSession), dropSession)
 	w.each("signInLink", among(Tx.SignInLinks, expiredSignInLink), dropSignInLink)
 	w.repeat("counts", dropDeliveryCounts)
@@ -184,28 +184,4 @@ func dropMails(tx Tx, step int) (int, error) {
 		n++
 	}
 	return n, err
-}
-
-// dropRemoved drops deliveries of one removed endpoint, and the endpoint with the
-// last of them.
-func dropRemoved(tx Tx, step int) (int, error) {
-	removed, err := tx.RemovedEndpoints(1)
-	if err != nil || len(removed) == 0 {
-		return 0, err
-	}
-	for _, list := range []DeliveryList{ListAcknowledged, ListWaiting, ListFailed} {
-		page, _, err := tx.DeliveryPage(removed[0], list, Cursor{}, step)
-		if err != nil {
-			return 0, err
-		}
-		for _, d := range page {
-			if err := tx.DeleteDelivery(d.ID); err != nil {
-				return 0, err
-			}
-		}
-		if len(page) > 0 {
-			return len(page), nil
-		}
-	}
-	return 1, tx.ForgetEndpoint(removed[0])
 }

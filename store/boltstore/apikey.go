@@ -50,6 +50,21 @@ func (t *tx) PutAPIKey(k store.APIKey) error {
 	return apiKeys.put(t, []byte(k.ID), k)
 }
 
+func (t *tx) DeleteAPIKey(id string) error {
+	k, err := t.APIKey(id)
+	if err != nil {
+		return err
+	}
+	t.touched = true
+	if err := t.delete(t.bucket(bucketAPIKeyList), orgKey(k.OrgID, id)); err != nil {
+		return err
+	}
+	if err := keyUse.delete(t, []byte(id)); err != nil {
+		return err
+	}
+	return apiKeys.delete(t, []byte(id))
+}
+
 func (t *tx) KeyUse(id string) (store.KeyUse, error) {
 	u, err := keyUse.get(t, []byte(id))
 	return u, unlessNotFound(err)

@@ -23,6 +23,11 @@ func (t *tx) AuditPageBefore(orgID string, before store.Cursor, limit int, dst [
 	return t.pageBefore(bucketAuditLog, orgID, before, limit, dst)
 }
 
+func (t *tx) DropAuditLog(orgID string, limit int) (int, error) {
+	b := t.bucket(bucketAuditLog)
+	return t.dropKeys(b, firstKeys(b, orgKey(orgID, ""), limit))
+}
+
 func (c *checker) auditLog() {
 	c.each(bucketAuditLog, func(key, item []byte) {
 		if !json.Valid(item) {

@@ -93,7 +93,7 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string), step func()) {
 	if version < schemaVersion() {
 		return
 	}
-	orgs.check(&c, nil)
+	c.orgs()
 	plans.check(&c, nil)
 	c.members()
 	c.auditLog()

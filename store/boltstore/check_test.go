@@ -30,7 +30,8 @@ func newWhole(t *testing.T) *fixture {
 		_, _, errType := store.RegisterEventType(tx, store.EventType{Name: "invoice.paid"})
 		_, errKey := store.ImportKey(tx, store.APIKey{ID: "key_1", OrgID: testOrg, Scopes: store.ScopeRead, CreatedBy: "usr_owner"})
 		_, errAdd := store.ImportMember(tx, store.Member{OrgID: testOrg, ID: "mem_gone", UserID: "usr_gone", Role: "guest"})
-		return errors.Join(errGone, errType, errKey, errAdd,
+		_, errOrg := store.ImportOrg(tx, store.Org{ID: "org_gone", Name: "Gone"})
+		return errors.Join(errGone, errType, errKey, errAdd, errOrg, store.DeleteOrg(tx, "org_gone"),
 			tx.PutLastAcknowledged(gone.Number, tx.Now()), store.RemoveEndpoint(tx, "", testOrg, gone.ID),
 			store.ImportOperatorToken(tx, store.OperatorToken{ID: "opr_1", Name: "ops"}),
 			attempted(store.Attempt{Status: 200})(tx),
@@ -148,6 +149,7 @@ var damages = map[string]damage{
 	"a listed key is lost":        {bucketAPIKeyList, lose, []string{`apiKeys "key_1": is not in the list of the org "org_test"`, "apiKeyList: entries: 0, keys: 1"}},
 	"a listed key too many":       {bucketAPIKeyList, put(orgKey(testOrg, "key_x"), nil), []string{"apiKeyList: entries: 2, keys: 1"}},
 	"a listed key of another org": {bucketAPIKeyList, move("org_x\x00key_1"), []string{`apiKeys "key_1": is not in the list of the org "org_test"`}},
+	"a removed org, and there":    {bucketRemovedOrgs, put([]byte(testOrg), nil), []string{`orgs "org_test": is removed, too`}},
 	"removed, and there":          {bucketRemovedEndpoints, put(numberKey(1), nil), []string{`removedEndpoints "`, `\x01": there is an endpoint of that number`}},
 	"removed, and no number":      {bucketRemovedEndpoints, put([]byte("x"), nil), []string{`removedEndpoints "x": is not a number`}},
 	"removed, and forgotten":      {bucketRemovedEndpoints, lose, []string{`lastAcknowledged "`, `\x02": there is no endpoint of that number`}},

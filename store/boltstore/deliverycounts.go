@@ -69,48 +69,66 @@ func (t *tx) addCounts(all []counted) error {
 	return nil
 }
 
-// EachDeliveryCounts goes hour by hour, skipping the other orgs in each.
 func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint uint64, hour time.Time, c store.DeliveryCounts)) error {
 	if err := t.writeCounts(); err != nil {
 		return err
 	}
+	var damaged error
+	t.eachCounts(orgID, hoursOf(from), func(hours uint64, key, record []byte) bool {
+		n, err := decode(record, countsFields)
+		if damaged = err; err != nil {
+			return false
+		}
+		fn(binary.BigEndian.Uint64(key[len(key)-8:]), time.Unix(int64(hours)*3600, 0).UTC(), n)
+		return true
+	})
+	return storageFault(damaged)
+}
+
+// eachCounts calls fn with an org's records from an hour on while it returns true.
+// It goes hour by hour, skipping the other orgs in each.
+func (t *tx) eachCounts(orgID string, hours uint64, fn func(hours uint64, key, record []byte) bool) {
 	c := t.bolt.Bucket(bucketDeliveryCounts).Cursor()
-	hours := hoursOf(from)
 	for key, record := c.Seek(countsStart(hours, orgID)); key != nil; {
 		hours = binary.BigEndian.Uint64(key)
 		prefix := countsStart(hours, orgID)
-		if bytes.Compare(key, prefix) < 0 {
+		switch {
+		case bytes.Compare(key, prefix) < 0:
 			key, record = c.Seek(prefix)
-			continue
-		}
-		if !bytes.HasPrefix(key, prefix) {
+		case !bytes.HasPrefix(key, prefix):
 			key, record = c.Seek(countsStart(hours+1, orgID))
-			continue
+		case !fn(hours, key, record):
+			return
+		default:
+			key, record = c.Next()
 		}
-		n, err := decode(record, countsFields)
-		if err != nil {
-			return storageFault(err)
-		}
-		fn(binary.BigEndian.Uint64(key[len(prefix):]), time.Unix(int64(hours)*3600, 0).UTC(), n)
-		key, record = c.Next()
 	}
-	return nil
 }
 
 func (t *tx) DropDeliveryCounts(before time.Time, limit int) (int, error) {
 	if err := t.writeCounts(); err != nil {
 		return 0, err
 	}
-	keys, end := firstKeys(t.bolt.Bucket(bucketDeliveryCounts), limit), numberKey(hoursOf(before))
-	for i, key := range keys {
-		if bytes.Compare(key, end) >= 0 {
-			return i, nil
-		}
-		if err := t.delete(t.bucket(bucketDeliveryCounts), key); err != nil {
-			return i, err
-		}
+	keys, end := firstKeys(t.bolt.Bucket(bucketDeliveryCounts), nil, limit), numberKey(hoursOf(before))
+	old := slices.IndexFunc(keys, func(key []byte) bool { return bytes.Compare(key, end) >= 0 })
+	if old < 0 {
+		old = len(keys)
 	}
-	return len(keys), nil
+	return t.dropKeys(t.bucket(bucketDeliveryCounts), keys[:old])
+}
+
+func (t *tx) DropDeliveryCountsOf(orgID string, limit int) (int, error) {
+	if err := t.writeCounts(); err != nil {
+		return 0, err
+	}
+	var keys [][]byte
+	t.eachCounts(orgID, 0, func(_ uint64, key, _ []byte) bool {
+		if len(keys) < limit {
+			keys = append(keys, bytes.Clone(key))
+		}
+		return len(keys) < limit
+	})
+	return t.dropKeys(t.bucket(bucketDeliveryCounts), keys)
 }
 
 // deliveryCounts checks only the counts' form: they outlive the endpoint.

@@ -101,7 +101,7 @@ func (t *tx) DeleteEndpoint(e store.Endpoint) error {
 }
 
 func (t *tx) RemovedEndpoints(limit int) (numbers []uint64, err error) {
-	for _, key := range firstKeys(t.bolt.Bucket(bucketRemovedEndpoints), limit) {
+	for _, key := range firstKeys(t.bolt.Bucket(bucketRemovedEndpoints), nil, limit) {
 		numbers = append(numbers, binary.BigEndian.Uint64(key))
 	}
 	return numbers, nil

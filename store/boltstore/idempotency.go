@@ -3,6 +3,7 @@ package boltstore
 import (
 	"bytes"
 	"encoding/binary"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -59,13 +60,18 @@ func (t *tx) recordAt(at keyPlace, key []byte) (r store.IdempotencyRecord, err e
 	if partition == nil {
 		return r, nil
 	}
-	if at.position > 0 {
-		key = numberKey(uint64(at.position))
-	}
-	if record := partition.Get(key); record != nil {
+	if record := partition.Get(at.key(key)); record != nil {
 		return decode(record, idempotencyFields)
 	}
 	return r, nil
+}
+
+// key returns the key of a record in its partition.
+func (at keyPlace) key(orgAndKey []byte) []byte {
+	if at.position == 0 {
+		return orgAndKey
+	}
+	return numberKey(uint64(at.position))
 }
 
 // AddIdempotencyRecord assumes that the key is unused, as its caller has checked,
@@ -100,14 +106,8 @@ func (t *tx) ExpireIdempotencyRecords(limit int) (int, error) {
 	}
 	b := t.bucket(bucketIdempotency)
 	for _, name := range t.expiredPartitions(b) {
-		keys := firstKeys(b.Bucket(name), limit)
-		for _, key := range keys {
-			if err := t.delete(b.Bucket(name), key); err != nil {
-				return 0, err
-			}
-		}
-		if len(keys) > 0 {
-			return len(keys), nil
+		if keys := firstKeys(b.Bucket(name), nil, limit); len(keys) > 0 {
+			return t.dropKeys(b.Bucket(name), keys)
 		}
 		if len(t.undo) > 0 { // a rollback may still need the bucket
 			continue
@@ -119,6 +119,61 @@ func (t *tx) ExpireIdempotencyRecords(limit int) (int, error) {
 		t.dropped = true
 	}
 	return 0, nil
+}
+
+// IdempotencyKeys goes through the partitions. A record seen is the number of its
+// partition and its key there.
+func (t *tx) IdempotencyKeys(orgID, after string, limit int) (keys []string, last string, err error) {
+	b, prefix := t.bolt.Bucket(bucketIdempotency), orgKey(orgID, "")
+	partitions, seen := b.Cursor(), 0
+	var k []byte
+	for name, _ := partitions.Seek([]byte(after)[:min(len(after), 8)]); name != nil; name, _ = partitions.Next() {
+		partition := b.Bucket(name).Cursor()
+		key, record := partition.First()
+		if from, ok := strings.CutPrefix(after, string(name)); ok {
+			if key, record = partition.Seek([]byte(from)); string(key) == from {
+				key, record = partition.Next()
+			}
+		}
+		for ; key != nil; key, record = partition.Next() {
+			if seen == limit {
+				return keys, last, nil
+			}
+			if k = keyOf(record, k[:0]); k == nil {
+				return nil, "", storageFault(errRecord)
+			}
+			if bytes.HasPrefix(k, prefix) {
+				keys = append(keys, string(k[len(prefix):]))
+			}
+			last = string(name) + string(key)
+			seen++
+		}
+	}
+	return keys, "", nil
+}
+
+// DeleteIdempotencyRecord gives up while the index is being read, as
+// IdempotencyRecord does.
+func (t *tx) DeleteIdempotencyRecord(orgID, key string) error {
+	k := orgKey(orgID, key)
+	places, all := t.s.keys.find(t.s.keys.hash(k), 0, nil)
+	for _, at := range places {
+		r, err := t.recordAt(at, k)
+		if err != nil {
+			return storageFault(err)
+		}
+		if r.OrgID != orgID || r.Key != key {
+			continue
+		}
+		if err := t.delete(t.bucket(bucketIdempotency).Bucket(numberKey(at.partition)), at.key(k)); err != nil {
+			return err
+		}
+	}
+	if !all {
+		t.unread = true
+		return errUnread
+	}
+	return nil
 }
 
 func (t *tx) expiredPartitions(b *bbolt.Bucket) (names [][]byte) {

@@ -17,6 +17,9 @@ var (
 	bucketMeta = []byte("meta")
 	// bucketOrgs: org id → org record.
 	bucketOrgs = []byte("orgs")
+	// bucketRemovedOrgs: org id → nothing; removed orgs whose other records may
+	// still exist.
+	bucketRemovedOrgs = []byte("removedOrgs")
 	// bucketPlans: plan name → plan record.
 	bucketPlans = []byte("plans")
 	// bucketMembers: org id, 0, user id → member record.
@@ -87,7 +90,7 @@ var (
 )
 
 var buckets = [][]byte{
-	bucketMeta, bucketOrgs, bucketPlans, bucketMembers, bucketManagers, bucketManagedOrgs, bucketMemberList,
+	bucketMeta, bucketOrgs, bucketRemovedOrgs, bucketPlans, bucketMembers, bucketManagers, bucketManagedOrgs, bucketMemberList,
 	bucketLastRemoved, bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketAPIKeyList, bucketKeyUse,
 	bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints, bucketEventTypes,
 	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketDeliveryCounts, bucketMails,

@@ -106,10 +106,11 @@ func (t *tx) eachManager(orgID string, fn func(key, role []byte)) {
 }
 
 func (t *tx) ManagedOrgs(userID string) (orgs []string, err error) {
-	prefix := orgKey(userID, "")
-	c := t.bolt.Bucket(bucketManagedOrgs).Cursor()
-	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
-		orgs = append(orgs, string(key[len(prefix):]))
+	prefix, removed := orgKey(userID, ""), t.bolt.Bucket(bucketRemovedOrgs)
+	for _, key := range firstKeys(t.bolt.Bucket(bucketManagedOrgs), prefix, all) {
+		if org := key[len(prefix):]; removed.Get(org) == nil {
+			orgs = append(orgs, string(org))
+		}
 	}
 	return orgs, nil
 }

@@ -36,7 +36,7 @@ func (s *Store) migrate(bolt *bbolt.Tx, from uint64) error {
 	return nil
 }
 
-func allKeys(b *bbolt.Bucket) [][]byte { return firstKeys(b, math.MaxInt) }
+func allKeys(b *bbolt.Bucket) [][]byte { return firstKeys(b, nil, math.MaxInt) }
 
 // MigratedFrom returns the schema from which this Open migrated the file, and the
 // path of the copy kept of the old file; 0 and "" if the file was new or up to

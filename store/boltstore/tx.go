@@ -130,13 +130,24 @@ func lastBefore(c *bbolt.Cursor, prefix, end []byte) []byte {
 	return key
 }
 
-func firstKeys(b *bbolt.Bucket, limit int) [][]byte {
+// firstKeys returns up to limit keys with a prefix.
+func firstKeys(b *bbolt.Bucket, prefix []byte, limit int) [][]byte {
 	var keys [][]byte
 	c := b.Cursor()
-	for key, _ := c.First(); key != nil && len(keys) < limit; key, _ = c.Next() {
+	for key, _ := c.Seek(prefix); key != nil && bytes.HasPrefix(key, prefix) && len(keys) < limit; key, _ = c.Next() {
 		keys = append(keys, bytes.Clone(key))
 	}
 	return keys
+}
+
+// dropKeys deletes the records of some keys, and returns how many they are.
+func (t *tx) dropKeys(b *bbolt.Bucket, keys [][]byte) (int, error) {
+	for i, key := range keys {
+		if err := t.delete(b, key); err != nil {
+			return i, err
+		}
+	}
+	return len(keys), nil
 }
 
 func unlessNotFound(err error) error {

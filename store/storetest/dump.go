@@ -36,6 +36,8 @@ func dump(tx store.Tx, n names) string {
 		dumpOrg(&b, tx, n, org)
 	}
 	line(&b, "any org")(tx.AnyOrg())
+	removedOrgs, err := tx.RemovedOrgs(1000)
+	line(&b, "removed orgs")(removedOrgs, err)
 	for _, k := range kinds {
 		k.dump(&b, tx, n)
 	}
@@ -58,6 +60,7 @@ func dump(tx store.Tx, n names) string {
 // dumpOrg shows all that can be read of an org.
 func dumpOrg(b *strings.Builder, tx store.Tx, n names, org string) {
 	line(b, "org "+org)(tx.Org(org))
+	line(b, "removed "+org)(tx.OrgRemoved(org))
 	line(b, "instructions "+org)(tx.Instructions(org))
 	line(b, "owners "+org)(tx.CountOwners(org))
 	line(b, "managers "+org)(tx.Managers(org))

@@ -80,3 +80,44 @@ func testExpireIdempotencyRecords(s *Subject) {
 	s.Clock.Move(3 * store.IdempotencyTTL)
 	s.Equal("dropped in the end", dropped+s.Expire(limit), hours)
 }
+
+// testIdempotencyKeys reads the keys of one org among those of others, some records
+// at a time, and deletes them.
+func testIdempotencyKeys(s *Subject) {
+	for hour := range 10 {
+		for _, org := range []string{acme, store.OperatorKeys(acme), acme + "2", other} {
+			r := store.IdempotencyRecord{OrgID: org, Key: fmt.Sprint(hour), FirstUse: s.Clock.Now()}
+			s.Write(func(tx store.Tx) error { return tx.AddIdempotencyRecord(r) })
+		}
+		s.Clock.Move(time.Hour)
+	}
+	count := func(org string, limit int) (n int) {
+		for after, more := "", true; more; more = after != "" {
+			s.Read(func(tx store.Tx) error {
+				keys, last, err := tx.IdempotencyKeys(org, after, limit)
+				n, after = n+len(keys), last
+				return err
+			})
+		}
+		return n
+	}
+	for _, limit := range []int{1, 2, 7, 39, 40, 41, unlimited} {
+		s.Equal(fmt.Sprint("keys, looking at ", limit), count(acme, limit), 10)
+	}
+	s.Reopen()
+	for hour := range 10 {
+		s.Write(func(tx store.Tx) error { return tx.DeleteIdempotencyRecord(acme, fmt.Sprint(hour)) })
+	}
+	s.Write(func(tx store.Tx) error { return tx.DeleteIdempotencyRecord(acme, "none") })
+	for range 2 {
+		s.Equal("keys once they are deleted", count(acme, 3), 0)
+		for _, org := range []string{store.OperatorKeys(acme), acme + "2", other} {
+			s.Equal("keys of "+org, count(org, 3), 10)
+		}
+		last := store.IdempotencyRecord{OrgID: acme, Key: "9", FirstUse: s.Clock.Now().Add(-time.Hour)}
+		s.Equal("a deleted one is found", s.found(last), false)
+		last.OrgID = other
+		s.Equal("another org's is found", s.found(last), true)
+		s.Reopen()
+	}
+}

@@ -80,6 +80,7 @@ func testAccessGeneration(s *Subject) {
 			_, err := store.ImportOrg(tx, store.Org{ID: "org_new", Name: "New"})
 			return err
 		}},
+		{"the org is deleted", deleteOrg(acme)},
 	} {
 		before := s.AccessGeneration()
 		s.Write(change.do)

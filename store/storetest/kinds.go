@@ -14,7 +14,7 @@ import (
 var kinds = []tested{
 	kind[store.Org]{name: "Orgs", ids: "org", id: func(o *store.Org) *string { return &o.ID },
 		put: store.Tx.PutOrg, get: func(tx store.Tx, o store.Org) (store.Org, error) { return tx.Org(o.ID) },
-		list: store.Tx.Orgs},
+		list: store.Tx.Orgs, drop: func(tx store.Tx, id string) error { return errors.Join(tx.DeleteOrg(id), tx.ForgetOrg(id)) }},
 	kind[store.Plan]{name: "Plans", ids: "plan", id: func(p *store.Plan) *string { return &p.Name },
 		put: store.Tx.PutPlan, get: func(tx store.Tx, p store.Plan) (store.Plan, error) { return tx.Plan(p.Name) },
 		all: store.Tx.Plans, drop: store.Tx.DeletePlan},
@@ -34,7 +34,8 @@ var kinds = []tested{
 		get: func(tx store.Tx, u keyUse) (_ keyUse, err error) {
 			u.KeyUse, err = tx.KeyUse(u.KeyID)
 			return u, err
-		}},
+		},
+		drop: store.Tx.DeleteAPIKey},
 	kind[certificate]{name: "Certificates", ids: "certificate", id: func(c *certificate) *string { return &c.Name }, random: true,
 		put: func(tx store.Tx, c certificate) error { return tx.PutCertificate(c.Name, c.PEM) },
 		get: func(tx store.Tx, c certificate) (_ certificate, err error) {
@@ -132,7 +133,8 @@ func keysOf(org string) kind[store.APIKey] {
 		put: store.Tx.PutAPIKey, get: func(tx store.Tx, k store.APIKey) (store.APIKey, error) { return tx.APIKey(k.ID) },
 		list: func(tx store.Tx, after string, limit int) ([]store.APIKey, error) {
 			return tx.APIKeys(org, after, limit)
-		}}
+		},
+		drop: store.Tx.DeleteAPIKey}
 }
 
 // instructions, certificate and keyUse are kept under a name that is not in them.

@@ -198,6 +198,15 @@ var ofOrgs = []generator{
 	}},
 	{"remove a plan", func(h *history) rule { return removePlan(pick(h, append([]string{"free"}, h.names["plan"]...))) }},
 	{"subscribe", func(h *history) rule { return subscribe(h.one("org"), h.subscription()) }},
+	{"delete an org", func(h *history) rule { return deleteOrg(h.one("org")) }},
+	{"put a member", func(h *history) rule {
+		org, user := h.one("org"), h.one("user")
+		values := store.MemberChange{Role: maybe(h, h.role()), Email: maybe(h, user+"@new.example")}
+		return func(tx store.Tx) error {
+			_, _, err := store.PutMember(tx, ada, org, user, values)
+			return err
+		}
+	}},
 	{"rename an org", func(h *history) rule { return renameOrg(h.one("org"), pick(h, []string{"Org", "Another", ""})) }},
 	{"import a member", func(h *history) rule {
 		m := store.Member{OrgID: h.one("org"), UserID: h.one("user"), Role: h.role(), ID: h.importedID(), CreatedAt: h.importedTime()}

@@ -47,6 +47,56 @@ func (o *oracle) Endpoints(orgID string) ([]store.Endpoint, error) {
 	return list, nil
 }
 
+// DeleteOrg leaves all but the org itself.
+func (o *oracle) DeleteOrg(id string) error {
+	if _, err := o.Org(id); err != nil {
+		return err
+	}
+	o.orgs.drop(id)
+	return o.removedOrgs.keep(id, true)
+}
+
+func (o *oracle) RemovedOrgs(limit int) ([]string, error) {
+	ids := slices.Sorted(maps.Keys(o.removedOrgs))
+	return ids[:min(len(ids), limit)], nil
+}
+
+// ForgetOrg forgets the positions of its lists, too.
+func (o *oracle) ForgetOrg(id string) error {
+	o.instructions.drop(id)
+	o.highest.drop(pair{"members", id})
+	o.highest.drop(pair{"audit log", id})
+	return o.removedOrgs.drop(id)
+}
+
+func (o *oracle) DropAuditLog(orgID string, limit int) (int, error) {
+	log := o.auditLog[orgID]
+	n := min(len(log), limit)
+	return n, o.auditLog.keep(orgID, log[n:])
+}
+
+func (o *oracle) DeleteAPIKey(id string) error {
+	_, err := o.APIKey(id)
+	o.keys.drop(id)
+	o.keyUse.drop(id)
+	return err
+}
+
+// IdempotencyKeys looks at the org's alone.
+func (o *oracle) IdempotencyKeys(orgID, after string, limit int) (keys []string, last string, err error) {
+	for key := range o.records {
+		if key.a == orgID && key.b > after {
+			keys = append(keys, key.b)
+		}
+	}
+	slices.Sort(keys)
+	if len(keys) >= limit {
+		keys = keys[:limit]
+		last = keys[limit-1]
+	}
+	return keys, last, nil
+}
+
 func (o *oracle) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, error) {
 	r, err := o.records.find(pair{orgID, key})
 	if err == nil && expired(r, o.now) {

@@ -19,7 +19,7 @@ type countsOf struct {
 
 func (o *oracle) ManagedOrgs(userID string) (orgs []string, err error) {
 	for _, m := range o.members {
-		if m.UserID == userID && m.Manages() {
+		if m.UserID == userID && m.Manages() && !o.removedOrgs[m.OrgID] {
 			orgs = append(orgs, m.OrgID)
 		}
 	}
@@ -83,6 +83,16 @@ func (o *oracle) EachDeliveryCounts(orgID string, from time.Time, fn func(uint64
 		}
 	}
 	return nil
+}
+
+func (o *oracle) DropDeliveryCountsOf(orgID string, limit int) (n int, err error) {
+	for key := range o.counts {
+		if key.org == orgID && n < limit {
+			delete(o.counts, key)
+			n++
+		}
+	}
+	return n, nil
 }
 
 // DropDeliveryCounts drops all that it may, as it is used without a limit.

@@ -14,6 +14,7 @@ import (
 type oracle struct {
 	*trace
 	orgs         kept[string, store.Org]
+	removedOrgs  kept[string, bool] // those that are not forgotten
 	plans        kept[string, store.Plan]
 	members      kept[pair, store.Member]
 	highest      kept[pair, store.Cursor] // position that a list ever had, by list and org
@@ -96,7 +97,8 @@ func (o *oracle) Mails(after string, limit int) ([]store.Mail, error) {
 func (o *oracle) PutKeyUse(id string, u store.KeyUse) error { return o.keyUse.keep(id, u) }
 func (o *oracle) KeyUse(id string) (store.KeyUse, error)    { return o.keyUse[id], nil }
 func (o *oracle) Org(id string) (store.Org, error)          { return o.orgs.find(id) }
-func (o *oracle) AnyOrg() (bool, error)                     { return len(o.orgs) > 0, nil }
+func (o *oracle) AnyOrg() (bool, error)                     { return len(o.orgs)+len(o.removedOrgs) > 0, nil }
+func (o *oracle) OrgRemoved(id string) (bool, error)        { return o.removedOrgs[id], nil }
 func (o *oracle) PutOrg(v store.Org) error                  { return o.orgs.keep(v.ID, v) }
 func (o *oracle) Orgs(after string, limit int) ([]store.Org, error) {
 	return sorted(o.orgs, after, limit), nil
@@ -137,6 +139,9 @@ func (o *oracle) Instructions(orgID string) (store.Instructions, error) {
 }
 func (o *oracle) AddIdempotencyRecord(r store.IdempotencyRecord) error {
 	return o.records.keep(pair{r.OrgID, r.Key}, r)
+}
+func (o *oracle) DeleteIdempotencyRecord(orgID, key string) error {
+	return o.records.drop(pair{orgID, key})
 }
 func (o *oracle) DeleteAccount(userID string) error { return o.accounts.drop(userID) }
 func (o *oracle) PutMember(m store.Member) error    { return o.members.keep(pair{m.OrgID, m.UserID}, m) }

@@ -1,9 +1,11 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"teamdata/store"
 )
@@ -67,6 +69,70 @@ func testAnyOrg(s *Subject) {
 	}
 	s.Reopen()
 	holds("reopened", true)
+}
+
+// testRemovedOrg deletes an org that has records of every kind. It is not found from
+// then on, nobody manages it, and its id is taken; the other org stays as it is. Once
+// its data is dropped, nothing that can be read names the org or tells it from one
+// that never was, and another can have its id.
+func testRemovedOrg(s *Subject) {
+	n := s.fillEverything()
+	s.Write(func(tx store.Tx) error {
+		for _, of := range []string{acme, store.OperatorKeys(acme), other} {
+			if err := tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: of, Key: "more", FirstUse: tx.Now()}); err != nil {
+				return err
+			}
+		}
+		return errors.Join(tx.PutMail(store.Mail{ID: "mai_acme", OrgID: acme}), store.ImportInstructions(tx, acme, store.Instructions{Text: "Hi.", Set: true}))
+	})
+	others := s.DumpOrg(other)
+	s.Write(deleteOrg(acme))
+	s.Code("deleted again", s.Attempt(deleteOrg(acme)), store.CodeNotFound)
+	s.Code("created again", s.Attempt(createOrg(store.Org{ID: acme, Name: "Acme"})), store.CodeConflict)
+	for range 2 {
+		s.Read(func(tx store.Tx) error {
+			_, errOrg := tx.Org(acme)
+			s.Code("the org", errOrg, store.CodeNotFound)
+			managed, err := tx.ManagedOrgs(ada)
+			s.Equal("managed by ada", managed, []string{other})
+			_, errKey := store.LoadAccess(tx, "key_1")
+			s.Code("its key", errKey, store.CodeNotFound)
+			return err
+		})
+		s.Equal("due", len(s.Due()), 0)
+		s.Equal("any org", strings.Contains(s.dump(n), "removed orgs: [org_acme]"), true)
+		s.Reopen()
+	}
+
+	kept := store.Retention{Finished: 1000 * time.Hour, Held: 1000 * time.Hour}
+	if err := store.Sweep(context.Background(), s.Store, kept); err != nil {
+		s.Fatal(err)
+	}
+	s.Same("the other org", s.DumpOrg(other), others)
+	s.Same("the org", s.DumpOrg(acme), strings.ReplaceAll(s.DumpOrg("org_none"), "org_none", acme))
+	for _, read := range strings.Split(s.dump(n), "\n") {
+		what, value, _ := strings.Cut(read, ": ")
+		if sought := strings.HasPrefix(what, "Instructions "); !sought && strings.Contains(value, acme) {
+			s.Errorf("%s is still %s", what, value)
+		}
+	}
+	s.Read(func(tx store.Tx) error {
+		mails, err := tx.Mails("", unlimited)
+		for _, m := range mails {
+			s.Equal("a mail's org", m.OrgID != acme, true)
+		}
+		_, errAccount := tx.Account(bob)
+		s.Code("the account of one who managed no other org", errAccount, store.CodeNotFound)
+		_, errEve := tx.Account(eve)
+		_, errOther := tx.IdempotencyRecord(other, "more")
+		for _, of := range []string{acme, store.OperatorKeys(acme)} {
+			keys, _, errKeys := tx.IdempotencyKeys(of, "", unlimited)
+			s.Equal("keys of "+of, keys, []string{})
+			err = errors.Join(err, errKeys)
+		}
+		return errors.Join(err, errEve, errOther)
+	})
+	s.Write(createOrg(store.Org{ID: acme, Name: "Acme"}))
 }
 
 // testLongInstructions keeps the longest text that the rules let through.

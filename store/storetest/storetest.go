@@ -35,6 +35,8 @@ var suite = []struct {
 	run  func(*Subject)
 }{
 	{"AnyOrg", testAnyOrg},
+	{"RemovedOrg", testRemovedOrg},
+	{"IdempotencyKeys", testIdempotencyKeys},
 	{"LongInstructions", testLongInstructions},
 	{"Roles", testRoles},
 	{"AccountEmails", testAccountEmails},

@@ -49,7 +49,7 @@ func addWaiting(tx store.Tx, e store.Endpoint, n int) error {
 }
 
 // Rules are those that the APIs, the settings page and the dispatcher run in one Update, each on what
-// Fill wrote.
+// Fill wrote. The last one deletes the org that the others work on.
 var Rules = append(accountRules, []Rule{
 	{"create an org", createOrg(store.Org{ID: "org_new", Name: "New"})},
 	{"rename an org", renameOrg(acme, "Renamed")},
@@ -58,6 +58,10 @@ var Rules = append(accountRules, []Rule{
 	{"remove a plan", removePlan("old")},
 	{"add a member", addMember(store.Member{OrgID: acme, UserID: "usr_new", Role: store.RoleOwner})},
 	{"change a member", func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleOwner) }},
+	{"put a member who is none", putMemberOf(acme, "usr_new", store.RoleAdmin)},
+	{"put a member", putMemberOf(acme, bob, store.RoleMember)},
+	{"add a batch of members", addMembers(acme, 5)},
+	{"send a batch of events", uploadFiles(acme, 5)},
 	{"remove a member", removeMember(acme, bob)},
 	{"append an audit entry", func(tx store.Tx) error { return addAudit(tx, "new") }},
 	{"import instructions", func(tx store.Tx) error {
@@ -96,6 +100,7 @@ var Rules = append(accountRules, []Rule{
 		}
 		return errors.Join(errAttempt, err)
 	}},
+	{"delete an org", deleteOrg(acme)},
 }...)
 
 var onePrint = store.FingerprintOf("POST", "/one", "", nil)
@@ -108,6 +113,38 @@ func second[T any](_ T, err error) error { return err }
 
 func createOrg(o store.Org) rule {
 	return func(tx store.Tx) error { return second(store.CreateOrg(tx, ada, o)) }
+}
+
+func deleteOrg(id string) rule {
+	return func(tx store.Tx) error { return store.DeleteOrg(tx, id) }
+}
+
+func putMemberOf(org, user, role string) rule {
+	return func(tx store.Tx) error {
+		_, _, err := store.PutMember(tx, ada, org, user, store.MemberChange{Role: &role})
+		return err
+	}
+}
+
+// addMembers is a batch: all of it in one Update.
+func addMembers(org string, n int) rule {
+	return func(tx store.Tx) (err error) {
+		for i := range n {
+			m := store.Member{OrgID: org, UserID: fmt.Sprint("usr_batch_", i), Role: store.RoleMember}
+			err = errors.Join(err, addMember(m)(tx))
+		}
+		return err
+	}
+}
+
+// uploadFiles is a batch of events.
+func uploadFiles(org string, n int) rule {
+	return func(tx store.Tx) (err error) {
+		for range n {
+			err = errors.Join(err, uploadFile(org, "")(tx))
+		}
+		return err
+	}
 }
 
 func renameOrg(org, name string) rule {

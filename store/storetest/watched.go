@@ -48,11 +48,14 @@ func (w watched) then(err error) error {
 }
 
 func (w watched) PutOrg(o store.Org) error              { return w.then(w.Tx.PutOrg(o)) }
+func (w watched) DeleteOrg(id string) error             { return w.then(w.Tx.DeleteOrg(id)) }
+func (w watched) ForgetOrg(id string) error             { return w.then(w.Tx.ForgetOrg(id)) }
 func (w watched) PutPlan(p store.Plan) error            { return w.then(w.Tx.PutPlan(p)) }
 func (w watched) DeletePlan(name string) error          { return w.then(w.Tx.DeletePlan(name)) }
 func (w watched) PutMember(m store.Member) error        { return w.then(w.Tx.PutMember(m)) }
 func (w watched) DeleteMember(org, user string) error   { return w.then(w.Tx.DeleteMember(org, user)) }
 func (w watched) PutAPIKey(k store.APIKey) error        { return w.then(w.Tx.PutAPIKey(k)) }
+func (w watched) DeleteAPIKey(id string) error          { return w.then(w.Tx.DeleteAPIKey(id)) }
 func (w watched) PutEndpoint(e store.Endpoint) error    { return w.then(w.Tx.PutEndpoint(e)) }
 func (w watched) DeleteEndpoint(e store.Endpoint) error { return w.then(w.Tx.DeleteEndpoint(e)) }
 func (w watched) ForgetEndpoint(number uint64) error    { return w.then(w.Tx.ForgetEndpoint(number)) }
@@ -86,6 +89,20 @@ func (w watched) AddDeliveryCounts(org string, endpoint uint64, at time.Time, c 
 func (w watched) DropDeliveryCounts(before time.Time, limit int) (int, error) {
 	n, err := w.Tx.DropDeliveryCounts(before, limit)
 	return n, w.then(err)
+}
+
+func (w watched) DropDeliveryCountsOf(org string, limit int) (int, error) {
+	n, err := w.Tx.DropDeliveryCountsOf(org, limit)
+	return n, w.then(err)
+}
+
+func (w watched) DropAuditLog(org string, limit int) (int, error) {
+	n, err := w.Tx.DropAuditLog(org, limit)
+	return n, w.then(err)
+}
+
+func (w watched) DeleteIdempotencyRecord(org, key string) error {
+	return w.then(w.Tx.DeleteIdempotencyRecord(org, key))
 }
 
 func (w watched) AddEvent(e store.Event, deliveries []store.Delivery) error {

@@ -51,5 +51,7 @@ func zeroRecords() *oracle {
 	o.trace = &trace{positions: []store.Cursor{{ID: "x"}}, numbers: []uint64{1}}
 	o.deliveries.keep("", store.Delivery{})
 	o.members.keep(pair{}, store.Member{})
+	o.orgs.keep("", store.Org{})
+	o.keys.keep("", store.APIKey{})
 	return o
 }

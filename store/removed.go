@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// DropRemoved drops at once what is left of removed endpoints and orgs, on a store
+// that nobody waits for.
+func DropRemoved(ctx context.Context, s Store) error {
+	w := sweep{ctx: ctx, store: s, pace: newPace(time.Millisecond)}
+	w.removed()
+	return w.err
+}
+
+// removed drops what is left of removed endpoints, and then of removed orgs, one
+// after the other. An org's endpoints were removed with it: once their deliveries
+// are gone, no outcome of an attempt is written for it any more.
+func (w *sweep) removed() {
+	w.repeat("removed", dropEndpoint)
+	for org := w.nextRemoved(); w.err == nil && org != ""; org = w.nextRemoved() {
+		w.repeat("removed", dropEndpoint)
+		for _, drop := range []func(tx Tx, orgID string, limit int) (int, error){
+			dropMembers, dropKeys, Tx.DropAuditLog, Tx.DropDeliveryCountsOf,
+		} {
+			w.repeat("removed", func(tx Tx, step int) (int, error) { return drop(tx, org, step) })
+		}
+		w.each("removed", among(Tx.Mails, func(m Mail, _ time.Time) (string, bool) { return m.ID, m.OrgID == org }), dropMail)
+		for _, of := range []string{org, OperatorKeys(org)} {
+			w.each("idempotency", idempotencyKeys(of), func(tx Tx, key string) (bool, error) {
+				return true, tx.DeleteIdempotencyRecord(of, key)
+			})
+		}
+		if w.err == nil {
+			w.update("removed", func(tx Tx, _ int) (int, error) { return 1, tx.ForgetOrg(org) })
+		}
+	}
+}
+
+// nextRemoved returns a removed org, or "".
+func (w *sweep) nextRemoved() (id string) {
+	if w.err == nil {
+		w.err = w.store.View(w.ctx, func(tx Tx) error {
+			ids, err := tx.RemovedOrgs(1)
+			if id = ""; len(ids) > 0 {
+				id = ids[0]
+			}
+			return err
+		})
+	}
+	return id
+}
+
+// dropMembers drops members of an org, and the accounts of those who manage no other.
+func dropMembers(tx Tx, orgID string, limit int) (int, error) {
+	_, members, err := ListMembers(tx, orgID, Cursor{}, limit)
+	for _, m := range members {
+		if err == nil {
+			err = tx.DeleteMember(orgID, m.UserID)
+		}
+		if err == nil && m.Manages() {
+			err = dropAccount(tx, m.UserID)
+		}
+	}
+	return len(members), err
+}
+
+func dropKeys(tx Tx, orgID string, limit int) (int, error) {
+	keys, err := tx.APIKeys(orgID, "", limit)
+	for _, k := range keys {
+		if err == nil {
+			err = tx.DeleteAPIKey(k.ID)
+		}
+	}
+	return len(keys), err
+}
+
+func dropMail(tx Tx, id string) (bool, error) { return true, tx.DeleteMail(id) }
+
+func idempotencyKeys(orgID string) finder {
+	return func(tx Tx, after string, limit int) (keys []string, last string, err error) {
+		return tx.IdempotencyKeys(orgID, after, limit)
+	}
+}
+
+// dropEndpoint drops deliveries of one removed endpoint, and the endpoint with the
+// last of them.
+func dropEndpoint(tx Tx, step int) (int, error) {
+	removed, err := tx.RemovedEndpoints(1)
+	if err != nil || len(removed) == 0 {
+		return 0, err
+	}
+	for _, list := range []DeliveryList{ListAcknowledged, ListWaiting, ListFailed} {
+		page, _, err := tx.DeliveryPage(removed[0], list, Cursor{}, step)
+		if err != nil {
+			return 0, err
+		}
+		for _, d := range page {
+			if err := tx.DeleteDelivery(d.ID); err != nil {
+				return 0, err
+			}
+		}
+		if len(page) > 0 {
+			return len(page), nil
+		}
+	}
+	return 1, tx.ForgetEndpoint(removed[0])
+}
