@@ -47,6 +47,9 @@ type Config struct {
 	WarnOfURL func(url string) string
 	// Mailed is called after mail was queued; nil: this process sends none.
 	Mailed func()
+	// Removed is called after an org was deleted, whose data is still to be dropped;
+	// nil: a later sweep does that.
+	Removed func()
 	// TestClock makes it the API of a server for tests; nil: of any other.
 	TestClock TestClock
 	// Snapshot makes a consistent copy of the data file, to be read from its start

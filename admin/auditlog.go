@@ -2,15 +2,11 @@ package admin
 
 import (
 	"cmp"
-	"strconv"
 
 	"teamdata/internal/strictjson"
 	"teamdata/internal/web"
 	"teamdata/store"
 )
-
-// maxEntries is the maximum number of entries in a batch.
-const maxEntries = 1000
 
 func (r *request) listAuditLog() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
@@ -59,43 +55,20 @@ func (r *request) addAuditEntry() error {
 }
 
 func (r *request) addAuditEntries() error {
-	entries, err := r.readEntries()
-	if err != nil {
-		return err
-	}
-	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
-		ids, err := appendAll(tx, entries)
-		return created(newObject().texts("ids", ids).end()), err
-	})
-}
-
-func (r *request) readEntries() ([]store.AuditEntry, error) {
-	entries, e := make([]store.AuditEntry, 0, maxEntries), r.newEntry()
+	const places = "entries"
+	entries, e := make([]store.AuditEntry, 0, maxPlaces), r.newEntry()
 	fields := entryFields(r.in, &e)
-	err := r.in.Document(r.in.List("entries", func() error {
-		if len(entries) == maxEntries {
-			return store.Invalid("entries", "has more than %d entries", maxEntries).Advise("send the rest in another batch")
-		}
+	r.bodyErr = r.readBatch(places, func() error {
 		e = r.newEntry()
 		err := r.in.Fields(fields...)
 		entries = append(entries, e)
 		return err
-	}))
-	if err == nil && len(entries) == 0 {
-		err = store.Invalid("entries", "is missing or empty").Advise("a batch has 1 to %d entries", maxEntries)
-	}
-	return entries, err
-}
-
-// appendAll appends entries in their order: all or none.
-func appendAll(tx store.Tx, entries []store.AuditEntry) ([]string, error) {
-	ids := make([]string, len(entries))
-	for i, e := range entries {
-		e, err := store.AppendAudit(tx, e)
-		if err != nil {
-			return nil, strictjson.Inside("entries["+strconv.Itoa(i)+"]", err)
-		}
-		ids[i] = e.ID
-	}
-	return ids, nil
+	})
+	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
+		ids, err := eachPlace(places, entries, func(_ int, e store.AuditEntry) (string, error) {
+			e, err := store.AppendAudit(tx, e)
+			return e.ID, err
+		})
+		return created(newObject().texts("ids", ids).end()), err
+	})
 }

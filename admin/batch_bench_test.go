@@ -28,7 +28,7 @@ func BenchmarkBatch(b *testing.B) {
 		client := socketClient(b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body)
 			w.WriteHeader(http.StatusCreated)
-			w.Write(make([]byte, 33*maxEntries))
+			w.Write(make([]byte, 33*maxPlaces))
 		}))
 		appendInTurns(b, func(text string) error { return post(client, text) })
 	})
@@ -39,7 +39,7 @@ func BenchmarkBatch(b *testing.B) {
 }
 
 func appendBare(tx store.Tx) error {
-	for i := range maxEntries {
+	for i := range maxPlaces {
 		e := store.AuditEntry{OrgID: "org_acme", ActorID: "usr_ada", Action: "door.opened", TargetID: fmt.Sprint("door_", i)}
 		if _, err := store.AppendAudit(tx, e); err != nil {
 			return err
@@ -100,14 +100,14 @@ func appendInTurns(b *testing.B, call func(text string) error) {
 	}
 	close(calls)
 	all.Wait()
-	b.ReportMetric(float64(b.N*maxEntries)/b.Elapsed().Seconds(), "entries/s")
+	b.ReportMetric(float64(b.N*maxPlaces)/b.Elapsed().Seconds(), "entries/s")
 	b.ReportMetric(0, "ns/op")
 }
 
 func batchText() string {
 	var text strings.Builder
 	text.WriteString(`{"entries":[`)
-	for i := range maxEntries {
+	for i := range maxPlaces {
 		if i > 0 {
 			text.WriteByte(',')
 		}

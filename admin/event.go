@@ -4,25 +4,65 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 
 	"teamdata/internal/schema"
+	"teamdata/internal/strictjson"
 	"teamdata/store"
 )
 
-// sendEvent emits an event. Its data is checked against the schema of its type
-// before the commit, so that no writer waits for that.
+// event is one to be sent.
+type event struct {
+	kind string
+	data []byte // without insignificant space, once it is compacted
+}
+
+func eventFields(in *strictjson.Reader, e *event) []strictjson.Field {
+	return []strictjson.Field{in.Text("type", &e.kind), in.Raw("data", &e.data)}
+}
+
+func (e *event) compact() (err error) {
+	e.data, err = compacted("data", e.data)
+	return err
+}
+
 func (r *request) sendEvent() error {
-	var kind string
-	var data []byte
-	if err := r.in.Document(r.in.Text("type", &kind), r.in.Raw("data", &data)); err != nil {
+	var e event
+	if err := r.in.Document(eventFields(r.in, &e)...); err != nil {
 		return err
 	}
-	data, err := compacted("data", data)
+	if err := e.compact(); err != nil {
+		return err
+	}
+	return r.send("", []event{e}, func(sent [][]byte) []byte { return sent[0] })
+}
+
+func (r *request) sendEvents() error {
+	const places = "events"
+	var events []event
+	err := r.readBatch(places, func() error {
+		var e event
+		if err := r.in.Fields(eventFields(r.in, &e)...); err != nil {
+			return err
+		}
+		err := strictjson.Inside(r.in.Place(), e.compact())
+		events = append(events, e)
+		return err
+	})
 	if err != nil {
 		return err
 	}
+	return r.send(places, events, func(sent [][]byte) []byte {
+		return list(newObject(), places, sent, func(shown []byte) []byte { return shown }).end()
+	})
+}
+
+// send emits the events at the places of a list, or the only one. Their data is
+// checked against the schemas of their types before the commit, so that no writer
+// waits for that.
+func (r *request) send(places string, events []event, answer func(sent [][]byte) []byte) (err error) {
 	for err = errSchemaChanged; errors.Is(err, errSchemaChanged); {
-		err = r.sendChecked(kind, data)
+		err = r.sendChecked(places, events, answer)
 	}
 	return err
 }
@@ -30,22 +70,33 @@ func (r *request) sendEvent() error {
 // errSchemaChanged means that the data was checked against an outdated schema.
 var errSchemaChanged = errors.New("the schema of the event type was changed meanwhile")
 
-func (r *request) sendChecked(kind string, data []byte) error {
-	held, fault, err := r.precheck(kind, data)
+func (r *request) sendChecked(places string, events []event, answer func(sent [][]byte) []byte) error {
+	held, at, fault, err := r.precheck(events)
 	if err != nil {
 		return err
 	}
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
-		now, err := schemaOf(tx, kind)
-		switch {
-		case err != nil:
-			return store.Answer{}, err
-		case !bytes.Equal(now, held):
-			return store.Answer{}, errSchemaChanged
-		case fault != nil:
-			return store.Answer{}, fault
+		now, err := schemasOf(tx, events)
+		if err == nil && !maps.EqualFunc(now, held, bytes.Equal) {
+			err = errSchemaChanged
 		}
-		return r.emit(tx, kind, data)
+		if err != nil {
+			return store.Answer{}, err
+		}
+		sent, err := eachPlace(places, events, func(i int, e event) ([]byte, error) {
+			if _, known := held[e.kind]; !known {
+				_, err := schemaOf(tx, e.kind)
+				return nil, err
+			}
+			if i == at && fault != nil {
+				return nil, fault
+			}
+			return r.emit(tx, e)
+		})
+		if err != nil {
+			return store.Answer{}, err
+		}
+		return created(answer(sent)), nil
 	})
 }
 
@@ -64,29 +115,47 @@ func compact(text []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// precheck checks data against the schema that its type has now, and returns that
-// schema and the fault. Anything else that is wrong is found later, in its order.
-func (r *request) precheck(kind string, data []byte) (held []byte, fault, err error) {
+// precheck checks the data of events against the schemas that their types have now.
+// It returns those, and the first fault with its place. Anything else that is wrong
+// is found later, in its order.
+func (r *request) precheck(events []event) (held map[string][]byte, at int, fault, err error) {
 	err = r.api.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
-		held, err = schemaOf(tx, kind)
+		held, err = schemasOf(tx, events)
 		return err
 	})
-	if store.CodeOf(err) == store.CodeBadRequest {
-		return nil, nil, nil
+	for at = 0; at < len(events) && err == nil; at++ {
+		if fault = r.checkData(events[at].kind, held[events[at].kind], events[at].data); fault != nil {
+			break
+		}
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return held, r.checkData(kind, held, data), nil
+	return held, at, fault, err
 }
 
-func (r *request) emit(tx store.Tx, kind string, data []byte) (store.Answer, error) {
-	deliveries, err := store.Emit(tx, r.org(), kind, data)
+// schemasOf returns the schemas of the types of events, nil for a type that has
+// none. Types that there are not are left out.
+func schemasOf(tx store.Tx, events []event) (map[string][]byte, error) {
+	schemas := map[string][]byte{}
+	for _, e := range events {
+		if _, found := schemas[e.kind]; found {
+			continue
+		}
+		switch text, err := schemaOf(tx, e.kind); {
+		case err == nil:
+			schemas[e.kind] = text
+		case store.CodeOf(err) != store.CodeBadRequest:
+			return nil, err
+		}
+	}
+	return schemas, nil
+}
+
+func (r *request) emit(tx store.Tx, e event) ([]byte, error) {
+	deliveries, err := store.Emit(tx, r.org(), e.kind, e.data)
 	ids := make([]string, len(deliveries))
 	for i := range deliveries {
 		ids[i] = deliveries[i].ID
 	}
-	return created(newObject().texts("deliveries", ids).end()), err
+	return newObject().texts("deliveries", ids).end(), err
 }
 
 // checkData checks the data of an event against the schema of its type. The data of

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"teamdata/internal/strictjson"
 	"teamdata/internal/web"
 	"teamdata/store"
 )
@@ -48,6 +49,69 @@ func (r *request) addMember() error {
 	})
 }
 
+// newMember is a place of a batch: a user, and what the member is to be.
+type newMember struct {
+	userID string
+	store.MemberChange
+}
+
+// addMembers adds the members of a batch, or with upsert puts them as putMember
+// does.
+func (r *request) addMembers() error {
+	const places = "members"
+	var batch []newMember
+	var upsert, dryRun bool
+	r.bodyErr = r.readBatch(places, func() error {
+		var m newMember
+		err := r.in.Fields(append(changeFields(r.in, &m.MemberChange), r.in.Text("userId", &m.userID))...)
+		batch = append(batch, m)
+		return err
+	}, r.in.Bool("upsert", &upsert), r.in.Bool("dryRun", &dryRun))
+	work := func(tx store.Tx) (store.Answer, error) {
+		outcomes, err := eachPlace(places, batch, func(_ int, m newMember) (memberOutcome, error) { return r.addNew(tx, m, upsert) })
+		if err != nil {
+			return store.Answer{}, err
+		}
+		keys, err := store.CreatedKeys(tx, r.org())
+		body := list(newObject(), places, outcomes, func(o memberOutcome) []byte { return o.json(keys) }).end()
+		if upsert || dryRun {
+			return ok(body), err
+		}
+		return created(body), err
+	}
+	if dryRun {
+		return r.dryRun(work)
+	}
+	return r.idempotent(work)
+}
+
+func (r *request) addNew(tx store.Tx, m newMember, upsert bool) (o memberOutcome, err error) {
+	if upsert {
+		o.now, o.was, err = store.PutMember(tx, r.actor, r.org(), m.userID, m.MemberChange)
+		return o, err
+	}
+	o.now, err = store.AddMember(tx, r.actor, m.Of(store.Member{OrgID: r.org(), UserID: m.userID}))
+	return o, err
+}
+
+// memberOutcome is a member after a batch and before it; zero: there was none.
+type memberOutcome struct{ now, was store.Member }
+
+func (o memberOutcome) json(created map[string][]store.APIKey) []byte {
+	result := "changed"
+	switch o.was {
+	case store.Member{}:
+		result = "added"
+	case o.now:
+		result = "unchanged"
+	}
+	shown := newObject().text("result", result).raw("member", memberJSON(o.now, created))
+	if result == "changed" {
+		shown = shown.raw("was", newObject().text("role", o.was.Role).text("name", o.was.Name).text("email", o.was.Email).end())
+	}
+	return shown.end()
+}
+
 func (r *request) readMember() error {
 	return r.view(func(tx store.Tx) (store.Answer, error) {
 		m, err := tx.Member(r.org(), r.Param("userId"))
@@ -61,10 +125,24 @@ func (r *request) readMember() error {
 
 var errNoMember = store.Errorf(store.CodeNotFound, "The org has no such member.")
 
+// changeFields are the fields of a member that can be changed.
+func changeFields(in *strictjson.Reader, c *store.MemberChange) []strictjson.Field {
+	return []strictjson.Field{in.OptionalText("role", &c.Role), in.OptionalText("name", &c.Name), in.OptionalText("email", &c.Email)}
+}
+
+func (r *request) putMember() error {
+	var values store.MemberChange
+	r.read(changeFields(r.in, &values)...)
+	return r.update(func(tx store.Tx) (store.Answer, error) {
+		m, was, err := store.PutMember(tx, r.actor, r.org(), r.Param("userId"), values)
+		shown, err := formatMember(tx, m, err)
+		return put(was.ID == "", shown), err
+	})
+}
+
 func (r *request) updateMember() error {
 	var change store.MemberChange
-	in := r.in
-	r.read(in.OptionalText("role", &change.Role), in.OptionalText("name", &change.Name), in.OptionalText("email", &change.Email))
+	r.read(changeFields(r.in, &change)...)
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		m, err := store.ChangeMember(tx, r.actor, r.org(), r.Param("userId"), change)
 		shown, err := formatMember(tx, m, err)

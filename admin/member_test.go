@@ -47,6 +47,36 @@ func TestDemotedMembersKeys(t *testing.T) {
 	}
 }
 
+// A PUT adds a user, changes the member, or finds that nothing is to be done; each
+// with what the single operations write.
+func TestPutMember(t *testing.T) {
+	env := newTestEnv(t)
+	const path = "/orgs/org_acme/members/usr_cyn"
+	for _, step := range []struct {
+		body         string
+		status       int
+		shows, audit string
+		commits      int64
+	}{
+		{`{"role":"member","name":"Cyn","email":"cyn@acme.example"}`, 201, `"role":"member","name":"Cyn","email":"cyn@acme.example"`, " member.added", 1},
+		{`{"role":"member","name":"Cyn","email":"cyn@acme.example"}`, 200, `"role":"member","name":"Cyn","email":"cyn@acme.example"`, "", 0},
+		{`{"role":"member"}`, 200, `"role":"member","name":"Cyn","email":"cyn@acme.example"`, "", 0},
+		{`{"role":"admin"}`, 200, `"role":"admin","name":"Cyn","email":"cyn@acme.example"`, " member.roleChanged", 1},
+		{`{"role":"admin","name":null,"email":""}`, 200, `"role":"admin","name":"","email":""`, " member.changed", 1},
+	} {
+		before, commits := env.effects("org_acme").audit, env.commits.Load()
+		env.wantAnswer(env.do("PUT", path, step.body), step.status, `{{*}}`+step.shows+`{{*}}`)
+		equal(t, "audit", strings.Join(append([]string{""}, env.effects("org_acme").audit[len(before):]...), " "), step.audit)
+		equal(t, "commits", env.commits.Load()-commits, step.commits)
+	}
+	before := env.everything()
+	env.wantError(env.do("PUT", path, `{}`), store.CodeBadRequest, "role: is missing or empty")
+	env.wantError(env.do("PUT", path, `{"role":""}`), store.CodeBadRequest, "role: is missing or empty")
+	env.wantError(env.do("PUT", "/orgs/org_acme/members/usr%20x", `{"role":"admin"}`), store.CodeBadRequest, "userId: an id is ")
+	env.wantError(env.do("PUT", "/orgs/org_acme/members/usr_ada", `{"role":"admin"}`), store.CodeConflict, "An org keeps at least one owner.")
+	equal(t, "everything", env.everything(), before)
+}
+
 // What is done to the server is in the operator's log.
 func TestOperatorLog(t *testing.T) {
 	env := newTestEnv(t)

@@ -36,6 +36,7 @@ var operations = []operation{
 		answer: `{"id":"org_new","name":"New","createdAt":` + at + `,"subscription":{"id":"{{sub}}","product":"teamdata","plan":"selfHosted","interval":"none","status":"active"}}`},
 	{method: "GET", path: "/orgs/org_acme", status: 200, answer: acme},
 	{method: "PATCH", path: "/orgs/org_acme", body: `{"name":"Ácme"}`, status: 200, answer: strings.Replace(acme, "Acme", "Ácme", 1), audit: "org.renamed"},
+	{method: "DELETE", path: "/orgs/org_acme", status: 204},
 	{method: "GET", path: "/orgs/org_acme/subscription", status: 200, answer: subscription},
 	{method: "PUT", path: "/orgs/org_acme/subscription", body: `{"plan":"team"}`, status: 200,
 		answer: strings.Replace(subscription, "business", "team", 1), audit: "subscription.changed", events: "subscription.changed"},
@@ -44,11 +45,18 @@ var operations = []operation{
 	{method: "POST", path: "/orgs/org_acme/members", body: `{"userId":"usr_cyn","role":"admin","name":"Cyn","email":"cyn@acme.example"}`, status: 201,
 		answer: `{"id":"{{mem}}","userId":"usr_cyn","role":"admin","name":"Cyn","email":"cyn@acme.example","createdAt":` + at + `,"apiKeys":{"active":0,"suspended":0}}`, audit: "member.added", events: "member.added"},
 	{method: "GET", path: "/orgs/org_acme/members/usr_ada", status: 200, answer: ada},
+	{method: "PUT", path: "/orgs/org_acme/members/usr_cyn", body: `{"role":"member","name":"Cyn"}`, status: 201,
+		answer: `{"id":"{{mem}}","userId":"usr_cyn","role":"member","name":"Cyn","email":"","createdAt":` + at + `,"apiKeys":{"active":0,"suspended":0}}`, audit: "member.added", events: "member.added"},
 	{method: "PATCH", path: "/orgs/org_acme/members/usr_bob", body: `{"role":"admin"}`, status: 200, answer: strings.Replace(bob, `"member"`, `"admin"`, 1), audit: "member.roleChanged"},
 	{method: "DELETE", path: "/orgs/org_acme/members/usr_bob", status: 200, answer: `{"userId":"usr_bob","revokedKeys":0}`, audit: "member.removed", events: "member.removed"},
 
 	{method: "POST", path: "/orgs/org_acme/members/usr_ada/signin-link", body: `{"expiresInSeconds":3600}`, status: 201,
 		answer: `{"id":"{{sil}}","userId":"usr_ada","createdAt":` + at + `,"expiresAt":"2026-10-06T13:00:00.000Z","url":"https://data.example.com/link/{{sil}}.{{secret}}","token":"{{sil}}.{{secret}}"}`, audit: "signInLink.created"},
+
+	{method: "POST", path: "/orgs/org_acme/members/batch", body: `{"members":[{"userId":"usr_cyn","role":"admin","name":"Cyn"},{"userId":"usr_dan","role":"member"}]}`, status: 201,
+		answer: `{"members":[{"result":"added","member":{"id":"{{mem}}","userId":"usr_cyn","role":"admin","name":"Cyn","email":"","createdAt":` + at + `,"apiKeys":{"active":0,"suspended":0}}},` +
+			`{"result":"added","member":{"id":"{{mem}}","userId":"usr_dan","role":"member","name":"","email":"","createdAt":` + at + `,"apiKeys":{"active":0,"suspended":0}}}]}`,
+		audit: "member.added member.added", events: "member.added member.added"},
 
 	{method: "GET", path: "/orgs/org_acme/audit-log", status: 200,
 		answer: `{"data":[{"id":"aud_1","actorId":"usr_ada","action":"org.created","targetId":null,"createdAt":"2026-01-01T00:00:00.000Z"}],"next":"1767225600000.aud_1","hasMore":false}`},
@@ -91,6 +99,9 @@ var operations = []operation{
 		answer: `{"id":"{{fil}}","name":"plan.pdf","contentType":"application/pdf","size":48213}`, audit: "file.uploaded", events: "file.uploaded"},
 	{method: "POST", path: "/orgs/org_acme/events", body: `{"type":"member.added","data":{"orgId":"org_acme","memberId":"m","userId":"u","role":"r"}}`, status: 201, answer: `{"deliveries":["{{whd}}"]}`, events: "member.added"},
 
+	{method: "POST", path: "/orgs/org_acme/events/batch", body: `{"events":[{"type":"member.added","data":{"orgId":"org_acme","memberId":"m","userId":"u","role":"r"}},{"type":"invoice.paid","data":{"amount":1}}]}`, status: 201,
+		answer: `{"events":[{"deliveries":["{{whd}}"]},{"deliveries":[]}]}`, events: "member.added"},
+
 	{method: "GET", path: "/plans", status: 200, answer: `{"data":[` + builtInPlans + `,{"name":"pro","features":["api"],"builtIn":false}],"next":"4.pro","hasMore":false}`},
 	{method: "PUT", path: "/plans/gold", body: `{"features":["webhooks","api"]}`, status: 201, answer: `{"name":"gold","features":["api","webhooks"],"builtIn":false}`},
 	{method: "DELETE", path: "/plans/pro", status: 204},
@@ -118,8 +129,9 @@ func (o operation) changes() bool { return o.method != "GET" }
 // inOrg reports whether its path names an org.
 func (o operation) inOrg() bool { return strings.HasPrefix(o.path, "/orgs/") }
 
-// resource reports whether its path names something in an org.
+// resource reports whether its path names something in an org, which has to be
+// there.
 func (o operation) resource() bool {
 	parts := strings.Split(o.path, "/")
-	return o.inOrg() && len(parts) > 4 && parts[4] != "batch"
+	return o.inOrg() && len(parts) > 4 && parts[4] != "batch" && o.method != "PUT"
 }

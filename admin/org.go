@@ -59,6 +59,17 @@ func (r *request) updateOrg() error {
 	})
 }
 
+// deleteOrg removes an org at once; a sweep drops its data.
+func (r *request) deleteOrg() error {
+	err := r.update(func(tx store.Tx) (store.Answer, error) {
+		return noContent, r.operated(store.DeleteOrg(tx, r.org()), tx, "org.deleted", r.org())
+	})
+	if removed := r.api.config.Removed; err == nil && removed != nil {
+		removed()
+	}
+	return err
+}
+
 func (r *request) readSubscription() error {
 	return r.view(func(tx store.Tx) (store.Answer, error) {
 		o, err := tx.Org(r.org())

@@ -15,7 +15,7 @@ const (
 	noBody          = 0 // it is ignored
 	maxBody         = 64 << 10
 	maxInstructions = 1 << 20
-	maxBatch        = 8 << 20
+	maxBatch        = 8 << 20 // any 1,000 members fit, and 1,000 events of 8 KiB
 )
 
 // Path prefixes shared by several routes.
@@ -50,15 +50,18 @@ var routes = []route{
 	{"POST", "/orgs", maxBody, (*request).createOrg},
 	{"GET", org, noBody, (*request).readOrg},
 	{"PATCH", org, maxBody, (*request).updateOrg},
+	{"DELETE", org, noBody, (*request).deleteOrg},
 	{"GET", theSubscription, noBody, (*request).readSubscription},
 	{"PUT", theSubscription, maxBody, (*request).updateSubscription},
 
 	{"GET", org + "/members", noBody, (*request).listMembers},
 	{"POST", org + "/members", maxBody, (*request).addMember},
 	{"GET", oneMember, noBody, (*request).readMember},
+	{"PUT", oneMember, maxBody, (*request).putMember},
 	{"PATCH", oneMember, maxBody, (*request).updateMember},
 	{"DELETE", oneMember, noBody, (*request).removeMember},
 	{"POST", oneMember + "/signin-link", maxBody, (*request).createSignInLink},
+	{"POST", org + "/members/batch", maxBatch, (*request).addMembers},
 
 	{"GET", org + "/audit-log", noBody, (*request).listAuditLog},
 	{"POST", org + "/audit-log", maxBody, (*request).addAuditEntry},
@@ -91,6 +94,7 @@ var routes = []route{
 
 	{"POST", org + "/files", maxBody, (*request).addFile},
 	{"POST", org + "/events", maxBody, (*request).sendEvent},
+	{"POST", org + "/events/batch", maxBatch, (*request).sendEvents},
 
 	{"GET", "/plans", noBody, (*request).listPlans},
 	{"PUT", "/plans/:name", maxBody, (*request).putPlan},
@@ -111,7 +115,10 @@ var testRoutes = []route{
 }
 
 // pushed are the paths to which programs push changes as they happen.
-var pushed = []string{org + "/members", oneMember, org + "/audit-log", org + "/audit-log/batch", org + "/files", org + "/events"}
+var pushed = []string{
+	org + "/members", org + "/members/batch", oneMember, org + "/audit-log", org + "/audit-log/batch", org + "/files",
+	org + "/events", org + "/events/batch",
+}
 
 func (rt *route) pattern() (method, path string) { return rt.method, rt.path }
 

@@ -145,7 +145,7 @@ func TestUnknownRoutes(t *testing.T) {
 func TestMethods(t *testing.T) {
 	env := newTestEnv(t)
 	for path, allow := range map[string]string{
-		"/status": "GET, HEAD", "/orgs": "GET, HEAD, POST", "/orgs/x": "GET, HEAD, PATCH", "/orgs/x/members/y": "GET, HEAD, PATCH, DELETE",
+		"/status": "GET, HEAD", "/orgs": "GET, HEAD, POST", "/orgs/x": "GET, HEAD, PATCH, DELETE", "/orgs/x/members/y": "GET, HEAD, PUT, PATCH, DELETE",
 		"/orgs/x/instructions": "GET, HEAD, PUT, DELETE", "/plans/x": "PUT, DELETE", "/orgs/x/keys/y/revoke": "POST", "/operator-tokens/x": "DELETE",
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"} {

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -75,14 +76,45 @@ func (r *request) sendChange(a store.Answer) {
 }
 
 // idempotent commits what a POST does, with its answer when the request carries an
-// Idempotency-Key.
+// Idempotency-Key. A refusal undoes what was begun, such as the first places of a
+// batch, before it is kept as the answer.
 func (r *request) idempotent(do transaction) error {
 	if err := r.checkInput(); err != nil {
 		return err
 	}
-	do = r.inOrg(do)
-	kept := func(tx store.Tx) (store.Answer, error) { return r.keptAnswer(do(tx)) }
-	return r.sendIdempotent(r.api.idempotency.Do(r.HTTP.Context(), r.api.store, store.OperatorKeys(r.org()), r.key, r.fingerprint(), kept))
+	var refused error
+	a, replayed, err := r.once(func(tx store.Tx) (a store.Answer, err error) {
+		a, err = r.inOrg(do)(tx)
+		refused = err
+		return a, err
+	})
+	if r.key != "" && refused != nil && err == refused {
+		a, replayed, err = r.once(func(store.Tx) (store.Answer, error) { return r.keptAnswer(a, refused) })
+	}
+	return r.sendIdempotent(a, replayed, err)
+}
+
+// once runs a transaction at most once under the request's key.
+func (r *request) once(do transaction) (a store.Answer, replayed bool, err error) {
+	return r.api.idempotency.Do(r.HTTP.Context(), r.api.store, store.OperatorKeys(r.org()), r.key, r.fingerprint(), do)
+}
+
+var errDryRun = errors.New("a dry run is undone")
+
+// dryRun answers what a transaction would do, and undoes it.
+func (r *request) dryRun(do transaction) error {
+	var a store.Answer
+	_, err := r.run(r.api.store.Update, func(tx store.Tx) (_ store.Answer, err error) {
+		if a, err = do(tx); err == nil {
+			err = errDryRun
+		}
+		return a, err
+	})
+	if !errors.Is(err, errDryRun) {
+		return err
+	}
+	r.Send(a)
+	return nil
 }
 
 // long is idempotent for work that takes long, in transactions of its own.
@@ -135,8 +167,7 @@ func (r *request) sendIdempotent(a store.Answer, replayed bool, err error) error
 }
 
 // keptAnswer is what is kept under an Idempotency-Key. A request that is refused
-// for what it says was not executed: its error undoes what was begun, and is not
-// kept.
+// for what it says was not executed: its error is not kept.
 func (r *request) keptAnswer(a store.Answer, err error) (store.Answer, error) {
 	if store.CodeOf(err) == store.CodeBadRequest {
 		return a, err

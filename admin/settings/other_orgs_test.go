@@ -47,6 +47,25 @@ func TestOtherOrgs(t *testing.T) {
 	}
 }
 
+// A deleted org has no page any more, for someone who also manages another; someone
+// who managed no other is signed out once its data is dropped.
+func TestDeletedOrg(t *testing.T) {
+	w := newEnv(t)
+	ada, alan := w.signedIn("usr_ada"), w.signedIn("usr_alan")
+	ada.get("/orgs/org_acme").wants(t, 200, "")
+	w.Update(func(tx store.Tx) error { return store.DeleteOrg(tx, "org_acme") })
+	for _, path := range []string{"/orgs/org_acme", "/orgs/org_acme/members", "/orgs/org_acme/audit-log", "/orgs/org_acme/keys"} {
+		ada.get(path).wants(t, 404, "Page not found")
+		alan.get(path).wants(t, 404, "Page not found")
+	}
+	ada.get("/orgs/org_other").wants(t, 200, "")
+	if err := store.DropRemoved(t.Context(), w.Store); err != nil {
+		t.Fatal(err)
+	}
+	ada.get("/orgs/org_other").wants(t, 200, "")
+	alan.get("/orgs").wants(t, 303, "")
+}
+
 // formOfAnother is what the forms want, so that nothing but the ids is wrong.
 func formOfAnother() url.Values {
 	return url.Values{
