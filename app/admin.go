@@ -54,7 +54,7 @@ func NewAdmin(s *boltstore.Store, c admin.Config, served func(*admin.Status)) *a
 func (a *App) wireAdmin() {
 	since := time.Now().UTC()
 	c := admin.Config{Version: a.settings.Version, Address: strings.TrimSuffix(a.settings.PublicURL, "/"), Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }, LogPushed: a.logPushed,
-		WarnOfURL: a.warnOfURL}
+		WarnOfURL: a.warnOfURL, Removed: a.sweeps.Wake}
 	if a.settings.Clock != nil {
 		c.TestClock = testClock{a}
 	}

@@ -78,7 +78,7 @@ type App struct {
 // Start opens the data file, fills it if there is a seed, and binds the
 // listeners. If it fails, it undoes what it started.
 func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err error) {
-	a = &App{settings: s, now: s.clock(), log: log, reload: make(chan os.Signal, 1)}
+	a = &App{settings: s, now: s.clock(), log: log, reload: make(chan os.Signal, 1), sweeps: sweeps{wake: make(chan struct{}, 1)}}
 	defer func() {
 		if err != nil {
 			a.close()

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"teamdata/admin"
 	"teamdata/admin/settings"
 	"teamdata/internal/netguard"
+	"teamdata/store"
 	"teamdata/store/boltstore"
 )
 
@@ -55,15 +57,19 @@ func (f Offline) Admin(said io.Writer) (client *http.Client, closeFile func() er
 	if from, kept := s.MigratedFrom(); from > 0 {
 		fmt.Fprintf(said, "%s: %s\n", Migrated, kept)
 	}
-	var queued atomic.Bool
+	var queued, removed atomic.Bool
 	s.OnDue(func(uint64, time.Time) { queued.Store(true) })
 	closeFile = func() error {
 		if queued.Load() {
 			fmt.Fprintln(said, "no server runs: what is to be sent waits in the data file for the next `teamdata serve`")
 		}
+		if removed.Load() {
+			return errors.Join(store.DropRemoved(context.Background(), s), s.Close())
+		}
 		return s.Close()
 	}
-	api := NewAdmin(s, admin.Config{Version: f.Version, Log: zerolog.Nop(), LinkURL: settings.LinkURL(f.PublicURL), WarnOfURL: netguard.New(netguard.Config{}).Warn}, func(*admin.Status) {})
+	api := NewAdmin(s, admin.Config{Version: f.Version, Log: zerolog.Nop(), LinkURL: settings.LinkURL(f.PublicURL), WarnOfURL: netguard.New(netguard.Config{}).Warn,
+		Removed: func() { removed.Store(true) }}, func(*admin.Status) {})
 	return &http.Client{Transport: inProcess{api.Local()}}, closeFile, nil
 }
 

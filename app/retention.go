@@ -19,6 +19,15 @@ type sweeps struct {
 	began   atomic.Int64 // of the running one
 	done    atomic.Int64 // when one last left nothing to drop
 	dropped func(kind string, n int)
+	wake    chan struct{} // has a token once there is something to drop
+}
+
+// Wake starts a sweep, or another after the one that is running.
+func (s *sweeps) Wake() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
 }
 
 // state returns how long a sweep has been running, and when one was last done.
@@ -32,18 +41,34 @@ func (s *sweeps) state() (running time.Duration, done time.Time) {
 	return running, done
 }
 
-// sweepRegularly drops expired data every store.SweepEvery; more often if
-// deliveries are kept for less.
+// sweepRegularly drops expired data every store.SweepEvery, more often if
+// deliveries are kept for less, and at once what an org left that was deleted, be it
+// before the start.
 func (a *App) sweepRegularly(ctx context.Context) {
+	err := a.store.View(ctx, func(tx store.Tx) error {
+		removed, err := tx.RemovedOrgs(1)
+		if len(removed) > 0 {
+			a.sweeps.Wake()
+		}
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		a.log.Error().Fields(hint.Fields(err)).Msg("deleted orgs can't be read")
+	}
 	keep := a.retention()
 	pause := min(store.SweepEvery, keep.Finished, keep.Held)
-	select {
-	case <-ctx.Done():
-		return
-	case <-time.After(min(firstSweep, pause)):
+	next := time.NewTimer(min(firstSweep, pause))
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+		case <-a.sweeps.wake:
+		}
+		a.sweep(ctx, keep)
+		next.Reset(pause)
 	}
-	a.sweep(ctx, keep)
-	every(ctx, pause, func(time.Time) { a.sweep(ctx, keep) })
 }
 
 func (a *App) retention() store.Retention {

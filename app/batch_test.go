@@ -1,0 +1,175 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/admin/socket"
+	"teamdata/internal/testkit"
+	"teamdata/store"
+	"teamdata/store/boltstore"
+)
+
+// operator is a client of the admin API on the socket of a running server.
+type operator struct {
+	testing.TB
+	client *http.Client
+}
+
+func newOperator(t testing.TB, data string) operator {
+	t.Helper()
+	client, err := socket.Client(context.Background(), socket.Path("", data))
+	if err != nil || client == nil {
+		t.Fatalf("no server listens: %v", err)
+	}
+	t.Cleanup(client.CloseIdleConnections)
+	return operator{t, client}
+}
+
+// do makes a request, whose answer may not come; headers are pairs.
+func (o operator) do(method, path, body string, headers ...string) (status int, answer string, err error) {
+	q, err := http.NewRequest(method, socket.Base+"/admin/v1"+path, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		q.Header.Set(headers[i], headers[i+1])
+	}
+	a, err := o.client.Do(q)
+	if err != nil {
+		return 0, "", err
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	return a.StatusCode, string(text), err
+}
+
+const batchSize = 1000
+
+// batchOf is the body of a batch of members, whose users have the batch's number.
+func batchOf(batch int) string {
+	type member struct {
+		UserID string `json:"userId"`
+		Role   string `json:"role"`
+		Name   string `json:"name"`
+		Email  string `json:"email"`
+	}
+	members := make([]member, batchSize)
+	for i := range members {
+		user := fmt.Sprintf("usr_%d_%d", batch, i)
+		members[i] = member{user, store.RoleMember, "Name of " + user, user + "@acme.example"}
+	}
+	body, _ := json.Marshal(map[string]any{"members": members})
+	return string(body)
+}
+
+// Members pushed by batches on one connection: 100,000 at full size, in less than 30
+// seconds.
+func TestMemberBatches(t *testing.T) {
+	batches := 5
+	if *testkit.Full {
+		batches = 100
+	}
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	p := testkit.Serve(t, data, "--seed", testkit.Example)
+	o := newOperator(t, data)
+	began := time.Now()
+	for b := range batches {
+		if status, answer, err := o.do("POST", "/orgs/org_acme/members/batch", batchOf(b)); err != nil || status != http.StatusCreated {
+			t.Fatalf("batch %d was answered %d %.200s (%v)", b, status, answer, err)
+		}
+	}
+	took := time.Since(began)
+	t.Logf("%d members in %.1f s, %.0f a second", batches*batchSize, took.Seconds(), float64(batches*batchSize)/took.Seconds())
+	if took > 30*time.Second {
+		t.Error("that took longer than 30 s")
+	}
+	if err := p.Stop(); err != nil {
+		t.Error(err)
+	}
+	for b, n := range membersOfBatches(t, data, batches) {
+		if n != batchSize {
+			t.Errorf("of batch %d there are %d members", b, n)
+		}
+	}
+}
+
+// A server that is killed while batches come in holds each of them whole or not at
+// all, and all that it has answered.
+func TestBatchesKilled(t *testing.T) {
+	kills := 3
+	if *testkit.Full {
+		kills = 15
+	}
+	random := testkit.SeedFromEnvironment(t)
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	testkit.MustRun(t, "import", "--data", data, testkit.Example)
+	sent, answered, whole := 0, map[int]bool{}, 0
+	for range kills {
+		p := testkit.Serve(t, data)
+		o := newOperator(t, data)
+		time.AfterFunc(time.Duration(20+random.IntN(300))*time.Millisecond, func() { p.Cmd.Process.Kill() })
+		for {
+			status, answer, err := o.do("POST", "/orgs/org_acme/members/batch", batchOf(sent))
+			if sent++; err != nil {
+				break
+			}
+			if status != http.StatusCreated {
+				t.Fatalf("batch %d was answered %d %.200s", sent-1, status, answer)
+			}
+			answered[sent-1] = true
+		}
+		p.Cmd.Wait()
+		if out, err := testkit.Run(t, "check", "--data", data); err != nil {
+			t.Fatalf("after a kill: %v\n%s", err, out)
+		}
+		whole = 0
+		for b, n := range membersOfBatches(t, data, sent) {
+			switch {
+			case n == batchSize:
+				whole++
+			case n != 0:
+				t.Errorf("of batch %d there are %d members", b, n)
+			case answered[b]:
+				t.Errorf("batch %d was answered and is not there", b)
+			}
+		}
+	}
+	t.Logf("%d kills: of %d batches %d were answered and %d are there", kills, sent, len(answered), whole)
+}
+
+// membersOfBatches counts, in a file that no server has open, the members of each
+// batch.
+func membersOfBatches(t *testing.T, data string, batches int) []int {
+	t.Helper()
+	s, err := boltstore.Open(data, boltstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	found := make([]int, batches)
+	err = s.View(context.Background(), func(tx store.Tx) error {
+		for b := range batches {
+			for i := range batchSize {
+				switch _, err := tx.Member("org_acme", fmt.Sprintf("usr_%d_%d", b, i)); {
+				case err == nil:
+					found[b]++
+				case !store.IsNotFound(err):
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
