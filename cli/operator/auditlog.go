@@ -7,14 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"teamdata/internal/hint"
 	"teamdata/internal/terminal"
-	"teamdata/store"
 )
 
 func auditCommand(e *env) *cobra.Command {
@@ -56,9 +53,8 @@ twice.`,
 	return r.Command
 }
 
-// Bounds of a batch. A body may have 8 MiB.
+// Bounds of a file of entries. A body may have 8 MiB.
 const (
-	maxBatch      = 1000
 	maxBatchBytes = 7 << 20
 	maxLine       = 1 << 20
 )
@@ -67,14 +63,12 @@ const oneALine = "a file of entries has one JSON object a line"
 
 // upload is a file of entries that is being sent, a batch at a time.
 type upload struct {
-	*session
+	batches
 	*terminal.Progress
 	file    string
-	key     string            // for idempotency, which each batch makes its own of
 	entries []json.RawMessage // of the batch
 	lines   []int             // of the file, of each of these
 	bytes   int               // of these
-	batches int
 	added   int
 }
 
@@ -85,7 +79,7 @@ func (s *session) upload(file string) error {
 		return err
 	}
 	defer in.Close()
-	u := &upload{session: s, file: nameOf(file), key: s.idempotencyKey, Progress: terminal.StartProgress(s.cmd.ErrOrStderr(), "adding entries")}
+	u := &upload{batches: s.batches(), file: nameOf(file), Progress: terminal.StartProgress(s.cmd.ErrOrStderr(), "adding entries")}
 	err = u.all(in)
 	u.Stop()
 	switch {
@@ -133,14 +127,10 @@ func (u *upload) send() error {
 	if len(u.entries) == 0 {
 		return nil
 	}
-	u.batches++
-	if u.key != "" {
-		u.idempotencyKey = fmt.Sprintf("%s-%d", u.key, u.batches)
-	}
 	var answered struct{ IDs []string }
-	a, err := u.read("POST /orgs/{org}/audit-log/batch", object{"entries": u.entries}, &answered)
+	a, err := u.batches.send("POST /orgs/{org}/audit-log/batch", object{"entries": u.entries}, &answered)
 	if err != nil {
-		return u.placed(err)
+		return placed(err, u.place)
 	}
 	u.added += len(u.entries)
 	u.entries, u.lines, u.bytes = nil, nil, 0
@@ -154,21 +144,11 @@ func (u *upload) send() error {
 	return nil
 }
 
-var entryPlace = regexp.MustCompile(`^entries\[(\d+)\]\.?`)
-
-// placed names the line of the file in an error about an entry.
-func (u *upload) placed(err error) error {
-	e, ok := errors.AsType[*store.Error](err)
-	if !ok {
-		return err
+// place is a place of the batch in the file.
+func (u *upload) place(i int, field string) string {
+	place := fmt.Sprintf("%s line %d", u.file, u.lines[min(i, len(u.lines)-1)])
+	if field != "" {
+		place += ": " + field
 	}
-	found := entryPlace.FindStringSubmatch(e.Message)
-	if found == nil {
-		return err
-	}
-	i, numberErr := strconv.Atoi(found[1])
-	if numberErr != nil || i >= len(u.lines) {
-		return err
-	}
-	return fmt.Errorf("%s line %d: %s", u.file, u.lines[i], e.Message[len(found[0]):])
+	return place
 }

@@ -121,13 +121,26 @@ func nameOf(path string) string {
 	return path
 }
 
+// openInput opens a file that a flag names.
 func openInput(cmd *cobra.Command, flag, path string) (io.ReadCloser, error) {
+	in, err := openFile(cmd, path)
+	if err != nil {
+		why, advice := hint.Split(err)
+		return nil, hint.New("--"+flag+": "+why, advice)
+	}
+	return in, nil
+}
+
+const giveFile = "give the path of a file, or - for the standard input"
+
+// openFile opens a file that is an argument.
+func openFile(cmd *cobra.Command, path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return io.NopCloser(cmd.InOrStdin()), nil
 	}
 	in, err := os.Open(path)
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("--%s: %w", flag, err), "give the path of a file, or - for the standard input")
+		return nil, hint.With(err, giveFile)
 	}
 	return in, nil
 }

@@ -52,6 +52,7 @@ the user created are suspended while the role is not owner or admin.`,
 	})
 	bindMember(update.Flags())
 	update.MarkFlagsOneRequired(memberFlags...)
+	memberImportCommand(r)
 	r.add(action{
 		use: "remove USER", short: "Remove a member",
 		long: `Remove removes a user from an org, and revokes the API keys that the user created.

@@ -1,0 +1,56 @@
+package operator
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"teamdata/internal/hint"
+	"teamdata/store"
+)
+
+// maxBatch is the maximum length of a batch's list.
+const maxBatch = 1000
+
+// batches number the requests of a command that sends a file in several.
+type batches struct {
+	*session
+	key  string // for idempotency, which each batch makes its own of
+	sent int
+}
+
+func (s *session) batches() batches { return batches{session: s, key: s.idempotencyKey} }
+
+// send sends the next batch, and reads the JSON of its answer.
+func (b *batches) send(route string, body object, to any) (answer, error) {
+	b.sent++
+	if b.key != "" {
+		b.idempotencyKey = fmt.Sprintf("%s-%d", b.key, b.sent)
+	}
+	return b.read(route, body, to)
+}
+
+var batchPlace = regexp.MustCompile(`^\w+\[(\d+)\](?:\.(\w+)\b)?`)
+
+// placed names, in an error about one place of a batch, where that is in the file.
+// in gets the place, and the field that is wrong, if it is one.
+func placed(err error, in func(place int, field string) string) error {
+	e, ok := errors.AsType[*store.Error](err)
+	if !ok {
+		return err
+	}
+	found := batchPlace.FindStringSubmatch(e.Message)
+	if found == nil {
+		return err
+	}
+	place, numberErr := strconv.Atoi(found[1])
+	if numberErr != nil || place >= maxBatch {
+		return err
+	}
+	err = errors.New(in(place, found[2]) + e.Message[len(found[0]):])
+	if e.Hint == "" {
+		return err
+	}
+	return hint.With(err, e.Hint)
+}
