@@ -28,7 +28,7 @@ var Catalogue = []Entry{
 	{"teamdata_data_file_bytes", "gauge", nil, "Size of the data file."},
 	{"teamdata_data_file_free_bytes", "gauge", nil, "Space in the data file that commits can use again, as of up to a minute ago."},
 	{"teamdata_disk_free_bytes", "gauge", nil, "Space that is free on the disk of the data file."},
-	{"teamdata_retention_dropped_total", "counter", []string{"kind"}, "Records dropped because their time was over, by kind: finished and held are deliveries, removed what deleted endpoints left, counts those of attempts by the hour."},
+	{"teamdata_retention_dropped_total", "counter", []string{"kind"}, "Records dropped because their time was over, by kind: finished and held are deliveries, removed what deleted endpoints and orgs left, counts those of attempts by the hour."},
 	{"teamdata_retention_running_seconds", "gauge", nil, "How long the sweep that drops such records has been running, 0 when none is. From 10 minutes on it hurries."},
 	{"teamdata_retention_last_success_timestamp_seconds", "gauge", nil, "When a sweep last ended, with nothing left to drop; 0 for never since the start."},
 
