@@ -56,6 +56,12 @@ func (c *Client) UpdateOrg(ctx context.Context, org string, change OrgChange, op
 	return patch[Org](ctx, c, change, options, "orgs", org)
 }
 
+// DeleteOrg deletes an org with all that it owns. Its data is dropped in the
+// background; until that is done, creating an org with its id is a CodeConflict.
+func (c *Client) DeleteOrg(ctx context.Context, org string, options ...teamdata.Option) error {
+	return remove(ctx, c, options, "orgs", org)
+}
+
 // ReadSubscription returns an org's subscription.
 func (c *Client) ReadSubscription(ctx context.Context, org string, options ...teamdata.Option) (Subscription, error) {
 	return get[Subscription](ctx, c, options, "orgs", org, "subscription")
@@ -75,6 +81,19 @@ func (c *Client) ListMembers(org string) teamdata.List[Member] {
 // AddMember adds a member. It sends the event member.added.
 func (c *Client) AddMember(ctx context.Context, org string, member NewMember, options ...teamdata.Option) (Member, error) {
 	return post[Member](ctx, c, member, options, "orgs", org, "members")
+}
+
+// AddMembers adds 1 to 1,000 members, all or none, or with Upsert puts them; with
+// DryRun it does nothing. It returns what became of each, in their order.
+func (c *Client) AddMembers(ctx context.Context, org string, members NewMembers, options ...teamdata.Option) ([]MemberOutcome, error) {
+	done, err := post[MemberOutcomes](ctx, c, members, options, "orgs", org, "members", "batch")
+	return done.Members, err
+}
+
+// PutMember adds a user, or changes the member; a name and an address that are nil
+// stay, an empty text clears. Where nothing changes, nothing is written.
+func (c *Client) PutMember(ctx context.Context, org, userID string, values MemberValues, options ...teamdata.Option) (Member, error) {
+	return put[Member](ctx, c, values, options, "orgs", org, "members", userID)
 }
 
 // ReadMember returns a member.
@@ -254,6 +273,13 @@ func (c *Client) AddFile(ctx context.Context, org string, file NewFile, options 
 func (c *Client) SendEvent(ctx context.Context, org string, event NewEvent, options ...teamdata.Option) ([]string, error) {
 	sent, err := post[Deliveries](ctx, c, event, options, "orgs", org, "events")
 	return sent.Deliveries, err
+}
+
+// SendEvents sends 1 to 1,000 events, all or none, and returns the deliveries of each,
+// in their order.
+func (c *Client) SendEvents(ctx context.Context, org string, events []NewEvent, options ...teamdata.Option) ([]Deliveries, error) {
+	sent, err := post[SentEvents](ctx, c, NewEvents{Events: events}, options, "orgs", org, "events", "batch")
+	return sent.Events, err
 }
 
 // ListPlans lists the plans, the built-in ones first.

@@ -30,6 +30,13 @@ const (
 	FeatureWebhooks Feature = "webhooks"
 )
 
+// Defines values for MemberOutcomeResult.
+const (
+	MemberOutcomeResultAdded     MemberOutcomeResult = "added"
+	MemberOutcomeResultChanged   MemberOutcomeResult = "changed"
+	MemberOutcomeResultUnchanged MemberOutcomeResult = "unchanged"
+)
+
 // Defines values for Scope.
 const (
 	ScopeRead  Scope = "read"
@@ -382,6 +389,26 @@ type MemberChange struct {
 	Role  *string `json:"role,omitempty"`
 }
 
+// MemberOutcome A member after a batch, and where it was changed what it was before.
+type MemberOutcome struct {
+	// Member A member. Texts that are not known are empty. `apiKeys` counts the keys that the member created, without revoked and expired ones. They work while the role is owner or admin, and are suspended otherwise.
+	Member Member              `json:"member"`
+	Result MemberOutcomeResult `json:"result"`
+	Was    *struct {
+		Email string `json:"email"`
+		Name  string `json:"name"`
+		Role  string `json:"role"`
+	} `json:"was,omitempty"`
+}
+
+// MemberOutcomeResult defines model for MemberOutcome.Result.
+type MemberOutcomeResult string
+
+// MemberOutcomes What became of each member, in the order of the request.
+type MemberOutcomes struct {
+	Members []MemberOutcome `json:"members"`
+}
+
 // MemberPage A page of the list.
 type MemberPage struct {
 	Data    []Member `json:"data"`
@@ -391,6 +418,14 @@ type MemberPage struct {
 	//
 	// Examples: 1767312000000.mem_2
 	Next *Next `json:"next"`
+}
+
+// MemberValues What a member is to be. `name` and `email` that are left out stay; null clears.
+type MemberValues struct {
+	// Email One bare mail address, or empty.
+	Email *string `json:"email,omitempty"`
+	Name  *string `json:"name,omitempty"`
+	Role  string  `json:"role"`
 }
 
 // NewAPIKey An API key to create.
@@ -430,6 +465,11 @@ type NewEvent struct {
 	Type string                 `json:"type"`
 }
 
+// NewEvents Events to send.
+type NewEvents struct {
+	Events []NewEvent `json:"events"`
+}
+
 // NewFile A file to add.
 type NewFile struct {
 	ContentType string  `json:"contentType"`
@@ -445,6 +485,13 @@ type NewMember struct {
 	Name   *string `json:"name,omitempty"`
 	Role   string  `json:"role"`
 	UserID string  `json:"userId"`
+}
+
+// NewMembers Members to add. With `upsert`, those that are there are updated, and `name` and `email` that are left out stay. With `dryRun` nothing is done, and the `Idempotency-Key` is not used.
+type NewMembers struct {
+	DryRun  *bool       `json:"dryRun,omitempty"`
+	Members []NewMember `json:"members"`
+	Upsert  *bool       `json:"upsert,omitempty"`
 }
 
 // NewOperatorToken An operator token to create.
@@ -609,6 +656,11 @@ type Secret struct {
 	// Examples: 2026-10-06T12:00:00.000Z
 	OldSecretUntil *OptionalTime `json:"oldSecretUntil"`
 	Secret         string        `json:"secret"`
+}
+
+// SentEvents The deliveries of each event.
+type SentEvents struct {
+	Events []Deliveries `json:"events"`
 }
 
 // SignInLink A sign-in link. `url` and `token` are null in a replay.

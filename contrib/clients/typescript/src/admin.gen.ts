@@ -209,11 +209,33 @@ export interface components {
             name?: string | null;
             role?: string | null;
         };
+        /** @description A member after a batch, and where it was changed what it was before. */
+        MemberOutcome: {
+            member: components["schemas"]["Member"];
+            /** @enum {string} */
+            result: "added" | "changed" | "unchanged";
+            was?: {
+                email: string;
+                name: string;
+                role: string;
+            };
+        };
+        /** @description What became of each member, in the order of the request. */
+        MemberOutcomes: {
+            members: components["schemas"]["MemberOutcome"][];
+        };
         /** @description A page of the list. */
         MemberPage: {
             data: components["schemas"]["Member"][];
             hasMore: boolean;
             next: components["schemas"]["Next"];
+        };
+        /** @description What a member is to be. `name` and `email` that are left out stay; null clears. */
+        MemberValues: {
+            /** @description One bare mail address, or empty. */
+            email?: string | null;
+            name?: string | null;
+            role: string;
         };
         /** @description An API key to create. */
         NewAPIKey: {
@@ -245,6 +267,10 @@ export interface components {
             data: Record<string, unknown>;
             type: string;
         };
+        /** @description Events to send. */
+        NewEvents: {
+            events: components["schemas"]["NewEvent"][];
+        };
         /** @description A file to add. */
         NewFile: {
             contentType: string;
@@ -259,6 +285,14 @@ export interface components {
             name?: string | null;
             role: string;
             userId: string;
+        };
+        /** @description Members to add. With `upsert`, those that are there are updated, and `name` and `email` that are left out stay. With `dryRun` nothing is done, and the `Idempotency-Key` is not used. */
+        NewMembers: {
+            /** @default false */
+            dryRun: boolean | null;
+            members: components["schemas"]["NewMember"][];
+            /** @default false */
+            upsert: boolean | null;
         };
         /** @description An operator token to create. */
         NewOperatorToken: {
@@ -380,6 +414,10 @@ export interface components {
             oldSecretUntil: components["schemas"]["OptionalTime"];
             secret: string;
         };
+        /** @description The deliveries of each event. */
+        SentEvents: {
+            events: components["schemas"]["Deliveries"][];
+        };
         /** @description A sign-in link. `url` and `token` are null in a replay. */
         SignInLink: {
             createdAt: components["schemas"]["Time"];
@@ -471,14 +509,19 @@ export type InstructionsChange = components['schemas']['InstructionsChange'];
 export type MailedLink = components['schemas']['MailedLink'];
 export type Member = components['schemas']['Member'];
 export type MemberChange = components['schemas']['MemberChange'];
+export type MemberOutcome = components['schemas']['MemberOutcome'];
+export type MemberOutcomes = components['schemas']['MemberOutcomes'];
 export type MemberPage = components['schemas']['MemberPage'];
+export type MemberValues = components['schemas']['MemberValues'];
 export type NewAPIKey = components['schemas']['NewAPIKey'];
 export type NewAuditLogEntries = components['schemas']['NewAuditLogEntries'];
 export type NewAuditLogEntry = components['schemas']['NewAuditLogEntry'];
 export type NewEndpoint = components['schemas']['NewEndpoint'];
 export type NewEvent = components['schemas']['NewEvent'];
+export type NewEvents = components['schemas']['NewEvents'];
 export type NewFile = components['schemas']['NewFile'];
 export type NewMember = components['schemas']['NewMember'];
+export type NewMembers = components['schemas']['NewMembers'];
 export type NewOperatorToken = components['schemas']['NewOperatorToken'];
 export type NewOrg = components['schemas']['NewOrg'];
 export type NewSignInLink = components['schemas']['NewSignInLink'];
@@ -501,6 +544,7 @@ export type Rotation = components['schemas']['Rotation'];
 export type Scope = components['schemas']['Scope'];
 export type Scopes = components['schemas']['Scopes'];
 export type Secret = components['schemas']['Secret'];
+export type SentEvents = components['schemas']['SentEvents'];
 export type SignInLink = components['schemas']['SignInLink'];
 export type Status = components['schemas']['Status'];
 export type Subscription = components['schemas']['Subscription'];

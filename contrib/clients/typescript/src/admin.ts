@@ -74,6 +74,14 @@ export class AdminClient {
     return this.#change("PATCH", path`/orgs/${org}`, change, options);
   }
 
+  /**
+   * Deletes an org with all that it owns. Its data is dropped in the background; until
+   * that is done, creating an org with its id is a `conflict`.
+   */
+  deleteOrg(org: string, options?: ChangeOptions): Promise<void> {
+    return this.#change("DELETE", path`/orgs/${org}`, undefined, options);
+  }
+
   /** An org's subscription. */
   readSubscription(org: string, options?: CallOptions): Promise<types.Subscription> {
     return this.transport.request("GET", path`/orgs/${org}/subscription`, options);
@@ -92,6 +100,20 @@ export class AdminClient {
   /** Adds a member. Sends the event `member.added`. */
   addMember(org: string, member: types.NewMember, options?: ChangeOptions): Promise<types.Member> {
     return this.#change("POST", path`/orgs/${org}/members`, member, options);
+  }
+
+  /**
+   * Adds 1 to 1,000 members, all or none, or with `upsert` puts them; with `dryRun` it
+   * does nothing. The answer has what became of each, in their order.
+   */
+  async addMembers(org: string, members: types.NewMembers, options?: ChangeOptions): Promise<types.MemberOutcome[]> {
+    const done = await this.#change<types.MemberOutcomes>("POST", path`/orgs/${org}/members/batch`, members, options);
+    return done.members;
+  }
+
+  /** Adds a user, or changes the member; a name and an address that are left out stay, null clears. */
+  putMember(org: string, userId: string, values: types.MemberValues, options?: ChangeOptions): Promise<types.Member> {
+    return this.#change("PUT", path`/orgs/${org}/members/${userId}`, values, options);
   }
 
   /** A member. */
@@ -261,6 +283,12 @@ export class AdminClient {
   async sendEvent(org: string, event: types.NewEvent, options?: ChangeOptions): Promise<string[]> {
     const sent = await this.#change<types.Deliveries>("POST", path`/orgs/${org}/events`, event, options);
     return sent.deliveries;
+  }
+
+  /** Sends 1 to 1,000 events, all or none; the answer has the ids of the deliveries of each, in their order. */
+  async sendEvents(org: string, events: types.NewEvent[], options?: ChangeOptions): Promise<string[][]> {
+    const sent = await this.#change<types.SentEvents>("POST", path`/orgs/${org}/events/batch`, { events }, options);
+    return sent.events.map((event) => event.deliveries);
   }
 
   /** The plans, the built-in ones first. */
