@@ -259,6 +259,14 @@ func (s goClients) testAdmin(t *testing.T) {
 		}
 	}
 
+	outcomes := done(c.AddMembers(ctx, org, admin.NewMembers{Upsert: new(true), Members: []admin.NewMember{{UserID: "usr_ada", Role: "owner"}, {UserID: "usr_bob", Role: "member"}}}))
+	if len(outcomes) != 2 || outcomes[0].Result != admin.MemberOutcomeResultUnchanged || outcomes[1].Result != admin.MemberOutcomeResultAdded {
+		t.Errorf("of the members became %+v", outcomes)
+	}
+	if put := done(c.PutMember(ctx, org, "usr_bob", admin.MemberValues{Role: "admin"})); put.Role != "admin" {
+		t.Errorf("put %+v", put)
+	}
+
 	_, etag, err := c.ReadInstructions(ctx, org)
 	if err != nil || etag == "" {
 		t.Fatal(etag, err)
@@ -281,6 +289,10 @@ func (s goClients) testAdmin(t *testing.T) {
 	if held := collect(t, c.ListDeliveries(org, endpoint.ID, admin.DeliveryStateHeld)); len(sent) != 1 || len(held) != 1 || held[0].ID != sent[0] {
 		t.Errorf("sent %q, held %+v", sent, held)
 	}
+	event := admin.NewEvent{Type: "assistant.instructionsChanged", Data: map[string]any{"orgId": org}}
+	if many := done(c.SendEvents(ctx, org, []admin.NewEvent{event, event})); len(many) != 2 || len(many[1]) != 1 {
+		t.Errorf("sent %+v", many)
+	}
 	if err := c.DeleteEndpoint(ctx, org, endpoint.ID); err != nil {
 		t.Error(err)
 	}
@@ -288,6 +300,12 @@ func (s goClients) testAdmin(t *testing.T) {
 	link := done(c.CreateSignInLink(ctx, org, "usr_ada", admin.NewSignInLink{}))
 	if link.URL == nil || link.UserID != "usr_ada" || link.MailedTo != "" {
 		t.Errorf("the link is %+v", link)
+	}
+	if err := c.DeleteOrg(ctx, org); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.ReadOrg(ctx, org); codeOf(err) != teamdata.CodeNotFound {
+		t.Errorf("a deleted org: %v", err)
 	}
 	var backup bytes.Buffer
 	if n := done(c.ReadBackup(ctx, &backup)); n == 0 || n != int64(backup.Len()) {

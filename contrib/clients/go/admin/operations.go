@@ -275,11 +275,14 @@ func (c *Client) SendEvent(ctx context.Context, org string, event NewEvent, opti
 	return sent.Deliveries, err
 }
 
-// SendEvents sends 1 to 1,000 events, all or none, and returns the deliveries of each,
-// in their order.
-func (c *Client) SendEvents(ctx context.Context, org string, events []NewEvent, options ...teamdata.Option) ([]Deliveries, error) {
+// SendEvents sends 1 to 1,000 events, all or none, and returns the ids of the
+// deliveries of each, in their order.
+func (c *Client) SendEvents(ctx context.Context, org string, events []NewEvent, options ...teamdata.Option) (deliveries [][]string, err error) {
 	sent, err := post[SentEvents](ctx, c, NewEvents{Events: events}, options, "orgs", org, "events", "batch")
-	return sent.Events, err
+	for _, event := range sent.Events {
+		deliveries = append(deliveries, event.Deliveries)
+	}
+	return deliveries, err
 }
 
 // ListPlans lists the plans, the built-in ones first.

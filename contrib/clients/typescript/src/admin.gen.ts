@@ -289,10 +289,10 @@ export interface components {
         /** @description Members to add. With `upsert`, those that are there are updated, and `name` and `email` that are left out stay. With `dryRun` nothing is done, and the `Idempotency-Key` is not used. */
         NewMembers: {
             /** @default false */
-            dryRun: boolean | null;
+            dryRun?: boolean | null;
             members: components["schemas"]["NewMember"][];
             /** @default false */
-            upsert: boolean | null;
+            upsert?: boolean | null;
         };
         /** @description An operator token to create. */
         NewOperatorToken: {

@@ -26,7 +26,7 @@ const config = {
   key: "opr_1.secret",
   fetch: async (input: string | URL | Request, init?: RequestInit) => {
     last = `${init?.method} ${new URL(String(input)).pathname} ${init?.body ?? ""}`.trim();
-    return new Response('{"data":[],"next":null,"hasMore":false}');
+    return new Response('{"data":[],"next":null,"hasMore":false,"events":[]}');
   },
 };
 

@@ -153,6 +153,10 @@ test("the admin API", async () => {
   }
   assert.deepEqual(entries.slice(-2).map((entry) => [entry.id, entry.actorId]), ids.map((id) => [id, "usr_ada"]));
 
+  const outcomes = await admin.addMembers(org.id, { members: [{ userId: "usr_ada", role: "owner" }, { userId: "usr_bob", role: "member" }], upsert: true });
+  assert.deepEqual(outcomes.map((outcome) => outcome.result), ["unchanged", "added"]);
+  assert.equal((await admin.putMember(org.id, "usr_bob", { role: "admin" })).role, "admin");
+
   const { etag, instructions } = await admin.readInstructions(org.id);
   assert.equal(instructions, null);
   await admin.putInstructions(org.id, { instructions: "Be brief." }, { ifMatch: etag });
@@ -167,12 +171,18 @@ test("the admin API", async () => {
   const deliveries = await admin.sendEvent(org.id, { type: "assistant.instructionsChanged", data: { orgId: org.id } });
   const { value: held } = await admin.listDeliveries(org.id, endpoint.id, { state: "held" }).pages().next();
   assert.deepEqual(held?.data.map((delivery) => delivery.id), deliveries);
+  const event = { type: "assistant.instructionsChanged", data: { orgId: org.id } };
+  const many = await admin.sendEvents(org.id, [event, event]);
+  assert.deepEqual(many.map((deliveries) => deliveries.length), [1, 1]);
   await admin.deleteEndpoint(org.id, endpoint.id);
 
   const key = await admin.createKey(org.id, { scopes: ["read"], createdBy: "usr_ada" });
   const mine = new Client({ baseUrl: server, key: key.key! });
   const { value: page } = await mine.listMembers().pages().next();
-  assert.deepEqual(page?.data.map((member) => member.userId), ["usr_ada"]);
+  assert.deepEqual(page?.data.map((member) => member.userId), ["usr_ada", "usr_bob"]);
+
+  assert.equal(await admin.deleteOrg(org.id), undefined);
+  await assert.rejects(admin.readOrg(org.id), { code: "notFound" });
 
   const backup = await admin.readBackup();
   const size = (await backup.arrayBuffer()).byteLength;
