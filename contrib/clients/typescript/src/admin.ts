@@ -285,10 +285,10 @@ export class AdminClient {
     return sent.deliveries;
   }
 
-  /** Sends 1 to 1,000 events, all or none; the answer has the deliveries of each, in their order. */
-  async sendEvents(org: string, events: types.NewEvent[], options?: ChangeOptions): Promise<types.Deliveries[]> {
+  /** Sends 1 to 1,000 events, all or none; the answer has the ids of the deliveries of each, in their order. */
+  async sendEvents(org: string, events: types.NewEvent[], options?: ChangeOptions): Promise<string[][]> {
     const sent = await this.#change<types.SentEvents>("POST", path`/orgs/${org}/events/batch`, { events }, options);
-    return sent.events;
+    return sent.events.map((event) => event.deliveries);
   }
 
   /** The plans, the built-in ones first. */
