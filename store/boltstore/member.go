@@ -65,7 +65,9 @@ func (t *tx) DeleteMember(orgID, userID string) error {
 	if err != nil {
 		return err
 	}
-	t.touched = true
+	if removed, _ := t.OrgRemoved(orgID); !removed { // or else no Access depends on it any more
+		t.touched = true
+	}
 	list, key := t.bucket(bucketMemberList), listKey(orgID, store.CursorOf(m.CreatedAt, m.ID))
 	if err := t.keepLastRemoved(list, orgID, key); err != nil {
 		return err
