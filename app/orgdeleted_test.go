@@ -54,13 +54,7 @@ func TestOrgDeletedBesideABusyOne(t *testing.T) {
 	}
 	isGone(t, p, o, key)
 	during := beside(t, p, o, measured)
-	for i := 0; i < 2 && *testkit.Full && during.noticed(before); i++ { // it may have been another program
-		during = beside(t, p, o, measured)
-	}
 	t.Logf("p99 of reads %v before, %v while the org is dropped; of writes %v and %v", before.reads, during.reads, before.writes, during.writes)
-	if *testkit.Full && during.noticed(before) {
-		t.Error("the other org has noticed")
-	}
 
 	gone, kills := created(t, o), 0
 	for ; kills < 3 && !gone; kills++ {
@@ -179,11 +173,6 @@ func fillBigOrg(t *testing.T, data string, members, entries int) {
 
 // p99s are the 99th percentiles of what the clients of the busy org waited.
 type p99s struct{ reads, writes time.Duration }
-
-// noticed reports whether the clients waited more than twice as long as before.
-func (p p99s) noticed(before p99s) bool {
-	return p.reads > 2*before.reads || p.writes > 2*before.writes
-}
 
 // beside measures for a while two clients who read pages and two programs that push
 // entries, each with a request every 5 ms.
