@@ -132,6 +132,7 @@ var compiled sync.Once
 // alone has.
 func compileTypeScript(t *testing.T) {
 	t.Helper()
+	typeScriptModules(t) // each test skips by itself, not only the first
 	compiled.Do(func() {
 		compile(t, typescript+"/tsconfig.json")
 		compile(t, typescript+"/test/tsconfig.json")
