@@ -47,8 +47,13 @@ func TestCrashLoop(t *testing.T) {
 	for c := range clients {
 		group.Go(func() { accepted.post(posting, t, &server, c, endpoints) })
 	}
-	for range kills {
-		<-time.After(time.Duration(1+random.IntN(80)) * time.Millisecond)
+	for i := range kills {
+		if i%2 == 0 { // some while after the start, maybe before the first commit
+			<-time.After(time.Duration(1+random.IntN(80)) * time.Millisecond)
+		} else {
+			more := accepted.count() + 2*clients + random.IntN(100)
+			server.Load().Await("the next deliveries", func() bool { return accepted.count() >= more })
+		}
 		server.Load().Kill()
 		if out, err := testkit.Run(t, "check", "--data", data); err != nil {
 			t.Fatalf("after a kill: %v\n%s", err, out)
@@ -112,6 +117,12 @@ func (a *acceptedIDs) add(t *testing.T, id string) {
 		t.Errorf("the delivery %s was the answer to two keys", id)
 	}
 	a.ids[id] = true
+}
+
+func (a *acceptedIDs) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.ids)
 }
 
 // post makes POSTs, each with a key of its own and again until it is answered.

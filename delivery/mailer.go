@@ -151,10 +151,16 @@ func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Tim
 }
 
 // values returns the values of the mail's template. A sign-in link is created
-// only now, so no secret is stored.
+// only now, so no secret is stored. notFound: the mail's org was deleted.
 func (m *Mailer) values(ctx context.Context, waiting store.Mail) (values map[string]string, err error) {
 	if waiting.Template != store.MailSignInLink {
-		return waiting.Values, nil
+		return waiting.Values, m.store.View(ctx, func(tx store.Tx) error {
+			if waiting.OrgID == "" { // it is to the operator
+				return nil
+			}
+			_, err := tx.Org(waiting.OrgID)
+			return err
+		})
 	}
 	err = m.store.Update(ctx, func(tx store.Tx) error {
 		values, err = store.SignInLinkValues(tx, waiting)

@@ -61,6 +61,30 @@ func TestMailIsTriedAgain(t *testing.T) {
 	})
 }
 
+// Mail of an org that was deleted is not sent any more.
+func TestMailOfADeletedOrg(t *testing.T) {
+	env := newEnv(t)
+	env.update(func(tx store.Tx) error {
+		for id, org := range map[string]string{"mai_org": testOrg, "mai_operator": ""} {
+			if err := tx.PutMail(store.Mail{ID: id, OrgID: org, To: "a@test.example", CreatedAt: tx.Now(), DueAt: tx.Now()}); err != nil {
+				return err
+			}
+		}
+		return store.DeleteOrg(tx, testOrg)
+	})
+	nop := zerolog.Nop()
+	m := NewMailer(env.store, nil, nil, time.Now, &nop)
+	var sent []string
+	m.send = func(_ context.Context, message mail.Message) error {
+		sent = append(sent, message.ID)
+		return nil
+	}
+	m.sendDue(t.Context(), t.Context())
+	if n := env.waitingMails(); n > 0 || !slices.Equal(sent, []string{"mai_operator"}) {
+		t.Errorf("%v were sent, and %d still wait", sent, n)
+	}
+}
+
 // A sign-in link is made when its mail is sent, and expires when the request
 // said, however often the mail was tried. A link that would come too late, or whose
 // recipient manages the org no more, is not sent.

@@ -69,7 +69,7 @@ func newTransport(c Config, check control) *http.Transport {
 // control checks an address before it is dialed; nil: any will do.
 type control func(network, address string, c syscall.RawConn) error
 
-var errPlainHTTP = errors.New("plain HTTP refused: it is for receivers on the server's own machine, and for tests (--test-clock)")
+var errPlainHTTP = errors.New("plain HTTP refused: it is for tests (--test-clock), and for receivers on the server's own machine")
 
 // onLoopback is a control for connections to this machine alone, whatever a name
 // such as localhost resolves to.
@@ -123,7 +123,13 @@ func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) 
 }
 
 // disconnect closes the connections that no attempt uses.
-func (s *sender) disconnect() { (&http.Client{Transport: s.network}).CloseIdleConnections() }
+func (s *sender) disconnect() {
+	for _, network := range []http.RoundTripper{s.network, s.plain} {
+		if network != nil {
+			(&http.Client{Transport: network}).CloseIdleConnections()
+		}
+	}
+}
 
 // post fills in the answer; an error means that there was no status line.
 func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a *store.Attempt) error {

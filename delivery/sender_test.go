@@ -98,6 +98,30 @@ func TestPlainHTTP(t *testing.T) {
 	}
 }
 
+// Connections over plain HTTP are closed with the others: a test that ends leaves none.
+func TestPlainConnectionsEnd(t *testing.T) {
+	closed := make(chan struct{}, 1)
+	r := httptest.NewUnstartedServer(status(200))
+	r.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	r.Start()
+	defer r.Close()
+	s := newSender(Config{HTTPOnLoopback: true}.withDefaults())
+	e := store.Endpoint{URL: r.URL, Secret: store.NewEndpointSecret()}
+	if a, _ := s.send(context.Background(), &e, &store.Claim{Delivery: store.Delivery{ID: "whd_1"}, Body: []byte(`{}`)}); !a.Acknowledged() {
+		t.Fatal(a.Reason)
+	}
+	s.disconnect()
+	select {
+	case <-closed:
+	case <-time.After(10 * time.Second):
+		t.Error("the connection stays open")
+	}
+}
+
 // Limits: 15 seconds to acknowledge; the schedule of retries has its own test.
 func TestDefaultDeadline(t *testing.T) {
 	if got := newSender(Config{}.withDefaults()).timeout; got != 15*time.Second {
