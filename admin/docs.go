@@ -2,12 +2,10 @@ package admin
 
 import (
 	_ "embed"
-	"net/http"
 	"sync"
 
 	"teamdata/internal/reference"
 	"teamdata/internal/web"
-	"teamdata/store"
 )
 
 // The paths of the description and of the reference page. They need no token: they
@@ -48,8 +46,7 @@ func (r *request) describeInJSON() error { return r.describe(web.JSONType, docum
 func (r *request) describeInYAML() error { return r.describe(reference.YAMLType, document.YAML) }
 
 func (r *request) describe(contentType string, body []byte) error {
-	r.W.Header()["Cache-Control"] = []string{"no-cache"}
-	r.Send(r.Tagged(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body}, web.ETag(body)))
+	reference.Send(&r.Request, contentType, body)
 	return nil
 }
 

@@ -40,7 +40,7 @@ func TestClientsDoc(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "main.go")
 			testkit.WriteFile(t, file, programs["go "+purpose])
 			program := filepath.Join(filepath.Dir(file), purpose)
-			if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, file).CombinedOutput(); err != nil {
+			if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", program, file).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			return exec.CommandContext(t.Context(), program)

@@ -37,10 +37,10 @@ func serveClients(t *testing.T, flags ...string) clientServer {
 	return s
 }
 
-// openFront opens a proxy before a server, at a path of which it does to the first
-// requests what the path says: /lost,cut/id/api/v1/… loses the answer of the first
-// request, and cuts off that of the second. /seen/lost,cut/id has what was
-// requested, with the Idempotency-Keys.
+// openFront opens a proxy in front of a server. The path says what happens to the first
+// requests: /lost,cut/id/api/v1/… loses the answer to the first one, and cuts off that
+// to the second. /seen/lost,cut/id answers what was requested, with the
+// Idempotency-Keys.
 func openFront(t *testing.T, p *testkit.Process) string {
 	t.Helper()
 	target, err := url.Parse(p.URL)
@@ -70,7 +70,7 @@ func openFront(t *testing.T, p *testkit.Process) string {
 	return server.URL
 }
 
-// suffer answers a request in a way that a client has to live with.
+// suffer answers a request with a fault that a client has to cope with.
 func suffer(w http.ResponseWriter, r *http.Request, fault string, proxy http.Handler) {
 	refuse := func(status int, code, retryAfter string) {
 		w.Header().Set("Retry-After", retryAfter)
@@ -164,8 +164,8 @@ func typeScriptModules(t *testing.T) string {
 	return modules
 }
 
-// The generated types are what the generators make out of the descriptions now.
-// Outside of CI those have to be there: nothing is fetched.
+// The generated types are what the generators make of the descriptions now. Outside of
+// CI the generators have to be there already: nothing is fetched.
 func TestClientsAreUpToDate(t *testing.T) {
 	typeScriptModules(t)
 	made, proxy := t.TempDir(), moduleCache(t)

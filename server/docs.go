@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"sync"
-	"sync/atomic"
 
 	"teamdata/internal/reference"
 	"teamdata/internal/web"
@@ -34,22 +33,19 @@ type description struct {
 
 // descriptions keeps the latest one. Its zero value is ready to use.
 type descriptions struct {
-	mu     sync.Mutex // it is made by one request at a time
-	latest atomic.Pointer[description]
+	mu     sync.Mutex // it is made by one request, while the others wait
+	latest *description
 }
 
 // description returns that of the event types as they are now.
 func (s *Server) description(ctx context.Context) (*description, error) {
-	if d := s.currentDescription(); d != nil {
-		return d, nil
-	}
 	s.descriptions.mu.Lock()
 	defer s.descriptions.mu.Unlock()
-	if d := s.currentDescription(); d != nil {
-		return d, nil
-	}
 	// Read before the types, which may be newer, never older.
 	generation := s.store.EventTypeGeneration()
+	if d := s.descriptions.latest; d != nil && d.generation == generation {
+		return d, nil
+	}
 	var types []store.EventType
 	err := s.store.View(ctx, func(tx store.Tx) (err error) {
 		types, err = tx.EventTypes()
@@ -62,18 +58,8 @@ func (s *Server) description(ctx context.Context) (*description, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.generation = generation
-	s.descriptions.latest.Store(d)
+	d.generation, s.descriptions.latest = generation, d
 	return d, nil
-}
-
-// currentDescription is nil if the latest one is out of date.
-func (s *Server) currentDescription() *description {
-	d := s.descriptions.latest.Load()
-	if d == nil || d.generation != s.store.EventTypeGeneration() {
-		return nil
-	}
-	return d
 }
 
 // describeWith describes the API in each version.

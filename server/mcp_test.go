@@ -211,7 +211,7 @@ func TestToolIsItsRoute(t *testing.T) {
 	}
 }
 
-// What only a tool can be asked wrongly is told as the API tells it.
+// What can be wrong only in a call of a tool is answered as the API answers errors.
 func TestToolArguments(t *testing.T) {
 	session := newAssistants(t, Config{}).session("key_both")
 	for _, test := range []struct {

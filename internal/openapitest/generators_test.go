@@ -27,6 +27,7 @@ func TestGeneratorsTakeTheDocuments(t *testing.T) {
 		complain := func(format string, args ...any) { t.Helper(); t.Errorf(file+": "+format, args...) }
 		root.checkNames(complain)
 		root.checkTypes(complain, "")
+		root.checkFields(complain, map[string]any(root), "")
 		for _, o := range root.operations() {
 			o.check(complain)
 		}
@@ -125,6 +126,29 @@ func (b branch) checkTypes(complain complaint, at string) {
 			if key == "oneOf" || key == "anyOf" || key == "type" && !nullable {
 				complain("%s is a union: %s %v", at, key, value)
 			}
+		}
+	}
+}
+
+// checkFields finds fields without a description, which are empty cells on the
+// reference page, and those that openapi-typescript takes too narrowly: it makes a field
+// with a default required, and leaves an object without properties no field at all.
+func (root branch) checkFields(complain complaint, value any, at string) {
+	b, _ := value.(map[string]any)
+	for name, value := range branch(b).at("properties") {
+		field, _ := value.(map[string]any)
+		switch {
+		case field["description"] == nil && described{root: root}.find(value)["description"] == nil:
+			complain("%s: the field %s has no description", at, name)
+		case field["default"] != nil:
+			complain("%s: the field %s has a default", at, name)
+		case field["type"] == "object" && field["properties"] == nil && field["additionalProperties"] == nil:
+			complain("%s: the field %s is an object of which nothing is said", at, name)
+		}
+	}
+	for key, value := range b {
+		if key != "example" && key != "examples" {
+			root.checkFields(complain, value, at+"/"+key)
 		}
 	}
 }

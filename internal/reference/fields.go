@@ -15,8 +15,11 @@ type field struct {
 }
 
 // maxNested bounds how deep the fields of nested objects are listed: a schema may
-// refer to itself.
-const maxNested = 8
+// refer to itself. maxWay bounds the way there, in bytes, which each of them repeats.
+const (
+	maxNested = 8
+	maxWay    = 1000
+)
 
 // fields lists the fields of an object and of nested ones, in order.
 func (s *spec) fields(sc schema) []field { return s.appendFields(nil, sc, "", 0) }
@@ -24,7 +27,7 @@ func (s *spec) fields(sc schema) []field { return s.appendFields(nil, sc, "", 0)
 func (s *spec) appendFields(list []field, sc schema, way string, depth int) []field {
 	sc = s.schema(sc)
 	switch {
-	case depth > maxNested:
+	case depth > maxNested || len(way) > maxWay:
 		return list
 	case sc.Items != nil:
 		return s.appendFields(list, *sc.Items, strings.TrimSuffix(way, ".")+"[].", depth+1)
@@ -64,8 +67,10 @@ func (s *spec) words(sc schema) string {
 	} else if sc.Minimum != "" {
 		words = append(words, fmt.Sprintf("%s or more", sc.Minimum))
 	}
-	if sc.MaxLength > 0 {
+	if sc.MaxLength > 0 && sc.MinLength > 0 {
 		words = append(words, fmt.Sprintf("%d to %d characters", sc.MinLength, sc.MaxLength))
+	} else if sc.MaxLength > 0 {
+		words = append(words, fmt.Sprintf("at most %d characters", sc.MaxLength))
 	}
 	if sc.Default != nil {
 		words = append(words, fmt.Sprintf("default %v", sc.Default))

@@ -42,7 +42,8 @@ type shownPage struct {
 	Introduction            template.HTML
 	Guide                   []chapter
 	Key                     string // the variable of the commands
-	Operations, Events      []shown
+	Groups                  []group
+	Events                  []shown
 	EventsText              string
 	EventHeaders            []field
 	Headers                 []field // of answers
@@ -60,7 +61,7 @@ func New(d Document, links Links) (Reference, error) {
 		Links: links, Address: anyAddress,
 		Title: s.Info.Title, Version: s.Info.Version, Summary: s.Info.Summary, Description: s.Info.Description,
 		Introduction: guide[0].Text, Guide: guide[1:], Key: s.key(),
-		Operations: s.operations(anyAddress + s.Servers[0].URL), Events: s.events(), EventsText: s.tagText("Webhooks"),
+		Groups: s.groups(s.operations(anyAddress + s.Servers[0].URL)), Events: s.events(), EventsText: s.tagText("Webhooks"),
 		EventHeaders: s.eventHeaders(), Headers: s.answerHeaders(), Errors: s.failures(),
 	}
 	var page, text bytes.Buffer

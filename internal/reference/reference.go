@@ -40,7 +40,7 @@ const anyAddress = "https://teamdata.invalid"
 var style []byte
 
 // SendStyle answers with the style sheet of the page.
-func SendStyle(r *web.Request) { sendRevalidated(r, cssType, style) }
+func SendStyle(r *web.Request) { Send(r, cssType, style) }
 
 // pagePolicy allows the page to load its style sheet only.
 var pagePolicy = []string{"default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}
@@ -51,12 +51,12 @@ func (ref Reference) SendPage(r *web.Request, address string) {
 	h := r.W.Header()
 	h["Content-Security-Policy"] = pagePolicy
 	h["Referrer-Policy"] = []string{"no-referrer"}
-	sendRevalidated(r, pageType, ref.at(ref.page, address, r.HTTP))
+	Send(r, pageType, ref.at(ref.page, address, r.HTTP))
 }
 
 // SendText answers with the text.
 func (ref Reference) SendText(r *web.Request, address string) {
-	sendRevalidated(r, textType, ref.at(ref.text, address, r.HTTP))
+	Send(r, textType, ref.at(ref.text, address, r.HTTP))
 }
 
 func (ref Reference) at(text []byte, address string, r *http.Request) []byte {
@@ -66,8 +66,8 @@ func (ref Reference) at(text []byte, address string, r *http.Request) []byte {
 	return bytes.ReplaceAll(text, []byte(anyAddress), []byte(address))
 }
 
-// sendRevalidated sends an answer that caches may store but must revalidate.
-func sendRevalidated(r *web.Request, contentType string, body []byte) {
+// Send answers with what caches may store but must revalidate.
+func Send(r *web.Request, contentType string, body []byte) {
 	r.W.Header()["Cache-Control"] = []string{"no-cache"}
 	r.Send(r.Tagged(store.Answer{Status: http.StatusOK, ContentType: contentType, Body: body}, web.ETag(body)))
 }

@@ -11,6 +11,7 @@ import (
 // shown is an operation or an event.
 type shown struct {
 	ID, Name, Summary, Text string
+	Tags                    []string // of an operation
 	Curl                    string
 	Parameters              []field
 	Body                    []field  // of the request, or of the event
@@ -18,6 +19,12 @@ type shown struct {
 	Examples                []example
 	Schema                  string // of the event's data, where the fields don't say all of it
 	Errors                  []failure
+}
+
+// group is the operations of a tag.
+type group struct {
+	ID, Name, Text string
+	Operations     []shown
 }
 
 type answer struct {
@@ -43,8 +50,25 @@ func (s *spec) operations(address string) (list []shown) {
 	return list
 }
 
+// groups are operations by their tags, in the order of those.
+func (s *spec) groups(operations []shown) (list []group) {
+	for _, tag := range s.Tags {
+		g := group{ID: "operations-" + slug(tag.Name), Name: tag.Name, Text: tag.Description}
+		for _, one := range operations {
+			if slices.Contains(one.Tags, tag.Name) {
+				g.Operations = append(g.Operations, one)
+			}
+		}
+		list = append(list, g)
+	}
+	return list
+}
+
 func (s *spec) operation(method, path, address string, op operation) shown {
-	one := shown{ID: op.OperationID, Name: method + " " + path, Summary: op.Summary, Text: op.Description, Curl: s.curl(method, address+path, op)}
+	one := shown{
+		ID: op.OperationID, Name: method + " " + path, Summary: op.Summary, Text: op.Description,
+		Tags: op.Tags, Curl: s.curl(method, address+path, op),
+	}
 	for _, p := range op.Parameters {
 		p = s.parameter(p)
 		one.Parameters = append(one.Parameters, s.listed(p.Name, p))

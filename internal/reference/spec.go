@@ -99,34 +99,23 @@ type schema struct {
 // named is the last part of a reference: the name of a component.
 func named(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
 
-func (s *spec) parameter(p parameter) parameter {
-	if p.Ref == "" {
-		return p
+// found returns what a reference refers to, or without one the value itself.
+func found[T any](value T, ref string, components map[string]T) T {
+	if ref == "" {
+		return value
 	}
-	return s.Components.Parameters[named(p.Ref)]
+	return components[named(ref)]
 }
 
-func (s *spec) header(p parameter) parameter {
-	if p.Ref == "" {
-		return p
-	}
-	return s.Components.Headers[named(p.Ref)]
-}
-
-func (s *spec) schema(sc schema) schema {
-	if sc.Ref == "" {
-		return sc
-	}
-	return s.Components.Schemas[named(sc.Ref)]
-}
+func (s *spec) parameter(p parameter) parameter { return found(p, p.Ref, s.Components.Parameters) }
+func (s *spec) header(p parameter) parameter    { return found(p, p.Ref, s.Components.Headers) }
+func (s *spec) schema(sc schema) schema         { return found(sc, sc.Ref, s.Components.Schemas) }
 
 func (s *spec) response(r response) response {
-	for _, component := range s.Components.Responses {
-		if r.Ref != "" && component.Key == named(r.Ref) {
-			return component.Value
-		}
+	if r.Ref == "" {
+		return r
 	}
-	return r
+	return s.Components.Responses.Get(named(r.Ref))
 }
 
 // key is the name of the variable that a command takes its key from, such as

@@ -69,7 +69,7 @@ func addToYAML(text []byte, webhooks Object[json.RawMessage]) ([]byte, error) {
 	b.Write(before)
 	b.WriteByte('\n')
 	for _, w := range webhooks {
-		b.WriteString("  " + w.Key + ": ")
+		fmt.Fprintf(&b, "  %q: ", w.Key) // or else YAML would take null and 1.5 for no text
 		if err := json.Indent(&b, escapeForYAML(w.Value), "    ", "  "); err != nil {
 			return nil, err
 		}

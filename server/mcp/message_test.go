@@ -46,7 +46,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// isAnswer holds an answer to being one message, with the field that says what it is.
+// isAnswer checks that an answer is one message, with the field that says what it is.
 func isAnswer(t *testing.T, m *Message, a store.Answer, field string) {
 	t.Helper()
 	var fields map[string]json.RawMessage

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -10,12 +11,8 @@ import (
 )
 
 // maxOwn bounds what event types of the operator's own add to a document, in bytes of
-// their names, descriptions and schemas, and of eachOwns that is said of each. Those
-// that come after are left out.
-const (
-	maxOwn   = 2 << 20
-	eachOwns = 2 << 10
-)
+// indented JSON. Those that come after are left out.
+const maxOwn = 2 << 20
 
 // With returns a document with the event types that the operator registered, in the
 // given order, among its webhooks.
@@ -27,10 +24,18 @@ func With(d reference.Document, types []store.EventType) (reference.Document, er
 	var webhooks object
 	size := 0
 	for _, e := range types {
-		if size += eachOwns + len(e.Name) + len(e.Description) + len(e.Schema); size > maxOwn {
+		item, err := reference.Marshal(object{{Key: "post", Value: names.webhook(e)}})
+		if err != nil {
+			return d, err
+		}
+		var lines bytes.Buffer
+		if err := json.Indent(&lines, item, "", "  "); err != nil {
+			return d, err
+		}
+		if size += lines.Len(); size > maxOwn {
 			break
 		}
-		webhooks = append(webhooks, member{Key: e.Name, Value: object{{Key: "post", Value: names.webhook(e)}}})
+		webhooks = append(webhooks, member{Key: e.Name, Value: json.RawMessage(item)})
 	}
 	return d.With(webhooks)
 }

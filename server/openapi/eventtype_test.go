@@ -27,6 +27,10 @@ var ownTypes = []store.EventType{
 	{Name: "tree.grown", Schema: []byte(`{"type":"object","properties":{"left":{"$ref":"#"},"right":{"$ref":"#"}}}`)},
 	{Name: "old.draft", Schema: []byte(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","examples":[{"pair":1},{"pair":["x",2]}],"properties":{"pair":{"type":"array","items":[{"type":"string"},{"type":"number"}]}}}`)},
 	{Name: "never.sent", Schema: []byte(`false`)},
+	{Name: "null"},
+	{Name: "1.5"},
+	{Name: "unusual.numbers", Schema: []byte(`{"properties":{"a":{"type":"string","minLength":2.0,"maxLength":1e3},"b":{"default":1e999,"maximum":1e999}}}`)},
+	{Name: "unchecked.part", Schema: []byte(`{"x":{"title":1,"description":5,"examples":null},"properties":{"a":{"$ref":"#/x"}}}`)},
 }
 
 // The documents with event types of the operator's own are sound; YAML and JSON say
@@ -60,6 +64,9 @@ func TestOwnEventTypes(t *testing.T) {
 		var fromYAML any
 		if err := json.Unmarshal(again, &fromYAML); err != nil || !reflect.DeepEqual(inJSON, fromYAML) {
 			t.Errorf("%s: YAML and JSON differ: %v", version, err)
+		}
+		if _, err := reference.New(with, reference.Links{}); err != nil {
+			t.Errorf("%s: the page: %v", version, err)
 		}
 		for _, e := range ownTypes {
 			holdOwn(t, doc, e)
@@ -104,14 +111,20 @@ func holdOwn(t *testing.T, doc *openapi3.T, e store.EventType) {
 func TestReducedSchemas(t *testing.T) {
 	for _, row := range []struct{ schema, want, sample string }{
 		{`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, `{"a":"text"}`},
-		{`{"type":["null","object"]}`, `{"type":"object"}`, `{}`},
+		{`{"type":["null","object"]}`, `{"type":"object","additionalProperties":true}`, `{}`},
+		{`{"properties":{"a":{"type":"object"},"b":{"type":["array","null"]}}}`, `{"type":"object","properties":{"a":{"type":"object","additionalProperties":true},"b":{"type":["array","null"],"items":{}}}}`, `{"a":{},"b":["text"]}`},
 		{`{"properties":{"a":{"type":["string","null"],"format":"date"}}}`, `{"type":"object","properties":{"a":{"type":["string","null"],"format":"date"}}}`, `{"a":"2026-10-06"}`},
-		{`{"required":["b"]}`, `{"type":"object","x-jsonSchema":{"required":["b"]}}`, ``},
-		{`{"patternProperties":{"^x":{}},"additionalProperties":false}`, `{"type":"object","x-jsonSchema":{"patternProperties":{"^x":{}},"additionalProperties":false}}`, `{}`},
+		{`{"required":["b"]}`, `{"type":"object","additionalProperties":true,"x-jsonSchema":{"required":["b"]}}`, ``},
+		{`{"patternProperties":{"^x":{}},"additionalProperties":false}`, `{"type":"object","additionalProperties":true,"x-jsonSchema":{"patternProperties":{"^x":{}},"additionalProperties":false}}`, `{}`},
 		{`{"properties":{"a":{"enum":["x","y"],"type":"string"},"b":{"enum":[1,"x"]}}}`, `{"type":"object","properties":{"a":{"enum":["x","y"],"type":"string"},"b":{}},"x-jsonSchema":{"properties":{"a":{"enum":["x","y"],"type":"string"},"b":{"enum":[1,"x"]}}}}`, `{}`},
 		{` {"properties":{"a":{"type":"array"}}}`, `{"type":"object","properties":{"a":{"type":"array","items":{}}}}`, `{"a":["text"]}`},
 		{`{"properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{"b":{"type":"integer","minimum":7}}}`, `{"type":"object","properties":{"a":{"type":"integer","minimum":7}}}`, `{"a":7}`},
 		{`{"properties":{"a":{"$anchor":"x"},"b":{"$ref":"#x"}}}`, `{"type":"object","properties":{"a":{},"b":{}},"x-jsonSchema":{"properties":{"a":{"$anchor":"x"},"b":{"$ref":"#x"}}}}`, `{"a":"text","b":"text"}`},
+		{`{"properties":{"a":{"type":"string","minLength":2.0}}}`, `{"type":"object","properties":{"a":{"type":"string","minLength":2}}}`, `{"a":"text"}`},
+		{`{"properties":{"a":{"const":1e999}}}`, `{"type":"object","properties":{"a":{}}}`, `{}`},
+		{`{"examples":[5]}`, `{"type":"object","examples":[5],"additionalProperties":true}`, ``},
+		{`{"examples":[{"a":1e999}]}`, `{"type":"object","additionalProperties":true}`, `{}`},
+		{`{"x":{"description":5,"additionalProperties":5},"properties":{"a":{"$ref":"#/x"}}}`, `{"type":"object","properties":{"a":{}},"x-jsonSchema":{"x":{"description":5,"additionalProperties":5},"properties":{"a":{"$ref":"#/x"}}}}`, ``},
 	} {
 		data, sample := dataOf([]byte(row.schema))
 		text, err := reference.Marshal(data)
@@ -133,7 +146,32 @@ func TestOwnEventTypesAreBounded(t *testing.T) {
 	if inJSON, err := reference.Marshal(data); err != nil || len(inJSON) > 100*maxParts {
 		t.Errorf("%d bytes, %v", len(inJSON), err)
 	}
+	long := []string{}
+	for i := range 900 {
+		long = append(long, fmt.Sprintf(`"p%d":{"$ref":"#/$defs/d"}`, i))
+	}
+	text = `{"properties":{` + strings.Join(long, ",") + `},"$defs":{"d":{"description":"` + strings.Repeat("x", 40<<10) + `"}}}`
+	data, _ = dataOf([]byte(text))
+	if inJSON, err := reference.Marshal(data); err != nil || len(inJSON) > maxReduced+2*len(text) {
+		t.Errorf("a long description makes %d bytes, %v", len(inJSON), err)
+	}
+	lists := `{"type":"string"}`
+	for range 6 {
+		lists = `{"type":"array","minItems":10,"items":` + lists + `}`
+	}
+	data, _ = dataOf([]byte(`{"required":["a"],"properties":{"a":` + lists + `}}`))
+	if sample, err := reference.Marshal(sampleOf(data, true)); err != nil || len(sample) > 2*maxSample {
+		t.Errorf("lists of lists make an example of %d bytes, %v", len(sample), err)
+	}
 	d, _ := Of("2026-10-06")
+	deep := strings.Repeat("[", 60) + strings.Repeat("0,", 30<<10) + "0" + strings.Repeat("]", 60)
+	types := make([]store.EventType, 32)
+	for i := range types {
+		types[i] = store.EventType{Name: fmt.Sprintf("a.b%d", i), Schema: []byte(`{"default":` + deep + `}`)}
+	}
+	if with, err := With(d, types); err != nil || len(with.YAML) > 4*maxOwn {
+		t.Errorf("deep lists make %d bytes, %v", len(with.YAML), err)
+	}
 	many := make([]store.EventType, 100_000)
 	for i := range many {
 		many[i] = store.EventType{Name: fmt.Sprintf("a.b%d", i)}

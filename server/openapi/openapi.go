@@ -5,6 +5,11 @@
 // ./internal/openapitest -update`. When a version is published, both files of the
 // previous one are kept as openapi-<its date>.yaml and .json. internal/reference
 // generates the page from it.
+//
+// eventtype.go adds the event types that the operator registered: plain.go reduces their
+// JSON Schemas to what generators of clients take, and sample.go makes an example.
+// tools.go describes the operations to assistants, as tools. The package imports store,
+// internal/reference and internal/schema.
 package openapi
 
 import (

@@ -3,8 +3,12 @@ package openapi
 import (
 	"bytes"
 	"encoding/json"
+	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"teamdata/internal/reference"
 	"teamdata/internal/schema"
@@ -16,15 +20,15 @@ import (
 // x-jsonSchema.
 func dataOf(text []byte) (data object, sample json.RawMessage) {
 	text = bytes.TrimSpace(text)
-	r := reducer{root: text, left: maxParts}
+	r := reducer{root: text, left: maxParts, room: maxReduced}
 	data = r.reduce(text, 0)
 	if kind := data.Get("type"); kind != "object" {
-		data = append(object{{Key: "type", Value: "object"}}, without(data, "type")...)
+		data = completed(append(object{{Key: "type", Value: "object"}}, without(data, "type")...))
 	}
 	if len(text) == 0 {
 		return data, json.RawMessage("{}")
 	}
-	if r.dropped {
+	if r.dropped && isValue(text) {
 		data = append(data, member{Key: "x-jsonSchema", Value: clean(text)})
 	}
 	compiled, err := schema.Compile(text)
@@ -33,7 +37,8 @@ func dataOf(text []byte) (data object, sample json.RawMessage) {
 	}
 	for _, all := range []bool{true, false} { // at last only what is required
 		for _, candidate := range append(examplesIn(data), sampleOf(data, all)) {
-			if text, err := reference.Marshal(candidate); err == nil && compiled.Check(text) == nil {
+			text, err := reference.Marshal(candidate)
+			if err == nil && text[0] == '{' && len(text) <= maxSample && isValue(text) && compiled.Check(text) == nil {
 				return data, text
 			}
 		}
@@ -51,28 +56,37 @@ func without(o object, key string) object {
 type reducer struct {
 	root    json.RawMessage
 	left    int  // of maxParts
+	room    int  // of maxReduced
 	dropped bool // it says less
 }
 
 // Bounds of a reduced schema, whose references are replaced by what they lead to.
 const (
-	maxParts = 1000
-	maxDepth = 16
+	maxParts   = 1000
+	maxDepth   = 16
+	maxReduced = 256 << 10 // bytes of its texts
 )
 
-// kept are the keywords that stay as they are.
-var kept = []string{
-	"title", "description", "deprecated", "format", "pattern", "const", "default", "examples",
-	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
-	"minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties",
+// kept are the keywords that stay as they are, with the form of their values: nobody
+// has checked that of a part to which only a reference leads.
+var kept = map[string]func(json.RawMessage) bool{
+	"title": isText, "description": isText, "format": isText, "pattern": isText,
+	"deprecated": isBool, "uniqueItems": isBool, "const": isValue, "default": isValue, "examples": isList,
+	"minimum": isNumber, "maximum": isNumber, "exclusiveMinimum": isNumber, "exclusiveMaximum": isNumber, "multipleOf": isNumber,
 }
+
+// counts are the keywords whose values are whole numbers, be they written as 2.0.
+var counts = []string{"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}
+
+// nested are the keywords whose values are schemas, each reduced for itself.
+var nested = []string{"properties", "items", "additionalProperties"}
 
 // silent are the keywords that say nothing of a value.
 var silent = []string{"$schema", "$id", "$anchor", "$comment", "$defs", "definitions"}
 
 func (r *reducer) reduce(text json.RawMessage, depth int) object {
 	var in reference.Object[json.RawMessage]
-	if r.left--; r.left < 0 || depth > maxDepth {
+	if r.left--; r.left < 0 || r.room < 0 || depth > maxDepth {
 		r.dropped = true
 		return object{}
 	}
@@ -97,16 +111,33 @@ func (r *reducer) reduce(text json.RawMessage, depth int) object {
 		case m.Key == "required":
 			value, ok = r.required(m.Value, known)
 		}
+		if ok && !slices.Contains(nested, m.Key) {
+			r.room -= len(m.Value)
+			ok = r.room >= 0
+		}
 		if ok {
 			out = append(out, member{Key: m.Key, Value: value})
 		} else if !slices.Contains(silent, m.Key) {
 			r.dropped = true
 		}
 	}
-	if out.Get("type") == "array" && out.Get("items") == nil {
-		out = append(out, member{Key: "items", Value: object{}})
+	return completed(out)
+}
+
+// completed says what generators take too narrowly if nothing is said of it: a list has
+// any items, and an object any properties.
+func completed(o object) object {
+	switch kindOf(o) {
+	case "array":
+		if o.Get("items") == nil {
+			return append(o, member{Key: "items", Value: object{}})
+		}
+	case "object":
+		if o.Get("properties") == nil && o.Get("additionalProperties") == nil {
+			return append(o, member{Key: "additionalProperties", Value: true})
+		}
 	}
-	return out
+	return o
 }
 
 // keyword is what is left of a keyword's value.
@@ -121,6 +152,7 @@ func (r *reducer) keyword(name string, value json.RawMessage, depth int) (any, b
 		}
 		out := object{}
 		for _, p := range in {
+			r.room -= len(p.Key)
 			out = append(out, member{Key: p.Key, Value: r.reduce(p.Value, depth+1)})
 		}
 		return out, true
@@ -128,21 +160,51 @@ func (r *reducer) keyword(name string, value json.RawMessage, depth int) (any, b
 		return r.reduce(value, depth+1), value[0] != '['
 	case "additionalProperties":
 		if value[0] != '{' {
-			return value, true
+			return value, isBool(value)
 		}
 		return r.reduce(value, depth+1), true
 	case "enum":
 		var texts []string
-		return clean(value), json.Unmarshal(value, &texts) == nil
+		return clean(value), isList(value) && json.Unmarshal(value, &texts) == nil
 	}
-	return clean(value), slices.Contains(kept, name)
+	if slices.Contains(counts, name) {
+		return countOf(value)
+	}
+	holds := kept[name]
+	return clean(value), holds != nil && holds(value)
 }
+
+func isText(value json.RawMessage) bool { return value[0] == '"' }
+func isBool(value json.RawMessage) bool { return value[0] == 't' || value[0] == 'f' }
+func isList(value json.RawMessage) bool { return value[0] == '[' && isValue(value) }
+
+func isNumber(value json.RawMessage) bool {
+	return strings.IndexByte("-0123456789", value[0]) >= 0 && isValue(value)
+}
+
+// isValue reports whether programs can read a value: no number in it, such as 1e999,
+// is too large.
+func isValue(value json.RawMessage) bool {
+	var read any
+	return json.Unmarshal(value, &read) == nil
+}
+
+// countOf is a whole number in digits.
+func countOf(value json.RawMessage) (json.RawMessage, bool) {
+	n, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || n < 0 || n > 1<<53 || n != math.Trunc(n) {
+		return nil, false
+	}
+	return strconv.AppendInt(nil, int64(n), 10), true
+}
+
+var typeNames = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 
 // typeOf is one type, or one with null.
 func typeOf(value json.RawMessage) (any, bool) {
 	var one string
 	if json.Unmarshal(value, &one) == nil {
-		return one, true
+		return one, slices.Contains(typeNames, one)
 	}
 	var list []string
 	if json.Unmarshal(value, &list) != nil {
@@ -150,7 +212,7 @@ func typeOf(value json.RawMessage) (any, bool) {
 	}
 	others := slices.DeleteFunc(slices.Clone(list), func(name string) bool { return name == "null" })
 	switch {
-	case len(others) != 1:
+	case len(others) != 1 || !slices.Contains(typeNames, others[0]):
 		return nil, false
 	case len(others) < len(list):
 		return []string{others[0], "null"}, true
@@ -195,35 +257,16 @@ func (r *reducer) find(reference json.RawMessage) json.RawMessage {
 
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
+// jsonText finds the texts of JSON. It is compiled at first use.
+var jsonText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
+
 // clean is JSON whose texts are written as this program writes them: some escapes of
 // JSON are none in YAML.
 func clean(text json.RawMessage) json.RawMessage {
-	var value any
-	switch text[0] {
-	case '{':
-		var in reference.Object[json.RawMessage]
-		_ = json.Unmarshal(text, &in)
-		for i := range in {
-			in[i].Value = clean(in[i].Value)
-		}
-		value = in
-	case '[':
-		var in []json.RawMessage
-		_ = json.Unmarshal(text, &in)
-		for i := range in {
-			in[i] = clean(in[i])
-		}
-		value = in
-	case '"':
-		var in string
-		_ = json.Unmarshal(text, &in)
-		value = in
-	default:
-		return text
-	}
-	cleaned, err := reference.Marshal(value)
-	if err != nil {
-		return text
-	}
-	return cleaned
+	return jsonText().ReplaceAllFunc(text, func(in []byte) []byte {
+		var value string
+		_ = json.Unmarshal(in, &value) // a text of valid JSON
+		out, _ := reference.Marshal(value)
+		return out
+	})
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"teamdata/internal/reference"
 )
 
 // examplesIn are the examples that a reduced schema has.
@@ -32,16 +34,12 @@ func sampleOf(o object, all bool) any {
 	if text, ok := o.Get("enum").(json.RawMessage); ok && json.Unmarshal(text, &choices) == nil && len(choices) > 0 {
 		return choices[0]
 	}
-	kind, _ := o.Get("type").(string)
-	if list, ok := o.Get("type").([]string); ok {
-		kind = list[0]
-	}
-	switch kind {
+	switch kindOf(o) {
 	case "object":
 		return sampleObject(o, all)
 	case "array":
 		items, _ := o.Get("items").(object)
-		return slices.Repeat([]any{sampleOf(items, all)}, max(1, min(number(o, "minItems", 1), 10)))
+		return sampleList(sampleOf(items, all), number(o, "minItems", 1))
 	case "integer", "number":
 		return number(o, "minimum", number(o, "exclusiveMinimum", 0)+1)
 	case "boolean":
@@ -50,6 +48,28 @@ func sampleOf(o object, all bool) any {
 		return nil
 	}
 	return sampleText(o)
+}
+
+// maxSample bounds an example, in bytes, like the data of an event.
+const maxSample = 64 << 10
+
+// sampleList has as many items as are required, unless that makes it large: lists may
+// be nested.
+func sampleList(item any, least int) []any {
+	text, err := reference.Marshal(item)
+	if least = max(1, min(least, 10)); err != nil || least*len(text) > maxSample {
+		least = 1
+	}
+	return slices.Repeat([]any{item}, least)
+}
+
+// kindOf is the type of a reduced schema, whether or not null is one too; empty: any.
+func kindOf(o object) string {
+	if list, ok := o.Get("type").([]string); ok {
+		return list[0]
+	}
+	kind, _ := o.Get("type").(string)
+	return kind
 }
 
 func sampleObject(o object, all bool) any {

@@ -1,4 +1,4 @@
-// Generate makes the types of both clients out of the descriptions of both APIs:
+// Generate generates the types of both clients from the descriptions of both APIs:
 //
 //	npm ci --prefix contrib/clients/typescript
 //	go generate ./contrib/clients/...
@@ -29,12 +29,11 @@ func main() {
 		{"../../../admin/openapi.json", "admin", "go/admin/types.gen.go", "typescript/src/admin.gen.ts"},
 	} {
 		schemas := filepath.Join(os.TempDir(), "teamdata-"+api.name+"-schemas.json")
-		if err := reduce(api.document, schemas); err != nil {
-			log.Fatal(err)
-		}
+		reduce(api.document, schemas, shorten)
 		run("go", "run", oapiCodegen, "-config", "types.yaml", "-package", api.name, "-o", output(api.goFile), schemas)
+		reduce(api.document, schemas, func(any) {})
 		run("../typescript/node_modules/.bin/openapi-typescript", schemas, "--output", output(api.typeScriptFile),
-			"--root-types", "--root-types-no-schema-prefix", "--root-types-keep-casing", "--empty-objects-unknown", "--default-non-nullable=false")
+			"--root-types", "--root-types-no-schema-prefix", "--root-types-keep-casing")
 		os.Remove(schemas)
 	}
 }
@@ -55,13 +54,13 @@ func run(name string, args ...string) {
 
 type object = map[string]any
 
-// reduce writes a document of the schemas in another one. The body of the webhook
-// onMemberAdded is MemberAdded among them; the error is not, for both clients have it
-// by hand.
-func reduce(from, to string) error {
+// reduce writes a document of the schemas in another one, each after a change. The body
+// of the webhook onMemberAdded is MemberAdded among them; the error is not, for both
+// clients have it by hand.
+func reduce(from, to string, change func(schema any)) {
 	text, err := os.ReadFile(from)
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
 	var document struct {
 		OpenAPI, Info any
@@ -76,16 +75,40 @@ func reduce(from, to string) error {
 		}
 	}
 	if err := json.Unmarshal(text, &document); err != nil {
-		return err
+		log.Fatal(err)
 	}
 	schemas := document.Components.Schemas
 	delete(schemas, "Error")
 	for _, webhook := range document.Webhooks {
 		schemas[strings.TrimPrefix(webhook.Post.OperationID, "on")] = webhook.Post.RequestBody.Content["application/json"].Schema
 	}
-	reduced, err := json.Marshal(object{"openapi": document.OpenAPI, "info": document.Info, "paths": object{}, "components": object{"schemas": schemas}})
-	if err != nil {
-		return err
+	for _, schema := range schemas {
+		change(schema)
 	}
-	return os.WriteFile(to, reduced, 0o600)
+	reduced, err := json.Marshal(object{"openapi": document.OpenAPI, "info": document.Info, "paths": object{}, "components": object{"schemas": schemas}})
+	if err == nil {
+		err = os.WriteFile(to, reduced, 0o600)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// shorten leaves out what makes types in Go longer and says little in them: examples, a
+// type for each constant, and code that keeps the properties which are not described.
+func shorten(schema any) {
+	o, ok := schema.(object)
+	if !ok {
+		return
+	}
+	delete(o, "examples")
+	delete(o, "const")
+	properties, _ := o["properties"].(object)
+	if properties != nil {
+		delete(o, "additionalProperties")
+	}
+	for _, property := range properties {
+		shorten(property)
+	}
+	shorten(o["items"])
 }

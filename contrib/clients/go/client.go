@@ -11,7 +11,7 @@
 // Idempotency-Key, see [Config]. An answer that is not a success is an [*Error].
 // Lists are read page by page, see [List]. Webhooks are verified by a [Verifier].
 //
-// The package needs the standard library alone, so it may also be copied. The
+// The package needs only the standard library, so it may also be copied. The
 // types of what the API returns are generated from its description, and each
 // method has the name of the operation there.
 package teamdata
@@ -26,7 +26,7 @@ import (
 // each request, so a later version of the server gives the same answers.
 const Version = "2026-10-06"
 
-// Client asks a server for the data of one org, as an API key of it may. It may be
+// Client reads the data of one org from a server, with an API key of the org. It may be
 // used by several goroutines at once.
 type Client struct{ *Transport }
 

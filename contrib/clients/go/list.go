@@ -55,8 +55,8 @@ func (l List[T]) With(name, value string) List[T] {
 // Pages are the pages of the list, until no more items follow; there is at least
 // one. An error ends them.
 //
-// Whoever polls keeps the Next of the last page, and continues from it later with
-// [List.After]: each item comes once, and none is missed.
+// To poll, keep the Next of the last page, and continue from it later with [List.After]:
+// each item comes once, and none is missed.
 func (l List[T]) Pages(ctx context.Context) iter.Seq2[Page[T], error] {
 	return func(yield func(Page[T], error) bool) {
 		for list := l; ; {

@@ -18,8 +18,8 @@ import (
 	"teamdata/contrib/clients/go/admin"
 )
 
-// Each operation of the descriptions is a method of its name, which makes its
-// request. A client has no other methods, beside those of its transport.
+// Each operation of the descriptions is a method of the same name, which makes its
+// request. A client has no other methods but those of its transport.
 func TestOperations(t *testing.T) {
 	requests := &recorder{}
 	config := teamdata.Config{BaseURL: "https://data.example.com", Key: "opr_1.secret", HTTP: &http.Client{Transport: requests}, Retries: -1}
@@ -50,7 +50,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// The client asks for the version that its types are of.
+// The client pins the version that its types were generated for.
 func TestVersion(t *testing.T) {
 	var document struct{ Info struct{ Version string } }
 	readJSON(t, "../../../server/openapi/openapi.json", &document)

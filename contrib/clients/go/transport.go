@@ -2,6 +2,7 @@ package teamdata
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -28,26 +29,28 @@ const (
 	maxAnswer      = 16 << 20               // bytes
 )
 
-// Config says which server a client asks, as whom, and how patiently.
+// Config says which server a client uses, with which key, and how it retries.
 type Config struct {
 	// BaseURL is where the server is, such as https://data.example.com.
 	BaseURL string
 	// Key is an API key; for the admin API it is an operator token.
 	Key string
 	// HTTP sends the requests; nil is http.DefaultClient. [TrustCA] makes one for a
-	// server that has its own CA.
+	// server that has its own CA. A redirect is not followed, and is an [*Error]: it
+	// could lead the key elsewhere, or over plain HTTP.
 	HTTP *http.Client
 
 	// Retries is how often a request is sent again; 0 is 4 times, -1 is never.
 	//
 	// A request is sent again if it got no answer, or was answered with 429 or a
-	// status of 500 and above: after the server's Retry-After if that is at most a
-	// minute, and otherwise after 0.5 s, 1 s, 2 s and so on, up to half of it less.
-	// If the context ends before then, the error is returned at once.
+	// status of 500 and above: after the server's Retry-After, or without one after
+	// 0.5 s, 1 s, 2 s and so on, shortened at random by up to a half. A Retry-After of
+	// more than a minute ends the retries. If the context would end while it waits,
+	// the error is returned at once.
 	//
-	// All attempts of a POST carry one Idempotency-Key, so it is executed once. A
-	// PUT, PATCH or DELETE says what is to be, and may be executed again: a DELETE
-	// whose first answer was lost ends in a [CodeNotFound].
+	// All attempts of a POST carry one Idempotency-Key, so it is executed once. PUT,
+	// PATCH and DELETE can be repeated as they are; a DELETE whose first answer was
+	// lost ends in a [CodeNotFound].
 	Retries int
 	// Timeout ends an attempt that takes longer; 0 is a minute.
 	Timeout time.Duration
@@ -83,10 +86,9 @@ type Transport struct {
 // NewTransport makes a transport for the API that is served below a path; the
 // header is sent with each request. An error in the config is that of each call.
 func NewTransport(config Config, path string, header http.Header) *Transport {
-	t := &Transport{http: config.HTTP, base: strings.TrimRight(config.BaseURL, "/") + path, header: header.Clone(), retries: config.Retries, timeout: config.Timeout}
-	if t.http == nil {
-		t.http = http.DefaultClient
-	}
+	sends := *cmp.Or(config.HTTP, http.DefaultClient)
+	sends.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	t := &Transport{http: &sends, base: strings.TrimRight(config.BaseURL, "/") + path, header: header.Clone(), retries: config.Retries, timeout: config.Timeout}
 	if t.retries == 0 {
 		t.retries = defaultRetries
 	}
@@ -168,6 +170,9 @@ func (t *Transport) call(method, path string, body any, options []Option) (*call
 	if t.wrong != nil {
 		return nil, t.wrong
 	}
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
 	c := &call{method: method, path: path, header: t.header.Clone()}
 	if method == http.MethodPost {
 		c.header.Set("Idempotency-Key", rand.Text())
@@ -184,6 +189,18 @@ func (t *Transport) call(method, path string, body any, options []Option) (*call
 		option(c)
 	}
 	return c, nil
+}
+
+// checkPath refuses ids that a URL drops, in a proxy at the latest: the rest would name
+// something else, such as the whole org.
+func checkPath(path string) error {
+	ids, _, _ := strings.Cut(path, "?")
+	for id := range strings.SplitSeq(strings.TrimPrefix(ids, "/"), "/") {
+		if id == "" || id == "." || id == ".." {
+			return fmt.Errorf("%s: %q is no id", path, id)
+		}
+	}
+	return nil
 }
 
 // send makes a request, again and again if need be, and returns the content of the

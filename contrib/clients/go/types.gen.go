@@ -2,198 +2,104 @@
 
 package teamdata
 
-import (
-	"encoding/json"
-	"fmt"
-	"time"
-)
-
-// Defines values for AssistantInstructionsChangedType.
-const (
-	AssistantInstructionsChangedTypeAssistantInstructionsChanged AssistantInstructionsChangedType = "assistant.instructionsChanged"
-)
-
-// Defines values for FileUploadedType.
-const (
-	FileUploadedTypeFileUploaded FileUploadedType = "file.uploaded"
-)
-
-// Defines values for MemberAddedType.
-const (
-	MemberAddedTypeMemberAdded MemberAddedType = "member.added"
-)
-
-// Defines values for MemberRemovedType.
-const (
-	MemberRemovedTypeMemberRemoved MemberRemovedType = "member.removed"
-)
-
-// Defines values for SubscriptionChangedType.
-const (
-	SubscriptionChangedTypeSubscriptionChanged SubscriptionChangedType = "subscription.changed"
-)
-
-// Defines values for WebhookTestType.
-const (
-	WebhookTestTypeWebhookTest WebhookTestType = "webhook.test"
-)
+import "time"
 
 // AssistantInstructions The org's instructions to its assistant.
 type AssistantInstructions struct {
 	// Instructions The text; null when the org has set none.
-	//
-	// Examples: Be brief.
 	Instructions *string `json:"instructions"`
 
 	// UpdatedAt When they were set or cleared, in UTC; null when they never were.
-	//
-	// Examples: 2026-02-01T00:00:00.000Z
 	UpdatedAt *time.Time `json:"updatedAt"`
 }
 
 // AssistantInstructionsChanged The event `assistant.instructionsChanged`.
 type AssistantInstructionsChanged struct {
 	// Data Other properties are allowed.
-	Data AssistantInstructionsChanged_Data `json:"data"`
+	Data struct {
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
+	} `json:"data"`
 
 	// Timestamp A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
 	Timestamp Time `json:"timestamp"`
 
 	// Type The event's type.
-	//
-	// Examples: assistant.instructionsChanged
-	Type AssistantInstructionsChangedType `json:"type"`
+	Type string `json:"type"`
 }
-
-// AssistantInstructionsChanged_Data Other properties are allowed.
-type AssistantInstructionsChanged_Data struct {
-	// OrgID The id of the org.
-	//
-	// Examples: org_acme
-	OrgID                string                 `json:"orgId"`
-	AdditionalProperties map[string]interface{} `json:"-"`
-}
-
-// AssistantInstructionsChangedType The event's type.
-//
-// Examples: assistant.instructionsChanged
-type AssistantInstructionsChangedType string
 
 // AuditLogEntry Something that was done in the org.
 type AuditLogEntry struct {
 	// Action What was done. There are many, and more may be added.
-	//
-	// Examples: member.added
 	Action string `json:"action"`
 
 	// ActorID The id of the user who did it; null when there is none.
-	//
-	// Examples: usr_ada
 	ActorID *string `json:"actorId"`
 
 	// CreatedAt A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
 	CreatedAt Time `json:"createdAt"`
 
 	// ID The id of the entry.
-	//
-	// Examples: aud_2
 	ID string `json:"id"`
 
 	// TargetID The id of what it was done to; null when there is none.
-	//
-	// Examples: mem_2
 	TargetID *string `json:"targetId"`
 }
 
 // AuditLogPage A page of audit log entries, oldest first.
 type AuditLogPage struct {
+	// Data The entries of this page.
 	Data []AuditLogEntry `json:"data"`
 
 	// HasMore Whether more items follow at the time of the request.
-	//
-	// Examples: true
 	HasMore HasMore `json:"hasMore"`
 
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
-	//
-	// Examples: 1767312000000.mem_2
 	Next *Next `json:"next"`
 }
 
 // FileUploaded The event `file.uploaded`.
 type FileUploaded struct {
+	// Data The file.
 	Data struct {
 		// ContentType Its media type.
-		//
-		// Examples: application/pdf
 		ContentType string `json:"contentType"`
 
 		// FileID The id of the file.
-		//
-		// Examples: fil_plan
 		FileID string `json:"fileId"`
 
 		// Name The name of the file.
-		//
-		// Examples: plan.pdf
 		Name string `json:"name"`
 
 		// OrgID The id of the org.
-		//
-		// Examples: org_acme
 		OrgID string `json:"orgId"`
 
 		// Size Its size in bytes.
-		//
-		// Examples: 48213
 		Size float64 `json:"size"`
 	} `json:"data"`
 
 	// Timestamp A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
 	Timestamp Time `json:"timestamp"`
 
 	// Type The event's type.
-	//
-	// Examples: file.uploaded
-	Type FileUploadedType `json:"type"`
+	Type string `json:"type"`
 }
 
-// FileUploadedType The event's type.
-//
-// Examples: file.uploaded
-type FileUploadedType string
-
 // HasMore Whether more items follow at the time of the request.
-//
-// Examples: true
 type HasMore = bool
 
 // Member Somebody's membership in the org.
 type Member struct {
 	// CreatedAt A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
 	CreatedAt Time `json:"createdAt"`
 
 	// ID The id of the membership.
-	//
-	// Examples: mem_1
 	ID string `json:"id"`
 
 	// Role The member's role in the org, such as `owner`, `admin` or `member`. There may be others.
-	//
-	// Examples: owner
 	Role string `json:"role"`
 
 	// UserID The id of the user.
-	//
-	// Examples: usr_ada
 	UserID string `json:"userId"`
 }
 
@@ -202,54 +108,34 @@ type MemberAdded struct {
 	// Data Who joined or left, and as what.
 	Data struct {
 		// MemberID The id of the membership.
-		//
-		// Examples: mem_6
 		MemberID string `json:"memberId"`
 
 		// OrgID The id of the org.
-		//
-		// Examples: org_acme
 		OrgID string `json:"orgId"`
 
 		// Role The role that the member has or had.
-		//
-		// Examples: member
 		Role string `json:"role"`
 
 		// UserID The id of the user.
-		//
-		// Examples: usr_zoe
 		UserID string `json:"userId"`
 	} `json:"data"`
 
 	// Timestamp A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
 	Timestamp Time `json:"timestamp"`
 
 	// Type The event's type.
-	//
-	// Examples: member.added
-	Type MemberAddedType `json:"type"`
+	Type string `json:"type"`
 }
-
-// MemberAddedType The event's type.
-//
-// Examples: member.added
-type MemberAddedType string
 
 // MemberPage A page of members, oldest first.
 type MemberPage struct {
+	// Data The members of this page.
 	Data []Member `json:"data"`
 
 	// HasMore Whether more items follow at the time of the request.
-	//
-	// Examples: true
 	HasMore HasMore `json:"hasMore"`
 
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
-	//
-	// Examples: 1767312000000.mem_2
 	Next *Next `json:"next"`
 }
 
@@ -258,202 +144,81 @@ type MemberRemoved struct {
 	// Data Who joined or left, and as what.
 	Data struct {
 		// MemberID The id of the membership.
-		//
-		// Examples: mem_6
 		MemberID string `json:"memberId"`
 
 		// OrgID The id of the org.
-		//
-		// Examples: org_acme
 		OrgID string `json:"orgId"`
 
 		// Role The role that the member has or had.
-		//
-		// Examples: member
 		Role string `json:"role"`
 
 		// UserID The id of the user.
-		//
-		// Examples: usr_zoe
 		UserID string `json:"userId"`
 	} `json:"data"`
 
 	// Timestamp A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
 	Timestamp Time `json:"timestamp"`
 
 	// Type The event's type.
-	//
-	// Examples: member.removed
-	Type MemberRemovedType `json:"type"`
+	Type string `json:"type"`
 }
 
-// MemberRemovedType The event's type.
-//
-// Examples: member.removed
-type MemberRemovedType string
-
 // Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
-//
-// Examples: 1767312000000.mem_2
 type Next = string
 
 // SubscriptionChanged The event `subscription.changed`.
 type SubscriptionChanged struct {
+	// Data The new subscription.
 	Data struct {
 		// Interval How often it is paid for.
-		//
-		// Examples: month
 		Interval string `json:"interval"`
 
 		// OrgID The id of the org.
-		//
-		// Examples: org_acme
 		OrgID string `json:"orgId"`
 
-		// Plan The plan.
-		//
-		// Examples: business
+		// Plan The name of the plan.
 		Plan string `json:"plan"`
 
 		// Product What is subscribed to.
-		//
-		// Examples: teamdata
 		Product string `json:"product"`
 
-		// Status Its state.
-		//
-		// Examples: active
+		// Status Its state. `active`, `trialing` and `pastDue` grant the plan's features.
 		Status string `json:"status"`
 
 		// SubscriptionID The id of the subscription.
-		//
-		// Examples: sub_acme
 		SubscriptionID string `json:"subscriptionId"`
 	} `json:"data"`
 
 	// Timestamp A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
 	Timestamp Time `json:"timestamp"`
 
 	// Type The event's type.
-	//
-	// Examples: subscription.changed
-	Type SubscriptionChangedType `json:"type"`
+	Type string `json:"type"`
 }
-
-// SubscriptionChangedType The event's type.
-//
-// Examples: subscription.changed
-type SubscriptionChangedType string
 
 // TestDelivery The delivery of a test event.
 type TestDelivery struct {
 	// ID The delivery's id, which the receiver sees as `webhook-id`.
-	//
-	// Examples: whd_01K60865992206906030338374
 	ID string `json:"id"`
 }
 
 // Time A time in UTC. Fractions of a second are optional.
-//
-// Examples: 2026-10-06T12:00:00.000Z
 type Time = time.Time
 
 // WebhookTest The event `webhook.test`.
 type WebhookTest struct {
+	// Data Where the event is sent.
 	Data struct {
 		// EndpointID The id of the endpoint.
-		//
-		// Examples: whe_1
 		EndpointID string `json:"endpointId"`
 
 		// OrgID The id of the org.
-		//
-		// Examples: org_acme
 		OrgID string `json:"orgId"`
 	} `json:"data"`
 
 	// Timestamp A time in UTC. Fractions of a second are optional.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
 	Timestamp Time `json:"timestamp"`
 
 	// Type The event's type.
-	//
-	// Examples: webhook.test
-	Type WebhookTestType `json:"type"`
-}
-
-// WebhookTestType The event's type.
-//
-// Examples: webhook.test
-type WebhookTestType string
-
-// Getter for additional properties for AssistantInstructionsChanged_Data. Returns the specified
-// element and whether it was found
-func (a AssistantInstructionsChanged_Data) Get(fieldName string) (value interface{}, found bool) {
-	if a.AdditionalProperties != nil {
-		value, found = a.AdditionalProperties[fieldName]
-	}
-	return
-}
-
-// Setter for additional properties for AssistantInstructionsChanged_Data
-func (a *AssistantInstructionsChanged_Data) Set(fieldName string, value interface{}) {
-	if a.AdditionalProperties == nil {
-		a.AdditionalProperties = make(map[string]interface{})
-	}
-	a.AdditionalProperties[fieldName] = value
-}
-
-// Override default JSON handling for AssistantInstructionsChanged_Data to handle AdditionalProperties
-func (a *AssistantInstructionsChanged_Data) UnmarshalJSON(b []byte) error {
-	object := make(map[string]json.RawMessage)
-	err := json.Unmarshal(b, &object)
-	if err != nil {
-		return err
-	}
-
-	if raw, found := object["orgId"]; found {
-		err = json.Unmarshal(raw, &a.OrgID)
-		if err != nil {
-			return fmt.Errorf("error reading 'orgId': %w", err)
-		}
-		delete(object, "orgId")
-	}
-
-	if len(object) != 0 {
-		a.AdditionalProperties = make(map[string]interface{})
-		for fieldName, fieldBuf := range object {
-			var fieldVal interface{}
-			err := json.Unmarshal(fieldBuf, &fieldVal)
-			if err != nil {
-				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
-			}
-			a.AdditionalProperties[fieldName] = fieldVal
-		}
-	}
-	return nil
-}
-
-// Override default JSON handling for AssistantInstructionsChanged_Data to handle AdditionalProperties
-func (a AssistantInstructionsChanged_Data) MarshalJSON() ([]byte, error) {
-	var err error
-	object := make(map[string]json.RawMessage)
-
-	object["orgId"], err = json.Marshal(a.OrgID)
-	if err != nil {
-		return nil, fmt.Errorf("error marshaling 'orgId': %w", err)
-	}
-
-	for fieldName, field := range a.AdditionalProperties {
-		object[fieldName], err = json.Marshal(field)
-		if err != nil {
-			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
-		}
-	}
-	return json.Marshal(object)
+	Type string `json:"type"`
 }

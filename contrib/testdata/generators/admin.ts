@@ -29,5 +29,11 @@ console.log(key.scopes[0], key.state, key.expiresAt === null);
 const kind = must((await client.PUT("/event-types/{type}", { params: { path: { type: `${org}.opened` } }, body: { schema: { type: "object" } } })).data);
 console.log(JSON.stringify(kind.schema), kind.builtIn);
 
+const batch = must((await client.POST("/orgs/{org}/members/batch", { params: { path }, body: { members: [{ userId: "usr_bob", role: "member" }] } })).data);
+console.log(batch.members.map((outcome) => outcome.result).join());
+
+const sent = must((await client.POST("/orgs/{org}/events", { params: { path }, body: { type: `${org}.opened`, data: { door: 7 } } })).data);
+console.log(sent.deliveries.length);
+
 const refused = await client.POST("/orgs/{org}/members", { params: { path }, body: { userId: "usr_ada", role: "owner", email: "nowhere" } });
 console.log(must(refused.error).error.code, must(refused.error).error.field, must(refused.error).error.docs);

@@ -4,13 +4,14 @@
 //	client := admin.OverSocket("/var/lib/teamdata/teamdata.db.sock")
 //	member, err := client.AddMember(ctx, "org_acme", admin.NewMember{UserID: "usr_bob", Role: "member"}, admin.Actor("usr_ada"))
 //
-// Retries, errors and lists are those of package teamdata, above it. The types are
-// generated from the API's description, and each method has the name of the
+// Retries, errors and lists are those of package teamdata, above it. Nothing else but
+// the standard library is imported, so both packages can be copied together. The types
+// are generated from the API's description, and each method has the name of the
 // operation there; its errors are those of docs/admin-api.md.
 //
-// A secret that is shown once is not shown by a replay: if the answer of a creation
-// was lost on its way and the client asked again, it is nil. Revoke such a key or
-// token, and create another.
+// A secret that is shown once is not repeated: if the answer to a creation was lost on
+// its way and the client asked again, the secret is nil. Revoke such a key or token,
+// and create another.
 package admin
 
 import (

@@ -32,7 +32,7 @@ func (c *Client) ReadBackup(ctx context.Context, to io.Writer, options ...teamda
 }
 
 // ListOperatorLog lists what was done to the server, oldest first: orgs, plans,
-// event types and operator tokens that came, changed or went.
+// event types and operator tokens that were created, changed or deleted.
 func (c *Client) ListOperatorLog() teamdata.List[AuditLogEntry] {
 	return list[AuditLogEntry](c, "audit-log")
 }
@@ -306,8 +306,8 @@ func (c *Client) PutEventType(ctx context.Context, name string, change EventType
 	return put[EventType](ctx, c, change, options, "event-types", name)
 }
 
-// DeleteEventType deletes an event type. While an endpoint selects it, that is a
-// CodeConflict.
+// DeleteEventType deletes an event type. While an endpoint selects it, by its name or
+// as the last of a group, that is a CodeConflict.
 func (c *Client) DeleteEventType(ctx context.Context, name string, options ...teamdata.Option) error {
 	return remove(ctx, c, options, "event-types", name)
 }

@@ -2,9 +2,7 @@
 
 package admin
 
-import (
-	"time"
-)
+import "time"
 
 // Defines values for APIKeyState.
 const (
@@ -43,224 +41,244 @@ const (
 	ScopeWrite Scope = "write"
 )
 
-// APIKey An API key. It is suspended while its creator is not an owner or admin of the org. `key` is there when it is created; null in a replay.
+// APIKey An API key of an org.
 type APIKey struct {
-	// CreatedAt A time in UTC.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	CreatedAt Time   `json:"createdAt"`
+	// CreatedAt When it was created, in UTC.
+	CreatedAt Time `json:"createdAt"`
+
+	// CreatedBy The id of the user who created it.
 	CreatedBy string `json:"createdBy"`
 
-	// ExpiresAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// ExpiresAt When it expires, in UTC; null for never.
 	ExpiresAt *OptionalTime `json:"expiresAt"`
-	ID        string        `json:"id"`
-	Key       *string       `json:"key,omitempty"`
 
-	// LastUsedAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// ID The id of the key, which is also the first part of `key`.
+	ID string `json:"id"`
+
+	// Key The key itself, `<id>.<secret>`; only in the answer that creates it, and null in a replay of that.
+	Key *string `json:"key,omitempty"`
+
+	// LastUsedAt When it was last used, to the minute and about a minute late; null for never.
 	LastUsedAt *OptionalTime `json:"lastUsedAt"`
-	Name       string        `json:"name"`
 
-	// RevokedAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// Name Its name, for people; empty if it has none.
+	Name string `json:"name"`
+
+	// RevokedAt When it was revoked, in UTC; null if it was not.
 	RevokedAt *OptionalTime `json:"revokedAt"`
 
-	// Scopes What a key may do.
-	Scopes Scopes      `json:"scopes"`
-	State  APIKeyState `json:"state"`
+	// Scopes What a key may do: `read` data, `write` test events. Neither includes the other.
+	Scopes Scopes `json:"scopes"`
+
+	// State Whether it works: only an `active` one does. It is `suspended` while its creator is not an owner or administrator of the org.
+	State APIKeyState `json:"state"`
 }
 
-// APIKeyState defines model for APIKey.State.
+// APIKeyState Whether it works: only an `active` one does. It is `suspended` while its creator is not an owner or administrator of the org.
 type APIKeyState string
 
-// APIKeyPage A page of the list.
+// APIKeyPage A page of API keys, by id.
 type APIKeyPage struct {
-	Data    []APIKey `json:"data"`
-	HasMore bool     `json:"hasMore"`
+	// Data The API keys of this page.
+	Data []APIKey `json:"data"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
-	//
-	// Examples: 1767312000000.mem_2
 	Next *Next `json:"next"`
 }
 
-// Advance How far to move the clock, in seconds; at most ten years.
+// Advance How far to move the clock.
 type Advance struct {
+	// AdvanceSeconds In seconds, at most ten years; 0 unless it is given. The clock ends with the year 2299.
 	AdvanceSeconds *int `json:"advanceSeconds,omitempty"`
 }
 
-// Attempt An attempt. `status` is null where there was no answer, `reason` where it was acknowledged.
+// Attempt An attempt to deliver an event.
 type Attempt struct {
+	// Answer The first 1 KiB of the answer's body.
 	Answer string `json:"answer"`
 
-	// NextAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// NextAt When the next attempt was due after this one, in UTC; null after the last.
 	NextAt *OptionalTime `json:"nextAt"`
-	Reason *string       `json:"reason"`
 
-	// StartedAt A time in UTC.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	StartedAt Time    `json:"startedAt"`
-	Status    *int    `json:"status"`
-	TookMs    float64 `json:"tookMs"`
+	// Reason Why it failed, for people; null if it was acknowledged.
+	Reason *string `json:"reason"`
+
+	// StartedAt When it began, in UTC.
+	StartedAt Time `json:"startedAt"`
+
+	// Status The HTTP status that the receiver answered; null if there was no answer.
+	Status *int `json:"status"`
+
+	// TookMs How long it took, in milliseconds, to the microsecond.
+	TookMs float64 `json:"tookMs"`
 }
 
-// AuditLogEntry Something that was done in the org.
+// AuditLogEntry Something that was done.
 type AuditLogEntry struct {
-	Action  string  `json:"action"`
+	// Action What was done, such as `member.added`.
+	Action string `json:"action"`
+
+	// ActorID Who did it; null when there is no actor.
 	ActorID *string `json:"actorId"`
 
-	// CreatedAt A time in UTC.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	CreatedAt Time    `json:"createdAt"`
-	ID        string  `json:"id"`
-	TargetID  *string `json:"targetId"`
+	// CreatedAt When it was done, in UTC.
+	CreatedAt Time `json:"createdAt"`
+
+	// ID The id of the entry.
+	ID string `json:"id"`
+
+	// TargetID The id of what it was done to; null when there is none.
+	TargetID *string `json:"targetId"`
 }
 
-// AuditLogPage A page of the list.
+// AuditLogPage A page of entries, oldest first.
 type AuditLogPage struct {
-	Data    []AuditLogEntry `json:"data"`
-	HasMore bool            `json:"hasMore"`
+	// Data The entries of this page.
+	Data []AuditLogEntry `json:"data"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
-	//
-	// Examples: 1767312000000.mem_2
 	Next *Next `json:"next"`
 }
 
 // Certificate A certificate that the server has.
 type Certificate struct {
+	// LastError Why the last attempt to renew it failed; null if it succeeded or there was none.
 	LastError *string `json:"lastError"`
 
-	// LastErrorAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// LastErrorAt When that attempt failed; null where `lastError` is null.
 	LastErrorAt *OptionalTime `json:"lastErrorAt"`
-	Name        string        `json:"name"`
 
-	// NextRenewal A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// Name The domain, `local CA`, or the certificate's file.
+	Name string `json:"name"`
+
+	// NextRenewal When the server begins to renew it; null where the operator renews it or there is none yet.
 	NextRenewal *OptionalTime `json:"nextRenewal"`
 
-	// NotAfter A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// NotAfter When it expires; null while there is none yet.
 	NotAfter *OptionalTime `json:"notAfter"`
 }
 
 // Clock The clock of a server for tests.
 type Clock struct {
-	// Now A time in UTC.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// Now What the clock reads, in UTC.
 	Now Time `json:"now"`
 }
 
-// Deliveries The ids of deliveries.
+// Deliveries The deliveries of an event.
 type Deliveries struct {
+	// Deliveries The id of one delivery for each endpoint that selects the type; empty if none does.
 	Deliveries []string `json:"deliveries"`
 }
 
-// Delivery A delivery of an event to an endpoint.
+// Delivery An event on its way to an endpoint.
 type Delivery struct {
+	// Attempts The number of attempts since it was queued or last replayed.
 	Attempts int `json:"attempts"`
 
-	// CreatedAt A time in UTC.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// CreatedAt When the event happened, in UTC.
 	CreatedAt Time `json:"createdAt"`
 
-	// DueAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	DueAt      *OptionalTime `json:"dueAt"`
-	EndpointID string        `json:"endpointId"`
-	EventType  string        `json:"eventType"`
+	// DueAt When the next attempt is due, in UTC; null when there is none.
+	DueAt *OptionalTime `json:"dueAt"`
 
-	// FinishedAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// EndpointID The id of the endpoint.
+	EndpointID string `json:"endpointId"`
+
+	// EventType The type of the event.
+	EventType string `json:"eventType"`
+
+	// FinishedAt When it was acknowledged or failed, in UTC; null before.
 	FinishedAt *OptionalTime `json:"finishedAt"`
-	ID         string        `json:"id"`
 
-	// State The state of a delivery.
+	// ID The id of the delivery: the `webhook-id` of each attempt.
+	ID string `json:"id"`
+
+	// State The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
 	State DeliveryState `json:"state"`
 }
 
-// DeliveryDetail A delivery with the event and its latest 30 attempts, oldest first.
+// DeliveryDetail A delivery with its event and its latest attempts.
 type DeliveryDetail struct {
+	// Attempts The number of attempts since it was queued or last replayed.
 	Attempts int `json:"attempts"`
 
-	// Body What is sent.
+	// Body The body that is sent.
 	Body Event `json:"body"`
 
-	// CreatedAt A time in UTC.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// CreatedAt When the event happened, in UTC.
 	CreatedAt Time `json:"createdAt"`
 
-	// DueAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	DueAt      *OptionalTime `json:"dueAt"`
-	EndpointID string        `json:"endpointId"`
-	EventID    string        `json:"eventId"`
-	EventType  string        `json:"eventType"`
+	// DueAt When the next attempt is due, in UTC; null when there is none.
+	DueAt *OptionalTime `json:"dueAt"`
 
-	// FinishedAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// EndpointID The id of the endpoint.
+	EndpointID string `json:"endpointId"`
+
+	// EventID The id of the event, which its deliveries to all endpoints share.
+	EventID string `json:"eventId"`
+
+	// EventType The type of the event.
+	EventType string `json:"eventType"`
+
+	// FinishedAt When it was acknowledged or failed, in UTC; null before.
 	FinishedAt *OptionalTime `json:"finishedAt"`
-	History    []Attempt     `json:"history"`
-	ID         string        `json:"id"`
 
-	// State The state of a delivery.
+	// History The latest 30 attempts, oldest first.
+	History []Attempt `json:"history"`
+
+	// ID The id of the delivery: the `webhook-id` of each attempt.
+	ID string `json:"id"`
+
+	// State The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
 	State DeliveryState `json:"state"`
 }
 
-// DeliveryPage A page of the list.
+// DeliveryPage A page of deliveries.
 type DeliveryPage struct {
-	Data    []Delivery `json:"data"`
-	HasMore bool       `json:"hasMore"`
+	// Data The deliveries of this page.
+	Data []Delivery `json:"data"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
-	//
-	// Examples: 1767312000000.mem_2
 	Next *Next `json:"next"`
 }
 
-// DeliveryState The state of a delivery.
+// DeliveryState The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
 type DeliveryState string
 
-// Endpoint A webhook endpoint. `secret` is there when it was given; null in a replay.
+// Endpoint A webhook endpoint.
 type Endpoint struct {
-	// CreatedAt A time in UTC.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	CreatedAt   Time   `json:"createdAt"`
+	// CreatedAt When it was created, in UTC.
+	CreatedAt Time `json:"createdAt"`
+
+	// Description What it is for, for people; may be empty.
 	Description string `json:"description"`
 
-	// DisabledAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// DisabledAt Since when it has been disabled, in UTC; null while it is enabled. Its events are held meanwhile.
 	DisabledAt *OptionalTime `json:"disabledAt"`
-	Events     []string      `json:"events"`
-	ID         string        `json:"id"`
 
-	// OldSecretUntil A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// Events What it receives: event types, groups of them such as `member.*`, or `*` for all.
+	Events []string `json:"events"`
+
+	// ID The id of the endpoint, unique in its org.
+	ID string `json:"id"`
+
+	// OldSecretUntil Until when the secret before the last rotation also signs, in UTC; null if it doesn't.
 	OldSecretUntil *OptionalTime `json:"oldSecretUntil"`
-	Secret         *string       `json:"secret,omitempty"`
-	URL            string        `json:"url"`
+
+	// Secret What signs its deliveries; only in the answers that create it or rotate the secret, and null in a replay of these.
+	Secret *string `json:"secret,omitempty"`
+
+	// URL Where events are sent.
+	URL string `json:"url"`
 
 	// Warnings What is likely to surprise about the URL, in the answer to a creation or an update, such as an address to which the server refuses to deliver, or another endpoint with the same URL.
 	Warnings *[]string `json:"warnings,omitempty"`
@@ -268,242 +286,344 @@ type Endpoint struct {
 
 // EndpointChange Fields that are left out stay; null clears the description.
 type EndpointChange struct {
-	Description *string   `json:"description,omitempty"`
-	Events      *[]string `json:"events,omitempty"`
-	URL         *string   `json:"url,omitempty"`
+	// Description What it is for, for people.
+	Description *string `json:"description,omitempty"`
+
+	// Events What it receives: built-in or registered event types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
+	Events *[]string `json:"events,omitempty"`
+
+	// URL Where events are sent: an https:// URL without user name, password and fragment.
+	URL *string `json:"url,omitempty"`
 }
 
-// EndpointPage A page of the list.
+// EndpointPage A page of endpoints, by id.
 type EndpointPage struct {
-	Data    []Endpoint `json:"data"`
-	HasMore bool       `json:"hasMore"`
+	// Data The endpoints of this page.
+	Data []Endpoint `json:"data"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
-	//
-	// Examples: 1767312000000.mem_2
 	Next *Next `json:"next"`
 }
 
-// Event What is sent.
+// Event The body that is sent.
 type Event struct {
+	// Data Its data, as its type has it.
 	Data map[string]interface{} `json:"data"`
 
-	// Timestamp A time in UTC.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	Timestamp Time   `json:"timestamp"`
-	Type      string `json:"type"`
+	// Timestamp When it happened, in UTC.
+	Timestamp Time `json:"timestamp"`
+
+	// Type The type of the event.
+	Type string `json:"type"`
 }
 
 // EventType An event type.
 type EventType struct {
-	BuiltIn     bool   `json:"builtIn"`
-	Description string `json:"description"`
-	Name        string `json:"name"`
+	// BuiltIn Whether it is part of the Team Data API, and can't be changed.
+	BuiltIn bool `json:"builtIn"`
 
-	// Schema The JSON Schema that the data keeps to: an object, true or false; null for any object.
+	// Description What the event means, for receivers; may be empty.
+	Description string `json:"description"`
+
+	// Name The name of the event type, such as `invoice.paid`.
+	Name string `json:"name"`
+
+	// Schema The JSON Schema that the data must match: an object, true or false; null for any object.
 	Schema interface{} `json:"schema"`
 }
 
 // EventTypeChange The description and the schema of an event type.
 type EventTypeChange struct {
+	// Description What the event means, for receivers.
 	Description *string `json:"description,omitempty"`
 
-	// Schema A JSON Schema of draft 2020-12, or of draft-07 if it names that: an object, true or false, of at most 64 KiB. Null allows any object.
+	// Schema The JSON Schema that the data must match, of draft 2020-12, or of draft-07 if it names that: an object, true or false, of at most 64 KiB. Null allows any object.
 	Schema interface{} `json:"schema,omitempty"`
 }
 
-// EventTypePage A page of the list.
+// EventTypePage A page of event types, the built-in ones first.
 type EventTypePage struct {
-	Data    []EventType `json:"data"`
-	HasMore bool        `json:"hasMore"`
+	// Data The event types of this page.
+	Data []EventType `json:"data"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
-	//
-	// Examples: 1767312000000.mem_2
 	Next *Next `json:"next"`
 }
 
 // Feature A part of the Team Data API that a plan can include.
 type Feature string
 
-// Features What a plan includes.
+// Features What a plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API.
 type Features = []Feature
 
 // File A file.
 type File struct {
+	// ContentType Its media type.
 	ContentType string `json:"contentType"`
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	Size        int    `json:"size"`
+
+	// ID The id of the file.
+	ID string `json:"id"`
+
+	// Name The name of the file.
+	Name string `json:"name"`
+
+	// Size Its size in bytes.
+	Size int `json:"size"`
 }
 
 // Ids The ids of new records.
 type Ids struct {
+	// Ids One for each record, in the order of the request.
 	Ids []string `json:"ids"`
 }
 
-// Instructions The instructions to the assistant; null when there are none.
+// Instructions An org's instructions to its assistant.
 type Instructions struct {
+	// Instructions The text; null when there is none.
 	Instructions *string `json:"instructions"`
 
-	// UpdatedAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// UpdatedAt When they were set or cleared, in UTC; null when they never were.
 	UpdatedAt *OptionalTime `json:"updatedAt"`
 }
 
-// InstructionsChange The text; null clears.
+// InstructionsChange The instructions to set.
 type InstructionsChange struct {
+	// Instructions The text, which may have several lines; null clears.
 	Instructions *string `json:"instructions"`
 }
 
 // MailedLink Where the link was mailed to.
 type MailedLink struct {
+	// MailedTo The mail address of the account.
 	MailedTo string `json:"mailedTo"`
 }
 
-// Member A member. Texts that are not known are empty. `apiKeys` counts the keys that the member created, without revoked and expired ones. They work while the role is owner or admin, and are suspended otherwise.
+// Member Somebody's membership in an org.
 type Member struct {
+	// APIKeys The API keys that the member created, without revoked and expired ones. They work while the role is `owner` or `admin`, and are suspended otherwise.
 	APIKeys struct {
-		Active    int `json:"active"`
+		// Active How many of them work.
+		Active int `json:"active"`
+
+		// Suspended How many of them are suspended.
 		Suspended int `json:"suspended"`
 	} `json:"apiKeys"`
 
-	// CreatedAt A time in UTC.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	CreatedAt Time   `json:"createdAt"`
-	Email     string `json:"email"`
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Role      string `json:"role"`
-	UserID    string `json:"userId"`
+	// CreatedAt When the user became a member, in UTC.
+	CreatedAt Time `json:"createdAt"`
+
+	// Email The address for mail about the org; empty if it is not known. The Team Data API doesn't show it.
+	Email string `json:"email"`
+
+	// ID The id of the membership.
+	ID string `json:"id"`
+
+	// Name The name, for people; empty if it is not known. The Team Data API doesn't show it.
+	Name string `json:"name"`
+
+	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing.
+	Role string `json:"role"`
+
+	// UserID The id of the user, who is a member of the org once.
+	UserID string `json:"userId"`
 }
 
 // MemberChange Fields that are left out stay; null clears.
 type MemberChange struct {
-	// Email One bare mail address, or empty.
+	// Email One bare mail address, for mail about the org.
 	Email *string `json:"email,omitempty"`
-	Name  *string `json:"name,omitempty"`
-	Role  *string `json:"role,omitempty"`
+
+	// Name The name, for people.
+	Name *string `json:"name,omitempty"`
+
+	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing. A member always has a role: null is refused.
+	Role *string `json:"role,omitempty"`
 }
 
-// MemberOutcome A member after a batch, and where it was changed what it was before.
+// MemberOutcome What became of a member.
 type MemberOutcome struct {
-	// Member A member. Texts that are not known are empty. `apiKeys` counts the keys that the member created, without revoked and expired ones. They work while the role is owner or admin, and are suspended otherwise.
-	Member Member              `json:"member"`
+	// Member The member after the batch.
+	Member Member `json:"member"`
+
+	// Result What was done.
 	Result MemberOutcomeResult `json:"result"`
-	Was    *struct {
+
+	// Was What the member was before; only where `result` is `changed`.
+	Was *struct {
+		// Email The address before; empty if it was not known.
 		Email string `json:"email"`
-		Name  string `json:"name"`
-		Role  string `json:"role"`
+
+		// Name The name before; empty if it was not known.
+		Name string `json:"name"`
+
+		// Role The role before.
+		Role string `json:"role"`
 	} `json:"was,omitempty"`
 }
 
-// MemberOutcomeResult defines model for MemberOutcome.Result.
+// MemberOutcomeResult What was done.
 type MemberOutcomeResult string
 
-// MemberOutcomes What became of each member, in the order of the request.
+// MemberOutcomes What became of each member.
 type MemberOutcomes struct {
+	// Members One for each member, in the order of the request.
 	Members []MemberOutcome `json:"members"`
 }
 
-// MemberPage A page of the list.
+// MemberPage A page of members, oldest first.
 type MemberPage struct {
-	Data    []Member `json:"data"`
-	HasMore bool     `json:"hasMore"`
+	// Data The members of this page.
+	Data []Member `json:"data"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
-	//
-	// Examples: 1767312000000.mem_2
 	Next *Next `json:"next"`
 }
 
 // MemberValues What a member is to be. `name` and `email` that are left out stay; null clears.
 type MemberValues struct {
-	// Email One bare mail address, or empty.
+	// Email One bare mail address, for mail about the org.
 	Email *string `json:"email,omitempty"`
-	Name  *string `json:"name,omitempty"`
-	Role  string  `json:"role"`
+
+	// Name The name, for people.
+	Name *string `json:"name,omitempty"`
+
+	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing.
+	Role string `json:"role"`
 }
 
 // NewAPIKey An API key to create.
 type NewAPIKey struct {
-	CreatedBy string  `json:"createdBy"`
-	ExpiresAt *string `json:"expiresAt,omitempty"`
-	Name      *string `json:"name,omitempty"`
+	// CreatedBy The id of an owner or administrator of the org. The key works while the user is one.
+	CreatedBy string `json:"createdBy"`
 
-	// Scopes What a key may do.
+	// ExpiresAt When it expires, such as `2027-01-01T00:00:00Z`; null for never.
+	ExpiresAt *string `json:"expiresAt,omitempty"`
+
+	// Name Its name, for people.
+	Name *string `json:"name,omitempty"`
+
+	// Scopes What a key may do: `read` data, `write` test events. Neither includes the other.
 	Scopes Scopes `json:"scopes"`
 }
 
 // NewAuditLogEntries Entries to add.
 type NewAuditLogEntries struct {
+	// Entries 1 to 1,000 entries.
 	Entries []NewAuditLogEntry `json:"entries"`
 }
 
-// NewAuditLogEntry An entry to add. Without an `actorId` it has that of `Teamdata-Actor`.
+// NewAuditLogEntry An entry to add.
 type NewAuditLogEntry struct {
-	Action   string  `json:"action"`
-	ActorID  *string `json:"actorId,omitempty"`
+	// Action What was done, such as `door.opened`.
+	Action string `json:"action"`
+
+	// ActorID Who did it; null for no actor. Without it the actor is that of `Teamdata-Actor`.
+	ActorID *string `json:"actorId,omitempty"`
+
+	// TargetID The id of what it was done to; null when there is none.
 	TargetID *string `json:"targetId,omitempty"`
 }
 
-// NewEndpoint A webhook endpoint to create. Without a `secret` it gets one.
+// NewEndpoint A webhook endpoint to create. An org has at most 50 (409).
 type NewEndpoint struct {
-	Description *string  `json:"description,omitempty"`
-	Events      []string `json:"events"`
-	ID          *string  `json:"id,omitempty"`
-	Secret      *string  `json:"secret,omitempty"`
-	URL         string   `json:"url"`
+	// Description What it is for, for people.
+	Description *string `json:"description,omitempty"`
+
+	// Events What it receives: built-in or registered event types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
+	Events []string `json:"events"`
+
+	// ID Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one.
+	ID *string `json:"id,omitempty"`
+
+	// Secret A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes.
+	Secret *string `json:"secret,omitempty"`
+
+	// URL Where events are sent: an https:// URL without user name, password and fragment.
+	URL string `json:"url"`
 }
 
 // NewEvent An event to send.
 type NewEvent struct {
+	// Data Its data, which must match the JSON Schema of the type.
 	Data map[string]interface{} `json:"data"`
-	Type string                 `json:"type"`
+
+	// Type A registered event type, or a built-in one other than `webhook.test`.
+	Type string `json:"type"`
 }
 
 // NewEvents Events to send.
 type NewEvents struct {
+	// Events 1 to 1,000 events.
 	Events []NewEvent `json:"events"`
 }
 
 // NewFile A file to add.
 type NewFile struct {
-	ContentType string  `json:"contentType"`
-	ID          *string `json:"id,omitempty"`
-	Name        string  `json:"name"`
-	Size        int     `json:"size"`
+	// ContentType Its media type, such as `application/pdf`.
+	ContentType string `json:"contentType"`
+
+	// ID Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one.
+	ID *string `json:"id,omitempty"`
+
+	// Name The name of the file.
+	Name string `json:"name"`
+
+	// Size Its size in bytes.
+	Size int `json:"size"`
 }
 
 // NewMember A member to add.
 type NewMember struct {
-	// Email One bare mail address, or empty.
-	Email  *string `json:"email,omitempty"`
-	Name   *string `json:"name,omitempty"`
-	Role   string  `json:"role"`
-	UserID string  `json:"userId"`
+	// Email One bare mail address, for mail about the org.
+	Email *string `json:"email,omitempty"`
+
+	// Name The name, for people.
+	Name *string `json:"name,omitempty"`
+
+	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing.
+	Role string `json:"role"`
+
+	// UserID The id of the user, of A-Z a-z 0-9 _ and -.
+	UserID string `json:"userId"`
 }
 
-// NewMembers Members to add. With `upsert`, those that are there are updated, and `name` and `email` that are left out stay. With `dryRun` nothing is done, and the `Idempotency-Key` is not used.
+// NewMembers Members to add or update.
 type NewMembers struct {
-	DryRun  *bool       `json:"dryRun,omitempty"`
+	// DryRun True to be told what would be done. Nothing is done then, and the `Idempotency-Key` is not used.
+	DryRun *bool `json:"dryRun,omitempty"`
+
+	// Members 1 to 1,000 members.
 	Members []NewMember `json:"members"`
-	Upsert  *bool       `json:"upsert,omitempty"`
+
+	// Upsert Whether users who are members already are updated: `name` and `email` that are left out stay. Unless it is true, such a user is a conflict (409).
+	Upsert *bool `json:"upsert,omitempty"`
 }
 
 // NewOperatorToken An operator token to create.
 type NewOperatorToken struct {
+	// ExpiresAt When it expires, such as `2027-01-01T00:00:00Z`; null for never.
 	ExpiresAt *string `json:"expiresAt,omitempty"`
-	Name      string  `json:"name"`
+
+	// Name Its name, for people.
+	Name string `json:"name"`
 }
 
 // NewOrg An org to create.
 type NewOrg struct {
-	ID   *string `json:"id,omitempty"`
-	Name string  `json:"name"`
+	// ID Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one.
+	ID *string `json:"id,omitempty"`
+
+	// Name Its name, for people.
+	Name string `json:"name"`
 
 	// Subscription The subscription of a new org. What is left out is that of an active one of the plan `selfHosted`.
 	Subscription *NewSubscription `json:"subscription,omitempty"`
@@ -511,67 +631,80 @@ type NewOrg struct {
 
 // NewSignInLink How long the link is valid, and whether it is mailed.
 type NewSignInLink struct {
-	ExpiresInSeconds *int  `json:"expiresInSeconds,omitempty"`
-	Mail             *bool `json:"mail,omitempty"`
+	// ExpiresInSeconds How long the link is valid, in seconds; a day (86400) unless it is given.
+	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty"`
+
+	// Mail True to send the link to the address of the account, instead of showing it in the answer.
+	Mail *bool `json:"mail,omitempty"`
 }
 
 // NewSubscription The subscription of a new org. What is left out is that of an active one of the plan `selfHosted`.
 type NewSubscription struct {
-	ID       *string `json:"id,omitempty"`
+	// ID The id of the subscription, of A-Z a-z 0-9 _ and -.
+	ID *string `json:"id,omitempty"`
+
+	// Interval How often it is paid for.
 	Interval *string `json:"interval,omitempty"`
-	Plan     *string `json:"plan,omitempty"`
-	Product  *string `json:"product,omitempty"`
-	Status   *string `json:"status,omitempty"`
+
+	// Plan The name of a plan: `free`, `team`, `business`, `selfHosted` or one that was added.
+	Plan *string `json:"plan,omitempty"`
+
+	// Product What is subscribed to.
+	Product *string `json:"product,omitempty"`
+
+	// Status Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none.
+	Status *string `json:"status,omitempty"`
 }
 
 // Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
-//
-// Examples: 1767312000000.mem_2
 type Next = string
 
 // Nothing An empty object, which is taken for no body.
 type Nothing = map[string]interface{}
 
-// OperatorToken An operator token. `token` is there when it is created; null in a replay.
+// OperatorToken An operator token, for the admin API over HTTPS.
 type OperatorToken struct {
-	// CreatedAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// CreatedAt When it was created, in UTC; null if that is not known.
 	CreatedAt *OptionalTime `json:"createdAt"`
 
-	// ExpiresAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// ExpiresAt When it expires, in UTC; null for never.
 	ExpiresAt *OptionalTime `json:"expiresAt"`
-	ID        string        `json:"id"`
-	Name      string        `json:"name"`
-	Token     *string       `json:"token,omitempty"`
+
+	// ID The id of the token, which is also the first part of `token`.
+	ID string `json:"id"`
+
+	// Name Its name, for people.
+	Name string `json:"name"`
+
+	// Token The token itself, `<id>.<secret>`; only in the answer that creates it, and null in a replay of that.
+	Token *string `json:"token,omitempty"`
 }
 
-// OperatorTokenPage A page of the list.
+// OperatorTokenPage A page of operator tokens, by id.
 type OperatorTokenPage struct {
-	Data    []OperatorToken `json:"data"`
-	HasMore bool            `json:"hasMore"`
+	// Data The operator tokens of this page.
+	Data []OperatorToken `json:"data"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
-	//
-	// Examples: 1767312000000.mem_2
 	Next *Next `json:"next"`
 }
 
 // OptionalTime A time in UTC; null where there is none.
-//
-// Examples: 2026-10-06T12:00:00.000Z
 type OptionalTime = time.Time
 
 // Org An org.
 type Org struct {
-	// CreatedAt A time in UTC.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	CreatedAt Time   `json:"createdAt"`
-	ID        string `json:"id"`
-	Name      string `json:"name"`
+	// CreatedAt When it was created, in UTC.
+	CreatedAt Time `json:"createdAt"`
+
+	// ID The id of the org.
+	ID string `json:"id"`
+
+	// Name Its name, for people.
+	Name string `json:"name"`
 
 	// Subscription An org's subscription.
 	Subscription Subscription `json:"subscription"`
@@ -579,165 +712,216 @@ type Org struct {
 
 // OrgChange A new name.
 type OrgChange struct {
+	// Name Its name, for people.
 	Name string `json:"name"`
 }
 
-// OrgPage A page of the list.
+// OrgPage A page of orgs, by id.
 type OrgPage struct {
-	Data    []Org `json:"data"`
-	HasMore bool  `json:"hasMore"`
+	// Data The orgs of this page.
+	Data []Org `json:"data"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
-	//
-	// Examples: 1767312000000.mem_2
 	Next *Next `json:"next"`
 }
 
 // Plan A plan.
 type Plan struct {
+	// BuiltIn Whether it is in every data file, and can't be changed.
 	BuiltIn bool `json:"builtIn"`
 
-	// Features What a plan includes.
+	// Features What a plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API.
 	Features Features `json:"features"`
-	Name     string   `json:"name"`
+
+	// Name The name of the plan.
+	Name string `json:"name"`
 }
 
 // PlanChange What the plan includes.
 type PlanChange struct {
-	// Features All that the plan includes.
+	// Features All that the plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. Null is the same as an empty list.
 	Features *[]Feature `json:"features"`
 }
 
-// PlanPage A page of the list.
+// PlanPage A page of plans, the built-in ones first.
 type PlanPage struct {
-	Data    []Plan `json:"data"`
-	HasMore bool   `json:"hasMore"`
+	// Data The plans of this page.
+	Data []Plan `json:"data"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
 
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
-	//
-	// Examples: 1767312000000.mem_2
 	Next *Next `json:"next"`
 }
 
-// Recovered The number of deliveries.
+// Recovered What was recovered.
 type Recovered struct {
+	// Recovered The number of deliveries that are due now.
 	Recovered int `json:"recovered"`
 }
 
-// Recovery The time from which on failed deliveries are retried.
+// Recovery Which failed deliveries to retry.
 type Recovery struct {
+	// Since The time from which on they failed, from 1970 on.
 	Since time.Time `json:"since"`
 }
 
-// RemovedMember A member who was removed. `revokedKeys` counts the API keys that the removal revoked.
+// RemovedMember A member who was removed.
 type RemovedMember struct {
-	RevokedKeys int    `json:"revokedKeys"`
-	UserID      string `json:"userId"`
+	// RevokedKeys How many API keys the removal revoked.
+	RevokedKeys int `json:"revokedKeys"`
+
+	// UserID The id of the user.
+	UserID string `json:"userId"`
 }
 
-// Rotation A secret of your own, and for how many seconds the old one is also used.
+// Rotation The new secret, and how long the old one also signs.
 type Rotation struct {
-	OverlapSeconds *int    `json:"overlapSeconds,omitempty"`
-	Secret         *string `json:"secret,omitempty"`
+	// OverlapSeconds How long the old secret also signs, in seconds, at most 7 days; 0 unless it is given.
+	OverlapSeconds *int `json:"overlapSeconds,omitempty"`
+
+	// Secret A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes.
+	Secret *string `json:"secret,omitempty"`
 }
 
 // Scope Something that a key may do. Neither includes the other.
 type Scope string
 
-// Scopes What a key may do.
+// Scopes What a key may do: `read` data, `write` test events. Neither includes the other.
 type Scopes = []Scope
 
 // Secret The secrets that sign an endpoint's deliveries now.
 type Secret struct {
+	// OldSecret The secret before the last rotation, in the same form; null when it no longer signs.
 	OldSecret *string `json:"oldSecret"`
 
-	// OldSecretUntil A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// OldSecretUntil Until when that one also signs, in UTC; null when it no longer does.
 	OldSecretUntil *OptionalTime `json:"oldSecretUntil"`
-	Secret         string        `json:"secret"`
+
+	// Secret `whsec_` and the base64 of the bytes of the key.
+	Secret string `json:"secret"`
 }
 
-// SentEvents The deliveries of each event.
+// SentEvents What was sent.
 type SentEvents struct {
+	// Events One for each event, in the order of the request.
 	Events []Deliveries `json:"events"`
 }
 
-// SignInLink A sign-in link. `url` and `token` are null in a replay.
+// SignInLink A sign-in link, which works once.
 type SignInLink struct {
-	// CreatedAt A time in UTC.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// CreatedAt When it was created, in UTC.
 	CreatedAt Time `json:"createdAt"`
 
-	// ExpiresAt A time in UTC.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	ExpiresAt Time    `json:"expiresAt"`
-	ID        string  `json:"id"`
-	Token     *string `json:"token"`
-	URL       *string `json:"url"`
-	UserID    string  `json:"userId"`
+	// ExpiresAt When it expires, in UTC.
+	ExpiresAt Time `json:"expiresAt"`
+
+	// ID The id of the link.
+	ID string `json:"id"`
+
+	// Token The secret part of the link; null in a replay.
+	Token *string `json:"token"`
+
+	// URL The link; null in a replay.
+	URL *string `json:"url"`
+
+	// UserID Who signs in with it.
+	UserID string `json:"userId"`
 }
 
 // Status The state of the server, and what is waiting.
 type Status struct {
+	// Addresses Where it is served, such as https://data.example.com.
 	Addresses []string `json:"addresses"`
 
-	// AheadOfClock The newest stored time, if that is more than a minute ahead of the clock.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
+	// AheadOfClock The newest stored time, if that is more than a minute ahead of the clock; otherwise null.
 	AheadOfClock *OptionalTime `json:"aheadOfClock"`
+
+	// Certificates The certificates that it serves with.
 	Certificates []Certificate `json:"certificates"`
-	DataFile     string        `json:"dataFile"`
-	Schema       int           `json:"schema"`
-	Sealed       bool          `json:"sealed"`
 
-	// Since A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	Since   *OptionalTime `json:"since"`
-	Size    int           `json:"size"`
-	Version string        `json:"version"`
+	// DataFile The path of the data file.
+	DataFile string `json:"dataFile"`
 
-	// Waiting How many enabled endpoints have waiting deliveries, when the first of these is due, and how many mails are waiting, up to 1,000.
+	// DeletedOrgs The ids of deleted orgs whose data is still being dropped, in order; the first 100 of them.
+	DeletedOrgs []string `json:"deletedOrgs"`
+
+	// Schema The schema of the data file.
+	Schema int `json:"schema"`
+
+	// Sealed Whether secrets are encrypted in the data file with a key that is kept outside of it.
+	Sealed bool `json:"sealed"`
+
+	// Since Since when the server has been serving; null where the data file is used without one.
+	Since *OptionalTime `json:"since"`
+
+	// Size The size of the data file in bytes.
+	Size int `json:"size"`
+
+	// Version The version of the server's program.
+	Version string `json:"version"`
+
+	// Waiting What is waiting to be sent.
 	Waiting Waiting `json:"waiting"`
 }
 
 // Subscription An org's subscription.
 type Subscription struct {
-	ID       string `json:"id"`
+	// ID The id of the subscription.
+	ID string `json:"id"`
+
+	// Interval How often it is paid for.
 	Interval string `json:"interval"`
-	Plan     string `json:"plan"`
-	Product  string `json:"product"`
-	Status   string `json:"status"`
+
+	// Plan The name of the plan.
+	Plan string `json:"plan"`
+
+	// Product What is subscribed to.
+	Product string `json:"product"`
+
+	// Status Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none.
+	Status string `json:"status"`
 }
 
 // SubscriptionChange Fields that are left out stay.
 type SubscriptionChange struct {
-	ID       *string `json:"id,omitempty"`
+	// ID The id of the subscription, of A-Z a-z 0-9 _ and -.
+	ID *string `json:"id,omitempty"`
+
+	// Interval How often it is paid for.
 	Interval *string `json:"interval,omitempty"`
-	Plan     *string `json:"plan,omitempty"`
-	Product  *string `json:"product,omitempty"`
-	Status   *string `json:"status,omitempty"`
+
+	// Plan The name of a plan: `free`, `team`, `business`, `selfHosted` or one that was added.
+	Plan *string `json:"plan,omitempty"`
+
+	// Product What is subscribed to.
+	Product *string `json:"product,omitempty"`
+
+	// Status Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none.
+	Status *string `json:"status,omitempty"`
 }
 
 // TestDelivery The delivery of a test event.
 type TestDelivery struct {
+	// ID The id of the delivery, which the receiver sees as `webhook-id`.
 	ID string `json:"id"`
 }
 
 // Time A time in UTC.
-//
-// Examples: 2026-10-06T12:00:00.000Z
 type Time = time.Time
 
-// Waiting How many enabled endpoints have waiting deliveries, when the first of these is due, and how many mails are waiting, up to 1,000.
+// Waiting What is waiting to be sent.
 type Waiting struct {
-	// DueAt A time in UTC; null where there is none.
-	//
-	// Examples: 2026-10-06T12:00:00.000Z
-	DueAt     *OptionalTime `json:"dueAt"`
-	Endpoints int           `json:"endpoints"`
-	Mails     int           `json:"mails"`
+	// DueAt When the first of these deliveries is due; null where there is none.
+	DueAt *OptionalTime `json:"dueAt"`
+
+	// Endpoints The number of enabled endpoints with waiting deliveries.
+	Endpoints int `json:"endpoints"`
+
+	// Mails The number of waiting mails, counted up to 1,000.
+	Mails int `json:"mails"`
 }

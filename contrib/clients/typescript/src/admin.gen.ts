@@ -7,154 +7,229 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description An API key. It is suspended while its creator is not an owner or admin of the org. `key` is there when it is created; null in a replay. */
+        /** @description An API key of an org. */
         APIKey: {
+            /** @description When it was created, in UTC. */
             createdAt: components["schemas"]["Time"];
+            /** @description The id of the user who created it. */
             createdBy: string;
+            /** @description When it expires, in UTC; null for never. */
             expiresAt: components["schemas"]["OptionalTime"];
+            /** @description The id of the key, which is also the first part of `key`. */
             id: string;
+            /** @description The key itself, `<id>.<secret>`; only in the answer that creates it, and null in a replay of that. */
             key?: string | null;
+            /** @description When it was last used, to the minute and about a minute late; null for never. */
             lastUsedAt: components["schemas"]["OptionalTime"];
+            /** @description Its name, for people; empty if it has none. */
             name: string;
+            /** @description When it was revoked, in UTC; null if it was not. */
             revokedAt: components["schemas"]["OptionalTime"];
             scopes: components["schemas"]["Scopes"];
-            /** @enum {string} */
+            /**
+             * @description Whether it works: only an `active` one does. It is `suspended` while its creator is not an owner or administrator of the org.
+             * @enum {string}
+             */
             state: "active" | "suspended" | "expired" | "revoked";
         };
-        /** @description A page of the list. */
+        /** @description A page of API keys, by id. */
         APIKeyPage: {
+            /** @description The API keys of this page. */
             data: components["schemas"]["APIKey"][];
+            /** @description Whether more follow at the time of the request. */
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
-        /** @description How far to move the clock, in seconds; at most ten years. */
+        /** @description How far to move the clock. */
         Advance: {
-            /** @default 0 */
+            /** @description In seconds, at most ten years; 0 unless it is given. The clock ends with the year 2299. */
             advanceSeconds?: number | null;
         };
-        /** @description An attempt. `status` is null where there was no answer, `reason` where it was acknowledged. */
+        /** @description An attempt to deliver an event. */
         Attempt: {
+            /** @description The first 1 KiB of the answer's body. */
             answer: string;
+            /** @description When the next attempt was due after this one, in UTC; null after the last. */
             nextAt: components["schemas"]["OptionalTime"];
+            /** @description Why it failed, for people; null if it was acknowledged. */
             reason: string | null;
+            /** @description When it began, in UTC. */
             startedAt: components["schemas"]["Time"];
+            /** @description The HTTP status that the receiver answered; null if there was no answer. */
             status: number | null;
+            /** @description How long it took, in milliseconds, to the microsecond. */
             tookMs: number;
         };
-        /** @description Something that was done in the org. */
+        /** @description Something that was done. */
         AuditLogEntry: {
+            /** @description What was done, such as `member.added`. */
             action: string;
+            /** @description Who did it; null when there is no actor. */
             actorId: string | null;
+            /** @description When it was done, in UTC. */
             createdAt: components["schemas"]["Time"];
+            /** @description The id of the entry. */
             id: string;
+            /** @description The id of what it was done to; null when there is none. */
             targetId: string | null;
         };
-        /** @description A page of the list. */
+        /** @description A page of entries, oldest first. */
         AuditLogPage: {
+            /** @description The entries of this page. */
             data: components["schemas"]["AuditLogEntry"][];
+            /** @description Whether more follow at the time of the request. */
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
         /** @description A certificate that the server has. */
         Certificate: {
+            /** @description Why the last attempt to renew it failed; null if it succeeded or there was none. */
             lastError: string | null;
+            /** @description When that attempt failed; null where `lastError` is null. */
             lastErrorAt: components["schemas"]["OptionalTime"];
+            /** @description The domain, `local CA`, or the certificate's file. */
             name: string;
+            /** @description When the server begins to renew it; null where the operator renews it or there is none yet. */
             nextRenewal: components["schemas"]["OptionalTime"];
+            /** @description When it expires; null while there is none yet. */
             notAfter: components["schemas"]["OptionalTime"];
         };
         /** @description The clock of a server for tests. */
         Clock: {
+            /** @description What the clock reads, in UTC. */
             now: components["schemas"]["Time"];
         };
-        /** @description The ids of deliveries. */
+        /** @description The deliveries of an event. */
         Deliveries: {
+            /** @description The id of one delivery for each endpoint that selects the type; empty if none does. */
             deliveries: string[];
         };
-        /** @description A delivery of an event to an endpoint. */
+        /** @description An event on its way to an endpoint. */
         Delivery: {
+            /** @description The number of attempts since it was queued or last replayed. */
             attempts: number;
+            /** @description When the event happened, in UTC. */
             createdAt: components["schemas"]["Time"];
+            /** @description When the next attempt is due, in UTC; null when there is none. */
             dueAt: components["schemas"]["OptionalTime"];
+            /** @description The id of the endpoint. */
             endpointId: string;
+            /** @description The type of the event. */
             eventType: string;
+            /** @description When it was acknowledged or failed, in UTC; null before. */
             finishedAt: components["schemas"]["OptionalTime"];
+            /** @description The id of the delivery: the `webhook-id` of each attempt. */
             id: string;
             state: components["schemas"]["DeliveryState"];
         };
-        /** @description A delivery with the event and its latest 30 attempts, oldest first. */
+        /** @description A delivery with its event and its latest attempts. */
         DeliveryDetail: {
+            /** @description The number of attempts since it was queued or last replayed. */
             attempts: number;
             body: components["schemas"]["Event"];
+            /** @description When the event happened, in UTC. */
             createdAt: components["schemas"]["Time"];
+            /** @description When the next attempt is due, in UTC; null when there is none. */
             dueAt: components["schemas"]["OptionalTime"];
+            /** @description The id of the endpoint. */
             endpointId: string;
+            /** @description The id of the event, which its deliveries to all endpoints share. */
             eventId: string;
+            /** @description The type of the event. */
             eventType: string;
+            /** @description When it was acknowledged or failed, in UTC; null before. */
             finishedAt: components["schemas"]["OptionalTime"];
+            /** @description The latest 30 attempts, oldest first. */
             history: components["schemas"]["Attempt"][];
+            /** @description The id of the delivery: the `webhook-id` of each attempt. */
             id: string;
             state: components["schemas"]["DeliveryState"];
         };
-        /** @description A page of the list. */
+        /** @description A page of deliveries. */
         DeliveryPage: {
+            /** @description The deliveries of this page. */
             data: components["schemas"]["Delivery"][];
+            /** @description Whether more follow at the time of the request. */
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
         /**
-         * @description The state of a delivery.
+         * @description The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
          * @enum {string}
          */
         DeliveryState: "pending" | "retrying" | "held" | "failed" | "acknowledged";
-        /** @description A webhook endpoint. `secret` is there when it was given; null in a replay. */
+        /** @description A webhook endpoint. */
         Endpoint: {
+            /** @description When it was created, in UTC. */
             createdAt: components["schemas"]["Time"];
+            /** @description What it is for, for people; may be empty. */
             description: string;
+            /** @description Since when it has been disabled, in UTC; null while it is enabled. Its events are held meanwhile. */
             disabledAt: components["schemas"]["OptionalTime"];
+            /** @description What it receives: event types, groups of them such as `member.*`, or `*` for all. */
             events: string[];
+            /** @description The id of the endpoint, unique in its org. */
             id: string;
+            /** @description Until when the secret before the last rotation also signs, in UTC; null if it doesn't. */
             oldSecretUntil: components["schemas"]["OptionalTime"];
+            /** @description What signs its deliveries; only in the answers that create it or rotate the secret, and null in a replay of these. */
             secret?: string | null;
+            /** @description Where events are sent. */
             url: string;
             /** @description What is likely to surprise about the URL, in the answer to a creation or an update, such as an address to which the server refuses to deliver, or another endpoint with the same URL. */
             warnings?: string[];
         };
         /** @description Fields that are left out stay; null clears the description. */
         EndpointChange: {
+            /** @description What it is for, for people. */
             description?: string | null;
+            /** @description What it receives: built-in or registered event types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
             events?: string[];
+            /** @description Where events are sent: an https:// URL without user name, password and fragment. */
             url?: string;
         };
-        /** @description A page of the list. */
+        /** @description A page of endpoints, by id. */
         EndpointPage: {
+            /** @description The endpoints of this page. */
             data: components["schemas"]["Endpoint"][];
+            /** @description Whether more follow at the time of the request. */
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
-        /** @description What is sent. */
+        /** @description The body that is sent. */
         Event: {
-            data: Record<string, unknown>;
+            /** @description Its data, as its type has it. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description When it happened, in UTC. */
             timestamp: components["schemas"]["Time"];
+            /** @description The type of the event. */
             type: string;
         };
         /** @description An event type. */
         EventType: {
+            /** @description Whether it is part of the Team Data API, and can't be changed. */
             builtIn: boolean;
+            /** @description What the event means, for receivers; may be empty. */
             description: string;
+            /** @description The name of the event type, such as `invoice.paid`. */
             name: string;
-            /** @description The JSON Schema that the data keeps to: an object, true or false; null for any object. */
+            /** @description The JSON Schema that the data must match: an object, true or false; null for any object. */
             schema: unknown;
         };
         /** @description The description and the schema of an event type. */
         EventTypeChange: {
+            /** @description What the event means, for receivers. */
             description?: string | null;
-            /** @description A JSON Schema of draft 2020-12, or of draft-07 if it names that: an object, true or false, of at most 64 KiB. Null allows any object. */
+            /** @description The JSON Schema that the data must match, of draft 2020-12, or of draft-07 if it names that: an object, true or false, of at most 64 KiB. Null allows any object. */
             schema?: unknown;
         };
-        /** @description A page of the list. */
+        /** @description A page of event types, the built-in ones first. */
         EventTypePage: {
+            /** @description The event types of this page. */
             data: components["schemas"]["EventType"][];
+            /** @description Whether more follow at the time of the request. */
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
@@ -163,161 +238,228 @@ export interface components {
          * @enum {string}
          */
         Feature: "api" | "webhooks" | "auditLog";
-        /** @description What a plan includes. */
+        /** @description What a plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. */
         Features: components["schemas"]["Feature"][];
         /** @description A file. */
         File: {
+            /** @description Its media type. */
             contentType: string;
+            /** @description The id of the file. */
             id: string;
+            /** @description The name of the file. */
             name: string;
+            /** @description Its size in bytes. */
             size: number;
         };
         /** @description The ids of new records. */
         Ids: {
+            /** @description One for each record, in the order of the request. */
             ids: string[];
         };
-        /** @description The instructions to the assistant; null when there are none. */
+        /** @description An org's instructions to its assistant. */
         Instructions: {
+            /** @description The text; null when there is none. */
             instructions: string | null;
+            /** @description When they were set or cleared, in UTC; null when they never were. */
             updatedAt: components["schemas"]["OptionalTime"];
         };
-        /** @description The text; null clears. */
+        /** @description The instructions to set. */
         InstructionsChange: {
+            /** @description The text, which may have several lines; null clears. */
             instructions: string | null;
         };
         /** @description Where the link was mailed to. */
         MailedLink: {
+            /** @description The mail address of the account. */
             mailedTo: string;
         };
-        /** @description A member. Texts that are not known are empty. `apiKeys` counts the keys that the member created, without revoked and expired ones. They work while the role is owner or admin, and are suspended otherwise. */
+        /** @description Somebody's membership in an org. */
         Member: {
+            /** @description The API keys that the member created, without revoked and expired ones. They work while the role is `owner` or `admin`, and are suspended otherwise. */
             apiKeys: {
+                /** @description How many of them work. */
                 active: number;
+                /** @description How many of them are suspended. */
                 suspended: number;
             };
+            /** @description When the user became a member, in UTC. */
             createdAt: components["schemas"]["Time"];
+            /** @description The address for mail about the org; empty if it is not known. The Team Data API doesn't show it. */
             email: string;
+            /** @description The id of the membership. */
             id: string;
+            /** @description The name, for people; empty if it is not known. The Team Data API doesn't show it. */
             name: string;
+            /** @description Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing. */
             role: string;
+            /** @description The id of the user, who is a member of the org once. */
             userId: string;
         };
         /** @description Fields that are left out stay; null clears. */
         MemberChange: {
-            /** @description One bare mail address, or empty. */
+            /** @description One bare mail address, for mail about the org. */
             email?: string | null;
+            /** @description The name, for people. */
             name?: string | null;
+            /** @description Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing. A member always has a role: null is refused. */
             role?: string | null;
         };
-        /** @description A member after a batch, and where it was changed what it was before. */
+        /** @description What became of a member. */
         MemberOutcome: {
+            /** @description The member after the batch. */
             member: components["schemas"]["Member"];
-            /** @enum {string} */
+            /**
+             * @description What was done.
+             * @enum {string}
+             */
             result: "added" | "changed" | "unchanged";
+            /** @description What the member was before; only where `result` is `changed`. */
             was?: {
+                /** @description The address before; empty if it was not known. */
                 email: string;
+                /** @description The name before; empty if it was not known. */
                 name: string;
+                /** @description The role before. */
                 role: string;
             };
         };
-        /** @description What became of each member, in the order of the request. */
+        /** @description What became of each member. */
         MemberOutcomes: {
+            /** @description One for each member, in the order of the request. */
             members: components["schemas"]["MemberOutcome"][];
         };
-        /** @description A page of the list. */
+        /** @description A page of members, oldest first. */
         MemberPage: {
+            /** @description The members of this page. */
             data: components["schemas"]["Member"][];
+            /** @description Whether more follow at the time of the request. */
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
         /** @description What a member is to be. `name` and `email` that are left out stay; null clears. */
         MemberValues: {
-            /** @description One bare mail address, or empty. */
+            /** @description One bare mail address, for mail about the org. */
             email?: string | null;
+            /** @description The name, for people. */
             name?: string | null;
+            /** @description Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing. */
             role: string;
         };
         /** @description An API key to create. */
         NewAPIKey: {
+            /** @description The id of an owner or administrator of the org. The key works while the user is one. */
             createdBy: string;
+            /** @description When it expires, such as `2027-01-01T00:00:00Z`; null for never. */
             expiresAt?: string | null;
+            /** @description Its name, for people. */
             name?: string | null;
             scopes: components["schemas"]["Scopes"];
         };
         /** @description Entries to add. */
         NewAuditLogEntries: {
+            /** @description 1 to 1,000 entries. */
             entries: components["schemas"]["NewAuditLogEntry"][];
         };
-        /** @description An entry to add. Without an `actorId` it has that of `Teamdata-Actor`. */
+        /** @description An entry to add. */
         NewAuditLogEntry: {
+            /** @description What was done, such as `door.opened`. */
             action: string;
+            /** @description Who did it; null for no actor. Without it the actor is that of `Teamdata-Actor`. */
             actorId?: string | null;
+            /** @description The id of what it was done to; null when there is none. */
             targetId?: string | null;
         };
-        /** @description A webhook endpoint to create. Without a `secret` it gets one. */
+        /** @description A webhook endpoint to create. An org has at most 50 (409). */
         NewEndpoint: {
+            /** @description What it is for, for people. */
             description?: string | null;
+            /** @description What it receives: built-in or registered event types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
             events: string[];
+            /** @description Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one. */
             id?: string | null;
+            /** @description A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes. */
             secret?: string | null;
+            /** @description Where events are sent: an https:// URL without user name, password and fragment. */
             url: string;
         };
         /** @description An event to send. */
         NewEvent: {
-            data: Record<string, unknown>;
+            /** @description Its data, which must match the JSON Schema of the type. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description A registered event type, or a built-in one other than `webhook.test`. */
             type: string;
         };
         /** @description Events to send. */
         NewEvents: {
+            /** @description 1 to 1,000 events. */
             events: components["schemas"]["NewEvent"][];
         };
         /** @description A file to add. */
         NewFile: {
+            /** @description Its media type, such as `application/pdf`. */
             contentType: string;
+            /** @description Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one. */
             id?: string | null;
+            /** @description The name of the file. */
             name: string;
+            /** @description Its size in bytes. */
             size: number;
         };
         /** @description A member to add. */
         NewMember: {
-            /** @description One bare mail address, or empty. */
+            /** @description One bare mail address, for mail about the org. */
             email?: string | null;
+            /** @description The name, for people. */
             name?: string | null;
+            /** @description Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing. */
             role: string;
+            /** @description The id of the user, of A-Z a-z 0-9 _ and -. */
             userId: string;
         };
-        /** @description Members to add. With `upsert`, those that are there are updated, and `name` and `email` that are left out stay. With `dryRun` nothing is done, and the `Idempotency-Key` is not used. */
+        /** @description Members to add or update. */
         NewMembers: {
-            /** @default false */
+            /** @description True to be told what would be done. Nothing is done then, and the `Idempotency-Key` is not used. */
             dryRun?: boolean | null;
+            /** @description 1 to 1,000 members. */
             members: components["schemas"]["NewMember"][];
-            /** @default false */
+            /** @description Whether users who are members already are updated: `name` and `email` that are left out stay. Unless it is true, such a user is a conflict (409). */
             upsert?: boolean | null;
         };
         /** @description An operator token to create. */
         NewOperatorToken: {
+            /** @description When it expires, such as `2027-01-01T00:00:00Z`; null for never. */
             expiresAt?: string | null;
+            /** @description Its name, for people. */
             name: string;
         };
         /** @description An org to create. */
         NewOrg: {
+            /** @description Its id, of A-Z a-z 0-9 _ and -; without it, the server makes one. */
             id?: string | null;
+            /** @description Its name, for people. */
             name: string;
             subscription?: components["schemas"]["NewSubscription"];
         };
         /** @description How long the link is valid, and whether it is mailed. */
         NewSignInLink: {
-            /** @default 86400 */
+            /** @description How long the link is valid, in seconds; a day (86400) unless it is given. */
             expiresInSeconds?: number | null;
-            /** @default false */
+            /** @description True to send the link to the address of the account, instead of showing it in the answer. */
             mail?: boolean | null;
         };
         /** @description The subscription of a new org. What is left out is that of an active one of the plan `selfHosted`. */
         NewSubscription: {
+            /** @description The id of the subscription, of A-Z a-z 0-9 _ and -. */
             id?: string | null;
+            /** @description How often it is paid for. */
             interval?: string | null;
+            /** @description The name of a plan: `free`, `team`, `business`, `selfHosted` or one that was added. */
             plan?: string | null;
+            /** @description What is subscribed to. */
             product?: string | null;
+            /** @description Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none. */
             status?: string | null;
         } | null;
         /**
@@ -326,18 +468,25 @@ export interface components {
          */
         Next: string | null;
         /** @description An empty object, which is taken for no body. */
-        Nothing: Record<string, unknown>;
-        /** @description An operator token. `token` is there when it is created; null in a replay. */
+        Nothing: Record<string, never>;
+        /** @description An operator token, for the admin API over HTTPS. */
         OperatorToken: {
+            /** @description When it was created, in UTC; null if that is not known. */
             createdAt: components["schemas"]["OptionalTime"];
+            /** @description When it expires, in UTC; null for never. */
             expiresAt: components["schemas"]["OptionalTime"];
+            /** @description The id of the token, which is also the first part of `token`. */
             id: string;
+            /** @description Its name, for people. */
             name: string;
+            /** @description The token itself, `<id>.<secret>`; only in the answer that creates it, and null in a replay of that. */
             token?: string | null;
         };
-        /** @description A page of the list. */
+        /** @description A page of operator tokens, by id. */
         OperatorTokenPage: {
+            /** @description The operator tokens of this page. */
             data: components["schemas"]["OperatorToken"][];
+            /** @description Whether more follow at the time of the request. */
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
@@ -349,56 +498,73 @@ export interface components {
         OptionalTime: string | null;
         /** @description An org. */
         Org: {
+            /** @description When it was created, in UTC. */
             createdAt: components["schemas"]["Time"];
+            /** @description The id of the org. */
             id: string;
+            /** @description Its name, for people. */
             name: string;
             subscription: components["schemas"]["Subscription"];
         };
         /** @description A new name. */
         OrgChange: {
+            /** @description Its name, for people. */
             name: string;
         };
-        /** @description A page of the list. */
+        /** @description A page of orgs, by id. */
         OrgPage: {
+            /** @description The orgs of this page. */
             data: components["schemas"]["Org"][];
+            /** @description Whether more follow at the time of the request. */
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
         /** @description A plan. */
         Plan: {
+            /** @description Whether it is in every data file, and can't be changed. */
             builtIn: boolean;
             features: components["schemas"]["Features"];
+            /** @description The name of the plan. */
             name: string;
         };
         /** @description What the plan includes. */
         PlanChange: {
-            /** @description All that the plan includes. */
+            /** @description All that the plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. Null is the same as an empty list. */
             features: components["schemas"]["Feature"][] | null;
         };
-        /** @description A page of the list. */
+        /** @description A page of plans, the built-in ones first. */
         PlanPage: {
+            /** @description The plans of this page. */
             data: components["schemas"]["Plan"][];
+            /** @description Whether more follow at the time of the request. */
             hasMore: boolean;
             next: components["schemas"]["Next"];
         };
-        /** @description The number of deliveries. */
+        /** @description What was recovered. */
         Recovered: {
+            /** @description The number of deliveries that are due now. */
             recovered: number;
         };
-        /** @description The time from which on failed deliveries are retried. */
+        /** @description Which failed deliveries to retry. */
         Recovery: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The time from which on they failed, from 1970 on.
+             */
             since: string;
         };
-        /** @description A member who was removed. `revokedKeys` counts the API keys that the removal revoked. */
+        /** @description A member who was removed. */
         RemovedMember: {
+            /** @description How many API keys the removal revoked. */
             revokedKeys: number;
+            /** @description The id of the user. */
             userId: string;
         };
-        /** @description A secret of your own, and for how many seconds the old one is also used. */
+        /** @description The new secret, and how long the old one also signs. */
         Rotation: {
-            /** @default 0 */
+            /** @description How long the old secret also signs, in seconds, at most 7 days; 0 unless it is given. */
             overlapSeconds?: number | null;
+            /** @description A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes. */
             secret?: string | null;
         };
         /**
@@ -406,59 +572,90 @@ export interface components {
          * @enum {string}
          */
         Scope: "read" | "write";
-        /** @description What a key may do. */
+        /** @description What a key may do: `read` data, `write` test events. Neither includes the other. */
         Scopes: components["schemas"]["Scope"][];
         /** @description The secrets that sign an endpoint's deliveries now. */
         Secret: {
+            /** @description The secret before the last rotation, in the same form; null when it no longer signs. */
             oldSecret: string | null;
+            /** @description Until when that one also signs, in UTC; null when it no longer does. */
             oldSecretUntil: components["schemas"]["OptionalTime"];
+            /** @description `whsec_` and the base64 of the bytes of the key. */
             secret: string;
         };
-        /** @description The deliveries of each event. */
+        /** @description What was sent. */
         SentEvents: {
+            /** @description One for each event, in the order of the request. */
             events: components["schemas"]["Deliveries"][];
         };
-        /** @description A sign-in link. `url` and `token` are null in a replay. */
+        /** @description A sign-in link, which works once. */
         SignInLink: {
+            /** @description When it was created, in UTC. */
             createdAt: components["schemas"]["Time"];
+            /** @description When it expires, in UTC. */
             expiresAt: components["schemas"]["Time"];
+            /** @description The id of the link. */
             id: string;
+            /** @description The secret part of the link; null in a replay. */
             token: string | null;
+            /** @description The link; null in a replay. */
             url: string | null;
+            /** @description Who signs in with it. */
             userId: string;
         };
         /** @description The state of the server, and what is waiting. */
         Status: {
+            /** @description Where it is served, such as https://data.example.com. */
             addresses: string[];
-            /** @description The newest stored time, if that is more than a minute ahead of the clock. */
+            /** @description The newest stored time, if that is more than a minute ahead of the clock; otherwise null. */
             aheadOfClock: components["schemas"]["OptionalTime"];
+            /** @description The certificates that it serves with. */
             certificates: components["schemas"]["Certificate"][];
+            /** @description The path of the data file. */
             dataFile: string;
+            /** @description The ids of deleted orgs whose data is still being dropped, in order; the first 100 of them. */
+            deletedOrgs: string[];
+            /** @description The schema of the data file. */
             schema: number;
+            /** @description Whether secrets are encrypted in the data file with a key that is kept outside of it. */
             sealed: boolean;
+            /** @description Since when the server has been serving; null where the data file is used without one. */
             since: components["schemas"]["OptionalTime"];
+            /** @description The size of the data file in bytes. */
             size: number;
+            /** @description The version of the server's program. */
             version: string;
             waiting: components["schemas"]["Waiting"];
         };
         /** @description An org's subscription. */
         Subscription: {
+            /** @description The id of the subscription. */
             id: string;
+            /** @description How often it is paid for. */
             interval: string;
+            /** @description The name of the plan. */
             plan: string;
+            /** @description What is subscribed to. */
             product: string;
+            /** @description Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none. */
             status: string;
         };
         /** @description Fields that are left out stay. */
         SubscriptionChange: {
+            /** @description The id of the subscription, of A-Z a-z 0-9 _ and -. */
             id?: string | null;
+            /** @description How often it is paid for. */
             interval?: string | null;
+            /** @description The name of a plan: `free`, `team`, `business`, `selfHosted` or one that was added. */
             plan?: string | null;
+            /** @description What is subscribed to. */
             product?: string | null;
+            /** @description Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none. */
             status?: string | null;
         };
         /** @description The delivery of a test event. */
         TestDelivery: {
+            /** @description The id of the delivery, which the receiver sees as `webhook-id`. */
             id: string;
         };
         /**
@@ -467,10 +664,13 @@ export interface components {
          * @example 2026-10-06T12:00:00.000Z
          */
         Time: string;
-        /** @description How many enabled endpoints have waiting deliveries, when the first of these is due, and how many mails are waiting, up to 1,000. */
+        /** @description What is waiting to be sent. */
         Waiting: {
+            /** @description When the first of these deliveries is due; null where there is none. */
             dueAt: components["schemas"]["OptionalTime"];
+            /** @description The number of enabled endpoints with waiting deliveries. */
             endpoints: number;
+            /** @description The number of waiting mails, counted up to 1,000. */
             mails: number;
         };
     };

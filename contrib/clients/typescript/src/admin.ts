@@ -3,9 +3,9 @@
 // description, and each method has the name of the operation there; its errors are
 // those of docs/admin-api.md.
 //
-// A secret that is shown once is not shown by a replay: if the answer of a creation
-// was lost on its way and the client asked again, it is null. Revoke such a key or
-// token, and create another.
+// A secret that is shown once is not repeated: if the answer to a creation was lost on
+// its way and the client asked again, the secret is null. Revoke such a key or token,
+// and create another.
 
 import { List, path, Transport } from "./transport.ts";
 import type { CallOptions, Config, ListOptions } from "./transport.ts";
@@ -15,15 +15,15 @@ export type * from "./admin.gen.ts";
 export { List, NoAnswerError, TeamdataError, Transport } from "./transport.ts";
 export type { CallOptions, Config, ErrorCode, ListOptions, Page } from "./transport.ts";
 
-/** What a single call may have beside its arguments. */
+/** Options of a single change. */
 export interface ChangeOptions extends CallOptions {
   /** Who did it, for the audit entry, in 1 to 200 characters. Without it the entry has no actor. */
   actor?: string;
 }
 
-/** The same for the instructions. */
+/** Options of a change of the instructions. */
 export interface InstructionsOptions extends ChangeOptions {
-  /** The `etag` that was read: if they were changed meanwhile, that is a `preconditionFailed`. */
+  /** The `etag` that was read. If the instructions were changed meanwhile, the error is a `preconditionFailed`. */
   ifMatch?: string;
 }
 
@@ -49,7 +49,7 @@ export class AdminClient {
     return this.transport.open("GET", "/backup", options);
   }
 
-  /** What was done to the server, oldest first: orgs, plans, event types and operator tokens that came, changed or went. */
+  /** What was done to the server, oldest first: orgs, plans, event types and operator tokens that were created, changed or deleted. */
   listOperatorLog(options?: ListOptions): List<types.AuditLogEntry> {
     return new List(this.transport, "/audit-log", options);
   }
@@ -316,7 +316,10 @@ export class AdminClient {
     return this.#change("PUT", path`/event-types/${name}`, change, options);
   }
 
-  /** Deletes an event type. While an endpoint selects it, that is a `conflict`. */
+  /**
+   * Deletes an event type. While an endpoint selects it, by its name or as the last of a
+   * group, that is a `conflict`.
+   */
   deleteEventType(name: string, options?: ChangeOptions): Promise<void> {
     return this.#change("DELETE", path`/event-types/${name}`, undefined, options);
   }

@@ -1,4 +1,4 @@
-// The client of the Team Data API. It needs fetch and WebCrypto alone, which Node,
+// The client of the Team Data API. It needs only fetch and WebCrypto, which Node,
 // Deno, Bun and browsers have. The types are generated from the API's description,
 // and each method has the name of the operation there.
 
@@ -18,7 +18,7 @@ export type { VerifierOptions, WebhookBody, WebhookEvent, WebhookHeaders } from 
  */
 export const version = "2026-10-06";
 
-/** Asks a server for the data of one org, as an API key of it may. */
+/** Reads the data of one org from a server, with an API key of the org. */
 export class Client {
   /** For operations that this client does not have yet. */
   readonly transport: Transport;

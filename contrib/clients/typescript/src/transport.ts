@@ -1,6 +1,6 @@
-// Sends requests, again if need be, and reads lists. Both clients are made of it.
+// Sends requests, retries them, and reads lists. Both clients use it.
 
-/** Which server a client asks, as whom, and how patiently. */
+/** Which server a client uses, with which key, and how it retries. */
 export interface Config {
   /** Where the server is, such as `https://data.example.com`. */
   baseUrl: string;
@@ -8,26 +8,28 @@ export interface Config {
   key?: string;
   /**
    * Sends the requests; the default is the runtime's own `fetch`. To trust the CA of
-   * a server in Node, set `NODE_EXTRA_CA_CERTS`.
+   * a server in Node, set `NODE_EXTRA_CA_CERTS`. A redirect is not followed, and is a
+   * `TeamdataError`: it could lead the key elsewhere, or over plain HTTP.
    */
   fetch?: typeof fetch;
   /**
    * How often a request is sent again; 0 is never, and the default is 4 times.
    *
    * A request is sent again if it got no answer, or was answered with 429 or a status
-   * of 500 and above: after the server's `Retry-After` if that is at most a minute,
-   * and otherwise after 0.5 s, 1 s, 2 s and so on, up to half of it less.
+   * of 500 and above: after the server's `Retry-After`, or without one after 0.5 s,
+   * 1 s, 2 s and so on, shortened at random by up to a half. A `Retry-After` of more
+   * than a minute ends the retries.
    *
-   * All attempts of a POST carry one `Idempotency-Key`, so it is executed once. A
-   * PUT, PATCH or DELETE says what is to be, and may be executed again: a DELETE
-   * whose first answer was lost ends in a `notFound`.
+   * All attempts of a POST carry one `Idempotency-Key`, so it is executed once. PUT,
+   * PATCH and DELETE can be repeated as they are; a DELETE whose first answer was lost
+   * ends in a `notFound`.
    */
   retries?: number;
   /** Ends an attempt that takes longer, in milliseconds; the default is a minute. */
   timeoutMs?: number;
 }
 
-/** What a single call may have beside its arguments. */
+/** Options of a single call. */
 export interface CallOptions {
   /**
    * Makes a POST one with every other that has the same key, for 24 hours: only the
@@ -35,7 +37,7 @@ export interface CallOptions {
    * ASCII characters.
    */
   idempotencyKey?: string;
-  /** Ends the call, also while it waits to send its request again. */
+  /** Ends the call, even while it waits to send its request again. */
   signal?: AbortSignal;
   /** Further headers of the request. */
   headers?: Record<string, string>;
@@ -70,7 +72,7 @@ interface ErrorBody {
 /** An answer that is not a success. */
 export class TeamdataError extends Error {
   override readonly name = "TeamdataError";
-  /** Of HTTP. */
+  /** Of HTTP; 0 for a redirect in a browser, which tells nothing of it. */
   readonly status: number;
   /** What programs check; empty if something between answered, such as a proxy. */
   readonly code: ErrorCode;
@@ -87,7 +89,7 @@ export class TeamdataError extends Error {
 
   constructor(response: Response, text: string) {
     const body = errorBody(text);
-    super(body?.message ?? `${response.status} ${response.statusText}`);
+    super(body?.message ?? (response.status ? `${response.status} ${response.statusText}` : "a redirect, which is not followed"));
     this.status = response.status;
     this.headers = response.headers;
     this.code = body?.code ?? "";
@@ -115,6 +117,7 @@ export class NoAnswerError extends Error {
 
 const firstWaitMs = 500;
 const longestWaitMs = 60_000;
+const maxAnswer = 16 * 2 ** 20; // bytes
 
 interface Call extends CallOptions {
   query?: Record<string, string>;
@@ -145,7 +148,7 @@ export class Transport {
     this.#timeoutMs = config.timeoutMs ?? 60_000;
   }
 
-  /** Makes a request, again and again if need be, and returns its answer. */
+  /** Makes a request, with retries, and returns its answer. */
   async request<T>(method: string, path: string, call: Call = {}): Promise<T> {
     const url = this.#url(path, call.query);
     const init = this.#init(method, call);
@@ -173,7 +176,7 @@ export class Transport {
     const response = await this.#fetch(this.#url(path, call.query), { ...this.#init(method, call), signal: call.signal ?? null });
     call.onResponse?.(response);
     if (!response.ok) {
-      throw new TeamdataError(response, await response.text());
+      throw new TeamdataError(response, (await textOf(response)) ?? "");
     }
     return response;
   }
@@ -189,26 +192,52 @@ export class Transport {
       headers["Idempotency-Key"] = call.idempotencyKey ?? crypto.randomUUID();
     }
     if (call.body === undefined) {
-      return { method, headers: { ...headers, ...call.headers }, redirect: "error" };
+      return { method, headers: { ...headers, ...call.headers }, redirect: "manual" };
     }
     headers["Content-Type"] = "application/json";
-    return { method, headers: { ...headers, ...call.headers }, body: JSON.stringify(call.body), redirect: "error" };
+    return { method, headers: { ...headers, ...call.headers }, body: JSON.stringify(call.body), redirect: "manual" };
   }
 
   async #attempt(url: string, init: RequestInit, signal?: AbortSignal): Promise<{ response: Response; text: string }> {
     const limit = AbortSignal.timeout(this.#timeoutMs);
+    let response: Response;
+    let text: string | undefined;
     try {
-      const response = await this.#fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, limit]) : limit });
-      return { response, text: await response.text() };
+      response = await this.#fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, limit]) : limit });
+      text = await textOf(response);
     } catch (cause) {
       signal?.throwIfAborted();
       throw new NoAnswerError(`${init.method} ${url} got no answer: ${reason(cause)}`, { cause });
     }
+    if (text === undefined) {
+      throw new RangeError(`${init.method} ${url}: the answer is larger than ${maxAnswer} bytes`);
+    }
+    return { response, text };
   }
 }
 
-// reason is what an error says, and its cause, which is where fetch says more than
-// that it failed.
+// textOf reads an answer; undefined is one that is too large.
+async function textOf(response: Response): Promise<string | undefined> {
+  const decoder = new TextDecoder();
+  const reader = response.body?.getReader();
+  let text = "";
+  for (let size = 0; reader; ) {
+    const { done, value } = await reader.read();
+    if (done) {
+      break;
+    }
+    size += value.length;
+    if (size > maxAnswer) {
+      await reader.cancel();
+      return undefined;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+// reason is what an error says, and what its cause says: fetch itself says only that it
+// failed.
 function reason(error: unknown): string {
   if (!(error instanceof Error)) {
     return String(error);
@@ -273,7 +302,7 @@ export interface Page<T> {
 
 /** Where a list begins, and how it is read. */
 export interface ListOptions extends CallOptions {
-  /** The `next` of an earlier page: the list goes on behind it. A cursor does not expire. */
+  /** The `next` of an earlier page: the list continues after it. A cursor does not expire. */
   after?: string | null;
   /** How many items a page has at most: 1 to 100, which is the default. */
   limit?: number;
@@ -299,8 +328,8 @@ export class List<T> implements AsyncIterable<T> {
   /**
    * The pages of the list, until no more items follow; there is at least one.
    *
-   * Whoever polls keeps the `next` of the last page, and continues from it later with
-   * `after`: each item comes once, and none is missed.
+   * To poll, keep the `next` of the last page, and continue from it later with `after`:
+   * each item comes once, and none is missed.
    */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
     const { after = null, limit = 100, ...call } = this.#options;

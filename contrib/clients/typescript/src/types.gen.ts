@@ -67,12 +67,14 @@ export interface components {
         };
         /** @description A page of audit log entries, oldest first. */
         AuditLogPage: {
+            /** @description The entries of this page. */
             data: components["schemas"]["AuditLogEntry"][];
             hasMore: components["schemas"]["HasMore"];
             next: components["schemas"]["Next"];
         };
         /** @description The event `file.uploaded`. */
         FileUploaded: {
+            /** @description The file. */
             data: {
                 /**
                  * @description Its media type.
@@ -167,6 +169,7 @@ export interface components {
         };
         /** @description A page of members, oldest first. */
         MemberPage: {
+            /** @description The members of this page. */
             data: components["schemas"]["Member"][];
             hasMore: components["schemas"]["HasMore"];
             next: components["schemas"]["Next"];
@@ -211,6 +214,7 @@ export interface components {
         Next: string | null;
         /** @description The event `subscription.changed`. */
         SubscriptionChanged: {
+            /** @description The new subscription. */
             data: {
                 /**
                  * @description How often it is paid for.
@@ -223,7 +227,7 @@ export interface components {
                  */
                 orgId: string;
                 /**
-                 * @description The plan.
+                 * @description The name of the plan.
                  * @example business
                  */
                 plan: string;
@@ -233,7 +237,7 @@ export interface components {
                  */
                 product: string;
                 /**
-                 * @description Its state.
+                 * @description Its state. `active`, `trialing` and `pastDue` grant the plan's features.
                  * @example active
                  */
                 status: string;
@@ -267,6 +271,7 @@ export interface components {
         Time: string;
         /** @description The event `webhook.test`. */
         WebhookTest: {
+            /** @description Where the event is sent. */
             data: {
                 /**
                  * @description The id of the endpoint.

@@ -67,7 +67,7 @@ export class WebhookVerifier {
   }
 
   /**
-   * Verifies a webhook by its headers and its body, which is to be as it came: nothing
+   * Verifies a webhook by its headers and its body. The body must be as it came: nothing
    * may have parsed it. A stream is read here, up to 1 MiB:
    *
    *     await verifier.verify(request.headers, request.body); // fetch, Deno, Bun
@@ -148,7 +148,7 @@ function joined(parts: Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-// equal takes the same time wherever the texts differ.
+// equal compares in a time that does not depend on where the texts differ.
 function equal(given: string, want: string): boolean {
   let difference = given.length ^ want.length;
   for (let i = 0; i < want.length; i++) {

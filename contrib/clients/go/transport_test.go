@@ -1,0 +1,44 @@
+package teamdata_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	teamdata "teamdata/contrib/clients/go"
+	"teamdata/contrib/clients/go/admin"
+)
+
+// A redirect is an error: the key is sent to the server of the config alone.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	for _, status := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		requests := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			requests++
+			http.Redirect(w, r, "/elsewhere", status)
+		}))
+		_, err := teamdata.New(teamdata.Config{BaseURL: server.URL, Key: "key_1.secret"}).TestWebhook(t.Context(), "whe_1")
+		server.Close()
+		if refused, ok := errors.AsType[*teamdata.Error](err); !ok || refused.Status != status || requests != 1 {
+			t.Errorf("%d: %d requests, %v", status, requests, err)
+		}
+	}
+}
+
+// An id that a URL drops is refused before anything is sent: without it the path of a
+// member is that of the org.
+func TestIDsThatNameSomethingElse(t *testing.T) {
+	requests := &recorder{}
+	client := admin.New(teamdata.Config{BaseURL: "https://data.example.com", HTTP: &http.Client{Transport: requests}, Retries: -1})
+	for _, id := range []string{"", ".", ".."} {
+		if _, err := client.RemoveMember(t.Context(), "org_acme", id); err == nil || requests.last != (request{}) {
+			t.Errorf("the user %q: %v, %v", id, requests.last, err)
+		}
+		for _, err := range client.ListMembers(id).All(t.Context()) {
+			if err == nil || requests.last != (request{}) {
+				t.Errorf("the org %q: %v, %v", id, requests.last, err)
+			}
+		}
+	}
+}
