@@ -34,12 +34,17 @@ func eachPlace[T, Done any](list string, places []T, do func(i int, place T) (Do
 	for i, place := range places {
 		done, err := do(i, place)
 		if err != nil {
-			if list != "" {
-				err = strictjson.Inside(list+"["+strconv.Itoa(i)+"]", err)
-			}
-			return nil, err
+			return nil, atPlace(list, i, err)
 		}
 		all[i] = done
 	}
 	return all, nil
+}
+
+// atPlace names the place of a list in an error, unless list is empty.
+func atPlace(list string, i int, err error) error {
+	if err == nil || list == "" {
+		return err
+	}
+	return strictjson.Inside(list+"["+strconv.Itoa(i)+"]", err)
 }

@@ -23,8 +23,8 @@ func repeated(n int, form string) string {
 	return "[" + strings.Join(records, ",") + "]"
 }
 
-// What is wrong at one place is refused by its name, and nothing of the others is
-// done, also under a key that keeps the refusal.
+// The error about one record of a batch names its place, and nothing of the others is
+// done, even under a key that keeps the refusal.
 func TestBatchesAreWhole(t *testing.T) {
 	env := newTestEnv(t)
 	before, effects := env.everything(), env.effects("org_acme")
@@ -42,7 +42,7 @@ func TestBatchesAreWhole(t *testing.T) {
 		{`{"userId":"usr_dan","rôle":"x"}]}`, store.CodeBadRequest, "members[1]."},
 		{`{"userId":"usr_bob","role":"admin"}]}`, store.CodeConflict, "members[1].userId: the user usr_bob is a member already"},
 		{`{"userId":"usr_cyn","role":"admin"}]}`, store.CodeConflict, "members[1].userId: the user usr_cyn is a member already"},
-		{`{"userId":"usr_cyn","role":"member"},{"userId":"usr_ada","role":"admin"}],"upsert":true}`, store.CodeConflict, "members[2]: An org keeps at least one owner."},
+		{`{"userId":"usr_ada","role":"admin"},{"userId":"usr_cyn","role":"member"}],"upsert":true}`, store.CodeConflict, "members[2]: An org keeps at least one owner."},
 	} {
 		body := `{"members":[` + fine + wrong.rest
 		env.wantError(env.members(body), wrong.code, wrong.says)
@@ -92,6 +92,15 @@ func TestUpsertedMembers(t *testing.T) {
 	env.wantError(env.members(`{"dryRun":true,"members":[{"userId":"usr_ada","role":"owner"}]}`), store.CodeConflict, "members[0].userId: ")
 }
 
+// An owner may be demoted in a batch before it names the next one.
+func TestOwnersChangeInABatch(t *testing.T) {
+	env := newTestEnv(t)
+	const body = `{"upsert":true,"members":[{"userId":"usr_ada","role":"admin"},{"userId":"usr_bob","role":"owner"}]}`
+	env.wantAnswer(env.members(strings.Replace(body, "{", `{"dryRun":true,`, 1)), 200, "{{*}}")
+	env.wantAnswer(env.members(body), 200, `{"members":[{"result":"changed",{{*}},"was":{"role":"owner",{{*}}}},{"result":"changed",{{*}}`)
+	env.wantError(env.do("PATCH", "/orgs/org_acme/members/usr_bob", `{"role":"admin"}`), store.CodeConflict, "An org keeps at least one owner.")
+}
+
 // The longest values of 1,000 members fit in a batch, in the longest form that JSON
 // has for them, and are answered whole.
 func TestLongestBatch(t *testing.T) {
@@ -122,6 +131,7 @@ func TestEventBatches(t *testing.T) {
 	for events, want := range map[string]string{
 		`[` + fine + `,{"type":"invoice.paid","data":{"amount":"x"}}]`:                                                  "events[1].data.amount: got string, want number",
 		`[` + fine + `,{"type":"invoice.paid","data":[]}]`:                                                              "events[1].data: is missing, or not an object",
+		`[` + fine + `,{"type":"invoice.paid","data":{"amount":1,"x":"` + strings.Repeat("x", maxBody) + `"}}]`:         "events[1].data: has 65555 bytes; at most 65536 are allowed",
 		`[` + fine + `,{"type":"none","data":{}}]`:                                                                      `events[1].type: "none" is not an event type`,
 		`[` + fine + `,{"type":"webhook.test","data":{}}]`:                                                              `events[1].type: webhook.test is not sent like this`,
 		`[` + fine + `,{"type":7}]`:                                                                                     "events[1].type: is a number",

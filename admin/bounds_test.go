@@ -52,6 +52,8 @@ var bounds = []bound{
 	{"POST", "/orgs/org_acme/endpoints", hook(`"url":"https://a.example/","description":"` + long(500) + `"`), hook(`"url":"https://a.example/","description":"` + long(501) + `"`), "description: "},
 	{"POST", "/orgs/org_acme/endpoints", hook(`"url":"https://a.example/"`), hook(`"url":"https://a.example/","secret":"whsec_YQ=="`), "secret: holds 1 bytes"},
 	{"PATCH", "/orgs/org_acme/endpoints/whe_1", `{"events":["invoice.paid"]}`, `{"events":["invoice.unpaid"]}`, "events: "},
+	{"PATCH", "/orgs/org_acme/endpoints/whe_1", `{"events":["member.*","*"]}`, `{"events":["*","member*"]}`, "events: \"member*\" has a * in the wrong place"},
+	{"PATCH", "/orgs/org_acme/endpoints/whe_1", `{"events":["invoice.*"]}`, `{"events":["invoices.*"]}`, "events: no event type begins with \"invoices.\"; there are "},
 	{"PATCH", "/orgs/org_acme/endpoints/whe_1", `{}`, `{"events":[]}`, "events: an endpoint receives at least one"},
 	{"PATCH", "/orgs/org_acme/endpoints/whe_1", `{"description":null}`, `{"url":null}`, "url: must start with https://"},
 	{"PATCH", "/orgs/org_acme/endpoints/whe_1", `{"events":["invoice.paid"]}`, `{"events":null}`, "events: an endpoint receives at least one"},
@@ -100,6 +102,8 @@ func TestBounds(t *testing.T) {
 func TestConflicts(t *testing.T) {
 	env := newTestEnv(t)
 	env.wantAnswer(env.do("POST", "/orgs/org_other/endpoints", `{"id":"whe_9","url":"https://o.example/","events":["invoice.paid"]}`), 201, "{{*}}")
+	env.wantAnswer(env.do("PUT", "/event-types/door.opened", `{}`), 201, "{{*}}")
+	env.wantAnswer(env.do("POST", "/orgs/org_other/endpoints", `{"id":"whe_8","url":"https://p.example/","events":["*","door.*"]}`), 201, "{{*}}")
 	env.wantAnswer(env.do("PUT", "/orgs/org_other/subscription", `{"plan":"pro"}`), 200, "{{*}}")
 	env.wantAnswer(env.do("POST", "/orgs/org_acme/endpoints/whe_1/disable", ""), 200, "{{*}}")
 	before := env.everything()
@@ -113,6 +117,7 @@ func TestConflicts(t *testing.T) {
 		{"DELETE", "/plans/pro", "", "The org org_other has this plan."},
 		{"DELETE", "/plans/free", "", "The plan free is built in"},
 		{"DELETE", "/event-types/invoice.paid", "", "The endpoint whe_9 of the org org_other selects this event type."},
+		{"DELETE", "/event-types/door.opened", "", "The endpoint whe_8 of the org org_other selects door.*, of which this is the last event type."},
 	} {
 		env.wantError(env.do(row[0], row[1], row[2]), store.CodeConflict, row[3])
 	}

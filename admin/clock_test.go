@@ -85,7 +85,7 @@ func TestTestClock(t *testing.T) {
 	equal(t, "moved", env.Now().Sub(testkit.Noon), 13*time.Hour)
 }
 
-// The clock ends before times can't be told any more.
+// The clock ends before times can no longer be written.
 func TestEndOfTheTestClock(t *testing.T) {
 	env := newClockEnv(t)
 	for env.Now().Year() < 2289 {
@@ -114,7 +114,7 @@ func TestReset(t *testing.T) {
 	equal(t, "resets", env.resets, 2)
 }
 
-// What goes wrong is not told to clients, and is not taken for done.
+// Clients are not told what went wrong, and what failed does not count as done.
 func TestFailingTestClock(t *testing.T) {
 	env := newClockEnv(t)
 	env.err = errors.New("/srv/seed.json is on fire")

@@ -21,8 +21,13 @@ func eventFields(in *strictjson.Reader, e *event) []strictjson.Field {
 	return []strictjson.Field{in.Text("type", &e.kind), in.Raw("data", &e.data)}
 }
 
+// compact bounds the data, too: it may be one of many in a larger body, and receivers
+// take events of the size that a body of its own has.
 func (e *event) compact() (err error) {
 	e.data, err = compacted("data", e.data)
+	if err == nil && len(e.data) > maxBody {
+		err = store.Invalid("data", "has %d bytes", len(e.data)).Advise("at most %d are allowed", maxBody)
+	}
 	return err
 }
 

@@ -128,6 +128,18 @@ func TestRegisteredEvents(t *testing.T) {
 	equal(t, "bodies", fmt.Sprint(bodies), `[{"type":"invoice.paid","timestamp":`+at+`,"data":{"amount":1.50,"text":"<é>"}} {"type":"invoice.paid","timestamp":`+at+`,"data":{"any":[{}]}}]`)
 }
 
+// An endpoint that selects a group gets types that are registered after it.
+func TestEventsOfLaterTypes(t *testing.T) {
+	env := newTestEnv(t)
+	env.wantAnswer(env.do("POST", "/orgs/org_acme/endpoints", `{"url":"https://acme.example/2","events":["*"]}`), 201, "{{*}}")
+	env.wantAnswer(env.do("PATCH", "/orgs/org_acme/endpoints/whe_1", `{"events":["invoice.*"]}`), 200, `{"id":"whe_1",{{*}},"events":["invoice.*"],{{*}}`)
+	env.wantAnswer(env.do("PUT", "/event-types/invoice.sent", `{}`), 201, "{{*}}")
+	env.wantAnswer(env.emit("org_acme", "invoice.sent", `{}`), 201, `{"deliveries":["{{whd}}","{{whd}}"]}`)
+	env.wantAnswer(env.emit("org_acme", "invoice.paid", `{"amount":1}`), 201, `{"deliveries":["{{whd}}","{{whd}}"]}`)
+	env.wantAnswer(env.emit("org_acme", "member.added", filled["member.added"]), 201, `{"deliveries":["{{whd}}"]}`)
+	env.wantAnswer(env.do("DELETE", "/event-types/invoice.sent", ""), 204, "")
+}
+
 // A schema that is changed between the check and the commit counts: while the
 // writer is held, one of two equal requests hears that the other has come as far
 // as waiting for it.

@@ -3,7 +3,6 @@ package admin
 import (
 	_ "embed"
 	"encoding/json"
-	"strings"
 	"sync"
 
 	"teamdata/internal/schema"
@@ -97,7 +96,7 @@ func schemaOf(tx store.EventTypes, kind string) ([]byte, error) {
 	}
 	e, err := tx.EventType(kind)
 	if store.IsNotFound(err) {
-		return nil, store.Invalid("type", "%.64q is not an event type", kind).Advise("there are %s, and those that were registered", strings.Join(store.BuiltInEventTypes, ", "))
+		return nil, store.NoEventType("type", kind)
 	}
 	return e.Schema, err
 }

@@ -50,6 +50,7 @@ var sameValues = []string{
 	`"` + long(64) + `"`, `"` + long(65) + `"`, `"` + long(200) + `"`, `"` + long(201) + `"`, `"` + long(501) + `"`,
 	`"ada@acme.example"`, `"Ada <ada@acme.example>"`, `"not an address, other@x.example"`, `"ada@acme.example\r\nBcc: eve@x.example"`,
 	`"https://b.example/"`, `"http://b.example/"`, `"https://b.example/#x"`, `"` + whsec + `"`, `"whsec_YQ=="`, `"owner"`, `"read"`, `"api"`, `"team"`, `"member.added"`,
+	`"*"`, `"member.*"`, `"none.*"`, `"member*"`,
 	`"2027-01-01T00:00:00Z"`, `"2027-01-01T00:00:00.5Z"`, `"2027-01-01T00:00:00+00:00"`, `"1969-12-31T23:59:59Z"`, `"10000-01-01T00:00:00Z"`, `"2027-02-29T00:00:00Z"`,
 }
 

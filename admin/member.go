@@ -49,31 +49,25 @@ func (r *request) addMember() error {
 	})
 }
 
-// newMember is a place of a batch: a user, and what the member is to be.
-type newMember struct {
-	userID string
-	store.MemberChange
-}
-
 // addMembers adds the members of a batch, or with upsert puts them as putMember
 // does.
 func (r *request) addMembers() error {
 	const places = "members"
-	var batch []newMember
+	var batch []store.MemberValues
 	var upsert, dryRun bool
 	r.bodyErr = r.readBatch(places, func() error {
-		var m newMember
-		err := r.in.Fields(append(changeFields(r.in, &m.MemberChange), r.in.Text("userId", &m.userID))...)
+		var m store.MemberValues
+		err := r.in.Fields(append(changeFields(r.in, &m.MemberChange), r.in.Text("userId", &m.UserID))...)
 		batch = append(batch, m)
 		return err
 	}, r.in.Bool("upsert", &upsert), r.in.Bool("dryRun", &dryRun))
 	work := func(tx store.Tx) (store.Answer, error) {
-		outcomes, err := eachPlace(places, batch, func(_ int, m newMember) (memberOutcome, error) { return r.addNew(tx, m, upsert) })
+		outcomes, err := r.addEach(tx, places, batch, upsert)
 		if err != nil {
 			return store.Answer{}, err
 		}
 		keys, err := store.CreatedKeys(tx, r.org())
-		body := list(newObject(), places, outcomes, func(o memberOutcome) []byte { return o.json(keys) }).end()
+		body := list(newObject(), places, outcomes, func(o store.MemberOutcome) []byte { return outcomeJSON(o, keys) }).end()
 		if upsert || dryRun {
 			return ok(body), err
 		}
@@ -85,29 +79,28 @@ func (r *request) addMembers() error {
 	return r.idempotent(work)
 }
 
-func (r *request) addNew(tx store.Tx, m newMember, upsert bool) (o memberOutcome, err error) {
+func (r *request) addEach(tx store.Tx, places string, batch []store.MemberValues, upsert bool) ([]store.MemberOutcome, error) {
 	if upsert {
-		o.now, o.was, err = store.PutMember(tx, r.actor, r.org(), m.userID, m.MemberChange)
-		return o, err
+		outcomes, failed, err := store.PutMembers(tx, r.actor, r.org(), batch)
+		return outcomes, atPlace(places, failed, err)
 	}
-	o.now, err = store.AddMember(tx, r.actor, m.Of(store.Member{OrgID: r.org(), UserID: m.userID}))
-	return o, err
+	return eachPlace(places, batch, func(_ int, m store.MemberValues) (o store.MemberOutcome, err error) {
+		o.Now, err = store.AddMember(tx, r.actor, m.Of(store.Member{OrgID: r.org(), UserID: m.UserID}))
+		return o, err
+	})
 }
 
-// memberOutcome is a member after a batch and before it; zero: there was none.
-type memberOutcome struct{ now, was store.Member }
-
-func (o memberOutcome) json(created map[string][]store.APIKey) []byte {
+func outcomeJSON(o store.MemberOutcome, created map[string][]store.APIKey) []byte {
 	result := "changed"
-	switch o.was {
+	switch o.Was {
 	case store.Member{}:
 		result = "added"
-	case o.now:
+	case o.Now:
 		result = "unchanged"
 	}
-	shown := newObject().text("result", result).raw("member", memberJSON(o.now, created))
+	shown := newObject().text("result", result).raw("member", memberJSON(o.Now, created))
 	if result == "changed" {
-		shown = shown.raw("was", newObject().text("role", o.was.Role).text("name", o.was.Name).text("email", o.was.Email).end())
+		shown = shown.raw("was", newObject().text("role", o.Was.Role).text("name", o.Was.Name).text("email", o.Was.Email).end())
 	}
 	return shown.end()
 }
@@ -131,12 +124,12 @@ func changeFields(in *strictjson.Reader, c *store.MemberChange) []strictjson.Fie
 }
 
 func (r *request) putMember() error {
-	var values store.MemberChange
-	r.read(changeFields(r.in, &values)...)
+	values := store.MemberValues{UserID: r.Param("userId")}
+	r.read(changeFields(r.in, &values.MemberChange)...)
 	return r.update(func(tx store.Tx) (store.Answer, error) {
-		m, was, err := store.PutMember(tx, r.actor, r.org(), r.Param("userId"), values)
-		shown, err := formatMember(tx, m, err)
-		return put(was.ID == "", shown), err
+		o, err := store.PutMember(tx, r.actor, r.org(), values)
+		shown, err := formatMember(tx, o.Now, err)
+		return put(o.Was.ID == "", shown), err
 	})
 }
 

@@ -32,11 +32,13 @@ func TestDeletedOrg(t *testing.T) {
 		t.Errorf("an import is told %q", refused)
 	}
 	equal(t, "calls of Removed", removed, 1)
+	env.wantAnswer(env.do("GET", "/status", ""), 200, `{{*}},"deletedOrgs":["org_acme"]}`)
 
 	if err := store.DropRemoved(context.Background(), env.Store); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "the other org's members", env.do("GET", "/orgs/org_other/members", "").Body, others)
+	env.wantAnswer(env.do("GET", "/status", ""), 200, `{{*}},"deletedOrgs":[]}`)
 	env.wantAnswer(env.do("POST", "/orgs", again), 201, "{{*}}")
 	env.wantAnswer(env.do("GET", "/orgs/org_acme/members", ""), 200, `{"data":[],"next":null,"hasMore":false}`)
 	env.wantAnswer(env.do("GET", "/orgs/org_acme/audit-log", ""), 200, `{"data":[{{{*}}"org.created"{{*}}}],{{*}}`)

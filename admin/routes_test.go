@@ -87,8 +87,8 @@ func bodyFields(body *openapi3.Schema) string {
 		if i >= len(body.Required) {
 			names[i] += "?"
 		}
-		if p := body.Properties[name].Value; p.Min != nil && p.Default != nil {
-			names[i] += fmt.Sprintf(" (%.0f to %.0f; default %v)", *p.Min, *p.Max, p.Default)
+		if p := body.Properties[name].Value; p.Min != nil {
+			names[i] += fmt.Sprintf(" (%.0f to %.0f)", *p.Min, *p.Max)
 		}
 	}
 	return strings.Join(names, ", ")

@@ -2,6 +2,9 @@ package admin
 
 import "teamdata/store"
 
+// maxDeletedOrgs is how many deleted orgs the status names.
+const maxDeletedOrgs = 100
+
 // readStatus answers what the server knows of itself, and what is waiting in it.
 func (r *request) readStatus() error {
 	s, err := r.api.config.Status(r.HTTP.Context())
@@ -12,11 +15,19 @@ func (r *request) readStatus() error {
 	if err != nil {
 		return err
 	}
+	var deleted []string
+	err = r.api.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) {
+		deleted, err = tx.RemovedOrgs(maxDeletedOrgs)
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	waiting := newObject().number("endpoints", int64(b.Busy)).time("dueAt", b.DueAt).number("mails", int64(b.Mails)).end()
 	o := newObject().text("version", r.api.config.Version).text("dataFile", s.DataFile).
 		number("size", s.Size).number("schema", int64(s.Schema)).flag("sealed", s.Sealed).time("aheadOfClock", s.Ahead).
 		time("since", s.Since).texts("addresses", s.Addresses)
-	r.Send(ok(list(o, "certificates", s.Certificates, certificateJSON).raw("waiting", waiting).end()))
+	r.Send(ok(list(o, "certificates", s.Certificates, certificateJSON).raw("waiting", waiting).texts("deletedOrgs", deleted).end()))
 	return nil
 }
 

@@ -137,7 +137,7 @@ func (a *App) Run(ctx context.Context) error {
 	go func() { served <- a.socket.serve() }()
 	go func() { sent <- a.dispatcher.Run(ctx, grace) }()
 	var background sync.WaitGroup
-	if a.settings.Clock == nil { // or else it shares the process with tests
+	if a.settings.Clock == nil { // a server in a Go test shares the process with it
 		background.Go(debug.FreeOSMemory) // what only the start needed
 	}
 	background.Go(func() { a.mailer.Run(ctx, grace) })

@@ -23,8 +23,8 @@ func (a *App) openOrFill(ctx context.Context) error {
 	info, err := os.Stat(a.settings.Data)
 	switch {
 	case err == nil && info.Size() > 0 && a.settings.Clock != nil:
-		return SettingError{hint.New("data file "+a.settings.Data+" is there already, and --test-clock takes a new one, which it may reset",
-			"give another path with --data, or delete the file if it is of an earlier test")}
+		return SettingError{hint.New("data file "+a.settings.Data+" exists already, and --test-clock needs a new one, because a reset deletes what is in it",
+			"give another path with --data, or delete the file if an earlier test left it")}
 	case errors.Is(err, fs.ErrNotExist) && a.settings.Seed != "":
 		return a.fill(ctx)
 	}

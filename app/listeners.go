@@ -81,14 +81,14 @@ func (a *App) bind() (err error) {
 	return checkLoopback(a.listener.Addr())
 }
 
-// checkLoopback refuses a listener of a server with a test clock that others than this
-// machine's users reach: what a name leads to, and what a service manager hands over,
-// is known only now.
+// checkLoopback refuses a listener that can be reached from elsewhere, on a server with a
+// test clock: where a name leads to, and what a service manager hands over, is known
+// only now.
 func checkLoopback(address net.Addr) error {
 	if tcp, ok := address.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
 		return nil
 	}
-	return SettingError{hint.New(fmt.Sprintf("others may reach %s, and --test-clock is for tests on this machine alone", address), "listen on 127.0.0.1")}
+	return SettingError{hint.New(fmt.Sprintf("%s can be reached from elsewhere, and --test-clock is for tests on this machine only", address), "listen on 127.0.0.1")}
 }
 
 // listen listens on a host:port, or on a Unix socket.

@@ -94,7 +94,7 @@ func TestOrgDeletedBesideABusyOne(t *testing.T) {
 	}
 }
 
-// isGone holds a deleted org to being unknown everywhere.
+// isGone checks that a deleted org is unknown everywhere.
 func isGone(t *testing.T, p *testkit.Process, o operator, key string) {
 	t.Helper()
 	unknown, deleted := p.Must("GET", "/members", "key_none.big-secret"), p.Must("GET", "/members", key)
@@ -110,10 +110,10 @@ func isGone(t *testing.T, p *testkit.Process, o operator, key string) {
 
 var requestID = regexp.MustCompile(`"requestId":"\w+"`)
 
-// withoutID is an error without the id of its request.
+// withoutID is an error without its request id.
 func withoutID(body string) string { return requestID.ReplaceAllString(body, "") }
 
-// created tries to create an org of the deleted one's id, which is refused while it
+// created tries to create an org with the deleted one's id, which is refused while that
 // is being dropped.
 func created(t *testing.T, o operator) bool {
 	t.Helper()
@@ -171,7 +171,7 @@ func fillBigOrg(t *testing.T, data string, members, entries int) {
 	}
 }
 
-// p99s are the 99th percentiles of what the clients of the busy org waited.
+// p99s are the 99th percentiles of how long the clients of the busy org waited.
 type p99s struct{ reads, writes time.Duration }
 
 // beside measures for a while two clients who read pages and two programs that push
@@ -229,8 +229,8 @@ func p99(took []time.Duration) time.Duration {
 	return took[len(took)*99/100].Round(10 * time.Microsecond)
 }
 
-// findInFile walks a whole data file for a text, and returns where it is, but for
-// the operator's log, which tells that there was such an org.
+// findInFile searches a whole data file for a text, and returns where it is, apart from
+// the operator's log, which says that there was such an org.
 func findInFile(t *testing.T, data, text string) (places []string) {
 	t.Helper()
 	db, err := bbolt.Open(data, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Second})

@@ -41,9 +41,9 @@ func (s *sweeps) state() (running time.Duration, done time.Time) {
 	return running, done
 }
 
-// sweepRegularly drops expired data every store.SweepEvery, more often if
-// deliveries are kept for less, and at once what an org left that was deleted, be it
-// before the start.
+// sweepRegularly drops expired data every store.SweepEvery, or more often if deliveries
+// are kept for less. The data of deleted orgs it drops at once, also that of orgs that
+// were deleted before the start.
 func (a *App) sweepRegularly(ctx context.Context) {
 	err := a.store.View(ctx, func(tx store.Tx) error {
 		removed, err := tx.RemovedOrgs(1)

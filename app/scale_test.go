@@ -48,7 +48,7 @@ func walk(t *testing.T, p *testkit.Process, list string, limit int) (ids []strin
 // first.
 func TestWalkASeededFile(t *testing.T) {
 	t.Parallel()
-	members, entries := 500, 5000
+	members, entries := 300, 1000
 	if *testkit.Full {
 		members, entries = 10_000, 200_000
 	}
@@ -76,7 +76,7 @@ func TestWalkASeededFile(t *testing.T) {
 // every entry exactly once, in the order of the commits.
 func TestPollersMissNothing(t *testing.T) {
 	t.Parallel()
-	entries := 2000 // of each writer
+	entries := 500 // of each writer
 	if *testkit.Full {
 		entries = 25_000
 	}

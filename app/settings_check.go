@@ -110,9 +110,8 @@ func (s *Settings) checkMail() error {
 	return nil
 }
 
-// checkTestClock refuses a test clock, which whoever reaches the admin API moves, on a
-// server that others than this machine's users reach, as far as the flags show; see
-// checkLoopback.
+// checkTestClock refuses a test clock on a server that can be reached from elsewhere, as
+// far as the flags show: who reaches the admin API can move it. See also checkLoopback.
 func (s *Settings) checkTestClock() error {
 	switch {
 	case s.Clock == nil:
@@ -129,7 +128,7 @@ func (s *Settings) checkTestClock() error {
 		"--proxy-protocol":       s.ProxyProtocol,
 	} {
 		if public {
-			return hint.New(flag+" is for a server that others reach, and --test-clock for tests on this machine alone", "leave out one of the two")
+			return hint.New(flag+" is for a server that others reach, and --test-clock is for tests on this machine only", "leave out one of the two")
 		}
 	}
 	return nil

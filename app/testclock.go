@@ -161,17 +161,17 @@ func (a *App) nextDue(ctx context.Context) (next time.Time, err error) {
 }
 
 // Reset deletes all data of a server with a test clock but its certificates, and
-// fills it from --seed again, if there is one. Attempts in flight are awaited and
+// fills it from --seed again, if there is one. It waits for attempts in flight, which
 // leave nothing behind. The clock stays where it is, rate limits go on counting, and
-// new ids still follow the old ones. If the seed can't be imported, the server is left empty. Run must be
-// running.
+// new ids still follow the old ones. If the seed can't be imported, the server is left
+// empty. Run must be running.
 func (a *App) Reset(ctx context.Context) error {
 	if a.settings.Clock == nil {
 		return errNoTestClock
 	}
 	a.advancing.Lock()
 	defer a.advancing.Unlock()
-	a.writeKeyUse(ctx) // or else it would be counted for the keys to come
+	a.writeKeyUse(ctx) // otherwise it would be counted for the new keys
 	if err := a.store.Clear(ctx); err != nil {
 		return err
 	}

@@ -111,8 +111,8 @@ func TestResetImportsTheSeed(t *testing.T) {
 	}
 }
 
-// What a service manager hands over to a server with a test clock is held to the same
-// as --listen.
+// A listener that a service manager hands over to a server with a test clock has to be
+// on this machine, as --listen has to.
 func TestCheckLoopback(t *testing.T) {
 	for _, test := range []struct {
 		address net.Addr

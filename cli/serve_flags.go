@@ -101,7 +101,7 @@ func bindData(f *pflag.FlagSet, s *app.Settings) {
 	f.StringVar(&s.SealKeyFile, "seal-key-file", s.SealKeyFile, "a `file` with a key that seals the webhook secrets, private keys and password hashes in the data file; made with: openssl rand -base64 32 > FILE")
 	f.StringVar(&s.Seed, "seed", s.Seed, "a fixture `file` that fills a data file that holds no org yet")
 	f.BoolVar(&s.Demo, "demo", s.Demo, "serve an example org from a temporary file, with a receiver that shows its events")
-	f.VarPF(testClock{&s.Clock}, "test-clock", "", "for tests on this machine: a clock that the admin API moves forward, a reset of the data, and endpoints with http:// URLs of this machine").NoOptDefVal = "true"
+	f.VarPF(testClock{&s.Clock}, "test-clock", "", "for tests on this machine: lets the admin API move the clock forward and reset the data, and endpoints have http:// URLs of this machine").NoOptDefVal = "true"
 	f.StringVar(&s.BackupDir, "backup-dir", s.BackupDir, "a `folder` of its own for backups that are made while it serves; it is made if it is not there")
 	f.DurationVar(&s.BackupEvery, "backup-every", s.BackupEvery, "how long after each backup the next is made")
 	f.IntVar(&s.BackupKeep, "backup-keep", s.BackupKeep, "how many backups are kept, the newest ones")

@@ -43,7 +43,7 @@ func TestTestClockIsRefused(t *testing.T) {
 		"a seed once":      {[]string{"--seed", "-"}, "--seed - can be read only once"},
 		"a proxy":          {[]string{"--trusted-proxies", "loopback"}, "--trusted-proxies is for a server that others reach"},
 		"public metrics":   {[]string{"--metrics", "0.0.0.0:0"}, "--metrics .* is for a server that others reach"},
-		"an existing file": {[]string{"--data", file}, "is there already, and --test-clock takes a new one"},
+		"an existing file": {[]string{"--data", file}, "exists already, and --test-clock needs a new one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -107,7 +107,7 @@ func TestTestClockIsTold(t *testing.T) {
 	}
 }
 
-// Any other server says nothing of it, and has none of it.
+// No other server has a test clock, or says that it has one.
 func TestNoTestClock(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	url, _ := hook(t)
@@ -141,7 +141,8 @@ func TestNoTestClock(t *testing.T) {
 	}
 }
 
-// What a server for tests took is not sent over plain HTTP by any other.
+// An endpoint that a server for tests accepted gets nothing over plain HTTP from any
+// other server.
 func TestPlainHTTPEndsWithTheTestClock(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	url, attempts := hook(t)

@@ -52,12 +52,22 @@ func badValue(err error) error {
 // wordsOf are what the flags of a name take.
 var wordsOf = map[string][]string{
 	"access-log": {string(server.LogAll), string(server.LogErrors), string(server.LogOff)},
-	"events":     append([]string{"*"}, store.BuiltInEventTypes...),
+	"events":     selections(),
 	"features":   (store.FeatureAPI | store.FeatureWebhooks | store.FeatureAuditLog).Names(),
 	"role":       {store.RoleOwner, store.RoleAdmin, store.RoleMember},
 	"scopes":     (store.ScopeRead | store.ScopeWrite).Names(),
 	"state": {store.StatePending.String(), store.StateRetrying.String(), store.StateHeld.String(),
 		store.StateFailed.String(), store.StateAcknowledged.String()},
+}
+
+// selections are what an endpoint may select of the built-in event types.
+func selections() []string {
+	all := append([]string{store.AllEvents}, store.BuiltInEventTypes...)
+	for _, name := range store.BuiltInEventTypes {
+		all = append(all, store.Groups(name)...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // completeFlags lets a shell complete the values of a command's flags: by the words
@@ -66,6 +76,9 @@ func completeFlags(cmd *cobra.Command) {
 	complete := func(f *pflag.Flag) {
 		kind, _ := pflag.UnquoteUsage(f)
 		words := wordsOf[f.Name]
+		if f.Value.Type() == "int" {
+			words = nil // --events of bench is a number
+		}
 		if words == nil && slices.Contains([]string{"file", "folder", "socket"}, kind) {
 			return // the shell can do it
 		}

@@ -33,7 +33,7 @@ func (o *org) wanted(event, subject string) (w want) {
 		return want{}
 	}
 	for _, e := range o.endpoints {
-		if slices.Contains(e.selects, event) {
+		if e.receives(event) {
 			w.to = append(w.to, e)
 		}
 	}

@@ -34,6 +34,9 @@ func (w *world) checkEndpoints(a *transaction, want *want) {
 func (w *world) newEndpoint(o *org) (*endpoint, store.Endpoint) {
 	e := &endpoint{orgID: o.id, character: newCharacter(w.Rand), selects: someOf(w.Rand,
 		"file.uploaded", "file.uploaded", "member.added", "member.removed", "webhook.test", "subscription.changed")}
+	if w.IntN(4) == 0 {
+		e.selects = someOf(w.Rand, "file.*", "member.*", "*", "member.added")
+	}
 	w.places++
 	e.name = fmt.Sprintf("e%d(%s)", w.places, e.character.kind)
 	return e, store.Endpoint{OrgID: o.id, URL: fmt.Sprintf("https://e%d.example/hook", w.places), Events: e.selects}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"teamdata/store"
@@ -34,6 +35,13 @@ func (o *org) addresses() (all []string) {
 		}
 	}
 	return all
+}
+
+// receives reports whether the endpoint selects an event: by its name, with others of
+// its group, or with all.
+func (e *endpoint) receives(event string) bool {
+	group, _, _ := strings.Cut(event, ".")
+	return slices.Contains(e.selects, event) || slices.Contains(e.selects, group+".*") || slices.Contains(e.selects, "*")
 }
 
 // endpoint is an address of an org, and the receiver there.

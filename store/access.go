@@ -35,8 +35,7 @@ func (a *Access) State(now time.Time) KeyState {
 }
 
 // LoadAccess reads the Access of a key; notFound when there is no such key, or its
-// org was deleted. The
-// result is valid until the Store's AccessGeneration changes.
+// org was deleted. The result is valid until the Store's AccessGeneration changes.
 func LoadAccess(tx Tx, keyID string) (Access, error) {
 	key, err := tx.APIKey(keyID)
 	if err != nil {

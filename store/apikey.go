@@ -72,8 +72,7 @@ func (u *KeyUse) Add(more KeyUse) {
 	}
 }
 
-// AddKeyUse merges use into the record of a key. A key that was dropped meanwhile
-// stays so.
+// AddKeyUse merges use into the record of a key, unless the key was dropped meanwhile.
 func AddKeyUse(tx APIKeys, id string, more KeyUse) error {
 	if _, err := tx.APIKey(id); err != nil {
 		return unlessNotFound(err)

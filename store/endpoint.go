@@ -13,7 +13,7 @@ type Endpoint struct {
 	OrgID       string
 	URL         string // https (see Endpoints.HTTPOnLoopback), at most 2,048 characters, no userinfo, no fragment
 	Description string
-	Events      []string // the event types it receives; at least one
+	Events      []string // what it receives: event types, groups of them, or AllEvents; at least one
 	Secret      string   // `whsec_` and the base64 of 24 to 64 bytes
 	CreatedAt   time.Time
 	DisabledAt  time.Time // zero: enabled
@@ -63,9 +63,6 @@ func (e *Endpoint) HeldSince(due time.Time) time.Time {
 // Disabled reports whether the endpoint is disabled: its events are held.
 func (e *Endpoint) Disabled() bool { return !e.DisabledAt.IsZero() }
 
-// Selects reports whether the endpoint receives events of the type.
-func (e *Endpoint) Selects(eventType string) bool { return slices.Contains(e.Events, eventType) }
-
 func (e *Endpoint) check(tx Tx) error {
 	err := cmp.Or(
 		checkID("id", e.ID),
@@ -78,7 +75,7 @@ func (e *Endpoint) check(tx Tx) error {
 	if err != nil {
 		return err
 	}
-	return checkEventTypes(tx, e.Events)
+	return checkSelections(tx, e.Events)
 }
 
 // checkOldSecret checks that an imported old secret is one that a rotation could

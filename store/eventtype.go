@@ -96,17 +96,27 @@ func RegisterEventType(tx Tx, e EventType) (_ EventType, created bool, err error
 	return e, created, tx.PutEventType(e)
 }
 
-// RemoveEventType removes an event type that no endpoint selects. notFound:
-// there is none; conflict: an endpoint selects it.
+// RemoveEventType removes an event type that no endpoint needs: one that selects it by
+// name, or a group of which it is the last type. notFound: there is none; conflict: an
+// endpoint needs it.
 func RemoveEventType(tx Tx, name string) error {
 	if _, err := tx.EventType(name); err != nil {
 		return err
 	}
-	err := eachOrg(tx, func(o Org) error {
+	own, err := eventTypeNames(tx)
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(append(own, BuiltInEventTypes...), func(other string) bool { return other == name })
+	err = eachOrg(tx, func(o Org) error {
 		endpoints, err := tx.Endpoints(o.ID)
 		for _, e := range endpoints {
-			if e.Selects(name) {
+			switch selection := e.needs(name, others); selection {
+			case "":
+			case name:
 				return Errorf(CodeConflict, "The endpoint %s of the org %s selects this event type.", e.ID, o.ID).Advise("Change the endpoint first.")
+			default:
+				return Errorf(CodeConflict, "The endpoint %s of the org %s selects %s, of which this is the last event type.", e.ID, o.ID, selection).Advise("Change the endpoint first.")
 			}
 		}
 		return err
@@ -117,23 +127,20 @@ func RemoveEventType(tx Tx, name string) error {
 	return tx.DeleteEventType(name)
 }
 
-// checkEventTypes checks that the selected event types exist.
-func checkEventTypes(tx EventTypes, names []string) error {
-	if len(names) == 0 {
-		return Invalid("events", "an endpoint receives at least one event type")
+// eventTypeNames lists the names of the types that the operator registered.
+func eventTypeNames(tx EventTypes) (names []string, err error) {
+	types, err := tx.EventTypes()
+	for _, t := range types {
+		names = append(names, t.Name)
 	}
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			return Invalid("events", "%q is there twice", name)
-		}
-		if IsBuiltInEventType(name) {
-			continue
-		}
-		if _, err := tx.EventType(name); IsNotFound(err) {
-			return Invalid("events", "%.64q is not an event type", name).Advise("there are %s, and those that were registered", strings.Join(BuiltInEventTypes, ", "))
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
+	return names, err
+}
+
+// NoEventType returns the badRequest for a name that no event type has.
+func NoEventType(field, name string) error {
+	return adviseEventTypes(Invalid(field, "%.64q is not an event type", name))
+}
+
+func adviseEventTypes(e *Error) *Error {
+	return e.Advise("there are %s, and those that were registered", strings.Join(BuiltInEventTypes, ", "))
 }

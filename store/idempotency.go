@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"strings"
 	"sync"
 	"time"
 )
@@ -185,13 +186,10 @@ func once(tx Tx, k idempotencyKey, print Fingerprint, work func(Tx) (Answer, err
 	return a, false, keep(tx, k, print, a)
 }
 
-// keep keeps an answer, unless it is one to a client of an org that was deleted
-// meanwhile.
+// keep keeps an answer, unless it is about an org that was deleted meanwhile.
 func keep(tx Tx, k idempotencyKey, print Fingerprint, a Answer) error {
-	if ValidID(k.org) {
-		if removed, err := tx.OrgRemoved(k.org); removed || err != nil {
-			return err
-		}
+	if removed, err := k.removed(tx); removed || err != nil {
+		return err
 	}
 	if a.Kept != nil {
 		a.Body, a.Kept = a.Kept, nil
@@ -201,8 +199,16 @@ func keep(tx Tx, k idempotencyKey, print Fingerprint, a Answer) error {
 	})
 }
 
-// kept finds the first answer given under a key.
-func kept(tx IdempotencyRecords, k idempotencyKey, print Fingerprint) (a Answer, found bool, err error) {
+// removed reports whether the org that a key is about was deleted.
+func (k idempotencyKey) removed(tx Orgs) (bool, error) {
+	return tx.OrgRemoved(strings.TrimPrefix(k.org, OperatorKeys("")))
+}
+
+// kept finds the first answer given under a key, unless its org was deleted since.
+func kept(tx Tx, k idempotencyKey, print Fingerprint) (a Answer, found bool, err error) {
+	if removed, err := k.removed(tx); removed || err != nil {
+		return Answer{}, false, err
+	}
 	record, err := tx.IdempotencyRecord(k.org, k.key)
 	switch {
 	case IsNotFound(err):

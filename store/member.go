@@ -139,6 +139,12 @@ func (c MemberChange) check() (err error) {
 // until the member does again. The account of a user who no longer manages any
 // org is removed. conflict: the last owner would be demoted.
 func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Member, error) {
+	return changeMember(tx, actorID, orgID, userID, change, false)
+}
+
+// changeMember is ChangeMember. In a batch it demotes the last owner too: the batch
+// checks at its end that there is one.
+func changeMember(tx Tx, actorID, orgID, userID string, change MemberChange, inBatch bool) (Member, error) {
 	old, err := findMember(tx, orgID, userID)
 	if err != nil {
 		return Member{}, err
@@ -150,8 +156,10 @@ func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Me
 	if m == old {
 		return m, nil
 	}
-	if err := keepsAnOwner(tx, old, m.Role); err != nil {
-		return Member{}, err
+	if !inBatch {
+		if err := keepsAnOwner(tx, old, m.Role); err != nil {
+			return Member{}, err
+		}
 	}
 	if err := tx.PutMember(m); err != nil {
 		return Member{}, err
@@ -163,21 +171,55 @@ func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Me
 	return m, auditBy(dropAccount(tx, userID), tx, actorID, orgID, action, m.ID)
 }
 
+// MemberValues are a user and what the user is to be as a member.
+type MemberValues struct {
+	UserID string
+	MemberChange
+}
+
+// MemberOutcome is a member after a change and before it. Was is zero if there was
+// none.
+type MemberOutcome struct{ Now, Was Member }
+
 // PutMember adds a user with the given values, as AddMember does, or changes the
-// member that the user is already, as ChangeMember does. A role is required. was is
-// the member before; zero: there was none. conflict: the last owner would be
-// demoted.
-func PutMember(tx Tx, actorID, orgID, userID string, values MemberChange) (m, was Member, err error) {
+// member that the user is already, as ChangeMember does. A role is required. conflict:
+// the last owner would be demoted.
+func PutMember(tx Tx, actorID, orgID string, values MemberValues) (MemberOutcome, error) {
+	return putMember(tx, actorID, orgID, values, false)
+}
+
+// PutMembers puts members in their order, each as PutMember does, except that the org
+// may be without an owner until the last of them: an owner may be demoted before the
+// next one is named. An error is that of the one at failed, and has to end the
+// transaction.
+func PutMembers(tx Tx, actorID, orgID string, members []MemberValues) (_ []MemberOutcome, failed int, _ error) {
+	outcomes, demoted := make([]MemberOutcome, len(members)), -1
+	for i, values := range members {
+		o, err := putMember(tx, actorID, orgID, values, true)
+		if err != nil {
+			return nil, i, err
+		}
+		if outcomes[i] = o; o.Was.Role == RoleOwner && o.Now.Role != RoleOwner {
+			demoted = i
+		}
+	}
+	if demoted < 0 {
+		return outcomes, 0, nil
+	}
+	return outcomes, demoted, hasOwners(tx, orgID, 1)
+}
+
+func putMember(tx Tx, actorID, orgID string, values MemberValues, inBatch bool) (o MemberOutcome, err error) {
 	if values.Role == nil {
-		return m, was, Invalid("role", "is missing or empty")
+		return o, Invalid("role", "is missing or empty")
 	}
-	switch was, err = tx.Member(orgID, userID); {
+	switch o.Was, err = tx.Member(orgID, values.UserID); {
 	case err == nil:
-		m, err = ChangeMember(tx, actorID, orgID, userID, values)
+		o.Now, err = changeMember(tx, actorID, orgID, values.UserID, values.MemberChange, inBatch)
 	case IsNotFound(err):
-		m, err = AddMember(tx, actorID, values.Of(Member{OrgID: orgID, UserID: userID}))
+		o.Now, err = AddMember(tx, actorID, values.Of(Member{OrgID: orgID, UserID: values.UserID}))
 	}
-	return m, was, err
+	return o, err
 }
 
 // Of returns a member with the changes.
@@ -227,16 +269,18 @@ func memberEvent(failed error, tx Tx, actorID, event string, m Member) error {
 	return auditAndEmit(failed, tx, actorID, m.OrgID, event, m.ID, jsonObject("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role))
 }
 
+// keepsAnOwner checks that the org keeps an owner when a member gets a role.
 func keepsAnOwner(tx Members, m Member, role string) error {
 	if m.Role != RoleOwner || role == RoleOwner {
 		return nil
 	}
-	owners, err := tx.CountOwners(m.OrgID)
-	if err != nil {
-		return err
+	return hasOwners(tx, m.OrgID, 2)
+}
+
+func hasOwners(tx Members, orgID string, least int) error {
+	owners, err := tx.CountOwners(orgID)
+	if err == nil && owners < least {
+		err = Errorf(CodeConflict, "An org keeps at least one owner.").Advise("Make another member an owner first.")
 	}
-	if owners < 2 {
-		return Errorf(CodeConflict, "An org keeps at least one owner.").Advise("Make another member an owner first.")
-	}
-	return nil
+	return err
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,39 @@ func testLastOwner(s *subject) {
 		return changeRole(tx, ada, acme, bob, store.RoleMember)
 	}), store.CodeConflict)
 	s.Write(func(tx store.Tx) error { return store.RemoveMember(tx, ada, acme, ada) })
+}
+
+// A batch may demote the last owner before it names the next one.
+func TestLastOwnerInABatch(t *testing.T) { onBoth(t, testLastOwnerInABatch) }
+
+func testLastOwnerInABatch(s *subject) {
+	s.Seed()
+	batch := func(usersAndRoles ...string) (failed int, err error) {
+		err = s.Attempt(func(tx store.Tx) error {
+			var members []store.MemberValues
+			for pair := range slices.Chunk(usersAndRoles, 2) {
+				members = append(members, store.MemberValues{UserID: pair[0], MemberChange: store.MemberChange{Role: &pair[1]}})
+			}
+			_, failed, err = store.PutMembers(tx, ada, acme, members)
+			return err
+		})
+		return failed, err
+	}
+	before := s.Dump()
+	for i, none := range [][]string{
+		{ada, "admin", bob, "admin"}, {bob, "guest", ada, "admin"}, {bob, "owner", ada, "admin", bob, "guest"},
+	} {
+		failed, err := batch(none...)
+		s.Code("no owner is left", err, store.CodeConflict)
+		s.Equal("the last who was demoted", failed, i)
+		s.Same("after it", s.Dump(), before)
+	}
+	_, err := batch(ada, "member", bob, "admin", "usr_cyn", "owner", bob, "owner")
+	s.Code("others become owners later in the batch", err, "")
+	s.Equal("managers", s.Managers(), []string{"usr_bob owner", "usr_cyn owner"})
+	failed, err := batch(bob, "owner", "usr_cyn", "")
+	s.Code("a role that is none", err, store.CodeBadRequest)
+	s.Equal("its place", failed, 1)
 }
 
 func TestChangeMember(t *testing.T) { onBoth(t, testChangeMember) }

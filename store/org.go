@@ -35,8 +35,8 @@ type Orgs interface {
 	// Orgs lists up to limit orgs in order of id, after the given id; an empty id
 	// starts at the first.
 	Orgs(after string, limit int) ([]Org, error)
-	// AnyOrg reports whether the store has any org, be it one that is removed and
-	// not yet forgotten.
+	// AnyOrg reports whether the store has any org, or one that is removed and not yet
+	// forgotten.
 	AnyOrg() (bool, error)
 	// DeleteOrg removes an org and lists it among the removed ones. It is not found
 	// from then on, nor among [Members.ManagedOrgs]; its other records stay until

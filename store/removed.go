@@ -19,21 +19,43 @@ func DropRemoved(ctx context.Context, s Store) error {
 func (w *sweep) removed() {
 	w.repeat("removed", dropEndpoint)
 	for org := w.nextRemoved(); w.err == nil && org != ""; org = w.nextRemoved() {
-		w.repeat("removed", dropEndpoint)
-		for _, drop := range []func(tx Tx, orgID string, limit int) (int, error){
-			dropMembers, dropKeys, Tx.DropAuditLog, Tx.DropDeliveryCountsOf,
-		} {
-			w.repeat("removed", func(tx Tx, step int) (int, error) { return drop(tx, org, step) })
-		}
-		w.each("removed", among(Tx.Mails, func(m Mail, _ time.Time) (string, bool) { return m.ID, m.OrgID == org }), dropMail)
-		for _, of := range []string{org, OperatorKeys(org)} {
-			w.each("idempotency", idempotencyKeys(of), func(tx Tx, key string) (bool, error) {
-				return true, tx.DeleteIdempotencyRecord(of, key)
-			})
-		}
-		if w.err == nil {
-			w.update("removed", func(tx Tx, _ int) (int, error) { return 1, tx.ForgetOrg(org) })
-		}
+		w.removedOrg(org)
+	}
+}
+
+// removedOrg drops what is left of an org as long as it is removed: another sweep may
+// do the same meanwhile, and once that is done a new org may have the id.
+func (w *sweep) removedOrg(org string) {
+	w.repeat("removed", dropEndpoint)
+	for _, drop := range []func(tx Tx, orgID string, limit int) (int, error){
+		dropMembers, dropKeys, Tx.DropAuditLog, Tx.DropDeliveryCountsOf,
+	} {
+		w.repeat("removed", func(tx Tx, step int) (int, error) {
+			if removed, err := tx.OrgRemoved(org); !removed || err != nil {
+				return 0, err
+			}
+			return drop(tx, org, step)
+		})
+	}
+	each := func(kind string, find finder, drop func(tx Tx, id string) error) {
+		w.each(kind, find, func(tx Tx, id string) (bool, error) {
+			if removed, err := tx.OrgRemoved(org); !removed || err != nil {
+				return false, err
+			}
+			return true, drop(tx, id)
+		})
+	}
+	each("removed", among(Tx.Mails, func(m Mail, _ time.Time) (string, bool) { return m.ID, m.OrgID == org }), Tx.DeleteMail)
+	for _, of := range []string{org, OperatorKeys(org)} {
+		each("idempotency", idempotencyKeys(of), func(tx Tx, key string) error { return tx.DeleteIdempotencyRecord(of, key) })
+	}
+	if w.err == nil {
+		w.update("removed", func(tx Tx, _ int) (int, error) {
+			if removed, err := tx.OrgRemoved(org); !removed || err != nil {
+				return 0, err
+			}
+			return 1, tx.ForgetOrg(org)
+		})
 	}
 }
 
@@ -74,8 +96,6 @@ func dropKeys(tx Tx, orgID string, limit int) (int, error) {
 	}
 	return len(keys), err
 }
-
-func dropMail(tx Tx, id string) (bool, error) { return true, tx.DeleteMail(id) }
 
 func idempotencyKeys(orgID string) finder {
 	return func(tx Tx, after string, limit int) (keys []string, last string, err error) {

@@ -25,8 +25,8 @@ import (
 
 // Receiver receives a server's webhooks over HTTPS, at every path below its URL. It
 // verifies each with the library that receivers use, and the test fails if a signature
-// or a timestamp is wrong. A webhook of what the test has deleted meanwhile is no event,
-// and is answered with 404.
+// or a timestamp is wrong. A webhook whose endpoint the test has deleted meanwhile is not
+// an event, and is answered with 404.
 type Receiver struct {
 	URL string // such as https://127.0.0.1:40123
 

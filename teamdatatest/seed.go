@@ -92,7 +92,8 @@ func newKey(id string, scopes ...string) key {
 }
 
 // Endpoint adds a webhook endpoint of the server's [Receiver]. It selects the given
-// event types; without any, all that are built in.
+// event types, groups such as member.*, or * for all; without any, all that are built
+// in.
 func Endpoint(id string, events ...string) OrgOption {
 	return func(s *Server, o *org) {
 		EndpointAt(id, s.receiver.URL+"/"+o.ID+"/"+id, events...)(s, o)

@@ -10,8 +10,8 @@
 // [Server.Advance], and then everything is, in its order and without waiting.
 //
 // The package is for the tests of other modules. It imports app, and may import what
-// app does. What a server is started with belongs to seed.go, what it sends to
-// receiver.go and mail.go.
+// app does. What a server is started with belongs to seed.go, and the webhooks that it
+// sends to receiver.go.
 package teamdatatest
 
 import (
@@ -244,6 +244,21 @@ func (s *Server) Deliveries(orgID, endpointID string) (all []store.Delivery) {
 
 // maxDeliveries is how many deliveries of a list are returned.
 const maxDeliveries = 10_000
+
+// Mail is a mail that the server sent.
+type Mail struct {
+	To      string // the recipient's address
+	Subject string
+	Text    string // its plain text
+}
+
+// Mails returns all mail that the server has sent, in order.
+func (s *Server) Mails() (mails []Mail) {
+	for _, m := range s.mailbox.Mails() {
+		mails = append(mails, Mail(m))
+	}
+	return mails
+}
 
 // bearer adds a key to requests.
 type bearer struct {

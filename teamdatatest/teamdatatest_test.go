@@ -88,6 +88,18 @@ func TestOutage(t *testing.T) {
 	outage(t)
 }
 
+// Endpoints of a test select as those of a server do: types, groups, or all.
+func TestSelections(t *testing.T) {
+	t.Parallel()
+	srv := teamdatatest.Start(t, teamdatatest.Org("org_acme", teamdatatest.Endpoint("whe_1", "member.*"), teamdatatest.Endpoint("whe_2", "*")))
+	srv.Admin("POST", "/orgs/org_acme/members", addBob)
+	srv.Admin("POST", "/orgs/org_acme/files", `{"name":"a.txt","contentType":"text/plain","size":1}`)
+	srv.Advance(0)
+	if group, all := srv.Deliveries("org_acme", "whe_1"), srv.Deliveries("org_acme", "whe_2"); len(group) != 1 || len(all) != 2 {
+		t.Errorf("a group got %+v, all is %+v", group, all)
+	}
+}
+
 // TestManyServers: tests that run in parallel don't meet.
 func TestManyServers(t *testing.T) {
 	for i := range 100 {

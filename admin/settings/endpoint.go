@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,13 +11,13 @@ import (
 // endpointPage is the data of endpoint.html.
 type endpointPage struct {
 	endpointRow
-	Types   []eventChoice // those that the endpoint selects
-	Both    bool          // the old secret also signs
-	NotSent bool          // the plan does not include webhooks
-	Refused string        // why nothing is delivered to its URL; empty: nothing is known
-	Twins   []string      // ids of other endpoints with its URL
-	Held    string        // for how long deliveries are held while it is disabled
-	DropAt  time.Time     // when the oldest held delivery is dropped; zero: there is none
+	Selected []eventChoice // what the endpoint receives
+	Both     bool          // the old secret also signs
+	NotSent  bool          // the plan does not include webhooks
+	Refused  string        // why nothing is delivered to its URL; empty: nothing is known
+	Twins    []string      // ids of other endpoints with its URL
+	Held     string        // for how long deliveries are held while it is disabled
+	DropAt   time.Time     // when the oldest held delivery is dropped; zero: there is none
 }
 
 // endpoint finds the endpoint of the path.
@@ -53,8 +54,8 @@ func (r *request) showEndpoint() error {
 		if p.Twins, err = store.WithSameURL(tx, e); err != nil {
 			return err
 		}
-		choices, err := eventChoices(tx, e.Events)
-		p.Types = slices.DeleteFunc(choices, func(c eventChoice) bool { return !c.Chosen })
+		choices, err := selectionChoices(tx, e.Events)
+		p.Selected = slices.DeleteFunc(choices, func(c eventChoice) bool { return !c.Chosen })
 		return err
 	})
 }
@@ -160,6 +161,17 @@ func (h health) WaitingText() string { return formatCount(h.Waiting.Total(), h.W
 type endpointRow struct {
 	store.Endpoint
 	Health health
+}
+
+// EventsText formats what the endpoint receives, in a few words.
+func (e endpointRow) EventsText() string {
+	switch others := len(e.Events) - 1; {
+	case slices.Contains(e.Events, store.AllEvents):
+		return "all events"
+	case others > 0:
+		return fmt.Sprintf("%s and %d more", e.Events[0], others)
+	}
+	return e.Events[0]
 }
 
 type endpointsPage struct {

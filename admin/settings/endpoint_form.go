@@ -2,6 +2,7 @@ package settings
 
 import (
 	"slices"
+	"strings"
 
 	"teamdata/store"
 )
@@ -13,7 +14,7 @@ type endpointForm struct {
 	New            bool
 	To, Back       string
 	store.Endpoint // the page shows no secret of it
-	Types          []eventChoice
+	Choices        []eventChoice
 	Again          bool // the person has confirmed that another endpoint has the URL
 }
 
@@ -34,7 +35,7 @@ func (r *request) checkSameURL(tx store.Tx, e store.Endpoint) error {
 		Hint: "choose another one, or confirm below that events are to be sent there twice"}
 }
 
-// eventChoice is an event type that an endpoint may select.
+// eventChoice is an event type that may be chosen, a group of them, or all.
 type eventChoice struct {
 	Name, Meaning string
 	Chosen        bool
@@ -58,6 +59,23 @@ func eventChoices(tx store.EventTypes, chosen []string) (choices []eventChoice, 
 	own, err := tx.EventTypes()
 	for _, t := range own {
 		choices = append(choices, eventChoice{t.Name, t.Description, slices.Contains(chosen, t.Name)})
+	}
+	return choices, err
+}
+
+// selectionChoices are what an endpoint may select: all events, and each event type,
+// the first of a group after the group.
+func selectionChoices(tx store.EventTypes, chosen []string) ([]eventChoice, error) {
+	choices := []eventChoice{{store.AllEvents, "All events, also future ones.", slices.Contains(chosen, store.AllEvents)}}
+	types, err := eventChoices(tx, chosen)
+	for _, t := range types {
+		for _, group := range store.Groups(t.Name) {
+			if !slices.ContainsFunc(choices, func(c eventChoice) bool { return c.Name == group }) {
+				prefix := strings.TrimSuffix(group, store.AllEvents)
+				choices = append(choices, eventChoice{group, "All that begin with " + prefix + ", also future ones.", slices.Contains(chosen, group)})
+			}
+		}
+		choices = append(choices, t)
 	}
 	return choices, err
 }
@@ -125,7 +143,7 @@ func (r *request) showEndpointForm(status int, f *endpointForm) error {
 			f.Endpoint, err = r.endpoint(tx)
 		}
 		if err == nil {
-			f.Types, err = eventChoices(tx, f.Events)
+			f.Choices, err = selectionChoices(tx, f.Events)
 		}
 		return err
 	})

@@ -284,6 +284,39 @@ func TestEditEndpoint(t *testing.T) {
 	b.post("/orgs/org_acme/endpoints/whe_1/edit", form).wants(t, 400, `id="events-error"`)
 }
 
+// The form offers all events, and each group before its first type; it keeps what was
+// chosen, and leaves single types chosen beside them as they are.
+func TestSelectGroups(t *testing.T) {
+	w := newEnv(t)
+	for _, name := range []string{"member.renamed", "house.door.opened", "ping"} {
+		w.registerType(name, "")
+	}
+	b := w.signedIn("usr_ada")
+	offered := regexp.MustCompile(`name="events" value="([^"]*)"`)
+	var names []string
+	for _, m := range offered.FindAllStringSubmatch(b.get("/orgs/org_acme/new-endpoint").Body, -1) {
+		names = append(names, m[1])
+	}
+	if got, want := strings.Join(names, " "), "* member.* member.added member.removed subscription.* subscription.changed file.* file.uploaded "+
+		"assistant.* assistant.instructionsChanged webhook.* webhook.test house.* house.door.* house.door.opened member.renamed ping"; got != want {
+		t.Errorf("it offers\n%s\nnot\n%s", got, want)
+	}
+
+	form := url.Values{"nonce": {b.nonce("/orgs/org_acme/new-endpoint")}, "url": {"https://example.com/hook"}, "events": {"house.door.*", "member.added"}}
+	page := strings.TrimPrefix(b.post("/orgs/org_acme/new-endpoint", form).location(), Path)
+	page, _, _ = strings.Cut(page, "?")
+	b.get(page).wants(t, 200, `<span class="mono">house.door.*</span> <span class="hint">All that begin with house.door., also future ones.`, "Somebody joins the org.")
+	b.get(page+"/edit").wants(t, 200, `value="house.door.*" checked`, `value="member.added" checked`, `value="*"> <span><span class="mono">*</span> <span class="hint">All events, also future ones.`)
+	b.get("/orgs/org_acme/endpoints").wants(t, 200, "house.door.* and 1 more")
+
+	form["events"] = []string{"*", "member.added"}
+	b.post(page+"/edit", form).leads(t, page+"?done=endpoint-updated")
+	b.get(page+"/edit").wants(t, 200, `value="*" checked`, `value="member.added" checked`, `value="member.removed"> `)
+	b.get("/orgs/org_acme/endpoints").wants(t, 200, `<span class="hint">all events</span>`)
+	form["events"] = []string{"member*"}
+	b.post(page+"/edit", form).wants(t, 400, `id="events-error">&#34;member*&#34; has a * in the wrong place; a * stands alone, for all events, or at the end of a group such as member.*<`)
+}
+
 // registerType adds an event type of the operator's own.
 func (w *env) registerType(name, description string) {
 	w.Helper()

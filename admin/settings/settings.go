@@ -49,8 +49,8 @@ type Config struct {
 	// HeldRetention is how long deliveries of a disabled endpoint are held; 0 is
 	// store.DefaultHeldRetention.
 	HeldRetention time.Duration
-	// TestClock is the clock of a server for tests, of which each page says that it is
-	// one; nil: it is none.
+	// TestClock returns the time of a server for tests, which each page shows; nil: the
+	// server is not for tests.
 	TestClock func() time.Time
 	// Mailed is called after mail was queued; nil: there is no mail server, and
 	// mail is not offered.

@@ -42,7 +42,7 @@ func TestPanic(t *testing.T) {
 
 // Each page of a server for tests says so, that of an error too; no other does.
 func TestTestClock(t *testing.T) {
-	const says = "A server for tests.</strong> Its clock, which tests move, reads"
+	const says = "A server for tests.</strong> Its test clock reads"
 	env := newEnv(t)
 	if page := env.newBrowser().get("/sign-in"); strings.Contains(page.Body, says) {
 		t.Errorf("a server without a test clock says that it is for tests:\n%s", page.Body)

@@ -13,10 +13,10 @@ import (
 // maxBatch is the maximum length of a batch's list.
 const maxBatch = 1000
 
-// batches number the requests of a command that sends a file in several.
+// batches numbers the requests of a command that sends a file in several.
 type batches struct {
 	*session
-	key  string // for idempotency, which each batch makes its own of
+	key  string // the Idempotency-Key of the command, from which each batch's is made
 	sent int
 }
 

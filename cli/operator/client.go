@@ -187,6 +187,7 @@ var hints = []struct {
 	{store.CodeNotFound, "token", "list them with: teamdata operator-token list"},
 	{store.CodeBadRequest, "there is no plan", "list them with: teamdata plan list"},
 	{store.CodeBadRequest, "is not an event type", "list them with: teamdata event-type list"},
+	{store.CodeBadRequest, "no event type", "list them with: teamdata event-type list"},
 	{store.CodeBadRequest, "is no owner or admin", "list the members with: teamdata member list"},
 	{store.CodeConflict, "at least one owner", "teamdata member update USER --role owner"},
 	{store.CodeConflict, "is a member already", "change it with: teamdata member update USER"},

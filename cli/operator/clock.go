@@ -21,8 +21,8 @@ func clockCommand(e *env) *cobra.Command {
 		use: "advance TIME", short: "Move the clock forward, and send what becomes due",
 		long: `Advance moves the clock of a server that was started with --test-clock forward:
 from one due time to the next, so that attempts, their retries and mail follow one
-another as if the time had passed. It ends once all that is due was sent; with 0s
-the clock stays, and all that is due now was sent.`,
+another as if the time had passed. It ends once everything that became due has been
+sent; with 0s, which moves nothing, once everything that is due now has been sent.`,
 		example: "clock advance 14h\nclock advance 1h30m\nclock advance 0s",
 		args:    oneTime,
 		route:   "POST /clock", shows: "now",
@@ -32,6 +32,17 @@ the clock stays, and all that is due now was sent.`,
 		},
 	}.forTests())
 	return r.Command
+}
+
+// now is what the server's clock reads: that of a server for tests is its own, and any
+// other has that of the machine.
+func (s *session) now() (time.Time, error) {
+	var clock struct{ Now time.Time }
+	_, err := s.read("GET /clock", nil, &clock)
+	if store.IsNotFound(err) {
+		return time.Now(), nil
+	}
+	return clock.Now, err
 }
 
 // oneTime takes one argument, how far a clock is to move.
@@ -65,8 +76,8 @@ reads its --seed again. Its clock stays where it is.`,
 	return cmd
 }
 
-// forTests is the action with what is wrong if the server is not for tests, and so
-// does not have it.
+// forTests is the action with an error of its own for a server that is not for tests,
+// and so doesn't have it.
 func (a action) forTests() action {
 	plain := a
 	a.do = func(s *session) error {

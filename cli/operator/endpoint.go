@@ -21,8 +21,8 @@ func endpointCommand(e *env) *cobra.Command {
 	endpointShow(r)
 	update := r.add(action{
 		use: "update ENDPOINT", short: "Update an endpoint's URL, events or description",
-		long:    "Update changes the fields that are given and leaves the others as they are.\nDeliveries that wait go to the new URL.",
-		example: "endpoint update whe_hook --url https://example.com/hook2",
+		long:    "Update changes the fields that are given and leaves the others as they are.\nDeliveries that wait go to the new URL.\n\n" + eventsHelp,
+		example: "endpoint update whe_hook --url https://example.com/hook2\nendpoint update whe_hook --events 'member.*,invoice.paid'",
 		route:   "PATCH /orgs/{org}/endpoints/{id}", fields: endpointFlags,
 	})
 	bindEndpoint(update.Flags())
@@ -61,8 +61,10 @@ func endpointCreate(r *resource) {
 		use: "create --url URL --events EVENTS", short: "Create an endpoint",
 		long: `Create creates an endpoint, with a generated secret unless you give one.
 Receivers verify events with it. See it again with:
-teamdata endpoint show ENDPOINT --secret`,
-		example: "endpoint create --url https://example.com/hook --events member.added,member.removed\nendpoint create --url https://example.com/hook --events member.added --secret-file hook.secret",
+teamdata endpoint show ENDPOINT --secret
+
+` + eventsHelp,
+		example: "endpoint create --url https://example.com/hook --events member.added,file.uploaded\nendpoint create --url https://example.com/hook --events '*'\nendpoint create --url https://example.com/hook --events member.added --secret-file hook.secret",
 		route:   "POST /orgs/{org}/endpoints", fields: append([]string{"id"}, endpointFlags...),
 		addTo: func(s *session, body object) error { return s.addSecret(body, secretFile) },
 	}).Flags()
@@ -121,11 +123,15 @@ attempt. Receivers know by the webhook-id which events they have already.`,
 	require(f, "since")
 }
 
+const eventsHelp = `EVENTS are names of event types, groups such as 'member.*' for all that begin with
+member., or '*' for all. Groups and '*' also select types that are created later. Quote
+a *, or the shell may put the names of files in its place.`
+
 var endpointFlags = []string{"url", "events", "description"}
 
 func bindEndpoint(f *pflag.FlagSet) {
 	f.String("url", "", "the https:// `URL` that events are posted to")
-	f.StringSlice("events", nil, "the `events` that it selects, see: teamdata event-type list")
+	f.StringSlice("events", nil, "the `events` that it receives: types, groups such as 'member.*', or '*' for all; see: teamdata event-type list")
 	f.String("description", "", "a `text`, for people")
 }
 

@@ -35,7 +35,8 @@ func eventTypeCommand(e *env) *cobra.Command {
 		example: "event-type update invoice.paid --schema-file invoice.schema.json",
 	}, false)
 	r.add(action{
-		use: "delete TYPE", short: "Delete an event type that no endpoint selects",
+		use: "delete TYPE", short: "Delete an event type that no endpoint needs",
+		long:    "Delete deletes an event type, unless an endpoint selects it by its name, or as the last\ntype of a group such as 'invoice.*'.",
 		example: "event-type delete invoice.paid --yes",
 		route:   "DELETE /event-types/{id}",
 		confirm: "This deletes the event type {id}",

@@ -31,6 +31,9 @@ func valueOf(v pflag.Value) any {
 	if list, ok := v.(pflag.SliceValue); ok {
 		return list.GetSlice()
 	}
+	if t, ok := v.(*timeFlag); ok && t.fromNow != nil {
+		return *t.fromNow
+	}
 	if strings.HasPrefix(v.Type(), "int") {
 		return json.Number(v.String())
 	}
@@ -48,33 +51,46 @@ func camel(name string) string {
 // timeFlag is a flag with a time: a date, a time as RFC 3339 has it, or how long
 // from now it is, forward or back.
 type timeFlag struct {
-	text string
-	sign time.Duration // 1: a duration leads forward; -1: back
+	text    string        // as the API takes it, or as it was given
+	sign    time.Duration // 1: a duration leads forward; -1: back
+	fromNow *fromNow      // nil: it is not a duration
 }
+
+// fromNow is a time by how far it is from now. The server says when that is.
+type fromNow time.Duration
 
 // Set reads the flag.
 func (t *timeFlag) Set(text string) error {
-	at, err := parseTime(text, t.sign)
-	if err != nil {
-		return err
-	}
-	t.text = at.UTC().Format("2006-01-02T15:04:05.000Z")
-	return nil
-}
-
-func parseTime(text string, sign time.Duration) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return time.Now().Add(sign * d), nil
+		t.text, t.fromNow = text, new(fromNow(t.sign*d))
+		return nil
 	}
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if at, err := time.Parse(layout, text); err == nil {
-			return at, nil
+			t.text, t.fromNow = formatTime(at), nil
+			return nil
 		}
 	}
-	return time.Time{}, errors.New("a time is written like 2026-11-21T12:00:00Z, 2026-11-21 or 36h")
+	return errors.New("a time is written like 2026-11-21T12:00:00Z, 2026-11-21 or 36h")
 }
 
-// String is the time in the form of the API.
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// resolveTimes puts times in the places of what is said from now.
+func (s *session) resolveTimes(body object) error {
+	for name, value := range body {
+		if d, ok := value.(fromNow); ok {
+			now, err := s.now()
+			if err != nil {
+				return err
+			}
+			body[name] = formatTime(now.Add(time.Duration(d)))
+		}
+	}
+	return nil
+}
+
+// String is the time in the form of the API, or how far it is from now.
 func (t *timeFlag) String() string { return t.text }
 
 // Type is how the help names the value.

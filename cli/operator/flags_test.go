@@ -22,11 +22,12 @@ func TestTimeFlag(t *testing.T) {
 		}
 	}
 	for _, sign := range []time.Duration{1, -1} {
-		before := time.Now()
-		at, err := parseTime("36h", sign)
-		after := time.Now()
-		if d := sign * 36 * time.Hour; err != nil || at.Before(before.Add(d)) || at.After(after.Add(d)) {
-			t.Errorf("36h with the sign %d is %s, %v", sign, at, err)
+		m := timeFlag{sign: sign}
+		if err := m.Set("36h"); err != nil || time.Duration(*m.fromNow) != sign*36*time.Hour || m.String() != "36h" {
+			t.Errorf("36h with the sign %d is %v from now, %v", sign, m.fromNow, err)
+		}
+		if err := m.Set("2027-01-02"); err != nil || m.fromNow != nil {
+			t.Errorf("a date is %v from now, %v", m.fromNow, err)
 		}
 	}
 }

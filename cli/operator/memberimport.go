@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -19,16 +21,17 @@ import (
 func memberImportCommand(r *resource) {
 	var dryRun bool
 	cmd := r.add(action{
-		use: "import FILE", short: "Add and update members by a CSV file", args: oneFile,
+		use: "import FILE", short: "Add and update members from a CSV file", args: oneFile,
 		long: `Import adds the users of a CSV file to an org, and updates those who are members
 already. Nobody is removed. The first line names the columns: userId and role, and
-where you have them name and email, in any order. An empty name or address is
-cleared; without their column they stay as they are.
+name and email if you have them, in any order. An empty cell clears a name or an
+address; without their columns, names and addresses stay as they are.
 
 The whole file is checked before anything is sent. With --dry-run nothing is changed,
-and what would be is printed. Members are sent in batches of 1,000; each batch is
-stored whole or not at all. A command that was interrupted can be run again: what is
-there already is left as it is, without an audit entry or an event.`,
+and the command prints what would be. Members are sent in batches of 1,000; each
+batch is stored whole or not at all. Owners are sent first, so that one may hand over to
+another anywhere in the file. A command that was interrupted can be run again: members
+who are up to date are left as they are, without an audit entry or an event.`,
 		example: "member import people.csv --dry-run\nmember import people.csv --actor usr_ada\nmember import - --json < people.csv",
 		route:   "POST /orgs/{org}/members/batch",
 		do:      func(s *session) error { return s.importMembers(s.args[0], dryRun) },
@@ -48,7 +51,7 @@ func oneFile(cmd *cobra.Command, args []string) error {
 var memberColumns = []string{"userId", "role", "name", "email"}
 
 const (
-	headerHint  = "the first line names the columns: userId and role, and where you have them name and email"
+	headerHint  = "the first line names the columns: userId and role, and name and email if you have them"
 	maxPeople   = 256 << 20 // bytes of a file
 	maxReported = 20        // errors of a file that are named
 )
@@ -56,10 +59,38 @@ const (
 // people is a CSV file of members.
 type people struct {
 	file    string
-	columns []int    // where each of memberColumns is, from 0; -1: it is not there
-	members []object // as the API takes them
-	lines   []int    // of the file, of each of these
+	columns []int // where each of memberColumns is, from 0; -1: it is not there
+	members []person
 	wrong   []error
+}
+
+// person is a line of the file, with a value for each of memberColumns.
+type person struct {
+	line   int
+	values [4]string
+}
+
+// fields are a person as the API takes it: without the columns that are not there.
+func (p *people) fields(of person) object {
+	body := object{}
+	for i, name := range memberColumns {
+		if p.columns[i] >= 0 {
+			body[name] = of.values[i]
+		}
+	}
+	return body
+}
+
+// ownersFirst puts owners before all others. Then no batch demotes the last owner before
+// another one is named.
+func (p *people) ownersFirst() {
+	rank := func(of person) int {
+		if of.values[1] == store.RoleOwner {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(p.members, func(a, b person) int { return rank(a) - rank(b) })
 }
 
 // at is a place of the file; a column by its name, or none.
@@ -76,7 +107,15 @@ func (p *people) at(line int, column string) string {
 func readPeople(name string, in io.Reader) (*people, error) {
 	p := &people{file: name, columns: []int{-1, -1, -1, -1}}
 	limited := &io.LimitedReader{R: in, N: maxPeople + 1}
-	lines := csv.NewReader(limited)
+	text := bufio.NewReader(limited)
+	switch mark, _ := text.Peek(3); { // of the order of bytes, with which Excel begins a file
+	case string(mark) == "\ufeff":
+		text.Discard(len(mark))
+	case bytes.HasPrefix(mark, []byte("\xff\xfe")), bytes.HasPrefix(mark, []byte("\xfe\xff")):
+		return nil, hint.New(name+" is UTF-16", "save it as CSV in UTF-8")
+	}
+	lines := csv.NewReader(text)
+	lines.ReuseRecord = true
 	header, err := lines.Read()
 	if err == io.EOF {
 		return nil, hint.New(name+" is empty", headerHint)
@@ -97,7 +136,7 @@ func readPeople(name string, in io.Reader) (*people, error) {
 	case limited.N == 0:
 		return nil, hint.New(fmt.Sprintf("%s has more than %d bytes", name, maxPeople), "split it into several files")
 	case errors.Is(err, csv.ErrFieldCount) && errors.As(err, &form):
-		return nil, fmt.Errorf("%s line %d: has another number of columns than the first line, which has %d", name, form.Line, len(header))
+		return nil, fmt.Errorf("%s line %d: has a different number of columns from the first line, which has %d", name, form.Line, len(header))
 	case errors.As(err, &form):
 		return nil, hint.New(fmt.Sprintf("%s line %d, character %d: is not CSV (%v)", name, form.Line, form.Column, form.Err),
 			`put text with a comma or a quote in quotes, and write a quote in it twice: "Ada ""Countess"" Lovelace"`)
@@ -114,7 +153,7 @@ func (p *people) readHeader(header []string) error {
 		return strings.ToLower(strings.NewReplacer(" ", "", "_", "", "-", "").Replace(name))
 	}
 	for i, name := range header {
-		name = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")) // Excel begins UTF-8 with it
+		name = strings.TrimSpace(name)
 		column := slices.IndexFunc(memberColumns, func(known string) bool { return plain(known) == plain(name) })
 		place := fmt.Sprintf("%s line 1, column %d", p.file, i+1)
 		switch {
@@ -136,14 +175,13 @@ func (p *people) readHeader(header []string) error {
 }
 
 func (p *people) readLine(line int, cells []string, seen map[string]int) {
-	var m store.Member
-	fields := object{}
-	for i, to := range []*string{&m.UserID, &m.Role, &m.Name, &m.Email} {
-		if column := p.columns[i]; column >= 0 {
-			*to = strings.TrimSpace(cells[column])
-			fields[memberColumns[i]] = *to
+	of := person{line: line}
+	for i, column := range p.columns {
+		if column >= 0 {
+			of.values[i] = strings.TrimSpace(cells[column])
 		}
 	}
+	m := store.Member{UserID: of.values[0], Role: of.values[1], Name: of.values[2], Email: of.values[3]}
 	err := m.Check()
 	if first, twice := seen[m.UserID]; twice && err == nil {
 		err = store.Invalid("userId", "%s is on line %d already", m.UserID, first)
@@ -152,7 +190,7 @@ func (p *people) readLine(line int, cells []string, seen map[string]int) {
 		p.wrong = append(p.wrong, fmt.Errorf("%s: %s", p.at(line, e.Field), e.Text()))
 	}
 	seen[m.UserID] = line
-	p.members, p.lines = append(p.members, fields), append(p.lines, line)
+	p.members = append(p.members, of)
 }
 
 // refused prints what is wrong with a file, and returns an error that says so.
@@ -184,13 +222,14 @@ type memberOutcome struct {
 
 // imported is what was done, or in a dry run would be.
 type imported struct {
-	DryRun    bool              `json:"dryRun"`
-	Added     int               `json:"added"`
-	Changed   int               `json:"changed"`
-	Unchanged int               `json:"unchanged"`
-	Members   []json.RawMessage `json:"members"` // those that are not unchanged
-	rows      [][]string        // of these
-	users     []string
+	DryRun    bool `json:"dryRun"`
+	Added     int  `json:"added"`
+	Changed   int  `json:"changed"`
+	Unchanged int  `json:"unchanged"`
+	// What is printed of those that are not unchanged, which is one of these.
+	Members []json.RawMessage `json:"members"`
+	rows    [][]string
+	users   []string
 }
 
 func (s *session) importMembers(file string, dryRun bool) error {
@@ -206,12 +245,13 @@ func (s *session) importMembers(file string, dryRun bool) error {
 	if err := s.refused(p); err != nil {
 		return err
 	}
+	p.ownersFirst()
 	done := &imported{DryRun: dryRun, Members: []json.RawMessage{}}
 	progress := terminal.StartProgress(s.cmd.ErrOrStderr(), "importing members")
 	err = s.sendPeople(p, done, progress)
 	progress.Stop()
 	if n := done.Added + done.Changed + done.Unchanged; err != nil && n > 0 && !dryRun {
-		return hint.With(err, fmt.Sprintf("the first %d of %d members are imported; run it again to go on", n, len(p.members)))
+		return hint.With(err, fmt.Sprintf("%d of %d members are imported; run it again to go on", n, len(p.members)))
 	}
 	if err != nil {
 		return err
@@ -223,13 +263,17 @@ func (s *session) sendPeople(p *people, done *imported, progress *terminal.Progr
 	b := s.batches()
 	for from := 0; from < len(p.members); from += maxBatch {
 		some := p.members[from:min(from+maxBatch, len(p.members))]
+		batch := make([]object, len(some))
+		for i := range some {
+			batch[i] = p.fields(some[i])
+		}
 		var answered struct{ Members []json.RawMessage }
-		_, err := b.send("POST /orgs/{org}/members/batch", object{"members": some, "upsert": true, "dryRun": done.DryRun}, &answered)
+		_, err := b.send("POST /orgs/{org}/members/batch", object{"members": batch, "upsert": true, "dryRun": done.DryRun}, &answered)
 		if err != nil {
-			return placed(err, func(i int, field string) string { return p.at(p.lines[min(from+i, len(p.lines)-1)], field) })
+			return placed(err, func(i int, field string) string { return p.at(some[min(i, len(some)-1)].line, field) })
 		}
 		for _, item := range answered.Members {
-			if err := done.add(item); err != nil {
+			if err := s.add(item, done); err != nil {
 				return err
 			}
 		}
@@ -238,7 +282,8 @@ func (s *session) sendPeople(p *people, done *imported, progress *terminal.Progr
 	return nil
 }
 
-func (d *imported) add(item json.RawMessage) error {
+// add counts what became of a member, and keeps what will be printed of it.
+func (s *session) add(item json.RawMessage, d *imported) error {
 	var o memberOutcome
 	if err := json.Unmarshal(item, &o); err != nil {
 		return errForm(err)
@@ -256,8 +301,14 @@ func (d *imported) add(item json.RawMessage) error {
 		d.Unchanged++
 		return nil
 	}
-	d.Members, d.users = append(d.Members, item), append(d.users, m.UserID)
-	d.rows = append(d.rows, []string{o.Result, m.UserID, changed(was.Role, m.Role), changed(was.Name, m.Name), changed(was.Email, m.Email)})
+	switch {
+	case s.json:
+		d.Members = append(d.Members, item)
+	case s.quiet:
+		d.users = append(d.users, m.UserID)
+	case d.DryRun:
+		d.rows = append(d.rows, []string{o.Result, m.UserID, changed(was.Role, m.Role), changed(was.Name, m.Name), changed(was.Email, m.Email)})
+	}
 	return nil
 }
 

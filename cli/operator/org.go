@@ -52,8 +52,8 @@ endpoints and deliveries. From then on the org is not found, its API keys are
 unknown, and nothing more is sent.
 
 A running server drops the data in the background, in small steps beside its other
-work, and goes on with it after a restart. Until that is done, no org can be created
-with the same id. Backups still have the data.`,
+work, also after a restart. Until that is done, no org can be created with the same
+id. Backups still have the data.`,
 		example: "org delete org_acme\norg delete org_acme --yes",
 		route:   "DELETE /orgs/{id}",
 		confirm: "This deletes the org {id} with its members, audit log, API keys, endpoints and deliveries",

@@ -125,6 +125,9 @@ func (a *action) run(s *session) error {
 	if a.fields != nil || a.addTo != nil {
 		body = given(s.cmd.Flags(), a.fields...)
 	}
+	if err := s.resolveTimes(body); err != nil {
+		return err
+	}
 	if a.addTo != nil {
 		if err := a.addTo(s, body); err != nil {
 			return err

@@ -122,8 +122,14 @@ type checker struct {
 
 func (c *checker) fault(format string, args ...any) { c.found(fmt.Sprintf(format, args...)) }
 
+// each goes through a bucket. One that an earlier teamdata did not have is empty, see
+// hasBuckets.
 func (c *checker) each(bucket []byte, fn func(key, value []byte)) (n int) {
-	return c.eachOf(c.bolt.Bucket(bucket), fn)
+	b := c.bolt.Bucket(bucket)
+	if b == nil {
+		return 0
+	}
+	return c.eachOf(b, fn)
 }
 
 func (c *checker) eachOf(b *bbolt.Bucket, fn func(key, value []byte)) (n int) {
@@ -139,7 +145,13 @@ func (c *checker) eachOf(b *bbolt.Bucket, fn func(key, value []byte)) (n int) {
 
 func (c *checker) count(bucket []byte) int { return c.each(bucket, func(_, _ []byte) {}) }
 
-func (c *checker) get(bucket, key []byte) []byte { return c.bolt.Bucket(bucket).Get(key) }
+func (c *checker) get(bucket, key []byte) []byte {
+	b := c.bolt.Bucket(bucket)
+	if b == nil {
+		return nil
+	}
+	return b.Get(key)
+}
 
 func readRecord[T any](c *checker, bucket, key, value []byte, fields func(*codec, *T)) T {
 	record, err := decode(value, fields)

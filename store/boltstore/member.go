@@ -65,7 +65,7 @@ func (t *tx) DeleteMember(orgID, userID string) error {
 	if err != nil {
 		return err
 	}
-	if removed, _ := t.OrgRemoved(orgID); !removed { // or else no Access depends on it any more
+	if removed, _ := t.OrgRemoved(orgID); !removed { // of a removed org no Access is left
 		t.touched = true
 	}
 	list, key := t.bucket(bucketMemberList), listKey(orgID, store.CursorOf(m.CreatedAt, m.ID))

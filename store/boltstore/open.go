@@ -65,7 +65,7 @@ func (s *Store) resume() error {
 	})
 }
 
-// prepare creates the buckets of a new file, migrates an old one, and seals a
+// prepare creates the buckets that a file lacks, migrates an old file, and seals a
 // copy that is to be sealed. An up-to-date file is not written.
 func (s *Store) prepare() error {
 	found, err := schemaOf(s.db)
@@ -83,13 +83,23 @@ func (s *Store) prepare() error {
 	if s.sealedNow && found > 0 && !s.db.NoSync {
 		return errPlain
 	}
-	if found == schemaVersion() && !s.sealedNow {
+	if found == schemaVersion() && !s.sealedNow && hasBuckets(s.db) {
 		return nil
 	}
 	if found > 0 && found < schemaVersion() {
 		return s.migrateFile(found)
 	}
 	return s.db.Update(func(bolt *bbolt.Tx) error { return s.upgrade(bolt, found) })
+}
+
+// hasBuckets reports whether a file has all buckets. One that an earlier teamdata wrote
+// lacks those that came without another schema: they were empty then.
+func hasBuckets(db *bbolt.DB) (all bool) {
+	_ = db.View(func(bolt *bbolt.Tx) error {
+		all = !slices.ContainsFunc(buckets, func(name []byte) bool { return bolt.Bucket(name) == nil })
+		return nil
+	})
+	return all
 }
 
 // upgrade brings a file of schema found, 0 for a new one, to the Store's schema.

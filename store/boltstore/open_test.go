@@ -2,12 +2,15 @@ package boltstore
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"teamdata/store"
 )
 
 func TestNewFile(t *testing.T) {
@@ -30,6 +33,34 @@ func TestReopenChangesNothing(t *testing.T) {
 	if !bytes.Equal(before, readFile(t, f.path)) {
 		t.Error("opening and closing has changed the file")
 	}
+}
+
+// A file from before there were deleted orgs, which is of the same schema, passes the
+// check, and opens with all that it has.
+func TestOpenWithoutABucket(t *testing.T) {
+	f := newFixture(t, Options{})
+	f.update(appendAudit("usr_1"))
+	f.close()
+	db, err := bbolt.Open(f.path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(db.Update(func(bolt *bbolt.Tx) error { return bolt.DeleteBucket(bucketRemovedOrgs) }), db.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verify(f.path); err != nil {
+		t.Error(err)
+	}
+	f.open(Options{})
+	f.update(func(tx store.Tx) error {
+		removed, err := tx.RemovedOrgs(1)
+		if len(removed) > 0 {
+			t.Errorf("%q are removed", removed)
+		}
+		_, errCreate := store.CreateOrg(tx, "", store.Org{ID: "org_new", Name: "New"})
+		return errors.Join(err, errCreate)
+	})
 }
 
 func TestOpenRefuses(t *testing.T) {

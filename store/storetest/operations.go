@@ -12,7 +12,7 @@ import (
 var randomNames = names{
 	"org": {"o", "o-", "oo"}, "user": {"u", "v", "w", "x"}, "plan": {"pro", "basic"},
 	"key": {"k", "l", "m"}, "endpoint": {"e", "f", "g"}, "record": {"r", "s"}, "certificate": {"c"},
-	"type": {"paid", "sent"}, "token": {"O", "t"},
+	"type": {"bill.paid", "bill.sent"}, "token": {"O", "t"},
 }
 
 // rule is a rule of package store, or a write, with what it is given.
@@ -91,9 +91,10 @@ func (h *history) subscription() store.Subscription {
 	}
 }
 
-// selection is some event types, one of which may not be there.
+// selection is some event types and groups, of which some may not be there, and at
+// times all events.
 func (h *history) selection() []string {
-	all := slices.Concat(h.names["type"], store.BuiltInEventTypes)
+	all := slices.Concat([]string{store.AllEvents, "bill.*"}, h.names["type"], store.BuiltInEventTypes, []string{"member.*"})
 	from := h.IntN(len(all))
 	return all[from : from+1+h.IntN(len(all)-from)]
 }
@@ -203,9 +204,12 @@ var ofOrgs = []generator{
 		org, user := h.one("org"), h.one("user")
 		values := store.MemberChange{Role: maybe(h, h.role()), Email: maybe(h, user+"@new.example")}
 		return func(tx store.Tx) error {
-			_, _, err := store.PutMember(tx, ada, org, user, values)
-			return err
+			return second(store.PutMember(tx, ada, org, store.MemberValues{UserID: user, MemberChange: values}))
 		}
+	}},
+	{"put members", func(h *history) rule {
+		org := h.one("org")
+		return putMembers(org, h.one("user"), h.role(), h.one("user"), h.role(), h.one("user"), h.role())
 	}},
 	{"rename an org", func(h *history) rule { return renameOrg(h.one("org"), pick(h, []string{"Org", "Another", ""})) }},
 	{"import a member", func(h *history) rule {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,6 +90,21 @@ func testRemovedOrg(s *Subject) {
 	s.Write(deleteOrg(acme))
 	s.Code("deleted again", s.Attempt(deleteOrg(acme)), store.CodeNotFound)
 	s.Code("created again", s.Attempt(createOrg(store.Org{ID: acme, Name: "Acme"})), store.CodeConflict)
+	var requests store.Idempotency
+	for _, of := range []string{acme, store.OperatorKeys(acme)} {
+		for _, key := range []string{"more", "late"} { // of which one was answered before
+			a, replayed, err := requests.Do(context.Background(), s.Store, of, key, store.Fingerprint{}, func(store.Tx) (store.Answer, error) {
+				return store.Answer{Status: 404}, nil
+			})
+			s.Code("answering "+of, err, "")
+			s.Equal("the answer of "+of+" to "+key, fmt.Sprint(a.Status, replayed), "404 false")
+		}
+		s.Read(func(tx store.Tx) error {
+			_, err := tx.IdempotencyRecord(of, "late")
+			s.Code("its record", err, store.CodeNotFound)
+			return nil
+		})
+	}
 	for range 2 {
 		s.Read(func(tx store.Tx) error {
 			_, errOrg := tx.Org(acme)
@@ -133,6 +149,53 @@ func testRemovedOrg(s *Subject) {
 		return errors.Join(err, errEve, errOther)
 	})
 	s.Write(createOrg(store.Org{ID: acme, Name: "Acme"}))
+}
+
+// testRemovedOrgTaken drops an org's data twice at once: where one is done first, and a
+// new org takes the id, the other leaves that as it is.
+func testRemovedOrgTaken(s *Subject) {
+	s.fillEverything()
+	s.Write(deleteOrg(acme))
+	var taken string
+	behind := &interrupted{Store: s.Store, after: func() {
+		if err := store.DropRemoved(context.Background(), s.Store); err != nil {
+			s.Fatal(err)
+		}
+		s.Write(createOrg(store.Org{ID: acme, Name: "Acme"}))
+		s.Write(putMemberOf(acme, ada, store.RoleOwner))
+		s.Write(func(tx store.Tx) error {
+			return errors.Join(tx.PutAPIKey(store.APIKey{ID: "key_new", OrgID: acme, CreatedBy: ada}), tx.PutMail(store.Mail{ID: "mai_new", OrgID: acme}),
+				tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: acme, Key: "new", FirstUse: tx.Now()}),
+				store.ImportInstructions(tx, acme, store.Instructions{Text: "Hi.", Set: true}))
+		})
+		taken = s.DumpOrg(acme)
+	}}
+	if err := store.DropRemoved(context.Background(), behind); err != nil || taken == "" {
+		s.Fatal(taken, err)
+	}
+	s.Same("the new org", s.DumpOrg(acme), taken)
+	s.Read(func(tx store.Tx) error {
+		_, err := tx.IdempotencyRecord(acme, "new")
+		s.Code("its idempotency record", err, "")
+		mails, err := tx.Mails("", unlimited)
+		s.Equal("its mail is there", slices.ContainsFunc(mails, func(m store.Mail) bool { return m.ID == "mai_new" }), true)
+		return err
+	})
+}
+
+// interrupted calls after once, after the first View.
+type interrupted struct {
+	store.Store
+	after func()
+}
+
+func (i *interrupted) View(ctx context.Context, fn func(store.Tx) error) error {
+	err := i.Store.View(ctx, fn)
+	if after := i.after; after != nil {
+		i.after = nil
+		after()
+	}
+	return err
 }
 
 // testLongInstructions keeps the longest text that the rules let through.

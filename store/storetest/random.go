@@ -16,7 +16,7 @@ import (
 
 var (
 	oneSeed = flag.Uint64("storetest.seed", 0, "run the random test with this seed alone; 0 runs storetest.seeds of them")
-	seeds   = flag.Uint64("storetest.seeds", 30, "how many seeds the random test runs, from 1 on")
+	seeds   = flag.Uint64("storetest.seeds", 10, "how many seeds the random test runs, from 1 on")
 )
 
 // testRandom runs random histories. Each is its seed's alone, but for the order

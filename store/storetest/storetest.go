@@ -36,6 +36,7 @@ var suite = []struct {
 }{
 	{"AnyOrg", testAnyOrg},
 	{"RemovedOrg", testRemovedOrg},
+	{"RemovedOrgTaken", testRemovedOrgTaken},
 	{"IdempotencyKeys", testIdempotencyKeys},
 	{"LongInstructions", testLongInstructions},
 	{"Roles", testRoles},

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"teamdata/store"
@@ -60,6 +61,7 @@ var Rules = append(accountRules, []Rule{
 	{"change a member", func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleOwner) }},
 	{"put a member who is none", putMemberOf(acme, "usr_new", store.RoleAdmin)},
 	{"put a member", putMemberOf(acme, bob, store.RoleMember)},
+	{"put a batch of members", putMembers(acme, ada, store.RoleAdmin, bob, store.RoleOwner, "usr_new", store.RoleMember)},
 	{"add a batch of members", addMembers(acme, 5)},
 	{"send a batch of events", uploadFiles(acme, 5)},
 	{"remove a member", removeMember(acme, bob)},
@@ -121,7 +123,18 @@ func deleteOrg(id string) rule {
 
 func putMemberOf(org, user, role string) rule {
 	return func(tx store.Tx) error {
-		_, _, err := store.PutMember(tx, ada, org, user, store.MemberChange{Role: &role})
+		return second(store.PutMember(tx, ada, org, store.MemberValues{UserID: user, MemberChange: store.MemberChange{Role: &role}}))
+	}
+}
+
+// putMembers puts users, each followed by the role.
+func putMembers(org string, usersAndRoles ...string) rule {
+	return func(tx store.Tx) error {
+		var members []store.MemberValues
+		for pair := range slices.Chunk(usersAndRoles, 2) {
+			members = append(members, store.MemberValues{UserID: pair[0], MemberChange: store.MemberChange{Role: &pair[1]}})
+		}
+		_, _, err := store.PutMembers(tx, ada, org, members)
 		return err
 	}
 }
