@@ -34,7 +34,7 @@ func BenchmarkBatch(b *testing.B) {
 	})
 	b.Run("bare updates", func(b *testing.B) {
 		s := benchStore(b)
-		appendInTurns(b, func(string) error { return s.Update(context.Background(), appendBare) })
+		appendInTurns(b, func(string) error { return s.Update(context.Background(), store.All, appendBare) })
 	})
 }
 
@@ -55,7 +55,7 @@ func benchStore(b *testing.B) *boltstore.Store {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { s.Close() })
-	err = s.Update(b.Context(), func(tx store.Tx) error {
+	err = s.Update(b.Context(), store.All, func(tx store.Tx) error {
 		_, err := store.ImportOrg(tx, store.Org{ID: "org_acme", Name: "Acme"})
 		return err
 	})

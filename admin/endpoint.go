@@ -100,7 +100,7 @@ func (r *request) testEndpoint() error {
 // readSecret is a GET that writes an audit entry, since a secret that is shown
 // may be copied.
 func (r *request) readSecret() error {
-	a, err := r.run(r.api.store.Update, func(tx store.Tx) (store.Answer, error) {
+	a, err := r.run(r.commit, func(tx store.Tx) (store.Answer, error) {
 		e, err := store.ShowSecret(tx, r.actor, r.org(), r.Param("endpoint"))
 		if len(e.Secrets(tx.Now())) == 1 {
 			e.OldSecret, e.OldSecretUntil = "", time.Time{}

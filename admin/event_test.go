@@ -147,7 +147,7 @@ func TestSchemaThatChangesMeanwhile(t *testing.T) {
 	env := newTestEnv(t)
 	held, release, changed := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		changed <- env.Store.Update(env.Context(), func(tx store.Tx) error {
+		changed <- env.Store.Update(env.Context(), store.All, func(tx store.Tx) error {
 			close(held)
 			<-release
 			return tx.PutEventType(store.EventType{Name: "invoice.paid", Schema: []byte(`{"required":["total"]}`)})

@@ -50,14 +50,19 @@ func (r *request) view(do transaction) error {
 
 // update commits what a PUT, PATCH or DELETE does; an error undoes it.
 func (r *request) update(do transaction) error {
-	a, err := r.run(r.api.store.Update, do)
+	a, err := r.run(r.commit, do)
 	if err == nil {
 		r.sendChange(a)
 	}
 	return err
 }
 
-// run runs a transaction by View or Update of the store.
+// commit is an Update of the org of the path; of everything, if the path has none.
+func (r *request) commit(ctx context.Context, fn func(store.Tx) error) error {
+	return r.api.store.Update(ctx, store.All, fn)
+}
+
+// run runs a transaction by view or commit.
 func (r *request) run(by func(context.Context, func(store.Tx) error) error, do transaction) (a store.Answer, err error) {
 	if err := r.checkInput(); err != nil {
 		return a, err
@@ -104,7 +109,7 @@ var errDryRun = errors.New("a dry run is undone")
 // dryRun answers what a transaction would do, and undoes it.
 func (r *request) dryRun(do transaction) error {
 	var a store.Answer
-	_, err := r.run(r.api.store.Update, func(tx store.Tx) (_ store.Answer, err error) {
+	_, err := r.run(r.commit, func(tx store.Tx) (_ store.Answer, err error) {
 		if a, err = do(tx); err == nil {
 			err = errDryRun
 		}

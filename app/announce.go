@@ -85,7 +85,7 @@ const firstLinkTTL = time.Hour
 func (a *App) FirstLink() string {
 	var owner store.Member
 	var token string
-	err := a.store.Update(context.Background(), func(tx store.Tx) (err error) {
+	err := a.store.Update(context.Background(), store.All, func(tx store.Tx) (err error) {
 		if owner, err = store.FirstOwner(tx); err != nil {
 			return err
 		}

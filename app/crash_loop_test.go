@@ -88,7 +88,7 @@ func serveAfterDeletions(t *testing.T, data string, flags ...string) *testkit.Pr
 	t.Helper()
 	s, err := boltstore.Open(data, boltstore.Options{NoSync: true})
 	for _, size := range []int{3 * os.Getpagesize(), 0} {
-		err = errors.Join(err, s.Update(context.Background(), func(tx store.Tx) (err error) {
+		err = errors.Join(err, s.Update(context.Background(), store.All, func(tx store.Tx) (err error) {
 			for i := range 1000 {
 				err = errors.Join(err, tx.PutCertificate(fmt.Sprint("ballast ", i), make([]byte, size)))
 			}

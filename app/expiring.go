@@ -50,7 +50,7 @@ func (e *expiring) mailOverdue(ctx context.Context, now time.Time) error {
 			continue
 		}
 		values := map[string]string{"certificate": s.Name, "expiresAt": store.FormatTime(s.NotAfter), "lastReason": s.LastError}
-		err := e.store.Update(ctx, func(tx store.Tx) error {
+		err := e.store.Update(ctx, store.All, func(tx store.Tx) error {
 			return store.MailOperator(tx, e.to, store.MailCertificateExpiring, values)
 		})
 		if err != nil {

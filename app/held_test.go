@@ -37,7 +37,7 @@ func TestHeldForTooLong(t *testing.T) {
 		return errors.Join(err, store.DisableEndpoint(tx, "", org.ID, e.ID))
 	}
 	for range 2 {
-		if err := s.Update(context.Background(), hold); err != nil {
+		if err := s.Update(context.Background(), store.All, hold); err != nil {
 			t.Fatal(err)
 		}
 		now = now.AddDate(0, 0, 20)

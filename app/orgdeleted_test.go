@@ -135,7 +135,7 @@ func fillBigOrg(t *testing.T, data string, members, entries int) {
 	each := func(n int, fn func(tx store.Tx, i int) error) {
 		const some = 10_000
 		for from := 0; from < n && err == nil; from += some {
-			err = s.Update(context.Background(), func(tx store.Tx) error {
+			err = s.Update(context.Background(), store.All, func(tx store.Tx) error {
 				for i := from; i < min(from+some, n); i++ {
 					if err := fn(tx, i); err != nil {
 						return err

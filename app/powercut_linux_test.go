@@ -255,7 +255,7 @@ func startsAgain(data string, o boltstore.Options) error {
 		if err != nil {
 			return err
 		}
-		err = s.Update(context.Background(), func(tx store.Tx) error {
+		err = s.Update(context.Background(), store.All, func(tx store.Tx) error {
 			if made != "" {
 				_, err := tx.Org(made)
 				return err

@@ -33,7 +33,7 @@ func TestSweeps(t *testing.T) {
 			}
 		}
 		mail := func(age time.Duration) {
-			err := s.Update(t.Context(), func(tx store.Tx) error {
+			err := s.Update(t.Context(), store.All, func(tx store.Tx) error {
 				return tx.PutMail(store.Mail{ID: tx.NewID(store.PrefixMail), CreatedAt: time.Now().Add(-age)})
 			})
 			if err != nil {

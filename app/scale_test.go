@@ -101,7 +101,7 @@ func TestPollersMissNothing(t *testing.T) {
 }
 
 func appendEntry(t *testing.T, s store.Store, action string) {
-	err := s.Update(context.Background(), func(tx store.Tx) error {
+	err := s.Update(context.Background(), store.All, func(tx store.Tx) error {
 		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", Action: action})
 		return err
 	})

@@ -67,7 +67,7 @@ func fillAccount(tx store.Tx) (cookie string, err error) {
 
 func (p *past) update(fn func(store.Tx) error) {
 	p.t.Helper()
-	if err := p.store.Update(context.Background(), fn); err != nil {
+	if err := p.store.Update(context.Background(), store.All, fn); err != nil {
 		p.t.Fatal(err)
 	}
 }

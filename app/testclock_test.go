@@ -91,7 +91,7 @@ func TestResetImportsTheSeed(t *testing.T) {
 		}
 		return ids
 	}
-	err := a.store.Update(t.Context(), func(tx store.Tx) error {
+	err := a.store.Update(t.Context(), store.All, func(tx store.Tx) error {
 		_, err := store.CreateOrg(tx, "", store.Org{ID: "org_new", Name: "New"})
 		return err
 	})

@@ -24,7 +24,7 @@ func TestDataAheadOfTheClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.Update(context.Background(), func(tx store.Tx) error {
+	err = s.Update(context.Background(), store.All, func(tx store.Tx) error {
 		if _, err := store.ImportOrg(tx, store.Org{ID: "org_acme", Name: "Acme"}); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func TestExportAheadOfTheClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.Update(context.Background(), func(tx store.Tx) error {
+	err = s.Update(context.Background(), store.All, func(tx store.Tx) error {
 		if _, err := store.ImportOrg(tx, store.Org{ID: "org_acme", Name: "Acme", CreatedAt: time.Now()}); err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ const recordPause = time.Second
 // done. Nothing is written for a record deleted meanwhile.
 func record(ctx context.Context, s store.Store, log *zerolog.Logger, outcome func(store.Tx) error) {
 	for {
-		err := s.Update(ctx, outcome)
+		err := s.Update(ctx, store.All, outcome)
 		if err == nil || store.IsNotFound(err) || ctx.Err() != nil {
 			return
 		}

@@ -237,7 +237,7 @@ type replaying struct {
 
 func (s *replaying) Release(id string) {
 	if s.released++; s.released == 2 {
-		s.Update(context.Background(), func(tx store.Tx) error {
+		s.Update(context.Background(), store.All, func(tx store.Tx) error {
 			_, err := store.Replay(tx, "", testOrg, id)
 			return err
 		})
@@ -295,9 +295,9 @@ type notedPatience struct {
 	patient bool
 }
 
-func (s *notedPatience) Update(ctx context.Context, fn func(store.Tx) error) error {
+func (s *notedPatience) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
 	s.patient = store.IsPatient(ctx)
-	return s.Store.Update(ctx, fn)
+	return s.Store.Update(ctx, store.All, fn)
 }
 
 // An attempt that a stop cuts off does not count.

@@ -32,7 +32,7 @@ func (env *env) open() {
 
 func (env *env) update(fn func(store.Tx) error) {
 	env.Helper()
-	if err := env.store.Update(context.Background(), fn); err != nil {
+	if err := env.store.Update(context.Background(), store.All, fn); err != nil {
 		env.Fatal(err)
 	}
 }

@@ -162,7 +162,7 @@ func (m *Mailer) values(ctx context.Context, waiting store.Mail) (values map[str
 			return err
 		})
 	}
-	err = m.store.Update(ctx, func(tx store.Tx) error {
+	err = m.store.Update(ctx, store.All, func(tx store.Tx) error {
 		values, err = store.SignInLinkValues(tx, waiting)
 		return err
 	})

@@ -51,7 +51,7 @@ func (w *world) burst() {
 // update is an Update of a client, which may fail with some of the codes; with
 // CodeUnavailable only while something is wrong.
 func (w *world) update(ctx context.Context, f storeClient, fn func(store.Tx) error, allowed ...store.Code) {
-	w.allow(f.who, f.Update(ctx, fn), allowed...)
+	w.allow(f.who, f.Update(ctx, store.All, fn), allowed...)
 }
 
 func (w *world) allow(who string, err error, allowed ...store.Code) {

@@ -135,7 +135,7 @@ func (e *endpoint) removedBefore(t time.Time) bool {
 // setUp makes the orgs, their managers and their endpoints.
 func (w *world) setUp() {
 	w.api = &api{}
-	err := w.store.Update(context.Background(), func(tx store.Tx) error {
+	err := w.store.Update(context.Background(), store.All, func(tx store.Tx) error {
 		for i := range 2 + w.IntN(2) {
 			if err := w.addOrg(tx, fmt.Sprintf("org_%d", i+1)); err != nil {
 				return err

@@ -194,9 +194,9 @@ func (w *world) storeClock() time.Time {
 // done what was asked.
 type delayedClient struct{ storeClient }
 
-func (f delayedClient) Update(ctx context.Context, fn func(store.Tx) error) error {
+func (f delayedClient) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
 	defer f.w.interleaving.delay(12)
-	return f.storeClient.Update(ctx, fn)
+	return f.storeClient.Update(ctx, store.All, fn)
 }
 
 func (f delayedClient) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (store.Claims, error) {

@@ -43,7 +43,7 @@ func (w *world) open() {
 // freePages leaves many free pages in the file, in runs of some.
 func (w *world) freePages() {
 	for _, size := range []int{3 * os.Getpagesize(), 0} {
-		err := w.store.Update(context.Background(), func(tx store.Tx) (err error) {
+		err := w.store.Update(context.Background(), store.All, func(tx store.Tx) (err error) {
 			for i := range 200 {
 				err = errors.Join(err, tx.PutCertificate(fmt.Sprint("ballast ", i), make([]byte, size)))
 			}

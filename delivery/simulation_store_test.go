@@ -66,12 +66,12 @@ func (a *transaction) wrote() bool {
 }
 
 // Update records what is written, and whether it was committed.
-func (f storeClient) Update(ctx context.Context, fn func(store.Tx) error) error {
+func (f storeClient) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
 	if f.w.isBroken() {
 		return errBroken
 	}
 	a := &transaction{who: f.who, expect: f.expect}
-	err := f.Store.Update(ctx, func(tx store.Tx) error {
+	err := f.Store.Update(ctx, store.All, func(tx store.Tx) error {
 		*a = transaction{who: f.who, expect: f.expect, now: tx.Now()}
 		if err := fn(watched{tx, a}); err != nil {
 			return err

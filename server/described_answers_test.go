@@ -96,8 +96,8 @@ type brokenStore struct{ store.Store }
 
 var errBroken = errors.New("broken")
 
-func (brokenStore) View(context.Context, func(store.Tx) error) error   { return errBroken }
-func (brokenStore) Update(context.Context, func(store.Tx) error) error { return errBroken }
+func (brokenStore) View(context.Context, func(store.Tx) error) error                { return errBroken }
+func (brokenStore) Update(context.Context, store.Scope, func(store.Tx) error) error { return errBroken }
 
 // opinion is what kin-openapi makes of a document.
 type opinion struct{ router routers.Router }

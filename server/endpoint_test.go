@@ -117,7 +117,7 @@ func TestIdempotencyAtTheSameInstant(t *testing.T) {
 func TestIdempotencyWhileRunning(t *testing.T) {
 	env := newTestEnv(t, Config{})
 	held, release := make(chan struct{}), make(chan struct{})
-	go env.Store.Update(env.Context(), func(store.Tx) error {
+	go env.Store.Update(env.Context(), store.All, func(store.Tx) error {
 		close(held)
 		<-release
 		return nil
@@ -143,8 +143,8 @@ type failingStore struct {
 	failing bool
 }
 
-func (s *failingStore) Update(ctx context.Context, fn func(store.Tx) error) error {
-	return s.Store.Update(ctx, func(tx store.Tx) error {
+func (s *failingStore) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
+	return s.Store.Update(ctx, store.All, func(tx store.Tx) error {
 		if s.failing {
 			tx = failingTx{tx}
 		}

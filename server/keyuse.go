@@ -54,7 +54,7 @@ func (s *Server) KeepKeyUse(ctx context.Context) error {
 	if len(uses) == 0 {
 		return nil
 	}
-	err := s.store.Update(ctx, func(tx store.Tx) error {
+	err := s.store.Update(ctx, store.All, func(tx store.Tx) error {
 		for id, use := range uses {
 			if err := store.AddKeyUse(tx, id, use); err != nil {
 				return err

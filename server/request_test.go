@@ -98,7 +98,7 @@ func wantError(t *testing.T, answer *httptest.ResponseRecorder, want store.Code)
 func TestEveryRouteNeedsItsScopeAndFeatures(t *testing.T) {
 	for _, row := range []struct {
 		method, path string
-		scope        store.Scope
+		scope        store.KeyScope
 		features     store.Feature
 	}{
 		{"GET", "/api/v1/members", store.ScopeRead, store.FeatureAPI},
@@ -108,7 +108,7 @@ func TestEveryRouteNeedsItsScopeAndFeatures(t *testing.T) {
 	} {
 		t.Run(row.method+row.path, func(t *testing.T) {
 			const allScopes, allFeatures = store.ScopeRead | store.ScopeWrite, store.FeatureAPI | store.FeatureAuditLog | store.FeatureWebhooks
-			holds := func(features store.Feature, scopes store.Scope, want int) {
+			holds := func(features store.Feature, scopes store.KeyScope, want int) {
 				t.Helper()
 				if got := answerTo(t, row.method, row.path, features, scopes).Code; got != want {
 					t.Errorf("features %q, scopes %b: got %d, want %d", features, scopes, got, want)
@@ -128,7 +128,7 @@ func TestEveryRouteNeedsItsScopeAndFeatures(t *testing.T) {
 }
 
 // answerTo asks with a key of an org of these features.
-func answerTo(t *testing.T, method, path string, features store.Feature, scopes store.Scope) *httptest.ResponseRecorder {
+func answerTo(t *testing.T, method, path string, features store.Feature, scopes store.KeyScope) *httptest.ResponseRecorder {
 	t.Helper()
 	env := newTestEnv(t, Config{})
 	env.Update(func(tx store.Tx) error {

@@ -9,7 +9,7 @@ const basePath = "/api/v1"
 type route struct {
 	method   string
 	path     string
-	scope    store.Scope // 0: it needs no key
+	scope    store.KeyScope // 0: it needs no key
 	features store.Feature
 	handle   func(*request) error
 }

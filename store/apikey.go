@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Scope is what a key may do; neither includes the other.
-type Scope uint8
+// KeyScope is what a key may do; neither includes the other.
+type KeyScope uint8
 
 // The scopes, as a set of bits.
 const (
-	ScopeRead Scope = 1 << iota
+	ScopeRead KeyScope = 1 << iota
 	ScopeWrite
 )
 
 var scopeNames = []string{"read", "write"} // in bit order
 
 // ParseScope finds a scope by its name.
-func ParseScope(name string) (Scope, error) {
-	s, ok := bitOf[Scope](scopeNames, name)
+func ParseScope(name string) (KeyScope, error) {
+	s, ok := bitOf[KeyScope](scopeNames, name)
 	if !ok {
 		return 0, Errorf(CodeBadRequest, "%.40q is not a scope", name).Advise("there are read and write")
 	}
@@ -26,10 +26,10 @@ func ParseScope(name string) (Scope, error) {
 }
 
 // Has reports whether the set s includes t.
-func (s Scope) Has(t Scope) bool { return s&t == t }
+func (s KeyScope) Has(t KeyScope) bool { return s&t == t }
 
 // Names lists the set's names, read first.
-func (s Scope) Names() []string { return namesOf(scopeNames, s) }
+func (s KeyScope) Names() []string { return namesOf(scopeNames, s) }
 
 // APIKey is a key of one org. In a request it has the form `<id>.<secret>`.
 type APIKey struct {
@@ -37,7 +37,7 @@ type APIKey struct {
 	OrgID      string
 	Name       string // for people, at most 200 characters
 	SecretHash SecretHash
-	Scopes     Scope
+	Scopes     KeyScope
 	CreatedBy  string // user id; the key is suspended while this user may not manage keys
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never

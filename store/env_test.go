@@ -178,7 +178,7 @@ func (s *subject) failAll(id string) (disabled bool) {
 func (s *subject) refused(what string, want store.Code, rule func(store.Tx) error) {
 	s.Helper()
 	before := s.Dump()
-	s.Code(what, s.Update(context.Background(), rule), want)
+	s.Code(what, s.Update(context.Background(), store.All, rule), want)
 	s.Same("after "+what, s.Dump(), before)
 	s.Write(func(tx store.Tx) error {
 		s.Code(what, rule(tx), want)
@@ -228,8 +228,8 @@ type interrupted struct {
 	then func()
 }
 
-func (i interrupted) Update(ctx context.Context, fn func(store.Tx) error) error {
-	err := i.Store.Update(ctx, fn)
+func (i interrupted) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
+	err := i.Store.Update(ctx, store.All, fn)
 	i.then()
 	return err
 }
@@ -378,7 +378,9 @@ type direct struct {
 
 func (d direct) View(_ context.Context, fn func(store.Tx) error) error { return fn(d.tx) }
 
-func (d direct) Update(_ context.Context, fn func(store.Tx) error) error { return fn(d.tx) }
+func (d direct) Update(_ context.Context, _ store.Scope, fn func(store.Tx) error) error {
+	return fn(d.tx)
+}
 
 func (s *subject) sweep(keep time.Duration) {
 	s.Helper()

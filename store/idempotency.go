@@ -104,7 +104,7 @@ func (i *Idempotency) Do(ctx context.Context, s Store, orgID, key string, print 
 		}
 		defer i.end(k)
 	}
-	err = s.Update(ctx, func(tx Tx) error {
+	err = s.Update(ctx, All, func(tx Tx) error {
 		if key == "" {
 			a, err = work(tx)
 		} else {
@@ -137,7 +137,7 @@ func (i *Idempotency) DoLong(ctx context.Context, s Store, orgID, key string, pr
 	if a, err = work(); err != nil {
 		return Answer{}, false, err
 	}
-	return a, false, s.Update(ctx, func(tx Tx) error { return keep(tx, k, print, a) })
+	return a, false, s.Update(ctx, All, func(tx Tx) error { return keep(tx, k, print, a) })
 }
 
 // begin marks a request as running, unless another one with its key is.

@@ -138,7 +138,7 @@ func testOutageTold(s *subject) {
 		s.Clock.Move(s.delivery(id).DueAt.Sub(s.Clock.Now()))
 	}
 	before := s.Dump()
-	err := s.Update(context.Background(), func(tx store.Tx) error {
+	err := s.Update(context.Background(), store.All, func(tx store.Tx) error {
 		disabled, err := attempted(tx, id, tx.Now(), 500, store.DefaultRetrySchedule)
 		s.Equal("disabled in a transaction that is to fail", disabled, true)
 		return errors.Join(err, errFailing)

@@ -51,7 +51,7 @@ func (p *pace) update(ctx context.Context, s Store, fn func(tx Tx, step int) err
 		}
 	}
 	doublings, start := p.doublings(), time.Now()
-	err := s.Update(ctx, func(tx Tx) error { return fn(tx, firstStep<<doublings) })
+	err := s.Update(ctx, All, func(tx Tx) error { return fn(tx, firstStep<<doublings) })
 	p.pause = time.Since(start) >> doublings
 	return err
 }

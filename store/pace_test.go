@@ -37,9 +37,9 @@ type timed struct {
 	began, ended []time.Time
 }
 
-func (p *timed) Update(ctx context.Context, fn func(store.Tx) error) error {
+func (p *timed) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
 	p.began = append(p.began, time.Now())
-	err := p.Store.Update(ctx, fn)
+	err := p.Store.Update(ctx, store.All, fn)
 	p.ended = append(p.ended, time.Now())
 	return err
 }

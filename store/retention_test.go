@@ -209,16 +209,16 @@ func testRetentionMeanwhile(s *subject) {
 		writing.Go(func() {
 			for i := range updates {
 				var d store.Delivery
-				s.Code("sending", s.Update(context.Background(), func(tx store.Tx) (err error) {
+				s.Code("sending", s.Update(context.Background(), store.All, func(tx store.Tx) (err error) {
 					d, err = store.SendTest(tx, acme, endpoint.ID)
 					return err
 				}), "")
 				s.Clock.Move(time.Millisecond)
-				s.Code("attempting", s.Update(context.Background(), func(tx store.Tx) error {
+				s.Code("attempting", s.Update(context.Background(), store.All, func(tx store.Tx) error {
 					_, err := attempted(tx, d.ID, tx.Now().Add(-time.Second), 200, nil)
 					return err
 				}), "")
-				if err := s.Update(context.Background(), replay(d.ID)); i%2 == 0 && err != nil && !store.IsNotFound(err) {
+				if err := s.Update(context.Background(), store.All, replay(d.ID)); i%2 == 0 && err != nil && !store.IsNotFound(err) {
 					s.Errorf("replaying: %v", err)
 				}
 			}

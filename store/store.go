@@ -19,7 +19,7 @@ type Store interface {
 	// Update runs fn and commits what it wrote. It returns once the commit is on
 	// disk, or with fn's error after rolling back. A panic in fn is an error. An
 	// engine may let it wait for others if ctx is [Patient].
-	Update(ctx context.Context, fn func(Tx) error) error
+	Update(ctx context.Context, scope Scope, fn func(Tx) error) error
 
 	// AccessGeneration changes whenever anything that an Access depends on is
 	// committed, before that Update returns. An engine that doesn't track this

@@ -155,7 +155,7 @@ func TestKeyThatWasNotChecked(t *testing.T) {
 func (w *env) hold() (release func()) {
 	held, free, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- w.Store.Update(w.Context(), func(store.Tx) error {
+		done <- w.Store.Update(w.Context(), store.All, func(store.Tx) error {
 			close(held)
 			<-free
 			return nil

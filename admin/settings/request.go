@@ -100,7 +100,7 @@ func (r *request) change(fn func(tx store.Tx) error) error {
 
 // note is view with a transaction that adds to the audit log what is looked at.
 func (r *request) note(fn func(tx store.Tx) error) error {
-	return r.s.store.Update(r.HTTP.Context(), func(tx store.Tx) error { return r.asked(tx, fn) })
+	return r.s.store.Update(r.HTTP.Context(), store.All, func(tx store.Tx) error { return r.asked(tx, fn) })
 }
 
 // asked checks who is signed in and that this person manages the org of the path,

@@ -16,7 +16,7 @@ func (r *request) startSession(userID, how string, before func(tx store.Tx) erro
 	var cookie string
 	var session store.Session
 	var a store.Account
-	err := r.s.store.Update(r.HTTP.Context(), func(tx store.Tx) (err error) {
+	err := r.s.store.Update(r.HTTP.Context(), store.All, func(tx store.Tx) (err error) {
 		if err := before(tx); err != nil {
 			return err
 		}

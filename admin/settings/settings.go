@@ -107,7 +107,7 @@ func (r *request) inBackground(what string, fn func(tx store.Tx) error, done fun
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.HTTP.Context()), backgroundTimeout)
 	r.s.background.Go(func() {
 		defer cancel()
-		if err := r.s.store.Update(ctx, fn); err != nil {
+		if err := r.s.store.Update(ctx, store.All, fn); err != nil {
 			r.s.config.Log.Warn().Err(err).Str("what", what).Msg("settings: this could not be done")
 			return
 		}

@@ -217,7 +217,7 @@ func TestForgottenByAnOldAddress(t *testing.T) {
 	w := newEnv(t)
 	w.withPassword("usr_ada")
 	email := "ada@new.example"
-	err := w.Store.Update(context.Background(), func(tx store.Tx) error {
+	err := w.Store.Update(context.Background(), store.All, func(tx store.Tx) error {
 		_, err := store.ChangeMember(tx, "", "org_acme", "usr_ada", store.MemberChange{Email: &email})
 		return err
 	})

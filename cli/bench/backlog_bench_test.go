@@ -149,7 +149,7 @@ func writeBacklog(b *testing.B, into store.Store, o *org, size int) {
 		return nil
 	}))
 	for done := 0; done < size; done += perUpdate {
-		fatal(b, into.Update(b.Context(), func(tx store.Tx) error {
+		fatal(b, into.Update(b.Context(), store.All, func(tx store.Tx) error {
 			for i := done; i < min(done+perUpdate, size); i++ {
 				if err := writeRetry(tx, &endpoints[i%len(endpoints)], i, size); err != nil {
 					return err

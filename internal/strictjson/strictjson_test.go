@@ -27,7 +27,7 @@ type everything struct {
 	int            int64
 	raw            []byte
 	texts          []string
-	scopes         store.Scope
+	scopes         store.KeyScope
 	inner          string
 	list           []string
 }

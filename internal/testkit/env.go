@@ -44,7 +44,7 @@ func (env *Env[S]) Advance(d time.Duration) { env.passed.Add(int64(d)) }
 
 func (env *Env[S]) Update(fn func(store.Tx) error) {
 	env.Helper()
-	if err := env.Store.Update(env.Context(), fn); err != nil {
+	if err := env.Store.Update(env.Context(), store.All, fn); err != nil {
 		env.Fatal(err)
 	}
 }

@@ -180,7 +180,7 @@ func (s *env) keepExpired(name string) {
 		s.Fatal(err)
 	}
 	text := append(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
-	if err = s.store.Update(s.Context(), func(tx store.Tx) error { return tx.PutCertificate(name, text) }); err != nil {
+	if err = s.store.Update(s.Context(), store.All, func(tx store.Tx) error { return tx.PutCertificate(name, text) }); err != nil {
 		s.Fatal(err)
 	}
 }

@@ -55,7 +55,7 @@ func (d *domain) keep(ctx context.Context, text []byte) error {
 	if err != nil {
 		return fmt.Errorf("the authority's new certificate is not for us: %w", err)
 	}
-	err = d.acme.store.Update(ctx, func(tx store.Tx) error { return tx.PutCertificate(d.acme.storeName(d.name), text) })
+	err = d.acme.store.Update(ctx, store.All, func(tx store.Tx) error { return tx.PutCertificate(d.acme.storeName(d.name), text) })
 	d.serve(c)
 	d.reset()
 	d.log.Info().Msg("the authority gave a new certificate")
@@ -83,7 +83,7 @@ func accountKey(ctx context.Context, s store.Store, name string) (key crypto.Sig
 	if err != nil {
 		return nil, err
 	}
-	err = s.Update(ctx, func(tx store.Tx) error {
+	err = s.Update(ctx, store.All, func(tx store.Tx) error {
 		if err := tx.PutCertificate(name, text); err != nil {
 			return err
 		}

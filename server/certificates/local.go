@@ -87,7 +87,7 @@ func (l *Local) refresh(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = l.store.Update(ctx, func(tx store.Tx) error {
+		err = l.store.Update(ctx, store.All, func(tx store.Tx) error {
 			for name, text := range texts {
 				if err := tx.PutCertificate(name, text); err != nil {
 					return err

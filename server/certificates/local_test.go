@@ -128,7 +128,7 @@ func TestLocalRotation(t *testing.T) {
 func TestLocalDamage(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
-	err := s.store.Update(t.Context(), func(tx store.Tx) error { return tx.PutCertificate(localCAName, []byte("damaged")) })
+	err := s.store.Update(t.Context(), store.All, func(tx store.Tx) error { return tx.PutCertificate(localCAName, []byte("damaged")) })
 	if err != nil {
 		t.Fatal(err)
 	}

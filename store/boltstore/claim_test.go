@@ -24,7 +24,7 @@ func (f *fixture) sendTests(n int) {
 // attempt records an attempt that was acknowledged, and gives the delivery back.
 func (f *fixture) attempt(id string) error {
 	now := time.Now()
-	err := f.Update(bg, func(tx store.Tx) error {
+	err := f.Update(bg, store.All, func(tx store.Tx) error {
 		a := store.Attempt{StartedAt: now, EndedAt: now, Status: http.StatusOK}
 		_, err := store.RecordAttempt(tx, id, a, store.DefaultRetrySchedule)
 		return err

@@ -16,7 +16,7 @@ var notCleared = [][]byte{bucketMeta, bucketCertificates}
 // Clear deletes all records but the certificates, in one commit: for tests, whose
 // data is small. New ids and endpoint numbers follow those that were given before.
 func (s *Store) Clear(ctx context.Context) error {
-	return s.Update(ctx, func(u store.Tx) error {
+	return s.Update(ctx, store.All, func(u store.Tx) error {
 		t := u.(*tx)
 		if err := t.writeCounts(); err != nil { // of updates that share the commit
 			return err

@@ -14,7 +14,7 @@ func TestAfterClose(t *testing.T) {
 	f := newFixture(t, Options{})
 	f.close()
 	for name, err := range map[string]error{
-		"Update":  f.Update(bg, func(store.Tx) error { panic("runs") }),
+		"Update":  f.Update(bg, store.All, func(store.Tx) error { panic("runs") }),
 		"View":    f.View(bg, func(store.Tx) error { panic("runs") }),
 		"EachDue": f.EachDue(bg, func(uint64, time.Time) { panic("runs") }),
 		"Claim":   func() error { _, err := f.Claim(bg, 1, time.Now(), 1); return err }(),
@@ -37,7 +37,7 @@ func TestCloseFinishesWhatWaits(t *testing.T) {
 	var waiting sync.WaitGroup
 	for i := range n {
 		waiting.Go(func() {
-			if err := f.Update(bg, appendAudit(fmt.Sprint("usr_", i))); err != nil {
+			if err := f.Update(bg, store.All, appendAudit(fmt.Sprint("usr_", i))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -50,7 +50,7 @@ func TestCloseFinishesWhatWaits(t *testing.T) {
 		defer f.queue.mu.Unlock()
 		return f.queue.closed
 	})
-	if err := f.Update(bg, appendAudit("usr_late")); store.CodeOf(err) != store.CodeUnavailable {
+	if err := f.Update(bg, store.All, appendAudit("usr_late")); store.CodeOf(err) != store.CodeUnavailable {
 		t.Errorf("an Update after Close: %v", err)
 	}
 	release()
@@ -70,7 +70,7 @@ func TestCloseAmidUpdates(t *testing.T) {
 	for w := range 16 {
 		done.Go(func() {
 			for i := 0; ; i++ {
-				err := f.Update(bg, appendAudit(fmt.Sprintf("usr_%d_%d", w, i)))
+				err := f.Update(bg, store.All, appendAudit(fmt.Sprintf("usr_%d_%d", w, i)))
 				if store.CodeOf(err) == store.CodeUnavailable {
 					return
 				}

@@ -75,13 +75,13 @@ func childWrites(args []string) error {
 		go func() {
 			for {
 				n := fmt.Sprint(number.Add(1))
-				if err := s.Update(bg, numbered(n)); err != nil {
+				if err := s.Update(bg, store.All, numbered(n)); err != nil {
 					failed <- err
 				}
 				printing.Lock()
 				fmt.Println(n)
 				printing.Unlock()
-				if err := s.Update(bg, acknowledged(n)); err != nil {
+				if err := s.Update(bg, store.All, acknowledged(n)); err != nil {
 					failed <- err
 				}
 			}

@@ -34,7 +34,7 @@ func BenchmarkPutDelivery(b *testing.B) {
 			})
 			b.ReportAllocs()
 			for left := b.N; left > 0; left -= len(ids) {
-				err := f.Update(bg, func(tx store.Tx) (err error) {
+				err := f.Update(bg, store.All, func(tx store.Tx) (err error) {
 					for i := range min(left, len(ids)) {
 						err = errors.Join(err, tx.PutDelivery(deliveries[i]))
 					}

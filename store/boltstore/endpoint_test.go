@@ -26,7 +26,7 @@ func TestEndpointIsAsItIsNow(t *testing.T) {
 	}
 	undone := errors.New("undone")
 	fails := func(fn func(store.Tx)) {
-		err := f.Update(bg, func(tx store.Tx) error { fn(tx); return undone })
+		err := f.Update(bg, store.All, func(tx store.Tx) error { fn(tx); return undone })
 		f.says("an update", err, "undone")
 	}
 	remove := func(tx store.Tx) {

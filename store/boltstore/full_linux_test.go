@@ -80,7 +80,7 @@ func TestDiskFillsUp(t *testing.T) {
 	ballast := leaveFree(t, folder, size, f.used()+64<<10)
 	f.checkListed(false)
 	for range 3 {
-		if err := f.Update(bg, putBig("big")); store.CodeOf(err) != store.CodeUnavailable {
+		if err := f.Update(bg, store.All, putBig("big")); store.CodeOf(err) != store.CodeUnavailable {
 			t.Fatalf("a write that has no room: %v", err)
 		}
 	}
@@ -166,7 +166,7 @@ func (f *fixture) fillUp() (users []string) {
 	f.Helper()
 	for i := 0; ; i++ {
 		user := fmt.Sprintf("usr_%06d", i)
-		err := f.Update(bg, func(tx store.Tx) error {
+		err := f.Update(bg, store.All, func(tx store.Tx) error {
 			_, err := store.ImportMember(tx, store.Member{OrgID: testOrg, UserID: user, Role: store.RoleMember, Name: strings.Repeat("n", 200)})
 			return err
 		})
@@ -184,7 +184,7 @@ func (f *fixture) keepsWhatItHas(users []string) {
 	f.Helper()
 	before := f.dump()
 	for range 20 {
-		if err := f.Update(bg, putBig("big")); store.CodeOf(err) != store.CodeUnavailable {
+		if err := f.Update(bg, store.All, putBig("big")); store.CodeOf(err) != store.CodeUnavailable {
 			f.Fatalf("a write that has no room: %v", err)
 		}
 	}

@@ -25,7 +25,7 @@ func slowCommit(t *testing.T) (f *fixture, finish func()) {
 		return nil
 	}})
 	slow.Store(true)
-	go f.Update(bg, appendAudit("usr_1"))
+	go f.Update(bg, store.All, appendAudit("usr_1"))
 	synctest.Wait()
 	return f, func() {
 		close(goOn)

@@ -68,7 +68,7 @@ func (f *fixture) fill() {
 
 func (f *fixture) update(fn func(store.Tx) error) {
 	f.Helper()
-	if err := f.Update(bg, fn); err != nil {
+	if err := f.Update(bg, store.All, fn); err != nil {
 		f.Fatal(err)
 	}
 }

@@ -235,13 +235,13 @@ func TestKeysWhileTheIndexIsRead(t *testing.T) {
 	var viewed error
 	waiting := map[string]func() error{
 		"Update": func() error {
-			return f.Update(bg, func(tx store.Tx) error {
+			return f.Update(bg, store.All, func(tx store.Tx) error {
 				runs.Add(1)
 				return once("old", &used)(tx)
 			})
 		},
 		"Update that goes on": func() error {
-			return f.Update(bg, func(tx store.Tx) error {
+			return f.Update(bg, store.All, func(tx store.Tx) error {
 				runs.Add(1)
 				_, err := tx.IdempotencyRecord(testOrg, "other")
 				swallowed = store.IsNotFound(err)
@@ -266,7 +266,7 @@ func TestKeysWhileTheIndexIsRead(t *testing.T) {
 		t.Error("a key that is in the index is not found")
 	}
 	cancelled, cancel := context.WithCancel(bg)
-	if err := f.Update(cancelled, func(tx store.Tx) error {
+	if err := f.Update(cancelled, store.All, func(tx store.Tx) error {
 		defer cancel()
 		return once("old", new(bool))(tx)
 	}); !errors.Is(err, context.Canceled) {
@@ -298,7 +298,7 @@ func TestCloseWhileTheIndexIsRead(t *testing.T) {
 	read := f.forgetIndex()
 	ran, ended := make(chan struct{}, 2), make(chan error, 1)
 	go func() {
-		ended <- f.Update(bg, func(tx store.Tx) error {
+		ended <- f.Update(bg, store.All, func(tx store.Tx) error {
 			ran <- struct{}{}
 			return once("new", new(bool))(tx)
 		})
@@ -333,7 +333,7 @@ func TestDamagedKeys(t *testing.T) {
 		t.Error("a key above it is not found")
 	}
 	for _, key := range []string{"a", "b", "new"} {
-		err := f.Update(bg, once(key, new(bool)))
+		err := f.Update(bg, store.All, once(key, new(bool)))
 		if store.CodeOf(err) != store.CodeUnavailable || !errors.Is(err, errRecord) {
 			t.Errorf("%s: %v", key, err)
 		}

@@ -45,7 +45,7 @@ func BenchmarkOutcome(b *testing.B) {
 		b.ReportAllocs()
 		i := 0
 		for b.Loop() {
-			err := f.Update(bg, func(tx store.Tx) error { return errors.Join(acknowledge(tx, ids[i%len(ids)]), errUndo) })
+			err := f.Update(bg, store.All, func(tx store.Tx) error { return errors.Join(acknowledge(tx, ids[i%len(ids)]), errUndo) })
 			if i++; !errors.Is(err, errUndo) {
 				b.Fatal(err)
 			}

@@ -35,7 +35,7 @@ func alone(t *testing.T, path string, more ...string) {
 
 // fillWith makes a fill function that commits one Update.
 func fillWith(fn func(store.Tx) error) func(*Store) error {
-	return func(s *Store) error { return s.Update(bg, fn) }
+	return func(s *Store) error { return s.Update(bg, store.All, fn) }
 }
 
 func TestRebuild(t *testing.T) {

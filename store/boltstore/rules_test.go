@@ -74,8 +74,8 @@ type dumping struct {
 	tell func(dump string)
 }
 
-func (d dumping) Update(ctx context.Context, fn func(store.Tx) error) error {
-	return d.Store.Update(ctx, func(st store.Tx) error {
+func (d dumping) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
+	return d.Store.Update(ctx, store.All, func(st store.Tx) error {
 		if err := errors.Join(fn(st), st.(*tx).writeCounts()); err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func BenchmarkSealed(b *testing.B) {
 			b.Run(name+"/emit", func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					err := f.Update(bg, func(tx store.Tx) error {
+					err := f.Update(bg, store.All, func(tx store.Tx) error {
 						_, err := store.Emit(tx, testOrg, store.EventMemberAdded, []byte("{}"))
 						return errors.Join(err, errUndo)
 					})

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"teamdata/store"
 )
 
 // TestOpenWhileReplaced opens the file again and again while it is replaced
@@ -16,7 +18,7 @@ func TestOpenWhileReplaced(t *testing.T) {
 	f.close()
 	var kept atomic.Int64
 	append1 := func(s *Store) error {
-		err := s.Update(bg, appendAudit("usr_1"))
+		err := s.Update(bg, store.All, appendAudit("usr_1"))
 		if err == nil {
 			kept.Add(1)
 		}

@@ -32,11 +32,11 @@ func killAt(at string) {
 var replacements = map[string]func(path, other string) error{
 	"rebuild": func(path, _ string) error {
 		return Rebuild(bg, path, Options{}, func(s *Store) error {
-			if err := s.Update(bg, appendAudit("usr_1")); err != nil {
+			if err := s.Update(bg, store.All, appendAudit("usr_1")); err != nil {
 				return err
 			}
 			boltfile.Step("filling")
-			return s.Update(bg, appendAudit("usr_2"))
+			return s.Update(bg, store.All, appendAudit("usr_2"))
 		})
 	},
 	"restore": func(path, other string) error {

@@ -121,7 +121,7 @@ func (q *queue) len() int {
 }
 
 // Update hands fn to the writer and waits until its commit is on disk.
-func (s *Store) Update(ctx context.Context, fn func(store.Tx) error) error {
+func (s *Store) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
 	err := s.update(ctx, fn)
 	if err != errUnread {
 		return err

@@ -21,7 +21,7 @@ func (f *fixture) batch(updates ...func(store.Tx) error) []error {
 	errs := make([]error, len(updates))
 	var done sync.WaitGroup
 	for i, update := range updates {
-		done.Go(func() { errs[i] = f.Update(bg, update) })
+		done.Go(func() { errs[i] = f.Update(bg, store.All, update) })
 		f.untilWaiting(i + 1)
 	}
 	release()
@@ -34,7 +34,7 @@ func (f *fixture) batch(updates ...func(store.Tx) error) []error {
 func (f *fixture) occupy() (release func(), done <-chan error) {
 	started, finish, end := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		end <- f.Update(bg, func(store.Tx) error {
+		end <- f.Update(bg, store.All, func(store.Tx) error {
 			close(started)
 			<-finish
 			return nil
@@ -76,7 +76,7 @@ func TestPatientUpdatesShareTheNextCommit(t *testing.T) {
 		var updates sync.WaitGroup
 		patient := func(user string) {
 			updates.Go(func() {
-				if err := f.Update(store.Patient(bg), appendAudit(user)); err != nil {
+				if err := f.Update(store.Patient(bg), store.All, appendAudit(user)); err != nil {
 					t.Error(err)
 				}
 			})
@@ -88,7 +88,7 @@ func TestPatientUpdatesShareTheNextCommit(t *testing.T) {
 		if n := f.commits() - before; n != 0 {
 			t.Errorf("%d commits of patient updates alone", n)
 		}
-		must(t, f.Update(bg, appendAudit("usr_3")))
+		must(t, f.Update(bg, store.All, appendAudit("usr_3")))
 		updates.Wait()
 		if n, took := f.commits()-before, time.Since(start); n != 1 || took > 0 {
 			t.Errorf("%d commits after %s", n, took)
@@ -117,7 +117,7 @@ func TestConcurrentUpdatesShareCommits(t *testing.T) {
 	for w := range writers {
 		done.Go(func() {
 			for i := range each {
-				if err := f.Update(bg, appendAudit(fmt.Sprintf("usr_%d_%d", w, i))); err != nil {
+				if err := f.Update(bg, store.All, appendAudit(fmt.Sprintf("usr_%d_%d", w, i))); err != nil {
 					t.Error(err)
 				}
 			}
@@ -139,7 +139,7 @@ func TestMoreThanABatch(t *testing.T) {
 	var done sync.WaitGroup
 	for i := range n {
 		done.Go(func() {
-			if err := f.Update(bg, appendAudit(fmt.Sprint("usr_", i))); err != nil {
+			if err := f.Update(bg, store.All, appendAudit(fmt.Sprint("usr_", i))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -193,7 +193,7 @@ func TestOnDueComesInCommitOrder(t *testing.T) {
 		t.Errorf("notified of %v", notified)
 	}
 	// The writer notifies before it wakes the caller, so notified needs no lock.
-	must(t, f.Update(bg, updates[3]))
+	must(t, f.Update(bg, store.All, updates[3]))
 	if len(notified) != len(want)+1 {
 		t.Error("the caller went on before OnDue was notified")
 	}
@@ -204,7 +204,7 @@ func TestCancelledBeforeItsTurn(t *testing.T) {
 	ctx, cancel := context.WithCancel(bg)
 	release, busy := f.occupy()
 	result := make(chan error, 1)
-	go func() { result <- f.Update(ctx, func(store.Tx) error { panic("runs") }) }()
+	go func() { result <- f.Update(ctx, store.All, func(store.Tx) error { panic("runs") }) }()
 	f.untilWaiting(1)
 	cancel()
 	release()
@@ -212,7 +212,7 @@ func TestCancelledBeforeItsTurn(t *testing.T) {
 		t.Errorf("Update: %v", err)
 	}
 	must(t, <-busy)
-	if err := f.Update(ctx, func(store.Tx) error { panic("runs") }); !errors.Is(err, context.Canceled) {
+	if err := f.Update(ctx, store.All, func(store.Tx) error { panic("runs") }); !errors.Is(err, context.Canceled) {
 		t.Errorf("Update: %v", err)
 	}
 	if err := f.View(ctx, func(store.Tx) error { panic("runs") }); !errors.Is(err, context.Canceled) {

@@ -16,7 +16,7 @@ func (s *Subject) Attempt(fn func(store.Tx) error) (err error) {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	return s.Update(context.Background(), fn)
+	return s.Update(context.Background(), store.All, fn)
 }
 
 // waysToFail end a transaction after its writes.

@@ -108,7 +108,7 @@ func testClaimsDoNotOverlap(s *Subject) {
 					mu.Lock()
 					attempts[id]++
 					mu.Unlock()
-					s.Code("recording", s.Update(context.Background(), attempt(id, 200, nil)), "")
+					s.Code("recording", s.Update(context.Background(), store.All, attempt(id, 200, nil)), "")
 					s.Release(id)
 				}
 			}

@@ -12,7 +12,7 @@ func testCancelled(s *Subject) {
 	before := s.Dump()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	err := s.Update(ctx, func(tx store.Tx) error { return addAudit(tx, "cancelled") })
+	err := s.Update(ctx, store.All, func(tx store.Tx) error { return addAudit(tx, "cancelled") })
 	s.Equal("cancelled Update", errors.Is(err, context.Canceled), true)
 	err = s.View(ctx, func(tx store.Tx) error { return nil })
 	s.Equal("cancelled View", errors.Is(err, context.Canceled), true)
@@ -26,7 +26,7 @@ func testOneMoment(s *Subject) {
 	var before string
 	s.Read(func(tx store.Tx) error {
 		before = dump(tx, n)
-		if err := s.Update(context.Background(), changeEverything); err != nil {
+		if err := s.Update(context.Background(), store.All, changeEverything); err != nil {
 			return err
 		}
 		s.Same("in the View, after the Update", dump(tx, n), before)
@@ -54,7 +54,7 @@ func testClosed(s *Subject) {
 	s.Code("close", s.Close(), "")
 	nothing := func(store.Tx) error { return nil }
 	s.Code("View of a closed store", s.View(context.Background(), nothing), store.CodeUnavailable)
-	s.Code("Update of a closed store", s.Update(context.Background(), nothing), store.CodeUnavailable)
+	s.Code("Update of a closed store", s.Update(context.Background(), store.All, nothing), store.CodeUnavailable)
 	s.Store = s.open(s.TB, s.path, s.Clock.Now)
 }
 
@@ -105,7 +105,7 @@ func testAccessGeneration(s *Subject) {
 	}
 	before := s.AccessGeneration()
 	types := s.EventTypeGeneration()
-	s.Code("an Update that fails", s.Update(context.Background(), func(tx store.Tx) error {
+	s.Code("an Update that fails", s.Update(context.Background(), store.All, func(tx store.Tx) error {
 		return errors.Join(register(store.EventType{Name: "invoice.paid"})(tx), store.Errorf(store.CodeConflict, "No."))
 	}), store.CodeConflict)
 	s.Equal("EventTypeGeneration once an Update has failed", s.EventTypeGeneration(), types)

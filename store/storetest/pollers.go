@@ -45,7 +45,7 @@ func testPollersMissNothing(s *Subject) {
 
 // appendSome appends n entries in one Update, and returns how many are there.
 func (s *Subject) appendSome(action string, n int, fail bool) int64 {
-	err := s.Update(context.Background(), func(tx store.Tx) error {
+	err := s.Update(context.Background(), store.All, func(tx store.Tx) error {
 		for range n {
 			if err := addAudit(tx, action); err != nil {
 				return err

@@ -107,7 +107,7 @@ func testPositionsAfterImport(s *Subject) {
 func testIDsRise(s *Subject) {
 	last := map[string]string{}
 	rise := func(when string) {
-		s.Update(context.Background(), func(tx store.Tx) error {
+		s.Update(context.Background(), store.All, func(tx store.Tx) error {
 			for _, prefix := range []string{store.PrefixOrg, store.PrefixEvent, store.PrefixDelivery, store.PrefixMail} {
 				id := tx.NewID(prefix)
 				if !strings.HasPrefix(id, prefix) || !store.ValidID(id) || id <= last[prefix] {

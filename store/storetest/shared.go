@@ -21,7 +21,7 @@ func testUndoneInTheSameCommit(s *Subject) {
 		var all sync.WaitGroup
 		s.whileBusy(func() {
 			all.Go(func() {
-				s.Code("adding", s.Update(context.Background(), func(tx store.Tx) (err error) {
+				s.Code("adding", s.Update(context.Background(), store.All, func(tx store.Tx) (err error) {
 					if delivery, err = store.SendTest(tx, acme, endpoint.ID); err != nil {
 						return err
 					}
@@ -51,7 +51,7 @@ func (s *Subject) whileBusy(start func()) {
 	var once sync.Once
 	var busy sync.WaitGroup
 	busy.Go(func() {
-		err := s.Update(context.Background(), func(tx store.Tx) error {
+		err := s.Update(context.Background(), store.All, func(tx store.Tx) error {
 			once.Do(func() { close(running) })
 			<-release
 			return nil

@@ -42,7 +42,7 @@ func (s *Subject) Reopen() {
 // Write is an Update that must succeed.
 func (s *Subject) Write(fn func(store.Tx) error) {
 	s.Helper()
-	if err := s.Update(context.Background(), fn); err != nil {
+	if err := s.Update(context.Background(), store.All, fn); err != nil {
 		s.Fatalf("update: %v", err)
 	}
 }

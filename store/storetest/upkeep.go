@@ -59,5 +59,7 @@ type direct struct {
 	tx store.Tx
 }
 
-func (d direct) View(_ context.Context, fn func(store.Tx) error) error   { return fn(d.tx) }
-func (d direct) Update(_ context.Context, fn func(store.Tx) error) error { return fn(d.tx) }
+func (d direct) View(_ context.Context, fn func(store.Tx) error) error { return fn(d.tx) }
+func (d direct) Update(_ context.Context, _ store.Scope, fn func(store.Tx) error) error {
+	return fn(d.tx)
+}

@@ -36,8 +36,8 @@ type watching struct {
 	watch func(store.Tx) watched
 }
 
-func (s watching) Update(ctx context.Context, fn func(store.Tx) error) error {
-	return s.Store.Update(ctx, func(tx store.Tx) error { return fn(s.watch(tx)) })
+func (s watching) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
+	return s.Store.Update(ctx, store.All, func(tx store.Tx) error { return fn(s.watch(tx)) })
 }
 
 func (w watched) then(err error) error {
