@@ -48,8 +48,9 @@ var mayImport = map[string][]string{
 	"delivery/wheel":    {},
 
 	"store":                    {},
-	"store/boltstore":          {"teamdata/internal/hint", "teamdata/store", "teamdata/store/boltstore/boltfile", "go.etcd.io/bbolt"},
+	"store/boltstore":          {"teamdata/internal/hint", "teamdata/store", "teamdata/store/boltstore/boltfile", "teamdata/store/codec", "go.etcd.io/bbolt"},
 	"store/boltstore/boltfile": {"teamdata/internal/atomicfile", "teamdata/internal/system", "go.etcd.io/bbolt"},
+	"store/codec":              {"teamdata/internal/hint", "teamdata/store"},
 	"store/fixture":            {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/schema", "teamdata/internal/strictjson"},
 	"store/seal":               {"teamdata/internal/hint", "golang.org/x/crypto/chacha20poly1305"},
 	"store/storetest":          {"teamdata/store"},

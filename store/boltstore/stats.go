@@ -118,7 +118,7 @@ func (s *Store) About() (About, error) {
 	if err != nil {
 		return About{}, err
 	}
-	about := About{Path: s.Path(), Size: size, Schema: int(schemaVersion()), Sealed: s.seal.on()}
+	about := About{Path: s.Path(), Size: size, Schema: int(schemaVersion()), Sealed: s.seal.On()}
 	err = s.view(func(t *tx) error {
 		about.Newest, about.Now = t.newest(), t.now
 		return nil
