@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"internal/metrics":     {"teamdata/store", "github.com/prometheus/client_golang/prometheus"},
 	"internal/netguard":    {"code.dny.dev/ssrf"},
 	"internal/openapitest": {"github.com/santhosh-tekuri/jsonschema/v6"},
-	"internal/pgtest":      {"teamdata/internal/testkit", "github.com/jackc/pgx/v5"},
+	"internal/pgtest":      {"teamdata/internal/localca", "teamdata/internal/testkit", "github.com/jackc/pgx/v5"},
 	"internal/postbox":     {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"internal/ratelimit":   {},
 	"internal/reference":   {"teamdata/internal/web", "teamdata/store"},

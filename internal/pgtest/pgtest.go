@@ -42,9 +42,10 @@ func Shared(t testing.TB) *Server {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.server == nil {
-		folder := newFolder(t)
-		shared.server = initialize(t, folder)
-		shared.server.Start(t)
+		s := newServer(t)
+		s.initialize(t)
+		s.Start(t)
+		shared.server = s
 	}
 	return shared.server
 }
@@ -53,9 +54,10 @@ func Shared(t testing.TB) *Server {
 // lines of its configuration, such as "ssl=on".
 func Start(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	s := initialize(t, newFolder(t))
+	s := newServer(t)
+	t.Cleanup(s.close)
 	s.settings = settings
-	t.Cleanup(func() { s.close() })
+	s.initialize(t)
 	s.Start(t)
 	return s
 }

@@ -48,6 +48,23 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+func TestStandby(t *testing.T) {
+	server := pgtest.Start(t)
+	database := server.Database(t)
+	pgtest.Exec(t, database, "CREATE TABLE mine (n int)")
+	standby := server.Standby(t)
+	if got := pgtest.Exec(t, standby.URL(pgtest.Owner, pgtest.Name(t, database)), "SELECT pg_is_in_recovery(), count(*) FROM mine"); got[0][0] != "t" {
+		t.Error("it is no standby")
+	}
+}
+
+func TestPooler(t *testing.T) {
+	pooled := pgtest.Shared(t).Pooler(t)(pgtest.New(t))
+	if got := pgtest.Exec(t, pooled, "BEGIN; SET LOCAL statement_timeout = '7s'; SHOW statement_timeout"); got[0][0] != "7s" {
+		t.Errorf("it reads %v", got)
+	}
+}
+
 // A test process that is killed leaves no server and no folder behind.
 func TestKilled(t *testing.T) {
 	if os.Getenv("PGTEST_CHILD") != "" {

@@ -37,8 +37,9 @@ func apart() (attributes *syscall.SysProcAttr, why string) {
 }
 
 // watch outlives the test process: when its standard input ends, because the process
-// that holds the other end did, it stops the servers in a folder and removes it.
-const watch = `cat >/dev/null; for data in "$1"/data "$1"/*/data; do [ -e "$data/postmaster.pid" ] && "$2" -D "$data" -m immediate stop; done; rm -rf "$1"`
+// that holds the other end did, it stops the server in a folder, with its pooler, and
+// removes the folder.
+const watch = `cat >/dev/null; for pid in "$1"/pooler-*.pid; do [ ! -e "$pid" ] || kill -QUIT $(cat "$pid"); done; [ ! -e "$1/data/postmaster.pid" ] || "$2" -D "$1/data" -m immediate stop; rm -rf "$1"`
 
 // holders are the ends of the pipes that the watchers wait at; they are never closed,
 // so that the end of the process closes them.
@@ -60,11 +61,7 @@ func newFolder(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := stop.SysProcAttr.Credential; c != nil {
-		if err := os.Chown(folder, int(c.Uid), int(c.Gid)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	own(t, folder)
 	watcher := exec.Command("sh", "-c", watch, "watch", folder, stop.Path)
 	watcher.Dir, watcher.Env, watcher.SysProcAttr = "/", stop.Env, stop.SysProcAttr
 	end, err := watcher.StdinPipe()
@@ -78,4 +75,18 @@ func newFolder(t testing.TB) string {
 	defer holders.Unlock()
 	holders.ends = append(holders.ends, end)
 	return folder
+}
+
+// own gives a file to the user of PostgreSQL's processes.
+func own(t testing.TB, path string) {
+	t.Helper()
+	attributes, why := apart()
+	if why != "" {
+		t.Fatal(why)
+	}
+	if c := attributes.Credential; c != nil {
+		if err := os.Chown(path, int(c.Uid), int(c.Gid)); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

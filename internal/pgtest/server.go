@@ -31,13 +31,18 @@ type Server struct {
 	cmd      *exec.Cmd // nil while it is stopped
 }
 
-// initialize makes the files of a server in a folder.
-func initialize(t testing.TB, folder string) *Server {
+// newServer is one that has no files yet.
+func newServer(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{folder: folder, data: filepath.Join(folder, "data"), Port: freePort(t)}
+	folder := newFolder(t)
+	return &Server{folder: folder, data: filepath.Join(folder, "data"), Port: freePort(t)}
+}
+
+// initialize makes the files of a server.
+func (s *Server) initialize(t testing.TB) {
+	t.Helper()
 	s.run(t, "initdb", "-D", s.data, "-U", superuser, "--no-sync", "--locale=C", "--encoding=UTF8",
 		"--auth-local=trust", "--auth-host=scram-sha-256")
-	return s
 }
 
 // base are the settings of every server: as careful as a real one, but small.
@@ -54,31 +59,37 @@ func (s *Server) Start(t testing.TB) {
 	for _, setting := range append(base, s.settings...) {
 		args = append(args, "-c", setting)
 	}
-	log, err := os.OpenFile(filepath.Join(s.folder, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
 	s.cmd = command(t, "postgres", args...)
-	s.cmd.Stdout, s.cmd.Stderr = log, log
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	s.await(t)
+	startLogged(t, s.cmd, filepath.Join(s.folder, "log"))
+	await(t, s.URL(superuser, "postgres"), func() string { return s.Log(t) })
 	if _, err := os.Stat(s.data + "/standby.signal"); err != nil {
 		s.Exec(t, fmt.Sprintf("DO $$ BEGIN CREATE ROLE %[1]s LOGIN PASSWORD '%[2]s'; EXCEPTION WHEN duplicate_object THEN END $$", Owner, Password))
 	}
 }
 
-// await polls until the server takes connections.
-func (s *Server) await(t testing.TB) {
+// startLogged starts a command that writes to a file what it says.
+func startLogged(t testing.TB, cmd *exec.Cmd, file string) {
+	t.Helper()
+	log, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await polls until a server takes connections.
+func await(t testing.TB, databaseURL string, log func() string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		conn, err := pgconn.Connect(ctx, s.URL(superuser, "postgres"))
+		conn, err := pgconn.Connect(ctx, databaseURL)
 		if err == nil {
 			conn.Close(ctx)
 			return
@@ -86,7 +97,7 @@ func (s *Server) await(t testing.TB) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			t.Fatalf("PostgreSQL does not start: %v\n%s", err, s.Log(t))
+			t.Fatalf("it does not start: %v\n%s", err, log())
 		}
 	}
 }
@@ -144,7 +155,7 @@ func (s *Server) run(t testing.TB, name string, args ...string) {
 	}
 }
 
-// command is one of PostgreSQL's programs, as the user postgres if this is root, whom
+// command is one of PostgreSQL's programs, or another one by its path, as the user postgres if this is root, whom
 // they refuse to work for. What a terminal sends to the tests it does not get.
 func command(t testing.TB, name string, args ...string) *exec.Cmd {
 	t.Helper()
@@ -152,7 +163,10 @@ func command(t testing.TB, name string, args ...string) *exec.Cmd {
 	if folder == "" {
 		testkit.MustSkip(t, "there is no PostgreSQL; on Debian: apt-get install postgresql")
 	}
-	cmd := exec.Command(filepath.Join(folder, name), args...)
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(folder, name)
+	}
+	cmd := exec.Command(name, args...)
 	cmd.Dir = "/"
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(line string) bool { return strings.HasPrefix(line, "PG") }), "LC_ALL=C")
 	attributes, why := apart()
@@ -163,11 +177,13 @@ func command(t testing.TB, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// programs is the folder of PostgreSQL's programs: that of the path, or else of
+// programs is the folder of PostgreSQL's programs: that of the PATH, or else of
 // Debian's newest version. It is empty where there is none.
 func programs() string {
 	if path, err := exec.LookPath("initdb"); err == nil {
-		return filepath.Dir(path)
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			return filepath.Dir(path)
+		}
 	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if len(found) == 0 {

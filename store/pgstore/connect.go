@@ -218,9 +218,8 @@ func (t *Target) dial(ctx context.Context) (*conn, error) {
 		config.RuntimeParams[name] = cmp.Or(config.RuntimeParams[name], value)
 	}
 	c := &conn{names: map[string]string{}}
-	config.ValidateConnect = func(ctx context.Context, pg *pgconn.PgConn) error {
-		c.server, err = inspect(ctx, pg)
-		if err != nil {
+	config.ValidateConnect = func(ctx context.Context, pg *pgconn.PgConn) (err error) {
+		if c.server, err = inspect(ctx, pg); err != nil {
 			return err
 		}
 		return c.server.refusal()
