@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"store/boltstore/boltfile": {"teamdata/internal/atomicfile", "teamdata/internal/system", "go.etcd.io/bbolt"},
 	"store/codec":              {"teamdata/internal/hint", "teamdata/store"},
 	"store/fixture":            {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/schema", "teamdata/internal/strictjson"},
-	"store/pgstore":            {"teamdata/internal/hint", "teamdata/store", "github.com/jackc/pgx/v5"},
+	"store/pgstore":            {"teamdata/internal/hint", "teamdata/store", "teamdata/store/codec", "github.com/jackc/pgx/v5"},
 	"store/seal":               {"teamdata/internal/hint", "golang.org/x/crypto/chacha20poly1305"},
 	"store/storetest":          {"teamdata/store"},
 
