@@ -58,7 +58,7 @@ func TestKeysOfClients(t *testing.T) {
 	env := newTestEnv(t)
 	var client store.Idempotency
 	for range 2 {
-		_, _, err := client.Do(t.Context(), env.Store, "org_acme", "k", store.FingerprintOf("POST", "/webhooks/whe_1/test", "", nil), func(store.Tx) (store.Answer, error) {
+		_, _, err := client.Do(t.Context(), env.Store, store.InOrg("org_acme"), store.IdempotencyKey{OrgID: "org_acme", Key: "k"}, store.FingerprintOf("POST", "/webhooks/whe_1/test", "", nil), func(store.Tx) (store.Answer, error) {
 			return store.Answer{Status: 200}, nil
 		})
 		if err != nil {

@@ -42,6 +42,7 @@ func (r *request) listMembers() error {
 func (r *request) addMember() error {
 	m, in := store.Member{OrgID: r.org()}, r.in
 	r.read(in.Text("userId", &m.UserID), in.Text("role", &m.Role), in.Text("name", &m.Name), in.Text("email", &m.Email))
+	r.beyond = store.OfUser(m.UserID)
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		m, err := store.AddMember(tx, r.actor, m)
 		shown, err := formatMember(tx, m, err)
@@ -59,6 +60,7 @@ func (r *request) addMembers() error {
 		var m store.MemberValues
 		err := r.in.Fields(append(changeFields(r.in, &m.MemberChange), r.in.Text("userId", &m.UserID))...)
 		batch = append(batch, m)
+		r.beyond.Users = append(r.beyond.Users, m.UserID)
 		return err
 	}, r.in.Bool("upsert", &upsert), r.in.Bool("dryRun", &dryRun))
 	work := func(tx store.Tx) (store.Answer, error) {
@@ -126,6 +128,7 @@ func changeFields(in *strictjson.Reader, c *store.MemberChange) []strictjson.Fie
 func (r *request) putMember() error {
 	values := store.MemberValues{UserID: r.Param("userId")}
 	r.read(changeFields(r.in, &values.MemberChange)...)
+	r.beyond = store.OfUser(values.UserID)
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		o, err := store.PutMember(tx, r.actor, r.org(), values)
 		shown, err := formatMember(tx, o.Now, err)
@@ -136,6 +139,7 @@ func (r *request) putMember() error {
 func (r *request) updateMember() error {
 	var change store.MemberChange
 	r.read(changeFields(r.in, &change)...)
+	r.beyond = store.OfUser(r.Param("userId"))
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		m, err := store.ChangeMember(tx, r.actor, r.org(), r.Param("userId"), change)
 		shown, err := formatMember(tx, m, err)
@@ -144,6 +148,7 @@ func (r *request) updateMember() error {
 }
 
 func (r *request) removeMember() error {
+	r.beyond = store.OfUser(r.Param("userId"))
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		userID := r.Param("userId")
 		keys, err := store.CreatedKeys(tx, r.org())

@@ -24,6 +24,7 @@ type request struct {
 	body    []byte
 	in      *strictjson.Reader // of the body
 	bodyErr error              // what is wrong with the body; view, update and idempotent return it
+	beyond  store.Scope        // what is written, beyond the org of the path
 }
 
 // serve answers one request of the routes.

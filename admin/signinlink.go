@@ -19,6 +19,7 @@ func (r *request) createSignInLink() error {
 	if mail {
 		make = r.linkToMail
 	}
+	r.beyond = store.All // the address of an account is looked for among all
 	err := r.idempotent(func(tx store.Tx) (store.Answer, error) { return make(tx, time.Duration(ttl)*time.Second) })
 	if mail && r.api.config.Mailed != nil {
 		r.api.config.Mailed()

@@ -57,9 +57,22 @@ func (r *request) update(do transaction) error {
 	return err
 }
 
-// commit is an Update of the org of the path; of everything, if the path has none.
+// commit is an Update of the request's scope.
 func (r *request) commit(ctx context.Context, fn func(store.Tx) error) error {
-	return r.api.store.Update(ctx, store.All, fn)
+	return r.api.store.Update(ctx, r.scope(), fn)
+}
+
+// scope is the org of the path and what is beyond it; everything, if the path has
+// no org.
+func (r *request) scope() store.Scope {
+	scope := store.InOrg(r.org())
+	scope.Users, scope.All = r.beyond.Users, scope.All || r.beyond.All
+	return scope
+}
+
+// idempotencyKey is the request's, apart from those of the org's clients.
+func (r *request) idempotencyKey() store.IdempotencyKey {
+	return store.IdempotencyKey{OrgID: store.OperatorKeys(r.org()), Key: r.key}
 }
 
 // run runs a transaction by view or commit.
@@ -101,7 +114,7 @@ func (r *request) idempotent(do transaction) error {
 
 // once runs a transaction at most once under the request's key.
 func (r *request) once(do transaction) (a store.Answer, replayed bool, err error) {
-	return r.api.idempotency.Do(r.HTTP.Context(), r.api.store, store.OperatorKeys(r.org()), r.key, r.fingerprint(), do)
+	return r.api.idempotency.Do(r.HTTP.Context(), r.api.store, r.scope(), r.idempotencyKey(), r.fingerprint(), do)
 }
 
 var errDryRun = errors.New("a dry run is undone")
@@ -129,7 +142,7 @@ func (r *request) long(do func() (store.Answer, error)) error {
 	}
 	r.clearDeadlines()
 	kept := func() (store.Answer, error) { return r.keptAnswer(do()) }
-	return r.sendIdempotent(r.api.idempotency.DoLong(r.HTTP.Context(), r.api.store, store.OperatorKeys(r.org()), r.key, r.fingerprint(), kept))
+	return r.sendIdempotent(r.api.idempotency.DoLong(r.HTTP.Context(), r.api.store, r.idempotencyKey(), r.fingerprint(), kept))
 }
 
 // clearDeadlines removes the connection's deadlines for long work. A

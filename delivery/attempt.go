@@ -35,11 +35,8 @@ func (d *Dispatcher) attempt(j job) {
 
 // record writes the outcome, and logs when that disables the endpoint.
 func (d *Dispatcher) record(j job, a store.Attempt) {
-	disabled, ctx := false, j.ctx
-	if a.TimedOut { // outcomes of receivers that hang come steadily, and would each take a commit
-		ctx = store.Patient(ctx)
-	}
-	record(ctx, d.store, d.config.Log, func(tx store.Tx) (err error) {
+	disabled := false
+	record(j.ctx, d.store, d.config.Log, j.scope(&a), func(tx store.Tx) (err error) {
 		disabled, err = store.RecordAttempt(tx, j.claim.Delivery.ID, a, d.config.Schedule)
 		return err
 	})
@@ -51,6 +48,15 @@ func (d *Dispatcher) record(j job, a store.Attempt) {
 	d.config.Mailed()
 }
 
+// scope is that of the outcome.
+func (j *job) scope(a *store.Attempt) store.Scope {
+	ids := []string{j.endpoint.OrgID, j.claim.Delivery.ID}
+	return store.Scope{
+		Orgs: ids[:1], Deliveries: ids[1:],
+		Patient: a.TimedOut, // those of receivers that hang come steadily, and would each take a commit
+	}
+}
+
 // recordPause is the delay before retrying to write an outcome. The delivery
 // stays claimed meanwhile, so its receiver doesn't get it repeatedly while the
 // disk is full.
@@ -58,9 +64,9 @@ const recordPause = time.Second
 
 // record writes the outcome of an attempt or of a mail, retrying until ctx is
 // done. Nothing is written for a record deleted meanwhile.
-func record(ctx context.Context, s store.Store, log *zerolog.Logger, outcome func(store.Tx) error) {
+func record(ctx context.Context, s store.Store, log *zerolog.Logger, scope store.Scope, outcome func(store.Tx) error) {
 	for {
-		err := s.Update(ctx, store.All, outcome)
+		err := s.Update(ctx, scope, outcome)
 		if err == nil || store.IsNotFound(err) || ctx.Err() != nil {
 			return
 		}

@@ -296,8 +296,8 @@ type notedPatience struct {
 }
 
 func (s *notedPatience) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
-	s.patient = store.IsPatient(ctx)
-	return s.Store.Update(ctx, store.All, fn)
+	s.patient = scope.Patient
+	return s.Store.Update(ctx, scope, fn)
 }
 
 // An attempt that a stop cuts off does not count.

@@ -131,7 +131,7 @@ func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Tim
 	if ctx.Err() != nil && err != nil {
 		return time.Time{} // cut off by the shutdown: the attempt does not count
 	}
-	record(ctx, m.store, m.log, func(tx store.Tx) error {
+	record(ctx, m.store, m.log, store.InOrg(waiting.OrgID), func(tx store.Tx) error {
 		if next = (time.Time{}); err == nil || mail.Permanent(err) || obsolete(err) {
 			return tx.DeleteMail(waiting.ID)
 		}

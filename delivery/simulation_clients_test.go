@@ -200,7 +200,7 @@ func (w *world) ask(ctx context.Context, api *api, f storeClient, key string, e 
 	before, known := w.answers[key]
 	w.mu.Unlock()
 	print := store.FingerprintOf("POST", e.id, "", nil)
-	got, replayed, err := api.Do(ctx, f, e.orgID, key, print, func(tx store.Tx) (store.Answer, error) {
+	got, replayed, err := api.Do(ctx, f, store.InOrg(e.orgID), store.IdempotencyKey{OrgID: e.orgID, Key: key}, print, func(tx store.Tx) (store.Answer, error) {
 		d, err := store.SendTest(tx, e.orgID, e.id)
 		return store.Answer{Status: 202, Body: []byte(d.ID)}, err
 	})

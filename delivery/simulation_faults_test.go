@@ -196,7 +196,7 @@ type delayedClient struct{ storeClient }
 
 func (f delayedClient) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
 	defer f.w.interleaving.delay(12)
-	return f.storeClient.Update(ctx, store.All, fn)
+	return f.storeClient.Update(ctx, scope, fn)
 }
 
 func (f delayedClient) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (store.Claims, error) {

@@ -71,7 +71,7 @@ func (f storeClient) Update(ctx context.Context, scope store.Scope, fn func(stor
 		return errBroken
 	}
 	a := &transaction{who: f.who, expect: f.expect}
-	err := f.Store.Update(ctx, store.All, func(tx store.Tx) error {
+	err := f.Store.Update(ctx, scope, func(tx store.Tx) error {
 		*a = transaction{who: f.who, expect: f.expect, now: tx.Now()}
 		if err := fn(watched{tx, a}); err != nil {
 			return err

@@ -24,7 +24,7 @@ func (r *request) checkKey() error {
 	if err := checkUsable(r.access, r.now); err != nil {
 		return err
 	}
-	r.s.keyUse.use(id, &known.used, r.now)
+	r.s.keyUse.use(usedKey{r.access.Key.OrgID, id}, &known.used, r.now)
 	return nil
 }
 

@@ -144,7 +144,7 @@ type failingStore struct {
 }
 
 func (s *failingStore) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
-	return s.Store.Update(ctx, store.All, func(tx store.Tx) error {
+	return s.Store.Update(ctx, scope, func(tx store.Tx) error {
 		if s.failing {
 			tx = failingTx{tx}
 		}

@@ -80,7 +80,8 @@ func (r *request) testWebhook() error {
 	if key != "" {
 		print = store.FingerprintOf(r.HTTP.Method, r.HTTP.URL.Path, r.s.config.versions[r.version].date, body)
 	}
-	a, replayed, err := r.s.idempotency.Do(r.HTTP.Context(), r.s.store, r.access.Key.OrgID, key, print, r.sendTest)
+	org := r.access.Key.OrgID
+	a, replayed, err := r.s.idempotency.Do(r.HTTP.Context(), r.s.store, store.InOrg(org), store.IdempotencyKey{OrgID: org, Key: key}, print, r.sendTest)
 	if err != nil {
 		return err
 	}

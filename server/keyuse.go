@@ -13,8 +13,10 @@ import (
 // to use.
 type keyUse struct {
 	mu   sync.Mutex
-	uses map[string]store.KeyUse // by the key's id
+	uses map[usedKey]store.KeyUse
 }
+
+type usedKey struct{ org, id string }
 
 // minute is the latest minute of a key's use; only the first request in a minute
 // takes keyUse's lock.
@@ -23,24 +25,24 @@ type minute struct{ atomic.Int64 }
 func (m *minute) begins(now int64) bool { return m.Load() != now && m.Swap(now) != now }
 
 // use records the use of a key, once per minute.
-func (u *keyUse) use(id string, last *minute, now time.Time) {
+func (u *keyUse) use(key usedKey, last *minute, now time.Time) {
 	if last.begins(now.Unix() / 60) {
-		u.add(id, store.KeyUse{LastUsedAt: now.Truncate(time.Minute)})
+		u.add(key, store.KeyUse{LastUsedAt: now.Truncate(time.Minute)})
 	}
 }
 
-func (u *keyUse) add(id string, more store.KeyUse) {
+func (u *keyUse) add(key usedKey, more store.KeyUse) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.uses == nil {
-		u.uses = make(map[string]store.KeyUse)
+		u.uses = make(map[usedKey]store.KeyUse)
 	}
-	use := u.uses[id]
+	use := u.uses[key]
 	use.Add(more)
-	u.uses[id] = use
+	u.uses[key] = use
 }
 
-func (u *keyUse) take() (uses map[string]store.KeyUse) {
+func (u *keyUse) take() (uses map[usedKey]store.KeyUse) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	uses, u.uses = u.uses, nil
@@ -54,17 +56,21 @@ func (s *Server) KeepKeyUse(ctx context.Context) error {
 	if len(uses) == 0 {
 		return nil
 	}
-	err := s.store.Update(ctx, store.All, func(tx store.Tx) error {
-		for id, use := range uses {
-			if err := store.AddKeyUse(tx, id, use); err != nil {
+	var scope store.Scope
+	for key := range uses {
+		scope.Orgs = append(scope.Orgs, key.org)
+	}
+	err := s.store.Update(ctx, scope, func(tx store.Tx) error {
+		for key, use := range uses {
+			if err := store.AddKeyUse(tx, key.id, use); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		for id, use := range uses {
-			s.keyUse.add(id, use)
+		for key, use := range uses {
+			s.keyUse.add(key, use)
 		}
 	}
 	return err

@@ -158,7 +158,7 @@ func PullIn(ctx context.Context, s Store, now time.Time, schedule []time.Duratio
 			return err
 		}
 		if err = s.View(ctx, func(tx Tx) error { return find(tx, 1) }); err == nil && len(late) > 0 {
-			err = p.update(ctx, s, func(tx Tx, step int) error {
+			err = p.update(ctx, s, All, func(tx Tx, step int) error {
 				if err := find(tx, step); err != nil {
 					return err
 				}

@@ -229,7 +229,7 @@ type interrupted struct {
 }
 
 func (i interrupted) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
-	err := i.Store.Update(ctx, store.All, fn)
+	err := i.Store.Update(ctx, scope, fn)
 	i.then()
 	return err
 }

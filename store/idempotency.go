@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"crypto/sha256"
-	"strings"
 	"sync"
 	"time"
 )
@@ -85,44 +84,56 @@ func ValidIdempotencyKey(key string) bool {
 // leaves no key stuck. The zero value is ready to use.
 type Idempotency struct {
 	mu      sync.Mutex
-	running map[idempotencyKey]Fingerprint
+	running map[IdempotencyKey]Fingerprint
 }
 
-type idempotencyKey struct{ org, key string }
-
 // Do runs work in one Update of s and keeps its answer under the key, or returns
-// the kept answer (replayed is true). It returns conflict while the same request
+// the kept answer (replayed is true). The scope is that of the work, with the key's
+// org; the key is added to it. Do returns conflict while the same request
 // runs, and idempotencyMismatch if the key was used with a different one. With an
 // empty key the work just runs. The work must check before it writes: any answer
 // that it returns is kept and committed, whatever its status; an error is not
 // kept and rolls the work back.
-func (i *Idempotency) Do(ctx context.Context, s Store, orgID, key string, print Fingerprint, work func(Tx) (Answer, error)) (a Answer, replayed bool, err error) {
-	k := idempotencyKey{orgID, key}
-	if key != "" {
-		if running, ok := i.begin(k, print); !ok {
-			return whileRunning(ctx, s, k, print, running)
+func (i *Idempotency) Do(ctx context.Context, s Store, scope Scope, key IdempotencyKey, print Fingerprint, work func(Tx) (Answer, error)) (Answer, bool, error) {
+	if key.Key != "" {
+		if running, ok := i.begin(key, print); !ok {
+			return whileRunning(ctx, s, key, print, running)
 		}
-		defer i.end(k)
+		defer i.end(key)
 	}
-	err = s.Update(ctx, All, func(tx Tx) error {
-		if key == "" {
-			a, err = work(tx)
-		} else {
-			a, replayed, err = once(tx, k, print, work)
-		}
+	d := &doing{key: [1]IdempotencyKey{key}, print: print, work: work}
+	if key.Key != "" {
+		scope.Keys = d.key[:]
+	}
+	err := s.Update(ctx, scope, d.run)
+	return d.answer, d.replayed, err
+}
+
+// doing is a running Do.
+type doing struct {
+	key      [1]IdempotencyKey // an array, so that the scope of it costs no more memory
+	print    Fingerprint
+	work     func(Tx) (Answer, error)
+	answer   Answer
+	replayed bool
+}
+
+func (d *doing) run(tx Tx) (err error) {
+	if d.key[0].Key == "" {
+		d.answer, err = d.work(tx)
 		return err
-	})
-	return a, replayed, err
+	}
+	d.answer, d.replayed, err = once(tx, d.key[0], d.print, d.work)
+	return err
 }
 
 // DoLong is Do for work that runs its own transactions and may be repeated: after
 // a crash the same request runs again.
-func (i *Idempotency) DoLong(ctx context.Context, s Store, orgID, key string, print Fingerprint, work func() (Answer, error)) (a Answer, replayed bool, err error) {
-	if key == "" {
+func (i *Idempotency) DoLong(ctx context.Context, s Store, k IdempotencyKey, print Fingerprint, work func() (Answer, error)) (a Answer, replayed bool, err error) {
+	if k.Key == "" {
 		a, err = work()
 		return a, false, err
 	}
-	k := idempotencyKey{orgID, key}
 	if running, ok := i.begin(k, print); !ok {
 		return whileRunning(ctx, s, k, print, running)
 	}
@@ -137,18 +148,20 @@ func (i *Idempotency) DoLong(ctx context.Context, s Store, orgID, key string, pr
 	if a, err = work(); err != nil {
 		return Answer{}, false, err
 	}
-	return a, false, s.Update(ctx, All, func(tx Tx) error { return keep(tx, k, print, a) })
+	scope := InOrg(k.org())
+	scope.Keys = []IdempotencyKey{k}
+	return a, false, s.Update(ctx, scope, func(tx Tx) error { return keep(tx, k, print, a) })
 }
 
 // begin marks a request as running, unless another one with its key is.
-func (i *Idempotency) begin(k idempotencyKey, print Fingerprint) (running Fingerprint, ok bool) {
+func (i *Idempotency) begin(k IdempotencyKey, print Fingerprint) (running Fingerprint, ok bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if running, taken := i.running[k]; taken {
 		return running, false
 	}
 	if i.running == nil {
-		i.running = make(map[idempotencyKey]Fingerprint)
+		i.running = make(map[IdempotencyKey]Fingerprint)
 	}
 	i.running[k] = print
 	return print, true
@@ -156,7 +169,7 @@ func (i *Idempotency) begin(k idempotencyKey, print Fingerprint) (running Finger
 
 // whileRunning answers a request whose key another one is using. That one may
 // itself be a replay: then both get the kept answer.
-func whileRunning(ctx context.Context, s Store, k idempotencyKey, print, running Fingerprint) (a Answer, replayed bool, err error) {
+func whileRunning(ctx context.Context, s Store, k IdempotencyKey, print, running Fingerprint) (a Answer, replayed bool, err error) {
 	err = s.View(ctx, func(tx Tx) error {
 		a, replayed, err = kept(tx, k, print)
 		return err
@@ -170,13 +183,13 @@ func whileRunning(ctx context.Context, s Store, k idempotencyKey, print, running
 	return Answer{}, false, Errorf(CodeConflict, "A request with the same Idempotency-Key is still running.")
 }
 
-func (i *Idempotency) end(k idempotencyKey) {
+func (i *Idempotency) end(k IdempotencyKey) {
 	i.mu.Lock()
 	delete(i.running, k)
 	i.mu.Unlock()
 }
 
-func once(tx Tx, k idempotencyKey, print Fingerprint, work func(Tx) (Answer, error)) (a Answer, replayed bool, err error) {
+func once(tx Tx, k IdempotencyKey, print Fingerprint, work func(Tx) (Answer, error)) (a Answer, replayed bool, err error) {
 	if a, replayed, err = kept(tx, k, print); err != nil || replayed {
 		return a, replayed, err
 	}
@@ -187,7 +200,7 @@ func once(tx Tx, k idempotencyKey, print Fingerprint, work func(Tx) (Answer, err
 }
 
 // keep keeps an answer, unless it is about an org that was deleted meanwhile.
-func keep(tx Tx, k idempotencyKey, print Fingerprint, a Answer) error {
+func keep(tx Tx, k IdempotencyKey, print Fingerprint, a Answer) error {
 	if removed, err := k.removed(tx); removed || err != nil {
 		return err
 	}
@@ -195,21 +208,21 @@ func keep(tx Tx, k idempotencyKey, print Fingerprint, a Answer) error {
 		a.Body, a.Kept = a.Kept, nil
 	}
 	return tx.AddIdempotencyRecord(IdempotencyRecord{
-		OrgID: k.org, Key: k.key, Fingerprint: print, FirstUse: tx.Now(), Answer: a,
+		OrgID: k.OrgID, Key: k.Key, Fingerprint: print, FirstUse: tx.Now(), Answer: a,
 	})
 }
 
 // removed reports whether the org that a key is about was deleted.
-func (k idempotencyKey) removed(tx Orgs) (bool, error) {
-	return tx.OrgRemoved(strings.TrimPrefix(k.org, OperatorKeys("")))
+func (k IdempotencyKey) removed(tx Orgs) (bool, error) {
+	return tx.OrgRemoved(k.org())
 }
 
 // kept finds the first answer given under a key, unless its org was deleted since.
-func kept(tx Tx, k idempotencyKey, print Fingerprint) (a Answer, found bool, err error) {
+func kept(tx Tx, k IdempotencyKey, print Fingerprint) (a Answer, found bool, err error) {
 	if removed, err := k.removed(tx); removed || err != nil {
 		return Answer{}, false, err
 	}
-	record, err := tx.IdempotencyRecord(k.org, k.key)
+	record, err := tx.IdempotencyRecord(k.OrgID, k.Key)
 	switch {
 	case IsNotFound(err):
 		return Answer{}, false, nil

@@ -36,23 +36,23 @@ func testDoLong(s *subject) {
 		times++
 		return store.Answer{Body: []byte("none")}, errFailing
 	}
-	s.answers("work that fails", "", false, store.CodeInternal)(idempotent.DoLong(bg, s, acme, "k", onePrint, fails))
-	s.answers("work after that", "2", false, "")(idempotent.DoLong(bg, s, acme, "k", onePrint, work))
-	s.answers("the same again", "2", true, "")(idempotent.DoLong(bg, s, acme, "k", onePrint, work))
-	s.answers("another under that key", "", false, store.CodeIdempotencyMismatch)(idempotent.DoLong(bg, s, acme, "k", anotherPrint, work))
-	s.answers("another org's under that key", "3", false, "")(idempotent.DoLong(bg, s, other, "k", anotherPrint, work))
-	s.answers("without a key", "4", false, "")(idempotent.DoLong(bg, s, acme, "", onePrint, work))
-	s.answers("without a key, again", "5", false, "")(idempotent.DoLong(bg, s, acme, "", onePrint, work))
-	s.answers("without a key, failing", "none", false, store.CodeInternal)(idempotent.DoLong(bg, s, acme, "", onePrint, fails))
+	s.answers("work that fails", "", false, store.CodeInternal)(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "k"}, onePrint, fails))
+	s.answers("work after that", "2", false, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "k"}, onePrint, work))
+	s.answers("the same again", "2", true, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "k"}, onePrint, work))
+	s.answers("another under that key", "", false, store.CodeIdempotencyMismatch)(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "k"}, anotherPrint, work))
+	s.answers("another org's under that key", "3", false, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: other, Key: "k"}, anotherPrint, work))
+	s.answers("without a key", "4", false, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: ""}, onePrint, work))
+	s.answers("without a key, again", "5", false, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: ""}, onePrint, work))
+	s.answers("without a key, failing", "none", false, store.CodeInternal)(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: ""}, onePrint, fails))
 	s.Reopen()
 	idempotent = store.Idempotency{}
-	s.answers("after a restart", "2", true, "")(idempotent.DoLong(bg, s, acme, "k", onePrint, work))
-	s.answers("by way of Do", "2", true, "")(idempotent.Do(bg, s, acme, "k", onePrint, func(store.Tx) (store.Answer, error) { return work() }))
+	s.answers("after a restart", "2", true, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "k"}, onePrint, work))
+	s.answers("by way of Do", "2", true, "")(idempotent.Do(bg, s, store.InOrg(acme), store.IdempotencyKey{OrgID: acme, Key: "k"}, onePrint, func(store.Tx) (store.Answer, error) { return work() }))
 	s.whileItRuns()
 	s.Clock.Move(store.IdempotencyTTL - time.Millisecond)
-	s.answers("just before it is forgotten", "2", true, "")(idempotent.DoLong(bg, s, acme, "k", onePrint, work))
+	s.answers("just before it is forgotten", "2", true, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "k"}, onePrint, work))
 	s.Clock.Move(2 * time.Millisecond)
-	s.answers("once it is", "7", false, "")(idempotent.DoLong(bg, s, acme, "k", anotherPrint, work))
+	s.answers("once it is", "7", false, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "k"}, anotherPrint, work))
 }
 
 // whileItRuns: the same request is refused while it runs, and answered from then
@@ -63,17 +63,17 @@ func (s *subject) whileItRuns() {
 	var idempotent store.Idempotency
 	work := func() (store.Answer, error) {
 		again := func() (store.Answer, error) { return store.Answer{}, errors.New("ran twice") }
-		s.answers("the same meanwhile", "", false, store.CodeConflict)(idempotent.DoLong(bg, s, acme, "long", onePrint, again))
-		s.answers("another meanwhile", "", false, store.CodeIdempotencyMismatch)(idempotent.DoLong(bg, s, acme, "long", anotherPrint, again))
-		s.answers("another key meanwhile", "", false, store.CodeInternal)(idempotent.DoLong(bg, s, acme, "short", onePrint, again))
+		s.answers("the same meanwhile", "", false, store.CodeConflict)(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "long"}, onePrint, again))
+		s.answers("another meanwhile", "", false, store.CodeIdempotencyMismatch)(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "long"}, anotherPrint, again))
+		s.answers("another key meanwhile", "", false, store.CodeInternal)(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "short"}, onePrint, again))
 		return store.Answer{Body: []byte("long")}, nil
 	}
 	func() {
 		defer func() { s.Equal("a panic comes out", recover() != nil, true) }()
-		idempotent.DoLong(bg, s, acme, "long", onePrint, func() (store.Answer, error) { panic("this work is to panic") })
+		idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "long"}, onePrint, func() (store.Answer, error) { panic("this work is to panic") })
 	}()
-	s.answers("long work", "long", false, "")(idempotent.DoLong(bg, s, acme, "long", onePrint, work))
-	s.answers("the same after it", "long", true, "")(idempotent.DoLong(bg, s, acme, "long", onePrint, work))
+	s.answers("long work", "long", false, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "long"}, onePrint, work))
+	s.answers("the same after it", "long", true, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "long"}, onePrint, work))
 }
 
 // TestKeptAnswers: a secret is in the first answer alone, and not in the store.
@@ -85,10 +85,10 @@ func testKeptAnswers(s *subject) {
 	var idempotent store.Idempotency
 	secret := store.Answer{Status: 201, Body: []byte("secret"), Kept: []byte("no secret")}
 	do := func(key string, a store.Answer) (store.Answer, bool, error) {
-		return idempotent.Do(bg, s, acme, key, onePrint, func(store.Tx) (store.Answer, error) { return a, nil })
+		return idempotent.Do(bg, s, store.InOrg(acme), store.IdempotencyKey{OrgID: acme, Key: key}, onePrint, func(store.Tx) (store.Answer, error) { return a, nil })
 	}
 	doLong := func(key string, a store.Answer) (store.Answer, bool, error) {
-		return idempotent.DoLong(bg, s, acme, key, onePrint, func() (store.Answer, error) { return a, nil })
+		return idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: key}, onePrint, func() (store.Answer, error) { return a, nil })
 	}
 	for what, do := range map[string]func(key string, a store.Answer) (store.Answer, bool, error){"do": do, "do long": doLong} {
 		s.answers("the first answer", "secret", false, "")(do(what, secret))

@@ -42,7 +42,7 @@ func (p *pace) doublings() int {
 func (p *pace) step() int { return firstStep << p.doublings() }
 
 // update pauses, unless it is the first, and runs one transaction.
-func (p *pace) update(ctx context.Context, s Store, fn func(tx Tx, step int) error) error {
+func (p *pace) update(ctx context.Context, s Store, scope Scope, fn func(tx Tx, step int) error) error {
 	if p.pause > 0 {
 		select {
 		case <-ctx.Done():
@@ -51,7 +51,7 @@ func (p *pace) update(ctx context.Context, s Store, fn func(tx Tx, step int) err
 		}
 	}
 	doublings, start := p.doublings(), time.Now()
-	err := s.Update(ctx, All, func(tx Tx) error { return fn(tx, firstStep<<doublings) })
+	err := s.Update(ctx, scope, func(tx Tx) error { return fn(tx, firstStep<<doublings) })
 	p.pause = time.Since(start) >> doublings
 	return err
 }

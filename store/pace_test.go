@@ -39,7 +39,7 @@ type timed struct {
 
 func (p *timed) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
 	p.began = append(p.began, time.Now())
-	err := p.Store.Update(ctx, store.All, fn)
+	err := p.Store.Update(ctx, scope, fn)
 	p.ended = append(p.ended, time.Now())
 	return err
 }

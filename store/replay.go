@@ -73,7 +73,7 @@ func (r *recovery) recoverList(ctx context.Context, s Store, list DeliveryList) 
 	after := CursorOf(r.now, "~") // after every id: deliveries that fail or become due from now on are left alone
 	for more := true; more; {
 		next, n := after, 0
-		err := r.pace.update(ctx, s, func(tx Tx, step int) (err error) {
+		err := r.pace.update(ctx, s, InOrg(r.endpoint.OrgID), func(tx Tx, step int) (err error) {
 			next, n, more, err = r.recoverSome(tx, list, after, step)
 			return err
 		})

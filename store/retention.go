@@ -58,7 +58,7 @@ type sweep struct {
 
 // update runs one transaction, which returns how many records it dropped.
 func (w *sweep) update(kind string, drop func(tx Tx, step int) (int, error)) (n int) {
-	w.err = w.pace.update(w.ctx, w.store, func(tx Tx, step int) (err error) {
+	w.err = w.pace.update(w.ctx, w.store, All, func(tx Tx, step int) (err error) {
 		n, err = drop(tx, step)
 		return err
 	})

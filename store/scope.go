@@ -1,26 +1,95 @@
 package store
 
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+)
+
 // Scope names what an Update reads and writes. An engine that several nodes share
 // locks it, in an order of its own, and reads it ahead, before it runs the
 // function; a function that leaves its scope is a bug, which the store of every
-// test finds. What is server-wide and rarely written (plans, event types,
-// certificates, operator tokens) needs All.
+// test finds.
+//
+// What is server-wide is read in any scope, and written only with All: plans, event
+// types, operator tokens, certificates, the operator's log and mail. With All an
+// Update has the store for itself. A record that is found by its id alone may turn
+// out to be somebody else's: whose it is never changes, and may be looked at.
 type Scope struct {
 	Orgs       []string // ids of orgs with all that is theirs, of those that are to be made too
-	Users      []string // ids of people: accounts, sessions and memberships, which span orgs
+	Users      []string // ids of people: accounts, sessions, links and memberships, which span orgs
 	Keys       []IdempotencyKey
-	Deliveries []string // ids of deliveries, to be read ahead
+	Deliveries []string // ids of deliveries of Orgs, to be read ahead
 	All        bool     // everything: for what is rare, or knows only later what it needs
+
+	// Patient lets the Update wait some milliseconds for another to share its
+	// commit: what nobody waits for should not keep the disk busy.
+	Patient bool
 }
 
 // IdempotencyKey names the record of a first answer.
 type IdempotencyKey struct {
 	OrgID string // or OperatorKeys
-	Key   string
+	Key   string // 1 to 255 printable ASCII characters
 }
+
+// org is the org that the key is about; empty: it is about none.
+func (k IdempotencyKey) org() string { return strings.TrimPrefix(k.OrgID, OperatorKeys("")) }
 
 // All is the scope of everything.
 var All = Scope{All: true}
 
-// InOrg is the scope of one org.
-func InOrg(id string) Scope { return Scope{Orgs: []string{id}} }
+// InOrg is the scope of one org; of everything, if the id is empty.
+func InOrg(id string) Scope {
+	if id == "" {
+		return All
+	}
+	return Scope{Orgs: []string{id}}
+}
+
+// OfUser is the scope of one user's account and sessions.
+func OfUser(id string) Scope { return Scope{Users: []string{id}} }
+
+var errOrgsChanged = errors.New("a user manages another org by now")
+
+// UpdateAs is an Update for what people do to their accounts: its scope is those
+// users, and the orgs that they manage, whose audit logs tell of it.
+func UpdateAs(ctx context.Context, s Store, userIDs []string, fn func(Tx) error) error {
+	for {
+		scope := Scope{Users: userIDs}
+		err := s.View(ctx, func(tx Tx) (err error) {
+			scope.Orgs, err = managedBy(tx, userIDs)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		err = s.Update(ctx, scope, func(tx Tx) error {
+			now, err := managedBy(tx, userIDs)
+			switch {
+			case err != nil:
+				return err
+			case slices.ContainsFunc(now, func(id string) bool { return !slices.Contains(scope.Orgs, id) }):
+				return errOrgsChanged
+			}
+			return fn(tx)
+		})
+		if err != errOrgsChanged {
+			return err
+		}
+	}
+}
+
+// managedBy lists the orgs that users manage, each once.
+func managedBy(tx Members, userIDs []string) (orgs []string, err error) {
+	for _, id := range userIDs {
+		managed, err := tx.ManagedOrgs(id)
+		if err != nil {
+			return nil, err
+		}
+		orgs = append(orgs, managed...)
+	}
+	slices.Sort(orgs)
+	return slices.Compact(orgs), nil
+}

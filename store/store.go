@@ -17,8 +17,7 @@ type Store interface {
 	View(ctx context.Context, fn func(Tx) error) error
 
 	// Update runs fn and commits what it wrote. It returns once the commit is on
-	// disk, or with fn's error after rolling back. A panic in fn is an error. An
-	// engine may let it wait for others if ctx is [Patient].
+	// disk, or with fn's error after rolling back. A panic in fn is an error.
 	Update(ctx context.Context, scope Scope, fn func(Tx) error) error
 
 	// AccessGeneration changes whenever anything that an Access depends on is
@@ -35,17 +34,6 @@ type Store interface {
 	// Close waits for running transactions and closes the store.
 	Close() error
 }
-
-type patientKey struct{}
-
-// Patient returns a context whose Updates may wait some milliseconds for another
-// to share its commit: what nobody waits for should not keep the disk busy.
-func Patient(ctx context.Context) context.Context {
-	return context.WithValue(ctx, patientKey{}, true)
-}
-
-// IsPatient reports whether ctx is one of [Patient].
-func IsPatient(ctx context.Context) bool { return ctx.Value(patientKey{}) != nil }
 
 // Queue is the part of a Store that the dispatcher uses. Transactions write due
 // deliveries; the queue finds them and keeps two senders from sending the same

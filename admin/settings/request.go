@@ -18,10 +18,12 @@ type request struct {
 
 	passkeyOf string // user id that a passkey's answer names; anybody's
 
+	keys []store.IdempotencyKey // that change uses
+
 	// Known inside of view and change, and after them.
 	session store.Session
 	account store.Account
-	orgs    []store.Org // that the person manages, in the order of their ids
+	orgs    []store.Org // that the person manages, in the order of their ids: as of the last view
 	org     store.Org   // of the path; zero outside of orgs
 	member  store.Member
 	now     time.Time // the transaction's
@@ -84,9 +86,18 @@ func (r *request) readForm() error {
 }
 
 // view authorizes the request, then runs fn in a read transaction; nil: only
-// authorizes it.
+// authorizes it. unauthorized: nobody is signed in; notFound: the person manages no
+// such org.
 func (r *request) view(fn func(tx store.Tx) error) error {
-	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error { return r.asked(tx, fn) })
+	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
+		if err := r.identify(tx); err != nil {
+			return err
+		}
+		if err := r.findOrgs(tx); err != nil || fn == nil {
+			return err
+		}
+		return fn(tx)
+	})
 }
 
 // change is view with a read-write transaction. The log records who did it.
@@ -98,41 +109,64 @@ func (r *request) change(fn func(tx store.Tx) error) error {
 	return err
 }
 
-// note is view with a transaction that adds to the audit log what is looked at.
+// note is view with a transaction that adds to the audit log what is looked at. A
+// view tells its scope, which is the person and the org of the path, or without one
+// all orgs of the person; then the request is authorized again.
 func (r *request) note(fn func(tx store.Tx) error) error {
-	return r.s.store.Update(r.HTTP.Context(), store.All, func(tx store.Tx) error { return r.asked(tx, fn) })
+	if r.account.UserID == "" {
+		if err := r.view(nil); err != nil {
+			return err
+		}
+	}
+	user, org := r.account.UserID, r.org.ID
+	authorized := func(tx store.Tx) error {
+		if err := r.identify(tx); err != nil {
+			return err
+		}
+		if err := r.enterOrg(tx, org); err != nil {
+			return err
+		}
+		return fn(tx)
+	}
+	if org == "" {
+		return store.UpdateAs(r.HTTP.Context(), r.s.store, []string{user}, authorized)
+	}
+	return r.s.store.Update(r.HTTP.Context(), store.Scope{Orgs: []string{org}, Users: []string{user}, Keys: r.keys}, authorized)
 }
 
-// asked checks who is signed in and that this person manages the org of the path,
-// then runs fn. unauthorized: nobody is signed in; notFound: the person manages
-// no such org.
-func (r *request) asked(tx store.Tx, fn func(tx store.Tx) error) (err error) {
+// identify finds out who is signed in.
+func (r *request) identify(tx store.Tx) (err error) {
 	r.now = tx.Now()
 	if r.session, err = store.FindSession(tx, r.cookie()); err != nil {
 		return err
 	}
-	if r.account, err = tx.Account(r.session.UserID); err != nil {
-		return err
-	}
-	if err := r.findOrgs(tx); err != nil || fn == nil {
-		return err
-	}
-	return fn(tx)
+	r.account, err = tx.Account(r.session.UserID)
+	return err
 }
 
+// findOrgs finds the orgs that the person manages, and among them that of the path.
 func (r *request) findOrgs(tx store.Tx) (err error) {
-	if r.orgs, err = managedOrgs(tx, r.account.UserID); err != nil {
+	if r.orgs, err = managedOrgs(tx, r.account.UserID); err != nil || r.Param(orgParam) == "" {
 		return err
-	}
-	if r.Param(orgParam) == "" {
-		return nil
 	}
 	i := slices.IndexFunc(r.orgs, func(o store.Org) bool { return o.ID == r.Param(orgParam) })
 	if i < 0 {
 		return errNoPage
 	}
-	r.org = r.orgs[i]
-	r.member, err = tx.Member(r.org.ID, r.account.UserID)
+	return r.enterOrg(tx, r.orgs[i].ID)
+}
+
+// enterOrg finds an org that the person manages; none, if the id is empty.
+func (r *request) enterOrg(tx store.Tx, id string) (err error) {
+	if id == "" {
+		return nil
+	}
+	if r.org, err = tx.Org(id); err == nil {
+		r.member, err = tx.Member(id, r.account.UserID)
+	}
+	if store.IsNotFound(err) || err == nil && !r.member.Manages() {
+		return errNoPage
+	}
 	return err
 }
 

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -16,7 +17,11 @@ func (r *request) startSession(userID, how string, before func(tx store.Tx) erro
 	var cookie string
 	var session store.Session
 	var a store.Account
-	err := r.s.store.Update(r.HTTP.Context(), store.All, func(tx store.Tx) (err error) {
+	users, err := r.withSignedIn(userID)
+	if err != nil {
+		return err
+	}
+	err = store.UpdateAs(r.HTTP.Context(), r.s.store, users, func(tx store.Tx) (err error) {
 		if err := before(tx); err != nil {
 			return err
 		}
@@ -41,6 +46,22 @@ func (r *request) startSession(userID, how string, before func(tx store.Tx) erro
 	return nil
 }
 
+// withSignedIn lists a user, and the one that the browser has a session of.
+func (r *request) withSignedIn(userID string) (users []string, err error) {
+	users = []string{userID}
+	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
+		old, err := store.FindSession(tx, r.cookie())
+		if err == nil && old.UserID != userID {
+			users = []string{userID, old.UserID}
+		}
+		if store.CodeOf(err) == store.CodeUnauthorized {
+			return nil
+		}
+		return err
+	})
+	return users, err
+}
+
 // logRefused logs a refused sign-in. The name is logged only if it is that of an
 // account, because people type passwords into the wrong field. A refusal by a
 // rate limit is not logged, so it can't be used to fill the log.
@@ -61,7 +82,9 @@ func (r *request) logRefused(name, how string, e *store.Error) {
 // can't fill the audit log: it gets one such entry per account and hour.
 func (r *request) auditStranger(userID, action string) {
 	if r.s.throttle.audit.Take(strangerEntry{userID, action}, r.now).OK {
-		r.inBackground("append an audit entry", func(tx store.Tx) error { return store.AuditAccount(nil, tx, "", userID, action) }, func() {})
+		r.inBackground("append an audit entry", func(ctx context.Context, s store.Store) error {
+			return store.UpdateAs(ctx, s, []string{userID}, func(tx store.Tx) error { return store.AuditAccount(nil, tx, "", userID, action) })
+		}, func() {})
 	}
 }
 
@@ -128,7 +151,10 @@ func (r *request) touchSession() {
 		return
 	}
 	id := r.session.ID
-	r.inBackground("record that a session is in use", func(tx store.Tx) error { return store.TouchSession(tx, id) }, func() {})
+	scope := store.OfUser(r.session.UserID)
+	r.inBackground("record that a session is in use", func(ctx context.Context, s store.Store) error {
+		return s.Update(ctx, scope, func(tx store.Tx) error { return store.TouchSession(tx, id) })
+	}, func() {})
 }
 
 func (r *request) endSession() error {

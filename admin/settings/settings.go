@@ -103,11 +103,11 @@ const backgroundTimeout = 30 * time.Second
 
 // inBackground changes the data after the answer, so that no client waits for it
 // or can measure how long it took, and then calls done. A failure is only logged.
-func (r *request) inBackground(what string, fn func(tx store.Tx) error, done func()) {
+func (r *request) inBackground(what string, change func(ctx context.Context, s store.Store) error, done func()) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.HTTP.Context()), backgroundTimeout)
 	r.s.background.Go(func() {
 		defer cancel()
-		if err := r.s.store.Update(ctx, store.All, fn); err != nil {
+		if err := change(ctx, r.s.store); err != nil {
 			r.s.config.Log.Warn().Err(err).Str("what", what).Msg("settings: this could not be done")
 			return
 		}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -112,9 +113,11 @@ func (r *request) sendForgotten() error {
 	}
 	if r.s.throttle.mail.Take(hashName(name), r.now).OK {
 		var userID string
-		mail := func(tx store.Tx) (err error) {
-			userID, err = mailForgotten(tx, name)
-			return err
+		mail := func(ctx context.Context, s store.Store) error {
+			return s.Update(ctx, store.All, func(tx store.Tx) (err error) {
+				userID, err = mailForgotten(tx, name)
+				return err
+			})
 		}
 		r.inBackground("mail a sign-in link", mail, func() {
 			r.s.config.Mailed()

@@ -75,7 +75,7 @@ type dumping struct {
 }
 
 func (d dumping) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
-	return d.Store.Update(ctx, store.All, func(st store.Tx) error {
+	return d.Store.Update(ctx, scope, func(st store.Tx) error {
 		if err := errors.Join(fn(st), st.(*tx).writeCounts()); err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func (s *Store) LastCommit() time.Time {
 // Probe makes an empty commit, through the writer and to disk like any other. Its
 // errors are those of an Update.
 func (s *Store) Probe(ctx context.Context) error {
-	return s.Update(ctx, store.All, func(t store.Tx) error {
+	return s.Update(ctx, store.Scope{}, func(t store.Tx) error {
 		t.(*tx).dropped = true
 		return nil
 	})

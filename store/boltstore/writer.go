@@ -29,10 +29,11 @@ const gatherYields = 4
 
 // update is one Update passing through the writer.
 type update struct {
-	ctx  context.Context
-	fn   func(store.Tx) error
-	err  error
-	done chan struct{}
+	ctx     context.Context
+	patient bool
+	fn      func(store.Tx) error
+	err     error
+	done    chan struct{}
 }
 
 // queue is where updates wait for the writer.
@@ -63,7 +64,7 @@ func (q *queue) push(u *update) error {
 	}
 	q.waiting = append(q.waiting, u)
 	switch {
-	case !store.IsPatient(u.ctx):
+	case !u.patient:
 		q.signal()
 	case len(q.waiting) == 1: // otherwise it is signaled, or the timer runs
 		q.patient.Reset(maxPatience)
@@ -122,20 +123,20 @@ func (q *queue) len() int {
 
 // Update hands fn to the writer and waits until its commit is on disk.
 func (s *Store) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
-	err := s.update(ctx, fn)
+	err := s.update(ctx, scope.Patient, fn)
 	if err != errUnread {
 		return err
 	}
 	if err = s.awaitKeys(ctx); err == nil {
-		err = s.update(ctx, fn)
+		err = s.update(ctx, scope.Patient, fn)
 	}
 	return err
 }
 
-func (s *Store) update(ctx context.Context, fn func(store.Tx) error) error {
+func (s *Store) update(ctx context.Context, patient bool, fn func(store.Tx) error) error {
 	u := s.queue.spare.Get().(*update)
 	defer s.queue.spare.Put(u)
-	u.ctx, u.fn, u.err = ctx, fn, nil
+	u.ctx, u.patient, u.fn, u.err = ctx, patient, fn, nil
 	if err := s.queue.push(u); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func TestPatientUpdatesShareTheNextCommit(t *testing.T) {
 		var updates sync.WaitGroup
 		patient := func(user string) {
 			updates.Go(func() {
-				if err := f.Update(store.Patient(bg), store.All, appendAudit(user)); err != nil {
+				if err := f.Update(bg, store.Scope{All: true, Patient: true}, appendAudit(user)); err != nil {
 					t.Error(err)
 				}
 			})

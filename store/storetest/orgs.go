@@ -93,7 +93,7 @@ func testRemovedOrg(s *Subject) {
 	var requests store.Idempotency
 	for _, of := range []string{acme, store.OperatorKeys(acme)} {
 		for _, key := range []string{"more", "late"} { // of which one was answered before
-			a, replayed, err := requests.Do(context.Background(), s.Store, of, key, store.Fingerprint{}, func(store.Tx) (store.Answer, error) {
+			a, replayed, err := requests.Do(context.Background(), s.Store, store.InOrg(acme), store.IdempotencyKey{OrgID: of, Key: key}, store.Fingerprint{}, func(store.Tx) (store.Answer, error) {
 				return store.Answer{Status: 404}, nil
 			})
 			s.Code("answering "+of, err, "")

@@ -22,7 +22,7 @@ type Rule struct {
 // audit entry, event, deliveries and answer are one commit.
 func (r Rule) Execute(s store.Store) error {
 	var idempotent store.Idempotency
-	_, _, err := idempotent.Do(context.Background(), s, acme, "one", onePrint, func(tx store.Tx) (store.Answer, error) {
+	_, _, err := idempotent.Do(context.Background(), s, store.All, store.IdempotencyKey{OrgID: acme, Key: "one"}, onePrint, func(tx store.Tx) (store.Answer, error) {
 		return store.Answer{Status: 200, Body: []byte(r.Name)}, r.Do(tx)
 	})
 	return err

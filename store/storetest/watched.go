@@ -37,7 +37,7 @@ type watching struct {
 }
 
 func (s watching) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
-	return s.Store.Update(ctx, store.All, func(tx store.Tx) error { return fn(s.watch(tx)) })
+	return s.Store.Update(ctx, scope, func(tx store.Tx) error { return fn(s.watch(tx)) })
 }
 
 func (w watched) then(err error) error {
