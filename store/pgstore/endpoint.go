@@ -29,7 +29,7 @@ func (t *tx) Endpoints(orgID string) (list []store.Endpoint, err error) {
 	var rows []row
 	known := false
 	if t.over != nil {
-		rows, known = t.over.endpoints[orgID]
+		rows, known = t.over.endpoints[string(plain(orgID))]
 	}
 	if !known {
 		rows, err = t.query([]*table{webhooks.table}, "SELECT "+webhooks.columns+" FROM endpoints WHERE org_id = $1 ORDER BY id", orgID)
@@ -38,7 +38,7 @@ func (t *tx) Endpoints(orgID string) (list []store.Endpoint, err error) {
 		}
 	}
 	if t.over != nil {
-		t.over.endpoints[orgID] = rows
+		t.over.endpoints[string(plain(orgID))] = rows
 	}
 	return webhooks.openAll(t, rows)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"teamdata/store"
@@ -89,25 +88,34 @@ const updateLock = migrationLock + 1
 // begin begins the transaction of a group, locks what its updates name, and reads
 // that ahead. It returns the number of the commit.
 func (t *tx) begin(group []*update) (commitNo int64, err error) {
-	scope := union(group)
+	named := aheadOf(group)
 	lock := "SELECT pg_advisory_xact_lock_shared($1)"
-	if scope.All {
+	if named.All {
 		lock = "SELECT pg_advisory_xact_lock($1)"
 	}
 	var marker, clock []row
-	statements := []query{
+	found := 0
+	queries := []query{
 		{sql: "BEGIN"}, {sql: sqlLimits},
 		newQuery("SELECT commit_no FROM nodes WHERE id = $1 FOR UPDATE", t.s.node).collect(&marker),
 		newQuery(lock, int64(updateLock)),
 	}
-	statements = append(statements, newQuery(sqlClock).collect(&clock))
-	if _, t.err = t.conn.run(t.ctx, statements...); t.err != nil {
+	queries = append(queries, named.locks(t.over, &found)...)
+	queries = append(queries, newQuery(sqlClock).collect(&clock))
+	queries = append(queries, named.reads(t.over)...)
+	if _, t.err = t.conn.run(t.ctx, queries...); t.err != nil {
 		return 0, t.err
 	}
 	if len(marker) == 0 {
 		t.err = &Error{Place: t.s.target.String(), Text: "no longer knows this server", Advice: "start teamdata again"}
 		return 0, t.err
 	}
+	if found < named.toLock() {
+		if clock, t.err = t.lockNew(&named); t.err != nil {
+			return 0, t.err
+		}
+	}
+	named.absent(t.over)
 	commitNo = readBigint(marker[0][0])
 	t.s.settleDoubt(commitNo)
 	now := readTime(clock[0][0])
@@ -118,19 +126,14 @@ func (t *tx) begin(group []*update) (commitNo int64, err error) {
 	return commitNo + 1, nil
 }
 
-// union is what some updates name.
-func union(group []*update) (all store.Scope) {
-	for _, u := range group {
-		all.All = all.All || u.scope.All
-		all.Orgs = append(all.Orgs, u.scope.Orgs...)
-		all.Users = append(all.Users, u.scope.Users...)
-		all.Keys = append(all.Keys, u.scope.Keys...)
-		all.Deliveries = append(all.Deliveries, u.scope.Deliveries...)
-	}
-	slices.Sort(all.Orgs)
-	slices.Sort(all.Users)
-	all.Orgs, all.Users = slices.Compact(all.Orgs), slices.Compact(all.Users)
-	return all
+// lockNew locks orgs and users of whom some are new, and reads everything again.
+func (t *tx) lockNew(named *ahead) (clock []row, err error) {
+	t.over = newOverlay()
+	found := 0
+	queries := append(named.missing(), named.locks(t.over, &found)...)
+	queries = append(queries, newQuery(sqlClock).collect(&clock))
+	_, err = t.conn.run(t.ctx, append(queries, named.reads(t.over)...)...)
+	return clock, err
 }
 
 // run runs one update, and reports whether it left something to commit. Its own

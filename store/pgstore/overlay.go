@@ -11,6 +11,7 @@ type overlay struct {
 	dirty     [][]string         // keys of rows that were written since they were sent
 	counts    []counted          // not sent yet
 	endpoints map[string][]row   // of orgs, while no endpoint is written
+	complete  []*table           // those of which all rows were loaded
 	probed    bool               // an empty commit is asked for
 
 	// Of the update that runs:

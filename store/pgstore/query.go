@@ -37,20 +37,25 @@ func newQuery(sql string, args ...any) query {
 // collect makes a statement keep the rows that come back.
 func (q query) collect(rows *[]row) query {
 	q.row = func(values [][]byte) error {
-		size := 0
-		for _, v := range values {
-			size += len(v)
-		}
-		kept, all := make(row, len(values)), make([]byte, 0, size)
-		for i, v := range values {
-			start := len(all)
-			all = append(all, v...)
-			kept[i] = slices.Clip(all[start:])
-		}
-		*rows = append(*rows, kept)
+		*rows = append(*rows, copyRow(values))
 		return nil
 	}
 	return q
+}
+
+// copyRow copies a row, into one piece of memory.
+func copyRow(values [][]byte) row {
+	size := 0
+	for _, v := range values {
+		size += len(v)
+	}
+	kept, all := make(row, len(values)), make([]byte, 0, size)
+	for i, v := range values {
+		start := len(all)
+		all = append(all, v...)
+		kept[i] = slices.Clip(all[start:])
+	}
+	return kept
 }
 
 // rows runs statements in one round trip, and returns the rows of the last one.

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"teamdata/store"
@@ -73,6 +74,9 @@ func (t *tx) get(from *table, key ...[]byte) (row, error) {
 		name = from.key(key)
 		if e, ok := t.over.rows[from.place][name]; ok {
 			return e.row, nil
+		}
+		if slices.Contains(t.over.complete, from) {
+			return nil, nil
 		}
 	}
 	s := newQuery(from.selectRow)

@@ -57,7 +57,7 @@ func (q *queue) push(u *update) error {
 	}
 	q.waiting = append(q.waiting, u)
 	switch {
-	case !store.IsPatient(u.ctx):
+	case !u.scope.Patient:
 		q.signal()
 	case len(q.waiting) == 1: // otherwise it is signaled, or the timer runs
 		q.patient.Reset(maxPatience)
