@@ -43,15 +43,15 @@ func (t *tx) NewID(prefix string) string {
 }
 
 // exec sends statements in one round trip, and returns the rows of the last.
-func (t *tx) exec(statements ...query) ([]row, error) {
+func (t *tx) exec(queries ...query) ([]row, error) {
 	if t.err != nil {
 		return nil, fault(t.err)
 	}
 	if !t.begun {
-		statements = append([]query{{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}}, statements...)
+		queries = append([]query{{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}}, queries...)
 		t.begun = true
 	}
-	rows, err := t.conn.rows(t.ctx, statements...)
+	rows, err := t.conn.rows(t.ctx, queries...)
 	if err != nil {
 		t.err = err
 	}
