@@ -53,7 +53,7 @@ type Config struct {
 	// TestClock makes it the API of a server for tests; nil: of any other.
 	TestClock TestClock
 	// Snapshot makes a consistent copy of the data file, to be read from its start
-	// and closed. Reading it holds no transaction open.
+	// and closed. Reading it holds no transaction open. nil: the data is in no file.
 	Snapshot func(ctx context.Context) (*os.File, error)
 }
 

@@ -19,11 +19,16 @@ const (
 	piece = 256 << 10
 )
 
+var errNoFile = store.Errorf(store.CodeConflict, "The data is in a database, and in no file that could be copied.").Advise("Back it up with the database's own tools, such as pg_dump.")
+
 var errCopying = store.Errorf(store.CodeConflict, "Another backup is being made.").Advise("Try again when it is done.")
 
 // readBackup makes a copy of the data file and sends it, so a slow client keeps
 // no transaction open. HEAD makes no copy, and so has no size.
 func (r *request) readBackup() error {
+	if r.api.config.Snapshot == nil {
+		return errNoFile
+	}
 	r.clearDeadlines()
 	if r.HTTP.Method == http.MethodHead {
 		r.beginBackup()

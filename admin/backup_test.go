@@ -114,6 +114,13 @@ func TestAbandonedBackup(t *testing.T) {
 	equal(t, "log", env.LogOutput.String(), "")
 }
 
+// Of data that is in a database there is no copy.
+func TestBackupOfADatabase(t *testing.T) {
+	env := newTestEnv(t)
+	env.admin.config.Snapshot = nil
+	env.wantError(env.do("GET", "/backup", ""), store.CodeConflict, "The data is in a database")
+}
+
 // A copy that fails is the server's fault, and leaves nothing.
 func TestFailedBackup(t *testing.T) {
 	env := newTestEnv(t)

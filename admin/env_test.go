@@ -17,6 +17,7 @@ import (
 	"teamdata/internal/testkit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
+	"teamdata/store/storetest"
 )
 
 // testEnv is an Admin on a real store, behind a real Unix socket.
@@ -35,7 +36,7 @@ func newTestEnv(t testing.TB) *testEnv {
 	env.Env = testkit.NewEnv(t, func(path string, now func() time.Time) (*boltstore.Store, error) {
 		return boltstore.Open(path, boltstore.Options{NoSync: true, Now: now, BeforeCommit: env.beforeCommit})
 	}, env.fill)
-	env.admin = New(env.Store, Config{Version: "1.2.3", Log: zerolog.New(env.LogOutput), Snapshot: env.Store.Snapshot, Status: env.status,
+	env.admin = New(storetest.Scoped(t, env.Store), Config{Version: "1.2.3", Log: zerolog.New(env.LogOutput), Snapshot: env.Store.Snapshot, Status: env.status,
 		LinkURL: func(token string) string { return "https://data.example.com/link/" + token }})
 	env.client = socketClient(t, env.watched(env.admin.Local()))
 	return env

@@ -15,7 +15,7 @@ import (
 	"teamdata/admin/socket"
 	"teamdata/internal/web"
 	"teamdata/server"
-	"teamdata/store/boltstore"
+	"teamdata/store"
 )
 
 // adminSocket is the admin API on its Unix socket.
@@ -34,13 +34,15 @@ func (a *App) openSocket() (err error) {
 	return err
 }
 
-// NewAdmin returns the admin API of a data file. served adds the server's part to
+// NewAdmin returns the admin API of some data. served adds the server's part to
 // its status.
-func NewAdmin(s *boltstore.Store, c admin.Config, served func(*admin.Status)) *admin.Admin {
-	c.Snapshot = s.Snapshot
+func NewAdmin(s store.Engine, c admin.Config, served func(*admin.Status)) *admin.Admin {
+	if file, ok := s.(store.FileEngine); ok {
+		c.Snapshot = file.Snapshot
+	}
 	c.Status = func(context.Context) (admin.Status, error) {
 		about, err := s.About()
-		status := admin.Status{DataFile: about.Path, Size: about.Size, Schema: about.Schema, Sealed: about.Sealed}
+		status := admin.Status{DataFile: about.Place, Size: about.Size, Schema: about.Schema, Sealed: about.Sealed}
 		if aheadOf(about.Newest, about.Now) {
 			status.Ahead = about.Newest
 		}

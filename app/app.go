@@ -34,7 +34,6 @@ import (
 	"teamdata/server"
 	"teamdata/server/certificates"
 	"teamdata/store"
-	"teamdata/store/boltstore"
 )
 
 // StopGrace is how long a graceful stop may take. Unfinished deliveries are
@@ -52,7 +51,7 @@ type App struct {
 	now        func() time.Time // the clock
 	running    context.Context  // done once Run stops
 	log        zerolog.Logger
-	store      *boltstore.Store
+	store      store.Engine
 	server     *server.Server
 	admin      *admin.Admin
 	socket     adminSocket
@@ -111,7 +110,7 @@ func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err err
 // without a local CA.
 func (a *App) CAFile() string { return a.caFile }
 
-// Store returns the open data file.
+// Store returns the open data.
 func (a *App) Store() store.Store { return a.store }
 
 func (a *App) wire() error {

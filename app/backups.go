@@ -16,6 +16,7 @@ import (
 
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/hint"
+	"teamdata/store"
 )
 
 // backupRetry is the delay before retrying a failed backup.
@@ -39,12 +40,13 @@ type backups struct {
 
 // backUp makes backups if the flags ask for them.
 func (a *App) backUp(ctx context.Context) {
-	if a.settings.BackupDir == "" {
+	file, ok := a.store.(store.FileEngine)
+	if !ok || a.settings.BackupDir == "" {
 		return
 	}
 	b := backups{
 		dir: a.settings.BackupDir, every: a.settings.BackupEvery, keep: a.settings.BackupKeep,
-		make: a.store.Backup, now: time.Now, log: a.log,
+		make: file.Backup, now: time.Now, log: a.log,
 	}
 	b.run(ctx)
 }

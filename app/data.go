@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -51,19 +52,29 @@ func (a *App) open() error {
 	if err != nil {
 		return err
 	}
-	if a.store, err = boltstore.Open(a.settings.Data, o); err != nil {
+	s, err := boltstore.Open(a.settings.Data, o)
+	if err != nil {
 		if wrong := (*boltfile.Error)(nil); errors.As(err, &wrong) && wrong.Err == nil {
 			return SettingError{err} // the file is not what it should be, and no system call failed
 		}
 		return err
 	}
-	if a.store.SealedNow() {
+	a.store = s
+	if s.SealedNow() {
 		a.log.Warn().Str("sealKeyFile", a.settings.SealKeyFile).Msg(Sealed)
 	}
-	if from, kept := a.store.MigratedFrom(); from > 0 {
+	if from, kept := s.MigratedFrom(); from > 0 {
 		a.log.Warn().Uint64("fromSchema", from).Str("copy", kept).Msg(Migrated)
 	}
 	return nil
+}
+
+// folder returns the folder of the data file; empty: the data is in no file.
+func (a *App) folder() string {
+	if file, ok := a.store.(store.FileEngine); ok {
+		return filepath.Dir(file.Path())
+	}
+	return ""
 }
 
 // options returns the options for opening the data file.

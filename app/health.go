@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"teamdata/delivery"
 	"teamdata/internal/hint"
 	"teamdata/internal/system"
+	"teamdata/store"
 	"teamdata/store/boltstore"
 )
 
@@ -35,9 +35,9 @@ const (
 // most once per healthKept.
 type health struct {
 	stopped    context.Context // done: it is stopping
-	store      *boltstore.Store
+	store      store.Engine
 	dispatcher *delivery.Dispatcher
-	folder     string        // of the data file
+	folder     string        // of the data file; empty: the data is in none
 	limit      time.Duration // that a check may take
 	log        zerolog.Logger
 
@@ -54,7 +54,7 @@ type verdict struct {
 }
 
 func (a *App) newHealth(ctx context.Context) *health {
-	h := &health{stopped: ctx, store: a.store, dispatcher: a.dispatcher, folder: filepath.Dir(a.store.Path()), limit: checkLimit, log: a.log}
+	h := &health{stopped: ctx, store: a.store, dispatcher: a.dispatcher, folder: a.folder(), limit: checkLimit, log: a.log}
 	h.last.Store(&verdict{failing: []string{"starting"}})
 	return h
 }

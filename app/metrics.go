@@ -8,7 +8,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"teamdata/delivery"
@@ -17,7 +16,6 @@ import (
 	"teamdata/internal/system"
 	"teamdata/server"
 	"teamdata/store"
-	"teamdata/store/boltstore"
 )
 
 // startMetrics creates the metrics, connects them to all parts, and serves them
@@ -34,7 +32,7 @@ func (a *App) startMetrics(h *health, o *server.Observer) (handler http.Handler,
 			Sweeps:       a.sweeps.state,
 		})
 	o.Answered, o.Limited = m.Answered, m.Limited
-	a.store.OnCommit(func(c boltstore.Commit) { m.Committed(c.Updates, c.Took, c.Err) })
+	a.store.OnCommit(func(c store.Commit) { m.Committed(c.Updates, c.Took, c.Err) })
 	a.dispatcher.OnAttempt(m.Attempted)
 	a.sweeps.dropped = m.Dropped
 	end, err = a.serveMetrics(m.Handler())
@@ -72,9 +70,9 @@ func (a *App) serveMetrics(handler http.Handler) (end func(), err error) {
 // storage reads the state of the data file and its disk.
 func (a *App) storage() (metrics.Storage, error) {
 	st, err := a.store.Stats()
-	free, known := system.DiskFree(filepath.Dir(a.store.Path()))
+	free, known := system.DiskFree(a.folder())
 	return metrics.Storage{
-		Reads: st.Reads, OldestRead: st.OldestRead, Size: st.Size, Free: st.FreePages * int64(st.PageSize),
+		Reads: st.Reads, OldestRead: st.OldestRead, Size: st.Size, Free: st.Free,
 		DiskFree: free, DiskFreeUnknown: !known,
 	}, err
 }

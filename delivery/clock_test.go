@@ -13,6 +13,7 @@ import (
 	"teamdata/delivery/mail"
 	"teamdata/store"
 	"teamdata/store/boltstore"
+	"teamdata/store/storetest"
 )
 
 // setClock is a wall clock that is set, while timers go on as they do.
@@ -29,7 +30,7 @@ func newEnvWith(t testing.TB, clock *setClock) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env.store = s
+	env.store = storetest.Scoped(t, s)
 	return env
 }
 

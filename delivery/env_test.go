@@ -10,6 +10,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/boltstore"
+	"teamdata/store/storetest"
 )
 
 const testOrg = "org_test"
@@ -17,7 +18,7 @@ const testOrg = "org_test"
 // env is a store with one org, for tests of the dispatcher.
 type env struct {
 	testing.TB
-	store *boltstore.Store
+	store store.Store // whose Updates are held to their scopes
 	path  string
 }
 
@@ -27,7 +28,7 @@ func (env *env) open() {
 	if err != nil {
 		env.Fatal(err)
 	}
-	env.store = s
+	env.store = storetest.Scoped(env, s)
 }
 
 func (env *env) update(fn func(store.Tx) error) {

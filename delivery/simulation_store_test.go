@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/storetest"
 )
 
 // storeClient is the store as one of its users sees it. All that the user writes is
@@ -20,7 +21,7 @@ type storeClient struct {
 // as returns the store for a user. When an Update of it is committed, expect brings
 // the model up to date, and returns what must have been written.
 func (w *world) as(who string, expect func(*transaction) want) storeClient {
-	return storeClient{w.store, w, who, expect}
+	return storeClient{storetest.Scoped(w, w.store), w, who, expect}
 }
 
 // transaction is an Update that runs: what the latest run of its closure wrote.

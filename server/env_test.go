@@ -14,6 +14,7 @@ import (
 	"teamdata/internal/testkit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
+	"teamdata/store/storetest"
 )
 
 // storeEnv is a real store.
@@ -33,7 +34,7 @@ func newTestEnv(t testing.TB, c Config) *testEnv {
 	t.Helper()
 	env := &testEnv{storeEnv: testkit.NewEnv(t, openStore, fillFixture), added: map[string]bool{}}
 	c.Now, c.Log, c.documents = env.Now, zerolog.New(env.LogOutput), knownDocument
-	env.server = New(env.Store, c)
+	env.server = New(storetest.Scoped(t, env.Store), c)
 	if _, measured := t.(*testing.B); !measured {
 		env.server.http.Handler = openapitest.Watch(env, env.server.http.Handler, env.faults)
 	}

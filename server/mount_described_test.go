@@ -7,6 +7,7 @@ import (
 
 	"teamdata/admin"
 	"teamdata/internal/openapitest"
+	"teamdata/store/storetest"
 )
 
 // The admin API is as its description says also where it is mounted, and where it
@@ -27,7 +28,7 @@ func TestMountedAdminIsDescribed(t *testing.T) {
 		}
 		mounted.ServeHTTP(w, r)
 	})}}})
-	mounted = admin.New(env.Store, admin.Config{Version: "1.2.3"}).Remote()
+	mounted = admin.New(storetest.Scoped(env, env.Store), admin.Config{Version: "1.2.3"}).Remote()
 	h := openapitest.Watch(t, env.server.http.Handler, contract.Faults)
 	for _, row := range []struct {
 		path string

@@ -14,6 +14,7 @@ import (
 	"teamdata/internal/testkit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
+	"teamdata/store/storetest"
 )
 
 // storeEnv is a real store.
@@ -30,7 +31,7 @@ type env struct {
 func newEnv(t testing.TB) *env {
 	t.Helper()
 	w := &env{storeEnv: testkit.NewEnv(t, openStore, fill), server: httptest.NewUnstartedServer(nil)}
-	w.server.Config.Handler = newSettings(w.Store, Config{
+	w.server.Config.Handler = newSettings(storetest.Scoped(t, w.Store), Config{
 		PublicURL: "https://" + w.server.Listener.Addr().String(), Version: "1.2.3", Log: zerolog.Nop(), Mailed: func() {},
 	})
 	w.server.StartTLS()

@@ -13,6 +13,7 @@ import (
 
 	"teamdata/internal/testkit"
 	"teamdata/store"
+	"teamdata/store/storetest"
 )
 
 const overviewPath = "/orgs/org_acme"
@@ -70,7 +71,7 @@ func TestOverviewBanners(t *testing.T) {
 		t.Errorf("a banner without a reason: %s", r.Body)
 	}
 
-	w.server = httptest.NewTLSServer(New(w.Store, Config{PublicURL: "https://data.example.com", Log: zerolog.Nop()}))
+	w.server = httptest.NewTLSServer(New(storetest.Scoped(t, w.Store), Config{PublicURL: "https://data.example.com", Log: zerolog.Nop()}))
 	t.Cleanup(w.server.Close)
 	ada := w.signedIn("usr_ada")
 	ada.get(overviewPath).wants(t, 200, "no mail server", "https://data.example.com/api/v1/members")

@@ -10,6 +10,7 @@ import (
 
 	"teamdata/admin/settings/password"
 	"teamdata/store"
+	"teamdata/store/storetest"
 )
 
 // notes keeps what the settings page logs.
@@ -46,7 +47,7 @@ func (w *env) restart(change func(*Config)) *notes {
 	w.server = httptest.NewUnstartedServer(nil)
 	c := Config{PublicURL: "https://" + w.server.Listener.Addr().String(), Version: "1.2.3", Log: zerolog.New(log), Mailed: func() {}}
 	change(&c)
-	w.server.Config.Handler = newSettings(w.Store, c)
+	w.server.Config.Handler = newSettings(storetest.Scoped(w, w.Store), c)
 	w.server.StartTLS()
 	w.Cleanup(w.server.Close)
 	if !strings.HasPrefix(c.PublicURL, w.server.URL) {

@@ -13,8 +13,7 @@ import (
 // notCleared are the buckets that Clear leaves as they are.
 var notCleared = [][]byte{bucketMeta, bucketCertificates}
 
-// Clear deletes all records but the certificates, in one commit: for tests, whose
-// data is small. New ids and endpoint numbers follow those that were given before.
+// Clear deletes all records but the certificates.
 func (s *Store) Clear(ctx context.Context) error {
 	return s.Update(ctx, store.All, func(u store.Tx) error {
 		t := u.(*tx)

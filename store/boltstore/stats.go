@@ -8,19 +8,10 @@ import (
 	"teamdata/store"
 )
 
-// Commit is what OnCommit reports of one commit.
-type Commit struct {
-	Updates int           // number of Updates that shared it
-	Took    time.Duration // from its first update's start to the end of its sync
-	Err     error         // nil: it is on disk
-}
+// OnCommit sets fn to be called by the writer.
+func (s *Store) OnCommit(fn func(store.Commit)) { s.watch.onCommit.Store(&fn) }
 
-// OnCommit sets fn to be called by the writer after each commit. fn must not
-// block. It is set once, before the first Update that it needs to see.
-func (s *Store) OnCommit(fn func(Commit)) { s.watch.onCommit.Store(&fn) }
-
-// LastCommit returns when the last commit succeeded, by the system's clock; zero:
-// none since Open, or the last one failed.
+// LastCommit is that of this process.
 func (s *Store) LastCommit() time.Time {
 	if ns := s.watch.committed.Load(); ns != 0 {
 		return time.Unix(0, ns)
@@ -28,8 +19,7 @@ func (s *Store) LastCommit() time.Time {
 	return time.Time{}
 }
 
-// Probe makes an empty commit, through the writer and to disk like any other. Its
-// errors are those of an Update.
+// Probe commits through the writer and to disk, like any other.
 func (s *Store) Probe(ctx context.Context) error {
 	return s.Update(ctx, store.Scope{}, func(t store.Tx) error {
 		t.(*tx).dropped = true
@@ -39,13 +29,13 @@ func (s *Store) Probe(ctx context.Context) error {
 
 // watch is the monitoring data of a Store.
 type watch struct {
-	onCommit  atomic.Pointer[func(Commit)]
+	onCommit  atomic.Pointer[func(store.Commit)]
 	committed atomic.Int64 // unix nanoseconds of the last commit; 0: none, or it failed
 	reads     reads
 }
 
 // notify records when a commit ended and calls OnCommit's function.
-func (w *watch) notify(c Commit) {
+func (w *watch) notify(c store.Commit) {
 	if w.committed.Store(time.Now().UnixNano()); c.Err != nil {
 		w.committed.Store(0)
 	}
@@ -85,40 +75,21 @@ func (r *reads) open() (n int, oldest time.Duration) {
 	return n, oldest
 }
 
-// Stats are the statistics of an open data file.
-type Stats struct {
-	Reads      int           // open read transactions, up to 256
-	OldestRead time.Duration // age of the oldest of them
-	Size       int64         // of the file, in bytes
-	FreePages  int64         // pages that later commits can reuse, as of up to a minute ago
-	PageSize   int           // in bytes
-}
-
 // Stats reads nothing of the file but its size.
-func (s *Store) Stats() (st Stats, err error) {
+func (s *Store) Stats() (st store.Stats, err error) {
 	st.Reads, st.OldestRead = s.watch.reads.open()
-	st.PageSize, st.FreePages = s.db.Info().PageSize, s.file.FreePages()
+	st.Free = s.file.FreePages() * int64(s.db.Info().PageSize)
 	st.Size, err = s.file.Size()
 	return st, err
 }
 
-// About describes a data file.
-type About struct {
-	Path   string
-	Size   int64 // bytes
-	Schema int
-	Sealed bool
-	Newest time.Time // the newest of the stored times that new ones follow; zero: there is none
-	Now    time.Time // by the clock of the Store
-}
-
 // About returns a description of the open data file.
-func (s *Store) About() (About, error) {
+func (s *Store) About() (store.About, error) {
 	size, err := s.file.Size()
 	if err != nil {
-		return About{}, err
+		return store.About{}, err
 	}
-	about := About{Path: s.Path(), Size: size, Schema: int(schemaVersion()), Sealed: s.seal.On()}
+	about := store.About{Place: s.Path(), Size: size, Schema: int(schemaVersion()), Sealed: s.seal.On()}
 	err = s.view(func(t *tx) error {
 		about.Newest, about.Now = t.newest(), t.now
 		return nil

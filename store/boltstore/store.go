@@ -63,19 +63,18 @@ type Store struct {
 	closed   chan struct{} // closed when the writer has ended
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.FileEngine = (*Store)(nil)
 
 func inDoubt(err error) error {
 	return hint.With(fmt.Errorf("the disk failed while a commit was being written: %w", err), "check the disk, then start teamdata again")
 }
 
-// Life is done once the Store can't continue, with the reason as its cause: the
-// outcome of the last commit is unknown after a disk fault, or the file is no
-// longer the one at its path. Until the file is reopened every call fails.
+// Life ends when the outcome of the last commit is unknown after a disk fault, or
+// the file is no longer the one at its path. Until it is reopened every call fails.
 func (s *Store) Life() context.Context { return s.life }
 
-// CheckPlace ends the Life of a Store whose file is no longer the one at its
-// path. The writer checks this with each commit.
+// CheckPlace compares the file with the one at its path. The writer does so with each
+// commit.
 func (s *Store) CheckPlace() error { return s.endIf(s.file.Check()) }
 
 func (s *Store) endIf(err error) error {

@@ -14,7 +14,7 @@ import (
 func TestViewsSeeWhatIsSynced(t *testing.T) {
 	f := newFixture(t, Options{})
 	var synced, seen atomic.Int64
-	f.OnCommit(func(Commit) { synced.Add(1) })
+	f.OnCommit(func(store.Commit) { synced.Add(1) })
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -220,7 +220,7 @@ func (s *Store) commitBatch(batch []*update) (t *tx, err error) {
 	} else if s.file.AfterFailure(began, err) && s.life.Err() == nil {
 		s.commitList(began)
 	}
-	s.watch.notify(Commit{Updates: written, Took: time.Since(began), Err: err})
+	s.watch.notify(store.Commit{Updates: written, Took: time.Since(began), Err: err})
 	s.synced.end(id, err)
 	return t, err
 }

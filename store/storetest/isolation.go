@@ -55,7 +55,7 @@ func testClosed(s *Subject) {
 	nothing := func(store.Tx) error { return nil }
 	s.Code("View of a closed store", s.View(context.Background(), nothing), store.CodeUnavailable)
 	s.Code("Update of a closed store", s.Update(context.Background(), store.All, nothing), store.CodeUnavailable)
-	s.Store = s.open(s.TB, s.path, s.Clock.Now)
+	s.Store = Scoped(s.TB, s.open(s.TB, s.path, s.Clock.Now))
 }
 
 // testAccessGeneration changes all that an Access depends on, and event types.

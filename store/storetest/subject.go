@@ -13,7 +13,8 @@ import (
 	"teamdata/store"
 )
 
-// Subject is a store under test, on a clock that the test moves.
+// Subject is a store under test, on a clock that the test moves. Its Updates are held
+// to their scopes.
 type Subject struct {
 	testing.TB
 	store.Store
@@ -25,7 +26,7 @@ type Subject struct {
 func New(t testing.TB, open Open) *Subject {
 	t.Helper()
 	s := &Subject{TB: t, open: open, path: filepath.Join(t.TempDir(), "teamdata.db"), Clock: newClock()}
-	s.Store = open(t, s.path, s.Clock.Now)
+	s.Store = Scoped(t, open(t, s.path, s.Clock.Now))
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -36,7 +37,7 @@ func (s *Subject) Reopen() {
 	if err := s.Close(); err != nil {
 		s.Fatalf("close: %v", err)
 	}
-	s.Store = s.open(s.TB, s.path, s.Clock.Now)
+	s.Store = Scoped(s.TB, s.open(s.TB, s.path, s.Clock.Now))
 }
 
 // Write is an Update that must succeed.

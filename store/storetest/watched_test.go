@@ -53,5 +53,7 @@ func zeroRecords() *oracle {
 	o.members.keep(pair{}, store.Member{})
 	o.orgs.keep("", store.Org{})
 	o.keys.keep("", store.APIKey{})
+	o.sessions.keep("", store.Session{})
+	o.links.keep("", store.SignInLink{})
 	return o
 }

@@ -1,0 +1,73 @@
+package store
+
+import (
+	"context"
+	"os"
+	"time"
+)
+
+// Engine is a Store with what it takes to run a server on it, to watch it and to
+// describe it.
+type Engine interface {
+	Store
+
+	// Life is done once the engine can't continue, with the reason as its cause.
+	// From then on every call fails.
+	Life() context.Context
+	// CheckPlace ends the Life of an engine whose data is no longer where it was
+	// opened. It writes nothing.
+	CheckPlace() error
+	// Probe makes an empty commit, which takes the way of any other. Its errors are
+	// those of an Update.
+	Probe(ctx context.Context) error
+
+	// OnCommit sets fn to be called after each commit. fn must not block. It is set
+	// once, before the first Update that it needs to see.
+	OnCommit(fn func(Commit))
+	// LastCommit returns when the last commit succeeded, by the system's clock; zero:
+	// none since the engine was opened, or the last one failed.
+	LastCommit() time.Time
+	// Stats reads no records.
+	Stats() (Stats, error)
+	About() (About, error)
+
+	// Clear deletes all records but the certificates, in one commit: for tests, whose
+	// data is small. New ids and endpoint numbers follow those that were given before.
+	Clear(ctx context.Context) error
+}
+
+// FileEngine is an Engine whose data is one file, which can be copied as a whole.
+type FileEngine interface {
+	Engine
+	// Path returns the path of the data file.
+	Path() string
+	// Snapshot makes a copy, positioned at its start, that is gone once it is closed.
+	Snapshot(ctx context.Context) (*os.File, error)
+	// Backup makes a verified copy at a path where there is nothing yet.
+	Backup(ctx context.Context, to string) error
+}
+
+// Commit is what OnCommit reports of one commit.
+type Commit struct {
+	Updates int           // number of Updates that shared it
+	Took    time.Duration // from its first update's start until it was durable
+	Err     error         // nil: it is durable
+}
+
+// Stats are the statistics of an open engine.
+type Stats struct {
+	Reads      int           // open read transactions, up to 256
+	OldestRead time.Duration // age of the oldest of them
+	Size       int64         // of the data, in bytes
+	Free       int64         // bytes of it that later commits can reuse, as of up to a minute ago
+}
+
+// About describes the data of an engine.
+type About struct {
+	Place  string // the path of the data file, or another engine's name of where the data is
+	Size   int64  // bytes
+	Schema int
+	Sealed bool
+	Newest time.Time // the newest of the stored times that new ones follow; zero: there is none
+	Now    time.Time // by the engine's clock
+}
