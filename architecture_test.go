@@ -48,9 +48,11 @@ var mayImport = map[string][]string{
 	"delivery/wheel":    {},
 
 	"store":                    {},
-	"store/boltstore":          {"teamdata/internal/hint", "teamdata/store", "teamdata/store/boltstore/boltfile", "go.etcd.io/bbolt"},
+	"store/boltstore":          {"teamdata/internal/hint", "teamdata/store", "teamdata/store/boltstore/boltfile", "teamdata/store/codec", "go.etcd.io/bbolt"},
 	"store/boltstore/boltfile": {"teamdata/internal/atomicfile", "teamdata/internal/system", "go.etcd.io/bbolt"},
+	"store/codec":              {"teamdata/internal/hint", "teamdata/store"},
 	"store/fixture":            {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/schema", "teamdata/internal/strictjson"},
+	"store/pgstore":            {"teamdata/internal/hint", "teamdata/store", "teamdata/store/codec", "github.com/jackc/pgx/v5"},
 	"store/seal":               {"teamdata/internal/hint", "golang.org/x/crypto/chacha20poly1305"},
 	"store/storetest":          {"teamdata/store"},
 
@@ -62,6 +64,7 @@ var mayImport = map[string][]string{
 	"internal/metrics":     {"teamdata/store", "github.com/prometheus/client_golang/prometheus"},
 	"internal/netguard":    {"code.dny.dev/ssrf"},
 	"internal/openapitest": {"github.com/santhosh-tekuri/jsonschema/v6"},
+	"internal/pgtest":      {"teamdata/internal/localca", "teamdata/internal/testkit", "github.com/jackc/pgx/v5"},
 	"internal/postbox":     {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"internal/ratelimit":   {},
 	"internal/reference":   {"teamdata/internal/web", "teamdata/store"},

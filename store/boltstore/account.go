@@ -5,31 +5,10 @@ import (
 	"strings"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 )
 
-var accounts = table[store.Account]{bucket: bucketAccounts, noun: "account", fields: accountFields, secrets: secretsOfAccount}
-
-func accountFields(c *codec, a *store.Account) {
-	c.text(&a.UserID)
-	c.text(&a.Email)
-	c.text(&a.PasswordHash)
-	c.time(&a.PasswordAt)
-	list(c, &a.Passkeys, func(c *codec, p *store.Passkey) { inner(c, passkeyFields, p) })
-	c.texts(&a.Sessions)
-	c.time(&a.CreatedAt)
-}
-
-func passkeyFields(c *codec, p *store.Passkey) {
-	c.text(&p.ID)
-	c.text(&p.Name)
-	c.bytes(&p.Credential)
-	c.time(&p.CreatedAt)
-	c.time(&p.LastUsedAt)
-}
-
-func secretsOfAccount(a *store.Account) []secretField {
-	return []secretField{{"passwordHash", &a.PasswordHash}}
-}
+var accounts = table[store.Account]{bucket: bucketAccounts, noun: "account", fields: codec.Account, secrets: codec.SecretsOfAccount}
 
 func (t *tx) Account(userID string) (store.Account, error) {
 	return accounts.get(t, []byte(userID))

@@ -4,25 +4,12 @@ import (
 	"bytes"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 )
 
-var apiKeys = table[store.APIKey]{bucket: bucketAPIKeys, noun: "API key", fields: apiKeyFields}
+var apiKeys = table[store.APIKey]{bucket: bucketAPIKeys, noun: "API key", fields: codec.APIKey}
 
-func apiKeyFields(c *codec, k *store.APIKey) {
-	c.text(&k.ID)
-	c.text(&k.OrgID)
-	c.text(&k.Name)
-	c.hash((*[32]byte)(&k.SecretHash))
-	small(c, &k.Scopes)
-	c.text(&k.CreatedBy)
-	c.time(&k.CreatedAt)
-	c.time(&k.ExpiresAt)
-	c.time(&k.RevokedAt)
-}
-
-var keyUse = table[store.KeyUse]{bucket: bucketKeyUse, noun: "use", fields: keyUseFields}
-
-func keyUseFields(c *codec, u *store.KeyUse) { c.time(&u.LastUsedAt) }
+var keyUse = table[store.KeyUse]{bucket: bucketKeyUse, noun: "use", fields: codec.KeyUse}
 
 func (t *tx) APIKey(id string) (store.APIKey, error) { return apiKeys.get(t, []byte(id)) }
 

@@ -8,6 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store/boltstore/boltfile"
+	"teamdata/store/codec"
 )
 
 // ErrOlderSchema is the cause of an error about a file that must first be
@@ -153,8 +154,8 @@ func (c *checker) get(bucket, key []byte) []byte {
 	return b.Get(key)
 }
 
-func readRecord[T any](c *checker, bucket, key, value []byte, fields func(*codec, *T)) T {
-	record, err := decode(value, fields)
+func readRecord[T any](c *checker, bucket, key, value []byte, fields func(*codec.Codec, *T)) T {
+	record, err := codec.Decode(value, fields)
 	if err != nil {
 		c.fault("%s %q: the record is damaged", bucket, key)
 	}

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"math"
 	"reflect"
-	"runtime"
-	"strings"
 	"testing"
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -33,21 +32,10 @@ func TestRoundTrip(t *testing.T) {
 func TestTimesAreKeptToTheMillisecond(t *testing.T) {
 	fine := someTime.Add(999_999).In(time.FixedZone("elsewhere", 3600))
 	org := store.Org{CreatedAt: fine}
-	read, err := decode(encode(orgFields, org), orgFields)
+	read, err := codec.Decode(codec.Encode(codec.Org, org), codec.Org)
 	must(t, err)
 	if want := fine.UTC().Truncate(time.Millisecond); read.CreatedAt != want {
 		t.Errorf("%v is read as %v", fine, read.CreatedAt)
-	}
-}
-
-// TestLongRecords: a text is the same whether it is a part of a copy of the record or
-// a copy of its own.
-func TestLongRecords(t *testing.T) {
-	for n := range 2 * maxWhole {
-		want := store.Org{ID: "org_1", Name: strings.Repeat("n", n), Subscription: store.Subscription{Status: "active"}}
-		if got, err := decode(encode(orgFields, want), orgFields); err != nil || got != want {
-			t.Fatalf("with %d letters it is read as %+v, %v", n, got, err)
-		}
 	}
 }
 
@@ -76,7 +64,7 @@ func TestOlderRecord(t *testing.T) {
 			for end := range record {
 				value, err := k.decode(record[:end])
 				if err != nil {
-					if !errors.Is(err, errRecord) {
+					if !errors.Is(err, codec.ErrRecord) {
 						t.Fatal(err)
 					}
 					continue
@@ -123,40 +111,8 @@ func isStored(of reflect.Type, field int) bool {
 
 func TestNewerRecordIsNotTakenForWhole(t *testing.T) {
 	for _, k := range kinds {
-		if _, err := k.decode(append(k.encode(k.samples[0]), 0)); !errors.Is(err, errRecord) {
+		if _, err := k.decode(append(k.encode(k.samples[0]), 0)); !errors.Is(err, codec.ErrRecord) {
 			t.Errorf("%s: a byte too many: %v", k.bucket, err)
-		}
-	}
-}
-
-// TestLyingLengths: a length or a count is only believed as far as there is
-// something behind it.
-func TestLyingLengths(t *testing.T) {
-	for _, n := range []uint64{8, 1 << 20, 1 << 40, math.MaxInt64, math.MaxInt64 + 1, math.MaxUint64} {
-		lie := binary.AppendUvarint(nil, n)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		for name, read := range map[string]func(*codec, *struct{}){
-			"text":     func(c *codec, _ *struct{}) { c.text(new(string)) },
-			"bytes":    func(c *codec, _ *struct{}) { c.bytes(new([]byte)) },
-			"hash":     func(c *codec, _ *struct{}) { c.hash(new([32]byte)) },
-			"texts":    func(c *codec, _ *struct{}) { c.texts(new([]string)) },
-			"pairs":    func(c *codec, _ *struct{}) { c.pairs(new(map[string]string)) },
-			"a record": func(c *codec, _ *struct{}) { inner(c, planFields, new(store.Plan)) },
-			"records": func(c *codec, _ *struct{}) {
-				list(c, new([]store.Attempt), func(c *codec, a *store.Attempt) { inner(c, attemptFields, a) })
-			},
-		} {
-			if _, err := decode(append(lie, "abc"...), read); !errors.Is(err, errRecord) {
-				t.Errorf("%s of length %d: %v", name, n, err)
-			}
-			if _, err := decode(lie, read); !errors.Is(err, errRecord) {
-				t.Errorf("%s of length %d with nothing behind: %v", name, n, err)
-			}
-		}
-		runtime.ReadMemStats(&after)
-		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
-			t.Errorf("a length of %d took %d bytes", n, used)
 		}
 	}
 }
@@ -167,12 +123,12 @@ func TestPlaceInRecord(t *testing.T) {
 	for state := store.StatePending; state <= store.StateFailed; state++ {
 		d := store.Delivery{ID: "whd_1", EventID: long, OrgID: "org_1", EndpointNumber: math.MaxUint64, State: state, Attempts: 7,
 			DueAt: someTime, FinishedAt: store.MaxTime, EventType: "member.added", History: make([]store.Attempt, 3)}
-		record := encodeDelivery(deliveryRecord{[]byte("body"), d})
+		record := codec.EncodeDelivery(codec.DeliveryRecord{Body: []byte("body"), Delivery: d})
 		if place, body, err := headOf(d.ID, record); err != nil || !bytes.Equal(place, placeOf(&d)) || string(body) != "body" {
 			t.Errorf("%s: the place is %q, not %q, the body %q; %v", state, place, placeOf(&d), body, err)
 		}
 	}
-	if _, _, err := headOf("whd_1", []byte{5, 'a'}); !errors.Is(err, errRecord) {
+	if _, _, err := headOf("whd_1", []byte{5, 'a'}); !errors.Is(err, codec.ErrRecord) {
 		t.Errorf("of a damaged record: %v", err)
 	}
 }
@@ -190,7 +146,7 @@ func FuzzDecode(f *testing.F) {
 		k := kinds[int(which)%len(kinds)]
 		value, err := k.decode(record)
 		if err != nil {
-			if !errors.Is(err, errRecord) {
+			if !errors.Is(err, codec.ErrRecord) {
 				t.Errorf("another error: %v", err)
 			}
 			return

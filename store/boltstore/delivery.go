@@ -6,81 +6,18 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 )
 
-var deliveries = table[deliveryRecord]{bucket: bucketDeliveries, noun: "delivery", fields: recordFields}
+var deliveries = table[codec.DeliveryRecord]{bucket: bucketDeliveries, noun: "delivery", fields: codec.Record}
 
-// deliveryRecord is a delivery as it is stored: under its id, and with the body of
-// its event, if the two share the record. It has no event id if that is firstOf
-// the delivery's.
-type deliveryRecord struct {
-	Body []byte
-	store.Delivery
-}
-
-func recordFields(c *codec, r *deliveryRecord) {
-	c.bytes(&r.Body)
-	deliveryFields(c, &r.Delivery)
-}
-
-func deliveryFields(c *codec, d *store.Delivery) {
-	deliveryHead(c, d)
-	c.text(&d.EventType)
-	list(c, &d.History, func(c *codec, a *store.Attempt) { inner(c, attemptFields, a) })
-}
-
-// deliveryHead codes the first fields of a delivery, up to those that determine
-// its place in its endpoint's lists.
-func deliveryHead(c *codec, d *store.Delivery) {
-	c.text(&d.EventID)
-	c.text(&d.OrgID)
-	c.text(&d.EndpointID)
-	c.number(&d.EndpointNumber)
-	small(c, &d.State)
-	c.int(&d.Attempts)
-	c.time(&d.CreatedAt)
-	c.time(&d.FirstAttemptAt)
-	c.time(&d.DueAt)
-	c.time(&d.FinishedAt)
-}
-
-func attemptFields(c *codec, a *store.Attempt) {
-	c.time(&a.StartedAt)
-	c.after(a.StartedAt, &a.EndedAt)
-	c.int(&a.Status)
-	c.flag(&a.TimedOut)
-	c.text(&a.Reason)
-	c.bytes(&a.Answer)
-	c.time(&a.NextAt)
-}
-
-// firstOf returns the id of the event whose [store.FirstDelivery] has an id.
-func firstOf(deliveryID string) string {
-	return store.PrefixEvent + strings.TrimPrefix(deliveryID, store.PrefixDelivery)
-}
-
-func encodeDelivery(r deliveryRecord) []byte {
-	if r.EventID == firstOf(r.ID) {
-		r.EventID = ""
-	}
-	return encode(recordFields, r)
-}
-
-// complete adds to a delivery what its record leaves out.
-func complete(d *store.Delivery, id string) {
-	if d.ID = id; d.EventID == "" {
-		d.EventID = firstOf(id)
-	}
-}
-
-func (t *tx) addDelivery(r deliveryRecord) error {
-	if err := t.insert(t.bucket(bucketDeliveries), []byte(r.ID), encodeDelivery(r)); err != nil {
+func (t *tx) addDelivery(r codec.DeliveryRecord) error {
+	if err := t.insert(t.bucket(bucketDeliveries), []byte(r.ID), codec.EncodeDelivery(r)); err != nil {
 		return err
 	}
 	return t.addToList(&r.Delivery)
@@ -92,17 +29,14 @@ func (t *tx) Delivery(id string) (store.Delivery, error) {
 	if record == nil {
 		return store.Delivery{}, deliveries.missing()
 	}
-	d, err := decode(record, func(c *codec, d *store.Delivery) {
-		c.next()
-		deliveryFields(c, d)
-	})
-	complete(&d, id)
+	d, err := codec.Decode(record, codec.Bodyless)
+	codec.Complete(&d, id)
 	return d, storageFault(err)
 }
 
-func (t *tx) deliveryRecord(id string) (deliveryRecord, error) {
+func (t *tx) deliveryRecord(id string) (codec.DeliveryRecord, error) {
 	r, err := deliveries.get(t, []byte(id))
-	complete(&r.Delivery, id)
+	codec.Complete(&r.Delivery, id)
 	return r, err
 }
 
@@ -113,7 +47,7 @@ func (t *tx) PutDelivery(d store.Delivery) error {
 	if err != nil {
 		return err
 	}
-	if err := t.replace(b, key, old, encodeDelivery(deliveryRecord{body, d})); err != nil {
+	if err := t.replace(b, key, old, codec.EncodeDelivery(codec.DeliveryRecord{Body: body, Delivery: d})); err != nil {
 		return err
 	}
 	if d.State.Waiting() {
@@ -169,11 +103,9 @@ func placeOf(d *store.Delivery) []byte {
 // headOf returns the place of a record's delivery, and the record's body, without
 // reading more of it or copying it.
 func headOf(id string, record []byte) (place, body []byte, err error) {
-	c := codec{buf: record, reading: true, skipping: true}
 	d := store.Delivery{ID: id}
-	body = c.next()
-	if deliveryHead(&c, &d); c.broken {
-		return nil, nil, errRecord
+	if body, err = codec.Head(record, &d); err != nil {
+		return nil, nil, err
 	}
 	return placeOf(&d), body, nil
 }
@@ -283,8 +215,8 @@ func (t *tx) PutLastAcknowledged(endpoint uint64, at time.Time) error {
 // deliveries checks that each delivery has its event and its place in a list, and
 // that data kept per endpoint is of an existing or removed endpoint.
 func (c *checker) deliveries() {
-	n := deliveries.check(c, func(key []byte, r *deliveryRecord) {
-		complete(&r.Delivery, string(key))
+	n := deliveries.check(c, func(key []byte, r *codec.DeliveryRecord) {
+		codec.Complete(&r.Delivery, string(key))
 		c.eventOf(r)
 		if c.get(bucketDeliveryLists, placeOf(&r.Delivery)) == nil {
 			c.fault("deliveries %q: is %s, and not in that list of its endpoint", key, r.State)
@@ -313,7 +245,7 @@ func (c *checker) deliveries() {
 
 // eventOf checks that a delivery's event exists, where it is looked for and nowhere
 // else, and names the delivery.
-func (c *checker) eventOf(d *deliveryRecord) {
+func (c *checker) eventOf(d *codec.DeliveryRecord) {
 	record := c.get(bucketEvents, []byte(d.EventID))
 	if len(d.Body) > 0 {
 		if record != nil || !isFirst(&d.Delivery) {
@@ -325,7 +257,7 @@ func (c *checker) eventOf(d *deliveryRecord) {
 		c.fault("deliveries %q: its event %q is missing", d.ID, d.EventID)
 		return
 	}
-	if e, err := decode(record, eventFields); err == nil && !slices.Contains(e.Deliveries, d.ID) {
+	if e, err := codec.Decode(record, codec.Event); err == nil && !slices.Contains(e.Deliveries, d.ID) {
 		c.fault("deliveries %q: its event %q does not name it", d.ID, d.EventID)
 	}
 }

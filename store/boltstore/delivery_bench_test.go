@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 )
 
 // BenchmarkPutDelivery is what an outcome writes of its delivery, which moves from
@@ -51,11 +52,11 @@ func BenchmarkPutDelivery(b *testing.B) {
 // BenchmarkPlace is what it takes to find the list that a delivery is in: in its
 // record as it is kept, with five attempts, and by reading the record whole.
 func BenchmarkPlace(b *testing.B) {
-	d := *kinds[slices.IndexFunc(kinds, func(k kind) bool { return string(k.bucket) == string(bucketDeliveries) })].samples[0].(*deliveryRecord)
+	d := *kinds[slices.IndexFunc(kinds, func(k kind) bool { return string(k.bucket) == string(bucketDeliveries) })].samples[0].(*codec.DeliveryRecord)
 	for len(d.History) < 5 {
 		d.History = append(d.History, d.History[0])
 	}
-	record := encodeDelivery(d)
+	record := codec.EncodeDelivery(d)
 	b.Run("in record", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -67,7 +68,7 @@ func BenchmarkPlace(b *testing.B) {
 	b.Run("read whole", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			whole, err := decode(record, recordFields)
+			whole, err := codec.Decode(record, codec.Record)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -8,18 +8,10 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 )
 
-var deliveryCounts = table[store.DeliveryCounts]{bucket: bucketDeliveryCounts, fields: countsFields}
-
-func countsFields(c *codec, n *store.DeliveryCounts) {
-	c.int(&n.Acknowledged)
-	c.int(&n.Retrying)
-	c.int(&n.Failed)
-	for i := range n.Latency {
-		c.int(&n.Latency[i])
-	}
-}
+var deliveryCounts = table[store.DeliveryCounts]{bucket: bucketDeliveryCounts, fields: codec.DeliveryCounts}
 
 // counted are counts that are not written yet. The updates that share a commit
 // add to few records, each of which is written once.
@@ -55,14 +47,14 @@ func (t *tx) addCounts(all []counted) error {
 	for i := 0; i < len(all); {
 		key := all[i].key
 		old := b.Get(key)
-		sum, damaged := decode(old, countsFields)
+		sum, damaged := codec.Decode(old, codec.DeliveryCounts)
 		for ; i < len(all) && bytes.Equal(all[i].key, key); i++ {
 			sum.Add(all[i].counts)
 		}
 		if damaged != nil {
 			continue
 		}
-		if err := t.replace(b, key, old, encode(countsFields, sum)); err != nil {
+		if err := t.replace(b, key, old, codec.Encode(codec.DeliveryCounts, sum)); err != nil {
 			return err
 		}
 	}
@@ -75,7 +67,7 @@ func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint u
 	}
 	var damaged error
 	t.eachCounts(orgID, hoursOf(from), func(hours uint64, key, record []byte) bool {
-		n, err := decode(record, countsFields)
+		n, err := codec.Decode(record, codec.DeliveryCounts)
 		if damaged = err; err != nil {
 			return false
 		}

@@ -5,27 +5,10 @@ import (
 	"encoding/binary"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 )
 
-var endpoints = table[store.Endpoint]{bucket: bucketEndpoints, noun: "webhook endpoint", fields: endpointFields, secrets: secretsOfEndpoint}
-
-func endpointFields(c *codec, e *store.Endpoint) {
-	c.number(&e.Number)
-	c.text(&e.ID)
-	c.text(&e.OrgID)
-	c.text(&e.URL)
-	c.text(&e.Description)
-	c.texts(&e.Events)
-	c.text(&e.Secret)
-	c.time(&e.CreatedAt)
-	c.time(&e.DisabledAt)
-	c.text(&e.OldSecret)
-	c.time(&e.OldSecretUntil)
-}
-
-func secretsOfEndpoint(e *store.Endpoint) []secretField {
-	return []secretField{{"secret", &e.Secret}, {"oldSecret", &e.OldSecret}}
-}
+var endpoints = table[store.Endpoint]{bucket: bucketEndpoints, noun: "webhook endpoint", fields: codec.Endpoint, secrets: codec.SecretsOfEndpoint}
 
 func (t *tx) HTTPOnLoopback() bool { return t.s.http }
 
@@ -56,7 +39,7 @@ func (t *tx) Endpoints(orgID string) (list []store.Endpoint, err error) {
 	prefix := orgKey(orgID, "")
 	c := t.bolt.Bucket(bucketEndpoints).Cursor()
 	for key, record := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, record = c.Next() {
-		e, err := decode(record, endpointFields)
+		e, err := codec.Decode(record, codec.Endpoint)
 		if err != nil {
 			return nil, storageFault(err)
 		}

@@ -7,18 +7,10 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 )
 
-var events = table[store.Event]{bucket: bucketEvents, noun: "event", fields: eventFields}
-
-func eventFields(c *codec, e *store.Event) {
-	c.text(&e.ID)
-	c.text(&e.OrgID)
-	c.text(&e.Type)
-	c.time(&e.CreatedAt)
-	c.bytes(&e.Body)
-	c.texts(&e.Deliveries)
-}
+var events = table[store.Event]{bucket: bucketEvents, noun: "event", fields: codec.Event}
 
 // maxShared is the maximum length of a body that shares its delivery's record,
 // which every attempt rewrites: as much as an attempt may add to it.
@@ -27,13 +19,13 @@ const maxShared = store.MaxKeptAnswer
 // AddEvent stores a short event in the record of its only delivery.
 func (t *tx) AddEvent(e store.Event, list []store.Delivery) error {
 	if len(list) == 1 && canShare(&e, &list[0]) {
-		return t.addDelivery(deliveryRecord{e.Body, list[0]})
+		return t.addDelivery(codec.DeliveryRecord{Body: e.Body, Delivery: list[0]})
 	}
 	if err := events.insert(t, []byte(e.ID), e); err != nil {
 		return err
 	}
 	for _, d := range list {
-		if err := t.addDelivery(deliveryRecord{nil, d}); err != nil {
+		if err := t.addDelivery(codec.DeliveryRecord{Delivery: d}); err != nil {
 			return err
 		}
 	}

@@ -1,15 +1,11 @@
 package boltstore
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/codec"
+)
 
-var eventTypes = table[store.EventType]{bucket: bucketEventTypes, noun: "event type", fields: eventTypeFields}
-
-func eventTypeFields(c *codec, e *store.EventType) {
-	c.text(&e.Name)
-	c.text(&e.Description)
-	c.bytes(&e.Schema)
-	c.time(&e.CreatedAt)
-}
+var eventTypes = table[store.EventType]{bucket: bucketEventTypes, noun: "event type", fields: codec.EventType}
 
 func (t *tx) EventType(name string) (store.EventType, error) {
 	return eventTypes.get(t, []byte(name))

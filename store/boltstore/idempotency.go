@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 )
 
 // partitionSpan is the time span of one partition of the idempotency records: a
@@ -20,16 +21,6 @@ func partitionOf(at time.Time) uint64 {
 }
 
 func partitionNumber(name []byte) uint64 { return binary.BigEndian.Uint64(name) }
-
-func idempotencyFields(c *codec, r *store.IdempotencyRecord) {
-	c.text(&r.OrgID)
-	c.text(&r.Key)
-	c.hash((*[32]byte)(&r.Fingerprint))
-	c.time(&r.FirstUse)
-	c.int(&r.Answer.Status)
-	c.text(&r.Answer.ContentType)
-	c.bytes(&r.Answer.Body)
-}
 
 // IdempotencyRecord gives up if it finds nothing while the index is still being
 // read: Update and View then wait, outside of a transaction, and run it again.
@@ -61,7 +52,7 @@ func (t *tx) recordAt(at keyPlace, key []byte) (r store.IdempotencyRecord, err e
 		return r, nil
 	}
 	if record := partition.Get(at.key(key)); record != nil {
-		return decode(record, idempotencyFields)
+		return codec.Decode(record, codec.IdempotencyRecord)
 	}
 	return r, nil
 }
@@ -87,7 +78,7 @@ func (t *tx) AddIdempotencyRecord(r store.IdempotencyRecord) error {
 		partition.FillPercent = fillPercent
 		key = numberKey(uint64(position))
 	}
-	return t.insert(partition, key, encode(idempotencyFields, r))
+	return t.insert(partition, key, codec.Encode(codec.IdempotencyRecord, r))
 }
 
 func (t *tx) partition(number uint64) (*bbolt.Bucket, error) {
@@ -140,7 +131,7 @@ func (t *tx) IdempotencyKeys(orgID, after string, limit int) (keys []string, las
 				return keys, last, nil
 			}
 			if k = keyOf(record, k[:0]); k == nil {
-				return nil, "", storageFault(errRecord)
+				return nil, "", storageFault(codec.ErrRecord)
 			}
 			if bytes.HasPrefix(k, prefix) {
 				keys = append(keys, string(k[len(prefix):]))
@@ -195,7 +186,7 @@ func (c *checker) idempotency() {
 			return
 		}
 		c.eachOf(partition, func(key, record []byte) {
-			r := readRecord(c, bucketIdempotency, key, record, idempotencyFields)
+			r := readRecord(c, bucketIdempotency, key, record, codec.IdempotencyRecord)
 			if _, ok := positionOf(key); !ok && string(key) != string(orgKey(r.OrgID, r.Key)) {
 				c.fault("idempotency %q: holds the record of %q", key, orgKey(r.OrgID, r.Key))
 			}

@@ -1,14 +1,11 @@
 package boltstore
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/codec"
+)
 
-var instructions = table[store.Instructions]{bucket: bucketInstructions, noun: "instructions", fields: instructionsFields}
-
-func instructionsFields(c *codec, i *store.Instructions) {
-	c.text(&i.Text)
-	c.flag(&i.Set)
-	c.time(&i.UpdatedAt)
-}
+var instructions = table[store.Instructions]{bucket: bucketInstructions, noun: "instructions", fields: codec.Instructions}
 
 func (t *tx) Instructions(orgID string) (store.Instructions, error) {
 	i, err := instructions.get(t, []byte(orgID))

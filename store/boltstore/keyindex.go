@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store/boltstore/boltfile"
+	"teamdata/store/codec"
 )
 
 // maxIndexed is the maximum number of records in the index, which takes up to 21
@@ -257,7 +258,7 @@ func (t *tx) keyEntries(partition uint64, from uint32, entries []keyEntry) ([]ke
 	for record := b.Get(key); key != nil && len(entries) < cap(entries); key, record = c.Prev() {
 		position, ok := positionOf(key)
 		if k = keyOf(record, k[:0]); k == nil || !ok {
-			return entries, errRecord
+			return entries, codec.ErrRecord
 		}
 		entries = append(entries, keyEntry{t.s.keys.hash(k), position})
 	}
@@ -267,9 +268,8 @@ func (t *tx) keyEntries(partition uint64, from uint32, entries []keyEntry) ([]ke
 // keyOf appends the org id and key of an idempotency record, as in orgKey, or
 // returns nil.
 func keyOf(record, dst []byte) []byte {
-	c := codec{buf: record, reading: true}
-	org, key := c.next(), c.next()
-	if c.broken || len(key) == 0 {
+	org, key := codec.KeyOf(record)
+	if len(key) == 0 {
 		return nil
 	}
 	return append(append(append(dst, org...), 0), key...)

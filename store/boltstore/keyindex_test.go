@@ -16,6 +16,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
+	"teamdata/store/codec"
 )
 
 // LimitKeys limits the index of a Store that was just opened.
@@ -334,7 +335,7 @@ func TestDamagedKeys(t *testing.T) {
 	}
 	for _, key := range []string{"a", "b", "new"} {
 		err := f.Update(bg, store.All, once(key, new(bool)))
-		if store.CodeOf(err) != store.CodeUnavailable || !errors.Is(err, errRecord) {
+		if store.CodeOf(err) != store.CodeUnavailable || !errors.Is(err, codec.ErrRecord) {
 			t.Errorf("%s: %v", key, err)
 		}
 	}

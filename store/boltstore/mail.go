@@ -1,20 +1,11 @@
 package boltstore
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/codec"
+)
 
-var mails = table[store.Mail]{bucket: bucketMails, noun: "mail", fields: mailFields}
-
-func mailFields(c *codec, m *store.Mail) {
-	c.text(&m.ID)
-	c.text(&m.OrgID)
-	c.text(&m.To)
-	c.text(&m.Name)
-	c.text(&m.Template)
-	c.pairs(&m.Values)
-	c.time(&m.CreatedAt)
-	c.int(&m.Attempts)
-	c.time(&m.DueAt)
-}
+var mails = table[store.Mail]{bucket: bucketMails, noun: "mail", fields: codec.Mail}
 
 func (t *tx) PutMail(m store.Mail) error { return mails.put(t, []byte(m.ID), m) }
 

@@ -5,19 +5,10 @@ import (
 	"errors"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 )
 
-var members = table[store.Member]{bucket: bucketMembers, noun: "member", fields: memberFields}
-
-func memberFields(c *codec, m *store.Member) {
-	c.text(&m.OrgID)
-	c.text(&m.ID)
-	c.text(&m.UserID)
-	c.text(&m.Role)
-	c.text(&m.Name)
-	c.text(&m.Email)
-	c.time(&m.CreatedAt)
-}
+var members = table[store.Member]{bucket: bucketMembers, noun: "member", fields: codec.Member}
 
 func (t *tx) Member(orgID, userID string) (store.Member, error) {
 	return members.get(t, orgKey(orgID, userID))

@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store/boltstore/boltfile"
+	"teamdata/store/codec"
 )
 
 // Open opens or creates the data file at path. Its errors are one line for the
@@ -24,7 +25,7 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func open(path string, o Options) (*Store, error) {
-	s := &Store{clock: o.Now, http: o.HTTPOnLoopback, before: o.BeforeCommit, seal: sealing{o.Sealer}, closed: make(chan struct{})}
+	s := &Store{clock: o.Now, http: o.HTTPOnLoopback, before: o.BeforeCommit, seal: sealing{codec.Sealing{Sealer: o.Sealer}}, closed: make(chan struct{})}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -79,7 +80,7 @@ func (s *Store) prepare() error {
 	if err != nil {
 		return err
 	}
-	s.sealedNow = s.seal.on() && !sealed
+	s.sealedNow = s.seal.On() && !sealed
 	if s.sealedNow && found > 0 && !s.db.NoSync {
 		return errPlain
 	}

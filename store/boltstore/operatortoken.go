@@ -1,16 +1,11 @@
 package boltstore
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/codec"
+)
 
-var operatorTokens = table[store.OperatorToken]{bucket: bucketOperatorTokens, noun: "operator token", fields: operatorTokenFields}
-
-func operatorTokenFields(c *codec, o *store.OperatorToken) {
-	c.text(&o.ID)
-	c.text(&o.Name)
-	c.hash((*[32]byte)(&o.SecretHash))
-	c.time(&o.CreatedAt)
-	c.time(&o.ExpiresAt)
-}
+var operatorTokens = table[store.OperatorToken]{bucket: bucketOperatorTokens, noun: "operator token", fields: codec.OperatorToken}
 
 func (t *tx) OperatorToken(id string) (store.OperatorToken, error) {
 	return operatorTokens.get(t, []byte(id))

@@ -1,19 +1,11 @@
 package boltstore
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/codec"
+)
 
-var orgs = table[store.Org]{bucket: bucketOrgs, noun: "org", fields: orgFields}
-
-func orgFields(c *codec, o *store.Org) {
-	c.text(&o.ID)
-	c.text(&o.Name)
-	c.time(&o.CreatedAt)
-	c.text(&o.Subscription.ID)
-	c.text(&o.Subscription.Product)
-	c.text(&o.Subscription.Plan)
-	c.text(&o.Subscription.Interval)
-	c.text(&o.Subscription.Status)
-}
+var orgs = table[store.Org]{bucket: bucketOrgs, noun: "org", fields: codec.Org}
 
 func (t *tx) Org(id string) (store.Org, error) { return orgs.get(t, []byte(id)) }
 

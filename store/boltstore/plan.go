@@ -1,13 +1,11 @@
 package boltstore
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/codec"
+)
 
-var plans = table[store.Plan]{bucket: bucketPlans, noun: "plan", fields: planFields}
-
-func planFields(c *codec, p *store.Plan) {
-	c.text(&p.Name)
-	small(c, &p.Features)
-}
+var plans = table[store.Plan]{bucket: bucketPlans, noun: "plan", fields: codec.Plan}
 
 func (t *tx) Plan(name string) (store.Plan, error) { return plans.get(t, []byte(name)) }
 

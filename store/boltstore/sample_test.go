@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 	"teamdata/store/storetest"
 )
 
@@ -16,12 +17,12 @@ type kind struct {
 	decode  func(record []byte) (value any, err error)
 }
 
-func kindOf[T any](bucket []byte, fields func(*codec, *T)) kind {
+func kindOf[T any](bucket []byte, fields func(*codec.Codec, *T)) kind {
 	k := kind{
 		bucket: bucket,
-		encode: func(value any) []byte { return encode(fields, *value.(*T)) },
+		encode: func(value any) []byte { return codec.Encode(fields, *value.(*T)) },
 		decode: func(record []byte) (any, error) {
-			value, err := decode(record, fields)
+			value, err := codec.Decode(record, fields)
 			return &value, err
 		},
 	}
@@ -29,7 +30,7 @@ func kindOf[T any](bucket []byte, fields func(*codec, *T)) kind {
 		{Text: "é", Time: someTime}, {Text: long, Time: store.MaxTime, Most: true}, {Time: epoch, Most: true},
 	} {
 		sample := storetest.Sample[T](values)
-		if d, ok := any(&sample).(*deliveryRecord); ok {
+		if d, ok := any(&sample).(*codec.DeliveryRecord); ok {
 			d.ID = "" // it is the key
 		}
 		k.samples = append(k.samples, &sample)
@@ -45,21 +46,21 @@ var (
 )
 
 var kinds = []kind{
-	kindOf(bucketOrgs, orgFields),
-	kindOf(bucketPlans, planFields),
-	kindOf(bucketMembers, memberFields),
-	kindOf(bucketInstructions, instructionsFields),
-	kindOf(bucketAPIKeys, apiKeyFields),
-	kindOf(bucketKeyUse, keyUseFields),
-	kindOf(bucketEndpoints, endpointFields),
-	kindOf(bucketEvents, eventFields),
-	kindOf(bucketDeliveries, recordFields),
-	kindOf(bucketMails, mailFields),
-	kindOf(bucketIdempotency, idempotencyFields),
-	kindOf(bucketEventTypes, eventTypeFields),
-	kindOf(bucketOperatorTokens, operatorTokenFields),
-	kindOf(bucketAccounts, accountFields),
-	kindOf(bucketSessions, sessionFields),
-	kindOf(bucketSignInLinks, signInLinkFields),
-	kindOf(bucketDeliveryCounts, countsFields),
+	kindOf(bucketOrgs, codec.Org),
+	kindOf(bucketPlans, codec.Plan),
+	kindOf(bucketMembers, codec.Member),
+	kindOf(bucketInstructions, codec.Instructions),
+	kindOf(bucketAPIKeys, codec.APIKey),
+	kindOf(bucketKeyUse, codec.KeyUse),
+	kindOf(bucketEndpoints, codec.Endpoint),
+	kindOf(bucketEvents, codec.Event),
+	kindOf(bucketDeliveries, codec.Record),
+	kindOf(bucketMails, codec.Mail),
+	kindOf(bucketIdempotency, codec.IdempotencyRecord),
+	kindOf(bucketEventTypes, codec.EventType),
+	kindOf(bucketOperatorTokens, codec.OperatorToken),
+	kindOf(bucketAccounts, codec.Account),
+	kindOf(bucketSessions, codec.Session),
+	kindOf(bucketSignInLinks, codec.SignInLink),
+	kindOf(bucketDeliveryCounts, codec.DeliveryCounts),
 }

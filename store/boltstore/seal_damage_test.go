@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 )
 
 // behindItsBack changes the file beside the writer. A commit of the writer makes Views
@@ -24,12 +25,12 @@ func (f *fixture) changeRecord(id string, change func(*store.Endpoint)) {
 	f.Helper()
 	f.behindItsBack(func(bolt *bbolt.Tx) error {
 		b, key := bolt.Bucket(bucketEndpoints), orgKey(testOrg, id)
-		e, err := decode(b.Get(key), endpointFields)
+		e, err := codec.Decode(b.Get(key), codec.Endpoint)
 		if err != nil {
 			return err
 		}
 		change(&e)
-		return b.Put(key, encode(endpointFields, e))
+		return b.Put(key, codec.Encode(codec.Endpoint, e))
 	})
 }
 
@@ -43,7 +44,7 @@ func (f *fixture) record(id string) (e store.Endpoint) {
 // isDamage holds an error to a fault of the storage that names the place.
 func isDamage(t *testing.T, what string, err error, place string) {
 	t.Helper()
-	if store.CodeOf(err) != store.CodeUnavailable || !errors.Is(err, errRecord) {
+	if store.CodeOf(err) != store.CodeUnavailable || !errors.Is(err, codec.ErrRecord) {
 		t.Errorf("%s: %v", what, err)
 		return
 	}
@@ -113,10 +114,10 @@ func TestMovedPassword(t *testing.T) {
 	f.addSecrets()
 	f.behindItsBack(func(bolt *bbolt.Tx) error {
 		b := bolt.Bucket(bucketAccounts)
-		a, err := decode(b.Get([]byte("usr_ada")), accountFields)
+		a, err := codec.Decode(b.Get([]byte("usr_ada")), codec.Account)
 		must(t, err)
 		a.UserID = "usr_bob"
-		return b.Put([]byte("usr_bob"), encode(accountFields, a))
+		return b.Put([]byte("usr_bob"), codec.Encode(codec.Account, a))
 	})
 	f.view(func(tx store.Tx) error {
 		_, err := tx.Account("usr_bob")

@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 	"golang.org/x/crypto/chacha20poly1305"
 
+	"teamdata/store/codec"
 	"teamdata/store/seal"
 )
 
@@ -30,11 +31,11 @@ func TestFormatOfSealedValues(t *testing.T) {
 	must(t, f.db.View(func(bolt *bbolt.Tx) error {
 		opens(bolt.Bucket(bucketMeta).Get([]byte("seal")), "meta\x00seal", "teamdata")
 		opens(bolt.Bucket(bucketCertificates).Get([]byte("ca")), "certificates\x00ca", secrets[3])
-		e, err := decode(bolt.Bucket(bucketEndpoints).Get([]byte("org_test\x00whe_a")), endpointFields)
+		e, err := codec.Decode(bolt.Bucket(bucketEndpoints).Get([]byte("org_test\x00whe_a")), codec.Endpoint)
 		must(t, err)
 		opens([]byte(e.Secret), "endpoints\x00org_test\x00whe_a\x00secret", secrets[2])
 		opens([]byte(e.OldSecret), "endpoints\x00org_test\x00whe_a\x00oldSecret", secrets[0])
-		a, err := decode(bolt.Bucket(bucketAccounts).Get([]byte("usr_ada")), accountFields)
+		a, err := codec.Decode(bolt.Bucket(bucketAccounts).Get([]byte("usr_ada")), codec.Account)
 		must(t, err)
 		opens([]byte(a.PasswordHash), "accounts\x00usr_ada\x00passwordHash", secrets[4])
 		return nil

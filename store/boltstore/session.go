@@ -1,17 +1,11 @@
 package boltstore
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/codec"
+)
 
-var sessions = table[store.Session]{bucket: bucketSessions, noun: "session", fields: sessionFields}
-
-func sessionFields(c *codec, s *store.Session) {
-	c.text(&s.ID)
-	c.text(&s.UserID)
-	c.hash((*[32]byte)(&s.SecretHash))
-	c.text(&s.UserAgent)
-	c.time(&s.CreatedAt)
-	c.time(&s.LastSeenAt)
-}
+var sessions = table[store.Session]{bucket: bucketSessions, noun: "session", fields: codec.Session}
 
 func (t *tx) Session(id string) (store.Session, error) { return sessions.get(t, []byte(id)) }
 
@@ -30,7 +24,7 @@ func (c *checker) sessionOf(a *store.Account, id string) {
 		c.fault("accounts %q: its session %q is missing", a.UserID, id)
 		return
 	}
-	s := readRecord(c, bucketSessions, []byte(id), record, sessionFields)
+	s := readRecord(c, bucketSessions, []byte(id), record, codec.Session)
 	if s.ID != id || s.UserID != a.UserID {
 		c.fault("sessions %q: holds the session %q of %q", id, s.ID, s.UserID)
 	}

@@ -1,16 +1,11 @@
 package boltstore
 
-import "teamdata/store"
+import (
+	"teamdata/store"
+	"teamdata/store/codec"
+)
 
-var signInLinks = table[store.SignInLink]{bucket: bucketSignInLinks, noun: "sign-in link", fields: signInLinkFields}
-
-func signInLinkFields(c *codec, l *store.SignInLink) {
-	c.text(&l.ID)
-	c.text(&l.UserID)
-	c.hash((*[32]byte)(&l.SecretHash))
-	c.time(&l.CreatedAt)
-	c.time(&l.ExpiresAt)
-}
+var signInLinks = table[store.SignInLink]{bucket: bucketSignInLinks, noun: "sign-in link", fields: codec.SignInLink}
 
 func (t *tx) SignInLink(id string) (store.SignInLink, error) {
 	return signInLinks.get(t, []byte(id))

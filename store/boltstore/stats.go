@@ -89,7 +89,7 @@ func (s *Store) About() (store.About, error) {
 	if err != nil {
 		return store.About{}, err
 	}
-	about := store.About{Place: s.Path(), Size: size, Schema: int(schemaVersion()), Sealed: s.seal.on()}
+	about := store.About{Place: s.Path(), Size: size, Schema: int(schemaVersion()), Sealed: s.seal.On()}
 	err = s.view(func(t *tx) error {
 		about.Newest, about.Now = t.newest(), t.now
 		return nil

@@ -1,4 +1,6 @@
-package boltstore
+// Package codec is the form of records in a store: which fields a record of each
+// kind has, in which order, and which of them are sealed. All engines share it.
+package codec
 
 import (
 	"encoding/binary"
@@ -10,11 +12,11 @@ import (
 	"teamdata/internal/hint"
 )
 
-// codec writes or reads the fields of a record in the order given by the record's
+// Codec writes or reads the fields of a record in the order given by the record's
 // fields function. One function serves both directions, so that they can't
 // disagree. A record grows at its end: reading an older record leaves the fields
 // it lacks at zero.
-type codec struct {
+type Codec struct {
 	buf      []byte
 	whole    string // the record that is read, if its texts are to be parts of it
 	size     int    // capacity of that record, by which a part of it is found
@@ -23,18 +25,20 @@ type codec struct {
 	broken   bool
 }
 
-var errRecord = hint.New("a record in the data file is damaged", "put back a backup")
+// ErrRecord is the error about a record that can't be read.
+var ErrRecord = hint.New("a record in the data file is damaged", "put back a backup")
 
-// coded is a record with its codec: both escape to the table's function, and
+// coded is a record with its Codec: both escape to the table's function, and
 // together they take one allocation.
 type coded[T any] struct {
-	codec
+	Codec
 	record T
 }
 
-func encode[T any](fields func(*codec, *T), record T) []byte {
-	c := &coded[T]{codec{buf: make([]byte, 0, 160)}, record}
-	fields(&c.codec, &c.record)
+// Encode returns a record as its fields function codes it.
+func Encode[T any](fields func(*Codec, *T), record T) []byte {
+	c := &coded[T]{Codec{buf: make([]byte, 0, 160)}, record}
+	fields(&c.Codec, &c.record)
 	return c.buf
 }
 
@@ -42,19 +46,21 @@ func encode[T any](fields func(*codec, *T), record T) []byte {
 // it. A larger one would stay in memory as long as any of them.
 const maxWhole = 1 << 10
 
-func decode[T any](record []byte, fields func(*codec, *T)) (T, error) {
-	c := &coded[T]{codec: codec{buf: record, reading: true}}
+// Decode is the reverse of Encode. What it returns shares no memory with the record.
+// ErrRecord: it is damaged.
+func Decode[T any](record []byte, fields func(*Codec, *T)) (T, error) {
+	c := &coded[T]{Codec: Codec{buf: record, reading: true}}
 	if len(record) <= maxWhole {
 		c.whole, c.size = string(record), cap(record)
 	}
-	fields(&c.codec, &c.record)
+	fields(&c.Codec, &c.record)
 	if c.broken || len(c.buf) > 0 {
-		return c.record, errRecord
+		return c.record, ErrRecord
 	}
 	return c.record, nil
 }
 
-func (c *codec) number(n *uint64) {
+func (c *Codec) number(n *uint64) {
 	if !c.reading {
 		c.buf = binary.AppendUvarint(c.buf, *n)
 		return
@@ -72,7 +78,7 @@ func (c *codec) number(n *uint64) {
 }
 
 // next reads a length and that many bytes, without copying them.
-func (c *codec) next() []byte {
+func (c *Codec) next() []byte {
 	var n uint64
 	if c.number(&n); n > uint64(len(c.buf)) {
 		c.broken, c.buf = true, nil
@@ -83,7 +89,7 @@ func (c *codec) next() []byte {
 	return b
 }
 
-func (c *codec) text(s *string) {
+func (c *Codec) text(s *string) {
 	if c.reading {
 		if b := c.next(); !c.skipping {
 			*s = c.string(b)
@@ -95,7 +101,7 @@ func (c *codec) text(s *string) {
 }
 
 // string returns a part of the record as text.
-func (c *codec) string(b []byte) string {
+func (c *Codec) string(b []byte) string {
 	if c.whole == "" || len(b) == 0 {
 		return string(b)
 	}
@@ -104,7 +110,7 @@ func (c *codec) string(b []byte) string {
 }
 
 // bytes reads a copy: the file's bytes are only valid inside a transaction.
-func (c *codec) bytes(b *[]byte) {
+func (c *Codec) bytes(b *[]byte) {
 	if c.reading {
 		*b = append([]byte(nil), c.next()...)
 		return
@@ -113,7 +119,7 @@ func (c *codec) bytes(b *[]byte) {
 	c.buf = append(c.buf, *b...)
 }
 
-func (c *codec) hash(h *[32]byte) {
+func (c *Codec) hash(h *[32]byte) {
 	b := h[:]
 	if c.bytes(&b); c.reading {
 		copy(h[:], b)
@@ -121,7 +127,7 @@ func (c *codec) hash(h *[32]byte) {
 }
 
 // time stores milliseconds plus one; zero is the zero time.
-func (c *codec) time(t *time.Time) {
+func (c *Codec) time(t *time.Time) {
 	var n uint64
 	if !c.reading && !t.IsZero() {
 		n = uint64(t.UnixMilli()) + 1
@@ -134,13 +140,13 @@ func (c *codec) time(t *time.Time) {
 	}
 }
 
-func (c *codec) int(i *int) {
+func (c *Codec) int(i *int) {
 	n := uint64(*i)
 	c.number(&n)
 	*i = int(n)
 }
 
-func (c *codec) flag(b *bool) {
+func (c *Codec) flag(b *bool) {
 	var n uint64
 	if *b {
 		n = 1
@@ -153,7 +159,7 @@ func (c *codec) flag(b *bool) {
 const maxMicroseconds = uint64(math.MaxInt64 / time.Microsecond)
 
 // after stores a time as microseconds since an earlier one.
-func (c *codec) after(from time.Time, t *time.Time) {
+func (c *Codec) after(from time.Time, t *time.Time) {
 	n := uint64(max(t.Sub(from).Microseconds(), 0))
 	if c.number(&n); !c.reading {
 		return
@@ -166,7 +172,7 @@ func (c *codec) after(from time.Time, t *time.Time) {
 
 // inner stores the fields of a nested value, preceded by their length, so that
 // they can grow at their end as well.
-func inner[T any](c *codec, fields func(*codec, *T), item *T) {
+func inner[T any](c *Codec, fields func(*Codec, *T), item *T) {
 	if !c.reading {
 		start := len(c.buf)
 		fields(c, item)
@@ -183,7 +189,7 @@ func inner[T any](c *codec, fields func(*codec, *T), item *T) {
 }
 
 // list stores the number of items, then each item.
-func list[T any](c *codec, items *[]T, each func(*codec, *T)) {
+func list[T any](c *Codec, items *[]T, each func(*Codec, *T)) {
 	n := uint64(len(*items))
 	if c.number(&n); c.reading {
 		if *items = nil; n > uint64(len(c.buf)) { // each takes at least a byte
@@ -201,20 +207,20 @@ func list[T any](c *codec, items *[]T, each func(*codec, *T)) {
 	}
 }
 
-func (c *codec) texts(texts *[]string) { list(c, texts, (*codec).text) }
+func (c *Codec) texts(texts *[]string) { list(c, texts, (*Codec).text) }
 
 // pairs stores names with their values, in order of name.
-func (c *codec) pairs(pairs *map[string]string) {
+func (c *Codec) pairs(pairs *map[string]string) {
 	type pair struct{ name, value string }
 	var all []pair
 	for _, name := range slices.Sorted(maps.Keys(*pairs)) {
 		all = append(all, pair{name, (*pairs)[name]})
 	}
-	fields := func(c *codec, p *pair) {
+	fields := func(c *Codec, p *pair) {
 		c.text(&p.name)
 		c.text(&p.value)
 	}
-	list(c, &all, func(c *codec, p *pair) { inner(c, fields, p) })
+	list(c, &all, func(c *Codec, p *pair) { inner(c, fields, p) })
 	if !c.reading || len(all) == 0 {
 		return
 	}
@@ -225,7 +231,7 @@ func (c *codec) pairs(pairs *map[string]string) {
 }
 
 // small stores an enumeration or a set of bits.
-func small[T ~uint8](c *codec, v *T) {
+func small[T ~uint8](c *Codec, v *T) {
 	n := uint64(*v)
 	c.number(&n)
 	*v = T(n)

@@ -1,0 +1,159 @@
+package pgstore
+
+import (
+	"bytes"
+	"slices"
+
+	"teamdata/store"
+)
+
+// ahead is what the updates of a group name, to be locked and read before they run.
+type ahead struct {
+	store.Scope
+	orgKeys, keys, orgMembers, members []string // pairs of idempotency keys, and of members
+}
+
+func aheadOf(group []*update) (a ahead) {
+	for _, u := range group {
+		a.All = a.All || u.scope.All
+		a.Orgs = append(a.Orgs, u.scope.Orgs...)
+		a.Users = append(a.Users, u.scope.Users...)
+		a.Deliveries = append(a.Deliveries, u.scope.Deliveries...)
+		for _, key := range u.scope.Keys {
+			a.orgKeys, a.keys = append(a.orgKeys, key.OrgID), append(a.keys, key.Key)
+		}
+		for _, org := range u.scope.Orgs {
+			for _, user := range u.scope.Users {
+				a.orgMembers, a.members = append(a.orgMembers, org), append(a.members, user)
+			}
+		}
+	}
+	for _, ids := range []*[]string{&a.Orgs, &a.Users, &a.Deliveries} {
+		slices.Sort(*ids)
+		*ids = slices.Compact(*ids)
+	}
+	return a
+}
+
+// users are locked by their rows, which have nothing else.
+var users = define("users", 1, text("id"))
+
+// locks are the queries that lock what is named, in order: orgs by the row with their
+// lists' positions, which they read. found counts the rows that are there. With All
+// everything is locked, and they only read.
+func (a *ahead) locks(o *overlay, found *int) (queries []query) {
+	if a.All {
+		return []query{o.load(orgLists, "org_id = ANY($1)", a.Orgs)}
+	}
+	count := func(q query) query {
+		load := q.row
+		q.row = func(values [][]byte) error {
+			*found++
+			return load(values)
+		}
+		return q
+	}
+	if len(a.Orgs) > 0 {
+		queries = append(queries, count(o.load(orgLists, "org_id = ANY($1) ORDER BY org_id FOR UPDATE", a.Orgs)))
+	}
+	if len(a.Users) > 0 {
+		queries = append(queries, count(o.load(users, "id = ANY($1) ORDER BY id FOR UPDATE", a.Users)))
+	}
+	return queries
+}
+
+// toLock counts the rows to be locked. With All there are none.
+func (a *ahead) toLock() int {
+	if a.All {
+		return 0
+	}
+	return len(a.Orgs) + len(a.Users)
+}
+
+// missing are the queries that make rows to be locked.
+func (a *ahead) missing() (queries []query) {
+	const insert = " SELECT * FROM unnest($1::text[]) ORDER BY 1 ON CONFLICT DO NOTHING"
+	if len(a.Orgs) > 0 {
+		queries = append(queries, newQuery("INSERT INTO org_lists (org_id)"+insert, a.Orgs))
+	}
+	if len(a.Users) > 0 {
+		queries = append(queries, newQuery("INSERT INTO users (id)"+insert, a.Users))
+	}
+	return queries
+}
+
+// reads are the queries that read what most updates of what is named read.
+func (a *ahead) reads(o *overlay) (queries []query) {
+	if len(a.Orgs) > 0 {
+		queries = append(queries,
+			o.load(orgs.table, "id = ANY($1)", a.Orgs),
+			o.load(webhooks.table, "org_id = ANY($1) ORDER BY org_id, id", a.Orgs),
+			o.load(plans.table, "true"))
+	}
+	if len(a.keys) > 0 {
+		queries = append(queries, o.load(idempotency.table, "(org_id, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))", a.orgKeys, a.keys))
+	}
+	if len(a.Users) > 0 {
+		queries = append(queries, o.load(accounts.table, "user_id = ANY($1)", a.Users))
+	}
+	if len(a.members) > 0 {
+		queries = append(queries, o.load(members.table, "(org_id, user_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))", a.orgMembers, a.members))
+	}
+	if len(a.Deliveries) > 0 {
+		queries = append(queries,
+			o.load(deliveries.table, "id = ANY($1)", a.Deliveries),
+			o.load(lastAcknowledged, "endpoint IN (SELECT endpoint FROM deliveries WHERE id = ANY($1))", a.Deliveries))
+	}
+	return queries
+}
+
+// load makes a query that loads rows of a table.
+func (o *overlay) load(t *table, where string, args ...any) query {
+	q := newQuery("SELECT "+t.columns+" FROM "+t.name+" WHERE "+where, args...)
+	q.row = func(values [][]byte) error {
+		r := copyRow(values)
+		o.loaded(t, r[:t.keys], r)
+		return nil
+	}
+	return q
+}
+
+// absent notes that what was named and not found is not there.
+func (a *ahead) absent(o *overlay) {
+	for _, id := range a.Orgs {
+		o.loaded(orgs.table, row{plain(id)}, nil)
+	}
+	for i, key := range a.keys {
+		o.loaded(idempotency.table, row{plain(a.orgKeys[i]), plain(key)}, nil)
+	}
+	for _, id := range a.Users {
+		o.loaded(accounts.table, row{plain(id)}, nil)
+	}
+	for i, id := range a.members {
+		o.loaded(members.table, row{plain(a.orgMembers[i]), plain(id)}, nil)
+	}
+	for _, id := range a.Deliveries {
+		o.loaded(deliveries.table, row{plain(id)}, nil)
+		if e := o.in(deliveries.table)[string(plain(id))]; e.row != nil {
+			o.loaded(lastAcknowledged, e.row[1:2], nil)
+		}
+	}
+	if len(a.Orgs) > 0 {
+		o.complete = append(o.complete, plans.table)
+		a.endpoints(o)
+	}
+}
+
+// endpoints puts those that were read into the order of their orgs.
+func (a *ahead) endpoints(o *overlay) {
+	for _, id := range a.Orgs {
+		o.endpoints[string(plain(id))] = nil
+	}
+	for _, e := range o.in(webhooks.table) {
+		org := string(e.row[0])
+		o.endpoints[org] = append(o.endpoints[org], e.row)
+	}
+	for _, rows := range o.endpoints {
+		slices.SortFunc(rows, func(a, b row) int { return bytes.Compare(a[1], b[1]) })
+	}
+}

@@ -1,0 +1,105 @@
+package pgstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// query is one statement of a batch.
+type query struct {
+	sql     string // of few different texts, each of which a connection prepares once
+	values  [][]byte
+	oids    []uint32 // types of the values; none: the server infers them
+	formats []int16  // of the values: 0 text, 1 binary; one for all, or one each; none: text
+	results []int16  // of the columns that come back, likewise
+
+	// row is called with each row that comes back, whose values are valid until it
+	// returns. Nil drops them.
+	row func(values [][]byte) error
+}
+
+// run sends queries in one write and reads all answers: one round trip. The first
+// that fails ends the batch, those behind it are skipped, and an open transaction can
+// only be rolled back. affected is how many rows each changed or returned.
+func (c *conn) run(ctx context.Context, queries ...query) (affected []int64, err error) {
+	p := c.StartPipeline(ctx)
+	var prepared []string
+	for i := range queries {
+		if c.send(p, &queries[i]) {
+			prepared = append(prepared, queries[i].sql)
+		}
+	}
+	n := 0
+	if err = p.Sync(); err == nil {
+		affected, n, err = c.receive(p, queries)
+	}
+	for _, sql := range prepared[n:] { // they were skipped
+		delete(c.names, sql)
+	}
+	if closing := p.Close(); err == nil {
+		err = closing
+	}
+	return affected, err
+}
+
+// send sends one query, and reports whether it was prepared for that. Directly,
+// each is prepared with its first use, which saves more than half of the time that a
+// small one takes; a pooler may give the next transaction to another server, which
+// does not know it.
+func (c *conn) send(p *pgconn.Pipeline, q *query) (prepared bool) {
+	if c.server.pooled {
+		p.SendQueryParams(q.sql, q.values, q.oids, q.formats, q.results)
+		return false
+	}
+	name, known := c.names[q.sql]
+	if !known {
+		c.last++
+		name = fmt.Sprintf("teamdata_%d", c.last)
+		c.names[q.sql] = name
+		p.SendPrepare(name, q.sql, q.oids)
+	}
+	p.SendQueryPrepared(name, q.values, q.formats, q.results)
+	return !known
+}
+
+// receive reads the answers of a batch to its end, also behind an error. It returns
+// how many statements were prepared.
+func (c *conn) receive(p *pgconn.Pipeline, queries []query) (affected []int64, prepared int, err error) {
+	for {
+		result, failed := p.GetResults()
+		if reader, ok := result.(*pgconn.ResultReader); ok {
+			var n int64
+			n, failed = readAnswer(reader, queries[len(affected)].row)
+			affected = append(affected, n)
+		}
+		if err == nil {
+			err = failed
+		}
+		switch result.(type) {
+		case *pgconn.StatementDescription:
+			prepared++
+		case *pgconn.PipelineSync:
+			return affected, prepared, err
+		}
+		if c.IsClosed() {
+			return affected, prepared, cmp.Or(err, pgconn.ErrConnClosed)
+		}
+	}
+}
+
+// readAnswer reads the answer of one query to its end.
+func readAnswer(reader *pgconn.ResultReader, row func([][]byte) error) (affected int64, err error) {
+	for reader.NextRow() {
+		if row != nil && err == nil {
+			err = row(reader.Values())
+		}
+	}
+	tag, failed := reader.Close()
+	if failed != nil {
+		err = failed
+	}
+	return tag.RowsAffected(), err
+}

@@ -1,0 +1,110 @@
+package pgstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"teamdata/internal/pgtest"
+	"teamdata/store"
+	"teamdata/store/pgstore"
+)
+
+var bg = context.Background()
+
+// benchmarked is a store with some orgs that have an endpoint each.
+func benchmarked(b testing.TB, orgs int) *pgstore.Store {
+	s := open(b, pgtest.New(b), pgstore.Options{})
+	b.Cleanup(func() { s.Close() })
+	err := s.Update(bg, store.All, func(tx store.Tx) (err error) {
+		for i := range orgs {
+			org := fmt.Sprint("org_", i)
+			_, errOrg := store.ImportOrg(tx, store.Org{ID: org, Name: org})
+			_, errEndpoint := store.ImportEndpoint(tx, store.Endpoint{
+				ID: "whe_1", OrgID: org, URL: "https://receiver.example/hook", Events: []string{store.EventMemberAdded},
+			})
+			err = errors.Join(err, errOrg, errEndpoint)
+		}
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+// accept accepts a request with an idempotency key that makes an event.
+func accept(s store.Store, org, key string) error {
+	scope := store.InOrg(org)
+	scope.Keys = []store.IdempotencyKey{{OrgID: org, Key: key}}
+	return s.Update(bg, scope, func(tx store.Tx) error {
+		if _, err := tx.IdempotencyRecord(org, key); !store.IsNotFound(err) {
+			return err
+		}
+		_, errAudit := store.AppendAudit(tx, store.AuditEntry{OrgID: org, Action: "test"})
+		_, err := store.SendTest(tx, org, "whe_1")
+		return errors.Join(err, errAudit, tx.AddIdempotencyRecord(store.IdempotencyRecord{
+			OrgID: org, Key: key, FirstUse: tx.Now(), Answer: store.Answer{Status: 202, Body: []byte(`{"id":"evt_0123456789"}`)},
+		}))
+	})
+}
+
+// callers runs fn b.N times from some goroutines.
+func callers(b *testing.B, n int, fn func(i int) error) {
+	b.ResetTimer()
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			for i := int(next.Add(1)); i <= b.N; i = int(next.Add(1)) {
+				if err := fn(i); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "/s")
+}
+
+// BenchmarkAccept is how many requests with an idempotency key are accepted, each with
+// an event for one endpoint.
+func BenchmarkAccept(b *testing.B) {
+	for _, orgs := range []int{64, 1} {
+		for _, n := range []int{1, 64, 512} {
+			b.Run(fmt.Sprintf("orgs=%d/callers=%d", orgs, n), func(b *testing.B) {
+				s := benchmarked(b, orgs)
+				callers(b, n, func(i int) error { return accept(s, fmt.Sprint("org_", i%orgs), fmt.Sprint("key-", i)) })
+			})
+		}
+	}
+}
+
+// BenchmarkOutcome is how many outcomes of attempts are recorded.
+func BenchmarkOutcome(b *testing.B) {
+	s := benchmarked(b, 64)
+	ids := make([]string, b.N+1)
+	for from := 0; from <= b.N; from += 1000 {
+		err := s.Update(bg, store.All, func(tx store.Tx) (err error) {
+			for i := from; i <= min(from+999, b.N); i++ {
+				d, errSend := store.SendTest(tx, fmt.Sprint("org_", i%64), "whe_1")
+				ids[i], err = d.ID, errors.Join(err, errSend)
+			}
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	callers(b, 64, func(i int) error {
+		return s.Update(bg, store.Scope{Orgs: []string{fmt.Sprint("org_", i%64)}, Deliveries: []string{ids[i]}}, func(tx store.Tx) error {
+			_, err := store.RecordAttempt(tx, ids[i], store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now().Add(20 * time.Millisecond), Status: 200}, nil)
+			return err
+		})
+	})
+}

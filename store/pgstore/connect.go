@@ -1,0 +1,269 @@
+package pgstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// dialTimeout is how long one address may take to answer, TLS and password
+// included, where the URL sets no connect_timeout.
+const dialTimeout = 5 * time.Second
+
+// IsURL reports whether data names a database and not a file.
+func IsURL(data string) bool {
+	return strings.HasPrefix(data, "postgres://") || strings.HasPrefix(data, "postgresql://")
+}
+
+// Target is a database that --data names.
+type Target struct {
+	url       string
+	place     string
+	warning   string
+	passwords bool
+}
+
+// ParseTarget reads the URL of a database as libpq does, with its environment
+// variables, service and password files. A server that is not on this machine is to
+// prove who it is (sslmode=verify-full) unless the URL, the environment or the
+// service sets another sslmode. Its errors never hold a password.
+func ParseTarget(databaseURL string) (*Target, error) {
+	t := &Target{url: databaseURL}
+	if stray(databaseURL) {
+		return nil, errURL
+	}
+	config, err := pgconn.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, parseRefusal(err)
+	}
+	if distant(config) && leftOpen(databaseURL, config) {
+		t.url = withVerification(databaseURL)
+		if config, err = pgconn.ParseConfig(t.url); err != nil {
+			return nil, parseRefusal(err)
+		}
+		if weakness(config) != "" {
+			return nil, errURL // a question mark in another place than before the options
+		}
+	}
+	t.place = place(config)
+	t.warning = weakness(config)
+	if t.warning != "" {
+		t.warning = fmt.Sprintf("%s %s; sslmode=verify-full is safe", t.place, t.warning)
+	}
+	u, err := url.Parse(databaseURL)
+	t.passwords = err != nil || u.Query().Has("password") || u.Query().Has("sslpassword")
+	if err == nil && u.User != nil {
+		_, set := u.User.Password()
+		t.passwords = t.passwords || set
+	}
+	return t, nil
+}
+
+// String names the database for people: role, hosts and name, without password and
+// options.
+func (t *Target) String() string { return t.place }
+
+// Warning says what is unsafe about the connection that the URL asks for; it is
+// empty if nothing is.
+func (t *Target) Warning() string { return t.warning }
+
+// HasPassword reports whether the URL itself holds a password, which others could
+// read if it were an argument of a program.
+func (t *Target) HasPassword() bool { return t.passwords }
+
+// stray reports whether a URL has an @ that does not end the role and password: a
+// password with a special character in it, parts of which would be taken for a host.
+func stray(databaseURL string) bool {
+	_, rest, _ := strings.Cut(databaseURL, "://")
+	i := strings.IndexAny(rest, "@/?")
+	if i >= 0 && rest[i] == '@' {
+		rest = rest[i+1:]
+	}
+	return strings.Contains(rest, "@")
+}
+
+// leftOpen reports whether nobody has chosen an sslmode.
+func leftOpen(databaseURL string, config *pgconn.Config) bool {
+	_, options, _ := strings.Cut(databaseURL, "?")
+	chosen := regexp.MustCompile(`(^|&)ssl(mode)?=`).MatchString(options) || os.Getenv("PGSSLMODE") != ""
+	return !chosen && isPrefer(config)
+}
+
+// isPrefer reports whether a configuration is that of sslmode=prefer, the default of
+// libpq: TLS with whoever answers, or none.
+func isPrefer(config *pgconn.Config) bool {
+	verified, plain := false, false
+	for _, e := range endpoints(config) {
+		verified = verified || e.TLSConfig != nil && !e.TLSConfig.InsecureSkipVerify
+		plain = plain || e.TLSConfig == nil
+	}
+	return plain && !verified && hasTLS(config)
+}
+
+func hasTLS(config *pgconn.Config) bool {
+	for _, e := range endpoints(config) {
+		if e.TLSConfig != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func withVerification(databaseURL string) string {
+	if strings.Contains(databaseURL, "?") {
+		return databaseURL + "&sslmode=verify-full"
+	}
+	return databaseURL + "?sslmode=verify-full"
+}
+
+// endpoints are the addresses of a configuration with their TLS, in the order in
+// which they are tried.
+func endpoints(config *pgconn.Config) []*pgconn.FallbackConfig {
+	first := &pgconn.FallbackConfig{Host: config.Host, Port: config.Port, TLSConfig: config.TLSConfig}
+	return append([]*pgconn.FallbackConfig{first}, config.Fallbacks...)
+}
+
+// distant reports whether an address is not on this machine.
+func distant(config *pgconn.Config) bool {
+	for _, e := range endpoints(config) {
+		if isDistant(e.Host, e.Port) {
+			return true
+		}
+	}
+	return false
+}
+
+func isDistant(host string, port uint16) bool {
+	if network, _ := pgconn.NetworkAddress(host, port); network == "unix" || host == "localhost" {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return ip == nil || !ip.IsLoopback()
+}
+
+// weakness says what somebody on the way to the database could do; it is empty where
+// that is nothing.
+func weakness(config *pgconn.Config) string {
+	for _, e := range endpoints(config) {
+		switch {
+		case !isDistant(e.Host, e.Port):
+		case e.TLSConfig == nil:
+			return "is used without TLS, so that anybody on the way can read and change the data"
+		case e.TLSConfig.InsecureSkipVerify && e.TLSConfig.VerifyPeerCertificate == nil:
+			return "is not asked to prove who it is, so that anybody on the way can pose as it"
+		case e.TLSConfig.InsecureSkipVerify:
+			return "may have the certificate of any name, so that another server of the same CA can pose as it"
+		}
+	}
+	return ""
+}
+
+// place is the URL of a database without its password and options.
+func place(config *pgconn.Config) string {
+	var hosts []string
+	socket := ""
+	for _, e := range endpoints(config) {
+		network, address := pgconn.NetworkAddress(e.Host, e.Port)
+		if network == "unix" {
+			socket = "?host=" + e.Host
+			continue
+		}
+		if len(hosts) == 0 || hosts[len(hosts)-1] != address { // once with TLS and without
+			hosts = append(hosts, address)
+		}
+	}
+	return "postgres://" + config.User + "@" + strings.Join(hosts, ",") + "/" + cmp.Or(config.Database, config.User) + socket
+}
+
+// conn is one connection of a pool.
+type conn struct {
+	*pgconn.PgConn
+	server serverState
+	names  map[string]string // of the statements that are prepared, by their SQL
+	last   int               // number in the last name
+}
+
+// serverState is what a connection asks of its server first.
+type serverState struct {
+	pooled   bool // a pooler is in between: each transaction may be another server's
+	standby  bool
+	readOnly bool
+	version  int // such as 150004
+	encoding string
+}
+
+const serverQuery = `SELECT pg_backend_pid(), pg_is_in_recovery(), current_setting('transaction_read_only')::bool,
+	current_setting('server_version_num'), getdatabaseencoding()`
+
+// dial connects to the target. It reads the password file and the CA again, so that
+// new ones count from the next connection on.
+func (t *Target) dial(ctx context.Context) (*conn, error) {
+	config, err := pgconn.ParseConfig(t.url)
+	if err != nil {
+		return nil, parseRefusal(err)
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = dialTimeout
+	}
+	config.DialFunc = dialer(config.ConnectTimeout).DialContext
+	for name, value := range map[string]string{"application_name": "teamdata", "client_encoding": "UTF8"} {
+		config.RuntimeParams[name] = cmp.Or(config.RuntimeParams[name], value)
+	}
+	c := &conn{names: map[string]string{}}
+	config.ValidateConnect = func(ctx context.Context, pg *pgconn.PgConn) (err error) {
+		if c.server, err = inspect(ctx, pg); err != nil {
+			return err
+		}
+		return c.server.refusal()
+	}
+	if c.PgConn, err = pgconn.ConnectConfig(ctx, config); err != nil {
+		return nil, t.refusal(err)
+	}
+	return c, nil
+}
+
+// dialer notices a server that no longer answers within 10 s: by probes while a
+// connection is idle, by TCP_USER_TIMEOUT while something is on its way.
+func dialer(timeout time.Duration) *net.Dialer {
+	return &net.Dialer{
+		Timeout:         timeout,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 4},
+		Control:         setUserTimeout,
+	}
+}
+
+func inspect(ctx context.Context, pg *pgconn.PgConn) (s serverState, err error) {
+	r := pg.ExecParams(ctx, serverQuery, nil, nil, nil, nil).Read()
+	if r.Err != nil {
+		return s, r.Err
+	}
+	row := r.Rows[0]
+	s.pooled = string(row[0]) != fmt.Sprint(pg.PID()) // a pooler gives a number of its own
+	s.standby, s.readOnly = string(row[1]) == "t", string(row[2]) == "t"
+	s.encoding = string(row[4])
+	_, err = fmt.Sscan(string(row[3]), &s.version)
+	return s, err
+}
+
+// refusal is why a server can't hold our data.
+func (s serverState) refusal() error {
+	switch {
+	case s.version < 140000:
+		return &Error{Text: fmt.Sprintf("is PostgreSQL %d, which is too old", s.version/10000), Advice: "use PostgreSQL 14 or newer"}
+	case s.standby:
+		return &Error{Text: "is a standby, which only reads", Advice: "give the primary in --data, or all hosts of the cluster, separated by commas"}
+	case s.readOnly:
+		return &Error{Text: "lets this role only read", Advice: "set default_transaction_read_only to off for the role, the database and the server"}
+	case s.encoding != "UTF8":
+		return &Error{Text: "has the encoding " + s.encoding, Advice: "make one with: createdb --encoding=UTF8 --template=template0"}
+	}
+	return nil
+}

@@ -1,0 +1,286 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"teamdata/internal/pgtest"
+	"teamdata/internal/testkit"
+)
+
+const secret = "s3cret-p4ssword" // which no text may show
+
+func TestMain(m *testing.M) {
+	for _, line := range os.Environ() { // of the person who runs the tests
+		if name, _, _ := strings.Cut(line, "="); strings.HasPrefix(name, "PG") {
+			os.Unsetenv(name)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func TestParseTarget(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	for _, c := range []struct {
+		url, env string // NAME=VALUE
+		place    string // or the error
+		verified bool
+		warning  string
+		password bool
+	}{
+		{url: "postgres://td:" + secret + "@db.example.com/data", place: "postgres://td@db.example.com:5432/data", verified: true, password: true},
+		{url: "postgresql://td@db.example.com:6432/data?application_name=x", place: "postgres://td@db.example.com:6432/data", verified: true},
+		{url: "postgres://td@[2001:db8::1]/data", place: "postgres://td@[2001:db8::1]:5432/data", verified: true},
+		{url: "postgres://td@one.example.com,two.example.com:5433/data", place: "postgres://td@one.example.com:5432,two.example.com:5433/data", verified: true},
+		{url: "postgres://td@db.example.com/data?sslmode=verify-full", place: "postgres://td@db.example.com:5432/data", verified: true},
+		{url: "postgres://td@db.example.com/data?sslmode=verify-ca", place: "postgres://td@db.example.com:5432/data", warning: "another server of the same CA"},
+		{url: "postgres://td@db.example.com/data?sslmode=require", place: "postgres://td@db.example.com:5432/data", warning: "can pose as it"},
+		{url: "postgres://td@db.example.com/data?sslmode=prefer", place: "postgres://td@db.example.com:5432/data", warning: "can pose as it"},
+		{url: "postgres://td@db.example.com/data", env: "PGSSLMODE=disable", place: "postgres://td@db.example.com:5432/data", warning: "without TLS"},
+		{url: "postgres://td@127.0.0.1/data", place: "postgres://td@127.0.0.1:5432/data"},
+		{url: "postgres://td@localhost/data?sslmode=disable", place: "postgres://td@localhost:5432/data"},
+		{url: "postgres://td@/data?host=/run/postgresql", place: "postgres://td@/data?host=/run/postgresql"},
+		{url: "postgres:///data", env: "PGHOST=db.example.com", place: "@db.example.com:5432/data", verified: true},
+		{url: "postgres://td@db.example.com/data?password=" + secret, place: "postgres://td@db.example.com:5432/data", verified: true, password: true},
+
+		{url: "postgres://td:" + secret + "@x@db.example.com/data", place: "--data is not the URL"},
+		{url: "postgres://td:/" + secret + "@db.example.com/data", place: "--data is not the URL"},
+		{url: "postgres://td:12/" + secret + "@db.example.com/data", place: "--data is not the URL"},
+		{url: "postgres://td:12?" + secret + "=@db.example.com/data", place: "--data is not the URL"},
+		{url: "postgres://td:" + secret + "@db.example.com:port/data", place: "--data is not the URL"},
+		{url: "postgres://td:" + secret + "%zz@db.example.com/data", place: "--data is not the URL"},
+		{url: "postgres://td:" + secret + "@db.example.com/data?sslmode=safe", place: "sslmode is one of"},
+		{url: "postgres://td:" + secret + "@db.example.com/data?sslrootcert=" + missing, place: missing + " can't be read: no such file"},
+		{url: "postgres://td:" + secret + "@db.example.com/data?service=none", place: "names a service"},
+		{url: "postgres://td:" + secret + "@db.example.com/data?target_session_attrs=x", place: "--data is not the URL"},
+	} {
+		t.Run(c.url, func(t *testing.T) {
+			if name, value, ok := strings.Cut(c.env, "="); ok {
+				t.Setenv(name, value)
+			}
+			target, err := ParseTarget(c.url)
+			if err != nil {
+				if !strings.Contains(err.Error(), c.place) || strings.Contains(err.Error(), secret) {
+					t.Errorf("it is refused: %v", err)
+				}
+				return
+			}
+			if !strings.HasSuffix(target.String(), c.place) || target.HasPassword() != c.password {
+				t.Errorf("it is %s, with a password: %v", target, target.HasPassword())
+			}
+			if got := target.Warning(); got == "" != (c.warning == "") || !strings.Contains(got, c.warning) || strings.Contains(got, secret) {
+				t.Errorf("the warning is %q", got)
+			}
+			config, err := pgconn.ParseConfig(target.url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range endpoints(config) {
+				if verified := e.TLSConfig != nil && !e.TLSConfig.InsecureSkipVerify && e.TLSConfig.ServerName == e.Host; verified != c.verified && !(c.verified && net.ParseIP(e.Host) != nil) {
+					t.Errorf("%s is verified: %v", e.Host, verified)
+				}
+			}
+		})
+	}
+}
+
+// dialed connects to a URL, and fails the test if it can't.
+func dialed(t testing.TB, databaseURL string) *conn {
+	t.Helper()
+	c, err := tryDial(t, databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func tryDial(t testing.TB, databaseURL string) (*conn, error) {
+	t.Helper()
+	target, err := ParseTarget(databaseURL)
+	if err != nil {
+		return nil, err
+	}
+	c, err := target.dial(t.Context())
+	if err == nil {
+		t.Cleanup(func() { c.Close(context.Background()) })
+	}
+	return c, err
+}
+
+// refused checks that a URL is refused with some words, with a hint, and without its
+// password.
+func refused(t testing.TB, databaseURL string, wants ...string) {
+	t.Helper()
+	_, err := tryDial(t, databaseURL)
+	checkRefusal(t, err, wants...)
+}
+
+func checkRefusal(t testing.TB, err error, wants ...string) {
+	t.Helper()
+	var e *Error
+	if !errors.As(err, &e) || strings.Contains(err.Error(), "\n") || e.Hint() == "" || e.Place == "" {
+		t.Fatalf("it is not refused with a place and a hint: %v", err)
+	}
+	for _, want := range wants {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the refusal lacks %q: %v", want, err)
+		}
+	}
+	for cause := error(e); cause != nil; cause = errors.Unwrap(cause) {
+		if text := fmt.Sprintf("%v %+v", cause, cause); strings.Contains(text, secret) || strings.Contains(text, pgtest.Password) {
+			t.Errorf("the refusal shows too much: %s", text)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	server := pgtest.Shared(t)
+	name := pgtest.Name(t, pgtest.New(t))
+	good := server.TCP(name)
+	server.Exec(t, "CREATE ROLE nobody NOLOGIN")
+	server.Exec(t, "CREATE DATABASE latin ENCODING LATIN1 TEMPLATE template0 OWNER "+pgtest.Owner)
+	t.Cleanup(func() {
+		server.Exec(t, "DROP DATABASE latin WITH (FORCE)")
+		server.Exec(t, "DROP ROLE nobody")
+	})
+	closed := testkit.Loopback(t)
+	closed.Close()
+	for what, c := range map[string]struct {
+		url   string
+		wants []string
+	}{
+		"password wrong":    {strings.Replace(good, pgtest.Password, secret, 1), []string{"refuses the password", "PGPASSFILE"}},
+		"password missing":  {strings.Replace(good, ":"+pgtest.Password, "", 1), []string{"refuses the password, or there is none", "PGPASSFILE"}},
+		"role unknown":      {strings.Replace(server.URL("unknown", name), "@", ":"+secret+"@", 1), []string{"does not let the role in", "unknown"}},
+		"role may not":      {server.URL("nobody", name), []string{"does not let the role in", "not permitted to log in"}},
+		"no such database":  {server.TCP("nowhere"), []string{"does not exist", "createdb"}},
+		"nothing listens":   {"postgres://td:" + secret + "@" + closed.Addr().String() + "/data", []string{"is down", "start PostgreSQL"}},
+		"no socket":         {"postgres://td@/data?host=" + t.TempDir(), []string{"is down"}},
+		"no such host":      {"postgres://td:" + secret + "@db.invalid/data", []string{"there is no host db.invalid"}},
+		"no TLS":            {good + "?sslmode=require", []string{"speaks no TLS", "sslmode=disable"}},
+		"wrong encoding":    {server.TCP("latin"), []string{"LATIN1", "--encoding=UTF8"}},
+		"unknown option":    {good + "?pool_max_conns=7", []string{"refuses a setting", "pool_max_conns"}},
+		"role only reads":   {good + "?default_transaction_read_only=on", []string{"only read"}},
+		"all of the hosts":  {strings.Replace(good, "127.0.0.1", "127.0.0.1:1,127.0.0.1", 1), nil},
+		"several, one good": {strings.Replace(good, "@127.0.0.1", "@127.0.0.1:1,127.0.0.1", 1), nil},
+	} {
+		t.Run(what, func(t *testing.T) {
+			if c.wants == nil {
+				dialed(t, c.url)
+				return
+			}
+			refused(t, c.url, c.wants...)
+		})
+	}
+}
+
+// A server that takes the connection and says nothing.
+func TestSilentServer(t *testing.T) {
+	silent := testkit.Loopback(t)
+	start := time.Now()
+	refused(t, "postgres://td:"+secret+"@"+silent.Addr().String()+"/data?connect_timeout=1", "does not answer in time")
+	if took := time.Since(start); took > 4*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestTooOld(t *testing.T) {
+	if err := (serverState{version: 130012, encoding: "UTF8"}).refusal(); err == nil || !strings.Contains(err.Error(), "PostgreSQL 13") {
+		t.Error(err)
+	}
+	if err := (serverState{version: 140000, encoding: "UTF8"}).refusal(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStandby(t *testing.T) {
+	primary := pgtest.Start(t)
+	name := pgtest.Name(t, primary.Database(t))
+	standby := primary.Standby(t)
+	refused(t, standby.TCP(name), "is a standby", "primary")
+	both := strings.Replace(primary.TCP(name), "@127.0.0.1:", fmt.Sprintf("@127.0.0.1:%d,127.0.0.1:", standby.Port), 1)
+	if c := dialed(t, both); c.server.standby {
+		t.Error("of two it takes the standby")
+	}
+}
+
+func TestTLS(t *testing.T) {
+	server, caFile := pgtest.StartTLS(t, "localhost")
+	name := pgtest.Name(t, server.Database(t))
+	numbers := server.TCP(name) // 127.0.0.1, which the certificate does not name
+	names := strings.Replace(numbers, "127.0.0.1", "localhost", 1)
+	trusted := "?sslmode=verify-full&sslrootcert=" + caFile
+	dialed(t, names+trusted)
+	if got := dialed(t, names).Conn(); fmt.Sprintf("%T", got) != "*tls.Conn" {
+		t.Errorf("on this machine it takes a %T where TLS is to be had", got)
+	}
+	refused(t, numbers+trusted, "certificate for another name than 127.0.0.1")
+	refused(t, names+"?sslmode=verify-full", "CA that is not trusted", "sslrootcert")
+	dialed(t, numbers+"?sslmode=verify-ca&sslrootcert="+caFile)
+	t.Setenv("PGSSLROOTCERT", caFile)
+	t.Setenv("PGSSLMODE", "verify-full")
+	dialed(t, names)
+}
+
+func TestPasswordFile(t *testing.T) {
+	server := pgtest.Shared(t)
+	name := pgtest.Name(t, pgtest.New(t))
+	file := filepath.Join(t.TempDir(), "pgpass")
+	t.Setenv("PGPASSFILE", file)
+	bare := strings.Replace(server.TCP(name), ":"+pgtest.Password, "", 1)
+	target, err := ParseTarget(bare)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if target.HasPassword() {
+		t.Error("a password of a file counts as one of the URL")
+	}
+	for password, works := range map[string]bool{secret: false, pgtest.Password: true} { // one after the other, for one Target
+		testkit.WriteFile(t, file, fmt.Sprintf("127.0.0.1:%d:*:%s:%s\n", server.Port, pgtest.Owner, password))
+		c, err := target.dial(t.Context())
+		if (err == nil) != works {
+			t.Errorf("with the password %s: %v", password, err)
+		}
+		if c != nil {
+			c.Close(t.Context())
+		}
+	}
+}
+
+func TestServiceFile(t *testing.T) {
+	server := pgtest.Shared(t)
+	name := pgtest.Name(t, pgtest.New(t))
+	file := filepath.Join(t.TempDir(), "services")
+	testkit.WriteFile(t, file, fmt.Sprintf("[ours]\nhost=127.0.0.1\nport=%d\nuser=%s\npassword=%s\ndbname=%s\n\n[far]\nhost=db.example.com\nuser=td\n\n[weak]\nhost=db.example.com\nuser=td\nsslmode=require\n",
+		server.Port, pgtest.Owner, pgtest.Password, name))
+	t.Setenv("PGSERVICEFILE", file)
+	dialed(t, "postgres://?service=ours")
+	for service, warns := range map[string]bool{"far": false, "weak": true} {
+		target, err := ParseTarget("postgres://?service=" + service)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := target.Warning() != ""; got != warns {
+			t.Errorf("%s: %q", service, target.Warning())
+		}
+	}
+}
+
+func TestPooledIsNoticed(t *testing.T) {
+	direct := pgtest.New(t)
+	if c := dialed(t, direct); c.server.pooled {
+		t.Error("a direct connection is taken for one of a pooler")
+	}
+	if c := dialed(t, pgtest.Shared(t).Pooler(t)(direct)); !c.server.pooled {
+		t.Error("the pooler is not noticed")
+	}
+}

@@ -1,0 +1,68 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// doubt is a commit whose answer was lost. What became of it is told by the marker
+// that it writes in the same transaction.
+type doubt struct {
+	t        *tx
+	commitNo int64
+}
+
+// How long and how often the marker is asked for.
+const (
+	resolveTime  = 15 * time.Second
+	resolveEvery = 50 * time.Millisecond
+)
+
+// resolve finds out what became of a commit that failed with lost: nil if it is
+// there. The lock on the marker waits for the end of a transaction that still runs. If
+// the database can't be asked for so long, the writer learns it with its next group.
+func (s *Store) resolve(d doubt, lost error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), resolveTime)
+	defer cancel()
+	for ctx.Err() == nil {
+		commitNo, err := s.marker(ctx)
+		switch {
+		case err == nil && commitNo == d.commitNo:
+			return nil
+		case err == nil:
+			return notCommitted(lost)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(resolveEvery):
+		}
+	}
+	s.doubt = &d
+	return fmt.Errorf("it is unknown whether a commit succeeded: %w", lost)
+}
+
+// marker reads the number of this server's last commit.
+func (s *Store) marker(ctx context.Context) (commitNo int64, err error) {
+	c, err := s.pool.acquire(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer s.pool.release(c)
+	rows, err := c.rows(ctx, newQuery("SELECT commit_no FROM nodes WHERE id = $1 FOR UPDATE", s.node))
+	if err == nil && len(rows) == 0 {
+		err = errNotCommitted
+	}
+	if err != nil {
+		return 0, err
+	}
+	return readBigint(rows[0][0]), nil
+}
+
+// settleDoubt reports what a commit changed that turns out to be there.
+func (s *Store) settleDoubt(commitNo int64) {
+	if s.doubt != nil && commitNo == s.doubt.commitNo {
+		s.notify(s.doubt.t)
+	}
+	s.doubt = nil
+}

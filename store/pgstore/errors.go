@@ -1,0 +1,81 @@
+package pgstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"teamdata/store"
+)
+
+// fault makes an error of the database one of the contract. An error that is one
+// already, or of the caller's context, stays; one that a bug in a statement causes
+// stays too, and so is internal. All else passes by itself: unavailable.
+func fault(err error) error {
+	var (
+		own    *store.Error
+		server *pgconn.PgError
+	)
+	switch {
+	case err == nil, errors.As(err, &own):
+		return err
+	case errors.As(err, &server):
+		if isBug(server.Code) {
+			return err
+		}
+	case errors.Is(err, context.Canceled):
+		return err
+	}
+	return store.Unavailable(err)
+}
+
+// isBug reports whether a statement is wrong, or breaks a constraint. Rights that are
+// missing and objects that are in another state are the operator's.
+func isBug(code string) bool {
+	switch code {
+	case "42501":
+		return false
+	}
+	switch class(code) {
+	case "0A", "21", "22", "23", "2F", "42":
+		return true
+	}
+	return false
+}
+
+// class is that of an SQLSTATE: its first two characters.
+func class(code string) string { return code[:min(2, len(code))] }
+
+// retryable reports whether a transaction was rolled back for the sake of another one,
+// so that it may succeed when it runs again.
+func retryable(err error) bool {
+	var server *pgconn.PgError
+	return errors.As(err, &server) && (server.Code == "40001" || server.Code == "40P01")
+}
+
+// broken reports whether an error ended the connection, and not just the statement.
+func broken(err error) bool {
+	if err == nil {
+		return false
+	}
+	var server *pgconn.PgError
+	if errors.As(err, &server) {
+		return cmp.Or(server.SeverityUnlocalized, server.Severity) != "ERROR"
+	}
+	return true
+}
+
+// ambiguous reports whether a COMMIT that failed with err may have committed: its
+// answer was lost after it was sent. The marker of the transaction tells.
+func ambiguous(err error) bool {
+	var own *store.Error
+	return broken(err) && !errors.As(err, &own) && !pgconn.SafeToRetry(err)
+}
+
+// demoted reports whether the server became a standby, or lets us only read.
+func demoted(err error) bool {
+	var server *pgconn.PgError
+	return errors.As(err, &server) && server.Code == "25006"
+}

@@ -1,0 +1,208 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"teamdata/store"
+)
+
+// maxTries is how often a group is run whose transaction the database gave up, or
+// lost with its connection before the commit was sent.
+const maxTries = 5
+
+// errNotCommitted marks a lost transaction that surely left nothing.
+var errNotCommitted = errors.New("the connection was lost before the commit")
+
+// commit runs a group in one transaction, notifies of what it changed, and sets each
+// update's error. If the commit fails, they all fail: one's rejection may be due to
+// another's lost write. If a statement was rejected, each runs alone, so that only
+// those fail that cause it.
+func (s *Store) commit(group []*update) {
+	var err error
+	for range maxTries {
+		if err = s.attempt(group); err == nil {
+			return
+		}
+		if !retryable(err) && !errors.Is(err, errNotCommitted) {
+			break
+		}
+	}
+	if len(group) > 1 && !broken(err) {
+		for i := range group {
+			s.commit(group[i : i+1])
+		}
+		return
+	}
+	for _, u := range group {
+		u.err = fault(err)
+	}
+}
+
+// attempt runs a group once.
+func (s *Store) attempt(group []*update) error {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+	defer cancel()
+	c, err := s.pool.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.pool.release(c)
+	t := &tx{s: s, ctx: context.Background(), conn: c, begun: true, over: newOverlay()}
+	commitNo, err := t.begin(group)
+	written := 0
+	for _, u := range group {
+		if err == nil && s.run(t, u) {
+			written++
+		}
+		if err = t.err; err != nil {
+			return notCommitted(err)
+		}
+	}
+	if written == 0 {
+		return nil
+	}
+	err = t.commit(commitNo)
+	if err == nil {
+		s.notify(t)
+	}
+	s.watch.notify(Commit{Updates: written, Took: time.Since(began), Err: err})
+	return err
+}
+
+// notCommitted marks the loss of a connection.
+func notCommitted(err error) error {
+	if broken(err) {
+		return fmt.Errorf("%w: %w", errNotCommitted, err)
+	}
+	return err
+}
+
+// updateLock is the advisory lock of updates: of some orgs and users it is shared.
+const updateLock = migrationLock + 1
+
+// begin begins the transaction of a group, locks what its updates name, and reads
+// that ahead. It returns the number of the commit.
+func (t *tx) begin(group []*update) (commitNo int64, err error) {
+	named := aheadOf(group)
+	lock := "SELECT pg_advisory_xact_lock_shared($1)"
+	if named.All {
+		lock = "SELECT pg_advisory_xact_lock($1)"
+	}
+	var marker, clock []row
+	found := 0
+	queries := []query{
+		{sql: "BEGIN"}, {sql: sqlLimits},
+		newQuery("SELECT commit_no FROM nodes WHERE id = $1 FOR UPDATE", t.s.node).collect(&marker),
+		newQuery(lock, int64(updateLock)),
+	}
+	queries = append(queries, named.locks(t.over, &found)...)
+	queries = append(queries, newQuery(sqlClock).collect(&clock))
+	queries = append(queries, named.reads(t.over)...)
+	if _, t.err = t.conn.run(t.ctx, queries...); t.err != nil {
+		return 0, t.err
+	}
+	if len(marker) == 0 {
+		t.err = &Error{Place: t.s.target.String(), Text: "no longer knows this server", Advice: "start teamdata again"}
+		return 0, t.err
+	}
+	if found < named.toLock() {
+		if clock, t.err = t.lockNew(&named); t.err != nil {
+			return 0, t.err
+		}
+	}
+	named.absent(t.over)
+	commitNo = readBigint(marker[0][0])
+	t.s.settleDoubt(commitNo)
+	now := readTime(clock[0][0])
+	t.s.offset.Store(int64(time.Until(now)))
+	if t.now = now; t.s.options.Now != nil {
+		t.now = t.s.now()
+	}
+	return commitNo + 1, nil
+}
+
+// lockNew locks orgs and users of whom some are new, and reads everything again.
+func (t *tx) lockNew(named *ahead) (clock []row, err error) {
+	t.over = newOverlay()
+	found := 0
+	queries := append(named.missing(), named.locks(t.over, &found)...)
+	queries = append(queries, newQuery(sqlClock).collect(&clock))
+	_, err = t.conn.run(t.ctx, append(queries, named.reads(t.over)...)...)
+	return clock, err
+}
+
+// run runs one update, and reports whether it left something to commit. Its own
+// failure concerns only itself; one of the database is in t.err.
+func (s *Store) run(t *tx, u *update) (wrote bool) {
+	if u.err = u.ctx.Err(); u.err != nil {
+		return false
+	}
+	t.over.begin()
+	if s.options.Now != nil {
+		t.now = s.now()
+	}
+	due, again, touched, retyped := len(t.due), len(t.again), t.touched, t.retyped
+	if u.err = recoverPanics(u.fn, t); u.err == nil {
+		return t.over.wrote()
+	}
+	t.due, t.again, t.touched, t.retyped = t.due[:due], t.again[:again], touched, retyped
+	t.over.rollback()
+	return false
+}
+
+// recoverPanics turns a panic into an error, so that it reaches its caller and not
+// the rest of the group.
+func recoverPanics(fn func(store.Tx) error, t *tx) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic in a transaction: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return fn(t)
+}
+
+// commit sends what a group wrote, and commits it with its number.
+func (t *tx) commit(commitNo int64) error {
+	statements := t.over.flushAll()
+	if t.touched {
+		statements = append(statements, bump(accessGeneration))
+	}
+	if t.retyped {
+		statements = append(statements, bump(typeGeneration))
+	}
+	statements = append(statements,
+		newQuery("UPDATE nodes SET commit_no = $2 WHERE id = $1", t.s.node, commitNo),
+		query{sql: "COMMIT"})
+	_, err := t.conn.run(t.ctx, statements...)
+	if !ambiguous(err) {
+		return err
+	}
+	return t.s.resolve(doubt{t, commitNo}, err)
+}
+
+func bump(name string) query {
+	return newQuery("UPDATE generations SET n = n + 1 WHERE name = $1", name)
+}
+
+// notify reports what changed, in commit order and before the callers continue.
+func (s *Store) notify(t *tx) {
+	if t.touched {
+		s.generation.Add(1)
+	}
+	if t.retyped {
+		s.typeGeneration.Add(1)
+	}
+	s.note(t.again)
+	onDue := s.onDue.Load()
+	if onDue == nil {
+		return
+	}
+	for _, d := range t.due {
+		(*onDue)(d.endpoint, d.at)
+	}
+}

@@ -1,0 +1,169 @@
+-- may read: 1, may write: 1
+-- Times are Unix milliseconds, in bigint. Text is ordered by its bytes. A record is
+-- as store/codec has it, an item the JSON that a page of its list sends.
+
+-- A server that is running. commit_no tells what became of a commit whose answer
+-- was lost.
+CREATE TABLE nodes (
+	id text COLLATE "C" PRIMARY KEY,
+	commit_no bigint NOT NULL
+) WITH (fillfactor = 10);
+
+-- Counters that servers watch: of what an Access depends on, and of event types.
+CREATE TABLE generations (
+	name text COLLATE "C" PRIMARY KEY,
+	n bigint NOT NULL
+) WITH (fillfactor = 10);
+INSERT INTO generations VALUES ('access', 0), ('eventTypes', 0);
+
+CREATE TABLE orgs (
+	id text COLLATE "C" PRIMARY KEY,
+	record bytea NOT NULL
+);
+-- Removed orgs whose other records may still exist.
+CREATE TABLE removed_orgs (
+	id text COLLATE "C" PRIMARY KEY
+);
+-- The greatest position that each list of an org ever had. Its row is what an
+-- update of the org locks.
+CREATE TABLE org_lists (
+	org_id text COLLATE "C" PRIMARY KEY,
+	members_at bigint NOT NULL DEFAULT 0,
+	members_id text COLLATE "C" NOT NULL DEFAULT '',
+	audit_at bigint NOT NULL DEFAULT 0,
+	audit_id text COLLATE "C" NOT NULL DEFAULT ''
+) WITH (fillfactor = 50);
+-- What an update of a person locks.
+CREATE TABLE users (
+	id text COLLATE "C" PRIMARY KEY
+);
+CREATE TABLE plans (
+	name text COLLATE "C" PRIMARY KEY,
+	record bytea NOT NULL
+);
+
+-- manages: 0, or 1 for an admin, 2 for an owner.
+CREATE TABLE members (
+	org_id text COLLATE "C",
+	user_id text COLLATE "C",
+	at bigint NOT NULL,
+	id text COLLATE "C" NOT NULL,
+	manages bigint NOT NULL,
+	item bytea NOT NULL,
+	record bytea NOT NULL,
+	PRIMARY KEY (org_id, user_id)
+);
+CREATE UNIQUE INDEX members_list ON members (org_id, at, id);
+CREATE INDEX members_managers ON members (org_id, user_id) WHERE manages > 0;
+CREATE INDEX members_managed_orgs ON members (user_id, org_id) WHERE manages > 0;
+
+CREATE TABLE audit_log (
+	org_id text COLLATE "C",
+	at bigint,
+	id text COLLATE "C",
+	item bytea NOT NULL,
+	PRIMARY KEY (org_id, at, id)
+);
+CREATE TABLE instructions (
+	org_id text COLLATE "C" PRIMARY KEY,
+	record bytea NOT NULL
+);
+CREATE TABLE api_keys (
+	id text COLLATE "C" PRIMARY KEY,
+	org_id text COLLATE "C" NOT NULL,
+	record bytea NOT NULL
+);
+CREATE UNIQUE INDEX api_keys_list ON api_keys (org_id, id);
+CREATE TABLE key_use (
+	id text COLLATE "C" PRIMARY KEY,
+	record bytea NOT NULL
+);
+
+-- disabled: 0, or since when.
+CREATE TABLE endpoints (
+	org_id text COLLATE "C",
+	id text COLLATE "C",
+	number bigint NOT NULL UNIQUE,
+	disabled bigint NOT NULL,
+	record bytea NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+CREATE SEQUENCE endpoint_numbers;
+-- Removed endpoints whose deliveries may still exist.
+CREATE TABLE removed_endpoints (
+	number bigint PRIMARY KEY
+);
+CREATE TABLE last_acknowledged (
+	endpoint bigint PRIMARY KEY,
+	at bigint NOT NULL
+) WITH (fillfactor = 50);
+CREATE TABLE event_types (
+	name text COLLATE "C" PRIMARY KEY,
+	record bytea NOT NULL
+);
+
+CREATE TABLE events (
+	id text COLLATE "C" PRIMARY KEY,
+	record bytea NOT NULL
+);
+-- list: 1, acknowledged, by time of acknowledgment; 2, waiting, by due time; 3,
+-- failed, by time of failure.
+CREATE TABLE deliveries (
+	id text COLLATE "C" PRIMARY KEY,
+	endpoint bigint NOT NULL,
+	list bigint NOT NULL,
+	at bigint NOT NULL,
+	record bytea NOT NULL
+) WITH (fillfactor = 80);
+CREATE UNIQUE INDEX deliveries_lists ON deliveries (endpoint, list, at, id);
+-- hour: since 1970.
+CREATE TABLE delivery_counts (
+	org_id text COLLATE "C",
+	hour bigint,
+	endpoint bigint,
+	counts bigint[] NOT NULL,
+	PRIMARY KEY (org_id, hour, endpoint)
+) WITH (fillfactor = 50);
+CREATE INDEX delivery_counts_hours ON delivery_counts (hour);
+CREATE TABLE mails (
+	id text COLLATE "C" PRIMARY KEY,
+	record bytea NOT NULL
+);
+
+CREATE TABLE idempotency (
+	org_id text COLLATE "C",
+	key text COLLATE "C",
+	first_use bigint NOT NULL,
+	record bytea NOT NULL,
+	PRIMARY KEY (org_id, key)
+);
+CREATE INDEX idempotency_expiry ON idempotency (first_use);
+CREATE TABLE certificates (
+	name text COLLATE "C" PRIMARY KEY,
+	pem bytea NOT NULL
+);
+CREATE TABLE operator_tokens (
+	id text COLLATE "C" PRIMARY KEY,
+	record bytea NOT NULL
+);
+
+-- email: in lower case; empty: none.
+CREATE TABLE accounts (
+	user_id text COLLATE "C" PRIMARY KEY,
+	email text COLLATE "C" NOT NULL,
+	record bytea NOT NULL
+);
+CREATE UNIQUE INDEX accounts_emails ON accounts (email) WHERE email <> '';
+CREATE TABLE sessions (
+	id text COLLATE "C" PRIMARY KEY,
+	record bytea NOT NULL
+);
+CREATE TABLE sign_in_links (
+	id text COLLATE "C" PRIMARY KEY,
+	record bytea NOT NULL
+);
+-- That the database is sealed: a known value, sealed.
+CREATE TABLE seals (
+	name text COLLATE "C" PRIMARY KEY,
+	sealed bytea NOT NULL
+);

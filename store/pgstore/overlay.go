@@ -1,0 +1,193 @@
+package pgstore
+
+import "slices"
+
+// overlay is what a group of updates has read, and what it has written: rows in
+// memory in front of the database's. What an update writes is undone in memory if
+// it fails. A query that needs what was written sends it to the database early;
+// then a savepoint is what a failed update goes back to.
+type overlay struct {
+	rows      []map[string]entry // by table
+	dirty     [][]string         // keys of rows that were written since they were sent
+	counts    []counted          // not sent yet
+	endpoints map[string][]row   // of orgs, while no endpoint is written
+	complete  []*table           // those of which all rows were loaded
+	probed    bool               // an empty commit is asked for
+
+	// Of the update that runs:
+	undo      []change
+	saved     bool      // it has a savepoint
+	early     []rowKey  // what was sent since
+	counted   int       // how many counts are of earlier updates
+	unsent    []counted // counts of earlier updates that were sent since
+	finishing []query
+}
+
+// entry is a row as it is now.
+type entry struct {
+	key   row
+	row   row  // nil: there is none
+	dirty bool // the database doesn't have it yet
+}
+
+type rowKey struct {
+	table *table
+	key   string
+}
+
+// change is one write, with what the overlay had there before.
+type change struct {
+	rowKey
+	old   entry
+	known bool
+}
+
+func newOverlay() *overlay {
+	return &overlay{rows: make([]map[string]entry, len(tables)), dirty: make([][]string, len(tables)), endpoints: map[string][]row{}}
+}
+
+func (o *overlay) in(t *table) map[string]entry {
+	if o.rows[t.place] == nil {
+		o.rows[t.place] = map[string]entry{}
+	}
+	return o.rows[t.place]
+}
+
+// loaded keeps a row that was read, unless it has been written since.
+func (o *overlay) loaded(t *table, key, r row) {
+	name, rows := t.key(key), o.in(t)
+	if _, known := rows[name]; !known {
+		rows[name] = entry{key: key, row: r}
+	}
+}
+
+func (o *overlay) write(t *table, key, r row) {
+	name, rows := t.key(key), o.in(t)
+	old, known := rows[name]
+	o.undo = append(o.undo, change{rowKey{t, name}, old, known})
+	rows[name] = entry{key, r, true}
+	o.dirty[t.place] = append(o.dirty[t.place], name)
+	if t == webhooks.table {
+		clear(o.endpoints)
+	}
+}
+
+// begin begins an update.
+func (o *overlay) begin() {
+	if o.saved {
+		o.finishing = append(o.finishing, query{sql: "RELEASE SAVEPOINT early"})
+	}
+	o.undo, o.saved, o.early, o.counted, o.unsent = o.undo[:0], false, nil, len(o.counts), nil
+}
+
+// wrote reports whether the update that runs has written anything.
+func (o *overlay) wrote() bool {
+	return len(o.undo) > 0 || len(o.counts) > o.counted || o.saved || o.probed
+}
+
+// rollback undoes what the update that runs has written.
+func (o *overlay) rollback() {
+	for _, c := range slices.Backward(o.undo) {
+		if c.known {
+			if o.rows[c.table.place][c.key] = c.old; c.old.dirty {
+				o.dirty[c.table.place] = append(o.dirty[c.table.place], c.key)
+			}
+		} else {
+			delete(o.rows[c.table.place], c.key)
+		}
+		if c.table == webhooks.table {
+			clear(o.endpoints)
+		}
+	}
+	o.undo = o.undo[:0]
+	o.counts = o.counts[:o.counted]
+	if !o.saved {
+		return
+	}
+	o.finishing = append(o.finishing, query{sql: "ROLLBACK TO SAVEPOINT early"})
+	o.counts = append(o.counts, o.unsent...)
+	for _, p := range o.early {
+		if e, known := o.rows[p.table.place][p.key]; known {
+			e.dirty = true
+			o.rows[p.table.place][p.key] = e
+			o.dirty[p.table.place] = append(o.dirty[p.table.place], p.key)
+		}
+	}
+	o.early, o.unsent, o.counted = nil, nil, len(o.counts)
+}
+
+// flushEarly returns what must be sent before some tables are read by a query.
+func (o *overlay) flushEarly(from []*table) (statements []query) {
+	statements, o.finishing = o.finishing, nil
+	var writes []query
+	for _, t := range from {
+		writes = o.flush(t, writes)
+	}
+	if slices.Contains(from, deliveryCounts) && len(o.counts) > 0 {
+		if o.unsent == nil {
+			o.unsent = slices.Clone(o.counts[:o.counted])
+		}
+		writes = append(writes, addCounts(o.counts))
+		o.counts, o.counted = nil, 0
+	}
+	if len(writes) == 0 {
+		return statements
+	}
+	if !o.saved {
+		statements = append(statements, query{sql: "SAVEPOINT early"})
+		o.saved = true
+	}
+	return append(statements, writes...)
+}
+
+// flushAll returns what is left to be sent.
+func (o *overlay) flushAll() (statements []query) {
+	statements, o.finishing = o.finishing, nil
+	for _, t := range tables {
+		statements = o.flush(t, statements)
+	}
+	if len(o.counts) > 0 {
+		statements = append(statements, addCounts(o.counts))
+	}
+	return statements
+}
+
+// flush appends the statements that send what was written to a table.
+func (o *overlay) flush(t *table, statements []query) []query {
+	keys := o.dirty[t.place]
+	if len(keys) == 0 {
+		return statements
+	}
+	var put, gone []row
+	for _, key := range keys {
+		e := o.rows[t.place][key]
+		if !e.dirty {
+			continue
+		}
+		if e.row != nil {
+			put = append(put, e.row)
+		} else {
+			gone = append(gone, e.key)
+		}
+		e.dirty = false
+		o.rows[t.place][key] = e
+		o.early = append(o.early, rowKey{t, key})
+	}
+	o.dirty[t.place] = nil
+	if len(gone) > 0 {
+		statements = append(statements, columnwise(t.remove, t.cols[:t.keys], gone))
+	}
+	if len(put) > 0 {
+		statements = append(statements, columnwise(t.upsert, t.cols, put))
+	}
+	return statements
+}
+
+// columnwise makes a statement whose parameters are the columns of rows.
+func columnwise(sql string, cols []column, rows []row) query {
+	s := newQuery(sql)
+	for i, c := range cols {
+		s.values = append(s.values, array(c.kind, len(rows), func(n int) []byte { return rows[n][i] }))
+	}
+	return s
+}

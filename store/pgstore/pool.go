@@ -1,0 +1,126 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// answerTime is how long an answer of the database may take, from acquiring a
+// connection on. A link that hangs is noticed by then.
+const answerTime = 10 * time.Second
+
+// The limits of a transaction. Each sets them for itself, by its first statement,
+// since behind a pooler a session is shared with others. A transaction that waits for
+// us to go on keeps its locks: idle_in_transaction_session_timeout ends that of a
+// connection which was cut without the server noticing.
+const (
+	sqlLimits     = `SELECT set_config('statement_timeout', '10s', true), set_config('lock_timeout', '5s', true), set_config('idle_in_transaction_session_timeout', '5s', true)`
+	sqlLongLimits = `SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '1min', true), set_config('idle_in_transaction_session_timeout', '1min', true)`
+)
+
+var errPoolClosed = errors.New("the connections are closed")
+
+// pool is a fixed number of connections, opened when they are needed.
+type pool struct {
+	target *Target
+	tokens chan struct{} // one for each connection in use
+	mu     sync.Mutex
+	idle   []*conn // the one used last at the end
+	closed bool
+}
+
+func newPool(target *Target, size int) *pool {
+	return &pool{target: target, tokens: make(chan struct{}, size)}
+}
+
+// acquire waits for a connection until ctx is done. It goes back by release.
+func (p *pool) acquire(ctx context.Context) (*conn, error) {
+	select {
+	case p.tokens <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	c, err := p.take()
+	if c == nil && err == nil {
+		c, err = p.target.dial(ctx)
+	}
+	if err != nil {
+		<-p.tokens
+		return nil, err
+	}
+	return c, nil
+}
+
+// take returns the idle connection that was used last, or nil.
+func (p *pool) take() (c *conn, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, errPoolClosed
+	}
+	if n := len(p.idle); n > 0 {
+		c, p.idle = p.idle[n-1], p.idle[:n-1]
+	}
+	return c, nil
+}
+
+// release gives a connection back. A transaction that is still open is rolled back.
+// If the connection is dead, so are probably those that are idle: they are closed.
+func (p *pool) release(c *conn) {
+	defer func() { <-p.tokens }()
+	c.rollback()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle = append(p.idle, c)
+	if c.IsClosed() || p.closed {
+		p.closeIdle()
+	}
+}
+
+// rollback ends a transaction that is still open, and closes the connection if that
+// fails.
+func (c *conn) rollback() {
+	if c.IsClosed() || c.TxStatus() == 'I' {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if _, err := c.Exec(ctx, "ROLLBACK").ReadAll(); err != nil {
+		c.Close(ctx)
+	}
+}
+
+func (p *pool) closeIdle() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for _, c := range p.idle {
+		c.Close(ctx)
+	}
+	p.idle = nil
+}
+
+// with runs fn with a connection, for at most answerTime. A caller that goes away
+// does not end what has begun, which would cost the connection.
+func (p *pool) with(ctx context.Context, fn func(context.Context, *conn) error) error {
+	c, err := p.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.release(c)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
+	defer cancel()
+	if err = fn(ctx, c); demoted(err) {
+		c.Close(ctx) // and the idle ones with it: the primary is elsewhere now
+	}
+	return err
+}
+
+// close closes the connections, those in use when they are released.
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	p.closeIdle()
+}

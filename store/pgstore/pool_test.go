@@ -1,0 +1,179 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"teamdata/internal/pgtest"
+)
+
+var bg = context.Background()
+
+// ask runs one small query by a pool.
+func ask(p *pool) error {
+	return p.with(bg, func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx, query{sql: "SELECT 1"})
+		return err
+	})
+}
+
+func TestPoolIsFixed(t *testing.T) {
+	database := pgtest.New(t)
+	p := pooled(t, database)
+	one, err := p.acquire(bg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := p.acquire(bg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(bg, 20*time.Millisecond)
+	defer cancel()
+	if _, err := p.acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a third connection: %v", err)
+	}
+	p.release(one)
+	again, err := p.acquire(bg)
+	if err != nil || again != one {
+		t.Errorf("the idle connection is not taken: %v", err)
+	}
+	p.release(again)
+	p.release(other)
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if err := ask(p); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := pgtest.Exec(t, database, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'teamdata'"); got[0][0] != "2" {
+		t.Errorf("there are %s connections", got[0][0])
+	}
+	p.close()
+	if err := ask(p); !errors.Is(err, errPoolClosed) {
+		t.Errorf("closed, it says %v", err)
+	}
+}
+
+// A transaction that its user left open is not the next one's.
+func TestReleaseRollsBack(t *testing.T) {
+	database := pgtest.New(t)
+	pgtest.Exec(t, database, "CREATE TABLE mine (n int)")
+	p := pooled(t, database)
+	for _, failing := range []string{"SELECT 1", "SELECT 1/0"} {
+		var used *conn
+		p.with(bg, func(ctx context.Context, c *conn) error {
+			used = c
+			_, err := c.run(ctx, query{sql: "BEGIN"}, query{sql: "INSERT INTO mine VALUES (1)"}, query{sql: failing})
+			return err
+		})
+		p.with(bg, func(_ context.Context, c *conn) error {
+			if c != used || c.TxStatus() != 'I' {
+				t.Errorf("behind %s it is another connection, or in state %c", failing, c.TxStatus())
+			}
+			return nil
+		})
+	}
+	if got := pgtest.Exec(t, database, "SELECT count(*) FROM mine"); got[0][0] != "0" {
+		t.Errorf("%s rows were committed", got[0][0])
+	}
+}
+
+// After a restart of the server the first user of a dead connection sees it, and
+// nobody else.
+func TestPoolAfterRestart(t *testing.T) {
+	server := pgtest.Start(t)
+	p := pooled(t, server.Database(t))
+	one, _ := p.acquire(bg)
+	other, err := p.acquire(bg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.release(one)
+	p.release(other)
+	server.Restart(t, "immediate")
+	if err := ask(p); !broken(err) || retryable(err) {
+		t.Errorf("on a dead connection: %v", err)
+	}
+	if err := ask(p); err != nil {
+		t.Errorf("on the next: %v", err)
+	}
+	server.Stop(t, "immediate")
+	ask(p)
+	checkRefusal(t, ask(p), "is down")
+	server.Start(t)
+	if err := ask(p); err != nil {
+		t.Errorf("when it is back: %v", err)
+	}
+}
+
+// A link that hangs costs answerTime and no more; the caller that goes away costs
+// nothing.
+func TestHungLink(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for a timeout of 10 s")
+	}
+	t.Parallel()
+	for _, d := range []pgtest.Direction{pgtest.ToServer, pgtest.ToClient} {
+		t.Run(fmt.Sprint(d), func(t *testing.T) {
+			t.Parallel()
+			proxy := pgtest.NewProxy(t, pgtest.Shared(t))
+			p := pooled(t, proxy.URL(pgtest.Name(t, pgtest.New(t))))
+			if err := ask(p); err != nil {
+				t.Fatal(err)
+			}
+			proxy.Hold(d)
+			start := time.Now()
+			err := ask(p)
+			if took := time.Since(start); !broken(err) || took > answerTime+3*time.Second {
+				t.Errorf("it took %v: %v", took, err)
+			}
+			proxy.Resume(d)
+			if err := ask(p); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestCallerGoesAway(t *testing.T) {
+	p := pooled(t, pgtest.New(t))
+	ctx, cancel := context.WithCancel(bg)
+	var used *conn
+	err := p.with(ctx, func(ctx context.Context, c *conn) error {
+		used = c
+		cancel()
+		_, err := c.run(ctx, query{sql: "SELECT 1"})
+		return err
+	})
+	if err != nil || used.IsClosed() {
+		t.Errorf("what had begun ended: %v", err)
+	}
+}
+
+// The limits hold for their transaction alone, directly and by a pooler.
+func TestLimits(t *testing.T) {
+	database := pgtest.New(t)
+	for name, u := range map[string]string{"direct": database, "pooler": pgtest.Shared(t).Pooler(t)(database)} {
+		t.Run(name, func(t *testing.T) {
+			p := pooled(t, u)
+			show := query{sql: "SELECT current_setting('statement_timeout'), current_setting('lock_timeout'), current_setting('idle_in_transaction_session_timeout')"}
+			var got []string
+			show.row = func(v [][]byte) error { got = append(got, fmt.Sprintf("%s", v)); return nil }
+			err := p.with(bg, func(ctx context.Context, c *conn) error {
+				_, err := c.run(ctx, query{sql: "BEGIN"}, query{sql: sqlLimits}, show, query{sql: "COMMIT"}, query{sql: "BEGIN"}, query{sql: sqlLongLimits}, show, query{sql: "COMMIT"}, show)
+				return err
+			})
+			if want := "[[10s 5s 5s] [0 1min 1min] [0 0 0]]"; err != nil || fmt.Sprint(got) != want {
+				t.Errorf("%v: %s, want %s", err, got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+var binaryFormat = []int16{1}
+
+// newQuery makes a query of Go values: text, numbers, times as milliseconds,
+// and lists of ids.
+func newQuery(sql string, args ...any) query {
+	q := query{sql: sql, formats: binaryFormat, results: binaryFormat}
+	for _, arg := range args {
+		switch v := arg.(type) {
+		case string:
+			q.values = append(q.values, plain(v))
+		case int:
+			q.values = append(q.values, bigint(int64(v)))
+		case int64:
+			q.values = append(q.values, bigint(v))
+		case uint64:
+			q.values = append(q.values, unsigned(v))
+		case time.Time:
+			q.values = append(q.values, millis(v))
+		case []string:
+			q.values = append(q.values, array(textKind, len(v), func(i int) []byte { return plain(v[i]) }))
+		default:
+			panic(fmt.Sprintf("a parameter of type %T", arg))
+		}
+	}
+	return q
+}
+
+// collect makes a statement keep the rows that come back.
+func (q query) collect(rows *[]row) query {
+	q.row = func(values [][]byte) error {
+		*rows = append(*rows, copyRow(values))
+		return nil
+	}
+	return q
+}
+
+// copyRow copies a row, into one piece of memory.
+func copyRow(values [][]byte) row {
+	size := 0
+	for _, v := range values {
+		size += len(v)
+	}
+	kept, all := make(row, len(values)), make([]byte, 0, size)
+	for i, v := range values {
+		start := len(all)
+		all = append(all, v...)
+		kept[i] = slices.Clip(all[start:])
+	}
+	return kept
+}
+
+// rows runs statements in one round trip, and returns the rows of the last one.
+func (c *conn) rows(ctx context.Context, statements ...query) (rows []row, err error) {
+	last := len(statements) - 1
+	statements[last] = statements[last].collect(&rows)
+	_, err = c.run(ctx, statements...)
+	return rows, err
+}

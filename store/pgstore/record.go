@@ -1,0 +1,105 @@
+package pgstore
+
+import (
+	"strings"
+
+	"teamdata/store"
+	"teamdata/store/codec"
+)
+
+// records is a table of records of one kind: keys of text, perhaps columns made of
+// the record, and the record.
+type records[T any] struct {
+	*table
+	bucket  []byte // of sealed values; the same in every engine
+	noun    string // in: There is no such …
+	fields  func(*codec.Codec, *T)
+	secrets func(*T) []codec.SecretField // the sealed fields; nil: none
+	made    func(*T) row                 // the columns made of the record; nil: none
+}
+
+func keyOf(parts []string) row {
+	key := make(row, len(parts))
+	for i, part := range parts {
+		key[i] = plain(part)
+	}
+	return key
+}
+
+// get reads a record. notFound: there is none.
+func (r records[T]) get(t *tx, key ...string) (record T, err error) {
+	found, err := t.get(r.table, keyOf(key)...)
+	if err != nil {
+		return record, err
+	}
+	if found == nil {
+		return record, r.missing()
+	}
+	return r.open(t, found)
+}
+
+func (r records[T]) missing() error {
+	return store.Errorf(store.CodeNotFound, "There is no such %s.", r.noun)
+}
+
+// read reads the record of a row as stored, with its secrets sealed.
+func (r records[T]) read(found row) (T, error) {
+	record, err := codec.Decode(found[len(found)-1], r.fields)
+	return record, fault(err)
+}
+
+// open reads the record of a row.
+func (r records[T]) open(t *tx, found row) (T, error) {
+	record, err := r.read(found)
+	if err == nil && r.secrets != nil {
+		err = fault(t.s.seal.OpenFields(r.bucket, sealKey(found[:r.keys]), r.secrets(&record)))
+	}
+	return record, err
+}
+
+func (r records[T]) openAll(t *tx, rows []row) (list []T, err error) {
+	for _, found := range rows {
+		record, err := r.open(t, found)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, record)
+	}
+	return list, nil
+}
+
+// sealKey is the key of a sealed value.
+func sealKey(key row) []byte {
+	parts := make([]string, len(key))
+	for i, part := range key {
+		parts[i] = string(part)
+	}
+	return []byte(strings.Join(parts, "\x00"))
+}
+
+// put adds or replaces a record.
+func (r records[T]) put(t *tx, record T, key ...string) error {
+	values := append(make(row, 0, len(r.cols)), keyOf(key)...)
+	if r.made != nil {
+		values = append(values, r.made(&record)...)
+	}
+	if r.secrets != nil {
+		t.s.seal.SealFields(r.bucket, sealKey(values[:r.keys]), r.secrets(&record))
+	}
+	return t.put(r.table, append(values, codec.Encode(r.fields, record)))
+}
+
+func (r records[T]) remove(t *tx, key ...string) error { return t.remove(r.table, keyOf(key)...) }
+
+// all is a limit that no list reaches.
+const all = int(^uint(0) >> 1)
+
+// list reads up to limit records after a key; an empty key starts at the first.
+func (r records[T]) list(t *tx, after string, limit int) ([]T, error) {
+	key := r.cols[0].name
+	rows, err := t.query([]*table{r.table}, "SELECT "+r.columns+" FROM "+r.name+" WHERE "+key+" > $1 ORDER BY "+key+" LIMIT $2", after, limit)
+	if err != nil {
+		return nil, err
+	}
+	return r.openAll(t, rows)
+}

@@ -1,0 +1,156 @@
+package pgstore
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Error is the reason why a database can't be used. Its text is one line for the
+// operator, ending with the advice. It holds no password.
+type Error struct {
+	Place  string // of the database; empty while unknown
+	Text   string // what is wrong; continues the place
+	Advice string // what to do about it; may be empty
+	Err    error  // the cause; may be nil
+}
+
+func (e *Error) Error() string {
+	text := "database " + e.Place + " " + e.Text
+	if e.Place == "" {
+		text = e.Text
+	}
+	if e.Advice != "" {
+		text += "; " + e.Advice
+	}
+	return text
+}
+
+// Hint returns what to do about the error; it may be empty.
+func (e *Error) Hint() string { return e.Advice }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// errURL stands for each URL that can't be read: pgconn's own words may quote a part
+// of the password.
+var errURL = &Error{
+	Text:   "--data is not the URL of a PostgreSQL database",
+	Advice: "write postgres://ROLE@HOST:5432/DATABASE, with special characters as %40 is for @",
+}
+
+// parseRefusal explains why a URL, or a file that it names, can't be read.
+func parseRefusal(err error) error {
+	text := err.Error()
+	var file *fs.PathError
+	switch {
+	case errors.As(err, &file):
+		return &Error{Text: fmt.Sprintf("--data: %s can't be read: %v", file.Path, file.Err), Advice: "correct the path, or its permissions"}
+	case strings.Contains(text, "failed to read service"):
+		return &Error{Text: "--data names a service that the service file does not have", Advice: "correct service, or PGSERVICE and PGSERVICEFILE"}
+	case strings.Contains(text, "failed to configure TLS"):
+		return &Error{Text: "--data: sslmode, sslrootcert, sslcert or sslkey is not valid", Advice: "sslmode is one of verify-full, verify-ca, require, prefer, allow and disable; the files are in PEM"}
+	}
+	return errURL
+}
+
+// refusal explains why the target can't be connected to.
+func (t *Target) refusal(err error) error {
+	e := explain(err)
+	e.Place = t.place
+	return e
+}
+
+// explain finds the most telling of the causes, which may be of several addresses.
+func explain(err error) *Error {
+	var (
+		own    *Error
+		server *pgconn.PgError
+		dns    *net.DNSError
+	)
+	switch {
+	case errors.As(err, &own):
+		copied := *own
+		return &copied
+	case errors.As(err, &server):
+		return explainServer(server)
+	case isTLS(err):
+		return explainTLS(err)
+	case errors.As(err, &dns):
+		return &Error{Text: fmt.Sprintf("is not found: there is no host %s", dns.Name), Advice: "correct the host in --data, or the name server", Err: err}
+	case errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err):
+		return &Error{Text: "does not answer in time", Advice: "check host and port in --data, and the firewalls in between", Err: err}
+	case errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist):
+		return &Error{Text: "is down: nothing listens there", Advice: "start PostgreSQL, or correct host and port in --data", Err: err}
+	}
+	return &Error{Text: "can't be reached", Advice: "check host and port in --data, and PostgreSQL's log", Err: err}
+}
+
+// explainServer explains a refusal by the server, or by a pooler in front of it.
+func explainServer(err *pgconn.PgError) *Error {
+	e := &Error{Err: err}
+	switch err.Code {
+	case "28P01":
+		e.Text, e.Advice = "refuses the password, or there is none", "put it into the file that PGPASSFILE names, or correct it there"
+	case "28000":
+		e.Text, e.Advice = "does not let the role in: "+err.Message, "add a line for it to pg_hba.conf, or create the role"
+	case "3D000":
+		e.Text, e.Advice = "does not exist", "create it with: createdb --owner=ROLE --encoding=UTF8 --template=template0 DATABASE"
+	case "42501":
+		e.Text, e.Advice = "gives the role too few rights: "+err.Message, "let the role own the database, or grant it what is missing"
+	case "42704", "22023", "55P02":
+		e.Text, e.Advice = "refuses a setting: "+err.Message, "take it out of --data and PGOPTIONS"
+	case "53300":
+		e.Text, e.Advice = "has no connection left: "+err.Message, "raise max_connections, or let others use fewer"
+	case "57P03":
+		e.Text, e.Advice = "takes no connections yet: "+err.Message, "try again"
+	default:
+		e.Text, e.Advice = fmt.Sprintf("refuses: %s (SQLSTATE %s)", err.Message, err.Code), "see PostgreSQL's log"
+	}
+	return e
+}
+
+func isTLS(err error) bool {
+	var (
+		verification *tls.CertificateVerificationError
+		authority    x509.UnknownAuthorityError
+		invalid      x509.CertificateInvalidError
+		name         x509.HostnameError
+		header       tls.RecordHeaderError
+		alert        tls.AlertError
+	)
+	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &invalid) || errors.As(err, &name) ||
+		errors.As(err, &header) || errors.As(err, &alert) || noTLS(err)
+}
+
+// noTLS reports whether the server speaks no TLS, which pgconn says in words only.
+func noTLS(err error) bool { return strings.Contains(err.Error(), "server refused TLS connection") }
+
+func explainTLS(err error) *Error {
+	var (
+		authority x509.UnknownAuthorityError
+		invalid   x509.CertificateInvalidError
+		name      x509.HostnameError
+	)
+	e := &Error{Err: err}
+	switch {
+	case noTLS(err):
+		e.Text, e.Advice = "speaks no TLS", "set ssl=on there; only in a network of your own add sslmode=disable to --data"
+	case errors.As(err, &name):
+		e.Text, e.Advice = "has a certificate for another name than "+name.Host, "use a name of the certificate in --data"
+	case errors.As(err, &authority):
+		e.Text, e.Advice = "has a certificate of a CA that is not trusted here", "add sslrootcert=FILE to --data, with the CA's certificate"
+	case errors.As(err, &invalid):
+		e.Text, e.Advice = "has a certificate that is not valid: "+invalid.Error(), "renew it"
+	default:
+		e.Text, e.Advice = "fails to agree on TLS", "see PostgreSQL's log"
+	}
+	return e
+}

@@ -1,0 +1,209 @@
+package pgstore
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// migrations are the steps that make and change the tables, in order of their
+// numbers. The first line of each says which programs go on working with the tables
+// afterwards, by the last migration that they know:
+//
+//	-- may read: 3, may write: 4
+//
+// A step first expands: it adds what is new, and programs that don't know it go on. A
+// later one, when those are gone, drops what is old.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+const metaFile = "migrations/meta.sql"
+
+// migration is one step.
+type migration struct {
+	number, mayRead, mayWrite int
+	sql                       string
+}
+
+// readMigrations reads the steps; they are numbered 0001.sql and on, without a gap.
+func readMigrations(files fs.FS) (steps []migration, err error) {
+	names, err := fs.Glob(files, "migrations/[0-9]*.sql")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		m := migration{number: i + 1, sql: string(text)}
+		if path.Base(name) != fmt.Sprintf("%04d.sql", m.number) {
+			return nil, fmt.Errorf("%s: migration %04d.sql is missing", name, m.number)
+		}
+		if _, err := fmt.Sscanf(m.sql, "-- may read: %d, may write: %d\n", &m.mayRead, &m.mayWrite); err != nil {
+			return nil, fmt.Errorf("%s: the first line does not say what may read and write", name)
+		}
+		steps = append(steps, m)
+	}
+	return steps, nil
+}
+
+// access is what a program is going to do with a database.
+type access int
+
+const (
+	reading   access = iota // nothing is written, and no table made
+	writing                 // the tables are made in an empty database
+	upgrading               // and brought to this program's schema
+)
+
+// schema is what a database says of its tables, as seen by the role.
+type schema struct {
+	name      string // of the PostgreSQL schema that new tables go to; empty if there is none
+	mayCreate bool   // tables in it
+	ours      bool
+	tables    []string // in it
+	unread    []string // those that the role may not read
+	unwritten []string // those that it may read and not write
+
+	number, mayRead, mayWrite int // the row of meta
+}
+
+// prepare makes or upgrades the tables, as far as access allows, and checks that this
+// program may use them. If it refuses, it has changed nothing. Its errors are for the
+// operator.
+func (p *pool) prepare(ctx context.Context, files fs.FS, a access) error {
+	steps, err := readMigrations(files)
+	if err != nil {
+		return err
+	}
+	meta, err := fs.ReadFile(files, metaFile)
+	if err != nil {
+		return err
+	}
+	c, err := p.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.release(c)
+	s, err := readSchema(ctx, c)
+	if err == nil {
+		err = s.refusal(len(steps), a)
+	}
+	if err == nil && s.number < len(steps) {
+		err = migrate(ctx, c, string(meta), steps, a)
+	}
+	if err != nil {
+		return p.target.refusal(err)
+	}
+	return nil
+}
+
+// migrationLock is the advisory lock of those who change the tables.
+const migrationLock = 0x7465616d64617461 // "teamdata"
+
+// migrate runs the steps that a database lacks, in one transaction. Of several
+// programs that start together one does it, and the others find it done.
+func migrate(ctx context.Context, c *conn, meta string, steps []migration, a access) error {
+	if _, err := c.Exec(ctx, fmt.Sprintf("BEGIN; %s; SELECT pg_advisory_xact_lock(%d)", sqlLongLimits, migrationLock)).ReadAll(); err != nil {
+		return err
+	}
+	s, err := readSchema(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := s.refusal(len(steps), a); err != nil {
+		return err
+	}
+	var sql []string
+	if !s.ours {
+		sql = append(sql, meta)
+	}
+	for _, m := range steps[min(s.number, len(steps)):] {
+		sql = append(sql, m.sql, fmt.Sprintf("UPDATE meta SET schema = %d, may_read = %d, may_write = %d", m.number, m.mayRead, m.mayWrite))
+	}
+	for _, text := range append(sql, "COMMIT") {
+		if _, err := c.Exec(ctx, text).ReadAll(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tablesQuery lists the tables of the schema that new ones go to, without those that
+// belong to an extension. meta is ours by its columns.
+const tablesQuery = `SELECT coalesce(current_schema(), ''), coalesce(has_schema_privilege(current_schema(), 'CREATE'), false),
+	c.relname, has_table_privilege(c.oid, 'SELECT'),
+	has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE') AND pg_has_role(c.relowner, 'USAGE'),
+	c.relname = 'meta' AND (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname IN ('program', 'schema', 'may_read', 'may_write')) = 4
+FROM (SELECT) AS always LEFT JOIN pg_class c ON c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) AND c.relkind IN ('r', 'p')
+	AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+ORDER BY c.relname`
+
+// readSchema reads what is in the database; it writes nothing and waits for no lock.
+func readSchema(ctx context.Context, c *conn) (s schema, err error) {
+	_, err = c.run(ctx, query{sql: tablesQuery, row: func(v [][]byte) error {
+		s.name, s.mayCreate = string(v[0]), string(v[1]) == "t"
+		if v[2] == nil {
+			return nil
+		}
+		name := string(v[2])
+		s.tables = append(s.tables, name)
+		if string(v[3]) != "t" {
+			s.unread = append(s.unread, name)
+		} else if string(v[4]) != "t" {
+			s.unwritten = append(s.unwritten, name)
+		}
+		s.ours = s.ours || string(v[5]) == "t"
+		return nil
+	}})
+	if err != nil || !s.ours || slices.Contains(s.unread, "meta") {
+		return s, err
+	}
+	s.ours = false
+	_, err = c.run(ctx, query{sql: "SELECT schema, may_read, may_write FROM meta WHERE program = 'teamdata'", row: func(v [][]byte) error {
+		s.ours = true
+		_, err := fmt.Sscan(fmt.Sprintf("%s %s %s", v[0], v[1], v[2]), &s.number, &s.mayRead, &s.mayWrite)
+		return err
+	}})
+	return s, err
+}
+
+// refusal is why a program whose last migration is number may not use the tables.
+func (s schema) refusal(number int, a access) error {
+	switch {
+	case s.name == "":
+		return &Error{Text: "has no schema that the role may use", Advice: "create the one that its search_path names, or grant USAGE on it"}
+	case !s.ours && len(s.tables) > 0:
+		return &Error{Text: fmt.Sprintf("holds tables of another program in its schema %s: %s", s.name, some(s.tables)), Advice: "give an empty database in --data"}
+	case !s.ours && a == reading:
+		return &Error{Text: "is empty: no teamdata has used it", Advice: "correct --data, or fill it with: teamdata serve or teamdata import"}
+	case len(s.unread) > 0:
+		return &Error{Text: "does not let the role read " + some(s.unread), Advice: "use the role that owns the tables"}
+	case a != reading && !s.mayCreate:
+		return &Error{Text: "does not let the role create tables in the schema " + s.name, Advice: "let the role own the database, or grant it CREATE on the schema"}
+	case a != reading && len(s.unwritten) > 0:
+		return &Error{Text: "does not let the role write and alter " + some(s.unwritten), Advice: "use the role that owns the tables"}
+	case s.ours && s.number < number && a != upgrading:
+		return &Error{Text: fmt.Sprintf("has schema %d, and this teamdata needs %d", s.number, number), Advice: "make a backup with pg_dump, then upgrade it with: teamdata serve --upgrade-schema"}
+	case s.number > number && number < s.mayRead:
+		return &Error{Text: fmt.Sprintf("has schema %d, which a newer teamdata wrote: this one reads up to %d", s.number, number), Advice: "run the newer one"}
+	case s.number > number && number < s.mayWrite && a != reading:
+		return &Error{Text: fmt.Sprintf("has schema %d, which a newer teamdata wrote: this one, of %d, may read it and not write", s.number, number), Advice: "run the newer one"}
+	}
+	return nil
+}
+
+// some are the first few of many names.
+func some(names []string) string {
+	if len(names) > 3 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
+	}
+	return strings.Join(names, ", ")
+}

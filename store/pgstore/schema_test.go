@@ -1,0 +1,232 @@
+package pgstore
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"teamdata/internal/pgtest"
+)
+
+// steps are the migrations 1 to n of a program, of which the last lets programs from
+// mayRead on read and from mayWrite on write. Each makes a table.
+func steps(t testing.TB, n, mayRead, mayWrite int) fstest.MapFS {
+	t.Helper()
+	meta, err := fs.ReadFile(migrations, metaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{metaFile: {Data: meta}}
+	for i := range n {
+		text := "-- may read: 1, may write: 1\n"
+		if i == n-1 {
+			text = fmt.Sprintf("-- may read: %d, may write: %d\n", mayRead, mayWrite)
+		}
+		files[fmt.Sprintf("migrations/%04d.sql", i+1)] = &fstest.MapFile{Data: fmt.Appendf(nil, "%sCREATE TABLE step%d (n int); INSERT INTO step%[2]d VALUES (1);", text, i+1)}
+	}
+	return files
+}
+
+func pooled(t testing.TB, databaseURL string) *pool {
+	t.Helper()
+	target, err := ParseTarget(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPool(target, 2)
+	t.Cleanup(p.close)
+	return p
+}
+
+// contents are all tables with their owners, rights and columns, and the row of meta.
+func contents(t testing.TB, databaseURL string) string {
+	t.Helper()
+	const tables = `SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2, ordinal_position`
+	text := fmt.Sprint(pgtest.Exec(t, databaseURL, tables))
+	if strings.Contains(text, "public meta program") {
+		text += fmt.Sprint(pgtest.Exec(t, databaseURL, "SELECT * FROM meta"))
+	}
+	return text
+}
+
+func TestPrepare(t *testing.T) {
+	database := pgtest.New(t)
+	p := pooled(t, database)
+	checkRefusal(t, p.prepare(t.Context(), steps(t, 2, 1, 1), reading), "is empty", "teamdata import")
+	if err := p.prepare(t.Context(), steps(t, 2, 1, 1), writing); err != nil {
+		t.Fatal(err)
+	}
+	made := contents(t, database)
+	if !strings.Contains(made, "step2") || !strings.Contains(made, "[t teamdata 2 1 1]") {
+		t.Errorf("it holds %s", made)
+	}
+	for _, a := range []access{reading, writing, upgrading} { // nothing is to be done
+		if err := p.prepare(t.Context(), steps(t, 2, 1, 1), a); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, a := range []access{reading, writing} {
+		checkRefusal(t, p.prepare(t.Context(), steps(t, 3, 2, 3), a), "has schema 2, and this teamdata needs 3", "pg_dump", "--upgrade-schema")
+	}
+	if now := contents(t, database); now != made {
+		t.Errorf("a refusal changed it to %s", now)
+	}
+	if err := p.prepare(t.Context(), steps(t, 3, 2, 3), upgrading); err != nil {
+		t.Fatal(err)
+	}
+	if now := contents(t, database); !strings.Contains(now, "step3") || !strings.Contains(now, "[t teamdata 3 2 3]") {
+		t.Errorf("it holds %s", now)
+	}
+}
+
+// What may use a database that a newer program upgraded.
+func TestNewerSchema(t *testing.T) {
+	p := pooled(t, pgtest.New(t))
+	if err := p.prepare(t.Context(), steps(t, 5, 3, 4), writing); err != nil {
+		t.Fatal(err)
+	}
+	for number, want := range map[int]struct{ reading, writing string }{
+		2: {"reads up to 2", "reads up to 2"},
+		3: {"", "may read it and not write"},
+		4: {"", ""},
+	} {
+		for a, want := range map[access]string{reading: want.reading, writing: want.writing, upgrading: want.writing} {
+			err := p.prepare(t.Context(), steps(t, number, 1, 1), a)
+			if want == "" {
+				if err != nil {
+					t.Errorf("%d, access %d: %v", number, a, err)
+				}
+				continue
+			}
+			checkRefusal(t, err, "has schema 5", want, "run the newer one")
+		}
+	}
+}
+
+// Several programs that start on an empty database.
+func TestPrepareTogether(t *testing.T) {
+	database := pgtest.New(t)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if err := pooled(t, database).prepare(t.Context(), steps(t, 3, 1, 1), writing); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := pgtest.Exec(t, database, "SELECT count(*) FROM step3"); got[0][0] != "1" {
+		t.Errorf("the last step ran %s times", got[0][0])
+	}
+}
+
+// A step that fails leaves nothing of those before it.
+func TestPrepareFails(t *testing.T) {
+	database := pgtest.New(t)
+	files := steps(t, 3, 1, 1)
+	files["migrations/0003.sql"].Data = []byte("-- may read: 1, may write: 1\nCREATE TABLE step3 (n int); SELECT 1/0;")
+	p := pooled(t, database)
+	checkRefusal(t, p.prepare(t.Context(), files, writing), "division by zero")
+	if got := contents(t, database); got != "[]" {
+		t.Errorf("it holds %s", got)
+	}
+	if err := p.prepare(t.Context(), steps(t, 3, 1, 1), writing); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPreparePooled(t *testing.T) {
+	database := pgtest.New(t)
+	p := pooled(t, pgtest.Shared(t).Pooler(t)(database))
+	if err := p.prepare(t.Context(), steps(t, 3, 1, 1), writing); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestForeignTables(t *testing.T) {
+	for what, sql := range map[string]string{
+		"tables":           "CREATE TABLE invoices (n int)",
+		"a meta of others": "CREATE TABLE meta (key text, value text)",
+		"a meta like ours": "CREATE TABLE meta (program text, schema int, may_read int, may_write int); INSERT INTO meta VALUES ('other', 1, 1, 1)",
+		"many":             "CREATE TABLE a (); CREATE TABLE b (); CREATE TABLE c (); CREATE TABLE d (); CREATE TABLE e ()",
+	} {
+		t.Run(what, func(t *testing.T) {
+			database := pgtest.New(t)
+			pgtest.Exec(t, database, sql)
+			before := contents(t, database)
+			p := pooled(t, database)
+			for _, a := range []access{reading, writing, upgrading} {
+				checkRefusal(t, p.prepare(t.Context(), steps(t, 1, 1, 1), a), "tables of another program in its schema public", "give an empty database")
+			}
+			if now := contents(t, database); now != before {
+				t.Errorf("a refusal changed it to %s", now)
+			}
+		})
+	}
+}
+
+// Tables of another schema are not in the way, and ours go where search_path says.
+func TestSearchPath(t *testing.T) {
+	database := pgtest.New(t)
+	pgtest.Exec(t, database, "CREATE TABLE invoices (n int); CREATE SCHEMA ours")
+	checkRefusal(t, pooled(t, database+"&search_path=missing").prepare(t.Context(), steps(t, 1, 1, 1), writing), "has no schema that the role may use")
+	if err := pooled(t, database+"&search_path=ours").prepare(t.Context(), steps(t, 1, 1, 1), writing); err != nil {
+		t.Fatal(err)
+	}
+	if got := pgtest.Exec(t, database, "SELECT n FROM ours.step1"); len(got) != 1 {
+		t.Errorf("the table is not in the schema")
+	}
+}
+
+func TestRights(t *testing.T) {
+	server := pgtest.Shared(t)
+	database := pgtest.New(t)
+	admin := server.URL("postgres", pgtest.Name(t, database))
+	server.Exec(t, "CREATE ROLE guest LOGIN")
+	t.Cleanup(func() { pgtest.Exec(t, admin, "DROP OWNED BY guest; DROP ROLE guest") })
+	guest := pooled(t, server.URL("guest", pgtest.Name(t, database)))
+	one := steps(t, 1, 1, 1)
+
+	checkRefusal(t, guest.prepare(t.Context(), one, writing), "create tables in the schema public", "CREATE on the schema")
+	pgtest.Exec(t, admin, "REVOKE USAGE ON SCHEMA public FROM public")
+	checkRefusal(t, guest.prepare(t.Context(), one, writing), "has no schema that the role may use")
+	pgtest.Exec(t, admin, "GRANT USAGE ON SCHEMA public TO guest")
+
+	if err := pooled(t, database).prepare(t.Context(), one, writing); err != nil {
+		t.Fatal(err)
+	}
+	made := contents(t, database)
+	checkRefusal(t, guest.prepare(t.Context(), one, reading), "does not let the role read meta, step1")
+	pgtest.Exec(t, admin, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO guest")
+	if err := guest.prepare(t.Context(), one, reading); err != nil {
+		t.Error(err)
+	}
+	checkRefusal(t, guest.prepare(t.Context(), one, writing), "create tables")
+	pgtest.Exec(t, admin, "GRANT CREATE ON SCHEMA public TO guest; GRANT ALL ON ALL TABLES IN SCHEMA public TO guest")
+	checkRefusal(t, guest.prepare(t.Context(), one, writing), "write and alter meta, step1", "owns the tables")
+	pgtest.Exec(t, admin, "GRANT "+pgtest.Owner+" TO guest")
+	if err := guest.prepare(t.Context(), one, writing); err != nil {
+		t.Error(err)
+	}
+	if now := contents(t, database); now != made {
+		t.Errorf("a refusal changed it to %s", now)
+	}
+}
+
+func TestMigrationFiles(t *testing.T) {
+	if _, err := readMigrations(migrations); err != nil {
+		t.Error(err)
+	}
+	gap := steps(t, 3, 1, 1)
+	delete(gap, "migrations/0002.sql")
+	silent := steps(t, 2, 1, 1)
+	silent["migrations/0002.sql"].Data = []byte("CREATE TABLE x ()")
+	for want, files := range map[string]fstest.MapFS{"0002.sql is missing": gap, "does not say what may read": silent} {
+		if _, err := readMigrations(files); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package pgstore
+
+import (
+	"bytes"
+	"context"
+
+	"teamdata/store"
+)
+
+// seals says that the database is sealed, by a value sealed for one place.
+var seals = define("seals", 1, text("name"), blob("sealed"))
+
+var (
+	sealPlace = []byte("seals")
+	sealName  = []byte("seal")
+	sealCheck = []byte("teamdata")
+)
+
+// sealAll checks the key of a sealed database, and seals one in plain text that was
+// given a key.
+func (s *Store) sealAll(ctx context.Context) error {
+	rows := 0
+	err := s.view(ctx, func(t *tx) error {
+		found, err := t.get(seals, sealName)
+		if err != nil || found == nil {
+			return err
+		}
+		rows++
+		if !s.seal.On() {
+			return s.sealError("is sealed", "give the key file that it was sealed with: --seal-key-file FILE")
+		}
+		if plain, err := s.seal.OpenValue(found[1], sealPlace, sealName, ""); err != nil || !bytes.Equal(plain, sealCheck) {
+			return s.sealError("is sealed, and the key file is not the one that it was sealed with", "give that one: --seal-key-file FILE")
+		}
+		return nil
+	})
+	if err != nil || rows > 0 || !s.seal.On() {
+		return err
+	}
+	s.sealedNow = true
+	return s.Update(ctx, store.All, func(t store.Tx) error { return t.(*tx).sealSecrets() })
+}
+
+func (s *Store) sealError(text, advice string) error {
+	return &Error{Place: s.target.String(), Text: text, Advice: advice}
+}
+
+// sealSecrets seals all secrets of a database in plain text and marks it as sealed.
+func (t *tx) sealSecrets() error {
+	rows, err := t.query([]*table{webhooks.table}, "SELECT "+webhooks.columns+" FROM endpoints")
+	for _, r := range rows {
+		e, err := webhooks.read(r)
+		if err != nil {
+			return err
+		}
+		if err := webhooks.put(t, e, string(r[0]), string(r[1])); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	rows, err = t.query([]*table{accounts.table}, "SELECT "+accounts.columns+" FROM accounts")
+	for _, r := range rows {
+		a, err := accounts.read(r)
+		if err != nil {
+			return err
+		}
+		if err := accounts.put(t, a, string(r[0])); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	rows, err = t.query([]*table{certificates}, "SELECT name, pem FROM certificates")
+	for _, r := range rows {
+		if err := t.PutCertificate(string(r[0]), r[1]); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return t.put(seals, row{sealName, t.s.seal.SealValue(sealCheck, sealPlace, sealName, "")})
+}
+
+// SealedNow reports whether this Open sealed the database, which was new or in plain
+// text.
+func (s *Store) SealedNow() bool { return s.sealedNow }

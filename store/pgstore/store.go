@@ -1,0 +1,218 @@
+package pgstore
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"teamdata/store"
+	"teamdata/store/codec"
+)
+
+// Options tune the engine. The zero value is for production.
+type Options struct {
+	// Now is the clock; nil means that of the database.
+	Now func() time.Time
+	// Connections is the maximum number of connections to the database; 0 means 10.
+	Connections int
+	// Sealer seals the database's secrets; nil leaves them in plain text. A database
+	// is sealed as a whole, and from then on opens only with its Sealer.
+	Sealer codec.Sealer
+	// HTTPOnLoopback lets endpoints have http:// URLs of this machine: for tests.
+	HTTPOnLoopback bool
+}
+
+const defaultConnections = 10
+
+// Store is a PostgreSQL database as a store.Store.
+type Store struct {
+	target  *Target
+	options Options
+	pool    *pool
+	seal    codec.Sealing
+	node    string // id of this server's row in nodes
+	claims
+	generation     atomic.Uint64
+	typeGeneration atomic.Uint64
+	offset         atomic.Int64 // of the database's clock to ours, in nanoseconds
+	sealedNow      bool         // by this Open
+
+	queue  queue
+	idsMu  sync.Mutex
+	ids    store.IDSource
+	doubt  *doubt // the writer's
+	onDue  atomic.Pointer[func(endpoint uint64, due time.Time)]
+	watch  watch
+	life   context.Context
+	end    context.CancelFunc
+	closed chan struct{} // closed when the writer has ended
+	polled chan struct{} // closed when the poller has ended
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the database of a target, and makes its tables if it is empty. Its
+// errors are one line for the operator, with a hint, and leave the database as it was.
+func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
+	if o.Connections == 0 {
+		o.Connections = defaultConnections
+	}
+	s := &Store{
+		target: target, options: o, pool: newPool(target, o.Connections), seal: codec.Sealing{Sealer: o.Sealer},
+		closed: make(chan struct{}), polled: make(chan struct{}),
+	}
+	s.claimed = map[string]bool{}
+	s.life, s.end = context.WithCancel(context.Background())
+	if err := s.prepare(ctx); err != nil {
+		s.end()
+		s.pool.close()
+		return nil, err
+	}
+	s.queue.init()
+	go s.write()
+	go s.poll()
+	if err := s.sealAll(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// prepare brings the tables to this program's schema and continues from what the
+// database holds: new ids follow the existing ones, even if the clock stepped back.
+func (s *Store) prepare(ctx context.Context) error {
+	if err := s.pool.prepare(ctx, migrations, upgrading); err != nil {
+		return err
+	}
+	c, err := s.pool.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.pool.release(c)
+	var last []row
+	_, err = c.run(ctx,
+		newQuery("SELECT max(id) FROM events").collect(&last),
+		newQuery("SELECT max(id) FROM deliveries").collect(&last),
+		newQuery("SELECT max(id) FROM mails").collect(&last),
+	)
+	if err != nil {
+		return s.target.refusal(err)
+	}
+	for _, r := range last {
+		s.ids.Follow(string(r[0]))
+	}
+	s.node = new(store.IDSource).Next("nod_", time.Now())
+	if _, err := c.run(ctx, newQuery("INSERT INTO nodes (id, commit_no) VALUES ($1, 0)", s.node)); err != nil {
+		return s.target.refusal(err)
+	}
+	return s.setClock(ctx, c)
+}
+
+const sqlClock = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+func (s *Store) setClock(ctx context.Context, c *conn) error {
+	rows, err := c.rows(ctx, newQuery(sqlClock))
+	if err == nil {
+		s.offset.Store(int64(time.Until(readTime(rows[0][0]))))
+	}
+	return err
+}
+
+// now is the time of the database, or of Options.Now.
+func (s *Store) now() time.Time {
+	if s.options.Now != nil {
+		return s.options.Now().UTC().Truncate(time.Millisecond)
+	}
+	return time.Now().Add(time.Duration(s.offset.Load())).UTC().Truncate(time.Millisecond)
+}
+
+// View runs fn on a consistent snapshot of the data.
+func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
+	return s.view(ctx, func(t *tx) error { return fn(t) })
+}
+
+func (s *Store) view(ctx context.Context, fn func(*tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c, err := s.pool.acquire(ctx)
+	if err != nil {
+		return fault(err)
+	}
+	defer s.pool.release(c)
+	return fn(&tx{s: s, ctx: ctx, conn: c, now: s.now()})
+}
+
+// AccessGeneration is bumped after each commit that touched what an Access depends
+// on, and by the poller for those of other servers.
+func (s *Store) AccessGeneration() uint64 { return s.generation.Load() }
+
+// EventTypeGeneration is bumped like it, for event types.
+func (s *Store) EventTypeGeneration() uint64 { return s.typeGeneration.Load() }
+
+// pollEvery is how often the generations that other servers bump are read.
+const pollEvery = time.Second
+
+// poll watches the generations until the store is closed.
+func (s *Store) poll() {
+	defer close(s.polled)
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	seen := map[string]int64{}
+	for {
+		select {
+		case <-s.life.Done():
+			return
+		case <-ticker.C:
+			s.readGenerations(seen)
+		}
+	}
+}
+
+func (s *Store) readGenerations(seen map[string]int64) {
+	var rows []row
+	err := s.pool.with(s.life, func(ctx context.Context, c *conn) (err error) {
+		rows, err = c.rows(ctx, newQuery("SELECT name, n FROM generations"))
+		return err
+	})
+	if err != nil {
+		return // the next one sees it
+	}
+	for _, r := range rows {
+		name, n := string(r[0]), readBigint(r[1])
+		if before, known := seen[name]; known && before == n {
+			continue
+		}
+		seen[name] = n
+		switch name {
+		case accessGeneration:
+			s.generation.Add(1)
+		case typeGeneration:
+			s.typeGeneration.Add(1)
+		}
+	}
+}
+
+// The names of generations.
+const (
+	accessGeneration = "access"
+	typeGeneration   = "eventTypes"
+)
+
+// Close waits for pending Updates and closes the connections.
+func (s *Store) Close() error {
+	s.queue.close()
+	<-s.closed
+	s.end()
+	<-s.polled
+	err := s.pool.with(context.Background(), func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx, newQuery("DELETE FROM nodes WHERE id = $1", s.node))
+		return err
+	})
+	s.pool.close()
+	if err == errPoolClosed { // it was closed before
+		err = nil
+	}
+	return fault(err)
+}

@@ -1,0 +1,141 @@
+package pgstore
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// kind is the type of a column. Values are in PostgreSQL's binary format, which
+// keeps their order.
+type kind struct {
+	name       string
+	oid, array uint32
+}
+
+var (
+	textKind   = kind{"text", 25, 1009}
+	numberKind = kind{"bigint", 20, 1016}
+	bytesKind  = kind{"bytea", 17, 1001}
+)
+
+type column struct {
+	name string
+	kind
+}
+
+func text(name string) column   { return column{name, textKind} }
+func number(name string) column { return column{name, numberKind} }
+func blob(name string) column   { return column{name, bytesKind} }
+
+// row is the values of a table's columns.
+type row [][]byte
+
+// table is a table whose rows an update reads and writes by their keys, the first
+// columns.
+type table struct {
+	place   int // in tables
+	name    string
+	cols    []column
+	keys    int
+	columns string // all names, for a query
+
+	selectRow, upsert, remove string
+}
+
+var tables []*table
+
+func define(name string, keys int, cols ...column) *table {
+	t := &table{place: len(tables), name: name, cols: cols, keys: keys}
+	var names, arrays, same, found, set []string
+	for i, c := range cols {
+		names = append(names, c.name)
+		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, c.kind.name))
+		if i < keys {
+			same = append(same, fmt.Sprintf("%s = $%d", c.name, i+1))
+			found = append(found, fmt.Sprintf("t.%s = gone.%s", c.name, c.name))
+		} else {
+			set = append(set, fmt.Sprintf("%s = excluded.%s", c.name, c.name))
+		}
+	}
+	t.columns = strings.Join(names, ", ")
+	key := strings.Join(names[:keys], ", ")
+	t.selectRow = fmt.Sprintf("SELECT %s FROM %s WHERE %s", t.columns, name, strings.Join(same, " AND "))
+	then := "NOTHING"
+	if len(set) > 0 {
+		then = "UPDATE SET " + strings.Join(set, ", ")
+	}
+	t.upsert = fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s) ON CONFLICT (%s) DO %s",
+		name, t.columns, strings.Join(arrays, ", "), key, then)
+	t.remove = fmt.Sprintf("DELETE FROM %s t USING unnest(%s) gone (%s) WHERE %s",
+		name, strings.Join(arrays[:keys], ", "), key, strings.Join(found, " AND "))
+	tables = append(tables, t)
+	return t
+}
+
+// key joins the values of the key columns, in their order.
+func (t *table) key(values row) string {
+	if t.keys == 1 {
+		return string(values[0])
+	}
+	var b []byte
+	for i, v := range values[:t.keys] {
+		if b = append(b, v...); t.cols[i].kind == textKind {
+			b = append(b, 0)
+		}
+	}
+	return string(b)
+}
+
+// plain replaces what no text of PostgreSQL can hold, a zero and what is not UTF-8,
+// neither of which is in an id. A position between two ids stays there.
+func plain(s string) []byte {
+	if strings.IndexByte(s, 0) >= 0 {
+		s = strings.ReplaceAll(s, "\x00", "\x01")
+	}
+	return []byte(strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+func bigint(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
+
+func unsigned(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+func readBigint(b []byte) int64 { return int64(readUnsigned(b)) }
+
+func readUnsigned(b []byte) uint64 {
+	if len(b) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(b)
+}
+
+func millis(t time.Time) []byte { return bigint(t.UnixMilli()) }
+
+func readTime(b []byte) time.Time { return time.UnixMilli(readBigint(b)).UTC() }
+
+// array is an array in binary format.
+func array(of kind, n int, value func(i int) []byte) []byte {
+	size := 20
+	for i := range n {
+		size += 4 + len(value(i))
+	}
+	b := make([]byte, 0, size)
+	dimensions := uint32(1)
+	if n == 0 {
+		dimensions = 0
+	}
+	b = binary.BigEndian.AppendUint32(b, dimensions)
+	b = binary.BigEndian.AppendUint32(b, 0) // no nulls
+	b = binary.BigEndian.AppendUint32(b, of.oid)
+	if n == 0 {
+		return b
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(n))
+	b = binary.BigEndian.AppendUint32(b, 1) // the first index
+	for i := range n {
+		v := value(i)
+		b = append(binary.BigEndian.AppendUint32(b, uint32(len(v))), v...)
+	}
+	return b
+}

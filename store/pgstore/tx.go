@@ -1,0 +1,127 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"teamdata/store"
+)
+
+// tx is a transaction of the engine: store.Tx on one of the database. That of a
+// View reads a snapshot. That of Updates is shared by a group of them, which
+// write to an overlay in memory.
+type tx struct {
+	s     *Store
+	ctx   context.Context
+	conn  *conn
+	now   time.Time
+	begun bool     // otherwise the first statement begins it
+	over  *overlay // nil in a View
+	err   error    // of the database: the transaction is of no more use
+
+	due     []dueAt  // what OnDue is called with after the commit
+	again   []string // waiting deliveries that were written once more
+	touched bool     // something that an Access depends on was written
+	retyped bool     // an event type was written
+}
+
+type dueAt struct {
+	endpoint uint64
+	at       time.Time
+}
+
+var errReadOnly = errors.New("a View can't write")
+
+func (t *tx) Now() time.Time { return t.now }
+
+func (t *tx) NewID(prefix string) string {
+	t.s.idsMu.Lock()
+	defer t.s.idsMu.Unlock()
+	return t.s.ids.Next(prefix, t.now)
+}
+
+// exec sends statements in one round trip, and returns the rows of the last.
+func (t *tx) exec(queries ...query) ([]row, error) {
+	if t.err != nil {
+		return nil, fault(t.err)
+	}
+	if !t.begun {
+		queries = append([]query{{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}}, queries...)
+		t.begun = true
+	}
+	rows, err := t.conn.rows(t.ctx, queries...)
+	if err != nil {
+		t.err = err
+	}
+	return rows, fault(err)
+}
+
+// query reads rows of tables, as they are with what this transaction wrote.
+func (t *tx) query(from []*table, sql string, args ...any) ([]row, error) {
+	var before []query
+	if t.over != nil {
+		before = t.over.flushEarly(from)
+	}
+	return t.exec(append(before, newQuery(sql, args...))...)
+}
+
+// get reads a row by its key; nil: there is none.
+func (t *tx) get(from *table, key ...[]byte) (row, error) {
+	var name string
+	if t.over != nil {
+		name = from.key(key)
+		if e, ok := t.over.rows[from.place][name]; ok {
+			return e.row, nil
+		}
+		if slices.Contains(t.over.complete, from) {
+			return nil, nil
+		}
+	}
+	s := newQuery(from.selectRow)
+	s.values = key
+	rows, err := t.exec(s)
+	if err != nil {
+		return nil, err
+	}
+	var found row
+	if len(rows) > 0 {
+		found = rows[0]
+	}
+	if t.over != nil {
+		t.over.loaded(from, key, found)
+	}
+	return found, nil
+}
+
+// put adds or replaces a row.
+func (t *tx) put(to *table, r row) error { return t.write(to, r[:to.keys], r) }
+
+// remove deletes a row, if there is one.
+func (t *tx) remove(from *table, key ...[]byte) error { return t.write(from, key, nil) }
+
+func (t *tx) write(to *table, key, r row) error {
+	if t.over == nil {
+		return fault(errReadOnly)
+	}
+	t.over.write(to, key, r)
+	return nil
+}
+
+// removeAll deletes rows, and returns how many they are.
+func (t *tx) removeAll(from *table, rows []row) (int, error) {
+	for _, r := range rows {
+		if err := t.remove(from, r[:from.keys]...); err != nil {
+			return 0, err
+		}
+	}
+	return len(rows), nil
+}
+
+func unlessNotFound(err error) error {
+	if store.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
