@@ -13,6 +13,7 @@ import (
 	"teamdata/admin"
 	settingspage "teamdata/admin/settings"
 	"teamdata/admin/socket"
+	"teamdata/internal/hint"
 	"teamdata/internal/web"
 	"teamdata/server"
 	"teamdata/store"
@@ -26,8 +27,12 @@ type adminSocket struct {
 
 // openSocket binds the socket. The data file is already open, so no other server
 // uses it, and an existing socket is stale.
-func (a *App) openSocket() (err error) {
-	path := socket.Path(a.settings.Socket, a.settings.Data)
+func (a *App) openSocket(ctx context.Context) (err error) {
+	path := SocketPath(a.settings.Socket, a.settings.Data, a.settings.StateDir)
+	if client, _ := socket.Client(ctx, path); client != nil { // a database doesn't keep a second server out, as a file does
+		client.CloseIdleConnections()
+		return SettingError{hint.New("a server listens on "+path+" already", "give each server of a machine a folder of its own with --state-dir")}
+	}
 	a.socket.listener, err = socket.Listen(path, func(uid uint32) {
 		a.log.Warn().Uint32("uid", uid).Str("socket", path).Msg("another user was turned away from the admin socket")
 	})

@@ -18,11 +18,11 @@ import (
 // terminal, else as one log line.
 func (a *App) Announce() {
 	if !terminal.Is(os.Stdout) {
-		a.log.Info().Str("url", a.URL()).Str("data", a.settings.Data).Str("caFile", a.caFile).Str("tls", a.tlsMode()).Str("version", a.settings.Version).Msg("serving")
+		a.log.Info().Str("url", a.URL()).Str("data", Place(a.settings.Data)).Str("caFile", a.caFile).Str("tls", a.tlsMode()).Str("version", a.settings.Version).Msg("serving")
 		a.logFirstLink()
 		return
 	}
-	fmt.Printf("teamdata %s\n\n  API        %s/api/v1\n  settings   %s\n  data file  %s\n  TLS        %s\n\n", a.settings.Version, a.Base(), a.SettingsURL(), a.settings.Data, a.tlsMode())
+	fmt.Printf("teamdata %s\n\n  API        %s/api/v1\n  settings   %s\n  data       %s\n  TLS        %s\n\n", a.settings.Version, a.Base(), a.SettingsURL(), Place(a.settings.Data), a.tlsMode())
 	if any, err := a.holdsOrg(); err == nil && !any {
 		data := a.dataFlag()
 		fmt.Printf("It holds no org yet. In another terminal, make one, with its owner, a key\nand a link with which the owner signs in to the settings page:\n\n  teamdata org create --name NAME%[1]s\n"+
@@ -48,7 +48,11 @@ func (a *App) dataFlag() string {
 	if a.settings.Data == DefaultData {
 		return ""
 	}
-	return " --data " + terminal.ShellWord(a.settings.Data)
+	flag := " --data " + terminal.ShellWord(Place(a.settings.Data))
+	if a.settings.StateDir != "" {
+		flag += " --state-dir " + terminal.ShellWord(a.settings.StateDir)
+	}
+	return flag
 }
 
 func (a *App) tlsMode() string {

@@ -94,7 +94,7 @@ func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err err
 	}
 	a.warnOfModes()
 	a.warnOfClock()
-	if err = a.openSocket(); err != nil {
+	if err = a.openSocket(ctx); err != nil {
 		return a, err
 	}
 	if err = a.wire(); err != nil {
@@ -153,7 +153,7 @@ func (a *App) Run(ctx context.Context) error {
 		a.log.Info().Msg("stopping")
 	case <-a.store.Life().Done():
 		failed = context.Cause(a.store.Life())
-		a.log.Error().Fields(hint.Fields(failed)).Msg("the data file can't be used any more; stopping")
+		a.log.Error().Fields(hint.Fields(failed)).Msg("the data can't be used any more; stopping")
 	case failed = <-served: // it ends by itself only when something is wrong
 		served <- nil
 	case failed = <-sent:

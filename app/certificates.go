@@ -53,7 +53,7 @@ func (a *App) ownFiles() (certificates.Source, error) {
 // localCA returns this machine's own authority, whose certificate is written next
 // to the data file for clients to trust.
 func (a *App) localCA(ctx context.Context) (*certificates.Local, error) {
-	file, err := filepath.Abs(a.settings.Data + ".ca.pem")
+	file, err := filepath.Abs(beside(a.settings.Data, a.settings.StateDir) + ".ca.pem")
 	if err != nil {
 		return nil, err
 	}

@@ -15,12 +15,17 @@ import (
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/boltstore/boltfile"
+	"teamdata/store/fixture"
+	"teamdata/store/pgstore"
 	"teamdata/store/seal"
 )
 
-// openOrFill opens the data file. If there is a seed and no file yet, the file is
+// openOrFill opens the data. If there is a seed and no file yet, the file is
 // created from the whole seed: a rejected seed leaves nothing behind.
 func (a *App) openOrFill(ctx context.Context) error {
+	if IsDatabase(a.settings.Data) {
+		return a.openOrFillDatabase(ctx)
+	}
 	info, err := os.Stat(a.settings.Data)
 	switch {
 	case err == nil && info.Size() > 0 && a.settings.Clock != nil:
@@ -29,7 +34,7 @@ func (a *App) openOrFill(ctx context.Context) error {
 	case errors.Is(err, fs.ErrNotExist) && a.settings.Seed != "":
 		return a.fill(ctx)
 	}
-	if err := a.open(); err != nil || a.settings.Seed == "" {
+	if err := a.open(ctx); err != nil || a.settings.Seed == "" {
 		return err
 	}
 	filled, err := a.holdsOrg()
@@ -46,27 +51,89 @@ func (a *App) openOrFill(ctx context.Context) error {
 	return a.fill(ctx)
 }
 
-// open opens the data file, sealed if there is a key for it.
-func (a *App) open() error {
+// openOrFillDatabase opens a database, and imports the seed if it holds no org.
+func (a *App) openOrFillDatabase(ctx context.Context) error {
+	if err := a.open(ctx); err != nil {
+		return err
+	}
+	filled, err := a.holdsOrg()
+	switch {
+	case err != nil:
+		return err
+	case filled && a.settings.Clock != nil:
+		return SettingError{hint.New(Named(a.settings.Data)+" holds an org already, and --test-clock needs an empty one, because a reset deletes what is in it",
+			"give another database with --data, or empty this one if an earlier test left it")}
+	case a.settings.Seed == "":
+		return nil
+	case filled:
+		a.log.Info().Str("seed", a.settings.Seed).Msg("the database holds an org already; --seed is ignored")
+		return nil
+	}
+	return a.seed(ctx)
+}
+
+// open opens the data, sealed if there is a key for it.
+func (a *App) open(ctx context.Context) error {
 	o, err := a.options()
 	if err != nil {
 		return err
 	}
-	s, err := boltstore.Open(a.settings.Data, o)
+	s, err := open(ctx, a.settings.Data, o)
 	if err != nil {
-		if wrong := (*boltfile.Error)(nil); errors.As(err, &wrong) && wrong.Err == nil {
-			return SettingError{err} // the file is not what it should be, and no system call failed
-		}
 		return err
 	}
-	a.store = s
-	if s.SealedNow() {
+	a.store = s.Engine
+	if s.warning != "" {
+		a.log.Warn().Msg(s.warning)
+	}
+	if s.sealedNow {
 		a.log.Warn().Str("sealKeyFile", a.settings.SealKeyFile).Msg(Sealed)
 	}
-	if from, kept := s.MigratedFrom(); from > 0 {
-		a.log.Warn().Uint64("fromSchema", from).Str("copy", kept).Msg(Migrated)
+	if s.from > 0 {
+		a.log.Warn().Uint64("fromSchema", s.from).Str("copy", s.kept).Msg(Migrated)
 	}
 	return nil
+}
+
+// opened is an open engine, and what the operator should know of how it was opened.
+type opened struct {
+	store.Engine
+	warning   string // of what is unsafe; may be empty
+	sealedNow bool
+	from      uint64 // schema of a file that was migrated; 0: it was not
+	kept      string // the copy of the file before that
+}
+
+// open opens the engine of the form of data. With NoSync the file is not synced; a
+// database syncs as it is set to.
+func open(ctx context.Context, data string, o boltstore.Options) (opened, error) {
+	if IsDatabase(data) {
+		return openDatabase(ctx, data, pgstore.Options{Now: o.Now, Sealer: o.Sealer, HTTPOnLoopback: o.HTTPOnLoopback})
+	}
+	s, err := boltstore.Open(data, o)
+	if err != nil {
+		if wrong := (*boltfile.Error)(nil); errors.As(err, &wrong) && wrong.Err == nil {
+			err = SettingError{err} // the file is not what it should be, and no system call failed
+		}
+		return opened{}, err
+	}
+	from, kept := s.MigratedFrom()
+	return opened{Engine: s, sealedNow: s.SealedNow(), from: from, kept: kept}, nil
+}
+
+func openDatabase(ctx context.Context, data string, o pgstore.Options) (opened, error) {
+	target, err := pgstore.ParseTarget(data)
+	if err != nil {
+		return opened{}, SettingError{err}
+	}
+	s, err := pgstore.Open(ctx, target, o)
+	if err != nil {
+		if wrong := (*pgstore.Error)(nil); errors.As(err, &wrong) && wrong.Err == nil {
+			err = SettingError{err} // it answers, and is not what it should be
+		}
+		return opened{}, err
+	}
+	return opened{Engine: s, warning: target.Warning(), sealedNow: s.SealedNow()}, nil
 }
 
 // folder returns the folder of the data file; empty: the data is in no file.
@@ -81,7 +148,10 @@ func (a *App) folder() string {
 func (a *App) options() (boltstore.Options, error) {
 	o, err := Options(a.settings.SealKeyFile)
 	test := a.settings.Clock != nil
-	o.Now, o.NoSync, o.HTTPOnLoopback = a.now, test, test
+	o.NoSync, o.HTTPOnLoopback = test, test
+	if test { // else the engine has its own
+		o.Now = a.now
+	}
 	return o, err
 }
 
@@ -95,9 +165,13 @@ func (a *App) fill(ctx context.Context) error {
 	if err != nil {
 		return seedError(fmt.Errorf("--seed: %w", err))
 	}
+	a.logFilled(sum)
+	return a.open(ctx)
+}
+
+func (a *App) logFilled(sum fixture.Summary) {
 	a.log.Info().Str("seed", a.settings.Seed).Int("orgs", sum.Orgs).Int("members", sum.Members).
 		Int("auditEntries", sum.AuditEntries).Int("apiKeys", sum.APIKeys).Int("endpoints", sum.Endpoints).Msg("filled the data file")
-	return a.open()
 }
 
 // seedError distinguishes a seed that can't be read or is rejected from a full disk.
@@ -113,7 +187,7 @@ const Migrated = "the data file is of a newer schema from now on, which the team
 	"to go back to that, put back the copy with: teamdata restore; delete the copy once you won't go back"
 
 // Sealed is the log line for a file that was sealed just now.
-const Sealed = "the data file is sealed from now on, and opens with this key alone: " +
+const Sealed = "the data is sealed from now on, and opens with this key alone: " +
 	"keep a copy of the key, apart from the backups; secrets written before are in older backups"
 
 // Options returns the options for opening a data file, sealed if there is a key
@@ -135,7 +209,12 @@ var ErrOlderSchema = boltstore.ErrOlderSchema
 // Check checks a data file or a backup that no server has open for damage, and
 // calls found with a line for each fault. It changes nothing. The error is why
 // the file can't be checked.
-func Check(data string, found func(fault string)) error { return boltstore.Check(data, found) }
+func Check(data string, found func(fault string)) error {
+	if err := fileOnly(data, checkAdvice); err != nil {
+		return err
+	}
+	return boltstore.Check(data, found)
+}
 
 // CheckSealKey reports whether a data file that no server has open is sealed. A
 // sealed file that the key in keyFile, if any, doesn't open is an error. It
@@ -151,12 +230,18 @@ func CheckSealKey(data, keyFile string) (sealed bool, err error) {
 // Compact rewrites a data file that no server has open without its free space,
 // and returns its sizes in bytes before and after.
 func Compact(ctx context.Context, data string, progress func(done, all int64)) (before, after int64, err error) {
+	if err := fileOnly(data, compactAdvice); err != nil {
+		return 0, 0, err
+	}
 	return boltstore.Compact(ctx, data, progress)
 }
 
 // Restore replaces a data file that no server has open with a verified copy of a
 // backup, and returns where the previous file is kept, if there was one.
 func Restore(ctx context.Context, backup, data string, now time.Time) (kept string, err error) {
+	if err := fileOnly(data, restoreAdvice); err != nil {
+		return "", err
+	}
 	return boltstore.Restore(ctx, backup, data, now)
 }
 

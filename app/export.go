@@ -37,11 +37,19 @@ func (x *Export) Run(ctx context.Context, stdout io.Writer, progress func(fixtur
 	return sum, err
 }
 
-// export writes the content of a copy of the data file.
+// export writes the content of a copy of the data file, or of a database.
 func (x *Export) export(ctx context.Context, w io.Writer, progress func(fixture.Summary)) error {
 	o, err := Options(x.SealKeyFile)
 	if err != nil {
 		return err
+	}
+	if IsDatabase(x.Data) {
+		s, err := open(ctx, x.Data, o)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return fixture.Export(ctx, s, w, progress)
 	}
 	folder, remove, err := boltfile.TempFolder(x.Data, "export")
 	if err != nil {

@@ -37,7 +37,7 @@ type health struct {
 	stopped    context.Context // done: it is stopping
 	store      store.Engine
 	dispatcher *delivery.Dispatcher
-	folder     string        // of the data file; empty: the data is in none
+	folder     string        // of the data file; empty: the data is in a database
 	limit      time.Duration // that a check may take
 	log        zerolog.Logger
 
@@ -142,6 +142,9 @@ func (h *health) explainCommit(err error) string {
 		return "the data file was removed or replaced"
 	}
 	h.log.Error().Fields(hint.Fields(err)).Msg("the readiness check can't commit")
+	if h.folder == "" {
+		return "the database does not answer, or takes no changes; the log says which"
+	}
 	return "the data file can't be written"
 }
 
@@ -197,10 +200,11 @@ func watchdogEvery() time.Duration {
 }
 
 // feedWatchdog reports to systemd while commits succeed: if they fail for
-// WatchdogSec, systemd restarts the program.
+// WatchdogSec, systemd restarts the program. Another start doesn't bring back a
+// database that is away, so that one is waited for.
 func (a *App) feedWatchdog(ctx context.Context, h *health, pause time.Duration) {
 	every(ctx, pause, func(time.Time) {
-		if h.current().commit {
+		if h.current().commit || h.folder == "" {
 			a.notify("WATCHDOG=1")
 		}
 	})

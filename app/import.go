@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"teamdata/internal/hint"
+	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/fixture"
 )
@@ -20,6 +21,9 @@ func Import(ctx context.Context, data, keyFile, name string, progress func(fixtu
 	o, err := Options(keyFile)
 	if err != nil {
 		return sum, false, err
+	}
+	if IsDatabase(data) {
+		return importIntoDatabase(ctx, data, o, name, progress)
 	}
 	return importInto(ctx, data, o, name, progress)
 }
@@ -46,6 +50,31 @@ func importInto(ctx context.Context, data string, o boltstore.Options, name stri
 	return sum, sealed, err
 }
 
+// importIntoDatabase fills a database. A fixture that is not valid leaves it as it was;
+// one that is stopped by anything else leaves what came before.
+func importIntoDatabase(ctx context.Context, data string, o boltstore.Options, name string, progress func(fixture.Summary)) (sum fixture.Summary, sealed bool, err error) {
+	s, err := open(ctx, data, o)
+	if err != nil {
+		return sum, false, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	sum, err = importOpen(ctx, s, data, name, progress)
+	return sum, s.sealedNow, err
+}
+
+// importOpen imports a fixture into open data.
+func importOpen(ctx context.Context, s store.Store, data, name string, progress func(fixture.Summary)) (sum fixture.Summary, err error) {
+	in, err := openInput(ctx, name, data)
+	if err != nil {
+		return sum, err
+	}
+	defer in.Close()
+	if sum, err = fixture.Import(ctx, s, in, progress); err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return sum, err
+}
+
 // openInput opens a file that is read twice, or stdin. Input that can be read
 // only once is spooled next to the data file.
 func openInput(ctx context.Context, name, data string) (*os.File, error) {
@@ -70,7 +99,13 @@ func openInput(ctx context.Context, name, data string) (*os.File, error) {
 
 // spool copies a stream to an unnamed file, deleted on close.
 func spool(ctx context.Context, in io.Reader, data string) (*os.File, error) {
-	file, err := os.CreateTemp(filepath.Dir(data), "."+filepath.Base(data)+".import-*") // with mode 0600
+	folder, base := filepath.Split(data)
+	if IsDatabase(data) {
+		folder, base = "", "teamdata" // among the temporary files
+	} else if folder == "" {
+		folder = "."
+	}
+	file, err := os.CreateTemp(folder, "."+base+".import-*") // with mode 0600
 	if err != nil {
 		return nil, err
 	}

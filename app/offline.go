@@ -26,40 +26,43 @@ import (
 // has open.
 var ErrInUse = boltstore.ErrInUse
 
-// Offline is a data file that no server has open, for commands that change it.
+// Offline is the data of no running server, for commands that change it.
 type Offline struct {
 	Data        string
 	SealKeyFile string
 	PublicURL   string // of the server that will serve it, for sign-in links
 	Version     string
-	Make        bool // a file that is not there is made
+	Make        bool // a file that is not there is made; the tables of a database always are
 }
 
-// Admin opens the file and returns a client of the admin API, which this process
-// answers. Deliveries and mail wait in the file for the next server; closing
+// Admin opens the data and returns a client of the admin API, which this process
+// answers. Deliveries and mail wait in it for the next server; closing
 // reports that on said, as are an upgrade or a sealing. If the file is missing
 // and must not be created, the error is fs.ErrNotExist.
-func (f Offline) Admin(said io.Writer) (client *http.Client, closeFile func() error, err error) {
-	if _, err := os.Stat(f.Data); errors.Is(err, fs.ErrNotExist) && !f.Make {
+func (f Offline) Admin(said io.Writer) (client *http.Client, closeData func() error, err error) {
+	if _, err := os.Stat(f.Data); errors.Is(err, fs.ErrNotExist) && !f.Make && !IsDatabase(f.Data) {
 		return nil, nil, err
 	}
 	o, err := Options(f.SealKeyFile)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := boltstore.Open(f.Data, o)
+	s, err := open(context.Background(), f.Data, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.SealedNow() {
+	if s.warning != "" {
+		fmt.Fprintln(said, "warning: "+s.warning)
+	}
+	if s.sealedNow {
 		fmt.Fprintln(said, Sealed)
 	}
-	if from, kept := s.MigratedFrom(); from > 0 {
-		fmt.Fprintf(said, "%s: %s\n", Migrated, kept)
+	if s.from > 0 {
+		fmt.Fprintf(said, "%s: %s\n", Migrated, s.kept)
 	}
 	var queued, removed atomic.Bool
 	s.OnDue(func(uint64, time.Time) { queued.Store(true) })
-	closeFile = func() error {
+	closeData = func() error {
 		if queued.Load() {
 			fmt.Fprintln(said, "no server runs: what is to be sent waits in the data file for the next `teamdata serve`")
 		}
@@ -68,9 +71,9 @@ func (f Offline) Admin(said io.Writer) (client *http.Client, closeFile func() er
 		}
 		return s.Close()
 	}
-	api := NewAdmin(s, admin.Config{Version: f.Version, Log: zerolog.Nop(), LinkURL: settings.LinkURL(f.PublicURL), WarnOfURL: netguard.New(netguard.Config{}).Warn,
+	api := NewAdmin(s.Engine, admin.Config{Version: f.Version, Log: zerolog.Nop(), LinkURL: settings.LinkURL(f.PublicURL), WarnOfURL: netguard.New(netguard.Config{}).Warn,
 		Removed: func() { removed.Store(true) }}, func(*admin.Status) {})
-	return &http.Client{Transport: inProcess{api.Local()}}, closeFile, nil
+	return &http.Client{Transport: inProcess{api.Local()}}, closeData, nil
 }
 
 // inProcess answers requests with a handler in this process.

@@ -21,7 +21,8 @@ type Settings struct {
 	Version string     // of this build; no flag
 	Clock   *TestClock // for tests; nil: the system's clock
 
-	Data        string
+	Data        string // path of a file, or URL of a PostgreSQL database, which may hold a password
+	StateDir    string // for the socket and the CA's certificate of a server on a database; empty: the working directory
 	SealKeyFile string
 	Seed        string
 	ReadyFile   string

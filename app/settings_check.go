@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"teamdata/admin/socket"
 	"teamdata/delivery/mail"
 	"teamdata/internal/hint"
 	"teamdata/internal/netguard"
@@ -59,6 +58,9 @@ func (s *Settings) checkFlags() error {
 	}
 	if hasNonPositive(s.MailRetrySchedule) {
 		return errors.New("--mail-retry-schedule holds times longer than 0, such as 1m,5m,25m,2h")
+	}
+	if err := s.checkData(); err != nil {
+		return err
 	}
 	if err := s.checkMail(); err != nil {
 		return err
@@ -157,7 +159,7 @@ func (s *Settings) checkListen() error {
 		return errors.New("--proxy-protocol needs --trusted-proxies, the proxies that may connect, such as loopback or 10.0.0.7")
 	case isUnix && path == "":
 		return errors.New("--listen unix: lacks the path of the socket, such as unix:/run/teamdata/http.sock")
-	case isUnix && path == socket.Path(s.Socket, s.Data):
+	case isUnix && path == SocketPath(s.Socket, s.Data, s.StateDir):
 		return hint.With(fmt.Errorf("%s is the socket of the admin API", path), "choose another path with --listen")
 	case isUnix && s.SMTPURL != "" && s.PublicURL == "":
 		return errors.New("--smtp-url on a Unix socket needs --public-url, for the links in mail")

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
 	"teamdata/internal/hint"
 	"teamdata/store"
-	"teamdata/store/fixture"
 )
 
 // TestClock is the clock of a server that is being tested. It goes on with the
@@ -184,15 +182,12 @@ func (a *App) Reset(ctx context.Context) error {
 	return nil
 }
 
-// seed imports the seed into the open data file.
+// seed imports the seed into the open data.
 func (a *App) seed(ctx context.Context) error {
-	in, err := os.Open(a.settings.Seed)
-	if err == nil {
-		defer in.Close()
-		_, err = fixture.Import(ctx, a.store, in, nil)
-	}
+	sum, err := importOpen(ctx, a.store, a.settings.Data, a.settings.Seed, nil)
 	if err != nil {
-		return seedError(fmt.Errorf("--seed: %s: %w", a.settings.Seed, err))
+		return seedError(fmt.Errorf("--seed: %w", err))
 	}
+	a.logFilled(sum)
 	return nil
 }

@@ -30,7 +30,7 @@ secrets as the data file: protect it as well.`,
   teamdata backup - | gzip | ssh backup@example.com 'cat > teamdata.db.gz'`,
 		Args: exactly("the file to write, or - for stdout"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p := terminal.StartProgress(cmd.ErrOrStderr(), "backing up "+from.Data)
+			p := terminal.StartProgress(cmd.ErrOrStderr(), "backing up "+app.Place(from.Data))
 			defer p.Stop()
 			if args[0] == "-" {
 				return from.BackupTo(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -76,7 +76,7 @@ the key that the file had then.`,
 }
 
 func restore(cmd *cobra.Command, backup, data string) error {
-	p := terminal.StartProgress(cmd.ErrOrStderr(), "restoring "+data)
+	p := terminal.StartProgress(cmd.ErrOrStderr(), "restoring "+app.Place(data))
 	kept, err := app.Restore(cmd.Context(), backup, data, time.Now())
 	p.Stop()
 	switch {

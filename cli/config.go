@@ -46,6 +46,9 @@ the command line, the environment, a file that the environment names, or the
 default. It takes the flags of serve. Secrets are not shown.`,
 		Example: "  teamdata config\n  teamdata config --listen 0.0.0.0:8443 --json",
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkArguments(cmd.Flags()); err != nil {
+				return err
+			}
 			c.read(cmd.Flags())
 			return nil
 		},
@@ -96,6 +99,9 @@ func formatValue(f *pflag.Flag) string {
 	value := f.Value.String()
 	if _, isSecret := f.Annotations[secretFlag]; isSecret && value != "" {
 		return "(secret)"
+	}
+	if app.IsDatabase(value) {
+		return app.Place(value)
 	}
 	if u, err := url.Parse(value); err == nil && u.User != nil {
 		return u.Redacted()
@@ -169,7 +175,7 @@ func knownNames(root *cobra.Command) []string {
 	add := func(f *pflag.Flag) {
 		name := strings.TrimPrefix(environmentName(f.Name), environmentName(""))
 		names = append(names, name)
-		if _, isSecret := f.Annotations[secretFlag]; isSecret {
+		if fromFile(f) {
 			names = append(names, name+"_FILE")
 		}
 	}

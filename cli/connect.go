@@ -27,7 +27,7 @@ func (c connector) connect(ctx context.Context, t operator.Target) (operator.Con
 	if t.Server != "" {
 		return connectServer(t)
 	}
-	path := socket.Path(t.Socket, t.Data)
+	path := app.SocketPath(t.Socket, t.Data, t.StateDir)
 	switch client, err := socket.Client(ctx, path); {
 	case err != nil:
 		return operator.Connection{}, err
@@ -49,7 +49,7 @@ func (c connector) connect(ctx context.Context, t operator.Target) (operator.Con
 func (c connector) open(t operator.Target) (operator.Connection, error) {
 	client, end, err := app.Offline{Data: t.Data, SealKeyFile: t.SealKeyFile, PublicURL: t.PublicURL, Version: c.version, Make: t.Make}.Admin(os.Stderr)
 	if errors.Is(err, fs.ErrNotExist) && !t.Make {
-		err = hint.New(fmt.Sprintf("there is no data file %s, and no server listens on %s", t.Data, socket.Path(t.Socket, t.Data)),
+		err = hint.New(fmt.Sprintf("there is no data file %s, and no server listens on %s", t.Data, app.SocketPath(t.Socket, t.Data, t.StateDir)),
 			"name another with --data, or create it with its first org: teamdata org create --name NAME")
 	}
 	if err != nil {

@@ -68,7 +68,7 @@ same; until then nothing changes. The disk needs room for both. A sealed file
 needs no key.`,
 		Example: "  teamdata compact --data /var/lib/teamdata/teamdata.db",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p := terminal.StartProgress(cmd.ErrOrStderr(), "compacting "+data)
+			p := terminal.StartProgress(cmd.ErrOrStderr(), "compacting "+app.Place(data))
 			before, after, err := app.Compact(cmd.Context(), data, p.Report)
 			p.Stop()
 			if errors.Is(err, context.Canceled) {

@@ -67,8 +67,9 @@ check.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&p.Data, "data", app.DefaultData, "the data `file` of the server")
-	f.StringVar(&p.Socket, "socket", "", "the admin `socket` of the server; default: the data file's path with .sock behind it")
+	f.StringVar(&p.Data, "data", app.DefaultData, "the data `file` of the server, or postgres://… for a PostgreSQL database")
+	f.StringVar(&p.StateDir, "state-dir", "", "the `folder` of the socket of a server on a database; default: the working directory")
+	f.StringVar(&p.Socket, "socket", "", "the admin `socket` of the server; default: the data file's path with .sock behind it, or teamdata.sock in --state-dir")
 	f.StringVar(&p.URL, "url", "", "the `URL` of the server, to ask it there and not on the socket")
 	f.StringVar(&p.CAFile, "ca-file", "", "a PEM `file` with the CA of --url, to trust beside the system's")
 	f.DurationVar(&timeout, "timeout", 5*time.Second, "how long the answer may take")

@@ -6,10 +6,30 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"teamdata/app"
 )
 
 // secretFlag marks a flag whose value is a secret.
 const secretFlag = "secret"
+
+// dataFlag is the flag of all commands that name the data. The URL of a database may
+// hold a password.
+const dataFlag = "data"
+
+// fromFile reports whether a flag can be set from a file that the environment names.
+func fromFile(f *pflag.Flag) bool {
+	_, isSecret := f.Annotations[secretFlag]
+	return isSecret || f.Name == dataFlag
+}
+
+// checkArguments refuses a password among the arguments, which others could see.
+func checkArguments(flags *pflag.FlagSet) error {
+	if f := flags.Lookup(dataFlag); f != nil && f.Changed {
+		return app.CheckArgument(f.Value.String())
+	}
+	return nil
+}
 
 // secret lets a flag be set from a file as well, which TEAMDATA_A_B_FILE names.
 func secret(flags *pflag.FlagSet, name string) {
@@ -40,7 +60,7 @@ func fromEnvironment(flags *pflag.FlagSet) (err error) {
 func environmentValue(f *pflag.Flag) (value, name string, set bool, err error) {
 	name = environmentName(f.Name)
 	value, set = os.LookupEnv(name)
-	if _, isSecret := f.Annotations[secretFlag]; set || !isSecret {
+	if set || !fromFile(f) {
 		return value, name, set, nil
 	}
 	name += "_FILE"

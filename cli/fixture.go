@@ -19,7 +19,8 @@ func exportCommand() *cobra.Command {
 keys and endpoints, and the plans, event types and operator tokens, as a fixture:
 JSON with a record to a line, which import reads. The same records give the same
 bytes. It reads a consistent copy of the data file, made beside it; while a server
-has the file open, the server makes the copy and keeps serving.
+has the file open, the server makes the copy and keeps serving. A database is read
+as it is; what changes meanwhile may be in the export or not.
 
 It leaves out events, deliveries and their counts, mail, idempotency records,
 certificates, the use of keys, and how people sign in: a backup has these.
@@ -37,13 +38,13 @@ secrets: protect it like a password file.`,
 			if x.To = "-"; len(args) > 0 {
 				x.To = args[0]
 			}
-			p := terminal.StartProgress(cmd.ErrOrStderr(), "exporting "+x.Data)
+			p := terminal.StartProgress(cmd.ErrOrStderr(), "exporting "+app.Place(x.Data))
 			sum, err := x.Run(cmd.Context(), cmd.OutOrStdout(), func(s fixture.Summary) { p.Describe(app.Counted(s)) })
 			p.Stop()
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "exported from data file %s: %s\n", x.Data, app.Counted(sum))
+			fmt.Fprintf(cmd.ErrOrStderr(), "exported from %s: %s\n", app.Named(x.Data), app.Counted(sum))
 			if sum.Ahead.Records > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "warning: import will refuse this export, for times ahead of the clock in %s, first %s\n"+
 					"  hint: check the clock; if it is right, set these times back in the export\n", terminal.Count(sum.Ahead.Records, "record"), sum.Ahead.First)
@@ -51,7 +52,7 @@ secrets: protect it like a password file.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&x.Data, "data", app.DefaultData, "the data `file`")
+	cmd.Flags().StringVar(&x.Data, "data", app.DefaultData, "the data `file`, or postgres://… for a PostgreSQL database")
 	cmd.Flags().StringVar(&x.SealKeyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with")
 	cmd.Flags().BoolVar(&x.Force, "force", false, "write over a file that is there")
 	return cmd
@@ -68,6 +69,10 @@ the fixture is imported or nothing: import writes to a copy of the data file,
 which replaces the file once it is on the disk and sound. The disk needs room for
 both. A fixture may be far larger than the memory.
 
+Into a database it writes at once, also while it is served. A fixture that is not
+valid changes nothing there either; one that is stopped halfway leaves what came
+before.
+
 With - the fixture is read from stdin, into a temporary file beside the data file.
 An import makes no audit entries, and no events for webhooks.`,
 		Example: `  teamdata import org.json --data /var/lib/teamdata/teamdata.db
@@ -83,11 +88,11 @@ An import makes no audit entries, and no events for webhooks.`,
 			if sealed {
 				fmt.Fprintln(cmd.ErrOrStderr(), app.Sealed)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "imported into data file %s: %s\n", data, app.Counted(sum))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "imported into %s: %s\n", app.Named(data), app.Counted(sum))
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`; it is made if it is not there")
+	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`, which is made if it is not there; or postgres://… for a PostgreSQL database")
 	cmd.Flags().StringVar(&keyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with, or is to be")
 	return cmd
 }

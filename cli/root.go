@@ -93,10 +93,15 @@ one binary on one file. Look around first with:
 
 Every flag --a-b can also be set in the environment as TEAMDATA_A_B; the flag
 wins.`,
-		Version:           version,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(cmd.Flags()) },
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkArguments(cmd.Flags()); err != nil {
+				return err
+			}
+			return fromEnvironment(cmd.Flags())
+		},
 	}
 	addGroup(root, "Serve and manage data:", append([]*cobra.Command{serveCommand(), doctorCommand(), configCommand(), healthcheckCommand()}, operator.Commands(operatorConfig(version))...)...)
 	addGroup(root, "The data file as a whole:", backupCommand(), restoreCommand(), checkCommand(), compactCommand(),

@@ -78,7 +78,7 @@ func groupFlags(root *cobra.Command) {
 func bindListening(f *pflag.FlagSet, s *app.Settings) {
 	f.StringVar(&s.Listen, "listen", s.Listen, "`host:port` to listen on, port 0 takes a free one; or unix:/path for a Unix socket")
 	f.BoolVar(&s.HTTP, "http", s.HTTP, "plain HTTP, for use behind a proxy or in tests")
-	f.StringVar(&s.Socket, "socket", s.Socket, "the Unix `socket` of the admin API; default: the data file's path with .sock behind it")
+	f.StringVar(&s.Socket, "socket", s.Socket, "the Unix `socket` of the admin API; default: the data file's path with .sock behind it, or teamdata.sock in --state-dir")
 	f.StringVar(&s.PublicURL, "public-url", s.PublicURL, "the `URL` at which people reach the server, for sign-in links, passkeys and mail; default: that of the first --domain, or of the listener")
 	f.StringSliceVar(&s.TrustedProxies, "trusted-proxies", s.TrustedProxies, "`addresses` of proxies whose Forwarded or X-Forwarded-For says who the client is: CIDRs, loopback, private")
 	f.BoolVar(&s.ProxyProtocol, "proxy-protocol", s.ProxyProtocol, "let in --trusted-proxies alone, and read a header of the PROXY protocol, version 1 or 2, from each connection")
@@ -97,9 +97,10 @@ func bindTLS(f *pflag.FlagSet, s *app.Settings) {
 }
 
 func bindData(f *pflag.FlagSet, s *app.Settings) {
-	f.StringVar(&s.Data, "data", s.Data, "the data `file`; it is made if it is not there")
+	f.StringVar(&s.Data, "data", s.Data, "the data `file`, which is made if it is not there; or postgres://… for a PostgreSQL database, with a password in TEAMDATA_DATA_FILE or PGPASSFILE")
+	f.StringVar(&s.StateDir, "state-dir", s.StateDir, "the `folder` for the admin socket and the certificate of the local CA when --data is a database; default: the working directory")
 	f.StringVar(&s.SealKeyFile, "seal-key-file", s.SealKeyFile, "a `file` with a key that seals the webhook secrets, private keys and password hashes in the data file; made with: openssl rand -base64 32 > FILE")
-	f.StringVar(&s.Seed, "seed", s.Seed, "a fixture `file` that fills a data file that holds no org yet")
+	f.StringVar(&s.Seed, "seed", s.Seed, "a fixture `file` that fills a data file or database that holds no org yet")
 	f.BoolVar(&s.Demo, "demo", s.Demo, "serve an example org from a temporary file, with a receiver that shows its events")
 	f.VarPF(testClock{&s.Clock}, "test-clock", "", "for tests on this machine: lets the admin API move the clock forward and reset the data, and endpoints have http:// URLs of this machine").NoOptDefVal = "true"
 	f.StringVar(&s.BackupDir, "backup-dir", s.BackupDir, "a `folder` of its own for backups that are made while it serves; it is made if it is not there")

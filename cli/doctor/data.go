@@ -21,7 +21,7 @@ import (
 
 // checkServer checks the state of the server that has the data file open.
 func (d *doctor) checkServer(ctx context.Context) {
-	path := socket.Path(d.Socket, d.Data)
+	path := app.SocketPath(d.Socket, d.Data, d.StateDir)
 	client, err := socket.Client(ctx, path)
 	switch {
 	case err != nil:
@@ -45,7 +45,7 @@ func (d *doctor) checkServer(ctx context.Context) {
 			d.warn("see its log", "the certificate %s is not renewed: %s", certificate.Name, certificate.LastError)
 		}
 	}
-	if err := (&Probe{Data: d.Data, Socket: d.Socket}).Ready(ctx); err != nil {
+	if err := (&Probe{Data: d.Data, StateDir: d.StateDir, Socket: d.Socket}).Ready(ctx); err != nil {
 		d.refused(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"teamdata/admin/socket"
+	"teamdata/app"
 	"teamdata/internal/hint"
 	"teamdata/internal/httpclient"
 	"teamdata/server"
@@ -16,8 +17,8 @@ import (
 // Probe checks whether a running server is ready: at its URL if there is one,
 // else on the admin socket of the data file.
 type Probe struct {
-	Data, Socket string
-	URL, CAFile  string
+	Data, StateDir, Socket string
+	URL, CAFile            string
 }
 
 // Ready returns an error, one line, unless the server is ready.
@@ -68,7 +69,7 @@ func (p *Probe) connect(ctx context.Context) (client *http.Client, base string, 
 		roots, err := httpclient.Roots("--ca-file", p.CAFile)
 		return httpclient.New(roots), u.String(), err
 	}
-	path := socket.Path(p.Socket, p.Data)
+	path := app.SocketPath(p.Socket, p.Data, p.StateDir)
 	client, err = socket.Client(ctx, path)
 	if err == nil && client == nil {
 		err = hint.With(fmt.Errorf("no server listens on %s", path), "start it with teamdata serve, or name its socket with --socket")

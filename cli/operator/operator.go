@@ -36,9 +36,10 @@ type Config struct {
 
 // Target is where the admin API is, according to the flags.
 type Target struct {
-	Data        string // the data file
+	Data        string // the data file, or the URL of a database
+	StateDir    string // of a server on a database; empty: the working directory
 	SealKeyFile string // the key that its secrets are sealed with; empty: none
-	Socket      string // of the server; empty: beside the data file
+	Socket      string // of the server; empty: beside the data file, or in StateDir
 	Server      string // URL of a server elsewhere; empty: the one on this machine
 	CAFile      string // the CA of its certificate; empty: the system's
 	TokenFile   string // file with the operator token; empty: the environment
@@ -79,9 +80,10 @@ func Commands(c Config) []*cobra.Command {
 
 // bind adds the flags that every command has.
 func (e *env) bind(f *pflag.FlagSet) {
-	f.StringVar(&e.target.Data, "data", e.DefaultData, "the data `file`, or that of the server on this machine")
+	f.StringVar(&e.target.Data, "data", e.DefaultData, "the data `file`, or that of the server on this machine; or postgres://… for a PostgreSQL database")
+	f.StringVar(&e.target.StateDir, "state-dir", "", "the `folder` of the socket of a server on a database; default: the working directory")
 	f.StringVar(&e.target.SealKeyFile, "seal-key-file", "", "the `file` with the key that the data file is sealed with, for work without a server")
-	f.StringVar(&e.target.Socket, "socket", "", "the `socket` of the server on this machine; default: the data file's path with .sock behind it")
+	f.StringVar(&e.target.Socket, "socket", "", "the `socket` of the server on this machine; default: the data file's path with .sock behind it, or teamdata.sock in --state-dir")
 	f.StringVar(&e.target.Server, "server", "", "the `URL` of a server elsewhere, such as https://data.example.com; its operator token is read from TEAMDATA_OPERATOR_TOKEN")
 	f.StringVar(&e.target.TokenFile, "operator-token-file", "", "a `file` with the operator token for --server")
 	f.StringVar(&e.target.CAFile, "ca-file", "", "a PEM `file` with the CA of --server, to trust beside the system's")

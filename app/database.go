@@ -1,0 +1,94 @@
+package app
+
+import (
+	"path/filepath"
+
+	"teamdata/admin/socket"
+	"teamdata/internal/hint"
+	"teamdata/store/pgstore"
+)
+
+// IsDatabase reports whether --data names a PostgreSQL database, and not a file.
+func IsDatabase(data string) bool { return pgstore.IsURL(data) }
+
+// Place is --data as people may see it: the path of a file, or the URL of a database
+// without its password and options.
+func Place(data string) string {
+	if !IsDatabase(data) {
+		return data
+	}
+	target, err := pgstore.ParseTarget(data)
+	if err != nil {
+		return "postgres://…"
+	}
+	return target.String()
+}
+
+// Named is Place, with what is there before it.
+func Named(data string) string {
+	if IsDatabase(data) {
+		return "database " + Place(data)
+	}
+	return "data file " + data
+}
+
+// CheckArgument refuses a --data that holds a password and was given as an argument,
+// which other users of the machine can read.
+func CheckArgument(data string) error {
+	if !IsDatabase(data) {
+		return nil
+	}
+	target, err := pgstore.ParseTarget(data)
+	if err != nil || !target.HasPassword() {
+		return err
+	}
+	return hint.New("--data holds a password, which other users of this machine can see among the arguments",
+		"put the URL into TEAMDATA_DATA, or into a file that TEAMDATA_DATA_FILE names; or the password alone into the file that PGPASSFILE names")
+}
+
+// SocketPath is where the admin socket of a server is: elsewhere if that is set, or
+// beside the data file, or for a database in the folder of --state-dir.
+func SocketPath(elsewhere, data, stateDir string) string {
+	return socket.Path(elsewhere, beside(data, stateDir))
+}
+
+// beside is how the paths of the files begin that a server keeps beside its data.
+func beside(data, stateDir string) string {
+	if IsDatabase(data) {
+		return filepath.Join(stateDir, "teamdata")
+	}
+	return data
+}
+
+// fileOnly refuses a database for a command that works on whole files.
+func fileOnly(data, advice string) error {
+	if !IsDatabase(data) {
+		return nil
+	}
+	return SettingError{hint.New("--data is "+Named(data)+", and this command works on a data file", advice)}
+}
+
+// The advice for commands that work on whole files.
+const (
+	dumpAdvice    = "back up a database with pg_dump, or with what its host offers"
+	restoreAdvice = "restore a database with pg_restore, or with what its host offers"
+	compactAdvice = "PostgreSQL's autovacuum makes free space available again; VACUUM FULL returns it to the disk"
+	checkAdvice   = "PostgreSQL's own pg_amcheck looks for damage in a database"
+)
+
+// checkData checks --data and what goes with it.
+func (s *Settings) checkData() error {
+	if !IsDatabase(s.Data) {
+		if s.StateDir != "" {
+			return hint.New("--state-dir is for a database in --data", "leave it out: what belongs to a data file is put beside it")
+		}
+		return nil
+	}
+	if _, err := pgstore.ParseTarget(s.Data); err != nil {
+		return err
+	}
+	if s.BackupDir != "" {
+		return hint.New("--backup-dir is for a data file, and --data is a database", dumpAdvice)
+	}
+	return nil
+}
