@@ -44,6 +44,9 @@ func (s *Store) commit(group []*update) {
 
 // attempt runs a group once.
 func (s *Store) attempt(group []*update) error {
+	if s.life.Err() != nil {
+		return context.Cause(s.life)
+	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
@@ -70,7 +73,7 @@ func (s *Store) attempt(group []*update) error {
 	if err == nil {
 		s.notify(t)
 	}
-	s.watch.notify(Commit{Updates: written, Took: time.Since(began), Err: err})
+	s.watch.notify(store.Commit{Updates: written, Took: time.Since(began), Err: err})
 	return err
 }
 
@@ -108,6 +111,7 @@ func (t *tx) begin(group []*update) (commitNo int64, err error) {
 	}
 	if len(marker) == 0 {
 		t.err = &Error{Place: t.s.target.String(), Text: "no longer knows this server", Advice: "start teamdata again"}
+		t.s.end(t.err)
 		return 0, t.err
 	}
 	if found < named.toLock() {

@@ -2,22 +2,16 @@ package pgstore
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"teamdata/store"
 )
 
-// Commit is what OnCommit reports of one commit.
-type Commit struct {
-	Updates int           // number of Updates that shared it
-	Took    time.Duration // from its first update's start to the database's answer
-	Err     error         // nil: it is on disk
-}
-
 // OnCommit sets fn to be called by the writer after each commit. fn must not
 // block. It is set once, before the first Update that it needs to see.
-func (s *Store) OnCommit(fn func(Commit)) { s.watch.onCommit.Store(&fn) }
+func (s *Store) OnCommit(fn func(store.Commit)) { s.watch.onCommit.Store(&fn) }
 
 // LastCommit returns when the last commit succeeded, by the system's clock; zero:
 // none since Open, or the last one failed.
@@ -39,16 +33,88 @@ func (s *Store) Probe(ctx context.Context) error {
 
 // watch is the monitoring data of a Store.
 type watch struct {
-	onCommit  atomic.Pointer[func(Commit)]
+	onCommit  atomic.Pointer[func(store.Commit)]
 	committed atomic.Int64 // unix nanoseconds of the last commit; 0: none, or it failed
+
+	mu    sync.Mutex
+	views map[*tx]time.Time // the open ones, by when they began
 }
 
 // notify records when a commit ended and calls OnCommit's function.
-func (w *watch) notify(c Commit) {
+func (w *watch) notify(c store.Commit) {
 	if w.committed.Store(time.Now().UnixNano()); c.Err != nil {
 		w.committed.Store(0)
 	}
 	if fn := w.onCommit.Load(); fn != nil {
 		(*fn)(c)
 	}
+}
+
+func (w *watch) enter(view *tx) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.views == nil {
+		w.views = map[*tx]time.Time{}
+	}
+	w.views[view] = time.Now()
+}
+
+func (w *watch) leave(view *tx) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.views, view)
+}
+
+func (w *watch) open() (n int, oldest time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, began := range w.views {
+		oldest = max(oldest, time.Since(began))
+	}
+	return len(w.views), oldest
+}
+
+// Stats reads the size of the database alone.
+func (s *Store) Stats() (st store.Stats, err error) {
+	st.Reads, st.OldestRead = s.watch.open()
+	about, err := s.ask("SELECT pg_database_size(current_database())")
+	if err == nil {
+		st.Size = readBigint(about[0])
+	}
+	return st, err
+}
+
+// About returns a description of the open database.
+func (s *Store) About() (store.About, error) {
+	about := store.About{Place: s.target.String(), Sealed: s.seal.On(), Now: s.now()}
+	r, err := s.ask(`SELECT pg_database_size(current_database()), (SELECT schema::bigint FROM meta),
+		(SELECT max(greatest(members_at, audit_at)) FROM org_lists), ` + newestIDs)
+	if err != nil {
+		return about, err
+	}
+	about.Size, about.Schema = readBigint(r[0]), int(readBigint(r[1]))
+	newest := readUnsigned(r[2])
+	for _, id := range r[3:] {
+		ms, _ := store.IDTime(string(id))
+		newest = max(newest, ms)
+	}
+	if newest > 0 {
+		about.Newest = time.UnixMilli(int64(newest)).UTC()
+	}
+	return about, nil
+}
+
+// newestIDs are the last ids of those that rise.
+const newestIDs = "(SELECT max(id) FROM events), (SELECT max(id) FROM deliveries), (SELECT max(id) FROM mails)"
+
+// ask reads one row.
+func (s *Store) ask(sql string) (found row, err error) {
+	err = s.pool.with(s.life, func(ctx context.Context, c *conn) error {
+		rows, err := c.rows(ctx, newQuery(sql))
+		if err == nil {
+			found = rows[0]
+		}
+		return err
+	})
+	return found, fault(err)
 }

@@ -38,19 +38,28 @@ type Store struct {
 	offset         atomic.Int64 // of the database's clock to ours, in nanoseconds
 	sealedNow      bool         // by this Open
 
-	queue  queue
-	idsMu  sync.Mutex
-	ids    store.IDSource
-	doubt  *doubt // the writer's
-	onDue  atomic.Pointer[func(endpoint uint64, due time.Time)]
-	watch  watch
-	life   context.Context
-	end    context.CancelFunc
-	closed chan struct{} // closed when the writer has ended
-	polled chan struct{} // closed when the poller has ended
+	queue    queue
+	idsMu    sync.Mutex
+	ids      store.IDSource
+	doubt    *doubt // the writer's
+	onDue    atomic.Pointer[func(endpoint uint64, due time.Time)]
+	watch    watch
+	life     context.Context
+	end      context.CancelCauseFunc
+	stop     chan struct{} // closed by Close
+	stopping sync.Once
+	closed   chan struct{} // closed when the writer has ended
+	polled   chan struct{} // closed when the poller has ended
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Engine = (*Store)(nil)
+
+// Life is done once the Store can't continue: the database no longer knows it.
+func (s *Store) Life() context.Context { return s.life }
+
+// CheckPlace finds nothing: each commit finds out whether the database knows this
+// server.
+func (s *Store) CheckPlace() error { return nil }
 
 // Open opens the database of a target, and makes its tables if it is empty. Its
 // errors are one line for the operator, with a hint, and leave the database as it was.
@@ -60,12 +69,11 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 	}
 	s := &Store{
 		target: target, options: o, pool: newPool(target, o.Connections), seal: codec.Sealing{Sealer: o.Sealer},
-		closed: make(chan struct{}), polled: make(chan struct{}),
+		stop: make(chan struct{}), closed: make(chan struct{}), polled: make(chan struct{}),
 	}
 	s.claimed = map[string]bool{}
-	s.life, s.end = context.WithCancel(context.Background())
+	s.life, s.end = context.WithCancelCause(context.Background())
 	if err := s.prepare(ctx); err != nil {
-		s.end()
 		s.pool.close()
 		return nil, err
 	}
@@ -90,17 +98,12 @@ func (s *Store) prepare(ctx context.Context) error {
 		return err
 	}
 	defer s.pool.release(c)
-	var last []row
-	_, err = c.run(ctx,
-		newQuery("SELECT max(id) FROM events").collect(&last),
-		newQuery("SELECT max(id) FROM deliveries").collect(&last),
-		newQuery("SELECT max(id) FROM mails").collect(&last),
-	)
+	last, err := c.rows(ctx, newQuery("SELECT "+newestIDs))
 	if err != nil {
 		return s.target.refusal(err)
 	}
-	for _, r := range last {
-		s.ids.Follow(string(r[0]))
+	for _, id := range last[0] {
+		s.ids.Follow(string(id))
 	}
 	s.node = new(store.IDSource).Next("nod_", time.Now())
 	if _, err := c.run(ctx, newQuery("INSERT INTO nodes (id, commit_no) VALUES ($1, 0)", s.node)); err != nil {
@@ -136,12 +139,18 @@ func (s *Store) view(ctx context.Context, fn func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if s.life.Err() != nil {
+		return fault(context.Cause(s.life))
+	}
 	c, err := s.pool.acquire(ctx)
 	if err != nil {
 		return fault(err)
 	}
 	defer s.pool.release(c)
-	return fn(&tx{s: s, ctx: ctx, conn: c, now: s.now()})
+	t := &tx{s: s, ctx: ctx, conn: c, now: s.now()}
+	s.watch.enter(t)
+	defer s.watch.leave(t)
+	return fn(t)
 }
 
 // AccessGeneration is bumped after each commit that touched what an Access depends
@@ -162,7 +171,7 @@ func (s *Store) poll() {
 	seen := map[string]int64{}
 	for {
 		select {
-		case <-s.life.Done():
+		case <-s.stop:
 			return
 		case <-ticker.C:
 			s.readGenerations(seen)
@@ -204,7 +213,7 @@ const (
 func (s *Store) Close() error {
 	s.queue.close()
 	<-s.closed
-	s.end()
+	s.stopping.Do(func() { close(s.stop) })
 	<-s.polled
 	err := s.pool.with(context.Background(), func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx, newQuery("DELETE FROM nodes WHERE id = $1", s.node))

@@ -33,7 +33,8 @@ func databaseAt(t testing.TB, path string) string {
 	if err == nil {
 		return string(name)
 	}
-	database := pgtest.New(t)
+	database := pgtest.New(t) + "&options=-csynchronous_commit%3Doff" // the suite does not crash
+	t.Cleanup(func() { check(t, database) }) // after the suite has closed the store
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -41,6 +42,16 @@ func databaseAt(t testing.TB, path string) string {
 		t.Fatal(err)
 	}
 	return database
+}
+
+func check(t testing.TB, database string) {
+	target, err := pgstore.ParseTarget(database)
+	if err == nil {
+		err = pgstore.Check(context.Background(), target, func(fault string) { t.Error(fault) })
+	}
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 func open(t testing.TB, database string, o pgstore.Options) *pgstore.Store {

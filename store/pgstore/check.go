@@ -1,0 +1,230 @@
+package pgstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"teamdata/store"
+)
+
+// Check checks a database for damage, in one snapshot, also while servers use it: the
+// form of each record, the columns made of it, and what refers to what, both ways.
+// found is called with a line for each fault. The error is why the database can't be
+// checked. What PostgreSQL itself may have damaged is found by pg_amcheck.
+func Check(ctx context.Context, target *Target, found func(fault string)) error {
+	s := &Store{target: target, pool: newPool(target, 1), life: ctx}
+	defer s.pool.close()
+	if err := s.pool.prepare(ctx, migrations, reading); err != nil {
+		return err
+	}
+	return s.view(ctx, func(t *tx) error {
+		c := &checker{tx: t, found: found}
+		c.records()
+		c.references()
+		return c.err
+	})
+}
+
+// checker goes through all records. After an error it does nothing more.
+type checker struct {
+	*tx
+	found func(fault string)
+	err   error
+}
+
+func (c *checker) fault(format string, args ...any) { c.found(fmt.Sprintf(format, args...)) }
+
+func (c *checker) records() {
+	orgs.check(c, nil)
+	plans.check(c, nil)
+	instructions.check(c, nil)
+	members.check(c, nil)
+	apiKeys.check(c, nil)
+	keyUse.check(c, nil)
+	webhooks.check(c, nil)
+	eventTypes.check(c, nil)
+	mails.check(c, nil)
+	idempotency.check(c, nil)
+	operatorTokens.check(c, nil)
+	signInLinks.check(c, nil)
+	events.check(c, c.events)
+	deliveries.check(c, c.deliveries)
+	accounts.check(c, c.accounts)
+	sessions.check(c, c.sessions)
+	c.auditLog()
+}
+
+// checkPage is how many rows are in memory at a time.
+const checkPage = 1000
+
+// pages calls fn with all rows of a table, some at a time, in order of their keys.
+func (c *checker) pages(t *table, fn func(rows []row)) {
+	var names, places []string
+	for i, col := range t.cols[:t.keys] {
+		names, places = append(names, col.name), append(places, fmt.Sprintf("$%d", i+1))
+	}
+	key := strings.Join(names, ", ")
+	order := fmt.Sprintf(" ORDER BY %s LIMIT %d", key, checkPage)
+	q := newQuery("SELECT " + t.columns + " FROM " + t.name + order)
+	for c.err == nil {
+		var rows []row
+		if rows, c.err = c.exec(q); c.err != nil || len(rows) == 0 {
+			return
+		}
+		fn(rows)
+		q = newQuery("SELECT " + t.columns + " FROM " + t.name + " WHERE (" + key + ") > (" + strings.Join(places, ", ") + ")" + order)
+		q.values = rows[len(rows)-1][:t.keys]
+	}
+}
+
+// keyText shows the key of a row.
+func (t *table) keyText(r row) string {
+	var parts []string
+	for i, v := range r[:t.keys] {
+		if t.cols[i].kind == numberKind {
+			parts = append(parts, fmt.Sprint(readBigint(v)))
+		} else {
+			parts = append(parts, fmt.Sprintf("%q", v))
+		}
+	}
+	return t.name + " " + strings.Join(parts, " ")
+}
+
+// check checks the form of each record, and that the columns are made of it. fn is
+// called with some records at a time, if it is not nil.
+func (r records[T]) check(c *checker, fn func(rows []row, list []T)) {
+	c.pages(r.table, func(rows []row) {
+		list := make([]T, len(rows))
+		for i, found := range rows {
+			record, err := r.read(found)
+			if err != nil {
+				c.fault("%s: the record is damaged", r.keyText(found))
+				continue
+			}
+			if list[i] = record; r.made == nil {
+				continue
+			}
+			for n, want := range r.made(&record) {
+				if !bytes.Equal(found[r.keys+n], want) {
+					c.fault("%s: its column %s is not that of its record", r.keyText(found), r.cols[r.keys+n].name)
+				}
+			}
+		}
+		if fn != nil {
+			fn(rows, list)
+		}
+	})
+}
+
+// there returns which of some keys are in a table.
+func (c *checker) there(t *table, keys []string) map[string]bool {
+	key := t.cols[0].name
+	rows, err := c.query(nil, "SELECT "+key+" FROM "+t.name+" WHERE "+key+" = ANY($1)", keys)
+	c.err = err
+	there := map[string]bool{}
+	for _, id := range firstTexts(rows) {
+		there[id] = true
+	}
+	return there
+}
+
+// events checks that each event still has a delivery.
+func (c *checker) events(rows []row, list []store.Event) {
+	var ids []string
+	for _, e := range list {
+		ids = append(ids, e.Deliveries...)
+	}
+	there := c.there(deliveries.table, ids)
+	for i, e := range list {
+		if c.err == nil && !slices.ContainsFunc(e.Deliveries, func(id string) bool { return there[id] }) {
+			c.fault("%s: none of its deliveries is there", events.keyText(rows[i]))
+		}
+	}
+}
+
+// deliveries checks that each delivery has its event.
+func (c *checker) deliveries(rows []row, list []store.Delivery) {
+	var ids []string
+	for _, d := range list {
+		ids = append(ids, d.EventID)
+	}
+	there := c.there(events.table, ids)
+	for i, d := range list {
+		if c.err == nil && !there[d.EventID] {
+			c.fault("%s: its event %q is missing", deliveries.keyText(rows[i]), d.EventID)
+		}
+	}
+}
+
+// accounts checks that the sessions of each account exist.
+func (c *checker) accounts(rows []row, list []store.Account) {
+	var ids []string
+	for _, a := range list {
+		ids = append(ids, a.Sessions...)
+	}
+	there := c.there(sessions.table, ids)
+	for i, a := range list {
+		for _, id := range a.Sessions {
+			if c.err == nil && !there[id] {
+				c.fault("%s: its session %q is missing", accounts.keyText(rows[i]), id)
+			}
+		}
+	}
+}
+
+// sessions checks that each session is in its account.
+func (c *checker) sessions(rows []row, list []store.Session) {
+	for i, v := range list {
+		if a, err := c.sealedAccount(v.UserID); c.err == nil && (err != nil || !slices.Contains(a.Sessions, v.ID)) {
+			c.fault("%s: the account %q does not have it", sessions.keyText(rows[i]), v.UserID)
+		}
+	}
+}
+
+// sealedAccount reads an account as stored, with its secrets sealed.
+func (c *checker) sealedAccount(userID string) (a store.Account, err error) {
+	found, err := c.get(accounts.table, plain(userID))
+	if c.err = err; found == nil {
+		return a, accounts.missing()
+	}
+	return accounts.read(found)
+}
+
+func (c *checker) auditLog() {
+	c.pages(auditLog, func(rows []row) {
+		for _, r := range rows {
+			if !json.Valid(r[3]) {
+				c.fault("%s: the item is not JSON", auditLog.keyText(r))
+			}
+		}
+	})
+}
+
+// faults are queries that find what must not be: each row names something.
+var faults = []struct{ sql, text string }{
+	{"SELECT id FROM orgs JOIN removed_orgs USING (id)", "orgs %q: is removed, too"},
+	{"SELECT id FROM key_use u WHERE NOT EXISTS (SELECT 1 FROM api_keys WHERE id = u.id)", "key_use %q: there is no such key"},
+	{"SELECT number::text FROM endpoints JOIN removed_endpoints USING (number)", "removed_endpoints %s: there is an endpoint of that number"},
+	{"SELECT user_id FROM accounts a WHERE NOT EXISTS (SELECT 1 FROM members WHERE user_id = a.user_id AND manages > 0)", "accounts %q: manages no org"},
+	{"SELECT DISTINCT endpoint::text FROM deliveries d WHERE " + noEndpoint, "deliveries: there is no endpoint %s"},
+	{"SELECT endpoint::text FROM last_acknowledged d WHERE " + noEndpoint, "last_acknowledged %s: there is no endpoint of that number"},
+}
+
+const noEndpoint = "NOT EXISTS (SELECT 1 FROM endpoints WHERE number = d.endpoint) AND NOT EXISTS (SELECT 1 FROM removed_endpoints WHERE number = d.endpoint)"
+
+func (c *checker) references() {
+	for _, f := range faults {
+		if c.err != nil {
+			return
+		}
+		var rows []row
+		rows, c.err = c.query(nil, f.sql)
+		for _, name := range firstTexts(rows) {
+			c.fault(f.text, name)
+		}
+	}
+}

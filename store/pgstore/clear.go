@@ -1,0 +1,31 @@
+package pgstore
+
+import (
+	"context"
+	"slices"
+)
+
+// notCleared are the tables that Clear leaves as they are.
+var notCleared = []*table{certificates, seals}
+
+// Clear deletes all records but the certificates, behind the updates that run and in
+// front of all others.
+func (s *Store) Clear(ctx context.Context) error {
+	queries := []query{{sql: "BEGIN"}, newQuery("SELECT pg_advisory_xact_lock($1)", int64(updateLock))}
+	for _, t := range tables {
+		if !slices.Contains(notCleared, t) {
+			queries = append(queries, query{sql: "DELETE FROM " + t.name})
+		}
+	}
+	queries = append(queries, bump(accessGeneration), bump(typeGeneration), query{sql: "COMMIT"})
+	err := s.pool.with(ctx, func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx, queries...)
+		return err
+	})
+	if err != nil {
+		return fault(err)
+	}
+	s.generation.Add(1)
+	s.typeGeneration.Add(1)
+	return nil
+}
