@@ -206,12 +206,16 @@ func Options(keyFile string) (o boltstore.Options, err error) {
 // serve will migrate.
 var ErrOlderSchema = boltstore.ErrOlderSchema
 
-// Check checks a data file or a backup that no server has open for damage, and
-// calls found with a line for each fault. It changes nothing. The error is why
-// the file can't be checked.
-func Check(data string, found func(fault string)) error {
-	if err := fileOnly(data, checkAdvice); err != nil {
-		return err
+// Check checks a data file or a backup that no server has open, or a database, for
+// damage, and calls found with a line for each fault. It changes nothing. The error is
+// why the data can't be checked.
+func Check(ctx context.Context, data string, found func(fault string)) error {
+	if IsDatabase(data) {
+		target, err := pgstore.ParseTarget(data)
+		if err != nil {
+			return SettingError{err}
+		}
+		return pgstore.Check(ctx, target, found)
 	}
 	return boltstore.Check(data, found)
 }

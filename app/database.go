@@ -73,7 +73,6 @@ const (
 	dumpAdvice    = "back up a database with pg_dump, or with what its host offers"
 	restoreAdvice = "restore a database with pg_restore, or with what its host offers"
 	compactAdvice = "PostgreSQL's autovacuum makes free space available again; VACUUM FULL returns it to the disk"
-	checkAdvice   = "PostgreSQL's own pg_amcheck looks for damage in a database"
 )
 
 // checkData checks --data and what goes with it.

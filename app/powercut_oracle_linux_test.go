@@ -148,7 +148,7 @@ func fingerprint(path string) (sum string, err error) {
 // sound returns an error for a file that the program finds damaged.
 func sound(path string) (err error) {
 	var faults []string
-	if err := app.Check(path, func(fault string) { faults = append(faults, fault) }); err != nil {
+	if err := app.Check(context.Background(), path, func(fault string) { faults = append(faults, fault) }); err != nil {
 		return err
 	}
 	if len(faults) > 0 {

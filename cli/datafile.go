@@ -22,20 +22,23 @@ func checkCommand() *cobra.Command {
 	var data string
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Check a data file for damage",
+		Short: "Check the data for damage",
 		Long: `Check looks for damage in a data file that no server has open: in its pages, in
 its records, and in its indexes, which it compares with the records. It changes
-nothing. Its exit status is 1 if it finds damage.`,
+nothing. Its exit status is 1 if it finds damage.
+
+A database is checked in the same way, also while it is served; what PostgreSQL
+keeps beneath is checked by its own pg_amcheck.`,
 		Example: "  teamdata check --data /var/lib/teamdata/teamdata.db",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return check(data, cmd.OutOrStdout()) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return check(cmd.Context(), data, cmd.OutOrStdout()) },
 	}
-	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`")
+	cmd.Flags().StringVar(&data, "data", app.DefaultData, "the data `file`, or postgres://… for a PostgreSQL database")
 	return cmd
 }
 
-func check(data string, out io.Writer) error {
+func check(ctx context.Context, data string, out io.Writer) error {
 	faults := 0
-	err := app.Check(data, func(fault string) {
+	err := app.Check(ctx, data, func(fault string) {
 		if faults++; faults <= maxFaults {
 			fmt.Fprintln(out, fault)
 		}
@@ -44,13 +47,16 @@ func check(data string, out io.Writer) error {
 		return err
 	}
 	if faults > 0 {
-		text := fmt.Sprintf("data file %s is damaged: %s", data, terminal.Count(faults, "fault"))
+		text := fmt.Sprintf("%s is damaged: %s", app.Named(data), terminal.Count(faults, "fault"))
 		if faults > maxFaults {
 			text += fmt.Sprintf(", of which %d are shown", maxFaults)
 		}
+		if app.IsDatabase(data) {
+			return hint.New(text, "restore the database from a backup")
+		}
 		return hint.New(text, "put back a backup with: teamdata restore BACKUP --data "+terminal.ShellWord(data))
 	}
-	fmt.Fprintf(out, "data file %s is sound\n", data)
+	fmt.Fprintf(out, "%s is sound\n", app.Named(data))
 	if newest, ahead := app.TimeAhead(data); ahead {
 		fmt.Fprintf(out, "it holds times up to %s, ahead of the clock; export names the first record that import would refuse\n", store.FormatTime(newest))
 	}

@@ -102,7 +102,7 @@ func (d *doctor) openToOthers(what, path string, info fs.FileInfo, not fs.FileMo
 }
 
 // checkContents checks the file as check does, unless a server has it open.
-func (d *doctor) checkContents(context.Context) {
+func (d *doctor) checkContents(ctx context.Context) {
 	if info, err := os.Stat(d.Data); err != nil || info.Size() == 0 {
 		d.ok("none yet")
 		return
@@ -111,15 +111,15 @@ func (d *doctor) checkContents(context.Context) {
 		d.ok("not checked: the server has the file open")
 		return
 	}
-	if d.sound = d.checkFile(d.Data, "teamdata restore BACKUP --data "+terminal.ShellWord(d.Data)); d.sound {
+	if d.sound = d.checkFile(ctx, d.Data, "teamdata restore BACKUP --data "+terminal.ShellWord(d.Data)); d.sound {
 		d.newest, _ = app.NewestTime(d.Data) // an error was found by the check
 	}
 }
 
 // checkFile checks a data file or a backup of one.
-func (d *doctor) checkFile(path, fix string) (sound bool) {
+func (d *doctor) checkFile(ctx context.Context, path, fix string) (sound bool) {
 	first, faults := "", 0
-	err := app.Check(path, func(fault string) {
+	err := app.Check(ctx, path, func(fault string) {
 		if faults++; faults == 1 {
 			first = fault
 		}

@@ -95,7 +95,7 @@ func (d *doctor) checkAuthorities(context.Context) {
 }
 
 // checkBackups checks the folder of backups and the newest in it.
-func (d *doctor) checkBackups(context.Context) {
+func (d *doctor) checkBackups(ctx context.Context) {
 	if d.BackupDir == "" {
 		d.warn("make them with --backup-dir, or by other means", "serve makes no backups")
 		return
@@ -112,10 +112,10 @@ func (d *doctor) checkBackups(context.Context) {
 		return
 	}
 	d.checkSpace("the backups' disk", folder)
-	d.checkNewest()
+	d.checkNewest(ctx)
 }
 
-func (d *doctor) checkNewest() {
+func (d *doctor) checkNewest(ctx context.Context) {
 	path, made, ok := app.NewestBackup(d.BackupDir, d.now())
 	if !ok {
 		d.warn("serve makes the first when it starts", "there is no backup in %s yet", d.BackupDir)
@@ -124,5 +124,5 @@ func (d *doctor) checkNewest() {
 	if age := d.now().Sub(made); age > 2*d.BackupEvery {
 		d.warn("look for the error in serve's log", "the newest backup is %s old, and one is to be made every %s", age.Round(time.Minute), d.BackupEvery)
 	}
-	d.checkFile(path, "make another: teamdata backup FILE")
+	d.checkFile(ctx, path, "make another: teamdata backup FILE")
 }

@@ -113,7 +113,7 @@ func TestBackupAge(t *testing.T) {
 		d := doctor{now: func() time.Time { return made.Add(age) }}
 		d.BackupDir, d.BackupEvery = t.TempDir(), 24*time.Hour
 		writeFile(t, filepath.Join(d.BackupDir, "teamdata-20261121T120000Z.db"), 0o600)
-		d.checkNewest()
+		d.checkNewest(t.Context())
 		if got := d.count(Warning); got != want {
 			t.Errorf("%s old: %d warnings, not %d: %v", age, got, want, d.list)
 		}
