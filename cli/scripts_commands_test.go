@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -45,7 +46,7 @@ func (s *story) serve(ts *testscript.TestScript, flags []string) {
 	ready := ts.MkAbs("ready.json")
 	os.Remove(ready)
 	s.out = testkit.NewOutput()
-	args := []string{"serve", "--data", ts.MkAbs("teamdata.db"), "--listen", "127.0.0.1:0", "--ready-file", ready}
+	args := []string{"serve", "--data", cmp.Or(ts.Getenv("TEAMDATA_DATA"), ts.MkAbs("teamdata.db")), "--listen", "127.0.0.1:0", "--ready-file", ready}
 	s.server = exec.Command(testkit.Binary, append(args, flags...)...)
 	s.server.Dir, s.server.Stdout, s.server.Stderr = ts.MkAbs("."), s.out, s.out
 	ts.Defer(func() { ts.Logf("the server said:\n%s", s.out) })

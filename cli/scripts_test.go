@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"teamdata/internal/pgtest"
 	"teamdata/internal/testkit"
 )
 
@@ -21,7 +22,7 @@ import (
 //	teamdata ARGS    runs it; with ! it must end with 1, the end of failed work
 //	usage ARGS       runs it; it must end with 2, the end of a wrong command line
 //	keep NAME        keeps what was printed last in the environment
-//	serve [FLAGS]    serves teamdata.db; $URL and $CA are of that server
+//	serve [FLAGS]    serves teamdata.db, or $TEAMDATA_DATA; $URL and $CA are of that server
 //	stop, kill9      end the server, as a service manager or a crash does
 //	get PATH [KEY]   asks the API of that server with a key
 //	page URL         asks that server for a page
@@ -78,31 +79,56 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// The stories that name no file go the same way on a database.
+func TestScriptsOnDatabase(t *testing.T) {
+	var files []string
+	for _, name := range []string{"keyuse", "listen", "remote", "signinlink", "testclock"} {
+		files = append(files, "cli/testdata/scripts/"+name+".txtar")
+	}
+	testscript.Run(t, testscript.Params{
+		Files: files, Cmds: scriptCommands(),
+		Setup: func(env *testscript.Env) error {
+			setUp(env)
+			env.Setenv("TEAMDATA_DATA", pgtest.New(t))
+			return nil
+		},
+	})
+}
+
 // What the commands print and how they end is the same whether a server runs or
-// not.
+// not, and whether the data is a file or a database.
 func TestScriptsWithAndWithoutServer(t *testing.T) {
 	var mu sync.Mutex
-	transcripts := map[bool]map[string]string{true: {}, false: {}}
-	for _, served := range []bool{true, false} {
-		name := map[bool]string{true: "served", false: "not served"}[served]
-		t.Run(name, func(t *testing.T) {
+	const first = "file, served"
+	transcripts := map[string]map[string]string{}
+	for _, way := range []struct {
+		name             string
+		served, database bool
+	}{{first, true, false}, {"file, not served", false, false}, {"database, served", true, true}, {"database, not served", false, true}} {
+		transcripts[way.name] = map[string]string{}
+		t.Run(way.name, func(t *testing.T) {
 			testscript.Run(t, testscript.Params{
-				Dir: "cli/testdata/scripts/both", Cmds: bothCommands(served),
+				Dir: "cli/testdata/scripts/both", Cmds: bothCommands(way.served),
 				Setup: func(env *testscript.Env) error {
 					s := setUp(env)
+					if way.database {
+						env.Setenv("TEAMDATA_DATA", pgtest.New(t))
+					}
 					env.Defer(func() {
 						mu.Lock()
 						defer mu.Unlock()
-						transcripts[served][filepath.Base(env.WorkDir)] = alike(s.transcript.String())
+						transcripts[way.name][filepath.Base(env.WorkDir)] = alike(s.transcript.String())
 					})
 					return nil
 				},
 			})
 		})
 	}
-	for script, with := range transcripts[true] {
-		if without := transcripts[false][script]; with != without {
-			t.Errorf("%s: with a server it printed\n%s\n, and without one\n%s", script, with, without)
+	for way, printed := range transcripts {
+		for script, text := range printed {
+			if want, ran := transcripts[first][script]; ran && text != want {
+				t.Errorf("%s: %s it printed\n%s\n, and %s\n%s", script, first, want, way, text)
+			}
 		}
 	}
 }
