@@ -102,7 +102,7 @@ func explainServer(err *pgconn.PgError) *Error {
 	case "28000":
 		e.Text, e.Advice = "does not let the role in: "+err.Message, "add a line for it to pg_hba.conf, or create the role"
 	case "3D000":
-		e.Text, e.Advice = "does not exist", "create it with: createdb --owner=ROLE --encoding=UTF8 --template=template0 DATABASE"
+		e.Text, e.Advice = "does not exist", "create it with: createdb --owner=ROLE --encoding=UTF8 --locale=C --template=template0 DATABASE"
 	case "42501":
 		e.Text, e.Advice = "gives the role too few rights: "+err.Message, "let the role own the database, or grant it what is missing"
 	case "42704", "22023", "55P02":
