@@ -280,7 +280,9 @@ func TestPooledIsNoticed(t *testing.T) {
 	if c := dialed(t, direct); c.server.pooled {
 		t.Error("a direct connection is taken for one of a pooler")
 	}
-	if c := dialed(t, pgtest.Shared(t).Pooler(t)(direct)); !c.server.pooled {
+	pooler := pgtest.Shared(t).Pooler(t)(direct)
+	if c := dialed(t, pooler); !c.server.pooled {
 		t.Error("the pooler is not noticed")
 	}
+	refused(t, pooler+"&options=-cstatement_timeout%3D1", "refuses a setting", "options")
 }
