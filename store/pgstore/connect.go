@@ -263,7 +263,7 @@ func (s serverState) refusal() error {
 	case s.readOnly:
 		return &Error{Text: "lets this role only read", Advice: "set default_transaction_read_only to off for the role, the database and the server"}
 	case s.encoding != "UTF8":
-		return &Error{Text: "has the encoding " + s.encoding, Advice: "make one with: createdb --encoding=UTF8 --template=template0"}
+		return &Error{Text: "has the encoding " + s.encoding, Advice: "make one with: createdb --encoding=UTF8 --locale=C --template=template0"}
 	}
 	return nil
 }
