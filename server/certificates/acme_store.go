@@ -66,7 +66,7 @@ func (d *domain) keep(ctx context.Context, text []byte) error {
 }
 
 // accountKey is the key of our account with the authority. It is made when the
-// store has none.
+// store has none, and has got none meanwhile from another server.
 func accountKey(ctx context.Context, s store.Store, name string) (key crypto.Signer, err error) {
 	read := func(tx store.Tx) error {
 		text, err := tx.Certificate(name)
@@ -84,10 +84,13 @@ func accountKey(ctx context.Context, s store.Store, name string) (key crypto.Sig
 		return nil, err
 	}
 	err = s.Update(ctx, store.All, func(tx store.Tx) error {
-		if err := tx.PutCertificate(name, text); err != nil {
-			return err
+		err := read(tx)
+		if store.IsNotFound(err) {
+			if err = tx.PutCertificate(name, text); err == nil {
+				err = read(tx)
+			}
 		}
-		return read(tx)
+		return err
 	})
 	return key, err
 }

@@ -81,19 +81,13 @@ func (l *Local) Refresh(ctx context.Context) {
 }
 
 func (l *Local) refresh(ctx context.Context) error {
-	now, served := l.config.Now(), l.served.Load()
-	if !served.good(now, l.config.Hosts) {
-		next, texts, err := served.renewed(now, l.config.Hosts)
-		if err != nil {
+	now := l.config.Now()
+	if !l.served.Load().good(now, l.config.Hosts) {
+		machine, _ := os.Hostname() // part of a name for people: it may be empty
+		var next localCertificates
+		err := l.store.Update(ctx, store.All, func(tx store.Tx) (err error) {
+			next, err = renew(tx, now, machine, l.config.Hosts)
 			return err
-		}
-		err = l.store.Update(ctx, store.All, func(tx store.Tx) error {
-			for name, text := range texts {
-				if err := tx.PutCertificate(name, text); err != nil {
-					return err
-				}
-			}
-			return nil
 		})
 		if err != nil {
 			return err
@@ -148,25 +142,30 @@ func (c *localCertificates) good(now time.Time, hosts []string) bool {
 	return len(c.cas) > 0 && !c.cas.Due(now) && c.cas.Issuer(now).Good(c.leaf, now, hosts)
 }
 
-// renewed returns the certificates to serve from now on, and the texts of the new
-// ones by their names in the store.
-func (c *localCertificates) renewed(now time.Time, hosts []string) (next localCertificates, texts map[string][]byte, err error) {
-	texts = map[string][]byte{}
-	if next = *c; next.cas.Due(now) {
-		machine, _ := os.Hostname() // part of a name for people: it may be empty
-		if next.cas, err = c.cas.Rotate(now, machine); err != nil {
-			return next, nil, err
-		}
-		texts[localCAName] = next.cas.PEM()
+// renew replaces what is due in the store, where another server may have done so
+// meanwhile, and returns the certificates to serve from now on.
+func renew(tx store.Certificates, now time.Time, machine string, hosts []string) (c localCertificates, err error) {
+	if err := c.load(tx); err != nil {
+		return c, err
 	}
-	issuer := next.cas.Issuer(now)
-	if issuer.Good(next.leaf, now, hosts) {
-		return next, texts, nil
+	if c.cas.Due(now) {
+		if c.cas, err = c.cas.Rotate(now, machine); err != nil {
+			return c, err
+		}
+		if err := tx.PutCertificate(localCAName, c.cas.PEM()); err != nil {
+			return c, err
+		}
+	}
+	issuer := c.cas.Issuer(now)
+	if issuer.Good(c.leaf, now, hosts) {
+		return c, nil
 	}
 	text, err := issuer.Issue(now, hosts)
-	if err == nil {
-		next.leaf, err = localca.LoadLeaf(text)
+	if err != nil {
+		return c, err
 	}
-	texts[localLeafName] = text
-	return next, texts, err
+	if c.leaf, err = localca.LoadLeaf(text); err != nil {
+		return c, err
+	}
+	return c, tx.PutCertificate(localLeafName, text)
 }
