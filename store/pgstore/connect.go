@@ -227,7 +227,22 @@ func (t *Target) dial(ctx context.Context) (*conn, error) {
 	if c.PgConn, err = pgconn.ConnectConfig(ctx, config); err != nil {
 		return nil, t.refusal(err)
 	}
+	if err := c.steadyPlans(ctx); err != nil {
+		c.Close(ctx)
+		return nil, t.refusal(err)
+	}
 	return c, nil
+}
+
+// steadyPlans makes the session plan by the indexes, which all of our queries have.
+// Plans are kept with the prepared queries: one of a table that was small then would
+// read all of it when it has grown. A pooler's sessions prepare nothing.
+func (c *conn) steadyPlans(ctx context.Context) error {
+	if c.server.pooled {
+		return nil
+	}
+	_, err := c.Exec(ctx, "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off").ReadAll()
+	return err
 }
 
 // dialer notices a server that no longer answers within 10 s: by probes while a
