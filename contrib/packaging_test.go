@@ -90,6 +90,31 @@ func TestUnitVerifies(t *testing.T) {
 	}
 }
 
+// The drop-in of docs/postgresql.md makes a unit that systemd finds nothing wrong with,
+// with one command.
+func TestDatabaseUnitVerifies(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		testkit.MustSkip(t, "systemd-analyze is not installed; on Debian: apt-get install systemd")
+	}
+	_, section, _ := strings.Cut(testkit.ReadText(t, "docs/postgresql.md"), "\n## systemd\n")
+	_, block, _ := strings.Cut(section, "```ini\n")
+	block, _, found := strings.Cut(block, "```")
+	if !found {
+		t.Fatal("docs/postgresql.md has no drop-in")
+	}
+	unit := filepath.Join(t.TempDir(), "teamdata.service")
+	dropIn := filepath.Join(unit+".d", "database.conf")
+	if err := os.Mkdir(filepath.Dir(dropIn), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{unit: testkit.ReadText(t, "contrib/systemd/teamdata.service"), dropIn: block} {
+		testkit.WriteFile(t, file, strings.ReplaceAll(text, "/usr/local/bin/teamdata", testkit.Binary))
+	}
+	if out, err := exec.Command("systemd-analyze", "verify", unit).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // buildContext copies what the COPY lines of the Dockerfile's first stage name.
 func buildContext(t *testing.T) (folder string) {
 	t.Helper()

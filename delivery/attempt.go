@@ -14,45 +14,56 @@ import (
 
 // job is one claimed delivery to attempt.
 type job struct {
-	ctx      context.Context
-	endpoint *store.Endpoint
-	claim    *store.Claim
+	ctx    context.Context
+	claims *store.Claims
+	claim  *store.Claim // of them
 }
+
+// inTime reports whether the claims still allow an attempt to start. That goes by the
+// system's clock, which tests don't move, and nobody sets back.
+func (j *job) inTime() bool { return j.claims.Until.IsZero() || time.Now().Before(j.claims.Until) }
 
 // attempt sends one claimed delivery, records its outcome and releases it. An
-// attempt cut off by the shutdown, or not made for lack of local resources, does
-// not count.
+// attempt cut off by the shutdown, not made for lack of local resources, or whose
+// claim is over, does not count.
 func (d *Dispatcher) attempt(j job) {
-	a, outcome := d.send(j.ctx, j.endpoint, j.claim)
-	short := outcome == outcomeShort
-	if j.ctx.Err() == nil && !short {
-		d.onAttempt(j.endpoint.OrgID, j.endpoint.ID, outcome, a.Took())
-		d.record(j, a)
+	endpoint := &j.claims.Endpoint
+	r := result{endpoint: endpoint.Number, lost: !j.inTime()}
+	if !r.lost {
+		var outcome string
+		r.attempt, outcome = d.send(j.ctx, endpoint, j.claim)
+		r.short = outcome == outcomeShort
+		if j.ctx.Err() == nil && !r.short {
+			d.onAttempt(endpoint.OrgID, endpoint.ID, outcome, r.attempt.Took())
+			r.lost = d.record(j, r.attempt)
+		}
 	}
 	d.store.Release(j.claim.Delivery.ID)
-	d.inbox.addResult(result{j.endpoint.Number, a, short})
+	d.inbox.addResult(r)
 }
 
-// record writes the outcome, and logs when that disables the endpoint.
-func (d *Dispatcher) record(j job, a store.Attempt) {
-	disabled := false
-	record(j.ctx, d.store, d.config.Log, j.scope(&a), func(tx store.Tx) (err error) {
+// record writes the outcome, and logs when that disables the endpoint. It reports
+// whether another node has the delivery by now, so that nothing was written.
+func (d *Dispatcher) record(j job, a store.Attempt) (lost bool) {
+	endpoint, disabled := &j.claims.Endpoint, false
+	lost = record(j.ctx, d.store, d.config.Log, j.scope(&a), func(tx store.Tx) (err error) {
 		disabled, err = store.RecordAttempt(tx, j.claim.Delivery.ID, a, d.config.Schedule)
 		return err
 	})
-	if !disabled || j.ctx.Err() != nil {
-		return
+	if lost || !disabled || j.ctx.Err() != nil {
+		return lost
 	}
-	d.config.Log.Warn().Str("org", j.endpoint.OrgID).Str("endpoint", j.endpoint.ID).Str("delivery", j.claim.Delivery.ID).Str("reason", a.Reason).
+	d.config.Log.Warn().Str("org", endpoint.OrgID).Str("endpoint", endpoint.ID).Str("delivery", j.claim.Delivery.ID).Str("reason", a.Reason).
 		Msg("a webhook endpoint was disabled: nothing was acknowledged there during a delivery's last retries; its events are held until it is enabled")
 	d.config.Mailed()
+	return false
 }
 
 // scope is that of the outcome.
 func (j *job) scope(a *store.Attempt) store.Scope {
-	ids := []string{j.endpoint.OrgID, j.claim.Delivery.ID}
+	ids := []string{j.claims.Endpoint.OrgID, j.claim.Delivery.ID}
 	return store.Scope{
-		Orgs: ids[:1], Deliveries: ids[1:],
+		Orgs: ids[:1], Deliveries: ids[1:], Fence: j.claims.Fence,
 		Patient: a.TimedOut, // those of receivers that hang come steadily, and would each take a commit
 	}
 }
@@ -63,12 +74,16 @@ func (j *job) scope(a *store.Attempt) store.Scope {
 const recordPause = time.Second
 
 // record writes the outcome of an attempt or of a mail, retrying until ctx is
-// done. Nothing is written for a record deleted meanwhile.
-func record(ctx context.Context, s store.Store, log *zerolog.Logger, scope store.Scope, outcome func(store.Tx) error) {
+// done. Nothing is written for a record deleted meanwhile, nor for a claim that was
+// lost: that is reported.
+func record(ctx context.Context, s store.Store, log *zerolog.Logger, scope store.Scope, outcome func(store.Tx) error) (lost bool) {
 	for {
 		err := s.Update(ctx, scope, outcome)
 		if err == nil || store.IsNotFound(err) || ctx.Err() != nil {
-			return
+			return false
+		}
+		if store.CodeOf(err) == store.CodeFenced {
+			return true
 		}
 		log.Error().Fields(hint.Fields(err)).Msg("the outcome of an attempt can't be written; trying again")
 		select {

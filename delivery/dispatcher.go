@@ -138,13 +138,16 @@ func (d *Dispatcher) readInbox(now time.Time) {
 	for _, r := range results {
 		q := d.queues[r.endpoint]
 		d.count(q, -q.inFlight)
-		if d.short.note(&r, d.config.Log); r.short {
+		if !r.lost {
+			d.short.note(&r, d.config.Log)
+		}
+		if r.lost || r.short {
 			q.inFlight--
 		} else {
 			q.finish(&r.attempt, d.config.PerEndpoint)
 		}
 		d.count(q, q.inFlight)
-		if q.backlogged || q.dirty || !r.attempt.Acknowledged() { // a failed one may have become due again before its release
+		if q.backlogged || q.dirty || r.lost || !r.attempt.Acknowledged() { // a failed one may have become due again before its release
 			d.enqueue(q)
 		} else {
 			d.evict(q)
@@ -204,7 +207,7 @@ func (d *Dispatcher) claim(grace context.Context, q *endpointQueue, now time.Tim
 	for i := range claims.Claims {
 		q.inFlight++
 		d.count(q, 1)
-		d.workers.start(job{grace, &claims.Endpoint, &claims.Claims[i]})
+		d.workers.start(job{grace, &claims, &claims.Claims[i]})
 	}
 	d.schedule(q, claims.Next, now)
 }

@@ -27,6 +27,10 @@ const (
 	CodeUnavailable         Code = "unavailable"
 )
 
+// CodeFenced is the code of an Update whose [Fence] holds no more. It concerns no
+// client, and is not among Codes.
+const CodeFenced Code = "fenced"
+
 // CodeInfo describes how a code is answered.
 type CodeInfo struct {
 	Code   Code

@@ -23,9 +23,21 @@ type Scope struct {
 	Deliveries []string // ids of deliveries of Orgs, to be read ahead
 	All        bool     // everything: for what is rare, or knows only later what it needs
 
+	// Fence is that of the claims whose outcome is written. Once it holds no more, the
+	// Update fails with fenced, and nothing is written.
+	Fence Fence
+
 	// Patient lets the Update wait some milliseconds for another to share its
 	// commit: what nobody waits for should not keep the disk busy.
 	Patient bool
+}
+
+// Fence is the right to write the outcomes of some claims, which an engine takes away
+// before it lets another node claim the same deliveries. The zero Fence always holds:
+// it is that of an engine that one process has for itself.
+type Fence struct {
+	Endpoint uint64 // its number
+	Token    uint64 // greater than those that claims of the endpoint had on other nodes before
 }
 
 // IdempotencyKey names the record of a first answer.

@@ -66,6 +66,8 @@ type Claims struct {
 	Endpoint Endpoint
 	Claims   []Claim
 	Next     time.Time // due time of the earliest delivery left unclaimed; zero when there is none
+	Until    time.Time // no attempt starts from then on, by the system's monotonic clock; zero: the claims last until they are released
+	Fence    Fence     // goes with each outcome
 	Again    bool      // one that was claimed before was written since, such as by a replay: it may be due when it is released
 }
 

@@ -47,6 +47,12 @@ func (s *Server) Standby(t testing.TB) *Server {
 	return standby
 }
 
+// Promote makes a standby the primary, and waits until it takes writes.
+func (s *Server) Promote(t testing.TB) {
+	t.Helper()
+	s.run(t, "pg_ctl", "promote", "-D", s.data, "--wait")
+}
+
 // Pooler starts PgBouncer in transaction mode in front of the server, with two
 // connections for a database, and returns what makes the URL of a database one of the
 // pooler.

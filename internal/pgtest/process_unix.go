@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// apart are the attributes of PostgreSQL's processes: of a group of their own, and as
-// the user postgres if this is root. Without that user it says why not.
+// apart are the attributes of PostgreSQL's processes: without the terminal, and as the
+// user postgres if this is root. Without that user it says why not.
 func apart() (attributes *syscall.SysProcAttr, why string) {
-	attributes = &syscall.SysProcAttr{Setpgid: true}
+	attributes = &syscall.SysProcAttr{Setsid: true}
 	if os.Geteuid() != 0 {
 		return attributes, ""
 	}

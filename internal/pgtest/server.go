@@ -155,8 +155,23 @@ func (s *Server) run(t testing.TB, name string, args ...string) {
 	}
 }
 
+// Shell runs a script with PostgreSQL's programs, which reach the server as its
+// superuser, in the server's folder. It returns what the script printed.
+func (s *Server) Shell(t testing.TB, script, input string, env ...string) string {
+	t.Helper()
+	cmd := command(t, "/bin/sh", "-e", "-c", script)
+	cmd.Dir, cmd.Stdin = s.folder, strings.NewReader(input)
+	cmd.Env = append(cmd.Env, "PGHOST="+s.folder, fmt.Sprintf("PGPORT=%d", s.Port), "PGUSER="+superuser, "PATH="+programs()+":"+os.Getenv("PATH"))
+	cmd.Env = append(cmd.Env, env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s\n%v\n%s", script, err, out)
+	}
+	return string(out)
+}
+
 // command is one of PostgreSQL's programs, or another one by its path, as the user postgres if this is root, whom
-// they refuse to work for. What a terminal sends to the tests it does not get.
+// they refuse to work for. It has no terminal.
 func command(t testing.TB, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	folder := programs()

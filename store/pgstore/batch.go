@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -21,10 +22,22 @@ type query struct {
 	row func(values [][]byte) error
 }
 
+// answerTime is how long the answers to a batch may take. A link that hangs is noticed
+// by then; a slow statement ends before that, by its statement_timeout.
+const answerTime = 10 * time.Second
+
 // run sends queries in one write and reads all answers: one round trip. The first
 // that fails ends the batch, those behind it are skipped, and an open transaction can
-// only be rolled back. affected is how many rows each changed or returned.
+// only be rolled back. affected is how many rows each changed or returned. A caller
+// that goes away does not end what has begun, since that would cost the connection;
+// the deadline of ctx does.
 func (c *conn) run(ctx context.Context, queries ...query) (affected []int64, err error) {
+	deadline := time.Now().Add(answerTime)
+	if sooner, ok := ctx.Deadline(); ok && sooner.Before(deadline) {
+		deadline = sooner
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
+	defer cancel()
 	p := c.StartPipeline(ctx)
 	var prepared []string
 	for i := range queries {
@@ -41,6 +54,9 @@ func (c *conn) run(ctx context.Context, queries ...query) (affected []int64, err
 	}
 	if closing := p.Close(); err == nil {
 		err = closing
+	}
+	if demoted(err) {
+		c.Close(ctx) // and with it the idle ones: the primary is elsewhere now
 	}
 	return affected, err
 }

@@ -53,6 +53,19 @@ func TestBatch(t *testing.T) {
 	}
 }
 
+// Behind a pooler two connections are served by the same one of the server.
+func TestPoolerIsShared(t *testing.T) {
+	pooler := pgtest.Shared(t).Pooler(t)(pgtest.New(t))
+	one, other := dialed(t, pooler), dialed(t, pooler)
+	for range 2 {
+		for c, sql := range map[*conn]string{one: "SELECT 1", other: "SELECT 2"} {
+			if _, err := c.run(bg, query{sql: sql}); err != nil {
+				t.Errorf("%s: %v", sql, err)
+			}
+		}
+	}
+}
+
 // A batch is one round trip, also the first time that its statements are prepared.
 func TestBatchRoundTrips(t *testing.T) {
 	proxy := pgtest.NewProxy(t, pgtest.Shared(t))

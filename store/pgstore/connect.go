@@ -227,7 +227,22 @@ func (t *Target) dial(ctx context.Context) (*conn, error) {
 	if c.PgConn, err = pgconn.ConnectConfig(ctx, config); err != nil {
 		return nil, t.refusal(err)
 	}
+	if err := c.steadyPlans(ctx); err != nil {
+		c.Close(ctx)
+		return nil, t.refusal(err)
+	}
 	return c, nil
+}
+
+// steadyPlans makes the session plan by the indexes, which all of our queries have.
+// Plans are kept with the prepared queries: one of a table that was small then would
+// read all of it when it has grown. A pooler's sessions prepare nothing.
+func (c *conn) steadyPlans(ctx context.Context) error {
+	if c.server.pooled {
+		return nil
+	}
+	_, err := c.Exec(ctx, "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off").ReadAll()
+	return err
 }
 
 // dialer notices a server that no longer answers within 10 s: by probes while a
@@ -263,7 +278,7 @@ func (s serverState) refusal() error {
 	case s.readOnly:
 		return &Error{Text: "lets this role only read", Advice: "set default_transaction_read_only to off for the role, the database and the server"}
 	case s.encoding != "UTF8":
-		return &Error{Text: "has the encoding " + s.encoding, Advice: "make one with: createdb --encoding=UTF8 --template=template0"}
+		return &Error{Text: "has the encoding " + s.encoding, Advice: "make one with: createdb --encoding=UTF8 --locale=C --template=template0"}
 	}
 	return nil
 }

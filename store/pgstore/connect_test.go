@@ -93,6 +93,25 @@ func TestParseTarget(t *testing.T) {
 	}
 }
 
+// Whatever a password holds, written into a URL as it is: no text shows it.
+func FuzzParseTarget(f *testing.F) {
+	for _, password := range []string{secret, "with@at-sign", "with/slash", "with:colon", "12/34567", "12?a=34567", "100%sure", "%zz%00", "[2001:db8", "a,b,c,d", "with space", "host=there"} {
+		f.Add(password)
+	}
+	f.Fuzz(func(t *testing.T, password string) {
+		if len(password) < 5 || strings.Contains("postgres://td:@db.example.com:5432/data"+errURL.Error(), password) {
+			return
+		}
+		target, err := ParseTarget("postgres://td:" + password + "@db.example.com/data")
+		if err == nil {
+			err = errors.New(target.String() + target.Warning())
+		}
+		if strings.Contains(err.Error(), password) {
+			t.Errorf("%q is shown: %v", password, err)
+		}
+	})
+}
+
 // dialed connects to a URL, and fails the test if it can't.
 func dialed(t testing.TB, databaseURL string) *conn {
 	t.Helper()
@@ -280,7 +299,9 @@ func TestPooledIsNoticed(t *testing.T) {
 	if c := dialed(t, direct); c.server.pooled {
 		t.Error("a direct connection is taken for one of a pooler")
 	}
-	if c := dialed(t, pgtest.Shared(t).Pooler(t)(direct)); !c.server.pooled {
+	pooler := pgtest.Shared(t).Pooler(t)(direct)
+	if c := dialed(t, pooler); !c.server.pooled {
 		t.Error("the pooler is not noticed")
 	}
+	refused(t, pooler+"&options=-cstatement_timeout%3D1", "refuses a setting", "options")
 }

@@ -7,16 +7,12 @@ import (
 	"time"
 )
 
-// answerTime is how long an answer of the database may take, from acquiring a
-// connection on. A link that hangs is noticed by then.
-const answerTime = 10 * time.Second
-
 // The limits of a transaction. Each sets them for itself, by its first statement,
 // since behind a pooler a session is shared with others. A transaction that waits for
 // us to go on keeps its locks: idle_in_transaction_session_timeout ends that of a
 // connection which was cut without the server noticing.
 const (
-	sqlLimits     = `SELECT set_config('statement_timeout', '10s', true), set_config('lock_timeout', '5s', true), set_config('idle_in_transaction_session_timeout', '5s', true)`
+	sqlLimits     = `SELECT set_config('statement_timeout', '8s', true), set_config('lock_timeout', '5s', true), set_config('idle_in_transaction_session_timeout', '5s', true)`
 	sqlLongLimits = `SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '1min', true), set_config('idle_in_transaction_session_timeout', '1min', true)`
 )
 
@@ -72,9 +68,10 @@ func (p *pool) release(c *conn) {
 	defer func() { <-p.tokens }()
 	c.rollback()
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.idle = append(p.idle, c)
-	if c.IsClosed() || p.closed {
+	closed := p.closed
+	p.mu.Unlock()
+	if closed || c.IsClosed() {
 		p.closeIdle()
 	}
 }
@@ -92,35 +89,33 @@ func (c *conn) rollback() {
 	}
 }
 
+// closeIdle closes the connections that are idle now.
 func (p *pool) closeIdle() {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle = nil
+	p.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	for _, c := range p.idle {
+	for _, c := range idle {
 		c.Close(ctx)
 	}
-	p.idle = nil
 }
 
-// with runs fn with a connection, for at most answerTime. A caller that goes away
-// does not end what has begun, which would cost the connection.
+// with runs fn with a connection.
 func (p *pool) with(ctx context.Context, fn func(context.Context, *conn) error) error {
 	c, err := p.acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer p.release(c)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
-	defer cancel()
-	if err = fn(ctx, c); demoted(err) {
-		c.Close(ctx) // and the idle ones with it: the primary is elsewhere now
-	}
-	return err
+	return fn(ctx, c)
 }
 
 // close closes the connections, those in use when they are released.
 func (p *pool) close() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.closed = true
+	p.mu.Unlock()
 	p.closeIdle()
 }

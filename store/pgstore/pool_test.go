@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -143,6 +144,55 @@ func TestHungLink(t *testing.T) {
 	}
 }
 
+// When a standby takes over, the pool finds it.
+func TestFailover(t *testing.T) {
+	primary := pgtest.Start(t)
+	database := primary.Database(t)
+	name := pgtest.Name(t, database)
+	pgtest.Exec(t, database, "CREATE TABLE mine (n int)")
+	standby := primary.Standby(t)
+	p := pooled(t, strings.Replace(primary.TCP(name), "@127.0.0.1:", fmt.Sprintf("@127.0.0.1:%d,127.0.0.1:", standby.Port), 1))
+	insert := func() error {
+		return p.with(bg, func(ctx context.Context, c *conn) error {
+			_, err := c.run(ctx, query{sql: "INSERT INTO mine VALUES (1)"})
+			return err
+		})
+	}
+	if err := insert(); err != nil {
+		t.Fatal(err)
+	}
+	primary.Stop(t, "immediate")
+	if err := insert(); !broken(err) {
+		t.Errorf("without a primary: %v", err)
+	}
+	checkRefusal(t, insert(), "is a standby")
+	standby.Promote(t)
+	if err := insert(); err != nil {
+		t.Errorf("after the failover: %v", err)
+	}
+}
+
+// A primary that was demoted while connections to it are open.
+func TestDemoted(t *testing.T) {
+	database := pgtest.New(t)
+	pgtest.Exec(t, database, "CREATE TABLE mine (n int)")
+	p := pooled(t, database)
+	var used *conn
+	for _, refused := range []bool{true, false} {
+		err := p.with(bg, func(ctx context.Context, c *conn) error {
+			if refused {
+				used = c
+				exec(c, "SET default_transaction_read_only = on")
+			}
+			_, err := c.run(ctx, query{sql: "INSERT INTO mine VALUES (1)"})
+			return err
+		})
+		if demoted(err) != refused || !used.IsClosed() {
+			t.Errorf("refused %v: %v", refused, err)
+		}
+	}
+}
+
 func TestCallerGoesAway(t *testing.T) {
 	p := pooled(t, pgtest.New(t))
 	ctx, cancel := context.WithCancel(bg)
@@ -171,7 +221,7 @@ func TestLimits(t *testing.T) {
 				_, err := c.run(ctx, query{sql: "BEGIN"}, query{sql: sqlLimits}, show, query{sql: "COMMIT"}, query{sql: "BEGIN"}, query{sql: sqlLongLimits}, show, query{sql: "COMMIT"}, show)
 				return err
 			})
-			if want := "[[10s 5s 5s] [0 1min 1min] [0 0 0]]"; err != nil || fmt.Sprint(got) != want {
+			if want := "[[8s 5s 5s] [0 1min 1min] [0 0 0]]"; err != nil || fmt.Sprint(got) != want {
 				t.Errorf("%v: %s, want %s", err, got, want)
 			}
 		})

@@ -102,10 +102,10 @@ func explainServer(err *pgconn.PgError) *Error {
 	case "28000":
 		e.Text, e.Advice = "does not let the role in: "+err.Message, "add a line for it to pg_hba.conf, or create the role"
 	case "3D000":
-		e.Text, e.Advice = "does not exist", "create it with: createdb --owner=ROLE --encoding=UTF8 --template=template0 DATABASE"
+		e.Text, e.Advice = "does not exist", "create it with: createdb --owner=ROLE --encoding=UTF8 --locale=C --template=template0 DATABASE"
 	case "42501":
 		e.Text, e.Advice = "gives the role too few rights: "+err.Message, "let the role own the database, or grant it what is missing"
-	case "42704", "22023", "55P02":
+	case "42704", "22023", "55P02", "08P01": // the last one by PgBouncer
 		e.Text, e.Advice = "refuses a setting: "+err.Message, "take it out of --data and PGOPTIONS"
 	case "53300":
 		e.Text, e.Advice = "has no connection left: "+err.Message, "raise max_connections, or let others use fewer"

@@ -1,0 +1,47 @@
+package pgstore_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"teamdata/internal/pgtest"
+	"teamdata/store"
+	"teamdata/store/pgstore"
+)
+
+// TestCheck damages a database, each time in one way.
+func TestCheck(t *testing.T) {
+	database := pgtest.New(t)
+	s := open(t, database, pgstore.Options{})
+	must(t, s.Update(bg, store.All, func(tx store.Tx) error {
+		if err := putSecrets(tx); err != nil {
+			return err
+		}
+		_, err := store.AddMember(tx, "", store.Member{OrgID: "org_1", UserID: "usr_1", ID: "mem_1", Role: store.RoleOwner})
+		return err
+	}))
+	must(t, s.Close())
+	check(t, database)
+	for _, c := range []struct{ damage, back, want string }{
+		{"UPDATE endpoints SET disabled = 7", "UPDATE endpoints SET disabled = 0", `endpoints "org_1" "whe_1": its column disabled is not that of its record`},
+		{"UPDATE members SET manages = 1", "UPDATE members SET manages = 2", `members "org_1" "usr_1": its column manages is not that of its record`},
+		{"UPDATE orgs SET record = record || '\\x00'", "UPDATE orgs SET record = substring(record FOR length(record) - 1)", `orgs "org_1": the record is damaged`},
+		{"INSERT INTO removed_orgs VALUES ('org_1')", "DELETE FROM removed_orgs", `orgs "org_1": is removed, too`},
+		{"INSERT INTO key_use VALUES ('key_1', '')", "DELETE FROM key_use", `key_use "key_1": there is no such key`},
+		{"INSERT INTO removed_endpoints SELECT number FROM endpoints", "DELETE FROM removed_endpoints", `removed_endpoints 1: there is an endpoint of that number`},
+		{"INSERT INTO last_acknowledged VALUES (9, 1)", "DELETE FROM last_acknowledged", `last_acknowledged 9: there is no endpoint of that number`},
+		{"INSERT INTO audit_log VALUES ('org_1', 1, 'a', '{')", "DELETE FROM audit_log WHERE id = 'a'", `audit_log "org_1" 1 "a": the item is not JSON`},
+	} {
+		pgtest.Exec(t, database, c.damage)
+		target, err := pgstore.ParseTarget(database)
+		must(t, err)
+		var found []string
+		must(t, pgstore.Check(context.Background(), target, func(fault string) { found = append(found, fault) }))
+		if !slices.Contains(found, c.want) {
+			t.Errorf("%s: found is %q", c.damage, found)
+		}
+		pgtest.Exec(t, database, c.back)
+	}
+	check(t, database)
+}

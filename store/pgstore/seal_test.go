@@ -1,0 +1,96 @@
+package pgstore_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"teamdata/internal/pgtest"
+	"teamdata/store"
+	"teamdata/store/codec"
+	"teamdata/store/pgstore"
+	"teamdata/store/seal"
+)
+
+func sealer(t *testing.T, digit string) codec.Sealer {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "seal.key")
+	if err := os.WriteFile(file, bytes.Repeat([]byte(digit), 2*seal.KeySize), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := seal.ReadKeyFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+const secret1 = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+
+func putSecrets(tx store.Tx) error {
+	_, errOrg := store.ImportOrg(tx, store.Org{ID: "org_1", Name: "One"})
+	_, err := store.ImportEndpoint(tx, store.Endpoint{
+		OrgID: "org_1", ID: "whe_1", URL: "https://receiver.example/hook", Events: []string{store.AllEvents}, Secret: secret1,
+	})
+	return errors.Join(errOrg, err, tx.PutCertificate("ca", []byte("a private key")),
+		tx.PutAccount(store.Account{UserID: "usr_1", PasswordHash: "a password's hash"}))
+}
+
+func hasSecrets(tx store.Tx) error {
+	e, err := tx.Endpoint("org_1", "whe_1")
+	pem, errPEM := tx.Certificate("ca")
+	a, errAccount := tx.Account("usr_1")
+	if e.Secret != secret1 || string(pem) != "a private key" || a.PasswordHash != "a password's hash" {
+		err = errors.Join(err, errors.New("a secret is another"))
+	}
+	return errors.Join(err, errPEM, errAccount)
+}
+
+// TestSeal seals a database in plain text, which from then on opens with its key alone.
+func TestSeal(t *testing.T) {
+	database := pgtest.New(t)
+	plaintext := func() bool {
+		rows := pgtest.Exec(t, database, `SELECT encode(string_agg(r, ''::bytea), 'escape') FROM (SELECT record AS r FROM endpoints
+			UNION ALL SELECT record FROM accounts UNION ALL SELECT pem FROM certificates) r`)
+		found := rows[0][0]
+		return strings.Contains(found, "whsec_") || strings.Contains(found, "password") || strings.Contains(found, "private")
+	}
+	s := open(t, database, pgstore.Options{})
+	must(t, s.Update(bg, store.All, putSecrets))
+	must(t, s.Close())
+	if !plaintext() {
+		t.Error("the test finds no secret in plain text")
+	}
+	key := sealer(t, "4")
+	for i := range 2 {
+		s = open(t, database, pgstore.Options{Sealer: key})
+		if sealed := s.SealedNow(); sealed != (i == 0) {
+			t.Errorf("opened %d times, it was sealed now: %v", i+1, sealed)
+		}
+		must(t, s.View(bg, hasSecrets))
+		must(t, s.Close())
+	}
+	if plaintext() {
+		t.Error("a secret is in plain text")
+	}
+	for _, c := range []struct {
+		sealer codec.Sealer
+		want   string
+	}{{nil, "is sealed; give the key file"}, {sealer(t, "5"), "is not the one that it was sealed with"}} {
+		target, err := pgstore.ParseTarget(database)
+		must(t, err)
+		if _, err := pgstore.Open(bg, target, pgstore.Options{Sealer: c.sealer}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("opened with another key: %v", err)
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
