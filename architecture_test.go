@@ -58,6 +58,7 @@ var mayImport = map[string][]string{
 
 	"internal/acmetest":    {"github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
 	"internal/atomicfile":  {"teamdata/internal/hint"},
+	"internal/enginetest":  {"teamdata/internal/pgtest", "teamdata/store", "teamdata/store/boltstore", "teamdata/store/pgstore"},
 	"internal/hint":        {"teamdata/store"},
 	"internal/httpclient":  {"teamdata/internal/hint"},
 	"internal/localca":     {},

@@ -37,7 +37,7 @@ func TestBackup(t *testing.T) {
 
 func (env *testEnv) wantNoFiles() {
 	env.Helper()
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(env.Store.Path()), ".*"))
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(env.Store.(store.FileEngine).Path()), ".*"))
 	if err != nil || len(left) > 0 {
 		env.Errorf("left behind: %v %v", left, err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/enginetest"
 	"teamdata/internal/testkit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
@@ -22,7 +23,7 @@ import (
 
 // testEnv is an Admin on a real store, behind a real Unix socket.
 type testEnv struct {
-	*testkit.Env[*boltstore.Store]
+	*testkit.Env[store.Engine]
 	admin    *Admin
 	client   *http.Client
 	commits  atomic.Int64
@@ -33,11 +34,13 @@ type testEnv struct {
 func newTestEnv(t testing.TB) *testEnv {
 	t.Helper()
 	env := &testEnv{}
-	env.Env = testkit.NewEnv(t, func(path string, now func() time.Time) (*boltstore.Store, error) {
-		return boltstore.Open(path, boltstore.Options{NoSync: true, Now: now, BeforeCommit: env.beforeCommit})
-	}, env.fill)
-	env.admin = New(storetest.Scoped(t, env.Store), Config{Version: "1.2.3", Log: zerolog.New(env.LogOutput), Snapshot: env.Store.Snapshot, Status: env.status,
-		LinkURL: func(token string) string { return "https://data.example.com/link/" + token }})
+	env.Env = testkit.NewEnv(t, enginetest.Opener(t, boltstore.Options{BeforeCommit: env.beforeCommit}), env.fill)
+	c := Config{Version: "1.2.3", Log: zerolog.New(env.LogOutput), Status: env.status,
+		LinkURL: func(token string) string { return "https://data.example.com/link/" + token }}
+	if file, ok := env.Store.(store.FileEngine); ok {
+		c.Snapshot = file.Snapshot
+	}
+	env.admin = New(storetest.Scoped(t, env.Store), c)
 	env.client = socketClient(t, env.watched(env.admin.Local()))
 	return env
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"path/filepath"
 
 	"teamdata/admin/socket"
@@ -90,4 +91,22 @@ func (s *Settings) checkData() error {
 		return hint.New("--backup-dir is for a data file, and --data is a database", dumpAdvice)
 	}
 	return nil
+}
+
+// Inspection is the state of a database, for doctor.
+type Inspection = pgstore.Inspection
+
+// DatabaseConnections is how many connections a server opens to its database at most.
+const DatabaseConnections = pgstore.DefaultConnections
+
+// Inspect looks at the database that --data names and changes nothing. The error is
+// why it can't be reached. A warning says what is unsafe about the connection; it is
+// empty if nothing is.
+func Inspect(ctx context.Context, data string) (i Inspection, warning string, err error) {
+	target, err := pgstore.ParseTarget(data)
+	if err != nil {
+		return i, "", err
+	}
+	i, err = pgstore.Inspect(ctx, target)
+	return i, target.Warning(), err
 }

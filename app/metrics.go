@@ -73,7 +73,7 @@ func (a *App) storage() (metrics.Storage, error) {
 	free, known := system.DiskFree(a.folder())
 	return metrics.Storage{
 		Reads: st.Reads, OldestRead: st.OldestRead, Size: st.Size, Free: st.Free,
-		DiskFree: free, DiskFreeUnknown: !known,
+		DiskFree: free, DiskFreeUnknown: !known, Database: st.Database,
 	}, err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/enginetest"
 	"teamdata/internal/openapitest"
 	"teamdata/internal/testkit"
 	"teamdata/store"
@@ -18,7 +19,7 @@ import (
 )
 
 // storeEnv is a real store.
-type storeEnv = testkit.Env[*boltstore.Store]
+type storeEnv = testkit.Env[store.Engine]
 
 // testEnv is a server on a fixture.
 type testEnv struct {
@@ -32,17 +33,13 @@ type testEnv struct {
 // environment's own. In a test, each exchange is held to the document of the API.
 func newTestEnv(t testing.TB, c Config) *testEnv {
 	t.Helper()
-	env := &testEnv{storeEnv: testkit.NewEnv(t, openStore, fillFixture), added: map[string]bool{}}
+	env := &testEnv{storeEnv: testkit.NewEnv(t, enginetest.Opener(t, boltstore.Options{}), fillFixture), added: map[string]bool{}}
 	c.Now, c.Log, c.documents = env.Now, zerolog.New(env.LogOutput), knownDocument
 	env.server = New(storetest.Scoped(t, env.Store), c)
 	if _, measured := t.(*testing.B); !measured {
 		env.server.http.Handler = openapitest.Watch(env, env.server.http.Handler, env.faults)
 	}
 	return env
-}
-
-func openStore(path string, now func() time.Time) (*boltstore.Store, error) {
-	return boltstore.Open(path, boltstore.Options{Now: now, NoSync: true})
 }
 
 // listen starts the server on a free port, over plain HTTP unless it listens

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/internal/enginetest"
 	"teamdata/internal/testkit"
 	"teamdata/store"
 )
@@ -102,12 +103,13 @@ func TestKeyUseSurvives(t *testing.T) {
 
 // TestKeyUseWritesNothing while there is nothing new.
 func TestKeyUseWritesNothing(t *testing.T) {
+	enginetest.NeedsFile(t)
 	env := newTestEnv(t, Config{})
 	var first []byte
 	for i := range 10 {
 		env.do(newRequest("GET", "/api/v1/members", "key_read"))
 		env.keepKeyUse()
-		file, err := os.ReadFile(env.Store.Path())
+		file, err := os.ReadFile(env.Store.(store.FileEngine).Path())
 		if err != nil {
 			t.Fatal(err)
 		}

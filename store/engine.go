@@ -60,6 +60,13 @@ type Stats struct {
 	OldestRead time.Duration // age of the oldest of them
 	Size       int64         // of the data, in bytes
 	Free       int64         // bytes of it that later commits can reuse, as of up to a minute ago
+	Database   *Database     // nil: the data is in no database
+}
+
+// Database is the state of the way to a database.
+type Database struct {
+	Connections int           // in use
+	ClockOffset time.Duration // how far its clock is ahead of this machine's
 }
 
 // About describes the data of an engine.

@@ -6,13 +6,17 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"teamdata/internal/enginetest"
+	"teamdata/store"
 )
 
 // file is a hash of the whole data file.
 func (w *env) file() [sha256.Size]byte {
 	w.Helper()
+	enginetest.NeedsFile(w)
 	w.backgroundDone()
-	f, err := w.Store.Snapshot(w.Context())
+	f, err := w.Store.(store.FileEngine).Snapshot(w.Context())
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/enginetest"
 	"teamdata/internal/testkit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
@@ -18,7 +19,7 @@ import (
 )
 
 // storeEnv is a real store.
-type storeEnv = testkit.Env[*boltstore.Store]
+type storeEnv = testkit.Env[store.Engine]
 
 // env is a settings page on a real store, behind a real TLS listener.
 // org_acme has the owner usr_ada, the admin usr_alan and the member usr_grace;
@@ -30,17 +31,13 @@ type env struct {
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	w := &env{storeEnv: testkit.NewEnv(t, openStore, fill), server: httptest.NewUnstartedServer(nil)}
+	w := &env{storeEnv: testkit.NewEnv(t, enginetest.Opener(t, boltstore.Options{}), fill), server: httptest.NewUnstartedServer(nil)}
 	w.server.Config.Handler = newSettings(storetest.Scoped(t, w.Store), Config{
 		PublicURL: "https://" + w.server.Listener.Addr().String(), Version: "1.2.3", Log: zerolog.Nop(), Mailed: func() {},
 	})
 	w.server.StartTLS()
 	t.Cleanup(w.server.Close)
 	return w
-}
-
-func openStore(path string, now func() time.Time) (*boltstore.Store, error) {
-	return boltstore.Open(path, boltstore.Options{NoSync: true, Now: now})
 }
 
 func fill(tx store.Tx) error {

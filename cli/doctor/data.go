@@ -147,6 +147,10 @@ func (d *doctor) checkSealKey(context.Context) {
 	if info, err := os.Stat(d.SealKeyFile); err == nil && d.openToOthers("key file", d.SealKeyFile, info, others) {
 		return
 	}
+	if app.IsDatabase(d.Data) {
+		d.ok("not held to the database; serve refuses a wrong one")
+		return
+	}
 	if !d.sound { // and safe to map
 		d.ok("not held to the data file, which can't be read now")
 		return

@@ -12,6 +12,7 @@ package doctor
 import (
 	"context"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -36,6 +37,7 @@ type doctor struct {
 	Findings
 	served   bool      // a server has the data file open
 	sound    bool      // the data file was read, and is
+	database bool      // the data is a database, and was reached
 	newest   time.Time // that the data file holds, if a server runs: if that is ahead of its clock
 	now      func() time.Time
 	resolver *net.Resolver
@@ -48,14 +50,27 @@ type check struct {
 }
 
 // checks are the doctor's, in their order: later ones know whether a server runs.
-func checks() []check {
-	return []check{
-		{"settings", (*doctor).checkSettings},
-		{"server", (*doctor).checkServer},
+func checks(database bool) []check {
+	backups := []check{{"backups", (*doctor).checkBackups}}
+	data := []check{
 		{"data file", (*doctor).checkData},
 		{"contents", (*doctor).checkContents},
 		{"seal key", (*doctor).checkSealKey},
 		{"disk", (*doctor).checkDisk},
+	}
+	if database {
+		data = []check{
+			{"database", (*doctor).checkDatabase},
+			{"contents", (*doctor).checkRecords},
+			{"seal key", (*doctor).checkSealKey},
+			{"state folder", (*doctor).checkStateDir},
+		}
+		backups = nil // PostgreSQL has its own
+	}
+	return slices.Concat([]check{
+		{"settings", (*doctor).checkSettings},
+		{"server", (*doctor).checkServer},
+	}, data, []check{
 		{"clock", (*doctor).checkClock},
 		{"listen", (*doctor).checkListeners},
 		{"proxies", (*doctor).checkProxies},
@@ -65,14 +80,13 @@ func checks() []check {
 		{"domains", (*doctor).checkDomains},
 		{"ACME", (*doctor).checkACME},
 		{"mail", (*doctor).checkMail},
-		{"backups", (*doctor).checkBackups},
-	}
+	}, backups)
 }
 
 // Check runs all checks and returns what they found.
 func Check(ctx context.Context, c Config) *Findings {
 	d := &doctor{Config: c, now: time.Now, resolver: net.DefaultResolver}
-	d.run(ctx, checks())
+	d.run(ctx, checks(app.IsDatabase(c.Data)))
 	return &d.Findings
 }
 

@@ -20,13 +20,14 @@ type Sources struct {
 	Sweeps       func() (running time.Duration, done time.Time)
 }
 
-// Storage is the state of the data file. Sizes are in bytes.
+// Storage is the state of the data. Sizes are in bytes.
 type Storage struct {
 	Reads           int
 	OldestRead      time.Duration
 	Size, Free      int64
 	DiskFree        uint64
 	DiskFreeUnknown bool
+	Database        *store.Database // nil: there is none
 }
 
 // collector reads the sources when Prometheus scrapes.
@@ -90,6 +91,10 @@ func (s Storage) collect(set setter) {
 	set("teamdata_data_file_free_bytes", float64(s.Free))
 	if !s.DiskFreeUnknown {
 		set("teamdata_disk_free_bytes", float64(s.DiskFree))
+	}
+	if s.Database != nil {
+		set("teamdata_database_connections", float64(s.Database.Connections))
+		set("teamdata_database_clock_offset_seconds", s.Database.ClockOffset.Seconds())
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 type Options struct {
 	// Now is the clock; nil means that of the database.
 	Now func() time.Time
-	// Connections is the maximum number of connections to the database; 0 means 10.
+	// Connections is the maximum number of connections to the database; 0 means DefaultConnections.
 	Connections int
 	// Sealer seals the database's secrets; nil leaves them in plain text. A database
 	// is sealed as a whole, and from then on opens only with its Sealer.
@@ -23,7 +23,8 @@ type Options struct {
 	HTTPOnLoopback bool
 }
 
-const defaultConnections = 10
+// DefaultConnections is the maximum number of connections where Options set none.
+const DefaultConnections = 10
 
 // Store is a PostgreSQL database as a store.Store.
 type Store struct {
@@ -65,7 +66,7 @@ func (s *Store) CheckPlace() error { return nil }
 // errors are one line for the operator, with a hint, and leave the database as it was.
 func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 	if o.Connections == 0 {
-		o.Connections = defaultConnections
+		o.Connections = DefaultConnections
 	}
 	s := &Store{
 		target: target, options: o, pool: newPool(target, o.Connections), seal: codec.Sealing{Sealer: o.Sealer},

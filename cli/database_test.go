@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"teamdata/cli/doctor"
+	"teamdata/internal/pgtest"
+	"teamdata/internal/testkit"
+)
+
+const passwordURL = "postgres://ada:hunter2@127.0.0.1:1/data?sslmode=disable"
+
+// A password among the arguments is refused, and no command repeats it.
+func TestPasswordOfDatabase(t *testing.T) {
+	for _, args := range [][]string{{"serve"}, {"check"}, {"org", "list"}, {"config"}, {"doctor"}, {"healthcheck"}} {
+		out, err := testkit.Run(t, append(args, "--data", passwordURL)...)
+		if err == nil || !strings.Contains(out, "PGPASSFILE") || strings.Contains(out, "hunter2") {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(file, []byte(passwordURL+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TEAMDATA_DATA_FILE", file)
+	for _, args := range [][]string{{"serve"}, {"check"}, {"org", "list"}, {"config"}, {"config", "--json"}, {"doctor"}, {"healthcheck"}, {"export"}, {"import", testkit.Example}, {"backup", "copy.db"}} {
+		out, err := testkit.Run(t, args...)
+		named := strings.Contains(out, "postgres://ada@127.0.0.1:1/data") || args[0] == "healthcheck"
+		if args[0] != "config" && err == nil || !named || strings.Contains(out, "hunter2") {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// Commands for whole files say what to use for a database.
+func TestWholeFileCommandsOnDatabase(t *testing.T) {
+	for command, advice := range map[string]string{"backup copy.db": "pg_dump", "restore copy.db": "pg_restore", "compact": "VACUUM FULL"} {
+		args := append(strings.Fields(command), "--data", "postgres://ada@127.0.0.1:1/data?sslmode=disable")
+		testkit.Says(t, exitUsage, args, "works on a data file", "hint: ", advice)
+	}
+	testkit.Says(t, exitUsage, []string{"serve", "--backup-dir", "b", "--data", "postgres://ada@127.0.0.1:1/data?sslmode=disable"}, "--backup-dir", "pg_dump")
+	testkit.Says(t, exitUsage, []string{"serve", "--state-dir", "s", "--data", "a.db"}, "--state-dir is for a database")
+}
+
+// An import is in the export, from a file to a database and back, to the byte.
+func TestExportOfDatabase(t *testing.T) {
+	database, folder := pgtest.New(t), t.TempDir()
+	there, back := filepath.Join(folder, "there.json"), filepath.Join(folder, "back.json")
+	file := filepath.Join(folder, "teamdata.db")
+	testkit.MustRun(t, "import", testkit.Example, "--data", file)
+	testkit.MustRun(t, "export", there, "--data", file)
+	testkit.MustRun(t, "import", there, "--data", database)
+	testkit.MustRun(t, "export", back, "--data", database)
+	if a, b := testkit.ReadText(t, there), testkit.ReadText(t, back); a != b {
+		t.Errorf("of the file:\n%s\nof the database:\n%s", a, b)
+	}
+	if out, err := testkit.Run(t, "import", there, "--data", database); err == nil || !strings.Contains(out, "org_acme") {
+		t.Errorf("again: %v\n%s", err, out)
+	}
+}
+
+func TestDoctorOfDatabase(t *testing.T) {
+	database, state := pgtest.New(t), t.TempDir()
+	examine := func() []doctor.Finding { return examined(t, "--data", database, "--state-dir", state) }
+	list := examine()
+	finds(t, list, "database", doctor.OK, "answers: PostgreSQL ")
+	finds(t, list, "database", doctor.OK, "clock")
+	finds(t, list, "contents", doctor.OK, "none yet")
+	testkit.MustRun(t, "org", "create", "--name", "Acme", "--data", database, "--state-dir", state)
+	finds(t, examine(), "contents", doctor.OK, "sound")
+	pgtest.Exec(t, database, "ALTER ROLE "+pgtest.Owner+" SET synchronous_commit = off")
+	defer pgtest.Exec(t, database, "ALTER ROLE "+pgtest.Owner+" RESET synchronous_commit")
+	finds(t, examine(), "database", doctor.Problem, "synchronous_commit is off")
+	list = examined(t, "--data", "postgres://ada@127.0.0.1:1/data?sslmode=disable", "--state-dir", filepath.Join(state, "none"))
+	finds(t, list, "database", doctor.Problem, "is down")
+	finds(t, list, "state folder", doctor.Problem, "mkdir")
+}
