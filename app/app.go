@@ -1,7 +1,8 @@
 // Package app is one running server: it opens the data, wires the store, the
 // public API, the settings page, the admin API and the sending of webhooks and
 // mail together according to the settings, runs them, and stops them. It alone
-// knows the engines, so the commands' whole-file work goes through it too.
+// knows the engines, so the commands' whole-file work goes through it too. It exports
+// more than 40 names because each of those commands needs one or two.
 //
 // Start (app.go) starts the parts in order: listeners.go binds, data.go opens and
 // fills the data file, certificates.go finds the certificate, admin.go,

@@ -58,7 +58,7 @@ func full() Sources {
 	return Sources{
 		Ready: func() bool { return true },
 		Storage: func() (Storage, error) {
-			return Storage{Reads: 2, OldestRead: time.Second, Size: 3, Free: 4, DiskFree: 5}, nil
+			return Storage{Reads: 2, OldestRead: time.Second, Size: 3, Free: 4, DiskFree: 5, Database: &store.Database{Connections: 6, ClockOffset: time.Second}}, nil
 		},
 		Queue: func() (store.Backlog, error) {
 			return store.Backlog{Waiting: store.Waiting{Due: 1, Later: 2, Held: 3}, Busy: 4, DueAt: time.Now().Add(time.Hour), HeldAt: time.Now().Add(time.Hour), Mails: 5}, nil
@@ -101,6 +101,8 @@ teamdata_commits_total result=failed 1
 teamdata_commits_total result=ok 1
 teamdata_data_file_bytes 3
 teamdata_data_file_free_bytes 4
+teamdata_database_clock_offset_seconds 1
+teamdata_database_connections 6
 teamdata_disk_free_bytes 5
 teamdata_endpoint_failures_total endpoint=whe_1 org=org_a 1
 teamdata_http_request_duration_seconds route=/a 3/3
