@@ -140,11 +140,13 @@ func (a *App) Run(ctx context.Context) error {
 	if a.settings.Clock == nil { // a server in a Go test shares the process with it
 		background.Go(debug.FreeOSMemory) // what only the start needed
 	}
-	background.Go(func() { a.mailer.Run(ctx, grace) })
-	background.Go(func() { a.sweepRegularly(ctx) })
+	background.Go(func() { a.hold(ctx, "mail", func(ctx context.Context) { a.mailer.Run(ctx, grace) }) })
+	background.Go(func() { a.hold(ctx, "sweep", a.sweepRegularly) })
 	background.Go(func() { a.writeKeyUseRegularly(ctx) })
 	background.Go(func() { a.renewCertificates(ctx) })
-	background.Go(func() { a.watchCertificates(ctx) })
+	if a.certificates != nil && a.settings.OperatorMail != "" {
+		background.Go(func() { a.hold(ctx, "certificate mail", a.watchCertificates) })
+	}
 	background.Go(func() { a.backUp(ctx) })
 	background.Go(func() { every(ctx, placeEvery, func(time.Time) { _ = a.store.CheckPlace() }) }) // Life reports the result
 
@@ -182,6 +184,28 @@ func (a *App) close() error {
 		return nil
 	}
 	return a.store.Close()
+}
+
+// holdAgain is how long after a job was found held, or its hold was lost, it is asked
+// for again.
+const holdAgain = 2 * time.Second
+
+// hold does a job, which goes on until its ctx is done, whenever no other node does
+// it.
+func (a *App) hold(ctx context.Context, job string, do func(ctx context.Context)) {
+	for ctx.Err() == nil {
+		_, err := a.store.Hold(ctx, job, func(ctx context.Context) error {
+			do(ctx)
+			return nil
+		})
+		if err != nil && ctx.Err() == nil {
+			a.log.Error().Fields(hint.Fields(err)).Str("job", job).Msg("it is not known which node does this job")
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(holdAgain):
+		}
+	}
 }
 
 // every calls fn after each pause, until ctx is done.

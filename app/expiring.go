@@ -26,11 +26,8 @@ type expiring struct {
 	mailed map[string]time.Time             // when the last mail about each was queued
 }
 
-// watchCertificates checks certificates until ctx is done.
+// watchCertificates checks certificates, and mails the operator, until ctx is done.
 func (a *App) watchCertificates(ctx context.Context) {
-	if a.certificates == nil || a.settings.OperatorMail == "" {
-		return
-	}
 	e := &expiring{store: a.store, to: a.settings.OperatorMail, status: a.certificates.Status, wake: a.mailer.Wake, mailed: map[string]time.Time{}}
 	e.watch(ctx, a.log)
 }

@@ -145,12 +145,21 @@ func (i *Idempotency) DoLong(ctx context.Context, s Store, k IdempotencyKey, pri
 	if err != nil || replayed {
 		return a, replayed, err
 	}
-	if a, err = work(); err != nil {
+	held, err := s.Hold(ctx, "request "+k.OrgID+" "+k.Key, func(ctx context.Context) (err error) {
+		if a, err = work(); err != nil {
+			return err
+		}
+		scope := InOrg(k.org())
+		scope.Keys = []IdempotencyKey{k}
+		return s.Update(ctx, scope, func(tx Tx) error { return keep(tx, k, print, a) })
+	})
+	if err == nil && !held {
+		err = errRunning()
+	}
+	if err != nil {
 		return Answer{}, false, err
 	}
-	scope := InOrg(k.org())
-	scope.Keys = []IdempotencyKey{k}
-	return a, false, s.Update(ctx, scope, func(tx Tx) error { return keep(tx, k, print, a) })
+	return a, false, nil
 }
 
 // begin marks a request as running, unless another one with its key is.
@@ -180,7 +189,7 @@ func whileRunning(ctx context.Context, s Store, k IdempotencyKey, print, running
 	case running != print:
 		return Answer{}, false, errMismatch()
 	}
-	return Answer{}, false, Errorf(CodeConflict, "A request with the same Idempotency-Key is still running.")
+	return Answer{}, false, errRunning()
 }
 
 func (i *Idempotency) end(k IdempotencyKey) {
@@ -232,6 +241,10 @@ func kept(tx Tx, k IdempotencyKey, print Fingerprint) (a Answer, found bool, err
 		return Answer{}, false, errMismatch()
 	}
 	return record.Answer, true, nil
+}
+
+func errRunning() error {
+	return Errorf(CodeConflict, "A request with the same Idempotency-Key is still running.")
 }
 
 func errMismatch() error {

@@ -110,3 +110,28 @@ var (
 	onePrint     = store.FingerprintOf("POST", "/one", "", nil)
 	anotherPrint = store.FingerprintOf("POST", "/another", "", nil)
 )
+
+// TestDoLongElsewhere: while another node does long work under a key, it is not done
+// here.
+func TestDoLongElsewhere(t *testing.T) { onBoth(t, testDoLongElsewhere) }
+
+func testDoLongElsewhere(s *subject) {
+	s.Seed()
+	var idempotent store.Idempotency
+	ran := 0
+	work := func() (store.Answer, error) {
+		ran++
+		return store.Answer{Status: 200, Body: []byte("done")}, nil
+	}
+	key := store.IdempotencyKey{OrgID: acme, Key: "k"}
+	s.answers("meanwhile", "", false, store.CodeConflict)(idempotent.DoLong(s.Context(), elsewhere{s.Store}, key, onePrint, work))
+	s.Equal("times done", ran, 0)
+	s.answers("after it", "done", false, "")(idempotent.DoLong(s.Context(), s, key, onePrint, work))
+}
+
+// elsewhere is a store of which another node holds everything.
+type elsewhere struct{ store.Store }
+
+func (elsewhere) Hold(context.Context, string, func(context.Context) error) (bool, error) {
+	return false, nil
+}

@@ -30,6 +30,7 @@ type Store interface {
 	EventTypeGeneration() uint64
 
 	Queue
+	Coordination
 
 	// Close waits for running transactions and closes the store.
 	Close() error

@@ -52,7 +52,7 @@ func (r *request) beginCeremony(data *webauthn.SessionData, session string) erro
 	if err := r.allowed(r.s.ceremonies.requests.take(r.address(), nameHash{}, r.now)); err != nil {
 		return err
 	}
-	kept, err := r.s.ceremonies.begin(ceremony{*data, session, r.now})
+	kept, err := r.s.ceremonies.begin(r.HTTP.Context(), ceremony{*data, session, r.now})
 	r.putCookie(r.s.challengeCookie(), kept, ceremonyTTL)
 	return err
 }
@@ -63,7 +63,7 @@ func (r *request) endCeremony(challenge, session string) (webauthn.SessionData, 
 	if err := r.allowed(r.s.ceremonies.requests.take(r.address(), nameHash{}, r.now)); err != nil {
 		return webauthn.SessionData{}, err
 	}
-	data, ok := r.s.ceremonies.open(r.cookieNamed(r.s.challengeCookie()), challenge, session, r.now)
+	data, ok := r.s.ceremonies.open(r.HTTP.Context(), r.cookieNamed(r.s.challengeCookie()), challenge, session, r.now)
 	if !ok {
 		return data, errCeremony
 	}
@@ -113,7 +113,7 @@ const (
 func (s *Settings) passkeyUseCookie() string { return s.cookieName() + "-passkey" }
 
 func (r *request) setPasskeyUse() error {
-	kept, err := r.s.ceremonies.sealer.seal(passkeyUsePurpose, passkeyUse{r.session.ID, r.now})
+	kept, err := r.s.ceremonies.sealer.seal(r.HTTP.Context(), passkeyUsePurpose, passkeyUse{r.session.ID, r.now})
 	r.putCookie(r.s.passkeyUseCookie(), kept, passkeyUseTTL)
 	return err
 }
@@ -121,7 +121,7 @@ func (r *request) setPasskeyUse() error {
 // usedPasskey reports whether the session began with a passkey just now.
 func (r *request) usedPasskey() bool {
 	var use passkeyUse
-	ok := r.s.ceremonies.sealer.open(passkeyUsePurpose, r.cookieNamed(r.s.passkeyUseCookie()), &use)
+	ok := r.s.ceremonies.sealer.open(r.HTTP.Context(), passkeyUsePurpose, r.cookieNamed(r.s.passkeyUseCookie()), &use)
 	return ok && use.Session == r.session.ID && r.now.Sub(use.At) < passkeyUseTTL
 }
 
@@ -179,7 +179,7 @@ func (r *request) newPasskey() (p store.Passkey, err error) {
 	if err != nil {
 		return p, errNewPasskey
 	}
-	if err := r.s.ceremonies.use(data.Challenge, r.now); err != nil {
+	if err := r.s.ceremonies.use(r.HTTP.Context(), data.Challenge, r.now); err != nil {
 		return p, err
 	}
 	c.Attestation = webauthn.CredentialAttestation{} // the same again, and nothing reads it
@@ -289,7 +289,7 @@ func (r *request) verifyPasskey(p store.Passkey, data webauthn.SessionData, pars
 	if err != nil || c.Authenticator.CloneWarning {
 		return nil, errPasskey
 	}
-	if err := r.s.ceremonies.use(data.Challenge, r.now); err != nil {
+	if err := r.s.ceremonies.use(r.HTTP.Context(), data.Challenge, r.now); err != nil {
 		return nil, err
 	}
 	return json.Marshal(c)

@@ -1,11 +1,11 @@
 package settings
 
 import (
+	"context"
 	"encoding/json"
 	"math/big"
 	"net/netip"
 	"net/url"
-	"sync"
 	"time"
 
 	"github.com/go-webauthn/webauthn/protocol"
@@ -112,10 +112,7 @@ const (
 type ceremonies struct {
 	requests clientLimiter
 	sealer   sealer
-
-	mu         sync.Mutex
-	used, past map[string]bool // challenges; those in past have ended at turnAt
-	turnAt     time.Time
+	store    store.Coordination
 }
 
 type ceremony struct {
@@ -124,31 +121,28 @@ type ceremony struct {
 	BegunAt time.Time
 }
 
-func newCeremonies() *ceremonies {
-	return &ceremonies{requests: newClientLimiter(ceremonyRequests, ceremonyTTL), sealer: newSealer(), used: map[string]bool{}}
+func newCeremonies(s store.Coordination) *ceremonies {
+	return &ceremonies{requests: newClientLimiter(ceremonyRequests, ceremonyTTL), sealer: sealer{s.SharedKey}, store: s}
 }
 
 // begin returns the ceremony as the browser keeps it.
-func (c *ceremonies) begin(y ceremony) (string, error) { return c.sealer.seal(challengePurpose, y) }
+func (c *ceremonies) begin(ctx context.Context, y ceremony) (string, error) {
+	return c.sealer.seal(ctx, challengePurpose, y)
+}
 
 // open finds out whether a ceremony that a browser kept is that of a challenge, and of
 // a session.
-func (c *ceremonies) open(kept, challenge, session string, now time.Time) (webauthn.SessionData, bool) {
+func (c *ceremonies) open(ctx context.Context, kept, challenge, session string, now time.Time) (webauthn.SessionData, bool) {
 	var y ceremony
-	ok := c.sealer.open(challengePurpose, kept, &y)
+	ok := c.sealer.open(ctx, challengePurpose, kept, &y)
 	return y.Data, ok && y.Data.Challenge == challenge && y.Session == session && now.Sub(y.BegunAt) < ceremonyTTL
 }
 
 // use uses up a successfully answered challenge: it is valid once.
-func (c *ceremonies) use(challenge string, now time.Time) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !now.Before(c.turnAt) {
-		c.past, c.used, c.turnAt = c.used, map[string]bool{}, now.Add(ceremonyTTL)
+func (c *ceremonies) use(ctx context.Context, challenge string, now time.Time) error {
+	first, err := c.store.UseUp(ctx, challenge, now, ceremonyTTL)
+	if err == nil && !first {
+		err = errCeremony
 	}
-	if c.used[challenge] || c.past[challenge] {
-		return errCeremony
-	}
-	c.used[challenge] = true
-	return nil
+	return err
 }

@@ -47,7 +47,7 @@ func (s *Server) initialize(t testing.TB) {
 
 // base are the settings of every server: as careful as a real one, but small.
 var base = []string{
-	"listen_addresses=127.0.0.1", "max_connections=100", "shared_buffers=32MB",
+	"listen_addresses=127.0.0.1", "max_connections=200", "shared_buffers=32MB",
 	"max_wal_size=128MB", "min_wal_size=32MB", "log_line_prefix=%m [%p] %a ",
 	"wal_level=replica", "hot_standby=on",
 }

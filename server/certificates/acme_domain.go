@@ -110,9 +110,12 @@ func (d *domain) try() {
 	if calls.issued && d.due(now) {
 		err, calls.wait = errClock, clockPause
 	}
-	if err == nil {
+	switch err {
+	case nil:
 		d.failures, d.unreached = 0, 0
 		return
+	case errElsewhere:
+		return // and the next Refresh looks again
 	}
 	d.next = now.Add(max(d.pause(calls.answered), calls.wait))
 	if d.acme.life.Err() == nil {
@@ -121,21 +124,35 @@ func (d *domain) try() {
 	}
 }
 
+// errElsewhere says that another node is getting the certificate.
+var errElsewhere = errors.New("another node is getting the certificate")
+
 func (d *domain) get(t *attempt) error {
-	if err := d.load(d.acme.life); err != nil {
+	if due, err := d.stillDue(); !due || err != nil {
 		return err
 	}
+	held, err := d.acme.store.Hold(d.acme.life, "certificate "+d.name, func(ctx context.Context) error {
+		if due, err := d.stillDue(); !due || err != nil {
+			return err
+		}
+		text, err := t.certificate()
+		if err != nil {
+			return err
+		}
+		return d.keep(ctx, text)
+	})
+	if err == nil && !held {
+		err = errElsewhere
+	}
+	return err
+}
+
+// stillDue loads what the store has, and reports whether that is due.
+func (d *domain) stillDue() (bool, error) {
+	err := d.load(d.acme.life)
 	d.mu.Lock()
-	due := d.due(d.acme.config.Now())
-	d.mu.Unlock()
-	if !due {
-		return nil
-	}
-	text, err := t.certificate()
-	if err != nil {
-		return err
-	}
-	return d.keep(d.acme.life, text)
+	defer d.mu.Unlock()
+	return d.due(d.acme.config.Now()), err
 }
 
 // pause counts a failure, and tells how long to wait after it.

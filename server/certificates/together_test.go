@@ -6,7 +6,9 @@ import (
 	"crypto/ecdsa"
 	"sync"
 	"testing"
+	"time"
 
+	"teamdata/internal/localca"
 	"teamdata/store"
 )
 
@@ -81,5 +83,40 @@ func TestOneACMEAccount(t *testing.T) {
 	})
 	if len(keys) == 2 && !keys[0].Equal(keys[1]) {
 		t.Error("there are two accounts")
+	}
+}
+
+// elsewhere is a store of which another node holds everything.
+type elsewhere struct{ store.Store }
+
+func (elsewhere) Hold(context.Context, string, func(context.Context) error) (bool, error) {
+	return false, nil
+}
+
+// TestIssuedElsewhere: while another node gets a certificate nobody is called; what it
+// got is served.
+func TestIssuedElsewhere(t *testing.T) {
+	s := newEnv(t)
+	a, err := NewACME(t.Context(), elsewhere{s.store}, ACMEConfig{Domains: []string{domainOfTests}, Directory: "https://127.0.0.1:1/dir", Log: s.logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status := s.tried(a); !status.NotAfter.IsZero() || status.LastError != "" {
+		t.Errorf("meanwhile: %+v", status)
+	}
+	ca, err := localca.NewCA(time.Now(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := ca.Issue(time.Now(), []string{domainOfTests})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.domains[0].keep(t.Context(), text); err != nil { // as the other node does
+		t.Fatal(err)
+	}
+	a.domains[0].serve(nil)
+	if status := s.tried(a); status.NotAfter.IsZero() || status.LastError != "" {
+		t.Errorf("after it: %+v", status)
 	}
 }

@@ -40,6 +40,7 @@ type Store struct {
 	clock func() time.Time
 	http  bool // Options.HTTPOnLoopback
 	seal  sealing
+	store.Alone
 	claims
 	generation     atomic.Uint64
 	typeGeneration atomic.Uint64

@@ -8,7 +8,7 @@ func (t *tx) AppendAudit(e store.AuditEntry) (store.AuditEntry, error) {
 	if err := t.place(auditList, e.OrgID, store.PrefixAudit, &e.ID, &e.CreatedAt); err != nil {
 		return store.AuditEntry{}, err
 	}
-	return e, t.put(auditLog, row{plain(e.OrgID), millis(e.CreatedAt), plain(e.ID), e.AppendJSON(make([]byte, 0, 192))})
+	return e, t.insert(auditLog, row{plain(e.OrgID), millis(e.CreatedAt), plain(e.ID), e.AppendJSON(make([]byte, 0, 192))})
 }
 
 func (t *tx) AuditPage(orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {

@@ -4,6 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -70,6 +75,32 @@ func callers(b *testing.B, n int, fn func(i int) error) {
 	}
 	all.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "/s")
+}
+
+// BenchmarkFloor is what the database itself does for 64 callers: one prepared row a
+// transaction, by pgbench.
+func BenchmarkFloor(b *testing.B) {
+	program, err := exec.LookPath("pgbench")
+	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench"); err != nil && len(found) > 0 {
+		program = found[len(found)-1]
+	} else if err != nil {
+		b.Skip("pgbench is not installed")
+	}
+	database := pgtest.New(b)
+	pgtest.Exec(b, database, "CREATE TABLE floor (id bigserial PRIMARY KEY, record text)")
+	script := filepath.Join(b.TempDir(), "floor.sql")
+	if err := os.WriteFile(script, []byte("INSERT INTO floor (record) VALUES (repeat('x', 200));\n"), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	out, err := exec.Command(program, "-n", "-M", "prepared", "-c", "64", "-j", "2", "-t", fmt.Sprint(b.N/64+1), "-f", script, database).CombinedOutput()
+	if err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	_, rest, _ := strings.Cut(string(out), "tps = ")
+	tps, _, _ := strings.Cut(rest, " ")
+	perSecond, _ := strconv.ParseFloat(tps, 64)
+	b.ReportMetric(perSecond, "/s")
 }
 
 // BenchmarkAccept is how many requests with an idempotency key are accepted, each with

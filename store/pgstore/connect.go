@@ -241,7 +241,7 @@ func (c *conn) steadyPlans(ctx context.Context) error {
 	if c.server.pooled {
 		return nil
 	}
-	_, err := c.Exec(ctx, "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off").ReadAll()
+	_, err := c.Exec(ctx, "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan").ReadAll()
 	return err
 }
 

@@ -202,6 +202,18 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+func TestNoConnectionLeft(t *testing.T) {
+	server := pgtest.Start(t, "max_connections=10")
+	database := server.Database(t)
+	for range 20 {
+		if _, err := tryDial(t, database); err != nil {
+			checkRefusal(t, err, "has no connection left", "max_connections")
+			return
+		}
+	}
+	t.Error("there is no end of connections")
+}
+
 // A server that takes the connection and says nothing.
 func TestSilentServer(t *testing.T) {
 	silent := testkit.Loopback(t)

@@ -33,11 +33,11 @@ func (t *tx) Delivery(id string) (store.Delivery, error) {
 	return d, err
 }
 
-func (t *tx) addDelivery(d *store.Delivery) error {
+func (t *tx) addDelivery(d *store.Delivery, put func(*tx, store.Delivery, ...string) error) error {
 	if d.State.Waiting() {
 		t.due = append(t.due, dueAt{d.EndpointNumber, d.DueAt})
 	}
-	return deliveries.put(t, *d, d.ID)
+	return put(t, *d, d.ID)
 }
 
 func (t *tx) PutDelivery(d store.Delivery) error {
@@ -47,7 +47,7 @@ func (t *tx) PutDelivery(d store.Delivery) error {
 	if d.State.Waiting() {
 		t.again = append(t.again, d.ID)
 	}
-	return t.addDelivery(&d)
+	return t.addDelivery(&d, deliveries.put)
 }
 
 func (t *tx) DeleteDelivery(id string) error {

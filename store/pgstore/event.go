@@ -8,11 +8,11 @@ import (
 var events = records[store.Event]{table: define("events", 1, text("id"), blob("record")), noun: "event", fields: codec.Event}
 
 func (t *tx) AddEvent(e store.Event, list []store.Delivery) error {
-	if err := events.put(t, e, e.ID); err != nil {
+	if err := events.insert(t, e, e.ID); err != nil {
 		return err
 	}
 	for i := range list {
-		if err := t.addDelivery(&list[i]); err != nil {
+		if err := t.addDelivery(&list[i], deliveries.insert); err != nil {
 			return err
 		}
 	}

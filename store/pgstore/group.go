@@ -21,19 +21,23 @@ var errNotCommitted = errors.New("the connection was lost before the commit")
 // update's error. If the commit fails, they all fail: one's rejection may be due to
 // another's lost write. If a statement was rejected, each runs alone, so that only
 // those fail that cause it.
-func (s *Store) commit(group []*update) {
+func (s *Store) commit(group []*update) { s.tryCommit(group, false) }
+
+// tryCommit is commit, for updates that run again with care if a row that was said to
+// be new is there.
+func (s *Store) tryCommit(group []*update, careful bool) {
 	var err error
 	for range maxTries {
-		if err = s.attempt(group); err == nil {
+		if err = s.attempt(group, careful); err == nil {
 			return
 		}
 		if !retryable(err) && !errors.Is(err, errNotCommitted) {
 			break
 		}
 	}
-	if len(group) > 1 && !broken(err) {
+	if !careful && !broken(err) {
 		for i := range group {
-			s.commit(group[i : i+1])
+			s.tryCommit(group[i:i+1], true)
 		}
 		return
 	}
@@ -43,7 +47,7 @@ func (s *Store) commit(group []*update) {
 }
 
 // attempt runs a group once.
-func (s *Store) attempt(group []*update) error {
+func (s *Store) attempt(group []*update, careful bool) error {
 	if s.life.Err() != nil {
 		return context.Cause(s.life)
 	}
@@ -57,6 +61,7 @@ func (s *Store) attempt(group []*update) error {
 	defer s.pool.release(c)
 	t := &tx{s: s, ctx: context.Background(), conn: c, begun: true, over: newOverlay()}
 	commitNo, err := t.begin(group)
+	t.over.careful = careful
 	written := 0
 	for _, u := range group {
 		if err == nil && s.run(t, u) {

@@ -12,12 +12,13 @@ type overlay struct {
 	counts    []counted          // not sent yet
 	endpoints map[string][]row   // of orgs, while no endpoint is written
 	complete  []*table           // those of which all rows were loaded
+	careful   bool               // rows that are said to be new may not be
 	probed    bool               // an empty commit is asked for
 
 	// Of the update that runs:
 	undo      []change
 	saved     bool      // it has a savepoint
-	early     []rowKey  // what was sent since
+	early     []sent    // what was sent since
 	counted   int       // how many counts are of earlier updates
 	unsent    []counted // counts of earlier updates that were sent since
 	finishing []query
@@ -28,11 +29,18 @@ type entry struct {
 	key   row
 	row   row  // nil: there is none
 	dirty bool // the database doesn't have it yet
+	new   bool // nor any other row of that key
 }
 
 type rowKey struct {
 	table *table
 	key   string
+}
+
+// sent is a row that was sent, and whether it was new.
+type sent struct {
+	rowKey
+	new bool
 }
 
 // change is one write, with what the overlay had there before.
@@ -61,11 +69,12 @@ func (o *overlay) loaded(t *table, key, r row) {
 	}
 }
 
-func (o *overlay) write(t *table, key, r row) {
+func (o *overlay) write(t *table, key, r row, unused bool) {
 	name, rows := t.key(key), o.in(t)
 	old, known := rows[name]
 	o.undo = append(o.undo, change{rowKey{t, name}, old, known})
-	rows[name] = entry{key, r, true}
+	unused = unused || known && old.row == nil && (!old.dirty || old.new)
+	rows[name] = entry{key, r, true, unused && !o.careful}
 	o.dirty[t.place] = append(o.dirty[t.place], name)
 	if t == webhooks.table {
 		clear(o.endpoints)
@@ -108,7 +117,7 @@ func (o *overlay) rollback() {
 	o.counts = append(o.counts, o.unsent...)
 	for _, p := range o.early {
 		if e, known := o.rows[p.table.place][p.key]; known {
-			e.dirty = true
+			e.dirty, e.new = true, p.new
 			o.rows[p.table.place][p.key] = e
 			o.dirty[p.table.place] = append(o.dirty[p.table.place], p.key)
 		}
@@ -158,24 +167,30 @@ func (o *overlay) flush(t *table, statements []query) []query {
 	if len(keys) == 0 {
 		return statements
 	}
-	var put, gone []row
+	var added, put, gone []row
 	for _, key := range keys {
 		e := o.rows[t.place][key]
 		if !e.dirty {
 			continue
 		}
-		if e.row != nil {
+		switch {
+		case e.row != nil && e.new:
+			added = append(added, e.row)
+		case e.row != nil:
 			put = append(put, e.row)
-		} else {
+		case !e.new:
 			gone = append(gone, e.key)
 		}
-		e.dirty = false
+		o.early = append(o.early, sent{rowKey{t, key}, e.new})
+		e.dirty, e.new = false, false
 		o.rows[t.place][key] = e
-		o.early = append(o.early, rowKey{t, key})
 	}
 	o.dirty[t.place] = nil
 	if len(gone) > 0 {
 		statements = append(statements, columnwise(t.remove, t.cols[:t.keys], gone))
+	}
+	if len(added) > 0 {
+		statements = append(statements, columnwise(t.insert, t.cols, added))
 	}
 	if len(put) > 0 {
 		statements = append(statements, columnwise(t.upsert, t.cols, put))

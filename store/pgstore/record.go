@@ -79,6 +79,16 @@ func sealKey(key row) []byte {
 
 // put adds or replaces a record.
 func (r records[T]) put(t *tx, record T, key ...string) error {
+	return t.put(r.table, r.row(t, record, key))
+}
+
+// insert adds a record under an unused key.
+func (r records[T]) insert(t *tx, record T, key ...string) error {
+	return t.insert(r.table, r.row(t, record, key))
+}
+
+// row is a record as it is stored.
+func (r records[T]) row(t *tx, record T, key []string) row {
 	values := append(make(row, 0, len(r.cols)), keyOf(key)...)
 	if r.made != nil {
 		values = append(values, r.made(&record)...)
@@ -86,7 +96,7 @@ func (r records[T]) put(t *tx, record T, key ...string) error {
 	if r.secrets != nil {
 		t.s.seal.SealFields(r.bucket, sealKey(values[:r.keys]), r.secrets(&record))
 	}
-	return t.put(r.table, append(values, codec.Encode(r.fields, record)))
+	return append(values, codec.Encode(r.fields, record))
 }
 
 func (r records[T]) remove(t *tx, key ...string) error { return t.remove(r.table, keyOf(key)...) }

@@ -96,6 +96,9 @@ func explain(err error) *Error {
 // explainServer explains a refusal by the server, or by a pooler in front of it.
 func explainServer(err *pgconn.PgError) *Error {
 	e := &Error{Err: err}
+	if err.Code == "08P01" && strings.Contains(err.Message, "startup parameter") { // PgBouncer's
+		return &Error{Text: "refuses a setting: " + err.Message, Advice: "take it out of --data and PGOPTIONS, or let the pooler ignore it", Err: err}
+	}
 	switch err.Code {
 	case "28P01":
 		e.Text, e.Advice = "refuses the password, or there is none", "put it into the file that PGPASSFILE names, or correct it there"
@@ -105,7 +108,7 @@ func explainServer(err *pgconn.PgError) *Error {
 		e.Text, e.Advice = "does not exist", "create it with: createdb --owner=ROLE --encoding=UTF8 --locale=C --template=template0 DATABASE"
 	case "42501":
 		e.Text, e.Advice = "gives the role too few rights: "+err.Message, "let the role own the database, or grant it what is missing"
-	case "42704", "22023", "55P02", "08P01": // the last one by PgBouncer
+	case "42704", "22023", "55P02":
 		e.Text, e.Advice = "refuses a setting: "+err.Message, "take it out of --data and PGOPTIONS"
 	case "53300":
 		e.Text, e.Advice = "has no connection left: "+err.Message, "raise max_connections, or let others use fewer"

@@ -34,6 +34,7 @@ type Store struct {
 	seal    codec.Sealing
 	node    string // id of this server's row in nodes
 	claims
+	store.Alone    // this server is the only one
 	generation     atomic.Uint64
 	typeGeneration atomic.Uint64
 	offset         atomic.Int64 // of the database's clock to ours, in nanoseconds

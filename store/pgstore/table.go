@@ -41,7 +41,7 @@ type table struct {
 	keys    int
 	columns string // all names, for a query
 
-	selectRow, upsert, remove string
+	selectRow, insert, upsert, remove string
 }
 
 var tables []*table
@@ -66,8 +66,8 @@ func define(name string, keys int, cols ...column) *table {
 	if len(set) > 0 {
 		then = "UPDATE SET " + strings.Join(set, ", ")
 	}
-	t.upsert = fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s) ON CONFLICT (%s) DO %s",
-		name, t.columns, strings.Join(arrays, ", "), key, then)
+	t.insert = fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s)", name, t.columns, strings.Join(arrays, ", "))
+	t.upsert = fmt.Sprintf("%s ON CONFLICT (%s) DO %s", t.insert, key, then)
 	t.remove = fmt.Sprintf("DELETE FROM %s t USING unnest(%s) gone (%s) WHERE %s",
 		name, strings.Join(arrays[:keys], ", "), key, strings.Join(found, " AND "))
 	tables = append(tables, t)

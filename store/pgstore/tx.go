@@ -96,16 +96,19 @@ func (t *tx) get(from *table, key ...[]byte) (row, error) {
 }
 
 // put adds or replaces a row.
-func (t *tx) put(to *table, r row) error { return t.write(to, r[:to.keys], r) }
+func (t *tx) put(to *table, r row) error { return t.write(to, r[:to.keys], r, false) }
+
+// insert adds a row under an unused key, which costs less.
+func (t *tx) insert(to *table, r row) error { return t.write(to, r[:to.keys], r, true) }
 
 // remove deletes a row, if there is one.
-func (t *tx) remove(from *table, key ...[]byte) error { return t.write(from, key, nil) }
+func (t *tx) remove(from *table, key ...[]byte) error { return t.write(from, key, nil, false) }
 
-func (t *tx) write(to *table, key, r row) error {
+func (t *tx) write(to *table, key, r row, unused bool) error {
 	if t.over == nil {
 		return fault(errReadOnly)
 	}
-	t.over.write(to, key, r)
+	t.over.write(to, key, r, unused)
 	return nil
 }
 

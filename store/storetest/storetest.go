@@ -57,6 +57,7 @@ var suite = []struct {
 	{"OneMoment", testOneMoment},
 	{"Durable", testDurable},
 	{"Closed", testClosed},
+	{"Coordination", testCoordination},
 	{"AccessGeneration", testAccessGeneration},
 
 	{"IdempotencyRecords", testIdempotencyRecords},

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package pgtest
+
+import "time"
+
+func pause(d time.Duration) { <-time.After(d) }
