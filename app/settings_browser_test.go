@@ -30,8 +30,8 @@ type tab struct {
 	*testkit.Process // which is looked at
 	t                testing.TB
 	ctx              context.Context
-	base             string // the server's public URL
-	data             string // its data file
+	base             string   // the server's public URL
+	on               []string // the flags with which commands find it
 
 	mu         sync.Mutex
 	complaints []string // errors in the console, and requests to elsewhere
@@ -39,7 +39,7 @@ type tab struct {
 
 // openTab starts Chromium with an empty profile. It trusts the certificate of the
 // server, and of nobody else.
-func openTab(t *testing.T, p *testkit.Process, base, data string) *tab {
+func openTab(t *testing.T, p *testkit.Process, base string, on ...string) *tab {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -59,7 +59,7 @@ func openTab(t *testing.T, p *testkit.Process, base, data string) *tab {
 	allocator, end := chromedp.NewExecAllocator(limited, options...)
 	ctx, closeTab := chromedp.NewContext(allocator)
 	t.Cleanup(func() { closeTab(); end(); stop() })
-	b := &tab{Process: p, t: t, ctx: ctx, base: base, data: data}
+	b := &tab{Process: p, t: t, ctx: ctx, base: base, on: on}
 	b.listen()
 	return b
 }

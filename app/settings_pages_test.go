@@ -25,7 +25,7 @@ func TestSettingsPages(t *testing.T) {
 	}
 	file, cookie := settingsFile(t)
 	p, base := serveSettings(t, file)
-	b := openTab(t, p, base, file)
+	b := openTab(t, p, base, "--data", file)
 	for _, path := range []string{"/settings/sign-in", "/settings/forgot", "/settings/link/none", "/settings/nowhere"} {
 		b.open(path)
 		b.inspect(path, string(axe))

@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 
 	"teamdata/delivery/receiver"
+	"teamdata/internal/pgtest"
 	"teamdata/internal/testkit"
 )
 
@@ -59,5 +61,15 @@ func openStory(t *testing.T, flags ...string) *tab {
 	testkit.WriteFile(t, seed, storySeed)
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	p, base := serveSettings(t, data, append(flags, "--seed", seed)...)
-	return openTab(t, p, base, data)
+	return openTab(t, p, base, "--data", data)
+}
+
+// openStoryOnDatabase does the same with a database in place of the file.
+func openStoryOnDatabase(t *testing.T, flags ...string) *tab {
+	t.Helper()
+	seed := filepath.Join(t.TempDir(), "seed.json")
+	testkit.WriteFile(t, seed, storySeed)
+	data, state := pgtest.New(t), []string{"--state-dir", t.TempDir()}
+	p, base := serveSettings(t, data, slices.Concat(flags, state, []string{"--seed", seed})...)
+	return openTab(t, p, base, append(state, "--data", data)...)
 }

@@ -15,12 +15,12 @@ import (
 // that failed and recovered, and a key that was used and revoked. Without
 // JavaScript it is the same, but for looking again.
 func TestSettingsStory(t *testing.T) {
-	for _, scripts := range []bool{true, false} {
-		name := map[bool]string{true: "scripts", false: "no scripts"}[scripts]
+	for name, open := range map[string]func(*testing.T, ...string) *tab{"scripts": openStory, "no scripts": openStory, "database": openStoryOnDatabase} {
+		scripts := name != "no scripts"
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newStoryReceiver(t)
-			b := openStory(t, "--retry-schedule", "250ms,250ms", "--allow-endpoint-cidr", "127.0.0.1/32", "--webhook-ca", h.caFile(t))
+			b := open(t, "--retry-schedule", "250ms,250ms", "--allow-endpoint-cidr", "127.0.0.1/32", "--webhook-ca", h.caFile(t))
 			if !scripts {
 				b.noScripts()
 			}
@@ -49,7 +49,7 @@ func (b *tab) signInFirst() {
 // link is the path of a sign-in link, as the operator makes it.
 func (b *tab) link(user string) string {
 	b.t.Helper()
-	link, err := exec.Command(testkit.Binary, "signin-link", user, "--org", "org_acme", "--data", b.data).Output()
+	link, err := exec.Command(testkit.Binary, append([]string{"signin-link", user, "--org", "org_acme"}, b.on...)...).Output()
 	if err != nil {
 		b.t.Fatal(err)
 	}
