@@ -17,9 +17,11 @@ type tx struct {
 	ctx   context.Context
 	conn  *conn
 	now   time.Time
-	begun bool     // otherwise the first statement begins it
+	begun bool     // otherwise the first query begins it
 	over  *overlay // nil in a View
 	err   error    // of the database: the transaction is of no more use
+
+	answered bool // it has got an answer
 
 	due     []dueAt  // what OnDue is called with after the commit
 	again   []string // waiting deliveries that were written once more
@@ -42,20 +44,32 @@ func (t *tx) NewID(prefix string) string {
 	return t.s.ids.Next(prefix, t.now)
 }
 
-// exec sends statements in one round trip, and returns the rows of the last.
-func (t *tx) exec(queries ...query) ([]row, error) {
+// exec sends queries in one round trip, and returns the rows of the last.
+func (t *tx) exec(queries ...query) (rows []row, err error) {
 	if t.err != nil {
 		return nil, fault(t.err)
+	}
+	if err := t.ctx.Err(); err != nil {
+		return nil, err
 	}
 	if !t.begun {
 		queries = append([]query{{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}}, queries...)
 		t.begun = true
 	}
-	rows, err := t.conn.rows(t.ctx, queries...)
-	if err != nil {
-		t.err = err
-	}
+	last := len(queries) - 1
+	queries[last] = queries[last].collect(&rows)
+	err = t.run(queries...)
 	return rows, fault(err)
+}
+
+// run sends queries in one round trip, which takes at most answerTime. A caller that
+// goes away does not end it, since that would cost the connection.
+func (t *tx) run(queries ...query) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), answerTime)
+	defer cancel()
+	_, t.err = t.conn.run(ctx, queries...)
+	t.answered = t.answered || t.err == nil
+	return t.err
 }
 
 // query reads rows of tables, as they are with what this transaction wrote.
