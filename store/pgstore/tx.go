@@ -44,22 +44,19 @@ func (t *tx) NewID(prefix string) string {
 	return t.s.ids.Next(prefix, t.now)
 }
 
-// exec sends queries in one round trip, and returns the rows of the last.
-func (t *tx) exec(queries ...query) (rows []row, err error) {
+// exec sends queries in one round trip.
+func (t *tx) exec(queries ...query) error {
 	if t.err != nil {
-		return nil, fault(t.err)
+		return fault(t.err)
 	}
 	if err := t.ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
 	if !t.begun {
 		queries = append([]query{{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}}, queries...)
 		t.begun = true
 	}
-	last := len(queries) - 1
-	queries[last] = queries[last].collect(&rows)
-	err = t.run(queries...)
-	return rows, fault(err)
+	return fault(t.run(queries...))
 }
 
 // run sends queries in one round trip, which takes at most answerTime. A caller that
@@ -73,12 +70,18 @@ func (t *tx) run(queries ...query) error {
 }
 
 // query reads rows of tables, as they are with what this transaction wrote.
-func (t *tx) query(from []*table, sql string, args ...any) ([]row, error) {
+func (t *tx) query(from []*table, sql string, args ...any) (rows []row, err error) {
+	err = t.scan(from, newQuery(sql, args...).collect(&rows))
+	return rows, err
+}
+
+// scan is query for a query that takes its rows itself.
+func (t *tx) scan(from []*table, q query) error {
 	var before []query
 	if t.over != nil {
 		before = t.over.flushEarly(from)
 	}
-	return t.exec(append(before, newQuery(sql, args...))...)
+	return t.exec(append(before, q)...)
 }
 
 // get reads a row by its key; nil: there is none.
@@ -93,10 +96,10 @@ func (t *tx) get(from *table, key ...[]byte) (row, error) {
 			return nil, nil
 		}
 	}
-	s := newQuery(from.selectRow)
-	s.values = key
-	rows, err := t.exec(s)
-	if err != nil {
+	var rows []row
+	q := newQuery(from.selectRow).collect(&rows)
+	q.values = key
+	if err := t.exec(q); err != nil {
 		return nil, err
 	}
 	var found row
