@@ -137,22 +137,43 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	return s.view(ctx, func(t *tx) error { return fn(t) })
 }
 
+// view runs fn once more if its connection turns out to be dead, as after a restart of
+// the database.
 func (s *Store) view(ctx context.Context, fn func(*tx) error) error {
+	stale, err := s.viewOnce(ctx, fn)
+	if stale {
+		_, err = s.viewOnce(ctx, fn)
+	}
+	return err
+}
+
+func (s *Store) viewOnce(ctx context.Context, fn func(*tx) error) (stale bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return false, err
 	}
 	if s.life.Err() != nil {
-		return fault(context.Cause(s.life))
+		return false, fault(context.Cause(s.life))
 	}
 	c, err := s.pool.acquire(ctx)
 	if err != nil {
-		return fault(err)
+		return false, fault(err)
 	}
-	defer s.pool.release(c)
 	t := &tx{s: s, ctx: ctx, conn: c, now: s.now()}
+	defer s.release(t)
 	s.watch.enter(t)
 	defer s.watch.leave(t)
-	return fn(t)
+	err = fn(t)
+	return t.err != nil && !t.answered && broken(t.err), err
+}
+
+// release ends a View's transaction behind the caller's back, who has no more to wait
+// for.
+func (s *Store) release(t *tx) {
+	if t.begun && t.err == nil {
+		go s.pool.release(t.conn)
+	} else {
+		s.pool.release(t.conn)
+	}
 }
 
 // AccessGeneration is bumped after each commit that touched what an Access depends
