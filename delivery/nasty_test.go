@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -112,15 +113,10 @@ func TestNowhere(t *testing.T) {
 	env := newEnv(t)
 	resolver := newNames(t, map[string]string{"nothing.example": ""}).resolver()
 	env.run(Config{resolver: resolver, Schedule: []time.Duration{}})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
 	for url, want := range map[string]string{
-		"https://" + l.Addr().String():  "connection refused",
-		"https://no-such-host.example/": "DNS: no-such-host.example: no such host",
-		"https://nothing.example/":      "DNS: nothing.example: no such host",
+		"https://" + testkit.Reserved(t): "connection refused",
+		"https://no-such-host.example/":  "DNS: no-such-host.example: no such host",
+		"https://nothing.example/":       "DNS: nothing.example: no such host",
 	} {
 		if a := env.onlyAttempt(url, store.StateFailed); a.Reason != want || a.TimedOut {
 			t.Errorf("%s: reason %q, not %q", url, a.Reason, want)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"teamdata/internal/netguard"
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -36,8 +37,6 @@ func TestReasons(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	refused, _ := net.Listen("tcp", "127.0.0.1:0")
-	refused.Close()
 	guard := netguard.New(netguard.Config{})
 
 	for name, test := range map[string]struct {
@@ -50,7 +49,7 @@ func TestReasons(t *testing.T) {
 		"closed":           {closing.URL, Config{RootCAs: closing.roots()}, "was closed before an answer came"},
 		"certificate":      {hang.URL, Config{}, "TLS: x509: certificate signed by unknown authority"},
 		"not TLS":          {strings.Replace(plain.URL, "http:", "https:", 1), Config{}, "plain HTTP on this port"},
-		"refused":          {"https://" + refused.Addr().String(), Config{}, "connection refused"},
+		"refused":          {"https://" + testkit.Reserved(t), Config{}, "connection refused"},
 		"DNS":              {"https://no-such-host.invalid/", Config{}, "DNS: no-such-host.invalid"},
 		"address guard":    {hang.URL, Config{Control: guard.Control}, "refused: "},
 		"status":           {newReceiver(t, status(410)).URL, Config{}, ""},
