@@ -167,7 +167,7 @@ func TestOutcomes(t *testing.T) {
 		if strings.HasSuffix(test.url, "/stranger") {
 			pool = x509.NewCertPool()
 		}
-		c := Config{RootCAs: pool, Control: test.control, AttemptTimeout: 5 * time.Second, resolver: noNames()}
+		c := Config{RootCAs: pool, Control: test.control, resolver: noNames()}
 		if test.want == "timeout" {
 			c.AttemptTimeout = 50 * time.Millisecond
 		}
