@@ -95,7 +95,6 @@ func Loopback(t testing.TB) net.Listener {
 func Reserved(t testing.TB) (address string) {
 	t.Helper()
 	l := Loopback(t)
-	defer l.Close()
 	near, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -106,5 +105,12 @@ func Reserved(t testing.TB) (address string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { far.Close() })
-	return l.Addr().String()
+	l.Close()
+	for { // a child that is just being started may keep it open a little longer
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			return l.Addr().String()
+		}
+		c.Close()
+	}
 }
