@@ -19,6 +19,10 @@ func TestReserved(t *testing.T) {
 			exec.Command(os.Args[0], "-test.run", "^$").Run()
 		}
 	}()
+	defer func() {
+		over.Store(true)
+		<-ended
+	}()
 	for range 200 {
 		address := Reserved(t)
 		if c, err := net.Dial("tcp", address); err == nil {
@@ -34,6 +38,4 @@ func TestReserved(t *testing.T) {
 		}
 		l.Close()
 	}
-	over.Store(true)
-	<-ended
 }
