@@ -149,7 +149,9 @@ func TestEndlessAnswer(t *testing.T) {
 		http.NewResponseController(w).Flush()
 		<-q.Context().Done()
 	})
-	a := sendOnce(t, trickle.URL, Config{RootCAs: trickle.roots(), AttemptTimeout: 200 * time.Millisecond})
+	a, _ := inTime(t, stepAnswer+1, func(timeout time.Duration) store.Attempt {
+		return sendOnce(t, trickle.URL, Config{RootCAs: trickle.roots(), AttemptTimeout: timeout})
+	})
 	if !a.Acknowledged() {
 		t.Error(a.Reason)
 	}
