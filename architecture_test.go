@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"store/seal":               {"teamdata/internal/hint", "golang.org/x/crypto/chacha20poly1305"},
 	"store/storetest":          {"teamdata/store"},
 
-	"internal/acmetest":    {"github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
+	"internal/acmetest":    {"teamdata/internal/testkit", "github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
 	"internal/atomicfile":  {"teamdata/internal/hint"},
 	"internal/enginetest":  {"teamdata/internal/pgtest", "teamdata/store", "teamdata/store/boltstore", "teamdata/store/pgstore"},
 	"internal/hint":        {"teamdata/store"},

@@ -76,7 +76,7 @@ func TestUpsertedMembers(t *testing.T) {
 	const answer = `{"members":[{"result":"unchanged","member":` + ada + `},` +
 		`{"result":"changed","member":{"id":"mem_2","userId":"usr_bob","role":"admin","name":"Bob","email":"bob@acme.example",{{*}}},"was":{"role":"member","name":"Bob","email":""}},` +
 		`{"result":"added","member":{"id":"{{mem}}","userId":"usr_cyn","role":"member","name":"","email":"",{{*}}}}]}`
-	before, commits := env.everything(), env.commits.Load()
+	before, commits, sent := env.everything(), env.commits.Load(), len(env.effects("org_acme").waiting)
 	for range 2 {
 		env.wantAnswer(env.members(`{"dryRun":true,`+body, "Idempotency-Key", "k"), 200, answer)
 	}
@@ -84,10 +84,12 @@ func TestUpsertedMembers(t *testing.T) {
 	equal(t, "commits of dry runs", env.commits.Load(), commits)
 	env.wantAnswer(env.members(`{`+body, "Idempotency-Key", "k"), 200, answer)
 	equal(t, "commits", env.commits.Load()-commits, 1)
-	audit := env.effects("org_acme").audit
-	equal(t, "audit", strings.Join(audit[len(audit)-2:], " "), "member.roleChanged member.added")
+	after := env.effects("org_acme")
+	equal(t, "audit", strings.Join(after.audit[len(after.audit)-2:], " "), "member.roleChanged member.added")
+	equal(t, "events", strings.Join(after.waiting[sent:], " "), "member.changed member.added")
 	again := env.members(`{` + body)
 	equal(t, "unchanged", strings.Count(again.Body, `"result":"unchanged"`), 3)
+	equal(t, "events of the same", len(env.effects("org_acme").waiting), len(after.waiting))
 	equal(t, "commits of the same", env.commits.Load()-commits, 1)
 	env.wantError(env.members(`{"dryRun":true,"members":[{"userId":"usr_ada","role":"owner"}]}`), store.CodeConflict, "members[0].userId: ")
 }

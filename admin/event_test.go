@@ -18,6 +18,7 @@ func (env *testEnv) emit(org, kind, data string, header ...string) testkit.Answe
 // filled are data that their built-in types take.
 var filled = map[string]string{
 	"member.added":                  `{"orgId":"org_acme","memberId":"m","userId":"u","role":"r"}`,
+	"member.changed":                `{"orgId":"org_acme","memberId":"m","userId":"u","role":"r","name":"","email":"","previous":{"name":"n"}}`,
 	"member.removed":                `{"orgId":"org_acme","memberId":"m","userId":"u","role":"r"}`,
 	"subscription.changed":          `{"orgId":"org_acme","subscriptionId":"s","product":"p","plan":"l","interval":"i","status":"t"}`,
 	"file.uploaded":                 `{"orgId":"org_acme","fileId":"f","name":"n","contentType":"c","size":1.5}`,
@@ -45,6 +46,10 @@ func TestBuiltInEvents(t *testing.T) {
 			env.wantError(more, store.CodeBadRequest, "data: additional properties 'more' not allowed")
 		}
 		env.wantError(env.emit("org_acme", kind, with(fields, "orgId", "org_other")), store.CodeBadRequest, "data.orgId: must be org_acme")
+	}
+	for previous, why := range map[string]string{`{}`: "data.previous: ", `{"id":"m"}`: "data.previous: additional properties 'id' not allowed", `{"email":null}`: "data.previous.email: got null, want string"} {
+		data := strings.Replace(filled["member.changed"], `{"name":"n"}`, previous, 1)
+		env.wantError(env.emit("org_acme", "member.changed", data), store.CodeBadRequest, why)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // ours are the event types that whe_1 of org_acme selects.
-var ours = store.BuiltInEventTypes[:5]
+var ours = store.BuiltInEventTypes[:6]
 
 // fill sets up two orgs. What is asked of org_acme is found there, and not in
 // org_other.

@@ -48,7 +48,7 @@ func TestDemotedMembersKeys(t *testing.T) {
 }
 
 // A PUT adds a user, changes the member, or finds that nothing is to be done; each
-// with what the single operations write.
+// with what the single operations write and send.
 func TestPutMember(t *testing.T) {
 	env := newTestEnv(t)
 	const path = "/orgs/org_acme/members/usr_cyn"
@@ -56,17 +56,20 @@ func TestPutMember(t *testing.T) {
 		body         string
 		status       int
 		shows, audit string
+		event        string
 		commits      int64
 	}{
-		{`{"role":"member","name":"Cyn","email":"cyn@acme.example"}`, 201, `"role":"member","name":"Cyn","email":"cyn@acme.example"`, " member.added", 1},
-		{`{"role":"member","name":"Cyn","email":"cyn@acme.example"}`, 200, `"role":"member","name":"Cyn","email":"cyn@acme.example"`, "", 0},
-		{`{"role":"member"}`, 200, `"role":"member","name":"Cyn","email":"cyn@acme.example"`, "", 0},
-		{`{"role":"admin"}`, 200, `"role":"admin","name":"Cyn","email":"cyn@acme.example"`, " member.roleChanged", 1},
-		{`{"role":"admin","name":null,"email":""}`, 200, `"role":"admin","name":"","email":""`, " member.changed", 1},
+		{`{"role":"member","name":"Cyn","email":"cyn@acme.example"}`, 201, `"role":"member","name":"Cyn","email":"cyn@acme.example"`, " member.added", "member.added", 1},
+		{`{"role":"member","name":"Cyn","email":"cyn@acme.example"}`, 200, `"role":"member","name":"Cyn","email":"cyn@acme.example"`, "", "", 0},
+		{`{"role":"member"}`, 200, `"role":"member","name":"Cyn","email":"cyn@acme.example"`, "", "", 0},
+		{`{"role":"admin"}`, 200, `"role":"admin","name":"Cyn","email":"cyn@acme.example"`, " member.roleChanged", "member.changed", 1},
+		{`{"role":"admin","name":null,"email":""}`, 200, `"role":"admin","name":"","email":""`, " member.changed", "member.changed", 1},
 	} {
-		before, commits := env.effects("org_acme").audit, env.commits.Load()
+		before, commits := env.effects("org_acme"), env.commits.Load()
 		env.wantAnswer(env.do("PUT", path, step.body), step.status, `{{*}}`+step.shows+`{{*}}`)
-		equal(t, "audit", strings.Join(append([]string{""}, env.effects("org_acme").audit[len(before):]...), " "), step.audit)
+		after := env.effects("org_acme")
+		equal(t, "audit", strings.Join(append([]string{""}, after.audit[len(before.audit):]...), " "), step.audit)
+		equal(t, "events", strings.Join(after.waiting[len(before.waiting):], " "), step.event)
 		equal(t, "commits", env.commits.Load()-commits, step.commits)
 	}
 	before := env.everything()

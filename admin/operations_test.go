@@ -18,7 +18,7 @@ const (
 	ada          = `{"id":"mem_1","userId":"usr_ada","role":"owner","name":"Ada","email":"ada@acme.example","createdAt":"2026-01-01T00:00:00.000Z","apiKeys":{"active":1,"suspended":0}}`
 	bob          = `{"id":"mem_2","userId":"usr_bob","role":"member","name":"","email":"","createdAt":"2026-01-02T00:00:00.000Z","apiKeys":{"active":0,"suspended":0}}`
 	key1         = `{"id":"key_1","name":"reader","state":"active","scopes":["read"],"createdBy":"usr_ada","createdAt":"2026-01-01T00:00:00.000Z","expiresAt":null,"revokedAt":null,"lastUsedAt":"2026-01-03T00:00:00.002Z"}`
-	whe1         = `{"id":"whe_1","url":"https://acme.example/hook","description":"","events":["member.added","member.removed","subscription.changed","file.uploaded","assistant.instructionsChanged"],"createdAt":"2026-01-01T00:00:00.000Z","disabledAt":null,"oldSecretUntil":null}`
+	whe1         = `{"id":"whe_1","url":"https://acme.example/hook","description":"","events":["member.added","member.changed","member.removed","subscription.changed","file.uploaded","assistant.instructionsChanged"],"createdAt":"2026-01-01T00:00:00.000Z","disabledAt":null,"oldSecretUntil":null}`
 	whd1         = `{"id":"$whd","endpointId":"whe_1","eventType":"webhook.test","state":"failed","attempts":1,"createdAt":"2026-10-06T12:00:00.000Z","dueAt":null,"finishedAt":"2026-10-06T11:00:00.012Z"`
 	history      = `[{"startedAt":"2026-10-06T11:00:00.000Z","tookMs":12.345,"status":500,"reason":"the receiver answered 500, and not 2xx","answer":"oops\ufffd","nextAt":null}]`
 	token1       = `{"id":"opr_1","name":"CI","createdAt":"2026-01-01T00:00:00.000Z","expiresAt":null}`
@@ -47,7 +47,7 @@ var operations = []operation{
 	{method: "GET", path: "/orgs/org_acme/members/usr_ada", status: 200, answer: ada},
 	{method: "PUT", path: "/orgs/org_acme/members/usr_cyn", body: `{"role":"member","name":"Cyn"}`, status: 201,
 		answer: `{"id":"{{mem}}","userId":"usr_cyn","role":"member","name":"Cyn","email":"","createdAt":` + at + `,"apiKeys":{"active":0,"suspended":0}}`, audit: "member.added", events: "member.added"},
-	{method: "PATCH", path: "/orgs/org_acme/members/usr_bob", body: `{"role":"admin"}`, status: 200, answer: strings.Replace(bob, `"member"`, `"admin"`, 1), audit: "member.roleChanged"},
+	{method: "PATCH", path: "/orgs/org_acme/members/usr_bob", body: `{"role":"admin"}`, status: 200, answer: strings.Replace(bob, `"member"`, `"admin"`, 1), audit: "member.roleChanged", events: "member.changed"},
 	{method: "DELETE", path: "/orgs/org_acme/members/usr_bob", status: 200, answer: `{"userId":"usr_bob","revokedKeys":0}`, audit: "member.removed", events: "member.removed"},
 
 	{method: "POST", path: "/orgs/org_acme/members/usr_ada/signin-link", body: `{"expiresInSeconds":3600}`, status: 201,
@@ -105,7 +105,7 @@ var operations = []operation{
 	{method: "GET", path: "/plans", status: 200, answer: `{"data":[` + builtInPlans + `,{"name":"pro","features":["api"],"builtIn":false}],"next":"4.pro","hasMore":false}`},
 	{method: "PUT", path: "/plans/gold", body: `{"features":["webhooks","api"]}`, status: 201, answer: `{"name":"gold","features":["api","webhooks"],"builtIn":false}`},
 	{method: "DELETE", path: "/plans/pro", status: 204},
-	{method: "GET", path: "/event-types", status: 200, answer: `{"data":[{"name":"member.added","description":"A member joins","schema":{"type":"object",{{*}}},"builtIn":true},{{*}},{"name":"invoice.paid","description":"An invoice was paid","schema":` + invoice + `,"builtIn":false}],"next":"6.invoice.paid","hasMore":false}`},
+	{method: "GET", path: "/event-types", status: 200, answer: `{"data":[{"name":"member.added","description":"A member joins","schema":{"type":"object",{{*}}},"builtIn":true},{{*}},{"name":"invoice.paid","description":"An invoice was paid","schema":` + invoice + `,"builtIn":false}],"next":"7.invoice.paid","hasMore":false}`},
 	{method: "PUT", path: "/event-types/door.opened", body: `{"description":"A door","schema":{ "type": "object" }}`, status: 201, answer: `{"name":"door.opened","description":"A door","schema":{"type":"object"},"builtIn":false}`},
 	{method: "DELETE", path: "/event-types/invoice.paid", status: 204},
 	{method: "GET", path: "/operator-tokens", status: 200, answer: `{"data":[` + token1 + `],"next":"0.opr_1","hasMore":false}`},

@@ -56,7 +56,7 @@ func TestPages(t *testing.T) {
 		"/orgs/org_acme/endpoints":  {"id", 8},
 		"/orgs/org_acme/audit-log":  {"id", 1},
 		"/plans":                    {"name", 12},
-		"/event-types":              {"name", 14},
+		"/event-types":              {"name", 15},
 		"/operator-tokens":          {"id", 8},
 		"/orgs/org_other/keys":      {"id", 0},
 		"/orgs/org_other/endpoints": {"id", 0},

@@ -101,7 +101,11 @@ func activateWith(t *testing.T, pid string, flags []string, sockets ...net.Liste
 }
 
 func TestSocketActivation(t *testing.T) {
-	public, spare := testkit.Loopback(t), testkit.Loopback(t)
+	public := testkit.Loopback(t)
+	spare, err := net.Listen("tcp", testkit.Reserved(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := activate(t, "$$", public, spare)
 	if want := "http://" + public.Addr().String(); p.URL != want {
 		t.Fatalf("it listens on %s, not on %s", p.URL, want)

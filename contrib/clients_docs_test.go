@@ -95,9 +95,7 @@ usr_ada is Ada
 // testPrograms runs the programs of one language beside a server.
 func testPrograms(t *testing.T, program func(purpose string) *exec.Cmd) {
 	receiver := httptest.NewUnstartedServer(nil)
-	reserved := testkit.Loopback(t)
-	listen := reserved.Addr().String()
-	must(t, reserved.Close())
+	listen := testkit.Reserved(t)
 	target, err := url.Parse("http://" + listen)
 	must(t, err)
 	receiver.Config.Handler = &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}

@@ -49,7 +49,7 @@ func TestDeliversASignedEvent(t *testing.T) {
 	}
 }
 
-// Each of the contract's events reaches exactly the endpoints that chose it.
+// Each of the built-in events reaches exactly the endpoints that chose it.
 func TestEventsFanOut(t *testing.T) {
 	env := newEnv(t)
 	r := newReceiver(t, nil)
@@ -57,6 +57,10 @@ func TestEventsFanOut(t *testing.T) {
 	changes := map[string]func(store.Tx) error{
 		store.EventMemberAdded: func(tx store.Tx) error {
 			_, err := store.AddMember(tx, "", store.Member{OrgID: testOrg, UserID: "usr_1", Role: "member"})
+			return err
+		},
+		store.EventMemberChanged: func(tx store.Tx) error {
+			_, err := store.ChangeMember(tx, "", testOrg, "usr_1", store.MemberChange{Name: new("Zoë")})
 			return err
 		},
 		store.EventMemberRemoved: func(tx store.Tx) error { return store.RemoveMember(tx, "", testOrg, "usr_1") },
@@ -70,10 +74,10 @@ func TestEventsFanOut(t *testing.T) {
 		},
 		store.EventInstructionsChanged: func(tx store.Tx) error { return store.SetInstructions(tx, "", testOrg, "Be brief.", true) },
 	}
-	for _, name := range store.BuiltInEventTypes[:5] {
+	for _, name := range store.BuiltInEventTypes[:6] {
 		env.endpoint(r.URL+"/"+name, name)
 	}
-	for _, name := range store.BuiltInEventTypes[:5] {
+	for _, name := range store.BuiltInEventTypes[:6] {
 		env.update(changes[name])
 		var body struct{ Type string }
 		if err := json.Unmarshal(r.next(t).body, &body); err != nil || body.Type != name {
@@ -154,7 +158,7 @@ func TestDisabledEndpointIsLeftAlone(t *testing.T) {
 	verify(t, off.Secret, r.next(t)) // enabled again, it gets what was held
 }
 
-// Each event of the contract goes out as it is described; newReceiver checks
+// Each built-in event goes out as it is described; newReceiver checks
 // each request.
 func TestEventsAreSentAsDescribed(t *testing.T) {
 	env := newEnv(t)
@@ -164,6 +168,10 @@ func TestEventsAreSentAsDescribed(t *testing.T) {
 	for _, happens := range []func(store.Tx) error{
 		func(tx store.Tx) error {
 			_, err := store.AddMember(tx, "", store.Member{OrgID: testOrg, UserID: "usr_zoe", Role: "member", Name: "Zoë"})
+			return err
+		},
+		func(tx store.Tx) error {
+			_, err := store.ChangeMember(tx, "", testOrg, "usr_zoe", store.MemberChange{Role: new("admin"), Name: new("")})
 			return err
 		},
 		func(tx store.Tx) error { return store.RemoveMember(tx, "", testOrg, "usr_zoe") },

@@ -39,12 +39,13 @@ func TestWebhooksDocSamples(t *testing.T) {
 	if got, want := slices.Sorted(maps.Keys(blocks)), slices.Sorted(maps.Keys(samples)); !slices.Equal(got, want) {
 		t.Fatalf("docs/webhooks.md has the samples %q, and %q can be run", got, want)
 	}
-	requests := sampleRequests(t)
+	body := exampleEvents(t)[store.EventWebhookTest]
 	for name, prepare := range samples {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			command := prepare(t, t.TempDir(), blocks[name])
-			for _, r := range requests {
+			for i := range sampleRequests(t, body) {
+				r := sampleRequests(t, body)[i] // signed now, for the sample looks at the clock
 				if said, out := r.ask(t, command); said != r.yes {
 					t.Errorf("%s: it says %t\n%s", r.name, said, out)
 				}
@@ -154,8 +155,8 @@ type sampleRequest struct {
 
 // sampleRequests are requests as they are sent, and others that differ from one of
 // those in one respect each.
-func sampleRequests(t *testing.T) []sampleRequest {
-	now, body := time.Now(), exampleEvents(t)[store.EventWebhookTest]
+func sampleRequests(t *testing.T, body string) []sampleRequest {
+	now := time.Now()
 	current, old, other := store.NewEndpointSecret(), store.NewEndpointSecret(), store.NewEndpointSecret()
 	plain := sampleRequest{id: "whd_01K60865992206906030338374", timestamp: unixText(now), body: body}
 	at := func(from time.Duration) func(*sampleRequest) {

@@ -87,6 +87,10 @@ func exampleEvents(t *testing.T) map[string]string {
 			_, err := store.AddMember(tx, "usr_ada", store.Member{ID: "mem_6", OrgID: "org_acme", UserID: "usr_zoe", Role: "member", Name: "Zoë"})
 			return err
 		},
+		func(tx store.Tx) error {
+			_, err := store.ChangeMember(tx, "usr_ada", "org_acme", "usr_zoe", store.MemberChange{Role: new("admin"), Email: new("zoe@acme.example")})
+			return err
+		},
 		func(tx store.Tx) error { return store.RemoveMember(tx, "usr_ada", "org_acme", "usr_zoe") },
 		func(tx store.Tx) error {
 			_, err := store.ChangeSubscription(tx, "", "org_acme", store.Subscription{Plan: "business", Interval: "month"})

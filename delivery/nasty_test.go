@@ -7,10 +7,12 @@ import (
 	"crypto/x509"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -22,45 +24,49 @@ type nasty struct {
 	status   int
 	says     string // in the reason; empty when it is acknowledged
 	answer   string // the answer that is kept
-	id       string // of the delivery
 }
 
-// checkNasty sends once to each of the receivers, at the same time. Those that
-// are to time out have less time than the others, whose reasons must not depend on
-// how busy the machine is.
+// checkNasty sends once to each of the receivers. Attempts that are to time out have as
+// little time as this machine needs, and the others all of it: their reasons must not
+// depend on how busy the machine is.
 func checkNasty(t *testing.T, receivers []nasty) {
 	t.Helper()
-	patient, hasty := newEnv(t), newEnv(t)
-	config := Config{RootCAs: trusted().roots(), Schedule: []time.Duration{}}
-	patient.run(config)
-	config.AttemptTimeout = hastyTimeout
-	hasty.run(config)
-	begin := func(env *env, n *nasty) { n.id = env.sendTest(env.endpoint(newWire(t, n.speak).url()).ID).ID }
-	for i := range receivers {
-		if n := &receivers[i]; n.timedOut {
-			begin(hasty, n)
-		}
-	}
+	patient := newEnv(t)
+	patient.run(Config{RootCAs: trusted().roots(), Schedule: []time.Duration{}})
 	for _, n := range receivers {
 		t.Run(n.name, func(t *testing.T) {
-			env := hasty
-			if !n.timedOut {
-				env = patient
-				begin(env, &n)
+			url, state := newWire(t, n.speak).url(), store.StateFailed
+			if n.timedOut {
+				a, _ := inTime(t, n.reaches(), func(timeout time.Duration) store.Attempt {
+					return sendOnce(t, url, Config{RootCAs: trusted().roots(), AttemptTimeout: timeout})
+				})
+				n.check(t, a)
+				return
 			}
-			n.check(t, env.of(t))
+			if n.says == "" {
+				state = store.StateAcknowledged
+			}
+			n.check(t, patient.of(t).onlyAttempt(url, state))
 		})
 	}
 }
 
-const hastyTimeout = time.Second
-
-func (n *nasty) check(t *testing.T, env *env) {
-	want := store.StateFailed
-	if n.says == "" {
-		want = store.StateAcknowledged
+// reaches is how far an attempt that times out gets.
+func (n *nasty) reaches() step {
+	if at := slices.Index(unfinished[:], n.says); at >= 0 {
+		return step(at)
 	}
-	a := env.onlyAttemptOf(n.id, want)
+	if n.status != 0 {
+		return stepAnswer + 1
+	}
+	return stepWait
+}
+
+func (n *nasty) check(t *testing.T, a store.Attempt) {
+	t.Helper()
+	if a.Acknowledged() != (n.says == "") {
+		t.Errorf("it is acknowledged: %t", a.Acknowledged())
+	}
 	if took := a.Took(); took > 14*time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -85,7 +91,7 @@ func TestNastyConnections(t *testing.T) {
 	old := goodTLS().Clone()
 	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
 	checkNasty(t, []nasty{
-		{name: "never speaks", speak: listenOn, timedOut: true, says: "no answer within 1s: the TLS handshake was not done"},
+		{name: "never speaks", speak: listenOn, timedOut: true, says: unfinished[stepTLS]},
 		{name: "closes at once", speak: func(net.Conn) {}, says: "the connection was closed during the TLS handshake"},
 		{name: "resets at once", speak: resets, says: "the connection was closed "},
 		{name: "plain HTTP", speak: says("HTTP/1.1 204 No Content\r\n\r\n"), says: "TLS: the receiver speaks plain HTTP on this port"},
@@ -112,15 +118,10 @@ func TestNowhere(t *testing.T) {
 	env := newEnv(t)
 	resolver := newNames(t, map[string]string{"nothing.example": ""}).resolver()
 	env.run(Config{resolver: resolver, Schedule: []time.Duration{}})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
 	for url, want := range map[string]string{
-		"https://" + l.Addr().String():  "connection refused",
-		"https://no-such-host.example/": "DNS: no-such-host.example: no such host",
-		"https://nothing.example/":      "DNS: nothing.example: no such host",
+		"https://" + testkit.Reserved(t): "connection refused",
+		"https://no-such-host.example/":  "DNS: no-such-host.example: no such host",
+		"https://nothing.example/":       "DNS: nothing.example: no such host",
 	} {
 		if a := env.onlyAttempt(url, store.StateFailed); a.Reason != want || a.TimedOut {
 			t.Errorf("%s: reason %q, not %q", url, a.Reason, want)
@@ -151,11 +152,11 @@ func TestNastyAnswers(t *testing.T) {
 	checkNasty(t, overTLS([]nasty{
 		{name: "closes before reading", speak: func(net.Conn) {}, says: "the connection was closed before an answer came"},
 		{name: "resets before reading", speak: resets, says: "the connection was closed before an answer came"},
-		{name: "silence", speak: listenOn, timedOut: true, says: "no answer within 1s: the request was sent, and nothing came back"},
+		{name: "silence", speak: listenOn, timedOut: true, says: unfinished[stepWait]},
 		{name: "closes after the request", speak: afterRequest(func(net.Conn) {}), says: "the connection was closed before an answer came"},
 		{name: "resets after the request", speak: afterRequest(resets), says: "the connection was closed before an answer came"},
-		{name: "trickles the status line", speak: trickle("", "HTTP/1.1 200 "+strings.Repeat("O", 1000)), timedOut: true, says: "no answer within 1s: the answer had begun, but its headers did not end"},
-		{name: "trickles headers", speak: trickle("HTTP/1.1 200 OK\r\n", "X: "+strings.Repeat("x", 1000)), timedOut: true, says: "no answer within 1s: the answer had begun, but its headers did not end"},
+		{name: "trickles the status line", speak: trickle("", "HTTP/1.1 200 "+strings.Repeat("O", 1000)), timedOut: true, says: unfinished[stepAnswer]},
+		{name: "trickles headers", speak: trickle("HTTP/1.1 200 OK\r\n", "X: "+strings.Repeat("x", 1000)), timedOut: true, says: unfinished[stepAnswer]},
 		{name: "closes in the status line", speak: afterRequest(saysAndCloses("HTTP/1.1 20")), says: `the answer is not valid HTTP: malformed HTTP status code "20"`},
 		{name: "closes after the status line", speak: afterRequest(saysAndCloses("HTTP/1.1 200 OK\r\n")), says: "the connection was closed in the middle of the answer"},
 		{name: "closes in the headers", speak: afterRequest(saysAndCloses("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n")), says: "the connection was closed in the middle of the answer"},
@@ -163,11 +164,11 @@ func TestNastyAnswers(t *testing.T) {
 		{name: "letters as status", speak: afterRequest(says("HTTP/1.1 2OO OK\r\n\r\n")), says: `the answer is not valid HTTP: malformed HTTP status code "2OO"`},
 		{name: "two digits", speak: afterRequest(says("HTTP/1.1 20 OK\r\n\r\n")), says: `the answer is not valid HTTP: malformed HTTP status code "20"`},
 		{name: "no HTTP", speak: afterRequest(says("SSH-2.0-OpenSSH_9.9\r\n")), says: `the answer is not valid HTTP: malformed HTTP`},
-		{name: "HTTP/2 unasked", speak: afterRequest(says("\x00\x00\x00\x04\x00\x00\x00\x00\x00")), timedOut: true, says: "no answer within 1s: "},
+		{name: "HTTP/2 unasked", speak: afterRequest(says("\x00\x00\x00\x04\x00\x00\x00\x00\x00")), timedOut: true, says: "no answer within "},
 		{name: "much that is no HTTP", speak: afterRequest(says(strings.Repeat("\x01", 4000) + "\r\n")), says: `the answer is not valid HTTP: malformed HTTP`},
 		{name: "bad header", speak: afterRequest(says("HTTP/1.1 200 OK\r\nno colon\r\n\r\n")), says: "the answer is not valid HTTP: malformed MIME header"},
 		{name: "1xx flood", speak: afterRequest(floods("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")), says: "the answer's headers are longer than 16384 bytes"},
-		{name: "slow 1xx", speak: trickle("", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 40)), timedOut: true, says: "no answer within 1s: the answer had begun, but its headers did not end"},
+		{name: "slow 1xx", speak: trickle("", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 40)), timedOut: true, says: unfinished[stepAnswer]},
 	}))
 }
 

@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"teamdata/internal/netguard"
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -139,8 +140,6 @@ func TestOutcomes(t *testing.T) {
 		server.Read(make([]byte, 1))
 		server.Close()
 	})
-	refused, _ := net.Listen("tcp", "127.0.0.1:0")
-	refused.Close()
 	guard := netguard.New(netguard.Config{})
 
 	for _, test := range []struct {
@@ -157,7 +156,7 @@ func TestOutcomes(t *testing.T) {
 		{"dns", "https://nowhere.invalid", nil},
 		{"tls", strings.Replace(plain.URL, "http:", "https:", 1), nil},
 		{"tls", answer(200).URL + "/stranger", nil},
-		{"connect", "https://" + refused.Addr().String(), nil},
+		{"connect", "https://" + testkit.Reserved(t), nil},
 		{"broken", "https://" + broken, nil},
 		{"timeout", "https://" + silent, nil},
 	} {
@@ -168,7 +167,7 @@ func TestOutcomes(t *testing.T) {
 		if strings.HasSuffix(test.url, "/stranger") {
 			pool = x509.NewCertPool()
 		}
-		c := Config{RootCAs: pool, Control: test.control, AttemptTimeout: 5 * time.Second, resolver: noNames()}
+		c := Config{RootCAs: pool, Control: test.control, resolver: noNames()}
 		if test.want == "timeout" {
 			c.AttemptTimeout = 50 * time.Millisecond
 		}

@@ -33,7 +33,7 @@ func (w *world) checkEndpoints(a *transaction, want *want) {
 // newEndpoint draws an endpoint that does not exist yet.
 func (w *world) newEndpoint(o *org) (*endpoint, store.Endpoint) {
 	e := &endpoint{orgID: o.id, character: newCharacter(w.Rand), selects: someOf(w.Rand,
-		"file.uploaded", "file.uploaded", "member.added", "member.removed", "webhook.test", "subscription.changed")}
+		"file.uploaded", "file.uploaded", "member.added", "member.changed", "member.removed", "webhook.test", "subscription.changed")}
 	if w.IntN(4) == 0 {
 		e.selects = someOf(w.Rand, "file.*", "member.*", "*", "member.added")
 	}

@@ -114,13 +114,15 @@ func (w *world) changeMember(o *org) {
 	}
 	role, address := pick(w.Rand, []string{store.RoleMember, store.RoleAdmin}), pick(w.Rand, []string{"", user + "@new.example"})
 	f := w.as("making the member "+user+" a "+role+" at "+address, func(*transaction) (want want) {
-		switch p := o.people[user]; {
-		case p.role != role:
-			want.audits = []string{"member.roleChanged"}
-		case p.address != address:
-			want.audits = []string{"member.changed"}
+		p := o.people[user]
+		if *p == (person{role, address}) {
+			return want
 		}
-		*o.people[user] = person{role, address}
+		want = o.wanted("member.changed", user)
+		if want.audits = []string{"member.changed"}; p.role != role {
+			want.audits = []string{"member.roleChanged"}
+		}
+		*p = person{role, address}
 		return want
 	})
 	w.client(func(ctx context.Context) {

@@ -31,7 +31,6 @@ func TestHTTP2OpenRequests(t *testing.T) {
 		}
 	}
 	c.ask(1, h2Request("/api/v1/members"))
-	c.SetDeadline(time.Now().Add(2 * time.Second))
 	if f, err := c.until(h2GoAway); err != nil {
 		t.Errorf("one more: %q, %v", f.payload, err)
 	}

@@ -52,6 +52,11 @@ func addNumber(object []byte, name string, n int64) []byte {
 	return append(strconv.AppendInt(dst, n, 10), '}')
 }
 
+// addObject adds an object to an object.
+func addObject(object []byte, name string, value []byte) []byte {
+	return append(append(appendField(object[:len(object)-1], name), value...), '}')
+}
+
 // Emit records an event and one delivery of it for each endpoint of the org that
 // selects its type, in the same transaction as the change that caused it.
 // Deliveries to a disabled endpoint wait there until it is enabled. Without the

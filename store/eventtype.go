@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// The event types of the contract.
+// The built-in event types.
 const (
 	EventMemberAdded         = "member.added"
+	EventMemberChanged       = "member.changed"
 	EventMemberRemoved       = "member.removed"
 	EventSubscriptionChanged = "subscription.changed"
 	EventFileUploaded        = "file.uploaded"
@@ -18,13 +19,13 @@ const (
 	EventWebhookTest         = "webhook.test"
 )
 
-// BuiltInEventTypes are all of them, in the contract's order.
+// BuiltInEventTypes are all of them, each beside those of its noun.
 var BuiltInEventTypes = []string{
-	EventMemberAdded, EventMemberRemoved, EventSubscriptionChanged,
+	EventMemberAdded, EventMemberChanged, EventMemberRemoved, EventSubscriptionChanged,
 	EventFileUploaded, EventInstructionsChanged, EventWebhookTest,
 }
 
-// IsBuiltInEventType reports whether the contract has an event type of that name.
+// IsBuiltInEventType reports whether an event type of that name is built in.
 func IsBuiltInEventType(name string) bool { return slices.Contains(BuiltInEventTypes, name) }
 
 // EventType is an operator-defined type of events, in addition to the built-in ones.

@@ -133,9 +133,9 @@ func (c MemberChange) check() (err error) {
 	return err
 }
 
-// ChangeMember changes a member. A new role writes the audit entry
-// member.roleChanged, a new name or address member.changed; identical values
-// write none. The keys of a member who no longer manages the org are suspended
+// ChangeMember changes a member, with its event member.changed. A new role writes the
+// audit entry member.roleChanged, a new name or address member.changed; identical
+// values write nothing. The keys of a member who no longer manages the org are suspended
 // until the member does again. The account of a user who no longer manages any
 // org is removed. conflict: the last owner would be demoted.
 func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Member, error) {
@@ -168,7 +168,11 @@ func changeMember(tx Tx, actorID, orgID, userID string, change MemberChange, inB
 	if m.Role != old.Role {
 		action = "member.roleChanged"
 	}
-	return m, auditBy(dropAccount(tx, userID), tx, actorID, orgID, action, m.ID)
+	if err := auditBy(dropAccount(tx, userID), tx, actorID, orgID, action, m.ID); err != nil {
+		return Member{}, err
+	}
+	_, err = Emit(tx, orgID, EventMemberChanged, memberChanged(old, m))
+	return m, err
 }
 
 // MemberValues are a user and what the user is to be as a member.
@@ -267,6 +271,19 @@ func ListMembers(tx Members, orgID string, after Cursor, limit int) (Page, []Mem
 
 func memberEvent(failed error, tx Tx, actorID, event string, m Member) error {
 	return auditAndEmit(failed, tx, actorID, m.OrgID, event, m.ID, jsonObject("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role))
+}
+
+// memberChanged returns the data of the event member.changed: what the member is, and in
+// previous what changed fields were.
+func memberChanged(old, m Member) []byte {
+	var previous []string
+	for _, field := range [][3]string{{"role", old.Role, m.Role}, {"name", old.Name, m.Name}, {"email", old.Email, m.Email}} {
+		if field[1] != field[2] {
+			previous = append(previous, field[:2]...)
+		}
+	}
+	data := jsonObject("orgId", m.OrgID, "memberId", m.ID, "userId", m.UserID, "role", m.Role, "name", m.Name, "email", m.Email)
+	return addObject(data, "previous", jsonObject(previous...))
 }
 
 // keepsAnOwner checks that the org keeps an owner when a member gets a role.

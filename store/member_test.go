@@ -20,7 +20,7 @@ func testMemberRules(s *subject) {
 	s.Code("added again", s.Attempt(func(tx store.Tx) error { return addMember(tx, bobs) }), store.CodeConflict)
 
 	s.Equal("role changed", s.after(func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleAdmin) }),
-		one("member.roleChanged"))
+		one("member.roleChanged", memberChanged(store.RoleAdmin, "", "", "role", store.RoleMember)))
 	s.Read(func(tx store.Tx) error {
 		m, err := tx.Member(acme, bob)
 		s.Equal("role", m.Role, store.RoleAdmin)
@@ -100,18 +100,24 @@ func testChangeMember(s *subject) {
 	})
 	s.claimAll()
 	text := func(t string) *string { return &t }
-	kept := effects{actions: []string{"member.changed mem_bob"}}
-	promoted := effects{actions: []string{"member.roleChanged mem_bob"}}
-	s.does("another name", changeMember(acme, bob, store.MemberChange{Name: text(longText)}), kept)
-	s.does("another address", changeMember(acme, bob, store.MemberChange{Email: text("b@acme.example")}), kept)
-	s.does("another role", changeMember(acme, bob, store.MemberChange{Role: text(store.RoleAdmin)}), promoted)
-	s.does("a role and a name", changeMember(acme, bob, store.MemberChange{Role: text(store.RoleOwner), Name: text("")}), promoted)
+	const kept, promoted = "member.changed mem_bob", "member.roleChanged mem_bob"
+	s.does("another name", changeMember(acme, bob, store.MemberChange{Name: text(longText)}),
+		one(kept, memberChanged("member", longText, "bob@acme.example", "name", "Bob")))
+	s.does("another address", changeMember(acme, bob, store.MemberChange{Email: text("b@acme.example")}),
+		one(kept, memberChanged("member", longText, "b@acme.example", "email", "bob@acme.example")))
+	s.does("another role", changeMember(acme, bob, store.MemberChange{Role: text(store.RoleAdmin)}),
+		one(promoted, memberChanged("admin", longText, "b@acme.example", "role", "member")))
+	s.does("a role and a name", changeMember(acme, bob, store.MemberChange{Role: text(store.RoleOwner), Name: text("")}),
+		one(promoted, memberChanged("owner", "", "b@acme.example", "role", "admin", "name", longText)))
 	s.Equal("the member", strings.Contains(s.DumpOrg(acme), "UserID:usr_bob Role:owner Name: Email:b@acme.example"), true)
 	s.Equal("managers", s.Managers(), []string{"usr_ada owner", "usr_bob owner"})
-	s.does("a role of the org's own", changeMember(acme, bob, store.MemberChange{Role: text(strings.Repeat("é", 64))}), promoted)
-	s.does("the longest address", changeMember(acme, bob, store.MemberChange{Email: text(strings.Repeat("é", 120) + "@acme.example")}), kept)
+	ownRole, address := strings.Repeat("é", 64), strings.Repeat("é", 120)+"@acme.example"
+	s.does("a role of the org's own", changeMember(acme, bob, store.MemberChange{Role: &ownRole}),
+		one(promoted, memberChanged(ownRole, "", "b@acme.example", "role", "owner")))
+	s.does("the longest address", changeMember(acme, bob, store.MemberChange{Email: &address}),
+		one(kept, memberChanged(ownRole, "", address, "email", "b@acme.example")))
 	s.changesNothing("nothing given", changeMember(acme, bob, store.MemberChange{}))
-	s.changesNothing("the same", changeMember(acme, bob, store.MemberChange{Role: text(strings.Repeat("é", 64)), Name: text("")}))
+	s.changesNothing("the same", changeMember(acme, bob, store.MemberChange{Role: &ownRole, Name: text("")}))
 	for what, bad := range map[string]store.MemberChange{
 		"no role": {Role: text("")}, "a long role": {Role: text(tooLong(64))}, "a long name": {Name: text(tooLong(200))},
 		"a long address": {Email: text(strings.Repeat("é", 121) + "@acme.example")}, "no UTF-8": {Name: text("\xff")},
@@ -123,6 +129,50 @@ func testChangeMember(s *subject) {
 	s.refused("another org's member", store.CodeNotFound, changeMember(other, bob, store.MemberChange{Name: text("x")}))
 	s.Write(changeMember(acme, ada, store.MemberChange{Role: text(store.RoleOwner), Name: text("Ada")}))
 	s.Equal("the last owner's name", strings.Contains(s.DumpOrg(acme), "Role:owner Name:Ada"), true)
+}
+
+// Each member that a batch changes makes one event, and one that it leaves as it is none.
+// Only endpoints that select the event are sent it.
+func TestChangedMembersInABatch(t *testing.T) { onBoth(t, testChangedMembersInABatch) }
+
+func testChangedMembersInABatch(s *subject) {
+	s.Seed()
+	s.Write(func(tx store.Tx) error {
+		return addMember(tx, store.Member{OrgID: acme, ID: "mem_bob", UserID: bob, Role: store.RoleMember})
+	})
+	s.claimAll()
+	put := func(tx store.Tx) error {
+		_, _, err := store.PutMembers(tx, ada, acme, []store.MemberValues{
+			{UserID: ada, MemberChange: store.MemberChange{Role: new(store.RoleOwner)}},
+			{UserID: bob, MemberChange: store.MemberChange{Role: new(store.RoleAdmin)}},
+			{UserID: bob, MemberChange: store.MemberChange{Role: new(store.RoleAdmin), Name: new("")}},
+			{UserID: "usr_cyn", MemberChange: store.MemberChange{Role: new(store.RoleMember), Name: new("Cyn")}},
+		})
+		return err
+	}
+	got := s.after(put)
+	s.Equal("audit entries", got.actions, []string{"member.roleChanged", "member.added"})
+	s.Equal("events", len(got.events), 2)
+	s.Equal("the event of the member who changed", got.events[0], memberChanged(store.RoleAdmin, "", "", "role", store.RoleMember))
+	s.Equal("that of the new member", got.events[1].Type, store.EventMemberAdded)
+	s.changesNothing("the same batch", put)
+
+	s.Write(selecting(store.EventMemberAdded, store.EventMemberRemoved, store.EventFileUploaded))
+	s.Equal("an endpoint that does not select it", s.after(changeMember(acme, bob, store.MemberChange{Name: new("Bob")})), one("member.changed"))
+	s.Write(selecting("member.*"))
+	s.Equal("one that selects the group", s.after(changeMember(acme, bob, store.MemberChange{Name: new("Rob")})),
+		one("member.changed", memberChanged(store.RoleAdmin, "Rob", "", "name", "Bob")))
+}
+
+// memberChanged is the event about Bob: what he is, and names and values of what he was.
+func memberChanged(role, name, email string, was ...string) sent {
+	previous := map[string]any{}
+	for pair := range slices.Chunk(was, 2) {
+		previous[pair[0]] = pair[1]
+	}
+	return sent{store.EventMemberChanged, map[string]any{
+		"orgId": acme, "memberId": "mem_bob", "userId": bob, "role": role, "name": name, "email": email, "previous": previous,
+	}}
 }
 
 func addMember(tx store.Tx, m store.Member) error {

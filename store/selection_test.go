@@ -34,7 +34,7 @@ func testSelections(s *subject) {
 	for _, test := range []struct{ selections, sent []string }{
 		{[]string{"*"}, all},
 		{[]string{"a.b", "*", "a.*"}, all}, // each is sent once
-		{[]string{"member.*"}, []string{"member.added", "member.removed"}},
+		{[]string{"member.*"}, []string{"member.added", "member.changed", "member.removed"}},
 		{[]string{"webhook.*", "member"}, []string{"webhook.test", "member"}},
 		{[]string{"a.*"}, []string{"a.b", "a.b.c", "a.bb"}},
 		{[]string{"a.b.*"}, []string{"a.b.c"}},
@@ -73,7 +73,7 @@ func testSelectionsThatAreRefused(s *subject) {
 	s.Write(register(store.EventType{Name: "a.b"}))
 	const (
 		misplaced = ` has a * in the wrong place; a * stands alone, for all events, or at the end of a group such as member.*`
-		existing  = `; there are member.added, member.removed, subscription.changed, file.uploaded, assistant.instructionsChanged, webhook.test, and those that were registered`
+		existing  = `; there are member.added, member.changed, member.removed, subscription.changed, file.uploaded, assistant.instructionsChanged, webhook.test, and those that were registered`
 	)
 	for selection, want := range map[string]string{
 		"member*": `"member*"` + misplaced, "*.added": `"*.added"` + misplaced, "**": `"**"` + misplaced, "*.*": `"*.*"` + misplaced,

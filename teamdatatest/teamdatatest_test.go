@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +99,38 @@ func TestSelections(t *testing.T) {
 	srv.Advance(0)
 	if group, all := srv.Deliveries("org_acme", "whe_1"), srv.Deliveries("org_acme", "whe_2"); len(group) != 1 || len(all) != 2 {
 		t.Errorf("a group got %+v, all is %+v", group, all)
+	}
+}
+
+// Who changes a member is told by a webhook what was different before; a change that
+// leaves all as it was sends nothing.
+func TestMemberChanged(t *testing.T) {
+	t.Parallel()
+	srv := teamdatatest.Start(t, acme(), teamdatatest.Org("org_six", teamdatatest.Endpoint("whe_6", "member.added", "member.removed", "subscription.changed", "file.uploaded", "assistant.instructionsChanged", "webhook.test")))
+	for _, org := range []string{"org_acme", "org_six"} {
+		path := "/orgs/" + org + "/members"
+		srv.Admin("POST", path, addBob)
+		srv.Admin("PUT", path+"/usr_bob", `{"role":"member"}`)
+		srv.Admin("POST", path+"/batch", `{"upsert":true,"members":[{"userId":"usr_bob","role":"admin","email":"bob@example.com"}]}`)
+		srv.Admin("PATCH", path+"/usr_bob", `{"role":"admin"}`)
+		srv.Admin("DELETE", path+"/usr_bob", "")
+		srv.Advance(0)
+	}
+	var types, changed []string
+	for _, e := range srv.Receiver().Events() {
+		types = append(types, e.OrgID+" "+e.Type)
+		if e.Type == "member.changed" {
+			changed = append(changed, string(e.Data))
+		}
+	}
+	slices.Sort(types) // those of an org are sent concurrently
+	if got, want := strings.Join(types, ", "), "org_acme member.added, org_acme member.changed, org_acme member.removed, org_six member.added, org_six member.removed"; got != want {
+		t.Errorf("sent were\n%s\nwant\n%s", got, want)
+	}
+	id := regexp.MustCompile(`mem_\w+`)
+	want := `{"orgId":"org_acme","memberId":"ID","userId":"usr_bob","role":"admin","name":"","email":"bob@example.com","previous":{"role":"member","email":""}}`
+	if got := id.ReplaceAllString(strings.Join(changed, ""), "ID"); got != want {
+		t.Errorf("it says\n%s\nwant\n%s", got, want)
 	}
 }
 

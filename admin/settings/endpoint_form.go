@@ -44,6 +44,7 @@ type eventChoice struct {
 // meanings say when an event of a built-in type is sent.
 var meanings = map[string]string{
 	store.EventMemberAdded:         "Somebody joins the org.",
+	store.EventMemberChanged:       "Somebody gets another role, name or address in the org.",
 	store.EventMemberRemoved:       "Somebody leaves the org or is removed.",
 	store.EventSubscriptionChanged: "The org's subscription changes.",
 	store.EventFileUploaded:        "A file is uploaded.",

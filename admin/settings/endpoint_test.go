@@ -297,7 +297,7 @@ func TestSelectGroups(t *testing.T) {
 	for _, m := range offered.FindAllStringSubmatch(b.get("/orgs/org_acme/new-endpoint").Body, -1) {
 		names = append(names, m[1])
 	}
-	if got, want := strings.Join(names, " "), "* member.* member.added member.removed subscription.* subscription.changed file.* file.uploaded "+
+	if got, want := strings.Join(names, " "), "* member.* member.added member.changed member.removed subscription.* subscription.changed file.* file.uploaded "+
 		"assistant.* assistant.instructionsChanged webhook.* webhook.test house.* house.door.* house.door.opened member.renamed ping"; got != want {
 		t.Errorf("it offers\n%s\nnot\n%s", got, want)
 	}
@@ -308,6 +308,15 @@ func TestSelectGroups(t *testing.T) {
 	b.get(page).wants(t, 200, `<span class="mono">house.door.*</span> <span class="hint">All that begin with house.door., also future ones.`, "Somebody joins the org.")
 	b.get(page+"/edit").wants(t, 200, `value="house.door.*" checked`, `value="member.added" checked`, `value="*"> <span><span class="mono">*</span> <span class="hint">All events, also future ones.`)
 	b.get("/orgs/org_acme/endpoints").wants(t, 200, "house.door.* and 1 more")
+	for _, name := range store.BuiltInEventTypes {
+		if meanings[name] == "" {
+			t.Errorf("the form does not say what %s means", name)
+		}
+	}
+
+	form["events"] = []string{"member.changed"}
+	b.post(page+"/edit", form).leads(t, page+"?done=endpoint-updated")
+	b.get(page).wants(t, 200, `<span class="mono">member.changed</span> <span class="hint">Somebody gets another role, name or address in the org.`)
 
 	form["events"] = []string{"*", "member.added"}
 	b.post(page+"/edit", form).leads(t, page+"?done=endpoint-updated")

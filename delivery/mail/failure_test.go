@@ -2,12 +2,13 @@ package mail
 
 import (
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
+
+	"teamdata/internal/testkit"
 )
 
 func answer(code int, text string) error {
@@ -84,11 +85,7 @@ func TestUntrustedCertificate(t *testing.T) {
 
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	err = newSender(t, "smtp://"+l.Addr().String()).Send(t.Context(), message())
-	checkFailure(t, err, l.Addr().String()+": connection refused", false)
+	address := testkit.Reserved(t)
+	err := newSender(t, "smtp://"+address).Send(t.Context(), message())
+	checkFailure(t, err, address+": connection refused", false)
 }

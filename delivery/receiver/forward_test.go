@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"teamdata/internal/testkit"
 )
 
 // forwarding serves a receiver that forwards, and records what it prints.
@@ -145,12 +147,7 @@ func hangingUp(t *testing.T, answer string) string {
 }
 
 func TestForwardToNobody(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	server, events := forwarding(t, "http://user:s3cret@"+l.Addr().String())
+	server, events := forwarding(t, "http://user:s3cret@"+testkit.Reserved(t))
 	if status, _ := post(t, server, signed(t, server.URL, "whd_1", time.Now(), event, secret)); status != 502 {
 		t.Errorf("answered %d", status)
 	}

@@ -27,6 +27,8 @@ import (
 	"github.com/letsencrypt/pebble/v2/va"
 	"github.com/letsencrypt/pebble/v2/wfe"
 	"github.com/miekg/dns"
+
+	"teamdata/internal/testkit"
 )
 
 // Config says how an authority behaves.
@@ -60,7 +62,7 @@ type Authority struct {
 // known before the ports to which it connects.
 func New(t testing.TB) *Authority {
 	t.Helper()
-	a := &Authority{t: t, address: "127.0.0.1:0", opened: make(chan struct{})}
+	a := &Authority{t: t, address: testkit.Reserved(t), opened: make(chan struct{})}
 	a.Start()
 	a.Directory = a.server.URL + wfe.DirectoryPath
 	a.CAPEM = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.server.Certificate().Raw})
@@ -82,7 +84,6 @@ func (a *Authority) Start() {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	a.address = l.Addr().String()
 	a.server = httptest.NewUnstartedServer(http.HandlerFunc(a.serve))
 	a.server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	a.server.Listener.Close()

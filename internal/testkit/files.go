@@ -88,3 +88,29 @@ func Loopback(t testing.TB) net.Listener {
 	t.Cleanup(func() { l.Close() })
 	return l
 }
+
+// Reserved returns an address of this machine that refuses connections, until the test or
+// its program listens there. Meanwhile nobody who asks for any free port gets this one: a
+// connection is left open on it.
+func Reserved(t testing.TB) (address string) {
+	t.Helper()
+	l := Loopback(t)
+	near, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { near.Close() })
+	far, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { far.Close() })
+	l.Close()
+	for { // a child that is just being started may keep it open a little longer
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			return l.Addr().String()
+		}
+		c.Close()
+	}
+}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/testkit"
 	"teamdata/store/boltstore"
 )
 
@@ -37,7 +38,7 @@ func newEnv(t testing.TB) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", testkit.Reserved(t)) // listenAgain does too
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,17 +24,21 @@ const oapiCodegen = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("generate: ")
+	folder, err := os.MkdirTemp("", "generate")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
 	for _, api := range []struct{ document, name, goFile, typeScriptFile string }{
 		{"../../../server/openapi/openapi.json", "teamdata", "go/types.gen.go", "typescript/src/types.gen.ts"},
 		{"../../../admin/openapi.json", "admin", "go/admin/types.gen.go", "typescript/src/admin.gen.ts"},
 	} {
-		schemas := filepath.Join(os.TempDir(), "teamdata-"+api.name+"-schemas.json")
+		schemas := filepath.Join(folder, api.name+"-schemas.json")
 		reduce(api.document, schemas, shorten)
 		run("go", "run", oapiCodegen, "-config", "types.yaml", "-package", api.name, "-o", output(api.goFile), schemas)
 		reduce(api.document, schemas, func(any) {})
 		run("../typescript/node_modules/.bin/openapi-typescript", schemas, "--output", output(api.typeScriptFile),
 			"--root-types", "--root-types-no-schema-prefix", "--root-types-keep-casing")
-		os.Remove(schemas)
 	}
 }
 

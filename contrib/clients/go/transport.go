@@ -212,7 +212,7 @@ func (t *Transport) send(ctx context.Context, c *call) ([]byte, error) {
 		if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < wait {
 			ok = false
 		}
-		if !ok || retry >= t.retries || ctx.Err() != nil {
+		if !ok || retry >= t.retries || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			return content, err
 		}
 		timer := time.NewTimer(wait)

@@ -1,6 +1,7 @@
 package teamdata_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -25,6 +26,24 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		}
 	}
 }
+
+// A call that is canceled as its answer comes ends as one that is canceled while it waits.
+func TestCanceledBeforeItWaits(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	answer := func(*http.Request) (*http.Response, error) {
+		cancel()
+		return &http.Response{StatusCode: http.StatusServiceUnavailable, Body: http.NoBody}, nil
+	}
+	_, err := teamdata.New(teamdata.Config{BaseURL: "https://data.example.com", HTTP: &http.Client{Transport: network(answer)}}).TestWebhook(ctx, "whe_1")
+	if refused, ok := errors.AsType[*teamdata.Error](err); !ok || refused.Status != http.StatusServiceUnavailable || !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// network answers requests.
+type network func(*http.Request) (*http.Response, error)
+
+func (n network) RoundTrip(q *http.Request) (*http.Response, error) { return n(q) }
 
 // An id that a URL drops is refused before anything is sent: without it the path of a
 // member is that of the org.

@@ -127,6 +127,48 @@ type MemberAdded struct {
 	Type string `json:"type"`
 }
 
+// MemberChanged The event `member.changed`.
+type MemberChanged struct {
+	// Data The member after the change, and what was different before it.
+	Data struct {
+		// Email The member's mail address; empty if there is none.
+		Email string `json:"email"`
+
+		// MemberID The id of the membership.
+		MemberID string `json:"memberId"`
+
+		// Name The member's name; empty if there is none.
+		Name string `json:"name"`
+
+		// OrgID The id of the org.
+		OrgID string `json:"orgId"`
+
+		// Previous The values before the change, of the fields that it changed and of no others.
+		Previous struct {
+			// Email The mail address before; empty if there was none.
+			Email *string `json:"email,omitempty"`
+
+			// Name The name before; empty if there was none.
+			Name *string `json:"name,omitempty"`
+
+			// Role The role before.
+			Role *string `json:"role,omitempty"`
+		} `json:"previous"`
+
+		// Role The member's role.
+		Role string `json:"role"`
+
+		// UserID The id of the user.
+		UserID string `json:"userId"`
+	} `json:"data"`
+
+	// Timestamp A time in UTC. Fractions of a second are optional.
+	Timestamp Time `json:"timestamp"`
+
+	// Type The event's type.
+	Type string `json:"type"`
+}
+
 // MemberPage A page of members, oldest first.
 type MemberPage struct {
 	// Data The members of this page.

@@ -91,7 +91,8 @@ func (c *Client) AddMembers(ctx context.Context, org string, members NewMembers,
 }
 
 // PutMember adds a user, or changes the member; a name and an address that are nil
-// stay, an empty text clears. Where nothing changes, nothing is written.
+// stay, an empty text clears. It sends the event member.added or member.changed. Where
+// nothing changes, nothing is written and nothing sent.
 func (c *Client) PutMember(ctx context.Context, org, userID string, values MemberValues, options ...teamdata.Option) (Member, error) {
 	return put[Member](ctx, c, values, options, "orgs", org, "members", userID)
 }
@@ -101,7 +102,8 @@ func (c *Client) ReadMember(ctx context.Context, org, userID string, options ...
 	return get[Member](ctx, c, options, "orgs", org, "members", userID)
 }
 
-// UpdateMember changes a member; fields that are nil stay, an empty text clears.
+// UpdateMember changes a member; fields that are nil stay, an empty text clears. It
+// sends the event member.changed if anything changes.
 func (c *Client) UpdateMember(ctx context.Context, org, userID string, change MemberChange, options ...teamdata.Option) (Member, error) {
 	return patch[Member](ctx, c, change, options, "orgs", org, "members", userID)
 }

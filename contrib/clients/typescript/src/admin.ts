@@ -111,7 +111,10 @@ export class AdminClient {
     return done.members;
   }
 
-  /** Adds a user, or changes the member; a name and an address that are left out stay, null clears. */
+  /**
+   * Adds a user, or changes the member; a name and an address that are left out stay, null
+   * clears. Sends the event `member.added`, or `member.changed` if anything changes.
+   */
   putMember(org: string, userId: string, values: types.MemberValues, options?: ChangeOptions): Promise<types.Member> {
     return this.#change("PUT", path`/orgs/${org}/members/${userId}`, values, options);
   }
@@ -121,7 +124,10 @@ export class AdminClient {
     return this.transport.request("GET", path`/orgs/${org}/members/${userId}`, options);
   }
 
-  /** Changes a member; fields that are left out stay, null clears. */
+  /**
+   * Changes a member; fields that are left out stay, null clears. Sends the event
+   * `member.changed` if anything changes.
+   */
   updateMember(org: string, userId: string, change: types.MemberChange, options?: ChangeOptions): Promise<types.Member> {
     return this.#change("PATCH", path`/orgs/${org}/members/${userId}`, change, options);
   }

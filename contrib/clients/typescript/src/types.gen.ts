@@ -167,6 +167,67 @@ export interface components {
              */
             type: "member.added";
         };
+        /** @description The event `member.changed`. */
+        MemberChanged: {
+            /** @description The member after the change, and what was different before it. */
+            data: {
+                /**
+                 * @description The member's mail address; empty if there is none.
+                 * @example zoe@acme.example
+                 */
+                email: string;
+                /**
+                 * @description The id of the membership.
+                 * @example mem_6
+                 */
+                memberId: string;
+                /**
+                 * @description The member's name; empty if there is none.
+                 * @example Zoë
+                 */
+                name: string;
+                /**
+                 * @description The id of the org.
+                 * @example org_acme
+                 */
+                orgId: string;
+                /** @description The values before the change, of the fields that it changed and of no others. */
+                previous: {
+                    /**
+                     * @description The mail address before; empty if there was none.
+                     * @example zoe@old.example
+                     */
+                    email?: string;
+                    /**
+                     * @description The name before; empty if there was none.
+                     * @example Zoe
+                     */
+                    name?: string;
+                    /**
+                     * @description The role before.
+                     * @example member
+                     */
+                    role?: string;
+                };
+                /**
+                 * @description The member's role.
+                 * @example admin
+                 */
+                role: string;
+                /**
+                 * @description The id of the user.
+                 * @example usr_zoe
+                 */
+                userId: string;
+            };
+            timestamp: components["schemas"]["Time"];
+            /**
+             * @description The event's type.
+             * @example member.changed
+             * @constant
+             */
+            type: "member.changed";
+        };
         /** @description A page of members, oldest first. */
         MemberPage: {
             /** @description The members of this page. */
@@ -307,6 +368,7 @@ export type FileUploaded = components['schemas']['FileUploaded'];
 export type HasMore = components['schemas']['HasMore'];
 export type Member = components['schemas']['Member'];
 export type MemberAdded = components['schemas']['MemberAdded'];
+export type MemberChanged = components['schemas']['MemberChanged'];
 export type MemberPage = components['schemas']['MemberPage'];
 export type MemberRemoved = components['schemas']['MemberRemoved'];
 export type Next = components['schemas']['Next'];

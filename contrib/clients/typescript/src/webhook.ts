@@ -4,6 +4,7 @@ import type {
   AssistantInstructionsChanged,
   FileUploaded,
   MemberAdded,
+  MemberChanged,
   MemberRemoved,
   SubscriptionChanged,
   WebhookTest,
@@ -14,6 +15,7 @@ export type WebhookEvent =
   | AssistantInstructionsChanged
   | FileUploaded
   | MemberAdded
+  | MemberChanged
   | MemberRemoved
   | SubscriptionChanged
   | WebhookTest;
