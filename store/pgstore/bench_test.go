@@ -22,8 +22,10 @@ import (
 var bg = context.Background()
 
 // benchmarked is a store with some orgs that have an endpoint each.
-func benchmarked(b testing.TB, orgs int) *pgstore.Store {
-	s := open(b, pgtest.New(b), pgstore.Options{})
+func benchmarked(b testing.TB, orgs int) *pgstore.Store { return benchmarkedAt(b, pgtest.New(b), orgs) }
+
+func benchmarkedAt(b testing.TB, database string, orgs int) *pgstore.Store {
+	s := open(b, database, pgstore.Options{})
 	b.Cleanup(func() { s.Close() })
 	err := s.Update(bg, store.All, func(tx store.Tx) (err error) {
 		for i := range orgs {
@@ -113,6 +115,20 @@ func BenchmarkAccept(b *testing.B) {
 				callers(b, n, func(i int) error { return accept(s, fmt.Sprint("org_", i%orgs), fmt.Sprint("key-", i)) })
 			})
 		}
+	}
+}
+
+// BenchmarkDistant is BenchmarkAccept with a database whose answers take 1 ms, half of it
+// each way.
+func BenchmarkDistant(b *testing.B) {
+	for _, n := range []int{64, 512} {
+		b.Run(fmt.Sprintf("callers=%d", n), func(b *testing.B) {
+			server := pgtest.Shared(b)
+			proxy := pgtest.NewProxy(b, server)
+			s := benchmarkedAt(b, proxy.URL(pgtest.Name(b, server.Database(b))), 64)
+			proxy.Delay(500 * time.Microsecond)
+			callers(b, n, func(i int) error { return accept(s, fmt.Sprint("org_", i%64), fmt.Sprint("key-", i)) })
+		})
 	}
 }
 

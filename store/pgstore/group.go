@@ -54,11 +54,11 @@ func (s *Store) attempt(group []*update, careful bool) error {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
-	c, err := s.pool.acquire(ctx)
+	c, err := s.writing.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer s.pool.release(c)
+	defer s.writing.release(c)
 	t := &tx{s: s, ctx: context.Background(), conn: c, begun: true, over: newOverlay()}
 	commitNo, err := t.begin(group)
 	t.over.careful = careful

@@ -14,7 +14,8 @@ import (
 type Options struct {
 	// Now is the clock; nil means that of the database.
 	Now func() time.Time
-	// Connections is the maximum number of connections to the database; 0 means DefaultConnections.
+	// Connections is the maximum number of connections to the database, of which two
+	// are the writer's; 0 means DefaultConnections, and the minimum is 3.
 	Connections int
 	// Sealer seals the database's secrets; nil leaves them in plain text. A database
 	// is sealed as a whole, and from then on opens only with its Sealer.
@@ -26,11 +27,14 @@ type Options struct {
 // DefaultConnections is the maximum number of connections where Options set none.
 const DefaultConnections = 10
 
+const writerConnections = 2 // one to commit, and one to ask what became of that
+
 // Store is a PostgreSQL database as a store.Store.
 type Store struct {
 	target  *Target
 	options Options
 	pool    *pool
+	writing *pool // the writer's own, so that no reader delays it
 	seal    codec.Sealing
 	node    string // id of this server's row in nodes
 	claims
@@ -70,13 +74,14 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 		o.Connections = DefaultConnections
 	}
 	s := &Store{
-		target: target, options: o, pool: newPool(target, o.Connections), seal: codec.Sealing{Sealer: o.Sealer},
+		target: target, options: o, seal: codec.Sealing{Sealer: o.Sealer},
 		stop: make(chan struct{}), closed: make(chan struct{}), polled: make(chan struct{}),
 	}
+	s.pool, s.writing = newPool(target, max(o.Connections-writerConnections, 1)), newPool(target, writerConnections)
 	s.claimed = map[string]bool{}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	if err := s.prepare(ctx); err != nil {
-		s.pool.close()
+		s.closePools()
 		return nil, err
 	}
 	s.queue.init()
@@ -242,9 +247,14 @@ func (s *Store) Close() error {
 		_, err := c.run(ctx, newQuery("DELETE FROM nodes WHERE id = $1", s.node))
 		return err
 	})
-	s.pool.close()
+	s.closePools()
 	if err == errPoolClosed { // it was closed before
 		err = nil
 	}
 	return fault(err)
+}
+
+func (s *Store) closePools() {
+	s.pool.close()
+	s.writing.close()
 }
