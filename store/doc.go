@@ -20,6 +20,8 @@
 //     are strictly greater than those of every item that the same list ever
 //     had, even when the clock steps back. Nothing is ever inserted behind a
 //     cursor that has been handed out.
+//   - Updates whose scopes have something in common run one after the other, on
+//     whichever node.
 //   - Readers never block writers, and see a consistent snapshot.
 //   - Closures may run more than once, and do no network I/O.
 package store

@@ -17,7 +17,8 @@ type Store interface {
 	View(ctx context.Context, fn func(Tx) error) error
 
 	// Update runs fn and commits what it wrote. It returns once the commit is on
-	// disk, or with fn's error after rolling back. A panic in fn is an error.
+	// disk, or with fn's error after rolling back. A panic in fn is an error. fn reads
+	// and writes only what the scope has.
 	Update(ctx context.Context, scope Scope, fn func(Tx) error) error
 
 	// AccessGeneration changes whenever anything that an Access depends on is
@@ -104,7 +105,8 @@ type Tx interface {
 type Clock interface {
 	// Now is the transaction's time, by the engine's clock.
 	Now() time.Time
-	// NewID returns an id greater than all earlier ones with the prefix.
+	// NewID returns an id greater than all earlier ones with the prefix that Updates
+	// with a part of the scope in common got.
 	NewID(prefix string) string
 }
 

@@ -116,6 +116,26 @@ func BenchmarkAccept(b *testing.B) {
 	}
 }
 
+// BenchmarkPage is what a page of 100 members takes, one reader at a time.
+func BenchmarkPage(b *testing.B) {
+	s := benchmarked(b, 1)
+	must(b, s.Update(bg, store.All, func(tx store.Tx) (err error) {
+		for i := range 1000 {
+			_, errMember := tx.AppendMember(store.Member{OrgID: "org_0", UserID: fmt.Sprint("usr_", i), Role: store.RoleMember})
+			err = errors.Join(err, errMember)
+		}
+		return err
+	}))
+	page := make([]byte, 0, 1<<16)
+	b.ReportAllocs()
+	for b.Loop() {
+		must(b, s.View(bg, func(tx store.Tx) error {
+			_, err := tx.MemberPage("org_0", store.Cursor{}, 100, page[:0])
+			return err
+		}))
+	}
+}
+
 // BenchmarkOutcome is how many outcomes of attempts are recorded.
 func BenchmarkOutcome(b *testing.B) {
 	s := benchmarked(b, 64)

@@ -72,7 +72,7 @@ func (c *checker) pages(t *table, fn func(rows []row)) {
 	q := newQuery("SELECT " + t.columns + " FROM " + t.name + order)
 	for c.err == nil {
 		var rows []row
-		if rows, c.err = c.exec(q); c.err != nil || len(rows) == 0 {
+		if c.err = c.exec(q.collect(&rows)); c.err != nil || len(rows) == 0 {
 			return
 		}
 		fn(rows)

@@ -44,11 +44,11 @@ func (s *Store) resolve(d doubt, lost error) error {
 
 // marker reads the number of this server's last commit.
 func (s *Store) marker(ctx context.Context) (commitNo int64, err error) {
-	c, err := s.pool.acquire(ctx)
+	c, err := s.writing.acquire(ctx)
 	if err != nil {
 		return 0, err
 	}
-	defer s.pool.release(c)
+	defer s.writing.release(c)
 	rows, err := c.rows(ctx, newQuery("SELECT commit_no FROM nodes WHERE id = $1 FOR UPDATE", s.node))
 	if err == nil && len(rows) == 0 {
 		err = errNotCommitted

@@ -54,11 +54,11 @@ func (s *Store) attempt(group []*update, careful bool) error {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
-	c, err := s.pool.acquire(ctx)
+	c, err := s.writing.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer s.pool.release(c)
+	defer s.writing.release(c)
 	t := &tx{s: s, ctx: context.Background(), conn: c, begun: true, over: newOverlay()}
 	commitNo, err := t.begin(group)
 	t.over.careful = careful
@@ -111,8 +111,8 @@ func (t *tx) begin(group []*update) (commitNo int64, err error) {
 	queries = append(queries, named.locks(t.over, &found)...)
 	queries = append(queries, newQuery(sqlClock).collect(&clock))
 	queries = append(queries, named.reads(t.over)...)
-	if _, t.err = t.conn.run(t.ctx, queries...); t.err != nil {
-		return 0, t.err
+	if err := t.run(queries...); err != nil {
+		return 0, err
 	}
 	if len(marker) == 0 {
 		t.err = &Error{Place: t.s.target.String(), Text: "no longer knows this server", Advice: "start teamdata again"}
@@ -120,8 +120,8 @@ func (t *tx) begin(group []*update) (commitNo int64, err error) {
 		return 0, t.err
 	}
 	if found < named.toLock() {
-		if clock, t.err = t.lockNew(&named); t.err != nil {
-			return 0, t.err
+		if clock, err = t.lockNew(&named); err != nil {
+			return 0, err
 		}
 	}
 	named.absent(t.over)
@@ -141,7 +141,7 @@ func (t *tx) lockNew(named *ahead) (clock []row, err error) {
 	found := 0
 	queries := append(named.missing(), named.locks(t.over, &found)...)
 	queries = append(queries, newQuery(sqlClock).collect(&clock))
-	_, err = t.conn.run(t.ctx, append(queries, named.reads(t.over)...)...)
+	err = t.run(append(queries, named.reads(t.over)...)...)
 	return clock, err
 }
 
@@ -177,17 +177,17 @@ func recoverPanics(fn func(store.Tx) error, t *tx) (err error) {
 
 // commit sends what a group wrote, and commits it with its number.
 func (t *tx) commit(commitNo int64) error {
-	statements := t.over.flushAll()
+	queries := t.over.flushAll()
 	if t.touched {
-		statements = append(statements, bump(accessGeneration))
+		queries = append(queries, bump(accessGeneration))
 	}
 	if t.retyped {
-		statements = append(statements, bump(typeGeneration))
+		queries = append(queries, bump(typeGeneration))
 	}
-	statements = append(statements,
+	queries = append(queries,
 		newQuery("UPDATE nodes SET commit_no = $2 WHERE id = $1", t.s.node, commitNo),
 		query{sql: "COMMIT"})
-	_, err := t.conn.run(t.ctx, statements...)
+	err := t.run(queries...)
 	if !ambiguous(err) {
 		return err
 	}

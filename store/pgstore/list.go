@@ -67,9 +67,8 @@ func (t *tx) unused(list orgList, orgID string, at store.Cursor) error {
 
 // page copies up to limit items after a cursor, with commas between them.
 func (t *tx) page(list orgList, orgID string, after store.Cursor, limit int, dst []byte) (store.Page, error) {
-	rows, err := t.query([]*table{list.table}, "SELECT at, id, item FROM "+list.name+
-		" WHERE org_id = $1 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4", orgID, after.Ms, after.ID, oneMore(limit))
-	return copyPage(rows, limit, dst), err
+	return t.copyPage(list, newQuery("SELECT at, id, item FROM "+list.name+
+		" WHERE org_id = $1 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4", orgID, after.Ms, after.ID, oneMore(limit)), limit, dst)
 }
 
 // pageBefore copies up to limit items before a cursor, latest first. The zero Cursor
@@ -78,21 +77,31 @@ func (t *tx) pageBefore(list orgList, orgID string, before store.Cursor, limit i
 	if before.IsZero() {
 		before.Ms = 1<<63 - 1
 	}
-	rows, err := t.query([]*table{list.table}, "SELECT at, id, item FROM "+list.name+
-		" WHERE org_id = $1 AND (at, id) < ($2, $3) ORDER BY at DESC, id DESC LIMIT $4", orgID, before.Ms, before.ID, oneMore(limit))
-	return copyPage(rows, limit, dst), err
+	return t.copyPage(list, newQuery("SELECT at, id, item FROM "+list.name+
+		" WHERE org_id = $1 AND (at, id) < ($2, $3) ORDER BY at DESC, id DESC LIMIT $4", orgID, before.Ms, before.ID, oneMore(limit)), limit, dst)
 }
 
-func copyPage(rows []row, limit int, dst []byte) store.Page {
-	page := store.Page{More: len(rows) > limit}
-	for _, r := range rows[:min(len(rows), limit)] {
+// copyPage copies up to limit items that a query reads, with commas between them.
+func (t *tx) copyPage(list orgList, q query, limit int, dst []byte) (page store.Page, err error) {
+	var lastAt uint64
+	lastID := make([]byte, 0, 64)
+	q.row = func(values [][]byte) error {
+		if page.Count == limit {
+			page.More = true
+			return nil
+		}
 		if page.Count > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, r[2]...)
+		dst = append(dst, values[2]...)
 		page.Count++
-		page.Last = store.Cursor{Ms: readUnsigned(r[0]), ID: string(r[1])}
+		lastAt = readUnsigned(values[0])
+		lastID = append(lastID[:0], values[1]...)
+		return nil
 	}
-	page.Items = dst
-	return page
+	err = t.scan([]*table{list.table}, q)
+	if page.Items = dst; page.Count > 0 {
+		page.Last = store.Cursor{Ms: lastAt, ID: string(lastID)}
+	}
+	return page, err
 }

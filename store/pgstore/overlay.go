@@ -126,8 +126,8 @@ func (o *overlay) rollback() {
 }
 
 // flushEarly returns what must be sent before some tables are read by a query.
-func (o *overlay) flushEarly(from []*table) (statements []query) {
-	statements, o.finishing = o.finishing, nil
+func (o *overlay) flushEarly(from []*table) (queries []query) {
+	queries, o.finishing = o.finishing, nil
 	var writes []query
 	for _, t := range from {
 		writes = o.flush(t, writes)
@@ -140,32 +140,32 @@ func (o *overlay) flushEarly(from []*table) (statements []query) {
 		o.counts, o.counted = nil, 0
 	}
 	if len(writes) == 0 {
-		return statements
+		return queries
 	}
 	if !o.saved {
-		statements = append(statements, query{sql: "SAVEPOINT early"})
+		queries = append(queries, query{sql: "SAVEPOINT early"})
 		o.saved = true
 	}
-	return append(statements, writes...)
+	return append(queries, writes...)
 }
 
 // flushAll returns what is left to be sent.
-func (o *overlay) flushAll() (statements []query) {
-	statements, o.finishing = o.finishing, nil
+func (o *overlay) flushAll() (queries []query) {
+	queries, o.finishing = o.finishing, nil
 	for _, t := range tables {
-		statements = o.flush(t, statements)
+		queries = o.flush(t, queries)
 	}
 	if len(o.counts) > 0 {
-		statements = append(statements, addCounts(o.counts))
+		queries = append(queries, addCounts(o.counts))
 	}
-	return statements
+	return queries
 }
 
-// flush appends the statements that send what was written to a table.
-func (o *overlay) flush(t *table, statements []query) []query {
+// flush appends the queries that send what was written to a table.
+func (o *overlay) flush(t *table, queries []query) []query {
 	keys := o.dirty[t.place]
 	if len(keys) == 0 {
-		return statements
+		return queries
 	}
 	var added, put, gone []row
 	for _, key := range keys {
@@ -187,15 +187,15 @@ func (o *overlay) flush(t *table, statements []query) []query {
 	}
 	o.dirty[t.place] = nil
 	if len(gone) > 0 {
-		statements = append(statements, columnwise(t.remove, t.cols[:t.keys], gone))
+		queries = append(queries, columnwise(t.remove, t.cols[:t.keys], gone))
 	}
 	if len(added) > 0 {
-		statements = append(statements, columnwise(t.insert, t.cols, added))
+		queries = append(queries, columnwise(t.insert, t.cols, added))
 	}
 	if len(put) > 0 {
-		statements = append(statements, columnwise(t.upsert, t.cols, put))
+		queries = append(queries, columnwise(t.upsert, t.cols, put))
 	}
-	return statements
+	return queries
 }
 
 // columnwise makes a statement whose parameters are the columns of rows.

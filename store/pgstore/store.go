@@ -14,7 +14,8 @@ import (
 type Options struct {
 	// Now is the clock; nil means that of the database.
 	Now func() time.Time
-	// Connections is the maximum number of connections to the database; 0 means DefaultConnections.
+	// Connections is the maximum number of connections to the database, of which two
+	// are the writer's; 0 means DefaultConnections, and the minimum is 3.
 	Connections int
 	// Sealer seals the database's secrets; nil leaves them in plain text. A database
 	// is sealed as a whole, and from then on opens only with its Sealer.
@@ -23,14 +24,18 @@ type Options struct {
 	HTTPOnLoopback bool
 }
 
-// DefaultConnections is the maximum number of connections where Options set none.
-const DefaultConnections = 10
+const (
+	// DefaultConnections is the maximum number of connections where Options set none.
+	DefaultConnections = 10
+	writerConnections  = 2 // one to commit, and one to ask what became of that
+)
 
 // Store is a PostgreSQL database as a store.Store.
 type Store struct {
 	target  *Target
 	options Options
 	pool    *pool
+	writing *pool // the writer's own, so that no reader delays it
 	seal    codec.Sealing
 	node    string // id of this server's row in nodes
 	claims
@@ -70,13 +75,14 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 		o.Connections = DefaultConnections
 	}
 	s := &Store{
-		target: target, options: o, pool: newPool(target, o.Connections), seal: codec.Sealing{Sealer: o.Sealer},
+		target: target, options: o, seal: codec.Sealing{Sealer: o.Sealer},
 		stop: make(chan struct{}), closed: make(chan struct{}), polled: make(chan struct{}),
 	}
+	s.pool, s.writing = newPool(target, max(o.Connections-writerConnections, 1)), newPool(target, writerConnections)
 	s.claimed = map[string]bool{}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	if err := s.prepare(ctx); err != nil {
-		s.pool.close()
+		s.closePools()
 		return nil, err
 	}
 	s.queue.init()
@@ -137,22 +143,43 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	return s.view(ctx, func(t *tx) error { return fn(t) })
 }
 
+// view runs fn once more if its connection turns out to be dead, as after a restart of
+// the database.
 func (s *Store) view(ctx context.Context, fn func(*tx) error) error {
+	stale, err := s.viewOnce(ctx, fn)
+	if stale {
+		_, err = s.viewOnce(ctx, fn)
+	}
+	return err
+}
+
+func (s *Store) viewOnce(ctx context.Context, fn func(*tx) error) (stale bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return false, err
 	}
 	if s.life.Err() != nil {
-		return fault(context.Cause(s.life))
+		return false, fault(context.Cause(s.life))
 	}
 	c, err := s.pool.acquire(ctx)
 	if err != nil {
-		return fault(err)
+		return false, fault(err)
 	}
-	defer s.pool.release(c)
 	t := &tx{s: s, ctx: ctx, conn: c, now: s.now()}
+	defer s.release(t)
 	s.watch.enter(t)
 	defer s.watch.leave(t)
-	return fn(t)
+	err = fn(t)
+	return t.err != nil && !t.answered && broken(t.err), err
+}
+
+// release ends a View's transaction behind the caller's back, who has no more to wait
+// for.
+func (s *Store) release(t *tx) {
+	if t.begun && t.err == nil {
+		go s.pool.release(t.conn)
+	} else {
+		s.pool.release(t.conn)
+	}
 }
 
 // AccessGeneration is bumped after each commit that touched what an Access depends
@@ -221,9 +248,14 @@ func (s *Store) Close() error {
 		_, err := c.run(ctx, newQuery("DELETE FROM nodes WHERE id = $1", s.node))
 		return err
 	})
-	s.pool.close()
+	s.closePools()
 	if err == errPoolClosed { // it was closed before
 		err = nil
 	}
 	return fault(err)
+}
+
+func (s *Store) closePools() {
+	s.pool.close()
+	s.writing.close()
 }

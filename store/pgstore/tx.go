@@ -17,9 +17,11 @@ type tx struct {
 	ctx   context.Context
 	conn  *conn
 	now   time.Time
-	begun bool     // otherwise the first statement begins it
+	begun bool     // otherwise the first query begins it
 	over  *overlay // nil in a View
 	err   error    // of the database: the transaction is of no more use
+
+	answered bool // it has got an answer
 
 	due     []dueAt  // what OnDue is called with after the commit
 	again   []string // waiting deliveries that were written once more
@@ -42,29 +44,44 @@ func (t *tx) NewID(prefix string) string {
 	return t.s.ids.Next(prefix, t.now)
 }
 
-// exec sends statements in one round trip, and returns the rows of the last.
-func (t *tx) exec(queries ...query) ([]row, error) {
+// exec sends queries in one round trip.
+func (t *tx) exec(queries ...query) error {
 	if t.err != nil {
-		return nil, fault(t.err)
+		return fault(t.err)
+	}
+	if err := t.ctx.Err(); err != nil {
+		return err
 	}
 	if !t.begun {
 		queries = append([]query{{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}}, queries...)
 		t.begun = true
 	}
-	rows, err := t.conn.rows(t.ctx, queries...)
-	if err != nil {
-		t.err = err
-	}
-	return rows, fault(err)
+	return fault(t.run(queries...))
+}
+
+// run sends queries in one round trip, which takes at most answerTime. A caller that
+// goes away does not end it, since that would cost the connection.
+func (t *tx) run(queries ...query) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), answerTime)
+	defer cancel()
+	_, t.err = t.conn.run(ctx, queries...)
+	t.answered = t.answered || t.err == nil
+	return t.err
 }
 
 // query reads rows of tables, as they are with what this transaction wrote.
-func (t *tx) query(from []*table, sql string, args ...any) ([]row, error) {
+func (t *tx) query(from []*table, sql string, args ...any) (rows []row, err error) {
+	err = t.scan(from, newQuery(sql, args...).collect(&rows))
+	return rows, err
+}
+
+// scan is query for a query that takes its rows itself.
+func (t *tx) scan(from []*table, q query) error {
 	var before []query
 	if t.over != nil {
 		before = t.over.flushEarly(from)
 	}
-	return t.exec(append(before, newQuery(sql, args...))...)
+	return t.exec(append(before, q)...)
 }
 
 // get reads a row by its key; nil: there is none.
@@ -79,10 +96,10 @@ func (t *tx) get(from *table, key ...[]byte) (row, error) {
 			return nil, nil
 		}
 	}
-	s := newQuery(from.selectRow)
-	s.values = key
-	rows, err := t.exec(s)
-	if err != nil {
+	var rows []row
+	q := newQuery(from.selectRow).collect(&rows)
+	q.values = key
+	if err := t.exec(q); err != nil {
 		return nil, err
 	}
 	var found row

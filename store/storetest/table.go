@@ -22,10 +22,30 @@ type Rule struct {
 // audit entry, event, deliveries and answer are one commit.
 func (r Rule) Execute(s store.Store) error {
 	var idempotent store.Idempotency
-	_, _, err := idempotent.Do(context.Background(), s, store.All, store.IdempotencyKey{OrgID: acme, Key: "one"}, onePrint, func(tx store.Tx) (store.Answer, error) {
+	_, _, err := idempotent.Do(context.Background(), s, r.scope(), store.IdempotencyKey{OrgID: acme, Key: "one"}, onePrint, func(tx store.Tx) (store.Answer, error) {
 		return store.Answer{Status: 200, Body: []byte(r.Name)}, r.Do(tx)
 	})
 	return err
+}
+
+// wide are the rules that need all: they write what is server-wide, or look for whose
+// account has an address.
+var wide = []string{
+	"add a plan", "remove a plan", "register an event type", "remove an event type",
+	"create an operator token", "revoke an operator token", "mail the operator",
+	"create a sign-in link", "mail a sign-in link", "make the link of a mail",
+}
+
+// scope has what rules work on, as far as it is of orgs and users.
+func (r Rule) scope() store.Scope {
+	if slices.Contains(wide, r.Name) {
+		return store.All
+	}
+	scope := store.Scope{Orgs: []string{acme, other, "org_new"}, Users: []string{ada, bob, eve, "usr_new"}, Deliveries: []string{"whd_1", "whd_2"}}
+	for i := range 5 {
+		scope.Users = append(scope.Users, fmt.Sprint("usr_batch_", i))
+	}
+	return scope
 }
 
 // Fill writes what Rules work on: the orgs acme and other; in acme owners, a

@@ -53,3 +53,12 @@ func sourceOf(t *testing.T, folder string) string {
 	}
 	return code.String()
 }
+
+// TestWideRules: each of them is a rule.
+func TestWideRules(t *testing.T) {
+	for _, name := range wide {
+		if !slices.ContainsFunc(Rules, func(r Rule) bool { return r.Name == name }) {
+			t.Errorf("there is no rule %q", name)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package pgstore_test
+
+import (
+	"errors"
+	"testing"
+
+	"teamdata/internal/pgtest"
+	"teamdata/store"
+	"teamdata/store/pgstore"
+)
+
+// TestClear: only certificates stay, and numbers of endpoints are not given again.
+func TestClear(t *testing.T) {
+	s := open(t, pgtest.New(t), pgstore.Options{})
+	defer s.Close()
+	must(t, s.Update(bg, store.All, putSecrets))
+	before := s.AccessGeneration()
+	must(t, s.Clear(bg))
+	if s.AccessGeneration() == before {
+		t.Error("the AccessGeneration is the same")
+	}
+	must(t, s.Update(bg, store.All, func(tx store.Tx) error {
+		any, err := tx.AnyOrg()
+		_, errPEM := tx.Certificate("ca")
+		if any {
+			t.Error("there is an org")
+		}
+		return errors.Join(err, errPEM, putSecrets(tx))
+	}))
+	must(t, s.View(bg, func(tx store.Tx) error {
+		e, err := tx.Endpoint("org_1", "whe_1")
+		if e.Number != 2 {
+			t.Errorf("the endpoint has the number %d", e.Number)
+		}
+		return err
+	}))
+}
+
+// TestReadersDoNotDelayTheWriter has a View keep the only connection that Views have.
+func TestReadersDoNotDelayTheWriter(t *testing.T) {
+	s := open(t, pgtest.New(t), pgstore.Options{Connections: 3})
+	defer s.Close()
+	must(t, s.View(bg, func(tx store.Tx) error {
+		if _, err := tx.AnyOrg(); err != nil {
+			return err
+		}
+		return s.Update(bg, store.All, putSecrets)
+	}))
+}
