@@ -80,7 +80,7 @@ func (a *App) open(ctx context.Context) error {
 	}
 	s, err := open(ctx, a.settings.Data, o)
 	if err != nil {
-		return err
+		return openError(err)
 	}
 	a.store = s.Engine
 	if s.warning != "" {
@@ -112,13 +112,20 @@ func open(ctx context.Context, data string, o boltstore.Options) (opened, error)
 	}
 	s, err := boltstore.Open(data, o)
 	if err != nil {
-		if wrong := (*boltfile.Error)(nil); errors.As(err, &wrong) && wrong.Err == nil {
-			err = SettingError{err} // the file is not what it should be, and no system call failed
-		}
 		return opened{}, err
 	}
 	from, kept := s.MigratedFrom()
 	return opened{Engine: s, sealedNow: s.SealedNow(), from: from, kept: kept}, nil
+}
+
+// openError tells data that is not what it should be, which another start doesn't
+// change, from a system or a network that fails.
+func openError(err error) error {
+	file, database := (*boltfile.Error)(nil), (*pgstore.Error)(nil)
+	if errors.As(err, &file) && file.Err == nil || errors.As(err, &database) && database.Err == nil {
+		return SettingError{err}
+	}
+	return err
 }
 
 func openDatabase(ctx context.Context, data string, o pgstore.Options) (opened, error) {
@@ -128,9 +135,6 @@ func openDatabase(ctx context.Context, data string, o pgstore.Options) (opened, 
 	}
 	s, err := pgstore.Open(ctx, target, o)
 	if err != nil {
-		if wrong := (*pgstore.Error)(nil); errors.As(err, &wrong) && wrong.Err == nil {
-			err = SettingError{err} // it answers, and is not what it should be
-		}
 		return opened{}, err
 	}
 	return opened{Engine: s, warning: target.Warning(), sealedNow: s.SealedNow()}, nil

@@ -142,10 +142,16 @@ func (h *health) explainCommit(err error) string {
 		return "the data file was removed or replaced"
 	}
 	h.log.Error().Fields(hint.Fields(err)).Msg("the readiness check can't commit")
-	if h.folder == "" {
+	if !h.onFile() {
 		return "the database does not answer, or takes no changes; the log says which"
 	}
 	return "the data file can't be written"
+}
+
+// onFile reports whether the data is in a file.
+func (h *health) onFile() bool {
+	_, ok := h.store.(store.FileEngine)
+	return ok
 }
 
 // logChange logs the checks whose result has changed.
@@ -204,7 +210,7 @@ func watchdogEvery() time.Duration {
 // database that is away, so that one is waited for.
 func (a *App) feedWatchdog(ctx context.Context, h *health, pause time.Duration) {
 	every(ctx, pause, func(time.Time) {
-		if h.current().commit || h.folder == "" {
+		if h.current().commit || !h.onFile() {
 			a.notify("WATCHDOG=1")
 		}
 	})

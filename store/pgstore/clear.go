@@ -11,7 +11,7 @@ var notCleared = []*table{certificates, seals}
 // Clear deletes all records but the certificates, behind the updates that run and in
 // front of all others.
 func (s *Store) Clear(ctx context.Context) error {
-	queries := []query{{sql: "BEGIN"}, newQuery("SELECT pg_advisory_xact_lock($1)", int64(updateLock))}
+	queries := []query{{sql: sqlBegin}, {sql: sqlLimits}, newQuery("SELECT pg_advisory_xact_lock($1)", int64(updateLock))}
 	for _, t := range tables {
 		if !slices.Contains(notCleared, t) {
 			queries = append(queries, query{sql: "DELETE FROM " + t.name})

@@ -104,7 +104,7 @@ func (t *tx) begin(group []*update) (commitNo int64, err error) {
 	var marker, clock []row
 	found := 0
 	queries := []query{
-		{sql: "BEGIN"}, {sql: sqlLimits},
+		{sql: sqlBegin}, {sql: sqlLimits},
 		newQuery("SELECT commit_no FROM nodes WHERE id = $1 FOR UPDATE", t.s.node).collect(&marker),
 		newQuery(lock, int64(updateLock)),
 	}

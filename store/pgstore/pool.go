@@ -12,6 +12,7 @@ import (
 // us to go on keeps its locks: idle_in_transaction_session_timeout ends that of a
 // connection which was cut without the server noticing.
 const (
+	sqlBegin      = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE` // whatever the defaults of the role
 	sqlLimits     = `SELECT set_config('statement_timeout', '8s', true), set_config('lock_timeout', '5s', true), set_config('idle_in_transaction_session_timeout', '5s', true)`
 	sqlLongLimits = `SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '1min', true), set_config('idle_in_transaction_session_timeout', '1min', true)`
 )

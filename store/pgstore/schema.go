@@ -191,7 +191,7 @@ func (s schema) refusal(number int, a access) error {
 	case a != reading && len(s.unwritten) > 0:
 		return &Error{Text: "does not let the role write and alter " + some(s.unwritten), Advice: "use the role that owns the tables"}
 	case s.ours && s.number < number && a != upgrading:
-		return &Error{Text: fmt.Sprintf("has schema %d, and this teamdata needs %d", s.number, number), Advice: "make a backup with pg_dump, then upgrade it with: teamdata serve --upgrade-schema"}
+		return &Error{Text: fmt.Sprintf("has schema %d, and this teamdata needs %d", s.number, number), Advice: "make a backup with pg_dump, then start a server on it, which upgrades it: teamdata serve"}
 	case s.number > number && number < s.mayRead:
 		return &Error{Text: fmt.Sprintf("has schema %d, which a newer teamdata wrote: this one reads up to %d", s.number, number), Advice: "run the newer one"}
 	case s.number > number && number < s.mayWrite && a != reading:

@@ -69,7 +69,7 @@ func TestPrepare(t *testing.T) {
 		}
 	}
 	for _, a := range []access{reading, writing} {
-		checkRefusal(t, p.prepare(t.Context(), steps(t, 3, 2, 3), a), "has schema 2, and this teamdata needs 3", "pg_dump", "--upgrade-schema")
+		checkRefusal(t, p.prepare(t.Context(), steps(t, 3, 2, 3), a), "has schema 2, and this teamdata needs 3", "pg_dump", "teamdata serve")
 	}
 	if now := contents(t, database); now != made {
 		t.Errorf("a refusal changed it to %s", now)

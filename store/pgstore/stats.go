@@ -77,7 +77,7 @@ func (w *watch) open() (n int, oldest time.Duration) {
 // Stats reads the size of the database alone.
 func (s *Store) Stats() (st store.Stats, err error) {
 	st.Reads, st.OldestRead = s.watch.open()
-	st.Database = &store.Database{Connections: len(s.pool.tokens), ClockOffset: time.Duration(s.offset.Load())}
+	st.Database = &store.Database{Connections: len(s.pool.tokens) + len(s.writing.tokens), ClockOffset: time.Duration(s.offset.Load())}
 	about, err := s.ask("SELECT pg_database_size(current_database())")
 	if err == nil {
 		st.Size = readBigint(about[0])
