@@ -68,11 +68,14 @@ func (p *pool) take() (c *conn, err error) {
 func (p *pool) release(c *conn) {
 	defer func() { <-p.tokens }()
 	c.rollback()
+	dead := c.IsClosed() // it is another caller's once it is idle
 	p.mu.Lock()
-	p.idle = append(p.idle, c)
+	if !dead {
+		p.idle = append(p.idle, c)
+	}
 	closed := p.closed
 	p.mu.Unlock()
-	if closed || c.IsClosed() {
+	if closed || dead {
 		p.closeIdle()
 	}
 }
