@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"teamdata/store"
+	"teamdata/store/engine"
 )
 
 // BenchmarkAccept is what an event costs the writer, by itself and with others in
@@ -17,14 +18,14 @@ func BenchmarkAccept(b *testing.B) {
 				_, err := store.SendTest(tx, testOrg, "whe_1")
 				return err
 			}
-			batch := make([]*update, shared)
+			batch := make([]*engine.Update, shared)
 			for i := range batch {
-				batch[i] = &update{ctx: bg, fn: accept}
+				batch[i] = &engine.Update{Ctx: bg, Fn: accept}
 			}
 			b.ReportAllocs()
 			for n := 0; n < b.N; n += shared {
 				f.commit(batch)
-				if err := batch[0].err; err != nil {
+				if err := batch[0].Err; err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -30,7 +30,7 @@ func (t *tx) APIKeys(orgID, after string, limit int) (list []store.APIKey, err e
 }
 
 func (t *tx) PutAPIKey(k store.APIKey) error {
-	t.touched = true
+	t.Touched = true
 	if err := t.put(t.bucket(bucketAPIKeyList), orgKey(k.OrgID, k.ID), []byte{}); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (t *tx) DeleteAPIKey(id string) error {
 	if err != nil {
 		return err
 	}
-	t.touched = true
+	t.Touched = true
 	if err := t.delete(t.bucket(bucketAPIKeyList), orgKey(k.OrgID, id)); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (s *Store) Clear(ctx context.Context) error {
 		if err := t.writeCounts(); err != nil { // of updates that share the commit
 			return err
 		}
-		t.touched, t.retyped = true, true
+		t.Touched, t.Retyped = true, true
 		for _, name := range buckets {
 			if slices.ContainsFunc(notCleared, func(k []byte) bool { return bytes.Equal(k, name) }) {
 				continue

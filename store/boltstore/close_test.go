@@ -28,39 +28,6 @@ func TestAfterClose(t *testing.T) {
 	}
 }
 
-// TestCloseFinishesWhatWaits: what was waiting when Close was called commits,
-// what comes later is refused.
-func TestCloseFinishesWhatWaits(t *testing.T) {
-	f := newFixture(t, Options{NoSync: true})
-	release, busy := f.occupy()
-	const n = maxBatch + 10
-	var waiting sync.WaitGroup
-	for i := range n {
-		waiting.Go(func() {
-			if err := f.Update(bg, store.All, appendAudit(fmt.Sprint("usr_", i))); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	f.untilWaiting(n)
-	closed := make(chan error, 1)
-	go func() { closed <- f.Close() }()
-	until(t, "the store refuses", func() bool {
-		f.queue.mu.Lock()
-		defer f.queue.mu.Unlock()
-		return f.queue.closed
-	})
-	if err := f.Update(bg, store.All, appendAudit("usr_late")); store.CodeOf(err) != store.CodeUnavailable {
-		t.Errorf("an Update after Close: %v", err)
-	}
-	release()
-	waiting.Wait()
-	must(t, <-busy)
-	must(t, <-closed)
-	f.open(Options{})
-	f.countAudit(n)
-}
-
 // TestCloseAmidUpdates: whatever Close cuts into, each Update either committed
 // or was refused, and none hangs.
 func TestCloseAmidUpdates(t *testing.T) {

@@ -51,7 +51,7 @@ func (t *tx) PutDelivery(d store.Delivery) error {
 		return err
 	}
 	if d.State.Waiting() {
-		t.again = append(t.again, d.ID)
+		t.Again(d.ID)
 	}
 	return t.addToList(&d)
 }
@@ -75,7 +75,7 @@ func (t *tx) DeleteDelivery(id string) error {
 // addToList adds a delivery to its endpoint's list.
 func (t *tx) addToList(d *store.Delivery) error {
 	if d.State.Waiting() {
-		t.due = append(t.due, dueAt{d.EndpointNumber, d.DueAt})
+		t.Due(d.EndpointNumber, d.DueAt)
 	}
 	return t.insert(t.bucket(bucketDeliveryLists), placeOf(d), []byte{})
 }

@@ -68,7 +68,7 @@ func (t *tx) PutEndpoint(e store.Endpoint) error {
 		return err
 	}
 	if first, ok := t.firstDue(e.Number); ok && !e.Disabled() {
-		t.due = append(t.due, first)
+		t.Due(first.endpoint, first.at)
 	}
 	return nil
 }

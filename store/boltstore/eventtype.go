@@ -14,11 +14,11 @@ func (t *tx) EventType(name string) (store.EventType, error) {
 func (t *tx) EventTypes() ([]store.EventType, error) { return eventTypes.list(t, "", all) }
 
 func (t *tx) PutEventType(e store.EventType) error {
-	t.retyped = true
+	t.Retyped = true
 	return eventTypes.put(t, []byte(e.Name), e)
 }
 
 func (t *tx) DeleteEventType(name string) error {
-	t.retyped = true
+	t.Retyped = true
 	return eventTypes.delete(t, []byte(name))
 }

@@ -57,14 +57,14 @@ func TestLongViewGivesWay(t *testing.T) {
 			}()
 		}
 		time.Sleep(maxWay / 2)
-		reads, _ := f.watch.reads.open()
+		reads, _ := f.OpenViews()
 		f.says("Views that ended beside the commit, and transactions open", []int{int(ended.Load()), reads}, "[0 0]")
 		finish()
 		f.says("Views that ended with it", ended.Load(), "3")
 		f.says("a long one, when nothing is written", took(longView), fmt.Sprint(2*longRead))
 
 		const read = 4 * time.Millisecond
-		f.queue.busy.Store(true)
+		f.queue.Busy.Store(true)
 		time.AfterFunc(read+time.Millisecond, f.batchEnded)
 		f.says("4 ms of reading, after which a batch goes on for 1 ms", took(func(store.Tx) error {
 			time.Sleep(read)
@@ -83,7 +83,7 @@ func TestBackupGivesWay(t *testing.T) {
 		}
 		return err
 	})
-	f.queue.busy.Store(true) // until batchEnded
+	f.queue.Busy.Store(true) // until batchEnded
 	made := make(chan error, 1)
 	go func() { made <- f.Backup(bg, filepath.Join(t.TempDir(), "backup.db")) }()
 	until(t, "the check gives way", func() bool {

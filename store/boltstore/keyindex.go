@@ -15,6 +15,7 @@ import (
 
 	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/codec"
+	"teamdata/store/engine"
 )
 
 // maxIndexed is the maximum number of records in the index, which takes up to 21
@@ -209,7 +210,7 @@ func (s *Store) readKeys(partitions []*keyPartition) {
 	for _, p := range slices.Backward(partitions) {
 		for unread := p.unread; unread > 0; {
 			if s.keys.closing.Load() {
-				s.keys.err = errClosed
+				s.keys.err = engine.ErrClosed
 				return
 			}
 			if unread, s.keys.err = s.readMoreKeys(p, unread); s.keys.err != nil {

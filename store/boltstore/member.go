@@ -22,7 +22,7 @@ func (t *tx) AppendMember(m store.Member) (store.Member, error) {
 }
 
 func (t *tx) PutMember(m store.Member) error {
-	t.touched = true
+	t.Touched = true
 	item := m.AppendJSON(make([]byte, 0, 160))
 	if err := t.put(t.bucket(bucketMemberList), listKey(m.OrgID, store.CursorOf(m.CreatedAt, m.ID)), item); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (t *tx) DeleteMember(orgID, userID string) error {
 		return err
 	}
 	if removed, _ := t.OrgRemoved(orgID); !removed { // of a removed org no Access is left
-		t.touched = true
+		t.Touched = true
 	}
 	list, key := t.bucket(bucketMemberList), listKey(orgID, store.CursorOf(m.CreatedAt, m.ID))
 	if err := t.keepLastRemoved(list, orgID, key); err != nil {

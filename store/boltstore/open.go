@@ -12,6 +12,7 @@ import (
 
 	"teamdata/store/boltstore/boltfile"
 	"teamdata/store/codec"
+	"teamdata/store/engine"
 )
 
 // Open opens or creates the data file at path. Its errors are one line for the
@@ -25,11 +26,10 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func open(path string, o Options) (*Store, error) {
-	s := &Store{clock: o.Now, http: o.HTTPOnLoopback, before: o.BeforeCommit, seal: sealing{codec.Sealing{Sealer: o.Sealer}}, closed: make(chan struct{})}
+	s := &Store{clock: o.Now, http: o.HTTPOnLoopback, before: o.BeforeCommit, seal: sealing{codec.Sealing{Sealer: o.Sealer}}}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
-	s.claimed = make(map[string]bool)
 	s.life, s.end = context.WithCancelCause(context.Background())
 	var err error
 	s.file, err = boltfile.Open(path, boltfile.Options{MapSize: o.MapSize, NoSync: o.NoSync}, func(db *bbolt.DB) error {
@@ -42,7 +42,7 @@ func open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.queue.init()
+	s.queue = engine.NewQueue()
 	go s.readKeys(slices.Clone(s.keys.partitions))
 	go s.write()
 	return s, nil

@@ -14,7 +14,7 @@ func (t *tx) Orgs(after string, limit int) ([]store.Org, error) {
 }
 
 func (t *tx) PutOrg(o store.Org) error {
-	t.touched = true
+	t.Touched = true
 	return orgs.put(t, []byte(o.ID), o)
 }
 
@@ -31,7 +31,7 @@ func (t *tx) DeleteOrg(id string) error {
 	if _, err := t.Org(id); err != nil {
 		return err
 	}
-	t.touched = true
+	t.Touched = true
 	if err := orgs.delete(t, []byte(id)); err != nil {
 		return err
 	}

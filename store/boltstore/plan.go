@@ -12,11 +12,11 @@ func (t *tx) Plan(name string) (store.Plan, error) { return plans.get(t, []byte(
 func (t *tx) Plans() ([]store.Plan, error) { return plans.list(t, "", all) }
 
 func (t *tx) PutPlan(p store.Plan) error {
-	t.touched = true
+	t.Touched = true
 	return plans.put(t, []byte(p.Name), p)
 }
 
 func (t *tx) DeletePlan(name string) error {
-	t.touched = true
+	t.Touched = true
 	return plans.delete(t, []byte(name))
 }

@@ -30,14 +30,14 @@ func TestOpenReads(t *testing.T) {
 	}
 	st, err := f.Stats()
 	must(t, err)
-	if st.Reads != len(f.watch.reads.began) || st.OldestRead <= 0 {
+	if st.Reads != 256 || st.OldestRead <= 0 {
 		t.Errorf("%d reads are seen, the oldest of %s", st.Reads, st.OldestRead)
 	}
 	close(leave)
 	for range readers {
 		must(t, <-left)
 	}
-	if n, oldest := f.watch.reads.open(); n != 0 || oldest != 0 {
+	if n, oldest := f.OpenViews(); n != 0 || oldest != 0 {
 		t.Errorf("%d reads are left, the oldest of %s", n, oldest)
 	}
 }

@@ -3,7 +3,6 @@ package boltstore
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -11,6 +10,7 @@ import (
 	"teamdata/internal/hint"
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
+	"teamdata/store/engine"
 )
 
 // Options tune the engine. The zero value is for production.
@@ -41,17 +41,16 @@ type Store struct {
 	http  bool // Options.HTTPOnLoopback
 	seal  sealing
 	store.Alone
-	claims
-	generation     atomic.Uint64
-	typeGeneration atomic.Uint64
-	sealedNow      bool   // by this Open
-	oldSchema      uint64 // found by this Open, if older
-	keptOld        string // the copy of the file at that schema
-	file           *boltfile.File
-	life           context.Context
-	end            context.CancelCauseFunc // of life
+	engine.Notices
+	engine.Watch
+	sealedNow bool   // by this Open
+	oldSchema uint64 // found by this Open, if older
+	keptOld   string // the copy of the file at that schema
+	file      *boltfile.File
+	life      context.Context
+	end       context.CancelCauseFunc // of life
 
-	queue    queue
+	queue    *engine.Queue
 	synced   synced
 	keys     keyIndex
 	ids      store.IDSource // owned by the writer, as are undo, counted and endpoint
@@ -59,9 +58,6 @@ type Store struct {
 	counted  []counted      // by the updates of a batch, written at its end
 	endpoint readEndpoint   // the last one read
 	before   func() error   // Options.BeforeCommit
-	onDue    atomic.Pointer[func(endpoint uint64, due time.Time)]
-	watch    watch
-	closed   chan struct{} // closed when the writer has ended
 }
 
 var _ store.FileEngine = (*Store)(nil)
@@ -121,7 +117,7 @@ func (s *Store) view(fn func(*tx) error) error {
 	if !s.waitSynced(bolt.ID()) {
 		return storageFault(context.Cause(s.life))
 	}
-	defer s.watch.reads.enter().Store(0)
+	defer s.EnterView().Store(0)
 	t := &tx{s: s, bolt: bolt, now: s.now()}
 	if err = fn(t); t.unread {
 		return errUnread
@@ -131,17 +127,9 @@ func (s *Store) view(fn func(*tx) error) error {
 
 func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
 
-// AccessGeneration is bumped by the writer after each commit that touched what
-// an Access depends on.
-func (s *Store) AccessGeneration() uint64 { return s.generation.Load() }
-
-// EventTypeGeneration is bumped like it, for event types.
-func (s *Store) EventTypeGeneration() uint64 { return s.typeGeneration.Load() }
-
 // Close waits for pending Updates and closes the file.
 func (s *Store) Close() error {
-	s.queue.close()
-	<-s.closed
+	s.queue.Close()
 	s.keys.closing.Store(true)
 	<-s.keys.done
 	return s.file.Close(s.life.Err() == nil && s.beforeCommit() == nil)

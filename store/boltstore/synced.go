@@ -60,7 +60,7 @@ const (
 // reading, it leaves the processors to those who wait for commits: a single reader
 // would take one of them for itself.
 func (s *Store) giveWay(took time.Duration) {
-	if !s.queue.busy.Load() {
+	if !s.queue.Busy.Load() {
 		return
 	}
 	began := time.Now()
@@ -82,7 +82,7 @@ func (s *synced) batchEnd() <-chan struct{} {
 
 // batchEnded lets go on who gave way.
 func (s *Store) batchEnded() {
-	s.queue.busy.Store(false)
+	s.queue.Busy.Store(false)
 	s.synced.mu.Lock()
 	defer s.synced.mu.Unlock()
 	if s.synced.waiters != nil {

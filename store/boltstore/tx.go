@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/store"
+	"teamdata/store/engine"
 )
 
 // fillPercent packs pages densely: nearly every insert lands at the end of its
@@ -22,12 +23,9 @@ type tx struct {
 	name    []byte        // its name
 	now     time.Time
 	undo    []change // in Store.undo
-	due     []dueAt  // what OnDue is called with after the commit
-	again   []string // waiting deliveries that were written once more
-	touched bool     // something that an Access depends on was written
-	retyped bool     // an event type was written
 	dropped bool     // an empty bucket was dropped, which needs no undo
 	unread  bool     // it needs more of the index of idempotency keys than is read
+	engine.Changes
 
 	countedBefore int // how many of Store.counted are of earlier updates
 }

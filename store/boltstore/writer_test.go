@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/engine"
 )
 
 // batch runs updates that share one commit: it keeps the writer busy until all
@@ -47,9 +48,7 @@ func (f *fixture) occupy() (release func(), done <-chan error) {
 func (f *fixture) untilWaiting(n int) {
 	f.Helper()
 	until(f, fmt.Sprintf("%d updates wait", n), func() bool {
-		f.queue.mu.Lock()
-		defer f.queue.mu.Unlock()
-		return len(f.queue.waiting) == n
+		return f.queue.Len() == n
 	})
 }
 
@@ -95,14 +94,14 @@ func TestPatientUpdatesShareTheNextCommit(t *testing.T) {
 		}
 		patient("usr_4")
 		updates.Wait()
-		if n, took := f.commits()-before, time.Since(start); n != 2 || took != maxPatience {
+		if n, took := f.commits()-before, time.Since(start); n != 2 || took != engine.MaxPatience {
 			t.Errorf("%d commits after %s, when no other came", n, took)
 		}
 		patient("usr_5")
 		synctest.Wait()
 		f.close()
 		updates.Wait()
-		if took := time.Since(start); took != maxPatience {
+		if took := time.Since(start); took != engine.MaxPatience {
 			t.Errorf("closing waited: %s", took)
 		}
 		wellKept(t, f.path)
@@ -135,7 +134,7 @@ func TestMoreThanABatch(t *testing.T) {
 	f := newFixture(t, Options{NoSync: true})
 	release, busy := f.occupy()
 	before := f.commits()
-	const n = 2*maxBatch + 1
+	const n = 2*engine.MaxGroup + 1
 	var done sync.WaitGroup
 	for i := range n {
 		done.Go(func() {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"teamdata/store"
+	"teamdata/store/engine"
 )
 
 // ahead is what the updates of a group name, to be locked and read before they run.
@@ -13,17 +14,17 @@ type ahead struct {
 	orgKeys, keys, orgMembers, members []string // pairs of idempotency keys, and of members
 }
 
-func aheadOf(group []*update) (a ahead) {
+func aheadOf(group []*engine.Update) (a ahead) {
 	for _, u := range group {
-		a.All = a.All || u.scope.All
-		a.Orgs = append(a.Orgs, u.scope.Orgs...)
-		a.Users = append(a.Users, u.scope.Users...)
-		a.Deliveries = append(a.Deliveries, u.scope.Deliveries...)
-		for _, key := range u.scope.Keys {
+		a.All = a.All || u.Scope.All
+		a.Orgs = append(a.Orgs, u.Scope.Orgs...)
+		a.Users = append(a.Users, u.Scope.Users...)
+		a.Deliveries = append(a.Deliveries, u.Scope.Deliveries...)
+		for _, key := range u.Scope.Keys {
 			a.orgKeys, a.keys = append(a.orgKeys, key.OrgID), append(a.keys, key.Key)
 		}
-		for _, org := range u.scope.Orgs {
-			for _, user := range u.scope.Users {
+		for _, org := range u.Scope.Orgs {
+			for _, user := range u.Scope.Users {
 				a.orgMembers, a.members = append(a.orgMembers, org), append(a.members, user)
 			}
 		}

@@ -24,7 +24,7 @@ func (t *tx) APIKeys(orgID, after string, limit int) ([]store.APIKey, error) {
 }
 
 func (t *tx) PutAPIKey(k store.APIKey) error {
-	t.touched = true
+	t.Touched = true
 	return apiKeys.put(t, k, k.ID)
 }
 
@@ -32,7 +32,7 @@ func (t *tx) DeleteAPIKey(id string) error {
 	if _, err := t.APIKey(id); err != nil {
 		return err
 	}
-	t.touched = true
+	t.Touched = true
 	if err := keyUse.remove(t, id); err != nil {
 		return err
 	}

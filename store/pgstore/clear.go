@@ -3,6 +3,8 @@ package pgstore
 import (
 	"context"
 	"slices"
+
+	"teamdata/store/engine"
 )
 
 // notCleared are the tables that Clear leaves as they are.
@@ -25,7 +27,6 @@ func (s *Store) Clear(ctx context.Context) error {
 	if err != nil {
 		return fault(err)
 	}
-	s.generation.Add(1)
-	s.typeGeneration.Add(1)
+	s.Tell(&engine.Changes{Touched: true, Retyped: true})
 	return nil
 }

@@ -35,7 +35,7 @@ func (t *tx) Delivery(id string) (store.Delivery, error) {
 
 func (t *tx) addDelivery(d *store.Delivery, put func(*tx, store.Delivery, ...string) error) error {
 	if d.State.Waiting() {
-		t.due = append(t.due, dueAt{d.EndpointNumber, d.DueAt})
+		t.Due(d.EndpointNumber, d.DueAt)
 	}
 	return put(t, *d, d.ID)
 }
@@ -45,7 +45,7 @@ func (t *tx) PutDelivery(d store.Delivery) error {
 		return err
 	}
 	if d.State.Waiting() {
-		t.again = append(t.again, d.ID)
+		t.Again(d.ID)
 	}
 	return t.addDelivery(&d, deliveries.put)
 }

@@ -62,7 +62,7 @@ func (s *Store) marker(ctx context.Context) (commitNo int64, err error) {
 // settleDoubt reports what a commit changed that turns out to be there.
 func (s *Store) settleDoubt(commitNo int64) {
 	if s.doubt != nil && commitNo == s.doubt.commitNo {
-		s.notify(s.doubt.t)
+		s.Tell(&s.doubt.t.Changes)
 	}
 	s.doubt = nil
 }

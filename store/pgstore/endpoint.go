@@ -61,7 +61,7 @@ func (t *tx) PutEndpoint(e store.Endpoint) error {
 	}
 	rows, err := t.query([]*table{deliveries.table}, "SELECT at FROM deliveries WHERE endpoint = $1 AND list = 2 ORDER BY at, id LIMIT 1", e.Number)
 	if err == nil && len(rows) > 0 {
-		t.due = append(t.due, dueAt{e.Number, readTime(rows[0][0])})
+		t.Due(e.Number, readTime(rows[0][0]))
 	}
 	return err
 }

@@ -12,11 +12,11 @@ func (t *tx) EventType(name string) (store.EventType, error) { return eventTypes
 func (t *tx) EventTypes() ([]store.EventType, error) { return eventTypes.list(t, "", all) }
 
 func (t *tx) PutEventType(e store.EventType) error {
-	t.retyped = true
+	t.Retyped = true
 	return eventTypes.put(t, e, e.Name)
 }
 
 func (t *tx) DeleteEventType(name string) error {
-	t.retyped = true
+	t.Retyped = true
 	return eventTypes.remove(t, name)
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/engine"
 )
 
 // maxTries is how often a group is run whose transaction the database gave up, or
@@ -17,15 +17,20 @@ const maxTries = 5
 // errNotCommitted marks a lost transaction that surely left nothing.
 var errNotCommitted = errors.New("the connection was lost before the commit")
 
+// Update hands fn to the writer and waits until its commit is on disk.
+func (s *Store) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
+	return s.queue.Update(ctx, scope, fn)
+}
+
 // commit runs a group in one transaction, notifies of what it changed, and sets each
 // update's error. If the commit fails, they all fail: one's rejection may be due to
 // another's lost write. If a statement was rejected, each runs alone, so that only
 // those fail that cause it.
-func (s *Store) commit(group []*update) { s.tryCommit(group, false) }
+func (s *Store) commit(group []*engine.Update) { s.tryCommit(group, false) }
 
 // tryCommit is commit, for updates that run again with care if a row that was said to
 // be new is there.
-func (s *Store) tryCommit(group []*update, careful bool) {
+func (s *Store) tryCommit(group []*engine.Update, careful bool) {
 	var err error
 	for range maxTries {
 		if err = s.attempt(group, careful); err == nil {
@@ -42,12 +47,12 @@ func (s *Store) tryCommit(group []*update, careful bool) {
 		return
 	}
 	for _, u := range group {
-		u.err = fault(err)
+		u.Err = fault(err)
 	}
 }
 
 // attempt runs a group once.
-func (s *Store) attempt(group []*update, careful bool) error {
+func (s *Store) attempt(group []*engine.Update, careful bool) error {
 	if s.life.Err() != nil {
 		return context.Cause(s.life)
 	}
@@ -76,9 +81,9 @@ func (s *Store) attempt(group []*update, careful bool) error {
 	}
 	err = t.commit(commitNo)
 	if err == nil {
-		s.notify(t)
+		s.Tell(&t.Changes)
 	}
-	s.watch.notify(store.Commit{Updates: written, Took: time.Since(began), Err: err})
+	s.Committed(store.Commit{Updates: written, Took: time.Since(began), Err: err})
 	return err
 }
 
@@ -95,7 +100,7 @@ const updateLock = migrationLock + 1
 
 // begin begins the transaction of a group, locks what its updates name, and reads
 // that ahead. It returns the number of the commit.
-func (t *tx) begin(group []*update) (commitNo int64, err error) {
+func (t *tx) begin(group []*engine.Update) (commitNo int64, err error) {
 	named := aheadOf(group)
 	lock := "SELECT pg_advisory_xact_lock_shared($1)"
 	if named.All {
@@ -147,41 +152,30 @@ func (t *tx) lockNew(named *ahead) (clock []row, err error) {
 
 // run runs one update, and reports whether it left something to commit. Its own
 // failure concerns only itself; one of the database is in t.err.
-func (s *Store) run(t *tx, u *update) (wrote bool) {
-	if u.err = u.ctx.Err(); u.err != nil {
+func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
+	if u.Err = u.Ctx.Err(); u.Err != nil {
 		return false
 	}
 	t.over.begin()
 	if s.options.Now != nil {
 		t.now = s.now()
 	}
-	due, again, touched, retyped := len(t.due), len(t.again), t.touched, t.retyped
-	if u.err = recoverPanics(u.fn, t); u.err == nil {
+	changes := t.Changes
+	if u.Err = engine.Recover(u.Fn, t); u.Err == nil {
 		return t.over.wrote()
 	}
-	t.due, t.again, t.touched, t.retyped = t.due[:due], t.again[:again], touched, retyped
+	t.Changes = changes
 	t.over.rollback()
 	return false
-}
-
-// recoverPanics turns a panic into an error, so that it reaches its caller and not
-// the rest of the group.
-func recoverPanics(fn func(store.Tx) error, t *tx) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("panic in a transaction: %v\n%s", r, debug.Stack())
-		}
-	}()
-	return fn(t)
 }
 
 // commit sends what a group wrote, and commits it with its number.
 func (t *tx) commit(commitNo int64) error {
 	queries := t.over.flushAll()
-	if t.touched {
+	if t.Touched {
 		queries = append(queries, bump(accessGeneration))
 	}
-	if t.retyped {
+	if t.Retyped {
 		queries = append(queries, bump(typeGeneration))
 	}
 	queries = append(queries,
@@ -196,22 +190,4 @@ func (t *tx) commit(commitNo int64) error {
 
 func bump(name string) query {
 	return newQuery("UPDATE generations SET n = n + 1 WHERE name = $1", name)
-}
-
-// notify reports what changed, in commit order and before the callers continue.
-func (s *Store) notify(t *tx) {
-	if t.touched {
-		s.generation.Add(1)
-	}
-	if t.retyped {
-		s.typeGeneration.Add(1)
-	}
-	s.note(t.again)
-	onDue := s.onDue.Load()
-	if onDue == nil {
-		return
-	}
-	for _, d := range t.due {
-		(*onDue)(d.endpoint, d.at)
-	}
 }

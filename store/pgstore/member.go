@@ -40,7 +40,7 @@ func (t *tx) AppendMember(m store.Member) (store.Member, error) {
 }
 
 func (t *tx) PutMember(m store.Member) error {
-	t.touched = true
+	t.Touched = true
 	return members.put(t, m, m.OrgID, m.UserID)
 }
 
@@ -49,7 +49,7 @@ func (t *tx) DeleteMember(orgID, userID string) error {
 		return err
 	}
 	if removed, _ := t.OrgRemoved(orgID); !removed { // of a removed org no Access is left
-		t.touched = true
+		t.Touched = true
 	}
 	return members.remove(t, orgID, userID)
 }

@@ -15,7 +15,7 @@ func (t *tx) Org(id string) (store.Org, error) { return orgs.get(t, id) }
 func (t *tx) Orgs(after string, limit int) ([]store.Org, error) { return orgs.list(t, after, limit) }
 
 func (t *tx) PutOrg(o store.Org) error {
-	t.touched = true
+	t.Touched = true
 	return orgs.put(t, o, o.ID)
 }
 
@@ -28,7 +28,7 @@ func (t *tx) DeleteOrg(id string) error {
 	if _, err := t.Org(id); err != nil {
 		return err
 	}
-	t.touched = true
+	t.Touched = true
 	if err := orgs.remove(t, id); err != nil {
 		return err
 	}

@@ -2,25 +2,10 @@ package pgstore
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"teamdata/store"
 )
-
-// OnCommit sets fn to be called by the writer after each commit. fn must not
-// block. It is set once, before the first Update that it needs to see.
-func (s *Store) OnCommit(fn func(store.Commit)) { s.watch.onCommit.Store(&fn) }
-
-// LastCommit returns when the last commit succeeded, by the system's clock; zero:
-// none since Open, or the last one failed.
-func (s *Store) LastCommit() time.Time {
-	if ns := s.watch.committed.Load(); ns != 0 {
-		return time.Unix(0, ns)
-	}
-	return time.Time{}
-}
 
 // Probe makes an empty commit, through the writer and to disk like any other. Its
 // errors are those of an Update.
@@ -31,52 +16,9 @@ func (s *Store) Probe(ctx context.Context) error {
 	})
 }
 
-// watch is the monitoring data of a Store.
-type watch struct {
-	onCommit  atomic.Pointer[func(store.Commit)]
-	committed atomic.Int64 // unix nanoseconds of the last commit; 0: none, or it failed
-
-	mu    sync.Mutex
-	views map[*tx]time.Time // the open ones, by when they began
-}
-
-// notify records when a commit ended and calls OnCommit's function.
-func (w *watch) notify(c store.Commit) {
-	if w.committed.Store(time.Now().UnixNano()); c.Err != nil {
-		w.committed.Store(0)
-	}
-	if fn := w.onCommit.Load(); fn != nil {
-		(*fn)(c)
-	}
-}
-
-func (w *watch) enter(view *tx) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.views == nil {
-		w.views = map[*tx]time.Time{}
-	}
-	w.views[view] = time.Now()
-}
-
-func (w *watch) leave(view *tx) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.views, view)
-}
-
-func (w *watch) open() (n int, oldest time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, began := range w.views {
-		oldest = max(oldest, time.Since(began))
-	}
-	return len(w.views), oldest
-}
-
 // Stats reads the size of the database alone.
 func (s *Store) Stats() (st store.Stats, err error) {
-	st.Reads, st.OldestRead = s.watch.open()
+	st.Reads, st.OldestRead = s.OpenViews()
 	st.Database = &store.Database{Connections: len(s.pool.tokens) + len(s.writing.tokens), ClockOffset: time.Duration(s.offset.Load())}
 	about, err := s.ask("SELECT pg_database_size(current_database())")
 	if err == nil {

@@ -8,6 +8,7 @@ import (
 
 	"teamdata/store"
 	"teamdata/store/codec"
+	"teamdata/store/engine"
 )
 
 // Options tune the engine. The zero value is for production.
@@ -31,30 +32,26 @@ const writerConnections = 2 // one to commit, and one to ask what became of that
 
 // Store is a PostgreSQL database as a store.Store.
 type Store struct {
-	target  *Target
-	options Options
-	pool    *pool
-	writing *pool // the writer's own, so that no reader delays it
-	seal    codec.Sealing
-	node    string // id of this server's row in nodes
-	claims
-	store.Alone    // this server is the only one
-	generation     atomic.Uint64
-	typeGeneration atomic.Uint64
-	offset         atomic.Int64 // of the database's clock to ours, in nanoseconds
-	sealedNow      bool         // by this Open
+	target      *Target
+	options     Options
+	pool        *pool
+	writing     *pool // the writer's own, so that no reader delays it
+	seal        codec.Sealing
+	node        string // id of this server's row in nodes
+	store.Alone        // this server is the only one
+	engine.Notices
+	engine.Watch
+	offset    atomic.Int64 // of the database's clock to ours, in nanoseconds
+	sealedNow bool         // by this Open
 
-	queue    queue
+	queue    *engine.Queue
 	idsMu    sync.Mutex
 	ids      store.IDSource
 	doubt    *doubt // the writer's
-	onDue    atomic.Pointer[func(endpoint uint64, due time.Time)]
-	watch    watch
 	life     context.Context
 	end      context.CancelCauseFunc
 	stop     chan struct{} // closed by Close
 	stopping sync.Once
-	closed   chan struct{} // closed when the writer has ended
 	polled   chan struct{} // closed when the poller has ended
 }
 
@@ -75,17 +72,15 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 	}
 	s := &Store{
 		target: target, options: o, seal: codec.Sealing{Sealer: o.Sealer},
-		stop: make(chan struct{}), closed: make(chan struct{}), polled: make(chan struct{}),
+		queue: engine.NewQueue(), stop: make(chan struct{}), polled: make(chan struct{}),
 	}
 	s.pool, s.writing = newPool(target, max(o.Connections-writerConnections, 1)), newPool(target, writerConnections)
-	s.claimed = map[string]bool{}
 	s.life, s.end = context.WithCancelCause(context.Background())
 	if err := s.prepare(ctx); err != nil {
 		s.closePools()
 		return nil, err
 	}
-	s.queue.init()
-	go s.write()
+	go s.queue.Run(s.commit)
 	go s.poll()
 	if err := s.sealAll(ctx); err != nil {
 		s.Close()
@@ -165,8 +160,7 @@ func (s *Store) viewOnce(ctx context.Context, fn func(*tx) error) (stale bool, e
 	}
 	t := &tx{s: s, ctx: ctx, conn: c, now: s.now()}
 	defer s.release(t)
-	s.watch.enter(t)
-	defer s.watch.leave(t)
+	defer s.EnterView().Store(0)
 	err = fn(t)
 	return t.err != nil && !t.answered && broken(t.err), err
 }
@@ -180,13 +174,6 @@ func (s *Store) release(t *tx) {
 		s.pool.release(t.conn)
 	}
 }
-
-// AccessGeneration is bumped after each commit that touched what an Access depends
-// on, and by the poller for those of other servers.
-func (s *Store) AccessGeneration() uint64 { return s.generation.Load() }
-
-// EventTypeGeneration is bumped like it, for event types.
-func (s *Store) EventTypeGeneration() uint64 { return s.typeGeneration.Load() }
 
 // pollEvery is how often the generations that other servers bump are read.
 const pollEvery = time.Second
@@ -222,12 +209,7 @@ func (s *Store) readGenerations(seen map[string]int64) {
 			continue
 		}
 		seen[name] = n
-		switch name {
-		case accessGeneration:
-			s.generation.Add(1)
-		case typeGeneration:
-			s.typeGeneration.Add(1)
-		}
+		s.Tell(&engine.Changes{Touched: name == accessGeneration, Retyped: name == typeGeneration})
 	}
 }
 
@@ -239,8 +221,7 @@ const (
 
 // Close waits for pending Updates and closes the connections.
 func (s *Store) Close() error {
-	s.queue.close()
-	<-s.closed
+	s.queue.Close()
 	s.stopping.Do(func() { close(s.stop) })
 	<-s.polled
 	err := s.pool.with(context.Background(), func(ctx context.Context, c *conn) error {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/engine"
 )
 
 // tx is a transaction of the engine: store.Tx on one of the database. That of a
@@ -23,15 +24,7 @@ type tx struct {
 
 	answered bool // it has got an answer
 
-	due     []dueAt  // what OnDue is called with after the commit
-	again   []string // waiting deliveries that were written once more
-	touched bool     // something that an Access depends on was written
-	retyped bool     // an event type was written
-}
-
-type dueAt struct {
-	endpoint uint64
-	at       time.Time
+	engine.Changes
 }
 
 var errReadOnly = errors.New("a View can't write")
