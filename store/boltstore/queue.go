@@ -74,16 +74,6 @@ func (w waiting) Walk(offer func(store.Cursor) bool) (store.Endpoint, error) {
 	return e, nil
 }
 
-func (w waiting) Still(at []store.Cursor) (still []store.Cursor, err error) {
-	b := w.bolt.Bucket(bucketDeliveryLists)
-	for _, at := range at {
-		if b.Get(placeKey(w.endpoint, store.ListWaiting, at)) != nil {
-			still = append(still, at)
-		}
-	}
-	return still, nil
-}
-
 func (w waiting) Load(at []store.Cursor) ([]store.Claim, error) {
 	claims := make([]store.Claim, 0, len(at))
 	for _, at := range at {

@@ -2,17 +2,25 @@ package engine
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"teamdata/store"
 )
 
+// maxRecent is how many releases are remembered at most.
+const maxRecent = 4096
+
 // Claims are the deliveries that this process attempts. The zero value is ready to use.
 type Claims struct {
-	mu       sync.Mutex
-	claimed  map[string]bool // by id: whether it was written since, and waits
-	released atomic.Uint64   // number of releases
+	mu      sync.Mutex
+	claimed map[string]bool // by id: whether it was written since, and waits
+
+	// Releases are numbered and remembered while something is looked for: a snapshot
+	// from before one may show the delivery as it was before its outcome.
+	looking   int
+	releases  uint64
+	recent    map[string]uint64 // by id
+	forgotten uint64            // up to this number
 }
 
 // Waiting is a snapshot of what waits for one endpoint.
@@ -20,65 +28,61 @@ type Waiting interface {
 	// Walk offers the positions of waiting deliveries, earliest first, until offer
 	// returns false. That of a disabled or removed endpoint offers none.
 	Walk(offer func(at store.Cursor) (more bool)) (store.Endpoint, error)
-	// Still returns those of some positions at which a delivery still waits, in order.
-	Still(at []store.Cursor) ([]store.Cursor, error)
-	// Load loads the deliveries at positions that this snapshot has.
+	// Load loads deliveries that were offered, in their order.
 	Load(at []store.Cursor) ([]store.Claim, error)
 }
 
-// Claim claims up to limit deliveries that are due at now in a snapshot. They may have
-// been attempted and released since. If anything was released meanwhile, it looks at
-// the claimed ones in a later snapshot, which shows that.
+// Claim claims up to limit deliveries that are due at now in a snapshot. Those that
+// were released since it was taken may have been attempted, and are left for the next
+// Claim.
 func (c *Claims) Claim(view func(func(Waiting) error) error, now time.Time, limit int) (store.Claims, error) {
 	for {
 		var claims store.Claims
 		var taken []store.Cursor
-		current, released := true, c.released.Load()
+		left := false
+		since := c.look()
 		err := view(func(w Waiting) (err error) {
-			taken, err = c.take(w, &claims, now, limit)
-			if current = c.released.Load() == released; err == nil && current {
+			if taken, left, err = c.take(w, since, &claims, now, limit); err == nil && len(taken) > 0 {
 				claims.Claims, err = w.Load(taken)
 			}
 			return err
 		})
-		if err == nil && !current && len(taken) > 0 {
-			var still []store.Cursor
-			err = view(func(w Waiting) (err error) {
-				if still, err = w.Still(taken); err == nil {
-					claims.Claims, err = w.Load(still)
-				}
-				return err
-			})
-			if err == nil {
-				c.releaseOthers(taken, still)
-			}
-		}
+		c.looked()
 		if err != nil {
-			c.releaseOthers(taken, nil)
+			for _, at := range taken {
+				c.Release(at.ID)
+			}
 			return store.Claims{}, err
 		}
-		if len(claims.Claims) > 0 || len(taken) == 0 {
+		if len(taken) > 0 || !left {
 			return claims, nil
 		}
 	}
 }
 
-// take walks what waits and returns the positions of what it claimed.
-func (c *Claims) take(w Waiting, claims *store.Claims, now time.Time, limit int) (taken []store.Cursor, err error) {
+// take walks what waits and returns the positions of what it claimed, and whether it
+// left anything that is due to the next Claim.
+func (c *Claims) take(w Waiting, since uint64, claims *store.Claims, now time.Time, limit int) (taken []store.Cursor, left bool, err error) {
 	claims.Endpoint, err = w.Walk(func(at store.Cursor) (more bool) {
 		due := time.UnixMilli(int64(at.Ms))
-		switch claimed, again := c.isClaimed(at.ID); {
+		claimed, again := c.isClaimed(at.ID)
+		switch {
 		case claimed:
 			claims.Again = claims.Again || again
-		case len(taken) == limit || due.After(now):
-			claims.Next = due
-			return false
-		case c.add(at.ID):
-			taken = append(taken, at)
+			return true
+		case len(taken) < limit && !due.After(now):
+			if c.add(at.ID, since) {
+				taken = append(taken, at)
+				return true
+			}
+			left = true
 		}
-		return true
+		if claims.Next.IsZero() {
+			claims.Next = due
+		}
+		return len(taken) < limit && !due.After(now)
 	})
-	return taken, err
+	return taken, left, err
 }
 
 func (c *Claims) isClaimed(id string) (claimed, again bool) {
@@ -88,10 +92,11 @@ func (c *Claims) isClaimed(id string) (claimed, again bool) {
 	return claimed, again
 }
 
-func (c *Claims) add(id string) bool {
+// add claims a delivery, unless it is claimed or was released since.
+func (c *Claims) add(id string, since uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, taken := c.claimed[id]; taken {
+	if _, taken := c.claimed[id]; taken || c.recent[id] > since || c.forgotten > since {
 		return false
 	}
 	if c.claimed == nil {
@@ -101,23 +106,40 @@ func (c *Claims) add(id string) bool {
 	return true
 }
 
-// releaseOthers releases those of taken that are not kept. Both are in order.
-func (c *Claims) releaseOthers(taken, kept []store.Cursor) {
-	for _, at := range taken {
-		if len(kept) > 0 && kept[0] == at {
-			kept = kept[1:]
-		} else {
-			c.Release(at.ID)
-		}
+// look begins to look for something, until looked, and returns the number of the last
+// release.
+func (c *Claims) look() (since uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.looking++
+	return c.releases
+}
+
+func (c *Claims) looked() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.looking--; c.looking == 0 {
+		clear(c.recent)
 	}
 }
 
 // Release releases a claimed delivery.
 func (c *Claims) Release(deliveryID string) {
-	c.released.Add(1) // before it can be claimed again
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	delete(c.claimed, deliveryID)
-	c.mu.Unlock()
+	if c.looking == 0 {
+		return
+	}
+	c.releases++
+	if len(c.recent) == maxRecent {
+		clear(c.recent)
+		c.forgotten = c.releases
+	}
+	if c.recent == nil {
+		c.recent = make(map[string]uint64)
+	}
+	c.recent[deliveryID] = c.releases
 }
 
 // note notes that deliveries were written, and wait.

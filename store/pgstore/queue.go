@@ -2,7 +2,6 @@ package pgstore
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"teamdata/store"
@@ -66,24 +65,7 @@ func (w *waiting) Walk(offer func(store.Cursor) bool) (e store.Endpoint, err err
 // placeOf is the position of a row of found.
 func placeOf(r row) store.Cursor { return store.Cursor{Ms: readUnsigned(r[2]), ID: string(r[0])} }
 
-func (w *waiting) Still(at []store.Cursor) (still []store.Cursor, err error) {
-	ids := make([]string, len(at))
-	for i := range at {
-		ids[i] = at[i].ID
-	}
-	w.found, err = w.query(nil, "SELECT id, record, at FROM deliveries WHERE id = ANY($1) AND list = 2 ORDER BY at, id", ids)
-	for _, at := range at {
-		if slices.ContainsFunc(w.found, func(r row) bool { return placeOf(r) == at }) {
-			still = append(still, at)
-		}
-	}
-	return still, err
-}
-
 func (w *waiting) Load(at []store.Cursor) ([]store.Claim, error) {
-	if len(at) == 0 {
-		return nil, nil
-	}
 	claims, ids := make([]store.Claim, 0, len(at)), make([]string, 0, len(at))
 	for _, r := range w.found {
 		if len(claims) == len(at) || placeOf(r) != at[len(claims)] {
