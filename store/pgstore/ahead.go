@@ -103,7 +103,7 @@ func (a *ahead) reads(o *overlay) (queries []query) {
 	if len(a.Deliveries) > 0 {
 		queries = append(queries,
 			o.load(deliveries.table, "id = ANY($1)", a.Deliveries),
-			o.load(lastAcknowledged, "endpoint IN (SELECT endpoint FROM deliveries WHERE id = ANY($1))", a.Deliveries))
+			o.load(lastAcknowledged, "endpoint IN (SELECT number FROM endpoints WHERE org_id = ANY($1))", a.Orgs))
 	}
 	return queries
 }
@@ -135,8 +135,10 @@ func (a *ahead) absent(o *overlay) {
 	}
 	for _, id := range a.Deliveries {
 		o.loaded(deliveries.table, row{plain(id)}, nil)
-		if e := o.in(deliveries.table)[string(plain(id))]; e.row != nil {
-			o.loaded(lastAcknowledged, e.row[1:2], nil)
+	}
+	if len(a.Deliveries) > 0 {
+		for _, e := range o.in(webhooks.table) {
+			o.loaded(lastAcknowledged, e.row[2:3], nil)
 		}
 	}
 	if len(a.Orgs) > 0 {
