@@ -4,12 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime/debug"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -70,11 +65,17 @@ func accept(s store.Store, org, key string) error {
 // callers runs fn b.N times from some goroutines.
 func callers(b *testing.B, n int, fn func(i int) error) {
 	b.ResetTimer()
+	shared(b, n, b.N, fn)
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "/s")
+}
+
+// shared runs fn so many times from some goroutines.
+func shared(b *testing.B, goroutines, times int, fn func(i int) error) {
 	var next atomic.Int64
 	var all sync.WaitGroup
-	for range n {
+	for range goroutines {
 		all.Go(func() {
-			for i := int(next.Add(1)); i <= b.N; i = int(next.Add(1)) {
+			for i := int(next.Add(1)); i <= times; i = int(next.Add(1)) {
 				if err := fn(i); err != nil {
 					b.Error(err)
 					return
@@ -83,33 +84,6 @@ func callers(b *testing.B, n int, fn func(i int) error) {
 		})
 	}
 	all.Wait()
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "/s")
-}
-
-// BenchmarkFloor is what the database itself does for 64 callers: one prepared row a
-// transaction, by pgbench.
-func BenchmarkFloor(b *testing.B) {
-	program, err := exec.LookPath("pgbench")
-	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench"); err != nil && len(found) > 0 {
-		program = found[len(found)-1]
-	} else if err != nil {
-		b.Skip("pgbench is not installed")
-	}
-	database := roomy(b).Database(b)
-	pgtest.Exec(b, database, "CREATE TABLE floor (id bigserial PRIMARY KEY, record text)")
-	script := filepath.Join(b.TempDir(), "floor.sql")
-	if err := os.WriteFile(script, []byte("INSERT INTO floor (record) VALUES (repeat('x', 200));\n"), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	b.ResetTimer()
-	out, err := exec.Command(program, "-n", "-M", "prepared", "-c", "64", "-j", "2", "-t", fmt.Sprint(b.N/64+1), "-f", script, database).CombinedOutput()
-	if err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
-	_, rest, _ := strings.Cut(string(out), "tps = ")
-	tps, _, _ := strings.Cut(rest, " ")
-	perSecond, _ := strconv.ParseFloat(tps, 64)
-	b.ReportMetric(perSecond, "/s")
 }
 
 // BenchmarkAccept is how many requests with an idempotency key are accepted, each with
@@ -212,4 +186,48 @@ func recordDue(b *testing.B, s *pgstore.Store, number uint64) int {
 	}
 	all.Wait()
 	return len(claims.Claims)
+}
+
+// BenchmarkReady is what a start waits for with 1,000,000 deliveries waiting in 1,000
+// endpoints: the connection, and the earliest due time of each endpoint. Beside it, a
+// claim of 32.
+func BenchmarkReady(b *testing.B) {
+	const orgs, endpoints, each = 20, 50, 1000
+	database := roomy(b).Database(b)
+	s := benchmarked(b, database, orgs)
+	must(b, s.Update(bg, store.All, func(tx store.Tx) (err error) {
+		for i := range orgs * endpoints {
+			org, id := fmt.Sprint("org_", i%orgs), fmt.Sprint("whe_", i/orgs+1)
+			if i >= orgs {
+				_, errEndpoint := store.ImportEndpoint(tx, store.Endpoint{ID: id, OrgID: org, URL: "https://receiver.example/hook", Events: []string{"*"}})
+				err = errors.Join(err, errEndpoint)
+			}
+			_, errSend := store.SendTest(tx, org, id)
+			err = errors.Join(err, errSend)
+		}
+		return err
+	}))
+	pgtest.Exec(b, database, fmt.Sprintf("INSERT INTO deliveries SELECT id || '_' || i, endpoint, list, at + i * 1000, record FROM deliveries, generate_series(1, %d) i", each-1))
+	var opening, finding, claiming time.Duration
+	for b.Loop() {
+		start := time.Now()
+		s := open(b, database, pgstore.Options{})
+		opening += time.Since(start)
+		var numbers []uint64
+		start = time.Now()
+		must(b, s.EachDue(bg, func(endpoint uint64, _ time.Time) { numbers = append(numbers, endpoint) }))
+		finding += time.Since(start)
+		start = time.Now()
+		claims, err := s.Claim(bg, numbers[0], time.Now().Add(time.Hour), 32)
+		claiming += time.Since(start)
+		if err != nil || len(numbers) != orgs*endpoints || len(claims.Claims) != 32 {
+			b.Fatalf("%d endpoints, %d claimed: %v", len(numbers), len(claims.Claims), err)
+		}
+		b.StopTimer()
+		must(b, s.Close())
+		b.StartTimer()
+	}
+	for unit, took := range map[string]time.Duration{"ms/open": opening, "ms/eachdue": finding, "ms/claim": claiming} {
+		b.ReportMetric(float64(took.Microseconds())/1000/float64(b.N), unit)
+	}
 }

@@ -46,7 +46,7 @@ func (t *tx) exec(queries ...query) error {
 		return err
 	}
 	if !t.begun {
-		queries = append([]query{{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}}, queries...)
+		queries = append([]query{{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, {sql: sqlLimits}}, queries...)
 		t.begun = true
 	}
 	return fault(t.run(queries...))
