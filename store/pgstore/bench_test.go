@@ -104,13 +104,15 @@ func BenchmarkAccept(b *testing.B) {
 // each way.
 func BenchmarkDistant(b *testing.B) {
 	server := roomy(b)
-	for _, n := range []int{64, 512} {
-		b.Run(fmt.Sprintf("callers=%d", n), func(b *testing.B) {
-			proxy := pgtest.NewProxy(b, server)
-			s := benchmarked(b, proxy.URL(pgtest.Name(b, server.Database(b))), 64)
-			proxy.Delay(500 * time.Microsecond)
-			callers(b, n, func(i int) error { return accept(s, fmt.Sprint("org_", i%64), fmt.Sprint("key-", i)) })
-		})
+	for _, orgs := range []int{64, 1} {
+		for _, n := range []int{64, 512} {
+			b.Run(fmt.Sprintf("orgs=%d/callers=%d", orgs, n), func(b *testing.B) {
+				proxy := pgtest.NewProxy(b, server)
+				s := benchmarked(b, proxy.URL(pgtest.Name(b, server.Database(b))), orgs)
+				proxy.Delay(500 * time.Microsecond)
+				callers(b, n, func(i int) error { return accept(s, fmt.Sprint("org_", i%orgs), fmt.Sprint("key-", i)) })
+			})
+		}
 	}
 }
 

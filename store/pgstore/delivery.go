@@ -41,8 +41,10 @@ func (t *tx) addDelivery(d *store.Delivery, put func(*tx, store.Delivery, ...str
 }
 
 func (t *tx) PutDelivery(d store.Delivery) error {
-	if _, err := t.Delivery(d.ID); err != nil {
+	if found, err := t.get(deliveries.table, plain(d.ID)); err != nil {
 		return err
+	} else if found == nil {
+		return deliveries.missing()
 	}
 	if d.State.Waiting() {
 		t.Again(d.ID)

@@ -86,31 +86,35 @@ func sessions(b testing.TB, n int, database string, statements ...string) chan s
 // answer.
 func BenchmarkFloorDistant(b *testing.B) {
 	server := roomy(b)
-	proxy := pgtest.NewProxy(b, server)
-	database := server.Database(b)
-	pgtest.Exec(b, database, `CREATE TABLE rows (id bigserial PRIMARY KEY, record text);
-		CREATE TABLE orgs (id bigint PRIMARY KEY, n bigint) WITH (fillfactor = 50);
-		INSERT INTO orgs SELECT i, 0 FROM generate_series(0, 63) i`)
 	statements := []string{
 		"BEGIN", "SELECT n FROM orgs WHERE id = $1::bigint FOR UPDATE", "SELECT record FROM rows WHERE id = $1::bigint",
 		"INSERT INTO rows (record) VALUES (repeat('x', 200))", "UPDATE orgs SET n = n + 1 WHERE id = $1::bigint", "COMMIT",
 	}
-	free := sessions(b, 64, proxy.URL(pgtest.Name(b, database)), statements...)
-	proxy.Delay(500 * time.Microsecond)
-	callers(b, 64, func(i int) error {
-		s := <-free
-		defer func() { free <- s }()
-		for _, statement := range []int{0, 1, 2, 2, 3, 3, 3, 3, 4, 5} {
-			var values []string
-			if strings.Contains(statements[statement], "$1") {
-				values = []string{fmt.Sprint(i % 64)}
-			}
-			if _, err := s.run(statement, values...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	for _, orgs := range []int{64, 1} {
+		b.Run(fmt.Sprint("orgs=", orgs), func(b *testing.B) {
+			proxy := pgtest.NewProxy(b, server)
+			database := server.Database(b)
+			pgtest.Exec(b, database, `CREATE TABLE rows (id bigserial PRIMARY KEY, record text);
+				CREATE TABLE orgs (id bigint PRIMARY KEY, n bigint) WITH (fillfactor = 50);
+				INSERT INTO orgs SELECT i, 0 FROM generate_series(0, 63) i`)
+			free := sessions(b, 64, proxy.URL(pgtest.Name(b, database)), statements...)
+			proxy.Delay(500 * time.Microsecond)
+			callers(b, 64, func(i int) error {
+				s := <-free
+				defer func() { free <- s }()
+				for _, statement := range []int{0, 1, 2, 2, 3, 3, 3, 3, 4, 5} {
+					var values []string
+					if strings.Contains(statements[statement], "$1") {
+						values = []string{fmt.Sprint(i % orgs)}
+					}
+					if _, err := s.run(statement, values...); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
 }
 
 // BenchmarkFloorOutcome is what a queue in a table usually does, in 64 loops: it claims 32

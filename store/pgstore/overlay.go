@@ -30,6 +30,7 @@ type entry struct {
 	row   row  // nil: there is none
 	dirty bool // the database doesn't have it yet
 	new   bool // nor any other row of that key
+	there bool // but it has another row of that key, which was read
 }
 
 type rowKey struct {
@@ -37,10 +38,10 @@ type rowKey struct {
 	key   string
 }
 
-// sent is a row that was sent, and whether it was new.
+// sent is a row that was sent, and whether it was new or there.
 type sent struct {
 	rowKey
-	new bool
+	new, there bool
 }
 
 // change is one write, with what the overlay had there before.
@@ -74,7 +75,8 @@ func (o *overlay) write(t *table, key, r row, unused bool) {
 	old, known := rows[name]
 	o.undo = append(o.undo, change{rowKey{t, name}, old, known})
 	unused = unused || known && old.row == nil && (!old.dirty || old.new)
-	rows[name] = entry{key, r, true, unused && !o.careful}
+	there := known && (old.row != nil && !old.dirty || old.dirty && old.there)
+	rows[name] = entry{key, r, true, unused && !o.careful, there && !o.careful}
 	o.dirty[t.place] = append(o.dirty[t.place], name)
 	if t == webhooks.table {
 		clear(o.endpoints)
@@ -117,7 +119,7 @@ func (o *overlay) rollback() {
 	o.counts = append(o.counts, o.unsent...)
 	for _, p := range o.early {
 		if e, known := o.rows[p.table.place][p.key]; known {
-			e.dirty, e.new = true, p.new
+			e.dirty, e.new, e.there = true, p.new, p.there
 			o.rows[p.table.place][p.key] = e
 			o.dirty[p.table.place] = append(o.dirty[p.table.place], p.key)
 		}
@@ -167,7 +169,7 @@ func (o *overlay) flush(t *table, queries []query) []query {
 	if len(keys) == 0 {
 		return queries
 	}
-	var added, put, gone []row
+	var added, changed, put, gone []row
 	for _, key := range keys {
 		e := o.rows[t.place][key]
 		if !e.dirty {
@@ -176,13 +178,15 @@ func (o *overlay) flush(t *table, queries []query) []query {
 		switch {
 		case e.row != nil && e.new:
 			added = append(added, e.row)
+		case e.row != nil && e.there && t.keys < len(t.cols):
+			changed = append(changed, e.row)
 		case e.row != nil:
 			put = append(put, e.row)
 		case !e.new:
 			gone = append(gone, e.key)
 		}
-		o.early = append(o.early, sent{rowKey{t, key}, e.new})
-		e.dirty, e.new = false, false
+		o.early = append(o.early, sent{rowKey{t, key}, e.new, e.there})
+		e.dirty, e.new, e.there = false, false, false
 		o.rows[t.place][key] = e
 	}
 	o.dirty[t.place] = nil
@@ -191,6 +195,9 @@ func (o *overlay) flush(t *table, queries []query) []query {
 	}
 	if len(added) > 0 {
 		queries = append(queries, columnwise(t.insert, t.cols, added))
+	}
+	if len(changed) > 0 {
+		queries = append(queries, columnwise(t.update, t.cols, changed))
 	}
 	if len(put) > 0 {
 		queries = append(queries, columnwise(t.upsert, t.cols, put))

@@ -41,14 +41,14 @@ type table struct {
 	keys    int
 	columns string // all names, for a query
 
-	selectRow, insert, upsert, remove string
+	selectRow, insert, update, upsert, remove string
 }
 
 var tables []*table
 
 func define(name string, keys int, cols ...column) *table {
 	t := &table{place: len(tables), name: name, cols: cols, keys: keys}
-	var names, arrays, same, found, set []string
+	var names, arrays, same, found, set, changed []string
 	for i, c := range cols {
 		names = append(names, c.name)
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, c.kind.name))
@@ -57,6 +57,7 @@ func define(name string, keys int, cols ...column) *table {
 			found = append(found, fmt.Sprintf("t.%s = gone.%s", c.name, c.name))
 		} else {
 			set = append(set, fmt.Sprintf("%s = excluded.%s", c.name, c.name))
+			changed = append(changed, fmt.Sprintf("%s = changed.%s", c.name, c.name))
 		}
 	}
 	t.columns = strings.Join(names, ", ")
@@ -67,6 +68,8 @@ func define(name string, keys int, cols ...column) *table {
 		then = "UPDATE SET " + strings.Join(set, ", ")
 	}
 	t.insert = fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s)", name, t.columns, strings.Join(arrays, ", "))
+	t.update = fmt.Sprintf("UPDATE %s t SET %s FROM unnest(%s) changed (%s) WHERE %s",
+		name, strings.Join(changed, ", "), strings.Join(arrays, ", "), t.columns, strings.ReplaceAll(strings.Join(found, " AND "), "gone.", "changed."))
 	t.upsert = fmt.Sprintf("%s ON CONFLICT (%s) DO %s", t.insert, key, then)
 	t.remove = fmt.Sprintf("DELETE FROM %s t USING unnest(%s) gone (%s) WHERE %s",
 		name, strings.Join(arrays[:keys], ", "), key, strings.Join(found, " AND "))
