@@ -187,13 +187,13 @@ func (o *overlay) flush(t *table, queries []query) []query {
 	}
 	o.dirty[t.place] = nil
 	if len(gone) > 0 {
-		queries = append(queries, columnwise(t.remove, t.cols[:t.keys], gone))
+		queries = append(queries, columnwise(t.sql().remove, t.cols[:t.keys], gone))
 	}
 	if len(added) > 0 {
-		queries = append(queries, columnwise(t.insert, t.cols, added))
+		queries = append(queries, columnwise(t.sql().insert, t.cols, added))
 	}
 	if len(put) > 0 {
-		queries = append(queries, columnwise(t.upsert, t.cols, put))
+		queries = append(queries, columnwise(t.sql().upsert, t.cols, put))
 	}
 	return queries
 }

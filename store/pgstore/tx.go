@@ -97,7 +97,7 @@ func (t *tx) get(from *table, key ...[]byte) (row, error) {
 		}
 	}
 	var rows []row
-	q := newQuery(from.selectRow).collect(&rows)
+	q := newQuery(from.sql().selectRow).collect(&rows)
 	q.values = key
 	if err := t.exec(q); err != nil {
 		return nil, err
