@@ -142,11 +142,16 @@ func (o *overlay) flushEarly(from []*table) (queries []query) {
 	if len(writes) == 0 {
 		return queries
 	}
-	if !o.saved {
-		queries = append(queries, query{sql: "SAVEPOINT early"})
-		o.saved = true
+	return append(append(queries, o.savepoint()...), writes...)
+}
+
+// savepoint makes the savepoint of the update that runs, if it has none.
+func (o *overlay) savepoint() []query {
+	if o.saved {
+		return nil
 	}
-	return append(queries, writes...)
+	o.saved = true
+	return []query{{sql: "SAVEPOINT early"}}
 }
 
 // flushAll returns what is left to be sent.

@@ -41,6 +41,7 @@ type table struct {
 	cols    []column
 	keys    int
 	columns string // all names, for a query
+	last    string // column by which the last one of several rows counts; empty: there is one for a key
 
 	once sync.Once
 	made statements
@@ -60,6 +61,12 @@ func define(name string, keys int, cols ...column) *table {
 		t.columns += c.name
 	}
 	tables = append(tables, t)
+	return t
+}
+
+// newest lets a key have several rows, of which the one with the greatest value counts.
+func (t *table) newest(column string) *table {
+	t.last = column
 	return t
 }
 
@@ -83,12 +90,17 @@ func (t *table) statements() (s statements) {
 	}
 	key := strings.Join(names[:t.keys], ", ")
 	s.selectRow = fmt.Sprintf("SELECT %s FROM %s WHERE %s", t.columns, t.name, strings.Join(same, " AND "))
+	unique := key
+	if t.last != "" {
+		s.selectRow += " ORDER BY " + t.last + " DESC LIMIT 1"
+		unique += ", " + t.last
+	}
 	then := "NOTHING"
 	if len(set) > 0 {
 		then = "UPDATE SET " + strings.Join(set, ", ")
 	}
 	s.insert = fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s)", t.name, t.columns, strings.Join(arrays, ", "))
-	s.upsert = fmt.Sprintf("%s ON CONFLICT (%s) DO %s", s.insert, key, then)
+	s.upsert = fmt.Sprintf("%s ON CONFLICT (%s) DO %s", s.insert, unique, then)
 	s.remove = fmt.Sprintf("DELETE FROM %s t USING unnest(%s) gone (%s) WHERE %s",
 		t.name, strings.Join(arrays[:t.keys], ", "), key, strings.Join(found, " AND "))
 	return s

@@ -27,6 +27,7 @@ type tx struct {
 	again   []string // waiting deliveries that were written once more
 	touched bool     // something that an Access depends on was written
 	retyped bool     // an event type was written
+	lacking []int64  // partitions that are needed and not there
 }
 
 type dueAt struct {
