@@ -134,7 +134,11 @@ func (t *tx) begin(group []*update) (commitNo int64, err error) {
 			return 0, err
 		}
 	}
-	named.absent(t.over)
+	if named.absent(t.over); named.All && len(named.Deliveries) > 0 {
+		if err := t.readEvents(named.Deliveries); err != nil {
+			return 0, err
+		}
+	}
 	commitNo = readBigint(marker[0][0])
 	t.s.settleDoubt(commitNo)
 	now := readTime(clock[0][0])
