@@ -63,7 +63,7 @@ func TestExportOfDatabase(t *testing.T) {
 }
 
 func TestDoctorOfDatabase(t *testing.T) {
-	database, state := pgtest.New(t), t.TempDir()
+	database, state := pgtest.Start(t).Database(t), t.TempDir() // it syncs, as that of other tests doesn't
 	examine := func() []doctor.Finding { return examined(t, "--data", database, "--state-dir", state) }
 	list := examine()
 	finds(t, list, "database", doctor.OK, "answers: PostgreSQL ")

@@ -50,7 +50,7 @@ func (w *sweep) removedOrg(org string) {
 		each("idempotency", idempotencyKeys(of), func(tx Tx, key string) error { return tx.DeleteIdempotencyRecord(of, key) })
 	}
 	if w.err == nil {
-		w.update("removed", func(tx Tx, _ int) (int, error) {
+		w.update("removed", All, func(tx Tx, _ int) (int, error) {
 			if removed, err := tx.OrgRemoved(org); !removed || err != nil {
 				return 0, err
 			}

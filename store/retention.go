@@ -37,8 +37,8 @@ type Retention struct {
 func Sweep(ctx context.Context, s Store, r Retention) error {
 	w := sweep{ctx: ctx, store: s, report: r.Dropped, pace: newPace(SweepEvery)}
 	w.repeat("idempotency", Tx.ExpireIdempotencyRecords)
-	w.each("finished", oldest(Tx.FinishedBefore, r.Finished), r.dropFinished)
-	w.each("held", oldest(Tx.HeldBefore, r.Held), r.dropHeld)
+	w.eachIn("finished", ofDeliveries, oldest(Tx.FinishedBefore, r.Finished), r.dropFinished)
+	w.eachIn("held", ofDeliveries, oldest(Tx.HeldBefore, r.Held), r.dropHeld)
 	w.repeat("mail", dropMails)
 	w.removed()
 	w.each("session", among(Tx.Sessions, expiredSession), dropSession)
@@ -57,8 +57,8 @@ type sweep struct {
 }
 
 // update runs one transaction, which returns how many records it dropped.
-func (w *sweep) update(kind string, drop func(tx Tx, step int) (int, error)) (n int) {
-	w.err = w.pace.update(w.ctx, w.store, All, func(tx Tx, step int) (err error) {
+func (w *sweep) update(kind string, scope Scope, drop func(tx Tx, step int) (int, error)) (n int) {
+	w.err = w.pace.update(w.ctx, w.store, scope, func(tx Tx, step int) (err error) {
 		n, err = drop(tx, step)
 		return err
 	})
@@ -71,7 +71,7 @@ func (w *sweep) update(kind string, drop func(tx Tx, step int) (int, error)) (n 
 // repeat calls drop until it drops nothing.
 func (w *sweep) repeat(kind string, drop func(tx Tx, step int) (int, error)) {
 	for n := 1; w.err == nil && n > 0; {
-		n = w.update(kind, drop)
+		n = w.update(kind, All, drop)
 	}
 }
 
@@ -85,6 +85,15 @@ type finder func(tx Tx, after string, limit int) (ids []string, last string, err
 // checks whether a record still is to be dropped. It ends with what had expired when
 // it looked last: some more expire all the time.
 func (w *sweep) each(kind string, find finder, drop func(tx Tx, id string) (bool, error)) {
+	w.eachIn(kind, func([]string) Scope { return All }, find, drop)
+}
+
+// ofDeliveries is the scope of dropping deliveries, which lets an engine read them all
+// at once.
+func ofDeliveries(ids []string) Scope { return Scope{All: true, Deliveries: ids} }
+
+// eachIn is each, with a scope that may depend on the ids.
+func (w *sweep) eachIn(kind string, scope func(ids []string) Scope, find finder, drop func(tx Tx, id string) (bool, error)) {
 	const ahead = 100 * firstStep
 	for after, more := "", true; w.err == nil && more; more = after != "" {
 		var ids []string
@@ -93,11 +102,8 @@ func (w *sweep) each(kind string, find finder, drop func(tx Tx, id string) (bool
 			return err
 		})
 		for w.err == nil && len(ids) > 0 {
-			some := ids
-			w.update(kind, func(tx Tx, step int) (int, error) {
-				some = ids[:min(step, len(ids))]
-				return dropEach(tx, some, drop)
-			})
+			some := ids[:min(w.pace.step(), len(ids))]
+			w.update(kind, scope(some), func(tx Tx, _ int) (int, error) { return dropEach(tx, some, drop) })
 			ids = ids[len(some):]
 		}
 	}

@@ -20,7 +20,7 @@ type Scope struct {
 	Orgs       []string // ids of orgs with all that is theirs, of those that are to be made too
 	Users      []string // ids of people: accounts, sessions, links and memberships, which span orgs
 	Keys       []IdempotencyKey
-	Deliveries []string // ids of deliveries of Orgs, to be read ahead
+	Deliveries []string // ids of deliveries of Orgs, or of any with All, to be read ahead
 	All        bool     // everything: for what is rare, or knows only later what it needs
 
 	// Fence is that of the claims whose outcome is written. Once it holds no more, the

@@ -24,9 +24,11 @@ const (
 	Password = "pgtest-password"
 )
 
+// shared are the servers of the test process. That of tests does not sync, since no test
+// may crash it; that of benchmarks does.
 var shared struct {
 	sync.Mutex
-	server *Server
+	server [2]*Server
 }
 
 // New makes a database on the server of the test process and returns its URL, over
@@ -41,13 +43,18 @@ func Shared(t testing.TB) *Server {
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
-	if shared.server == nil {
+	which, settings := 0, []string{"fsync=off", "full_page_writes=off"}
+	if _, measured := t.(*testing.B); measured {
+		which, settings = 1, nil
+	}
+	if shared.server[which] == nil {
 		s := newServer(t)
+		s.settings = settings
 		s.initialize(t)
 		s.Start(t)
-		shared.server = s
+		shared.server[which] = s
 	}
-	return shared.server
+	return shared.server[which]
 }
 
 // Start starts a server of the test's own, which ends with the test. Settings are

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -38,11 +39,25 @@ func newServer(t testing.TB) *Server {
 	return &Server{folder: folder, data: filepath.Join(folder, "data"), Port: freePort(t)}
 }
 
-// initialize makes the files of a server.
+// template is the folder with the files of a new server.
+var template struct {
+	sync.Mutex
+	data string
+}
+
+// initialize makes the files of a server: a copy of those of the first one, which is
+// never started.
 func (s *Server) initialize(t testing.TB) {
 	t.Helper()
-	s.run(t, "initdb", "-D", s.data, "-U", superuser, "--no-sync", "--locale=C", "--encoding=UTF8",
-		"--auth-local=trust", "--auth-host=scram-sha-256")
+	template.Lock()
+	defer template.Unlock()
+	if template.data == "" {
+		data := filepath.Join(newFolder(t), "data")
+		s.run(t, "initdb", "-D", data, "-U", superuser, "--no-sync", "--locale=C", "--encoding=UTF8",
+			"--auth-local=trust", "--auth-host=scram-sha-256")
+		template.data = data
+	}
+	s.run(t, "/bin/cp", "-a", template.data, s.data)
 }
 
 // base are the settings of every server: as careful as a real one, but small.

@@ -32,7 +32,7 @@ const answerTime = 10 * time.Second
 // that goes away does not end what has begun, since that would cost the connection;
 // the deadline of ctx does.
 func (c *conn) run(ctx context.Context, queries ...query) (affected []int64, err error) {
-	deadline := time.Now().Add(answerTime)
+	deadline := time.Now().Add(c.answer)
 	if sooner, ok := ctx.Deadline(); ok && sooner.Before(deadline) {
 		deadline = sooner
 	}

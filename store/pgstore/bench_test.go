@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -232,4 +233,42 @@ func BenchmarkReady(b *testing.B) {
 	for unit, took := range map[string]time.Duration{"ms/open": opening, "ms/eachdue": finding, "ms/claim": claiming} {
 		b.ReportMetric(float64(took.Microseconds())/1000/float64(b.N), unit)
 	}
+}
+
+// BenchmarkRetention is how many finished deliveries a sweep drops with their events,
+// and how long accepts beside it take.
+func BenchmarkRetention(b *testing.B) {
+	s := benchmarked(b, roomy(b).Database(b), 64)
+	ended := time.Now()
+	for from := 0; from < b.N; from += 1000 {
+		must(b, s.Update(bg, store.All, func(tx store.Tx) (err error) {
+			for i := from; i < min(from+1000, b.N); i++ {
+				d, errSend := store.SendTest(tx, fmt.Sprint("org_", i%64), "whe_1")
+				_, errOutcome := store.RecordAttempt(tx, d.ID, store.Attempt{StartedAt: ended, EndedAt: ended, Status: 200}, nil)
+				err = errors.Join(err, errSend, errOutcome)
+			}
+			return err
+		}))
+	}
+	ctx, stop := context.WithCancel(bg)
+	var took []time.Duration
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			began := time.Now()
+			if err := accept(s, "org_0", fmt.Sprint("beside-", i)); err != nil {
+				b.Error(err)
+			}
+			took = append(took, time.Since(began))
+		}
+	})
+	dropped := 0
+	b.ResetTimer()
+	must(b, store.Sweep(bg, s, store.Retention{Finished: time.Nanosecond, Held: time.Hour, Dropped: func(_ string, n int) { dropped += n }}))
+	b.StopTimer()
+	stop()
+	beside.Wait()
+	slices.Sort(took)
+	b.ReportMetric(float64(dropped)/b.Elapsed().Seconds(), "/s")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "accept-p99-µs")
 }

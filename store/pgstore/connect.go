@@ -187,6 +187,7 @@ func place(config *pgconn.Config) string {
 type conn struct {
 	*pgconn.PgConn
 	server serverState
+	answer time.Duration     // how long an answer may take
 	names  map[string]string // of the statements that are prepared, by their SQL
 	last   int               // number in the last name
 }
@@ -217,7 +218,7 @@ func (t *Target) dial(ctx context.Context) (*conn, error) {
 	for name, value := range map[string]string{"application_name": "teamdata", "client_encoding": "UTF8"} {
 		config.RuntimeParams[name] = cmp.Or(config.RuntimeParams[name], value)
 	}
-	c := &conn{names: map[string]string{}}
+	c := &conn{names: map[string]string{}, answer: answerTime}
 	config.ValidateConnect = func(ctx context.Context, pg *pgconn.PgConn) (err error) {
 		if c.server, err = inspect(ctx, pg); err != nil {
 			return err

@@ -36,6 +36,10 @@ func (s *Store) tryCommit(group []*engine.Update, careful bool) {
 		if err = s.attempt(group, careful); err == nil {
 			return
 		}
+		var again bool
+		if again, err = s.prepareAgain(s.life, err); again {
+			continue
+		}
 		if !retryable(err) && !errors.Is(err, errNotCommitted) {
 			break
 		}
@@ -73,8 +77,14 @@ func (s *Store) attempt(group []*engine.Update, careful bool) error {
 			written++
 		}
 		if err = t.err; err != nil {
-			return notCommitted(err)
+			break
 		}
+	}
+	if len(t.lacking) > 0 {
+		return &lackingError{t.lacking}
+	}
+	if err != nil {
+		return notCommitted(err)
 	}
 	if written == 0 {
 		return nil
@@ -129,7 +139,11 @@ func (t *tx) begin(group []*engine.Update) (commitNo int64, err error) {
 			return 0, err
 		}
 	}
-	named.absent(t.over)
+	if named.absent(t.over); named.All && len(named.Deliveries) > 0 {
+		if err := t.readEvents(named.Deliveries); err != nil {
+			return 0, err
+		}
+	}
 	commitNo = readBigint(marker[0][0])
 	t.s.settleDoubt(commitNo)
 	now := readTime(clock[0][0])

@@ -22,6 +22,7 @@ var errPoolClosed = errors.New("the connections are closed")
 // pool is a fixed number of connections, opened when they are needed.
 type pool struct {
 	target *Target
+	answer time.Duration // how long an answer may take
 	tokens chan struct{} // one for each connection in use
 	mu     sync.Mutex
 	idle   []*conn // the one used last at the end
@@ -29,7 +30,7 @@ type pool struct {
 }
 
 func newPool(target *Target, size int) *pool {
-	return &pool{target: target, tokens: make(chan struct{}, size)}
+	return &pool{target: target, answer: answerTime, tokens: make(chan struct{}, size)}
 }
 
 // acquire waits for a connection until ctx is done. It goes back by release.
@@ -47,6 +48,7 @@ func (p *pool) acquire(ctx context.Context) (*conn, error) {
 		<-p.tokens
 		return nil, err
 	}
+	c.answer = p.answer
 	return c, nil
 }
 

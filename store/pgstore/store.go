@@ -44,15 +44,16 @@ type Store struct {
 	offset    atomic.Int64 // of the database's clock to ours, in nanoseconds
 	sealedNow bool         // by this Open
 
-	queue    *engine.Queue
-	idsMu    sync.Mutex
-	ids      store.IDSource
-	doubt    *doubt // the writer's
-	life     context.Context
-	end      context.CancelCauseFunc
-	stop     chan struct{} // closed by Close
-	stopping sync.Once
-	polled   chan struct{} // closed when the poller has ended
+	queue      *engine.Queue
+	idsMu      sync.Mutex
+	ids        store.IDSource
+	doubt      *doubt // the writer's
+	partitions partitions
+	life       context.Context
+	end        context.CancelCauseFunc
+	stop       chan struct{} // closed by Close
+	stopping   sync.Once
+	polled     chan struct{} // closed when the poller has ended
 }
 
 var _ store.Engine = (*Store)(nil)
@@ -76,7 +77,11 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 	}
 	s.pool, s.writing = newPool(target, max(o.Connections-writerConnections, 1)), newPool(target, writerConnections)
 	s.life, s.end = context.WithCancelCause(context.Background())
-	if err := s.prepare(ctx); err != nil {
+	err := s.prepare(ctx)
+	if err == nil {
+		err = s.makeAhead(ctx)
+	}
+	if err != nil {
 		s.closePools()
 		return nil, err
 	}
@@ -190,6 +195,7 @@ func (s *Store) poll() {
 			return
 		case <-ticker.C:
 			s.readGenerations(seen)
+			_ = s.makeAhead(s.life) // if that fails, the next one does it, or the writer
 		}
 	}
 }

@@ -3,13 +3,12 @@ package pgstore_test
 import (
 	"context"
 	"os"
-	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"teamdata/internal/pgtest"
 	"teamdata/store"
-	"teamdata/store/codec"
 	"teamdata/store/pgstore"
 	"teamdata/store/storetest"
 )
@@ -17,31 +16,60 @@ import (
 // The engine keeps the store's contract, and leaves databases in which Check finds
 // nothing wrong. What is PostgreSQL's own has its tests beside this one.
 func TestStore(t *testing.T) {
-	storetest.Run(t, opener(nil))
+	storetest.Run(t, (&databases{owner: t}).open)
 }
 
-// opener opens a database for each path.
-func opener(sealer codec.Sealer) storetest.Open {
-	return func(t testing.TB, path string, now func() time.Time) store.Store {
-		return open(t, databaseAt(t, path), pgstore.Options{Now: now, Sealer: sealer})
-	}
+// databases are those of the suite, of which one is used by one test after another:
+// to empty it takes much less time than to make it.
+type databases struct {
+	owner testing.TB // of the databases, which are dropped when it ends
+	mu    sync.Mutex
+	spare []string
 }
 
-// databaseAt is the URL of the database of a path, whose name is in a file there.
-func databaseAt(t testing.TB, path string) string {
-	name, err := os.ReadFile(path)
-	if err == nil {
-		return string(name)
+// open opens a database for each path. Its name is in a file there.
+func (d *databases) open(t testing.TB, path string, now func() time.Time) store.Store {
+	database, err := os.ReadFile(path)
+	if err != nil {
+		database = []byte(d.take())
+		t.Cleanup(func() { // after the suite has closed the store
+			check(t, string(database))
+			empty(t, string(database))
+			d.giveBack(string(database))
+		})
+		if err := os.WriteFile(path, database, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	database := pgtest.New(t) + "&options=-csynchronous_commit%3Doff" // the suite does not crash
-	t.Cleanup(func() { check(t, database) })                          // after the suite has closed the store
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
+	return open(t, string(database), pgstore.Options{Now: now})
+}
+
+func (d *databases) take() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if last := len(d.spare) - 1; last >= 0 {
+		database := d.spare[last]
+		d.spare = d.spare[:last]
+		return database
 	}
-	if err := os.WriteFile(path, []byte(database), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return database
+	return pgtest.New(d.owner) + "&options=-csynchronous_commit%3Doff" // the suite does not crash
+}
+
+func (d *databases) giveBack(database string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.spare = append(d.spare, database)
+}
+
+// empty makes a database as it was when its tables were made.
+func empty(t testing.TB, database string) {
+	pgtest.Exec(t, database, `DO $$ DECLARE name text; BEGIN
+		FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('meta', 'generations') LOOP
+			IF name ~ '^idempotency_' THEN EXECUTE 'DROP TABLE ' || name; ELSE EXECUTE 'DELETE FROM ' || name; END IF;
+		END LOOP;
+		UPDATE generations SET n = 0;
+		ALTER SEQUENCE endpoint_numbers RESTART;
+	END $$`)
 }
 
 func check(t testing.TB, database string) {

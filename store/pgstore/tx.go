@@ -24,6 +24,7 @@ type tx struct {
 
 	answered bool // it has got an answer
 
+	lacking []int64 // partitions that are needed and not there
 	engine.Changes
 }
 
@@ -90,7 +91,7 @@ func (t *tx) get(from *table, key ...[]byte) (row, error) {
 		}
 	}
 	var rows []row
-	q := newQuery(from.selectRow).collect(&rows)
+	q := newQuery(from.sql().selectRow).collect(&rows)
 	q.values = key
 	if err := t.exec(q); err != nil {
 		return nil, err

@@ -34,19 +34,22 @@ func (s *Subject) holdsList(what string, items []item, direction int, read readP
 	for _, i := range items {
 		cursors = append(cursors, around(i.at)...)
 	}
-	for _, after := range cursors {
-		for _, limit := range slices.Compact([]int{1, 4, max(4, len(items)-1), max(4, len(items)), len(items) + 5}) {
-			want := pageOf(items, item.position, item.appendText, direction, after, limit, []byte("["))
-			s.Read(func(tx store.Tx) error {
+	s.Read(func(tx store.Tx) error {
+		for _, after := range cursors {
+			for _, limit := range slices.Compact([]int{1, 4, max(4, len(items)-1), max(4, len(items)), len(items) + 5}) {
+				want := pageOf(items, item.position, item.appendText, direction, after, limit, []byte("["))
 				got, err := read(tx, after, limit, []byte("["))
+				if err != nil {
+					return err
+				}
 				if !reflect.DeepEqual(got, want) {
 					s.Errorf("%s: %d after %.60q:\n got %s %+v\nwant %s %+v", what, limit, after,
 						brief(string(got.Items)), got.Last, brief(string(want.Items)), want.Last)
 				}
-				return err
-			})
+			}
 		}
-	}
+		return nil
+	})
 }
 
 // around are cursors at, before and after a position.

@@ -17,6 +17,7 @@ import (
 var (
 	oneSeed = flag.Uint64("storetest.seed", 0, "run the random test with this seed alone; 0 runs storetest.seeds of them")
 	seeds   = flag.Uint64("storetest.seeds", 10, "how many seeds the random test runs, from 1 on")
+	every   = flag.Int("storetest.every", 4, "after how many steps the random test compares all that can be read; with storetest.seed after each")
 )
 
 // testRandom runs random histories. Each is its seed's alone, but for the order
@@ -64,10 +65,10 @@ func newHistory(t *testing.T, open Open, seed uint64) *history {
 
 func (h *history) run() {
 	defer h.report()
-	for range steps {
+	for step := 1; step <= steps && !h.Failed(); step++ {
 		h.step()
-		if h.compare(); h.Failed() {
-			return
+		if step%*every == 0 || step == steps || *oneSeed != 0 {
+			h.compare()
 		}
 	}
 }

@@ -64,7 +64,6 @@ var suite = []struct {
 	{"IdempotencyClockStepsBack", testIdempotencyClockStepsBack},
 	{"ExpireIdempotencyRecords", testExpireIdempotencyRecords},
 
-	{"FailingWrites", testFailingWrites},
 	{"EventsToADisabledEndpoint", testEventsToADisabledEndpoint},
 
 	{"OnDue", testOnDue},
@@ -80,10 +79,20 @@ var suite = []struct {
 // Run runs the suite on an engine.
 func Run(t *testing.T, open Open) {
 	for _, k := range kinds {
-		t.Run(k.called(), func(t *testing.T) { k.test(New(t, open)) })
+		t.Run(k.called(), func(t *testing.T) {
+			t.Parallel()
+			k.test(New(t, open))
+		})
 	}
 	for _, test := range suite {
-		t.Run(test.name, func(t *testing.T) { test.run(New(t, open)) })
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(New(t, open))
+		})
 	}
-	t.Run("Random", func(t *testing.T) { testRandom(t, open) })
+	t.Run("FailingWrites", func(t *testing.T) { testFailingWrites(t, open) })
+	t.Run("Random", func(t *testing.T) {
+		t.Parallel()
+		testRandom(t, open)
+	})
 }
