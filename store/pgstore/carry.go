@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -93,20 +94,44 @@ func begin(ctx context.Context, target *Target, a access, isolation, lock string
 // other side takes.
 func (w *whole) lock(ctx context.Context, isolation, mode string) error {
 	const limits = `SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '5s', true), set_config('idle_in_transaction_session_timeout', '0', true)`
-	const others = `SELECT 1::bigint FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-		AND application_name = current_setting('application_name') LIMIT 1`
+	if err := w.awaitOthers(ctx); err != nil {
+		return err
+	}
 	names := []string{"nodes", "generations"}
 	for _, t := range tables {
 		names = append(names, t.name)
 	}
-	found, err := w.rows(ctx, query{sql: "BEGIN " + isolation}, query{sql: limits}, newQuery(others))
-	if err == nil && len(found) == 0 {
-		_, err = w.run(ctx, query{sql: "LOCK TABLE " + strings.Join(names, ", ") + " IN " + mode + " MODE"})
-	}
+	found, err := w.rows(ctx, query{sql: "BEGIN " + isolation}, query{sql: limits},
+		query{sql: "LOCK TABLE " + strings.Join(names, ", ") + " IN " + mode + " MODE"}, newQuery(sqlOthers))
 	if server := (*pgconn.PgError)(nil); len(found) > 0 || errors.As(err, &server) && server.Code == "55P03" {
-		return &Error{Text: "is in use by another teamdata", Advice: "stop the servers and the commands that use it"}
+		return errInUse
 	}
 	return err
+}
+
+var errInUse = &Error{Text: "is in use by another teamdata", Advice: "stop the servers and the commands that use it"}
+
+// sqlOthers finds other connections of teamdata to this database.
+const sqlOthers = `SELECT 1::bigint FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+	AND application_name = current_setting('application_name') LIMIT 1`
+
+// awaitOthers gives a server that was just stopped the time to disconnect.
+func (w *whole) awaitOthers(ctx context.Context) error {
+	const most, pause = 3 * time.Second, 50 * time.Millisecond
+	for deadline := time.Now().Add(most); ; {
+		found, err := w.rows(ctx, newQuery(sqlOthers))
+		switch {
+		case err != nil || len(found) == 0:
+			return err
+		case time.Now().After(deadline):
+			return errInUse
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
 }
 
 // mustBeEmpty refuses a database with records of any kind.
