@@ -27,14 +27,18 @@ func (s *Store) Load(ctx context.Context, fill func(store.EachRecord) error) err
 	return l.commit()
 }
 
-// loadSize is about how many bytes a transaction of a loader writes.
-const loadSize = 8 << 20
+// What a transaction of a loader writes at most: it takes many times of that in memory.
+const (
+	loadRecords = 5000
+	loadSize    = 2 << 20 // bytes
+)
 
 // loader writes records, and makes the indexes.
 type loader struct {
 	s    *Store
 	bolt *bbolt.Tx // nil: none is open
-	size int       // bytes written in it
+	n    int       // records written in it
+	size int       // and their bytes
 }
 
 func (l *loader) put(kind store.Kind, key, record []byte) (err error) {
@@ -49,7 +53,9 @@ func (l *loader) put(kind store.Kind, key, record []byte) (err error) {
 	} else {
 		err = l.set([]byte(kind), key, record)
 	}
-	if l.size += len(key) + len(record); err != nil || l.size < loadSize {
+	l.n++
+	l.size += len(key) + len(record)
+	if err != nil || l.n < loadRecords && l.size < loadSize {
 		return err
 	}
 	return l.commit()
@@ -61,7 +67,7 @@ func (l *loader) commit() error {
 	}
 	err := l.bolt.Commit()
 	l.s.keys.end(err)
-	l.bolt, l.size = nil, 0
+	l.bolt, l.n, l.size = nil, 0, 0
 	return err
 }
 
