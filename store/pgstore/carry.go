@@ -117,7 +117,7 @@ const sqlOthers = `SELECT 1::bigint FROM pg_stat_activity WHERE datname = curren
 
 // awaitOthers gives a server that was just stopped the time to disconnect.
 func (w *whole) awaitOthers(ctx context.Context) error {
-	const most, pause = 3 * time.Second, 50 * time.Millisecond
+	const most, pause = 2 * time.Second, 50 * time.Millisecond
 	for deadline := time.Now().Add(most); ; {
 		found, err := w.rows(ctx, newQuery(sqlOthers))
 		switch {

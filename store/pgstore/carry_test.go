@@ -1,10 +1,14 @@
 package pgstore_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -58,14 +62,13 @@ func (p *places) open(t testing.TB, now func() time.Time) store.Store {
 
 func carry(t testing.TB, from, to string) {
 	t.Helper()
-	ctx := context.Background()
 	both := func(source store.Source, target store.Carrier) error {
-		_, err := store.Carry(ctx, source, target, func(store.Kind, int, bool) {})
+		_, err := store.Carry(bg, source, target, func(store.Kind, int, bool) {})
 		return err
 	}
 	var err error
 	if pgstore.IsURL(from) {
-		err = pgstore.Read(ctx, parse(t, from), nil, func(source store.Source) error {
+		err = pgstore.Read(bg, parse(t, from), nil, func(source store.Source) error {
 			target, err := boltstore.Open(to, boltstore.Options{NoSync: true}) // Rebuild would refuse what some tests leave
 			if err != nil {
 				return err
@@ -74,7 +77,7 @@ func carry(t testing.TB, from, to string) {
 		})
 	} else {
 		err = boltstore.ReadFile(from, nil, func(source store.Source) error {
-			return pgstore.Fill(ctx, parse(t, to), nil, func(target store.Carrier) error { return both(source, target) })
+			return pgstore.Fill(bg, parse(t, to), nil, func(target store.Carrier) error { return both(source, target) })
 		})
 	}
 	if err != nil {
@@ -89,4 +92,63 @@ func parse(t testing.TB, database string) *pgstore.Target {
 		t.Fatal(err)
 	}
 	return target
+}
+
+// A target that has something else than what was carried gets nothing.
+func TestCarriedIsCompared(t *testing.T) {
+	file, database := filepath.Join(t.TempDir(), "teamdata.db"), pgtest.New(t)
+	s := open(t, database, pgstore.Options{})
+	seed := func(tx store.Tx) error {
+		return errors.Join(tx.PutOrg(store.Org{ID: "org_1"}), tx.PutPlan(store.Plan{Name: "pro"}), tx.PutPlan(store.Plan{Name: "big"}))
+	}
+	if err := errors.Join(s.Update(bg, store.All, seed), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]lossy{
+		"a record is lost":    func(key, _ []byte) (keep bool) { return string(key) != "big" },
+		"a record is changed": func(key, record []byte) bool { record[len(record)-1] ^= 1; return true },
+	} {
+		spoiled := func(from store.Source, to store.Carrier) error {
+			_, err := store.Carry(bg, from, lossyCarrier{to, change}, func(store.Kind, int, bool) {})
+			return err
+		}
+		err := pgstore.Read(bg, parse(t, database), nil, func(from store.Source) error {
+			return boltstore.Rebuild(bg, file, boltstore.Options{}, func(to *boltstore.Store) error { return spoiled(from, to) })
+		})
+		if err == nil || !strings.Contains(err.Error(), "is not what is there") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the file: %v", name, err)
+		}
+		empty := pgtest.New(t)
+		err = pgstore.Read(bg, parse(t, database), nil, func(from store.Source) error {
+			return pgstore.Fill(bg, parse(t, empty), nil, func(to store.Carrier) error { return spoiled(from, to) })
+		})
+		if err == nil || !strings.Contains(err.Error(), "is not what is there") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := pgtest.Exec(t, empty, "SELECT count(*) FROM orgs")[0][0]; n != "0" {
+			t.Errorf("%s: the database has %s orgs", name, n)
+		}
+	}
+}
+
+// lossy changes a plan that is loaded, and reports whether to keep it.
+type lossy func(key, record []byte) (keep bool)
+
+type lossyCarrier struct {
+	store.Carrier
+	change lossy
+}
+
+func (l lossyCarrier) Load(ctx context.Context, fill func(store.EachRecord) error) error {
+	return l.Carrier.Load(ctx, func(put store.EachRecord) error {
+		return fill(func(kind store.Kind, key, record []byte) error {
+			if record = bytes.Clone(record); kind == store.KindPlan && !l.change(key, record) {
+				return nil
+			}
+			return put(kind, key, record)
+		})
+	})
 }
