@@ -54,8 +54,9 @@ type IdempotencyRecords interface {
 	// IdempotencyRecord returns notFound once the record is as old as IdempotencyTTL.
 	IdempotencyRecord(orgID, key string) (IdempotencyRecord, error)
 	AddIdempotencyRecord(IdempotencyRecord) error
-	// ExpireIdempotencyRecords drops up to limit expired records, oldest first,
-	// and returns how many it dropped; 0 means that none is left.
+	// ExpireIdempotencyRecords drops up to limit expired records, oldest first, or
+	// more if that costs no more. It returns how many, or about how many if they are
+	// thousands; 0 means that none is left that can be dropped now.
 	ExpireIdempotencyRecords(limit int) (int, error)
 	// IdempotencyKeys looks at up to limit records of all orgs after one that it has
 	// seen before, "" at first. It returns the keys of those of one org, expired ones

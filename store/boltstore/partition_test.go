@@ -46,6 +46,9 @@ func (f *fixture) expire(limit int) (n int) {
 		n, err = tx.ExpireIdempotencyRecords(limit)
 		return err
 	})
+	if n > limit {
+		f.Fatalf("%d records were dropped at once, above the limit %d", n, limit)
+	}
 	return n
 }
 

@@ -91,7 +91,7 @@ func (a *ahead) reads(o *overlay) (queries []query) {
 			o.load(plans.table, "true"))
 	}
 	if len(a.keys) > 0 {
-		queries = append(queries, o.load(idempotency.table, "(org_id, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))", a.orgKeys, a.keys))
+		queries = append(queries, o.load(idempotency.table, "(org_id, key) IN (SELECT * FROM unnest($1::text[], $2::text[])) ORDER BY first_use DESC", a.orgKeys, a.keys))
 	}
 	if len(a.Users) > 0 {
 		queries = append(queries, o.load(accounts.table, "user_id = ANY($1)", a.Users))

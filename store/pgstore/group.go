@@ -31,6 +31,10 @@ func (s *Store) tryCommit(group []*update, careful bool) {
 		if err = s.attempt(group, careful); err == nil {
 			return
 		}
+		var again bool
+		if again, err = s.prepareAgain(s.life, err); again {
+			continue
+		}
 		if !retryable(err) && !errors.Is(err, errNotCommitted) {
 			break
 		}
@@ -68,8 +72,14 @@ func (s *Store) attempt(group []*update, careful bool) error {
 			written++
 		}
 		if err = t.err; err != nil {
-			return notCommitted(err)
+			break
 		}
+	}
+	if len(t.lacking) > 0 {
+		return &lackingError{t.lacking}
+	}
+	if err != nil {
+		return notCommitted(err)
 	}
 	if written == 0 {
 		return nil

@@ -6,7 +6,7 @@ import (
 )
 
 var idempotency = records[store.IdempotencyRecord]{
-	table: define("idempotency", 2, text("org_id"), text("key"), number("first_use"), blob("record")),
+	table: define("idempotency", 2, text("org_id"), text("key"), number("first_use"), blob("record")).newest("first_use"),
 	noun:  "idempotency record", fields: codec.IdempotencyRecord,
 	made: func(r *store.IdempotencyRecord) row { return row{millis(r.FirstUse)} },
 }
@@ -20,21 +20,16 @@ func (t *tx) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, erro
 }
 
 func (t *tx) AddIdempotencyRecord(r store.IdempotencyRecord) error {
+	if n := partitionOf(r.FirstUse); !t.s.partitions.has(n) {
+		t.lacking = append(t.lacking, n)
+	}
 	return idempotency.put(t, r, r.OrgID, r.Key)
 }
 
-func (t *tx) ExpireIdempotencyRecords(limit int) (int, error) {
-	rows, err := t.query([]*table{idempotency.table}, "SELECT org_id, key FROM idempotency WHERE first_use <= $1 ORDER BY first_use LIMIT $2",
-		t.now.Add(-store.IdempotencyTTL), limit)
-	if err != nil {
-		return 0, err
-	}
-	return t.removeAll(idempotency.table, rows)
-}
-
-// IdempotencyKeys looks at those of the org alone.
+// IdempotencyKeys looks at those of the org alone. One that is used again may be there
+// twice, in two partitions.
 func (t *tx) IdempotencyKeys(orgID, after string, limit int) (keys []string, last string, err error) {
-	rows, err := t.query([]*table{idempotency.table}, "SELECT key FROM idempotency WHERE org_id = $1 AND key > $2 ORDER BY key LIMIT $3", orgID, after, limit)
+	rows, err := t.query([]*table{idempotency.table}, "SELECT DISTINCT key FROM idempotency WHERE org_id = $1 AND key > $2 ORDER BY key LIMIT $3", orgID, after, limit)
 	keys = firstTexts(rows)
 	if len(keys) == limit && limit > 0 {
 		last = keys[limit-1]

@@ -142,11 +142,16 @@ func (o *overlay) flushEarly(from []*table) (queries []query) {
 	if len(writes) == 0 {
 		return queries
 	}
-	if !o.saved {
-		queries = append(queries, query{sql: "SAVEPOINT early"})
-		o.saved = true
+	return append(append(queries, o.savepoint()...), writes...)
+}
+
+// savepoint makes the savepoint of the update that runs, if it has none.
+func (o *overlay) savepoint() []query {
+	if o.saved {
+		return nil
 	}
-	return append(queries, writes...)
+	o.saved = true
+	return []query{{sql: "SAVEPOINT early"}}
 }
 
 // flushAll returns what is left to be sent.
@@ -187,13 +192,13 @@ func (o *overlay) flush(t *table, queries []query) []query {
 	}
 	o.dirty[t.place] = nil
 	if len(gone) > 0 {
-		queries = append(queries, columnwise(t.remove, t.cols[:t.keys], gone))
+		queries = append(queries, columnwise(t.sql().remove, t.cols[:t.keys], gone))
 	}
 	if len(added) > 0 {
-		queries = append(queries, columnwise(t.insert, t.cols, added))
+		queries = append(queries, columnwise(t.sql().insert, t.cols, added))
 	}
 	if len(put) > 0 {
-		queries = append(queries, columnwise(t.upsert, t.cols, put))
+		queries = append(queries, columnwise(t.sql().upsert, t.cols, put))
 	}
 	return queries
 }

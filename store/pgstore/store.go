@@ -48,6 +48,8 @@ type Store struct {
 	idsMu    sync.Mutex
 	ids      store.IDSource
 	doubt    *doubt // the writer's
+
+	partitions partitions
 	onDue    atomic.Pointer[func(endpoint uint64, due time.Time)]
 	watch    watch
 	life     context.Context
@@ -80,7 +82,11 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 	s.pool, s.writing = newPool(target, max(o.Connections-writerConnections, 1)), newPool(target, writerConnections)
 	s.claimed = map[string]bool{}
 	s.life, s.end = context.WithCancelCause(context.Background())
-	if err := s.prepare(ctx); err != nil {
+	err := s.prepare(ctx)
+	if err == nil {
+		err = s.makeAhead(ctx)
+	}
+	if err != nil {
 		s.closePools()
 		return nil, err
 	}
@@ -203,6 +209,7 @@ func (s *Store) poll() {
 			return
 		case <-ticker.C:
 			s.readGenerations(seen)
+			_ = s.makeAhead(s.life) // if that fails, the next one does it, or the writer
 		}
 	}
 }

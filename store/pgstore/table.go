@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -40,38 +41,69 @@ type table struct {
 	cols    []column
 	keys    int
 	columns string // all names, for a query
+	last    string // column by which the last one of several rows counts; empty: there is one for a key
 
-	selectRow, insert, upsert, remove string
+	once sync.Once
+	made statements
 }
+
+// statements are those that a table's columns make.
+type statements struct{ selectRow, insert, upsert, remove string }
 
 var tables []*table
 
 func define(name string, keys int, cols ...column) *table {
 	t := &table{place: len(tables), name: name, cols: cols, keys: keys}
-	var names, arrays, same, found, set []string
 	for i, c := range cols {
+		if i > 0 {
+			t.columns += ", "
+		}
+		t.columns += c.name
+	}
+	tables = append(tables, t)
+	return t
+}
+
+// newest lets a key have several rows, of which the one with the greatest value counts.
+func (t *table) newest(column string) *table {
+	t.last = column
+	return t
+}
+
+// sql makes the statements with their first use: a server on a file starts without.
+func (t *table) sql() *statements {
+	t.once.Do(func() { t.made = t.statements() })
+	return &t.made
+}
+
+func (t *table) statements() (s statements) {
+	var names, arrays, same, found, set []string
+	for i, c := range t.cols {
 		names = append(names, c.name)
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, c.kind.name))
-		if i < keys {
+		if i < t.keys {
 			same = append(same, fmt.Sprintf("%s = $%d", c.name, i+1))
 			found = append(found, fmt.Sprintf("t.%s = gone.%s", c.name, c.name))
 		} else {
 			set = append(set, fmt.Sprintf("%s = excluded.%s", c.name, c.name))
 		}
 	}
-	t.columns = strings.Join(names, ", ")
-	key := strings.Join(names[:keys], ", ")
-	t.selectRow = fmt.Sprintf("SELECT %s FROM %s WHERE %s", t.columns, name, strings.Join(same, " AND "))
+	key := strings.Join(names[:t.keys], ", ")
+	s.selectRow = fmt.Sprintf("SELECT %s FROM %s WHERE %s", t.columns, t.name, strings.Join(same, " AND "))
+	unique := key
+	if t.last != "" {
+		s.selectRow += " ORDER BY " + t.last + " DESC LIMIT 1"
+		unique += ", " + t.last
+	}
 	then := "NOTHING"
 	if len(set) > 0 {
 		then = "UPDATE SET " + strings.Join(set, ", ")
 	}
-	t.insert = fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s)", name, t.columns, strings.Join(arrays, ", "))
-	t.upsert = fmt.Sprintf("%s ON CONFLICT (%s) DO %s", t.insert, key, then)
-	t.remove = fmt.Sprintf("DELETE FROM %s t USING unnest(%s) gone (%s) WHERE %s",
-		name, strings.Join(arrays[:keys], ", "), key, strings.Join(found, " AND "))
-	tables = append(tables, t)
-	return t
+	s.insert = fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s)", t.name, t.columns, strings.Join(arrays, ", "))
+	s.upsert = fmt.Sprintf("%s ON CONFLICT (%s) DO %s", s.insert, unique, then)
+	s.remove = fmt.Sprintf("DELETE FROM %s t USING unnest(%s) gone (%s) WHERE %s",
+		t.name, strings.Join(arrays[:t.keys], ", "), key, strings.Join(found, " AND "))
+	return s
 }
 
 // key joins the values of the key columns, in their order.

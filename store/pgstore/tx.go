@@ -27,6 +27,7 @@ type tx struct {
 	again   []string // waiting deliveries that were written once more
 	touched bool     // something that an Access depends on was written
 	retyped bool     // an event type was written
+	lacking []int64  // partitions that are needed and not there
 }
 
 type dueAt struct {
@@ -97,7 +98,7 @@ func (t *tx) get(from *table, key ...[]byte) (row, error) {
 		}
 	}
 	var rows []row
-	q := newQuery(from.selectRow).collect(&rows)
+	q := newQuery(from.sql().selectRow).collect(&rows)
 	q.values = key
 	if err := t.exec(q); err != nil {
 		return nil, err

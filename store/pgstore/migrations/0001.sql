@@ -130,14 +130,14 @@ CREATE TABLE mails (
 	record bytea NOT NULL
 );
 
+-- Partitions are of six hours: idempotency_N begins N times six hours after 1970.
 CREATE TABLE idempotency (
 	org_id text COLLATE "C",
 	key text COLLATE "C",
 	first_use bigint NOT NULL,
 	record bytea NOT NULL,
-	PRIMARY KEY (org_id, key)
-);
-CREATE INDEX idempotency_expiry ON idempotency (first_use);
+	PRIMARY KEY (org_id, key, first_use)
+) PARTITION BY RANGE (first_use);
 CREATE TABLE certificates (
 	name text COLLATE "C" PRIMARY KEY,
 	pem bytea NOT NULL
