@@ -22,9 +22,19 @@ func Read(ctx context.Context, target *Target, key codec.Sealer, fn func(store.S
 		return err
 	}
 	defer w.end()
+	steps, err := readMigrations(migrations)
+	if err != nil {
+		return err
+	}
+	newer, err := w.rows(ctx, newQuery("SELECT 1::bigint FROM meta WHERE schema > $1::bigint", len(steps)))
+	if err != nil {
+		return target.refusal(err)
+	}
 	rows, err := w.rows(ctx, newQuery("SELECT sealed FROM seals"))
 	switch {
 	case err != nil:
+	case len(newer) > 0: // there may be records of which this program knows nothing
+		err = &Error{Text: "was written by a newer teamdata", Advice: "migrate with that one"}
 	case len(rows) > 0:
 		err = checkSeal(codec.Sealing{Sealer: key}, rows[0][0])
 	case key != nil:
@@ -111,13 +121,15 @@ func (w *whole) lock(ctx context.Context, isolation, mode string) error {
 
 var errInUse = &Error{Text: "is in use by another teamdata", Advice: "stop the servers and the commands that use it"}
 
-// sqlOthers finds other connections of teamdata to this database.
+// sqlOthers finds other connections of teamdata to this database. A server does something
+// each second, see pollEvery; those that a pooler keeps open do nothing.
 const sqlOthers = `SELECT 1::bigint FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-	AND application_name = current_setting('application_name') LIMIT 1`
+	AND application_name = current_setting('application_name')
+	AND coalesce(state <> 'idle' OR state_change > clock_timestamp() - interval '2 s', true) LIMIT 1`
 
 // awaitOthers gives a server that was just stopped the time to disconnect.
 func (w *whole) awaitOthers(ctx context.Context) error {
-	const most, pause = 2 * time.Second, 50 * time.Millisecond
+	const most, pause = 3 * time.Second, 50 * time.Millisecond
 	for deadline := time.Now().Add(most); ; {
 		found, err := w.rows(ctx, newQuery(sqlOthers))
 		switch {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"teamdata/store"
 	"teamdata/store/codec"
@@ -12,7 +13,7 @@ import (
 
 // Load copies the records into their tables, some at a time.
 func (w *whole) Load(ctx context.Context, fill func(store.EachRecord) error) error {
-	l := &loader{whole: w, ctx: ctx, rows: bytes.Clone(copyHead)}
+	l := &loader{whole: w, ctx: ctx, gathered: bytes.Clone(copyHead)}
 	if err := fill(l.put); err != nil {
 		return err
 	}
@@ -33,9 +34,11 @@ const sqlFillLists = `INSERT INTO org_lists (org_id, members_at, members_id, aud
 // loader gathers rows of one table at a time, in the binary format of COPY.
 type loader struct {
 	*whole
-	ctx  context.Context
-	into *carriedKind // nil: nothing is gathered
-	rows []byte
+	ctx      context.Context
+	into     *carriedKind // nil: nothing is gathered
+	gathered []byte
+
+	partitions []int64 // of the idempotency records
 }
 
 // loadSize is about how many bytes are copied at a time.
@@ -48,7 +51,7 @@ var (
 
 func (l *loader) put(kind store.Kind, key, record []byte) error {
 	k := carriedKinds()[kind]
-	if k != l.into || len(l.rows) > loadSize {
+	if k != l.into || len(l.gathered) > loadSize {
 		if err := l.flush(); err != nil {
 			return err
 		}
@@ -64,11 +67,16 @@ func (l *loader) put(kind store.Kind, key, record []byte) error {
 	if err != nil {
 		return l.damaged(kind, key, err)
 	}
+	if kind == store.KindIdempotency {
+		if err := l.needPartition(partitionOf(readTime(rest[0]))); err != nil {
+			return err
+		}
+	}
 	l.into = k
-	l.rows = binary.BigEndian.AppendUint16(l.rows, uint16(len(values)+len(rest)))
+	l.gathered = binary.BigEndian.AppendUint16(l.gathered, uint16(len(values)+len(rest)))
 	for _, value := range append(values, rest...) {
-		l.rows = binary.BigEndian.AppendUint32(l.rows, uint32(len(value)))
-		l.rows = append(l.rows, value...)
+		l.gathered = binary.BigEndian.AppendUint32(l.gathered, uint32(len(value)))
+		l.gathered = append(l.gathered, value...)
 	}
 	return nil
 }
@@ -77,13 +85,29 @@ func (l *loader) flush() error {
 	if l.into == nil {
 		return nil
 	}
-	copied := bytes.NewReader(append(l.rows, copyTail...))
+	copied := bytes.NewReader(append(l.gathered, copyTail...))
 	sql := fmt.Sprintf("COPY %s (%s) FROM STDIN (FORMAT binary)", l.into.table, l.into.columns)
 	if _, err := l.CopyFrom(l.ctx, copied, sql); err != nil {
 		return l.target.refusal(err)
 	}
-	l.into, l.rows = nil, append(l.rows[:0], copyHead...)
+	l.into, l.gathered = nil, append(l.gathered[:0], copyHead...)
 	return nil
+}
+
+// needPartition makes a partition of the idempotency records if it is not there.
+func (l *loader) needPartition(number int64) error {
+	if l.partitions == nil {
+		found, err := l.rows(l.ctx, newQuery(sqlPartitions))
+		if err != nil {
+			return l.target.refusal(err)
+		}
+		l.partitions = partitionNumbers(found)
+	}
+	if slices.Contains(l.partitions, number) {
+		return nil
+	}
+	l.partitions = append(l.partitions, number)
+	return l.exec(l.ctx, sqlMakePartition(number))
 }
 
 func (l *loader) setEndpointNumber(last []byte) error {
