@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -37,10 +35,10 @@ go on serving with it.`,
 			m.Progress = func(kind store.Kind, n int, readBack bool) { p.Describe(carrying(kind, n, readBack)) }
 			carried, err := m.Run(cmd.Context())
 			p.Stop()
-			if errors.Is(err, context.Canceled) {
+			switch {
+			case err != nil && cmd.Context().Err() != nil:
 				return fmt.Errorf("stopped before the end; nothing was carried to %s", app.Named(m.To))
-			}
-			if err != nil {
+			case err != nil:
 				return err
 			}
 			return printCarried(cmd.OutOrStdout(), m, carried)
