@@ -44,20 +44,20 @@ type Store struct {
 	offset         atomic.Int64 // of the database's clock to ours, in nanoseconds
 	sealedNow      bool         // by this Open
 
-	queue    queue
-	idsMu    sync.Mutex
-	ids      store.IDSource
-	doubt    *doubt // the writer's
+	queue queue
+	idsMu sync.Mutex
+	ids   store.IDSource
+	doubt *doubt // the writer's
 
 	partitions partitions
-	onDue    atomic.Pointer[func(endpoint uint64, due time.Time)]
-	watch    watch
-	life     context.Context
-	end      context.CancelCauseFunc
-	stop     chan struct{} // closed by Close
-	stopping sync.Once
-	closed   chan struct{} // closed when the writer has ended
-	polled   chan struct{} // closed when the poller has ended
+	onDue      atomic.Pointer[func(endpoint uint64, due time.Time)]
+	watch      watch
+	life       context.Context
+	end        context.CancelCauseFunc
+	stop       chan struct{} // closed by Close
+	stopping   sync.Once
+	closed     chan struct{} // closed when the writer has ended
+	polled     chan struct{} // closed when the poller has ended
 }
 
 var _ store.Engine = (*Store)(nil)
