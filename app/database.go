@@ -33,18 +33,13 @@ func Named(data string) string {
 	return "data file " + data
 }
 
-// CheckArgument refuses a --data that holds a password and was given as an argument,
-// which other users of the machine can read.
-func CheckArgument(data string) error {
+// HasPassword reports whether data is the URL of a database with a password in it.
+func HasPassword(data string) (bool, error) {
 	if !IsDatabase(data) {
-		return nil
+		return false, nil
 	}
 	target, err := pgstore.ParseTarget(data)
-	if err != nil || !target.HasPassword() {
-		return err
-	}
-	return hint.New("--data holds a password, which other users of this machine can see among the arguments",
-		"put the URL into TEAMDATA_DATA, or into a file that TEAMDATA_DATA_FILE names; or the password alone into the file that PGPASSFILE names")
+	return err == nil && target.HasPassword(), err
 }
 
 // SocketPath is where the admin socket of a server is: elsewhere if that is set, or

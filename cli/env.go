@@ -3,30 +3,42 @@ package cli
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"teamdata/app"
+	"teamdata/internal/hint"
 )
 
 // secretFlag marks a flag whose value is a secret.
 const secretFlag = "secret"
 
-// dataFlag is the flag of all commands that name the data. The URL of a database may
-// hold a password.
-const dataFlag = "data"
+// dataFlags are the flags that name the data. The URL of a database may hold a password.
+var dataFlags = []string{"data", "from", "to"}
 
 // fromFile reports whether a flag can be set from a file that the environment names.
 func fromFile(f *pflag.Flag) bool {
 	_, isSecret := f.Annotations[secretFlag]
-	return isSecret || f.Name == dataFlag
+	return isSecret || slices.Contains(dataFlags, f.Name)
 }
 
 // checkArguments refuses a password among the arguments, which others could see.
 func checkArguments(flags *pflag.FlagSet) error {
-	if f := flags.Lookup(dataFlag); f != nil && f.Changed {
-		return app.CheckArgument(f.Value.String())
+	for _, name := range dataFlags {
+		f := flags.Lookup(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		shown, err := app.HasPassword(f.Value.String())
+		if err != nil {
+			return err
+		}
+		if shown {
+			return hint.New("--"+name+" holds a password, which other users of this machine can see among the arguments",
+				fmt.Sprintf("put the URL into %s, or into a file that %[1]s_FILE names; or the password alone into the file that PGPASSFILE names", environmentName(name)))
+		}
 	}
 	return nil
 }

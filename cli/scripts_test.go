@@ -79,10 +79,10 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// The stories that name no file go the same way on a database.
+// The stories that name no file go the same way on a database, and some need one.
 func TestScriptsOnDatabase(t *testing.T) {
 	var files []string
-	for _, name := range []string{"keyuse", "listen", "remote", "signinlink", "testclock"} {
+	for _, name := range []string{"keyuse", "listen", "remote", "signinlink", "testclock", "database/migrate"} {
 		files = append(files, "cli/testdata/scripts/"+name+".txtar")
 	}
 	testscript.Run(t, testscript.Params{

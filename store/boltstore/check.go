@@ -20,15 +20,19 @@ var ErrOlderSchema = errors.New("has an older schema")
 // both ways. found is called with a line for each fault. The error is why the
 // file can't be checked.
 func Check(path string, found func(fault string)) error {
-	return checkFile(path, found, nil, func(version uint64) error {
-		if version < schemaVersion() {
-			return &boltfile.Error{
-				Text:   fmt.Sprintf("%v: %d, and this teamdata checks %d", ErrOlderSchema, version, schemaVersion()),
-				Advice: "serve it once", Err: ErrOlderSchema,
-			}
-		}
+	return checkFile(path, found, nil, olderSchema)
+}
+
+// olderSchema is the error about a file that must first be migrated; nil: it is up to
+// date.
+func olderSchema(version uint64) error {
+	if version >= schemaVersion() {
 		return nil
-	})
+	}
+	return &boltfile.Error{
+		Text:   fmt.Sprintf("%v: %d, and this teamdata reads %d", ErrOlderSchema, version, schemaVersion()),
+		Advice: "serve it once", Err: ErrOlderSchema,
+	}
 }
 
 // verify is Check for a file of any known schema; in an older one it checks only

@@ -41,7 +41,7 @@ func TestCheckRefuses(t *testing.T) {
 		at("empty"):        {"is empty"},
 		at("foreign"):      {"not one of teamdata", "--data"},
 		at("newer"):        {fmt.Sprint("has schema ", schemaVersion()+1), fmt.Sprint("up to ", schemaVersion()), "newer teamdata", "backup"},
-		at("older"):        {fmt.Sprint("has an older schema: ", schemaVersion()-1), fmt.Sprint("checks ", schemaVersion()), "serve it once"},
+		at("older"):        {fmt.Sprint("has an older schema: ", schemaVersion()-1), fmt.Sprint("reads ", schemaVersion()), "serve it once"},
 		busy.path:          {"in use", "by process"},
 	} {
 		before, _ := os.ReadFile(path)

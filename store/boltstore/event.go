@@ -54,9 +54,14 @@ func (t *tx) Event(id string) (store.Event, error) {
 	if store.IsNotFound(errShared) || errShared == nil && (len(r.Body) == 0 || r.EventID != id) {
 		return e, err
 	}
+	return eventIn(&r), errShared
+}
+
+// eventIn is the event that shares the record of a delivery.
+func eventIn(r *codec.DeliveryRecord) store.Event {
 	return store.Event{
 		ID: r.EventID, OrgID: r.OrgID, Type: r.EventType, CreatedAt: r.CreatedAt, Body: r.Body, Deliveries: []string{r.ID},
-	}, errShared
+	}
 }
 
 // dropEvent deletes an event's own record if none of its deliveries is left.

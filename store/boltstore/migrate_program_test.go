@@ -72,7 +72,7 @@ func TestCommandTellsOfMigration(t *testing.T) {
 	path, kept := boltstore.OldFile(t)
 	for _, step := range []struct{ command, says string }{
 		{"doctor", path + " is of an older schema, and brought up to date when it is served"},
-		{"check", "has an older schema: 1, and this teamdata checks 2"},
+		{"check", "has an older schema: 1, and this teamdata reads 2"},
 		{"org list", app.Migrated + ": " + kept + "\n"},
 		{"doctor", path + " is sound, and of this teamdata's schema"},
 		{"check", "is sound"},

@@ -215,7 +215,7 @@ func TestCheckOlderSchema(t *testing.T) {
 	if !errors.Is(err, ErrOlderSchema) {
 		t.Fatalf("it is checked with %v", err)
 	}
-	saysOneLine(t, err.Error(), f.path, "has an older schema: 1", "checks 2")
+	saysOneLine(t, err.Error(), f.path, "has an older schema: 1", "reads 2")
 	if sealed, err := CheckKey(f.path, nil); sealed || err != nil {
 		t.Errorf("its key is checked with %v, %v", sealed, err)
 	}

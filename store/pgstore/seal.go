@@ -3,8 +3,10 @@ package pgstore
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 )
 
 // seals says that the database is sealed, by a value sealed for one place.
@@ -26,14 +28,11 @@ func (s *Store) sealAll(ctx context.Context) error {
 			return err
 		}
 		rows++
-		if !s.seal.On() {
-			return s.sealError("is sealed", "give the key file that it was sealed with: --seal-key-file FILE")
-		}
-		if plain, err := s.seal.OpenValue(found[1], sealPlace, sealName, ""); err != nil || !bytes.Equal(plain, sealCheck) {
-			return s.sealError("is sealed, and the key file is not the one that it was sealed with", "give that one: --seal-key-file FILE")
-		}
-		return nil
+		return checkSeal(s.seal, found[1])
 	})
+	if own := (*Error)(nil); errors.As(err, &own) {
+		return s.target.refusal(own)
+	}
 	if err != nil || rows > 0 || !s.seal.On() {
 		return err
 	}
@@ -41,8 +40,15 @@ func (s *Store) sealAll(ctx context.Context) error {
 	return s.Update(ctx, store.All, func(t store.Tx) error { return t.(*tx).sealSecrets() })
 }
 
-func (s *Store) sealError(text, advice string) error {
-	return &Error{Place: s.target.String(), Text: text, Advice: advice}
+// checkSeal refuses a key that is not the one of a sealed database.
+func checkSeal(seal codec.Sealing, sealed []byte) error {
+	if !seal.On() {
+		return &Error{Text: "is sealed", Advice: "give the key file that it was sealed with: --seal-key-file FILE"}
+	}
+	if plain, err := seal.OpenValue(sealed, sealPlace, sealName, ""); err != nil || !bytes.Equal(plain, sealCheck) {
+		return &Error{Text: "is sealed, and the key file is not the one that it was sealed with", Advice: "give that one: --seal-key-file FILE"}
+	}
+	return nil
 }
 
 // sealSecrets seals all secrets of a database in plain text and marks it as sealed.

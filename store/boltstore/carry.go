@@ -1,0 +1,217 @@
+package boltstore
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
+	"teamdata/store/codec"
+)
+
+var _ store.Carrier = (*Store)(nil)
+
+// ReadFile calls fn with the data of a file that no program has open, and that none
+// opens meanwhile to write. A sealed file needs its key, and one in plain text none: it
+// is read as it is.
+func ReadFile(path string, key Sealer, fn func(store.Source) error) error {
+	return boltfile.Read(path, func(db *bbolt.DB) error {
+		version, err := schemaOf(db)
+		switch {
+		case err != nil:
+			return err
+		case version > schemaVersion():
+			return newerSchema(version)
+		case version < schemaVersion():
+			return olderSchema(version)
+		}
+		sealed, err := sealing{codec.Sealing{Sealer: key}}.check(db)
+		if err != nil {
+			return err
+		}
+		if key != nil && !sealed {
+			return &boltfile.Error{Text: "is not sealed", Advice: "leave out --seal-key-file, and seal the data afterwards by serving it with the key"}
+		}
+		return fn(file{db})
+	})
+}
+
+// Dump is that of the Store's file; updates that run meanwhile are not in it.
+func (s *Store) Dump(ctx context.Context, fn store.EachRecord) error { return file{s.db}.Dump(ctx, fn) }
+
+// file is a data file as a store.Source.
+type file struct{ db *bbolt.DB }
+
+func (f file) Dump(_ context.Context, fn store.EachRecord) error {
+	return boltfile.GuardPages(func() error {
+		return f.db.View(func(bolt *bbolt.Tx) error {
+			for _, kind := range store.Kinds {
+				dump := dumps[kind]
+				if dump == nil {
+					dump = func(bolt *bbolt.Tx, fn each) error { return eachIn(bolt, []byte(kind), fn) }
+				}
+				if err := dump(bolt, func(key, record []byte) error { return fn(kind, key, record) }); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+type each = func(key, record []byte) error
+
+// eachIn calls fn with what a bucket holds. One that an earlier teamdata did not have
+// is empty, see hasBuckets.
+func eachIn(bolt *bbolt.Tx, name []byte, fn each) error {
+	if b := bolt.Bucket(name); b != nil {
+		return b.ForEach(fn)
+	}
+	return nil
+}
+
+// dumps are the kinds that are not simply what the bucket of that name holds.
+var dumps = map[store.Kind]func(*bbolt.Tx, each) error{
+	store.KindLastRemoved:    dumpLastRemoved,
+	store.KindEndpointNumber: dumpEndpointNumber,
+	store.KindEvent:          dumpEvents,
+	store.KindDelivery:       dumpDeliveries,
+	store.KindDeliveryCounts: func(bolt *bbolt.Tx, fn each) error {
+		return eachIn(bolt, bucketDeliveryCounts, func(key, record []byte) error {
+			counts, err := codec.Decode(record, codec.DeliveryCounts)
+			if err != nil {
+				return err
+			}
+			return fn(key, codec.Encode(codec.DeliveryCounts, counts))
+		})
+	},
+	store.KindIdempotency: dumpIdempotency,
+}
+
+// dumpLastRemoved leaves out those that another member follows by now.
+func dumpLastRemoved(bolt *bbolt.Tx, fn each) error {
+	list := bolt.Bucket(bucketMemberList).Cursor()
+	return eachIn(bolt, bucketLastRemoved, func(org, position []byte) error {
+		if last := lastBefore(list, orgKey(string(org), ""), orgEnd(string(org))); bytes.Compare(last, position) > 0 {
+			return nil
+		}
+		return fn(org, position)
+	})
+}
+
+func dumpEndpointNumber(bolt *bbolt.Tx, fn each) error {
+	if last := bolt.Bucket(bucketEndpoints).Sequence(); last > 0 {
+		return fn(nil, numberKey(last))
+	}
+	return nil
+}
+
+// dumpEvents merges the events that have records of their own with those that share
+// their delivery's, in the order of which both are stored. Both are encoded anew, so
+// that it doesn't matter which is which.
+func dumpEvents(bolt *bbolt.Tx, fn each) error {
+	own := bolt.Bucket(bucketEvents).Cursor()
+	key, record := own.First()
+	put := func(e store.Event, err error) error {
+		if err != nil {
+			return err
+		}
+		return fn([]byte(e.ID), codec.Encode(codec.Event, e))
+	}
+	err := eachIn(bolt, bucketDeliveries, func(id, shared []byte) error {
+		r, err := codec.Decode(shared, codec.Record)
+		if err != nil || len(r.Body) == 0 {
+			return err
+		}
+		codec.Complete(&r.Delivery, string(id))
+		for ; key != nil && string(key) < r.EventID; key, record = own.Next() {
+			if err := put(codec.Decode(record, codec.Event)); err != nil {
+				return err
+			}
+		}
+		return put(eventIn(&r), nil)
+	})
+	for ; key != nil && err == nil; key, record = own.Next() {
+		err = put(codec.Decode(record, codec.Event))
+	}
+	return err
+}
+
+func dumpDeliveries(bolt *bbolt.Tx, fn each) error {
+	return eachIn(bolt, bucketDeliveries, func(id, record []byte) error {
+		d, err := codec.Decode(record, codec.Bodyless)
+		if err != nil {
+			return err
+		}
+		codec.Complete(&d, string(id))
+		return fn(id, codec.Encode(codec.Delivery, d))
+	})
+}
+
+// sortedKeys is how many idempotency keys are sorted at a time: they are stored as they
+// came.
+var sortedKeys = 1 << 17
+
+// keptKey is an idempotency key, and where its record is.
+type keptKey struct {
+	key              string
+	partition, place []byte
+}
+
+// dumpIdempotency goes through all keys for each part that is sorted.
+func dumpIdempotency(bolt *bbolt.Tx, fn each) error {
+	b := bolt.Bucket(bucketIdempotency)
+	for after := ""; ; {
+		keys, err := keysAfter(b, after)
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		for _, k := range keys {
+			if err := fn([]byte(k.key), b.Bucket(k.partition).Get(k.place)); err != nil {
+				return err
+			}
+		}
+		after = keys[len(keys)-1].key
+	}
+}
+
+// keysAfter returns the first keys after one, each with its record that was written last:
+// an expired one may still be there, in a partition before.
+func keysAfter(b *bbolt.Bucket, after string) (keys []keptKey, err error) {
+	last, buf := "", []byte(nil) // the key at which the list is full; empty: it isn't
+	err = b.ForEachBucket(func(partition []byte) error {
+		return b.Bucket(partition).ForEach(func(place, record []byte) error {
+			if buf = keyOf(record, buf[:0]); buf == nil {
+				return codec.ErrRecord
+			}
+			if string(buf) <= after || last != "" && string(buf) > last {
+				return nil
+			}
+			keys = append(keys, keptKey{string(buf), partition, place})
+			if len(keys) == 2*sortedKeys {
+				keys = firstOfEach(keys)
+				last = keys[len(keys)-1].key
+			}
+			return nil
+		})
+	})
+	return firstOfEach(keys), err
+}
+
+// firstOfEach sorts keys and returns the first sortedKeys of them, each once, at its last
+// place.
+func firstOfEach(keys []keptKey) []keptKey {
+	slices.SortStableFunc(keys, func(a, b keptKey) int { return strings.Compare(a.key, b.key) })
+	n := 0
+	for i, k := range keys {
+		if i+1 == len(keys) || keys[i+1].key != k.key {
+			keys[n] = k
+			n++
+		}
+	}
+	return keys[:min(n, sortedKeys)]
+}

@@ -1,0 +1,96 @@
+package boltstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"teamdata/store"
+	"teamdata/store/codec"
+)
+
+// Idempotency records are read in the order of their keys, which they are not stored in,
+// and of a key that was used again only the last one.
+func TestDumpIdempotency(t *testing.T) {
+	defer func(n int) { sortedKeys = n }(sortedKeys)
+	path := filepath.Join(t.TempDir(), "teamdata.db")
+	s, err := Open(path, Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for day := range 3 {
+		for i := range 20 {
+			r := store.IdempotencyRecord{OrgID: "org_1", Key: fmt.Sprint(i * 7 % 20 * (day + 1)), FirstUse: someTime.AddDate(0, 0, day)}
+			if err := s.Update(context.Background(), store.All, func(tx store.Tx) error { return tx.AddIdempotencyRecord(r) }); err != nil {
+				t.Fatal(err)
+			}
+			want = slices.DeleteFunc(want, func(old string) bool { return old[:len(old)-1] == r.Key+" " })
+			want = append(want, fmt.Sprint(r.Key, " ", day))
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(want, func(a, b string) int { return slices.Compare([]byte(a[:len(a)-2]), []byte(b[:len(b)-2])) })
+	for _, sortedKeys = range []int{1, 2, 3, 10, 1000} {
+		var got []string
+		dump(t, path, func(kind store.Kind, key, record []byte) error {
+			if kind != store.KindIdempotency {
+				return nil
+			}
+			r, err := codec.Decode(record, codec.IdempotencyRecord)
+			if string(key) != "org_1\x00"+r.Key {
+				t.Errorf("the key %q has the record of %q", key, r.Key)
+			}
+			got = append(got, fmt.Sprint(r.Key, " ", int(r.FirstUse.Sub(someTime)/(24*time.Hour))))
+			return err
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("%d at a time: %q, not %q", sortedKeys, got, want)
+		}
+	}
+}
+
+func dump(t *testing.T, path string, fn store.EachRecord) {
+	t.Helper()
+	if err := ReadFile(path, nil, func(s store.Source) error { return s.Dump(context.Background(), fn) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The kinds are the buckets with records, less what is made of them.
+func TestKinds(t *testing.T) {
+	made := []string{"meta", "managers", "managedOrgs", "memberList", "apiKeyList", "endpointNumbers", "deliveryLists", "accountEmails"}
+	for _, name := range buckets {
+		if slices.Contains(store.Kinds, store.Kind(name)) == slices.Contains(made, string(name)) {
+			t.Errorf("%s is not carried, or carried and made", name)
+		}
+	}
+}
+
+// A record that can't be read ends the work.
+func TestDumpDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "teamdata.db")
+	s, err := Open(path, Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bolt, err := s.db.Begin(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(bolt.Bucket(bucketDeliveries).Put([]byte("whd_1"), []byte{200}), bolt.Commit(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	err = ReadFile(path, nil, func(s store.Source) error {
+		return s.Dump(context.Background(), func(store.Kind, []byte, []byte) error { return nil })
+	})
+	if !errors.Is(err, codec.ErrRecord) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,191 @@
+package boltstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"strings"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/store"
+	"teamdata/store/codec"
+)
+
+// Load writes the records in many transactions: it is for a file that nobody uses
+// before it is complete, as in [Rebuild].
+func (s *Store) Load(ctx context.Context, fill func(store.EachRecord) error) error {
+	l := &loader{s: s}
+	defer func() {
+		if l.bolt != nil {
+			l.bolt.Rollback()
+		}
+	}()
+	if err := fill(l.put); err != nil {
+		return err
+	}
+	return l.commit()
+}
+
+// What a transaction of a loader writes at most: it takes many times of that in memory.
+const (
+	loadRecords = 5000
+	loadSize    = 2 << 20 // bytes
+)
+
+// loader writes records, and makes the indexes.
+type loader struct {
+	s    *Store
+	bolt *bbolt.Tx // nil: none is open
+	n    int       // records written in it
+	size int       // and their bytes
+}
+
+func (l *loader) put(kind store.Kind, key, record []byte) (err error) {
+	if l.bolt == nil {
+		if l.bolt, err = l.s.db.Begin(true); err != nil {
+			return err
+		}
+	}
+	record = bytes.Clone(record) // the file keeps it until the commit
+	if load := loads[kind]; load != nil {
+		err = load(l, key, record)
+	} else {
+		err = l.set([]byte(kind), key, record)
+	}
+	l.n++
+	l.size += len(key) + len(record)
+	if err != nil || l.n < loadRecords && l.size < loadSize {
+		return err
+	}
+	return l.commit()
+}
+
+func (l *loader) commit() error {
+	if l.bolt == nil {
+		return nil
+	}
+	err := l.bolt.Commit()
+	l.s.keys.end(err)
+	l.bolt, l.n, l.size = nil, 0, 0
+	return err
+}
+
+func (l *loader) bucket(name []byte) *bbolt.Bucket {
+	b := l.bolt.Bucket(name)
+	b.FillPercent = fillPercent
+	return b
+}
+
+func (l *loader) set(bucket, key, value []byte) error { return l.bucket(bucket).Put(key, value) }
+
+// sets writes several entries, in threes: bucket, key, value.
+func (l *loader) sets(entries ...[]byte) error {
+	for i := 0; i < len(entries); i += 3 {
+		if err := l.set(entries[i], entries[i+1], entries[i+2]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loads are the kinds with more to write than the record into the bucket of that name.
+var loads = map[store.Kind]func(l *loader, key, record []byte) error{
+	store.KindMember:         loadMember,
+	store.KindAPIKey:         loadAPIKey,
+	store.KindEndpointNumber: loadEndpointNumber,
+	store.KindEndpoint:       loadEndpoint,
+	store.KindDelivery:       loadDelivery,
+	store.KindIdempotency:    loadIdempotency,
+	store.KindAccount:        loadAccount,
+}
+
+func loadMember(l *loader, key, record []byte) error {
+	m, err := codec.Decode(record, codec.Member)
+	if err != nil {
+		return err
+	}
+	if m.Manages() {
+		if err := l.sets(bucketManagers, key, []byte(m.Role), bucketManagedOrgs, orgKey(m.UserID, m.OrgID), []byte{}); err != nil {
+			return err
+		}
+	}
+	return l.sets(bucketMembers, key, record, bucketMemberList, listKey(m.OrgID, store.CursorOf(m.CreatedAt, m.ID)), m.AppendJSON(nil))
+}
+
+func loadAPIKey(l *loader, key, record []byte) error {
+	k, err := codec.Decode(record, codec.APIKey)
+	if err != nil {
+		return err
+	}
+	return l.sets(bucketAPIKeys, key, record, bucketAPIKeyList, orgKey(k.OrgID, k.ID), []byte{})
+}
+
+func loadEndpointNumber(l *loader, _, last []byte) error {
+	if len(last) != 8 {
+		return codec.ErrRecord
+	}
+	return l.bucket(bucketEndpoints).SetSequence(binary.BigEndian.Uint64(last))
+}
+
+func loadEndpoint(l *loader, key, record []byte) error {
+	e, err := codec.Decode(record, codec.Endpoint)
+	if err != nil {
+		return err
+	}
+	return l.sets(bucketEndpoints, key, record, bucketEndpointNumbers, numberKey(e.Number), bytes.Clone(key))
+}
+
+// loadDelivery lets a short event share the record of its only delivery.
+func loadDelivery(l *loader, key, record []byte) error {
+	d, err := codec.Decode(record, codec.Delivery)
+	if err != nil {
+		return err
+	}
+	codec.Complete(&d, string(key))
+	r := codec.DeliveryRecord{Delivery: d}
+	own, events := []byte(d.EventID), l.bucket(bucketEvents)
+	e, err := codec.Decode(events.Get(own), codec.Event)
+	if err != nil {
+		return err
+	}
+	if canShare(&e, &d) {
+		r.Body = e.Body
+		if err := events.Delete(own); err != nil {
+			return err
+		}
+	}
+	return l.sets(bucketDeliveries, key, codec.EncodeDelivery(r), bucketDeliveryLists, placeOf(&d), []byte{})
+}
+
+// loadIdempotency writes a record as [tx.AddIdempotencyRecord] does.
+func loadIdempotency(l *loader, key, record []byte) error {
+	r, err := codec.Decode(record, codec.IdempotencyRecord)
+	if err != nil {
+		return err
+	}
+	t := &tx{s: l.s, bolt: l.bolt}
+	number := partitionOf(r.FirstUse)
+	partition, err := t.partition(number)
+	if err != nil {
+		return err
+	}
+	partition.FillPercent = fillPercent
+	if position := l.s.keys.add(number, partition, l.s.keys.hash(key)); position > 0 {
+		key = numberKey(uint64(position))
+	}
+	return partition.Put(key, record)
+}
+
+func loadAccount(l *loader, key, record []byte) error {
+	a, err := codec.Decode(record, codec.Account)
+	if err != nil {
+		return err
+	}
+	if a.Email != "" {
+		if err := l.set(bucketAccountEmails, []byte(strings.ToLower(a.Email)), bytes.Clone(key)); err != nil {
+			return err
+		}
+	}
+	return l.set(bucketAccounts, key, record)
+}

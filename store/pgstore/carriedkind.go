@@ -1,0 +1,155 @@
+package pgstore
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+
+	"teamdata/store"
+	"teamdata/store/codec"
+)
+
+// carriedKind is how the records of a store.Kind are read from the tables and written to
+// them.
+type carriedKind struct {
+	key     []column // the parts of the key, in their order
+	query   string   // reads key and record, in the order of the keys
+	table   string   // that is written; empty: none is
+	columns string   // those that are written: of the key, and others behind them
+
+	record func(kept []byte) ([]byte, error) // the record as it is carried; nil: as it is kept
+	values func(record []byte) (row, error)  // the columns behind the key
+}
+
+// carriedKinds are made with their first use.
+var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
+	kinds := map[store.Kind]*carriedKind{
+		store.KindOrg:              orgs.carried(),
+		store.KindRemovedOrg:       removedOrgs.carried(),
+		store.KindPlan:             plans.carried(),
+		store.KindMember:           members.carried(),
+		store.KindAudit:            auditLog.carried(),
+		store.KindLastRemoved:      lastRemoved,
+		store.KindInstructions:     instructions.carried(),
+		store.KindAPIKey:           apiKeys.carried(),
+		store.KindKeyUse:           keyUse.carried(),
+		store.KindEndpointNumber:   {query: "SELECT int8send(last_value) FROM endpoint_numbers WHERE is_called"},
+		store.KindEndpoint:         webhooks.carried(),
+		store.KindRemovedEndpoint:  removedEndpoints.carried(),
+		store.KindEventType:        eventTypes.carried(),
+		store.KindEvent:            events.carried(),
+		store.KindDelivery:         deliveries.carried(),
+		store.KindLastAcknowledged: lastAcknowledged.carried(),
+		store.KindDeliveryCounts:   carriedCounts,
+		store.KindMail:             mails.carried(),
+		store.KindIdempotency:      idempotency.carried(),
+		store.KindCertificate:      certificates.carried(),
+		store.KindOperatorToken:    operatorTokens.carried(),
+		store.KindAccount:          accounts.carried(),
+		store.KindSession:          sessions.carried(),
+		store.KindSignInLink:       signInLinks.carried(),
+	}
+	// Another engine may keep these in another form.
+	kinds[store.KindEvent].record = recoded(codec.Event)
+	kinds[store.KindDelivery].record = recoded(codec.Delivery)
+	// An expired record may still be there.
+	kinds[store.KindIdempotency].query = "SELECT DISTINCT ON (org_id, key) org_id, key, record FROM idempotency ORDER BY org_id, key, first_use DESC"
+	return kinds
+})
+
+// carried is for a table whose last column is the record, or that has none.
+func (t *table) carried() *carriedKind {
+	var keys []string
+	for _, c := range t.cols[:t.keys] {
+		keys = append(keys, c.name)
+	}
+	key := strings.Join(keys, ", ")
+	k := &carriedKind{key: t.cols[:t.keys], table: t.name, columns: t.columns}
+	k.query = "SELECT " + key + " FROM " + t.name + " ORDER BY " + key
+	k.values = func([]byte) (row, error) { return nil, nil }
+	if len(t.cols) > t.keys {
+		k.query = "SELECT " + key + ", " + t.cols[len(t.cols)-1].name + " FROM " + t.name + " ORDER BY " + key
+		k.values = func(record []byte) (row, error) { return row{record}, nil }
+	}
+	return k
+}
+
+func (r records[T]) carried() *carriedKind {
+	k := r.table.carried()
+	if r.made != nil {
+		k.values = func(record []byte) (row, error) {
+			value, err := codec.Decode(record, r.fields)
+			return append(r.made(&value), record), err
+		}
+	}
+	return k
+}
+
+// recoded encodes a record anew.
+func recoded[T any](fields func(*codec.Codec, *T)) func([]byte) ([]byte, error) {
+	return func(kept []byte) ([]byte, error) {
+		record, err := codec.Decode(kept, fields)
+		return codec.Encode(fields, record), err
+	}
+}
+
+// lastRemoved are the positions of orgLists that are beyond the last member.
+var lastRemoved = &carriedKind{
+	key: []column{text("org_id")}, table: orgLists.name, columns: "org_id, members_at, members_id",
+	query: `SELECT org_id, convert_to(org_id, 'UTF8') || '\x00' || int8send(members_at) || convert_to(members_id, 'UTF8') FROM org_lists l
+		WHERE members_at > 0 AND NOT EXISTS (SELECT FROM members m WHERE m.org_id = l.org_id AND (m.at, m.id) >= (l.members_at, l.members_id))
+		ORDER BY org_id`,
+	values: func(record []byte) (row, error) {
+		_, position, _ := bytes.Cut(record, []byte{0})
+		if len(position) < 8 {
+			return nil, codec.ErrRecord
+		}
+		return row{position[:8], position[8:]}, nil
+	},
+}
+
+var carriedCounts = &carriedKind{
+	key: []column{number("hour"), text("org_id"), number("endpoint")}, table: deliveryCounts.name, columns: "hour, org_id, endpoint, counts",
+	query: "SELECT hour, org_id, endpoint, counts FROM delivery_counts ORDER BY hour, org_id, endpoint",
+	record: func(kept []byte) ([]byte, error) {
+		return codec.Encode(codec.DeliveryCounts, readCounts(kept)), nil
+	},
+	values: func(record []byte) (row, error) {
+		c, err := codec.Decode(record, codec.DeliveryCounts)
+		numbers := numbersOf(&c)
+		return row{array(numberKind, len(numbers), func(i int) []byte { return bigint(int64(*numbers[i])) })}, err
+	},
+}
+
+// joinKey joins the parts of a key, which come first among the values, as store.Kind
+// says, and returns the values behind them.
+func joinKey(parts []column, values row) (key []byte, rest row) {
+	for i, part := range parts {
+		if key = append(key, values[i]...); part.kind == textKind && i < len(parts)-1 {
+			key = append(key, 0)
+		}
+	}
+	return key, values[len(parts):]
+}
+
+// splitKey is the reverse of joinKey.
+func splitKey(parts []column, key []byte) (values row, err error) {
+	for i, part := range parts {
+		var value []byte
+		switch {
+		case part.kind == numberKind && len(key) >= 8:
+			value, key = key[:8], key[8:]
+		case part.kind == numberKind:
+			return nil, codec.ErrRecord
+		case i < len(parts)-1:
+			value, key, _ = bytes.Cut(key, []byte{0})
+		default:
+			value, key = key, nil
+		}
+		values = append(values, value)
+	}
+	if len(key) > 0 {
+		return nil, codec.ErrRecord
+	}
+	return values, nil
+}

@@ -1,0 +1,218 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"teamdata/store"
+	"teamdata/store/codec"
+)
+
+// Read calls fn with the data of a database that no server uses, and locks it against
+// changes meanwhile. A sealed database needs its key, and one in plain text none: it is
+// read as it is.
+func Read(ctx context.Context, target *Target, key codec.Sealer, fn func(store.Source) error) error {
+	w, err := begin(ctx, target, reading, "ISOLATION LEVEL REPEATABLE READ READ WRITE", "SHARE")
+	if err != nil {
+		return err
+	}
+	defer w.end()
+	steps, err := readMigrations(migrations)
+	if err != nil {
+		return err
+	}
+	newer, err := w.rows(ctx, newQuery("SELECT 1::bigint FROM meta WHERE schema > $1::bigint", len(steps)))
+	if err != nil {
+		return target.refusal(err)
+	}
+	rows, err := w.rows(ctx, newQuery("SELECT sealed FROM seals"))
+	switch {
+	case err != nil:
+	case len(newer) > 0: // there may be records of which this program knows nothing
+		err = &Error{Text: "was written by a newer teamdata", Advice: "migrate with that one"}
+	case len(rows) > 0:
+		err = checkSeal(codec.Sealing{Sealer: key}, rows[0][0])
+	case key != nil:
+		err = &Error{Text: "is not sealed", Advice: "leave out --seal-key-file, and seal the data afterwards by serving it with the key"}
+	}
+	if err != nil {
+		return target.refusal(err)
+	}
+	return fn(w)
+}
+
+// Fill fills an empty database in one transaction, which commits once fn returns nil.
+// Whatever fails before and whenever the process is killed, the database is as empty as
+// it was. With a key it is sealed from then on.
+func Fill(ctx context.Context, target *Target, key codec.Sealer, fn func(store.Carrier) error) error {
+	w, err := begin(ctx, target, upgrading, "ISOLATION LEVEL READ COMMITTED READ WRITE", "SHARE ROW EXCLUSIVE")
+	if err != nil {
+		return err
+	}
+	defer w.end()
+	if err := w.mustBeEmpty(ctx); err != nil {
+		return target.refusal(err)
+	}
+	if err := fn(w); err != nil {
+		return err
+	}
+	if seal := (codec.Sealing{Sealer: key}); seal.On() {
+		insert := newQuery("INSERT INTO seals (name, sealed) VALUES ($1, $2)")
+		insert.values = row{sealName, seal.SealValue(sealCheck, sealPlace, sealName, "")}
+		if _, err := w.run(ctx, insert); err != nil {
+			return target.refusal(err)
+		}
+	}
+	return w.exec(ctx, "COMMIT")
+}
+
+// whole is all data of a database, in one transaction that has locked its tables. Its
+// errors are for the operator.
+type whole struct {
+	*conn
+	target *Target
+	end    func() // of the transaction, and of its connection
+}
+
+var _ store.Carrier = (*whole)(nil)
+
+func begin(ctx context.Context, target *Target, a access, isolation, lock string) (*whole, error) {
+	p := newPool(target, 1)
+	w := &whole{target: target, end: p.close}
+	err := p.prepare(ctx, migrations, a)
+	if err == nil {
+		w.conn, err = p.acquire(ctx)
+	}
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	w.end = func() { p.close(); p.release(w.conn) }
+	if err := w.lock(ctx, isolation, lock); err != nil {
+		w.end()
+		return nil, target.refusal(err)
+	}
+	return w, nil
+}
+
+// lock begins the transaction and locks its tables. The transaction waits as long as the
+// other side takes.
+func (w *whole) lock(ctx context.Context, isolation, mode string) error {
+	const limits = `SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '5s', true), set_config('idle_in_transaction_session_timeout', '0', true)`
+	if err := w.awaitOthers(ctx); err != nil {
+		return err
+	}
+	names := []string{"nodes", "generations"}
+	for _, t := range tables {
+		names = append(names, t.name)
+	}
+	found, err := w.rows(ctx, query{sql: "BEGIN " + isolation}, query{sql: limits},
+		query{sql: "LOCK TABLE " + strings.Join(names, ", ") + " IN " + mode + " MODE"}, newQuery(sqlOthers))
+	if server := (*pgconn.PgError)(nil); len(found) > 0 || errors.As(err, &server) && server.Code == "55P03" {
+		return errInUse
+	}
+	return err
+}
+
+var errInUse = &Error{Text: "is in use by another teamdata", Advice: "stop the servers and the commands that use it"}
+
+// sqlOthers finds other connections of teamdata to this database. A server does something
+// each second, see pollEvery; those that a pooler keeps open do nothing.
+const sqlOthers = `SELECT 1::bigint FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+	AND application_name = current_setting('application_name')
+	AND coalesce(state <> 'idle' OR state_change > clock_timestamp() - interval '2 s', true) LIMIT 1`
+
+// awaitOthers gives a server that was just stopped the time to disconnect.
+func (w *whole) awaitOthers(ctx context.Context) error {
+	const most, pause = 3 * time.Second, 50 * time.Millisecond
+	for deadline := time.Now().Add(most); ; {
+		found, err := w.rows(ctx, newQuery(sqlOthers))
+		switch {
+		case err != nil || len(found) == 0:
+			return err
+		case time.Now().After(deadline):
+			return errInUse
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// mustBeEmpty refuses a database with records of any kind.
+func (w *whole) mustBeEmpty(ctx context.Context) error {
+	for _, t := range tables {
+		if t == orgLists || t == users { // they are only there to be locked
+			continue
+		}
+		rows, err := w.rows(ctx, newQuery("SELECT 1::bigint FROM "+t.name+" LIMIT 1"))
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 {
+			return &Error{Text: "is not empty: there is something in its table " + t.name, Advice: "give an empty database"}
+		}
+	}
+	return nil
+}
+
+// exec runs a statement that may take long.
+func (w *whole) exec(ctx context.Context, sql string) error {
+	if _, err := w.Exec(ctx, sql).ReadAll(); err != nil {
+		return w.target.refusal(err)
+	}
+	return nil
+}
+
+// Dump reads the rows of each kind as they come.
+func (w *whole) Dump(ctx context.Context, fn store.EachRecord) error {
+	for _, kind := range store.Kinds {
+		k := carriedKinds()[kind]
+		err := w.each(ctx, k.query, func(values row) (err error) {
+			key, rest := joinKey(k.key, values)
+			record := []byte{}
+			if len(rest) > 0 {
+				record = rest[0]
+			}
+			if k.record != nil {
+				if record, err = k.record(record); err != nil {
+					return w.damaged(kind, key, err)
+				}
+			}
+			return fn(kind, key, record)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each calls fn with the rows of a query, until it fails.
+func (w *whole) each(ctx context.Context, sql string, fn func(row) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	reader := w.ExecParams(ctx, sql, nil, nil, nil, binaryFormat)
+	for reader.NextRow() {
+		if err := fn(reader.Values()); err != nil {
+			cancel() // closing would read the rest of the rows
+			reader.Close()
+			return err
+		}
+	}
+	if _, err := reader.Close(); err != nil {
+		return w.target.refusal(err)
+	}
+	return nil
+}
+
+func (w *whole) damaged(kind store.Kind, key []byte, err error) error {
+	return fmt.Errorf("%s %q: %w", kind, key, err)
+}

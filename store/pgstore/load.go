@@ -1,0 +1,118 @@
+package pgstore
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"teamdata/store"
+	"teamdata/store/codec"
+)
+
+// Load copies the records into their tables, some at a time.
+func (w *whole) Load(ctx context.Context, fill func(store.EachRecord) error) error {
+	l := &loader{whole: w, ctx: ctx, gathered: bytes.Clone(copyHead)}
+	if err := fill(l.put); err != nil {
+		return err
+	}
+	if err := l.flush(); err != nil {
+		return err
+	}
+	return w.exec(ctx, sqlFillLists)
+}
+
+// sqlFillLists makes the rows of orgLists, of which those of lastRemoved are there.
+const sqlFillLists = `INSERT INTO org_lists (org_id, members_at, members_id, audit_at, audit_id)
+	SELECT o.org_id, coalesce(m.at, 0), coalesce(m.id, ''), coalesce(a.at, 0), coalesce(a.id, '')
+	FROM (SELECT DISTINCT org_id FROM members UNION SELECT DISTINCT org_id FROM audit_log) o
+		LEFT JOIN LATERAL (SELECT at, id FROM members WHERE org_id = o.org_id ORDER BY at DESC, id DESC LIMIT 1) m ON true
+		LEFT JOIN LATERAL (SELECT at, id FROM audit_log WHERE org_id = o.org_id ORDER BY at DESC, id DESC LIMIT 1) a ON true
+	ON CONFLICT (org_id) DO UPDATE SET audit_at = excluded.audit_at, audit_id = excluded.audit_id`
+
+// loader gathers rows of one table at a time, in the binary format of COPY.
+type loader struct {
+	*whole
+	ctx      context.Context
+	into     *carriedKind // nil: nothing is gathered
+	gathered []byte
+
+	partitions []int64 // of the idempotency records
+}
+
+// loadSize is about how many bytes are copied at a time.
+const loadSize = 1 << 20
+
+var (
+	copyHead = []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")
+	copyTail = []byte{0xff, 0xff}
+)
+
+func (l *loader) put(kind store.Kind, key, record []byte) error {
+	k := carriedKinds()[kind]
+	if k != l.into || len(l.gathered) > loadSize {
+		if err := l.flush(); err != nil {
+			return err
+		}
+	}
+	if kind == store.KindEndpointNumber {
+		return l.setEndpointNumber(record)
+	}
+	values, err := splitKey(k.key, key)
+	if err != nil {
+		return l.damaged(kind, key, err)
+	}
+	rest, err := k.values(record)
+	if err != nil {
+		return l.damaged(kind, key, err)
+	}
+	if kind == store.KindIdempotency {
+		if err := l.needPartition(partitionOf(readTime(rest[0]))); err != nil {
+			return err
+		}
+	}
+	l.into = k
+	l.gathered = binary.BigEndian.AppendUint16(l.gathered, uint16(len(values)+len(rest)))
+	for _, value := range append(values, rest...) {
+		l.gathered = binary.BigEndian.AppendUint32(l.gathered, uint32(len(value)))
+		l.gathered = append(l.gathered, value...)
+	}
+	return nil
+}
+
+func (l *loader) flush() error {
+	if l.into == nil {
+		return nil
+	}
+	copied := bytes.NewReader(append(l.gathered, copyTail...))
+	sql := fmt.Sprintf("COPY %s (%s) FROM STDIN (FORMAT binary)", l.into.table, l.into.columns)
+	if _, err := l.CopyFrom(l.ctx, copied, sql); err != nil {
+		return l.target.refusal(err)
+	}
+	l.into, l.gathered = nil, append(l.gathered[:0], copyHead...)
+	return nil
+}
+
+// needPartition makes a partition of the idempotency records if it is not there.
+func (l *loader) needPartition(number int64) error {
+	if l.partitions == nil {
+		found, err := l.rows(l.ctx, newQuery(sqlPartitions))
+		if err != nil {
+			return l.target.refusal(err)
+		}
+		l.partitions = partitionNumbers(found)
+	}
+	if slices.Contains(l.partitions, number) {
+		return nil
+	}
+	l.partitions = append(l.partitions, number)
+	return l.exec(l.ctx, sqlMakePartition(number))
+}
+
+func (l *loader) setEndpointNumber(last []byte) error {
+	if len(last) != 8 {
+		return l.damaged(store.KindEndpointNumber, nil, codec.ErrRecord)
+	}
+	return l.exec(l.ctx, fmt.Sprintf("SELECT setval('endpoint_numbers', %d)", readBigint(last)))
+}
