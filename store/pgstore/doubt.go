@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,6 +13,9 @@ type doubt struct {
 	t        *tx
 	commitNo int64
 }
+
+// doubts counts the commits whose answer was lost, by what the marker told.
+type doubts struct{ there, gone, open atomic.Int64 }
 
 // How long and how often the marker is asked for.
 const (
@@ -29,8 +33,10 @@ func (s *Store) resolve(d doubt, lost error) error {
 		commitNo, err := s.marker(ctx)
 		switch {
 		case err == nil && commitNo == d.commitNo:
+			s.doubts.there.Add(1)
 			return nil
 		case err == nil:
+			s.doubts.gone.Add(1)
 			return notCommitted(lost)
 		}
 		select {
@@ -38,6 +44,7 @@ func (s *Store) resolve(d doubt, lost error) error {
 		case <-time.After(resolveEvery):
 		}
 	}
+	s.doubts.open.Add(1)
 	s.doubt = &d
 	return fmt.Errorf("it is unknown whether a commit succeeded: %w", lost)
 }

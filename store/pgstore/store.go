@@ -48,6 +48,7 @@ type Store struct {
 	idsMu    sync.Mutex
 	ids      store.IDSource
 	doubt    *doubt // the writer's
+	doubts   doubts
 	onDue    atomic.Pointer[func(endpoint uint64, due time.Time)]
 	watch    watch
 	life     context.Context
