@@ -26,17 +26,17 @@ func NeedsFile(t testing.TB) {
 }
 
 // Opener returns what opens a new engine at a path, which a database has no use for.
-// Of the options a database takes the clock alone.
+// Of the options a database takes the clock and BeforeCommit.
 func Opener(t testing.TB, o boltstore.Options) func(path string, now func() time.Time) (store.Engine, error) {
 	return func(path string, now func() time.Time) (store.Engine, error) {
 		if !OnDatabase() {
 			o.NoSync, o.Now = true, now
 			return boltstore.Open(path, o)
 		}
-		target, err := pgstore.ParseTarget(pgtest.New(t))
+		target, err := pgstore.ParseTarget(pgtest.Unsynced(t))
 		if err != nil {
 			return nil, err
 		}
-		return pgstore.Open(t.Context(), target, pgstore.Options{Now: now})
+		return pgstore.Open(t.Context(), target, pgstore.Options{Now: now, BeforeCommit: o.BeforeCommit})
 	}
 }

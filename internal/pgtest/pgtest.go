@@ -1,4 +1,4 @@
-// Package pgtest starts PostgreSQL for tests: one server a test process, and a
+// Package pgtest starts PostgreSQL for tests: one server a test process, or two, and a
 // database of its own for each test. A test that stops or restarts its server, or
 // wants other settings, starts one by [Start]. The servers end with the test process,
 // however it ends. Where PostgreSQL is not installed those tests skip, and in CI fail.
@@ -24,9 +24,10 @@ const (
 	Password = "pgtest-password"
 )
 
+// The servers of the test process, from their first use on.
 var shared struct {
 	sync.Mutex
-	server *Server
+	server, unsynced *Server
 }
 
 // New makes a database on the server of the test process and returns its URL, over
@@ -39,15 +40,29 @@ func New(t testing.TB) string {
 // Shared is the server of the test process, which no test may stop.
 func Shared(t testing.TB) *Server {
 	t.Helper()
+	return share(t, &shared.server)
+}
+
+// Unsynced is New on a second server, which doesn't sync its files to the disk: for
+// many databases in tests that neither crash nor measure.
+func Unsynced(t testing.TB) string {
+	t.Helper()
+	return share(t, &shared.unsynced, "fsync=off", "full_page_writes=off").Database(t)
+}
+
+// share starts a server for the test process, unless there is one.
+func share(t testing.TB, server **Server, settings ...string) *Server {
+	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
-	if shared.server == nil {
+	if *server == nil {
 		s := newServer(t)
+		s.settings = settings
 		s.initialize(t)
 		s.Start(t)
-		shared.server = s
+		*server = s
 	}
-	return shared.server
+	return *server
 }
 
 // Start starts a server of the test's own, which ends with the test. Settings are

@@ -74,7 +74,12 @@ func (s *Store) attempt(group []*update, careful bool) error {
 	if written == 0 {
 		return nil
 	}
-	err = t.commit(commitNo)
+	if before := s.options.BeforeCommit; before != nil {
+		err = before()
+	}
+	if err == nil {
+		err = t.commit(commitNo)
+	}
 	if err == nil {
 		s.notify(t)
 	}

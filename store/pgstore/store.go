@@ -22,6 +22,9 @@ type Options struct {
 	Sealer codec.Sealer
 	// HTTPOnLoopback lets endpoints have http:// URLs of this machine: for tests.
 	HTTPOnLoopback bool
+	// BeforeCommit is called before each commit of Updates, for tests. An error fails
+	// the commit, as a full disk would.
+	BeforeCommit func() error
 }
 
 // DefaultConnections is the maximum number of connections where Options set none.

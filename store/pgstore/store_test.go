@@ -33,8 +33,8 @@ func databaseAt(t testing.TB, path string) string {
 	if err == nil {
 		return string(name)
 	}
-	database := pgtest.New(t) + "&options=-csynchronous_commit%3Doff" // the suite does not crash
-	t.Cleanup(func() { check(t, database) })                          // after the suite has closed the store
+	database := pgtest.Unsynced(t) + "&options=-csynchronous_commit%3Doff" // the suite does not crash
+	t.Cleanup(func() { check(t, database) })                               // after the suite has closed the store
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
