@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"sync"
@@ -17,6 +19,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"teamdata/delivery"
 	"teamdata/internal/testkit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
@@ -24,7 +27,8 @@ import (
 
 // While 8 clients post to 5 endpoints that fail a fifth of the time, the
 // program is killed at random moments and started again: every delivery that
-// was accepted arrives and verifies, and the data stays sound.
+// was accepted arrives and verifies, again only after a kill, no other is there, and
+// the data stays sound.
 func TestCrashLoop(t *testing.T) { onEngines(t, crashLoop) }
 
 func crashLoop(t *testing.T, data *place) {
@@ -46,7 +50,6 @@ func crashLoop(t *testing.T, data *place) {
 	for c := range clients {
 		group.Go(func() { accepted.post(posting, t, &server, c, endpoints) })
 	}
-	inFlight := 0
 	for i := range kills {
 		if i%2 == 0 { // some while after the start, maybe before the first commit
 			<-time.After(time.Duration(1+random.IntN(80)) * time.Millisecond)
@@ -55,7 +58,7 @@ func crashLoop(t *testing.T, data *place) {
 			server.Load().Await("the next deliveries", func() bool { return accepted.count() >= more })
 		}
 		server.Load().Kill()
-		inFlight += r.unknown(data)
+		r.kills.Add(1)
 		data.isSound()
 		server.Store(data.serve(flags...))
 	}
@@ -68,7 +71,10 @@ func crashLoop(t *testing.T, data *place) {
 		t.Errorf("it ended with %v\n%s", err, last.Out)
 	}
 	data.isSound()
-	r.report(t, &accepted, kills)
+	r.report(t, &accepted)
+	if n := data.deliveries(); n != accepted.count() {
+		t.Errorf("%d deliveries were accepted, and %d are there", accepted.count(), n)
+	}
 	if data.isFile() {
 		if t.Logf("%d starts had to search for free pages", data.searches); data.searches == 0 {
 			t.Error("no start had to search for free pages")
@@ -146,25 +152,34 @@ type flakyReceiver struct {
 	secret      string
 	webhook     *standardwebhooks.Webhook
 	seedOf      uint64
+	kills       atomic.Int64 // of the sender
 
 	mu           sync.Mutex
-	got          map[string]int // attempts by webhook-id
-	acknowledged map[string]int
-	refused      []string // what did not verify
+	got          map[string]int   // attempts by webhook-id
+	acknowledged map[string]int64 // and after which kill the last one was acknowledged
+	again        map[int64]int    // how many were acknowledged again, by the kill before
+	wrong        []string         // what did not verify, or was sent again for no reason
 	endpoints    int
 }
+
+// killsBefore is the key of how many kills were before a connection.
+type killsBefore struct{}
 
 func newFlakyReceiver(t *testing.T, endpoints int, seed uint64) *flakyReceiver {
 	t.Helper()
 	r := &flakyReceiver{
 		secret: store.NewEndpointSecret(), seedOf: seed, endpoints: endpoints,
-		got: map[string]int{}, acknowledged: map[string]int{},
+		got: map[string]int{}, acknowledged: map[string]int64{}, again: map[int64]int{},
 	}
 	var err error
 	if r.webhook, err = standardwebhooks.NewWebhook(r.secret); err != nil {
 		t.Fatal(err)
 	}
-	r.url, r.caFile = serveTLS(t, r)
+	server := httptest.NewUnstartedServer(r)
+	server.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
+		return context.WithValue(ctx, killsBefore{}, r.kills.Load())
+	}
+	r.url, r.caFile = startTLS(t, server)
 	return r
 }
 
@@ -199,12 +214,12 @@ func (r *flakyReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if err != nil {
 		return // the sender was killed
 	}
-	id := q.Header.Get("webhook-id")
+	id, kills := q.Header.Get("webhook-id"), q.Context().Value(killsBefore{}).(int64)
 	err = r.webhook.Verify(body, q.Header)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
-		r.refused = append(r.refused, id+": "+err.Error())
+		r.wrong = append(r.wrong, id+": "+err.Error())
 	}
 	r.got[id]++
 	random := rand.New(rand.NewPCG(r.seedOf, uint64(len(r.got))<<8+uint64(r.got[id])))
@@ -212,7 +227,13 @@ func (r *flakyReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
-	r.acknowledged[id]++
+	switch before, is := r.acknowledged[id]; {
+	case is && before == kills:
+		r.wrong = append(r.wrong, id+" was acknowledged, and sent again by the same process")
+	case is:
+		r.again[kills]++
+	}
+	r.acknowledged[id] = kills
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -221,24 +242,28 @@ func (r *flakyReceiver) missing(accepted *acceptedIDs) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id := range accepted.ids {
-		if r.acknowledged[id] == 0 {
+		if _, is := r.acknowledged[id]; !is {
 			n++
 		}
 	}
 	return n
 }
 
-func (r *flakyReceiver) report(t *testing.T, accepted *acceptedIDs, kills int) {
+func (r *flakyReceiver) report(t *testing.T, accepted *acceptedIDs) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	duplicates := 0
-	for _, n := range r.acknowledged {
-		duplicates += n - 1
+	duplicates, most := 0, 0
+	for _, n := range r.again {
+		duplicates, most = duplicates+n, max(most, n)
 	}
-	t.Logf("%d kills: %d deliveries accepted, %d arrived and were acknowledged, %d of those again, with the same webhook-id",
-		kills, len(accepted.ids), len(r.acknowledged), duplicates)
-	if len(r.refused) > 0 {
-		t.Errorf("%d requests did not verify, the first: %s", len(r.refused), r.refused[0])
+	kills := int(r.kills.Load())
+	t.Logf("%d kills: %d deliveries accepted, %d arrived and were acknowledged, %d of those again, with the same webhook-id, at most %d after one kill",
+		kills, len(accepted.ids), len(r.acknowledged), duplicates, most)
+	if len(r.wrong) > 0 {
+		t.Errorf("%d requests were wrong, the first: %s", len(r.wrong), r.wrong[0])
+	}
+	if most > r.endpoints*delivery.DefaultPerEndpoint {
+		t.Errorf("after a kill more was sent again than can have been in flight")
 	}
 	if len(accepted.ids) < kills {
 		t.Errorf("only %d deliveries were accepted", len(accepted.ids))
