@@ -109,6 +109,9 @@ func (s *Store) prepare(ctx context.Context) error {
 		return err
 	}
 	defer s.pool.release(c)
+	if err := c.awaitUpdates(ctx); err != nil {
+		return s.target.refusal(err)
+	}
 	last, err := c.rows(ctx, newQuery("SELECT "+newestIDs))
 	if err != nil {
 		return s.target.refusal(err)
@@ -121,6 +124,14 @@ func (s *Store) prepare(ctx context.Context) error {
 		return s.target.refusal(err)
 	}
 	return s.setClock(ctx, c)
+}
+
+// awaitUpdates waits for the transactions that run: a server that was killed may have
+// sent one whose commit is still to come.
+func (c *conn) awaitUpdates(ctx context.Context) error {
+	_, err := c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
+		newQuery("SELECT pg_advisory_xact_lock($1)", int64(updateLock)), query{sql: "COMMIT"})
+	return err
 }
 
 const sqlClock = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
