@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,9 @@ type Options struct {
 	Sealer codec.Sealer
 	// HTTPOnLoopback lets endpoints have http:// URLs of this machine: for tests.
 	HTTPOnLoopback bool
+	// PollEvery is how often the Store looks what other servers changed; 0 means
+	// DefaultPollEvery.
+	PollEvery time.Duration
 	// BeforeCommit is called before each commit of Updates, for tests. An error fails
 	// the commit, as a full disk would.
 	BeforeCommit func() error
@@ -203,13 +207,14 @@ func (s *Store) AccessGeneration() uint64 { return s.generation.Load() }
 // EventTypeGeneration is bumped like it, for event types.
 func (s *Store) EventTypeGeneration() uint64 { return s.typeGeneration.Load() }
 
-// pollEvery is how often the generations that other servers bump are read.
-const pollEvery = time.Second
+// DefaultPollEvery is how often the generations that other servers bump are read, where
+// Options set nothing else.
+const DefaultPollEvery = time.Second
 
 // poll watches the generations until the store is closed.
 func (s *Store) poll() {
 	defer close(s.polled)
-	ticker := time.NewTicker(pollEvery)
+	ticker := time.NewTicker(cmp.Or(s.options.PollEvery, DefaultPollEvery))
 	defer ticker.Stop()
 	seen := map[string]int64{}
 	for {
