@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -48,7 +49,7 @@ func crashLoop(t *testing.T, data *place) {
 	var accepted acceptedIDs
 	var group sync.WaitGroup
 	for c := range clients {
-		group.Go(func() { accepted.post(posting, t, &server, c, endpoints) })
+		group.Go(func() { accepted.post(posting, t, &server, c, endpoints, true) })
 	}
 	for i := range kills {
 		if i%2 == 0 { // some while after the start, maybe before the first commit
@@ -103,13 +104,21 @@ func serveAfterDeletions(t *testing.T, data string, flags ...string) *testkit.Pr
 
 // acceptedIDs are the deliveries that a client was told of.
 type acceptedIDs struct {
-	mu  sync.Mutex
-	ids map[string]bool
+	mu      sync.Mutex
+	ids     map[string]bool
+	refused int           // how often the answer was 503
+	longest time.Duration // that an answer took
 }
 
-func (a *acceptedIDs) add(t *testing.T, id string) {
+// add adds what was answered, "" for a 503.
+func (a *acceptedIDs) add(t *testing.T, id string, took time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.longest = max(a.longest, took)
+	if id == "" {
+		a.refused++
+		return
+	}
 	if a.ids == nil {
 		a.ids = make(map[string]bool)
 	}
@@ -125,22 +134,44 @@ func (a *acceptedIDs) count() int {
 	return len(a.ids)
 }
 
-// post makes POSTs, each with a key of its own and again until it is answered.
-func (a *acceptedIDs) post(ctx context.Context, t *testing.T, server *atomic.Pointer[testkit.Process], client, endpoints int) {
+func (a *acceptedIDs) refusals() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.refused
+}
+
+// post makes POSTs, each with a key of its own and again until it is answered, or
+// without a key and once.
+func (a *acceptedIDs) post(ctx context.Context, t *testing.T, server *atomic.Pointer[testkit.Process], client, endpoints int, again bool) {
 	for i := 0; ctx.Err() == nil; i++ {
 		path := fmt.Sprintf("/webhooks/whe_%d/test", (client+i)%endpoints)
-		for {
-			got, err := server.Load().Do("POST", path, testkit.WriteKey, "Idempotency-Key", fmt.Sprintf("%d-%d", client, i))
+		var headers []string
+		if again {
+			headers = []string{"Idempotency-Key", fmt.Sprintf("%d-%d", client, i)}
+		}
+		for done := false; !done; {
+			began := time.Now()
+			got, err := server.Load().Do("POST", path, testkit.WriteKey, headers...)
 			var body struct{ ID string }
-			if err == nil && got.Status == http.StatusOK && json.Unmarshal([]byte(got.Body), &body) == nil {
-				a.add(t, body.ID)
-				break
-			}
-			if err == nil && got.Status != http.StatusServiceUnavailable {
-				t.Errorf("answered %d %s", got.Status, got.Body)
+			switch {
+			case err != nil:
+				if !again {
+					t.Errorf("a request without a key was not answered: %v", err)
+					return
+				}
+			case got.Status == http.StatusOK && json.Unmarshal([]byte(got.Body), &body) == nil:
+				a.add(t, body.ID, time.Since(began))
+				done = true
+			case got.Status == http.StatusServiceUnavailable && got.Header.Get("Retry-After") != "":
+				a.add(t, "", time.Since(began))
+				done = !again
+			default:
+				t.Errorf("answered %d %v %s", got.Status, got.Header, got.Body)
 				return
 			}
-			<-time.After(time.Millisecond)
+			if !done || body.ID == "" {
+				<-time.After(2 * time.Millisecond)
+			}
 		}
 	}
 }
@@ -197,7 +228,10 @@ func (r *flakyReceiver) seed(t *testing.T) string {
 	content, err := json.Marshal(map[string]any{"orgs": []any{map[string]any{
 		"id": "org_acme", "name": "Acme", "webhooks": hooks,
 		"members": []any{map[string]string{"userId": "usr_ada", "role": "owner"}},
-		"apiKeys": []any{map[string]any{"id": "key_write", "secret": "example-writer-secret", "scopes": []string{"write"}, "createdBy": "usr_ada"}},
+		"apiKeys": []any{
+			map[string]any{"id": "key_write", "secret": "example-writer-secret", "scopes": []string{"write"}, "createdBy": "usr_ada"},
+			map[string]any{"id": "key_read", "secret": "example-reader-secret", "scopes": []string{"read"}, "createdBy": "usr_ada"},
+		},
 	}}})
 	if err != nil {
 		t.Fatal(err)
@@ -268,4 +302,11 @@ func (r *flakyReceiver) report(t *testing.T, accepted *acceptedIDs) {
 	if len(accepted.ids) < kills {
 		t.Errorf("only %d deliveries were accepted", len(accepted.ids))
 	}
+}
+
+// requests are how many came, by webhook-id.
+func (r *flakyReceiver) requests() map[string]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.got)
 }

@@ -26,6 +26,7 @@ const (
 // resolve finds out what became of a commit that failed with lost: nil if it is
 // there. The lock on the marker waits for the end of a transaction that still runs. If
 // the database can't be asked for so long, the writer learns it with its next group.
+// Meanwhile it refuses those that wait for a commit of their own.
 func (s *Store) resolve(d doubt, lost error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), resolveTime)
 	defer cancel()
@@ -39,6 +40,7 @@ func (s *Store) resolve(d doubt, lost error) error {
 			s.doubts.gone.Add(1)
 			return notCommitted(lost)
 		}
+		s.queue.refuse(fault(err)) // they would wait in vain
 		select {
 		case <-ctx.Done():
 		case <-time.After(resolveEvery):

@@ -96,6 +96,18 @@ func (q *queue) gather(group []*update) (_ []*update, open bool) {
 	return group, n > 0 || !q.closed
 }
 
+// refuse ends what waits with an error.
+func (q *queue) refuse(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, u := range q.waiting {
+		u.err = err
+		u.done <- struct{}{}
+		q.waiting[i] = nil
+	}
+	q.waiting = q.waiting[:0]
+}
+
 // settle yields to other goroutines as long as that brings more updates, so that
 // callers woken by one commit share the next. It uses no timer, so a lone caller
 // does not wait.
@@ -130,7 +142,9 @@ func (s *Store) Update(ctx context.Context, scope store.Scope, fn func(store.Tx)
 func (s *Store) write() {
 	defer close(s.closed)
 	for group, open := s.queue.gather(nil); open; group, open = s.queue.gather(group[:0]) {
-		s.commit(group)
+		if len(group) > 0 { // they may have been refused
+			s.commit(group)
+		}
 		for i, u := range group {
 			u.done <- struct{}{}
 			group[i] = nil
