@@ -17,6 +17,7 @@ import (
 var (
 	oneSeed = flag.Uint64("storetest.seed", 0, "run the random test with this seed alone; 0 runs storetest.seeds of them")
 	seeds   = flag.Uint64("storetest.seeds", 10, "how many seeds the random test runs, from 1 on")
+	every   = flag.Int("storetest.every", 1, "after how many steps the random test compares the store with the model")
 )
 
 // testRandom runs random histories. Each is its seed's alone, but for the order
@@ -26,8 +27,13 @@ func testRandom(t *testing.T, open Open) {
 	if *oneSeed != 0 {
 		first, last = *oneSeed, *oneSeed
 	}
-	for seed := first; seed <= last && !t.Failed(); seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { newHistory(t, open, seed).run() })
+	for seed := first; seed <= last; seed++ {
+		t.Run(fmt.Sprint(seed), func(one *testing.T) {
+			one.Parallel()
+			if !t.Failed() {
+				newHistory(one, open, seed).run()
+			}
+		})
 	}
 }
 
@@ -64,9 +70,12 @@ func newHistory(t *testing.T, open Open, seed uint64) *history {
 
 func (h *history) run() {
 	defer h.report()
-	for range steps {
+	for i := range steps {
 		h.step()
-		if h.compare(); h.Failed() {
+		if i%*every == *every-1 || i == steps-1 {
+			h.compare()
+		}
+		if h.Failed() {
 			return
 		}
 	}
