@@ -120,8 +120,7 @@ func (t *tx) begin(group []*update) (commitNo int64, err error) {
 		return 0, err
 	}
 	if len(marker) == 0 {
-		t.err = &Error{Place: t.s.target.String(), Text: "no longer knows this server", Advice: "start teamdata again"}
-		t.s.end(t.err)
+		t.err = t.s.forgotten()
 		return 0, t.err
 	}
 	if found < named.toLock() {

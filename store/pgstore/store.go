@@ -71,6 +71,13 @@ var _ store.Engine = (*Store)(nil)
 // Life is done once the Store can't continue: the database no longer knows it.
 func (s *Store) Life() context.Context { return s.life }
 
+// forgotten ends the Life of a Store whose database was replaced by another one.
+func (s *Store) forgotten() error {
+	err := &Error{Place: s.target.String(), Text: "no longer knows this server", Advice: "start teamdata again"}
+	s.end(err)
+	return err
+}
+
 // CheckPlace finds nothing: each commit finds out whether the database knows this
 // server.
 func (s *Store) CheckPlace() error { return nil }
