@@ -190,3 +190,51 @@ func TestCuts(t *testing.T) {
 	l.await(200)
 	l.end()
 }
+
+// While nobody can say what became of a commit, because the database is away, others
+// are refused at once. When it is back, the caller is told.
+func TestDoubtRefusesOthers(t *testing.T) {
+	server := pgtest.Start(t)
+	proxy := pgtest.NewProxy(t, server)
+	database := server.Database(t)
+	s := open(t, proxy.URL(pgtest.Name(t, database)), pgstore.Options{})
+	t.Cleanup(func() { s.Close() })
+	add := func(action string, meanwhile func()) error {
+		return s.Update(bg, store.InOrg("org_1"), func(tx store.Tx) error {
+			_, err := tx.AppendAudit(store.AuditEntry{OrgID: "org_1", Action: action})
+			meanwhile()
+			return err
+		})
+	}
+	answer := make(chan error, 1)
+	go func() { answer <- add("doubtful", func() { proxy.Hold(pgtest.ToClient) }) }()
+	late := time.After(5 * time.Second)
+	for pgtest.Exec(t, database, "SELECT count(*) FROM audit_log")[0][0] != "1" {
+		select {
+		case <-late:
+			t.Fatal("it is not committed")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	server.Stop(t, "immediate")
+	proxy.Cut()
+	began := time.Now()
+	if err := add("refused", func() {}); store.CodeOf(err) != store.CodeUnavailable || time.Since(began) > 3*time.Second {
+		t.Errorf("another is told %v, after %v", err, time.Since(began))
+	}
+	select {
+	case err := <-answer:
+		t.Fatalf("it is told %v while nobody knows", err)
+	default:
+	}
+	server.Start(t)
+	if err := <-answer; err != nil {
+		t.Errorf("what is there is said not to be: %v", err)
+	}
+	if err := add("accepted", func() {}); err != nil {
+		t.Error(err)
+	}
+	if n := pgtest.Exec(t, database, "SELECT count(*) FROM audit_log")[0][0]; n != "2" {
+		t.Errorf("%s entries are there", n)
+	}
+}
