@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"teamdata/internal/enginetest"
 	"teamdata/internal/testkit"
 	"teamdata/store"
 )
@@ -18,6 +19,9 @@ func each(t *testing.T, choose func(operation) bool, test func(env *testEnv, o o
 			continue
 		}
 		t.Run(o.method+strings.ReplaceAll(o.path, "/", "_"), func(t *testing.T) {
+			if o.path == "/backup" {
+				enginetest.NeedsFile(t)
+			}
 			env := newTestEnv(t)
 			test(env, o.in(env))
 		})

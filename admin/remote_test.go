@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/internal/enginetest"
 	"teamdata/internal/testkit"
 	"teamdata/store"
 )
@@ -110,6 +111,7 @@ func TestTokensEnd(t *testing.T) {
 
 // A backup has no deadline but that of a client that takes nothing.
 func TestRemoteBackup(t *testing.T) {
+	enginetest.NeedsFile(t)
 	env := newTestEnv(t)
 	env.large()
 	got := env.remote()("GET", "/backup", "", "Authorization", "Bearer opr_1.t0ken")

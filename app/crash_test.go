@@ -3,7 +3,6 @@ package app_test
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -11,19 +10,19 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/internal/testkit"
-	"teamdata/store/boltstore/boltfile"
 )
 
 // Idempotency rule 1 across a crash: killed right after the answer, the replay
 // is byte for byte the first answer.
-func TestReplayAfterKill(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "teamdata.db")
-	p := testkit.Serve(t, data, "--seed", testkit.Example)
+func TestReplayAfterKill(t *testing.T) { onEngines(t, replayAfterKill) }
+
+func replayAfterKill(t *testing.T, data *place) {
+	p := data.serve("--seed", testkit.Example)
 	first := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey, "Idempotency-Key", "once")
 	missing := p.Must("POST", "/webhooks/whe_none/test", testkit.WriteKey, "Idempotency-Key", "missing")
 	p.Kill()
 
-	p = testkit.Serve(t, data)
+	p = data.serve()
 	for key, before := range map[string]testkit.Answer{"once": first, "missing": missing} {
 		path := map[string]string{"once": "/webhooks/whe_hook/test", "missing": "/webhooks/whe_none/test"}[key]
 		again := p.Must("POST", path, testkit.WriteKey, "Idempotency-Key", key)
@@ -38,11 +37,12 @@ func TestReplayAfterKill(t *testing.T) {
 
 // Killed at random moments of 200 POSTs, restarted, and each POST made again
 // until it is answered: each key has exactly one delivery.
-func TestKilledAtRandom(t *testing.T) {
+func TestKilledAtRandom(t *testing.T) { onEngines(t, killedAtRandom) }
+
+func killedAtRandom(t *testing.T, data *place) {
 	random := testkit.SeedFromEnvironment(t)
-	data := filepath.Join(t.TempDir(), "teamdata.db")
 	flags := []string{"--key-rate", "0", "--client-rate", "0"}
-	p := serveAfterDeletions(t, data, append(flags, "--seed", testkit.Example)...)
+	p := data.serveNew(append(flags, "--seed", testkit.Example)...)
 	const posts = 200
 	answers := make([]map[string]bool, posts) // the ids that each key was answered with
 	for i := range answers {
@@ -63,10 +63,8 @@ func TestKilledAtRandom(t *testing.T) {
 			break
 		}
 		p.Cmd.Wait()
-		if _, err := boltfile.CompareFree(data); err != nil {
-			t.Errorf("after kill %d: page %v", round, err)
-		}
-		p = testkit.Serve(t, data, flags...)
+		data.isSound()
+		p = data.serve(flags...)
 	}
 	ids := map[string]bool{}
 	for key, got := range answers {
@@ -78,8 +76,8 @@ func TestKilledAtRandom(t *testing.T) {
 		}
 	}
 	p.Kill()
-	if n := countDeliveries(t, data); n != posts || len(ids) != posts {
-		t.Errorf("the file holds %d deliveries, and %d were answered; there are %d keys", n, len(ids), posts)
+	if n := data.deliveries(); n != posts || len(ids) != posts {
+		t.Errorf("there are %d deliveries, and %d were answered; there are %d keys", n, len(ids), posts)
 	}
 }
 

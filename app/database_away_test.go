@@ -1,10 +1,13 @@
 package app_test
 
 import (
-	"io"
+	"fmt"
 	"net/http"
+	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"teamdata/internal/pgtest"
 	"teamdata/internal/testkit"
@@ -12,47 +15,115 @@ import (
 )
 
 // While the database is away the server lives on and says why it isn't ready; writes
-// are answered 503; and it comes back by itself, with what was acknowledged and
-// attempts to spare.
+// and reads are answered 503; deliveries wait. It comes back by itself, with what was
+// acknowledged, without what was not, and with no attempt used up.
 func TestDatabaseAway(t *testing.T) {
 	postgres := pgtest.Start(t)
-	database, state := postgres.Database(t), t.TempDir()
-	received := make(chan string, 16)
-	hook, ca := serveTLS(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		received <- string(body)
-	}))
-	on := []string{"--data", database, "--state-dir", state}
-	p := testkit.Serve(t, database, "--state-dir", state, "--seed", testkit.Example, "--webhook-ca", ca, "--allow-endpoint-cidr", "127.0.0.0/8")
-	testkit.MustRun(t, append([]string{"endpoint", "create", "--org", "org_acme", "--url", hook, "--events", "member.added", "--id", "whe_1"}, on...)...)
-
+	data := inDatabase(t, postgres.Database(t))
+	c := newTraffic(t, data)
+	c.flows(100)
 	postgres.Stop(t, "immediate")
-	p.Await("not ready", func() bool { status, _ := health(p, server.ReadyPath); return status == http.StatusServiceUnavailable })
-	if _, body := health(p, server.ReadyPath); !strings.Contains(body, "commit: the database") {
-		t.Errorf("not ready says %q", body)
-	}
+	away := time.Now()
+	p := c.server
+	awaitReady(p, http.StatusServiceUnavailable, "commit: the database")
 	if status, body := health(p, server.LivePath); status != http.StatusOK {
 		t.Errorf("it does not live: %d %s", status, body)
 	}
 	if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
 		t.Errorf("a read is answered %d %v %s", a.Status, a.Header, a.Body)
 	}
-	add := append([]string{"member", "add", "usr_new", "--org", "org_acme", "--role", "member"}, on...)
+	add := data.command("member", "add", "usr_new", "--org", "org_acme", "--role", "member")
 	if out, err := testkit.Run(t, add...); err == nil || !strings.Contains(out, "can't be used right now") {
 		t.Errorf("a write: %v %s", err, out)
 	}
+	if took := time.Since(away); took > 10*time.Second {
+		t.Errorf("it took %v until it said that the database is away", took)
+	}
+	<-time.After(time.Until(away.Add(3 * time.Second))) // in which outcomes and retries come up
 
 	postgres.Start(t)
-	p.Await("ready", func() bool { status, _ := health(p, server.ReadyPath); return status == http.StatusOK })
+	back := time.Now()
+	c.flows(1)
+	t.Logf("the first write was accepted %v after the database was back", time.Since(back).Round(time.Millisecond))
+	awaitReady(p, http.StatusOK, "")
 	testkit.MustRun(t, add...)
-	if body := <-received; !strings.Contains(body, "usr_new") {
-		t.Errorf("received %s", body)
-	}
-	if err := p.Stop(); err != nil {
-		t.Errorf("%v\n%s", err, p.Out)
-	}
+	c.flows(100)
+	c.end()
+
 	postgres.Stop(t, "immediate")
-	if out, err := testkit.Run(t, "serve", "--data", database, "--state-dir", state, "--listen", "127.0.0.1:0"); err == nil || !strings.Contains(out, "is down") {
+	if out, err := testkit.Run(t, "serve", "--data", data.data, "--state-dir", t.TempDir(), "--listen", "127.0.0.1:0"); err == nil || !strings.Contains(out, "is down") {
 		t.Errorf("a start without the database: %v %s", err, out)
 	}
+}
+
+// awaitReady waits until the server says that it is ready, or that it is not and why.
+func awaitReady(p *testkit.Process, want int, why string) {
+	p.T.Helper()
+	p.Await("readiness as it should be", func() bool {
+		status, body := health(p, server.ReadyPath)
+		return status == want && strings.Contains(body, why)
+	})
+}
+
+// A link that hangs, with what is sent or with what is answered, and recovers or is cut.
+func TestDatabaseHangs(t *testing.T) {
+	for name, hang := range map[string]struct {
+		held pgtest.Direction
+		cut  bool
+	}{"requests": {pgtest.ToServer, false}, "answers": {pgtest.ToClient, false}, "answers, and cut": {pgtest.ToClient, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			postgres := pgtest.Shared(t)
+			proxy := pgtest.NewProxy(t, postgres)
+			c := newTraffic(t, inDatabase(t, passwordApart(t, proxy.URL(pgtest.Name(t, postgres.Database(t))))))
+			c.flows(100)
+			proxy.Hold(hang.held)
+			<-time.After(3 * time.Second)
+			if hang.cut {
+				proxy.Cut()
+			} else {
+				proxy.Resume(hang.held)
+			}
+			c.flows(100)
+			c.end()
+		})
+	}
+}
+
+// A standby that only reads is refused in words. The server of all hosts goes on by
+// itself when it takes over, and nothing is lost if the primary has sent it all.
+func TestDatabaseFailover(t *testing.T) {
+	primary := pgtest.Start(t)
+	name := pgtest.Name(t, primary.Database(t))
+	standby := primary.Standby(t)
+	both := strings.Replace(primary.TCP(name), "@", fmt.Sprintf("@127.0.0.1:%d,", standby.Port), 1)
+	c := newTraffic(t, inDatabase(t, passwordApart(t, both)))
+	c.flows(100)
+	alone := []string{"serve", "--data", passwordApart(t, standby.TCP(name)), "--state-dir", t.TempDir(), "--listen", "127.0.0.1:0"}
+	testkit.Says(t, 1, alone, "is a standby, which only reads", "give the primary in --data")
+
+	primary.Stop(t, "fast") // when the standby has it all
+	awaitReady(c.server, http.StatusServiceUnavailable, "commit: the database")
+	standby.Promote(t)
+	began := time.Now()
+	c.flows(1)
+	t.Logf("the first write was accepted %v after the failover", time.Since(began).Round(time.Millisecond))
+	c.flows(100)
+	c.end()
+}
+
+// passwordApart moves the password of a URL to a file, as an argument has to be.
+func passwordApart(t *testing.T, databaseURL string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "pgpass")
+	testkit.WriteFile(t, file, "*:*:*:*:"+pgtest.Password+"\n")
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User(u.User.Username())
+	q := u.Query()
+	q.Set("passfile", file)
+	u.RawQuery = q.Encode()
+	return u.String()
 }

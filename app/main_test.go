@@ -24,7 +24,13 @@ func connect(t testing.TB, url, caFile string) *testkit.Process {
 // test ends. The CA to trust is in caFile.
 func serveTLS(t testing.TB, handler http.Handler) (url, caFile string) {
 	t.Helper()
-	s := httptest.NewTLSServer(handler)
+	return startTLS(t, httptest.NewUnstartedServer(handler))
+}
+
+// startTLS does the same with a server that has settings of its own.
+func startTLS(t testing.TB, s *httptest.Server) (url, caFile string) {
+	t.Helper()
+	s.StartTLS()
 	t.Cleanup(s.Close)
 	caFile = filepath.Join(t.TempDir(), "receiver.ca.pem")
 	testkit.WriteFile(t, caFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))

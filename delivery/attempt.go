@@ -47,6 +47,9 @@ func (d *Dispatcher) attempt(j job) {
 func (d *Dispatcher) record(j job, a store.Attempt) (lost bool) {
 	endpoint, disabled := &j.claims.Endpoint, false
 	lost = record(j.ctx, d.store, d.config.Log, j.scope(&a), func(tx store.Tx) (err error) {
+		if done, err := recorded(tx, &j.claim.Delivery); done || err != nil {
+			return err
+		}
 		disabled, err = store.RecordAttempt(tx, j.claim.Delivery.ID, a, d.config.Schedule)
 		return err
 	})
@@ -57,6 +60,14 @@ func (d *Dispatcher) record(j job, a store.Attempt) (lost bool) {
 		Msg("a webhook endpoint was disabled: nothing was acknowledged there during a delivery's last retries; its events are held until it is enabled")
 	d.config.Mailed()
 	return false
+}
+
+// recorded reports whether an attempt was recorded since a delivery was claimed: this
+// one, by a commit that had failed as far as could be known, and turns out to be there.
+func recorded(tx store.Tx, claimed *store.Delivery) (bool, error) {
+	d, err := tx.Delivery(claimed.ID)
+	n := len(d.History)
+	return n != len(claimed.History) || n > 0 && !d.History[n-1].EndedAt.Equal(claimed.History[n-1].EndedAt), err
 }
 
 // scope is that of the outcome.

@@ -2,9 +2,6 @@ package delivery_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
 	"sync"
 	"testing/synctest"
 	"time"
@@ -12,9 +9,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/delivery"
-	"teamdata/store"
-	"teamdata/store/boltstore"
-	"teamdata/store/boltstore/boltfile"
 )
 
 // process is what runs from a start to a stop.
@@ -31,28 +25,11 @@ type process struct {
 var quiet = zerolog.Nop()
 
 func (w *world) open() {
-	s, err := boltstore.Open(w.path, boltstore.Options{
-		Now: w.storeClock, NoSync: true, MapSize: 16 << 20, BeforeCommit: w.beforeCommit,
-	})
+	s, err := w.engine.open(w)
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.store = s
-}
-
-// freePages leaves many free pages in the file, in runs of some.
-func (w *world) freePages() {
-	for _, size := range []int{3 * os.Getpagesize(), 0} {
-		err := w.store.Update(context.Background(), store.All, func(tx store.Tx) (err error) {
-			for i := range 200 {
-				err = errors.Join(err, tx.PutCertificate(fmt.Sprint("ballast ", i), make([]byte, size)))
-			}
-			return err
-		})
-		if err != nil {
-			w.Fatal(err)
-		}
-	}
 }
 
 // start starts the dispatcher and the mailer on the store.
@@ -89,7 +66,7 @@ func (p *process) end(grace time.Duration) {
 }
 
 // crash ends everything at once, with updates on their way, and starts again
-// from the file.
+// from what is stored.
 func (w *world) crash(why string) {
 	w.note("%s", why)
 	w.sum.crashes++
@@ -129,15 +106,8 @@ func (w *world) close() {
 func (w *world) restart() {
 	synctest.Wait() // until all have returned from the closed store
 	w.checkReleased(w.process)
-	err := boltstore.Check(w.path, func(fault string) { w.breaks(commits, "the file is damaged: %s", fault) })
-	if err != nil {
-		w.breaks(commits, "the file can't be checked: %v", err)
-	}
-	switch listed, err := boltfile.CompareFree(w.path); {
-	case err != nil:
-		w.breaks(commits, "page %v", err)
-	case !listed:
-		w.sum.searches++
+	if err := w.engine.check(w); err != nil {
+		w.breaks(commits, "the data can't be checked: %v", err)
 	}
 	w.disk.revive()
 	if w.IntN(2) == 0 {

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,8 +12,8 @@ import (
 	"time"
 
 	"teamdata/delivery"
+	"teamdata/internal/enginetest"
 	"teamdata/store"
-	"teamdata/store/boltstore"
 )
 
 var (
@@ -26,8 +25,8 @@ var (
 // receivers fail, hang and lose their answers, the disk is full at times, the
 // clock is set, the program is killed, stopped and started, and people disable,
 // enable, move, remove and make endpoints, replay and recover meanwhile. The store,
-// its file, the dispatcher and the mailer are the real ones; the network, the mail
-// server and the time are not, so that hours take no time at all.
+// its file or its database, the dispatcher and the mailer are the real ones; the
+// network, the mail server and the time are not, so that hours take no time at all.
 //
 // The world keeps a model of what was accepted, and checks each commit, each attempt
 // and what a restart finds for the promises (simulation_report_test.go). A seed
@@ -43,15 +42,16 @@ func TestSimulation(t *testing.T) {
 	for seed := first; seed <= last; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
+			engine := newEngine(t)
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, seed)
+				w := newWorld(t, seed, engine)
 				w.live()
 				searches.Add(int64(w.sum.searches))
 			})
 		})
 	}
 	t.Cleanup(func() {
-		if t.Logf("%d starts had to search for free pages", searches.Load()); searches.Load() == 0 && *oneSeed == 0 {
+		if t.Logf("%d starts had to search for free pages", searches.Load()); searches.Load() == 0 && *oneSeed == 0 && !enginetest.OnDatabase() {
 			t.Error("no start had to search for free pages")
 		}
 	})
@@ -65,14 +65,14 @@ type world struct {
 	*testing.T
 	*rand.Rand // what happens when; it belongs to the world's own goroutine
 	seed       uint64
-	path       string
+	engine     engine
 	config     delivery.Config
 	roomy      bool // so much may be in flight that no endpoint waits for room
 	retention  time.Duration
 	born       time.Time
 	made       int // names that were made up
 	places     int // addresses that were made up
-	store      *boltstore.Store
+	store      store.Engine
 	process    *process
 	api        *api
 	clients    sync.WaitGroup
@@ -100,9 +100,9 @@ type world struct {
 	sum          struct{ attempts, crashes, searches, stops, faults, disabled, sent int }
 }
 
-func newWorld(t *testing.T, seed uint64) *world {
+func newWorld(t *testing.T, seed uint64, in engine) *world {
 	w := &world{
-		T: t, Rand: rand.New(rand.NewPCG(seed, 0)), seed: seed, path: filepath.Join(t.TempDir(), "teamdata.db"),
+		T: t, Rand: rand.New(rand.NewPCG(seed, 0)), seed: seed, engine: in,
 		born: time.Now(), over: make(chan struct{}), disk: newDisk(seed), interleaving: newInterleaving(seed),
 		byID: map[string]*modelDelivery{}, byEvent: map[string][]*modelDelivery{}, mails: map[string]*modelMail{},
 		answers: map[string]store.IdempotencyRecord{}, asked: map[string]*endpoint{}, claimed: map[string]*modelDelivery{},
@@ -121,7 +121,9 @@ func (w *world) live() {
 	defer w.report()
 	defer w.end()
 	w.open()
-	w.freePages()
+	if err := w.engine.age(w); err != nil {
+		w.Fatal(err)
+	}
 	w.setUp()
 	w.start()
 	for range steps {

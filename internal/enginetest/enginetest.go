@@ -26,7 +26,7 @@ func NeedsFile(t testing.TB) {
 }
 
 // Opener returns what opens a new engine at a path, which a database has no use for.
-// Of the options a database takes the clock alone.
+// Of the options a database takes the clock and BeforeCommit.
 func Opener(t testing.TB, o boltstore.Options) func(path string, now func() time.Time) (store.Engine, error) {
 	return func(path string, now func() time.Time) (store.Engine, error) {
 		if !OnDatabase() {
@@ -37,6 +37,6 @@ func Opener(t testing.TB, o boltstore.Options) func(path string, now func() time
 		if err != nil {
 			return nil, err
 		}
-		return pgstore.Open(t.Context(), target, pgstore.Options{Now: now})
+		return pgstore.Open(t.Context(), target, pgstore.Options{Now: now, BeforeCommit: o.BeforeCommit})
 	}
 }

@@ -85,6 +85,15 @@ func (s *Server) Database(t testing.TB) string {
 	return s.URL(Owner, name)
 }
 
+// Move puts a database, which nobody uses, into a folder of a disk of its own.
+func (s *Server) Move(t testing.TB, databaseURL, folder string) {
+	t.Helper()
+	own(t, folder)
+	name := Name(t, databaseURL)
+	s.Exec(t, fmt.Sprintf("CREATE TABLESPACE %s LOCATION '%s'", name, folder))
+	s.Exec(t, fmt.Sprintf("ALTER DATABASE %[1]s SET TABLESPACE %[1]s", name))
+}
+
 // URL is that of a database for a role, over the Unix socket.
 func (s *Server) URL(role, database string) string {
 	return fmt.Sprintf("postgres://%s@/%s?host=%s&port=%d", role, database, url.QueryEscape(s.folder), s.Port)

@@ -121,6 +121,22 @@ func (q *Queue) Run(commit func(group []*Update)) {
 	}
 }
 
+// Refuse fails with err the Updates that wait for a commit of their own.
+func (q *Queue) Refuse(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, u := range q.waiting {
+		u.Err = err
+		u.done <- struct{}{}
+		q.waiting[i] = nil
+	}
+	q.waiting = q.waiting[:0]
+	q.patient.Stop()
+	if !q.closed { // a closed one's writer needs it to end
+		q.unsignal()
+	}
+}
+
 // Close rejects Updates from now on, and returns when the writer has ended.
 func (q *Queue) Close() {
 	q.mu.Lock()
@@ -145,12 +161,17 @@ func (q *Queue) gather(group []*Update) []*Update {
 	if len(q.waiting) > 0 || q.closed {
 		q.signal()
 	} else {
-		select { // what those brought that came while it settled
-		case <-q.work:
-		default:
-		}
+		q.unsignal() // what those brought that came while it settled
 	}
 	return group
+}
+
+// unsignal takes the token back.
+func (q *Queue) unsignal() {
+	select {
+	case <-q.work:
+	default:
+	}
 }
 
 // settle yields to other goroutines as long as that brings more Updates, so that

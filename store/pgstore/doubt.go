@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,6 +14,9 @@ type doubt struct {
 	commitNo int64
 }
 
+// doubts counts the commits whose answer was lost, by what the marker told.
+type doubts struct{ there, gone, open atomic.Int64 }
+
 // How long and how often the marker is asked for.
 const (
 	resolveTime  = 15 * time.Second
@@ -22,6 +26,7 @@ const (
 // resolve finds out what became of a commit that failed with lost: nil if it is
 // there. The lock on the marker waits for the end of a transaction that still runs. If
 // the database can't be asked for so long, the writer learns it with its next group.
+// Meanwhile it refuses those that wait for a commit of their own.
 func (s *Store) resolve(d doubt, lost error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), resolveTime)
 	defer cancel()
@@ -29,15 +34,19 @@ func (s *Store) resolve(d doubt, lost error) error {
 		commitNo, err := s.marker(ctx)
 		switch {
 		case err == nil && commitNo == d.commitNo:
+			s.doubts.there.Add(1)
 			return nil
 		case err == nil:
+			s.doubts.gone.Add(1)
 			return notCommitted(lost)
 		}
+		s.queue.Refuse(fault(err)) // they would wait in vain
 		select {
 		case <-ctx.Done():
 		case <-time.After(resolveEvery):
 		}
 	}
+	s.doubts.open.Add(1)
 	s.doubt = &d
 	return fmt.Errorf("it is unknown whether a commit succeeded: %w", lost)
 }

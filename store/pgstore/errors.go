@@ -79,3 +79,9 @@ func demoted(err error) bool {
 	var server *pgconn.PgError
 	return errors.As(err, &server) && server.Code == "25006"
 }
+
+// tableGone reports whether a table is not there that was when the database was opened.
+func tableGone(err error) bool {
+	var server *pgconn.PgError
+	return errors.As(err, &server) && server.Code == "42P01"
+}

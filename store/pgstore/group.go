@@ -89,7 +89,12 @@ func (s *Store) attempt(group []*engine.Update, careful bool) error {
 	if written == 0 {
 		return nil
 	}
-	err = t.commit(commitNo)
+	if before := s.options.BeforeCommit; before != nil {
+		err = before()
+	}
+	if err == nil {
+		err = t.commit(commitNo)
+	}
 	if err == nil {
 		s.Tell(&t.Changes)
 	}
@@ -130,8 +135,7 @@ func (t *tx) begin(group []*engine.Update) (commitNo int64, err error) {
 		return 0, err
 	}
 	if len(marker) == 0 {
-		t.err = &Error{Place: t.s.target.String(), Text: "no longer knows this server", Advice: "start teamdata again"}
-		t.s.end(t.err)
+		t.err = t.s.forgotten()
 		return 0, t.err
 	}
 	if found < named.toLock() {

@@ -112,6 +112,8 @@ func explainServer(err *pgconn.PgError) *Error {
 		e.Text, e.Advice = "refuses a setting: "+err.Message, "take it out of --data and PGOPTIONS"
 	case "53300":
 		e.Text, e.Advice = "has no connection left: "+err.Message, "raise max_connections, or let others use fewer"
+	case "55P03":
+		e.Text, e.Advice = "is busy: somebody keeps it locked", "try again when the other teamdata, or the migration, has ended"
 	case "57P03":
 		e.Text, e.Advice = "takes no connections yet: "+err.Message, "try again"
 	default:

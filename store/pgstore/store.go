@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -23,6 +24,12 @@ type Options struct {
 	Sealer codec.Sealer
 	// HTTPOnLoopback lets endpoints have http:// URLs of this machine: for tests.
 	HTTPOnLoopback bool
+	// PollEvery is how often the Store looks what other servers changed; 0 means
+	// DefaultPollEvery.
+	PollEvery time.Duration
+	// BeforeCommit is called before each commit of Updates, for tests. An error fails
+	// the commit, as a full disk would.
+	BeforeCommit func() error
 }
 
 // DefaultConnections is the maximum number of connections where Options set none.
@@ -48,6 +55,7 @@ type Store struct {
 	idsMu      sync.Mutex
 	ids        store.IDSource
 	doubt      *doubt // the writer's
+	doubts     doubts
 	partitions partitions
 	life       context.Context
 	end        context.CancelCauseFunc
@@ -60,6 +68,13 @@ var _ store.Engine = (*Store)(nil)
 
 // Life is done once the Store can't continue: the database no longer knows it.
 func (s *Store) Life() context.Context { return s.life }
+
+// forgotten ends the Life of a Store whose database was replaced by another one.
+func (s *Store) forgotten() error {
+	err := &Error{Place: s.target.String(), Text: "no longer knows this server", Advice: "start teamdata again"}
+	s.end(err)
+	return err
+}
 
 // CheckPlace finds nothing: each commit finds out whether the database knows this
 // server.
@@ -105,6 +120,9 @@ func (s *Store) prepare(ctx context.Context) error {
 		return err
 	}
 	defer s.pool.release(c)
+	if err := c.awaitUpdates(ctx); err != nil {
+		return s.target.refusal(err)
+	}
 	last, err := c.rows(ctx, newQuery("SELECT "+newestIDs))
 	if err != nil {
 		return s.target.refusal(err)
@@ -117,6 +135,14 @@ func (s *Store) prepare(ctx context.Context) error {
 		return s.target.refusal(err)
 	}
 	return s.setClock(ctx, c)
+}
+
+// awaitUpdates waits for the transactions that run: a server that was killed may have
+// sent one whose commit is still to come.
+func (c *conn) awaitUpdates(ctx context.Context) error {
+	_, err := c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
+		newQuery("SELECT pg_advisory_xact_lock($1)", int64(updateLock)), query{sql: "COMMIT"})
+	return err
 }
 
 const sqlClock = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
@@ -180,13 +206,14 @@ func (s *Store) release(t *tx) {
 	}
 }
 
-// pollEvery is how often the generations that other servers bump are read.
-const pollEvery = time.Second
+// DefaultPollEvery is how often the generations that other servers bump are read where
+// Options don't say.
+const DefaultPollEvery = time.Second
 
 // poll watches the generations until the store is closed.
 func (s *Store) poll() {
 	defer close(s.polled)
-	ticker := time.NewTicker(pollEvery)
+	ticker := time.NewTicker(cmp.Or(s.options.PollEvery, DefaultPollEvery))
 	defer ticker.Stop()
 	seen := map[string]int64{}
 	for {

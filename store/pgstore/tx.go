@@ -60,6 +60,9 @@ func (t *tx) run(queries ...query) error {
 	defer cancel()
 	_, t.err = t.conn.run(ctx, queries...)
 	t.answered = t.answered || t.err == nil
+	if tableGone(t.err) {
+		t.err = t.s.forgotten()
+	}
 	return t.err
 }
 

@@ -27,8 +27,13 @@ func testRandom(t *testing.T, open Open) {
 	if *oneSeed != 0 {
 		first, last = *oneSeed, *oneSeed
 	}
-	for seed := first; seed <= last && !t.Failed(); seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { newHistory(t, open, seed).run() })
+	for seed := first; seed <= last; seed++ {
+		t.Run(fmt.Sprint(seed), func(one *testing.T) {
+			one.Parallel()
+			if !t.Failed() {
+				newHistory(one, open, seed).run()
+			}
+		})
 	}
 }
 

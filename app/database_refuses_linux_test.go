@@ -1,0 +1,99 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"teamdata/internal/pgtest"
+	"teamdata/internal/testkit"
+)
+
+// A database that refuses its server costs 503s, for as long as that lasts.
+func TestDatabaseRefuses(t *testing.T) {
+	const cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%[1]s' AND usename = '%[2]s'; "
+	for name, fault := range map[string]struct{ begin, end string }{
+		"renamed": {
+			"ALTER DATABASE %[1]s WITH ALLOW_CONNECTIONS false; " + cut + "SELECT pg_sleep(0.2); ALTER DATABASE %[1]s RENAME TO %[1]s_old",
+			"ALTER DATABASE %[1]s_old RENAME TO %[1]s; ALTER DATABASE %[1]s WITH ALLOW_CONNECTIONS true",
+		},
+		"no connection left": {
+			"ALTER DATABASE %[1]s CONNECTION LIMIT 0; " + cut,
+			"ALTER DATABASE %[1]s CONNECTION LIMIT -1",
+		},
+		"the role may not log in": {
+			"ALTER ROLE %[2]s NOLOGIN; " + cut,
+			"ALTER ROLE %[2]s LOGIN",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			postgres := pgtest.Start(t)
+			database := postgres.Database(t)
+			c := newTraffic(t, inDatabase(t, database))
+			c.flows(50)
+			on := func(script string) {
+				for _, statement := range strings.Split(fmt.Sprintf(script+"%.0[1]s%.0[2]s", pgtest.Name(t, database), pgtest.Owner), "; ") {
+					if strings.TrimSpace(statement) != "" {
+						postgres.Exec(t, statement)
+					}
+				}
+			}
+			on(fault.begin)
+			awaitReady(c.server, http.StatusServiceUnavailable, "commit: the database")
+			c.refused(20)
+			on(fault.end)
+			awaitReady(c.server, http.StatusOK, "")
+			c.flows(50)
+			c.end()
+		})
+	}
+}
+
+// A database whose disk is full takes no writes, answers reads, and goes on when there
+// is room again.
+func TestDatabaseDiskFull(t *testing.T) {
+	disk, err := os.MkdirTemp("", "teamdata-disk-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Remove(disk) })
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=24m"); err != nil {
+		testkit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
+	}
+	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
+	postgres := pgtest.Start(t)
+	database := postgres.Database(t)
+	postgres.Move(t, database, disk)
+	c := newTraffic(t, inDatabase(t, database))
+	c.flows(50)
+	ballast := filepath.Join(disk, "ballast")
+	testkit.WriteFile(t, ballast, "")
+	fillUp(t, ballast)
+	c.refused(200)
+	if a := c.server.Must("GET", "/members", testkit.ReadKey); a.Status != http.StatusOK {
+		t.Errorf("a read is answered %d %s", a.Status, a.Body)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	c.flows(50)
+	c.end()
+}
+
+// fillUp appends to a file until its disk is full.
+func fillUp(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for err == nil {
+		_, err = f.Write(make([]byte, 4<<10))
+	}
+}

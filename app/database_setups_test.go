@@ -1,0 +1,64 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"teamdata/internal/pgtest"
+	"teamdata/internal/testkit"
+)
+
+// The ways of setting up a database that docs/postgresql.md has: each takes and sends
+// what clients post.
+func TestDatabaseSetups(t *testing.T) {
+	for name, setUp := range map[string]func(*testing.T, *pgtest.Server) string{
+		"behind PgBouncer": func(t *testing.T, s *pgtest.Server) string {
+			return s.Pooler(t)(s.Database(t))
+		},
+		"a schema in the database of others": func(t *testing.T, s *pgtest.Server) string {
+			shared := pgtest.Name(t, s.Database(t))
+			admin := s.URL("postgres", shared)
+			pgtest.Exec(t, admin, fmt.Sprintf(`ALTER DATABASE %s OWNER TO postgres`, shared))
+			pgtest.Exec(t, admin, `CREATE TABLE theirs (n int)`)
+			pgtest.Exec(t, admin, `CREATE ROLE tenant LOGIN`)
+			pgtest.Exec(t, admin, `CREATE SCHEMA teamdata AUTHORIZATION tenant`)
+			pgtest.Exec(t, admin, fmt.Sprintf(`ALTER ROLE tenant IN DATABASE %s SET search_path = teamdata`, shared))
+			return s.URL("tenant", shared)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := inDatabase(t, setUp(t, pgtest.Start(t)))
+			c := newTraffic(t, data)
+			c.flows(300)
+			c.end()
+			if out := testkit.MustRun(t, "check", "--data", data.data); !strings.Contains(out, "is sound") {
+				t.Errorf("check: %s", out)
+			}
+		})
+	}
+}
+
+// A database that is dropped under its server, and made again, is not that server's: it
+// ends, so that its supervisor starts it on what is there now.
+func TestDatabaseMadeAgain(t *testing.T) {
+	postgres := pgtest.Start(t)
+	database := postgres.Database(t)
+	name := pgtest.Name(t, database)
+	data := inDatabase(t, database)
+	p := data.serve("--seed", testkit.Example)
+	awaitReady(p, http.StatusOK, "")
+	p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey)
+	postgres.Exec(t, fmt.Sprintf("DROP DATABASE %s WITH (FORCE)", name))
+	postgres.Exec(t, fmt.Sprintf("CREATE DATABASE %s OWNER %s TEMPLATE template0", name, pgtest.Owner))
+	p.Do("POST", "/webhooks/whe_hook/test", testkit.WriteKey) // it may be cut off by the end
+	p.Do("POST", "/webhooks/whe_hook/test", testkit.WriteKey)
+	if status := ended(p); status == 0 || !strings.Contains(p.Out.String(), "no longer knows this server") {
+		t.Errorf("it ended with %d, and said:\n%s", status, p.Out)
+	}
+	if out := data.run("org", "create", "--name", "New", "--id", "org_new"); !strings.Contains(out, "org_new") {
+		t.Errorf("the new database can't be used: %s", out)
+	}
+}
