@@ -45,6 +45,7 @@ type Store struct {
 	sealedNow      bool         // by this Open
 
 	queue    queue
+	limits   limits
 	idsMu    sync.Mutex
 	ids      store.IDSource
 	doubt    *doubt // the writer's
@@ -191,11 +192,12 @@ func (s *Store) EventTypeGeneration() uint64 { return s.typeGeneration.Load() }
 // pollEvery is how often the generations that other servers bump are read.
 const pollEvery = time.Second
 
-// poll watches the generations until the store is closed.
+// poll watches the generations until the store is closed, and tidies up meanwhile.
 func (s *Store) poll() {
 	defer close(s.polled)
-	ticker := time.NewTicker(pollEvery)
+	ticker, tidying := time.NewTicker(pollEvery), time.NewTicker(tidyEvery)
 	defer ticker.Stop()
+	defer tidying.Stop()
 	seen := map[string]int64{}
 	for {
 		select {
@@ -203,8 +205,22 @@ func (s *Store) poll() {
 			return
 		case <-ticker.C:
 			s.readGenerations(seen)
+		case <-tidying.C:
+			s.tidy(s.life)
 		}
 	}
+}
+
+// tidyEvery is how often what nobody needs any longer is deleted.
+const tidyEvery = time.Minute
+
+// tidy deletes ids without a time in the window of their limit. What fails is left for
+// the next time.
+func (s *Store) tidy(ctx context.Context) error {
+	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx, newQuery(sqlForget))
+		return err
+	})
 }
 
 func (s *Store) readGenerations(seen map[string]int64) {

@@ -167,3 +167,16 @@ CREATE TABLE seals (
 	name text COLLATE "C" PRIMARY KEY,
 	sealed bytea NOT NULL
 );
+
+-- What servers count together: times is when each of what was accepted lately was, at
+-- and accepted are of the last statement. It may be lost.
+CREATE UNLOGGED TABLE limits (
+	name text COLLATE "C",
+	id bytea,
+	most bigint NOT NULL,
+	span bigint NOT NULL,
+	at bigint NOT NULL,
+	accepted bigint NOT NULL,
+	times bigint[] NOT NULL,
+	PRIMARY KEY (name, id)
+) WITH (fillfactor = 50);
