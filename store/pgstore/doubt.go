@@ -23,6 +23,7 @@ const (
 // there. The lock on the marker waits for the end of a transaction that still runs. If
 // the database can't be asked for so long, the writer learns it with its next group.
 func (s *Store) resolve(d doubt, lost error) error {
+	s.watch.doubts.Add(1)
 	ctx, cancel := context.WithTimeout(context.Background(), resolveTime)
 	defer cancel()
 	for ctx.Err() == nil {

@@ -27,7 +27,10 @@ func (s *Store) commit(group []*update) { s.tryCommit(group, false) }
 // be new is there.
 func (s *Store) tryCommit(group []*update, careful bool) {
 	var err error
-	for range maxTries {
+	for try := range maxTries {
+		if try > 0 {
+			s.watch.retries.Add(1)
+		}
 		if err = s.attempt(group, careful); err == nil {
 			return
 		}
