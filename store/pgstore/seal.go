@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 )
 
 // seals says that the database is sealed, by a value sealed for one place.
@@ -19,13 +20,23 @@ var (
 // sealAll checks the key of a sealed database, and seals one in plain text that was
 // given a key.
 func (s *Store) sealAll(ctx context.Context) error {
-	rows := 0
-	err := s.view(ctx, func(t *tx) error {
+	sealed, err := s.checkSeal(ctx)
+	if err != nil || sealed || !s.seal.On() {
+		return err
+	}
+	s.sealedNow = true
+	return s.Update(ctx, store.All, func(t store.Tx) error { return t.(*tx).sealSecrets() })
+}
+
+// checkSeal reports whether the database is sealed. Another key than its own, or none,
+// is an error.
+func (s *Store) checkSeal(ctx context.Context) (sealed bool, err error) {
+	err = s.view(ctx, func(t *tx) error {
 		found, err := t.get(seals, sealName)
 		if err != nil || found == nil {
 			return err
 		}
-		rows++
+		sealed = true
 		if !s.seal.On() {
 			return s.sealError("is sealed", "give the key file that it was sealed with: --seal-key-file FILE")
 		}
@@ -34,11 +45,18 @@ func (s *Store) sealAll(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil || rows > 0 || !s.seal.On() {
-		return err
+	return sealed, err
+}
+
+// CheckKey reports whether a database is sealed. Another key than its own is an error;
+// nil is no key. Unlike Open, it neither seals nor upgrades the database.
+func CheckKey(ctx context.Context, target *Target, key codec.Sealer) (sealed bool, err error) {
+	s := &Store{target: target, pool: newPool(target, 1), life: ctx, seal: codec.Sealing{Sealer: key}}
+	defer s.pool.close()
+	if err := s.pool.prepare(ctx, migrations, reading); err != nil {
+		return false, err
 	}
-	s.sealedNow = true
-	return s.Update(ctx, store.All, func(t store.Tx) error { return t.(*tx).sealSecrets() })
+	return s.checkSeal(ctx)
 }
 
 func (s *Store) sealError(text, advice string) error {

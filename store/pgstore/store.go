@@ -2,6 +2,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -214,12 +215,19 @@ func (s *Store) poll() {
 // tidyEvery is how often what nobody needs any longer is deleted.
 const tidyEvery = time.Minute
 
-// tidy deletes ids without a time in the window of their limit. What fails is left for
-// the next time.
+// goneAfter is how long after a server was last seen its row in nodes is deleted. By
+// then nothing can be asked about its last commit any more; should it only have slept,
+// its next commit finds that it is not known, and it ends.
+const goneAfter = 7 * 24 * time.Hour
+
+// tidy deletes ids without a time in the window of their limit, and servers that were
+// killed long ago. What fails is left for the next time.
 func (s *Store) tidy(ctx context.Context) error {
 	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, newQuery(sqlForget))
-		return err
+		_, errLimits := c.run(ctx, newQuery(sqlForget))
+		_, errSeen := c.run(ctx, newQuery("UPDATE nodes SET seen = (extract(epoch FROM clock_timestamp()) * 1000)::bigint WHERE id = $1", s.node))
+		_, errGone := c.run(ctx, newQuery("DELETE FROM nodes WHERE seen < (extract(epoch FROM clock_timestamp()) * 1000)::bigint - $1", goneAfter.Milliseconds()))
+		return errors.Join(errLimits, errSeen, errGone)
 	})
 }
 

@@ -3,10 +3,12 @@
 -- as store/codec has it, an item the JSON that a page of its list sends.
 
 -- A server that is running. commit_no tells what became of a commit whose answer
--- was lost.
+-- was lost. seen is when it was last known to run; one that was killed leaves its row,
+-- which others delete after a week.
 CREATE TABLE nodes (
 	id text COLLATE "C" PRIMARY KEY,
-	commit_no bigint NOT NULL
+	commit_no bigint NOT NULL,
+	seen bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
 ) WITH (fillfactor = 10);
 
 -- Counters that servers watch: of what an Access depends on, and of event types.
