@@ -47,13 +47,13 @@ var mayImport = map[string][]string{
 	"delivery/receiver": {"teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"delivery/wheel":    {},
 
-	"store":                    {},
+	"store":                    {"teamdata/internal/ratelimit"},
 	"store/boltstore":          {"teamdata/internal/hint", "teamdata/store", "teamdata/store/boltstore/boltfile", "teamdata/store/codec", "teamdata/store/engine", "go.etcd.io/bbolt"},
 	"store/boltstore/boltfile": {"teamdata/internal/atomicfile", "teamdata/internal/system", "go.etcd.io/bbolt"},
 	"store/codec":              {"teamdata/internal/hint", "teamdata/store"},
 	"store/engine":             {"teamdata/store"},
 	"store/fixture":            {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/schema", "teamdata/internal/strictjson"},
-	"store/pgstore":            {"teamdata/internal/hint", "teamdata/store", "teamdata/store/codec", "teamdata/store/engine", "github.com/jackc/pgx/v5"},
+	"store/pgstore":            {"teamdata/internal/hint", "teamdata/internal/ratelimit", "teamdata/store", "teamdata/store/codec", "teamdata/store/engine", "github.com/jackc/pgx/v5"},
 	"store/seal":               {"teamdata/internal/hint", "golang.org/x/crypto/chacha20poly1305"},
 	"store/storetest":          {"teamdata/store"},
 

@@ -40,7 +40,7 @@ func eventTypeJSON(e store.EventType) []byte {
 // listEventTypes lists the built-in types first.
 func (r *request) listEventTypes() error {
 	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
-		types, err := tx.EventTypes()
+		types, err := store.OwnEventTypes(tx)
 		all := []store.EventType{}
 		for _, name := range store.BuiltInEventTypes {
 			all = append(all, builtIn()[name])

@@ -174,6 +174,9 @@ func (a *App) fill(ctx context.Context) error {
 }
 
 func (a *App) logFilled(sum fixture.Summary) {
+	if sum.LeftOut != "" {
+		a.log.Warn().Str("seed", a.settings.Seed).Msg("left out " + sum.LeftOut)
+	}
 	a.log.Info().Str("seed", a.settings.Seed).Int("orgs", sum.Orgs).Int("members", sum.Members).
 		Int("auditEntries", sum.AuditEntries).Int("apiKeys", sum.APIKeys).Int("endpoints", sum.Endpoints).Msg("filled the data file")
 }
@@ -224,13 +227,20 @@ func Check(ctx context.Context, data string, found func(fault string)) error {
 	return boltstore.Check(data, found)
 }
 
-// CheckSealKey reports whether a data file that no server has open is sealed. A
-// sealed file that the key in keyFile, if any, doesn't open is an error. It
+// CheckSealKey reports whether a data file that no server has open, or a database, is
+// sealed. Sealed data that the key in keyFile, if any, doesn't open is an error. It
 // changes nothing.
-func CheckSealKey(data, keyFile string) (sealed bool, err error) {
+func CheckSealKey(ctx context.Context, data, keyFile string) (sealed bool, err error) {
 	o, err := Options(keyFile)
 	if err != nil {
 		return false, err
+	}
+	if IsDatabase(data) {
+		target, err := pgstore.ParseTarget(data)
+		if err != nil {
+			return false, SettingError{err}
+		}
+		return pgstore.CheckKey(ctx, target, o.Sealer)
 	}
 	return boltstore.CheckKey(data, o.Sealer)
 }
@@ -251,6 +261,24 @@ func Restore(ctx context.Context, backup, data string, now time.Time) (kept stri
 		return "", err
 	}
 	return boltstore.Restore(ctx, backup, data, now)
+}
+
+// warnOfEventTypes tells of event types that the operator registered before they were
+// built in.
+func (a *App) warnOfEventTypes(ctx context.Context) {
+	err := a.store.View(ctx, func(tx store.Tx) error {
+		types, err := tx.EventTypes()
+		for _, e := range types {
+			if store.IsBuiltInEventType(e.Name) {
+				a.log.Warn().Str("eventType", e.Name).Str("hint", "remove the registered one with: teamdata event-type delete "+e.Name).
+					Msg("an event type that was registered is built in by now, and the built-in one counts")
+			}
+		}
+		return err
+	})
+	if err != nil {
+		a.log.Warn().Err(err).Msg("the event types can't be read")
+	}
 }
 
 // warnOfModes warns about files with secrets that other users can open.

@@ -147,7 +147,11 @@ func Counted(s fixture.Summary) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "nothing"
+		parts = []string{"nothing"}
 	}
-	return strings.Join(parts, ", ")
+	counted := strings.Join(parts, ", ")
+	if s.LeftOut != "" {
+		counted += ", without " + s.LeftOut
+	}
+	return counted
 }

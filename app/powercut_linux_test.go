@@ -199,7 +199,7 @@ func (s *story) wrongSeal(data string, now time.Time) error {
 	if now.Before(s.sealed) {
 		return nil
 	}
-	if _, err := app.CheckSealKey(data, ""); err == nil {
+	if _, err := app.CheckSealKey(context.Background(), data, ""); err == nil {
 		return errors.New("it was sealed, and is not")
 	}
 	return nil

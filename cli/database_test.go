@@ -70,7 +70,20 @@ func TestDoctorOfDatabase(t *testing.T) {
 	finds(t, list, "database", doctor.OK, "clock")
 	finds(t, list, "contents", doctor.OK, "none yet")
 	testkit.MustRun(t, "org", "create", "--name", "Acme", "--data", database, "--state-dir", state)
-	finds(t, examine(), "contents", doctor.OK, "sound")
+	list = examine()
+	finds(t, list, "contents", doctor.OK, "sound")
+	finds(t, list, "seal key", doctor.OK, "in the database are in plain text")
+	key := filepath.Join(state, "seal.key")
+	if err := os.WriteFile(key, []byte(strings.Repeat("4", 64)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sealed := func() []doctor.Finding {
+		return examined(t, "--data", database, "--state-dir", state, "--seal-key-file", key)
+	}
+	finds(t, sealed(), "seal key", doctor.Warning, "the next serve seals it")
+	testkit.MustRun(t, "org", "list", "--data", database, "--state-dir", state, "--seal-key-file", key)
+	finds(t, sealed(), "seal key", doctor.OK, "opens the database's secrets")
+	finds(t, examine(), "seal key", doctor.Problem, "is sealed")
 	pgtest.Exec(t, database, "ALTER ROLE "+pgtest.Owner+" SET synchronous_commit = off")
 	defer pgtest.Exec(t, database, "ALTER ROLE "+pgtest.Owner+" RESET synchronous_commit")
 	finds(t, examine(), "database", doctor.Problem, "synchronous_commit is off")

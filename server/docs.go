@@ -48,7 +48,7 @@ func (s *Server) description(ctx context.Context) (*description, error) {
 	}
 	var types []store.EventType
 	err := s.store.View(ctx, func(tx store.Tx) (err error) {
-		types, err = tx.EventTypes()
+		types, err = store.OwnEventTypes(tx)
 		return err
 	})
 	if err != nil {

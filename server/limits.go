@@ -35,12 +35,17 @@ func (r *request) checkClientLimit() error {
 }
 
 // checkKeyLimit counts a request against its key's limit. From here on every
-// answer shows how much of the limit is left.
+// answer shows how much of the limit is left. A request that can't be counted,
+// because the database that nodes share is away, is answered with 503, like any
+// other that needs it.
 func (r *request) checkKeyLimit() error {
-	if !r.s.keyLimit.Enabled() {
+	if r.s.keyPolicy == nil {
 		return nil
 	}
-	d := r.s.keyLimit.Take(r.access.Key.ID, r.now)
+	d, err := r.s.keyLimit.Take(r.HTTP.Context(), r.access.Key.ID, r.now)
+	if err != nil {
+		return err
+	}
 	r.W.Header()["RateLimit-Policy"] = r.s.keyPolicy
 	r.SetHeader("RateLimit", rateLimitState(d))
 	if d.OK {

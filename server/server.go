@@ -89,7 +89,7 @@ type Server struct {
 	streams      *connLimiter // requests on HTTP/2
 	keys         accessCache
 	keyUse       keyUse
-	keyLimit     *ratelimit.Limiter[string]
+	keyLimit     store.Limiter
 	clientLimit  *ratelimit.Limiter[netip.Prefix]
 	keyPolicy    []string // the header RateLimit-Policy; nil without a limit
 	idempotency  store.Idempotency
@@ -113,7 +113,7 @@ func New(s store.Store, c Config) *Server {
 	}
 	srv := &Server{
 		store: s, config: c, connections: newConnLimiter(c), streams: newConnLimiter(c),
-		keyLimit:    ratelimit.New[string](c.KeyRate, limitWindow, maxTrackedKeys),
+		keyLimit:    s.Limiter(store.Limit{Name: "API key", Max: c.KeyRate, Window: limitWindow, Tracked: maxTrackedKeys}),
 		clientLimit: ratelimit.New[netip.Prefix](c.ClientRate, limitWindow, maxTrackedClients),
 		keyPolicy:   keyPolicy(c.KeyRate),
 		drainDelay:  200 * time.Millisecond,

@@ -24,6 +24,10 @@ type Coordination interface {
 	// SharedKey returns a random key of 32 bytes that all nodes have until the last
 	// of them stops.
 	SharedKey(ctx context.Context) ([]byte, error)
+
+	// Limiter returns the limiter of a limit, which counts what all nodes do. Calls
+	// with the same name must have the same limit, and one process makes each once.
+	Limiter(l Limit) Limiter
 }
 
 // Alone is the Coordination of an engine that one process has for itself. It is in

@@ -27,7 +27,8 @@ type Engine interface {
 	// LastCommit returns when the last commit succeeded, by the system's clock; zero:
 	// none since the engine was opened, or the last one failed.
 	LastCommit() time.Time
-	// Stats reads no records.
+	// Stats reads no records. Of a database that does not answer within 2 s it returns
+	// what is known here, with the error.
 	Stats() (Stats, error)
 	About() (About, error)
 
@@ -59,14 +60,18 @@ type Stats struct {
 	Reads      int           // open read transactions, up to 256
 	OldestRead time.Duration // age of the oldest of them
 	Size       int64         // of the data, in bytes
-	Free       int64         // bytes of it that later commits can reuse, as of up to a minute ago
+	Free       int64         // bytes of it that later commits can reuse, as of up to a minute ago; 0 in a database
 	Database   *Database     // nil: the data is in no database
 }
 
 // Database is the state of the way to a database.
 type Database struct {
-	Connections int           // in use
-	ClockOffset time.Duration // how far its clock is ahead of this machine's
+	Connections    int           // in use
+	MaxConnections int           // that this server may use
+	Waiting        int           // calls that wait for one
+	ClockOffset    time.Duration // how far its clock is ahead of this machine's
+	Retries        uint64        // transactions that were run again, since the start
+	Doubts         uint64        // commits whose answer was lost, and which the database was asked about
 }
 
 // About describes the data of an engine.

@@ -28,6 +28,10 @@ var BuiltInEventTypes = []string{
 // IsBuiltInEventType reports whether an event type of that name is built in.
 func IsBuiltInEventType(name string) bool { return slices.Contains(BuiltInEventTypes, name) }
 
+// WasOwnEventType reports whether a built-in type was added so late that older data
+// may have an operator's own of that name. The built-in one counts.
+func WasOwnEventType(name string) bool { return name == EventMemberChanged }
+
 // EventType is an operator-defined type of events, in addition to the built-in ones.
 type EventType struct {
 	Name        string // 1 to 128 characters, see ValidEventType
@@ -108,7 +112,7 @@ func RemoveEventType(tx Tx, name string) error {
 	if err != nil {
 		return err
 	}
-	others := slices.DeleteFunc(append(own, BuiltInEventTypes...), func(other string) bool { return other == name })
+	others := append(slices.DeleteFunc(own, func(other string) bool { return other == name }), BuiltInEventTypes...)
 	err = eachOrg(tx, func(o Org) error {
 		endpoints, err := tx.Endpoints(o.ID)
 		for _, e := range endpoints {
@@ -126,6 +130,13 @@ func RemoveEventType(tx Tx, name string) error {
 		return err
 	}
 	return tx.DeleteEventType(name)
+}
+
+// OwnEventTypes lists the types that the operator registered, in order of name, without
+// those that are built in by now.
+func OwnEventTypes(tx EventTypes) ([]EventType, error) {
+	types, err := tx.EventTypes()
+	return slices.DeleteFunc(types, func(e EventType) bool { return IsBuiltInEventType(e.Name) }), err
 }
 
 // eventTypeNames lists the names of the types that the operator registered.

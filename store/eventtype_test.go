@@ -83,6 +83,24 @@ func testSelectedEventTypes(s *subject) {
 	s.refused("selecting it", store.CodeBadRequest, changeEndpoint(acme, "whe_1", types("invoice.paid")))
 }
 
+// An operator's type of older data whose name is that of a built-in one is listed no
+// more, and can be removed while endpoints select the built-in one.
+func TestEventTypeBuiltInSince(t *testing.T) { onBoth(t, testEventTypeBuiltInSince) }
+
+func testEventTypeBuiltInSince(s *subject) {
+	s.Seed()
+	s.Write(func(tx store.Tx) error { return tx.PutEventType(store.EventType{Name: store.EventMemberChanged}) })
+	s.Write(register(store.EventType{Name: "invoice.paid"}))
+	s.Write(changeEndpoint(acme, "whe_1", store.EndpointChange{Events: []string{store.EventMemberChanged}}))
+	s.Read(func(tx store.Tx) error {
+		own, err := store.OwnEventTypes(tx)
+		s.Equal("the operator's own", len(own) == 1 && own[0].Name == "invoice.paid", true)
+		return err
+	})
+	s.does("it is removed", removeType(store.EventMemberChanged), effects{})
+	s.refused("it is there no more", store.CodeNotFound, removeType(store.EventMemberChanged))
+}
+
 func register(e store.EventType) func(store.Tx) error {
 	return func(tx store.Tx) error {
 		_, _, err := store.RegisterEventType(tx, e)

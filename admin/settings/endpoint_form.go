@@ -57,7 +57,7 @@ func eventChoices(tx store.EventTypes, chosen []string) (choices []eventChoice, 
 	for _, name := range store.BuiltInEventTypes {
 		choices = append(choices, eventChoice{name, meanings[name], slices.Contains(chosen, name)})
 	}
-	own, err := tx.EventTypes()
+	own, err := store.OwnEventTypes(tx)
 	for _, t := range own {
 		choices = append(choices, eventChoice{t.Name, t.Description, slices.Contains(chosen, t.Name)})
 	}

@@ -49,7 +49,7 @@ func location(path string) map[string]string { return map[string]string{"locatio
 // beginCeremony gives the browser what the answer of its authenticator is checked
 // against.
 func (r *request) beginCeremony(data *webauthn.SessionData, session string) error {
-	if err := r.allowed(r.s.ceremonies.requests.take(r.address(), nameHash{}, r.now)); err != nil {
+	if err := r.allowed(r.s.ceremonies.requests.take(r.HTTP.Context(), r.address(), "", r.now)); err != nil {
 		return err
 	}
 	kept, err := r.s.ceremonies.begin(r.HTTP.Context(), ceremony{*data, session, r.now})
@@ -60,7 +60,7 @@ func (r *request) beginCeremony(data *webauthn.SessionData, session string) erro
 // endCeremony accepts the result of beginCeremony. badRequest: it is too old, or
 // of another challenge or session.
 func (r *request) endCeremony(challenge, session string) (webauthn.SessionData, error) {
-	if err := r.allowed(r.s.ceremonies.requests.take(r.address(), nameHash{}, r.now)); err != nil {
+	if err := r.allowed(r.s.ceremonies.requests.take(r.HTTP.Context(), r.address(), "", r.now)); err != nil {
 		return webauthn.SessionData{}, err
 	}
 	data, ok := r.s.ceremonies.open(r.HTTP.Context(), r.cookieNamed(r.s.challengeCookie()), challenge, session, r.now)

@@ -321,7 +321,7 @@ func TestPasskeyAndLimits(t *testing.T) {
 	w, _ := newPasskeyEnv(t)
 	d := w.withPasskey()
 	for range attemptsOfOne {
-		w.server.Config.Handler.(*Settings).throttle.name.Take(hashName("usr_ada"), w.Now())
+		w.server.Config.Handler.(*Settings).throttle.name.Take(t.Context(), hashOf("usr_ada"), w.Now())
 	}
 	d.credential.Counter = 1
 	d.finish("sign-in", d.signed(d.asked("sign-in"))).wants(t, 200)

@@ -76,7 +76,7 @@ type Settings struct {
 // New makes the settings page of a store, which stays the caller's to close.
 func New(s store.Store, c Config) *Settings {
 	st := &Settings{store: s, config: c, origin: http.NewCrossOriginProtection(),
-		passwords: password.New(password.Default), throttle: newThrottle(), ceremonies: newCeremonies(s)}
+		passwords: password.New(password.Default), throttle: newThrottle(s), ceremonies: newCeremonies(s)}
 	st.config.HeldRetention = cmp.Or(c.HeldRetention, store.DefaultHeldRetention)
 	st.config.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	if u, err := url.Parse(c.PublicURL); err == nil {

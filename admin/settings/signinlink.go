@@ -111,7 +111,11 @@ func (r *request) sendForgotten() error {
 			return r.render(status, "signin_forgot", forgotPage{Mail: true, Error: e})
 		})
 	}
-	if r.s.throttle.mail.Take(hashName(name), r.now).OK {
+	mails, err := r.s.throttle.mail.Take(r.HTTP.Context(), hashOf(name), r.now)
+	if err != nil {
+		return err
+	}
+	if mails.OK {
 		var userID string
 		mail := func(ctx context.Context, s store.Store) error {
 			return s.Update(ctx, store.All, func(tx store.Tx) (err error) {

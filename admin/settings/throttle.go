@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"context"
 	"crypto/sha256"
 	"net/netip"
 	"strconv"
@@ -37,89 +38,90 @@ const siteFactor = 4
 // it remembers.
 const maxTracked = 20_000
 
-// throttle slows down guessing.
+// throttle slows down guessing. All but audit are limits of all nodes together: it
+// is asked only about accounts that exist, and must not take a moment longer then.
 type throttle struct {
 	audit  *ratelimit.Limiter[strangerEntry]
 	client clientLimiter
 	one    clientLimiter
-	name   *ratelimit.Limiter[nameHash]
-	known  *ratelimit.Limiter[string] // by the value of the browser's cookie
-	mail   *ratelimit.Limiter[nameHash]
+	name   store.Limiter // by hashOf
+	known  store.Limiter // by hashOf the value of the browser's cookie
+	mail   store.Limiter // by hashOf
 }
 
-// nameHash represents a name as typed, of any length, whether or not there is
-// such an account.
-type nameHash [sha256.Size]byte
-
-func hashName(name string) nameHash {
-	return sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(name))))
-}
-
-type clientAttempt struct {
-	network netip.Prefix
-	name    nameHash // zero in a limit of all names
+// hashOf represents a name as typed, of any length, whether or not there is such an
+// account. So that a database that is read by others tells nobody what was typed, the
+// limits know nothing else of it.
+func hashOf(name string) string {
+	hash := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(name))))
+	return string(hash[:])
 }
 
 // clientLimiter limits each client and its IPv6 /48.
-type clientLimiter struct {
-	client, site *ratelimit.Limiter[clientAttempt]
-}
+type clientLimiter struct{ client, site store.Limiter }
 
-func newClientLimiter(limit int, window time.Duration) clientLimiter {
+func newClientLimiter(s store.Coordination, name string, limit int, window time.Duration) clientLimiter {
 	return clientLimiter{
-		client: ratelimit.New[clientAttempt](limit, window, maxTracked),
-		site:   ratelimit.New[clientAttempt](siteFactor*limit, window, maxTracked),
+		client: newLimiter(s, name+" of a client", limit, window),
+		site:   newLimiter(s, name+" of a site", siteFactor*limit, window),
 	}
 }
 
-// take counts an attempt. What a client is refused does not count for its site.
-func (l clientLimiter) take(from netip.Addr, name nameHash, now time.Time) ratelimit.Decision {
-	d := l.client.Take(clientAttempt{ratelimit.ClientKey(from), name}, now)
-	if from = from.Unmap().WithZone(""); !d.OK || !from.Is6() {
-		return d
+func newLimiter(s store.Coordination, name string, limit int, window time.Duration) store.Limiter {
+	return s.Limiter(store.Limit{Name: name, Max: limit, Window: window, Tracked: maxTracked})
+}
+
+// take counts an attempt with a name, by its hash; empty in a limit of all names. What
+// a client is refused does not count for its site.
+func (l clientLimiter) take(ctx context.Context, from netip.Addr, name string, now time.Time) (ratelimit.Decision, error) {
+	d, err := l.client.Take(ctx, ratelimit.ClientKey(from).String()+name, now)
+	if from = from.Unmap().WithZone(""); err != nil || !d.OK || !from.Is6() {
+		return d, err
 	}
 	site, _ := from.Prefix(48)
-	return l.site.Take(clientAttempt{site, name}, now)
+	return l.site.Take(ctx, site.String()+name, now)
 }
 
 // strangerEntry is an entry of the audit log that a stranger caused.
 type strangerEntry struct{ userID, action string }
 
-func newThrottle() throttle {
+func newThrottle(s store.Coordination) throttle {
 	return throttle{
 		audit:  ratelimit.New[strangerEntry](1, time.Hour, maxTracked),
-		client: newClientLimiter(attemptsOfClient, attemptWindow),
-		one:    newClientLimiter(attemptsOfOne, attemptWindow),
-		name:   ratelimit.New[nameHash](attemptsOfName, attemptWindow, maxTracked),
-		known:  ratelimit.New[string](attemptsOfOne, attemptWindow, maxTracked),
-		mail:   ratelimit.New[nameHash](mailsOfName, attemptWindow, maxTracked),
+		client: newClientLimiter(s, "sign-in", attemptsOfClient, attemptWindow),
+		one:    newClientLimiter(s, "name", attemptsOfOne, attemptWindow),
+		name:   newLimiter(s, "name", attemptsOfName, attemptWindow),
+		known:  newLimiter(s, "known browser", attemptsOfOne, attemptWindow),
+		mail:   newLimiter(s, "mail", mailsOfName, attemptWindow),
 	}
 }
 
 // tryClient counts an attempt of the client. rateLimited: it has had too many.
 func (r *request) tryClient() error {
-	return r.allowed(r.s.throttle.client.take(r.address(), nameHash{}, r.now))
+	return r.allowed(r.s.throttle.client.take(r.HTTP.Context(), r.address(), "", r.now))
 }
 
 // tryName is tryClient for an attempt with a name, which is that of an account or of
 // none.
 func (r *request) tryName(name string, a store.Account) error {
+	ctx := r.HTTP.Context()
 	if browser := r.knownBrowser(a); browser != "" {
-		return r.allowed(r.s.throttle.known.Take(browser, r.now))
+		return r.allowed(r.s.throttle.known.Take(ctx, hashOf(browser), r.now))
 	}
 	if err := r.tryClient(); err != nil {
 		return err
 	}
-	t, hash := &r.s.throttle, hashName(name)
-	if err := r.allowed(t.one.take(r.address(), hash, r.now)); err != nil {
+	t, hash := &r.s.throttle, hashOf(name)
+	if err := r.allowed(t.one.take(ctx, r.address(), hash, r.now)); err != nil {
 		return err
 	}
-	return r.allowed(t.name.Take(hash, r.now))
+	return r.allowed(t.name.Take(ctx, hash, r.now))
 }
 
-func (r *request) allowed(d ratelimit.Decision) error {
-	if d.OK {
-		return nil
+// allowed is the answer to what was counted: rateLimited, unavailable, or none.
+func (r *request) allowed(d ratelimit.Decision, err error) error {
+	if d.OK || err != nil {
+		return err
 	}
 	r.W.Header().Set("Retry-After", strconv.Itoa(ratelimit.Seconds(d.RetryAfter)))
 	at := r.now.Add(d.RetryAfter).Truncate(time.Minute).Add(time.Minute)

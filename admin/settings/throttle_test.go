@@ -26,7 +26,7 @@ func (w *env) from(client, name, password string) *httptest.ResponseRecorder {
 // tried counts tries without making them, which takes a while.
 func (w *env) tried(n int, client, name string) {
 	for range n {
-		w.server.Config.Handler.(*Settings).throttle.one.take(netip.MustParseAddr(client), hashName(name), w.Now())
+		w.server.Config.Handler.(*Settings).throttle.one.take(w.Context(), netip.MustParseAddr(client), hashOf(name), w.Now())
 	}
 }
 
@@ -61,7 +61,7 @@ func TestThrottleOfManyTogether(t *testing.T) {
 	w := newEnv(t)
 	limits := &w.server.Config.Handler.(*Settings).throttle
 	for range attemptsOfName - 1 {
-		limits.name.Take(hashName("usr_ada"), w.Now())
+		limits.name.Take(t.Context(), hashOf("usr_ada"), w.Now())
 	}
 	for i, want := range []int{401, 429} {
 		if got := w.from("192.0.2."+strconv.Itoa(i)+":1", "usr_ada", "wrong").Code; got != want {
@@ -69,7 +69,7 @@ func TestThrottleOfManyTogether(t *testing.T) {
 		}
 	}
 	for range attemptsOfClient - 1 {
-		limits.client.take(netip.MustParseAddr("2001:db8::1"), nameHash{}, w.Now())
+		limits.client.take(t.Context(), netip.MustParseAddr("2001:db8::1"), "", w.Now())
 	}
 	for i, want := range []int{401, 429} {
 		if got := w.from("[2001:db8::"+strconv.Itoa(i+2)+"]:1", "name"+strconv.Itoa(i), "wrong").Code; got != want {

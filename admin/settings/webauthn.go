@@ -122,7 +122,7 @@ type ceremony struct {
 }
 
 func newCeremonies(s store.Coordination) *ceremonies {
-	return &ceremonies{requests: newClientLimiter(ceremonyRequests, ceremonyTTL), sealer: sealer{s.SharedKey}, store: s}
+	return &ceremonies{requests: newClientLimiter(s, "passkey", ceremonyRequests, ceremonyTTL), sealer: sealer{s.SharedKey}, store: s}
 }
 
 // begin returns the ceremony as the browser keeps it.

@@ -15,12 +15,6 @@ import (
 
 var backlogSize = flag.Int("backlog", 100_000, "how many deliveries wait in BenchmarkBacklog")
 
-const (
-	overdue     = 100            // of the backlog
-	backlogSpan = 10 * time.Hour // from now on, over which the rest is due
-	perUpdate   = 10_000         // deliveries written at once
-)
-
 // BenchmarkBacklog compares a server on a data file full of deliveries that wait
 // for a retry with one on an empty file: how long a start takes, what is resident
 // then, and how many events a second are accepted. What is overdue goes out after
@@ -148,37 +142,5 @@ func writeBacklog(b *testing.B, into store.Store, o *org, size int) {
 		}
 		return nil
 	}))
-	for done := 0; done < size; done += perUpdate {
-		fatal(b, into.Update(b.Context(), store.All, func(tx store.Tx) error {
-			for i := done; i < min(done+perUpdate, size); i++ {
-				if err := writeRetry(tx, &endpoints[i%len(endpoints)], i, size); err != nil {
-					return err
-				}
-			}
-			return nil
-		}))
-	}
-}
-
-// writeRetry writes number i of the backlog.
-func writeRetry(tx store.Tx, e *store.Endpoint, i, size int) error {
-	now := tx.Now()
-	due := now.Add(-time.Second)
-	if i >= overdue {
-		due = now.Add(time.Hour + time.Duration(i)*(backlogSpan/time.Duration(size)))
-	}
-	id := tx.NewID(store.PrefixEvent)
-	d := store.Delivery{
-		ID: store.FirstDelivery(id), EventID: id, EventType: store.EventWebhookTest,
-		OrgID: e.OrgID, EndpointID: e.ID, EndpointNumber: e.Number,
-		State: store.StateRetrying, Attempts: 1, CreatedAt: now, FirstAttemptAt: now, DueAt: due,
-		History: []store.Attempt{{
-			StartedAt: now, EndedAt: now.Add(20 * time.Millisecond), Status: 503,
-			Reason: "the receiver answered 503 Service Unavailable", NextAt: due,
-		}},
-	}
-	return tx.AddEvent(store.Event{
-		ID: d.EventID, OrgID: e.OrgID, Type: d.EventType, CreatedAt: now, Deliveries: []string{d.ID},
-		Body: []byte(`{"type":"webhook.test","timestamp":"` + store.FormatTime(now) + `","data":{"orgId":"` + e.OrgID + `","endpointId":"` + e.ID + `"}}`),
-	}, []store.Delivery{d})
+	fatal(b, writeRetries(b.Context(), into, endpoints, size))
 }

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 func tiny(t testing.TB) Config {
 	return Config{
 		Program: program, Version: "test", Dir: t.TempDir(),
-		Rounds: 1, Duration: 40 * time.Millisecond, Events: 200, Rate: 500, Members: 300,
+		Rounds: 1, Duration: 40 * time.Millisecond, Events: 200, Rate: 500, Members: 300, Waiting: 1,
 	}
 }
 

@@ -138,8 +138,8 @@ func (d *doctor) checkFile(ctx context.Context, path, fix string) (sound bool) {
 	return older || err == nil && faults == 0 // for an older one its pages were walked too
 }
 
-// checkSealKey checks whether the key file opens the data file, if that can be read.
-func (d *doctor) checkSealKey(context.Context) {
+// checkSealKey checks whether the key file opens the data, if that can be read.
+func (d *doctor) checkSealKey(ctx context.Context) {
 	if _, err := app.Options(d.SealKeyFile); err != nil {
 		d.refused(err)
 		return
@@ -147,23 +147,23 @@ func (d *doctor) checkSealKey(context.Context) {
 	if info, err := os.Stat(d.SealKeyFile); err == nil && d.openToOthers("key file", d.SealKeyFile, info, others) {
 		return
 	}
+	what := "file"
 	if app.IsDatabase(d.Data) {
-		d.ok("not held to the database; serve refuses a wrong one")
+		what = "database"
+	}
+	if !d.sound { // and a file safe to map
+		d.ok("not held to the %s, which can't be read now", what)
 		return
 	}
-	if !d.sound { // and safe to map
-		d.ok("not held to the data file, which can't be read now")
-		return
-	}
-	sealed, err := app.CheckSealKey(d.Data, d.SealKeyFile)
+	sealed, err := app.CheckSealKey(ctx, d.Data, d.SealKeyFile)
 	switch {
 	case err != nil:
 		d.refused(err)
 	case !sealed && d.SealKeyFile == "":
-		d.ok("none: the webhook secrets, private keys and password hashes in the file are in plain text")
+		d.ok("none: the webhook secrets, private keys and password hashes in the %s are in plain text", what)
 	case !sealed:
-		d.warn("keep a copy of the key apart from the backups", "the file is not sealed yet, and the next serve seals it")
+		d.warn("keep a copy of the key apart from the backups", "the %s is not sealed yet, and the next serve seals it", what)
 	default:
-		d.ok("%s opens the data file's secrets", d.SealKeyFile)
+		d.ok("%s opens the %s's secrets", d.SealKeyFile, what)
 	}
 }

@@ -117,6 +117,7 @@ func (d *doctor) checkRecords(ctx context.Context) {
 	case faults > 0:
 		d.problem("restore the database from a backup", "the records are damaged, %s, first: %s", terminal.Count(faults, "fault"), first)
 	default:
+		d.sound = true
 		d.ok("the records are sound")
 	}
 }

@@ -46,11 +46,17 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	if c.sources.Ready != nil {
 		set("teamdata_ready", flag(c.sources.Ready()))
 	}
-	if s, err := ask(c.sources.Storage); err == nil {
+	s, err := ask(c.sources.Storage)
+	if err == nil {
 		s.collect(set)
 	}
-	if q, err := ask(c.sources.Queue); err == nil {
-		collectBacklog(q, set, time.Now())
+	if s.Database != nil {
+		collectDatabase(*s.Database, err == nil, set)
+	}
+	if s.Database == nil || err == nil { // else the queue would be waited for, too
+		if q, err := ask(c.sources.Queue); err == nil {
+			collectBacklog(q, set, time.Now())
+		}
 	}
 	if c.sources.Certificates != nil {
 		for _, s := range c.sources.Certificates() {
@@ -88,14 +94,22 @@ func (s Storage) collect(set setter) {
 	set("teamdata_reads_open", float64(s.Reads))
 	set("teamdata_read_oldest_seconds", s.OldestRead.Seconds())
 	set("teamdata_data_file_bytes", float64(s.Size))
-	set("teamdata_data_file_free_bytes", float64(s.Free))
+	if s.Database == nil {
+		set("teamdata_data_file_free_bytes", float64(s.Free))
+	}
 	if !s.DiskFreeUnknown {
 		set("teamdata_disk_free_bytes", float64(s.DiskFree))
 	}
-	if s.Database != nil {
-		set("teamdata_database_connections", float64(s.Database.Connections))
-		set("teamdata_database_clock_offset_seconds", s.Database.ClockOffset.Seconds())
-	}
+}
+
+func collectDatabase(d store.Database, up bool, set setter) {
+	set("teamdata_database_up", flag(up))
+	set("teamdata_database_connections", float64(d.Connections))
+	set("teamdata_database_connections_max", float64(d.MaxConnections))
+	set("teamdata_database_waiting", float64(d.Waiting))
+	set("teamdata_database_clock_offset_seconds", d.ClockOffset.Seconds())
+	set("teamdata_database_retries_total", float64(d.Retries))
+	set("teamdata_database_doubts_total", float64(d.Doubts))
 }
 
 func collectBacklog(q store.Backlog, set setter, now time.Time) {

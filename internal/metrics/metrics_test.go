@@ -58,7 +58,7 @@ func full() Sources {
 	return Sources{
 		Ready: func() bool { return true },
 		Storage: func() (Storage, error) {
-			return Storage{Reads: 2, OldestRead: time.Second, Size: 3, Free: 4, DiskFree: 5, Database: &store.Database{Connections: 6, ClockOffset: time.Second}}, nil
+			return Storage{Reads: 2, OldestRead: time.Second, Size: 3, Free: 4, DiskFree: 5}, nil
 		},
 		Queue: func() (store.Backlog, error) {
 			return store.Backlog{Waiting: store.Waiting{Due: 1, Later: 2, Held: 3}, Busy: 4, DueAt: time.Now().Add(time.Hour), HeldAt: time.Now().Add(time.Hour), Mails: 5}, nil
@@ -69,6 +69,15 @@ func full() Sources {
 		Backup: func() (time.Time, bool) { return time.Unix(8, 0), true },
 		Sweeps: func() (time.Duration, time.Time) { return 9 * time.Second, time.Unix(10, 0) },
 	}
+}
+
+// onDatabase are sources of which the database gives an error or none.
+func onDatabase(err error) Sources {
+	s := full()
+	s.Storage = func() (Storage, error) {
+		return Storage{Size: 3, Database: &store.Database{Connections: 6, MaxConnections: 7, Waiting: 8, ClockOffset: time.Second, Retries: 9, Doubts: 10}}, err
+	}
+	return s
 }
 
 var names = Names{Version: "1.0", Routes: []string{"/a", "/b"}, Limits: []string{"client"}, Outcomes: []string{"acknowledged", "5xx"}, Expired: []string{"finished", "held"}}
@@ -101,8 +110,6 @@ teamdata_commits_total result=failed 1
 teamdata_commits_total result=ok 1
 teamdata_data_file_bytes 3
 teamdata_data_file_free_bytes 4
-teamdata_database_clock_offset_seconds 1
-teamdata_database_connections 6
 teamdata_disk_free_bytes 5
 teamdata_endpoint_failures_total endpoint=whe_1 org=org_a 1
 teamdata_http_request_duration_seconds route=/a 3/3
@@ -131,6 +138,31 @@ teamdata_retention_running_seconds 9`
 	}
 }
 
+// A database has no free space to show, and while it is away only what is known here
+// is scraped: nothing that would have to wait for it.
+func TestDatabase(t *testing.T) {
+	for _, err := range []error{nil, errors.New("away")} {
+		families := scrape(t, New(names, onDatabase(err)))
+		var got []string
+		for _, line := range ours(families) {
+			if strings.HasPrefix(line, "teamdata_da") || strings.HasPrefix(line, "teamdata_queue_e") {
+				got = append(got, line)
+			}
+		}
+		known := []string{
+			"teamdata_database_clock_offset_seconds 1", "teamdata_database_connections 6", "teamdata_database_connections_max 7",
+			"teamdata_database_doubts_total 10", "teamdata_database_retries_total 9", "teamdata_database_up 0", "teamdata_database_waiting 8",
+		}
+		if err == nil {
+			known[5] = "teamdata_database_up 1"
+			known = append(append([]string{"teamdata_data_file_bytes 3"}, known...), "teamdata_queue_endpoints 4")
+		}
+		if !slices.Equal(got, known) {
+			t.Errorf("%v: %q", err, got)
+		}
+	}
+}
+
 // The catalogue describes each metric that is scraped, and each of its metrics can be
 // scraped.
 func TestCatalogue(t *testing.T) {
@@ -138,6 +170,11 @@ func TestCatalogue(t *testing.T) {
 	m.Answered("/a", 200, 0)
 	m.Attempted("org_a", "whe_1", "5xx", 0)
 	families := scrape(t, m)
+	for name, f := range scrape(t, New(names, onDatabase(nil))) {
+		if families[name] == nil {
+			families[name] = f
+		}
+	}
 	for _, e := range Catalogue {
 		f := families[e.Name]
 		if f == nil {

@@ -29,6 +29,7 @@ type Target struct {
 	place     string
 	warning   string
 	passwords bool
+	schema    string // empty: that of the database
 }
 
 // ParseTarget reads the URL of a database as libpq does, with its environment
@@ -217,6 +218,9 @@ func (t *Target) dial(ctx context.Context) (*conn, error) {
 	config.DialFunc = dialer(config.ConnectTimeout).DialContext
 	for name, value := range map[string]string{"application_name": "teamdata", "client_encoding": "UTF8"} {
 		config.RuntimeParams[name] = cmp.Or(config.RuntimeParams[name], value)
+	}
+	if t.schema != "" {
+		config.RuntimeParams["search_path"] = t.schema
 	}
 	c := &conn{names: map[string]string{}, answer: answerTime}
 	config.ValidateConnect = func(ctx context.Context, pg *pgconn.PgConn) (err error) {

@@ -15,7 +15,9 @@ type doubt struct {
 }
 
 // doubts counts the commits whose answer was lost, by what the marker told.
-type doubts struct{ there, gone, open atomic.Int64 }
+type doubts struct{ there, gone, open atomic.Uint64 }
+
+func (d *doubts) all() uint64 { return d.there.Load() + d.gone.Load() + d.open.Load() }
 
 // How long and how often the marker is asked for.
 const (

@@ -32,7 +32,10 @@ func (s *Store) commit(group []*engine.Update) { s.tryCommit(group, false) }
 // be new is there.
 func (s *Store) tryCommit(group []*engine.Update, careful bool) {
 	var err error
-	for range maxTries {
+	for try := range maxTries {
+		if try > 0 {
+			s.retries.Add(1)
+		}
 		if err = s.attempt(group, careful); err == nil {
 			return
 		}

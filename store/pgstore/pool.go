@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,12 +22,13 @@ var errPoolClosed = errors.New("the connections are closed")
 
 // pool is a fixed number of connections, opened when they are needed.
 type pool struct {
-	target *Target
-	answer time.Duration // how long an answer may take
-	tokens chan struct{} // one for each connection in use
-	mu     sync.Mutex
-	idle   []*conn // the one used last at the end
-	closed bool
+	target  *Target
+	answer  time.Duration // how long an answer may take
+	tokens  chan struct{} // one for each connection in use
+	waiting atomic.Int64  // calls that wait for one
+	mu      sync.Mutex
+	idle    []*conn // the one used last at the end
+	closed  bool
 }
 
 func newPool(target *Target, size int) *pool {
@@ -37,8 +39,10 @@ func newPool(target *Target, size int) *pool {
 func (p *pool) acquire(ctx context.Context) (*conn, error) {
 	select {
 	case p.tokens <- struct{}{}:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	default:
+		if err := p.wait(ctx); err != nil {
+			return nil, err
+		}
 	}
 	c, err := p.take()
 	if c == nil && err == nil {
@@ -50,6 +54,17 @@ func (p *pool) acquire(ctx context.Context) (*conn, error) {
 	}
 	c.answer = p.answer
 	return c, nil
+}
+
+func (p *pool) wait(ctx context.Context) error {
+	p.waiting.Add(1)
+	defer p.waiting.Add(-1)
+	select {
+	case p.tokens <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // take returns the idle connection that was used last, or nil.

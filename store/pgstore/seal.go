@@ -21,23 +21,40 @@ var (
 // sealAll checks the key of a sealed database, and seals one in plain text that was
 // given a key.
 func (s *Store) sealAll(ctx context.Context) error {
-	rows := 0
-	err := s.view(ctx, func(t *tx) error {
-		found, err := t.get(seals, sealName)
-		if err != nil || found == nil {
-			return err
-		}
-		rows++
-		return checkSeal(s.seal, found[1])
-	})
-	if own := (*Error)(nil); errors.As(err, &own) {
-		return s.target.refusal(own)
-	}
-	if err != nil || rows > 0 || !s.seal.On() {
+	sealed, err := s.checkSeal(ctx)
+	if err != nil || sealed || !s.seal.On() {
 		return err
 	}
 	s.sealedNow = true
 	return s.Update(ctx, store.All, func(t store.Tx) error { return t.(*tx).sealSecrets() })
+}
+
+// checkSeal reports whether the database is sealed. Another key than its own, or none,
+// is an error.
+func (s *Store) checkSeal(ctx context.Context) (sealed bool, err error) {
+	err = s.view(ctx, func(t *tx) error {
+		found, err := t.get(seals, sealName)
+		if err != nil || found == nil {
+			return err
+		}
+		sealed = true
+		return checkSeal(s.seal, found[1])
+	})
+	if own := (*Error)(nil); errors.As(err, &own) {
+		return sealed, s.target.refusal(own)
+	}
+	return sealed, err
+}
+
+// CheckKey reports whether a database is sealed. Another key than its own is an error;
+// nil is no key. Unlike Open, it neither seals nor upgrades the database.
+func CheckKey(ctx context.Context, target *Target, key codec.Sealer) (sealed bool, err error) {
+	s := &Store{target: target, pool: newPool(target, 1), life: ctx, seal: codec.Sealing{Sealer: key}}
+	defer s.pool.close()
+	if err := s.pool.prepare(ctx, migrations, reading); err != nil {
+		return false, err
+	}
+	return s.checkSeal(ctx)
 }
 
 // checkSeal refuses a key that is not the one of a sealed database.

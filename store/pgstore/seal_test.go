@@ -58,9 +58,17 @@ func TestSeal(t *testing.T) {
 		found := rows[0][0]
 		return strings.Contains(found, "whsec_") || strings.Contains(found, "password") || strings.Contains(found, "private")
 	}
+	target, err := pgstore.ParseTarget(database)
+	must(t, err)
+	if _, err := pgstore.CheckKey(bg, target, nil); err == nil || !strings.Contains(err.Error(), "is empty") {
+		t.Errorf("the key of nothing: %v", err)
+	}
 	s := open(t, database, pgstore.Options{})
 	must(t, s.Update(bg, store.All, putSecrets))
 	must(t, s.Close())
+	if sealed, err := pgstore.CheckKey(bg, target, sealer(t, "4")); err != nil || sealed {
+		t.Errorf("the key of what is not sealed yet: %v, %v", sealed, err)
+	}
 	if !plaintext() {
 		t.Error("the test finds no secret in plain text")
 	}
@@ -76,12 +84,16 @@ func TestSeal(t *testing.T) {
 	if plaintext() {
 		t.Error("a secret is in plain text")
 	}
+	if sealed, err := pgstore.CheckKey(bg, target, key); err != nil || !sealed {
+		t.Errorf("its key: %v, %v", sealed, err)
+	}
 	for _, c := range []struct {
 		sealer codec.Sealer
 		want   string
 	}{{nil, "is sealed; give the key file"}, {sealer(t, "5"), "is not the one that it was sealed with"}} {
-		target, err := pgstore.ParseTarget(database)
-		must(t, err)
+		if _, err := pgstore.CheckKey(bg, target, c.sealer); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("another key: %v", err)
+		}
 		if _, err := pgstore.Open(bg, target, pgstore.Options{Sealer: c.sealer}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("opened with another key: %v", err)
 		}

@@ -16,13 +16,22 @@ func (s *Store) Probe(ctx context.Context) error {
 	})
 }
 
-// Stats reads the size of the database alone.
+// statsTime is how long the database may take to say how large it is.
+const statsTime = 2 * time.Second
+
+// Stats asks the database for its size alone.
 func (s *Store) Stats() (st store.Stats, err error) {
 	st.Reads, st.OldestRead = s.OpenViews()
-	st.Database = &store.Database{Connections: len(s.pool.tokens) + len(s.writing.tokens), ClockOffset: time.Duration(s.offset.Load())}
-	about, err := s.ask("SELECT pg_database_size(current_database())")
+	st.Database = &store.Database{
+		Connections: len(s.pool.tokens) + len(s.writing.tokens), MaxConnections: cap(s.pool.tokens) + cap(s.writing.tokens),
+		Waiting:     int(s.pool.waiting.Load() + s.writing.waiting.Load()),
+		ClockOffset: time.Duration(s.offset.Load()), Retries: s.retries.Load(), Doubts: s.doubts.all(),
+	}
+	ctx, cancel := context.WithTimeout(s.life, statsTime)
+	defer cancel()
+	size, err := s.ask(ctx, "SELECT pg_database_size(current_database())")
 	if err == nil {
-		st.Size = readBigint(about[0])
+		st.Size = readBigint(size[0])
 	}
 	return st, err
 }
@@ -30,8 +39,8 @@ func (s *Store) Stats() (st store.Stats, err error) {
 // About returns a description of the open database.
 func (s *Store) About() (store.About, error) {
 	about := store.About{Place: s.target.String(), Sealed: s.seal.On(), Now: s.now()}
-	r, err := s.ask(`SELECT pg_database_size(current_database()), (SELECT schema::bigint FROM meta),
-		(SELECT max(greatest(members_at, audit_at)) FROM org_lists), ` + newestIDs)
+	r, err := s.ask(s.life, `SELECT pg_database_size(current_database()), (SELECT schema::bigint FROM meta),
+		(SELECT max(greatest(members_at, audit_at)) FROM org_lists), `+newestIDs)
 	if err != nil {
 		return about, err
 	}
@@ -51,8 +60,8 @@ func (s *Store) About() (store.About, error) {
 const newestIDs = "(SELECT max(id) FROM events), (SELECT max(id) FROM deliveries), (SELECT max(id) FROM mails)"
 
 // ask reads one row.
-func (s *Store) ask(sql string) (found row, err error) {
-	err = s.pool.with(s.life, func(ctx context.Context, c *conn) error {
+func (s *Store) ask(ctx context.Context, sql string) (found row, err error) {
+	err = s.pool.with(ctx, func(ctx context.Context, c *conn) error {
 		rows, err := c.rows(ctx, newQuery(sql))
 		if err == nil {
 			found = rows[0]

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,10 +53,12 @@ type Store struct {
 	sealedNow bool         // by this Open
 
 	queue      *engine.Queue
+	limits     limits
 	idsMu      sync.Mutex
 	ids        store.IDSource
 	doubt      *doubt // the writer's
 	doubts     doubts
+	retries    atomic.Uint64 // of groups that met another server
 	partitions partitions
 	life       context.Context
 	end        context.CancelCauseFunc
@@ -210,11 +213,12 @@ func (s *Store) release(t *tx) {
 // Options don't say.
 const DefaultPollEvery = time.Second
 
-// poll watches the generations until the store is closed.
+// poll watches the generations until the store is closed, and tidies up meanwhile.
 func (s *Store) poll() {
 	defer close(s.polled)
-	ticker := time.NewTicker(cmp.Or(s.options.PollEvery, DefaultPollEvery))
+	ticker, tidying := time.NewTicker(cmp.Or(s.options.PollEvery, DefaultPollEvery)), time.NewTicker(tidyEvery)
 	defer ticker.Stop()
+	defer tidying.Stop()
 	seen := map[string]int64{}
 	for {
 		select {
@@ -223,8 +227,29 @@ func (s *Store) poll() {
 		case <-ticker.C:
 			s.readGenerations(seen)
 			_ = s.makeAhead(s.life) // if that fails, the next one does it, or the writer
+		case <-tidying.C:
+			s.tidy(s.life)
 		}
 	}
+}
+
+// tidyEvery is how often what nobody needs any longer is deleted.
+const tidyEvery = time.Minute
+
+// goneAfter is how long after a server was last seen its row in nodes is deleted. By
+// then nothing can be asked about its last commit any more; should it only have slept,
+// its next commit finds that it is not known, and it ends.
+const goneAfter = 7 * 24 * time.Hour
+
+// tidy deletes ids without a time in the window of their limit, and servers that were
+// killed long ago. What fails is left for the next time.
+func (s *Store) tidy(ctx context.Context) error {
+	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
+		_, errLimits := c.run(ctx, newQuery(sqlForget))
+		_, errSeen := c.run(ctx, newQuery("UPDATE nodes SET seen = (extract(epoch FROM clock_timestamp()) * 1000)::bigint WHERE id = $1", s.node))
+		_, errGone := c.run(ctx, newQuery("DELETE FROM nodes WHERE seen < (extract(epoch FROM clock_timestamp()) * 1000)::bigint - $1", goneAfter.Milliseconds()))
+		return errors.Join(errLimits, errSeen, errGone)
+	})
 }
 
 func (s *Store) readGenerations(seen map[string]int64) {

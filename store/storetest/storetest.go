@@ -58,6 +58,8 @@ var suite = []struct {
 	{"Durable", testDurable},
 	{"Closed", testClosed},
 	{"Coordination", testCoordination},
+	{"Limiter", testLimiter},
+	{"TakesAtOnce", testTakesAtOnce},
 	{"AccessGeneration", testAccessGeneration},
 
 	{"IdempotencyRecords", testIdempotencyRecords},

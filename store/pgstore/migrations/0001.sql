@@ -3,10 +3,12 @@
 -- as store/codec has it, an item the JSON that a page of its list sends.
 
 -- A server that is running. commit_no tells what became of a commit whose answer
--- was lost.
+-- was lost. seen is when it was last known to run; one that was killed leaves its row,
+-- which others delete after a week.
 CREATE TABLE nodes (
 	id text COLLATE "C" PRIMARY KEY,
-	commit_no bigint NOT NULL
+	commit_no bigint NOT NULL,
+	seen bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
 ) WITH (fillfactor = 10);
 
 -- Counters that servers watch: of what an Access depends on, and of event types.
@@ -167,3 +169,16 @@ CREATE TABLE seals (
 	name text COLLATE "C" PRIMARY KEY,
 	sealed bytea NOT NULL
 );
+
+-- What servers count together: times is when each of what was accepted lately was, at
+-- and accepted are of the last statement. It may be lost.
+CREATE UNLOGGED TABLE limits (
+	name text COLLATE "C",
+	id bytea,
+	most bigint NOT NULL,
+	span bigint NOT NULL,
+	at bigint NOT NULL,
+	accepted bigint NOT NULL,
+	times bigint[] NOT NULL,
+	PRIMARY KEY (name, id)
+) WITH (fillfactor = 50);

@@ -1,0 +1,76 @@
+package bench
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/internal/pgtest"
+	"teamdata/store/pgstore"
+)
+
+// databaseConfig is a run of everything on a database, which lasts a moment.
+func databaseConfig(t testing.TB, database string) Config {
+	target, err := pgstore.ParseTarget(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Config{
+		Program: program, Dir: t.TempDir(), Place: "database", Rounds: 1, Duration: 20 * time.Millisecond,
+		Events: 200, Rate: 1, Members: 300, Waiting: 1500,
+		Database: func(ctx context.Context) (Database, error) { return pgstore.NewScratch(ctx, target, connections) },
+	}
+}
+
+const tables = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"
+
+// Everything is measured in a database that holds something else, which is left as it
+// was.
+func TestDatabase(t *testing.T) {
+	database := pgtest.New(t)
+	pgtest.Exec(t, database, "CREATE TABLE orgs (id text)")
+	before := pgtest.Exec(t, database, tables)
+	report := measure(t, databaseConfig(t, database))
+	var got []string
+	for _, f := range report.Figures {
+		f.check(t, f.Name != "insert")
+		got = append(got, f.Name)
+	}
+	if want := "insert accept accept-hot accept-grouped outcome page ready"; strings.Join(got, " ") != want {
+		t.Errorf("the figures are %v, not %s", got, want)
+	}
+	var table strings.Builder
+	if err := report.WriteTable(&table); err != nil || !strings.Contains(table.String(), "measured with the database\n") {
+		t.Errorf("%v in\n%s", err, &table)
+	}
+	if len(report.Notes) > 0 {
+		t.Errorf("noted: %v", report.Notes)
+	}
+	if after := pgtest.Exec(t, database, tables); len(after) != len(before) || len(after) != 1 {
+		t.Errorf("the tables are %v, not %v", after, before)
+	}
+}
+
+// A run that is ended leaves nothing either, and a role without the right to make a
+// schema is refused by name.
+func TestDatabaseRefused(t *testing.T) {
+	database := pgtest.New(t)
+	c := databaseConfig(t, database)
+	ctx, cancel := context.WithCancel(t.Context())
+	c.Progress = func(step string) {
+		if strings.HasPrefix(step, "outcome: round") {
+			cancel()
+		}
+	}
+	if _, err := Run(ctx, c); err != context.Canceled {
+		t.Errorf("after its end: %v", err)
+	}
+	if left := pgtest.Exec(t, database, tables); len(left) > 0 {
+		t.Errorf("left are %v", left)
+	}
+	pgtest.Shared(t).Exec(t, "ALTER DATABASE "+pgtest.Name(t, database)+" OWNER TO postgres")
+	if _, err := Run(t.Context(), databaseConfig(t, database)); err == nil || !strings.Contains(err.Error(), "too few rights") {
+		t.Errorf("without the right: %v", err)
+	}
+}

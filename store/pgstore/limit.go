@@ -1,0 +1,198 @@
+package pgstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"teamdata/internal/ratelimit"
+	"teamdata/store"
+)
+
+// limiter is a limit that nodes count together. Those who take meanwhile are counted
+// by the next statement, so that none of them costs a statement of its own, and a
+// statement waits for no disk: the table is unlogged. After a crash of the database it
+// is empty, and each id starts anew. While the database is away, nothing is accepted.
+type limiter struct {
+	s *Store
+	store.Limit
+}
+
+// Limiter returns the limiter of a limit. A number of milliseconds is exact, and all
+// times are those of the database.
+func (s *Store) Limiter(l store.Limit) store.Limiter { return limiter{s, l} }
+
+// limits are those who take, while others are counted.
+type limits struct {
+	mu       sync.Mutex
+	waiting  []*take
+	counting bool // by a goroutine, which ends once nobody waits
+}
+
+type take struct {
+	limit    store.Limit
+	id       string
+	at       time.Time
+	decision ratelimit.Decision
+	err      error
+	done     chan struct{}
+}
+
+func (l limiter) Take(ctx context.Context, id string, now time.Time) (ratelimit.Decision, error) {
+	if l.Max <= 0 {
+		return ratelimit.Decision{OK: true}, nil
+	}
+	t := &take{limit: l.Limit, id: id, at: now, done: make(chan struct{})}
+	l.s.limits.push(l.s, t)
+	select {
+	case <-t.done:
+		return t.decision, t.err
+	case <-ctx.Done():
+		return ratelimit.Decision{}, fault(context.Cause(ctx))
+	}
+}
+
+func (l *limits) push(s *Store, t *take) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting = append(l.waiting, t); !l.counting {
+		l.counting = true
+		go l.count(s)
+	}
+}
+
+// maxTakes is how many are counted at once, which bounds a statement.
+const maxTakes = 4096
+
+// count counts those who wait, group after group.
+func (l *limits) count(s *Store) {
+	for {
+		l.mu.Lock()
+		n := min(len(l.waiting), maxTakes)
+		if n == 0 {
+			l.waiting, l.counting = nil, false
+			l.mu.Unlock()
+			return
+		}
+		group := slices.Clone(l.waiting[:n])
+		l.waiting = append(l.waiting[:0], l.waiting[n:]...)
+		l.mu.Unlock()
+		err := s.takeAll(group)
+		for _, t := range group {
+			t.err = fault(err)
+			close(t.done)
+		}
+	}
+}
+
+// sqlTake adds to each id as many times as it may take. A row has the times that were
+// accepted, in order; those that have left the window are cut off. Where the clock was
+// set back, time stands still. All nodes lock rows in the same order.
+const sqlTake = `INSERT INTO limits AS l (name, id, most, span, at, accepted, times)
+SELECT name, id, most, span, at, least(n, most), array_fill(at, ARRAY[least(n, most)::int])
+FROM (SELECT w.*, CASE WHEN given > 0 THEN given ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END AS at
+	FROM unnest($1::text[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS w (name, id, most, span, given, n)) w
+ORDER BY name, id
+ON CONFLICT (name, id) DO UPDATE SET (most, span, at, accepted, times) = (
+	SELECT excluded.most, excluded.span, c.at, a.n, k.times || array_fill(c.at, ARRAY[a.n::int])
+	FROM (SELECT greatest(l.at, excluded.at) AS at) c,
+	LATERAL (SELECT l.times[width_bucket(c.at - excluded.span, l.times) + 1:] AS times) k,
+	LATERAL (SELECT greatest(0, least(excluded.accepted, excluded.most - cardinality(k.times))) AS n) a)
+RETURNING name, id, at, accepted, cardinality(times)::bigint, times[1]`
+
+// taker is an id of a limit, with those of a group that take it.
+type taker struct {
+	limit store.Limit
+	id    string
+	takes []*take
+}
+
+// takeAll counts a group. A connection that turns out to be dead is replaced once;
+// what it may have counted counts twice then.
+func (s *Store) takeAll(group []*take) error {
+	takers := takersOf(group)
+	ctx, cancel := context.WithTimeout(s.life, answerTime)
+	defer cancel()
+	var rows []row
+	ask := func() error {
+		return s.pool.with(ctx, func(ctx context.Context, c *conn) (err error) {
+			rows, err = c.rows(ctx, s.takeQuery(takers))
+			return err
+		})
+	}
+	err := ask()
+	if broken(err) || retryable(err) {
+		err = ask()
+	}
+	for _, r := range rows {
+		name, id := string(r[0]), string(r[1])
+		i, found := slices.BinarySearchFunc(takers, taker{limit: store.Limit{Name: name}, id: id}, compareTakers)
+		if err == nil && found {
+			takers[i].decide(readBigint(r[2]), int(readBigint(r[3])), int(readBigint(r[4])), readBigint(r[5]))
+		}
+	}
+	return err
+}
+
+func takersOf(group []*take) (takers []taker) {
+	for _, t := range group {
+		takers = append(takers, taker{t.limit, t.id, []*take{t}})
+	}
+	slices.SortStableFunc(takers, compareTakers)
+	n := 0
+	for _, t := range takers[1:] {
+		if compareTakers(takers[n], t) == 0 {
+			takers[n].takes = append(takers[n].takes, t.takes...)
+			continue
+		}
+		n++
+		takers[n] = t
+	}
+	return takers[:n+1]
+}
+
+func compareTakers(a, b taker) int {
+	return cmp.Or(cmp.Compare(a.limit.Name, b.limit.Name), cmp.Compare(a.id, b.id))
+}
+
+func (s *Store) takeQuery(takers []taker) query {
+	numbers := func(of func(taker) int64) []byte {
+		return array(numberKind, len(takers), func(i int) []byte { return bigint(of(takers[i])) })
+	}
+	return query{sql: sqlTake, formats: binaryFormat, results: binaryFormat, values: [][]byte{
+		array(textKind, len(takers), func(i int) []byte { return []byte(takers[i].limit.Name) }),
+		array(bytesKind, len(takers), func(i int) []byte { return []byte(takers[i].id) }),
+		numbers(func(t taker) int64 { return int64(t.limit.Max) }),
+		numbers(func(t taker) int64 { return t.limit.Window.Milliseconds() }),
+		numbers(func(t taker) (at int64) {
+			if s.options.Now == nil {
+				return 0 // by the database's clock
+			}
+			for _, t := range t.takes {
+				at = max(at, t.at.UnixMilli())
+			}
+			return at
+		}),
+		numbers(func(t taker) int64 { return int64(len(t.takes)) }),
+	}}
+}
+
+// decide tells the first of those who take that they are accepted. n times are in the
+// window at `at`, theirs among them.
+func (t taker) decide(at int64, accepted, n int, oldest int64) {
+	reset := t.limit.Window - time.Duration(at-oldest)*time.Millisecond
+	for i, take := range t.takes {
+		behind := max(accepted-i-1, 0) // accepted after it
+		d := ratelimit.Decision{OK: i < accepted, Limit: t.limit.Max, Remaining: max(t.limit.Max-n+behind, 0), Reset: reset}
+		if d.Remaining == 0 {
+			d.RetryAfter = reset
+		}
+		take.decision = d
+	}
+}
+
+// sqlForget deletes ids without a time in their window. It waits for nobody, so that it never waits for one who waits for it.
+const sqlForget = `DELETE FROM limits WHERE (name, id) IN (SELECT name, id FROM limits
+	WHERE at + span < (extract(epoch FROM clock_timestamp()) * 1000)::bigint FOR UPDATE SKIP LOCKED)`
