@@ -75,7 +75,7 @@ server wait longer meanwhile.`,
 	f.BoolVar(&asJSON, "json", false, "print one JSON document")
 	f.BoolVar(&list, "list", false, "say what there is to measure, and measure nothing")
 	f.StringSliceVar(&c.Only, "only", nil, "the `names` of what to measure, as --list has them; default: all")
-	f.StringVar(&data, dataFlag, "", "postgres://… measures that `database`; a data file is left alone")
+	f.StringVar(&data, "data", "", "postgres://… measures that `database`; a data file is left alone")
 	f.StringVar(&c.Dir, "dir", "", "a `folder` on the disk to measure; default: the system's for temporary files")
 	f.IntVar(&c.Rounds, "rounds", c.Rounds, "how often a figure and its baseline take turns")
 	f.DurationVar(&c.Duration, "duration", c.Duration, "how long one turn of requests lasts")
