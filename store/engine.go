@@ -31,6 +31,10 @@ type Engine interface {
 	Stats() (Stats, error)
 	About() (About, error)
 
+	// Nodes lists the servers on the data, by name, and those that were lost lately. Of
+	// data that one process has for itself it lists none.
+	Nodes(ctx context.Context) ([]Node, error)
+
 	// Clear deletes all records but the certificates, in one commit: for tests, whose
 	// data is small. New ids and endpoint numbers follow those that were given before.
 	Clear(ctx context.Context) error
@@ -45,6 +49,16 @@ type FileEngine interface {
 	Snapshot(ctx context.Context) (*os.File, error)
 	// Backup makes a verified copy at a path where there is nothing yet.
 	Backup(ctx context.Context, to string) error
+}
+
+// Node is a server among those on the same data.
+type Node struct {
+	Name, Version string
+	State         string        // running, stopping, or lost: it was not seen for too long
+	Shards        int           // of 64 that the endpoints are shared out in; it sends for these
+	ClockOffset   time.Duration // how far the engine's clock is ahead of the node's
+	StartedAt     time.Time
+	SeenAt        time.Time // its last heartbeat
 }
 
 // Commit is what OnCommit reports of one commit.

@@ -1,6 +1,7 @@
 package pgstore_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -60,6 +61,7 @@ func open(t testing.TB, database string, o pgstore.Options) *pgstore.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.Node = cmp.Or(o.Node, pgstore.RandomName())
 	s, err := pgstore.Open(context.Background(), target, o)
 	if err != nil {
 		t.Fatal(err)

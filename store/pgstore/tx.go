@@ -24,6 +24,9 @@ type tx struct {
 
 	answered bool // it has got an answer
 
+	held      map[string]uint64 // the tokens of the node's leases, if a fence is in the group
+	published published
+	lastID    string // the last that an update made, without its prefix
 	engine.Changes
 }
 
@@ -32,9 +35,9 @@ var errReadOnly = errors.New("a View can't write")
 func (t *tx) Now() time.Time { return t.now }
 
 func (t *tx) NewID(prefix string) string {
-	t.s.idsMu.Lock()
-	defer t.s.idsMu.Unlock()
-	return t.s.ids.Next(prefix, t.now)
+	id := t.s.ids.next(prefix, t.now)
+	t.lastID = id[len(prefix):]
+	return id
 }
 
 // exec sends queries in one round trip.

@@ -85,5 +85,10 @@ func Run(t *testing.T, open Open) {
 	for _, test := range suite {
 		t.Run(test.name, func(t *testing.T) { test.run(New(t, open)) })
 	}
+	Random(t, open)
+}
+
+// Random runs its random part alone: histories that are compared with a model.
+func Random(t *testing.T, open Open) {
 	t.Run("Random", func(t *testing.T) { testRandom(t, open) })
 }
