@@ -46,9 +46,6 @@ func (n *node) take(ctx context.Context, names []string) (taken []string, err er
 
 // giveUp gives up leases. The lock waits for a commit that relies on them.
 func (n *node) giveUp(ctx context.Context, names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
 	err := n.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
 			query{sql: sqlBegin}, query{sql: sqlShortLimits},

@@ -162,8 +162,10 @@ func (s *Store) beat() (again time.Duration, err error) {
 	s.setTime(seen.now)
 	lapsed := n.confirm(asked, &seen)
 	gained, err := n.take(ctx, n.shareOut(&seen))
-	if err == nil {
-		err = n.giveUp(ctx, n.toGiveUp())
+	if given := n.toGiveUp(); err == nil && len(given) > 0 {
+		if err = n.giveUp(ctx, given); err == nil {
+			s.hints.say(hintNodes)
+		}
 	}
 	n.checkStopped()
 	if lapsed {
