@@ -27,6 +27,10 @@ type Engine interface {
 	// LastCommit returns when the last commit succeeded, by the system's clock; zero:
 	// none since the engine was opened, or the last one failed.
 	LastCommit() time.Time
+	// Now is the engine's clock, which all nodes have in common.
+	Now() time.Time
+	// ClockOffset is how far that is ahead of this machine's; 0: it is this machine's.
+	ClockOffset() time.Duration
 	// Stats reads no records.
 	Stats() (Stats, error)
 	About() (About, error)
@@ -51,11 +55,21 @@ type FileEngine interface {
 	Backup(ctx context.Context, to string) error
 }
 
+// Shards is how many parts the endpoints are shared out in among nodes.
+const Shards = 64
+
+// The states of a node.
+const (
+	NodeRunning  = "running"
+	NodeStopping = "stopping" // it gives up what it has
+	NodeLost     = "lost"     // it was not seen for so long that others have it
+)
+
 // Node is a server among those on the same data.
 type Node struct {
 	Name, Version string
-	State         string        // running, stopping, or lost: it was not seen for too long
-	Shards        int           // of 64 that the endpoints are shared out in; it sends for these
+	State         string
+	Shards        int           // for whose endpoints it sends, of Shards
 	ClockOffset   time.Duration // how far the engine's clock is ahead of the node's
 	StartedAt     time.Time
 	SeenAt        time.Time // its last heartbeat

@@ -1,7 +1,6 @@
 package pgstore
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -26,12 +25,8 @@ const (
 	forgetAfter = time.Hour
 )
 
-// The states of a node.
-const (
-	nodeCommand  = "command" // it sends nothing, and nobody asks it anything
-	nodeRunning  = "running"
-	nodeStopping = "stopping"
-)
+// nodeCommand is the state of one that sends nothing, and that nobody asks anything.
+const nodeCommand = "command"
 
 // coordinating is how many connections heartbeats, looks and hints share.
 const coordinating = 2
@@ -64,7 +59,7 @@ type claim struct {
 
 func newNode(target *Target, o Options) *node {
 	n := &node{
-		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, state: nodeRunning,
+		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, state: store.NodeRunning,
 		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), stopped: make(chan struct{}),
 		held: map[string]uint64{}, leaving: map[string]time.Time{}, inFlight: map[string]int{}, claims: map[string]claim{}, jobs: map[string]*job{},
 	}
@@ -78,7 +73,9 @@ func newNode(target *Target, o Options) *node {
 // part.
 func RandomName() string {
 	host, _ := os.Hostname()
-	host, _, _ = strings.Cut(cmp.Or(host, "node"), ".")
+	if host, _, _ = strings.Cut(host, "."); len(host) > 50 || !store.ValidID(host) {
+		host = "node"
+	}
 	return host + "-" + strings.ToLower(rand.Text()[:6])
 }
 
@@ -154,7 +151,7 @@ func (s *Store) beat() (again time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(s.life, beatTime)
 	defer cancel()
 	asked := time.Now()
-	seen, err := n.say(ctx, s.clockOffset())
+	seen, err := n.say(ctx, s.ClockOffset())
 	if err != nil {
 		n.endLapsed()
 		return beatTime / 3, err
@@ -224,7 +221,7 @@ func (seen *census) left(r row) time.Duration { return readTime(r[2]).Add(leaseT
 // sharing are the nodes that share the endpoints out among them.
 func (seen *census) sharing() (ids []string) {
 	for _, r := range seen.nodes {
-		if string(r[1]) == nodeRunning && seen.left(r) > 0 {
+		if string(r[1]) == store.NodeRunning && seen.left(r) > 0 {
 			ids = append(ids, string(r[0]))
 		}
 	}

@@ -30,7 +30,7 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 func (s *Store) announce(ctx context.Context, shards []string) {
 	var rows []row
 	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) (err error) {
-		rows, err = c.rows(ctx, newQuery(sqlEachDue+" AND 'shard ' || lpad((e.number % "+strconv.Itoa(shardCount)+")::text, 2, '0') = ANY($1)", shards))
+		rows, err = c.rows(ctx, newQuery(sqlEachDue+" AND 'shard ' || lpad((e.number % "+strconv.Itoa(store.Shards)+")::text, 2, '0') = ANY($1)", shards))
 		return err
 	})
 	if err != nil {

@@ -13,11 +13,7 @@ import (
 	"teamdata/store/engine"
 )
 
-// shardCount is how many parts the endpoints are shared out in. It is the same on all
-// nodes of a database.
-const shardCount = 64
-
-var shardNames = func() (names [shardCount]string) {
+var shardNames = func() (names [store.Shards]string) {
 	for i := range names {
 		names[i] = fmt.Sprintf("shard %02d", i)
 	}
@@ -25,7 +21,7 @@ var shardNames = func() (names [shardCount]string) {
 }()
 
 // shardOf is the shard of the endpoint with a number.
-func shardOf(endpoint uint64) string { return shardNames[endpoint%shardCount] }
+func shardOf(endpoint uint64) string { return shardNames[endpoint%store.Shards] }
 
 func isShard(lease string) bool { return strings.HasPrefix(lease, "shard ") }
 
@@ -55,7 +51,7 @@ func (n *node) shareOut(seen *census) (take []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	wait := handOverTime
-	if n.state != nodeRunning {
+	if n.state != store.NodeRunning {
 		wait = stopTime
 	}
 	sharing := seen.sharing()
@@ -198,7 +194,7 @@ func (n *node) stop() bool {
 	if n.state == nodeCommand {
 		return false
 	}
-	n.state = nodeStopping
+	n.state = store.NodeStopping
 	n.nudge()
 	return true
 }
@@ -207,7 +203,7 @@ func (n *node) stop() bool {
 func (n *node) checkStopped() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.state != nodeStopping {
+	if n.state != store.NodeStopping {
 		return
 	}
 	for name := range n.held {

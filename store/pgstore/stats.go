@@ -19,7 +19,7 @@ func (s *Store) Probe(ctx context.Context) error {
 // Stats reads the size of the database alone.
 func (s *Store) Stats() (st store.Stats, err error) {
 	st.Reads, st.OldestRead = s.OpenViews()
-	st.Database = &store.Database{Connections: len(s.pool.tokens) + len(s.writing.tokens) + len(s.node.conns.tokens), ClockOffset: s.clockOffset()}
+	st.Database = &store.Database{Connections: len(s.pool.tokens) + len(s.writing.tokens) + len(s.node.conns.tokens), ClockOffset: s.ClockOffset()}
 	about, err := s.ask("SELECT pg_database_size(current_database())")
 	if err == nil {
 		st.Size = readBigint(about[0])

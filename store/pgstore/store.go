@@ -162,14 +162,16 @@ type clock struct{ said, at time.Time }
 // setTime notes what the database's clock said just now.
 func (s *Store) setTime(now time.Time) { s.clock.Store(&clock{now, time.Now()}) }
 
-// clockOffset is how far the database's clock is ahead of this machine's.
-func (s *Store) clockOffset() time.Duration {
+// ClockOffset is how far the database's clock is ahead of this machine's.
+func (s *Store) ClockOffset() time.Duration {
 	c := s.clock.Load()
 	return c.said.Sub(c.at.Round(0))
 }
 
-// now is the time of the database, or of Options.Now. It does not follow a clock of
-// this machine that is set.
+// Now is the database's clock, or that of Options.
+func (s *Store) Now() time.Time { return s.now() }
+
+// now does not follow this machine's clock when that is set.
 func (s *Store) now() time.Time {
 	if s.options.Now != nil {
 		return s.options.Now().UTC().Truncate(time.Millisecond)
