@@ -40,6 +40,8 @@ type Config struct {
 
 	// Status returns the state of the running server.
 	Status func(ctx context.Context) (Status, error)
+	// Nodes lists the servers on the data, by name.
+	Nodes func(ctx context.Context) ([]store.Node, error)
 	// LinkURL returns the address of a sign-in link with a token; nil: unknown.
 	LinkURL func(token string) string
 	// WarnOfURL returns why nothing would be delivered to a URL, if that is

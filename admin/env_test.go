@@ -35,7 +35,7 @@ func newTestEnv(t testing.TB) *testEnv {
 	t.Helper()
 	env := &testEnv{}
 	env.Env = testkit.NewEnv(t, enginetest.Opener(t, boltstore.Options{BeforeCommit: env.beforeCommit}), env.fill)
-	c := Config{Version: "1.2.3", Log: zerolog.New(env.LogOutput), Status: env.status,
+	c := Config{Version: "1.2.3", Log: zerolog.New(env.LogOutput), Status: env.status, Nodes: env.nodes,
 		LinkURL: func(token string) string { return "https://data.example.com/link/" + token }}
 	if file, ok := env.Store.(store.FileEngine); ok {
 		c.Snapshot = file.Snapshot
@@ -51,6 +51,10 @@ func (env *testEnv) beforeCommit() error {
 	}
 	env.commits.Add(1)
 	return nil
+}
+
+func (env *testEnv) nodes(context.Context) ([]store.Node, error) {
+	return []store.Node{{Name: "node-1", Version: "1.2.3", State: store.NodeRunning, Shards: store.Shards, ClockOffset: -12 * time.Millisecond, StartedAt: testkit.Noon, SeenAt: testkit.Noon}}, nil
 }
 
 func (env *testEnv) status(context.Context) (Status, error) {

@@ -42,6 +42,7 @@ type route struct {
 
 var routes = []route{
 	{"GET", "/status", noBody, (*request).readStatus},
+	{"GET", "/nodes", noBody, (*request).listNodes},
 	{"GET", "/backup", noBody, (*request).readBackup},
 
 	{"GET", "/audit-log", noBody, (*request).listOperatorLog},

@@ -1,12 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -53,6 +55,15 @@ func NewAdmin(s store.Engine, c admin.Config, served func(*admin.Status)) *admin
 		}
 		served(&status)
 		return status, err
+	}
+	c.Nodes = func(ctx context.Context) ([]store.Node, error) {
+		nodes, err := s.Nodes(ctx)
+		var alone admin.Status
+		if served(&alone); nodes == nil && !alone.Since.IsZero() {
+			name, _ := os.Hostname()
+			nodes = []store.Node{{Name: cmp.Or(name, "node"), Version: c.Version, State: store.NodeRunning, Shards: store.Shards, StartedAt: alone.Since, SeenAt: s.Now()}}
+		}
+		return nodes, err
 	}
 	return admin.New(s, c)
 }

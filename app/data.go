@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,11 +79,14 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := open(ctx, a.settings.Data, o)
+	s, err := open(ctx, a.settings.Data, o, member{cmp.Or(a.settings.Node, pgstore.RandomName()), a.settings.Version})
 	if err != nil {
 		return openError(err)
 	}
 	a.store = s.Engine
+	if a.settings.Clock == nil && IsDatabase(a.settings.Data) {
+		a.now = s.Now
+	}
 	if s.warning != "" {
 		a.log.Warn().Msg(s.warning)
 	}
@@ -104,11 +108,15 @@ type opened struct {
 	kept      string // the copy of the file before that
 }
 
+// member is a server among those on a database. A command is none.
+type member struct{ name, version string }
+
 // open opens the engine of the form of data. With NoSync the file is not synced; a
 // database syncs as it is set to.
-func open(ctx context.Context, data string, o boltstore.Options) (opened, error) {
+func open(ctx context.Context, data string, o boltstore.Options, m member) (opened, error) {
 	if IsDatabase(data) {
-		return openDatabase(ctx, data, pgstore.Options{Now: o.Now, Sealer: o.Sealer, HTTPOnLoopback: o.HTTPOnLoopback})
+		return openDatabase(ctx, data, pgstore.Options{Now: o.Now, Sealer: o.Sealer, HTTPOnLoopback: o.HTTPOnLoopback,
+			Node: m.name, Version: m.version})
 	}
 	s, err := boltstore.Open(data, o)
 	if err != nil {

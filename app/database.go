@@ -6,6 +6,8 @@ import (
 
 	"teamdata/admin/socket"
 	"teamdata/internal/hint"
+	"teamdata/internal/terminal"
+	"teamdata/store"
 	"teamdata/store/pgstore"
 )
 
@@ -77,10 +79,16 @@ func (s *Settings) checkData() error {
 		if s.StateDir != "" {
 			return hint.New("--state-dir is for a database in --data", "leave it out: what belongs to a data file is put beside it")
 		}
+		if s.Node != "" {
+			return hint.New("--node is for a database in --data", "leave it out: one server alone uses a data file")
+		}
 		return nil
 	}
 	if _, err := pgstore.ParseTarget(s.Data); err != nil {
 		return err
+	}
+	if s.Node != "" && !store.ValidID(s.Node) {
+		return hint.New("--node "+terminal.ShellWord(s.Node)+" is no name of a node", "give 1 to 64 of A-Z a-z 0-9 _ and -")
 	}
 	if s.BackupDir != "" {
 		return hint.New("--backup-dir is for a data file, and --data is a database", dumpAdvice)

@@ -25,6 +25,9 @@ import (
 // counts as full.
 const MinDiskFree = 1 << 20
 
+// MaxClockOffset is how far this machine's clock may differ from the database's.
+const MaxClockOffset = 30 * time.Second
+
 const (
 	healthKept = time.Second     // how long the result of a check is reused
 	commitKept = 5 * time.Second // how long a commit shows that commits work
@@ -95,6 +98,9 @@ func (h *health) check() *verdict {
 	}
 	if h.dispatcher.Short() != "" {
 		v.failing = append(v.failing, "dispatcher: short of file descriptors, memory or local ports; the log says of which")
+	}
+	if off := h.store.ClockOffset().Abs(); off > MaxClockOffset {
+		v.failing = append(v.failing, fmt.Sprintf("clock: it and the database's differ by %s", off.Round(time.Second)))
 	}
 	if free, known := system.DiskFree(h.folder); known && free < MinDiskFree {
 		v.failing = append(v.failing, fmt.Sprintf("disk: %d KiB are free", free>>10))

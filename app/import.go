@@ -53,7 +53,7 @@ func importInto(ctx context.Context, data string, o boltstore.Options, name stri
 // importIntoDatabase fills a database. A fixture that is not valid leaves it as it was;
 // one that is stopped by anything else leaves what came before.
 func importIntoDatabase(ctx context.Context, data string, o boltstore.Options, name string, progress func(fixture.Summary)) (sum fixture.Summary, sealed bool, err error) {
-	s, err := open(ctx, data, o)
+	s, err := open(ctx, data, o, member{})
 	if err != nil {
 		return sum, false, err
 	}

@@ -47,7 +47,7 @@ func (f Offline) Admin(said io.Writer) (client *http.Client, closeData func() er
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := open(context.Background(), f.Data, o)
+	s, err := open(context.Background(), f.Data, o, member{})
 	if err != nil {
 		return nil, nil, err
 	}

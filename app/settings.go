@@ -23,6 +23,7 @@ type Settings struct {
 
 	Data        string // path of a file, or URL of a PostgreSQL database, which may hold a password
 	StateDir    string // for the socket and the CA's certificate of a server on a database; empty: the working directory
+	Node        string // name of this server among those on a database; empty: the host's, and a random part
 	SealKeyFile string
 	Seed        string
 	ReadyFile   string

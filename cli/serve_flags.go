@@ -99,6 +99,7 @@ func bindTLS(f *pflag.FlagSet, s *app.Settings) {
 func bindData(f *pflag.FlagSet, s *app.Settings) {
 	f.StringVar(&s.Data, "data", s.Data, "the data `file`, which is made if it is not there; or postgres://… for a PostgreSQL database, with a password in TEAMDATA_DATA_FILE or PGPASSFILE")
 	f.StringVar(&s.StateDir, "state-dir", s.StateDir, "the `folder` for the admin socket and the certificate of the local CA when --data is a database; default: the working directory")
+	f.StringVar(&s.Node, "node", s.Node, "the `name` of this server among those on the database, which no other one has; a restart with the same name takes over at once; default: the host's name and a random part")
 	f.StringVar(&s.SealKeyFile, "seal-key-file", s.SealKeyFile, "a `file` with a key that seals the webhook secrets, private keys and password hashes in the data file; made with: openssl rand -base64 32 > FILE")
 	f.StringVar(&s.Seed, "seed", s.Seed, "a fixture `file` that fills a data file or database that holds no org yet")
 	f.BoolVar(&s.Demo, "demo", s.Demo, "serve an example org from a temporary file, with a receiver that shows its events")

@@ -78,7 +78,10 @@ func (d *Dispatcher) Run(ctx, grace context.Context) error {
 		d.answerIfSettled()
 		d.sleep(ctx)
 	}
+	var handedOver sync.WaitGroup
+	handedOver.Go(func() { d.store.HandOver(grace) })
 	d.workers.wait()
+	handedOver.Wait()
 	d.disconnect()
 	return nil
 }

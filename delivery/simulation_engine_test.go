@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"teamdata/internal/enginetest"
 	"teamdata/internal/pgtest"
@@ -80,7 +79,7 @@ type database struct{ *pgstore.Target }
 
 func (d database) open(w *world) (store.Engine, error) {
 	return pgstore.Open(context.Background(), d.Target, pgstore.Options{
-		Now: w.storeClock, PollEvery: time.Hour, BeforeCommit: w.beforeCommit,
+		Now: w.storeClock, BeforeCommit: w.beforeCommit, Node: "one",
 	})
 }
 

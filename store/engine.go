@@ -27,10 +27,18 @@ type Engine interface {
 	// LastCommit returns when the last commit succeeded, by the system's clock; zero:
 	// none since the engine was opened, or the last one failed.
 	LastCommit() time.Time
+	// Now is the engine's clock, which all nodes have in common.
+	Now() time.Time
+	// ClockOffset is how far that is ahead of this machine's; 0: it is this machine's.
+	ClockOffset() time.Duration
 	// Stats reads no records. Of a database that does not answer within 2 s it returns
 	// what is known here, with the error.
 	Stats() (Stats, error)
 	About() (About, error)
+
+	// Nodes lists the servers on the data, by name, and those that were lost lately. Of
+	// data that one process has for itself it lists none.
+	Nodes(ctx context.Context) ([]Node, error)
 
 	// Clear deletes all records but the certificates, in one commit: for tests, whose
 	// data is small. New ids and endpoint numbers follow those that were given before.
@@ -46,6 +54,26 @@ type FileEngine interface {
 	Snapshot(ctx context.Context) (*os.File, error)
 	// Backup makes a verified copy at a path where there is nothing yet.
 	Backup(ctx context.Context, to string) error
+}
+
+// Shards is how many parts the endpoints are shared out in among nodes.
+const Shards = 64
+
+// The states of a node.
+const (
+	NodeRunning  = "running"
+	NodeStopping = "stopping" // it gives up what it has
+	NodeLost     = "lost"     // it was not seen for so long that others have it
+)
+
+// Node is a server among those on the same data.
+type Node struct {
+	Name, Version string
+	State         string
+	Shards        int           // for whose endpoints it sends, of Shards
+	ClockOffset   time.Duration // how far the engine's clock is ahead of the node's
+	StartedAt     time.Time
+	SeenAt        time.Time // its last heartbeat
 }
 
 // Commit is what OnCommit reports of one commit.

@@ -59,6 +59,11 @@ type Queue interface {
 	// A disabled or removed endpoint has nothing due.
 	Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (Claims, error)
 
+	// HandOver makes Claim claim nothing from now on, and returns when other nodes can
+	// have what is due: once the claims are released, or soon after, or when ctx is
+	// done.
+	HandOver(ctx context.Context)
+
 	// Release returns a claimed delivery, with or without a committed outcome.
 	Release(deliveryID string)
 }

@@ -14,7 +14,7 @@ import (
 
 const (
 	clockWarning  = 2 * time.Second // that the database's clock may differ by
-	clockProblem  = 30 * time.Second
+	clockProblem  = app.MaxClockOffset
 	oldSnapshot   = 5 * time.Minute // keeps rows that were rewritten since from being cleaned up
 	fewDead       = 100_000         // rows, that are no matter however few are alive
 	deadPerLive   = 1               // more dead rows than live ones

@@ -125,6 +125,12 @@ func (s *Store) view(fn func(*tx) error) error {
 	return err
 }
 
+// Now is the system's clock, or that of Options.
+func (s *Store) Now() time.Time { return s.now() }
+
+// ClockOffset is that of the machine to itself.
+func (s *Store) ClockOffset() time.Duration { return 0 }
+
 func (s *Store) now() time.Time { return s.clock().UTC().Truncate(time.Millisecond) }
 
 // Close waits for pending Updates and closes the file.

@@ -11,12 +11,14 @@ import (
 // ahead is what the updates of a group name, to be locked and read before they run.
 type ahead struct {
 	store.Scope
+	fenced                             bool
 	orgKeys, keys, orgMembers, members []string // pairs of idempotency keys, and of members
 }
 
 func aheadOf(group []*engine.Update) (a ahead) {
 	for _, u := range group {
 		a.All = a.All || u.Scope.All
+		a.fenced = a.fenced || u.Scope.Fence.Token != 0
 		a.Orgs = append(a.Orgs, u.Scope.Orgs...)
 		a.Users = append(a.Users, u.Scope.Users...)
 		a.Deliveries = append(a.Deliveries, u.Scope.Deliveries...)
@@ -37,14 +39,17 @@ func aheadOf(group []*engine.Update) (a ahead) {
 }
 
 // users are locked by their rows, which have nothing else.
-var users = define("users", 1, text("id"))
+var users = define("users", 1, text("id"), text("last_id"))
 
 // locks are the queries that lock what is named, in order: orgs by the row with their
 // lists' positions, which they read. found counts the rows that are there. With All
 // everything is locked, and they only read.
 func (a *ahead) locks(o *overlay, found *int) (queries []query) {
 	if a.All {
-		return []query{o.load(orgLists, "org_id = ANY($1)", a.Orgs)}
+		return []query{
+			o.load(orgLists, "org_id = ANY($1)", a.Orgs),
+			o.follow("SELECT greatest((SELECT max(last_id) FROM org_lists), (SELECT max(last_id) FROM users))"),
+		}
 	}
 	count := func(q query) query {
 		load := q.row
@@ -60,7 +65,7 @@ func (a *ahead) locks(o *overlay, found *int) (queries []query) {
 	if len(a.Users) > 0 {
 		queries = append(queries, count(o.load(users, "id = ANY($1) ORDER BY id FOR UPDATE", a.Users)))
 	}
-	return queries
+	return append(queries, o.follow("SELECT last_id FROM org_lists WHERE org_id = ''"))
 }
 
 // toLock counts the rows to be locked. With All there are none.

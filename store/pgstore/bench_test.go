@@ -30,6 +30,13 @@ func benchmarked(b testing.TB, database string, orgs int) *pgstore.Store {
 	b.Cleanup(func() { debug.SetGCPercent(collect) })
 	s := open(b, database, pgstore.Options{})
 	b.Cleanup(func() { s.Close() })
+	fill(b, s, orgs)
+	return s
+}
+
+// fill adds orgs that have an endpoint each.
+func fill(t testing.TB, s *pgstore.Store, orgs int) {
+	t.Helper()
 	err := s.Update(bg, store.All, func(tx store.Tx) (err error) {
 		for i := range orgs {
 			org := fmt.Sprint("org_", i)
@@ -42,9 +49,8 @@ func benchmarked(b testing.TB, database string, orgs int) *pgstore.Store {
 		return err
 	})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	return s
 }
 
 // accept accepts a request with an idempotency key that makes an event.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"teamdata/store"
 )
@@ -18,6 +19,7 @@ import (
 func Check(ctx context.Context, target *Target, found func(fault string)) error {
 	s := &Store{target: target, pool: newPool(target, 1), life: ctx}
 	defer s.pool.close()
+	s.setTime(time.Now())
 	if err := s.pool.prepare(ctx, migrations, reading); err != nil {
 		return err
 	}

@@ -207,7 +207,10 @@ const serverQuery = `SELECT pg_backend_pid(), pg_is_in_recovery(), current_setti
 
 // dial connects to the target. It reads the password file and the CA again, so that
 // new ones count from the next connection on.
-func (t *Target) dial(ctx context.Context) (*conn, error) {
+func (t *Target) dial(ctx context.Context) (*conn, error) { return t.connect(ctx, nil) }
+
+// connect is dial for a connection that hears notifications; nil: it hears none.
+func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn, error) {
 	config, err := pgconn.ParseConfig(t.url)
 	if err != nil {
 		return nil, parseRefusal(err)
@@ -221,6 +224,9 @@ func (t *Target) dial(ctx context.Context) (*conn, error) {
 	}
 	if t.schema != "" {
 		config.RuntimeParams["search_path"] = t.schema
+	}
+	if hear != nil {
+		config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { hear(n.Payload) }
 	}
 	c := &conn{names: map[string]string{}, answer: answerTime}
 	config.ValidateConnect = func(ctx context.Context, pg *pgconn.PgConn) (err error) {

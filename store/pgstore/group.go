@@ -17,11 +17,6 @@ const maxTries = 5
 // errNotCommitted marks a lost transaction that surely left nothing.
 var errNotCommitted = errors.New("the connection was lost before the commit")
 
-// Update hands fn to the writer and waits until its commit is on disk.
-func (s *Store) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
-	return s.queue.Update(ctx, scope, fn)
-}
-
 // commit runs a group in one transaction, notifies of what it changed, and sets each
 // update's error. If the commit fails, they all fail: one's rejection may be due to
 // another's lost write. If a statement was rejected, each runs alone, so that only
@@ -99,7 +94,7 @@ func (s *Store) attempt(group []*engine.Update, careful bool) error {
 		err = t.commit(commitNo)
 	}
 	if err == nil {
-		s.Tell(&t.Changes)
+		s.tell(t)
 	}
 	s.Committed(store.Commit{Updates: written, Took: time.Since(began), Err: err})
 	return err
@@ -128,8 +123,12 @@ func (t *tx) begin(group []*engine.Update) (commitNo int64, err error) {
 	found := 0
 	queries := []query{
 		{sql: sqlBegin}, {sql: sqlLimits},
-		newQuery("SELECT commit_no FROM nodes WHERE id = $1 FOR UPDATE", t.s.node).collect(&marker),
+		newQuery("SELECT n FROM commits WHERE node = $1 FOR UPDATE", t.s.node.id).collect(&marker),
 		newQuery(lock, int64(updateLock)),
+	}
+	var held []row
+	if named.fenced {
+		queries = append(queries, newQuery("SELECT name, token FROM leases WHERE node = $1", t.s.node.id).collect(&held))
 	}
 	queries = append(queries, named.locks(t.over, &found)...)
 	queries = append(queries, newQuery(sqlClock).collect(&clock))
@@ -138,7 +137,7 @@ func (t *tx) begin(group []*engine.Update) (commitNo int64, err error) {
 		return 0, err
 	}
 	if len(marker) == 0 {
-		t.err = t.s.forgotten()
+		t.err = t.s.replaced()
 		return 0, t.err
 	}
 	if found < named.toLock() {
@@ -146,6 +145,8 @@ func (t *tx) begin(group []*engine.Update) (commitNo int64, err error) {
 			return 0, err
 		}
 	}
+	t.held = numbers(held)
+	t.followIDs(&named)
 	if named.absent(t.over); named.All && len(named.Deliveries) > 0 {
 		if err := t.readEvents(named.Deliveries); err != nil {
 			return 0, err
@@ -154,7 +155,7 @@ func (t *tx) begin(group []*engine.Update) (commitNo int64, err error) {
 	commitNo = readBigint(marker[0][0])
 	t.s.settleDoubt(commitNo)
 	now := readTime(clock[0][0])
-	t.s.offset.Store(int64(time.Until(now)))
+	t.s.setTime(now)
 	if t.now = now; t.s.options.Now != nil {
 		t.now = t.s.now()
 	}
@@ -177,12 +178,20 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 	if u.Err = u.Ctx.Err(); u.Err != nil {
 		return false
 	}
+	if fence := u.Scope.Fence; fence.Token != 0 && t.held[shardOf(fence.Endpoint)] != fence.Token {
+		u.Err = store.Errorf(store.CodeFenced, "Another node sends to this endpoint by now.")
+		return false
+	}
 	t.over.begin()
 	if s.options.Now != nil {
 		t.now = s.now()
 	}
 	changes := t.Changes
-	if u.Err = engine.Recover(u.Fn, t); u.Err == nil {
+	t.lastID = ""
+	if u.Err = engine.Recover(u.Fn, t); u.Err == nil && t.lastID != "" {
+		u.Err = t.keepID(u.Scope)
+	}
+	if u.Err == nil {
 		return t.over.wrote()
 	}
 	t.Changes = changes
@@ -193,14 +202,9 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 // commit sends what a group wrote, and commits it with its number.
 func (t *tx) commit(commitNo int64) error {
 	queries := t.over.flushAll()
-	if t.Touched {
-		queries = append(queries, bump(accessGeneration))
-	}
-	if t.Retyped {
-		queries = append(queries, bump(typeGeneration))
-	}
+	queries = append(queries, t.bumps()...)
 	queries = append(queries,
-		newQuery("UPDATE nodes SET commit_no = $2 WHERE id = $1", t.s.node, commitNo),
+		newQuery("UPDATE commits SET n = $2 WHERE node = $1", t.s.node.id, commitNo),
 		query{sql: "COMMIT"})
 	err := t.run(queries...)
 	if !ambiguous(err) {
@@ -209,6 +213,10 @@ func (t *tx) commit(commitNo int64) error {
 	return t.s.resolve(doubt{t, commitNo}, err)
 }
 
-func bump(name string) query {
-	return newQuery("UPDATE generations SET n = n + 1 WHERE name = $1", name)
+// tell tells of a commit, here and on the other nodes.
+func (s *Store) tell(t *tx) {
+	s.Tell(&t.Changes)
+	if !s.node.alone() {
+		s.sayDue(t)
+	}
 }

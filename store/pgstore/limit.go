@@ -193,6 +193,16 @@ func (t taker) decide(at int64, accepted, n int, oldest int64) {
 	}
 }
 
-// sqlForget deletes ids without a time in their window. It waits for nobody, so that it never waits for one who waits for it.
+// tidyEvery is how often ids without a time in the window of their limit are deleted.
+const tidyEvery = time.Minute
+
+func (s *Store) forgetLimits(ctx context.Context) error {
+	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx, newQuery(sqlForget))
+		return err
+	})
+}
+
+// sqlForget waits for nobody, so that it never waits for one who waits for it.
 const sqlForget = `DELETE FROM limits WHERE (name, id) IN (SELECT name, id FROM limits
 	WHERE at + span < (extract(epoch FROM clock_timestamp()) * 1000)::bigint FOR UPDATE SKIP LOCKED)`

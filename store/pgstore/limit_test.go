@@ -103,7 +103,7 @@ func TestLimitsAtOnce(t *testing.T) {
 					_, err = brief.Take(t.Context(), fmt.Sprint((caller*11+i*17)%40), time.Time{})
 				}
 				if err == nil && i%10 == 0 {
-					err = s.tidy(t.Context())
+					err = s.forgetLimits(t.Context())
 				}
 				if err != nil {
 					t.Error(err)
@@ -116,7 +116,7 @@ func TestLimitsAtOnce(t *testing.T) {
 	if counted[0] != "40" || counted[1] != "3000" {
 		t.Errorf("%s ids were counted %s times", counted[0], counted[1])
 	}
-	if err := servers[0].tidy(t.Context()); err != nil {
+	if err := servers[0].forgetLimits(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if left := pgtest.Exec(t, database, "SELECT name, count(*) FROM limits GROUP BY name"); len(left) != 1 || left[0][0] != "requests" || left[0][1] != "40" {

@@ -7,7 +7,7 @@ import (
 )
 
 // orgLists has the greatest position that each list of an org ever had.
-var orgLists = define("org_lists", 1, text("org_id"), number("members_at"), text("members_id"), number("audit_at"), text("audit_id"))
+var orgLists = define("org_lists", 1, text("org_id"), number("members_at"), text("members_id"), number("audit_at"), text("audit_id"), text("last_id"))
 
 // orgList is a list of items that each org has.
 type orgList struct {
@@ -25,12 +25,9 @@ var (
 // or an import brought items of the future. A complete position is kept. conflict:
 // another item has it.
 func (t *tx) place(list orgList, orgID, prefix string, id *string, createdAt *time.Time) error {
-	lists, err := t.get(orgLists, plain(orgID))
+	lists, err := t.lists(orgID)
 	if err != nil {
 		return err
-	}
-	if lists == nil {
-		lists = row{plain(orgID), bigint(0), nil, bigint(0), nil}
 	}
 	last := store.Cursor{Ms: readUnsigned(lists[list.last]), ID: string(lists[list.last+1])}
 	at := store.Cursor{Ms: uint64(t.now.UnixMilli()), ID: *id}
@@ -54,6 +51,15 @@ func (t *tx) place(list orgList, orgID, prefix string, id *string, createdAt *ti
 	lists = append(row{}, lists...)
 	lists[list.last], lists[list.last+1] = unsigned(at.Ms), plain(at.ID)
 	return t.put(orgLists, lists)
+}
+
+// lists are the positions of an org's lists.
+func (t *tx) lists(orgID string) (row, error) {
+	found, err := t.get(orgLists, plain(orgID))
+	if found == nil {
+		found = row{plain(orgID), bigint(0), nil, bigint(0), nil, nil}
+	}
+	return found, err
 }
 
 // unused returns conflict if an item of a list has a position.

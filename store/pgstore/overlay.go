@@ -14,6 +14,7 @@ type overlay struct {
 	complete  []*table           // those of which all rows were loaded
 	careful   bool               // rows that are said to be new may not be
 	probed    bool               // an empty commit is asked for
+	lastID    string             // that was made in the scope of everything, by any node
 
 	// Of the update that runs:
 	undo      []change

@@ -2,18 +2,21 @@ package pgstore
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"teamdata/store"
 	"teamdata/store/engine"
 )
 
+const sqlEachDue = `SELECT e.number, d.at FROM endpoints e,
+		LATERAL (SELECT at FROM deliveries WHERE endpoint = e.number AND list = 2 ORDER BY at, id LIMIT 1) d
+	WHERE e.disabled = 0`
+
 // EachDue looks at the start of each endpoint's waiting list.
 func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.Time)) error {
 	return s.view(ctx, func(t *tx) error {
-		rows, err := t.query(nil, `SELECT e.number, d.at FROM endpoints e,
-				LATERAL (SELECT at FROM deliveries WHERE endpoint = e.number AND list = 2 ORDER BY at, id LIMIT 1) d
-			WHERE e.disabled = 0 ORDER BY e.number`)
+		rows, err := t.query(nil, sqlEachDue+" ORDER BY e.number")
 		for _, r := range rows {
 			fn(readUnsigned(r[0]), readTime(r[1]))
 		}
@@ -21,11 +24,23 @@ func (s *Store) EachDue(ctx context.Context, fn func(endpoint uint64, due time.T
 	})
 }
 
-// Claim claims due deliveries, in memory: this server is the only one that sends.
-func (s *Store) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (store.Claims, error) {
-	return s.Claims.Claim(func(fn func(engine.Waiting) error) error {
-		return s.view(ctx, func(t *tx) error { return fn(&waiting{tx: t, endpoint: endpoint, step: limit + 16}) })
-	}, now, limit)
+// announce tells of what is due in some shards of this node, as if it were new. What it
+// can't read now is read when the node looks the next time.
+func (s *Store) announce(ctx context.Context, shards []string) {
+	var rows []row
+	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) (err error) {
+		rows, err = c.rows(ctx, newQuery(sqlEachDue+" AND 'shard ' || lpad((e.number % "+strconv.Itoa(store.Shards)+")::text, 2, '0') = ANY($1)", shards))
+		return err
+	})
+	if err != nil {
+		s.known.forget()
+		return
+	}
+	var due engine.Changes
+	for _, r := range rows {
+		due.Due(readUnsigned(r[0]), readTime(r[1]))
+	}
+	s.Tell(&due)
 }
 
 // waiting is an endpoint's waiting list in a snapshot.
@@ -33,8 +48,11 @@ type waiting struct {
 	*tx
 	endpoint uint64
 	step     int   // how many are read at once
-	found    []row // id, record and at, in order
+	found    []row // id, record, at and version, in order
+	again    bool  // one that is claimed was written since, by any node
 }
+
+const sqlWaiting = "SELECT id, record, at, xmin::text::bigint FROM deliveries WHERE "
 
 func (w *waiting) Walk(offer func(store.Cursor) bool) (e store.Endpoint, err error) {
 	found, err := w.endpointByNumber(w.endpoint)
@@ -45,13 +63,14 @@ func (w *waiting) Walk(offer func(store.Cursor) bool) (e store.Endpoint, err err
 		return *found, nil
 	}
 	for after := (store.Cursor{}); ; {
-		rows, err := w.query(nil, "SELECT id, record, at FROM deliveries WHERE endpoint = $1 AND list = 2 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4",
+		rows, err := w.query(nil, sqlWaiting+"endpoint = $1 AND list = 2 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4",
 			w.endpoint, after.Ms, after.ID, w.step)
 		if err != nil {
 			return *found, err
 		}
 		w.found = append(w.found, rows...)
 		for _, r := range rows {
+			w.again = w.again || w.s.node.outdated(r)
 			if after = placeOf(r); !offer(after) {
 				return *found, nil
 			}

@@ -23,9 +23,9 @@ const statsTime = 2 * time.Second
 func (s *Store) Stats() (st store.Stats, err error) {
 	st.Reads, st.OldestRead = s.OpenViews()
 	st.Database = &store.Database{
-		Connections: len(s.pool.tokens) + len(s.writing.tokens), MaxConnections: cap(s.pool.tokens) + cap(s.writing.tokens),
+		Connections: len(s.pool.tokens) + len(s.writing.tokens) + len(s.node.conns.tokens), MaxConnections: cap(s.pool.tokens) + cap(s.writing.tokens) + cap(s.node.conns.tokens),
 		Waiting:     int(s.pool.waiting.Load() + s.writing.waiting.Load()),
-		ClockOffset: time.Duration(s.offset.Load()), Retries: s.retries.Load(), Doubts: s.doubts.all(),
+		ClockOffset: s.ClockOffset(), Retries: s.retries.Load(), Doubts: s.doubts.all(),
 	}
 	ctx, cancel := context.WithTimeout(s.life, statsTime)
 	defer cancel()

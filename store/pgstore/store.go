@@ -1,9 +1,7 @@
 package pgstore
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,16 +16,22 @@ type Options struct {
 	// Now is the clock; nil means that of the database.
 	Now func() time.Time
 	// Connections is the maximum number of connections to the database, of which two
-	// are the writer's; 0 means DefaultConnections, and the minimum is 3.
+	// are the writer's; 0 means DefaultConnections, and the minimum is 3. Three more
+	// are for what the nodes have to tell one another.
 	Connections int
 	// Sealer seals the database's secrets; nil leaves them in plain text. A database
 	// is sealed as a whole, and from then on opens only with its Sealer.
 	Sealer codec.Sealer
+	// Node is the name of this server among those on the database. One that serves has
+	// a name, which no other has at the time. A command has none: it claims nothing, and
+	// keeps nothing of the database in memory.
+	Node string
+	// Version is that of the program, for those who list the nodes.
+	Version string
+	// NoHints leaves it to polling to find out what other nodes did: for tests.
+	NoHints bool
 	// HTTPOnLoopback lets endpoints have http:// URLs of this machine: for tests.
 	HTTPOnLoopback bool
-	// PollEvery is how often the Store looks what other servers changed; 0 means
-	// DefaultPollEvery.
-	PollEvery time.Duration
 	// BeforeCommit is called before each commit of Updates, for tests. An error fails
 	// the commit, as a full disk would.
 	BeforeCommit func() error
@@ -40,22 +44,24 @@ const writerConnections = 2 // one to commit, and one to ask what became of that
 
 // Store is a PostgreSQL database as a store.Store.
 type Store struct {
-	target      *Target
-	options     Options
-	pool        *pool
-	writing     *pool // the writer's own, so that no reader delays it
-	seal        codec.Sealing
-	node        string // id of this server's row in nodes
-	store.Alone        // this server is the only one
+	target  *Target
+	options Options
+	pool    *pool
+	writing *pool // the writer's own, so that no reader delays it
+	seal    codec.Sealing
+	node    *node
 	engine.Notices
 	engine.Watch
-	offset    atomic.Int64 // of the database's clock to ours, in nanoseconds
-	sealedNow bool         // by this Open
+	known     known
+	seen      seen
+	hints     hints
+	lookNow   chan struct{} // takes a token when a look is due at once
+	clock     atomic.Pointer[clock]
+	sealedNow bool // by this Open
 
 	queue      *engine.Queue
 	limits     limits
-	idsMu      sync.Mutex
-	ids        store.IDSource
+	ids        ids
 	doubt      *doubt // the writer's
 	doubts     doubts
 	retries    atomic.Uint64 // of groups that met another server
@@ -64,20 +70,13 @@ type Store struct {
 	end        context.CancelCauseFunc
 	stop       chan struct{} // closed by Close
 	stopping   sync.Once
-	polled     chan struct{} // closed when the poller has ended
+	background sync.WaitGroup
 }
 
 var _ store.Engine = (*Store)(nil)
 
 // Life is done once the Store can't continue: the database no longer knows it.
 func (s *Store) Life() context.Context { return s.life }
-
-// forgotten ends the Life of a Store whose database was replaced by another one.
-func (s *Store) forgotten() error {
-	err := &Error{Place: s.target.String(), Text: "no longer knows this server", Advice: "start teamdata again"}
-	s.end(err)
-	return err
-}
 
 // CheckPlace finds nothing: each commit finds out whether the database knows this
 // server.
@@ -91,8 +90,10 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 	}
 	s := &Store{
 		target: target, options: o, seal: codec.Sealing{Sealer: o.Sealer},
-		queue: engine.NewQueue(), stop: make(chan struct{}), polled: make(chan struct{}),
+		queue: engine.NewQueue(), stop: make(chan struct{}), lookNow: make(chan struct{}, 1),
+		node: newNode(target, o),
 	}
+	s.hints.wake = make(chan struct{}, 1)
 	s.pool, s.writing = newPool(target, max(o.Connections-writerConnections, 1)), newPool(target, writerConnections)
 	s.life, s.end = context.WithCancelCause(context.Background())
 	err := s.prepare(ctx)
@@ -104,7 +105,7 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 		return nil, err
 	}
 	go s.queue.Run(s.commit)
-	go s.poll()
+	s.coordinate()
 	if err := s.sealAll(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -131,13 +132,40 @@ func (s *Store) prepare(ctx context.Context) error {
 		return s.target.refusal(err)
 	}
 	for _, id := range last[0] {
-		s.ids.Follow(string(id))
+		s.ids.follow(string(id))
 	}
-	s.node = new(store.IDSource).Next("nod_", time.Now())
-	if _, err := c.run(ctx, newQuery("INSERT INTO nodes (id, commit_no) VALUES ($1, 0)", s.node)); err != nil {
+	rows, err := c.rows(ctx, newQuery(sqlClock))
+	if err != nil {
 		return s.target.refusal(err)
 	}
-	return s.setClock(ctx, c)
+	s.setTime(readTime(rows[0][0]))
+	if err := s.node.register(ctx, c); err != nil {
+		return s.target.refusal(err)
+	}
+	s.look(ctx)
+	if _, err := s.beat(); err != nil {
+		return s.target.refusal(err)
+	}
+	return nil
+}
+
+// coordinate starts what goes on with other nodes until Close.
+func (s *Store) coordinate() {
+	s.background.Go(s.beats)
+	s.background.Go(s.looks)
+	if s.options.NoHints {
+		return
+	}
+	s.background.Go(s.sendHints)
+	s.hints.say(hintNodes)
+	if s.node.state != nodeCommand {
+		ctx, cancel := context.WithCancel(s.life)
+		s.background.Go(func() { s.listen(ctx) })
+		s.background.Go(func() {
+			defer cancel()
+			<-s.stop
+		})
+	}
 }
 
 // awaitUpdates waits for the transactions that run: a server that was killed may have
@@ -150,20 +178,28 @@ func (c *conn) awaitUpdates(ctx context.Context) error {
 
 const sqlClock = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
-func (s *Store) setClock(ctx context.Context, c *conn) error {
-	rows, err := c.rows(ctx, newQuery(sqlClock))
-	if err == nil {
-		s.offset.Store(int64(time.Until(readTime(rows[0][0]))))
-	}
-	return err
+// clock is what the database's clock said, and when.
+type clock struct{ said, at time.Time }
+
+// setTime notes what the database's clock said just now.
+func (s *Store) setTime(now time.Time) { s.clock.Store(&clock{now, time.Now()}) }
+
+// ClockOffset is how far the database's clock is ahead of this machine's.
+func (s *Store) ClockOffset() time.Duration {
+	c := s.clock.Load()
+	return c.said.Sub(c.at.Round(0))
 }
 
-// now is the time of the database, or of Options.Now.
+// Now is the database's clock, or that of Options.
+func (s *Store) Now() time.Time { return s.now() }
+
+// now does not follow this machine's clock when that is set.
 func (s *Store) now() time.Time {
 	if s.options.Now != nil {
 		return s.options.Now().UTC().Truncate(time.Millisecond)
 	}
-	return time.Now().Add(time.Duration(s.offset.Load())).UTC().Truncate(time.Millisecond)
+	c := s.clock.Load()
+	return c.said.Add(time.Since(c.at)).UTC().Truncate(time.Millisecond)
 }
 
 // View runs fn on a consistent snapshot of the data.
@@ -209,83 +245,15 @@ func (s *Store) release(t *tx) {
 	}
 }
 
-// DefaultPollEvery is how often the generations that other servers bump are read where
-// Options don't say.
-const DefaultPollEvery = time.Second
-
-// poll watches the generations until the store is closed, and tidies up meanwhile.
-func (s *Store) poll() {
-	defer close(s.polled)
-	ticker, tidying := time.NewTicker(cmp.Or(s.options.PollEvery, DefaultPollEvery)), time.NewTicker(tidyEvery)
-	defer ticker.Stop()
-	defer tidying.Stop()
-	seen := map[string]int64{}
-	for {
-		select {
-		case <-s.stop:
-			return
-		case <-ticker.C:
-			s.readGenerations(seen)
-			_ = s.makeAhead(s.life) // if that fails, the next one does it, or the writer
-		case <-tidying.C:
-			s.tidy(s.life)
-		}
-	}
-}
-
-// tidyEvery is how often what nobody needs any longer is deleted.
-const tidyEvery = time.Minute
-
-// goneAfter is how long after a server was last seen its row in nodes is deleted. By
-// then nothing can be asked about its last commit any more; should it only have slept,
-// its next commit finds that it is not known, and it ends.
-const goneAfter = 7 * 24 * time.Hour
-
-// tidy deletes ids without a time in the window of their limit, and servers that were
-// killed long ago. What fails is left for the next time.
-func (s *Store) tidy(ctx context.Context) error {
-	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		_, errLimits := c.run(ctx, newQuery(sqlForget))
-		_, errSeen := c.run(ctx, newQuery("UPDATE nodes SET seen = (extract(epoch FROM clock_timestamp()) * 1000)::bigint WHERE id = $1", s.node))
-		_, errGone := c.run(ctx, newQuery("DELETE FROM nodes WHERE seen < (extract(epoch FROM clock_timestamp()) * 1000)::bigint - $1", goneAfter.Milliseconds()))
-		return errors.Join(errLimits, errSeen, errGone)
-	})
-}
-
-func (s *Store) readGenerations(seen map[string]int64) {
-	var rows []row
-	err := s.pool.with(s.life, func(ctx context.Context, c *conn) (err error) {
-		rows, err = c.rows(ctx, newQuery("SELECT name, n FROM generations"))
-		return err
-	})
-	if err != nil {
-		return // the next one sees it
-	}
-	for _, r := range rows {
-		name, n := string(r[0]), readBigint(r[1])
-		if before, known := seen[name]; known && before == n {
-			continue
-		}
-		seen[name] = n
-		s.Tell(&engine.Changes{Touched: name == accessGeneration, Retyped: name == typeGeneration})
-	}
-}
-
-// The names of generations.
-const (
-	accessGeneration = "access"
-	typeGeneration   = "eventTypes"
-)
-
 // Close waits for pending Updates and closes the connections.
 func (s *Store) Close() error {
 	s.queue.Close()
 	s.stopping.Do(func() { close(s.stop) })
-	<-s.polled
-	err := s.pool.with(context.Background(), func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, newQuery("DELETE FROM nodes WHERE id = $1", s.node))
-		return err
-	})
+	s.background.Wait()
+	err := s.node.leave(context.Background())
+	if err == nil && !s.options.NoHints {
+		s.sendHint(hintNodes)
+	}
 	s.closePools()
 	if err == errPoolClosed { // it was closed before
 		err = nil
@@ -296,4 +264,13 @@ func (s *Store) Close() error {
 func (s *Store) closePools() {
 	s.pool.close()
 	s.writing.close()
+	s.node.conns.close()
+}
+
+// replaced ends the life of a Store whose rows are gone.
+func (s *Store) replaced() error {
+	err := &Error{Place: s.target.String(), Text: "no longer knows this server: another one was started as " + s.node.name + ", it was not seen for an hour, or the database was made again",
+		Advice: "give each server a name of its own with --node, and start this one again"}
+	s.end(err)
+	return err
 }

@@ -1,6 +1,7 @@
 package pgstore_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"sync"
@@ -27,8 +28,13 @@ type databases struct {
 	spare []string
 }
 
-// open opens a database for each path. Its name is in a file there.
+// open opens a database for each path.
 func (d *databases) open(t testing.TB, path string, now func() time.Time) store.Store {
+	return open(t, d.at(t, path), pgstore.Options{Now: now})
+}
+
+// at is the URL of the database of a path, which is in a file there.
+func (d *databases) at(t testing.TB, path string) string {
 	database, err := os.ReadFile(path)
 	if err != nil {
 		database = []byte(d.take())
@@ -41,7 +47,7 @@ func (d *databases) open(t testing.TB, path string, now func() time.Time) store.
 			t.Fatal(err)
 		}
 	}
-	return open(t, string(database), pgstore.Options{Now: now})
+	return string(database)
 }
 
 func (d *databases) take() string {
@@ -88,6 +94,7 @@ func open(t testing.TB, database string, o pgstore.Options) *pgstore.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.Node = cmp.Or(o.Node, pgstore.RandomName())
 	s, err := pgstore.Open(context.Background(), target, o)
 	if err != nil {
 		t.Fatal(err)

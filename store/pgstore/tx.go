@@ -24,7 +24,10 @@ type tx struct {
 
 	answered bool // it has got an answer
 
-	lacking []int64 // partitions that are needed and not there
+	lacking   []int64           // partitions that are needed and not there
+	held      map[string]uint64 // the tokens of the node's leases, if a fence is in the group
+	published published
+	lastID    string // the last that an update made, without its prefix
 	engine.Changes
 }
 
@@ -33,9 +36,9 @@ var errReadOnly = errors.New("a View can't write")
 func (t *tx) Now() time.Time { return t.now }
 
 func (t *tx) NewID(prefix string) string {
-	t.s.idsMu.Lock()
-	defer t.s.idsMu.Unlock()
-	return t.s.ids.Next(prefix, t.now)
+	id := t.s.ids.next(prefix, t.now)
+	t.lastID = id[len(prefix):]
+	return id
 }
 
 // exec sends queries in one round trip.
@@ -61,7 +64,7 @@ func (t *tx) run(queries ...query) error {
 	_, t.err = t.conn.run(ctx, queries...)
 	t.answered = t.answered || t.err == nil
 	if tableGone(t.err) {
-		t.err = t.s.forgotten()
+		t.err = t.s.replaced()
 	}
 	return t.err
 }

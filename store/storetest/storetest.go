@@ -93,6 +93,11 @@ func Run(t *testing.T, open Open) {
 		})
 	}
 	t.Run("FailingWrites", func(t *testing.T) { testFailingWrites(t, open) })
+	Random(t, open)
+}
+
+// Random runs its random part alone: histories that are compared with a model.
+func Random(t *testing.T, open Open) {
 	t.Run("Random", func(t *testing.T) {
 		t.Parallel()
 		testRandom(t, open)

@@ -2,14 +2,41 @@
 -- Times are Unix milliseconds, in bigint. Text is ordered by its bytes. A record is
 -- as store/codec has it, an item the JSON that a page of its list sends.
 
--- A server that is running. commit_no tells what became of a commit whose answer
--- was lost. seen is when it was last known to run; one that was killed leaves its row,
--- which others delete after a week.
+-- A server that runs, or a command that works on the database directly. It says every
+-- 2 s that it is there, by the database's clock.
 CREATE TABLE nodes (
 	id text COLLATE "C" PRIMARY KEY,
-	commit_no bigint NOT NULL,
-	seen bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+	name text COLLATE "C" NOT NULL,
+	version text NOT NULL,
+	state text NOT NULL, -- command, running or stopping
+	started_at bigint NOT NULL,
+	seen_at bigint NOT NULL,
+	clock_offset bigint NOT NULL DEFAULT 0, -- of the database's clock to the node's
+	seen bigint NOT NULL DEFAULT 0 -- the sum of the generations that it knows of
 ) WITH (fillfactor = 10);
+-- The number of each node's last commit, which tells what became of one whose answer
+-- was lost. A transaction of a node holds its row from the start to the end.
+CREATE TABLE commits (
+	node text COLLATE "C" PRIMARY KEY,
+	n bigint NOT NULL
+) WITH (fillfactor = 10);
+-- What one node has for itself: the deliveries of a part of the endpoints, or a job.
+-- It has it as long as it is seen. The token is greater for each that gets it.
+CREATE TABLE leases (
+	name text COLLATE "C" PRIMARY KEY,
+	node text COLLATE "C" NOT NULL DEFAULT '',
+	token bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
+-- Texts that count once, and until when they are remembered.
+CREATE TABLE used_up (
+	text text COLLATE "C" PRIMARY KEY,
+	until bigint NOT NULL
+);
+-- A key that the nodes share until the last of them stops.
+CREATE TABLE shared_key (
+	one boolean PRIMARY KEY DEFAULT true CHECK (one),
+	key bytea NOT NULL
+);
 
 -- Counters that servers watch: of what an Access depends on, and of event types.
 CREATE TABLE generations (
@@ -33,11 +60,13 @@ CREATE TABLE org_lists (
 	members_at bigint NOT NULL DEFAULT 0,
 	members_id text COLLATE "C" NOT NULL DEFAULT '',
 	audit_at bigint NOT NULL DEFAULT 0,
-	audit_id text COLLATE "C" NOT NULL DEFAULT ''
+	audit_id text COLLATE "C" NOT NULL DEFAULT '',
+	last_id text COLLATE "C" NOT NULL DEFAULT '' -- the greatest that an update of the org made
 ) WITH (fillfactor = 50);
 -- What an update of a person locks.
 CREATE TABLE users (
-	id text COLLATE "C" PRIMARY KEY
+	id text COLLATE "C" PRIMARY KEY,
+	last_id text COLLATE "C" NOT NULL DEFAULT ''
 );
 CREATE TABLE plans (
 	name text COLLATE "C" PRIMARY KEY,

@@ -659,6 +659,42 @@ type NewSubscription struct {
 // Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 type Next = string
 
+// Node A server on the data.
+type Node struct {
+	// ClockOffsetMs How many milliseconds the database's clock is ahead of its own.
+	ClockOffsetMs int `json:"clockOffsetMs"`
+
+	// Name Its name, which no other node has at the time.
+	Name string `json:"name"`
+
+	// SeenAt Its last heartbeat, in UTC.
+	SeenAt Time `json:"seenAt"`
+
+	// Shards For how many of the 64 shards of endpoints it sends.
+	Shards int `json:"shards"`
+
+	// StartedAt When it was started, in UTC.
+	StartedAt Time `json:"startedAt"`
+
+	// State `running`, `stopping` while it hands over what it has, or `lost`: it was not seen for so long that the others have it.
+	State string `json:"state"`
+
+	// Version The version of its program.
+	Version string `json:"version"`
+}
+
+// NodePage A page of nodes.
+type NodePage struct {
+	// Data The nodes of this page.
+	Data []Node `json:"data"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
+
+	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
+	Next *Next `json:"next"`
+}
+
 // Nothing An empty object, which is taken for no body.
 type Nothing = map[string]interface{}
 

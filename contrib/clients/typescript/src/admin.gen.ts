@@ -467,6 +467,31 @@ export interface components {
          * @example 1767312000000.mem_2
          */
         Next: string | null;
+        /** @description A server on the data. */
+        Node: {
+            /** @description How many milliseconds the database's clock is ahead of its own. */
+            clockOffsetMs: number;
+            /** @description Its name, which no other node has at the time. */
+            name: string;
+            /** @description Its last heartbeat, in UTC. */
+            seenAt: components["schemas"]["Time"];
+            /** @description For how many of the 64 shards of endpoints it sends. */
+            shards: number;
+            /** @description When it was started, in UTC. */
+            startedAt: components["schemas"]["Time"];
+            /** @description `running`, `stopping` while it hands over what it has, or `lost`: it was not seen for so long that the others have it. */
+            state: string;
+            /** @description The version of its program. */
+            version: string;
+        };
+        /** @description A page of nodes. */
+        NodePage: {
+            /** @description The nodes of this page. */
+            data: components["schemas"]["Node"][];
+            /** @description Whether more follow at the time of the request. */
+            hasMore: boolean;
+            next: components["schemas"]["Next"];
+        };
         /** @description An empty object, which is taken for no body. */
         Nothing: Record<string, never>;
         /** @description An operator token, for the admin API over HTTPS. */
@@ -727,6 +752,8 @@ export type NewOrg = components['schemas']['NewOrg'];
 export type NewSignInLink = components['schemas']['NewSignInLink'];
 export type NewSubscription = components['schemas']['NewSubscription'];
 export type Next = components['schemas']['Next'];
+export type Node = components['schemas']['Node'];
+export type NodePage = components['schemas']['NodePage'];
 export type Nothing = components['schemas']['Nothing'];
 export type OperatorToken = components['schemas']['OperatorToken'];
 export type OperatorTokenPage = components['schemas']['OperatorTokenPage'];

@@ -1,0 +1,151 @@
+package pgstore
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"teamdata/store/engine"
+)
+
+// hints tell other nodes by NOTIFY what they would find when they look, which may be a
+// second later. They go out after the commit and may be lost.
+type hints struct {
+	mu    sync.Mutex
+	words map[string]bool
+	wake  chan struct{}
+}
+
+// The words of hints. All others are numbers of endpoints where something is due.
+const (
+	hintAccess = "access" // a generation was bumped
+	hintNodes  = "nodes"  // a node has come or goes, or has given something up
+)
+
+const (
+	hintChannel = "teamdata"
+	maxHint     = 7000 // characters in one; PostgreSQL takes 8000
+	// hintEvery is how long hints are gathered.
+	hintEvery = 5 * time.Millisecond
+	// listenAgain is how long after its connection was lost a node listens again.
+	listenAgain = time.Second
+)
+
+// say adds words to the next hint.
+func (h *hints) say(words ...string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.words == nil {
+		h.words = map[string]bool{}
+	}
+	for _, word := range words {
+		h.words[word] = true
+	}
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take takes the words of one hint.
+func (h *hints) take() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var words []string
+	size := 0
+	for word := range h.words {
+		if size += len(word) + 1; size > maxHint {
+			break
+		}
+		words = append(words, word)
+		delete(h.words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// sayDue tells the owners of endpoints that something is due there.
+func (s *Store) sayDue(t *tx) {
+	for endpoint := range t.DueAt() {
+		if !s.node.has(endpoint) {
+			s.hints.say(strconv.FormatUint(endpoint, 10))
+		}
+	}
+}
+
+// sendHints sends what was said, until the store is closed.
+func (s *Store) sendHints() {
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-s.hints.wake:
+		}
+		for words := s.hints.take(); words != ""; words = s.hints.take() {
+			s.sendHint(words)
+		}
+		<-time.After(hintEvery)
+	}
+}
+
+// sendHint does not wait for the disk.
+func (s *Store) sendHint(words string) {
+	_ = s.node.conns.with(s.life, func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx,
+			query{sql: "BEGIN"}, query{sql: "SELECT set_config('synchronous_commit', 'off', true)"},
+			newQuery("SELECT pg_notify('"+hintChannel+"', $1)", words),
+			query{sql: "COMMIT"})
+		return err
+	})
+}
+
+// listen hears the hints of others, until the store is closed. A pooler gives each
+// transaction another session, so that nothing can be heard through it.
+func (s *Store) listen(ctx context.Context) {
+	for ctx.Err() == nil {
+		c, err := s.target.connect(ctx, s.hear)
+		if err == nil && c.server.pooled {
+			c.Close(ctx)
+			return
+		}
+		if err == nil {
+			s.listenOn(ctx, c)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(listenAgain):
+		}
+	}
+}
+
+// listenOn listens on a connection until that is lost.
+func (s *Store) listenOn(ctx context.Context, c *conn) {
+	defer c.Close(context.WithoutCancel(ctx))
+	if _, err := c.Exec(ctx, "LISTEN "+hintChannel).ReadAll(); err != nil {
+		return
+	}
+	s.lookSoon()
+	s.node.nudge()
+	for {
+		if err := c.WaitForNotification(ctx); err != nil {
+			return
+		}
+	}
+}
+
+// hear acts on a hint.
+func (s *Store) hear(words string) {
+	for word := range strings.FieldsSeq(words) {
+		switch word {
+		case hintAccess:
+			s.lookSoon()
+		case hintNodes:
+			s.node.nudge()
+		default:
+			if endpoint, err := strconv.ParseUint(word, 10, 64); err == nil && s.node.has(endpoint) {
+				s.Tell(engine.DueNow(endpoint))
+			}
+		}
+	}
+}

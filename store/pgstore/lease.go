@@ -1,0 +1,158 @@
+package pgstore
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+)
+
+// sqlShortLimits are those of transactions that a heartbeat waits for.
+const sqlShortLimits = `SELECT set_config('statement_timeout', '1s', true), set_config('lock_timeout', '500ms', true), set_config('idle_in_transaction_session_timeout', '1s', true)`
+
+// gone is the condition that nobody has a lease any more. It holds until the end of
+// the transaction if the rows of those who had it are locked.
+var gone = "NOT EXISTS (SELECT FROM nodes WHERE id = leases.node AND " + sqlAlive + ")"
+
+// take takes leases that nobody has, and returns which. A node that was not seen for too
+// long can't come back meanwhile, nor write an outcome: both rows of it are locked.
+func (n *node) take(ctx context.Context, names []string) (taken []string, err error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	var rows []row
+	err = n.conns.with(ctx, func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx,
+			query{sql: sqlBegin}, query{sql: sqlShortLimits},
+			newQuery("INSERT INTO leases (name) SELECT * FROM unnest($1::text[]) ON CONFLICT DO NOTHING", names),
+			newQuery("SELECT 1::bigint FROM nodes WHERE id IN (SELECT node FROM leases WHERE name = ANY($1)) AND NOT "+sqlAlive+" ORDER BY id FOR UPDATE", names),
+			newQuery("SELECT 1::bigint FROM commits WHERE node IN (SELECT id FROM nodes WHERE NOT "+sqlAlive+") AND node IN (SELECT node FROM leases WHERE name = ANY($1)) ORDER BY node FOR UPDATE", names),
+			newQuery("UPDATE leases SET node = $2, token = token + 1 WHERE name IN (SELECT name FROM leases WHERE name = ANY($1) AND "+gone+" ORDER BY name FOR UPDATE) AND "+gone+" RETURNING name, token",
+				names, n.id).collect(&rows),
+			query{sql: "COMMIT"})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, r := range rows {
+		name := string(r[0])
+		n.held[name] = readUnsigned(r[1])
+		taken = append(taken, name)
+	}
+	return taken, nil
+}
+
+// giveUp gives up leases. The lock waits for a commit that relies on them.
+func (n *node) giveUp(ctx context.Context, names []string) error {
+	err := n.conns.with(ctx, func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx,
+			query{sql: sqlBegin}, query{sql: sqlShortLimits},
+			newQuery("SELECT 1::bigint FROM commits WHERE node = $1 FOR UPDATE", n.id),
+			newQuery("UPDATE leases SET node = '' WHERE node = $1 AND name = ANY($2)", n.id, names),
+			query{sql: "COMMIT"})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, name := range names {
+		n.lose(name)
+	}
+	return nil
+}
+
+// job is a named lease that functions of this node run under.
+type job struct {
+	ctx     context.Context // done once the lease is lost
+	end     context.CancelFunc
+	running int
+}
+
+// Hold runs fn under the lease of a name.
+func (s *Store) Hold(ctx context.Context, name string, fn func(ctx context.Context) error) (held bool, err error) {
+	name = "job " + name
+	j, err := s.node.join(ctx, name)
+	if j == nil || err != nil {
+		return false, fault(err)
+	}
+	defer s.node.part(name, j)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(j.ctx, cancel)()
+	return true, fn(ctx)
+}
+
+// join joins the functions of this node under a lease, or takes it. Nil: another node
+// has it.
+func (n *node) join(ctx context.Context, name string) (*job, error) {
+	n.turn.Lock()
+	defer n.turn.Unlock()
+	n.mu.Lock()
+	j, token := n.jobs[name], n.held[name]
+	n.mu.Unlock()
+	if token == 0 {
+		ctx, cancel := context.WithTimeout(ctx, beatTime)
+		defer cancel()
+		if taken, err := n.take(ctx, []string{name}); len(taken) == 0 {
+			return nil, err
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if j == nil || j.ctx.Err() != nil {
+		j = &job{}
+		j.ctx, j.end = context.WithCancel(context.Background())
+		n.jobs[name] = j
+	}
+	j.running++
+	return j, nil
+}
+
+// part ends what join began. The next heartbeat gives the lease up.
+func (n *node) part(name string, j *job) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if j.running--; j.running > 0 {
+		return
+	}
+	j.end()
+	if n.jobs[name] == j {
+		delete(n.jobs, name)
+	}
+	n.nudge()
+}
+
+// UseUp keeps the text until now has come to its end.
+func (s *Store) UseUp(ctx context.Context, text string, now time.Time, ttl time.Duration) (first bool, err error) {
+	var rows []row
+	err = s.pool.with(ctx, func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx,
+			newQuery("DELETE FROM used_up WHERE until <= $1", now),
+			newQuery("INSERT INTO used_up VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING 1::bigint", text, now.Add(ttl)).collect(&rows))
+		return err
+	})
+	return len(rows) > 0, fault(err)
+}
+
+// SharedKey returns the key that the first node made.
+func (s *Store) SharedKey(ctx context.Context) (key []byte, err error) {
+	fresh := make([]byte, 32)
+	rand.Read(fresh)
+	bucket, name := []byte("sharedKey"), []byte("key")
+	insert := newQuery("INSERT INTO shared_key (key) VALUES ($1) ON CONFLICT DO NOTHING")
+	insert.values = [][]byte{s.seal.SealCertificate(bucket, name, fresh)}
+	var rows []row
+	err = s.pool.with(ctx, func(ctx context.Context, c *conn) (err error) {
+		rows, err = c.rows(ctx, insert, newQuery("SELECT key FROM shared_key"))
+		return err
+	})
+	if err != nil {
+		return nil, fault(err)
+	}
+	key, err = s.seal.OpenCertificate(bucket, name, rows[0][0])
+	return key, fault(err)
+}

@@ -1,0 +1,194 @@
+package pgstore_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/internal/pgtest"
+	"teamdata/store"
+	"teamdata/store/pgstore"
+)
+
+// TestLostNode: a node whose link hangs begins nothing more before the others have what
+// it had, writes no outcome of that afterwards, and goes on when the link does.
+func TestLostNode(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t)
+	proxy := pgtest.NewProxy(t, server)
+	database := pgtest.Name(t, server.Database(t))
+	other := open(t, server.TCP(database), pgstore.Options{Node: "other"})
+	defer other.Close()
+	lost := open(t, proxy.URL(database), pgstore.Options{Node: "lost"})
+	defer lost.Close()
+	awaitShards(t, other, 2)
+	endpoints := addEndpoints(t, other, 16)
+	var claims store.Claims
+	for _, e := range endpoints {
+		if err := accept(other, e.OrgID, "key"); err != nil {
+			t.Fatal(err)
+		}
+		if ownerOf(t, e.Number, lost, other) == lost {
+			var err error
+			if claims, err = lost.Claim(bg, e.Number, time.Now().Add(time.Hour), 1); err != nil || len(claims.Claims) != 1 {
+				t.Fatalf("claims %+v, %v", claims, err)
+			}
+		}
+	}
+	d := claims.Claims[0].Delivery
+	told := dueOf(other)
+	held := make(chan error, 1)
+	running := make(chan bool)
+	go func() {
+		_, err := lost.Hold(bg, "job", func(ctx context.Context) error {
+			close(running)
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		held <- err
+	}()
+	<-running
+
+	proxy.Hold(pgtest.ToServer)
+	began := time.Now()
+	for e := range told {
+		if e == d.EndpointNumber {
+			break
+		}
+	}
+	t.Logf("the other node has it after %v", time.Since(began))
+	if !time.Now().After(claims.Until) {
+		t.Errorf("the lost node may start attempts until %v, and the other one has them already", claims.Until)
+	}
+	if err := <-held; err != context.Canceled {
+		t.Errorf("its job ended with %v", err)
+	}
+	if again, err := other.Claim(bg, d.EndpointNumber, time.Now().Add(time.Hour), 1); err != nil || len(again.Claims) != 1 || again.Claims[0].Delivery.ID != d.ID {
+		t.Errorf("the other node claims %+v, %v", again, err)
+	}
+	if held, err := other.Hold(bg, "job", func(context.Context) error { return nil }); !held || err != nil {
+		t.Errorf("the other node does the job: %v, %v", held, err)
+	}
+
+	proxy.Resume(pgtest.ToServer)
+	awaitShards(t, other, 2)
+	scope := store.Scope{Orgs: []string{d.OrgID}, Deliveries: []string{d.ID}, Fence: claims.Fence}
+	err := lost.Update(bg, scope, func(tx store.Tx) error {
+		_, err := store.RecordAttempt(tx, d.ID, store.Attempt{Status: 200}, nil)
+		return err
+	})
+	if store.CodeOf(err) != store.CodeFenced {
+		t.Errorf("an outcome of the lost node: %v", err)
+	}
+}
+
+// TestHeldByOne: one node at a time does a job, and the next one does it afterwards.
+func TestHeldByOne(t *testing.T) {
+	database := pgtest.New(t)
+	a, b := open(t, database, pgstore.Options{}), open(t, database, pgstore.Options{})
+	defer a.Close()
+	defer b.Close()
+	held, err := a.Hold(bg, "job", func(context.Context) error {
+		held, err := b.Hold(bg, "job", func(context.Context) error { return nil })
+		if held || err != nil {
+			t.Errorf("two nodes hold it: %v, %v", held, err)
+		}
+		return err
+	})
+	if !held || err != nil {
+		t.Fatal(held, err)
+	}
+	for held = false; !held; {
+		if held, err = b.Hold(bg, "job", func(context.Context) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestShared: what is used up on one node is on the other, and both have one key until
+// the last of them stops.
+func TestShared(t *testing.T) {
+	database := pgtest.New(t)
+	a, b := open(t, database, pgstore.Options{}), open(t, database, pgstore.Options{})
+	now := time.Now()
+	for _, row := range []struct {
+		on    *pgstore.Store
+		now   time.Time
+		first bool
+	}{{a, now, true}, {b, now, false}, {b, now.Add(59 * time.Second), false}, {b, now.Add(time.Minute), true}, {a, now.Add(time.Minute), false}} {
+		if first, err := row.on.UseUp(bg, "text", row.now, time.Minute); first != row.first || err != nil {
+			t.Errorf("used up for the first time: %v, %v; want %v", first, err, row.first)
+		}
+	}
+	key := func(s *pgstore.Store) string {
+		t.Helper()
+		key, err := s.SharedKey(bg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(key)
+	}
+	first := key(a)
+	if key(b) != first {
+		t.Error("two nodes have two keys")
+	}
+	a.Close()
+	c := open(t, database, pgstore.Options{})
+	if key(c) != first {
+		t.Error("a node that comes while another is there has another key")
+	}
+	b.Close()
+	c.Close()
+	if d := open(t, database, pgstore.Options{}); key(d) == first {
+		t.Error("the key outlived all nodes")
+	} else {
+		d.Close()
+	}
+}
+
+// TestNameTaken: a server that starts with the name of another takes its place, which is
+// what a restart after a kill does. The one that still runs ends.
+func TestNameTaken(t *testing.T) {
+	database := pgtest.New(t)
+	old := open(t, database, pgstore.Options{Node: "one"})
+	began := time.Now()
+	s := open(t, database, pgstore.Options{Node: "one"})
+	defer s.Close()
+	if nodes := awaitShards(t, s, 1); len(nodes) != 1 {
+		t.Errorf("nodes: %+v", nodes)
+	}
+	t.Logf("it has everything after %v", time.Since(began))
+	<-old.Life().Done()
+	if err := context.Cause(old.Life()); !strings.Contains(err.Error(), "another one was started as one") {
+		t.Error(err)
+	}
+	if err := old.Probe(bg); store.CodeOf(err) != store.CodeUnavailable {
+		t.Error(err)
+	}
+	old.Close()
+}
+
+// TestForgottenNodes: a node that was killed is listed as lost for an hour.
+func TestForgottenNodes(t *testing.T) {
+	t.Parallel()
+	database := pgtest.New(t)
+	s := open(t, database, pgstore.Options{Node: "here"})
+	defer s.Close()
+	pgtest.Exec(t, database, `INSERT INTO nodes (id, name, version, state, started_at, seen_at)
+		SELECT 'nod_' || minutes, minutes || '-minutes', '', 'running', 0, extract(epoch FROM now())::bigint * 1000 - minutes * 60000 FROM unnest(ARRAY[59, 61]) minutes`)
+	var names []string
+	for tick := time.NewTicker(20 * time.Millisecond); len(names) != 2; <-tick.C {
+		list, err := s.Nodes(bg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = nil
+		for _, n := range list {
+			names = append(names, n.Name+" "+n.State)
+		}
+	}
+	if strings.Join(names, ", ") != "59-minutes lost, here running" {
+		t.Errorf("nodes: %v", names)
+	}
+}

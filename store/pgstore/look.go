@@ -1,0 +1,156 @@
+package pgstore
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"teamdata/store/engine"
+)
+
+// A node trusts what it keeps in memory for trustTime after it began to look whether it
+// has changed.
+const (
+	trustTime = time.Second
+	lookEvery = 400 * time.Millisecond
+	lookTime  = 800 * time.Millisecond // for its answers
+	// dueEvery is how often a node looks for what others made due, while they commit.
+	// They tell, but that may be lost.
+	dueEvery = time.Second
+)
+
+// known is what a node knows of the changes of all.
+type known struct {
+	mu          sync.Mutex
+	asked       time.Time         // when the last look that succeeded began
+	generations map[string]uint64 // by name
+	commits     map[string]uint64 // of other nodes, as of dueAt
+	dueAt       time.Time         // when it last looked for what is due
+}
+
+// looks looks again and again, and keeps the tables in shape, until the store is closed.
+func (s *Store) looks() {
+	ticker, tidying := time.NewTicker(lookEvery), time.NewTicker(tidyEvery)
+	defer ticker.Stop()
+	defer tidying.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-s.lookNow:
+			s.look(s.life)
+		case <-ticker.C:
+			s.look(s.life)
+			_ = s.makeAhead(s.life) // if that fails, the next one does it, or the writer
+		case <-tidying.C:
+			_ = s.forgetLimits(s.life)
+		}
+	}
+}
+
+func (s *Store) lookSoon() {
+	select {
+	case s.lookNow <- struct{}{}:
+	default:
+	}
+}
+
+// look reads the generations and how far other nodes have got, and passes on what that
+// means. After an error the next one does.
+func (s *Store) look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	asked := time.Now()
+	var generations, commits []row
+	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx,
+			newQuery("SELECT name, n FROM generations").collect(&generations),
+			newQuery("SELECT node, n FROM commits WHERE node <> $1", s.node.id).collect(&commits))
+		return err
+	})
+	if err != nil {
+		return
+	}
+	if changes := s.known.note(asked, generations); changes.Touched || changes.Retyped {
+		s.Tell(&changes)
+		s.saySeen(ctx, generations)
+	}
+	if s.known.dueAgain(asked, commits) {
+		s.announce(ctx, shardNames[:])
+	}
+}
+
+func numbers(rows []row) map[string]uint64 {
+	m := make(map[string]uint64, len(rows))
+	for _, r := range rows {
+		m[string(r[0])] = readUnsigned(r[1])
+	}
+	return m
+}
+
+// note notes generations that were asked for at a time, and returns what has changed.
+func (k *known) note(asked time.Time, generations []row) (changes engine.Changes) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := numbers(generations)
+	changes.Touched = now[accessGeneration] != k.generations[accessGeneration]
+	changes.Retyped = now[typeGeneration] != k.generations[typeGeneration]
+	k.asked, k.generations = asked, now
+	return changes
+}
+
+// dueAgain reports whether others committed something since it said so last.
+func (k *known) dueAgain(asked time.Time, commits []row) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := numbers(commits)
+	if asked.Sub(k.dueAt) < dueEvery || maps.Equal(now, k.commits) {
+		return false
+	}
+	k.dueAt, k.commits = asked, now
+	return true
+}
+
+// forget makes the next look look for what is due.
+func (k *known) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.commits, k.dueAt = nil, time.Time{}
+}
+
+// trusted reports whether the last look is recent enough.
+func (k *known) trusted() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return time.Since(k.asked) < trustTime
+}
+
+// saySeen tells those who wait for it that the node knows of generations.
+func (s *Store) saySeen(ctx context.Context, generations []row) {
+	sum := 0
+	for _, r := range generations {
+		sum += int(readBigint(r[1]))
+	}
+	_ = s.node.conns.with(ctx, func(ctx context.Context, c *conn) error { // who waits for us doesn't wait for long
+		_, err := c.run(ctx, newQuery("UPDATE nodes SET seen = $2 WHERE id = $1", s.node.id, sum))
+		return err
+	})
+}
+
+// AccessGeneration is bumped after each commit that touched what an Access depends on.
+// While the node doesn't know whether others did, it is another one each time.
+func (s *Store) AccessGeneration() uint64 {
+	if !s.known.trusted() {
+		s.Tell(&engine.Changes{Touched: true})
+	}
+	return s.Notices.AccessGeneration()
+}
+
+// EventTypeGeneration is bumped like it, for event types.
+func (s *Store) EventTypeGeneration() uint64 {
+	if !s.known.trusted() {
+		s.Tell(&engine.Changes{Retyped: true})
+	}
+	return s.Notices.EventTypeGeneration()
+}

@@ -1,0 +1,215 @@
+package pgstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"teamdata/store"
+	"teamdata/store/engine"
+)
+
+var shardNames = func() (names [store.Shards]string) {
+	for i := range names {
+		names[i] = fmt.Sprintf("shard %02d", i)
+	}
+	return names
+}()
+
+// shardOf is the shard of the endpoint with a number.
+func shardOf(endpoint uint64) string { return shardNames[endpoint%store.Shards] }
+
+func isShard(lease string) bool { return strings.HasPrefix(lease, "shard ") }
+
+// How long a shard that another node is to have waits for the attempts in flight,
+// whose outcomes are dropped once it is away.
+const (
+	handOverTime = 4 * time.Second        // while the node runs
+	stopTime     = 300 * time.Millisecond // when it stops
+)
+
+// ownerOf is the node that should have a shard: that of the greatest weight. When a
+// node comes or goes, only its own shards move.
+func ownerOf(shard string, nodes []string) (owner string) {
+	most := uint64(0)
+	for _, id := range nodes {
+		sum := sha256.Sum256([]byte(shard + " " + id))
+		if weight := binary.BigEndian.Uint64(sum[:]); owner == "" || weight > most {
+			owner, most = id, weight
+		}
+	}
+	return owner
+}
+
+// shareOut decides which shards the node has to take, and from when on it claims
+// nothing of those that others should have.
+func (n *node) shareOut(seen *census) (take []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	wait := handOverTime
+	if n.state != store.NodeRunning {
+		wait = stopTime
+	}
+	sharing := seen.sharing()
+	for _, shard := range shardNames {
+		mine := ownerOf(shard, sharing) == n.id
+		switch _, held := n.held[shard]; {
+		case mine && !held:
+			take = append(take, shard)
+		case mine:
+			delete(n.leaving, shard)
+		case held && n.leaving[shard].IsZero():
+			n.leaving[shard] = time.Now().Add(wait)
+		}
+	}
+	return take
+}
+
+// toGiveUp are the leases of jobs that are done, and the shards that the node claims
+// nothing of any more, and of which nothing is in flight or has been for too long.
+func (n *node) toGiveUp() (names []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for name := range n.held {
+		if !isShard(name) && n.jobs[name] == nil {
+			names = append(names, name) // its job is done
+		}
+	}
+	for shard, by := range n.leaving {
+		if n.inFlight[shard] == 0 || time.Now().After(by) {
+			names = append(names, shard)
+		}
+	}
+	return names
+}
+
+// claiming begins to claim deliveries of an endpoint, if the node has its shard.
+func (n *node) claiming(endpoint uint64) (fence store.Fence, until time.Time, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	shard := shardOf(endpoint)
+	token, held := n.held[shard]
+	_, leaving := n.leaving[shard]
+	until = n.lapses()
+	if !held || leaving || !time.Now().Before(until) {
+		return fence, until, false
+	}
+	n.inFlight[shard]++
+	return store.Fence{Endpoint: endpoint, Token: token}, until, true
+}
+
+// claimed ends what claiming began, with what was claimed of what was found.
+func (n *node) claimed(endpoint uint64, claims []store.Claim, found []row) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	shard := shardOf(endpoint)
+	for _, c := range claims {
+		i := slices.IndexFunc(found, func(r row) bool { return string(r[0]) == c.Delivery.ID })
+		n.claims[c.Delivery.ID] = claim{shard, readUnsigned(found[i][3])}
+	}
+	n.inFlight[shard] += len(claims)
+	n.landed(shard)
+}
+
+// outdated reports whether a row of what waits is claimed, and was written since.
+func (n *node) outdated(r row) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c, claimed := n.claims[string(r[0])]
+	return claimed && c.version != readUnsigned(r[3])
+}
+
+// released notes that a claim has ended.
+func (n *node) released(deliveryID string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if c, claimed := n.claims[deliveryID]; claimed {
+		delete(n.claims, deliveryID)
+		n.landed(c.shard)
+	}
+}
+
+func (n *node) landed(shard string) {
+	if n.inFlight[shard]--; n.inFlight[shard] > 0 {
+		return
+	}
+	delete(n.inFlight, shard)
+	if _, leaving := n.leaving[shard]; leaving {
+		n.nudge()
+	}
+}
+
+// has reports whether the node has the shard of an endpoint.
+func (n *node) has(endpoint uint64) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.held[shardOf(endpoint)] != 0
+}
+
+// Claim claims due deliveries of an endpoint whose shard this node has, and of others
+// none: what is due there is announced when the node gets it.
+func (s *Store) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (claims store.Claims, err error) {
+	fence, until, ok := s.node.claiming(endpoint)
+	if !ok {
+		return claims, nil
+	}
+	var w *waiting
+	defer func() { s.node.claimed(endpoint, claims.Claims, w.found) }()
+	claims, err = s.Claims.Claim(func(fn func(engine.Waiting) error) error {
+		return s.view(ctx, func(t *tx) error {
+			w = &waiting{tx: t, endpoint: endpoint, step: limit + 16}
+			return fn(w)
+		})
+	}, now, limit)
+	claims.Fence, claims.Until, claims.Again = fence, until, claims.Again || w.again
+	return claims, err
+}
+
+// Release releases a claimed delivery.
+func (s *Store) Release(deliveryID string) {
+	s.Claims.Release(deliveryID)
+	s.node.released(deliveryID)
+}
+
+// HandOver gives up all shards.
+func (s *Store) HandOver(ctx context.Context) {
+	if !s.node.stop() {
+		return
+	}
+	select {
+	case <-s.node.stopped:
+	case <-ctx.Done():
+	case <-s.life.Done():
+	}
+}
+
+// stop makes the node give up its shards, and reports whether it has any.
+func (n *node) stop() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.state == nodeCommand {
+		return false
+	}
+	n.state = store.NodeStopping
+	n.nudge()
+	return true
+}
+
+// checkStopped ends HandOver if nothing is left to be handed over.
+func (n *node) checkStopped() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.state != store.NodeStopping {
+		return
+	}
+	for name := range n.held {
+		if isShard(name) {
+			return
+		}
+	}
+	n.stopping.Do(func() { close(n.stopped) })
+}
