@@ -152,10 +152,12 @@ func (a *App) Run(ctx context.Context) error {
 	background.Go(func() { every(ctx, placeEvery, func(time.Time) { _ = a.store.CheckPlace() }) }) // Life reports the result
 
 	var failed error
+	patience := StopGrace
 	select {
 	case <-ctx.Done():
 		a.log.Info().Msg("stopping")
 	case <-a.store.Life().Done():
+		patience = time.Second // nothing can be written any more
 		failed = context.Cause(a.store.Life())
 		a.log.Error().Fields(hint.Fields(failed)).Msg("the data can't be used any more; stopping")
 	case failed = <-served: // it ends by itself only when something is wrong
@@ -164,7 +166,7 @@ func (a *App) Run(ctx context.Context) error {
 		sent <- nil
 	}
 	cancel()
-	defer time.AfterFunc(StopGrace, endGrace).Stop()
+	defer time.AfterFunc(patience, endGrace).Stop()
 	failed = errors.Join(failed, a.server.Shutdown(grace), a.socket.http.Shutdown(grace), <-served, <-served, <-sent)
 	background.Wait()
 	a.writeKeyUse(grace)

@@ -45,6 +45,8 @@ func (s *Store) resolve(d doubt, lost error) error {
 		case err == nil:
 			s.doubts.gone.Add(1)
 			return notCommitted(lost)
+		case tableGone(err):
+			return s.forgotten()
 		}
 		s.queue.Refuse(fault(err)) // they would wait in vain
 		select {

@@ -126,6 +126,9 @@ func (s *Store) takeAll(group []*take) error {
 	if broken(err) || retryable(err) {
 		err = ask()
 	}
+	if tableGone(err) {
+		err = s.forgotten()
+	}
 	for _, r := range rows {
 		name, id := string(r[0]), string(r[1])
 		i, found := slices.BinarySearchFunc(takers, taker{limit: store.Limit{Name: name}, id: id}, compareTakers)
