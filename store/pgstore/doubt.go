@@ -46,7 +46,7 @@ func (s *Store) resolve(d doubt, lost error) error {
 			s.doubts.gone.Add(1)
 			return notCommitted(lost)
 		case tableGone(err):
-			return s.forgotten()
+			return s.replaced()
 		}
 		s.queue.Refuse(fault(err)) // they would wait in vain
 		select {

@@ -127,7 +127,7 @@ func (s *Store) takeAll(group []*take) error {
 		err = ask()
 	}
 	if tableGone(err) {
-		err = s.forgotten()
+		err = s.replaced()
 	}
 	for _, r := range rows {
 		name, id := string(r[0]), string(r[1])
