@@ -146,7 +146,7 @@ func (w *writer) begin(t *tx, group []*engine.Update) (commitNo int64, err error
 		newQuery(lock, int64(updateLock)),
 	}
 	var held []row
-	if named.fenced {
+	if len(named.fenced) > 0 {
 		queries = append(queries, newQuery("SELECT name, token FROM leases WHERE node = $1", w.node.id).collect(&held))
 	}
 	queries = append(queries, named.locks(t.over, &found)...)
