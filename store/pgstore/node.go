@@ -99,7 +99,7 @@ func (n *node) register(ctx context.Context, c *conn) error {
 		query{sql: "DELETE FROM shared_key WHERE NOT EXISTS (SELECT FROM nodes WHERE " + sqlAlive + ")"},
 		newQuery("INSERT INTO nodes (id, name, version, state, started_at, seen_at) VALUES ($1, $2, $3, $4, "+sqlNow+", "+sqlNow+")",
 			n.id, n.name, n.version, n.state),
-		newQuery("INSERT INTO commits (node, writer, n) SELECT $1, writer, 0 FROM generate_series(0, $2) writer", n.id, n.writers-1),
+		newQuery("INSERT INTO commits (node, writer, n) SELECT $1, writer, 0 FROM generate_series(0::bigint, $2) writer", n.id, n.writers-1),
 		query{sql: "COMMIT"})
 	return err
 }
