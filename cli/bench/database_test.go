@@ -61,6 +61,7 @@ func TestDatabase(t *testing.T) {
 func TestDatabaseRefused(t *testing.T) {
 	database := pgtest.New(t)
 	c := databaseConfig(t, database)
+	c.Only = []string{"outcome"}
 	ctx, cancel := context.WithCancel(t.Context())
 	c.Progress = func(step string) {
 		if strings.HasPrefix(step, "outcome: round") {
