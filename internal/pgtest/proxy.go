@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"teamdata/internal/system"
 )
 
 // Direction is a way through a [Proxy].
@@ -183,7 +185,7 @@ func (p *Proxy) passed(l *link, d Direction, n int) time.Time {
 func (p *Proxy) write(l *link, d Direction, chunks <-chan chunk) {
 	for c := range chunks {
 		if wait := time.Until(c.due); wait > 0 {
-			pause(wait)
+			system.Pause(wait)
 		}
 		if p.mayGo(l, d) {
 			l.ends[d].Write(c.data) // what fails was cut

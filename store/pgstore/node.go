@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -34,6 +35,7 @@ const coordinating = 2
 // node is this process among those that use the database.
 type node struct {
 	id, name, version string
+	writers           int
 	conns             *pool         // of its own, so that no reader and no commit delays a heartbeat
 	nudged            chan struct{} // has one token when a heartbeat is due at once
 	turn              sync.Mutex    // of who takes leases and gives them up
@@ -59,7 +61,7 @@ type claim struct {
 
 func newNode(target *Target, o Options) *node {
 	n := &node{
-		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, state: store.NodeRunning,
+		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, writers: cmp.Or(o.Writers, defaultWriters), state: store.NodeRunning,
 		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), stopped: make(chan struct{}),
 		held: map[string]uint64{}, leaving: map[string]time.Time{}, inFlight: map[string]int{}, claims: map[string]claim{}, jobs: map[string]*job{},
 	}
@@ -97,7 +99,7 @@ func (n *node) register(ctx context.Context, c *conn) error {
 		query{sql: "DELETE FROM shared_key WHERE NOT EXISTS (SELECT FROM nodes WHERE " + sqlAlive + ")"},
 		newQuery("INSERT INTO nodes (id, name, version, state, started_at, seen_at) VALUES ($1, $2, $3, $4, "+sqlNow+", "+sqlNow+")",
 			n.id, n.name, n.version, n.state),
-		newQuery("INSERT INTO commits (node, n) VALUES ($1, 0)", n.id),
+		newQuery("INSERT INTO commits (node, writer, n) SELECT $1, writer, 0 FROM generate_series(0::bigint, $2) writer", n.id, n.writers-1),
 		query{sql: "COMMIT"})
 	return err
 }
