@@ -122,7 +122,7 @@ func (t *tx) begin(group []*engine.Update) (commitNo int64, err error) {
 	var marker, clock []row
 	found := 0
 	queries := []query{
-		{sql: sqlBegin}, {sql: sqlLimits},
+		{sql: sqlBegin}, {sql: sqlGroupLimits},
 		newQuery("SELECT n FROM commits WHERE node = $1 FOR UPDATE", t.s.node.id).collect(&marker),
 		newQuery(lock, int64(updateLock)),
 	}
