@@ -124,6 +124,34 @@ func TestStalledNode(t *testing.T) {
 	}
 }
 
+// TestTakenWithoutAnswer: a node whose link was cut when it took leases finds out that it
+// has them.
+func TestTakenWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	database := pgtest.New(t)
+	s := open(t, database, pgstore.Options{Node: "one"})
+	defer s.Close()
+	awaitShards(t, s, 1)
+	e := addEndpoints(t, s, 1)[0]
+	if err := accept(s, e.OrgID, "key"); err != nil {
+		t.Fatal(err)
+	}
+	told := dueOf(s)
+	pgtest.Exec(t, database, `UPDATE leases SET token = token + 1;
+		INSERT INTO leases SELECT 'job left', id, 1 FROM nodes WHERE name = 'one'`)
+	for got := range told {
+		if got == e.Number {
+			break
+		}
+	}
+	if claims, err := s.Claim(bg, e.Number, time.Now().Add(time.Hour), 1); err != nil || len(claims.Claims) != 1 || claims.Fence.Token != 2 {
+		t.Errorf("claims %+v, %v", claims, err)
+	}
+	if held, err := s.Hold(bg, "left", func(context.Context) error { return nil }); !held || err != nil {
+		t.Errorf("the job: %v, %v", held, err)
+	}
+}
+
 // TestHeldByOne: one node at a time does a job, and the next one does it afterwards.
 func TestHeldByOne(t *testing.T) {
 	database := pgtest.New(t)
