@@ -208,7 +208,7 @@ func (t *tx) commit(commitNo int64) error {
 		query{sql: "COMMIT"})
 	err := t.run(queries...)
 	if !ambiguous(err) {
-		return err
+		return notCommitted(err)
 	}
 	return t.s.resolve(doubt{t, commitNo}, err)
 }
