@@ -230,8 +230,9 @@ func (seen *census) sharing() (ids []string) {
 	return ids
 }
 
-// confirm notes what the node has, by a heartbeat that was asked for at a time. lapsed:
-// it did not have it for a while, in which it let work lie.
+// confirm notes what the node has, by a heartbeat that was asked for at a time. That may
+// be more than it knows of: a lease whose taking was not answered. lapsed: it did not have
+// all of it for a while, in which it let work lie.
 func (n *node) confirm(asked time.Time, seen *census) (lapsed bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -251,6 +252,11 @@ func (n *node) confirm(asked time.Time, seen *census) (lapsed bool) {
 	for name, token := range n.held {
 		if mine[name] != token {
 			n.lose(name)
+		}
+	}
+	for name, token := range mine {
+		if n.held[name] == 0 {
+			n.held[name], lapsed = token, true
 		}
 	}
 	return lapsed
