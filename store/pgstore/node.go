@@ -94,6 +94,7 @@ func (n *node) register(ctx context.Context, c *conn) error {
 		query{sql: "SELECT FROM generations ORDER BY name FOR UPDATE"},
 		newQuery("DELETE FROM commits WHERE node IN (SELECT id FROM nodes WHERE name = $1)", n.name),
 		newQuery("DELETE FROM nodes WHERE name = $1", n.name),
+		query{sql: "DELETE FROM leases WHERE name LIKE 'job %' AND node NOT IN (SELECT id FROM nodes)"}, // of those that were killed
 		query{sql: "DELETE FROM shared_key WHERE NOT EXISTS (SELECT FROM nodes WHERE " + sqlAlive + ")"},
 		newQuery("INSERT INTO nodes (id, name, version, state, started_at, seen_at) VALUES ($1, $2, $3, $4, "+sqlNow+", "+sqlNow+")",
 			n.id, n.name, n.version, n.state),
