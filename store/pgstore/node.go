@@ -34,6 +34,7 @@ const coordinating = 2
 // node is this process among those that use the database.
 type node struct {
 	id, name, version string
+	schema            int           // the last migration that the program knows
 	conns             *pool         // of its own, so that no reader and no commit delays a heartbeat
 	nudged            chan struct{} // has one token when a heartbeat is due at once
 	turn              sync.Mutex    // of who takes leases and gives them up
@@ -86,21 +87,23 @@ const sqlNow = "(extract(epoch FROM now()) * 1000)::bigint"
 var sqlAlive = fmt.Sprintf("seen_at > %s - %d", sqlNow, leaseTime.Milliseconds())
 
 // register makes the node's rows, instead of those of an earlier one with its name: that
-// was killed, or finds out by its next commit or heartbeat. The lock is for those who
-// count the nodes that have to see what they changed.
-func (n *node) register(ctx context.Context, c *conn) error {
-	_, err := c.run(ctx,
-		query{sql: sqlBegin}, query{sql: sqlLimits},
+// was killed, or finds out by its next commit or heartbeat. It reports whether the tables
+// are still those that the program may write: the lock on meta is for one who upgrades
+// them. The other one is for those who count the nodes that have to see what they changed.
+func (n *node) register(ctx context.Context, c *conn) (current bool, err error) {
+	var made []row
+	_, err = c.run(ctx,
+		query{sql: sqlBegin}, query{sql: sqlLimits}, query{sql: "SELECT FROM meta FOR SHARE"},
 		query{sql: "SELECT FROM generations ORDER BY name FOR UPDATE"},
 		newQuery("DELETE FROM commits WHERE node IN (SELECT id FROM nodes WHERE name = $1)", n.name),
 		newQuery("DELETE FROM nodes WHERE name = $1", n.name),
 		query{sql: "DELETE FROM leases WHERE name LIKE 'job %' AND node NOT IN (SELECT id FROM nodes)"}, // of those that were killed
 		query{sql: "DELETE FROM shared_key WHERE NOT EXISTS (SELECT FROM nodes WHERE " + sqlAlive + ")"},
-		newQuery("INSERT INTO nodes (id, name, version, state, started_at, seen_at) VALUES ($1, $2, $3, $4, "+sqlNow+", "+sqlNow+")",
-			n.id, n.name, n.version, n.state),
-		newQuery("INSERT INTO commits (node, n) VALUES ($1, 0)", n.id),
+		newQuery("INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at) SELECT $1::text, $2::text, $3::text, $4::bigint, $5::text, "+sqlNow+", "+sqlNow+" FROM meta WHERE may_write <= $4::bigint RETURNING 1::bigint",
+			n.id, n.name, n.version, n.schema, n.state).collect(&made),
+		newQuery("INSERT INTO commits (node, n) SELECT id, 0 FROM nodes WHERE id = $1", n.id),
 		query{sql: "COMMIT"})
-	return err
+	return len(made) > 0, err
 }
 
 // leave deletes the node's rows, so that nobody waits for it.
