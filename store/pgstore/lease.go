@@ -94,8 +94,11 @@ func (n *node) join(ctx context.Context, name string) (*job, error) {
 	n.turn.Lock()
 	defer n.turn.Unlock()
 	n.mu.Lock()
-	j, token := n.jobs[name], n.held[name]
+	j, token, lapsed := n.jobs[name], n.held[name], !time.Now().Before(n.lapses())
 	n.mu.Unlock()
+	if lapsed { // another node may have what this one has
+		return nil, nil
+	}
 	if token == 0 {
 		ctx, cancel := context.WithTimeout(ctx, beatTime)
 		defer cancel()

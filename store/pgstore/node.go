@@ -48,6 +48,7 @@ type node struct {
 	inFlight map[string]int       // claims of each shard
 	claims   map[string]claim     // of deliveries, by id
 	jobs     map[string]*job
+	lapsing  *time.Timer // ends the jobs when the node stops to rely on what it has
 	stopping sync.Once
 	stopped  chan struct{} // closed once it stops and has no shard any more
 }
@@ -64,6 +65,7 @@ func newNode(target *Target, o Options) *node {
 		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), stopped: make(chan struct{}),
 		held: map[string]uint64{}, leaving: map[string]time.Time{}, inFlight: map[string]int{}, claims: map[string]claim{}, jobs: map[string]*job{},
 	}
+	n.lapsing = time.AfterFunc(leaseTime, n.endLapsed)
 	if n.name == "" {
 		n.name, n.state = n.id, nodeCommand
 	}
@@ -108,6 +110,7 @@ func (n *node) register(ctx context.Context, c *conn) (current bool, err error) 
 
 // leave deletes the node's rows, so that nobody waits for it.
 func (n *node) leave(ctx context.Context) error {
+	n.lapsing.Stop()
 	return n.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
 			query{sql: sqlBegin}, query{sql: sqlLimits},
@@ -157,7 +160,6 @@ func (s *Store) beat() (again time.Duration, err error) {
 	asked := time.Now()
 	seen, err := n.say(ctx, s.ClockOffset())
 	if err != nil {
-		n.endLapsed()
 		return beatTime / 3, err
 	}
 	s.setTime(seen.now)
@@ -239,6 +241,7 @@ func (n *node) confirm(asked time.Time, seen *census) (lapsed bool) {
 	defer n.mu.Unlock()
 	lapsed = !asked.Before(n.lapses())
 	n.asked, n.others = asked, 0
+	n.lapsing.Reset(time.Until(n.lapses()))
 	for _, r := range seen.nodes {
 		if string(r[0]) != n.id && string(r[1]) != nodeCommand && seen.left(r) > 0 {
 			n.others++
@@ -270,7 +273,7 @@ func (n *node) lose(name string) {
 	}
 }
 
-// endLapsed ends the jobs of leases that the node can't rely on any more.
+// endLapsed ends the jobs under leases that the node can't rely on any more.
 func (n *node) endLapsed() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
