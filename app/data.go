@@ -156,6 +156,9 @@ func (a *App) folder() string {
 	return ""
 }
 
+// shared reports whether other nodes may work on the data.
+func (a *App) shared() bool { return IsDatabase(a.settings.Data) }
+
 // options returns the options for opening the data file.
 func (a *App) options() (boltstore.Options, error) {
 	o, err := Options(a.settings.SealKeyFile)
