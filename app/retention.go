@@ -42,7 +42,7 @@ func (s *sweeps) state() (running time.Duration, done time.Time) {
 }
 
 // removedEvery is how often the node that drops data looks for orgs that others deleted.
-const removedEvery = 10 * time.Second
+const removedEvery = 5 * time.Second
 
 // sweepRegularly drops expired data every store.SweepEvery, or more often if deliveries
 // are kept for less. The data of deleted orgs it drops at once, also that of orgs that

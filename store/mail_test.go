@@ -30,8 +30,10 @@ func testPostponeMail(s *subject) {
 	s.Equal("mails", s.Mails(), []store.Mail{})
 
 	m.CreatedAt = s.Clock.Now().Add(2*time.Hour - store.MailTTL)
+	s.Write(func(tx store.Tx) error { return tx.PutMail(m) })
 	s.Equal("due at the end of its time", s.postpone(m), s.Clock.Now().Add(2*time.Hour))
 	m.CreatedAt = m.CreatedAt.Add(-time.Millisecond)
+	s.Write(func(tx store.Tx) error { return tx.PutMail(m) })
 	s.Equal("given up behind the end", s.postpone(m), time.Time{})
 }
 
