@@ -244,8 +244,8 @@ func TestForgottenNodes(t *testing.T) {
 	database := pgtest.New(t)
 	s := open(t, database, pgstore.Options{Node: "here"})
 	defer s.Close()
-	pgtest.Exec(t, database, `INSERT INTO nodes (id, name, version, state, started_at, seen_at)
-		SELECT 'nod_' || minutes, minutes || '-minutes', '', 'running', 0, extract(epoch FROM now())::bigint * 1000 - minutes * 60000 FROM unnest(ARRAY[59, 61]) minutes`)
+	pgtest.Exec(t, database, `INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at)
+		SELECT 'nod_' || minutes, minutes || '-minutes', '', 1, 'running', 0, extract(epoch FROM now())::bigint * 1000 - minutes * 60000 FROM unnest(ARRAY[59, 61]) minutes`)
 	var names []string
 	for tick := time.NewTicker(20 * time.Millisecond); len(names) != 2; <-tick.C {
 		list, err := s.Nodes(bg)
