@@ -18,6 +18,7 @@ const (
 	schedule   promise = "attempts are made when the schedule has them, one at a time, within bounds"
 	duplicates promise = "nothing is sent again whose outcome is known"
 	disabling  promise = "an endpoint is disabled when it is dead, and its managers get mail once"
+	exclusive  promise = "what one node has, no other has at the same time"
 	memory     promise = "the dispatcher remembers no more than an entry an endpoint, and sleeps when idle"
 )
 
@@ -72,8 +73,10 @@ func (c *chronicle) breaksLocked(p promise, format string, args ...any) {
 func (c *chronicle) isBroken() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.broken != ""
+	return c.isBrokenLocked()
 }
+
+func (c *chronicle) isBrokenLocked() bool { return c.broken != "" }
 
 // lastOnes is how many entries of the history a report shows.
 const lastOnes = 30
