@@ -114,6 +114,9 @@ func (p *fleetProcess) recorded(scope store.Scope, fenced bool, err error) {
 	if err == nil && fenced {
 		f.breaksLocked(exclusive, "%s wrote the outcome of %v, when another node had the endpoint", p.node.name, scope.Deliveries)
 	}
+	if scope.Fence.Token == 0 {
+		return // it is no outcome
+	}
 	c := p.claim(scope.Deliveries[0])
 	if c == nil || c.end.IsZero() {
 		f.breaksLocked(schedule, "%s writes an outcome of %v, and no attempt has ended", p.node.name, scope.Deliveries)

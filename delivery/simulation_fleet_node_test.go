@@ -161,9 +161,9 @@ func (f *fleet) injectFault() {
 // kill ends a node as kill -9 does: the database hears nothing more of it.
 func (n *fleetNode) kill(away time.Duration) {
 	n.f.note("%s is killed", n.name)
+	n.f.trouble(time.Now())
 	p := n.process
 	n.proxy.Down()
-	p.stop()
 	p.end(0)
 	_ = p.store.Close() // which can't say so to the database
 	n.proxy.Up()
@@ -173,6 +173,7 @@ func (n *fleetNode) kill(away time.Duration) {
 
 func (n *fleetNode) end(away, grace time.Duration) {
 	n.f.note("%s is stopped, with %s of grace", n.name, grace)
+	n.f.trouble(time.Now())
 	p := n.process
 	p.end(grace)
 	if err := p.store.Close(); err != nil {
@@ -194,21 +195,22 @@ func (n *fleetNode) pause(p *fleetProcess, d time.Duration) {
 // cutOff cuts a node off from the database.
 func (n *fleetNode) cutOff(d time.Duration) {
 	n.f.note("%s is cut off for %s", n.name, d)
-	n.proxy.Down()
 	n.until(d)
+	n.proxy.Down()
 }
 
 // fail makes commits of a node fail.
 func (n *fleetNode) fail(p *fleetProcess, d time.Duration, odds float64) {
 	n.f.note("%.0f%% of the commits of %s fail for %s", 100*odds, n.name, d)
-	n.f.mu.Lock()
-	p.failing = odds
-	n.f.mu.Unlock()
 	n.until(d)
+	n.f.mu.Lock()
+	defer n.f.mu.Unlock()
+	p.failing = odds
 }
 
 func (n *fleetNode) until(d time.Duration) {
-	n.troubleTo = time.Now().Add(d + time.Nanosecond)
+	d = max(d, time.Millisecond)
+	n.troubleTo = time.Now().Add(d)
 	n.f.trouble(n.troubleTo)
 	time.AfterFunc(d, n.heal)
 }
