@@ -89,7 +89,7 @@ func (s *Store) Hold(ctx context.Context, name string, fn func(ctx context.Conte
 }
 
 // join joins the functions of this node under a lease, or takes it. Nil: another node
-// has it.
+// has it, or may have it by now.
 func (n *node) join(ctx context.Context, name string) (*job, error) {
 	n.turn.Lock()
 	defer n.turn.Unlock()
@@ -108,6 +108,9 @@ func (n *node) join(ctx context.Context, name string) (*job, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if !time.Now().Before(n.lapses()) {
+		return nil, nil
+	}
 	if j == nil || j.ctx.Err() != nil {
 		j = &job{}
 		j.ctx, j.end = context.WithCancel(context.Background())
