@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,7 +35,8 @@ func pasted(block string, pairs []string) string { return strings.NewReplacer(pa
 // Behind a proxy as the docs have it, three nodes are one server: while one is stopped
 // and another killed, no request fails that may be repeated, each is executed once, and
 // what else was under way is answered 503. Only if a node is killed, HAProxy may close the
-// connection instead. The nodes know their clients' addresses.
+// connection instead. The nodes know their clients' addresses. With -full a node is also
+// paused for longer than a proxy waits for it, and then does what it was sent.
 func TestBehindBalancers(t *testing.T) {
 	for name, start := range balancers {
 		t.Run(name, func(t *testing.T) {
@@ -54,6 +56,9 @@ func TestBehindBalancers(t *testing.T) {
 			f.flows(50)
 			f.serve(1)
 			f.flows(50)
+			if *testkit.Full {
+				f.pause(2, 25*time.Second)
+			}
 			f.end()
 			f.knowsClients(front)
 		})
@@ -92,6 +97,14 @@ func (f *fleet) serve(i int) {
 	f.Helper()
 	name := string('a' + rune(i))
 	f.nodes[i] = testkit.Serve(f, f.data.data, append(f.flags, "--state-dir", f.TempDir(), "--node", name, "--listen", f.addresses[i])...)
+}
+
+// pause stops a node for a while, as a debugger does.
+func (f *fleet) pause(i int, d time.Duration) {
+	f.nodes[i].Cmd.Process.Signal(syscall.SIGSTOP)
+	<-time.After(d)
+	f.nodes[i].Cmd.Process.Signal(syscall.SIGCONT)
+	f.flows(50)
 }
 
 // front starts a proxy with a certificate of its own, and returns it as a server.
