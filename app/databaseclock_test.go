@@ -13,6 +13,7 @@ import (
 // they agree again. The database's clock is set by functions that the role finds before
 // those of PostgreSQL.
 func TestDatabaseClock(t *testing.T) {
+	t.Parallel()
 	postgres := pgtest.Shared(t)
 	database := postgres.Database(t)
 	name := pgtest.Name(t, database)

@@ -11,6 +11,7 @@ import (
 // Each node's metrics have all nodes, with those that were killed, and while the
 // database is away none.
 func TestMetricsOfNodes(t *testing.T) {
+	t.Parallel()
 	postgres := pgtest.Start(t)
 	database := postgres.Database(t)
 	serve := func(name string) *testkit.Process {

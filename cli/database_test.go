@@ -95,6 +95,7 @@ func TestDoctorOfDatabase(t *testing.T) {
 
 // Doctor knows the nodes of a database, and which of them was killed.
 func TestDoctorOfNodes(t *testing.T) {
+	t.Parallel()
 	database, state := pgtest.New(t), t.TempDir()
 	serve := func(name string) *testkit.Process {
 		return testkit.Serve(t, database, "--state-dir", t.TempDir(), "--http", "--node", name)
