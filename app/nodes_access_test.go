@@ -17,17 +17,17 @@ import (
 	"teamdata/store/pgstore"
 )
 
-// cluster is servers on one database, each with its operator.
-type cluster struct {
+// servers are some on one database, each with its operator.
+type servers struct {
 	*testing.T
 	database  string
 	servers   []*testkit.Process
 	operators []operator
 }
 
-func newCluster(t *testing.T, n int, flags ...string) *cluster {
+func newServers(t *testing.T, n int, flags ...string) *servers {
 	t.Helper()
-	c := &cluster{T: t, database: pgtest.New(t)}
+	c := &servers{T: t, database: pgtest.New(t)}
 	for i := range n {
 		folder := t.TempDir()
 		all := append([]string{"--node", fmt.Sprint("node-", i), "--state-dir", folder, "--client-rate", "0"}, flags...)
@@ -41,7 +41,7 @@ func newCluster(t *testing.T, n int, flags ...string) *cluster {
 }
 
 // must is a request of the operator of one server; that of any number is one of them.
-func (c *cluster) must(n int, method, path, body string, answer any) {
+func (c *servers) must(n int, method, path, body string, answer any) {
 	c.Helper()
 	status, text, err := c.operators[n%len(c.operators)].do(method, path, body)
 	if err == nil && status/100 == 2 {
@@ -53,7 +53,7 @@ func (c *cluster) must(n int, method, path, body string, answer any) {
 }
 
 // onAll makes a request to all servers at the same time, which all give the answer want.
-func (c *cluster) onAll(what string, want int, ask func(p *testkit.Process) (status int, err error)) {
+func (c *servers) onAll(what string, want int, ask func(p *testkit.Process) (status int, err error)) {
 	c.Helper()
 	var asked sync.WaitGroup
 	for i, p := range c.servers {
@@ -82,9 +82,9 @@ func rounds() int {
 // made the call, and whoever was asked before.
 func TestShutOutByAllNodes(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 3, "--key-rate", "0")
-	for name, shutOut := range map[string]func(*cluster){
-		"key": (*cluster).revokeKeys, "role": (*cluster).takeRoles, "session": (*cluster).endSessions,
+	c := newServers(t, 3, "--key-rate", "0")
+	for name, shutOut := range map[string]func(*servers){
+		"key": (*servers).revokeKeys, "role": (*servers).takeRoles, "session": (*servers).endSessions,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +97,7 @@ func TestShutOutByAllNodes(t *testing.T) {
 	}
 }
 
-func (c *cluster) revokeKeys() {
+func (c *servers) revokeKeys() {
 	for n := range rounds() {
 		var made struct{ ID, Key string }
 		c.must(n, "POST", "/orgs/org_acme/keys", `{"name":"one of many","scopes":["read"],"createdBy":"usr_ada"}`, &made)
@@ -111,7 +111,7 @@ func (c *cluster) revokeKeys() {
 	}
 }
 
-func (c *cluster) takeRoles() {
+func (c *servers) takeRoles() {
 	cookie := c.signIn(c.open(), "usr_bruno")
 	see := func(p *testkit.Process) (int, error) { return visit(p, "GET", "/settings/orgs/org_acme/keys", cookie) }
 	for n := range rounds() {
@@ -122,7 +122,7 @@ func (c *cluster) takeRoles() {
 	}
 }
 
-func (c *cluster) endSessions() {
+func (c *servers) endSessions() {
 	s := c.open()
 	for n := range rounds() {
 		cookie := c.signIn(s, "usr_ada")
@@ -136,7 +136,7 @@ func (c *cluster) endSessions() {
 }
 
 // open opens the database as a command does.
-func (c *cluster) open() *pgstore.Store {
+func (c *servers) open() *pgstore.Store {
 	c.Helper()
 	target, err := pgstore.ParseTarget(c.database)
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *cluster) open() *pgstore.Store {
 
 // signIn begins a session in the database itself, without the work of a password, and
 // returns its cookie.
-func (c *cluster) signIn(s store.Store, user string) (cookie string) {
+func (c *servers) signIn(s store.Store, user string) (cookie string) {
 	c.Helper()
 	err := store.UpdateAs(c.Context(), s, []string{user}, func(tx store.Tx) (err error) {
 		_, cookie, err = store.CreateSession(tx, user, "a test")
@@ -183,7 +183,7 @@ func visit(p *testkit.Process, method, path, cookie string) (status int, err err
 // others is told when the next one will be.
 func TestLimitOverNodes(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 3)
+	c := newServers(t, 3)
 	began := time.Now()
 	asked := make([]taken, 800)
 	var callers sync.WaitGroup

@@ -19,7 +19,7 @@ func TestPollersChangeNodes(t *testing.T) {
 	if *testkit.Full {
 		requests = 500
 	}
-	c := newCluster(t, 3, "--key-rate", "0")
+	c := newServers(t, 3, "--key-rate", "0")
 	writing, done := context.WithCancel(context.Background())
 	var group, polls sync.WaitGroup
 	for w := range writers {
@@ -40,13 +40,13 @@ func TestPollersChangeNodes(t *testing.T) {
 }
 
 // from is the servers, the next one first.
-func (c *cluster) from(n int) []*testkit.Process {
+func (c *servers) from(n int) []*testkit.Process {
 	n %= len(c.servers)
 	return append(c.servers[n:len(c.servers):len(c.servers)], c.servers[:n]...)
 }
 
 // add adds some members and entries of a writer through one server.
-func (c *cluster) add(server, writer, from, n int) {
+func (c *servers) add(server, writer, from, n int) {
 	var members, entries []string
 	for i := from; i < from+n; i++ {
 		members = append(members, fmt.Sprintf(`{"userId":"w%d.%d","role":"member"}`, writer, i))

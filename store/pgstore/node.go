@@ -319,18 +319,22 @@ func (n *node) alone() bool {
 
 // Nodes lists the nodes by name, without commands.
 func (s *Store) Nodes(ctx context.Context) (nodes []store.Node, err error) {
-	var rows []row
 	err = s.pool.with(ctx, func(ctx context.Context, c *conn) (err error) {
-		rows, err = c.rows(ctx, newQuery(`SELECT name, version, CASE WHEN `+sqlAlive+` THEN state ELSE 'lost' END, started_at, seen_at, clock_offset,
-			(SELECT count(*) FROM leases WHERE node = nodes.id AND name LIKE 'shard %')
-			FROM nodes WHERE state <> 'command' ORDER BY name`))
+		nodes, err = c.nodes(ctx)
 		return err
 	})
+	return nodes, fault(err)
+}
+
+func (c *conn) nodes(ctx context.Context) (nodes []store.Node, err error) {
+	rows, err := c.rows(ctx, newQuery(`SELECT name, version, CASE WHEN `+sqlAlive+` THEN state ELSE 'lost' END, started_at, seen_at, clock_offset,
+		(SELECT count(*) FROM leases WHERE node = nodes.id AND name LIKE 'shard %')
+		FROM nodes WHERE state <> 'command' ORDER BY name`))
 	for _, r := range rows {
 		nodes = append(nodes, store.Node{
 			Name: string(r[0]), Version: string(r[1]), State: string(r[2]), StartedAt: readTime(r[3]), SeenAt: readTime(r[4]),
 			ClockOffset: time.Duration(readBigint(r[5])) * time.Millisecond, Shards: int(readBigint(r[6])),
 		})
 	}
-	return nodes, fault(err)
+	return nodes, err
 }

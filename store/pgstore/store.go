@@ -46,6 +46,10 @@ type Options struct {
 // DefaultConnections is the maximum number of connections where Options set none.
 const DefaultConnections = 10
 
+// ServerConnections is how many connections a server with DefaultConnections opens to
+// the database at most, with those for what the nodes have to tell one another.
+const ServerConnections = DefaultConnections + coordinating + 1
+
 const (
 	defaultWriters = 2
 	askConnections = 1 // to ask what became of a commit
