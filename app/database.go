@@ -114,7 +114,7 @@ func NewScratch(ctx context.Context, data string, connections int, away time.Dur
 }
 
 // DatabaseConnections is how many connections a server opens to its database at most.
-const DatabaseConnections = pgstore.DefaultConnections
+const DatabaseConnections = pgstore.ServerConnections
 
 // Inspect looks at the database that --data names and changes nothing. The error is
 // why it can't be reached. A warning says what is unsafe about the connection; it is

@@ -141,7 +141,7 @@ func (w *writer) begin(t *tx, group []*engine.Update) (commitNo int64, err error
 	var marker, clock []row
 	found := 0
 	queries := []query{
-		{sql: sqlBegin}, {sql: sqlLimits},
+		{sql: sqlBegin}, {sql: sqlGroupLimits},
 		w.lockMarker().collect(&marker),
 		newQuery(lock, int64(updateLock)),
 	}
@@ -227,7 +227,7 @@ func (w *writer) send(t *tx, commitNo int64) error {
 		query{sql: "COMMIT"})
 	err := t.run(queries...)
 	if !ambiguous(err) {
-		return err
+		return notCommitted(err)
 	}
 	return w.resolve(doubt{t, commitNo}, err)
 }

@@ -3,6 +3,7 @@ package pgstore
 import (
 	"cmp"
 	"context"
+	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,10 +39,16 @@ type Options struct {
 	// BeforeCommit is called before each commit of Updates, for tests, by all Writers.
 	// An error fails the commit, as a full disk would.
 	BeforeCommit func() error
+	// migrations are others than the program's, for tests.
+	migrations fs.FS
 }
 
 // DefaultConnections is the maximum number of connections where Options set none.
 const DefaultConnections = 10
+
+// ServerConnections is how many connections a server with DefaultConnections opens to
+// the database at most, with those for what the nodes have to tell one another.
+const ServerConnections = DefaultConnections + coordinating + 1
 
 const (
 	defaultWriters = 2
@@ -128,9 +135,18 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 // prepare brings the tables to this program's schema and continues from what the
 // database holds: new ids follow the existing ones, even if the clock stepped back.
 func (s *Store) prepare(ctx context.Context) error {
-	if err := s.pool.prepare(ctx, migrations, upgrading); err != nil {
+	var files fs.FS = migrations
+	if s.options.migrations != nil {
+		files = s.options.migrations
+	}
+	steps, err := readMigrations(files)
+	if err != nil {
 		return err
 	}
+	if err := s.pool.prepare(ctx, files, upgrading); err != nil {
+		return err
+	}
+	s.node.schema = len(steps)
 	c, err := s.pool.acquire(ctx)
 	if err != nil {
 		return err
@@ -151,8 +167,11 @@ func (s *Store) prepare(ctx context.Context) error {
 		return s.target.refusal(err)
 	}
 	s.setTime(readTime(rows[0][0]))
-	if err := s.node.register(ctx, c); err != nil {
+	switch current, err := s.node.register(ctx, c); {
+	case err != nil:
 		return s.target.refusal(err)
+	case !current: // a newer program was faster
+		return s.pool.prepare(ctx, files, upgrading)
 	}
 	s.look(ctx)
 	if _, err := s.beat(); err != nil {
@@ -283,7 +302,7 @@ func (s *Store) closePools() {
 
 // replaced ends the life of a Store whose rows are gone.
 func (s *Store) replaced() error {
-	err := &Error{Place: s.target.String(), Text: "no longer knows this server: another one was started as " + s.node.name + ", it was not seen for an hour, or the database was made again",
+	err := &Error{Place: s.target.String(), Text: "no longer knows this server: another one was started as " + s.node.name + ", it was not seen for an hour, a newer teamdata upgraded the database meanwhile, or the database was made again",
 		Advice: "give each server a name of its own with --node, and start this one again"}
 	s.end(err)
 	return err

@@ -8,6 +8,7 @@ CREATE TABLE nodes (
 	id text COLLATE "C" PRIMARY KEY,
 	name text COLLATE "C" NOT NULL,
 	version text NOT NULL,
+	schema bigint NOT NULL, -- number of the last migration that its program knows
 	state text NOT NULL, -- command, running or stopping
 	started_at bigint NOT NULL,
 	seen_at bigint NOT NULL,
