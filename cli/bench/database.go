@@ -37,7 +37,7 @@ var databaseGroups = []group{
 		{"accept-away-hot", "the same in one org"},
 	}},
 	{measureNodes(0), []Measurement{
-		{"nodes", "accept by two nodes, and by four, beside one alone; a request for any org comes to any node"},
+		{"nodes", "accept of 256 callers by two nodes, and by four, beside one alone; a request for any org comes to any node"},
 		{"nodes-hot", "the same in one org"},
 	}},
 	{measureNodes(away), []Measurement{
@@ -131,7 +131,7 @@ func (s *session) measureDatabaseAccept(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	accepting := func(orgs int) turn { return s.accepting(orgs, e) }
+	accepting := func(orgs int) turn { return s.accepting(connections, orgs, e) }
 	insert := s.calls(connections, once(d.Insert))
 	inserts := []float64{}
 	for _, m := range []struct {
@@ -176,7 +176,7 @@ func (s *session) measureAcceptAway(ctx context.Context) error {
 		if !s.wants(m.name) {
 			continue
 		}
-		rounds, err := s.inTurns(ctx, s.accepting(m.orgs, e), s.ungrouped(m.orgs, d))
+		rounds, err := s.inTurns(ctx, s.accepting(connections, m.orgs, e), s.ungrouped(m.orgs, d))
 		if err != nil {
 			return err
 		}
@@ -187,8 +187,8 @@ func (s *session) measureAcceptAway(ctx context.Context) error {
 
 // accepting is a turn of callers whose requests are for orgs in turns, by way of engines
 // that have a share of the callers each.
-func (s *session) accepting(orgs int, engines ...store.Engine) turn {
-	return s.calls(connections, func(ctx context.Context, caller int) (int, error) {
+func (s *session) accepting(callers, orgs int, engines ...store.Engine) turn {
+	return s.calls(callers, func(ctx context.Context, caller int) (int, error) {
 		n := s.accepted.Add(1)
 		return 1, acceptTest(ctx, engines[caller%len(engines)], orgID(int(n)%orgs), fmt.Sprint("key-", n))
 	})

@@ -8,6 +8,10 @@ import (
 	"teamdata/store"
 )
 
+// nodeCallers are as many as keep the most nodes busy, and call all of them together,
+// however many these are.
+const nodeCallers = 4 * connections
+
 // measureNodes measures how many requests some nodes accept together. In each round it
 // is one node's turn, then that of two and of four, all with the same callers. One that
 // has no turn is not there, since nodes look at one another.
@@ -24,10 +28,10 @@ func measureNodes(away time.Duration) func(*session, context.Context) error {
 		if away > 0 {
 			name, distance = "nodes-away", ", the database 1 ms away"
 		}
-		if err := s.measureSum(ctx, d, name, benchOrgs, "64 callers in 64 orgs"+distance); err != nil {
+		if err := s.measureSum(ctx, d, name, benchOrgs, "256 callers in 64 orgs"+distance); err != nil {
 			return err
 		}
-		return s.measureSum(ctx, d, name+"-hot", 1, "64 callers in one org"+distance)
+		return s.measureSum(ctx, d, name+"-hot", 1, "256 callers in one org"+distance)
 	}
 }
 
@@ -71,7 +75,7 @@ func (s *session) acceptOn(ctx context.Context, d Database, nodes, orgs int) (pe
 	if err := shared(ctx, engines); err != nil {
 		return 0, err
 	}
-	return s.accepting(orgs, engines...)(ctx)
+	return s.accepting(nodeCallers, orgs, engines...)(ctx)
 }
 
 // shared waits until nodes have shared the endpoints out among them.
