@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"time"
 
 	"teamdata/store"
 	"teamdata/store/codec"
@@ -51,6 +52,7 @@ func (s *Store) checkSeal(ctx context.Context) (sealed bool, err error) {
 func CheckKey(ctx context.Context, target *Target, key codec.Sealer) (sealed bool, err error) {
 	s := &Store{target: target, pool: newPool(target, 1), life: ctx, seal: codec.Sealing{Sealer: key}}
 	defer s.pool.close()
+	s.setTime(time.Now()) // which nothing of it depends on
 	if err := s.pool.prepare(ctx, migrations, reading); err != nil {
 		return false, err
 	}
