@@ -233,7 +233,7 @@ func (c *cluster) summary() {
 		if wentOn > 0 {
 			line += fmt.Sprintf("; deliveries went on within %v", wentOn.Round(time.Millisecond))
 		}
-		if limit := goesOnWithin[kind]; limit > 0 {
+		if limit := goesOnWithin[kind]; limit > 0 && wentOn > 0 {
 			if line += fmt.Sprintf(" (%v are promised)", limit); wentOn > limit+3*time.Second {
 				c.Errorf("%s: deliveries went on after %v only", kind, wentOn)
 			}

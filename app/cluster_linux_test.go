@@ -37,6 +37,7 @@ type cluster struct {
 	stop         context.CancelFunc
 	callers      sync.WaitGroup
 	accepted     acceptedIDs
+	acceptedAt   [clusterEndpoints]atomic.Int64
 	cut, refused atomic.Int64 // requests without an answer, and answers 503
 	probes       int
 	mu           sync.Mutex
@@ -58,6 +59,9 @@ const (
 	clusterEndpoints = 24
 	clusterCallers   = 64
 	callerPause      = 100 * time.Millisecond
+	// maxUnderway is how many deliveries to an endpoint may be underway before callers turn
+	// to others: they send no more than the machine can.
+	maxUnderway = 8
 )
 
 func newCluster(t *testing.T, balanced bool) *cluster {
@@ -104,7 +108,10 @@ func (c *cluster) start(n *clusterNode) {
 // call posts to all endpoints by all nodes, each time with a key of its own.
 func (c *cluster) call(ctx context.Context, caller int) {
 	for i := 0; ctx.Err() == nil; i++ {
-		c.post(caller+i, (caller+5*i)%clusterEndpoints, fmt.Sprintf("%d-%d", caller, i))
+		endpoint := (caller + 5*i) % clusterEndpoints
+		if c.acceptedAt[endpoint].Load()-c.receiver.arrivedAt[endpoint].Load() < maxUnderway {
+			c.post(caller+i, endpoint, fmt.Sprintf("%d-%d", caller, i))
+		}
 		<-time.After(callerPause)
 	}
 }
@@ -126,6 +133,7 @@ func (c *cluster) post(first, endpoint int, key string) (id string) {
 			c.cut.Add(1)
 		case got.Status == http.StatusOK && json.Unmarshal([]byte(got.Body), &body) == nil:
 			c.accepted.add(c.T, body.ID, time.Since(began))
+			c.acceptedAt[endpoint].Add(1)
 			c.waited(began)
 			return body.ID
 		case got.Status == http.StatusServiceUnavailable && got.Header.Get("Retry-After") != "":

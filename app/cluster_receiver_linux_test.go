@@ -8,8 +8,10 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +27,7 @@ type countingReceiver struct {
 	url, caFile, secret string
 	webhook             *standardwebhooks.Webhook
 	seedOf              uint64
+	arrivedAt           [clusterEndpoints]atomic.Int64 // deliveries, by endpoint
 
 	mu     sync.Mutex
 	number int
@@ -68,7 +71,10 @@ func (r *countingReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if err != nil {
 		r.wrong = append(r.wrong, id+": "+err.Error())
 	}
-	if before := r.posts[id]; len(before) > 0 && before[0].body != got.body {
+	if before := r.posts[id]; len(before) == 0 {
+		endpoint, _ := strconv.Atoi(path.Base(q.URL.Path))
+		r.arrivedAt[endpoint].Add(1)
+	} else if before[0].body != got.body {
 		r.wrong = append(r.wrong, id+" came with two bodies")
 	}
 	r.posts[id] = append(r.posts[id], got)
@@ -95,7 +101,7 @@ func (r *countingReceiver) seed(t *testing.T) string {
 		}
 		var hooks []object
 		for e := i; e < clusterEndpoints; e += clusterOrgs {
-			hooks = append(hooks, object{"id": fmt.Sprint("whe_", e), "url": r.url, "secret": r.secret, "events": []string{"webhook.test"}})
+			hooks = append(hooks, object{"id": fmt.Sprint("whe_", e), "url": fmt.Sprint(r.url, "/", e), "secret": r.secret, "events": []string{"webhook.test"}})
 		}
 		orgs[i]["webhooks"] = hooks
 	}

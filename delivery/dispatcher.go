@@ -67,9 +67,11 @@ func (d *Dispatcher) Run(ctx, grace context.Context) error {
 	if err := d.store.EachDue(ctx, d.inbox.addDue); err != nil && ctx.Err() == nil {
 		return err
 	}
+	watching, endWatching := context.WithCancel(ctx)
 	var clock sync.WaitGroup
-	clock.Go(func() { d.watchClock(ctx) })
+	clock.Go(func() { d.watchClock(watching) })
 	defer clock.Wait()
+	defer endWatching() // a panic would wait for ever
 	for ctx.Err() == nil {
 		now := d.config.Now()
 		d.readInbox(now)

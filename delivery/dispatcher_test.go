@@ -224,3 +224,22 @@ func TestAlive(t *testing.T) {
 		t.Error("alive after the end of Run")
 	}
 }
+
+// panicking is a store whose deliveries can't even be asked for.
+type panicking struct{ store.Store }
+
+func (panicking) Claim(context.Context, uint64, time.Time, int) (store.Claims, error) { panic("Claim") }
+
+// A panic ends Run, and with it the process, which is started again. It would not send
+// anything any more.
+func TestPanicEndsRun(t *testing.T) {
+	env := newEnv(t)
+	d := New(panicking{env.store}, Config{})
+	env.sendTest(env.endpoint("https://receiver.example/hook").ID)
+	defer func() {
+		if recover() == nil {
+			t.Error("it did not panic")
+		}
+	}()
+	t.Error(d.Run(t.Context(), t.Context()))
+}

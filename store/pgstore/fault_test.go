@@ -238,3 +238,28 @@ func TestDoubtRefusesOthers(t *testing.T) {
 		t.Errorf("%s entries are there", n)
 	}
 }
+
+// TestClaimWhileAway: what is due can't be claimed while the database is away, and can
+// afterwards.
+func TestClaimWhileAway(t *testing.T) {
+	server := pgtest.Start(t)
+	s := open(t, server.Database(t), pgstore.Options{})
+	t.Cleanup(func() { s.Close() })
+	awaitShards(t, s, 1)
+	e := addEndpoints(t, s, 1)[0]
+	if err := accept(s, e.OrgID, "key"); err != nil {
+		t.Fatal(err)
+	}
+	claim := func() (store.Claims, error) { return s.Claim(bg, e.Number, time.Now().Add(time.Hour), 1) }
+	server.Stop(t, "immediate")
+	for range 3 { // by connections that are dead, and without one
+		if claims, err := claim(); store.CodeOf(err) != store.CodeUnavailable {
+			t.Errorf("claims %+v, %v", claims, err)
+		}
+	}
+	server.Start(t)
+	awaitShards(t, s, 1)
+	if claims, err := claim(); err != nil || len(claims.Claims) != 1 {
+		t.Errorf("claims %+v, %v", claims, err)
+	}
+}
