@@ -27,6 +27,7 @@ func (a *App) startMetrics(h *health, o *server.Observer) (handler http.Handler,
 			Ready:        func() bool { return len(h.failing(context.Background())) == 0 },
 			Storage:      a.storage,
 			Queue:        a.backlog,
+			Nodes:        a.nodes,
 			Certificates: a.certificateStatus,
 			Backup:       a.newestBackup,
 			Sweeps:       a.sweeps.state,
@@ -81,6 +82,17 @@ func (a *App) backlog() (store.Backlog, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	return a.store.Backlog(ctx)
+}
+
+// nodesTime is how long the database may take to list its nodes for a scrape.
+const nodesTime = 2 * time.Second
+
+func (a *App) nodes() (nodes metrics.Nodes, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), nodesTime)
+	defer cancel()
+	nodes.List, err = a.store.Nodes(ctx)
+	nodes.Now = a.store.Now()
+	return nodes, err
 }
 
 // newestBackup returns when the last backup of --backup-dir was made, according

@@ -26,29 +26,45 @@ const streamModule = "/usr/lib/nginx/modules/ngx_stream_module.so"
 // its address. site is its configuration, in which FRONT stands for that.
 func nginx(t *testing.T, site string) string {
 	t.Helper()
-	found, _ := exec.LookPath("nginx")
-	program := cmp.Or(found, "/usr/sbin/nginx")
-	if _, err := os.Stat(program); err != nil {
-		testkit.MustSkip(t, "nginx is not installed; on Debian: apt-get install nginx-light libnginx-mod-stream")
-	}
+	program := proxyProgram(t, "nginx", "nginx-light libnginx-mod-stream")
 	folder, front := t.TempDir(), reserve(t)
 	testkit.WriteFile(t, filepath.Join(folder, "nginx.conf"), strings.ReplaceAll(site, "FRONT", front)+
 		"daemon off; master_process off; pid nginx.pid; error_log stderr; events {}\n")
-	cmd, out := exec.Command(program, "-p", folder, "-c", "nginx.conf", "-e", "stderr"), testkit.NewOutput()
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	beginProxy(t, front, exec.Command(program, "-p", folder, "-c", "nginx.conf", "-e", "stderr"))
+	return front
+}
+
+// haproxy does the same with HAProxy.
+func haproxy(t *testing.T, site string) string {
+	t.Helper()
+	program := proxyProgram(t, "haproxy", "haproxy")
+	file, front := filepath.Join(t.TempDir(), "haproxy.cfg"), reserve(t)
+	testkit.WriteFile(t, file, strings.ReplaceAll(site, "FRONT", front))
+	beginProxy(t, front, exec.Command(program, "-db", "-f", file))
+	return front
+}
+
+func proxyProgram(t *testing.T, name, packages string) string {
+	t.Helper()
+	found, _ := exec.LookPath(name)
+	program := cmp.Or(found, "/usr/sbin/"+name)
+	if _, err := os.Stat(program); err != nil {
+		testkit.MustSkip(t, name+" is not installed; on Debian: apt-get install "+packages)
 	}
-	p := &testkit.Process{T: t, Cmd: cmd, Out: out}
-	t.Cleanup(p.Kill)
-	p.Await("nginx", func() bool {
+	return program
+}
+
+// beginProxy starts a proxy and waits until it listens.
+func beginProxy(t *testing.T, front string, cmd *exec.Cmd) {
+	t.Helper()
+	p := testkit.Begin(t, cmd)
+	p.Await(cmd.Path, func() bool {
 		c, err := net.Dial("tcp", front)
 		if err == nil {
 			c.Close()
 		}
 		return err == nil
 	})
-	return front
 }
 
 // reserve keeps a free port until the test ends, for a program that can't take
@@ -109,25 +125,33 @@ func eachHasItsLimit(t *testing.T, p *testkit.Process, front string) {
 // nginxHTTP is the configuration of docs/operations.md for a server at an address.
 func nginxHTTP(t *testing.T, back string) string {
 	t.Helper()
-	text, err := os.ReadFile("docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, location, begun := strings.Cut(string(text), "```nginx\nlocation")
-	location, _, ended := strings.Cut(location, "```")
 	const socket = "http://unix:/run/teamdata/http.sock"
-	if !begun || !ended || !strings.Contains(location, socket) {
-		t.Fatal("docs/operations.md has no block of nginx with a location that leads to the socket")
+	location := blockOf(t, "docs/operations.md", "nginx", "location")
+	if !strings.Contains(location, socket) {
+		t.Fatal("the block of nginx in docs/operations.md does not lead to the socket")
 	}
+	return inNginx("server {\n\tlisten FRONT;\n" + strings.Replace(location, socket, "http://"+back, 1) + "}\n")
+}
+
+// inNginx is a configuration with servers for HTTP.
+func inNginx(servers string) string {
 	return `http {
 	access_log off;
 	client_body_temp_path .; proxy_temp_path .; fastcgi_temp_path .; uwsgi_temp_path .; scgi_temp_path .;
-	server {
-		listen FRONT;
-		location` + strings.Replace(location, socket, "http://"+back, 1) + `
-	}
+	` + servers + `
 }
 `
+}
+
+// blockOf is the block of a page in a language that begins with a word.
+func blockOf(t *testing.T, page, language, word string) string {
+	t.Helper()
+	_, block, begun := strings.Cut(testkit.ReadText(t, page), "```"+language+"\n"+word)
+	block, _, ended := strings.Cut(block, "```")
+	if !begun || !ended {
+		t.Fatalf("%s has no block of %s that begins with %s", page, language, word)
+	}
+	return word + block
 }
 
 func TestBehindNginx(t *testing.T) {

@@ -69,6 +69,7 @@ func TestDoctorOfDatabase(t *testing.T) {
 	finds(t, list, "database", doctor.OK, "answers: PostgreSQL ")
 	finds(t, list, "database", doctor.OK, "clock")
 	finds(t, list, "contents", doctor.OK, "none yet")
+	finds(t, list, "database", doctor.OK, "1 node may open up to 13")
 	testkit.MustRun(t, "org", "create", "--name", "Acme", "--data", database, "--state-dir", state)
 	list = examine()
 	finds(t, list, "contents", doctor.OK, "sound")
@@ -90,4 +91,28 @@ func TestDoctorOfDatabase(t *testing.T) {
 	list = examined(t, "--data", "postgres://ada@127.0.0.1:1/data?sslmode=disable", "--state-dir", filepath.Join(state, "none"))
 	finds(t, list, "database", doctor.Problem, "is down")
 	finds(t, list, "state folder", doctor.Problem, "mkdir")
+}
+
+// Doctor knows the nodes of a database, and which of them was killed.
+func TestDoctorOfNodes(t *testing.T) {
+	t.Parallel()
+	database, state := pgtest.New(t), t.TempDir()
+	serve := func(name string) *testkit.Process {
+		return testkit.Serve(t, database, "--state-dir", t.TempDir(), "--http", "--node", name)
+	}
+	serve("one")
+	two := serve("two")
+	examine := func() []doctor.Finding {
+		return examined(t, "--data", database, "--state-dir", state, "--node", "one")
+	}
+	list := examine()
+	finds(t, list, "database", doctor.OK, "2 nodes: one, two")
+	finds(t, list, "database", doctor.OK, "2 nodes may open up to 26")
+	finds(t, list, "database", doctor.Warning, "a node named one runs already; .*--node")
+	two.Kill()
+	two.Await("the loss of a node", func() bool {
+		out, err := testkit.Run(t, "node", "list", "--data", database, "--state-dir", state)
+		return err == nil && strings.Contains(out, "lost")
+	})
+	finds(t, examine(), "database", doctor.Warning, "the node two is lost; it was last seen at ")
 }

@@ -43,14 +43,29 @@ func valueOf(t *testing.T, list []directive, name string) (value string) {
 	return value
 }
 
-// The unit starts serve with flags that there are.
+// units are the files of contrib/systemd, with the names that they are installed by.
+var units = map[string]string{
+	"teamdata.service":        "contrib/systemd/teamdata.service",
+	"teamdata@node-1.service": "contrib/systemd/teamdata@.service",
+}
+
+// The units start serve with flags that there are.
 func TestUnitFlags(t *testing.T) {
-	line := strings.Fields(valueOf(t, directives(t, "contrib/systemd/teamdata.service", "="), "ExecStart"))
-	if line[1] != "serve" {
-		t.Fatalf("it starts %v", line)
-	}
-	if out, err := testkit.Run(t, append([]string{"config"}, line[2:]...)...); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	for name, file := range units {
+		line := strings.Fields(valueOf(t, directives(t, file, "="), "ExecStart"))
+		if line[1] != "serve" {
+			t.Fatalf("%s starts %v", name, line)
+		}
+		cmd := exec.Command(testkit.Binary, append([]string{"config", "check"}, line[2:]...)...)
+		for i, word := range cmd.Args {
+			cmd.Args[i] = strings.ReplaceAll(word, "%i", "node-1")
+		}
+		if strings.Contains(name, "@") {
+			cmd.Env = append(os.Environ(), "TEAMDATA_DATA=postgres://teamdata@db.example.com/teamdata")
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
 	}
 }
 
@@ -76,16 +91,18 @@ func TestEnvironmentExample(t *testing.T) {
 	}
 }
 
-// systemd finds nothing wrong with the unit, and little that it leaves open.
+// systemd finds nothing wrong with the units, and little that they leave open.
 func TestUnitVerifies(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		testkit.MustSkip(t, "systemd-analyze is not installed; on Debian: apt-get install systemd")
 	}
-	unit := filepath.Join(t.TempDir(), "teamdata.service")
-	testkit.WriteFile(t, unit, strings.Replace(testkit.ReadText(t, "contrib/systemd/teamdata.service"), "/usr/local/bin/teamdata", testkit.Binary, 1))
-	for _, args := range [][]string{{"verify", unit}, {"security", "--offline=true", "--threshold=20", unit}} {
-		if out, err := exec.Command("systemd-analyze", args...).CombinedOutput(); err != nil || args[0] == "verify" && len(out) > 0 {
-			t.Errorf("%v: %v\n%s", args, err, out)
+	for name, file := range units {
+		unit := filepath.Join(t.TempDir(), name)
+		testkit.WriteFile(t, unit, strings.Replace(testkit.ReadText(t, file), "/usr/local/bin/teamdata", testkit.Binary, 1))
+		for _, args := range [][]string{{"verify", unit}, {"security", "--offline=true", "--threshold=20", unit}} {
+			if out, err := exec.Command("systemd-analyze", args...).CombinedOutput(); err != nil || args[0] == "verify" && len(out) > 0 {
+				t.Errorf("%v: %v\n%s", args, err, out)
+			}
 		}
 	}
 }

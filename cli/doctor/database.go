@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -37,6 +38,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	}
 	d.checkDurability(i)
 	d.checkConnections(i)
+	d.checkNodes(i)
 	d.checkDatabaseClock(i)
 	d.checkCleaning(i)
 }
@@ -58,17 +60,19 @@ func (d *doctor) checkDurability(i app.Inspection) {
 	}
 }
 
+// checkConnections counts those of all nodes.
 func (d *doctor) checkConnections(i app.Inspection) {
-	need := app.DatabaseConnections + spareSessions
+	nodes := d.willRun(i.Nodes)
+	most := fmt.Sprintf("%s may open up to %d", terminal.Count(nodes, "node"), nodes*app.DatabaseConnections)
 	switch {
 	case i.Pooled:
 		d.ok("a pooler shares out the connections")
-	case i.MaxConnections < need:
-		d.problem("raise max_connections in postgresql.conf", "the server takes %d connections, and serve opens up to %d", i.MaxConnections, app.DatabaseConnections)
-	case !d.served && i.MaxConnections-i.Connections < need:
+	case i.MaxConnections < nodes*app.DatabaseConnections+spareSessions:
+		d.problem("raise max_connections in postgresql.conf", "the server takes %d connections, and %s", i.MaxConnections, most)
+	case !d.served && i.MaxConnections-i.Connections < app.DatabaseConnections+spareSessions:
 		d.warn("raise max_connections, or let others use fewer", "of the %d connections that the server takes, %d are in use, and serve opens up to %d", i.MaxConnections, i.Connections, app.DatabaseConnections)
 	default:
-		d.ok("%d of %d connections are in use", i.Connections, i.MaxConnections)
+		d.ok("%d of %d connections are in use; %s", i.Connections, i.MaxConnections, most)
 	}
 }
 

@@ -15,6 +15,7 @@ type Sources struct {
 	Ready        func() bool
 	Storage      func() (Storage, error)
 	Queue        func() (store.Backlog, error)
+	Nodes        func() (Nodes, error) // asked while the database answers
 	Certificates func() []store.CertificateStatus
 	Backup       func() (newest time.Time, ok bool) // zero: none was made yet
 	Sweeps       func() (running time.Duration, done time.Time)
@@ -53,9 +54,12 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	if s.Database != nil {
 		collectDatabase(*s.Database, err == nil, set)
 	}
-	if s.Database == nil || err == nil { // else the queue would be waited for, too
+	if s.Database == nil || err == nil { // else what follows would be waited for, too
 		if q, err := ask(c.sources.Queue); err == nil {
 			collectBacklog(q, set, time.Now())
+		}
+		if nodes, err := ask(c.sources.Nodes); err == nil {
+			nodes.collect(set)
 		}
 	}
 	if c.sources.Certificates != nil {

@@ -72,6 +72,7 @@ func checkNames(t *testing.T, text string) (asked map[string]bool) {
 func TestDashboard(t *testing.T) {
 	var board struct {
 		Panels []struct {
+			ID      int
 			Title   string
 			Targets []struct{ Expr, LegendFormat string }
 		}
@@ -80,8 +81,12 @@ func TestDashboard(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &board); err != nil {
 		t.Fatal(err)
 	}
-	asked := map[string]bool{}
+	asked, ids := map[string]bool{}, map[int]bool{}
 	for _, panel := range board.Panels {
+		if ids[panel.ID] {
+			t.Errorf("%s: another panel has the id %d", panel.Title, panel.ID)
+		}
+		ids[panel.ID] = true
 		for _, target := range panel.Targets {
 			for name := range checkNames(t, target.Expr+" "+target.LegendFormat) {
 				asked[name] = true
@@ -113,6 +118,7 @@ func TestAlerts(t *testing.T) {
 	for _, name := range []string{
 		"teamdata_ready", "teamdata_queue_due_lag_seconds", "teamdata_queue_held_oldest_seconds", "teamdata_attempts_total", "teamdata_disk_free_bytes", "teamdata_commit_duration_seconds",
 		"teamdata_database_up", "teamdata_database_waiting", "teamdata_database_clock_offset_seconds", "teamdata_database_doubts_total",
+		"teamdata_node_state", "teamdata_node_shards_unowned", "teamdata_node_clock_offset_seconds", "teamdata_node_info",
 		"teamdata_certificate_expiry_timestamp_seconds", "teamdata_backup_last_success_timestamp_seconds",
 	} {
 		if !asked[name] {

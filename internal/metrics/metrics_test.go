@@ -77,6 +77,12 @@ func onDatabase(err error) Sources {
 	s.Storage = func() (Storage, error) {
 		return Storage{Size: 3, Database: &store.Database{Connections: 6, MaxConnections: 7, Waiting: 8, ClockOffset: time.Second, Retries: 9, Doubts: 10}}, err
 	}
+	s.Nodes = func() (Nodes, error) {
+		return Nodes{Now: time.Unix(100, 0), List: []store.Node{
+			{Name: "a", Version: "1.0", State: store.NodeRunning, Shards: 40, ClockOffset: -2 * time.Second, SeenAt: time.Unix(99, 0)},
+			{Name: "b", Version: "1.1", State: store.NodeLost, Shards: 20, SeenAt: time.Unix(70, 0)},
+		}}, nil
+	}
 	return s
 }
 
@@ -163,6 +169,63 @@ func TestDatabase(t *testing.T) {
 	}
 }
 
+// The nodes that share a database are told of by name, and so are shards that nobody
+// sends for.
+func TestNodes(t *testing.T) {
+	var got []string
+	for _, line := range ours(scrape(t, New(names, onDatabase(nil)))) {
+		if strings.HasPrefix(line, "teamdata_node_") {
+			got = append(got, line)
+		}
+	}
+	want := `teamdata_node_clock_offset_seconds node=a -2
+teamdata_node_clock_offset_seconds node=b 0
+teamdata_node_info node=a version=1.0 1
+teamdata_node_info node=b version=1.1 1
+teamdata_node_seen_seconds node=a 1
+teamdata_node_seen_seconds node=b 30
+teamdata_node_shards node=a 40
+teamdata_node_shards node=b 20
+teamdata_node_shards_unowned 24
+teamdata_node_state node=a state=lost 0
+teamdata_node_state node=a state=running 1
+teamdata_node_state node=a state=stopping 0
+teamdata_node_state node=b state=lost 1
+teamdata_node_state node=b state=running 0
+teamdata_node_state node=b state=stopping 0`
+	if text := strings.Join(got, "\n"); text != want {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+// Of many nodes those that were seen last are in a scrape.
+func TestNodesAreBounded(t *testing.T) {
+	many := Nodes{Now: time.Unix(10_000, 0)}
+	for i := range 1000 {
+		state := store.NodeLost
+		if i == 500 {
+			state = store.NodeRunning
+		}
+		many.List = append(many.List, store.Node{Name: fmt.Sprint("node-", i), State: state, SeenAt: time.Unix(int64((i+500)%1000), 0)})
+	}
+	many.List[500].SeenAt = many.Now
+	s := onDatabase(nil)
+	s.Nodes = func() (Nodes, error) { return many, nil }
+	families := scrape(t, New(names, s))
+	if n := len(families["teamdata_node_shards"].Metric); n != maxNodes {
+		t.Errorf("%d nodes are shown", n)
+	}
+	running := 0.0
+	for _, m := range families["teamdata_node_state"].Metric {
+		if m.Label[1].GetValue() == store.NodeRunning {
+			running += m.Gauge.GetValue()
+		}
+	}
+	if running != 1 {
+		t.Errorf("%g nodes are shown running", running)
+	}
+}
+
 // The catalogue describes each metric that is scraped, and each of its metrics can be
 // scraped.
 func TestCatalogue(t *testing.T) {
@@ -200,12 +263,13 @@ func TestCatalogue(t *testing.T) {
 func TestSourcesThatFail(t *testing.T) {
 	broken := Sources{
 		Queue:   func() (store.Backlog, error) { return store.Backlog{}, errors.New("broken") },
+		Nodes:   func() (Nodes, error) { return Nodes{}, errors.New("broken") },
 		Storage: func() (Storage, error) { return Storage{}, errors.New("broken") },
 		Backup:  func() (time.Time, bool) { return time.Time{}, false },
 	}
 	for _, s := range []Sources{{}, broken} {
 		families := scrape(t, New(names, s))
-		if families["teamdata_build_info"] == nil || families["teamdata_queue_endpoints"] != nil || families["teamdata_backup_last_success_timestamp_seconds"] != nil {
+		if families["teamdata_build_info"] == nil || families["teamdata_queue_endpoints"] != nil || families["teamdata_node_info"] != nil || families["teamdata_backup_last_success_timestamp_seconds"] != nil {
 			t.Errorf("it has %v", ours(families))
 		}
 	}

@@ -3,6 +3,8 @@ package pgstore
 import (
 	"context"
 	"time"
+
+	"teamdata/store"
 )
 
 // Inspection is the state of a database and of its server, as far as its role may see
@@ -21,6 +23,7 @@ type Inspection struct {
 	Size           int64         // bytes
 	Pooled         bool          // a pooler is in between
 	Unusable       error         // why the tables can't be used, for the operator; nil: they can, or serve makes them
+	Nodes          []store.Node  // by name, with those that were lost within the last hour
 }
 
 const sqlInspect = `SELECT current_setting('server_version'), current_setting('fsync'), current_setting('synchronous_commit'),
@@ -57,10 +60,22 @@ func Inspect(ctx context.Context, target *Target) (i Inspection, err error) {
 		}
 		return nil
 	})
-	if err == nil {
-		i.Unusable = usable(ctx, p)
+	if err != nil {
+		return i, err
 	}
-	return i, err
+	if i.Unusable = usable(ctx, p); i.Unusable != nil {
+		return i, nil
+	}
+	return i, p.with(ctx, func(ctx context.Context, c *conn) error {
+		there, err := c.rows(ctx, newQuery("SELECT 1::bigint WHERE to_regclass('nodes') IS NOT NULL"))
+		if err == nil && len(there) > 0 {
+			i.Nodes, err = c.nodes(ctx)
+		}
+		if err != nil {
+			return target.refusal(err)
+		}
+		return nil
+	})
 }
 
 // measureOffset compares the clocks in the middle of a round trip.

@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -34,6 +35,7 @@ const coordinating = 2
 // node is this process among those that use the database.
 type node struct {
 	id, name, version string
+	writers           int
 	schema            int           // the last migration that the program knows
 	conns             *pool         // of its own, so that no reader and no commit delays a heartbeat
 	nudged            chan struct{} // has one token when a heartbeat is due at once
@@ -61,7 +63,7 @@ type claim struct {
 
 func newNode(target *Target, o Options) *node {
 	n := &node{
-		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, state: store.NodeRunning,
+		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, writers: cmp.Or(o.Writers, defaultWriters), state: store.NodeRunning,
 		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), stopped: make(chan struct{}),
 		held: map[string]uint64{}, leaving: map[string]time.Time{}, inFlight: map[string]int{}, claims: map[string]claim{}, jobs: map[string]*job{},
 	}
@@ -103,7 +105,7 @@ func (n *node) register(ctx context.Context, c *conn) (current bool, err error) 
 		query{sql: "DELETE FROM shared_key WHERE NOT EXISTS (SELECT FROM nodes WHERE " + sqlAlive + ")"},
 		newQuery("INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at) SELECT $1::text, $2::text, $3::text, $4::bigint, $5::text, "+sqlNow+", "+sqlNow+" FROM meta WHERE may_write <= $4::bigint RETURNING 1::bigint",
 			n.id, n.name, n.version, n.schema, n.state).collect(&made),
-		newQuery("INSERT INTO commits (node, n) SELECT id, 0 FROM nodes WHERE id = $1", n.id),
+		newQuery("INSERT INTO commits (node, writer, n) SELECT id, writer, 0 FROM nodes, generate_series(0::bigint, $2) writer WHERE id = $1", n.id, n.writers-1),
 		query{sql: "COMMIT"})
 	return len(made) > 0, err
 }
@@ -234,8 +236,9 @@ func (seen *census) sharing() (ids []string) {
 	return ids
 }
 
-// confirm notes what the node has, by a heartbeat that was asked for at a time. lapsed:
-// it did not have it for a while, in which it let work lie.
+// confirm notes what the node has, by a heartbeat that was asked for at a time. That may
+// be more than it knows of: a lease whose taking was not answered. lapsed: it did not have
+// all of it for a while, in which it let work lie.
 func (n *node) confirm(asked time.Time, seen *census) (lapsed bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -256,6 +259,11 @@ func (n *node) confirm(asked time.Time, seen *census) (lapsed bool) {
 	for name, token := range n.held {
 		if mine[name] != token {
 			n.lose(name)
+		}
+	}
+	for name, token := range mine {
+		if n.held[name] == 0 {
+			n.held[name], lapsed = token, true
 		}
 	}
 	return lapsed
@@ -311,18 +319,22 @@ func (n *node) alone() bool {
 
 // Nodes lists the nodes by name, without commands.
 func (s *Store) Nodes(ctx context.Context) (nodes []store.Node, err error) {
-	var rows []row
 	err = s.pool.with(ctx, func(ctx context.Context, c *conn) (err error) {
-		rows, err = c.rows(ctx, newQuery(`SELECT name, version, CASE WHEN `+sqlAlive+` THEN state ELSE 'lost' END, started_at, seen_at, clock_offset,
-			(SELECT count(*) FROM leases WHERE node = nodes.id AND name LIKE 'shard %')
-			FROM nodes WHERE state <> 'command' ORDER BY name`))
+		nodes, err = c.nodes(ctx)
 		return err
 	})
+	return nodes, fault(err)
+}
+
+func (c *conn) nodes(ctx context.Context) (nodes []store.Node, err error) {
+	rows, err := c.rows(ctx, newQuery(`SELECT name, version, CASE WHEN `+sqlAlive+` THEN state ELSE 'lost' END, started_at, seen_at, clock_offset,
+		(SELECT count(*) FROM leases WHERE node = nodes.id AND name LIKE 'shard %')
+		FROM nodes WHERE state <> 'command' ORDER BY name`))
 	for _, r := range rows {
 		nodes = append(nodes, store.Node{
 			Name: string(r[0]), Version: string(r[1]), State: string(r[2]), StartedAt: readTime(r[3]), SeenAt: readTime(r[4]),
 			ClockOffset: time.Duration(readBigint(r[5])) * time.Millisecond, Shards: int(readBigint(r[6])),
 		})
 	}
-	return nodes, fault(err)
+	return nodes, err
 }

@@ -1,0 +1,64 @@
+package contrib_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	yaml "github.com/oasdiff/yaml3"
+
+	"teamdata/internal/testkit"
+)
+
+// composed is a service of contrib/compose.yml, as far as the test looks at it.
+type composed struct {
+	Image       string
+	Environment map[string]string
+	Networks    map[string]struct {
+		Address string `yaml:"ipv4_address"`
+	}
+}
+
+// The compose file's nodes have settings that serve takes, and a name each; its proxy is
+// that of docs/postgresql.md, leads to all of them, and is the one that they trust.
+func TestCompose(t *testing.T) {
+	var file struct {
+		Services map[string]composed
+		Volumes  map[string]any
+		Configs  map[string]struct{ Content string }
+	}
+	if err := yaml.Unmarshal([]byte(testkit.ReadText(t, "contrib/compose.yml")), &file); err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(testkit.ReadText(t, "docs/postgresql.md"), "```haproxy\n")
+	block, _, _ = strings.Cut(block, "```")
+	proxy := file.Configs["proxy"].Content
+	if proxy != strings.ReplaceAll(block, "/etc/haproxy/teamdata-ca.pem", "/node/teamdata.ca.pem") || proxy == "" {
+		t.Errorf("the proxy's configuration is not that of the docs:\n%s", proxy)
+	}
+	nodes := 0
+	for name, s := range file.Services {
+		if s.Image != "teamdata" {
+			continue
+		}
+		nodes++
+		if _, kept := file.Volumes[name]; !kept || !strings.Contains(proxy, "server "+name+" "+name+":8443\n") {
+			t.Errorf("%s has no volume, or the proxy does not lead to it", name)
+		}
+		if s.Environment["TEAMDATA_NODE"] != name || s.Environment["TEAMDATA_TRUSTED_PROXIES"] != file.Services["proxy"].Networks["nodes"].Address {
+			t.Errorf("%s has %v", name, s.Environment)
+		}
+		check := exec.Command(testkit.Binary, "config", "check")
+		check.Env = os.Environ()
+		for setting, value := range s.Environment {
+			check.Env = append(check.Env, setting+"="+strings.ReplaceAll(value, "${PASSWORD:?is not set}", "abc"))
+		}
+		if out, err := check.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	if nodes != strings.Count(proxy, "    server ") || nodes < 2 {
+		t.Errorf("there are %d nodes", nodes)
+	}
+}
