@@ -79,3 +79,49 @@ func TestExpiring(t *testing.T) {
 		}
 	}
 }
+
+// Nodes that have the same certificate send one mail about it, which is not lost when
+// it could not be queued at once.
+func TestExpiringOverNodes(t *testing.T) {
+	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	end := time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)
+	node := func(in store.Store, notAfter time.Time) *expiring {
+		return &expiring{store: in, to: "ops@example.com", wake: func() {}, owed: map[string]bool{}, status: func() []store.CertificateStatus {
+			return []store.CertificateStatus{{Name: "own.pem", NotAfter: notAfter}}
+		}}
+	}
+	first, second, other := node(refusing{s}, end), node(s, end), node(s, end.Add(time.Hour))
+	now := end.Add(-10 * 24 * time.Hour)
+	if err := first.mailOverdue(t.Context(), now); err == nil {
+		t.Error("it could be queued")
+	}
+	for _, step := range []struct {
+		node  *expiring
+		mails int
+	}{{second, 0}, {first, 1}, {second, 1}, {first, 1}, {other, 2}} {
+		first.store = s
+		if err := step.node.mailOverdue(t.Context(), now); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.View(t.Context(), func(tx store.Tx) error {
+			mails, err := tx.Mails("", 10)
+			if len(mails) != step.mails {
+				t.Errorf("%d mails, want %d", len(mails), step.mails)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// refusing is a store that commits nothing.
+type refusing struct{ store.Store }
+
+func (refusing) Update(context.Context, store.Scope, func(store.Tx) error) error {
+	return store.Unavailable(context.DeadlineExceeded)
+}

@@ -46,6 +46,7 @@ func buildContracting(t *testing.T) string {
 type upgradeNode struct {
 	*place
 	name   string
+	binary string
 	server atomic.Pointer[testkit.Process]
 }
 
@@ -72,6 +73,7 @@ func newUpgrade(t *testing.T) *upgrade {
 // start starts a node of a version.
 func (u *upgrade) start(n *upgradeNode, binary string) {
 	u.Helper()
+	n.binary = binary
 	flags := slices.Concat(n.beside, trafficFlags(u.receiver, u.seed), []string{"--node", n.name})
 	n.server.Store(testkit.ServeBy(u, binary, n.data, flags...))
 }
@@ -120,8 +122,12 @@ func (u *upgrade) post(ctx context.Context, client int) {
 func (u *upgrade) versions(by *upgradeNode) string {
 	u.Helper()
 	var list []struct{ Name, State, Version string }
-	if err := json.Unmarshal([]byte(by.run("node", "list", "--json")), &list); err != nil {
-		u.Fatal(err)
+	out, err := testkit.RunBy(u, by.binary, by.command("node", "list", "--json")...)
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &list)
+	}
+	if err != nil {
+		u.Fatalf("%v\n%s", err, out)
 	}
 	var all []string
 	for _, n := range list {

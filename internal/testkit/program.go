@@ -2,7 +2,8 @@
 // a clock (env.go). End-to-end tests have the program, built once and started on
 // real sockets and files, and each of its answers is held to the API's description
 // (program.go). The package is for tests alone, and imports store and internal; an
-// engine is given to it. What one package alone needs stays in its tests.
+// engine is given to it. What one package alone needs stays in its tests. It exports
+// more than 40 names because the tests of all packages choose from it.
 package testkit
 
 import (
