@@ -157,7 +157,7 @@ func (s *Store) Claim(ctx context.Context, endpoint uint64, now time.Time, limit
 	if !ok {
 		return claims, nil
 	}
-	var w *waiting
+	w := &waiting{} // if the database can't be reached
 	defer func() { s.node.claimed(endpoint, claims.Claims, w.found) }()
 	claims, err = s.Claims.Claim(func(fn func(engine.Waiting) error) error {
 		return s.view(ctx, func(t *tx) error {
