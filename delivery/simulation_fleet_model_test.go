@@ -76,7 +76,7 @@ func (f *fleet) checkClaim(d *parcel, p *fleetProcess, token uint64) {
 			f.breaksLocked(duplicates, "%s is claimed, which was acknowledged", d.id)
 		case !c.released && c.p == p:
 			f.breaksLocked(schedule, "%s is claimed twice by %s", d.id, p.node.name)
-		case !c.released && c.token >= token:
+		case !c.released && (c.token == token || c.token > token && !f.isShaken()):
 			f.breaksLocked(exclusive, "%s is claimed by %s under the token %d, while %s has it under %d", d.id, p.node.name, token, c.p.node.name, c.token)
 		}
 	}

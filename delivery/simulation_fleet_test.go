@@ -183,7 +183,7 @@ func (f *fleet) settle() {
 	for _, n := range f.nodes {
 		n.startAt = time.Now()
 	}
-	f.database.jump(0)
+	f.setClock(0)
 	f.rest(3 * time.Minute) // until the last one has ended
 	f.clients.Wait()
 	f.mu.Lock()
