@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	"store/codec":              {"teamdata/internal/hint", "teamdata/store"},
 	"store/engine":             {"teamdata/store"},
 	"store/fixture":            {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/schema", "teamdata/internal/strictjson"},
-	"store/pgstore":            {"teamdata/internal/hint", "teamdata/internal/ratelimit", "teamdata/store", "teamdata/store/codec", "teamdata/store/engine", "github.com/jackc/pgx/v5"},
+	"store/pgstore":            {"teamdata/internal/hint", "teamdata/internal/ratelimit", "teamdata/internal/system", "teamdata/store", "teamdata/store/codec", "teamdata/store/engine", "github.com/jackc/pgx/v5"},
 	"store/seal":               {"teamdata/internal/hint", "golang.org/x/crypto/chacha20poly1305"},
 	"store/storetest":          {"teamdata/store"},
 
@@ -66,7 +66,7 @@ var mayImport = map[string][]string{
 	"internal/metrics":     {"teamdata/store", "github.com/prometheus/client_golang/prometheus"},
 	"internal/netguard":    {"code.dny.dev/ssrf"},
 	"internal/openapitest": {"github.com/santhosh-tekuri/jsonschema/v6"},
-	"internal/pgtest":      {"teamdata/internal/localca", "teamdata/internal/testkit", "github.com/jackc/pgx/v5"},
+	"internal/pgtest":      {"teamdata/internal/localca", "teamdata/internal/system", "teamdata/internal/testkit", "github.com/jackc/pgx/v5"},
 	"internal/postbox":     {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"internal/ratelimit":   {},
 	"internal/reference":   {"teamdata/internal/web", "teamdata/store"},

@@ -141,12 +141,12 @@ func (a *App) Run(ctx context.Context) error {
 	if a.settings.Clock == nil { // a server in a Go test shares the process with it
 		background.Go(debug.FreeOSMemory) // what only the start needed
 	}
-	background.Go(func() { a.hold(ctx, "mail", func(ctx context.Context) { a.mailer.Run(ctx, grace) }) })
+	background.Go(func() { a.hold(ctx, "mail", func(ctx context.Context) { a.sendMail(ctx, grace) }) })
 	background.Go(func() { a.hold(ctx, "sweep", a.sweepRegularly) })
 	background.Go(func() { a.writeKeyUseRegularly(ctx) })
 	background.Go(func() { a.renewCertificates(ctx) })
 	if a.certificates != nil && a.settings.OperatorMail != "" {
-		background.Go(func() { a.hold(ctx, "certificate mail", a.watchCertificates) })
+		background.Go(func() { a.watchCertificates(ctx) })
 	}
 	background.Go(func() { a.backUp(ctx) })
 	background.Go(func() { every(ctx, placeEvery, func(time.Time) { _ = a.store.CheckPlace() }) }) // Life reports the result

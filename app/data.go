@@ -66,11 +66,37 @@ func (a *App) openOrFillDatabase(ctx context.Context) error {
 			"give another database with --data, or empty this one if an earlier test left it")}
 	case a.settings.Seed == "":
 		return nil
-	case filled:
-		a.log.Info().Str("seed", a.settings.Seed).Msg("the database holds an org already; --seed is ignored")
-		return nil
 	}
-	return a.seed(ctx)
+	return a.seedOnce(ctx)
+}
+
+// seedPause is how long a server waits that starts while another one imports the seed.
+const seedPause = 200 * time.Millisecond
+
+// seedOnce imports the seed into a database that holds no org. Of servers that start
+// together one does, and the others wait for it.
+func (a *App) seedOnce(ctx context.Context) error {
+	for {
+		held, err := a.store.Hold(ctx, "seed", func(ctx context.Context) error {
+			filled, err := a.holdsOrg()
+			switch {
+			case err != nil:
+				return err
+			case filled:
+				a.log.Info().Str("seed", a.settings.Seed).Msg("the database holds an org already; --seed is ignored")
+				return nil
+			}
+			return a.seed(ctx)
+		})
+		if held || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(seedPause):
+		}
+	}
 }
 
 // open opens the data, sealed if there is a key for it.
@@ -155,6 +181,9 @@ func (a *App) folder() string {
 	}
 	return ""
 }
+
+// shared reports whether other nodes may work on the data.
+func (a *App) shared() bool { return IsDatabase(a.settings.Data) }
 
 // options returns the options for opening the data file.
 func (a *App) options() (boltstore.Options, error) {

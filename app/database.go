@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"path/filepath"
+	"time"
 
 	"teamdata/admin/socket"
 	"teamdata/internal/hint"
@@ -102,13 +103,14 @@ type Inspection = pgstore.Inspection
 // Scratch is a schema of its own in a database, for bench.
 type Scratch = pgstore.Scratch
 
-// NewScratch makes one in the database that --data names, with so many connections.
-func NewScratch(ctx context.Context, data string, connections int) (*Scratch, error) {
+// NewScratch makes one in the database that --data names, with so many connections, as if
+// the answers of the database took away longer.
+func NewScratch(ctx context.Context, data string, connections int, away time.Duration) (*Scratch, error) {
 	target, err := pgstore.ParseTarget(data)
 	if err != nil {
 		return nil, err
 	}
-	return pgstore.NewScratch(ctx, target, connections)
+	return pgstore.NewScratch(ctx, target, connections, away)
 }
 
 // DatabaseConnections is how many connections a server opens to its database at most.

@@ -23,12 +23,12 @@ type expiring struct {
 	to     string                           // address of the operator
 	status func() []store.CertificateStatus // of all certificates
 	wake   func()                           // says that there is mail
-	mailed map[string]time.Time             // when the last mail about each was queued
+	owed   map[string]bool                  // certificates about which a mail could not be queued
 }
 
 // watchCertificates checks certificates, and mails the operator, until ctx is done.
 func (a *App) watchCertificates(ctx context.Context) {
-	e := &expiring{store: a.store, to: a.settings.OperatorMail, status: a.certificates.Status, wake: a.mailer.Wake, mailed: map[string]time.Time{}}
+	e := &expiring{store: a.store, to: a.settings.OperatorMail, status: a.certificates.Status, wake: a.mailer.Wake, owed: map[string]bool{}}
 	e.watch(ctx, a.log)
 }
 
@@ -41,19 +41,29 @@ func (e *expiring) watch(ctx context.Context, log zerolog.Logger) {
 }
 
 // mailOverdue queues a mail about each certificate that should have been renewed by now.
+// Each node knows its own certificates; those that several have are in one mail.
 func (e *expiring) mailOverdue(ctx context.Context, now time.Time) error {
 	for _, s := range e.status() {
-		if !s.Overdue(now) || now.Sub(e.mailed[s.Name]) < mailAgainAfter {
+		if !s.Overdue(now) {
 			continue
 		}
+		id := s.Name + " until " + store.FormatTime(s.NotAfter)
+		first, err := e.store.UseUp(ctx, "certificate mail "+id, now, mailAgainAfter)
+		if err != nil {
+			return err
+		}
+		if !first && !e.owed[id] {
+			continue
+		}
+		e.owed[id] = true
 		values := map[string]string{"certificate": s.Name, "expiresAt": store.FormatTime(s.NotAfter), "lastReason": s.LastError}
-		err := e.store.Update(ctx, store.All, func(tx store.Tx) error {
+		err = e.store.Update(ctx, store.All, func(tx store.Tx) error {
 			return store.MailOperator(tx, e.to, store.MailCertificateExpiring, values)
 		})
 		if err != nil {
 			return err
 		}
-		e.mailed[s.Name] = now
+		delete(e.owed, id)
 		e.wake()
 	}
 	return nil

@@ -39,7 +39,7 @@ func TestExpiring(t *testing.T) {
 	const day = 24 * time.Hour
 	woken := 0
 	e := &expiring{
-		store: s, to: "ops@example.com", wake: func() { woken++ }, mailed: map[string]time.Time{},
+		store: s, to: "ops@example.com", wake: func() { woken++ }, owed: map[string]bool{},
 		status: func() []store.CertificateStatus {
 			return []store.CertificateStatus{
 				{Name: "renewed", NotAfter: end, NextRenewal: end.Add(-30 * day), LastError: "no answer"},

@@ -41,19 +41,16 @@ func (s *sweeps) state() (running time.Duration, done time.Time) {
 	return running, done
 }
 
+// removedEvery is how often the node that drops data looks for orgs that others deleted.
+const removedEvery = 5 * time.Second
+
 // sweepRegularly drops expired data every store.SweepEvery, or more often if deliveries
 // are kept for less. The data of deleted orgs it drops at once, also that of orgs that
 // were deleted before the start.
 func (a *App) sweepRegularly(ctx context.Context) {
-	err := a.store.View(ctx, func(tx store.Tx) error {
-		removed, err := tx.RemovedOrgs(1)
-		if len(removed) > 0 {
-			a.sweeps.Wake()
-		}
-		return err
-	})
-	if err != nil && ctx.Err() == nil {
-		a.log.Error().Fields(hint.Fields(err)).Msg("deleted orgs can't be read")
+	a.sweepRemoved(ctx)
+	if a.shared() {
+		go every(ctx, removedEvery, func(time.Time) { a.sweepRemoved(ctx) })
 	}
 	keep := a.retention()
 	pause := min(store.SweepEvery, keep.Finished, keep.Held)
@@ -68,6 +65,20 @@ func (a *App) sweepRegularly(ctx context.Context) {
 		}
 		a.sweep(ctx, keep)
 		next.Reset(pause)
+	}
+}
+
+// sweepRemoved starts a sweep if there are deleted orgs.
+func (a *App) sweepRemoved(ctx context.Context) {
+	err := a.store.View(ctx, func(tx store.Tx) error {
+		removed, err := tx.RemovedOrgs(1)
+		if len(removed) > 0 {
+			a.sweeps.Wake()
+		}
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		a.log.Error().Fields(hint.Fields(err)).Msg("deleted orgs can't be read")
 	}
 }
 

@@ -1,10 +1,12 @@
 package app
 
 import (
+	"context"
 	"crypto/x509"
 	"fmt"
 	"net"
 	"net/netip"
+	"time"
 
 	"teamdata/delivery"
 	"teamdata/delivery/mail"
@@ -69,6 +71,17 @@ func (a *App) newMailer() (*delivery.Mailer, error) {
 		return nil, err
 	}
 	return delivery.NewMailer(a.store, sender, a.settings.MailRetrySchedule, a.now, &a.log), nil
+}
+
+// mailEvery is how often the node that sends the mail looks for what others queued.
+const mailEvery = 2 * time.Second
+
+// sendMail sends mail until ctx is done.
+func (a *App) sendMail(ctx, grace context.Context) {
+	if a.shared() && a.settings.SMTPURL != "" {
+		go every(ctx, mailEvery, func(time.Time) { a.mailer.Wake() })
+	}
+	a.mailer.Run(ctx, grace)
 }
 
 // caFile reads the file of a flag that names CAs; see [httpclient.Roots].

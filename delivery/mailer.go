@@ -34,7 +34,6 @@ func NewMailer(s store.Store, sender *mail.Sender, schedule []time.Duration, now
 	if sender != nil {
 		m.send = sender.Send
 	}
-	m.Wake()
 	return m
 }
 
@@ -54,6 +53,7 @@ func (m *Mailer) Settle(ctx context.Context) error {
 // Run sends until ctx is done. A mail being sent then may finish until grace is
 // done.
 func (m *Mailer) Run(ctx, grace context.Context) {
+	m.Wake()
 	var timer <-chan time.Time
 	for {
 		var settled chan<- struct{}
@@ -131,15 +131,18 @@ func (m *Mailer) attempt(ctx context.Context, waiting store.Mail) (next time.Tim
 	if ctx.Err() != nil && err != nil {
 		return time.Time{} // cut off by the shutdown: the attempt does not count
 	}
+	gone := false
 	record(ctx, m.store, m.log, store.InOrg(waiting.OrgID), func(tx store.Tx) error {
-		if next = (time.Time{}); err == nil || mail.Permanent(err) || obsolete(err) {
+		if next, gone = (time.Time{}), false; err == nil || mail.Permanent(err) || obsolete(err) {
 			return tx.DeleteMail(waiting.ID)
 		}
 		later, err := store.PostponeMail(tx, waiting, m.schedule)
-		next = later
+		next, gone = later, store.IsNotFound(err)
 		return err
 	})
 	switch {
+	case gone:
+		m.log.Info().Err(err).Str("mail", waiting.ID).Str("org", waiting.OrgID).Msg("a mail can't be sent; it is gone meanwhile")
 	case err == nil:
 		m.log.Info().Str("mail", waiting.ID).Str("org", waiting.OrgID).Str("template", waiting.Template).Msg("a mail was sent")
 	case next.IsZero():

@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -17,6 +18,7 @@ const (
 	schedule   promise = "attempts are made when the schedule has them, one at a time, within bounds"
 	duplicates promise = "nothing is sent again whose outcome is known"
 	disabling  promise = "an endpoint is disabled when it is dead, and its managers get mail once"
+	exclusive  promise = "what one node has, no other has at the same time"
 	memory     promise = "the dispatcher remembers no more than an entry an endpoint, and sleeps when idle"
 )
 
@@ -27,38 +29,54 @@ type entry struct {
 	args   []any
 }
 
-func (w *world) note(format string, args ...any) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.noteLocked(format, args...)
+// chronicle is what happened in a simulation, up to the first promise that was broken.
+type chronicle struct {
+	born time.Time
+	over chan struct{} // closed when a promise is broken
+
+	mu      sync.Mutex // guards what follows, and what else of a simulation many read and write
+	history []entry
+	broken  string // the promise that did not hold, and how
 }
 
-func (w *world) noteLocked(format string, args ...any) {
-	w.history = append(w.history, entry{time.Since(w.born), format, args})
+func newChronicle() chronicle {
+	return chronicle{born: time.Now(), over: make(chan struct{})}
+}
+
+func (c *chronicle) note(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noteLocked(format, args...)
+}
+
+func (c *chronicle) noteLocked(format string, args ...any) {
+	c.history = append(c.history, entry{time.Since(c.born), format, args})
 }
 
 // breaks notes that a promise was broken. The first is reported.
-func (w *world) breaks(p promise, format string, args ...any) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.breaksLocked(p, format, args...)
+func (c *chronicle) breaks(p promise, format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.breaksLocked(p, format, args...)
 }
 
-func (w *world) breaksLocked(p promise, format string, args ...any) {
-	if w.broken != "" {
+func (c *chronicle) breaksLocked(p promise, format string, args ...any) {
+	if c.broken != "" {
 		return
 	}
 	what := fmt.Sprintf(format, args...)
-	w.noteLocked("BROKEN: %s", what)
-	w.broken = fmt.Sprintf("after %s a promise is broken: %s\n%s", time.Since(w.born), p, what)
-	close(w.over)
+	c.noteLocked("BROKEN: %s", what)
+	c.broken = fmt.Sprintf("after %s a promise is broken: %s\n%s", time.Since(c.born), p, what)
+	close(c.over)
 }
 
-func (w *world) isBroken() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.broken != ""
+func (c *chronicle) isBroken() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.isBrokenLocked()
 }
+
+func (c *chronicle) isBrokenLocked() bool { return c.broken != "" }
 
 // lastOnes is how many entries of the history a report shows.
 const lastOnes = 30
@@ -73,14 +91,19 @@ func (w *world) report() {
 	if w.broken == "" {
 		return
 	}
-	w.Errorf("%s\nthe last that happened:\n%s\nsee it again with: go test ./delivery -run '^TestSimulation$' -v -simulation.seed=%d",
-		w.broken, tell(w.untilBroken()), w.seed)
+	w.Error(w.story("TestSimulation", w.seed))
 }
 
-func (w *world) untilBroken() []entry {
-	for i, e := range w.history {
+// story is how a promise came to be broken, and how to see that again.
+func (c *chronicle) story(test string, seed uint64) string {
+	return fmt.Sprintf("%s\nthe last that happened:\n%s\nsee it again with: go test ./delivery -run '^%s$' -v -simulation.seed=%d",
+		c.broken, tell(c.untilBroken()), test, seed)
+}
+
+func (c *chronicle) untilBroken() []entry {
+	for i, e := range c.history {
 		if strings.HasPrefix(e.format, "BROKEN") {
-			return w.history[max(0, i-lastOnes) : i+1]
+			return c.history[max(0, i-lastOnes) : i+1]
 		}
 	}
 	return nil
@@ -95,7 +118,7 @@ func tell(history []entry) string {
 }
 
 // since is how old the world was at a time.
-func (w *world) since(t time.Time) time.Duration { return t.Sub(w.born) }
+func (c *chronicle) since(t time.Time) time.Duration { return t.Sub(c.born) }
 
 func names(endpoints []*endpoint) string {
 	var all []string

@@ -69,19 +69,16 @@ type world struct {
 	config     delivery.Config
 	roomy      bool // so much may be in flight that no endpoint waits for room
 	retention  time.Duration
-	born       time.Time
-	made       int // names that were made up
-	places     int // addresses that were made up
-	store      store.Engine
-	process    *process
-	api        *api
-	clients    sync.WaitGroup
-	skew       atomic.Int64 // how far the store's clock is ahead
+	chronicle
+	made    int // names that were made up
+	places  int // addresses that were made up
+	store   store.Engine
+	process *process
+	api     *api
+	clients sync.WaitGroup
+	skew    atomic.Int64 // how far the store's clock is ahead
 
-	mu           sync.Mutex // guards what follows, which others read and write too
-	history      []entry
-	broken       string        // the promise that did not hold, and how
-	over         chan struct{} // closed when one is broken
+	// The rest is read and written by others too.
 	disk         disk
 	mailServer   mailServer
 	interleaving interleaving
@@ -103,7 +100,7 @@ type world struct {
 func newWorld(t *testing.T, seed uint64, in engine) *world {
 	w := &world{
 		T: t, Rand: rand.New(rand.NewPCG(seed, 0)), seed: seed, engine: in,
-		born: time.Now(), over: make(chan struct{}), disk: newDisk(seed), interleaving: newInterleaving(seed),
+		chronicle: newChronicle(), disk: newDisk(seed), interleaving: newInterleaving(seed),
 		byID: map[string]*modelDelivery{}, byEvent: map[string][]*modelDelivery{}, mails: map[string]*modelMail{},
 		answers: map[string]store.IdempotencyRecord{}, asked: map[string]*endpoint{}, claimed: map[string]*modelDelivery{},
 	}

@@ -72,10 +72,11 @@ func (s *IDSource) Next(prefix string, now time.Time) string {
 }
 
 // Follow makes all later ids greater than id, if an IDSource generated that.
-// Other text is ignored.
+// Other text is ignored. Two sources that follow the same id make different ones.
 func (s *IDSource) Follow(id string) {
 	if ms, ok := IDTime(id); ok && ms >= s.ms {
-		s.ms, s.high, s.low = ms+1, 0, 0
+		s.ms = ms + 1
+		s.reseed()
 	}
 }
 

@@ -64,6 +64,26 @@ func TestIDSourceFollows(t *testing.T) {
 	}
 }
 
+// Servers that share a database follow the same ids, each for orgs of its own.
+func TestIDSourcesPart(t *testing.T) {
+	var all [3]IDSource
+	now := time.UnixMilli(1_790_000_000_123)
+	made := map[string]bool{}
+	for range 100 {
+		id := all[0].Next(PrefixDelivery, now)
+		made[id] = true
+		for i := 1; i < len(all); i++ {
+			all[i].Follow(id)
+			if next := all[i].Next(PrefixDelivery, now); made[next] {
+				t.Fatalf("%s is made twice", next)
+			} else {
+				made[next] = true
+			}
+		}
+		now = now.Add(5 * time.Millisecond)
+	}
+}
+
 func TestValidID(t *testing.T) {
 	long := make([]byte, 64)
 	for i := range long {

@@ -139,14 +139,14 @@ func (i *Idempotency) DoLong(ctx context.Context, s Store, k IdempotencyKey, pri
 		return whileRunning(ctx, s, k, print, running)
 	}
 	defer i.end(k)
-	err = s.View(ctx, func(tx Tx) error {
-		a, replayed, err = kept(tx, k, print)
-		return err
-	})
-	if err != nil || replayed {
-		return a, replayed, err
-	}
-	held, err := s.Hold(ctx, "request "+k.OrgID+" "+k.Key, func(ctx context.Context) (err error) {
+	held, err := s.Hold(ctx, "request "+k.OrgID+" "+k.Key, func(ctx context.Context) error {
+		err := s.View(ctx, func(tx Tx) (err error) {
+			a, replayed, err = kept(tx, k, print)
+			return err
+		})
+		if err != nil || replayed {
+			return err
+		}
 		if a, err = work(); err != nil {
 			return err
 		}
@@ -154,13 +154,13 @@ func (i *Idempotency) DoLong(ctx context.Context, s Store, k IdempotencyKey, pri
 		scope.Keys = []IdempotencyKey{k}
 		return s.Update(ctx, scope, func(tx Tx) error { return keep(tx, k, print, a) })
 	})
-	if err == nil && !held {
-		err = errRunning()
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return Answer{}, false, err
+	case !held: // by another node: which request it runs is not known here
+		return whileRunning(ctx, s, k, print, print)
 	}
-	return a, false, nil
+	return a, replayed, nil
 }
 
 // begin marks a request as running, unless another one with its key is.

@@ -127,6 +127,9 @@ func testDoLongElsewhere(s *subject) {
 	s.answers("meanwhile", "", false, store.CodeConflict)(idempotent.DoLong(s.Context(), elsewhere{s.Store}, key, onePrint, work))
 	s.Equal("times done", ran, 0)
 	s.answers("after it", "done", false, "")(idempotent.DoLong(s.Context(), s, key, onePrint, work))
+	s.answers("while it is given up", "done", true, "")(idempotent.DoLong(s.Context(), elsewhere{s.Store}, key, onePrint, work))
+	s.answers("another under that key", "", false, store.CodeIdempotencyMismatch)(idempotent.DoLong(s.Context(), elsewhere{s.Store}, key, anotherPrint, work))
+	s.Equal("times done", ran, 1)
 }
 
 // elsewhere is a store of which another node holds everything.

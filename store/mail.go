@@ -35,6 +35,8 @@ const MailCertificateExpiring = "certificateExpiring"
 type Mails interface {
 	// PutMail adds or replaces a mail.
 	PutMail(Mail) error
+	// Mail returns a mail, or notFound.
+	Mail(id string) (Mail, error)
 	DeleteMail(id string) error
 	// Mails lists up to limit mails after an id, oldest first; from the first
 	// when that is empty.
@@ -98,9 +100,15 @@ func mailManagers(tx Tx, orgID, template string, values map[string]string) error
 // last one repeats until MailTTL.
 var DefaultMailSchedule = []time.Duration{time.Minute, 5 * time.Minute, 25 * time.Minute, 2 * time.Hour}
 
-// PostponeMail records a failed attempt to send a mail and returns when the next
-// is due; zero: the mail was given up.
+// PostponeMail records a failed attempt to send a mail, as it was read before the
+// attempt, and returns when the next is due; zero: the mail was given up. An attempt
+// that was recorded before, here or by another node, counts once. notFound: the mail was
+// sent or deleted meanwhile, and stays so.
 func PostponeMail(tx Tx, m Mail, schedule []time.Duration) (time.Time, error) {
+	kept, err := tx.Mail(m.ID)
+	if err != nil || kept.Attempts > m.Attempts {
+		return kept.DueAt, err
+	}
 	pause := schedule[min(m.Attempts, len(schedule)-1)]
 	m.Attempts++
 	m.DueAt = tx.Now().Add(pause)

@@ -30,9 +30,32 @@ func testPostponeMail(s *subject) {
 	s.Equal("mails", s.Mails(), []store.Mail{})
 
 	m.CreatedAt = s.Clock.Now().Add(2*time.Hour - store.MailTTL)
+	s.Write(func(tx store.Tx) error { return tx.PutMail(m) })
 	s.Equal("due at the end of its time", s.postpone(m), s.Clock.Now().Add(2*time.Hour))
 	m.CreatedAt = m.CreatedAt.Add(-time.Millisecond)
+	s.Write(func(tx store.Tx) error { return tx.PutMail(m) })
 	s.Equal("given up behind the end", s.postpone(m), time.Time{})
+}
+
+// TestPostponeMailOnce: an attempt whose outcome is written again, or late, counts once,
+// and mail that was sent meanwhile stays so.
+func TestPostponeMailOnce(t *testing.T) { onBoth(t, testPostponeMailOnce) }
+
+func testPostponeMailOnce(s *subject) {
+	start := s.Clock.Now()
+	m := store.Mail{ID: "mai_1", OrgID: acme, To: "a", CreatedAt: start, DueAt: start}
+	s.Write(func(tx store.Tx) error { return tx.PutMail(m) })
+	first := s.postpone(m)
+	s.Clock.Move(time.Second)
+	s.Equal("due after the same attempt", s.postpone(m), first)
+	s.Equal("attempts", s.Mails()[0].Attempts, 1)
+	s.Write(func(tx store.Tx) error {
+		err := tx.DeleteMail(m.ID)
+		_, late := store.PostponeMail(tx, m, store.DefaultMailSchedule)
+		s.Code("a mail that is gone", late, store.CodeNotFound)
+		return err
+	})
+	s.Equal("mails", s.Mails(), []store.Mail{})
 }
 
 func (s *subject) postpone(m store.Mail) (next time.Time) {

@@ -11,7 +11,7 @@
 // baseline worker of this program. In both cases this process loads it and
 // receives from it. Everything is on the loopback address, and on files in one
 // temporary folder. A database is measured by its engine in this process, beside
-// what any program could do with it on connections of its own (database.go).
+// what any program could do with it on connections of its own (database.go, nodes.go).
 //
 // The package may import store and internal, and no engine: data gets in by
 // `serve --seed`. A new measurement is a row of groups and a method in throughput.go,
@@ -27,6 +27,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"teamdata/internal/hint"
@@ -39,9 +40,9 @@ type Config struct {
 	Dir     string   // where the temporary folder is made; empty: the system's folder for them
 	Only    []string // names of measurements; empty: all
 
-	// Database makes a place for measurements in a database. Nil: the machine is
-	// measured. Place names the database.
-	Database func(ctx context.Context) (Database, error)
+	// Database makes a place for measurements in a database, whose answers take away
+	// longer than they do. Nil: the machine is measured. Place names the database.
+	Database func(ctx context.Context, away time.Duration) (Database, error)
 	Place    string
 
 	Rounds   int           // how often baseline and server take turns
@@ -91,8 +92,9 @@ type session struct {
 	Config
 	folder   string // for all files; removed at the end
 	report   *Report
-	current  string   // the measurements that run
-	cleanups []func() // of the measurement that runs
+	current  string       // the measurements that run
+	cleanups []func()     // of the measurement that runs
+	accepted atomic.Int64 // requests of databases
 }
 
 // Run measures. It ends the processes that it began and removes the files that

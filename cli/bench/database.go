@@ -13,14 +13,16 @@ import (
 // Database is a place in a database where measurements are made. What else is in the
 // database is left alone. Of its baselines each call is one turn of one caller.
 type Database interface {
-	// Open opens an engine there, as a server does.
-	Open(ctx context.Context) (store.Engine, error)
+	// Open opens an engine there, as a server of that name does.
+	Open(ctx context.Context, node string) (store.Engine, error)
 
-	RoundTrip(ctx context.Context) error             // nothing, there and back
-	Insert(ctx context.Context) error                // one row in a transaction
-	Accept(ctx context.Context, org int) error       // a transaction for one request
-	Outcomes(ctx context.Context) (n int, err error) // of deliveries claimed with SKIP LOCKED
-	Drop(ctx context.Context) error                  // removes the place, whose engines are closed
+	RoundTrip(ctx context.Context) error       // nothing, there and back
+	Insert(ctx context.Context) error          // one row in a transaction
+	Accept(ctx context.Context, org int) error // a transaction for one request
+	// Outcomes claims deliveries with SKIP LOCKED and writes their outcomes, all at once
+	// or each in a transaction.
+	Outcomes(ctx context.Context, atOnce bool) (n int, err error)
+	Drop(ctx context.Context) error // removes the place, whose engines are closed
 }
 
 var databaseGroups = []group{
@@ -30,7 +32,22 @@ var databaseGroups = []group{
 		{"accept-hot", "the same in one org"},
 		{"accept-grouped", "accept, beside a transaction for each request that does one thing after the other"},
 	}},
-	{(*session).measureOutcome, []Measurement{{"outcome", "deliveries claimed by 32 and recorded, beside a queue in a table with SKIP LOCKED"}}},
+	{(*session).measureAcceptAway, []Measurement{
+		{"accept-away", "accept-grouped with a database whose answers take 1 ms longer"},
+		{"accept-away-hot", "the same in one org"},
+	}},
+	{measureNodes(0), []Measurement{
+		{"nodes", "accept by two nodes, and by four, beside one alone; a request for any org comes to any node"},
+		{"nodes-hot", "the same in one org"},
+	}},
+	{measureNodes(away), []Measurement{
+		{"nodes-away", "nodes with a database whose answers take 1 ms longer"},
+		{"nodes-away-hot", "the same in one org"},
+	}},
+	{(*session).measureOutcome, []Measurement{
+		{"outcome", "deliveries claimed by 32 and recorded, beside a queue in a table with SKIP LOCKED that records 32 at once"},
+		{"outcome-each", "the same beside one that records each as its attempt ends"},
+	}},
 	{(*session).measureDatabasePage, []Measurement{{"page", "a page of 100 members, one after the other, beside a query for nothing"}}},
 	{(*session).measureReady, []Measurement{{"ready", "from a start until each endpoint's next delivery is known, with many waiting, beside none"}}},
 }
@@ -40,12 +57,13 @@ const (
 	readyEndpoints  = 1000
 	outcomeClaim    = 32
 	endpointsPerOrg = readyEndpoints / 20
+	away            = time.Millisecond
 )
 
 // newDatabase makes a place with an engine and orgs that have so many endpoints each,
 // until the measurement ends.
-func (s *session) newDatabase(ctx context.Context, orgs, endpoints int) (Database, store.Engine, []store.Endpoint, error) {
-	d, err := s.Database(ctx)
+func (s *session) newDatabase(ctx context.Context, away time.Duration, orgs, endpoints int) (Database, store.Engine, []store.Endpoint, error) {
+	d, err := s.Database(ctx, away)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -54,7 +72,7 @@ func (s *session) newDatabase(ctx context.Context, orgs, endpoints int) (Databas
 			s.report.Notes = append(s.report.Notes, err.Error())
 		}
 	})
-	e, err := d.Open(ctx)
+	e, err := d.Open(ctx, "bench")
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -109,16 +127,11 @@ func once(fn func(context.Context) error) func(context.Context, int) (int, error
 }
 
 func (s *session) measureDatabaseAccept(ctx context.Context) error {
-	d, e, _, err := s.newDatabase(ctx, benchOrgs, 1)
+	d, e, _, err := s.newDatabase(ctx, 0, benchOrgs, 1)
 	if err != nil {
 		return err
 	}
-	var next atomic.Int64
-	accepting := func(orgs int) turn {
-		return s.calls(connections, func(ctx context.Context, caller int) (int, error) {
-			return 1, acceptTest(ctx, e, orgID(caller%orgs), fmt.Sprint("key-", next.Add(1)))
-		})
-	}
+	accepting := func(orgs int) turn { return s.accepting(orgs, e) }
 	insert := s.calls(connections, once(d.Insert))
 	inserts := []float64{}
 	for _, m := range []struct {
@@ -127,7 +140,7 @@ func (s *session) measureDatabaseAccept(ctx context.Context) error {
 	}{
 		{"accept", "insert", "64 callers in 64 orgs, each with its key, audit entry, event and delivery", accepting(benchOrgs), insert},
 		{"accept-hot", "insert", "the same in one org", accepting(1), insert},
-		{"accept-grouped", "transaction a request", "64 callers in 64 orgs", accepting(benchOrgs), s.calls(connections, func(ctx context.Context, caller int) (int, error) { return 1, d.Accept(ctx, caller) })},
+		{"accept-grouped", "transaction a request", "64 callers in 64 orgs", accepting(benchOrgs), s.ungrouped(benchOrgs, d)},
 	} {
 		if !s.wants(m.name) && !(m.name == "accept" && s.wants("insert")) {
 			continue
@@ -145,6 +158,47 @@ func (s *session) measureDatabaseAccept(ctx context.Context) error {
 		s.add(compared(m.name, "answers/s", m.beside, m.meaning, rounds))
 	}
 	return nil
+}
+
+// measureAcceptAway measures accept-grouped again, further away.
+func (s *session) measureAcceptAway(ctx context.Context) error {
+	d, e, _, err := s.newDatabase(ctx, away, benchOrgs, 1)
+	if err != nil {
+		return err
+	}
+	for _, m := range []struct {
+		name, meaning string
+		orgs          int
+	}{
+		{"accept-away", "64 callers in 64 orgs, the database 1 ms away", benchOrgs},
+		{"accept-away-hot", "the same in one org", 1},
+	} {
+		if !s.wants(m.name) {
+			continue
+		}
+		rounds, err := s.inTurns(ctx, s.accepting(m.orgs, e), s.ungrouped(m.orgs, d))
+		if err != nil {
+			return err
+		}
+		s.add(compared(m.name, "answers/s", "transaction a request", m.meaning, rounds))
+	}
+	return nil
+}
+
+// accepting is a turn of callers whose requests are for orgs in turns, by way of engines
+// that have a share of the callers each.
+func (s *session) accepting(orgs int, engines ...store.Engine) turn {
+	return s.calls(connections, func(ctx context.Context, caller int) (int, error) {
+		n := s.accepted.Add(1)
+		return 1, acceptTest(ctx, engines[caller%len(engines)], orgID(int(n)%orgs), fmt.Sprint("key-", n))
+	})
+}
+
+// ungrouped is a turn of as many callers with a transaction for each request.
+func (s *session) ungrouped(orgs int, d Database) turn {
+	return s.calls(connections, func(ctx context.Context, _ int) (int, error) {
+		return 1, d.Accept(ctx, int(s.accepted.Add(1))%orgs)
+	})
 }
 
 // acceptTest accepts a request for a test, as the public API does.
@@ -166,7 +220,7 @@ func acceptTest(ctx context.Context, e store.Store, org, key string) error {
 // measureOutcome has an endpoint for each caller, whose deliveries it claims and
 // records as the dispatcher does, without sending them.
 func (s *session) measureOutcome(ctx context.Context) error {
-	d, e, endpoints, err := s.newDatabase(ctx, benchOrgs, 1)
+	d, e, endpoints, err := s.newDatabase(ctx, 0, benchOrgs, 1)
 	if err != nil {
 		return err
 	}
@@ -188,11 +242,20 @@ func (s *session) measureOutcome(ctx context.Context) error {
 		})
 		return float64(s.Events) / time.Since(start).Seconds(), err
 	}
-	rounds, err := s.inTurns(ctx, server, s.calls(benchOrgs, func(ctx context.Context, _ int) (int, error) { return d.Outcomes(ctx) }))
-	if err == nil {
-		s.add(compared("outcome", "deliveries/s", "SKIP LOCKED", "claimed by 32 and recorded, 64 endpoints", rounds))
+	for _, m := range []struct {
+		name, beside string
+		atOnce       bool
+	}{{"outcome", "SKIP LOCKED, 32 recorded at once", true}, {"outcome-each", "SKIP LOCKED, each recorded by itself", false}} {
+		if !s.wants(m.name) {
+			continue
+		}
+		rounds, err := s.inTurns(ctx, server, s.calls(benchOrgs, func(ctx context.Context, _ int) (int, error) { return d.Outcomes(ctx, m.atOnce) }))
+		if err != nil {
+			return err
+		}
+		s.add(compared(m.name, "deliveries/s", m.beside, "claimed by 32 and recorded as they end, 64 endpoints", rounds))
 	}
-	return err
+	return nil
 }
 
 // recordAll claims some deliveries and records that they were acknowledged.
@@ -213,7 +276,7 @@ func recordAll(ctx context.Context, e store.Store, to store.Endpoint) (n int, er
 }
 
 func (s *session) measureDatabasePage(ctx context.Context) error {
-	d, e, _, err := s.newDatabase(ctx, 1, 0)
+	d, e, _, err := s.newDatabase(ctx, 0, 1, 0)
 	if err != nil {
 		return err
 	}
@@ -248,9 +311,12 @@ func (s *session) each(fn func(context.Context) error) turn {
 
 func (s *session) measureReady(ctx context.Context) error {
 	starting := func(waiting int) (turn, error) {
-		d, e, endpoints, err := s.newDatabase(ctx, readyEndpoints/endpointsPerOrg, endpointsPerOrg)
+		d, e, endpoints, err := s.newDatabase(ctx, 0, readyEndpoints/endpointsPerOrg, endpointsPerOrg)
 		if err == nil {
 			err = writeRetries(ctx, e, endpoints, waiting)
+		}
+		if err == nil {
+			err = e.Close()
 		}
 		return func(ctx context.Context) (float64, error) { return startOn(ctx, d, min(waiting, len(endpoints))) }, err
 	}
@@ -273,7 +339,7 @@ func (s *session) measureReady(ctx context.Context) error {
 // some must have one. It returns how many milliseconds that took.
 func startOn(ctx context.Context, d Database, want int) (float64, error) {
 	start := time.Now()
-	e, err := d.Open(ctx)
+	e, err := d.Open(ctx, "bench")
 	if err != nil {
 		return 0, err
 	}

@@ -19,7 +19,9 @@ func databaseConfig(t testing.TB, database string) Config {
 	return Config{
 		Program: program, Dir: t.TempDir(), Place: "database", Rounds: 1, Duration: 20 * time.Millisecond,
 		Events: 200, Rate: 1, Members: 300, Waiting: 1500,
-		Database: func(ctx context.Context) (Database, error) { return pgstore.NewScratch(ctx, target, connections) },
+		Database: func(ctx context.Context, away time.Duration) (Database, error) {
+			return pgstore.NewScratch(ctx, target, connections, away)
+		},
 	}
 }
 
@@ -37,7 +39,9 @@ func TestDatabase(t *testing.T) {
 		f.check(t, f.Name != "insert")
 		got = append(got, f.Name)
 	}
-	if want := "insert accept accept-hot accept-grouped outcome page ready"; strings.Join(got, " ") != want {
+	const want = "insert accept accept-hot accept-grouped accept-away accept-away-hot " +
+		"nodes.2 nodes.4 nodes-hot.2 nodes-hot.4 nodes-away.2 nodes-away.4 nodes-away-hot.2 nodes-away-hot.4 outcome outcome-each page ready"
+	if strings.Join(got, " ") != want {
 		t.Errorf("the figures are %v, not %s", got, want)
 	}
 	var table strings.Builder

@@ -56,6 +56,21 @@ type Authority struct {
 	busy    time.Duration // see Config.BusyOnce
 	busyAt  string
 	one     sync.Mutex // request at a time: Pebble has a data race when one account is made twice at once
+	made    map[string]int
+}
+
+// What is counted by Made.
+const (
+	Accounts = "/sign-me-up"
+	Orders   = "/order-plz"
+	Issues   = "/finalize-order/"
+)
+
+// Made counts how often something was made.
+func (a *Authority) Made(what string) int {
+	a.one.Lock()
+	defer a.one.Unlock()
+	return a.made[what]
 }
 
 // New starts an authority. It answers only after Open, since its address must be
@@ -111,7 +126,25 @@ func (a *Authority) serve(w http.ResponseWriter, r *http.Request) {
 		a.busy = 0
 		return
 	}
-	a.pebble.ServeHTTP(w, r)
+	answer := &statusWriter{ResponseWriter: w}
+	a.pebble.ServeHTTP(answer, r)
+	for _, what := range []string{Accounts, Orders, Issues} {
+		if strings.HasPrefix(r.URL.Path, what) && answer.status < http.StatusBadRequest && (what == Issues || answer.status == http.StatusCreated) {
+			a.made[what]++
+		}
+	}
+}
+
+// statusWriter notes the status.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader notes it.
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // environment guards the variables from which Pebble reads part of its settings.
@@ -146,6 +179,7 @@ func (a *Authority) Reset(c Config) {
 	validator := va.New(quiet, cmp.Or(c.HTTPPort, closed), cmp.Or(c.TLSPort, closed), false, names(a.t), memory)
 	api := wfe.New(quiet, memory, validator, issuer, []string{"pebble.letsencrypt.org"}, false, false, 0, 0)
 	a.pebble, a.busy, a.busyAt = api.Handler(), c.BusyOnce, c.BusyAt
+	a.made = map[string]int{}
 	a.Issued = x509.NewCertPool()
 	a.Issued.AddCert(issuer.GetRootCert(0).Cert)
 }

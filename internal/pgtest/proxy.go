@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"teamdata/internal/system"
 )
 
 // Direction is a way through a [Proxy].
@@ -26,6 +28,7 @@ type Proxy struct {
 	moved *sync.Cond // the state below has changed
 	delay time.Duration
 	held  [2]bool
+	down  bool
 	links map[*link]bool
 	count Counts
 }
@@ -103,6 +106,21 @@ func (p *Proxy) Cut() (n int) {
 	return n
 }
 
+// Down resets all connections, and from now on each new one at once, until Up.
+func (p *Proxy) Down() {
+	p.mu.Lock()
+	p.down = true
+	p.mu.Unlock()
+	p.Cut()
+}
+
+// Up takes new connections again.
+func (p *Proxy) Up() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = false
+}
+
 // end closes a connection, and p.mu is held. Closed with linger, what was written
 // still arrives.
 func (p *Proxy) end(l *link, linger bool) {
@@ -138,7 +156,9 @@ func (p *Proxy) accept() {
 		l := &link{ends: [2]net.Conn{ToServer: server, ToClient: client}, last: ToClient}
 		p.mu.Lock()
 		p.count.Connections++
-		p.links[l] = true
+		if p.links[l] = true; p.down {
+			p.end(l, false)
+		}
 		p.mu.Unlock()
 		p.running.Go(func() { p.pass(l, ToServer) })
 		p.running.Go(func() { p.pass(l, ToClient) })
@@ -183,7 +203,7 @@ func (p *Proxy) passed(l *link, d Direction, n int) time.Time {
 func (p *Proxy) write(l *link, d Direction, chunks <-chan chunk) {
 	for c := range chunks {
 		if wait := time.Until(c.due); wait > 0 {
-			pause(wait)
+			system.Pause(wait)
 		}
 		if p.mayGo(l, d) {
 			l.ends[d].Write(c.data) // what fails was cut

@@ -73,6 +73,34 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
+// Build builds the program with a version, and with files in place of the module's or
+// beside them: their contents, by their paths from the root. It returns the binary.
+func Build(t testing.TB, version string, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	for path, content := range files {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		overlay.Replace[absolute] = filepath.Join(folder, fmt.Sprint(len(overlay.Replace)))
+		WriteFile(t, overlay.Replace[absolute], content)
+	}
+	text, err := json.Marshal(overlay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	WriteFile(t, filepath.Join(folder, "overlay.json"), string(text))
+	binary := filepath.Join(folder, "teamdata")
+	build := exec.Command("go", "build", "-trimpath", "-overlay", filepath.Join(folder, "overlay.json"), "-ldflags", "-X main.buildVersion="+version, "-o", binary, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary
+}
+
 // root is the folder of go.mod.
 func root() string {
 	path, err := exec.Command("go", "env", "GOMOD").Output()
@@ -96,9 +124,15 @@ type Process struct {
 // ready.
 func Serve(t testing.TB, data string, flags ...string) *Process {
 	t.Helper()
+	return ServeBy(t, Binary, data, flags...)
+}
+
+// ServeBy is Serve by another binary than [Binary].
+func ServeBy(t testing.TB, binary, data string, flags ...string) *Process {
+	t.Helper()
 	ready := filepath.Join(t.TempDir(), "ready.json")
 	args := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)
-	p := Begin(t, exec.Command(Binary, args...))
+	p := Begin(t, exec.Command(binary, args...))
 	p.AwaitReady(ready)
 	return p
 }
@@ -237,9 +271,15 @@ func (p *Process) Must(method, path, key string, headers ...string) Answer {
 // Run runs the program to its end, which is to come soon.
 func Run(t testing.TB, args ...string) (string, error) {
 	t.Helper()
+	return RunBy(t, Binary, args...)
+}
+
+// RunBy is Run by another binary than [Binary].
+func RunBy(t testing.TB, binary string, args ...string) (string, error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, Binary, args...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, binary, args...).CombinedOutput()
 	if ctx.Err() != nil {
 		t.Errorf("teamdata %v did not end", args)
 	}

@@ -13,7 +13,8 @@ import (
 
 // attempt is one at getting a domain's certificate. It has a manager of its own,
 // which registers anew, since an authority may have forgotten our account, and has no
-// memory of a failure. The manager sees the attempt as its cache.
+// memory of a failure. The manager sees the attempt as its cache, where challenges are
+// kept in the store: the authority may ask any node.
 type attempt struct {
 	domain *domain
 	client *acme.Client
@@ -49,22 +50,26 @@ func (t *attempt) certificate() ([]byte, error) {
 // second call comes from the timer by which the manager would renew what it got. We
 // renew by the wall clock, and the timer can't be stopped: its goroutine would call the
 // authority, and set it again. So that goroutine ends here, and the manager with it.
-func (t *attempt) Get(_ context.Context, key string) ([]byte, error) {
-	if key == t.domain.name && t.asked.Swap(true) {
+func (t *attempt) Get(ctx context.Context, key string) ([]byte, error) {
+	if key != t.domain.name {
+		return t.domain.challengeKept(ctx, key)
+	}
+	if t.asked.Swap(true) {
 		runtime.Goexit()
 	}
 	return nil, autocert.ErrCacheMiss
 }
 
-// Put takes the new certificate. The data of challenges is in the manager's memory.
-func (t *attempt) Put(_ context.Context, key string, text []byte) error {
-	if key == t.domain.name {
-		t.text = text
+// Put takes the new certificate, or keeps the answer to a challenge.
+func (t *attempt) Put(ctx context.Context, key string, text []byte) error {
+	if key != t.domain.name {
+		return t.domain.keepChallenge(ctx, key, text)
 	}
+	t.text = text
 	return nil
 }
 
-// Delete has nothing to do: see Put.
+// Delete has nothing to do: the next challenge replaces the last one.
 func (t *attempt) Delete(context.Context, string) error { return nil }
 
 func (d *domain) challenged() *autocert.Manager {
@@ -75,17 +80,10 @@ func (d *domain) challenged() *autocert.Manager {
 
 // challengeCertificate answers the authority's challenge over TLS.
 func (d *domain) challengeCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	if m := d.challenged(); m != nil {
-		return m.GetCertificate(hello)
-	}
-	return nil, errNotThere
+	return d.challenged().GetCertificate(hello)
 }
 
 // challenge answers the authority's challenge over plain HTTP.
 func (d *domain) challenge(w http.ResponseWriter, r *http.Request) {
-	if m := d.challenged(); m != nil {
-		m.HTTPHandler(nil).ServeHTTP(w, r)
-		return
-	}
-	http.NotFound(w, r)
+	d.challenged().HTTPHandler(nil).ServeHTTP(w, r)
 }

@@ -45,17 +45,21 @@ type domain struct {
 
 	mu        sync.Mutex
 	served    *tls.Certificate  // nil: there is none yet
-	manager   *autocert.Manager // of the last attempt; nil: there was none
+	manager   *autocert.Manager // of the last attempt
 	running   bool              // an attempt is
 	tried     chan struct{}     // closed when the attempt ends that runs or is about to; nil: the next is later
 	failures  int               // attempts that failed since the last certificate
 	unreached int               // those of them since the authority was last reached
 	next      time.Time         // before it there is no attempt
+	again     *time.Timer       // of the next look at what another node got; nil: there was none yet
+	yield     func()            // ends what keepHold began; for the attempt that runs
 }
 
 func newDomain(a *ACME, name string) *domain {
 	log := a.config.Log.With().Str("domain", name).Logger()
-	return &domain{name: name, acme: a, lastError: lastError{log: log, now: a.config.Now}, tried: make(chan struct{})}
+	d := &domain{name: name, acme: a, lastError: lastError{log: log, now: a.config.Now}, tried: make(chan struct{}), yield: func() {}}
+	d.manager = &autocert.Manager{Cache: &attempt{domain: d}} // answers the challenges of other nodes
+	return d
 }
 
 // CheckDomain returns an error unless a certificate can be had for the name.
@@ -115,7 +119,8 @@ func (d *domain) try() {
 		d.failures, d.unreached = 0, 0
 		return
 	case errElsewhere:
-		return // and the next Refresh looks again
+		d.lookAgain()
+		return
 	}
 	d.next = now.Add(max(d.pause(calls.answered), calls.wait))
 	if d.acme.life.Err() == nil {
@@ -127,16 +132,39 @@ func (d *domain) try() {
 // errElsewhere says that another node is getting the certificate.
 var errElsewhere = errors.New("another node is getting the certificate")
 
+// elsewherePause is how long after that it is looked whether the node has it. Clients
+// wait meanwhile.
+const elsewherePause = time.Second
+
+// lookAgain looks for another node's certificate, as the next Refresh does, but soon if
+// there is none to serve.
+func (d *domain) lookAgain() {
+	if d.served != nil {
+		return
+	}
+	if d.again != nil {
+		d.again.Stop()
+	}
+	d.tried = make(chan struct{})
+	d.again = time.AfterFunc(elsewherePause, func() {
+		if d.begin(d.acme.config.Now()) {
+			d.try()
+		}
+	})
+}
+
 func (d *domain) get(t *attempt) error {
 	if due, err := d.stillDue(); !due || err != nil {
 		return err
 	}
-	held, err := d.acme.store.Hold(d.acme.life, "certificate "+d.name, func(ctx context.Context) error {
+	held, err := d.hold(func(ctx context.Context) error {
+		d.yield()
 		if due, err := d.stillDue(); !due || err != nil {
 			return err
 		}
 		text, err := t.certificate()
 		if err != nil {
+			d.keepHold()
 			return err
 		}
 		return d.keep(ctx, text)
@@ -145,6 +173,32 @@ func (d *domain) get(t *attempt) error {
 		err = errElsewhere
 	}
 	return err
+}
+
+func (d *domain) hold(fn func(ctx context.Context) error) (held bool, err error) {
+	return d.acme.store.Hold(d.acme.life, "certificate "+d.name, fn)
+}
+
+// keepHold holds the domain after a failed attempt, until the next one of this node. If
+// each node made attempts of its own, they would fail too often for the authority.
+func (d *domain) keepHold() {
+	next, yield := context.WithCancel(d.acme.life)
+	d.yield = yield
+	held := make(chan struct{})
+	go func() {
+		defer yield()
+		holding := sync.OnceFunc(func() { close(held) })
+		defer holding()
+		_, _ = d.hold(func(ctx context.Context) error {
+			holding()
+			select {
+			case <-ctx.Done():
+			case <-next.Done():
+			}
+			return nil
+		})
+	}()
+	<-held
 }
 
 // stillDue loads what the store has, and reports whether that is due.
@@ -183,14 +237,17 @@ func (d *domain) serve(c *tls.Certificate) {
 // never starts one.
 func (d *domain) certificate(ctx context.Context) (*tls.Certificate, error) {
 	served, tried := d.state()
-	if served == nil && tried != nil {
-		ctx, cancel := context.WithTimeout(ctx, handshakeWait)
-		defer cancel()
+	if served != nil {
+		return served, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, handshakeWait)
+	defer cancel()
+	for served == nil && tried != nil && ctx.Err() == nil {
 		select {
 		case <-tried:
 		case <-ctx.Done():
 		}
-		served, _ = d.state()
+		served, tried = d.state()
 	}
 	if served == nil {
 		return nil, errNotThere

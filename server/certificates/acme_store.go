@@ -12,6 +12,8 @@ import (
 	"encoding/pem"
 	"fmt"
 
+	"golang.org/x/crypto/acme/autocert"
+
 	"teamdata/internal/hint"
 	"teamdata/store"
 )
@@ -63,6 +65,35 @@ func (d *domain) keep(ctx context.Context, text []byte) error {
 		d.record(hint.With(err, "a restart will request another one"), "the new certificate is used, but can't be stored")
 	}
 	return nil
+}
+
+// challengeBlock is the PEM type of an answer to a challenge, whose name is in a header.
+const challengeBlock = "ACME CHALLENGE"
+
+func (d *domain) challengeName() string { return d.acme.storeName(d.name + " challenge") }
+
+// keepChallenge stores the answer to a challenge, for all nodes. There is one at a time.
+func (d *domain) keepChallenge(ctx context.Context, key string, answer []byte) error {
+	text := pem.EncodeToMemory(&pem.Block{Type: challengeBlock, Headers: map[string]string{"Key": key}, Bytes: answer})
+	return d.acme.store.Update(ctx, store.All, func(tx store.Tx) error { return tx.PutCertificate(d.challengeName(), text) })
+}
+
+// challengeKept is the answer to a challenge, which another node may have got.
+func (d *domain) challengeKept(ctx context.Context, key string) (answer []byte, err error) {
+	err = d.acme.store.View(ctx, func(tx store.Tx) error {
+		text, err := tx.Certificate(d.challengeName())
+		if err != nil {
+			return err
+		}
+		if block, _ := pem.Decode(text); block != nil && block.Headers["Key"] == key {
+			answer = block.Bytes
+		}
+		return nil
+	})
+	if answer == nil {
+		return nil, autocert.ErrCacheMiss // whatever the reason: this is said to strangers
+	}
+	return answer, err
 }
 
 // accountKey is the key of our account with the authority. It is made when the

@@ -11,15 +11,20 @@ import (
 // ahead is what the updates of a group name, to be locked and read before they run.
 type ahead struct {
 	store.Scope
-	fenced                             bool
+	fenced                             []uint64 // endpoints whose outcomes are written
+	read                               []string // those of Orgs of which outcomes are not all
 	orgKeys, keys, orgMembers, members []string // pairs of idempotency keys, and of members
 }
 
 func aheadOf(group []*engine.Update) (a ahead) {
 	for _, u := range group {
 		a.All = a.All || u.Scope.All
-		a.fenced = a.fenced || u.Scope.Fence.Token != 0
 		a.Orgs = append(a.Orgs, u.Scope.Orgs...)
+		if fence := u.Scope.Fence; fence.Token != 0 {
+			a.fenced = append(a.fenced, fence.Endpoint)
+		} else {
+			a.read = append(a.read, u.Scope.Orgs...)
+		}
 		a.Users = append(a.Users, u.Scope.Users...)
 		a.Deliveries = append(a.Deliveries, u.Scope.Deliveries...)
 		for _, key := range u.Scope.Keys {
@@ -31,10 +36,12 @@ func aheadOf(group []*engine.Update) (a ahead) {
 			}
 		}
 	}
-	for _, ids := range []*[]string{&a.Orgs, &a.Users, &a.Deliveries} {
+	for _, ids := range []*[]string{&a.Orgs, &a.read, &a.Users, &a.Deliveries} {
 		slices.Sort(*ids)
 		*ids = slices.Compact(*ids)
 	}
+	slices.Sort(a.fenced)
+	a.fenced = slices.Compact(a.fenced)
 	return a
 }
 
@@ -88,12 +95,13 @@ func (a *ahead) missing() (queries []query) {
 	return queries
 }
 
-// reads are the queries that read what most updates of what is named read.
+// reads are the queries that read what most updates of what is named read. Outcomes
+// read their delivery, and when its endpoint last acknowledged one.
 func (a *ahead) reads(o *overlay) (queries []query) {
-	if len(a.Orgs) > 0 {
+	if len(a.read) > 0 {
 		queries = append(queries,
-			o.load(orgs.table, "id = ANY($1)", a.Orgs),
-			o.load(webhooks.table, "org_id = ANY($1) ORDER BY org_id, id", a.Orgs),
+			o.load(orgs.table, "id = ANY($1)", a.read),
+			o.load(webhooks.table, "org_id = ANY($1) ORDER BY org_id, id", a.read),
 			o.load(plans.table, "true"))
 	}
 	if len(a.keys) > 0 {
@@ -106,9 +114,13 @@ func (a *ahead) reads(o *overlay) (queries []query) {
 		queries = append(queries, o.load(members.table, "(org_id, user_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))", a.orgMembers, a.members))
 	}
 	if len(a.Deliveries) > 0 {
-		queries = append(queries,
-			o.load(deliveries.table, "id = ANY($1)", a.Deliveries),
-			o.load(lastAcknowledged, "endpoint IN (SELECT number FROM endpoints WHERE org_id = ANY($1))", a.Orgs))
+		queries = append(queries, o.load(deliveries.table, "id = ANY($1)", a.Deliveries))
+		if len(a.read) > 0 {
+			queries = append(queries, o.load(lastAcknowledged, "endpoint IN (SELECT number FROM endpoints WHERE org_id = ANY($1))", a.read))
+		}
+	}
+	if len(a.fenced) > 0 {
+		queries = append(queries, o.load(lastAcknowledged, "endpoint = ANY($1)", a.fenced))
 	}
 	return queries
 }
@@ -126,7 +138,7 @@ func (o *overlay) load(t *table, where string, args ...any) query {
 
 // absent notes that what was named and not found is not there.
 func (a *ahead) absent(o *overlay) {
-	for _, id := range a.Orgs {
+	for _, id := range a.read {
 		o.loaded(orgs.table, row{plain(id)}, nil)
 	}
 	for i, key := range a.keys {
@@ -146,7 +158,10 @@ func (a *ahead) absent(o *overlay) {
 			o.loaded(lastAcknowledged, e.row[2:3], nil)
 		}
 	}
-	if len(a.Orgs) > 0 {
+	for _, number := range a.fenced {
+		o.loaded(lastAcknowledged, row{unsigned(number)}, nil)
+	}
+	if len(a.read) > 0 {
 		o.complete = append(o.complete, plans.table)
 		a.endpoints(o)
 	}
@@ -154,7 +169,7 @@ func (a *ahead) absent(o *overlay) {
 
 // endpoints puts those that were read into the order of their orgs.
 func (a *ahead) endpoints(o *overlay) {
-	for _, id := range a.Orgs {
+	for _, id := range a.read {
 		o.endpoints[string(plain(id))] = nil
 	}
 	for _, e := range o.in(webhooks.table) {

@@ -183,7 +183,7 @@ func recordDue(b *testing.B, s *pgstore.Store, number uint64) int {
 	for _, c := range claims.Claims {
 		all.Go(func() {
 			defer s.Release(c.Delivery.ID)
-			scope := store.Scope{Orgs: []string{c.Delivery.OrgID}, Deliveries: []string{c.Delivery.ID}}
+			scope := store.Scope{Orgs: []string{c.Delivery.OrgID}, Deliveries: []string{c.Delivery.ID}, Fence: claims.Fence}
 			err := s.Update(bg, scope, func(tx store.Tx) error {
 				_, err := store.RecordAttempt(tx, c.Delivery.ID, store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now().Add(20 * time.Millisecond), Status: 200}, nil)
 				return err

@@ -29,7 +29,8 @@ type Target struct {
 	place     string
 	warning   string
 	passwords bool
-	schema    string // empty: that of the database
+	schema    string        // empty: that of the database
+	away      time.Duration // how much longer its answers are to take, for bench
 }
 
 // ParseTarget reads the URL of a database as libpq does, with its environment
@@ -218,7 +219,7 @@ func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn,
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = dialTimeout
 	}
-	config.DialFunc = dialer(config.ConnectTimeout).DialContext
+	config.DialFunc = t.dialer(config.ConnectTimeout)
 	for name, value := range map[string]string{"application_name": "teamdata", "client_encoding": "UTF8"} {
 		config.RuntimeParams[name] = cmp.Or(config.RuntimeParams[name], value)
 	}
@@ -258,12 +259,16 @@ func (c *conn) steadyPlans(ctx context.Context) error {
 
 // dialer notices a server that no longer answers within 10 s: by probes while a
 // connection is idle, by TCP_USER_TIMEOUT while something is on its way.
-func dialer(timeout time.Duration) *net.Dialer {
-	return &net.Dialer{
+func (t *Target) dialer(timeout time.Duration) pgconn.DialFunc {
+	d := &net.Dialer{
 		Timeout:         timeout,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 4},
 		Control:         setUserTimeout,
 	}
+	if t.away > 0 {
+		return distantly(d, t.away/2)
+	}
+	return d.DialContext
 }
 
 func inspect(ctx context.Context, pg *pgconn.PgConn) (s serverState, err error) {

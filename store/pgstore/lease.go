@@ -25,7 +25,7 @@ func (n *node) take(ctx context.Context, names []string) (taken []string, err er
 			query{sql: sqlBegin}, query{sql: sqlShortLimits},
 			newQuery("INSERT INTO leases (name) SELECT * FROM unnest($1::text[]) ON CONFLICT DO NOTHING", names),
 			newQuery("SELECT 1::bigint FROM nodes WHERE id IN (SELECT node FROM leases WHERE name = ANY($1)) AND NOT "+sqlAlive+" ORDER BY id FOR UPDATE", names),
-			newQuery("SELECT 1::bigint FROM commits WHERE node IN (SELECT id FROM nodes WHERE NOT "+sqlAlive+") AND node IN (SELECT node FROM leases WHERE name = ANY($1)) ORDER BY node FOR UPDATE", names),
+			newQuery("SELECT 1::bigint FROM commits WHERE node IN (SELECT id FROM nodes WHERE NOT "+sqlAlive+") AND node IN (SELECT node FROM leases WHERE name = ANY($1)) ORDER BY node, writer FOR UPDATE", names),
 			newQuery("UPDATE leases SET node = $2, token = token + 1 WHERE name IN (SELECT name FROM leases WHERE name = ANY($1) AND "+gone+" ORDER BY name FOR UPDATE) AND "+gone+" RETURNING name, token",
 				names, n.id).collect(&rows),
 			query{sql: "COMMIT"})
@@ -44,13 +44,15 @@ func (n *node) take(ctx context.Context, names []string) (taken []string, err er
 	return taken, nil
 }
 
-// giveUp gives up leases. The lock waits for a commit that relies on them.
+// giveUp gives up leases. The lock waits for a commit that relies on them. Shards keep
+// their rows; the names of jobs are many, such as those of requests.
 func (n *node) giveUp(ctx context.Context, names []string) error {
 	err := n.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
 			query{sql: sqlBegin}, query{sql: sqlShortLimits},
-			newQuery("SELECT 1::bigint FROM commits WHERE node = $1 FOR UPDATE", n.id),
+			newQuery("SELECT 1::bigint FROM commits WHERE node = $1 ORDER BY writer FOR UPDATE", n.id),
 			newQuery("UPDATE leases SET node = '' WHERE node = $1 AND name = ANY($2)", n.id, names),
+			newQuery("DELETE FROM leases WHERE node = '' AND name LIKE 'job %' AND name = ANY($1)", names),
 			query{sql: "COMMIT"})
 		return err
 	})
@@ -87,13 +89,16 @@ func (s *Store) Hold(ctx context.Context, name string, fn func(ctx context.Conte
 }
 
 // join joins the functions of this node under a lease, or takes it. Nil: another node
-// has it.
+// has it, or may have it by now.
 func (n *node) join(ctx context.Context, name string) (*job, error) {
 	n.turn.Lock()
 	defer n.turn.Unlock()
 	n.mu.Lock()
-	j, token := n.jobs[name], n.held[name]
+	j, token, lapsed := n.jobs[name], n.held[name], !time.Now().Before(n.lapses())
 	n.mu.Unlock()
+	if lapsed { // another node may have what this one has
+		return nil, nil
+	}
 	if token == 0 {
 		ctx, cancel := context.WithTimeout(ctx, beatTime)
 		defer cancel()
@@ -103,6 +108,9 @@ func (n *node) join(ctx context.Context, name string) (*job, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if !time.Now().Before(n.lapses()) {
+		return nil, nil
+	}
 	if j == nil || j.ctx.Err() != nil {
 		j = &job{}
 		j.ctx, j.end = context.WithCancel(context.Background())

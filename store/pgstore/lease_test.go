@@ -3,6 +3,7 @@ package pgstore_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -80,6 +81,74 @@ func TestLostNode(t *testing.T) {
 	})
 	if store.CodeOf(err) != store.CodeFenced {
 		t.Errorf("an outcome of the lost node: %v", err)
+	}
+}
+
+// TestStalledNode: a node that stands still in the midst of a transaction, as one that is
+// paused, does not keep others waiting for its locks longer than the database lets it. Its
+// transaction runs again.
+func TestStalledNode(t *testing.T) {
+	t.Parallel()
+	database := pgtest.New(t)
+	var stall atomic.Bool
+	stalled, goOn := make(chan bool), make(chan bool)
+	paused := open(t, database, pgstore.Options{BeforeCommit: func() error {
+		if stall.CompareAndSwap(true, false) {
+			close(stalled)
+			<-goOn
+		}
+		return nil
+	}})
+	defer paused.Close()
+	other := open(t, database, pgstore.Options{})
+	defer other.Close()
+	fill(t, other, 1)
+	stall.Store(true)
+	first := make(chan error, 1)
+	go func() { first <- accept(paused, "org_0", "first") }()
+	<-stalled
+	began := time.Now()
+	if err := accept(other, "org_0", "second"); err != nil {
+		t.Error(err)
+	}
+	took := time.Since(began)
+	if t.Logf("another node waited for %v", took); took > 4*time.Second {
+		t.Error("that is too long")
+	}
+	close(goOn)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+	if n := pgtest.Exec(t, database, "SELECT count(*) FROM deliveries")[0][0]; n != "2" {
+		t.Errorf("%s deliveries are there", n)
+	}
+}
+
+// TestTakenWithoutAnswer: a node whose link was cut when it took leases finds out that it
+// has them.
+func TestTakenWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	database := pgtest.New(t)
+	s := open(t, database, pgstore.Options{Node: "one"})
+	defer s.Close()
+	awaitShards(t, s, 1)
+	e := addEndpoints(t, s, 1)[0]
+	if err := accept(s, e.OrgID, "key"); err != nil {
+		t.Fatal(err)
+	}
+	told := dueOf(s)
+	pgtest.Exec(t, database, `UPDATE leases SET token = token + 1;
+		INSERT INTO leases SELECT 'job left', id, 1 FROM nodes WHERE name = 'one'`)
+	for got := range told {
+		if got == e.Number {
+			break
+		}
+	}
+	if claims, err := s.Claim(bg, e.Number, time.Now().Add(time.Hour), 1); err != nil || len(claims.Claims) != 1 || claims.Fence.Token != 2 {
+		t.Errorf("claims %+v, %v", claims, err)
+	}
+	if held, err := s.Hold(bg, "left", func(context.Context) error { return nil }); !held || err != nil {
+		t.Errorf("the job: %v, %v", held, err)
 	}
 }
 
@@ -175,8 +244,8 @@ func TestForgottenNodes(t *testing.T) {
 	database := pgtest.New(t)
 	s := open(t, database, pgstore.Options{Node: "here"})
 	defer s.Close()
-	pgtest.Exec(t, database, `INSERT INTO nodes (id, name, version, state, started_at, seen_at)
-		SELECT 'nod_' || minutes, minutes || '-minutes', '', 'running', 0, extract(epoch FROM now())::bigint * 1000 - minutes * 60000 FROM unnest(ARRAY[59, 61]) minutes`)
+	pgtest.Exec(t, database, `INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at)
+		SELECT 'nod_' || minutes, minutes || '-minutes', '', 1, 'running', 0, extract(epoch FROM now())::bigint * 1000 - minutes * 60000 FROM unnest(ARRAY[59, 61]) minutes`)
 	var names []string
 	for tick := time.NewTicker(20 * time.Millisecond); len(names) != 2; <-tick.C {
 		list, err := s.Nodes(bg)

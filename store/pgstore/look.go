@@ -27,6 +27,7 @@ type known struct {
 	generations map[string]uint64 // by name
 	commits     map[string]uint64 // of other nodes, as of dueAt
 	dueAt       time.Time         // when it last looked for what is due
+	missed      bool              // it could not look
 }
 
 // looks looks again and again, and keeps the tables in shape, until the store is closed.
@@ -66,7 +67,7 @@ func (s *Store) look(ctx context.Context) {
 	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
 			newQuery("SELECT name, n FROM generations").collect(&generations),
-			newQuery("SELECT node, n FROM commits WHERE node <> $1", s.node.id).collect(&commits))
+			newQuery("SELECT node, sum(n)::bigint FROM commits WHERE node <> $1 GROUP BY node", s.node.id).collect(&commits))
 		return err
 	})
 	if err != nil {
@@ -100,23 +101,24 @@ func (k *known) note(asked time.Time, generations []row) (changes engine.Changes
 	return changes
 }
 
-// dueAgain reports whether others committed something since it said so last.
+// dueAgain reports whether others committed something since it said so last, or what is
+// due was missed.
 func (k *known) dueAgain(asked time.Time, commits []row) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := numbers(commits)
-	if asked.Sub(k.dueAt) < dueEvery || maps.Equal(now, k.commits) {
+	if !k.missed && (asked.Sub(k.dueAt) < dueEvery || maps.Equal(now, k.commits)) {
 		return false
 	}
-	k.dueAt, k.commits = asked, now
+	k.dueAt, k.commits, k.missed = asked, now, false
 	return true
 }
 
-// forget makes the next look look for what is due.
-func (k *known) forget() {
+// miss makes the next look look for what is due.
+func (k *known) miss() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.commits, k.dueAt = nil, time.Time{}
+	k.missed = true
 }
 
 // trusted reports whether the last look is recent enough.

@@ -9,6 +9,8 @@ var mails = records[store.Mail]{table: define("mails", 1, text("id"), blob("reco
 
 func (t *tx) PutMail(m store.Mail) error { return mails.put(t, m, m.ID) }
 
+func (t *tx) Mail(id string) (store.Mail, error) { return mails.get(t, id) }
+
 func (t *tx) DeleteMail(id string) error { return mails.remove(t, id) }
 
 func (t *tx) Mails(after string, limit int) ([]store.Mail, error) { return mails.list(t, after, limit) }

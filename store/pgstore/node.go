@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -34,6 +35,8 @@ const coordinating = 2
 // node is this process among those that use the database.
 type node struct {
 	id, name, version string
+	writers           int
+	schema            int           // the last migration that the program knows
 	conns             *pool         // of its own, so that no reader and no commit delays a heartbeat
 	nudged            chan struct{} // has one token when a heartbeat is due at once
 	turn              sync.Mutex    // of who takes leases and gives them up
@@ -47,6 +50,7 @@ type node struct {
 	inFlight map[string]int       // claims of each shard
 	claims   map[string]claim     // of deliveries, by id
 	jobs     map[string]*job
+	lapsing  *time.Timer // ends the jobs when the node stops to rely on what it has
 	stopping sync.Once
 	stopped  chan struct{} // closed once it stops and has no shard any more
 }
@@ -59,10 +63,11 @@ type claim struct {
 
 func newNode(target *Target, o Options) *node {
 	n := &node{
-		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, state: store.NodeRunning,
+		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, writers: cmp.Or(o.Writers, defaultWriters), state: store.NodeRunning,
 		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), stopped: make(chan struct{}),
 		held: map[string]uint64{}, leaving: map[string]time.Time{}, inFlight: map[string]int{}, claims: map[string]claim{}, jobs: map[string]*job{},
 	}
+	n.lapsing = time.AfterFunc(leaseTime, n.endLapsed)
 	if n.name == "" {
 		n.name, n.state = n.id, nodeCommand
 	}
@@ -86,24 +91,28 @@ const sqlNow = "(extract(epoch FROM now()) * 1000)::bigint"
 var sqlAlive = fmt.Sprintf("seen_at > %s - %d", sqlNow, leaseTime.Milliseconds())
 
 // register makes the node's rows, instead of those of an earlier one with its name: that
-// was killed, or finds out by its next commit or heartbeat. The lock is for those who
-// count the nodes that have to see what they changed.
-func (n *node) register(ctx context.Context, c *conn) error {
-	_, err := c.run(ctx,
-		query{sql: sqlBegin}, query{sql: sqlLimits},
+// was killed, or finds out by its next commit or heartbeat. It reports whether the tables
+// are still those that the program may write: the lock on meta is for one who upgrades
+// them. The other one is for those who count the nodes that have to see what they changed.
+func (n *node) register(ctx context.Context, c *conn) (current bool, err error) {
+	var made []row
+	_, err = c.run(ctx,
+		query{sql: sqlBegin}, query{sql: sqlLimits}, query{sql: "SELECT FROM meta FOR SHARE"},
 		query{sql: "SELECT FROM generations ORDER BY name FOR UPDATE"},
 		newQuery("DELETE FROM commits WHERE node IN (SELECT id FROM nodes WHERE name = $1)", n.name),
 		newQuery("DELETE FROM nodes WHERE name = $1", n.name),
+		query{sql: "DELETE FROM leases WHERE name LIKE 'job %' AND node NOT IN (SELECT id FROM nodes)"}, // of those that were killed
 		query{sql: "DELETE FROM shared_key WHERE NOT EXISTS (SELECT FROM nodes WHERE " + sqlAlive + ")"},
-		newQuery("INSERT INTO nodes (id, name, version, state, started_at, seen_at) VALUES ($1, $2, $3, $4, "+sqlNow+", "+sqlNow+")",
-			n.id, n.name, n.version, n.state),
-		newQuery("INSERT INTO commits (node, n) VALUES ($1, 0)", n.id),
+		newQuery("INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at) SELECT $1::text, $2::text, $3::text, $4::bigint, $5::text, "+sqlNow+", "+sqlNow+" FROM meta WHERE may_write <= $4::bigint RETURNING 1::bigint",
+			n.id, n.name, n.version, n.schema, n.state).collect(&made),
+		newQuery("INSERT INTO commits (node, writer, n) SELECT id, writer, 0 FROM nodes, generate_series(0::bigint, $2) writer WHERE id = $1", n.id, n.writers-1),
 		query{sql: "COMMIT"})
-	return err
+	return len(made) > 0, err
 }
 
 // leave deletes the node's rows, so that nobody waits for it.
 func (n *node) leave(ctx context.Context) error {
+	n.lapsing.Stop()
 	return n.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
 			query{sql: sqlBegin}, query{sql: sqlLimits},
@@ -153,7 +162,6 @@ func (s *Store) beat() (again time.Duration, err error) {
 	asked := time.Now()
 	seen, err := n.say(ctx, s.ClockOffset())
 	if err != nil {
-		n.endLapsed()
 		return beatTime / 3, err
 	}
 	s.setTime(seen.now)
@@ -228,13 +236,15 @@ func (seen *census) sharing() (ids []string) {
 	return ids
 }
 
-// confirm notes what the node has, by a heartbeat that was asked for at a time. lapsed:
-// it did not have it for a while, in which it let work lie.
+// confirm notes what the node has, by a heartbeat that was asked for at a time. That may
+// be more than it knows of: a lease whose taking was not answered. lapsed: it did not have
+// all of it for a while, in which it let work lie.
 func (n *node) confirm(asked time.Time, seen *census) (lapsed bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	lapsed = !asked.Before(n.lapses())
 	n.asked, n.others = asked, 0
+	n.lapsing.Reset(time.Until(n.lapses()))
 	for _, r := range seen.nodes {
 		if string(r[0]) != n.id && string(r[1]) != nodeCommand && seen.left(r) > 0 {
 			n.others++
@@ -249,6 +259,11 @@ func (n *node) confirm(asked time.Time, seen *census) (lapsed bool) {
 	for name, token := range n.held {
 		if mine[name] != token {
 			n.lose(name)
+		}
+	}
+	for name, token := range mine {
+		if n.held[name] == 0 {
+			n.held[name], lapsed = token, true
 		}
 	}
 	return lapsed
@@ -266,7 +281,7 @@ func (n *node) lose(name string) {
 	}
 }
 
-// endLapsed ends the jobs of leases that the node can't rely on any more.
+// endLapsed ends the jobs under leases that the node can't rely on any more.
 func (n *node) endLapsed() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -118,7 +118,7 @@ func (o *overlay) rollback() {
 	}
 	o.finishing = append(o.finishing, query{sql: "ROLLBACK TO SAVEPOINT early"})
 	o.counts = append(o.counts, o.unsent...)
-	for _, p := range o.early {
+	for _, p := range slices.Backward(o.early) { // what was sent twice becomes what it was at first
 		if e, known := o.rows[p.table.place][p.key]; known {
 			e.dirty, e.new, e.there = true, p.new, p.there
 			o.rows[p.table.place][p.key] = e

@@ -11,11 +11,13 @@ import (
 // The limits of a transaction. Each sets them for itself, by its first statement,
 // since behind a pooler a session is shared with others. A transaction that waits for
 // us to go on keeps its locks: idle_in_transaction_session_timeout ends that of a
-// connection which was cut without the server noticing.
+// connection which was cut without the server noticing, and of a node that is paused. All
+// nodes wait for the locks of a group.
 const (
-	sqlBegin      = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE` // whatever the defaults of the role
-	sqlLimits     = `SELECT set_config('statement_timeout', '8s', true), set_config('lock_timeout', '5s', true), set_config('idle_in_transaction_session_timeout', '5s', true)`
-	sqlLongLimits = `SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '1min', true), set_config('idle_in_transaction_session_timeout', '1min', true)`
+	sqlBegin       = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE` // whatever the defaults of the role
+	sqlLimits      = `SELECT set_config('statement_timeout', '8s', true), set_config('lock_timeout', '5s', true), set_config('idle_in_transaction_session_timeout', '5s', true)`
+	sqlGroupLimits = `SELECT set_config('statement_timeout', '8s', true), set_config('lock_timeout', '5s', true), set_config('idle_in_transaction_session_timeout', '2s', true)`
+	sqlLongLimits  = `SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '1min', true), set_config('idle_in_transaction_session_timeout', '1min', true)`
 )
 
 var errPoolClosed = errors.New("the connections are closed")

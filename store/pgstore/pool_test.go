@@ -215,10 +215,11 @@ func TestLimits(t *testing.T) {
 			var got []string
 			show.row = func(v [][]byte) error { got = append(got, fmt.Sprintf("%s", v)); return nil }
 			err := p.with(bg, func(ctx context.Context, c *conn) error {
-				_, err := c.run(ctx, query{sql: "BEGIN"}, query{sql: sqlLimits}, show, query{sql: "COMMIT"}, query{sql: "BEGIN"}, query{sql: sqlLongLimits}, show, query{sql: "COMMIT"}, show)
+				_, err := c.run(ctx, query{sql: "BEGIN"}, query{sql: sqlLimits}, show, query{sql: "COMMIT"},
+					query{sql: "BEGIN"}, query{sql: sqlGroupLimits}, show, query{sql: "COMMIT"}, query{sql: "BEGIN"}, query{sql: sqlLongLimits}, show, query{sql: "COMMIT"}, show)
 				return err
 			})
-			if want := "[[8s 5s 5s] [0 1min 1min] [0 0 0]]"; err != nil || fmt.Sprint(got) != want {
+			if want := "[[8s 5s 5s] [8s 5s 2s] [0 1min 1min] [0 0 0]]"; err != nil || fmt.Sprint(got) != want {
 				t.Errorf("%v: %s, want %s", err, got, want)
 			}
 		})

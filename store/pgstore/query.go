@@ -10,7 +10,7 @@ import (
 var binaryFormat = []int16{1}
 
 // newQuery makes a query of Go values: text, numbers, times as milliseconds,
-// and lists of ids.
+// and lists of ids and numbers.
 func newQuery(sql string, args ...any) query {
 	q := query{sql: sql, formats: binaryFormat, results: binaryFormat}
 	for _, arg := range args {
@@ -25,6 +25,8 @@ func newQuery(sql string, args ...any) query {
 			q.values = append(q.values, unsigned(v))
 		case time.Time:
 			q.values = append(q.values, millis(v))
+		case []uint64:
+			q.values = append(q.values, array(numberKind, len(v), func(i int) []byte { return unsigned(v[i]) }))
 		case []string:
 			q.values = append(q.values, array(textKind, len(v), func(i int) []byte { return plain(v[i]) }))
 		default:

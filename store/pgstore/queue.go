@@ -33,7 +33,7 @@ func (s *Store) announce(ctx context.Context, shards []string) {
 		return err
 	})
 	if err != nil {
-		s.known.forget()
+		s.known.miss()
 		return
 	}
 	var due engine.Changes

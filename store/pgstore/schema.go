@@ -16,8 +16,9 @@ import (
 //
 //	-- may read: 3, may write: 4
 //
-// A step first expands: it adds what is new, and programs that don't know it go on. A
-// later one, when those are gone, drops what is old.
+// A step first expands: it adds what is new, and programs that don't know it go on,
+// also those that run meanwhile. A later one, when those are gone, drops what is old: it
+// is refused while one of them runs.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -121,6 +122,11 @@ func migrate(ctx context.Context, c *conn, meta string, steps []migration, a acc
 	if err := s.refusal(len(steps), a); err != nil {
 		return err
 	}
+	if slices.Contains(s.tables, "nodes") {
+		if err := retire(ctx, c, steps[len(steps)-1]); err != nil {
+			return err
+		}
+	}
 	var sql []string
 	if !s.ours {
 		sql = append(sql, meta)
@@ -134,6 +140,38 @@ func migrate(ctx context.Context, c *conn, meta string, steps []migration, a acc
 		}
 	}
 	return nil
+}
+
+// retire sees to it that after the last step no program writes that it leaves behind.
+// Those that run refuse it. Those that were not seen for too long are forgotten, so that
+// they end when they come back, and none that starts meanwhile gets in: see register.
+// Then nobody writes until the steps are done, so that no step meets a lock halfway.
+func retire(ctx context.Context, c *conn, last migration) error {
+	var there []row
+	if _, err := c.run(ctx,
+		query{sql: "SELECT FROM meta FOR UPDATE"},
+		newQuery("SELECT CASE state WHEN 'command' THEN '' ELSE name END, version FROM nodes WHERE schema < $1 AND "+sqlAlive+" ORDER BY state, name", last.mayWrite).collect(&there)); err != nil {
+		return err
+	}
+	if len(there) > 0 {
+		var names []string
+		for _, r := range there {
+			name := "the node " + string(r[0])
+			if len(r[0]) == 0 {
+				name = "a command"
+			}
+			names = append(names, fmt.Sprintf("%s (teamdata %s)", name, r[1]))
+		}
+		return &Error{
+			Text:   fmt.Sprintf("is in use by what can't write schema %d, to which this teamdata upgrades it: %s", last.number, some(names)),
+			Advice: "upgrade those first, to a version that can write it, or stop them; then start this one again",
+		}
+	}
+	_, err := c.run(ctx,
+		newQuery("DELETE FROM commits WHERE node IN (SELECT id FROM nodes WHERE schema < $1)", last.mayWrite),
+		newQuery("DELETE FROM nodes WHERE schema < $1", last.mayWrite),
+		newQuery("SELECT pg_advisory_xact_lock($1)", int64(updateLock)))
+	return err
 }
 
 // tablesQuery lists the tables of the schema that new ones go to, without those that

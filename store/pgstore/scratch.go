@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"teamdata/store"
 )
@@ -23,6 +25,8 @@ const (
 	scratchWork = 10_000 // rows that Outcomes finds due in turns
 	scratchOrgs = 1024   // that Accept knows, by their numbers
 	claimSize   = 32
+	// scratchRecord is about as long as the record of a delivery that was attempted.
+	scratchRecord = 200
 )
 
 // scratchTables are those of the baselines, beside the tables of teamdata.
@@ -31,12 +35,14 @@ CREATE TABLE bench_rows (id bigint PRIMARY KEY, record bytea NOT NULL);
 CREATE TABLE bench_work (id bigint PRIMARY KEY, due bigint NOT NULL, record bytea NOT NULL) WITH (fillfactor = 80);
 CREATE INDEX bench_due ON bench_work (due);
 INSERT INTO bench_orgs SELECT i, 0 FROM generate_series(0, %d) i;
-INSERT INTO bench_work SELECT i, 0, decode(repeat('00', 200), 'hex') FROM generate_series(1, %d) i`
+INSERT INTO bench_work SELECT i, 0, decode(repeat('00', %d), 'hex') FROM generate_series(1, %d) i`
 
 // NewScratch makes a schema with the tables of teamdata and of the baselines. Its
-// errors are one line for the operator. Drop removes it again.
-func NewScratch(ctx context.Context, target *Target, connections int) (*Scratch, error) {
+// errors are one line for the operator. All answers of the database take away longer
+// than they do, as if it were on another machine. Drop removes it again.
+func NewScratch(ctx context.Context, target *Target, connections int, away time.Duration) (*Scratch, error) {
 	in := *target
+	in.away = away
 	in.schema = "teamdata_bench_" + strings.ToLower(rand.Text())
 	s := &Scratch{target: &in, whole: target, pool: newPool(&in, connections)}
 	whole := newPool(target, 1)
@@ -72,7 +78,7 @@ func (s *Scratch) fill(ctx context.Context) error {
 	}
 	if err == nil {
 		err = s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-			_, err := c.Exec(ctx, fmt.Sprintf(scratchTables, scratchOrgs-1, scratchWork)).ReadAll()
+			_, err := c.Exec(ctx, fmt.Sprintf(scratchTables, scratchOrgs-1, scratchRecord, scratchWork)).ReadAll()
 			return err
 		})
 	}
@@ -97,9 +103,9 @@ func (s *Scratch) Drop(ctx context.Context) error {
 	return nil
 }
 
-// Open opens an engine on the schema, as a server does.
-func (s *Scratch) Open(ctx context.Context) (store.Engine, error) {
-	return Open(ctx, s.target, Options{})
+// Open opens an engine on the schema, as a server with that name does.
+func (s *Scratch) Open(ctx context.Context, node string) (store.Engine, error) {
+	return Open(ctx, s.target, Options{Node: node})
 }
 
 // RoundTrip asks for nothing.
@@ -109,7 +115,7 @@ func (s *Scratch) RoundTrip(ctx context.Context) error { return s.run(ctx, query
 func (s *Scratch) Insert(ctx context.Context) error { return s.run(ctx, s.insert()) }
 
 func (s *Scratch) insert() query {
-	return query{sql: "INSERT INTO bench_rows VALUES ($1, $2)", formats: binaryFormat, values: [][]byte{bigint(s.next.Add(1)), make([]byte, 200)}}
+	return query{sql: "INSERT INTO bench_rows VALUES ($1, $2)", formats: binaryFormat, values: [][]byte{bigint(s.next.Add(1)), make([]byte, scratchRecord)}}
 }
 
 func (s *Scratch) run(ctx context.Context, queries ...query) error {
@@ -139,20 +145,29 @@ func (s *Scratch) Accept(ctx context.Context, org int) error {
 	})
 }
 
-// Outcomes claims up to 32 rows that are due, which no one else has locked, and then
-// writes their outcomes: what a queue in a table usually does. It returns how many.
-func (s *Scratch) Outcomes(ctx context.Context) (n int, err error) {
+// Outcomes claims up to 32 rows that are due, which no one else has locked, and writes
+// their outcomes: what a queue in a table usually does. It returns how many.
+// It writes them all at once, or each as its attempt ends, in a transaction of its own.
+func (s *Scratch) Outcomes(ctx context.Context, atOnce bool) (n int, err error) {
 	err = s.pool.with(ctx, func(ctx context.Context, c *conn) error {
 		rows, err := c.rows(ctx, newQuery(`UPDATE bench_work SET due = due + 1000000000000 WHERE id IN
-			(SELECT id FROM bench_work WHERE due < 1000000000000 ORDER BY due LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING id`, claimSize))
+			(SELECT id FROM bench_work WHERE due < 1000000000000 ORDER BY due LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING id, record`, claimSize))
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		n = len(rows)
-		ids := array(numberKind, n, func(i int) []byte { return rows[i][0] })
-		_, err = c.run(ctx, query{sql: "UPDATE bench_work SET due = $2, record = $3 WHERE id = ANY($1)", formats: binaryFormat,
-			values: [][]byte{ids, bigint(s.next.Add(1)), make([]byte, 200)}})
-		return err
+		step := 1
+		if atOnce {
+			step = n
+		}
+		for some := range slices.Chunk(rows, step) {
+			ids := array(numberKind, len(some), func(i int) []byte { return some[i][0] })
+			if _, err := c.run(ctx, query{sql: "UPDATE bench_work SET due = $2, record = $3 WHERE id = ANY($1)", formats: binaryFormat,
+				values: [][]byte{ids, bigint(s.next.Add(1)), make([]byte, scratchRecord)}}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return n, err
 }

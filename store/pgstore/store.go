@@ -1,7 +1,9 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
+	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,10 +17,12 @@ import (
 type Options struct {
 	// Now is the clock; nil means that of the database.
 	Now func() time.Time
-	// Connections is the maximum number of connections to the database, of which two
-	// are the writer's; 0 means DefaultConnections, and the minimum is 3. Three more
-	// are for what the nodes have to tell one another.
+	// Connections is the maximum number of connections to the database, of which one
+	// more than Writers are for Updates; 0 means DefaultConnections, and the minimum is
+	// one more than that. Three more are for what the nodes have to tell one another.
 	Connections int
+	// Writers is how many groups of Updates are committed side by side; 0 means 2.
+	Writers int
 	// Sealer seals the database's secrets; nil leaves them in plain text. A database
 	// is sealed as a whole, and from then on opens only with its Sealer.
 	Sealer codec.Sealer
@@ -32,9 +36,11 @@ type Options struct {
 	NoHints bool
 	// HTTPOnLoopback lets endpoints have http:// URLs of this machine: for tests.
 	HTTPOnLoopback bool
-	// BeforeCommit is called before each commit of Updates, for tests. An error fails
-	// the commit, as a full disk would.
+	// BeforeCommit is called before each commit of Updates, for tests, by all Writers.
+	// An error fails the commit, as a full disk would.
 	BeforeCommit func() error
+	// migrations are others than the program's, for tests.
+	migrations fs.FS
 }
 
 // DefaultConnections is the maximum number of connections where Options set none.
@@ -44,14 +50,17 @@ const DefaultConnections = 10
 // the database at most, with those for what the nodes have to tell one another.
 const ServerConnections = DefaultConnections + coordinating + 1
 
-const writerConnections = 2 // one to commit, and one to ask what became of that
+const (
+	defaultWriters = 2
+	askConnections = 1 // to ask what became of a commit
+)
 
 // Store is a PostgreSQL database as a store.Store.
 type Store struct {
 	target  *Target
 	options Options
 	pool    *pool
-	writing *pool // the writer's own, so that no reader delays it
+	writing *pool // the writers' own, so that no reader delays them
 	seal    codec.Sealing
 	node    *node
 	engine.Notices
@@ -63,10 +72,9 @@ type Store struct {
 	clock     atomic.Pointer[clock]
 	sealedNow bool // by this Open
 
-	queue      *engine.Queue
+	writers    []*writer
 	limits     limits
 	ids        ids
-	doubt      *doubt // the writer's
 	doubts     doubts
 	retries    atomic.Uint64 // of groups that met another server
 	partitions partitions
@@ -94,11 +102,16 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 	}
 	s := &Store{
 		target: target, options: o, seal: codec.Sealing{Sealer: o.Sealer},
-		queue: engine.NewQueue(), stop: make(chan struct{}), lookNow: make(chan struct{}, 1),
+		stop: make(chan struct{}), lookNow: make(chan struct{}, 1),
 		node: newNode(target, o),
 	}
 	s.hints.wake = make(chan struct{}, 1)
-	s.pool, s.writing = newPool(target, max(o.Connections-writerConnections, 1)), newPool(target, writerConnections)
+	s.writers = make([]*writer, cmp.Or(o.Writers, defaultWriters))
+	for i := range s.writers {
+		s.writers[i] = &writer{Store: s, number: i, queue: engine.NewQueue()}
+	}
+	writing := len(s.writers) + askConnections
+	s.pool, s.writing = newPool(target, max(o.Connections-writing, 1)), newPool(target, writing)
 	s.life, s.end = context.WithCancelCause(context.Background())
 	err := s.prepare(ctx)
 	if err == nil {
@@ -108,7 +121,9 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 		s.closePools()
 		return nil, err
 	}
-	go s.queue.Run(s.commit)
+	for _, w := range s.writers {
+		go w.queue.Run(w.commit)
+	}
 	s.coordinate()
 	if err := s.sealAll(ctx); err != nil {
 		s.Close()
@@ -120,9 +135,18 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 // prepare brings the tables to this program's schema and continues from what the
 // database holds: new ids follow the existing ones, even if the clock stepped back.
 func (s *Store) prepare(ctx context.Context) error {
-	if err := s.pool.prepare(ctx, migrations, upgrading); err != nil {
+	var files fs.FS = migrations
+	if s.options.migrations != nil {
+		files = s.options.migrations
+	}
+	steps, err := readMigrations(files)
+	if err != nil {
 		return err
 	}
+	if err := s.pool.prepare(ctx, files, upgrading); err != nil {
+		return err
+	}
+	s.node.schema = len(steps)
 	c, err := s.pool.acquire(ctx)
 	if err != nil {
 		return err
@@ -143,8 +167,11 @@ func (s *Store) prepare(ctx context.Context) error {
 		return s.target.refusal(err)
 	}
 	s.setTime(readTime(rows[0][0]))
-	if err := s.node.register(ctx, c); err != nil {
+	switch current, err := s.node.register(ctx, c); {
+	case err != nil:
 		return s.target.refusal(err)
+	case !current: // a newer program was faster
+		return s.pool.prepare(ctx, files, upgrading)
 	}
 	s.look(ctx)
 	if _, err := s.beat(); err != nil {
@@ -251,7 +278,9 @@ func (s *Store) release(t *tx) {
 
 // Close waits for pending Updates and closes the connections.
 func (s *Store) Close() error {
-	s.queue.Close()
+	for _, w := range s.writers {
+		w.queue.Close()
+	}
 	s.stopping.Do(func() { close(s.stop) })
 	s.background.Wait()
 	err := s.node.leave(context.Background())
@@ -273,7 +302,7 @@ func (s *Store) closePools() {
 
 // replaced ends the life of a Store whose rows are gone.
 func (s *Store) replaced() error {
-	err := &Error{Place: s.target.String(), Text: "no longer knows this server: another one was started as " + s.node.name + ", it was not seen for an hour, or the database was made again",
+	err := &Error{Place: s.target.String(), Text: "no longer knows this server: another one was started as " + s.node.name + ", it was not seen for an hour, a newer teamdata upgraded the database meanwhile, or the database was made again",
 		Advice: "give each server a name of its own with --node, and start this one again"}
 	s.end(err)
 	return err

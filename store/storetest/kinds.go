@@ -59,7 +59,8 @@ var kinds = []tested{
 		put: store.Tx.PutSignInLink, get: func(tx store.Tx, l store.SignInLink) (store.SignInLink, error) { return tx.SignInLink(l.ID) },
 		list: store.Tx.SignInLinks, drop: store.Tx.DeleteSignInLink},
 	kind[store.Mail]{name: "Mails", ids: store.PrefixMail, id: func(m *store.Mail) *string { return &m.ID },
-		put: store.Tx.PutMail, get: findMail, list: store.Tx.Mails, drop: store.Tx.DeleteMail},
+		put: store.Tx.PutMail, get: func(tx store.Tx, m store.Mail) (store.Mail, error) { return tx.Mail(m.ID) },
+		list: store.Tx.Mails, drop: store.Tx.DeleteMail},
 	kind[store.Event]{name: "Events", ids: store.PrefixEvent, id: func(e *store.Event) *string { return &e.ID },
 		own: func(e *store.Event) { e.Deliveries = append(e.Deliveries, "of "+e.ID) },
 		put: func(tx store.Tx, e store.Event) error {
@@ -160,17 +161,6 @@ func needKey(tx store.Tx, id string) error {
 		return tx.PutAPIKey(store.APIKey{ID: id, OrgID: acme})
 	}
 	return err
-}
-
-// findMail finds a mail, which no transaction does by its id.
-func findMail(tx store.Tx, m store.Mail) (store.Mail, error) {
-	mails, err := tx.Mails("", unlimited)
-	for _, found := range mails {
-		if found.ID == m.ID {
-			return found, err
-		}
-	}
-	return m, errors.Join(err, store.Errorf(store.CodeNotFound, "There is no mail %s.", m.ID))
 }
 
 func appendMember(tx store.Tx, m store.Member) error { return second(tx.AppendMember(m)) }

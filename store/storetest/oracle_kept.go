@@ -89,8 +89,9 @@ func (o *oracle) APIKeys(orgID, after string, limit int) (list []store.APIKey, e
 }
 
 // What is just kept.
-func (o *oracle) DeleteMail(id string) error { return o.mails.drop(id) }
-func (o *oracle) PutMail(m store.Mail) error { return o.mails.keep(m.ID, m) }
+func (o *oracle) DeleteMail(id string) error         { return o.mails.drop(id) }
+func (o *oracle) PutMail(m store.Mail) error         { return o.mails.keep(m.ID, m) }
+func (o *oracle) Mail(id string) (store.Mail, error) { return o.mails.find(id) }
 func (o *oracle) Mails(after string, limit int) ([]store.Mail, error) {
 	return sorted(o.mails, after, limit), nil
 }

@@ -341,13 +341,21 @@ func (s scoped) DropDeliveryCountsOf(org string, limit int) (int, error) {
 func (s scoped) PutMail(m store.Mail) error              { return do1(s.org(m.OrgID), s.Tx.PutMail, m) }
 func (s scoped) Mails(string, int) ([]store.Mail, error) { return nil, s.all("the mail of all") }
 
-func (s scoped) DeleteMail(id string) error {
-	mails, err := s.Tx.Mails("", 1<<20)
-	if err != nil {
-		return err
+func (s scoped) Mail(id string) (store.Mail, error) {
+	m, err := s.Tx.Mail(id)
+	if err == nil {
+		err = s.org(m.OrgID)
 	}
-	if i := slices.IndexFunc(mails, func(m store.Mail) bool { return m.ID == id }); i >= 0 {
-		err = s.org(mails[i].OrgID)
+	return m, err
+}
+
+func (s scoped) DeleteMail(id string) error {
+	m, err := s.Tx.Mail(id)
+	switch {
+	case err == nil:
+		err = s.org(m.OrgID)
+	case store.IsNotFound(err):
+		err = nil
 	}
 	return do1(err, s.Tx.DeleteMail, id)
 }

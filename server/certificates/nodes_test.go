@@ -1,0 +1,230 @@
+package certificates
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"teamdata/internal/acmetest"
+	"teamdata/internal/pgtest"
+	"teamdata/internal/testkit"
+	"teamdata/store/pgstore"
+)
+
+// cluster are the sources of nodes on one database, behind one address.
+type cluster struct {
+	testing.TB
+	all  []*ACME
+	stop []func() // of each node
+	log  *testLog
+	turn atomic.Int64
+}
+
+// newCluster starts nodes on an empty database, all at once.
+func newCluster(t testing.TB, authority *acmetest.Authority, c ACMEConfig) *cluster {
+	t.Helper()
+	target, err := pgstore.ParseTarget(pgtest.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &cluster{TB: t, log: &testLog{more: make(chan struct{})}}
+	type started struct {
+		a    *ACME
+		stop func()
+		err  error
+	}
+	start := make(chan started)
+	const nodes = 3
+	for range nodes {
+		go func() {
+			s, err := pgstore.Open(t.Context(), target, pgstore.Options{Node: pgstore.RandomName()})
+			if err != nil {
+				start <- started{err: err}
+				return
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			c := c
+			c.Domains, c.Directory, c.RootCAs, c.Log = []string{domainOfTests}, authority.Directory, authority.Roots(), zerolog.New(n.log)
+			a, err := NewACME(ctx, s, c)
+			start <- started{a, func() { cancel(); s.Close() }, err}
+		}()
+	}
+	for range nodes {
+		s := <-start
+		if s.err != nil {
+			t.Fatal(s.err)
+		}
+		t.Cleanup(s.stop)
+		n.all, n.stop = append(n.all, s.a), append(n.stop, s.stop)
+	}
+	return n
+}
+
+// other is a node that has made no order, as the authority meets it.
+func (n *cluster) other() *ACME {
+	for range n.all {
+		if a := n.all[n.turn.Add(1)%int64(len(n.all))]; a.domains[0].challenged().Client == nil {
+			return a
+		}
+	}
+	return n.all[0]
+}
+
+// serve answers at a port for TLS and at one for plain HTTP.
+func (n *cluster) serve() (tlsPort, plainPort int) {
+	l, err := net.Listen("tcp", testkit.Reserved(n))
+	if err != nil {
+		n.Fatal(err)
+	}
+	h := httptest.NewUnstartedServer(http.NotFoundHandler())
+	h.Listener.Close()
+	h.Config.ErrorLog = quiet
+	h.Listener = tls.NewListener(l, &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return n.other().TLS(), nil }})
+	h.Start()
+	n.Cleanup(h.Close)
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { n.other().Challenges().ServeHTTP(w, r) }))
+	n.Cleanup(plain.Close)
+	return l.Addr().(*net.TCPAddr).Port, plain.Listener.Addr().(*net.TCPAddr).Port
+}
+
+// shows is the certificate that a node shows once it has one.
+func (n *cluster) shows(a *ACME, roots *x509.CertPool) *x509.Certificate {
+	n.Helper()
+	for late := time.After(patience); ; {
+		c, err := a.domains[0].certificate(n.Context())
+		if err == nil {
+			if _, err := c.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: domainOfTests, Intermediates: intermediates(n, c)}); err != nil {
+				n.Fatal(err)
+			}
+			return c.Leaf
+		}
+		select {
+		case <-late:
+			n.Fatalf("%v; the log says:\n%s", err, n.log)
+		default:
+		}
+	}
+}
+
+func intermediates(t testing.TB, c *tls.Certificate) *x509.CertPool {
+	pool := x509.NewCertPool()
+	for _, der := range c.Certificate[1:] {
+		parsed, err := x509.ParseCertificate(der)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool.AddCert(parsed)
+	}
+	return pool
+}
+
+// Three nodes that start together get one account, one order and one certificate, which
+// each of them serves, although the authority meets others than the one that asked.
+func TestIssueOverNodes(t *testing.T) {
+	for name, http01 := range map[string]bool{"tls-alpn-01": false, "http-01": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			authority := acmetest.New(t)
+			now := new(atomic.Int64)
+			n := newCluster(t, authority, ACMEConfig{HTTP01: http01, Now: func() time.Time { return time.Now().Add(time.Duration(now.Load())) }})
+			c, orders := acmetest.Config{}, 1
+			if tlsPort, plainPort := n.serve(); http01 {
+				c.HTTPPort, orders = plainPort, 2 // the first is for tls-alpn-01
+			} else {
+				c.TLSPort = tlsPort
+			}
+			authority.Open(c)
+			for _, a := range n.all {
+				a.Refresh(t.Context())
+			}
+			leaf := n.shows(n.all[0], authority.Issued)
+			for _, a := range n.all[1:] {
+				if !n.shows(a, authority.Issued).Equal(leaf) {
+					t.Error("the nodes show different certificates")
+				}
+			}
+			for what, want := range map[string]int{acmetest.Accounts: 1, acmetest.Orders: orders, acmetest.Issues: 1} {
+				if got := authority.Made(what); got != want {
+					t.Errorf("%s: %d, want %d", what, got, want)
+				}
+			}
+
+			now.Store(int64(afterRenewal)) // and once it is due
+			for renewed := 0; renewed < len(n.all); {
+				renewed = 0
+				for _, a := range n.all {
+					a.Refresh(t.Context())
+					if !n.shows(a, authority.Issued).Equal(leaf) {
+						renewed++
+					}
+				}
+			}
+			if accounts, issues := authority.Made(acmetest.Accounts), authority.Made(acmetest.Issues); accounts != 1 || issues != 2 {
+				t.Errorf("after the renewal: %d accounts and %d certificates", accounts, issues)
+			}
+		})
+	}
+}
+
+// While one node waits to try again, the others don't try instead. Once it has stopped,
+// one of them does.
+func TestFailuresOverNodes(t *testing.T) {
+	t.Parallel()
+	authority := acmetest.New(t)
+	n := newCluster(t, authority, ACMEConfig{})
+	authority.Open(acmetest.Config{}) // which reaches none
+	tried := func() (by []int) {
+		for i, a := range n.all {
+			if a.Status()[0].LastError != "" {
+				by = append(by, i)
+			}
+		}
+		return by
+	}
+	refresh := func(want int) []int {
+		t.Helper()
+		for late := time.After(patience); ; {
+			for _, a := range n.all {
+				a.Refresh(t.Context())
+			}
+			if by := tried(); len(by) >= want {
+				return by
+			}
+			select {
+			case <-late:
+				t.Fatalf("%d nodes did not try; the log says:\n%s", want, n.log)
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}
+	first := refresh(1)[0]
+	if _, tried := n.all[first].domains[0].state(); tried != nil {
+		<-tried
+	}
+	orders := authority.Made(acmetest.Orders)
+	for looked := time.After(3 * elsewherePause); ; { // in which the others look again
+		for _, a := range n.all {
+			a.Refresh(t.Context())
+		}
+		select {
+		case <-looked:
+		case <-time.After(20 * time.Millisecond):
+			continue
+		}
+		break
+	}
+	if by := tried(); len(by) != 1 || authority.Made(acmetest.Orders) != orders {
+		t.Errorf("%v tried, with %d orders instead of %d", by, authority.Made(acmetest.Orders), orders)
+	}
+	n.stop[first]()
+	n.all = append(n.all[:first:first], n.all[first+1:]...)
+	refresh(1)
+}

@@ -1,0 +1,181 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"teamdata/internal/pgtest"
+	"teamdata/store"
+)
+
+// programs are the migrations of this program, and of later ones with more steps. Each
+// of those is a line with what may write afterwards, and its SQL.
+func programs(t testing.TB, more ...string) fstest.MapFS {
+	t.Helper()
+	files := fstest.MapFS{}
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(migrations, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: text}
+	}
+	for i, step := range more {
+		mayWrite, sql, _ := strings.Cut(step, " ")
+		text := fmt.Sprintf("-- may read: %s, may write: %[1]s\n%s;\n", mayWrite, sql)
+		files[fmt.Sprintf("migrations/%04d.sql", len(names)+i)] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return files
+}
+
+// Steps of later programs: the first expands the tables, the second contracts them.
+const (
+	expand   = "1 ALTER TABLE orgs ADD COLUMN later bigint NOT NULL DEFAULT 7; CREATE TABLE later (n bigint)"
+	contract = "2 DROP TABLE later"
+)
+
+// start opens a database as a program of a version does.
+func start(t testing.TB, database, node, version string, files fs.FS) (*Store, error) {
+	t.Helper()
+	target, err := ParseTarget(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(bg, target, Options{Node: node, Version: version, migrations: files})
+	if err == nil {
+		t.Cleanup(func() { s.Close() })
+	}
+	return s, err
+}
+
+// writes checks that a node can write.
+func writes(t testing.TB, s *Store, org string) {
+	t.Helper()
+	err := s.Update(bg, store.All, func(tx store.Tx) error {
+		_, err := store.ImportOrg(tx, store.Org{ID: org, Name: org})
+		return err
+	})
+	if err != nil {
+		t.Errorf("%s: %v", org, err)
+	}
+}
+
+// An upgrade in two steps, beside nodes of other versions: the tables are expanded
+// while older ones run, which go on, and contracted when none of them does. Whoever is
+// in the way is named.
+func TestUpgradeBesideNodes(t *testing.T) {
+	database := pgtest.New(t)
+	must := func(s *Store, err error) *Store {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	one, two, three := programs(t), programs(t, expand), programs(t, expand, contract)
+	a := must(start(t, database, "a", "v1.0.0", one))
+	b := must(start(t, database, "b", "v2.0.0", two))
+	c := must(start(t, database, "c", "v1.0.0", one)) // back to the older one, after an upgrade
+	for name, s := range map[string]*Store{"org_a": a, "org_b": b, "org_c": c} {
+		writes(t, s, name)
+	}
+	var list []string
+	nodes, err := c.Nodes(bg)
+	for _, n := range nodes {
+		list = append(list, n.Name+" "+n.Version)
+	}
+	if got := strings.Join(list, ", "); err != nil || got != "a v1.0.0, b v2.0.0, c v1.0.0" {
+		t.Errorf("the nodes are %s, %v", got, err)
+	}
+
+	before := contents(t, database)
+	_, err = start(t, database, "d", "v3.0.0", three)
+	checkRefusal(t, err, "what can't write schema 3", "the node a (teamdata v1.0.0), the node c (teamdata v1.0.0)", "upgrade those first")
+	a.Close()
+	c.Close()
+	command := must(start(t, database, "", "v1.0.0", one))
+	_, err = start(t, database, "d", "v3.0.0", three)
+	checkRefusal(t, err, "schema 3", "a command (teamdata v1.0.0)", "or stop them")
+	command.Close()
+	if now := contents(t, database); now != before {
+		t.Errorf("a refusal changed it to %s", now)
+	}
+	writes(t, must(start(t, database, "d", "v3.0.0", three)), "org_d")
+	writes(t, b, "org_e")
+	_, err = start(t, database, "a", "v1.0.0", one)
+	checkRefusal(t, err, "has schema 3, which a newer teamdata wrote", "run the newer one")
+}
+
+// A node that hangs while an upgrade leaves its version behind ends when it comes back:
+// it writes nothing to tables that it does not know.
+func TestUpgradeLeavesLostNodesBehind(t *testing.T) {
+	server := pgtest.Shared(t)
+	proxy := pgtest.NewProxy(t, server)
+	database := server.Database(t)
+	lost, err := start(t, proxy.URL(pgtest.Name(t, database)), "lost", "v1.0.0", programs(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy.Hold(pgtest.ToServer)
+	var s *Store
+	for range 3 { // one of its heartbeats may have been on the way
+		pgtest.Exec(t, database, "UPDATE nodes SET seen_at = 0 WHERE name = 'lost'")
+		if s, err = start(t, database, "new", "v3.0.0", programs(t, expand, contract)); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	writes(t, s, "org_new")
+	proxy.Resume(pgtest.ToServer)
+	<-lost.Life().Done()
+	if err := context.Cause(lost.Life()); !strings.Contains(err.Error(), "a newer teamdata upgraded the database") {
+		t.Error(err)
+	}
+}
+
+// A node that starts while a newer program upgrades the tables is refused, although it
+// found them as it knows them.
+func TestUpgradeMeetsAStart(t *testing.T) {
+	database := pgtest.New(t)
+	one := programs(t)
+	s, err := start(t, database, "a", "v1.0.0", one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	upgrade, err := pgconn.Connect(bg, database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer upgrade.Close(bg)
+	if _, err := upgrade.Exec(bg, "BEGIN; SELECT FROM meta FOR UPDATE; UPDATE meta SET schema = 3, may_read = 2, may_write = 2").ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	refused := make(chan error, 1)
+	go func() {
+		_, err := start(t, database, "a", "v1.0.0", one)
+		refused <- err
+	}()
+	for waits := false; !waits; {
+		waits = len(pgtest.Exec(t, database, "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")) > 0
+	}
+	if _, err := upgrade.Exec(bg, "COMMIT").ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	checkRefusal(t, <-refused, "has schema 3, which a newer teamdata wrote")
+	if n := pgtest.Exec(t, database, "SELECT count(*) FROM nodes")[0][0]; n != "0" {
+		t.Errorf("%s nodes are registered", n)
+	}
+}
