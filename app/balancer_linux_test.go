@@ -99,8 +99,12 @@ func (f *fleet) serve(i int) {
 	f.nodes[i] = testkit.Serve(f, f.data.data, append(f.flags, "--state-dir", f.TempDir(), "--node", name, "--listen", f.addresses[i])...)
 }
 
-// pause stops a node for a while, as a debugger does.
+// pause stops a node for a while, as a debugger does, when the proxy has forgotten what
+// failed before: nginx sends one request at a time to a node that comes back, and finds
+// none if all do at once.
 func (f *fleet) pause(i int, d time.Duration) {
+	<-time.After(5 * time.Second)
+	f.flows(50)
 	f.nodes[i].Cmd.Process.Signal(syscall.SIGSTOP)
 	<-time.After(d)
 	f.nodes[i].Cmd.Process.Signal(syscall.SIGCONT)

@@ -58,6 +58,11 @@ func proxyProgram(t *testing.T, name, packages string) string {
 func beginProxy(t *testing.T, front string, cmd *exec.Cmd) {
 	t.Helper()
 	p := testkit.Begin(t, cmd)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s said:\n%s", cmd.Path, p.Out)
+		}
+	})
 	p.Await(cmd.Path, func() bool {
 		c, err := net.Dial("tcp", front)
 		if err == nil {
