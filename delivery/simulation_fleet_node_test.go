@@ -124,8 +124,11 @@ func (p *fleetProcess) job(ctx context.Context) {
 				f.breaksLocked(exclusive, "%s does a job that another node does", p.node.name)
 			}
 			f.holder = ctx
+			f.noteLocked("%s begins a job", p.node.name)
 			f.mu.Unlock()
-			return wait(ctx, upTo(r, 20*time.Second))
+			err := wait(ctx, upTo(r, 20*time.Second))
+			f.note("%s ends a job: %v", p.node.name, err)
+			return err
 		})
 		_ = wait(ctx, 2*time.Second)
 	}

@@ -14,9 +14,9 @@ import (
 	"teamdata/store"
 )
 
-var fleets = flag.Uint64("simulation.fleets", 4, "how many seeds are simulated over nodes, from 1 on")
+var fleets = flag.Uint64("simulation.fleets", 2, "how many seeds are simulated over nodes, from 1 on")
 
-// TestSimulationOverNodes lets a quarter of an hour pass for one to four nodes on one
+// TestSimulationOverNodes lets some minutes pass for one to four nodes on one
 // database, while nodes are killed, stopped, paused for longer than a lease and cut off,
 // commits fail, and the database's clock is set. The stores, their database and the
 // dispatchers are the real ones. The time is the simulation's, also that of the database,
@@ -96,7 +96,7 @@ func (f *fleet) live() {
 			f.setUp()
 		}
 	}
-	for range 40 {
+	for range 20 {
 		if f.step(); f.isBroken() {
 			return
 		}
