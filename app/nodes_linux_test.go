@@ -153,7 +153,7 @@ func (c *cluster) stopNode(n *clusterNode) {
 // others have what it had.
 func (c *cluster) hold(n *clusterNode, d pgtest.Direction) {
 	c.Helper()
-	switch c.random.IntN(4) {
+	switch c.random.IntN(8) {
 	case 0:
 		c.lose(n, func(*testkit.Process) { n.proxy.Hold(d) })
 	default:
