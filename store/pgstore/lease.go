@@ -10,7 +10,8 @@ import (
 const sqlShortLimits = `SELECT set_config('statement_timeout', '1s', true), set_config('lock_timeout', '500ms', true), set_config('idle_in_transaction_session_timeout', '1s', true)`
 
 // gone is the condition that nobody has a lease any more. It holds until the end of
-// the transaction if the rows of those who had it are locked.
+// the transaction if the rows of those who had it are locked. Its statement must not wait
+// for a lease: PostgreSQL would look at the new row, but not for the node that it names.
 var gone = "NOT EXISTS (SELECT FROM nodes WHERE id = leases.node AND " + sqlAlive + ")"
 
 // take takes leases that nobody has, and returns which. A node that was not seen for too
@@ -26,8 +27,8 @@ func (n *node) take(ctx context.Context, names []string) (taken []string, err er
 			newQuery("INSERT INTO leases (name) SELECT * FROM unnest($1::text[]) ON CONFLICT DO NOTHING", names),
 			newQuery("SELECT 1::bigint FROM nodes WHERE id IN (SELECT node FROM leases WHERE name = ANY($1)) AND NOT "+sqlAlive+" ORDER BY id FOR UPDATE", names),
 			newQuery("SELECT 1::bigint FROM commits WHERE node IN (SELECT id FROM nodes WHERE NOT "+sqlAlive+") AND node IN (SELECT node FROM leases WHERE name = ANY($1)) ORDER BY node, writer FOR UPDATE", names),
-			newQuery("UPDATE leases SET node = $2, token = token + 1 WHERE name IN (SELECT name FROM leases WHERE name = ANY($1) AND "+gone+" ORDER BY name FOR UPDATE) AND "+gone+" RETURNING name, token",
-				names, n.id).collect(&rows),
+			newQuery("SELECT 1::bigint FROM leases WHERE name = ANY($1) ORDER BY name FOR UPDATE", names),
+			newQuery("UPDATE leases SET node = $2, token = token + 1 WHERE name = ANY($1) AND "+gone+" RETURNING name, token", names, n.id).collect(&rows),
 			query{sql: "COMMIT"})
 		return err
 	})
