@@ -51,7 +51,6 @@ func (s *Store) checkSeal(ctx context.Context) (sealed bool, err error) {
 // nil is no key. Unlike Open, it neither seals nor upgrades the database.
 func CheckKey(ctx context.Context, target *Target, key codec.Sealer) (sealed bool, err error) {
 	s := &Store{target: target, pool: newPool(target, 1), life: ctx, seal: codec.Sealing{Sealer: key}}
-	s.setTime(time.Now())
 	defer s.pool.close()
 	s.setTime(time.Now()) // which nothing of it depends on
 	if err := s.pool.prepare(ctx, migrations, reading); err != nil {
