@@ -30,48 +30,43 @@ const (
 // there. The lock on the marker waits for the end of a transaction that still runs. If
 // the database can't be asked for so long, the writer learns it with its next group.
 // Meanwhile it refuses those that wait for a commit of their own.
-func (w *writer) resolve(d doubt, lost error) error {
+func (s *Store) resolve(d doubt, lost error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), resolveTime)
 	defer cancel()
 	for ctx.Err() == nil {
-		commitNo, err := w.marker(ctx)
+		commitNo, err := s.marker(ctx)
 		switch {
 		case err == nil && commitNo == d.commitNo:
-			w.doubts.there.Add(1)
+			s.doubts.there.Add(1)
 			if d.t.Touched || d.t.Retyped { // who has to see it was in the answer
 				d.t.published = published{math.MaxInt64, 1}
 			}
 			return nil
 		case err == nil:
-			w.doubts.gone.Add(1)
+			s.doubts.gone.Add(1)
 			return notCommitted(lost)
 		case tableGone(err):
-			return w.replaced()
+			return s.replaced()
 		}
-		w.queue.Refuse(fault(err)) // they would wait in vain
+		s.queue.Refuse(fault(err)) // they would wait in vain
 		select {
 		case <-ctx.Done():
 		case <-time.After(resolveEvery):
 		}
 	}
-	w.doubts.open.Add(1)
-	w.doubt = &d
+	s.doubts.open.Add(1)
+	s.doubt = &d
 	return fmt.Errorf("it is unknown whether a commit succeeded: %w", lost)
 }
 
-// lockMarker locks and reads the number of the writer's last commit.
-func (w *writer) lockMarker() query {
-	return newQuery("SELECT n FROM commits WHERE node = $1 AND writer = $2 FOR UPDATE", w.node.id, w.number)
-}
-
-// marker reads the number of the writer's last commit.
-func (w *writer) marker(ctx context.Context) (commitNo int64, err error) {
-	c, err := w.writing.acquire(ctx)
+// marker reads the number of this server's last commit.
+func (s *Store) marker(ctx context.Context) (commitNo int64, err error) {
+	c, err := s.writing.acquire(ctx)
 	if err != nil {
 		return 0, err
 	}
-	defer w.writing.release(c)
-	rows, err := c.rows(ctx, w.lockMarker())
+	defer s.writing.release(c)
+	rows, err := c.rows(ctx, newQuery("SELECT n FROM commits WHERE node = $1 FOR UPDATE", s.node.id))
 	if err == nil && len(rows) == 0 {
 		err = errNotCommitted
 	}
@@ -82,9 +77,9 @@ func (w *writer) marker(ctx context.Context) (commitNo int64, err error) {
 }
 
 // settleDoubt reports what a commit changed that turns out to be there.
-func (w *writer) settleDoubt(commitNo int64) {
-	if w.doubt != nil && commitNo == w.doubt.commitNo {
-		w.tell(w.doubt.t)
+func (s *Store) settleDoubt(commitNo int64) {
+	if s.doubt != nil && commitNo == s.doubt.commitNo {
+		s.tell(s.doubt.t)
 	}
-	w.doubt = nil
+	s.doubt = nil
 }

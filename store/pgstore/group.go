@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"time"
 
 	"teamdata/store"
@@ -18,43 +17,25 @@ const maxTries = 5
 // errNotCommitted marks a lost transaction that surely left nothing.
 var errNotCommitted = errors.New("the connection was lost before the commit")
 
-// writer commits groups of Updates, one after the other. A node's writers do that side
-// by side, as if they were nodes: what they must not both change is locked.
-type writer struct {
-	*Store
-	number int
-	queue  *engine.Queue
-	doubt  *doubt
-}
-
-// writerOf is the writer of an Update. All of an org have the same one, so that they
-// share commits and don't wait for each other's locks.
-func (s *Store) writerOf(scope *store.Scope) *writer {
-	if scope.All || len(scope.Orgs) == 0 {
-		return s.writers[0]
-	}
-	return s.writers[crc32.ChecksumIEEE([]byte(scope.Orgs[0]))%uint32(len(s.writers))]
-}
-
 // commit runs a group in one transaction, notifies of what it changed, and sets each
 // update's error. If the commit fails, they all fail: one's rejection may be due to
 // another's lost write. If a statement was rejected, each runs alone, so that only
 // those fail that cause it.
-func (w *writer) commit(group []*engine.Update) { w.tryCommit(group, false) }
+func (s *Store) commit(group []*engine.Update) { s.tryCommit(group, false) }
 
 // tryCommit is commit, for updates that run again with care if a row that was said to
 // be new is there.
-func (w *writer) tryCommit(group []*engine.Update, careful bool) {
+func (s *Store) tryCommit(group []*engine.Update, careful bool) {
 	var err error
 	for try := range maxTries {
 		if try > 0 {
-			w.retries.Add(1)
+			s.retries.Add(1)
 		}
-		if err = w.attempt(group, careful); err == nil {
+		if err = s.attempt(group, careful); err == nil {
 			return
 		}
 		var again bool
-		if again, err = w.prepareAgain(w.life, err); again {
+		if again, err = s.prepareAgain(s.life, err); again {
 			continue
 		}
 		if !retryable(err) && !errors.Is(err, errNotCommitted) {
@@ -63,7 +44,7 @@ func (w *writer) tryCommit(group []*engine.Update, careful bool) {
 	}
 	if !careful && !broken(err) {
 		for i := range group {
-			w.tryCommit(group[i:i+1], true)
+			s.tryCommit(group[i:i+1], true)
 		}
 		return
 	}
@@ -73,24 +54,24 @@ func (w *writer) tryCommit(group []*engine.Update, careful bool) {
 }
 
 // attempt runs a group once.
-func (w *writer) attempt(group []*engine.Update, careful bool) error {
-	if w.life.Err() != nil {
-		return context.Cause(w.life)
+func (s *Store) attempt(group []*engine.Update, careful bool) error {
+	if s.life.Err() != nil {
+		return context.Cause(s.life)
 	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()
-	c, err := w.writing.acquire(ctx)
+	c, err := s.writing.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer w.writing.release(c)
-	t := &tx{s: w.Store, ctx: context.Background(), conn: c, begun: true, over: newOverlay()}
-	commitNo, err := w.begin(t, group)
+	defer s.writing.release(c)
+	t := &tx{s: s, ctx: context.Background(), conn: c, begun: true, over: newOverlay()}
+	commitNo, err := t.begin(group)
 	t.over.careful = careful
 	written := 0
 	for _, u := range group {
-		if err == nil && w.run(t, u) {
+		if err == nil && s.run(t, u) {
 			written++
 		}
 		if err = t.err; err != nil {
@@ -106,16 +87,16 @@ func (w *writer) attempt(group []*engine.Update, careful bool) error {
 	if written == 0 {
 		return nil
 	}
-	if before := w.options.BeforeCommit; before != nil {
+	if before := s.options.BeforeCommit; before != nil {
 		err = before()
 	}
 	if err == nil {
-		err = w.send(t, commitNo)
+		err = t.commit(commitNo)
 	}
 	if err == nil {
-		w.tell(t)
+		s.tell(t)
 	}
-	w.Committed(store.Commit{Updates: written, Took: time.Since(began), Err: err})
+	s.Committed(store.Commit{Updates: written, Took: time.Since(began), Err: err})
 	return err
 }
 
@@ -132,7 +113,7 @@ const updateLock = migrationLock + 1
 
 // begin begins the transaction of a group, locks what its updates name, and reads
 // that ahead. It returns the number of the commit.
-func (w *writer) begin(t *tx, group []*engine.Update) (commitNo int64, err error) {
+func (t *tx) begin(group []*engine.Update) (commitNo int64, err error) {
 	named := aheadOf(group)
 	lock := "SELECT pg_advisory_xact_lock_shared($1)"
 	if named.All {
@@ -142,12 +123,12 @@ func (w *writer) begin(t *tx, group []*engine.Update) (commitNo int64, err error
 	found := 0
 	queries := []query{
 		{sql: sqlBegin}, {sql: sqlGroupLimits},
-		w.lockMarker().collect(&marker),
+		newQuery("SELECT n FROM commits WHERE node = $1 FOR UPDATE", t.s.node.id).collect(&marker),
 		newQuery(lock, int64(updateLock)),
 	}
 	var held []row
 	if len(named.fenced) > 0 {
-		queries = append(queries, newQuery("SELECT name, token FROM leases WHERE node = $1", w.node.id).collect(&held))
+		queries = append(queries, newQuery("SELECT name, token FROM leases WHERE node = $1", t.s.node.id).collect(&held))
 	}
 	queries = append(queries, named.locks(t.over, &found)...)
 	queries = append(queries, newQuery(sqlClock).collect(&clock))
@@ -156,7 +137,7 @@ func (w *writer) begin(t *tx, group []*engine.Update) (commitNo int64, err error
 		return 0, err
 	}
 	if len(marker) == 0 {
-		t.err = w.replaced()
+		t.err = t.s.replaced()
 		return 0, t.err
 	}
 	if found < named.toLock() {
@@ -172,11 +153,11 @@ func (w *writer) begin(t *tx, group []*engine.Update) (commitNo int64, err error
 		}
 	}
 	commitNo = readBigint(marker[0][0])
-	w.settleDoubt(commitNo)
+	t.s.settleDoubt(commitNo)
 	now := readTime(clock[0][0])
-	w.setTime(now)
-	if t.now = now; w.options.Now != nil {
-		t.now = w.now()
+	t.s.setTime(now)
+	if t.now = now; t.s.options.Now != nil {
+		t.now = t.s.now()
 	}
 	return commitNo + 1, nil
 }
@@ -218,18 +199,18 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 	return false
 }
 
-// send sends what a group wrote, and commits it with its number.
-func (w *writer) send(t *tx, commitNo int64) error {
+// commit sends what a group wrote, and commits it with its number.
+func (t *tx) commit(commitNo int64) error {
 	queries := t.over.flushAll()
 	queries = append(queries, t.bumps()...)
 	queries = append(queries,
-		newQuery("UPDATE commits SET n = $3 WHERE node = $1 AND writer = $2", w.node.id, w.number, commitNo),
+		newQuery("UPDATE commits SET n = $2 WHERE node = $1", t.s.node.id, commitNo),
 		query{sql: "COMMIT"})
 	err := t.run(queries...)
 	if !ambiguous(err) {
 		return notCommitted(err)
 	}
-	return w.resolve(doubt{t, commitNo}, err)
+	return t.s.resolve(doubt{t, commitNo}, err)
 }
 
 // tell tells of a commit, here and on the other nodes.

@@ -26,7 +26,7 @@ func (n *node) take(ctx context.Context, names []string) (taken []string, err er
 			query{sql: sqlBegin}, query{sql: sqlShortLimits},
 			newQuery("INSERT INTO leases (name) SELECT * FROM unnest($1::text[]) ON CONFLICT DO NOTHING", names),
 			newQuery("SELECT 1::bigint FROM nodes WHERE id IN (SELECT node FROM leases WHERE name = ANY($1)) AND NOT "+sqlAlive+" ORDER BY id FOR UPDATE", names),
-			newQuery("SELECT 1::bigint FROM commits WHERE node IN (SELECT id FROM nodes WHERE NOT "+sqlAlive+") AND node IN (SELECT node FROM leases WHERE name = ANY($1)) ORDER BY node, writer FOR UPDATE", names),
+			newQuery("SELECT 1::bigint FROM commits WHERE node IN (SELECT id FROM nodes WHERE NOT "+sqlAlive+") AND node IN (SELECT node FROM leases WHERE name = ANY($1)) ORDER BY node FOR UPDATE", names),
 			newQuery("SELECT 1::bigint FROM leases WHERE name = ANY($1) ORDER BY name FOR UPDATE", names),
 			newQuery("UPDATE leases SET node = $2, token = token + 1 WHERE name = ANY($1) AND "+gone+" RETURNING name, token", names, n.id).collect(&rows),
 			query{sql: "COMMIT"})
@@ -51,7 +51,7 @@ func (n *node) giveUp(ctx context.Context, names []string) error {
 	err := n.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
 			query{sql: sqlBegin}, query{sql: sqlShortLimits},
-			newQuery("SELECT 1::bigint FROM commits WHERE node = $1 ORDER BY writer FOR UPDATE", n.id),
+			newQuery("SELECT 1::bigint FROM commits WHERE node = $1 FOR UPDATE", n.id),
 			newQuery("UPDATE leases SET node = '' WHERE node = $1 AND name = ANY($2)", n.id, names),
 			newQuery("DELETE FROM leases WHERE node = '' AND name LIKE 'job %' AND name = ANY($1)", names),
 			query{sql: "COMMIT"})

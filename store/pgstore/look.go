@@ -67,7 +67,7 @@ func (s *Store) look(ctx context.Context) {
 	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
 			newQuery("SELECT name, n FROM generations").collect(&generations),
-			newQuery("SELECT node, sum(n)::bigint FROM commits WHERE node <> $1 GROUP BY node", s.node.id).collect(&commits))
+			newQuery("SELECT node, n FROM commits WHERE node <> $1", s.node.id).collect(&commits))
 		return err
 	})
 	if err != nil {

@@ -1,7 +1,6 @@
 package pgstore
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -35,7 +34,6 @@ const coordinating = 2
 // node is this process among those that use the database.
 type node struct {
 	id, name, version string
-	writers           int
 	schema            int           // the last migration that the program knows
 	conns             *pool         // of its own, so that no reader and no commit delays a heartbeat
 	nudged            chan struct{} // has one token when a heartbeat is due at once
@@ -63,7 +61,7 @@ type claim struct {
 
 func newNode(target *Target, o Options) *node {
 	n := &node{
-		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, writers: cmp.Or(o.Writers, defaultWriters), state: store.NodeRunning,
+		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, state: store.NodeRunning,
 		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), stopped: make(chan struct{}),
 		held: map[string]uint64{}, leaving: map[string]time.Time{}, inFlight: map[string]int{}, claims: map[string]claim{}, jobs: map[string]*job{},
 	}
@@ -105,7 +103,7 @@ func (n *node) register(ctx context.Context, c *conn) (current bool, err error) 
 		query{sql: "DELETE FROM shared_key WHERE NOT EXISTS (SELECT FROM nodes WHERE " + sqlAlive + ")"},
 		newQuery("INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at) SELECT $1::text, $2::text, $3::text, $4::bigint, $5::text, "+sqlNow+", "+sqlNow+" FROM meta WHERE may_write <= $4::bigint RETURNING 1::bigint",
 			n.id, n.name, n.version, n.schema, n.state).collect(&made),
-		newQuery("INSERT INTO commits (node, writer, n) SELECT id, writer, 0 FROM nodes, generate_series(0::bigint, $2) writer WHERE id = $1", n.id, n.writers-1),
+		newQuery("INSERT INTO commits (node, n) SELECT id, 0 FROM nodes WHERE id = $1", n.id),
 		query{sql: "COMMIT"})
 	return len(made) > 0, err
 }

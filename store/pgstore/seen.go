@@ -47,12 +47,12 @@ func bump(name string) query {
 	return newQuery("UPDATE generations SET n = n + 1 WHERE name = $1", name)
 }
 
-// Update hands fn to a writer and waits until its commit is on disk. If it touched
+// Update hands fn to the writer and waits until its commit is on disk. If it touched
 // what nodes keep in memory, it waits until they all know, or have stopped to trust
 // that: none lets in whom the Update shut out.
 func (s *Store) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
 	var group *tx // if the last run of fn touched something
-	err := s.writerOf(&scope).queue.Update(ctx, scope, func(t store.Tx) (err error) {
+	err := s.queue.Update(ctx, scope, func(t store.Tx) (err error) {
 		run := t.(*tx)
 		earlier := run.Changes
 		run.Touched, run.Retyped = false, false

@@ -1,7 +1,6 @@
 package pgstore
 
 import (
-	"cmp"
 	"context"
 	"io/fs"
 	"sync"
@@ -17,12 +16,10 @@ import (
 type Options struct {
 	// Now is the clock; nil means that of the database.
 	Now func() time.Time
-	// Connections is the maximum number of connections to the database, of which one
-	// more than Writers are for Updates; 0 means DefaultConnections, and the minimum is
-	// one more than that. Three more are for what the nodes have to tell one another.
+	// Connections is the maximum number of connections to the database, of which two
+	// are the writer's; 0 means DefaultConnections, and the minimum is 3. Three more
+	// are for what the nodes have to tell one another.
 	Connections int
-	// Writers is how many groups of Updates are committed side by side; 0 means 2.
-	Writers int
 	// Sealer seals the database's secrets; nil leaves them in plain text. A database
 	// is sealed as a whole, and from then on opens only with its Sealer.
 	Sealer codec.Sealer
@@ -36,8 +33,8 @@ type Options struct {
 	NoHints bool
 	// HTTPOnLoopback lets endpoints have http:// URLs of this machine: for tests.
 	HTTPOnLoopback bool
-	// BeforeCommit is called before each commit of Updates, for tests, by all Writers.
-	// An error fails the commit, as a full disk would.
+	// BeforeCommit is called before each commit of Updates, for tests. An error fails
+	// the commit, as a full disk would.
 	BeforeCommit func() error
 	// migrations are others than the program's, for tests.
 	migrations fs.FS
@@ -50,17 +47,14 @@ const DefaultConnections = 10
 // the database at most, with those for what the nodes have to tell one another.
 const ServerConnections = DefaultConnections + coordinating + 1
 
-const (
-	defaultWriters = 2
-	askConnections = 1 // to ask what became of a commit
-)
+const writerConnections = 2 // one to commit, and one to ask what became of that
 
 // Store is a PostgreSQL database as a store.Store.
 type Store struct {
 	target  *Target
 	options Options
 	pool    *pool
-	writing *pool // the writers' own, so that no reader delays them
+	writing *pool // the writer's own, so that no reader delays it
 	seal    codec.Sealing
 	node    *node
 	engine.Notices
@@ -72,9 +66,10 @@ type Store struct {
 	clock     atomic.Pointer[clock]
 	sealedNow bool // by this Open
 
-	writers    []*writer
+	queue      *engine.Queue
 	limits     limits
 	ids        ids
+	doubt      *doubt // the writer's
 	doubts     doubts
 	retries    atomic.Uint64 // of groups that met another server
 	partitions partitions
@@ -102,16 +97,11 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 	}
 	s := &Store{
 		target: target, options: o, seal: codec.Sealing{Sealer: o.Sealer},
-		stop: make(chan struct{}), lookNow: make(chan struct{}, 1),
+		queue: engine.NewQueue(), stop: make(chan struct{}), lookNow: make(chan struct{}, 1),
 		node: newNode(target, o),
 	}
 	s.hints.wake = make(chan struct{}, 1)
-	s.writers = make([]*writer, cmp.Or(o.Writers, defaultWriters))
-	for i := range s.writers {
-		s.writers[i] = &writer{Store: s, number: i, queue: engine.NewQueue()}
-	}
-	writing := len(s.writers) + askConnections
-	s.pool, s.writing = newPool(target, max(o.Connections-writing, 1)), newPool(target, writing)
+	s.pool, s.writing = newPool(target, max(o.Connections-writerConnections, 1)), newPool(target, writerConnections)
 	s.life, s.end = context.WithCancelCause(context.Background())
 	err := s.prepare(ctx)
 	if err == nil {
@@ -121,9 +111,7 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 		s.closePools()
 		return nil, err
 	}
-	for _, w := range s.writers {
-		go w.queue.Run(w.commit)
-	}
+	go s.queue.Run(s.commit)
 	s.coordinate()
 	if err := s.sealAll(ctx); err != nil {
 		s.Close()
@@ -278,9 +266,7 @@ func (s *Store) release(t *tx) {
 
 // Close waits for pending Updates and closes the connections.
 func (s *Store) Close() error {
-	for _, w := range s.writers {
-		w.queue.Close()
-	}
+	s.queue.Close()
 	s.stopping.Do(func() { close(s.stop) })
 	s.background.Wait()
 	err := s.node.leave(context.Background())

@@ -15,13 +15,11 @@ CREATE TABLE nodes (
 	clock_offset bigint NOT NULL DEFAULT 0, -- of the database's clock to the node's
 	seen bigint NOT NULL DEFAULT 0 -- the sum of the generations that it knows of
 ) WITH (fillfactor = 10);
--- The number of the last commit of each writer of a node, which tells what became of one
--- whose answer was lost. A transaction holds its writer's row from the start to the end.
+-- The number of each node's last commit, which tells what became of one whose answer
+-- was lost. A transaction of a node holds its row from the start to the end.
 CREATE TABLE commits (
-	node text COLLATE "C",
-	writer bigint,
-	n bigint NOT NULL,
-	PRIMARY KEY (node, writer)
+	node text COLLATE "C" PRIMARY KEY,
+	n bigint NOT NULL
 ) WITH (fillfactor = 10);
 -- What one node has for itself: the deliveries of a part of the endpoints, or a job.
 -- It has it as long as it is seen. The token is greater for each that gets it.
