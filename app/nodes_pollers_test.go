@@ -49,8 +49,8 @@ func (c *servers) from(n int) []*testkit.Process {
 func (c *servers) add(server, writer, from, n int) {
 	var members, entries []string
 	for i := from; i < from+n; i++ {
-		members = append(members, fmt.Sprintf(`{"userId":"w%d.%d","role":"member"}`, writer, i))
-		entries = append(entries, fmt.Sprintf(`{"action":"w%d.%d"}`, writer, i))
+		members = append(members, fmt.Sprintf(`{"userId":"w%d_%d","role":"member"}`, writer, i))
+		entries = append(entries, fmt.Sprintf(`{"action":"w%d_%d"}`, writer, i))
 	}
 	for list, body := range map[string]string{
 		"/members":   `{"members":[` + strings.Join(members, ",") + `]}`,

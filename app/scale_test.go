@@ -88,7 +88,7 @@ func TestPollersMissNothing(t *testing.T) {
 	for w := range writers {
 		group.Go(func() {
 			for i := range entries {
-				appendEntry(t, s, fmt.Sprintf("w%d.%d", w, i))
+				appendEntry(t, s, fmt.Sprintf("w%d_%d", w, i))
 			}
 		})
 	}
@@ -129,7 +129,7 @@ func poll(t *testing.T, servers []*testkit.Process, list string, writing context
 		}
 		for _, e := range got.Data {
 			var w, i int
-			if _, err := fmt.Sscanf(e.Action+e.UserID, "w%d.%d", &w, &i); err != nil {
+			if _, err := fmt.Sscanf(e.Action+e.UserID, "w%d_%d", &w, &i); err != nil {
 				continue // of the example org, or that a member was added
 			}
 			if i != next[w] || e.ID <= last {

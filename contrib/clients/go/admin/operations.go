@@ -287,6 +287,9 @@ func (c *Client) SendEvents(ctx context.Context, org string, events []NewEvent, 
 	return deliveries, err
 }
 
+// ListNodes lists the servers that share a database, in order of name.
+func (c *Client) ListNodes() teamdata.List[Node] { return list[Node](c, "nodes") }
+
 // ListPlans lists the plans, the built-in ones first.
 func (c *Client) ListPlans() teamdata.List[Plan] { return list[Plan](c, "plans") }
 

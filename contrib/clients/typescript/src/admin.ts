@@ -297,6 +297,11 @@ export class AdminClient {
     return sent.events.map((event) => event.deliveries);
   }
 
+  /** The servers that share a database, in order of name. */
+  listNodes(options?: ListOptions): List<types.Node> {
+    return new List(this.transport, "/nodes", options);
+  }
+
   /** The plans, the built-in ones first. */
   listPlans(options?: ListOptions): List<types.Plan> {
     return new List(this.transport, "/plans", options);
