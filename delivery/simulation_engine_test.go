@@ -79,7 +79,7 @@ type database struct{ *pgstore.Target }
 
 func (d database) open(w *world) (store.Engine, error) {
 	return pgstore.Open(context.Background(), d.Target, pgstore.Options{
-		Now: w.storeClock, BeforeCommit: w.beforeCommit, Node: "one",
+		Now: w.storeClock, BeforeCommit: w.beforeCommit, Node: "one", Sole: true,
 	})
 }
 

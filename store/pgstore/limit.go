@@ -196,9 +196,7 @@ func (t taker) decide(at int64, accepted, n int, oldest int64) {
 	}
 }
 
-// tidyEvery is how often ids without a time in the window of their limit are deleted.
-const tidyEvery = time.Minute
-
+// forgetLimits deletes ids without a time in the window of their limit.
 func (s *Store) forgetLimits(ctx context.Context) error {
 	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx, newQuery(sqlForget))

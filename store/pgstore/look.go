@@ -30,21 +30,35 @@ type known struct {
 	missed      bool              // it could not look
 }
 
-// looks looks again and again, and keeps the tables in shape, until the store is closed.
+// looks looks again and again, until the store is closed.
 func (s *Store) looks() {
-	ticker, tidying := time.NewTicker(lookEvery), time.NewTicker(tidyEvery)
+	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	defer tidying.Stop()
 	for {
 		select {
 		case <-s.stop:
 			return
 		case <-s.lookNow:
-			s.look(s.life)
 		case <-ticker.C:
-			s.look(s.life)
-			_ = s.makeAhead(s.life) // if that fails, the next one does it, or the writer
-		case <-tidying.C:
+		}
+		s.look(s.life)
+	}
+}
+
+// tidyEvery is how often the tables are kept in shape.
+const tidyEvery = 5 * time.Minute
+
+// tidies makes partitions ahead and forgets limits, until the store is closed. What
+// fails is left for the next time; who needs a partition makes it.
+func (s *Store) tidies() {
+	ticker := time.NewTicker(tidyEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-ticker.C:
+			_ = s.makeAhead(s.life)
 			_ = s.forgetLimits(s.life)
 		}
 	}
@@ -143,7 +157,7 @@ func (s *Store) saySeen(ctx context.Context, generations []row) {
 // AccessGeneration is bumped after each commit that touched what an Access depends on.
 // While the node doesn't know whether others did, it is another one each time.
 func (s *Store) AccessGeneration() uint64 {
-	if !s.known.trusted() {
+	if !s.options.Sole && !s.known.trusted() {
 		s.Tell(&engine.Changes{Touched: true})
 	}
 	return s.Notices.AccessGeneration()
@@ -151,7 +165,7 @@ func (s *Store) AccessGeneration() uint64 {
 
 // EventTypeGeneration is bumped like it, for event types.
 func (s *Store) EventTypeGeneration() uint64 {
-	if !s.known.trusted() {
+	if !s.options.Sole && !s.known.trusted() {
 		s.Tell(&engine.Changes{Retyped: true})
 	}
 	return s.Notices.EventTypeGeneration()

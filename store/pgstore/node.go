@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -48,7 +49,8 @@ type node struct {
 	inFlight map[string]int       // claims of each shard
 	claims   map[string]claim     // of deliveries, by id
 	jobs     map[string]*job
-	lapsing  *time.Timer // ends the jobs when the node stops to rely on what it has
+	lease    time.Duration // how long it has what it took
+	lapsing  *time.Timer   // ends the jobs when the node stops to rely on what it has
 	stopping sync.Once
 	stopped  chan struct{} // closed once it stops and has no shard any more
 }
@@ -65,7 +67,10 @@ func newNode(target *Target, o Options) *node {
 		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), stopped: make(chan struct{}),
 		held: map[string]uint64{}, leaving: map[string]time.Time{}, inFlight: map[string]int{}, claims: map[string]claim{}, jobs: map[string]*job{},
 	}
-	n.lapsing = time.AfterFunc(leaseTime, n.endLapsed)
+	if n.lease = leaseTime; o.Sole {
+		n.lease = math.MaxInt64 / 2
+	}
+	n.lapsing = time.AfterFunc(n.lease, n.endLapsed)
 	if n.name == "" {
 		n.name, n.state = n.id, nodeCommand
 	}
@@ -268,7 +273,7 @@ func (n *node) confirm(asked time.Time, seen *census) (lapsed bool) {
 }
 
 // lapses is when the node stops to rely on what it has, unless it is seen again.
-func (n *node) lapses() time.Time { return n.asked.Add(leaseTime - startMargin) }
+func (n *node) lapses() time.Time { return n.asked.Add(n.lease - startMargin) }
 
 // lose forgets a lease, and ends the job under it.
 func (n *node) lose(name string) {

@@ -177,7 +177,7 @@ func (s *Store) Release(deliveryID string) {
 
 // HandOver gives up all shards.
 func (s *Store) HandOver(ctx context.Context) {
-	if !s.node.stop() {
+	if s.options.Sole || !s.node.stop() {
 		return
 	}
 	select {

@@ -31,6 +31,9 @@ type Options struct {
 	Version string
 	// NoHints leaves it to polling to find out what other nodes did: for tests.
 	NoHints bool
+	// Sole says that no other server uses the database meanwhile, so that this one need
+	// not look for any: for tests whose time is not that of the database.
+	Sole bool
 	// HTTPOnLoopback lets endpoints have http:// URLs of this machine: for tests.
 	HTTPOnLoopback bool
 	// BeforeCommit is called before each commit of Updates, for tests. An error fails
@@ -170,6 +173,10 @@ func (s *Store) prepare(ctx context.Context) error {
 
 // coordinate starts what goes on with other nodes until Close.
 func (s *Store) coordinate() {
+	s.background.Go(s.tidies)
+	if s.options.Sole {
+		return
+	}
 	s.background.Go(s.beats)
 	s.background.Go(s.looks)
 	if s.options.NoHints {
