@@ -3,7 +3,6 @@ package app_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -126,7 +124,7 @@ func (c *cluster) post(first, endpoint int, key string) (id string) {
 		got, err := p.Do("POST", fmt.Sprintf("/webhooks/whe_%d/test", endpoint), secret, "Idempotency-Key", key)
 		var body struct{ ID string }
 		switch {
-		case err != nil && c.balanced && !errors.Is(err, syscall.ECONNREFUSED):
+		case err != nil && c.balanced && !refused(err):
 			c.Errorf("a request was not answered: %v", err)
 			return ""
 		case err != nil:

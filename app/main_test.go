@@ -2,9 +2,11 @@ package app_test
 
 import (
 	"encoding/pem"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,6 +37,12 @@ func startTLS(t testing.TB, s *httptest.Server) (url, caFile string) {
 	caFile = filepath.Join(t.TempDir(), "receiver.ca.pem")
 	testkit.WriteFile(t, caFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
 	return s.URL + "/hook", caFile
+}
+
+// refused reports whether a server took no connection: it is down, or was about to be
+// when the connection was made.
+func refused(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // ended waits until a program has ended by itself, and returns its status.

@@ -3,14 +3,12 @@ package app_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -100,7 +98,7 @@ func (u *upgrade) post(ctx context.Context, client int) {
 			got, err := u.nodes[try%len(u.nodes)].server.Load().Do("POST", path, testkit.WriteKey, "Idempotency-Key", fmt.Sprintf("%d-%d", client, i))
 			var body struct{ ID string }
 			switch {
-			case errors.Is(err, syscall.ECONNREFUSED):
+			case refused(err):
 			case err != nil:
 				u.Errorf("a request was not answered: %v", err)
 				return

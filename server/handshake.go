@@ -40,11 +40,15 @@ func newTLSListener(l net.Listener, config *tls.Config, version string, h *http.
 	return t
 }
 
-// run accepts connections until the listener is closed. After an error it
-// continues when net/http accepts the next connection.
+// run accepts connections until the listener is closed, or the one below it, which
+// leaves it those that have just connected. After an error it continues when net/http
+// accepts the next connection.
 func (t *tlsListener) run() {
 	for t.closed.Err() == nil {
 		c, err := t.Listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
 		if err != nil {
 			t.hand(nil, err)
 			continue

@@ -23,6 +23,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -85,6 +86,7 @@ type Server struct {
 	mcpRouter    *web.Router
 	tools        []func() ([]tool, error) // of each of config.versions
 	http         http.Server
+	listeners    listeners
 	connections  *connLimiter
 	streams      *connLimiter // requests on HTTP/2
 	keys         accessCache
@@ -147,6 +149,7 @@ func (s *Server) Limit(l net.Listener) net.Listener { return limitedListener{l, 
 // Serve serves connections of l, over TLS unless tlsConfig is nil, and returns nil
 // after Shutdown. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
+	s.listeners.add(l)
 	l = cork.Listener(limitedListener{l, s.connections, s.config.ProxyProtocol})
 	if tlsConfig != nil {
 		tlsConfig = tlsConfig.Clone()
@@ -155,27 +158,59 @@ func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
 	} else {
 		l = http1Listener{l, s.config.versions[0].date}
 	}
-	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	err := s.http.Serve(l)
+	if errors.Is(err, http.ErrServerClosed) || s.stopping.Load() && errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// Shutdown stops the server. New requests are answered with 503 `unavailable`, and
+// their connections are closed. After half the drain delay new connections are refused,
+// and after another whole one, or once no connection is open, idle ones are closed too.
+// Then Shutdown waits for running requests until ctx ends.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.stopping.Store(true)
+	// Once it stops, net/http drops new requests without an answer. Busy clients
+	// get one first, and then those who have just connected.
+	s.drain(ctx, s.drainDelay/2)
+	s.listeners.close()
+	s.drain(ctx, s.drainDelay)
+	if err := s.http.Shutdown(ctx); !errors.Is(err, net.ErrClosed) { // a listener was closed before
 		return err
 	}
 	return nil
 }
 
-// Shutdown stops the server. New requests are answered with 503 `unavailable`, and
-// their connections are closed. After the drain delay, or once no connection is open,
-// idle connections are closed too, and Shutdown waits for running requests until ctx ends.
-func (s *Server) Shutdown(ctx context.Context) error {
-	s.stopping.Store(true)
-	// Once it stops, net/http drops new requests without an answer. Busy clients
-	// get one first.
+// drain waits until no connection is open, but not for longer than a time.
+func (s *Server) drain(ctx context.Context, most time.Duration) {
 	if closed := s.connections.allClosed(); closed != nil {
 		select {
-		case <-time.After(s.drainDelay):
+		case <-time.After(most):
 		case <-closed:
 		case <-ctx.Done():
 		}
 	}
-	return s.http.Shutdown(ctx)
+}
+
+// listeners are those that a server serves.
+type listeners struct {
+	mu  sync.Mutex
+	all []net.Listener
+}
+
+func (l *listeners) add(one net.Listener) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, one)
+}
+
+func (l *listeners) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, one := range l.all {
+		one.Close()
+	}
 }
 
 // connectionLog logs what net/http reports of single connections, such as a failed
