@@ -89,9 +89,11 @@ func (s *Store) sendHints() {
 	}
 }
 
-// sendHint does not wait for the disk.
+// sendHint does not wait for the disk, nor for long: heartbeats need the connection.
 func (s *Store) sendHint(words string) {
-	_ = s.node.conns.with(s.life, func(ctx context.Context, c *conn) error {
+	ctx, cancel := context.WithTimeout(s.life, lookTime)
+	defer cancel()
+	_ = s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
 			query{sql: "BEGIN"}, query{sql: "SELECT set_config('synchronous_commit', 'off', true)"},
 			newQuery("SELECT pg_notify('"+hintChannel+"', $1)", words),

@@ -131,7 +131,9 @@ func (n *seen) ask(s *Store) {
 // seenByAll is the number of the last change that all other nodes know of; 0: that is
 // not known.
 func (s *Store) seenByAll() (number int64) {
-	_ = s.node.conns.with(s.life, func(ctx context.Context, c *conn) error {
+	ctx, cancel := context.WithTimeout(s.life, lookTime)
+	defer cancel()
+	_ = s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		rows, err := c.rows(ctx, newQuery("SELECT coalesce(min(seen), $2) FROM nodes WHERE id <> $1 AND state <> 'command' AND "+sqlAlive, s.node.id, int64(math.MaxInt64)))
 		if err == nil {
 			number = readBigint(rows[0][0])
