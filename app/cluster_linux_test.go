@@ -139,12 +139,25 @@ func (c *cluster) post(first, endpoint int, key string) (id string) {
 		case got.Status == http.StatusConflict && !c.balanced: // it still runs there
 		default:
 			c.Errorf("answered %d %v %s", got.Status, got.Header, got.Body)
+			c.Cleanup(func() { c.Logf("its log has\n%s", errorsOf(p)) })
 			return ""
 		}
 		<-time.After(20 * time.Millisecond)
 	}
 	c.Errorf("a request was not accepted for a minute")
 	return ""
+}
+
+// errorsOf are the errors that a server logged last, but for those of a database that
+// is away.
+func errorsOf(p *testkit.Process) string {
+	var last []string
+	for line := range strings.Lines(p.Out.String()) {
+		if strings.Contains(line, `"level":"error"`) && !strings.Contains(line, "can't be used right now") {
+			last = append(last, line)
+		}
+	}
+	return strings.Join(last[max(0, len(last)-5):], "")
 }
 
 // await waits for something that the nodes do.

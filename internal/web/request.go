@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -66,8 +68,11 @@ func fail(r Responder, err error) {
 }
 
 // LogFault is PublicError, and logs an error that is a fault of the server. An error
-// after the client has gone is not.
+// after the client has gone is not: what it asked for may be tried again.
 func LogFault(r Responder, err error) *store.Error {
+	if r.Common().HTTP.Context().Err() != nil && errors.Is(err, context.Canceled) {
+		err = store.Unavailable(err)
+	}
 	e := PublicError(err)
 	if e.Code.Status() >= http.StatusInternalServerError && e != ErrStopping && r.Common().HTTP.Context().Err() == nil {
 		r.Fault().Fields(hint.Fields(err)).Msg("request failed")
