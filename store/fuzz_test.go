@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
@@ -54,6 +55,7 @@ func FuzzCursorOrder(f *testing.F) {
 // that a server does not see. Over HTTP only this machine is one, and only where that
 // is allowed.
 func FuzzEndpointURL(f *testing.F) {
+	f.Add("http://[::fffF:127.0.0.1]/")
 	f.Fuzz(func(t *testing.T, address string) {
 		if CheckEndpointURL(address, true) != nil {
 			if CheckEndpointURL(address, false) == nil {
@@ -65,11 +67,12 @@ func FuzzEndpointURL(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q passed: %v", address, err)
 		}
+		ip, _ := netip.ParseAddr(r.URL.Hostname())
+		loopback := ip.Unmap().IsLoopback() || strings.EqualFold(r.URL.Hostname(), "localhost")
 		switch overHTTPS := CheckEndpointURL(address, false) == nil; {
 		case overHTTPS != (r.URL.Scheme == "https"):
 			t.Errorf("%q: passed without http:// on loopback: %t", address, overHTTPS)
-		case !overHTTPS && (r.URL.Scheme != "http" || r.URL.Hostname() != "::1" && !strings.HasPrefix(r.URL.Hostname(), "127.") &&
-			!strings.HasPrefix(r.URL.Hostname(), "::ffff:") && !strings.EqualFold(r.URL.Hostname(), "localhost")):
+		case !overHTTPS && (r.URL.Scheme != "http" || !loopback):
 			t.Errorf("%q passed over plain HTTP", address)
 		}
 		if r.URL.User != nil || r.Header.Get("Authorization") != "" || strings.ContainsAny(address, "#\r\n\x00") || len(address) > 2048 {

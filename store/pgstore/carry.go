@@ -122,7 +122,7 @@ func (w *whole) lock(ctx context.Context, isolation, mode string) error {
 var errInUse = &Error{Text: "is in use by another teamdata", Advice: "stop the servers and the commands that use it"}
 
 // sqlOthers finds other connections of teamdata to this database. A server does something
-// each second, see pollEvery; those that a pooler keeps open do nothing.
+// more often than each second, see lookEvery; those that a pooler keeps open do nothing.
 const sqlOthers = `SELECT 1::bigint FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
 	AND application_name = current_setting('application_name')
 	AND coalesce(state <> 'idle' OR state_change > clock_timestamp() - interval '2 s', true) LIMIT 1`
