@@ -37,6 +37,6 @@ func Opener(t testing.TB, o boltstore.Options) func(path string, now func() time
 		if err != nil {
 			return nil, err
 		}
-		return pgstore.Open(t.Context(), target, pgstore.Options{Now: now, Node: pgstore.RandomName(), BeforeCommit: o.BeforeCommit})
+		return pgstore.Open(t.Context(), target, pgstore.Options{Now: now, Node: pgstore.RandomName(), Sole: true, BeforeCommit: o.BeforeCommit})
 	}
 }
