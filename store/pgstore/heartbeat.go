@@ -57,20 +57,20 @@ func (s *Store) beat() (again time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(s.life, beatTime)
 	defer cancel()
 	asked := time.Now()
-	seen, err := n.say(ctx, s.ClockOffset())
+	given, unfinished := n.giveUp()
+	seen, err := n.say(ctx, s.ClockOffset(), given, unfinished)
 	if err != nil {
 		return beatTime / 3, err
 	}
 	s.setTime(seen.now)
 	lapsed := n.confirm(asked, &seen)
-	gained, err := n.take(ctx, n.shareOut(&seen))
-	if given := n.toGiveUp(); err == nil && len(given) > 0 {
-		if err = n.giveUp(ctx, given); err == nil {
-			s.hints.say(hintNodes)
-		}
-	}
 	n.checkStopped()
-	if lapsed {
+	if len(given) > 0 {
+		s.hints.say(hintNodes)
+	}
+	mine, gained := n.shareOut(&seen)
+	taken, err := n.take(ctx, mine)
+	if gained = append(gained, taken...); lapsed {
 		gained = shardNames[:]
 	}
 	if len(gained) > 0 {
@@ -91,23 +91,33 @@ type census struct {
 
 var errReplaced = errors.New("the database no longer knows this node")
 
-// say writes the heartbeat and reads who else is there, and who has what.
-func (n *node) say(ctx context.Context, offset time.Duration) (seen census, err error) {
+// say writes the heartbeat, gives leases up, and reads who else is there, and who has
+// what. Where attempts are unfinished, it waits for a commit that may be of their outcomes.
+func (n *node) say(ctx context.Context, offset time.Duration, given []string, unfinished bool) (seen census, err error) {
 	n.mu.Lock()
 	state := n.state
 	n.mu.Unlock()
 	var self, clock []row
+	queries := []query{
+		{sql: sqlBegin}, {sql: sqlShortLimits},
+		newQuery("UPDATE nodes SET seen_at = "+sqlNow+", state = $2, clock_offset = $3 WHERE id = $1 RETURNING 1::bigint",
+			n.id, state, int(offset.Milliseconds())).collect(&self),
+		newQuery("DELETE FROM nodes WHERE seen_at < "+sqlNow+" - $1", int(forgetAfter.Milliseconds())),
+		{sql: "DELETE FROM commits WHERE node NOT IN (SELECT id FROM nodes)"},
+	}
+	if unfinished {
+		queries = append(queries, newQuery("SELECT 1::bigint FROM commits WHERE node = $1 FOR UPDATE", n.id))
+	}
+	if len(given) > 0 {
+		queries = append(queries, n.givingUp(given)...)
+	}
+	queries = append(queries,
+		newQuery(sqlClock).collect(&clock),
+		newQuery("SELECT id, state, seen_at FROM nodes").collect(&seen.nodes),
+		newQuery("SELECT name, node, token FROM leases").collect(&seen.leases),
+		query{sql: "COMMIT"})
 	err = n.conns.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx,
-			query{sql: sqlBegin}, query{sql: sqlShortLimits},
-			newQuery("UPDATE nodes SET seen_at = "+sqlNow+", state = $2, clock_offset = $3 WHERE id = $1 RETURNING 1::bigint",
-				n.id, state, int(offset.Milliseconds())).collect(&self),
-			newQuery("DELETE FROM nodes WHERE seen_at < "+sqlNow+" - $1", int(forgetAfter.Milliseconds())),
-			query{sql: "DELETE FROM commits WHERE node NOT IN (SELECT id FROM nodes)"},
-			newQuery(sqlClock).collect(&clock),
-			newQuery("SELECT id, state, seen_at FROM nodes").collect(&seen.nodes),
-			newQuery("SELECT name, node, token FROM leases").collect(&seen.leases),
-			query{sql: "COMMIT"})
+		_, err := c.run(ctx, queries...)
 		return err
 	})
 	switch {
@@ -191,7 +201,7 @@ func (n *node) endLapsed() {
 }
 
 // next is when the next heartbeat is due: as soon as a node that is not seen again loses
-// what it has, or a shard that was to be given up is.
+// what it has, or a shard is to be given up.
 func (n *node) next(seen *census) time.Duration {
 	next := beatEvery
 	for _, r := range seen.nodes {
@@ -201,7 +211,10 @@ func (n *node) next(seen *census) time.Duration {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, by := range n.leaving {
+	for shard, by := range n.leaving {
+		if n.inFlight[shard] == 0 {
+			return 0
+		}
 		next = min(next, max(time.Until(by), 10*time.Millisecond))
 	}
 	return next
