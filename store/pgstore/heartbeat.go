@@ -34,7 +34,7 @@ func (s *Store) beats() {
 	defer timer.Stop()
 	for {
 		select {
-		case <-s.stop:
+		case <-s.running.Done():
 			return
 		case <-s.node.nudged:
 		case <-timer.C:
