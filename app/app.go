@@ -41,6 +41,10 @@ import (
 // repeated after the next start.
 const StopGrace = 8 * time.Second
 
+// closeTime is how long after that the data may take to be closed. A link that hangs
+// would take longer.
+const closeTime = 2 * time.Second
+
 // placeEvery is how often a server without commits checks that its data file is
 // still where it was opened.
 const placeEvery = time.Second
@@ -167,10 +171,19 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	cancel()
 	defer time.AfterFunc(patience, endGrace).Stop()
-	failed = errors.Join(failed, a.server.Shutdown(grace), a.socket.http.Shutdown(grace), <-served, <-served, <-sent)
-	background.Wait()
-	a.writeKeyUse(grace)
-	return errors.Join(failed, a.close())
+	stopped := make(chan error, 1)
+	go func() {
+		err := errors.Join(a.server.Shutdown(grace), a.socket.http.Shutdown(grace), <-served, <-served, <-sent)
+		background.Wait()
+		a.writeKeyUse(grace)
+		stopped <- errors.Join(err, a.close())
+	}()
+	select {
+	case err := <-stopped:
+		return errors.Join(failed, err)
+	case <-time.After(patience + closeTime):
+		return errors.Join(failed, hint.New("the data did not answer when the server stopped, which ended without it", "nothing that was acknowledged is lost; check the disk, or the way to the database"))
+	}
 }
 
 func (a *App) close() error {

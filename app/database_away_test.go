@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/app"
 	"teamdata/internal/pgtest"
 	"teamdata/internal/testkit"
 	"teamdata/server"
@@ -87,6 +88,24 @@ func TestDatabaseHangs(t *testing.T) {
 			c.flows(100)
 			c.end()
 		})
+	}
+}
+
+// A server whose link to the database hangs stops within its time, and says why it did
+// not end as it should.
+func TestStopWhileDatabaseHangs(t *testing.T) {
+	t.Parallel()
+	postgres := pgtest.Shared(t)
+	proxy := pgtest.NewProxy(t, postgres)
+	p := inDatabase(t, passwordApart(t, proxy.URL(pgtest.Name(t, postgres.Database(t))))).serve("--http")
+	awaitReady(p, http.StatusOK, "")
+	proxy.Hold(pgtest.ToServer)
+	began := time.Now()
+	if err := p.Stop(); err == nil || !strings.Contains(p.Out.String(), "the data did not answer") {
+		t.Errorf("it ended with %v, and says\n%s", err, p.Out)
+	}
+	if took := time.Since(began); took > app.StopGrace+5*time.Second {
+		t.Errorf("it took %v, and says\n%s", took, p.Out)
 	}
 }
 

@@ -76,7 +76,7 @@ func (d *Dispatcher) Run(ctx, grace context.Context) error {
 		now := d.config.Now()
 		d.readInbox(now)
 		d.wheel.Expire(now, func(endpoint uint64) { d.enqueue(d.queue(endpoint)) })
-		d.dispatch(grace, now)
+		d.dispatch(ctx, grace, now)
 		d.answerIfSettled()
 		d.sleep(ctx)
 	}
@@ -168,11 +168,11 @@ func (d *Dispatcher) count(q *endpointQueue, n int) {
 	}
 }
 
-// dispatch gives each waiting queue a turn as long as there is room, healthy ones
-// and those on probation alternately. Those on probation share half of the
+// dispatch gives each waiting queue a turn as long as there is room, and ctx is not
+// done, healthy ones and those on probation alternately. Those on probation share half of the
 // capacity, so that many dead receivers can't starve a live one.
-func (d *Dispatcher) dispatch(grace context.Context, now time.Time) {
-	for served := !d.short.pausing(); served; {
+func (d *Dispatcher) dispatch(ctx, grace context.Context, now time.Time) {
+	for served := !d.short.pausing(); served && ctx.Err() == nil; {
 		served = false
 		if !d.healthy.empty() && d.inFlight < d.config.Total {
 			d.serve(grace, &d.healthy, now)

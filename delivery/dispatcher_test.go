@@ -243,3 +243,32 @@ func TestPanicEndsRun(t *testing.T) {
 	}()
 	t.Error(d.Run(t.Context(), t.Context()))
 }
+
+// stopped is a store at which a dispatcher is stopped by its first Claim.
+type stopped struct {
+	store.Store
+	stop   context.CancelFunc
+	claims int
+}
+
+func (s *stopped) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (store.Claims, error) {
+	s.claims++
+	s.stop()
+	return s.Store.Claim(ctx, endpoint, now, limit)
+}
+
+// A dispatcher that is stopped claims nothing more, however many endpoints wait for a
+// turn: other nodes wait for it to hand them over.
+func TestStoppedInTheMidstOfTurns(t *testing.T) {
+	env := newEnv(t)
+	env.sendToAll([]string{"https://a.example", "https://b.example", "https://c.example"})
+	ctx, stop := context.WithCancel(t.Context())
+	s := &stopped{Store: env.store, stop: stop}
+	d := New(s, Config{})
+	d.send = func(context.Context, *store.Endpoint, *store.Claim) (store.Attempt, string) {
+		return store.Attempt{StartedAt: time.Now(), EndedAt: time.Now(), Status: 200}, "acknowledged"
+	}
+	if err := d.Run(ctx, t.Context()); err != nil || s.claims != 1 {
+		t.Errorf("it claimed %d times, %v", s.claims, err)
+	}
+}

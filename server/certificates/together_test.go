@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ecdsa"
+	"crypto/x509"
 	"sync"
 	"testing"
 	"time"
@@ -65,6 +66,41 @@ func TestOneLocalCA(t *testing.T) {
 	}
 	if len(both) == 2 && !bytes.Equal(both[0].leaf.Certificate[0], both[1].leaf.Certificate[0]) {
 		t.Error("the second certificate was not needed")
+	}
+}
+
+// TestLocalOfNodes: nodes of different machines serve certificates for their own names,
+// all of one authority, while years pass and now and then one is started again.
+func TestLocalOfNodes(t *testing.T) {
+	s := newEnv(t)
+	now := time.Now()
+	machines := []string{"one.example", "two.example"}
+	trusted := make([][]byte, len(machines))
+	start := func(i int) *Local {
+		return s.local(LocalConfig{
+			Hosts: localca.LocalHosts(machines[i]), Now: func() time.Time { return now },
+			Trusted: func(pem []byte) error { trusted[i] = pem; return nil },
+		})
+	}
+	nodes := []*Local{start(0), start(1)}
+	for month := range 12 * 12 {
+		if i := month % 5; i < len(nodes) {
+			nodes[i] = start(i)
+		}
+		for _, n := range nodes {
+			n.Refresh(t.Context())
+		}
+		if !bytes.Equal(trusted[0], trusted[1]) {
+			t.Fatalf("month %d: the nodes have different authorities", month)
+		}
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM(trusted[0])
+		for i, n := range nodes {
+			if _, err := leafOf(t, n).Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, DNSName: machines[i]}); err != nil {
+				t.Fatalf("month %d: %v", month, err)
+			}
+		}
+		now = now.Add(30 * day)
 	}
 }
 

@@ -78,7 +78,7 @@ func (s *Store) sayDue(t *tx) {
 func (s *Store) sendHints() {
 	for {
 		select {
-		case <-s.stop:
+		case <-s.running.Done():
 			return
 		case <-s.hints.wake:
 		}

@@ -45,27 +45,13 @@ func (n *node) take(ctx context.Context, names []string) (taken []string, err er
 	return taken, nil
 }
 
-// giveUp gives up leases. The lock waits for a commit that relies on them. Shards keep
-// their rows; the names of jobs are many, such as those of requests.
-func (n *node) giveUp(ctx context.Context, names []string) error {
-	err := n.conns.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx,
-			query{sql: sqlBegin}, query{sql: sqlShortLimits},
-			newQuery("SELECT 1::bigint FROM commits WHERE node = $1 FOR UPDATE", n.id),
-			newQuery("UPDATE leases SET node = '' WHERE node = $1 AND name = ANY($2)", n.id, names),
-			newQuery("DELETE FROM leases WHERE node = '' AND name LIKE 'job %' AND name = ANY($1)", names),
-			query{sql: "COMMIT"})
-		return err
-	})
-	if err != nil {
-		return err
+// givingUp are the statements that give leases up. Shards keep their rows; the names of
+// jobs are many, such as those of requests.
+func (n *node) givingUp(names []string) []query {
+	return []query{
+		newQuery("UPDATE leases SET node = '' WHERE node = $1 AND name = ANY($2)", n.id, names),
+		newQuery("DELETE FROM leases WHERE node = '' AND name LIKE 'job %' AND name = ANY($1)", names),
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, name := range names {
-		n.lose(name)
-	}
-	return nil
 }
 
 // job is a named lease that functions of this node run under.

@@ -36,7 +36,7 @@ func (s *Store) looks() {
 	defer ticker.Stop()
 	for {
 		select {
-		case <-s.stop:
+		case <-s.running.Done():
 			return
 		case <-s.lookNow:
 		case <-ticker.C:
@@ -55,7 +55,7 @@ func (s *Store) tidies() {
 	defer ticker.Stop()
 	for {
 		select {
-		case <-s.stop:
+		case <-s.running.Done():
 			return
 		case <-ticker.C:
 			_ = s.makeAhead(s.life)

@@ -81,14 +81,21 @@ func (n *nodes) OnDue(fn func(endpoint uint64, due time.Time)) {
 	}
 }
 
-// Claim claims on the node that has the endpoint.
+// Claim claims on the node that has the endpoint. By the database one has, but the answer
+// that tells it so may still be on the way.
 func (n *nodes) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (claims store.Claims, err error) {
-	for _, s := range n.all {
-		if claims, err = s.Claim(ctx, endpoint, now, limit); err != nil || claims.Fence.Token != 0 {
-			break
+	for late := time.After(10 * time.Second); ; {
+		for _, s := range n.all {
+			if claims, err = s.Claim(ctx, endpoint, now, limit); err != nil || claims.Fence.Token != 0 {
+				return claims, err
+			}
+		}
+		select {
+		case <-late:
+			return claims, fmt.Errorf("no node has the endpoint %d", endpoint)
+		case <-time.After(time.Millisecond):
 		}
 	}
-	return claims, err
 }
 
 func (n *nodes) Release(deliveryID string) {

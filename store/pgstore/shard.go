@@ -46,45 +46,51 @@ func ownerOf(shard string, nodes []string) (owner string) {
 }
 
 // shareOut decides which shards the node has to take, and from when on it claims
-// nothing of those that others should have.
-func (n *node) shareOut(seen *census) (take []string) {
+// nothing of those that others should have. Those that it is to keep after all are kept.
+func (n *node) shareOut(seen *census) (take, kept []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	wait := handOverTime
-	if n.state != store.NodeRunning {
-		wait = stopTime
-	}
 	sharing := seen.sharing()
 	for _, shard := range shardNames {
-		mine := ownerOf(shard, sharing) == n.id
-		switch _, held := n.held[shard]; {
+		_, held := n.held[shard]
+		_, leaving := n.leaving[shard]
+		switch mine := ownerOf(shard, sharing) == n.id; {
 		case mine && !held:
 			take = append(take, shard)
-		case mine:
+		case mine && leaving:
 			delete(n.leaving, shard)
-		case held && n.leaving[shard].IsZero():
-			n.leaving[shard] = time.Now().Add(wait)
+			kept = append(kept, shard)
+		case !mine && held && !leaving:
+			n.leaving[shard] = time.Now().Add(n.patience())
 		}
 	}
-	return take
+	return take, kept
 }
 
-// toGiveUp are the leases of jobs that are done, and the shards that the node claims
-// nothing of any more, and of which nothing is in flight or has been for too long.
-func (n *node) toGiveUp() (names []string) {
+// patience is how long a shard that the node is to give up waits for its attempts.
+func (n *node) patience() time.Duration {
+	if n.state == store.NodeRunning {
+		return handOverTime
+	}
+	return stopTime
+}
+
+// giveUp forgets the leases of jobs that are done, and the shards that the node claims
+// nothing of any more, and of which nothing is in flight, or unfinished for too long. The
+// heartbeat that gives them up may do so without an answer; if it does not, the next one
+// finds them.
+func (n *node) giveUp() (names []string, unfinished bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for name := range n.held {
-		if !isShard(name) && n.jobs[name] == nil {
-			names = append(names, name) // its job is done
+		by, leaving := n.leaving[name]
+		done := !isShard(name) && n.jobs[name] == nil
+		if done || leaving && (n.inFlight[name] == 0 || time.Now().After(by)) {
+			names, unfinished = append(names, name), unfinished || n.inFlight[name] > 0
+			n.lose(name)
 		}
 	}
-	for shard, by := range n.leaving {
-		if n.inFlight[shard] == 0 || time.Now().After(by) {
-			names = append(names, shard)
-		}
-	}
-	return names
+	return names, unfinished
 }
 
 // claiming begins to claim deliveries of an endpoint, if the node has its shard.
@@ -187,14 +193,22 @@ func (s *Store) HandOver(ctx context.Context) {
 	}
 }
 
-// stop makes the node give up its shards, and reports whether it has any.
+// stop makes the node give up its shards with the next heartbeat, and reports whether it
+// has any. One that runs now has said that the node is to have its share.
 func (n *node) stop() bool {
+	n.turn.Lock()
+	defer n.turn.Unlock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.state == nodeCommand {
 		return false
 	}
 	n.state = store.NodeStopping
+	for name := range n.held {
+		if isShard(name) {
+			n.leaving[name] = time.Now().Add(stopTime)
+		}
+	}
 	n.nudge()
 	return true
 }

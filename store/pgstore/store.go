@@ -78,8 +78,8 @@ type Store struct {
 	partitions partitions
 	life       context.Context
 	end        context.CancelCauseFunc
-	stop       chan struct{} // closed by Close
-	stopping   sync.Once
+	running    context.Context // done once it is closed, or its life is over
+	stop       context.CancelFunc
 	background sync.WaitGroup
 }
 
@@ -100,12 +100,13 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 	}
 	s := &Store{
 		target: target, options: o, seal: codec.Sealing{Sealer: o.Sealer},
-		queue: engine.NewQueue(), stop: make(chan struct{}), lookNow: make(chan struct{}, 1),
+		queue: engine.NewQueue(), lookNow: make(chan struct{}, 1),
 		node: newNode(target, o),
 	}
 	s.hints.wake = make(chan struct{}, 1)
 	s.pool, s.writing = newPool(target, max(o.Connections-writerConnections, 1)), newPool(target, writerConnections)
 	s.life, s.end = context.WithCancelCause(context.Background())
+	s.running, s.stop = context.WithCancel(s.life)
 	err := s.prepare(ctx)
 	if err == nil {
 		err = s.makeAhead(ctx)
@@ -185,12 +186,7 @@ func (s *Store) coordinate() {
 	s.background.Go(s.sendHints)
 	s.hints.say(hintNodes)
 	if s.node.state != nodeCommand {
-		ctx, cancel := context.WithCancel(s.life)
-		s.background.Go(func() { s.listen(ctx) })
-		s.background.Go(func() {
-			defer cancel()
-			<-s.stop
-		})
+		s.background.Go(func() { s.listen(s.running) })
 	}
 }
 
@@ -274,7 +270,7 @@ func (s *Store) release(t *tx) {
 // Close waits for pending Updates and closes the connections.
 func (s *Store) Close() error {
 	s.queue.Close()
-	s.stopping.Do(func() { close(s.stop) })
+	s.stop()
 	s.background.Wait()
 	err := s.node.leave(context.Background())
 	if err == nil && !s.options.NoHints {

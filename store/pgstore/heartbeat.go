@@ -1,0 +1,221 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"teamdata/store"
+)
+
+// A node has what it took for leaseTime after its last heartbeat: for the others by the
+// database's clock, for itself by its own monotonic one, since before it asked.
+const (
+	leaseTime = 6 * time.Second
+	beatEvery = 2 * time.Second
+	beatTime  = 1500 * time.Millisecond // for its answers
+	// startMargin is how long before the end of a lease its last attempt starts.
+	startMargin = time.Second
+	// forgetAfter is how long a node that is no longer seen is kept.
+	forgetAfter = time.Hour
+)
+
+// nudge makes the next heartbeat come at once.
+func (n *node) nudge() {
+	select {
+	case n.nudged <- struct{}{}:
+	default:
+	}
+}
+
+// beats keeps the node among those that are seen, until the store is closed.
+func (s *Store) beats() {
+	timer := time.NewTimer(beatEvery)
+	defer timer.Stop()
+	for {
+		select {
+		case <-s.running.Done():
+			return
+		case <-s.node.nudged:
+		case <-timer.C:
+		}
+		again, err := s.beat()
+		if err == errReplaced {
+			_ = s.replaced()
+			return
+		}
+		timer.Reset(again)
+	}
+}
+
+// beat says that the node is there, takes and gives up what it should, and announces
+// what is due in what is new to it. It returns when the next one is due at the latest.
+func (s *Store) beat() (again time.Duration, err error) {
+	n := s.node
+	n.turn.Lock()
+	defer n.turn.Unlock()
+	ctx, cancel := context.WithTimeout(s.life, beatTime)
+	defer cancel()
+	asked := time.Now()
+	given, unfinished := n.giveUp()
+	seen, err := n.say(ctx, s.ClockOffset(), given, unfinished)
+	if err != nil {
+		return beatTime / 3, err
+	}
+	s.setTime(seen.now)
+	lapsed := n.confirm(asked, &seen)
+	n.checkStopped()
+	if len(given) > 0 {
+		s.hints.say(hintNodes)
+	}
+	mine, gained := n.shareOut(&seen)
+	taken, err := n.take(ctx, mine)
+	if gained = append(gained, taken...); lapsed {
+		gained = shardNames[:]
+	}
+	if len(gained) > 0 {
+		s.announce(ctx, gained)
+	}
+	if again = n.next(&seen); err != nil {
+		again = min(again, beatTime/3)
+	}
+	return again, err
+}
+
+// census is what a heartbeat reads.
+type census struct {
+	now    time.Time
+	nodes  []row // id, state, seen_at
+	leases []row // name, node, token
+}
+
+var errReplaced = errors.New("the database no longer knows this node")
+
+// say writes the heartbeat, gives leases up, and reads who else is there, and who has
+// what. Where attempts are unfinished, it waits for a commit that may be of their outcomes.
+func (n *node) say(ctx context.Context, offset time.Duration, given []string, unfinished bool) (seen census, err error) {
+	n.mu.Lock()
+	state := n.state
+	n.mu.Unlock()
+	var self, clock []row
+	queries := []query{
+		{sql: sqlBegin}, {sql: sqlShortLimits},
+		newQuery("UPDATE nodes SET seen_at = "+sqlNow+", state = $2, clock_offset = $3 WHERE id = $1 RETURNING 1::bigint",
+			n.id, state, int(offset.Milliseconds())).collect(&self),
+		newQuery("DELETE FROM nodes WHERE seen_at < "+sqlNow+" - $1", int(forgetAfter.Milliseconds())),
+		{sql: "DELETE FROM commits WHERE node NOT IN (SELECT id FROM nodes)"},
+	}
+	if unfinished {
+		queries = append(queries, newQuery("SELECT 1::bigint FROM commits WHERE node = $1 FOR UPDATE", n.id))
+	}
+	if len(given) > 0 {
+		queries = append(queries, n.givingUp(given)...)
+	}
+	queries = append(queries,
+		newQuery(sqlClock).collect(&clock),
+		newQuery("SELECT id, state, seen_at FROM nodes").collect(&seen.nodes),
+		newQuery("SELECT name, node, token FROM leases").collect(&seen.leases),
+		query{sql: "COMMIT"})
+	err = n.conns.with(ctx, func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx, queries...)
+		return err
+	})
+	switch {
+	case err != nil:
+		return seen, err
+	case len(self) == 0:
+		return seen, errReplaced
+	}
+	seen.now = readTime(clock[0][0])
+	return seen, nil
+}
+
+// left is how long the node of a row keeps its leases.
+func (seen *census) left(r row) time.Duration { return readTime(r[2]).Add(leaseTime).Sub(seen.now) }
+
+// sharing are the nodes that share the endpoints out among them.
+func (seen *census) sharing() (ids []string) {
+	for _, r := range seen.nodes {
+		if string(r[1]) == store.NodeRunning && seen.left(r) > 0 {
+			ids = append(ids, string(r[0]))
+		}
+	}
+	return ids
+}
+
+// confirm notes what the node has, by a heartbeat that was asked for at a time. That may
+// be more than it knows of: a lease whose taking was not answered. lapsed: it did not have
+// all of it for a while, in which it let work lie.
+func (n *node) confirm(asked time.Time, seen *census) (lapsed bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	lapsed = !asked.Before(n.lapses())
+	n.asked, n.others = asked, 0
+	n.lapsing.Reset(time.Until(n.lapses()))
+	for _, r := range seen.nodes {
+		if string(r[0]) != n.id && string(r[1]) != nodeCommand && seen.left(r) > 0 {
+			n.others++
+		}
+	}
+	mine := map[string]uint64{}
+	for _, r := range seen.leases {
+		if string(r[1]) == n.id {
+			mine[string(r[0])] = readUnsigned(r[2])
+		}
+	}
+	for name, token := range n.held {
+		if mine[name] != token {
+			n.lose(name)
+		}
+	}
+	for name, token := range mine {
+		if n.held[name] == 0 {
+			n.held[name], lapsed = token, true
+		}
+	}
+	return lapsed
+}
+
+// lapses is when the node stops to rely on what it has, unless it is seen again.
+func (n *node) lapses() time.Time { return n.asked.Add(n.lease - startMargin) }
+
+// lose forgets a lease, and ends the job under it.
+func (n *node) lose(name string) {
+	delete(n.held, name)
+	delete(n.leaving, name)
+	if j := n.jobs[name]; j != nil {
+		j.end()
+	}
+}
+
+// endLapsed ends the jobs under leases that the node can't rely on any more.
+func (n *node) endLapsed() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if time.Now().Before(n.lapses()) {
+		return
+	}
+	for _, j := range n.jobs {
+		j.end()
+	}
+}
+
+// next is when the next heartbeat is due: as soon as a node that is not seen again loses
+// what it has, or a shard is to be given up.
+func (n *node) next(seen *census) time.Duration {
+	next := beatEvery
+	for _, r := range seen.nodes {
+		if left := seen.left(r); left > 0 && string(r[0]) != n.id {
+			next = min(next, left+10*time.Millisecond)
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for shard, by := range n.leaving {
+		if n.inFlight[shard] == 0 {
+			return 0
+		}
+		next = min(next, max(time.Until(by), 10*time.Millisecond))
+	}
+	return next
+}

@@ -1,0 +1,193 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"teamdata/internal/pgtest"
+	"teamdata/store"
+)
+
+// steered is a node whose heartbeats are the test's.
+type steered struct {
+	*Store
+	testing.TB
+	told []uint64 // endpoints where something is due
+}
+
+func steer(t testing.TB, database, name string) *steered {
+	t.Helper()
+	target, err := ParseTarget(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(bg, target, Options{Node: name, Sole: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	n := &steered{Store: s, TB: t}
+	s.OnDue(func(endpoint uint64, _ time.Time) { n.told = append(n.told, endpoint) })
+	return n
+}
+
+func (n *steered) beats(times int) {
+	n.Helper()
+	for range times {
+		n.told = nil
+		if _, err := n.beat(); err != nil {
+			n.Fatal(err)
+		}
+	}
+}
+
+// shards are those that the database says it has.
+func (n *steered) shards() int {
+	n.Helper()
+	nodes, err := n.Nodes(bg)
+	if err != nil {
+		n.Fatal(err)
+	}
+	return nodes[slices.IndexFunc(nodes, func(other store.Node) bool { return other.Name == n.node.name })].Shards
+}
+
+// claim claims what is due of an endpoint, and reports whether the node has its shard.
+func (n *steered) claim(endpoint uint64) (claims []store.Claim, has bool) {
+	n.Helper()
+	c, err := n.Claim(bg, endpoint, time.Now().Add(time.Hour), 1)
+	if err != nil {
+		n.Fatal(err)
+	}
+	return c.Claims, c.Fence.Token != 0
+}
+
+// leave says by when the node gives up the shard of an endpoint.
+func (n *steered) leave(endpoint uint64, by time.Time) {
+	n.node.mu.Lock()
+	defer n.node.mu.Unlock()
+	n.node.leaving[shardOf(endpoint)] = by
+}
+
+// withDue adds orgs that have an endpoint each where something is due, and returns those
+// endpoints that a node has.
+func (n *steered) withDue(orgs int) (mine []uint64) {
+	n.Helper()
+	err := n.Update(bg, store.All, func(tx store.Tx) error {
+		mine = nil
+		for i := range orgs {
+			org := fmt.Sprint("org_", i)
+			if _, err := store.ImportOrg(tx, store.Org{ID: org, Name: org}); err != nil {
+				return err
+			}
+			e, err := store.ImportEndpoint(tx, store.Endpoint{ID: "whe_1", OrgID: org, URL: "https://receiver.example", Events: store.BuiltInEventTypes})
+			if err != nil {
+				return err
+			}
+			if n.node.has(e.Number) {
+				mine = append(mine, e.Number)
+			}
+			if _, err := store.SendTest(tx, org, "whe_1"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || len(mine) < 3 {
+		n.Fatal(mine, err)
+	}
+	return mine
+}
+
+// TestHandOver: the first heartbeat of a node that stops gives up all shards of which
+// nothing is in flight, later ones those whose attempts have ended or take too long. The
+// node claims nothing more at once.
+func TestHandOver(t *testing.T) {
+	database := pgtest.New(t)
+	one, two := steer(t, database, "one"), steer(t, database, "two")
+	one.beats(2)
+	two.beats(1)
+	if a, b := one.shards(), two.shards(); a+b != store.Shards || a == 0 || b == 0 {
+		t.Fatalf("the nodes have %d and %d shards", a, b)
+	}
+	endpoints := one.withDue(32)
+	ends, late, idle := endpoints[0], endpoints[1], endpoints[2]
+	ending, _ := one.claim(ends)
+	one.claim(late)
+
+	one.node.stop()
+	if _, has := one.claim(idle); has {
+		t.Error("a node that stops claims")
+	}
+	one.leave(ends, time.Now().Add(time.Hour))
+	one.leave(late, time.Now().Add(time.Hour))
+	one.beats(1)
+	two.beats(1)
+	if a, b := one.shards(), two.shards(); a != 2 || b != store.Shards-2 {
+		t.Errorf("with attempts in flight in 2 shards, the nodes have %d and %d", a, b)
+	}
+	if !slices.Contains(two.told, idle) {
+		t.Errorf("the other node is told of %v, and not of %d", two.told, idle)
+	}
+
+	one.Release(ending[0].Delivery.ID)
+	one.leave(late, time.Now())
+	one.beats(1)
+	two.beats(1)
+	if !slices.Contains(two.told, ends) || !slices.Contains(two.told, late) || two.shards() != store.Shards {
+		t.Errorf("the other node has %d shards, and is told of %v", two.shards(), two.told)
+	}
+	select {
+	case <-one.node.stopped:
+	default:
+		t.Error("it has not stopped")
+	}
+}
+
+// TestKeptShard: what is due in a shard that a node was to give up, and keeps since the
+// other one has gone, is announced again: meanwhile it was not claimed.
+func TestKeptShard(t *testing.T) {
+	database := pgtest.New(t)
+	one := steer(t, database, "one")
+	endpoints := one.withDue(32)
+	for _, e := range endpoints {
+		one.claim(e)
+	}
+	two := steer(t, database, "two")
+	one.beats(1)
+	i := slices.IndexFunc(endpoints, func(e uint64) bool { _, has := one.claim(e); return !has })
+	if i < 0 || len(one.told) > 0 {
+		t.Fatalf("none of %v is to be given up, or it is told of %v", endpoints, one.told)
+	}
+	two.Close()
+	one.beats(1)
+	if _, has := one.claim(endpoints[i]); !has || !slices.Contains(one.told, endpoints[i]) {
+		t.Errorf("it has %d: %v; it is told of %v", endpoints[i], has, one.told)
+	}
+}
+
+// TestGivenUpWithoutAnswer: a node that gives up the lease of a job does not rely on it
+// any more, even if no answer comes; and has it still, if that came to nothing.
+func TestGivenUpWithoutAnswer(t *testing.T) {
+	one := steer(t, pgtest.New(t), "one")
+	hold := func() bool {
+		held, err := one.Hold(bg, "job", func(context.Context) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return held
+	}
+	if !hold() {
+		t.Fatal("it does not get the lease")
+	}
+	one.node.giveUp() // by a heartbeat that is lost
+	if hold() {
+		t.Error("it relies on what it may have given up")
+	}
+	one.beats(1)
+	if !hold() {
+		t.Error("it does not find what it has")
+	}
+}

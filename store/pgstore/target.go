@@ -1,0 +1,181 @@
+package pgstore
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// IsURL reports whether data names a database and not a file.
+func IsURL(data string) bool {
+	return strings.HasPrefix(data, "postgres://") || strings.HasPrefix(data, "postgresql://")
+}
+
+// Target is a database that --data names.
+type Target struct {
+	url       string
+	place     string
+	warning   string
+	passwords bool
+	schema    string        // empty: that of the database
+	away      time.Duration // how much longer its answers are to take, for bench
+}
+
+// ParseTarget reads the URL of a database as libpq does, with its environment
+// variables, service and password files. A server that is not on this machine is to
+// prove who it is (sslmode=verify-full) unless the URL, the environment or the
+// service sets another sslmode. Its errors never hold a password.
+func ParseTarget(databaseURL string) (*Target, error) {
+	t := &Target{url: databaseURL}
+	if stray(databaseURL) {
+		return nil, errURL
+	}
+	config, err := pgconn.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, parseRefusal(err)
+	}
+	if distant(config) && leftOpen(databaseURL, config) {
+		t.url = withVerification(databaseURL)
+		if config, err = pgconn.ParseConfig(t.url); err != nil {
+			return nil, parseRefusal(err)
+		}
+		if weakness(config) != "" {
+			return nil, errURL // a question mark in another place than before the options
+		}
+	}
+	t.place = place(config)
+	t.warning = weakness(config)
+	if t.warning != "" {
+		t.warning = fmt.Sprintf("%s %s; sslmode=verify-full is safe", t.place, t.warning)
+	}
+	u, err := url.Parse(databaseURL)
+	t.passwords = err != nil || u.Query().Has("password") || u.Query().Has("sslpassword")
+	if err == nil && u.User != nil {
+		_, set := u.User.Password()
+		t.passwords = t.passwords || set
+	}
+	return t, nil
+}
+
+// String names the database for people: role, hosts and name, without password and
+// options.
+func (t *Target) String() string { return t.place }
+
+// Warning says what is unsafe about the connection that the URL asks for; it is
+// empty if nothing is.
+func (t *Target) Warning() string { return t.warning }
+
+// HasPassword reports whether the URL itself holds a password, which others could
+// read if it were an argument of a program.
+func (t *Target) HasPassword() bool { return t.passwords }
+
+// stray reports whether a URL has an @ that does not end the role and password: a
+// password with a special character in it, parts of which would be taken for a host.
+func stray(databaseURL string) bool {
+	_, rest, _ := strings.Cut(databaseURL, "://")
+	i := strings.IndexAny(rest, "@/?")
+	if i >= 0 && rest[i] == '@' {
+		rest = rest[i+1:]
+	}
+	return strings.Contains(rest, "@")
+}
+
+// leftOpen reports whether nobody has chosen an sslmode.
+func leftOpen(databaseURL string, config *pgconn.Config) bool {
+	_, options, _ := strings.Cut(databaseURL, "?")
+	chosen := regexp.MustCompile(`(^|&)ssl(mode)?=`).MatchString(options) || os.Getenv("PGSSLMODE") != ""
+	return !chosen && isPrefer(config)
+}
+
+// isPrefer reports whether a configuration is that of sslmode=prefer, the default of
+// libpq: TLS with whoever answers, or none.
+func isPrefer(config *pgconn.Config) bool {
+	verified, plain := false, false
+	for _, e := range endpoints(config) {
+		verified = verified || e.TLSConfig != nil && !e.TLSConfig.InsecureSkipVerify
+		plain = plain || e.TLSConfig == nil
+	}
+	return plain && !verified && hasTLS(config)
+}
+
+func hasTLS(config *pgconn.Config) bool {
+	for _, e := range endpoints(config) {
+		if e.TLSConfig != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func withVerification(databaseURL string) string {
+	if strings.Contains(databaseURL, "?") {
+		return databaseURL + "&sslmode=verify-full"
+	}
+	return databaseURL + "?sslmode=verify-full"
+}
+
+// endpoints are the addresses of a configuration with their TLS, in the order in
+// which they are tried.
+func endpoints(config *pgconn.Config) []*pgconn.FallbackConfig {
+	first := &pgconn.FallbackConfig{Host: config.Host, Port: config.Port, TLSConfig: config.TLSConfig}
+	return append([]*pgconn.FallbackConfig{first}, config.Fallbacks...)
+}
+
+// distant reports whether an address is not on this machine.
+func distant(config *pgconn.Config) bool {
+	for _, e := range endpoints(config) {
+		if isDistant(e.Host, e.Port) {
+			return true
+		}
+	}
+	return false
+}
+
+func isDistant(host string, port uint16) bool {
+	if network, _ := pgconn.NetworkAddress(host, port); network == "unix" || host == "localhost" {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return ip == nil || !ip.IsLoopback()
+}
+
+// weakness says what somebody on the way to the database could do; it is empty where
+// that is nothing.
+func weakness(config *pgconn.Config) string {
+	for _, e := range endpoints(config) {
+		switch {
+		case !isDistant(e.Host, e.Port):
+		case e.TLSConfig == nil:
+			return "is used without TLS, so that anybody on the way can read and change the data"
+		case e.TLSConfig.InsecureSkipVerify && e.TLSConfig.VerifyPeerCertificate == nil:
+			return "is not asked to prove who it is, so that anybody on the way can pose as it"
+		case e.TLSConfig.InsecureSkipVerify:
+			return "may have the certificate of any name, so that another server of the same CA can pose as it"
+		}
+	}
+	return ""
+}
+
+// place is the URL of a database without its password and options.
+func place(config *pgconn.Config) string {
+	var hosts []string
+	socket := ""
+	for _, e := range endpoints(config) {
+		network, address := pgconn.NetworkAddress(e.Host, e.Port)
+		if network == "unix" {
+			socket = "?host=" + e.Host
+			continue
+		}
+		if len(hosts) == 0 || hosts[len(hosts)-1] != address { // once with TLS and without
+			hosts = append(hosts, address)
+		}
+	}
+	return "postgres://" + config.User + "@" + strings.Join(hosts, ",") + "/" + cmp.Or(config.Database, config.User) + socket
+}
