@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 			os.Unsetenv(name)
 		}
 	}
+	testkit.MostlyWait()
 	os.Exit(m.Run())
 }
 
