@@ -15,6 +15,7 @@ import (
 // A file in plain text is sealed when it is served with a key: it keeps its CA
 // and its data, and what it sends verifies as before.
 func TestServeSealed(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	data, key := filepath.Join(folder, "teamdata.db"), testkit.SealKey(t, folder)
 	secret := string(regexp.MustCompile(`whsec_[^"]+`).Find([]byte(testkit.ReadText(t, testkit.Example))))
