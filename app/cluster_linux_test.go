@@ -62,8 +62,14 @@ const (
 	maxUnderway = 8
 )
 
+// oneCluster is locked while there is one: two are more than a small machine can do in the
+// times that are promised.
+var oneCluster sync.Mutex
+
 func newCluster(t *testing.T, balanced bool) *cluster {
 	t.Helper()
+	oneCluster.Lock()
+	t.Cleanup(oneCluster.Unlock)
 	random := testkit.SeedFromEnvironment(t)
 	postgres := pgtest.Start(t)
 	c := &cluster{

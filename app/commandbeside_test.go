@@ -10,6 +10,7 @@ import (
 // A command that works on the database itself, beside a server, has that send what it
 // queued.
 func TestCommandBesideAServer(t *testing.T) {
+	t.Parallel()
 	database := pgtest.New(t)
 	r := newFlakyReceiver(t, 1, 1)
 	p := inDatabase(t, database).serve(trafficFlags(r, r.seed(t))...)

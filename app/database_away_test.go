@@ -19,6 +19,7 @@ import (
 // and reads are answered 503; deliveries wait. It comes back by itself, with what was
 // acknowledged, without what was not, and with no attempt used up.
 func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
 	postgres := pgtest.Start(t)
 	data := inDatabase(t, postgres.Database(t))
 	c := newTraffic(t, data)
@@ -112,6 +113,7 @@ func TestStopWhileDatabaseHangs(t *testing.T) {
 // A standby that only reads is refused in words. The server of all hosts goes on by
 // itself when it takes over, and nothing is lost if the primary has sent it all.
 func TestDatabaseFailover(t *testing.T) {
+	t.Parallel()
 	primary := pgtest.Start(t)
 	name := pgtest.Name(t, primary.Database(t))
 	standby := primary.Standby(t)

@@ -57,6 +57,7 @@ func TestDatabaseRefuses(t *testing.T) {
 // A database whose disk is full takes no writes, answers reads, and goes on when there
 // is room again.
 func TestDatabaseDiskFull(t *testing.T) {
+	t.Parallel()
 	disk, err := os.MkdirTemp("", "teamdata-disk-")
 	if err != nil {
 		t.Fatal(err)

@@ -44,6 +44,7 @@ func TestDatabaseSetups(t *testing.T) {
 // A database that is dropped under its server, and made again, is not that server's: it
 // ends, so that its supervisor starts it on what is there now.
 func TestDatabaseMadeAgain(t *testing.T) {
+	t.Parallel()
 	postgres := pgtest.Start(t)
 	database := postgres.Database(t)
 	name := pgtest.Name(t, database)

@@ -15,6 +15,7 @@ import (
 // A server on a database answers, sends webhooks, and keeps what belongs to it in the
 // folder of --state-dir; the commands find the data with it and without it.
 func TestServeOnDatabase(t *testing.T) {
+	t.Parallel()
 	database, state := pgtest.New(t), t.TempDir()
 	received := make(chan string, 16)
 	hook, ca := serveTLS(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -21,8 +21,12 @@ var engines = map[string]func(*testing.T) *place{
 
 // onEngines runs a test for each of them.
 func onEngines(t *testing.T, test func(*testing.T, *place)) {
+	t.Parallel()
 	for name, in := range engines {
-		t.Run(name, func(t *testing.T) { test(t, in(t)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, in(t))
+		})
 	}
 }
 

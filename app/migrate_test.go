@@ -24,6 +24,7 @@ const maxMigrateMemory = 128 << 10
 // From a file to a database and back, the file's export stays the same to the byte, and
 // each way takes little memory.
 func TestMigrateThereAndBack(t *testing.T) {
+	t.Parallel()
 	members, entries, deliveries := 300, 1000, 2000
 	if *testkit.Full {
 		members, entries, deliveries = 100_000, 1_000_000, 200_000
@@ -162,6 +163,7 @@ func deliverOne(tx store.Tx, i int) error {
 
 // Killed at any time, migrate leaves nothing at its target, or all, and runs again.
 func TestMigrateKilled(t *testing.T) {
+	t.Parallel()
 	random := testkit.SeedFromEnvironment(t)
 	folder, database := t.TempDir(), pgtest.New(t)
 	there, back := filepath.Join(folder, "there.db"), filepath.Join(folder, "back.db")
@@ -209,6 +211,7 @@ func TestMigrateKilled(t *testing.T) {
 
 // A place that is in use, or holds something, is refused, and so is the wrong key.
 func TestMigrateRefuses(t *testing.T) {
+	t.Parallel()
 	folder, database, filled := t.TempDir(), pgtest.New(t), pgtest.New(t)
 	file, sealed, other := filepath.Join(folder, "a.db"), filepath.Join(folder, "sealed.db"), filepath.Join(folder, "other.db")
 	key, wrong := testkit.SealKey(t, folder), filepath.Join(folder, "wrong.key")

@@ -1,7 +1,9 @@
 package app_test
 
 import (
+	"flag"
 	"fmt"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -14,6 +16,8 @@ import (
 // leaseTime is that of a node's leases. What a node has that is gone, another one has when
 // it is over.
 const leaseTime = 6 * time.Second
+
+var faultRounds = flag.Int("nodes.faults", 3, "how many faults TestNodesUnderFaults makes; among 10 is each kind")
 
 // nodeFault is what happens to a node or to all, until it is over.
 type nodeFault struct {
@@ -59,12 +63,9 @@ var nodeFaults = []nodeFault{
 func TestNodesUnderFaults(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, false)
-	kinds, rounds := nodeFaults[:7], 7
-	if *testkit.Full {
-		kinds, rounds = nodeFaults, 100
-	}
-	for i := range rounds {
-		if *testkit.Full && i%len(kinds) == 0 {
+	kinds := slices.Clone(nodeFaults)
+	for i := range *faultRounds {
+		if i%len(kinds) == 0 {
 			c.random.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 		}
 		c.round(kinds[i%len(kinds)])

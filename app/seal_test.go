@@ -36,9 +36,6 @@ func TestServeSealed(t *testing.T) {
 	const told = "sealed from now on"
 	for start, wantTold := range []bool{true, false} {
 		p = testkit.Serve(t, data, append(flags, "--seal-key-file", key)...)
-		if strings.Contains(p.Out.String(), told) != wantTold {
-			t.Errorf("at start %d with the key it said:\n%s", start+1, p.Out)
-		}
 		if testkit.ReadText(t, p.CAFile) != trusted {
 			t.Error("it has made another CA")
 		}
@@ -50,6 +47,9 @@ func TestServeSealed(t *testing.T) {
 		p.Await("the verified event", func() bool { return strings.Contains(out.String(), id+"  verified\n") })
 		if err := p.Stop(); err != nil {
 			t.Errorf("it ended with %v\n%s", err, p.Out)
+		}
+		if strings.Contains(p.Out.String(), told) != wantTold {
+			t.Errorf("at start %d with the key it said:\n%s", start+1, p.Out)
 		}
 	}
 	if said, err := testkit.Run(t, "check", "--data", data); err != nil {

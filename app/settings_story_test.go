@@ -13,9 +13,14 @@ import (
 
 // The story of a team's first day in a browser: from the first link to an endpoint
 // that failed and recovered, and a key that was used and revoked. Without
-// JavaScript it is the same, but for looking again.
+// JavaScript it is the same, but for looking again; with -full it is also told on a
+// database.
 func TestSettingsStory(t *testing.T) {
-	for name, open := range map[string]func(*testing.T, ...string) *tab{"scripts": openStory, "no scripts": openStory, "database": openStoryOnDatabase} {
+	ways := map[string]func(*testing.T, ...string) *tab{"scripts": openStory, "no scripts": openStory}
+	if *testkit.Full {
+		ways["database"] = openStoryOnDatabase
+	}
+	for name, open := range ways {
 		scripts := name != "no scripts"
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,6 +18,7 @@ import (
 // The README's install, exactly as one would paste it, and then, in the folder that
 // it leaves, the rehearsal of a restore from docs/operations.md.
 func TestReadmeInstall(t *testing.T) {
+	t.Parallel()
 	temp := t.TempDir()
 	out := runScript(t, script(t, "README.md", "## First event in five minutes"), ".", temp)
 	for _, want := range []string{"verified", "member.added", "usr_bob", `"data":[{"id":"mem_`} {

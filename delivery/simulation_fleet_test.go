@@ -14,7 +14,7 @@ import (
 	"teamdata/store"
 )
 
-var fleets = flag.Uint64("simulation.fleets", 2, "how many seeds are simulated over nodes, from 1 on")
+var fleets = flag.Uint64("simulation.fleets", 1, "how many seeds are simulated over nodes, from 1 on")
 
 // TestSimulationOverNodes lets some minutes pass for one to four nodes on one
 // database, while nodes are killed, stopped, paused for longer than a lease and cut off,

@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -52,8 +53,17 @@ const (
 // Main builds the program once for all tests of a package, and runs them in the
 // module's root, from which all their paths are.
 func Main(m *testing.M) {
+	MostlyWait()
 	flag.Parse()
 	os.Exit(run(m))
+}
+
+// MostlyWait lets four parallel tests of a package run at once on few processors, too, unless
+// the command line says how many. It is called before flags are parsed.
+func MostlyWait() {
+	if runtime.GOMAXPROCS(0) < 4 {
+		flag.Set("test.parallel", "4")
+	}
 }
 
 func run(m *testing.M) int {

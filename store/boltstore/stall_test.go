@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -69,7 +70,11 @@ func TestGrowsPastItsMap(t *testing.T) {
 			}
 		})
 	}
-	for i := range 200 {
+	updates := 60
+	if *testkit.Full {
+		updates = 200
+	}
+	for i := range updates {
 		f.update(putBig(fmt.Sprint(i % 50)))
 	}
 	close(stop)

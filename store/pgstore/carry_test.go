@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"teamdata/internal/pgtest"
+	"teamdata/internal/testkit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/pgstore"
@@ -21,11 +22,17 @@ import (
 )
 
 // The contract is kept if each reopening finds the data in another engine, where it was
-// carried to: from a file to a database, to a new file, and so on.
+// carried to: from a file to a database, to a new file, and so on. It is all of the
+// contract with -full.
 func TestStoreCarriedAlong(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	opened := map[string]*places{} // by path
-	storetest.Run(t, func(t testing.TB, path string, now func() time.Time) store.Store {
+	suite := storetest.Random
+	if *testkit.Full {
+		suite = storetest.Run
+	}
+	suite(t, func(t testing.TB, path string, now func() time.Time) store.Store {
 		mu.Lock()
 		defer mu.Unlock()
 		if opened[path] == nil {

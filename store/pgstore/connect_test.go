@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 			os.Unsetenv(name)
 		}
 	}
+	testkit.MostlyWait()
 	os.Exit(m.Run())
 }
 

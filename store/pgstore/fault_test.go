@@ -161,6 +161,7 @@ func (l *load) each(org string, fn func(c, n int)) {
 
 // TestRestarts restarts the database in the midst of commits, as a crash would.
 func TestRestarts(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	l := newLoad(t, server.Database(t))
 	for i := range faults(3) {
@@ -175,6 +176,7 @@ func TestRestarts(t *testing.T) {
 // TestCuts cuts the connections at any time, also when answers had been held back:
 // those of commits among them.
 func TestCuts(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Shared(t)
 	proxy := pgtest.NewProxy(t, server)
 	l := newLoad(t, proxy.URL(pgtest.Name(t, server.Database(t))))
@@ -194,6 +196,7 @@ func TestCuts(t *testing.T) {
 // While nobody can say what became of a commit, because the database is away, others
 // are refused at once. When it is back, the caller is told.
 func TestDoubtRefusesOthers(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	proxy := pgtest.NewProxy(t, server)
 	database := server.Database(t)
@@ -242,6 +245,7 @@ func TestDoubtRefusesOthers(t *testing.T) {
 // TestClaimWhileAway: what is due can't be claimed while the database is away, and can
 // afterwards.
 func TestClaimWhileAway(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	s := open(t, server.Database(t), pgstore.Options{})
 	t.Cleanup(func() { s.Close() })

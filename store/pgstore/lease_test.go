@@ -154,6 +154,7 @@ func TestTakenWithoutAnswer(t *testing.T) {
 
 // TestHeldByOne: one node at a time does a job, and the next one does it afterwards.
 func TestHeldByOne(t *testing.T) {
+	t.Parallel()
 	database := pgtest.New(t)
 	a, b := open(t, database, pgstore.Options{}), open(t, database, pgstore.Options{})
 	defer a.Close()
@@ -219,6 +220,7 @@ func TestShared(t *testing.T) {
 // TestNameTaken: a server that starts with the name of another takes its place, which is
 // what a restart after a kill does. The one that still runs ends.
 func TestNameTaken(t *testing.T) {
+	t.Parallel()
 	database := pgtest.New(t)
 	old := open(t, database, pgstore.Options{Node: "one"})
 	began := time.Now()

@@ -127,6 +127,7 @@ func TestLimitsAtOnce(t *testing.T) {
 // While the database is away nothing is accepted, and afterwards what was counted
 // before it stopped still counts.
 func TestLimitWithoutDatabase(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	l := nodes(t, 1, server.Database(t), nil)[0].Limiter(store.Limit{Name: "requests", Max: 2, Window: time.Hour})
 	take := func(want bool, code store.Code) {

@@ -16,6 +16,7 @@ import (
 
 // TestNodes: two nodes that take turns keep the contract as one does.
 func TestNodes(t *testing.T) {
+	t.Parallel()
 	all := databases{owner: t}
 	storetest.Random(t, func(t testing.TB, path string, now func() time.Time) store.Store {
 		database := all.at(t, path)
@@ -114,6 +115,7 @@ func (n *nodes) Close() error {
 
 // TestShards: nodes that come and go have all shards among them, each about as many.
 func TestShards(t *testing.T) {
+	t.Parallel()
 	database := pgtest.New(t)
 	var all []*pgstore.Store
 	for n := range 4 {
@@ -154,8 +156,10 @@ func dueOf(s *pgstore.Store) due {
 // TestDueElsewhere: what one node accepts is announced by the one that has the endpoint,
 // by a hint, and also where hints are lost.
 func TestDueElsewhere(t *testing.T) {
+	t.Parallel()
 	for name, noHints := range map[string]bool{"hints": false, "polling": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			database := pgtest.New(t)
 			a := open(t, database, pgstore.Options{NoHints: noHints})
 			defer a.Close()
@@ -185,8 +189,10 @@ func TestDueElsewhere(t *testing.T) {
 // TestAccessOverNodes: when an Update that touches access returns, no node trusts what
 // it kept before.
 func TestAccessOverNodes(t *testing.T) {
+	t.Parallel()
 	for name, noHints := range map[string]bool{"hints": false, "polling": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			database := pgtest.New(t)
 			all := []*pgstore.Store{}
 			for range 3 {

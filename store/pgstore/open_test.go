@@ -14,6 +14,7 @@ import (
 // What a server sent before it was killed may be committed after the next one began to
 // start, which has to see it: nobody tells it later of what became due.
 func TestOpenAwaitsTheLastCommit(t *testing.T) {
+	t.Parallel()
 	database := pgtest.New(t)
 	one := opened(t, database)
 	var endpoint uint64
@@ -68,6 +69,7 @@ func TestOpenAwaitsTheLastCommit(t *testing.T) {
 
 // A database that another teamdata keeps locked is said to be busy.
 func TestOpenLocked(t *testing.T) {
+	t.Parallel()
 	database := pgtest.New(t)
 	opened(t, database).Close()
 	other, err := pgconn.Connect(bg, database)

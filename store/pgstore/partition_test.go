@@ -226,6 +226,7 @@ func TestReaderKeepsPartition(t *testing.T) {
 
 // Keys are used, and looked for, while partitions are dropped again and again.
 func TestDropsBesideWriters(t *testing.T) {
+	t.Parallel()
 	const rounds, callers = 20, 8
 	k := newKeys(t)
 	for round := range rounds {

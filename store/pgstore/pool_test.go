@@ -90,6 +90,7 @@ func TestReleaseRollsBack(t *testing.T) {
 // After a restart of the server the first user of a dead connection sees it, and
 // nobody else.
 func TestPoolAfterRestart(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	p := pooled(t, server.Database(t))
 	one, _ := p.acquire(bg)
@@ -118,9 +119,11 @@ func TestPoolAfterRestart(t *testing.T) {
 // A link that hangs costs the time of an answer and no more; the caller that goes away costs
 // nothing.
 func TestHungLink(t *testing.T) {
+	t.Parallel()
 	const answer = 500 * time.Millisecond
 	for _, d := range []pgtest.Direction{pgtest.ToServer, pgtest.ToClient} {
 		t.Run(fmt.Sprint(d), func(t *testing.T) {
+			t.Parallel()
 			proxy := pgtest.NewProxy(t, pgtest.Shared(t))
 			p := pooled(t, proxy.URL(pgtest.Name(t, pgtest.New(t))))
 			if err := ask(p); err != nil {
@@ -143,6 +146,7 @@ func TestHungLink(t *testing.T) {
 
 // When a standby takes over, the pool finds it.
 func TestFailover(t *testing.T) {
+	t.Parallel()
 	primary := pgtest.Start(t)
 	database := primary.Database(t)
 	name := pgtest.Name(t, database)

@@ -51,6 +51,7 @@ func hasSecrets(tx store.Tx) error {
 
 // TestSeal seals a database in plain text, which from then on opens with its key alone.
 func TestSeal(t *testing.T) {
+	t.Parallel()
 	database := pgtest.New(t)
 	plaintext := func() bool {
 		rows := pgtest.Exec(t, database, `SELECT encode(string_agg(r, ''::bytea), 'escape') FROM (SELECT record AS r FROM endpoints

@@ -16,7 +16,7 @@ import (
 
 var (
 	oneSeed = flag.Uint64("storetest.seed", 0, "run the random test with this seed alone; 0 runs storetest.seeds of them")
-	seeds   = flag.Uint64("storetest.seeds", 10, "how many seeds the random test runs, from 1 on")
+	seeds   = flag.Uint64("storetest.seeds", 3, "how many seeds the random test runs, from 1 on")
 	every   = flag.Int("storetest.every", 4, "after how many steps the random test compares all that can be read; with storetest.seed after each")
 )
 
