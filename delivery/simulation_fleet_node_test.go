@@ -157,7 +157,7 @@ func (f *fleet) injectFault() {
 	case kind < 80:
 		n.fail(p, away, pick(f.Rand, []float64{0.3, 0.7, 1}))
 	default:
-		f.setClock(upTo(f.Rand, 4*time.Minute) - 2*time.Minute)
+		f.setClock(upTo(f.Rand, 2*maxJump) - maxJump)
 	}
 }
 
@@ -244,6 +244,9 @@ func (f *fleet) setClock(ahead time.Duration) {
 	f.slowTo = latest(f.slowTo, time.Now().Add(max(by, -by)))
 	f.troubleLocked(time.Now())
 }
+
+// maxJump is how far the database's clock may be from the time.
+const maxJump = 2 * time.Minute
 
 // leases is how long leases last, with some time to find out that they are lost.
 const leases = 9 * time.Second

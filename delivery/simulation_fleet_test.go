@@ -197,7 +197,7 @@ func (f *fleet) settle() {
 	for _, e := range f.endpoints {
 		err := s.Update(f.Context(), store.InOrg(e.orgID), func(tx store.Tx) error { return store.EnableEndpoint(tx, "", e.orgID, e.id) })
 		if err == nil {
-			_, err = store.Recover(f.Context(), s, "", e.orgID, e.id, f.born)
+			_, err = store.Recover(f.Context(), s, "", e.orgID, e.id, f.born.Add(-maxJump))
 		}
 		if err != nil {
 			f.breaks(commits, "%s can't be recovered: %v", e.name, err)
