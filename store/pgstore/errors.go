@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -84,4 +85,10 @@ func demoted(err error) bool {
 func tableGone(err error) bool {
 	var server *pgconn.PgError
 	return errors.As(err, &server) && server.Code == "42P01"
+}
+
+// updatedTooFew reports whether rows were to be updated that are not there.
+func updatedTooFew(err error) bool {
+	var server *pgconn.PgError
+	return errors.As(err, &server) && server.Code == "22P02" && strings.Contains(server.Message, shortUpdate)
 }

@@ -20,7 +20,8 @@ var errNotCommitted = errors.New("the connection was lost before the commit")
 // commit runs a group in one transaction, notifies of what it changed, and sets each
 // update's error. If the commit fails, they all fail: one's rejection may be due to
 // another's lost write. If a statement was rejected, each runs alone, so that only
-// those fail that cause it.
+// those fail that cause it; but not if rows that were read are gone, which nothing that
+// is meant to write here does.
 func (s *Store) commit(group []*engine.Update) { s.tryCommit(group, false) }
 
 // tryCommit is commit, for updates that run again with care if a row that was said to
@@ -42,7 +43,7 @@ func (s *Store) tryCommit(group []*engine.Update, careful bool) {
 			break
 		}
 	}
-	if !careful && !broken(err) {
+	if !careful && !broken(err) && !updatedTooFew(err) {
 		for i := range group {
 			s.tryCommit(group[i:i+1], true)
 		}

@@ -47,8 +47,14 @@ type table struct {
 	made statements
 }
 
-// statements are those that a table's columns make.
+// statements are those that a table's columns make. To insert or upsert rows writes each
+// of them or fails. An update would leave out those that are not there, and so lose what
+// its caller is told is saved: it counts them, and fails as a number that is none would,
+// before the commit that is sent with it. To remove what is not there is no fault.
 type statements struct{ selectRow, insert, update, upsert, remove string }
+
+// shortUpdate begins the text of that failure.
+const shortUpdate = "updated only "
 
 var tables []*table
 
@@ -101,8 +107,10 @@ func (t *table) statements() (s statements) {
 		then = "UPDATE SET " + strings.Join(set, ", ")
 	}
 	s.insert = fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s)", t.name, t.columns, strings.Join(arrays, ", "))
-	s.update = fmt.Sprintf("UPDATE %s t SET %s FROM unnest(%s) changed (%s) WHERE %s",
+	update := fmt.Sprintf("UPDATE %s t SET %s FROM unnest(%s) changed (%s) WHERE %s",
 		t.name, strings.Join(changed, ", "), strings.Join(arrays, ", "), t.columns, strings.ReplaceAll(strings.Join(found, " AND "), "gone.", "changed."))
+	s.update = fmt.Sprintf("WITH done AS (%s RETURNING 1) SELECT CASE WHEN count(*) = cardinality(%[2]s) THEN 0 ELSE ('%[3]s' || count(*) || ' of ' || cardinality(%[2]s) || ' rows of %[4]s')::bigint END FROM done",
+		update, arrays[0], shortUpdate, t.name)
 	s.upsert = fmt.Sprintf("%s ON CONFLICT (%s) DO %s", s.insert, unique, then)
 	s.remove = fmt.Sprintf("DELETE FROM %s t USING unnest(%s) gone (%s) WHERE %s",
 		t.name, strings.Join(arrays[:t.keys], ", "), key, strings.Join(found, " AND "))
