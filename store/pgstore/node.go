@@ -59,7 +59,8 @@ type node struct {
 // claim is a claimed delivery.
 type claim struct {
 	endpoint uint64
-	version  uint64 // the transaction that wrote its row
+	row      row
+	version  []byte // of the row: the transaction that wrote it
 }
 
 func newNode(target *Target, o Options) *node {

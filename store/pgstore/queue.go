@@ -49,7 +49,7 @@ type waiting struct {
 	*tx
 	endpoint uint64
 	step     int   // how many are read at once
-	found    []row // id, record, at and version, in order
+	found    []row // of deliveries with their versions, in order
 	taken    []row // those that were loaded
 	again    bool  // one that is claimed was written since, by any node
 }
@@ -60,7 +60,7 @@ func (w *waiting) Walk(offer func(store.Cursor) bool) (e store.Endpoint, err err
 	next := []query{newQuery("SELECT "+webhooks.columns+" FROM endpoints WHERE number = $1", w.endpoint).collect(&endpoints)}
 	for after := (store.Cursor{}); ; next = nil {
 		var rows []row
-		page := newQuery("SELECT id, record, at, xmin::text::bigint FROM deliveries WHERE endpoint = $1 AND list = 2 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4",
+		page := newQuery("SELECT "+deliveries.columns+", xmin FROM deliveries WHERE endpoint = $1 AND list = 2 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4",
 			w.endpoint, after.Ms, after.ID, w.step)
 		if err := w.exec(append(next, page.collect(&rows))...); err != nil || len(endpoints) == 0 {
 			return e, err
@@ -84,7 +84,7 @@ func (w *waiting) Walk(offer func(store.Cursor) bool) (e store.Endpoint, err err
 }
 
 // placeOf is the position of a row of found.
-func placeOf(r row) store.Cursor { return store.Cursor{Ms: readUnsigned(r[2]), ID: string(r[0])} }
+func placeOf(r row) store.Cursor { return store.Cursor{Ms: readUnsigned(r[3]), ID: string(r[0])} }
 
 // Load ends the snapshot.
 func (w *waiting) Load(at []store.Cursor) ([]store.Claim, error) {
@@ -93,7 +93,7 @@ func (w *waiting) Load(at []store.Cursor) ([]store.Claim, error) {
 		if len(claims) == len(at) || placeOf(r) != at[len(claims)] {
 			continue
 		}
-		d, err := readDelivery(r[:2])
+		d, err := readDelivery(r[:len(deliveries.cols)])
 		if err != nil {
 			return nil, err
 		}

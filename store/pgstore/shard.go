@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -107,7 +108,8 @@ func (n *node) endClaiming(endpoint uint64, claims []store.Claim, rows []row) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i, c := range claims {
-		n.claims[c.Delivery.ID] = claim{endpoint, readUnsigned(rows[i][3])}
+		last := len(deliveries.cols)
+		n.claims[c.Delivery.ID] = claim{endpoint, rows[i][:last:last], rows[i][last]}
 	}
 	n.claimed[endpoint] += len(claims)
 	n.inFlight[shardOf(endpoint)] += len(claims)
@@ -119,7 +121,14 @@ func (n *node) outdated(r row) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c, claimed := n.claims[string(r[0])]
-	return claimed && c.version != readUnsigned(r[3])
+	return claimed && !bytes.Equal(c.version, r[len(deliveries.cols)])
+}
+
+// claimOf returns a claim that has not ended; without a row, there is none.
+func (n *node) claimOf(deliveryID string) claim {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.claims[deliveryID]
 }
 
 // released notes that a claim has ended.
