@@ -17,9 +17,9 @@ type ahead struct {
 	orgKeys, keys, orgMembers, members []string // pairs of idempotency keys, and of members
 }
 
-// aheadOf is what a group names. A claimed delivery counts as it was claimed, which the
-// statement that writes its outcome checks, or is read again.
-func aheadOf(group []*engine.Update, again bool) (a ahead) {
+// aheadOf is what a group names. A claimed delivery is taken as it was claimed, which the
+// statement that writes its outcome checks; reread: it is read like others.
+func aheadOf(group []*engine.Update, reread bool) (a ahead) {
 	for _, u := range group {
 		a.All = a.All || u.Scope.All
 		a.Orgs = append(a.Orgs, u.Scope.Orgs...)
@@ -38,7 +38,7 @@ func aheadOf(group []*engine.Update, again bool) (a ahead) {
 			}
 		}
 	}
-	if again || a.All {
+	if reread || a.All {
 		a.Deliveries = append(a.Deliveries, a.claimed...)
 	}
 	for _, ids := range []*[]string{&a.Orgs, &a.read, &a.Users, &a.Deliveries} {

@@ -29,16 +29,16 @@ func (s *Store) commit(group []*engine.Update) { s.tryCommit(group, false) }
 // be new is there.
 func (s *Store) tryCommit(group []*engine.Update, careful bool) {
 	var err error
-	again := careful
+	reread := careful
 	for try := range maxTries {
 		if try > 0 {
 			s.retries.Add(1)
 		}
-		if err = s.attempt(group, again, careful); err == nil {
+		if err = s.attempt(group, reread, careful); err == nil {
 			return
 		}
-		if updatedTooFew(err) && !again && slices.ContainsFunc(group, fenced) {
-			again = true // a claimed delivery was written since
+		if updatedTooFew(err) && !reread && slices.ContainsFunc(group, fenced) {
+			reread = true // a delivery was written since it was claimed
 			continue
 		}
 		var again bool
@@ -62,8 +62,8 @@ func (s *Store) tryCommit(group []*engine.Update, careful bool) {
 
 func fenced(u *engine.Update) bool { return u.Scope.Fence.Token != 0 }
 
-// attempt runs a group once; again: with what was claimed read again.
-func (s *Store) attempt(group []*engine.Update, again, careful bool) error {
+// attempt runs a group once; reread: with the claimed deliveries read again.
+func (s *Store) attempt(group []*engine.Update, reread, careful bool) error {
 	if s.life.Err() != nil {
 		return context.Cause(s.life)
 	}
@@ -76,7 +76,7 @@ func (s *Store) attempt(group []*engine.Update, again, careful bool) error {
 	}
 	defer s.writing.release(c)
 	t := &tx{s: s, ctx: context.Background(), conn: c, begun: true, over: newOverlay()}
-	commitNo, err := t.begin(group, again)
+	commitNo, err := t.begin(group, reread)
 	t.over.careful = careful
 	written := 0
 	for _, u := range group {
@@ -122,8 +122,8 @@ const updateLock = migrationLock + 1
 
 // begin begins the transaction of a group, locks what its updates name, and reads
 // that ahead. It returns the number of the commit.
-func (t *tx) begin(group []*engine.Update, again bool) (commitNo int64, err error) {
-	named := aheadOf(group, again)
+func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err error) {
+	named := aheadOf(group, reread)
 	lock := "SELECT pg_advisory_xact_lock_shared($1)"
 	if named.All {
 		lock = "SELECT pg_advisory_xact_lock($1)"
