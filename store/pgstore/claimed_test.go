@@ -65,6 +65,14 @@ func TestWrittenSinceItWasClaimed(t *testing.T) {
 			}
 			s.commit(group[:2])
 			s.commit(group[2:])
+			for _, id := range ids {
+				s.Release(id)
+			}
+			s.node.mu.Lock()
+			if n := s.node; len(n.claims)+len(n.claimed)+len(n.inFlight) > 0 {
+				t.Errorf("claims are left: %v, %v, %v", n.claims, n.claimed, n.inFlight)
+			}
+			s.node.mu.Unlock()
 			if group[0].Err != nil || group[1].Err != nil || !store.IsNotFound(group[2].Err) {
 				t.Errorf("the updates are told %v, %v and %v", group[0].Err, group[1].Err, group[2].Err)
 			}
