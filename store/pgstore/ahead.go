@@ -12,21 +12,23 @@ import (
 type ahead struct {
 	store.Scope
 	fenced                             []uint64 // endpoints whose outcomes are written
+	claimed                            []string // deliveries that have those outcomes
 	read                               []string // those of Orgs of which outcomes are not all
 	orgKeys, keys, orgMembers, members []string // pairs of idempotency keys, and of members
 }
 
-func aheadOf(group []*engine.Update) (a ahead) {
+// aheadOf is what a group names. A claimed delivery is taken as it was claimed, which the
+// statement that writes its outcome checks; reread: it is read like others.
+func aheadOf(group []*engine.Update, reread bool) (a ahead) {
 	for _, u := range group {
 		a.All = a.All || u.Scope.All
 		a.Orgs = append(a.Orgs, u.Scope.Orgs...)
 		if fence := u.Scope.Fence; fence.Token != 0 {
-			a.fenced = append(a.fenced, fence.Endpoint)
+			a.fenced, a.claimed = append(a.fenced, fence.Endpoint), append(a.claimed, u.Scope.Deliveries...)
 		} else {
-			a.read = append(a.read, u.Scope.Orgs...)
+			a.read, a.Deliveries = append(a.read, u.Scope.Orgs...), append(a.Deliveries, u.Scope.Deliveries...)
 		}
 		a.Users = append(a.Users, u.Scope.Users...)
-		a.Deliveries = append(a.Deliveries, u.Scope.Deliveries...)
 		for _, key := range u.Scope.Keys {
 			a.orgKeys, a.keys = append(a.orgKeys, key.OrgID), append(a.keys, key.Key)
 		}
@@ -35,6 +37,9 @@ func aheadOf(group []*engine.Update) (a ahead) {
 				a.orgMembers, a.members = append(a.orgMembers, org), append(a.members, user)
 			}
 		}
+	}
+	if reread || a.All {
+		a.Deliveries = append(a.Deliveries, a.claimed...)
 	}
 	for _, ids := range []*[]string{&a.Orgs, &a.read, &a.Users, &a.Deliveries} {
 		slices.Sort(*ids)

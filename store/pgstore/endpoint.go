@@ -87,13 +87,3 @@ func (t *tx) ForgetEndpoint(number uint64) error {
 	}
 	return t.remove(lastAcknowledged, unsigned(number))
 }
-
-// endpointByNumber reads an endpoint; nil: there is none.
-func (t *tx) endpointByNumber(number uint64) (*store.Endpoint, error) {
-	rows, err := t.query([]*table{webhooks.table}, "SELECT "+webhooks.columns+" FROM endpoints WHERE number = $1", number)
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	e, err := webhooks.open(t, rows[0])
-	return &e, err
-}

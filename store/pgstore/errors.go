@@ -15,12 +15,15 @@ import (
 // already, or of the caller's context, stays; one that a bug in a statement causes
 // stays too, and so is internal. All else passes by itself: unavailable.
 func fault(err error) error {
+	if err == nil {
+		return nil
+	}
 	var (
 		own    *store.Error
 		server *pgconn.PgError
 	)
 	switch {
-	case err == nil, errors.As(err, &own):
+	case errors.As(err, &own):
 		return err
 	case errors.As(err, &server):
 		if isBug(server.Code) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"teamdata/store"
@@ -28,12 +29,17 @@ func (s *Store) commit(group []*engine.Update) { s.tryCommit(group, false) }
 // be new is there.
 func (s *Store) tryCommit(group []*engine.Update, careful bool) {
 	var err error
+	reread := careful
 	for try := range maxTries {
 		if try > 0 {
 			s.retries.Add(1)
 		}
-		if err = s.attempt(group, careful); err == nil {
+		if err = s.attempt(group, reread, careful); err == nil {
 			return
+		}
+		if updatedTooFew(err) && !reread && slices.ContainsFunc(group, fenced) {
+			reread = true // a delivery was written since it was claimed
+			continue
 		}
 		var again bool
 		if again, err = s.prepareAgain(s.life, err); again {
@@ -54,8 +60,10 @@ func (s *Store) tryCommit(group []*engine.Update, careful bool) {
 	}
 }
 
-// attempt runs a group once.
-func (s *Store) attempt(group []*engine.Update, careful bool) error {
+func fenced(u *engine.Update) bool { return u.Scope.Fence.Token != 0 }
+
+// attempt runs a group once; reread: with the claimed deliveries read again.
+func (s *Store) attempt(group []*engine.Update, reread, careful bool) error {
 	if s.life.Err() != nil {
 		return context.Cause(s.life)
 	}
@@ -68,7 +76,7 @@ func (s *Store) attempt(group []*engine.Update, careful bool) error {
 	}
 	defer s.writing.release(c)
 	t := &tx{s: s, ctx: context.Background(), conn: c, begun: true, over: newOverlay()}
-	commitNo, err := t.begin(group)
+	commitNo, err := t.begin(group, reread)
 	t.over.careful = careful
 	written := 0
 	for _, u := range group {
@@ -114,8 +122,8 @@ const updateLock = migrationLock + 1
 
 // begin begins the transaction of a group, locks what its updates name, and reads
 // that ahead. It returns the number of the commit.
-func (t *tx) begin(group []*engine.Update) (commitNo int64, err error) {
-	named := aheadOf(group)
+func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err error) {
+	named := aheadOf(group, reread)
 	lock := "SELECT pg_advisory_xact_lock_shared($1)"
 	if named.All {
 		lock = "SELECT pg_advisory_xact_lock($1)"
@@ -179,9 +187,17 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 	if u.Err = u.Ctx.Err(); u.Err != nil {
 		return false
 	}
-	if fence := u.Scope.Fence; fence.Token != 0 && t.held[shardOf(fence.Endpoint)] != fence.Token {
-		u.Err = store.Errorf(store.CodeFenced, "Another node sends to this endpoint by now.")
-		return false
+	if fenced(u) {
+		if t.held[shardOf(u.Scope.Fence.Endpoint)] != u.Scope.Fence.Token {
+			u.Err = store.Errorf(store.CodeFenced, "Another node sends to this endpoint by now.")
+			return false
+		}
+		for _, id := range u.Scope.Deliveries {
+			if c := s.node.claimOf(id); c.row != nil {
+				t.over.claimed(deliveries.table, c.row, c.version)
+				defer t.over.forget(deliveries.table, c.row)
+			}
+		}
 	}
 	t.over.begin()
 	if s.options.Now != nil {

@@ -33,8 +33,9 @@ type node struct {
 	others   int                  // nodes that serve beside it
 	held     map[string]uint64    // the tokens of its leases, by name
 	leaving  map[string]time.Time // shards that it is to give up, and by when
-	inFlight map[string]int       // claims of each shard
+	inFlight map[string]int       // claims of each shard, and calls that make some
 	claims   map[string]claim     // of deliveries, by id
+	claimed  map[uint64]int       // how many of these each endpoint has
 	jobs     map[string]*job
 	lease    time.Duration // how long it has what it took
 	lapsing  *time.Timer   // ends the jobs when the node stops to rely on what it has
@@ -44,15 +45,16 @@ type node struct {
 
 // claim is a claimed delivery.
 type claim struct {
-	shard   string
-	version uint64 // the transaction that wrote its row
+	endpoint uint64
+	row      row
+	version  []byte // of the row: the transaction that wrote it
 }
 
 func newNode(target *Target, o Options) *node {
 	n := &node{
 		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, state: store.NodeRunning,
 		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), stopped: make(chan struct{}),
-		held: map[string]uint64{}, leaving: map[string]time.Time{}, inFlight: map[string]int{}, claims: map[string]claim{}, jobs: map[string]*job{},
+		held: map[string]uint64{}, leaving: map[string]time.Time{}, inFlight: map[string]int{}, claims: map[string]claim{}, claimed: map[uint64]int{}, jobs: map[string]*job{},
 	}
 	if n.lease = leaseTime; o.Sole {
 		n.lease = math.MaxInt64 / 2

@@ -32,6 +32,8 @@ type entry struct {
 	dirty bool // the database doesn't have it yet
 	new   bool // nor any other row of that key
 	there bool // but it has another row of that key, which was read
+
+	version []byte // of the row that was read, as it was before the transaction; nil: it is that
 }
 
 type rowKey struct {
@@ -43,6 +45,7 @@ type rowKey struct {
 type sent struct {
 	rowKey
 	new, there bool
+	version    []byte
 }
 
 // change is one write, with what the overlay had there before.
@@ -71,13 +74,30 @@ func (o *overlay) loaded(t *table, key, r row) {
 	}
 }
 
+// claimed keeps a row that was read before the transaction, unless it is known. It is
+// checked when it is written.
+func (o *overlay) claimed(t *table, r row, version []byte) {
+	name, rows := t.key(r), o.in(t)
+	if _, known := rows[name]; !known {
+		rows[name] = entry{key: r[:t.keys], row: r, version: version}
+	}
+}
+
+// forget forgets a claimed row that was not written.
+func (o *overlay) forget(t *table, r row) {
+	name, rows := t.key(r), o.in(t)
+	if e := rows[name]; e.version != nil && !e.dirty {
+		delete(rows, name)
+	}
+}
+
 func (o *overlay) write(t *table, key, r row, unused bool) {
 	name, rows := t.key(key), o.in(t)
 	old, known := rows[name]
 	o.undo = append(o.undo, change{rowKey{t, name}, old, known})
 	unused = unused || known && old.row == nil && (!old.dirty || old.new)
 	there := known && (old.row != nil && !old.dirty || old.dirty && old.there)
-	rows[name] = entry{key, r, true, unused && !o.careful, there && !o.careful}
+	rows[name] = entry{key, r, true, unused && !o.careful, there && !o.careful, old.version}
 	o.dirty[t.place] = append(o.dirty[t.place], name)
 	if t == webhooks.table {
 		clear(o.endpoints)
@@ -120,7 +140,7 @@ func (o *overlay) rollback() {
 	o.counts = append(o.counts, o.unsent...)
 	for _, p := range slices.Backward(o.early) { // what was sent twice becomes what it was at first
 		if e, known := o.rows[p.table.place][p.key]; known {
-			e.dirty, e.new, e.there = true, p.new, p.there
+			e.dirty, e.new, e.there, e.version = true, p.new, p.there, p.version
 			o.rows[p.table.place][p.key] = e
 			o.dirty[p.table.place] = append(o.dirty[p.table.place], p.key)
 		}
@@ -175,7 +195,8 @@ func (o *overlay) flush(t *table, queries []query) []query {
 	if len(keys) == 0 {
 		return queries
 	}
-	var added, changed, put, gone []row
+	var added, changed, claimed, put, gone []row
+	var versions [][]byte
 	for _, key := range keys {
 		e := o.rows[t.place][key]
 		if !e.dirty {
@@ -184,6 +205,8 @@ func (o *overlay) flush(t *table, queries []query) []query {
 		switch {
 		case e.row != nil && e.new:
 			added = append(added, e.row)
+		case e.row != nil && e.version != nil:
+			claimed, versions = append(claimed, e.row), append(versions, e.version)
 		case e.row != nil && e.there && t.keys < len(t.cols) && t.last == "":
 			changed = append(changed, e.row)
 		case e.row != nil:
@@ -191,8 +214,8 @@ func (o *overlay) flush(t *table, queries []query) []query {
 		case !e.new:
 			gone = append(gone, e.key)
 		}
-		o.early = append(o.early, sent{rowKey{t, key}, e.new, e.there})
-		e.dirty, e.new, e.there = false, false, false
+		o.early = append(o.early, sent{rowKey{t, key}, e.new, e.there, e.version})
+		e.dirty, e.new, e.there, e.version = false, false, false, nil
 		o.rows[t.place][key] = e
 	}
 	o.dirty[t.place] = nil
@@ -204,6 +227,11 @@ func (o *overlay) flush(t *table, queries []query) []query {
 	}
 	if len(changed) > 0 {
 		queries = append(queries, columnwise(t.sql().update, t.cols, changed))
+	}
+	if len(claimed) > 0 {
+		q := columnwise(t.sql().updateClaimed, t.cols, claimed)
+		q.values = append(q.values, array(versionKind, len(versions), func(i int) []byte { return versions[i] }))
+		queries = append(queries, q)
 	}
 	if len(put) > 0 {
 		queries = append(queries, columnwise(t.sql().upsert, t.cols, put))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"teamdata/store"
+	"teamdata/store/codec"
 	"teamdata/store/engine"
 )
 
@@ -48,53 +49,55 @@ type waiting struct {
 	*tx
 	endpoint uint64
 	step     int   // how many are read at once
-	found    []row // id, record, at and version, in order
+	found    []row // of deliveries with their versions, in order
+	taken    []row // those that were loaded
 	again    bool  // one that is claimed was written since, by any node
 }
 
-const sqlWaiting = "SELECT id, record, at, xmin::text::bigint FROM deliveries WHERE "
-
+// Walk reads the start of the list with the endpoint.
 func (w *waiting) Walk(offer func(store.Cursor) bool) (e store.Endpoint, err error) {
-	found, err := w.endpointByNumber(w.endpoint)
-	if err != nil || found == nil {
-		return e, err
-	}
-	if found.Disabled() {
-		return *found, nil
-	}
-	for after := (store.Cursor{}); ; {
-		rows, err := w.query(nil, sqlWaiting+"endpoint = $1 AND list = 2 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4",
+	var endpoints []row
+	next := []query{newQuery("SELECT "+webhooks.columns+" FROM endpoints WHERE number = $1", w.endpoint).collect(&endpoints)}
+	for after := (store.Cursor{}); ; next = nil {
+		var rows []row
+		page := newQuery("SELECT "+deliveries.columns+", xmin FROM deliveries WHERE endpoint = $1 AND list = 2 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4",
 			w.endpoint, after.Ms, after.ID, w.step)
-		if err != nil {
-			return *found, err
+		if err := w.exec(append(next, page.collect(&rows))...); err != nil || len(endpoints) == 0 {
+			return e, err
+		}
+		if after.IsZero() {
+			if e, err = webhooks.open(w.tx, endpoints[0]); err != nil || e.Disabled() {
+				return e, err
+			}
 		}
 		w.found = append(w.found, rows...)
 		for _, r := range rows {
 			w.again = w.again || w.s.node.outdated(r)
 			if after = placeOf(r); !offer(after) {
-				return *found, nil
+				return e, nil
 			}
 		}
 		if len(rows) < w.step {
-			return *found, nil
+			return e, nil
 		}
 	}
 }
 
 // placeOf is the position of a row of found.
-func placeOf(r row) store.Cursor { return store.Cursor{Ms: readUnsigned(r[2]), ID: string(r[0])} }
+func placeOf(r row) store.Cursor { return store.Cursor{Ms: readUnsigned(r[3]), ID: string(r[0])} }
 
+// Load ends the snapshot.
 func (w *waiting) Load(at []store.Cursor) ([]store.Claim, error) {
 	claims, ids := make([]store.Claim, 0, len(at)), make([]string, 0, len(at))
 	for _, r := range w.found {
 		if len(claims) == len(at) || placeOf(r) != at[len(claims)] {
 			continue
 		}
-		d, err := readDelivery(r[:2])
+		d, err := readDelivery(r[:len(deliveries.cols)])
 		if err != nil {
 			return nil, err
 		}
-		claims, ids = append(claims, store.Claim{Delivery: d}), append(ids, d.EventID)
+		claims, ids, w.taken = append(claims, store.Claim{Delivery: d}), append(ids, d.EventID), append(w.taken, r)
 	}
 	bodies, err := w.bodies(ids)
 	if err != nil {
@@ -110,16 +113,14 @@ func (w *waiting) Load(at []store.Cursor) ([]store.Claim, error) {
 	return claims, nil
 }
 
-// bodies reads the bodies of events.
+// bodies reads the bodies of events, and ends the snapshot.
 func (t *tx) bodies(ids []string) (map[string][]byte, error) {
-	rows, err := t.query(nil, "SELECT id, record FROM events WHERE id = ANY($1)", ids)
-	bodies := make(map[string][]byte, len(rows))
-	for _, r := range rows {
-		e, err := events.read(r)
-		if err != nil {
-			return nil, err
-		}
-		bodies[string(r[0])] = e.Body
+	bodies := make(map[string][]byte, len(ids))
+	q := newQuery("SELECT id, record FROM events WHERE id = ANY($1)", ids)
+	q.row = func(values [][]byte) error {
+		body, err := codec.EventBody(values[1])
+		bodies[string(values[0])] = body
+		return fault(err)
 	}
-	return bodies, err
+	return bodies, t.end(q)
 }

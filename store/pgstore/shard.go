@@ -1,11 +1,11 @@
 package pgstore
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -93,8 +93,9 @@ func (n *node) giveUp() (names []string, unfinished bool) {
 	return names, unfinished
 }
 
-// claiming begins to claim deliveries of an endpoint, if the node has its shard.
-func (n *node) claiming(endpoint uint64) (fence store.Fence, until time.Time, ok bool) {
+// claiming begins to claim deliveries of an endpoint, if the node has its shard. claimed
+// is how many are claimed already.
+func (n *node) claiming(endpoint uint64) (fence store.Fence, until time.Time, claimed int, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	shard := shardOf(endpoint)
@@ -102,23 +103,23 @@ func (n *node) claiming(endpoint uint64) (fence store.Fence, until time.Time, ok
 	_, leaving := n.leaving[shard]
 	until = n.lapses()
 	if !held || leaving || !time.Now().Before(until) {
-		return fence, until, false
+		return fence, until, 0, false
 	}
 	n.inFlight[shard]++
-	return store.Fence{Endpoint: endpoint, Token: token}, until, true
+	return store.Fence{Endpoint: endpoint, Token: token}, until, n.claimed[endpoint], true
 }
 
-// claimed ends what claiming began, with what was claimed of what was found.
-func (n *node) claimed(endpoint uint64, claims []store.Claim, found []row) {
+// endClaiming ends what claiming began, with what was claimed and its rows.
+func (n *node) endClaiming(endpoint uint64, claims []store.Claim, rows []row) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	shard := shardOf(endpoint)
-	for _, c := range claims {
-		i := slices.IndexFunc(found, func(r row) bool { return string(r[0]) == c.Delivery.ID })
-		n.claims[c.Delivery.ID] = claim{shard, readUnsigned(found[i][3])}
+	for i, c := range claims {
+		last := len(deliveries.cols)
+		n.claims[c.Delivery.ID] = claim{endpoint, rows[i][:last:last], rows[i][last]}
 	}
-	n.inFlight[shard] += len(claims)
-	n.landed(shard)
+	n.claimed[endpoint] += len(claims)
+	n.inFlight[shardOf(endpoint)] += len(claims)
+	n.landed(endpoint)
 }
 
 // outdated reports whether a row of what waits is claimed, and was written since.
@@ -126,7 +127,14 @@ func (n *node) outdated(r row) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c, claimed := n.claims[string(r[0])]
-	return claimed && c.version != readUnsigned(r[3])
+	return claimed && !bytes.Equal(c.version, r[len(deliveries.cols)])
+}
+
+// claimOf returns a claim that has not ended; without a row, there is none.
+func (n *node) claimOf(deliveryID string) claim {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.claims[deliveryID]
 }
 
 // released notes that a claim has ended.
@@ -135,11 +143,16 @@ func (n *node) released(deliveryID string) {
 	defer n.mu.Unlock()
 	if c, claimed := n.claims[deliveryID]; claimed {
 		delete(n.claims, deliveryID)
-		n.landed(c.shard)
+		n.claimed[c.endpoint]--
+		n.landed(c.endpoint)
 	}
 }
 
-func (n *node) landed(shard string) {
+func (n *node) landed(endpoint uint64) {
+	if n.claimed[endpoint] == 0 {
+		delete(n.claimed, endpoint)
+	}
+	shard := shardOf(endpoint)
 	if n.inFlight[shard]--; n.inFlight[shard] > 0 {
 		return
 	}
@@ -159,15 +172,15 @@ func (n *node) has(endpoint uint64) bool {
 // Claim claims due deliveries of an endpoint whose shard this node has, and of others
 // none: what is due there is announced when the node gets it.
 func (s *Store) Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (claims store.Claims, err error) {
-	fence, until, ok := s.node.claiming(endpoint)
+	fence, until, claimed, ok := s.node.claiming(endpoint)
 	if !ok {
 		return claims, nil
 	}
 	w := new(waiting)
-	defer func() { s.node.claimed(endpoint, claims.Claims, w.found) }()
+	defer func() { s.node.endClaiming(endpoint, claims.Claims, w.taken) }()
 	claims, err = s.Claims.Claim(func(fn func(engine.Waiting) error) error {
 		return s.view(ctx, func(t *tx) error {
-			w = &waiting{tx: t, endpoint: endpoint, step: limit + 16}
+			w = &waiting{tx: t, endpoint: endpoint, step: claimed + limit + 1}
 			return fn(w)
 		})
 	}, now, limit)

@@ -19,6 +19,8 @@ var (
 	textKind   = kind{"text", 25, 1009}
 	numberKind = kind{"bigint", 20, 1016}
 	bytesKind  = kind{"bytea", 17, 1001}
+
+	versionKind = kind{"xid", 28, 1011} // of the column xmin
 )
 
 type column struct {
@@ -51,7 +53,7 @@ type table struct {
 // of them or fails. An update would leave out those that are not there, and so lose what
 // its caller is told is saved: it counts them, and fails as a number that is none would,
 // before the commit that is sent with it. To remove what is not there is no fault.
-type statements struct{ selectRow, insert, update, upsert, remove string }
+type statements struct{ selectRow, insert, update, updateClaimed, upsert, remove string }
 
 // shortUpdate begins the text of that failure.
 const shortUpdate = "updated only "
@@ -107,10 +109,13 @@ func (t *table) statements() (s statements) {
 		then = "UPDATE SET " + strings.Join(set, ", ")
 	}
 	s.insert = fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s)", t.name, t.columns, strings.Join(arrays, ", "))
-	update := fmt.Sprintf("UPDATE %s t SET %s FROM unnest(%s) changed (%s) WHERE %s",
-		t.name, strings.Join(changed, ", "), strings.Join(arrays, ", "), t.columns, strings.ReplaceAll(strings.Join(found, " AND "), "gone.", "changed."))
-	s.update = fmt.Sprintf("WITH done AS (%s RETURNING 1) SELECT CASE WHEN count(*) = cardinality(%[2]s) THEN 0 ELSE ('%[3]s' || count(*) || ' of ' || cardinality(%[2]s) || ' rows of %[4]s')::bigint END FROM done",
-		update, arrays[0], shortUpdate, t.name)
+	update := func(array, column, where string) string {
+		return fmt.Sprintf("WITH done AS (UPDATE %[1]s t SET %[2]s FROM unnest(%[3]s) changed (%[4]s) WHERE %[5]s RETURNING 1) SELECT CASE WHEN count(*) = cardinality(%[6]s) THEN 0 ELSE ('%[7]s' || count(*) || ' of ' || cardinality(%[6]s) || ' rows of %[1]s')::bigint END FROM done",
+			t.name, strings.Join(changed, ", "), strings.Join(arrays, ", ")+array, t.columns+column,
+			strings.ReplaceAll(strings.Join(found, " AND "), "gone.", "changed.")+where, arrays[0], shortUpdate)
+	}
+	s.update = update("", "", "")
+	s.updateClaimed = update(fmt.Sprintf(", $%d::xid[]", len(t.cols)+1), ", version", " AND t.xmin = version")
 	s.upsert = fmt.Sprintf("%s ON CONFLICT (%s) DO %s", s.insert, unique, then)
 	s.remove = fmt.Sprintf("DELETE FROM %s t USING unnest(%s) gone (%s) WHERE %s",
 		t.name, strings.Join(arrays[:t.keys], ", "), key, strings.Join(found, " AND "))

@@ -56,6 +56,13 @@ func (t *tx) exec(queries ...query) error {
 	return fault(t.run(queries...))
 }
 
+// end is exec for the last query of a View.
+func (t *tx) end(q query) error {
+	err := t.exec(q, query{sql: "COMMIT"})
+	t.begun = t.begun && err != nil
+	return err
+}
+
 // run sends queries in one round trip, which takes at most answerTime. A caller that
 // goes away does not end it, since that would cost the connection.
 func (t *tx) run(queries ...query) error {

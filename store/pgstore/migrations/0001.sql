@@ -139,9 +139,10 @@ CREATE TABLE events (
 	record bytea NOT NULL
 );
 -- list: 1, acknowledged, by time of acknowledgment; 2, waiting, by due time; 3,
--- failed, by time of failure.
+-- failed, by time of failure. The index of ids has room for the second version of a row,
+-- which has its outcome.
 CREATE TABLE deliveries (
-	id text COLLATE "C" PRIMARY KEY,
+	id text COLLATE "C" PRIMARY KEY WITH (fillfactor = 50),
 	endpoint bigint NOT NULL,
 	list bigint NOT NULL,
 	at bigint NOT NULL,
