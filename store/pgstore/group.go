@@ -29,7 +29,7 @@ func (s *Store) commit(group []*engine.Update) { s.tryCommit(group, false) }
 // be new is there.
 func (s *Store) tryCommit(group []*engine.Update, careful bool) {
 	var err error
-	reread := careful
+	reread := careful || s.options.Sole
 	for try := range maxTries {
 		if try > 0 {
 			s.retries.Add(1)

@@ -32,7 +32,8 @@ type Options struct {
 	// NoHints leaves it to polling to find out what other nodes did: for tests.
 	NoHints bool
 	// Sole says that no other server uses the database meanwhile, so that this one need
-	// not look for any: for tests whose time is not that of the database.
+	// not look for any, nor write over what it claimed and run again when that has changed:
+	// for tests whose time is not that of the database, or that count what runs.
 	Sole bool
 	// HTTPOnLoopback lets endpoints have http:// URLs of this machine: for tests.
 	HTTPOnLoopback bool
