@@ -172,12 +172,13 @@ func (c *cluster) hold(n *clusterNode, d pgtest.Direction) {
 // last of these posts has been received.
 func (c *cluster) goOn(n *clusterNode, began time.Time, endpoints []int) {
 	c.Helper()
+	others := slices.DeleteFunc(c.running(), func(o *clusterNode) bool { return o == n })
 	ids := make([]string, len(endpoints))
 	var posts sync.WaitGroup
 	for i, endpoint := range endpoints {
 		c.probes++
 		key := fmt.Sprint("probe ", c.probes)
-		posts.Go(func() { ids[i] = c.post(n.number+1+i%2, endpoint, key) })
+		posts.Go(func() { ids[i] = c.post(others[i%len(others)].number, endpoint, key) })
 	}
 	posts.Wait()
 	last := began
