@@ -189,6 +189,7 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 	}
 	if fenced(u) {
 		if t.held[shardOf(u.Scope.Fence.Endpoint)] != u.Scope.Fence.Token {
+			s.node.fenced(u.Scope.Fence)
 			u.Err = store.Errorf(store.CodeFenced, "Another node sends to this endpoint by now.")
 			return false
 		}

@@ -188,6 +188,17 @@ func (n *node) lose(name string) {
 	}
 }
 
+// fenced notes that an endpoint's shard is another node's, as an outcome under a token was
+// told: no attempt under it is worth its request any more.
+func (n *node) fenced(f store.Fence) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if shard := shardOf(f.Endpoint); n.held[shard] == f.Token {
+		n.lose(shard)
+		n.nudge()
+	}
+}
+
 // endLapsed ends the jobs under leases that the node can't rely on any more.
 func (n *node) endLapsed() {
 	n.mu.Lock()

@@ -191,3 +191,29 @@ func TestGivenUpWithoutAnswer(t *testing.T) {
 		t.Error("it does not find what it has")
 	}
 }
+
+// TestFencedNode: a node whose outcome is refused, since another one has the endpoint,
+// claims nothing more of its shard: the clock of the database may have jumped.
+func TestFencedNode(t *testing.T) {
+	database := pgtest.New(t)
+	one := steer(t, database, "one")
+	endpoint := one.withDue(3)[0]
+	claims, err := one.Claim(bg, endpoint, time.Now().Add(time.Hour), 1)
+	if err != nil || len(claims.Claims) != 1 {
+		t.Fatalf("claims %+v, %v", claims, err)
+	}
+	d := claims.Claims[0].Delivery
+	one.Release(d.ID)
+	pgtest.Exec(t, database, "UPDATE leases SET token = token + 1")
+	scope := store.Scope{Orgs: []string{d.OrgID}, Deliveries: []string{d.ID}, Fence: claims.Fence}
+	if err := one.Update(bg, scope, func(store.Tx) error { return nil }); store.CodeOf(err) != store.CodeFenced {
+		t.Errorf("an outcome under an old token: %v", err)
+	}
+	if _, has := one.claim(endpoint); has {
+		t.Error("it claims still")
+	}
+	one.beats(1)
+	if claims, has := one.claim(endpoint); !has || len(claims) != 1 {
+		t.Errorf("it claims %+v under the new token: %v", claims, has)
+	}
+}
