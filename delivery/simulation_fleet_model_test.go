@@ -68,15 +68,17 @@ func (p *fleetProcess) claims(claims *store.Claims, now time.Time) {
 	}
 }
 
-// checkClaim checks that nobody else may attempt what is claimed.
+// checkClaim checks that nobody else may attempt what is claimed. One whose lease ended
+// early may have looked before another one wrote its outcome.
 func (f *fleet) checkClaim(d *parcel, p *fleetProcess, token uint64) {
 	for _, c := range d.claims {
 		switch {
+		case c.token > token && f.isShaken():
 		case c.acked && c.recorded:
 			f.breaksLocked(duplicates, "%s is claimed, which was acknowledged", d.id)
 		case !c.released && c.p == p:
 			f.breaksLocked(schedule, "%s is claimed twice by %s", d.id, p.node.name)
-		case !c.released && (c.token == token || c.token > token && !f.isShaken()):
+		case !c.released && c.token >= token:
 			f.breaksLocked(exclusive, "%s is claimed by %s under the token %d, while %s has it under %d", d.id, p.node.name, token, c.p.node.name, c.token)
 		}
 	}
@@ -178,7 +180,9 @@ func (n fleetNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, io.ErrUnexpectedEOF
 	}
 	err = wait(r.Context(), answer.after)
-	n.p.gate()
+	if n.p.gate(); err == nil {
+		err = r.Context().Err() // a process that was paused may see the answer too late
+	}
 	if err == nil {
 		err = answer.fault
 	}
