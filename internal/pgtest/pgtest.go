@@ -44,7 +44,7 @@ func Shared(t testing.TB) *Server {
 	shared.Lock()
 	defer shared.Unlock()
 	which, settings := 0, []string{"fsync=off", "full_page_writes=off"}
-	if _, measured := t.(*testing.B); measured {
+	if isBenchmark(t) {
 		which, settings = 1, nil
 	}
 	if shared.server[which] == nil {
@@ -55,6 +55,11 @@ func Shared(t testing.TB) *Server {
 		shared.server[which] = s
 	}
 	return shared.server[which]
+}
+
+func isBenchmark(t testing.TB) bool {
+	_, is := t.(*testing.B)
+	return is
 }
 
 // Start starts a server of the test's own, which ends with the test. Settings are

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"teamdata/internal/system"
 )
 
 // apart are the attributes of PostgreSQL's processes: without the terminal, and as the
@@ -48,16 +50,31 @@ var holders struct {
 	ends []io.Closer
 }
 
+// memory is a folder in memory, where tests may need as much as enough.
+const (
+	memory = "/dev/shm"
+	enough = 6 << 30
+)
+
+// place is where the folders of servers are: in memory, if there is plenty, since the
+// tests make and remove some 100,000 files; for benchmarks on a disk.
+func place(t testing.TB) string {
+	folder := os.TempDir()
+	if free, known := system.DiskFree(memory); known && free >= enough && !isBenchmark(t) {
+		folder = memory
+	}
+	if len(folder) > 60 {
+		folder = "/tmp"
+	}
+	return folder
+}
+
 // newFolder makes a folder for a server, which goes when the test process ends,
 // however it ends. Its path is short, since that of a socket may be at most 107 bytes.
 func newFolder(t testing.TB) string {
 	t.Helper()
 	stop := command(t, "pg_ctl")
-	parent := os.TempDir()
-	if len(parent) > 60 {
-		parent = "/tmp"
-	}
-	folder, err := os.MkdirTemp(parent, "pgtest-")
+	folder, err := os.MkdirTemp(place(t), "pgtest-")
 	if err != nil {
 		t.Fatal(err)
 	}
