@@ -38,6 +38,7 @@ func pasted(block string, pairs []string) string { return strings.NewReplacer(pa
 // connection instead. The nodes know their clients' addresses. With -full a node is also
 // paused for longer than a proxy waits for it, and then does what it was sent.
 func TestBehindBalancers(t *testing.T) {
+	t.Parallel()
 	for name, start := range balancers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

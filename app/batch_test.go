@@ -104,6 +104,7 @@ func TestMemberBatches(t *testing.T) {
 // A server that is killed while batches come in holds each of them whole or not at
 // all, and all that it has answered.
 func TestBatchesKilled(t *testing.T) {
+	t.Parallel()
 	kills := 3
 	if *testkit.Full {
 		kills = 15

@@ -69,6 +69,7 @@ func awaitReady(p *testkit.Process, want int, why string) {
 
 // A link that hangs, with what is sent or with what is answered, and recovers or is cut.
 func TestDatabaseHangs(t *testing.T) {
+	t.Parallel()
 	for name, hang := range map[string]struct {
 		held pgtest.Direction
 		cut  bool

@@ -15,6 +15,7 @@ import (
 
 // A database that refuses its server costs 503s, for as long as that lasts.
 func TestDatabaseRefuses(t *testing.T) {
+	t.Parallel()
 	const cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%[1]s' AND usename = '%[2]s'; "
 	for name, fault := range map[string]struct{ begin, end string }{
 		"renamed": {

@@ -13,6 +13,7 @@ import (
 // The ways of setting up a database that docs/postgresql.md has: each takes and sends
 // what clients post.
 func TestDatabaseSetups(t *testing.T) {
+	t.Parallel()
 	for name, setUp := range map[string]func(*testing.T, *pgtest.Server) string{
 		"behind PgBouncer": func(t *testing.T, s *pgtest.Server) string {
 			return s.Pooler(t)(s.Database(t))

@@ -14,6 +14,7 @@ import (
 // behind, reads go on; when there is room again, so do the writes, without a
 // restart.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
 		testkit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))

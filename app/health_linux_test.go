@@ -15,6 +15,7 @@ import (
 // On a full disk readyz says so, livez doesn't mind, the log tells it, and
 // without a restart it is ready again when there is room.
 func TestReadyOnFullDisk(t *testing.T) {
+	t.Parallel()
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
 		testkit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))

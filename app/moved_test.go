@@ -14,6 +14,7 @@ import (
 // nothing any more, and ends with a reason, so that its supervisor starts it on what
 // is there.
 func TestFileMoved(t *testing.T) {
+	t.Parallel()
 	remove := func(data string) error { return os.Remove(data) }
 	replace := func(data string) error {
 		other := data + ".other"

@@ -23,6 +23,7 @@ import (
 // acknowledged by then. It sees when syncs are missing: it is tried with the same
 // record, of which some are left out.
 func TestPowerCut(t *testing.T) {
+	t.Parallel()
 	states, requests := 40, 80
 	if *testkit.Full {
 		states, requests = 500, 800

@@ -16,6 +16,7 @@ import (
 // JavaScript it is the same, but for looking again; with -full it is also told on a
 // database.
 func TestSettingsStory(t *testing.T) {
+	t.Parallel()
 	ways := map[string]func(*testing.T, ...string) *tab{"scripts": openStory, "no scripts": openStory}
 	if *testkit.Full {
 		ways["database"] = openStoryOnDatabase
