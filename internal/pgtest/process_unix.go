@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"teamdata/internal/system"
+	"teamdata/internal/testkit"
 )
 
 // apart are the attributes of PostgreSQL's processes: without the terminal, and as the
@@ -57,10 +58,10 @@ const (
 )
 
 // place is where the folders of servers are: in memory, if there is plenty, since the
-// tests make and remove some 100,000 files; for benchmarks on a disk.
+// tests make and remove some 100,000 files; for benchmarks and full sizes on a disk.
 func place(t testing.TB) string {
 	folder := os.TempDir()
-	if free, known := system.DiskFree(memory); known && free >= enough && !isBenchmark(t) {
+	if free, known := system.DiskFree(memory); known && free >= enough && !isBenchmark(t) && !*testkit.Full {
 		folder = memory
 	}
 	if len(folder) > 60 {
