@@ -233,6 +233,7 @@ func (t *tx) commit(commitNo int64) error {
 
 // tell tells of a commit, here and on the other nodes.
 func (s *Store) tell(t *tx) {
+	s.recent.add(t.over.rows[events.place])
 	s.Tell(&t.Changes)
 	if !s.node.alone() {
 		s.sayDue(t)

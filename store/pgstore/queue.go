@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"teamdata/store"
-	"teamdata/store/codec"
 	"teamdata/store/engine"
 )
 
@@ -44,7 +43,9 @@ func (s *Store) announce(ctx context.Context, shards []string) {
 	s.Tell(&due)
 }
 
-// waiting is an endpoint's waiting list in a snapshot.
+// waiting is an endpoint's waiting list. There is no transaction around what it reads,
+// which would cost more than that; the endpoint is read last, so that nothing is sent by
+// settings that were changed before it was made.
 type waiting struct {
 	*tx
 	endpoint uint64
@@ -62,7 +63,7 @@ func (w *waiting) Walk(offer func(store.Cursor) bool) (e store.Endpoint, err err
 		var rows []row
 		page := newQuery("SELECT "+deliveries.columns+", xmin FROM deliveries WHERE endpoint = $1 AND list = 2 AND (at, id) > ($2, $3) ORDER BY at, id LIMIT $4",
 			w.endpoint, after.Ms, after.ID, w.step)
-		if err := w.exec(append(next, page.collect(&rows))...); err != nil || len(endpoints) == 0 {
+		if err := w.exec(append([]query{page.collect(&rows)}, next...)...); err != nil || len(endpoints) == 0 {
 			return e, err
 		}
 		if after.IsZero() {
@@ -86,7 +87,6 @@ func (w *waiting) Walk(offer func(store.Cursor) bool) (e store.Endpoint, err err
 // placeOf is the position of a row of found.
 func placeOf(r row) store.Cursor { return store.Cursor{Ms: readUnsigned(r[3]), ID: string(r[0])} }
 
-// Load ends the snapshot.
 func (w *waiting) Load(at []store.Cursor) ([]store.Claim, error) {
 	claims, ids := make([]store.Claim, 0, len(at)), make([]string, 0, len(at))
 	for _, r := range w.found {
@@ -111,16 +111,4 @@ func (w *waiting) Load(at []store.Cursor) ([]store.Claim, error) {
 		claims[i].Body = body
 	}
 	return claims, nil
-}
-
-// bodies reads the bodies of events, and ends the snapshot.
-func (t *tx) bodies(ids []string) (map[string][]byte, error) {
-	bodies := make(map[string][]byte, len(ids))
-	q := newQuery("SELECT id, record FROM events WHERE id = ANY($1)", ids)
-	q.row = func(values [][]byte) error {
-		body, err := codec.EventBody(values[1])
-		bodies[string(values[0])] = body
-		return fault(err)
-	}
-	return bodies, t.end(q)
 }

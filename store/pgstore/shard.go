@@ -178,12 +178,18 @@ func (s *Store) Claim(ctx context.Context, endpoint uint64, now time.Time, limit
 	}
 	w := new(waiting)
 	defer func() { s.node.endClaiming(endpoint, claims.Claims, w.taken) }()
-	claims, err = s.Claims.Claim(func(fn func(engine.Waiting) error) error {
-		return s.view(ctx, func(t *tx) error {
-			w = &waiting{tx: t, endpoint: endpoint, step: claimed + limit + 1}
-			return fn(w)
-		})
-	}, now, limit)
+	for range maxTries {
+		claims, err = s.Claims.Claim(func(fn func(engine.Waiting) error) error {
+			return s.view(ctx, func(t *tx) error {
+				t.begun = true
+				w = &waiting{tx: t, endpoint: endpoint, step: claimed + limit + 1}
+				return fn(w)
+			})
+		}, now, limit)
+		if !store.IsNotFound(err) { // one was deleted before its event was read
+			break
+		}
+	}
 	claims.Fence, claims.Until, claims.Again = fence, until, claims.Again || w.again
 	return claims, err
 }

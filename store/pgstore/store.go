@@ -65,6 +65,7 @@ type Store struct {
 	engine.Watch
 	known     known
 	seen      seen
+	recent    recent
 	hints     hints
 	lookNow   chan struct{} // takes a token when a look is due at once
 	clock     atomic.Pointer[clock]
@@ -261,7 +262,7 @@ func (s *Store) viewOnce(ctx context.Context, fn func(*tx) error) (stale bool, e
 // release ends a View's transaction behind the caller's back, who has no more to wait
 // for.
 func (s *Store) release(t *tx) {
-	if t.begun && t.err == nil {
+	if t.conn.TxStatus() == 'T' {
 		go s.pool.release(t.conn)
 	} else {
 		s.pool.release(t.conn)

@@ -18,7 +18,7 @@ type tx struct {
 	ctx   context.Context
 	conn  *conn
 	now   time.Time
-	begun bool     // otherwise the first query begins it
+	begun bool     // otherwise the first query begins it; or each round trip is one of its own
 	over  *overlay // nil in a View
 	err   error    // of the database: the transaction is of no more use
 
@@ -54,13 +54,6 @@ func (t *tx) exec(queries ...query) error {
 		t.begun = true
 	}
 	return fault(t.run(queries...))
-}
-
-// end is exec for the last query of a View.
-func (t *tx) end(q query) error {
-	err := t.exec(q, query{sql: "COMMIT"})
-	t.begun = t.begun && err != nil
-	return err
 }
 
 // run sends queries in one round trip, which takes at most answerTime. A caller that
