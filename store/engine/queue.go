@@ -45,6 +45,10 @@ type Queue struct {
 	// have ended.
 	Busy atomic.Bool
 
+	// Turns splits a group into those that are to be committed one after the other; nil:
+	// it is committed as it is.
+	Turns func(group []*Update) [][]*Update
+
 	mu      sync.Mutex
 	waiting []*Update
 	closed  bool
@@ -113,11 +117,18 @@ func (q *Queue) patienceEnds() {
 func (q *Queue) Run(commit func(group []*Update)) {
 	defer close(q.ended)
 	for group := q.gather(nil); len(group) > 0; group = q.gather(group[:0]) {
-		commit(group)
-		for i, u := range group {
-			u.done <- struct{}{}
-			group[i] = nil
+		turns := [][]*Update{group}
+		if q.Turns != nil {
+			turns = q.Turns(group)
 		}
+		for _, turn := range turns {
+			commit(turn)
+			for i, u := range turn {
+				u.done <- struct{}{}
+				turn[i] = nil
+			}
+		}
+		clear(group)
 	}
 }
 

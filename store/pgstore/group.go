@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"time"
 
@@ -17,6 +18,33 @@ const maxTries = 5
 
 // errNotCommitted marks a lost transaction that surely left nothing.
 var errNotCommitted = errors.New("the connection was lost before the commit")
+
+const (
+	// A group that waited for crowdedWait met others who had the same orgs. For crowdedTime
+	// groups of minTurns and more have two turns.
+	crowdedWait = time.Millisecond
+	crowdedTime = time.Second
+	minTurns    = 16
+)
+
+// turns splits a group in two by orgs while other nodes write to the same ones. Every
+// second node begins with the other half, so that two commit at the same time instead of
+// one waiting for the other.
+func (s *Store) turns(group []*engine.Update) [][]*engine.Update {
+	if len(group) < minTurns || time.Since(s.crowded) > crowdedTime {
+		return [][]*engine.Update{group}
+	}
+	turns := make([][]*engine.Update, 2)
+	own := s.node.half()
+	for _, u := range group {
+		half := own
+		if len(u.Scope.Orgs) > 0 {
+			half = crc32.ChecksumIEEE([]byte(u.Scope.Orgs[0])) % 2
+		}
+		turns[half^own] = append(turns[half^own], u)
+	}
+	return slices.DeleteFunc(turns, func(turn []*engine.Update) bool { return len(turn) == 0 })
+}
 
 // commit runs a group in one transaction, notifies of what it changed, and sets each
 // update's error. If the commit fails, they all fail: one's rejection may be due to
@@ -117,6 +145,9 @@ func notCommitted(err error) error {
 	return err
 }
 
+// sqlLockedAt is sqlClock, and how many microseconds ago the transaction began.
+const sqlLockedAt = sqlClock + ", (extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000000)::bigint"
+
 // updateLock is the advisory lock of updates: of some orgs and users it is shared.
 const updateLock = migrationLock + 1
 
@@ -140,7 +171,7 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 		queries = append(queries, newQuery("SELECT name, token FROM leases WHERE node = $1", t.s.node.id).collect(&held))
 	}
 	queries = append(queries, named.locks(t.over, &found)...)
-	queries = append(queries, newQuery(sqlClock).collect(&clock))
+	queries = append(queries, newQuery(sqlLockedAt).collect(&clock))
 	queries = append(queries, named.reads(t.over)...)
 	if err := t.run(queries...); err != nil {
 		return 0, err
@@ -148,6 +179,9 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 	if len(marker) == 0 {
 		t.err = t.s.replaced()
 		return 0, t.err
+	}
+	if waited := readBigint(clock[0][1]); waited >= crowdedWait.Microseconds() && !t.s.node.alone() {
+		t.s.crowded = time.Now()
 	}
 	if found < named.toLock() {
 		if clock, err = t.lockNew(&named); err != nil {

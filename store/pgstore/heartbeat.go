@@ -150,11 +150,13 @@ func (n *node) confirm(asked time.Time, seen *census) (lapsed bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	lapsed = !asked.Before(n.lapses())
-	n.asked, n.others = asked, 0
+	n.asked, n.others, n.before = asked, 0, 0
 	n.lapsing.Reset(time.Until(n.lapses()))
 	for _, r := range seen.nodes {
 		if string(r[0]) != n.id && string(r[1]) != nodeCommand && seen.left(r) > 0 {
-			n.others++
+			if n.others++; string(r[0]) < n.id {
+				n.before++
+			}
 		}
 	}
 	mine := map[string]uint64{}

@@ -31,6 +31,7 @@ type node struct {
 	state    string
 	asked    time.Time            // when its last heartbeat was asked for
 	others   int                  // nodes that serve beside it
+	before   uint32               // how many of these come before it
 	held     map[string]uint64    // the tokens of its leases, by name
 	leaving  map[string]time.Time // shards that it is to give up, and by when
 	inFlight map[string]int       // claims of each shard, and calls that make some
@@ -120,6 +121,13 @@ func (n *node) alone() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.others == 0
+}
+
+// half is with which half of the orgs the node begins.
+func (n *node) half() uint32 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.before % 2
 }
 
 // Nodes lists the nodes by name, without commands.

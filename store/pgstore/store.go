@@ -74,7 +74,8 @@ type Store struct {
 	queue      *engine.Queue
 	limits     limits
 	ids        ids
-	doubt      *doubt // the writer's
+	doubt      *doubt    // the writer's
+	crowded    time.Time // when it last met other nodes
 	doubts     doubts
 	retries    atomic.Uint64 // of groups that met another server
 	partitions partitions
@@ -117,6 +118,7 @@ func Open(ctx context.Context, target *Target, o Options) (*Store, error) {
 		s.closePools()
 		return nil, err
 	}
+	s.queue.Turns = s.turns
 	go s.queue.Run(s.commit)
 	s.coordinate()
 	if err := s.sealAll(ctx); err != nil {
