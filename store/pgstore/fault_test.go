@@ -263,7 +263,8 @@ func TestClaimWhileAway(t *testing.T) {
 	}
 	server.Start(t)
 	awaitShards(t, s, 1)
-	if claims, err := claim(); err != nil || len(claims.Claims) != 1 {
+	claims, err := (&nodes{all: []*pgstore.Store{s}}).Claim(bg, e.Number, time.Now().Add(time.Hour), 1)
+	if err != nil || len(claims.Claims) != 1 {
 		t.Errorf("claims %+v, %v", claims, err)
 	}
 }
