@@ -134,7 +134,9 @@ func (f *fleet) ask(p *fleetProcess, e *endpoint, key string, w *wish) (done boo
 		f.breaksLocked(commits, "%s is answered %s, and was answered %s", key, answer, w.answer)
 	}
 	if w.answer = string(got.Body); w.answer != "" {
-		f.accepted(a)
+		if len(a.added) > 0 && a.added[0].ID == w.answer { // and not what was made in vain, before another node's answer was found
+			f.accepted(a)
+		}
 		if d := f.parcels[w.answer]; d != nil {
 			d.accepted = true
 		}
