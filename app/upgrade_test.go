@@ -73,7 +73,9 @@ func (u *upgrade) start(n *upgradeNode, binary string) {
 	u.Helper()
 	n.binary = binary
 	flags := slices.Concat(n.beside, trafficFlags(u.receiver, u.seed), []string{"--node", n.name})
-	n.server.Store(testkit.ServeBy(u, binary, n.data, flags...))
+	p := testkit.ServeBy(u, binary, n.data, flags...)
+	reusesSoon(p)
+	n.server.Store(p)
 }
 
 // replace stops a node, and starts it in another version.
