@@ -106,7 +106,6 @@ func (c *cluster) start(n *clusterNode) {
 	if p.Client.Timeout = time.Second; c.balanced {
 		p.Client.Timeout = 20 * time.Second
 	}
-	reusesSoon(p)
 	n.server.Store(p)
 }
 

@@ -39,12 +39,6 @@ func startTLS(t testing.TB, s *httptest.Server) (url, caFile string) {
 	return s.URL + "/hook", caFile
 }
 
-// reusesSoon keeps the connections of a client only for as long as a server that stops
-// answers on them: whoever sends later meets the end of a connection now and then.
-func reusesSoon(p *testkit.Process) {
-	p.Client.Transport.(*http.Transport).IdleConnTimeout = 100 * time.Millisecond
-}
-
 // refused reports whether a server took no connection: it is down, or was about to be
 // when the connection was made.
 func refused(err error) bool {

@@ -73,9 +73,7 @@ func (u *upgrade) start(n *upgradeNode, binary string) {
 	u.Helper()
 	n.binary = binary
 	flags := slices.Concat(n.beside, trafficFlags(u.receiver, u.seed), []string{"--node", n.name})
-	p := testkit.ServeBy(u, binary, n.data, flags...)
-	reusesSoon(p)
-	n.server.Store(p)
+	n.server.Store(testkit.ServeBy(u, binary, n.data, flags...))
 }
 
 // replace stops a node, and starts it in another version.

@@ -31,12 +31,11 @@ type accepted struct {
 	err  error
 }
 
-// newTLSListener returns a listener for h: a handshake may take as long as a request's
-// header.
+// newTLSListener returns a listener for h, which accepts once run does: a handshake may
+// take as long as a request's header.
 func newTLSListener(l net.Listener, config *tls.Config, version string, h *http.Server) *tlsListener {
 	t := &tlsListener{Listener: l, config: config, timeout: h.ReadHeaderTimeout, version: version, log: h.ErrorLog, accepted: make(chan accepted)}
 	t.closed, t.close = context.WithCancel(context.Background())
-	go t.run()
 	return t
 }
 

@@ -154,7 +154,9 @@ func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
 	if tlsConfig != nil {
 		tlsConfig = tlsConfig.Clone()
 		tlsConfig.NextProtos = append([]string{"h2", "http/1.1"}, tlsConfig.NextProtos...)
-		l = newTLSListener(l, tlsConfig, s.config.versions[0].date, &s.http)
+		shaking := newTLSListener(l, tlsConfig, s.config.versions[0].date, &s.http)
+		s.listeners.accepting.Go(shaking.run)
+		l = shaking
 	} else {
 		l = http1Listener{l, s.config.versions[0].date}
 	}
@@ -195,8 +197,9 @@ func (s *Server) drain(ctx context.Context, most time.Duration) {
 
 // listeners are those that a server serves.
 type listeners struct {
-	mu  sync.Mutex
-	all []net.Listener
+	mu        sync.Mutex
+	all       []net.Listener
+	accepting sync.WaitGroup // what accepts connections that are yet to shake hands
 }
 
 func (l *listeners) add(one net.Listener) {
@@ -205,12 +208,14 @@ func (l *listeners) add(one net.Listener) {
 	l.all = append(l.all, one)
 }
 
+// close closes them. Then each connection that was accepted is counted.
 func (l *listeners) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, one := range l.all {
 		one.Close()
 	}
+	l.accepting.Wait()
 }
 
 // connectionLog logs what net/http reports of single connections, such as a failed

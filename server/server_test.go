@@ -113,6 +113,58 @@ func TestShutdownEndsWithTheLastConnection(t *testing.T) {
 	}
 }
 
+// slowListener hands on what it accepted when it is told to.
+type slowListener struct {
+	net.Listener
+	accepted, hand chan struct{}
+	closed         context.CancelFunc
+}
+
+func (l slowListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil {
+		close(l.accepted)
+		<-l.hand
+	}
+	return c, err
+}
+
+func (l slowListener) Close() error {
+	l.closed()
+	return l.Listener.Close()
+}
+
+// A connection that is accepted as Shutdown closes the listener, before it is counted,
+// is answered.
+func TestShutdownAnswersWhatIsAccepted(t *testing.T) {
+	env := newTestEnv(t, Config{})
+	env.server.drainDelay = time.Hour
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, closing := context.WithCancel(t.Context())
+	l := slowListener{plain, make(chan struct{}), make(chan struct{}), closing}
+	served := make(chan error, 2)
+	config := env.localTLS()
+	go func() { served <- env.server.Serve(l, config) }()
+	c := env.dial(plain.Addr().String(), config)
+	<-l.accepted
+	go func() { served <- env.server.Shutdown(t.Context()) }()
+	<-closed.Done()
+	close(l.hand)
+	fmt.Fprintf(c, "GET /api/v1/members HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer key_read.%s\r\n\r\n", fixtureSecret)
+	if answer := readAnswer(t, "GET", bufio.NewReader(c)); answer.status != "503 Service Unavailable" {
+		t.Errorf("got\n%s", answer.text)
+	}
+	c.Close()
+	for range 2 {
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A request that runs when Shutdown begins is answered in full.
 func TestShutdownWaitsForWhatRuns(t *testing.T) {
 	env := newTestEnv(t, Config{})
