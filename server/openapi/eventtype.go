@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"teamdata/internal/eventtype"
 	"teamdata/internal/reference"
 	"teamdata/store"
 )
@@ -102,7 +103,7 @@ func header(name, description, pattern, example string) object {
 
 // webhook is the operation that an event of a type is.
 func (n operationNames) webhook(e store.EventType) object {
-	data, sample := dataOf(e.Schema)
+	data, sample := eventtype.Reduce(e.Schema)
 	envelope := object{
 		{Key: "description", Value: "The event `" + e.Name + "`."},
 		{Key: "type", Value: "object"},

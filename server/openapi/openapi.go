@@ -6,10 +6,9 @@
 // previous one are kept as openapi-<its date>.yaml and .json. internal/reference
 // generates the page from it.
 //
-// eventtype.go adds the event types that the operator registered: plain.go reduces their
-// JSON Schemas to what generators of clients take, and sample.go makes an example.
-// tools.go describes the operations to assistants, as tools. The package imports store,
-// internal/reference and internal/schema.
+// eventtype.go adds the event types that the operator registered. tools.go describes the
+// operations to assistants, as tools. The package imports store, internal/eventtype and
+// internal/reference.
 package openapi
 
 import (

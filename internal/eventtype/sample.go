@@ -1,4 +1,4 @@
-package openapi
+package eventtype
 
 import (
 	"encoding/json"

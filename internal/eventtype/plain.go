@@ -1,4 +1,4 @@
-package openapi
+package eventtype
 
 import (
 	"bytes"
@@ -14,11 +14,11 @@ import (
 	"teamdata/internal/schema"
 )
 
-// dataOf returns what a document says of the data of an event type, whose JSON
+// Reduce returns what a document says of the data of an event type, whose JSON
 // Schema may be nil, and an example of such data, nil if none could be made. Where
 // the document can't say all that the schema says, it has the schema too, as
 // x-jsonSchema.
-func dataOf(text []byte) (data object, sample json.RawMessage) {
+func Reduce(text []byte) (data reference.Object[any], sample json.RawMessage) {
 	text = bytes.TrimSpace(text)
 	r := reducer{root: text, left: maxParts, room: maxReduced}
 	data = r.reduce(text, 0)
@@ -45,6 +45,12 @@ func dataOf(text []byte) (data object, sample json.RawMessage) {
 	}
 	return data, nil
 }
+
+// object is a JSON object in the order of its members.
+type (
+	object = reference.Object[any]
+	member = reference.Member[any]
+)
 
 func without(o object, key string) object {
 	return slices.DeleteFunc(slices.Clone(o), func(m member) bool { return m.Key == key })
