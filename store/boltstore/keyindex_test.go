@@ -231,19 +231,19 @@ func TestKeysWhileTheIndexIsRead(t *testing.T) {
 	f.useKey("old")
 	read := f.forgetIndex()
 	f.useKey("fresh")
-	var runs atomic.Int32
+	var runs atomic.Int32 // that looked
 	var used, swallowed bool
 	var viewed error
 	waiting := map[string]func() error{
 		"Update": func() error {
 			return f.Update(bg, store.All, func(tx store.Tx) error {
-				runs.Add(1)
+				defer runs.Add(1)
 				return once("old", &used)(tx)
 			})
 		},
 		"Update that goes on": func() error {
 			return f.Update(bg, store.All, func(tx store.Tx) error {
-				runs.Add(1)
+				defer runs.Add(1)
 				_, err := tx.IdempotencyRecord(testOrg, "other")
 				swallowed = store.IsNotFound(err)
 				return tx.PutCertificate(fmt.Sprint(swallowed), []byte("pem"))
@@ -251,7 +251,7 @@ func TestKeysWhileTheIndexIsRead(t *testing.T) {
 		},
 		"View": func() error {
 			return f.View(bg, func(tx store.Tx) error {
-				runs.Add(1)
+				defer runs.Add(1)
 				_, viewed = tx.IdempotencyRecord(testOrg, "old")
 				return nil
 			})
