@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"teamdata/internal/eventtype"
 	"teamdata/internal/strictjson"
 	"teamdata/internal/web"
 	"teamdata/store"
@@ -11,7 +12,8 @@ import (
 
 func endpointJSON(e store.Endpoint) object {
 	return newObject().text("id", e.ID).text("url", e.URL).text("description", e.Description).texts("events", e.Events).
-		time("createdAt", e.CreatedAt).time("disabledAt", e.DisabledAt).time("oldSecretUntil", e.OldSecretUntil)
+		time("createdAt", e.CreatedAt).time("disabledAt", e.DisabledAt).
+		nullable("disabledBy", e.DisabledBy).nullable("disabledReason", e.DisabledReason).time("oldSecretUntil", e.OldSecretUntil)
 }
 
 func formatEndpoint(e store.Endpoint) []byte { return endpointJSON(e).end() }
@@ -91,8 +93,18 @@ func (r *request) disableEndpoint() error {
 }
 
 func (r *request) testEndpoint() error {
-	return r.action(func(tx store.Tx) (store.Answer, error) {
-		d, err := store.SendTest(tx, r.org(), r.Param("endpoint"))
+	var kind string
+	r.readOptional(r.in.Text("type", &kind))
+	var test eventtype.Test
+	unknown := r.api.store.View(r.HTTP.Context(), func(tx store.Tx) (err error) { // an example is made beside the writer
+		test, err = eventtype.TestOf(tx, r.org(), kind)
+		return err
+	})
+	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
+		if unknown != nil {
+			return store.Answer{}, unknown
+		}
+		d, err := test.Send(tx, r.org(), r.Param("endpoint"))
 		return ok(newObject().text("id", d.ID).end()), err
 	})
 }

@@ -40,6 +40,9 @@ func TestOperations(t *testing.T) {
 		commits := env.commits.Load()
 		got := env.do(o.method, o.path, o.body, "Teamdata-Actor", "usr_ada")
 		want := strings.ReplaceAll(o.answer, `"actorId":null,"action":"door`, `"actorId":"usr_ada","action":"door`)
+		if strings.HasSuffix(o.path, "/disable") {
+			want = strings.Replace(want, `"disabledBy":null`, `"disabledBy":"usr_ada"`, 1)
+		}
 		env.wantAnswer(got, o.status, want)
 		after := env.effects("org_acme")
 		equal(env, "audit", strings.Join(after.audit[len(before.audit):], " "), o.audit)

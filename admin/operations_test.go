@@ -18,7 +18,7 @@ const (
 	ada          = `{"id":"mem_1","userId":"usr_ada","role":"owner","name":"Ada","email":"ada@acme.example","createdAt":"2026-01-01T00:00:00.000Z","apiKeys":{"active":1,"suspended":0}}`
 	bob          = `{"id":"mem_2","userId":"usr_bob","role":"member","name":"","email":"","createdAt":"2026-01-02T00:00:00.000Z","apiKeys":{"active":0,"suspended":0}}`
 	key1         = `{"id":"key_1","name":"reader","state":"active","scopes":["read"],"createdBy":"usr_ada","createdAt":"2026-01-01T00:00:00.000Z","expiresAt":null,"revokedAt":null,"lastUsedAt":"2026-01-03T00:00:00.002Z"}`
-	whe1         = `{"id":"whe_1","url":"https://acme.example/hook","description":"","events":["member.added","member.changed","member.removed","subscription.changed","file.uploaded","assistant.instructionsChanged"],"createdAt":"2026-01-01T00:00:00.000Z","disabledAt":null,"oldSecretUntil":null}`
+	whe1         = `{"id":"whe_1","url":"https://acme.example/hook","description":"","events":["member.added","member.changed","member.removed","subscription.changed","file.uploaded","assistant.instructionsChanged"],"createdAt":"2026-01-01T00:00:00.000Z","disabledAt":null,"disabledBy":null,"disabledReason":null,"oldSecretUntil":null}`
 	whd1         = `{"id":"$whd","endpointId":"whe_1","eventType":"webhook.test","state":"failed","attempts":1,"createdAt":"2026-10-06T12:00:00.000Z","dueAt":null,"finishedAt":"2026-10-06T11:00:00.012Z"`
 	history      = `[{"startedAt":"2026-10-06T11:00:00.000Z","tookMs":12.345,"status":500,"reason":"the receiver answered 500, and not 2xx","answer":"oops\ufffd","nextAt":null}]`
 	token1       = `{"id":"opr_1","name":"CI","createdAt":"2026-01-01T00:00:00.000Z","expiresAt":null}`
@@ -78,7 +78,7 @@ var operations = []operation{
 
 	{method: "GET", path: "/orgs/org_acme/endpoints", status: 200, answer: `{"data":[` + whe1 + `],"next":"0.whe_1","hasMore":false}`},
 	{method: "POST", path: "/orgs/org_acme/endpoints", body: `{"id":"whe_2","url":"https://acme.example/2","events":["invoice.paid"],"description":"Books"}`, status: 201,
-		answer: `{"id":"whe_2","url":"https://acme.example/2","description":"Books","events":["invoice.paid"],"createdAt":` + at + `,"disabledAt":null,"oldSecretUntil":null,"secret":"{{whsec}}"}`, audit: "endpoint.created"},
+		answer: `{"id":"whe_2","url":"https://acme.example/2","description":"Books","events":["invoice.paid"],"createdAt":` + at + `,"disabledAt":null,"disabledBy":null,"disabledReason":null,"oldSecretUntil":null,"secret":"{{whsec}}"}`, audit: "endpoint.created"},
 	{method: "GET", path: "/orgs/org_acme/endpoints/whe_1", status: 200, answer: whe1},
 	{method: "PATCH", path: "/orgs/org_acme/endpoints/whe_1", body: `{"description":"Main"}`, status: 200, answer: strings.Replace(whe1, `"description":""`, `"description":"Main"`, 1), audit: "endpoint.changed"},
 	{method: "DELETE", path: "/orgs/org_acme/endpoints/whe_1", status: 204, audit: "endpoint.removed"},

@@ -47,6 +47,7 @@ func (b *tab) follow(label string) {
 func (b *tab) click(label string) {
 	b.t.Helper()
 	const place = `(label) => {
+		if (document.activeViewTransition) return null; // which takes clicks until it has ended
 		const shown = [...document.querySelectorAll("a[href], button, summary, label")].filter((el) => el.getClientRects().length);
 		const text = (el) => el.innerText.trim().replace(/\s+/g, " ");
 		const found = shown.find((el) => text(el) === label) ?? shown.find((el) => text(el).startsWith(label + " "));
@@ -60,6 +61,7 @@ func (b *tab) click(label string) {
 		at, _ = evaluate[[]float64](b, place, label)
 		return len(at) == 2
 	})
+	b.clicks++
 	if err := chromedp.Do(b.ctx, chromedp.MouseClickXY(at[0], at[1])); err != nil {
 		b.t.Fatal(err)
 	}
@@ -78,6 +80,15 @@ func (b *tab) fill(label, text string) {
 		return ok
 	})
 	send(b, input.InsertText, input.InsertTextParams{Text: text})
+}
+
+// enter presses the key that sends the form in whose field the caret is.
+func (b *tab) enter() {
+	b.t.Helper()
+	b.leave("behind the form", func() {
+		p := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "Enter", Code: "Enter", Text: "\r", WindowsVirtualKeyCode: 13}
+		send(b, input.DispatchKeyEvent, p)
+	})
 }
 
 // sees waits until the page shows a text.
@@ -109,6 +120,13 @@ func (b *tab) await(what string, done func() bool) {
 func (b *tab) path() string {
 	address, _ := evaluate[string](b, `() => location.href`)
 	return strings.TrimPrefix(address, b.base)
+}
+
+// signOut opens the person's menu, which takes no script of the page, and signs out.
+func (b *tab) signOut() {
+	b.t.Helper()
+	evaluate[any](b, `() => document.getElementById("me").showPopover()`)
+	b.follow("Sign out")
 }
 
 // noScripts makes Chromium run no script of a page, as if it could not.

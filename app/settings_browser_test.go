@@ -32,9 +32,13 @@ type tab struct {
 	ctx              context.Context
 	base             string   // the server's public URL
 	on               []string // the flags with which commands find it
+	clicks           int
 
 	mu         sync.Mutex
-	complaints []string // errors in the console, and requests to elsewhere
+	complaints []string          // errors in the console, and requests to elsewhere
+	request    network.RequestID // of the page
+	requests   int               // that were sent
+	received   float64           // bytes of answers, as they came over the line
 }
 
 // openTab starts Chromium with an empty profile. It trusts the certificate of the
@@ -49,7 +53,7 @@ func openTab(t *testing.T, p *testkit.Process, base string, on ...string) *tab {
 		chromedp.ExecPath(path), chromedp.Headless, chromedp.NoFirstRun, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "en-US"),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "en-US"), chromedp.WindowSize(1280, 800),
 		chromedp.Flag("ignore-certificate-errors-spki-list", keyHash(p)),
 	}
 	if os.Geteuid() == 0 {
@@ -87,7 +91,17 @@ func (b *tab) listen() {
 			}
 		case *runtime.EventExceptionThrown:
 			b.complain(e.ExceptionDetails.Text + " " + e.ExceptionDetails.Exception.Description)
+		case *network.EventLoadingFinished:
+			b.mu.Lock()
+			b.received += e.EncodedDataLength
+			b.mu.Unlock()
 		case *network.EventRequestWillBeSent:
+			b.mu.Lock()
+			b.requests++
+			if e.Type == network.ResourceTypeDocument {
+				b.request = e.RequestID
+			}
+			b.mu.Unlock()
 			if u := e.Request.URL; strings.HasPrefix(u, "http") && !strings.HasPrefix(u, b.base+"/") {
 				b.complain("asked elsewhere: " + u)
 			}

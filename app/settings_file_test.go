@@ -77,6 +77,7 @@ func fillOrgs(tx store.Tx) error {
 		{ID: "org_acme", Name: "Acme Aeronautics", Subscription: store.Subscription{Plan: "business", Interval: "month"}},
 		{ID: "org_new", Name: "The Company for Extraordinarily Long-Winded and Sesquipedalian Denominations, Öffentlichkeitsarbeit"},
 		{ID: "org_lone", Name: "Lone Pine", Subscription: store.Subscription{Plan: "free"}},
+		{ID: "org_hostile", Name: hostileName, Subscription: store.Subscription{Plan: "business", Interval: "month"}},
 	} {
 		if _, err := store.CreateOrg(tx, "", o); err != nil {
 			return err
@@ -86,7 +87,28 @@ func fillOrgs(tx store.Tx) error {
 			return err
 		}
 	}
+	if err := fillHostile(tx); err != nil {
+		return err
+	}
 	return fillMembers(tx)
+}
+
+// hostileName turns the text after it around, is markup, and has nowhere to break.
+var hostileName = "\u202e<img src=x onerror=alert(1)>\"'&amp;" + strings.Repeat("W", 120)
+
+// fillHostile gives an org nothing but names that want to break its pages.
+func fillHostile(tx store.Tx) error {
+	m := store.Member{OrgID: "org_hostile", UserID: "usr_hostile", Role: store.RoleAdmin, Name: hostileName, Email: strings.Repeat("w", 60) + "@acme.example"}
+	if _, err := store.AddMember(tx, "usr_ada", m); err != nil {
+		return err
+	}
+	k := store.APIKey{OrgID: "org_hostile", Name: hostileName[:90], Scopes: store.ScopeRead, CreatedBy: m.UserID}
+	if _, _, err := store.CreateKey(tx, m.UserID, k); err != nil {
+		return err
+	}
+	e := store.Endpoint{ID: "whe_hostile", OrgID: "org_hostile", URL: "https://" + strings.Repeat("w", 60) + ".example/" + strings.Repeat("W", 400), Description: hostileName, Events: []string{"member.added"}}
+	_, err := store.CreateEndpoint(tx, m.UserID, e)
+	return err
 }
 
 func fillMembers(tx store.Tx) error {
@@ -112,6 +134,7 @@ func fillEndpoints(tx store.Tx) error {
 		{ID: "whe_good", URL: "https://hooks.acme.example/teamdata", Description: "Billing", Events: events},
 		{ID: "whe_slow", URL: "https://a-rather-long-host-name.eu-central-1.internal.acme.example/integrations/teamdata/v2/" + strings.Repeat("receive-", 20) + "?tenant=acme", Description: "The data warehouse's loader, which is slow in the morning and fails now and then", Events: events},
 		{ID: "whe_dead", URL: "https://old.acme.example/hook", Events: events[:1]},
+		{ID: "whe_fail", URL: "https://billing.acme.example/webhooks", Events: events},
 		{ID: "whe_idle", URL: "https://staging.acme.example/hook", Description: "Staging", Events: events[4:]},
 	} {
 		e.OrgID = "org_acme"
@@ -119,11 +142,17 @@ func fillEndpoints(tx store.Tx) error {
 			return err
 		}
 	}
+	for i := range 6 { // without a delivery
+		e := store.Endpoint{OrgID: "org_acme", URL: fmt.Sprintf("https://team%d.acme.example/hook", i), Events: []string{"file.uploaded"}}
+		if _, err := store.CreateEndpoint(tx, "usr_ada", e); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 func fillKeys(tx store.Tx) error {
-	for i, name := range []string{"Nightly export", "warehouse-loader (" + strings.Repeat("very ", 20) + "long name)", "", "CI", "Old laptop"} {
+	for i, name := range []string{"Nightly export", "warehouse-loader (" + strings.Repeat("very ", 20) + "long name)", "", "CI", "Old laptop", "A", "B", "C", "D", "E", "F", "G", "H", "I"} {
 		k := store.APIKey{OrgID: "org_acme", Name: name, Scopes: store.ScopeRead, CreatedBy: "usr_ada"}
 		if i%2 == 1 {
 			k.Scopes, k.ExpiresAt = store.ScopeRead|store.ScopeWrite, tx.Now().Add(time.Duration(i)*30*24*time.Hour)

@@ -64,6 +64,8 @@ func outcome(now time.Time, endpoint string, hour, i int) store.Attempt {
 	switch {
 	case endpoint == "whe_dead":
 		a.Status, a.Reason = 0, "the host name old.acme.example was not found"
+	case endpoint == "whe_fail" && hour > 705:
+		a.Status, a.Reason, a.Answer = 500, "the receiver answered 500 Internal Server Error", []byte(`relation "invoices_2026" does not exist`)
 	case endpoint == "whe_slow" && hour%24 > 5 && hour%24 < 9:
 		a.EndedAt, a.Status, a.TimedOut, a.Reason = now.Add(15*time.Second), 0, true, "no answer within 15s"
 	case endpoint == "whe_slow" && (hour+i)%9 == 0:

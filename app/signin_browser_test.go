@@ -12,10 +12,11 @@ func TestSettingsPasskey(t *testing.T) {
 	b.fill("Current password", storyPassword)
 	b.follow("Add passkey")
 	b.sees("The passkey was added.")
-	b.follow("Sign out")
+	b.signOut()
 	b.open("/settings/sign-in")
 	b.follow("Sign in with a passkey")
-	b.follow("usr_ada")
+	b.sees("Overview")
+	b.open("/settings/account")
 	b.sees("Laptop")
 }
 
@@ -38,11 +39,12 @@ func TestPasskeyInAnOlderBrowser(t *testing.T) {
 		b.follow("Add passkey")
 		b.sees("The passkey was added.")
 	}
-	b.follow("Sign out")
+	b.signOut()
 	b.open("/settings/sign-in")
 	b.growOlder()
 	b.follow("Sign in with a passkey")
-	b.follow("usr_ada")
+	b.sees("Overview")
+	b.open("/settings/account")
 	b.sees("Laptop")
 }
 

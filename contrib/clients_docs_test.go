@@ -145,11 +145,11 @@ func testPrograms(t *testing.T, program func(purpose string) *exec.Cmd) {
 	})
 	done(c.RotateSecret(ctx, "org_acme", endpoint.ID, admin.Rotation{OverlapSeconds: new(60)}))
 	done(c.AddMember(ctx, "org_acme", admin.NewMember{UserID: "usr_zoe", Role: "member"}))
-	test := done(c.TestEndpoint(ctx, "org_acme", endpoint.ID))
+	test := done(c.TestEndpoint(ctx, "org_acme", endpoint.ID, admin.Test{}))
 	p.Says(" usr_zoe joined\n")
 	p.Says(test.ID + " webhook.test\n")
 	done(c.RotateSecret(ctx, "org_acme", endpoint.ID, admin.Rotation{}))
-	refused := done(c.TestEndpoint(ctx, "org_acme", endpoint.ID))
+	refused := done(c.TestEndpoint(ctx, "org_acme", endpoint.ID, admin.Test{}))
 	p.Await("the refusal", func() bool {
 		delivery := done(c.ReadDelivery(ctx, "org_acme", refused.ID))
 		return len(delivery.History) == 1 && *delivery.History[0].Status == 400

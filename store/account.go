@@ -9,7 +9,7 @@ import (
 )
 
 // Account is how a person signs in to the settings page. It exists while its user
-// manages an org; permissions follow from the user's memberships at the time of
+// is owner, admin or viewer of an org; permissions follow from the user's memberships at the time of
 // each request.
 type Account struct {
 	UserID       string
@@ -61,7 +61,7 @@ func FindAccount(tx Accounts, name string) (Account, error) {
 	return a, err
 }
 
-// openAccount returns the account of a managing member, creating it if needed. It
+// openAccount returns the account of a member who may sign in, creating it if needed. It
 // takes the member's address, or none while another account has that address.
 func openAccount(tx Tx, m Member) (Account, error) {
 	a, err := tx.Account(m.UserID)
@@ -165,9 +165,9 @@ func (a *Account) passkey(id string) int {
 	return slices.IndexFunc(a.Passkeys, func(p Passkey) bool { return p.ID == id })
 }
 
-// dropAccount deletes the account of a user who no longer manages any org.
+// dropAccount deletes the account of a user who may no longer see any org.
 func dropAccount(tx Tx, userID string) error {
-	orgs, err := tx.ManagedOrgs(userID)
+	orgs, err := tx.VisibleOrgs(userID)
 	if err != nil || len(orgs) > 0 {
 		return err
 	}

@@ -110,7 +110,8 @@ func disableUnresponsive(tx Tx, d *Delivery) (disabled bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := DisableEndpoint(tx, "", e.OrgID, e.ID); err != nil {
+	reason := strconv.Itoa(d.Attempts) + " failed attempts: " + d.History[len(d.History)-1].Explain()
+	if err := setDisabled(tx, "", e.OrgID, e.ID, true, shorten(reason, maxDisabledReason)); err != nil {
 		return false, err
 	}
 	return true, mailDisabled(tx, &e, d)

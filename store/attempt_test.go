@@ -40,6 +40,8 @@ func testRetrySchedule(s *subject) {
 		s.Equal("delivery", fmt.Sprint(d.State, d.Attempts), fmt.Sprint(store.StateFailed, 6))
 		return err
 	})
+	s.Equal("why it is disabled", s.Endpoint("whe_1").DisabledReason, "6 failed attempts: not 2xx")
+	s.Equal("who disabled it", s.Endpoint("whe_1").DisabledBy, "")
 	s.Equal("each due", s.Due(), map[uint64]time.Time{})
 }
 

@@ -76,13 +76,13 @@ func auditBy(failed error, tx Tx, actorID, orgID, action, targetID string) error
 }
 
 // AuditAccount appends what an actor did to a user's account to the audit log of
-// each org that the user manages, since the account gives access to them. If
+// each org that the user may see, since the account gives access to them. If
 // failed is not nil, nothing is appended and it is returned.
 func AuditAccount(failed error, tx Tx, actorID, userID, action string) error {
 	if failed != nil {
 		return failed
 	}
-	orgs, err := tx.ManagedOrgs(userID)
+	orgs, err := tx.VisibleOrgs(userID)
 	for _, id := range orgs {
 		err = auditBy(err, tx, actorID, id, action, userID)
 	}

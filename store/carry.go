@@ -33,6 +33,7 @@ const (
 	KindDelivery         Kind = "deliveries"       // delivery id → the delivery without its event
 	KindLastAcknowledged Kind = "lastAcknowledged" // endpoint number → ms, as a number
 	KindDeliveryCounts   Kind = "deliveryCounts"   // hours since 1970, org id, endpoint number
+	KindReplayJob        Kind = "replayJobs"       // job id
 	KindMail             Kind = "mails"            // mail id
 	KindIdempotency      Kind = "idempotency"      // org id, key → the record written last
 	KindCertificate      Kind = "certificates"     // name → PEM
@@ -46,7 +47,7 @@ const (
 var Kinds = []Kind{
 	KindOrg, KindRemovedOrg, KindPlan, KindMember, KindAudit, KindLastRemoved, KindInstructions, KindAPIKey, KindKeyUse,
 	KindEndpointNumber, KindEndpoint, KindRemovedEndpoint, KindEventType, KindEvent, KindDelivery, KindLastAcknowledged,
-	KindDeliveryCounts, KindMail, KindIdempotency, KindCertificate, KindOperatorToken, KindAccount, KindSession, KindSignInLink,
+	KindDeliveryCounts, KindReplayJob, KindMail, KindIdempotency, KindCertificate, KindOperatorToken, KindAccount, KindSession, KindSignInLink,
 }
 
 // EachRecord is called with a record, whose bytes are valid until it returns.

@@ -64,6 +64,10 @@ type Deliveries interface {
 	// position, in the list's order, and reports whether more follow. The zero
 	// Cursor starts at the first.
 	DeliveryPage(endpoint uint64, list DeliveryList, after Cursor, limit int) (page []Delivery, more bool, err error)
+	// LatestDeliveries reads up to limit deliveries of some endpoints that are in some
+	// of DeliveryLists, newest first by [Delivery.Latest], before a position. The zero
+	// Cursor starts at the newest.
+	LatestDeliveries(endpoints []uint64, lists []DeliveryList, before Cursor, limit int) ([]Delivery, error)
 	// CountWaiting counts the deliveries waiting for an endpoint, up to most.
 	CountWaiting(e Endpoint, most int) (Waiting, error)
 	// FinishedBefore returns the ids of up to limit deliveries, of any
@@ -127,6 +131,24 @@ func queue(tx Tx, event Event, endpoints []Endpoint) ([]Delivery, error) {
 // regardless of the events that it selects. notFound: the org has no such
 // endpoint; conflict: it is disabled.
 func SendTest(tx Tx, orgID, endpointID string) (Delivery, error) {
+	return sendTo(tx, orgID, endpointID, func() Event {
+		return newEvent(tx, orgID, EventWebhookTest, jsonObject("orgId", orgID, "endpointId", endpointID))
+	})
+}
+
+// SendExample is SendTest with an event of another type, whose data is an example. The
+// event says "test":true beside its type, so that receivers can tell it from one that
+// happened. The data is a JSON object.
+func SendExample(tx Tx, orgID, endpointID, eventType string, data []byte) (Delivery, error) {
+	return sendTo(tx, orgID, endpointID, func() Event {
+		event := newEvent(tx, orgID, eventType, data)
+		event.Body = append(event.Body[:len(event.Body)-1], `,"test":true}`...)
+		return event
+	})
+}
+
+// sendTo queues an event for one endpoint.
+func sendTo(tx Tx, orgID, endpointID string, event func() Event) (Delivery, error) {
 	endpoint, err := FindEndpoint(tx, orgID, endpointID)
 	if err != nil {
 		return Delivery{}, err
@@ -134,8 +156,7 @@ func SendTest(tx Tx, orgID, endpointID string) (Delivery, error) {
 	if endpoint.Disabled() {
 		return Delivery{}, Errorf(CodeConflict, "The webhook endpoint is disabled.").Advise("Enable it in the org's settings first.")
 	}
-	event := newEvent(tx, orgID, EventWebhookTest, jsonObject("orgId", orgID, "endpointId", endpointID))
-	sent, err := queue(tx, event, []Endpoint{endpoint})
+	sent, err := queue(tx, event(), []Endpoint{endpoint})
 	if err != nil {
 		return Delivery{}, err
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // DeliveryList is one of the three lists that each endpoint's deliveries are in.
@@ -17,6 +18,34 @@ const (
 
 // DeliveryLists are all lists, in the order shown.
 var DeliveryLists = []DeliveryList{ListWaiting, ListFailed, ListAcknowledged}
+
+// ListAttempted has the deliveries of ListWaiting that were attempted, by the end of
+// the last attempt, latest first. [Deliveries.LatestDeliveries] reads it.
+const ListAttempted DeliveryList = 4
+
+// ShownAt returns the time that people see of a delivery, and by which lists of
+// several states are ordered: the end of its last attempt, or when it was queued if
+// there was none yet, which is mostly when it was created.
+func (d *Delivery) ShownAt() time.Time {
+	switch {
+	case !d.State.Waiting():
+		return d.FinishedAt
+	case len(d.History) > 0:
+		return toMillisecond(d.History[len(d.History)-1].EndedAt)
+	}
+	return d.DueAt
+}
+
+// Latest is the delivery's position in [Deliveries.LatestDeliveries].
+func (d *Delivery) Latest() Cursor { return CursorOf(d.ShownAt(), d.ID) }
+
+// Attempted is the delivery's position in ListAttempted, if it is there.
+func (d *Delivery) Attempted() (at Cursor, ok bool) {
+	if !d.State.Waiting() || len(d.History) == 0 {
+		return Cursor{}, false
+	}
+	return d.Latest(), true
+}
 
 // String returns the list's name, which is part of cursors.
 func (l DeliveryList) String() string {

@@ -20,12 +20,17 @@ type Endpoint struct {
 
 	OldSecret      string    // also signs until OldSecretUntil; empty: none
 	OldSecretUntil time.Time // zero: none
+
+	DisabledBy     string // the actor who disabled it; empty: the system, or nobody
+	DisabledReason string // after what the system disabled it, such as "6 failed attempts: …"; empty: it did not
 }
 
 // Bounds of an endpoint.
 const (
 	MaxEndpoints    = 50  // per org
 	maxDescriptions = 500 // characters
+
+	maxDisabledReason = 1000 // characters
 )
 
 // Endpoints store each org's webhook endpoints.
@@ -78,6 +83,17 @@ func (e *Endpoint) check(tx Tx) error {
 	return checkSelections(tx, e.Events)
 }
 
+// checkDisabled checks who disabled an imported endpoint, and why.
+func (e *Endpoint) checkDisabled() error {
+	switch {
+	case !e.Disabled() && e.DisabledBy != "":
+		return Invalid("disabledBy", "comes only with disabledAt")
+	case !e.Disabled() && e.DisabledReason != "":
+		return Invalid("disabledReason", "comes only with disabledAt")
+	}
+	return cmp.Or(checkLength("disabledBy", e.DisabledBy, maxNameLength), checkLength("disabledReason", e.DisabledReason, maxDisabledReason))
+}
+
 // checkOldSecret checks that an imported old secret is one that a rotation could
 // have left.
 func (e *Endpoint) checkOldSecret(now time.Time) error {
@@ -114,7 +130,7 @@ func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 	if e.Secret == "" {
 		e.Secret = NewEndpointSecret()
 	}
-	if err := cmp.Or(e.check(tx), checkDescription(&e.Description), e.checkOldSecret(tx.Now()),
+	if err := cmp.Or(e.check(tx), checkDescription(&e.Description), e.checkOldSecret(tx.Now()), e.checkDisabled(),
 		checkHappened(tx, "createdAt", e.CreatedAt), checkHappened(tx, "disabledAt", e.DisabledAt)); err != nil {
 		return Endpoint{}, err
 	}
@@ -207,24 +223,27 @@ func ShowSecret(tx Tx, actorID, orgID, id string) (Endpoint, error) {
 // endpoint that is already disabled is unchanged. notFound: the org has no such
 // endpoint.
 func DisableEndpoint(tx Tx, actorID, orgID, id string) error {
-	return setDisabled(tx, actorID, orgID, id, true)
+	return setDisabled(tx, actorID, orgID, id, true, "")
 }
 
 // EnableEndpoint enables an endpoint: held deliveries are sent, in order. An
 // endpoint that is already enabled is unchanged. notFound: the org has no such
 // endpoint.
 func EnableEndpoint(tx Tx, actorID, orgID, id string) error {
-	return setDisabled(tx, actorID, orgID, id, false)
+	return setDisabled(tx, actorID, orgID, id, false, "")
 }
 
-func setDisabled(tx Tx, actorID, orgID, id string, disabled bool) error {
+// setDisabled enables or disables an endpoint. reason says after what the system
+// disabled it; empty: an actor did.
+func setDisabled(tx Tx, actorID, orgID, id string, disabled bool, reason string) error {
 	e, err := FindEndpoint(tx, orgID, id)
 	if err != nil || e.Disabled() == disabled {
 		return err
 	}
 	action := "endpoint.enabled"
-	if e.DisabledAt = (time.Time{}); disabled {
-		e.DisabledAt, action = tx.Now(), "endpoint.disabled"
+	e.DisabledAt, e.DisabledBy, e.DisabledReason = time.Time{}, "", ""
+	if disabled {
+		e.DisabledAt, e.DisabledBy, e.DisabledReason, action = tx.Now(), actorID, reason, "endpoint.disabled"
 	}
 	return auditBy(tx.PutEndpoint(e), tx, actorID, orgID, action, id)
 }

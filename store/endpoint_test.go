@@ -230,7 +230,7 @@ func testChangeEndpoint(s *subject) {
 	s.Write(changeEndpoint(acme, "whe_1", store.EndpointChange{URL: text("https://example.com/2")}))
 	s.Equal("changed while it is disabled, it stays so", s.Due(), map[uint64]time.Time{})
 	want := endpoint
-	want.URL, want.Description, want.Events, want.DisabledAt = "https://example.com/2", strings.Repeat("é", 500), []string{store.EventMemberAdded}, s.Clock.Now()
+	want.URL, want.Description, want.Events, want.DisabledAt, want.DisabledBy = "https://example.com/2", strings.Repeat("é", 500), []string{store.EventMemberAdded}, s.Clock.Now(), ada
 	s.Equal("the endpoint", s.Endpoint("whe_1"), want)
 }
 

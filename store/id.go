@@ -22,6 +22,7 @@ const (
 	PrefixOperator     = "opr_"
 	PrefixSession      = "ses_"
 	PrefixSignInLink   = "sil_"
+	PrefixReplay       = "rpl_"
 )
 
 const maxIDLength = 64

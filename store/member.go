@@ -22,6 +22,7 @@ type Member struct {
 const (
 	RoleOwner  = "owner"
 	RoleAdmin  = "admin"
+	RoleViewer = "viewer" // sees the settings page, and changes nothing
 	RoleMember = "member"
 )
 
@@ -38,9 +39,9 @@ type Members interface {
 	CountOwners(orgID string) (int, error)
 	// Managers lists the owners and admins in order of user id.
 	Managers(orgID string) ([]Member, error)
-	// ManagedOrgs lists the ids of the orgs in which a user is owner or admin, in
-	// order, without removed ones.
-	ManagedOrgs(userID string) ([]string, error)
+	// VisibleOrgs lists the ids of the orgs in which a user is owner, admin or
+	// viewer, in order, without removed ones.
+	VisibleOrgs(userID string) ([]string, error)
 	// MemberPage reads up to limit members after a cursor and appends the items
 	// to dst.
 	MemberPage(orgID string, after Cursor, limit int, dst []byte) (Page, error)
@@ -48,6 +49,9 @@ type Members interface {
 
 // Manages reports whether the member may manage keys and endpoints.
 func (m Member) Manages() bool { return m.Role == RoleOwner || m.Role == RoleAdmin }
+
+// MaySee reports whether the member may sign in to the org's settings page.
+func (m Member) MaySee() bool { return m.Manages() || m.Role == RoleViewer }
 
 // AppendJSON appends the member as the API shows it.
 func (m Member) AppendJSON(dst []byte) []byte {
@@ -95,7 +99,7 @@ func AddMember(tx Tx, actorID string, m Member) (Member, error) {
 // RemoveMember removes a member, with its audit entry and its event
 // member.removed. The keys that the member created are revoked, including
 // suspended ones: they stay invalid if the user is added again. The account is
-// removed if the user manages no other org. conflict: the member is the last
+// removed if the user may see no other org. conflict: the member is the last
 // owner.
 func RemoveMember(tx Tx, actorID, orgID, userID string) error {
 	m, err := findMember(tx, orgID, userID)
@@ -136,7 +140,7 @@ func (c MemberChange) check() (err error) {
 // ChangeMember changes a member, with its event member.changed. A new role writes the
 // audit entry member.roleChanged, a new name or address member.changed; identical
 // values write nothing. The keys of a member who no longer manages the org are suspended
-// until the member does again. The account of a user who no longer manages any
+// until the member does again. The account of a user who may no longer see any
 // org is removed. conflict: the last owner would be demoted.
 func ChangeMember(tx Tx, actorID, orgID, userID string, change MemberChange) (Member, error) {
 	return changeMember(tx, actorID, orgID, userID, change, false)

@@ -39,7 +39,7 @@ type Orgs interface {
 	// forgotten.
 	AnyOrg() (bool, error)
 	// DeleteOrg removes an org and lists it among the removed ones. It is not found
-	// from then on, nor among [Members.ManagedOrgs]; its other records stay until
+	// from then on, nor among [Members.VisibleOrgs]; its other records stay until
 	// they are dropped one by one.
 	DeleteOrg(id string) error
 	// OrgRemoved reports whether an org was removed and is not yet forgotten.

@@ -29,10 +29,13 @@ const patience = 5 * time.Second
 type pace struct {
 	began    time.Time
 	patience time.Duration
+	rest     time.Duration // how many times as long as a transaction the pause after it is
 	pause    time.Duration // before the next transaction
 }
 
-func newPace(patience time.Duration) pace { return pace{began: time.Now(), patience: patience} }
+func newPace(patience time.Duration) pace {
+	return pace{began: time.Now(), patience: patience, rest: 1}
+}
 
 func (p *pace) doublings() int {
 	return min(int(time.Since(p.began)/p.patience), maxDoublings)
@@ -52,6 +55,6 @@ func (p *pace) update(ctx context.Context, s Store, scope Scope, fn func(tx Tx, 
 	}
 	doublings, start := p.doublings(), time.Now()
 	err := s.Update(ctx, scope, func(tx Tx) error { return fn(tx, firstStep<<doublings) })
-	p.pause = time.Since(start) >> doublings
+	p.pause = p.rest * time.Since(start) >> doublings
 	return err
 }

@@ -157,7 +157,7 @@ func testSweepKinds(s *subject) {
 	s.Write(switchEndpoint(acme, "whe_2", false))
 	s.Write(removeEndpoint(acme, "whe_1"))
 	s.Write(func(tx store.Tx) error {
-		return errors.Join(store.MailOperator(tx, "ops@example.com", "renewal", nil),
+		return errors.Join(tx.PutReplayJob(store.ReplayJob{ID: "rpl_1", OrgID: acme, State: store.ReplayDone, FinishedAt: tx.Now()}), store.MailOperator(tx, "ops@example.com", "renewal", nil),
 			tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: acme, Key: "a", FirstUse: tx.Now()}))
 	})
 	s.Clock.Move(1000 * day)

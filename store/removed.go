@@ -28,7 +28,7 @@ func (w *sweep) removed() {
 func (w *sweep) removedOrg(org string) {
 	w.repeat("removed", dropEndpoint)
 	for _, drop := range []func(tx Tx, orgID string, limit int) (int, error){
-		dropMembers, dropKeys, Tx.DropAuditLog, Tx.DropDeliveryCountsOf,
+		dropMembers, dropKeys, dropReplays, Tx.DropAuditLog, Tx.DropDeliveryCountsOf,
 	} {
 		w.repeat("removed", func(tx Tx, step int) (int, error) {
 			if removed, err := tx.OrgRemoved(org); !removed || err != nil {
@@ -73,14 +73,14 @@ func (w *sweep) nextRemoved() (id string) {
 	return id
 }
 
-// dropMembers drops members of an org, and the accounts of those who manage no other.
+// dropMembers drops members of an org, and the accounts of those who may see no other.
 func dropMembers(tx Tx, orgID string, limit int) (int, error) {
 	_, members, err := ListMembers(tx, orgID, Cursor{}, limit)
 	for _, m := range members {
 		if err == nil {
 			err = tx.DeleteMember(orgID, m.UserID)
 		}
-		if err == nil && m.Manages() {
+		if err == nil && m.MaySee() {
 			err = dropAccount(tx, m.UserID)
 		}
 	}
@@ -95,6 +95,16 @@ func dropKeys(tx Tx, orgID string, limit int) (int, error) {
 		}
 	}
 	return len(keys), err
+}
+
+func dropReplays(tx Tx, orgID string, limit int) (int, error) {
+	jobs, err := tx.ReplayJobs(orgID, "", limit)
+	for _, j := range jobs {
+		if err == nil {
+			err = tx.DeleteReplayJob(j.ID)
+		}
+	}
+	return len(jobs), err
 }
 
 func idempotencyKeys(orgID string) finder {

@@ -17,7 +17,7 @@ const DefaultHeldRetention = 90 * 24 * time.Hour
 const SweepEvery = 10 * time.Minute
 
 // SweepKinds are the kinds of expired data.
-var SweepKinds = []string{"idempotency", "finished", "held", "mail", "removed", "session", "signInLink", "counts"}
+var SweepKinds = []string{"idempotency", "finished", "held", "mail", "removed", "session", "signInLink", "replay", "counts"}
 
 // Retention says how long deliveries are kept.
 type Retention struct {
@@ -32,8 +32,8 @@ type Retention struct {
 // Sweep drops expired data beside traffic, at its [pace]: idempotency records after
 // IdempotencyTTL, deliveries with their events when they have been finished, or
 // held, for the given times, mails that could not be sent after MailTTL, what is
-// left of removed endpoints and orgs, sessions and sign-in links that have ended, and
-// old counts.
+// left of removed endpoints and orgs, sessions, sign-in links and replays that have
+// ended, and old counts.
 func Sweep(ctx context.Context, s Store, r Retention) error {
 	w := sweep{ctx: ctx, store: s, report: r.Dropped, pace: newPace(SweepEvery)}
 	w.repeat("idempotency", Tx.ExpireIdempotencyRecords)
@@ -43,6 +43,7 @@ func Sweep(ctx context.Context, s Store, r Retention) error {
 	w.removed()
 	w.each("session", among(Tx.Sessions, expiredSession), dropSession)
 	w.each("signInLink", among(Tx.SignInLinks, expiredSignInLink), dropSignInLink)
+	w.each("replay", among(Tx.AllReplayJobs, expiredReplay), dropReplay)
 	w.repeat("counts", dropDeliveryCounts)
 	return w.err
 }

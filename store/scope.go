@@ -71,14 +71,14 @@ func UpdateAs(ctx context.Context, s Store, userIDs []string, fn func(Tx) error)
 	for {
 		scope := Scope{Users: userIDs}
 		err := s.View(ctx, func(tx Tx) (err error) {
-			scope.Orgs, err = managedBy(tx, userIDs)
+			scope.Orgs, err = visibleTo(tx, userIDs)
 			return err
 		})
 		if err != nil {
 			return err
 		}
 		err = s.Update(ctx, scope, func(tx Tx) error {
-			now, err := managedBy(tx, userIDs)
+			now, err := visibleTo(tx, userIDs)
 			switch {
 			case err != nil:
 				return err
@@ -93,10 +93,10 @@ func UpdateAs(ctx context.Context, s Store, userIDs []string, fn func(Tx) error)
 	}
 }
 
-// managedBy lists the orgs that users manage, each once.
-func managedBy(tx Members, userIDs []string) (orgs []string, err error) {
+// visibleTo lists the orgs that users may see, each once.
+func visibleTo(tx Members, userIDs []string) (orgs []string, err error) {
 	for _, id := range userIDs {
-		managed, err := tx.ManagedOrgs(id)
+		managed, err := tx.VisibleOrgs(id)
 		if err != nil {
 			return nil, err
 		}

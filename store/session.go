@@ -72,6 +72,16 @@ func FindSession(tx Tx, cookie string) (Session, error) {
 	})
 }
 
+// SessionUser returns whose session a cookie is of, also one that is over, as long as
+// it is stored; empty: it is not known.
+func SessionUser(tx Tx, cookie string) string {
+	s, err := findBySecret(cookie, Errorf(CodeUnauthorized, "There is no such session."), tx.Session, func(s Session) (SecretHash, bool) { return s.SecretHash, true })
+	if err != nil {
+		return ""
+	}
+	return s.UserID
+}
+
 // TouchSession updates a session's LastSeenAt. A session that has ended meanwhile
 // stays ended.
 func TouchSession(tx Tx, id string) error {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// SignInLink lets an owner or admin choose a password, once. The link's token has
+// SignInLink lets an owner, admin or viewer choose a password, once. The link's token has
 // the form `<id>.<secret>`, like an API key.
 type SignInLink struct {
 	ID         string
@@ -23,11 +23,11 @@ const (
 	MaxSignInLinkTTL     = 7 * 24 * time.Hour
 )
 
-// CreateSignInLink creates a link for a member who manages an org and returns it
+// CreateSignInLink creates a link for a member who may see the settings page and returns it
 // with its token, which is not stored. notFound: the org has no such member;
-// conflict: the member manages nothing.
+// conflict: the member may see nothing.
 func CreateSignInLink(tx Tx, orgID, userID string, ttl time.Duration) (l SignInLink, token string, err error) {
-	m, err := findManager(tx, orgID, userID, ttl)
+	m, err := findViewer(tx, orgID, userID, ttl)
 	if err != nil {
 		return l, "", err
 	}
@@ -42,8 +42,8 @@ func CreateSignInLink(tx Tx, orgID, userID string, ttl time.Duration) (l SignInL
 	return l, l.ID + "." + secret, tx.PutSignInLink(l)
 }
 
-// findManager finds a member who may get a link.
-func findManager(tx Tx, orgID, userID string, ttl time.Duration) (Member, error) {
+// findViewer finds a member who may get a link.
+func findViewer(tx Tx, orgID, userID string, ttl time.Duration) (Member, error) {
 	if ttl <= 0 || ttl > MaxSignInLinkTTL {
 		return Member{}, Invalid("expiresIn", "must be more than 0 and at most %d days", MaxSignInLinkTTL/(24*time.Hour))
 	}
@@ -51,15 +51,15 @@ func findManager(tx Tx, orgID, userID string, ttl time.Duration) (Member, error)
 	if err != nil {
 		return m, err
 	}
-	if !m.Manages() {
-		return m, Errorf(CodeConflict, "%q is no owner or admin of the org. Only they have settings to look after.", userID)
+	if !m.MaySee() {
+		return m, Errorf(CodeConflict, "%q is no owner, admin or viewer of the org. Only they can sign in to the settings page.", userID)
 	}
 	return m, nil
 }
 
 // FindSignInLink finds the link of a token. unauthorized: it is malformed,
 // unknown, wrong, used or expired, or its user has since chosen a password or
-// ceased to manage any org for a while.
+// ceased to see any org for a while.
 func FindSignInLink(tx Tx, token string) (SignInLink, error) {
 	refused := Errorf(CodeUnauthorized, "The link was used already, or is too old.").Advise("Ask for another.")
 	l, err := findBySecret(token, refused, tx.SignInLink, func(l SignInLink) (SecretHash, bool) {
@@ -117,11 +117,11 @@ func dropSignInLink(tx Tx, id string) (bool, error) {
 // token is stored in the data file.
 const MailSignInLink = "signInLink"
 
-// QueueSignInLink queues a mail with a link for a member who manages an org, to
+// QueueSignInLink queues a mail with a link for a member who may see the settings page, to
 // the account's address, and returns the address. notFound: the org has no such
-// member; conflict: the member manages nothing, or has no address.
+// member; conflict: the member may see nothing, or has no address.
 func QueueSignInLink(tx Tx, orgID, userID string, ttl time.Duration) (to string, err error) {
-	m, err := findManager(tx, orgID, userID, ttl)
+	m, err := findViewer(tx, orgID, userID, ttl)
 	if err != nil {
 		return "", err
 	}
@@ -142,7 +142,7 @@ func QueueSignInLink(tx Tx, orgID, userID string, ttl time.Duration) (to string,
 // SignInLinkValues creates the link of a queued mail and returns all of the
 // mail's values. When a mail is sent again, the earlier link stays valid: it may
 // have arrived after all. notFound, conflict: no link can be sent any more, since
-// it would have expired or the member manages nothing.
+// it would have expired or the member may see nothing.
 func SignInLinkValues(tx Tx, queued Mail) (map[string]string, error) {
 	values := maps.Clone(queued.Values)
 	until, err := time.Parse(time.RFC3339, values["until"])

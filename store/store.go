@@ -96,6 +96,7 @@ type Tx interface {
 	APIKeys
 	Endpoints
 	Deliveries
+	ReplayJobs
 	Mails
 	IdempotencyRecords
 	Certificates

@@ -97,7 +97,7 @@ func TestDemotedWhileAPageIsOpen(t *testing.T) {
 	if r.Status != 303 || b.cookieOf() != "" {
 		t.Errorf("%d, and the cookie is %q", r.Status, b.cookieOf())
 	}
-	b.get(strings.TrimPrefix(r.location(), "/settings")).wants(t, 200, "you no longer manage any org")
+	b.get(strings.TrimPrefix(r.location(), "/settings")).wants(t, 200, "you may no longer see any org")
 	b.signIn("usr_alan", goodPassword).wants(t, 401)
 
 	w.setRole("usr_alan", store.RoleAdmin) // again, and with nothing of before

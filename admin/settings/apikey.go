@@ -13,6 +13,7 @@ type keyRow struct {
 	store.APIKey
 	store.KeyUse
 	State store.KeyState
+	By    person // who created it
 }
 
 // Why is why the key no longer works; empty while it does.
@@ -33,8 +34,12 @@ func (r *request) keyRow(tx store.Tx, k store.APIKey) (keyRow, error) {
 	if err != nil {
 		return keyRow{}, err
 	}
+	by, err := r.person(tx, k.CreatedBy)
+	if err != nil {
+		return keyRow{}, err
+	}
 	use, err := tx.KeyUse(k.ID)
-	return keyRow{k, use, access.State(r.now)}, err
+	return keyRow{k, use, access.State(r.now), by}, err
 }
 
 type keysPage struct {

@@ -68,7 +68,7 @@ func (x *auditExport) begin(tx store.Tx) (err error) {
 	if x.format, ok = exportFormats[x.name]; !ok {
 		return store.Invalid("format", "must be csv or jsonl")
 	}
-	if err := x.filter.parse(); err != nil {
+	if err := x.filter.parse(x.r, tx); err != nil {
 		return err
 	}
 	latest, err := tx.AuditPageBefore(x.r.org.ID, store.Cursor{}, 1, nil)

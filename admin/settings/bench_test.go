@@ -52,7 +52,7 @@ func BenchmarkPages(b *testing.B) {
 	for _, fill := range largeFills {
 		fill(w)
 	}
-	client, baseline := w.signedIn("usr_ada"), strings.TrimPrefix(assetPath("icon.svg"), Path)
+	client, baseline := w.signedIn("usr_ada"), strings.TrimPrefix(assetPath("inter-OFL.txt"), Path)
 	for _, page := range slices.Concat(largePages, largeWebhookPages) {
 		b.Run(page.name, func(b *testing.B) {
 			var times, baselines []time.Duration
@@ -171,9 +171,9 @@ var largeWebhookPages = []largePage{
 	{"endpoints", "/orgs/org_acme/endpoints"},
 	{"new-endpoint", "/orgs/org_acme/new-endpoint"},
 	{"endpoint", "/orgs/org_acme/endpoints/whe_00"},
-	{"endpoint/edit", "/orgs/org_acme/endpoints/whe_00/edit"},
+	{"endpoint/settings", "/orgs/org_acme/endpoints/whe_00/settings"},
 	{"endpoint/secret", "/orgs/org_acme/endpoints/whe_00/secret"},
-	{"endpoint/recover", "/orgs/org_acme/endpoints/whe_00/recover"},
+	{"replay", "/orgs/org_acme/replay?endpoint=whe_00"},
 	{"endpoint/verify", "/orgs/org_acme/endpoints/whe_00/verify"},
 	{"deliveries", "/orgs/org_acme/endpoints/whe_00/deliveries"},
 	{"deliveries/acknowledged", "/orgs/org_acme/endpoints/whe_00/deliveries?state=acknowledged"},

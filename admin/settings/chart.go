@@ -1,147 +1,185 @@
 package settings
 
 import (
+	"fmt"
 	"strconv"
-	"strings"
 	"time"
+
+	"teamdata/store"
 )
 
-// Measures of a picture, in units of its viewBox.
-const (
-	chartWidth  = 480
-	chartHeight = 200
-	chartLeft   = 72 // room for the words of the gridlines
-	chartRight  = 24 // room for the half of a time
-	chartTop    = 12
-	chartBottom = 24 // room for the times
-	plotWidth   = chartWidth - chartLeft - chartRight
-	plotHeight  = chartHeight - chartTop - chartBottom
-)
-
-// chart is a picture of a time series, drawn by the template "chart". Its parts
-// have classes and no colours: those are in the style sheet.
+// chart is a picture of a time series, drawn by the template "chart": its words are
+// HTML and its marks SVG in percent of the plot, so that it fits any width. Marks have
+// classes and no colours.
 type chart struct {
 	timeSeries
-	ID     string
-	Title  string
-	Desc   string // what it shows, in words
-	Ticks  []tick // times, below the points
-	Lines  []tick // grid lines, from the top
-	Bars   []bar  // how attempts ended
-	Curves []curve
-
-	Latency bool // the chart shows latency, as Curves
+	ID, Title string
+	Desc      string   // what it shows, in words
+	Values    []string // beside the grid lines, from the top
+	Lines     []string // the grid lines, in percent from the top
+	Times     []string // below the bins
+	Bins      []bin
+	Latency   bool // it shows latency
 }
 
-// tick is a text at the X of a time or the Y of a grid line.
-type tick struct {
-	X, Y int
-	Text string
+// bin is what a chart shows of one point.
+type bin struct {
+	Title    string // its numbers, in words
+	X, Width string // in percent
+	Marks    []mark
 }
 
-// bar is one part of a stacked bar.
-type bar struct {
-	Class               string
-	X, Y, Width, Height int
+// mark is a rectangle, in percent of the plot.
+type mark struct {
+	Class               string // ok-mark, bad-mark, p50-mark, p95-mark or hatch
+	X, Y, Width, Height string
 }
 
-// curve is a line through neighbouring points that have a value.
-type curve struct {
-	Class  string
-	Points string // in the syntax of SVG
-	Dot    tick   // a value without neighbours, when Points is empty
+// percent formats a share of 100 with at most two decimals.
+func percent(share float64) string {
+	return strconv.FormatFloat(float64(int(share*100+0.5))/100, 'f', -1, 64) + "%"
 }
 
-// columnOf returns the start and the width of a point's column.
-func columnOf(i, n int) (x, width int) {
-	x = chartLeft + i*plotWidth/n
-	return x, chartLeft + (i+1)*plotWidth/n - x
-}
-
-// newChart is a chart with the times of its points, and nothing drawn yet.
-func newChart(id, title string, s timeSeries) chart {
-	c := chart{timeSeries: s, ID: id, Title: title}
-	layout, every := "15:04", 6
-	if s.step > time.Hour {
-		layout, every = "2 Jan", 7
+// newChart is a chart with the times of its points and grid lines, and no marks.
+func newChart(id, title string, s timeSeries, values []string) chart {
+	c := chart{timeSeries: s, ID: id, Title: title, Values: values}
+	for i := range values {
+		c.Lines = append(c.Lines, percent(100*float64(i)/float64(len(values)-1)))
 	}
-	for i := len(s.Points) - 1; i >= 0; i -= every {
-		x, width := columnOf(i, len(s.Points))
-		c.Ticks = append(c.Ticks, tick{X: x + width/2, Y: chartHeight - 6, Text: s.Points[i].From.Format(layout)})
+	for i, p := range s.Points {
+		c.Bins = append(c.Bins, bin{X: percent(100 * float64(i) / float64(len(s.Points))), Width: percent(100 / float64(len(s.Points))), Title: s.binTime(p)})
 	}
+	every := max(1, (len(s.Points)+5)/6)
+	for i := 0; i < len(s.Points)-every/2; i += every {
+		c.Times = append(c.Times, s.tickTime(s.Points[i]))
+	}
+	c.Times = append(c.Times, "now")
 	return c
 }
 
-// outcomesChart draws how attempts ended, as stacked bars.
-func outcomesChart(id, title string, s timeSeries) chart {
-	c := newChart(id, title, s)
-	most, sum := 1, point{}
+// tickTime formats the time of a tick.
+func (s timeSeries) tickTime(p point) string {
+	if s.step > time.Hour {
+		return p.From.In(s.zone).Format("2 Jan")
+	}
+	return p.From.In(s.zone).Format("15:04")
+}
+
+// binTime formats the range of a point.
+func (s timeSeries) binTime(p point) string {
+	from, to := p.From.In(s.zone), p.From.Add(s.step-time.Minute).In(s.zone)
+	switch {
+	case s.step >= 24*time.Hour:
+		return from.Format("2 Jan")
+	case s.step > time.Hour:
+		return from.Format("2 Jan, 15:04") + " to " + to.Format("15:04")
+	}
+	return from.Format("15:04") + " to " + to.Format("15:04")
+}
+
+// barOf is the place of a bar in the bin i of n that fills a part of its width.
+func barOf(i, n int, part float64) (x, width string) {
+	each := 100 / float64(n)
+	return percent((float64(i) + (1-part)/2) * each), percent(part * each)
+}
+
+// roundTop is the lowest value of at least most whose three equal parts are round.
+func roundTop(most int) int {
+	for scale := 1; ; scale *= 10 {
+		for _, step := range []int{1, 2, 3, 5} {
+			if step*scale*3 >= most {
+				return step * scale * 3
+			}
+		}
+	}
+}
+
+// attemptsChart draws how attempts ended, as stacked bars.
+func attemptsChart(id string, sp span, s timeSeries) chart {
+	most := 1
 	for _, p := range s.Points {
 		most = max(most, p.Total())
-		sum.Add(p.DeliveryCounts)
 	}
-	c.Desc = strconv.Itoa(sum.Acknowledged) + " attempts were acknowledged, " + strconv.Itoa(sum.Retrying) +
-		" were unsuccessful and are retried, " + strconv.Itoa(sum.Failed) + " failed for good."
-	for _, n := range []int{most, 0} {
-		c.Lines = append(c.Lines, tick{Y: heightOf(n, most), Text: strconv.Itoa(n)})
-	}
+	top, sum := roundTop(most), s.sum()
+	c := newChart(id, "Attempts", s, []string{formatCount(top, false), formatCount(top/3*2, false), formatCount(top/3, false), "0"})
+	c.Desc = fmt.Sprintf("Attempts in the last %s: %s acknowledged, %s failed and retried, %s failed for good", sp.Since,
+		formatCount(sum.Acknowledged, false), formatCount(sum.Retrying, false), formatCount(sum.Failed, false))
 	for i, p := range s.Points {
-		x, width := columnOf(i, len(s.Points))
-		below := 0
+		c.Bins[i].Title += fmt.Sprintf(": %s acknowledged, %s failed, %s being retried",
+			formatCount(p.Acknowledged, false), formatCount(p.Failed, false), formatCount(p.Retrying, false))
+		x, width := barOf(i, len(s.Points), 0.72)
+		below := 0.0
 		for _, part := range []struct {
 			class string
 			n     int
-		}{{"bar-acknowledged", p.Acknowledged}, {"bar-retrying", p.Retrying}, {"bar-failed", p.Failed}} {
+		}{{"ok-mark", p.Acknowledged}, {"hatch", p.Retrying}, {"bad-mark", p.Failed}} {
 			if part.n > 0 {
-				top := heightOf(below+part.n, most)
-				height := max(heightOf(below, most)-top, 1) // a small count is visible too
-				c.Bars = append(c.Bars, bar{part.class, x + 1, top, width - 2, height})
+				height := min(max(100*float64(part.n)/float64(top), 1), 100-below) // a small count is visible too
+				below += height
+				c.Bins[i].Marks = append(c.Bins[i].Marks, mark{part.class, x, percent(100 - below), width, percent(height)})
 			}
-			below += part.n
 		}
 	}
 	return c
 }
 
-// heightOf is the Y of a value, where most is at the top.
-func heightOf(n, most int) int { return chartTop + plotHeight - n*plotHeight/most }
-
-// latencyChart draws the p50 and the p95 of the acknowledged attempts. Its grid
-// lines are the classes of latency.
-func latencyChart(id, title string, s timeSeries) chart {
-	c := newChart(id, title, s)
+// latencyChart draws the p50 and the p95 of the acknowledged attempts. Each class of
+// latency has the same height.
+func latencyChart(id string, sp span, s timeSeries) chart {
+	const classes = len(store.LatencyBounds) + 1
+	c := newChart(id, "Latency", s, []string{"15 s", formatBound(5), formatBound(3), formatBound(1), "0"})
 	c.Latency = true
-	c.Desc = "How long the receivers took to acknowledge: half of the attempts (p50, the solid line) and 95% of them (p95, the dashed line) took no longer."
-	classes := len(s.Points[0].Latency)
-	for class := classes - 1; class >= 0; class-- {
-		c.Lines = append(c.Lines, tick{Y: heightOf(class+1, classes), Text: formatClass(class)})
-	}
-	c.Curves = append(latencyCurves("line-p95", s, 95), latencyCurves("line-p50", s, 50)...)
-	return c
-}
-
-func latencyCurves(class string, s timeSeries, percent int) (curves []curve) {
-	var run []string
-	var last tick
-	end := func() {
-		switch {
-		case len(run) > 1:
-			curves = append(curves, curve{Class: class, Points: strings.Join(run, " ")})
-		case len(run) == 1:
-			curves = append(curves, curve{Class: class, Dot: last})
-		}
-		run = nil
+	sum := s.sum()
+	c.Desc = "Latency in the last " + sp.Since + ": nothing was acknowledged"
+	if sum.Acknowledged > 0 {
+		c.Desc = "Latency in the last " + sp.Since + ": half " + sum.P50() + ", 95 % " + sum.P95()
 	}
 	for i, p := range s.Points {
-		at := p.latencyClass(percent)
-		if at < 0 {
-			end()
+		if p.Acknowledged == 0 {
+			c.Bins[i].Title += ": nothing acknowledged"
 			continue
 		}
-		x, width := columnOf(i, len(s.Points))
-		last = tick{X: x + width/2, Y: heightOf(at+1, len(p.Latency))}
-		run = append(run, strconv.Itoa(last.X)+","+strconv.Itoa(last.Y))
+		c.Bins[i].Title += ": half " + p.P50() + ", 95 % " + p.P95()
+		low, high := 100*float64(p.latencyClass(50)+1)/float64(classes), 100*float64(p.latencyClass(95)+1)/float64(classes)
+		x, width := barOf(i, len(s.Points), 0.52)
+		c.Bins[i].Marks = []mark{
+			{"p95-mark", x, percent(100 - high), width, percent(max(high-low, 1))},
+			{"p50-mark", x, percent(100 - low), width, "2.4%"},
+		}
 	}
-	end()
-	return curves
+	return c
+}
+
+// Spark measures, in pixels.
+const (
+	sparkHeight = 18
+	sparkStep   = 4
+)
+
+// sparkMark is a part of a small picture without words.
+type sparkMark struct {
+	Class        string
+	X, Y, Height int
+}
+
+// Spark draws the attempts as small bars, of which the highest fills the height.
+func (s timeSeries) Spark() (marks []sparkMark) {
+	most := 1
+	for _, p := range s.Points {
+		most = max(most, p.Total())
+	}
+	for i, p := range s.Points {
+		height := (p.Total()*sparkHeight + most - 1) / most
+		bad := ((p.Retrying+p.Failed)*sparkHeight + most - 1) / most
+		if p.Total() == 0 {
+			marks = append(marks, sparkMark{"none", i * sparkStep, sparkHeight - 1, 1})
+		}
+		if ok := height - bad; ok > 0 {
+			marks = append(marks, sparkMark{"ok-mark", i * sparkStep, sparkHeight - ok, ok})
+		}
+		if bad > 0 {
+			marks = append(marks, sparkMark{"bad-mark", i * sparkStep, sparkHeight - height, bad})
+		}
+	}
+	return marks
 }

@@ -3,7 +3,7 @@ package settings
 import (
 	"bytes"
 	"encoding/json"
-	"net/url"
+	"net/http"
 	"slices"
 	"strconv"
 
@@ -15,14 +15,15 @@ const maxBodyShown = 64 << 10
 
 // deliveryPage is the data of delivery.html.
 type deliveryPage struct {
-	store.Delivery
-	Endpoint     store.Endpoint
-	State        store.DeliveryState // as people see it
-	History      []store.Attempt     // newest first
-	Kept         bool                // earlier attempts are no longer kept
-	UserAgent    string
+	deliveryRow
+	History      []store.Attempt // newest first
+	Kept         bool            // earlier attempts are no longer kept
+	Due          bool            // the next attempt is due
 	Body, Pretty []byte
-	Cut          bool // the body is longer than what is shown
+	Size         int
+	Cut          bool   // the body is longer than what is shown
+	Raw          bool   // the exact bytes are shown
+	Curl         string // a command that sends it again
 	Others       []otherDelivery
 }
 
@@ -32,11 +33,44 @@ type otherDelivery struct {
 	State   store.DeliveryState
 }
 
-// Done reports whether no further attempt is due.
-func (p deliveryPage) Done() bool { return !p.State.Waiting() }
+// Done reports whether no further attempt is to come. That of a held one is not, until
+// its endpoint is enabled.
+func (p deliveryPage) Done() bool { return !p.Delivery.State.Waiting() }
+
+// Next is the number of the next attempt.
+func (p deliveryPage) Next() int { return p.Attempts + 1 }
+
+// Got is what the last attempt got, as a sentence goes on.
+func (p deliveryPage) Got() string {
+	switch a := p.Last; {
+	case a.Status == 0:
+		return "got no answer: " + a.Reason
+	case http.StatusText(a.Status) != "":
+		return "got " + strconv.Itoa(a.Status) + " " + http.StatusText(a.Status) + " after " + formatDuration(a.Took())
+	default:
+		return "got " + strconv.Itoa(a.Status) + " after " + formatDuration(a.Took())
+	}
+}
+
+// attemptShown is an attempt with its number, counted from the first that is kept.
+type attemptShown struct {
+	store.Attempt
+	Number int
+}
+
+// Says is what became of it, beside its status.
+func (a attemptShown) Says() string { return saidBy(&a.Attempt) }
+
+// Shown are all that are kept, newest first.
+func (p deliveryPage) Shown() (shown []attemptShown) {
+	for i, a := range p.History {
+		shown = append(shown, attemptShown{a, len(p.History) - i})
+	}
+	return shown
+}
 
 func (r *request) showDelivery() error {
-	var p deliveryPage
+	p := deliveryPage{Raw: r.HTTP.URL.Query().Get("body") == "raw"}
 	return r.show(200, "delivery", &p, func(tx store.Tx) error {
 		if err := r.findDelivery(tx, &p); err != nil {
 			return err
@@ -45,7 +79,7 @@ func (r *request) showDelivery() error {
 	})
 }
 
-// watchDelivery answers with the part of the page that changes while a delivery is
+// watchDelivery answers with the parts of the page that change while a delivery is
 // being attempted.
 func (r *request) watchDelivery() error {
 	var p deliveryPage
@@ -58,11 +92,14 @@ func (r *request) watchDelivery() error {
 // findDelivery fills in the delivery of the path, without its event.
 func (r *request) findDelivery(tx store.Tx, p *deliveryPage) error {
 	d, e, err := store.FindDelivery(tx, r.org.ID, r.Param("delivery"))
-	*p = deliveryPage{Delivery: d, Endpoint: e, State: d.StateAt(&e), UserAgent: "teamdata/" + r.s.config.Version}
+	if err != nil {
+		return err
+	}
+	p.deliveryRow = r.newRow(d, &e)
 	p.History = slices.Clone(d.History)
 	slices.Reverse(p.History)
-	p.Kept = len(d.History) == store.MaxHistory
-	return err
+	p.Kept, p.Due = len(d.History) == store.MaxHistory, !d.DueAt.After(r.now)
+	return nil
 }
 
 func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
@@ -74,7 +111,10 @@ func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
 	if json.Indent(&pretty, event.Body, "", "  ") != nil {
 		pretty.Write(event.Body)
 	}
-	p.Cut = len(event.Body) > maxBodyShown
+	p.Size, p.Cut = len(event.Body), len(event.Body) > maxBodyShown
+	if p.Curl, err = r.curlOf(p.deliveryRow, event.Body); err != nil {
+		return err
+	}
 	p.Body = event.Body[:min(len(event.Body), maxBodyShown)]
 	p.Pretty = pretty.Bytes()[:min(pretty.Len(), maxBodyShown)]
 	for _, id := range event.Deliveries {
@@ -88,82 +128,4 @@ func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
 		}
 	}
 	return nil
-}
-
-type deliveriesPage struct {
-	Endpoint  store.Endpoint
-	State     string // the name of a list; empty: all
-	Type      string // of the events; empty: any
-	Types     []eventChoice
-	Recovered string // how many deliveries were just queued for retry; empty: no retry was requested
-	After     string // cursor behind which the page begins; empty: at the start
-	Found     searchResult[store.Delivery]
-	Start     string // path of the first page
-	Next      string // path of the next page; empty: this is the last
-}
-
-func (r *request) listDeliveries() error {
-	p := deliveriesAsked(r.HTTP.URL.Query())
-	err := r.view(func(tx store.Tx) error { return r.findDeliveries(tx, p) })
-	if err != nil {
-		return err
-	}
-	path, filter := r.endpointPath("deliveries"), []string{"state", p.State, "type", p.Type}
-	p.Start, p.Next = withQuery(path, filter...), p.Found.nextPath(path, "after", filter...)
-	return r.render(200, "deliveries", p)
-}
-
-// deliveriesAsked is the filter in a page's query. An unknown state means any.
-func deliveriesAsked(query url.Values) *deliveriesPage {
-	p := &deliveriesPage{State: query.Get("state"), Type: query.Get("type"), After: query.Get("after")}
-	if !slices.ContainsFunc(store.DeliveryLists, func(l store.DeliveryList) bool { return l.String() == p.State }) {
-		p.State = ""
-	}
-	if n, err := strconv.ParseUint(query.Get("n"), 10, 64); err == nil {
-		p.Recovered = strconv.FormatUint(n, 10) + " deliveries"
-		if n == 1 {
-			p.Recovered = "1 delivery"
-		}
-	}
-	return p
-}
-
-func (r *request) findDeliveries(tx store.Tx, p *deliveriesPage) (err error) {
-	if p.Endpoint, err = r.endpoint(tx); err != nil {
-		return err
-	}
-	if p.Types, err = eventChoices(tx, []string{p.Type}); err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(p.Types, func(c eventChoice) bool { return c.Chosen }) && p.Type != "" {
-		p.Types = append(p.Types, eventChoice{Name: p.Type, Chosen: true}) // one that was removed since
-	}
-	from, err := parseCursor(p.After, func(c store.Cursor) bool { _, _, ok := store.CutDeliveryCursor(c); return ok })
-	if err != nil {
-		return err
-	}
-	p.Found, err = p.search(tx, from)
-	return err
-}
-
-func (p *deliveriesPage) search(tx store.Tx, from store.Cursor) (searchResult[store.Delivery], error) {
-	lists := slices.DeleteFunc(slices.Clone(store.DeliveryLists), func(l store.DeliveryList) bool {
-		return p.State != "" && l.String() != p.State
-	})
-	read := func(from store.Cursor, limit int) ([]store.Delivery, error) {
-		return store.DeliveriesAfter(tx, p.Endpoint.Number, lists, from, limit)
-	}
-	cursor := func(d store.Delivery) store.Cursor { return d.Cursor() }
-	return search(from, read, cursor, func(d store.Delivery) bool { return p.Type == "" || d.EventType == p.Type })
-}
-
-// StateAt returns a delivery's state as shown to people.
-func (p *deliveriesPage) StateAt(d store.Delivery) store.DeliveryState { return d.StateAt(&p.Endpoint) }
-
-// Last is a delivery's latest attempt; nil when there is none.
-func (p *deliveriesPage) Last(d store.Delivery) *store.Attempt {
-	if len(d.History) == 0 {
-		return nil
-	}
-	return &d.History[len(d.History)-1]
 }

@@ -1,23 +1,46 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"teamdata/store"
 )
 
+// maxFailed is how many failed deliveries of an endpoint are counted.
+const maxFailed = 100
+
+// endpointHead is what all tabs of an endpoint's page begin with.
+type endpointHead struct {
+	store.Endpoint
+	OrgID   string
+	Tab     string // overview, deliveries or settings
+	State   string // stateActive, stateFailing or stateDisabled
+	Failed  string // how many deliveries failed for good; empty: none
+	Retry   string // how many of them the link of the head retries; empty: none
+	RetryTo string // path of the preview of that
+}
+
 // endpointPage is the data of endpoint.html.
 type endpointPage struct {
-	endpointRow
-	Selected []eventChoice // what the endpoint receives
-	Both     bool          // the old secret also signs
-	NotSent  bool          // the plan does not include webhooks
-	Refused  string        // why nothing is delivered to its URL; empty: nothing is known
-	Twins    []string      // ids of other endpoints with its URL
-	Held     string        // for how long deliveries are held while it is disabled
-	DropAt   time.Time     // when the oldest held delivery is dropped; zero: there is none
+	Head    endpointHead
+	Row     endpointRow
+	Span    span
+	Sum     point // of the span
+	Charts  []chart
+	Latest  []deliveryRow
+	Alike   int       // how many of the latest deliveries ended as the last error did
+	Of      int       // so many
+	NextDue time.Time // of the waiting deliveries; zero: none is waiting, or it is due
+
+	NotSent bool      // the plan does not include webhooks
+	Refused string    // why nothing is delivered to its URL; empty: nothing is known
+	Twins   []string  // ids of other endpoints with its URL
+	Held    string    // for how long deliveries are held while it is disabled
+	DropAt  time.Time // when the oldest held delivery is dropped; zero: there is none
 }
 
 // endpoint finds the endpoint of the path.
@@ -31,33 +54,113 @@ func (r *request) endpointPath(parts ...string) string {
 }
 
 func (r *request) showEndpoint() error {
-	var p endpointPage
+	p := endpointPage{Span: r.spanOf()}
 	return r.show(200, "endpoint", &p, func(tx store.Tx) error {
 		e, err := r.endpoint(tx)
 		if err != nil {
 			return err
 		}
+		for _, load := range []func(*request, store.Tx, store.Endpoint) error{p.findHealth, p.findAttempts, p.findWarnings} {
+			if err := load(r, tx, e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (p *endpointPage) findHealth(r *request, tx store.Tx, e store.Endpoint) error {
+	rows, err := r.rows(tx, []store.Endpoint{e})
+	if err != nil {
+		return err
+	}
+	p.Row = rows[0]
+	p.Head, err = r.endpointHead(tx, e, p.Row.Health.State, "overview")
+	return err
+}
+
+// latestShown and latestJudged are how many deliveries the page shows, and compares
+// with the last error.
+const (
+	latestShown  = 10
+	latestJudged = 60
+)
+
+func (p *endpointPage) findAttempts(r *request, tx store.Tx, e store.Endpoint) error {
+	series, err := r.series(tx, p.Span, []uint64{e.Number})
+	if err != nil {
+		return err
+	}
+	p.Sum = series.sum()
+	p.Charts = []chart{attemptsChart("attempts", p.Span, series), latencyChart("latency", p.Span, series)}
+	n := latestShown
+	if p.Row.Health.LastError != nil {
+		n = latestJudged
+	}
+	latest, err := tx.LatestDeliveries([]uint64{e.Number}, store.DeliveryLists, store.Cursor{}, n)
+	for i, d := range latest {
+		if i < latestShown {
+			p.Latest = append(p.Latest, r.newRow(d, &e))
+		}
+		if a, bad := lastAttempt(&latest[i]), p.Row.Health.Last(); a != nil && bad != nil {
+			p.Of++
+			if a.Status == bad.Status && (a.Status > 0 || a.Reason == bad.Reason) {
+				p.Alike++
+			}
+		}
+	}
+	if err != nil || p.Row.Health.Waiting.Later == 0 {
+		return err
+	}
+	next, _, err := tx.DeliveryPage(e.Number, store.ListWaiting, store.Cursor{}, 1)
+	if len(next) > 0 && next[0].DueAt.After(r.now) {
+		p.NextDue = next[0].DueAt
+	}
+	return err
+}
+
+func (p *endpointPage) findWarnings(r *request, tx store.Tx, e store.Endpoint) (err error) {
+	p.Held = r.heldFor()
+	if p.DropAt, err = r.dropAt(tx, e); err != nil {
+		return err
+	}
+	if p.NotSent, err = r.lacksWebhooks(tx); err != nil {
+		return err
+	}
+	if warn := r.s.config.WarnOfURL; warn != nil {
+		p.Refused = warn(e.URL)
+	}
+	p.Twins, err = store.WithSameURL(tx, e)
+	return err
+}
+
+// endpointHead counts the endpoint's failed deliveries. An empty state is found out.
+func (r *request) endpointHead(tx store.Tx, e store.Endpoint, state, tab string) (head endpointHead, err error) {
+	if head = (endpointHead{Endpoint: e, OrgID: r.org.ID, Tab: tab, State: state}); state == "" {
 		rows, err := r.rows(tx, []store.Endpoint{e})
 		if err != nil {
-			return err
+			return head, err
 		}
-		p.endpointRow, p.Both, p.Held = rows[0], len(e.Secrets(r.now)) > 1, r.heldFor()
-		if p.DropAt, err = r.dropAt(tx, e); err != nil {
-			return err
+		head.State = rows[0].Health.State
+	}
+	failed, more, err := tx.DeliveryPage(e.Number, store.ListFailed, store.Cursor{}, maxFailed)
+	if err != nil || len(failed) == 0 {
+		return head, err
+	}
+	head.Failed = formatCount(len(failed), more)
+	for _, s := range spans { // the shortest that has some
+		since := r.now.Add(-s.Step * time.Duration(s.steps))
+		n := slices.IndexFunc(failed, func(d store.Delivery) bool { return d.ShownAt().Before(since) })
+		if n < 0 {
+			n = len(failed)
 		}
-		if p.NotSent, err = r.lacksWebhooks(tx); err != nil {
-			return err
+		if n > 0 {
+			head.Retry = formatCount(n, more && n == len(failed))
+			head.RetryTo = withQuery(r.path("replay"), "endpoint", e.ID, "state", "failed", "since", store.FormatTime(since))
+			break
 		}
-		if warn := r.s.config.WarnOfURL; warn != nil {
-			p.Refused = warn(e.URL)
-		}
-		if p.Twins, err = store.WithSameURL(tx, e); err != nil {
-			return err
-		}
-		choices, err := selectionChoices(tx, e.Events)
-		p.Selected = slices.DeleteFunc(choices, func(c eventChoice) bool { return !c.Chosen })
-		return err
-	})
+	}
+	return head, nil
 }
 
 // heldFor formats how long deliveries are held.
@@ -141,28 +244,6 @@ func (r *request) deleteEndpoint() error {
 	return r.done("endpoint-deleted", r.path("endpoints"))
 }
 
-// maxWaiting is how far waiting deliveries are counted.
-const maxWaiting = 1000
-
-// health is how the deliveries to an endpoint went lately.
-type health struct {
-	store.DeliveryCounts // of the last 24 hours
-	LastAcknowledged     time.Time
-	Waiting              store.Waiting // up to maxWaiting
-}
-
-// Unsuccessful are the attempts that were not acknowledged.
-func (h health) Unsuccessful() int { return h.Retrying + h.Failed }
-
-// WaitingText formats the number of waiting deliveries.
-func (h health) WaitingText() string { return formatCount(h.Waiting.Total(), h.Waiting.Capped) }
-
-// endpointRow is an endpoint in a list.
-type endpointRow struct {
-	store.Endpoint
-	Health health
-}
-
 // EventsText formats what the endpoint receives, in a few words.
 func (e endpointRow) EventsText() string {
 	switch others := len(e.Events) - 1; {
@@ -175,13 +256,22 @@ func (e endpointRow) EventsText() string {
 }
 
 type endpointsPage struct {
-	Endpoints []endpointRow
-	Full      bool // no more endpoints can be added
+	Endpoints []endpointRow // that the filter shows, those in trouble first
+	State     string        // filter: stateFailing or stateDisabled; empty: any
+	Query     string        // filter: a part of the URL or the description
+	All       int
+	Failing   int
+	Disabled  int
+	Most      int  // endpoints that an org may have
 	NotSent   bool // the plan does not include webhooks
 }
 
+// Full reports whether no more endpoints can be added.
+func (p endpointsPage) Full() bool { return p.All >= p.Most }
+
 func (r *request) listEndpoints() error {
-	var p endpointsPage
+	query := r.HTTP.URL.Query()
+	p := endpointsPage{State: query.Get("state"), Query: strings.TrimSpace(query.Get("q")), Most: store.MaxEndpoints}
 	return r.show(200, "endpoints", &p, func(tx store.Tx) error {
 		endpoints, err := tx.Endpoints(r.org.ID)
 		if err != nil {
@@ -190,39 +280,33 @@ func (r *request) listEndpoints() error {
 		if p.NotSent, err = r.lacksWebhooks(tx); err != nil {
 			return err
 		}
-		p.Full = len(endpoints) >= store.MaxEndpoints
-		p.Endpoints, err = r.rows(tx, endpoints)
+		rows, err := r.rows(tx, endpoints)
+		p.fill(rows)
 		return err
 	})
+}
+
+// fill counts the endpoints and keeps those that the filter shows.
+func (p *endpointsPage) fill(rows []endpointRow) {
+	p.All = len(rows)
+	for _, row := range rows {
+		switch row.Health.State {
+		case stateFailing:
+			p.Failing++
+		case stateDisabled:
+			p.Disabled++
+		}
+		state := p.State != stateFailing && p.State != stateDisabled || p.State == row.Health.State
+		text := strings.ToLower(row.URL + " " + row.Description)
+		if state && strings.Contains(text, strings.ToLower(p.Query)) {
+			p.Endpoints = append(p.Endpoints, row)
+		}
+	}
+	slices.SortStableFunc(p.Endpoints, func(a, b endpointRow) int { return cmp.Compare(a.rank(), b.rank()) })
 }
 
 // lacksWebhooks reports whether the org's subscription does not include webhooks.
 func (r *request) lacksWebhooks(tx store.Tx) (bool, error) {
 	features, err := store.Features(tx, r.org.ID)
 	return !features.Has(store.FeatureWebhooks), err
-}
-
-func (r *request) rows(tx store.Tx, endpoints []store.Endpoint) ([]endpointRow, error) {
-	counts := map[uint64]*store.DeliveryCounts{}
-	for _, e := range endpoints {
-		counts[e.Number] = &store.DeliveryCounts{}
-	}
-	from := r.now.Add(-23 * time.Hour) // the current hour and 23 before it
-	err := tx.EachDeliveryCounts(r.org.ID, from, func(endpoint uint64, _ time.Time, c store.DeliveryCounts) {
-		if sum := counts[endpoint]; sum != nil {
-			sum.Add(c)
-		}
-	})
-	rows := make([]endpointRow, len(endpoints))
-	for i, e := range endpoints {
-		h := health{DeliveryCounts: *counts[e.Number]}
-		if err == nil {
-			h.LastAcknowledged, err = tx.LastAcknowledged(e.Number)
-		}
-		if err == nil {
-			h.Waiting, err = tx.CountWaiting(e, maxWaiting)
-		}
-		rows[i] = endpointRow{e, h}
-	}
-	return rows, err
 }

@@ -15,7 +15,10 @@ type endpointForm struct {
 	To, Back       string
 	store.Endpoint // the page shows no secret of it
 	Choices        []eventChoice
-	Again          bool // the person has confirmed that another endpoint has the URL
+	Sent           bool         // the fields are as the person sent them
+	Again          bool         // the person has confirmed that another endpoint has the URL
+	Head           endpointHead // of an endpoint that exists, as it is
+	Both           bool         // the old secret also signs
 }
 
 // AsksAgain reports whether the form asks for confirmation that another endpoint
@@ -127,25 +130,43 @@ func (r *request) updateEndpoint() error {
 	if err != nil {
 		return onForm(err, r.rerenderEndpointForm)
 	}
-	return r.done("endpoint-updated", r.endpointPath())
+	return r.done("endpoint-updated", r.endpointPath("settings"))
 }
 
 // rerenderEndpointForm shows the form as it was sent, with the error.
 func (r *request) rerenderEndpointForm(status int, e *store.Error) error {
-	return r.showEndpointForm(status, &endpointForm{Err: e, New: r.Param("endpoint") == "", Endpoint: r.endpointOfForm(), Again: r.field(sameURL) != ""})
+	return r.showEndpointForm(status, &endpointForm{Err: e, Sent: true, New: r.Param("endpoint") == "", Endpoint: r.endpointOfForm(), Again: r.field(sameURL) != ""})
 }
 
 func (r *request) showEndpointForm(status int, f *endpointForm) error {
 	if f.To, f.Back = r.path("new-endpoint"), r.path("endpoints"); !f.New {
-		f.To, f.Back = r.endpointPath("edit"), r.endpointPath()
+		f.To, f.Back = r.endpointPath("settings"), r.endpointPath()
 	}
-	return r.show(status, "endpoint_form", f, func(tx store.Tx) (err error) {
-		if !f.New && f.Err == nil {
-			f.Endpoint, err = r.endpoint(tx)
+	page := "endpoint_form"
+	if !f.New {
+		page = "endpoint_settings"
+	}
+	return r.show(status, page, f, func(tx store.Tx) (err error) {
+		if !f.New {
+			err = r.findSettings(tx, f)
 		}
 		if err == nil {
 			f.Choices, err = selectionChoices(tx, f.Events)
 		}
 		return err
 	})
+}
+
+// findSettings fills in the endpoint of the path, and keeps what was entered.
+func (r *request) findSettings(tx store.Tx, f *endpointForm) error {
+	e, err := r.endpoint(tx)
+	if err != nil {
+		return err
+	}
+	if !f.Sent {
+		f.Endpoint = e
+	}
+	f.Both = len(e.Secrets(r.now)) > 1
+	f.Head, err = r.endpointHead(tx, e, "", "settings")
+	return err
 }

@@ -39,7 +39,7 @@ func TestRotateSecret(t *testing.T) {
 	r := b.get("/orgs/org_acme/endpoints/whe_1/secret")
 	r.Body = html.UnescapeString(r.Body)
 	r.wants(t, 200, e.Secret, ownSecret, `Both secrets sign until <time datetime="2026-10-06T13:00:00.000Z"`)
-	b.get("/orgs/org_acme/endpoints/whe_1").wants(t, 200, "The old secret also signs until")
+	b.get("/orgs/org_acme/endpoints/whe_1/settings").wants(t, 200, "The old secret also signs until")
 	w.Advance(time.Hour)
 	if r := b.get("/orgs/org_acme/endpoints/whe_1/secret"); strings.Contains(r.Body, ownSecret) {
 		t.Error("the old secret is shown after its end")

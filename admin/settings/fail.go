@@ -3,6 +3,8 @@ package settings
 import (
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/rs/zerolog"
 
@@ -13,11 +15,33 @@ import (
 // sign-in page, and from there back; any other error is shown as a page.
 func (r *request) Fail(e *store.Error) {
 	if e.Code == store.CodeUnauthorized {
-		r.redirectToSignIn()
+		r.leadToSignIn()
 		return
+	}
+	if store.IsNotFound(e) {
+		r.findAround()
 	}
 	if err := r.render(e.Code.Status(), "error", e); err != nil {
 		r.Fault().Err(err).Msg("the page of an error can't be rendered")
+	}
+}
+
+// findAround finds who is signed in, and the org of a path without a page, so that the
+// navigation stays there.
+func (r *request) findAround() {
+	if r.org.ID != "" {
+		return
+	}
+	below, _ := strings.CutPrefix(r.HTTP.URL.Path, Path+"/orgs/")
+	id, _, _ := strings.Cut(below, "/")
+	err := r.view(func(tx store.Tx) error {
+		if slices.ContainsFunc(r.orgs, func(o store.Org) bool { return o.ID == id }) {
+			return r.enterOrg(tx, id)
+		}
+		return nil
+	})
+	if err != nil {
+		r.org = store.Org{} // the page goes without
 	}
 }
 
@@ -25,6 +49,25 @@ func (r *request) Fail(e *store.Error) {
 // may hold a token.
 func (r *request) Fault() *zerolog.Event {
 	return r.s.config.Log.Error().Str("api", "settings").Str("method", r.HTTP.Method).Str("route", r.Pattern)
+}
+
+// leadToSignIn redirects to the sign-in page, or answers with it when the request
+// is a form with text, which that page then carries.
+func (r *request) leadToSignIn() {
+	sealed := r.sealDraft()
+	if sealed == "" {
+		r.redirectToSignIn()
+		return
+	}
+	delete(r.W.Header(), "WWW-Authenticate")
+	if r.cookie() != "" {
+		r.setCookie("")
+	}
+	r.said = "draft-carried"
+	p := signInPage{Next: r.HTTP.URL.Path, Draft: sealed, Passkeys: r.s.passkeys != nil}
+	if err := r.render(http.StatusUnauthorized, "signin", p); err != nil {
+		r.Fault().Err(err).Msg("the sign-in page can't be rendered")
+	}
 }
 
 // redirectToSignIn redirects to the sign-in page, which informs a person who had

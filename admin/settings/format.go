@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"html/template"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -17,17 +18,27 @@ import (
 
 // templateFuncs are what templates may call.
 var templateFuncs = template.FuncMap{
-	"asset":   assetPath,
-	"orgPath": orgPath,
-	"time":    formatTime,
-	"isoTime": store.FormatTime,
-	"list":    func(items ...any) []any { return items },
-	"nonce":   rand.Text,
-	"fails":   fails,
-	"label":   labelOf,
-	"browser": browserName,
-	"text":    formatBytes,
-	"took":    formatDuration,
+	"asset":    assetPath,
+	"icon":     icon,
+	"favicon":  favicon,
+	"initials": initials,
+	"orgPath":  orgPath,
+	"time":     formatTime,
+	"isoTime":  store.FormatTime,
+	"list":     func(items ...any) []any { return items },
+	"nonce":    rand.Text,
+	"fails":    fails,
+	"label":    labelOf,
+	"browser":  browserName,
+	"text":     formatBytes,
+	"took":     formatDuration,
+	"short":    shortURL,
+	"address":  splitURL,
+	"count":    func(n int) string { return formatCount(n, false) },
+	"share":    formatShare,
+	"spans":    func() []span { return spans },
+	"why":      whyShort,
+	"status":   statusText,
 }
 
 // orgPath is the path of a page of an org, or of its overview.
@@ -39,17 +50,41 @@ func orgPath(orgID string, parts ...string) string {
 	return path
 }
 
-// formatCount formats a count below a million, with a plus if there are more than
-// were counted.
+// initials stand for a person or an org: the first letters of the first and the last
+// word of the name.
+func initials(name string) string {
+	words := strings.Fields(name)
+	if len(words) == 0 {
+		return "?"
+	}
+	first, _ := utf8.DecodeRuneInString(words[0])
+	if len(words) == 1 || first > unicode.MaxLatin1 {
+		return strings.ToUpper(string(first))
+	}
+	last, _ := utf8.DecodeRuneInString(words[len(words)-1])
+	return strings.ToUpper(string([]rune{first, last}))
+}
+
+// formatCount formats a count with commas, and with a plus if there are more than were
+// counted.
 func formatCount(n int, more bool) string {
 	text := strconv.Itoa(n)
-	if thousands := len(text) - 3; thousands > 0 {
-		text = text[:thousands] + "," + text[thousands:]
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
 	}
 	if more {
 		text += "+"
 	}
 	return text
+}
+
+// formatShare formats n of all in percent; a dash, if there are none.
+func formatShare(n, all int) string {
+	if all == 0 {
+		return "–"
+	}
+	share := math.Floor(1000*float64(n)/float64(all)) / 10 // 100% is all of them
+	return strconv.FormatFloat(share, 'f', -1, 64) + "%"
 }
 
 // withQuery is a path with a query: names and values in turn, of which empty values
@@ -112,6 +147,29 @@ func formatDuration(d time.Duration) string {
 		return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', 1, 64) + " ms"
 	}
 	return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
+}
+
+// splitURL is a URL for people: its host, and what follows. https:// goes without saying.
+func splitURL(text string) [2]string {
+	rest := strings.TrimPrefix(text, "https://")
+	scheme := ""
+	if plain, ok := strings.CutPrefix(rest, "http://"); ok {
+		scheme, rest = "http://", plain
+	}
+	end := strings.IndexAny(rest, "/?")
+	if end < 0 {
+		end = len(rest)
+	}
+	path := rest[end:]
+	if path == "/" {
+		path = ""
+	}
+	return [2]string{scheme + rest[:end], path}
+}
+
+func shortURL(text string) string {
+	parts := splitURL(text)
+	return parts[0] + parts[1]
 }
 
 // formatDays formats a long duration in days, if it is whole days.

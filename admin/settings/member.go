@@ -51,7 +51,7 @@ func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (
 	p.Next = p.Found.nextPath(r.path("members"), "after", "q", p.Text)
 	for _, m := range p.Found.Items {
 		row := memberRow{Member: m, Keys: len(created[m.UserID])}
-		if m.Manages() {
+		if m.MaySee() {
 			_, err = tx.Account(m.UserID)
 			row.SignsIn = err == nil
 		}

@@ -15,7 +15,7 @@ import (
 	"teamdata/store"
 )
 
-var memberRows = regexp.MustCompile(`<td data-label="User ID"><span class="mono">([^<]*)</span>`)
+var memberRows = regexp.MustCompile(`<td data-label="User ID"><span class="mono cut"[^>]*>([^<]*)</span>`)
 
 // joins adds n members of many kinds to org_acme, after those who are there.
 func (w *env) joins(n int) (all []store.Member) {

@@ -1,35 +1,52 @@
 package settings
 
 import (
-	"strconv"
-	"time"
+	"cmp"
+	"slices"
 
 	"teamdata/store"
 )
 
 // Bounds of what the overview counts.
 const (
-	countedMembers = 1000
-	countedKeys    = 100
-	manyWaiting    = 100 // waiting deliveries that make an endpoint need attention
+	manyWaiting = 100 // waiting deliveries that make an endpoint need attention
 )
 
 type overviewPage struct {
-	Endpoints, Members, Keys string // formatted counts
-	NoEndpoint, NoKey        bool
-	Attention                []endpointRow // endpoints that need attention
-	Quiet                    bool          // nothing was sent in 30 days
-	Charts                   []chart
-	NoMail                   bool // mail is waiting, and there is no mail server
-	NoAPI, NoWebhooks        bool // the plan does not include them
-	URL                      string
+	NoEndpoint, NoKey bool
+	Endpoints         int
+	Attention         []endpointRow // endpoints that need attention, those that fail first
+	Quiet             bool          // nothing was sent in the span
+	Span              span
+	Sum               point // of the span
+	Waiting           store.Waiting
+	Charts            []chart
+	Failures          []deliveryRow
+	NoMail            bool // mail is waiting, and there is no mail server
+	NoAPI, NoWebhooks bool // the plan does not include them
+	URL               string
+
+	rows []endpointRow
+}
+
+// WaitingText formats the number of waiting deliveries.
+func (p overviewPage) WaitingText() string {
+	return formatCount(p.Waiting.Total(), p.Waiting.Capped)
+}
+
+// HeldText formats the number of held ones; empty: none.
+func (p overviewPage) HeldText() string {
+	if p.Waiting.Held == 0 {
+		return ""
+	}
+	return formatCount(p.Waiting.Held, false)
 }
 
 func (r *request) showOverview() error {
-	p := overviewPage{URL: r.s.config.PublicURL}
+	p := overviewPage{URL: r.s.config.PublicURL, Span: r.spanOf()}
 	return r.show(200, "overview", &p, func(tx store.Tx) error {
 		for _, load := range []func(*request, store.Tx) error{
-			p.count, p.findEndpoints, p.findAttempts, p.findMail, p.findFeatures,
+			p.findKey, p.findEndpoints, p.findAttempts, p.findFailures, p.findMail, p.findFeatures,
 		} {
 			if err := load(r, tx); err != nil {
 				return err
@@ -39,14 +56,8 @@ func (r *request) showOverview() error {
 	})
 }
 
-// count counts members and keys, as far as that is cheap.
-func (p *overviewPage) count(r *request, tx store.Tx) error {
-	members, err := tx.MemberPage(r.org.ID, store.Cursor{}, countedMembers, nil)
-	if err != nil {
-		return err
-	}
-	keys, err := tx.APIKeys(r.org.ID, "", countedKeys+1)
-	p.Members, p.Keys = formatCount(members.Count, members.More), formatCount(min(len(keys), countedKeys), len(keys) > countedKeys)
+func (p *overviewPage) findKey(r *request, tx store.Tx) error {
+	keys, err := tx.APIKeys(r.org.ID, "", 1)
 	p.NoKey = len(keys) == 0
 	return err
 }
@@ -56,29 +67,50 @@ func (p *overviewPage) findEndpoints(r *request, tx store.Tx) error {
 	if err != nil {
 		return err
 	}
-	p.Endpoints, p.NoEndpoint = strconv.Itoa(len(endpoints)), len(endpoints) == 0
-	rows, err := r.rows(tx, endpoints)
-	for _, row := range rows {
-		if row.Disabled() || row.Health.Failed > 0 || row.Health.ManyWaiting() {
+	p.Endpoints, p.NoEndpoint = len(endpoints), len(endpoints) == 0
+	p.rows, err = r.rows(tx, endpoints)
+	for _, row := range p.rows {
+		w := row.Health.Waiting
+		p.Waiting.Due, p.Waiting.Later, p.Waiting.Held = p.Waiting.Due+w.Due, p.Waiting.Later+w.Later, p.Waiting.Held+w.Held
+		p.Waiting.Capped = p.Waiting.Capped || w.Capped
+		if row.Why() != "" {
 			p.Attention = append(p.Attention, row)
 		}
 	}
+	slices.SortStableFunc(p.Attention, func(a, b endpointRow) int { return cmp.Compare(a.rank(), b.rank()) })
 	return err
 }
 
+// numbers are the numbers of the org's endpoints.
+func (p *overviewPage) numbers() (all []uint64) {
+	for _, row := range p.rows {
+		all = append(all, row.Number)
+	}
+	return all
+}
+
 func (p *overviewPage) findAttempts(r *request, tx store.Tx) error {
-	day, month := newTimeSeries(r.now, time.Hour, 24), newTimeSeries(r.now, 24*time.Hour, 30)
-	p.Quiet = true
-	err := tx.EachDeliveryCounts(r.org.ID, month.Points[0].From, func(_ uint64, hour time.Time, c store.DeliveryCounts) {
-		day.add(hour, c)
-		month.add(hour, c)
-		p.Quiet = false
-	})
-	p.Charts = []chart{
-		outcomesChart("attempts-day", "Attempts in the last 24 hours", day),
-		latencyChart("latency-day", "Latency in the last 24 hours", day),
-		outcomesChart("attempts-month", "Attempts in the last 30 days", month),
-		latencyChart("latency-month", "Latency in the last 30 days", month),
+	series, err := r.series(tx, p.Span, p.numbers())
+	if err != nil {
+		return err
+	}
+	p.Sum = series.sum()
+	p.Quiet = p.Sum.Total() == 0
+	p.Charts = []chart{attemptsChart("attempts", p.Span, series), latencyChart("latency", p.Span, series)}
+	return nil
+}
+
+// maxFailures is how many recent failures the overview shows.
+const maxFailures = 5
+
+func (p *overviewPage) findFailures(r *request, tx store.Tx) error {
+	failed, err := tx.LatestDeliveries(p.numbers(), []store.DeliveryList{store.ListFailed}, store.Cursor{}, maxFailures)
+	for _, d := range failed {
+		for _, row := range p.rows {
+			if row.Number == d.EndpointNumber {
+				p.Failures = append(p.Failures, r.newRow(d, &row.Endpoint))
+			}
+		}
 	}
 	return err
 }
@@ -102,16 +134,12 @@ func (p *overviewPage) findFeatures(r *request, tx store.Tx) error {
 	return err
 }
 
-// ManyWaiting reports whether so many deliveries are waiting that the endpoint needs
-// attention.
-func (h health) ManyWaiting() bool { return h.Waiting.Total() >= manyWaiting }
-
 // showOrgs lets the person choose an org.
 func (r *request) showOrgs() error { return r.show(200, "orgs", nil, nil) }
 
-// managedOrgs are the orgs that a user manages, in the order of their ids.
-func managedOrgs(tx store.Tx, userID string) (orgs []store.Org, err error) {
-	ids, err := tx.ManagedOrgs(userID)
+// visibleOrgs are the orgs that a user may see, in the order of their ids.
+func visibleOrgs(tx store.Tx, userID string) (orgs []store.Org, err error) {
+	ids, err := tx.VisibleOrgs(userID)
 	if err != nil {
 		return nil, err
 	}

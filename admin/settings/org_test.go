@@ -3,8 +3,11 @@ package settings
 import (
 	"encoding/xml"
 	"io"
+	"math"
 	"net/http/httptest"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,11 +44,11 @@ func TestOverviewOfANewOrg(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	b.get(overviewPath).wants(t, 200, "Next steps", "/settings/orgs/org_acme/new-endpoint", "/settings/orgs/org_acme/new-key",
-		w.server.URL+"/api/v1/members", "Nothing was sent in the last 30 days.", "<strong>3</strong>")
+		w.server.URL+"/api/v1/members", "Nothing was sent in the last 24 hours.")
 	w.addEndpoint(store.Endpoint{ID: "whe_1"})
 	b.newKey(readKey("one"))
 	r := b.get(overviewPath)
-	if strings.Contains(r.Body, "Next steps") || strings.Contains(r.Body, "need attention") {
+	if strings.Contains(r.Body, "Next steps") || strings.Contains(r.Body, "Needs attention") {
 		t.Errorf("there is nothing to do: %s", r.Body)
 	}
 	w.signedIn("usr_alan").get("/orgs/org_other").wants(t, 404)
@@ -88,7 +91,7 @@ func TestOverviewAttention(t *testing.T) {
 	failing := w.addEndpoint(store.Endpoint{ID: "whe_failing", URL: "https://acme.example/<i>'\""})
 	longAgo := w.addEndpoint(store.Endpoint{ID: "whe_well"})
 	w.addEndpoint(store.Endpoint{ID: "whe_busy", URL: "https://acme.example/busy"})
-	w.count(failing, time.Hour, store.DeliveryCounts{Failed: 3})
+	w.attempt(w.test(failing.ID).ID, 500, "the receiver answered 500", `{"error":"no \"x\""}`, time.Hour)
 	w.count(longAgo, 25*time.Hour, store.DeliveryCounts{Failed: 3, Acknowledged: 1})
 	w.Update(func(tx store.Tx) error {
 		for range manyWaiting {
@@ -100,8 +103,9 @@ func TestOverviewAttention(t *testing.T) {
 		return err
 	})
 	r := w.signedIn("usr_ada").get(overviewPath)
-	r.wants(t, 200, "need attention", "endpoints/whe_off", "endpoints/whe_failing", "endpoints/whe_busy", ">100 <", "&lt;script&gt;off", "&lt;i&gt;")
-	if strings.Contains(r.Body, "whe_well") || strings.Contains(r.Body, "whe_other") || strings.Contains(r.Body, "<i>") {
+	r.wants(t, 200, "Needs attention", "endpoints/whe_off", "endpoints/whe_failing", "endpoints/whe_busy", "100 deliveries are waiting", "&lt;script&gt;off", "&lt;i&gt;",
+		"500: no &#34;x&#34;", "by System")
+	if strings.Contains(r.Body, "endpoints/whe_well") || strings.Contains(r.Body, "whe_other") || strings.Contains(r.Body, "<i>") {
 		t.Errorf("%s", r.Body)
 	}
 }
@@ -121,30 +125,29 @@ func TestOverviewNumbers(t *testing.T) {
 	w.Update(func(tx store.Tx) error {
 		return tx.AddDeliveryCounts("org_other", 1, testkit.Noon, store.DeliveryCounts{Failed: 1000})
 	})
-	r := w.signedIn("usr_ada").get(overviewPath)
+	b := w.signedIn("usr_ada")
+	r, month := b.get(overviewPath), b.get(overviewPath+"?range=30d")
 	row := func(from string, cells ...string) string {
 		row := `<tr><th scope="row">` + from + `</th>`
-		for i := 0; i < len(cells); i += 2 {
-			row += `<td class="number" data-label="` + cells[i] + `">` + cells[i+1] + `</td>`
+		for _, cell := range cells {
+			row += `<td class="num">` + cell + `</td>`
 		}
 		return row + `</tr>`
 	}
-	outcomes := func(from, acknowledged, retrying, failed string) string {
-		return row(from, "Acknowledged", acknowledged, "Retrying", retrying, "Failed", failed)
-	}
-	latency := func(from, p50, p95 string) string { return row(from, "p50", p50, "p95", p95) }
 	r.wants(t, 200,
-		outcomes("6 Oct 2026, 12:00", "11", "2", "4"), latency("6 Oct 2026, 12:00", "≤ 100 ms", "≤ 500 ms"),
-		outcomes("6 Oct 2026, 09:00", "2", "0", "0"), latency("6 Oct 2026, 09:00", "&gt; 5 s", "&gt; 5 s"),
-		outcomes("5 Oct 2026, 13:00", "0", "0", "0"), latency("5 Oct 2026, 13:00", "–", "–"),
-		outcomes("6 Oct 2026", "13", "2", "4"), latency("6 Oct 2026", "≤ 100 ms", "&gt; 5 s"),
-		outcomes("5 Oct 2026", "0", "7", "0"), outcomes("7 Sep 2026", "0", "0", "5"),
-		"13 attempts were acknowledged, 2 were unsuccessful and are retried, 4 failed for good.")
-	if strings.Contains(r.Body, ">1000<") || strings.Contains(r.Body, "5 Oct 2026, 12:00") {
+		row("6 Oct, 12:00", "11", "2", "4"), row("6 Oct, 12:00", "≤ 100 ms", "≤ 500 ms"),
+		row("6 Oct, 09:00", "2", "0", "0"), row("6 Oct, 09:00", "&gt; 5 s", "&gt; 5 s"),
+		row("5 Oct, 13:00", "0", "0", "0"), row("5 Oct, 13:00", "–", "–"),
+		"Attempts in the last 24 hours: 13 acknowledged, 2 failed and retried, 4 failed for good",
+		"<title>12:00 to 12:59: 11 acknowledged, 4 failed, 2 being retried</title>",
+		"<dt>Success</dt><dd>68.4%</dd>", "<dt>Acknowledged</dt><dd>13</dd>", `<a href="?range=24h" aria-current="true">`)
+	month.wants(t, 200, row("6 Oct 2026", "13", "2", "4"), row("6 Oct 2026", "≤ 100 ms", "&gt; 5 s"),
+		row("5 Oct 2026", "0", "7", "0"), row("7 Sep 2026", "0", "0", "5"), `<a href="?range=30d" aria-current="true">`)
+	if strings.Contains(r.Body+month.Body, ">1,000<") || strings.Contains(r.Body, "5 Oct, 12:00") {
 		t.Error("what is too old, or another org's, is shown")
 	}
-	pictures := regexp.MustCompile(`(?s)<svg class="chart".*?</svg>`).FindAllString(r.Body, -1)
-	if len(pictures) != 4 {
+	pictures := regexp.MustCompile(`(?s)<svg role="img".*?</svg>`).FindAllString(r.Body, -1)
+	if len(pictures) != 2 {
 		t.Fatalf("%d pictures", len(pictures))
 	}
 	for _, picture := range pictures {
@@ -169,51 +172,70 @@ func wellFormed(t *testing.T, picture string) {
 
 // Whatever the numbers, every bar lies inside of the plot, bars of a pile stand on
 // one another, and what is there is seen.
-func TestOutcomesChart(t *testing.T) {
+func TestAttemptsChart(t *testing.T) {
 	for _, most := range []int{1, 2, 3, 999, 1_000_000_000} {
-		s := newTimeSeries(testkit.Noon, time.Hour, 24)
+		s := newTimeSeries(testkit.Noon, time.Hour, 24, time.UTC)
+		bars := 0
 		for i := range s.Points {
 			s.Points[i].DeliveryCounts = store.DeliveryCounts{Acknowledged: most * i / 24, Retrying: i % 2, Failed: most * (i % 3)}
-		}
-		bars := 0
-		for _, p := range s.Points {
-			for _, n := range []int{p.Acknowledged, p.Retrying, p.Failed} {
+			for _, n := range []int{s.Points[i].Acknowledged, s.Points[i].Retrying, s.Points[i].Failed} {
 				if n > 0 {
 					bars++
 				}
 			}
 		}
-		c := outcomesChart("id", "Title", s)
-		if len(c.Bars) != bars {
-			t.Errorf("%d: %d bars, want %d", most, len(c.Bars), bars)
-		}
-		for _, b := range c.Bars {
-			if b.X < chartLeft || b.X+b.Width > chartWidth || b.Y < chartTop || b.Y+b.Height > chartTop+plotHeight+1 || b.Width < 1 || b.Height < 1 {
-				t.Errorf("%d: %+v is outside", most, b)
+		for _, b := range attemptsChart("id", spans[1], s).Bins {
+			end := 100.0
+			for _, m := range b.Marks {
+				top, height := percentOf(t, m.Y), percentOf(t, m.Height)
+				if bars--; top < 0 || height < 1 || math.Abs(top+height-end) > 0.02 || percentOf(t, m.X) < percentOf(t, b.X) {
+					t.Errorf("%d: %+v does not stand at %v", most, m, end)
+				}
+				end = top
 			}
+		}
+		if bars != 0 {
+			t.Errorf("%d: %d bars are missing", most, bars)
 		}
 	}
 }
 
-func TestLatencyChart(t *testing.T) {
-	s := newTimeSeries(testkit.Noon, time.Hour, 24)
-	acknowledged := func(hour int, class int) {
-		s.Points[hour].Acknowledged = 1
-		s.Points[hour].Latency[class] = 1
+func percentOf(t *testing.T, text string) float64 {
+	t.Helper()
+	n, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	if err != nil || n < 0 || n > 100 {
+		t.Fatalf("%q: %v", text, err)
 	}
-	acknowledged(0, 0)
-	acknowledged(5, 3)
-	acknowledged(6, 7)
-	acknowledged(23, 1)
-	c := latencyChart("id", "Title", s)
-	// Of each: a dot, a line through the two neighbours, a dot.
-	if n := len(c.Curves); n != 6 || c.Curves[0].Dot.X == 0 || strings.Count(c.Curves[1].Points, ",") != 2 || c.Curves[2].Dot.X == 0 {
-		t.Errorf("%d curves: %+v", n, c.Curves)
-	}
-	for _, line := range c.Lines {
-		if line.Y < chartTop || line.Y > chartTop+plotHeight || line.Text == "" {
-			t.Errorf("%+v", line)
+	return n
+}
+
+func TestRoundTop(t *testing.T) {
+	for most, want := range map[int]int{1: 3, 3: 3, 4: 6, 82: 90, 1180: 1500, 16: 30, 90: 90, 91: 150} {
+		if got := roundTop(most); got != want {
+			t.Errorf("above %d: %d, not %d", most, got, want)
 		}
+	}
+}
+
+// A bar goes from the p50 up to the p95; where nothing was acknowledged is none.
+func TestLatencyChart(t *testing.T) {
+	s := newTimeSeries(testkit.Noon, time.Hour, 24, time.UTC)
+	s.Points[5].DeliveryCounts = store.DeliveryCounts{Acknowledged: 10, Latency: [8]int{0, 9, 0, 1}}
+	c := latencyChart("id", spans[1], s)
+	if want := []mark{{"p95-mark", c.Bins[5].Marks[0].X, "50%", c.Bins[5].Marks[0].Width, "25%"}, {"p50-mark", c.Bins[5].Marks[0].X, "75%", c.Bins[5].Marks[0].Width, "2.4%"}}; !slices.Equal(c.Bins[5].Marks, want) {
+		t.Errorf("%+v", c.Bins[5])
+	}
+	if got := c.Bins[5].Title; got != "18:00 to 18:59: half ≤ 100 ms, 95 % ≤ 500 ms" || len(c.Bins[6].Marks) != 0 {
+		t.Errorf("%s, %+v", got, c.Bins[6])
+	}
+}
+
+// Days begin at midnight of the reader's zone, and times are in it.
+func TestTimeSeriesInAZone(t *testing.T) {
+	tokyo := zoneNamed("Asia/Tokyo")
+	s := newTimeSeries(testkit.Noon, 24*time.Hour, 30, tokyo)
+	if got := s.Points[29].From.In(tokyo); got.Hour() != 0 || got.Day() != 6 || s.Label(s.Points[29]) != "6 Oct 2026" {
+		t.Errorf("the last day begins %v, %s", got, s.Label(s.Points[29]))
 	}
 }
 

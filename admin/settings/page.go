@@ -2,9 +2,12 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
+	"html"
 	"html/template"
 	"io/fs"
+	"net/http"
 	"path"
 	"strings"
 	"sync"
@@ -41,50 +44,115 @@ func parsePages() map[string]*template.Template {
 	return found
 }
 
-// layout is the data of layout.html.
+// layout is the data of layout.html, and of each page in it.
 type layout struct {
-	Section string // of the navigation, such as keys; empty outside of an org
+	Title   string
+	Main    template.HTML // the page's own part, rendered
+	Section string        // of the navigation, such as keys; empty outside of an org
 	Account *store.Account
+	Name    string      // of the person, as the org knows it; or the user id
 	Org     *store.Org  // nil outside of an org
-	Orgs    []store.Org // that the person manages
+	Orgs    []store.Org // that the person may see
+	Manages bool        // the person manages the org: owner or admin, not viewer
+	Side    *side       // nil outside of an org
 	Notice  string      // what has just been done; may be empty
+	Theme   string      // light or dark; empty: as the system has it
+	Here    string      // path and query of the page
 	Version string
 	Clock   time.Time // of a server for tests; zero: it is none
+	Zone    string    // IANA name of the zone in which the page's times are
+	ZoneAs  string    // how the page's foot names it
 	Page    any       // the data of the page's own template
 }
 
-// render answers with a page.
+// Trouble reports whether an endpoint of the page's org needs attention.
+func (l layout) Trouble() bool { return l.Side != nil && l.Side.Trouble }
+
+// render answers with a page. It renders the whole page before it sends a byte, so
+// that none is sent in half.
 func (r *request) render(status int, name string, page any) error {
-	l := layout{Section: r.section(), Orgs: r.orgs, Notice: r.notice(), Version: r.s.config.Version, Page: page}
+	if r.org.ID != "" && r.side == nil {
+		if err := r.s.store.View(r.HTTP.Context(), r.loadSide); err != nil {
+			return err
+		}
+	}
+	l := r.layout(page)
+	var title, main, whole bytes.Buffer
+	if err := pages()[name].ExecuteTemplate(&title, "title", l); err != nil {
+		return err
+	}
+	if err := pages()[name].ExecuteTemplate(&main, "main", l); err != nil {
+		return err
+	}
+	l.Title, l.Main = html.UnescapeString(strings.TrimSpace(title.String())), template.HTML(main.String())
+	if bytes.Contains(main.Bytes(), []byte(`<div class="errors"`)) {
+		l.Title = "Error: " + strings.TrimPrefix(l.Title, "Error: ")
+	}
+	if err := pages()[name].ExecuteTemplate(&whole, "layout", l); err != nil {
+		return err
+	}
+	const before = `<a class="skip"`
+	body := bytes.Replace(whole.Bytes(), []byte(before), append(sprite(whole.Bytes()), before...), 1)
+	r.sendHTML(status, showTimes(r.usable(body), r.zone(), r.clock()))
+	return nil
+}
+
+// sendHTML compresses a page where its length can tell nobody anything: without a
+// query it holds no text that another site could have chosen, and an answer to a
+// form may hold a secret beside what was typed.
+func (r *request) sendHTML(status int, body []byte) {
+	r.W.Header().Add("Vary", "Accept-Encoding")
+	if r.HTTP.Method == http.MethodGet && r.HTTP.URL.RawQuery == "" && takesGzip(r.HTTP.Header) {
+		if zipped := zip(body); zipped != nil {
+			r.W.Header().Set("Content-Encoding", "gzip")
+			body = zipped
+		}
+	}
+	r.Send(store.Answer{Status: status, ContentType: "text/html; charset=utf-8", Body: body})
+}
+
+func (r *request) layout(page any) layout {
+	l := layout{
+		Section: r.section(), Orgs: r.orgs, Side: r.side, Notice: r.notice(), Theme: r.theme(), Here: r.here(), Version: r.s.config.Version, Page: page,
+	}
+	l.Zone, l.ZoneAs = r.zone().String(), formatZone(r.zone(), r.clock())
 	if r.s.config.TestClock != nil {
 		l.Clock = r.s.config.TestClock()
 	}
 	if r.account.UserID != "" {
-		l.Account = &r.account
+		l.Account, l.Name = &r.account, cmp.Or(r.member.Name, r.account.UserID)
 	}
 	if r.org.ID != "" {
-		l.Org = &r.org
+		l.Org, l.Manages = &r.org, r.member.Manages()
 	}
-	return r.send(status, name, "layout", l)
+	return l
 }
 
 // show answers with a page that load fills in from the data; nil: the page needs
 // nothing but who is signed in.
 func (r *request) show(status int, name string, page any, load func(tx store.Tx) error) error {
-	if err := r.view(load); err != nil {
+	err := r.view(func(tx store.Tx) error {
+		if load != nil {
+			if err := load(tx); err != nil {
+				return err
+			}
+		}
+		return r.loadSide(tx)
+	})
+	if err != nil {
 		return err
 	}
 	return r.render(status, name, page)
 }
 
-// send answers with a part of a page, by the name of its template there. It
-// renders the whole part before it sends a byte, so that none is sent in half.
+// send answers with a part of a page, by the name of its template there, and with
+// the icons that it uses.
 func (r *request) send(status int, page, part string, data any) error {
 	var body bytes.Buffer
 	if err := pages()[page].ExecuteTemplate(&body, part, data); err != nil {
 		return err
 	}
-	r.Send(store.Answer{Status: status, ContentType: "text/html; charset=utf-8", Body: body.Bytes()})
+	r.sendHTML(status, showTimes(r.usable(append(sprite(body.Bytes()), body.Bytes()...)), r.zone(), r.clock()))
 	return nil
 }
 
@@ -104,14 +172,16 @@ func (r *request) section() string {
 
 // sections are those of pages that have another name.
 var sections = map[string]string{
-	"": "overview", "new-endpoint": "endpoints", "deliveries": "endpoints", "new-key": "keys",
+	"": "overview", "new-endpoint": "endpoints", "deliveries": "endpoints", "replay": "endpoints", "replays": "endpoints", "new-key": "keys",
 }
 
 // notices are a page's messages after an action, by the query parameter done. The
 // texts are fixed, so that a made-up link can't make the page say anything else.
 var notices = map[string]string{
 	"signed-out":       "You are signed out.",
-	"session-ended":    "You were signed out, because your session has ended or you no longer manage any org. An owner of an org can make you an owner or admin again.",
+	"session-ended":    "You were signed out, because your session has ended or you may no longer see any org. An owner of an org can give you a role again.",
+	"draft-carried":    "You were signed out. What you typed is not lost: sign in again, and it is back.",
+	"draft-kept":       "You were signed out. What you typed is still here: nothing was saved.",
 	"welcome":          "Your password is set, and you are signed in. Add a passkey below to sign in without it.",
 	"password-changed": "Your password was changed. You are signed out everywhere else.",
 	"passkey-added":    "The passkey was added. You can now sign in with it.",
@@ -130,13 +200,12 @@ var notices = map[string]string{
 	"endpoint-disabled": "The endpoint is disabled. Its events are held until it is enabled.",
 	"endpoint-deleted":  "The endpoint was deleted.",
 	"secret-rotated":    "The secret was rotated. Give the new one to the receiver.",
-	"test-sent":         "A test is on its way.",
-	"delivery-replayed": "The delivery is queued for retry.",
-	"recovered":         "The deliveries that were unsuccessful since then are queued for retry.",
-	"recovered-some":    "There were many deliveries, and only some are queued for retry. Recover again to continue.",
+	"replay-cancelled":  "The rest is not retried.",
 }
 
-func (r *request) notice() string { return notices[r.HTTP.URL.Query().Get("done")] }
+func (r *request) notice() string {
+	return notices[cmp.Or(r.said, r.HTTP.URL.Query().Get("done"))]
+}
 
 // done redirects to a page that shows what was done.
 func (r *request) done(what, path string) error { return r.redirect(path + "?done=" + what) }
@@ -154,7 +223,7 @@ func (r *request) do(what, path string, fn func(tx store.Tx) error) error {
 func (r *request) setHeaders() {
 	h := r.W.Header()
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")

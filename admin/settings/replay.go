@@ -1,86 +1,184 @@
 package settings
 
 import (
-	"context"
-	"errors"
-	"strconv"
+	"net/url"
 	"time"
 
 	"teamdata/store"
 )
 
-// maxRecovering bounds how long one request recovers deliveries. Another request
-// continues.
-const maxRecovering = 30 * time.Second
+// maxPreviewed is how many deliveries a preview counts.
+const maxPreviewed = 10_000
 
-// recoverPage asks from which time on to recover an endpoint's deliveries.
-type recoverPage struct {
-	store.Endpoint
-	Err   *store.Error // nil: nothing is wrong
-	Span  string       // the choice: a key of recoverSpans, or "since"
-	Since string       // value of a datetime-local input, in UTC
+// replayPage asks whether to retry the deliveries of a filter, or those that were ticked.
+type replayPage struct {
+	Err       *store.Error // nil: nothing is wrong
+	Filter    store.DeliveryFilter
+	Ticked    []string
+	Preview   store.ReplayPreview
+	Endpoints []replayedEndpoint
+	Recent    []store.ReplayJob
+	Failed    string // path of the preview with what failed for good alone
+	All       string // and of that with all that was not acknowledged
+	Back      string
 }
 
-// recoverSpans are the choices besides a time.
-var recoverSpans = map[string]time.Duration{"1h": time.Hour, "24h": 24 * time.Hour, "7d": 7 * 24 * time.Hour}
+// replayedEndpoint is one that deliveries of a preview go to.
+type replayedEndpoint struct {
+	store.Endpoint
+	Count int
+}
 
-func (r *request) showRecover() error { return r.renderRecover(200, recoverPage{Span: "24h"}) }
+// Unsuccessful reports whether those that wait for a retry are taken too.
+func (p *replayPage) Unsuccessful() bool { return p.Filter.State == "unsuccessful" }
 
-// recoverEndpoint takes many transactions, so that no writer waits for long.
-func (r *request) recoverEndpoint() error {
+// Since and Until are the filter's bounds, exactly.
+func (p *replayPage) Since() string { return exactTime(p.Filter.Since) }
+func (p *replayPage) Until() string { return exactTime(p.Filter.Until) }
+
+func exactTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+func (r *request) showReplay() error {
 	if err := r.view(nil); err != nil {
 		return err
 	}
-	n, done, err := r.recoverDeliveries()
+	return r.renderReplay(r.HTTP.URL.Query(), nil)
+}
+
+// askedReplay is the job that a query or a form asks for: that of its ticked ids, or of
+// its filter.
+func (r *request) askedReplay(from url.Values) (store.ReplayJob, error) {
+	j := store.ReplayJob{OrgID: r.org.ID}
+	if ids := from["id"]; len(ids) > 0 && from.Get("all") == "" {
+		j.Deliveries = ids
+		return j, nil
+	}
+	f, err := store.ParseDeliveryFilter(from.Get, r.zone())
+	if f.State == "" {
+		f.State = "unsuccessful"
+	}
+	j.Filter = f
+	return j, err
+}
+
+// renderReplay counts in small transactions.
+func (r *request) renderReplay(from url.Values, wrong *store.Error) error {
+	j, err := r.askedReplay(from)
+	var p replayPage
+	if err == nil {
+		p.Preview, err = store.PreviewReplay(r.HTTP.Context(), r.s.store, j, maxPreviewed)
+	}
+	if err != nil && !store.IsNotFound(err) {
+		return err
+	}
 	if err != nil {
-		return onForm(err, func(status int, e *store.Error) error {
-			return r.renderRecover(status, recoverPage{Err: e, Span: r.field("span"), Since: r.field("since")})
+		return errNoPage
+	}
+	p.Err, p.Filter, p.Ticked = wrong, j.Filter, j.Deliveries
+	p.Failed, p.All = r.replayPath(j.Filter, "failed"), r.replayPath(j.Filter, "unsuccessful")
+	p.Back = r.path()
+	if f := j.Filter.Endpoint; f != "" {
+		p.Back = r.path("endpoints", f, "deliveries")
+	}
+	status := 200
+	if wrong != nil {
+		status = wrong.Code.Status()
+	}
+	return r.show(status, "replay", &p, func(tx store.Tx) (err error) {
+		for _, id := range p.Preview.Endpoints {
+			e, err := tx.Endpoint(r.org.ID, id)
+			if err == nil {
+				p.Endpoints = append(p.Endpoints, replayedEndpoint{e, p.Preview.ByEndpoint[id]})
+			}
+		}
+		p.Recent, err = store.LatestReplays(tx, r.org.ID, 5)
+		return err
+	})
+}
+
+func (r *request) replayPath(f store.DeliveryFilter, state string) string {
+	f.State = state
+	return withQuery(r.path("replay"), f.Values()...)
+}
+
+// startReplay counts first, in small transactions.
+func (r *request) startReplay() error {
+	if err := r.view(nil); err != nil {
+		return err
+	}
+	form := r.HTTP.PostForm
+	j, err := r.askedReplay(form)
+	var p store.ReplayPreview
+	if err == nil {
+		p, err = store.PreviewReplay(r.HTTP.Context(), r.s.store, j, store.MaxReplayCounted)
+	}
+	if err == nil {
+		j.Total, j.More = p.Total, p.More
+		err = r.change(func(tx store.Tx) (err error) {
+			j, err = store.StartReplay(tx, r.actor(), j)
+			return err
 		})
 	}
-	return r.redirect(withQuery(r.endpointPath("deliveries"), "done", done, "n", strconv.Itoa(n), "state", "waiting"))
-}
-
-// recoverDeliveries queues unsuccessful deliveries for retry, and returns how many,
-// and the notice for it.
-func (r *request) recoverDeliveries() (n int, done string, err error) {
-	since, err := r.recoverSince()
 	if err != nil {
-		return 0, "", err
+		return onForm(err, func(_ int, e *store.Error) error { return r.renderReplay(form, e) })
 	}
-	ctx, cancel := context.WithTimeout(r.HTTP.Context(), maxRecovering)
-	defer cancel()
-	n, err = store.Recover(ctx, r.s.store, r.actor(), r.org.ID, r.Param("endpoint"), since)
-	done, err = recoveredAs(err)
-	return n, done, err
+	if r.s.config.Replaying != nil {
+		r.s.config.Replaying()
+	}
+	return r.redirect(r.path("replays", j.ID))
 }
 
-// recoveredAs is the notice for the end of a recovery, which may have run out of
-// time with a part of the deliveries recovered.
-func recoveredAs(err error) (string, error) {
-	switch {
-	case err == nil:
-		return "recovered", nil
-	case errors.Is(err, context.DeadlineExceeded):
-		return "recovered-some", nil
-	}
-	return "", err
+// replayJobPage is how far a job is.
+type replayJobPage struct {
+	store.ReplayJob
+	Endpoint store.Endpoint // of its filter; zero: it has none, or that was deleted
+	By       string         // who started it
 }
 
-func (r *request) recoverSince() (time.Time, error) {
-	if span, ok := recoverSpans[r.field("span")]; ok {
-		return r.now.Add(-span), nil
-	}
-	since, ok := parseInput(r.field("since"))
-	if !ok {
-		return time.Time{}, store.Invalid("since", "Choose a period, or enter a date and time in UTC.")
-	}
-	return since, nil
+// Running reports whether the job goes on.
+func (p replayJobPage) Running() bool { return p.State == store.ReplayRunning }
+
+// Most is what the bar ends at.
+func (p replayJobPage) Most() int { return max(p.Total, p.Done, 1) }
+
+func (r *request) showReplayJob() error {
+	var p replayJobPage
+	return r.show(200, "replay_job", &p, func(tx store.Tx) error { return r.findReplay(tx, &p) })
 }
 
-// renderRecover fills in the endpoint of the path.
-func (r *request) renderRecover(status int, p recoverPage) error {
-	return r.show(status, "endpoint_recover", &p, func(tx store.Tx) (err error) {
-		p.Endpoint, err = r.endpoint(tx)
+// watchReplay answers with the part of the page that changes.
+func (r *request) watchReplay() error {
+	var p replayJobPage
+	if err := r.view(func(tx store.Tx) error { return r.findReplay(tx, &p) }); err != nil {
+		return err
+	}
+	return r.send(200, "replay_job", "progress", &p)
+}
+
+func (r *request) findReplay(tx store.Tx, p *replayJobPage) (err error) {
+	if p.ReplayJob, err = store.FindReplay(tx, r.org.ID, r.Param("replay")); err != nil {
+		return err
+	}
+	if m, err := tx.Member(r.org.ID, p.ActorID); err == nil {
+		p.By = m.Name
+	}
+	if p.Filter.Endpoint != "" {
+		p.Endpoint, err = tx.Endpoint(r.org.ID, p.Filter.Endpoint)
+		if store.IsNotFound(err) {
+			err = nil
+		}
+	}
+	return err
+}
+
+func (r *request) cancelReplay() error {
+	return r.do("replay-cancelled", r.path("replays", r.Param("replay")), func(tx store.Tx) error {
+		_, err := store.CancelReplay(tx, r.actor(), r.org.ID, r.Param("replay"))
 		return err
 	})
 }

@@ -18,19 +18,25 @@ type request struct {
 
 	passkeyOf string // user id that a passkey's answer names; anybody's
 
+	said      string // what the page says was done, instead of what its query names
+	newCookie string // the cookie of the session that this request has set; empty: none
+
 	keys []store.IdempotencyKey // that change uses
+
+	people map[string]person // that were looked up, by id
 
 	// Known inside of view and change, and after them.
 	session store.Session
 	account store.Account
-	orgs    []store.Org // that the person manages, in the order of their ids: as of the last view
+	orgs    []store.Org // that the person may see, in the order of their ids: as of the last view
 	org     store.Org   // of the path; zero outside of orgs
 	member  store.Member
+	side    *side     // of the path's org; nil: not loaded
 	now     time.Time // the transaction's
 }
 
 // errNoPage answers both for a page that does not exist and for one of an org that
-// the person does not manage.
+// the person may not see.
 var errNoPage = store.Errorf(store.CodeNotFound, "There is no such page.")
 
 // maxForm is how many bytes a form may have: instructions of 64 Ki characters,
@@ -86,14 +92,17 @@ func (r *request) readForm() error {
 }
 
 // view authorizes the request, then runs fn in a read transaction; nil: only
-// authorizes it. unauthorized: nobody is signed in; notFound: the person manages no
-// such org.
+// authorizes it. unauthorized: nobody is signed in; notFound: the person may see
+// no such org; forbidden: the person only sees it, and the route is for those who manage it.
 func (r *request) view(fn func(tx store.Tx) error) error {
 	return r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
 		if err := r.identify(tx); err != nil {
 			return err
 		}
-		if err := r.findOrgs(tx); err != nil || fn == nil {
+		if err := r.findOrgs(tx); err != nil {
+			return err
+		}
+		if err := r.checkViewer(); err != nil || fn == nil {
 			return err
 		}
 		return fn(tx)
@@ -126,6 +135,9 @@ func (r *request) note(fn func(tx store.Tx) error) error {
 		if err := r.enterOrg(tx, org); err != nil {
 			return err
 		}
+		if err := r.checkViewer(); err != nil {
+			return err
+		}
 		return fn(tx)
 	}
 	if org == "" {
@@ -144,9 +156,9 @@ func (r *request) identify(tx store.Tx) (err error) {
 	return err
 }
 
-// findOrgs finds the orgs that the person manages, and among them that of the path.
+// findOrgs finds the orgs that the person may see, and among them that of the path.
 func (r *request) findOrgs(tx store.Tx) (err error) {
-	if r.orgs, err = managedOrgs(tx, r.account.UserID); err != nil || r.Param(orgParam) == "" {
+	if r.orgs, err = visibleOrgs(tx, r.account.UserID); err != nil || r.Param(orgParam) == "" {
 		return err
 	}
 	i := slices.IndexFunc(r.orgs, func(o store.Org) bool { return o.ID == r.Param(orgParam) })
@@ -156,7 +168,7 @@ func (r *request) findOrgs(tx store.Tx) (err error) {
 	return r.enterOrg(tx, r.orgs[i].ID)
 }
 
-// enterOrg finds an org that the person manages; none, if the id is empty.
+// enterOrg finds an org that the person may see; none, if the id is empty.
 func (r *request) enterOrg(tx store.Tx, id string) (err error) {
 	if id == "" {
 		return nil
@@ -164,7 +176,7 @@ func (r *request) enterOrg(tx store.Tx, id string) (err error) {
 	if r.org, err = tx.Org(id); err == nil {
 		r.member, err = tx.Member(id, r.account.UserID)
 	}
-	if store.IsNotFound(err) || err == nil && !r.member.Manages() {
+	if store.IsNotFound(err) || err == nil && !r.member.MaySee() {
 		return errNoPage
 	}
 	return err

@@ -8,7 +8,7 @@ type route struct {
 }
 
 // routes are all routes. Those below /orgs/:org are for people who manage the
-// org. GET changes nothing except the audit log, which records who viewed secrets
+// org, and those in viewable for viewers too. GET changes nothing except the audit log, which records who viewed secrets
 // and who exported it.
 var routes = []route{
 	{"GET", "", (*request).home},
@@ -16,6 +16,7 @@ var routes = []route{
 
 	{"GET", "/sign-in", (*request).showSignIn},
 	{"POST", "/sign-in", (*request).signIn},
+	{"POST", "/sign-in/draft", (*request).restoreDraft},
 	{"POST", "/sign-out", (*request).signOut},
 	{"GET", "/forgot", (*request).showForgot},
 	{"POST", "/forgot", (*request).sendForgotten},
@@ -26,6 +27,7 @@ var routes = []route{
 	{"POST", "/passkeys/add/begin", (*request).beginPasskey},
 	{"POST", "/passkeys/add/finish", (*request).addPasskey},
 	{"GET", "/account", (*request).showAccount},
+	{"POST", "/account/theme", (*request).setTheme},
 	{"GET", "/account/password", (*request).showPassword},
 	{"POST", "/account/password", (*request).changePassword},
 	{"GET", "/account/passkeys/:passkey/remove", (*request).confirmRemovePasskey},
@@ -54,8 +56,8 @@ var routes = []route{
 	{"GET", "/orgs/:org/new-endpoint", (*request).newEndpoint},
 	{"POST", "/orgs/:org/new-endpoint", (*request).createEndpoint},
 	{"GET", "/orgs/:org/endpoints/:endpoint", (*request).showEndpoint},
-	{"GET", "/orgs/:org/endpoints/:endpoint/edit", (*request).editEndpoint},
-	{"POST", "/orgs/:org/endpoints/:endpoint/edit", (*request).updateEndpoint},
+	{"GET", "/orgs/:org/endpoints/:endpoint/settings", (*request).editEndpoint},
+	{"POST", "/orgs/:org/endpoints/:endpoint/settings", (*request).updateEndpoint},
 	{"GET", "/orgs/:org/endpoints/:endpoint/secret", (*request).showSecret},
 	{"GET", "/orgs/:org/endpoints/:endpoint/rotate", (*request).showRotate},
 	{"POST", "/orgs/:org/endpoints/:endpoint/rotate", (*request).rotateSecret},
@@ -66,13 +68,18 @@ var routes = []route{
 	{"POST", "/orgs/:org/endpoints/:endpoint/delete", (*request).deleteEndpoint},
 	{"POST", "/orgs/:org/endpoints/:endpoint/test", (*request).sendTest},
 	{"GET", "/orgs/:org/endpoints/:endpoint/deliveries", (*request).listDeliveries},
-	{"GET", "/orgs/:org/endpoints/:endpoint/recover", (*request).showRecover},
-	{"POST", "/orgs/:org/endpoints/:endpoint/recover", (*request).recoverEndpoint},
 	{"GET", "/orgs/:org/endpoints/:endpoint/verify", (*request).showVerify},
 	{"POST", "/orgs/:org/endpoints/:endpoint/verify", (*request).verifyRequest},
+	{"GET", "/orgs/:org/deliveries", (*request).listDeliveries},
 	{"GET", "/orgs/:org/deliveries/:delivery", (*request).showDelivery},
+	{"GET", "/orgs/:org/events", (*request).listEvents},
 	{"GET", "/orgs/:org/deliveries/:delivery/live", (*request).watchDelivery},
 	{"POST", "/orgs/:org/deliveries/:delivery/replay", (*request).replayDelivery},
+	{"GET", "/orgs/:org/replay", (*request).showReplay},
+	{"POST", "/orgs/:org/replay", (*request).startReplay},
+	{"GET", "/orgs/:org/replays/:replay", (*request).showReplayJob},
+	{"GET", "/orgs/:org/replays/:replay/live", (*request).watchReplay},
+	{"POST", "/orgs/:org/replays/:replay/cancel", (*request).cancelReplay},
 }
 
 func (rt *route) pattern() (method, path string) { return rt.method, rt.path }

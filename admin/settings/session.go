@@ -39,7 +39,7 @@ func (r *request) startSession(userID, how string, before func(tx store.Tx) erro
 	if err != nil {
 		return err
 	}
-	r.session = session
+	r.session, r.newCookie = session, cookie
 	r.setCookie(cookie)
 	r.setKnownBrowser(userID, a.PasswordHash)
 	r.logEvent(userID).Str("how", how).Msg("settings: signed in")
@@ -117,8 +117,14 @@ func (s *Settings) cookieName() string {
 	return "teamdata"
 }
 
-// cookie is the value of the request's session cookie; empty when there is none.
-func (r *request) cookie() string { return r.cookieNamed(r.s.cookieName()) }
+// cookie is the value of the browser's session cookie: the one that this request has
+// set, or came with; empty when there is none.
+func (r *request) cookie() string {
+	if r.newCookie != "" {
+		return r.newCookie
+	}
+	return r.cookieNamed(r.s.cookieName())
+}
 
 func (r *request) cookieNamed(name string) string {
 	c, err := r.HTTP.Cookie(name)

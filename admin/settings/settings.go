@@ -49,9 +49,15 @@ type Config struct {
 	// HeldRetention is how long deliveries of a disabled endpoint are held; 0 is
 	// store.DefaultHeldRetention.
 	HeldRetention time.Duration
+	// RetrySchedule is how long after each unsuccessful attempt the next follows; nil is
+	// store.DefaultRetrySchedule.
+	RetrySchedule []time.Duration
 	// TestClock returns the time of a server for tests, which each page shows; nil: the
 	// server is not for tests.
 	TestClock func() time.Time
+	// Replaying is called after a job was started that retries deliveries; nil: nothing
+	// does it.
+	Replaying func()
 	// Mailed is called after mail was queued; nil: there is no mail server, and
 	// mail is not offered.
 	Mailed func()
@@ -77,6 +83,9 @@ type Settings struct {
 func New(s store.Store, c Config) *Settings {
 	st := &Settings{store: s, config: c, origin: http.NewCrossOriginProtection(),
 		passwords: password.New(password.Default), throttle: newThrottle(s), ceremonies: newCeremonies(s)}
+	if c.RetrySchedule == nil {
+		st.config.RetrySchedule = store.DefaultRetrySchedule
+	}
 	st.config.HeldRetention = cmp.Or(c.HeldRetention, store.DefaultHeldRetention)
 	st.config.PublicURL = strings.TrimSuffix(c.PublicURL, "/")
 	if u, err := url.Parse(c.PublicURL); err == nil {

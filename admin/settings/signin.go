@@ -14,6 +14,7 @@ import (
 type signInPage struct {
 	Name     string
 	Next     string
+	Draft    string // sealed: the form that was sent without a session; empty: none
 	Error    *store.Error
 	Passkeys bool // signing in with a passkey is possible
 }
@@ -49,12 +50,16 @@ func (r *request) signIn() error {
 	err := r.checkPassword(name, password)
 	if e, ok := signInError(err); ok {
 		r.logRefused(name, "password", e)
-		return r.renderSignIn(signInPage{Name: name, Next: next, Error: e})
+		p := signInPage{Name: name, Next: next, Error: e}
+		if _, ok := r.openDraft(); ok {
+			p.Draft = r.field("draft")
+		}
+		return r.renderSignIn(p)
 	}
 	if err != nil {
 		return err
 	}
-	return r.redirect(next)
+	return r.afterSignIn()
 }
 
 // signInError is the error of a sign-in that its form can show.

@@ -12,7 +12,7 @@ import (
 type linkPage struct {
 	Path  string // of the page itself
 	Who   store.Account
-	Orgs  []store.Org // that the person manages
+	Orgs  []store.Org // that the person may see
 	Keep  bool        // the passkeys stay
 	Error *store.Error
 }
@@ -40,7 +40,7 @@ func (r *request) findLink() (p linkPage, err error) {
 		if p.Who, err = tx.Account(l.UserID); err != nil {
 			return err
 		}
-		p.Orgs, err = managedOrgs(tx, l.UserID)
+		p.Orgs, err = visibleOrgs(tx, l.UserID)
 		return err
 	})
 	return p, err
@@ -146,7 +146,7 @@ func mailForgotten(tx store.Tx, name string) (userID string, err error) {
 	if err != nil || a.Email == "" {
 		return "", ignoreNotFound(err)
 	}
-	orgs, err := tx.ManagedOrgs(a.UserID)
+	orgs, err := tx.VisibleOrgs(a.UserID)
 	if err != nil {
 		return "", err
 	}

@@ -7,7 +7,7 @@ import (
 	"teamdata/store"
 )
 
-// point is an hour or a day, and how the attempts that ended in it came out.
+// point is a step of a time series, and how the attempts that ended in it came out.
 type point struct {
 	From time.Time
 	store.DeliveryCounts
@@ -42,40 +42,129 @@ func formatLatency(class int) string {
 
 // formatClass formats a class of latency, such as ≤ 250 ms.
 func formatClass(class int) string {
-	units := strings.NewReplacer("ms", " ms", "s", " s")
 	if last := len(store.LatencyBounds) - 1; class > last {
-		return "> " + units.Replace(store.LatencyBounds[last].String())
+		return "> " + formatBound(last)
 	}
-	return "≤ " + units.Replace(store.LatencyBounds[class].String())
+	return "≤ " + formatBound(class)
 }
 
-// timeSeries are the hours or days up to now, in UTC, oldest first.
+// formatBound formats the upper bound of a class of latency.
+func formatBound(class int) string {
+	return strings.NewReplacer("ms", " ms", "s", " s").Replace(store.LatencyBounds[class].String())
+}
+
+// span is a range of time that a page can show.
+type span struct {
+	Key, Text string
+	Step      time.Duration
+	steps     int
+	Each      string // the step, in words
+	Since     string // the range, in words
+}
+
+// spans are the ranges in the order of the switch.
+var spans = []span{
+	{"1h", "1 h", 5 * time.Minute, 12, "5 minutes", "hour"},
+	{"24h", "24 h", time.Hour, 24, "an hour", "24 hours"},
+	{"7d", "7 d", 6 * time.Hour, 28, "6 hours", "7 days"},
+	{"30d", "30 d", 24 * time.Hour, 30, "a day", "30 days"},
+}
+
+// spanOf is the range that a page's query asks for; 24 hours, unless it is one of
+// spans.
+func (r *request) spanOf() span {
+	for _, s := range spans {
+		if s.Key == r.HTTP.URL.Query().Get("range") {
+			return s
+		}
+	}
+	return spans[1]
+}
+
+// timeSeries are the steps up to now, oldest first. Their times are in a zone.
 type timeSeries struct {
 	Points []point
 	step   time.Duration
+	zone   *time.Location
 }
 
-// newTimeSeries covers the last n steps, of which the last is still running.
-func newTimeSeries(now time.Time, step time.Duration, n int) timeSeries {
-	s := timeSeries{step: step}
-	first := now.UTC().Truncate(step).Add(-time.Duration(n-1) * step)
+// newTimeSeries covers the last n steps, of which the last is still running. Days and
+// parts of them begin at midnight of the zone, as far as that is at a full hour.
+func newTimeSeries(now time.Time, step time.Duration, n int, zone *time.Location) timeSeries {
+	s := timeSeries{step: step, zone: zone}
+	_, seconds := now.In(zone).Zone()
+	offset := (time.Duration(seconds) * time.Second).Truncate(time.Hour)
+	last := now.UTC().Add(offset).Truncate(step).Add(-offset)
 	for i := range n {
-		s.Points = append(s.Points, point{From: first.Add(time.Duration(i) * step)})
+		s.Points = append(s.Points, point{From: last.Add(time.Duration(i-n+1) * step)})
 	}
 	return s
 }
 
-// Label formats the time of a point, in UTC.
+// Label formats the time of a point.
 func (s timeSeries) Label(p point) string {
-	if s.step > time.Hour {
-		return p.From.Format("2 Jan 2006")
+	from := p.From.In(s.zone)
+	if s.step >= 24*time.Hour {
+		return from.Format("2 Jan 2006")
 	}
-	return p.From.Format("2 Jan 2006, 15:04")
+	return from.Format("2 Jan, 15:04")
 }
 
-// add adds the counts of an hour; an hour outside of the series is left out.
-func (s timeSeries) add(hour time.Time, c store.DeliveryCounts) {
-	if i := int(hour.Sub(s.Points[0].From) / s.step); !hour.Before(s.Points[0].From) && i < len(s.Points) {
+// add adds the counts of a time; one outside of the series is left out.
+func (s timeSeries) add(at time.Time, c store.DeliveryCounts) {
+	if i := int(at.Sub(s.Points[0].From) / s.step); !at.Before(s.Points[0].From) && i < len(s.Points) {
 		s.Points[i].Add(c)
 	}
+}
+
+// sum is the sum of all points.
+func (s timeSeries) sum() (all point) {
+	for _, p := range s.Points {
+		all.Add(p.DeliveryCounts)
+	}
+	return all
+}
+
+// maxHistoric is how many deliveries are read at most to show the last hour by
+// minutes, since counts are kept by the hour.
+const maxHistoric = 500
+
+// series finds the attempts of a range on some endpoints of the org; nil: on all that
+// it has counts of. Where the last hour had too many, it shows the counts of this hour
+// and the one before.
+func (r *request) series(tx store.Tx, sp span, endpoints []uint64) (timeSeries, error) {
+	if sp.Step < time.Hour {
+		s, whole, err := r.lastHour(tx, sp, endpoints)
+		if whole || err != nil {
+			return s, err
+		}
+		sp.Step, sp.steps = time.Hour, 2
+	}
+	s := newTimeSeries(r.now, sp.Step, sp.steps, r.zone())
+	wanted := map[uint64]bool{}
+	for _, number := range endpoints {
+		wanted[number] = true
+	}
+	err := tx.EachDeliveryCounts(r.org.ID, s.Points[0].From, func(endpoint uint64, hour time.Time, c store.DeliveryCounts) {
+		if wanted[endpoint] {
+			s.add(hour, c)
+		}
+	})
+	return s, err
+}
+
+// lastHour counts the attempts of the latest deliveries. whole is false if there are
+// too many.
+func (r *request) lastHour(tx store.Tx, sp span, endpoints []uint64) (s timeSeries, whole bool, err error) {
+	s = newTimeSeries(r.now, sp.Step, sp.steps, r.zone())
+	latest, err := tx.LatestDeliveries(endpoints, store.DeliveryLists, store.Cursor{}, maxHistoric)
+	for i := range latest {
+		if latest[i].ShownAt().Before(s.Points[0].From) {
+			return s, true, err
+		}
+		for _, a := range latest[i].History {
+			s.add(a.EndedAt, a.Counts())
+		}
+	}
+	return s, len(latest) < maxHistoric, err
 }

@@ -44,12 +44,7 @@ func endpointCommand(e *env) *cobra.Command {
 		example: "endpoint disable whe_hook",
 		route:   "POST /orgs/{org}/endpoints/{id}/disable",
 	})
-	r.add(action{
-		use: "test ENDPOINT", short: "Send a webhook.test to an endpoint",
-		long:    "Test sends the event webhook.test to the endpoint, whatever events it selects,\nand prints the delivery. See how it went with: teamdata delivery show ID",
-		example: "endpoint test whe_hook\ndelivery show $(teamdata endpoint test whe_hook --quiet)",
-		route:   "POST /orgs/{org}/endpoints/{id}/test",
-	})
+	endpointTest(r)
 	endpointRotate(r)
 	endpointRecover(r)
 	return r.Command
@@ -88,6 +83,17 @@ func endpointShow(r *resource) {
 		},
 	}
 	r.add(*show).Flags().BoolVar(&secret, "secret", false, "show the secret, and during a rotation the old one too")
+}
+
+func endpointTest(r *resource) {
+	r.add(action{
+		use: "test ENDPOINT", short: "Send a test event to an endpoint",
+		long: `Test sends the event webhook.test to the endpoint, whatever events it selects,
+and prints the delivery. With --type it sends the example of another event type, which
+says "test":true beside its type. See how it went with: teamdata delivery show ID`,
+		example: "endpoint test whe_hook\nendpoint test whe_hook --type member.added\ndelivery show $(teamdata endpoint test whe_hook --quiet)",
+		route:   "POST /orgs/{org}/endpoints/{id}/test", fields: []string{"type"},
+	}).Flags().String("type", "", "the event `type`; see: teamdata event-type list")
 }
 
 func endpointRotate(r *resource) {

@@ -57,7 +57,7 @@ func (t *tx) moveEmail(userID, to string) error {
 	return t.delete(b, []byte(from))
 }
 
-// accounts checks that each account's user manages an org, which may be removed, and
+// accounts checks that each account's user may see an org, which may be removed, and
 // that its address and sessions exist.
 func (c *checker) accounts() {
 	emails, ids := 0, 0
@@ -65,8 +65,8 @@ func (c *checker) accounts() {
 		if a.UserID != string(key) {
 			c.fault("accounts %q: holds the account %q", key, a.UserID)
 		}
-		if len(firstKeys(c.bolt.Bucket(bucketManagedOrgs), orgKey(a.UserID, ""), 1)) == 0 {
-			c.fault("accounts %q: manages no org", key)
+		if len(firstKeys(c.bolt.Bucket(bucketVisibleOrgs), orgKey(a.UserID, ""), 1)) == 0 {
+			c.fault("accounts %q: may see no org", key)
 		}
 		if a.Email != "" {
 			emails++

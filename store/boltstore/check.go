@@ -110,6 +110,7 @@ func checkAll(bolt *bbolt.Tx, version uint64, found func(string), step func()) {
 	c.events()
 	c.deliveries()
 	c.deliveryCounts()
+	c.replayJobs()
 	mails.check(&c, nil)
 	c.idempotency()
 	operatorTokens.check(&c, nil)

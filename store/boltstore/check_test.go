@@ -38,7 +38,7 @@ func newWhole(t *testing.T) *fixture {
 			attempted(store.Attempt{Status: 200})(tx),
 			store.AddPlan(tx, store.Plan{Name: "pro"}),
 			store.SetInstructions(tx, "", testOrg, "x", true),
-			tx.PutCertificate("ca", []byte("pem")),
+			tx.PutCertificate("ca", []byte("pem")), tx.PutReplayJob(store.ReplayJob{ID: "rpl_1", OrgID: testOrg}),
 			tx.PutKeyUse("key_1", store.KeyUse{LastUsedAt: tx.Now()}), addAccounts(tx),
 			tx.DeleteMember(testOrg, "usr_gone"))
 	})
@@ -135,8 +135,8 @@ var damages = map[string]damage{
 	"an endpoint is spoiled":      {bucketEndpoints, spoil, []string{`endpoints "org_test\x00whe_1": the record is damaged`}},
 	"a manager is lost":           {bucketManagers, lose, []string{`members "org_test\x00usr_owner": has the role "owner", and "" among the managers`, "managers: entries: 1, members who manage: 2"}},
 	"a manager too many":          {bucketManagers, put(orgKey(testOrg, "usr_member"), []byte("admin")), []string{"managers: entries: 3, members who manage: 2"}},
-	"an org of no manager":        {bucketManagedOrgs, put(orgKey("usr_member", testOrg), nil), []string{"managedOrgs: entries: 3, members who manage: 2"}},
-	"a manager's org is lost":     {bucketManagedOrgs, lose, []string{`members "org_test\x00usr_owner": has the role "owner", and not the org`, `accounts "usr_owner": manages no org`}},
+	"an org of no manager":        {bucketVisibleOrgs, put(orgKey("usr_member", testOrg), nil), []string{"visibleOrgs: entries: 3, members who may see: 2"}},
+	"a manager's org is lost":     {bucketVisibleOrgs, lose, []string{`members "org_test\x00usr_owner": has the role "owner", and not the org`, `accounts "usr_owner": may see no org`}},
 	"a manager of another role":   {bucketManagers, put(orgKey(testOrg, "usr_owner"), []byte("admin")), []string{`has the role "owner", and "admin" among the managers`}},
 	"a member is lost":            {bucketMembers, lose, []string{"memberList: items: 3, members: 2"}},
 	"a member is spoiled":         {bucketMembers, spoil, []string{`members "org_test\x00usr_member": the record is damaged`}},
@@ -159,6 +159,8 @@ var damages = map[string]damage{
 	"an event type is spoiled":    {bucketEventTypes, spoil, []string{`eventTypes "invoice.paid": the record is damaged`}},
 	"a token is spoiled":          {bucketOperatorTokens, spoil, []string{`operatorTokens "opr_1": the record is damaged`}},
 	"a key is spoiled":            {bucketAPIKeys, spoil, []string{`apiKeys "key_1": the record is damaged`}},
+	"a retry is spoiled":          {bucketReplayJobs, spoil, []string{`replayJobs "rpl_1": the record is damaged`}},
+	"a retry of no org":           {bucketReplayJobList, lose, []string{`replayJobs "rpl_1": is not in the list of the org "org_test"`, "replayJobList: entries: 0, replays: 1"}},
 	"a mail is spoiled":           {bucketMails, spoil, []string{`mails "mai_old": the record is damaged`}},
 	"an audit entry is spoiled":   {bucketAuditLog, spoil, []string{`auditLog "org_test\x00`, "is not JSON"}},
 	"an answer is spoiled":        {bucketIdempotency, inPartition(spoil), []string{`idempotency "\x00\x00\x00\x00\x00\x00\x00\x01": the record is damaged`}},

@@ -77,10 +77,23 @@ func (t *tx) addToList(d *store.Delivery) error {
 	if d.State.Waiting() {
 		t.Due(d.EndpointNumber, d.DueAt)
 	}
-	return t.insert(t.bucket(bucketDeliveryLists), placeOf(d), []byte{})
+	b := t.bucket(bucketDeliveryLists)
+	return eachPlace(d, func(place, value []byte) error { return t.insert(b, place, value) })
 }
 
-// removeFromList removes the delivery of a record from the list that it is in. It
+// eachPlace calls fn with a delivery's places in the lists, and their values.
+func eachPlace(d *store.Delivery, fn func(place, value []byte) error) error {
+	at, attempted := d.Attempted()
+	if !attempted {
+		return fn(placeOf(d), []byte{})
+	}
+	if err := fn(placeOf(d), numberKey(at.Ms)); err != nil {
+		return err
+	}
+	return fn(placeKey(d.EndpointNumber, store.ListAttempted, at), []byte{})
+}
+
+// removeFromList removes the delivery of a record from the lists that it is in. It
 // returns the record's body, which is only valid inside the transaction.
 func (t *tx) removeFromList(id string, record []byte) (body []byte, err error) {
 	if record == nil {
@@ -91,7 +104,17 @@ func (t *tx) removeFromList(id string, record []byte) (body []byte, err error) {
 		return nil, storageFault(err)
 	}
 	b := t.bucket(bucketDeliveryLists)
-	t.undo = append(t.undo, change{b, place, []byte{}})
+	attemptedAt := b.Get(place)
+	if len(attemptedAt) == 8 {
+		attempted := bytes.Clone(place)
+		attempted[8] = byte(store.ListAttempted)
+		copy(attempted[9:], attemptedAt)
+		t.undo = append(t.undo, change{b, attempted, []byte{}})
+		if err := b.Delete(attempted); err != nil {
+			return nil, storageFault(err)
+		}
+	}
+	t.undo = append(t.undo, change{b, place, append([]byte{}, attemptedAt...)})
 	return body, storageFault(b.Delete(place))
 }
 
@@ -171,12 +194,12 @@ func (t *tx) FinishedBefore(before time.Time, limit int) (ids []string, err erro
 	for key, _ := c.First(); key != nil && len(ids) < limit; {
 		endpoint, list, at := readPlaceKey(key)
 		switch {
-		case list != store.ListWaiting && at.Ms < end:
+		case (list == store.ListAcknowledged || list == store.ListFailed) && at.Ms < end:
 			ids = append(ids, at.ID)
 			key, _ = c.Next()
-		case list == store.ListFailed && endpoint == math.MaxUint64:
+		case list >= store.ListFailed && endpoint == math.MaxUint64:
 			return ids, nil
-		case list == store.ListFailed:
+		case list >= store.ListFailed:
 			key, _ = c.Seek(numberKey(endpoint + 1))
 		default:
 			key, _ = c.Seek(listStart(endpoint, store.ListFailed))
@@ -215,14 +238,19 @@ func (t *tx) PutLastAcknowledged(endpoint uint64, at time.Time) error {
 // deliveries checks that each delivery has its event and its place in a list, and
 // that data kept per endpoint is of an existing or removed endpoint.
 func (c *checker) deliveries() {
-	n := deliveries.check(c, func(key []byte, r *codec.DeliveryRecord) {
+	places := 0
+	deliveries.check(c, func(key []byte, r *codec.DeliveryRecord) {
 		codec.Complete(&r.Delivery, string(key))
 		c.eventOf(r)
-		if c.get(bucketDeliveryLists, placeOf(&r.Delivery)) == nil {
-			c.fault("deliveries %q: is %s, and not in that list of its endpoint", key, r.State)
-		}
+		eachPlace(&r.Delivery, func(place, value []byte) error {
+			if found := c.get(bucketDeliveryLists, place); found == nil || !bytes.Equal(found, value) {
+				c.fault("deliveries %q: is %s, and not in that list of its endpoint", key, r.State)
+			}
+			places++
+			return nil
+		})
 	})
-	c.sameCount(bucketDeliveryLists, "entries", n, "deliveries")
+	c.sameCount(bucketDeliveryLists, "entries", places, "deliveries")
 	var last []byte
 	c.each(bucketDeliveryLists, func(key, _ []byte) {
 		number := key[:min(len(key), 8)]

@@ -26,8 +26,9 @@ var (
 	bucketMembers = []byte("members")
 	// bucketManagers: org id, 0, user id → role; the managing members.
 	bucketManagers = []byte("managers")
-	// bucketManagedOrgs: user id, 0, org id → nothing; the same by user.
-	bucketManagedOrgs = []byte("managedOrgs")
+	// bucketVisibleOrgs: user id, 0, org id → nothing; the members who may
+	// see the settings page, by user.
+	bucketVisibleOrgs = []byte("visibleOrgs")
 	// bucketMemberList: org id, 0, createdAt ms, member id → the item's JSON.
 	bucketMemberList = []byte("memberList")
 	// bucketLastRemoved: org id → key in bucketMemberList of the last member, if
@@ -62,13 +63,18 @@ var (
 	// endpoint's deliveries: 1, acknowledged, by time of acknowledgment; 2,
 	// waiting, by due time: the due index; 3, failed, by time of failure. The
 	// last acknowledged is next to the first due, so an outcome mostly stays on
-	// one page.
+	// one page. A waiting one that was attempted is also in 4, by the end of the
+	// last attempt, whose ms are its value in 2.
 	bucketDeliveryLists = []byte("deliveryLists")
 	// bucketLastAcknowledged: endpoint number → ms, as a number.
 	bucketLastAcknowledged = []byte("lastAcknowledged")
 	// bucketDeliveryCounts: hours since 1970, org id, 0, endpoint number → counts
 	// record.
 	bucketDeliveryCounts = []byte("deliveryCounts")
+	// bucketReplayJobs: job id → replay job record.
+	bucketReplayJobs = []byte("replayJobs")
+	// bucketReplayJobList: org id, 0, job id → nothing; the jobs of each org.
+	bucketReplayJobList = []byte("replayJobList")
 	// bucketMails: mail id → mail record.
 	bucketMails = []byte("mails")
 	// bucketIdempotency: partition number → a bucket with the records first
@@ -90,10 +96,11 @@ var (
 )
 
 var buckets = [][]byte{
-	bucketMeta, bucketOrgs, bucketRemovedOrgs, bucketPlans, bucketMembers, bucketManagers, bucketManagedOrgs, bucketMemberList,
+	bucketMeta, bucketOrgs, bucketRemovedOrgs, bucketPlans, bucketMembers, bucketManagers, bucketVisibleOrgs, bucketMemberList,
 	bucketLastRemoved, bucketAuditLog, bucketInstructions, bucketAPIKeys, bucketAPIKeyList, bucketKeyUse,
 	bucketEndpoints, bucketEndpointNumbers, bucketRemovedEndpoints, bucketEventTypes,
-	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketDeliveryCounts, bucketMails,
+	bucketEvents, bucketDeliveries, bucketDeliveryLists, bucketLastAcknowledged, bucketDeliveryCounts,
+	bucketReplayJobs, bucketReplayJobList, bucketMails,
 	bucketIdempotency, bucketCertificates, bucketOperatorTokens,
 	bucketAccounts, bucketAccountEmails, bucketSessions, bucketSignInLinks,
 }

@@ -96,6 +96,7 @@ var loads = map[store.Kind]func(l *loader, key, record []byte) error{
 	store.KindEndpointNumber: loadEndpointNumber,
 	store.KindEndpoint:       loadEndpoint,
 	store.KindDelivery:       loadDelivery,
+	store.KindReplayJob:      loadReplayJob,
 	store.KindIdempotency:    loadIdempotency,
 	store.KindAccount:        loadAccount,
 }
@@ -106,7 +107,12 @@ func loadMember(l *loader, key, record []byte) error {
 		return err
 	}
 	if m.Manages() {
-		if err := l.sets(bucketManagers, key, []byte(m.Role), bucketManagedOrgs, orgKey(m.UserID, m.OrgID), []byte{}); err != nil {
+		if err := l.sets(bucketManagers, key, []byte(m.Role)); err != nil {
+			return err
+		}
+	}
+	if m.MaySee() {
+		if err := l.sets(bucketVisibleOrgs, orgKey(m.UserID, m.OrgID), []byte{}); err != nil {
 			return err
 		}
 	}
@@ -119,6 +125,14 @@ func loadAPIKey(l *loader, key, record []byte) error {
 		return err
 	}
 	return l.sets(bucketAPIKeys, key, record, bucketAPIKeyList, orgKey(k.OrgID, k.ID), []byte{})
+}
+
+func loadReplayJob(l *loader, key, record []byte) error {
+	j, err := codec.Decode(record, codec.ReplayJob)
+	if err != nil {
+		return err
+	}
+	return l.sets(bucketReplayJobs, key, record, bucketReplayJobList, orgKey(j.OrgID, j.ID), []byte{})
 }
 
 func loadEndpointNumber(l *loader, _, last []byte) error {
@@ -155,7 +169,10 @@ func loadDelivery(l *loader, key, record []byte) error {
 			return err
 		}
 	}
-	return l.sets(bucketDeliveries, key, codec.EncodeDelivery(r), bucketDeliveryLists, placeOf(&d), []byte{})
+	if err := l.sets(bucketDeliveries, key, codec.EncodeDelivery(r)); err != nil {
+		return err
+	}
+	return eachPlace(&d, func(place, value []byte) error { return l.set(bucketDeliveryLists, place, value) })
 }
 
 // loadIdempotency writes a record as [tx.AddIdempotencyRecord] does.

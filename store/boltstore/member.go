@@ -33,19 +33,23 @@ func (t *tx) PutMember(m store.Member) error {
 	return members.put(t, orgKey(m.OrgID, m.UserID), m)
 }
 
-// putManager adds a managing member to the manager indexes, and removes any other.
+// putManager adds a member to the indexes of who may see the org and who manages it,
+// or removes them.
 func (t *tx) putManager(m store.Member) error {
-	if !m.Manages() {
+	if !m.MaySee() {
 		return t.dropManager(m.OrgID, m.UserID)
 	}
-	if err := t.put(t.bucket(bucketManagedOrgs), orgKey(m.UserID, m.OrgID), []byte{}); err != nil {
+	if err := t.put(t.bucket(bucketVisibleOrgs), orgKey(m.UserID, m.OrgID), []byte{}); err != nil {
 		return err
+	}
+	if !m.Manages() {
+		return t.delete(t.bucket(bucketManagers), orgKey(m.OrgID, m.UserID))
 	}
 	return t.put(t.bucket(bucketManagers), orgKey(m.OrgID, m.UserID), []byte(m.Role))
 }
 
 func (t *tx) dropManager(orgID, userID string) error {
-	if err := t.delete(t.bucket(bucketManagedOrgs), orgKey(userID, orgID)); err != nil {
+	if err := t.delete(t.bucket(bucketVisibleOrgs), orgKey(userID, orgID)); err != nil {
 		return err
 	}
 	return t.delete(t.bucket(bucketManagers), orgKey(orgID, userID))
@@ -98,9 +102,9 @@ func (t *tx) eachManager(orgID string, fn func(key, role []byte)) {
 	}
 }
 
-func (t *tx) ManagedOrgs(userID string) (orgs []string, err error) {
+func (t *tx) VisibleOrgs(userID string) (orgs []string, err error) {
 	prefix, removed := orgKey(userID, ""), t.bolt.Bucket(bucketRemovedOrgs)
-	for _, key := range firstKeys(t.bolt.Bucket(bucketManagedOrgs), prefix, all) {
+	for _, key := range firstKeys(t.bolt.Bucket(bucketVisibleOrgs), prefix, all) {
 		if org := key[len(prefix):]; removed.Get(org) == nil {
 			orgs = append(orgs, string(org))
 		}
@@ -113,9 +117,9 @@ func (t *tx) MemberPage(orgID string, after store.Cursor, limit int, dst []byte)
 }
 
 // members checks that each member is in the list, and that the manager indexes
-// have exactly the managing members.
+// have exactly the members who manage, and those who may see the org.
 func (c *checker) members() {
-	managers := 0
+	managers, viewers := 0, 0 // those who manage may also see
 	n := members.check(c, func(key []byte, m *store.Member) {
 		item := c.get(bucketMemberList, listKey(m.OrgID, store.CursorOf(m.CreatedAt, m.ID)))
 		if !bytes.Equal(item, m.AppendJSON(nil)) {
@@ -126,12 +130,15 @@ func (c *checker) members() {
 			if role := c.get(bucketManagers, key); string(role) != m.Role {
 				c.fault("members %q: has the role %q, and %q among the managers", key, m.Role, role)
 			}
-			if c.get(bucketManagedOrgs, orgKey(m.UserID, m.OrgID)) == nil {
-				c.fault("members %q: has the role %q, and not the org among those that the user manages", key, m.Role)
+		}
+		if m.MaySee() {
+			viewers++
+			if c.get(bucketVisibleOrgs, orgKey(m.UserID, m.OrgID)) == nil {
+				c.fault("members %q: has the role %q, and not the org among those that the user may see", key, m.Role)
 			}
 		}
 	})
 	c.sameCount(bucketMemberList, "items", n, "members")
 	c.sameCount(bucketManagers, "entries", managers, "members who manage")
-	c.sameCount(bucketManagedOrgs, "entries", managers, "members who manage")
+	c.sameCount(bucketVisibleOrgs, "entries", viewers, "members who may see")
 }

@@ -55,6 +55,7 @@ var kinds = []kind{
 	kindOf(bucketEndpoints, codec.Endpoint),
 	kindOf(bucketEvents, codec.Event),
 	kindOf(bucketDeliveries, codec.Record),
+	kindOf(bucketReplayJobs, codec.ReplayJob),
 	kindOf(bucketMails, codec.Mail),
 	kindOf(bucketIdempotency, codec.IdempotencyRecord),
 	kindOf(bucketEventTypes, codec.EventType),

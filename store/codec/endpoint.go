@@ -15,6 +15,8 @@ func Endpoint(c *Codec, e *store.Endpoint) {
 	c.time(&e.DisabledAt)
 	c.text(&e.OldSecret)
 	c.time(&e.OldSecretUntil)
+	c.text(&e.DisabledBy)
+	c.text(&e.DisabledReason)
 }
 
 // SecretsOfEndpoint returns the fields that are sealed.

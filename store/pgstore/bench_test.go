@@ -216,7 +216,7 @@ func BenchmarkReady(b *testing.B) {
 		}
 		return err
 	}))
-	pgtest.Exec(b, database, fmt.Sprintf("INSERT INTO deliveries SELECT id || '_' || i, endpoint, list, at + i * 1000, record FROM deliveries, generate_series(1, %d) i", each-1))
+	pgtest.Exec(b, database, fmt.Sprintf("INSERT INTO deliveries SELECT id || '_' || i, endpoint, list, at + i * 1000, attempted, record FROM deliveries, generate_series(1, %d) i", each-1))
 	must(b, s.Close()) // which had all endpoints
 	var opening, finding, claiming time.Duration
 	for b.Loop() {

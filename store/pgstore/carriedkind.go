@@ -41,6 +41,7 @@ var carriedKinds = sync.OnceValue(func() map[store.Kind]*carriedKind {
 		store.KindDelivery:         deliveries.carried(),
 		store.KindLastAcknowledged: lastAcknowledged.carried(),
 		store.KindDeliveryCounts:   carriedCounts,
+		store.KindReplayJob:        replayJobs.carried(),
 		store.KindMail:             mails.carried(),
 		store.KindIdempotency:      idempotency.carried(),
 		store.KindCertificate:      certificates.carried(),

@@ -9,11 +9,12 @@ import (
 
 var (
 	deliveries = records[store.Delivery]{
-		table: define("deliveries", 1, text("id"), number("endpoint"), number("list"), number("at"), blob("record")),
+		table: define("deliveries", 1, text("id"), number("endpoint"), number("list"), number("at"), number("attempted"), blob("record")),
 		noun:  "delivery", fields: codec.Delivery,
 		made: func(d *store.Delivery) row {
 			list, at := d.Position()
-			return row{unsigned(d.EndpointNumber), bigint(int64(list)), unsigned(at.Ms)}
+			attempted, _ := d.Attempted()
+			return row{unsigned(d.EndpointNumber), bigint(int64(list)), unsigned(at.Ms), unsigned(attempted.Ms)}
 		},
 	}
 	lastAcknowledged = define("last_acknowledged", 1, number("endpoint"), number("at"))

@@ -15,7 +15,8 @@ var members = records[store.Member]{
 
 // What members.manages says.
 const (
-	managesNothing = iota
+	managesNothing  = iota
+	managesAsViewer // nothing, but may see it
 	managesAsAdmin
 	managesAsOwner
 )
@@ -26,6 +27,8 @@ func managing(m *store.Member) int64 {
 		return managesAsOwner
 	case m.Manages():
 		return managesAsAdmin
+	case m.MaySee():
+		return managesAsViewer
 	}
 	return managesNothing
 }
@@ -63,14 +66,14 @@ func (t *tx) CountOwners(orgID string) (n int, err error) {
 }
 
 func (t *tx) Managers(orgID string) ([]store.Member, error) {
-	rows, err := t.query([]*table{members.table}, "SELECT "+members.columns+" FROM members WHERE org_id = $1 AND manages > 0 ORDER BY user_id", orgID)
+	rows, err := t.query([]*table{members.table}, "SELECT "+members.columns+" FROM members WHERE org_id = $1 AND manages > 0 AND manages >= $2 ORDER BY user_id", orgID, managesAsAdmin)
 	if err != nil {
 		return nil, err
 	}
 	return members.openAll(t, rows)
 }
 
-func (t *tx) ManagedOrgs(userID string) ([]string, error) {
+func (t *tx) VisibleOrgs(userID string) ([]string, error) {
 	rows, err := t.query([]*table{members.table, removedOrgs}, "SELECT org_id FROM members WHERE user_id = $1 AND manages > 0"+
 		" AND NOT EXISTS (SELECT 1 FROM removed_orgs WHERE id = org_id) ORDER BY org_id", userID)
 	return firstTexts(rows), err

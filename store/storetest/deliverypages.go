@@ -21,6 +21,10 @@ func (s *Subject) fillDeliveryLists(n int) (all []store.Delivery) {
 			ID: fmt.Sprintf("whd_%03d_%d_%d", i, state, endpoint), EventID: event.ID, OrgID: acme, EndpointNumber: endpoint, State: state,
 			CreatedAt: someTime, DueAt: at,
 		}
+		if state != store.StatePending || i%4 == 0 { // one that was not attempted, or was replayed
+			ended := someTime.Add(time.Duration(i*5%n/2) * time.Millisecond)
+			d.History = []store.Attempt{{StartedAt: ended, EndedAt: ended.Add(300 * time.Microsecond), Reason: "x"}}
+		}
 		if !state.Waiting() {
 			d.DueAt, d.FinishedAt = someTime.Add(time.Duration(i*7%n)*time.Hour), at
 		}
@@ -46,14 +50,32 @@ func testDeliveryPages(s *Subject) {
 	all := s.fillDeliveryLists(10)
 	for endpoint := range uint64(4) {
 		for _, list := range store.DeliveryLists {
-			s.holdsDeliveries(endpoint, list, all)
+			all = s.holdsDeliveries(endpoint, list, all)
+		}
+	}
+	for _, endpoints := range [][]uint64{nil, {1}, {2, 1}, {3, 2, 1, 0}} {
+		for _, lists := range [][]store.DeliveryList{nil, store.DeliveryLists, {store.ListWaiting}, {store.ListFailed, store.ListWaiting}} {
+			s.holdsLatest(endpoints, lists, all)
 		}
 	}
 }
 
+// holdsLatest holds the latest of some lists of endpoints to all that there is.
+func (s *Subject) holdsLatest(endpoints []uint64, lists []store.DeliveryList, all []store.Delivery) {
+	s.Helper()
+	var items []item
+	for _, d := range all {
+		if in, _ := d.Position(); slices.Contains(endpoints, d.EndpointNumber) && slices.Contains(lists, in) {
+			items = append(items, item{d.Latest(), d.ID})
+		}
+	}
+	slices.SortFunc(items, func(a, b item) int { return b.at.Compare(a.at) })
+	s.holdsList(fmt.Sprintf("latest in lists %v of endpoints %v", lists, endpoints), items, -1, latestDeliveries(endpoints, lists...))
+}
+
 // holdsDeliveries holds a list to those of some deliveries that are in it; once
-// more when one of them is deleted.
-func (s *Subject) holdsDeliveries(endpoint uint64, list store.DeliveryList, all []store.Delivery) {
+// more when one of them is deleted. It returns those that are left.
+func (s *Subject) holdsDeliveries(endpoint uint64, list store.DeliveryList, all []store.Delivery) []store.Delivery {
 	s.Helper()
 	what := fmt.Sprintf("list %d of endpoint %d", list, endpoint)
 	direction := -1
@@ -73,12 +95,13 @@ func (s *Subject) holdsDeliveries(endpoint uint64, list store.DeliveryList, all 
 		s.countWaiting(what+", held", store.Endpoint{Number: endpoint, DisabledAt: s.Clock.Now()}, most, len(items))
 	}
 	if len(items) == 0 {
-		return
+		return all
 	}
 	middle := items[len(items)/2]
 	s.Write(func(tx store.Tx) error { return tx.DeleteDelivery(middle.text) })
 	items = slices.DeleteFunc(items, func(i item) bool { return i == middle })
 	s.holdsList(what+" with one deleted", items, direction, deliveries(endpoint, list), around(middle.at)...)
+	return slices.DeleteFunc(slices.Clone(all), func(d store.Delivery) bool { return d.ID == middle.text })
 }
 
 func (s *Subject) countWaiting(what string, e store.Endpoint, most, want int) {

@@ -42,7 +42,7 @@ func dump(tx store.Tx, n names) string {
 		k.dump(&b, tx, n)
 	}
 	for _, user := range n["user"] {
-		line(&b, "managed by "+user)(tx.ManagedOrgs(user))
+		line(&b, "seen by "+user)(tx.VisibleOrgs(user))
 		for _, address := range []string{user + "@example.com", user + "@new.example"} {
 			line(&b, "account of "+address)(tx.AccountByEmail(address))
 		}
@@ -83,6 +83,7 @@ func dumpOrg(b *strings.Builder, tx store.Tx, n names, org string) {
 		line(b, "record "+org+" "+key)(tx.IdempotencyRecord(org, key))
 	}
 	dumpList(b, "keys "+org, tx, keysOf(org).read)
+	dumpList(b, "replays "+org, tx, replaysOf(org).read)
 	dumpList(b, "members "+org, tx, members(org))
 	dumpList(b, "audit log "+org, tx, auditLog(org))
 	latest, err := tx.AuditPageBefore(org, store.Cursor{}, dumpPage, nil)
@@ -96,6 +97,7 @@ func dumpEndpoint(b *strings.Builder, tx store.Tx, number uint64) {
 	line(b, "last acknowledged")(tx.LastAcknowledged(number))
 	for _, list := range []store.DeliveryList{store.ListAcknowledged, store.ListWaiting, store.ListFailed} {
 		dumpList(b, fmt.Sprintf("list %d of endpoint %d", list, number), tx, deliveries(number, list))
+		dumpList(b, fmt.Sprintf("latest in list %d of endpoint %d", list, number), tx, latestDeliveries([]uint64{number}, list))
 	}
 }
 

@@ -18,6 +18,7 @@ var everyName = names{
 	"type": {"invoice.paid", "invoice.sent"}, "token": {"opr_1"},
 	store.PrefixEvent: {"evt_1", "evt_2", "evt_3", "evt_4"}, store.PrefixDelivery: {"whd_1", "whd_2", "whd_3", "whd_4"},
 	store.PrefixSession: {"ses_1", "ses_2"}, store.PrefixSignInLink: {"sil_1"}, store.PrefixMail: {"mai_1", "mai_2", "mai_3"},
+	store.PrefixReplay: {"rpl_1", "rpl_2", "rpl_3"},
 }
 
 // fillEverything writes records of every kind: what Fill does, and what no rule
@@ -33,6 +34,7 @@ func (s *Subject) fillEverything() names {
 			addFinished(r, gone, 3), addFinished(r, kept, 4), r.PutLastAcknowledged(gone.Number, someTime), removeEndpoint(acme, "whe_3")(r),
 			createKey(r, "key_2"), addRecord(r, "one"), addRecord(r, "two"),
 			r.PutMail(store.Mail{ID: "mai_1", To: "a"}), r.PutMail(store.Mail{ID: "mai_2", To: "b"}),
+			r.PutReplayJob(store.ReplayJob{ID: "rpl_1", OrgID: acme, State: store.ReplayRunning}), r.PutReplayJob(store.ReplayJob{ID: "rpl_2", OrgID: acme}),
 			r.PutCertificate("ca", []byte("ca")), r.PutKeyUse("key_1", store.KeyUse{LastUsedAt: r.Now()}),
 			r.AddDeliveryCounts(acme, 1, r.Now(), store.DeliveryCounts{Failed: 1}))
 		n.given(r.ids)
@@ -64,6 +66,7 @@ func changeEverything(tx store.Tx) error {
 	return errors.Join(errPostpone, errExpire, errDropped,
 		tx.DeleteDelivery("whd_3"), tx.DeleteDelivery("whd_4"), tx.ForgetEndpoint(removed[len(removed)-1]),
 		tx.PutMail(store.Mail{ID: "mai_3", To: "c"}), tx.DeleteMail("mai_2"),
+		tx.PutReplayJob(store.ReplayJob{ID: "rpl_3", OrgID: acme}), tx.DeleteReplayJob("rpl_2"),
 		tx.PutLastAcknowledged(2, someTime), addRecord(tx, "new"),
 		tx.PutKeyUse("key_1", store.KeyUse{}), store.AddKeyUse(tx, "key_2", store.KeyUse{LastUsedAt: tx.Now()}),
 		tx.AddDeliveryCounts(acme, 1, tx.Now(), store.DeliveryCounts{Failed: 1}), tx.AddDeliveryCounts(other, 1, someTime, store.DeliveryCounts{Failed: 1}),

@@ -58,6 +58,11 @@ var kinds = []tested{
 	kind[store.SignInLink]{name: "SignInLinks", ids: store.PrefixSignInLink, id: func(l *store.SignInLink) *string { return &l.ID },
 		put: store.Tx.PutSignInLink, get: func(tx store.Tx, l store.SignInLink) (store.SignInLink, error) { return tx.SignInLink(l.ID) },
 		list: store.Tx.SignInLinks, drop: store.Tx.DeleteSignInLink},
+	replaysOf(acme),
+	kind[store.ReplayJob]{name: "AllReplayJobs", ids: store.PrefixReplay, id: func(j *store.ReplayJob) *string { return &j.ID },
+		own: func(j *store.ReplayJob) { j.OrgID = other },
+		put: store.Tx.PutReplayJob, get: func(tx store.Tx, j store.ReplayJob) (store.ReplayJob, error) { return tx.ReplayJob(j.ID) },
+		list: store.Tx.AllReplayJobs, drop: store.Tx.DeleteReplayJob},
 	kind[store.Mail]{name: "Mails", ids: store.PrefixMail, id: func(m *store.Mail) *string { return &m.ID },
 		put: store.Tx.PutMail, get: func(tx store.Tx, m store.Mail) (store.Mail, error) { return tx.Mail(m.ID) },
 		list: store.Tx.Mails, drop: store.Tx.DeleteMail},
@@ -136,6 +141,16 @@ func keysOf(org string) kind[store.APIKey] {
 			return tx.APIKeys(org, after, limit)
 		},
 		drop: store.Tx.DeleteAPIKey}
+}
+
+func replaysOf(org string) kind[store.ReplayJob] {
+	return kind[store.ReplayJob]{name: "ReplayJobs", id: func(j *store.ReplayJob) *string { return &j.ID },
+		own: func(j *store.ReplayJob) { j.OrgID = org },
+		put: store.Tx.PutReplayJob, get: func(tx store.Tx, j store.ReplayJob) (store.ReplayJob, error) { return tx.ReplayJob(j.ID) },
+		list: func(tx store.Tx, after string, limit int) ([]store.ReplayJob, error) {
+			return tx.ReplayJobs(org, after, limit)
+		},
+		drop: store.Tx.DeleteReplayJob}
 }
 
 // instructions, certificate and keyUse are kept under a name that is not in them.

@@ -68,7 +68,7 @@ func maybe[T any](h *history, v T) *T {
 }
 
 func (h *history) role() string {
-	return pick(h, []string{store.RoleOwner, store.RoleOwner, store.RoleAdmin, "guest"})
+	return pick(h, []string{store.RoleOwner, store.RoleOwner, store.RoleAdmin, store.RoleViewer, "guest"})
 }
 
 // importedID is an id that nothing has.
@@ -155,6 +155,7 @@ var often = []generator{
 		}
 		return replay(org, id)
 	}},
+	{"send an example", func(h *history) rule { return sendExample(h.one("org"), h.one("endpoint")) }},
 	{"send a test", func(h *history) rule { return sendTest(h.one("org"), h.one("endpoint")) }},
 	{"upload a file", func(h *history) rule { return uploadFile(h.one("org"), "") }},
 	{"use an idempotency key", func(h *history) rule {

@@ -17,9 +17,9 @@ type countsOf struct {
 	endpoint uint64
 }
 
-func (o *oracle) ManagedOrgs(userID string) (orgs []string, err error) {
+func (o *oracle) VisibleOrgs(userID string) (orgs []string, err error) {
 	for _, m := range o.members {
-		if m.UserID == userID && m.Manages() && !o.removedOrgs[m.OrgID] {
+		if m.UserID == userID && m.MaySee() && !o.removedOrgs[m.OrgID] {
 			orgs = append(orgs, m.OrgID)
 		}
 	}

@@ -28,6 +28,7 @@ type oracle struct {
 	records      kept[pair, store.IdempotencyRecord]
 	certificates kept[string, []byte]
 	mails        kept[string, store.Mail]
+	replays      kept[string, store.ReplayJob]
 	acknowledged kept[uint64, time.Time] // the last, by endpoint
 	given        kept[uint64, bool]      // the endpoints' numbers, those of removed ones too
 	removed      kept[uint64, bool]      // endpoints that are not forgotten
@@ -88,7 +89,28 @@ func (o *oracle) APIKeys(orgID, after string, limit int) (list []store.APIKey, e
 	return list, nil
 }
 
+func (o *oracle) ReplayJobs(orgID, after string, limit int) (list []store.ReplayJob, err error) {
+	for _, j := range sorted(o.replays, after, unlimited) {
+		if j.OrgID == orgID && len(list) < limit {
+			list = append(list, j)
+		}
+	}
+	return list, nil
+}
+
+func (o *oracle) DeleteReplayJob(id string) error {
+	if _, err := o.replays.find(id); err != nil {
+		return err
+	}
+	return o.replays.drop(id)
+}
+
 // What is just kept.
+func (o *oracle) PutReplayJob(j store.ReplayJob) error         { return o.replays.keep(j.ID, j) }
+func (o *oracle) ReplayJob(id string) (store.ReplayJob, error) { return o.replays.find(id) }
+func (o *oracle) AllReplayJobs(after string, limit int) ([]store.ReplayJob, error) {
+	return sorted(o.replays, after, limit), nil
+}
 func (o *oracle) DeleteMail(id string) error         { return o.mails.drop(id) }
 func (o *oracle) PutMail(m store.Mail) error         { return o.mails.keep(m.ID, m) }
 func (o *oracle) Mail(id string) (store.Mail, error) { return o.mails.find(id) }

@@ -68,6 +68,19 @@ func (o *oracle) DeliveryPage(endpoint uint64, list store.DeliveryList, after st
 	return page, false, nil
 }
 
+// LatestDeliveries sorts all.
+func (o *oracle) LatestDeliveries(endpoints []uint64, lists []store.DeliveryList, before store.Cursor, limit int) (page []store.Delivery, err error) {
+	for _, d := range o.deliveries {
+		in, _ := d.Position()
+		behind := before == (store.Cursor{}) || d.Latest().Compare(before) < 0
+		if slices.Contains(endpoints, d.EndpointNumber) && slices.Contains(lists, in) && behind {
+			page = append(page, d)
+		}
+	}
+	slices.SortFunc(page, func(a, b store.Delivery) int { return b.Latest().Compare(a.Latest()) })
+	return page[:min(len(page), limit)], nil
+}
+
 // FinishedBefore lets the engine choose which, of those there are.
 func (o *oracle) FinishedBefore(t time.Time, limit int) (ids []string, err error) {
 	for id, d := range o.deliveries {

@@ -17,7 +17,7 @@ var likeIDs = []string{"A", "a", "a-", "a0", "aa", "b"}
 // testRoles gives users roles in orgs, changes them and takes them away, on the
 // store and on an oracle: both know the same of who manages what.
 func testRoles(s *Subject) {
-	roles := []string{"", store.RoleOwner, "guest", store.RoleAdmin, "Owner", store.RoleOwner}
+	roles := []string{"", store.RoleOwner, "guest", store.RoleAdmin, "Owner", store.RoleViewer, store.RoleOwner}
 	o := newOracle()
 	for round := range 5 {
 		s.Write(func(tx store.Tx) (err error) {
@@ -48,7 +48,7 @@ func showRoles(tx store.Members) string {
 	for _, name := range append(likeIDs, "a!") {
 		line(b, "owners of "+name)(tx.CountOwners(name))
 		line(b, "managers of "+name)(tx.Managers(name))
-		line(b, "managed by "+name)(tx.ManagedOrgs(name))
+		line(b, "seen by "+name)(tx.VisibleOrgs(name))
 	}
 	return b.String()
 }
@@ -109,7 +109,7 @@ func testRemovedOrg(s *Subject) {
 		s.Read(func(tx store.Tx) error {
 			_, errOrg := tx.Org(acme)
 			s.Code("the org", errOrg, store.CodeNotFound)
-			managed, err := tx.ManagedOrgs(ada)
+			managed, err := tx.VisibleOrgs(ada)
 			s.Equal("managed by ada", managed, []string{other})
 			_, errKey := store.LoadAccess(tx, "key_1")
 			s.Code("its key", errKey, store.CodeNotFound)

@@ -118,6 +118,14 @@ func deliveries(endpoint uint64, list store.DeliveryList) readPage {
 	}
 }
 
+// latestDeliveries are the ids in one or all lists of some endpoints.
+func latestDeliveries(endpoints []uint64, lists ...store.DeliveryList) readPage {
+	return func(tx store.Tx, before store.Cursor, limit int, dst []byte) (store.Page, error) {
+		found, err := tx.LatestDeliveries(endpoints, lists, before, limit+1)
+		return pageOf(found, func(d store.Delivery) store.Cursor { return d.Latest() }, appendID, -1, store.Cursor{}, limit, dst), err
+	}
+}
+
 func deliveryPosition(d store.Delivery) store.Cursor {
 	_, at := d.Position()
 	return at

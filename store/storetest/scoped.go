@@ -177,8 +177,8 @@ func (s scoped) Managers(org string) ([]store.Member, error) {
 	return get1(s.org(org), s.Tx.Managers, org)
 }
 
-func (s scoped) ManagedOrgs(user string) ([]string, error) {
-	return get1(s.user(user), s.Tx.ManagedOrgs, user)
+func (s scoped) VisibleOrgs(user string) ([]string, error) {
+	return get1(s.user(user), s.Tx.VisibleOrgs, user)
 }
 
 func (s scoped) MemberPage(org string, after store.Cursor, limit int, dst []byte) (store.Page, error) {
@@ -298,6 +298,15 @@ func (s scoped) DeliveryPage(endpoint uint64, list store.DeliveryList, after sto
 	return s.Tx.DeliveryPage(endpoint, list, after, limit)
 }
 
+func (s scoped) LatestDeliveries(endpoints []uint64, lists []store.DeliveryList, before store.Cursor, limit int) ([]store.Delivery, error) {
+	for _, endpoint := range endpoints {
+		if err := s.number(endpoint); err != nil {
+			return nil, err
+		}
+	}
+	return s.Tx.LatestDeliveries(endpoints, lists, before, limit)
+}
+
 func (s scoped) CountWaiting(e store.Endpoint, most int) (store.Waiting, error) {
 	return get2(s.org(e.OrgID), s.Tx.CountWaiting, e, most)
 }
@@ -336,6 +345,33 @@ func (s scoped) DropDeliveryCounts(time.Time, int) (int, error) { return 0, s.al
 
 func (s scoped) DropDeliveryCountsOf(org string, limit int) (int, error) {
 	return get2(s.org(org), s.Tx.DropDeliveryCountsOf, org, limit)
+}
+
+func (s scoped) PutReplayJob(j store.ReplayJob) error {
+	return do1(s.org(j.OrgID), s.Tx.PutReplayJob, j)
+}
+
+func (s scoped) ReplayJob(id string) (store.ReplayJob, error) {
+	j, err := s.Tx.ReplayJob(id)
+	if err == nil && s.org(j.OrgID) != nil {
+		j = store.ReplayJob{ID: j.ID, OrgID: j.OrgID}
+	}
+	return j, err
+}
+
+func (s scoped) DeleteReplayJob(id string) error {
+	return do1(owned(s.Tx.ReplayJob, id, func(j store.ReplayJob) error { return s.org(j.OrgID) }), s.Tx.DeleteReplayJob, id)
+}
+
+func (s scoped) ReplayJobs(org, after string, limit int) ([]store.ReplayJob, error) {
+	if err := s.org(org); err != nil {
+		return nil, err
+	}
+	return s.Tx.ReplayJobs(org, after, limit)
+}
+
+func (s scoped) AllReplayJobs(string, int) ([]store.ReplayJob, error) {
+	return nil, s.all("the replays of all")
 }
 
 func (s scoped) PutMail(m store.Mail) error              { return do1(s.org(m.OrgID), s.Tx.PutMail, m) }

@@ -61,6 +61,7 @@ func Fill(tx store.Tx) error {
 		createKey(tx, "key_1"), addFinished(tx, first, 1), addWaiting(tx, first, 2),
 		store.AddPlan(tx, store.Plan{Name: "old"}),
 		store.ImportOperatorToken(tx, store.OperatorToken{ID: "opr_1", Name: "ops"}),
+		tx.PutReplayJob(store.ReplayJob{ID: "rpl_1", OrgID: acme, State: store.ReplayRunning, CreatedAt: tx.Now()}),
 		fillAccounts(tx))
 }
 
@@ -112,7 +113,12 @@ var Rules = append(accountRules, []Rule{
 	{"mail the operator", func(tx store.Tx) error { return store.MailOperator(tx, "ops@example.com", "renewal", nil) }},
 	{"upload a file", uploadFile(acme, "fil_1")},
 	{"send a test", sendTest(acme, "whe_1")},
+	{"send an example", sendExample(acme, "whe_1")},
 	{"replay a delivery", replay(acme, "whd_1")},
+	{"start a replay", func(tx store.Tx) error {
+		return second(store.StartReplay(tx, ada, store.ReplayJob{OrgID: acme, Filter: store.DeliveryFilter{State: "failed"}}))
+	}},
+	{"cancel a replay", func(tx store.Tx) error { return second(store.CancelReplay(tx, ada, acme, "rpl_1")) }},
 	{"acknowledge a delivery", attempt("whd_2", 200, nil)},
 	{"disable a dead endpoint", func(tx store.Tx) error {
 		errAttempt := attempt("whd_2", 500, nil)(tx)
@@ -247,6 +253,12 @@ func replay(org, id string) rule {
 
 func sendTest(org, id string) rule {
 	return func(tx store.Tx) error { return second(store.SendTest(tx, org, id)) }
+}
+
+func sendExample(org, id string) rule {
+	return func(tx store.Tx) error {
+		return second(store.SendExample(tx, org, id, store.EventMemberAdded, []byte(`{"orgId":"`+org+`"}`)))
+	}
 }
 
 func removeMember(org, user string) rule {

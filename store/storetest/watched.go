@@ -63,6 +63,8 @@ func (w watched) PutDelivery(d store.Delivery) error    { return w.then(w.Tx.Put
 func (w watched) DeleteDelivery(id string) error        { return w.then(w.Tx.DeleteDelivery(id)) }
 func (w watched) PutMail(m store.Mail) error            { return w.then(w.Tx.PutMail(m)) }
 func (w watched) DeleteMail(id string) error            { return w.then(w.Tx.DeleteMail(id)) }
+func (w watched) PutReplayJob(j store.ReplayJob) error  { return w.then(w.Tx.PutReplayJob(j)) }
+func (w watched) DeleteReplayJob(id string) error       { return w.then(w.Tx.DeleteReplayJob(id)) }
 func (w watched) PutCertificate(name string, b []byte) error {
 	return w.then(w.Tx.PutCertificate(name, b))
 }

@@ -55,5 +55,6 @@ func zeroRecords() *oracle {
 	o.keys.keep("", store.APIKey{})
 	o.sessions.keep("", store.Session{})
 	o.links.keep("", store.SignInLink{})
+	o.replays.keep("", store.ReplayJob{})
 	return o
 }

@@ -1,12 +1,59 @@
 // Makes some pages more comfortable. Each of them works without it.
 
-// Times are shown in the reader's zone. The title keeps them in UTC.
-const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+// The server renders times in the zone of the cookie tz. Where the browser is in
+// another, the cookie follows it, and what was rendered before that is shown anew.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const elsewhere = zone && zone !== document.documentElement.dataset.tz;
+const day = 86_400_000;
+
+function partsOf(at) {
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone: zone, weekday: "short", year: "numeric", month: "short", day: "numeric",
+    hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZoneName: "shortOffset",
+  });
+  const p = Object.fromEntries(format.formatToParts(at).map((part) => [part.type, part.value]));
+  return { ...p, date: `${p.day} ${p.month}`, clock: `${p.hour}:${p.minute}:${p.second}`, offset: p.timeZoneName.replace("GMT", "UTC") };
+}
+
+function exact(p, now) {
+  if (p.year !== now.year) return `${p.date} ${p.year} ${p.clock}`;
+  return p.date === now.date ? p.clock : `${p.date} ${p.clock}`;
+}
+
+// ago is how long ago a time was, in the words of the server.
+function ago(at) {
+  const ms = Date.now() - at;
+  const past = Math.abs(ms);
+  const units = [[day, "d"], [3_600_000, "h"], [60_000, "min"], [1000, "s"]];
+  const [unit, name] = units.find(([u]) => past >= u) ?? [1, ""];
+  if (!name) return "now";
+  return `${ms < 0 ? "in " : ""}${Math.floor(past / unit)} ${name}`;
+}
 
 function showTimes(root) {
-  for (const el of root.querySelectorAll("time[datetime]")) {
+  if (!elsewhere) return;
+  const now = partsOf(new Date());
+  for (const el of root.querySelectorAll("time[data-as]")) {
     const at = new Date(el.dateTime);
-    if (!Number.isNaN(at.getTime())) el.textContent = zoned.format(at);
+    const p = partsOf(at);
+    el.title = `${p.weekday} ${p.date} ${p.year}, ${p.clock} ${p.offset}`;
+    if (el.dataset.as === "when") el.textContent = exact(p, now);
+    if (el.dataset.as === "date") el.textContent = `${p.date} ${p.year}`;
+  }
+  for (const el of root.querySelectorAll("[data-zone]")) el.textContent = `Times in ${zone} (${now.offset})`;
+}
+
+function keepZone() {
+  if (!elsewhere) return;
+  document.cookie = `tz=${zone}; Path=/settings; Max-Age=31536000; SameSite=Lax${location.protocol === "https:" ? "; Secure" : ""}`;
+}
+
+// What was a minute ago is older while the page stays open; not on a server for tests,
+// whose clock stands still.
+function growOld() {
+  for (const el of document.querySelectorAll('time[data-as="ago"]')) {
+    const at = new Date(el.dateTime);
+    if (Math.abs(Date.now() - at) < 90 * day) el.textContent = ago(at);
   }
 }
 
@@ -39,28 +86,50 @@ function say(button, word) {
   setTimeout(() => { button.textContent = "Copy"; }, 2000);
 }
 
-// A part with data-live is asked for again until it holds data-done: often at
-// first, less often later, and for a minute at most.
-const liveFor = 60_000;
+// A part with data-live is asked for again until it holds data-done, while the page is
+// visible: often at first, less often later.
+const slowest = 5_000;
 
 async function live(el, began = Date.now()) {
   const waited = Date.now() - began;
-  if (el.querySelector("[data-done]") || waited > liveFor) return;
-  await new Promise((after) => setTimeout(after, Math.min(300 + waited / 10, 3000)));
+  if (el.querySelector("[data-done]")) return;
+  await new Promise((after) => setTimeout(after, Math.min(300 + waited / 10, slowest)));
+  if (document.hidden) {
+    await new Promise((seen) => document.addEventListener("visibilitychange", seen, { once: true }));
+    began = Date.now();
+  }
+  if (!el.isConnected) return;
   await refresh(el);
   live(el, began);
 }
 
 // refresh leaves what is there when the server can't be reached, and what did not
-// change: a reader's place in it stays.
+// change: a reader's place in it stays. An answer in parts, each with a data-part,
+// changes those of the page; any other is what the element holds.
 async function refresh(el) {
   const got = await fetch(el.dataset.live).catch(() => null);
   if (!got?.ok || got.redirected) return;
-  const body = await got.text();
-  if (body === el.lastBody) return;
-  el.lastBody = body;
-  el.innerHTML = body;
+  const parsed = document.createElement("template");
+  parsed.innerHTML = await got.text();
+  const parts = parsed.content.querySelectorAll("[data-part]");
+  if (parts.length === 0) fill(el, parsed.innerHTML);
+  else for (const symbol of parsed.content.querySelectorAll("symbol")) if (!document.getElementById(symbol.id)) document.querySelector(".sprite")?.append(symbol);
+  for (const part of parts) {
+    const shown = document.querySelector(`[data-part="${part.dataset.part}"]`);
+    if (shown) fill(shown, part.innerHTML);
+  }
+}
+
+// fill keeps the focus on the button, link or fold that had it.
+function fill(el, html) {
+  if (html === el.lastBody) return;
+  el.lastBody = html;
+  const own = "a, button, summary";
+  const place = [...el.querySelectorAll(own)].indexOf(document.activeElement);
+  el.innerHTML = html;
+  for (const symbol of el.querySelectorAll("symbol")) if (document.getElementById(symbol.id) !== symbol) symbol.remove();
   enhance(el);
+  if (place >= 0) el.querySelectorAll(own)[place]?.focus({ preventScroll: true });
 }
 
 // A form is sent once: a second click waits for the first one's answer, for ten
@@ -89,6 +158,85 @@ function enhance(root) {
   addCopyButtons(root);
 }
 
+keepZone();
 enhance(document);
 sendOnce();
+if (!document.querySelector("[data-test-clock]")) setInterval(growOld, 30_000);
 document.querySelectorAll("[data-live]").forEach((el) => live(el));
+
+// Signing in by passkeys, and adding them. A form with data-passkey names what its
+// ceremony is for. The server asks by JSON, the authenticator answers, and the
+// server says where to go on.
+
+const decode = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
+const encode = (bytes) => bytes && btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+
+// creationOptions and requestOptions do by hand what older browsers lack.
+function creationOptions(json) {
+  if (PublicKeyCredential.parseCreationOptionsFromJSON) return PublicKeyCredential.parseCreationOptionsFromJSON(json);
+  return {
+    ...json, challenge: decode(json.challenge), user: { ...json.user, id: decode(json.user.id) },
+    excludeCredentials: json.excludeCredentials?.map((c) => ({ ...c, id: decode(c.id) })),
+  };
+}
+
+function requestOptions(json) {
+  if (PublicKeyCredential.parseRequestOptionsFromJSON) return PublicKeyCredential.parseRequestOptionsFromJSON(json);
+  return { ...json, challenge: decode(json.challenge), allowCredentials: json.allowCredentials?.map((c) => ({ ...c, id: decode(c.id) })) };
+}
+
+function credentialJSON(c) {
+  if (c.toJSON) return c.toJSON();
+  const response = { clientDataJSON: encode(c.response.clientDataJSON) };
+  for (const name of ["attestationObject", "authenticatorData", "signature", "userHandle"]) {
+    if (c.response[name]) response[name] = encode(c.response[name]);
+  }
+  return { id: c.id, rawId: encode(c.rawId), type: c.type, response, clientExtensionResults: c.getClientExtensionResults() };
+}
+
+const authenticators = {
+  "sign-in": async (options) => navigator.credentials.get({ publicKey: requestOptions(options.publicKey) }),
+  add: async (options) => navigator.credentials.create({ publicKey: creationOptions(options.publicKey) }),
+};
+
+// ask posts a form and returns the JSON that is answered; what is wrong is thrown
+// as a text for the person.
+async function ask(path, form) {
+  const got = await fetch(path, { method: "POST", body: new URLSearchParams(form) });
+  const answer = await got.json().catch(() => ({}));
+  if (!got.ok) throw new Error(answer.message || "The server gave an unexpected answer. Reload the page.");
+  return answer;
+}
+
+const notAllowed = {
+  NotAllowedError: "No passkey was used. Try again when you are ready.",
+  InvalidStateError: "This device already has a passkey for your account.",
+};
+
+async function ceremony(form) {
+  const path = "/settings/passkeys/" + form.dataset.passkey;
+  const fields = new FormData(form);
+  fields.delete("draft");
+  const credential = await authenticators[form.dataset.passkey](await ask(path + "/begin", fields));
+  fields.delete("old");
+  fields.set("credential", JSON.stringify(credentialJSON(credential)));
+  const { location: next } = await ask(path + "/finish", fields);
+  if (!form.elements.draft) return location.assign(next);
+  form.action = "/settings/sign-in/draft"; // the page carries what was typed before the session ended
+  form.submit();
+}
+
+function offerPasskeys(form) {
+  const problem = form.querySelector(".error");
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    problem.hidden = true;
+    await ceremony(form).catch((error) => {
+      problem.textContent = notAllowed[error.name] || error.message;
+      problem.hidden = false;
+    });
+  });
+  form.hidden = false;
+}
+
+if (globalThis.PublicKeyCredential) document.querySelectorAll("form[data-passkey]").forEach(offerPasskeys);

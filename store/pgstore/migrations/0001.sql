@@ -74,7 +74,7 @@ CREATE TABLE plans (
 	record bytea NOT NULL
 );
 
--- manages: 0, or 1 for an admin, 2 for an owner.
+-- manages: 0, or 1 for a viewer, who may see the org, 2 for an admin, 3 for an owner.
 CREATE TABLE members (
 	org_id text COLLATE "C",
 	user_id text COLLATE "C",
@@ -140,15 +140,18 @@ CREATE TABLE events (
 );
 -- list: 1, acknowledged, by time of acknowledgment; 2, waiting, by due time; 3,
 -- failed, by time of failure. The index of ids has room for the second version of a row,
--- which has its outcome.
+-- which has its outcome. attempted: when the last attempt of a waiting one ended; 0:
+-- there was none, or it waits no longer.
 CREATE TABLE deliveries (
 	id text COLLATE "C" PRIMARY KEY WITH (fillfactor = 50),
 	endpoint bigint NOT NULL,
 	list bigint NOT NULL,
 	at bigint NOT NULL,
+	attempted bigint NOT NULL,
 	record bytea NOT NULL
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX deliveries_lists ON deliveries (endpoint, list, at, id);
+CREATE UNIQUE INDEX deliveries_attempted ON deliveries (endpoint, attempted, id) WHERE attempted > 0;
 -- hour: since 1970.
 CREATE TABLE delivery_counts (
 	org_id text COLLATE "C",
@@ -158,6 +161,12 @@ CREATE TABLE delivery_counts (
 	PRIMARY KEY (org_id, hour, endpoint)
 ) WITH (fillfactor = 50);
 CREATE INDEX delivery_counts_hours ON delivery_counts (hour);
+CREATE TABLE replay_jobs (
+	id text COLLATE "C" PRIMARY KEY,
+	org_id text COLLATE "C" NOT NULL,
+	record bytea NOT NULL
+);
+CREATE UNIQUE INDEX replay_jobs_list ON replay_jobs (org_id, id);
 CREATE TABLE mails (
 	id text COLLATE "C" PRIMARY KEY,
 	record bytea NOT NULL

@@ -233,8 +233,8 @@ func (c *Client) RotateSecret(ctx context.Context, org, endpoint string, rotatio
 }
 
 // TestEndpoint sends a test event, and returns the id of its delivery.
-func (c *Client) TestEndpoint(ctx context.Context, org, endpoint string, options ...teamdata.Option) (TestDelivery, error) {
-	return post[TestDelivery](ctx, c, nil, options, "orgs", org, "endpoints", endpoint, "test")
+func (c *Client) TestEndpoint(ctx context.Context, org, endpoint string, test Test, options ...teamdata.Option) (TestDelivery, error) {
+	return post[TestDelivery](ctx, c, test, options, "orgs", org, "endpoints", endpoint, "test")
 }
 
 // RecoverEndpoint makes all deliveries due that failed since a time, and returns

@@ -265,6 +265,12 @@ type Endpoint struct {
 	// DisabledAt Since when it has been disabled, in UTC; null while it is enabled. Its events are held meanwhile.
 	DisabledAt *OptionalTime `json:"disabledAt"`
 
+	// DisabledBy Who disabled it; null while it is enabled, or when nobody is known.
+	DisabledBy *string `json:"disabledBy"`
+
+	// DisabledReason After what it was disabled automatically, such as `6 failed attempts: the receiver answered 500 Internal Server Error`; null while it is enabled, or when it was not.
+	DisabledReason *string `json:"disabledReason"`
+
 	// Events What it receives: event types, groups of them such as `member.*`, or `*` for all.
 	Events []string `json:"events"`
 
@@ -939,6 +945,12 @@ type SubscriptionChange struct {
 
 	// Status Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none.
 	Status *string `json:"status,omitempty"`
+}
+
+// Test What to send as a test.
+type Test struct {
+	// Type The event type, `webhook.test` if it is left out: a built-in event type, or a registered one whose schema has an example, or lets one be made.
+	Type *string `json:"type,omitempty"`
 }
 
 // TestDelivery The delivery of a test event.

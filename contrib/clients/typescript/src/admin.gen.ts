@@ -166,6 +166,10 @@ export interface components {
             description: string;
             /** @description Since when it has been disabled, in UTC; null while it is enabled. Its events are held meanwhile. */
             disabledAt: components["schemas"]["OptionalTime"];
+            /** @description Who disabled it; null while it is enabled, or when nobody is known. */
+            disabledBy: string | null;
+            /** @description After what it was disabled automatically, such as `6 failed attempts: the receiver answered 500 Internal Server Error`; null while it is enabled, or when it was not. */
+            disabledReason: string | null;
             /** @description What it receives: event types, groups of them such as `member.*`, or `*` for all. */
             events: string[];
             /** @description The id of the endpoint, unique in its org. */
@@ -678,6 +682,11 @@ export interface components {
             /** @description Its state. `active`, `trialing` and `pastDue` grant the plan's features; any other grants none. */
             status?: string | null;
         };
+        /** @description What to send as a test. */
+        Test: {
+            /** @description The event type, `webhook.test` if it is left out: a built-in event type, or a registered one whose schema has an example, or lets one be made. */
+            type?: string;
+        };
         /** @description The delivery of a test event. */
         TestDelivery: {
             /** @description The id of the delivery, which the receiver sees as `webhook-id`. */
@@ -776,6 +785,7 @@ export type SignInLink = components['schemas']['SignInLink'];
 export type Status = components['schemas']['Status'];
 export type Subscription = components['schemas']['Subscription'];
 export type SubscriptionChange = components['schemas']['SubscriptionChange'];
+export type Test = components['schemas']['Test'];
 export type TestDelivery = components['schemas']['TestDelivery'];
 export type Time = components['schemas']['Time'];
 export type Waiting = components['schemas']['Waiting'];

@@ -252,8 +252,8 @@ export class AdminClient {
   }
 
   /** Sends a test event; the answer has the id of its delivery. */
-  testEndpoint(org: string, endpoint: string, options?: ChangeOptions): Promise<types.TestDelivery> {
-    return this.#change("POST", path`/orgs/${org}/endpoints/${endpoint}/test`, undefined, options);
+  testEndpoint(org: string, endpoint: string, test: types.Test, options?: ChangeOptions): Promise<types.TestDelivery> {
+    return this.#change("POST", path`/orgs/${org}/endpoints/${endpoint}/test`, test, options);
   }
 
   /** Makes all deliveries due that failed since a time; the answer has their number. */

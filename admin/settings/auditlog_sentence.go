@@ -1,0 +1,139 @@
+package settings
+
+import (
+	"cmp"
+	"strings"
+
+	"teamdata/store"
+)
+
+// sentence says what was done: the words before and after the target.
+type sentence struct {
+	before string
+	target targetKind
+	after  string
+}
+
+// targetKind is what an entry's target id belongs to.
+type targetKind int
+
+const (
+	noTarget targetKind = iota // or one that says nothing: the org itself
+	anyTarget
+	memberTarget // a membership
+	userTarget   // left out where the actor is that user
+	keyTarget
+	endpointTarget
+	deliveryTarget
+)
+
+// sentences are those of the program's own actions. What an application appends, has
+// one of its own: its action and its target.
+var sentences = map[string]sentence{
+	"account.signInRefused":         {"refused to sign in ", userTarget, ""},
+	"account.signedIn":              {"signed in", noTarget, ""},
+	"apiKey.created":                {"created the API key ", keyTarget, ""},
+	"apiKey.revoked":                {"revoked the API key ", keyTarget, ""},
+	"assistant.instructionsChanged": {"changed the assistant’s instructions", noTarget, ""},
+	"auditLog.exported":             {"exported the audit log", noTarget, ""},
+	"deliveries.replayCancelled":    {"cancelled a retry of many deliveries", noTarget, ""},
+	"deliveries.replayed":           {"retried many deliveries", noTarget, ""},
+	"delivery.replayed":             {"retried the delivery ", deliveryTarget, ""},
+	"endpoint.changed":              {"updated the endpoint ", endpointTarget, ""},
+	"endpoint.created":              {"added the endpoint ", endpointTarget, ""},
+	"endpoint.disabled":             {"disabled the endpoint ", endpointTarget, ""},
+	"endpoint.enabled":              {"enabled the endpoint ", endpointTarget, ""},
+	"endpoint.recovered":            {"retried the unsuccessful deliveries of ", endpointTarget, ""},
+	"endpoint.removed":              {"deleted the endpoint ", endpointTarget, ""},
+	"endpoint.secretRotated":        {"rotated the secret of ", endpointTarget, ""},
+	"endpoint.secretShown":          {"viewed the secret of ", endpointTarget, ""},
+	"file.uploaded":                 {"uploaded the file ", anyTarget, ""},
+	"member.added":                  {"added the member ", memberTarget, ""},
+	"member.changed":                {"updated the member ", memberTarget, ""},
+	"member.removed":                {"removed the member ", memberTarget, ""},
+	"member.roleChanged":            {"changed the role of ", memberTarget, ""},
+	"org.created":                   {"created the org", noTarget, ""},
+	"org.renamed":                   {"renamed the org", noTarget, ""},
+	"passkey.added":                 {"added a passkey", userTarget, ""},
+	"passkey.removed":               {"removed a passkey", userTarget, ""},
+	"signInLink.created":            {"sent a sign-in link to ", userTarget, ""},
+	"subscription.changed":          {"changed the subscription", noTarget, ""},
+}
+
+// sentenceOf is what an entry says was done.
+func sentenceOf(e store.AuditEntry) sentence {
+	s, known := sentences[e.Action]
+	switch {
+	case !known:
+		return sentence{e.Action + " ", anyTarget, ""}
+	case s.target == userTarget && strings.HasPrefix(e.Action, "passkey.") && e.TargetID == e.ActorID:
+		return sentence{s.before, noTarget, ""}
+	case strings.HasPrefix(e.Action, "passkey."):
+		return sentence{s.before + " of ", userTarget, ""}
+	case e.Action == "endpoint.disabled" && e.ActorID == "":
+		return sentence{"disabled the endpoint ", endpointTarget, ", which did not acknowledge"}
+	}
+	return s
+}
+
+// auditRow is an entry as shown to people.
+type auditRow struct {
+	store.AuditEntry
+	Who           person
+	Before, After string // of the sentence
+	Target        auditTarget
+}
+
+// auditTarget is what was done something to.
+type auditTarget struct {
+	ID   string
+	Name string // empty: the sentence names none
+	Path string // of its page; empty: it is gone, or has none
+}
+
+func (r *request) auditRow(tx store.Tx, e store.AuditEntry) (row auditRow, err error) {
+	s := sentenceOf(e)
+	row = auditRow{AuditEntry: e, Before: s.before, After: s.after}
+	if row.Who, err = r.person(tx, e.ActorID); err != nil || e.TargetID == "" || s.target == noTarget {
+		return row, err
+	}
+	row.Target, err = r.auditTarget(tx, s.target, e.TargetID)
+	if store.IsNotFound(err) {
+		err = nil
+	}
+	row.Target.ID, row.Target.Name = e.TargetID, cmp.Or(row.Target.Name, e.TargetID)
+	return row, err
+}
+
+// auditTarget finds the name and the page of a target. notFound: it is gone.
+func (r *request) auditTarget(tx store.Tx, kind targetKind, id string) (auditTarget, error) {
+	switch kind {
+	case memberTarget:
+		m, err := r.memberBy(tx, id)
+		if err != nil {
+			return auditTarget{}, err
+		}
+		p := r.memberAsPerson(m)
+		return auditTarget{Name: p.Name, Path: p.Path}, nil
+	case userTarget:
+		p, err := r.person(tx, id)
+		return auditTarget{Name: p.Name, Path: p.Path}, err
+	case keyTarget:
+		k, err := store.FindKey(tx, r.org.ID, id)
+		return auditTarget{Name: k.Name, Path: pathIf(err, r.path("keys", id))}, err
+	case endpointTarget:
+		e, err := store.FindEndpoint(tx, r.org.ID, id)
+		return auditTarget{Name: e.URL, Path: pathIf(err, r.path("endpoints", id))}, err
+	case deliveryTarget:
+		_, _, err := store.FindDelivery(tx, r.org.ID, id)
+		return auditTarget{Path: pathIf(err, r.path("deliveries", id))}, err
+	}
+	return auditTarget{}, nil
+}
+
+func pathIf(err error, path string) string {
+	if err != nil {
+		return ""
+	}
+	return path
+}

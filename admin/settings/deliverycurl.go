@@ -1,0 +1,62 @@
+package settings
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"teamdata/internal/signature"
+)
+
+// curlOf is a command that sends a delivery as an attempt would now, byte for byte. It
+// has the signature and no secret. The body goes through a pipe: it may be longer than
+// an argument can be.
+func (r *request) curlOf(d deliveryRow, body []byte) (string, error) {
+	var secrets []signature.Secret
+	for _, text := range d.Endpoint.Secrets(r.now) {
+		secret, err := signature.ParseSecret(text)
+		if err != nil {
+			return "", err
+		}
+		secrets = append(secrets, secret)
+	}
+	unix := r.now.Unix()
+	signed := signature.Sign(nil, d.ID, unix, body, secrets...)
+	var b strings.Builder
+	b.WriteString("printf %s " + shellQuoted(string(body)) + " |\ncurl --globoff --data-binary @- \\\n")
+	for _, header := range []string{
+		"content-type: application/json", "user-agent: teamdata/" + r.s.config.Version, "webhook-id: " + d.ID,
+		"webhook-timestamp: " + strconv.FormatInt(unix, 10), "webhook-signature: " + string(signed),
+	} {
+		b.WriteString("  -H " + shellQuoted(header) + " \\\n")
+	}
+	b.WriteString("  " + shellQuoted(d.Endpoint.URL))
+	return b.String(), nil
+}
+
+// shellQuoted is a text as a word of a shell. What a page does not show as it is, such
+// as a character that turns the direction of the text, is escaped as bash, zsh and
+// BusyBox know it.
+func shellQuoted(text string) string {
+	var b strings.Builder
+	b.WriteByte('\'')
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		switch {
+		case r == '\'':
+			b.WriteString(`'\''`)
+		case r == '\n' || r == '\t' || unicode.IsPrint(r) && (r != utf8.RuneError || size > 1):
+			b.WriteString(text[:size])
+		default:
+			b.WriteString(`'$'`)
+			for _, c := range []byte(text[:size]) {
+				b.WriteString(`\x` + strconv.FormatUint(uint64(c)|0x100, 16)[1:])
+			}
+			b.WriteString(`''`)
+		}
+		text = text[size:]
+	}
+	b.WriteByte('\'')
+	return b.String()
+}

@@ -1,0 +1,126 @@
+package settings
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"teamdata/store"
+)
+
+// draft is a form that was sent when its session had ended. The sign-in page carries
+// it, sealed, so that what the person typed comes back after the sign-in.
+type draft struct {
+	User    string // whose session it was; empty: it is not known
+	Pattern string // of the form's route
+	Params  httprouter.Params
+	Values  url.Values
+	At      time.Time
+}
+
+const (
+	draftPath    = Path + "/sign-in/draft"
+	draftPurpose = "draft of a form"
+	draftTTL     = time.Hour
+	maxDraft     = maxForm - 64<<10 // sealed; the rest of the sign-in form fits beside it
+)
+
+// draftForms show a form again as it was sent, without an error, by the pattern of the
+// route that it is sent to. Forms without text that a person typed are left out.
+var draftForms map[string]func(*request) error
+
+func init() { // the handlers lead back here, through Fail
+	draftForms = map[string]func(*request) error{
+		Path + "/orgs/:org/new-key":                      func(r *request) error { return r.rerenderKeyForm(http.StatusOK, nil) },
+		Path + "/orgs/:org/new-endpoint":                 func(r *request) error { return r.rerenderEndpointForm(http.StatusOK, nil) },
+		Path + "/orgs/:org/endpoints/:endpoint/settings": func(r *request) error { return r.rerenderEndpointForm(http.StatusOK, nil) },
+		Path + "/orgs/:org/endpoints/:endpoint/verify":   (*request).restoreVerify,
+		Path + "/orgs/:org/instructions":                 (*request).restoreInstructions,
+	}
+}
+
+// secretFields are never part of a draft.
+var secretFields = []string{"secret", "password", "old", "again", "credential", "nonce"}
+
+// sealDraft seals the form of the request; empty: it is not one to be kept.
+func (r *request) sealDraft() string {
+	if _, ok := r.openDraft(); ok && r.Pattern == draftPath {
+		return r.field("draft") // the new session has ended too
+	}
+	if r.HTTP.Method != http.MethodPost || draftForms[r.Pattern] == nil {
+		return ""
+	}
+	d := draft{Pattern: r.Pattern, Params: r.Params, Values: url.Values{}}
+	for name, values := range r.HTTP.PostForm {
+		if !slices.Contains(secretFields, name) {
+			d.Values[name] = values
+		}
+	}
+	err := r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
+		d.At, d.User = tx.Now(), store.SessionUser(tx, r.cookie())
+		return nil
+	})
+	if err != nil {
+		return ""
+	}
+	sealed, err := r.s.ceremonies.sealer.seal(r.HTTP.Context(), draftPurpose, d)
+	if err != nil || len(sealed) > maxDraft {
+		return ""
+	}
+	return sealed
+}
+
+// openDraft opens the draft that the form of a sign-in carries; false: there is none,
+// or it was made more than draftTTL ago. Known: r.now.
+func (r *request) openDraft() (d draft, ok bool) {
+	ok = r.s.ceremonies.sealer.open(r.HTTP.Context(), draftPurpose, r.field("draft"), &d)
+	return d, ok && draftForms[d.Pattern] != nil && r.now.Sub(d.At) < draftTTL
+}
+
+// restoreDraft shows the form that a sign-in carried, without carrying it out. A draft
+// of another person is not shown, nor one of an org that this person does not manage.
+func (r *request) restoreDraft() error {
+	if err := r.view(nil); err != nil {
+		return err
+	}
+	d, ok := r.openDraft()
+	switch {
+	case !ok:
+		return r.redirect(localPath(r.field("next")))
+	case d.User != "" && d.User != r.account.UserID:
+		return r.redirect(Path)
+	}
+	r.Pattern, r.Params, r.HTTP.PostForm, r.said = d.Pattern, d.Params, d.Values, "draft-kept"
+	if err := r.view(nil); err != nil { // the path has an org now
+		return err
+	}
+	return draftForms[d.Pattern](r)
+}
+
+// afterSignIn leads to the page that the person wanted, or shows the form that was
+// sent without a session.
+func (r *request) afterSignIn() error {
+	if r.field("draft") == "" {
+		return r.redirect(localPath(r.field("next")))
+	}
+	return r.restoreDraft()
+}
+
+func (r *request) restoreVerify() error {
+	return r.renderVerify(&verifyPage{
+		Headers: r.field("headers"), Body: r.field("body"), Received: r.field("received"), Encoded: r.field("encoded") != "",
+	})
+}
+
+// restoreInstructions keeps the version that the text was made from: when it is saved,
+// a change by somebody else in the meantime is noticed as ever.
+func (r *request) restoreInstructions() error {
+	p := instructionsPage{Text: lines(r.field("instructions")), Version: r.field("version")}
+	return r.show(http.StatusOK, "instructions", &p, func(tx store.Tx) (err error) {
+		p.Now, err = tx.Instructions(r.org.ID)
+		return err
+	})
+}

@@ -1,0 +1,253 @@
+package settings
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"teamdata/store"
+)
+
+// Bounds by which an endpoint is judged.
+const (
+	maxWaiting    = 1000 // how far waiting deliveries are counted
+	judgedLatest  = 10   // of the latest deliveries
+	failingLatest = 2    // how many of them are unsuccessful where an endpoint fails
+	failingTries  = 3    // unsuccessful attempts of two hours that make an endpoint suspect,
+	failingShare  = 5    // if they are at least one in so many
+)
+
+// The states of an endpoint, as people see them.
+const (
+	stateActive   = "active"
+	stateFailing  = "failing"
+	stateDisabled = "disabled"
+)
+
+// health is how the deliveries to an endpoint went lately.
+type health struct {
+	store.DeliveryCounts // of the last 24 hours
+	State                string
+	LastAcknowledged     time.Time
+	Waiting              store.Waiting   // up to maxWaiting
+	LastError            *store.Delivery // whose last attempt was unsuccessful; nil: there is none, or the endpoint does well
+	Since                time.Time       // the hour since which it has been failing, or when it was disabled; zero: unknown
+	By                   string          // who disabled it; empty: nobody is known
+}
+
+// Unsuccessful are the attempts that were not acknowledged.
+func (h health) Unsuccessful() int { return h.Retrying + h.Failed }
+
+// WaitingText formats the number of waiting deliveries.
+func (h health) WaitingText() string { return formatCount(h.Waiting.Total(), h.Waiting.Capped) }
+
+// ManyWaiting reports whether so many deliveries are waiting that the endpoint needs
+// attention.
+func (h health) ManyWaiting() bool { return h.Waiting.Total() >= manyWaiting }
+
+// Success formats the share of the attempts that were acknowledged.
+func (h health) Success() string { return formatShare(h.Acknowledged, h.Acknowledged+h.Unsuccessful()) }
+
+// P95 formats the latency that 95% of the acknowledged attempts did not exceed.
+func (h health) P95() string { return point{DeliveryCounts: h.DeliveryCounts}.P95() }
+
+// Last is the last attempt of the last error; nil: there is none.
+func (h health) Last() *store.Attempt { return lastAttempt(h.LastError) }
+
+// lastAttempt is the latest attempt of a delivery; nil: there is none.
+func lastAttempt(d *store.Delivery) *store.Attempt {
+	if d == nil || len(d.History) == 0 {
+		return nil
+	}
+	return &d.History[len(d.History)-1]
+}
+
+// whyShort says in a few words why an attempt failed: its status and what the answer
+// says, or the reason.
+func whyShort(a *store.Attempt) string {
+	switch said := a.AnswerLine(); {
+	case a.Status == 0:
+		return upperFirst(a.Reason)
+	case said != "":
+		return strconv.Itoa(a.Status) + ": " + said
+	}
+	return statusText(a.Status)
+}
+
+// statusText is a status with its name, such as 500 Internal Server Error.
+func statusText(status int) string {
+	text := strconv.Itoa(status)
+	if name := http.StatusText(status); name != "" {
+		text += " " + name
+	}
+	return text
+}
+
+func upperFirst(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+var unsuccessfulLists = []store.DeliveryList{store.ListWaiting, store.ListFailed}
+
+// judge finds the state of an endpoint, and its last error. An enabled endpoint fails
+// when its last attempt was unsuccessful and nothing was acknowledged since, or when
+// many attempts of the last hours were and some of the latest still are.
+func (h *health) judge(tx store.Tx, e *store.Endpoint, recent store.DeliveryCounts) (err error) {
+	if h.LastAcknowledged, err = tx.LastAcknowledged(e.Number); err != nil {
+		return err
+	}
+	if h.State = stateActive; e.Disabled() {
+		h.State = stateDisabled
+		return nil
+	}
+	latest, err := tx.LatestDeliveries([]uint64{e.Number}, unsuccessfulLists, store.Cursor{}, failingTries)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(latest, func(d store.Delivery) bool { return lastAttempt(&d) != nil && !lastAttempt(&d).Acknowledged() })
+	if i < 0 {
+		return nil
+	}
+	if failing := latest[i].ShownAt().After(h.LastAcknowledged); failing || suspect(recent) {
+		if !failing {
+			failing, err = h.stillFails(tx, e)
+		}
+		if failing {
+			h.State, h.LastError = stateFailing, &latest[i]
+		}
+	}
+	return err
+}
+
+// suspect reports whether many of the attempts were unsuccessful.
+func suspect(c store.DeliveryCounts) bool {
+	bad := c.Retrying + c.Failed
+	return bad >= failingTries && bad*failingShare >= bad+c.Acknowledged
+}
+
+// stillFails reports whether some of the latest deliveries are unsuccessful.
+func (h *health) stillFails(tx store.Tx, e *store.Endpoint) (bool, error) {
+	latest, err := tx.LatestDeliveries([]uint64{e.Number}, store.DeliveryLists, store.Cursor{}, judgedLatest)
+	bad := 0
+	for i := range latest {
+		if a := lastAttempt(&latest[i]); a != nil && !a.Acknowledged() {
+			bad++
+		}
+	}
+	return bad >= failingLatest, err
+}
+
+// failingSince is the start of the earliest hour since which attempts of each hour
+// that has some were unsuccessful; zero: of none.
+func failingSince(hours timeSeries) (since time.Time) {
+	for _, p := range slices.Backward(hours.Points) {
+		switch bad := p.Retrying + p.Failed; {
+		case p.Total() == 0:
+		case bad == 0:
+			return since
+		default:
+			since = p.From
+		}
+	}
+	return since
+}
+
+// endpointRow is an endpoint in a list.
+type endpointRow struct {
+	store.Endpoint
+	Health health
+	Hours  timeSeries // the last 24
+}
+
+// Why says in a few words why an endpoint is in trouble; empty: it is not.
+func (e endpointRow) Why() string {
+	switch h := e.Health; {
+	case e.Disabled() && e.DisabledReason != "":
+		return "after " + e.DisabledReason
+	case e.Disabled() && h.By != "":
+		return "by " + h.By
+	case e.Disabled():
+		return "by System"
+	case h.State == stateFailing:
+		return whyShort(h.Last())
+	case h.ManyWaiting():
+		return h.WaitingText() + " deliveries are waiting"
+	}
+	return ""
+}
+
+// rank orders endpoints: those in trouble first.
+func (e endpointRow) rank() int {
+	switch {
+	case e.Health.State == stateFailing:
+		return 0
+	case e.Disabled():
+		return 1
+	case e.Health.ManyWaiting():
+		return 2
+	}
+	return 3
+}
+
+// rows are endpoints with their health, of the last 24 hours.
+func (r *request) rows(tx store.Tx, endpoints []store.Endpoint) ([]endpointRow, error) {
+	rows, places := make([]endpointRow, len(endpoints)), map[uint64]*endpointRow{}
+	for i, e := range endpoints {
+		rows[i] = endpointRow{Endpoint: e, Hours: newTimeSeries(r.now, time.Hour, 24, time.UTC)}
+		places[e.Number] = &rows[i]
+	}
+	err := tx.EachDeliveryCounts(r.org.ID, r.now.Add(-23*time.Hour), func(endpoint uint64, hour time.Time, c store.DeliveryCounts) {
+		if row := places[endpoint]; row != nil {
+			row.Hours.add(hour, c)
+		}
+	})
+	for i := range rows {
+		if err == nil {
+			err = r.findHealth(tx, &rows[i])
+		}
+	}
+	return rows, err
+}
+
+func (r *request) findHealth(tx store.Tx, row *endpointRow) (err error) {
+	h, points, recent := &row.Health, row.Hours.Points, store.DeliveryCounts{}
+	for i, p := range points {
+		h.Add(p.DeliveryCounts)
+		if i >= len(points)-2 {
+			recent.Add(p.DeliveryCounts)
+		}
+	}
+	if err = h.judge(tx, &row.Endpoint, recent); err != nil {
+		return err
+	}
+	switch h.State {
+	case stateFailing:
+		h.Since = failingSince(row.Hours)
+	case stateDisabled:
+		h.Since = row.DisabledAt
+		h.By, err = r.nameOf(tx, row.DisabledBy)
+	}
+	if err == nil {
+		h.Waiting, err = tx.CountWaiting(row.Endpoint, maxWaiting)
+	}
+	return err
+}
+
+// nameOf is the name of a member of the org, or else the id.
+func (r *request) nameOf(tx store.Tx, userID string) (string, error) {
+	if userID == "" {
+		return "", nil
+	}
+	m, err := tx.Member(r.org.ID, userID)
+	switch {
+	case store.IsNotFound(err):
+		return userID, nil
+	case m.Name != "":
+		return m.Name, err
+	}
+	return userID, err
+}

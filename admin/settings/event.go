@@ -1,0 +1,100 @@
+package settings
+
+import (
+	"net/url"
+
+	"teamdata/store"
+)
+
+// eventsPage is the data of events.html.
+type eventsPage struct {
+	Type  string // of the events; empty: any
+	Types []eventChoice
+	Found searchResult[eventRow]
+	After string // cursor behind which the page begins; empty: at the start
+	Start string // path of the first page
+	Next  string // path of the next page; empty: this is the last
+}
+
+// eventRow is an event with its deliveries to endpoints that the org has.
+type eventRow struct {
+	ID, Type   string
+	Latest     store.Delivery // the one that was attempted last
+	Deliveries []deliveryRow  // in the order in which they were made
+}
+
+// listEvents shows the events of the org by their latest attempt. No index has them: an
+// event is where the latest of its deliveries is.
+func (r *request) listEvents() error {
+	query := r.HTTP.URL.Query()
+	p := &eventsPage{Type: query.Get("type"), After: query.Get("after")}
+	if err := r.view(func(tx store.Tx) error { return r.findEvents(tx, p) }); err != nil {
+		return err
+	}
+	path := r.path("events")
+	p.Start, p.Next = withQuery(path, "type", p.Type), p.Found.nextPath(path, "after", "type", p.Type)
+	return r.render(200, "events", p)
+}
+
+func (r *request) findEvents(tx store.Tx, p *eventsPage) error {
+	types := deliveriesPage{Asked: url.Values{"type": {p.Type}}}
+	if err := types.findTypes(tx); err != nil {
+		return err
+	}
+	p.Types = types.Types
+	from, err := parseCursor(p.After, func(c store.Cursor) bool { return store.ValidID(c.ID) })
+	if err != nil {
+		return err
+	}
+	walk, err := store.WalkDeliveries(tx, r.org.ID, store.DeliveryFilter{Type: p.Type})
+	if err != nil {
+		return err
+	}
+	rows := map[string]*eventRow{}
+	var failed error
+	read := func(from store.Cursor, limit int) ([]store.Delivery, error) { return walk.Read(tx, from, limit) }
+	match := func(d store.Delivery) bool {
+		if failed != nil || !walk.Matches(d) {
+			return false
+		}
+		row := rows[d.EventID]
+		if row == nil {
+			row, failed = r.eventRow(tx, &walk, d.EventID)
+			rows[d.EventID] = row
+		}
+		return failed == nil && row.Latest.ID == d.ID
+	}
+	found, err := search(from, read, func(d store.Delivery) store.Cursor { return d.Latest() }, match)
+	if err == nil {
+		err = failed
+	}
+	p.Found.Next, p.Found.Incomplete = found.Next, found.Incomplete
+	for _, d := range found.Items {
+		p.Found.Items = append(p.Found.Items, *rows[d.EventID])
+	}
+	return err
+}
+
+// eventRow finds an event with its deliveries.
+func (r *request) eventRow(tx store.Tx, w *store.DeliveryWalk, id string) (*eventRow, error) {
+	event, err := tx.Event(id)
+	if err != nil {
+		return nil, err
+	}
+	row := &eventRow{ID: id, Type: event.Type}
+	for _, id := range event.Deliveries {
+		d, err := tx.Delivery(id)
+		e := w.Endpoint(&d)
+		switch {
+		case store.IsNotFound(err) || err == nil && e == nil: // dropped, or of a removed endpoint
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if row.Latest.ID == "" || d.Latest().Compare(row.Latest.Latest()) > 0 {
+			row.Latest = d
+		}
+		row.Deliveries = append(row.Deliveries, r.newRow(d, e))
+	}
+	return row, nil
+}

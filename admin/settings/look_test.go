@@ -1,0 +1,90 @@
+package settings
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var loaded = regexp.MustCompile(`<(?:link|script)[^>]* (?:href|src)="(/[^"]*)"`)
+
+// A first visit loads the page, a style, a script and a font: at most 60 KB.
+func TestFirstVisit(t *testing.T) {
+	b := newEnv(t).signedIn("usr_ada")
+	for _, path := range []string{"/orgs/org_acme", "/orgs/org_acme/endpoints", "/account"} {
+		page := b.get(path)
+		page.wants(t, 200)
+		requests, bytes := 1, len(page.Body)
+		for _, m := range loaded.FindAllStringSubmatch(page.Body, -1) {
+			requests++
+			bytes += len(b.compressed(m[1]))
+		}
+		if requests > 4 || bytes > 60_000 {
+			t.Errorf("%s: %d requests, %d bytes", path, requests, bytes)
+		}
+		t.Logf("%s: %d requests, %d bytes", path, requests, bytes)
+	}
+}
+
+// compressed is an asset as it is sent to a browser.
+func (b *browser) compressed(path string) string {
+	b.Helper()
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, b.server.URL+path, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header.Set("Accept-Encoding", "gzip, br")
+	got, err := b.client.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer got.Body.Close()
+	body, err := io.ReadAll(got.Body)
+	if err != nil || got.StatusCode != 200 || !strings.Contains(got.Header.Get("Cache-Control"), "immutable") {
+		b.Fatalf("%s: %d, %v, %v", path, got.StatusCode, got.Header, err)
+	}
+	if got.Header.Get("Content-Encoding") == "gzip" {
+		plain, err := gzip.NewReader(strings.NewReader(string(body)))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if all, err := io.ReadAll(plain); err != nil || string(all) != b.get(strings.TrimPrefix(path, Path)).Body {
+			b.Errorf("%s: compressed it is another, %v", path, err)
+		}
+	}
+	return string(body)
+}
+
+// The colours are the browser's choice, and the page is where it was.
+func TestTheme(t *testing.T) {
+	b := newEnv(t).signedIn("usr_ada")
+	got := b.post("/account/theme", url.Values{"theme": {"dark"}, "next": {"/settings/orgs/org_acme/keys"}})
+	if got.location() != "/settings/orgs/org_acme/keys" {
+		t.Errorf("leads to %q", got.location())
+	}
+	b.get("/orgs/org_acme").wants(t, 200, ` data-theme="dark"`)
+	b.post("/account/theme", url.Values{"theme": {"auto"}, "next": {"https://evil.example/"}})
+	if page := b.get("/orgs/org_acme"); strings.Contains(page.Body, "data-theme") {
+		t.Error("the choice was not undone")
+	}
+}
+
+// A page that isn't there keeps the navigation of the person's org, and tells nothing
+// of another.
+func TestNavigationOfNoPage(t *testing.T) {
+	b := newEnv(t).signedIn("usr_alan")
+	for _, path := range []string{"/orgs/org_acme/nothing", "/orgs/org_acme/keys/key_none"} {
+		b.get(path).wants(t, 404, `aria-label="Sections of acme"`)
+	}
+	for _, path := range []string{"/orgs/org_other/nothing", "/orgs/org_other", "/nothing"} {
+		page := b.get(path)
+		page.wants(t, 404, `aria-label="Your orgs"`)
+		if strings.Contains(page.Body, "other</bdi>") {
+			t.Errorf("%s names the other org", path)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package settings
+
+import (
+	"cmp"
+	"strings"
+
+	"teamdata/store"
+)
+
+// person is who did something, as pages name them.
+type person struct {
+	ID    string // of the user, or what else acted; empty: the system
+	Name  string // what is known best: name, email, or id
+	Email string
+	Path  string // of a page about it; may be empty
+}
+
+// person finds out who has an id: a member of the org, somebody who was one and has
+// an account, an API key of the org or the operator. Anybody else keeps the id as name.
+// It looks up each id once for a request.
+func (r *request) person(tx store.Tx, id string) (person, error) {
+	if known, ok := r.people[id]; ok {
+		return known, nil
+	}
+	p, err := r.findPerson(tx, id)
+	if err != nil {
+		return p, err
+	}
+	if r.people == nil {
+		r.people = map[string]person{}
+	}
+	r.people[id] = p
+	return p, nil
+}
+
+func (r *request) findPerson(tx store.Tx, id string) (person, error) {
+	switch {
+	case id == "":
+		return person{Name: "System"}, nil
+	case strings.HasPrefix(id, store.PrefixOperator):
+		return person{ID: id, Name: "Operator"}, nil
+	case !store.ValidID(id): // an application's own
+		return person{ID: id, Name: id}, nil
+	case strings.HasPrefix(id, store.PrefixAPIKey):
+		return r.keyAsPerson(tx, id)
+	}
+	m, err := tx.Member(r.org.ID, id)
+	if err == nil {
+		return r.memberAsPerson(m), nil
+	}
+	if !store.IsNotFound(err) {
+		return person{}, err
+	}
+	a, err := tx.Account(id)
+	if err != nil && !store.IsNotFound(err) {
+		return person{}, err
+	}
+	return person{ID: id, Name: cmp.Or(a.Email, id), Email: a.Email}, nil
+}
+
+func (r *request) memberAsPerson(m store.Member) person {
+	return person{ID: m.UserID, Name: cmp.Or(m.Name, m.Email, m.UserID), Email: m.Email, Path: withQuery(r.path("members"), "q", m.UserID)}
+}
+
+func (r *request) keyAsPerson(tx store.Tx, id string) (person, error) {
+	k, err := store.FindKey(tx, r.org.ID, id)
+	if store.IsNotFound(err) {
+		return person{ID: id, Name: id}, nil
+	}
+	return person{ID: id, Name: "API key " + cmp.Or(k.Name, id), Path: r.path("keys", id)}, err
+}
+
+// memberBy finds a member by the id of the membership, whose time is that of the
+// position in the list; notFound: it was removed, or has an id of another form.
+func (r *request) memberBy(tx store.Tx, id string) (store.Member, error) {
+	ms, ok := store.IDTime(id)
+	if !ok || ms == 0 {
+		return store.Member{}, errNoPage
+	}
+	_, members, err := store.ListMembers(tx, r.org.ID, store.Cursor{Ms: ms - 1, ID: "~"}, maxSameTime)
+	for _, m := range members {
+		if m.ID == id {
+			return m, err
+		}
+	}
+	return store.Member{}, cmp.Or(err, error(errNoPage))
+}
+
+// maxSameTime is among how many members that were added at the same time one is found.
+const maxSameTime = 20

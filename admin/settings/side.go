@@ -1,0 +1,117 @@
+package settings
+
+import (
+	"html/template"
+	"strings"
+	"time"
+
+	"teamdata/store"
+)
+
+// Bounds of what the side bar counts.
+const (
+	sideMembers = 999
+	sideKeys    = 99
+)
+
+// side is the side bar of an org: its sections, with counts where they help.
+type side struct {
+	Plan     string
+	Sections []section
+	Trouble  bool // an endpoint is disabled or failing, which the favicon shows too
+}
+
+// section is a part of the navigation.
+type section struct {
+	Name  string // as in the path; overview is the org's own
+	Text  string
+	Icon  string
+	Count string // empty: none
+	Bad   bool   // the count is of what needs attention
+}
+
+// loadSide counts what the side bar of the path's org shows, as far as that is cheap.
+func (r *request) loadSide(tx store.Tx) error {
+	if r.org.ID == "" {
+		return nil
+	}
+	trouble, err := r.countTrouble(tx)
+	if err != nil {
+		return err
+	}
+	keys, err := tx.APIKeys(r.org.ID, "", sideKeys+1)
+	if err != nil {
+		return err
+	}
+	members, err := tx.MemberPage(r.org.ID, store.Cursor{}, sideMembers, nil)
+	if err != nil {
+		return err
+	}
+	r.side = &side{Plan: r.org.Subscription.Plan, Trouble: trouble > 0, Sections: []section{
+		{Name: "overview", Text: "Overview", Icon: "home"},
+		{Name: "endpoints", Text: "Webhooks", Icon: "hook", Count: formatSome(trouble, false), Bad: true},
+		{Name: "events", Text: "Events", Icon: "events"},
+		{Name: "keys", Text: "API keys", Icon: "key", Count: formatSome(min(len(keys), sideKeys), len(keys) > sideKeys)},
+		{Name: "members", Text: "Members", Icon: "people", Count: formatSome(members.Count, members.More)},
+		{Name: "audit-log", Text: "Audit log", Icon: "log"},
+		{Name: "instructions", Text: "Assistant", Icon: "chat"},
+		{Name: "subscription", Text: "Subscription", Icon: "card"},
+	}}
+	return nil
+}
+
+// formatSome formats a count; empty: there is nothing.
+func formatSome(n int, more bool) string {
+	if n == 0 {
+		return ""
+	}
+	return formatCount(n, more)
+}
+
+// countTrouble counts the org's endpoints that are disabled, or of which deliveries
+// failed for good in the last 24 hours.
+func (r *request) countTrouble(tx store.Tx) (n int, err error) {
+	endpoints, err := tx.Endpoints(r.org.ID)
+	if err != nil || len(endpoints) == 0 {
+		return 0, err
+	}
+	failed := map[uint64]bool{}
+	err = tx.EachDeliveryCounts(r.org.ID, r.now.Add(-23*time.Hour), func(endpoint uint64, _ time.Time, c store.DeliveryCounts) {
+		failed[endpoint] = failed[endpoint] || c.Failed > 0
+	})
+	for _, e := range endpoints {
+		if e.Disabled() || failed[e.Number] {
+			n++
+		}
+	}
+	return n, err
+}
+
+// Path is the path of the section's page in an org.
+func (s section) Path(orgID string) string {
+	if s.Name == "overview" {
+		return orgPath(orgID)
+	}
+	return orgPath(orgID, s.Name)
+}
+
+// Said is what precedes the count for those who hear the page.
+func (s section) Said() string {
+	if s.Bad {
+		return "needing attention: "
+	}
+	return ""
+}
+
+// favicon is the picture in the browser's tab, with a red dot when something is in
+// trouble: as data, which costs no request.
+func favicon(trouble bool) template.URL {
+	dot := ""
+	if trouble {
+		dot = `<circle cx='25' cy='7' r='7' fill='#d92d20' stroke='#fff' stroke-width='2'/>`
+	}
+	return template.URL("data:image/svg+xml," + faviconEscaper.Replace(`<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#2459b5'/><path d='M8 10h16M16 10v14' stroke='#fff' stroke-width='4' stroke-linecap='round'/>`+dot+`</svg>`))
+}
+
+// faviconEscaper escapes what a URL can't have.
+var faviconEscaper = strings.NewReplacer("<", "%3C", ">", "%3E", "#", "%23", " ", "%20")

@@ -1,0 +1,47 @@
+package settings
+
+import (
+	"net/http"
+	"slices"
+	"time"
+)
+
+// themeCookie keeps the browser's colours, light or dark; without it they are the
+// system's.
+const (
+	themeCookie = "theme"
+	themeAge    = 365 * 24 * time.Hour
+)
+
+// theme is the chosen one; empty: as the system has it.
+func (r *request) theme() string {
+	if chosen := r.cookieNamed(themeCookie); slices.Contains([]string{"light", "dark"}, chosen) {
+		return chosen
+	}
+	return ""
+}
+
+// setTheme chooses the colours, and leads back to the page where that was done.
+func (r *request) setTheme() error {
+	if err := r.view(nil); err != nil {
+		return err
+	}
+	chosen := r.field("theme")
+	if !slices.Contains([]string{"light", "dark"}, chosen) {
+		chosen = ""
+	}
+	r.putCookie(themeCookie, chosen, themeAge)
+	return r.redirect(localPath(r.field("next")))
+}
+
+// here is the path and query of the page, without what was just done: where to come
+// back to.
+func (r *request) here() string {
+	u := *r.HTTP.URL
+	query := u.Query()
+	query.Del("done")
+	if u.RawQuery = query.Encode(); r.HTTP.Method != http.MethodGet {
+		u.RawQuery = ""
+	}
+	return u.RequestURI()
+}

@@ -1,0 +1,125 @@
+package settings
+
+import (
+	"bytes"
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"teamdata/store"
+)
+
+// viewable are the pages of an org that a viewer sees too: the paths of their GET
+// routes. A page that isn't here is for those who manage the org, and so is every
+// form. Pages that show a secret must not be here.
+var viewable = map[string]bool{
+	"/orgs/:org":                                true,
+	"/orgs/:org/keys":                           true,
+	"/orgs/:org/keys/:key":                      true,
+	"/orgs/:org/members":                        true,
+	"/orgs/:org/audit-log":                      true,
+	"/orgs/:org/audit-log/export":               true,
+	"/orgs/:org/instructions":                   true,
+	"/orgs/:org/subscription":                   true,
+	"/orgs/:org/event-types":                    true,
+	"/orgs/:org/event-types/:type":              true,
+	"/orgs/:org/events":                         true,
+	"/orgs/:org/events/:event":                  true,
+	"/orgs/:org/endpoints":                      true,
+	"/orgs/:org/endpoints/:endpoint":            true,
+	"/orgs/:org/endpoints/:endpoint/live":       true,
+	"/orgs/:org/endpoints/:endpoint/settings":   true,
+	"/orgs/:org/endpoints/:endpoint/deliveries": true,
+	"/orgs/:org/deliveries":                     true,
+	"/orgs/:org/deliveries/:delivery":           true,
+	"/orgs/:org/deliveries/:delivery/live":      true,
+	"/orgs/:org/replays/:replay":                true,
+	"/orgs/:org/replays/:replay/live":           true,
+}
+
+var errViewer = store.Errorf(store.CodeForbidden, "Your role is viewer: you see this org's settings, and change nothing.").
+	Advise("An owner or admin of the org can do this, or give you another role.")
+
+// checkViewer refuses what a person who doesn't manage the org of the path may not do
+// there.
+func (r *request) checkViewer() error {
+	if r.org.ID == "" || r.member.Manages() || r.HTTP.Method == http.MethodGet && viewable[strings.TrimPrefix(r.Pattern, Path)] {
+		return nil
+	}
+	return errViewer
+}
+
+// viewing reports whether the page is one of an org that the person only sees.
+func (r *request) viewing() bool { return r.org.ID != "" && !r.member.Manages() }
+
+// usable is a rendered page without what the person can't use there.
+func (r *request) usable(page []byte) []byte {
+	if r.viewing() {
+		return withoutForms(page)
+	}
+	return page
+}
+
+// Parts of a rendered page. Elements of these kinds don't nest, and texts in them are
+// escaped.
+var (
+	formElement   = regexp.MustCompile(`(?s)<form\b[^>]*>.*?</form>`)
+	formTag       = regexp.MustCompile(`^<form\b[^>]*>`)
+	buttonElement = regexp.MustCompile(`(?s)<button\b[^>]*\sform(?:action)?="[^>]*>.*?</button>`)
+	linkElement   = regexp.MustCompile(`(?s)<a\b[^>]*>.*?</a>`)
+	actionValue   = regexp.MustCompile(`\saction="([^"]*)"`)
+	hrefValue     = regexp.MustCompile(`^<a\b[^>]*\shref="([^"]*)"`)
+	emptyElement  = regexp.MustCompile(`<(?:li|p)\b[^>]*>\s*</(?:li|p)>`)
+)
+
+// withoutForms removes from a page what a viewer can't use: the forms of the org and
+// the links to pages that are not viewable. So none is forgotten in a template.
+func withoutForms(page []byte) []byte {
+	page = formElement.ReplaceAllFunc(page, func(form []byte) []byte {
+		tag := formTag.Find(form)
+		action := actionValue.FindSubmatch(tag)
+		if !bytes.Contains(tag, []byte(`method="post"`)) || action != nil && !inOrg(string(action[1])) {
+			return form
+		}
+		return nil
+	})
+	page = buttonElement.ReplaceAll(page, nil)
+	page = linkElement.ReplaceAllFunc(page, func(link []byte) []byte {
+		if href := hrefValue.FindSubmatch(link); href != nil && inOrg(string(href[1])) && !leadsToViewable(string(href[1])) {
+			return nil
+		}
+		return link
+	})
+	return emptyElement.ReplaceAll(page, nil)
+}
+
+// inOrg reports whether an address in a page is one of an org's pages.
+func inOrg(address string) bool {
+	return strings.HasPrefix(html.UnescapeString(address), Path+"/orgs/")
+}
+
+// leadsToViewable reports whether an address in a page is that of a viewable page.
+func leadsToViewable(address string) bool {
+	path, _, _ := strings.Cut(strings.TrimPrefix(html.UnescapeString(address), Path), "?")
+	path, _, _ = strings.Cut(path, "#")
+	parts := strings.Split(path, "/")
+	for pattern := range viewable {
+		if matches(strings.Split(pattern, "/"), parts) {
+			return true
+		}
+	}
+	return false
+}
+
+func matches(pattern, parts []string) bool {
+	if len(pattern) != len(parts) {
+		return false
+	}
+	for i, part := range pattern {
+		if !strings.HasPrefix(part, ":") && part != parts[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,93 @@
+package settings
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"teamdata/store"
+)
+
+// A viewer at every form and page of the org: no form does anything, no page but the
+// viewable ones is shown, and none of those has a secret, a form or a link to what
+// would be refused.
+func TestViewerAtEveryForm(t *testing.T) {
+	s := newAttacker(t)
+	s.setRole("usr_grace", store.RoleViewer)
+	b := s.signedIn("usr_grace")
+	some := func(param string) string { return cmp.Or(s.mine(param), "x") }
+	before := s.file()
+	for _, rt := range routes {
+		if rt.method == http.MethodPost && strings.HasPrefix(rt.path, "/orgs/:org") {
+			b.post(s.fill(rt.path, some), formOfAnother()).wants(t, 403, "Your role is viewer")
+		}
+	}
+	if s.file() != before {
+		t.Error("a form of a viewer has changed the file")
+	}
+	secrets := s.secrets()
+	for _, rt := range routes {
+		if rt.method != http.MethodGet || !strings.HasPrefix(rt.path, "/orgs/:org") {
+			continue
+		}
+		r := b.get(s.fill(rt.path, some))
+		switch {
+		case !viewable[rt.path]:
+			r.wants(t, 403, "Your role is viewer")
+		case r.Status != 200 && r.Status != 303 && r.Status != 400 && r.Status != 404: // 400: without its query; 404: there is no such record
+			t.Errorf("%s: %d: %.500s", rt.path, r.Status, r.Body)
+		}
+		for _, secret := range secrets {
+			if strings.Contains(r.Body, secret) {
+				t.Errorf("%s shows a secret", rt.path)
+			}
+		}
+		for _, form := range formElement.FindAllString(r.Body, -1) {
+			if strings.Contains(form, `method="post"`) && !strings.Contains(form, `action="/settings/sign-out"`) && !strings.Contains(form, `action="/settings/account`) {
+				t.Errorf("%s has the form %s", rt.path, form)
+			}
+		}
+		for _, link := range linkElement.FindAllString(r.Body, -1) {
+			if href := hrefValue.FindStringSubmatch(link); href != nil && inOrg(href[1]) && !leadsToViewable(href[1]) {
+				t.Errorf("%s leads to %s", rt.path, href[1])
+			}
+		}
+	}
+}
+
+// secrets are those of org_acme's endpoint.
+func (s *attacker) secrets() (secrets []string) {
+	s.View(func(tx store.Tx) error {
+		e, err := tx.Endpoint("org_acme", "whe_mine")
+		for _, secret := range []string{e.Secret, e.OldSecret} {
+			if secret != "" {
+				secrets = append(secrets, secret, strings.TrimPrefix(secret, "whsec_"))
+			}
+		}
+		return err
+	})
+	if len(secrets) == 0 {
+		s.Fatal("the endpoint has no secret to look for")
+	}
+	return secrets
+}
+
+// A viewer signs in, changes the own password, ends own sessions, and loses the
+// account with the role.
+func TestViewersOwnAccount(t *testing.T) {
+	w := newEnv(t)
+	w.setRole("usr_grace", store.RoleViewer)
+	w.withPassword("usr_grace")
+	b := w.newBrowser()
+	b.signIn("usr_grace", goodPassword).wants(t, 303)
+	b.get("").wants(t, 303)
+	b.get("/orgs/org_acme").wants(t, 200, "acme")
+	b.get("/account").wants(t, 200)
+	b.post("/account/password", url.Values{"old": {goodPassword}, "password": {goodPassword + " 2"}, "again": {goodPassword + " 2"}}).wants(t, 303)
+	b.post("/account/end-other-sessions", nil).wants(t, 303)
+	b.get("/orgs/org_other").wants(t, 404)
+	w.setRole("usr_grace", store.RoleMember)
+	b.get("/orgs/org_acme").wants(t, 303)
+}

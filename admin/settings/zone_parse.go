@@ -1,0 +1,132 @@
+package settings
+
+import (
+	"strings"
+	"time"
+
+	"teamdata/store"
+)
+
+// timeForm is a form in which people give times.
+type timeForm struct {
+	layout string
+	unit   time.Duration // that the text names: a second, a minute or a day
+	lacks  string        // what it leaves to the present: "day", "year" or nothing
+}
+
+const wholeDay = 24 * time.Hour
+
+// timeForms are what rows show, the values of date and time inputs, and dates.
+var timeForms = []timeForm{
+	{"15:04:05", time.Second, "day"},
+	{"15:04", time.Minute, "day"},
+	{"2 Jan 15:04:05", time.Second, "year"},
+	{"2 Jan 15:04", time.Minute, "year"},
+	{"2 Jan", wholeDay, "year"},
+	{"2 Jan 2006 15:04:05", time.Second, ""},
+	{"2 Jan 2006 15:04", time.Minute, ""},
+	{"2 Jan 2006", wholeDay, ""},
+	{"2006-01-02 15:04:05", time.Second, ""},
+	{"2006-01-02 15:04", time.Minute, ""},
+	{"2006-01-02", wholeDay, ""},
+}
+
+// parseSince is the first moment of what a filter's text names in the reader's zone:
+// a second, a minute or a day. Empty text: the zero time. The error names the field.
+func parseSince(field, text string, zone *time.Location, now time.Time) (time.Time, error) {
+	since, _, err := parseTime(field, text, zone, now)
+	return since, err
+}
+
+// parseUntil is the moment after what a filter's text names, so that the filter
+// includes the whole second, minute or day. Empty text: the zero time.
+func parseUntil(field, text string, zone *time.Location, now time.Time) (time.Time, error) {
+	_, until, err := parseTime(field, text, zone, now)
+	return until, err
+}
+
+// parseTime is when what a text names begins, and when it has ended. A clock that is
+// set back shows a time twice; the text names both, and what is between.
+func parseTime(field, text string, zone *time.Location, now time.Time) (begin, end time.Time, err error) {
+	text = strings.Join(strings.Fields(strings.ReplaceAll(text, ",", " ")), " ")
+	if text == "" {
+		return begin, end, nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		t = t.UTC().Truncate(time.Second)
+		return checkTime(field, t, t.Add(time.Second))
+	}
+	if len(text) > 10 && text[10] == 'T' { // of a date and time input
+		text = text[:10] + " " + text[11:]
+	}
+	for _, form := range timeForms {
+		if wall, err := time.Parse(form.layout, text); err == nil {
+			begin, end := form.complete(wall.Truncate(time.Second), zone, now)
+			return checkTime(field, begin, end)
+		}
+	}
+	return begin, end, errNoTime(field)
+}
+
+// checkTime refuses times that the data can't have.
+func checkTime(field string, begin, end time.Time) (time.Time, time.Time, error) {
+	if begin.Before(time.UnixMilli(0)) || end.After(store.MaxTime) {
+		return time.Time{}, time.Time{}, errNoTime(field)
+	}
+	return begin, end, nil
+}
+
+func errNoTime(field string) error {
+	return store.Invalid(field, "must be a time such as 14:30:11, 24 Nov 14:30 or 2030-12-31 18:30, not before 1970")
+}
+
+// complete is when a time on the wall begins and has ended, with what it lacks taken
+// from the present.
+func (f timeForm) complete(wall time.Time, zone *time.Location, now time.Time) (begin, end time.Time) {
+	now = now.In(zone)
+	switch f.lacks {
+	case "day":
+		wall = wall.AddDate(now.Year()-wall.Year(), int(now.Month()-wall.Month()), now.Day()-wall.Day())
+	case "year":
+		wall = lastSuch(wall, now)
+	}
+	begin, end = onWall(wall, zone)
+	if f.unit == wholeDay {
+		end, _ = onWall(wall.AddDate(0, 0, 1), zone)
+		return begin, end
+	}
+	return begin, end.Add(f.unit)
+}
+
+// lastSuch is the last such day that is no more than a day ahead; 29 February is not
+// in every year.
+func lastSuch(wall, now time.Time) time.Time {
+	tomorrow := time.Date(now.Year(), now.Month(), now.Day()+2, 0, 0, 0, 0, time.UTC)
+	for year := now.Year() + 1; ; year-- {
+		t := wall.AddDate(year-wall.Year(), 0, 0)
+		if t.Day() == wall.Day() && t.Before(tomorrow) {
+			return t
+		}
+	}
+}
+
+// onWall are the first and the last moment at which clocks of a zone show a time;
+// where they skip it, the moment that they would have shown it.
+func onWall(wall time.Time, zone *time.Location) (first, last time.Time) {
+	first = time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
+	last = first
+	for _, beside := range []time.Duration{-wholeDay, wholeDay} {
+		_, offset := first.Add(beside).Zone()
+		t := wall.Add(-time.Duration(offset) * time.Second).In(zone)
+		if t.Format(time.DateTime) != wall.Format(time.DateTime) {
+			continue
+		}
+		if t.Before(first) {
+			first = t
+		}
+		if t.After(last) {
+			last = t
+		}
+	}
+	return first, last
+}

@@ -1,0 +1,169 @@
+package store
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// DeliveryFilter selects deliveries of an org. Its zero value selects all.
+type DeliveryFilter struct {
+	Endpoint string    // id; empty: all of the org
+	State    string    // one of DeliveryFilterStates; empty: any
+	Type     string    // of the events, or a group such as member.*; empty: any
+	Status   string    // of the last attempt: 500, 4xx, or none for no answer; empty: any
+	Since    time.Time // of the last attempt, see [Delivery.ShownAt]; zero: no bound
+	Until    time.Time // before which that was; zero: no bound
+	Query    string    // id of a delivery or an event; empty: any
+}
+
+// DeliveryFilterStates are what [DeliveryFilter.State] may be. waiting is any of
+// pending, retrying and held; unsuccessful is failed, and retrying at an endpoint that
+// may be disabled.
+var DeliveryFilterStates = []string{"waiting", "failed", "acknowledged", "unsuccessful", "pending", "retrying", "held"}
+
+// DeliveryFilterFields are the names of a filter's fields in queries, in the order in
+// which they are parsed.
+var DeliveryFilterFields = []string{"endpoint", "state", "type", "status", "since", "until", "q"}
+
+// Matches reports whether the filter selects a delivery to an endpoint.
+func (f DeliveryFilter) Matches(d *Delivery, e *Endpoint) bool {
+	at := d.ShownAt()
+	return (f.Endpoint == "" || f.Endpoint == d.EndpointID) &&
+		(f.Type == "" || selects(f.Type, d.EventType)) &&
+		(f.Query == "" || f.Query == d.ID || f.Query == d.EventID) &&
+		!at.Before(f.Since) && (f.Until.IsZero() || at.Before(f.Until)) &&
+		f.matchesState(d, e) && f.matchesStatus(d)
+}
+
+func (f DeliveryFilter) matchesState(d *Delivery, e *Endpoint) bool {
+	switch f.State {
+	case "":
+		return true
+	case "waiting":
+		return d.State.Waiting()
+	case "unsuccessful":
+		return d.State == StateFailed || d.State == StateRetrying
+	}
+	return d.StateAt(e).String() == f.State
+}
+
+func (f DeliveryFilter) matchesStatus(d *Delivery) bool {
+	if f.Status == "" {
+		return true
+	}
+	if len(d.History) == 0 {
+		return false
+	}
+	last := d.History[len(d.History)-1].Status
+	if f.Status == "none" {
+		return last == 0
+	}
+	if class, ok := strings.CutSuffix(f.Status, "xx"); ok {
+		return strconv.Itoa(last/100) == class
+	}
+	return strconv.Itoa(last) == f.Status
+}
+
+// ParseDeliveryFilter parses a filter whose fields get returns by their names in
+// DeliveryFilterFields. since and until are RFC 3339, or date and time in a zone, where
+// until includes the second or minute that it names. A nil zone is UTC. badRequest names
+// the field.
+func ParseDeliveryFilter(get func(name string) string, zone *time.Location) (f DeliveryFilter, err error) {
+	f = DeliveryFilter{
+		Endpoint: get("endpoint"), State: get("state"), Type: get("type"),
+		Status: strings.ToLower(get("status")), Query: strings.TrimSpace(get("q")),
+	}
+	if err := f.check(); err != nil {
+		return DeliveryFilter{}, err
+	}
+	if f.Since, _, err = filterTime("since", get("since"), zone); err != nil {
+		return DeliveryFilter{}, err
+	}
+	_, f.Until, err = filterTime("until", get("until"), zone)
+	if err == nil && !f.Until.IsZero() && f.Until.Before(f.Since) {
+		err = Invalid("until", "must not be before since")
+	}
+	if err != nil {
+		return DeliveryFilter{}, err
+	}
+	return f, nil
+}
+
+func (f DeliveryFilter) check() error {
+	switch {
+	case f.Endpoint != "" && !ValidID(f.Endpoint):
+		return Invalid("endpoint", "must be the id of an endpoint")
+	case f.State != "" && !slices.Contains(DeliveryFilterStates, f.State):
+		return Invalid("state", "must be waiting, pending, retrying, held, failed, unsuccessful or acknowledged").Advise("leave it out for all")
+	case len(f.Type) > maxTypeFilter:
+		return Invalid("type", "must be the name of an event type, or a group such as member.*")
+	case f.Status != "" && !validStatus(f.Status):
+		return Invalid("status", "must be a status such as 500, a class such as 5xx, or none for no answer")
+	case f.Query != "" && (!ValidID(f.Query) || !strings.HasPrefix(f.Query, PrefixDelivery) && !strings.HasPrefix(f.Query, PrefixEvent)):
+		return Invalid("q", "must be a webhook-id, which begins with %s, or the id of an event, which begins with %s", PrefixDelivery, PrefixEvent)
+	}
+	return nil
+}
+
+const maxTypeFilter = 200 // bytes
+
+func validStatus(text string) bool {
+	if text == "none" {
+		return true
+	}
+	class := strings.TrimSuffix(text, "xx")
+	n, err := strconv.Atoi(class)
+	if class != text {
+		return err == nil && len(class) == 1 && n >= 1 && n <= 9
+	}
+	return err == nil && len(text) == 3 && n >= 100
+}
+
+// filterForms are the forms of a time without a zone, with how long each lasts.
+var filterForms = []struct {
+	form  string
+	lasts time.Duration
+}{
+	{"2006-01-02T15:04:05", time.Second}, {"2006-01-02 15:04:05", time.Second}, {"2 Jan 2006, 15:04:05", time.Second},
+	{"2006-01-02T15:04", time.Minute}, {"2006-01-02 15:04", time.Minute},
+}
+
+// filterTime parses a bound, as its first moment and the one after its last.
+func filterTime(field, text string, zone *time.Location) (first, end time.Time, err error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return first, end, nil
+	}
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		first, end = t.UTC(), t.UTC()
+	}
+	local, utc := strings.CutSuffix(text, " UTC")
+	if zone == nil || utc {
+		zone = time.UTC
+	}
+	for _, f := range filterForms {
+		if t, err := time.ParseInLocation(f.form, local, zone); err == nil {
+			first, end = t.UTC(), t.Add(f.lasts).UTC()
+		}
+	}
+	if first.Before(time.UnixMilli(0)) || first.After(MaxTime) {
+		return time.Time{}, time.Time{}, Invalid(field, "must be a date and time such as 2030-12-31 18:30:00, not before 1970")
+	}
+	return first, end, nil
+}
+
+// Values are the filter's fields as [ParseDeliveryFilter] takes them, names and values
+// in turn. Times are exact.
+func (f DeliveryFilter) Values() []string {
+	return []string{"endpoint", f.Endpoint, "state", f.State, "type", f.Type, "status", f.Status,
+		"since", filterText(f.Since), "until", filterText(f.Until), "q", f.Query}
+}
+
+func filterText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}

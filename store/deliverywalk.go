@@ -1,0 +1,111 @@
+package store
+
+import (
+	"slices"
+	"strings"
+)
+
+// DeliveryWalk goes through the deliveries of an org that a filter may select, newest
+// first by [Delivery.Latest].
+type DeliveryWalk struct {
+	Filter    DeliveryFilter
+	OrgID     string
+	Endpoints []Endpoint // those that the filter lets pass, in order of id
+}
+
+// WalkDeliveries begins a walk. notFound: the filter names an endpoint that the org does
+// not have.
+func WalkDeliveries(tx Endpoints, orgID string, f DeliveryFilter) (w DeliveryWalk, err error) {
+	w = DeliveryWalk{Filter: f, OrgID: orgID}
+	if f.Endpoint == "" {
+		w.Endpoints, err = tx.Endpoints(orgID)
+		return w, err
+	}
+	e, err := FindEndpoint(tx, orgID, f.Endpoint)
+	w.Endpoints = []Endpoint{e}
+	return w, err
+}
+
+// Read reads up to limit deliveries before a position, those that do not match among
+// them; fewer mean the end. The zero Cursor starts at the newest.
+func (w *DeliveryWalk) Read(tx Tx, before Cursor, limit int) (found []Delivery, err error) {
+	if w.Filter.Query != "" {
+		return w.named(tx, before, limit)
+	}
+	if end := CursorOf(w.Filter.Until, ""); !w.Filter.Until.IsZero() && (before.IsZero() || end.Compare(before) < 0) {
+		before = end
+	}
+	numbers := make([]uint64, len(w.Endpoints))
+	for i := range w.Endpoints {
+		numbers[i] = w.Endpoints[i].Number
+	}
+	found, err = tx.LatestDeliveries(numbers, w.Filter.lists(), before, limit)
+	old := slices.IndexFunc(found, func(d Delivery) bool { return d.ShownAt().Before(w.Filter.Since) })
+	if old >= 0 {
+		found = found[:old]
+	}
+	return found, err
+}
+
+// named reads the delivery, or the deliveries of the event, that the filter names.
+func (w *DeliveryWalk) named(tx Tx, before Cursor, limit int) (found []Delivery, err error) {
+	ids := []string{w.Filter.Query}
+	if strings.HasPrefix(w.Filter.Query, PrefixEvent) {
+		event, err := tx.Event(w.Filter.Query)
+		if IsNotFound(err) || err == nil && event.OrgID != w.OrgID {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		ids = event.Deliveries
+	}
+	for _, id := range ids {
+		d, _, err := FindDelivery(tx, w.OrgID, id)
+		switch {
+		case IsNotFound(err): // dropped, or of a removed endpoint
+		case err != nil:
+			return nil, err
+		case before.IsZero() || d.Latest().Compare(before) < 0:
+			found = append(found, d)
+		}
+	}
+	slices.SortFunc(found, func(a, b Delivery) int { return b.Latest().Compare(a.Latest()) })
+	return found[:min(len(found), limit)], nil
+}
+
+// Matches reports whether the filter selects a delivery that was read.
+func (w *DeliveryWalk) Matches(d Delivery) bool {
+	e := w.Endpoint(&d)
+	return e != nil && w.Filter.Matches(&d, e)
+}
+
+// Endpoint is that of a delivery; nil: it is not one of Endpoints.
+func (w *DeliveryWalk) Endpoint(d *Delivery) *Endpoint {
+	i := slices.IndexFunc(w.Endpoints, func(e Endpoint) bool { return e.Number == d.EndpointNumber })
+	if i < 0 {
+		return nil
+	}
+	return &w.Endpoints[i]
+}
+
+// lists are those that may have deliveries which the filter selects.
+func (f DeliveryFilter) lists() []DeliveryList {
+	var lists []DeliveryList
+	success := strings.HasPrefix(f.Status, "2")
+	for _, list := range DeliveryLists {
+		var has bool
+		switch list {
+		case ListAcknowledged:
+			has = (f.State == "" || f.State == "acknowledged") && (f.Status == "" || success)
+		case ListFailed:
+			has = f.State == "" || f.State == "failed" || f.State == "unsuccessful"
+		case ListWaiting:
+			has = f.State != "failed" && f.State != "acknowledged"
+		}
+		if has {
+			lists = append(lists, list)
+		}
+	}
+	return lists
+}

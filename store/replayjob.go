@@ -1,0 +1,182 @@
+package store
+
+import (
+	"slices"
+	"time"
+)
+
+// ReplayState is the state of a ReplayJob.
+type ReplayState uint8
+
+// The states.
+const (
+	ReplayRunning ReplayState = iota + 1
+	ReplayDone
+	ReplayCancelled
+)
+
+func (s ReplayState) String() string {
+	switch s {
+	case ReplayRunning:
+		return "running"
+	case ReplayDone:
+		return "done"
+	case ReplayCancelled:
+		return "cancelled"
+	}
+	return "unknown"
+}
+
+// ReplayJob retries many deliveries of an org: those that its filter selects, or that
+// it names. It takes only those whose last attempt ended before it was created, so it
+// takes none twice.
+type ReplayJob struct {
+	ID         string
+	OrgID      string
+	ActorID    string         // who started it; may be empty
+	Filter     DeliveryFilter // its State is not empty, unless Deliveries are named
+	Deliveries []string       // ids; nil: those of the filter, or the job is over
+	Total      int            // how many were counted before it began
+	More       bool           // there were more than that
+	State      ReplayState
+	Done       int // how many were queued again
+	At         ReplayPosition
+	CreatedAt  time.Time
+	FinishedAt time.Time // zero while it is running
+}
+
+// ReplayPosition is how far a job has come.
+type ReplayPosition struct {
+	Endpoint string       // it goes on with the first endpoint that has this id or a greater one
+	List     DeliveryList // of that endpoint; 0: the first of the job's
+	After    Cursor       // in that list
+	Index    int          // among the job's Deliveries
+}
+
+// ReplayJobs store the jobs of all orgs.
+type ReplayJobs interface {
+	// PutReplayJob adds or replaces a job. Its org never changes.
+	PutReplayJob(ReplayJob) error
+	// ReplayJob returns a job, or notFound.
+	ReplayJob(id string) (ReplayJob, error)
+	// DeleteReplayJob deletes a job. notFound: there is none.
+	DeleteReplayJob(id string) error
+	// ReplayJobs lists up to limit jobs of an org after an id, oldest first.
+	ReplayJobs(orgID, after string, limit int) ([]ReplayJob, error)
+	// AllReplayJobs lists up to limit jobs of all orgs after an id, oldest first.
+	AllReplayJobs(after string, limit int) ([]ReplayJob, error)
+}
+
+// The bounds of an org's jobs.
+const (
+	MaxReplayed       = 1000   // deliveries that a job may name
+	MaxReplayCounted  = 100000 // deliveries that a preview counts
+	maxRunningReplays = 10
+	MaxReplays        = 110                // jobs that an org has; the oldest ones go
+	replayRetention   = 7 * 24 * time.Hour // for which a job is kept when it is over
+)
+
+// FindReplay finds a job of an org. notFound: the org has no such job.
+func FindReplay(tx Tx, orgID, id string) (ReplayJob, error) {
+	j, err := tx.ReplayJob(id)
+	if IsNotFound(err) || err == nil && j.OrgID != orgID {
+		return ReplayJob{}, Errorf(CodeNotFound, "The org has no such replay.")
+	}
+	return j, err
+}
+
+// StartReplay creates a job with an org, a filter or ids, and what was counted. It is
+// done by [RunReplays]. badRequest: it names too many deliveries, or both; notFound:
+// there is no such org or endpoint; conflict: too many jobs of the org are running.
+func StartReplay(tx Tx, actorID string, j ReplayJob) (ReplayJob, error) {
+	if err := j.check(tx); err != nil {
+		return ReplayJob{}, err
+	}
+	if err := makeRoomForReplay(tx, j.OrgID); err != nil {
+		return ReplayJob{}, err
+	}
+	j.ID, j.ActorID, j.CreatedAt, j.State = tx.NewID(PrefixReplay), actorID, tx.Now(), ReplayRunning
+	return j, auditBy(tx.PutReplayJob(j), tx, actorID, j.OrgID, "deliveries.replayed", j.ID)
+}
+
+func (j *ReplayJob) check(tx Tx) error {
+	if _, err := tx.Org(j.OrgID); err != nil {
+		return err
+	}
+	if j.Deliveries != nil {
+		if len(j.Deliveries) == 0 || len(j.Deliveries) > MaxReplayed {
+			return Invalid("deliveryIds", "must have 1 to %d ids", MaxReplayed)
+		}
+		if j.Filter != (DeliveryFilter{}) {
+			return Invalid("deliveryIds", "can't be combined with a filter").Advise("give one of both")
+		}
+		return nil
+	}
+	if j.Filter.Endpoint != "" {
+		if _, err := FindEndpoint(tx, j.OrgID, j.Filter.Endpoint); err != nil {
+			return err
+		}
+	}
+	j.Filter = replayFilter(j.Filter)
+	return nil
+}
+
+// replayFilter makes a filter one of a job: a job of any state would also repeat all
+// that was acknowledged, which nobody means who doesn't say so.
+func replayFilter(f DeliveryFilter) DeliveryFilter {
+	if f.State == "" {
+		f.State = "unsuccessful"
+	}
+	return f
+}
+
+// makeRoomForReplay drops an org's oldest jobs that are over.
+func makeRoomForReplay(tx Tx, orgID string) error {
+	jobs, err := tx.ReplayJobs(orgID, "", MaxReplays)
+	if err != nil {
+		return err
+	}
+	over := slices.DeleteFunc(slices.Clone(jobs), func(j ReplayJob) bool { return j.State == ReplayRunning })
+	if len(jobs)-len(over) >= maxRunningReplays {
+		return Errorf(CodeConflict, "The org has %d replays running.", maxRunningReplays).Advise("wait until one is done, or cancel one")
+	}
+	for len(jobs) >= MaxReplays && len(over) > 0 {
+		if err := tx.DeleteReplayJob(over[0].ID); err != nil {
+			return err
+		}
+		jobs, over = jobs[1:], over[1:]
+	}
+	return nil
+}
+
+// CancelReplay ends a job; what it has queued stays so. A job that is over stays as
+// it is. notFound: the org has no such job.
+func CancelReplay(tx Tx, actorID, orgID, id string) (ReplayJob, error) {
+	j, err := FindReplay(tx, orgID, id)
+	if err != nil || j.State != ReplayRunning {
+		return j, err
+	}
+	j.finish(tx, ReplayCancelled)
+	return j, auditBy(tx.PutReplayJob(j), tx, actorID, orgID, "deliveries.replayCancelled", id)
+}
+
+func (j *ReplayJob) finish(tx Tx, as ReplayState) {
+	j.State, j.FinishedAt, j.Deliveries, j.At = as, tx.Now(), nil, ReplayPosition{}
+}
+
+// LatestReplays lists up to limit jobs of an org, latest first.
+func LatestReplays(tx Tx, orgID string, limit int) ([]ReplayJob, error) {
+	jobs, err := tx.ReplayJobs(orgID, "", MaxReplays)
+	slices.Reverse(jobs)
+	return jobs[:min(len(jobs), limit)], err
+}
+
+func expiredReplay(j ReplayJob, now time.Time) (id string, yes bool) {
+	return j.ID, j.State != ReplayRunning && !now.Before(j.FinishedAt.Add(replayRetention))
+}
+
+// dropReplay drops a job that is too old.
+func dropReplay(tx Tx, id string) (bool, error) {
+	err := tx.DeleteReplayJob(id)
+	return err == nil, unlessNotFound(err)
+}

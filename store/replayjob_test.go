@@ -1,0 +1,110 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+var errKilled = errors.New("killed")
+
+// killed is a store that ends after some Updates.
+type killed struct {
+	store.Store
+	left int
+}
+
+func (k *killed) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
+	if k.left--; k.left < 0 {
+		return errKilled
+	}
+	return k.Store.Update(ctx, scope, fn)
+}
+
+// TestReplayJobKilled: a job that is killed again and again retries each delivery once
+// more, also when some fail again meanwhile, and its count is exact.
+func TestReplayJobKilled(t *testing.T) { onBoth(t, testReplayJobKilled) }
+
+func testReplayJobKilled(s *subject) {
+	endpoint := s.Seed()
+	failed, retrying, _ := s.fillForRecovery()
+	s.Write(func(tx store.Tx) error { return tx.PutLastAcknowledged(endpoint.Number, tx.Now().Add(time.Hour)) })
+	want := len(failed) + len(retrying)
+	p, err := store.PreviewReplay(s.Context(), s, store.ReplayJob{OrgID: acme}, 10_000)
+	s.Code("counting", err, "")
+	s.Equal("previewed", []any{p.Total, p.More, p.ByEndpoint["whe_1"]}, []any{want, false, want})
+	p, err = store.PreviewReplay(s.Context(), s, store.ReplayJob{OrgID: acme}, want-1)
+	s.Code("counting some", err, "")
+	s.Equal("previewed up to a limit", []any{p.Total, p.More}, []any{want - 1, true})
+
+	var j store.ReplayJob
+	added := s.newAudit(func() {
+		s.Write(func(tx store.Tx) (err error) {
+			j, err = store.StartReplay(tx, ada, store.ReplayJob{OrgID: acme, Total: want})
+			return err
+		})
+	})
+	s.Equal("audit entries", actions(added), []string{"deliveries.replayed"})
+	for kills := 0; ; kills++ {
+		err := store.RunReplays(s.Context(), &killed{s, 1})
+		if err == nil {
+			s.Equal("killed in between", kills > 2, true)
+			break
+		}
+		s.Equal("ends as killed", errors.Is(err, errKilled), true)
+		s.Clock.Move(time.Second)
+		if again := s.delivery(failed[len(failed)-1-kills]); again.State == store.StatePending { // it fails again
+			s.attemptMany([]string{again.ID}, 500, nil, func(int) time.Time { return s.Clock.Now() })
+		}
+	}
+	s.Read(func(tx store.Tx) (err error) {
+		j, err = store.FindReplay(tx, acme, j.ID)
+		_, errOther := store.FindReplay(tx, other, j.ID)
+		s.Code("the job in another org", errOther, store.CodeNotFound)
+		return err
+	})
+	s.Equal("the job", []any{j.State, j.Done, j.Total}, []any{store.ReplayDone, want, want})
+	once := 0
+	for _, id := range append(failed, retrying...) {
+		if d := s.delivery(id); d.State.Waiting() && d.DueAt.Equal(j.CreatedAt) || len(d.History) == 2 {
+			once++
+		}
+	}
+	s.Equal("each once more", once, want)
+}
+
+// TestReplayJobNamed retries what is named, and stops when it is cancelled.
+func TestReplayJobNamed(t *testing.T) { onBoth(t, testReplayJobNamed) }
+
+func testReplayJobNamed(s *subject) {
+	s.Seed()
+	failed, _, others := s.fillForRecovery()
+	start := func(j store.ReplayJob) (id string) {
+		j.OrgID = acme
+		s.Write(func(tx store.Tx) error {
+			started, err := store.StartReplay(tx, ada, j)
+			id = started.ID
+			return err
+		})
+		return id
+	}
+	find := func(id string) (j store.ReplayJob) {
+		s.Read(func(tx store.Tx) (err error) { j, err = store.FindReplay(tx, acme, id); return err })
+		return j
+	}
+	named := start(store.ReplayJob{Deliveries: []string{failed[0], "whd_none", others[0], failed[0], failed[1]}})
+	asked := start(store.ReplayJob{Filter: store.DeliveryFilter{Query: failed[2]}})
+	cancelled := start(store.ReplayJob{Filter: store.DeliveryFilter{State: "failed", Endpoint: "whe_1"}})
+	s.Write(func(tx store.Tx) error {
+		_, err := store.CancelReplay(tx, ada, acme, cancelled)
+		return err
+	})
+	s.Code("running", store.RunReplays(s.Context(), s), "")
+	s.Equal("named, each once", find(named).Done, 3)
+	s.Equal("asked for", find(asked).Done, 1)
+	s.Equal("cancelled", []any{find(cancelled).State, find(cancelled).Done}, []any{store.ReplayCancelled, 0})
+	s.Equal("still failed", s.delivery(failed[3]).State, store.StateFailed)
+}

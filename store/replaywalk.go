@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// ReplayPreview is what a job would retry now.
+type ReplayPreview struct {
+	Total      int
+	More       bool           // there are more, and they were not counted
+	ByEndpoint map[string]int // of Total, by the endpoints' ids
+	Endpoints  []string       // those ids, in their order
+}
+
+// previewStep is how many deliveries each transaction of a preview reads.
+const previewStep = 1000
+
+// PreviewReplay counts what a job with an org, and a filter or ids, would retry, up to
+// most. It reads in small transactions, and finds more than a moment's only if
+// deliveries fail meanwhile. notFound: there is no such org or endpoint.
+func PreviewReplay(ctx context.Context, s Store, j ReplayJob, most int) (p ReplayPreview, err error) {
+	p.ByEndpoint = map[string]int{}
+	for more := true; more && !p.More; {
+		err := s.View(ctx, func(tx Tx) (err error) {
+			if j.CreatedAt.IsZero() {
+				if err := j.check(tx); err != nil {
+					return err
+				}
+				j.CreatedAt = tx.Now()
+			}
+			more, err = j.walk(tx, previewStep, func(d *Delivery) error { p.add(d, most); return nil })
+			return err
+		})
+		if err != nil {
+			return p, err
+		}
+	}
+	slices.Sort(p.Endpoints)
+	return p, nil
+}
+
+func (p *ReplayPreview) add(d *Delivery, most int) {
+	if p.Total == most {
+		p.More = true
+		return
+	}
+	if p.Total++; p.ByEndpoint[d.EndpointID] == 0 {
+		p.Endpoints = append(p.Endpoints, d.EndpointID)
+	}
+	p.ByEndpoint[d.EndpointID]++
+}
+
+// walk reads about step deliveries from where the job is, calls take with those that
+// it retries, and moves on. more is false at the end.
+func (j *ReplayJob) walk(tx Tx, step int, take func(*Delivery) error) (more bool, err error) {
+	if j.Deliveries != nil || j.Filter.Query != "" {
+		return j.walkNamed(tx, step, take)
+	}
+	endpoints, err := j.endpoints(tx)
+	if err != nil {
+		return false, err
+	}
+	lists := replayLists(j.Filter.State)
+	for i := range endpoints {
+		e := &endpoints[i]
+		if j.At.Endpoint != e.ID {
+			j.At = ReplayPosition{Endpoint: e.ID}
+		}
+		for _, list := range lists[max(slices.Index(lists, j.At.List), 0):] {
+			if j.At.List != list {
+				j.At.List, j.At.After = list, j.start(list)
+			}
+			for ended := false; !ended; {
+				if step <= 0 {
+					return true, nil
+				}
+				var n int
+				if n, ended, err = j.walkList(tx, e, step, take); err != nil {
+					return false, err
+				}
+				step -= n + 1 // an empty list takes time too
+			}
+		}
+	}
+	return false, nil
+}
+
+// endpoints lists the job's endpoints from where it is.
+func (j *ReplayJob) endpoints(tx Tx) ([]Endpoint, error) {
+	if j.Filter.Endpoint != "" {
+		e, err := tx.Endpoint(j.OrgID, j.Filter.Endpoint)
+		if err != nil {
+			return nil, unlessNotFound(err)
+		}
+		return []Endpoint{e}, nil
+	}
+	all, err := tx.Endpoints(j.OrgID)
+	return slices.DeleteFunc(all, func(e Endpoint) bool { return e.ID < j.At.Endpoint }), err
+}
+
+// replayLists are the lists that may have deliveries in a state of a filter.
+func replayLists(state string) []DeliveryList {
+	switch state {
+	case "failed":
+		return []DeliveryList{ListFailed}
+	case "acknowledged":
+		return []DeliveryList{ListAcknowledged}
+	case "unsuccessful":
+		return []DeliveryList{ListFailed, ListWaiting}
+	}
+	return []DeliveryList{ListWaiting}
+}
+
+// start is the position before the first delivery of a list that the job may retry.
+// What waits and is due already is left alone: it is sent anyway.
+func (j *ReplayJob) start(list DeliveryList) Cursor {
+	if list == ListWaiting {
+		return CursorOf(j.CreatedAt, "~") // after every id
+	}
+	return Cursor{Ms: uint64(j.CreatedAt.UnixMilli())} // latest first
+}
+
+// walkList reads a page of an endpoint's list, and returns how many deliveries it has,
+// and whether the list ends with it.
+func (j *ReplayJob) walkList(tx Tx, e *Endpoint, step int, take func(*Delivery) error) (n int, ended bool, err error) {
+	page, more, err := tx.DeliveryPage(e.Number, j.At.List, j.At.After, step)
+	for i := range page {
+		d := &page[i]
+		if j.At.List != ListWaiting && d.FinishedAt.Before(j.Filter.Since) {
+			return i + 1, true, nil // and so are all that follow
+		}
+		_, j.At.After = d.Position()
+		if !j.takes(d, e) {
+			continue
+		}
+		if err := take(d); err != nil {
+			return i, false, err
+		}
+	}
+	return len(page), !more, err
+}
+
+// walkNamed is walk for deliveries that are named, by the job or by its filter.
+func (j *ReplayJob) walkNamed(tx Tx, step int, take func(*Delivery) error) (more bool, err error) {
+	ids, err := j.named(tx)
+	for ; err == nil && j.At.Index < len(ids) && step > 0; step-- {
+		d, e, errFind := FindDelivery(tx, j.OrgID, ids[j.At.Index])
+		j.At.Index++
+		if err = unlessNotFound(errFind); errFind == nil && j.takes(&d, &e) {
+			err = take(&d)
+		}
+	}
+	return j.At.Index < len(ids), err
+}
+
+func (j *ReplayJob) named(tx Tx) ([]string, error) {
+	switch id := j.Filter.Query; {
+	case j.Deliveries != nil:
+		return j.Deliveries, nil
+	case strings.HasPrefix(id, PrefixDelivery):
+		return []string{id}, nil
+	default:
+		event, err := tx.Event(id)
+		return event.Deliveries, unlessNotFound(err)
+	}
+}
+
+// takes reports whether the job retries a delivery: one that it selects, whose last
+// attempt ended before it was created, and that isn't about to be sent anyway.
+func (j *ReplayJob) takes(d *Delivery, e *Endpoint) bool {
+	if d.State.Waiting() && (len(d.History) == 0 || !d.DueAt.After(j.CreatedAt)) {
+		return false
+	}
+	return d.ShownAt().Before(j.CreatedAt) && j.Filter.Matches(d, e)
+}
