@@ -149,18 +149,18 @@ func (s *Server) Limit(l net.Listener) net.Listener { return limitedListener{l, 
 // Serve serves connections of l, over TLS unless tlsConfig is nil, and returns nil
 // after Shutdown. It may be called for several listeners.
 func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
-	s.listeners.add(l)
-	l = cork.Listener(limitedListener{l, s.connections, s.config.ProxyProtocol})
+	accepted := cork.Listener(limitedListener{l, s.connections, s.config.ProxyProtocol})
 	if tlsConfig != nil {
 		tlsConfig = tlsConfig.Clone()
 		tlsConfig.NextProtos = append([]string{"h2", "http/1.1"}, tlsConfig.NextProtos...)
-		shaking := newTLSListener(l, tlsConfig, s.config.versions[0].date, &s.http)
-		s.listeners.accepting.Go(shaking.run)
-		l = shaking
+		shaking := newTLSListener(accepted, tlsConfig, s.config.versions[0].date, &s.http)
+		s.listeners.add(l, shaking.run)
+		accepted = shaking
 	} else {
-		l = http1Listener{l, s.config.versions[0].date}
+		s.listeners.add(l, func() {}) // net/http accepts them itself
+		accepted = http1Listener{accepted, s.config.versions[0].date}
 	}
-	err := s.http.Serve(l)
+	err := s.http.Serve(accepted)
 	if errors.Is(err, http.ErrServerClosed) || s.stopping.Load() && errors.Is(err, net.ErrClosed) {
 		return nil
 	}
@@ -199,19 +199,28 @@ func (s *Server) drain(ctx context.Context, most time.Duration) {
 type listeners struct {
 	mu        sync.Mutex
 	all       []net.Listener
+	closed    bool
 	accepting sync.WaitGroup // what accepts connections that are yet to shake hands
 }
 
-func (l *listeners) add(one net.Listener) {
+// add adds a listener, whose connections accept accepts until it is closed. Once the
+// others are closed, it is closed at once.
+func (l *listeners) add(one net.Listener, accept func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.closed {
+		one.Close()
+		return
+	}
 	l.all = append(l.all, one)
+	l.accepting.Go(accept)
 }
 
 // close closes them. Then each connection that was accepted is counted.
 func (l *listeners) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.closed = true
 	for _, one := range l.all {
 		one.Close()
 	}

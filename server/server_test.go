@@ -225,6 +225,31 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// A server that is stopped before it serves closes what it was to serve, also when both
+// happen at the same time.
+func TestServeOnceStopped(t *testing.T) {
+	for range 20 {
+		env := newTestEnv(t, Config{})
+		env.server.drainDelay = 0
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		served := make(chan error, 1)
+		go func() { served <- env.server.Serve(l, env.localTLS()) }()
+		if err := env.server.Shutdown(t.Context()); err != nil {
+			t.Errorf("Shutdown: %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+		if c, err := l.Accept(); err == nil {
+			c.Close()
+			t.Error("the listener is open")
+		}
+	}
+}
+
 // Over TLS the server speaks HTTP/2 and HTTP/1.1, and TLS 1.2 at least.
 func TestProtocols(t *testing.T) {
 	env := newTestEnv(t, Config{})
