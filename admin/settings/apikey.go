@@ -3,6 +3,7 @@ package settings
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"teamdata/store"
@@ -42,33 +43,88 @@ func (r *request) keyRow(tx store.Tx, k store.APIKey) (keyRow, error) {
 	return keyRow{k, use, access.State(r.now), by}, err
 }
 
+// Unused reports whether a key works and was not used for keyUnusedFor.
+func (k keyRow) Unused(now time.Time) bool {
+	used := k.LastUsedAt
+	if used.IsZero() {
+		used = k.CreatedAt
+	}
+	return k.State == store.KeyActive && now.Sub(used) > keyUnusedFor
+}
+
+// ExpiresSoon reports whether a key works and will have expired in a week.
+func (k keyRow) ExpiresSoon(now time.Time) bool {
+	return k.State == store.KeyActive && !k.ExpiresAt.IsZero() && k.ExpiresAt.Sub(now) < 7*wholeDay
+}
+
+// keyUnusedFor is after how long a key that was not used is better revoked.
+const keyUnusedFor = 30 * wholeDay
+
+// keyFilters are the filters of the list by how keys are.
+var keyFilters = []struct {
+	Value, Text string
+	match       func(k keyRow, now time.Time) bool
+}{
+	{"", "All", func(keyRow, time.Time) bool { return true }},
+	{"active", "Active", func(k keyRow, _ time.Time) bool { return k.State == store.KeyActive }},
+	{"unused", "Not used for 30 days", keyRow.Unused},
+	{"ended", "Ended", func(k keyRow, _ time.Time) bool { return k.State != store.KeyActive }},
+}
+
 type keysPage struct {
-	Keys  []keyRow
+	Query string // part of the name, or beginning of the id; empty: any
+	State string // one of keyFilters
+	Found searchResult[keyRow]
+	Start string // path of the first page
 	Next  string // path of the next page; empty: this is the last
 	First bool
+	Now   time.Time
+}
+
+// Filters are the choices of State.
+func (keysPage) Filters() any { return keyFilters }
+
+// Filtered reports whether not all keys are shown.
+func (p keysPage) Filtered() bool { return p.Query != "" || p.State != "" }
+
+// match reports whether the filter lets a key pass.
+func (p keysPage) match(k keyRow) bool {
+	for _, f := range keyFilters {
+		if f.Value == p.State && !f.match(k, p.Now) {
+			return false
+		}
+	}
+	return p.Query == "" || containsFold(p.Query)(k.Name) || strings.HasPrefix(k.ID, p.Query)
 }
 
 func (r *request) listKeys() error {
-	after := r.HTTP.URL.Query().Get("after")
-	p := keysPage{First: after == ""}
+	query := r.HTTP.URL.Query()
+	p := keysPage{Query: strings.TrimSpace(query.Get("q")), State: query.Get("state"), First: query.Get("after") == ""}
 	return r.show(200, "apikeys", &p, func(tx store.Tx) error {
-		keys, err := tx.APIKeys(r.org.ID, after, maxShown+1)
+		from, err := cursorOf(query.Get("after"))
 		if err != nil {
 			return err
 		}
-		if len(keys) > maxShown {
-			keys = keys[:maxShown]
-			p.Next = withQuery(r.path("keys"), "after", keys[maxShown-1].ID)
-		}
-		for _, k := range keys {
-			row, err := r.keyRow(tx, k)
-			if err != nil {
-				return err
-			}
-			p.Keys = append(p.Keys, row)
-		}
-		return nil
+		p.Now = r.now
+		p.Found, err = search(from, r.readKeys(tx), func(k keyRow) store.Cursor { return store.Cursor{ID: k.ID} }, p.match)
+		path, filter := r.path("keys"), []string{"q", p.Query, "state", p.State}
+		p.Start, p.Next = withQuery(path, filter...), p.Found.nextPath(path, "after", filter...)
+		return err
 	})
+}
+
+// readKeys reads the org's keys in the order of their ids, which are positions without a
+// time.
+func (r *request) readKeys(tx store.Tx) func(from store.Cursor, limit int) ([]keyRow, error) {
+	return func(from store.Cursor, limit int) (rows []keyRow, err error) {
+		keys, err := tx.APIKeys(r.org.ID, from.ID, limit)
+		for i := 0; i < len(keys) && err == nil; i++ {
+			var row keyRow
+			row, err = r.keyRow(tx, keys[i])
+			rows = append(rows, row)
+		}
+		return rows, err
+	}
 }
 
 func (r *request) showKey() error { return r.renderKey("apikey") }

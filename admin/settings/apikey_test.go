@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -229,7 +230,7 @@ func TestKeyStates(t *testing.T) {
 	if r := b.get(keysPath + "/key_active"); strings.Contains(r.Body, "any more") {
 		t.Errorf("the active key does not work: %s", r.Body)
 	}
-	b.get(keysPath).wants(t, 200, "active", "expired", "revoked", "suspended", "Unnamed")
+	b.get(keysPath).wants(t, 200, "Active<", "Expired<", "Revoked<", "Suspended<", "Unnamed")
 }
 
 func TestKeysPageByPage(t *testing.T) {
@@ -250,7 +251,46 @@ func TestKeysPageByPage(t *testing.T) {
 	if len(rows) != n || rows[0] != "key_000" || rows[n-1] != fmt.Sprintf("key_%03d", n-1) {
 		t.Errorf("%d keys: %v", len(rows), rows)
 	}
-	b.get(keysPath+"?after=zzz").wants(t, 200, "no more keys", "First page")
+	b.get(keysPath+"?after=0.zzz").wants(t, 200, "no more keys", "First page")
+	b.get(keysPath+"?after=zzz").wants(t, 400, "no such place")
+}
+
+// Which keys a filter shows; what is due to be looked at stands out.
+func TestKeysFiltered(t *testing.T) {
+	w := newEnv(t)
+	b := w.signedIn("usr_ada")
+	w.Update(func(tx store.Tx) error {
+		for _, k := range []store.APIKey{
+			{ID: "key_new", Name: "Nightly export", ExpiresAt: tx.Now().Add(6 * 24 * time.Hour)},
+			{ID: "key_used", Name: "Metrics", CreatedAt: tx.Now().Add(-90 * 24 * time.Hour)},
+			{ID: "key_stale", Name: "Backfill", CreatedAt: tx.Now().Add(-31 * 24 * time.Hour)},
+			{ID: "key_gone", Name: "Old export", RevokedAt: tx.Now().Add(-time.Hour)},
+		} {
+			k.OrgID, k.Scopes, k.CreatedBy = "org_acme", store.ScopeRead, "usr_ada"
+			if _, err := store.ImportKey(tx, k); err != nil {
+				return err
+			}
+		}
+		return store.AddKeyUse(tx, "key_used", store.KeyUse{LastUsedAt: tx.Now().Add(-29 * 24 * time.Hour)})
+	})
+	row := regexp.MustCompile(`<code class="muted cut" title="(key_\w+)"`)
+	for query, want := range map[string][]string{
+		"":                        {"key_gone", "key_new", "key_stale", "key_used"},
+		"?state=active":           {"key_new", "key_stale", "key_used"},
+		"?state=unused":           {"key_stale"},
+		"?state=ended":            {"key_gone"},
+		"?q=EXPORT":               {"key_gone", "key_new"},
+		"?q=export&state=active":  {"key_new"},
+		"?q=key_s":                {"key_stale"},
+		"?q=nothing":              nil,
+		"?after=0.key_new&q=key_": {"key_stale", "key_used"},
+	} {
+		if got := b.walk(keysPath+query, row); !slices.Equal(got, want) {
+			t.Errorf("%s shows %v, not %v", query, got, want)
+		}
+	}
+	b.get(keysPath).wants(t, 200, `class="fourth is-due"><time`, `is-due">never`, ">in 6 d<")
+	b.get(keysPath+"?q=nothing").wants(t, 200, "No key matches")
 }
 
 var nextPage = regexp.MustCompile(`href="([^"]+)">(?:Next page|Older|Search further(?: back)?)`)

@@ -22,6 +22,7 @@ type overviewPage struct {
 	Waiting           store.Waiting
 	Charts            []chart
 	Failures          []deliveryRow
+	Changes           []auditRow // latest first
 	NoMail            bool // mail is waiting, and there is no mail server
 	NoAPI, NoWebhooks bool // the plan does not include them
 	URL               string
@@ -46,7 +47,7 @@ func (r *request) showOverview() error {
 	p := overviewPage{URL: r.s.config.PublicURL, Span: r.spanOf()}
 	return r.show(200, "overview", &p, func(tx store.Tx) error {
 		for _, load := range []func(*request, store.Tx) error{
-			p.findKey, p.findEndpoints, p.findAttempts, p.findFailures, p.findMail, p.findFeatures,
+			p.findKey, p.findEndpoints, p.findAttempts, p.findFailures, p.findChanges, p.findMail, p.findFeatures,
 		} {
 			if err := load(r, tx); err != nil {
 				return err
@@ -100,8 +101,11 @@ func (p *overviewPage) findAttempts(r *request, tx store.Tx) error {
 	return nil
 }
 
-// maxFailures is how many recent failures the overview shows.
-const maxFailures = 5
+// maxFailures and maxChanges are how many of the latest ones the overview shows.
+const (
+	maxFailures = 5
+	maxChanges  = 5
+)
 
 func (p *overviewPage) findFailures(r *request, tx store.Tx) error {
 	failed, err := tx.LatestDeliveries(p.numbers(), []store.DeliveryList{store.ListFailed}, store.Cursor{}, maxFailures)
@@ -111,6 +115,16 @@ func (p *overviewPage) findFailures(r *request, tx store.Tx) error {
 				p.Failures = append(p.Failures, r.newRow(d, &row.Endpoint))
 			}
 		}
+	}
+	return err
+}
+
+func (p *overviewPage) findChanges(r *request, tx store.Tx) error {
+	entries, err := r.readEntriesBack(tx, auditFilter{})(store.Cursor{}, maxChanges)
+	for i := 0; i < len(entries) && err == nil; i++ {
+		var row auditRow
+		row, err = r.auditRow(tx, entries[i])
+		p.Changes = append(p.Changes, row)
 	}
 	return err
 }

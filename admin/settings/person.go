@@ -2,6 +2,7 @@ package settings
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"teamdata/store"
@@ -70,20 +71,25 @@ func (r *request) keyAsPerson(tx store.Tx, id string) (person, error) {
 	return person{ID: id, Name: "API key " + cmp.Or(k.Name, id), Path: r.path("keys", id)}, err
 }
 
-// memberBy finds a member by the id of the membership, whose time is that of the
-// position in the list; notFound: it was removed, or has an id of another form.
+// memberBy finds a member by the id of the membership, whose time is about that of the
+// position in the list: the id is there, or among the next few. notFound: it was
+// removed, or has an id of another form.
 func (r *request) memberBy(tx store.Tx, id string) (store.Member, error) {
 	ms, ok := store.IDTime(id)
-	if !ok || ms == 0 {
+	if !ok || ms < 2 {
 		return store.Member{}, errNoPage
 	}
-	_, members, err := store.ListMembers(tx, r.org.ID, store.Cursor{Ms: ms - 1, ID: "~"}, maxSameTime)
-	for _, m := range members {
-		if m.ID == id {
-			return m, err
+	for _, before := range []store.Cursor{{Ms: ms, ID: id[:len(id)-1]}, {Ms: ms - 2, ID: "~"}} {
+		_, members, err := store.ListMembers(tx, r.org.ID, before, maxSameTime)
+		i := slices.IndexFunc(members, func(m store.Member) bool { return m.ID == id })
+		if err != nil {
+			return store.Member{}, err
+		}
+		if i >= 0 {
+			return members[i], nil
 		}
 	}
-	return store.Member{}, cmp.Or(err, error(errNoPage))
+	return store.Member{}, errNoPage
 }
 
 // maxSameTime is among how many members that were added at the same time one is found.
