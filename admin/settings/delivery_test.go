@@ -21,7 +21,7 @@ func TestSendTest(t *testing.T) {
 	path := strings.TrimSuffix(strings.TrimPrefix(r.location(), Path), "?done=test-sent")
 	r.leads(t, path+"?done=test-sent")
 	b.get(path).wants(t, 200, `data-live="/settings`+path+`/live"`, "Pending", "The first attempt starts in a moment", "Refresh", `aria-live="polite"`,
-		"&#34;type&#34;: &#34;webhook.test&#34;", "teamdata/1.2.3", "application/json")
+		"<span class=\"k\">&#34;type&#34;</span>: <span class=\"s\">&#34;webhook.test&#34;</span>", "teamdata/1.2.3", "application/json")
 	b.get(path+"?body=raw").wants(t, 200, "<code>{&#34;type&#34;:&#34;webhook.test&#34;")
 	id := regexp.MustCompile(`whd_\w+`).FindString(path)
 

@@ -1,7 +1,9 @@
 package settings
 
 import (
+	"cmp"
 	"net/url"
+	"slices"
 
 	"teamdata/store"
 )
@@ -21,6 +23,35 @@ type eventRow struct {
 	ID, Type   string
 	Latest     store.Delivery // the one that was attempted last
 	Deliveries []deliveryRow  // in the order in which they were made
+}
+
+// stateCount is how many deliveries of an event are in a state.
+type stateCount struct {
+	First deliveryRow
+	Count int
+}
+
+// Others is how many there are beside the first.
+func (c stateCount) Others() int { return c.Count - 1 }
+
+// States counts the deliveries by state, those that failed first.
+func (e eventRow) States() (counts []stateCount) {
+	for _, d := range e.Deliveries {
+		i := slices.IndexFunc(counts, func(c stateCount) bool { return c.First.State == d.State })
+		if i < 0 {
+			i, counts = len(counts), append(counts, stateCount{First: d})
+		}
+		counts[i].Count++
+	}
+	slices.SortStableFunc(counts, func(a, b stateCount) int {
+		return cmp.Compare(stateOrder(a.First.State), stateOrder(b.First.State))
+	})
+	return counts
+}
+
+// stateOrder is the order in which states are shown: trouble first.
+func stateOrder(s store.DeliveryState) int {
+	return slices.Index([]store.DeliveryState{store.StateFailed, store.StateRetrying, store.StateHeld, store.StatePending, store.StateAcknowledged}, s)
 }
 
 // listEvents shows the events of the org by their latest attempt. No index has them: an

@@ -69,3 +69,16 @@ func TestFormatCount(t *testing.T) {
 		}
 	}
 }
+
+func TestColourJSON(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a": "b\"c", "n": 1}`: `{<span class="k">&#34;a&#34;</span>: <span class="s">&#34;b\&#34;c&#34;</span>, <span class="k">&#34;n&#34;</span>: 1}`,
+		`<b>"<i>`:               `&lt;b&gt;&#34;&lt;i&gt;`,
+		"\"\xff\u202e\"":        `<span class="s">&#34;\xff\u202e&#34;</span>`,
+		"":                      "",
+	} {
+		if got := string(colourJSON([]byte(in))); got != want {
+			t.Errorf("%s becomes %s, not %s", in, got, want)
+		}
+	}
+}

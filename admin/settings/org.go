@@ -23,8 +23,8 @@ type overviewPage struct {
 	Charts            []chart
 	Failures          []deliveryRow
 	Changes           []auditRow // latest first
-	NoMail            bool // mail is waiting, and there is no mail server
-	NoAPI, NoWebhooks bool // the plan does not include them
+	NoMail            bool       // mail is waiting, and there is no mail server
+	NoAPI, NoWebhooks bool       // the plan does not include them
 	URL               string
 
 	rows []endpointRow

@@ -66,7 +66,9 @@ function addCopyButtons(root) {
     button.textContent = "Copy";
     button.ariaLive = "polite"; // what became of it is said
     button.addEventListener("click", () => copy(el, button));
-    el.after(button);
+    const head = el.closest(".code")?.querySelector(".code-head");
+    if (head) (head.querySelector(".who") ?? head).append(button);
+    else el.after(button);
   }
 }
 
