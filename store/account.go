@@ -21,6 +21,11 @@ type Account struct {
 	CreatedAt    time.Time
 }
 
+// SignedIn reports whether anybody has signed in to the account yet.
+func (a Account) SignedIn() bool {
+	return !a.PasswordAt.IsZero() || len(a.Passkeys) > 0 || len(a.Sessions) > 0
+}
+
 // Passkey is a WebAuthn credential of an account.
 type Passkey struct {
 	ID         string // as the authenticator gave it, in base64url

@@ -35,6 +35,14 @@ func addAccount(tx store.Tx, user string) error {
 var accountRules = []Rule{
 	{"create a sign-in link", createLink(acme, ada, time.Hour)},
 	{"mail a sign-in link", func(tx store.Tx) error { return second(store.QueueSignInLink(tx, acme, bob, time.Hour)) }},
+	{"invite a person", func(tx store.Tx) error {
+		_, err := store.Invite(tx, ada, store.Member{OrgID: acme, Role: store.RoleViewer, Name: "Nina", Email: "nina@example.com"})
+		return err
+	}},
+	{"show the link of an invitation", func(tx store.Tx) error {
+		m, err := store.Invite(tx, ada, store.Member{OrgID: acme, Role: store.RoleViewer, Email: "nina@example.com"})
+		return errors.Join(err, second(store.LinkToShow(tx, acme, m.UserID, time.Hour)))
+	}},
 	{"make the link of a mail", func(tx store.Tx) error {
 		until := map[string]string{"userId": bob, "until": store.FormatTime(tx.Now().Add(time.Hour))}
 		return second(store.SignInLinkValues(tx, store.Mail{OrgID: acme, Values: until}))
