@@ -42,10 +42,12 @@ func fieldsOf(page string) (fields []field) {
 // org_acme, not org_other.
 type attacker struct {
 	*browser
-	before   string             // what org_other is
-	delivery string             // of whe_mine
-	theirs   string             // a delivery of whe_other
-	fields   map[string][]field // by the path of their page, as the table has it
+	before     string             // what org_other is
+	delivery   string             // of whe_mine
+	event      string             // of that delivery
+	theirs     string             // a delivery of whe_other
+	theirEvent string             // of that delivery
+	fields     map[string][]field // by the path of their page, as the table has it
 }
 
 func newAttacker(t testing.TB) *attacker {
@@ -65,12 +67,12 @@ func newAttacker(t testing.TB) *attacker {
 
 // others is what a parameter of a path must not be.
 func (s *attacker) others(param string) string {
-	return map[string]string{orgParam: "org_other", "endpoint": "whe_other", "key": "key_other", "delivery": s.theirs}[param]
+	return map[string]string{orgParam: "org_other", "endpoint": "whe_other", "key": "key_other", "delivery": s.theirs, "event": s.theirEvent, "member": "usr_olga"}[param]
 }
 
 // mine is what a parameter of a path may be.
 func (s *attacker) mine(param string) string {
-	return map[string]string{orgParam: "org_acme", "endpoint": "whe_mine", "key": "key_mine", "delivery": s.delivery}[param]
+	return map[string]string{orgParam: "org_acme", "endpoint": "whe_mine", "key": "key_mine", "delivery": s.delivery, "event": s.event, "member": "usr_grace"}[param]
 }
 
 // fill fills in the parameters of a route's path.
@@ -192,6 +194,11 @@ func (s *attacker) arrange() {
 				return err
 			}
 		}
+		if _, err := tx.Member("org_acme", "usr_grace"); store.IsNotFound(err) {
+			if _, err := store.ImportMember(tx, store.Member{OrgID: "org_acme", UserID: "usr_grace", Role: store.RoleMember, Email: "grace@acme.example"}); err != nil {
+				return err
+			}
+		}
 		if _, err := tx.APIKey("key_mine"); err == nil {
 			return nil
 		}
@@ -213,7 +220,7 @@ func (s *attacker) arrangeEndpoint(tx store.Tx) error {
 	if err != nil {
 		return err
 	}
-	s.delivery = d.ID
+	s.delivery, s.event = d.ID, d.EventID
 	a := store.Attempt{StartedAt: tx.Now(), EndedAt: tx.Now(), Status: 500, Reason: stored, Answer: []byte(stored + "\xff")}
 	_, err = store.RecordAttempt(tx, d.ID, a, []time.Duration{time.Minute})
 	return err
@@ -225,7 +232,7 @@ func (s *attacker) arrangeOther(tx store.Tx) error {
 	if err != nil {
 		return err
 	}
-	s.theirs = d.ID
+	s.theirs, s.theirEvent = d.ID, d.EventID
 	_, err = store.ImportKey(tx, store.APIKey{ID: "key_other", OrgID: "org_other", Scopes: store.ScopeRead, CreatedBy: "usr_olga"})
 	return err
 }

@@ -31,7 +31,7 @@ func (w *env) file() [sha256.Size]byte {
 // somePath is the route's path with records in it that the env holds.
 func somePath(rt route) string {
 	return strings.NewReplacer(":org", "org_acme", ":endpoint", "whe_1", ":delivery", "whd_1", ":key", "key_1",
-		":token", "sil_1.x", ":passkey", "pk", ":session", "ses_1", ":name", "x").Replace(rt.path)
+		":member", "usr_grace", ":event", "evt_1", ":token", "sil_1.x", ":passkey", "pk", ":session", "ses_1", ":name", "x").Replace(rt.path)
 }
 
 // Whatever another site makes a browser send is refused, on every route, and

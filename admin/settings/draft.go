@@ -35,6 +35,7 @@ var draftForms map[string]func(*request) error
 func init() { // the handlers lead back here, through Fail
 	draftForms = map[string]func(*request) error{
 		Path + "/orgs/:org/new-key":                      func(r *request) error { return r.rerenderKeyForm(http.StatusOK, nil) },
+		Path + "/orgs/:org/new-member":                   func(r *request) error { return r.rerenderMemberForm(http.StatusOK, nil) },
 		Path + "/orgs/:org/new-endpoint":                 func(r *request) error { return r.rerenderEndpointForm(http.StatusOK, nil) },
 		Path + "/orgs/:org/endpoints/:endpoint/settings": func(r *request) error { return r.rerenderEndpointForm(http.StatusOK, nil) },
 		Path + "/orgs/:org/endpoints/:endpoint/verify":   (*request).restoreVerify,

@@ -48,6 +48,7 @@ func TestDraft(t *testing.T) {
 	for path, form := range map[string]url.Values{
 		"/orgs/org_acme/instructions":                    {"instructions": {typed}, "version": {""}},
 		"/orgs/org_acme/new-key":                         {"name": {typed}, "scopes": {"write"}, "expiry": {"30"}},
+		"/orgs/org_acme/new-member":                      {"name": {typed}, "email": {"nina@acme.example"}, "role": {"viewer"}},
 		"/orgs/org_acme/new-endpoint":                    {"url": {"https://new.example/hook"}, "description": {typed}, "events": {"member.*"}, "secret": {"whsec_own"}},
 		"/orgs/org_other/endpoints/whe_other/settings":   {"url": {"https://new.example/hook"}, "description": {typed}, "events": {"member.*"}},
 		"/orgs/org_other/endpoints/whe_other/verify":     {"headers": {typed}, "body": {"{}"}},

@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"cmp"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -10,8 +12,33 @@ import (
 // memberRow is a member as shown to people.
 type memberRow struct {
 	store.Member
-	SignsIn bool // has an account
-	Keys    int  // that the member created, and that were neither revoked nor have expired
+	SignIn string // how far signing in came
+	Keys   int    // that the member created, and that were neither revoked nor have expired
+}
+
+// Called is what people call the member by: name, address, or else user id.
+func (m memberRow) Called() string { return cmp.Or(m.Name, m.Email, m.UserID) }
+
+// How far signing in came of a member. Of one whose role lets nobody sign in it is empty.
+const (
+	signInUninvited = "uninvited" // there is no account
+	signInInvited   = "invited"   // nobody has signed in yet
+	signInUsed      = "used"
+)
+
+// signInOf finds out how far signing in came of a member.
+func signInOf(tx store.Tx, m store.Member) (string, error) {
+	if !m.MaySee() {
+		return "", nil
+	}
+	a, err := tx.Account(m.UserID)
+	switch {
+	case store.IsNotFound(err):
+		return signInUninvited, nil
+	case a.SignedIn():
+		return signInUsed, err
+	}
+	return signInInvited, err
 }
 
 type membersPage struct {
@@ -51,11 +78,7 @@ func (r *request) findMembers(tx store.Tx, after store.Cursor, p *membersPage) (
 	p.Next = p.Found.nextPath(r.path("members"), "after", "q", p.Text)
 	for _, m := range p.Found.Items {
 		row := memberRow{Member: m, Keys: len(created[m.UserID])}
-		if m.MaySee() {
-			_, err = tx.Account(m.UserID)
-			row.SignsIn = err == nil
-		}
-		if err != nil && !store.IsNotFound(err) {
+		if row.SignIn, err = signInOf(tx, m); err != nil {
 			return err
 		}
 		p.Rows = append(p.Rows, row)
@@ -68,5 +91,122 @@ func memberHas(m store.Member, text string) bool {
 	text = strings.ToLower(text)
 	return slices.ContainsFunc([]string{m.UserID, m.Name, m.Email, m.Role}, func(has string) bool {
 		return strings.Contains(strings.ToLower(has), text)
+	})
+}
+
+// memberPage is the data of member.html.
+type memberPage struct {
+	memberRow
+	Err     *store.Error // why something could not be done; nil: nothing
+	Self    bool         // it is the person who looks
+	Roles   []string     // to choose from; none: the person may not change the role
+	Mail    bool         // there is a mail server
+	Invites bool         // the person may send an invitation
+}
+
+func (r *request) showMember() error { return r.renderMember(http.StatusOK, nil) }
+
+// renderMember shows the member of the path, with what is wrong.
+func (r *request) renderMember(status int, e *store.Error) error {
+	p := memberPage{Err: e, Mail: r.s.config.Mailed != nil}
+	return r.show(status, "member", &p, func(tx store.Tx) error { return r.findMember(tx, &p) })
+}
+
+func (r *request) findMember(tx store.Tx, p *memberPage) (err error) {
+	if p.Member, err = r.memberOfPath(tx); err != nil {
+		return err
+	}
+	created, err := store.CreatedKeys(tx, r.org.ID)
+	if err != nil {
+		return err
+	}
+	p.Keys, p.Self = len(created[p.UserID]), p.UserID == r.account.UserID
+	if p.SignIn, err = signInOf(tx, p.Member); err != nil {
+		return err
+	}
+	mayChange := store.CheckGivesRole(r.member, p.Role, p.Role) == nil
+	p.Invites = mayChange && (p.SignIn == signInUninvited || p.SignIn == signInInvited)
+	if mayChange {
+		p.Roles = rolesFor(r.member, append(slices.Clone(store.InvitedRoles), store.RoleMember))
+		if !slices.Contains(p.Roles, p.Role) {
+			p.Roles = append(p.Roles, p.Role)
+		}
+	}
+	return nil
+}
+
+// rolesFor are those of some roles that a member may give.
+func rolesFor(by store.Member, roles []string) (may []string) {
+	for _, role := range roles {
+		if store.CheckGivesRole(by, "", role) == nil {
+			may = append(may, role)
+		}
+	}
+	return may
+}
+
+// memberOfPath finds the member of the path.
+func (r *request) memberOfPath(tx store.Tx) (store.Member, error) {
+	m, err := tx.Member(r.org.ID, r.Param("member"))
+	if store.IsNotFound(err) {
+		return m, errNoPage
+	}
+	return m, err
+}
+
+// changeMemberTo changes the member of the path to a role; an empty one removes the
+// member. What the rules refuse is shown on the member's page. Who changes themselves
+// may see the org no more, and starts over.
+func (r *request) changeMemberTo(role, done, path string, change func(tx store.Tx, m store.Member) error) error {
+	r.beyond = store.OfUser(r.Param("member"))
+	err := r.change(func(tx store.Tx) error {
+		m, err := r.memberOfPath(tx)
+		if err == nil {
+			err = store.CheckGivesRole(r.member, m.Role, role)
+		}
+		if err != nil {
+			return err
+		}
+		return change(tx, m)
+	})
+	switch {
+	case err != nil:
+		return onForm(err, r.renderMember)
+	case r.Param("member") == r.actor():
+		return r.redirect(Path)
+	}
+	return r.done(done, path)
+}
+
+func (r *request) changeRole() error {
+	role := r.field("role")
+	return r.changeMemberTo(role, "role-changed", r.path("members", r.Param("member")), func(tx store.Tx, m store.Member) error {
+		_, err := store.ChangeMember(tx, r.actor(), r.org.ID, m.UserID, store.MemberChange{Role: &role})
+		return err
+	})
+}
+
+func (r *request) confirmRemoveMember() error {
+	q := confirmPage{
+		Title: "Remove this member?", Button: "Remove member", Danger: true,
+		Text: []string{
+			"They no longer see this org. The API keys that they created are revoked, for good.",
+			"This can't be undone. To pause their keys, give them another role instead.",
+		},
+		To: r.path("members", r.Param("member"), "remove"), Back: r.path("members", r.Param("member")),
+	}
+	return r.show(http.StatusOK, "confirm", &q, func(tx store.Tx) error {
+		m, err := r.memberOfPath(tx)
+		if err == nil {
+			err = store.CheckGivesRole(r.member, m.Role, "")
+		}
+		q.About = r.memberAsPerson(m).Name
+		return err
+	})
+}
+
+func (r *request) removeMember() error {
+	return r.changeMemberTo("", "member-removed", r.path("members"), func(tx store.Tx, m store.Member) error {
+		return store.RemoveMember(tx, r.actor(), r.org.ID, m.UserID)
 	})
 }

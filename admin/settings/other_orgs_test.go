@@ -22,7 +22,7 @@ func TestOtherOrgs(t *testing.T) {
 		return err
 	})
 	before := w.otherOrg(d.ID)
-	ids := strings.NewReplacer(":endpoint", "whe_other", ":delivery", d.ID, ":key", "key_other")
+	ids := strings.NewReplacer(":endpoint", "whe_other", ":delivery", d.ID, ":key", "key_other", ":member", "usr_olga", ":event", d.EventID)
 	for user, orgs := range map[string][]string{"usr_ada": {"org_acme", "org_none"}, "usr_alan": {"org_acme", "org_other"}} {
 		b := w.signedIn(user)
 		for _, rt := range routes {
@@ -71,6 +71,7 @@ func formOfAnother() url.Values {
 	return url.Values{
 		"url": {"https://evil.example"}, "description": {"mine"}, "events": {"member.added"}, "overlap": {"0"}, "span": {"7d"},
 		"headers": {"webhook-id: x"}, "body": {"x"}, "name": {"mine"}, "scopes": {"read"}, "expiry": {"never"}, "text": {"mine"},
+		"role": {"admin"}, "email": {"evil@evil.example"},
 	}
 }
 

@@ -172,7 +172,7 @@ func (r *request) section() string {
 
 // sections are those of pages that have another name.
 var sections = map[string]string{
-	"": "overview", "new-endpoint": "endpoints", "deliveries": "endpoints", "replay": "endpoints", "replays": "endpoints", "new-key": "keys",
+	"": "overview", "new-endpoint": "endpoints", "deliveries": "endpoints", "replay": "endpoints", "replays": "endpoints", "new-key": "keys", "new-member": "members",
 }
 
 // notices are a page's messages after an action, by the query parameter done. The
@@ -190,6 +190,9 @@ var notices = map[string]string{
 	"sessions-over":    "All other sessions were ended.",
 
 	"key-revoked":            "The key was revoked.",
+	"member-invited":         "The invitation is sent by mail.",
+	"role-changed":           "The role was changed.",
+	"member-removed":         "The member was removed.",
 	"instructions-saved":     "The instructions were saved.",
 	"instructions-unchanged": "Nothing was changed.",
 	"instructions-cleared":   "The instructions were cleared.",

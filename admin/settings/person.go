@@ -60,7 +60,7 @@ func (r *request) findPerson(tx store.Tx, id string) (person, error) {
 }
 
 func (r *request) memberAsPerson(m store.Member) person {
-	return person{ID: m.UserID, Name: cmp.Or(m.Name, m.Email, m.UserID), Email: m.Email, Path: withQuery(r.path("members"), "q", m.UserID)}
+	return person{ID: m.UserID, Name: cmp.Or(m.Name, m.Email, m.UserID), Email: m.Email, Path: r.path("members", m.UserID)}
 }
 
 func (r *request) keyAsPerson(tx store.Tx, id string) (person, error) {

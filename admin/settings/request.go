@@ -21,7 +21,8 @@ type request struct {
 	said      string // what the page says was done, instead of what its query names
 	newCookie string // the cookie of the session that this request has set; empty: none
 
-	keys []store.IdempotencyKey // that change uses
+	keys   []store.IdempotencyKey // that change uses
+	beyond store.Scope            // what change writes, beyond the person and the org of the path
 
 	people map[string]person // that were looked up, by id
 
@@ -143,7 +144,8 @@ func (r *request) note(fn func(tx store.Tx) error) error {
 	if org == "" {
 		return store.UpdateAs(r.HTTP.Context(), r.s.store, []string{user}, authorized)
 	}
-	return r.s.store.Update(r.HTTP.Context(), store.Scope{Orgs: []string{org}, Users: []string{user}, Keys: r.keys}, authorized)
+	scope := store.Scope{Orgs: []string{org}, Users: append([]string{user}, r.beyond.Users...), Keys: r.keys, All: r.beyond.All}
+	return r.s.store.Update(r.HTTP.Context(), scope, authorized)
 }
 
 // identify finds out who is signed in.

@@ -18,6 +18,7 @@ var viewable = map[string]bool{
 	"/orgs/:org/keys":                           true,
 	"/orgs/:org/keys/:key":                      true,
 	"/orgs/:org/members":                        true,
+	"/orgs/:org/members/:member":                true,
 	"/orgs/:org/audit-log":                      true,
 	"/orgs/:org/audit-log/export":               true,
 	"/orgs/:org/instructions":                   true,

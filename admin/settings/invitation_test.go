@@ -1,0 +1,232 @@
+package settings
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"teamdata/store"
+)
+
+// invited is a form that invites somebody.
+func invited(role, name, email string) url.Values {
+	return url.Values{"role": {role}, "name": {name}, "email": {email}, "nonce": {email}}
+}
+
+func (w *env) member(userID string) (m store.Member) {
+	w.Helper()
+	w.View(func(tx store.Tx) (err error) {
+		m, err = tx.Member("org_acme", userID)
+		return err
+	})
+	return m
+}
+
+// An invitation is one change: the member with the event, the mail and the entries of
+// the audit log. A double click invites once.
+func TestInviteMember(t *testing.T) {
+	w := newEnv(t)
+	w.endpoint("whe_1", store.EventMemberAdded)
+	b := w.signedIn("usr_ada")
+	b.get("/orgs/org_acme/members").wants(t, 200, `href="/settings/orgs/org_acme/new-member"`)
+	b.get("/orgs/org_acme/new-member").wants(t, 200, `value="owner"`, `value="viewer"`, "Send invitation")
+	form := invited("viewer", " Nina <b> ", " nina@acme.example ")
+	r := b.post("/orgs/org_acme/new-member", form)
+	r.wants(t, 303)
+	path, _, _ := strings.Cut(strings.TrimPrefix(r.location(), Path), "?")
+	if again := b.post("/orgs/org_acme/new-member", form); again.location() != r.location() {
+		t.Errorf("a second click leads to %s, not %s", again.location(), r.location())
+	}
+	b.get(path+"?done=member-invited").wants(t, 200, "The invitation is sent by mail.", "Nina &lt;b&gt;", "nina@acme.example", "Invited, and not signed in yet.", "Invite again")
+	b.get("/orgs/org_acme/members").wants(t, 200, "Invited</span>")
+	id := path[strings.LastIndex(path, "/")+1:]
+	m := w.member(id)
+	if !store.ValidID(id) || m.Role != "viewer" || m.Name != "Nina <b>" || m.Email != "nina@acme.example" {
+		t.Errorf("added is %+v", m)
+	}
+	mails := w.mails()
+	if len(mails) != 1 || mails[0].To != "nina@acme.example" || mails[0].Template != store.MailSignInLink || mails[0].Values["userId"] != id {
+		t.Errorf("the mails are %+v", mails)
+	}
+	if got := w.audited(); !strings.HasSuffix(got, "usr_ada member.added "+m.ID+"\nusr_ada signInLink.created "+id) {
+		t.Errorf("the audit log has\n%s", got)
+	}
+	if n := len(w.deliveries("whe_1", "", store.EventMemberAdded)); n != 1 {
+		t.Errorf("%d events were sent", n)
+	}
+
+	b.post(path+"/invite", url.Values{"nonce": {"1"}}).leads(t, path+"?done=member-invited")
+	if n := len(w.mails()); n != 2 {
+		t.Errorf("invited again, %d mails wait", n)
+	}
+	w.withPassword(id)
+	b.post(path+"/invite", url.Values{"nonce": {"2"}}).wants(t, 409, "They have signed in already.", "Has an account")
+	if strings.Contains(b.get(path).Body, "Invite again") {
+		t.Error("who has signed in can be invited again")
+	}
+}
+
+// What is wrong with an invitation is said in the form, which keeps what was entered,
+// and nothing is done.
+func TestInvitationRefused(t *testing.T) {
+	w := newEnv(t)
+	b := w.signedIn("usr_ada")
+	before := len(w.entries())
+	for name, row := range map[string]struct {
+		form   url.Values
+		status int
+		text   string
+	}{
+		"an address of a member":   {invited("viewer", "Nina", "ALAN@acme.example"), 409, "Alan has this address, and is a member with the role admin already"},
+		"no address":               {invited("viewer", "Nina", ""), 400, "Email: is missing"},
+		"no mail address":          {invited("viewer", "Nina", "Nina <nina@acme.example>"), 400, "is not a mail address"},
+		"a role that signs no in":  {invited("member", "Nina", "nina@acme.example"), 400, "Role: must be owner, admin, viewer"},
+		"no role":                  {invited("", "Nina", "nina@acme.example"), 400, "Role: must be"},
+		"a name that is too large": {invited("viewer", strings.Repeat("n", 201), "nina@acme.example"), 400, "Name: "},
+	} {
+		r := b.post("/orgs/org_acme/new-member", row.form)
+		r.wants(t, row.status, row.text, "<title>Error: Invite a member", `value="`+row.form.Get("name")+`"`)
+		if n := len(w.entries()); n != before {
+			t.Fatalf("%s: the audit log has %d entries more", name, n-before)
+		}
+	}
+	if n := len(w.mails()); n > 0 {
+		t.Errorf("%d mails wait", n)
+	}
+}
+
+// Mail to one address is limited, whoever sends it.
+func TestInvitationsAreLimited(t *testing.T) {
+	w := newEnv(t)
+	b := w.signedIn("usr_ada")
+	path := strings.TrimPrefix(b.post("/orgs/org_acme/new-member", invited("viewer", "Nina", "nina@acme.example")).location(), Path)
+	path, _, _ = strings.Cut(path, "?")
+	for i := 1; i <= mailsOfName; i++ {
+		want := 303
+		if i == mailsOfName {
+			want = 429
+		}
+		b.post(path+"/invite", url.Values{"nonce": {string(rune('a' + i))}}).wants(t, want)
+	}
+	if n := len(w.mails()); n != mailsOfName {
+		t.Errorf("%d mails wait", n)
+	}
+}
+
+var linkShown = regexp.MustCompile(`/settings/link/[\w.-]+`)
+
+// Without a mail server the link is shown, once. It signs in as the new member.
+func TestInviteWithoutMail(t *testing.T) {
+	w := newEnv(t)
+	w.restart(func(c *Config) { c.Mailed = nil })
+	b := w.signedIn("usr_ada")
+	b.get("/orgs/org_acme/new-member").wants(t, 200, "This server sends no mail.", "Add and show link")
+	form := invited("admin", "Nina", "nina@acme.example")
+	r := b.post("/orgs/org_acme/new-member", form)
+	r.wants(t, 201, "Copy the link now.", w.server.URL+"/settings/link/")
+	link := strings.TrimPrefix(linkShown.FindString(r.Body), Path)
+	again := b.post("/orgs/org_acme/new-member", form)
+	if again.Status != 303 || linkShown.MatchString(again.Body) {
+		t.Errorf("sent again: %d %s", again.Status, again.Body)
+	}
+	path := strings.TrimPrefix(again.location(), Path)
+	second := b.post(path+"/invite", url.Values{"nonce": {"1"}})
+	second.wants(t, 201, "Copy the link now.")
+	nina := w.newBrowser()
+	nina.get(link).wants(t, 200)
+	nina.post(link, url.Values{"password": {goodPassword}, "again": {goodPassword}}).wants(t, 303)
+	nina.get("/orgs/org_acme").wants(t, 200)
+	b.post(path+"/invite", url.Values{"nonce": {"2"}}).wants(t, 409, "They have signed in already.")
+	if n := len(w.mails()); n > 0 {
+		t.Errorf("%d mails wait", n)
+	}
+}
+
+// Whoever has an account elsewhere becomes a member with it, and no admin gets to see
+// a link to it.
+func TestInviteWithAccount(t *testing.T) {
+	w := newEnv(t)
+	w.Update(func(tx store.Tx) error {
+		_, _, err := store.CreateSignInLink(tx, "org_other", "usr_olga", store.InvitationTTL)
+		return err
+	})
+	w.restart(func(c *Config) { c.Mailed = nil })
+	b := w.signedIn("usr_alan")
+	r := b.post("/orgs/org_acme/new-member", invited("admin", "Olga", "OLGA@other.example"))
+	r.wants(t, 201, "This person has an account already")
+	if linkShown.MatchString(r.Body) {
+		t.Error("the page shows a link to the account of another org’s owner")
+	}
+	if m := w.member("usr_olga"); m.Role != "admin" {
+		t.Errorf("added is %+v", m)
+	}
+	again := b.post("/orgs/org_acme/members/usr_olga/invite", url.Values{"nonce": {"1"}})
+	again.wants(t, 201, "This person has an account already")
+	if linkShown.MatchString(again.Body) {
+		t.Error("the page shows a link to the account of another org’s owner")
+	}
+}
+
+// Only owners make owners, and end that.
+func TestOnlyOwnersMakeOwners(t *testing.T) {
+	w := newEnv(t)
+	w.setRole("usr_grace", store.RoleOwner)
+	alan := w.signedIn("usr_alan")
+	if page := alan.get("/orgs/org_acme/new-member"); strings.Contains(page.Body, `value="owner"`) {
+		t.Error("an admin may choose the role owner")
+	}
+	page := alan.get("/orgs/org_acme/members/usr_grace")
+	page.wants(t, 200, "Only an owner changes what an owner is.")
+	if strings.Contains(page.Body, "/usr_grace/") {
+		t.Error("an admin has a form for an owner")
+	}
+	for path, form := range map[string]url.Values{
+		"/orgs/org_acme/new-member":                invited("owner", "Nina", "nina@acme.example"),
+		"/orgs/org_acme/members/usr_alan/role":     {"role": {"owner"}},
+		"/orgs/org_acme/members/usr_grace/role":    {"role": {"viewer"}},
+		"/orgs/org_acme/members/usr_grace/remove":  {},
+		"/orgs/org_acme/members/usr_grace/invite":  {"nonce": {"1"}},
+		"/orgs/org_acme/members/usr_ada/invite":    {"nonce": {"1"}},
+		"/orgs/org_acme/members/usr_grace/removed": nil,
+	} {
+		if form == nil {
+			alan.post(path, form).wants(t, 404)
+			continue
+		}
+		alan.post(path, form).wants(t, 403, "Only an owner")
+	}
+	alan.get("/orgs/org_acme/members/usr_grace/remove").wants(t, 403)
+	if m := w.member("usr_alan"); m.Role != "admin" {
+		t.Errorf("Alan became %s", m.Role)
+	}
+}
+
+func TestChangeRole(t *testing.T) {
+	w := newEnv(t)
+	b := w.signedIn("usr_ada")
+	b.get("/orgs/org_acme/members/usr_grace").wants(t, 200, "<option selected>member</option>", "<option>owner</option>", "Danger zone")
+	b.post("/orgs/org_acme/members/usr_grace/role", url.Values{"role": {"viewer"}}).leads(t, "/orgs/org_acme/members/usr_grace?done=role-changed")
+	b.get("/orgs/org_acme/members/usr_grace?done=role-changed").wants(t, 200, "The role was changed.", "<option selected>viewer</option>", "Not invited yet.", "Invite</button>")
+	b.post("/orgs/org_acme/members/usr_grace/role", url.Values{"role": {""}}).wants(t, 400, "Role: is missing")
+	b.post("/orgs/org_acme/members/usr_none/role", url.Values{"role": {"admin"}}).wants(t, 404)
+	b.post("/orgs/org_acme/members/usr_grace/invite", url.Values{"nonce": {"1"}}).wants(t, 409, "has no address of their own")
+
+	for _, form := range []string{"role", "remove"} { // the last owner
+		b.post("/orgs/org_acme/members/usr_ada/"+form, url.Values{"role": {"admin"}}).wants(t, 409, "An org keeps at least one owner.", "<title>Error: Ada")
+	}
+	b.get("/orgs/org_acme/members/usr_alan/remove").wants(t, 200, "Remove this member?", "Alan")
+	b.post("/orgs/org_acme/members/usr_alan/remove", nil).leads(t, "/orgs/org_acme/members?done=member-removed")
+	b.get("/orgs/org_acme/members/usr_alan").wants(t, 404)
+	b.post("/orgs/org_acme/members/usr_alan/remove", nil).wants(t, 404)
+}
+
+// Who leaves an org starts over with the others, or is signed out.
+func TestLeaveOrg(t *testing.T) {
+	w := newEnv(t)
+	b := w.signedIn("usr_alan")
+	b.get("/orgs/org_acme/members/usr_alan").wants(t, 200, "Leave this org")
+	b.post("/orgs/org_acme/members/usr_alan/remove", nil).leads(t, "")
+	b.get("").wants(t, 303)
+	b.get("/orgs/org_acme").wants(t, 303)
+}
