@@ -127,6 +127,11 @@ func (r *request) auditTarget(tx store.Tx, kind targetKind, id string) (auditTar
 	case deliveryTarget:
 		_, _, err := store.FindDelivery(tx, r.org.ID, id)
 		return auditTarget{Path: pathIf(err, r.path("deliveries", id))}, err
+	case anyTarget:
+		if strings.HasPrefix(id, store.PrefixEvent) {
+			e, err := r.event(tx, id)
+			return auditTarget{Path: pathIf(err, r.path("events", e.ID))}, err
+		}
 	}
 	return auditTarget{}, nil
 }

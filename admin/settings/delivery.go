@@ -1,8 +1,6 @@
 package settings
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,21 +8,15 @@ import (
 	"teamdata/store"
 )
 
-// maxBodyShown is how many bytes of an event's body a page shows.
-const maxBodyShown = 64 << 10
-
 // deliveryPage is the data of delivery.html.
 type deliveryPage struct {
 	deliveryRow
-	History      []store.Attempt // newest first
-	Kept         bool            // earlier attempts are no longer kept
-	Due          bool            // the next attempt is due
-	Body, Pretty []byte
-	Size         int
-	Cut          bool   // the body is longer than what is shown
-	Raw          bool   // the exact bytes are shown
-	Curl         string // a command that sends it again
-	Others       []otherDelivery
+	History []store.Attempt // newest first
+	Kept    bool            // earlier attempts are no longer kept
+	Due     bool            // the next attempt is due
+	Payload payload
+	Curl    string // a command that sends it again
+	Others  []otherDelivery
 }
 
 // otherDelivery is a delivery of the same event to another endpoint.
@@ -70,7 +62,7 @@ func (p deliveryPage) Shown() (shown []attemptShown) {
 }
 
 func (r *request) showDelivery() error {
-	p := deliveryPage{Raw: r.HTTP.URL.Query().Get("body") == "raw"}
+	var p deliveryPage
 	return r.show(200, "delivery", &p, func(tx store.Tx) error {
 		if err := r.findDelivery(tx, &p); err != nil {
 			return err
@@ -107,16 +99,10 @@ func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
 	if err != nil {
 		return err
 	}
-	var pretty bytes.Buffer
-	if json.Indent(&pretty, event.Body, "", "  ") != nil {
-		pretty.Write(event.Body)
-	}
-	p.Size, p.Cut = len(event.Body), len(event.Body) > maxBodyShown
+	p.Payload = r.payload(event.Body)
 	if p.Curl, err = r.curlOf(p.deliveryRow, event.Body); err != nil {
 		return err
 	}
-	p.Body = event.Body[:min(len(event.Body), maxBodyShown)]
-	p.Pretty = pretty.Bytes()[:min(pretty.Len(), maxBodyShown)]
 	for _, id := range event.Deliveries {
 		d, e, err := store.FindDelivery(tx, r.org.ID, id)
 		switch {

@@ -1,9 +1,12 @@
 package settings
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"net/url"
 	"slices"
+	"time"
 
 	"teamdata/store"
 )
@@ -128,4 +131,65 @@ func (r *request) eventRow(tx store.Tx, w *store.DeliveryWalk, id string) (*even
 		row.Deliveries = append(row.Deliveries, r.newRow(d, e))
 	}
 	return row, nil
+}
+
+// eventPage is the data of event.html.
+type eventPage struct {
+	ID, Type   string
+	CreatedAt  time.Time
+	Payload    payload
+	Deliveries []deliveryRow // in the order in which they were made
+}
+
+func (r *request) showEvent() error {
+	var p eventPage
+	return r.show(200, "event", &p, func(tx store.Tx) error {
+		event, err := r.event(tx, r.Param("event"))
+		if err != nil {
+			return err
+		}
+		p = eventPage{ID: event.ID, Type: event.Type, CreatedAt: event.CreatedAt, Payload: r.payload(event.Body)}
+		for _, id := range event.Deliveries {
+			d, e, err := store.FindDelivery(tx, r.org.ID, id)
+			switch {
+			case store.IsNotFound(err): // dropped, or its endpoint was removed
+			case err != nil:
+				return err
+			default:
+				p.Deliveries = append(p.Deliveries, r.newRow(d, &e))
+			}
+		}
+		return nil
+	})
+}
+
+// event finds an event of the org.
+func (r *request) event(tx store.Tx, id string) (store.Event, error) {
+	event, err := tx.Event(id)
+	if store.IsNotFound(err) || err == nil && event.OrgID != r.org.ID {
+		return store.Event{}, errNoPage
+	}
+	return event, err
+}
+
+// maxBodyShown is how many bytes of an event's body a page shows.
+const maxBodyShown = 64 << 10
+
+// payload is the body of an event as a page shows it.
+type payload struct {
+	Body []byte // as it is sent, or indented
+	Size int    // bytes that are sent
+	Cut  bool   // the body is longer than what is shown
+	Raw  bool   // the exact bytes are shown
+}
+
+// payload is a body in the form that the query asks for.
+func (r *request) payload(body []byte) payload {
+	p := payload{Body: body, Size: len(body), Cut: len(body) > maxBodyShown, Raw: r.HTTP.URL.Query().Get("body") == "raw"}
+	var pretty bytes.Buffer
+	if !p.Raw && json.Indent(&pretty, body, "", "  ") == nil {
+		p.Body = pretty.Bytes()
+	}
+	p.Body = p.Body[:min(len(p.Body), maxBodyShown)]
+	return p
 }

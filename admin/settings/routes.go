@@ -80,6 +80,7 @@ var routes = []route{
 	{"GET", "/orgs/:org/deliveries", (*request).listDeliveries},
 	{"GET", "/orgs/:org/deliveries/:delivery", (*request).showDelivery},
 	{"GET", "/orgs/:org/events", (*request).listEvents},
+	{"GET", "/orgs/:org/events/:event", (*request).showEvent},
 	{"GET", "/orgs/:org/deliveries/:delivery/live", (*request).watchDelivery},
 	{"POST", "/orgs/:org/deliveries/:delivery/replay", (*request).replayDelivery},
 	{"GET", "/orgs/:org/replay", (*request).showReplay},

@@ -83,6 +83,9 @@ func withoutForms(page []byte) []byte {
 		if !bytes.Contains(tag, []byte(`method="post"`)) || action != nil && !inOrg(string(action[1])) {
 			return form
 		}
+		if action == nil { // its buttons say where they lead, and what is around them is not for them
+			return bytes.TrimSuffix(form[len(tag):], []byte("</form>"))
+		}
 		return nil
 	})
 	page = buttonElement.ReplaceAll(page, nil)
