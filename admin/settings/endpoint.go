@@ -55,18 +55,30 @@ func (r *request) endpointPath(parts ...string) string {
 
 func (r *request) showEndpoint() error {
 	p := endpointPage{Span: r.spanOf()}
-	return r.show(200, "endpoint", &p, func(tx store.Tx) error {
-		e, err := r.endpoint(tx)
-		if err != nil {
+	return r.show(200, "endpoint", &p, func(tx store.Tx) error { return p.find(r, tx) })
+}
+
+// watchEndpoint answers with the parts of the page that change while it is open.
+func (r *request) watchEndpoint() error {
+	p := endpointPage{Span: r.spanOf()}
+	if err := r.view(func(tx store.Tx) error { return p.find(r, tx) }); err != nil {
+		return err
+	}
+	return r.send(200, "endpoint", "progress", &p)
+}
+
+// find fills in the page of the endpoint of the path.
+func (p *endpointPage) find(r *request, tx store.Tx) error {
+	e, err := r.endpoint(tx)
+	if err != nil {
+		return err
+	}
+	for _, load := range []func(*request, store.Tx, store.Endpoint) error{p.findHealth, p.findAttempts, p.findWarnings} {
+		if err := load(r, tx, e); err != nil {
 			return err
 		}
-		for _, load := range []func(*request, store.Tx, store.Endpoint) error{p.findHealth, p.findAttempts, p.findWarnings} {
-			if err := load(r, tx, e); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func (p *endpointPage) findHealth(r *request, tx store.Tx, e store.Endpoint) error {

@@ -199,7 +199,7 @@ var notices = map[string]string{
 
 	"endpoint-added":    "The endpoint was added. Send a test to see whether its events arrive.",
 	"endpoint-updated":  "The endpoint was updated.",
-	"endpoint-enabled":  "The endpoint is enabled. Its held events are being sent, in order.",
+	"endpoint-enabled":  "The endpoint is enabled. What was held is sent in order.",
 	"endpoint-disabled": "The endpoint is disabled. Its events are held until it is enabled.",
 	"endpoint-deleted":  "The endpoint was deleted.",
 	"secret-rotated":    "The secret was rotated. Give the new one to the receiver.",

@@ -63,6 +63,7 @@ var routes = []route{
 	{"GET", "/orgs/:org/new-endpoint", (*request).newEndpoint},
 	{"POST", "/orgs/:org/new-endpoint", (*request).createEndpoint},
 	{"GET", "/orgs/:org/endpoints/:endpoint", (*request).showEndpoint},
+	{"GET", "/orgs/:org/endpoints/:endpoint/live", (*request).watchEndpoint},
 	{"GET", "/orgs/:org/endpoints/:endpoint/settings", (*request).editEndpoint},
 	{"POST", "/orgs/:org/endpoints/:endpoint/settings", (*request).updateEndpoint},
 	{"GET", "/orgs/:org/endpoints/:endpoint/secret", (*request).showSecret},

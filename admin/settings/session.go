@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -151,9 +152,10 @@ func (r *request) putCookie(name, value string, age time.Duration) {
 	http.SetCookie(r.W, c)
 }
 
-// touchSession records now and then that the session is in use.
+// touchSession records now and then that the session is in use. What a page asks for by
+// itself is no use: a session whose page stays open would never end.
 func (r *request) touchSession() {
-	if r.session.ID == "" || r.now.Sub(r.session.LastSeenAt) < store.SessionSeenEvery {
+	if r.session.ID == "" || strings.HasSuffix(r.Pattern, "/live") || r.now.Sub(r.session.LastSeenAt) < store.SessionSeenEvery {
 		return
 	}
 	id := r.session.ID
