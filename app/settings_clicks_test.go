@@ -15,6 +15,7 @@ func TestSettingsClicks(t *testing.T) {
 	b.within(4, "an endpoint added and its test acknowledged", func() {
 		b.follow("Webhooks")
 		b.follow("Add endpoint")
+		b.tick("Use my own")
 		b.fill("Your own secret", storySecret)
 		b.tick("member.added")
 		b.fill("URL", h.URL+"/hook")

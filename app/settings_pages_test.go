@@ -92,10 +92,10 @@ var answers = []struct {
 	fields     map[string]any
 }{
 	{"refused", "/settings/account/password", map[string]any{"old": "wrong", "password": "short", "again": "another"}},
-	{"refused", acme + "/new-endpoint", map[string]any{"url": "http://x.example/", "secret": "mine"}},
+	{"refused", acme + "/new-endpoint", map[string]any{"url": "http://x.example/", "secretFrom": "own", "secret": "mine"}},
 	{"no events", acme + "/new-endpoint", map[string]any{"url": "https://x.example/"}},
 	{"refused", acme + "/endpoints/whe_slow/settings", map[string]any{"url": "https://user@x.example/"}},
-	{"refused", acme + "/endpoints/whe_slow/rotate", map[string]any{"secret": "mine"}},
+	{"refused", acme + "/endpoints/whe_slow/rotate", map[string]any{"secretFrom": "own", "secret": "mine"}},
 	{"does not verify", acme + "/endpoints/whe_slow/verify", map[string]any{"headers": "webhook-id: whd_1\nwebhook-timestamp: 1\nwebhook-signature: v1,AAAA", "body": "{}"}},
 	{"refused", acme + "/new-key", map[string]any{"scopes": false, "name": "a key for nothing"}},
 	{"made", acme + "/new-key", map[string]any{"name": "nightly export"}},

@@ -69,6 +69,7 @@ func (b *tab) addEndpoint(h *storyReceiver) {
 	b.follow("Add endpoint")
 	b.fill("URL", h.URL+"/hook")
 	b.click("member.added")
+	b.click("Use my own")
 	b.fill("Your own secret", storySecret)
 	b.follow("Add endpoint")
 	b.sees("The endpoint was added.")

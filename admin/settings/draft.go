@@ -110,11 +110,7 @@ func (r *request) afterSignIn() error {
 	return r.restoreDraft()
 }
 
-func (r *request) restoreVerify() error {
-	return r.renderVerify(&verifyPage{
-		Headers: r.field("headers"), Body: r.field("body"), Received: r.field("received"), Encoded: r.field("encoded") != "",
-	})
-}
+func (r *request) restoreVerify() error { return r.renderVerify(r.verifyOfForm()) }
 
 // restoreInstructions keeps the version that the text was made from: when it is saved,
 // a change by somebody else in the meantime is noticed as ever.

@@ -36,7 +36,6 @@ type endpointPage struct {
 	Of      int       // so many
 	NextDue time.Time // of the waiting deliveries; zero: none is waiting, or it is due
 
-	NotSent bool      // the plan does not include webhooks
 	Refused string    // why nothing is delivered to its URL; empty: nothing is known
 	Twins   []string  // ids of other endpoints with its URL
 	Held    string    // for how long deliveries are held while it is disabled
@@ -134,9 +133,6 @@ func (p *endpointPage) findAttempts(r *request, tx store.Tx, e store.Endpoint) e
 func (p *endpointPage) findWarnings(r *request, tx store.Tx, e store.Endpoint) (err error) {
 	p.Held = r.heldFor()
 	if p.DropAt, err = r.dropAt(tx, e); err != nil {
-		return err
-	}
-	if p.NotSent, err = r.lacksWebhooks(tx); err != nil {
 		return err
 	}
 	if warn := r.s.config.WarnOfURL; warn != nil {
@@ -274,8 +270,7 @@ type endpointsPage struct {
 	All       int
 	Failing   int
 	Disabled  int
-	Most      int  // endpoints that an org may have
-	NotSent   bool // the plan does not include webhooks
+	Most      int // endpoints that an org may have
 }
 
 // Full reports whether no more endpoints can be added.
@@ -287,9 +282,6 @@ func (r *request) listEndpoints() error {
 	return r.show(200, "endpoints", &p, func(tx store.Tx) error {
 		endpoints, err := tx.Endpoints(r.org.ID)
 		if err != nil {
-			return err
-		}
-		if p.NotSent, err = r.lacksWebhooks(tx); err != nil {
 			return err
 		}
 		rows, err := r.rows(tx, endpoints)
@@ -315,10 +307,4 @@ func (p *endpointsPage) fill(rows []endpointRow) {
 		}
 	}
 	slices.SortStableFunc(p.Endpoints, func(a, b endpointRow) int { return cmp.Compare(a.rank(), b.rank()) })
-}
-
-// lacksWebhooks reports whether the org's subscription does not include webhooks.
-func (r *request) lacksWebhooks(tx store.Tx) (bool, error) {
-	features, err := store.Features(tx, r.org.ID)
-	return !features.Has(store.FeatureWebhooks), err
 }

@@ -19,6 +19,7 @@ type endpointForm struct {
 	Again          bool         // the person has confirmed that another endpoint has the URL
 	Head           endpointHead // of an endpoint that exists, as it is
 	Both           bool         // the old secret also signs
+	Own            bool         // the person brings the secret
 }
 
 // AsksAgain reports whether the form asks for confirmation that another endpoint
@@ -94,13 +95,37 @@ func (r *request) editEndpoint() error { return r.showEndpointForm(200, &endpoin
 func (r *request) endpointOfForm() store.Endpoint {
 	return store.Endpoint{
 		OrgID: r.org.ID, ID: r.Param("endpoint"), URL: r.field("url"), Description: r.field("description"),
-		Events: r.HTTP.PostForm["events"], Secret: r.field("secret"),
+		Events: r.HTTP.PostForm["events"], Secret: r.ownSecret(),
 	}
+}
+
+// ownSecret is the secret that the person brings; empty: one is to be generated.
+func (r *request) ownSecret() string {
+	if r.field("secretFrom") == "generated" {
+		return "" // what is in the field does not count
+	}
+	return r.field("secret")
+}
+
+// bringsSecret reports whether the form is to be shown with the field for an own secret.
+func (r *request) bringsSecret(e *store.Error) bool {
+	return r.field("secretFrom") == "own" || fails(e, "secret")
+}
+
+// checkOwnSecret refuses a form that is to have an own secret and has none.
+func (r *request) checkOwnSecret() error {
+	if r.field("secretFrom") == "own" && r.field("secret") == "" {
+		return store.Invalid("secret", "is missing or empty").Advise("enter one, or have one generated")
+	}
+	return nil
 }
 
 func (r *request) createEndpoint() error {
 	id, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
 		if err := r.checkSameURL(tx, r.endpointOfForm()); err != nil {
+			return "", err
+		}
+		if err := r.checkOwnSecret(); err != nil {
 			return "", err
 		}
 		e, err := store.CreateEndpoint(tx, r.actor(), r.endpointOfForm())
@@ -135,7 +160,7 @@ func (r *request) updateEndpoint() error {
 
 // rerenderEndpointForm shows the form as it was sent, with the error.
 func (r *request) rerenderEndpointForm(status int, e *store.Error) error {
-	return r.showEndpointForm(status, &endpointForm{Err: e, Sent: true, New: r.Param("endpoint") == "", Endpoint: r.endpointOfForm(), Again: r.field(sameURL) != ""})
+	return r.showEndpointForm(status, &endpointForm{Err: e, Sent: true, New: r.Param("endpoint") == "", Endpoint: r.endpointOfForm(), Again: r.field(sameURL) != "", Own: r.bringsSecret(e)})
 }
 
 func (r *request) showEndpointForm(status int, f *endpointForm) error {

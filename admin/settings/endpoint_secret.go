@@ -16,6 +16,7 @@ type secretPage struct {
 	Err      *store.Error // nil: nothing is wrong
 	Overlap  string       // the value of the choice
 	Overlaps []overlap
+	Own      bool // the person brings the secret
 }
 
 // overlap is a choice of how long the old secret also signs.
@@ -61,15 +62,18 @@ func (r *request) showRotate() error {
 func (r *request) rotateSecret() error {
 	_, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
 		overlap, err := overlapOf(r.field("overlap"))
+		if err == nil {
+			err = r.checkOwnSecret()
+		}
 		if err != nil {
 			return "", err
 		}
-		_, err = store.RotateSecret(tx, r.actor(), r.org.ID, r.Param("endpoint"), r.field("secret"), overlap)
+		_, err = store.RotateSecret(tx, r.actor(), r.org.ID, r.Param("endpoint"), r.ownSecret(), overlap)
 		return "", err
 	})
 	if err != nil {
 		return onForm(err, func(status int, e *store.Error) error {
-			return r.renderSecrets(status, "endpoint_rotate", secretPage{Err: e, Overlap: r.field("overlap")})
+			return r.renderSecrets(status, "endpoint_rotate", secretPage{Err: e, Overlap: r.field("overlap"), Own: r.bringsSecret(e)})
 		})
 	}
 	return r.done("secret-rotated", r.endpointPath("secret"))
@@ -91,6 +95,7 @@ type verifyPage struct {
 	Err           *store.Error // nil: nothing is wrong
 	Headers, Body string
 	Received      string // in the form of a datetime-local input, in UTC
+	Then          bool   // that counts, and not the present time
 	Encoded       bool   // the body is in base64
 	Report        *diagnose.Report
 	Known         bool   // the webhook-id is that of a delivery to this endpoint,
@@ -101,10 +106,16 @@ func (r *request) showVerify() error { return r.renderVerify(&verifyPage{}) }
 
 // verifyRequest checks what was pasted. It changes nothing.
 func (r *request) verifyRequest() error {
-	return r.renderVerify(&verifyPage{
-		Headers: r.field("headers"), Body: r.field("body"), Received: r.field("received"),
-		Encoded: r.field("encoded") != "", Report: &diagnose.Report{},
-	})
+	p := r.verifyOfForm()
+	p.Report = &diagnose.Report{}
+	return r.renderVerify(p)
+}
+
+// verifyOfForm is what the form holds.
+func (r *request) verifyOfForm() *verifyPage {
+	p := &verifyPage{Headers: r.field("headers"), Body: r.field("body"), Received: r.field("received"), Encoded: r.field("encoded") != ""}
+	p.Then = r.field("when") == "then" || r.field("when") == "" && p.Received != ""
+	return p
 }
 
 func (r *request) renderVerify(p *verifyPage) error {
@@ -137,7 +148,7 @@ func (r *request) renderVerify(p *verifyPage) error {
 // read reads the form. The default of the time of receipt is now.
 func (p *verifyPage) read(now time.Time) (c diagnose.Case, err error) {
 	c = diagnose.Case{Headers: p.Headers, ReceivedAt: now}
-	if p.Received != "" {
+	if p.Then && p.Received != "" {
 		var ok bool
 		if c.ReceivedAt, ok = parseInput(p.Received); !ok {
 			return c, store.Invalid("received", "Enter a date and time in UTC, or leave the field empty.")

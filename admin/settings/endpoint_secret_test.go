@@ -175,3 +175,32 @@ func TestVerifyOthersDelivery(t *testing.T) {
 		}
 	}
 }
+
+// A field that its choice hides does not count, and one that it shows must be filled in.
+func TestFieldsThatDoNotCount(t *testing.T) {
+	const own = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	w := newEnv(t)
+	b := w.signedIn("usr_ada")
+	form := url.Values{"url": {"https://example.com/hook"}, "events": {"member.added"}, "secret": {own}, "secretFrom": {"generated"}, "nonce": {"1"}}
+	b.post("/orgs/org_acme/new-endpoint", form).wants(t, 303)
+	e := w.endpoints()[0]
+	if e.Secret == own {
+		t.Error("the secret of a field that is hidden counts")
+	}
+	rotate := "/orgs/org_acme/endpoints/" + e.ID + "/rotate"
+	b.post(rotate, url.Values{"overlap": {"1h"}, "secretFrom": {"own"}, "nonce": {"1"}}).wants(t, 400, "Your own secret: is missing", `value="own" data-opens checked`)
+	b.post(rotate, url.Values{"overlap": {"1h"}, "secret": {own}, "secretFrom": {"own"}, "nonce": {"2"}}).wants(t, 303)
+	if e = w.endpoints()[0]; e.Secret != own {
+		t.Error("the own secret does not count")
+	}
+	form.Set("secretFrom", "own")
+	form.Set("secret", "")
+	form.Set("same-url", "yes")
+	b.post("/orgs/org_acme/new-endpoint", form).wants(t, 400, "Your own secret: is missing", `value="own" data-opens checked`)
+
+	verify := "/orgs/org_acme/endpoints/" + e.ID + "/verify"
+	form = url.Values{"headers": {"webhook-id: whd_1"}, "body": {"{}"}, "received": {"tomorrow"}, "when": {"then"}}
+	b.post(verify, form).wants(t, 400, "Time of receipt", `value="then" data-opens checked`)
+	form.Set("when", "now")
+	b.post(verify, form).wants(t, 200, "The request does not verify", `value="now" checked`)
+}

@@ -71,7 +71,7 @@ func TestPlanWithoutWebhooks(t *testing.T) {
 	})
 	b := w.signedIn("usr_ada")
 	for _, path := range []string{"", "/whe_1"} {
-		b.get("/orgs/org_acme/endpoints"+path).wants(t, 200, "plan does not include webhooks")
+		b.get("/orgs/org_acme/endpoints"+path).wants(t, 200, "subscription does not include webhooks")
 	}
 }
 

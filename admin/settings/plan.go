@@ -1,6 +1,10 @@
 package settings
 
-import "teamdata/store"
+import (
+	"slices"
+
+	"teamdata/store"
+)
 
 // planFeature is a feature that a plan may include.
 type planFeature struct {
@@ -16,6 +20,28 @@ var featureMeanings = []struct {
 	{store.FeatureAPI, "Programs with an API key can read the org's members and instructions, and send test events."},
 	{store.FeatureWebhooks, "Events are sent to the org's endpoints."},
 	{store.FeatureAuditLog, "Programs with an API key can read the audit log."},
+}
+
+// lacks say on the pages of a section what the org does without, unless its subscription
+// includes the feature. The overview says it in its own way.
+var lacks = []struct {
+	feature  store.Feature
+	sections []string
+	text     string
+}{
+	{store.FeatureWebhooks, []string{"endpoints", "events"}, "The org’s subscription does not include webhooks: events are neither sent nor kept."},
+	{store.FeatureAPI, []string{"keys", "instructions"}, "The org’s subscription does not include the API: requests with API keys are answered 402."},
+	{store.FeatureAuditLog, []string{"audit-log"}, "The org’s subscription does not include the audit log in the API: all of it is on this page, and programs can’t read it."},
+}
+
+// Lack is what the org does without on the pages of the section; empty: nothing.
+func (l layout) Lack() string {
+	for _, lack := range lacks {
+		if l.Side != nil && slices.Contains(lack.sections, l.Section) && !l.Side.Features.Has(lack.feature) {
+			return lack.text
+		}
+	}
+	return ""
 }
 
 type subscriptionPage struct {

@@ -1,11 +1,41 @@
 package settings
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"teamdata/store"
 )
+
+// Each page says what the org does without, and those of an org that has all say nothing.
+func TestLacks(t *testing.T) {
+	w := newEnv(t)
+	w.endpoint("whe_1", "member.added")
+	d := w.test("whe_1")
+	b := w.signedIn("usr_ada")
+	const webhooks, api, log = "does not include webhooks", "does not include the API", "does not include the audit log"
+	pages := map[string][]string{ // by what it says
+		webhooks: {"", "/endpoints", "/endpoints/whe_1", "/endpoints/whe_1/settings", "/endpoints/whe_1/deliveries", "/new-endpoint", "/deliveries", "/deliveries/" + d.ID, "/events", "/events/" + d.EventID, "/replay"},
+		api:      {"", "/keys", "/new-key", "/instructions"},
+		log:      {"/audit-log"},
+	}
+	for plan, says := range map[string][]string{"free": {webhooks, api, log}, "team": {log}, "business": {}} {
+		w.Update(func(tx store.Tx) error {
+			_, err := store.ChangeSubscription(tx, "", "org_acme", store.Subscription{Plan: plan})
+			return err
+		})
+		for text, paths := range pages {
+			for _, path := range paths {
+				r := b.get("/orgs/org_acme" + path)
+				r.wants(t, 200)
+				if n := strings.Count(r.Body, text); n > 1 || (n == 1) != slices.Contains(says, text) {
+					t.Errorf("%s on plan %s says %d times %q", path, plan, n, text)
+				}
+			}
+		}
+	}
+}
 
 func TestSubscription(t *testing.T) {
 	w := newEnv(t)

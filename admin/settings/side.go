@@ -18,7 +18,8 @@ const (
 type side struct {
 	Plan     string
 	Sections []section
-	Trouble  bool // an endpoint is disabled or failing, which the favicon shows too
+	Features store.Feature // that the subscription grants
+	Trouble  bool          // an endpoint is disabled or failing, which the favicon shows too
 }
 
 // section is a part of the navigation.
@@ -47,7 +48,11 @@ func (r *request) loadSide(tx store.Tx) error {
 	if err != nil {
 		return err
 	}
-	r.side = &side{Plan: r.org.Subscription.Plan, Trouble: trouble > 0, Sections: []section{
+	features, err := store.Features(tx, r.org.ID)
+	if err != nil {
+		return err
+	}
+	r.side = &side{Plan: r.org.Subscription.Plan, Features: features, Trouble: trouble > 0, Sections: []section{
 		{Name: "overview", Text: "Overview", Icon: "home"},
 		{Name: "endpoints", Text: "Webhooks", Icon: "hook", Count: formatSome(trouble, false), Bad: true},
 		{Name: "events", Text: "Events", Icon: "events"},

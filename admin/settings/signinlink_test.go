@@ -66,7 +66,7 @@ func TestLinkAndPasskeys(t *testing.T) {
 		d.finish("sign-in", d.signed(d.asked("sign-in"))).wants(t, want)
 	}
 	path := w.link("usr_ada")
-	w.newBrowser().get(path).wants(t, 200, "Laptop. They are removed, unless you keep them", `name="keepPasskeys"`)
+	w.newBrowser().get(path).wants(t, 200, "Laptop</bdi>. They are removed, unless you keep them", `name="keepPasskeys"`)
 	form := chosen(goodPassword)
 	form.Set("keepPasskeys", "yes")
 	form.Set("again", "")
