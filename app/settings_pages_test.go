@@ -83,7 +83,7 @@ func (b *tab) inspectSignIn(axe string) {
 // hostilePages show what fillHostile made.
 var hostilePages = []string{
 	"/settings/orgs/org_hostile", "/settings/orgs/org_hostile/endpoints", "/settings/orgs/org_hostile/endpoints/whe_hostile",
-	"/settings/orgs/org_hostile/keys", "/settings/orgs/org_hostile/members", "/settings/orgs/org_hostile/audit-log",
+	"/settings/orgs/org_hostile/keys", "/settings/orgs/org_hostile/members", "/settings/orgs/org_hostile/members/usr_hostile", "/settings/orgs/org_hostile/audit-log",
 }
 
 // answers are the pages that a form is answered with.
@@ -99,6 +99,8 @@ var answers = []struct {
 	{"does not verify", acme + "/endpoints/whe_slow/verify", map[string]any{"headers": "webhook-id: whd_1\nwebhook-timestamp: 1\nwebhook-signature: v1,AAAA", "body": "{}"}},
 	{"refused", acme + "/new-key", map[string]any{"scopes": false, "name": "a key for nothing"}},
 	{"made", acme + "/new-key", map[string]any{"name": "nightly export"}},
+	{"refused", acme + "/new-member", map[string]any{"email": "Ada <ada@acme.example>", "role": "viewer"}},
+	{"its link", acme + "/new-member", map[string]any{"email": "nina@acme.example", "name": "Nina", "role": "viewer"}},
 	{"conflict", acme + "/instructions", map[string]any{"version": "0", "instructions": "Answer in French."}},
 }
 
@@ -178,7 +180,7 @@ func crawl(p *testkit.Process, cookie string, todo ...string) (paths []string) {
 
 var (
 	pageLink = regexp.MustCompile(`<a\b[^>]*\bhref="([^"]*)"`)
-	madeID   = regexp.MustCompile(`_[0-9A-HJKMNP-TV-Z]{26}|/whe_\w+/`)
+	madeID   = regexp.MustCompile(`_[0-9A-HJKMNP-TV-Z]{26}|/whe_\w+/|/usr_\w+`)
 	bareOrg  = regexp.MustCompile(`org_(new|lone|hostile)/`)
 	values   = regexp.MustCompile(`=[^&]*`)
 )

@@ -114,7 +114,7 @@ func fails(err *store.Error, field string) bool { return err != nil && err.Field
 // labels are the labels of forms that are not the names that the rules have for
 // the fields.
 var labels = map[string]string{
-	"again": "Repeat new password", "events": "Event types", "expiresAt": "Date", "old": "Current password",
+	"again": "Repeat new password", "email": "E-mail address", "events": "Event types", "expiresAt": "Date", "old": "Current password",
 	"overlap": "The old secret stops signing", "password": "New password", "received": "Time of receipt",
 	"secret": "Your own secret", "until": "Before", "url": "URL",
 }

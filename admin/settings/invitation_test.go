@@ -79,7 +79,7 @@ func TestInvitationRefused(t *testing.T) {
 		text   string
 	}{
 		"an address of a member":   {invited("viewer", "Nina", "ALAN@acme.example"), 409, "Alan has this address, and is a member with the role admin already"},
-		"no address":               {invited("viewer", "Nina", ""), 400, "Email: is missing"},
+		"no address":               {invited("viewer", "Nina", ""), 400, "E-mail address: is missing"},
 		"no mail address":          {invited("viewer", "Nina", "Nina <nina@acme.example>"), 400, "is not a mail address"},
 		"a role that signs no in":  {invited("member", "Nina", "nina@acme.example"), 400, "Role: must be owner, admin, viewer"},
 		"no role":                  {invited("", "Nina", "nina@acme.example"), 400, "Role: must be"},
