@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"os/exec"
@@ -21,17 +20,13 @@ import (
 // of a server.
 type formClient struct {
 	*testkit.Process
-	jar http.Client
+	jar *http.Client
 }
 
 // signIn goes the way of the link that the operator makes.
 func signIn(p *testkit.Process, data, user string) *formClient {
 	p.T.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		p.T.Fatal(err)
-	}
-	c := &formClient{p, http.Client{Transport: p.Client.Transport, Timeout: p.Client.Timeout, Jar: jar}}
+	c := &formClient{p, testkit.Browser(p)}
 	link, err := exec.Command(testkit.Binary, "signin-link", user, "--data", data).Output()
 	if err != nil {
 		p.T.Fatal(err)
