@@ -122,18 +122,18 @@ async function refresh(el) {
   }
 }
 
-// fill keeps the focus on the button, link or fold that had it, and the folds that were
-// opened or closed. The nonces of forms, which differ each time, make no difference.
+// fill keeps open what is open, and the focus on the button, link or fold that had it.
+// The nonces of forms, which differ each time, make no difference.
 function fill(el, html) {
   const body = html.replace(/ name="nonce" value="[^"]*"/g, "");
   if (body === el.lastBody) return;
   el.lastBody = body;
-  const folds = [...el.querySelectorAll("details")].map((fold) => fold.open);
   const own = "a, button, summary";
   const place = [...el.querySelectorAll(own)].indexOf(document.activeElement);
+  const open = [...el.querySelectorAll("details")].reverse().map((fold) => fold.open); // they come and go at the start
   el.innerHTML = html;
+  [...el.querySelectorAll("details")].reverse().forEach((fold, i) => { fold.open ||= open[i]; });
   for (const symbol of el.querySelectorAll("symbol")) if (document.getElementById(symbol.id) !== symbol) symbol.remove();
-  el.querySelectorAll("details").forEach((fold, i, all) => { fold.open = folds[i - all.length + folds.length] ?? fold.open; }); // attempts come newest first
   enhance(el);
   if (place >= 0) el.querySelectorAll(own)[place]?.focus({ preventScroll: true });
 }
