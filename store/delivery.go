@@ -65,8 +65,8 @@ type Deliveries interface {
 	// Cursor starts at the first.
 	DeliveryPage(endpoint uint64, list DeliveryList, after Cursor, limit int) (page []Delivery, more bool, err error)
 	// LatestDeliveries reads up to limit deliveries of some endpoints that are in some
-	// of DeliveryLists, newest first by [Delivery.Latest], before a position. The zero
-	// Cursor starts at the newest.
+	// lists, newest first by [Delivery.Latest], before a position. The zero Cursor starts
+	// at the newest. Lists are of DeliveryLists, or ListAttempted in place of ListWaiting.
 	LatestDeliveries(endpoints []uint64, lists []DeliveryList, before Cursor, limit int) ([]Delivery, error)
 	// CountWaiting counts the deliveries waiting for an endpoint, up to most.
 	CountWaiting(e Endpoint, most int) (Waiting, error)

@@ -89,23 +89,22 @@ func (w *DeliveryWalk) Endpoint(d *Delivery) *Endpoint {
 	return &w.Endpoints[i]
 }
 
-// lists are those that may have deliveries which the filter selects.
-func (f DeliveryFilter) lists() []DeliveryList {
-	var lists []DeliveryList
-	success := strings.HasPrefix(f.Status, "2")
-	for _, list := range DeliveryLists {
-		var has bool
-		switch list {
-		case ListAcknowledged:
-			has = (f.State == "" || f.State == "acknowledged") && (f.Status == "" || success)
-		case ListFailed:
-			has = f.State == "" || f.State == "failed" || f.State == "unsuccessful"
-		case ListWaiting:
-			has = f.State != "failed" && f.State != "acknowledged"
+// lists are those that may have deliveries which the filter selects. A filter that needs
+// an attempt leaves out what waits for the first.
+func (f DeliveryFilter) lists() (lists []DeliveryList) {
+	switch f.State {
+	case "", "waiting", "pending", "retrying", "held", "unsuccessful":
+		if f.Status == "" && f.State != "retrying" && f.State != "unsuccessful" {
+			lists = append(lists, ListWaiting)
+		} else {
+			lists = append(lists, ListAttempted)
 		}
-		if has {
-			lists = append(lists, list)
-		}
+	}
+	if f.State == "" || f.State == "failed" || f.State == "unsuccessful" {
+		lists = append(lists, ListFailed)
+	}
+	if (f.State == "" || f.State == "acknowledged") && (f.Status == "" || strings.HasPrefix(f.Status, "2")) {
+		lists = append(lists, ListAcknowledged)
 	}
 	return lists
 }

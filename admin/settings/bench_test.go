@@ -41,7 +41,7 @@ var largePages = []largePage{
 
 // largeFills make the env of BenchmarkPages large.
 var largeFills = []func(*env){
-	(*env).fillMembers, (*env).fillEntries, (*env).fillKeys, (*env).fillCounts, (*env).fillInstructions, (*env).fillDeliveries,
+	(*env).fillMembers, (*env).fillEntries, (*env).fillKeys, (*env).fillCounts, (*env).fillInstructions, (*env).fillDeliveries, (*env).fillReplay,
 }
 
 // BenchmarkPages asks for each page of an org that has much, and reports when the
@@ -160,11 +160,14 @@ func (w *env) fillInstructions() { w.instruct("Be brief.") }
 
 const (
 	largeDeliveries = 1_000_000 // that are finished, half of them at whe_00
-	largeWaiting    = 1_100     // at each endpoint
+	largeWaiting    = 1_100     // at each endpoint but the last, that were not attempted
+	largeRetrying   = 100_000   // at the last
+	largeFannedOut  = 1_000     // events that all endpoints got
 )
 
-// benchDelivery is the id of a delivery of a large env.
+// benchDelivery and benchEvent are ids of a delivery of a large env, and of its event.
 func benchDelivery(i int) string { return fmt.Sprintf("whd_%026d", i) }
+func benchEvent(i int) string    { return fmt.Sprintf("evt_%026d", i) }
 
 // largeWebhookPages are more pages for BenchmarkPages.
 var largeWebhookPages = []largePage{
@@ -177,11 +180,67 @@ var largeWebhookPages = []largePage{
 	{"endpoint/verify", "/orgs/org_acme/endpoints/whe_00/verify"},
 	{"deliveries", "/orgs/org_acme/endpoints/whe_00/deliveries"},
 	{"deliveries/acknowledged", "/orgs/org_acme/endpoints/whe_00/deliveries?state=acknowledged"},
-	{"deliveries/deep", "/orgs/org_acme/endpoints/whe_00/deliveries?state=acknowledged&after=" + fmt.Sprint(testkit.Noon.Add(-10*24*time.Hour).UnixMilli()) + ".acknowledged.whd_x"},
+	{"deliveries/deep", "/orgs/org_acme/endpoints/whe_00/deliveries?state=acknowledged&after=" + fmt.Sprint(testkit.Noon.Add(-10*24*time.Hour).UnixMilli()) + ".whd_x"},
 	{"deliveries/found", "/orgs/org_acme/endpoints/whe_00/deliveries?state=failed&type=file.uploaded"},
 	{"deliveries/no-match", "/orgs/org_acme/endpoints/whe_00/deliveries?type=none"},
 	{"delivery", "/orgs/org_acme/deliveries/" + benchDelivery(500)},
 	{"delivery/live", "/orgs/org_acme/deliveries/" + benchDelivery(500) + "/live"},
+
+	{"endpoint/1h", "/orgs/org_acme/endpoints/whe_00?range=1h"},
+	{"endpoint/7d", "/orgs/org_acme/endpoints/whe_00?range=7d"},
+	{"endpoint/30d", "/orgs/org_acme/endpoints/whe_00?range=30d"},
+	{"endpoint/failing", "/orgs/org_acme/endpoints/whe_49"},
+	{"endpoint/failing/deliveries", "/orgs/org_acme/endpoints/whe_49/deliveries"},
+	{"overview/1h", "/orgs/org_acme?range=1h"},
+	{"overview/7d", "/orgs/org_acme?range=7d"},
+	{"overview/30d", "/orgs/org_acme?range=30d"},
+
+	{"all-deliveries", "/orgs/org_acme/deliveries"},
+	{"all-deliveries/waiting", "/orgs/org_acme/deliveries?state=waiting"},
+	{"all-deliveries/pending", "/orgs/org_acme/deliveries?state=pending"},
+	{"all-deliveries/retrying", "/orgs/org_acme/deliveries?state=retrying"},
+	{"all-deliveries/failed", "/orgs/org_acme/deliveries?state=failed"},
+	{"all-deliveries/acknowledged", "/orgs/org_acme/deliveries?state=acknowledged"},
+	{"all-deliveries/type", "/orgs/org_acme/deliveries?type=file.uploaded"},
+	{"all-deliveries/status", "/orgs/org_acme/deliveries?status=5xx"},
+	{"all-deliveries/between", "/orgs/org_acme/deliveries?since=" + benchTime(20) + "&until=" + benchTime(19)},
+	{"all-deliveries/of-a-day", "/orgs/org_acme/deliveries?time=24h&state=failed"},
+	{"all-deliveries/id", "/orgs/org_acme/deliveries?q=" + benchDelivery(500)},
+	{"all-deliveries/event-id", "/orgs/org_acme/deliveries?q=" + benchEvent(500)},
+	{"all-deliveries/no-id", "/orgs/org_acme/deliveries?q=whd_none"},
+	{"all-deliveries/no-match", "/orgs/org_acme/deliveries?type=none"},
+	{"all-deliveries/no-status", "/orgs/org_acme/deliveries?status=301"},
+	{"all-deliveries/oldest", "/orgs/org_acme/deliveries?until=" + benchTime(29)},
+	{"all-deliveries/oldest-failed", "/orgs/org_acme/deliveries?state=failed&status=503&until=" + benchTime(29)},
+	{"all-deliveries/too-old", "/orgs/org_acme/deliveries?until=" + benchTime(60)},
+
+	{"events", "/orgs/org_acme/events"},
+	{"events/type", "/orgs/org_acme/events?type=file.uploaded"},
+	{"events/no-match", "/orgs/org_acme/events?type=none"},
+	{"events/deep", "/orgs/org_acme/events?after=" + fmt.Sprint(testkit.Noon.Add(-10*24*time.Hour).UnixMilli()) + ".whd_x"},
+
+	{"replay/all", "/orgs/org_acme/replay"},
+	{"replay/failed", "/orgs/org_acme/replay?state=failed"},
+	{"replay/no-match", "/orgs/org_acme/replay?type=none"},
+	{"replay/job", "/orgs/org_acme/replays/" + benchReplay},
+	{"replay/job/live", "/orgs/org_acme/replays/" + benchReplay + "/live"},
+}
+
+// benchTime is a time some days ago, in a query.
+func benchTime(days int) string {
+	return testkit.Noon.AddDate(0, 0, -days).Format(time.RFC3339)
+}
+
+// benchReplay is the id of a job of a large env.
+const benchReplay = "rpl_large"
+
+func (w *env) fillReplay() {
+	w.Update(func(tx store.Tx) error {
+		return tx.PutReplayJob(store.ReplayJob{
+			ID: benchReplay, OrgID: "org_acme", ActorID: "usr_ada", Filter: store.DeliveryFilter{State: "failed", Endpoint: "whe_00"},
+			Total: 50_000, State: store.ReplayRunning, Done: 20_000, CreatedAt: testkit.Noon,
+		})
+	})
 }
 
 // fillDeliveries gives the endpoints as many deliveries as a busy month makes. One
@@ -200,23 +259,51 @@ func (w *env) fillDeliveries() {
 		}
 		return addBench(tx, d)
 	})
-	w.updates(largeWaiting*len(endpoints), func(tx store.Tx, i int) error {
-		d := benchOf(largeDeliveries+i, endpoints[i%len(endpoints)], testkit.Noon)
-		d.State, d.DueAt = store.StatePending, testkit.Noon.Add(time.Duration(i)*time.Second)
+	last := len(endpoints) - 1
+	w.updates(largeWaiting*last, func(tx store.Tx, i int) error {
+		d := benchOf(largeDeliveries+i, endpoints[i%last], testkit.Noon)
+		d.State, d.DueAt = store.StatePending, testkit.Noon.Add(-time.Duration(i)*time.Second)
 		return addBench(tx, d)
 	})
+	w.updates(largeRetrying, func(tx store.Tx, i int) error {
+		at := testkit.Noon.Add(-time.Duration(i) * 100 * time.Millisecond)
+		d := benchOf(2*largeDeliveries+i, endpoints[last], at)
+		d.State, d.Attempts, d.DueAt = store.StateRetrying, 1, at.Add(time.Hour)
+		d.History = []store.Attempt{{StartedAt: at, EndedAt: at, Status: 503, Reason: "the receiver answered 503", Answer: answer, NextAt: d.DueAt}}
+		return addBench(tx, d)
+	})
+	w.updates(largeFannedOut, func(tx store.Tx, i int) error { return addFannedOut(tx, i, endpoints) })
 }
 
 func benchOf(i int, e store.Endpoint, at time.Time) store.Delivery {
 	return store.Delivery{
-		ID: benchDelivery(i), EventID: fmt.Sprintf("evt_%026d", i), OrgID: e.OrgID, EndpointID: e.ID, EndpointNumber: e.Number,
+		ID: benchDelivery(i), EventID: benchEvent(i), OrgID: e.OrgID, EndpointID: e.ID, EndpointNumber: e.Number,
 		CreatedAt: at, FirstAttemptAt: at, EventType: []string{"member.added", "file.uploaded", "member.removed"}[i%3],
 	}
 }
 
-func addBench(tx store.Tx, d store.Delivery) error {
+// addFannedOut adds an event that was sent to all endpoints.
+func addFannedOut(tx store.Tx, i int, endpoints []store.Endpoint) error {
+	at := testkit.Noon.Add(-time.Duration(i) * time.Minute)
+	var all []store.Delivery
+	for k, e := range endpoints {
+		d := benchOf(3*largeDeliveries+i*len(endpoints)+k, e, at)
+		d.EventID, d.EventType = benchEvent(3*largeDeliveries+i), "member.added"
+		d.State, d.FinishedAt, d.Attempts = store.StateAcknowledged, at.Add(time.Duration(k)*time.Second), 1
+		d.History = []store.Attempt{{StartedAt: at, EndedAt: d.FinishedAt, Status: 200}}
+		all = append(all, d)
+	}
+	return addBench(tx, all...)
+}
+
+// addBench adds the deliveries of one event.
+func addBench(tx store.Tx, deliveries ...store.Delivery) error {
+	d, ids := deliveries[0], []string{}
+	for _, d := range deliveries {
+		ids = append(ids, d.ID)
+	}
 	return tx.AddEvent(store.Event{
-		ID: d.EventID, OrgID: d.OrgID, Type: d.EventType, CreatedAt: d.CreatedAt, Deliveries: []string{d.ID},
+		ID: d.EventID, OrgID: d.OrgID, Type: d.EventType, CreatedAt: d.CreatedAt, Deliveries: ids,
 		Body: []byte(`{"type":"member.added","timestamp":"2026-10-06T12:00:00.000Z","data":{"orgId":"org_acme","memberId":"mem_6","userId":"usr_zoe","role":"member"}}`),
-	}, []store.Delivery{d})
+	}, deliveries)
 }

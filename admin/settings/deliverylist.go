@@ -253,13 +253,12 @@ func (p *deliveriesPage) addStates(counts map[string]string) {
 	}
 }
 
-// countDeliveries counts deliveries up to maxCounted, and reads a few times of that at
-// most.
+// countDeliveries counts deliveries up to maxCounted. If those that are read first don't
+// suffice, it reads three times as many more, and no further.
 func countDeliveries(tx store.Tx, w *store.DeliveryWalk) (n int, more bool, err error) {
-	const atMost = 4 * (maxCounted + 1)
 	from := store.Cursor{}
-	for read := 0; read < atMost; read += maxCounted + 1 {
-		found, err := w.Read(tx, from, maxCounted+1)
+	for _, limit := range []int{maxCounted + 1, 3 * (maxCounted + 1)} {
+		found, err := w.Read(tx, from, limit)
 		if err != nil {
 			return 0, false, err
 		}
@@ -272,7 +271,7 @@ func countDeliveries(tx store.Tx, w *store.DeliveryWalk) (n int, more bool, err 
 		if n > maxCounted {
 			return maxCounted, true, nil
 		}
-		if len(found) <= maxCounted {
+		if len(found) < limit {
 			return n, false, nil
 		}
 	}

@@ -91,7 +91,12 @@ func upperFirst(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-var unsuccessfulLists = []store.DeliveryList{store.ListWaiting, store.ListFailed}
+// unsuccessfulLists have what was attempted and not acknowledged, and attemptedLists all
+// that was attempted: what waits for its first attempt says nothing about the endpoint.
+var (
+	unsuccessfulLists = []store.DeliveryList{store.ListAttempted, store.ListFailed}
+	attemptedLists    = append(unsuccessfulLists, store.ListAcknowledged)
+)
 
 // judge finds the state of an endpoint, and its last error. An enabled endpoint fails
 // when its last attempt was unsuccessful and nothing was acknowledged since, or when
@@ -131,7 +136,7 @@ func suspect(c store.DeliveryCounts) bool {
 
 // stillFails reports whether some of the latest deliveries are unsuccessful.
 func (h *health) stillFails(tx store.Tx, e *store.Endpoint) (bool, error) {
-	latest, err := tx.LatestDeliveries([]uint64{e.Number}, store.DeliveryLists, store.Cursor{}, judgedLatest)
+	latest, err := tx.LatestDeliveries([]uint64{e.Number}, attemptedLists, store.Cursor{}, judgedLatest)
 	bad := 0
 	for i := range latest {
 		if a := lastAttempt(&latest[i]); a != nil && !a.Acknowledged() {

@@ -32,15 +32,24 @@ func icon(name string) (template.HTML, error) {
 	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="#i-` + name + `"/></svg>`), nil
 }
 
-// usedIcons finds what a page shows by reference. Text of people never looks so: it
-// is escaped.
-var usedIcons = regexp.MustCompile(`(?:<use href="#i-|="url\(#)(\w+)`)
+// references begin what a page shows by reference. Text of people never looks so: it is
+// escaped.
+var references = [][]byte{[]byte(`<use href="#i-`), []byte(`="url(#`)}
 
 // sprite holds the symbols that a page or a part of one uses, each of them once.
 func sprite(page []byte) []byte {
 	var names []string
-	for _, m := range usedIcons.FindAllSubmatch(page, -1) {
-		names = append(names, string(m[1]))
+	for _, opening := range references {
+		for rest := page; ; {
+			_, after, found := bytes.Cut(rest, opening)
+			if !found {
+				break
+			}
+			end := bytes.IndexAny(after, `")`)
+			if rest = after; end > 0 && !slices.Contains(names, string(after[:end])) {
+				names = append(names, string(after[:end]))
+			}
+		}
 	}
 	if len(names) == 0 {
 		return nil
@@ -48,7 +57,7 @@ func sprite(page []byte) []byte {
 	slices.Sort(names)
 	var all bytes.Buffer
 	all.WriteString(`<svg class="sprite" aria-hidden="true">`)
-	for _, name := range slices.Compact(names) {
+	for _, name := range names {
 		all.Write(iconSymbols()[name])
 	}
 	all.WriteString("</svg>\n")

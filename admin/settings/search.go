@@ -6,7 +6,7 @@ import "teamdata/store"
 const (
 	maxShown    = 50           // items
 	maxSearched = 2000         // records that are read for one page
-	searchChunk = 4 * maxShown // of them, how many are read at once
+	searchChunk = 4 * maxShown // of them, how many are read at once after the first few; then twice as many, and so on
 )
 
 // searchResult is one page of the items that match.
@@ -32,7 +32,7 @@ func (l searchResult[T]) nextPath(path, from string, filter ...string) string {
 // to limit items; fewer mean the end of the list.
 func search[T any](from store.Cursor, read func(from store.Cursor, limit int) ([]T, error), at func(T) store.Cursor, match func(T) bool) (l searchResult[T], err error) {
 	limit := maxShown + 1 // a page without a filter, plus one to detect more
-	for left := maxSearched; left > 0; left, limit = left-limit, min(searchChunk, left-limit) {
+	for left := maxSearched; left > 0; left, limit = left-limit, min(max(searchChunk, 2*limit), left-limit) {
 		items, err := read(from, limit)
 		if err != nil {
 			return l, err

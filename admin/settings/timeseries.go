@@ -157,7 +157,7 @@ func (r *request) series(tx store.Tx, sp span, endpoints []uint64) (timeSeries, 
 // too many.
 func (r *request) lastHour(tx store.Tx, sp span, endpoints []uint64) (s timeSeries, whole bool, err error) {
 	s = newTimeSeries(r.now, sp.Step, sp.steps, r.zone())
-	latest, err := tx.LatestDeliveries(endpoints, store.DeliveryLists, store.Cursor{}, maxHistoric)
+	latest, err := tx.LatestDeliveries(endpoints, attemptedLists, store.Cursor{}, maxHistoric)
 	for i := range latest {
 		if latest[i].ShownAt().Before(s.Points[0].From) {
 			return s, true, err

@@ -21,7 +21,11 @@ func (t *tx) LatestDeliveries(endpoints []uint64, lists []store.DeliveryList, be
 	var parts []string
 	for _, list := range lists {
 		where := "list = " + strconv.Itoa(int(list))
-		if list == store.ListWaiting {
+		switch list {
+		case store.ListAttempted:
+			parts = append(parts, sqlLatest("attempted", "attempted > 0"))
+			continue
+		case store.ListWaiting:
 			where += " AND attempted = 0"
 			parts = append(parts, sqlLatest("attempted", "attempted > 0"))
 		}

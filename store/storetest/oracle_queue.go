@@ -71,14 +71,20 @@ func (o *oracle) DeliveryPage(endpoint uint64, list store.DeliveryList, after st
 // LatestDeliveries sorts all.
 func (o *oracle) LatestDeliveries(endpoints []uint64, lists []store.DeliveryList, before store.Cursor, limit int) (page []store.Delivery, err error) {
 	for _, d := range o.deliveries {
-		in, _ := d.Position()
 		behind := before == (store.Cursor{}) || d.Latest().Compare(before) < 0
-		if slices.Contains(endpoints, d.EndpointNumber) && slices.Contains(lists, in) && behind {
+		if slices.Contains(endpoints, d.EndpointNumber) && inAny(lists, &d) && behind {
 			page = append(page, d)
 		}
 	}
 	slices.SortFunc(page, func(a, b store.Delivery) int { return b.Latest().Compare(a.Latest()) })
 	return page[:min(len(page), limit)], nil
+}
+
+// inAny reports whether a delivery is in any of some lists.
+func inAny(lists []store.DeliveryList, d *store.Delivery) bool {
+	list, _ := d.Position()
+	_, attempted := d.Attempted()
+	return slices.Contains(lists, list) || attempted && slices.Contains(lists, store.ListAttempted)
 }
 
 // FinishedBefore lets the engine choose which, of those there are.
