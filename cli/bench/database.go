@@ -388,7 +388,13 @@ func writeRetry(tx store.Tx, e *store.Endpoint, i, size int) error {
 	if i >= overdue {
 		due = now.Add(time.Hour + time.Duration(i)*(backlogSpan/time.Duration(size)))
 	}
-	id := tx.NewID(store.PrefixEvent)
+	event, d := newRetry(tx, e, due)
+	return tx.AddEvent(event, []store.Delivery{d})
+}
+
+// newRetry makes an event and its delivery, which was attempted once.
+func newRetry(tx store.Tx, e *store.Endpoint, due time.Time) (store.Event, store.Delivery) {
+	now, id := tx.Now(), tx.NewID(store.PrefixEvent)
 	d := store.Delivery{
 		ID: store.FirstDelivery(id), EventID: id, EventType: store.EventWebhookTest,
 		OrgID: e.OrgID, EndpointID: e.ID, EndpointNumber: e.Number,
@@ -398,8 +404,8 @@ func writeRetry(tx store.Tx, e *store.Endpoint, i, size int) error {
 			Reason: "the receiver answered 503 Service Unavailable", NextAt: due,
 		}},
 	}
-	return tx.AddEvent(store.Event{
+	return store.Event{
 		ID: d.EventID, OrgID: e.OrgID, Type: d.EventType, CreatedAt: now, Deliveries: []string{d.ID},
 		Body: []byte(`{"type":"webhook.test","timestamp":"` + store.FormatTime(now) + `","data":{"orgId":"` + e.OrgID + `","endpointId":"` + e.ID + `"}}`),
-	}, []store.Delivery{d})
+	}, d
 }
