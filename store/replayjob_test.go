@@ -39,6 +39,12 @@ func testReplayJobKilled(s *subject) {
 	p, err = store.PreviewReplay(s.Context(), s, store.ReplayJob{OrgID: acme}, want-1)
 	s.Code("counting some", err, "")
 	s.Equal("previewed up to a limit", []any{p.Total, p.More}, []any{want - 1, true})
+	p, err = store.PreviewReplay(s.Context(), s, store.ReplayJob{OrgID: acme, Filter: store.DeliveryFilter{Type: "none"}}, 10_000)
+	s.Code("counting none", err, "")
+	s.Equal("previewed none of all", []any{p.Total, p.More}, []any{0, false})
+	p, err = store.PreviewReplay(s.Context(), s, store.ReplayJob{OrgID: acme, Filter: store.DeliveryFilter{Type: "none"}}, 1)
+	s.Code("counting none of some", err, "")
+	s.Equal("previewed none of the first", []any{p.Total, p.More}, []any{0, true})
 
 	var j store.ReplayJob
 	added := s.newAudit(func() {
