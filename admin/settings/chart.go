@@ -154,32 +154,39 @@ func latencyChart(id string, sp span, s timeSeries) chart {
 const (
 	sparkHeight = 18
 	sparkStep   = 4
+	sparkWidth  = 3
 )
 
-// sparkMark is a part of a small picture without words.
-type sparkMark struct {
-	Class        string
-	X, Y, Height int
+// sparkMarks are the parts of one colour of a small picture without words, as one path:
+// a list has many pictures, each with dozens of parts.
+type sparkMarks struct{ Class, Path string }
+
+func (m *sparkMarks) add(at, y, height int) {
+	if height > 0 {
+		m.Path += fmt.Sprintf("M%d %dh%dv%dh-%dz", at*sparkStep, y, sparkWidth, height, sparkWidth)
+	}
 }
 
 // Spark draws the attempts as small bars, of which the highest fills the height.
-func (s timeSeries) Spark() (marks []sparkMark) {
+func (s timeSeries) Spark() (drawn []sparkMarks) {
 	most := 1
 	for _, p := range s.Points {
 		most = max(most, p.Total())
 	}
+	none, well, bad := sparkMarks{Class: "none"}, sparkMarks{Class: "ok-mark"}, sparkMarks{Class: "bad-mark"}
 	for i, p := range s.Points {
 		height := (p.Total()*sparkHeight + most - 1) / most
-		bad := ((p.Retrying+p.Failed)*sparkHeight + most - 1) / most
+		unsuccessful := ((p.Retrying+p.Failed)*sparkHeight + most - 1) / most
 		if p.Total() == 0 {
-			marks = append(marks, sparkMark{"none", i * sparkStep, sparkHeight - 1, 1})
+			none.add(i, sparkHeight-1, 1)
 		}
-		if ok := height - bad; ok > 0 {
-			marks = append(marks, sparkMark{"ok-mark", i * sparkStep, sparkHeight - ok, ok})
-		}
-		if bad > 0 {
-			marks = append(marks, sparkMark{"bad-mark", i * sparkStep, sparkHeight - height, bad})
+		well.add(i, sparkHeight-height+unsuccessful, height-unsuccessful)
+		bad.add(i, sparkHeight-height, unsuccessful)
+	}
+	for _, m := range []sparkMarks{none, well, bad} {
+		if m.Path != "" {
+			drawn = append(drawn, m)
 		}
 	}
-	return marks
+	return drawn
 }
