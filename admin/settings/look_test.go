@@ -5,7 +5,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,6 +31,53 @@ func TestFirstVisit(t *testing.T) {
 		}
 		t.Logf("%s: %d requests, %d bytes", path, requests, bytes)
 	}
+}
+
+var (
+	cssOther = regexp.MustCompile(`(?s)/\*.*?\*/|url\([^)]*\)`) // what a class is not in
+	cssClass = regexp.MustCompile(`\.(-?[A-Za-z_][\w-]*)`)
+	anyWord  = regexp.MustCompile(`[\w-]+`)
+)
+
+// comingClasses are styled before there is a page that has them: those of a checklist.
+var comingClasses = []string{"step-body", "step-line", "done-text"}
+
+// Every class of the style is written, as a whole word, in what makes pages.
+func TestEachClassIsUsed(t *testing.T) {
+	used := map[string]bool{}
+	for _, pattern := range []string{"templates/*.html", "templates/*.svg", "*.go", "assets/*.js"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			for _, word := range anyWord.FindAllString(readFile(t, file), -1) {
+				used[word] = true
+			}
+		}
+	}
+	style := cssOther.ReplaceAllString(readFile(t, "assets/settings.css"), "")
+	classes := cssClass.FindAllStringSubmatch(style, -1)
+	if len(classes) < 100 {
+		t.Fatalf("only %d classes are found", len(classes))
+	}
+	for _, m := range classes {
+		if !used[m[1]] && !slices.Contains(comingClasses, m[1]) {
+			t.Errorf("settings.css: nothing has the class %s", m[1])
+		}
+	}
+}
+
+func readFile(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // compressed is an asset as it is sent to a browser.
