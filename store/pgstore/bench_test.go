@@ -279,3 +279,37 @@ func BenchmarkRetention(b *testing.B) {
 	b.ReportMetric(float64(dropped)/b.Elapsed().Seconds(), "/s")
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "accept-p99-µs")
 }
+
+// BenchmarkLatest is what the latest deliveries of an endpoint take, in all of its lists,
+// where many wait for a retry and none for the first attempt.
+func BenchmarkLatest(b *testing.B) {
+	const waiting = 20_000
+	s := benchmarked(b, roomy(b).Database(b), 1)
+	var endpoint uint64
+	for from := 0; from < waiting; from += 5000 {
+		must(b, s.Update(bg, store.All, func(tx store.Tx) error {
+			e, err := tx.Endpoint("org_0", "whe_1")
+			endpoint = e.Number
+			for i := from; i < from+5000 && err == nil; i++ {
+				at := tx.Now().Add(-time.Duration(i) * time.Second)
+				id := tx.NewID(store.PrefixEvent)
+				d := store.Delivery{
+					ID: store.FirstDelivery(id), EventID: id, OrgID: e.OrgID, EndpointID: e.ID, EndpointNumber: e.Number, State: store.StateRetrying,
+					CreatedAt: at, DueAt: at.Add(time.Hour), Attempts: 1, History: []store.Attempt{{StartedAt: at, EndedAt: at, Status: 503, Reason: "it answered 503"}},
+				}
+				err = tx.AddEvent(store.Event{ID: id, OrgID: e.OrgID, Type: store.EventWebhookTest, CreatedAt: at, Body: []byte("{}"), Deliveries: []string{d.ID}}, []store.Delivery{d})
+			}
+			return err
+		}))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		must(b, s.View(bg, func(tx store.Tx) error {
+			found, err := tx.LatestDeliveries([]uint64{endpoint}, store.DeliveryLists, store.Cursor{}, 50)
+			if len(found) != 50 {
+				b.Fatalf("%d are found", len(found))
+			}
+			return err
+		}))
+	}
+}

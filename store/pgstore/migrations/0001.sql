@@ -152,6 +152,7 @@ CREATE TABLE deliveries (
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX deliveries_lists ON deliveries (endpoint, list, at, id);
 CREATE UNIQUE INDEX deliveries_attempted ON deliveries (endpoint, attempted, id) WHERE attempted > 0;
+CREATE UNIQUE INDEX deliveries_unattempted ON deliveries (endpoint, at, id) WHERE list = 2 AND attempted = 0;
 -- hour: since 1970.
 CREATE TABLE delivery_counts (
 	org_id text COLLATE "C",
