@@ -52,6 +52,9 @@ type Config struct {
 	// Removed is called after an org was deleted, whose data is still to be dropped;
 	// nil: a later sweep does that.
 	Removed func()
+	// Replaying is called after a replay was created, which [store.RunReplays] does;
+	// nil: it waits for a process that does so.
+	Replaying func()
 	// TestClock makes it the API of a server for tests; nil: of any other.
 	TestClock TestClock
 	// Snapshot makes a consistent copy of the data file, to be read from its start

@@ -8,12 +8,20 @@ import (
 )
 
 func deliveryJSON(d store.Delivery, e *store.Endpoint) object {
-	due := d.DueAt
-	if !d.State.Waiting() {
-		due = time.Time{}
+	var last store.Attempt
+	if n := len(d.History); n > 0 {
+		last = d.History[n-1]
 	}
-	return newObject().text("id", d.ID).text("endpointId", d.EndpointID).text("eventType", d.EventType).
+	due, attempted := d.DueAt, d.ShownAt()
+	switch {
+	case !d.State.Waiting():
+		due = time.Time{}
+	case len(d.History) == 0:
+		attempted = time.Time{}
+	}
+	return newObject().text("id", d.ID).text("endpointId", d.EndpointID).text("eventId", d.EventID).text("eventType", d.EventType).
 		text("state", d.StateAt(e).String()).number("attempts", int64(d.Attempts)).
+		time("lastAttemptAt", attempted).status("lastStatus", last.Status).nullable("lastReason", last.Reason).
 		time("createdAt", d.CreatedAt).time("dueAt", due).time("finishedAt", d.FinishedAt)
 }
 
@@ -24,18 +32,14 @@ func (r *request) readDelivery() error {
 			return store.Answer{}, err
 		}
 		event, err := tx.Event(d.EventID)
-		whole := deliveryJSON(d, &e).text("eventId", d.EventID).raw("body", event.Body)
+		whole := deliveryJSON(d, &e).raw("body", event.Body)
 		return ok(list(whole, "history", d.History, attemptJSON).end()), err
 	})
 }
 
 func attemptJSON(a store.Attempt) []byte {
 	took := strconv.AppendFloat(nil, float64(a.Took().Microseconds())/1000, 'f', 3, 64)
-	var status []byte
-	if a.Status != 0 {
-		status = strconv.AppendInt(nil, int64(a.Status), 10)
-	}
-	return newObject().time("startedAt", a.StartedAt).raw("tookMs", took).raw("status", status).
+	return newObject().time("startedAt", a.StartedAt).raw("tookMs", took).status("status", a.Status).
 		nullable("reason", a.Reason).text("answer", string(a.Answer)).time("nextAt", a.NextAt).end()
 }
 

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +11,7 @@ import (
 	"teamdata/store"
 )
 
-const deliveries = "/orgs/org_acme/endpoints/whe_1/deliveries"
+const deliveries = "/orgs/org_acme/deliveries"
 
 // send makes n deliveries to whe_1, a second apart, and returns their ids.
 func (env *testEnv) send(n int) (ids []string) {
@@ -41,40 +42,49 @@ func (env *testEnv) attempt(id string, status int, delay time.Duration) {
 	})
 }
 
-// The waiting ones come first, by when they are due, then the failed and then the
-// acknowledged ones, latest first; a state shows those in it alone.
-func TestDeliveriesByState(t *testing.T) {
+// Newest first by the last attempt, or when it was queued; each filter shows those that
+// it selects, and filters combine.
+func TestDeliveriesFiltered(t *testing.T) {
 	env := newTestEnv(t)
-	ids := env.send(6)
-	env.attempt(ids[0], 204, 0)
-	env.attempt(ids[1], 200, 0)
+	env.wantAnswer(env.do("POST", "/orgs/org_acme/endpoints", `{"id":"whe_2","url":"https://acme.example/2","events":["invoice.*"]}`), 201, "{{*}}")
+	ids := env.send(4) // a second apart, from 12:00:01 on
 	env.Advance(time.Second)
-	env.attempt(ids[2], 500, time.Hour)
-	env.attempt(ids[3], 204, 0)
-	list := func(state string) string { return fmt.Sprint(env.walk(deliveries+state, "id", 100)) }
-	states := func(state string) string { return fmt.Sprint(env.walk(deliveries+state, "state", 100)) }
+	sent := env.do("POST", "/orgs/org_acme/events", `{"type":"invoice.paid","data":{"amount":1}}`)
+	invoice := strings.Split(sent.Body, `"`)[3]
+	env.Advance(time.Second)
+	env.attempt(ids[1], 204, 0)
+	env.Advance(time.Second)
+	env.attempt(ids[0], 503, time.Hour)
+	env.attempt(invoice, 0, 0)
+	list := func(query string) string { return fmt.Sprint(env.walk(deliveries+query, "id", 100)) }
+	all := []string{max(ids[0], invoice), min(ids[0], invoice), ids[1], ids[3], ids[2], env.delivery}
+	equal(t, "all", list(""), fmt.Sprint(all))
 
-	equal(t, "all", list(""), fmt.Sprint([]string{ids[4], ids[5], ids[2], env.delivery, ids[3], max(ids[0], ids[1]), min(ids[0], ids[1])}))
-	for state, want := range map[string][]string{
-		"pending": {ids[4], ids[5]}, "retrying": {ids[2]}, "held": nil, "failed": {env.delivery},
-		"acknowledged": {ids[3], max(ids[0], ids[1]), min(ids[0], ids[1])},
+	detail := env.do("GET", deliveries+"/"+ids[0], "")
+	event := regexp.MustCompile(`"eventId":"(evt_\w+)"`).FindStringSubmatch(detail.Body)[1]
+	env.wantAnswer(detail, 200, `{{*}}"state":"retrying","attempts":1,"lastAttemptAt":"2026-10-06T12:00:07.000Z","lastStatus":503,"lastReason":"answered 503",{{*}}`)
+	for query, want := range map[string][]string{
+		"?state=pending": {ids[3], ids[2]}, "?state=retrying": {ids[0]}, "?state=waiting": {ids[0], ids[3], ids[2]}, "?state=held": nil,
+		"?state=failed": {invoice, env.delivery}, "?state=acknowledged": {ids[1]}, "?state=unsuccessful": {all[0], all[1], env.delivery},
+		"?endpoint=whe_2": {invoice}, "?type=invoice.*": {invoice}, "?type=webhook.test&state=failed": {env.delivery},
+		"?status=5xx": {ids[0], env.delivery}, "?status=503": {ids[0]}, "?status=none": {invoice}, "?status=2xx&endpoint=whe_1": {ids[1]},
+		"?since=2026-10-06T12:00:06Z": {all[0], all[1], ids[1]}, "?until=2026-10-06T12:00:03Z": {env.delivery},
+		"?since=2026-10-06T12:00:03Z&until=2026-10-06T12:00:07Z": {ids[1], ids[3], ids[2]},
+		"?q=" + ids[2]: {ids[2]}, "?q=" + event: {ids[0]}, "?q=whd_none": nil, "?odd=1": all,
 	} {
-		equal(t, state, list("?state="+state), fmt.Sprint(want))
-		for _, shown := range env.walk(deliveries+"?state="+state, "state", 100) {
-			equal(t, "state", shown, state)
-		}
+		equal(t, query, list(query), fmt.Sprint(want))
 	}
 
 	env.wantAnswer(env.do("POST", "/orgs/org_acme/endpoints/whe_1/disable", ""), 200, "{{*}}")
-	equal(t, "states", states(""), "[held held held failed acknowledged acknowledged acknowledged]")
-	for state, n := range map[string]int{"pending": 0, "retrying": 0, "held": 3, "failed": 1, "acknowledged": 3} {
-		equal(t, state+" while disabled", len(env.walk(deliveries+"?state="+state, "id", 100)), n)
-	}
-	for _, wrong := range []string{"?state=", "?state=odd", "?state=failed&state=failed", "?state=Failed"} {
-		env.wantError(env.do("GET", deliveries+wrong, ""), store.CodeBadRequest, "state: ")
-	}
-	for _, wrong := range []string{"1.odd.whd_1", "1.failed", "1.failed.", "1.failed.a%00b", "1.whd_1"} {
-		env.wantError(env.do("GET", deliveries+"?after="+wrong, ""), store.CodeBadRequest, "after: ")
+	equal(t, "held while disabled", list("?state=held"), fmt.Sprint([]string{ids[0], ids[3], ids[2]}))
+	env.wantError(env.do("GET", deliveries+"?endpoint=whe_none", ""), store.CodeNotFound, "The org has no such webhook endpoint.")
+	for wrong, message := range map[string]string{
+		"?state=": "state: is empty; leave it out for all", "?state=odd": "state: must be waiting, ", "?state=failed&state=failed": "state: is given more than once", "?state=Failed": "state: ",
+		"?status=5x": "status: must be a status such as 500", "?status=600x": "status: ", "?since=yesterday": "since: must be a date and time", "?until=1969-12-31T23:59:59Z": "until: ",
+		"?since=2026-10-06T12:00:00Z&until=2026-10-06T11:00:00Z": "until: must not be before since", "?q=ada": "q: must be a webhook-id", "?endpoint=a%00b": "endpoint: ",
+		"?after=1.odd.whd_1": "after: must be the next of an earlier page of deliveries", "?after=1.a%00b": "after: ", "?after=1": "after: ",
+	} {
+		env.wantError(env.do("GET", deliveries+wrong, ""), store.CodeBadRequest, message)
 	}
 }
 
@@ -90,18 +100,21 @@ func TestPagesOfDeliveries(t *testing.T) {
 			env.attempt(id, 500, time.Hour)
 		}
 	}
-	for _, state := range []string{"", "?state=pending", "?state=retrying", "?state=acknowledged", "?state=failed", "?state=held"} {
-		all := env.walk(deliveries+state, "id", 100)
+	for _, query := range []string{"", "?state=pending", "?state=retrying", "?state=acknowledged", "?state=failed", "?state=held", "?status=5xx"} {
+		all := env.walk(deliveries+query, "id", 100)
 		for limit := 1; limit <= 11; limit++ {
-			equal(t, fmt.Sprintf("%q by %d", state, limit), fmt.Sprint(env.walk(deliveries+state, "id", limit)), fmt.Sprint(all))
+			equal(t, fmt.Sprintf("%q by %d", query, limit), fmt.Sprint(env.walk(deliveries+query, "id", limit)), fmt.Sprint(all))
 		}
 	}
 }
 
 // A page reads a bounded number of deliveries, and may be empty with more to
 // come; all are found in the end.
-func TestRareStates(t *testing.T) {
+func TestRareDeliveries(t *testing.T) {
 	env := newTestEnv(t)
+	id := env.send(1)[0]
+	env.attempt(id, 500, time.Hour)
+	env.Advance(time.Second)
 	env.Update(func(tx store.Tx) error {
 		for range 2*maxScanned + 10 {
 			if _, err := store.SendTest(tx, "org_acme", "whe_1"); err != nil {
@@ -110,11 +123,8 @@ func TestRareStates(t *testing.T) {
 		}
 		return nil
 	})
-	env.Advance(time.Second)
-	id := env.send(1)[0]
-	env.attempt(id, 500, time.Hour)
 	first := env.do("GET", deliveries+"?state=retrying", "")
-	env.wantAnswer(first, 200, `{"data":[],"next":"{{*}}.waiting.{{whd}}","hasMore":true}`)
+	env.wantAnswer(first, 200, `{"data":[],"next":"{{*}}.{{whd}}","hasMore":true}`)
 	equal(t, "found", fmt.Sprint(env.walk(deliveries+"?state=retrying", "id", 1)), fmt.Sprint([]string{id}))
 	equal(t, "all", len(env.walk(deliveries, "id", 100)), 2*maxScanned+12)
 	equal(t, "pending", len(env.walk(deliveries+"?state=pending", "id", 7)), 2*maxScanned+10)
@@ -159,7 +169,7 @@ func TestRemovedEndpoint(t *testing.T) {
 	env := newTestEnv(t)
 	id := env.send(1)[0]
 	env.wantAnswer(env.do("DELETE", "/orgs/org_acme/endpoints/whe_1", ""), 204, "")
-	for _, path := range []string{"/deliveries/" + id, "/endpoints/whe_1", "/endpoints/whe_1/deliveries", "/endpoints/whe_1/secret"} {
+	for _, path := range []string{"/deliveries/" + id, "/endpoints/whe_1", "/deliveries?endpoint=whe_1", "/endpoints/whe_1/secret"} {
 		env.wantError(env.do("GET", "/orgs/org_acme"+path, ""), store.CodeNotFound, "The org has no such ")
 	}
 	env.wantError(env.do("POST", "/orgs/org_acme/deliveries/"+id+"/replay", ""), store.CodeNotFound, "The org has no such delivery.")

@@ -40,6 +40,10 @@ func (env *testEnv) fill(tx store.Tx) error {
 		func() error {
 			return store.ImportInstructions(tx, "org_acme", store.Instructions{Text: "Be brief.", Set: true, UpdatedAt: day(1)})
 		},
+		func() error {
+			return tx.PutReplayJob(store.ReplayJob{OrgID: "org_acme", ID: "rpl_1", ActorID: "usr_ada", Filter: store.DeliveryFilter{Endpoint: "whe_1", State: "failed", Since: day(1)},
+				State: store.ReplayRunning, Done: 1, Total: 2, CreatedAt: day(3)})
+		},
 		func() (err error) {
 			env.delivery, err = failed(tx, "org_acme", "whe_1")
 			return err

@@ -44,6 +44,14 @@ func (o object) number(name string, n int64) object {
 	return strconv.AppendInt(o.name(name), n, 10)
 }
 
+// status writes a status of HTTP; null for 0, which is no answer.
+func (o object) status(name string, status int) object {
+	if status == 0 {
+		return o.raw(name, nil)
+	}
+	return o.number(name, int64(status))
+}
+
 func (o object) flag(name string, b bool) object { return strconv.AppendBool(o.name(name), b) }
 
 func (o object) texts(name string, values []string) object {

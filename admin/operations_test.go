@@ -19,8 +19,9 @@ const (
 	bob          = `{"id":"mem_2","userId":"usr_bob","role":"member","name":"","email":"","createdAt":"2026-01-02T00:00:00.000Z","apiKeys":{"active":0,"suspended":0}}`
 	key1         = `{"id":"key_1","name":"reader","state":"active","scopes":["read"],"createdBy":"usr_ada","createdAt":"2026-01-01T00:00:00.000Z","expiresAt":null,"revokedAt":null,"lastUsedAt":"2026-01-03T00:00:00.002Z"}`
 	whe1         = `{"id":"whe_1","url":"https://acme.example/hook","description":"","events":["member.added","member.changed","member.removed","subscription.changed","file.uploaded","assistant.instructionsChanged"],"createdAt":"2026-01-01T00:00:00.000Z","disabledAt":null,"disabledBy":null,"disabledReason":null,"oldSecretUntil":null}`
-	whd1         = `{"id":"$whd","endpointId":"whe_1","eventType":"webhook.test","state":"failed","attempts":1,"createdAt":"2026-10-06T12:00:00.000Z","dueAt":null,"finishedAt":"2026-10-06T11:00:00.012Z"`
+	whd1         = `{"id":"$whd","endpointId":"whe_1","eventId":"{{evt}}","eventType":"webhook.test","state":"failed","attempts":1,"lastAttemptAt":"2026-10-06T11:00:00.012Z","lastStatus":500,"lastReason":"the receiver answered 500, and not 2xx","createdAt":"2026-10-06T12:00:00.000Z","dueAt":null,"finishedAt":"2026-10-06T11:00:00.012Z"`
 	history      = `[{"startedAt":"2026-10-06T11:00:00.000Z","tookMs":12.345,"status":500,"reason":"the receiver answered 500, and not 2xx","answer":"oops\ufffd","nextAt":null}]`
+	rpl1         = `{"id":"rpl_1","state":"running","done":1,"total":2,"more":false,"filter":{"endpoint":"whe_1","state":"failed","type":null,"status":null,"since":"2026-01-01T00:00:00.000Z","until":null,"q":null},"actorId":"usr_ada","createdAt":"2026-01-03T00:00:00.000Z","finishedAt":null}`
 	token1       = `{"id":"opr_1","name":"CI","createdAt":"2026-01-01T00:00:00.000Z","expiresAt":null}`
 	builtInPlans = `{"name":"free","features":[],"builtIn":true},{"name":"team","features":["api","webhooks"],"builtIn":true},` +
 		`{"name":"business","features":["api","webhooks","auditLog"],"builtIn":true},{"name":"selfHosted","features":["api","webhooks","auditLog"],"builtIn":true}`
@@ -89,11 +90,17 @@ var operations = []operation{
 		answer: strings.Replace(strings.TrimSuffix(whe1, "}"), `"oldSecretUntil":null`, `"oldSecretUntil":"2026-10-06T12:01:00.000Z"`, 1) + `,"secret":"{{whsec}}"}`, audit: "endpoint.secretRotated"},
 	{method: "POST", path: "/orgs/org_acme/endpoints/whe_1/test", status: 200, answer: `{"id":"{{whd}}"}`, events: "webhook.test"},
 	{method: "POST", path: "/orgs/org_acme/endpoints/whe_1/recover", body: `{"since":"2026-10-06T10:00:00Z"}`, status: 200, answer: `{"recovered":1}`, audit: "endpoint.recovered", events: "webhook.test"},
-	{method: "GET", path: "/orgs/org_acme/endpoints/whe_1/deliveries", status: 200, answer: `{"data":[` + whd1 + `}],"next":"1791284400012.failed.$whd","hasMore":false}`},
+	{method: "GET", path: "/orgs/org_acme/deliveries", status: 200, answer: `{"data":[` + whd1 + `}],"next":"1791284400012.$whd","hasMore":false}`},
 	{method: "GET", path: "/orgs/org_acme/deliveries/$whd", status: 200,
-		answer: whd1 + `,"eventId":"{{evt}}","body":{"type":"webhook.test","timestamp":` + at + `,"data":{"orgId":"org_acme","endpointId":"whe_1"}},"history":` + history + `}`},
+		answer: whd1 + `,"body":{"type":"webhook.test","timestamp":` + at + `,"data":{"orgId":"org_acme","endpointId":"whe_1"}},"history":` + history + `}`},
 	{method: "POST", path: "/orgs/org_acme/deliveries/$whd/replay", status: 200,
-		answer: `{"id":"$whd","endpointId":"whe_1","eventType":"webhook.test","state":"pending","attempts":0,"createdAt":` + at + `,"dueAt":` + at + `,"finishedAt":null}`, audit: "delivery.replayed", events: "webhook.test"},
+		answer: `{"id":"$whd","endpointId":"whe_1","eventId":"{{evt}}","eventType":"webhook.test","state":"pending","attempts":0,"lastAttemptAt":"2026-10-06T11:00:00.012Z","lastStatus":500,"lastReason":"the receiver answered 500, and not 2xx","createdAt":` + at + `,"dueAt":` + at + `,"finishedAt":null}`, audit: "delivery.replayed", events: "webhook.test"},
+
+	{method: "GET", path: "/orgs/org_acme/replays", status: 200, answer: `{"data":[` + rpl1 + `],"next":"0.rpl_1","hasMore":false}`},
+	{method: "POST", path: "/orgs/org_acme/replays", body: `{"filter":{"status":"5xx"}}`, status: 201,
+		answer: `{"id":"{{rpl}}","state":"running","done":0,"total":1,"more":false,"filter":{"endpoint":null,"state":"unsuccessful","type":null,"status":"5xx","since":null,"until":null,"q":null},"actorId":{{*}},"createdAt":` + at + `,"finishedAt":null}`, audit: "deliveries.replayed"},
+	{method: "GET", path: "/orgs/org_acme/replays/rpl_1", status: 200, answer: rpl1},
+	{method: "POST", path: "/orgs/org_acme/replays/rpl_1/cancel", status: 200, answer: strings.NewReplacer("running", "cancelled", `"finishedAt":null`, `"finishedAt":`+at).Replace(rpl1), audit: "deliveries.replayCancelled"},
 
 	{method: "POST", path: "/orgs/org_acme/files", body: `{"name":"plan.pdf","contentType":"application/pdf","size":48213}`, status: 201,
 		answer: `{"id":"{{fil}}","name":"plan.pdf","contentType":"application/pdf","size":48213}`, audit: "file.uploaded", events: "file.uploaded"},

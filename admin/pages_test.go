@@ -96,7 +96,7 @@ func TestCursors(t *testing.T) {
 	env.wantAnswer(env.do("GET", "/orgs?after=0.z", ""), 200, `{"data":[],"next":"0.z","hasMore":false}`)
 	env.wantAnswer(env.do("GET", "/plans?after=3.selfHosted", ""), 200, `{"data":[{"name":"pro"{{*}}`)
 	env.wantAnswer(env.do("GET", "/orgs/org_other/keys", ""), 200, `{"data":[],"next":null,"hasMore":false}`)
-	for _, path := range []string{"/orgs", "/plans", "/orgs/org_acme/members", "/orgs/org_acme/endpoints/whe_1/deliveries"} {
+	for _, path := range []string{"/orgs", "/plans", "/orgs/org_acme/members", "/orgs/org_acme/deliveries"} {
 		env.wantError(env.do("GET", path+"?after=x", ""), store.CodeBadRequest, "after: ")
 		env.wantError(env.do("GET", path+"?limit=101", ""), store.CodeBadRequest, "limit: ")
 		env.wantError(env.do("GET", path+"?limit=1&limit=1", ""), store.CodeBadRequest, "limit: ")

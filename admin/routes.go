@@ -26,6 +26,7 @@ const (
 	oneKey           = org + "/keys/:key"
 	oneEndpoint      = org + "/endpoints/:endpoint"
 	oneDelivery      = org + "/deliveries/:delivery"
+	oneReplay        = org + "/replays/:replay"
 	oneEventType     = "/event-types/:type"
 	theInstructions  = org + "/instructions"
 	theSubscription  = org + "/subscription"
@@ -89,9 +90,14 @@ var routes = []route{
 	{"POST", oneEndpoint + "/test", maxBody, (*request).testEndpoint},
 	{"POST", oneEndpoint + "/recover", maxBody, (*request).recoverEndpoint},
 
-	{"GET", oneEndpoint + "/deliveries", noBody, (*request).listDeliveries},
+	{"GET", org + "/deliveries", noBody, (*request).listDeliveries},
 	{"GET", oneDelivery, noBody, (*request).readDelivery},
 	{"POST", oneDelivery + "/replay", maxBody, (*request).replayDelivery},
+
+	{"GET", org + "/replays", noBody, (*request).listReplays},
+	{"POST", org + "/replays", maxBody, (*request).createReplay},
+	{"GET", oneReplay, noBody, (*request).readReplay},
+	{"POST", oneReplay + "/cancel", maxBody, (*request).cancelReplay},
 
 	{"POST", org + "/files", maxBody, (*request).addFile},
 	{"POST", org + "/events", maxBody, (*request).sendEvent},

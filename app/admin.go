@@ -72,7 +72,7 @@ func NewAdmin(s store.Engine, c admin.Config, served func(*admin.Status)) *admin
 func (a *App) wireAdmin() {
 	since := time.Now().UTC()
 	c := admin.Config{Version: a.settings.Version, Address: strings.TrimSuffix(a.settings.PublicURL, "/"), Log: a.log, LinkURL: settingspage.LinkURL(a.publicURL()), Mailed: func() { a.mailer.Wake() }, LogPushed: a.logPushed,
-		WarnOfURL: a.warnOfURL, Removed: a.sweeps.Wake}
+		WarnOfURL: a.warnOfURL, Removed: a.sweeps.Wake, Replaying: a.replays.Wake}
 	if a.settings.Clock != nil {
 		c.TestClock = testClock{a}
 	}

@@ -148,7 +148,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	background.Go(func() { a.hold(ctx, "mail", func(ctx context.Context) { a.sendMail(ctx, grace) }) })
 	background.Go(func() { a.hold(ctx, "sweep", a.sweepRegularly) })
-	background.Go(func() { a.hold(ctx, "replays", a.replayRegularly) })
+	background.Go(func() { a.hold(ctx, replaysJob, a.replayRegularly) })
 	background.Go(func() { a.writeKeyUseRegularly(ctx) })
 	background.Go(func() { a.renewCertificates(ctx) })
 	if a.certificates != nil && a.settings.OperatorMail != "" {

@@ -37,9 +37,10 @@ type Offline struct {
 
 // Admin opens the data and returns a client of the admin API, which this process
 // answers. Deliveries and mail wait in it for the next server; closing
-// reports that on said, as are an upgrade or a sealing. If the file is missing
-// and must not be created, the error is fs.ErrNotExist.
-func (f Offline) Admin(said io.Writer) (client *http.Client, closeData func() error, err error) {
+// reports that on said, as are an upgrade or a sealing. Replays are done meanwhile:
+// closing waits for their end, or that of ctx. If the file is missing and must not be
+// created, the error is fs.ErrNotExist.
+func (f Offline) Admin(ctx context.Context, said io.Writer) (client *http.Client, closeData func() error, err error) {
 	if _, err := os.Stat(f.Data); errors.Is(err, fs.ErrNotExist) && !f.Make && !IsDatabase(f.Data) {
 		return nil, nil, err
 	}
@@ -62,17 +63,19 @@ func (f Offline) Admin(said io.Writer) (client *http.Client, closeData func() er
 	}
 	var queued, removed atomic.Bool
 	s.OnDue(func(uint64, time.Time) { queued.Store(true) })
+	var replaying replaysOffline
 	closeData = func() error {
+		replayed := replaying.wait(said)
 		if queued.Load() {
 			fmt.Fprintln(said, "no server runs: what is to be sent waits in the data file for the next `teamdata serve`")
 		}
 		if removed.Load() {
-			return errors.Join(store.DropRemoved(context.Background(), s), s.Close())
+			return errors.Join(replayed, store.DropRemoved(context.Background(), s), s.Close())
 		}
-		return s.Close()
+		return errors.Join(replayed, s.Close())
 	}
 	api := NewAdmin(s.Engine, admin.Config{Version: f.Version, Log: zerolog.Nop(), LinkURL: settings.LinkURL(f.PublicURL), WarnOfURL: netguard.New(netguard.Config{}).Warn,
-		Removed: func() { removed.Store(true) }}, func(*admin.Status) {})
+		Removed: func() { removed.Store(true) }, Replaying: func() { replaying.start(ctx, s.Engine) }}, func(*admin.Status) {})
 	return &http.Client{Transport: inProcess{api.Local()}}, closeData, nil
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -72,4 +73,49 @@ func exchange(t *testing.T, client *http.Client, base, method, path, body string
 		t.Fatal(err)
 	}
 	return r.StatusCode, r.Header, answered
+}
+
+// A replay without a server is over when the data is closed. One that was interrupted
+// goes on with the next.
+func TestReplayOffline(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "teamdata.db")
+	const replays, body = "/orgs/org_acme/replays", `{"filter":{"state":"failed"}}`
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	during := func(ctx context.Context, do func(ask func(method, path, body string) string)) (said string) {
+		t.Helper()
+		var out bytes.Buffer
+		client, end, err := Offline{Data: path, Make: true}.Admin(ctx, &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(func(method, path, body string) string {
+			_, _, answer := exchange(t, client, "http://teamdata", method, path, body)
+			return string(answer)
+		})
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+		return out.String()
+	}
+	said := during(interrupted, func(ask func(method, path, body string) string) {
+		ask("POST", "/orgs", `{"id":"org_acme","name":"Acme"}`)
+		ask("POST", replays, body)
+	})
+	if want := "the replay is stopped; the next `teamdata serve` goes on with it\n"; said != want {
+		t.Errorf("it said %q, not %q", said, want)
+	}
+	count := func(state string, want int) {
+		t.Helper()
+		during(t.Context(), func(ask func(method, path, body string) string) {
+			if all := ask("GET", replays, ""); strings.Count(all, `"state":"`+state+`"`) != want {
+				t.Errorf("not %d are %s: %s", want, state, all)
+			}
+		})
+	}
+	count("running", 1)
+	if said := during(t.Context(), func(ask func(method, path, body string) string) { ask("POST", replays, body) }); said != "" {
+		t.Errorf("it said %q", said)
+	}
+	count("done", 2)
 }

@@ -85,7 +85,7 @@ func (m *moment) readDeliveries(tx store.Tx) error {
 		if err != nil {
 			return err
 		}
-		found, err := store.DeliveriesAfter(tx, e.Number, store.DeliveryLists, store.Cursor{}, 1<<20)
+		found, err := tx.LatestDeliveries([]uint64{e.Number}, store.DeliveryLists, store.Cursor{}, 1<<20)
 		if err != nil {
 			return err
 		}

@@ -2,11 +2,18 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
 	"time"
 
 	"teamdata/internal/hint"
 	"teamdata/store"
 )
+
+// replaysJob is the job of doing them, see [store.Coordination.Hold].
+const replaysJob = "replays"
 
 // replaysEvery is how often the node that retries deliveries looks for jobs that others
 // started, or tries again after an error.
@@ -39,4 +46,32 @@ func (a *App) replayRegularly(ctx context.Context) {
 		case <-a.replays:
 		}
 	}
+}
+
+// replaysOffline does jobs while no server does.
+type replaysOffline struct {
+	running sync.WaitGroup
+	mu      sync.Mutex
+	errs    []error
+}
+
+// start does the jobs that were created by now, unless another process does.
+func (r *replaysOffline) start(ctx context.Context, s store.Engine) {
+	r.running.Go(func() {
+		_, err := s.Hold(ctx, replaysJob, func(ctx context.Context) error { return store.RunReplays(ctx, s) })
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.errs = append(r.errs, err)
+	})
+}
+
+// wait waits until they are done, and reports on said that they were stopped.
+func (r *replaysOffline) wait(said io.Writer) error {
+	r.running.Wait()
+	err := errors.Join(r.errs...)
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintln(said, "the replay is stopped; the next `teamdata serve` goes on with it")
+		return nil
+	}
+	return err
 }

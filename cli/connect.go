@@ -34,7 +34,7 @@ func (c connector) connect(ctx context.Context, t operator.Target) (operator.Con
 	case client != nil:
 		return connection(client, socket.Base), nil
 	}
-	file, err := c.open(t)
+	file, err := c.open(ctx, t)
 	if !errors.Is(err, app.ErrInUse) {
 		return file, err
 	}
@@ -46,8 +46,8 @@ func (c connector) connect(ctx context.Context, t operator.Target) (operator.Con
 }
 
 // open opens a data file that no server has open.
-func (c connector) open(t operator.Target) (operator.Connection, error) {
-	client, end, err := app.Offline{Data: t.Data, SealKeyFile: t.SealKeyFile, PublicURL: t.PublicURL, Version: c.version, Make: t.Make}.Admin(os.Stderr)
+func (c connector) open(ctx context.Context, t operator.Target) (operator.Connection, error) {
+	client, end, err := app.Offline{Data: t.Data, SealKeyFile: t.SealKeyFile, PublicURL: t.PublicURL, Version: c.version, Make: t.Make}.Admin(ctx, os.Stderr)
 	if errors.Is(err, fs.ErrNotExist) && !t.Make {
 		err = hint.New(fmt.Sprintf("there is no data file %s, and no server listens on %s", t.Data, app.SocketPath(t.Socket, t.Data, t.StateDir)),
 			"name another with --data, or create it with its first org: teamdata org create --name NAME")

@@ -169,7 +169,7 @@ func (a *attempts) RoundTrip(q *http.Request) (*http.Response, error) {
 
 func (s goClients) testRetries(t *testing.T) {
 	client, seen := s.behind(t, "lost,cut,unavailable", teamdata.Config{})
-	deliveries := s.admin.ListDeliveries("org_acme", "whe_hook", "")
+	deliveries := s.admin.ListDeliveries("org_acme", admin.DeliveryFilter{Endpoint: new("whe_hook")})
 	before := len(collect(t, deliveries))
 	var header http.Header
 	sent, err := client.TestWebhook(t.Context(), "whe_hook", teamdata.ResponseHeader(&header))
@@ -300,8 +300,23 @@ func (s goClients) testAdmin(t *testing.T) {
 	}
 	done(c.DisableEndpoint(ctx, org, endpoint.ID))
 	sent := done(c.SendEvent(ctx, org, admin.NewEvent{Type: "assistant.instructionsChanged", Data: map[string]any{"orgId": org}}))
-	if held := collect(t, c.ListDeliveries(org, endpoint.ID, admin.DeliveryStateHeld)); len(sent) != 1 || len(held) != 1 || held[0].ID != sent[0] {
+	if held := collect(t, c.ListDeliveries(org, admin.DeliveryFilter{State: new("held"), Since: new(time.UnixMilli(0))})); len(sent) != 1 || len(held) != 1 || held[0].ID != sent[0] {
 		t.Errorf("sent %q, held %+v", sent, held)
+	}
+	held := admin.NewReplay{Filter: &admin.DeliveryFilter{State: new("held"), Endpoint: &endpoint.ID}} // what was never attempted is not replayed
+	replay := done(c.CreateReplay(ctx, org, held, admin.Actor("usr_ada")))
+	if replay.ID == "" || replay.Total != 0 || *replay.Filter.State != "held" || *replay.ActorID != "usr_ada" {
+		t.Errorf("the replay is %+v", replay)
+	}
+	if all := collect(t, c.ListReplays(org)); len(all) != 1 || all[0].ID != replay.ID {
+		t.Errorf("the replays are %+v", all)
+	}
+	if now := done(c.CancelReplay(ctx, org, replay.ID)); now.State == admin.ReplayStateRunning || now.State != done(c.ReadReplay(ctx, org, replay.ID)).State {
+		t.Errorf("cancelled, it is %+v", now)
+	}
+	held.DryRun = new(true)
+	if count := done(c.CreateReplay(ctx, org, held)); count.ID != "" || count.Total != 0 || len(count.Endpoints) != 0 {
+		t.Errorf("it would replay %+v", count)
 	}
 	event := admin.NewEvent{Type: "assistant.instructionsChanged", Data: map[string]any{"orgId": org}}
 	if many := done(c.SendEvents(ctx, org, []admin.NewEvent{event, event})); len(many) != 2 || len(many[1]) != 1 {

@@ -1,10 +1,6 @@
 package store
 
-import (
-	"slices"
-	"strings"
-	"time"
-)
+import "time"
 
 // DeliveryList is one of the three lists that each endpoint's deliveries are in.
 type DeliveryList uint8
@@ -16,7 +12,7 @@ const (
 	ListFailed                               // latest first
 )
 
-// DeliveryLists are all lists, in the order shown.
+// DeliveryLists are all lists.
 var DeliveryLists = []DeliveryList{ListWaiting, ListFailed, ListAcknowledged}
 
 // ListAttempted has the deliveries of ListWaiting that were attempted, by the end of
@@ -47,7 +43,7 @@ func (d *Delivery) Attempted() (at Cursor, ok bool) {
 	return d.Latest(), true
 }
 
-// String returns the list's name, which is part of cursors.
+// String returns the list's name.
 func (l DeliveryList) String() string {
 	switch l {
 	case ListAcknowledged:
@@ -70,48 +66,4 @@ func (d *Delivery) Position() (DeliveryList, Cursor) {
 		return ListFailed, CursorOf(d.FinishedAt, d.ID)
 	}
 	return ListWaiting, CursorOf(d.DueAt, d.ID)
-}
-
-// Cursor returns the delivery's position in all lists together: its Position with
-// the list's name before the id.
-func (d *Delivery) Cursor() Cursor {
-	list, at := d.Position()
-	return Cursor{Ms: at.Ms, ID: list.String() + "." + at.ID}
-}
-
-// CutDeliveryCursor finds the list of a [Delivery.Cursor] and the position in it.
-// The zero Cursor is the start of the first list. ok is false for a malformed
-// cursor.
-func CutDeliveryCursor(c Cursor) (list DeliveryList, at Cursor, ok bool) {
-	if c.IsZero() {
-		return DeliveryLists[0], c, true
-	}
-	name, id, _ := strings.Cut(c.ID, ".")
-	for _, list := range DeliveryLists {
-		if list.String() == name && ValidID(id) {
-			return list, Cursor{Ms: c.Ms, ID: id}, true
-		}
-	}
-	return 0, Cursor{}, false
-}
-
-// DeliveriesAfter reads up to limit deliveries of an endpoint after a
-// [Delivery.Cursor], from the given lists one after the other, in the order of
-// DeliveryLists. badRequest: the cursor is malformed.
-func DeliveriesAfter(tx Deliveries, endpoint uint64, lists []DeliveryList, after Cursor, limit int) (found []Delivery, err error) {
-	first, at, ok := CutDeliveryCursor(after)
-	if !ok {
-		return nil, Invalid("after", "is not a position in the lists of deliveries")
-	}
-	for _, list := range DeliveryLists[slices.Index(DeliveryLists, first):] {
-		if slices.Contains(lists, list) && len(found) < limit {
-			page, _, err := tx.DeliveryPage(endpoint, list, at, limit-len(found))
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, page...)
-		}
-		at = Cursor{}
-	}
-	return found, nil
 }

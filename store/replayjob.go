@@ -1,7 +1,9 @@
 package store
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -106,6 +108,11 @@ func (j *ReplayJob) check(tx Tx) error {
 	if j.Deliveries != nil {
 		if len(j.Deliveries) == 0 || len(j.Deliveries) > MaxReplayed {
 			return Invalid("deliveryIds", "must have 1 to %d ids", MaxReplayed)
+		}
+		for i, id := range j.Deliveries {
+			if !ValidID(id) || !strings.HasPrefix(id, PrefixDelivery) {
+				return Invalid(fmt.Sprintf("deliveryIds[%d]", i), "must be the id of a delivery, which begins with %s", PrefixDelivery)
+			}
 		}
 		if j.Filter != (DeliveryFilter{}) {
 			return Invalid("deliveryIds", "can't be combined with a filter").Advise("give one of both")

@@ -114,3 +114,41 @@ func testReplayJobNamed(s *subject) {
 	s.Equal("cancelled", []any{find(cancelled).State, find(cancelled).Done}, []any{store.ReplayCancelled, 0})
 	s.Equal("still failed", s.delivery(failed[3]).State, store.StateFailed)
 }
+
+// TestReplayJobInAMoment: where the clock stands still, what has just failed is retried
+// too, and once more only, also if it fails again in that moment.
+func TestReplayJobInAMoment(t *testing.T) { onBoth(t, testReplayJobInAMoment) }
+
+func testReplayJobInAMoment(s *subject) {
+	endpoint := s.Seed()
+	s.Write(func(tx store.Tx) error { return tx.PutLastAcknowledged(endpoint.Number, tx.Now().Add(time.Hour)) })
+	ids := s.sendTests("whe_1", 120)
+	justNow := func(int) time.Time { return s.Clock.Now().Add(-time.Second) } // it takes a second
+	s.attemptMany(ids, 500, nil, justNow)
+	var j store.ReplayJob
+	s.Write(func(tx store.Tx) (err error) {
+		j, err = store.StartReplay(tx, ada, store.ReplayJob{OrgID: acme})
+		return err
+	})
+	s.Equal("ends as killed", errors.Is(store.RunReplays(s.Context(), &killed{s, 1}), errKilled), true)
+	again := s.Claimable()
+	s.Equal("some are retried, not all", len(again) > 0 && len(again) < len(ids), true)
+	s.attemptMany(again, 500, nil, justNow)
+	s.Code("running", store.RunReplays(s.Context(), s), "")
+	s.Read(func(tx store.Tx) (err error) { j, err = store.FindReplay(tx, acme, j.ID); return err })
+	s.Equal("done", []any{j.State, j.Done}, []any{store.ReplayDone, len(ids)})
+	s.Equal("due", len(s.Claimable()), len(ids)-len(again))
+}
+
+// TestReplayJobChecked: ids that can't be those of deliveries are refused by their place.
+func TestReplayJobChecked(t *testing.T) { onBoth(t, testReplayJobChecked) }
+
+func testReplayJobChecked(s *subject) {
+	s.Seed()
+	for _, wrong := range []string{"", "whe_1", "whd_\x00", "whd_é"} {
+		s.refused("retrying "+wrong, store.CodeBadRequest, func(tx store.Tx) error {
+			_, err := store.StartReplay(tx, ada, store.ReplayJob{OrgID: acme, Deliveries: []string{"whd_1", wrong}})
+			return err
+		})
+	}
+}

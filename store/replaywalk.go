@@ -77,7 +77,7 @@ func (j *ReplayJob) walk(tx Tx, step int, take func(*Delivery) error) (more bool
 		}
 		for _, list := range lists[max(slices.Index(lists, j.At.List), 0):] {
 			if j.At.List != list {
-				j.At.List, j.At.After = list, j.start(list)
+				j.At.List, j.At.After = list, j.start()
 			}
 			for ended := false; !ended; {
 				if step <= 0 {
@@ -120,13 +120,10 @@ func replayLists(state string) []DeliveryList {
 	return []DeliveryList{ListWaiting}
 }
 
-// start is the position before the first delivery of a list that the job may retry.
+// start is the position in each list before the first delivery that the job may retry.
 // What waits and is due already is left alone: it is sent anyway.
-func (j *ReplayJob) start(list DeliveryList) Cursor {
-	if list == ListWaiting {
-		return CursorOf(j.CreatedAt, "~") // after every id
-	}
-	return Cursor{Ms: uint64(j.CreatedAt.UnixMilli())} // latest first
+func (j *ReplayJob) start() Cursor {
+	return CursorOf(j.CreatedAt, "~") // after every id of that moment; finished ones are listed latest first
 }
 
 // walkList reads a page of an endpoint's list, and returns how many deliveries it has,
@@ -175,10 +172,13 @@ func (j *ReplayJob) named(tx Tx) ([]string, error) {
 }
 
 // takes reports whether the job retries a delivery: one that it selects, whose last
-// attempt ended before it was created, and that isn't about to be sent anyway.
+// attempt ended before it was created, and that isn't about to be sent anyway. In the
+// very moment of its creation, which lasts where a test holds the clock, what finished
+// counts too: a walk never returns to it. What waits might come back, and doesn't count.
 func (j *ReplayJob) takes(d *Delivery, e *Endpoint) bool {
-	if d.State.Waiting() && (len(d.History) == 0 || !d.DueAt.After(j.CreatedAt)) {
+	at := d.ShownAt()
+	if d.State.Waiting() && (len(d.History) == 0 || !d.DueAt.After(j.CreatedAt) || !at.Before(j.CreatedAt)) {
 		return false
 	}
-	return d.ShownAt().Before(j.CreatedAt) && j.Filter.Matches(d, e)
+	return !at.After(j.CreatedAt) && j.Filter.Matches(d, e)
 }

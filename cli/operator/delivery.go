@@ -3,6 +3,7 @@ package operator
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/url"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,7 @@ import (
 )
 
 func deliveryCommand(e *env) *cobra.Command {
-	r := newOrgResource(e, "delivery", "Inspect and replay the deliveries of events", idList{})
+	r := newOrgResource(e, "delivery", "Inspect and replay the deliveries of events", idList{"/orgs/{org}/deliveries", "id"})
 	deliveryList(r)
 	r.add(action{
 		use: "show DELIVERY", short: "Show a delivery with its attempts and its body",
@@ -19,36 +20,31 @@ func deliveryCommand(e *env) *cobra.Command {
 		route:   "GET /orgs/{org}/deliveries/{id}",
 		do:      (*session).showDelivery,
 	})
-	r.add(action{
-		use: "replay DELIVERY", short: "Send a delivery again, with the same webhook-id",
-		example: "delivery replay whd_01JD",
-		route:   "POST /orgs/{org}/deliveries/{id}/replay",
-	})
+	deliveryReplay(r)
 	return r.Command
 }
 
 func deliveryList(r *resource) {
-	var endpoint, state string
 	list := &action{
-		use: "list --endpoint ENDPOINT", short: "List the deliveries of an endpoint",
-		long:    "List lists deliveries: first those that wait, by the time they are due, then the\nothers, latest first.",
-		example: "delivery list --endpoint whe_hook\ndelivery list --endpoint whe_hook --state failed --limit 20",
-		route:   "GET /orgs/{org}/endpoints/{id}/deliveries",
-		columns: columns{"DELIVERY", "id", "EVENT", "eventType", "STATE", "state", "ATTEMPTS", "attempts", "CREATED", "createdAt", "DUE", "dueAt", "FINISHED", "finishedAt"},
-		none:    "no such deliveries; send one with: teamdata endpoint test {id}",
+		use: "list", short: "List the deliveries, those of the latest attempts first",
+		long:    "List lists the deliveries that all given flags select, newest first by the end of\ntheir last attempt, or when they were queued before the first.\n\n" + statesHelp,
+		example: "delivery list --endpoint whe_hook\ndelivery list --state failed --since 24h --limit 20\ndelivery list --type 'invoice.*' --status 5xx\ndelivery list --query evt_01JD",
+		route:   "GET /orgs/{org}/deliveries",
+		columns: columns{"DELIVERY", "id", "EVENT", "eventType", "STATE", "state", "ATTEMPTS", "attempts", "LAST", "lastAttemptAt", "STATUS", "lastStatus", "DUE", "dueAt", "ENDPOINT", "endpointId"},
+		none:    "no such deliveries; send one with: teamdata endpoint test ENDPOINT",
 	}
 	list.do = func(s *session) error {
-		query := url.Values{}
-		if state != "" {
-			query.Set("state", state)
+		filter, err := s.filter(given(s.cmd.Flags(), filterFlags...))
+		if err != nil {
+			return err
 		}
-		s.args = []string{endpoint}
+		query := url.Values{}
+		for name, value := range filter {
+			query.Set(name, fmt.Sprint(value))
+		}
 		return s.list(list, query)
 	}
-	f := r.add(*list).Flags()
-	f.StringVar(&endpoint, "endpoint", "", "the `id` of the endpoint")
-	f.StringVar(&state, "state", "", "only those in a `state`: pending, retrying, held, failed or acknowledged")
-	require(f, "endpoint")
+	bindFilter(r.add(*list).Flags())
 }
 
 var attemptColumns = columns{"STARTED", "startedAt", "MS", "tookMs", "STATUS", "status", "NEXT", "nextAt", "REASON", "reason", "ANSWER", "answer"}

@@ -353,7 +353,7 @@ func (s scoped) PutReplayJob(j store.ReplayJob) error {
 
 func (s scoped) ReplayJob(id string) (store.ReplayJob, error) {
 	j, err := s.Tx.ReplayJob(id)
-	if err == nil && s.org(j.OrgID) != nil {
+	if err == nil && !slices.Contains(s.scope.Orgs, j.OrgID) {
 		j = store.ReplayJob{ID: j.ID, OrgID: j.OrgID}
 	}
 	return j, err

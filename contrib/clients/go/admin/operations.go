@@ -243,15 +243,26 @@ func (c *Client) RecoverEndpoint(ctx context.Context, org, endpoint string, sinc
 	return post[Recovered](ctx, c, since, options, "orgs", org, "endpoints", endpoint, "recover")
 }
 
-// ListDeliveries lists an endpoint's deliveries: the waiting ones by when they are
-// due, then the others, latest first. An empty state lists all. If few are in the
-// state, a page may be short or empty while more follow.
-func (c *Client) ListDeliveries(org, endpoint string, state DeliveryState) teamdata.List[Delivery] {
-	l := list[Delivery](c, "orgs", org, "endpoints", endpoint, "deliveries")
-	if state == "" {
-		return l
+// ListDeliveries lists an org's deliveries, newest first by their last attempt. An
+// empty filter lists all. If few match, a page may be short or empty while more follow.
+func (c *Client) ListDeliveries(org string, filter DeliveryFilter) teamdata.List[Delivery] {
+	l := list[Delivery](c, "orgs", org, "deliveries")
+	for name, value := range map[string]*string{
+		"endpoint": filter.Endpoint, "state": filter.State, "type": filter.Type, "status": filter.Status, "q": filter.Q,
+		"since": queryTime(filter.Since), "until": queryTime(filter.Until),
+	} {
+		if value != nil {
+			l = l.With(name, *value)
+		}
 	}
-	return l.With("state", string(state))
+	return l
+}
+
+func queryTime(t *time.Time) *string {
+	if t == nil {
+		return nil
+	}
+	return new(t.Format(time.RFC3339Nano))
 }
 
 // ReadDelivery returns a delivery with its event and its attempts.
@@ -262,6 +273,33 @@ func (c *Client) ReadDelivery(ctx context.Context, org, delivery string, options
 // ReplayDelivery makes a delivery due now, with the same id.
 func (c *Client) ReplayDelivery(ctx context.Context, org, delivery string, options ...teamdata.Option) (Delivery, error) {
 	return post[Delivery](ctx, c, nil, options, "orgs", org, "deliveries", delivery, "replay")
+}
+
+// ListReplays lists an org's replays, latest first.
+func (c *Client) ListReplays(org string) teamdata.List[Replay] {
+	return list[Replay](c, "orgs", org, "replays")
+}
+
+// CreatedReplay is a replay, or with DryRun what one would do.
+type CreatedReplay struct {
+	Replay                       // with DryRun only Total and More
+	Endpoints []ReplayedEndpoint `json:"endpoints"` // with DryRun
+}
+
+// CreateReplay replays the deliveries of a filter, or those that are named. It goes on
+// in the background; see how far it is with ReadReplay.
+func (c *Client) CreateReplay(ctx context.Context, org string, replay NewReplay, options ...teamdata.Option) (CreatedReplay, error) {
+	return post[CreatedReplay](ctx, c, replay, options, "orgs", org, "replays")
+}
+
+// ReadReplay returns how far a replay is.
+func (c *Client) ReadReplay(ctx context.Context, org, replay string, options ...teamdata.Option) (Replay, error) {
+	return get[Replay](ctx, c, options, "orgs", org, "replays", replay)
+}
+
+// CancelReplay ends a replay; deliveries that it has made due stay so.
+func (c *Client) CancelReplay(ctx context.Context, org, replay string, options ...teamdata.Option) (Replay, error) {
+	return post[Replay](ctx, c, nil, options, "orgs", org, "replays", replay, "cancel")
 }
 
 // AddFile adds a file, whose bytes are kept elsewhere. It sends the event

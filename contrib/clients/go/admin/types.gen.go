@@ -12,6 +12,17 @@ const (
 	APIKeyStateSuspended APIKeyState = "suspended"
 )
 
+// Defines values for DeliveryFilterState.
+const (
+	DeliveryFilterStateAcknowledged DeliveryFilterState = "acknowledged"
+	DeliveryFilterStateFailed       DeliveryFilterState = "failed"
+	DeliveryFilterStateHeld         DeliveryFilterState = "held"
+	DeliveryFilterStatePending      DeliveryFilterState = "pending"
+	DeliveryFilterStateRetrying     DeliveryFilterState = "retrying"
+	DeliveryFilterStateUnsuccessful DeliveryFilterState = "unsuccessful"
+	DeliveryFilterStateWaiting      DeliveryFilterState = "waiting"
+)
+
 // Defines values for DeliveryState.
 const (
 	DeliveryStateAcknowledged DeliveryState = "acknowledged"
@@ -33,6 +44,13 @@ const (
 	MemberOutcomeResultAdded     MemberOutcomeResult = "added"
 	MemberOutcomeResultChanged   MemberOutcomeResult = "changed"
 	MemberOutcomeResultUnchanged MemberOutcomeResult = "unchanged"
+)
+
+// Defines values for ReplayState.
+const (
+	ReplayStateCancelled ReplayState = "cancelled"
+	ReplayStateDone      ReplayState = "done"
+	ReplayStateRunning   ReplayState = "running"
 )
 
 // Defines values for Scope.
@@ -190,6 +208,9 @@ type Delivery struct {
 	// EndpointID The id of the endpoint.
 	EndpointID string `json:"endpointId"`
 
+	// EventID The id of the event, which its deliveries to all endpoints share.
+	EventID string `json:"eventId"`
+
 	// EventType The type of the event.
 	EventType string `json:"eventType"`
 
@@ -198,6 +219,15 @@ type Delivery struct {
 
 	// ID The id of the delivery: the `webhook-id` of each attempt.
 	ID string `json:"id"`
+
+	// LastAttemptAt When the last attempt ended, in UTC; null before the first.
+	LastAttemptAt *OptionalTime `json:"lastAttemptAt"`
+
+	// LastReason Why the last attempt failed, for people; null if it was acknowledged, or there was none.
+	LastReason *string `json:"lastReason"`
+
+	// LastStatus The HTTP status that the last attempt was answered with; null if there was no answer, or no attempt.
+	LastStatus *int `json:"lastStatus"`
 
 	// State The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
 	State DeliveryState `json:"state"`
@@ -235,9 +265,45 @@ type DeliveryDetail struct {
 	// ID The id of the delivery: the `webhook-id` of each attempt.
 	ID string `json:"id"`
 
+	// LastAttemptAt When the last attempt ended, in UTC; null before the first.
+	LastAttemptAt *OptionalTime `json:"lastAttemptAt"`
+
+	// LastReason Why the last attempt failed, for people; null if it was acknowledged, or there was none.
+	LastReason *string `json:"lastReason"`
+
+	// LastStatus The HTTP status that the last attempt was answered with; null if there was no answer, or no attempt.
+	LastStatus *int `json:"lastStatus"`
+
 	// State The state of a delivery: `pending` before its first attempt, `retrying` until its next one, `held` while its endpoint is disabled, `failed` after its last attempt, `acknowledged` once a receiver answered 2xx.
 	State DeliveryState `json:"state"`
 }
+
+// DeliveryFilter Which deliveries of an org. The fields combine; what is null or left out selects all.
+type DeliveryFilter struct {
+	// Endpoint The id of their endpoint.
+	Endpoint *string `json:"endpoint,omitempty"`
+
+	// Q The id of a delivery, its `webhook-id`, or of an event.
+	Q *string `json:"q,omitempty"`
+
+	// Since The time from which on their last attempt ended.
+	Since *time.Time `json:"since,omitempty"`
+
+	// State Their state, `waiting`, `pending`, `retrying`, `held`, `failed`, `acknowledged` or `unsuccessful`, which is failed, or waiting for a retry.
+	State *string `json:"state,omitempty"`
+
+	// Status What their last attempt was answered with: a status such as `500`, a class such as `5xx`, or `none` for no answer.
+	Status *string `json:"status,omitempty"`
+
+	// Type The type of their events, or a group such as `member.*`.
+	Type *string `json:"type,omitempty"`
+
+	// Until The time before which their last attempt ended.
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// DeliveryFilterState A state of deliveries, or several: `waiting` is any of `pending`, `retrying` and `held`; `unsuccessful` is `failed`, or waiting for a retry.
+type DeliveryFilterState string
 
 // DeliveryPage A page of deliveries.
 type DeliveryPage struct {
@@ -635,6 +701,18 @@ type NewOrg struct {
 	Subscription *NewSubscription `json:"subscription,omitempty"`
 }
 
+// NewReplay Which deliveries to replay, those of a filter or those that are named.
+type NewReplay struct {
+	// DeliveryIds 1 to 1,000 deliveries, instead of a filter.
+	DeliveryIds *[]string `json:"deliveryIds,omitempty"`
+
+	// DryRun Whether to answer only how many there are, and do nothing.
+	DryRun *bool `json:"dryRun,omitempty"`
+
+	// Filter Those of a filter, of which at least one field is given. Without `state` it selects those that are unsuccessful: failed, or waiting for a retry.
+	Filter *DeliveryFilter `json:"filter,omitempty"`
+}
+
 // NewSignInLink How long the link is valid, and whether it is mailed.
 type NewSignInLink struct {
 	// ExpiresInSeconds How long the link is valid, in seconds; a day (86400) unless it is given.
@@ -819,6 +897,72 @@ type RemovedMember struct {
 
 	// UserID The id of the user.
 	UserID string `json:"userId"`
+}
+
+// Replay Many deliveries that are replayed, one after the other.
+type Replay struct {
+	// ActorID Who created it.
+	ActorID *string `json:"actorId"`
+
+	// CreatedAt When it was created, in UTC. What is attempted after that is left alone.
+	CreatedAt Time `json:"createdAt"`
+
+	// Done How many deliveries it has made due.
+	Done int `json:"done"`
+
+	// Filter The filter that selects the deliveries; null if they are named.
+	Filter *DeliveryFilter `json:"filter"`
+
+	// FinishedAt When it was over, in UTC; null before.
+	FinishedAt *OptionalTime `json:"finishedAt"`
+
+	// ID The id of the replay.
+	ID string `json:"id"`
+
+	// More Whether there were more than `total`, at which the count ends.
+	More bool `json:"more"`
+
+	// State `running` until it is `done` or `cancelled`.
+	State ReplayState `json:"state"`
+
+	// Total How many were counted before it began. `done` may differ in the end, because deliveries succeed or fail meanwhile.
+	Total int `json:"total"`
+}
+
+// ReplayState `running` until it is `done` or `cancelled`.
+type ReplayState string
+
+// ReplayPage A page of replays, latest first.
+type ReplayPage struct {
+	// Data The replays of this page.
+	Data []Replay `json:"data"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
+
+	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
+	Next *Next `json:"next"`
+}
+
+// ReplayPreview What would be replayed.
+type ReplayPreview struct {
+	// Endpoints How many of them go to each endpoint, in order of id.
+	Endpoints []ReplayedEndpoint `json:"endpoints"`
+
+	// More Whether there are more than `total`, at which the count ends.
+	More bool `json:"more"`
+
+	// Total The number of deliveries.
+	Total int `json:"total"`
+}
+
+// ReplayedEndpoint An endpoint that deliveries would be replayed to.
+type ReplayedEndpoint struct {
+	// EndpointID The id of the endpoint.
+	EndpointID string `json:"endpointId"`
+
+	// Total The number of deliveries to it.
+	Total int `json:"total"`
 }
 
 // Rotation The new secret, and how long the old one also signs.

@@ -114,12 +114,20 @@ export interface components {
             dueAt: components["schemas"]["OptionalTime"];
             /** @description The id of the endpoint. */
             endpointId: string;
+            /** @description The id of the event, which its deliveries to all endpoints share. */
+            eventId: string;
             /** @description The type of the event. */
             eventType: string;
             /** @description When it was acknowledged or failed, in UTC; null before. */
             finishedAt: components["schemas"]["OptionalTime"];
             /** @description The id of the delivery: the `webhook-id` of each attempt. */
             id: string;
+            /** @description When the last attempt ended, in UTC; null before the first. */
+            lastAttemptAt: components["schemas"]["OptionalTime"];
+            /** @description Why the last attempt failed, for people; null if it was acknowledged, or there was none. */
+            lastReason: string | null;
+            /** @description The HTTP status that the last attempt was answered with; null if there was no answer, or no attempt. */
+            lastStatus: number | null;
             state: components["schemas"]["DeliveryState"];
         };
         /** @description A delivery with its event and its latest attempts. */
@@ -143,8 +151,42 @@ export interface components {
             history: components["schemas"]["Attempt"][];
             /** @description The id of the delivery: the `webhook-id` of each attempt. */
             id: string;
+            /** @description When the last attempt ended, in UTC; null before the first. */
+            lastAttemptAt: components["schemas"]["OptionalTime"];
+            /** @description Why the last attempt failed, for people; null if it was acknowledged, or there was none. */
+            lastReason: string | null;
+            /** @description The HTTP status that the last attempt was answered with; null if there was no answer, or no attempt. */
+            lastStatus: number | null;
             state: components["schemas"]["DeliveryState"];
         };
+        /** @description Which deliveries of an org. The fields combine; what is null or left out selects all. */
+        DeliveryFilter: {
+            /** @description The id of their endpoint. */
+            endpoint?: string | null;
+            /** @description The id of a delivery, its `webhook-id`, or of an event. */
+            q?: string | null;
+            /**
+             * Format: date-time
+             * @description The time from which on their last attempt ended.
+             */
+            since?: string | null;
+            /** @description Their state, `waiting`, `pending`, `retrying`, `held`, `failed`, `acknowledged` or `unsuccessful`, which is failed, or waiting for a retry. */
+            state?: string | null;
+            /** @description What their last attempt was answered with: a status such as `500`, a class such as `5xx`, or `none` for no answer. */
+            status?: string | null;
+            /** @description The type of their events, or a group such as `member.*`. */
+            type?: string | null;
+            /**
+             * Format: date-time
+             * @description The time before which their last attempt ended.
+             */
+            until?: string | null;
+        } | null;
+        /**
+         * @description A state of deliveries, or several: `waiting` is any of `pending`, `retrying` and `held`; `unsuccessful` is `failed`, or waiting for a retry.
+         * @enum {string}
+         */
+        DeliveryFilterState: "waiting" | "pending" | "retrying" | "held" | "failed" | "unsuccessful" | "acknowledged";
         /** @description A page of deliveries. */
         DeliveryPage: {
             /** @description The deliveries of this page. */
@@ -446,6 +488,15 @@ export interface components {
             name: string;
             subscription?: components["schemas"]["NewSubscription"];
         };
+        /** @description Which deliveries to replay, those of a filter or those that are named. */
+        NewReplay: {
+            /** @description 1 to 1,000 deliveries, instead of a filter. */
+            deliveryIds?: string[] | null;
+            /** @description Whether to answer only how many there are, and do nothing. */
+            dryRun?: boolean | null;
+            /** @description Those of a filter, of which at least one field is given. Without `state` it selects those that are unsuccessful: failed, or waiting for a retry. */
+            filter?: components["schemas"]["DeliveryFilter"];
+        };
         /** @description How long the link is valid, and whether it is mailed. */
         NewSignInLink: {
             /** @description How long the link is valid, in seconds; a day (86400) unless it is given. */
@@ -589,6 +640,54 @@ export interface components {
             /** @description The id of the user. */
             userId: string;
         };
+        /** @description Many deliveries that are replayed, one after the other. */
+        Replay: {
+            /** @description Who created it. */
+            actorId: string | null;
+            /** @description When it was created, in UTC. What is attempted after that is left alone. */
+            createdAt: components["schemas"]["Time"];
+            /** @description How many deliveries it has made due. */
+            done: number;
+            /** @description The filter that selects the deliveries; null if they are named. */
+            filter: components["schemas"]["DeliveryFilter"];
+            /** @description When it was over, in UTC; null before. */
+            finishedAt: components["schemas"]["OptionalTime"];
+            /** @description The id of the replay. */
+            id: string;
+            /** @description Whether there were more than `total`, at which the count ends. */
+            more: boolean;
+            /**
+             * @description `running` until it is `done` or `cancelled`.
+             * @enum {string}
+             */
+            state: "running" | "done" | "cancelled";
+            /** @description How many were counted before it began. `done` may differ in the end, because deliveries succeed or fail meanwhile. */
+            total: number;
+        };
+        /** @description A page of replays, latest first. */
+        ReplayPage: {
+            /** @description The replays of this page. */
+            data: components["schemas"]["Replay"][];
+            /** @description Whether more follow at the time of the request. */
+            hasMore: boolean;
+            next: components["schemas"]["Next"];
+        };
+        /** @description What would be replayed. */
+        ReplayPreview: {
+            /** @description How many of them go to each endpoint, in order of id. */
+            endpoints: components["schemas"]["ReplayedEndpoint"][];
+            /** @description Whether there are more than `total`, at which the count ends. */
+            more: boolean;
+            /** @description The number of deliveries. */
+            total: number;
+        };
+        /** @description An endpoint that deliveries would be replayed to. */
+        ReplayedEndpoint: {
+            /** @description The id of the endpoint. */
+            endpointId: string;
+            /** @description The number of deliveries to it. */
+            total: number;
+        };
         /** @description The new secret, and how long the old one also signs. */
         Rotation: {
             /** @description How long the old secret also signs, in seconds, at most 7 days; 0 unless it is given. */
@@ -725,6 +824,8 @@ export type Clock = components['schemas']['Clock'];
 export type Deliveries = components['schemas']['Deliveries'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryDetail = components['schemas']['DeliveryDetail'];
+export type DeliveryFilter = components['schemas']['DeliveryFilter'];
+export type DeliveryFilterState = components['schemas']['DeliveryFilterState'];
 export type DeliveryPage = components['schemas']['DeliveryPage'];
 export type DeliveryState = components['schemas']['DeliveryState'];
 export type Endpoint = components['schemas']['Endpoint'];
@@ -758,6 +859,7 @@ export type NewMember = components['schemas']['NewMember'];
 export type NewMembers = components['schemas']['NewMembers'];
 export type NewOperatorToken = components['schemas']['NewOperatorToken'];
 export type NewOrg = components['schemas']['NewOrg'];
+export type NewReplay = components['schemas']['NewReplay'];
 export type NewSignInLink = components['schemas']['NewSignInLink'];
 export type NewSubscription = components['schemas']['NewSubscription'];
 export type Next = components['schemas']['Next'];
@@ -776,6 +878,10 @@ export type PlanPage = components['schemas']['PlanPage'];
 export type Recovered = components['schemas']['Recovered'];
 export type Recovery = components['schemas']['Recovery'];
 export type RemovedMember = components['schemas']['RemovedMember'];
+export type Replay = components['schemas']['Replay'];
+export type ReplayPage = components['schemas']['ReplayPage'];
+export type ReplayPreview = components['schemas']['ReplayPreview'];
+export type ReplayedEndpoint = components['schemas']['ReplayedEndpoint'];
 export type Rotation = components['schemas']['Rotation'];
 export type Scope = components['schemas']['Scope'];
 export type Scopes = components['schemas']['Scopes'];

@@ -262,12 +262,13 @@ export class AdminClient {
   }
 
   /**
-   * An endpoint's deliveries: the waiting ones by when they are due, then the others,
-   * latest first. If few are in the `state`, a page may be short or empty while more follow.
+   * An org's deliveries, newest first by their last attempt; fields of a filter combine.
+   * If few match, a page may be short or empty while more follow.
    */
-  listDeliveries(org: string, endpoint: string, options: ListOptions & { state?: types.DeliveryState } = {}): List<types.Delivery> {
-    const { state, ...rest } = options;
-    return new List(this.transport, path`/orgs/${org}/endpoints/${endpoint}/deliveries`, rest, state && { state });
+  listDeliveries(org: string, options: ListOptions & NonNullable<types.DeliveryFilter> = {}): List<types.Delivery> {
+    const { endpoint, state, type, status, since, until, q, ...rest } = options;
+    const filter = Object.entries({ endpoint, state, type, status, since, until, q }).filter(([, value]) => value != null);
+    return new List(this.transport, path`/orgs/${org}/deliveries`, rest, Object.fromEntries(filter) as Record<string, string>);
   }
 
   /** A delivery with its event and its attempts. */
@@ -278,6 +279,29 @@ export class AdminClient {
   /** Makes a delivery due now, with the same id. */
   replayDelivery(org: string, delivery: string, options?: ChangeOptions): Promise<types.Delivery> {
     return this.#change("POST", path`/orgs/${org}/deliveries/${delivery}/replay`, undefined, options);
+  }
+
+  /** An org's replays, latest first. */
+  listReplays(org: string, options?: ListOptions): List<types.Replay> {
+    return new List(this.transport, path`/orgs/${org}/replays`, options);
+  }
+
+  /**
+   * Replays the deliveries of a filter, or those that are named. It goes on in the
+   * background; see how far it is with `readReplay`. With `dryRun` they are only counted.
+   */
+  createReplay(org: string, replay: types.NewReplay, options?: ChangeOptions): Promise<types.Replay | types.ReplayPreview> {
+    return this.#change("POST", path`/orgs/${org}/replays`, replay, options);
+  }
+
+  /** How far a replay is. */
+  readReplay(org: string, replay: string, options?: CallOptions): Promise<types.Replay> {
+    return this.transport.request("GET", path`/orgs/${org}/replays/${replay}`, options);
+  }
+
+  /** Ends a replay; deliveries that it has made due stay so. */
+  cancelReplay(org: string, replay: string, options?: ChangeOptions): Promise<types.Replay> {
+    return this.#change("POST", path`/orgs/${org}/replays/${replay}/cancel`, undefined, options);
   }
 
   /** Adds a file, whose bytes are kept elsewhere. Sends the event `file.uploaded`. */

@@ -23,7 +23,7 @@ function behind(faults: string, more: Partial<Config> = {}) {
 
 async function tests(): Promise<number> {
   let n = 0;
-  for await (const _ of admin.listDeliveries("org_acme", "whe_hook")) {
+  for await (const _ of admin.listDeliveries("org_acme", { endpoint: "whe_hook" })) {
     n++;
   }
   return n;
@@ -169,8 +169,15 @@ test("the admin API", async () => {
   assert.deepEqual([secrets.secret, secrets.oldSecret], [rotated.secret, endpoint.secret]);
   await admin.disableEndpoint(org.id, endpoint.id);
   const deliveries = await admin.sendEvent(org.id, { type: "assistant.instructionsChanged", data: { orgId: org.id } });
-  const { value: held } = await admin.listDeliveries(org.id, endpoint.id, { state: "held" }).pages().next();
+  const { value: held } = await admin.listDeliveries(org.id, { endpoint: endpoint.id, state: "held", limit: 10 }).pages().next();
   assert.deepEqual(held?.data.map((delivery) => delivery.id), deliveries);
+  const counted = await admin.createReplay(org.id, { filter: { state: "held" }, dryRun: true }); // what was never attempted is not replayed
+  assert.deepEqual(counted, { total: 0, more: false, endpoints: [] });
+  await admin.createReplay(org.id, { filter: { state: "held" } }, { actor: "usr_ada" });
+  const { value: replays } = await admin.listReplays(org.id).pages().next();
+  assert.deepEqual(replays?.data.map((replay) => [replay.filter?.state, replay.actorId]), [["held", "usr_ada"]]);
+  const cancelled = await admin.cancelReplay(org.id, replays!.data[0]!.id);
+  assert.deepEqual(await admin.readReplay(org.id, cancelled.id), cancelled);
   const event = { type: "assistant.instructionsChanged", data: { orgId: org.id } };
   const many = await admin.sendEvents(org.id, [event, event]);
   assert.deepEqual(many.map((deliveries) => deliveries.length), [1, 1]);

@@ -1,0 +1,108 @@
+package admin
+
+import (
+	"teamdata/internal/strictjson"
+	"teamdata/internal/web"
+	"teamdata/store"
+)
+
+func replayJSON(j store.ReplayJob) []byte {
+	var filter []byte
+	if j.Filter.State != "" { // none where deliveries are named
+		filter = filterJSON(j.Filter)
+	}
+	return newObject().text("id", j.ID).text("state", j.State.String()).number("done", int64(j.Done)).
+		number("total", int64(j.Total)).flag("more", j.More).raw("filter", filter).nullable("actorId", j.ActorID).
+		time("createdAt", j.CreatedAt).time("finishedAt", j.FinishedAt).end()
+}
+
+func filterJSON(f store.DeliveryFilter) []byte {
+	return newObject().nullable("endpoint", f.Endpoint).nullable("state", f.State).nullable("type", f.Type).nullable("status", f.Status).
+		time("since", f.Since).time("until", f.Until).nullable("q", f.Query).end()
+}
+
+func previewJSON(p store.ReplayPreview) []byte {
+	o := newObject().number("total", int64(p.Total)).flag("more", p.More)
+	return list(o, "endpoints", p.Endpoints, func(id string) []byte {
+		return newObject().text("endpointId", id).number("total", int64(p.ByEndpoint[id])).end()
+	}).end()
+}
+
+func (r *request) listReplays() error {
+	return r.page(func(tx store.Tx, q web.PageQuery) (store.Page, error) {
+		jobs, err := store.LatestReplays(tx, r.org(), store.MaxReplays)
+		page := store.Page{Items: []byte(web.PageStart)}
+		for _, j := range jobs {
+			switch at := (store.Cursor{ID: j.ID}); {
+			case !q.After.IsZero() && at.Compare(q.After) >= 0:
+			case page.Count == q.Limit:
+				page.More = true
+				return page, err
+			default:
+				page = withItem(page, replayJSON(j))
+				page.Last = at
+			}
+		}
+		return page, err
+	})
+}
+
+func (r *request) readReplay() error {
+	return r.view(func(tx store.Tx) (store.Answer, error) {
+		j, err := store.FindReplay(tx, r.org(), r.Param("replay"))
+		return ok(replayJSON(j)), err
+	})
+}
+
+// createReplay counts first, in small transactions, so no writer waits for that. It has
+// no deadline.
+func (r *request) createReplay() error {
+	j, dryRun := r.readNewReplay()
+	var p store.ReplayPreview
+	var refused error
+	if r.checkInput() == nil {
+		r.clearDeadlines()
+		p, refused = store.PreviewReplay(r.HTTP.Context(), r.api.store, j, store.MaxReplayCounted)
+		j.Total, j.More = p.Total, p.More
+	}
+	if dryRun {
+		return r.view(func(store.Tx) (store.Answer, error) { return ok(previewJSON(p)), refused })
+	}
+	err := r.idempotent(func(tx store.Tx) (store.Answer, error) {
+		if refused != nil {
+			return store.Answer{}, refused
+		}
+		started, err := store.StartReplay(tx, r.actor, j)
+		return created(replayJSON(started)), err
+	})
+	if replaying := r.api.config.Replaying; err == nil && replaying != nil {
+		replaying()
+	}
+	return err
+}
+
+// readNewReplay reads which deliveries are asked for. None is not all of them: what is
+// left out by mistake must not send everything again.
+func (r *request) readNewReplay() (j store.ReplayJob, dryRun bool) {
+	j.OrgID = r.org()
+	texts, fields := map[string]*string{}, []strictjson.Field{}
+	for _, name := range store.DeliveryFilterFields {
+		texts[name] = new(string)
+		fields = append(fields, r.in.Text(name, texts[name]))
+	}
+	r.read(r.in.Object("filter", fields...), r.in.Texts("deliveryIds", &j.Deliveries), r.in.Bool("dryRun", &dryRun))
+	if r.bodyErr == nil {
+		j.Filter, r.bodyErr = store.ParseDeliveryFilter(func(name string) string { return *texts[name] }, nil)
+		r.bodyErr = strictjson.Inside("filter", r.bodyErr)
+	}
+	r.require(j.Filter != (store.DeliveryFilter{}) || j.Deliveries != nil, "filter",
+		`give a field of it, or deliveryIds; {"state":"unsuccessful"} is all that failed or waits for a retry`)
+	return j, dryRun
+}
+
+func (r *request) cancelReplay() error {
+	return r.action(func(tx store.Tx) (store.Answer, error) {
+		j, err := store.CancelReplay(tx, r.actor, r.org(), r.Param("replay"))
+		return ok(replayJSON(j)), err
+	})
+}
