@@ -53,6 +53,8 @@ type layout struct {
 	Name    string      // of the person, as the org knows it; or the user id
 	Org     *store.Org  // nil outside of an org
 	Orgs    []store.Org // that the person may see
+	Portal  bool        // the person has no account here
+	Framed  bool        // the page is shown in a frame
 	Manages bool        // the person manages the org: owner or admin, not viewer
 	Side    *side       // nil outside of an org
 	Notice  string      // what has just been done; may be empty
@@ -114,6 +116,7 @@ func (r *request) sendHTML(status int, body []byte) {
 func (r *request) layout(page any) layout {
 	l := layout{
 		Section: r.section(), Orgs: r.orgs, Side: r.side, Notice: r.notice(), Theme: r.theme(), Here: r.here(), Version: r.s.config.Version, Page: page,
+		Portal: r.session.Portal.Is(), Framed: r.framed(),
 	}
 	l.Zone, l.ZoneAs = r.zone().String(), formatZone(r.zone(), r.clock())
 	if r.s.config.TestClock != nil {
@@ -222,15 +225,17 @@ func (r *request) do(what, path string, fn func(tx store.Tx) error) error {
 }
 
 // setHeaders sets the headers of every answer: a page loads nothing from elsewhere,
-// is not framed, runs nothing inline, and is not cached.
+// is not framed unless that is allowed, runs nothing inline, and is not cached.
 func (r *request) setHeaders() {
 	h := r.W.Header()
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors "+r.ancestors())
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Frame-Options", "DENY")
+	if !r.framed() {
+		h.Set("X-Frame-Options", "DENY")
+	}
 }

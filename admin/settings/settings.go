@@ -61,6 +61,10 @@ type Config struct {
 	// Mailed is called after mail was queued; nil: there is no mail server, and
 	// mail is not offered.
 	Mailed func()
+	// FrameAncestors are the origins of sites that may show portal sessions in a frame,
+	// such as https://app.example, or 'self'; empty: nobody may. The public URL has to
+	// be HTTPS.
+	FrameAncestors []string
 }
 
 // Settings answers the settings page from a store. Make one with New.
