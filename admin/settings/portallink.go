@@ -1,10 +1,13 @@
 package settings
 
 import (
+	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
+	"teamdata/internal/hint"
 	"teamdata/store"
 )
 
@@ -12,6 +15,19 @@ import (
 // one org, with one role. In a frame of a site of Config.FrameAncestors it is the only
 // kind that counts, with a cookie of its own, so that no page of an account is ever
 // shown in a frame.
+
+// originForm is that of Config.FrameAncestors: nothing that has a meaning of its own in a
+// Content-Security-Policy.
+var originForm = regexp.MustCompile(`^https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`)
+
+// CheckAncestor checks an origin that may show the page in a frame: one over HTTPS, or
+// self for the page's own.
+func CheckAncestor(origin string) error {
+	if origin == "self" || origin == "'self'" || originForm.MatchString(origin) {
+		return nil
+	}
+	return hint.New(fmt.Sprintf("%.80q is no origin", origin), "give the scheme and host of the site alone, in lower case, such as https://app.example, or self")
+}
 
 // framedHeader is sent by the page's script from inside a frame, where the browser
 // itself doesn't say so.
@@ -101,10 +117,17 @@ func (r *request) leadBack(status int) {
 // ancestors are the sites that may show the page in a frame, as the
 // Content-Security-Policy has them.
 func (r *request) ancestors() string {
-	if r.framed() {
-		return strings.Join(r.s.config.FrameAncestors, " ")
+	if !r.framed() {
+		return "'none'"
 	}
-	return "'none'"
+	var sources []string
+	for _, origin := range r.s.config.FrameAncestors {
+		if origin == "self" {
+			origin = "'self'"
+		}
+		sources = append(sources, origin)
+	}
+	return strings.Join(sources, " ")
 }
 
 // sameSite is how the browser limits a cookie to its own site. In a frame of another

@@ -59,7 +59,7 @@ func (f framing) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (w *env) withFrames() *notes {
 	w.Helper()
-	return w.restart(func(c *Config) { c.FrameAncestors = []string{appOrigin, "'self'"} })
+	return w.restart(func(c *Config) { c.FrameAncestors = []string{appOrigin, "self"} })
 }
 
 // A portal link is not used up by being opened, signs in once, and adds nobody to the
