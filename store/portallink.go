@@ -14,8 +14,8 @@ type Portal struct {
 	Name  string // for people; may be empty
 	Email string // for people; may be empty
 	// Membership is the id and the role of the person's membership in the org as the
-	// link was made, such as "mem_1 member"; empty: there was none. Link and session end
-	// with it: whoever is removed or demoted is so in the portal too.
+	// link was made, such as "mem_1 member"; empty: there was none. Link and session count
+	// only while it is still so: whoever is removed or demoted is so in the portal too.
 	Membership string
 }
 
