@@ -54,6 +54,9 @@ var operations = []operation{
 	{method: "POST", path: "/orgs/org_acme/members/usr_ada/signin-link", body: `{"expiresInSeconds":3600}`, status: 201,
 		answer: `{"id":"{{sil}}","userId":"usr_ada","createdAt":` + at + `,"expiresAt":"2026-10-06T13:00:00.000Z","url":"https://data.example.com/link/{{sil}}.{{secret}}","token":"{{sil}}.{{secret}}"}`, audit: "signInLink.created"},
 
+	{method: "POST", path: "/orgs/org_acme/portal-link", body: `{"userId":"usr_guest","role":"viewer","name":"Guest","expiresInSeconds":300}`, status: 201,
+		answer: `{"id":"{{sil}}","userId":"usr_guest","role":"viewer","createdAt":` + at + `,"expiresAt":"2026-10-06T12:05:00.000Z","url":"https://data.example.com/link/{{sil}}.{{secret}}","token":"{{sil}}.{{secret}}"}`, audit: "portalLink.created"},
+
 	{method: "POST", path: "/orgs/org_acme/members/batch", body: `{"members":[{"userId":"usr_cyn","role":"admin","name":"Cyn"},{"userId":"usr_dan","role":"member"}]}`, status: 201,
 		answer: `{"members":[{"result":"added","member":{"id":"{{mem}}","userId":"usr_cyn","role":"admin","name":"Cyn","email":"","createdAt":` + at + `,"apiKeys":{"active":0,"suspended":0}}},` +
 			`{"result":"added","member":{"id":"{{mem}}","userId":"usr_dan","role":"member","name":"","email":"","createdAt":` + at + `,"apiKeys":{"active":0,"suspended":0}}}]}`,

@@ -64,6 +64,7 @@ var routes = []route{
 	{"DELETE", oneMember, noBody, (*request).removeMember},
 	{"POST", oneMember + "/signin-link", maxBody, (*request).createSignInLink},
 	{"POST", org + "/members/batch", maxBatch, (*request).addMembers},
+	{"POST", org + "/portal-link", maxBody, (*request).createPortalLink},
 
 	{"GET", org + "/audit-log", noBody, (*request).listAuditLog},
 	{"POST", org + "/audit-log", maxBody, (*request).addAuditEntry},

@@ -144,7 +144,7 @@ func (a *App) SettingsURL() string { return a.publicURL() + settingspage.Path }
 // settingsMount returns the settings page of the data file.
 func (a *App) settingsMount() server.Mount {
 	c := settingspage.Config{PublicURL: a.publicURL(), Version: a.settings.Version, Log: a.log, WarnOfURL: a.warnOfURL, Replaying: a.replays.Wake,
-		HeldRetention: a.settings.HeldRetention, RetrySchedule: a.settings.RetrySchedule}
+		HeldRetention: a.settings.HeldRetention, RetrySchedule: a.settings.RetrySchedule, FrameAncestors: a.settings.FrameAncestors, Brand: a.brand}
 	if a.settings.Clock != nil {
 		c.TestClock = a.now
 	}

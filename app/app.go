@@ -29,6 +29,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/admin"
+	settingspage "teamdata/admin/settings"
 	"teamdata/delivery"
 	"teamdata/internal/hint"
 	"teamdata/internal/netguard"
@@ -66,6 +67,7 @@ type App struct {
 	listener   net.Listener
 	tls        *tls.Config // nil: plain HTTP
 	caFile     string
+	brand      settingspage.Brand
 
 	certificates certificates.Source // nil: plain HTTP
 	challenges   challenges
@@ -89,6 +91,9 @@ func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err err
 			a.close()
 		}
 	}()
+	if err = a.loadBrand(); err != nil {
+		return a, err
+	}
 	if err = a.bind(); err != nil {
 		return a, err
 	}

@@ -66,6 +66,12 @@ type Settings struct {
 	MailRetrySchedule []time.Duration
 	OperatorMail      string
 
+	// The settings page.
+	FrameAncestors []string
+	BrandName      string
+	BrandColour    string
+	BrandLogo      string
+
 	BackupDir   string
 	BackupEvery time.Duration
 	BackupKeep  int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -45,6 +46,15 @@ type tab struct {
 // server, and of nobody else.
 func openTab(t *testing.T, p *testkit.Process, base string, on ...string) *tab {
 	t.Helper()
+	b := &tab{Process: p, t: t, ctx: startChromium(t, keyHash(p)), base: base, on: on}
+	b.listen()
+	return b
+}
+
+// startChromium starts Chromium with an empty profile and one tab. It trusts the
+// certificates with these public keys.
+func startChromium(t *testing.T, keyHashes ...string) context.Context {
+	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		testkit.MustSkip(t, "there is no Chromium; on Debian: apt-get install chromium")
@@ -54,7 +64,7 @@ func openTab(t *testing.T, p *testkit.Process, base string, on ...string) *tab {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "en-US"), chromedp.WindowSize(1280, 800),
-		chromedp.Flag("ignore-certificate-errors-spki-list", keyHash(p)),
+		chromedp.Flag("ignore-certificate-errors-spki-list", strings.Join(keyHashes, ",")),
 	}
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // which root can't have
@@ -63,9 +73,7 @@ func openTab(t *testing.T, p *testkit.Process, base string, on ...string) *tab {
 	allocator, end := chromedp.NewExecAllocator(limited, options...)
 	ctx, closeTab := chromedp.NewContext(allocator)
 	t.Cleanup(func() { closeTab(); end(); stop() })
-	b := &tab{Process: p, t: t, ctx: ctx, base: base, on: on}
-	b.listen()
-	return b
+	return ctx
 }
 
 // keyHash is the hash of the public key of the server's certificate.
@@ -76,7 +84,11 @@ func keyHash(p *testkit.Process) string {
 		p.T.Fatal(err)
 	}
 	defer conn.Close()
-	sum := sha256.Sum256(conn.ConnectionState().PeerCertificates[0].RawSubjectPublicKeyInfo)
+	return keyHashOf(conn.ConnectionState().PeerCertificates[0])
+}
+
+func keyHashOf(certificate *x509.Certificate) string {
+	sum := sha256.Sum256(certificate.RawSubjectPublicKeyInfo)
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 

@@ -71,6 +71,9 @@ func (s *Settings) checkFlags() error {
 	if err := s.checkObserving(); err != nil {
 		return err
 	}
+	if err := s.checkSettingsPage(); err != nil {
+		return err
+	}
 	if err := s.checkListen(); err != nil {
 		return err
 	}

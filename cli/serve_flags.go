@@ -20,6 +20,7 @@ var serveGroups = []struct {
 	{"Data", bindData},
 	{"Webhooks", bindWebhooks},
 	{"Mail", bindMail},
+	{"Settings page", bindSettingsPage},
 	{"Limits", bindLimits},
 	{"Observing", bindObserving},
 }
@@ -139,6 +140,13 @@ func bindMail(f *pflag.FlagSet, s *app.Settings) {
 	f.StringVar(&s.MailFrom, "mail-from", s.MailFrom, "the `address` that mail comes from")
 	f.DurationSliceVar(&s.MailRetrySchedule, "mail-retry-schedule", s.MailRetrySchedule, "how long after each failed try a mail is tried again; the last counts for every later one, for three days")
 	f.StringVar(&s.OperatorMail, "operator-mail", s.OperatorMail, "the `address` that is told of a certificate which is not renewed in time")
+}
+
+func bindSettingsPage(f *pflag.FlagSet, s *app.Settings) {
+	f.StringSliceVar(&s.FrameAncestors, "frame-ancestors", s.FrameAncestors, "the `origins` of sites that may show the page in a frame to people who came through a portal link, such as https://app.example; or self")
+	f.StringVar(&s.BrandName, "brand-name", s.BrandName, "the `name` that the page has in place of teamdata")
+	f.StringVar(&s.BrandColour, "brand-colour", s.BrandColour, "the `colour` of links and buttons, such as #0a7d5a; made lighter or darker where text would be hard to read")
+	f.StringVar(&s.BrandLogo, "brand-logo", s.BrandLogo, "an SVG or PNG `file` of at most 16 KiB, which the page shows before the name")
 }
 
 func bindLimits(f *pflag.FlagSet, s *app.Settings) {

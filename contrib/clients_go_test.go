@@ -330,6 +330,10 @@ func (s goClients) testAdmin(t *testing.T) {
 	if link.URL == nil || link.UserID != "usr_ada" || link.MailedTo != "" {
 		t.Errorf("the link is %+v", link)
 	}
+	portal := done(c.CreatePortalLink(ctx, org, admin.NewPortalLink{UserID: "usr_guest", Role: admin.NewPortalLinkRoleViewer}))
+	if portal.URL == nil || portal.UserID != "usr_guest" || portal.Role != admin.PortalLinkRoleViewer {
+		t.Errorf("the portal link is %+v", portal)
+	}
 	if err := c.DeleteOrg(ctx, org); err != nil {
 		t.Error(err)
 	}

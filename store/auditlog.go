@@ -119,6 +119,8 @@ const (
 	AuditSignInRefused = "account.signInRefused"
 	auditPasskeyAdded  = "passkey.added"
 	auditPasskeyEnded  = "passkey.removed"
+	auditPortalMade    = "portalLink.created"
+	auditPortalUsed    = "portalLink.used"
 )
 
 // AuditExport records that an org's audit log was exported.

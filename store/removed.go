@@ -46,6 +46,8 @@ func (w *sweep) removedOrg(org string) {
 		})
 	}
 	each("removed", among(Tx.Mails, func(m Mail, _ time.Time) (string, bool) { return m.ID, m.OrgID == org }), Tx.DeleteMail)
+	each("removed", among(Tx.Sessions, func(s Session, _ time.Time) (string, bool) { return s.ID, s.Portal.OrgID == org }), Tx.DeleteSession)
+	each("removed", among(Tx.SignInLinks, func(l SignInLink, _ time.Time) (string, bool) { return l.ID, l.Portal.OrgID == org }), Tx.DeleteSignInLink)
 	for _, of := range []string{org, OperatorKeys(org)} {
 		each("idempotency", idempotencyKeys(of), func(tx Tx, key string) error { return tx.DeleteIdempotencyRecord(of, key) })
 	}

@@ -15,6 +15,7 @@ type Session struct {
 	UserAgent  string // User-Agent header, at most 200 bytes
 	CreatedAt  time.Time
 	LastSeenAt time.Time // kept to SessionSeenEvery
+	Portal     Portal    // zero: the session is one of its user's account
 }
 
 // Limits of a session.
@@ -40,18 +41,17 @@ type SignIns interface {
 }
 
 func (s *Session) live(now time.Time) bool {
+	if s.Portal.Is() && !now.Before(s.CreatedAt.Add(PortalSessionAge)) {
+		return false
+	}
 	return now.Before(s.LastSeenAt.Add(SessionIdle)) && now.Before(s.CreatedAt.Add(SessionAge))
 }
 
 // CreateSession starts a session of an account and returns it with the cookie's
 // value, which is not stored.
 func CreateSession(tx Tx, userID, userAgent string) (s Session, cookie string, err error) {
-	secret := NewSecret()
-	s = Session{
-		ID: tx.NewID(PrefixSession), UserID: userID, SecretHash: HashSecret(secret),
-		UserAgent: cut(userAgent, maxNameLength), CreatedAt: tx.Now(), LastSeenAt: tx.Now(),
-	}
-	return s, s.ID + "." + secret, changeAccount(tx, userID, func(a *Account) error {
+	s, cookie = newSession(tx, userID, userAgent)
+	return s, cookie, changeAccount(tx, userID, func(a *Account) error {
 		a.Sessions = append(a.Sessions, s.ID)
 		for len(a.Sessions) > MaxSessions {
 			if err := tx.DeleteSession(a.Sessions[0]); err != nil {
@@ -61,6 +61,15 @@ func CreateSession(tx Tx, userID, userAgent string) (s Session, cookie string, e
 		}
 		return tx.PutSession(s)
 	})
+}
+
+func newSession(tx Tx, userID, userAgent string) (s Session, cookie string) {
+	secret := NewSecret()
+	s = Session{
+		ID: tx.NewID(PrefixSession), UserID: userID, SecretHash: HashSecret(secret),
+		UserAgent: cut(userAgent, maxNameLength), CreatedAt: tx.Now(), LastSeenAt: tx.Now(),
+	}
+	return s, s.ID + "." + secret
 }
 
 // FindSession finds the session of a cookie. unauthorized: it is malformed,
@@ -126,6 +135,15 @@ func EndSession(tx Tx, userID, id string) error {
 	})
 }
 
+// SignOut ends a session, which may have ended meanwhile. That of a portal is in no
+// account.
+func SignOut(tx Tx, s Session) error {
+	if s.Portal.Is() {
+		return tx.DeleteSession(s.ID)
+	}
+	return unlessNotFound(EndSession(tx, s.UserID, s.ID))
+}
+
 // EndOtherSessions ends all sessions of an account except keep, which may be
 // empty.
 func EndOtherSessions(tx Tx, userID, keep string) error {
@@ -157,7 +175,7 @@ func dropSession(tx Tx, id string) (bool, error) {
 	if err != nil || s.live(tx.Now()) {
 		return false, unlessNotFound(err)
 	}
-	return true, EndSession(tx, s.UserID, id)
+	return true, SignOut(tx, s)
 }
 
 // cut returns text as valid UTF-8 of at most most bytes.

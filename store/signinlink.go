@@ -6,14 +6,16 @@ import (
 	"time"
 )
 
-// SignInLink lets an owner, admin or viewer choose a password, once. The link's token has
-// the form `<id>.<secret>`, like an API key.
+// SignInLink lets an owner, admin or viewer choose a password, once; or, with a Portal,
+// signs a person in without one. The link's token has the form `<id>.<secret>`, like an
+// API key.
 type SignInLink struct {
 	ID         string
 	UserID     string
 	SecretHash SecretHash
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
+	Portal     Portal // zero: the link lets its user choose a password
 }
 
 // How long a sign-in link is valid.
@@ -57,16 +59,25 @@ func findViewer(tx Tx, orgID, userID string, ttl time.Duration) (Member, error) 
 	return m, nil
 }
 
+var errLinkRefused = Errorf(CodeUnauthorized, "The link was used already, or is too old.").Advise("Ask for another.")
+
 // FindSignInLink finds the link of a token. unauthorized: it is malformed,
 // unknown, wrong, used or expired, or its user has since chosen a password or
-// ceased to see any org for a while.
+// ceased to see any org for a while; that of a portal: it no longer holds.
 func FindSignInLink(tx Tx, token string) (SignInLink, error) {
-	refused := Errorf(CodeUnauthorized, "The link was used already, or is too old.").Advise("Ask for another.")
+	refused := errLinkRefused
 	l, err := findBySecret(token, refused, tx.SignInLink, func(l SignInLink) (SecretHash, bool) {
 		return l.SecretHash, tx.Now().Before(l.ExpiresAt)
 	})
 	if err != nil {
 		return SignInLink{}, err
+	}
+	if l.Portal.Is() {
+		holds, err := l.Portal.Holds(tx, l.UserID)
+		if err != nil || !holds {
+			return SignInLink{}, cmp.Or[error](err, refused)
+		}
+		return l, nil
 	}
 	a, err := tx.Account(l.UserID)
 	if IsNotFound(err) || err == nil && (a.PasswordAt.After(l.CreatedAt) || a.CreatedAt.After(l.CreatedAt)) {
@@ -78,11 +89,14 @@ func FindSignInLink(tx Tx, token string) (SignInLink, error) {
 // UseSignInLink uses up a link: it sets the hash of the password that was chosen,
 // ends the account's sessions, and removes its passkeys unless keepPasskeys,
 // since one may be somebody else's (one audit entry passkey.removed).
-// unauthorized: as FindSignInLink.
+// unauthorized: as FindSignInLink, or the link is one of a portal.
 func UseSignInLink(tx Tx, token, passwordHash string, keepPasskeys bool) (SignInLink, error) {
 	l, err := FindSignInLink(tx, token)
 	if err != nil {
 		return l, err
+	}
+	if l.Portal.Is() {
+		return l, errLinkRefused
 	}
 	if err := tx.DeleteSignInLink(l.ID); err != nil {
 		return l, err

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"path"
 	"strings"
-	"sync"
 
 	"teamdata/store"
 )
@@ -23,41 +22,54 @@ type asset struct {
 	contentType string
 	body        []byte
 	zipped      []byte // the body, compressed; nil: it wouldn't be shorter
+	policy      string // its own Content-Security-Policy; empty: that of the pages
 }
 
 var assetTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8",
+	".svg": "image/svg+xml", ".png": "image/png",
 }
 
-// assets are all files, hashed and compressed for the first page.
-var assets = sync.OnceValue(loadAssets)
+// imagePolicy lets an image that is opened by itself load and run nothing.
+const imagePolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 type assetList struct {
 	files       map[string]asset  // by public name
 	publicNames map[string]string // by file name
+	logo        string            // path of the brand's; empty: it has none
 }
 
-func loadAssets() assetList {
-	found := assetList{map[string]asset{}, map[string]string{}}
-	found.add("inter-OFL.txt")
-	font := found.add("inter.woff2")
-	found.add("settings.css", "inter.woff2", font)
-	found.add("settings.js")
+// loadAssets hashes and compresses all files. The brand's colour is part of the style
+// sheet, so that it costs no request.
+func loadAssets(b Brand) assetList {
+	found := assetList{files: map[string]asset{}, publicNames: map[string]string{}}
+	font := found.add("inter.woff2", file("inter.woff2"))
+	css := strings.ReplaceAll(string(file("settings.css")), "inter.woff2", font)
+	found.add("settings.css", []byte(css+b.css()))
+	found.add("settings.js", file("settings.js"))
+	found.add("inter-OFL.txt", file("inter-OFL.txt"))
+	if ext := logoExt(b.Logo); ext != "" {
+		name := found.add("logo"+ext, b.Logo)
+		logo := found.files[name]
+		logo.policy = imagePolicy
+		found.files[name], found.logo = logo, found.path("logo"+ext)
+	}
 	return found
 }
 
-// add adds a file, in which other names stand for some, and returns its public name.
-func (l assetList) add(name string, renamed ...string) string {
+func file(name string) []byte {
 	body, err := assetFiles.ReadFile("assets/" + name)
 	if err != nil {
 		panic(err)
 	}
-	if len(renamed) > 0 {
-		body = []byte(strings.NewReplacer(renamed...).Replace(string(body)))
-	}
+	return body
+}
+
+// add adds a file, and returns its public name.
+func (l assetList) add(name string, body []byte) string {
 	sum, ext := sha256.Sum256(body), path.Ext(name)
 	public := strings.TrimSuffix(name, ext) + "-" + hex.EncodeToString(sum[:6]) + ext
-	l.files[public], l.publicNames[name] = asset{assetTypes[ext], body, zip(body)}, public
+	l.files[public], l.publicNames[name] = asset{contentType: assetTypes[ext], body: body, zipped: zip(body)}, public
 	return public
 }
 
@@ -72,15 +84,18 @@ func zip(body []byte) []byte {
 	return zipped.Bytes()
 }
 
-// assetPath is the path of an asset, by its file name.
-func assetPath(name string) string { return Path + "/assets/" + assets().publicNames[name] }
+// path is the path of an asset, by its file name.
+func (l assetList) path(name string) string { return Path + "/assets/" + l.publicNames[name] }
 
 func (r *request) sendAsset() error {
-	a, ok := assets().files[r.Param("name")]
+	a, ok := r.s.assets().files[r.Param("name")]
 	if !ok {
 		return errNoPage
 	}
 	r.W.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	if a.policy != "" {
+		r.W.Header().Set("Content-Security-Policy", a.policy)
+	}
 	body := a.body
 	if a.zipped != nil {
 		r.W.Header().Set("Vary", "Accept-Encoding")

@@ -56,6 +56,8 @@ var sentences = map[string]sentence{
 	"org.renamed":                   {"renamed the org", noTarget, ""},
 	"passkey.added":                 {"added a passkey", userTarget, ""},
 	"passkey.removed":               {"removed a passkey", userTarget, ""},
+	"portalLink.created":            {"made a portal link for ", userTarget, ""},
+	"portalLink.used":               {"signed in through a portal link", noTarget, ""},
 	"signInLink.created":            {"sent a sign-in link to ", userTarget, ""},
 	"subscription.changed":          {"changed the subscription", noTarget, ""},
 }

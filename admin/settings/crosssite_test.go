@@ -39,6 +39,22 @@ func somePath(rt route) string {
 func TestCrossSiteIsRefused(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
+	refusesForged(t, w, b)
+	b.get("/account").wants(t, 200)
+}
+
+// So it is where the browser sends the cookie to a frame of another site.
+func TestCrossSiteIsRefusedInAFrame(t *testing.T) {
+	w := newEnv(t)
+	w.withFrames()
+	b := w.newBrowser().inFrame()
+	b.enterPortal(w.portalLink("usr_ada", store.RoleAdmin))
+	refusesForged(t, w, b)
+	b.get("/orgs/org_acme").wants(t, 200)
+}
+
+func refusesForged(t *testing.T, w *env, b *browser) {
+	t.Helper()
 	before := w.file()
 	for _, rt := range routes {
 		if rt.method == http.MethodGet {
@@ -48,6 +64,7 @@ func TestCrossSiteIsRefused(t *testing.T) {
 			"cross-site":        {"Sec-Fetch-Site": {"cross-site"}},
 			"same-site":         {"Sec-Fetch-Site": {"same-site"}},
 			"origin":            {"Origin": {"https://evil.example"}},
+			"the site of frame": {"Sec-Fetch-Site": {"cross-site"}, "Origin": {appOrigin}},
 			"null":              {"Origin": {"null"}},
 			"plain HTTP of it":  {"Origin": {"https://127.0.0.1"}},
 			"cross-site, ours":  {"Sec-Fetch-Site": {"cross-site"}, "Origin": {w.server.URL}},
@@ -61,7 +78,6 @@ func TestCrossSiteIsRefused(t *testing.T) {
 	if w.file() != before {
 		t.Error("the file has changed")
 	}
-	b.get("/account").wants(t, 200)
 }
 
 // forged sends what another site's page would.

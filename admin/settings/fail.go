@@ -14,7 +14,11 @@ import (
 // Fail answers an error. A person who is not signed in is redirected to the
 // sign-in page, and from there back; any other error is shown as a page.
 func (r *request) Fail(e *store.Error) {
-	if e.Code == store.CodeUnauthorized {
+	switch {
+	case e.Code == store.CodeUnauthorized && r.framed():
+		r.leadBack(e.Code.Status())
+		return
+	case e.Code == store.CodeUnauthorized:
 		r.leadToSignIn()
 		return
 	}

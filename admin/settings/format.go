@@ -19,9 +19,7 @@ import (
 
 // templateFuncs are what templates may call.
 var templateFuncs = template.FuncMap{
-	"asset":    assetPath,
 	"icon":     icon,
-	"favicon":  favicon,
 	"initials": initials,
 	"orgPath":  orgPath,
 	"time":     formatTime,

@@ -151,6 +151,16 @@ func (p *overviewPage) findFeatures(r *request, tx store.Tx) error {
 // showOrgs lets the person choose an org.
 func (r *request) showOrgs() error { return r.show(200, "orgs", nil, nil) }
 
+// visibleOrgs are the orgs that the person may see: those of the account, or that of a
+// portal.
+func (r *request) visibleOrgs(tx store.Tx) ([]store.Org, error) {
+	if portal := r.session.Portal; portal.Is() {
+		org, err := tx.Org(portal.OrgID)
+		return []store.Org{org}, err
+	}
+	return visibleOrgs(tx, r.account.UserID)
+}
+
 // visibleOrgs are the orgs that a user may see, in the order of their ids.
 func visibleOrgs(tx store.Tx, userID string) (orgs []store.Org, err error) {
 	ids, err := tx.VisibleOrgs(userID)

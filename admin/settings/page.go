@@ -53,6 +53,8 @@ type layout struct {
 	Name    string      // of the person, as the org knows it; or the user id
 	Org     *store.Org  // nil outside of an org
 	Orgs    []store.Org // that the person may see
+	Portal  bool        // the person has no account here
+	Framed  bool        // the page is shown in a frame
 	Manages bool        // the person manages the org: owner or admin, not viewer
 	Side    *side       // nil outside of an org
 	Notice  string      // what has just been done; may be empty
@@ -63,7 +65,22 @@ type layout struct {
 	Zone    string    // IANA name of the zone in which the page's times are
 	ZoneAs  string    // how the page's foot names it
 	Page    any       // the data of the page's own template
+
+	brand  Brand
+	assets assetList
 }
+
+// Asset is the path of an asset, by its file name.
+func (l layout) Asset(name string) string { return l.assets.path(name) }
+
+// Brand is the operator's name for the page; empty: it has teamdata's.
+func (l layout) Brand() string { return l.brand.Name }
+
+// Logo is the path of the operator's logo; empty: there is none.
+func (l layout) Logo() string { return l.assets.logo }
+
+// Favicon is the picture in the browser's tab.
+func (l layout) Favicon() template.URL { return favicon(l.brand, l.Trouble()) }
 
 // Trouble reports whether an endpoint of the page's org needs attention.
 func (l layout) Trouble() bool { return l.Side != nil && l.Side.Trouble }
@@ -114,6 +131,7 @@ func (r *request) sendHTML(status int, body []byte) {
 func (r *request) layout(page any) layout {
 	l := layout{
 		Section: r.section(), Orgs: r.orgs, Side: r.side, Notice: r.notice(), Theme: r.theme(), Here: r.here(), Version: r.s.config.Version, Page: page,
+		Portal: r.session.Portal.Is(), Framed: r.framed(), brand: r.s.config.Brand, assets: r.s.assets(),
 	}
 	l.Zone, l.ZoneAs = r.zone().String(), formatZone(r.zone(), r.clock())
 	if r.s.config.TestClock != nil {
@@ -222,15 +240,17 @@ func (r *request) do(what, path string, fn func(tx store.Tx) error) error {
 }
 
 // setHeaders sets the headers of every answer: a page loads nothing from elsewhere,
-// is not framed, runs nothing inline, and is not cached.
+// is not framed unless that is allowed, runs nothing inline, and is not cached.
 func (r *request) setHeaders() {
 	h := r.W.Header()
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors "+r.ancestors())
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Frame-Options", "DENY")
+	if !r.framed() {
+		h.Set("X-Frame-Options", "DENY")
+	}
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -48,6 +49,7 @@ const maxForm = 1 << 20
 var checks = []func(*request) error{
 	(*request).checkRoute,  // 404, 405
 	(*request).checkOrigin, // 403
+	(*request).checkFrame,  // 401
 	(*request).readForm,    // 413, 400
 }
 
@@ -121,7 +123,7 @@ func (r *request) change(fn func(tx store.Tx) error) error {
 
 // note is view with a transaction that adds to the audit log what is looked at. A
 // view tells its scope, which is the person and the org of the path, or without one
-// all orgs of the person; then the request is authorized again.
+// all orgs of the person, or that of a portal; then the request is authorized again.
 func (r *request) note(fn func(tx store.Tx) error) error {
 	if r.account.UserID == "" {
 		if err := r.view(nil); err != nil {
@@ -141,10 +143,11 @@ func (r *request) note(fn func(tx store.Tx) error) error {
 		}
 		return fn(tx)
 	}
-	if org == "" {
+	inOrg := cmp.Or(org, r.session.Portal.OrgID)
+	if inOrg == "" {
 		return store.UpdateAs(r.HTTP.Context(), r.s.store, []string{user}, authorized)
 	}
-	scope := store.Scope{Orgs: []string{org}, Users: append([]string{user}, r.beyond.Users...), Keys: r.keys, All: r.beyond.All}
+	scope := store.Scope{Orgs: []string{inOrg}, Users: append([]string{user}, r.beyond.Users...), Keys: r.keys, All: r.beyond.All}
 	return r.s.store.Update(r.HTTP.Context(), scope, authorized)
 }
 
@@ -154,13 +157,16 @@ func (r *request) identify(tx store.Tx) (err error) {
 	if r.session, err = store.FindSession(tx, r.cookie()); err != nil {
 		return err
 	}
+	if r.session.Portal.Is() {
+		return r.identifyPortal(tx)
+	}
 	r.account, err = tx.Account(r.session.UserID)
 	return err
 }
 
 // findOrgs finds the orgs that the person may see, and among them that of the path.
 func (r *request) findOrgs(tx store.Tx) (err error) {
-	if r.orgs, err = visibleOrgs(tx, r.account.UserID); err != nil || r.Param(orgParam) == "" {
+	if r.orgs, err = r.visibleOrgs(tx); err != nil || r.Param(orgParam) == "" {
 		return err
 	}
 	i := slices.IndexFunc(r.orgs, func(o store.Org) bool { return o.ID == r.Param(orgParam) })
@@ -175,7 +181,13 @@ func (r *request) enterOrg(tx store.Tx, id string) (err error) {
 	if id == "" {
 		return nil
 	}
-	if r.org, err = tx.Org(id); err == nil {
+	portal := r.session.Portal
+	switch r.org, err = tx.Org(id); {
+	case err == nil && portal.Is() && portal.OrgID != id:
+		return errNoPage
+	case err == nil && portal.Is():
+		r.member = portal.Member(r.account.UserID)
+	case err == nil:
 		r.member, err = tx.Member(id, r.account.UserID)
 	}
 	if store.IsNotFound(err) || err == nil && !r.member.MaySee() {

@@ -26,10 +26,8 @@ func (r *request) startSession(userID, how string, before func(tx store.Tx) erro
 		if err := before(tx); err != nil {
 			return err
 		}
-		if old, err := store.FindSession(tx, r.cookie()); err == nil {
-			if err := store.EndSession(tx, old.UserID, old.ID); err != nil && !store.IsNotFound(err) {
-				return err
-			}
+		if err := r.endOldSession(tx); err != nil {
+			return err
 		}
 		if session, cookie, err = store.CreateSession(tx, userID, r.HTTP.UserAgent()); err != nil {
 			return err
@@ -45,6 +43,18 @@ func (r *request) startSession(userID, how string, before func(tx store.Tx) erro
 	r.setKnownBrowser(userID, a.PasswordHash)
 	r.logEvent(userID).Str("how", how).Msg("settings: signed in")
 	return nil
+}
+
+// endOldSession ends the session that the browser had.
+func (r *request) endOldSession(tx store.Tx) error {
+	old, err := store.FindSession(tx, r.cookie())
+	switch {
+	case store.CodeOf(err) == store.CodeUnauthorized:
+		return nil
+	case err != nil:
+		return err
+	}
+	return store.SignOut(tx, old)
 }
 
 // withSignedIn lists a user, and the one that the browser has a session of.
@@ -91,12 +101,15 @@ func (r *request) auditStranger(userID, action string) {
 
 // signOut ends the session and deletes the cookie.
 func (r *request) signOut() error {
-	err := r.change(func(tx store.Tx) error { return store.EndSession(tx, r.account.UserID, r.session.ID) })
+	err := r.change(func(tx store.Tx) error { return store.SignOut(tx, r.session) })
 	if err != nil {
 		return err
 	}
 	r.setCookie("")
 	r.logEnded("signed out")
+	if r.framed() {
+		return r.redirect(Path)
+	}
 	return r.done("signed-out", Path+"/sign-in")
 }
 
@@ -118,13 +131,22 @@ func (s *Settings) cookieName() string {
 	return "teamdata"
 }
 
+// cookieName is the name of the session's cookie: in a frame another than outside, so
+// that neither is taken for the other where a browser sends both.
+func (r *request) cookieName() string {
+	if r.framed() {
+		return r.s.cookieName() + "-portal"
+	}
+	return r.s.cookieName()
+}
+
 // cookie is the value of the browser's session cookie: the one that this request has
 // set, or came with; empty when there is none.
 func (r *request) cookie() string {
 	if r.newCookie != "" {
 		return r.newCookie
 	}
-	return r.cookieNamed(r.s.cookieName())
+	return r.cookieNamed(r.cookieName())
 }
 
 func (r *request) cookieNamed(name string) string {
@@ -137,15 +159,16 @@ func (r *request) cookieNamed(name string) string {
 
 // setCookie sets the browser's session cookie; an empty value deletes it.
 func (r *request) setCookie(value string) {
-	r.putCookie(r.s.cookieName(), value, store.SessionAge)
+	r.putCookie(r.cookieName(), value, store.SessionAge)
 }
 
 // putCookie sets a cookie of the browser for a time; an empty value deletes it.
 func (r *request) putCookie(name, value string, age time.Duration) {
 	c := &http.Cookie{
 		Name: name, Value: value, Path: "/", MaxAge: int(age.Seconds()),
-		HttpOnly: true, Secure: r.s.secure, SameSite: http.SameSiteLaxMode,
+		HttpOnly: true, Secure: r.s.secure,
 	}
+	r.sameSite(c)
 	if value == "" {
 		c.MaxAge = -1
 	}

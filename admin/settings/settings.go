@@ -61,6 +61,12 @@ type Config struct {
 	// Mailed is called after mail was queued; nil: there is no mail server, and
 	// mail is not offered.
 	Mailed func()
+	// FrameAncestors are the origins of sites that may show portal sessions in a frame,
+	// such as https://app.example, or self, as CheckAncestor allows them; none: nobody may. The public URL has to
+	// be HTTPS.
+	FrameAncestors []string
+	// Brand replaces teamdata's name, colour and logo.
+	Brand Brand
 }
 
 // Settings answers the settings page from a store. Make one with New.
@@ -76,7 +82,8 @@ type Settings struct {
 	throttle   throttle
 	passkeys   *webauthn.WebAuthn // nil: browsers have none for this URL
 	ceremonies *ceremonies
-	background sync.WaitGroup // work that is done after the answer
+	assets     func() assetList // made for the first page
+	background sync.WaitGroup   // work that is done after the answer
 }
 
 // New makes the settings page of a store, which stays the caller's to close.
@@ -91,6 +98,7 @@ func New(s store.Store, c Config) *Settings {
 	if u, err := url.Parse(c.PublicURL); err == nil {
 		st.secure, st.host, st.passkeys = u.Scheme == "https", u.Hostname(), newPasskeys(u)
 	}
+	st.assets = sync.OnceValue(func() assetList { return loadAssets(c.Brand) })
 	st.router = web.NewRouter(Path, "", routes, (*route).pattern, st.serve)
 	return st
 }

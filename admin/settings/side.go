@@ -1,7 +1,9 @@
 package settings
 
 import (
+	"html"
 	"html/template"
+	"net/url"
 	"strings"
 	"time"
 
@@ -110,12 +112,16 @@ func (s section) Said() string {
 
 // favicon is the picture in the browser's tab, with a red dot when something is in
 // trouble: as data, which costs no request.
-func favicon(trouble bool) template.URL {
+func favicon(b Brand, trouble bool) template.URL {
 	dot := ""
 	if trouble {
 		dot = `<circle cx='25' cy='7' r='7' fill='#d92d20' stroke='#fff' stroke-width='2'/>`
 	}
-	return template.URL("data:image/svg+xml," + faviconEscaper.Replace(`<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#2459b5'/><path d='M8 10h16M16 10v14' stroke='#fff' stroke-width='4' stroke-linecap='round'/>`+dot+`</svg>`))
+	mark := `<path d='M8 10h16M16 10v14' stroke='#fff' stroke-width='4' stroke-linecap='round'/>`
+	if b.Name != "" {
+		mark = `<text x='16' y='23' text-anchor='middle' font-family='sans-serif' font-weight='600' font-size='20' fill='#fff'>` + url.PathEscape(html.EscapeString(initials(strings.Fields(b.Name)[0]))) + `</text>`
+	}
+	return template.URL("data:image/svg+xml," + faviconEscaper.Replace(`<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='`+b.faviconColour()+`'/>`+mark+dot+`</svg>`))
 }
 
 // faviconEscaper escapes what a URL can't have.

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"path"
@@ -23,7 +24,7 @@ type signInPage struct {
 func (r *request) showSignIn() error {
 	next := localPath(r.HTTP.URL.Query().Get("next"))
 	switch err := r.view(nil); {
-	case err == nil:
+	case err == nil, errors.Is(err, errPortal):
 		return r.redirect(next)
 	case store.CodeOf(err) != store.CodeUnauthorized:
 		return err

@@ -10,19 +10,25 @@ import (
 
 // linkPage is the data of signin_link.html.
 type linkPage struct {
-	Path  string // of the page itself
-	Who   store.Account
-	Orgs  []store.Org // that the person may see
-	Keep  bool        // the passkeys stay
-	Error *store.Error
+	Path   string // of the page itself
+	Who    store.Account
+	Orgs   []store.Org // that the person may see
+	Portal store.Portal
+	Keep   bool // the passkeys stay
+	Error  *store.Error
+
+	link store.SignInLink
 }
 
-// showLink shows the form of a sign-in link. The link stays valid, because programs
+// showLink shows the form of a sign-in link, or the button of a portal link. The link stays valid, because programs
 // that scan mail follow links too.
 func (r *request) showLink() error {
 	p, err := r.findLink()
 	if err != nil {
 		return r.linkRefused(err)
+	}
+	if p.Portal.Is() {
+		return r.render(http.StatusOK, "portal_link", p)
 	}
 	return r.render(http.StatusOK, "signin_link", p)
 }
@@ -37,6 +43,12 @@ func (r *request) findLink() (p linkPage, err error) {
 		if err != nil {
 			return err
 		}
+		if p.link, p.Portal = l, l.Portal; p.Portal.Is() {
+			p.Who.UserID = l.UserID
+			org, err := tx.Org(p.Portal.OrgID)
+			p.Orgs = []store.Org{org}
+			return err
+		}
 		if p.Who, err = tx.Account(l.UserID); err != nil {
 			return err
 		}
@@ -46,11 +58,15 @@ func (r *request) findLink() (p linkPage, err error) {
 	return p, err
 }
 
-// useLink sets the chosen password, uses up the link, and signs in.
+// useLink sets the chosen password, uses up the link, and signs in; a portal link signs
+// in without one.
 func (r *request) useLink() error {
 	p, err := r.findLink()
 	if err != nil {
 		return r.linkRefused(err)
+	}
+	if p.Portal.Is() {
+		return r.usePortalLink(p.link)
 	}
 	p.Keep = r.field("keepPasskeys") != ""
 	hash, err := r.newHash(p.Who)
@@ -81,6 +97,10 @@ func (r *request) useLink() error {
 func (r *request) linkRefused(err error) error {
 	if store.CodeOf(err) != store.CodeUnauthorized {
 		return err
+	}
+	if r.framed() {
+		r.leadBack(http.StatusGone)
+		return nil
 	}
 	return r.render(http.StatusGone, "signin_link_refused", r.s.config.Mailed != nil)
 }

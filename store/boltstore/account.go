@@ -57,8 +57,8 @@ func (t *tx) moveEmail(userID, to string) error {
 	return t.delete(b, []byte(from))
 }
 
-// accounts checks that each account's user may see an org, which may be removed, and
-// that its address and sessions exist.
+// accounts checks that each account's user may see an org, which may be removed, that
+// its address and sessions exist, and that no others do but the sessions of portals.
 func (c *checker) accounts() {
 	emails, ids := 0, 0
 	accounts.check(c, func(key []byte, a *store.Account) {
@@ -80,5 +80,10 @@ func (c *checker) accounts() {
 		}
 	})
 	c.sameCount(bucketAccountEmails, "entries", emails, "accounts with an address")
+	c.each(bucketSessions, func(_, value []byte) {
+		if s, err := codec.Decode(value, codec.Session); err == nil && s.Portal.Is() {
+			ids++ // it is in no account
+		}
+	})
 	c.sameCount(bucketSessions, "records", ids, "in the accounts")
 }

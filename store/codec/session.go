@@ -10,4 +10,5 @@ func Session(c *Codec, s *store.Session) {
 	c.text(&s.UserAgent)
 	c.time(&s.CreatedAt)
 	c.time(&s.LastSeenAt)
+	portal(c, &s.Portal)
 }

@@ -9,4 +9,5 @@ func SignInLink(c *Codec, l *store.SignInLink) {
 	c.hash((*[32]byte)(&l.SecretHash))
 	c.time(&l.CreatedAt)
 	c.time(&l.ExpiresAt)
+	portal(c, &l.Portal)
 }

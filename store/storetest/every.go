@@ -17,7 +17,7 @@ var everyName = names{
 	"record": {"one", "two", "new"}, "certificate": {"ca", "new"},
 	"type": {"invoice.paid", "invoice.sent"}, "token": {"opr_1"},
 	store.PrefixEvent: {"evt_1", "evt_2", "evt_3", "evt_4"}, store.PrefixDelivery: {"whd_1", "whd_2", "whd_3", "whd_4"},
-	store.PrefixSession: {"ses_1", "ses_2"}, store.PrefixSignInLink: {"sil_1"}, store.PrefixMail: {"mai_1", "mai_2", "mai_3"},
+	store.PrefixSession: {"ses_1", "ses_2"}, store.PrefixSignInLink: {"sil_1", "sil_2"}, store.PrefixMail: {"mai_1", "mai_2", "mai_3"},
 	store.PrefixReplay: {"rpl_1", "rpl_2", "rpl_3"},
 }
 

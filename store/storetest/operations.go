@@ -170,6 +170,39 @@ var often = []generator{
 		}
 	}},
 	{"use a sign-in link", func(h *history) rule { return useLink(h.one(store.PrefixSignInLink) + "." + known) }},
+	{"make a portal link", func(h *history) rule {
+		org, user, role := h.one("org"), h.one("user"), pick(h, []string{store.RoleViewer, store.RoleAdmin, store.RoleOwner})
+		ttl := pick(h, []time.Duration{0, time.Minute, store.MaxPortalLinkTTL})
+		return func(tx store.Tx) error {
+			l, _, err := store.CreatePortalLink(tx, ada, user, store.Portal{OrgID: org, Role: role}, ttl)
+			if err != nil {
+				return err
+			}
+			l.SecretHash = store.HashSecret(known)
+			return tx.PutSignInLink(l)
+		}
+	}},
+	{"use a portal link", func(h *history) rule {
+		token := h.one(store.PrefixSignInLink) + "." + known
+		return func(tx store.Tx) error {
+			s, _, err := store.UsePortalLink(tx, token, "Browser/1")
+			if err != nil {
+				return err
+			}
+			s.SecretHash = store.HashSecret(known)
+			return tx.PutSession(s)
+		}
+	}},
+	{"sign out of a portal", func(h *history) rule {
+		id := h.one(store.PrefixSession)
+		return func(tx store.Tx) error {
+			s, err := tx.Session(id)
+			if err != nil || !s.Portal.Is() {
+				return err
+			}
+			return store.SignOut(tx, s)
+		}
+	}},
 	{"make a session", func(h *history) rule {
 		user := h.one("user")
 		return func(tx store.Tx) error {

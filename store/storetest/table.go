@@ -41,7 +41,7 @@ func (r Rule) scope() store.Scope {
 	if slices.Contains(wide, r.Name) {
 		return store.All
 	}
-	scope := store.Scope{Orgs: []string{acme, other, "org_new"}, Users: []string{ada, bob, eve, "usr_new"}, Deliveries: []string{"whd_1", "whd_2"}}
+	scope := store.Scope{Orgs: []string{acme, other, "org_new"}, Users: []string{ada, bob, eve, "usr_new", guest}, Deliveries: []string{"whd_1", "whd_2"}}
 	for i := range 5 {
 		scope.Users = append(scope.Users, fmt.Sprint("usr_batch_", i))
 	}

@@ -7,7 +7,10 @@ import (
 	"teamdata/store"
 )
 
-const eve = "usr_eve"
+const (
+	eve   = "usr_eve"
+	guest = "usr_guest" // no member
+)
 
 // fillAccounts makes eve an admin of acme and other, and gives her and bob
 // accounts.
@@ -18,13 +21,18 @@ func fillAccounts(tx store.Tx) error {
 }
 
 // addAccount adds the account of a user, with a passkey, two sessions of an hour
-// ago and a sign-in link. The secrets of the first session and the link are known.
+// ago and a sign-in link, and a guest of acme a portal link. The secrets of the first
+// session and the links are known.
 func addAccount(tx store.Tx, user string) error {
 	ago := tx.Now().Add(-time.Hour)
 	session := store.Session{ID: "ses_1", UserID: user, SecretHash: store.HashSecret(known), CreatedAt: ago, LastSeenAt: ago}
 	another := store.Session{ID: "ses_2", UserID: user, CreatedAt: ago, LastSeenAt: ago}
 	link := store.SignInLink{ID: "sil_1", UserID: user, SecretHash: store.HashSecret(known), CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(time.Hour)}
-	return errors.Join(tx.PutSession(session), tx.PutSession(another), tx.PutSignInLink(link),
+	portal := store.SignInLink{
+		ID: "sil_2", UserID: guest, SecretHash: store.HashSecret(known), CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(time.Hour),
+		Portal: store.Portal{OrgID: acme, Role: store.RoleViewer},
+	}
+	return errors.Join(tx.PutSession(session), tx.PutSession(another), tx.PutSignInLink(link), tx.PutSignInLink(portal),
 		tx.PutAccount(store.Account{
 			UserID: user, Email: "Bob@example.com", PasswordHash: "hash", PasswordAt: ago, Sessions: []string{"ses_1", "ses_2"}, CreatedAt: ago,
 			Passkeys: []store.Passkey{{ID: "p", Name: "phone", Credential: []byte("made"), CreatedAt: ago}},
@@ -48,6 +56,8 @@ var accountRules = []Rule{
 		return second(store.SignInLinkValues(tx, store.Mail{OrgID: acme, Values: until}))
 	}},
 	{"use a sign-in link", useLink("sil_1." + known)},
+	{"create a portal link", createPortalLink(acme, guest, store.RoleViewer, time.Hour)},
+	{"use a portal link", usePortalLink("sil_2." + known)},
 	{"create a session", createSession(bob)},
 	{"see a session", func(tx store.Tx) error { return store.TouchSession(tx, "ses_1") }},
 	{"end a session", func(tx store.Tx) error { return store.EndSession(tx, bob, "ses_1") }},
@@ -71,6 +81,20 @@ func createLink(org, user string, ttl time.Duration) func(store.Tx) error {
 
 func useLink(token string) func(store.Tx) error {
 	return func(tx store.Tx) error { return second(store.UseSignInLink(tx, token, "new hash", false)) }
+}
+
+func createPortalLink(org, user, role string, ttl time.Duration) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		_, _, err := store.CreatePortalLink(tx, ada, user, store.Portal{OrgID: org, Role: role, Name: "Guest"}, ttl)
+		return err
+	}
+}
+
+func usePortalLink(token string) func(store.Tx) error {
+	return func(tx store.Tx) error {
+		_, _, err := store.UsePortalLink(tx, token, "Browser/1")
+		return err
+	}
 }
 
 func createSession(user string) func(store.Tx) error {

@@ -43,9 +43,13 @@ function showTimes(root) {
   for (const el of root.querySelectorAll("[data-zone]")) el.textContent = `Times in ${zone} (${now.offset})`;
 }
 
+// In a frame of another site a cookie is kept for frames of that site alone.
+const framed = self !== top;
+
 function keepZone() {
   if (!elsewhere) return;
-  document.cookie = `tz=${zone}; Path=/settings; Max-Age=31536000; SameSite=Lax${location.protocol === "https:" ? "; Secure" : ""}`;
+  const limits = framed ? "SameSite=None; Partitioned" : "SameSite=Lax";
+  document.cookie = `tz=${zone}; Path=/settings; Max-Age=31536000; ${limits}${location.protocol === "https:" ? "; Secure" : ""}`;
 }
 
 // What was a minute ago is older while the page stays open; not on a server for tests,
@@ -109,7 +113,7 @@ async function live(el, began = Date.now()) {
 // change: a reader's place in it stays. An answer in parts, each with a data-part,
 // changes those of the page; any other is what the element holds.
 async function refresh(el) {
-  const got = await fetch(el.dataset.live).catch(() => null);
+  const got = await fetch(el.dataset.live, { headers: framed ? { "Teamdata-Framed": "yes" } : {} }).catch(() => null);
   if (!got?.ok || got.redirected) return;
   const parsed = document.createElement("template");
   parsed.innerHTML = await got.text();

@@ -128,6 +128,12 @@ func (c *Client) CreateSignInLink(ctx context.Context, org, userID string, link 
 	return post[CreatedLink](ctx, c, link, options, "orgs", org, "members", userID, "signin-link")
 }
 
+// CreatePortalLink creates a link that signs a person in to the settings page of the
+// org, without a password and without a membership. URL and Token are given this once.
+func (c *Client) CreatePortalLink(ctx context.Context, org string, link NewPortalLink, options ...teamdata.Option) (PortalLink, error) {
+	return post[PortalLink](ctx, c, link, options, "orgs", org, "portal-link")
+}
+
 // ListAuditLog lists an org's audit log, oldest first.
 func (c *Client) ListAuditLog(org string) teamdata.List[AuditLogEntry] {
 	return list[AuditLogEntry](c, "orgs", org, "audit-log")

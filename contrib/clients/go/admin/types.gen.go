@@ -46,6 +46,18 @@ const (
 	MemberOutcomeResultUnchanged MemberOutcomeResult = "unchanged"
 )
 
+// Defines values for NewPortalLinkRole.
+const (
+	NewPortalLinkRoleAdmin  NewPortalLinkRole = "admin"
+	NewPortalLinkRoleViewer NewPortalLinkRole = "viewer"
+)
+
+// Defines values for PortalLinkRole.
+const (
+	PortalLinkRoleAdmin  PortalLinkRole = "admin"
+	PortalLinkRoleViewer PortalLinkRole = "viewer"
+)
+
 // Defines values for ReplayState.
 const (
 	ReplayStateCancelled ReplayState = "cancelled"
@@ -701,6 +713,27 @@ type NewOrg struct {
 	Subscription *NewSubscription `json:"subscription,omitempty"`
 }
 
+// NewPortalLink Who is signed in, with which role, and how long the link is valid.
+type NewPortalLink struct {
+	// Email The person's mail address, for the page; that of the member, unless it is given.
+	Email *string `json:"email,omitempty"`
+
+	// ExpiresInSeconds How long the link is valid, in seconds; an hour (3600) unless it is given.
+	ExpiresInSeconds *int `json:"expiresInSeconds,omitempty"`
+
+	// Name The person's name, for the page; that of the member, unless it is given.
+	Name *string `json:"name,omitempty"`
+
+	// Role What the person may do there. A `viewer` sees everything but secrets and changes nothing; an `admin` manages the org.
+	Role NewPortalLinkRole `json:"role"`
+
+	// UserID The id of the user, of A-Z a-z 0-9 _ and -. The user need not be a member of the org.
+	UserID string `json:"userId"`
+}
+
+// NewPortalLinkRole What the person may do there. A `viewer` sees everything but secrets and changes nothing; an `admin` manages the org.
+type NewPortalLinkRole string
+
 // NewReplay Which deliveries to replay, those of a filter or those that are named.
 type NewReplay struct {
 	// DeliveryIds 1 to 1,000 deliveries, instead of a filter.
@@ -877,6 +910,33 @@ type PlanPage struct {
 	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
 	Next *Next `json:"next"`
 }
+
+// PortalLink A portal link, which works once.
+type PortalLink struct {
+	// CreatedAt When it was created, in UTC.
+	CreatedAt Time `json:"createdAt"`
+
+	// ExpiresAt When it expires, in UTC.
+	ExpiresAt Time `json:"expiresAt"`
+
+	// ID The id of the link.
+	ID string `json:"id"`
+
+	// Role What the person may do there.
+	Role PortalLinkRole `json:"role"`
+
+	// Token The secret part of the link; null in a replay.
+	Token *string `json:"token"`
+
+	// URL The link; null in a replay.
+	URL *string `json:"url"`
+
+	// UserID Who signs in with it.
+	UserID string `json:"userId"`
+}
+
+// PortalLinkRole What the person may do there.
+type PortalLinkRole string
 
 // Recovered What was recovered.
 type Recovered struct {

@@ -488,6 +488,22 @@ export interface components {
             name: string;
             subscription?: components["schemas"]["NewSubscription"];
         };
+        /** @description Who is signed in, with which role, and how long the link is valid. */
+        NewPortalLink: {
+            /** @description The person's mail address, for the page; that of the member, unless it is given. */
+            email?: string | null;
+            /** @description How long the link is valid, in seconds; an hour (3600) unless it is given. */
+            expiresInSeconds?: number | null;
+            /** @description The person's name, for the page; that of the member, unless it is given. */
+            name?: string | null;
+            /**
+             * @description What the person may do there. A `viewer` sees everything but secrets and changes nothing; an `admin` manages the org.
+             * @enum {string}
+             */
+            role: "viewer" | "admin";
+            /** @description The id of the user, of A-Z a-z 0-9 _ and -. The user need not be a member of the org. */
+            userId: string;
+        };
         /** @description Which deliveries to replay, those of a filter or those that are named. */
         NewReplay: {
             /** @description 1 to 1,000 deliveries, instead of a filter. */
@@ -619,6 +635,26 @@ export interface components {
             /** @description Whether more follow at the time of the request. */
             hasMore: boolean;
             next: components["schemas"]["Next"];
+        };
+        /** @description A portal link, which works once. */
+        PortalLink: {
+            /** @description When it was created, in UTC. */
+            createdAt: components["schemas"]["Time"];
+            /** @description When it expires, in UTC. */
+            expiresAt: components["schemas"]["Time"];
+            /** @description The id of the link. */
+            id: string;
+            /**
+             * @description What the person may do there.
+             * @enum {string}
+             */
+            role: "viewer" | "admin";
+            /** @description The secret part of the link; null in a replay. */
+            token: string | null;
+            /** @description The link; null in a replay. */
+            url: string | null;
+            /** @description Who signs in with it. */
+            userId: string;
         };
         /** @description What was recovered. */
         Recovered: {
@@ -859,6 +895,7 @@ export type NewMember = components['schemas']['NewMember'];
 export type NewMembers = components['schemas']['NewMembers'];
 export type NewOperatorToken = components['schemas']['NewOperatorToken'];
 export type NewOrg = components['schemas']['NewOrg'];
+export type NewPortalLink = components['schemas']['NewPortalLink'];
 export type NewReplay = components['schemas']['NewReplay'];
 export type NewSignInLink = components['schemas']['NewSignInLink'];
 export type NewSubscription = components['schemas']['NewSubscription'];
@@ -875,6 +912,7 @@ export type OrgPage = components['schemas']['OrgPage'];
 export type Plan = components['schemas']['Plan'];
 export type PlanChange = components['schemas']['PlanChange'];
 export type PlanPage = components['schemas']['PlanPage'];
+export type PortalLink = components['schemas']['PortalLink'];
 export type Recovered = components['schemas']['Recovered'];
 export type Recovery = components['schemas']['Recovery'];
 export type RemovedMember = components['schemas']['RemovedMember'];

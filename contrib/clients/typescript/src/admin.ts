@@ -149,6 +149,14 @@ export class AdminClient {
     return this.#change("POST", path`/orgs/${org}/members/${userId}/signin-link`, link, options);
   }
 
+  /**
+   * Creates a link that signs a person in to the settings page of the org, without a
+   * password and without a membership. `url` and `token` are given this once.
+   */
+  createPortalLink(org: string, link: types.NewPortalLink, options?: ChangeOptions): Promise<types.PortalLink> {
+    return this.#change("POST", path`/orgs/${org}/portal-link`, link, options);
+  }
+
   /** An org's audit log, oldest first. */
   listAuditLog(org: string, options?: ListOptions): List<types.AuditLogEntry> {
     return new List(this.transport, path`/orgs/${org}/audit-log`, options);

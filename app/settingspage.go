@@ -1,0 +1,51 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	settingspage "teamdata/admin/settings"
+	"teamdata/internal/hint"
+)
+
+// checkSettingsPage checks the flags about the settings page, but for the logo's file.
+func (s *Settings) checkSettingsPage() error {
+	for _, origin := range s.FrameAncestors {
+		if err := settingspage.CheckAncestor(origin); err != nil {
+			return fmt.Errorf("--frame-ancestors: %w", err)
+		}
+	}
+	if https := strings.HasPrefix(s.PublicURL, "https://") || s.PublicURL == "" && !s.HTTP; len(s.FrameAncestors) > 0 && !https {
+		return hint.New("--frame-ancestors needs HTTPS, because browsers send no cookie to a frame without it", "give --public-url https://…, or leave out --http")
+	}
+	if s.BrandName != "" {
+		if err := settingspage.CheckBrandName(s.BrandName); err != nil {
+			return fmt.Errorf("--brand-name: %w", err)
+		}
+	}
+	if s.BrandColour != "" {
+		if err := settingspage.CheckBrandColour(s.BrandColour); err != nil {
+			return fmt.Errorf("--brand-colour: %w", err)
+		}
+	}
+	return nil
+}
+
+// loadBrand reads the brand of the settings page.
+func (a *App) loadBrand() error {
+	a.brand = settingspage.Brand{Name: a.settings.BrandName, Colour: a.settings.BrandColour}
+	path := a.settings.BrandLogo
+	if path == "" {
+		return nil
+	}
+	logo, err := os.ReadFile(path)
+	if err != nil {
+		return SettingError{hint.With(fmt.Errorf("--brand-logo: %w", err), "give the path of an SVG or PNG image")}
+	}
+	if err := settingspage.CheckBrandLogo(logo); err != nil {
+		return SettingError{fmt.Errorf("--brand-logo: %s %w", path, err)}
+	}
+	a.brand.Logo = logo
+	return nil
+}

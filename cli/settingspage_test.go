@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"teamdata/internal/testkit"
+)
+
+// What the page can't be shown with is refused at the start, with what to do instead.
+func TestSettingsPageFlags(t *testing.T) {
+	dir := t.TempDir()
+	html, large := filepath.Join(dir, "logo.html"), filepath.Join(dir, "large.svg")
+	testkit.WriteFile(t, html, "<html></html>")
+	testkit.WriteFile(t, large, `<svg xmlns="http://www.w3.org/2000/svg">`+strings.Repeat(" ", 16<<10)+"</svg>")
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"frames over HTTP":   {[]string{"--http", "--frame-ancestors", "https://app.example"}, "--frame-ancestors needs HTTPS.*--public-url https://"},
+		"a public HTTP URL":  {[]string{"--public-url", "http://data.example.com", "--frame-ancestors", "self"}, "--frame-ancestors needs HTTPS"},
+		"an HTTP origin":     {[]string{"--frame-ancestors", "http://app.example"}, `--frame-ancestors: "http://app.example" is no origin; give the scheme and host`},
+		"an origin's path":   {[]string{"--frame-ancestors", "https://app.example/"}, "is no origin"},
+		"any origin":         {[]string{"--frame-ancestors", "*"}, "is no origin"},
+		"any subdomain":      {[]string{"--frame-ancestors", "https://*.example"}, "is no origin"},
+		"another directive":  {[]string{"--frame-ancestors", "https://app.example; script-src *"}, "is no origin"},
+		"one of two origins": {[]string{"--frame-ancestors", "https://app.example,app.example"}, `"app.example" is no origin`},
+		"a long name":        {[]string{"--brand-name", strings.Repeat("x", 41)}, "--brand-name: .* is no name for the page; give 1 to 40 characters"},
+		"a word as colour":   {[]string{"--brand-colour", "teal"}, `--brand-colour: "teal" is no colour; give it as # and six digits`},
+		"no logo":            {[]string{"--brand-logo", "nowhere.svg"}, "--brand-logo: open nowhere.svg: .*give the path"},
+		"a page as logo":     {[]string{"--brand-logo", html}, "--brand-logo: .*logo.html is neither an SVG nor a PNG image"},
+		"a large logo":       {[]string{"--brand-logo", large}, "--brand-logo: .*large.svg is larger than 16 KiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := filepath.Join(t.TempDir(), "teamdata.db")
+			out, err := testkit.Run(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, test.args...)...)
+			message, ok := testkit.ErrorOf(out)
+			if failed, ended := err.(*exec.ExitError); !ended || failed.ExitCode() != exitUsage || !ok || !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) {
+				t.Errorf("it ended with %v\n%s", err, out)
+			}
+			if left, _ := filepath.Glob(data + "*"); len(left) > 0 {
+				t.Errorf("it left %v", left)
+			}
+		})
+	}
+}
