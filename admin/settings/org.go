@@ -71,7 +71,7 @@ func (p *overviewPage) findFirstHour(r *request, tx store.Tx) error {
 	}
 	f, err := r.firstHour(tx, endpoints)
 	if err == nil && !f.Done() {
-		p.FirstHour, p.New = f, p.Sum.Total() < fewAttempts && len(p.Attention) == 0
+		p.FirstHour, p.New = f, p.Sum.Total() < fewAttempts && len(p.Attention) == 0 && len(p.Failures) == 0
 	}
 	return err
 }
