@@ -43,8 +43,8 @@ type eventTypePage struct {
 	eventtype.Type
 	BuiltIn   bool
 	Meaning   string       // when it is sent; may be empty
-	Text      string       // its JSON Schema, indented; empty: any object
-	Body      string       // a whole event with its example, indented; empty: there is no example
+	Text      []byte       // its JSON Schema, indented; empty: any object
+	Body      []byte       // a whole event with its example, indented; empty: there is no example
 	Endpoints []selectedBy // all of the org
 	Selecting int          // how many of them select it
 }
@@ -85,10 +85,10 @@ func (r *request) showEventType() error {
 var errNoEventType = store.Errorf(store.CodeNotFound, "There is no such event type.").Advise("The event catalogue has all that there are.")
 
 // indented is JSON for people to read; empty: there is none.
-func indented(text []byte) string {
+func indented(text []byte) []byte {
 	var b bytes.Buffer
 	if len(text) == 0 || json.Indent(&b, text, "", "  ") != nil {
-		return string(text)
+		return text
 	}
-	return b.String()
+	return b.Bytes()
 }

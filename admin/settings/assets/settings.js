@@ -66,7 +66,7 @@ function addCopyButtons(root) {
     button.textContent = "Copy";
     button.ariaLive = "polite"; // what became of it is said
     button.addEventListener("click", () => copy(el, button));
-    const head = el.closest(".code")?.querySelector(".code-head");
+    const head = el.closest(".sample, .code")?.querySelector(".code-head");
     if (head) (head.querySelector(".who") ?? head).append(button);
     else el.after(button);
   }
