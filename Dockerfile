@@ -11,6 +11,7 @@ COPY admin admin
 COPY app app
 COPY cli cli
 COPY delivery delivery
+COPY docs docs
 COPY internal internal
 COPY server server
 COPY store store

@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"server/openapi":      {"teamdata/internal/eventtype", "teamdata/internal/reference", "teamdata/store"},
 
 	"admin":                   {"teamdata/store", "teamdata/internal/", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
-	"admin/settings":          {"teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "github.com/go-webauthn/webauthn", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
+	"admin/settings":          {"teamdata/docs", "teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "github.com/go-webauthn/webauthn", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"admin/settings/diagnose": {"teamdata/internal/signature"},
 	"admin/settings/password": {"golang.org/x/crypto/argon2"},
 	"admin/socket":            {"teamdata/internal/hint"},
@@ -80,6 +80,8 @@ var mayImport = map[string][]string{
 	"internal/web":         {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 
 	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/internal/", "teamdata/store", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
+
+	"docs": {},
 
 	"contrib/clients/generate": {},
 	"contrib/clients/go":       {},

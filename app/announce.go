@@ -116,7 +116,8 @@ func (a *App) logFirstLink() {
 }
 
 // publicURL is where people reach the server: at --public-url, at the first
-// --domain, or else where it listens.
+// --domain, or else where it listens. That of the demo is a name, for browsers have no
+// passkeys for an address.
 func (a *App) publicURL() string {
 	s := &a.settings
 	switch {
@@ -124,6 +125,8 @@ func (a *App) publicURL() string {
 		return s.PublicURL
 	case len(s.Domains) > 0:
 		return "https://" + s.Domains[0] + a.publicPort()
+	case s.Demo:
+		return a.onLocalhost()
 	}
 	return a.Base()
 }
@@ -144,7 +147,11 @@ func (a *App) SettingsURL() string { return a.publicURL() + settingspage.Path }
 // settingsMount returns the settings page of the data file.
 func (a *App) settingsMount() server.Mount {
 	c := settingspage.Config{PublicURL: a.publicURL(), Version: a.settings.Version, Log: a.log, WarnOfURL: a.warnOfURL, Replaying: a.replays.Wake,
-		HeldRetention: a.settings.HeldRetention, RetrySchedule: a.settings.RetrySchedule, FrameAncestors: a.settings.FrameAncestors, Brand: a.brand}
+		HeldRetention: a.settings.HeldRetention, RetrySchedule: a.settings.RetrySchedule, EndpointCA: a.settings.WebhookCA,
+		FrameAncestors: a.settings.FrameAncestors, Brand: a.brand}
+	if a.settings.PublicURL == "" && len(a.settings.Domains) == 0 { // else people reach it in another way than by its own certificate
+		c.CurlOptions = a.CurlOptions()
+	}
 	if a.settings.Clock != nil {
 		c.TestClock = a.now
 	}

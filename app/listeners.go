@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -161,6 +162,16 @@ func (a *App) URL() string {
 		return UnixPrefix + a.listener.Addr().String()
 	}
 	return a.Base()
+}
+
+// onLocalhost is Base with the name localhost, if that leads to the listener.
+func (a *App) onLocalhost() string {
+	u, err := url.Parse(a.Base())
+	if err != nil || !net.ParseIP(u.Hostname()).IsLoopback() {
+		return a.Base()
+	}
+	u.Host = net.JoinHostPort("localhost", u.Port())
+	return u.String()
 }
 
 // Base returns the base URL of the API for a client on this machine.

@@ -13,7 +13,6 @@ func TestSettingsClicks(t *testing.T) {
 	b := openStory(t, "--retry-schedule", "250ms,250ms", "--allow-endpoint-cidr", "127.0.0.1/32", "--webhook-ca", h.caFile(t))
 	b.signInFirst()
 	b.within(4, "an endpoint added and its test acknowledged", func() {
-		b.follow("Webhooks")
 		b.follow("Add endpoint")
 		b.tick("Use my own")
 		b.fill("Your own secret", storySecret)
@@ -22,6 +21,7 @@ func TestSettingsClicks(t *testing.T) {
 		b.enter()
 		b.follow("Send test")
 		b.sees("Acknowledged")
+		b.sees("webhook.test arrived.")
 	})
 	b.within(3, "a key made and copied", func() {
 		b.follow("API keys")

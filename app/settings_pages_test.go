@@ -39,7 +39,7 @@ func TestSettingsPages(t *testing.T) {
 			b.inspect(a.path+" "+a.name, string(axe))
 		}
 	}
-	found := crawl(p, cookie, "/settings/orgs", acme+"/endpoints/whe_slow", acme+"/endpoints/whe_slow/deliveries?state=waiting", acme+"/nowhere")
+	found := crawl(p, cookie, "/settings/orgs", acme+"/endpoints/whe_slow", acme+"/endpoints/whe_slow/deliveries?state=waiting", acme+"/endpoints/whe_slow/setup?added=yes", acme+"/nowhere")
 	for _, path := range append(found, hostilePages...) {
 		todo <- func(b *tab) {
 			b.open(path)
@@ -182,6 +182,7 @@ var (
 	pageLink = regexp.MustCompile(`<a\b[^>]*\bhref="([^"]*)"`)
 	madeID   = regexp.MustCompile(`_[0-9A-HJKMNP-TV-Z]{26}|/whe_\w+/|/usr_\w+`)
 	bareOrg  = regexp.MustCompile(`org_(new|lone|hostile)/`)
+	ofType   = regexp.MustCompile(`/event-types/[\w.]+`)
 	values   = regexp.MustCompile(`=[^&]*`)
 )
 
@@ -189,5 +190,6 @@ var (
 // those without are two kinds.
 func kindOf(path string) string {
 	path = bareOrg.ReplaceAllString(madeID.ReplaceAllString(path, ""), "bare/")
+	path = ofType.ReplaceAllString(path, "/event-types/any")
 	return values.ReplaceAllString(path, "")
 }

@@ -72,7 +72,8 @@ func (b *tab) addEndpoint(h *storyReceiver) {
 	b.click("Use my own")
 	b.fill("Your own secret", storySecret)
 	b.follow("Add endpoint")
-	b.sees("The endpoint was added.")
+	b.sees("was added")
+	b.follow("To the endpoint")
 }
 
 // watchTest sends a test, and sees it arrive on the page that is there already.

@@ -95,7 +95,7 @@ func printTour(a *app.App, data string, out io.Writer, parts example) {
   settings   %s
   data file  %s
 
-%sPaste these into another terminal.
+%s%sPaste these into another terminal.
 
 The members, two to a page:
 %s
@@ -127,7 +127,7 @@ Stop with Ctrl-C. Events that the built-in receiver gets, verified with the
 Standard Webhooks library:
 
 `,
-		a.Base(), a.SettingsURL(), data, a.FirstLink(),
+		a.Base(), a.SettingsURL(), data, a.FirstLink(), aboutCA(a.CAFile()),
 		curl(0, "", "/api/v1/members?limit=2"),
 		curl(0, "", "/api/v1/audit-log?limit=5"),
 		curl(0, "", "/api/v1/assistant/instructions"),
@@ -135,4 +135,12 @@ Standard Webhooks library:
 		curl(0, `-d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"listMembers"}}' `, "/mcp"),
 		curl(1, "-i ", "/api/v1/members"),
 	)
+}
+
+// aboutCA says what a browser needs to know of the demo's own CA; empty: it has none.
+func aboutCA(file string) string {
+	if file == "" {
+		return ""
+	}
+	return "Browsers warn of its certificate, and offer no passkeys, until they trust this CA:\n\n  " + file + "\n\n"
 }

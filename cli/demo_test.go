@@ -81,8 +81,16 @@ func pasteAll(t *testing.T, demo *testkit.Process) {
 func opensLink(p *testkit.Process) {
 	p.T.Helper()
 	p.CAFile = regexp.MustCompile(`--cacert (\S+)`).FindStringSubmatch(p.Out.String())[1]
-	p.Client, p.URL = &http.Client{Transport: p.Transport()}, strings.TrimSuffix(p.URL, "/api/v1")
-	testkit.SignInBy(p, testkit.LinkPattern.FindString(p.Out.String()))
+	base := "https://localhost" + regexp.MustCompile(`:\d+/`).FindString(p.URL)
+	p.Client, p.URL = &http.Client{Transport: p.Transport()}, strings.TrimSuffix(base, "/")
+	link := testkit.LinkPattern.FindString(p.Out.String())
+	if !strings.Contains(p.Out.String(), "  settings   "+base+"settings\n") || !strings.HasPrefix(link, base) {
+		p.T.Errorf("the settings page is not at %s, or not the link %s\n%s", base, link, p.Out)
+	}
+	testkit.SignInBy(p, link)
+	if page := testkit.Open(p, testkit.Browser(p), base+"settings/sign-in", nil); !strings.Contains(page, "data-passkey") {
+		p.T.Errorf("no passkeys are offered at %s:\n%s", base, page)
+	}
 }
 
 // No flag of the demo reaches real data.

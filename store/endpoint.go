@@ -23,6 +23,8 @@ type Endpoint struct {
 
 	DisabledBy     string // the actor who disabled it; empty: the system, or nobody
 	DisabledReason string // after what the system disabled it, such as "6 failed attempts: …"; empty: it did not
+
+	VerifiedAt time.Time // when a request that it got was first pasted and verified; zero: none was
 }
 
 // Bounds of an endpoint.
@@ -131,7 +133,7 @@ func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 		e.Secret = NewEndpointSecret()
 	}
 	if err := cmp.Or(e.check(tx), checkDescription(&e.Description), e.checkOldSecret(tx.Now()), e.checkDisabled(),
-		checkHappened(tx, "createdAt", e.CreatedAt), checkHappened(tx, "disabledAt", e.DisabledAt)); err != nil {
+		checkHappened(tx, "createdAt", e.CreatedAt), checkHappened(tx, "disabledAt", e.DisabledAt), checkHappened(tx, "verifiedAt", e.VerifiedAt)); err != nil {
 		return Endpoint{}, err
 	}
 	if _, err := tx.Org(e.OrgID); err != nil {
@@ -217,6 +219,18 @@ func FindEndpoint(tx Endpoints, orgID, id string) (Endpoint, error) {
 func ShowSecret(tx Tx, actorID, orgID, id string) (Endpoint, error) {
 	e, err := FindEndpoint(tx, orgID, id)
 	return e, auditBy(err, tx, actorID, orgID, "endpoint.secretShown", id)
+}
+
+// NoteVerified records the first time that a request which an endpoint got was verified,
+// without an audit entry: nothing is different for anybody. notFound: the org has no such
+// endpoint.
+func NoteVerified(tx Tx, orgID, id string) error {
+	e, err := FindEndpoint(tx, orgID, id)
+	if err != nil || !e.VerifiedAt.IsZero() {
+		return err
+	}
+	e.VerifiedAt = tx.Now()
+	return tx.PutEndpoint(e)
 }
 
 // DisableEndpoint disables an endpoint: from then on its events are held. An

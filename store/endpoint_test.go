@@ -268,3 +268,21 @@ func secretOf(mark byte, n int) string {
 	b[0] = mark
 	return "whsec_" + base64.StdEncoding.EncodeToString(b)
 }
+
+// The first time that a request of an endpoint was verified stays, and nobody is told.
+func TestNoteVerified(t *testing.T) { onBoth(t, testNoteVerified) }
+
+func testNoteVerified(s *subject) {
+	s.Seed()
+	verified := func(tx store.Tx) error { return store.NoteVerified(tx, acme, "whe_1") }
+	first := s.Clock.Now()
+	s.Write(verified)
+	s.Clock.Move(time.Hour)
+	if added := s.newAudit(func() { s.Write(verified) }); added != "" {
+		s.Errorf("the audit log has %s", added)
+	}
+	s.Equal("verified at", s.Endpoint("whe_1").VerifiedAt, first)
+	if err := s.Attempt(func(tx store.Tx) error { return store.NoteVerified(tx, acme, "whe_none") }); !store.IsNotFound(err) {
+		s.Errorf("an endpoint that there is not: %v", err)
+	}
+}

@@ -185,19 +185,24 @@ type keyCreated struct {
 	Key   store.APIKey
 	Whole string // <id>.<secret>
 	Again bool   // the form was sent before: Whole is empty, and Key has only its id
-	URL   string // of the API
+	By    person // who created it
+	Curl  string // a command to try it with
+	OwnCA bool   // the command names the file of the server's own CA
 }
 
 func (r *request) createKey() error {
-	made := keyCreated{URL: r.s.config.PublicURL}
+	var made keyCreated
 	id, again, err := r.changeOnce(func(tx store.Tx) (string, error) {
 		k, err := r.keyOfForm()
 		if err != nil {
 			return "", err
 		}
 		k, secret, err := store.CreateKey(tx, r.actor(), k)
+		if err != nil {
+			return "", err
+		}
 		made.Key, made.Whole = k, k.ID+"."+secret
-		return k.ID, err
+		return k.ID, made.findTry(r, tx)
 	})
 	if err != nil {
 		return onForm(err, r.rerenderKeyForm)
@@ -206,6 +211,25 @@ func (r *request) createKey() error {
 		return r.render(http.StatusOK, "apikey_created", keyCreated{Key: store.APIKey{ID: id}, Again: true})
 	}
 	return r.render(http.StatusCreated, "apikey_created", made)
+}
+
+// findTry fills in what one may try at once: a key that can't read sends a test.
+func (p *keyCreated) findTry(r *request, tx store.Tx) (err error) {
+	p.OwnCA = r.ownCA()
+	if p.By, err = r.person(tx, p.Key.CreatedBy); err != nil {
+		return err
+	}
+	if p.Key.Scopes.Has(store.ScopeRead) {
+		p.Curl = r.curlAPI("", "/members")
+		return nil
+	}
+	endpoints, err := tx.Endpoints(r.org.ID)
+	id := "ENDPOINT"
+	if len(endpoints) > 0 {
+		id = endpoints[0].ID
+	}
+	p.Curl = r.curlAPI("-X POST ", "/webhooks/"+id+"/test")
+	return err
 }
 
 // keyOfForm is the key that the form describes.

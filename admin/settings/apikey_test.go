@@ -60,7 +60,7 @@ func TestKeyFromItsCreationToItsEnd(t *testing.T) {
 	b.get(keysPath).wants(t, 200, "No API keys yet", "/settings/orgs/org_acme/new-key")
 
 	made := b.newKey(readKey("nightly"))
-	made.wants(t, 201, "Copy the key now", "curl -H", b.server.URL+"/api/v1/members")
+	made.wants(t, 201, "Copy the key now", "curl \\\n  -H", b.server.URL+"/api/v1/members")
 	id, secret, _ := strings.Cut(secretOf(made), ".")
 	key := b.keys()[0]
 	if key.ID != id || !key.SecretHash.Matches(secret) || key.Name != "nightly" || key.CreatedBy != "usr_ada" || key.Scopes != store.ScopeRead {

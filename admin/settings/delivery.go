@@ -87,11 +87,15 @@ func (r *request) findDelivery(tx store.Tx, p *deliveryPage) error {
 	if err != nil {
 		return err
 	}
-	p.deliveryRow = r.newRow(d, &e)
+	p.fill(r, d, &e)
+	return nil
+}
+
+func (p *deliveryPage) fill(r *request, d store.Delivery, e *store.Endpoint) {
+	p.deliveryRow = r.newRow(d, e)
 	p.History = slices.Clone(d.History)
 	slices.Reverse(p.History)
 	p.Kept, p.Due = len(d.History) == store.MaxHistory, !d.DueAt.After(r.now)
-	return nil
 }
 
 func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {

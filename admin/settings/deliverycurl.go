@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
@@ -24,7 +26,7 @@ func (r *request) curlOf(d deliveryRow, body []byte) (string, error) {
 	unix := r.now.Unix()
 	signed := signature.Sign(nil, d.ID, unix, body, secrets...)
 	var b strings.Builder
-	b.WriteString("printf %s " + shellQuoted(string(body)) + " |\ncurl --globoff --data-binary @- \\\n")
+	b.WriteString("printf %s " + shellQuoted(string(body)) + " |\ncurl " + r.endpointCA(d.Endpoint.URL) + "--globoff --data-binary @- \\\n")
 	for _, header := range []string{
 		"content-type: application/json", "user-agent: teamdata/" + r.s.config.Version, "webhook-id: " + d.ID,
 		"webhook-timestamp: " + strconv.FormatInt(unix, 10), "webhook-signature: " + string(signed),
@@ -33,6 +35,24 @@ func (r *request) curlOf(d deliveryRow, body []byte) (string, error) {
 	}
 	b.WriteString("  " + shellQuoted(d.Endpoint.URL))
 	return b.String(), nil
+}
+
+// endpointCA is the option that makes curl trust an endpoint on this machine or in its
+// network: one with a name has a certificate that curl trusts anyhow.
+func (r *request) endpointCA(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || r.s.config.EndpointCA == "" {
+		return ""
+	}
+	if _, err := netip.ParseAddr(u.Hostname()); err != nil && u.Hostname() != "localhost" {
+		return ""
+	}
+	return "--cacert " + shellQuoted(r.s.config.EndpointCA) + " "
+}
+
+// curlAPI is a command that calls the API with the key in the variable TEAMDATA_KEY.
+func (r *request) curlAPI(options, path string) string {
+	return "curl " + r.s.config.CurlOptions + options + "\\\n  -H \"Authorization: Bearer $TEAMDATA_KEY\" \\\n  " + r.s.config.PublicURL + "/api/v1" + path
 }
 
 // shellQuoted is a text as a word of a shell. What a page does not show as it is, such

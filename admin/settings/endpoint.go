@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"teamdata/internal/eventtype"
 	"teamdata/store"
 )
 
@@ -17,11 +18,12 @@ const maxFailed = 100
 type endpointHead struct {
 	store.Endpoint
 	OrgID   string
-	Tab     string // overview, deliveries or settings
-	State   string // stateActive, stateFailing or stateDisabled
-	Failed  string // how many deliveries failed for good; empty: none
-	Retry   string // how many of them the link of the head retries; empty: none
-	RetryTo string // path of the preview of that
+	Tab     string        // overview, deliveries or settings
+	State   string        // stateActive, stateFailing or stateDisabled
+	Failed  string        // how many deliveries failed for good; empty: none
+	Types   []eventChoice // that a test may have
+	Retry   string        // how many of them the link of the head retries; empty: none
+	RetryTo string        // path of the preview of that
 }
 
 // endpointPage is the data of endpoint.html.
@@ -36,10 +38,15 @@ type endpointPage struct {
 	Of      int       // so many
 	NextDue time.Time // of the waiting deliveries; zero: none is waiting, or it is due
 
-	Refused string    // why nothing is delivered to its URL; empty: nothing is known
-	Twins   []string  // ids of other endpoints with its URL
-	Held    string    // for how long deliveries are held while it is disabled
-	DropAt  time.Time // when the oldest held delivery is dropped; zero: there is none
+	endpointWarnings
+	Held   string    // for how long deliveries are held while it is disabled
+	DropAt time.Time // when the oldest held delivery is dropped; zero: there is none
+}
+
+// endpointWarnings are why events may not arrive as they should.
+type endpointWarnings struct {
+	Refused string   // why nothing is delivered to its URL; empty: nothing is known
+	Twins   []string // ids of other endpoints with its URL
 }
 
 // endpoint finds the endpoint of the path.
@@ -135,11 +142,16 @@ func (p *endpointPage) findWarnings(r *request, tx store.Tx, e store.Endpoint) (
 	if p.DropAt, err = r.dropAt(tx, e); err != nil {
 		return err
 	}
-	if warn := r.s.config.WarnOfURL; warn != nil {
-		p.Refused = warn(e.URL)
-	}
-	p.Twins, err = store.WithSameURL(tx, e)
+	p.endpointWarnings, err = r.warningsOf(tx, e)
 	return err
+}
+
+func (r *request) warningsOf(tx store.Tx, e store.Endpoint) (w endpointWarnings, err error) {
+	if warn := r.s.config.WarnOfURL; warn != nil {
+		w.Refused = warn(e.URL)
+	}
+	w.Twins, err = store.WithSameURL(tx, e)
+	return w, err
 }
 
 // endpointHead counts the endpoint's failed deliveries. An empty state is found out.
@@ -150,6 +162,9 @@ func (r *request) endpointHead(tx store.Tx, e store.Endpoint, state, tab string)
 			return head, err
 		}
 		head.State = rows[0].Health.State
+	}
+	if head.Types, err = eventChoices(tx, nil); err != nil {
+		return head, err
 	}
 	failed, more, err := tx.DeliveryPage(e.Number, store.ListFailed, store.Cursor{}, maxFailed)
 	if err != nil || len(failed) == 0 {
@@ -187,15 +202,23 @@ func (r *request) dropAt(tx store.Tx, e store.Endpoint) (at time.Time, err error
 	return at, err
 }
 
-// sendTest leads to the delivery, where one sees it arrive. A form that is sent twice
-// sends one.
+// sendTest sends the example of an event type, webhook.test if the form names none. It
+// leads to where one sees it arrive: the delivery, or the page of a new endpoint if that
+// has the form. A form that is sent twice sends one.
 func (r *request) sendTest() error {
 	id, _, err := r.changeOnce(func(tx store.Tx) (string, error) {
-		d, err := store.SendTest(tx, r.org.ID, r.Param("endpoint"))
+		test, err := eventtype.TestOf(tx, r.org.ID, r.field("type"))
+		if err != nil {
+			return "", err
+		}
+		d, err := test.Send(tx, r.org.ID, r.Param("endpoint"))
 		return d.ID, err
 	})
 	if err != nil {
 		return err
+	}
+	if r.field("from") == "setup" {
+		return r.redirect(withQuery(r.endpointPath("setup"), "test", id))
 	}
 	return r.done("test-sent", r.path("deliveries", id))
 }

@@ -134,7 +134,7 @@ func (r *request) createEndpoint() error {
 	if err != nil {
 		return onForm(err, r.rerenderEndpointForm)
 	}
-	return r.done("endpoint-added", r.path("endpoints", id))
+	return r.redirect(withQuery(r.path("endpoints", id, "setup"), "added", "yes"))
 }
 
 func (r *request) updateEndpoint() error {

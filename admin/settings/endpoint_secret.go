@@ -104,7 +104,8 @@ type verifyPage struct {
 
 func (r *request) showVerify() error { return r.renderVerify(&verifyPage{}) }
 
-// verifyRequest checks what was pasted. It changes nothing.
+// verifyRequest checks what was pasted, and notes the first time that a request which
+// the endpoint got is in order.
 func (r *request) verifyRequest() error {
 	p := r.verifyOfForm()
 	p.Report = &diagnose.Report{}
@@ -116,6 +117,13 @@ func (r *request) verifyOfForm() *verifyPage {
 	p := &verifyPage{Headers: r.field("headers"), Body: r.field("body"), Received: r.field("received"), Encoded: r.field("encoded") != ""}
 	p.Then = r.field("when") == "then" || r.field("when") == "" && p.Received != ""
 	return p
+}
+
+func (r *request) noteVerified(p *verifyPage) error {
+	if !p.Report.Verifies || !p.Known || !p.VerifiedAt.IsZero() {
+		return nil
+	}
+	return r.note(func(tx store.Tx) error { return store.NoteVerified(tx, r.org.ID, p.ID) })
 }
 
 func (r *request) renderVerify(p *verifyPage) error {
@@ -141,6 +149,9 @@ func (r *request) renderVerify(p *verifyPage) error {
 	}
 	if p.Report != nil {
 		*p.Report = c.Diagnose()
+		if err := r.noteVerified(p); err != nil {
+			return err
+		}
 	}
 	return r.render(200, "endpoint_verify", p)
 }

@@ -13,7 +13,8 @@ const (
 )
 
 type overviewPage struct {
-	NoEndpoint, NoKey bool
+	FirstHour         *firstHour // nil: all of it is done, or hidden
+	New               bool       // the org has only begun: the checklist stands for everything else
 	Endpoints         int
 	Attention         []endpointRow // endpoints that need attention, those that fail first
 	Quiet             bool          // nothing was sent in the span
@@ -25,7 +26,6 @@ type overviewPage struct {
 	Changes           []auditRow // latest first
 	NoMail            bool       // mail is waiting, and there is no mail server
 	NoAPI, NoWebhooks bool       // the plan does not include them
-	URL               string
 
 	rows []endpointRow
 }
@@ -44,10 +44,10 @@ func (p overviewPage) HeldText() string {
 }
 
 func (r *request) showOverview() error {
-	p := overviewPage{URL: r.s.config.PublicURL, Span: r.spanOf()}
+	p := overviewPage{Span: r.spanOf()}
 	return r.show(200, "overview", &p, func(tx store.Tx) error {
 		for _, load := range []func(*request, store.Tx) error{
-			p.findKey, p.findEndpoints, p.findAttempts, p.findFailures, p.findChanges, p.findMail, p.findFeatures,
+			p.findEndpoints, p.findAttempts, p.findFailures, p.findChanges, p.findMail, p.findFeatures, p.findFirstHour,
 		} {
 			if err := load(r, tx); err != nil {
 				return err
@@ -57,9 +57,22 @@ func (r *request) showOverview() error {
 	})
 }
 
-func (p *overviewPage) findKey(r *request, tx store.Tx) error {
-	keys, err := tx.APIKeys(r.org.ID, "", 1)
-	p.NoKey = len(keys) == 0
+// fewAttempts are so few that numbers and charts of them say nothing yet.
+const fewAttempts = 10
+
+// findFirstHour finds what a person who manages the org may still do of the first hour.
+func (p *overviewPage) findFirstHour(r *request, tx store.Tx) error {
+	if !r.member.Manages() || r.cookieNamed(hiddenCookie) != "" {
+		return nil
+	}
+	var endpoints []store.Endpoint
+	for _, row := range p.rows {
+		endpoints = append(endpoints, row.Endpoint)
+	}
+	f, err := r.firstHour(tx, endpoints)
+	if err == nil && !f.Done() {
+		p.FirstHour, p.New = f, p.Sum.Total() < fewAttempts && len(p.Attention) == 0 && len(p.Failures) == 0
+	}
 	return err
 }
 
@@ -68,7 +81,7 @@ func (p *overviewPage) findEndpoints(r *request, tx store.Tx) error {
 	if err != nil {
 		return err
 	}
-	p.Endpoints, p.NoEndpoint = len(endpoints), len(endpoints) == 0
+	p.Endpoints = len(endpoints)
 	p.rows, err = r.rows(tx, endpoints)
 	for _, row := range p.rows {
 		w := row.Health.Waiting

@@ -43,14 +43,15 @@ func (w *env) count(e store.Endpoint, ago time.Duration, c store.DeliveryCounts)
 func TestOverviewOfANewOrg(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
-	b.get(overviewPath).wants(t, 200, "Next steps", "/settings/orgs/org_acme/new-endpoint", "/settings/orgs/org_acme/new-key",
-		w.server.URL+"/api/v1/members", "Nothing was sent in the last 24 hours.")
-	w.addEndpoint(store.Endpoint{ID: "whe_1"})
-	b.newKey(readKey("one"))
+	b.get(overviewPath).wants(t, 200, "Welcome, <bdi>Ada</bdi>", "0 of 5 done", "/settings/orgs/org_acme/new-endpoint", "/settings/orgs/org_acme/new-key",
+		w.server.URL+"/api/v1/members")
+	b.post("/orgs/org_acme/first-hour/hide", nil).leads(t, overviewPath)
 	r := b.get(overviewPath)
-	if strings.Contains(r.Body, "Next steps") || strings.Contains(r.Body, "Needs attention") {
+	r.wants(t, 200, "<h1>Overview</h1>", "Nothing was sent in the last 24 hours.")
+	if strings.Contains(r.Body, "First hour") || strings.Contains(r.Body, "Needs attention") {
 		t.Errorf("there is nothing to do: %s", r.Body)
 	}
+	b.get("/orgs/org_other").wants(t, 200, "First hour") // it was not hidden there
 	w.signedIn("usr_alan").get("/orgs/org_other").wants(t, 404)
 	b.get("/orgs/org_none").wants(t, 404)
 }

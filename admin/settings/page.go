@@ -191,6 +191,7 @@ func (r *request) section() string {
 // sections are those of pages that have another name.
 var sections = map[string]string{
 	"": "overview", "new-endpoint": "endpoints", "deliveries": "endpoints", "replay": "endpoints", "replays": "endpoints", "new-key": "keys", "new-member": "members",
+	"event-types": "events", "first-hour": "overview",
 }
 
 // notices are a page's messages after an action, by the query parameter done. The
@@ -215,7 +216,6 @@ var notices = map[string]string{
 	"instructions-unchanged": "Nothing was changed.",
 	"instructions-cleared":   "The instructions were cleared.",
 
-	"endpoint-added":    "The endpoint was added. Send a test to see whether its events arrive.",
 	"endpoint-updated":  "The endpoint was updated.",
 	"endpoint-enabled":  "The endpoint is enabled. What was held is sent in order.",
 	"endpoint-disabled": "The endpoint is disabled. Its events are held until it is enabled.",

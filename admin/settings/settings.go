@@ -43,6 +43,13 @@ type Config struct {
 	Version   string         // of the program
 	Log       zerolog.Logger // sign-ins and changes at info level, faults of the server at error level
 
+	// CurlOptions make curl trust and find the server at PublicURL, such as
+	// "--cacert FILE "; empty: it does so by itself.
+	CurlOptions string
+	// EndpointCA is the file of the CA that endpoints with an address instead of a name
+	// most likely have their certificates from; empty: there is none.
+	EndpointCA string
+
 	// WarnOfURL returns why nothing would be delivered to an endpoint's URL, if
 	// that is known; nil or empty: unknown.
 	WarnOfURL func(url string) string

@@ -3,7 +3,7 @@
 // and those that the operator registered, whose examples are made from their schemas.
 //
 // plain.go reduces JSON Schemas to what generators of clients take, and sample.go makes
-// an example. test.go sends an example as a test. The package imports store,
+// an example. test.go makes a whole event of an example, and sends it as a test. The package imports store,
 // internal/reference and internal/schema.
 package eventtype
 

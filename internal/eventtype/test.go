@@ -28,22 +28,44 @@ func TestOf(tx store.EventTypes, orgID, name string) (Test, error) {
 		return Test{}, err
 	case t.Example == nil:
 		return Test{}, store.Invalid("type", "%s has no example", name).Advise("the operator adds one to its schema, as the first of its examples")
-	case !store.IsBuiltInEventType(name):
-		return Test{name, t.Example}, nil
+	}
+	text, err := t.exampleIn(orgID)
+	return Test{name, text}, err
+}
+
+// exampleIn is the example of the type, in which the org is the given one if the type is
+// built in.
+func (t Type) exampleIn(orgID string) (json.RawMessage, error) {
+	if !store.IsBuiltInEventType(t.Name) {
+		return t.Example, nil
 	}
 	var data reference.Object[json.RawMessage]
-	if err := json.Unmarshal(t.Example, &data); err != nil {
-		return Test{}, err
-	}
+	err := json.Unmarshal(t.Example, &data)
 	for i := range data {
-		if data[i].Key == "orgId" {
-			if data[i].Value, err = reference.Marshal(orgID); err != nil {
-				return Test{}, err
-			}
+		if err == nil && data[i].Key == "orgId" {
+			data[i].Value, err = reference.Marshal(orgID)
 		}
 	}
-	text, err := reference.Marshal(data)
-	return Test{name, text}, err
+	if err != nil {
+		return nil, err
+	}
+	return reference.Marshal(data)
+}
+
+// exampleTime is when the events of examples happened.
+const exampleTime = "2026-10-06T12:00:00.000Z"
+
+// Body is a whole event of the type, as an endpoint of the org would get it, with the
+// type's example; nil: it has none.
+func (t Type) Body(orgID string) ([]byte, error) {
+	if t.Example == nil {
+		return nil, nil
+	}
+	data, err := t.exampleIn(orgID)
+	if err != nil {
+		return nil, err
+	}
+	return reference.Marshal(object{{Key: "type", Value: t.Name}, {Key: "timestamp", Value: exampleTime}, {Key: "data", Value: data}})
 }
 
 // Send sends the test to an endpoint, whatever it selects, and makes no audit entry.

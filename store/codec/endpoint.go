@@ -17,6 +17,7 @@ func Endpoint(c *Codec, e *store.Endpoint) {
 	c.time(&e.OldSecretUntil)
 	c.text(&e.DisabledBy)
 	c.text(&e.DisabledReason)
+	c.time(&e.VerifiedAt)
 }
 
 // SecretsOfEndpoint returns the fields that are sealed.

@@ -70,7 +70,7 @@ function addCopyButtons(root) {
     button.textContent = "Copy";
     button.ariaLive = "polite"; // what became of it is said
     button.addEventListener("click", () => copy(el, button));
-    const head = el.closest(".code")?.querySelector(".code-head");
+    const head = el.closest(".sample, .code")?.querySelector(".code-head");
     if (head) (head.querySelector(".who") ?? head).append(button);
     else el.after(button);
   }
@@ -126,16 +126,18 @@ async function refresh(el) {
   }
 }
 
-// fill keeps open what is open, and the focus on the button, link or fold that had it.
+// fill keeps open what is open, chosen what is chosen, and the focus where it was.
 // The nonces of forms, which differ each time, make no difference.
 function fill(el, html) {
   const body = html.replace(/ name="nonce" value="[^"]*"/g, "");
   if (body === el.lastBody) return;
   el.lastBody = body;
-  const own = "a, button, summary";
+  const own = "a, button, summary, select";
   const place = [...el.querySelectorAll(own)].indexOf(document.activeElement);
   const open = [...el.querySelectorAll("details")].reverse().map((fold) => fold.open); // they come and go at the start
+  const chosen = [...el.querySelectorAll("select")].map((select) => select.value);
   el.innerHTML = html;
+  el.querySelectorAll("select").forEach((select, i) => { select.value = chosen[i] ?? select.value; });
   [...el.querySelectorAll("details")].reverse().forEach((fold, i) => { fold.open ||= open[i]; });
   for (const symbol of el.querySelectorAll("symbol")) if (document.getElementById(symbol.id) !== symbol) symbol.remove();
   enhance(el);

@@ -1,0 +1,71 @@
+package settings
+
+import (
+	"teamdata/docs"
+	"teamdata/store"
+)
+
+// setupPage is the data of endpoint_setup.html: what is left to do at the receiver of an
+// endpoint, from its secret to the first test.
+type setupPage struct {
+	store.Endpoint
+	endpointWarnings
+	OrgID   string
+	Added   bool // it was just added: the page shows the secret
+	Samples []docs.Sample
+	Types   []eventChoice
+	Test    *deliveryPage // that was sent from here; nil: none was
+}
+
+// showSetup shows the secret right after the endpoint was added, and the audit log
+// records that, as whenever it is shown.
+func (r *request) showSetup() error {
+	p := setupPage{Added: r.HTTP.URL.Query().Get("added") != "", Samples: docs.Samples()}
+	if p.Added {
+		err := r.note(func(tx store.Tx) error {
+			_, err := store.ShowSecret(tx, r.actor(), r.org.ID, r.Param("endpoint"))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return r.show(200, "endpoint_setup", &p, func(tx store.Tx) (err error) {
+		if err = r.findSetup(tx, &p); err != nil {
+			return err
+		}
+		if p.Types, err = eventChoices(tx, nil); err == nil {
+			p.endpointWarnings, err = r.warningsOf(tx, p.Endpoint)
+		}
+		return err
+	})
+}
+
+// watchSetup answers with what changes while the test is being attempted.
+func (r *request) watchSetup() error {
+	var p setupPage
+	if err := r.view(func(tx store.Tx) error { return r.findSetup(tx, &p) }); err != nil {
+		return err
+	}
+	return r.send(200, "endpoint_setup", "progress", &p)
+}
+
+// findSetup finds the endpoint of the path, and the test that the query names.
+func (r *request) findSetup(tx store.Tx, p *setupPage) (err error) {
+	p.OrgID = r.org.ID
+	if p.Endpoint, err = r.endpoint(tx); err != nil {
+		return err
+	}
+	id := r.HTTP.URL.Query().Get("test")
+	if id == "" {
+		return nil
+	}
+	d, e, err := store.FindDelivery(tx, r.org.ID, id)
+	if err == nil && e.Number == p.Number {
+		p.Test = &deliveryPage{}
+		p.Test.fill(r, d, &e)
+	} else if store.IsNotFound(err) { // dropped by now, or made up
+		err = nil
+	}
+	return err
+}

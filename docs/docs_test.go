@@ -1,0 +1,22 @@
+package docs
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// There is a sample in each of the languages, whole and with its name. That each says yes
+// and no as it should is tested in package delivery, which runs all blocks of the page.
+func TestSamples(t *testing.T) {
+	var names []string
+	for _, s := range Samples() {
+		names = append(names, s.Language)
+		if !strings.Contains(s.Code, "WEBHOOK_SECRETS") || !strings.Contains(webhooks, "\n"+s.Code+"```\n") {
+			t.Errorf("the sample in %s is not whole:\n%s", s.Language, s.Code)
+		}
+	}
+	if want := []string{"Go", "Node", "Python", "Ruby", "Shell"}; !slices.Equal(names, want) {
+		t.Errorf("there are samples in %q, not %q", names, want)
+	}
+}
