@@ -34,6 +34,7 @@ var wide = []string{
 	"add a plan", "remove a plan", "register an event type", "remove an event type",
 	"create an operator token", "revoke an operator token", "mail the operator",
 	"create a sign-in link", "mail a sign-in link", "make the link of a mail",
+	"invite a person", "show the link of an invitation",
 }
 
 // scope has what rules work on, as far as it is of orgs and users.
@@ -98,6 +99,7 @@ var Rules = append(accountRules, []Rule{
 	{"revoke a key", revokeKey(acme, "key_1")},
 	{"create an endpoint", createEndpoint(newEndpoint(acme, "whe_new"))},
 	{"change an endpoint", changeEndpoint(acme, "whe_1", store.EndpointChange{Events: []string{"invoice.sent"}})},
+	{"note that a request was verified", func(tx store.Tx) error { return store.NoteVerified(tx, acme, "whe_1") }},
 	{"disable an endpoint", switchEndpoint(acme, "whe_1", false)},
 	{"show a secret", func(tx store.Tx) error { return second(store.ShowSecret(tx, ada, acme, "whe_1")) }},
 	{"export the audit log", func(tx store.Tx) error { return store.AuditExport(tx, ada, acme) }},
