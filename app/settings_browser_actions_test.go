@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -54,12 +55,14 @@ func (b *tab) click(label string) {
 		if (!found) return null;
 		found.scrollIntoView({ block: "center", behavior: "instant" });
 		const r = found.getClientRects()[0];
-		return [r.x + Math.min(r.width / 2, 20), r.y + r.height / 2];
+		const at = [r.x + Math.min(r.width / 2, 20), r.y + r.height / 2];
+		return found.contains(document.elementFromPoint(...at)) ? at : null;
 	}`
-	var at []float64
+	var at, before []float64 // where it stays, since a font that comes late moves it
 	b.await("the link or button "+label, func() bool {
+		before = at
 		at, _ = evaluate[[]float64](b, place, label)
-		return len(at) == 2
+		return len(at) == 2 && slices.Equal(at, before)
 	})
 	b.clicks++
 	if err := chromedp.Do(b.ctx, chromedp.MouseClickXY(at[0], at[1])); err != nil {

@@ -109,6 +109,11 @@ async function live(el, began = Date.now()) {
   live(el, began);
 }
 
+// Nothing is exchanged below a pointer that is pressed: the click would be lost.
+let pressed = false;
+addEventListener("pointerdown", () => { pressed = true; });
+for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(() => { pressed = false; }));
+
 // refresh leaves what is there when the server can't be reached, and what did not
 // change: a reader's place in it stays. An answer in parts, each with a data-part,
 // changes those of the page; any other is what the element holds.
@@ -117,6 +122,7 @@ async function refresh(el) {
   if (!got?.ok || got.redirected) return;
   const parsed = document.createElement("template");
   parsed.innerHTML = await got.text();
+  if (pressed) return;
   const parts = parsed.content.querySelectorAll("[data-part]");
   if (parts.length === 0) fill(el, parsed.innerHTML);
   else for (const symbol of parsed.content.querySelectorAll("symbol")) if (!document.getElementById(symbol.id)) document.querySelector(".sprite")?.append(symbol);
