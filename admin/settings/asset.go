@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"teamdata/store"
 )
@@ -76,13 +77,18 @@ func (l assetList) add(name string, body []byte) string {
 // zip compresses a file; nil: it is compressed already.
 func zip(body []byte) []byte {
 	var zipped bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&zipped, gzip.DefaultCompression)
+	w := zippers.Get().(*gzip.Writer)
+	defer zippers.Put(w)
+	w.Reset(&zipped)
 	w.Write(body)
 	if w.Close(); zipped.Len() >= len(body)*9/10 {
 		return nil
 	}
 	return zipped.Bytes()
 }
+
+// zippers are used again: each takes a megabyte, and every page needs one.
+var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // path is the path of an asset, by its file name.
 func (l assetList) path(name string) string { return Path + "/assets/" + l.publicNames[name] }
