@@ -51,7 +51,16 @@ func (r *request) inPortal() bool {
 	return slices.Contains(portalPages, path) || path == "/orgs/:org" || strings.HasPrefix(path, "/orgs/:org/")
 }
 
+// changesMembers reports whether the route changes who the org's members are. That would
+// outlast a portal session, and give people accounts that it has none of.
+func (r *request) changesMembers() bool {
+	path := strings.TrimPrefix(r.Pattern, Path)
+	return path == "/orgs/:org/new-member" || strings.HasPrefix(path, "/orgs/:org/members/:member/")
+}
+
 var (
+	errPortalMembers = store.Errorf(store.CodeForbidden, "The members of this org come from the application that led you here.").Advise("Invite, change or remove them there.")
+
 	errPortal = store.Errorf(store.CodeForbidden, "You came here from another application, and have no account on this server.").Advise("Sign out to sign in to one.")
 	errFrame  = store.Errorf(store.CodeUnauthorized, "This page is not shown in other sites.")
 )

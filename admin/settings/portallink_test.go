@@ -132,6 +132,18 @@ func TestPortalLinkGrantsItsRole(t *testing.T) {
 	}
 	b.post("/orgs/org_acme/new-key", url.Values{"name": {"k"}, "scopes": {"read"}, "expiry": {"never"}}).wants(t, 400)
 	b.post("/orgs/org_other/new-endpoint", form).wants(t, 404)
+	s.setRole("usr_grace", store.RoleViewer)
+	for _, rt := range routes {
+		if strings.HasPrefix(rt.path, "/orgs/:org/new-member") || strings.HasPrefix(rt.path, "/orgs/:org/members/:member/") {
+			path := strings.NewReplacer(":org", "org_acme", ":member", "usr_grace").Replace(rt.path)
+			b.do(rt.method, path, url.Values{"email": {"new@acme.example"}, "role": {"admin"}}).wants(t, 403, "come from the application")
+		}
+	}
+	for _, path := range []string{"/orgs/org_acme/members", "/orgs/org_acme/members/usr_grace"} {
+		if r := b.get(path); r.Status != 200 || strings.Contains(r.Body, "new-member") || strings.Contains(r.Body, "/usr_grace/r") || strings.Contains(r.Body, "/invite") {
+			t.Errorf("%s offers to change members: %d", path, r.Status)
+		}
+	}
 	b.get("/account").wants(t, 403)
 	if got := s.audited(); !strings.Contains(got, "usr_guest endpoint.created ") {
 		t.Errorf("the audit log has\n%s", got)
