@@ -92,11 +92,11 @@ var dumps = map[store.Kind]func(*bbolt.Tx, each) error{
 	store.KindIdempotency: dumpIdempotency,
 }
 
-// dumpLastRemoved leaves out those that another member follows by now.
+// dumpLastRemoved leaves out those that another member follows by now, or has again.
 func dumpLastRemoved(bolt *bbolt.Tx, fn each) error {
 	list := bolt.Bucket(bucketMemberList).Cursor()
 	return eachIn(bolt, bucketLastRemoved, func(org, position []byte) error {
-		if last := lastBefore(list, orgKey(string(org), ""), orgEnd(string(org))); bytes.Compare(last, position) > 0 {
+		if last := lastBefore(list, orgKey(string(org), ""), orgEnd(string(org))); bytes.Compare(last, position) >= 0 {
 			return nil
 		}
 		return fn(org, position)
