@@ -166,7 +166,7 @@ func (t *tx) ExpireIdempotencyRecords(int) (int, error) {
 // is left for the next sweep.
 func (t *tx) dropPartition(n int64) (dropped bool, count int, err error) {
 	var counted, left []row
-	queries := append(t.over.savepoint(), newQuery(sqlCountPartition(n)).collect(&counted), query{sql: sqlDropPartition(n)},
+	queries := append(append(t.over.flushEarly(nil), t.over.savepoint()...), newQuery(sqlCountPartition(n)).collect(&counted), query{sql: sqlDropPartition(n)},
 		query{sql: sqlLimits}, newQuery("SELECT 1::bigint WHERE to_regclass($1::text) IS NOT NULL", fmt.Sprint("idempotency_", n)).collect(&left))
 	if err := t.exec(queries...); err != nil || len(left) > 0 {
 		return false, 0, err

@@ -67,5 +67,5 @@ func (t *tx) bodies(ids []string) (bodies map[string][]byte, err error) {
 		bodies[string(values[0])] = body
 		return fault(err)
 	}
-	return bodies, t.exec(q)
+	return bodies, t.scan(nil, q)
 }

@@ -99,7 +99,7 @@ func (t *tx) get(from *table, key ...[]byte) (row, error) {
 	var rows []row
 	q := newQuery(from.sql().selectRow).collect(&rows)
 	q.values = key
-	if err := t.exec(q); err != nil {
+	if err := t.scan(nil, q); err != nil { // what an update that failed had sent early is undone first
 		return nil, err
 	}
 	var found row
