@@ -29,12 +29,12 @@ const patience = 5 * time.Second
 type pace struct {
 	began    time.Time
 	patience time.Duration
-	rest     time.Duration // how many times as long as a transaction the pause after it is
+	every    time.Duration // from the start of a transaction to that of the next, at least
 	pause    time.Duration // before the next transaction
 }
 
 func newPace(patience time.Duration) pace {
-	return pace{began: time.Now(), patience: patience, rest: 1}
+	return pace{began: time.Now(), patience: patience}
 }
 
 func (p *pace) doublings() int {
@@ -55,6 +55,7 @@ func (p *pace) update(ctx context.Context, s Store, scope Scope, fn func(tx Tx, 
 	}
 	doublings, start := p.doublings(), time.Now()
 	err := s.Update(ctx, scope, func(tx Tx) error { return fn(tx, firstStep<<doublings) })
-	p.pause = p.rest * time.Since(start) >> doublings
+	took := time.Since(start)
+	p.pause = max(took>>doublings, p.every-took)
 	return err
 }

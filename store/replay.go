@@ -28,23 +28,29 @@ func (d *Delivery) requeue(due time.Time) {
 	d.DueAt = due
 }
 
-// replayRest is how many times as long as a step took the rest after it is: nobody
-// waits for a job so much that others should feel it.
-const replayRest = 3
+// Jobs queue up to replayStep deliveries each replayEvery, which is 670/s at most, and
+// read up to replayRead to find them: nobody waits for a job so much that others should
+// feel it. What costs them time is less the step than the attempts that follow it, so a
+// step is small.
+const (
+	replayStep  = 10
+	replayRead  = 100
+	replayEvery = 15 * time.Millisecond
+)
 
 // RunReplays does the jobs that are running, of all orgs in turn, until none is left.
 // Each step is a small transaction, which queues some deliveries again and writes how
 // far the job has come: what is killed in between goes on where it was. Only one caller
 // at a time should do it.
 func RunReplays(ctx context.Context, s Store) error {
-	p := pace{began: time.Now(), patience: math.MaxInt64, rest: replayRest}
+	p := pace{began: time.Now(), patience: math.MaxInt64, every: replayEvery}
 	for {
 		running, err := runningReplays(ctx, s)
 		if err != nil || len(running) == 0 {
 			return err
 		}
 		for _, j := range running {
-			err := p.update(ctx, s, InOrg(j.OrgID), func(tx Tx, step int) error { return stepReplay(tx, j.ID, step) })
+			err := p.update(ctx, s, InOrg(j.OrgID), func(tx Tx, _ int) error { return stepReplay(tx, j.ID) })
 			if err != nil {
 				return err
 			}
@@ -62,15 +68,16 @@ func runningReplays(ctx context.Context, s Store) (running []ReplayJob, err erro
 }
 
 // stepReplay does the next step of a job, if that is still there and running.
-func stepReplay(tx Tx, id string, step int) error {
+func stepReplay(tx Tx, id string) error {
 	j, err := tx.ReplayJob(id)
 	if err != nil || j.State != ReplayRunning {
 		return unlessNotFound(err)
 	}
-	more, err := j.walk(tx, step, func(d *Delivery) error {
+	before := j.Done
+	more, err := j.walk(tx, replayRead, func(d *Delivery) (enough bool, err error) {
 		d.requeue(j.CreatedAt)
 		j.Done++
-		return tx.PutDelivery(*d)
+		return j.Done-before == replayStep, tx.PutDelivery(*d)
 	})
 	if err != nil {
 		return err

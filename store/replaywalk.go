@@ -37,7 +37,7 @@ func PreviewReplay(ctx context.Context, s Store, j ReplayJob, most int) (p Repla
 				}
 				j.CreatedAt = tx.Now()
 			}
-			more, err = j.walk(tx, min(previewStep, left), func(d *Delivery) error { p.add(d, most); return nil })
+			more, err = j.walk(tx, min(previewStep, left), func(d *Delivery) (bool, error) { p.add(d, most); return false, nil })
 			return err
 		})
 		if err != nil {
@@ -60,8 +60,8 @@ func (p *ReplayPreview) add(d *Delivery, most int) {
 }
 
 // walk reads about step deliveries from where the job is, calls take with those that
-// it retries, and moves on. more is false at the end.
-func (j *ReplayJob) walk(tx Tx, step int, take func(*Delivery) error) (more bool, err error) {
+// it retries until it has enough, and moves on. more is false at the end.
+func (j *ReplayJob) walk(tx Tx, step int, take func(*Delivery) (enough bool, err error)) (more bool, err error) {
 	if j.Deliveries != nil || j.Filter.Query != "" {
 		return j.walkNamed(tx, step, take)
 	}
@@ -127,8 +127,8 @@ func (j *ReplayJob) start() Cursor {
 }
 
 // walkList reads a page of an endpoint's list, and returns how many deliveries it has,
-// and whether the list ends with it.
-func (j *ReplayJob) walkList(tx Tx, e *Endpoint, step int, take func(*Delivery) error) (n int, ended bool, err error) {
+// and whether the list ends with it. Once take has enough, that counts as a whole step.
+func (j *ReplayJob) walkList(tx Tx, e *Endpoint, step int, take func(*Delivery) (bool, error)) (n int, ended bool, err error) {
 	page, more, err := tx.DeliveryPage(e.Number, j.At.List, j.At.After, step)
 	for i := range page {
 		d := &page[i]
@@ -139,21 +139,21 @@ func (j *ReplayJob) walkList(tx Tx, e *Endpoint, step int, take func(*Delivery) 
 		if !j.takes(d, e) {
 			continue
 		}
-		if err := take(d); err != nil {
-			return i, false, err
+		if enough, err := take(d); enough || err != nil {
+			return step, false, err
 		}
 	}
 	return len(page), !more, err
 }
 
 // walkNamed is walk for deliveries that are named, by the job or by its filter.
-func (j *ReplayJob) walkNamed(tx Tx, step int, take func(*Delivery) error) (more bool, err error) {
+func (j *ReplayJob) walkNamed(tx Tx, step int, take func(*Delivery) (bool, error)) (more bool, err error) {
 	ids, err := j.named(tx)
-	for ; err == nil && j.At.Index < len(ids) && step > 0; step-- {
+	for enough := false; !enough && err == nil && j.At.Index < len(ids) && step > 0; step-- {
 		d, e, errFind := FindDelivery(tx, j.OrgID, ids[j.At.Index])
 		j.At.Index++
 		if err = unlessNotFound(errFind); errFind == nil && j.takes(&d, &e) {
-			err = take(&d)
+			enough, err = take(&d)
 		}
 	}
 	return j.At.Index < len(ids), err

@@ -25,7 +25,12 @@ func (t *tx) addDelivery(r codec.DeliveryRecord) error {
 
 // Delivery does not read the body.
 func (t *tx) Delivery(id string) (store.Delivery, error) {
-	record := t.bolt.Bucket(bucketDeliveries).Get([]byte(id))
+	return readDelivery(t.bolt.Bucket(bucketDeliveries), id)
+}
+
+// readDelivery reads a delivery from the bucket, which who reads many looks up once.
+func readDelivery(b *bbolt.Bucket, id string) (store.Delivery, error) {
+	record := b.Get([]byte(id))
 	if record == nil {
 		return store.Delivery{}, deliveries.missing()
 	}
@@ -134,7 +139,7 @@ func headOf(id string, record []byte) (place, body []byte, err error) {
 }
 
 func (t *tx) DeliveryPage(endpoint uint64, list store.DeliveryList, after store.Cursor, limit int) (page []store.Delivery, more bool, err error) {
-	prefix := listStart(endpoint, list)
+	prefix, records := listStart(endpoint, list), t.bolt.Bucket(bucketDeliveries)
 	c := t.bolt.Bucket(bucketDeliveryLists).Cursor()
 	key, step := seekPlace(c, endpoint, list, after), c.Next
 	if list != store.ListWaiting {
@@ -144,7 +149,7 @@ func (t *tx) DeliveryPage(endpoint uint64, list store.DeliveryList, after store.
 		if len(page) == limit {
 			return page, true, nil
 		}
-		d, err := t.Delivery(string(key[17:]))
+		d, err := readDelivery(records, string(key[17:]))
 		if err != nil {
 			return nil, false, err
 		}

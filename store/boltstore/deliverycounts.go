@@ -81,9 +81,12 @@ func (t *tx) EachDeliveryCounts(orgID string, from time.Time, fn func(endpoint u
 // It goes hour by hour, skipping the other orgs in each.
 func (t *tx) eachCounts(orgID string, hours uint64, fn func(hours uint64, key, record []byte) bool) {
 	c := t.bolt.Bucket(bucketDeliveryCounts).Cursor()
-	for key, record := c.Seek(countsStart(hours, orgID)); key != nil; {
-		hours = binary.BigEndian.Uint64(key)
-		prefix := countsStart(hours, orgID)
+	prefix := countsStart(hours, orgID)
+	for key, record := c.Seek(prefix); key != nil; {
+		if !bytes.HasPrefix(key, prefix) {
+			hours = binary.BigEndian.Uint64(key)
+			prefix = countsStart(hours, orgID)
+		}
 		switch {
 		case bytes.Compare(key, prefix) < 0:
 			key, record = c.Seek(prefix)

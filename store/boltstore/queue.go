@@ -3,6 +3,7 @@ package boltstore
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"time"
 
 	"teamdata/store"
@@ -103,6 +104,5 @@ func (t *tx) firstDue(endpoint uint64) (dueAt, bool) {
 
 // dueOf returns the due time in a key of the waiting list.
 func dueOf(key []byte) time.Time {
-	_, _, at := readPlaceKey(key)
-	return time.UnixMilli(int64(at.Ms))
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(key[9:])))
 }

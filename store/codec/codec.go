@@ -18,8 +18,8 @@ import (
 // it lacks at zero.
 type Codec struct {
 	buf      []byte
-	whole    string // the record that is read, if its texts are to be parts of it
-	size     int    // capacity of that record, by which a part of it is found
+	record   []byte // that is read; nil: its texts are copied one by one
+	whole    string // a copy of it that its texts are parts of, once it has one
 	reading  bool
 	skipping bool // skip texts: only numbers and times are needed
 	broken   bool
@@ -49,10 +49,7 @@ const maxWhole = 1 << 10
 // Decode is the reverse of Encode. What it returns shares no memory with the record.
 // ErrRecord: it is damaged.
 func Decode[T any](record []byte, fields func(*Codec, *T)) (T, error) {
-	c := &coded[T]{Codec: Codec{buf: record, reading: true}}
-	if len(record) <= maxWhole {
-		c.whole, c.size = string(record), cap(record)
-	}
+	c := &coded[T]{Codec: Codec{buf: record, record: record, reading: true}}
 	fields(&c.Codec, &c.record)
 	if c.broken || len(c.buf) > 0 {
 		return c.record, ErrRecord
@@ -67,6 +64,10 @@ func (c *Codec) number(n *uint64) {
 	}
 	if len(c.buf) == 0 {
 		*n = 0
+		return
+	}
+	if c.buf[0] < 0x80 {
+		*n, c.buf = uint64(c.buf[0]), c.buf[1:]
 		return
 	}
 	v, size := binary.Uvarint(c.buf)
@@ -102,10 +103,13 @@ func (c *Codec) text(s *string) {
 
 // string returns a part of the record as text.
 func (c *Codec) string(b []byte) string {
-	if c.whole == "" || len(b) == 0 {
+	if len(b) == 0 || c.record == nil || len(c.record) > maxWhole {
 		return string(b)
 	}
-	at := c.size - cap(b)
+	if c.whole == "" {
+		c.whole = string(c.record)
+	}
+	at := cap(c.record) - cap(b)
 	return c.whole[at : at+len(b)]
 }
 
