@@ -150,7 +150,7 @@ type auditFilter struct {
 	Actor     string // user id of who did it, or systemActor; empty: anybody
 	Action    string // prefix of the action
 	Target    string // id, or part of the name, of what it was done to; empty: anything
-	Time      string // one of auditSpans; or "between", if a bound is given; or empty
+	Time      string // one of periods; or "between", if a bound is given; or empty
 	SinceText string // as in the form
 	UntilText string
 
@@ -159,14 +159,11 @@ type auditFilter struct {
 	targets []string  // ids that Target means
 }
 
-// auditSpans are the choices of time until now.
-var auditSpans = map[string]time.Duration{"1h": time.Hour, "24h": wholeDay, "7d": 7 * wholeDay}
-
 // auditFilterOf is the filter of a query, before parse. Bounds count unless a span
 // is chosen.
 func auditFilterOf(query url.Values) auditFilter {
 	f := auditFilter{Actor: query.Get("actor"), Action: query.Get("action"), Target: query.Get("target")}
-	if auditSpans[query.Get("time")] > 0 {
+	if periods[query.Get("time")] > 0 {
 		f.Time = query.Get("time")
 		return f
 	}
@@ -201,7 +198,7 @@ func (f *auditFilter) parse(r *request, tx store.Tx) (err error) {
 	if f.Until, err = parseUntil("until", f.UntilText, r.zone(), r.now); err != nil {
 		return err
 	}
-	if span := auditSpans[f.Time]; span > 0 {
+	if span := periods[f.Time]; span > 0 {
 		f.Since = r.now.Add(-span)
 	}
 	if f.Target != "" {

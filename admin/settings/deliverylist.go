@@ -83,9 +83,6 @@ var deliveryStates = []stateChoice{
 	{Name: "All"}, {State: "waiting", Name: "Waiting"}, {State: "failed", Name: "Failed"}, {State: "acknowledged", Name: "Acknowledged"},
 }
 
-// deliverySpans are the periods to choose from, by the field time.
-var deliverySpans = map[string]time.Duration{"1h": time.Hour, "24h": 24 * time.Hour, "7d": 7 * 24 * time.Hour}
-
 // listDeliveries shows the deliveries of the endpoint of the path, or of the org.
 func (r *request) listDeliveries() error {
 	p := &deliveriesPage{Asked: askedDeliveries(r.HTTP.URL.Query()), After: r.HTTP.URL.Query().Get("after"), Path: r.path("deliveries")}
@@ -120,7 +117,7 @@ func askedDeliveries(query url.Values) url.Values {
 			asked.Set(name, value)
 		}
 	}
-	if deliverySpans[asked.Get("time")] > 0 {
+	if periods[asked.Get("time")] > 0 {
 		asked.Del("since")
 		asked.Del("until")
 	} else if asked.Del("time"); asked.Get("since") != "" || asked.Get("until") != "" {
@@ -148,7 +145,7 @@ func (r *request) deliveryFilter(asked url.Values) (store.DeliveryFilter, error)
 
 // deliveryBounds are the exact bounds of what was asked for.
 func (r *request) deliveryBounds(asked url.Values) (since, until string, err error) {
-	if span := deliverySpans[asked.Get("time")]; span > 0 {
+	if span := periods[asked.Get("time")]; span > 0 {
 		return store.FormatTime(r.now.Add(-span)), "", nil
 	}
 	if since, err = r.deliveryBound("since", asked, parseSince); err == nil {

@@ -35,7 +35,7 @@ type health struct {
 	Waiting              store.Waiting   // up to maxWaiting
 	LastError            *store.Delivery // whose last attempt was unsuccessful; nil: there is none, or the endpoint does well
 	Since                time.Time       // the hour since which it has been failing, or when it was disabled; zero: unknown
-	By                   string          // who disabled it; empty: nobody is known
+	By                   person          // who disabled it; zero: nobody is known
 }
 
 // Unsuccessful are the attempts that were not acknowledged.
@@ -173,8 +173,8 @@ func (e endpointRow) Why() string {
 	switch h := e.Health; {
 	case e.Disabled() && e.DisabledReason != "":
 		return "after " + e.DisabledReason
-	case e.Disabled() && h.By != "":
-		return "by " + h.By
+	case e.Disabled() && h.By.Name != "":
+		return "by " + h.By.Name
 	case e.Disabled():
 		return "by System"
 	case h.State == stateFailing:
@@ -234,25 +234,12 @@ func (r *request) findHealth(tx store.Tx, row *endpointRow) (err error) {
 		h.Since = failingSince(row.Hours)
 	case stateDisabled:
 		h.Since = row.DisabledAt
-		h.By, err = r.nameOf(tx, row.DisabledBy)
+		if row.DisabledBy != "" {
+			h.By, err = r.person(tx, row.DisabledBy)
+		}
 	}
 	if err == nil {
 		h.Waiting, err = tx.CountWaiting(row.Endpoint, maxWaiting)
 	}
 	return err
-}
-
-// nameOf is the name of a member of the org, or else the id.
-func (r *request) nameOf(tx store.Tx, userID string) (string, error) {
-	if userID == "" {
-		return "", nil
-	}
-	m, err := tx.Member(r.org.ID, userID)
-	switch {
-	case store.IsNotFound(err):
-		return userID, nil
-	case m.Name != "":
-		return m.Name, err
-	}
-	return userID, err
 }

@@ -16,7 +16,7 @@ func TestDisableAndEnable(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	b.get("/orgs/org_acme/endpoints/whe_1/disable").wants(t, 200, "held, not lost", `action="/settings/orgs/org_acme/endpoints/whe_1/disable"`)
 	b.post("/orgs/org_acme/endpoints/whe_1/disable", nil).leads(t, "/orgs/org_acme/endpoints/whe_1?done=endpoint-disabled")
-	b.get("/orgs/org_acme/endpoints/whe_1?done=endpoint-disabled").wants(t, 200, "Its events are held until it is enabled.", "Disabled by <bdi>Ada</bdi> on <time", "Enable</button>")
+	b.get("/orgs/org_acme/endpoints/whe_1?done=endpoint-disabled").wants(t, 200, "Its events are held until it is enabled.", "Disabled by <bdi title=\"usr_ada\">Ada</bdi> on <time", "Enable</button>")
 	b.post("/orgs/org_acme/endpoints/whe_1/test", nil).wants(t, 409, "is disabled")
 	b.post("/orgs/org_acme/endpoints/whe_1/enable", nil).leads(t, "/orgs/org_acme/endpoints/whe_1?done=endpoint-enabled")
 	if e := w.findEndpoint("whe_1"); e.Disabled() {

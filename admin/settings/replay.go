@@ -137,7 +137,7 @@ func (r *request) startReplay() error {
 type replayJobPage struct {
 	store.ReplayJob
 	Endpoint store.Endpoint // of its filter; zero: it has none, or that was deleted
-	By       string         // who started it
+	By       person         // who started it
 }
 
 // Running reports whether the job goes on.
@@ -164,8 +164,8 @@ func (r *request) findReplay(tx store.Tx, p *replayJobPage) (err error) {
 	if p.ReplayJob, err = store.FindReplay(tx, r.org.ID, r.Param("replay")); err != nil {
 		return err
 	}
-	if m, err := tx.Member(r.org.ID, p.ActorID); err == nil {
-		p.By = m.Name
+	if p.By, err = r.person(tx, p.ActorID); err != nil {
+		return err
 	}
 	if p.Filter.Endpoint != "" {
 		p.Endpoint, err = tx.Endpoint(r.org.ID, p.Filter.Endpoint)

@@ -16,6 +16,9 @@ type timeForm struct {
 
 const wholeDay = 24 * time.Hour
 
+// periods are those until now that filters offer, by their field time.
+var periods = map[string]time.Duration{"1h": time.Hour, "24h": wholeDay, "7d": 7 * wholeDay}
+
 // timeForms are what rows show, the values of date and time inputs, and dates.
 var timeForms = []timeForm{
 	{"15:04:05", time.Second, "day"},
