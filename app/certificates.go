@@ -76,7 +76,7 @@ func (a *App) byACME(ctx context.Context) (certificates.Source, error) {
 		return nil, err
 	}
 	acme, err := certificates.NewACME(ctx, a.store, certificates.ACMEConfig{
-		Domains: s.Domains, Directory: s.ACMEDirectory, RootCAs: roots, Email: s.ACMEEmail, HTTP01: s.ACMEHTTP != "",
+		Domains: s.Domains, Directories: s.ACMEDirectories, RootCAs: roots, Email: s.ACMEEmail, HTTP01: s.ACMEHTTP != "",
 		Local: local, UserAgent: "teamdata/" + a.settings.Version, Log: a.log,
 	})
 	if err != nil || s.ACMEHTTP == "" {

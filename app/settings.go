@@ -48,7 +48,7 @@ type Settings struct {
 	ACMEAcceptTerms bool
 	ACMEEmail       string
 	ACMEHTTP        string
-	ACMEDirectory   string
+	ACMEDirectories []string // in the order in which they are asked
 	ACMECA          string
 
 	// Webhooks.
@@ -92,7 +92,7 @@ func Defaults() Settings {
 		KeyRate:           server.DefaultKeyRate,
 		ClientRate:        server.DefaultClientRate,
 
-		ACMEDirectory: certificates.LetsEncrypt,
+		ACMEDirectories: []string{certificates.LetsEncrypt},
 
 		RetrySchedule:     store.DefaultRetrySchedule,
 		AttemptTimeout:    delivery.DefaultAttemptTimeout,

@@ -224,7 +224,7 @@ func (s *Settings) checkTLS() error {
 func (s *Settings) checkNoACME() error {
 	for flag, given := range map[string]bool{
 		"--acme-accept-terms": s.ACMEAcceptTerms, "--acme-email": s.ACMEEmail != "", "--acme-http": s.ACMEHTTP != "",
-		"--acme-directory": cmp.Or(s.ACMEDirectory, certificates.LetsEncrypt) != certificates.LetsEncrypt, "--acme-ca": s.ACMECA != "",
+		"--acme-directory": len(s.ACMEDirectories) > 0 && !slices.Equal(s.ACMEDirectories, []string{certificates.LetsEncrypt}), "--acme-ca": s.ACMECA != "",
 	} {
 		if given {
 			return fmt.Errorf("%s needs --domain, the name to get a certificate for, such as data.example.com", flag)
@@ -239,18 +239,43 @@ func (s *Settings) checkACME() error {
 			return fmt.Errorf("--domain: %w", err)
 		}
 	}
-	if !strings.HasPrefix(s.ACMEDirectory, "https://") {
-		return fmt.Errorf("--acme-directory %q is no https:// URL, such as %s", s.ACMEDirectory, certificates.LetsEncrypt)
+	if err := s.checkACMEDirectories(); err != nil {
+		return err
 	}
 	if !s.ACMEAcceptTerms {
-		terms := LetsEncryptTerms
-		if s.ACMEDirectory != certificates.LetsEncrypt {
-			terms = "the address that " + s.ACMEDirectory + " has as termsOfService"
-		}
-		return fmt.Errorf("--domain needs --acme-accept-terms: read the terms of the authority, at %s, and accept them with it", terms)
+		return fmt.Errorf("--domain needs --acme-accept-terms: read the terms of the authority, at %s, and accept them with it", s.acmeTerms())
 	}
 	if _, _, err := net.SplitHostPort(s.ACMEHTTP); s.ACMEHTTP != "" && err != nil {
 		return fmt.Errorf("--acme-http %q is not host:port, such as 0.0.0.0:80", s.ACMEHTTP)
 	}
 	return nil
+}
+
+// checkACMEDirectories takes one authority, and a second for when the first can't issue.
+func (s *Settings) checkACMEDirectories() error {
+	for i, directory := range s.ACMEDirectories {
+		if u, err := url.Parse(directory); err != nil || u.Scheme != "https" || u.Host == "" {
+			return fmt.Errorf("--acme-directory %q is no https:// URL, such as %s", directory, certificates.LetsEncrypt)
+		}
+		if slices.Contains(s.ACMEDirectories[:i], directory) {
+			return hint.New(fmt.Sprintf("--acme-directory has %s twice", directory), "name another authority as the second, or leave it out")
+		}
+	}
+	if n := len(s.ACMEDirectories); n < 1 || n > 2 {
+		return hint.New(fmt.Sprintf("--acme-directory names %d authorities", n), "name one, or two: the second is asked while the first can't issue")
+	}
+	return nil
+}
+
+// acmeTerms says where the terms of each authority are.
+func (s *Settings) acmeTerms() string {
+	var all []string
+	for _, directory := range s.ACMEDirectories {
+		terms := LetsEncryptTerms
+		if directory != certificates.LetsEncrypt {
+			terms = "the address that " + directory + " has as termsOfService"
+		}
+		all = append(all, terms)
+	}
+	return strings.Join(all, " and ")
 }

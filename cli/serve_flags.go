@@ -91,7 +91,7 @@ func bindTLS(f *pflag.FlagSet, s *app.Settings) {
 	f.BoolVar(&s.ACMEAcceptTerms, "acme-accept-terms", s.ACMEAcceptTerms, "accept the terms of the ACME authority; Let's Encrypt's are at "+app.LetsEncryptTerms)
 	f.StringVar(&s.ACMEEmail, "acme-email", s.ACMEEmail, "an `address` that the ACME authority may write to")
 	f.StringVar(&s.ACMEHTTP, "acme-http", s.ACMEHTTP, "`host:port` to answer the ACME authority on over plain HTTP, which it reaches as port 80 of the domains; others are sent to HTTPS")
-	f.StringVar(&s.ACMEDirectory, "acme-directory", s.ACMEDirectory, "the `URL` of the ACME authority's directory")
+	f.StringSliceVar(&s.ACMEDirectories, "acme-directory", s.ACMEDirectories, "the `URL` of the ACME authority's directory; given twice, the second authority is asked while the first is down or limits this server")
 	f.StringVar(&s.ACMECA, "acme-ca", s.ACMECA, "a PEM `file` with CAs of the ACME authority's own server, to trust beside the system's")
 	f.StringVar(&s.TLSCert, "tls-cert", s.TLSCert, "a PEM `file` with the certificate to serve with, and its chain; read again when it changes, and on SIGHUP")
 	f.StringVar(&s.TLSKey, "tls-key", s.TLSKey, "a PEM `file` with the private key of --tls-cert")

@@ -6,6 +6,7 @@ import "time"
 // admin API, the metrics, doctor and the mail to the operator.
 type CertificateStatus struct {
 	Name        string    // a domain, "local CA", or the certificate's file
+	Authority   string    // URL of the directory of the ACME authority that issued it; empty: none did
 	NotAfter    time.Time // when it expires; zero: there is none yet
 	NextRenewal time.Time // when renewal starts; zero: the operator renews it, or there is none yet
 	LastError   string    // of the last attempt to renew it; empty: it succeeded, or there was none

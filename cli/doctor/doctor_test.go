@@ -64,7 +64,7 @@ func TestACME(t *testing.T) {
 	}
 	check := func(online bool, now func() time.Time) []Finding {
 		d := doctor{Config: Config{Online: online}, now: now}
-		d.Domains, d.ACMEDirectory, d.ACMECA = []string{ownDomain}, authority.Directory, ca
+		d.Domains, d.ACMEDirectories, d.ACMECA = []string{ownDomain}, []string{authority.Directory}, ca
 		d.checkACME(t.Context())
 		return d.list
 	}

@@ -12,7 +12,7 @@ import (
 	"teamdata/internal/httpclient"
 )
 
-// checkACME reads the directory of the ACME authority, and its clock.
+// checkACME reads the directory of each ACME authority, and its clock.
 func (d *doctor) checkACME(ctx context.Context) {
 	switch {
 	case len(d.Domains) == 0:
@@ -26,13 +26,15 @@ func (d *doctor) checkACME(ctx context.Context) {
 	if err != nil {
 		return // the check of the CA files reports it
 	}
-	date, err := readDirectory(ctx, d.ACMEDirectory, roots)
-	if err != nil {
-		d.problem("check --acme-directory, --acme-ca and the way out of this machine", "%s: %v", d.ACMEDirectory, err)
-		return
+	for _, directory := range d.ACMEDirectories {
+		date, err := readDirectory(ctx, directory, roots)
+		if err != nil {
+			d.problem("check --acme-directory, --acme-ca and the way out of this machine", "%s: %v", directory, err)
+			continue
+		}
+		d.ok("%s answers", directory)
+		d.checkOffset(d.now().Sub(date))
 	}
-	d.ok("%s answers", d.ACMEDirectory)
-	d.checkOffset(d.now().Sub(date))
 }
 
 func (d *doctor) checkOffset(off time.Duration) {

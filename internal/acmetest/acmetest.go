@@ -6,9 +6,12 @@
 package acmetest
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -39,6 +42,8 @@ type Config struct {
 	BadNonces int           // how many percent of good nonces it refuses
 	BusyOnce  time.Duration // it answers one request with 429 and this Retry-After, in whole seconds; 0: it doesn't
 	BusyAt    string        // the first request whose path begins so
+	FailsAt   string        // it answers 500 to each request whose path begins so; empty: to none
+	NoARI     bool          // it suggests no time to renew a certificate
 }
 
 // Authority is a running authority. Every name resolves to 127.0.0.1.
@@ -53,9 +58,10 @@ type Authority struct {
 	server  *httptest.Server
 	opened  chan struct{}
 	pebble  http.Handler
+	manage  http.Handler
+	config  Config
 	busy    time.Duration // see Config.BusyOnce
-	busyAt  string
-	one     sync.Mutex // request at a time: Pebble has a data race when one account is made twice at once
+	one     sync.Mutex    // request at a time: Pebble has a data race when one account is made twice at once
 	made    map[string]int
 }
 
@@ -64,6 +70,7 @@ const (
 	Accounts = "/sign-me-up"
 	Orders   = "/order-plz"
 	Issues   = "/finalize-order/"
+	Asked    = "/draft-ietf-acme-ari-03/renewalInfo/" // when to renew
 )
 
 // Made counts how often something was made.
@@ -120,19 +127,65 @@ func (a *Authority) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Retry-After", time.Unix(0, 0).UTC().Format(http.TimeFormat))
 	a.one.Lock()
 	defer a.one.Unlock()
-	if a.busy > 0 && strings.HasPrefix(r.URL.Path, a.busyAt) {
+	if a.busy > 0 && strings.HasPrefix(r.URL.Path, a.config.BusyAt) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(a.busy/time.Second)))
 		http.Error(w, "busy", http.StatusTooManyRequests)
 		a.busy = 0
 		return
 	}
+	if at := a.config.FailsAt; at != "" && strings.HasPrefix(r.URL.Path, at) {
+		http.Error(w, "failed", http.StatusInternalServerError)
+		return
+	}
+	if a.config.NoARI && r.URL.Path == wfe.DirectoryPath {
+		a.serveOldDirectory(w, r)
+		return
+	}
 	answer := &statusWriter{ResponseWriter: w}
 	a.pebble.ServeHTTP(answer, r)
-	for _, what := range []string{Accounts, Orders, Issues} {
-		if strings.HasPrefix(r.URL.Path, what) && answer.status < http.StatusBadRequest && (what == Issues || answer.status == http.StatusCreated) {
+	for _, what := range []string{Accounts, Orders, Issues, Asked} {
+		made := what == Issues || what == Asked || answer.status == http.StatusCreated
+		if strings.HasPrefix(r.URL.Path, what) && answer.status < http.StatusBadRequest && made {
 			a.made[what]++
 		}
 	}
+}
+
+// serveOldDirectory serves the directory of an authority without ARI.
+func (a *Authority) serveOldDirectory(w http.ResponseWriter, r *http.Request) {
+	answer := httptest.NewRecorder()
+	a.pebble.ServeHTTP(answer, r)
+	var directory map[string]any
+	if err := json.Unmarshal(answer.Body.Bytes(), &directory); err != nil {
+		a.t.Error(err)
+	}
+	delete(directory, "renewalInfo")
+	json.NewEncoder(w).Encode(directory)
+}
+
+// Suggest sets what it answers when it is asked when to renew a certificate: JSON as RFC
+// 9773 has it, or something else.
+func (a *Authority) Suggest(c *x509.Certificate, answer string) {
+	a.t.Helper()
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
+	body, err := json.Marshal(map[string]string{"certificate": string(text), "ariResponse": answer})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	w, q := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/set-renewal-info/", bytes.NewReader(body))
+	q.Header.Set("User-Agent", "acmetest")
+	a.one.Lock()
+	defer a.one.Unlock()
+	a.manage.ServeHTTP(w, q)
+	if w.Code != http.StatusOK {
+		a.t.Fatalf("it answered %d %s", w.Code, w.Body)
+	}
+}
+
+// SuggestWindow sets when it wants a certificate to be renewed.
+func (a *Authority) SuggestWindow(c *x509.Certificate, from, until time.Time) {
+	a.t.Helper()
+	a.Suggest(c, fmt.Sprintf(`{"suggestedWindow":{"start":%q,"end":%q},"explanationURL":"https://acme.test/why"}`, from.Format(time.RFC3339), until.Format(time.RFC3339)))
 }
 
 // statusWriter notes the status.
@@ -178,7 +231,7 @@ func (a *Authority) Reset(c Config) {
 	const closed = 1 // a port at which nothing listens
 	validator := va.New(quiet, cmp.Or(c.HTTPPort, closed), cmp.Or(c.TLSPort, closed), false, names(a.t), memory)
 	api := wfe.New(quiet, memory, validator, issuer, []string{"pebble.letsencrypt.org"}, false, false, 0, 0)
-	a.pebble, a.busy, a.busyAt = api.Handler(), c.BusyOnce, c.BusyAt
+	a.pebble, a.manage, a.config, a.busy = api.Handler(), api.ManagementHandler(), c, c.BusyOnce
 	a.made = map[string]int{}
 	a.Issued = x509.NewCertPool()
 	a.Issued.AddCert(issuer.GetRootCert(0).Cert)

@@ -23,46 +23,65 @@ import (
 const LetsEncrypt = acme.LetsEncryptURL
 
 // ACMEConfig is what an ACME is made from. Its owner has accepted the terms of
-// the authority.
+// the authorities.
 type ACMEConfig struct {
-	Domains   []string       // at least one, each as CheckDomain has it
-	Directory string         // URL of the authority's directory; empty: LetsEncrypt
-	RootCAs   *x509.CertPool // verify the authority's own server; nil: the system's
-	Email     string         // contact for the authority; empty: none
-	HTTP01    bool           // Challenges is served on port 80 of the domains
-	Local     *Local         // serves clients on this machine that name none of the domains; nil: they are refused
-	UserAgent string
-	Log       zerolog.Logger
-	Now       func() time.Time // the clock of renewals and retries; nil: time.Now
+	Domains     []string       // at least one, each as CheckDomain has it
+	Directories []string       // URLs of the authorities' directories, in the order in which they are asked; empty: LetsEncrypt
+	RootCAs     *x509.CertPool // verify the authorities' own servers; nil: the system's
+	Email       string         // contact for the authorities; empty: none
+	HTTP01      bool           // Challenges is served on port 80 of the domains
+	Local       *Local         // serves clients on this machine that name none of the domains; nil: they are refused
+	UserAgent   string
+	Log         zerolog.Logger
+	Now         func() time.Time // the clock of renewals and retries; nil: time.Now
 }
 
-// ACME serves a certificate for each of its domains, gets it from an authority,
-// and renews it. Account and certificates are kept in the store, so that a restart
-// makes no call.
+// ACME serves a certificate for each of its domains, gets it from the first authority
+// that can give one, and renews it when that suggests. Accounts and certificates are
+// kept in the store, so that a restart orders nothing.
 //
-// Calls to the authority are made by its own timing alone, never because of a
+// Calls to an authority are made by its own timing alone, never because of a
 // client. A request for any other name is refused, unless it comes from this
 // machine, as health checks do: those get the local certificate. Other clients
 // don't, since it contains the machine's name.
 type ACME struct {
-	config  ACMEConfig
-	store   store.Store
-	account crypto.Signer
-	domains []*domain
-	http    *http.Transport
-	life    context.Context // ends every call to the authority
+	config      ACMEConfig
+	store       store.Store
+	authorities []*authority // at least one
+	domains     []*domain
+	http        *http.Transport
+	life        context.Context // ends every call to an authority
 }
 
-// NewACME reads the certificates and the account from the store, or makes the
-// account's key. No call is made before the first Refresh, nor after ctx is done.
+// authority issues certificates. Each knows us by an account of its own.
+type authority struct {
+	directory string // its URL
+	account   crypto.Signer
+}
+
+// storeName is the name under which the store keeps something from this authority:
+// a domain's certificate, or the "account", which is no domain since it has no
+// period.
+func (y *authority) storeName(what string) string { return "acme " + y.directory + " " + what }
+
+// NewACME reads the certificates and the accounts from the store, or makes the
+// accounts' keys. No call is made before the first Refresh, nor after ctx is done.
 func NewACME(ctx context.Context, s store.Store, c ACMEConfig) (*ACME, error) {
-	if c.Directory == "" {
-		c.Directory = LetsEncrypt
+	if len(c.Directories) == 0 {
+		c.Directories = []string{LetsEncrypt}
 	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	a := &ACME{config: c, store: s, http: newTransport(c.RootCAs), life: ctx}
+	for _, directory := range c.Directories {
+		y := &authority{directory: directory}
+		var err error
+		if y.account, err = accountKey(ctx, s, y.storeName("account")); err != nil {
+			return nil, err
+		}
+		a.authorities = append(a.authorities, y)
+	}
 	for _, name := range c.Domains {
 		if a.domain(name) == nil { // a name given twice has one certificate
 			a.domains = append(a.domains, newDomain(a, name))
@@ -73,15 +92,8 @@ func NewACME(ctx context.Context, s store.Store, c ACMEConfig) (*ACME, error) {
 			return nil, err
 		}
 	}
-	var err error
-	a.account, err = accountKey(ctx, s, a.storeName("account"))
-	return a, err
+	return a, nil
 }
-
-// storeName is the name under which the store keeps something from this authority:
-// a domain's certificate, or the "account", which is no domain since it has no
-// period.
-func (a *ACME) storeName(what string) string { return "acme " + a.config.Directory + " " + what }
 
 // TLS is the configuration to serve with.
 func (a *ACME) TLS() *tls.Config { return tlsConfig(a.get, acme.ALPNProto) }
@@ -114,14 +126,18 @@ func (a *ACME) domain(name string) *domain {
 	return nil
 }
 
-// Refresh starts to get the certificates that are missing or due for renewal.
+// Refresh starts to get the certificates that are missing or due for renewal, and to
+// ask when the others are to be renewed.
 func (a *ACME) Refresh(ctx context.Context) {
 	if a.config.Local != nil {
 		a.config.Local.Refresh(ctx)
 	}
 	for _, d := range a.domains {
-		if d.begin(a.config.Now()) {
+		now := a.config.Now()
+		if d.begin(now) {
 			go d.try()
+		} else if c, by := d.beginAsking(now); c != nil {
+			go d.ask(c, by)
 		}
 	}
 }

@@ -20,19 +20,21 @@ import (
 )
 
 const (
-	callTimeout = time.Minute
-	maxAnswer   = 1 << 20            // bytes
-	maxRetries  = 30                 // of one call
-	maxDetail   = 500                // bytes of an authority's message
-	maxPause    = 8 * time.Second    // before a call is made again; after a longer one the attempt is
-	maxWait     = 7 * 24 * time.Hour // that an authority may ask for
+	callTimeout       = time.Minute
+	maxAnswer         = 1 << 20            // bytes
+	maxRetries        = 30                 // of one call
+	maxRetriesOfFirst = 3                  // the same after an error of the server, while another authority is there to be asked
+	maxDetail         = 500                // bytes of an authority's message
+	maxPause          = 8 * time.Second    // before a call is made again; after a longer one the attempt is
+	maxWait           = 7 * 24 * time.Hour // that an authority may ask for
 )
 
-// newClient makes the client of an attempt, and the transport of its calls.
-func (a *ACME) newClient(d *domain) (*acme.Client, *loggingTransport) {
-	calls := &loggingTransport{domain: d}
+// newClient makes the client of an attempt, and the transport of its calls, which go on
+// until a time; zero: as long as they need.
+func (a *ACME) newClient(d *domain, y *authority, until time.Time) (*acme.Client, *loggingTransport) {
+	calls := &loggingTransport{domain: d, until: until}
 	return &acme.Client{
-		Key: a.account, DirectoryURL: a.config.Directory, UserAgent: a.config.UserAgent, RetryBackoff: backoff,
+		Key: y.account, DirectoryURL: y.directory, UserAgent: a.config.UserAgent, RetryBackoff: calls.backoff,
 		HTTPClient: &http.Client{Transport: calls, Timeout: callTimeout},
 	}, calls
 }
@@ -87,10 +89,12 @@ var errMustWait = errors.New("the authority asked for a long pause")
 // loggingTransport makes the calls of one attempt. It records their errors at once,
 // since an attempt may take minutes, and with the authority's reason.
 type loggingTransport struct {
-	domain *domain // its mu guards the rest, since autocert cleans up beside the attempt
+	domain *domain   // its mu guards the rest, since autocert cleans up beside the attempt
+	until  time.Time // no call goes on after it, since another authority is there to be asked; zero: there is none
 
 	answered bool          // the authority was reached
 	issued   bool          // it gave a certificate
+	unable   bool          // it is down, or limits us: that was the last error
 	wait     time.Duration // the longest that an answer asked for
 	over     bool          // the attempt is
 }
@@ -100,27 +104,51 @@ func (w *loggingTransport) RoundTrip(q *http.Request) (*http.Response, error) {
 		return nil, errMustWait
 	}
 	// autocert's calls end with their timeout only; these end with our context too.
-	ctx, cancel := context.WithCancel(q.Context())
+	ctx, cancel := w.context(q.Context())
 	stop := context.AfterFunc(w.domain.acme.life, cancel)
 	defer stop()
 	defer cancel()
 	r, err := w.domain.acme.http.RoundTrip(q.WithContext(ctx))
 	if err != nil {
-		w.failed(q, err)
+		w.failed(q, err, true)
 		return nil, err
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer))
 	r.Body.Close()
 	if err != nil {
-		w.failed(q, err)
+		w.failed(q, err, true)
 		return nil, err
 	}
 	w.note(r)
 	if err := problemIn(r.StatusCode, body); err != nil {
-		w.failed(q, err)
+		w.failed(q, err, err.unable)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return r, nil
+}
+
+func (w *loggingTransport) context(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w.until.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadlineCause(ctx, w.until, errSlow)
+}
+
+// backoff makes few calls again if another authority can be asked instead.
+func (w *loggingTransport) backoff(n int, q *http.Request, r *http.Response) time.Duration {
+	if !w.until.IsZero() && n > maxRetriesOfFirst && r.StatusCode >= http.StatusInternalServerError {
+		return 0
+	}
+	return backoff(n, q, r)
+}
+
+// end tells whether the authority was unable to give a certificate, so that another one
+// may. Errors of the cleaning up that follows are ignored.
+func (w *loggingTransport) end() (unable bool) {
+	w.domain.mu.Lock()
+	defer w.domain.mu.Unlock()
+	w.over = true
+	return w.unable || !w.until.IsZero() && time.Now().After(w.until)
 }
 
 func (w *loggingTransport) mustWait() bool {
@@ -134,17 +162,21 @@ func (w *loggingTransport) note(r *http.Response) {
 	defer w.domain.mu.Unlock()
 	w.answered = true
 	w.issued = w.issued || strings.HasPrefix(r.Header.Get("Content-Type"), "application/pem-certificate-chain")
-	if r.StatusCode >= http.StatusBadRequest { // others ask for patience with what is under way
-		w.wait = max(w.wait, retryAfter(r.Header))
+	switch wanted := retryAfter(r.Header); {
+	case r.StatusCode >= http.StatusBadRequest: // others ask for patience with what is under way
+		w.wait = max(w.wait, wanted)
+	case wanted > maxPause && !w.until.IsZero():
+		r.Header.Set("Retry-After", strconv.Itoa(int(maxPause/time.Second)))
 	}
 }
 
 // failed records the error of a call that is needed for a certificate. Errors of the
 // cleaning up that autocert does afterwards are ignored.
-func (w *loggingTransport) failed(q *http.Request, err error) {
+func (w *loggingTransport) failed(q *http.Request, err error, unable bool) {
 	d := w.domain
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	w.unable = unable
 	if !w.over && d.acme.life.Err() == nil {
 		d.record(fmt.Errorf("%s: %w", q.URL.Host, err), "getting a certificate from the authority failed")
 	}
@@ -157,9 +189,22 @@ func (p *problem) String() string {
 	return fmt.Sprintf("%.*s (%.*s)", maxDetail, p.Detail, maxDetail, p.Type)
 }
 
+// isTheirs reports whether a problem is the authority's own, not one with the domain.
+func (p *problem) isTheirs() bool {
+	return strings.HasSuffix(p.Type, ":serverInternal") || strings.HasSuffix(p.Type, ":rateLimited")
+}
+
+// refusal is an error in an authority's answer.
+type refusal struct {
+	text   string
+	unable bool // it is down, or limits us: another authority may give a certificate
+}
+
+func (r *refusal) Error() string { return r.text }
+
 // problemIn returns the error that an answer reports: of the call itself, or of the
-// challenge or order that the answer describes.
-func problemIn(status int, body []byte) error {
+// challenge or order that the answer describes; nil if there is none.
+func problemIn(status int, body []byte) *refusal {
 	var answer struct {
 		problem
 		Error      *problem
@@ -169,23 +214,24 @@ func problemIn(status int, body []byte) error {
 		}
 	}
 	err := json.Unmarshal(body, &answer)
+	unable := status >= http.StatusInternalServerError || status == http.StatusTooManyRequests || answer.isTheirs()
 	switch {
 	case strings.HasSuffix(answer.Type, ":badNonce"):
 		return nil // the call is made again
 	case status >= http.StatusBadRequest && (err != nil || answer.Detail == ""):
-		return fmt.Errorf("answered %d %s", status, http.StatusText(status))
+		return &refusal{fmt.Sprintf("answered %d %s", status, http.StatusText(status)), unable}
 	case status >= http.StatusBadRequest:
-		return fmt.Errorf("answered %d: %s", status, &answer.problem)
+		return &refusal{fmt.Sprintf("answered %d: %s", status, &answer.problem), unable}
 	case err != nil:
 		return nil // not JSON: a certificate
 	}
 	for _, c := range answer.Challenges {
 		if c.Error != nil {
-			return fmt.Errorf("challenge %s: %s", c.Type, c.Error)
+			return &refusal{fmt.Sprintf("challenge %s: %s", c.Type, c.Error), c.Error.isTheirs()}
 		}
 	}
 	if answer.Error != nil {
-		return fmt.Errorf("%s: %s", cmp.Or(answer.Type, "order"), answer.Error)
+		return &refusal{fmt.Sprintf("%s: %s", cmp.Or(answer.Type, "order"), answer.Error), answer.Error.isTheirs()}
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package certificates
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,26 +15,10 @@ import (
 	"teamdata/store"
 )
 
-// firstRetries say how long after each failed attempt to get a certificate the next
-// is made; the last counts for every later one. Let's Encrypt allows five failures
-// an hour.
-var firstRetries = []time.Duration{2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour}
-
-// unreachedRetries are the same for attempts that the authority did not see: they
-// count for none of its limits.
-var unreachedRetries = []time.Duration{5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute}
-
-// clockPause follows a certificate that is of no use or due at once: authorities limit
-// how many they give for a name.
-const clockPause = 24 * time.Hour
-
 // handshakeWait is how long a client waits for a certificate that is being issued.
 const handshakeWait = 5 * time.Second
 
-var (
-	errNotThere = errors.New("there is no certificate for this domain yet")
-	errClock    = hint.New("the authority's new certificate is invalid or due for renewal already by the clock of this machine", "set the clock")
-)
+var errNotThere = errors.New("there is no certificate for this domain yet")
 
 // domain is one name, with a certificate of its own.
 type domain struct {
@@ -43,21 +26,24 @@ type domain struct {
 	acme *ACME
 	lastError
 
-	mu        sync.Mutex
-	served    *tls.Certificate  // nil: there is none yet
-	manager   *autocert.Manager // of the last attempt
-	running   bool              // an attempt is
-	tried     chan struct{}     // closed when the attempt ends that runs or is about to; nil: the next is later
-	failures  int               // attempts that failed since the last certificate
-	unreached int               // those of them since the authority was last reached
-	next      time.Time         // before it there is no attempt
-	again     *time.Timer       // of the next look at what another node got; nil: there was none yet
-	yield     func()            // ends what keepHold began; for the attempt that runs
+	mu      sync.Mutex
+	served  *tls.Certificate  // nil: there is none yet
+	issuer  *authority        // of served
+	renewal renewal           // of served, as its authority suggests it
+	sources []*source         // in the order in which they are asked
+	manager *autocert.Manager // of the last attempt
+	running bool              // an attempt is
+	tried   chan struct{}     // closed when the attempt ends that runs or is about to; nil: the next is later
+	again   *time.Timer       // of the next look at what another node got; nil: there was none yet
+	yield   func()            // ends what keepHold began; for the attempt that runs
 }
 
 func newDomain(a *ACME, name string) *domain {
 	log := a.config.Log.With().Str("domain", name).Logger()
 	d := &domain{name: name, acme: a, lastError: lastError{log: log, now: a.config.Now}, tried: make(chan struct{}), yield: func() {}}
+	for _, y := range a.authorities {
+		d.sources = append(d.sources, &source{authority: y})
+	}
 	d.manager = &autocert.Manager{Cache: &attempt{domain: d}} // answers the challenges of other nodes
 	return d
 }
@@ -86,7 +72,7 @@ func isDomain(name string) bool {
 func (d *domain) begin(now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.due(now) || d.running || now.Before(d.next) || d.acme.life.Err() != nil {
+	if !d.due(now) || d.running || now.Before(d.next()) || d.acme.life.Err() != nil {
 		return false
 	}
 	if d.tried == nil {
@@ -97,33 +83,29 @@ func (d *domain) begin(now time.Time) bool {
 }
 
 func (d *domain) due(now time.Time) bool {
-	return d.served == nil || !now.Before(d.renewAt(d.served.Leaf))
+	return d.served == nil || !now.Before(d.renewAt())
 }
 
-// try takes the certificate from the store, or gets it from the authority.
+// try takes the certificate from the store, or gets it from an authority.
 func (d *domain) try() {
-	client, calls := d.acme.newClient(d)
 	d.logNext()
-	err := d.get(&attempt{domain: d, client: client})
+	err := d.get()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.running, calls.over = false, true
+	d.running = false
 	defer close(d.tried) // when the error is recorded
 	d.tried = nil
-	now := d.acme.config.Now()
-	if calls.issued && d.due(now) {
-		err, calls.wait = errClock, clockPause
-	}
-	switch err {
-	case nil:
-		d.failures, d.unreached = 0, 0
-		return
-	case errElsewhere:
+	switch {
+	case err == nil:
+		for _, s := range d.sources {
+			s.succeeded()
+		}
+	case err == errElsewhere:
 		d.lookAgain()
-		return
-	}
-	d.next = now.Add(max(d.pause(calls.answered), calls.wait))
-	if d.acme.life.Err() == nil {
+	case d.acme.life.Err() == nil:
+		if now := d.acme.config.Now(); !now.Before(d.next()) { // the store failed, and nobody was asked
+			d.sources[0].failed(now, false, false, 0)
+		}
 		d.recordIfNone(err, "getting a certificate failed")
 		d.logFailure()
 	}
@@ -153,8 +135,9 @@ func (d *domain) lookAgain() {
 	})
 }
 
-func (d *domain) get(t *attempt) error {
-	if due, err := d.stillDue(); !due || err != nil {
+func (d *domain) get() error {
+	due, err := d.stillDue()
+	if !due || err != nil {
 		return err
 	}
 	held, err := d.hold(func(ctx context.Context) error {
@@ -162,12 +145,11 @@ func (d *domain) get(t *attempt) error {
 		if due, err := d.stillDue(); !due || err != nil {
 			return err
 		}
-		text, err := t.certificate()
+		err := d.order(ctx)
 		if err != nil {
 			d.keepHold()
-			return err
 		}
-		return d.keep(ctx, text)
+		return err
 	})
 	if err == nil && !held {
 		err = errElsewhere
@@ -209,28 +191,18 @@ func (d *domain) stillDue() (bool, error) {
 	return d.due(d.acme.config.Now()), err
 }
 
-// pause counts a failure, and tells how long to wait after it.
-func (d *domain) pause(reached bool) time.Duration {
-	pauses, n := unreachedRetries, &d.unreached
-	if reached {
-		pauses, n, d.unreached = firstRetries, &d.failures, 0
-	}
-	*n++
-	return pauses[min(*n, len(pauses))-1]
-}
-
 func (d *domain) logFailure() {
 	msg := "there is no certificate for this domain yet: its clients are refused"
 	if d.served != nil {
 		msg = "the certificate is still due for renewal: it stays in use"
 	}
-	d.log.Warn().Time("nextTry", d.next).Msg(msg)
+	d.log.Warn().Time("nextTry", d.next()).Msg(msg)
 }
 
-func (d *domain) serve(c *tls.Certificate) {
+func (d *domain) serve(c *tls.Certificate, by *authority) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.served = c
+	d.served, d.issuer, d.renewal = c, by, renewal{}
 }
 
 // certificate returns the one to serve. It may wait for an attempt that runs, but
@@ -263,17 +235,10 @@ func (d *domain) state() (served *tls.Certificate, tried <-chan struct{}) {
 
 func (d *domain) status() store.CertificateStatus {
 	status := d.lastError.status(d.name)
-	if served, _ := d.state(); served != nil {
-		status.NotAfter, status.NextRenewal = served.Leaf.NotAfter, d.renewAt(served.Leaf)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.served != nil {
+		status.NotAfter, status.NextRenewal, status.Authority = d.served.Leaf.NotAfter, d.renewAt(), d.issuer.directory
 	}
 	return status
-}
-
-func (d *domain) renewAt(c *x509.Certificate) time.Time {
-	return c.NotAfter.Add(-d.renewBefore(c.NotAfter.Sub(c.NotBefore)))
-}
-
-// renewBefore is how long before its end a certificate of a lifetime is renewed.
-func (d *domain) renewBefore(life time.Duration) time.Duration {
-	return min(life/3, 30*24*time.Hour)
 }

@@ -21,9 +21,20 @@ import (
 // load serves the certificate in the store, expired or not, unless there is none or
 // the one served is newer: that could not be stored.
 func (d *domain) load(ctx context.Context) error {
+	for _, y := range d.acme.authorities {
+		if err := d.loadFrom(ctx, y); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadFrom goes by when a certificate was issued: authorities give different lifetimes,
+// and one that was revoked may end later than what replaced it.
+func (d *domain) loadFrom(ctx context.Context, y *authority) error {
 	var text []byte
 	err := d.acme.store.View(ctx, func(tx store.Tx) error {
-		kept, err := tx.Certificate(d.acme.storeName(d.name))
+		kept, err := tx.Certificate(y.storeName(d.name))
 		text = bytes.Clone(kept)
 		return err
 	})
@@ -35,8 +46,8 @@ func (d *domain) load(ctx context.Context) error {
 		d.log.Error().Err(err).Msg("the certificate in the data file is damaged: another is requested")
 		return nil
 	}
-	if served, _ := d.state(); served == nil || c.Leaf.NotAfter.After(served.Leaf.NotAfter) {
-		d.serve(c)
+	if served, _ := d.state(); served == nil || c.Leaf.NotBefore.After(served.Leaf.NotBefore) {
+		d.serve(c, y)
 	}
 	return nil
 }
@@ -51,16 +62,16 @@ func (d *domain) parseCertificate(text []byte) (*tls.Certificate, error) {
 	return &c, c.Leaf.VerifyHostname(d.name)
 }
 
-// keep stores a new certificate, and serves it, stored or not.
-func (d *domain) keep(ctx context.Context, text []byte) error {
+// keep stores a new certificate of an authority, and serves it, stored or not.
+func (d *domain) keep(ctx context.Context, y *authority, text []byte) error {
 	c, err := d.parseCertificate(text)
 	if err != nil {
 		return fmt.Errorf("the authority's new certificate is not for us: %w", err)
 	}
-	err = d.acme.store.Update(ctx, store.All, func(tx store.Tx) error { return tx.PutCertificate(d.acme.storeName(d.name), text) })
-	d.serve(c)
+	err = d.acme.store.Update(ctx, store.All, func(tx store.Tx) error { return tx.PutCertificate(y.storeName(d.name), text) })
+	d.serve(c, y)
 	d.reset()
-	d.log.Info().Msg("the authority gave a new certificate")
+	d.log.Info().Str("authority", y.directory).Msg("the authority gave a new certificate")
 	if err != nil {
 		d.record(hint.With(err, "a restart will request another one"), "the new certificate is used, but can't be stored")
 	}
@@ -70,7 +81,10 @@ func (d *domain) keep(ctx context.Context, text []byte) error {
 // challengeBlock is the PEM type of an answer to a challenge, whose name is in a header.
 const challengeBlock = "ACME CHALLENGE"
 
-func (d *domain) challengeName() string { return d.acme.storeName(d.name + " challenge") }
+// challengeName is of the first authority, whichever asks: a node that answers can't know.
+func (d *domain) challengeName() string {
+	return d.acme.authorities[0].storeName(d.name + " challenge")
+}
 
 // keepChallenge stores the answer to a challenge, for all nodes. There is one at a time.
 func (d *domain) keepChallenge(ctx context.Context, key string, answer []byte) error {

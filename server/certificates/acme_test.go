@@ -22,13 +22,15 @@ const issued = "the authority gave a new certificate"
 
 var quiet = log.New(io.Discard, "", 0)
 
-// acme makes a source that lives until the test ends or calls stop.
+// acme makes a source that lives until the test ends or calls stop. The authority is the
+// first one that it asks.
 func (s *env) acme(authority *acmetest.Authority, c ACMEConfig) (a *ACME, stop func()) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.Cleanup(cancel)
 	c.Domains = append(c.Domains, domainOfTests)
-	c.Directory, c.RootCAs, c.Email, c.Log = authority.Directory, authority.Roots(), "ops@acme.test", s.logger()
+	c.Directories = append([]string{authority.Directory}, c.Directories...)
+	c.RootCAs, c.Email, c.Log = authority.Roots(), "ops@acme.test", s.logger()
 	a, err := NewACME(ctx, s.store, c)
 	if err != nil {
 		s.Fatal(err)
@@ -74,7 +76,7 @@ func TestIssue(t *testing.T) {
 			s.serve(a)
 			status := s.tried(a)
 			leaf := s.mustGet(domainOfTests, authority.Issued)
-			if status.LastError != "" || !status.NotAfter.Equal(leaf.NotAfter) || status.Name != domainOfTests {
+			if status.LastError != "" || !status.NotAfter.Equal(leaf.NotAfter) || status.Name != domainOfTests || status.Authority != authority.Directory {
 				t.Errorf("the status is %+v", status)
 			}
 			if life := leaf.NotAfter.Sub(leaf.NotBefore); !status.NextRenewal.Equal(leaf.NotAfter.Add(-life / 3)) {
@@ -228,11 +230,10 @@ func TestProblemIn(t *testing.T) {
 // A certificate is renewed when a third of its life is left, but not more than 30
 // days before its end.
 func TestRenewBefore(t *testing.T) {
-	d := newDomain(&ACME{}, domainOfTests)
 	for life, want := range map[time.Duration]time.Duration{
 		6 * day: 2 * day, 90 * day: 30 * day, 93 * day: 30 * day, 397 * day: 30 * day,
 	} {
-		if got := d.renewBefore(life); got != want {
+		if got := renewBefore(life); got != want {
 			t.Errorf("of %s the last %s, not %s", life, got, want)
 		}
 	}

@@ -52,7 +52,7 @@ func newCluster(t testing.TB, authority *acmetest.Authority, c ACMEConfig) *clus
 			}
 			ctx, cancel := context.WithCancel(context.Background())
 			c := c
-			c.Domains, c.Directory, c.RootCAs, c.Log = []string{domainOfTests}, authority.Directory, authority.Roots(), zerolog.New(n.log)
+			c.Domains, c.Directories, c.RootCAs, c.Log = []string{domainOfTests}, []string{authority.Directory}, authority.Roots(), zerolog.New(n.log)
 			a, err := NewACME(ctx, s, c)
 			start <- started{a, func() { cancel(); s.Close() }, err}
 		}()

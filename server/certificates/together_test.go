@@ -109,11 +109,11 @@ func TestOneACMEAccount(t *testing.T) {
 	var mu sync.Mutex
 	var keys []*ecdsa.PrivateKey
 	together(t, func(s store.Store) error {
-		a, err := NewACME(t.Context(), s, ACMEConfig{Directory: "https://acme.test/dir"})
+		a, err := NewACME(t.Context(), s, ACMEConfig{Directories: []string{"https://acme.test/dir"}})
 		if err == nil {
 			mu.Lock()
 			defer mu.Unlock()
-			keys = append(keys, a.account.(*ecdsa.PrivateKey))
+			keys = append(keys, a.authorities[0].account.(*ecdsa.PrivateKey))
 		}
 		return err
 	})
@@ -133,7 +133,7 @@ func (elsewhere) Hold(context.Context, string, func(context.Context) error) (boo
 // got is served.
 func TestIssuedElsewhere(t *testing.T) {
 	s := newEnv(t)
-	a, err := NewACME(t.Context(), elsewhere{s.store}, ACMEConfig{Domains: []string{domainOfTests}, Directory: "https://127.0.0.1:1/dir", Log: s.logger()})
+	a, err := NewACME(t.Context(), elsewhere{s.store}, ACMEConfig{Domains: []string{domainOfTests}, Directories: []string{"https://127.0.0.1:1/dir"}, Log: s.logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,10 +148,10 @@ func TestIssuedElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.domains[0].keep(t.Context(), text); err != nil { // as the other node does
+	if err := a.domains[0].keep(t.Context(), a.authorities[0], text); err != nil { // as the other node does
 		t.Fatal(err)
 	}
-	a.domains[0].serve(nil)
+	a.domains[0].serve(nil, nil)
 	if status := s.tried(a); status.NotAfter.IsZero() || status.LastError != "" {
 		t.Errorf("after it: %+v", status)
 	}

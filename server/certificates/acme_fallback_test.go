@@ -1,0 +1,158 @@
+package certificates
+
+import (
+	"crypto/ecdsa"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/internal/acmetest"
+)
+
+// While the first authority is down or limits us, the second one issues within a minute.
+// The next certificate is asked of the first one again.
+func TestSecondAuthority(t *testing.T) {
+	for name, test := range map[string]struct {
+		config acmetest.Config
+		down   bool   // it refuses connections
+		silent bool   // it accepts them, and never answers
+		says   string // of the first
+	}{
+		"down":             {down: true, says: "connection refused"},
+		"silent":           {silent: true, says: "timeout awaiting response headers"},
+		"rate limited":     {config: acmetest.Config{BusyOnce: 3 * time.Hour, BusyAt: acmetest.Orders}, says: "answered 429"},
+		"fails":            {config: acmetest.Config{FailsAt: acmetest.Orders}, says: "answered 500"},
+		"fails at the end": {config: acmetest.Config{FailsAt: acmetest.Issues}, says: "answered 500"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, first, second, now := newEnv(t), acmetest.New(t), acmetest.New(t), time.Now()
+			a, _ := s.acme(first, ACMEConfig{Directories: []string{second.Directory}, Now: func() time.Time { return now }})
+			test.config.TLSPort = s.port()
+			if !test.silent {
+				first.Open(test.config)
+			}
+			second.Open(acmetest.Config{TLSPort: s.port()})
+			if test.down {
+				first.Stop()
+			}
+			s.serve(a)
+			began := time.Now()
+			a.Refresh(t.Context())
+			s.triedWithin(a, time.Minute)
+			status := a.Status()[0]
+			leaf := s.mustGet(domainOfTests, second.Issued)
+			if took := time.Since(began); took > time.Minute {
+				t.Errorf("it took %v", took)
+			}
+			if status.Authority != second.Directory || status.LastError != "" || !status.NotAfter.Equal(leaf.NotAfter) {
+				t.Errorf("the status is %+v", status)
+			}
+			said := true
+			for _, words := range []string{test.says, `"authority":"` + first.Directory + `"`, `"authority":"` + second.Directory + `","message":"` + issued} {
+				said = said && strings.Contains(s.log.String(), words)
+			}
+			if !said {
+				t.Errorf("the log says:\n%s", s.log)
+			}
+			if key := a.authorities[0].account.(*ecdsa.PrivateKey); key.Equal(a.authorities[1].account) {
+				t.Error("both authorities know the same account key")
+			}
+
+			switch {
+			case test.down:
+				first.Start()
+			case test.silent:
+				first.Open(acmetest.Config{TLSPort: s.port()})
+			default:
+				first.Reset(acmetest.Config{TLSPort: s.port()})
+			}
+			now = now.Add(afterRenewal)
+			orders := second.Made(acmetest.Orders)
+			if status := s.tried(a); status.Authority != first.Directory || second.Made(acmetest.Orders) != orders {
+				t.Errorf("the next one is from %s; the log says:\n%s", status.Authority, s.log)
+			}
+			s.mustGet(domainOfTests, first.Issued)
+		})
+	}
+}
+
+// triedWithin returns when no attempt runs any more.
+func (s *env) triedWithin(a *ACME, limit time.Duration) {
+	s.Helper()
+	if _, tried := a.domains[0].state(); tried != nil {
+		select {
+		case <-tried:
+		case <-time.After(limit):
+			s.Fatalf("the try did not end; the log says:\n%s", s.log)
+		}
+	}
+}
+
+// A domain that the first authority can't reach is not offered to the second: it would
+// not reach it either, and count the failure.
+func TestSecondAuthorityIsNotAsked(t *testing.T) {
+	t.Parallel()
+	s, first, second, now := newEnv(t), acmetest.New(t), acmetest.New(t), time.Now()
+	a, _ := s.acme(first, ACMEConfig{Directories: []string{second.Directory}, Now: func() time.Time { return now }})
+	first.Open(acmetest.Config{}) // it connects to a port where nothing listens
+	second.Open(acmetest.Config{TLSPort: s.port()})
+	s.serve(a)
+	for range 2 {
+		if status := s.tried(a); !strings.Contains(status.LastError, "Failed to connect") || second.Calls.Load() != 0 {
+			t.Errorf("%d calls; the status is %+v", second.Calls.Load(), status)
+		}
+		now = now.Add(2*time.Minute - 1)
+	}
+	if n := first.Made(acmetest.Orders); n > 2 {
+		t.Errorf("%d orders", n)
+	}
+}
+
+// When no authority can give a certificate, each is asked again in its own time: one that
+// can't be reached soon, and one that was, after its pauses.
+func TestBothAuthoritiesFail(t *testing.T) {
+	t.Parallel()
+	s, first, second, now := newEnv(t), acmetest.New(t), acmetest.New(t), time.Now()
+	a, _ := s.acme(first, ACMEConfig{Directories: []string{second.Directory}, Now: func() time.Time { return now }})
+	first.Open(acmetest.Config{TLSPort: s.port(), BusyOnce: 3 * time.Hour, BusyAt: "/dir"})
+	second.Open(acmetest.Config{TLSPort: s.port()})
+	second.Stop()
+	s.serve(a)
+	if status := s.tried(a); !strings.Contains(status.LastError, "connection refused") || !strings.Contains(s.log.String(), "answered 429") {
+		t.Errorf("the status is %+v; the log says:\n%s", status, s.log)
+	}
+	second.Start()
+	now = now.Add(5 * time.Second)
+	calls := first.Calls.Load()
+	if status := s.tried(a); status.Authority != second.Directory || first.Calls.Load() != calls {
+		t.Errorf("the first got %d calls too soon; the status is %+v", first.Calls.Load()-calls, status)
+	}
+	s.mustGet(domainOfTests, second.Issued)
+}
+
+// After a restart the newest certificate is served, whichever authority gave it.
+func TestRestartWithSecond(t *testing.T) {
+	t.Parallel()
+	s, first, second := newEnv(t), acmetest.New(t), acmetest.New(t)
+	config := ACMEConfig{Directories: []string{second.Directory}}
+	s.keepExpired("acme " + first.Directory + " " + domainOfTests)
+	a, stop := s.acme(first, config)
+	first.Open(acmetest.Config{})
+	first.Stop()
+	second.Open(acmetest.Config{TLSPort: s.port()})
+	s.serve(a)
+	s.tried(a)
+	leaf := s.mustGet(domainOfTests, second.Issued)
+	stop()
+	s.l.Close()
+	s.listenAgain()
+	a, _ = s.acme(first, config)
+	s.serve(a)
+	if again := s.mustGet(domainOfTests, second.Issued); !again.Equal(leaf) {
+		t.Error("it is another certificate")
+	}
+	if status := a.Status()[0]; status.Authority != second.Directory {
+		t.Errorf("the status is %+v", status)
+	}
+}
