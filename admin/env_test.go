@@ -59,7 +59,7 @@ func (env *testEnv) nodes(context.Context) ([]store.Node, error) {
 
 func (env *testEnv) status(context.Context) (Status, error) {
 	return Status{DataFile: "/srv/teamdata.db", Size: 65536, Schema: 1, Since: testkit.Noon, Addresses: []string{"https://127.0.0.1:8443"},
-		Certificates: []store.CertificateStatus{{Name: "data.example.com", NotAfter: testkit.Noon, LastError: "no answer"}}}, nil
+		Certificates: []store.CertificateStatus{{Name: "data.example.com", Authority: "https://acme.test/dir", NotAfter: testkit.Noon, LastError: "no answer"}}}, nil
 }
 
 // socketClient serves a handler on a socket, and is a client that finds it there.

@@ -29,7 +29,7 @@ const (
 )
 
 var operations = []operation{
-	{method: "GET", path: "/status", status: 200, answer: `{"version":"1.2.3","dataFile":"/srv/teamdata.db","size":65536,"schema":1,"sealed":false,"aheadOfClock":null,"since":` + at + `,"addresses":["https://127.0.0.1:8443"],"certificates":[{"name":"data.example.com","notAfter":` + at + `,"nextRenewal":null,"lastError":"no answer","lastErrorAt":null}],"waiting":{"endpoints":0,"dueAt":null,"mails":0},"deletedOrgs":[]}`},
+	{method: "GET", path: "/status", status: 200, answer: `{"version":"1.2.3","dataFile":"/srv/teamdata.db","size":65536,"schema":1,"sealed":false,"aheadOfClock":null,"since":` + at + `,"addresses":["https://127.0.0.1:8443"],"certificates":[{"name":"data.example.com","authority":"https://acme.test/dir","notAfter":` + at + `,"nextRenewal":null,"lastError":"no answer","lastErrorAt":null}],"waiting":{"endpoints":0,"dueAt":null,"mails":0},"deletedOrgs":[]}`},
 	{method: "GET", path: "/backup", status: 200, answer: "{{*}}"},
 	{method: "GET", path: "/audit-log", status: 200, answer: `{"data":[],"next":null,"hasMore":false}`},
 	{method: "GET", path: "/orgs", status: 200, answer: `{"data":[` + acme + `,{"id":"org_other",{{*}}}],"next":"0.org_other","hasMore":false}`},

@@ -32,6 +32,6 @@ func (r *request) readStatus() error {
 }
 
 func certificateJSON(c store.CertificateStatus) []byte {
-	return newObject().text("name", c.Name).time("notAfter", c.NotAfter).time("nextRenewal", c.NextRenewal).
+	return newObject().text("name", c.Name).nullable("authority", c.Authority).time("notAfter", c.NotAfter).time("nextRenewal", c.NextRenewal).
 		nullable("lastError", c.LastError).time("lastErrorAt", c.LastErrorAt).end()
 }

@@ -105,6 +105,30 @@ func TestServeByACME(t *testing.T) {
 	}
 }
 
+// With the first of two authorities down the program gets its certificate from the
+// second, and its status, doctor and metrics name that.
+func TestServeBySecondAuthority(t *testing.T) {
+	first, second, folder := acmetest.New(t), acmetest.New(t), t.TempDir()
+	first.Stop()
+	ca, data := filepath.Join(folder, "acme.ca.pem"), filepath.Join(folder, "teamdata.db")
+	testkit.WriteFile(t, ca, string(second.CAPEM))
+	t.Setenv("TEAMDATA_ACME_DIRECTORY", first.Directory+","+second.Directory)
+	p := testkit.Serve(t, data, "--domain", testkit.Domain, "--acme-accept-terms", "--acme-ca", ca, "--metrics", "127.0.0.1:0")
+	second.Open(acmetest.Config{TLSPort: port(p, `"serving"`, `"url":"https://`)})
+	shown(p, second.Issued)
+	out, _ := testkit.Run(t, "status", "--json", "--data", data)
+	if !strings.Contains(out, second.Directory) {
+		t.Errorf("status says:\n%s", out)
+	}
+	out, _ = testkit.Run(t, "doctor", "--data", data)
+	if !strings.Contains(out, "the certificate "+testkit.Domain+" is from "+second.Directory) {
+		t.Errorf("doctor says:\n%s", out)
+	}
+	if name := "teamdata_certificate_info authority=" + second.Directory + " name=" + testkit.Domain; scraped(t, http.DefaultClient, metricsURL(p))[name] != 1 {
+		t.Errorf("there is no metric %s", name)
+	}
+}
+
 // port is the one in a line of the log, behind some words and an address.
 func port(p *testkit.Process, line, words string) (port int) {
 	p.T.Helper()

@@ -41,8 +41,11 @@ func (d *doctor) checkServer(ctx context.Context) {
 	d.newest = status.AheadOfClock
 	d.ok("version %s serves %s since %s", status.Version, strings.Join(status.Addresses, ", "), status.Since.Format(time.RFC3339))
 	for _, certificate := range status.Certificates {
-		if certificate.LastError != "" {
+		switch {
+		case certificate.LastError != "":
 			d.warn("see its log", "the certificate %s is not renewed: %s", certificate.Name, certificate.LastError)
+		case certificate.Authority != "":
+			d.ok("the certificate %s is from %s", certificate.Name, certificate.Authority)
 		}
 	}
 	if err := (&Probe{Data: d.Data, StateDir: d.StateDir, Socket: d.Socket}).Ready(ctx); err != nil {

@@ -58,6 +58,7 @@ var Catalogue = []Entry{
 	{"teamdata_endpoint_failures_total", "counter", []string{"org", "endpoint"}, "Attempts that were not acknowledged, of the 20 endpoints with the most of them since the start."},
 
 	{"teamdata_certificate_expiry_timestamp_seconds", "gauge", []string{"name"}, "When a certificate expires; absent without one."},
+	{"teamdata_certificate_info", "gauge", []string{"name", "authority"}, "1, with the directory of the ACME authority that issued a certificate; absent without one."},
 	{"teamdata_certificate_failing", "gauge", []string{"name"}, "1 while a certificate could not be renewed when that was last tried; the log says why."},
 	{"teamdata_backup_last_success_timestamp_seconds", "gauge", nil, "When the newest backup of --backup-dir was made, 0 for never; absent without that flag."},
 }

@@ -67,6 +67,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			if !s.NotAfter.IsZero() {
 				set("teamdata_certificate_expiry_timestamp_seconds", unix(s.NotAfter), s.Name)
 			}
+			if s.Authority != "" {
+				set("teamdata_certificate_info", 1, s.Name, s.Authority)
+			}
 			set("teamdata_certificate_failing", flag(s.LastError != ""), s.Name)
 		}
 	}

@@ -64,7 +64,7 @@ func full() Sources {
 			return store.Backlog{Waiting: store.Waiting{Due: 1, Later: 2, Held: 3}, Busy: 4, DueAt: time.Now().Add(time.Hour), HeldAt: time.Now().Add(time.Hour), Mails: 5}, nil
 		},
 		Certificates: func() []store.CertificateStatus {
-			return []store.CertificateStatus{{Name: "a.example", NotAfter: time.Unix(7, 0)}, {Name: "b.example", LastError: "no answer"}}
+			return []store.CertificateStatus{{Name: "a.example", Authority: "https://acme.test/dir", NotAfter: time.Unix(7, 0)}, {Name: "b.example", LastError: "no answer"}}
 		},
 		Backup: func() (time.Time, bool) { return time.Unix(8, 0), true },
 		Sweeps: func() (time.Duration, time.Time) { return 9 * time.Second, time.Unix(10, 0) },
@@ -110,6 +110,7 @@ teamdata_build_info version=1.0 1
 teamdata_certificate_expiry_timestamp_seconds name=a.example 7
 teamdata_certificate_failing name=a.example 0
 teamdata_certificate_failing name=b.example 1
+teamdata_certificate_info authority=https://acme.test/dir name=a.example 1
 teamdata_commit_duration_seconds 2/2
 teamdata_commit_updates 1/5
 teamdata_commits_total result=failed 1

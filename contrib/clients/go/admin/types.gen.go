@@ -178,6 +178,9 @@ type AuditLogPage struct {
 
 // Certificate A certificate that the server has.
 type Certificate struct {
+	// Authority The URL of the directory of the ACME authority that issued it; null if none did.
+	Authority *string `json:"authority"`
+
 	// LastError Why the last attempt to renew it failed; null if it succeeded or there was none.
 	LastError *string `json:"lastError"`
 

@@ -83,6 +83,8 @@ export interface components {
         };
         /** @description A certificate that the server has. */
         Certificate: {
+            /** @description The URL of the directory of the ACME authority that issued it; null if none did. */
+            authority: string | null;
             /** @description Why the last attempt to renew it failed; null if it succeeded or there was none. */
             lastError: string | null;
             /** @description When that attempt failed; null where `lastError` is null. */
