@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// An authority is asked when to renew a certificate as RFC 9773 has it (ARI).
+// An authority is asked when to renew a certificate as RFC 9773 has it (ARI). The order
+// does not name the certificate that it replaces: golang.org/x/crypto/acme can't.
 const (
 	askTimeout   = 30 * time.Second // of both calls together
 	maxSuggested = 64 << 10         // bytes of an answer
@@ -87,7 +88,7 @@ func (d *domain) ask(c *tls.Certificate, by *authority) {
 	default:
 		at := w.moment(c.Leaf)
 		if !at.Equal(r.at) {
-			log.Info().Time("from", w.Start).Time("until", w.End).Time("renewal", at).Str("explanation", w.explanation()).
+			log.Info().Time("from", w.Start).Time("until", w.End).Time("renewal", at).Fields(w.explanation()).
 				Msg("the authority suggests when to renew the certificate")
 		}
 		if pause == 0 {
@@ -103,7 +104,13 @@ type window struct {
 	explanationURL string
 }
 
-func (w window) explanation() string { return fmt.Sprintf("%.*s", maxDetail, w.explanationURL) }
+// explanation is why, for the log.
+func (w window) explanation() map[string]any {
+	if w.explanationURL == "" {
+		return nil
+	}
+	return map[string]any{"explanation": fmt.Sprintf("%.*s", maxDetail, w.explanationURL)}
+}
 
 // moment is when to renew a certificate: any in the window, but the same for each node
 // and after a restart, since it is drawn with the certificate's own hash. Whatever the

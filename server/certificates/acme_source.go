@@ -77,7 +77,7 @@ func (d *domain) order(ctx context.Context) error {
 		if !d.acme.config.Now().Before(s.next) {
 			another := i+1 < len(d.sources)
 			if err = d.orderFrom(ctx, s, another); err != nil && s.unable && another {
-				d.log.Warn().Str("authority", s.directory).Time("nextTry", s.next).Msg("this authority gives no certificate now: the next one is asked")
+				d.log.Warn().Str("authority", s.directory).Time("nextTry", s.next).Msg("this authority gives no certificate now: another one may")
 			}
 		}
 		if err == nil || !s.unable {

@@ -2,8 +2,8 @@
 // ([Local]), from the operator's files ([Files]), or from an authority that speaks
 // ACME ([ACME]). All three renew the certificate while it is served.
 //
-// It makes no outbound call unless ACME is configured, and then only to that
-// authority.
+// It makes no outbound call unless ACME is configured, and then only to those
+// authorities.
 //
 // It may import store and internal/localca. A new source of certificates is a file
 // of its own that implements [Source]; what all sources share belongs in
