@@ -19,7 +19,7 @@ func TestSecondAuthority(t *testing.T) {
 		says   string // of the first
 	}{
 		"down":             {down: true, says: "connection refused"},
-		"silent":           {silent: true, says: "timeout awaiting response headers"},
+		"silent":           {silent: true, says: "not done within 25s"},
 		"rate limited":     {config: acmetest.Config{BusyOnce: 3 * time.Hour, BusyAt: acmetest.Orders}, says: "answered 429"},
 		"fails":            {config: acmetest.Config{FailsAt: acmetest.Orders}, says: "answered 500"},
 		"fails at the end": {config: acmetest.Config{FailsAt: acmetest.Issues}, says: "answered 500"},

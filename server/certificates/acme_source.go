@@ -23,8 +23,9 @@ var unreachedRetries = []time.Duration{5 * time.Second, 10 * time.Second, 30 * t
 const clockPause = 24 * time.Hour
 
 // firstPatience is how long an authority may take while another one can be asked, so that
-// the other gives a certificate within a minute.
-const firstPatience = 30 * time.Second
+// the other gives a certificate within a minute. A call that is to be made again may come
+// up to maxPause later.
+const firstPatience = 25 * time.Second
 
 var (
 	errClock = hint.New("the authority's new certificate is invalid or due for renewal already by the clock of this machine", "set the clock")
