@@ -57,14 +57,15 @@ func TestCertificateThatEnds(t *testing.T) {
 }
 
 func TestACME(t *testing.T) {
-	authority, ca := acmetest.New(t), filepath.Join(t.TempDir(), "acme.ca.pem")
+	authority, second, ca := acmetest.New(t), acmetest.New(t), filepath.Join(t.TempDir(), "acme.ca.pem")
+	second.Open(acmetest.Config{})
 	authority.Open(acmetest.Config{})
 	if err := os.WriteFile(ca, authority.CAPEM, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	check := func(online bool, now func() time.Time) []Finding {
 		d := doctor{Config: Config{Online: online}, now: now}
-		d.Domains, d.ACMEDirectories, d.ACMECA = []string{ownDomain}, []string{authority.Directory}, ca
+		d.Domains, d.ACMEDirectories, d.ACMECA = []string{ownDomain}, []string{authority.Directory, second.Directory}, ca
 		d.checkACME(t.Context())
 		return d.list
 	}
@@ -76,5 +77,7 @@ func TestACME(t *testing.T) {
 	later := func() time.Time { return time.Now().Add(time.Hour) }
 	finds(t, check(true, later), "", Problem, "the clock is off by (1h|59m)")
 	authority.Stop()
-	finds(t, check(true, time.Now), "", Problem, "check --acme-directory")
+	list := check(true, time.Now)
+	finds(t, list, "", Problem, authority.Directory+".*check --acme-directory")
+	finds(t, list, "", OK, second.Directory+" answers")
 }
