@@ -71,6 +71,7 @@ var mayImport = map[string][]string{
 	"internal/postbox":     {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"internal/ratelimit":   {},
 	"internal/reference":   {"teamdata/internal/web", "teamdata/store"},
+	"internal/sbom":        {},
 	"internal/schema":      {"teamdata/store"},
 	"internal/signature":   {"teamdata/internal/hint"},
 	"internal/strictjson":  {"teamdata/store"},
