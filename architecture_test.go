@@ -88,6 +88,7 @@ var mayImport = map[string][]string{
 	"contrib/clients/generate": {},
 	"contrib/clients/go":       {},
 	"contrib/clients/go/admin": {"teamdata/contrib/clients/go"},
+	"contrib/sbom":             {"teamdata/internal/sbom"},
 	"contrib/ingest":           {"teamdata/contrib/clients/go", "teamdata/contrib/clients/go/"},
 }
 

@@ -1,0 +1,282 @@
+package contrib_test
+
+import (
+	"archive/zip"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"teamdata/internal/testkit"
+)
+
+// releaseVersion is the version of the release in these tests.
+const releaseVersion = "v0.0.1-test"
+
+// makeRelease runs .ci/release of a copy of the repository. It releases what is
+// committed.
+func makeRelease(t *testing.T, repository, folder string, args ...string) (said string) {
+	t.Helper()
+	cmd := exec.Command(".ci/release", append(args, releaseVersion, folder)...)
+	cmd.Dir = repository
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	return string(out)
+}
+
+// newReleaseKey makes a key, and returns the file of its private and the text of its
+// public half.
+func newReleaseKey(t *testing.T) (file, public string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "key")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return file, strings.TrimSpace(testkit.ReadText(t, file+".pub"))
+}
+
+// A release made twice, from copies of the repository in two folders, is the same to
+// the byte. Whatever is changed in it is named by verify-release and by sha256sum.
+func TestRelease(t *testing.T) {
+	if !*testkit.Full {
+		t.Skip("runs with -full")
+	}
+	for _, tool := range []string{"git", "ssh-keygen", "zip"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			testkit.MustSkip(t, tool+" is not installed; on Debian: apt-get install git openssh-client zip")
+		}
+	}
+	key, public := newReleaseKey(t)
+	clone, first, second := filepath.Join(t.TempDir(), "clone"), filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
+	if out, err := exec.Command("git", "clone", "--quiet", ".", clone).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	platforms := []string{"--platforms", "linux/" + runtime.GOARCH + " windows/amd64"}
+	if said := makeRelease(t, ".", first, append(platforms, "--key", key)...); strings.Contains(said, "NOT SIGNED") {
+		t.Errorf("it said\n%s", said)
+	}
+	makeRelease(t, clone, second, append(platforms, "--key", key)...)
+	sameFolders(t, first, second)
+
+	t.Run("verified", func(t *testing.T) { verified(t, first, public) })
+	t.Run("bill of materials", func(t *testing.T) { billsOfMaterials(t, first) })
+	t.Run("changed", func(t *testing.T) { changedFilesNamed(t, first, public) })
+	t.Run("unsigned", func(t *testing.T) {
+		folder := filepath.Join(t.TempDir(), "unsigned")
+		if said := makeRelease(t, clone, folder, "--platforms", "linux/"+runtime.GOARCH); !strings.Contains(said, "THIS RELEASE IS NOT SIGNED") {
+			t.Errorf("it said\n%s", said)
+		}
+		refused(t, "is not signed: it has no SHA256SUMS.sig", folder, "--key", public)
+		testkit.MustRun(t, "verify-release", folder, "--unsigned")
+	})
+}
+
+// A wrong command line ends with 2 and makes nothing.
+func TestReleaseUsage(t *testing.T) {
+	if _, err := exec.LookPath("ssh-keygen"); err != nil {
+		testkit.MustSkip(t, "ssh-keygen is not installed; on Debian: apt-get install openssh-client")
+	}
+	there, folder, key := t.TempDir(), filepath.Join(t.TempDir(), "release"), filepath.Join(t.TempDir(), "key")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ecdsa", "-N", "", "-f", key).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, test := range []struct {
+		want string
+		args []string
+	}{
+		{"usage: .ci/release", nil},
+		{"usage: .ci/release", []string{releaseVersion}},
+		{"usage: .ci/release", []string{"0.1", folder}},
+		{"usage: .ci/release", []string{"--kee", key, releaseVersion, folder}},
+		{there + " exists already", []string{releaseVersion, there}},
+		{key + " is not an Ed25519 key", []string{"--key", key, releaseVersion, folder}},
+	} {
+		out, err := exec.Command(".ci/release", test.args...).CombinedOutput()
+		failed, ok := err.(*exec.ExitError)
+		if _, made := os.Stat(folder); !ok || failed.ExitCode() != 2 || !strings.Contains(string(out), test.want) || made == nil {
+			t.Errorf("%v ended with %v, not with 2 and %q:\n%s", test.args, err, test.want, out)
+		}
+	}
+}
+
+// filesOf are the files below a folder.
+func filesOf(t *testing.T, folder string) (files []string) {
+	t.Helper()
+	must(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			path, err = filepath.Rel(folder, path)
+			files = append(files, path)
+		}
+		return err
+	}))
+	return files
+}
+
+func sameFolders(t *testing.T, a, b string) {
+	t.Helper()
+	files := filesOf(t, a)
+	if others := filesOf(t, b); strings.Join(files, " ") != strings.Join(others, " ") {
+		t.Fatalf("one release has %v, and the other %v", files, others)
+	}
+	for _, file := range files {
+		if testkit.ReadText(t, filepath.Join(a, file)) != testkit.ReadText(t, filepath.Join(b, file)) {
+			t.Errorf("%s differs", file)
+		}
+	}
+}
+
+// verified checks a release by all commands that the docs name, and refuses a wrong key.
+func verified(t *testing.T, folder, public string) {
+	signers := filepath.Join(t.TempDir(), "allowed_signers")
+	testkit.WriteFile(t, signers, testkit.ReadText(t, filepath.Join(folder, "allowed_signers")))
+	for _, trust := range [][]string{{"--key", public}, {"--signers", signers}, {"--unsigned"}} {
+		testkit.MustRun(t, append([]string{"verify-release", folder}, trust...)...)
+	}
+	for _, line := range []string{
+		"ssh-keygen -Y verify -f " + signers + " -I teamdata -n file -s SHA256SUMS.sig < SHA256SUMS", "sha256sum --strict -c SHA256SUMS",
+	} {
+		if out, err := shellIn(folder, line); err != nil {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
+	}
+	_, other := newReleaseKey(t)
+	refused(t, "SHA256SUMS is signed with another key", folder, "--key", other)
+}
+
+func shellIn(folder, line string) (string, error) {
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir = folder
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// refused holds verify-release to a text, and to the end of failed work.
+func refused(t *testing.T, want, folder string, args ...string) {
+	t.Helper()
+	out, err := testkit.Run(t, append([]string{"verify-release", folder}, args...)...)
+	failed, ok := err.(*exec.ExitError)
+	if !ok || failed.ExitCode() != 1 || !strings.Contains(out, want) {
+		t.Errorf("it ended with %v, and not with 1 and %q:\n%s", err, want, out)
+	}
+}
+
+// changedFilesNamed changes a byte of each file.
+func changedFilesNamed(t *testing.T, folder, public string) {
+	for _, file := range filesOf(t, folder) {
+		path := filepath.Join(folder, file)
+		content := testkit.ReadText(t, path)
+		middle := len(content) / 2
+		must(t, os.WriteFile(path, []byte(content[:middle]+string([]byte{content[middle] ^ 1})+content[middle+1:]), 0o644))
+		refused(t, file, folder, "--key", public)
+		if !strings.HasPrefix(file, "SHA256SUMS") {
+			if out, err := shellIn(folder, "sha256sum -c SHA256SUMS"); err == nil || !strings.Contains(out, file+": FAILED\n") {
+				t.Errorf("sha256sum does not name %s: %v\n%s", file, err, out)
+			}
+		}
+		must(t, os.WriteFile(path, []byte(content), 0o644))
+	}
+	testkit.MustRun(t, "verify-release", folder, "--key", public)
+}
+
+var dependency = regexp.MustCompile(`(?m)^\tdep\t(\S+)\t(\S+)\th1:(\S+)$`)
+
+// billsOfMaterials compares what the bills list with what `go version -m` says of the
+// programs in the archives, and these with their version.
+func billsOfMaterials(t *testing.T, folder string) {
+	schema := cycloneDX(t)
+	for _, platform := range []string{"linux_" + runtime.GOARCH, "windows_amd64"} {
+		name := "teamdata_" + releaseVersion + "_" + platform
+		if err := schema.Validate(parsed(t, filepath.Join(folder, name+".cdx.json"))); err != nil {
+			t.Errorf("%s is not CycloneDX: %v", name, err)
+		}
+		var bom struct {
+			Components []struct {
+				Name, Version string
+				Hashes        []struct{ Alg, Content string }
+			}
+		}
+		must(t, json.Unmarshal([]byte(testkit.ReadText(t, filepath.Join(folder, name+".cdx.json"))), &bom))
+		var listed, linked []string
+		for _, c := range bom.Components {
+			listed = append(listed, strings.Join([]string{c.Name, c.Version, c.Hashes[0].Alg, c.Hashes[0].Content}, " "))
+		}
+		binary := unpack(t, filepath.Join(folder, name))
+		out, err := exec.Command("go", "version", "-m", binary).Output()
+		must(t, err)
+		for _, found := range dependency.FindAllStringSubmatch(string(out), -1) {
+			sum, err := base64.StdEncoding.DecodeString(found[3])
+			must(t, err)
+			linked = append(linked, strings.Join([]string{found[1], found[2], "SHA-256", hex.EncodeToString(sum)}, " "))
+		}
+		if a, b := strings.Join(listed, "\n"), strings.Join(linked, "\n"); a != b || len(linked) != strings.Count(string(out), "\tdep\t") || len(linked) < 10 {
+			t.Errorf("%s lists\n%s\nand not\n%s", name, a, b)
+		}
+	}
+}
+
+// cycloneDX is the schema of such bills, out of the module of its makers.
+func cycloneDX(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	cmd := exec.Command("go", "mod", "download", "-json", "github.com/CycloneDX/cyclonedx-go@v0.12.0")
+	cmd.Dir = t.TempDir() // outside of this module
+	out, err := cmd.Output()
+	must(t, err)
+	var module struct{ Dir string }
+	must(t, json.Unmarshal(out, &module))
+	c := jsonschema.NewCompiler()
+	for file, url := range map[string]string{
+		"bom-1.6.schema.json": "bom-1.6.schema.json", "spdx.schema.json": "spdx.schema.json", "jsf-0.82.schemax.json": "jsf-0.82.schema.json",
+	} {
+		must(t, c.AddResource("http://cyclonedx.org/schema/"+url, parsed(t, filepath.Join(module.Dir, "schema", file))))
+	}
+	schema, err := c.Compile("http://cyclonedx.org/schema/bom-1.6.schema.json")
+	must(t, err)
+	return schema
+}
+
+func parsed(t *testing.T, file string) any {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(testkit.ReadText(t, file)))
+	must(t, err)
+	return document
+}
+
+// unpack unpacks an archive, looks for what belongs into it, and returns its program.
+func unpack(t *testing.T, archive string) (binary string) {
+	t.Helper()
+	folder := t.TempDir()
+	top := filepath.Join(folder, filepath.Base(archive))
+	binary = filepath.Join(top, "teamdata")
+	if z, err := zip.OpenReader(archive + ".zip"); err == nil {
+		defer z.Close()
+		binary += ".exe"
+		must(t, os.CopyFS(folder, z))
+	} else if out, err := exec.Command("tar", "xzf", archive+".tar.gz", "-C", folder).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, file := range []string{"LICENSE", "README.md", "CHANGELOG.md", "docs/operations.md", "contrib/systemd/teamdata.service",
+		"contrib/systemd/teamdata.env", "contrib/systemd/teamdata.sysusers", "man/teamdata-serve.1", "man/teamdata-verify-release.1",
+		"completions/teamdata.bash", "completions/_teamdata", "completions/teamdata.fish", "completions/teamdata.ps1"} {
+		if info, err := os.Stat(filepath.Join(top, file)); err != nil || info.Size() == 0 {
+			t.Errorf("%s has no %s: %v", archive, file, err)
+		}
+	}
+	if strings.Contains(archive, "_linux_") {
+		said, err := exec.Command(binary, "version").Output()
+		if want := "teamdata " + releaseVersion + " " + strings.TrimSpace(testkit.ReadText(t, ".ci/go-version")) + " linux/" + runtime.GOARCH + "\n"; err != nil || string(said) != want {
+			t.Errorf("its version is %s, not %s: %v", said, want, err)
+		}
+	}
+	return binary
+}
