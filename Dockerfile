@@ -2,7 +2,11 @@
 # read-only: all that is written is in the volume.
 #
 #   docker build --build-arg VERSION=v1.2.3 -t teamdata .
-FROM golang:1.26 AS build
+#
+# The image that builds is pinned by its exact version. To pin it by digest, too, look the
+# digest up in a registry that you trust: --build-arg GO_IMAGE=golang@sha256:…
+ARG GO_IMAGE=golang:1.26.8-bookworm
+FROM $GO_IMAGE AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
@@ -20,6 +24,11 @@ RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w -X main.buildVersion=$VERSI
 RUN mkdir -m 0700 /out/data
 
 FROM scratch
+ARG VERSION=
+LABEL org.opencontainers.image.title="teamdata"
+LABEL org.opencontainers.image.description="A team's data over HTTPS and signed webhooks"
+LABEL org.opencontainers.image.licenses="Apache-2.0"
+LABEL org.opencontainers.image.version="$VERSION"
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /out/teamdata /teamdata
 COPY --from=build --chown=65532:65532 /out/data /data
