@@ -15,6 +15,7 @@ import (
 type composed struct {
 	Image       string
 	Environment map[string]string
+	Volumes     []string
 	Networks    map[string]struct {
 		Address string `yaml:"ipv4_address"`
 	}
@@ -49,16 +50,43 @@ func TestCompose(t *testing.T) {
 		if s.Environment["TEAMDATA_NODE"] != name || s.Environment["TEAMDATA_TRUSTED_PROXIES"] != file.Services["proxy"].Networks["nodes"].Address {
 			t.Errorf("%s has %v", name, s.Environment)
 		}
-		check := exec.Command(testkit.Binary, "config", "check")
-		check.Env = os.Environ()
-		for setting, value := range s.Environment {
-			check.Env = append(check.Env, setting+"="+strings.ReplaceAll(value, "${PASSWORD:?is not set}", "abc"))
-		}
-		if out, err := check.CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", name, err, out)
-		}
+		s.checkSettings(t)
 	}
 	if nodes != strings.Count(proxy, "    server ") || nodes < 2 {
 		t.Errorf("there are %d nodes", nodes)
+	}
+}
+
+// checkSettings checks that serve takes a service's settings.
+func (s composed) checkSettings(t *testing.T) {
+	t.Helper()
+	check := exec.Command(testkit.Binary, "config", "check")
+	check.Env = os.Environ()
+	for setting, value := range s.Environment {
+		check.Env = append(check.Env, setting+"="+strings.ReplaceAll(value, "${PASSWORD:?is not set}", "abc"))
+	}
+	if out, err := check.CombinedOutput(); err != nil {
+		t.Errorf("%v: %v\n%s", s.Environment, err, out)
+	}
+}
+
+// The compose file of one server has settings that serve takes, and keeps the volume of the
+// image.
+func TestComposeSingle(t *testing.T) {
+	var file struct {
+		Services map[string]composed
+		Volumes  map[string]any
+	}
+	if err := yaml.Unmarshal([]byte(testkit.ReadText(t, "contrib/compose.single.yml")), &file); err != nil {
+		t.Fatal(err)
+	}
+	s := file.Services["teamdata"]
+	if len(file.Services) != 1 || len(s.Environment) == 0 {
+		t.Errorf("the services are %v", file.Services)
+	}
+	s.checkSettings(t)
+	volume, folder, _ := strings.Cut(strings.Join(s.Volumes, ""), ":")
+	if _, kept := file.Volumes[volume]; !kept || folder != valueOf(t, directives(t, "Dockerfile", " "), "VOLUME") {
+		t.Errorf("the volumes are %v", s.Volumes)
 	}
 }

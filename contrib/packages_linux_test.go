@@ -80,6 +80,7 @@ func built(t *testing.T, version string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	for arch, program := range map[string]string{"amd64": testkit.Build(t, version, nil), "arm64": "contrib/ingest.sh"} {
+		must(t, os.Mkdir(filepath.Join(folder, "linux_"+arch), 0o755))
 		copyInto(t, program, filepath.Join(folder, "linux_"+arch, "teamdata"))
 	}
 	testkit.MustRun(t, "man", "--dir", filepath.Join(folder, "man"))
@@ -193,12 +194,12 @@ func (p *packaged) story() {
 	must(t, os.WriteFile(p.at(environmentFile), []byte(environment), 0o600))
 	p.firstEvent(lines[1:], r)
 
-	p.underLoad(r, newerVersion, 0)
+	p.underLoad(r, newerVersion)
 	p.systemd(strings.Fields("disable --now teamdata.socket"))
 	environment = strings.Replace(environment, "0.0.0.0:8443", testkit.Reserved(t), 1)
 	must(t, os.WriteFile(p.at(environmentFile), []byte(environment), 0o600))
 	p.turn("teamdata", true)
-	p.underLoad(r, olderVersion, 1)
+	p.underLoad(r, olderVersion)
 	if testkit.ReadText(t, p.at(environmentFile)) != environment {
 		t.Error("the environment file is another one")
 	}

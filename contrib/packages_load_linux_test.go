@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -43,6 +44,7 @@ func newPackageReceiver(t *testing.T, caFile string) *packageReceiver {
 	}))
 	config, err := localca.Loopback(time.Now(), "receiver", caFile)
 	must(t, err)
+	must(t, os.Chmod(caFile, 0o644)) // a certificate is no secret
 	server.TLS = config
 	server.StartTLS()
 	t.Cleanup(server.Close)
@@ -109,9 +111,9 @@ type load struct {
 
 // underLoad installs a version while clients post. For less than a second they are told to
 // come again; connections are refused for as long, and only without a socket.
-func (p *packaged) underLoad(r *packageReceiver, version string, refusals int) {
+func (p *packaged) underLoad(r *packageReceiver, version string) {
 	p.t.Helper()
-	key := p.sh("sudo -u teamdata teamdata operator-token create --name load --quiet --data /var/lib/teamdata/teamdata.db")
+	key := p.sh("sudo -u teamdata teamdata operator-token create --name load --quiet --data /var/lib/teamdata/teamdata.db 2>/dev/null")
 	l := &load{url: p.address() + "/admin/v1/orgs/" + p.org() + "/members", key: strings.TrimSpace(key), ended: make(chan struct{})}
 	for n := range 4 {
 		client, err := teamdata.TrustCA(p.at("var/lib/teamdata/teamdata.db.ca.pem"))
@@ -119,16 +121,16 @@ func (p *packaged) underLoad(r *packageReceiver, version string, refusals int) {
 		client.Timeout = 20 * time.Second
 		l.clients.Go(func() { l.post(client, fmt.Sprintf("usr_%s_%d", strings.ReplaceAll(version, ".", "_"), n), n%2 == 0) })
 	}
-	p.service.Await("posts before", func() bool { return l.count() > 40 })
+	p.service.Await("posts before", func() bool { return l.count(p.t) > 40 })
 	p.install(version)
-	before := l.count()
-	p.service.Await("posts after", func() bool { return l.count() > before+40 })
+	before := l.count(p.t)
+	p.service.Await("posts after", func() bool { return l.count(p.t) > before+40 })
 	close(l.ended)
 	l.clients.Wait()
 	out := l.last.Sub(l.first)
 	p.t.Logf("to %s: %d members added, %d connections refused, no service for %v, the longest request took %v", version, len(l.added), l.refused, out, l.longest)
-	if l.failed != nil || out >= time.Second || refusals == 0 && l.refused > 0 {
-		p.t.Errorf("during the upgrade: %v, no service for %v, %d connections refused", l.failed, out, l.refused)
+	if out >= time.Second || p.socket != nil && l.refused > 0 {
+		p.t.Errorf("during the upgrade there was no service for %v, %d connections refused", out, l.refused)
 	}
 	if said := p.sh("teamdata version"); !strings.Contains(said, version) {
 		p.t.Errorf("installed is %s", said)
@@ -139,7 +141,6 @@ func (p *packaged) underLoad(r *packageReceiver, version string, refusals int) {
 	}
 }
 
-// socketPath is the server's admin socket.
 func (p *packaged) admin() *admin.Client {
 	return admin.OverSocket(p.at("var/lib/teamdata/teamdata.db.sock"))
 }
@@ -185,9 +186,14 @@ func (p *packaged) nothingLost(l *load, r *packageReceiver) {
 	}
 }
 
-func (l *load) count() int {
+// count is how many members were added. An answer that there may not be ends the test.
+func (l *load) count(t *testing.T) int {
+	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.failed != nil {
+		t.Fatalf("during an upgrade a client got: %v", l.failed)
+	}
 	return len(l.added)
 }
 

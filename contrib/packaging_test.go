@@ -49,6 +49,20 @@ var units = map[string]string{
 	"teamdata@node-1.service": "contrib/systemd/teamdata@.service",
 }
 
+// The socket is verified beside the service that it starts.
+func TestSocketUnitVerifies(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		testkit.MustSkip(t, "systemd-analyze is not installed; on Debian: apt-get install systemd")
+	}
+	folder := t.TempDir()
+	for _, name := range []string{"teamdata.socket", "teamdata.service"} {
+		testkit.WriteFile(t, filepath.Join(folder, name), strings.Replace(testkit.ReadText(t, "contrib/systemd/"+name), "/usr/local/bin/teamdata", testkit.Binary, 1))
+	}
+	if out, err := exec.Command("systemd-analyze", "verify", filepath.Join(folder, "teamdata.socket")).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // The units start serve with flags that there are.
 func TestUnitFlags(t *testing.T) {
 	for name, file := range units {
