@@ -5,7 +5,7 @@
 #
 # The image that builds is pinned by its exact version. To pin it by digest, too, look the
 # digest up in a registry that you trust: --build-arg GO_IMAGE=golang@sha256:…
-ARG GO_IMAGE=golang:1.26.8-bookworm
+ARG GO_IMAGE=golang:1.26.11-bookworm
 FROM $GO_IMAGE AS build
 WORKDIR /src
 COPY go.mod go.sum ./
