@@ -243,6 +243,10 @@ func (p *packaged) checkFiles() {
 			p.t.Errorf("%s belongs to %d:%d", path, owner.Uid, owner.Gid)
 		}
 	}
+	flags := `rpm --root=$0 --query --queryformat '[%{FILEFLAGS:fflags} %{FILENAMES}\n]' teamdata`
+	if p.kind == "rpm" && !strings.Contains(p.host(flags), "cn /"+environmentFile+"\n") { // config, noreplace
+		p.t.Errorf("an upgrade may replace the environment file: %s", p.host(flags))
+	}
 	if line := valueOf(p.t, p.unit("teamdata.service"), "ExecStart"); !strings.HasPrefix(line, "/usr/bin/teamdata serve ") {
 		p.t.Errorf("the unit starts %s", line)
 	}
