@@ -28,7 +28,7 @@ It asks the system's DNS for each --domain, and calls no other server without
 --online. It reads the whole data file when no server has it open.`,
 		Example: "  teamdata doctor\n  teamdata doctor --data /var/lib/teamdata/teamdata.db --listen 0.0.0.0:8443\n  teamdata doctor --online --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c.Unknown = unknownNames()
+			c.Unknown, c.Version = unknownNames(), cmd.Root().Version
 			found := doctor.Check(cmd.Context(), c)
 			if err := found.Print(cmd.OutOrStdout(), asJSON); err != nil {
 				return err
@@ -59,6 +59,7 @@ check.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
+			p.Version = cmd.Root().Version
 			if err := p.Ready(ctx); err != nil {
 				return err
 			}

@@ -33,7 +33,7 @@ func (d *doctor) checkServer(ctx context.Context) {
 	}
 	defer client.CloseIdleConnections()
 	d.served = true
-	status, err := askStatus(ctx, client)
+	status, err := d.askStatus(ctx, client)
 	if err != nil {
 		d.problem("see its log", "on %s: %v", path, err)
 		return
@@ -48,7 +48,7 @@ func (d *doctor) checkServer(ctx context.Context) {
 			d.ok("the certificate %s is from %s", certificate.Name, certificate.Authority)
 		}
 	}
-	if err := (&Probe{Data: d.Data, StateDir: d.StateDir, Socket: d.Socket}).Ready(ctx); err != nil {
+	if err := (&Probe{Data: d.Data, StateDir: d.StateDir, Socket: d.Socket, Version: d.Version}).Ready(ctx); err != nil {
 		d.refused(err)
 	}
 }
@@ -62,8 +62,8 @@ type serverStatus struct {
 	Certificates []store.CertificateStatus
 }
 
-func askStatus(ctx context.Context, client *http.Client) (s serverStatus, err error) {
-	r, body, err := get(ctx, client, socket.Base+"/admin/v1/status")
+func (d *doctor) askStatus(ctx context.Context, client *http.Client) (s serverStatus, err error) {
+	r, body, err := get(ctx, client, socket.Base+"/admin/v1/status", d.Version)
 	switch {
 	case err != nil:
 		return s, httpclient.Unanswered(err)

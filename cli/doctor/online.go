@@ -27,7 +27,7 @@ func (d *doctor) checkACME(ctx context.Context) {
 		return // the check of the CA files reports it
 	}
 	for _, directory := range d.ACMEDirectories {
-		date, err := readDirectory(ctx, directory, roots)
+		date, err := readDirectory(ctx, directory, roots, d.Version)
 		if err != nil {
 			d.problem("check --acme-directory, --acme-ca and the way out of this machine", "%s: %v", directory, err)
 			continue
@@ -45,11 +45,11 @@ func (d *doctor) checkOffset(off time.Duration) {
 
 // readDirectory reads an ACME directory (RFC 8555, 7.1.1), and returns the time of
 // its server.
-func readDirectory(ctx context.Context, address string, roots *x509.CertPool) (date time.Time, err error) {
+func readDirectory(ctx context.Context, address string, roots *x509.CertPool, version string) (date time.Time, err error) {
 	client := httpclient.New(roots)
 	defer client.CloseIdleConnections()
 	client.CheckRedirect = nil // a directory may have moved
-	r, body, err := get(ctx, client, address)
+	r, body, err := get(ctx, client, address, version)
 	if err != nil {
 		return date, httpclient.Cause(err)
 	}

@@ -19,6 +19,7 @@ import (
 type Probe struct {
 	Data, StateDir, Socket string
 	URL, CAFile            string
+	Version                string // of this program
 }
 
 // Ready returns an error, one line, unless the server is ready.
@@ -28,17 +29,18 @@ func (p *Probe) Ready(ctx context.Context) error {
 		return err
 	}
 	defer client.CloseIdleConnections()
-	r, body, err := get(ctx, client, base+server.ReadyPath)
+	r, body, err := get(ctx, client, base+server.ReadyPath, p.Version)
 	if err != nil {
 		return httpclient.Unanswered(err)
 	}
 	return judge(r.StatusCode, body[:min(len(body), 4<<10)])
 }
 
-// get requests a URL.
-func get(ctx context.Context, client *http.Client, address string) (r *http.Response, body []byte, err error) {
+// get requests a URL, and says which version of this program does.
+func get(ctx context.Context, client *http.Client, address, version string) (r *http.Response, body []byte, err error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err == nil {
+		q.Header.Set("User-Agent", "teamdata/"+version)
 		r, err = client.Do(q)
 	}
 	if err != nil {

@@ -29,6 +29,9 @@ const (
 	maxAnswer      = 16 << 20               // bytes
 )
 
+// userAgent says which release of the client sends a request.
+const userAgent = "teamdata-go/1.0.0"
+
 // Config says which server a client uses, with which key, and how it retries.
 type Config struct {
 	// BaseURL is where the server is, such as https://data.example.com.
@@ -98,6 +101,7 @@ func NewTransport(config Config, path string, header http.Header) *Transport {
 	if t.header == nil {
 		t.header = http.Header{}
 	}
+	t.header.Set("User-Agent", userAgent)
 	if base, err := url.Parse(config.BaseURL); err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
 		t.wrong = fmt.Errorf("BaseURL is %q; it should be such as https://data.example.com", config.BaseURL)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"testing"
 
 	teamdata "teamdata/contrib/clients/go"
@@ -24,6 +25,20 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		if refused, ok := errors.AsType[*teamdata.Error](err); !ok || refused.Status != status || requests != 1 {
 			t.Errorf("%d: %d requests, %v", status, requests, err)
 		}
+	}
+}
+
+// A request says which client sends it, unless the call says otherwise.
+func TestUserAgent(t *testing.T) {
+	var seen string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { seen = r.UserAgent() }))
+	defer server.Close()
+	client := teamdata.New(teamdata.Config{BaseURL: server.URL, Key: "key_1.secret"})
+	if _, err := client.TestWebhook(t.Context(), "whe_1"); err != nil || !regexp.MustCompile(`^teamdata-go/\d+\.\d+\.\d+$`).MatchString(seen) {
+		t.Errorf("it came from %q, %v", seen, err)
+	}
+	if _, err := client.TestWebhook(t.Context(), "whe_1", teamdata.SetHeader("User-Agent", "mine/1")); err != nil || seen != "mine/1" {
+		t.Errorf("it came from %q, %v", seen, err)
 	}
 }
 

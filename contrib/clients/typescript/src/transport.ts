@@ -119,6 +119,9 @@ const firstWaitMs = 500;
 const longestWaitMs = 60_000;
 const maxAnswer = 16 * 2 ** 20; // bytes
 
+// userAgent says which release of the client sends a request.
+const userAgent = "teamdata-typescript/1.0.0";
+
 interface Call extends CallOptions {
   query?: Record<string, string>;
   body?: unknown;
@@ -142,7 +145,7 @@ export class Transport {
       throw new TypeError(`baseUrl is ${JSON.stringify(config.baseUrl)}; it should be such as https://data.example.com`);
     }
     this.#base = config.baseUrl.replace(/\/+$/, "") + path;
-    this.#headers = { ...headers, ...(key && { Authorization: `Bearer ${key}` }) };
+    this.#headers = { "User-Agent": userAgent, ...headers, ...(key && { Authorization: `Bearer ${key}` }) };
     this.#fetch = config.fetch ?? ((...request) => fetch(...request));
     this.#retries = config.retries ?? 4;
     this.#timeoutMs = config.timeoutMs ?? 60_000;

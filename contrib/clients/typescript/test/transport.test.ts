@@ -34,6 +34,18 @@ test("a redirect is an error: the key is sent to the server of the config alone"
   }
 });
 
+test("a request says which client sends it, unless the call says otherwise", async (t) => {
+  let seen: string | undefined;
+  const { client } = await answering(t, (request, response) => {
+    seen = request.headers["user-agent"];
+    response.end('{"instructions":null,"updatedAt":null}');
+  });
+  await client.getAssistantInstructions();
+  assert.match(seen ?? "", /^teamdata-typescript\/\d+\.\d+\.\d+$/);
+  await client.getAssistantInstructions({ headers: { "User-Agent": "mine/1" } });
+  assert.equal(seen, "mine/1");
+});
+
 test("an answer of 16 MiB is read, and a larger one is not, however long it goes on", async (t) => {
   const most = 16 * 2 ** 20;
   const fits = await answering(t, (_, response) => {
