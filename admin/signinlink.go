@@ -10,7 +10,7 @@ import (
 
 var errNoAddress = store.Errorf(store.CodeConflict, "No server runs, so it is not known where the link leads.").Advise("Name its address with --public-url, such as https://data.example.com, or make the link while it runs.")
 
-// createSignInLink makes a link with which an owner or admin chooses a password,
+// createSignInLink makes a link with which an owner, admin or viewer chooses a password,
 // or queues a mail with such a link.
 func (r *request) createSignInLink() error {
 	ttl, mail := int64(store.DefaultSignInLinkTTL/time.Second), false

@@ -12,9 +12,9 @@ func signInLinkCommand(e *env) *cobra.Command {
 	var mail bool
 	var expiresIn time.Duration
 	cmd := e.command(&action{
-		use: "signin-link USER", short: "Let an owner or admin sign in to the settings page",
-		long: `Signin-link prints a link with which an owner or admin of the org chooses a
-password for the settings page, also after the old one is forgotten. The link
+		use: "signin-link USER", short: "Let an owner, admin or viewer sign in to the settings page",
+		long: `Signin-link prints a link with which an owner, admin or viewer of the org chooses
+a password for the settings page, also after the old one is forgotten. The link
 works once. Whoever has it can sign in as that user: hand it over as you would a
 password, or have it mailed.`,
 		example: "signin-link usr_ada\nsignin-link usr_ada --expires-in 1h --mail\nsignin-link usr_ada --public-url https://data.example.com    # while no server runs",

@@ -121,9 +121,9 @@ type CreatedLink struct {
 	MailedTo   string `json:"mailedTo"` // empty if it was not
 }
 
-// CreateSignInLink creates a link for an owner or administrator, who chooses a
-// password with it; for others the error is a CodeConflict. URL and Token are given
-// this once.
+// CreateSignInLink creates a link for an owner, administrator or viewer, who
+// chooses a password with it; for others the error is a CodeConflict. URL and Token
+// are given this once.
 func (c *Client) CreateSignInLink(ctx context.Context, org, userID string, link NewSignInLink, options ...teamdata.Option) (CreatedLink, error) {
 	return post[CreatedLink](ctx, c, link, options, "orgs", org, "members", userID, "signin-link")
 }

@@ -141,9 +141,9 @@ export class AdminClient {
   }
 
   /**
-   * Creates a link for an owner or administrator, who chooses a password with it; for
-   * others that is a `conflict`. `url` and `token` are given this once; with `mail` the
-   * link is sent instead.
+   * Creates a link for an owner, administrator or viewer, who chooses a password with
+   * it; for others that is a `conflict`. `url` and `token` are given this once; with
+   * `mail` the link is sent instead.
    */
   createSignInLink(org: string, userId: string, link: types.NewSignInLink, options?: ChangeOptions): Promise<types.SignInLink | types.MailedLink> {
     return this.#change("POST", path`/orgs/${org}/members/${userId}/signin-link`, link, options);
