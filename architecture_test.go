@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -237,67 +235,6 @@ func eachFile(t *testing.T, fn func(file string)) {
 	}
 }
 
-var (
-	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
-)
-
-// Every relative link in the docs leads somewhere, and every file or folder of this
-// repository that they name is there.
-func TestLinksInDocs(t *testing.T) {
-	pages, err := filepath.Glob("docs/*.md")
-	top, errTop := os.ReadDir(".")
-	if err := errors.Join(err, errTop); err != nil {
-		t.Fatal(err)
-	}
-	var folders []string
-	for _, entry := range top {
-		if entry.IsDir() {
-			folders = append(folders, regexp.QuoteMeta(entry.Name()))
-		}
-	}
-	named := regexp.MustCompile(`(?:^|[^\w/.-])((?:\./)?(?:` + strings.Join(folders, "|") + `)/[\w./-]*[\w/])`)
-	for _, page := range append(pages, "README.md", "CONTRIBUTING.md", "CHANGELOG.md") {
-		text := readPage(t, page)
-		for _, found := range link.FindAllStringSubmatch(text, -1) {
-			checkLink(t, page, found[1])
-		}
-		for _, found := range named.FindAllStringSubmatch(text, -1) {
-			if _, err := os.Stat(found[1]); err != nil {
-				t.Errorf("%s names %s: %v", page, found[1], err)
-			}
-		}
-	}
-}
-
-// checkLink looks for the file of a relative link, and for the heading behind its #.
-func checkLink(t *testing.T, page, target string) {
-	t.Helper()
-	if strings.Contains(target, "://") {
-		return
-	}
-	file, anchor, _ := strings.Cut(target, "#")
-	if file = path.Join(path.Dir(page), file); strings.HasPrefix(target, "#") {
-		file = page
-	}
-	if _, err := os.Stat(file); err != nil {
-		t.Errorf("%s links to %s: %v", page, target, err)
-		return
-	}
-	if anchor != "" && !slices.Contains(anchors(readPage(t, file)), anchor) {
-		t.Errorf("%s links to %s, and there is no such heading", page, target)
-	}
-}
-
-// anchors are what a page's headings are linked by.
-func anchors(text string) (anchors []string) {
-	for _, found := range heading.FindAllStringSubmatch(text, -1) {
-		words := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(found[1]), "")
-		anchors = append(anchors, strings.ReplaceAll(words, " ", "-"))
-	}
-	return anchors
-}
-
 func readPage(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -305,14 +242,4 @@ func readPage(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// docs/architecture.md says of every package what it is for.
-func TestPackagesInDocs(t *testing.T) {
-	text := readPage(t, "docs/architecture.md")
-	for folder := range mayImport {
-		if folder != "." && !strings.Contains(text, "`"+folder+"`") && !strings.Contains(text, "`"+folder+"/`") {
-			t.Errorf("docs/architecture.md does not name the package %s", folder)
-		}
-	}
 }

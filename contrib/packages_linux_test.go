@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -124,7 +123,7 @@ var kinds = map[string]struct{ file, install, remove, purge string }{
 }
 
 // The packages: installed, upgraded under load, downgraded and removed, with what is said
-// in docs/operations.md.
+// in the README and in docs/operations.md.
 func TestPackages(t *testing.T) {
 	if !*testkit.Full {
 		t.Skip("it takes two minutes, with -args -full")
@@ -184,8 +183,8 @@ const environmentFile = "etc/teamdata/teamdata.env"
 func (p *packaged) story() {
 	t := p.t
 	lines := installLines(t)
-	if !strings.Contains(lines[0], strings.ReplaceAll(filepath.Base(p.file(newerVersion)), "1.0.0", "1.2.3")) {
-		t.Fatalf("the docs install by %q, which has no file of the name that packages have", lines[0])
+	if !strings.Contains(lines[0], strings.ReplaceAll(filepath.Base(p.file(newerVersion)), strings.TrimPrefix(newerVersion, "v"), newest(t))) {
+		t.Fatalf("the README installs by %q, which has no file of the name that packages have", lines[0])
 	}
 	p.install(olderVersion)
 	p.checkFiles()
@@ -210,15 +209,10 @@ func (p *packaged) story() {
 	p.removed(environment)
 }
 
-// installLines are the commands of docs/operations.md: from a package to an event.
+// installLines are the commands of the README: from a package to an event.
 func installLines(t *testing.T) []string {
 	t.Helper()
-	_, section, _ := strings.Cut(testkit.ReadText(t, "docs/operations.md"), "\n## Packages\n")
-	block := regexp.MustCompile("(?s)```sh\n(.*?)```").FindStringSubmatch(section)
-	if block == nil {
-		t.Fatal("docs/operations.md has no commands that install a package")
-	}
-	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(block[1], "\\\n", "")), "\n")
+	lines := strings.Split(strings.TrimSpace(installBlock(t, "package", "v"+newest(t))), "\n")
 	if len(lines) > 5 {
 		t.Errorf("it takes %d commands", len(lines))
 	}

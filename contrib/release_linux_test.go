@@ -70,6 +70,7 @@ func TestRelease(t *testing.T) {
 	sameFolders(t, first, second)
 
 	t.Run("verified", func(t *testing.T) { verified(t, first, public) })
+	t.Run("by the README", func(t *testing.T) { readmeInstalls(t, first, releaseVersion) })
 	t.Run("bill of materials", func(t *testing.T) { billsOfMaterials(t, first) })
 	t.Run("changed", func(t *testing.T) { changedFilesNamed(t, first, public) })
 	t.Run("unsigned", func(t *testing.T) {

@@ -3,6 +3,7 @@ package testkit
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -29,6 +30,26 @@ func ReadText(t testing.TB, path string) string {
 		t.Fatal(err)
 	}
 	return string(content)
+}
+
+// Pages are the paths of all documents of the module, from its root.
+func Pages(t testing.TB) (pages []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		switch name := entry.Name(); {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != "." && (name[0] == '.' || name == "node_modules"):
+			return fs.SkipDir
+		case strings.HasSuffix(name, ".md"):
+			pages = append(pages, filepath.ToSlash(path))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
 }
 
 // SealKey makes a key file.

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"teamdata/internal/testkit"
+)
+
+// What else the pages tell to paste, on a server with the example org in the folder: each
+// block below a heading, in its order.
+func TestPastedCommands(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	testkit.Serve(t, filepath.Join(folder, "teamdata.db"), "--seed", testkit.Example)
+	for _, paste := range []struct {
+		page, heading string
+		wants         []string // what each block prints
+		change        *strings.Replacer
+	}{
+		{"docs/admin-api.md", "## Where it is", []string{`"schema":1`}, strings.NewReplacer()},
+		{"docs/webhooks.md", "## When it fails", []string{"whe_hook", "rpl_"}, strings.NewReplacer("delivery replay", "delivery replay --yes")}, // nobody is there to ask
+		{"docs/webhooks.md", "## Try it", []string{"", "webhook.test"}, strings.NewReplacer("teamdata listen", ": ")},                           // it has stories of its own, and does not end
+	} {
+		_, section, _ := strings.Cut(testkit.ReadText(t, paste.page), "\n"+paste.heading+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		blocks := regexp.MustCompile("(?ms)^ *```\n(.*?)^ *```$").FindAllStringSubmatch(section, -1)
+		if len(blocks) != len(paste.wants) {
+			t.Fatalf("%s has %d blocks below %q", paste.page, len(blocks), paste.heading)
+		}
+		for i, block := range blocks {
+			if out := runScript(t, "set -eu; export TEAMDATA_ORG=org_acme\n"+paste.change.Replace(block[1]), folder, folder); !strings.Contains(out, paste.wants[i]) {
+				t.Errorf("%s\nprinted no %q:\n%s", block[1], paste.wants[i], out)
+			}
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package contrib_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"teamdata/internal/testkit"
+)
+
+// installBlock is a block of the README's Install, by its name, and for a release of a
+// version.
+func installBlock(t *testing.T, name, version string) string {
+	t.Helper()
+	block := regexp.MustCompile("(?s)\n```sh " + name + "\n(.*?)```").FindStringSubmatch(testkit.ReadText(t, "README.md"))
+	if block == nil {
+		t.Fatalf("the README has no block %q", name)
+	}
+	return strings.NewReplacer("v"+newest(t), version, newest(t), strings.TrimPrefix(version, "v")).Replace(block[1])
+}
+
+// readmeInstalls pastes how the README checks a release and installs an archive, in the
+// folder of one, up to an event that is verified.
+func readmeInstalls(t *testing.T, release, version string) {
+	folder := t.TempDir()
+	must(t, os.CopyFS(folder, os.DirFS(release)))
+	if out, err := shellIn(folder, "set -e\n"+installBlock(t, "check", version)); err != nil || !strings.Contains(out, "Good \"file\" signature for teamdata") {
+		t.Errorf("checked with %v\n%s", err, out)
+	}
+	script := strings.NewReplacer("amd64", runtime.GOARCH, "./teamdata serve", "exec ./teamdata serve --listen 127.0.0.1:0").Replace(installBlock(t, "archive", version))
+	start := exec.Command("sh", "-e", "-c", script)
+	start.Dir = folder
+	p := testkit.Begin(t, start)
+	p.Await("the commands to paste", func() bool { return strings.Contains(p.Out.String(), "Stop with Ctrl-C") })
+	send := regexp.MustCompile(`(?m)^ +(curl .*/test)$`).FindStringSubmatch(p.Out.String())
+	if send == nil {
+		t.Fatalf("the demo has no command that sends an event:\n%s", p.Out)
+	}
+	if out, err := shellIn(folder, send[1]); err != nil {
+		t.Errorf("%s: %v\n%s", send[1], err, out)
+	}
+	p.Await("a verified event", func() bool { return strings.Contains(p.Out.String(), "  verified\n") })
+	if err := p.Stop(); err != nil {
+		t.Errorf("it ended with %v\n%s", err, p.Out)
+	}
+	installed(t, filepath.Join(folder, "teamdata_"+version+"_linux_"+runtime.GOARCH))
+	linksLead(t, filepath.Join(folder, "teamdata_"+version+"_linux_"+runtime.GOARCH))
+}
+
+// installed pastes what docs/operations.md says to install from an archive, into another
+// root than that of this machine.
+func installed(t *testing.T, archive string) {
+	t.Helper()
+	_, section, _ := strings.Cut(testkit.ReadText(t, "docs/operations.md"), "\n## Install\n")
+	block := regexp.MustCompile("(?s)```\n(.*?)```").FindStringSubmatch(section)
+	if block == nil {
+		t.Fatal("docs/operations.md installs nothing")
+	}
+	root := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(root, "usr/local/bin"), 0o755))
+	if out, err := shellIn(archive, "set -e\n"+strings.ReplaceAll(block[1], "/usr/local", root+"/usr/local")); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for _, file := range []string{"bin/teamdata", "share/man/man1/teamdata-serve.1", "share/bash-completion/completions/teamdata.bash"} {
+		if _, err := os.Stat(filepath.Join(root, "usr/local", file)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// linksLead checks that the pages in an archive link to files that it has.
+func linksLead(t *testing.T, archive string) {
+	t.Helper()
+	pages, err := filepath.Glob(filepath.Join(archive, "*.md"))
+	must(t, err)
+	docs, err := filepath.Glob(filepath.Join(archive, "docs/*.md"))
+	must(t, err)
+	if len(pages) < 4 || len(docs) < 10 {
+		t.Errorf("the archive has the pages %v %v", pages, docs)
+	}
+	link := regexp.MustCompile(`\]\(([^)\s#:]+)(?:#[^)\s]*)?\)`)
+	for _, page := range append(pages, docs...) {
+		for _, found := range link.FindAllStringSubmatch(testkit.ReadText(t, page), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), found[1])); err != nil {
+				t.Errorf("%s links to %s, which is not in the archive", filepath.Base(page), found[1])
+			}
+		}
+	}
+}
+
+// The README's way from the image of a release to Docker is followed up to its daemon, for
+// which an archive in Docker's form stands.
+func TestReadmeImage(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("skopeo"); err != nil {
+		testkit.MustSkip(t, "skopeo is not installed; on Debian: apt-get install skopeo")
+	}
+	build, version := t.TempDir(), "v"+newest(t)
+	for _, arch := range []string{"amd64", "arm64"} {
+		must(t, os.Mkdir(filepath.Join(build, "linux_"+arch), 0o755))
+		copyInto(t, testkit.Binary, filepath.Join(build, "linux_"+arch, "teamdata")) // which nobody starts
+	}
+	folder := packages(t, ".ci/image", build, version, "one")
+	load, run, _ := strings.Cut(installBlock(t, "image", version), "\n")
+	name := strings.TrimPrefix(version, "v")
+	if want := "docker-daemon:teamdata:" + name; !strings.HasSuffix(load, want) || !strings.HasSuffix(strings.TrimSpace(run), " teamdata:"+name) {
+		t.Fatalf("the README does not load the image as what it runs:\n%s\n%s", load, run)
+	}
+	line := strings.Replace(load, "skopeo copy", "skopeo --insecure-policy copy", 1) // whose policy is a package of its own
+	line = strings.Replace(line, "docker-daemon:", "docker-archive:loaded.tar:", 1)
+	if out, err := shellIn(folder, line); err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	if said, err := shellIn(folder, "tar -xOf loaded.tar manifest.json"); err != nil || !strings.Contains(said, `"RepoTags":["docker.io/library/teamdata:`+name+`"]`) {
+		t.Errorf("it was loaded as %s, %v", said, err)
+	}
+}

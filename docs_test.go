@@ -1,0 +1,141 @@
+package main
+
+import (
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"teamdata/internal/testkit"
+)
+
+var (
+	fenced   = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	inCode   = regexp.MustCompile("`[^`\n]+`")
+	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading  = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	namedURL = regexp.MustCompile(`\bhttps?://[^\s)>"'` + "`" + `]+`)
+)
+
+// Every relative link in the docs leads somewhere, and every file or folder of this
+// repository that they name is there. No link is followed to another machine: those are
+// HTTPS to a name.
+func TestLinksInDocs(t *testing.T) {
+	top, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var folders []string
+	for _, entry := range top {
+		if entry.IsDir() {
+			folders = append(folders, regexp.QuoteMeta(entry.Name()))
+		}
+	}
+	named := regexp.MustCompile(`(?:^|[^\w/.-])((?:\./)?(?:` + strings.Join(folders, "|") + `)/[\w./-]*[\w/])`)
+	links := 0
+	for _, page := range testkit.Pages(t) {
+		text := testkit.ReadText(t, page)
+		prose := inCode.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")
+		for _, found := range link.FindAllStringSubmatch(prose, -1) {
+			checkLink(t, page, found[1])
+			links++
+		}
+		for _, found := range namedURL.FindAllString(prose, -1) {
+			if u, err := url.Parse(found); err != nil || u.Scheme != "https" || !strings.Contains(u.Host, ".") || u.User != nil {
+				t.Errorf("%s names %s, which is not the address of a page", page, found)
+			}
+		}
+		for _, found := range named.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(found[1]); err != nil {
+				t.Errorf("%s names %s: %v", page, found[1], err)
+			}
+		}
+	}
+	if links < 100 { // so the pattern still finds them
+		t.Errorf("only %d links were found", links)
+	}
+}
+
+// checkLink looks for the file of a relative link, and for the heading behind its #.
+func checkLink(t *testing.T, page, target string) {
+	t.Helper()
+	if strings.Contains(target, "://") {
+		return
+	}
+	file, anchor, _ := strings.Cut(target, "#")
+	if file = path.Join(path.Dir(page), file); strings.HasPrefix(target, "#") {
+		file = page
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Errorf("%s links to %s: %v", page, target, err)
+		return
+	}
+	if anchor != "" && !slices.Contains(anchors(testkit.ReadText(t, file)), anchor) {
+		t.Errorf("%s links to %s, and there is no such heading", page, target)
+	}
+}
+
+// anchors are what a page's headings are linked by. Of several that are the same, those
+// after the first have a number.
+func anchors(text string) (anchors []string) {
+	for _, found := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
+		words := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(found[1]), "")
+		anchor := strings.ReplaceAll(words, " ", "-")
+		for n := 1; slices.Contains(anchors, anchor); n++ {
+			anchor = strings.ReplaceAll(words, " ", "-") + "-" + strconv.Itoa(n)
+		}
+		anchors = append(anchors, anchor)
+	}
+	return anchors
+}
+
+// Every test that the docs name as a proof is there. The lists of bugs name tests as of
+// the commit that stands beside them.
+func TestTestsInDocs(t *testing.T) {
+	defined := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(file, "_test.go") {
+			for _, found := range declared.FindAllStringSubmatch(testkit.ReadText(t, file), -1) {
+				defined[found[1]] = true
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofACommit, named, checked := regexp.MustCompile("\\| `[0-9a-f]{7}` \\|"), regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z]\\w+)[`/]"), 0
+	for _, page := range testkit.Pages(t) {
+		for line := range strings.Lines(testkit.ReadText(t, page)) {
+			if ofACommit.MatchString(line) {
+				continue
+			}
+			for _, found := range named.FindAllStringSubmatch(line, -1) {
+				checked++
+				if !defined[found[1]] {
+					t.Errorf("%s names %s, and there is no such test", page, found[1])
+				}
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d tests were found", checked)
+	}
+}
+
+// docs/architecture.md says of every package what it is for.
+func TestPackagesInDocs(t *testing.T) {
+	text := testkit.ReadText(t, "docs/architecture.md")
+	for folder := range mayImport {
+		if folder != "." && !strings.Contains(text, "`"+folder+"`") && !strings.Contains(text, "`"+folder+"/`") {
+			t.Errorf("docs/architecture.md does not name the package %s", folder)
+		}
+	}
+}
