@@ -15,7 +15,10 @@ type approved struct {
 	smtp.Auth            // the one that was chosen
 }
 
-var errNoneApproved = errors.New("it offers no way to log in that FIPS 140-3 allows: have it offer SCRAM-SHA-256, PLAIN or LOGIN")
+var (
+	errNoAuth       = errors.New("server does not support SMTP AUTH") // as go-mail says it
+	errNoneApproved = errors.New("it offers no way to log in that FIPS 140-3 allows: have it offer SCRAM-SHA-256, PLAIN or LOGIN")
+)
 
 // Start chooses among those that the server offers.
 func (a *approved) Start(server *smtp.ServerInfo) (mechanism string, toServer []byte, err error) {
@@ -26,6 +29,8 @@ func (a *approved) Start(server *smtp.ServerInfo) (mechanism string, toServer []
 		a.Auth = smtp.PlainAuth("", a.user, a.password, a.host, false)
 	case offers("LOGIN"):
 		a.Auth = smtp.LoginAuth(a.user, a.password, a.host, false)
+	case len(server.Auth) == 0:
+		return "", nil, errNoAuth
 	default:
 		return "", nil, errNoneApproved
 	}

@@ -49,7 +49,7 @@ func TestFormatOfSealedValues(t *testing.T) {
 func cipherOf(t *testing.T, salt []byte) cipher.AEAD {
 	t.Helper()
 	key := hmac.New(sha256.New, bytes.Repeat([]byte{0x4f}, seal.KeySize))
-	fmt.Fprintf(key, "teamdata seal\x00%s\x01", salt)
+	fmt.Fprintf(key, "teamdata/seal\x00%s\x01", salt)
 	block, err := aes.NewCipher(key.Sum(nil))
 	must(t, err)
 	aead, err := cipher.NewGCMWithRandomNonce(block)

@@ -36,7 +36,7 @@ const saltSize = 16
 
 // purpose separates the keys of values from any other that may once be derived from
 // the same file. It ends with a zero byte; the salt follows.
-const purpose = "teamdata seal\x00"
+const purpose = "teamdata/seal\x00"
 
 // Key seals and opens. It is safe for concurrent use.
 //

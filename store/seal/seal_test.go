@@ -51,7 +51,7 @@ func TestOpenedByAnother(t *testing.T) {
 	sealed := testKey(t).Seal([]byte("plain"), []byte("place"))
 	// HKDF-Expand of RFC 5869: its first block, which is all that is needed.
 	h := hmac.New(sha256.New, keyBytes)
-	fmt.Fprintf(h, "teamdata seal\x00%s\x01", sealed[:16])
+	fmt.Fprintf(h, "teamdata/seal\x00%s\x01", sealed[:16])
 	block, err := aes.NewCipher(h.Sum(nil))
 	if err != nil {
 		t.Fatal(err)
