@@ -53,7 +53,7 @@ var mayImport = map[string][]string{
 	"store/engine":             {"teamdata/store"},
 	"store/fixture":            {"teamdata/store", "teamdata/internal/hint", "teamdata/internal/schema", "teamdata/internal/strictjson"},
 	"store/pgstore":            {"teamdata/internal/hint", "teamdata/internal/ratelimit", "teamdata/internal/system", "teamdata/store", "teamdata/store/codec", "teamdata/store/engine", "github.com/jackc/pgx/v5"},
-	"store/seal":               {"teamdata/internal/hint", "golang.org/x/crypto/chacha20poly1305"},
+	"store/seal":               {"teamdata/internal/hint"},
 	"store/storetest":          {"teamdata/store"},
 
 	"internal/acmetest":    {"teamdata/internal/testkit", "github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},

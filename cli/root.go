@@ -12,6 +12,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"crypto/fips140"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"teamdata/app"
+	"teamdata/cli/doctor"
 	"teamdata/cli/listen"
 	"teamdata/cli/operator"
 	"teamdata/internal/hint"
@@ -146,11 +148,17 @@ func versionCommand() *cobra.Command {
 				Go      string `json:"go"`
 				OS      string `json:"os"`
 				Arch    string `json:"arch"`
-			}{cmd.Root().Version, runtime.Version(), runtime.GOOS, runtime.GOARCH}
+				FIPS    string `json:"fips140"` // off, on or only
+				Module  string `json:"fips140Module"`
+			}{cmd.Root().Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, doctor.FIPS(), fips140.Version()}
 			if asJSON {
 				return terminal.JSON(cmd.OutOrStdout(), v)
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "teamdata %s %s %s/%s\n", v.Version, v.Go, v.OS, v.Arch)
+			line := fmt.Sprintf("teamdata %s %s %s/%s", v.Version, v.Go, v.OS, v.Arch)
+			if v.FIPS != "off" {
+				line += fmt.Sprintf(" fips140=%s, module %s", v.FIPS, v.Module)
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), line)
 			return err
 		},
 	}

@@ -96,7 +96,7 @@ type Settings struct {
 // New makes the settings page of a store, which stays the caller's to close.
 func New(s store.Store, c Config) *Settings {
 	st := &Settings{store: s, config: c, origin: http.NewCrossOriginProtection(),
-		passwords: password.New(password.Default), throttle: newThrottle(s), ceremonies: newCeremonies(s)}
+		passwords: password.New(password.Best()), throttle: newThrottle(s), ceremonies: newCeremonies(s)}
 	if c.RetrySchedule == nil {
 		st.config.RetrySchedule = store.DefaultRetrySchedule
 	}

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"context"
+	"crypto/fips140"
 	"crypto/tls"
 	"crypto/x509"
 	"net"
@@ -39,7 +40,7 @@ func newRelay(text string, roots *x509.CertPool, timeout time.Duration) (*relay,
 		tls:      &tls.Config{ServerName: u.Hostname(), RootCAs: roots, MinVersion: tls.VersionTLS12},
 		redact:   redactor(u.User),
 	}
-	r.options = append(login(u.User),
+	r.options = append(login(u.User, u.Hostname()),
 		gomail.WithTimeout(timeout), // starts later than ours, so it never expires first
 		gomail.WithTLSConfig(r.tls),
 		gomail.WithTLSPolicy(r.policy(u.User)),
@@ -59,11 +60,14 @@ func (r *relay) policy(user *url.Userinfo) gomail.TLSPolicy {
 }
 
 // login makes go-mail use the strongest mechanism that the server offers.
-func login(user *url.Userinfo) []gomail.Option {
+func login(user *url.Userinfo, host string) []gomail.Option {
 	if user.Username() == "" {
 		return nil
 	}
 	password, _ := user.Password()
+	if fips140.Enforced() {
+		return []gomail.Option{gomail.WithSMTPAuthCustom(&approved{user: user.Username(), password: password, host: host})}
+	}
 	return []gomail.Option{
 		gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover),
 		gomail.WithUsername(user.Username()),

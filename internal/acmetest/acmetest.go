@@ -8,6 +8,7 @@ package acmetest
 import (
 	"bytes"
 	"cmp"
+	"crypto/fips140"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
@@ -110,7 +111,7 @@ func (a *Authority) Start() {
 	a.server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	a.server.Listener.Close()
 	a.server.Listener = l
-	a.server.StartTLS()
+	fips140.WithoutEnforcement(a.server.StartTLS) // Pebble makes key identifiers with SHA-1
 }
 
 // Stop refuses all connections until Start.
@@ -227,7 +228,8 @@ func (a *Authority) Reset(c Config) {
 	quiet := log.New(io.Discard, "", 0)
 	memory := db.NewMemoryStore()
 	profiles := map[string]ca.Profile{"default": {ValidityPeriod: uint64(c.Life / time.Second)}}
-	issuer := ca.New(quiet, memory, "", "ecdsa", 0, 1, profiles)
+	var issuer *ca.CAImpl
+	fips140.WithoutEnforcement(func() { issuer = ca.New(quiet, memory, "", "ecdsa", 0, 1, profiles) })
 	const closed = 1 // a port at which nothing listens
 	validator := va.New(quiet, cmp.Or(c.HTTPPort, closed), cmp.Or(c.TLSPort, closed), false, names(a.t), memory)
 	api := wfe.New(quiet, memory, validator, issuer, []string{"pebble.letsencrypt.org"}, false, false, 0, 0)

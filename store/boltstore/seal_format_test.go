@@ -2,28 +2,30 @@ package boltstore
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"testing"
 
 	"go.etcd.io/bbolt"
-	"golang.org/x/crypto/chacha20poly1305"
 
 	"teamdata/store/codec"
 	"teamdata/store/seal"
 )
 
 // TestFormatOfSealedValues opens sealed values as docs/format.md describes them,
-// with nothing but the key and the cipher.
+// with nothing but the key, HMAC and the cipher.
 func TestFormatOfSealedValues(t *testing.T) {
 	f := newFixture(t, sealed(t))
 	f.addSecrets()
-	aead, err := chacha20poly1305.NewX(bytes.Repeat([]byte{0x4f}, seal.KeySize))
-	must(t, err)
 	opens := func(kept []byte, place, want string) {
 		t.Helper()
-		plain, err := aead.Open(nil, kept[:24], kept[24:], []byte(place))
+		plain, err := cipherOf(t, kept[:16]).Open(nil, nil, kept[16:], []byte(place))
 		if err != nil || string(plain) != want {
 			t.Errorf("%q holds %q, %v", place, plain, err)
 		}
@@ -42,10 +44,23 @@ func TestFormatOfSealedValues(t *testing.T) {
 	}))
 }
 
+// cipherOf is the cipher of the values with a salt; before a value it expects the
+// nonce.
+func cipherOf(t *testing.T, salt []byte) cipher.AEAD {
+	t.Helper()
+	key := hmac.New(sha256.New, bytes.Repeat([]byte{0x4f}, seal.KeySize))
+	fmt.Fprintf(key, "teamdata/seal\x00%s\x01", salt)
+	block, err := aes.NewCipher(key.Sum(nil))
+	must(t, err)
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	must(t, err)
+	return aead
+}
+
 // TestFormatOfSealedExample opens the example in docs/format.md.
 func TestFormatOfSealedExample(t *testing.T) {
 	text, _ := formatDoc(t)
-	example := regexp.MustCompile("```\\n([0-9a-f]{96})\\n```").FindStringSubmatch(text)
+	example := regexp.MustCompile("```\\n([0-9a-f]{104})\\n```").FindStringSubmatch(text)
 	if example == nil {
 		t.Fatal("docs/format.md has no example of a sealed value")
 	}

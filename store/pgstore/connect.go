@@ -3,6 +3,7 @@ package pgstore
 import (
 	"cmp"
 	"context"
+	"crypto/fips140"
 	"fmt"
 	"net"
 	"time"
@@ -47,6 +48,9 @@ func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn,
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = dialTimeout
+	}
+	if fips140.Enforced() && config.RequireAuth == "" {
+		config.RequireAuth = "!md5" // else a server that asks for MD5 ends the program
 	}
 	config.DialFunc = t.dialer(config.ConnectTimeout)
 	for name, value := range map[string]string{"application_name": "teamdata", "client_encoding": "UTF8"} {

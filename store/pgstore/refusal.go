@@ -83,6 +83,8 @@ func explain(err error) *Error {
 		return explainServer(server)
 	case isTLS(err):
 		return explainTLS(err)
+	case strings.Contains(err.Error(), "server requested md5 authentication"):
+		return &Error{Text: "asks for the password's MD5", Advice: "set password_encryption = 'scram-sha-256', set the role's password again, and let pg_hba.conf ask for scram-sha-256", Err: err}
 	case errors.As(err, &dns):
 		return &Error{Text: fmt.Sprintf("is not found: there is no host %s", dns.Name), Advice: "correct the host in --data, or the name server", Err: err}
 	case errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err):

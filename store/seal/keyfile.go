@@ -12,13 +12,11 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/crypto/chacha20poly1305"
-
 	"teamdata/internal/hint"
 )
 
 // KeySize is the length of a key in bytes.
-const KeySize = chacha20poly1305.KeySize
+const KeySize = 32
 
 // maxKeyFile is the maximum size of a key file in bytes: it allows for white
 // space, and avoids reading some other large file.

@@ -2,6 +2,10 @@ package seal
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -9,8 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"golang.org/x/crypto/chacha20poly1305"
 )
 
 var keyBytes = []byte("0123456789abcdefghijklmnopqrstuv")
@@ -29,7 +31,7 @@ func TestSealAndOpen(t *testing.T) {
 	for _, plain := range []string{"", "x", "whsec_c2VjcmV0", strings.Repeat("pem\n", 1000)} {
 		for _, place := range []string{"", "certificates\x00ca"} {
 			sealed := k.Seal([]byte(plain), []byte(place))
-			if len(sealed) != len(plain)+40 {
+			if len(sealed) != len(plain)+44 {
 				t.Errorf("%d bytes are sealed as %d", len(plain), len(sealed))
 			}
 			if plain != "" && bytes.Contains(sealed, []byte(plain)) && len(plain) > 1 {
@@ -43,29 +45,39 @@ func TestSealAndOpen(t *testing.T) {
 	}
 }
 
-// TestOpenedByAnother opens a sealed value with nothing but the cipher, as a
-// script would that has the key.
+// TestOpenedByAnother opens a sealed value with nothing but HMAC and the cipher, as
+// a script would that has the key.
 func TestOpenedByAnother(t *testing.T) {
 	sealed := testKey(t).Seal([]byte("plain"), []byte("place"))
-	aead, err := chacha20poly1305.NewX(keyBytes)
+	// HKDF-Expand of RFC 5869: its first block, which is all that is needed.
+	h := hmac.New(sha256.New, keyBytes)
+	fmt.Fprintf(h, "teamdata/seal\x00%s\x01", sealed[:16])
+	block, err := aes.NewCipher(h.Sum(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := aead.Open(nil, sealed[:24], sealed[24:], []byte("place"))
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := aead.Open(nil, nil, sealed[16:], []byte("place"))
 	if err != nil || string(plain) != "plain" {
 		t.Errorf("it opens as %q, %v", plain, err)
 	}
 }
 
+// TestEachSealDiffers: neither a salt nor a nonce comes twice.
 func TestEachSealDiffers(t *testing.T) {
 	k := testKey(t)
 	seen := map[string]bool{}
 	for range 1000 {
-		nonce := string(k.Seal([]byte("plain"), nil)[:24])
-		if seen[nonce] {
-			t.Fatalf("the nonce %x is used twice", nonce)
+		sealed := k.Seal([]byte("plain"), nil)
+		for _, random := range []string{string(sealed[:16]), string(sealed[16:28])} {
+			if seen[random] {
+				t.Fatalf("%x is used twice", random)
+			}
+			seen[random] = true
 		}
-		seen[nonce] = true
 	}
 }
 

@@ -125,7 +125,7 @@ func TestSigning(t *testing.T) {
 		"without the webhook-timestamp":       by(key, id, sent),
 		"put before the webhook-id":           by(key, unix(noon), id, sent),
 		"of the endpoint whe_other":           lines(id, unix(noon), sign(t, other, id, noon, sent)),
-		"No signature matches. Either the se": by([]byte("another"), id, unix(noon), sent),
+		"No signature matches. Either the se": by([]byte("another program's secret"), id, unix(noon), sent),
 	} {
 		t.Run(text, func(t *testing.T) {
 			c := good(t)

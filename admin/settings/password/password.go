@@ -1,9 +1,12 @@
-// Package password hashes passwords with argon2id, in the PHC string format.
+// Package password hashes passwords, in the PHC string format: with argon2id, or
+// where FIPS 140-3 is asked for with PBKDF2, since that allows nothing better. It
+// checks hashes of both, so that either can follow the other.
 package password
 
 import (
 	"cmp"
 	"context"
+	"crypto/fips140"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
@@ -26,13 +29,27 @@ const (
 
 // Hasher makes and checks hashes, a few at once; the rest wait. Make one with New.
 type Hasher struct {
-	cost  Cost
+	cost  Scheme
 	slots chan struct{}
 	decoy string // what is checked where there is no hash
 }
 
-// New makes a Hasher, whose new hashes have a cost.
-func New(c Cost) *Hasher {
+// Scheme is an algorithm and its cost: a Cost or Iterations.
+type Scheme interface {
+	key(password string, salt []byte, length int) []byte
+	format(salt, key []byte) string
+}
+
+// Best is the scheme for new hashes.
+func Best() Scheme {
+	if fips140.Enabled() {
+		return Approved
+	}
+	return Default
+}
+
+// New makes a Hasher, whose new hashes are of a scheme.
+func New(c Scheme) *Hasher {
 	return &Hasher{cost: c, slots: make(chan struct{}, atOnce), decoy: c.format(random(saltBytes), random(keyBytes))}
 }
 
@@ -47,8 +64,8 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return h.cost.format(salt, h.cost.key(password, salt, keyBytes)), nil
 }
 
-// Verify reports whether a password is that of a hash, and whether the hash has
-// another cost than those that Hash makes. An empty hash is that of no password,
+// Verify reports whether a password is that of a hash, and whether the hash is
+// of another scheme than those that Hash makes. An empty hash is that of no password,
 // and costs the same time. Its error is that ctx ended before its turn came, or
 // that the hash is malformed.
 func (h *Hasher) Verify(ctx context.Context, hash, password string) (ok, outdated bool, err error) {
@@ -75,7 +92,7 @@ func (h *Hasher) wait(ctx context.Context) error {
 
 func (h *Hasher) done() { <-h.slots }
 
-// Cost is the cost of one hash.
+// Cost is the cost of one hash with argon2id.
 type Cost struct {
 	Memory  uint32 // KiB
 	Passes  uint32 // over the memory
@@ -108,21 +125,29 @@ func random(n int) []byte {
 var errForm = errors.New("the hash of a password is malformed; make a sign-in link with: teamdata signin-link")
 
 // parse reads a hash. It takes what format writes, within bounds.
-func parse(hash string) (c Cost, salt, key []byte, err error) {
+func parse(hash string) (s Scheme, salt, key []byte, err error) {
 	parts := strings.Split(hash, "$")
-	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
-		return c, nil, nil, errForm
-	}
-	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &c.Memory, &c.Passes, &c.Threads); err != nil || !c.bounded() {
-		return c, nil, nil, errForm
+	s, ok := parseIterations(parts)
+	if !ok {
+		if s, ok = parseCost(parts); !ok {
+			return nil, nil, nil, errForm
+		}
 	}
 	b64 := base64.RawStdEncoding.Strict()
-	salt, saltErr := b64.DecodeString(parts[4])
-	key, keyErr := b64.DecodeString(parts[5])
-	if saltErr != nil || keyErr != nil || len(salt) < minSaltBytes || len(key) < keyBytes || c.format(salt, key) != hash {
-		return c, nil, nil, errForm
+	salt, saltErr := b64.DecodeString(parts[len(parts)-2])
+	key, keyErr := b64.DecodeString(parts[len(parts)-1])
+	if saltErr != nil || keyErr != nil || len(salt) < minSaltBytes || len(key) < keyBytes || s.format(salt, key) != hash {
+		return nil, nil, nil, errForm
 	}
-	return c, salt, key, nil
+	return s, salt, key, nil
+}
+
+func parseCost(parts []string) (c Cost, ok bool) {
+	if len(parts) != 6 || parts[1] != "argon2id" {
+		return c, false
+	}
+	_, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &c.Memory, &c.Passes, &c.Threads)
+	return c, err == nil && c.bounded()
 }
 
 func (c Cost) bounded() bool {

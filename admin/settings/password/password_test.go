@@ -2,10 +2,13 @@ package password
 
 import (
 	"context"
+	"crypto/fips140"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 const text = "correct horse battery staple"
@@ -14,12 +17,19 @@ const text = "correct horse battery staple"
 var cheap = Cost{Memory: 64, Passes: 1, Threads: 1}
 
 func TestHashAndVerify(t *testing.T) {
-	h := New(Default)
+	for scheme, form := range map[Scheme]string{
+		Default: "$argon2id$v=19$m=19456,t=2,p=1$", Approved: "$pbkdf2-sha256$i=600000$",
+	} {
+		t.Run(form, func(t *testing.T) { testHashAndVerify(t, New(scheme), form) })
+	}
+}
+
+func testHashAndVerify(t *testing.T, h *Hasher, form string) {
 	hash, err := h.Hash(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || strings.Contains(hash, text) {
+	if !strings.HasPrefix(hash, form) || strings.Contains(hash, text) {
 		t.Errorf("the hash is %s", hash)
 	}
 	if again, _ := h.Hash(t.Context(), text); again == hash {
@@ -50,11 +60,32 @@ func TestVerifyWithoutHash(t *testing.T) {
 
 func TestOutdated(t *testing.T) {
 	salt := []byte("0123456789abcdef")
-	for _, p := range []Cost{Default, {Memory: 64, Passes: 2, Threads: 1}, {Memory: 128, Passes: 1, Threads: 1}, {Memory: 64, Passes: 1, Threads: 2}} {
+	for _, p := range []Scheme{Default, Cost{64, 2, 1}, Cost{128, 1, 1}, Cost{64, 1, 2}, Iterations(64)} {
 		ok, outdated, err := New(cheap).Verify(t.Context(), p.format(salt, p.key(text, salt, keyBytes)), text)
 		if !ok || !outdated || err != nil {
 			t.Errorf("%+v: %v, %v, %v", p, ok, outdated, err)
 		}
+	}
+}
+
+// TestOutdatedIterations: the other way round, when FIPS 140-3 is asked for no more.
+func TestOutdatedIterations(t *testing.T) {
+	salt := []byte("0123456789abcdef")
+	for _, p := range []Scheme{cheap, Iterations(63)} {
+		ok, outdated, err := New(Iterations(64)).Verify(t.Context(), p.format(salt, p.key(text, salt, keyBytes)), text)
+		if !ok || !outdated || err != nil {
+			t.Errorf("%+v: %v, %v, %v", p, ok, outdated, err)
+		}
+	}
+}
+
+// New hashes are what FIPS 140-3 allows where it is on.
+func TestBest(t *testing.T) {
+	if !fips140.Enabled() && Best() != Scheme(Default) {
+		t.Errorf("it is %#v", Best())
+	}
+	if testkit.EnforcesFIPS(t) && Best() != Scheme(Approved) {
+		t.Errorf("with FIPS 140-3 it is %#v", Best())
 	}
 }
 
@@ -66,17 +97,31 @@ func TestKnownHash(t *testing.T) {
 	}
 }
 
+// RFC 7914 has this one, for scrypt's use of PBKDF2: its first half is compared.
+func TestKnownIterations(t *testing.T) {
+	const want = "55ac046e56e3089fec1691c22544b605"
+	var got []byte
+	fips140.WithoutEnforcement(func() { got = Iterations(1).key("passwd", []byte("salt"), 16) })
+	if fmt.Sprintf("%x", got) != want {
+		t.Errorf("%x", got)
+	}
+}
+
 func TestMalformed(t *testing.T) {
 	good, err := New(Default).Hash(t.Context(), text)
 	if err != nil {
 		t.Fatal(err)
 	}
+	approved := Approved.format(random(saltBytes), random(keyBytes))
 	for _, hash := range []string{
 		"x", "$", "$$$$$", good + "$", good[1:], strings.Replace(good, "argon2id", "argon2i", 1), strings.Replace(good, "v=19", "v=16", 1),
 		strings.Replace(good, "m=19456", "m=4194304", 1), strings.Replace(good, "m=19456", "m=0", 1), strings.Replace(good, "t=2", "t=99", 1),
 		strings.Replace(good, "t=2", "t=0", 1), strings.Replace(good, "p=1", "p=0", 1), strings.Replace(good, "p=1", "p=300", 1),
 		strings.Replace(good, "p=1", "p=1,x=2", 1), strings.Replace(good, "m=19456", "m=019456", 1), good[:len(good)-4], good + "=",
-		"$argon2id$v=19$m=19456,t=2,p=1$$",
+		"$argon2id$v=19$m=19456,t=2,p=1$$", "$pbkdf2-sha256$i=600000$$",
+		approved + "$", approved[1:], approved[:len(approved)-4], approved + "=", strings.Replace(approved, "sha256", "sha1", 1),
+		strings.Replace(approved, "i=600", "i=0600", 1), strings.Replace(approved, "i=600", "i=600600", 1),
+		strings.Replace(approved, "i=600000", "i=0", 1), strings.Replace(approved, "i=600000", "i=-1", 1),
 	} {
 		ok, _, err := New(cheap).Verify(t.Context(), hash, text)
 		if ok || !errors.Is(err, errForm) {
