@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"os"
 	"regexp"
 	"strings"
@@ -104,7 +105,7 @@ type load struct {
 	mu          sync.Mutex
 	added       []string // the users that were answered 201
 	failed      error    // an answer that there may not be
-	refused     int      // connections
+	refused     int      // connections, before a request was sent
 	first, last time.Time
 	longest     time.Duration // that a request took
 }
@@ -228,6 +229,8 @@ func (l *load) add(client *http.Client, user string, kept bool) bool {
 	q.Header.Set("Authorization", "Bearer "+l.key)
 	q.Header.Set("Content-Type", "application/json")
 	q.GetBody = nil // so that the client itself repeats nothing
+	var sent atomic.Bool
+	q = q.WithContext(httptrace.WithClientTrace(q.Context(), &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}))
 	began := time.Now()
 	answer, err := client.Do(q)
 	if err == nil {
@@ -238,8 +241,8 @@ func (l *load) add(client *http.Client, user string, kept bool) bool {
 	defer l.mu.Unlock()
 	l.longest = max(l.longest, time.Since(began))
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
-		l.refused++
+	case err != nil && !sent.Load() && (errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)):
+		l.refused++ // it is reset if it waited for a server that then stopped to listen
 	case err != nil:
 		l.failed = err
 		return false
