@@ -96,12 +96,16 @@ func (n node) at(keys ...string) node {
 	return n
 }
 
+// pointerText writes a key as a part of a JSON pointer. It is made once: each answer of
+// each test asks it many times.
+var pointerText = strings.NewReplacer("~", "~0", "/", "~1")
+
 func (n node) child(key string, value any) node {
 	object, _ := value.(map[string]any)
 	if ref, ok := object["$ref"].(string); ok {
 		return n.c.top().at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
 	}
-	return node{n.c, n.pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key), object}
+	return node{n.c, n.pointer + "/" + pointerText.Replace(key), object}
 }
 
 func (n node) text(key string) string {
