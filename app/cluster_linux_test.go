@@ -56,11 +56,19 @@ const (
 	clusterOrgs      = 4
 	clusterEndpoints = 24
 	clusterCallers   = 64
-	callerPause      = 100 * time.Millisecond
 	// maxUnderway is how many deliveries to an endpoint may be underway before callers turn
 	// to others: they send no more than the machine can.
 	maxUnderway = 8
 )
+
+// callerPause is how long a caller waits before its next post. Other tests run at the
+// same time unless they are run at full size.
+func callerPause() time.Duration {
+	if *testkit.Full {
+		return 100 * time.Millisecond
+	}
+	return 250 * time.Millisecond
+}
 
 // oneCluster is locked while there is one: two are more than a small machine can do in the
 // times that are promised.
@@ -116,7 +124,7 @@ func (c *cluster) call(ctx context.Context, caller int) {
 		if c.acceptedAt[endpoint].Load()-c.receiver.arrivedAt[endpoint].Load() < maxUnderway {
 			c.post(caller+i, endpoint, fmt.Sprintf("%d-%d", caller, i))
 		}
-		<-time.After(callerPause)
+		<-time.After(callerPause())
 	}
 }
 

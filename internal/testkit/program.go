@@ -176,15 +176,14 @@ func (p *Process) Transport() *http.Transport {
 	return t
 }
 
-// Await polls for something that another process does.
+// Await polls for something that another process does, less often the longer it takes:
+// polls cost the time of processors that other tests want.
 func (p *Process) Await(what string, done func() bool) {
 	p.T.Helper()
 	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
+	for pause := 2 * time.Millisecond; !done(); pause = min(pause*11/10, 20*time.Millisecond) {
 		select {
-		case <-tick.C:
+		case <-time.After(pause):
 		case <-deadline:
 			p.T.Fatalf("%s did not come; the program said:\n%s", what, p.Out)
 		}
