@@ -49,6 +49,14 @@ var units = map[string]string{
 	"teamdata@node-1.service": "contrib/systemd/teamdata@.service",
 }
 
+// The Dockerfile builds with the Go version of releases.
+func TestDockerfileGoVersion(t *testing.T) {
+	version := strings.TrimPrefix(strings.TrimSpace(testkit.ReadText(t, ".ci/go-version")), "go")
+	if arg := "\nARG GO_IMAGE=golang:" + version + "-bookworm\n"; !strings.Contains(testkit.ReadText(t, "Dockerfile"), arg) {
+		t.Errorf("the Dockerfile does not build with Go %s", version)
+	}
+}
+
 // The socket is verified beside the service that it starts.
 func TestSocketUnitVerifies(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
