@@ -186,7 +186,8 @@ func (c clients) closedLoop(ctx context.Context, bound time.Duration, more func(
 const maxWarmUp = 200 * time.Millisecond
 
 // load connects n clients, and makes a turn of having them send the same request
-// for a time, after a warm-up. The turn returns the answers per second.
+// for a time, after a warm-up, in which each sends at least one. The turn returns the
+// answers per second.
 func (s *session) load(ctx context.Context, t target, n int, request string) (c clients, turn turn, err error) {
 	sendFor := func(ctx context.Context, lasts time.Duration) (float64, error) {
 		end := time.Now().Add(lasts)
@@ -194,6 +195,9 @@ func (s *session) load(ctx context.Context, t target, n int, request string) (c 
 		return float64(answered) / took.Seconds(), err
 	}
 	if c, err = s.connect(ctx, t, n); err == nil {
+		err = c.all(ctx, maxWarmUp, func(i int) error { return c[i].do(request) })
+	}
+	if err == nil {
 		_, err = sendFor(ctx, min(s.Duration/10, maxWarmUp))
 	}
 	return c, func(ctx context.Context) (float64, error) { return sendFor(ctx, s.Duration) }, err

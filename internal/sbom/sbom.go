@@ -99,7 +99,7 @@ func library(m *debug.Module) (c component, err error) {
 	encoded, ok := strings.CutPrefix(m.Sum, "h1:")
 	sum, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil {
-		return c, fmt.Errorf("module %s has the hash %q, and not one that begins with h1:", m.Path, m.Sum)
+		return c, fmt.Errorf("module %s has the hash %q, which is not h1: and a SHA-256", m.Path, m.Sum)
 	}
 	c.Hashes = []hash{{sha256Name, hex.EncodeToString(sum)}}
 	return c, nil
