@@ -66,6 +66,9 @@ func startChromium(t *testing.T, keyHashes ...string) context.Context {
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "en-US"), chromedp.WindowSize(1280, 800),
 		chromedp.Flag("ignore-certificate-errors-spki-list", strings.Join(keyHashes, ",")),
 	}
+	if !*testkit.Full {
+		options = append(options, chromedp.Flag("force-prefers-reduced-motion", true)) // a processor would draw each frame
+	}
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // which root can't have
 	}
@@ -109,7 +112,9 @@ func (b *tab) listen() {
 			b.mu.Unlock()
 		case *network.EventRequestWillBeSent:
 			b.mu.Lock()
-			b.requests++
+			if e.Type != network.ResourceTypeFetch { // with which a page that stays open looks for news
+				b.requests++
+			}
 			if e.Type == network.ResourceTypeDocument {
 				b.request = e.RequestID
 			}

@@ -29,6 +29,7 @@ func TestServerURL(t *testing.T) {
 // A data file that another process has open, and whose socket no server listens on,
 // is refused at once, with what to do.
 func TestConnectRefused(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	s, err := boltstore.Open(data, boltstore.Options{NoSync: true})
 	if err != nil {

@@ -47,6 +47,7 @@ func TestWholeFileCommandsOnDatabase(t *testing.T) {
 
 // An import is in the export, from a file to a database and back, to the byte.
 func TestExportOfDatabase(t *testing.T) {
+	t.Parallel()
 	database, folder := pgtest.New(t), t.TempDir()
 	there, back := filepath.Join(folder, "there.json"), filepath.Join(folder, "back.json")
 	file := filepath.Join(folder, "teamdata.db")
@@ -63,6 +64,7 @@ func TestExportOfDatabase(t *testing.T) {
 }
 
 func TestDoctorOfDatabase(t *testing.T) {
+	t.Parallel()
 	database, state := pgtest.Start(t).Database(t), t.TempDir() // it syncs, as that of other tests doesn't
 	examine := func() []doctor.Finding { return examined(t, "--data", database, "--state-dir", state) }
 	list := examine()

@@ -70,6 +70,7 @@ func TestExportTakesNoOthersPlace(t *testing.T) {
 
 // A file that is served can be exported, and can't be imported into.
 func TestExportWhileServed(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	data, to := filepath.Join(folder, "a.db"), filepath.Join(folder, "live.json")
 	p := testkit.Serve(t, data, "--seed", testkit.Example)

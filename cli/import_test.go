@@ -36,6 +36,7 @@ func TestImportFromAPipe(t *testing.T) {
 // Killed at random moments of an import, the data file is what it was, or has
 // all of the fixture.
 func TestImportKilledAtRandom(t *testing.T) {
+	t.Parallel()
 	const entries = 10_000
 	random := testkit.SeedFromEnvironment(t)
 	folder, more := t.TempDir(), filepath.Join(t.TempDir(), "more.json")

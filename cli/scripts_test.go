@@ -98,6 +98,7 @@ func TestScriptsOnDatabase(t *testing.T) {
 // What the commands print and how they end is the same whether a server runs or
 // not, and whether the data is a file or a database, which is served too with -full.
 func TestScriptsWithAndWithoutServer(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	const first = "file, served"
 	transcripts := map[string]map[string]string{}

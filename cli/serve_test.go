@@ -19,6 +19,7 @@ import (
 )
 
 func TestServe(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	p := testkit.Serve(t, data, "--seed", testkit.Example)
 	if !strings.HasPrefix(p.URL, "https://127.0.0.1:") {
@@ -91,6 +92,7 @@ func TestEnvironment(t *testing.T) {
 // What keeps it from starting is one clear line with what to do, and a status
 // that is not 0.
 func TestCannotStart(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	held := filepath.Join(folder, "held.db")
 	s, err := boltstore.Open(held, boltstore.Options{})
@@ -187,6 +189,7 @@ func TestBadSeedImportsNothing(t *testing.T) {
 // A stop answers what runs, ends with status 0, and takes no more than its
 // grace.
 func TestGracefulStop(t *testing.T) {
+	t.Parallel()
 	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example, "--allow-endpoint-cidr", "127.0.0.1/32")
 	if a := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey); a.Status != 200 {
 		t.Fatalf("answered %d %s", a.Status, a.Body)

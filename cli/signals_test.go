@@ -19,6 +19,7 @@ import (
 
 // timeout(1) sends its signal to the process and to its group, that is twice.
 func TestSecondTermIsOfTheFirst(t *testing.T) {
+	t.Parallel()
 	for range 5 {
 		folder := t.TempDir()
 		p := testkit.Serve(t, filepath.Join(folder, "teamdata.db"))
@@ -52,6 +53,7 @@ func TestStoppedWhileItStarts(t *testing.T) {
 // Interrupts of the first second belong to the first one; a later one ends a stop
 // that waits for a client.
 func TestSecondInterruptEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--http", "--seed", testkit.Example)
 	c, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
 	if err != nil {

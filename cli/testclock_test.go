@@ -173,6 +173,7 @@ func TestPlainHTTPEndsWithTheTestClock(t *testing.T) {
 
 // A move ends when the server does, which does not wait for it.
 func TestStopWhileTheClockMoves(t *testing.T) {
+	t.Parallel()
 	data, arrived := filepath.Join(t.TempDir(), "teamdata.db"), make(chan struct{}, 10)
 	hanging := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
 		arrived <- struct{}{}

@@ -13,6 +13,7 @@ import (
 // TestBackupAndRestore takes backups of a served and of a resting file, and goes
 // back to the first.
 func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
 	data := at("teamdata.db")
@@ -52,6 +53,7 @@ func TestBackupAndRestore(t *testing.T) {
 // TestBackupToStdout: what comes out, of a served file or a resting one, is a
 // data file; a reader that goes away is told.
 func TestBackupToStdout(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	data := filepath.Join(folder, "teamdata.db")
 	p := testkit.Serve(t, data, "--seed", testkit.Example)
@@ -84,6 +86,7 @@ func TestBackupToStdout(t *testing.T) {
 
 // A backup that can't be made says why, and what to do.
 func TestBackupRefused(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	data, to := filepath.Join(folder, "teamdata.db"), filepath.Join(folder, "backup.db")
 	p := testkit.Serve(t, data, "--socket", filepath.Join(folder, "elsewhere.sock"))

@@ -82,6 +82,7 @@ func codeOf(err error) string {
 }
 
 func TestGoClient(t *testing.T) {
+	t.Parallel()
 	s := openGoClients(t)
 	t.Run("lists", s.testLists)
 	t.Run("errors", s.testErrors)

@@ -111,6 +111,7 @@ const typescript = "contrib/clients/typescript"
 
 // The tests of the TypeScript client, which are written in it.
 func TestTypeScriptClient(t *testing.T) {
+	t.Parallel()
 	compileTypeScript(t)
 	s := serveClients(t)
 	node := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", typescript+"/dist/test/")
@@ -167,6 +168,7 @@ func typeScriptModules(t *testing.T) string {
 // The generated types are what the generators make of the descriptions now. Outside of
 // CI the generators have to be there already: nothing is fetched.
 func TestClientsAreUpToDate(t *testing.T) {
+	t.Parallel()
 	typeScriptModules(t)
 	made, proxy := t.TempDir(), moduleCache(t)
 	generate := exec.CommandContext(t.Context(), "go", "run", ".", made)

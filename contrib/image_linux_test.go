@@ -27,8 +27,8 @@ type imageConfig struct {
 }
 
 // The image that .ci/image makes: read by the tools of others, it has what the Dockerfile
-// says for both architectures. Unpacked, it serves with its own environment, user and
-// volume. TestPackages compares two of them.
+// says for both architectures, and is loaded as the README says. Unpacked, it serves with
+// its own environment, user and volume. TestPackages compares two of them.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"unshare", "hostname", "skopeo", "umoci"} {
@@ -36,7 +36,7 @@ func TestImage(t *testing.T) {
 			testkit.MustSkip(t, tool+" is not installed; on Debian: apt-get install util-linux hostname skopeo umoci")
 		}
 	}
-	c, build := newCage(t), t.TempDir()
+	c, build, version := newCage(t), t.TempDir(), "v"+newest(t)
 	for _, arch := range []string{"amd64", "arm64"} {
 		must(t, os.Mkdir(filepath.Join(build, "linux_"+arch), 0o755))
 		program := "contrib/ingest.sh" // which nobody starts
@@ -45,12 +45,14 @@ func TestImage(t *testing.T) {
 		}
 		copyInto(t, program, filepath.Join(build, "linux_"+arch, "teamdata"))
 	}
-	archive := "oci-archive:" + filepath.Join(packages(t, ".ci/image", build, olderVersion, "one"), "teamdata_0.9.0_oci.tar:0.9.0")
+	folder, name := packages(t, ".ci/image", build, version, "one"), strings.TrimPrefix(version, "v")
+	archive := "oci-archive:" + filepath.Join(folder, "teamdata_"+name+"_oci.tar:"+name)
 	for _, arch := range []string{"amd64", "arm64"} {
 		text, err := exec.Command("skopeo", "--override-arch", arch, "--override-os", "linux", "inspect", "--config", archive).Output()
 		must(t, err)
-		checkImageConfig(t, arch, text)
+		checkImageConfig(t, arch, version, text)
 	}
+	loadAsReadmeSays(t, folder, version)
 
 	layout, bundle := filepath.Join(t.TempDir(), "layout:here"), filepath.Join(c.root, "bundle")
 	for _, line := range [][]string{
@@ -66,7 +68,7 @@ func TestImage(t *testing.T) {
 }
 
 // checkImageConfig compares an image with the Dockerfile.
-func checkImageConfig(t *testing.T, arch string, text []byte) {
+func checkImageConfig(t *testing.T, arch, version string, text []byte) {
 	t.Helper()
 	var image imageConfig
 	must(t, json.Unmarshal(text, &image))
@@ -79,10 +81,10 @@ func checkImageConfig(t *testing.T, arch string, text []byte) {
 			env = append(env, d.value)
 		case "LABEL":
 			name, value, _ := strings.Cut(d.value, "=")
-			labels[name] = strings.Replace(strings.Trim(value, `"`), "$VERSION", olderVersion, 1)
+			labels[name] = strings.Replace(strings.Trim(value, `"`), "$VERSION", version, 1)
 		}
 	}
-	if len(env) == 0 || labels["org.opencontainers.image.version"] != olderVersion {
+	if len(env) == 0 || labels["org.opencontainers.image.version"] != version {
 		t.Errorf("the Dockerfile has %v and %v", env, labels)
 	}
 	got, none := image.Config, map[string]any{}

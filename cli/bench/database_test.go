@@ -30,6 +30,7 @@ const tables = "SELECT table_schema, table_name FROM information_schema.tables W
 // Everything is measured in a database that holds something else, which is left as it
 // was.
 func TestDatabase(t *testing.T) {
+	t.Parallel()
 	database := pgtest.New(t)
 	pgtest.Exec(t, database, "CREATE TABLE orgs (id text)")
 	before := pgtest.Exec(t, database, tables)

@@ -9,12 +9,15 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"teamdata/internal/testkit"
 )
 
 // program is the real one, built once for all tests.
 var program string
 
 func TestMain(m *testing.M) {
+	testkit.MostlyWait()
 	folder, err := os.MkdirTemp("", "teamdata-bench-test-")
 	if err != nil {
 		panic(err)

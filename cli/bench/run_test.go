@@ -22,6 +22,7 @@ var mayBeZero = []string{"deliver.duplicates", "latency.answer.p50", "latency.an
 
 // Everything runs against the real program, in one run, and has its figures.
 func TestEverything(t *testing.T) {
+	t.Parallel()
 	c := tiny(t)
 	report := measure(t, c)
 	isEmpty(t, c.Dir)
@@ -89,6 +90,7 @@ func hasFields(t *testing.T, object any, names ...string) {
 
 // What is not asked for is not measured, and not shown.
 func TestOnly(t *testing.T) {
+	t.Parallel()
 	for only, want := range map[string]string{
 		"sync": "sync", "handler": "handler", "accept": "accept", "client": "client",
 		"client,handler": "handler client",

@@ -18,6 +18,7 @@ import (
 // Whatever it does at that moment, it stops at once, and leaves neither files
 // nor processes.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	for only, said := range map[string]string{
 		"sync": "sync", "accept": "round 1", "after-deletions": "storing", "deliver": "round 1", "latency": "round 1", "pages": "round 1",
 	} {

@@ -58,11 +58,11 @@ func Main(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// MostlyWait lets four parallel tests of a package run at once on few processors, too, unless
+// MostlyWait lets six parallel tests of a package run at once on few processors, too, unless
 // the command line says how many. It is called before flags are parsed.
 func MostlyWait() {
-	if runtime.GOMAXPROCS(0) < 4 {
-		flag.Set("test.parallel", "4")
+	if runtime.GOMAXPROCS(0) < 6 {
+		flag.Set("test.parallel", "6")
 	}
 }
 

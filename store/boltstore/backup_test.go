@@ -139,6 +139,7 @@ func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("the line b
 // TestBackupRefuses: what can't be backed up, or has no place, is one line with
 // a hint, and leaves nothing.
 func TestBackupRefuses(t *testing.T) {
+	t.Parallel()
 	f := newWhole(t)
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }

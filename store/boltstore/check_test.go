@@ -196,6 +196,7 @@ func putEvent(id, delivery string) func(*bbolt.Bucket) error {
 // TestCheckNotices does every damage to a file of its own. What is found is reported
 // in lines that name the place.
 func TestCheckNotices(t *testing.T) {
+	t.Parallel()
 	content := readFile(t, newWhole(t).path)
 	for name, d := range damages {
 		t.Run(name, func(t *testing.T) {

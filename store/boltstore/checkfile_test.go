@@ -24,6 +24,7 @@ func writeCopy(t *testing.T, content []byte) (path string) {
 
 // TestCheckRefuses: what can't be checked is reported in one line with a hint.
 func TestCheckRefuses(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
 	must(t, os.Mkdir(at("folder"), 0o700))

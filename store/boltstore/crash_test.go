@@ -95,6 +95,7 @@ func childWrites(args []string) error {
 // all. (A kill leaves the system's cache; that the disk was made to sync is
 // bbolt's own to test.)
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))

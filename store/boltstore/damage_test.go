@@ -98,6 +98,7 @@ func TestOpenCutShort(t *testing.T) {
 }
 
 func TestOpenDamagedMeta(t *testing.T) {
+	t.Parallel()
 	content, _, pageSize := wellFilled(t)
 	const metaAt = 16 // behind the page's header
 	for name, spoil := range map[string]func(page []byte){

@@ -53,6 +53,7 @@ func TestFullDisk(t *testing.T) {
 // TestFullDiskAfterACrash: in a file that was not closed, with many free pages, the list of
 // them has room, and so have writes until they are used up.
 func TestFullDiskAfterACrash(t *testing.T) {
+	t.Parallel()
 	open := newFixture(t, Options{NoSync: true})
 	open.deleteEvents(1000)
 	content := readFile(t, open.path)[:open.used()]

@@ -26,6 +26,7 @@ func TestNewFileIsPrivate(t *testing.T) {
 }
 
 func TestOpenInUse(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, Options{})
 	refuses(t, f.path, "in use", fmt.Sprintf("by process %d (", os.Getpid()))
 	f.update(appendAudit("usr_1"))

@@ -60,6 +60,7 @@ func sameContent(t *testing.T, path, other string) {
 
 // TestRestoreRefuses leaves the file as it was, and nothing beside it.
 func TestRestoreRefuses(t *testing.T) {
+	t.Parallel()
 	old, backup := wholeFiles(t)
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
@@ -114,6 +115,7 @@ func torn(content []byte) []byte {
 // TestReplaceInUse: a file that a server has open is left alone, and so is what
 // happened to be kept under the name of this second.
 func TestReplaceInUse(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, Options{})
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	must(t, f.Backup(bg, backup))

@@ -110,6 +110,7 @@ func childRules(args []string) error {
 // TestRulesKilled kills a process while it commits a rule, at a random moment.
 // The file holds all of the rule then, or nothing.
 func TestRulesKilled(t *testing.T) {
+	t.Parallel()
 	const rounds = 2
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -48,6 +48,7 @@ func childSeals(args []string) error {
 // TestCrashWhileSealing kills the process at each value that it seals, the last
 // of which is the mark: the file is still the old one.
 func TestCrashWhileSealing(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, Options{})
 	f.addSecrets()
 	f.close()

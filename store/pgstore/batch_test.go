@@ -10,6 +10,7 @@ import (
 )
 
 func TestBatch(t *testing.T) {
+	t.Parallel()
 	database := pgtest.New(t)
 	pgtest.Exec(t, database, "CREATE TABLE mine (n bigint PRIMARY KEY)")
 	for name, u := range map[string]string{"direct": database, "pooler": pgtest.Shared(t).Pooler(t)(database)} {

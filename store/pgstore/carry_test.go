@@ -103,6 +103,7 @@ func parse(t testing.TB, database string) *pgstore.Target {
 
 // A target that has something else than what was carried gets nothing.
 func TestCarriedIsCompared(t *testing.T) {
+	t.Parallel()
 	file, database := filepath.Join(t.TempDir(), "teamdata.db"), pgtest.New(t)
 	s := open(t, database, pgstore.Options{})
 	seed := func(tx store.Tx) error {

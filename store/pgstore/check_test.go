@@ -12,6 +12,7 @@ import (
 
 // TestCheck damages a database, each time in one way.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	database := pgtest.New(t)
 	s := open(t, database, pgstore.Options{})
 	must(t, s.Update(bg, store.All, func(tx store.Tx) error {

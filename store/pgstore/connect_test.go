@@ -130,6 +130,7 @@ func TestNoConnectionLeft(t *testing.T) {
 
 // A server that takes the connection and says nothing.
 func TestSilentServer(t *testing.T) {
+	t.Parallel()
 	silent := testkit.Loopback(t)
 	start := time.Now()
 	refused(t, "postgres://td:"+secret+"@"+silent.Addr().String()+"/data?connect_timeout=1", "does not answer in time")

@@ -22,6 +22,7 @@ func exec(c *conn, sql string) error {
 
 // What each error of the database means, as the real one says it.
 func TestErrors(t *testing.T) {
+	t.Parallel()
 	database := pgtest.New(t)
 	pgtest.Exec(t, database, "CREATE TABLE mine (n int PRIMARY KEY, v int); INSERT INTO mine VALUES (1, 0), (2, 0)")
 	for what, c := range map[string]struct {
@@ -92,6 +93,7 @@ func deadlock(one, other *conn) error {
 
 // The answer of a COMMIT is lost: it may be there or not.
 func TestLostAnswer(t *testing.T) {
+	t.Parallel()
 	proxy := pgtest.NewProxy(t, pgtest.Shared(t))
 	database := pgtest.New(t)
 	pgtest.Exec(t, database, "CREATE TABLE mine (n int)")

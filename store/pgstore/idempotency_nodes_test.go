@@ -43,6 +43,7 @@ func sameKey(t *testing.T, all []*pgstore.Store, do func(i *store.Idempotency, s
 // TestIdempotencyOverNodes: of requests with one key on several nodes at once, one is
 // executed and the others are replays, or are told that it still runs if that is long.
 func TestIdempotencyOverNodes(t *testing.T) {
+	t.Parallel()
 	database := pgtest.New(t)
 	var all []*pgstore.Store
 	for range 3 {

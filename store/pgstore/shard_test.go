@@ -105,6 +105,7 @@ func (n *steered) withDue(orgs int) (mine []uint64) {
 // nothing is in flight, later ones those whose attempts have ended or take too long. The
 // node claims nothing more at once.
 func TestHandOver(t *testing.T) {
+	t.Parallel()
 	database := pgtest.New(t)
 	one, two := steer(t, database, "one"), steer(t, database, "two")
 	one.beats(2)

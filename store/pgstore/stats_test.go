@@ -11,6 +11,7 @@ import (
 // A database that hangs, has no connection left or is down keeps nobody who asks for
 // the statistics, and what is known of the way to it is told.
 func TestStatsWithoutDatabase(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Start(t)
 	proxy := pgtest.NewProxy(t, server)
 	s := nodes(t, 1, proxy.URL(pgtest.Name(t, server.Database(t))), nil)[0]

@@ -47,7 +47,7 @@ func (s *Subject) fillDeliveryLists(n int) (all []store.Delivery) {
 // testDeliveryPages reads each list of the endpoints, of one without deliveries and
 // of none.
 func testDeliveryPages(s *Subject) {
-	all := s.fillDeliveryLists(10)
+	all := s.fillDeliveryLists(6)
 	for endpoint := range uint64(4) {
 		for _, list := range store.DeliveryLists {
 			all = s.holdsDeliveries(endpoint, list, all)
