@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"flag"
 	"fmt"
 	"slices"
 	"sync"
@@ -16,8 +15,6 @@ import (
 // leaseTime is that of a node's leases. What a node has that is gone, another one has when
 // it is over.
 const leaseTime = 6 * time.Second
-
-var faultRounds = flag.Int("nodes.faults", 3, "how many faults TestNodesUnderFaults makes; among 10 is each kind")
 
 // nodeFault is what happens to a node or to all, until it is over.
 type nodeFault struct {
@@ -63,8 +60,11 @@ var nodeFaults = []nodeFault{
 func TestNodesUnderFaults(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, false)
-	kinds := slices.Clone(nodeFaults)
-	for i := range *faultRounds {
+	kinds, faults := slices.Clone(nodeFaults), 3
+	if *testkit.Full {
+		faults = 100
+	}
+	for i := range faults {
 		if i%len(kinds) == 0 {
 			c.random.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 		}
