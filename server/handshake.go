@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -22,6 +23,7 @@ type tlsListener struct {
 	version  string
 	log      *log.Logger
 	accepted chan accepted
+	shaking  sync.WaitGroup // handshakes
 	closed   context.Context
 	close    context.CancelFunc
 }
@@ -39,20 +41,25 @@ func newTLSListener(l net.Listener, config *tls.Config, version string, h *http.
 	return t
 }
 
+// lastHandshakes is how long those may take that a listener is left with.
+const lastHandshakes = 2 * time.Second
+
 // run accepts connections until the listener is closed, or the one below it, which
-// leaves it those that have just connected. After an error it continues when net/http
-// accepts the next connection.
+// leaves it those that have just connected: it returns when they can be asked something.
+// After an error it continues when net/http accepts the next connection.
 func (t *tlsListener) run() {
 	for t.closed.Err() == nil {
 		c, err := t.Listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
+			defer time.AfterFunc(lastHandshakes, t.close).Stop()
+			t.shaking.Wait()
 			return
 		}
 		if err != nil {
 			t.hand(nil, err)
 			continue
 		}
-		go t.shakeHands(c)
+		t.shaking.Go(func() { t.shakeHands(c) })
 	}
 }
 

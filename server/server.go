@@ -168,9 +168,10 @@ func (s *Server) Serve(l net.Listener, tlsConfig *tls.Config) error {
 }
 
 // Shutdown stops the server. New requests are answered with 503 `unavailable`, and
-// their connections are closed. After half the drain delay new connections are refused,
-// and after another whole one, or once no connection is open, idle ones are closed too.
-// Then Shutdown waits for running requests until ctx ends.
+// their connections are closed. After half the drain delay new connections are refused;
+// handshakes under way may take [lastHandshakes]. After another whole delay, or once no
+// connection is open, idle ones are closed too. Then Shutdown waits for running requests
+// until ctx ends.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
 	// Once it stops, net/http drops new requests without an answer. Busy clients

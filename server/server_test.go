@@ -165,6 +165,36 @@ func TestShutdownAnswersWhatIsAccepted(t *testing.T) {
 	}
 }
 
+// A handshake that is under way as Shutdown closes the listener ends as any other, whatever
+// the delays are.
+func TestShutdownAwaitsHandshakes(t *testing.T) {
+	env := newTestEnv(t, Config{})
+	env.server.drainDelay = 0
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed, closing := context.WithCancel(t.Context())
+	l := slowListener{plain, make(chan struct{}), make(chan struct{}), closing}
+	close(l.hand)
+	served := make(chan error, 2)
+	config := env.localTLS()
+	go func() { served <- env.server.Serve(l, config) }()
+	c := env.dial(plain.Addr().String(), config).(*tls.Conn)
+	<-l.accepted
+	go func() { served <- env.server.Shutdown(t.Context()) }()
+	<-closed.Done()
+	if err := c.Handshake(); err != nil {
+		t.Error(err)
+	}
+	c.Close()
+	for range 2 {
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A request that runs when Shutdown begins is answered in full.
 func TestShutdownWaitsForWhatRuns(t *testing.T) {
 	env := newTestEnv(t, Config{})
