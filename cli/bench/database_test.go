@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"teamdata/internal/pgtest"
+	"teamdata/internal/testkit"
 	"teamdata/store/pgstore"
 )
 
@@ -17,7 +18,7 @@ func databaseConfig(t testing.TB, database string) Config {
 		t.Fatal(err)
 	}
 	return Config{
-		Program: program, Dir: t.TempDir(), Place: "database", Rounds: 1, Duration: 20 * time.Millisecond,
+		Program: testkit.Binary, Dir: t.TempDir(), Place: "database", Rounds: 1, Duration: 20 * time.Millisecond,
 		Events: 200, Rate: 1, Members: 300, Waiting: 1500,
 		Database: func(ctx context.Context, away time.Duration) (Database, error) {
 			return pgstore.NewScratch(ctx, target, connections, away)

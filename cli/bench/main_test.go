@@ -3,40 +3,19 @@ package bench
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"teamdata/internal/testkit"
 )
 
-// program is the real one, built once for all tests.
-var program string
-
-func TestMain(m *testing.M) {
-	testkit.MostlyWait()
-	folder, err := os.MkdirTemp("", "teamdata-bench-test-")
-	if err != nil {
-		panic(err)
-	}
-	program = filepath.Join(folder, "teamdata")
-	build := exec.Command("go", "build", "-trimpath", "-o", program, "../..")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		panic(fmt.Sprintf("%v\n%s", err, out))
-	}
-	code := m.Run()
-	os.RemoveAll(folder)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // tiny is a run of everything that lasts a moment.
 func tiny(t testing.TB) Config {
 	return Config{
-		Program: program, Version: "test", Dir: t.TempDir(),
+		Program: testkit.Binary, Version: "test", Dir: t.TempDir(),
 		Rounds: 1, Duration: 40 * time.Millisecond, Events: 200, Rate: 500, Members: 300, Waiting: 1,
 	}
 }

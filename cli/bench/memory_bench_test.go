@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"teamdata/internal/httpclient"
+	"teamdata/internal/testkit"
 )
 
 // benchSession is a run for a benchmark, at the sizes that a machine is measured
@@ -17,7 +18,7 @@ import (
 func benchSession(b *testing.B) *session {
 	b.Helper()
 	c := Default()
-	c.Program, c.Duration = program, time.Second
+	c.Program, c.Duration = testkit.Binary, time.Second
 	return beginSession(b, c)
 }
 
