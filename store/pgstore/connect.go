@@ -67,13 +67,12 @@ func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn,
 		if c.server, err = inspect(ctx, pg); err != nil {
 			return err
 		}
-		return c.server.refusal()
+		if err := c.server.refusal(); err != nil || c.server.pooled {
+			return err
+		}
+		return steadyPlans(ctx, pg)
 	}
 	if c.PgConn, err = pgconn.ConnectConfig(ctx, config); err != nil {
-		return nil, t.refusal(err)
-	}
-	if err := c.steadyPlans(ctx); err != nil {
-		c.Close(ctx)
 		return nil, t.refusal(err)
 	}
 	return c, nil
@@ -82,11 +81,8 @@ func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn,
 // steadyPlans makes the session plan by the indexes, which all of our queries have.
 // Plans are kept with the prepared queries: one of a table that was small then would
 // read all of it when it has grown. A pooler's sessions prepare nothing.
-func (c *conn) steadyPlans(ctx context.Context) error {
-	if c.server.pooled {
-		return nil
-	}
-	_, err := c.Exec(ctx, "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan").ReadAll()
+func steadyPlans(ctx context.Context, pg *pgconn.PgConn) error {
+	_, err := pg.Exec(ctx, "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan").ReadAll()
 	return err
 }
 

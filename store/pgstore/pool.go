@@ -47,15 +47,47 @@ func (p *pool) acquire(ctx context.Context) (*conn, error) {
 		}
 	}
 	c, err := p.take()
-	if c == nil && err == nil {
-		c, err = p.target.dial(ctx)
-	}
 	if err != nil {
 		<-p.tokens
 		return nil, err
 	}
+	if c == nil {
+		if c, err = p.open(ctx); err != nil {
+			return nil, err
+		}
+	}
 	c.answer = p.answer
 	return c, nil
+}
+
+// open makes a connection for a caller with a token, or gives the token back. If the
+// caller goes away, the connection is the next one's: a login costs more than most
+// requests, so that many impatient callers of a database that is back would have it do
+// nothing but logins.
+func (p *pool) open(ctx context.Context) (*conn, error) {
+	var (
+		c   *conn
+		err error
+	)
+	opened := make(chan struct{})
+	go func() {
+		if c, err = p.target.dial(context.WithoutCancel(ctx)); err != nil {
+			<-p.tokens
+		}
+		select {
+		case opened <- struct{}{}:
+		case <-ctx.Done():
+			if err == nil {
+				p.release(c)
+			}
+		}
+	}()
+	select {
+	case <-opened:
+		return c, err
+	case <-ctx.Done():
+		return nil, p.target.refusal(context.Cause(ctx))
+	}
 }
 
 func (p *pool) wait(ctx context.Context) error {

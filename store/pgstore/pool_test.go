@@ -209,6 +209,36 @@ func TestCallerGoesAway(t *testing.T) {
 	}
 }
 
+// The login of a caller that goes away is the next one's, or a database that is slow to
+// answer would never have anything but logins.
+func TestLoginGoesOn(t *testing.T) {
+	t.Parallel()
+	proxy := pgtest.NewProxy(t, pgtest.Shared(t))
+	p := pooled(t, proxy.URL(pgtest.Name(t, pgtest.New(t))))
+	p.tokens = make(chan struct{}, 1) // the second caller waits for the first one's
+	proxy.Hold(pgtest.ToClient)
+	ctx, cancel := context.WithCancel(bg)
+	failed := make(chan error)
+	go func() {
+		_, err := p.acquire(ctx)
+		failed <- err
+	}()
+	for deadline := time.Now().Add(10 * time.Second); proxy.Counts().Connections == 0 && time.Now().Before(deadline); {
+		<-time.After(time.Millisecond)
+	}
+	cancel()
+	if err := <-failed; !errors.Is(err, context.Canceled) {
+		t.Errorf("the caller that went away: %v", err)
+	}
+	proxy.Resume(pgtest.ToClient)
+	if err := ask(p); err != nil {
+		t.Error(err)
+	}
+	if n := proxy.Counts().Connections; n != 1 {
+		t.Errorf("there were %d logins", n)
+	}
+}
+
 // The limits hold for their transaction alone, directly and by a pooler.
 func TestLimits(t *testing.T) {
 	database := pgtest.New(t)
