@@ -1,8 +1,10 @@
 package app_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -29,19 +31,30 @@ func TestShortOfFiles(t *testing.T) {
 	p := testkit.Begin(t, exec.Command("sh", "-c", `ulimit -n 64; exec "$0" "$@"`, testkit.Binary, "serve", "--data", data, "--seed", seed, "--http",
 		"--listen", "127.0.0.1:0", "--ready-file", ready, "--webhook-ca", ca, "--allow-endpoint-cidr", "127.0.0.1/32"))
 	p.AwaitReady(ready)
-	ask := func(method, path string) (body string) { // on the one connection that is kept
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	answers := bufio.NewReader(conn)
+	ask := func(method, path string) (body string) { // there will be no other connection
 		t.Helper()
 		q, err := http.NewRequest(method, p.URL+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		q.Header.Set("Authorization", "Bearer key_w.s3cret")
-		a, err := p.Client.Do(q)
+		if err := q.Write(conn); err != nil {
+			t.Fatal(err)
+		}
+		a, err := http.ReadResponse(answers, q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer a.Body.Close()
-		text, _ := io.ReadAll(a.Body)
+		text, err := io.ReadAll(a.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return string(text)
 	}
 	limit := func(files uint64) {
