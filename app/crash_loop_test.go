@@ -190,7 +190,7 @@ type flakyReceiver struct {
 
 	mu           sync.Mutex
 	got          map[string]int   // attempts by webhook-id
-	acknowledged map[string]int64 // and how many kills were before the connection of the last acknowledged one
+	acknowledged map[string]int64 // and how many kills were before the connection of the last that was acknowledged
 	again        map[int64]int    // how many were acknowledged again, by the kill before
 	wrong        []string         // what did not verify, or was sent again for no reason
 	endpoints    int
@@ -264,7 +264,8 @@ func (r *flakyReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
-	// Of several nodes, one that goes on sends what the one had that is gone.
+	// Where several nodes send, what was in flight at one that was killed may come again
+	// by a connection that another one had before.
 	now := r.kills.Load()
 	switch before, is := r.acknowledged[id]; {
 	case is && before == now:
