@@ -57,6 +57,35 @@ func TestCloseAmidUpdates(t *testing.T) {
 	f.countAudit(int(committed.Load()))
 }
 
+// TestCloseAmidViews: Close commits the list of free pages, and no View waits for that
+// commit: Close would wait for the View in turn.
+func TestCloseAmidViews(t *testing.T) {
+	f := newFixture(t, Options{})
+	for range 10 {
+		var done sync.WaitGroup
+		viewing := make(chan struct{}, 4)
+		for range cap(viewing) {
+			done.Go(func() {
+				for err := error(nil); store.CodeOf(err) != store.CodeUnavailable; {
+					if err = f.View(bg, func(store.Tx) error { return nil }); err == nil {
+						select {
+						case viewing <- struct{}{}:
+						default:
+						}
+					}
+				}
+			})
+		}
+		for range cap(viewing) {
+			<-viewing
+		}
+		f.update(appendAudit("usr_1")) // so that the list is to be written
+		f.close()
+		done.Wait()
+		f.open(Options{})
+	}
+}
+
 func (f *fixture) countAudit(want int) {
 	f.Helper()
 	f.view(func(tx store.Tx) error {

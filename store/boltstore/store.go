@@ -66,8 +66,9 @@ func inDoubt(err error) error {
 	return hint.With(fmt.Errorf("the disk failed while a commit was being written: %w", err), "check the disk, then start teamdata again")
 }
 
-// Life ends when the outcome of the last commit is unknown after a disk fault, or
-// the file is no longer the one at its path. Until it is reopened every call fails.
+// Life ends when the outcome of the last commit is unknown after a disk fault, when
+// the file is no longer the one at its path, and with Close. Until it is reopened every
+// call fails.
 func (s *Store) Life() context.Context { return s.life }
 
 // CheckPlace compares the file with the one at its path. The writer does so with each
@@ -138,7 +139,9 @@ func (s *Store) Close() error {
 	s.queue.Close()
 	s.keys.closing.Store(true)
 	<-s.keys.done
-	return s.file.Close(s.life.Err() == nil && s.beforeCommit() == nil)
+	sound := s.life.Err() == nil
+	s.end(engine.ErrClosed) // no View waits for the sync of the list of free pages
+	return s.file.Close(sound && s.beforeCommit() == nil)
 }
 
 // Path returns the path of the data file.
