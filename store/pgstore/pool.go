@@ -22,15 +22,21 @@ const (
 
 var errPoolClosed = errors.New("the connections are closed")
 
+// loginPause is the pause after a login that failed.
+const loginPause = 50 * time.Millisecond
+
 // pool is a fixed number of connections, opened when they are needed.
 type pool struct {
-	target  *Target
-	answer  time.Duration // how long an answer may take
-	tokens  chan struct{} // one for each connection in use
-	waiting atomic.Int64  // calls that wait for one
-	mu      sync.Mutex
-	idle    []*conn // the one used last at the end
-	closed  bool
+	target   *Target
+	answer   time.Duration // how long an answer may take
+	tokens   chan struct{} // one for each connection in use
+	waiting  atomic.Int64  // calls that wait for one
+	trying   sync.Mutex    // held by the login after one that failed
+	mu       sync.Mutex    // of the rest
+	idle     []*conn       // the one used last at the end
+	closed   bool
+	failed   error // of the last login
+	failedAt time.Time
 }
 
 func newPool(target *Target, size int) *pool {
@@ -71,7 +77,7 @@ func (p *pool) open(ctx context.Context) (*conn, error) {
 	)
 	opened := make(chan struct{})
 	go func() {
-		if c, err = p.target.dial(context.WithoutCancel(ctx)); err != nil {
+		if c, err = p.login(context.WithoutCancel(ctx)); err != nil {
 			<-p.tokens
 		}
 		select {
@@ -88,6 +94,27 @@ func (p *pool) open(ctx context.Context) (*conn, error) {
 	case <-ctx.Done():
 		return nil, p.target.refusal(context.Cause(ctx))
 	}
+}
+
+// login makes a connection. After one that failed there is one login at a time, and
+// others fail as that one did: a database that refuses its server would be busy with
+// the logins of all requests.
+func (p *pool) login(ctx context.Context) (*conn, error) {
+	p.mu.Lock()
+	failed, failedAt := p.failed, p.failedAt
+	p.mu.Unlock()
+	if failed != nil {
+		if !p.trying.TryLock() {
+			return nil, failed
+		}
+		defer p.trying.Unlock()
+		<-time.After(time.Until(failedAt.Add(loginPause)))
+	}
+	c, err := p.target.dial(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failed, p.failedAt = err, time.Now()
+	return c, err
 }
 
 func (p *pool) wait(ctx context.Context) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -236,6 +237,32 @@ func TestLoginGoesOn(t *testing.T) {
 	}
 	if n := proxy.Counts().Connections; n != 1 {
 		t.Errorf("there were %d logins", n)
+	}
+}
+
+// A database that refuses its server isn't asked by each request.
+func TestLoginsThatFail(t *testing.T) {
+	t.Parallel()
+	proxy := pgtest.NewProxy(t, pgtest.Shared(t))
+	name := pgtest.Name(t, pgtest.New(t))
+	p := pooled(t, proxy.URL(name+"_not_there"))
+	began := time.Now()
+	var asked atomic.Int64
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for asked.Add(1) < 200 {
+				checkRefusal(t, ask(p), "does not exist")
+			}
+		})
+	}
+	all.Wait()
+	most := cap(p.tokens) + int(time.Since(began)/loginPause)
+	if n := proxy.Counts().Connections; n > most {
+		t.Errorf("%d logins, more than %d", n, most)
+	}
+	if p.target, _ = ParseTarget(proxy.URL(name)); ask(p) != nil || ask(p) != nil {
+		t.Errorf("the database that is there: %v", ask(p))
 	}
 }
 
