@@ -22,9 +22,7 @@ const inspectors = 2
 // axe.min.js is; SHOTS, when set, is a folder for pictures of each page, and PAGES one for
 // the pages themselves.
 func TestSettingsPages(t *testing.T) {
-	if !*testkit.Full {
-		t.Skip("runs with -full")
-	}
+	testkit.OnlyFull(t)
 	axe, err := os.ReadFile(os.Getenv("AXE"))
 	if err != nil {
 		testkit.MustSkip(t, "AXE names no axe.min.js; get one with: npm install axe-core")

@@ -13,14 +13,11 @@ import (
 
 // The story of a team's first day in a browser: from the first link to an endpoint
 // that failed and recovered, and a key that was used and revoked. Without
-// JavaScript it is the same, but for looking again; with -full it is also told on a
-// database.
+// JavaScript it is the same, but for looking again, and so it is on a database.
 func TestSettingsStory(t *testing.T) {
+	testkit.OnlyFull(t)
 	t.Parallel()
-	ways := map[string]func(*testing.T, ...string) *tab{"scripts": openStory, "no scripts": openStory}
-	if *testkit.Full {
-		ways["database"] = openStoryOnDatabase
-	}
+	ways := map[string]func(*testing.T, ...string) *tab{"scripts": openStory, "no scripts": openStory, "database": openStoryOnDatabase}
 	for name, open := range ways {
 		scripts := name != "no scripts"
 		t.Run(name, func(t *testing.T) {

@@ -63,6 +63,7 @@ func TestClientsRelease(t *testing.T) {
 
 // The programs on docs/clients.md do what they show, as they stand there.
 func TestClientsDoc(t *testing.T) {
+	testkit.OnlyFull(t)
 	t.Parallel()
 	programs := programsInDocs(t)
 	t.Run("go", func(t *testing.T) {

@@ -111,6 +111,7 @@ const typescript = "contrib/clients/typescript"
 
 // The tests of the TypeScript client, which are written in it.
 func TestTypeScriptClient(t *testing.T) {
+	testkit.OnlyFull(t)
 	t.Parallel()
 	compileTypeScript(t)
 	s := serveClients(t)

@@ -22,6 +22,7 @@ const (
 // what they generate compiles, and calls the server. Receivers get types for the
 // operator's own events.
 func TestStockGenerators(t *testing.T) {
+	testkit.OnlyFull(t)
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	p := testkit.Serve(t, data, "--seed", testkit.Example, "--http")

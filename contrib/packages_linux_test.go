@@ -125,9 +125,7 @@ var kinds = map[string]struct{ file, install, remove, purge string }{
 // The packages: installed, upgraded under load, downgraded and removed, with what is said
 // in the README and in docs/operations.md.
 func TestPackages(t *testing.T) {
-	if !*testkit.Full {
-		t.Skip("it takes two minutes, with -args -full")
-	}
+	testkit.OnlyFull(t)
 	for _, tool := range []string{"unshare", "hostname", "dpkg", "rpm"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			testkit.MustSkip(t, tool+" is not installed; on Debian: apt-get install util-linux hostname dpkg rpm")

@@ -49,9 +49,7 @@ func newReleaseKey(t *testing.T) (file, public string) {
 // A release made twice, from copies of the repository in two folders, is the same to
 // the byte. Whatever is changed in it is named by verify-release and by sha256sum.
 func TestRelease(t *testing.T) {
-	if !*testkit.Full {
-		t.Skip("runs with -full")
-	}
+	testkit.OnlyFull(t)
 	for _, tool := range []string{"git", "ssh-keygen", "zip"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			testkit.MustSkip(t, tool+" is not installed; on Debian: apt-get install git openssh-client zip")

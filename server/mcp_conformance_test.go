@@ -22,9 +22,7 @@ var somePassed = regexp.MustCompile(`Passed: [1-9].*`)
 // elicitation, which this server doesn't offer, or call tools that the suite wants for
 // its tests. Single checks that do so are in testdata/mcp_not_offered.yaml.
 func TestMCPConformance(t *testing.T) {
-	if !*testkit.Full {
-		t.Skip("runs with -full")
-	}
+	testkit.OnlyFull(t)
 	suite := filepath.Join(os.Getenv("MCP_CONFORMANCE"), "node_modules/@modelcontextprotocol/conformance/dist/index.js")
 	if _, err := os.Stat(suite); err != nil {
 		testkit.MustSkip(t, "MCP_CONFORMANCE names no folder with the suite; get one with: npm install --prefix FOLDER @modelcontextprotocol/conformance; it needs Node.js 22")

@@ -343,6 +343,20 @@ func MustSkip(t testing.TB, why string) {
 	t.Skip(why)
 }
 
+// OnlyFull skips a test that takes too much for every day, unless it runs with [Full],
+// as in .ci/run.
+func OnlyFull(t testing.TB) {
+	t.Helper()
+	if *Full {
+		return
+	}
+	name, _, _ := strings.Cut(t.Name(), "/")
+	if !strings.Contains(ReadText(t, filepath.Join(root(), ".ci/run")), name) {
+		t.Fatal(".ci/run doesn't run it")
+	}
+	t.Skip("it runs with -args -full, as in .ci/run")
+}
+
 // Begin starts a command. What has no place to be written to goes to the
 // process's output.
 func Begin(t testing.TB, cmd *exec.Cmd) *Process {
