@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"teamdata/internal/acmetest"
+	"teamdata/internal/testkit"
 )
 
 // While the first authority is down or limits us, the second one issues within a minute.
 // The next certificate is asked of the first one again.
 func TestSecondAuthority(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		config acmetest.Config
 		down   bool   // it refuses connections
@@ -25,6 +27,9 @@ func TestSecondAuthority(t *testing.T) {
 		"fails at the end": {config: acmetest.Config{FailsAt: acmetest.Issues}, says: "answered 500"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if test.silent {
+				testkit.OnlyFull(t) // all of our patience
+			}
 			t.Parallel()
 			s, first, second, now := newEnv(t), acmetest.New(t), acmetest.New(t), time.Now()
 			a, _ := s.acme(first, ACMEConfig{Directories: []string{second.Directory}, Now: func() time.Time { return now }})
