@@ -3,10 +3,13 @@ package app_test
 import (
 	"strings"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // How many clicks what people come for takes, from the overview.
 func TestSettingsClicks(t *testing.T) {
+	testkit.OnlyFull(t)
 	t.Parallel()
 	h := newStoryReceiver(t)
 	close(h.gate)

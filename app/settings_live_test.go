@@ -3,11 +3,14 @@ package app_test
 import (
 	"strings"
 	"testing"
+
+	"teamdata/internal/testkit"
 )
 
 // What a page says stays true while it is open: it goes on while it is seen, waits while
 // it is hidden, and no notice denies what has happened since.
 func TestSettingsLive(t *testing.T) {
+	testkit.OnlyFull(t)
 	t.Parallel()
 	h := newStoryReceiver(t)
 	b := openStory(t, "--retry-schedule", "250ms,250ms", "--allow-endpoint-cidr", "127.0.0.1/32", "--webhook-ca", h.caFile(t))

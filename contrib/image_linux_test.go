@@ -30,6 +30,7 @@ type imageConfig struct {
 // says for both architectures, and is loaded as the README says. Unpacked, it serves with
 // its own environment, user and volume. TestPackages compares two of them.
 func TestImage(t *testing.T) {
+	testkit.OnlyFull(t)
 	t.Parallel()
 	for _, tool := range []string{"unshare", "hostname", "skopeo", "umoci"} {
 		if _, err := exec.LookPath(tool); err != nil {
