@@ -22,21 +22,21 @@ const (
 
 var errPoolClosed = errors.New("the connections are closed")
 
-// loginPause is the pause after a login that failed.
+// loginPause is the time between logins after one that failed.
 const loginPause = 50 * time.Millisecond
 
 // pool is a fixed number of connections, opened when they are needed.
 type pool struct {
-	target   *Target
-	answer   time.Duration // how long an answer may take
-	tokens   chan struct{} // one for each connection in use
-	waiting  atomic.Int64  // calls that wait for one
-	trying   sync.Mutex    // held by the login after one that failed
-	mu       sync.Mutex    // of the rest
-	idle     []*conn       // the one used last at the end
-	closed   bool
-	failed   error // of the last login
-	failedAt time.Time
+	target  *Target
+	answer  time.Duration // how long an answer may take
+	tokens  chan struct{} // one for each connection in use
+	waiting atomic.Int64  // calls that wait for one
+	pausing sync.Mutex    // held by the next login after one that failed
+	began   time.Time     // the last such login; guarded by pausing
+	mu      sync.Mutex    // of the rest
+	idle    []*conn       // the one used last at the end
+	closed  bool
+	failed  error // of the last login that ended
 }
 
 func newPool(target *Target, size int) *pool {
@@ -96,25 +96,35 @@ func (p *pool) open(ctx context.Context) (*conn, error) {
 	}
 }
 
-// login makes a connection. After one that failed there is one login at a time, and
-// others fail as that one did: a database that refuses its server would be busy with
-// the logins of all requests.
+// login makes a connection.
 func (p *pool) login(ctx context.Context) (*conn, error) {
-	p.mu.Lock()
-	failed, failedAt := p.failed, p.failedAt
-	p.mu.Unlock()
-	if failed != nil {
-		if !p.trying.TryLock() {
-			return nil, failed
-		}
-		defer p.trying.Unlock()
-		<-time.After(time.Until(failedAt.Add(loginPause)))
+	if err := p.pause(); err != nil {
+		return nil, err
 	}
 	c, err := p.target.dial(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.failed, p.failedAt = err, time.Now()
+	p.failed = err
 	return c, err
+}
+
+// pause waits until a login may begin. After one that failed they begin one after the
+// other, and who doesn't get a turn fails as that one did: a database that refuses its
+// server would be busy with the logins of all requests.
+func (p *pool) pause() error {
+	p.mu.Lock()
+	failed := p.failed
+	p.mu.Unlock()
+	if failed == nil {
+		return nil
+	}
+	if !p.pausing.TryLock() {
+		return failed
+	}
+	defer p.pausing.Unlock()
+	<-time.After(time.Until(p.began.Add(loginPause)))
+	p.began = time.Now()
+	return nil
 }
 
 func (p *pool) wait(ctx context.Context) error {
