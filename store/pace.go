@@ -12,12 +12,16 @@ const (
 	maxDoublings = 10
 )
 
+// maxPause is the maximum pause after a transaction: a longer one would only add to what
+// a disk that is stuck costs.
+const maxPause = time.Second
+
 // patience is how long work that somebody waits for goes on at its first pace.
 const patience = 5 * time.Second
 
 // pace is the pace of long work beside other writers. Each transaction touches 50
-// records, and is followed by a pause as long as it took. So it makes a commit
-// little longer, and at least half of the time is the others' alone.
+// records, and is followed by a pause as long as it took, up to a second. So it makes a
+// commit little longer, and at least half of the time is the others' alone.
 //
 // Work that is not done after its patience hurries: with each further patience that
 // passes, transactions become twice as large, and pauses half as long as they would
@@ -56,6 +60,6 @@ func (p *pace) update(ctx context.Context, s Store, scope Scope, fn func(tx Tx, 
 	doublings, start := p.doublings(), time.Now()
 	err := s.Update(ctx, scope, func(tx Tx) error { return fn(tx, firstStep<<doublings) })
 	took := time.Since(start)
-	p.pause = max(took>>doublings, p.every-took)
+	p.pause = max(min(took, maxPause)>>doublings, p.every-took)
 	return err
 }

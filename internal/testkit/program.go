@@ -185,8 +185,20 @@ func (p *Process) Await(what string, done func() bool) {
 		select {
 		case <-time.After(pause):
 		case <-deadline:
+			p.traces()
 			p.T.Fatalf("%s did not come; the program said:\n%s", what, p.Out)
 		}
+	}
+}
+
+// traces ends a process, which then says what each goroutine was doing.
+func (p *Process) traces() {
+	p.Cmd.Process.Signal(syscall.SIGQUIT)
+	ended := make(chan struct{})
+	go func() { p.Cmd.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second): // it was paused
 	}
 }
 
