@@ -60,9 +60,9 @@ func TestSweeps(t *testing.T) {
 		check("45 s after the start", 0, 15*time.Second, time.Time{})
 		time.Sleep(30 * time.Second)
 		commit.Store(0)
-		check("75 s after the start", 1, 0, start.Add(70*time.Second))
+		check("75 s after the start", 1, 0, start.Add(51*time.Second))
 		time.Sleep(store.SweepEvery)
-		check("10 minutes later", 2, 0, start.Add(70*time.Second+store.SweepEvery))
+		check("10 minutes later", 2, 0, start.Add(51*time.Second+store.SweepEvery))
 		stop()
 		<-ended
 	})
