@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 )
 
 var (
@@ -39,8 +39,8 @@ func TestLinksInDocs(t *testing.T) {
 	}
 	named := regexp.MustCompile(`(?:^|[^\w/.-])((?:\./)?(?:` + strings.Join(folders, "|") + `)/[\w./-]*[\w/])`)
 	links := 0
-	for _, page := range testkit.Pages(t) {
-		text := testkit.ReadText(t, page)
+	for _, page := range kit.Pages(t) {
+		text := kit.ReadText(t, page)
 		prose := inCode.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")
 		for _, found := range link.FindAllStringSubmatch(prose, -1) {
 			checkLink(t, page, found[1])
@@ -76,7 +76,7 @@ func checkLink(t *testing.T, page, target string) {
 		t.Errorf("%s links to %s: %v", page, target, err)
 		return
 	}
-	if anchor != "" && !slices.Contains(anchors(testkit.ReadText(t, file)), anchor) {
+	if anchor != "" && !slices.Contains(anchors(kit.ReadText(t, file)), anchor) {
 		t.Errorf("%s links to %s, and there is no such heading", page, target)
 	}
 }
@@ -102,7 +102,7 @@ func TestTestsInDocs(t *testing.T) {
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
 	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(file, "_test.go") {
-			for _, found := range declared.FindAllStringSubmatch(testkit.ReadText(t, file), -1) {
+			for _, found := range declared.FindAllStringSubmatch(kit.ReadText(t, file), -1) {
 				defined[found[1]] = true
 			}
 		}
@@ -112,8 +112,8 @@ func TestTestsInDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	ofACommit, named, checked := regexp.MustCompile("\\| `[0-9a-f]{7}` \\|"), regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z]\\w+)[`/]"), 0
-	for _, page := range testkit.Pages(t) {
-		for line := range strings.Lines(testkit.ReadText(t, page)) {
+	for _, page := range kit.Pages(t) {
+		for line := range strings.Lines(kit.ReadText(t, page)) {
 			if ofACommit.MatchString(line) {
 				continue
 			}
@@ -132,7 +132,7 @@ func TestTestsInDocs(t *testing.T) {
 
 // docs/architecture.md says of every package what it is for.
 func TestPackagesInDocs(t *testing.T) {
-	text := testkit.ReadText(t, "docs/architecture.md")
+	text := kit.ReadText(t, "docs/architecture.md")
 	for folder := range mayImport {
 		if folder != "." && !strings.Contains(text, "`"+folder+"`") && !strings.Contains(text, "`"+folder+"/`") {
 			t.Errorf("docs/architecture.md does not name the package %s", folder)

@@ -10,14 +10,14 @@ import (
 	"strconv"
 	"testing"
 
-	"teamdata/internal/enginetest"
+	"teamdata/e2e/kit/engines"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
 
 // What is sent opens, and holds what the store held.
 func TestBackup(t *testing.T) {
-	enginetest.NeedsFile(t)
+	engines.NeedsFile(t)
 	env := newTestEnv(t)
 	got := env.do("GET", "/backup", "")
 	equal(t, "status", got.Status, 200)
@@ -71,7 +71,7 @@ func (env *testEnv) begin(ctx context.Context) io.ReadCloser {
 // A client that stalls holds neither a transaction nor a file: the store, which
 // waits for transactions, can be closed, and then the rest is read.
 func TestStalledBackup(t *testing.T) {
-	enginetest.NeedsFile(t)
+	engines.NeedsFile(t)
 	env := newTestEnv(t)
 	env.large()
 	body := env.begin(t.Context())
@@ -87,7 +87,7 @@ func TestStalledBackup(t *testing.T) {
 
 // A client that goes away while the copy is made ends it, and leaves nothing.
 func TestAbandonedBackup(t *testing.T) {
-	enginetest.NeedsFile(t)
+	engines.NeedsFile(t)
 	env := newTestEnv(t)
 	copying, ended := make(chan struct{}), make(chan error, 1)
 	env.admin.config.Snapshot = func(ctx context.Context) (*os.File, error) {
@@ -120,7 +120,7 @@ func TestAbandonedBackup(t *testing.T) {
 
 // Of data that is in a database there is no copy.
 func TestBackupOfADatabase(t *testing.T) {
-	enginetest.NeedsFile(t)
+	engines.NeedsFile(t)
 	env := newTestEnv(t)
 	env.admin.config.Snapshot = nil
 	env.wantError(env.do("GET", "/backup", ""), store.CodeConflict, "The data is in a database")
@@ -128,7 +128,7 @@ func TestBackupOfADatabase(t *testing.T) {
 
 // A copy that fails is the server's fault, and leaves nothing.
 func TestFailedBackup(t *testing.T) {
-	enginetest.NeedsFile(t)
+	engines.NeedsFile(t)
 	env := newTestEnv(t)
 	env.admin.config.Snapshot = func(context.Context) (*os.File, error) { return nil, errors.New("the disk is full") }
 	env.wantError(env.do("GET", "/backup", ""), store.CodeInternal, "Something went wrong")

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
-func (env *testEnv) members(body string, header ...string) testkit.Answer {
+func (env *testEnv) members(body string, header ...string) kit.Answer {
 	env.Helper()
 	return env.do("POST", "/orgs/org_acme/members/batch", body, header...)
 }
@@ -125,7 +125,7 @@ func TestLongestBatch(t *testing.T) {
 func TestEventBatches(t *testing.T) {
 	env := newTestEnv(t)
 	env.wantAnswer(env.do("PATCH", "/orgs/org_acme/endpoints/whe_1", `{"events":["invoice.paid"]}`), 200, "{{*}}")
-	batch := func(events string) testkit.Answer {
+	batch := func(events string) kit.Answer {
 		return env.do("POST", "/orgs/org_acme/events/batch", `{"events":`+events+`}`, "Idempotency-Key", fmt.Sprint(len(events)))
 	}
 	const fine = `{"type":"invoice.paid","data":{"amount":1}}`

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -75,7 +75,7 @@ func TestEmptyBodies(t *testing.T) {
 
 func TestActor(t *testing.T) {
 	env := newTestEnv(t)
-	entry := func(header ...string) testkit.Answer {
+	entry := func(header ...string) kit.Answer {
 		return env.do("POST", "/orgs/org_acme/audit-log", `{"action":"a"}`, header...)
 	}
 	env.wantAnswer(entry("Teamdata-Actor", strings.Repeat("é", 200)), 201, `{{*}}"actorId":"`+strings.Repeat("é", 200)+`"{{*}}`)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -82,7 +82,7 @@ func TestTestClock(t *testing.T) {
 	} {
 		env.wantError(env.do("POST", "/clock", body), store.CodeBadRequest, message)
 	}
-	equal(t, "moved", env.Now().Sub(testkit.Noon), 13*time.Hour)
+	equal(t, "moved", env.Now().Sub(kit.Noon), 13*time.Hour)
 }
 
 // The clock ends before times can no longer be written.
@@ -102,7 +102,7 @@ func TestRepeatedMove(t *testing.T) {
 	again := env.do("POST", "/clock", `{"advanceSeconds":60}`, "Idempotency-Key", "k")
 	equal(t, "the answer", again.Body, first.Body)
 	equal(t, "Idempotent-Replayed", again.Header.Get("Idempotent-Replayed"), "true")
-	equal(t, "moved", env.Now().Sub(testkit.Noon), time.Minute)
+	equal(t, "moved", env.Now().Sub(kit.Noon), time.Minute)
 	env.wantError(env.do("POST", "/clock", `{"advanceSeconds":61}`, "Idempotency-Key", "k"), store.CodeIdempotencyMismatch, "")
 }
 

@@ -9,19 +9,20 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"teamdata/internal/eventtype"
 	"testing"
+
+	"teamdata/internal/eventtype"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"teamdata/internal/openapitest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/contract"
 	"teamdata/server/openapi"
 	"teamdata/store"
 )
 
-var contract = sync.OnceValue(func() *openapitest.Contract {
-	c, err := openapitest.Read(documentJSON)
+var described = sync.OnceValue(func() *contract.Contract {
+	c, err := contract.Read(documentJSON)
 	if err != nil {
 		panic(err)
 	}
@@ -33,11 +34,11 @@ func (env *testEnv) watched(h http.Handler) http.Handler {
 	if _, measured := env.TB.(*testing.B); measured {
 		return h
 	}
-	return openapitest.Watch(env.TB, h, func(x openapitest.Exchange) []string {
+	return contract.Watch(env.TB, h, func(x contract.Exchange) []string {
 		if slices.ContainsFunc(openRoutes, func(rt route) bool { return x.URL.Path == basePath+rt.path }) {
 			return nil
 		}
-		return contract().Faults(x)
+		return described().Faults(x)
 	})
 }
 
@@ -86,7 +87,7 @@ func TestDescriptionIsAnswered(t *testing.T) {
 	env := newTestEnv(t)
 	remote := env.remote()
 	for path, want := range map[string]string{"/openapi.json": string(documentJSON), "/openapi.yaml": string(documentYAML), "/docs": "", "/docs/style.css": ""} {
-		for _, do := range []func(method, path, body string, header ...string) testkit.Answer{env.do, remote} {
+		for _, do := range []func(method, path, body string, header ...string) kit.Answer{env.do, remote} {
 			got := do("GET", path, "")
 			equal(t, path+": the status", got.Status, http.StatusOK)
 			if want != "" {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/internal/enginetest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/engines"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/storetest"
@@ -23,7 +23,7 @@ import (
 
 // testEnv is an Admin on a real store, behind a real Unix socket.
 type testEnv struct {
-	*testkit.Env[store.Engine]
+	*kit.Env[store.Engine]
 	admin    *Admin
 	client   *http.Client
 	commits  atomic.Int64
@@ -34,7 +34,7 @@ type testEnv struct {
 func newTestEnv(t testing.TB) *testEnv {
 	t.Helper()
 	env := &testEnv{}
-	env.Env = testkit.NewEnv(t, enginetest.Opener(t, boltstore.Options{BeforeCommit: env.beforeCommit}), env.fill)
+	env.Env = kit.NewEnv(t, engines.Opener(t, boltstore.Options{BeforeCommit: env.beforeCommit}), env.fill)
 	c := Config{Version: "1.2.3", Log: zerolog.New(env.LogOutput), Status: env.status, Nodes: env.nodes,
 		LinkURL: func(token string) string { return "https://data.example.com/link/" + token }}
 	if file, ok := env.Store.(store.FileEngine); ok {
@@ -54,12 +54,12 @@ func (env *testEnv) beforeCommit() error {
 }
 
 func (env *testEnv) nodes(context.Context) ([]store.Node, error) {
-	return []store.Node{{Name: "node-1", Version: "1.2.3", State: store.NodeRunning, Shards: store.Shards, ClockOffset: -12 * time.Millisecond, StartedAt: testkit.Noon, SeenAt: testkit.Noon}}, nil
+	return []store.Node{{Name: "node-1", Version: "1.2.3", State: store.NodeRunning, Shards: store.Shards, ClockOffset: -12 * time.Millisecond, StartedAt: kit.Noon, SeenAt: kit.Noon}}, nil
 }
 
 func (env *testEnv) status(context.Context) (Status, error) {
-	return Status{DataFile: "/srv/teamdata.db", Size: 65536, Schema: 1, Since: testkit.Noon, Addresses: []string{"https://127.0.0.1:8443"},
-		Certificates: []store.CertificateStatus{{Name: "data.example.com", Authority: "https://acme.test/dir", NotAfter: testkit.Noon, LastError: "no answer"}}}, nil
+	return Status{DataFile: "/srv/teamdata.db", Size: 65536, Schema: 1, Since: kit.Noon, Addresses: []string{"https://127.0.0.1:8443"},
+		Certificates: []store.CertificateStatus{{Name: "data.example.com", Authority: "https://acme.test/dir", NotAfter: kit.Noon, LastError: "no answer"}}}, nil
 }
 
 // socketClient serves a handler on a socket, and is a client that finds it there.
@@ -91,12 +91,12 @@ func socketClient(t testing.TB, h http.Handler) *http.Client {
 
 // do makes a request of a path below the base path; its headers are names and
 // values in turn.
-func (env *testEnv) do(method, path, body string, header ...string) testkit.Answer {
+func (env *testEnv) do(method, path, body string, header ...string) kit.Answer {
 	env.Helper()
 	return ask(env, env.client, method, path, body, header...)
 }
 
-func ask(t testing.TB, client *http.Client, method, path, body string, header ...string) testkit.Answer {
+func ask(t testing.TB, client *http.Client, method, path, body string, header ...string) kit.Answer {
 	t.Helper()
 	r, err := http.NewRequest(method, "http://teamdata"+basePath+path, strings.NewReader(body))
 	if err != nil {
@@ -105,12 +105,12 @@ func ask(t testing.TB, client *http.Client, method, path, body string, header ..
 	for i := 0; i < len(header); i += 2 {
 		r.Header[header[i]] = append(r.Header[header[i]], header[i+1])
 	}
-	return testkit.Fetch(t, client, r)
+	return kit.Fetch(t, client, r)
 }
 
 // wantAnswer complains unless an answer has a status, and a body that a pattern
 // matches; see matches.
-func (env *testEnv) wantAnswer(got testkit.Answer, status int, body string) {
+func (env *testEnv) wantAnswer(got kit.Answer, status int, body string) {
 	env.Helper()
 	if got.Status != status || !matches(got.Body, body) {
 		env.Errorf("got  %d %s\nwant %d %s", got.Status, got.Body, status, body)
@@ -119,7 +119,7 @@ func (env *testEnv) wantAnswer(got testkit.Answer, status int, body string) {
 
 // wantError complains unless an answer is an error of a code, with a message that
 // begins with a text.
-func (env *testEnv) wantError(got testkit.Answer, code store.Code, message string) {
+func (env *testEnv) wantError(got kit.Answer, code store.Code, message string) {
 	env.Helper()
 	begin := `{"error":{"code":"` + string(code) + `","message":` + strings.TrimSuffix(string(store.AppendJSONString(nil, message)), `"`)
 	if got.Status != code.Status() || !strings.HasPrefix(got.Body, begin) {

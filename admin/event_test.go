@@ -4,14 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"teamdata/internal/eventtype"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/internal/eventtype"
+
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
-func (env *testEnv) emit(org, kind, data string, header ...string) testkit.Answer {
+func (env *testEnv) emit(org, kind, data string, header ...string) kit.Answer {
 	env.Helper()
 	return env.do("POST", "/orgs/"+org+"/events", `{"type":"`+kind+`","data":`+data+`}`, header...)
 }
@@ -160,7 +161,7 @@ func TestSchemaThatChangesMeanwhile(t *testing.T) {
 		})
 	}()
 	<-held
-	answers := make(chan testkit.Answer, 2)
+	answers := make(chan kit.Answer, 2)
 	for range cap(answers) {
 		go func() { answers <- env.emit("org_acme", "invoice.paid", `{"amount":1}`, "Idempotency-Key", "k") }()
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/enginetest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/engines"
 	"teamdata/store"
 )
 
@@ -20,7 +20,7 @@ func each(t *testing.T, choose func(operation) bool, test func(env *testEnv, o o
 		}
 		t.Run(o.method+strings.ReplaceAll(o.path, "/", "_"), func(t *testing.T) {
 			if o.path == "/backup" {
-				enginetest.NeedsFile(t)
+				engines.NeedsFile(t)
 			}
 			env := newTestEnv(t)
 			test(env, o.in(env))
@@ -61,7 +61,7 @@ func (o operation) commits() int {
 	return 1
 }
 
-func (env *testEnv) wantHeaders(got testkit.Answer) {
+func (env *testEnv) wantHeaders(got kit.Answer) {
 	env.Helper()
 	for name, want := range map[string]string{"Teamdata-Version": "1.2.3", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
 		equal(env, name, got.Header.Get(name), want)

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/enginetest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/engines"
 	"teamdata/store"
 )
 
 // remote is a client of the environment's Admin over TLS, on HTTP/2.
-func (env *testEnv) remote() func(method, path, body string, header ...string) testkit.Answer {
+func (env *testEnv) remote() func(method, path, body string, header ...string) kit.Answer {
 	s := httptest.NewUnstartedServer(env.watched(env.admin.Remote()))
 	s.EnableHTTP2 = true
 	s.StartTLS()
@@ -23,7 +23,7 @@ func (env *testEnv) remote() func(method, path, body string, header ...string) t
 	client := s.Client()
 	transport := client.Transport.(*http.Transport)
 	client.Transport = rewrite{transport, strings.TrimPrefix(s.URL, "https://")}
-	return func(method, path, body string, header ...string) testkit.Answer {
+	return func(method, path, body string, header ...string) kit.Answer {
 		env.Helper()
 		return ask(env, client, method, path, body, header...)
 	}
@@ -60,7 +60,7 @@ func TestEveryRouteAsksForAToken(t *testing.T) {
 func TestTokens(t *testing.T) {
 	env := newTestEnv(t)
 	do := env.remote()
-	asked := func(values ...string) testkit.Answer {
+	asked := func(values ...string) kit.Answer {
 		var header []string
 		for _, value := range values {
 			header = append(header, "Authorization", value)
@@ -111,7 +111,7 @@ func TestTokensEnd(t *testing.T) {
 
 // A backup has no deadline but that of a client that takes nothing.
 func TestRemoteBackup(t *testing.T) {
-	enginetest.NeedsFile(t)
+	engines.NeedsFile(t)
 	env := newTestEnv(t)
 	env.large()
 	got := env.remote()("GET", "/backup", "", "Authorization", "Bearer opr_1.t0ken")

@@ -12,24 +12,25 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // What docs/assistants.md says works as it is pasted, with the address and the CA file
 // of a server in place of those on the page; and its configurations are JSON.
 func TestAssistantsPage(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
-		testkit.MustSkip(t, "curl is not installed")
+		kit.MustSkip(t, "curl is not installed")
 	}
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example)
-	page := testkit.ReadText(t, "docs/assistants.md")
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example)
+	page := kit.ReadText(t, "docs/assistants.md")
 	_, section, _ := strings.Cut(page, "\n## Try it\n")
 	block := regexp.MustCompile("(?s)```sh\n(.*?)```").FindStringSubmatch(section)
 	if block == nil {
 		t.Fatal("there is nothing to try")
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.NewReplacer("https://data.example.com", p.URL, "teamdata.db.ca.pem", p.CAFile).Replace(block[1]))
-	cmd.Env = append(os.Environ(), "TEAMDATA_KEY="+testkit.ReadKey)
+	cmd.Env = append(os.Environ(), "TEAMDATA_KEY="+program.ReadKey)
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), `"structuredContent":{"data":[{"id":"mem_1",`) {
 		t.Errorf("%v: %s", err, out)
@@ -43,10 +44,10 @@ func TestAssistantsPage(t *testing.T) {
 
 // An assistant finds the same tools as on the page.
 func TestToolsOfThePage(t *testing.T) {
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example)
-	page := testkit.ReadText(t, "docs/assistants.md")
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example)
+	page := kit.ReadText(t, "docs/assistants.md")
 	listed := map[string]bool{}
-	for _, key := range []string{testkit.ReadKey, testkit.WriteKey} {
+	for _, key := range []string{program.ReadKey, program.WriteKey} {
 		client := &http.Client{Transport: withKey{p.Client.Transport, key}}
 		session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{
 			Endpoint: p.URL + "/mcp", HTTPClient: client, MaxRetries: -1,

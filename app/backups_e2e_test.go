@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
 // TestServeBackups: a server makes its first backup at once, and what it made
@@ -13,8 +13,8 @@ import (
 func TestServeBackups(t *testing.T) {
 	folder := t.TempDir()
 	data, dir := filepath.Join(folder, "teamdata.db"), filepath.Join(folder, "backups")
-	p := testkit.Serve(t, data, "--seed", testkit.Example, "--backup-dir", dir)
-	first := p.Must("GET", "/members", testkit.ReadKey)
+	p := program.Serve(t, data, "--seed", program.Example, "--backup-dir", dir)
+	first := p.Must("GET", "/members", program.ReadKey)
 	p.Await("the first backup", func() bool {
 		names, _ := filepath.Glob(filepath.Join(dir, "teamdata-*.db"))
 		return len(names) == 1
@@ -22,12 +22,12 @@ func TestServeBackups(t *testing.T) {
 	if err := p.Stop(); err != nil {
 		t.Errorf("it ended with %v\n%s", err, p.Out)
 	}
-	copied := testkit.Serve(t, filepath.Join(dir, namesIn(t, dir)[0]))
-	if again := copied.Must("GET", "/members", testkit.ReadKey); again.Body != first.Body {
+	copied := program.Serve(t, filepath.Join(dir, namesIn(t, dir)[0]))
+	if again := copied.Must("GET", "/members", program.ReadKey); again.Body != first.Body {
 		t.Errorf("the backup answers %s, not %s", again.Body, first.Body)
 	}
 	for flag, want := range map[string]string{"--backup-every=1s": "1m or more", "--backup-keep=0": "1 or more"} {
-		testkit.Says(t, 1, []string{"serve", flag}, want)
+		program.Says(t, 1, []string{"serve", flag}, want)
 	}
 }
 

@@ -12,9 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 	"teamdata/internal/localca"
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
 )
 
 // balancers are the proxies of docs/postgresql.md, set up as it says: what stands there
@@ -38,7 +39,7 @@ func pasted(block string, pairs []string) string { return strings.NewReplacer(pa
 // connection instead. One that was paused for longer than a proxy waits for it then does
 // what it was sent. The nodes know their clients' addresses.
 func TestBehindBalancers(t *testing.T) {
-	testkit.OnlyFull(t)
+	kit.OnlyAtSize(t)
 	t.Parallel()
 	for name, start := range balancers {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +72,7 @@ type fleet struct {
 	data      *place
 	addresses []string
 	flags     []string
-	nodes     [3]*testkit.Process
+	nodes     [3]*program.Process
 	receiver  *flakyReceiver
 	accepted  acceptedIDs // of the requests that may be repeated
 	once      acceptedIDs // and of those that may not
@@ -83,7 +84,7 @@ type fleet struct {
 
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	f := &fleet{T: t, data: inDatabase(t, pgtest.New(t)), receiver: newFlakyReceiver(t, trafficEndpoints, 1)}
+	f := &fleet{T: t, data: inDatabase(t, postgres.New(t)), receiver: newFlakyReceiver(t, trafficEndpoints, 1)}
 	f.flags = append(trafficFlags(f.receiver, f.receiver.seed(t)), "--trusted-proxies", "127.0.0.1", "--access-log", "all")
 	for i := range f.nodes {
 		f.addresses = append(f.addresses, reserve(t))
@@ -96,7 +97,7 @@ func newFleet(t *testing.T) *fleet {
 func (f *fleet) serve(i int) {
 	f.Helper()
 	name := string('a' + rune(i))
-	f.nodes[i] = testkit.Serve(f, f.data.data, append(f.flags, "--state-dir", f.TempDir(), "--node", name, "--listen", f.addresses[i])...)
+	f.nodes[i] = program.Serve(f, f.data.data, append(f.flags, "--state-dir", f.TempDir(), "--node", name, "--listen", f.addresses[i])...)
 }
 
 // pause stops a node for a while, as a debugger does, when the proxy has forgotten what
@@ -112,7 +113,7 @@ func (f *fleet) pause(i int, d time.Duration) {
 }
 
 // front starts a proxy with a certificate of its own, and returns it as a server.
-func (f *fleet) front(start func(t *testing.T, site, ca string, nodes []string) string) *testkit.Process {
+func (f *fleet) front(start func(t *testing.T, site, ca string, nodes []string) string) *program.Process {
 	f.Helper()
 	ca, err := localca.NewCA(time.Now(), "the site")
 	if err != nil {
@@ -124,21 +125,21 @@ func (f *fleet) front(start func(t *testing.T, site, ca string, nodes []string) 
 	}
 	folder := f.TempDir()
 	site, siteCA := filepath.Join(folder, "site.pem"), filepath.Join(folder, "ca.pem")
-	testkit.WriteFile(f, site, string(leaf))
-	testkit.WriteFile(f, siteCA, string(ca.CertificatePEM()))
+	kit.WriteFile(f, site, string(leaf))
+	kit.WriteFile(f, siteCA, string(ca.CertificatePEM()))
 	address := start(f.T, site, f.nodes[0].CAFile, []string{"node-1:8443", f.addresses[0], "node-2:8443", f.addresses[1], "node-3:8443", f.addresses[2]})
-	p := &testkit.Process{T: f, URL: "https://" + address, CAFile: siteCA, Out: testkit.NewOutput()}
+	p := &program.Process{T: f, URL: "https://" + address, CAFile: siteCA, Out: kit.NewOutput()}
 	p.Client = &http.Client{Transport: p.Transport(), Timeout: 30 * time.Second}
 	return p
 }
 
 // load starts the clients: those that post with a key and those that read must not be
 // refused; those that post without one are accepted or answered 503.
-func (f *fleet) load(front *testkit.Process) {
+func (f *fleet) load(front *program.Process) {
 	ctx, stop := context.WithCancel(context.Background())
 	f.stop = stop
 	f.Cleanup(func() { stop(); f.clients.Wait() })
-	var server atomic.Pointer[testkit.Process]
+	var server atomic.Pointer[program.Process]
 	server.Store(front)
 	for n := range 8 {
 		f.clients.Go(func() { f.accepted.post(ctx, f.T, &server, n, trafficEndpoints, true) })
@@ -147,7 +148,7 @@ func (f *fleet) load(front *testkit.Process) {
 		f.clients.Go(func() { f.postOnce(ctx, front) })
 		f.clients.Go(func() {
 			for ctx.Err() == nil {
-				if a, err := front.Get("/members", testkit.ReadKey); err != nil || a.Status != http.StatusOK {
+				if a, err := front.Get("/members", program.ReadKey); err != nil || a.Status != http.StatusOK {
 					f.Errorf("a read is answered %d %s %v", a.Status, a.Body, err)
 					return
 				}
@@ -157,11 +158,11 @@ func (f *fleet) load(front *testkit.Process) {
 	}
 }
 
-func (f *fleet) postOnce(ctx context.Context, front *testkit.Process) {
+func (f *fleet) postOnce(ctx context.Context, front *program.Process) {
 	for ctx.Err() == nil {
 		began := time.Now()
 		q, _ := http.NewRequest("POST", front.URL+"/api/v1/webhooks/whe_0/test", nil)
-		q.Header.Set("Authorization", "Bearer "+testkit.WriteKey)
+		q.Header.Set("Authorization", "Bearer "+program.WriteKey)
 		a, err := front.Client.Do(q)
 		if err != nil && f.mayBreak.Load() {
 			f.once.add(f.T, "", time.Since(began))
@@ -212,11 +213,11 @@ func (f *fleet) end() {
 }
 
 // knowsClients looks for the address of a client in the nodes' logs, whatever it forges.
-func (f *fleet) knowsClients(front *testkit.Process) {
+func (f *fleet) knowsClients(front *program.Process) {
 	f.Helper()
 	client := from(front, "127.0.0.2", address(front))
 	for _, headers := range [][]string{nil, {"X-Forwarded-For", "203.0.113.9"}, {"Forwarded", "for=203.0.113.9"}} {
-		if a := client.Must("GET", "/members", testkit.ReadKey, headers...); a.Status != http.StatusOK {
+		if a := client.Must("GET", "/members", program.ReadKey, headers...); a.Status != http.StatusOK {
 			f.Errorf("answered %d %s", a.Status, a.Body)
 		}
 	}

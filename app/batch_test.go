@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"teamdata/admin/socket"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -74,11 +75,11 @@ func batchOf(batch int) string {
 // seconds.
 func TestMemberBatches(t *testing.T) {
 	batches := 5
-	if *testkit.Full {
+	if kit.AtSize() {
 		batches = 100
 	}
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	p := testkit.Serve(t, data, "--seed", testkit.Example)
+	p := program.Serve(t, data, "--seed", program.Example)
 	o := newOperator(t, data)
 	began := time.Now()
 	for b := range batches {
@@ -106,15 +107,15 @@ func TestMemberBatches(t *testing.T) {
 func TestBatchesKilled(t *testing.T) {
 	t.Parallel()
 	kills := 3
-	if *testkit.Full {
+	if kit.AtSize() {
 		kills = 15
 	}
-	random := testkit.SeedFromEnvironment(t)
+	random := kit.Random(t)
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	testkit.MustRun(t, "import", "--data", data, testkit.Example)
+	program.MustRun(t, "import", "--data", data, program.Example)
 	sent, answered, whole := 0, map[int]bool{}, 0
 	for range kills {
-		p := testkit.Serve(t, data)
+		p := program.Serve(t, data)
 		o := newOperator(t, data)
 		time.AfterFunc(time.Duration(20+random.IntN(300))*time.Millisecond, func() { p.Cmd.Process.Kill() })
 		for {
@@ -128,7 +129,7 @@ func TestBatchesKilled(t *testing.T) {
 			answered[sent-1] = true
 		}
 		p.Cmd.Wait()
-		if out, err := testkit.Run(t, "check", "--data", data); err != nil {
+		if out, err := program.Run(t, "check", "--data", data); err != nil {
 			t.Fatalf("after a kill: %v\n%s", err, out)
 		}
 		whole = 0

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"teamdata/delivery"
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 )
@@ -74,7 +74,7 @@ func (c *cluster) end() {
 	c.stop()
 	c.callers.Wait()
 	c.await("the last outcome", func() bool {
-		return pgtest.Exec(c, c.database, "SELECT count(*) FROM deliveries WHERE list = 2")[0][0] == "0"
+		return postgres.Exec(c, c.database, "SELECT count(*) FROM deliveries WHERE list = 2")[0][0] == "0"
 	})
 	outcomes := c.fenced()
 	stored := c.stored()
@@ -119,7 +119,7 @@ func (c *cluster) end() {
 // the endpoint's shard.
 func (c *cluster) fenced() (outcomes int) {
 	c.Helper()
-	row := pgtest.Exec(c, c.database, sqlFenced)[0]
+	row := postgres.Exec(c, c.database, sqlFenced)[0]
 	if row[1] != "0" {
 		c.Errorf("%s outcomes were written by nodes that did not have the endpoint any more", row[1])
 	}
@@ -236,7 +236,7 @@ func (c *cluster) summary() {
 			line += fmt.Sprintf("; deliveries went on within %v", wentOn.Round(time.Millisecond))
 		}
 		if limit := goesOnWithin[kind]; limit > 0 && wentOn > 0 {
-			if line += fmt.Sprintf(" (%v are promised)", limit); *testkit.Full && wentOn > limit+3*time.Second {
+			if line += fmt.Sprintf(" (%v are promised)", limit); kit.AtSize() && wentOn > limit+3*time.Second {
 				c.Errorf("%s: deliveries went on after %v only", kind, wentOn)
 			}
 		}

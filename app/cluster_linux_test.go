@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 	"teamdata/server"
 )
 
@@ -24,7 +25,7 @@ import (
 type cluster struct {
 	*testing.T
 	random   *rand.Rand
-	postgres *pgtest.Server
+	pg       *postgres.Server
 	database string // its URL, past the links
 	receiver *countingReceiver
 	nodes    [3]*clusterNode
@@ -47,9 +48,9 @@ type clusterNode struct {
 	*place
 	name   string
 	number int
-	proxy  *pgtest.Proxy
+	proxy  *postgres.Proxy
 	flags  []string
-	server atomic.Pointer[testkit.Process]
+	server atomic.Pointer[program.Process]
 }
 
 const (
@@ -64,7 +65,7 @@ const (
 // callerPause is how long a caller waits before its next post. Other tests run at the
 // same time unless they are run at full size.
 func callerPause() time.Duration {
-	if *testkit.Full {
+	if kit.AtSize() {
 		return 100 * time.Millisecond
 	}
 	return 250 * time.Millisecond
@@ -78,17 +79,17 @@ func newCluster(t *testing.T, balanced bool) *cluster {
 	t.Helper()
 	oneCluster.Lock()
 	t.Cleanup(oneCluster.Unlock)
-	random := testkit.SeedFromEnvironment(t)
-	postgres := pgtest.Start(t)
+	random := kit.Random(t)
+	pg := postgres.Start(t)
 	c := &cluster{
-		T: t, random: random, postgres: postgres, database: postgres.Database(t), receiver: newCountingReceiver(t, random.Uint64()),
+		T: t, random: random, pg: pg, database: pg.Database(t), receiver: newCountingReceiver(t, random.Uint64()),
 		balanced: balanced,
 	}
 	seed := filepath.Join(t.TempDir(), "seed.json")
-	testkit.WriteFile(t, seed, c.receiver.seed(t))
+	kit.WriteFile(t, seed, c.receiver.seed(t))
 	for i := range c.nodes {
-		n := &clusterNode{name: fmt.Sprint("node-", i), number: i, proxy: pgtest.NewProxy(t, postgres)}
-		n.place = inDatabase(t, passwordApart(t, n.proxy.URL(pgtest.Name(t, c.database))+"&application_name="+n.name))
+		n := &clusterNode{name: fmt.Sprint("node-", i), number: i, proxy: postgres.NewProxy(t, pg)}
+		n.place = inDatabase(t, passwordApart(t, n.proxy.URL(postgres.Name(t, c.database))+"&application_name="+n.name))
 		n.flags = []string{
 			"--node", n.name, "--seed", seed, "--webhook-ca", c.receiver.caFile, "--allow-endpoint-cidr", "127.0.0.1/32",
 			"--key-rate", "0", "--client-rate", "0", "--max-conns-per-client", "0", "--retry-schedule", strings.Repeat("50ms,", 19) + "50ms",
@@ -96,7 +97,7 @@ func newCluster(t *testing.T, balanced bool) *cluster {
 		c.nodes[i] = n
 		c.start(n)
 	}
-	pgtest.Exec(t, c.database, sqlWitness)
+	postgres.Exec(t, c.database, sqlWitness)
 	c.settle()
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
@@ -164,7 +165,7 @@ func (c *cluster) post(first, endpoint int, key string) (id string) {
 
 // errorsOf are the errors that a server logged last, but for those of a database that
 // is away.
-func errorsOf(p *testkit.Process) string {
+func errorsOf(p *program.Process) string {
 	var last []string
 	for line := range strings.Lines(p.Out.String()) {
 		if strings.Contains(line, `"level":"error"`) && !strings.Contains(line, "can't be used right now") {
@@ -188,7 +189,7 @@ func (c *cluster) await(what string, done func() bool) {
 				lines := n.server.Load().Out.Lines()
 				c.Logf("%s said last:\n%s", n.name, strings.Join(lines[max(0, len(lines)-20):], "\n"))
 			}
-			c.Fatalf("%s did not come; the shards: %v", what, pgtest.Exec(c, c.database, sqlShares))
+			c.Fatalf("%s did not come; the shards: %v", what, postgres.Exec(c, c.database, sqlShares))
 		}
 	}
 }
@@ -210,7 +211,7 @@ func (c *cluster) settle() {
 	running := c.running()
 	c.await("that all is shared out", func() bool {
 		left := 64
-		for _, row := range pgtest.Exec(c, c.database, sqlShares) {
+		for _, row := range postgres.Exec(c, c.database, sqlShares) {
 			if i := slices.IndexFunc(running, func(n *clusterNode) bool { return n.name == row[0] }); i >= 0 && row[1] != "0" && row[2] == "t" {
 				left -= atoi(c.T, row[1])
 			}
@@ -233,7 +234,7 @@ func (n *clusterNode) ready() bool {
 // of are the endpoints whose deliveries a node sends.
 func (c *cluster) of(n *clusterNode) (endpoints []int) {
 	c.Helper()
-	for _, row := range pgtest.Exec(c, c.database, fmt.Sprintf(`SELECT substr(e.id, 5) FROM endpoints e
+	for _, row := range postgres.Exec(c, c.database, fmt.Sprintf(`SELECT substr(e.id, 5) FROM endpoints e
 		JOIN leases l ON l.name = 'shard ' || lpad((e.number %% 64)::text, 2, '0') JOIN nodes n ON n.id = l.node WHERE n.name = '%s'`, n.name)) {
 		endpoints = append(endpoints, atoi(c.T, row[0]))
 	}

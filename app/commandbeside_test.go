@@ -4,14 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 )
 
 // A command that works on the database itself, beside a server, has that send what it
 // queued.
 func TestCommandBesideAServer(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	r := newFlakyReceiver(t, 1, 1)
 	p := inDatabase(t, database).serve(trafficFlags(r, r.seed(t))...)
 	inDatabase(t, database).run("endpoint", "test", "whe_0", "--org", "org_acme")

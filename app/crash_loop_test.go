@@ -21,7 +21,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"teamdata/delivery"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -35,14 +36,14 @@ func TestCrashLoop(t *testing.T) { onEngines(t, crashLoop) }
 func crashLoop(t *testing.T, data *place) {
 	const clients, endpoints = 8, 5
 	kills := 4
-	if *testkit.Full {
+	if kit.AtSize() {
 		kills = 100
 	}
-	random := testkit.SeedFromEnvironment(t)
+	random := kit.Random(t)
 	r := newFlakyReceiver(t, endpoints, random.Uint64())
 	flags := append(r.flags(), "--key-rate", "0", "--client-rate", "0",
 		"--retry-schedule", "5ms,5ms,5ms,5ms,5ms,10ms,10ms,10ms,20ms,20ms,20ms,20ms,20ms,20ms,20ms")
-	var server atomic.Pointer[testkit.Process]
+	var server atomic.Pointer[program.Process]
 	server.Store(data.serveNew(append(flags, "--seed", r.seed(t))...))
 
 	posting, stopPosting := context.WithCancel(context.Background())
@@ -85,7 +86,7 @@ func crashLoop(t *testing.T, data *place) {
 
 // serveAfterDeletions serves a new data file in which there are many free pages, in runs
 // of some.
-func serveAfterDeletions(t *testing.T, data string, flags ...string) *testkit.Process {
+func serveAfterDeletions(t *testing.T, data string, flags ...string) *program.Process {
 	t.Helper()
 	s, err := boltstore.Open(data, boltstore.Options{NoSync: true})
 	for _, size := range []int{3 * os.Getpagesize(), 0} {
@@ -99,7 +100,7 @@ func serveAfterDeletions(t *testing.T, data string, flags ...string) *testkit.Pr
 	if err = errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return testkit.Serve(t, data, flags...)
+	return program.Serve(t, data, flags...)
 }
 
 // acceptedIDs are the deliveries that a client was told of.
@@ -142,7 +143,7 @@ func (a *acceptedIDs) refusals() int {
 
 // post makes POSTs, each with a key of its own and again until it is answered, or
 // without a key and once.
-func (a *acceptedIDs) post(ctx context.Context, t *testing.T, server *atomic.Pointer[testkit.Process], client, endpoints int, again bool) {
+func (a *acceptedIDs) post(ctx context.Context, t *testing.T, server *atomic.Pointer[program.Process], client, endpoints int, again bool) {
 	for i := 0; ctx.Err() == nil; i++ {
 		path := fmt.Sprintf("/webhooks/whe_%d/test", (client+i)%endpoints)
 		var headers []string
@@ -151,7 +152,7 @@ func (a *acceptedIDs) post(ctx context.Context, t *testing.T, server *atomic.Poi
 		}
 		for done := false; !done && t.Context().Err() == nil; {
 			began := time.Now()
-			got, err := server.Load().Do("POST", path, testkit.WriteKey, headers...)
+			got, err := server.Load().Do("POST", path, program.WriteKey, headers...)
 			var body struct{ ID string }
 			switch {
 			case err != nil:
@@ -172,7 +173,7 @@ func (a *acceptedIDs) post(ctx context.Context, t *testing.T, server *atomic.Poi
 			switch {
 			case !done || body.ID == "":
 				<-time.After(20 * time.Millisecond)
-			case !*testkit.Full: // leaves other tests something of the machine
+			case !kit.AtSize(): // leaves other tests something of the machine
 				<-time.After(5 * time.Millisecond)
 			}
 		}

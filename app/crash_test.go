@@ -9,7 +9,8 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // Idempotency rule 1 across a crash: killed right after the answer, the replay
@@ -17,15 +18,15 @@ import (
 func TestReplayAfterKill(t *testing.T) { onEngines(t, replayAfterKill) }
 
 func replayAfterKill(t *testing.T, data *place) {
-	p := data.serve("--seed", testkit.Example)
-	first := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey, "Idempotency-Key", "once")
-	missing := p.Must("POST", "/webhooks/whe_none/test", testkit.WriteKey, "Idempotency-Key", "missing")
+	p := data.serve("--seed", program.Example)
+	first := p.Must("POST", "/webhooks/whe_hook/test", program.WriteKey, "Idempotency-Key", "once")
+	missing := p.Must("POST", "/webhooks/whe_none/test", program.WriteKey, "Idempotency-Key", "missing")
 	p.Kill()
 
 	p = data.serve()
-	for key, before := range map[string]testkit.Answer{"once": first, "missing": missing} {
+	for key, before := range map[string]kit.Answer{"once": first, "missing": missing} {
 		path := map[string]string{"once": "/webhooks/whe_hook/test", "missing": "/webhooks/whe_none/test"}[key]
-		again := p.Must("POST", path, testkit.WriteKey, "Idempotency-Key", key)
+		again := p.Must("POST", path, program.WriteKey, "Idempotency-Key", key)
 		if again.Body != before.Body || again.Status != before.Status || again.Header.Get("Content-Type") != before.Header.Get("Content-Type") {
 			t.Errorf("the replay is %d %s, the first answer was %d %s", again.Status, again.Body, before.Status, before.Body)
 		}
@@ -40,9 +41,9 @@ func replayAfterKill(t *testing.T, data *place) {
 func TestKilledAtRandom(t *testing.T) { onEngines(t, killedAtRandom) }
 
 func killedAtRandom(t *testing.T, data *place) {
-	random := testkit.SeedFromEnvironment(t)
+	random := kit.Random(t)
 	flags := []string{"--key-rate", "0", "--client-rate", "0"}
-	p := data.serveNew(append(flags, "--seed", testkit.Example)...)
+	p := data.serveNew(append(flags, "--seed", program.Example)...)
 	const posts = 200
 	answers := make([]map[string]bool, posts) // the ids that each key was answered with
 	for i := range answers {
@@ -82,12 +83,12 @@ func killedAtRandom(t *testing.T, data *place) {
 }
 
 // postAll makes the 200 POSTs, 8 at a time, until the server is gone.
-func postAll(t *testing.T, p *testkit.Process, answers []map[string]bool) {
+func postAll(t *testing.T, p *program.Process, answers []map[string]bool) {
 	var group sync.WaitGroup
 	for worker := range 8 {
 		group.Go(func() {
 			for i := worker; i < len(answers); i += 8 {
-				a, err := p.Do("POST", "/webhooks/whe_hook/test", testkit.WriteKey, "Idempotency-Key", fmt.Sprint("key ", i))
+				a, err := p.Do("POST", "/webhooks/whe_hook/test", program.WriteKey, "Idempotency-Key", fmt.Sprint("key ", i))
 				if err != nil {
 					return
 				}

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"teamdata/app"
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 	"teamdata/server"
 )
 
@@ -20,22 +21,22 @@ import (
 // acknowledged, without what was not, and with no attempt used up.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
-	postgres := pgtest.Start(t)
-	data := inDatabase(t, postgres.Database(t))
+	pg := postgres.Start(t)
+	data := inDatabase(t, pg.Database(t))
 	c := newTraffic(t, data)
 	c.flows(100)
-	postgres.Stop(t, "immediate")
+	pg.Stop(t, "immediate")
 	away := time.Now()
 	p := c.server
 	awaitReady(p, http.StatusServiceUnavailable, "commit: the database")
 	if status, body := health(p, server.LivePath); status != http.StatusOK {
 		t.Errorf("it does not live: %d %s", status, body)
 	}
-	if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
+	if a := p.Must("GET", "/members", program.ReadKey); a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
 		t.Errorf("a read is answered %d %v %s", a.Status, a.Header, a.Body)
 	}
 	add := data.command("member", "add", "usr_new", "--org", "org_acme", "--role", "member")
-	if out, err := testkit.Run(t, add...); err == nil || !strings.Contains(out, "can't be used right now") {
+	if out, err := program.Run(t, add...); err == nil || !strings.Contains(out, "can't be used right now") {
 		t.Errorf("a write: %v %s", err, out)
 	}
 	if took := time.Since(away); took > 10*time.Second {
@@ -43,23 +44,23 @@ func TestDatabaseAway(t *testing.T) {
 	}
 	<-time.After(time.Until(away.Add(3 * time.Second))) // in which outcomes and retries come up
 
-	postgres.Start(t)
+	pg.Start(t)
 	back := time.Now()
 	c.flows(1)
 	t.Logf("the first write was accepted %v after the database was back", time.Since(back).Round(time.Millisecond))
 	awaitReady(p, http.StatusOK, "")
-	testkit.MustRun(t, add...)
+	program.MustRun(t, add...)
 	c.flows(100)
 	c.end()
 
-	postgres.Stop(t, "immediate")
-	if out, err := testkit.Run(t, "serve", "--data", data.data, "--state-dir", t.TempDir(), "--listen", "127.0.0.1:0"); err == nil || !strings.Contains(out, "is down") {
+	pg.Stop(t, "immediate")
+	if out, err := program.Run(t, "serve", "--data", data.data, "--state-dir", t.TempDir(), "--listen", "127.0.0.1:0"); err == nil || !strings.Contains(out, "is down") {
 		t.Errorf("a start without the database: %v %s", err, out)
 	}
 }
 
 // awaitReady waits until the server says that it is ready, or that it is not and why.
-func awaitReady(p *testkit.Process, want int, why string) {
+func awaitReady(p *program.Process, want int, why string) {
 	p.T.Helper()
 	p.Await("readiness as it should be", func() bool {
 		status, body := health(p, server.ReadyPath)
@@ -71,14 +72,14 @@ func awaitReady(p *testkit.Process, want int, why string) {
 func TestDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	for name, hang := range map[string]struct {
-		held pgtest.Direction
+		held postgres.Direction
 		cut  bool
-	}{"requests": {pgtest.ToServer, false}, "answers": {pgtest.ToClient, false}, "answers, and cut": {pgtest.ToClient, true}} {
+	}{"requests": {postgres.ToServer, false}, "answers": {postgres.ToClient, false}, "answers, and cut": {postgres.ToClient, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			postgres := pgtest.Shared(t)
-			proxy := pgtest.NewProxy(t, postgres)
-			c := newTraffic(t, inDatabase(t, passwordApart(t, proxy.URL(pgtest.Name(t, postgres.Database(t))))))
+			pg := postgres.Shared(t)
+			proxy := postgres.NewProxy(t, pg)
+			c := newTraffic(t, inDatabase(t, passwordApart(t, proxy.URL(postgres.Name(t, pg.Database(t))))))
 			c.flows(100)
 			proxy.Hold(hang.held)
 			<-time.After(3 * time.Second)
@@ -97,11 +98,11 @@ func TestDatabaseHangs(t *testing.T) {
 // not end as it should.
 func TestStopWhileDatabaseHangs(t *testing.T) {
 	t.Parallel()
-	postgres := pgtest.Shared(t)
-	proxy := pgtest.NewProxy(t, postgres)
-	p := inDatabase(t, passwordApart(t, proxy.URL(pgtest.Name(t, postgres.Database(t))))).serve("--http")
+	pg := postgres.Shared(t)
+	proxy := postgres.NewProxy(t, pg)
+	p := inDatabase(t, passwordApart(t, proxy.URL(postgres.Name(t, pg.Database(t))))).serve("--http")
 	awaitReady(p, http.StatusOK, "")
-	proxy.Hold(pgtest.ToServer)
+	proxy.Hold(postgres.ToServer)
 	began := time.Now()
 	err := p.Stop()
 	if says := p.Out.String(); err == nil || !strings.Contains(says, "the data did not answer") && !strings.Contains(says, "does not answer in time") {
@@ -116,14 +117,14 @@ func TestStopWhileDatabaseHangs(t *testing.T) {
 // itself when it takes over, and nothing is lost if the primary has sent it all.
 func TestDatabaseFailover(t *testing.T) {
 	t.Parallel()
-	primary := pgtest.Start(t)
-	name := pgtest.Name(t, primary.Database(t))
+	primary := postgres.Start(t)
+	name := postgres.Name(t, primary.Database(t))
 	standby := primary.Standby(t)
 	both := strings.Replace(primary.TCP(name), "@", fmt.Sprintf("@127.0.0.1:%d,", standby.Port), 1)
 	c := newTraffic(t, inDatabase(t, passwordApart(t, both)))
 	c.flows(100)
 	alone := []string{"serve", "--data", passwordApart(t, standby.TCP(name)), "--state-dir", t.TempDir(), "--listen", "127.0.0.1:0"}
-	testkit.Says(t, 1, alone, "is a standby, which only reads", "give the primary in --data")
+	program.Says(t, 1, alone, "is a standby, which only reads", "give the primary in --data")
 
 	primary.Stop(t, "fast") // when the standby has it all
 	awaitReady(c.server, http.StatusServiceUnavailable, "commit: the database")
@@ -139,7 +140,7 @@ func TestDatabaseFailover(t *testing.T) {
 func passwordApart(t *testing.T, databaseURL string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pgpass")
-	testkit.WriteFile(t, file, "*:*:*:*:"+pgtest.Password+"\n")
+	kit.WriteFile(t, file, "*:*:*:*:"+postgres.Password+"\n")
 	u, err := url.Parse(databaseURL)
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,9 @@ import (
 	"syscall"
 	"testing"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 )
 
 // A database that refuses its server costs 503s, for as long as that lasts.
@@ -33,14 +34,14 @@ func TestDatabaseRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			postgres := pgtest.Start(t)
-			database := postgres.Database(t)
+			pg := postgres.Start(t)
+			database := pg.Database(t)
 			c := newTraffic(t, inDatabase(t, database))
 			c.flows(50)
 			on := func(script string) {
-				for _, statement := range strings.Split(fmt.Sprintf(script+"%.0[1]s%.0[2]s", pgtest.Name(t, database), pgtest.Owner), "; ") {
+				for _, statement := range strings.Split(fmt.Sprintf(script+"%.0[1]s%.0[2]s", postgres.Name(t, database), postgres.Owner), "; ") {
 					if strings.TrimSpace(statement) != "" {
-						postgres.Exec(t, statement)
+						pg.Exec(t, statement)
 					}
 				}
 			}
@@ -65,19 +66,19 @@ func TestDatabaseDiskFull(t *testing.T) {
 	}
 	t.Cleanup(func() { os.Remove(disk) })
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=24m"); err != nil {
-		testkit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
+		kit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
 	}
 	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
-	postgres := pgtest.Start(t)
-	database := postgres.Database(t)
-	postgres.Move(t, database, disk)
+	pg := postgres.Start(t)
+	database := pg.Database(t)
+	pg.Move(t, database, disk)
 	c := newTraffic(t, inDatabase(t, database))
 	c.flows(50)
 	ballast := filepath.Join(disk, "ballast")
-	testkit.WriteFile(t, ballast, "")
+	kit.WriteFile(t, ballast, "")
 	fillUp(t, ballast)
 	c.refused(200)
-	if a := c.server.Must("GET", "/members", testkit.ReadKey); a.Status != http.StatusOK {
+	if a := c.server.Must("GET", "/members", program.ReadKey); a.Status != http.StatusOK {
 		t.Errorf("a read is answered %d %s", a.Status, a.Body)
 	}
 	if err := os.Remove(ballast); err != nil {

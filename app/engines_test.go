@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"testing"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 	"teamdata/store/boltstore/boltfile"
 )
 
@@ -16,7 +16,7 @@ var engines = map[string]func(*testing.T) *place{
 	"file": func(t *testing.T) *place {
 		return &place{T: t, data: filepath.Join(t.TempDir(), "teamdata.db")}
 	},
-	"database": func(t *testing.T) *place { return inDatabase(t, pgtest.New(t)) },
+	"database": func(t *testing.T) *place { return inDatabase(t, postgres.New(t)) },
 }
 
 // onEngines runs a test for each of them.
@@ -46,13 +46,13 @@ func inDatabase(t *testing.T, database string) *place {
 func (p *place) isFile() bool { return len(p.beside) == 0 }
 
 // serve starts a server on the data.
-func (p *place) serve(flags ...string) *testkit.Process {
+func (p *place) serve(flags ...string) *program.Process {
 	p.Helper()
-	return testkit.Serve(p, p.data, slices.Concat(p.beside, flags)...)
+	return program.Serve(p, p.data, slices.Concat(p.beside, flags)...)
 }
 
 // serveNew starts one on data that is new. A file has many free pages, in runs of some.
-func (p *place) serveNew(flags ...string) *testkit.Process {
+func (p *place) serveNew(flags ...string) *program.Process {
 	p.Helper()
 	if p.isFile() {
 		return serveAfterDeletions(p.T, p.data, flags...)
@@ -63,7 +63,7 @@ func (p *place) serveNew(flags ...string) *testkit.Process {
 // run runs a command on the data, which is to succeed.
 func (p *place) run(args ...string) string {
 	p.Helper()
-	return testkit.MustRun(p, p.command(args...)...)
+	return program.MustRun(p, p.command(args...)...)
 }
 
 // command is a command with the flags that name the data.
@@ -74,7 +74,7 @@ func (p *place) command(args ...string) []string {
 // isSound checks the data when its server is gone.
 func (p *place) isSound() {
 	p.Helper()
-	if out, err := testkit.Run(p, "check", "--data", p.data); err != nil {
+	if out, err := program.Run(p, "check", "--data", p.data); err != nil {
 		p.Fatalf("after a kill: %v\n%s", err, out)
 	}
 	if !p.isFile() {
@@ -95,7 +95,7 @@ func (p *place) deliveries() int {
 	if p.isFile() {
 		return countDeliveries(p.T, p.data)
 	}
-	n, err := strconv.Atoi(pgtest.Exec(p, p.data, "SELECT count(*) FROM deliveries")[0][0])
+	n, err := strconv.Atoi(postgres.Exec(p, p.data, "SELECT count(*) FROM deliveries")[0][0])
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -7,7 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // On a full disk writes are answered 503 with Retry-After and leave nothing
@@ -17,7 +18,7 @@ func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
-		testkit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
+		kit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
 	}
 	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
 	ballast := filepath.Join(disk, "ballast")
@@ -25,11 +26,11 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := filepath.Join(disk, "teamdata.db")
-	p := testkit.Serve(t, data, "--seed", testkit.Example, "--key-rate", "0", "--client-rate", "0")
+	p := program.Serve(t, data, "--seed", program.Example, "--key-rate", "0", "--client-rate", "0")
 
 	sent := map[string]bool{}
-	post := func(i int) testkit.Answer {
-		a := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey, "Idempotency-Key", fmt.Sprint(i))
+	post := func(i int) kit.Answer {
+		a := p.Must("POST", "/webhooks/whe_hook/test", program.WriteKey, "Idempotency-Key", fmt.Sprint(i))
 		if a.Status == 200 {
 			sent[a.Body] = true
 		}
@@ -50,7 +51,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal("the disk did not fill up")
 	}
 	for range 20 {
-		if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != 200 {
+		if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {
 			t.Errorf("a read on the full disk was answered %d %s", a.Status, a.Body)
 		}
 	}

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"teamdata/admin/socket"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 	"teamdata/server"
 )
 
 // health asks a health check of the public listener.
-func health(p *testkit.Process, path string) (status int, body string) {
+func health(p *program.Process, path string) (status int, body string) {
 	p.T.Helper()
 	return ask(p.T, p.Client, p.URL+path)
 }
@@ -54,7 +54,7 @@ func socketClient(data string) *http.Client {
 // while nobody asks.
 func TestHealthChecks(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	p := testkit.Serve(t, data, "--client-rate", "1")
+	p := program.Serve(t, data, "--client-rate", "1")
 	for range 5 {
 		for _, path := range []string{server.LivePath, server.ReadyPath} {
 			if status, body := health(p, path); status != 200 || body != "ok\n" {
@@ -102,7 +102,7 @@ func (m *manager) next() string {
 func TestNotify(t *testing.T) {
 	m := newManager(t)
 	t.Setenv("WATCHDOG_USEC", "20000")
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"))
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"))
 	if got := m.next(); got != "READY=1" {
 		t.Errorf("the first is %s", got)
 	}
@@ -127,10 +127,10 @@ func TestNotify(t *testing.T) {
 // The request log of the real program: its lines are JSON, and hold nothing that
 // was planted.
 func TestRequestLog(t *testing.T) {
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example, "--access-log", "all")
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example, "--access-log", "all")
 	const planted = "PLANTED"
-	p.Must("GET", "/members?limit=1&secret="+planted, testkit.ReadKey, "Cookie", planted, "X-Request-Id", "mine")
-	p.Must("POST", "/webhooks/"+planted+"/test", testkit.WriteKey, "Idempotency-Key", planted)
+	p.Must("GET", "/members?limit=1&secret="+planted, program.ReadKey, "Cookie", planted, "X-Request-Id", "mine")
+	p.Must("POST", "/webhooks/"+planted+"/test", program.WriteKey, "Idempotency-Key", planted)
 	p.Must("GET", "/members", "key_read."+planted)
 	if err := p.Stop(); err != nil {
 		t.Fatal(err)
@@ -162,11 +162,11 @@ func TestPushedChangesInTheLog(t *testing.T) {
 		"all":    {"POST /admin/v1/orgs", "POST /admin/v1/orgs/o/members", "POST /admin/v1/orgs/o/audit-log"},
 	} {
 		data := filepath.Join(t.TempDir(), "teamdata.db")
-		p := testkit.Serve(t, data, "--access-log", log)
+		p := program.Serve(t, data, "--access-log", log)
 		for _, command := range [][]string{
 			{"org", "create", "--name", "O", "--id", "o"}, {"member", "add", "usr_1", "--role", "owner"}, {"audit", "add", "--action", "door.opened"},
 		} {
-			if out, err := testkit.Run(t, append(command, "--data", data)...); err != nil {
+			if out, err := program.Run(t, append(command, "--data", data)...); err != nil {
 				t.Fatal(err, out)
 			}
 		}
@@ -195,7 +195,7 @@ func TestObserveFlags(t *testing.T) {
 		"--access-log-sample=0": "is 1 or more",
 		"--metrics=9464":        "is not host:port",
 	} {
-		out, err := testkit.Run(t, "serve", "--data", filepath.Join(t.TempDir(), "a.db"), "--listen", "127.0.0.1:0", flag)
+		out, err := program.Run(t, "serve", "--data", filepath.Join(t.TempDir(), "a.db"), "--listen", "127.0.0.1:0", flag)
 		if _, failed := err.(*exec.ExitError); !failed || !strings.Contains(out, want) {
 			t.Errorf("%s: %v %s", flag, err, out)
 		}

@@ -8,7 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 	"teamdata/server"
 )
 
@@ -18,10 +19,10 @@ func TestReadyOnFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
-		testkit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
+		kit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
 	}
 	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
-	p := testkit.Serve(t, filepath.Join(disk, "teamdata.db"), "--seed", testkit.Example, "--client-rate", "0", "--key-rate", "0")
+	p := program.Serve(t, filepath.Join(disk, "teamdata.db"), "--seed", program.Example, "--client-rate", "0", "--key-rate", "0")
 	if status, body := health(p, server.ReadyPath); status != 200 {
 		t.Fatalf("it begins with %d %s", status, body)
 	}

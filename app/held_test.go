@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -46,13 +46,13 @@ func TestHeldForTooLong(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	p := testkit.Serve(t, data, "--delivery-retention", "10ms") // sweeps as often as that
+	p := program.Serve(t, data, "--delivery-retention", "10ms") // sweeps as often as that
 	p.Await("the end of what was held for too long", func() bool {
-		out, err := testkit.Run(t, "delivery", "show", held[1], "--org", held[0], "--data", data)
+		out, err := program.Run(t, "delivery", "show", held[1], "--org", held[0], "--data", data)
 		return err != nil && strings.Contains(out, "no such delivery")
 	})
-	if out := testkit.MustRun(t, "delivery", "show", held[3], "--org", held[2], "--data", data); !strings.Contains(out, "held") {
+	if out := program.MustRun(t, "delivery", "show", held[3], "--org", held[2], "--data", data); !strings.Contains(out, "held") {
 		t.Errorf("what is held is shown as\n%s", out)
 	}
-	testkit.Says(t, 2, []string{"serve", "--held-retention=0s"}, "--held-retention is longer than 0")
+	program.Says(t, 2, []string{"serve", "--held-retention=0s"}, "--held-retention is longer than 0")
 }

@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
 // Somebody who is invited on the settings page gets a mail, signs in by its link, and
 // sees the org with the role that was chosen.
 func TestInviteByMail(t *testing.T) {
-	box := testkit.OpenPostbox(t)
+	box := program.OpenPostbox(t)
 	t.Setenv("TEAMDATA_SMTP_URL", box.URL)
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	p := testkit.Serve(t, data, "--smtp-ca", box.CAFile, "--mail-from", "teamdata@acme.example", "--mail-retry-schedule", "10ms",
+	p := program.Serve(t, data, "--smtp-ca", box.CAFile, "--mail-from", "teamdata@acme.example", "--mail-retry-schedule", "10ms",
 		"--seed", mailSeed(t, "https://receiver.example/hook"))
 	ada := signIn(p, data, "usr_ada")
 	at, body := ada.post(acme+"/new-member", url.Values{"email": {"nina@acme.example"}, "name": {"Nina Rossi"}, "role": {"viewer"}})
@@ -25,8 +25,8 @@ func TestInviteByMail(t *testing.T) {
 	if to := box.Recipients(); !slices.Equal(to, []string{"nina@acme.example"}) || !strings.Contains(mail.Text, "settings of Acme") {
 		t.Errorf("the mail goes to %v:\n%s", to, mail.Text)
 	}
-	nina := &formClient{p, testkit.Browser(p)}
-	nina.post(strings.TrimPrefix(testkit.LinkPattern.FindString(mail.Text), p.URL), url.Values{"password": {storyPassword}, "again": {storyPassword}})
+	nina := &formClient{p, program.Browser(p)}
+	nina.post(strings.TrimPrefix(program.LinkPattern.FindString(mail.Text), p.URL), url.Values{"password": {storyPassword}, "again": {storyPassword}})
 	nina.wants(nina.page(acme+"/members"), "Nina Rossi", "Ada")
 	if page := nina.page(acme + "/members"); strings.Contains(page, "Invite member") {
 		t.Errorf("a viewer may invite:\n%s", page)

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"testing"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 )
 
 // jobNode is a server among those that share the work.
 type jobNode struct {
 	*place
-	*testkit.Process
+	*program.Process
 	name string
 }
 
@@ -21,7 +21,7 @@ func holder(t *testing.T, nodes []*jobNode, job string) (holder, other *jobNode)
 	t.Helper()
 	var name string
 	nodes[0].Await("a node that does the job", func() bool {
-		rows := pgtest.Exec(t, nodes[0].data, fmt.Sprintf("SELECT n.name FROM leases l JOIN nodes n ON n.id = l.node WHERE l.name = 'job %s'", job))
+		rows := postgres.Exec(t, nodes[0].data, fmt.Sprintf("SELECT n.name FROM leases l JOIN nodes n ON n.id = l.node WHERE l.name = 'job %s'", job))
 		if len(rows) > 0 {
 			name = rows[0][0]
 		}
@@ -41,8 +41,8 @@ func holder(t *testing.T, nodes []*jobNode, job string) (holder, other *jobNode)
 // one is killed. The same is true of what deleted orgs leave.
 func TestJobsOverNodes(t *testing.T) {
 	t.Parallel()
-	box := testkit.OpenPostbox(t)
-	database := pgtest.New(t)
+	box := program.OpenPostbox(t)
+	database := postgres.New(t)
 	seed := mailSeed(t, "https://receiver.example/hook")
 	var nodes []*jobNode
 	for _, name := range []string{"a", "b"} {
@@ -51,7 +51,7 @@ func TestJobsOverNodes(t *testing.T) {
 			"--mail-from", "teamdata@acme.example", "--mail-retry-schedule", "10ms", "--seed", seed), name})
 	}
 	count := func(table string) (n int) {
-		fmt.Sscan(pgtest.Exec(t, database, "SELECT count(*) FROM "+table)[0][0], &n)
+		fmt.Sscan(postgres.Exec(t, database, "SELECT count(*) FROM "+table)[0][0], &n)
 		return n
 	}
 	want := 0

@@ -15,13 +15,14 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // onSocket is a process that listens on a Unix socket, with a client for it.
-func onSocket(t *testing.T, path, data string, flags ...string) *testkit.Process {
+func onSocket(t *testing.T, path, data string, flags ...string) *program.Process {
 	t.Helper()
-	p := testkit.Serve(t, data, append([]string{"--http", "--listen", "unix:" + path}, flags...)...)
+	p := program.Serve(t, data, append([]string{"--http", "--listen", "unix:" + path}, flags...)...)
 	if p.URL != "unix:"+path {
 		t.Fatalf("the ready file says %s", p.URL)
 	}
@@ -38,7 +39,7 @@ func onSocket(t *testing.T, path, data string, flags ...string) *testkit.Process
 func TestUnixSocket(t *testing.T) {
 	folder := t.TempDir()
 	path, data := filepath.Join(folder, "http.sock"), filepath.Join(folder, "teamdata.db")
-	p := onSocket(t, path, data, "--seed", testkit.Example, "--client-rate", "1")
+	p := onSocket(t, path, data, "--seed", program.Example, "--client-rate", "1")
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 {
 		t.Errorf("the socket is %v, %v", info.Mode(), err)
 	}
@@ -46,17 +47,17 @@ func TestUnixSocket(t *testing.T) {
 		client string
 		want   int
 	}{{"203.0.113.1", 200}, {"203.0.113.1", 429}, {"203.0.113.2", 200}} {
-		if a := p.Must("GET", "/members", testkit.ReadKey, "X-Forwarded-For", row.client); a.Status != row.want {
+		if a := p.Must("GET", "/members", program.ReadKey, "X-Forwarded-For", row.client); a.Status != row.want {
 			t.Errorf("%s: answered %d, want %d", row.client, a.Status, row.want)
 		}
 	}
-	out, err := testkit.Run(t, "serve", "--data", filepath.Join(folder, "other.db"), "--listen", "unix:"+path)
-	if line, ok := testkit.ErrorOf(out); err == nil || !ok || !strings.Contains(line, "is taken by another program that listens there; choose another path with --listen") {
+	out, err := program.Run(t, "serve", "--data", filepath.Join(folder, "other.db"), "--listen", "unix:"+path)
+	if line, ok := program.ErrorOf(out); err == nil || !ok || !strings.Contains(line, "is taken by another program that listens there; choose another path with --listen") {
 		t.Errorf("a second server: %v %s", err, out)
 	}
 	p.Kill()
 	p = onSocket(t, path, data)
-	if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != 200 {
+	if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {
 		t.Errorf("after kill -9 it answered %d", a.Status)
 	}
 	if err := p.Stop(); err != nil {
@@ -68,19 +69,19 @@ func TestUnixSocket(t *testing.T) {
 }
 
 // activate starts the program over plain HTTP as systemd does.
-func activate(t *testing.T, pid string, sockets ...net.Listener) *testkit.Process {
+func activate(t *testing.T, pid string, sockets ...net.Listener) *program.Process {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	return activateWith(t, pid, []string{"--http", "--data", data, "--seed", testkit.Example}, sockets...)
+	return activateWith(t, pid, []string{"--http", "--data", data, "--seed", program.Example}, sockets...)
 }
 
 // activateWith starts the program as systemd does: with bound sockets from file
 // descriptor 3 on, and its own process id in LISTEN_PID.
-func activateWith(t *testing.T, pid string, flags []string, sockets ...net.Listener) *testkit.Process {
+func activateWith(t *testing.T, pid string, flags []string, sockets ...net.Listener) *program.Process {
 	t.Helper()
 	ready := filepath.Join(t.TempDir(), "ready.json")
-	p := &testkit.Process{T: t, Out: testkit.NewOutput()}
-	args := append([]string{"-c", `LISTEN_PID=` + pid + ` exec "$0" "$@"`, testkit.Binary, "serve", "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)
+	p := &program.Process{T: t, Out: kit.NewOutput()}
+	args := append([]string{"-c", `LISTEN_PID=` + pid + ` exec "$0" "$@"`, program.Binary(t), "serve", "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)
 	p.Cmd = exec.Command("sh", args...)
 	p.Cmd.Env = append(os.Environ(), "LISTEN_FDS="+string(rune('0'+len(sockets))), "LISTEN_FDNAMES=public:spare")
 	p.Cmd.Stdout, p.Cmd.Stderr = p.Out, p.Out
@@ -101,8 +102,8 @@ func activateWith(t *testing.T, pid string, flags []string, sockets ...net.Liste
 }
 
 func TestSocketActivation(t *testing.T) {
-	public := testkit.Loopback(t)
-	spare, err := net.Listen("tcp", testkit.Reserved(t))
+	public := kit.Loopback(t)
+	spare, err := net.Listen("tcp", kit.Reserved(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func TestSocketActivation(t *testing.T) {
 		c.Close()
 		t.Error("the second socket is still open")
 	}
-	if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != 200 {
+	if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {
 		t.Errorf("answered %d", a.Status)
 	}
 	if !strings.Contains(p.Out.String(), `"socket":"spare"`) {
@@ -145,7 +146,7 @@ func TestSocketActivationOnUnix(t *testing.T) {
 
 // What was meant for another process is let be.
 func TestNotActivated(t *testing.T) {
-	public := testkit.Loopback(t)
+	public := kit.Loopback(t)
 	if p := activate(t, "1", public); p.URL == "http://"+public.Addr().String() {
 		t.Error("it took the socket of another process")
 	}
@@ -155,7 +156,7 @@ func TestNotActivated(t *testing.T) {
 func TestListenFlags(t *testing.T) {
 	folder := t.TempDir()
 	data := filepath.Join(folder, "teamdata.db")
-	testkit.WriteFile(t, filepath.Join(folder, "file"), "mine")
+	kit.WriteFile(t, filepath.Join(folder, "file"), "mine")
 	for name, row := range map[string]struct {
 		args []string
 		want string
@@ -172,8 +173,8 @@ func TestListenFlags(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, err := testkit.Run(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, row.args...)...)
-			line, ok := testkit.ErrorOf(out)
+			out, err := program.Run(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, row.args...)...)
+			line, ok := program.ErrorOf(out)
 			if _, failed := err.(*exec.ExitError); !failed || !ok || !containsAny(line, row.want) {
 				t.Errorf("%v\n%s", err, out)
 			}
@@ -192,8 +193,8 @@ func containsAny(text, alternatives string) bool {
 
 // Connections of the listeners beside the public one count like any other.
 func TestBoundsOfAllListeners(t *testing.T) {
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--max-conns-per-client", "3", "--metrics", "127.0.0.1:0",
-		"--domain", testkit.Domain, "--acme-accept-terms", "--acme-directory", "https://127.0.0.1:1/", "--acme-http", "127.0.0.1:0")
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--max-conns-per-client", "3", "--metrics", "127.0.0.1:0",
+		"--domain", program.Domain, "--acme-accept-terms", "--acme-directory", "https://127.0.0.1:1/", "--acme-http", "127.0.0.1:0")
 	metrics, acme := port(p, "serving metrics", `"url":"http://`), port(p, "over plain HTTP", `"address":"`)
 	for i, port := range []int{metrics, acme, metrics, metrics, acme} {
 		c, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
 // The contract's "disabled: the org's administrators are told by e-mail", over
@@ -17,7 +17,7 @@ import (
 // disabled, and its owners and admins get one mail each from a server that wants
 // STARTTLS and AUTH, and that puts each off once.
 func TestMailOfADisabledEndpoint(t *testing.T) {
-	box := testkit.OpenPostbox(t)
+	box := program.OpenPostbox(t)
 	url, receiverCA := serveTLS(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "no disk left", http.StatusInternalServerError)
 	}))
@@ -29,9 +29,9 @@ func TestMailOfADisabledEndpoint(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	flags := []string{"--retry-schedule", "1ms,1ms,1ms,1ms,1ms", "--webhook-ca", receiverCA, "--allow-endpoint-cidr", "127.0.0.1/32",
 		"--smtp-ca", box.CAFile, "--mail-from", "teamdata@acme.example", "--mail-retry-schedule", "10ms", "--public-url", "https://data.acme.example"}
-	p := testkit.Serve(t, data, append(flags, "--seed", mailSeed(t, url))...)
+	p := program.Serve(t, data, append(flags, "--seed", mailSeed(t, url))...)
 
-	sent := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey)
+	sent := p.Must("POST", "/webhooks/whe_hook/test", program.WriteKey)
 	box.Next(t)
 	text := box.Next(t).Text
 	if to := box.Recipients(); !slices.Equal(to, []string{"ada@acme.example", "bob@acme.example"}) {
@@ -42,10 +42,10 @@ func TestMailOfADisabledEndpoint(t *testing.T) {
 			t.Errorf("the mail lacks %s:\n%s", want, text)
 		}
 	}
-	if again := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey); again.Status != http.StatusConflict {
+	if again := p.Must("POST", "/webhooks/whe_hook/test", program.WriteKey); again.Status != http.StatusConflict {
 		t.Errorf("the disabled endpoint answers a test with %d after %s", again.Status, sent.Body)
 	}
-	if log := p.Must("GET", "/audit-log", testkit.ReadKey).Body; !strings.Contains(log, `"actorId":null,"action":"endpoint.disabled","targetId":"whe_hook"`) {
+	if log := p.Must("GET", "/audit-log", program.ReadKey).Body; !strings.Contains(log, `"actorId":null,"action":"endpoint.disabled","targetId":"whe_hook"`) {
 		t.Errorf("the audit log is %s", log)
 	}
 	if err := p.Stop(); err != nil {
@@ -56,7 +56,7 @@ func TestMailOfADisabledEndpoint(t *testing.T) {
 	}
 
 	// Nothing is sent twice: not after a restart either.
-	testkit.Serve(t, data, flags...).Stop()
+	program.Serve(t, data, flags...).Stop()
 	if n := len(box.Mails()); n > 2 {
 		t.Errorf("%d mails came, not 2", n)
 	}

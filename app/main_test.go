@@ -10,14 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { program.Main(m) }
 
 // connect makes a client of a server in this process.
-func connect(t testing.TB, url, caFile string) *testkit.Process {
-	p := &testkit.Process{T: t, URL: url, CAFile: caFile}
+func connect(t testing.TB, url, caFile string) *program.Process {
+	p := &program.Process{T: t, URL: url, CAFile: caFile}
 	p.Client = &http.Client{Transport: p.Transport(), Timeout: 30 * time.Second}
 	return p
 }
@@ -35,7 +36,7 @@ func startTLS(t testing.TB, s *httptest.Server) (url, caFile string) {
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	caFile = filepath.Join(t.TempDir(), "receiver.ca.pem")
-	testkit.WriteFile(t, caFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
+	kit.WriteFile(t, caFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
 	return s.URL + "/hook", caFile
 }
 
@@ -46,7 +47,7 @@ func refused(err error) bool {
 }
 
 // ended waits until a program has ended by itself, and returns its status.
-func ended(p *testkit.Process) int {
+func ended(p *program.Process) int {
 	p.T.Helper()
 	end := make(chan error, 1)
 	go func() { end <- p.Cmd.Wait() }()

@@ -13,11 +13,11 @@ import (
 	"github.com/prometheus/common/model"
 
 	"teamdata/app"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
 // metricsURL is where the log says that the metrics are.
-func metricsURL(p *testkit.Process) (url string) {
+func metricsURL(p *program.Process) (url string) {
 	p.T.Helper()
 	p.Await("the metrics' address", func() bool {
 		for _, line := range p.Out.Lines() {
@@ -63,12 +63,12 @@ func labelsOf(m *dto.Metric) (text string) {
 // what it did.
 func TestMetrics(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	p := testkit.Serve(t, data, "--seed", testkit.Example, "--key-rate", "2", "--metrics", "127.0.0.1:0",
+	p := program.Serve(t, data, "--seed", program.Example, "--key-rate", "2", "--metrics", "127.0.0.1:0",
 		"--backup-dir", filepath.Join(t.TempDir(), "backups"))
 	for range 3 {
-		p.Must("GET", "/members", testkit.ReadKey)
+		p.Must("GET", "/members", program.ReadKey)
 	}
-	if a := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey); a.Status != 200 {
+	if a := p.Must("POST", "/webhooks/whe_hook/test", program.WriteKey); a.Status != 200 {
 		t.Fatalf("answered %d %s", a.Status, a.Body)
 	}
 	const failures = "teamdata_endpoint_failures_total endpoint=whe_hook org=org_acme" // a sample is not of one instant
@@ -87,7 +87,7 @@ func TestMetrics(t *testing.T) {
 		"teamdata_ready":                                                                  1,
 		"teamdata_queue_capped":                                                           0,
 		"teamdata_commits_total result=failed":                                            0,
-		"teamdata_build_info version=" + strings.Fields(testkit.MustRun(t, "version"))[1]: 1,
+		"teamdata_build_info version=" + strings.Fields(program.MustRun(t, "version"))[1]: 1,
 	} {
 		if value, there := got[name]; !there || value != want {
 			t.Errorf("%s is %g (there: %t), not %g", name, value, there, want)
@@ -117,9 +117,9 @@ func TestMetrics(t *testing.T) {
 // from starting.
 func TestMetricsListener(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	p := testkit.Serve(t, data, "--metrics", "127.0.0.1:0")
+	p := program.Serve(t, data, "--metrics", "127.0.0.1:0")
 	taken := strings.TrimSuffix(strings.TrimPrefix(metricsURL(p), "http://"), app.MetricsPath)
-	out, err := testkit.Run(t, "serve", "--data", filepath.Join(t.TempDir(), "b.db"), "--listen", "127.0.0.1:0", "--metrics", taken)
+	out, err := program.Run(t, "serve", "--data", filepath.Join(t.TempDir(), "b.db"), "--listen", "127.0.0.1:0", "--metrics", taken)
 	if err == nil || !strings.Contains(out, "--metrics: can't listen on "+taken) {
 		t.Errorf("on an address that is taken: %v %s", err, out)
 	}

@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -26,18 +27,18 @@ const maxMigrateMemory = 128 << 10
 func TestMigrateThereAndBack(t *testing.T) {
 	t.Parallel()
 	members, entries, deliveries := 300, 1000, 2000
-	if *testkit.Full {
+	if kit.AtSize() {
 		members, entries, deliveries = 100_000, 1_000_000, 200_000
 	}
-	folder, database := t.TempDir(), pgtest.New(t)
+	folder, database := t.TempDir(), postgres.New(t)
 	there, back := filepath.Join(folder, "there.db"), filepath.Join(folder, "back.db")
-	run(t, "import", testkit.SeedOf(t, members, entries), "--data", there)
+	run(t, "import", kit.SeedOf(t, members, entries), "--data", there)
 	deliver(t, there, deliveries)
 	migrate(t, there, database)
 	migrate(t, database, back)
 	copies := []string{database, back}
-	if !*testkit.Full {
-		copies = append(copies, pgtest.New(t), filepath.Join(folder, "other.db"))
+	if !kit.AtSize() {
+		copies = append(copies, postgres.New(t), filepath.Join(folder, "other.db"))
 		migrate(t, database, copies[2])
 		migrate(t, back, copies[3])
 	}
@@ -91,7 +92,7 @@ func memoryOf(pid int) (n int) {
 
 // command is one that may take long.
 func command(t *testing.T, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(t.Context(), testkit.Binary, args...)
+	cmd := exec.CommandContext(t.Context(), program.Binary(t), args...)
 	cmd.Stdout, cmd.Stderr = new(bytes.Buffer), new(bytes.Buffer)
 	return cmd
 }
@@ -164,10 +165,10 @@ func deliverOne(tx store.Tx, i int) error {
 // Killed at any time, migrate leaves nothing at its target, or all, and runs again.
 func TestMigrateKilled(t *testing.T) {
 	t.Parallel()
-	random := testkit.SeedFromEnvironment(t)
-	folder, database := t.TempDir(), pgtest.New(t)
+	random := kit.Random(t)
+	folder, database := t.TempDir(), postgres.New(t)
 	there, back := filepath.Join(folder, "there.db"), filepath.Join(folder, "back.db")
-	run(t, "import", testkit.SeedOf(t, 1000, 10_000), "--data", there)
+	run(t, "import", kit.SeedOf(t, 1000, 10_000), "--data", there)
 	deliver(t, there, 2000)
 	want := export(t, there)
 	began := time.Now()
@@ -212,17 +213,17 @@ func TestMigrateKilled(t *testing.T) {
 // A place that is in use, or holds something, is refused, and so is the wrong key.
 func TestMigrateRefuses(t *testing.T) {
 	t.Parallel()
-	folder, database, filled := t.TempDir(), pgtest.New(t), pgtest.New(t)
+	folder, database, filled := t.TempDir(), postgres.New(t), postgres.New(t)
 	file, sealed, other := filepath.Join(folder, "a.db"), filepath.Join(folder, "sealed.db"), filepath.Join(folder, "other.db")
-	key, wrong := testkit.SealKey(t, folder), filepath.Join(folder, "wrong.key")
-	testkit.WriteFile(t, wrong, strings.Repeat("0f", 32))
-	run(t, "import", testkit.Example, "--data", file)
-	run(t, "import", testkit.Example, "--data", sealed, "--seal-key-file", key)
+	key, wrong := kit.SealKey(t, folder), filepath.Join(folder, "wrong.key")
+	kit.WriteFile(t, wrong, strings.Repeat("0f", 32))
+	run(t, "import", program.Example, "--data", file)
+	run(t, "import", program.Example, "--data", sealed, "--seal-key-file", key)
 	run(t, "migrate", "--from", sealed, "--to", filled, "--seal-key-file", key)
 	refuse := func(from, to, why string, flags ...string) {
 		t.Helper()
-		out, err := testkit.Run(t, append([]string{"migrate", "--from", from, "--to", to}, flags...)...)
-		if _, ok := testkit.ErrorOf(out); err == nil || !ok || !strings.Contains(out, why) {
+		out, err := program.Run(t, append([]string{"migrate", "--from", from, "--to", to}, flags...)...)
+		if _, ok := program.ErrorOf(out); err == nil || !ok || !strings.Contains(out, why) {
 			t.Errorf("%v, and not %q: %s", err, why, out)
 		}
 	}
@@ -242,12 +243,12 @@ func TestMigrateRefuses(t *testing.T) {
 		t.Error("the sealed file came back as another")
 	}
 
-	p := testkit.Serve(t, file)
+	p := program.Serve(t, file)
 	refuse(file, database, "in use")
 	if err := p.Stop(); err != nil {
 		t.Error(err)
 	}
-	p = testkit.Serve(t, database, "--state-dir", folder)
+	p = program.Serve(t, database, "--state-dir", folder)
 	refuse(file, database, "in use")
 	refuse(database, filepath.Join(folder, "new.db"), "in use")
 	if err := p.Stop(); err != nil {

@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/localca"
-	"teamdata/internal/testkit"
 )
 
 // A start tells of each file with secrets that others may open, and of no other.
@@ -19,9 +20,9 @@ func TestModesOfFiles(t *testing.T) {
 		t.Skip("there are no such modes")
 	}
 	folder := t.TempDir()
-	data, key := filepath.Join(folder, "teamdata.db"), testkit.SealKey(t, folder)
+	data, key := filepath.Join(folder, "teamdata.db"), kit.SealKey(t, folder)
 	const told = "chmod 600 "
-	p := testkit.Serve(t, data, "--seal-key-file", key)
+	p := program.Serve(t, data, "--seal-key-file", key)
 	if err := p.Stop(); err != nil || strings.Contains(p.Out.String(), told) {
 		t.Errorf("with modes as they should be: %v\n%s", err, p.Out)
 	}
@@ -33,7 +34,7 @@ func TestModesOfFiles(t *testing.T) {
 		if err := os.Chmod(row.file, row.mode); err != nil {
 			t.Fatal(err)
 		}
-		p := testkit.Serve(t, data, "--seal-key-file", key)
+		p := program.Serve(t, data, "--seal-key-file", key)
 		if err := p.Stop(); err != nil || strings.Contains(p.Out.String(), told+row.file+`"`) != row.told {
 			t.Errorf("%s with mode %v: %v\n%s", row.file, row.mode, err, p.Out)
 		}
@@ -57,7 +58,7 @@ func TestModeOfTLSKey(t *testing.T) {
 	if err := atomicfile.Write(key, both, 0o604); err != nil {
 		t.Fatal(err)
 	}
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--tls-cert", key, "--tls-key", key)
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--tls-cert", key, "--tls-key", key)
 	if err := p.Stop(); err != nil || strings.Count(p.Out.String(), "chmod 600 "+key+`"`) != 1 {
 		t.Errorf("%v\n%s", err, p.Out)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
 // TestFileMoved: a server whose data file is renamed over or removed acknowledges
@@ -18,7 +18,7 @@ func TestFileMoved(t *testing.T) {
 	remove := func(data string) error { return os.Remove(data) }
 	replace := func(data string) error {
 		other := data + ".other"
-		if out, err := exec.Command(testkit.Binary, "import", testkit.Example, "--data", other).CombinedOutput(); err != nil {
+		if out, err := exec.Command(program.Binary(t), "import", program.Example, "--data", other).CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, out)
 		}
 		return os.Rename(other, data)
@@ -35,13 +35,13 @@ func TestFileMoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			data := filepath.Join(t.TempDir(), "teamdata.db")
-			p := testkit.Serve(t, data, "--seed", testkit.Example)
+			p := program.Serve(t, data, "--seed", program.Example)
 			if err := test.move(data); err != nil {
 				t.Fatal(err)
 			}
 			if test.write {
 				// It may have ended before that.
-				if a, err := p.Do("POST", "/webhooks/whe_hook/test", testkit.WriteKey, "Idempotency-Key", "k"); err == nil && a.Status != 503 {
+				if a, err := p.Do("POST", "/webhooks/whe_hook/test", program.WriteKey, "Idempotency-Key", "k"); err == nil && a.Status != 503 {
 					t.Fatalf("a write into a file that nobody finds is answered %d %s", a.Status, a.Body)
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
 // TestNamesAreSynced: the folder of --backup-dir, where serve makes it, and the file of
@@ -19,7 +19,7 @@ func TestNamesAreSynced(t *testing.T) {
 		}
 	}
 	folder, file := r.path("backups/made"), r.path("exports/all.json")
-	p := r.serve("serve", "--seed", testkit.Example, "--backup-dir", folder+"/") // as a shell completes it
+	p := r.serve("serve", "--seed", program.Example, "--backup-dir", folder+"/") // as a shell completes it
 	p.Says("made a backup")
 	if err := p.Stop(); err != nil {
 		t.Fatalf("it ended with %v\n%s", err, p.Out)

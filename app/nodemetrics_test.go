@@ -4,17 +4,17 @@ import (
 	"net/http"
 	"testing"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 )
 
 // Each node's metrics have all nodes, with those that were killed, and while the
 // database is away none.
 func TestMetricsOfNodes(t *testing.T) {
 	t.Parallel()
-	postgres := pgtest.Start(t)
-	database := postgres.Database(t)
-	serve := func(name string) *testkit.Process {
+	pg := postgres.Start(t)
+	database := pg.Database(t)
+	serve := func(name string) *program.Process {
 		return inDatabase(t, database).serve("--node", name, "--metrics", "127.0.0.1:0", "--http")
 	}
 	one := serve("one")
@@ -44,7 +44,7 @@ func TestMetricsOfNodes(t *testing.T) {
 	if got := scraped(t, http.DefaultClient, url)["teamdata_node_seen_seconds node=two"]; got < 6 || got > 60 {
 		t.Errorf("the lost node was seen %g s ago", got)
 	}
-	postgres.Stop(t, "immediate")
+	pg.Stop(t, "immediate")
 	one.Await("metrics without the database", func() bool {
 		got := scraped(t, http.DefaultClient, url)
 		_, there := got["teamdata_node_shards_unowned"]

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 )
@@ -21,20 +22,20 @@ import (
 type servers struct {
 	*testing.T
 	database  string
-	servers   []*testkit.Process
+	servers   []*program.Process
 	operators []operator
 }
 
 func newServers(t *testing.T, n int, flags ...string) *servers {
 	t.Helper()
-	c := &servers{T: t, database: pgtest.New(t)}
+	c := &servers{T: t, database: postgres.New(t)}
 	for i := range n {
 		folder := t.TempDir()
 		all := append([]string{"--node", fmt.Sprint("node-", i), "--state-dir", folder, "--client-rate", "0"}, flags...)
 		if i == 0 {
-			all = append(all, "--seed", testkit.Example)
+			all = append(all, "--seed", program.Example)
 		}
-		c.servers = append(c.servers, testkit.Serve(t, c.database, all...))
+		c.servers = append(c.servers, program.Serve(t, c.database, all...))
 		c.operators = append(c.operators, newOperator(t, filepath.Join(folder, "teamdata")))
 	}
 	return c
@@ -53,7 +54,7 @@ func (c *servers) must(n int, method, path, body string, answer any) {
 }
 
 // onAll makes a request to all servers at the same time, which all give the answer want.
-func (c *servers) onAll(what string, want int, ask func(p *testkit.Process) (status int, err error)) {
+func (c *servers) onAll(what string, want int, ask func(p *program.Process) (status int, err error)) {
 	c.Helper()
 	var asked sync.WaitGroup
 	for i, p := range c.servers {
@@ -71,7 +72,7 @@ func (c *servers) onAll(what string, want int, ask func(p *testkit.Process) (sta
 
 // rounds is how often each way to shut somebody out is tried.
 func rounds() int {
-	if *testkit.Full {
+	if kit.AtSize() {
 		return 1000
 	}
 	return 20
@@ -101,7 +102,7 @@ func (c *servers) revokeKeys() {
 	for n := range rounds() {
 		var made struct{ ID, Key string }
 		c.must(n, "POST", "/orgs/org_acme/keys", `{"name":"one of many","scopes":["read"],"createdBy":"usr_ada"}`, &made)
-		use := func(p *testkit.Process) (int, error) {
+		use := func(p *program.Process) (int, error) {
 			a, err := p.Get("/members", made.Key)
 			return a.Status, err
 		}
@@ -115,7 +116,7 @@ func (c *servers) takeRoles() {
 	s := c.open()
 	for n := range rounds() {
 		cookie := c.signIn(s, "usr_bruno")
-		see := func(p *testkit.Process) (int, error) { return visit(p, "GET", "/settings/orgs/org_acme/keys", cookie) }
+		see := func(p *program.Process) (int, error) { return visit(p, "GET", "/settings/orgs/org_acme/keys", cookie) }
 		c.onAll("an admin", 200, see)
 		c.must(n, "PATCH", "/orgs/org_acme/members/usr_bruno", `{"role":"member"}`, &struct{}{})
 		c.onAll("no admin any more", 303, see) // to the page to sign in: it was the only org
@@ -127,7 +128,7 @@ func (c *servers) endSessions() {
 	s := c.open()
 	for n := range rounds() {
 		cookie := c.signIn(s, "usr_ada")
-		see := func(p *testkit.Process) (int, error) { return visit(p, "GET", "/settings/account", cookie) }
+		see := func(p *program.Process) (int, error) { return visit(p, "GET", "/settings/account", cookie) }
 		c.onAll("a session", 200, see)
 		if status, err := visit(c.servers[n%3], "POST", "/settings/sign-out", cookie); status != 303 {
 			c.Fatalf("signing out is answered %d (%v)", status, err)
@@ -172,7 +173,7 @@ func (c *servers) signIn(s store.Store, user string) (cookie string) {
 }
 
 // visit opens a page of the settings, or sends it a form, and follows no redirect.
-func visit(p *testkit.Process, method, path, cookie string) (status int, err error) {
+func visit(p *program.Process, method, path, cookie string) (status int, err error) {
 	q, err := http.NewRequest(method, p.URL+path, nil)
 	if err != nil {
 		return 0, err
@@ -226,7 +227,7 @@ func TestLimitOverNodes(t *testing.T) {
 			a.isRefusedSince(t, first)
 		}
 	}
-	if !*testkit.Full {
+	if !kit.AtSize() {
 		return
 	}
 	last := take(c.servers[1])
@@ -247,9 +248,9 @@ type taken struct {
 	err         error
 }
 
-func take(p *testkit.Process) (a taken) {
+func take(p *program.Process) (a taken) {
 	a.from = time.Now()
-	answer, err := p.Get("/members?limit=1", testkit.ReadKey)
+	answer, err := p.Get("/members?limit=1", program.ReadKey)
 	a.until, a.status, a.err = time.Now(), answer.Status, err
 	seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
 	a.wait = time.Duration(seconds) * time.Second

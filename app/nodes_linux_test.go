@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 )
 
 // leaseTime is that of a node's leases. What a node has that is gone, another one has when
@@ -25,21 +26,21 @@ type nodeFault struct {
 var nodeFaults = []nodeFault{
 	{"paused", (*cluster).pause},
 	{"killed", func(c *cluster, n *clusterNode) {
-		c.lose(n, func(p *testkit.Process) { p.Kill() })
+		c.lose(n, func(p *program.Process) { p.Kill() })
 		c.start(n)
 	}},
 	{"link cut", func(c *cluster, n *clusterNode) { n.proxy.Cut() }},
 	{"database restarted", func(c *cluster, n *clusterNode) {
 		began := time.Now()
-		c.postgres.Restart(c, "immediate")
+		c.pg.Restart(c, "immediate")
 		c.goOn(n, began, allEndpoints())
 	}},
 	{"stopped", func(c *cluster, n *clusterNode) {
 		c.stopNode(n)
 		c.start(n)
 	}},
-	{"requests held", func(c *cluster, n *clusterNode) { c.hold(n, pgtest.ToServer) }},
-	{"answers held", func(c *cluster, n *clusterNode) { c.hold(n, pgtest.ToClient) }},
+	{"requests held", func(c *cluster, n *clusterNode) { c.hold(n, postgres.ToServer) }},
+	{"answers held", func(c *cluster, n *clusterNode) { c.hold(n, postgres.ToClient) }},
 	// Those above are all kinds, and those below are more of the ones that take less time.
 	{"killed and started", func(c *cluster, n *clusterNode) {
 		had, began := c.of(n), time.Now()
@@ -61,7 +62,7 @@ func TestNodesUnderFaults(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, false)
 	kinds, faults := slices.Clone(nodeFaults), 3
-	if *testkit.Full {
+	if kit.AtSize() {
 		faults = 100
 	}
 	for i := range faults {
@@ -80,7 +81,7 @@ func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, true)
 	times := 1
-	if *testkit.Full {
+	if kit.AtSize() {
 		times = 10
 	}
 	for range times {
@@ -114,7 +115,7 @@ func (c *cluster) round(f nodeFault) {
 // pause stops a node for twice the lease, in which it knows of nothing; other rounds go on.
 func (c *cluster) pause(n *clusterNode) {
 	c.pausedAt = time.Now()
-	c.lose(n, func(p *testkit.Process) { p.Cmd.Process.Signal(syscall.SIGSTOP) })
+	c.lose(n, func(p *program.Process) { p.Cmd.Process.Signal(syscall.SIGSTOP) })
 	c.paused = n
 }
 
@@ -131,7 +132,7 @@ func (c *cluster) resume() {
 }
 
 // lose takes a node away, until others send what it sent.
-func (c *cluster) lose(n *clusterNode, take func(*testkit.Process)) {
+func (c *cluster) lose(n *clusterNode, take func(*program.Process)) {
 	c.Helper()
 	had, began := c.of(n), time.Now()
 	take(n.server.Load())
@@ -142,7 +143,7 @@ func (c *cluster) lose(n *clusterNode, take func(*testkit.Process)) {
 func (c *cluster) stopNode(n *clusterNode) {
 	c.Helper()
 	ended := make(chan error, 1)
-	c.lose(n, func(p *testkit.Process) {
+	c.lose(n, func(p *program.Process) {
 		go func() { ended <- p.Stop() }()
 	})
 	if err := <-ended; err != nil {
@@ -152,11 +153,11 @@ func (c *cluster) stopNode(n *clusterNode) {
 
 // hold keeps back what a node sends to the database, or is answered, for a while or until
 // others have what it had.
-func (c *cluster) hold(n *clusterNode, d pgtest.Direction) {
+func (c *cluster) hold(n *clusterNode, d postgres.Direction) {
 	c.Helper()
 	switch c.random.IntN(8) {
 	case 0:
-		c.lose(n, func(*testkit.Process) { n.proxy.Hold(d) })
+		c.lose(n, func(*program.Process) { n.proxy.Hold(d) })
 	default:
 		n.proxy.Hold(d)
 		<-time.After(time.Duration(200+c.random.IntN(2000)) * time.Millisecond)

@@ -7,7 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // While 8 writers add members and audit log entries through three servers, pollers that
@@ -16,7 +17,7 @@ func TestPollersChangeNodes(t *testing.T) {
 	t.Parallel()
 	const writers, perRequest = 8, 25
 	requests := 25 // of each writer, for each list
-	if *testkit.Full {
+	if kit.AtSize() {
 		requests = 500
 	}
 	c := newServers(t, 3, "--key-rate", "0")
@@ -40,7 +41,7 @@ func TestPollersChangeNodes(t *testing.T) {
 }
 
 // from is the servers, the next one first.
-func (c *servers) from(n int) []*testkit.Process {
+func (c *servers) from(n int) []*program.Process {
 	n %= len(c.servers)
 	return append(c.servers[n:len(c.servers):len(c.servers)], c.servers[:n]...)
 }

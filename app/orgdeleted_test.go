@@ -17,7 +17,8 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -28,15 +29,15 @@ import (
 // file is of the org.
 func TestOrgDeletedBesideABusyOne(t *testing.T) {
 	members, entries, measured := 2_000, 10_000, time.Second
-	if *testkit.Full {
+	if kit.AtSize() {
 		members, entries, measured = 100_000, 1_000_000, 10*time.Second
 	}
-	random := testkit.SeedFromEnvironment(t)
+	random := kit.Random(t)
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	testkit.MustRun(t, "import", "--data", data, testkit.Example)
+	program.MustRun(t, "import", "--data", data, program.Example)
 	fillBigOrg(t, data, members, entries)
 	flags := []string{"--key-rate", "0", "--client-rate", "0"}
-	p := testkit.Serve(t, data, flags...)
+	p := program.Serve(t, data, flags...)
 	o := newOperator(t, data)
 	const key = "key_big.big-secret"
 	if a := p.Must("GET", "/members?limit=1", key); a.Status != http.StatusOK {
@@ -60,10 +61,10 @@ func TestOrgDeletedBesideABusyOne(t *testing.T) {
 	for ; kills < 3 && !gone; kills++ {
 		<-time.After(time.Duration(random.IntN(100)) * time.Millisecond)
 		p.Kill()
-		if out, err := testkit.Run(t, "check", "--data", data); err != nil {
+		if out, err := program.Run(t, "check", "--data", data); err != nil {
 			t.Fatalf("after a kill: %v\n%s", err, out)
 		}
-		p = testkit.Serve(t, data, flags...)
+		p = program.Serve(t, data, flags...)
 		o = newOperator(t, data)
 		isGone(t, p, o, key)
 		gone = created(t, o)
@@ -75,13 +76,13 @@ func TestOrgDeletedBesideABusyOne(t *testing.T) {
 		<-time.After(50 * time.Millisecond)
 	}
 	t.Logf("%d members and %d entries were dropped in %.1f s, with %d kills", members, entries, time.Since(began).Seconds(), kills)
-	if a := p.Must("GET", "/members?limit=1", testkit.ReadKey); a.Status != http.StatusOK {
+	if a := p.Must("GET", "/members?limit=1", program.ReadKey); a.Status != http.StatusOK {
 		t.Errorf("the other org: %d %s", a.Status, a.Body)
 	}
 	if err := p.Stop(); err != nil {
 		t.Error(err)
 	}
-	if out, err := testkit.Run(t, "check", "--data", data); err != nil {
+	if out, err := program.Run(t, "check", "--data", data); err != nil {
 		t.Errorf("at the end: %v\n%s", err, out)
 	}
 	for _, of := range []string{"usr_big", "key_big", "whe_big", "door_7", "Big"} {
@@ -95,7 +96,7 @@ func TestOrgDeletedBesideABusyOne(t *testing.T) {
 }
 
 // isGone checks that a deleted org is unknown everywhere.
-func isGone(t *testing.T, p *testkit.Process, o operator, key string) {
+func isGone(t *testing.T, p *program.Process, o operator, key string) {
 	t.Helper()
 	unknown, deleted := p.Must("GET", "/members", "key_none.big-secret"), p.Must("GET", "/members", key)
 	if deleted.Status != http.StatusUnauthorized || withoutID(deleted.Body) != withoutID(unknown.Body) {
@@ -176,7 +177,7 @@ type p99s struct{ reads, writes time.Duration }
 
 // beside measures for a while two clients who read pages and two programs that push
 // entries, each with a request every 5 ms.
-func beside(t *testing.T, p *testkit.Process, o operator, lasts time.Duration) p99s {
+func beside(t *testing.T, p *program.Process, o operator, lasts time.Duration) p99s {
 	t.Helper()
 	var mu sync.Mutex
 	var stop atomic.Bool
@@ -201,7 +202,7 @@ func beside(t *testing.T, p *testkit.Process, o operator, lasts time.Duration) p
 	var reads, writes []time.Duration
 	for range 2 {
 		measure(&reads, func() error {
-			a, err := p.Get("/audit-log?limit=100", testkit.ReadKey)
+			a, err := p.Get("/audit-log?limit=100", program.ReadKey)
 			if err == nil && a.Status != http.StatusOK {
 				err = fmt.Errorf("a page was answered %d %s", a.Status, a.Body)
 			}

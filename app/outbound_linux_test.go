@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // A server without ACME, mail, endpoints and a database connects to nobody, from its start
@@ -17,25 +18,25 @@ func TestNoOutboundConnection(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	calls, ready, data := filepath.Join(folder, "calls"), filepath.Join(folder, "ready.json"), filepath.Join(folder, "teamdata.db")
-	strace := []string{"-D", "-f", "-e", "signal=none", "-e", "trace=connect,sendto,sendmsg,sendmmsg", "-o", calls, testkit.Binary}
+	strace := []string{"-D", "-f", "-e", "signal=none", "-e", "trace=connect,sendto,sendmsg,sendmmsg", "-o", calls, program.Binary(t)}
 	if out, err := exec.Command("strace", append(strace, "version")...).CombinedOutput(); err != nil {
-		testkit.MustSkip(t, "strace does not trace: "+string(out))
+		kit.MustSkip(t, "strace does not trace: "+string(out))
 	}
 	seed := filepath.Join(folder, "seed.json")
-	testkit.WriteFile(t, seed, `{"orgs":[{"id":"org_acme","name":"Acme","members":[{"userId":"usr_ada","role":"owner"}],
+	kit.WriteFile(t, seed, `{"orgs":[{"id":"org_acme","name":"Acme","members":[{"userId":"usr_ada","role":"owner"}],
 		"apiKeys":[{"id":"key_read","secret":"example-reader-secret","scopes":["read"],"createdBy":"usr_ada"}]}]}`)
-	p := testkit.Begin(t, exec.Command("strace", append(strace, "serve", "--data", data, "--listen", "127.0.0.1:0", "--seed", seed, "--ready-file", ready)...))
+	p := program.Begin(t, exec.Command("strace", append(strace, "serve", "--data", data, "--listen", "127.0.0.1:0", "--seed", seed, "--ready-file", ready)...))
 	p.AwaitReady(ready)
-	p.Must("GET", "/members", testkit.ReadKey)
-	testkit.Open(p, testkit.Browser(p), p.URL+"/settings", nil)
-	testkit.MustRun(t, "member", "add", "usr_bob", "--role", "member", "--data", data)
+	p.Must("GET", "/members", program.ReadKey)
+	program.Open(p, program.Browser(p), p.URL+"/settings", nil)
+	program.MustRun(t, "member", "add", "usr_bob", "--role", "member", "--data", data)
 	if err := p.Stop(); err != nil {
 		t.Errorf("it ended with %v\n%s", err, p.Out)
 	}
 	var recorded string
 	end := regexp.MustCompile(fmt.Sprintf(`(?m)^%d +\+\+\+ exited with 0 \+\+\+$`, p.Cmd.Process.Pid))
 	p.Await("the end of the record", func() bool {
-		recorded = testkit.ReadText(t, calls)
+		recorded = kit.ReadText(t, calls)
 		return end.MatchString(recorded)
 	})
 	if !strings.Contains(recorded, "AF_UNIX") { // it looks for a server on the data, so the record has something

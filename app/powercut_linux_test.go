@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"teamdata/app"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/boltstore/boltfile"
@@ -25,10 +25,10 @@ import (
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	states, requests := 40, 80
-	if *testkit.Full {
+	if kit.AtSize() {
 		states, requests = 500, 800
 	}
-	random := testkit.SeedFromEnvironment(t)
+	random := kit.Random(t)
 	s := newStory(t, requests, random)
 	wrong := 0
 	for i := range states {
@@ -46,7 +46,7 @@ func TestPowerCut(t *testing.T) {
 		t.Error("no start has to search for free pages")
 	}
 	for _, phase := range phases {
-		if *testkit.Full || phase == phaseServe {
+		if kit.AtSize() || phase == phaseServe {
 			s.seesMissingSyncs(phase, random)
 		}
 	}

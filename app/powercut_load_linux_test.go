@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"teamdata/admin/socket"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 	"teamdata/store"
 )
 
@@ -115,7 +115,7 @@ func (l *load) seed() string {
 
 // run asks for things, several at a time: tests under a key each, members added, and
 // removed again.
-func (l *load) run(p *testkit.Process, requests int, random *rand.Rand) {
+func (l *load) run(p *program.Process, requests int, random *rand.Rand) {
 	const clients = 4
 	var group sync.WaitGroup
 	for range clients {
@@ -140,7 +140,7 @@ func (l *load) run(p *testkit.Process, requests int, random *rand.Rand) {
 }
 
 // awaitDropped waits until a finished delivery was dropped.
-func (l *load) awaitDropped(p *testkit.Process) {
+func (l *load) awaitDropped(p *program.Process) {
 	for _, a := range l.acks {
 		if a.key == "" {
 			continue
@@ -174,14 +174,14 @@ func (l *load) answered(from, to time.Time) bool {
 
 // test asks for a test from two sides, again and again until there is an answer, as a
 // client does that lost its patience. Whatever it is answered with counts.
-func (l *load) test(p *testkit.Process, endpoint, key string) {
+func (l *load) test(p *program.Process, endpoint, key string) {
 	l.mu.Lock()
 	l.keys = append(l.keys, key)
 	l.mu.Unlock()
 	ask := func() {
 		status := http.StatusConflict
 		for status == http.StatusConflict {
-			a, err := p.Do("POST", "/webhooks/"+endpoint+"/test", testkit.WriteKey, "Idempotency-Key", key)
+			a, err := p.Do("POST", "/webhooks/"+endpoint+"/test", program.WriteKey, "Idempotency-Key", key)
 			if status = a.Status; status == http.StatusOK {
 				l.acknowledged(ack{key: key, body: a.Body})
 			} else if status != http.StatusConflict {

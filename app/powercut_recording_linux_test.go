@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // recording is what runs of the program did to the files of a folder, call by call
@@ -34,8 +35,8 @@ const recordedCalls = "openat,lseek,write,writev,pwrite64,pwritev,pwritev2,copy_
 
 func newRecording(t *testing.T) *recording {
 	t.Helper()
-	if out, err := exec.Command("strace", "-f", "-o", os.DevNull, testkit.Binary, "version").CombinedOutput(); err != nil {
-		testkit.MustSkip(t, fmt.Sprintf("strace does not trace: %v\n%s", err, out))
+	if out, err := exec.Command("strace", "-f", "-o", os.DevNull, program.Binary(t), "version").CombinedOutput(); err != nil {
+		kit.MustSkip(t, fmt.Sprintf("strace does not trace: %v\n%s", err, out))
 	}
 	return &recording{t: t, folder: t.TempDir()}
 }
@@ -50,7 +51,7 @@ func (r *recording) command(phase string, args ...string) *exec.Cmd {
 	r.traces = append(r.traces, trace{phase, file})
 	return exec.Command("strace", append([]string{
 		"-D", "-f", "--seccomp-bpf", "-o", file, "-e", "signal=none", "-e", "trace=" + recordedCalls, "-e", "inject=fdatasync:delay_enter=2000",
-		"-y", "-xx", "-s", "16777216", "--absolute-timestamps=format:unix,precision:ns", "--syscall-times=ns", testkit.Binary,
+		"-y", "-xx", "-s", "16777216", "--absolute-timestamps=format:unix,precision:ns", "--syscall-times=ns", program.Binary(r.t),
 	}, args...)...)
 }
 
@@ -66,10 +67,10 @@ func (r *recording) run(phase string, args ...string) (began, ended time.Time) {
 }
 
 // serve records a server on the folder's data file.
-func (r *recording) serve(phase string, flags ...string) *testkit.Process {
+func (r *recording) serve(phase string, flags ...string) *program.Process {
 	r.t.Helper()
 	ready := filepath.Join(r.t.TempDir(), "ready.json")
-	p := testkit.Begin(r.t, r.command(phase, append([]string{"serve", "--data", r.path(dataName), "--http", "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)...))
+	p := program.Begin(r.t, r.command(phase, append([]string{"serve", "--data", r.path(dataName), "--http", "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)...))
 	p.AwaitReady(ready)
 	return p
 }

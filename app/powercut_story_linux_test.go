@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"teamdata/app"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 	"teamdata/store/boltstore"
 )
 
@@ -60,17 +61,17 @@ func newStory(t *testing.T, requests int, random *rand.Rand) *story {
 	r := newRecording(t)
 	data := r.path(dataName)
 	s := &story{
-		t: t, r: r, load: newLoad(t, data+".sock"), key: testkit.SealKey(t, t.TempDir()),
+		t: t, r: r, load: newLoad(t, data+".sock"), key: kit.SealKey(t, t.TempDir()),
 		ended: map[string]time.Time{}, before: map[string]string{}, afterwards: map[string]string{},
 	}
 	if err := os.Mkdir(s.r.path(backupDir), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	seed := filepath.Join(t.TempDir(), "seed.json")
-	testkit.WriteFile(t, seed, s.load.seed())
+	kit.WriteFile(t, seed, s.load.seed())
 
 	p := s.r.serve(phaseStart)
-	testkit.MustRun(t, "org", "create", "--name", "First", "--data", data)
+	program.MustRun(t, "org", "create", "--name", "First", "--data", data)
 	s.ended[phaseStart] = time.Now()
 	s.stop(p)
 	s.afterwards[phaseStart] = s.fingerprint()
@@ -96,7 +97,7 @@ func newStory(t *testing.T, requests int, random *rand.Rand) *story {
 	return s
 }
 
-func (s *story) stop(p *testkit.Process) {
+func (s *story) stop(p *program.Process) {
 	s.t.Helper()
 	if err := p.Stop(); err != nil {
 		s.t.Fatalf("it ended with %v\n%s", err, p.Out)

@@ -16,7 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // streamModule is where Debian's package libnginx-mod-stream puts it.
@@ -28,7 +29,7 @@ func nginx(t *testing.T, site string) string {
 	t.Helper()
 	program := proxyProgram(t, "nginx", "nginx-light libnginx-mod-stream")
 	folder, front := t.TempDir(), reserve(t)
-	testkit.WriteFile(t, filepath.Join(folder, "nginx.conf"), strings.ReplaceAll(site, "FRONT", front)+
+	kit.WriteFile(t, filepath.Join(folder, "nginx.conf"), strings.ReplaceAll(site, "FRONT", front)+
 		"daemon off; master_process off; pid nginx.pid; error_log stderr; events {}\n")
 	beginProxy(t, front, exec.Command(program, "-p", folder, "-c", "nginx.conf", "-e", "stderr"))
 	return front
@@ -39,7 +40,7 @@ func haproxy(t *testing.T, site string) string {
 	t.Helper()
 	program := proxyProgram(t, "haproxy", "haproxy")
 	file, front := filepath.Join(t.TempDir(), "haproxy.cfg"), reserve(t)
-	testkit.WriteFile(t, file, strings.ReplaceAll(site, "FRONT", front))
+	kit.WriteFile(t, file, strings.ReplaceAll(site, "FRONT", front))
 	beginProxy(t, front, exec.Command(program, "-db", "-f", file))
 	return front
 }
@@ -49,7 +50,7 @@ func proxyProgram(t *testing.T, name, packages string) string {
 	found, _ := exec.LookPath(name)
 	program := cmp.Or(found, "/usr/sbin/"+name)
 	if _, err := os.Stat(program); err != nil {
-		testkit.MustSkip(t, name+" is not installed; on Debian: apt-get install "+packages)
+		kit.MustSkip(t, name+" is not installed; on Debian: apt-get install "+packages)
 	}
 	return program
 }
@@ -57,7 +58,7 @@ func proxyProgram(t *testing.T, name, packages string) string {
 // beginProxy starts a proxy and waits until it listens.
 func beginProxy(t *testing.T, front string, cmd *exec.Cmd) {
 	t.Helper()
-	p := testkit.Begin(t, cmd)
+	p := program.Begin(t, cmd)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("%s said:\n%s", cmd.Path, p.Out)
@@ -92,33 +93,33 @@ func reserve(t *testing.T) (address string) {
 }
 
 // from is a client with an address of its own, that reaches the server at another.
-func from(p *testkit.Process, address, front string) *testkit.Process {
+func from(p *program.Process, address, front string) *program.Process {
 	transport := p.Transport()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}, Timeout: 10 * time.Second}
 	transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, "tcp", front)
 	}
-	return &testkit.Process{T: p.T, URL: p.URL, Client: &http.Client{Transport: transport, Timeout: 30 * time.Second}}
+	return &program.Process{T: p.T, URL: p.URL, Client: &http.Client{Transport: transport, Timeout: 30 * time.Second}}
 }
 
-func address(p *testkit.Process) string {
+func address(p *program.Process) string {
 	_, address, _ := strings.Cut(p.URL, "://")
 	return address
 }
 
 // statuses are what requests of one client are answered with: a plain one, and
 // two with an address that it forged.
-func statuses(p *testkit.Process) string {
+func statuses(p *program.Process) string {
 	var got []int
 	for _, headers := range [][]string{nil, {"X-Forwarded-For", "203.0.113.9"}, {"Forwarded", "for=203.0.113.9"}} {
-		got = append(got, p.Must("GET", "/members", testkit.ReadKey, headers...).Status)
+		got = append(got, p.Must("GET", "/members", program.ReadKey, headers...).Status)
 	}
 	return fmt.Sprint(got)
 }
 
 // eachHasItsLimit holds two clients to one request a minute each, whatever they
 // write.
-func eachHasItsLimit(t *testing.T, p *testkit.Process, front string) {
+func eachHasItsLimit(t *testing.T, p *program.Process, front string) {
 	t.Helper()
 	for _, address := range []string{"127.0.0.2", "127.0.0.3"} {
 		if got := statuses(from(p, address, front)); got != "[200 429 429]" {
@@ -151,7 +152,7 @@ func inNginx(servers string) string {
 // blockOf is the block of a page in a language that begins with a word.
 func blockOf(t *testing.T, page, language, word string) string {
 	t.Helper()
-	_, block, begun := strings.Cut(testkit.ReadText(t, page), "```"+language+"\n"+word)
+	_, block, begun := strings.Cut(kit.ReadText(t, page), "```"+language+"\n"+word)
 	block, _, ended := strings.Cut(block, "```")
 	if !begun || !ended {
 		t.Fatalf("%s has no block of %s that begins with %s", page, language, word)
@@ -160,7 +161,7 @@ func blockOf(t *testing.T, page, language, word string) string {
 }
 
 func TestBehindNginx(t *testing.T) {
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example,
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example,
 		"--http", "--client-rate", "1", "--trusted-proxies", "127.0.0.1")
 	eachHasItsLimit(t, p, nginx(t, nginxHTTP(t, address(p))))
 	if got := statuses(from(p, "127.0.0.4", address(p))); got != "[200 429 429]" {
@@ -171,7 +172,7 @@ func TestBehindNginx(t *testing.T) {
 func TestBehindNginxOnSocket(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "http.sock")
-	p := onSocket(t, path, filepath.Join(folder, "teamdata.db"), "--seed", testkit.Example, "--client-rate", "1")
+	p := onSocket(t, path, filepath.Join(folder, "teamdata.db"), "--seed", program.Example, "--client-rate", "1")
 	eachHasItsLimit(t, p, nginx(t, nginxHTTP(t, "unix:"+path)))
 }
 
@@ -179,8 +180,8 @@ func TestBehindNginxOnSocket(t *testing.T) {
 func TestBatchBehindNginx(t *testing.T) {
 	folder := t.TempDir()
 	seed := filepath.Join(folder, "seed.json")
-	testkit.WriteFile(t, seed, `{"operatorTokens":[{"id":"opr_1","name":"n","secret":"t0ken"}],"orgs":[{"id":"org_acme","name":"Acme"}]}`)
-	p := testkit.Serve(t, filepath.Join(folder, "teamdata.db"), "--seed", seed, "--http", "--trusted-proxies", "127.0.0.1")
+	kit.WriteFile(t, seed, `{"operatorTokens":[{"id":"opr_1","name":"n","secret":"t0ken"}],"orgs":[{"id":"org_acme","name":"Acme"}]}`)
+	p := program.Serve(t, filepath.Join(folder, "teamdata.db"), "--seed", seed, "--http", "--trusted-proxies", "127.0.0.1")
 	front := nginx(t, nginxHTTP(t, address(p)))
 	text := strings.Repeat(`\ud83d\ude80`, 200) // the longest that there is
 	largest := `{"entries":[` + strings.Repeat(`{"action":"`+text+`","actorId":"`+text+`","targetId":"`+text+`"},`, 999) + `{"action":"a"}]}`
@@ -199,9 +200,9 @@ func TestBatchBehindNginx(t *testing.T) {
 // By the PROXY protocol the client's address passes beneath TLS, which is ours.
 func TestBehindNginxStream(t *testing.T) {
 	if _, err := os.Stat(streamModule); err != nil {
-		testkit.MustSkip(t, "nginx has no stream module; on Debian: apt-get install libnginx-mod-stream")
+		kit.MustSkip(t, "nginx has no stream module; on Debian: apt-get install libnginx-mod-stream")
 	}
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example,
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example,
 		"--client-rate", "1", "--proxy-protocol", "--trusted-proxies", "127.0.0.1")
 	eachHasItsLimit(t, p, nginx(t, "load_module "+streamModule+";\n"+
 		"stream { server { listen FRONT; proxy_pass "+address(p)+"; proxy_protocol on; } }\n"))

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/pgstore"
@@ -22,7 +22,7 @@ func TestReplaysKilled(t *testing.T) { onEngines(t, replaysKilled) }
 
 func replaysKilled(t *testing.T, data *place) {
 	n := 2_000
-	if *testkit.Full {
+	if kit.AtSize() {
 		n = 100_000
 	}
 	var mu sync.Mutex

@@ -11,7 +11,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/app"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 	"teamdata/store"
 )
 
@@ -22,15 +23,15 @@ type page struct {
 }
 
 // walk follows next from the start until hasMore is false, and returns the ids.
-func walk(t *testing.T, p *testkit.Process, list string, limit int) (ids []string) {
+func walk(t *testing.T, p *program.Process, list string, limit int) (ids []string) {
 	t.Helper()
 	after := ""
-	get := func(path, key string) (testkit.Answer, error) { return p.Do("GET", path, key) }
+	get := func(path, key string) (kit.Answer, error) { return p.Do("GET", path, key) }
 	for n := 0; ; n++ {
 		if n == 1000 {
 			get = p.Get
 		}
-		a, err := get(fmt.Sprintf("%s?limit=%d%s", list, limit, after), testkit.ReadKey)
+		a, err := get(fmt.Sprintf("%s?limit=%d%s", list, limit, after), program.ReadKey)
 		var got page
 		if err != nil || a.Status != 200 || json.Unmarshal([]byte(a.Body), &got) != nil {
 			t.Fatalf("answered %d %s (%v)", a.Status, a.Body, err)
@@ -49,11 +50,11 @@ func walk(t *testing.T, p *testkit.Process, list string, limit int) (ids []strin
 func TestWalkASeededFile(t *testing.T) {
 	t.Parallel()
 	members, entries := 300, 1000
-	if *testkit.Full {
+	if kit.AtSize() {
 		members, entries = 10_000, 200_000
 	}
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"),
-		"--seed", testkit.SeedOf(t, members, entries), "--key-rate", "0", "--client-rate", "0")
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"),
+		"--seed", kit.SeedOf(t, members, entries), "--key-rate", "0", "--client-rate", "0")
 	for _, limit := range []int{1, 7, 50, 100} {
 		for _, list := range []struct {
 			path, id string
@@ -77,7 +78,7 @@ func TestWalkASeededFile(t *testing.T) {
 func TestPollersMissNothing(t *testing.T) {
 	t.Parallel()
 	entries := 500 // of each writer
-	if *testkit.Full {
+	if kit.AtSize() {
 		entries = 25_000
 	}
 	const writers, pollers = 8, 4
@@ -93,7 +94,7 @@ func TestPollersMissNothing(t *testing.T) {
 		})
 	}
 	for range pollers {
-		polls.Go(func() { poll(t, []*testkit.Process{p}, "/audit-log", writing, writers, entries) })
+		polls.Go(func() { poll(t, []*program.Process{p}, "/audit-log", writing, writers, entries) })
 	}
 	group.Wait()
 	done()
@@ -112,12 +113,12 @@ func appendEntry(t *testing.T, s store.Store, action string) {
 
 // poll follows next until the writers are done and nothing follows. It asks another of
 // the servers for each page.
-func poll(t *testing.T, servers []*testkit.Process, list string, writing context.Context, writers, entries int) {
+func poll(t *testing.T, servers []*program.Process, list string, writing context.Context, writers, entries int) {
 	next := make([]int, writers) // each writer's entries come in its own order
 	last, after := "", ""
 	for n := 0; ; n++ {
 		ended := writing.Err() != nil
-		a, err := servers[n%len(servers)].Do("GET", list+"?limit=100"+after, testkit.ReadKey)
+		a, err := servers[n%len(servers)].Do("GET", list+"?limit=100"+after, program.ReadKey)
 		var got struct {
 			Data    []struct{ ID, Action, UserID string }
 			Next    string
@@ -152,11 +153,11 @@ func poll(t *testing.T, servers []*testkit.Process, list string, writing context
 
 // startInProcess runs a server inside the test, for what the API has no
 // operation for.
-func startInProcess(t *testing.T, change ...func(*app.Settings)) (*testkit.Process, store.Store) {
+func startInProcess(t *testing.T, change ...func(*app.Settings)) (*program.Process, store.Store) {
 	t.Helper()
 	s := app.Defaults()
 	s.Data = filepath.Join(t.TempDir(), "teamdata.db")
-	s.Listen, s.Seed = "127.0.0.1:0", testkit.Example
+	s.Listen, s.Seed = "127.0.0.1:0", program.Example
 	s.KeyRate, s.ClientRate = 0, 0
 	for _, c := range change {
 		c(&s)

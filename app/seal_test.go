@@ -9,37 +9,38 @@ import (
 	"testing"
 
 	"teamdata/delivery/receiver"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // A file in plain text is sealed when it is served with a key: it keeps its CA
 // and its data, and what it sends verifies as before.
 func TestServeSealed(t *testing.T) {
 	folder := t.TempDir()
-	data, key := filepath.Join(folder, "teamdata.db"), testkit.SealKey(t, folder)
-	secret := string(regexp.MustCompile(`whsec_[^"]+`).Find([]byte(testkit.ReadText(t, testkit.Example))))
+	data, key := filepath.Join(folder, "teamdata.db"), kit.SealKey(t, folder)
+	secret := string(regexp.MustCompile(`whsec_[^"]+`).Find([]byte(kit.ReadText(t, program.Example))))
 	secrets, err := receiver.ParseSecrets(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := testkit.NewOutput()
+	out := kit.NewOutput()
 	url, ca := serveTLS(t, receiver.New(receiver.Config{Secrets: secrets, Print: receiver.Text(out, false)}))
 	seed := filepath.Join(folder, "org.json")
-	testkit.WriteFile(t, seed, strings.Replace(testkit.ReadText(t, testkit.Example), "https://127.0.0.1:9443/hook", url, 1))
+	kit.WriteFile(t, seed, strings.Replace(kit.ReadText(t, program.Example), "https://127.0.0.1:9443/hook", url, 1))
 	flags := []string{"--webhook-ca", ca, "--allow-endpoint-cidr", "127.0.0.1/32"}
 
-	p := testkit.Serve(t, data, append(flags, "--seed", seed)...)
-	trusted := testkit.ReadText(t, p.CAFile)
+	p := program.Serve(t, data, append(flags, "--seed", seed)...)
+	trusted := kit.ReadText(t, p.CAFile)
 	if err := p.Stop(); err != nil {
 		t.Fatalf("it ended with %v\n%s", err, p.Out)
 	}
 	const told = "sealed from now on"
 	for start, wantTold := range []bool{true, false} {
-		p = testkit.Serve(t, data, append(flags, "--seal-key-file", key)...)
-		if testkit.ReadText(t, p.CAFile) != trusted {
+		p = program.Serve(t, data, append(flags, "--seal-key-file", key)...)
+		if kit.ReadText(t, p.CAFile) != trusted {
 			t.Error("it has made another CA")
 		}
-		a := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey)
+		a := p.Must("POST", "/webhooks/whe_hook/test", program.WriteKey)
 		id := regexp.MustCompile(`whd_\w+`).FindString(a.Body)
 		if a.Status != 200 || id == "" {
 			t.Fatalf("answered %d %s", a.Status, a.Body)
@@ -52,7 +53,7 @@ func TestServeSealed(t *testing.T) {
 			t.Errorf("at start %d with the key it said:\n%s", start+1, p.Out)
 		}
 	}
-	if said, err := testkit.Run(t, "check", "--data", data); err != nil {
+	if said, err := program.Run(t, "check", "--data", data); err != nil {
 		t.Errorf("%v\n%s", err, said)
 	}
 }
@@ -60,9 +61,9 @@ func TestServeSealed(t *testing.T) {
 // A file that was sealed from the start shows neither secrets nor private keys.
 func TestServeSealedFromTheStart(t *testing.T) {
 	folder := t.TempDir()
-	data, key := filepath.Join(folder, "teamdata.db"), testkit.SealKey(t, folder)
-	p := testkit.Serve(t, data, "--seal-key-file", key, "--seed", testkit.Example)
-	if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != 200 {
+	data, key := filepath.Join(folder, "teamdata.db"), kit.SealKey(t, folder)
+	p := program.Serve(t, data, "--seal-key-file", key, "--seed", program.Example)
+	if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {
 		t.Errorf("answered %d %s", a.Status, a.Body)
 	}
 	p.Kill()

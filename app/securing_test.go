@@ -18,14 +18,15 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/acmetest"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/pebble"
+	"teamdata/e2e/kit/program"
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/localca"
-	"teamdata/internal/testkit"
 )
 
 // byName is a client of the process that knows it as its domain.
-func byName(p *testkit.Process, roots *x509.CertPool) *http.Client {
+func byName(p *program.Process, roots *x509.CertPool) *http.Client {
 	at, err := url.Parse(p.URL)
 	if err != nil {
 		p.T.Fatal(err)
@@ -41,9 +42,9 @@ func byName(p *testkit.Process, roots *x509.CertPool) *http.Client {
 }
 
 // shown is the certificate that the process shows.
-func shown(p *testkit.Process, roots *x509.CertPool) *x509.Certificate {
+func shown(p *program.Process, roots *x509.CertPool) *x509.Certificate {
 	p.T.Helper()
-	r, err := byName(p, roots).Get("https://" + testkit.Domain + "/api/v1/members")
+	r, err := byName(p, roots).Get("https://" + program.Domain + "/api/v1/members")
 	if err != nil {
 		p.T.Fatalf("%v\nthe program said:\n%s", err, p.Out)
 	}
@@ -61,30 +62,30 @@ func TestServeByACME(t *testing.T) {
 	for _, way := range []string{"tls-alpn-01", "http-01"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			authority, folder := acmetest.New(t), t.TempDir()
+			authority, folder := pebble.New(t), t.TempDir()
 			ca, sealKey := filepath.Join(folder, "acme.ca.pem"), filepath.Join(folder, "seal.key")
 			data := filepath.Join(folder, "teamdata.db")
-			testkit.WriteFile(t, ca, string(authority.CAPEM))
-			testkit.WriteFile(t, sealKey, strings.Repeat("17", 32))
-			flags := []string{"--domain", testkit.Domain, "--acme-accept-terms", "--acme-directory", authority.Directory, "--acme-ca", ca,
-				"--acme-email", "ops@acme.test", "--seal-key-file", sealKey, "--seed", testkit.Example}
+			kit.WriteFile(t, ca, string(authority.CAPEM))
+			kit.WriteFile(t, sealKey, strings.Repeat("17", 32))
+			flags := []string{"--domain", program.Domain, "--acme-accept-terms", "--acme-directory", authority.Directory, "--acme-ca", ca,
+				"--acme-email", "ops@acme.test", "--seal-key-file", sealKey, "--seed", program.Example}
 			if way == "http-01" {
 				flags = append(flags, "--acme-http", "127.0.0.1:0")
 			}
-			p := testkit.Serve(t, data, flags...)
-			c := acmetest.Config{TLSPort: port(p, `"serving"`, `"url":"https://`)}
+			p := program.Serve(t, data, flags...)
+			c := pebble.Config{TLSPort: port(p, `"serving"`, `"url":"https://`)}
 			if way == "http-01" {
-				c = acmetest.Config{HTTPPort: port(p, "over plain HTTP", `"address":"`)}
+				c = pebble.Config{HTTPPort: port(p, "over plain HTTP", `"address":"`)}
 			}
 			authority.Open(c)
 			leaf := shown(p, authority.Issued)
-			if got := strictTransport(t, byName(p, authority.Issued), "https://"+testkit.Domain+"/settings"); got != "max-age=31536000" {
+			if got := strictTransport(t, byName(p, authority.Issued), "https://"+program.Domain+"/settings"); got != "max-age=31536000" {
 				t.Errorf("as to HTTPS it says %q", got)
 			}
 			if got := strictTransport(t, p.Client, p.URL+"/settings"); got != "" {
 				t.Errorf("as to HTTPS it tells a client on this machine %q", got)
 			}
-			if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != http.StatusOK {
+			if a := p.Must("GET", "/members", program.ReadKey); a.Status != http.StatusOK {
 				t.Errorf("a client on this machine was answered %d", a.Status)
 			}
 			if c.HTTPPort > 0 {
@@ -97,7 +98,7 @@ func TestServeByACME(t *testing.T) {
 				t.Errorf("a key is in the clear in a sealed file: %v", err)
 			}
 			authority.Stop()
-			p = testkit.Serve(t, data, flags...)
+			p = program.Serve(t, data, flags...)
 			if !shown(p, authority.Issued).Equal(leaf) {
 				t.Error("after a restart it is another certificate")
 			}
@@ -108,29 +109,29 @@ func TestServeByACME(t *testing.T) {
 // With the first of two authorities down the program gets its certificate from the
 // second, and its status, doctor and metrics name that.
 func TestServeBySecondAuthority(t *testing.T) {
-	first, second, folder := acmetest.New(t), acmetest.New(t), t.TempDir()
+	first, second, folder := pebble.New(t), pebble.New(t), t.TempDir()
 	first.Stop()
 	ca, data := filepath.Join(folder, "acme.ca.pem"), filepath.Join(folder, "teamdata.db")
-	testkit.WriteFile(t, ca, string(second.CAPEM))
+	kit.WriteFile(t, ca, string(second.CAPEM))
 	t.Setenv("TEAMDATA_ACME_DIRECTORY", first.Directory+","+second.Directory)
-	p := testkit.Serve(t, data, "--domain", testkit.Domain, "--acme-accept-terms", "--acme-ca", ca, "--metrics", "127.0.0.1:0")
-	second.Open(acmetest.Config{TLSPort: port(p, `"serving"`, `"url":"https://`)})
+	p := program.Serve(t, data, "--domain", program.Domain, "--acme-accept-terms", "--acme-ca", ca, "--metrics", "127.0.0.1:0")
+	second.Open(pebble.Config{TLSPort: port(p, `"serving"`, `"url":"https://`)})
 	shown(p, second.Issued)
-	out, _ := testkit.Run(t, "status", "--json", "--data", data)
+	out, _ := program.Run(t, "status", "--json", "--data", data)
 	if !strings.Contains(out, second.Directory) {
 		t.Errorf("status says:\n%s", out)
 	}
-	out, _ = testkit.Run(t, "doctor", "--data", data)
-	if !strings.Contains(out, "the certificate "+testkit.Domain+" is from "+second.Directory) {
+	out, _ = program.Run(t, "doctor", "--data", data)
+	if !strings.Contains(out, "the certificate "+program.Domain+" is from "+second.Directory) {
 		t.Errorf("doctor says:\n%s", out)
 	}
-	if name := "teamdata_certificate_info authority=" + second.Directory + " name=" + testkit.Domain; scraped(t, http.DefaultClient, metricsURL(p))[name] != 1 {
+	if name := "teamdata_certificate_info authority=" + second.Directory + " name=" + program.Domain; scraped(t, http.DefaultClient, metricsURL(p))[name] != 1 {
 		t.Errorf("there is no metric %s", name)
 	}
 }
 
 // port is the one in a line of the log, behind some words and an address.
-func port(p *testkit.Process, line, words string) (port int) {
+func port(p *program.Process, line, words string) (port int) {
 	p.T.Helper()
 	behind := regexp.MustCompile(words + `127\.0\.0\.1:(\d+)`)
 	p.Await(line, func() bool {
@@ -150,13 +151,13 @@ func redirects(t *testing.T, port int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.Host = testkit.Domain
+	q.Host = program.Domain
 	r, err := http.DefaultTransport.RoundTrip(q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Body.Close()
-	if location := r.Header.Get("Location"); r.StatusCode != http.StatusPermanentRedirect || location != "https://"+testkit.Domain+"/api/v1/members" {
+	if location := r.Header.Get("Location"); r.StatusCode != http.StatusPermanentRedirect || location != "https://"+program.Domain+"/api/v1/members" {
 		t.Errorf("plain HTTP is answered %d, %q", r.StatusCode, location)
 	}
 }
@@ -173,7 +174,7 @@ func TestServeOwnCertificate(t *testing.T) {
 	roots.AppendCertsFromPEM(ca.CertificatePEM())
 	both := filepath.Join(t.TempDir(), "both.pem")
 	issue := func() {
-		text, err := ca.Issue(time.Now(), []string{testkit.Domain})
+		text, err := ca.Issue(time.Now(), []string{program.Domain})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +183,7 @@ func TestServeOwnCertificate(t *testing.T) {
 		}
 	}
 	issue()
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--tls-cert", both, "--tls-key", both)
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--tls-cert", both, "--tls-key", both)
 	first := shown(p, roots)
 	if p.CAFile != "" {
 		t.Errorf("the ready file names the CA %s", p.CAFile)
@@ -191,7 +192,7 @@ func TestServeOwnCertificate(t *testing.T) {
 		p.Cmd.Process.Signal(syscall.SIGHUP)
 		p.Await(words, func() bool { return strings.Contains(p.Out.String(), words) })
 	}
-	testkit.WriteFile(t, both, "rubbish")
+	kit.WriteFile(t, both, "rubbish")
 	hangUp("the previous one is still served")
 	if !shown(p, roots).Equal(first) {
 		t.Error("another certificate is served")

@@ -21,14 +21,15 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // tab is the one tab of a real Chromium, at a server's settings page. It finds
 // things as people do, by what is written on them, and waits for what the page
 // shows.
 type tab struct {
-	*testkit.Process // which is looked at
+	*program.Process // which is looked at
 	t                testing.TB
 	ctx              context.Context
 	base             string   // the server's public URL
@@ -44,7 +45,7 @@ type tab struct {
 
 // openTab starts Chromium with an empty profile. It trusts the certificate of the
 // server, and of nobody else.
-func openTab(t *testing.T, p *testkit.Process, base string, on ...string) *tab {
+func openTab(t *testing.T, p *program.Process, base string, on ...string) *tab {
 	t.Helper()
 	b := &tab{Process: p, t: t, ctx: startChromium(t, keyHash(p)), base: base, on: on}
 	b.listen()
@@ -57,7 +58,7 @@ func startChromium(t *testing.T, keyHashes ...string) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		testkit.MustSkip(t, "there is no Chromium; on Debian: apt-get install chromium")
+		kit.MustSkip(t, "there is no Chromium; on Debian: apt-get install chromium")
 	}
 	options := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(path), chromedp.Headless, chromedp.NoFirstRun, chromedp.DisableGPU,
@@ -66,7 +67,7 @@ func startChromium(t *testing.T, keyHashes ...string) context.Context {
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "en-US"), chromedp.WindowSize(1280, 800),
 		chromedp.Flag("ignore-certificate-errors-spki-list", strings.Join(keyHashes, ",")),
 	}
-	if !*testkit.Full {
+	if !kit.AtSize() {
 		options = append(options, chromedp.Flag("force-prefers-reduced-motion", true)) // a processor would draw each frame
 	}
 	if os.Geteuid() == 0 {
@@ -80,7 +81,7 @@ func startChromium(t *testing.T, keyHashes ...string) context.Context {
 }
 
 // keyHash is the hash of the public key of the server's certificate.
-func keyHash(p *testkit.Process) string {
+func keyHash(p *program.Process) string {
 	p.T.Helper()
 	conn, err := tls.Dial("tcp", strings.TrimPrefix(p.URL, "https://"), p.Transport().TLSClientConfig)
 	if err != nil {

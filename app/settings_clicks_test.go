@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 )
 
 // How many clicks what people come for takes, from the overview.
 func TestSettingsClicks(t *testing.T) {
-	testkit.OnlyFull(t)
+	kit.OnlyAtSize(t)
 	t.Parallel()
 	h := newStoryReceiver(t)
 	close(h.gate)

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // The steps of the first hour are ticked on the page that is open, whoever does them, and
@@ -23,7 +24,7 @@ func TestSettingsFirstHour(t *testing.T) {
 	b.sees("Authorization: Bearer $TEAMDATA_KEY")
 
 	secret := t.TempDir() + "/secret"
-	testkit.WriteFile(t, secret, storySecret)
+	kit.WriteFile(t, secret, storySecret)
 	b.teamdata("endpoint", "create", "--id", "whe_1", "--url", h.URL+"/hook", "--events", "*", "--secret-file", secret)
 	b.sees("1 of 5 done")
 	b.teamdata("endpoint", "test", "whe_1", "--type", "member.added")
@@ -45,7 +46,7 @@ func TestSettingsFirstHour(t *testing.T) {
 func (b *tab) teamdata(args ...string) {
 	b.t.Helper()
 	args = append(args, "--org", "org_acme")
-	if out, err := exec.Command(testkit.Binary, append(args, b.on...)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(program.Binary(b.t), append(args, b.on...)...).CombinedOutput(); err != nil {
 		b.t.Fatalf("teamdata %q: %v\n%s", args, err, out)
 	}
 }

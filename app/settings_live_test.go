@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 )
 
 // What a page says stays true while it is open: it goes on while it is seen, waits while
 // it is hidden, and no notice denies what has happened since.
 func TestSettingsLive(t *testing.T) {
-	testkit.OnlyFull(t)
+	kit.OnlyAtSize(t)
 	t.Parallel()
 	h := newStoryReceiver(t)
 	b := openStory(t, "--retry-schedule", "250ms,250ms", "--allow-endpoint-cidr", "127.0.0.1/32", "--webhook-ca", h.caFile(t))

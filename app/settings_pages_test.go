@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // inspectors are browsers that inspect pages side by side.
@@ -22,10 +23,10 @@ const inspectors = 2
 // axe.min.js is; SHOTS, when set, is a folder for pictures of each page, and PAGES one for
 // the pages themselves.
 func TestSettingsPages(t *testing.T) {
-	testkit.OnlyFull(t)
+	kit.OnlyAtSize(t)
 	axe, err := os.ReadFile(os.Getenv("AXE"))
 	if err != nil {
-		testkit.MustSkip(t, "AXE names no axe.min.js; get one with: npm install axe-core")
+		kit.MustSkip(t, "AXE names no axe.min.js; get one with: npm install axe-core")
 	}
 	file, cookie := settingsFile(t)
 	p, base := serveSettings(t, file)
@@ -125,16 +126,16 @@ func (b *tab) submit(fields map[string]any) {
 
 // serveSettings serves a data file at the name localhost, as passkeys want it. The
 // port has to be known before the server is there, so the socket is handed over.
-func serveSettings(t *testing.T, file string, flags ...string) (p *testkit.Process, base string) {
+func serveSettings(t *testing.T, file string, flags ...string) (p *program.Process, base string) {
 	t.Helper()
-	l := testkit.Loopback(t)
+	l := kit.Loopback(t)
 	base = fmt.Sprintf("https://localhost:%d", l.Addr().(*net.TCPAddr).Port)
 	flags = append([]string{"--data", file, "--public-url", base, "--client-rate", "0"}, flags...)
 	return activateWith(t, "$$", flags, l), base
 }
 
 // crawl follows every link to a page of its own kind, and returns their paths.
-func crawl(p *testkit.Process, cookie string, todo ...string) (paths []string) {
+func crawl(p *program.Process, cookie string, todo ...string) (paths []string) {
 	p.T.Helper()
 	known := map[string]bool{}
 	for ; len(todo) > 0; todo = todo[1:] {

@@ -16,7 +16,8 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/chromedp"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // product is a site of somebody else, whose page shows the settings in a frame. Its
@@ -87,11 +88,11 @@ func TestSettingsPortalInAFrame(t *testing.T) {
 	t.Parallel()
 	allowed, stranger := newProduct(t), newProduct(t)
 	seed, data := filepath.Join(t.TempDir(), "seed.json"), filepath.Join(t.TempDir(), "teamdata.db")
-	testkit.WriteFile(t, seed, storySeed)
+	kit.WriteFile(t, seed, storySeed)
 	p, base := serveSettings(t, data, "--seed", seed, "--frame-ancestors", allowed.base, "--brand-name", "Acme Hooks", "--brand-colour", "#ffcc00")
 	link := func() string {
 		t.Helper()
-		out, err := exec.Command(testkit.Binary, "portal-link", "usr_guest", "--org", "org_acme", "--name", "Gil Guest", "--data", data).Output()
+		out, err := exec.Command(program.Binary(t), "portal-link", "usr_guest", "--org", "org_acme", "--name", "Gil Guest", "--data", data).Output()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"teamdata/delivery/receiver"
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
 )
 
 const (
@@ -50,7 +50,7 @@ func newStoryReceiver(t *testing.T) *storyReceiver {
 
 func (h *storyReceiver) caFile(t *testing.T) string {
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	testkit.WriteFile(t, file, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})))
+	kit.WriteFile(t, file, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})))
 	return file
 }
 
@@ -58,7 +58,7 @@ func (h *storyReceiver) caFile(t *testing.T) string {
 func openStory(t *testing.T, flags ...string) *tab {
 	t.Helper()
 	seed := filepath.Join(t.TempDir(), "seed.json")
-	testkit.WriteFile(t, seed, storySeed)
+	kit.WriteFile(t, seed, storySeed)
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	p, base := serveSettings(t, data, append(flags, "--seed", seed)...)
 	return openTab(t, p, base, "--data", data)
@@ -68,8 +68,8 @@ func openStory(t *testing.T, flags ...string) *tab {
 func openStoryOnDatabase(t *testing.T, flags ...string) *tab {
 	t.Helper()
 	seed := filepath.Join(t.TempDir(), "seed.json")
-	testkit.WriteFile(t, seed, storySeed)
-	data, state := pgtest.New(t), []string{"--state-dir", t.TempDir()}
+	kit.WriteFile(t, seed, storySeed)
+	data, state := postgres.New(t), []string{"--state-dir", t.TempDir()}
 	p, base := serveSettings(t, data, slices.Concat(flags, state, []string{"--seed", seed})...)
 	return openTab(t, p, base, append(state, "--data", data)...)
 }

@@ -8,14 +8,15 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // The story of a team's first day in a browser: from the first link to an endpoint
 // that failed and recovered, and a key that was used and revoked. Without
 // JavaScript it is the same, but for looking again, and so it is on a database.
 func TestSettingsStory(t *testing.T) {
-	testkit.OnlyFull(t)
+	kit.OnlyAtSize(t)
 	t.Parallel()
 	ways := map[string]func(*testing.T, ...string) *tab{"scripts": openStory, "no scripts": openStory, "database": openStoryOnDatabase}
 	for name, open := range ways {
@@ -52,7 +53,7 @@ func (b *tab) signInFirst() {
 // link is the path of a sign-in link, as the operator makes it.
 func (b *tab) link(user string) string {
 	b.t.Helper()
-	link, err := exec.Command(testkit.Binary, append([]string{"signin-link", user, "--org", "org_acme"}, b.on...)...).Output()
+	link, err := exec.Command(program.Binary(b.t), append([]string{"signin-link", user, "--org", "org_acme"}, b.on...)...).Output()
 	if err != nil {
 		b.t.Fatal(err)
 	}

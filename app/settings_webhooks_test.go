@@ -13,21 +13,22 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // formClient is a person with a browser that runs no scripts, at the settings page
 // of a server.
 type formClient struct {
-	*testkit.Process
+	*program.Process
 	jar *http.Client
 }
 
 // signIn goes the way of the link that the operator makes.
-func signIn(p *testkit.Process, data, user string) *formClient {
+func signIn(p *program.Process, data, user string) *formClient {
 	p.T.Helper()
-	c := &formClient{p, testkit.Browser(p)}
-	link, err := exec.Command(testkit.Binary, "signin-link", user, "--data", data).Output()
+	c := &formClient{p, program.Browser(p)}
+	link, err := exec.Command(program.Binary(p.T), "signin-link", user, "--data", data).Output()
 	if err != nil {
 		p.T.Fatal(err)
 	}
@@ -108,9 +109,9 @@ func TestSettingsWebhooks(t *testing.T) {
 	t.Cleanup(hook.Close)
 	folder := t.TempDir()
 	ca, seed, data := filepath.Join(folder, "ca.pem"), filepath.Join(folder, "seed.json"), filepath.Join(folder, "teamdata.db")
-	testkit.WriteFile(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hook.Certificate().Raw})))
-	testkit.WriteFile(t, seed, storySeed)
-	p := testkit.Serve(t, data, "--seed", seed, "--retry-schedule", "20ms,20ms", "--allow-endpoint-cidr", "127.0.0.1/32", "--webhook-ca", ca)
+	kit.WriteFile(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hook.Certificate().Raw})))
+	kit.WriteFile(t, seed, storySeed)
+	p := program.Serve(t, data, "--seed", seed, "--retry-schedule", "20ms,20ms", "--allow-endpoint-cidr", "127.0.0.1/32", "--webhook-ca", ca)
 	c := signIn(p, data, "usr_ada")
 
 	endpoint, body := c.post("/settings/orgs/org_acme/new-endpoint", url.Values{"url": {hook.URL + "/hook"}, "events": {"member.added"}})
@@ -148,8 +149,8 @@ func TestSettingsWebhooks(t *testing.T) {
 func TestWebhookThatCanNotArrive(t *testing.T) {
 	folder := t.TempDir()
 	seed, data := filepath.Join(folder, "seed.json"), filepath.Join(folder, "teamdata.db")
-	testkit.WriteFile(t, seed, storySeed)
-	p := testkit.Serve(t, data, "--seed", seed, "--allow-endpoint-cidr", "10.1.0.0/16")
+	kit.WriteFile(t, seed, storySeed)
+	p := program.Serve(t, data, "--seed", seed, "--allow-endpoint-cidr", "10.1.0.0/16")
 	c := signIn(p, data, "usr_ada")
 	add := func(address string) string {
 		_, body := c.post("/settings/orgs/org_acme/new-endpoint", url.Values{"url": {address}, "events": {"member.added"}})

@@ -13,7 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // Without file descriptors of our own no attempt is counted; log and readiness say
@@ -24,11 +25,11 @@ func TestShortOfFiles(t *testing.T) {
 	hook, ca := serveTLS(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- true }))
 	folder := t.TempDir()
 	data, ready, seed := filepath.Join(folder, "teamdata.db"), filepath.Join(folder, "ready.json"), filepath.Join(folder, "seed.json")
-	testkit.WriteFile(t, seed, `{"orgs":[{"id":"org_acme","name":"Acme",
+	kit.WriteFile(t, seed, `{"orgs":[{"id":"org_acme","name":"Acme",
 		"members":[{"userId":"usr_ada","role":"owner"}],
 		"apiKeys":[{"id":"key_w","secret":"s3cret","name":"w","scopes":["write"],"createdBy":"usr_ada"}],
 		"webhooks":[{"id":"whe_1","url":"`+hook+`","events":["member.added"]}]}]}`)
-	p := testkit.Begin(t, exec.Command("sh", "-c", `ulimit -n 64; exec "$0" "$@"`, testkit.Binary, "serve", "--data", data, "--seed", seed, "--http",
+	p := program.Begin(t, exec.Command("sh", "-c", `ulimit -n 64; exec "$0" "$@"`, program.Binary(t), "serve", "--data", data, "--seed", seed, "--http",
 		"--listen", "127.0.0.1:0", "--ready-file", ready, "--webhook-ca", ca, "--allow-endpoint-cidr", "127.0.0.1/32"))
 	p.AwaitReady(ready)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
@@ -75,7 +76,7 @@ func TestShortOfFiles(t *testing.T) {
 	<-arrived
 	p.Says("deliveries are sent again")
 	var list []struct{ Attempts int }
-	out := testkit.MustRun(t, "delivery", "list", "--org", "org_acme", "--endpoint", "whe_1", "--data", data, "--json")
+	out := program.MustRun(t, "delivery", "list", "--org", "org_acme", "--endpoint", "whe_1", "--data", data, "--json")
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list) != 1 || list[0].Attempts != 1 {
 		t.Errorf("the deliveries are %s (%v)", out, err)
 	}

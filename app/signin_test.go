@@ -8,30 +8,30 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
 // A link that somebody asks for by mail waits for the mail server, which puts it
 // off at first, and works when it is there. Neither the file nor the log ever
 // holds one.
 func TestSignInByMail(t *testing.T) {
-	box := testkit.OpenPostbox(t)
+	box := program.OpenPostbox(t)
 	t.Setenv("TEAMDATA_SMTP_URL", box.URL)
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	p := testkit.Serve(t, data, "--smtp-ca", box.CAFile, "--mail-from", "teamdata@acme.example", "--mail-retry-schedule", "10ms",
+	p := program.Serve(t, data, "--smtp-ca", box.CAFile, "--mail-from", "teamdata@acme.example", "--mail-retry-schedule", "10ms",
 		"--seed", mailSeed(t, "https://receiver.example/hook"))
-	if out, err := testkit.Run(t, "signin-link", "usr_ada", "--mail", "--data", data); err != nil || !strings.Contains(out, "ada@acme.example") {
+	if out, err := program.Run(t, "signin-link", "usr_ada", "--mail", "--data", data); err != nil || !strings.Contains(out, "ada@acme.example") {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	first := testkit.LinkPattern.FindString(box.Next(t).Text)
-	testkit.SignInBy(p, first)
+	first := program.LinkPattern.FindString(box.Next(t).Text)
+	program.SignInBy(p, first)
 
-	page := testkit.Open(p, testkit.Browser(p), p.URL+"/settings/forgot", url.Values{"name": {"ADA@acme.example"}})
+	page := program.Open(p, program.Browser(p), p.URL+"/settings/forgot", url.Values{"name": {"ADA@acme.example"}})
 	if !strings.Contains(page, "If there is an account") {
 		t.Errorf("it is answered\n%s", page)
 	}
-	second := testkit.LinkPattern.FindString(box.Next(t).Text)
-	testkit.SignInBy(p, second)
+	second := program.LinkPattern.FindString(box.Next(t).Text)
+	program.SignInBy(p, second)
 	if first == second || !strings.HasPrefix(second, p.URL) {
 		t.Errorf("the links are %s and %s", first, second)
 	}
@@ -55,21 +55,21 @@ func TestSignInByMail(t *testing.T) {
 // link; it works as it stands.
 func TestFirstLinkInTheLog(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	p := testkit.Serve(t, data, "--seed", mailSeed(t, "https://receiver.example/hook"))
+	p := program.Serve(t, data, "--seed", mailSeed(t, "https://receiver.example/hook"))
 	p.Says("nobody can sign in to the settings page yet")
 	command := regexp.MustCompile(`"command":"teamdata ([^"]*)"`).FindStringSubmatch(p.Out.String())
-	if command == nil || testkit.LinkPattern.MatchString(p.Out.String()) {
+	if command == nil || program.LinkPattern.MatchString(p.Out.String()) {
 		t.Fatalf("the log is\n%s", p.Out)
 	}
-	out, err := testkit.Run(t, strings.Fields(command[1])...)
+	out, err := program.Run(t, strings.Fields(command[1])...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	testkit.SignInBy(p, testkit.LinkPattern.FindString(out))
+	program.SignInBy(p, program.LinkPattern.FindString(out))
 	if err := p.Stop(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}
-	again := testkit.Serve(t, data)
+	again := program.Serve(t, data)
 	again.Says("serving")
 	if err := again.Stop(); err != nil || strings.Contains(again.Out.String(), "nobody can sign in") {
 		t.Errorf("it ended with %v, and said\n%s", err, again.Out)

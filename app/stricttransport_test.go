@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit/program"
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/localca"
-	"teamdata/internal/testkit"
 )
 
 // strictTransport is what a page says to a client about HTTPS.
@@ -30,7 +30,7 @@ func TestStrictTransport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both, err := ca.Issue(time.Now(), []string{testkit.Domain, "localhost", "127.0.0.1"})
+	both, err := ca.Issue(time.Now(), []string{program.Domain, "localhost", "127.0.0.1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +41,12 @@ func TestStrictTransport(t *testing.T) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca.CertificatePEM())
-	p := testkit.Serve(t, filepath.Join(folder, "own.db"), "--tls-cert", cert, "--tls-key", cert)
-	if got := strictTransport(t, byName(p, roots), "https://"+testkit.Domain+"/settings"); got != "max-age=31536000" {
+	p := program.Serve(t, filepath.Join(folder, "own.db"), "--tls-cert", cert, "--tls-key", cert)
+	if got := strictTransport(t, byName(p, roots), "https://"+program.Domain+"/settings"); got != "max-age=31536000" {
 		t.Errorf("with an own certificate: %q", got)
 	}
 	for _, flags := range [][]string{nil, {"--http"}} {
-		p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), flags...)
+		p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), flags...)
 		if got := strictTransport(t, p.Client, p.URL+"/settings"); got != "" {
 			t.Errorf("%v: %q", flags, got)
 		}

@@ -12,20 +12,21 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"teamdata/internal/acmetest"
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/pebble"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 )
 
 // together starts three servers at once on an empty database.
-func together(t *testing.T, flags ...string) (nodes []*testkit.Process, places []*place) {
+func together(t *testing.T, flags ...string) (nodes []*program.Process, places []*place) {
 	t.Helper()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	var ready []string
 	for range 3 {
 		n, file := inDatabase(t, database), filepath.Join(t.TempDir(), "ready.json")
-		args := slices.Concat([]string{"serve", "--data", n.data, "--listen", "127.0.0.1:0", "--ready-file", file, "--seed", testkit.Example}, n.beside, flags)
-		nodes, places, ready = append(nodes, testkit.Begin(t, exec.Command(testkit.Binary, args...))), append(places, n), append(ready, file)
+		args := slices.Concat([]string{"serve", "--data", n.data, "--listen", "127.0.0.1:0", "--ready-file", file, "--seed", program.Example}, n.beside, flags)
+		nodes, places, ready = append(nodes, program.Begin(t, exec.Command(program.Binary(t), args...))), append(places, n), append(ready, file)
 	}
 	for i, p := range nodes {
 		p.AwaitReady(ready[i])
@@ -38,19 +39,19 @@ func together(t *testing.T, flags ...string) (nodes []*testkit.Process, places [
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	nodes, places := together(t)
-	ca := testkit.ReadText(t, nodes[0].CAFile)
+	ca := kit.ReadText(t, nodes[0].CAFile)
 	if n := strings.Count(ca, "BEGIN CERTIFICATE"); n != 1 {
 		t.Errorf("there are %d CAs", n)
 	}
 	for i, p := range nodes {
-		if testkit.ReadText(t, p.CAFile) != ca {
+		if kit.ReadText(t, p.CAFile) != ca {
 			t.Errorf("node %d has another CA", i)
 		}
-		if a := connect(t, p.URL, nodes[0].CAFile).Must("GET", "/members", testkit.ReadKey); a.Status != http.StatusOK {
+		if a := connect(t, p.URL, nodes[0].CAFile).Must("GET", "/members", program.ReadKey); a.Status != http.StatusOK {
 			t.Errorf("node %d answers %d %s", i, a.Status, a.Body)
 		}
 	}
-	if got := pgtest.Exec(t, places[0].data, "SELECT count(*) FROM certificates WHERE name = 'local-ca'"); got[0][0] != "1" {
+	if got := postgres.Exec(t, places[0].data, "SELECT count(*) FROM certificates WHERE name = 'local-ca'"); got[0][0] != "1" {
 		t.Errorf("the database holds %s CAs", got[0][0])
 	}
 	filled := 0
@@ -66,13 +67,13 @@ func TestTogether(t *testing.T) {
 		}
 	}
 	again := places[1].serve()
-	if connect(t, again.URL, nodes[0].CAFile).Must("GET", "/members", testkit.ReadKey); testkit.ReadText(t, again.CAFile) != ca {
+	if connect(t, again.URL, nodes[0].CAFile).Must("GET", "/members", program.ReadKey); kit.ReadText(t, again.CAFile) != ca {
 		t.Error("after a restart there is another CA")
 	}
 }
 
 // balancer passes connections to one node after the other, and returns its port.
-func balancer(t *testing.T, nodes *atomic.Pointer[[]*testkit.Process]) (port int) {
+func balancer(t *testing.T, nodes *atomic.Pointer[[]*program.Process]) (port int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -108,20 +109,20 @@ func balancer(t *testing.T, nodes *atomic.Pointer[[]*testkit.Process]) (port int
 // show it, also when the one that got it is gone.
 func TestACMETogether(t *testing.T) {
 	t.Parallel()
-	authority := acmetest.New(t)
+	authority := pebble.New(t)
 	ca := filepath.Join(t.TempDir(), "acme.ca.pem")
-	testkit.WriteFile(t, ca, string(authority.CAPEM))
-	nodes, _ := together(t, "--domain", testkit.Domain, "--acme-accept-terms", "--acme-directory", authority.Directory, "--acme-ca", ca)
-	var behind atomic.Pointer[[]*testkit.Process]
+	kit.WriteFile(t, ca, string(authority.CAPEM))
+	nodes, _ := together(t, "--domain", program.Domain, "--acme-accept-terms", "--acme-directory", authority.Directory, "--acme-ca", ca)
+	var behind atomic.Pointer[[]*program.Process]
 	behind.Store(&nodes)
-	authority.Open(acmetest.Config{TLSPort: balancer(t, &behind)})
+	authority.Open(pebble.Config{TLSPort: balancer(t, &behind)})
 	leaf := shown(nodes[0], authority.Issued)
 	for _, p := range nodes[1:] {
 		if !shown(p, authority.Issued).Equal(leaf) {
 			t.Error("the nodes show different certificates")
 		}
 	}
-	for _, what := range []string{acmetest.Accounts, acmetest.Orders, acmetest.Issues} {
+	for _, what := range []string{pebble.Accounts, pebble.Orders, pebble.Issues} {
 		if n := authority.Made(what); n != 1 {
 			t.Errorf("%s: %d", what, n)
 		}

@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // traffic is clients that post tests to the endpoints of a receiver, while something
@@ -17,7 +18,7 @@ import (
 type traffic struct {
 	*testing.T
 	data     *place
-	server   *testkit.Process
+	server   *program.Process
 	receiver *flakyReceiver
 	accepted acceptedIDs
 	stop     context.CancelFunc
@@ -35,12 +36,12 @@ func trafficFlags(r *flakyReceiver, seed string) []string {
 // newTraffic starts a server on data that is new, and clients.
 func newTraffic(t *testing.T, data *place) *traffic {
 	t.Helper()
-	c := &traffic{T: t, data: data, receiver: newFlakyReceiver(t, trafficEndpoints, testkit.SeedFromEnvironment(t).Uint64())}
+	c := &traffic{T: t, data: data, receiver: newFlakyReceiver(t, trafficEndpoints, kit.Random(t).Uint64())}
 	c.server = data.serve(trafficFlags(c.receiver, c.receiver.seed(t))...)
 	ctx, stop := context.WithCancel(context.Background())
 	c.stop = stop
 	t.Cleanup(func() { stop(); c.clients.Wait() })
-	var server atomic.Pointer[testkit.Process]
+	var server atomic.Pointer[program.Process]
 	server.Store(c.server)
 	for n := range 16 {
 		c.clients.Go(func() { c.accepted.post(ctx, t, &server, n, trafficEndpoints, n%2 == 0) })

@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 	"teamdata/server"
 )
 
@@ -31,11 +32,11 @@ const (
 )
 
 func buildExpanding(t *testing.T) string {
-	return testkit.Build(t, expandVersion, map[string]string{"store/pgstore/migrations/0002.sql": expandStep})
+	return program.Build(t, expandVersion, map[string]string{"store/pgstore/migrations/0002.sql": expandStep})
 }
 
 func buildContracting(t *testing.T) string {
-	return testkit.Build(t, contractVersion, map[string]string{
+	return program.Build(t, contractVersion, map[string]string{
 		"store/pgstore/migrations/0002.sql": expandStep, "store/pgstore/migrations/0003.sql": contractStep,
 	})
 }
@@ -45,7 +46,7 @@ type upgradeNode struct {
 	*place
 	name   string
 	binary string
-	server atomic.Pointer[testkit.Process]
+	server atomic.Pointer[program.Process]
 }
 
 // upgrade is three nodes on one database, and clients that post by all of them.
@@ -58,12 +59,12 @@ type upgrade struct {
 }
 
 func newUpgrade(t *testing.T) *upgrade {
-	u := &upgrade{T: t, receiver: newFlakyReceiver(t, trafficEndpoints, testkit.SeedFromEnvironment(t).Uint64())}
+	u := &upgrade{T: t, receiver: newFlakyReceiver(t, trafficEndpoints, kit.Random(t).Uint64())}
 	u.seed = u.receiver.seed(t)
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	for i := range u.nodes {
 		u.nodes[i] = &upgradeNode{place: inDatabase(t, database), name: string(rune('a' + i))}
-		u.start(u.nodes[i], testkit.Binary)
+		u.start(u.nodes[i], program.Binary(t))
 	}
 	return u
 }
@@ -73,7 +74,7 @@ func (u *upgrade) start(n *upgradeNode, binary string) {
 	u.Helper()
 	n.binary = binary
 	flags := slices.Concat(n.beside, trafficFlags(u.receiver, u.seed), []string{"--node", n.name})
-	n.server.Store(testkit.ServeBy(u, binary, n.data, flags...))
+	n.server.Store(program.ServeBy(u, binary, n.data, flags...))
 }
 
 // replace stops a node, and starts it in another version.
@@ -95,7 +96,7 @@ func (u *upgrade) post(ctx context.Context, client int) {
 		path := fmt.Sprintf("/webhooks/whe_%d/test", (client+i)%trafficEndpoints)
 		for try, done := i, false; !done && u.Context().Err() == nil; try++ {
 			began := time.Now()
-			got, err := u.nodes[try%len(u.nodes)].server.Load().Do("POST", path, testkit.WriteKey, "Idempotency-Key", fmt.Sprintf("%d-%d", client, i))
+			got, err := u.nodes[try%len(u.nodes)].server.Load().Do("POST", path, program.WriteKey, "Idempotency-Key", fmt.Sprintf("%d-%d", client, i))
 			var body struct{ ID string }
 			switch {
 			case refused(err):
@@ -120,7 +121,7 @@ func (u *upgrade) post(ctx context.Context, client int) {
 func (u *upgrade) versions(by *upgradeNode) string {
 	u.Helper()
 	var list []struct{ Name, State, Version string }
-	out, err := testkit.RunBy(u, by.binary, by.command("node", "list", "--json")...)
+	out, err := program.RunBy(u, by.binary, by.command("node", "list", "--json")...)
 	if err == nil {
 		err = json.Unmarshal([]byte(out), &list)
 	}
@@ -146,7 +147,7 @@ func (u *upgrade) versions(by *upgradeNode) string {
 // fails but by a 503 that says when to try again. A version that the others could not
 // work beside is refused, and says who is in the way.
 func TestRollingUpgrade(t *testing.T) {
-	testkit.OnlyFull(t)
+	kit.OnlyAtSize(t)
 	t.Parallel()
 	const rounds = 10
 	next := buildExpanding(t)
@@ -174,7 +175,7 @@ func TestRollingUpgrade(t *testing.T) {
 		}
 		if round < rounds-1 {
 			for _, n := range u.nodes {
-				u.replace(n, testkit.Binary)
+				u.replace(n, program.Binary(t))
 				flows()
 			}
 		}
@@ -199,11 +200,11 @@ func (u *upgrade) contract() {
 	u.Helper()
 	last := buildContracting(u.T)
 	a := u.nodes[0]
-	u.replace(a, testkit.Binary)
+	u.replace(a, program.Binary(u))
 	refused := func(binary string, wants ...string) {
 		u.Helper()
 		args := append([]string{"serve", "--data", a.data, "--listen", "127.0.0.1:0", "--node", "d", "--state-dir", u.TempDir()}, u.receiver.flags()...)
-		out, err := testkit.RunBy(u, binary, args...)
+		out, err := program.RunBy(u, binary, args...)
 		for _, want := range wants {
 			if err == nil || !strings.Contains(out, want) {
 				u.Errorf("%v: it does not say %q:\n%s", err, want, out)
@@ -220,7 +221,7 @@ func (u *upgrade) contract() {
 	for _, n := range u.nodes[1:] {
 		u.replace(n, last)
 	}
-	refused(testkit.Binary, "has schema 3, which a newer teamdata wrote", "run the newer one")
+	refused(program.Binary(u), "has schema 3, which a newer teamdata wrote", "run the newer one")
 	u.start(a, last)
 	if got := u.versions(a); got != fmt.Sprintf("a %[1]s, b %[1]s, c %[1]s", contractVersion) {
 		u.Errorf("the nodes are %s", got)

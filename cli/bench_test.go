@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // BenchmarkStart is the time from the start of the program to its ready file,
@@ -19,18 +20,18 @@ import (
 // nothing: this one, asked for its version. The middle of each counts.
 func BenchmarkStart(b *testing.B) {
 	data := filepath.Join(b.TempDir(), "teamdata.db")
-	first := testkit.Serve(b, data, "--seed", testkit.SeedOf(b, 1, 200_000))
+	first := program.Serve(b, data, "--seed", kit.SeedOf(b, 1, 200_000))
 	if err := first.Stop(); err != nil {
 		b.Fatal(err)
 	}
 	var starts, baselines []time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		p := testkit.Serve(b, data)
+		p := program.Serve(b, data)
 		starts = append(starts, time.Since(begin))
 		p.Kill()
 		begin = time.Now()
-		if err := exec.Command(testkit.Binary, "version").Run(); err != nil {
+		if err := exec.Command(program.Binary(b), "version").Run(); err != nil {
 			b.Fatal(err)
 		}
 		baselines = append(baselines, time.Since(begin))
@@ -50,7 +51,7 @@ func BenchmarkStartForTests(b *testing.B) {
 	for b.Loop() {
 		data := filepath.Join(folder, fmt.Sprint(len(starts), ".db"))
 		begin := time.Now()
-		p, _ := serveForTests(b, data, "--http", "--seed", testkit.Example)
+		p, _ := serveForTests(b, data, "--http", "--seed", program.Example)
 		starts = append(starts, time.Since(begin))
 		p.Kill()
 	}
@@ -77,7 +78,7 @@ func BenchmarkSize(b *testing.B) {
 	}
 	resident := 0
 	for b.Loop() {
-		p := testkit.Serve(b, filepath.Join(b.TempDir(), "teamdata.db"))
+		p := program.Serve(b, filepath.Join(b.TempDir(), "teamdata.db"))
 		time.Sleep(time.Second)
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
 		if err != nil {

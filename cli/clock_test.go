@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"teamdata/cli/doctor"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -40,9 +41,9 @@ func TestDataAheadOfTheClock(t *testing.T) {
 	}
 	day := ahead.Format("2006-01-02T15:")
 	finds(t, examined(t, "--data", data), "clock", doctor.Problem, day+".*set the clock")
-	p := testkit.Serve(t, data)
+	p := program.Serve(t, data)
 	p.Says("times ahead of the clock")
-	if out := testkit.MustRun(t, "status", "--data", data, "--json"); !strings.Contains(out, `"aheadOfClock":"`+day) {
+	if out := program.MustRun(t, "status", "--data", data, "--json"); !strings.Contains(out, `"aheadOfClock":"`+day) {
 		t.Errorf("the status is %s", out)
 	}
 	finds(t, examined(t, "--data", data), "clock", doctor.Problem, day+".*set the clock")
@@ -74,14 +75,14 @@ func TestExportAheadOfTheClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	testkit.Says(t, 0, []string{"export", to, "--data", data}, "1 org, 2 audit entries, 1 API key\n",
+	program.Says(t, 0, []string{"export", to, "--data", data}, "1 org, 2 audit entries, 1 API key\n",
 		"in 3 records, first aud_2 in auditLog of org_acme, whose createdAt is 9999-12-31T23:59:59.999Z\n", "set these times back in the export")
-	testkit.Says(t, 0, []string{"check", "--data", data}, "is sound", "times up to 10000-01-01T00:00:00.000Z, ahead of the clock")
-	testkit.Says(t, 1, []string{"import", to, "--data", other}, "orgs[0].auditLog[1].createdAt")
+	program.Says(t, 0, []string{"check", "--data", data}, "is sound", "times up to 10000-01-01T00:00:00.000Z, ahead of the clock")
+	program.Says(t, 1, []string{"import", to, "--data", other}, "orgs[0].auditLog[1].createdAt")
 	back := strings.NewReplacer("9999-12-31T23:59:59.999Z", "2026-01-01T00:00:00.000Z", "10000-01-01T00:00:00.000Z", "2026-01-01T00:00:00.000Z")
-	testkit.WriteFile(t, to, back.Replace(testkit.ReadText(t, to)))
-	testkit.MustRun(t, "import", to, "--data", other)
-	if out := testkit.MustRun(t, "export", to, "--force", "--data", other); strings.Contains(out, "ahead") {
+	kit.WriteFile(t, to, back.Replace(kit.ReadText(t, to)))
+	program.MustRun(t, "import", to, "--data", other)
+	if out := program.MustRun(t, "export", to, "--force", "--data", other); strings.Contains(out, "ahead") {
 		t.Errorf("it said: %s", out)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
 // Serve tells its log of a setting that it overlooks, and not of one that another
@@ -12,7 +12,7 @@ import (
 func TestServeWarnsOfUnknownNames(t *testing.T) {
 	t.Setenv("TEAMDATA_KEY_RAT", "50")
 	t.Setenv("TEAMDATA_ORG", "org_acme")
-	p := testkit.Serve(t, t.TempDir()+"/teamdata.db")
+	p := program.Serve(t, t.TempDir()+"/teamdata.db")
 	if err := p.Stop(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}

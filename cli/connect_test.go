@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 	"teamdata/store/boltstore"
 )
 
@@ -36,12 +37,12 @@ func TestConnectRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	out, err := testkit.Run(t, "org", "list", "--data", data)
+	out, err := program.Run(t, "org", "list", "--data", data)
 	if err == nil || !strings.Contains(out, "in use by") || !strings.Contains(out, "no server listens on "+data+".sock") {
 		t.Errorf("it said %s", out)
 	}
-	testkit.WriteFile(t, data+".sock", "no socket")
-	if out, err = testkit.Run(t, "org", "list", "--data", data); err == nil || strings.Count(out, "\n") != 2 {
+	kit.WriteFile(t, data+".sock", "no socket")
+	if out, err = program.Run(t, "org", "list", "--data", data); err == nil || strings.Count(out, "\n") != 2 {
 		t.Errorf("it said %s", out)
 	}
 }

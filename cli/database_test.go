@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"teamdata/cli/doctor"
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 )
 
 const passwordURL = "postgres://ada:hunter2@127.0.0.1:1/data?sslmode=disable"
@@ -16,7 +17,7 @@ const passwordURL = "postgres://ada:hunter2@127.0.0.1:1/data?sslmode=disable"
 // A password among the arguments is refused, and no command repeats it.
 func TestPasswordOfDatabase(t *testing.T) {
 	for _, args := range [][]string{{"serve"}, {"check"}, {"org", "list"}, {"config"}, {"doctor"}, {"healthcheck"}} {
-		out, err := testkit.Run(t, append(args, "--data", passwordURL)...)
+		out, err := program.Run(t, append(args, "--data", passwordURL)...)
 		if err == nil || !strings.Contains(out, "PGPASSFILE") || strings.Contains(out, "hunter2") {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
@@ -26,8 +27,8 @@ func TestPasswordOfDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TEAMDATA_DATA_FILE", file)
-	for _, args := range [][]string{{"serve"}, {"check"}, {"org", "list"}, {"config"}, {"config", "--json"}, {"doctor"}, {"healthcheck"}, {"export"}, {"import", testkit.Example}, {"backup", "copy.db"}} {
-		out, err := testkit.Run(t, args...)
+	for _, args := range [][]string{{"serve"}, {"check"}, {"org", "list"}, {"config"}, {"config", "--json"}, {"doctor"}, {"healthcheck"}, {"export"}, {"import", program.Example}, {"backup", "copy.db"}} {
+		out, err := program.Run(t, args...)
 		named := strings.Contains(out, "postgres://ada@127.0.0.1:1/data") || args[0] == "healthcheck"
 		if args[0] != "config" && err == nil || !named || strings.Contains(out, "hunter2") {
 			t.Errorf("%v: %v\n%s", args, err, out)
@@ -39,40 +40,40 @@ func TestPasswordOfDatabase(t *testing.T) {
 func TestWholeFileCommandsOnDatabase(t *testing.T) {
 	for command, advice := range map[string]string{"backup copy.db": "pg_dump", "restore copy.db": "pg_restore", "compact": "VACUUM FULL"} {
 		args := append(strings.Fields(command), "--data", "postgres://ada@127.0.0.1:1/data?sslmode=disable")
-		testkit.Says(t, exitUsage, args, "works on a data file", "hint: ", advice)
+		program.Says(t, exitUsage, args, "works on a data file", "hint: ", advice)
 	}
-	testkit.Says(t, exitUsage, []string{"serve", "--backup-dir", "b", "--data", "postgres://ada@127.0.0.1:1/data?sslmode=disable"}, "--backup-dir", "pg_dump")
-	testkit.Says(t, exitUsage, []string{"serve", "--state-dir", "s", "--data", "a.db"}, "--state-dir is for a database")
+	program.Says(t, exitUsage, []string{"serve", "--backup-dir", "b", "--data", "postgres://ada@127.0.0.1:1/data?sslmode=disable"}, "--backup-dir", "pg_dump")
+	program.Says(t, exitUsage, []string{"serve", "--state-dir", "s", "--data", "a.db"}, "--state-dir is for a database")
 }
 
 // An import is in the export, from a file to a database and back, to the byte.
 func TestExportOfDatabase(t *testing.T) {
 	t.Parallel()
-	database, folder := pgtest.New(t), t.TempDir()
+	database, folder := postgres.New(t), t.TempDir()
 	there, back := filepath.Join(folder, "there.json"), filepath.Join(folder, "back.json")
 	file := filepath.Join(folder, "teamdata.db")
-	testkit.MustRun(t, "import", testkit.Example, "--data", file)
-	testkit.MustRun(t, "export", there, "--data", file)
-	testkit.MustRun(t, "import", there, "--data", database)
-	testkit.MustRun(t, "export", back, "--data", database)
-	if a, b := testkit.ReadText(t, there), testkit.ReadText(t, back); a != b {
+	program.MustRun(t, "import", program.Example, "--data", file)
+	program.MustRun(t, "export", there, "--data", file)
+	program.MustRun(t, "import", there, "--data", database)
+	program.MustRun(t, "export", back, "--data", database)
+	if a, b := kit.ReadText(t, there), kit.ReadText(t, back); a != b {
 		t.Errorf("of the file:\n%s\nof the database:\n%s", a, b)
 	}
-	if out, err := testkit.Run(t, "import", there, "--data", database); err == nil || !strings.Contains(out, "org_acme") {
+	if out, err := program.Run(t, "import", there, "--data", database); err == nil || !strings.Contains(out, "org_acme") {
 		t.Errorf("again: %v\n%s", err, out)
 	}
 }
 
 func TestDoctorOfDatabase(t *testing.T) {
 	t.Parallel()
-	database, state := pgtest.Start(t).Database(t), t.TempDir() // it syncs, as that of other tests doesn't
+	database, state := postgres.Start(t).Database(t), t.TempDir() // it syncs, as that of other tests doesn't
 	examine := func() []doctor.Finding { return examined(t, "--data", database, "--state-dir", state) }
 	list := examine()
 	finds(t, list, "database", doctor.OK, "answers: PostgreSQL ")
 	finds(t, list, "database", doctor.OK, "clock")
 	finds(t, list, "contents", doctor.OK, "none yet")
 	finds(t, list, "database", doctor.OK, "1 node may open up to 13")
-	testkit.MustRun(t, "org", "create", "--name", "Acme", "--data", database, "--state-dir", state)
+	program.MustRun(t, "org", "create", "--name", "Acme", "--data", database, "--state-dir", state)
 	list = examine()
 	finds(t, list, "contents", doctor.OK, "sound")
 	finds(t, list, "seal key", doctor.OK, "in the database are in plain text")
@@ -84,11 +85,11 @@ func TestDoctorOfDatabase(t *testing.T) {
 		return examined(t, "--data", database, "--state-dir", state, "--seal-key-file", key)
 	}
 	finds(t, sealed(), "seal key", doctor.Warning, "the next serve seals it")
-	testkit.MustRun(t, "org", "list", "--data", database, "--state-dir", state, "--seal-key-file", key)
+	program.MustRun(t, "org", "list", "--data", database, "--state-dir", state, "--seal-key-file", key)
 	finds(t, sealed(), "seal key", doctor.OK, "opens the database's secrets")
 	finds(t, examine(), "seal key", doctor.Problem, "is sealed")
-	pgtest.Exec(t, database, "ALTER ROLE "+pgtest.Owner+" SET synchronous_commit = off")
-	defer pgtest.Exec(t, database, "ALTER ROLE "+pgtest.Owner+" RESET synchronous_commit")
+	postgres.Exec(t, database, "ALTER ROLE "+postgres.Owner+" SET synchronous_commit = off")
+	defer postgres.Exec(t, database, "ALTER ROLE "+postgres.Owner+" RESET synchronous_commit")
 	finds(t, examine(), "database", doctor.Problem, "synchronous_commit is off")
 	list = examined(t, "--data", "postgres://ada@127.0.0.1:1/data?sslmode=disable", "--state-dir", filepath.Join(state, "none"))
 	finds(t, list, "database", doctor.Problem, "is down")
@@ -98,9 +99,9 @@ func TestDoctorOfDatabase(t *testing.T) {
 // Doctor knows the nodes of a database, and which of them was killed.
 func TestDoctorOfNodes(t *testing.T) {
 	t.Parallel()
-	database, state := pgtest.New(t), t.TempDir()
-	serve := func(name string) *testkit.Process {
-		return testkit.Serve(t, database, "--state-dir", t.TempDir(), "--http", "--node", name)
+	database, state := postgres.New(t), t.TempDir()
+	serve := func(name string) *program.Process {
+		return program.Serve(t, database, "--state-dir", t.TempDir(), "--http", "--node", name)
 	}
 	serve("one")
 	two := serve("two")
@@ -113,7 +114,7 @@ func TestDoctorOfNodes(t *testing.T) {
 	finds(t, list, "database", doctor.Warning, "a node named one runs already; .*--node")
 	two.Kill()
 	two.Await("the loss of a node", func() bool {
-		out, err := testkit.Run(t, "node", "list", "--data", database, "--state-dir", state)
+		out, err := program.Run(t, "node", "list", "--data", database, "--state-dir", state)
 		return err == nil && strings.Contains(out, "lost")
 	})
 	finds(t, examine(), "database", doctor.Warning, "the node two is lost; it was last seen at ")

@@ -10,20 +10,21 @@ import (
 	"syscall"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // The demo as a newcomer meets it: each printed command is pasted and works,
 // and the receiver prints the event, verified.
 func TestDemo(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
-		testkit.MustSkip(t, "curl is not installed")
+		kit.MustSkip(t, "curl is not installed")
 	}
 	first, second := startDemo(t), startDemo(t) // the second finds the port taken
 	if first.URL == second.URL {
 		t.Fatalf("two demos are at %s", first.URL)
 	}
-	for _, demo := range []*testkit.Process{first, second} {
+	for _, demo := range []*program.Process{first, second} {
 		pasteAll(t, demo)
 		opensLink(demo)
 		if err := demo.Stop(); err != nil {
@@ -32,9 +33,9 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-func startDemo(t *testing.T) *testkit.Process {
+func startDemo(t *testing.T) *program.Process {
 	t.Helper()
-	p := &testkit.Process{T: t, Out: testkit.NewOutput(), Cmd: exec.Command(testkit.Binary, "serve", "--demo")}
+	p := &program.Process{T: t, Out: kit.NewOutput(), Cmd: exec.Command(program.Binary(t), "serve", "--demo")}
 	p.Cmd.Stdout, p.Cmd.Stderr = p.Out, p.Out
 	p.Cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.Cmd.Start(); err != nil {
@@ -49,7 +50,7 @@ func startDemo(t *testing.T) *testkit.Process {
 	return p
 }
 
-func pasteAll(t *testing.T, demo *testkit.Process) {
+func pasteAll(t *testing.T, demo *program.Process) {
 	want := []string{
 		`{"data":[{"id":"mem_1",`,
 		`{"data":[{"id":"aud_01",`,
@@ -78,17 +79,17 @@ func pasteAll(t *testing.T, demo *testkit.Process) {
 }
 
 // opensLink opens the link to the settings page that the demo prints.
-func opensLink(p *testkit.Process) {
+func opensLink(p *program.Process) {
 	p.T.Helper()
 	p.CAFile = regexp.MustCompile(`--cacert (\S+)`).FindStringSubmatch(p.Out.String())[1]
 	base := "https://localhost" + regexp.MustCompile(`:\d+/`).FindString(p.URL)
 	p.Client, p.URL = &http.Client{Transport: p.Transport()}, strings.TrimSuffix(base, "/")
-	link := testkit.LinkPattern.FindString(p.Out.String())
+	link := program.LinkPattern.FindString(p.Out.String())
 	if !strings.Contains(p.Out.String(), "  settings   "+base+"settings\n") || !strings.HasPrefix(link, base) {
 		p.T.Errorf("the settings page is not at %s, or not the link %s\n%s", base, link, p.Out)
 	}
-	testkit.SignInBy(p, link)
-	if page := testkit.Open(p, testkit.Browser(p), base+"settings/sign-in", nil); !strings.Contains(page, "data-passkey") {
+	program.SignInBy(p, link)
+	if page := program.Open(p, program.Browser(p), base+"settings/sign-in", nil); !strings.Contains(page, "data-passkey") {
 		p.T.Errorf("no passkeys are offered at %s:\n%s", base, page)
 	}
 }
@@ -96,7 +97,7 @@ func opensLink(p *testkit.Process) {
 // No flag of the demo reaches real data.
 func TestDemoBringsItsOwnData(t *testing.T) {
 	for _, flags := range [][]string{{"--data", "mine.db"}, {"--seed", "mine.json"}} {
-		out, err := testkit.Run(t, append([]string{"serve", "--demo"}, flags...)...)
+		out, err := program.Run(t, append([]string{"serve", "--demo"}, flags...)...)
 		if err == nil || !strings.Contains(out, "leave out --data and --seed") {
 			t.Errorf("%v: %v, %s", flags, err, out)
 		}

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // What else the pages tell to paste, on a server with the example org in the folder: each
@@ -14,7 +15,7 @@ import (
 func TestPastedCommands(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	testkit.Serve(t, filepath.Join(folder, "teamdata.db"), "--seed", testkit.Example)
+	program.Serve(t, filepath.Join(folder, "teamdata.db"), "--seed", program.Example)
 	for _, paste := range []struct {
 		page, heading string
 		wants         []string // what each block prints
@@ -24,7 +25,7 @@ func TestPastedCommands(t *testing.T) {
 		{"docs/webhooks.md", "## When it fails", []string{"whe_hook", "rpl_"}, strings.NewReplacer("delivery replay", "delivery replay --yes")}, // nobody is there to ask
 		{"docs/webhooks.md", "## Try it", []string{"", "webhook.test"}, strings.NewReplacer("teamdata listen", ": ")},                           // it has stories of its own, and does not end
 	} {
-		_, section, _ := strings.Cut(testkit.ReadText(t, paste.page), "\n"+paste.heading+"\n")
+		_, section, _ := strings.Cut(kit.ReadText(t, paste.page), "\n"+paste.heading+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
 		blocks := regexp.MustCompile("(?ms)^ *```\n(.*?)^ *```$").FindAllStringSubmatch(section, -1)
 		if len(blocks) != len(paste.wants) {

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // The README's first event, exactly as one would paste it, and then, in the folder that
@@ -44,7 +45,7 @@ func TestReadmeInstall(t *testing.T) {
 // script is the first block of shell below a heading of a page.
 func script(t *testing.T, page, heading string) string {
 	t.Helper()
-	_, section, found := strings.Cut(testkit.ReadText(t, page), "\n"+heading+"\n")
+	_, section, found := strings.Cut(kit.ReadText(t, page), "\n"+heading+"\n")
 	block := regexp.MustCompile("(?s)```sh\n(.*?)```").FindStringSubmatch(section)
 	if !found || block == nil {
 		t.Fatalf("%s has no script below %q", page, heading)
@@ -60,7 +61,7 @@ func runScript(t *testing.T, script, folder, temp string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", script)
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "PATH="+filepath.Dir(testkit.Binary)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp, "PATH="+filepath.Dir(program.Binary(t))+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -84,8 +85,8 @@ func TestCommandsInDocs(t *testing.T) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
 		cmd.PersistentFlags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
 	})
-	for _, page := range testkit.Pages(t) {
-		text := testkit.ReadText(t, page)
+	for _, page := range kit.Pages(t) {
+		text := kit.ReadText(t, page)
 		for _, code := range codeInDocs.FindAllString(text, -1) {
 			for _, line := range commandInDocs.FindAllStringSubmatch(strings.ReplaceAll(code, "\\\n", ""), -1) {
 				checkLine(t, root, page, strings.Fields(strings.TrimPrefix(line[1], "teamdata ")))
@@ -121,7 +122,7 @@ var (
 // The table of commands in docs/operations.md has all that the help shows, with what is
 // below each.
 func TestCommandsAreDocumented(t *testing.T) {
-	_, section, _ := strings.Cut(testkit.ReadText(t, "docs/operations.md"), "\n## Commands\n")
+	_, section, _ := strings.Cut(kit.ReadText(t, "docs/operations.md"), "\n## Commands\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var got, want []string
 	for _, row := range regexp.MustCompile("(?m)^\\| (`.*?`) \\| ").FindAllStringSubmatch(section, -1) {

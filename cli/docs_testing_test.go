@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // The tests of docs/testing.md for other languages run as one would paste them, and
@@ -27,9 +28,9 @@ func TestTestingPage(t *testing.T) {
 		t.Run(heading, func(t *testing.T) {
 			t.Parallel()
 			if _, err := exec.LookPath(lang.run[0]); err != nil {
-				testkit.MustSkip(t, lang.run[0]+" is not installed")
+				kit.MustSkip(t, lang.run[0]+" is not installed")
 			}
-			_, section, _ := strings.Cut(testkit.ReadText(t, "docs/testing.md"), "\n### "+heading+"\n")
+			_, section, _ := strings.Cut(kit.ReadText(t, "docs/testing.md"), "\n### "+heading+"\n")
 			block := regexp.MustCompile("(?s)With `(.*?)`.*?```" + lang.code + "\n(.*?)```").FindStringSubmatch(section)
 			if block == nil || block[1] != strings.Join(append(lang.run, lang.file), " ") {
 				t.Fatalf("docs/testing.md has no test for %s, or runs it otherwise than by %v", heading, lang.run)
@@ -39,12 +40,12 @@ func TestTestingPage(t *testing.T) {
 				t.Errorf("the first assertion comes after %d lines, not %d", n, soon)
 			}
 			folder := t.TempDir()
-			testkit.WriteFile(t, filepath.Join(folder, lang.file), block[2])
+			kit.WriteFile(t, filepath.Join(folder, lang.file), block[2])
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, lang.run[0], append(lang.run[1:], lang.file)...)
 			cmd.Dir, cmd.WaitDelay = folder, time.Second
-			cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "TMPDIR="+folder, "PATH="+filepath.Dir(testkit.Binary)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "TMPDIR="+folder, "PATH="+filepath.Dir(program.Binary(t))+string(filepath.ListSeparator)+os.Getenv("PATH"))
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}

@@ -8,24 +8,25 @@ import (
 	"testing"
 
 	"teamdata/cli/doctor"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // A file system that is read-only is no matter of an owner.
 func TestReadOnlyFileSystem(t *testing.T) {
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_RDONLY, "size=1m"); err != nil {
-		testkit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
+		kit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
 	}
 	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
-	testkit.Says(t, 1, []string{"serve", "--data", filepath.Join(disk, "teamdata.db")}, "read-only", "hint: mount that for writing")
+	program.Says(t, 1, []string{"serve", "--data", filepath.Join(disk, "teamdata.db")}, "read-only", "hint: mount that for writing")
 }
 
 // On a file system in memory, and one that is full, the doctor says so.
 func TestDoctorOfFileSystem(t *testing.T) {
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=2m"); err != nil {
-		testkit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
+		kit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
 	}
 	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
 	args := []string{"--data", filepath.Join(disk, "teamdata.db")}

@@ -17,15 +17,16 @@ import (
 	"go.etcd.io/bbolt"
 
 	"teamdata/cli/doctor"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 	"teamdata/internal/localca"
-	"teamdata/internal/testkit"
 	"teamdata/store/boltstore"
 )
 
 // examined is what the program's doctor finds.
 func examined(t *testing.T, args ...string) (list []doctor.Finding) {
 	t.Helper()
-	out, err := testkit.Run(t, append([]string{"doctor", "--json", "--listen", "127.0.0.1:0"}, args...)...)
+	out, err := program.Run(t, append([]string{"doctor", "--json", "--listen", "127.0.0.1:0"}, args...)...)
 	var told struct {
 		Findings []doctor.Finding
 		Problems int
@@ -54,7 +55,7 @@ func finds(t *testing.T, list []doctor.Finding, check, state, text string) {
 func dataFile(t *testing.T, flags ...string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "teamdata.db")
-	if out, err := testkit.Run(t, append([]string{"org", "create", "--name", "Acme", "--data", path}, flags...)...); err != nil {
+	if out, err := program.Run(t, append([]string{"org", "create", "--name", "Acme", "--data", path}, flags...)...); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return path
@@ -124,7 +125,7 @@ func setSchema(t *testing.T, data string, version uint64) {
 func TestDoctorOfServer(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	p := testkit.Serve(t, data)
+	p := program.Serve(t, data)
 	list := examined(t, "--data", data)
 	finds(t, list, "server", doctor.OK, "serves "+p.URL)
 	finds(t, list, "contents", doctor.OK, "the server has the file open")
@@ -135,15 +136,15 @@ func TestDoctorOfServer(t *testing.T) {
 func TestDoctorOfSealKey(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	key, other := testkit.SealKey(t, folder), filepath.Join(folder, "other.key")
-	testkit.WriteFile(t, other, strings.Repeat("17", 32))
+	key, other := kit.SealKey(t, folder), filepath.Join(folder, "other.key")
+	kit.WriteFile(t, other, strings.Repeat("17", 32))
 	plain, sealed := dataFile(t), dataFile(t, "--seal-key-file", key)
-	before := testkit.ReadText(t, plain)
+	before := kit.ReadText(t, plain)
 	finds(t, examined(t, "--data", sealed, "--seal-key-file", key), "seal key", doctor.OK, "opens")
 	finds(t, examined(t, "--data", sealed, "--seal-key-file", other), "seal key", doctor.Problem, "the key file is not the one.*give that one")
 	finds(t, examined(t, "--data", sealed), "seal key", doctor.Problem, "is sealed; give")
 	finds(t, examined(t, "--data", plain, "--seal-key-file", key), "seal key", doctor.Warning, "the next serve seals it")
-	if testkit.ReadText(t, plain) != before {
+	if kit.ReadText(t, plain) != before {
 		t.Error("the doctor has changed the file")
 	}
 	if err := os.Chmod(key, 0o604); err != nil {
@@ -188,14 +189,14 @@ func TestDoctorOfCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pem, err := ca.Issue(time.Now(), []string{testkit.Domain})
+	pem, err := ca.Issue(time.Now(), []string{program.Domain})
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
 	both, root := filepath.Join(folder, "both.pem"), filepath.Join(folder, "root.pem")
-	testkit.WriteFile(t, both, string(pem))
-	testkit.WriteFile(t, root, string(ca.CertificatePEM()))
+	kit.WriteFile(t, both, string(pem))
+	kit.WriteFile(t, root, string(ca.CertificatePEM()))
 	args := []string{"--tls-cert", both, "--tls-key", both, "--data", filepath.Join(folder, "teamdata.db")}
 	list := examined(t, append(args, "--webhook-ca", root)...)
 	finds(t, list, "certificate", doctor.OK, "match.*valid until")
@@ -215,7 +216,7 @@ func TestDoctorOfCertificate(t *testing.T) {
 		t.Errorf("there is no %+v in\n%v", want, list)
 	}
 
-	testkit.WriteFile(t, both, "rubbish")
+	kit.WriteFile(t, both, "rubbish")
 	list = examined(t, append(args, "--webhook-ca", both)...)
 	finds(t, list, "certificate", doctor.Problem, "give PEM files")
 	finds(t, list, "CA files", doctor.Problem, "holds no certificate")
@@ -231,19 +232,19 @@ func TestDoctorOfBackups(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := filepath.Join(dir, "teamdata-20200101T000000Z.db")
-	if out, err := testkit.Run(t, "backup", old, "--data", data); err != nil {
+	if out, err := program.Run(t, "backup", old, "--data", data); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	list := check()
 	finds(t, list, "backups", doctor.Warning, "old, and one is to be made every 24h")
 	finds(t, list, "backups", doctor.OK, "is sound")
-	testkit.WriteFile(t, filepath.Join(dir, time.Now().UTC().Format("teamdata-20060102T150405Z.db")), "rubbish")
+	kit.WriteFile(t, filepath.Join(dir, time.Now().UTC().Format("teamdata-20060102T150405Z.db")), "rubbish")
 	finds(t, check(), "backups", doctor.Problem, "not a teamdata file")
 	finds(t, examined(t, "--data", data, "--backup-dir", old), "backups", doctor.Problem, "is not a folder")
 }
 
 func TestDoctorOfMail(t *testing.T) {
-	box := testkit.OpenPostbox(t)
+	box := program.OpenPostbox(t)
 	args := []string{"--data", filepath.Join(t.TempDir(), "teamdata.db"), "--smtp-ca", box.CAFile, "--mail-from", "a@acme.example"}
 	t.Setenv("TEAMDATA_SMTP_URL", box.URL)
 	finds(t, examined(t, args...), "mail", doctor.OK, "not called")

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // holdsOnly holds a folder to having no files but those, by their names.
@@ -29,17 +30,17 @@ func holdsOnly(t *testing.T, folder string, names ...string) {
 func TestExportAndImport(t *testing.T) {
 	folder := t.TempDir()
 	in := func(name string) string { return filepath.Join(folder, name) }
-	told := testkit.MustRun(t, "import", testkit.Example, "--data", in("a.db"))
+	told := program.MustRun(t, "import", program.Example, "--data", in("a.db"))
 	if !strings.Contains(told, "imported into data file "+in("a.db")+": 2 orgs, 6 members, 12 audit entries, 3 API keys, 1 endpoint\n") {
 		t.Errorf("it said: %s", told)
 	}
-	told = testkit.MustRun(t, "export", in("a.json"), "--data", in("a.db"))
+	told = program.MustRun(t, "export", in("a.json"), "--data", in("a.db"))
 	if !strings.Contains(told, "exported from data file "+in("a.db")+": 2 orgs, 6 members") {
 		t.Errorf("it said: %s", told)
 	}
-	testkit.MustRun(t, "import", in("a.json"), "--data", in("b.db"))
-	testkit.MustRun(t, "export", in("b.json"), "--data", in("b.db"))
-	if a, b := testkit.ReadText(t, in("a.json")), testkit.ReadText(t, in("b.json")); a != b || !strings.Contains(a, "Chloé") {
+	program.MustRun(t, "import", in("a.json"), "--data", in("b.db"))
+	program.MustRun(t, "export", in("b.json"), "--data", in("b.db"))
+	if a, b := kit.ReadText(t, in("a.json")), kit.ReadText(t, in("b.json")); a != b || !strings.Contains(a, "Chloé") {
 		t.Errorf("exported first:\n%s\nand again:\n%s", a, b)
 	}
 	if info, err := os.Stat(in("a.json")); err != nil || info.Mode() != 0o600 {
@@ -51,17 +52,17 @@ func TestExportAndImport(t *testing.T) {
 func TestExportTakesNoOthersPlace(t *testing.T) {
 	folder := t.TempDir()
 	data, to := filepath.Join(folder, "a.db"), filepath.Join(folder, "a.json")
-	testkit.MustRun(t, "import", testkit.Example, "--data", data)
-	testkit.WriteFile(t, to, "mine")
-	out, err := testkit.Run(t, "export", to, "--data", data)
-	if err == nil || !strings.Contains(out, "the file "+to+" exists already") || testkit.ReadText(t, to) != "mine" {
-		t.Errorf("it said %s, and the file holds %s", out, testkit.ReadText(t, to))
+	program.MustRun(t, "import", program.Example, "--data", data)
+	kit.WriteFile(t, to, "mine")
+	out, err := program.Run(t, "export", to, "--data", data)
+	if err == nil || !strings.Contains(out, "the file "+to+" exists already") || kit.ReadText(t, to) != "mine" {
+		t.Errorf("it said %s, and the file holds %s", out, kit.ReadText(t, to))
 	}
-	testkit.MustRun(t, "export", to, "--data", data, "--force")
-	if !strings.Contains(testkit.ReadText(t, to), "org_acme") {
+	program.MustRun(t, "export", to, "--data", data, "--force")
+	if !strings.Contains(kit.ReadText(t, to), "org_acme") {
 		t.Error("--force did not write the file")
 	}
-	out, err = testkit.Run(t, "export", "--data", filepath.Join(folder, "none.db"))
+	out, err = program.Run(t, "export", "--data", filepath.Join(folder, "none.db"))
 	if err == nil || !strings.Contains(out, "none.db is not there") {
 		t.Errorf("of a file that is not there it said: %s", out)
 	}
@@ -73,20 +74,20 @@ func TestExportWhileServed(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	data, to := filepath.Join(folder, "a.db"), filepath.Join(folder, "live.json")
-	p := testkit.Serve(t, data, "--seed", testkit.Example)
-	testkit.MustRun(t, "export", to, "--data", data)
-	out, err := testkit.Run(t, "import", testkit.Example, "--data", data)
+	p := program.Serve(t, data, "--seed", program.Example)
+	program.MustRun(t, "export", to, "--data", data)
+	out, err := program.Run(t, "import", program.Example, "--data", data)
 	if err == nil || !strings.Contains(out, "in use") || !strings.Contains(out, "admin API") {
 		t.Errorf("import said: %s", out)
 	}
-	if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != 200 {
+	if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {
 		t.Errorf("answered %d %s", a.Status, a.Body)
 	}
 	if err := p.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	testkit.MustRun(t, "export", filepath.Join(folder, "stopped.json"), "--data", data)
-	if live := testkit.ReadText(t, to); live != testkit.ReadText(t, filepath.Join(folder, "stopped.json")) || !strings.Contains(live, "whsec_") {
+	program.MustRun(t, "export", filepath.Join(folder, "stopped.json"), "--data", data)
+	if live := kit.ReadText(t, to); live != kit.ReadText(t, filepath.Join(folder, "stopped.json")) || !strings.Contains(live, "whsec_") {
 		t.Errorf("exported while it was served:\n%s", live)
 	}
 	holdsOnly(t, folder, "a.db", "a.db.ca.pem", "live.json", "stopped.json")
@@ -96,25 +97,25 @@ func TestExportWhileServed(t *testing.T) {
 // another key.
 func TestExportSealed(t *testing.T) {
 	folder := t.TempDir()
-	key, data := testkit.SealKey(t, folder), filepath.Join(folder, "a.db")
-	told := testkit.MustRun(t, "import", testkit.Example, "--data", data, "--seal-key-file", key)
+	key, data := kit.SealKey(t, folder), filepath.Join(folder, "a.db")
+	told := program.MustRun(t, "import", program.Example, "--data", data, "--seal-key-file", key)
 	if !strings.Contains(told, "sealed from now on") {
 		t.Errorf("import said: %s", told)
 	}
-	if strings.Contains(testkit.ReadText(t, data), "whsec_") {
+	if strings.Contains(kit.ReadText(t, data), "whsec_") {
 		t.Error("a secret shows in the sealed file")
 	}
-	out, err := testkit.Run(t, "export", "--data", data)
+	out, err := program.Run(t, "export", "--data", data)
 	if err == nil || strings.Contains(out, ".export-") || !strings.Contains(out, "data file "+data+" is sealed") {
 		t.Errorf("without the key it said: %s", out)
 	}
-	testkit.MustRun(t, "export", filepath.Join(folder, "a.json"), "--data", data, "--seal-key-file", key)
-	if !strings.Contains(testkit.ReadText(t, filepath.Join(folder, "a.json")), "whsec_") {
+	program.MustRun(t, "export", filepath.Join(folder, "a.json"), "--data", data, "--seal-key-file", key)
+	if !strings.Contains(kit.ReadText(t, filepath.Join(folder, "a.json")), "whsec_") {
 		t.Error("the export lacks the secret")
 	}
-	testkit.MustRun(t, "import", filepath.Join(folder, "a.json"), "--data", filepath.Join(folder, "plain.db"))
-	testkit.MustRun(t, "export", filepath.Join(folder, "b.json"), "--data", filepath.Join(folder, "plain.db"))
-	if testkit.ReadText(t, filepath.Join(folder, "a.json")) != testkit.ReadText(t, filepath.Join(folder, "b.json")) {
+	program.MustRun(t, "import", filepath.Join(folder, "a.json"), "--data", filepath.Join(folder, "plain.db"))
+	program.MustRun(t, "export", filepath.Join(folder, "b.json"), "--data", filepath.Join(folder, "plain.db"))
+	if kit.ReadText(t, filepath.Join(folder, "a.json")) != kit.ReadText(t, filepath.Join(folder, "b.json")) {
 		t.Error("the exports differ")
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // What a killed export has left goes with the next one; what another export works in
@@ -16,13 +17,13 @@ import (
 func TestKilledExport(t *testing.T) {
 	folder := t.TempDir()
 	data := filepath.Join(folder, "a.db")
-	testkit.MustRun(t, "import", testkit.Example, "--data", data)
+	program.MustRun(t, "import", program.Example, "--data", data)
 	killed, running := filepath.Join(folder, ".a.db.export-1"), filepath.Join(folder, ".a.db.export-2")
 	for _, left := range []string{killed, running} {
 		if err := os.Mkdir(left, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		testkit.WriteFile(t, filepath.Join(left, "copy.db"), "a copy")
+		kit.WriteFile(t, filepath.Join(left, "copy.db"), "a copy")
 	}
 	lock, err := os.Open(running)
 	if err != nil {
@@ -32,7 +33,7 @@ func TestKilledExport(t *testing.T) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	testkit.MustRun(t, "export", filepath.Join(folder, "b.json"), "--data", data)
+	program.MustRun(t, "export", filepath.Join(folder, "b.json"), "--data", data)
 	if left, _ := filepath.Glob(filepath.Join(folder, ".a.db.export-*")); len(left) != 1 || left[0] != running {
 		t.Errorf("it left %v", left)
 	}

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
 // checkHealth runs the command and holds it to one line and its end: 0 and no
@@ -20,12 +20,12 @@ func checkHealth(t *testing.T, want string, args ...string) {
 	if want == "" {
 		exit, want = 0, "ready"
 	}
-	out, err := testkit.Run(t, append([]string{"healthcheck"}, args...)...)
+	out, err := program.Run(t, append([]string{"healthcheck"}, args...)...)
 	code := 0
 	if failed, ok := err.(*exec.ExitError); ok {
 		code = failed.ExitCode()
 	}
-	if _, isError := testkit.ErrorOf(out); code != exit || !strings.Contains(out, want) || exit == 1 && !isError || exit == 0 && out != "ready\n" {
+	if _, isError := program.ErrorOf(out); code != exit || !strings.Contains(out, want) || exit == 1 && !isError || exit == 0 && out != "ready\n" {
 		t.Errorf("healthcheck %v ended with %d and said %s", args, code, out)
 	}
 }
@@ -34,7 +34,7 @@ func TestHealthcheck(t *testing.T) {
 	folder := t.TempDir()
 	data, socket := filepath.Join(folder, "a.db"), filepath.Join(folder, "s")
 	checkHealth(t, "no server listens on "+data+".sock", "--data", data)
-	p := testkit.Serve(t, data, "--socket", socket)
+	p := program.Serve(t, data, "--socket", socket)
 	checkHealth(t, "", "--socket", socket)
 	checkHealth(t, "", "--url", p.URL, "--ca-file", p.CAFile)
 	checkHealth(t, "not trusted", "--url", p.URL)

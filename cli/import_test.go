@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 func TestImportFromAPipe(t *testing.T) {
@@ -18,12 +19,12 @@ func TestImportFromAPipe(t *testing.T) {
 	data := filepath.Join(folder, "a.db")
 	for _, test := range []struct{ stdin, want string }{
 		{"not JSON", "-: line 1, column 1: invalid character 'o' in literal null (expecting 'u'); nothing was imported"},
-		{testkit.ReadText(t, testkit.Example), "imported into data file " + data + ": 2 orgs"},
-		{testkit.ReadText(t, testkit.Example), `-: orgs[0].id: an org "org_acme" exists already; nothing was imported`},
+		{kit.ReadText(t, program.Example), "imported into data file " + data + ": 2 orgs"},
+		{kit.ReadText(t, program.Example), `-: orgs[0].id: an org "org_acme" exists already; nothing was imported`},
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, testkit.Binary, "import", "-", "--data", data)
+		cmd := exec.CommandContext(ctx, program.Binary(t), "import", "-", "--data", data)
 		cmd.Stdin = strings.NewReader(test.stdin) // a pipe, in the child
 		out, _ := cmd.CombinedOutput()
 		if !strings.Contains(string(out), test.want) {
@@ -38,39 +39,39 @@ func TestImportFromAPipe(t *testing.T) {
 func TestImportKilledAtRandom(t *testing.T) {
 	t.Parallel()
 	const entries = 10_000
-	random := testkit.SeedFromEnvironment(t)
+	random := kit.Random(t)
 	folder, more := t.TempDir(), filepath.Join(t.TempDir(), "more.json")
 	data := filepath.Join(folder, "a.db")
-	testkit.WriteFile(t, more, manyEntries(entries))
-	testkit.MustRun(t, "import", testkit.Example, "--data", data)
-	before := testkit.ReadText(t, data)
+	kit.WriteFile(t, more, manyEntries(entries))
+	program.MustRun(t, "import", program.Example, "--data", data)
+	before := kit.ReadText(t, data)
 
 	start := time.Now()
-	testkit.MustRun(t, "import", more, "--data", data)
+	program.MustRun(t, "import", more, "--data", data)
 	whole := time.Since(start)
 	finished := 0
 	for range 10 {
-		testkit.WriteFile(t, data, before)
-		cmd := exec.Command(testkit.Binary, "import", more, "--data", data)
+		kit.WriteFile(t, data, before)
+		cmd := exec.Command(program.Binary(t), "import", more, "--data", data)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		kill := time.AfterFunc(time.Duration(random.Int64N(int64(whole))), func() { cmd.Process.Kill() })
 		cmd.Wait()
 		kill.Stop()
-		if testkit.ReadText(t, data) == before {
+		if kit.ReadText(t, data) == before {
 			continue
 		}
 		finished++
-		told := testkit.MustRun(t, "export", filepath.Join(folder, "b.json"), "--data", data, "--force")
+		told := program.MustRun(t, "export", filepath.Join(folder, "b.json"), "--data", data, "--force")
 		if !strings.Contains(told, fmt.Sprintf("3 orgs, 6 members, %d audit entries", 12+entries)) {
 			t.Errorf("a half of it is there: %s", told)
 		}
 	}
 	t.Logf("%d of 10 imports had put their file in its place", finished)
-	testkit.WriteFile(t, data, before)
-	testkit.MustRun(t, "import", more, "--data", data) // which clears what the killed ones left
-	testkit.MustRun(t, "check", "--data", data)
+	kit.WriteFile(t, data, before)
+	program.MustRun(t, "import", more, "--data", data) // which clears what the killed ones left
+	program.MustRun(t, "check", "--data", data)
 	os.Remove(filepath.Join(folder, "b.json"))
 	holdsOnly(t, folder, "a.db")
 }

@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { program.Main(m) }

@@ -17,21 +17,21 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 )
 
 // The commands of the stories, in the order of their list in scripts_test.go.
 
 // mustEnd runs the program, which must end with a status.
 func mustEnd(ts *testscript.TestScript, args []string, want int) {
-	err := ts.Exec(testkit.Binary, args...)
+	s := storyOf(ts)
+	err := ts.Exec(s.binary, args...)
 	status := 0
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		status = exit.ExitCode()
 	} else {
 		ts.Check(err)
 	}
-	s := storyOf(ts)
 	s.transcript.WriteString("$ teamdata " + strings.Join(args, " ") + "\n" + ts.ReadFile("stdout"))
 	if status != want {
 		ts.Fatalf("it ended with %d, not with %d", status, want)
@@ -45,9 +45,9 @@ func keepOutput(ts *testscript.TestScript, name string) {
 func (s *story) serve(ts *testscript.TestScript, flags []string) {
 	ready := ts.MkAbs("ready.json")
 	os.Remove(ready)
-	s.out = testkit.NewOutput()
+	s.out = kit.NewOutput()
 	args := []string{"serve", "--data", cmp.Or(ts.Getenv("TEAMDATA_DATA"), ts.MkAbs("teamdata.db")), "--listen", "127.0.0.1:0", "--ready-file", ready}
-	s.server = exec.Command(testkit.Binary, append(args, flags...)...)
+	s.server = exec.Command(s.binary, append(args, flags...)...)
 	s.server.Dir, s.server.Stdout, s.server.Stderr = ts.MkAbs("."), s.out, s.out
 	ts.Defer(func() { ts.Logf("the server said:\n%s", s.out) })
 	ts.Check(s.server.Start())

@@ -12,8 +12,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 )
 
 // The stories of testdata/scripts are command lines as a person would type them.
@@ -50,18 +51,19 @@ func exitOf(neg bool) int {
 
 // story is a script on its way.
 type story struct {
+	binary     string
 	server     *exec.Cmd
-	out        *testkit.Output
+	out        *kit.Output
 	transcript strings.Builder // what the commands printed
 }
 
 func storyOf(ts *testscript.TestScript) *story { return ts.Value("story").(*story) }
 
 // setUp prepares a script: its environment holds nothing of ours.
-func setUp(env *testscript.Env) *story {
-	s := &story{}
+func setUp(t *testing.T, env *testscript.Env) *story {
+	s := &story{binary: program.Binary(t)}
 	env.Values["story"] = s
-	env.Setenv("PATH", filepath.Dir(testkit.Binary)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	env.Setenv("PATH", filepath.Dir(s.binary)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	env.Setenv("HOME", env.WorkDir)
 	env.Defer(func() {
 		if s.server != nil {
@@ -75,7 +77,7 @@ func setUp(env *testscript.Env) *story {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "cli/testdata/scripts", Cmds: scriptCommands(),
-		Setup: func(env *testscript.Env) error { setUp(env); return nil },
+		Setup: func(env *testscript.Env) error { setUp(t, env); return nil },
 	})
 }
 
@@ -88,8 +90,8 @@ func TestScriptsOnDatabase(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Files: files, Cmds: scriptCommands(),
 		Setup: func(env *testscript.Env) error {
-			setUp(env)
-			env.Setenv("TEAMDATA_DATA", pgtest.New(t))
+			setUp(t, env)
+			env.Setenv("TEAMDATA_DATA", postgres.New(t))
 			return nil
 		},
 	})
@@ -107,7 +109,7 @@ func TestScriptsWithAndWithoutServer(t *testing.T) {
 		served, database bool
 	}
 	ways := []way{{first, true, false}, {"file, not served", false, false}}
-	if *testkit.Full {
+	if kit.AtSize() {
 		ways = append(ways, way{"database, not served", false, true}, way{"database, served", true, true})
 	}
 	for _, way := range ways {
@@ -116,9 +118,9 @@ func TestScriptsWithAndWithoutServer(t *testing.T) {
 			testscript.Run(t, testscript.Params{
 				Dir: "cli/testdata/scripts/both", Cmds: bothCommands(way.served),
 				Setup: func(env *testscript.Env) error {
-					s := setUp(env)
+					s := setUp(t, env)
 					if way.database {
-						env.Setenv("TEAMDATA_DATA", pgtest.New(t))
+						env.Setenv("TEAMDATA_DATA", postgres.New(t))
 					}
 					env.Defer(func() {
 						mu.Lock()

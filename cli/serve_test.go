@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"teamdata/app"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 	"teamdata/store/boltstore"
 	"teamdata/store/seal"
 )
@@ -21,11 +22,11 @@ import (
 func TestServe(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	p := testkit.Serve(t, data, "--seed", testkit.Example)
+	p := program.Serve(t, data, "--seed", program.Example)
 	if !strings.HasPrefix(p.URL, "https://127.0.0.1:") {
 		t.Errorf("the URL is %s", p.URL)
 	}
-	first := p.Must("GET", "/members", testkit.ReadKey)
+	first := p.Must("GET", "/members", program.ReadKey)
 	if first.Status != 200 || first.Header.Get("API-Version") != "2026-10-06" {
 		t.Errorf("answered %d %v", first.Status, first.Header)
 	}
@@ -39,8 +40,8 @@ func TestServe(t *testing.T) {
 	}
 
 	// The same file again: the same answers, the same CA, and no second seed.
-	p = testkit.Serve(t, data, "--seed", testkit.Example)
-	if again := p.Must("GET", "/members", testkit.ReadKey); again.Body != first.Body {
+	p = program.Serve(t, data, "--seed", program.Example)
+	if again := p.Must("GET", "/members", program.ReadKey); again.Body != first.Body {
 		t.Errorf("after a restart the answer is %s, it was %s", again.Body, first.Body)
 	}
 	if !strings.Contains(p.Out.String(), "--seed is ignored") {
@@ -49,20 +50,20 @@ func TestServe(t *testing.T) {
 }
 
 func TestServePlainHTTP(t *testing.T) {
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--http", "--seed", testkit.Example)
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--http", "--seed", program.Example)
 	if !strings.HasPrefix(p.URL, "http://") || p.CAFile != "" {
 		t.Errorf("the ready file says %s, %s", p.URL, p.CAFile)
 	}
-	if a := p.Must("GET", "/assistant/instructions", testkit.ReadKey); a.Status != 200 {
+	if a := p.Must("GET", "/assistant/instructions", program.ReadKey); a.Status != 200 {
 		t.Errorf("answered %d", a.Status)
 	}
 }
 
 func TestRateFlags(t *testing.T) {
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example, "--key-rate", "2", "--client-rate", "4")
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example, "--key-rate", "2", "--client-rate", "4")
 	var got []int
 	for range 5 {
-		got = append(got, p.Must("GET", "/members", testkit.ReadKey).Status)
+		got = append(got, p.Must("GET", "/members", program.ReadKey).Status)
 	}
 	if want := []int{200, 200, 429, 429, 429}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("answered %v", got)
@@ -75,7 +76,7 @@ func TestRateFlags(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	serve := func(value string, args ...string) string {
 		t.Setenv("TEAMDATA_KEY_RATE", value)
-		out, _ := testkit.Run(t, append([]string{"serve", "--listen", "nowhere"}, args...)...)
+		out, _ := program.Run(t, append([]string{"serve", "--listen", "nowhere"}, args...)...)
 		return out
 	}
 	if out := serve("many"); !strings.Contains(out, "TEAMDATA_KEY_RATE in the environment") {
@@ -101,24 +102,24 @@ func TestCannotStart(t *testing.T) {
 	}
 	t.Cleanup(func() { s.Close() }) // after the parallel tests below
 	text := filepath.Join(folder, "text.db")
-	testkit.WriteFile(t, text, strings.Repeat("not a database\n", 1000))
+	kit.WriteFile(t, text, strings.Repeat("not a database\n", 1000))
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { taken.Close() })
 	badSeed := filepath.Join(folder, "bad.json")
-	testkit.WriteFile(t, badSeed, `{"orgs":[{"id":"org_a","name":"A","members":[{"userId":"u","role":""}]}]}`)
+	kit.WriteFile(t, badSeed, `{"orgs":[{"id":"org_a","name":"A","members":[{"userId":"u","role":""}]}]}`)
 
 	sealed := sealedFile(t, folder)
-	sealedBefore := testkit.ReadText(t, sealed)
+	sealedBefore := kit.ReadText(t, sealed)
 	t.Cleanup(func() { // after the parallel tests below
-		if testkit.ReadText(t, sealed) != sealedBefore {
+		if kit.ReadText(t, sealed) != sealedBefore {
 			t.Error("a refused start has changed the data file")
 		}
 	})
 	otherKey := filepath.Join(folder, "other.key")
-	testkit.WriteFile(t, otherKey, strings.Repeat("01", 32))
+	kit.WriteFile(t, otherKey, strings.Repeat("01", 32))
 
 	// What another start may find otherwise ends with exitFailed, the rest with exitUsage.
 	passing := []string{"file in use", "port taken", "not a database"}
@@ -153,7 +154,7 @@ func TestCannotStart(t *testing.T) {
 			t.Parallel()
 			data := filepath.Join(t.TempDir(), "teamdata.db")
 			args := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, test.args...)
-			out, err := testkit.Run(t, args...)
+			out, err := program.Run(t, args...)
 			status := exitUsage
 			if slices.Contains(passing, name) {
 				status = exitFailed
@@ -161,7 +162,7 @@ func TestCannotStart(t *testing.T) {
 			if failed, ok := err.(*exec.ExitError); !ok || failed.ExitCode() != status {
 				t.Errorf("it ended with %v, not with status %d", err, status)
 			}
-			message, ok := testkit.ErrorOf(out)
+			message, ok := program.ErrorOf(out)
 			if !ok || !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) {
 				t.Errorf("it said:\n%s", message)
 			}
@@ -173,15 +174,15 @@ func TestCannotStart(t *testing.T) {
 func TestBadSeedImportsNothing(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	bad := filepath.Join(t.TempDir(), "bad.json")
-	testkit.WriteFile(t, bad, `{"orgs":[{"id":"org_a","name":"A"},{"id":"org_a","name":"B"}]}`)
-	if out, err := testkit.Run(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--seed", bad); err == nil {
+	kit.WriteFile(t, bad, `{"orgs":[{"id":"org_a","name":"A"},{"id":"org_a","name":"B"}]}`)
+	if out, err := program.Run(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--seed", bad); err == nil {
 		t.Fatalf("it started:\n%s", out)
 	}
 	if left, _ := filepath.Glob(data + "*"); len(left) > 0 {
 		t.Errorf("a refused seed left %v", left)
 	}
-	p := testkit.Serve(t, data, "--seed", testkit.Example)
-	if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != 200 {
+	p := program.Serve(t, data, "--seed", program.Example)
+	if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {
 		t.Errorf("answered %d %s", a.Status, a.Body)
 	}
 }
@@ -190,8 +191,8 @@ func TestBadSeedImportsNothing(t *testing.T) {
 // grace.
 func TestGracefulStop(t *testing.T) {
 	t.Parallel()
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example, "--allow-endpoint-cidr", "127.0.0.1/32")
-	if a := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey); a.Status != 200 {
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example, "--allow-endpoint-cidr", "127.0.0.1/32")
+	if a := p.Must("POST", "/webhooks/whe_hook/test", program.WriteKey); a.Status != 200 {
 		t.Fatalf("answered %d %s", a.Status, a.Body)
 	}
 	start := time.Now()
@@ -207,7 +208,7 @@ func TestGracefulStop(t *testing.T) {
 func sealedFile(t *testing.T, folder string) (path string) {
 	t.Helper()
 	path = filepath.Join(folder, "sealed.db")
-	sealer, err := seal.ReadKeyFile(testkit.SealKey(t, folder))
+	sealer, err := seal.ReadKeyFile(kit.SealKey(t, folder))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,15 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // What the page can't be shown with is refused at the start, with what to do instead.
 func TestSettingsPageFlags(t *testing.T) {
 	dir := t.TempDir()
 	html, large := filepath.Join(dir, "logo.html"), filepath.Join(dir, "large.svg")
-	testkit.WriteFile(t, html, "<html></html>")
-	testkit.WriteFile(t, large, `<svg xmlns="http://www.w3.org/2000/svg">`+strings.Repeat(" ", 16<<10)+"</svg>")
+	kit.WriteFile(t, html, "<html></html>")
+	kit.WriteFile(t, large, `<svg xmlns="http://www.w3.org/2000/svg">`+strings.Repeat(" ", 16<<10)+"</svg>")
 	for name, test := range map[string]struct {
 		args []string
 		want string
@@ -37,8 +38,8 @@ func TestSettingsPageFlags(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			data := filepath.Join(t.TempDir(), "teamdata.db")
-			out, err := testkit.Run(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, test.args...)...)
-			message, ok := testkit.ErrorOf(out)
+			out, err := program.Run(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, test.args...)...)
+			message, ok := program.ErrorOf(out)
 			if failed, ended := err.(*exec.ExitError); !ended || failed.ExitCode() != exitUsage || !ok || !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) {
 				t.Errorf("it ended with %v\n%s", err, out)
 			}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
 // timeout(1) sends its signal to the process and to its group, that is twice.
@@ -22,7 +22,7 @@ func TestSecondTermIsOfTheFirst(t *testing.T) {
 	t.Parallel()
 	for range 5 {
 		folder := t.TempDir()
-		p := testkit.Serve(t, filepath.Join(folder, "teamdata.db"))
+		p := program.Serve(t, filepath.Join(folder, "teamdata.db"))
 		for range 3 {
 			p.Cmd.Process.Signal(syscall.SIGTERM)
 		}
@@ -39,7 +39,7 @@ func TestSecondTermIsOfTheFirst(t *testing.T) {
 func TestStoppedWhileItStarts(t *testing.T) {
 	for _, made := range []string{"teamdata.db", "teamdata.db.ca.pem", "teamdata.db.sock"} {
 		data := filepath.Join(t.TempDir(), "teamdata.db")
-		p := testkit.Begin(t, exec.Command(testkit.Binary, "serve", "--data", data, "--listen", "127.0.0.1:0"))
+		p := program.Begin(t, exec.Command(program.Binary(t), "serve", "--data", data, "--listen", "127.0.0.1:0"))
 		p.Await(made, func() bool {
 			_, err := os.Lstat(filepath.Join(filepath.Dir(data), made))
 			return err == nil
@@ -54,14 +54,14 @@ func TestStoppedWhileItStarts(t *testing.T) {
 // that waits for a client.
 func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	t.Parallel()
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--http", "--seed", testkit.Example)
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--http", "--seed", program.Example)
 	c, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	// The server waits for a body that does not come.
-	fmt.Fprintf(c, "POST /api/v1/webhooks/whe_hook/test HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n", testkit.WriteKey)
+	fmt.Fprintf(c, "POST /api/v1/webhooks/whe_hook/test HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n", program.WriteKey)
 	if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, " 100 ") {
 		t.Fatalf("got %q, %v", line, err)
 	}
@@ -80,12 +80,12 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 
 // Away from a terminal a SIGHUP makes it read certificates again, and go on.
 func TestHangupReadsCertificates(t *testing.T) {
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", testkit.Example)
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example)
 	for range 3 {
 		if err := p.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		if a := p.Must("GET", "/members", testkit.ReadKey); a.Status != 200 {
+		if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {
 			t.Errorf("answered %d", a.Status)
 		}
 	}

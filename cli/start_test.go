@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
 // No package makes much before it is needed: every command would wait for it.
 func TestCommandsStartLean(t *testing.T) {
 	const most, mostOfOne = 700 << 10, 128 << 10 // bytes
-	cmd := exec.Command(testkit.Binary, "version")
+	cmd := exec.Command(program.Binary(t), "version")
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	said, err := cmd.CombinedOutput()
 	if err != nil {
@@ -37,6 +37,6 @@ func TestCommandsStartLean(t *testing.T) {
 // A server gives back the memory that only its start needed.
 func TestMemoryOfTheStartIsGivenBack(t *testing.T) {
 	t.Setenv("GODEBUG", "gctrace=1")
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"))
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"))
 	p.Await("a collection that was asked for", func() bool { return strings.Contains(p.Out.String(), "(forced)") })
 }

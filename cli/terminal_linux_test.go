@@ -10,7 +10,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // On a terminal a table is cut to its width, and nothing in it is a command for
@@ -21,17 +22,17 @@ func TestTableOnATerminal(t *testing.T) {
 		{"org", "create", "--name", "Acme", "--data", data},
 		{"member", "add", "usr_ada", "--role", "owner", "--name", "\u202e" + strings.Repeat("Ada ", 40), "--data", data},
 	} {
-		if out, err := testkit.Run(t, args...); err != nil {
+		if out, err := program.Run(t, args...); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	out := testkit.NewOutput()
-	cmd := exec.Command(testkit.Binary, "member", "list", "--data", data)
-	cmd.Stdout, cmd.Stderr = testkit.OpenTerminal(t, out), os.Stderr
+	out := kit.NewOutput()
+	cmd := exec.Command(program.Binary(t), "member", "list", "--data", data)
+	cmd.Stdout, cmd.Stderr = program.OpenTerminal(t, out), os.Stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
-	p := &testkit.Process{T: t, Out: out}
+	p := &program.Process{T: t, Out: out}
 	p.Await("the table", func() bool { return strings.Count(out.String(), "\n") == 2 })
 	if text := out.String(); strings.Contains(text, "\u202e") || !strings.Contains(text, `\u202e`) {
 		t.Errorf("it printed %q", text)
@@ -46,10 +47,10 @@ func TestTableOnATerminal(t *testing.T) {
 // A closed terminal stops it, and nothing is left behind.
 func TestTerminalIsClosed(t *testing.T) {
 	temp := t.TempDir()
-	cmd := exec.Command(testkit.Binary, "serve", "--demo", "--listen", "127.0.0.1:0")
+	cmd := exec.Command(program.Binary(t), "serve", "--demo", "--listen", "127.0.0.1:0")
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
-	out := testkit.NewOutput()
-	cmd.Stdout = testkit.OpenTerminal(t, out)
+	out := kit.NewOutput()
+	cmd.Stdout = program.OpenTerminal(t, out)
 	hangups := make(chan os.Signal, 1) // what this process ignores, as under nohup, the command would too
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
@@ -57,7 +58,7 @@ func TestTerminalIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill() })
-	p := &testkit.Process{T: t, Cmd: cmd, Out: out}
+	p := &program.Process{T: t, Cmd: cmd, Out: out}
 	p.Await("the tour", func() bool { return strings.Contains(out.String(), "Stop with Ctrl-C") })
 	cmd.Process.Signal(syscall.SIGHUP)
 	if err := cmd.Wait(); err != nil {

@@ -16,15 +16,16 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // A server with a test clock is for this machine, and for data of its own.
 func TestTestClockIsRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "teamdata.db")
-	testkit.WriteFile(t, file, "anything")
+	kit.WriteFile(t, file, "anything")
 	t.Cleanup(func() { // after the parallel tests below
-		if text := testkit.ReadText(t, file); text != "anything" {
+		if text := kit.ReadText(t, file); text != "anything" {
 			t.Errorf("the existing file holds %q", text)
 		}
 	})
@@ -48,8 +49,8 @@ func TestTestClockIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			data := filepath.Join(t.TempDir(), "teamdata.db")
-			out, err := testkit.Run(t, append([]string{"serve", "--test-clock", "--data", data, "--listen", "127.0.0.1:0"}, test.args...)...)
-			message, ok := testkit.ErrorOf(out)
+			out, err := program.Run(t, append([]string{"serve", "--test-clock", "--data", data, "--listen", "127.0.0.1:0"}, test.args...)...)
+			message, ok := program.ErrorOf(out)
 			if failed, ended := err.(*exec.ExitError); !ended || failed.ExitCode() != exitUsage || !ok || !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) {
 				t.Errorf("it ended with %v\n%s", err, out)
 			}
@@ -75,7 +76,7 @@ func hook(t *testing.T) (url string, attempts *atomic.Int64) {
 func seedOf(t *testing.T, url string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "seed.json")
-	testkit.WriteFile(t, file, fmt.Sprintf(`{"orgs":[{"id":"org_acme","name":"Acme","members":[{"userId":"usr_ada","role":"owner"}],
+	kit.WriteFile(t, file, fmt.Sprintf(`{"orgs":[{"id":"org_acme","name":"Acme","members":[{"userId":"usr_ada","role":"owner"}],
 		"apiKeys":[{"id":"key_test","secret":"s3cret","name":"test","scopes":["read","write"],"createdBy":"usr_ada"}],
 		"webhooks":[{"id":"whe_1","url":%q,"events":["member.added"]}]}]}`, url))
 	return file
@@ -86,7 +87,7 @@ const seedKey = "key_test.s3cret"
 // Everything that a server with a test clock answers says so, and so do its log and
 // its ready file.
 func TestTestClockIsTold(t *testing.T) {
-	p, told := serveForTests(t, filepath.Join(t.TempDir(), "teamdata.db"), "--http", "--seed", testkit.Example)
+	p, told := serveForTests(t, filepath.Join(t.TempDir(), "teamdata.db"), "--http", "--seed", program.Example)
 	if !told.TestClock {
 		t.Error("the ready file does not say so")
 	}
@@ -111,32 +112,32 @@ func TestTestClockIsTold(t *testing.T) {
 func TestNoTestClock(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	url, _ := hook(t)
-	out, err := testkit.Run(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--seed", seedOf(t, url))
-	if message, _ := testkit.ErrorOf(out); err == nil || !strings.Contains(message, "orgs[0].webhooks[0].url: must start with https://") {
+	out, err := program.Run(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--seed", seedOf(t, url))
+	if message, _ := program.ErrorOf(out); err == nil || !strings.Contains(message, "orgs[0].webhooks[0].url: must start with https://") {
 		t.Errorf("a seed with an http:// URL: %v\n%s", err, out)
 	}
-	p := testkit.Serve(t, data, "--seed", testkit.Example, "--allow-endpoint-cidr", "127.0.0.1/32")
+	p := program.Serve(t, data, "--seed", program.Example, "--allow-endpoint-cidr", "127.0.0.1/32")
 	if strings.Contains(p.Out.String(), "for tests") {
 		t.Errorf("it says that it is for tests\n%s", p.Out)
 	}
-	a := p.Must("GET", "/members", testkit.ReadKey)
+	a := p.Must("GET", "/members", program.ReadKey)
 	if a.Header.Get("Teamdata-Test-Clock") != "" {
 		t.Errorf("its answers have %v", a.Header)
 	}
 	const hint = "it has no clock of its own; start it with: teamdata serve --test-clock"
 	for _, args := range [][]string{{"clock", "show"}, {"clock", "advance", "13h"}, {"reset", "--yes"}} {
-		out, err := testkit.Run(t, append(args, "--data", data)...)
-		if message, _ := testkit.ErrorOf(out); err == nil || !strings.Contains(message, hint) {
+		out, err := program.Run(t, append(args, "--data", data)...)
+		if message, _ := program.ErrorOf(out); err == nil || !strings.Contains(message, hint) {
 			t.Errorf("teamdata %v: %v\n%s", args, err, out)
 		}
 	}
 	for _, args := range [][]string{{"create", "--events", "member.added"}, {"update", "whe_hook"}} {
-		out, err := testkit.Run(t, append([]string{"endpoint"}, append(args, "--org", "org_acme", "--url", url, "--data", data)...)...)
+		out, err := program.Run(t, append([]string{"endpoint"}, append(args, "--org", "org_acme", "--url", url, "--data", data)...)...)
 		if err == nil || !strings.Contains(out, "url: must start with https://") {
 			t.Errorf("teamdata endpoint %v: %v\n%s", args, err, out)
 		}
 	}
-	if again := p.Must("GET", "/members", testkit.ReadKey); again.Body != a.Body {
+	if again := p.Must("GET", "/members", program.ReadKey); again.Body != a.Body {
 		t.Errorf("the members are %s, and were %s", again.Body, a.Body)
 	}
 }
@@ -147,8 +148,8 @@ func TestPlainHTTPEndsWithTheTestClock(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	url, attempts := hook(t)
 	p, _ := serveForTests(t, data, "--seed", seedOf(t, url))
-	testkit.MustRun(t, "endpoint", "test", "whe_1", "--data", data)
-	testkit.MustRun(t, "clock", "advance", "1s", "--data", data)
+	program.MustRun(t, "endpoint", "test", "whe_1", "--data", data)
+	program.MustRun(t, "clock", "advance", "1s", "--data", data)
 	if attempts.Load() != 1 {
 		t.Errorf("%d attempts arrived", attempts.Load())
 	}
@@ -156,14 +157,14 @@ func TestPlainHTTPEndsWithTheTestClock(t *testing.T) {
 		t.Fatalf("it ended with %v\n%s", err, p.Out)
 	}
 
-	p = testkit.Serve(t, data, "--allow-endpoint-cidr", "127.0.0.1/32")
+	p = program.Serve(t, data, "--allow-endpoint-cidr", "127.0.0.1/32")
 	var sent struct{ ID string }
 	if err := json.Unmarshal([]byte(p.Must("POST", "/webhooks/whe_1/test", seedKey).Body), &sent); err != nil {
 		t.Fatal(err)
 	}
 	var shown string
 	p.Await("the attempt", func() bool {
-		shown = testkit.MustRun(t, "delivery", "show", sent.ID, "--data", data)
+		shown = program.MustRun(t, "delivery", "show", sent.ID, "--data", data)
 		return strings.Contains(shown, "reason")
 	})
 	if !strings.Contains(shown, "plain HTTP refused") || attempts.Load() != 1 {
@@ -182,8 +183,8 @@ func TestStopWhileTheClockMoves(t *testing.T) {
 	}))
 	defer hanging.Close()
 	p, _ := serveForTests(t, data, "--seed", seedOf(t, hanging.URL), "--attempt-timeout", "1s")
-	testkit.MustRun(t, "endpoint", "test", "whe_1", "--data", data)
-	move := testkit.Begin(t, exec.Command(testkit.Binary, "clock", "advance", "1h", "--data", data))
+	program.MustRun(t, "endpoint", "test", "whe_1", "--data", data)
+	move := program.Begin(t, exec.Command(program.Binary(t), "clock", "advance", "1h", "--data", data))
 	for range 2 { // the second at a time that the move leads to
 		<-arrived
 	}
@@ -204,16 +205,16 @@ type readyFile struct {
 
 // serveForTests serves with a test clock, and tells on the standard output when it is
 // ready.
-func serveForTests(t testing.TB, data string, flags ...string) (*testkit.Process, readyFile) {
+func serveForTests(t testing.TB, data string, flags ...string) (*program.Process, readyFile) {
 	t.Helper()
 	in, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { in.Close() })
-	cmd := exec.Command(testkit.Binary, append([]string{"serve", "--test-clock", "--data", data, "--listen", "127.0.0.1:0", "--ready-file", "-"}, flags...)...)
+	cmd := exec.Command(program.Binary(t), append([]string{"serve", "--test-clock", "--data", data, "--listen", "127.0.0.1:0", "--ready-file", "-"}, flags...)...)
 	cmd.Stdout = out
-	p := testkit.Begin(t, cmd)
+	p := program.Begin(t, cmd)
 	out.Close()
 	line, err := bufio.NewReader(in).ReadString('\n')
 	var told readyFile

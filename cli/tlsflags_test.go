@@ -8,19 +8,20 @@ import (
 	"slices"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 func TestCertificateFlags(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text.pem")
-	testkit.WriteFile(t, text, "text")
+	kit.WriteFile(t, text, "text")
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { taken.Close() }) // after the parallel tests below
 	acme := func(more ...string) []string {
-		return append([]string{"--domain", testkit.Domain, "--acme-accept-terms"}, more...)
+		return append([]string{"--domain", program.Domain, "--acme-accept-terms"}, more...)
 	}
 	for name, test := range map[string]struct {
 		args []string
@@ -36,14 +37,14 @@ func TestCertificateFlags(t *testing.T) {
 		"no domain":          {[]string{"--acme-email", "ops@acme.test"}, "--acme-email needs --domain"},
 		"bad domain":         {acme("--domain", "localhost"), `--domain: "localhost" is no domain`},
 		"star":               {acme("--domain", "b.test,*.acme.test"), `--domain: "\*.acme.test" is no domain`},
-		"terms":              {[]string{"--domain", testkit.Domain}, "--domain needs --acme-accept-terms.* https://letsencrypt.org/repository/"},
-		"other terms":        {[]string{"--domain", testkit.Domain, "--acme-directory", "https://ca.test/dir"}, "needs --acme-accept-terms.*https://ca.test/dir has as termsOfService"},
+		"terms":              {[]string{"--domain", program.Domain}, "--domain needs --acme-accept-terms.* https://letsencrypt.org/repository/"},
+		"other terms":        {[]string{"--domain", program.Domain, "--acme-directory", "https://ca.test/dir"}, "needs --acme-accept-terms.*https://ca.test/dir has as termsOfService"},
 		"bad directory":      {acme("--acme-directory", "http://ca.test/dir"), "--acme-directory .* is no https:// URL"},
 		"bad second":         {acme("--acme-directory", "https://ca.test/dir,http://b.test/dir"), "--acme-directory \"http://b.test/dir\" is no https:// URL"},
 		"no host":            {acme("--acme-directory", "https:///dir"), "--acme-directory .* is no https:// URL"},
 		"same twice":         {acme("--acme-directory", "https://ca.test/dir", "--acme-directory", "https://ca.test/dir"), "--acme-directory has https://ca.test/dir twice.*another authority"},
 		"three authorities":  {acme("--acme-directory", "https://a.test/dir,https://b.test/dir,https://c.test/dir"), "--acme-directory names 3 authorities.*one, or two"},
-		"terms of both":      {[]string{"--domain", testkit.Domain, "--acme-directory", "https://acme-v02.api.letsencrypt.org/directory,https://ca.test/dir"}, "letsencrypt.org/repository/ and the address that https://ca.test/dir has"},
+		"terms of both":      {[]string{"--domain", program.Domain, "--acme-directory", "https://acme-v02.api.letsencrypt.org/directory,https://ca.test/dir"}, "letsencrypt.org/repository/ and the address that https://ca.test/dir has"},
 		"second, no domain":  {[]string{"--acme-directory", "https://ca.test/dir"}, "--acme-directory needs --domain"},
 		"bad ACME address":   {acme("--acme-http", "80"), `--acme-http "80" is not host:port`},
 		"taken ACME address": {acme("--acme-http", taken.Addr().String()), "--acme-http: can't listen on .*address already in use.*choose another"},
@@ -55,11 +56,11 @@ func TestCertificateFlags(t *testing.T) {
 			if !slices.Contains(test.args, "--demo") {
 				args = append(args, "--data", filepath.Join(t.TempDir(), "teamdata.db"))
 			}
-			out, err := testkit.Run(t, append(args, test.args...)...)
+			out, err := program.Run(t, append(args, test.args...)...)
 			if _, failed := err.(*exec.ExitError); !failed {
 				t.Errorf("it ended with %v", err)
 			}
-			message, ok := testkit.ErrorOf(out)
+			message, ok := program.ErrorOf(out)
 			if !ok || !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) {
 				t.Errorf("it said:\n%s", message)
 			}

@@ -15,7 +15,8 @@ import (
 	"testing"
 
 	"teamdata/contrib/clients/go/admin"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // programsInDocs are the programs on docs/clients.md, by language and purpose.
@@ -23,7 +24,7 @@ func programsInDocs(t *testing.T) map[string]string {
 	t.Helper()
 	programs := map[string]string{}
 	block := regexp.MustCompile("(?ms)^```((?:go|ts) \\w+)\n(.*?)^```$")
-	for _, found := range block.FindAllStringSubmatch(testkit.ReadText(t, "docs/clients.md"), -1) {
+	for _, found := range block.FindAllStringSubmatch(kit.ReadText(t, "docs/clients.md"), -1) {
 		programs[found[1]] = found[2]
 	}
 	if got, want := slices.Sorted(maps.Keys(programs)), strings.Split("go push,go read,go receive,ts push,ts read,ts receive", ","); !slices.Equal(got, want) {
@@ -37,7 +38,7 @@ var newestRelease = regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+) \(`)
 // newest is the newest release in CHANGELOG.md.
 func newest(t *testing.T) string {
 	t.Helper()
-	found := newestRelease.FindStringSubmatch(testkit.ReadText(t, "CHANGELOG.md"))
+	found := newestRelease.FindStringSubmatch(kit.ReadText(t, "CHANGELOG.md"))
 	if found == nil {
 		t.Fatal("CHANGELOG.md has no release")
 	}
@@ -55,7 +56,7 @@ func TestClientsRelease(t *testing.T) {
 		typescript + "/package-lock.json": `"version": "` + version + `"`,
 		"README.md":                       "teamdata_v" + version + "_linux_amd64.tar.gz",
 	} {
-		if !strings.Contains(testkit.ReadText(t, file), want) {
+		if !strings.Contains(kit.ReadText(t, file), want) {
 			t.Errorf("%s is not of the release %s: it has no %s", file, version, want)
 		}
 	}
@@ -63,18 +64,18 @@ func TestClientsRelease(t *testing.T) {
 
 // The programs on docs/clients.md do what they show, as they stand there.
 func TestClientsDoc(t *testing.T) {
-	testkit.OnlyFull(t)
+	kit.OnlyAtSize(t)
 	t.Parallel()
 	programs := programsInDocs(t)
 	t.Run("go", func(t *testing.T) {
 		testPrograms(t, func(purpose string) *exec.Cmd {
 			file := filepath.Join(t.TempDir(), "main.go")
-			testkit.WriteFile(t, file, programs["go "+purpose])
-			program := filepath.Join(filepath.Dir(file), purpose)
-			if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", program, file).CombinedOutput(); err != nil {
+			kit.WriteFile(t, file, programs["go "+purpose])
+			binary := filepath.Join(filepath.Dir(file), purpose)
+			if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", binary, file).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			return exec.CommandContext(t.Context(), program)
+			return exec.CommandContext(t.Context(), binary)
 		})
 	})
 	t.Run("typescript", func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestClientsDoc(t *testing.T) {
 		folder := installTypeScript(t)
 		for name, text := range programs {
 			if purpose, ok := strings.CutPrefix(name, "ts "); ok {
-				testkit.WriteFile(t, filepath.Join(folder, purpose+".ts"), text)
+				kit.WriteFile(t, filepath.Join(folder, purpose+".ts"), text)
 			}
 		}
 		compile(t, filepath.Join(folder, "tsconfig.json"))
@@ -104,8 +105,8 @@ func installTypeScript(t *testing.T) (folder string) {
 	must(t, os.MkdirAll(modules, 0o755))
 	must(t, os.Symlink(whole, filepath.Join(modules, "teamdata")))
 	must(t, os.Symlink(filepath.Join(typeScriptModules(t), "@types"), filepath.Join(modules, "@types")))
-	testkit.WriteFile(t, filepath.Join(folder, "package.json"), `{"type":"module"}`)
-	testkit.WriteFile(t, filepath.Join(folder, "tsconfig.json"), `{
+	kit.WriteFile(t, filepath.Join(folder, "package.json"), `{"type":"module"}`)
+	kit.WriteFile(t, filepath.Join(folder, "tsconfig.json"), `{
 		"compilerOptions": {"target": "es2022", "module": "nodenext", "strict": true, "types": ["node"]},
 		"include": ["*.ts"]
 	}`)
@@ -124,23 +125,23 @@ usr_ada is Ada
 `
 
 // testPrograms runs the programs of one language beside a server.
-func testPrograms(t *testing.T, program func(purpose string) *exec.Cmd) {
+func testPrograms(t *testing.T, command func(purpose string) *exec.Cmd) {
 	receiver := httptest.NewUnstartedServer(nil)
-	listen := testkit.Reserved(t)
+	listen := kit.Reserved(t)
 	target, err := url.Parse("http://" + listen)
 	must(t, err)
 	receiver.Config.Handler = &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	receiver.StartTLS()
 	t.Cleanup(receiver.Close)
 	ca := filepath.Join(t.TempDir(), "receiver.pem")
-	testkit.WriteFile(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: receiver.Certificate().Raw})))
+	kit.WriteFile(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: receiver.Certificate().Raw})))
 
 	s := serveClients(t, "--webhook-ca", ca)
 	env := append(os.Environ(), "TEAMDATA_URL="+s.URL, "TEAMDATA_CA="+s.CAFile, "NODE_EXTRA_CA_CERTS="+s.CAFile,
-		"TEAMDATA_KEY="+testkit.ReadKey, "TEAMDATA_OPERATOR_TOKEN="+s.token, "TEAMDATA_SOCKET="+s.socket, "LISTEN="+listen)
+		"TEAMDATA_KEY="+program.ReadKey, "TEAMDATA_OPERATOR_TOKEN="+s.token, "TEAMDATA_SOCKET="+s.socket, "LISTEN="+listen)
 	output := func(purpose string) string {
 		t.Helper()
-		cmd := program(purpose)
+		cmd := command(purpose)
 		cmd.Env, cmd.Stderr = env, os.Stderr
 		out, err := cmd.Output()
 		must(t, err)
@@ -163,9 +164,9 @@ func testPrograms(t *testing.T, program func(purpose string) *exec.Cmd) {
 	// The receiver keeps its secret while the server rotates it.
 	c, ctx := admin.OverSocket(s.socket), t.Context()
 	endpoint := done(c.CreateEndpoint(ctx, "org_acme", admin.NewEndpoint{URL: receiver.URL + "/hook", Events: []string{"member.added"}}))
-	cmd := program("receive")
+	cmd := command("receive")
 	cmd.Env = append(env, "WEBHOOK_SECRETS="+*endpoint.Secret)
-	p := testkit.Begin(t, cmd)
+	p := program.Begin(t, cmd)
 	p.Await("the receiver", func() bool {
 		answer, err := receiver.Client().Post(receiver.URL+"/hook", "application/json", strings.NewReader("{}"))
 		if err != nil {

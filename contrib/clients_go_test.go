@@ -15,7 +15,7 @@ import (
 
 	teamdata "teamdata/contrib/clients/go"
 	"teamdata/contrib/clients/go/admin"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
 // goClients are the Go clients of one server.
@@ -32,7 +32,7 @@ func openGoClients(t *testing.T) goClients {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return goClients{s, teamdata.New(teamdata.Config{BaseURL: s.URL + "/", Key: testkit.ReadKey + "\n", HTTP: trusting}), admin.OverSocket(s.socket)}
+	return goClients{s, teamdata.New(teamdata.Config{BaseURL: s.URL + "/", Key: program.ReadKey + "\n", HTTP: trusting}), admin.OverSocket(s.socket)}
 }
 
 // behind makes a client whose first requests suffer these faults, one each, and
@@ -40,7 +40,7 @@ func openGoClients(t *testing.T) goClients {
 func (s goClients) behind(t *testing.T, faults string, more teamdata.Config) (*teamdata.Client, func() []string) {
 	t.Helper()
 	way := faults + "/" + rand.Text()
-	more.BaseURL, more.Key = s.front+"/"+way, testkit.WriteKey
+	more.BaseURL, more.Key = s.front+"/"+way, program.WriteKey
 	return teamdata.New(more), func() (seen []string) {
 		t.Helper()
 		answer, err := http.Get(s.front + "/seen/" + way)

@@ -16,22 +16,23 @@ import (
 	"sync"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // clientServer is a server with the example org, an operator token of it, and a
 // front before it.
 type clientServer struct {
-	*testkit.Process
+	*program.Process
 	socket, token, front string
 }
 
 func serveClients(t *testing.T, flags ...string) clientServer {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	flags = append(flags, "--seed", testkit.Example, "--key-rate", "0", "--client-rate", "0", "--allow-endpoint-cidr", "127.0.0.0/8")
-	s := clientServer{Process: testkit.Serve(t, data, flags...), socket: data + ".sock"}
-	said := testkit.MustRun(t, "operator-token", "create", "--name", "clients", "--quiet", "--data", data)
+	flags = append(flags, "--seed", program.Example, "--key-rate", "0", "--client-rate", "0", "--allow-endpoint-cidr", "127.0.0.0/8")
+	s := clientServer{Process: program.Serve(t, data, flags...), socket: data + ".sock"}
+	said := program.MustRun(t, "operator-token", "create", "--name", "clients", "--quiet", "--data", data)
 	s.token, _, _ = strings.Cut(said, "\n")
 	s.front = openFront(t, s.Process)
 	return s
@@ -41,7 +42,7 @@ func serveClients(t *testing.T, flags ...string) clientServer {
 // requests: /lost,cut/id/api/v1/… loses the answer to the first one, and cuts off that
 // to the second. /seen/lost,cut/id answers what was requested, with the
 // Idempotency-Keys.
-func openFront(t *testing.T, p *testkit.Process) string {
+func openFront(t *testing.T, p *program.Process) string {
 	t.Helper()
 	target, err := url.Parse(p.URL)
 	if err != nil {
@@ -111,13 +112,13 @@ const typescript = "contrib/clients/typescript"
 
 // The tests of the TypeScript client, which are written in it.
 func TestTypeScriptClient(t *testing.T) {
-	testkit.OnlyFull(t)
+	kit.OnlyAtSize(t)
 	t.Parallel()
 	compileTypeScript(t)
 	s := serveClients(t)
 	node := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", typescript+"/dist/test/")
 	node.Env = append(os.Environ(), "NODE_EXTRA_CA_CERTS="+s.CAFile, "SERVER="+s.URL, "FRONT="+s.front,
-		"READ_KEY="+testkit.ReadKey, "WRITE_KEY="+testkit.WriteKey, "OPERATOR_TOKEN="+s.token,
+		"READ_KEY="+program.ReadKey, "WRITE_KEY="+program.WriteKey, "OPERATOR_TOKEN="+s.token,
 		"VECTORS=testdata/vectors/signatures.json", "OPENAPI=server/openapi/openapi.json", "ADMIN_OPENAPI=admin/openapi.json")
 	out, err := node.CombinedOutput()
 	if err != nil {
@@ -155,13 +156,13 @@ func typeScriptModules(t *testing.T) string {
 	t.Helper()
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			testkit.MustSkip(t, tool+" is not installed: apt-get install nodejs npm")
+			kit.MustSkip(t, tool+" is not installed: apt-get install nodejs npm")
 		}
 	}
 	modules, err := filepath.Abs(typescript + "/node_modules")
 	must(t, err)
 	if _, err := os.Stat(modules); err != nil {
-		testkit.MustSkip(t, "the libraries are not installed: npm ci --prefix "+typescript)
+		kit.MustSkip(t, "the libraries are not installed: npm ci --prefix "+typescript)
 	}
 	return modules
 }
@@ -179,12 +180,12 @@ func TestClientsAreUpToDate(t *testing.T) {
 	}
 	switch out, err := generate.CombinedOutput(); {
 	case err != nil && strings.Contains(string(out), proxy):
-		testkit.MustSkip(t, "the generator is not in the module cache: go generate ./contrib/clients/...")
+		kit.MustSkip(t, "the generator is not in the module cache: go generate ./contrib/clients/...")
 	case err != nil:
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, file := range []string{"go/types.gen.go", "go/admin/types.gen.go", "typescript/src/types.gen.ts", "typescript/src/admin.gen.ts"} {
-		if testkit.ReadText(t, filepath.Join(made, file)) != testkit.ReadText(t, "contrib/clients/"+file) {
+		if kit.ReadText(t, filepath.Join(made, file)) != kit.ReadText(t, "contrib/clients/"+file) {
 			t.Errorf("%s is not of these descriptions: go generate ./contrib/clients/...", file)
 		}
 	}
@@ -203,7 +204,7 @@ func moduleCache(t *testing.T) string {
 // Copied as docs/clients.md says, the Go client compiles in a module that has nothing
 // else.
 func TestGoClientCanBeCopied(t *testing.T) {
-	commands := regexp.MustCompile("(?ms)^```sh copy\n(.*?)^```$").FindStringSubmatch(testkit.ReadText(t, "docs/clients.md"))
+	commands := regexp.MustCompile("(?ms)^```sh copy\n(.*?)^```$").FindStringSubmatch(kit.ReadText(t, "docs/clients.md"))
 	if commands == nil {
 		t.Fatal("docs/clients.md does not say how to copy the client")
 	}
@@ -211,7 +212,7 @@ func TestGoClientCanBeCopied(t *testing.T) {
 	must(t, err)
 	folder := t.TempDir()
 	must(t, os.Symlink(root, filepath.Join(folder, "teamdata")))
-	testkit.WriteFile(t, filepath.Join(folder, "go.mod"), "module example.com/yours\n\ngo 1.26\n")
+	kit.WriteFile(t, filepath.Join(folder, "go.mod"), "module example.com/yours\n\ngo 1.26\n")
 	run := exec.CommandContext(t.Context(), "sh", "-euc", commands[1]+"rm teamdata\ngo vet ./...\n")
 	run.Dir, run.Env = folder, append(os.Environ(), "GOPROXY=off", "GOWORK=off")
 	if out, err := run.CombinedOutput(); err != nil {

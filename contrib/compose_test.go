@@ -8,7 +8,8 @@ import (
 
 	yaml "github.com/oasdiff/yaml3"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // composed is a service of contrib/compose.yml, as far as the test looks at it.
@@ -29,10 +30,10 @@ func TestCompose(t *testing.T) {
 		Volumes  map[string]any
 		Configs  map[string]struct{ Content string }
 	}
-	if err := yaml.Unmarshal([]byte(testkit.ReadText(t, "contrib/compose.yml")), &file); err != nil {
+	if err := yaml.Unmarshal([]byte(kit.ReadText(t, "contrib/compose.yml")), &file); err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := strings.Cut(testkit.ReadText(t, "docs/postgresql.md"), "```haproxy\n")
+	_, block, _ := strings.Cut(kit.ReadText(t, "docs/postgresql.md"), "```haproxy\n")
 	block, _, _ = strings.Cut(block, "```")
 	proxy := file.Configs["proxy"].Content
 	if proxy != strings.ReplaceAll(block, "/etc/haproxy/teamdata-ca.pem", "/node/teamdata.ca.pem") || proxy == "" {
@@ -60,7 +61,7 @@ func TestCompose(t *testing.T) {
 // checkSettings checks that serve takes a service's settings.
 func (s composed) checkSettings(t *testing.T) {
 	t.Helper()
-	check := exec.Command(testkit.Binary, "config", "check")
+	check := exec.Command(program.Binary(t), "config", "check")
 	check.Env = os.Environ()
 	for setting, value := range s.Environment {
 		check.Env = append(check.Env, setting+"="+strings.ReplaceAll(value, "${PASSWORD:?is not set}", "abc"))
@@ -77,7 +78,7 @@ func TestComposeSingle(t *testing.T) {
 		Services map[string]composed
 		Volumes  map[string]any
 	}
-	if err := yaml.Unmarshal([]byte(testkit.ReadText(t, "contrib/compose.single.yml")), &file); err != nil {
+	if err := yaml.Unmarshal([]byte(kit.ReadText(t, "contrib/compose.single.yml")), &file); err != nil {
 		t.Fatal(err)
 	}
 	s := file.Services["teamdata"]

@@ -12,18 +12,19 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // An application pushes its data while another reads it, each record once and in
 // order: the examples, run as a user would.
 func TestExamples(t *testing.T) {
 	entries, members := 5000, 50
-	if *testkit.Full {
+	if kit.AtSize() {
 		entries, members = 100_000, 1000
 	}
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	p := testkit.Serve(t, data, "--key-rate", "0", "--client-rate", "0")
+	p := program.Serve(t, data, "--key-rate", "0", "--client-rate", "0")
 
 	t.Run("ingest", func(t *testing.T) {
 		program := filepath.Join(t.TempDir(), "ingest")
@@ -36,7 +37,7 @@ func TestExamples(t *testing.T) {
 	})
 	t.Run("ingest.sh", func(t *testing.T) {
 		if _, err := exec.LookPath("curl"); err != nil {
-			testkit.MustSkip(t, "there is no curl")
+			kit.MustSkip(t, "there is no curl")
 		}
 		t.Setenv("SOCKET", data+".sock")
 		key, polled := newOrg(t, data, "org_shell"), make(chan error, 2)
@@ -59,7 +60,7 @@ func newOrg(t *testing.T, data, id string) (key string) {
 		"member add usr_ada --role owner --org " + id,
 		"key create --scopes read --created-by usr_ada --quiet --org " + id,
 	} {
-		cmd := exec.Command(testkit.Binary, append(strings.Fields(line), "--data", data)...)
+		cmd := exec.Command(program.Binary(t), append(strings.Fields(line), "--data", data)...)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.Output()
 		if err != nil {
@@ -82,7 +83,7 @@ func runExample(t *testing.T, program string, args ...string) {
 
 // poll follows a list from its start until it has seen n records of a kind, and
 // holds them to being numbered from 1, each once and in order.
-func poll(p *testkit.Process, list, key, kind string, n int) error {
+func poll(p *program.Process, list, key, kind string, n int) error {
 	deadline := time.Now().Add(2 * time.Minute)
 	for seen, after := 0, ""; seen < n; {
 		if time.Now().After(deadline) {

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // The versions of the generators, and of what the code needs that one of them makes.
@@ -22,16 +23,16 @@ const (
 // what they generate compiles, and calls the server. Receivers get types for the
 // operator's own events.
 func TestStockGenerators(t *testing.T) {
-	testkit.OnlyFull(t)
+	kit.OnlyAtSize(t)
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "teamdata.db")
-	p := testkit.Serve(t, data, "--seed", testkit.Example, "--http")
+	p := program.Serve(t, data, "--seed", program.Example, "--http")
 	schema := filepath.Join(t.TempDir(), "schema.json")
 	writeFile(t, schema, `{"type":"object","required":["invoiceId","paidBy"],"properties":{"invoiceId":{"type":"string"},"paidBy":{"type":["string","null"]}}}`)
-	testkit.MustRun(t, "event-type", "create", "invoice.paid", "--schema-file", schema, "--data", data)
-	token, _, _ := strings.Cut(testkit.MustRun(t, "operator-token", "create", "--name", "generators", "--quiet", "--data", data), "\n")
+	program.MustRun(t, "event-type", "create", "invoice.paid", "--schema-file", schema, "--data", data)
+	token, _, _ := strings.Cut(program.MustRun(t, "operator-token", "create", "--name", "generators", "--quiet", "--data", data), "\n")
 	for _, api := range []struct{ name, document, key string }{
-		{"public", "/api/v1/openapi.yaml", testkit.ReadKey},
+		{"public", "/api/v1/openapi.yaml", program.ReadKey},
 		{"admin", "/admin/v1/openapi.yaml", token},
 	} {
 		for language, generate := range map[string]func(t *testing.T, api, document string) *exec.Cmd{"go": generateInGo, "typescript": generateInTypeScript} {
@@ -39,7 +40,7 @@ func TestStockGenerators(t *testing.T) {
 				call := generate(t, api.name, documentAt(t, p, api.document))
 				call.Env = append(os.Environ(), "SERVER="+p.URL, "KEY="+api.key, "ORG=org_"+language)
 				out, err := call.CombinedOutput()
-				if want := testkit.ReadText(t, "contrib/testdata/generators/"+api.name+".txt"); err != nil || string(out) != want {
+				if want := kit.ReadText(t, "contrib/testdata/generators/"+api.name+".txt"); err != nil || string(out) != want {
 					t.Errorf("%v: got\n%s\nwant\n%s", err, out, want)
 				}
 			})
@@ -53,7 +54,7 @@ func generateInGo(t *testing.T, api, document string) *exec.Cmd {
 	folder, proxy := t.TempDir(), moduleCache(t)
 	writeFile(t, filepath.Join(folder, "a.json"), document)
 	writeFile(t, filepath.Join(folder, "go.mod"), "module example.com/generated\n\ngo 1.26\n\nrequire "+oapiRuntime+"\n")
-	writeFile(t, filepath.Join(folder, "call", "main.go"), testkit.ReadText(t, "contrib/testdata/generators/"+api+".go.txt"))
+	writeFile(t, filepath.Join(folder, "call", "main.go"), kit.ReadText(t, "contrib/testdata/generators/"+api+".go.txt"))
 	for _, line := range []string{
 		"run " + oapiCodegen + " -generate types,client -package generated -o generated.go a.json",
 		"mod tidy",
@@ -67,7 +68,7 @@ func generateInGo(t *testing.T, api, document string) *exec.Cmd {
 		}
 		switch out, err := step.CombinedOutput(); {
 		case err != nil && strings.Contains(string(out), proxy):
-			testkit.MustSkip(t, "the generator or what its code needs is not in the module cache: go run "+oapiCodegen+" -version, go mod download "+oapiRuntime)
+			kit.MustSkip(t, "the generator or what its code needs is not in the module cache: go run "+oapiCodegen+" -version, go mod download "+oapiRuntime)
 		case err != nil:
 			t.Fatalf("go %s: %v\n%s", line, err, out)
 		}
@@ -85,7 +86,7 @@ func generateInTypeScript(t *testing.T, api, document string) *exec.Cmd {
 	}
 	writeFile(t, filepath.Join(folder, "a.json"), document)
 	writeFile(t, filepath.Join(folder, "package.json"), `{"type":"module"}`)
-	writeFile(t, filepath.Join(folder, "call.ts"), testkit.ReadText(t, "contrib/testdata/generators/"+api+".ts"))
+	writeFile(t, filepath.Join(folder, "call.ts"), kit.ReadText(t, "contrib/testdata/generators/"+api+".ts"))
 	for _, line := range []string{
 		"openapi-typescript a.json -o generated.ts",
 		"tsc --strict --target es2022 --module nodenext --skipLibCheck --types node call.ts",
@@ -101,13 +102,13 @@ func generateInTypeScript(t *testing.T, api, document string) *exec.Cmd {
 }
 
 // documentAt is a document as the server answers it to anyone.
-func documentAt(t *testing.T, p *testkit.Process, path string) string {
+func documentAt(t *testing.T, p *program.Process, path string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", p.URL+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := testkit.Fetch(t, p.Client, r)
+	answer := kit.Fetch(t, p.Client, r)
 	if answer.Status != http.StatusOK {
 		t.Fatalf("%s is answered %d %s", path, answer.Status, answer.Body)
 	}

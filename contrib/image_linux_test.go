@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // imageConfig is what an image says about the program in it.
@@ -30,21 +31,21 @@ type imageConfig struct {
 // says for both architectures, and is loaded as the README says. Unpacked, it serves with
 // its own environment, user and volume. TestPackages compares two of them.
 func TestImage(t *testing.T) {
-	testkit.OnlyFull(t)
+	kit.OnlyAtSize(t)
 	t.Parallel()
 	for _, tool := range []string{"unshare", "hostname", "skopeo", "umoci"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			testkit.MustSkip(t, tool+" is not installed; on Debian: apt-get install util-linux hostname skopeo umoci")
+			kit.MustSkip(t, tool+" is not installed; on Debian: apt-get install util-linux hostname skopeo umoci")
 		}
 	}
 	c, build, version := newCage(t), t.TempDir(), "v"+newest(t)
 	for _, arch := range []string{"amd64", "arm64"} {
 		must(t, os.Mkdir(filepath.Join(build, "linux_"+arch), 0o755))
-		program := "contrib/ingest.sh" // which nobody starts
+		binary := "contrib/ingest.sh" // which nobody starts
 		if arch == runtime.GOARCH {
-			program = testkit.Binary
+			binary = program.Binary(t)
 		}
-		copyInto(t, program, filepath.Join(build, "linux_"+arch, "teamdata"))
+		copyInto(t, binary, filepath.Join(build, "linux_"+arch, "teamdata"))
 	}
 	folder, name := packages(t, ".ci/image", build, version, "one"), strings.TrimPrefix(version, "v")
 	archive := "oci-archive:" + filepath.Join(folder, "teamdata_"+name+"_oci.tar:"+name)
@@ -115,7 +116,7 @@ func (c *cage) serveImage(config string) {
 			Args, Env []string
 		}
 	}
-	must(t, json.Unmarshal([]byte(testkit.ReadText(t, config)), &bundle))
+	must(t, json.Unmarshal([]byte(kit.ReadText(t, config)), &bundle))
 	process := bundle.Process
 	if process.User.UID != service || process.User.GID != service {
 		t.Errorf("the user is %v", process.User)
@@ -129,7 +130,7 @@ func (c *cage) serveImage(config string) {
 	if want := []string{"data", "etc", "teamdata"}; !slices.Equal(names, want) {
 		t.Errorf("in the image are %v", names)
 	}
-	if !strings.Contains(testkit.ReadText(t, c.at("etc/ssl/certs/ca-certificates.crt")), "BEGIN CERTIFICATE") {
+	if !strings.Contains(kit.ReadText(t, c.at("etc/ssl/certs/ca-certificates.crt")), "BEGIN CERTIFICATE") {
 		t.Error("the image has no CA certificates")
 	}
 	c.lock("data")

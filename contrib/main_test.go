@@ -3,10 +3,10 @@ package contrib_test
 import (
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { program.Main(m) }
 
 func must(t *testing.T, err error) {
 	t.Helper()

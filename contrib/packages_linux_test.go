@@ -13,7 +13,8 @@ import (
 	"syscall"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // What the packages' scripts do with systemd and without it, for both kinds of package.
@@ -79,14 +80,14 @@ const (
 func built(t *testing.T, version string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	for arch, program := range map[string]string{"amd64": testkit.Build(t, version, nil), "arm64": "contrib/ingest.sh"} {
+	for arch, program := range map[string]string{"amd64": program.Build(t, version, nil), "arm64": "contrib/ingest.sh"} {
 		must(t, os.Mkdir(filepath.Join(folder, "linux_"+arch), 0o755))
 		copyInto(t, program, filepath.Join(folder, "linux_"+arch, "teamdata"))
 	}
-	testkit.MustRun(t, "man", "--dir", filepath.Join(folder, "man"))
+	program.MustRun(t, "man", "--dir", filepath.Join(folder, "man"))
 	must(t, os.Mkdir(filepath.Join(folder, "completions"), 0o755))
 	for _, shell := range []string{"bash", "fish", "zsh"} {
-		testkit.WriteFile(t, filepath.Join(folder, "completions", "teamdata."+shell), testkit.MustRun(t, "completion", shell))
+		kit.WriteFile(t, filepath.Join(folder, "completions", "teamdata."+shell), program.MustRun(t, "completion", shell))
 	}
 	return folder
 }
@@ -109,7 +110,7 @@ func sums(t *testing.T, folder string) (lines []string) {
 	t.Helper()
 	must(t, fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
-			lines = append(lines, fmt.Sprintf("%x %s", sha256.Sum256([]byte(testkit.ReadText(t, filepath.Join(folder, path)))), path))
+			lines = append(lines, fmt.Sprintf("%x %s", sha256.Sum256([]byte(kit.ReadText(t, filepath.Join(folder, path)))), path))
 		}
 		return err
 	}))
@@ -125,14 +126,14 @@ var kinds = map[string]struct{ file, install, remove, purge string }{
 // The packages: installed, upgraded under load, downgraded and removed, with what is said
 // in the README and in docs/operations.md.
 func TestPackages(t *testing.T) {
-	testkit.OnlyFull(t)
+	kit.OnlyAtSize(t)
 	for _, tool := range []string{"unshare", "hostname", "dpkg", "rpm"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			testkit.MustSkip(t, tool+" is not installed; on Debian: apt-get install util-linux hostname dpkg rpm")
+			kit.MustSkip(t, tool+" is not installed; on Debian: apt-get install util-linux hostname dpkg rpm")
 		}
 	}
 	if runtime.GOARCH != "amd64" {
-		testkit.MustSkip(t, "it installs the packages for amd64")
+		kit.MustSkip(t, "it installs the packages for amd64")
 	}
 	build := built(t, olderVersion)
 	older, again := packages(t, ".ci/packages", build, olderVersion, "one"), packages(t, ".ci/packages", build, olderVersion, "two")
@@ -186,7 +187,7 @@ func (p *packaged) story() {
 	}
 	p.install(olderVersion)
 	p.checkFiles()
-	before := testkit.ReadText(t, p.at(environmentFile))
+	before := kit.ReadText(t, p.at(environmentFile))
 	if p.service != nil {
 		t.Error("it was started before it was configured")
 	}
@@ -197,11 +198,11 @@ func (p *packaged) story() {
 
 	p.underLoad(r, newerVersion)
 	p.systemd(strings.Fields("disable --now teamdata.socket"))
-	environment = strings.Replace(environment, "0.0.0.0:8443", testkit.Reserved(t), 1)
+	environment = strings.Replace(environment, "0.0.0.0:8443", kit.Reserved(t), 1)
 	must(t, os.WriteFile(p.at(environmentFile), []byte(environment), 0o600))
 	p.turn("teamdata", true)
 	p.underLoad(r, olderVersion)
-	if testkit.ReadText(t, p.at(environmentFile)) != environment {
+	if kit.ReadText(t, p.at(environmentFile)) != environment {
 		t.Error("the environment file is another one")
 	}
 	p.removed(environment)
@@ -262,7 +263,7 @@ func (p *packaged) removed(environment string) {
 	if p.kind == "rpm" {
 		kept += ".rpmsave"
 	}
-	if testkit.ReadText(t, p.at(kept)) != environment {
+	if kit.ReadText(t, p.at(kept)) != environment {
 		t.Errorf("%s is not what was edited", kept)
 	}
 	if kind.purge != "" {
@@ -271,7 +272,7 @@ func (p *packaged) removed(environment string) {
 			t.Error("a purge leaves the environment file")
 		}
 	}
-	if out, err := testkit.Run(t, "check", "--data", p.at("var/lib/teamdata/teamdata.db")); err != nil {
+	if out, err := program.Run(t, "check", "--data", p.at("var/lib/teamdata/teamdata.db")); err != nil {
 		t.Errorf("the data that was left: %v\n%s", err, out)
 	}
 }

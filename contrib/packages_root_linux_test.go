@@ -15,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // distribution is a root with what a package needs of its distribution: a shell and a few
@@ -28,7 +29,7 @@ type distribution struct {
 	nodes    []string    // the units of teamdata@.service that are active
 
 	socket  net.Listener     // of teamdata.socket; nil while that is stopped
-	service *testkit.Process // nil while it is stopped
+	service *program.Process // nil while it is stopped
 	news    *net.UnixConn    // what the service tells systemd
 	env     []string         // what systemd tells the service
 }
@@ -68,7 +69,7 @@ func newDistribution(t *testing.T) *distribution {
 		"var/lib/dpkg/updates/none": "", "var/lib/dpkg/triggers/File": "",
 	} {
 		must(t, os.MkdirAll(filepath.Dir(d.at(file)), 0o755))
-		testkit.WriteFile(t, d.at(file), text)
+		kit.WriteFile(t, d.at(file), text)
 	}
 	must(t, os.Remove(d.at("var/lib/dpkg/updates/none")))
 	for file, mode := range map[string]os.FileMode{"dev/null": 0o666, "etc/passwd": 0o644, "etc/group": 0o644, "usr/bin/systemctl": 0o755, "usr/bin/sudo": 0o755} {
@@ -88,7 +89,7 @@ func (d *distribution) borrow(program string) {
 	d.t.Helper()
 	path, err := exec.LookPath(program)
 	if err != nil {
-		testkit.MustSkip(d.t, program+" is not installed; on Debian: apt-get install passwd util-linux")
+		kit.MustSkip(d.t, program+" is not installed; on Debian: apt-get install passwd util-linux")
 	}
 	d.put(path, path)
 	libraries, err := exec.Command("ldd", path).Output()
@@ -133,7 +134,7 @@ func (d *distribution) sh(line string) string {
 // the program printed.
 func (d *distribution) run(cmd *exec.Cmd) string {
 	d.t.Helper()
-	out, ended := testkit.NewOutput(), make(chan error, 1)
+	out, ended := kit.NewOutput(), make(chan error, 1)
 	cmd.Stdout, cmd.Stderr = out, out
 	must(d.t, cmd.Start())
 	go func() { ended <- cmd.Wait() }()
@@ -191,7 +192,7 @@ func (d *distribution) turn(unit string, on bool) {
 			if port := valueOf(d.t, d.unit(unit), "ListenStream"); port != "8443" {
 				d.t.Errorf("teamdata.socket listens on %s", port)
 			}
-			d.socket = testkit.Loopback(d.t) // that port may be taken on this machine
+			d.socket = kit.Loopback(d.t) // that port may be taken on this machine
 		}
 	case "teamdata", "teamdata.service":
 		if d.service != nil {
@@ -227,14 +228,14 @@ func (d *distribution) start() {
 		defer file.Close()
 		cmd.ExtraFiles, cmd.Env = []*os.File{file}, append(cmd.Env, "LISTEN_FDS=1")
 	}
-	d.service = testkit.Begin(d.t, cmd)
+	d.service = program.Begin(d.t, cmd)
 	expect(d.t, d.service, d.news, "READY=1")
 }
 
 // userOf is a user of the root's, and the user's group.
 func (d *distribution) userOf(name string) (uid, gid uint32) {
 	d.t.Helper()
-	for line := range strings.Lines(testkit.ReadText(d.t, d.at("etc/passwd"))) {
+	for line := range strings.Lines(kit.ReadText(d.t, d.at("etc/passwd"))) {
 		if field := strings.Split(line, ":"); field[0] == name {
 			u, err := strconv.ParseUint(field[2], 10, 32)
 			must(d.t, err)

@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // service is the user that the packaged program runs as in these tests.
@@ -30,7 +31,7 @@ type cage struct {
 func newCage(t *testing.T) *cage {
 	t.Helper()
 	if os.Getuid() != 0 {
-		testkit.MustSkip(t, "only root can change the root of a program")
+		kit.MustSkip(t, "only root can change the root of a program")
 	}
 	root, err := os.MkdirTemp("", "cage-")
 	if err != nil {
@@ -89,9 +90,9 @@ func (c *cage) command(env []string, line ...string) *exec.Cmd {
 }
 
 // start starts a program that the test is to end.
-func (c *cage) start(env []string, line ...string) *testkit.Process {
+func (c *cage) start(env []string, line ...string) *program.Process {
 	c.t.Helper()
-	p := &testkit.Process{T: c.t, Cmd: c.command(env, line...), Out: testkit.NewOutput()}
+	p := &program.Process{T: c.t, Cmd: c.command(env, line...), Out: kit.NewOutput()}
 	p.Cmd.Stdout, p.Cmd.Stderr = p.Out, p.Out
 	must(c.t, p.Cmd.Start())
 	c.t.Cleanup(p.Kill)
@@ -178,7 +179,7 @@ func TestUnitStarts(t *testing.T) {
 	t.Parallel()
 	c, unit := newCage(t), directives(t, "contrib/systemd/teamdata.service", "=")
 	line := strings.Fields(valueOf(t, unit, "ExecStart"))
-	c.put(testkit.Binary, line[0])
+	c.put(program.Binary(t), line[0])
 	state := "/var/lib/" + valueOf(t, unit, "StateDirectory")
 	must(t, os.MkdirAll(c.at(state), 0o755))
 	must(t, os.Chmod(c.at(state), 0o700))
@@ -222,7 +223,7 @@ func environmentOf(t *testing.T, file string) (lines []string) {
 }
 
 // expect reads what a program tells its manager, up to a state.
-func expect(t *testing.T, p *testkit.Process, manager *net.UnixConn, state string) {
+func expect(t *testing.T, p *program.Process, manager *net.UnixConn, state string) {
 	t.Helper()
 	buf := make([]byte, 1024)
 	manager.SetReadDeadline(time.Now().Add(30 * time.Second))

@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // island is a network of its own, in which each packet that is not for this
@@ -38,11 +39,11 @@ func newIsland(t *testing.T) *island {
 	t.Helper()
 	for _, tool := range []string{"unshare", "nsenter", "ip", "mount", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			testkit.MustSkip(t, tool+" is not installed; on Debian: apt-get install util-linux mount iproute2 curl")
+			kit.MustSkip(t, tool+" is not installed; on Debian: apt-get install util-linux mount iproute2 curl")
 		}
 	}
-	resolv, out := filepath.Join(t.TempDir(), "resolv.conf"), testkit.NewOutput()
-	testkit.WriteFile(t, resolv, "nameserver 192.0.2.53\noptions timeout:1 attempts:1\n")
+	resolv, out := filepath.Join(t.TempDir(), "resolv.conf"), kit.NewOutput()
+	kit.WriteFile(t, resolv, "nameserver 192.0.2.53\noptions timeout:1 attempts:1\n")
 	keeper := exec.Command("unshare", "--net", "--mount", "sh", "-c", makeIsland, resolv)
 	keeper.Stdout, keeper.Stderr = out, out
 	stdin, err := keeper.StdinPipe() // cat stays until it is closed
@@ -96,15 +97,15 @@ func TestNoCallUnasked(t *testing.T) {
 	t.Parallel()
 	i, folder := newIsland(t), t.TempDir()
 	ready, seed := filepath.Join(folder, "ready.json"), filepath.Join(folder, "org.json")
-	testkit.WriteFile(t, seed, quietOrg)
-	p := &testkit.Process{T: t, Out: testkit.NewOutput(), Cmd: i.command(testkit.Binary, "serve", "--data", filepath.Join(folder, "teamdata.db"),
+	kit.WriteFile(t, seed, quietOrg)
+	p := &program.Process{T: t, Out: kit.NewOutput(), Cmd: i.command(program.Binary(t), "serve", "--data", filepath.Join(folder, "teamdata.db"),
 		"--listen", "127.0.0.1:0", "--ready-file", ready, "--seed", seed, "--backup-dir", filepath.Join(folder, "backups"))}
 	p.Cmd.Stdout, p.Cmd.Stderr = p.Out, p.Out
 	must(t, p.Cmd.Start())
 	t.Cleanup(p.Kill)
 	p.AwaitReady(ready)
 	rounds := 5
-	if *testkit.Full {
+	if kit.AtSize() {
 		rounds = 180
 	}
 	for n := range rounds {
@@ -125,11 +126,11 @@ func TestNoCallUnasked(t *testing.T) {
 }
 
 // ask makes requests from the server's machine, each of which is answered 200.
-func (i *island) ask(p *testkit.Process, paths ...string) {
+func (i *island) ask(p *program.Process, paths ...string) {
 	i.t.Helper()
 	for _, path := range paths {
 		out, err := i.command("curl", "-sS", "--fail", "--max-time", "10", "--cacert", p.CAFile,
-			"-H", "Authorization: Bearer "+testkit.ReadKey, p.URL+path).CombinedOutput()
+			"-H", "Authorization: Bearer "+program.ReadKey, p.URL+path).CombinedOutput()
 		if err != nil {
 			i.t.Errorf("%s: %v %s", path, err, out)
 		}

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // directive is a line of a Dockerfile, or of a unit file.
@@ -18,7 +19,7 @@ type directive struct{ name, value string }
 // "NAME=value", as the separator says.
 func directives(t *testing.T, file, separator string) (found []directive) {
 	t.Helper()
-	for line := range strings.Lines(testkit.ReadText(t, file)) {
+	for line := range strings.Lines(kit.ReadText(t, file)) {
 		name, value, ok := strings.Cut(strings.TrimSpace(line), separator)
 		if ok && !strings.HasPrefix(name, "#") {
 			found = append(found, directive{name, value})
@@ -51,8 +52,8 @@ var units = map[string]string{
 
 // The Dockerfile builds with the Go version of releases.
 func TestDockerfileGoVersion(t *testing.T) {
-	version := strings.TrimPrefix(strings.TrimSpace(testkit.ReadText(t, ".ci/go-version")), "go")
-	if arg := "\nARG GO_IMAGE=golang:" + version + "-bookworm\n"; !strings.Contains(testkit.ReadText(t, "Dockerfile"), arg) {
+	version := strings.TrimPrefix(strings.TrimSpace(kit.ReadText(t, ".ci/go-version")), "go")
+	if arg := "\nARG GO_IMAGE=golang:" + version + "-bookworm\n"; !strings.Contains(kit.ReadText(t, "Dockerfile"), arg) {
 		t.Errorf("the Dockerfile does not build with Go %s", version)
 	}
 }
@@ -60,11 +61,11 @@ func TestDockerfileGoVersion(t *testing.T) {
 // The socket is verified beside the service that it starts.
 func TestSocketUnitVerifies(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
-		testkit.MustSkip(t, "systemd-analyze is not installed; on Debian: apt-get install systemd")
+		kit.MustSkip(t, "systemd-analyze is not installed; on Debian: apt-get install systemd")
 	}
 	folder := t.TempDir()
 	for _, name := range []string{"teamdata.socket", "teamdata.service"} {
-		testkit.WriteFile(t, filepath.Join(folder, name), strings.Replace(testkit.ReadText(t, "contrib/systemd/"+name), "/usr/local/bin/teamdata", testkit.Binary, 1))
+		kit.WriteFile(t, filepath.Join(folder, name), strings.Replace(kit.ReadText(t, "contrib/systemd/"+name), "/usr/local/bin/teamdata", program.Binary(t), 1))
 	}
 	if out, err := exec.Command("systemd-analyze", "verify", filepath.Join(folder, "teamdata.socket")).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v\n%s", err, out)
@@ -78,7 +79,7 @@ func TestUnitFlags(t *testing.T) {
 		if line[1] != "serve" {
 			t.Fatalf("%s starts %v", name, line)
 		}
-		cmd := exec.Command(testkit.Binary, append([]string{"config", "check"}, line[2:]...)...)
+		cmd := exec.Command(program.Binary(t), append([]string{"config", "check"}, line[2:]...)...)
 		for i, word := range cmd.Args {
 			cmd.Args[i] = strings.ReplaceAll(word, "%i", "node-1")
 		}
@@ -94,7 +95,7 @@ func TestUnitFlags(t *testing.T) {
 // Each line of the environment's example sets a flag to a value that it takes, the
 // lines that are commented out too.
 func TestEnvironmentExample(t *testing.T) {
-	lines := regexp.MustCompile(`(?m)^#?(TEAMDATA_\w+)=(.+)$`).FindAllStringSubmatch(testkit.ReadText(t, "contrib/systemd/teamdata.env"), -1)
+	lines := regexp.MustCompile(`(?m)^#?(TEAMDATA_\w+)=(.+)$`).FindAllStringSubmatch(kit.ReadText(t, "contrib/systemd/teamdata.env"), -1)
 	if len(lines) == 0 {
 		t.Error("there is no line")
 	}
@@ -102,9 +103,9 @@ func TestEnvironmentExample(t *testing.T) {
 		name, value := line[1], line[2]
 		if strings.HasSuffix(name, "_FILE") && strings.Contains(name, "SMTP_URL") { // it is read here already
 			value = filepath.Join(t.TempDir(), "value")
-			testkit.WriteFile(t, value, "smtp://localhost")
+			kit.WriteFile(t, value, "smtp://localhost")
 		}
-		cmd := exec.Command(testkit.Binary, "config", "--json")
+		cmd := exec.Command(program.Binary(t), "config", "--json")
 		cmd.Env = append(os.Environ(), name+"="+value)
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.Contains(string(out), `"variable": "`+name+`"`) {
@@ -116,11 +117,11 @@ func TestEnvironmentExample(t *testing.T) {
 // systemd finds nothing wrong with the units, and little that they leave open.
 func TestUnitVerifies(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
-		testkit.MustSkip(t, "systemd-analyze is not installed; on Debian: apt-get install systemd")
+		kit.MustSkip(t, "systemd-analyze is not installed; on Debian: apt-get install systemd")
 	}
 	for name, file := range units {
 		unit := filepath.Join(t.TempDir(), name)
-		testkit.WriteFile(t, unit, strings.Replace(testkit.ReadText(t, file), "/usr/local/bin/teamdata", testkit.Binary, 1))
+		kit.WriteFile(t, unit, strings.Replace(kit.ReadText(t, file), "/usr/local/bin/teamdata", program.Binary(t), 1))
 		for _, args := range [][]string{{"verify", unit}, {"security", "--offline=true", "--threshold=20", unit}} {
 			if out, err := exec.Command("systemd-analyze", args...).CombinedOutput(); err != nil || args[0] == "verify" && len(out) > 0 {
 				t.Errorf("%v: %v\n%s", args, err, out)
@@ -133,9 +134,9 @@ func TestUnitVerifies(t *testing.T) {
 // with one command.
 func TestDatabaseUnitVerifies(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
-		testkit.MustSkip(t, "systemd-analyze is not installed; on Debian: apt-get install systemd")
+		kit.MustSkip(t, "systemd-analyze is not installed; on Debian: apt-get install systemd")
 	}
-	_, section, _ := strings.Cut(testkit.ReadText(t, "docs/postgresql.md"), "\n## systemd\n")
+	_, section, _ := strings.Cut(kit.ReadText(t, "docs/postgresql.md"), "\n## systemd\n")
 	_, block, _ := strings.Cut(section, "```ini\n")
 	block, _, found := strings.Cut(block, "```")
 	if !found {
@@ -146,8 +147,8 @@ func TestDatabaseUnitVerifies(t *testing.T) {
 	if err := os.Mkdir(filepath.Dir(dropIn), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for file, text := range map[string]string{unit: testkit.ReadText(t, "contrib/systemd/teamdata.service"), dropIn: block} {
-		testkit.WriteFile(t, file, strings.ReplaceAll(text, "/usr/local/bin/teamdata", testkit.Binary))
+	for file, text := range map[string]string{unit: kit.ReadText(t, "contrib/systemd/teamdata.service"), dropIn: block} {
+		kit.WriteFile(t, file, strings.ReplaceAll(text, "/usr/local/bin/teamdata", program.Binary(t)))
 	}
 	if out, err := exec.Command("systemd-analyze", "verify", unit).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v\n%s", err, out)
@@ -180,7 +181,7 @@ func copyInto(t *testing.T, from, to string) {
 	if err == nil && info.IsDir() {
 		err = os.CopyFS(to, os.DirFS(from))
 	} else if err == nil {
-		testkit.WriteFile(t, to, testkit.ReadText(t, from))
+		kit.WriteFile(t, to, kit.ReadText(t, from))
 	}
 	if err != nil {
 		t.Fatal(err)

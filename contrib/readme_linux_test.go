@@ -9,14 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // installBlock is a block of the README's Install, by its name, and for a release of a
 // version.
 func installBlock(t *testing.T, name, version string) string {
 	t.Helper()
-	block := regexp.MustCompile("(?s)\n```sh " + name + "\n(.*?)```").FindStringSubmatch(testkit.ReadText(t, "README.md"))
+	block := regexp.MustCompile("(?s)\n```sh " + name + "\n(.*?)```").FindStringSubmatch(kit.ReadText(t, "README.md"))
 	if block == nil {
 		t.Fatalf("the README has no block %q", name)
 	}
@@ -34,7 +35,7 @@ func readmeInstalls(t *testing.T, release, version string) {
 	script := strings.NewReplacer("amd64", runtime.GOARCH, "./teamdata serve", "exec ./teamdata serve --listen 127.0.0.1:0").Replace(installBlock(t, "archive", version))
 	start := exec.Command("sh", "-e", "-c", script)
 	start.Dir = folder
-	p := testkit.Begin(t, start)
+	p := program.Begin(t, start)
 	p.Await("the commands to paste", func() bool { return strings.Contains(p.Out.String(), "Stop with Ctrl-C") })
 	send := regexp.MustCompile(`(?m)^ +(curl .*/test)$`).FindStringSubmatch(p.Out.String())
 	if send == nil {
@@ -55,7 +56,7 @@ func readmeInstalls(t *testing.T, release, version string) {
 // root than that of this machine.
 func installed(t *testing.T, archive string) {
 	t.Helper()
-	_, section, _ := strings.Cut(testkit.ReadText(t, "docs/operations.md"), "\n## Install\n")
+	_, section, _ := strings.Cut(kit.ReadText(t, "docs/operations.md"), "\n## Install\n")
 	block := regexp.MustCompile("(?s)```\n(.*?)```").FindStringSubmatch(section)
 	if block == nil {
 		t.Fatal("docs/operations.md installs nothing")
@@ -84,7 +85,7 @@ func linksLead(t *testing.T, archive string) {
 	}
 	link := regexp.MustCompile(`\]\(([^)\s#:]+)(?:#[^)\s]*)?\)`)
 	for _, page := range append(pages, docs...) {
-		for _, found := range link.FindAllStringSubmatch(testkit.ReadText(t, page), -1) {
+		for _, found := range link.FindAllStringSubmatch(kit.ReadText(t, page), -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(page), found[1])); err != nil {
 				t.Errorf("%s links to %s, which is not in the archive", filepath.Base(page), found[1])
 			}

@@ -16,7 +16,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // releaseVersion is the version of the release in these tests.
@@ -43,16 +44,16 @@ func newReleaseKey(t *testing.T) (file, public string) {
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return file, strings.TrimSpace(testkit.ReadText(t, file+".pub"))
+	return file, strings.TrimSpace(kit.ReadText(t, file+".pub"))
 }
 
 // A release made twice, from copies of the repository in two folders, is the same to
 // the byte. Whatever is changed in it is named by verify-release and by sha256sum.
 func TestRelease(t *testing.T) {
-	testkit.OnlyFull(t)
+	kit.OnlyAtSize(t)
 	for _, tool := range []string{"git", "ssh-keygen", "zip"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			testkit.MustSkip(t, tool+" is not installed; on Debian: apt-get install git openssh-client zip")
+			kit.MustSkip(t, tool+" is not installed; on Debian: apt-get install git openssh-client zip")
 		}
 	}
 	key, public := newReleaseKey(t)
@@ -77,14 +78,14 @@ func TestRelease(t *testing.T) {
 			t.Errorf("it said\n%s", said)
 		}
 		refused(t, "is not signed: it has no SHA256SUMS.sig", folder, "--key", public)
-		testkit.MustRun(t, "verify-release", folder, "--unsigned")
+		program.MustRun(t, "verify-release", folder, "--unsigned")
 	})
 }
 
 // A wrong command line ends with 2 and makes nothing.
 func TestReleaseUsage(t *testing.T) {
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
-		testkit.MustSkip(t, "ssh-keygen is not installed; on Debian: apt-get install openssh-client")
+		kit.MustSkip(t, "ssh-keygen is not installed; on Debian: apt-get install openssh-client")
 	}
 	there, folder, key := t.TempDir(), filepath.Join(t.TempDir(), "release"), filepath.Join(t.TempDir(), "key")
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ecdsa", "-N", "", "-f", key).CombinedOutput(); err != nil {
@@ -129,7 +130,7 @@ func sameFolders(t *testing.T, a, b string) {
 		t.Fatalf("one release has %v, and the other %v", files, others)
 	}
 	for _, file := range files {
-		if testkit.ReadText(t, filepath.Join(a, file)) != testkit.ReadText(t, filepath.Join(b, file)) {
+		if kit.ReadText(t, filepath.Join(a, file)) != kit.ReadText(t, filepath.Join(b, file)) {
 			t.Errorf("%s differs", file)
 		}
 	}
@@ -138,9 +139,9 @@ func sameFolders(t *testing.T, a, b string) {
 // verified checks a release by all commands that the docs name, and refuses a wrong key.
 func verified(t *testing.T, folder, public string) {
 	signers := filepath.Join(t.TempDir(), "allowed_signers")
-	testkit.WriteFile(t, signers, testkit.ReadText(t, filepath.Join(folder, "allowed_signers")))
+	kit.WriteFile(t, signers, kit.ReadText(t, filepath.Join(folder, "allowed_signers")))
 	for _, trust := range [][]string{{"--key", public}, {"--signers", signers}, {"--unsigned"}} {
-		testkit.MustRun(t, append([]string{"verify-release", folder}, trust...)...)
+		program.MustRun(t, append([]string{"verify-release", folder}, trust...)...)
 	}
 	for _, line := range []string{
 		"ssh-keygen -Y verify -f " + signers + " -I teamdata -n file -s SHA256SUMS.sig < SHA256SUMS", "sha256sum --strict -c SHA256SUMS",
@@ -163,7 +164,7 @@ func shellIn(folder, line string) (string, error) {
 // refused holds verify-release to a text, and to the end of failed work.
 func refused(t *testing.T, want, folder string, args ...string) {
 	t.Helper()
-	out, err := testkit.Run(t, append([]string{"verify-release", folder}, args...)...)
+	out, err := program.Run(t, append([]string{"verify-release", folder}, args...)...)
 	failed, ok := err.(*exec.ExitError)
 	if !ok || failed.ExitCode() != 1 || !strings.Contains(out, want) {
 		t.Errorf("it ended with %v, and not with 1 and %q:\n%s", err, want, out)
@@ -174,7 +175,7 @@ func refused(t *testing.T, want, folder string, args ...string) {
 func changedFilesNamed(t *testing.T, folder, public string) {
 	for _, file := range filesOf(t, folder) {
 		path := filepath.Join(folder, file)
-		content := testkit.ReadText(t, path)
+		content := kit.ReadText(t, path)
 		middle := len(content) / 2
 		must(t, os.WriteFile(path, []byte(content[:middle]+string([]byte{content[middle] ^ 1})+content[middle+1:]), 0o644))
 		refused(t, file, folder, "--key", public)
@@ -185,7 +186,7 @@ func changedFilesNamed(t *testing.T, folder, public string) {
 		}
 		must(t, os.WriteFile(path, []byte(content), 0o644))
 	}
-	testkit.MustRun(t, "verify-release", folder, "--key", public)
+	program.MustRun(t, "verify-release", folder, "--key", public)
 }
 
 var dependency = regexp.MustCompile(`(?m)^\tdep\t(\S+)\t(\S+)\th1:(\S+)$`)
@@ -205,7 +206,7 @@ func billsOfMaterials(t *testing.T, folder string) {
 				Hashes        []struct{ Alg, Content string }
 			}
 		}
-		must(t, json.Unmarshal([]byte(testkit.ReadText(t, filepath.Join(folder, name+".cdx.json"))), &bom))
+		must(t, json.Unmarshal([]byte(kit.ReadText(t, filepath.Join(folder, name+".cdx.json"))), &bom))
 		var listed, linked []string
 		for _, c := range bom.Components {
 			listed = append(listed, strings.Join([]string{c.Name, c.Version, c.Hashes[0].Alg, c.Hashes[0].Content}, " "))
@@ -246,7 +247,7 @@ func cycloneDX(t *testing.T) *jsonschema.Schema {
 
 func parsed(t *testing.T, file string) any {
 	t.Helper()
-	document, err := jsonschema.UnmarshalJSON(strings.NewReader(testkit.ReadText(t, file)))
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(kit.ReadText(t, file)))
 	must(t, err)
 	return document
 }
@@ -273,7 +274,7 @@ func unpack(t *testing.T, archive string) (binary string) {
 	}
 	if strings.Contains(archive, "_linux_") {
 		said, err := exec.Command(binary, "version").Output()
-		if want := "teamdata " + releaseVersion + " " + strings.TrimSpace(testkit.ReadText(t, ".ci/go-version")) + " linux/" + runtime.GOARCH + "\n"; err != nil || string(said) != want {
+		if want := "teamdata " + releaseVersion + " " + strings.TrimSpace(kit.ReadText(t, ".ci/go-version")) + " linux/" + runtime.GOARCH + "\n"; err != nil || string(said) != want {
 			t.Errorf("its version is %s, not %s: %v", said, want, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -119,9 +119,9 @@ func TestNowhere(t *testing.T) {
 	resolver := newNames(t, map[string]string{"nothing.example": ""}).resolver()
 	env.run(Config{resolver: resolver, Schedule: []time.Duration{}})
 	for url, want := range map[string]string{
-		"https://" + testkit.Reserved(t): "connection refused",
-		"https://no-such-host.example/":  "DNS: no-such-host.example: no such host",
-		"https://nothing.example/":       "DNS: nothing.example: no such host",
+		"https://" + kit.Reserved(t):    "connection refused",
+		"https://no-such-host.example/": "DNS: no-such-host.example: no such host",
+		"https://nothing.example/":      "DNS: nothing.example: no such host",
 	} {
 		if a := env.onlyAttempt(url, store.StateFailed); a.Reason != want || a.TimedOut {
 			t.Errorf("%s: reason %q, not %q", url, a.Reason, want)

@@ -18,8 +18,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/netguard"
-	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -156,7 +156,7 @@ func TestOutcomes(t *testing.T) {
 		{"dns", "https://nowhere.invalid", nil},
 		{"tls", strings.Replace(plain.URL, "http:", "https:", 1), nil},
 		{"tls", answer(200).URL + "/stranger", nil},
-		{"connect", "https://" + testkit.Reserved(t), nil},
+		{"connect", "https://" + kit.Reserved(t), nil},
 		{"broken", "https://" + broken, nil},
 		{"timeout", "https://" + silent, nil},
 	} {

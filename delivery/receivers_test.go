@@ -16,7 +16,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"teamdata/internal/openapitest"
+	"teamdata/e2e/kit/contract"
 	"teamdata/server/openapi"
 	"teamdata/store"
 )
@@ -124,13 +124,13 @@ func (r received) endpoint() string {
 }
 
 // described is the description of the API, which has the webhooks too.
-var described = sync.OnceValue(func() *openapitest.Contract {
+var described = sync.OnceValue(func() *contract.Contract {
 	document, _ := openapi.Of("2026-10-06")
-	contract, err := openapitest.Read(document.JSON)
+	c, err := contract.Read(document.JSON)
 	if err != nil {
 		panic(err)
 	}
-	return contract
+	return c
 })
 
 // holdsToDescription fails the test when a request is not as the API's description

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/netguard"
-	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -49,7 +49,7 @@ func TestReasons(t *testing.T) {
 		"closed":           {closing.URL, Config{RootCAs: closing.roots()}, "was closed before an answer came"},
 		"certificate":      {hang.URL, Config{}, "TLS: x509: certificate signed by unknown authority"},
 		"not TLS":          {strings.Replace(plain.URL, "http:", "https:", 1), Config{}, "plain HTTP on this port"},
-		"refused":          {"https://" + testkit.Reserved(t), Config{}, "connection refused"},
+		"refused":          {"https://" + kit.Reserved(t), Config{}, "connection refused"},
 		"DNS":              {"https://no-such-host.invalid/", Config{resolver: noNames()}, "DNS: no-such-host.invalid"},
 		"address guard":    {hang.URL, Config{Control: guard.Control}, "refused: "},
 		"status":           {newReceiver(t, status(410)).URL, Config{}, ""},

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"teamdata/internal/enginetest"
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/engines"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/boltstore/boltfile"
@@ -28,10 +28,10 @@ type engine interface {
 // newEngine makes one for a world to come. The database's server is none of the world,
 // and has its own time.
 func newEngine(t *testing.T) engine {
-	if !enginetest.OnDatabase() {
+	if !engines.OnDatabase() {
 		return file(filepath.Join(t.TempDir(), "teamdata.db"))
 	}
-	target, err := pgstore.ParseTarget(pgtest.New(t))
+	target, err := pgstore.ParseTarget(postgres.New(t))
 	if err != nil {
 		t.Fatal(err)
 	}

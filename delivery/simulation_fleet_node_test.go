@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"teamdata/delivery"
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 	"teamdata/store/storetest"
@@ -19,10 +19,10 @@ type fleetNode struct {
 	f         *fleet
 	name      string
 	url       string
-	proxy     *pgtest.Proxy // to the database
-	process   *fleetProcess // nil: it is down. The fleet's lock guards it
-	startAt   time.Time     // when it is to be there again
-	troubleTo time.Time     // until then nothing else happens to it
+	proxy     *postgres.Proxy // to the database
+	process   *fleetProcess   // nil: it is down. The fleet's lock guards it
+	startAt   time.Time       // when it is to be there again
+	troubleTo time.Time       // until then nothing else happens to it
 }
 
 // fleetProcess is a node from its start to its end.

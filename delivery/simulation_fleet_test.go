@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
 
@@ -29,15 +29,15 @@ func TestSimulationOverNodes(t *testing.T) {
 	if *oneSeed != 0 {
 		first, last = *oneSeed, *oneSeed
 	}
-	server := pgtest.Shared(t)
+	server := postgres.Shared(t)
 	for seed := first; seed <= last; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			database := server.Database(t)
-			pgtest.Exec(t, database, simulatedClock)
-			var proxies []*pgtest.Proxy
+			postgres.Exec(t, database, simulatedClock)
+			var proxies []*postgres.Proxy
 			for range 1 + seed%4 {
-				proxies = append(proxies, pgtest.NewProxy(t, server))
+				proxies = append(proxies, postgres.NewProxy(t, server))
 			}
 			synctest.Test(t, func(t *testing.T) { newFleet(t, seed, database, proxies).live() })
 		})
@@ -74,14 +74,14 @@ type fleet struct {
 	sum       struct{ accepted, attempts, twice, fenced, unsure, faults int }
 }
 
-func newFleet(t *testing.T, seed uint64, url string, proxies []*pgtest.Proxy) *fleet {
+func newFleet(t *testing.T, seed uint64, url string, proxies []*postgres.Proxy) *fleet {
 	f := &fleet{
 		T: t, Rand: rand.New(rand.NewPCG(seed, 3)), chronicle: newChronicle(), seed: seed, database: connectClocked(t, url),
 		schedule: []time.Duration{2 * time.Second, 10 * time.Second, 30 * time.Second},
 		byNumber: map[uint64]*endpoint{}, parcels: map[string]*parcel{}, asked: map[string]*wish{},
 	}
 	for i, proxy := range proxies {
-		f.nodes = append(f.nodes, &fleetNode{f: f, name: fmt.Sprintf("node-%d", i), proxy: proxy, url: proxy.URL(pgtest.Name(t, url)) + "&" + simulatedPath})
+		f.nodes = append(f.nodes, &fleetNode{f: f, name: fmt.Sprintf("node-%d", i), proxy: proxy, url: proxy.URL(postgres.Name(t, url)) + "&" + simulatedPath})
 	}
 	return f
 }

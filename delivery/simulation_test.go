@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"teamdata/delivery"
-	"teamdata/internal/enginetest"
+	"teamdata/e2e/kit/engines"
 	"teamdata/store"
 )
 
@@ -51,7 +51,7 @@ func TestSimulation(t *testing.T) {
 		})
 	}
 	t.Cleanup(func() {
-		if t.Logf("%d starts had to search for free pages", searches.Load()); searches.Load() == 0 && *oneSeed == 0 && !enginetest.OnDatabase() {
+		if t.Logf("%d starts had to search for free pages", searches.Load()); searches.Load() == 0 && *oneSeed == 0 && !engines.OnDatabase() {
 			t.Error("no start had to search for free pages")
 		}
 	})

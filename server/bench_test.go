@@ -24,8 +24,8 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/localca"
-	"teamdata/internal/testkit"
 	"teamdata/internal/web"
 	"teamdata/store"
 	"teamdata/store/boltstore"
@@ -149,7 +149,7 @@ func timed(f func()) time.Duration {
 // newBenchEnv is a fixture with limits that nobody reaches, on a store that
 // syncs.
 func newBenchEnv(b *testing.B) (*testEnv, *tls.Config) {
-	env := &testEnv{storeEnv: testkit.NewEnv(b, func(path string, _ func() time.Time) (store.Engine, error) {
+	env := &testEnv{storeEnv: kit.NewEnv(b, func(path string, _ func() time.Time) (store.Engine, error) {
 		return boltstore.Open(path, boltstore.Options{})
 	}, fillFixture)}
 	env.server = New(env.Store, Config{KeyRate: 1e9, ClientRate: 1e9})

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"sync"
 
-	"teamdata/internal/openapitest"
+	"teamdata/e2e/kit/contract"
 	"teamdata/internal/reference"
 	"teamdata/server/openapi"
 )
 
 // faults are where an exchange is not as the document of its version says. Other
 // APIs have their own tests, and so has what a test adds.
-func (env *testEnv) faults(x openapitest.Exchange) []string {
+func (env *testEnv) faults(x contract.Exchange) []string {
 	if env.isElsewhere(x.URL.Path) {
 		return nil
 	}
@@ -24,11 +24,11 @@ func (env *testEnv) faults(x openapitest.Exchange) []string {
 			version = values[0]
 		}
 	}
-	contract, err := contractOf(version)
+	described, err := contractOf(version)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	return contract.Faults(x)
+	return described.Faults(x)
 }
 
 func (env *testEnv) isElsewhere(path string) bool {
@@ -42,15 +42,15 @@ func (env *testEnv) isElsewhere(path string) bool {
 
 var contracts sync.Map // of the versions that were asked for
 
-func contractOf(version string) (*openapitest.Contract, error) {
+func contractOf(version string) (*contract.Contract, error) {
 	if c, ok := contracts.Load(version); ok {
-		return c.(*openapitest.Contract), nil
+		return c.(*contract.Contract), nil
 	}
 	document, ok := knownDocument(version)
 	if !ok {
 		return nil, fmt.Errorf("there is no document of the version %q", version)
 	}
-	c, err := openapitest.Read(document.JSON)
+	c, err := contract.Read(document.JSON)
 	if err == nil {
 		contracts.Store(version, c)
 	}

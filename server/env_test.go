@@ -10,16 +10,16 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/internal/enginetest"
-	"teamdata/internal/openapitest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/contract"
+	"teamdata/e2e/kit/engines"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/storetest"
 )
 
 // storeEnv is a real store.
-type storeEnv = testkit.Env[store.Engine]
+type storeEnv = kit.Env[store.Engine]
 
 // testEnv is a server on a fixture.
 type testEnv struct {
@@ -33,11 +33,11 @@ type testEnv struct {
 // environment's own. In a test, each exchange is held to the document of the API.
 func newTestEnv(t testing.TB, c Config) *testEnv {
 	t.Helper()
-	env := &testEnv{storeEnv: testkit.NewEnv(t, enginetest.Opener(t, boltstore.Options{}), fillFixture), added: map[string]bool{}}
+	env := &testEnv{storeEnv: kit.NewEnv(t, engines.Opener(t, boltstore.Options{}), fillFixture), added: map[string]bool{}}
 	c.Now, c.Log, c.documents = env.Now, zerolog.New(env.LogOutput), knownDocument
 	env.server = New(storetest.Scoped(t, env.Store), c)
 	if _, measured := t.(*testing.B); !measured {
-		env.server.http.Handler = openapitest.Watch(env, env.server.http.Handler, env.faults)
+		env.server.http.Handler = contract.Watch(env, env.server.http.Handler, env.faults)
 	}
 	return env
 }
@@ -144,9 +144,9 @@ func fillKeys(tx store.Tx) error {
 		{ID: "key_read", OrgID: "org_acme", Scopes: store.ScopeRead, CreatedBy: "usr_ada"},
 		{ID: "key_write", OrgID: "org_acme", Scopes: store.ScopeWrite, CreatedBy: "usr_ada"},
 		{ID: "key_both", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_bob"},
-		{ID: "key_hour", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_ada", ExpiresAt: testkit.Noon.Add(time.Hour)},
+		{ID: "key_hour", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_ada", ExpiresAt: kit.Noon.Add(time.Hour)},
 		{ID: "key_revoked", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_ada", RevokedAt: day(4)},
-		{ID: "key_expired", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_ada", ExpiresAt: testkit.Noon},
+		{ID: "key_expired", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_ada", ExpiresAt: kit.Noon},
 		{ID: "key_demoted", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_cyn"},
 		{ID: "key_left", OrgID: "org_acme", Scopes: both, CreatedBy: "usr_nobody"},
 		{ID: "key_team", OrgID: "org_team", Scopes: both, CreatedBy: "usr_tom"},

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/enginetest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/engines"
 	"teamdata/store"
 )
 
@@ -56,7 +56,7 @@ func TestKeyUse(t *testing.T) {
 	holds("key_read", time.Time{}) // not before it is kept
 	generation := env.Store.AccessGeneration()
 	env.keepKeyUse()
-	holds("key_read", testkit.Noon)
+	holds("key_read", kit.Noon)
 	for _, refused := range []string{"key_both", "key_expired", "key_revoked", "key_demoted", "key_none"} {
 		holds(refused, time.Time{})
 	}
@@ -73,8 +73,8 @@ func TestKeyUse(t *testing.T) {
 	ask("key_read")
 	ask("key_both")
 	env.keepKeyUse()
-	holds("key_read", testkit.Noon.Add(time.Minute))
-	holds("key_both", testkit.Noon.Add(time.Minute))
+	holds("key_read", kit.Noon.Add(time.Minute))
+	holds("key_both", kit.Noon.Add(time.Minute))
 }
 
 // TestKeyUseSurvives: what is noted outlives the memory of keys, and a storage
@@ -95,7 +95,7 @@ func TestKeyUseSurvives(t *testing.T) {
 	env.do(newRequest("GET", "/api/v1/members", "key_write"))
 	env.keepKeyUse()
 	for id, minute := range map[string]time.Duration{"key_read": 0, "key_write": 2} {
-		if at := env.lastUsed(id); !at.Equal(testkit.Noon.Add(minute * time.Minute)) {
+		if at := env.lastUsed(id); !at.Equal(kit.Noon.Add(minute * time.Minute)) {
 			t.Errorf("%s was used at %v", id, at)
 		}
 	}
@@ -103,7 +103,7 @@ func TestKeyUseSurvives(t *testing.T) {
 
 // TestKeyUseWritesNothing while there is nothing new.
 func TestKeyUseWritesNothing(t *testing.T) {
-	enginetest.NeedsFile(t)
+	engines.NeedsFile(t)
 	env := newTestEnv(t, Config{})
 	var first []byte
 	for i := range 10 {

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 )
 
 // somePassed is what the suite says of a scenario whose checks applied.
@@ -22,10 +22,10 @@ var somePassed = regexp.MustCompile(`Passed: [1-9].*`)
 // elicitation, which this server doesn't offer, or call tools that the suite wants for
 // its tests. Single checks that do so are in testdata/mcp_not_offered.yaml.
 func TestMCPConformance(t *testing.T) {
-	testkit.OnlyFull(t)
+	kit.OnlyAtSize(t)
 	suite := filepath.Join(os.Getenv("MCP_CONFORMANCE"), "node_modules/@modelcontextprotocol/conformance/dist/index.js")
 	if _, err := os.Stat(suite); err != nil {
-		testkit.MustSkip(t, "MCP_CONFORMANCE names no folder with the suite; get one with: npm install --prefix FOLDER @modelcontextprotocol/conformance; it needs Node.js 22")
+		kit.MustSkip(t, "MCP_CONFORMANCE names no folder with the suite; get one with: npm install --prefix FOLDER @modelcontextprotocol/conformance; it needs Node.js 22")
 	}
 	env := newTestEnv(t, Config{})
 	// The suite sends no key.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"teamdata/admin"
-	"teamdata/internal/openapitest"
+	"teamdata/e2e/kit/contract"
 	"teamdata/store/storetest"
 )
 
@@ -17,7 +17,7 @@ func TestMountedAdminIsDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contract, err := openapitest.Read(document)
+	described, err := contract.Read(document)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestMountedAdminIsDescribed(t *testing.T) {
 		mounted.ServeHTTP(w, r)
 	})}}})
 	mounted = admin.New(storetest.Scoped(env, env.Store), admin.Config{Version: "1.2.3"}).Remote()
-	h := openapitest.Watch(t, env.server.http.Handler, contract.Faults)
+	h := contract.Watch(t, env.server.http.Handler, described.Faults)
 	for _, row := range []struct {
 		path string
 		want int

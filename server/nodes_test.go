@@ -9,8 +9,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 	"teamdata/store/storetest"
@@ -19,7 +19,7 @@ import (
 // Requests with one Idempotency-Key on two nodes at once are executed once: the other
 // gets the same answer as a replay. A different request is refused by both.
 func TestOneIdempotencyKeyOnTwoNodes(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	target, err := pgstore.ParseTarget(database)
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func TestOneIdempotencyKeyOnTwoNodes(t *testing.T) {
 	open := func(_ string, now func() time.Time) (store.Engine, error) {
 		return pgstore.Open(t.Context(), target, pgstore.Options{Now: now, Node: pgstore.RandomName()})
 	}
-	env := testkit.NewEnv(t, open, fillFixture)
+	env := kit.NewEnv(t, open, fillFixture)
 	for i, s := 0, env.Store; i < len(nodes); i++ {
 		if i > 0 {
 			if s, err = open("", env.Now); err != nil {
@@ -58,7 +58,7 @@ func TestOneIdempotencyKeyOnTwoNodes(t *testing.T) {
 			}
 		}
 	}
-	if n := pgtest.Exec(t, database, "SELECT count(*) FROM deliveries")[0][0]; n != "20" {
+	if n := postgres.Exec(t, database, "SELECT count(*) FROM deliveries")[0][0]; n != "20" {
 		t.Errorf("%s deliveries were made", n)
 	}
 }

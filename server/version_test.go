@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/internal/web"
 )
 
@@ -62,8 +62,8 @@ func TestTableFaults(t *testing.T) {
 		now   time.Time
 		want  string // in the only fault; empty: none
 	}{
-		"whole":                   {threeVersions, testkit.Noon, ""},
-		"removed in time":         {threeVersions[:2], testkit.Noon, ""},
+		"whole":                   {threeVersions, kit.Noon, ""},
+		"removed in time":         {threeVersions[:2], kit.Noon, ""},
 		"removed on its last day": {threeVersions[:1], lastDay, "2025-01-01 is supported until 2027-10-07"},
 		"removed a day later":     {threeVersions[:1], lastDay.Add(time.Second), ""},
 		"removed in the middle":   {[]version{current, row("2024-01-01")}, lastDay.Add(time.Second), "only the oldest rows"},

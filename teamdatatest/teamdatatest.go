@@ -32,8 +32,8 @@ import (
 
 	"teamdata/admin/socket"
 	"teamdata/app"
+	"teamdata/e2e/kit/postbox"
 	"teamdata/internal/httpclient"
-	"teamdata/internal/postbox"
 	"teamdata/store"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -149,7 +149,7 @@ func TestKeyFormSentTwice(t *testing.T) {
 
 func TestKeyExpiry(t *testing.T) {
 	for choice, want := range map[string]time.Time{
-		"30": testkit.Noon.AddDate(0, 0, 30), "90": testkit.Noon.AddDate(0, 0, 90), "365": testkit.Noon.AddDate(0, 0, 365), "never": {},
+		"30": kit.Noon.AddDate(0, 0, 30), "90": kit.Noon.AddDate(0, 0, 90), "365": kit.Noon.AddDate(0, 0, 365), "never": {},
 		"date 2026-10-06": time.Date(2026, 10, 6, 23, 59, 59, 999e6, time.UTC),
 		"date 9999-12-31": store.MaxTime,
 	} {
@@ -208,11 +208,11 @@ func TestKeyStates(t *testing.T) {
 	b := w.signedIn("usr_ada")
 	w.Update(func(tx store.Tx) error {
 		for id, k := range map[string]store.APIKey{
-			"key_active":    {CreatedBy: "usr_ada", ExpiresAt: testkit.Noon.Add(time.Hour)},
-			"key_expired":   {CreatedBy: "usr_ada", ExpiresAt: testkit.Noon},
+			"key_active":    {CreatedBy: "usr_ada", ExpiresAt: kit.Noon.Add(time.Hour)},
+			"key_expired":   {CreatedBy: "usr_ada", ExpiresAt: kit.Noon},
 			"key_suspended": {CreatedBy: "usr_grace"},
 			"key_gone":      {CreatedBy: "usr_gone"},
-			"key_revoked":   {CreatedBy: "usr_gone", RevokedAt: testkit.Noon},
+			"key_revoked":   {CreatedBy: "usr_gone", RevokedAt: kit.Noon},
 		} {
 			k.ID, k.OrgID, k.Scopes = id, "org_acme", store.ScopeRead|store.ScopeWrite
 			if _, err := store.ImportKey(tx, k); err != nil {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -246,7 +246,7 @@ func FuzzCSV(f *testing.F) {
 	f.Add("usr_ada", "member.added", "mem_1")
 	f.Add("=1", "a\"b,c\r\n", "\n")
 	f.Fuzz(func(t *testing.T, actor, action, target string) {
-		line := csvHeader + string(appendCSV(nil, store.AuditEntry{ID: "aud_1", CreatedAt: testkit.Noon, ActorID: actor, Action: action, TargetID: target}))
+		line := csvHeader + string(appendCSV(nil, store.AuditEntry{ID: "aud_1", CreatedAt: kit.Noon, ActorID: actor, Action: action, TargetID: target}))
 		r := csv.NewReader(strings.NewReader(line))
 		records, err := r.ReadAll()
 		if err != nil || len(records) != 2 || len(records[1]) != 5 {

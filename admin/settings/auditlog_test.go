@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -25,7 +25,7 @@ var entryRows = regexp.MustCompile(`(?s)<time datetime="([^"]*)"[^>]*>[^<]*</tim
 func (w *env) appendEntries(n int) (all []store.AuditEntry) {
 	w.Helper()
 	pick := rand.New(rand.NewPCG(3, 4))
-	at := testkit.Noon.Add(-time.Duration(n) * time.Minute)
+	at := kit.Noon.Add(-time.Duration(n) * time.Minute)
 	for i := range n {
 		at = at.Add(time.Duration(pick.IntN(3)) * time.Minute / 2)
 		all = append(all, store.AuditEntry{
@@ -72,7 +72,7 @@ func auditFilters(seed uint64) (filters []url.Values) {
 	pick := rand.New(rand.NewPCG(seed, 0))
 	any := func(values ...string) string { return values[pick.IntN(len(values))] }
 	moment := func() string {
-		return testkit.Noon.Add(-time.Duration(pick.IntN(600)) * time.Minute).Format("2006-01-02T15:04")
+		return kit.Noon.Add(-time.Duration(pick.IntN(600)) * time.Minute).Format("2006-01-02T15:04")
 	}
 	for range 24 {
 		filters = append(filters, url.Values{
@@ -133,7 +133,7 @@ func TestAuditLogBounds(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	w.Update(func(tx store.Tx) error {
-		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", Action: "first", CreatedAt: testkit.Noon.AddDate(-1, 0, 0)})
+		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", Action: "first", CreatedAt: kit.Noon.AddDate(-1, 0, 0)})
 		return err
 	})
 	w.appendEntries(2*maxSearched + 100)

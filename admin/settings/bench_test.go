@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -149,7 +149,7 @@ func (w *env) fillCounts() {
 	for i := range store.MaxEndpoints {
 		e := w.addEndpoint(store.Endpoint{ID: fmt.Sprintf("whe_%02d", i)})
 		w.updates(int(store.DeliveryCountsRetention/time.Hour), func(tx store.Tx, hour int) error {
-			return tx.AddDeliveryCounts("org_acme", e.Number, testkit.Noon.Add(-time.Duration(hour)*time.Hour), store.DeliveryCounts{
+			return tx.AddDeliveryCounts("org_acme", e.Number, kit.Noon.Add(-time.Duration(hour)*time.Hour), store.DeliveryCounts{
 				Acknowledged: 1000, Retrying: 30, Failed: 2, Latency: [8]int{300, 500, 100, 50, 30, 10, 5, 5},
 			})
 		})
@@ -180,7 +180,7 @@ var largeWebhookPages = []largePage{
 	{"endpoint/verify", "/orgs/org_acme/endpoints/whe_00/verify"},
 	{"deliveries", "/orgs/org_acme/endpoints/whe_00/deliveries"},
 	{"deliveries/acknowledged", "/orgs/org_acme/endpoints/whe_00/deliveries?state=acknowledged"},
-	{"deliveries/deep", "/orgs/org_acme/endpoints/whe_00/deliveries?state=acknowledged&after=" + fmt.Sprint(testkit.Noon.Add(-10*24*time.Hour).UnixMilli()) + ".whd_x"},
+	{"deliveries/deep", "/orgs/org_acme/endpoints/whe_00/deliveries?state=acknowledged&after=" + fmt.Sprint(kit.Noon.Add(-10*24*time.Hour).UnixMilli()) + ".whd_x"},
 	{"deliveries/found", "/orgs/org_acme/endpoints/whe_00/deliveries?state=failed&type=file.uploaded"},
 	{"deliveries/no-match", "/orgs/org_acme/endpoints/whe_00/deliveries?type=none"},
 	{"delivery", "/orgs/org_acme/deliveries/" + benchDelivery(500)},
@@ -217,7 +217,7 @@ var largeWebhookPages = []largePage{
 	{"events", "/orgs/org_acme/events"},
 	{"events/type", "/orgs/org_acme/events?type=file.uploaded"},
 	{"events/no-match", "/orgs/org_acme/events?type=none"},
-	{"events/deep", "/orgs/org_acme/events?after=" + fmt.Sprint(testkit.Noon.Add(-10*24*time.Hour).UnixMilli()) + ".whd_x"},
+	{"events/deep", "/orgs/org_acme/events?after=" + fmt.Sprint(kit.Noon.Add(-10*24*time.Hour).UnixMilli()) + ".whd_x"},
 
 	{"replay/all", "/orgs/org_acme/replay"},
 	{"replay/failed", "/orgs/org_acme/replay?state=failed"},
@@ -228,7 +228,7 @@ var largeWebhookPages = []largePage{
 
 // benchTime is a time some days ago, in a query.
 func benchTime(days int) string {
-	return testkit.Noon.AddDate(0, 0, -days).Format(time.RFC3339)
+	return kit.Noon.AddDate(0, 0, -days).Format(time.RFC3339)
 }
 
 // benchReplay is the id of a job of a large env.
@@ -238,7 +238,7 @@ func (w *env) fillReplay() {
 	w.Update(func(tx store.Tx) error {
 		return tx.PutReplayJob(store.ReplayJob{
 			ID: benchReplay, OrgID: "org_acme", ActorID: "usr_ada", Filter: store.DeliveryFilter{State: "failed", Endpoint: "whe_00"},
-			Total: 50_000, State: store.ReplayRunning, Done: 20_000, CreatedAt: testkit.Noon,
+			Total: 50_000, State: store.ReplayRunning, Done: 20_000, CreatedAt: kit.Noon,
 		})
 	})
 }
@@ -249,7 +249,7 @@ func (w *env) fillDeliveries() {
 	endpoints := w.endpoints()
 	answer := []byte(strings.Repeat("no ", 100))
 	w.updates(largeDeliveries, func(tx store.Tx, i int) error {
-		at := testkit.Noon.Add(-30 * 24 * time.Hour).Add(time.Duration(i) * 2 * time.Second)
+		at := kit.Noon.Add(-30 * 24 * time.Hour).Add(time.Duration(i) * 2 * time.Second)
 		d := benchOf(i, endpoints[i%2*(i/2%len(endpoints))], at)
 		d.State, d.FinishedAt, d.Attempts = store.StateAcknowledged, at, 1
 		d.History = []store.Attempt{{StartedAt: at, EndedAt: at.Add(time.Second), Status: 200}}
@@ -261,12 +261,12 @@ func (w *env) fillDeliveries() {
 	})
 	last := len(endpoints) - 1
 	w.updates(largeWaiting*last, func(tx store.Tx, i int) error {
-		d := benchOf(largeDeliveries+i, endpoints[i%last], testkit.Noon)
-		d.State, d.DueAt = store.StatePending, testkit.Noon.Add(-time.Duration(i)*time.Second)
+		d := benchOf(largeDeliveries+i, endpoints[i%last], kit.Noon)
+		d.State, d.DueAt = store.StatePending, kit.Noon.Add(-time.Duration(i)*time.Second)
 		return addBench(tx, d)
 	})
 	w.updates(largeRetrying, func(tx store.Tx, i int) error {
-		at := testkit.Noon.Add(-time.Duration(i) * 100 * time.Millisecond)
+		at := kit.Noon.Add(-time.Duration(i) * 100 * time.Millisecond)
 		d := benchOf(2*largeDeliveries+i, endpoints[last], at)
 		d.State, d.Attempts, d.DueAt = store.StateRetrying, 1, at.Add(time.Hour)
 		d.History = []store.Attempt{{StartedAt: at, EndedAt: at, Status: 503, Reason: "the receiver answered 503", Answer: answer, NextAt: d.DueAt}}
@@ -284,7 +284,7 @@ func benchOf(i int, e store.Endpoint, at time.Time) store.Delivery {
 
 // addFannedOut adds an event that was sent to all endpoints.
 func addFannedOut(tx store.Tx, i int, endpoints []store.Endpoint) error {
-	at := testkit.Noon.Add(-time.Duration(i) * time.Minute)
+	at := kit.Noon.Add(-time.Duration(i) * time.Minute)
 	var all []store.Delivery
 	for k, e := range endpoints {
 		d := benchOf(3*largeDeliveries+i*len(endpoints)+k, e, at)

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/enginetest"
+	"teamdata/e2e/kit/engines"
 	"teamdata/store"
 )
 
 // file is a hash of the whole data file.
 func (w *env) file() [sha256.Size]byte {
 	w.Helper()
-	enginetest.NeedsFile(w)
+	engines.NeedsFile(w)
 	w.backgroundDone()
 	f, err := w.Store.(store.FileEngine).Snapshot(w.Context())
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/signature"
-	"teamdata/internal/testkit"
 	"teamdata/store"
 )
 
@@ -33,7 +33,7 @@ func TestRotateSecret(t *testing.T) {
 		b.post("/orgs/org_acme/endpoints/whe_1/rotate", form).leads(t, "/orgs/org_acme/endpoints/whe_1/secret?done=secret-rotated")
 	}
 	e := w.findEndpoint("whe_1")
-	if e.OldSecret != ownSecret || !e.OldSecretUntil.Equal(testkit.Noon.Add(time.Hour)) {
+	if e.OldSecret != ownSecret || !e.OldSecretUntil.Equal(kit.Noon.Add(time.Hour)) {
 		t.Fatalf("it is %+v", e)
 	}
 	r := b.get("/orgs/org_acme/endpoints/whe_1/secret")
@@ -54,7 +54,7 @@ func TestRotateByChoice(t *testing.T) {
 		form := url.Values{"overlap": {value}, "secret": {own}}
 		w.signedIn("usr_ada").post("/orgs/org_acme/endpoints/whe_1/rotate", form).wants(t, 303)
 		e := w.findEndpoint("whe_1")
-		if e.Secret != own || (want == 0) != e.OldSecretUntil.IsZero() || want > 0 && !e.OldSecretUntil.Equal(testkit.Noon.Add(want)) {
+		if e.Secret != own || (want == 0) != e.OldSecretUntil.IsZero() || want > 0 && !e.OldSecretUntil.Equal(kit.Noon.Add(want)) {
 			t.Errorf("%s: it is %+v", value, e)
 		}
 	}
@@ -123,7 +123,7 @@ func TestVerify(t *testing.T) {
 	check(headers, "</textarea><script>", nil).wants(t, 200, "&lt;/textarea&gt;&lt;script&gt;")
 	check("", "", nil).wants(t, 200, "The request does not verify", "missing")
 	check(headers, "ä", url.Values{"encoded": {"yes"}}).wants(t, 400, `id="body-error"`)
-	check(headers, body, url.Values{"received": {"testkit.Noon"}}).wants(t, 400, `id="received-error"`)
+	check(headers, body, url.Values{"received": {"kit.Noon"}}).wants(t, 400, `id="received-error"`)
 	check(headers, body, url.Values{"received": {"2026-10-06T12:06:30"}}).wants(t, 200, "too old: 6 min 30 s")
 	w.Advance(time.Hour)
 	check(headers, body, nil).wants(t, 200, "too old: 1 h 0 min")

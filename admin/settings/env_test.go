@@ -11,15 +11,15 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/internal/enginetest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/engines"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/storetest"
 )
 
 // storeEnv is a real store.
-type storeEnv = testkit.Env[store.Engine]
+type storeEnv = kit.Env[store.Engine]
 
 // env is a settings page on a real store, behind a real TLS listener.
 // org_acme has the owner usr_ada, the admin usr_alan and the member usr_grace;
@@ -31,7 +31,7 @@ type env struct {
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	w := &env{storeEnv: testkit.NewEnv(t, enginetest.Opener(t, boltstore.Options{}), fill), server: httptest.NewUnstartedServer(nil)}
+	w := &env{storeEnv: kit.NewEnv(t, engines.Opener(t, boltstore.Options{}), fill), server: httptest.NewUnstartedServer(nil)}
 	w.server.Config.Handler = newSettings(storetest.Scoped(t, w.Store), Config{
 		PublicURL: "https://" + w.server.Listener.Addr().String(), Version: "1.2.3", Log: zerolog.Nop(), Mailed: func() {},
 	})
@@ -101,7 +101,7 @@ func (w *env) signedIn(userID string) *browser {
 }
 
 // reply is what a browser got.
-type reply struct{ testkit.Answer }
+type reply struct{ kit.Answer }
 
 // location is where a redirect leads.
 func (r reply) location() string { return r.Header.Get("Location") }
@@ -129,7 +129,7 @@ func (b *browser) do(method, path string, form url.Values) reply {
 		r.Header.Set("Origin", b.server.URL)
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 	}
-	return reply{testkit.Fetch(b, b.client, r)}
+	return reply{kit.Fetch(b, b.client, r)}
 }
 
 // wants holds a reply to a status and to texts that its body has.

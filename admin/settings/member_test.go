@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -23,7 +23,7 @@ func (w *env) joins(n int) (all []store.Member) {
 	pick := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
 		all = append(all, store.Member{
-			OrgID: "org_acme", UserID: fmt.Sprintf("usr_%04d", i), CreatedAt: testkit.Noon.Add(time.Duration(i/3) * time.Second), ID: fmt.Sprintf("mem_%04d", i),
+			OrgID: "org_acme", UserID: fmt.Sprintf("usr_%04d", i), CreatedAt: kit.Noon.Add(time.Duration(i/3) * time.Second), ID: fmt.Sprintf("mem_%04d", i),
 			Role:  []string{"member", "guest", "ÖKONOM", "<u>"}[pick.IntN(4)],
 			Name:  []string{"", "Zoë <b>Bold", `O'"Neil`, "100%", "Ömer"}[pick.IntN(5)],
 			Email: []string{"", "ZOE@acme.example", "neil@other.example"}[pick.IntN(3)],

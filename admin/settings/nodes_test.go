@@ -10,8 +10,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 	"teamdata/store/storetest"
@@ -23,7 +23,7 @@ const nodes = 3
 // newNodes is an env of which each request goes to the next node.
 func newNodes(t *testing.T) *env {
 	t.Helper()
-	target, err := pgstore.ParseTarget(pgtest.New(t))
+	target, err := pgstore.ParseTarget(postgres.New(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func newNodes(t *testing.T) *env {
 		}
 		return s
 	}
-	w.storeEnv = testkit.NewEnv(t, func(_ string, now func() time.Time) (store.Engine, error) { return open(now), nil }, fill)
+	w.storeEnv = kit.NewEnv(t, func(_ string, now func() time.Time) (store.Engine, error) { return open(now), nil }, fill)
 	for i := range all {
 		s := w.Store
 		if i > 0 {
@@ -64,7 +64,7 @@ func (b *browser) everywhere(path string, status int) {
 
 // rounds is how often something is repeated that a race could hide.
 func rounds() int {
-	if *testkit.Full {
+	if kit.AtSize() {
 		return 1000
 	}
 	return 20

@@ -14,7 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/storetest"
 )
@@ -69,7 +69,7 @@ func TestOverviewBanners(t *testing.T) {
 	b.get(overviewPath).wants(t, 200, "No events are sent", "answered <span class=\"mono\">402</span>")
 	subscribe("team")
 	w.Update(func(tx store.Tx) error {
-		return tx.PutMail(store.Mail{ID: "mai_1", OrgID: "org_acme", To: "a@b.example", Template: store.MailEndpointDisabled, CreatedAt: testkit.Noon, DueAt: testkit.Noon})
+		return tx.PutMail(store.Mail{ID: "mai_1", OrgID: "org_acme", To: "a@b.example", Template: store.MailEndpointDisabled, CreatedAt: kit.Noon, DueAt: kit.Noon})
 	})
 	if r := b.get(overviewPath); strings.Contains(r.Body, "No events are sent") || strings.Contains(r.Body, ">402<") || strings.Contains(r.Body, "no mail server") {
 		t.Errorf("a banner without a reason: %s", r.Body)
@@ -88,7 +88,7 @@ func TestOverviewBanners(t *testing.T) {
 // those that are well are not.
 func TestOverviewAttention(t *testing.T) {
 	w := newEnv(t)
-	w.addEndpoint(store.Endpoint{ID: "whe_off", DisabledAt: testkit.Noon.Add(-time.Hour), Description: "<script>off"})
+	w.addEndpoint(store.Endpoint{ID: "whe_off", DisabledAt: kit.Noon.Add(-time.Hour), Description: "<script>off"})
 	failing := w.addEndpoint(store.Endpoint{ID: "whe_failing", URL: "https://acme.example/<i>'\""})
 	longAgo := w.addEndpoint(store.Endpoint{ID: "whe_well"})
 	w.addEndpoint(store.Endpoint{ID: "whe_busy", URL: "https://acme.example/busy"})
@@ -124,7 +124,7 @@ func TestOverviewNumbers(t *testing.T) {
 	w.count(one, 29*24*time.Hour, store.DeliveryCounts{Failed: 5})
 	w.count(one, 30*24*time.Hour, store.DeliveryCounts{Failed: 1000})
 	w.Update(func(tx store.Tx) error {
-		return tx.AddDeliveryCounts("org_other", 1, testkit.Noon, store.DeliveryCounts{Failed: 1000})
+		return tx.AddDeliveryCounts("org_other", 1, kit.Noon, store.DeliveryCounts{Failed: 1000})
 	})
 	b := w.signedIn("usr_ada")
 	r, month := b.get(overviewPath), b.get(overviewPath+"?range=30d")
@@ -175,7 +175,7 @@ func wellFormed(t *testing.T, picture string) {
 // one another, and what is there is seen.
 func TestAttemptsChart(t *testing.T) {
 	for _, most := range []int{1, 2, 3, 999, 1_000_000_000} {
-		s := newTimeSeries(testkit.Noon, time.Hour, 24, time.UTC)
+		s := newTimeSeries(kit.Noon, time.Hour, 24, time.UTC)
 		bars := 0
 		for i := range s.Points {
 			s.Points[i].DeliveryCounts = store.DeliveryCounts{Acknowledged: most * i / 24, Retrying: i % 2, Failed: most * (i % 3)}
@@ -220,7 +220,7 @@ func TestRoundTop(t *testing.T) {
 
 // A bar goes from the p50 up to the p95; where nothing was acknowledged is none.
 func TestLatencyChart(t *testing.T) {
-	s := newTimeSeries(testkit.Noon, time.Hour, 24, time.UTC)
+	s := newTimeSeries(kit.Noon, time.Hour, 24, time.UTC)
 	s.Points[5].DeliveryCounts = store.DeliveryCounts{Acknowledged: 10, Latency: [8]int{0, 9, 0, 1}}
 	c := latencyChart("id", spans[1], s)
 	if want := []mark{{"p95-mark", c.Bins[5].Marks[0].X, "50%", c.Bins[5].Marks[0].Width, "25%"}, {"p50-mark", c.Bins[5].Marks[0].X, "75%", c.Bins[5].Marks[0].Width, "2.4%"}}; !slices.Equal(c.Bins[5].Marks, want) {
@@ -234,7 +234,7 @@ func TestLatencyChart(t *testing.T) {
 // Days begin at midnight of the reader's zone, and times are in it.
 func TestTimeSeriesInAZone(t *testing.T) {
 	tokyo := zoneNamed("Asia/Tokyo")
-	s := newTimeSeries(testkit.Noon, 24*time.Hour, 30, tokyo)
+	s := newTimeSeries(kit.Noon, 24*time.Hour, 30, tokyo)
 	if got := s.Points[29].From.In(tokyo); got.Hour() != 0 || got.Day() != 6 || s.Label(s.Points[29]) != "6 Oct 2026" {
 		t.Errorf("the last day begins %v, %s", got, s.Label(s.Points[29]))
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"teamdata/admin/settings/password"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -181,8 +181,8 @@ func TestSessionIsSeen(t *testing.T) {
 		w.backgroundDone()
 		w.View(func(tx store.Tx) error {
 			s, err := store.FindSession(tx, b.cookieOf())
-			if !s.LastSeenAt.Equal(testkit.Noon.Add(row.seen)) {
-				t.Errorf("it was seen at %s, and not %s after testkit.Noon", s.LastSeenAt, row.seen)
+			if !s.LastSeenAt.Equal(kit.Noon.Add(row.seen)) {
+				t.Errorf("it was seen at %s, and not %s after kit.Noon", s.LastSeenAt, row.seen)
 			}
 			return err
 		})

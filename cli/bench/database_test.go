@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 	"teamdata/store/pgstore"
 )
 
@@ -18,7 +18,7 @@ func databaseConfig(t testing.TB, database string) Config {
 		t.Fatal(err)
 	}
 	return Config{
-		Program: testkit.Binary, Dir: t.TempDir(), Place: "database", Rounds: 1, Duration: 20 * time.Millisecond,
+		Program: program.Binary(t), Dir: t.TempDir(), Place: "database", Rounds: 1, Duration: 20 * time.Millisecond,
 		Events: 200, Rate: 1, Members: 300, Waiting: 1500,
 		Database: func(ctx context.Context, away time.Duration) (Database, error) {
 			return pgstore.NewScratch(ctx, target, connections, away)
@@ -32,9 +32,9 @@ const tables = "SELECT table_schema, table_name FROM information_schema.tables W
 // was.
 func TestDatabase(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
-	pgtest.Exec(t, database, "CREATE TABLE orgs (id text)")
-	before := pgtest.Exec(t, database, tables)
+	database := postgres.New(t)
+	postgres.Exec(t, database, "CREATE TABLE orgs (id text)")
+	before := postgres.Exec(t, database, tables)
 	report := measure(t, databaseConfig(t, database))
 	var got []string
 	for _, f := range report.Figures {
@@ -53,7 +53,7 @@ func TestDatabase(t *testing.T) {
 	if len(report.Notes) > 0 {
 		t.Errorf("noted: %v", report.Notes)
 	}
-	if after := pgtest.Exec(t, database, tables); len(after) != len(before) || len(after) != 1 {
+	if after := postgres.Exec(t, database, tables); len(after) != len(before) || len(after) != 1 {
 		t.Errorf("the tables are %v, not %v", after, before)
 	}
 }
@@ -61,7 +61,7 @@ func TestDatabase(t *testing.T) {
 // A run that is ended leaves nothing either, and a role without the right to make a
 // schema is refused by name.
 func TestDatabaseRefused(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	c := databaseConfig(t, database)
 	c.Only = []string{"outcome"}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -73,10 +73,10 @@ func TestDatabaseRefused(t *testing.T) {
 	if _, err := Run(ctx, c); err != context.Canceled {
 		t.Errorf("after its end: %v", err)
 	}
-	if left := pgtest.Exec(t, database, tables); len(left) > 0 {
+	if left := postgres.Exec(t, database, tables); len(left) > 0 {
 		t.Errorf("left are %v", left)
 	}
-	pgtest.Shared(t).Exec(t, "ALTER DATABASE "+pgtest.Name(t, database)+" OWNER TO postgres")
+	postgres.Shared(t).Exec(t, "ALTER DATABASE "+postgres.Name(t, database)+" OWNER TO postgres")
 	if _, err := Run(t.Context(), databaseConfig(t, database)); err == nil || !strings.Contains(err.Error(), "too few rights") {
 		t.Errorf("without the right: %v", err)
 	}

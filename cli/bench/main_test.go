@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { program.Main(m) }
 
 // tiny is a run of everything that lasts a moment.
 func tiny(t testing.TB) Config {
 	return Config{
-		Program: testkit.Binary, Version: "test", Dir: t.TempDir(),
+		Program: program.Binary(t), Version: "test", Dir: t.TempDir(),
 		Rounds: 1, Duration: 40 * time.Millisecond, Events: 200, Rate: 500, Members: 300, Waiting: 1,
 	}
 }

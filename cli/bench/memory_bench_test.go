@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit/program"
 	"teamdata/internal/httpclient"
-	"teamdata/internal/testkit"
 )
 
 // benchSession is a run for a benchmark, at the sizes that a machine is measured
@@ -18,7 +18,7 @@ import (
 func benchSession(b *testing.B) *session {
 	b.Helper()
 	c := Default()
-	c.Program, c.Duration = testkit.Binary, time.Second
+	c.Program, c.Duration = program.Binary(b), time.Second
 	return beginSession(b, c)
 }
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
 // Whatever it does at that moment, it stops at once, and leaves neither files
@@ -66,7 +66,7 @@ func TestInterrupt(t *testing.T) {
 		t.Skip("has no interrupt to send")
 	}
 	folder := t.TempDir()
-	cmd := exec.Command(testkit.Binary, "bench", "--only", "deliver", "--dir", folder, "--events", "1000000")
+	cmd := exec.Command(program.Binary(t), "bench", "--only", "deliver", "--dir", folder, "--events", "1000000")
 	said := &whenSaid{text: "measuring", then: func() { cmd.Process.Signal(os.Interrupt) }}
 	cmd.Stderr = said
 	cmd.WaitDelay = 10 * time.Second
@@ -81,11 +81,11 @@ func TestInterrupt(t *testing.T) {
 
 // The command prints one JSON document, and nothing else, to its output.
 func TestCommand(t *testing.T) {
-	out, err := exec.Command(testkit.Binary, "bench", "--only", "sync", "--json", "--rounds", "1", "--duration", "10ms", "--dir", t.TempDir()).Output()
+	out, err := exec.Command(program.Binary(t), "bench", "--only", "sync", "--json", "--rounds", "1", "--duration", "10ms", "--dir", t.TempDir()).Output()
 	if err != nil || !bytes.HasPrefix(out, []byte("{\n")) || !bytes.HasSuffix(out, []byte("}\n")) {
 		t.Errorf("it printed %s (%v)", out, err)
 	}
-	out, err = exec.Command(testkit.Binary, "bench", "--list").Output()
+	out, err = exec.Command(program.Binary(t), "bench", "--list").Output()
 	listed := func(m Measurement) bool { return strings.Contains("\n"+string(out), "\n"+m.Name+" ") }
 	if i := slices.IndexFunc((&Config{}).Measurements(), func(m Measurement) bool { return !listed(m) }); err != nil || i >= 0 {
 		t.Errorf("--list printed %s (%v)", out, err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/acmetest"
+	"teamdata/e2e/kit/pebble"
 	"teamdata/internal/localca"
 	"teamdata/internal/system"
 )
@@ -57,9 +57,9 @@ func TestCertificateThatEnds(t *testing.T) {
 }
 
 func TestACME(t *testing.T) {
-	authority, second, ca := acmetest.New(t), acmetest.New(t), filepath.Join(t.TempDir(), "acme.ca.pem")
-	second.Open(acmetest.Config{})
-	authority.Open(acmetest.Config{})
+	authority, second, ca := pebble.New(t), pebble.New(t), filepath.Join(t.TempDir(), "acme.ca.pem")
+	second.Open(pebble.Config{})
+	authority.Open(pebble.Config{})
 	if err := os.WriteFile(ca, authority.CAPEM, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // With the flags that listen prints, a server's events arrive, and verify.
@@ -26,9 +27,9 @@ func TestListenToAServer(t *testing.T) {
 		t.Fatalf("it printed\n%s", l.Out)
 	}
 	seed := filepath.Join(t.TempDir(), "org.json")
-	testkit.WriteFile(t, seed, strings.Replace(testkit.ReadText(t, testkit.Example), "https://127.0.0.1:9443/hook", l.URL, 1))
-	p := testkit.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), append(strings.Fields(flags[1]), "--seed", seed)...)
-	a := p.Must("POST", "/webhooks/whe_hook/test", testkit.WriteKey)
+	kit.WriteFile(t, seed, strings.Replace(kit.ReadText(t, program.Example), "https://127.0.0.1:9443/hook", l.URL, 1))
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), append(strings.Fields(flags[1]), "--seed", seed)...)
+	a := p.Must("POST", "/webhooks/whe_hook/test", program.WriteKey)
 	id := regexp.MustCompile(`whd_\w+`).FindString(a.Body)
 	if a.Status != 200 || id == "" {
 		t.Fatalf("answered %d %s", a.Status, a.Body)
@@ -43,9 +44,9 @@ func TestListenToAServer(t *testing.T) {
 // keys are their owner's alone.
 func TestListenKeepsItsCA(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "conf", "tls")
-	var first [2]*testkit.Process
+	var first [2]*program.Process
 	for i := range first {
-		first[i] = testkit.Begin(t, exec.Command(testkit.Binary, listenArgs(t, []string{"--tls-dir", folder})...))
+		first[i] = program.Begin(t, exec.Command(program.Binary(t), listenArgs(t, []string{"--tls-dir", folder})...))
 	}
 	for _, p := range first {
 		p.AwaitReady(readyFile(p.Cmd))
@@ -77,7 +78,7 @@ func TestListenDefaultFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := startListening(t, exec.Command(testkit.Binary, "listen", "--listen", "127.0.0.1:0", "--ready-file", filepath.Join(t.TempDir(), "ready.json")))
+	p := startListening(t, exec.Command(program.Binary(t), "listen", "--listen", "127.0.0.1:0", "--ready-file", filepath.Join(t.TempDir(), "ready.json")))
 	if p.CAFile != filepath.Join(folder, "teamdata", "listen", "ca.pem") {
 		t.Errorf("the CA is in %s", p.CAFile)
 	}
@@ -98,7 +99,7 @@ func TestListenSecrets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(testkit.Binary, listenArgs(t, test.flags)...)
+			cmd := exec.Command(program.Binary(t), listenArgs(t, test.flags)...)
 			cmd.Env = append(os.Environ(), test.environment)
 			cmd.Stdin = strings.NewReader(test.stdin)
 			p := startListening(t, cmd)
@@ -125,7 +126,7 @@ func TestListenWithoutSecret(t *testing.T) {
 // end once enough has come.
 func TestListenCount(t *testing.T) {
 	var events bytes.Buffer
-	cmd := exec.Command(testkit.Binary, listenArgs(t, []string{"--secret-file", secretFile(t, hookSecret), "--json", "--count", "2", "--timeout", "10m"})...)
+	cmd := exec.Command(program.Binary(t), listenArgs(t, []string{"--secret-file", secretFile(t, hookSecret), "--json", "--count", "2", "--timeout", "10m"})...)
 	cmd.Stdout = &events
 	p := startListening(t, cmd)
 	mustSend(p, "whd_1", hookSecret, 204)
@@ -218,8 +219,8 @@ func TestListenOwnCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	pair, trusted := filepath.Join(t.TempDir(), "pair.pem"), filepath.Join(t.TempDir(), "ca.pem")
-	testkit.WriteFile(t, pair, string(leaf))
-	testkit.WriteFile(t, trusted, string(ca.CertificatePEM()))
+	kit.WriteFile(t, pair, string(leaf))
+	kit.WriteFile(t, trusted, string(ca.CertificatePEM()))
 	p := listenProcess(t, "--tls-cert", pair, "--tls-key", pair)
 	if p.CAFile != "" {
 		t.Errorf("the ready file names the CA %s", p.CAFile)

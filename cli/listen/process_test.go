@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 	"teamdata/internal/signature"
-	"teamdata/internal/testkit"
 )
 
 const (
@@ -21,9 +22,9 @@ const (
 
 // listenProcess starts `teamdata listen` on a free port and waits until it is
 // ready. Its CA is one of its own, unless the flags say otherwise.
-func listenProcess(t *testing.T, flags ...string) *testkit.Process {
+func listenProcess(t *testing.T, flags ...string) *program.Process {
 	t.Helper()
-	return startListening(t, exec.Command(testkit.Binary, listenArgs(t, flags)...))
+	return startListening(t, exec.Command(program.Binary(t), listenArgs(t, flags)...))
 }
 
 func listenArgs(t *testing.T, flags []string) []string {
@@ -36,9 +37,9 @@ func listenArgs(t *testing.T, flags []string) []string {
 
 // startListening starts a command that listenArgs made, and waits until it is
 // ready.
-func startListening(t *testing.T, cmd *exec.Cmd) *testkit.Process {
+func startListening(t *testing.T, cmd *exec.Cmd) *program.Process {
 	t.Helper()
-	p := testkit.Begin(t, cmd)
+	p := program.Begin(t, cmd)
 	p.AwaitReady(readyFile(cmd))
 	return p
 }
@@ -49,13 +50,13 @@ func readyFile(cmd *exec.Cmd) string { return cmd.Args[slices.Index(cmd.Args, "-
 func secretFile(t *testing.T, secrets ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "hook.secret")
-	testkit.WriteFile(t, path, strings.Join(secrets, "\n")+"\n")
+	kit.WriteFile(t, path, strings.Join(secrets, "\n")+"\n")
 	return path
 }
 
 // send sends an event as an endpoint does, and returns the status it was
 // answered with.
-func send(p *testkit.Process, id, secret string) (status int, err error) {
+func send(p *program.Process, id, secret string) (status int, err error) {
 	const body = `{"type":"member.added","data":{"userId":"usr_ada"}}`
 	key, err := signature.ParseSecret(secret)
 	if err != nil {
@@ -77,7 +78,7 @@ func send(p *testkit.Process, id, secret string) (status int, err error) {
 	return answer.StatusCode, answer.Body.Close()
 }
 
-func mustSend(p *testkit.Process, id, secret string, want int) {
+func mustSend(p *program.Process, id, secret string, want int) {
 	p.T.Helper()
 	if status, err := send(p, id, secret); err != nil || status != want {
 		p.T.Errorf("%s was answered %d (%v), not %d\n%s", id, status, err, want, p.Out)

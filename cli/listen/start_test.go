@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // What keeps it from starting is one clear line, and a line with what to do.
@@ -21,11 +22,11 @@ func TestCannotListen(t *testing.T) {
 	}
 	t.Cleanup(func() { taken.Close() })
 	text, bad := filepath.Join(folder, "text"), filepath.Join(folder, "bad", "ca.key.pem")
-	testkit.WriteFile(t, text, hookSecret+"\nwhsec_s3cret\n")
+	kit.WriteFile(t, text, hookSecret+"\nwhsec_s3cret\n")
 	if err := os.Mkdir(filepath.Dir(bad), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	testkit.WriteFile(t, bad, "no key")
+	kit.WriteFile(t, bad, "no key")
 	for name, test := range map[string]struct {
 		args []string
 		want string
@@ -55,11 +56,11 @@ func TestCannotListen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, err := testkit.Run(t, listenArgs(t, test.args)...)
+			out, err := program.Run(t, listenArgs(t, test.args)...)
 			if _, failed := err.(*exec.ExitError); !failed {
 				t.Errorf("it ended with %v", err)
 			}
-			message, ok := testkit.ErrorOf(out)
+			message, ok := program.ErrorOf(out)
 			if !ok || !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) || strings.Contains(message, "s3cret") {
 				t.Errorf("it said:\n%s", message)
 			}

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
 // Colours are for terminals, and for those who want them.
@@ -23,11 +24,11 @@ func TestListenColours(t *testing.T) {
 		"pipe":          {false, "NO_COLOR=", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.Command(testkit.Binary, listenArgs(t, []string{"--secret-file", secretFile(t, hookSecret)})...)
+			cmd := exec.Command(program.Binary(t), listenArgs(t, []string{"--secret-file", secretFile(t, hookSecret)})...)
 			cmd.Env = append(os.Environ(), "TERM=xterm", test.environment)
-			out := testkit.NewOutput()
+			out := kit.NewOutput()
 			if test.terminal {
-				cmd.Stdout = testkit.OpenTerminal(t, out)
+				cmd.Stdout = program.OpenTerminal(t, out)
 			}
 			p := startListening(t, cmd)
 			if !test.terminal {

@@ -13,12 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 	"teamdata/internal/hint"
 	"teamdata/internal/sbom"
-	"teamdata/internal/testkit"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { program.Main(m) }
 
 const (
 	unixName    = "teamdata_v1.2.3_linux_amd64"
@@ -38,7 +39,7 @@ type folder struct {
 func newFolder(t *testing.T) *folder {
 	t.Helper()
 	f := &folder{T: t, path: t.TempDir()}
-	binary := testkit.ReadText(t, testkit.Binary)
+	binary := kit.ReadText(t, program.Binary(t))
 	f.write(unixName+".tar.gz", tarOf(t, unixName+"/teamdata", binary))
 	f.write(windowsName+".zip", zipOf(t, windowsName+"/teamdata.exe", binary))
 	bom, err := sbom.Of([]byte(binary), "v1.2.3")
@@ -59,12 +60,12 @@ func newFolder(t *testing.T) *folder {
 
 func (f *folder) write(name, content string) {
 	f.Helper()
-	testkit.WriteFile(f, filepath.Join(f.path, name), content)
+	kit.WriteFile(f, filepath.Join(f.path, name), content)
 }
 
 func (f *folder) read(name string) string {
 	f.Helper()
-	return testkit.ReadText(f, filepath.Join(f.path, name))
+	return kit.ReadText(f, filepath.Join(f.path, name))
 }
 
 // sums writes SHA256SUMS of the files that there are.
@@ -183,7 +184,7 @@ func TestWrongBillOfMaterials(t *testing.T) {
 	f.write(unixName+".cdx.json", strings.Replace(bom, `"name": "github.com/spf13/cobra"`, `"name": "example.com/cobra"`, 1))
 	signed(unixName + ".cdx.json: it does not list github.com/spf13/cobra ")
 	f.write(unixName+".cdx.json", bom)
-	f.write(unixName+".tar.gz", tarOf(t, unixName+"/teamdata", testkit.ReadText(t, testkit.Binary)+"\x00"))
+	f.write(unixName+".tar.gz", tarOf(t, unixName+"/teamdata", kit.ReadText(t, program.Binary(t))+"\x00"))
 	signed("it describes teamdata v1.2.3 SHA-256 ")
 	f.write(unixName+".tar.gz", tarOf(t, unixName+"/README.md", "read me"))
 	signed("its archive has no program teamdata")

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 )
 
 // keygen runs ssh-keygen, whose signatures are what is verified here.
 func keygen(t testing.TB, args ...string) {
 	t.Helper()
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
-		testkit.MustSkip(t, "ssh-keygen is not installed; on Debian: apt-get install openssh-client")
+		kit.MustSkip(t, "ssh-keygen is not installed; on Debian: apt-get install openssh-client")
 	}
 	if out, err := exec.Command("ssh-keygen", args...).CombinedOutput(); err != nil {
 		t.Fatalf("ssh-keygen %v: %v\n%s", args, err, out)
@@ -26,7 +26,7 @@ func newKey(t testing.TB) (file string, signer Signer) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "key")
 	keygen(t, "-q", "-t", "ed25519", "-N", "", "-C", "a comment", "-f", file)
-	signer, err := ParseSigner(testkit.ReadText(t, file+".pub"))
+	signer, err := ParseSigner(kit.ReadText(t, file+".pub"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,14 +102,14 @@ func TestEachByteOfSignature(t *testing.T) {
 
 func TestReadSigners(t *testing.T) {
 	key, signer := newKey(t)
-	public := strings.Join(strings.Fields(testkit.ReadText(t, key+".pub"))[:2], " ")
+	public := strings.Join(strings.Fields(kit.ReadText(t, key+".pub"))[:2], " ")
 	file := filepath.Join(t.TempDir(), "allowed_signers")
 	for text, names := range map[string]string{
 		"a " + public + "\n": "a",
 		"# who\n\na@b.example namespaces=\"file\" " + public + " c": "a@b.example",
 		"r ssh-rsa AAAA\nb " + public + "\na " + public:             "b a",
 	} {
-		testkit.WriteFile(t, file, text)
+		kit.WriteFile(t, file, text)
 		signers, err := ReadSigners(file)
 		var got []string
 		for _, s := range signers {
@@ -133,7 +133,7 @@ func TestReadSigners(t *testing.T) {
 		"a " + public[:len(public)-4]:           "line 1: the key is cut off",
 		"a " + public[:len(public)-1]:           "line 1: the key is not whole",
 	} {
-		testkit.WriteFile(t, file, text)
+		kit.WriteFile(t, file, text)
 		if signers, err := ReadSigners(file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v", text, signers, err)
 		}
@@ -143,9 +143,9 @@ func TestReadSigners(t *testing.T) {
 func FuzzSignature(f *testing.F) {
 	file, _ := newKey(f)
 	content := filepath.Join(f.TempDir(), "content")
-	testkit.WriteFile(f, content, "content")
+	kit.WriteFile(f, content, "content")
 	keygen(f, "-q", "-Y", "sign", "-f", file, "-n", "file", content)
-	f.Add(testkit.ReadText(f, content+".sig"))
+	f.Add(kit.ReadText(f, content+".sig"))
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := parseSignature([]byte(text))
 		if err == nil && s.of([]byte("something else")) {

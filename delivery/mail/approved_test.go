@@ -7,13 +7,13 @@ import (
 
 	"github.com/emersion/go-sasl"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 )
 
 // Where FIPS 140-3 is enforced, a stronger mechanism is passed over if it takes MD5,
 // and a server that offers nothing else gets no password.
 func TestEnforcedFIPS(t *testing.T) {
-	if !testkit.EnforcesFIPS(t) {
+	if !kit.EnforcesFIPS(t) {
 		return
 	}
 	for _, test := range []struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 )
 
 func answer(code int, text string) error {
@@ -85,7 +85,7 @@ func TestUntrustedCertificate(t *testing.T) {
 
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
-	address := testkit.Reserved(t)
+	address := kit.Reserved(t)
 	err := newSender(t, "smtp://"+address).Send(t.Context(), message())
 	checkFailure(t, err, address+": connection refused", false)
 }

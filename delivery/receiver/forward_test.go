@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 )
 
 // forwarding serves a receiver that forwards, and records what it prints.
@@ -147,7 +147,7 @@ func hangingUp(t *testing.T, answer string) string {
 }
 
 func TestForwardToNobody(t *testing.T) {
-	server, events := forwarding(t, "http://user:s3cret@"+testkit.Reserved(t))
+	server, events := forwarding(t, "http://user:s3cret@"+kit.Reserved(t))
 	if status, _ := post(t, server, signed(t, server.URL, "whd_1", time.Now(), event, secret)); status != 502 {
 		t.Errorf("answered %d", status)
 	}

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit/program"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { program.Main(m) }
 
-func program(t *testing.T) []byte {
+func readProgram(t *testing.T) []byte {
 	t.Helper()
-	content, err := os.ReadFile(testkit.Binary)
+	content, err := os.ReadFile(program.Binary(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func program(t *testing.T) []byte {
 
 // What is read from a binary is what the Go toolchain reads from it.
 func TestBuildInfo(t *testing.T) {
-	content := program(t)
+	content := readProgram(t)
 	want, err := buildinfo.Read(bytes.NewReader(content))
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestBuildInfo(t *testing.T) {
 
 // Content that is no binary, or has lost its end, is an error.
 func TestNotABinary(t *testing.T) {
-	content := program(t)
+	content := readProgram(t)
 	record := bytes.Index(content, []byte(recordStart+"\x08\x02"))
 	for name, content := range map[string][]byte{
 		"nothing": nil, "text": []byte("text"), "a start": []byte(recordStart), "cut off": content[:record+100],
@@ -60,7 +60,7 @@ func FuzzBuildInfo(f *testing.F) {
 
 // A document fits the binary that it was made of, and says what differs from another.
 func TestCheck(t *testing.T) {
-	binary := program(t)
+	binary := readProgram(t)
 	text, err := Of(binary, "v1.2.3")
 	if err != nil {
 		t.Fatal(err)

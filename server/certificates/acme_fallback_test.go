@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/acmetest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/pebble"
 )
 
 // While the first authority is down or limits us, the second one issues within a minute.
@@ -15,29 +15,29 @@ import (
 func TestSecondAuthority(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		config acmetest.Config
+		config pebble.Config
 		down   bool   // it refuses connections
 		silent bool   // it accepts them, and never answers
 		says   string // of the first
 	}{
 		"down":             {down: true, says: "connection refused"},
 		"silent":           {silent: true, says: "not done within 25s"},
-		"rate limited":     {config: acmetest.Config{BusyOnce: 3 * time.Hour, BusyAt: acmetest.Orders}, says: "answered 429"},
-		"fails":            {config: acmetest.Config{FailsAt: acmetest.Orders}, says: "answered 500"},
-		"fails at the end": {config: acmetest.Config{FailsAt: acmetest.Issues}, says: "answered 500"},
+		"rate limited":     {config: pebble.Config{BusyOnce: 3 * time.Hour, BusyAt: pebble.Orders}, says: "answered 429"},
+		"fails":            {config: pebble.Config{FailsAt: pebble.Orders}, says: "answered 500"},
+		"fails at the end": {config: pebble.Config{FailsAt: pebble.Issues}, says: "answered 500"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.silent {
-				testkit.OnlyFull(t) // all of our patience
+				kit.OnlyAtSize(t) // all of our patience
 			}
 			t.Parallel()
-			s, first, second, now := newEnv(t), acmetest.New(t), acmetest.New(t), time.Now()
+			s, first, second, now := newEnv(t), pebble.New(t), pebble.New(t), time.Now()
 			a, _ := s.acme(first, ACMEConfig{Directories: []string{second.Directory}, Now: func() time.Time { return now }})
 			test.config.TLSPort = s.port()
 			if !test.silent {
 				first.Open(test.config)
 			}
-			second.Open(acmetest.Config{TLSPort: s.port()})
+			second.Open(pebble.Config{TLSPort: s.port()})
 			if test.down {
 				first.Stop()
 			}
@@ -68,13 +68,13 @@ func TestSecondAuthority(t *testing.T) {
 			case test.down:
 				first.Start()
 			case test.silent:
-				first.Open(acmetest.Config{TLSPort: s.port()})
+				first.Open(pebble.Config{TLSPort: s.port()})
 			default:
-				first.Reset(acmetest.Config{TLSPort: s.port()})
+				first.Reset(pebble.Config{TLSPort: s.port()})
 			}
 			now = now.Add(afterRenewal)
-			orders := second.Made(acmetest.Orders)
-			if status := s.tried(a); status.Authority != first.Directory || second.Made(acmetest.Orders) != orders {
+			orders := second.Made(pebble.Orders)
+			if status := s.tried(a); status.Authority != first.Directory || second.Made(pebble.Orders) != orders {
 				t.Errorf("the next one is from %s; the log says:\n%s", status.Authority, s.log)
 			}
 			s.mustGet(domainOfTests, first.Issued)
@@ -98,10 +98,10 @@ func (s *env) triedWithin(a *ACME, limit time.Duration) {
 // not reach it either, and count the failure.
 func TestSecondAuthorityIsNotAsked(t *testing.T) {
 	t.Parallel()
-	s, first, second, now := newEnv(t), acmetest.New(t), acmetest.New(t), time.Now()
+	s, first, second, now := newEnv(t), pebble.New(t), pebble.New(t), time.Now()
 	a, _ := s.acme(first, ACMEConfig{Directories: []string{second.Directory}, Now: func() time.Time { return now }})
-	first.Open(acmetest.Config{}) // it connects to a port where nothing listens
-	second.Open(acmetest.Config{TLSPort: s.port()})
+	first.Open(pebble.Config{}) // it connects to a port where nothing listens
+	second.Open(pebble.Config{TLSPort: s.port()})
 	s.serve(a)
 	for range 2 {
 		if status := s.tried(a); !strings.Contains(status.LastError, "Failed to connect") || second.Calls.Load() != 0 {
@@ -109,7 +109,7 @@ func TestSecondAuthorityIsNotAsked(t *testing.T) {
 		}
 		now = now.Add(2*time.Minute - 1)
 	}
-	if n := first.Made(acmetest.Orders); n > 2 {
+	if n := first.Made(pebble.Orders); n > 2 {
 		t.Errorf("%d orders", n)
 	}
 }
@@ -118,10 +118,10 @@ func TestSecondAuthorityIsNotAsked(t *testing.T) {
 // can't be reached soon, and one that was, after its pauses.
 func TestBothAuthoritiesFail(t *testing.T) {
 	t.Parallel()
-	s, first, second, now := newEnv(t), acmetest.New(t), acmetest.New(t), time.Now()
+	s, first, second, now := newEnv(t), pebble.New(t), pebble.New(t), time.Now()
 	a, _ := s.acme(first, ACMEConfig{Directories: []string{second.Directory}, Now: func() time.Time { return now }})
-	first.Open(acmetest.Config{TLSPort: s.port(), BusyOnce: 3 * time.Hour, BusyAt: "/dir"})
-	second.Open(acmetest.Config{TLSPort: s.port()})
+	first.Open(pebble.Config{TLSPort: s.port(), BusyOnce: 3 * time.Hour, BusyAt: "/dir"})
+	second.Open(pebble.Config{TLSPort: s.port()})
 	second.Stop()
 	s.serve(a)
 	if status := s.tried(a); !strings.Contains(status.LastError, "connection refused") || !strings.Contains(s.log.String(), "answered 429") {
@@ -139,13 +139,13 @@ func TestBothAuthoritiesFail(t *testing.T) {
 // After a restart the newest certificate is served, whichever authority gave it.
 func TestRestartWithSecond(t *testing.T) {
 	t.Parallel()
-	s, first, second := newEnv(t), acmetest.New(t), acmetest.New(t)
+	s, first, second := newEnv(t), pebble.New(t), pebble.New(t)
 	config := ACMEConfig{Directories: []string{second.Directory}}
 	s.keepExpired("acme " + first.Directory + " " + domainOfTests)
 	a, stop := s.acme(first, config)
-	first.Open(acmetest.Config{})
+	first.Open(pebble.Config{})
 	first.Stop()
-	second.Open(acmetest.Config{TLSPort: s.port()})
+	second.Open(pebble.Config{TLSPort: s.port()})
 	s.serve(a)
 	s.tried(a)
 	leaf := s.mustGet(domainOfTests, second.Issued)

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/acmetest"
+	"teamdata/e2e/kit/pebble"
 	"teamdata/store"
 )
 
@@ -27,9 +27,9 @@ const afterRenewal = 61 * day
 // is set, so that only the wall clock can tell that it is due.
 func TestRenewalUnderLoad(t *testing.T) {
 	t.Parallel()
-	s, authority, now := newEnv(t), acmetest.New(t), time.Now()
+	s, authority, now := newEnv(t), pebble.New(t), time.Now()
 	a, _ := s.acme(authority, ACMEConfig{Now: func() time.Time { return now }})
-	authority.Open(acmetest.Config{TLSPort: s.port()})
+	authority.Open(pebble.Config{TLSPort: s.port()})
 	s.serve(a)
 	s.tried(a)
 	first := s.mustGet(domainOfTests, authority.Issued)
@@ -55,9 +55,9 @@ func TestClockIsWrong(t *testing.T) {
 	for name, life := range map[string]time.Duration{"due": 0, "expired": time.Second} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, authority, now := newEnv(t), acmetest.New(t), time.Now().Add(afterRenewal)
+			s, authority, now := newEnv(t), pebble.New(t), time.Now().Add(afterRenewal)
 			a, _ := s.acme(authority, ACMEConfig{Now: func() time.Time { return now }})
-			authority.Open(acmetest.Config{TLSPort: s.port(), Life: life})
+			authority.Open(pebble.Config{TLSPort: s.port(), Life: life})
 			s.serve(a)
 			if status := s.tried(a); !strings.Contains(status.LastError, "by the clock of this machine") {
 				t.Errorf("the status is %+v", status)
@@ -75,9 +75,9 @@ func TestClockIsWrong(t *testing.T) {
 // certificate by itself, and keep the manager for good.
 func TestAttemptIsGone(t *testing.T) {
 	t.Parallel()
-	s, authority, now := newEnv(t), acmetest.New(t), time.Now()
+	s, authority, now := newEnv(t), pebble.New(t), time.Now()
 	a, _ := s.acme(authority, ACMEConfig{Now: func() time.Time { return now }})
-	authority.Open(acmetest.Config{TLSPort: s.port(), Life: 4 * time.Second}) // the timer fires within two
+	authority.Open(pebble.Config{TLSPort: s.port(), Life: 4 * time.Second}) // the timer fires within two
 	s.serve(a)
 	s.tried(a)
 	gone := make(chan struct{})
@@ -107,10 +107,10 @@ func TestAuthorityIsDown(t *testing.T) {
 	for name, restart := range map[string]bool{"back": false, "restart": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, authority, now := newEnv(t), acmetest.New(t), time.Now()
+			s, authority, now := newEnv(t), pebble.New(t), time.Now()
 			config := ACMEConfig{Now: func() time.Time { return now }}
 			a, stop := s.acme(authority, config)
-			authority.Open(acmetest.Config{TLSPort: s.port()})
+			authority.Open(pebble.Config{TLSPort: s.port()})
 			s.serve(a)
 			s.tried(a)
 			authority.Stop()
@@ -139,8 +139,8 @@ func TestAuthorityIsDown(t *testing.T) {
 // look past that. The authority is asked again within seconds.
 func TestRestartWithExpired(t *testing.T) {
 	t.Parallel()
-	s, authority, now := newEnv(t), acmetest.New(t), time.Now()
-	authority.Open(acmetest.Config{TLSPort: s.port()})
+	s, authority, now := newEnv(t), pebble.New(t), time.Now()
+	authority.Open(pebble.Config{TLSPort: s.port()})
 	authority.Stop()
 	s.keepExpired("acme " + authority.Directory + " " + domainOfTests)
 	a, _ := s.acme(authority, ACMEConfig{Now: func() time.Time { return now }})
@@ -191,9 +191,9 @@ func TestRetryAfter(t *testing.T) {
 	for path, made := range map[string]int64{"/dir": 1, "/chalZ/": 6} { // with nonce, account, order, authorization
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			s, authority, now := newEnv(t), acmetest.New(t), time.Now()
+			s, authority, now := newEnv(t), pebble.New(t), time.Now()
 			a, _ := s.acme(authority, ACMEConfig{HTTP01: true, Now: func() time.Time { return now }})
-			authority.Open(acmetest.Config{TLSPort: s.port(), BusyOnce: 3 * time.Hour, BusyAt: path})
+			authority.Open(pebble.Config{TLSPort: s.port(), BusyOnce: 3 * time.Hour, BusyAt: path})
 			s.serve(a)
 			if status := s.tried(a); !strings.Contains(status.LastError, "429") {
 				t.Errorf("the status is %+v", status)
@@ -214,9 +214,9 @@ func TestRetryAfter(t *testing.T) {
 // or a timer starts the renewal.
 func TestAccountIsForgotten(t *testing.T) {
 	t.Parallel()
-	s, authority, now := newEnv(t), acmetest.New(t), time.Now()
+	s, authority, now := newEnv(t), pebble.New(t), time.Now()
 	a, _ := s.acme(authority, ACMEConfig{Now: func() time.Time { return now }})
-	c := acmetest.Config{TLSPort: s.port(), Life: 4 * time.Second}
+	c := pebble.Config{TLSPort: s.port(), Life: 4 * time.Second}
 	authority.Open(c)
 	s.serve(a)
 	s.tried(a)
@@ -243,9 +243,9 @@ func (s *env) listenAgain() {
 // A restart orders nothing, and needs no authority.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	s, authority := newEnv(t), acmetest.New(t)
+	s, authority := newEnv(t), pebble.New(t)
 	a, stop := s.acme(authority, ACMEConfig{})
-	authority.Open(acmetest.Config{TLSPort: s.port()})
+	authority.Open(pebble.Config{TLSPort: s.port()})
 	s.serve(a)
 	s.tried(a)
 	first := s.mustGet(domainOfTests, authority.Issued)
@@ -273,9 +273,9 @@ func TestRestart(t *testing.T) {
 // another is configured.
 func TestOtherAuthority(t *testing.T) {
 	t.Parallel()
-	s, staging, production := newEnv(t), acmetest.New(t), acmetest.New(t)
+	s, staging, production := newEnv(t), pebble.New(t), pebble.New(t)
 	first, stop := s.acme(staging, ACMEConfig{})
-	staging.Open(acmetest.Config{TLSPort: s.port()})
+	staging.Open(pebble.Config{TLSPort: s.port()})
 	s.serve(first)
 	s.tried(first)
 	s.mustGet(domainOfTests, staging.Issued)
@@ -284,7 +284,7 @@ func TestOtherAuthority(t *testing.T) {
 	s.l.Close()
 	s.listenAgain()
 	second, _ := s.acme(production, ACMEConfig{})
-	production.Open(acmetest.Config{TLSPort: s.port()})
+	production.Open(pebble.Config{TLSPort: s.port()})
 	s.serve(second)
 	s.tried(second)
 	s.mustGet(domainOfTests, production.Issued)

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/acmetest"
+	"teamdata/e2e/kit/pebble"
 	"teamdata/internal/localca"
 )
 
 // A request for a name that is not ours costs nothing: no call, no wait.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
-	s, authority := newEnv(t), acmetest.New(t)
+	s, authority := newEnv(t), pebble.New(t)
 	a, _ := s.acme(authority, ACMEConfig{})
 	s.serve(a)
 	for name, config := range map[string]*tls.Config{
@@ -42,7 +42,7 @@ func TestStrangers(t *testing.T) {
 // certificate, those from elsewhere nothing.
 func TestLocalClients(t *testing.T) {
 	t.Parallel()
-	s, authority := newEnv(t), acmetest.New(t)
+	s, authority := newEnv(t), pebble.New(t)
 	var ca []byte
 	local := s.local(LocalConfig{Trusted: func(pem []byte) error { ca = pem; return nil }})
 	a, _ := s.acme(authority, ACMEConfig{Local: local})
@@ -74,7 +74,7 @@ func (far) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(203, 0, 113,
 func TestPlainHTTP(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
-	a, _ := s.acme(acmetest.New(t), ACMEConfig{HTTP01: true})
+	a, _ := s.acme(pebble.New(t), ACMEConfig{HTTP01: true})
 	for _, test := range []struct {
 		method, host, target string
 		status               int

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/acmetest"
+	"teamdata/e2e/kit/pebble"
 	"teamdata/store"
 )
 
 // asked refreshes until the authority was asked n times in all when to renew, and the
 // answers were taken.
-func (s *env) asked(a *ACME, authority *acmetest.Authority, n int) store.CertificateStatus {
+func (s *env) asked(a *ACME, authority *pebble.Authority, n int) store.CertificateStatus {
 	s.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
@@ -25,13 +25,13 @@ func (s *env) asked(a *ACME, authority *acmetest.Authority, n int) store.Certifi
 		d.mu.Lock()
 		asking := d.renewal.asking
 		d.mu.Unlock()
-		if authority.Made(acmetest.Asked) >= n && !asking {
+		if authority.Made(pebble.Asked) >= n && !asking {
 			return a.Status()[0]
 		}
 		select {
 		case <-look.C:
 		case <-late:
-			s.Fatalf("it was asked %d times of %d; the log says:\n%s", authority.Made(acmetest.Asked), n, s.log)
+			s.Fatalf("it was asked %d times of %d; the log says:\n%s", authority.Made(pebble.Asked), n, s.log)
 		}
 	}
 }
@@ -41,10 +41,10 @@ func (s *env) asked(a *ACME, authority *acmetest.Authority, n int) store.Certifi
 // and may bring the window forward, as it does when it has to revoke.
 func TestRenewalInWindow(t *testing.T) {
 	t.Parallel()
-	s, authority, now := newEnv(t), acmetest.New(t), time.Now()
+	s, authority, now := newEnv(t), pebble.New(t), time.Now()
 	config := ACMEConfig{Now: func() time.Time { return now }}
 	a, stop := s.acme(authority, config)
-	authority.Open(acmetest.Config{TLSPort: s.port()})
+	authority.Open(pebble.Config{TLSPort: s.port()})
 	s.serve(a)
 	s.tried(a)
 	first := s.mustGet(domainOfTests, authority.Issued)
@@ -77,7 +77,7 @@ func TestRenewalInWindow(t *testing.T) {
 	}
 	now = at.Add(-1)
 	s.asked(a, authority, 4)
-	if !s.mustGet(domainOfTests, authority.Issued).Equal(first) || authority.Made(acmetest.Orders) != 1 {
+	if !s.mustGet(domainOfTests, authority.Issued).Equal(first) || authority.Made(pebble.Orders) != 1 {
 		t.Error("it was renewed before the moment")
 	}
 	now = at
@@ -87,7 +87,7 @@ func TestRenewalInWindow(t *testing.T) {
 		t.Fatalf("it was not renewed; the log says:\n%s", s.log)
 	}
 
-	asked := authority.Made(acmetest.Asked)
+	asked := authority.Made(pebble.Asked)
 	s.asked(a, authority, asked+1)
 	authority.SuggestWindow(second, now.Add(-2*time.Hour), now.Add(-time.Hour))
 	now = now.Add(6 * time.Hour)
@@ -107,22 +107,22 @@ func TestSuggestionIsOfNoUse(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		answer string
-		config acmetest.Config
+		config pebble.Config
 		want   time.Duration // of 90 days
 		says   string
 	}{
-		"no ARI":       {"", acmetest.Config{NoARI: true}, 60 * day, ""},
-		"not found":    {"", acmetest.Config{FailsAt: acmetest.Asked}, 60 * day, "answered 500"},
-		"no JSON":      {"<html>", acmetest.Config{}, 60 * day, "answered something else"},
-		"no window":    {"{}", acmetest.Config{}, 60 * day, "a window from"},
-		"backwards":    {window(20*day, 19*day), acmetest.Config{}, 60 * day, "a window from"},
-		"long ago":     {window(-20*day, -19*day), acmetest.Config{}, day, ""},
-		"after it":     {window(100*day, 101*day), acmetest.Config{}, 75 * day, ""},
-		"much too big": {`{"suggestedWindow":{"start":"0001-01-02T00:00:00Z","end":"9999-12-31T00:00:00Z"}}`, acmetest.Config{}, day, ""},
+		"no ARI":       {"", pebble.Config{NoARI: true}, 60 * day, ""},
+		"not found":    {"", pebble.Config{FailsAt: pebble.Asked}, 60 * day, "answered 500"},
+		"no JSON":      {"<html>", pebble.Config{}, 60 * day, "answered something else"},
+		"no window":    {"{}", pebble.Config{}, 60 * day, "a window from"},
+		"backwards":    {window(20*day, 19*day), pebble.Config{}, 60 * day, "a window from"},
+		"long ago":     {window(-20*day, -19*day), pebble.Config{}, day, ""},
+		"after it":     {window(100*day, 101*day), pebble.Config{}, 75 * day, ""},
+		"much too big": {`{"suggestedWindow":{"start":"0001-01-02T00:00:00Z","end":"9999-12-31T00:00:00Z"}}`, pebble.Config{}, day, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, authority := newEnv(t), acmetest.New(t)
+			s, authority := newEnv(t), pebble.New(t)
 			a, _ := s.acme(authority, ACMEConfig{})
 			test.config.TLSPort = s.port()
 			authority.Open(test.config)
@@ -212,10 +212,10 @@ func TestRenewalID(t *testing.T) {
 // All nodes renew at the same moment in the window, by one order.
 func TestWindowOverNodes(t *testing.T) {
 	t.Parallel()
-	authority, now := acmetest.New(t), new(atomic.Int64)
+	authority, now := pebble.New(t), new(atomic.Int64)
 	n := newCluster(t, authority, ACMEConfig{Now: func() time.Time { return time.Now().Add(time.Duration(now.Load())) }})
 	tlsPort, _ := n.serve()
-	authority.Open(acmetest.Config{TLSPort: tlsPort})
+	authority.Open(pebble.Config{TLSPort: tlsPort})
 	n.refreshUntil(func(a *ACME) bool { return !a.Status()[0].NotAfter.IsZero() })
 	leaf := n.shows(n.all[0], authority.Issued)
 	authority.SuggestWindow(leaf, leaf.NotBefore.Add(20*day), leaf.NotBefore.Add(21*day))
@@ -230,7 +230,7 @@ func TestWindowOverNodes(t *testing.T) {
 	<-time.After(time.Until(leaf.NotBefore.Add(time.Second))) // certificates have whole seconds
 	now.Store(int64(time.Until(at)))
 	n.refreshUntil(func(a *ACME) bool { return !n.shows(a, authority.Issued).Equal(leaf) })
-	if orders, issues := authority.Made(acmetest.Orders), authority.Made(acmetest.Issues); orders != 2 || issues != 2 {
+	if orders, issues := authority.Made(pebble.Orders), authority.Made(pebble.Issues); orders != 2 || issues != 2 {
 		t.Errorf("%d orders and %d certificates", orders, issues)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/acmetest"
+	"teamdata/e2e/kit/pebble"
 	"teamdata/store"
 )
 
@@ -24,7 +24,7 @@ var quiet = log.New(io.Discard, "", 0)
 
 // acme makes a source that lives until the test ends or calls stop. The authority is the
 // first one that it asks.
-func (s *env) acme(authority *acmetest.Authority, c ACMEConfig) (a *ACME, stop func()) {
+func (s *env) acme(authority *pebble.Authority, c ACMEConfig) (a *ACME, stop func()) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.Cleanup(cancel)
@@ -66,11 +66,11 @@ func TestIssue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, authority := newEnv(t), acmetest.New(t)
+			s, authority := newEnv(t), pebble.New(t)
 			a, _ := s.acme(authority, ACMEConfig{HTTP01: test.http})
-			c := acmetest.Config{TLSPort: s.port(), BadNonces: test.badNonces}
+			c := pebble.Config{TLSPort: s.port(), BadNonces: test.badNonces}
 			if test.http {
-				c = acmetest.Config{HTTPPort: plainPort(t, a)}
+				c = pebble.Config{HTTPPort: plainPort(t, a)}
 			}
 			authority.Open(c)
 			s.serve(a)
@@ -100,10 +100,10 @@ func TestIssue(t *testing.T) {
 // Each domain has a certificate of its own, all of one account.
 func TestSeveralDomains(t *testing.T) {
 	t.Parallel()
-	s, authority := newEnv(t), acmetest.New(t)
+	s, authority := newEnv(t), pebble.New(t)
 	names := []string{"a.acme.test", "b.acme.test", domainOfTests}
 	a, _ := s.acme(authority, ACMEConfig{Domains: []string{"a.acme.test", "b.acme.test", "a.acme.test"}})
-	authority.Open(acmetest.Config{TLSPort: s.port()})
+	authority.Open(pebble.Config{TLSPort: s.port()})
 	s.serve(a)
 	s.tried(a)
 	for i, status := range a.Status() {
@@ -127,10 +127,10 @@ func plainPort(t testing.TB, a *ACME) int {
 // refused until it is there.
 func TestFirstTryFails(t *testing.T) {
 	t.Parallel()
-	s, authority := newEnv(t), acmetest.New(t)
+	s, authority := newEnv(t), pebble.New(t)
 	now := time.Now()
 	a, _ := s.acme(authority, ACMEConfig{Now: func() time.Time { return now }})
-	authority.Open(acmetest.Config{TLSPort: s.port()})
+	authority.Open(pebble.Config{TLSPort: s.port()})
 	authority.Stop()
 	s.serve(a)
 	if status := s.tried(a); status.LastError == "" || !status.NotAfter.IsZero() || !status.NextRenewal.IsZero() {
@@ -156,9 +156,9 @@ func TestFirstTryFails(t *testing.T) {
 // The authority's own error is reported: here it can't connect.
 func TestAuthorityRefuses(t *testing.T) {
 	t.Parallel()
-	s, authority := newEnv(t), acmetest.New(t)
+	s, authority := newEnv(t), pebble.New(t)
 	a, _ := s.acme(authority, ACMEConfig{})
-	authority.Open(acmetest.Config{}) // it connects to a port where nothing listens
+	authority.Open(pebble.Config{}) // it connects to a port where nothing listens
 	status := s.tried(a)
 	const reason = "challenge tls-alpn-01: Failed to connect"
 	if status.LastError == "" || !strings.Contains(status.LastError, reason) || !strings.Contains(s.log.String(), reason) {
@@ -169,9 +169,9 @@ func TestAuthorityRefuses(t *testing.T) {
 // Without a store the authority is not called: its answer could not be stored.
 func TestStoreFails(t *testing.T) {
 	t.Parallel()
-	s, authority := newEnv(t), acmetest.New(t)
+	s, authority := newEnv(t), pebble.New(t)
 	a, _ := s.acme(authority, ACMEConfig{})
-	authority.Open(acmetest.Config{TLSPort: s.port()})
+	authority.Open(pebble.Config{TLSPort: s.port()})
 	s.store.Close()
 	if status := s.tried(a); status.LastError == "" || authority.Calls.Load() != 0 {
 		t.Errorf("%d calls; the status is %+v", authority.Calls.Load(), status)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store/boltstore"
 )
 
@@ -38,7 +38,7 @@ func newEnv(t testing.TB) *env {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	l, err := net.Listen("tcp", testkit.Reserved(t)) // listenAgain does too
+	l, err := net.Listen("tcp", kit.Reserved(t)) // listenAgain does too
 	if err != nil {
 		t.Fatal(err)
 	}

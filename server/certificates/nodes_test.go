@@ -13,9 +13,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"teamdata/internal/acmetest"
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/pebble"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store/pgstore"
 )
 
@@ -29,9 +29,9 @@ type cluster struct {
 }
 
 // newCluster starts nodes on an empty database, all at once.
-func newCluster(t testing.TB, authority *acmetest.Authority, c ACMEConfig) *cluster {
+func newCluster(t testing.TB, authority *pebble.Authority, c ACMEConfig) *cluster {
 	t.Helper()
-	target, err := pgstore.ParseTarget(pgtest.New(t))
+	target, err := pgstore.ParseTarget(postgres.New(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func (n *cluster) other() *ACME {
 
 // serve answers at a port for TLS and at one for plain HTTP.
 func (n *cluster) serve() (tlsPort, plainPort int) {
-	l, err := net.Listen("tcp", testkit.Reserved(n))
+	l, err := net.Listen("tcp", kit.Reserved(n))
 	if err != nil {
 		n.Fatal(err)
 	}
@@ -132,10 +132,10 @@ func TestIssueOverNodes(t *testing.T) {
 	for name, http01 := range map[string]bool{"tls-alpn-01": false, "http-01": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			authority := acmetest.New(t)
+			authority := pebble.New(t)
 			now := new(atomic.Int64)
 			n := newCluster(t, authority, ACMEConfig{HTTP01: http01, Now: func() time.Time { return time.Now().Add(time.Duration(now.Load())) }})
-			c, orders := acmetest.Config{}, 1
+			c, orders := pebble.Config{}, 1
 			if tlsPort, plainPort := n.serve(); http01 {
 				c.HTTPPort, orders = plainPort, 2 // the first is for tls-alpn-01
 			} else {
@@ -151,7 +151,7 @@ func TestIssueOverNodes(t *testing.T) {
 					t.Error("the nodes show different certificates")
 				}
 			}
-			for what, want := range map[string]int{acmetest.Accounts: 1, acmetest.Orders: orders, acmetest.Issues: 1} {
+			for what, want := range map[string]int{pebble.Accounts: 1, pebble.Orders: orders, pebble.Issues: 1} {
 				if got := authority.Made(what); got != want {
 					t.Errorf("%s: %d, want %d", what, got, want)
 				}
@@ -167,7 +167,7 @@ func TestIssueOverNodes(t *testing.T) {
 					}
 				}
 			}
-			if accounts, issues := authority.Made(acmetest.Accounts), authority.Made(acmetest.Issues); accounts != 1 || issues != 2 {
+			if accounts, issues := authority.Made(pebble.Accounts), authority.Made(pebble.Issues); accounts != 1 || issues != 2 {
 				t.Errorf("after the renewal: %d accounts and %d certificates", accounts, issues)
 			}
 		})
@@ -178,9 +178,9 @@ func TestIssueOverNodes(t *testing.T) {
 // one of them does.
 func TestFailuresOverNodes(t *testing.T) {
 	t.Parallel()
-	authority := acmetest.New(t)
+	authority := pebble.New(t)
 	n := newCluster(t, authority, ACMEConfig{})
-	authority.Open(acmetest.Config{}) // which reaches none
+	authority.Open(pebble.Config{}) // which reaches none
 	tried := func() (by []int) {
 		for i, a := range n.all {
 			if a.Status()[0].LastError != "" {
@@ -209,7 +209,7 @@ func TestFailuresOverNodes(t *testing.T) {
 	if _, tried := n.all[first].domains[0].state(); tried != nil {
 		<-tried
 	}
-	orders := authority.Made(acmetest.Orders)
+	orders := authority.Made(pebble.Orders)
 	for looked := time.After(3 * elsewherePause); ; { // in which the others look again
 		for _, a := range n.all {
 			a.Refresh(t.Context())
@@ -221,8 +221,8 @@ func TestFailuresOverNodes(t *testing.T) {
 		}
 		break
 	}
-	if by := tried(); len(by) != 1 || authority.Made(acmetest.Orders) != orders {
-		t.Errorf("%v tried, with %d orders instead of %d", by, authority.Made(acmetest.Orders), orders)
+	if by := tried(); len(by) != 1 || authority.Made(pebble.Orders) != orders {
+		t.Errorf("%v tried, with %d orders instead of %d", by, authority.Made(pebble.Orders), orders)
 	}
 	n.stop[first]()
 	n.all = append(n.all[:first:first], n.all[first+1:]...)

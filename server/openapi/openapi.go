@@ -2,7 +2,7 @@
 // document for each version.
 //
 // openapi.yaml is written by hand; openapi.json is generated from it by `go test
-// ./internal/openapitest -update`. When a version is published, both files of the
+// ./e2e/kit/contract -update`. When a version is published, both files of the
 // previous one are kept as openapi-<its date>.yaml and .json. internal/reference
 // generates the page from it.
 //

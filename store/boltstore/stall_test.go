@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -71,7 +71,7 @@ func TestGrowsPastItsMap(t *testing.T) {
 		})
 	}
 	updates := 60
-	if *testkit.Full {
+	if kit.AtSize() {
 		updates = 200
 	}
 	for i := range updates {

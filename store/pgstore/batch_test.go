@@ -6,16 +6,16 @@ import (
 	"slices"
 	"testing"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 )
 
 func TestBatch(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
-	pgtest.Exec(t, database, "CREATE TABLE mine (n bigint PRIMARY KEY)")
-	for name, u := range map[string]string{"direct": database, "pooler": pgtest.Shared(t).Pooler(t)(database)} {
+	database := postgres.New(t)
+	postgres.Exec(t, database, "CREATE TABLE mine (n bigint PRIMARY KEY)")
+	for name, u := range map[string]string{"direct": database, "pooler": postgres.Shared(t).Pooler(t)(database)} {
 		t.Run(name, func(t *testing.T) {
-			pgtest.Exec(t, database, "TRUNCATE mine")
+			postgres.Exec(t, database, "TRUNCATE mine")
 			c := dialed(t, u)
 			insert := func(n int) query {
 				return query{sql: "INSERT INTO mine SELECT * FROM unnest($1::bigint[])", values: [][]byte{fmt.Appendf(nil, "{%d,%d}", n, n+1)}}
@@ -56,7 +56,7 @@ func TestBatch(t *testing.T) {
 
 // Behind a pooler two connections are served by the same one of the server.
 func TestPoolerIsShared(t *testing.T) {
-	pooler := pgtest.Shared(t).Pooler(t)(pgtest.New(t))
+	pooler := postgres.Shared(t).Pooler(t)(postgres.New(t))
 	one, other := dialed(t, pooler), dialed(t, pooler)
 	for range 2 {
 		for c, sql := range map[*conn]string{one: "SELECT 1", other: "SELECT 2"} {
@@ -69,8 +69,8 @@ func TestPoolerIsShared(t *testing.T) {
 
 // A batch is one round trip, also the first time that its statements are prepared.
 func TestBatchRoundTrips(t *testing.T) {
-	proxy := pgtest.NewProxy(t, pgtest.Shared(t))
-	c := dialed(t, proxy.URL(pgtest.Name(t, pgtest.New(t))))
+	proxy := postgres.NewProxy(t, postgres.Shared(t))
+	c := dialed(t, proxy.URL(postgres.Name(t, postgres.New(t))))
 	for range 2 {
 		before := proxy.Counts().RoundTrips
 		if _, err := c.run(bg, query{sql: "BEGIN"}, query{sql: sqlLimits}, query{sql: "SELECT 1"}, query{sql: "COMMIT"}); err != nil {

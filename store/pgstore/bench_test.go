@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 )
@@ -20,8 +20,8 @@ var bg = context.Background()
 
 // roomy is a server whose memory and log are not those of a test: a full log would have
 // each page written twice.
-func roomy(b *testing.B) *pgtest.Server {
-	return pgtest.Start(b, "shared_buffers=256MB", "max_wal_size=4GB")
+func roomy(b *testing.B) *postgres.Server {
+	return postgres.Start(b, "shared_buffers=256MB", "max_wal_size=4GB")
 }
 
 // benchmarked is a store with some orgs that have an endpoint each.
@@ -114,8 +114,8 @@ func BenchmarkDistant(b *testing.B) {
 	for _, orgs := range []int{64, 1} {
 		for _, n := range []int{64, 512} {
 			b.Run(fmt.Sprintf("orgs=%d/callers=%d", orgs, n), func(b *testing.B) {
-				proxy := pgtest.NewProxy(b, server)
-				s := benchmarked(b, proxy.URL(pgtest.Name(b, server.Database(b))), orgs)
+				proxy := postgres.NewProxy(b, server)
+				s := benchmarked(b, proxy.URL(postgres.Name(b, server.Database(b))), orgs)
 				proxy.Delay(500 * time.Microsecond)
 				callers(b, n, func(i int) error { return accept(s, fmt.Sprint("org_", i%orgs), fmt.Sprint("key-", i)) })
 			})
@@ -216,7 +216,7 @@ func BenchmarkReady(b *testing.B) {
 		}
 		return err
 	}))
-	pgtest.Exec(b, database, fmt.Sprintf("INSERT INTO deliveries SELECT id || '_' || i, endpoint, list, at + i * 1000, attempted, record FROM deliveries, generate_series(1, %d) i", each-1))
+	postgres.Exec(b, database, fmt.Sprintf("INSERT INTO deliveries SELECT id || '_' || i, endpoint, list, at + i * 1000, attempted, record FROM deliveries, generate_series(1, %d) i", each-1))
 	must(b, s.Close()) // which had all endpoints
 	var opening, finding, claiming time.Duration
 	for b.Loop() {

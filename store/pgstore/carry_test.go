@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/pgstore"
@@ -29,7 +29,7 @@ func TestStoreCarriedAlong(t *testing.T) {
 	var mu sync.Mutex
 	opened := map[string]*places{} // by path
 	suite := storetest.Random
-	if *testkit.Full {
+	if kit.AtSize() {
 		suite = storetest.Run
 	}
 	suite(t, func(t testing.TB, path string, now func() time.Time) store.Store {
@@ -52,7 +52,7 @@ type places struct {
 func (p *places) open(t testing.TB, now func() time.Time) store.Store {
 	from, to := p.last, p.path+strconv.Itoa(p.n)
 	if p.n%2 == 1 {
-		to = pgtest.New(t)
+		to = postgres.New(t)
 	}
 	if p.n++; p.n > 1 {
 		carry(t, from, to)
@@ -104,7 +104,7 @@ func parse(t testing.TB, database string) *pgstore.Target {
 // A target that has something else than what was carried gets nothing.
 func TestCarriedIsCompared(t *testing.T) {
 	t.Parallel()
-	file, database := filepath.Join(t.TempDir(), "teamdata.db"), pgtest.New(t)
+	file, database := filepath.Join(t.TempDir(), "teamdata.db"), postgres.New(t)
 	s := open(t, database, pgstore.Options{})
 	seed := func(tx store.Tx) error {
 		return errors.Join(tx.PutOrg(store.Org{ID: "org_1"}), tx.PutPlan(store.Plan{Name: "pro"}), tx.PutPlan(store.Plan{Name: "big"}))
@@ -129,14 +129,14 @@ func TestCarriedIsCompared(t *testing.T) {
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: the file: %v", name, err)
 		}
-		empty := pgtest.New(t)
+		empty := postgres.New(t)
 		err = pgstore.Read(bg, parse(t, database), nil, func(from store.Source) error {
 			return pgstore.Fill(bg, parse(t, empty), nil, func(to store.Carrier) error { return spoiled(from, to) })
 		})
 		if err == nil || !strings.Contains(err.Error(), "is not what is there") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if n := pgtest.Exec(t, empty, "SELECT count(*) FROM orgs")[0][0]; n != "0" {
+		if n := postgres.Exec(t, empty, "SELECT count(*) FROM orgs")[0][0]; n != "0" {
 			t.Errorf("%s: the database has %s orgs", name, n)
 		}
 	}

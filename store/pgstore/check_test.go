@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 )
@@ -13,7 +13,7 @@ import (
 // TestCheck damages a database, each time in one way.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	s := open(t, database, pgstore.Options{})
 	must(t, s.Update(bg, store.All, func(tx store.Tx) error {
 		if err := putSecrets(tx); err != nil {
@@ -34,7 +34,7 @@ func TestCheck(t *testing.T) {
 		{"INSERT INTO last_acknowledged VALUES (9, 1)", "DELETE FROM last_acknowledged", `last_acknowledged 9: there is no endpoint of that number`},
 		{"INSERT INTO audit_log VALUES ('org_1', 1, 'a', '{')", "DELETE FROM audit_log WHERE id = 'a'", `audit_log "org_1" 1 "a": the item is not JSON`},
 	} {
-		pgtest.Exec(t, database, c.damage)
+		postgres.Exec(t, database, c.damage)
 		target, err := pgstore.ParseTarget(database)
 		must(t, err)
 		var found []string
@@ -42,7 +42,7 @@ func TestCheck(t *testing.T) {
 		if !slices.Contains(found, c.want) {
 			t.Errorf("%s: found is %q", c.damage, found)
 		}
-		pgtest.Exec(t, database, c.back)
+		postgres.Exec(t, database, c.back)
 	}
 	check(t, database)
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/engine"
 )
@@ -14,7 +14,7 @@ import (
 func TestWrittenSinceItWasClaimed(t *testing.T) {
 	for what, early := range map[string]bool{"with the commit": false, "before a query": true} {
 		t.Run(what, func(t *testing.T) {
-			target, err := ParseTarget(pgtest.New(t))
+			target, err := ParseTarget(postgres.New(t))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"testing"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 )
 
 // TestClear: only certificates stay, and numbers of endpoints are not given again.
 func TestClear(t *testing.T) {
-	s := open(t, pgtest.New(t), pgstore.Options{})
+	s := open(t, postgres.New(t), pgstore.Options{})
 	defer s.Close()
 	must(t, s.Update(bg, store.All, putSecrets))
 	before := s.AccessGeneration()
@@ -38,7 +38,7 @@ func TestClear(t *testing.T) {
 
 // TestReadersDoNotDelayTheWriter has a View keep the only connection that Views have.
 func TestReadersDoNotDelayTheWriter(t *testing.T) {
-	s := open(t, pgtest.New(t), pgstore.Options{Connections: 3})
+	s := open(t, postgres.New(t), pgstore.Options{Connections: 3})
 	defer s.Close()
 	must(t, s.View(bg, func(tx store.Tx) error {
 		if _, err := tx.AnyOrg(); err != nil {

@@ -5,13 +5,13 @@ import (
 	"syscall"
 	"testing"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 )
 
 // The kernel gives up a link that no longer answers within 10 s, idle or not.
 func TestSocketOptions(t *testing.T) {
-	server := pgtest.Shared(t)
-	c := dialed(t, server.TCP(pgtest.Name(t, server.Database(t)))+"?sslmode=disable")
+	server := postgres.Shared(t)
+	c := dialed(t, server.TCP(postgres.Name(t, server.Database(t)))+"?sslmode=disable")
 	raw, err := c.Conn().(*net.TCPConn).SyscallConn()
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
 )
 
 const secret = "s3cret-p4ssword" // which no text may show
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 			os.Unsetenv(name)
 		}
 	}
-	testkit.MostlyWait()
+	kit.MostlyWait()
 	os.Exit(m.Run())
 }
 
@@ -69,30 +69,30 @@ func checkRefusal(t testing.TB, err error, wants ...string) {
 		}
 	}
 	for cause := error(e); cause != nil; cause = errors.Unwrap(cause) {
-		if text := fmt.Sprintf("%v %+v", cause, cause); strings.Contains(text, secret) || strings.Contains(text, pgtest.Password) {
+		if text := fmt.Sprintf("%v %+v", cause, cause); strings.Contains(text, secret) || strings.Contains(text, postgres.Password) {
 			t.Errorf("the refusal shows too much: %s", text)
 		}
 	}
 }
 
 func TestRefusals(t *testing.T) {
-	server := pgtest.Shared(t)
-	name := pgtest.Name(t, pgtest.New(t))
+	server := postgres.Shared(t)
+	name := postgres.Name(t, postgres.New(t))
 	good := server.TCP(name)
 	server.Exec(t, "CREATE ROLE nobody NOLOGIN")
-	server.Exec(t, "CREATE DATABASE latin ENCODING LATIN1 TEMPLATE template0 OWNER "+pgtest.Owner)
+	server.Exec(t, "CREATE DATABASE latin ENCODING LATIN1 TEMPLATE template0 OWNER "+postgres.Owner)
 	t.Cleanup(func() {
 		server.Exec(t, "DROP DATABASE latin WITH (FORCE)")
 		server.Exec(t, "DROP ROLE nobody")
 	})
-	closed := testkit.Loopback(t)
+	closed := kit.Loopback(t)
 	closed.Close()
 	for what, c := range map[string]struct {
 		url   string
 		wants []string
 	}{
-		"password wrong":    {strings.Replace(good, pgtest.Password, secret, 1), []string{"refuses the password", "PGPASSFILE"}},
-		"password missing":  {strings.Replace(good, ":"+pgtest.Password, "", 1), []string{"refuses the password, or there is none", "PGPASSFILE"}},
+		"password wrong":    {strings.Replace(good, postgres.Password, secret, 1), []string{"refuses the password", "PGPASSFILE"}},
+		"password missing":  {strings.Replace(good, ":"+postgres.Password, "", 1), []string{"refuses the password, or there is none", "PGPASSFILE"}},
 		"role unknown":      {strings.Replace(server.URL("unknown", name), "@", ":"+secret+"@", 1), []string{"does not let the role in", "unknown"}},
 		"role may not":      {server.URL("nobody", name), []string{"does not let the role in", "not permitted to log in"}},
 		"no such database":  {server.TCP("nowhere"), []string{"does not exist", "createdb"}},
@@ -117,7 +117,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestNoConnectionLeft(t *testing.T) {
-	server := pgtest.Start(t, "max_connections=10")
+	server := postgres.Start(t, "max_connections=10")
 	database := server.Database(t)
 	for range 20 {
 		if _, err := tryDial(t, database); err != nil {
@@ -131,7 +131,7 @@ func TestNoConnectionLeft(t *testing.T) {
 // A server that takes the connection and says nothing.
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
-	silent := testkit.Loopback(t)
+	silent := kit.Loopback(t)
 	start := time.Now()
 	refused(t, "postgres://td:"+secret+"@"+silent.Addr().String()+"/data?connect_timeout=1", "does not answer in time")
 	if took := time.Since(start); took > 4*time.Second {
@@ -149,8 +149,8 @@ func TestTooOld(t *testing.T) {
 }
 
 func TestStandby(t *testing.T) {
-	primary := pgtest.Start(t)
-	name := pgtest.Name(t, primary.Database(t))
+	primary := postgres.Start(t)
+	name := postgres.Name(t, primary.Database(t))
 	standby := primary.Standby(t)
 	refused(t, standby.TCP(name), "is a standby", "primary")
 	both := strings.Replace(primary.TCP(name), "@127.0.0.1:", fmt.Sprintf("@127.0.0.1:%d,127.0.0.1:", standby.Port), 1)
@@ -160,8 +160,8 @@ func TestStandby(t *testing.T) {
 }
 
 func TestTLS(t *testing.T) {
-	server, caFile := pgtest.StartTLS(t, "localhost")
-	name := pgtest.Name(t, server.Database(t))
+	server, caFile := postgres.StartTLS(t, "localhost")
+	name := postgres.Name(t, server.Database(t))
 	numbers := server.TCP(name) // 127.0.0.1, which the certificate does not name
 	names := strings.Replace(numbers, "127.0.0.1", "localhost", 1)
 	trusted := "?sslmode=verify-full&sslrootcert=" + caFile
@@ -178,11 +178,11 @@ func TestTLS(t *testing.T) {
 }
 
 func TestPasswordFile(t *testing.T) {
-	server := pgtest.Shared(t)
-	name := pgtest.Name(t, pgtest.New(t))
+	server := postgres.Shared(t)
+	name := postgres.Name(t, postgres.New(t))
 	file := filepath.Join(t.TempDir(), "pgpass")
 	t.Setenv("PGPASSFILE", file)
-	bare := strings.Replace(server.TCP(name), ":"+pgtest.Password, "", 1)
+	bare := strings.Replace(server.TCP(name), ":"+postgres.Password, "", 1)
 	target, err := ParseTarget(bare)
 	if err != nil {
 		t.Fatal(err)
@@ -190,8 +190,8 @@ func TestPasswordFile(t *testing.T) {
 	if target.HasPassword() {
 		t.Error("a password of a file counts as one of the URL")
 	}
-	for password, works := range map[string]bool{secret: false, pgtest.Password: true} { // one after the other, for one Target
-		testkit.WriteFile(t, file, fmt.Sprintf("127.0.0.1:%d:*:%s:%s\n", server.Port, pgtest.Owner, password))
+	for password, works := range map[string]bool{secret: false, postgres.Password: true} { // one after the other, for one Target
+		kit.WriteFile(t, file, fmt.Sprintf("127.0.0.1:%d:*:%s:%s\n", server.Port, postgres.Owner, password))
 		c, err := target.dial(t.Context())
 		if (err == nil) != works {
 			t.Errorf("with the password %s: %v", password, err)
@@ -203,11 +203,11 @@ func TestPasswordFile(t *testing.T) {
 }
 
 func TestServiceFile(t *testing.T) {
-	server := pgtest.Shared(t)
-	name := pgtest.Name(t, pgtest.New(t))
+	server := postgres.Shared(t)
+	name := postgres.Name(t, postgres.New(t))
 	file := filepath.Join(t.TempDir(), "services")
-	testkit.WriteFile(t, file, fmt.Sprintf("[ours]\nhost=127.0.0.1\nport=%d\nuser=%s\npassword=%s\ndbname=%s\n\n[far]\nhost=db.example.com\nuser=td\n\n[weak]\nhost=db.example.com\nuser=td\nsslmode=require\n",
-		server.Port, pgtest.Owner, pgtest.Password, name))
+	kit.WriteFile(t, file, fmt.Sprintf("[ours]\nhost=127.0.0.1\nport=%d\nuser=%s\npassword=%s\ndbname=%s\n\n[far]\nhost=db.example.com\nuser=td\n\n[weak]\nhost=db.example.com\nuser=td\nsslmode=require\n",
+		server.Port, postgres.Owner, postgres.Password, name))
 	t.Setenv("PGSERVICEFILE", file)
 	dialed(t, "postgres://?service=ours")
 	for service, warns := range map[string]bool{"far": false, "weak": true} {
@@ -222,11 +222,11 @@ func TestServiceFile(t *testing.T) {
 }
 
 func TestPooledIsNoticed(t *testing.T) {
-	direct := pgtest.New(t)
+	direct := postgres.New(t)
 	if c := dialed(t, direct); c.server.pooled {
 		t.Error("a direct connection is taken for one of a pooler")
 	}
-	pooler := pgtest.Shared(t).Pooler(t)(direct)
+	pooler := postgres.Shared(t).Pooler(t)(direct)
 	if c := dialed(t, pooler); !c.server.pooled {
 		t.Error("the pooler is not noticed")
 	}

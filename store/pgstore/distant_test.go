@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 )
 
 // What is further away answers later, whatever is sent, and not before it is asked.
 func TestDistantly(t *testing.T) {
-	target, err := ParseTarget(pgtest.New(t))
+	target, err := ParseTarget(postgres.New(t))
 	if err != nil {
 		t.Fatal(err)
 	}

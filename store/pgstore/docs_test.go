@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 )
 
 // docs are the blocks below a heading of docs/postgresql.md.
@@ -30,21 +30,21 @@ func docs(t *testing.T, heading string) (blocks []string) {
 
 // What docs/postgresql.md says of roles, rights and dumps works as it is pasted.
 func TestDocs(t *testing.T) {
-	server := pgtest.Start(t)
+	server := postgres.Start(t)
 	server.Exec(t, "DROP ROLE teamdata")
 	server.Shell(t, docs(t, "Role and database")[0], secret+"\n"+secret+"\n")
-	remote := strings.Replace(server.TCP("teamdata"), pgtest.Password, secret, 1)
+	remote := strings.Replace(server.TCP("teamdata"), postgres.Password, secret, 1)
 	if err := pooled(t, remote).prepare(t.Context(), steps(t, 2, 1, 1), writing); err != nil {
 		t.Fatal(err)
 	}
 
 	server.Exec(t, "CREATE DATABASE shared")
 	rights := docs(t, "Rights")
-	pgtest.Exec(t, server.URL("postgres", "shared"), rights[0])
+	postgres.Exec(t, server.URL("postgres", "shared"), rights[0])
 	if err := pooled(t, server.URL("teamdata", "shared")).prepare(t.Context(), steps(t, 2, 1, 1), writing); err != nil {
 		t.Error(err)
 	}
-	pgtest.Exec(t, server.URL("postgres", "teamdata"), rights[1])
+	postgres.Exec(t, server.URL("postgres", "teamdata"), rights[1])
 	reports := pooled(t, server.URL("reports", "teamdata"))
 	if err := reports.prepare(t.Context(), steps(t, 2, 1, 1), reading); err != nil {
 		t.Error(err)

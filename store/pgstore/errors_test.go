@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
 
@@ -23,8 +23,8 @@ func exec(c *conn, sql string) error {
 // What each error of the database means, as the real one says it.
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
-	pgtest.Exec(t, database, "CREATE TABLE mine (n int PRIMARY KEY, v int); INSERT INTO mine VALUES (1, 0), (2, 0)")
+	database := postgres.New(t)
+	postgres.Exec(t, database, "CREATE TABLE mine (n int PRIMARY KEY, v int); INSERT INTO mine VALUES (1, 0), (2, 0)")
 	for what, c := range map[string]struct {
 		make                                 func(one, other *conn) error
 		code                                 string // SQLSTATE
@@ -94,12 +94,12 @@ func deadlock(one, other *conn) error {
 // The answer of a COMMIT is lost: it may be there or not.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
-	proxy := pgtest.NewProxy(t, pgtest.Shared(t))
-	database := pgtest.New(t)
-	pgtest.Exec(t, database, "CREATE TABLE mine (n int)")
-	for d, there := range map[pgtest.Direction]string{pgtest.ToServer: "0", pgtest.ToClient: "1"} {
-		pgtest.Exec(t, database, "TRUNCATE mine")
-		c := dialed(t, proxy.URL(pgtest.Name(t, database)))
+	proxy := postgres.NewProxy(t, postgres.Shared(t))
+	database := postgres.New(t)
+	postgres.Exec(t, database, "CREATE TABLE mine (n int)")
+	for d, there := range map[postgres.Direction]string{postgres.ToServer: "0", postgres.ToClient: "1"} {
+		postgres.Exec(t, database, "TRUNCATE mine")
+		c := dialed(t, proxy.URL(postgres.Name(t, database)))
 		if _, err := c.run(bg, query{sql: "BEGIN"}, query{sql: "INSERT INTO mine VALUES (1)"}); err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestLostAnswer(t *testing.T) {
 			t.Errorf("held in direction %d it is not ambiguous: %v", d, err)
 		}
 		proxy.Cut()
-		if got := pgtest.Exec(t, database, "SELECT count(*) FROM mine"); got[0][0] != there {
+		if got := postgres.Exec(t, database, "SELECT count(*) FROM mine"); got[0][0] != there {
 			t.Errorf("held in direction %d: %s rows", d, got[0][0])
 		}
 	}

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 )
 
 // faults is how many there are: a few, or as many as are promised.
 func faults(few int) int {
-	if *testkit.Full {
+	if kit.AtSize() {
 		return 100
 	}
 	return few
@@ -132,7 +132,7 @@ func (l *load) end() {
 	if lost+undead > 0 {
 		l.Error("callers were told wrong")
 	}
-	if *testkit.Full && (there == 0 || gone == 0) || open > 0 {
+	if kit.AtSize() && (there == 0 || gone == 0) || open > 0 {
 		l.Error("not each kind of lost answer came about, or of one nothing was learnt")
 	}
 }
@@ -162,7 +162,7 @@ func (l *load) each(org string, fn func(c, n int)) {
 // TestRestarts restarts the database in the midst of commits, as a crash would.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t)
+	server := postgres.Start(t)
 	l := newLoad(t, server.Database(t))
 	for i := range faults(3) {
 		l.await(200 + i)
@@ -177,14 +177,14 @@ func TestRestarts(t *testing.T) {
 // those of commits among them.
 func TestCuts(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Shared(t)
-	proxy := pgtest.NewProxy(t, server)
-	l := newLoad(t, proxy.URL(pgtest.Name(t, server.Database(t))))
+	server := postgres.Shared(t)
+	proxy := postgres.NewProxy(t, server)
+	l := newLoad(t, proxy.URL(postgres.Name(t, server.Database(t))))
 	for i := range faults(20) {
 		l.await(20 + i)
 		<-time.After(time.Duration(i%15) * time.Millisecond) // in which a group is read, run or committed
 		if i%3 == 0 {
-			proxy.Hold(pgtest.ToClient)
+			proxy.Hold(postgres.ToClient)
 			<-time.After(10 * time.Millisecond) // in which something is committed, or not
 		}
 		proxy.Cut()
@@ -197,10 +197,10 @@ func TestCuts(t *testing.T) {
 // are refused at once. When it is back, the caller is told.
 func TestDoubtRefusesOthers(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t)
-	proxy := pgtest.NewProxy(t, server)
+	server := postgres.Start(t)
+	proxy := postgres.NewProxy(t, server)
 	database := server.Database(t)
-	s := open(t, proxy.URL(pgtest.Name(t, database)), pgstore.Options{})
+	s := open(t, proxy.URL(postgres.Name(t, database)), pgstore.Options{})
 	t.Cleanup(func() { s.Close() })
 	add := func(action string, meanwhile func()) error {
 		return s.Update(bg, store.InOrg("org_1"), func(tx store.Tx) error {
@@ -210,9 +210,9 @@ func TestDoubtRefusesOthers(t *testing.T) {
 		})
 	}
 	answer := make(chan error, 1)
-	go func() { answer <- add("doubtful", func() { proxy.Hold(pgtest.ToClient) }) }()
+	go func() { answer <- add("doubtful", func() { proxy.Hold(postgres.ToClient) }) }()
 	late := time.After(5 * time.Second)
-	for pgtest.Exec(t, database, "SELECT count(*) FROM audit_log")[0][0] != "1" {
+	for postgres.Exec(t, database, "SELECT count(*) FROM audit_log")[0][0] != "1" {
 		select {
 		case <-late:
 			t.Fatal("it is not committed")
@@ -237,7 +237,7 @@ func TestDoubtRefusesOthers(t *testing.T) {
 	if err := add("accepted", func() {}); err != nil {
 		t.Error(err)
 	}
-	if n := pgtest.Exec(t, database, "SELECT count(*) FROM audit_log")[0][0]; n != "2" {
+	if n := postgres.Exec(t, database, "SELECT count(*) FROM audit_log")[0][0]; n != "2" {
 		t.Errorf("%s entries are there", n)
 	}
 }
@@ -246,7 +246,7 @@ func TestDoubtRefusesOthers(t *testing.T) {
 // afterwards.
 func TestClaimWhileAway(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t)
+	server := postgres.Start(t)
 	s := open(t, server.Database(t), pgstore.Options{})
 	t.Cleanup(func() { s.Close() })
 	awaitShards(t, s, 1)

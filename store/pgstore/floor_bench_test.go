@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 )
 
 // The floors are what any program could do with the same database: the benchmarks are
@@ -28,7 +28,7 @@ func BenchmarkFloor(b *testing.B) {
 		b.Skip("pgbench is not installed")
 	}
 	database := roomy(b).Database(b)
-	pgtest.Exec(b, database, "CREATE TABLE floor (id bigserial PRIMARY KEY, record text)")
+	postgres.Exec(b, database, "CREATE TABLE floor (id bigserial PRIMARY KEY, record text)")
 	script := filepath.Join(b.TempDir(), "floor.sql")
 	if err := os.WriteFile(script, []byte("INSERT INTO floor (record) VALUES (repeat('x', 200));\n"), 0o600); err != nil {
 		b.Fatal(err)
@@ -92,12 +92,12 @@ func BenchmarkFloorDistant(b *testing.B) {
 	}
 	for _, orgs := range []int{64, 1} {
 		b.Run(fmt.Sprint("orgs=", orgs), func(b *testing.B) {
-			proxy := pgtest.NewProxy(b, server)
+			proxy := postgres.NewProxy(b, server)
 			database := server.Database(b)
-			pgtest.Exec(b, database, `CREATE TABLE rows (id bigserial PRIMARY KEY, record text);
+			postgres.Exec(b, database, `CREATE TABLE rows (id bigserial PRIMARY KEY, record text);
 				CREATE TABLE orgs (id bigint PRIMARY KEY, n bigint) WITH (fillfactor = 50);
 				INSERT INTO orgs SELECT i, 0 FROM generate_series(0, 63) i`)
-			free := sessions(b, 64, proxy.URL(pgtest.Name(b, database)), statements...)
+			free := sessions(b, 64, proxy.URL(postgres.Name(b, database)), statements...)
 			proxy.Delay(500 * time.Microsecond)
 			callers(b, 64, func(i int) error {
 				s := <-free
@@ -121,7 +121,7 @@ func BenchmarkFloorDistant(b *testing.B) {
 // rows that no one else has locked, and then writes their outcomes.
 func BenchmarkFloorOutcome(b *testing.B) {
 	database := roomy(b).Database(b)
-	pgtest.Exec(b, database, fmt.Sprintf(`CREATE TABLE work (id bigint PRIMARY KEY, due bigint NOT NULL, record text NOT NULL) WITH (fillfactor = 80);
+	postgres.Exec(b, database, fmt.Sprintf(`CREATE TABLE work (id bigint PRIMARY KEY, due bigint NOT NULL, record text NOT NULL) WITH (fillfactor = 80);
 		INSERT INTO work SELECT i, 0, repeat('x', 200) FROM generate_series(1, %d) i; CREATE INDEX work_due ON work (due); ANALYZE work`, b.N))
 	free := sessions(b, 64, database,
 		"UPDATE work SET due = 1 + $1::bigint WHERE id IN (SELECT id FROM work WHERE due <= 0 ORDER BY due LIMIT 32 FOR UPDATE SKIP LOCKED) RETURNING id",

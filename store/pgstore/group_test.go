@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/engine"
 )
@@ -14,7 +14,7 @@ import (
 // Nodes that have waited for one another begin with different halves of the orgs, and
 // leave no update out. One that met nobody commits its groups whole.
 func TestTurns(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	nodes := []*steered{steer(t, database, "one"), steer(t, database, "two")}
 	var group []*engine.Update
 	for i := range 3 * minTurns {
@@ -55,7 +55,7 @@ func TestTurns(t *testing.T) {
 
 // A node that waited for the org of another knows that it met one.
 func TestCrowded(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	one, two := steer(t, database, "one"), steer(t, database, "two")
 	one.beats(1)
 	write := func(n *steered, meanwhile func()) {
@@ -73,7 +73,7 @@ func TestCrowded(t *testing.T) {
 	write(two, func() {
 		waits.Go(func() { write(one, func() {}) })
 		for seen := 0; seen < 3; {
-			seen += len(pgtest.Exec(t, database, "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"))
+			seen += len(postgres.Exec(t, database, "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"))
 		}
 	})
 	waits.Wait()

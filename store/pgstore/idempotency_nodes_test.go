@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 )
@@ -44,7 +44,7 @@ func sameKey(t *testing.T, all []*pgstore.Store, do func(i *store.Idempotency, s
 // executed and the others are replays, or are told that it still runs if that is long.
 func TestIdempotencyOverNodes(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	var all []*pgstore.Store
 	for range 3 {
 		s := open(t, database, pgstore.Options{})
@@ -53,7 +53,7 @@ func TestIdempotencyOverNodes(t *testing.T) {
 	}
 	addEndpoints(t, all[0], 1)
 	entries := func() (n int) {
-		fmt.Sscan(pgtest.Exec(t, database, "SELECT count(*) FROM audit_log")[0][0], &n)
+		fmt.Sscan(postgres.Exec(t, database, "SELECT count(*) FROM audit_log")[0][0], &n)
 		return n
 	}
 	before := entries()
@@ -97,6 +97,6 @@ func TestIdempotencyOverNodes(t *testing.T) {
 	}
 	jobs := 1
 	for jobs > 0 { // until they are given up
-		fmt.Sscan(pgtest.Exec(t, database, "SELECT count(*) FROM leases WHERE name LIKE 'job %'")[0][0], &jobs)
+		fmt.Sscan(postgres.Exec(t, database, "SELECT count(*) FROM leases WHERE name LIKE 'job %'")[0][0], &jobs)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 )
@@ -16,9 +16,9 @@ import (
 // it had, writes no outcome of that afterwards, and goes on when the link does.
 func TestLostNode(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t)
-	proxy := pgtest.NewProxy(t, server)
-	database := pgtest.Name(t, server.Database(t))
+	server := postgres.Start(t)
+	proxy := postgres.NewProxy(t, server)
+	database := postgres.Name(t, server.Database(t))
 	other := open(t, server.TCP(database), pgstore.Options{Node: "other"})
 	defer other.Close()
 	lost := open(t, proxy.URL(database), pgstore.Options{Node: "lost"})
@@ -51,7 +51,7 @@ func TestLostNode(t *testing.T) {
 	}()
 	<-running
 
-	proxy.Hold(pgtest.ToServer)
+	proxy.Hold(postgres.ToServer)
 	began := time.Now()
 	for e := range told {
 		if e == d.EndpointNumber {
@@ -72,7 +72,7 @@ func TestLostNode(t *testing.T) {
 		t.Errorf("the other node does the job: %v, %v", held, err)
 	}
 
-	proxy.Resume(pgtest.ToServer)
+	proxy.Resume(postgres.ToServer)
 	awaitShards(t, other, 2)
 	scope := store.Scope{Orgs: []string{d.OrgID}, Deliveries: []string{d.ID}, Fence: claims.Fence}
 	err := lost.Update(bg, scope, func(tx store.Tx) error {
@@ -89,7 +89,7 @@ func TestLostNode(t *testing.T) {
 // transaction runs again.
 func TestStalledNode(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	var stall atomic.Bool
 	stalled, goOn := make(chan bool), make(chan bool)
 	paused := open(t, database, pgstore.Options{BeforeCommit: func() error {
@@ -119,7 +119,7 @@ func TestStalledNode(t *testing.T) {
 	if err := <-first; err != nil {
 		t.Error(err)
 	}
-	if n := pgtest.Exec(t, database, "SELECT count(*) FROM deliveries")[0][0]; n != "2" {
+	if n := postgres.Exec(t, database, "SELECT count(*) FROM deliveries")[0][0]; n != "2" {
 		t.Errorf("%s deliveries are there", n)
 	}
 }
@@ -128,7 +128,7 @@ func TestStalledNode(t *testing.T) {
 // has them.
 func TestTakenWithoutAnswer(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	s := open(t, database, pgstore.Options{Node: "one"})
 	defer s.Close()
 	awaitShards(t, s, 1)
@@ -137,7 +137,7 @@ func TestTakenWithoutAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := dueOf(s)
-	pgtest.Exec(t, database, `UPDATE leases SET token = token + 1;
+	postgres.Exec(t, database, `UPDATE leases SET token = token + 1;
 		INSERT INTO leases SELECT 'job left', id, 1 FROM nodes WHERE name = 'one'`)
 	for got := range told {
 		if got == e.Number {
@@ -155,7 +155,7 @@ func TestTakenWithoutAnswer(t *testing.T) {
 // TestHeldByOne: one node at a time does a job, and the next one does it afterwards.
 func TestHeldByOne(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	a, b := open(t, database, pgstore.Options{}), open(t, database, pgstore.Options{})
 	defer a.Close()
 	defer b.Close()
@@ -179,7 +179,7 @@ func TestHeldByOne(t *testing.T) {
 // TestShared: what is used up on one node is on the other, and both have one key until
 // the last of them stops.
 func TestShared(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	a, b := open(t, database, pgstore.Options{}), open(t, database, pgstore.Options{})
 	now := time.Now()
 	for _, row := range []struct {
@@ -221,7 +221,7 @@ func TestShared(t *testing.T) {
 // what a restart after a kill does. The one that still runs ends.
 func TestNameTaken(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	old := open(t, database, pgstore.Options{Node: "one"})
 	began := time.Now()
 	s := open(t, database, pgstore.Options{Node: "one"})
@@ -243,10 +243,10 @@ func TestNameTaken(t *testing.T) {
 // TestForgottenNodes: a node that was killed is listed as lost for an hour.
 func TestForgottenNodes(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	s := open(t, database, pgstore.Options{Node: "here"})
 	defer s.Close()
-	pgtest.Exec(t, database, `INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at)
+	postgres.Exec(t, database, `INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at)
 		SELECT 'nod_' || minutes, minutes || '-minutes', '', 1, 'running', 0, extract(epoch FROM now())::bigint * 1000 - minutes * 60000 FROM unnest(ARRAY[59, 61]) minutes`)
 	var names []string
 	for tick := time.NewTicker(20 * time.Millisecond); len(names) != 2; <-tick.C {

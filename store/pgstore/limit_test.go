@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
 
@@ -36,7 +36,7 @@ func nodes(t testing.TB, n int, database string, now func() time.Time) (all []*S
 func TestLimitOfSeveralServers(t *testing.T) {
 	var ms atomic.Int64
 	now := func() time.Time { return time.UnixMilli(1_790_000_000_000 + ms.Load()) }
-	servers := nodes(t, 3, pgtest.New(t), now)
+	servers := nodes(t, 3, postgres.New(t), now)
 	var accepted atomic.Int64
 	limiters := make([]store.Limiter, len(servers))
 	for i, s := range servers {
@@ -89,7 +89,7 @@ func TestLimitOfSeveralServers(t *testing.T) {
 // a circle, ids whose times are over are forgotten meanwhile, and all is counted by the
 // clock of the database.
 func TestLimitsAtOnce(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	servers := nodes(t, 3, database, nil)
 	short := store.Limit{Name: "short", Max: 10, Window: time.Millisecond}
 	var all sync.WaitGroup
@@ -112,14 +112,14 @@ func TestLimitsAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	counted := pgtest.Exec(t, database, "SELECT count(*), sum(cardinality(times)), pg_sleep(0.01) FROM limits WHERE name = 'requests'")[0]
+	counted := postgres.Exec(t, database, "SELECT count(*), sum(cardinality(times)), pg_sleep(0.01) FROM limits WHERE name = 'requests'")[0]
 	if counted[0] != "40" || counted[1] != "3000" {
 		t.Errorf("%s ids were counted %s times", counted[0], counted[1])
 	}
 	if err := servers[0].forgetLimits(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if left := pgtest.Exec(t, database, "SELECT name, count(*) FROM limits GROUP BY name"); len(left) != 1 || left[0][0] != "requests" || left[0][1] != "40" {
+	if left := postgres.Exec(t, database, "SELECT name, count(*) FROM limits GROUP BY name"); len(left) != 1 || left[0][0] != "requests" || left[0][1] != "40" {
 		t.Errorf("%v are left", left)
 	}
 }
@@ -128,7 +128,7 @@ func TestLimitsAtOnce(t *testing.T) {
 // before it stopped still counts.
 func TestLimitWithoutDatabase(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t)
+	server := postgres.Start(t)
 	l := nodes(t, 1, server.Database(t), nil)[0].Limiter(store.Limit{Name: "requests", Max: 2, Window: time.Hour})
 	take := func(want bool, code store.Code) {
 		t.Helper()
@@ -150,7 +150,7 @@ func TestLimitWithoutDatabase(t *testing.T) {
 func BenchmarkTake(b *testing.B) {
 	for _, ids := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("ids=%d", ids), func(b *testing.B) {
-			l := nodes(b, 1, pgtest.New(b), nil)[0].Limiter(perMinute)
+			l := nodes(b, 1, postgres.New(b), nil)[0].Limiter(perMinute)
 			var next atomic.Int64
 			var all sync.WaitGroup
 			b.ResetTimer()

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 	"teamdata/store/storetest"
@@ -116,7 +116,7 @@ func (n *nodes) Close() error {
 // TestShards: nodes that come and go have all shards among them, each about as many.
 func TestShards(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	var all []*pgstore.Store
 	for n := range 4 {
 		all = append(all, open(t, database, pgstore.Options{}))
@@ -160,7 +160,7 @@ func TestDueElsewhere(t *testing.T) {
 	for name, noHints := range map[string]bool{"hints": false, "polling": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			database := pgtest.New(t)
+			database := postgres.New(t)
 			a := open(t, database, pgstore.Options{NoHints: noHints})
 			defer a.Close()
 			b := open(t, database, pgstore.Options{NoHints: noHints})
@@ -193,7 +193,7 @@ func TestAccessOverNodes(t *testing.T) {
 	for name, noHints := range map[string]bool{"hints": false, "polling": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			database := pgtest.New(t)
+			database := postgres.New(t)
 			all := []*pgstore.Store{}
 			for range 3 {
 				s := open(t, database, pgstore.Options{NoHints: noHints})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
 
@@ -15,7 +15,7 @@ import (
 // start, which has to see it: nobody tells it later of what became due.
 func TestOpenAwaitsTheLastCommit(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	one := opened(t, database)
 	var endpoint uint64
 	err := one.Update(bg, store.All, func(tx store.Tx) error {
@@ -70,7 +70,7 @@ func TestOpenAwaitsTheLastCommit(t *testing.T) {
 // A database that another teamdata keeps locked is said to be busy.
 func TestOpenLocked(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	opened(t, database).Close()
 	other, err := pgconn.Connect(bg, database)
 	if err != nil {

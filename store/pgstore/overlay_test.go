@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/engine"
 )
@@ -36,7 +36,7 @@ func TestRowSentTwice(t *testing.T) {
 // An update of a row that is not there any more is no success: nothing of its group is
 // committed, and all are told.
 func TestUpdatedRowIsGone(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	s := opened(t, database)
 	defer s.Close()
 	put := func(tx store.Tx, name string) error {
@@ -55,7 +55,7 @@ func TestUpdatedRowIsGone(t *testing.T) {
 				all(func(tx store.Tx) error { return put(tx, "other") }),
 				all(func(tx store.Tx) error {
 					err := put(tx, "pro")
-					pgtest.Exec(t, database, "DELETE FROM plans")
+					postgres.Exec(t, database, "DELETE FROM plans")
 					if early && err == nil {
 						_, err = tx.Plans()
 					}
@@ -68,7 +68,7 @@ func TestUpdatedRowIsGone(t *testing.T) {
 					t.Errorf("update %d is told %s", i, got)
 				}
 			}
-			if n := pgtest.Exec(t, database, "SELECT count(*) FROM plans")[0][0]; n != "0" {
+			if n := postgres.Exec(t, database, "SELECT count(*) FROM plans")[0][0]; n != "0" {
 				t.Errorf("%s plans were committed", n)
 			}
 			for range 2 { // makes it, then updates it

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 )
@@ -26,7 +26,7 @@ type keys struct {
 }
 
 func newKeys(t testing.TB) *keys {
-	k := &keys{TB: t, database: pgtest.New(t), at: time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)}
+	k := &keys{TB: t, database: postgres.New(t), at: time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)}
 	k.Store = open(t, k.database, pgstore.Options{Now: k.now})
 	t.Cleanup(func() { k.Close() })
 	return k
@@ -87,7 +87,7 @@ func (k *keys) expire() (n int) {
 func (k *keys) partitions() string {
 	k.Helper()
 	var from []string
-	for _, r := range pgtest.Exec(k, k.database, "SELECT relname FROM pg_class WHERE relname ~ '^idempotency_[0-9]+$' ORDER BY relname") {
+	for _, r := range postgres.Exec(k, k.database, "SELECT relname FROM pg_class WHERE relname ~ '^idempotency_[0-9]+$' ORDER BY relname") {
 		var n int64
 		fmt.Sscanf(r[0], "idempotency_%d", &n)
 		from = append(from, time.UnixMilli(n*span.Milliseconds()).UTC().Format("02.15"))
@@ -169,9 +169,9 @@ func TestPartitionsAreMadeWhenTheyAreNeeded(t *testing.T) {
 	}
 	all.Wait()
 	k.use("now")
-	rows := pgtest.Exec(t, k.database, "SELECT tablename FROM pg_tables WHERE tablename ~ '^idempotency_[0-9]+$'")
+	rows := postgres.Exec(t, k.database, "SELECT tablename FROM pg_tables WHERE tablename ~ '^idempotency_[0-9]+$'")
 	for _, r := range rows {
-		pgtest.Exec(t, k.database, "DROP TABLE "+r[0])
+		postgres.Exec(t, k.database, "DROP TABLE "+r[0])
 	}
 	k.use("again")
 	if !k.finds("again") || k.finds("now") {
@@ -247,7 +247,7 @@ func TestDropsBesideWriters(t *testing.T) {
 		all.Wait()
 		k.move(k.now().Add(span))
 	}
-	left := pgtest.Exec(t, k.database, "SELECT count(*) FROM idempotency")[0][0]
+	left := postgres.Exec(t, k.database, "SELECT count(*) FROM idempotency")[0][0]
 	if want := fmt.Sprint(callers * 5); left != want { // at the last expiry four partitions counted, and that of the round
 		t.Errorf("%s records are left, not %s", left, want)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 )
 
 var bg = context.Background()
@@ -24,7 +24,7 @@ func ask(p *pool) error {
 }
 
 func TestPoolIsFixed(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	p := pooled(t, database)
 	one, err := p.acquire(bg)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestPoolIsFixed(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := pgtest.Exec(t, database, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'teamdata'"); got[0][0] != "2" {
+	if got := postgres.Exec(t, database, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'teamdata'"); got[0][0] != "2" {
 		t.Errorf("there are %s connections", got[0][0])
 	}
 	p.close()
@@ -66,8 +66,8 @@ func TestPoolIsFixed(t *testing.T) {
 
 // A transaction that its user left open is not the next one's.
 func TestReleaseRollsBack(t *testing.T) {
-	database := pgtest.New(t)
-	pgtest.Exec(t, database, "CREATE TABLE mine (n int)")
+	database := postgres.New(t)
+	postgres.Exec(t, database, "CREATE TABLE mine (n int)")
 	p := pooled(t, database)
 	for _, failing := range []string{"SELECT 1", "SELECT 1/0"} {
 		var used *conn
@@ -83,7 +83,7 @@ func TestReleaseRollsBack(t *testing.T) {
 			return nil
 		})
 	}
-	if got := pgtest.Exec(t, database, "SELECT count(*) FROM mine"); got[0][0] != "0" {
+	if got := postgres.Exec(t, database, "SELECT count(*) FROM mine"); got[0][0] != "0" {
 		t.Errorf("%s rows were committed", got[0][0])
 	}
 }
@@ -92,7 +92,7 @@ func TestReleaseRollsBack(t *testing.T) {
 // nobody else.
 func TestPoolAfterRestart(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t)
+	server := postgres.Start(t)
 	p := pooled(t, server.Database(t))
 	one, _ := p.acquire(bg)
 	other, err := p.acquire(bg)
@@ -122,11 +122,11 @@ func TestPoolAfterRestart(t *testing.T) {
 func TestHungLink(t *testing.T) {
 	t.Parallel()
 	const answer = 500 * time.Millisecond
-	for _, d := range []pgtest.Direction{pgtest.ToServer, pgtest.ToClient} {
+	for _, d := range []postgres.Direction{postgres.ToServer, postgres.ToClient} {
 		t.Run(fmt.Sprint(d), func(t *testing.T) {
 			t.Parallel()
-			proxy := pgtest.NewProxy(t, pgtest.Shared(t))
-			p := pooled(t, proxy.URL(pgtest.Name(t, pgtest.New(t))))
+			proxy := postgres.NewProxy(t, postgres.Shared(t))
+			p := pooled(t, proxy.URL(postgres.Name(t, postgres.New(t))))
 			if err := ask(p); err != nil {
 				t.Fatal(err)
 			}
@@ -148,10 +148,10 @@ func TestHungLink(t *testing.T) {
 // When a standby takes over, the pool finds it.
 func TestFailover(t *testing.T) {
 	t.Parallel()
-	primary := pgtest.Start(t)
+	primary := postgres.Start(t)
 	database := primary.Database(t)
-	name := pgtest.Name(t, database)
-	pgtest.Exec(t, database, "CREATE TABLE mine (n int)")
+	name := postgres.Name(t, database)
+	postgres.Exec(t, database, "CREATE TABLE mine (n int)")
 	standby := primary.Standby(t)
 	p := pooled(t, strings.Replace(primary.TCP(name), "@127.0.0.1:", fmt.Sprintf("@127.0.0.1:%d,127.0.0.1:", standby.Port), 1))
 	insert := func() error {
@@ -176,8 +176,8 @@ func TestFailover(t *testing.T) {
 
 // A primary that was demoted while connections to it are open.
 func TestDemoted(t *testing.T) {
-	database := pgtest.New(t)
-	pgtest.Exec(t, database, "CREATE TABLE mine (n int)")
+	database := postgres.New(t)
+	postgres.Exec(t, database, "CREATE TABLE mine (n int)")
 	p := pooled(t, database)
 	var used *conn
 	for _, refused := range []bool{true, false} {
@@ -196,7 +196,7 @@ func TestDemoted(t *testing.T) {
 }
 
 func TestCallerGoesAway(t *testing.T) {
-	p := pooled(t, pgtest.New(t))
+	p := pooled(t, postgres.New(t))
 	ctx, cancel := context.WithCancel(bg)
 	var used *conn
 	err := p.with(ctx, func(ctx context.Context, c *conn) error {
@@ -214,10 +214,10 @@ func TestCallerGoesAway(t *testing.T) {
 // answer would never have anything but logins.
 func TestLoginGoesOn(t *testing.T) {
 	t.Parallel()
-	proxy := pgtest.NewProxy(t, pgtest.Shared(t))
-	p := pooled(t, proxy.URL(pgtest.Name(t, pgtest.New(t))))
+	proxy := postgres.NewProxy(t, postgres.Shared(t))
+	p := pooled(t, proxy.URL(postgres.Name(t, postgres.New(t))))
 	p.tokens = make(chan struct{}, 1) // the second caller waits for the first one's
-	proxy.Hold(pgtest.ToClient)
+	proxy.Hold(postgres.ToClient)
 	ctx, cancel := context.WithCancel(bg)
 	failed := make(chan error)
 	go func() {
@@ -231,7 +231,7 @@ func TestLoginGoesOn(t *testing.T) {
 	if err := <-failed; !errors.Is(err, context.Canceled) {
 		t.Errorf("the caller that went away: %v", err)
 	}
-	proxy.Resume(pgtest.ToClient)
+	proxy.Resume(postgres.ToClient)
 	if err := ask(p); err != nil {
 		t.Error(err)
 	}
@@ -243,8 +243,8 @@ func TestLoginGoesOn(t *testing.T) {
 // A database that refuses its server isn't asked by each request.
 func TestLoginsThatFail(t *testing.T) {
 	t.Parallel()
-	proxy := pgtest.NewProxy(t, pgtest.Shared(t))
-	name := pgtest.Name(t, pgtest.New(t))
+	proxy := postgres.NewProxy(t, postgres.Shared(t))
+	name := postgres.Name(t, postgres.New(t))
 	p := pooled(t, proxy.URL(name+"_not_there"))
 	began := time.Now()
 	var asked atomic.Int64
@@ -269,8 +269,8 @@ func TestLoginsThatFail(t *testing.T) {
 
 // The limits hold for their transaction alone, directly and by a pooler.
 func TestLimits(t *testing.T) {
-	database := pgtest.New(t)
-	for name, u := range map[string]string{"direct": database, "pooler": pgtest.Shared(t).Pooler(t)(database)} {
+	database := postgres.New(t)
+	for name, u := range map[string]string{"direct": database, "pooler": postgres.Shared(t).Pooler(t)(database)} {
 		t.Run(name, func(t *testing.T) {
 			p := pooled(t, u)
 			show := query{sql: "SELECT current_setting('statement_timeout'), current_setting('lock_timeout'), current_setting('idle_in_transaction_session_timeout')"}

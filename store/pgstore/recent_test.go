@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
 
 // Deliveries are claimed with the bodies of their events, whichever process added these.
 func TestBodiesOfOtherProcesses(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	one := steer(t, database, "one")
 	other := opened(t, database)
 	defer other.Close()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
 
@@ -74,7 +74,7 @@ func writes(t testing.TB, s *Store, org string) {
 // while older ones run, which go on, and contracted when none of them does. Whoever is
 // in the way is named.
 func TestUpgradeBesideNodes(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	must := func(s *Store, err error) *Store {
 		t.Helper()
 		if err != nil {
@@ -119,17 +119,17 @@ func TestUpgradeBesideNodes(t *testing.T) {
 // A node that hangs while an upgrade leaves its version behind ends when it comes back:
 // it writes nothing to tables that it does not know.
 func TestUpgradeLeavesLostNodesBehind(t *testing.T) {
-	server := pgtest.Shared(t)
-	proxy := pgtest.NewProxy(t, server)
+	server := postgres.Shared(t)
+	proxy := postgres.NewProxy(t, server)
 	database := server.Database(t)
-	lost, err := start(t, proxy.URL(pgtest.Name(t, database)), "lost", "v1.0.0", programs(t))
+	lost, err := start(t, proxy.URL(postgres.Name(t, database)), "lost", "v1.0.0", programs(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy.Hold(pgtest.ToServer)
+	proxy.Hold(postgres.ToServer)
 	var s *Store
 	for range 3 { // one of its heartbeats may have been on the way
-		pgtest.Exec(t, database, "UPDATE nodes SET seen_at = 0 WHERE name = 'lost'")
+		postgres.Exec(t, database, "UPDATE nodes SET seen_at = 0 WHERE name = 'lost'")
 		if s, err = start(t, database, "new", "v3.0.0", programs(t, expand, contract)); err == nil {
 			break
 		}
@@ -138,7 +138,7 @@ func TestUpgradeLeavesLostNodesBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	writes(t, s, "org_new")
-	proxy.Resume(pgtest.ToServer)
+	proxy.Resume(postgres.ToServer)
 	<-lost.Life().Done()
 	if err := context.Cause(lost.Life()); !strings.Contains(err.Error(), "a newer teamdata upgraded the database") {
 		t.Error(err)
@@ -148,7 +148,7 @@ func TestUpgradeLeavesLostNodesBehind(t *testing.T) {
 // A node that starts while a newer program upgrades the tables is refused, although it
 // found them as it knows them.
 func TestUpgradeMeetsAStart(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	one := programs(t)
 	s, err := start(t, database, "a", "v1.0.0", one)
 	if err != nil {
@@ -169,13 +169,13 @@ func TestUpgradeMeetsAStart(t *testing.T) {
 		refused <- err
 	}()
 	for waits := false; !waits; {
-		waits = len(pgtest.Exec(t, database, "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")) > 0
+		waits = len(postgres.Exec(t, database, "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")) > 0
 	}
 	if _, err := upgrade.Exec(bg, "COMMIT").ReadAll(); err != nil {
 		t.Fatal(err)
 	}
 	checkRefusal(t, <-refused, "has schema 3, which a newer teamdata wrote")
-	if n := pgtest.Exec(t, database, "SELECT count(*) FROM nodes")[0][0]; n != "0" {
+	if n := postgres.Exec(t, database, "SELECT count(*) FROM nodes")[0][0]; n != "0" {
 		t.Errorf("%s nodes are registered", n)
 	}
 }

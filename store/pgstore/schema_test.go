@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 )
 
 // steps are the migrations 1 to n of a program, of which the last lets programs from
@@ -45,15 +45,15 @@ func pooled(t testing.TB, databaseURL string) *pool {
 func contents(t testing.TB, databaseURL string) string {
 	t.Helper()
 	const tables = `SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2, ordinal_position`
-	text := fmt.Sprint(pgtest.Exec(t, databaseURL, tables))
+	text := fmt.Sprint(postgres.Exec(t, databaseURL, tables))
 	if strings.Contains(text, "public meta program") {
-		text += fmt.Sprint(pgtest.Exec(t, databaseURL, "SELECT * FROM meta"))
+		text += fmt.Sprint(postgres.Exec(t, databaseURL, "SELECT * FROM meta"))
 	}
 	return text
 }
 
 func TestPrepare(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	p := pooled(t, database)
 	checkRefusal(t, p.prepare(t.Context(), steps(t, 2, 1, 1), reading), "is empty", "teamdata import")
 	if err := p.prepare(t.Context(), steps(t, 2, 1, 1), writing); err != nil {
@@ -84,7 +84,7 @@ func TestPrepare(t *testing.T) {
 
 // What may use a database that a newer program upgraded.
 func TestNewerSchema(t *testing.T) {
-	p := pooled(t, pgtest.New(t))
+	p := pooled(t, postgres.New(t))
 	if err := p.prepare(t.Context(), steps(t, 5, 3, 4), writing); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestNewerSchema(t *testing.T) {
 
 // Several programs that start on an empty database.
 func TestPrepareTogether(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -118,14 +118,14 @@ func TestPrepareTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := pgtest.Exec(t, database, "SELECT count(*) FROM step3"); got[0][0] != "1" {
+	if got := postgres.Exec(t, database, "SELECT count(*) FROM step3"); got[0][0] != "1" {
 		t.Errorf("the last step ran %s times", got[0][0])
 	}
 }
 
 // A step that fails leaves nothing of those before it.
 func TestPrepareFails(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	files := steps(t, 3, 1, 1)
 	files["migrations/0003.sql"].Data = []byte("-- may read: 1, may write: 1\nCREATE TABLE step3 (n int); SELECT 1/0;")
 	p := pooled(t, database)
@@ -139,8 +139,8 @@ func TestPrepareFails(t *testing.T) {
 }
 
 func TestPreparePooled(t *testing.T) {
-	database := pgtest.New(t)
-	p := pooled(t, pgtest.Shared(t).Pooler(t)(database))
+	database := postgres.New(t)
+	p := pooled(t, postgres.Shared(t).Pooler(t)(database))
 	if err := p.prepare(t.Context(), steps(t, 3, 1, 1), writing); err != nil {
 		t.Fatal(err)
 	}
@@ -154,8 +154,8 @@ func TestForeignTables(t *testing.T) {
 		"many":             "CREATE TABLE a (); CREATE TABLE b (); CREATE TABLE c (); CREATE TABLE d (); CREATE TABLE e ()",
 	} {
 		t.Run(what, func(t *testing.T) {
-			database := pgtest.New(t)
-			pgtest.Exec(t, database, sql)
+			database := postgres.New(t)
+			postgres.Exec(t, database, sql)
 			before := contents(t, database)
 			p := pooled(t, database)
 			for _, a := range []access{reading, writing, upgrading} {
@@ -170,44 +170,44 @@ func TestForeignTables(t *testing.T) {
 
 // Tables of another schema are not in the way, and ours go where search_path says.
 func TestSearchPath(t *testing.T) {
-	database := pgtest.New(t)
-	pgtest.Exec(t, database, "CREATE TABLE invoices (n int); CREATE SCHEMA ours")
+	database := postgres.New(t)
+	postgres.Exec(t, database, "CREATE TABLE invoices (n int); CREATE SCHEMA ours")
 	checkRefusal(t, pooled(t, database+"&search_path=missing").prepare(t.Context(), steps(t, 1, 1, 1), writing), "has no schema that the role may use")
 	if err := pooled(t, database+"&search_path=ours").prepare(t.Context(), steps(t, 1, 1, 1), writing); err != nil {
 		t.Fatal(err)
 	}
-	if got := pgtest.Exec(t, database, "SELECT n FROM ours.step1"); len(got) != 1 {
+	if got := postgres.Exec(t, database, "SELECT n FROM ours.step1"); len(got) != 1 {
 		t.Errorf("the table is not in the schema")
 	}
 }
 
 func TestRights(t *testing.T) {
-	server := pgtest.Shared(t)
-	database := pgtest.New(t)
-	admin := server.URL("postgres", pgtest.Name(t, database))
+	server := postgres.Shared(t)
+	database := postgres.New(t)
+	admin := server.URL("postgres", postgres.Name(t, database))
 	server.Exec(t, "CREATE ROLE guest LOGIN")
-	t.Cleanup(func() { pgtest.Exec(t, admin, "DROP OWNED BY guest; DROP ROLE guest") })
-	guest := pooled(t, server.URL("guest", pgtest.Name(t, database)))
+	t.Cleanup(func() { postgres.Exec(t, admin, "DROP OWNED BY guest; DROP ROLE guest") })
+	guest := pooled(t, server.URL("guest", postgres.Name(t, database)))
 	one := steps(t, 1, 1, 1)
 
 	checkRefusal(t, guest.prepare(t.Context(), one, writing), "create tables in the schema public", "CREATE on the schema")
-	pgtest.Exec(t, admin, "REVOKE USAGE ON SCHEMA public FROM public")
+	postgres.Exec(t, admin, "REVOKE USAGE ON SCHEMA public FROM public")
 	checkRefusal(t, guest.prepare(t.Context(), one, writing), "has no schema that the role may use")
-	pgtest.Exec(t, admin, "GRANT USAGE ON SCHEMA public TO guest")
+	postgres.Exec(t, admin, "GRANT USAGE ON SCHEMA public TO guest")
 
 	if err := pooled(t, database).prepare(t.Context(), one, writing); err != nil {
 		t.Fatal(err)
 	}
 	made := contents(t, database)
 	checkRefusal(t, guest.prepare(t.Context(), one, reading), "does not let the role read meta, step1")
-	pgtest.Exec(t, admin, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO guest")
+	postgres.Exec(t, admin, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO guest")
 	if err := guest.prepare(t.Context(), one, reading); err != nil {
 		t.Error(err)
 	}
 	checkRefusal(t, guest.prepare(t.Context(), one, writing), "create tables")
-	pgtest.Exec(t, admin, "GRANT CREATE ON SCHEMA public TO guest; GRANT ALL ON ALL TABLES IN SCHEMA public TO guest")
+	postgres.Exec(t, admin, "GRANT CREATE ON SCHEMA public TO guest; GRANT ALL ON ALL TABLES IN SCHEMA public TO guest")
 	checkRefusal(t, guest.prepare(t.Context(), one, writing), "write and alter meta, step1", "owns the tables")
-	pgtest.Exec(t, admin, "GRANT "+pgtest.Owner+" TO guest")
+	postgres.Exec(t, admin, "GRANT "+postgres.Owner+" TO guest")
 	if err := guest.prepare(t.Context(), one, writing); err != nil {
 		t.Error(err)
 	}

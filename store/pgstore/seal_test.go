@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/codec"
 	"teamdata/store/pgstore"
@@ -52,9 +52,9 @@ func hasSecrets(tx store.Tx) error {
 // TestSeal seals a database in plain text, which from then on opens with its key alone.
 func TestSeal(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	plaintext := func() bool {
-		rows := pgtest.Exec(t, database, `SELECT encode(string_agg(r, ''::bytea), 'escape') FROM (SELECT record AS r FROM endpoints
+		rows := postgres.Exec(t, database, `SELECT encode(string_agg(r, ''::bytea), 'escape') FROM (SELECT record AS r FROM endpoints
 			UNION ALL SELECT record FROM accounts UNION ALL SELECT pem FROM certificates) r`)
 		found := rows[0][0]
 		return strings.Contains(found, "whsec_") || strings.Contains(found, "password") || strings.Contains(found, "private")

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
 
@@ -106,7 +106,7 @@ func (n *steered) withDue(orgs int) (mine []uint64) {
 // node claims nothing more at once.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	one, two := steer(t, database, "one"), steer(t, database, "two")
 	one.beats(2)
 	two.beats(1)
@@ -150,7 +150,7 @@ func TestHandOver(t *testing.T) {
 // TestKeptShard: what is due in a shard that a node was to give up, and keeps since the
 // other one has gone, is announced again: meanwhile it was not claimed.
 func TestKeptShard(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	one := steer(t, database, "one")
 	endpoints := one.withDue(32)
 	for _, e := range endpoints {
@@ -172,7 +172,7 @@ func TestKeptShard(t *testing.T) {
 // TestGivenUpWithoutAnswer: a node that gives up the lease of a job does not rely on it
 // any more, even if no answer comes; and has it still, if that came to nothing.
 func TestGivenUpWithoutAnswer(t *testing.T) {
-	one := steer(t, pgtest.New(t), "one")
+	one := steer(t, postgres.New(t), "one")
 	hold := func() bool {
 		held, err := one.Hold(bg, "job", func(context.Context) error { return nil })
 		if err != nil {
@@ -196,7 +196,7 @@ func TestGivenUpWithoutAnswer(t *testing.T) {
 // TestFencedNode: a node whose outcome is refused, since another one has the endpoint,
 // claims nothing more of its shard: the clock of the database may have jumped.
 func TestFencedNode(t *testing.T) {
-	database := pgtest.New(t)
+	database := postgres.New(t)
 	one := steer(t, database, "one")
 	endpoint := one.withDue(3)[0]
 	claims, err := one.Claim(bg, endpoint, time.Now().Add(time.Hour), 1)
@@ -205,7 +205,7 @@ func TestFencedNode(t *testing.T) {
 	}
 	d := claims.Claims[0].Delivery
 	one.Release(d.ID)
-	pgtest.Exec(t, database, "UPDATE leases SET token = token + 1")
+	postgres.Exec(t, database, "UPDATE leases SET token = token + 1")
 	scope := store.Scope{Orgs: []string{d.OrgID}, Deliveries: []string{d.ID}, Fence: claims.Fence}
 	if err := one.Update(bg, scope, func(store.Tx) error { return nil }); store.CodeOf(err) != store.CodeFenced {
 		t.Errorf("an outcome under an old token: %v", err)

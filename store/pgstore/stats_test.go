@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
 
@@ -12,9 +12,9 @@ import (
 // the statistics, and what is known of the way to it is told.
 func TestStatsWithoutDatabase(t *testing.T) {
 	t.Parallel()
-	server := pgtest.Start(t)
-	proxy := pgtest.NewProxy(t, server)
-	s := nodes(t, 1, proxy.URL(pgtest.Name(t, server.Database(t))), nil)[0]
+	server := postgres.Start(t)
+	proxy := postgres.NewProxy(t, server)
+	s := nodes(t, 1, proxy.URL(postgres.Name(t, server.Database(t))), nil)[0]
 	stats := func(want store.Code, connections int) {
 		t.Helper()
 		began := time.Now()
@@ -25,9 +25,9 @@ func TestStatsWithoutDatabase(t *testing.T) {
 		}
 	}
 	stats("", 0)
-	proxy.Hold(pgtest.ToClient)
+	proxy.Hold(postgres.ToClient)
 	stats(store.CodeUnavailable, 0)
-	proxy.Resume(pgtest.ToClient)
+	proxy.Resume(postgres.ToClient)
 	var busy []*conn
 	for range cap(s.pool.tokens) {
 		c, err := s.pool.acquire(t.Context())

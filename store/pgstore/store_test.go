@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/internal/pgtest"
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
 	"teamdata/store/storetest"
@@ -21,7 +21,7 @@ import (
 func TestStore(t *testing.T) {
 	t.Parallel()
 	all := databases{owner: t}
-	if *testkit.Full {
+	if kit.AtSize() {
 		storetest.Run(t, all.open)
 		return
 	}
@@ -39,7 +39,7 @@ type databases struct {
 
 // open opens a database for each path.
 func (d *databases) open(t testing.TB, path string, now func() time.Time) store.Store {
-	return open(t, d.at(t, path), pgstore.Options{Now: now, Sole: !*testkit.Full})
+	return open(t, d.at(t, path), pgstore.Options{Now: now, Sole: !kit.AtSize()})
 }
 
 // at is the URL of the database of a path, which is in a file there.
@@ -67,7 +67,7 @@ func (d *databases) take() string {
 		d.spare = d.spare[:last]
 		return database
 	}
-	return pgtest.New(d.owner) + "&options=-csynchronous_commit%3Doff" // the suite does not crash
+	return postgres.New(d.owner) + "&options=-csynchronous_commit%3Doff" // the suite does not crash
 }
 
 func (d *databases) giveBack(database string) {
@@ -78,7 +78,7 @@ func (d *databases) giveBack(database string) {
 
 // empty makes a database as it was when its tables were made.
 func empty(t testing.TB, database string) {
-	pgtest.Exec(t, database, `DO $$ DECLARE name text; BEGIN
+	postgres.Exec(t, database, `DO $$ DECLARE name text; BEGIN
 		FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('meta', 'generations') LOOP
 			IF name ~ '^idempotency_' THEN EXECUTE 'DROP TABLE ' || name; ELSE EXECUTE 'DELETE FROM ' || name; END IF;
 		END LOOP;

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/internal/testkit"
+	"teamdata/e2e/kit"
 )
 
 const text = "correct horse battery staple"
@@ -84,7 +84,7 @@ func TestBest(t *testing.T) {
 	if !fips140.Enabled() && Best() != Scheme(Default) {
 		t.Errorf("it is %#v", Best())
 	}
-	if testkit.EnforcesFIPS(t) && Best() != Scheme(Approved) {
+	if kit.EnforcesFIPS(t) && Best() != Scheme(Approved) {
 		t.Errorf("with FIPS 140-3 it is %#v", Best())
 	}
 }

@@ -1,0 +1,121 @@
+package kit
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"teamdata/store"
+)
+
+func WriteFile(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ReadText(t testing.TB, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// Pages are the paths of all documents of the module, from its root.
+func Pages(t testing.TB) (pages []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		switch name := entry.Name(); {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != "." && (name[0] == '.' || name == "node_modules"):
+			return fs.SkipDir
+		case strings.HasSuffix(name, ".md"):
+			pages = append(pages, filepath.ToSlash(path))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
+}
+
+// SealKey makes a key file.
+func SealKey(t testing.TB, folder string) (path string) {
+	t.Helper()
+	path = filepath.Join(folder, "seal.key")
+	WriteFile(t, path, strings.Repeat("4f", 32)+"\n")
+	return path
+}
+
+// SeedOf writes a fixture of one org with so many members and audit entries,
+// whose ids rise from 0.
+func SeedOf(t testing.TB, members, entries int) string {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString(`{"orgs":[{"id":"org_big","name":"Big","apiKeys":[{"id":"key_read","secret":"example-reader-secret","scopes":["read"],"createdBy":"u0"}],"members":[`)
+	at := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range members {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"m%07d","userId":"u%d","role":"owner","createdAt":%q}`, i, i, store.FormatTime(at.Add(time.Duration(i/3)*time.Second)))
+	}
+	b.WriteString(`],"auditLog":[`)
+	for i := range entries {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"a%07d","actorId":"u%d","action":"file.opened","targetId":"fil_%d","createdAt":%q}`, i, i%97, i, store.FormatTime(at.Add(time.Duration(i/2)*time.Millisecond)))
+	}
+	b.WriteString("]}]}")
+	path := filepath.Join(t.TempDir(), "seed.json")
+	WriteFile(t, path, b.String())
+	return path
+}
+
+func Loopback(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// Reserved returns an address of this machine that refuses connections, until the test or
+// its program listens there. Meanwhile nobody who asks for any free port gets this one: a
+// connection is left open on it.
+func Reserved(t testing.TB) (address string) {
+	t.Helper()
+	l := Loopback(t)
+	near, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { near.Close() })
+	far, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { far.Close() })
+	l.Close()
+	for { // a child that is just being started may keep it open a little longer
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			return l.Addr().String()
+		}
+		c.Close()
+	}
+}

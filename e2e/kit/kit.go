@@ -1,0 +1,77 @@
+// Package kit is what tests have in common: the size at which they run and the seed they
+// draw from (size.go), a store with a clock for the tests of a handler (env.go), files,
+// ports and output. Beside it stand, each in a package of its own:
+//
+//   - program: the built program, started on real sockets and files
+//   - contract: what is asked and answered, held to an OpenAPI document
+//   - engines, postgres: the engine that the tests of handlers run on; a database server
+//   - postbox: an SMTP server that keeps what it gets
+//   - pebble: an ACME authority
+//
+// They are for tests alone. What one package needs stays in its tests.
+package kit
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Answer is what a request was answered with.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Fetch makes a request that is to be answered.
+func Fetch(t testing.TB, client *http.Client, r *http.Request) Answer {
+	t.Helper()
+	a, err := TryFetch(client, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TryFetch makes a request that may get no answer.
+func TryFetch(client *http.Client, r *http.Request) (a Answer, err error) {
+	answer, err := client.Do(r)
+	if err != nil {
+		return a, err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	return Answer{answer.StatusCode, answer.Header, string(body)}, err
+}
+
+// Output gathers what a program prints while it is read.
+type Output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func NewOutput() *Output { return &Output{} }
+
+func (o *Output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *Output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+func (o *Output) Lines() (lines []string) {
+	for s := bufio.NewScanner(strings.NewReader(o.String())); s.Scan(); {
+		lines = append(lines, s.Text())
+	}
+	return lines
+}

@@ -1,0 +1,55 @@
+package program
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"teamdata/e2e/kit/postbox"
+	"teamdata/internal/localca"
+)
+
+// Postbox is an SMTP server that wants STARTTLS and AUTH, and answers each
+// recipient's first mail with 451.
+type Postbox struct {
+	*postbox.Postbox
+	CAFile string
+}
+
+func OpenPostbox(t testing.TB) *Postbox {
+	t.Helper()
+	caFile := filepath.Join(t.TempDir(), "smtp.ca.pem")
+	config, err := localca.Loopback(time.Now(), "postbox", caFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := postbox.Open(postbox.Config{TLS: config, PutOff: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { box.Close() })
+	return &Postbox{box, caFile}
+}
+
+// Next waits for the next mail.
+func (b *Postbox) Next(t testing.TB) postbox.Mail {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	m, err := b.Postbox.Next(ctx)
+	if err != nil {
+		t.Fatal("no mail came")
+	}
+	return m
+}
+
+// Recipients are those of all mail that has arrived.
+func (b *Postbox) Recipients() (to []string) {
+	for _, m := range b.Mails() {
+		to = append(to, m.To)
+	}
+	slices.Sort(to)
+	return to
+}
