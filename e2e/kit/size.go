@@ -86,8 +86,7 @@ func runs(line, here, test string) bool {
 	return false
 }
 
-// packageFolder is that of the package under test, such as "./app". Tests are built in it,
-// and this is asked before anything else, or after [Main] of package program.
+// packageFolder is that of the package under test, such as "./app".
 func packageFolder(root string) (string, error) {
 	relative, err := filepath.Rel(root, startFolder)
 	return "./" + filepath.ToSlash(relative), err
