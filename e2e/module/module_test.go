@@ -1,4 +1,5 @@
-package teamdatatest_test
+// Package module_test proves that the module can be used by another one, and renamed.
+package module_test
 
 import (
 	"os"
@@ -6,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 // page is docs/testing.md.
 func page(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../docs/testing.md")
+	text, err := os.ReadFile("../../docs/testing.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,12 +35,13 @@ func sample(t *testing.T, page, language string) string {
 // TestForeignModule does what docs/testing.md says, in an empty folder: a module of
 // someone else's runs its test, which has no more than 25 lines.
 func TestForeignModule(t *testing.T) {
+	kit.OnlyAtSize(t)
 	text := page(t)
 	code := sample(t, text, "go")
 	if n := strings.Count(code, "\n"); n > 25 {
 		t.Errorf("the sample has %d lines", n)
 	}
-	root, err := filepath.Abs("..")
+	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,14 +55,23 @@ func TestForeignModule(t *testing.T) {
 	if out, err := shell.CombinedOutput(); err != nil || !strings.Contains(string(out), "ok  \t") {
 		t.Errorf("%v\n%s", err, out)
 	}
+	sums, err := os.ReadFile(filepath.Join(folder, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := strings.Count(string(sums), "\n") - strings.Count(string(sums), "/go.mod ")
+	if t.Logf("it downloads %d modules", modules); modules > 56 {
+		t.Error("a test that imports teamdatatest must not cost its module more than 56")
+	}
 }
 
 // TestRenameModule renames the module in a copy of this tree: every package is found
 // under its new path, and none under the old one.
 func TestRenameModule(t *testing.T) {
+	kit.OnlyAtSize(t)
 	folder := t.TempDir()
 	copied := exec.Command("sh", "-euc", `git ls-files -co --exclude-standard -z | tar -c --null -T - | tar -x -C "$1"`, "sh", folder)
-	copied.Dir = ".."
+	copied.Dir = "../.."
 	if out, err := copied.CombinedOutput(); err != nil {
 		t.Skipf("this is no clone: %v\n%s", err, out)
 	}
