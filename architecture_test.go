@@ -74,12 +74,13 @@ var mayImport = map[string][]string{
 	"internal/web":        {"teamdata/internal/hint", "teamdata/store", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 
 	"e2e/kit":          {"teamdata/store"},
-	"e2e/kit/contract": {"github.com/santhosh-tekuri/jsonschema/v6"},
+	"e2e/kit/contract": {"teamdata/internal/schema"},
 	"e2e/kit/engines":  {"teamdata/e2e/kit/postgres", "teamdata/store", "teamdata/store/boltstore", "teamdata/store/pgstore"},
 	"e2e/kit/pebble":   {"teamdata/e2e/kit", "github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
 	"e2e/kit/postbox":  {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"e2e/kit/postgres": {"teamdata/e2e/kit", "teamdata/internal/localca", "teamdata/internal/system", "github.com/jackc/pgx/v5"},
 	"e2e/kit/program":  {"teamdata/e2e/kit", "teamdata/e2e/kit/", "teamdata/internal/localca", "golang.org/x/sys/unix"},
+	"e2e/kit/referee":  {"teamdata/e2e/kit/contract", "github.com/santhosh-tekuri/jsonschema/v6"},
 
 	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/e2e/kit/postbox", "teamdata/internal/", "teamdata/store", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 

@@ -1,48 +1,60 @@
 // Package contract checks what tests send and get against an OpenAPI document, so
 // that the document and the server can't drift apart.
 //
-// It is for tests. It imports a library for JSON Schema, and nothing of this module; its own
-// tests make the documents in JSON from those in YAML. What a document has to say of one API alone is checked in that API's
-// tests.
+// It is for tests. [Read] judges by our own internal/schema, so that the tests of a package
+// need no module that the package doesn't; [ReadBy] by what it is given. The built program is
+// judged by another library, e2e/kit/referee, and e2e/schema holds the one to the other. Its
+// own tests make the documents in JSON from those in YAML. What a document has to say of one
+// API alone is checked in that API's tests.
 package contract
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"teamdata/internal/schema"
 )
 
 // Contract is an OpenAPI 3.1 document whose objects are closed: a field that it
 // doesn't list is a fault, unless it says that there may be others.
 type Contract struct {
-	Version  string // of the API: info.version
-	base     string // the path of its server
-	root     map[string]any
-	compiler *jsonschema.Compiler
-	mu       sync.Mutex // compiling is for one at a time
-	schemas  map[string]*jsonschema.Schema
+	Version string // of the API: info.version
+	base    string // the path of its server
+	root    map[string]any
+	compile Compile
+	mu      sync.Mutex // compiling is for one at a time
+	checks  map[string]Check
 }
 
-const resource = "openapi.json"
+// Compile makes a check of a JSON Schema that refers to nothing outside of itself. Its
+// formats are to be checked too.
+type Compile func(schema []byte) (Check, error)
 
-// Read reads a document in JSON.
-func Read(document []byte) (*Contract, error) {
-	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+// Check says where JSON does not match a schema.
+type Check func(text []byte) error
+
+// ours has formats checked by the draft that does so. That ignores what is beside a
+// reference, where closeObjects leaves nothing.
+func ours(text []byte) (Check, error) {
+	compiled, err := schema.Compile([]byte(`{"$schema":"http://json-schema.org/draft-07/schema#",` + string(text[1:])))
 	if err != nil {
 		return nil, err
 	}
-	closeObjects(parsed)
-	c := &Contract{compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
-	c.root, _ = parsed.(map[string]any)
-	c.compiler.DefaultDraft(jsonschema.Draft2020)
-	c.compiler.AssertFormat()
-	if err := c.compiler.AddResource(resource, parsed); err != nil {
+	return compiled.Check, nil
+}
+
+// Read reads a document in JSON.
+func Read(document []byte) (*Contract, error) { return ReadBy(ours, document) }
+
+// ReadBy is Read with another judge of schemas.
+func ReadBy(compile Compile, document []byte) (*Contract, error) {
+	c := &Contract{compile: compile, checks: map[string]Check{}}
+	if err := json.Unmarshal(document, &c.root); err != nil {
 		return nil, err
 	}
+	closeObjects(c.root)
 	var head struct {
 		Info    struct{ Version string }
 		Servers []struct{ URL string }
@@ -57,8 +69,8 @@ func Read(document []byte) (*Contract, error) {
 	return c, nil
 }
 
-// closeObjects closes the schemas of objects. The published document stays open, so
-// that clients ignore new fields.
+// closeObjects closes the schemas of objects, and has each reference stand alone. The
+// published document stays open, so that clients ignore new fields.
 func closeObjects(node any) {
 	switch node := node.(type) {
 	case []any:
@@ -74,6 +86,11 @@ func closeObjects(node any) {
 		_, open := node["additionalProperties"]
 		if _, object := node["properties"].(map[string]any); object && !open {
 			node["additionalProperties"] = false
+		}
+		if ref, ok := node["$ref"]; ok && len(node) > 1 { // see ours
+			all, _ := node["allOf"].([]any)
+			node["allOf"] = append(all, map[string]any{"$ref": ref})
+			delete(node, "$ref")
 		}
 	}
 }
@@ -118,28 +135,58 @@ func (n node) is(key string) bool {
 	return is
 }
 
-// fault is why a value doesn't fit the schema that n is; empty when it does.
-func (n node) fault(value any) string {
-	schema, err := n.c.schema(n.pointer)
+// fault is why JSON doesn't fit the schema that n is; empty when it does.
+func (n node) fault(text []byte) string {
+	check, err := n.c.check(n)
 	if err == nil {
-		err = schema.Validate(value)
+		err = check(text)
 	}
 	if err == nil {
 		return ""
 	}
-	lines := strings.Split(err.Error(), "\n")
-	return strings.Join(lines[1:], "; ")
+	return err.Error()
 }
 
-func (c *Contract) schema(pointer string) (*jsonschema.Schema, error) {
+func (c *Contract) check(n node) (Check, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s, ok := c.schemas[pointer]; ok {
-		return s, nil
+	if check, ok := c.checks[n.pointer]; ok {
+		return check, nil
 	}
-	s, err := c.compiler.Compile(resource + "#" + strings.ReplaceAll(strings.ReplaceAll(pointer, "{", "%7B"), "}", "%7D"))
+	whole, err := c.whole(n)
+	if err != nil {
+		return nil, err
+	}
+	check, err := c.compile(whole)
 	if err == nil {
-		c.schemas[pointer] = s
+		c.checks[n.pointer] = check
 	}
-	return s, err
+	return check, err
+}
+
+// whole is the text of a schema with all that it refers to, at the same places.
+func (c *Contract) whole(n node) ([]byte, error) {
+	schemas := map[string]any{}
+	c.collect(schemas, n.value)
+	return json.Marshal(map[string]any{"allOf": []any{n.value}, "components": map[string]any{"schemas": schemas}})
+}
+
+// collect adds the schemas to which a part of the document refers.
+func (c *Contract) collect(schemas map[string]any, part any) {
+	switch part := part.(type) {
+	case []any:
+		for _, item := range part {
+			c.collect(schemas, item)
+		}
+	case map[string]any:
+		for _, inner := range part {
+			c.collect(schemas, inner)
+		}
+		ref, _ := part["$ref"].(string)
+		name, ok := strings.CutPrefix(ref, "#/components/schemas/")
+		if _, known := schemas[name]; ok && !known {
+			schemas[name] = c.top().at("components", "schemas").value[name]
+			c.collect(schemas, schemas[name])
+		}
+	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/contract"
+	"teamdata/e2e/kit/referee"
 )
 
 // Example is the fixture that `serve --demo` serves too, with [ReadKey] and
@@ -181,7 +182,7 @@ var described = sync.OnceValue(func() *contract.Contract {
 	if err != nil {
 		panic(err)
 	}
-	contract, err := contract.Read(document)
+	contract, err := contract.ReadBy(referee.Compile, document)
 	if err != nil {
 		panic(err)
 	}
