@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/orgs"
 	"teamdata/internal/localca"
 	"teamdata/internal/web"
 	"teamdata/store"
@@ -151,7 +152,7 @@ func timed(f func()) time.Duration {
 func newBenchEnv(b *testing.B) (*testEnv, *tls.Config) {
 	env := &testEnv{storeEnv: kit.NewEnv(b, func(path string, _ func() time.Time) (store.Engine, error) {
 		return boltstore.Open(path, boltstore.Options{})
-	}, fillFixture)}
+	}, orgs.Fill)}
 	env.server = New(env.Store, Config{KeyRate: 1e9, ClientRate: 1e9})
 	config, _, err := LocalTLS(b.Context(), env.Store, localca.LocalHosts(""), time.Now())
 	if err != nil {

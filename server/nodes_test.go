@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/orgs"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
@@ -28,7 +29,7 @@ func TestOneIdempotencyKeyOnTwoNodes(t *testing.T) {
 	open := func(_ string, now func() time.Time) (store.Engine, error) {
 		return pgstore.Open(t.Context(), target, pgstore.Options{Now: now, Node: pgstore.RandomName()})
 	}
-	env := kit.NewEnv(t, open, fillFixture)
+	env := kit.NewEnv(t, open, orgs.Fill)
 	for i, s := 0, env.Store; i < len(nodes); i++ {
 		if i > 0 {
 			if s, err = open("", env.Now); err != nil {
