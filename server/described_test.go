@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -128,5 +129,25 @@ func TestEventsAreDescribed(t *testing.T) {
 	have := slices.Sorted(maps.Keys(root.at("webhooks")))
 	if want := slices.Sorted(slices.Values(store.BuiltInEventTypes)); !slices.Equal(have, want) {
 		t.Errorf("openapi.yaml has the webhooks\n%q\nwant\n%q", have, want)
+	}
+}
+
+// The bounds and the default of limit are those that the server has.
+func TestLimitIsDescribed(t *testing.T) {
+	_, root := described(t)
+	schema := root.at("components", "parameters", "limit", "schema")
+	bound := func(name string) int { return int(schema[name].(float64)) }
+	env := newTestEnv(t, Config{})
+	addMembers(env, 100)
+	for limit, want := range map[int]int{
+		bound("minimum") - 1: 400, bound("minimum"): 200, bound("maximum"): 200, bound("maximum") + 1: 400,
+	} {
+		if got := env.do(newRequest("GET", fmt.Sprintf("/api/v1/members?limit=%d", limit), "key_read")).Code; got != want {
+			t.Errorf("openapi.yaml has limit from %v to %v, and %d is answered %d", schema["minimum"], schema["maximum"], limit, got)
+		}
+	}
+	body := env.do(newRequest("GET", "/api/v1/members", "key_read")).Body.String()
+	if n := strings.Count(body, `"userId"`); n != bound("default") {
+		t.Errorf("openapi.yaml has the default limit %v, and %d items are answered", schema["default"], n)
 	}
 }
