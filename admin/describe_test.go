@@ -2,6 +2,8 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -11,12 +13,9 @@ import (
 	"sync"
 	"testing"
 
-	"teamdata/internal/eventtype"
-
-	"github.com/getkin/kin-openapi/openapi3"
-
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/contract"
+	"teamdata/internal/eventtype"
 	"teamdata/server/openapi"
 	"teamdata/store"
 )
@@ -44,35 +43,24 @@ func (env *testEnv) watched(h http.Handler) http.Handler {
 
 var pathParam = regexp.MustCompile(`\{(\w+)\}`)
 
-func description(t testing.TB) *openapi3.T {
-	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData(documentJSON)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return doc
-}
-
-// The description is sound OpenAPI, its operations are the routes, each named as
-// its handler, and the codes that it shows are those that this API answers.
+// The description's operations are the routes, each named as its handler, and the codes
+// that it shows are those that this API answers.
 func TestDescriptionIsWhole(t *testing.T) {
-	doc := description(t)
-	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
-		t.Error(err)
-	}
-	var described, routed []string
-	for path, item := range doc.Paths.Map() {
-		for method, o := range item.Operations() {
-			described = append(described, method+" "+pathParam.ReplaceAllString(path, ":$1")+" "+o.OperationID)
+	var operations, routed []string
+	for path := range described().At("paths") {
+		for method := range described().At("paths", path) {
+			if id, ok := described().At("paths", path, method)["operationId"].(string); ok { // other keys are parameters
+				operations = append(operations, strings.ToUpper(method)+" "+pathParam.ReplaceAllString(path, ":$1")+" "+id)
+			}
 		}
 	}
 	for _, rt := range slices.Concat(routes, testRoutes) {
 		handler := runtime.FuncForPC(reflect.ValueOf(rt.handle).Pointer()).Name()
 		routed = append(routed, rt.method+" "+rt.path+handler[strings.LastIndexByte(handler, '.'):])
 	}
-	slices.Sort(described)
+	slices.Sort(operations)
 	slices.Sort(routed)
-	equal(t, "the operations", strings.ReplaceAll(strings.Join(described, "\n"), " ", "."), strings.ReplaceAll(strings.Join(routed, "\n"), " ", "."))
+	equal(t, "the operations", strings.ReplaceAll(strings.Join(operations, "\n"), " ", "."), strings.ReplaceAll(strings.Join(routed, "\n"), " ", "."))
 	for _, info := range store.Codes {
 		shown := strings.Contains(string(documentJSON), `"code": "`+string(info.Code)+`"`)
 		if shown != (info.Code != store.CodeUpgradeRequired && info.Code != store.CodeForbidden) {
@@ -104,24 +92,30 @@ func TestDescriptionIsAnswered(t *testing.T) {
 // ask for the same fields.
 func TestEventTypesAreDescribed(t *testing.T) {
 	document, _ := openapi.Of("2026-10-06")
-	doc, err := openapi3.NewLoader().LoadFromData(document.JSON)
+	doc, err := contract.Read(document.JSON)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range store.BuiltInEventTypes {
 		kind := eventtype.BuiltIn(name)
-		var here openapi3.Schema
-		if err := json.Unmarshal(kind.Schema, &here); err != nil {
+		type fields struct {
+			Required   []string
+			Properties map[string]struct{ Type any }
+		}
+		var here, told fields
+		data, err := json.Marshal(doc.At("webhooks", name, "post", "requestBody", "content", "application/json", "schema", "properties", "data"))
+		if err != nil {
 			t.Fatal(err)
 		}
-		event := doc.Webhooks[name].Post.RequestBody.Value.Content["application/json"].Schema.Value
-		told := event.Properties["data"].Value
+		if err := errors.Join(json.Unmarshal(kind.Schema, &here), json.Unmarshal(data, &told)); err != nil {
+			t.Fatal(err)
+		}
 		slices.Sort(here.Required)
 		slices.Sort(told.Required)
 		equal(t, "the fields of "+name, strings.Join(here.Required, " "), strings.Join(told.Required, " "))
 		for field, property := range here.Properties {
-			if is, ok := told.Properties[field]; !ok || !slices.Equal(is.Value.Type.Slice(), property.Value.Type.Slice()) {
-				t.Errorf("%s: %s is not the same in server/openapi/openapi.yaml and internal/eventtype/builtin.json", name, field)
+			if is, ok := told.Properties[field]; !ok || fmt.Sprint(is.Type) != fmt.Sprint(property.Type) {
+				t.Errorf("%s: %s is %v in server/openapi/openapi.yaml and %v in internal/eventtype/builtin.json", name, field, is.Type, property.Type)
 			}
 		}
 	}

@@ -102,6 +102,10 @@ type node struct {
 	value   map[string]any
 }
 
+// At is a part of the document, by its keys; references are followed. It is nil where there
+// is nothing.
+func (c *Contract) At(keys ...string) map[string]any { return c.top().at(keys...).value }
+
 func (c *Contract) top() node { return node{c, "", c.root} }
 
 // at goes down by keys, and follows references. Its value is nil where there is
