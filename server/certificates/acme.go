@@ -11,10 +11,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
 
 	"teamdata/store"
 )
@@ -34,6 +36,8 @@ type ACMEConfig struct {
 	UserAgent   string
 	Log         zerolog.Logger
 	Now         func() time.Time // the clock of renewals and retries; nil: time.Now
+
+	Attempted func(*autocert.Manager) // sees the manager of each attempt before it is asked, to test what becomes of it; nil: nobody does
 }
 
 // ACME serves a certificate for each of its domains, gets it from the first authority
@@ -50,6 +54,7 @@ type ACME struct {
 	authorities []*authority // at least one
 	domains     []*domain
 	http        *http.Transport
+	work        sync.WaitGroup  // what Refresh started
 	life        context.Context // ends every call to an authority
 }
 
@@ -135,12 +140,16 @@ func (a *ACME) Refresh(ctx context.Context) {
 	for _, d := range a.domains {
 		now := a.config.Now()
 		if d.begin(now) {
-			go d.try()
+			a.work.Go(d.try)
 		} else if c, by := d.beginAsking(now); c != nil {
-			go d.ask(c, by)
+			a.work.Go(func() { d.ask(c, by) })
 		}
 	}
 }
+
+// Wait returns when nothing runs any more of what Refresh started: neither an attempt nor a
+// question. It is not for use beside Refresh.
+func (a *ACME) Wait() { a.work.Wait() }
 
 // Status describes each domain's certificate, and the local one if there is one.
 func (a *ACME) Status() (all []store.CertificateStatus) {

@@ -38,6 +38,9 @@ func (t *attempt) certificate() ([]byte, error) {
 	d.mu.Lock()
 	d.manager = manager
 	d.mu.Unlock()
+	if seen := d.acme.config.Attempted; seen != nil {
+		seen(manager)
+	}
 	// Said to accept ECDSA, as all clients do that can talk to us: for others it would
 	// get an RSA certificate.
 	_, err := manager.GetCertificate(&tls.ClientHelloInfo{

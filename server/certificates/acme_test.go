@@ -1,182 +1,14 @@
 package certificates
 
 import (
-	"context"
-	"io"
-	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"teamdata/e2e/kit/pebble"
-	"teamdata/store"
 )
 
 const domainOfTests = "data.acme.test"
-
-const issued = "the authority gave a new certificate"
-
-var quiet = log.New(io.Discard, "", 0)
-
-// acme makes a source that lives until the test ends or calls stop. The authority is the
-// first one that it asks.
-func (s *env) acme(authority *pebble.Authority, c ACMEConfig) (a *ACME, stop func()) {
-	s.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	s.Cleanup(cancel)
-	c.Domains = append(c.Domains, domainOfTests)
-	c.Directories = append([]string{authority.Directory}, c.Directories...)
-	c.RootCAs, c.Email, c.Log = authority.Roots(), "ops@acme.test", s.logger()
-	a, err := NewACME(ctx, s.store, c)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return a, cancel
-}
-
-// tried refreshes, and returns when no attempt runs any more. The status is that of
-// the first domain.
-func (s *env) tried(a *ACME) store.CertificateStatus {
-	s.Helper()
-	a.Refresh(s.Context())
-	for _, d := range a.domains {
-		if _, tried := d.state(); tried != nil {
-			select {
-			case <-tried:
-			case <-time.After(patience):
-				s.Fatalf("the try did not end; the log says:\n%s", s.log)
-			}
-		}
-	}
-	return a.Status()[0]
-}
-
-func TestIssue(t *testing.T) {
-	for name, test := range map[string]struct {
-		http      bool // http-01 instead of tls-alpn-01
-		badNonces int
-	}{
-		"tls-alpn-01":                {},
-		"http-01":                    {http: true},
-		"half of the nonces are bad": {badNonces: 50},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, authority := newEnv(t), pebble.New(t)
-			a, _ := s.acme(authority, ACMEConfig{HTTP01: test.http})
-			c := pebble.Config{TLSPort: s.port(), BadNonces: test.badNonces}
-			if test.http {
-				c = pebble.Config{HTTPPort: plainPort(t, a)}
-			}
-			authority.Open(c)
-			s.serve(a)
-			status := s.tried(a)
-			leaf := s.mustGet(domainOfTests, authority.Issued)
-			if status.LastError != "" || !status.NotAfter.Equal(leaf.NotAfter) || status.Name != domainOfTests || status.Authority != authority.Directory {
-				t.Errorf("the status is %+v", status)
-			}
-			if life := leaf.NotAfter.Sub(leaf.NotBefore); !status.NextRenewal.Equal(leaf.NotAfter.Add(-life / 3)) {
-				t.Errorf("it expires %v and is renewed %v", status.NotAfter, status.NextRenewal)
-			}
-			client := a.domains[0].manager.Client // autocert still cleans up with it
-			if _, err := client.GetAuthorization(t.Context(), authority.Directory+"/none"); err == nil {
-				t.Error("a call for what isn't there succeeded")
-			}
-			if status := a.Status()[0]; status.LastError != "" {
-				t.Errorf("an error after the issue is reported: %v", status.LastError)
-			}
-			// autocert tries tls-alpn-01 first. Why that failed is logged.
-			if said := strings.Contains(s.log.String(), "challenge tls-alpn-01: Failed to connect"); said != test.http {
-				t.Errorf("the log says:\n%s", s.log)
-			}
-		})
-	}
-}
-
-// Each domain has a certificate of its own, all of one account.
-func TestSeveralDomains(t *testing.T) {
-	t.Parallel()
-	s, authority := newEnv(t), pebble.New(t)
-	names := []string{"a.acme.test", "b.acme.test", domainOfTests}
-	a, _ := s.acme(authority, ACMEConfig{Domains: []string{"a.acme.test", "b.acme.test", "a.acme.test"}})
-	authority.Open(pebble.Config{TLSPort: s.port()})
-	s.serve(a)
-	s.tried(a)
-	for i, status := range a.Status() {
-		if leaf := s.mustGet(strings.ToUpper(names[i]), authority.Issued); status.Name != names[i] || !slices.Equal(leaf.DNSNames, names[i:i+1]) {
-			t.Errorf("%s has a certificate for %v; the status is %+v", names[i], leaf.DNSNames, status)
-		}
-	}
-	if len(a.Status()) != len(names) {
-		t.Errorf("there are %d", len(a.Status()))
-	}
-}
-
-// plainPort serves the challenges over plain HTTP.
-func plainPort(t testing.TB, a *ACME) int {
-	h := httptest.NewServer(a.Challenges())
-	t.Cleanup(h.Close)
-	return h.Listener.Addr().(*net.TCPAddr).Port
-}
-
-// The first certificate is requested again, but not because of clients: they are
-// refused until it is there.
-func TestFirstTryFails(t *testing.T) {
-	t.Parallel()
-	s, authority := newEnv(t), pebble.New(t)
-	now := time.Now()
-	a, _ := s.acme(authority, ACMEConfig{Now: func() time.Time { return now }})
-	authority.Open(pebble.Config{TLSPort: s.port()})
-	authority.Stop()
-	s.serve(a)
-	if status := s.tried(a); status.LastError == "" || !status.NotAfter.IsZero() || !status.NextRenewal.IsZero() {
-		t.Errorf("the status is %+v", status)
-	}
-	s.await("there is no certificate for this domain yet", 1)
-	authority.Start()
-	if _, err := s.get(domainOfTests, authority.Issued); err == nil {
-		t.Error("a client was served")
-	}
-	now = now.Add(5*time.Second - 1) // the authority saw nothing of the first
-	s.tried(a)
-	if n := authority.Calls.Load(); n != 0 {
-		t.Errorf("%d calls came before their time", n)
-	}
-	now = now.Add(1)
-	if status := s.tried(a); status.LastError != "" {
-		t.Errorf("the status is %+v", status)
-	}
-	s.mustGet(domainOfTests, authority.Issued)
-}
-
-// The authority's own error is reported: here it can't connect.
-func TestAuthorityRefuses(t *testing.T) {
-	t.Parallel()
-	s, authority := newEnv(t), pebble.New(t)
-	a, _ := s.acme(authority, ACMEConfig{})
-	authority.Open(pebble.Config{}) // it connects to a port where nothing listens
-	status := s.tried(a)
-	const reason = "challenge tls-alpn-01: Failed to connect"
-	if status.LastError == "" || !strings.Contains(status.LastError, reason) || !strings.Contains(s.log.String(), reason) {
-		t.Errorf("the status is %+v, and the log says:\n%s", status, s.log)
-	}
-}
-
-// Without a store the authority is not called: its answer could not be stored.
-func TestStoreFails(t *testing.T) {
-	t.Parallel()
-	s, authority := newEnv(t), pebble.New(t)
-	a, _ := s.acme(authority, ACMEConfig{})
-	authority.Open(pebble.Config{TLSPort: s.port()})
-	s.store.Close()
-	if status := s.tried(a); status.LastError == "" || authority.Calls.Load() != 0 {
-		t.Errorf("%d calls; the status is %+v", authority.Calls.Load(), status)
-	}
-}
 
 // A call is repeated at once with another nonce, later when the authority is down,
 // and not after too many calls or when the authority asks for a long pause. A moment
@@ -254,5 +86,50 @@ func TestFirstRetries(t *testing.T) {
 	}
 	if last := firstRetries[len(firstRetries)-1]; last != time.Hour {
 		t.Errorf("in the end there is an attempt each %s", last)
+	}
+}
+
+// Every request but a challenge is redirected to HTTPS, at one of our domains.
+func TestPlainHTTP(t *testing.T) {
+	t.Parallel()
+	a, err := NewACME(t.Context(), newEnv(t).Store, ACMEConfig{Domains: []string{domainOfTests}, Directories: []string{"https://acme.test/dir"}, HTTP01: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		method, host, target string
+		status               int
+		location             string
+	}{
+		{"GET", domainOfTests, "/api/v1/members?limit=2", 308, "https://" + domainOfTests + "/api/v1/members?limit=2"},
+		{"POST", strings.ToUpper(domainOfTests) + ":8080", "/a%2Fb", 308, "https://" + domainOfTests + "/a%2Fb"},
+		{"GET", "evil.example", "/x", 308, "https://" + domainOfTests + "/x"},
+		{"GET", domainOfTests, "//evil.example/x", 308, "https://" + domainOfTests + "//evil.example/x"},
+		{"GET", domainOfTests, challengePath + "token", 404, ""},
+		{"GET", "evil.example", challengePath + "token", 404, ""},
+	} {
+		q := httptest.NewRequest(test.method, "http://x"+test.target, nil)
+		q.Host = test.host
+		w := httptest.NewRecorder()
+		a.Challenges().ServeHTTP(w, q)
+		if location := w.Header().Get("Location"); w.Code != test.status || location != test.location {
+			t.Errorf("%s %s at %s: %d, %q", test.method, test.target, test.host, w.Code, location)
+		}
+	}
+}
+
+func TestCheckDomain(t *testing.T) {
+	for name, good := range map[string]bool{
+		"data.acme.example": true, "a.b": true, "xn--bcher-kva.example": true, "1.acme.example": true,
+		strings.Repeat("a", 63) + ".example": true,
+
+		"": false, "localhost": false, "Data.acme.example": false, "data.acme.example.": false, "data..example": false,
+		"*.acme.example": false, "data.acme.example:443": false, "127.0.0.1": false, "::1": false, "bücher.example": false,
+		"a_b.example": false, "-a.example": false, "a-.example": false, " a.example": false, "https://a.example": false,
+		strings.Repeat("a", 64) + ".example": false, strings.Repeat("a.", 126) + "example": false,
+	} {
+		if err := CheckDomain(name); (err == nil) != good {
+			t.Errorf("%q: %v", name, err)
+		}
 	}
 }

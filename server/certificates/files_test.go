@@ -68,7 +68,7 @@ func (o *operator) put(file string, text []byte) {
 
 func (o *operator) files(s *env) *Files {
 	o.Helper()
-	f, err := NewFiles(FilesConfig{Cert: o.cert, Key: o.key, Log: s.logger(), Now: func() time.Time { return o.now }})
+	f, err := NewFiles(FilesConfig{Cert: o.cert, Key: o.key, Log: s.Logger(), Now: func() time.Time { return o.now }})
 	if err != nil {
 		o.Fatal(err)
 	}
@@ -80,20 +80,20 @@ func TestFilesAreReplaced(t *testing.T) {
 	t.Parallel()
 	s, o := newEnv(t), newOperator(t)
 	f := o.files(s)
-	s.serve(f)
-	stop := s.load(domainOfTests, o.roots)
+	s.Serve(f.TLS())
+	stop := s.Load(domainOfTests, o.roots)
 	for n := range 8 {
-		before := s.mustGet(domainOfTests, o.roots)
+		before := s.MustGet(domainOfTests, o.roots)
 		next := o.issue(o.now)
 		o.put(o.cert, next.cert)
 		f.Refresh(t.Context()) // half of it is there
-		if !s.mustGet(domainOfTests, o.roots).Equal(before) {
+		if !s.MustGet(domainOfTests, o.roots).Equal(before) {
 			t.Fatal("half a change is served")
 		}
 		o.put(o.key, next.key)
 		f.Refresh(t.Context())
-		if s.mustGet(domainOfTests, o.roots).Equal(before) {
-			t.Fatalf("change %d is not served; the log says:\n%s", n, s.log)
+		if s.MustGet(domainOfTests, o.roots).Equal(before) {
+			t.Fatalf("change %d is not served; the log says:\n%s", n, s.Log)
 		}
 	}
 	stop()
@@ -125,11 +125,11 @@ func TestFilesAreRubbish(t *testing.T) {
 		{"not yet valid", o.issue(o.now.AddDate(0, 0, 1)), "it is valid from"},
 	} {
 		o.write(row.pair)
-		before := len(s.log.String())
+		before := len(s.Log.String())
 		for range 3 {
 			f.Refresh(t.Context())
 		}
-		said := s.log.String()[before:]
+		said := s.Log.String()[before:]
 		start, _, _ := strings.Cut(row.want, ".*")
 		if strings.Count(said, "\n") != 1 || !strings.Contains(said, start) || strings.Contains(said, "PRIVATE KEY--") {
 			t.Errorf("%s: the log says:\n%s", row.name, said)
@@ -157,7 +157,7 @@ func TestFilesRecover(t *testing.T) {
 	for range 3 {
 		f.Refresh(t.Context())
 	}
-	if said := s.log.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, "no such file") {
+	if said := s.Log.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, "no such file") {
 		t.Errorf("the log says:\n%s", said)
 	}
 	next := o.issue(o.now.Add(2 * time.Hour)) // valid in an hour
@@ -170,9 +170,9 @@ func TestFilesRecover(t *testing.T) {
 	if f.Refresh(t.Context()); f.Status()[0].LastError != "" {
 		t.Errorf("the status is %+v", f.Status()[0])
 	}
-	said := s.log.String()
-	if f.Refresh(t.Context()); s.log.String() != said {
-		t.Errorf("without a change the log says more:\n%s", s.log)
+	said := s.Log.String()
+	if f.Refresh(t.Context()); s.Log.String() != said {
+		t.Errorf("without a change the log says more:\n%s", s.Log)
 	}
 }
 
@@ -190,7 +190,7 @@ func TestRunRefreshesAtASignal(t *testing.T) {
 	signals <- syscall.SIGHUP // received once the first refresh is done
 	o.write(o.issue(o.now))
 	signals <- syscall.SIGHUP
-	s.await("serving the new certificate", 1)
+	s.Await("serving the new certificate", 1)
 	cancel()
 	<-ended
 }

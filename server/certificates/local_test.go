@@ -10,9 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit/site"
 	"teamdata/internal/localca"
 	"teamdata/store"
 )
+
+// env is a site for whose certificates the sources of this package are.
+type env struct{ *site.Site }
+
+func newEnv(t testing.TB) *env { return &env{site.New(t)} }
 
 // local makes a source for this machine.
 func (s *env) local(c LocalConfig) *Local {
@@ -20,8 +26,8 @@ func (s *env) local(c LocalConfig) *Local {
 	if c.Hosts == nil {
 		c.Hosts = localca.LocalHosts("box.example")
 	}
-	c.Log = s.logger()
-	l, err := NewLocal(s.Context(), s.store, c)
+	c.Log = s.Logger()
+	l, err := NewLocal(s.Context(), s.Store, c)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -42,9 +48,9 @@ func TestLocalIsTrusted(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
 	roots := x509.NewCertPool()
-	s.serve(s.local(LocalConfig{Trusted: func(pem []byte) error { roots.AppendCertsFromPEM(pem); return nil }}))
+	s.Serve(s.local(LocalConfig{Trusted: func(pem []byte) error { roots.AppendCertsFromPEM(pem); return nil }}).TLS())
 	for _, name := range []string{"localhost", "127.0.0.1", "[::1]", "box.example"} {
-		s.mustGet(name, roots)
+		s.MustGet(name, roots)
 	}
 }
 
@@ -128,14 +134,14 @@ func TestLocalRotation(t *testing.T) {
 func TestLocalDamage(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
-	err := s.store.Update(t.Context(), store.All, func(tx store.Tx) error { return tx.PutCertificate(localCAName, []byte("damaged")) })
+	err := s.Store.Update(t.Context(), store.All, func(tx store.Tx) error { return tx.PutCertificate(localCAName, []byte("damaged")) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewLocal(t.Context(), s.store, LocalConfig{Hosts: []string{"localhost"}}); err == nil {
+	if _, err := NewLocal(t.Context(), s.Store, LocalConfig{Hosts: []string{"localhost"}}); err == nil {
 		t.Error("it passed")
 	}
-	if _, err := NewLocal(t.Context(), newEnv(t).store, LocalConfig{Hosts: []string{"not a host"}}); err == nil {
+	if _, err := NewLocal(t.Context(), newEnv(t).Store, LocalConfig{Hosts: []string{"not a host"}}); err == nil {
 		t.Error("a certificate for no host was made")
 	}
 }
@@ -153,15 +159,15 @@ func TestLocalLastError(t *testing.T) {
 		l.Refresh(t.Context())
 	}
 	status := l.Status()[0]
-	if status.LastError != full.Error() || !status.LastErrorAt.Equal(now) || strings.Count(s.log.String(), "the disk is full") != 1 {
-		t.Errorf("the status is %+v, and the log says:\n%s", status, s.log)
+	if status.LastError != full.Error() || !status.LastErrorAt.Equal(now) || strings.Count(s.Log.String(), "the disk is full") != 1 {
+		t.Errorf("the status is %+v, and the log says:\n%s", status, s.Log)
 	}
 	full = nil
 	if l.Refresh(t.Context()); l.Status()[0].LastError != "" {
 		t.Error("it is not over")
 	}
 	leaf := leafOf(t, l)
-	s.store.Close()
+	s.Store.Close()
 	now = now.AddDate(1, 0, 0)
 	l.Refresh(t.Context())
 	if l.Status()[0].LastError == "" || !leafOf(t, l).Equal(leaf) {

@@ -30,7 +30,7 @@ func (s metStore) View(ctx context.Context, fn func(store.Tx) error) error {
 // time.
 func together(t *testing.T, start func(s store.Store) error) {
 	t.Helper()
-	s := newEnv(t).store
+	s := newEnv(t).Store
 	var looked, started sync.WaitGroup
 	looked.Add(2)
 	for range 2 {
@@ -133,11 +133,13 @@ func (elsewhere) Hold(context.Context, string, func(context.Context) error) (boo
 // got is served.
 func TestIssuedElsewhere(t *testing.T) {
 	s := newEnv(t)
-	a, err := NewACME(t.Context(), elsewhere{s.store}, ACMEConfig{Domains: []string{domainOfTests}, Directories: []string{"https://127.0.0.1:1/dir"}, Log: s.logger()})
+	a, err := NewACME(t.Context(), elsewhere{s.Store}, ACMEConfig{Domains: []string{domainOfTests}, Directories: []string{"https://127.0.0.1:1/dir"}, Log: s.Logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status := s.tried(a); !status.NotAfter.IsZero() || status.LastError != "" {
+	a.Refresh(t.Context())
+	a.Wait()
+	if status := a.Status()[0]; !status.NotAfter.IsZero() || status.LastError != "" {
 		t.Errorf("meanwhile: %+v", status)
 	}
 	ca, err := localca.NewCA(time.Now(), "")
@@ -152,7 +154,9 @@ func TestIssuedElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.domains[0].serve(nil, nil)
-	if status := s.tried(a); status.NotAfter.IsZero() || status.LastError != "" {
+	a.Refresh(t.Context())
+	a.Wait()
+	if status := a.Status()[0]; status.NotAfter.IsZero() || status.LastError != "" {
 		t.Errorf("after it: %+v", status)
 	}
 }

@@ -1,13 +1,13 @@
-package certificates
+package acme_test
 
 import (
-	"crypto/ecdsa"
 	"strings"
 	"testing"
 	"time"
 
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/pebble"
+	"teamdata/server/certificates"
 )
 
 // While the first authority is down or limits us, the second one issues within a minute.
@@ -32,21 +32,19 @@ func TestSecondAuthority(t *testing.T) {
 			}
 			t.Parallel()
 			s, first, second, now := newEnv(t), pebble.New(t), pebble.New(t), time.Now()
-			a, _ := s.acme(first, ACMEConfig{Directories: []string{second.Directory}, Now: func() time.Time { return now }})
-			test.config.TLSPort = s.port()
+			a, _ := s.acme(first, certificates.ACMEConfig{Directories: []string{second.Directory}, Now: func() time.Time { return now }})
+			test.config.TLSPort = s.Port()
 			if !test.silent {
 				first.Open(test.config)
 			}
-			second.Open(pebble.Config{TLSPort: s.port()})
+			second.Open(pebble.Config{TLSPort: s.Port()})
 			if test.down {
 				first.Stop()
 			}
-			s.serve(a)
+			s.Serve(a.TLS())
 			began := time.Now()
-			a.Refresh(t.Context())
-			s.triedWithin(a, time.Minute)
-			status := a.Status()[0]
-			leaf := s.mustGet(domainOfTests, second.Issued)
+			status := s.triedWithin(a, time.Minute)
+			leaf := s.MustGet(domainOfTests, second.Issued)
 			if took := time.Since(began); took > time.Minute {
 				t.Errorf("it took %v", took)
 			}
@@ -55,12 +53,12 @@ func TestSecondAuthority(t *testing.T) {
 			}
 			said := true
 			for _, words := range []string{test.says, `"authority":"` + first.Directory + `"`, `"authority":"` + second.Directory + `","message":"` + issued} {
-				said = said && strings.Contains(s.log.String(), words)
+				said = said && strings.Contains(s.Log.String(), words)
 			}
 			if !said {
-				t.Errorf("the log says:\n%s", s.log)
+				t.Errorf("the log says:\n%s", s.Log)
 			}
-			if key := a.authorities[0].account.(*ecdsa.PrivateKey); key.Equal(a.authorities[1].account) {
+			if s.kept(first, "account") == s.kept(second, "account") {
 				t.Error("both authorities know the same account key")
 			}
 
@@ -68,29 +66,17 @@ func TestSecondAuthority(t *testing.T) {
 			case test.down:
 				first.Start()
 			case test.silent:
-				first.Open(pebble.Config{TLSPort: s.port()})
+				first.Open(pebble.Config{TLSPort: s.Port()})
 			default:
-				first.Reset(pebble.Config{TLSPort: s.port()})
+				first.Reset(pebble.Config{TLSPort: s.Port()})
 			}
 			now = now.Add(afterRenewal)
 			orders := second.Made(pebble.Orders)
 			if status := s.tried(a); status.Authority != first.Directory || second.Made(pebble.Orders) != orders {
-				t.Errorf("the next one is from %s; the log says:\n%s", status.Authority, s.log)
+				t.Errorf("the next one is from %s; the log says:\n%s", status.Authority, s.Log)
 			}
-			s.mustGet(domainOfTests, first.Issued)
+			s.MustGet(domainOfTests, first.Issued)
 		})
-	}
-}
-
-// triedWithin returns when no attempt runs any more.
-func (s *env) triedWithin(a *ACME, limit time.Duration) {
-	s.Helper()
-	if _, tried := a.domains[0].state(); tried != nil {
-		select {
-		case <-tried:
-		case <-time.After(limit):
-			s.Fatalf("the try did not end; the log says:\n%s", s.log)
-		}
 	}
 }
 
@@ -99,10 +85,10 @@ func (s *env) triedWithin(a *ACME, limit time.Duration) {
 func TestSecondAuthorityIsNotAsked(t *testing.T) {
 	t.Parallel()
 	s, first, second, now := newEnv(t), pebble.New(t), pebble.New(t), time.Now()
-	a, _ := s.acme(first, ACMEConfig{Directories: []string{second.Directory}, Now: func() time.Time { return now }})
+	a, _ := s.acme(first, certificates.ACMEConfig{Directories: []string{second.Directory}, Now: func() time.Time { return now }})
 	first.Open(pebble.Config{}) // it connects to a port where nothing listens
-	second.Open(pebble.Config{TLSPort: s.port()})
-	s.serve(a)
+	second.Open(pebble.Config{TLSPort: s.Port()})
+	s.Serve(a.TLS())
 	for range 2 {
 		if status := s.tried(a); !strings.Contains(status.LastError, "Failed to connect") || second.Calls.Load() != 0 {
 			t.Errorf("%d calls; the status is %+v", second.Calls.Load(), status)
@@ -119,13 +105,13 @@ func TestSecondAuthorityIsNotAsked(t *testing.T) {
 func TestBothAuthoritiesFail(t *testing.T) {
 	t.Parallel()
 	s, first, second, now := newEnv(t), pebble.New(t), pebble.New(t), time.Now()
-	a, _ := s.acme(first, ACMEConfig{Directories: []string{second.Directory}, Now: func() time.Time { return now }})
-	first.Open(pebble.Config{TLSPort: s.port(), BusyOnce: 3 * time.Hour, BusyAt: "/dir"})
-	second.Open(pebble.Config{TLSPort: s.port()})
+	a, _ := s.acme(first, certificates.ACMEConfig{Directories: []string{second.Directory}, Now: func() time.Time { return now }})
+	first.Open(pebble.Config{TLSPort: s.Port(), BusyOnce: 3 * time.Hour, BusyAt: "/dir"})
+	second.Open(pebble.Config{TLSPort: s.Port()})
 	second.Stop()
-	s.serve(a)
-	if status := s.tried(a); !strings.Contains(status.LastError, "connection refused") || !strings.Contains(s.log.String(), "answered 429") {
-		t.Errorf("the status is %+v; the log says:\n%s", status, s.log)
+	s.Serve(a.TLS())
+	if status := s.tried(a); !strings.Contains(status.LastError, "connection refused") || !strings.Contains(s.Log.String(), "answered 429") {
+		t.Errorf("the status is %+v; the log says:\n%s", status, s.Log)
 	}
 	second.Start()
 	now = now.Add(5 * time.Second)
@@ -133,28 +119,27 @@ func TestBothAuthoritiesFail(t *testing.T) {
 	if status := s.tried(a); status.Authority != second.Directory || first.Calls.Load() != calls {
 		t.Errorf("the first got %d calls too soon; the status is %+v", first.Calls.Load()-calls, status)
 	}
-	s.mustGet(domainOfTests, second.Issued)
+	s.MustGet(domainOfTests, second.Issued)
 }
 
 // After a restart the newest certificate is served, whichever authority gave it.
 func TestRestartWithSecond(t *testing.T) {
 	t.Parallel()
 	s, first, second := newEnv(t), pebble.New(t), pebble.New(t)
-	config := ACMEConfig{Directories: []string{second.Directory}}
-	s.keepExpired("acme " + first.Directory + " " + domainOfTests)
+	config := certificates.ACMEConfig{Directories: []string{second.Directory}}
+	s.keepExpired(first)
 	a, stop := s.acme(first, config)
 	first.Open(pebble.Config{})
 	first.Stop()
-	second.Open(pebble.Config{TLSPort: s.port()})
-	s.serve(a)
+	second.Open(pebble.Config{TLSPort: s.Port()})
+	s.Serve(a.TLS())
 	s.tried(a)
-	leaf := s.mustGet(domainOfTests, second.Issued)
+	leaf := s.MustGet(domainOfTests, second.Issued)
 	stop()
-	s.l.Close()
-	s.listenAgain()
+	s.ListenAgain()
 	a, _ = s.acme(first, config)
-	s.serve(a)
-	if again := s.mustGet(domainOfTests, second.Issued); !again.Equal(leaf) {
+	s.Serve(a.TLS())
+	if again := s.MustGet(domainOfTests, second.Issued); !again.Equal(leaf) {
 		t.Error("it is another certificate")
 	}
 	if status := a.Status()[0]; status.Authority != second.Directory {

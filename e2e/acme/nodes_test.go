@@ -1,43 +1,50 @@
-package certificates
+package acme_test
 
 import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/crypto/acme/autocert"
 
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/pebble"
 	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/site"
+	"teamdata/server/certificates"
 	"teamdata/store/pgstore"
 )
 
 // cluster are the sources of nodes on one database, behind one address.
 type cluster struct {
 	testing.TB
-	all  []*ACME
+	all  []*certificates.ACME
 	stop []func() // of each node
-	log  *testLog
+	log  *kit.Output
+	asks sync.Map // the nodes that have made an order
 	turn atomic.Int64
 }
 
 // newCluster starts nodes on an empty database, all at once.
-func newCluster(t testing.TB, authority *pebble.Authority, c ACMEConfig) *cluster {
+func newCluster(t testing.TB, authority *pebble.Authority, c certificates.ACMEConfig) *cluster {
 	t.Helper()
 	target, err := pgstore.ParseTarget(postgres.New(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &cluster{TB: t, log: &testLog{more: make(chan struct{})}}
+	n := &cluster{TB: t, log: kit.NewOutput()}
 	type started struct {
-		a    *ACME
+		a    *certificates.ACME
 		stop func()
 		err  error
 	}
@@ -53,7 +60,9 @@ func newCluster(t testing.TB, authority *pebble.Authority, c ACMEConfig) *cluste
 			ctx, cancel := context.WithCancel(context.Background())
 			c := c
 			c.Domains, c.Directories, c.RootCAs, c.Log = []string{domainOfTests}, []string{authority.Directory}, authority.Roots(), zerolog.New(n.log)
-			a, err := NewACME(ctx, s, c)
+			var a *certificates.ACME
+			c.Attempted = func(*autocert.Manager) { n.asks.Store(a, true) }
+			a, err = certificates.NewACME(ctx, s, c)
 			start <- started{a, func() { cancel(); s.Close() }, err}
 		}()
 	}
@@ -69,9 +78,10 @@ func newCluster(t testing.TB, authority *pebble.Authority, c ACMEConfig) *cluste
 }
 
 // other is a node that has made no order, as the authority meets it.
-func (n *cluster) other() *ACME {
+func (n *cluster) other() *certificates.ACME {
 	for range n.all {
-		if a := n.all[n.turn.Add(1)%int64(len(n.all))]; a.domains[0].challenged().Client == nil {
+		a := n.all[n.turn.Add(1)%int64(len(n.all))]
+		if _, asks := n.asks.Load(a); !asks {
 			return a
 		}
 	}
@@ -86,7 +96,7 @@ func (n *cluster) serve() (tlsPort, plainPort int) {
 	}
 	h := httptest.NewUnstartedServer(http.NotFoundHandler())
 	h.Listener.Close()
-	h.Config.ErrorLog = quiet
+	h.Config.ErrorLog = log.New(io.Discard, "", 0)
 	h.Listener = tls.NewListener(l, &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return n.other().TLS(), nil }})
 	h.Start()
 	n.Cleanup(h.Close)
@@ -96,15 +106,19 @@ func (n *cluster) serve() (tlsPort, plainPort int) {
 }
 
 // shows is the certificate that a node shows once it has one.
-func (n *cluster) shows(a *ACME, roots *x509.CertPool) *x509.Certificate {
+func (n *cluster) shows(a *certificates.ACME, roots *x509.CertPool) *x509.Certificate {
 	n.Helper()
-	for late := time.After(patience); ; {
-		c, err := a.domains[0].certificate(n.Context())
+	for late := time.After(site.Patience); ; {
+		near, far := net.Pipe()
+		go func() {
+			tls.Server(far, a.TLS()).Handshake()
+			far.Close()
+		}()
+		client := tls.Client(near, &tls.Config{RootCAs: roots, ServerName: domainOfTests})
+		err := client.Handshake()
+		near.Close()
 		if err == nil {
-			if _, err := c.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: domainOfTests, Intermediates: intermediates(n, c)}); err != nil {
-				n.Fatal(err)
-			}
-			return c.Leaf
+			return client.ConnectionState().PeerCertificates[0]
 		}
 		select {
 		case <-late:
@@ -112,18 +126,6 @@ func (n *cluster) shows(a *ACME, roots *x509.CertPool) *x509.Certificate {
 		default:
 		}
 	}
-}
-
-func intermediates(t testing.TB, c *tls.Certificate) *x509.CertPool {
-	pool := x509.NewCertPool()
-	for _, der := range c.Certificate[1:] {
-		parsed, err := x509.ParseCertificate(der)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pool.AddCert(parsed)
-	}
-	return pool
 }
 
 // Three nodes that start together get one account, one order and one certificate, which
@@ -134,7 +136,7 @@ func TestIssueOverNodes(t *testing.T) {
 			t.Parallel()
 			authority := pebble.New(t)
 			now := new(atomic.Int64)
-			n := newCluster(t, authority, ACMEConfig{HTTP01: http01, Now: func() time.Time { return time.Now().Add(time.Duration(now.Load())) }})
+			n := newCluster(t, authority, certificates.ACMEConfig{HTTP01: http01, Now: func() time.Time { return time.Now().Add(time.Duration(now.Load())) }})
 			c, orders := pebble.Config{}, 1
 			if tlsPort, plainPort := n.serve(); http01 {
 				c.HTTPPort, orders = plainPort, 2 // the first is for tls-alpn-01
@@ -179,7 +181,7 @@ func TestIssueOverNodes(t *testing.T) {
 func TestFailuresOverNodes(t *testing.T) {
 	t.Parallel()
 	authority := pebble.New(t)
-	n := newCluster(t, authority, ACMEConfig{})
+	n := newCluster(t, authority, certificates.ACMEConfig{})
 	authority.Open(pebble.Config{}) // which reaches none
 	tried := func() (by []int) {
 		for i, a := range n.all {
@@ -191,7 +193,7 @@ func TestFailuresOverNodes(t *testing.T) {
 	}
 	refresh := func(want int) []int {
 		t.Helper()
-		for late := time.After(patience); ; {
+		for late := time.After(site.Patience); ; {
 			for _, a := range n.all {
 				a.Refresh(t.Context())
 			}
@@ -206,11 +208,9 @@ func TestFailuresOverNodes(t *testing.T) {
 		}
 	}
 	first := refresh(1)[0]
-	if _, tried := n.all[first].domains[0].state(); tried != nil {
-		<-tried
-	}
+	n.all[first].Wait()
 	orders := authority.Made(pebble.Orders)
-	for looked := time.After(3 * elsewherePause); ; { // in which the others look again
+	for looked := time.After(3 * time.Second); ; { // in which the others look again
 		for _, a := range n.all {
 			a.Refresh(t.Context())
 		}

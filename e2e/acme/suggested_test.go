@@ -1,39 +1,27 @@
-package certificates
+package acme_test
 
 import (
-	"crypto/x509"
 	"fmt"
-	"math/big"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"teamdata/e2e/kit/pebble"
+	"teamdata/e2e/kit/site"
+	"teamdata/server/certificates"
 	"teamdata/store"
 )
 
-// asked refreshes until the authority was asked n times in all when to renew, and the
+// asked refreshes, after which the authority was asked n times in all when to renew, and the
 // answers were taken.
-func (s *env) asked(a *ACME, authority *pebble.Authority, n int) store.CertificateStatus {
+func (s *env) asked(a *certificates.ACME, authority *pebble.Authority, n int) store.CertificateStatus {
 	s.Helper()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for late := time.After(patience); ; {
-		a.Refresh(s.Context())
-		d := a.domains[0]
-		d.mu.Lock()
-		asking := d.renewal.asking
-		d.mu.Unlock()
-		if authority.Made(pebble.Asked) >= n && !asking {
-			return a.Status()[0]
-		}
-		select {
-		case <-look.C:
-		case <-late:
-			s.Fatalf("it was asked %d times of %d; the log says:\n%s", authority.Made(pebble.Asked), n, s.log)
-		}
+	status := s.tried(a)
+	if got := authority.Made(pebble.Asked); got < n {
+		s.Fatalf("it was asked %d times of %d; the log says:\n%s", got, n, s.Log)
 	}
+	return status
 }
 
 // A certificate is renewed in the window that the authority names, neither before the
@@ -42,19 +30,19 @@ func (s *env) asked(a *ACME, authority *pebble.Authority, n int) store.Certifica
 func TestRenewalInWindow(t *testing.T) {
 	t.Parallel()
 	s, authority, now := newEnv(t), pebble.New(t), time.Now()
-	config := ACMEConfig{Now: func() time.Time { return now }}
+	config := certificates.ACMEConfig{Now: func() time.Time { return now }}
 	a, stop := s.acme(authority, config)
-	authority.Open(pebble.Config{TLSPort: s.port()})
-	s.serve(a)
+	authority.Open(pebble.Config{TLSPort: s.Port()})
+	s.Serve(a.TLS())
 	s.tried(a)
-	first := s.mustGet(domainOfTests, authority.Issued)
+	first := s.MustGet(domainOfTests, authority.Issued)
 	from, until := now.Add(20*day).Truncate(time.Second), now.Add(22*day).Truncate(time.Second)
 	authority.SuggestWindow(first, from, until)
 	at := s.asked(a, authority, 1).NextRenewal
 	if at.Before(from) || !at.Before(until) {
 		t.Fatalf("it is renewed %v, outside of %v to %v", at, from, until)
 	}
-	if text := s.log.String(); !strings.Contains(text, "https://acme.test/why") {
+	if text := s.Log.String(); !strings.Contains(text, "https://acme.test/why") {
 		t.Errorf("the authority's explanation is not in the log:\n%s", text)
 	}
 	calls := authority.Calls.Load()
@@ -68,23 +56,22 @@ func TestRenewalInWindow(t *testing.T) {
 	}
 
 	stop()
-	s.l.Close()
-	s.listenAgain()
+	s.ListenAgain()
 	a, _ = s.acme(authority, config)
-	s.serve(a)
+	s.Serve(a.TLS())
 	if again := s.asked(a, authority, 3).NextRenewal; !again.Equal(at) {
 		t.Errorf("after a restart it is renewed %v, not %v", again, at)
 	}
 	now = at.Add(-1)
 	s.asked(a, authority, 4)
-	if !s.mustGet(domainOfTests, authority.Issued).Equal(first) || authority.Made(pebble.Orders) != 1 {
+	if !s.MustGet(domainOfTests, authority.Issued).Equal(first) || authority.Made(pebble.Orders) != 1 {
 		t.Error("it was renewed before the moment")
 	}
 	now = at
 	s.tried(a)
-	second := s.mustGet(domainOfTests, authority.Issued)
+	second := s.MustGet(domainOfTests, authority.Issued)
 	if second.Equal(first) {
-		t.Fatalf("it was not renewed; the log says:\n%s", s.log)
+		t.Fatalf("it was not renewed; the log says:\n%s", s.Log)
 	}
 
 	asked := authority.Made(pebble.Asked)
@@ -93,8 +80,8 @@ func TestRenewalInWindow(t *testing.T) {
 	now = now.Add(6 * time.Hour)
 	s.asked(a, authority, asked+2)
 	s.tried(a)
-	if s.mustGet(domainOfTests, authority.Issued).Equal(second) {
-		t.Errorf("it was not renewed when the window was brought forward; the log says:\n%s", s.log)
+	if s.MustGet(domainOfTests, authority.Issued).Equal(second) {
+		t.Errorf("it was not renewed when the window was brought forward; the log says:\n%s", s.Log)
 	}
 }
 
@@ -123,89 +110,31 @@ func TestSuggestionIsOfNoUse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, authority := newEnv(t), pebble.New(t)
-			a, _ := s.acme(authority, ACMEConfig{})
-			test.config.TLSPort = s.port()
+			a, _ := s.acme(authority, certificates.ACMEConfig{})
+			test.config.TLSPort = s.Port()
 			authority.Open(test.config)
-			s.serve(a)
+			s.Serve(a.TLS())
 			s.tried(a)
-			leaf := s.mustGet(domainOfTests, authority.Issued)
+			leaf := s.MustGet(domainOfTests, authority.Issued)
 			if test.answer != "" {
 				authority.Suggest(leaf, test.answer)
 			}
 			calls := authority.Calls.Load()
-			a.Refresh(t.Context())
-			s.answered(a)
-			if authority.Calls.Load() == calls {
+			if s.tried(a); authority.Calls.Load() == calls {
 				t.Error("the authority was not asked")
 			}
 			at := a.Status()[0].NextRenewal.Sub(leaf.NotBefore)
 			if off := at - test.want; off.Abs() > time.Minute {
 				t.Errorf("it is renewed after %v, not after %v", at, test.want)
 			}
-			if said := strings.Contains(s.log.String(), "can't be asked when to renew"); said != (test.says != "") || !strings.Contains(s.log.String(), test.says) {
-				t.Errorf("the log says:\n%s", s.log)
+			if said := strings.Contains(s.Log.String(), "can't be asked when to renew"); said != (test.says != "") || !strings.Contains(s.Log.String(), test.says) {
+				t.Errorf("the log says:\n%s", s.Log)
 			}
 			calls = authority.Calls.Load()
-			if a.Refresh(t.Context()); a.domains[0].renewal.asking || authority.Calls.Load() != calls {
+			if s.tried(a); authority.Calls.Load() != calls {
 				t.Error("the authority is asked again at once")
 			}
 		})
-	}
-}
-
-// answered returns when no question is open.
-func (s *env) answered(a *ACME) {
-	s.Helper()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	for late := time.After(patience); ; {
-		d := a.domains[0]
-		d.mu.Lock()
-		asking := d.renewal.asking
-		d.mu.Unlock()
-		if !asking {
-			return
-		}
-		select {
-		case <-look.C:
-		case <-late:
-			s.Fatalf("there is no answer; the log says:\n%s", s.log)
-		}
-	}
-}
-
-// Certificates are renewed all over the window, so that not all come at once.
-func TestMoment(t *testing.T) {
-	now := time.Now()
-	w := window{Start: now.Add(20 * day), End: now.Add(24 * day)}
-	quarters := map[time.Duration]int{}
-	const n = 400
-	for i := range n {
-		c := &x509.Certificate{Raw: fmt.Append(nil, i), NotBefore: now, NotAfter: now.Add(90 * day)}
-		at := w.moment(c)
-		if at.Before(w.Start) || !at.Before(w.End) {
-			t.Fatalf("%v is not in the window", at)
-		}
-		quarters[at.Sub(w.Start)/day]++
-	}
-	for i := range time.Duration(4) {
-		if quarters[i] < n/8 {
-			t.Errorf("%d of %d are in quarter %d", quarters[i], n, i+1)
-		}
-	}
-}
-
-// The name of a certificate is RFC 9773's for its example.
-func TestRenewalID(t *testing.T) {
-	key := []byte{0x69, 0x88, 0x5b, 0x6b, 0x87, 0x46, 0x40, 0x41, 0xe1, 0xb3, 0x7b, 0x84, 0x7b, 0xa0, 0xae, 0x2c, 0xde, 0x01, 0xc8, 0xd4}
-	for serial, want := range map[int64]string{0x87654321: "AIdlQyE", 0x7654321: "B2VDIQ"} {
-		id, err := renewalID(&x509.Certificate{AuthorityKeyId: key, SerialNumber: big.NewInt(serial)})
-		if err != nil || id != "aYhba4dGQEHhs3uEe6CuLN4ByNQ."+want {
-			t.Errorf("%x: %s, %v", serial, id, err)
-		}
-	}
-	if id, err := renewalID(&x509.Certificate{SerialNumber: big.NewInt(1)}); err == nil {
-		t.Errorf("without its issuer's key it is %s", id)
 	}
 }
 
@@ -213,14 +142,14 @@ func TestRenewalID(t *testing.T) {
 func TestWindowOverNodes(t *testing.T) {
 	t.Parallel()
 	authority, now := pebble.New(t), new(atomic.Int64)
-	n := newCluster(t, authority, ACMEConfig{Now: func() time.Time { return time.Now().Add(time.Duration(now.Load())) }})
+	n := newCluster(t, authority, certificates.ACMEConfig{Now: func() time.Time { return time.Now().Add(time.Duration(now.Load())) }})
 	tlsPort, _ := n.serve()
 	authority.Open(pebble.Config{TLSPort: tlsPort})
-	n.refreshUntil(func(a *ACME) bool { return !a.Status()[0].NotAfter.IsZero() })
+	n.refreshUntil(func(a *certificates.ACME) bool { return !a.Status()[0].NotAfter.IsZero() })
 	leaf := n.shows(n.all[0], authority.Issued)
 	authority.SuggestWindow(leaf, leaf.NotBefore.Add(20*day), leaf.NotBefore.Add(21*day))
 	now.Store(int64(12 * time.Hour)) // they may have asked before
-	n.refreshUntil(func(a *ACME) bool { return a.Status()[0].NextRenewal.Before(leaf.NotBefore.Add(30 * day)) })
+	n.refreshUntil(func(a *certificates.ACME) bool { return a.Status()[0].NextRenewal.Before(leaf.NotBefore.Add(30 * day)) })
 	at := n.all[0].Status()[0].NextRenewal
 	for _, a := range n.all[1:] {
 		if other := a.Status()[0].NextRenewal; !other.Equal(at) {
@@ -229,18 +158,18 @@ func TestWindowOverNodes(t *testing.T) {
 	}
 	<-time.After(time.Until(leaf.NotBefore.Add(time.Second))) // certificates have whole seconds
 	now.Store(int64(time.Until(at)))
-	n.refreshUntil(func(a *ACME) bool { return !n.shows(a, authority.Issued).Equal(leaf) })
+	n.refreshUntil(func(a *certificates.ACME) bool { return !n.shows(a, authority.Issued).Equal(leaf) })
 	if orders, issues := authority.Made(pebble.Orders), authority.Made(pebble.Issues); orders != 2 || issues != 2 {
 		t.Errorf("%d orders and %d certificates", orders, issues)
 	}
 }
 
 // refreshUntil refreshes all nodes until each is as wanted.
-func (n *cluster) refreshUntil(wanted func(a *ACME) bool) {
+func (n *cluster) refreshUntil(wanted func(a *certificates.ACME) bool) {
 	n.Helper()
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
-	for late := time.After(patience); ; {
+	for late := time.After(site.Patience); ; {
 		all := true
 		for _, a := range n.all {
 			a.Refresh(n.Context())
