@@ -62,7 +62,7 @@ func testDeliveryCountsAreSwept(s *subject) {
 		return err
 	})
 	left := func() int { return len(s.Counts(acme, epoch)) }
-	s.Clock.Move(10*time.Hour + store.DeliveryCountsRetention)
+	s.Clock.Move(10*time.Hour + 31*day)
 	s.sweep(day)
 	s.Equal("left after the sweep", s.Counts(acme, epoch)[0], epoch.Add(10*time.Hour).Format("02T15:04:05Z07")+" 1 {0 0 11 [0 0 0 0 0 0 0 0]}")
 	s.Clock.Move(time.Hour - time.Millisecond)

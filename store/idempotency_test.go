@@ -49,7 +49,7 @@ func testDoLong(s *subject) {
 	s.answers("after a restart", "2", true, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "k"}, onePrint, work))
 	s.answers("by way of Do", "2", true, "")(idempotent.Do(bg, s, store.InOrg(acme), store.IdempotencyKey{OrgID: acme, Key: "k"}, onePrint, func(store.Tx) (store.Answer, error) { return work() }))
 	s.whileItRuns()
-	s.Clock.Move(store.IdempotencyTTL - time.Millisecond)
+	s.Clock.Move(day - time.Millisecond)
 	s.answers("just before it is forgotten", "2", true, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "k"}, onePrint, work))
 	s.Clock.Move(2 * time.Millisecond)
 	s.answers("once it is", "7", false, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "k"}, anotherPrint, work))

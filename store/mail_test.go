@@ -29,7 +29,7 @@ func testPostponeMail(s *subject) {
 	s.Equal("given up after the last", s.postpone(m), time.Time{})
 	s.Equal("mails", s.Mails(), []store.Mail{})
 
-	m.CreatedAt = s.Clock.Now().Add(2*time.Hour - store.MailTTL)
+	m.CreatedAt = s.Clock.Now().Add(2*time.Hour - 3*day)
 	s.Write(func(tx store.Tx) error { return tx.PutMail(m) })
 	s.Equal("due at the end of its time", s.postpone(m), s.Clock.Now().Add(2*time.Hour))
 	m.CreatedAt = m.CreatedAt.Add(-time.Millisecond)

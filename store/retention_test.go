@@ -108,10 +108,14 @@ func testRetentionOfHeld(s *subject) {
 }
 
 // TestRetentionOfHeldMeanwhile enables an endpoint while a sweep drops what it held:
-// what is left is sent.
-func TestRetentionOfHeldMeanwhile(t *testing.T) { onBoth(t, testRetentionOfHeldMeanwhile) }
+// what is left is sent, or held for all of its time if the endpoint is disabled again.
+func TestRetentionOfHeldMeanwhile(t *testing.T) {
+	for _, anew := range []bool{false, true} {
+		onBoth(t, func(s *subject) { testRetentionOfHeldMeanwhile(s, anew) })
+	}
+}
 
-func testRetentionOfHeldMeanwhile(s *subject) {
+func testRetentionOfHeldMeanwhile(s *subject, anew bool) {
 	const held = 200 // are several steps
 	endpoint := s.Seed()
 	s.sendTests("whe_1", held)
@@ -122,15 +126,20 @@ func testRetentionOfHeldMeanwhile(s *subject) {
 		if !enabled && len(s.Listed(endpoint.Number, store.ListWaiting)) < held {
 			enabled = true
 			s.Write(switchEndpoint(acme, "whe_1", true))
+			if anew {
+				s.Write(switchEndpoint(acme, "whe_1", false))
+				s.Clock.Move(90 * day)
+			}
 		}
 	}}, store.Retention{Finished: 1000 * day, Held: 90 * day}), "")
+	s.Write(switchEndpoint(acme, "whe_1", true))
 	left := s.Listed(endpoint.Number, store.ListWaiting)
 	s.Equal("some are dropped, and some are left", []bool{enabled, len(left) > 0, len(left) < held}, []bool{true, true, true})
 	s.Equal("due", s.Claimable(), left)
 }
 
 // TestRetentionOfReplayedMeanwhile replays deliveries while a sweep drops such: they
-// are kept.
+// are kept, and so is one that is acknowledged again, for all of its time.
 func TestRetentionOfReplayedMeanwhile(t *testing.T) { onBoth(t, testRetentionOfReplayedMeanwhile) }
 
 func testRetentionOfReplayedMeanwhile(s *subject) {
@@ -138,16 +147,19 @@ func testRetentionOfReplayedMeanwhile(s *subject) {
 	ids := s.sendTests("whe_1", 200)
 	s.attemptMany(ids, 200, nil, func(int) time.Time { return s.Clock.Now() })
 	s.Clock.Move(40 * day)
-	var replayed []string
+	var replayed, again []string
 	s.Code("sweeping", store.Sweep(context.Background(), interrupted{s, func() {
 		if left := s.Listed(endpoint.Number, store.ListAcknowledged); replayed == nil && len(left) < len(ids) {
-			replayed = []string{left[0], left[len(left)-1]}
-			s.Write(replay(left[0]))
-			s.Write(replay(left[len(left)-1]))
+			replayed, again = []string{left[0], left[len(left)-1]}, left[1:2]
+			for _, id := range slices.Concat(again, replayed) {
+				s.Write(replay(id))
+			}
+			s.try(again[0], s.Clock.Now().Add(-time.Second), 200)
+			s.Clock.Move(30 * day)
 		}
 	}}, store.Retention{Finished: 30 * day, Held: 90 * day}), "")
 	slices.Sort(replayed)
-	s.Equal("left", s.Listed(endpoint.Number, store.ListAcknowledged), []string{})
+	s.Equal("left, finished anew for exactly its time", s.Listed(endpoint.Number, store.ListAcknowledged), again)
 	s.Equal("due", s.Claimable(), replayed)
 	s.Equal("replayed", len(replayed), 2)
 }

@@ -57,3 +57,67 @@ func TestNodes(t *testing.T) {
 		d.found(t, test, test.want)
 	}
 }
+
+// The database's clock may be 2 s off, either way, and no node is ready from 30 s on.
+func TestDatabaseClock(t *testing.T) {
+	for off, want := range map[time.Duration]string{
+		2 * time.Second: OK, 2001 * time.Millisecond: Warning, 30 * time.Second: Warning, 30001 * time.Millisecond: Problem,
+	} {
+		for _, off := range []time.Duration{off, -off} {
+			var d doctor
+			d.checkDatabaseClock(app.Inspection{Offset: off})
+			d.found(t, off, want)
+		}
+	}
+}
+
+// A transaction may be open for 5 minutes. 100,000 dead rows are few, and more are not
+// many unless they are more than those that are alive.
+func TestCleaning(t *testing.T) {
+	for _, test := range []struct {
+		open       time.Duration
+		dead, live int64
+		want       string
+	}{
+		{5 * time.Minute, 0, 0, OK}, {5*time.Minute + 1, 0, 0, Warning},
+		{0, 100_000, 0, OK}, {0, 100_001, 100_000, Warning}, {0, 100_001, 100_001, OK},
+	} {
+		var d doctor
+		d.checkCleaning(app.Inspection{OldestRead: test.open, Dead: test.dead, Live: test.live})
+		d.found(t, test, test.want)
+	}
+}
+
+// A server that is to start needs 16 connections that others leave, unless a pooler
+// shares them out.
+func TestConnectionsInUse(t *testing.T) {
+	for _, test := range []struct {
+		used           int
+		served, pooled bool
+		want           string
+	}{{84, false, false, OK}, {85, false, false, Warning}, {100, true, false, OK}, {100, false, true, OK}} {
+		d := doctor{served: test.served}
+		d.checkConnections(app.Inspection{MaxConnections: 100, Connections: test.used, Pooled: test.pooled})
+		d.found(t, test, test.want)
+	}
+}
+
+// Each setting of PostgreSQL that can lose a commit that was acknowledged is told of.
+func TestDurability(t *testing.T) {
+	for _, test := range []struct {
+		in   app.Inspection
+		want string
+	}{
+		{app.Inspection{Sync: true, CommitSync: "on"}, OK},
+		{app.Inspection{Sync: true, CommitSync: "local"}, OK},
+		{app.Inspection{Sync: false, CommitSync: "on"}, Problem},
+		{app.Inspection{Sync: true, CommitSync: "off", Standbys: 1, SyncStandbys: "a"}, Problem},
+		{app.Inspection{Sync: true, CommitSync: "on", Standbys: 1}, Warning},
+		{app.Inspection{Sync: true, CommitSync: "local", Standbys: 1, SyncStandbys: "a"}, Warning},
+		{app.Inspection{Sync: true, CommitSync: "on", Standbys: 1, SyncStandbys: "a"}, OK},
+	} {
+		var d doctor
+		d.checkDurability(test.in)
+		d.found(t, test.in, test.want)
+	}
+}
