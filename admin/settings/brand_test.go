@@ -67,7 +67,7 @@ func TestBrandChecks(t *testing.T) {
 	}
 	for logo, want := range map[string]bool{
 		logoSVG: true, logoPNG: true, "<?xml version='1.0'?><!-- c -->\n" + logoSVG: true, "": false, "GIF89a": false, "<html><svg></svg></html>": false,
-		"<svg></svg>": false, logoSVG[:len(logoSVG)-1]: false, logoPNG + strings.Repeat("x", maxBrandLogo): false,
+		"<svg></svg>": false, logoSVG[:len(logoSVG)-1]: false, logoPNG + strings.Repeat("x", 16<<10-len(logoPNG)): true, logoPNG + strings.Repeat("x", 16<<10-len(logoPNG)+1): false,
 	} {
 		if err := CheckBrandLogo([]byte(logo)); (err == nil) != want {
 			t.Errorf("the logo %.60q: %v", logo, err)

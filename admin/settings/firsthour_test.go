@@ -82,6 +82,6 @@ func TestFirstHourOfAViewer(t *testing.T) {
 // An org that sends much keeps its numbers, above the steps that it has left.
 func TestFirstHourOfABusyOrg(t *testing.T) {
 	w := newEnv(t)
-	w.count(w.addEndpoint(store.Endpoint{ID: "whe_1"}), time.Hour, store.DeliveryCounts{Acknowledged: fewAttempts})
+	w.count(w.addEndpoint(store.Endpoint{ID: "whe_1"}), time.Hour, store.DeliveryCounts{Acknowledged: 10})
 	w.signedIn("usr_ada").get(overviewPath).wants(t, 200, "<h1>Overview</h1>", "<dt>Success</dt><dd>100%</dd>", "1 of 5 done")
 }

@@ -12,9 +12,9 @@ import (
 // lockOut tries a name from many addresses until nobody may try it any more.
 func (w *env) lockOut(name string) {
 	w.Helper()
-	w.Advance(attemptWindow) // what was tried before counts no longer
-	for i := range attemptsOfName {
-		if got := w.from("192.0.2."+strconv.Itoa(i/attemptsOfOne)+":1", name, "wrong").Code; got != 401 {
+	w.Advance(15 * time.Minute) // what was tried before counts no longer
+	for i := range 50 {
+		if got := w.from("192.0.2."+strconv.Itoa(i/10)+":1", name, "wrong").Code; got != 401 {
 			w.Fatalf("try %d: %d", i, got)
 		}
 	}
@@ -32,7 +32,7 @@ func TestKnownBrowser(t *testing.T) {
 	b.signIn("usr_ada", goodPassword).wants(t, 303)
 	b.post("/account/password", url.Values{"old": {goodPassword}, "password": {"another few words"}, "again": {"another few words"}}).wants(t, 303)
 	b.post("/sign-out", nil).wants(t, 303)
-	for range attemptsOfOne {
+	for range 10 {
 		b.signIn("usr_ada", goodPassword).wants(t, 401)
 	}
 	b.signIn("usr_ada", "another few words").wants(t, 429)

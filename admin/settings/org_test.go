@@ -95,7 +95,7 @@ func TestOverviewAttention(t *testing.T) {
 	w.attempt(w.test(failing.ID).ID, 500, "the receiver answered 500", `{"error":"no \"x\""}`, time.Hour)
 	w.count(longAgo, 25*time.Hour, store.DeliveryCounts{Failed: 3, Acknowledged: 1})
 	w.Update(func(tx store.Tx) error {
-		for range manyWaiting {
+		for range 100 {
 			if _, err := store.SendTest(tx, "org_acme", "whe_busy"); err != nil {
 				return err
 			}

@@ -251,7 +251,7 @@ func TestLogOfRefusals(t *testing.T) {
 	b := w.newBrowser()
 	b.signIn("ada@acme.example", "typed password")
 	b.signIn("typed name", "typed password")
-	w.tried(attemptsOfOne, "127.0.0.1", "usr_ada")
+	w.tried(10, "127.0.0.1", "usr_ada")
 	b.signIn("usr_ada", goodPassword).wants(t, 429)
 	text := log.String()
 	if strings.Contains(text, "typed") || strings.Contains(text, "acme.example") {
