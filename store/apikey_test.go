@@ -76,32 +76,35 @@ func testKeyUseAddsUp(s *subject) {
 	})
 }
 
-// TestAccessEnds: a key dies with its creator's role, and lives again with it.
+// TestAccessEnds: a key dies with its creator's role, and lives again with it, but not
+// when the creator was removed since.
 func TestAccessEnds(t *testing.T) { onBoth(t, testAccessEnds) }
 
 func testAccessEnds(s *subject) {
 	s.Seed()
-	s.Write(func(tx store.Tx) error {
+	asAdmin := func(tx store.Tx) error {
 		return addMember(tx, store.Member{OrgID: acme, UserID: bob, Role: store.RoleAdmin})
-	})
+	}
+	s.Write(asAdmin)
 	s.Write(newKey(store.APIKey{ID: "key_1", OrgID: acme, Scopes: store.ScopeRead, CreatedBy: bob}))
-	holds := func(what string, want bool) {
+	holds := func(what string, want store.KeyState) {
 		s.Helper()
 		s.Read(func(tx store.Tx) error {
 			a, err := store.LoadAccess(tx, "key_1")
-			s.Equal("access, "+what, a.CreatorManages, want)
+			s.Equal("the key, "+what, a.State(s.Clock.Now()), want)
 			return err
 		})
 	}
-	holds("made by an admin", true)
+	holds("made by an admin", store.KeyActive)
 	for _, c := range []struct {
 		what string
 		rule func(store.Tx) error
-		want bool
+		want store.KeyState
 	}{
-		{"demoted", func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleMember) }, false},
-		{"an owner", func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleOwner) }, true},
-		{"removed", func(tx store.Tx) error { return store.RemoveMember(tx, ada, acme, bob) }, false},
+		{"demoted", func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleMember) }, store.KeySuspended},
+		{"an owner", func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleOwner) }, store.KeyActive},
+		{"removed", func(tx store.Tx) error { return store.RemoveMember(tx, ada, acme, bob) }, store.KeyRevoked},
+		{"added again", asAdmin, store.KeyRevoked},
 	} {
 		before := s.AccessGeneration()
 		s.Write(c.rule)

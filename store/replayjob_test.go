@@ -152,3 +152,43 @@ func testReplayJobChecked(s *subject) {
 		})
 	}
 }
+
+// TestReplayJobsAreLimited: an org has 10 jobs that run, and 110 in all, of which the
+// oldest make room; those that are over are kept for 7 days.
+func TestReplayJobsAreLimited(t *testing.T) { onBoth(t, testReplayJobsAreLimited) }
+
+func testReplayJobsAreLimited(s *subject) {
+	s.Seed()
+	var ids []string
+	start := func(tx store.Tx) error {
+		j, err := store.StartReplay(tx, ada, store.ReplayJob{OrgID: acme})
+		ids = append(ids, j.ID)
+		return err
+	}
+	kept := func() (kept []string) {
+		s.Read(func(tx store.Tx) error {
+			jobs, err := tx.ReplayJobs(acme, "", 1000)
+			for _, j := range jobs {
+				kept = append(kept, j.ID)
+			}
+			return err
+		})
+		return kept
+	}
+	s.Write(func(tx store.Tx) (err error) {
+		for i := range 120 {
+			if err = errors.Join(err, start(tx)); i < 110 {
+				err = errors.Join(err, second(store.CancelReplay(tx, ada, acme, ids[i])))
+			}
+		}
+		return err
+	})
+	s.Equal("kept", kept(), ids[10:])
+	s.refused("one more that runs", store.CodeConflict, start)
+	s.Clock.Move(7*day - time.Millisecond)
+	s.sweep(day)
+	s.Equal("kept until 7 days later", len(kept()), 110)
+	s.Clock.Move(time.Millisecond)
+	s.sweep(day)
+	s.Equal("kept after that", kept(), ids[110:120])
+}
