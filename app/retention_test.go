@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -66,4 +68,49 @@ func TestSweeps(t *testing.T) {
 		stop()
 		<-ended
 	})
+}
+
+// What other nodes leave of an org that they deleted is dropped within 5 seconds.
+func TestSweepsOfOtherNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		var dropped atomic.Int64
+		a := &App{store: s, settings: Settings{Data: "postgres://other.example/x", DeliveryRetention: time.Hour, HeldRetention: time.Hour}}
+		a.sweeps.wake = make(chan struct{}, 1)
+		a.sweeps.dropped = func(_ string, n int) { dropped.Add(int64(n)) }
+		ctx, stop := context.WithCancel(t.Context())
+		defer synctest.Wait() // for what stop ends
+		defer stop()
+		go a.sweepRegularly(ctx)
+		time.Sleep(time.Second)
+		err = s.Update(t.Context(), store.All, func(tx store.Tx) error {
+			_, err := store.ImportOrg(tx, store.Org{ID: "org_acme", Name: "Acme"})
+			return errors.Join(err, store.DeleteOrg(tx, "org_acme"))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for pause, want := range []bool{false, true} {
+			time.Sleep([]time.Duration{4*time.Second - 1, 1}[pause])
+			synctest.Wait()
+			if got := dropped.Load() > 0; got != want {
+				t.Errorf("4 seconds after it was deleted, or just before: dropped is %t", got)
+			}
+		}
+	})
+}
+
+// What serve does without any flags, in figures.
+func TestDefaultFigures(t *testing.T) {
+	d := Defaults()
+	got := fmt.Sprint(d.MaxConns, d.MaxConnsPerClient, d.KeyRate, d.ClientRate, d.RetrySchedule, d.AttemptTimeout,
+		d.DeliveryRetention, d.HeldRetention, d.MailRetrySchedule, d.BackupEvery, d.BackupKeep)
+	const want = "10000 256 100 600 [1m0s 5m0s 25m0s 2h5m0s 10h25m0s] 15s 720h0m0s 2160h0m0s [1m0s 5m0s 25m0s 2h0m0s] 24h0m0s 7"
+	if got != want {
+		t.Errorf("the defaults are %s, not %s", got, want)
+	}
 }
