@@ -147,14 +147,16 @@ func TestUnknownKeysAreNotRemembered(t *testing.T) {
 
 func TestAccessCacheIsBounded(t *testing.T) {
 	var c accessCache
-	for i := range maxCachedKeys + 1 {
+	for i := range 10_001 {
+		if n := len(c.byID); n != i {
+			t.Fatalf("%d keys of %d are remembered", n, i)
+		}
 		c.put(&cachedAccess{generation: 1, Access: &store.Access{Key: store.APIKey{ID: fmt.Sprint("key_", i)}}})
 	}
-	if n := len(c.byID); n > maxCachedKeys {
-		t.Errorf("%d keys are remembered", n)
+	if n := len(c.byID); n != 1 {
+		t.Errorf("%d keys are remembered of one more than the most", n)
 	}
-	last := fmt.Sprint("key_", maxCachedKeys)
-	if c.get(last, 1) == nil || c.get(last, 2) != nil {
+	if last := "key_10000"; c.get(last, 1) == nil || c.get(last, 2) != nil {
 		t.Error("an access is not found under its generation alone")
 	}
 }

@@ -179,11 +179,11 @@ func TestBodySize(t *testing.T) {
 		length int64
 		want   int
 	}{
-		"as much as is allowed":                    {bytes.NewReader(make([]byte, maxBody)), maxBody, http.StatusOK},
-		"as much as is allowed, of unknown length": {bytes.NewReader(make([]byte, maxBody)), -1, http.StatusOK},
-		"a byte more":                              {bytes.NewReader(make([]byte, maxBody+1)), maxBody + 1, http.StatusRequestEntityTooLarge},
-		"a byte more, of unknown length":           {bytes.NewReader(make([]byte, maxBody+1)), -1, http.StatusRequestEntityTooLarge},
-		"too much by its own word: it is not read": {unread, maxBody + 1, http.StatusRequestEntityTooLarge},
+		"as much as is allowed":                    {bytes.NewReader(make([]byte, 64<<10)), 64 << 10, http.StatusOK},
+		"as much as is allowed, of unknown length": {bytes.NewReader(make([]byte, 64<<10)), -1, http.StatusOK},
+		"a byte more":                              {bytes.NewReader(make([]byte, 64<<10+1)), 64<<10 + 1, http.StatusRequestEntityTooLarge},
+		"a byte more, of unknown length":           {bytes.NewReader(make([]byte, 64<<10+1)), -1, http.StatusRequestEntityTooLarge},
+		"too much by its own word: it is not read": {unread, 64<<10 + 1, http.StatusRequestEntityTooLarge},
 		"broken off":                               {unread, 5, http.StatusBadRequest},
 	} {
 		t.Run(name, func(t *testing.T) {

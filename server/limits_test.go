@@ -1,10 +1,15 @@
 package server
 
 import (
+	"crypto/tls"
 	"fmt"
+	"io"
+	"log"
+	"net"
 	"net/http"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"teamdata/server/clientaddr"
@@ -144,4 +149,61 @@ func TestClientsBehindProxies(t *testing.T) {
 			t.Errorf("%d: %s: got %d, want %d", i, fmt.Sprint(row), got, row.want)
 		}
 	}
+}
+
+// A request head that is too long, or that never ends, does not bind the server, and no
+// flood of addresses exhausts its memory.
+func TestServerBounds(t *testing.T) {
+	srv := New(newTestEnv(t, Config{}).Store, Config{})
+	h := &srv.http
+	for what, figure := range map[string][2]any{
+		"a head":                               {h.ReadHeaderTimeout, 10 * time.Second},
+		"a request":                            {h.ReadTimeout, 30 * time.Second},
+		"an answer":                            {h.WriteTimeout, time.Minute},
+		"a connection that waits":              {h.IdleTimeout, 2 * time.Minute},
+		"an answer on HTTP/2 that isn't taken": {h.HTTP2.WriteByteTimeout, 10 * time.Second},
+		"requests on a connection of HTTP/2":   {h.HTTP2.MaxConcurrentStreams, 100},
+		"bytes of a head":                      {h.MaxHeaderBytes, 64 << 10},
+		"answers of 503 while it stops":        {srv.drainDelay, 200 * time.Millisecond},
+		"requests a minute with a key":         {DefaultKeyRate, 100},
+		"requests a minute of a client":        {DefaultClientRate, 600},
+		"connections":                          {DefaultMaxConns, 10_000},
+		"connections of a client":              {DefaultMaxClientConns, 256},
+		"keys whose requests are counted":      {maxTrackedKeys, 100_000},
+		"clients whose requests are counted":   {maxTrackedClients, 100_000},
+	} {
+		if figure[0] != figure[1] {
+			t.Errorf("%s: %v, not %v", what, figure[0], figure[1])
+		}
+	}
+}
+
+// A proxy has 5 seconds for its header, and handshakes that a closed listener is left
+// with have 2.
+func TestPatienceWithPeers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		defer client.Close()
+		began := time.Now()
+		_, err := throughProxy(server).Read(make([]byte, 1))
+		if took := time.Since(began); err == nil || took != 5*time.Second {
+			t.Errorf("the proxy's header: %v, after %s", err, took)
+		}
+
+		l := pipes{make(chan net.Conn), make(chan struct{})}
+		shaking := newTLSListener(l, &tls.Config{}, "", &http.Server{ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)})
+		ended := make(chan time.Time)
+		go func() {
+			shaking.run()
+			ended <- time.Now()
+		}()
+		client, server = net.Pipe()
+		defer client.Close()
+		l.conns <- server
+		began = time.Now()
+		l.Close()
+		if took := (<-ended).Sub(began); took != 2*time.Second {
+			t.Errorf("the last handshakes had %s", took)
+		}
+	})
 }

@@ -325,12 +325,3 @@ func TestConnectionLog(t *testing.T) {
 		t.Errorf("the log says %s", log)
 	}
 }
-
-// A request head that is too long, or that never ends, does not bind the server.
-func TestServerBounds(t *testing.T) {
-	h := &New(newTestEnv(t, Config{}).Store, Config{}).http
-	if h.ReadHeaderTimeout != 10*time.Second || h.ReadTimeout != 30*time.Second || h.WriteTimeout != time.Minute ||
-		h.IdleTimeout != 2*time.Minute || h.MaxHeaderBytes != 64<<10 {
-		t.Error("a bound of the HTTP server has changed")
-	}
-}
