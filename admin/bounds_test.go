@@ -62,6 +62,8 @@ var bounds = []bound{
 	{"POST", "/orgs/org_acme/endpoints/whe_1/rotate", ``, `{"secret":"` + whsec[:20] + `"}`, "secret: "},
 	{"POST", "/orgs/org_acme/endpoints/whe_1/recover", `{"since":"1970-01-01T00:00:00Z"}`, `{"since":"1969-12-31T23:59:59Z"}`, "since: "},
 	{"POST", "/orgs/org_acme/endpoints/whe_1/recover", `{"since":"2026-01-01T00:00:00Z"}`, `{}`, "since: is missing"},
+	{"POST", "/orgs/org_acme/members/usr_ada/signin-link", `{"expiresInSeconds":604800}`, `{"expiresInSeconds":604801}`, "expiresInSeconds: "},
+	{"POST", "/orgs/org_acme/portal-link", `{"userId":"u","role":"viewer","expiresInSeconds":3600}`, `{"userId":"u","role":"viewer","expiresInSeconds":3601}`, "expiresInSeconds: "},
 	{"POST", "/orgs/org_acme/files", `{"name":"` + long(200) + `","contentType":"t","size":0}`, `{"name":"` + long(201) + `","contentType":"t","size":0}`, "name: "},
 	{"POST", "/orgs/org_acme/files", `{"name":"n","contentType":"t","size":9007199254740991}`, `{"name":"n","contentType":"t","size":9007199254740992}`, "size: "},
 	{"POST", "/orgs/org_acme/files", `{"name":"n","contentType":"t","size":0}`, `{"name":"n","contentType":"t"}`, "size: is missing"},

@@ -178,10 +178,15 @@ func (s *subject) failAllOf(id string) (disabled bool) {
 	return disabled
 }
 
-// TestRemovedWhileRecovering: what was not recovered by then stays as it is.
-func TestRemovedWhileRecovering(t *testing.T) { onBoth(t, testRemovedWhileRecovering) }
+// TestRemovedWhileRecovering: what was not recovered by then stays as it is, also when
+// another endpoint is made under that id.
+func TestRemovedWhileRecovering(t *testing.T) {
+	for _, namesake := range []bool{false, true} {
+		onBoth(t, func(s *subject) { testRemovedWhileRecovering(s, namesake) })
+	}
+}
 
-func testRemovedWhileRecovering(s *subject) {
+func testRemovedWhileRecovering(s *subject, namesake bool) {
 	endpoint := s.Seed()
 	s.attemptMany(s.sendTests("whe_1", many), 500, nil, func(int) time.Time { return s.Clock.Now() })
 	s.Clock.Move(time.Minute)
@@ -189,6 +194,9 @@ func testRemovedWhileRecovering(s *subject) {
 	n, err := store.Recover(context.Background(), interrupted{s, func() {
 		if updates++; updates == 1 {
 			s.Write(removeEndpoint(acme, "whe_1"))
+			if namesake {
+				s.Write(createEndpoint(newEndpoint(acme, "whe_1")))
+			}
 		}
 	}}, ada, acme, "whe_1", epoch)
 	s.Code("recovering", err, store.CodeNotFound)

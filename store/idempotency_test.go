@@ -49,10 +49,28 @@ func testDoLong(s *subject) {
 	s.answers("after a restart", "2", true, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "k"}, onePrint, work))
 	s.answers("by way of Do", "2", true, "")(idempotent.Do(bg, s, store.InOrg(acme), store.IdempotencyKey{OrgID: acme, Key: "k"}, onePrint, func(store.Tx) (store.Answer, error) { return work() }))
 	s.whileItRuns()
+	s.keepsNothingOfRemoved()
 	s.Clock.Move(day - time.Millisecond)
 	s.answers("just before it is forgotten", "2", true, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "k"}, onePrint, work))
 	s.Clock.Move(2 * time.Millisecond)
 	s.answers("once it is", "7", false, "")(idempotent.DoLong(bg, s, store.IdempotencyKey{OrgID: acme, Key: "k"}, anotherPrint, work))
+}
+
+// keepsNothingOfRemoved: an answer about an org that was deleted meanwhile is not kept.
+func (s *subject) keepsNothingOfRemoved() {
+	s.Helper()
+	key := store.IdempotencyKey{OrgID: other, Key: "late"}
+	deletes := func() (store.Answer, error) {
+		s.Write(func(tx store.Tx) error { return store.DeleteOrg(tx, other) })
+		return store.Answer{Body: []byte("done")}, nil
+	}
+	var idempotent store.Idempotency
+	s.answers("about an org that is deleted", "done", false, "")(idempotent.DoLong(context.Background(), s, key, onePrint, deletes))
+	s.Read(func(tx store.Tx) error {
+		keys, _, err := tx.IdempotencyKeys(other, "", 10)
+		s.Equal("another of its keys is kept, and not that one", keys, []string{"k"})
+		return err
+	})
 }
 
 // whileItRuns: the same request is refused while it runs, and answered from then

@@ -1,10 +1,13 @@
 package store_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"teamdata/store"
+	"teamdata/store/storetest"
 )
 
 func TestOrgRules(t *testing.T) { onBoth(t, testOrgRules) }
@@ -69,6 +72,37 @@ func testSubscriptionRules(s *subject) {
 		s.refused(what, store.CodeBadRequest, subscribe(acme, bad))
 	}
 	s.refused("no org", store.CodeNotFound, subscribe("org_none", whole))
+}
+
+// TestOrgRemoved: of an org that is deleted nothing is left, as if it had never been, and
+// another org keeps all of its own.
+func TestOrgRemoved(t *testing.T) { onBoth(t, testOrgRemoved) }
+
+func testOrgRemoved(s *subject) {
+	never := s.DumpOrg(acme)
+	s.Write(storetest.Fill)
+	s.Write(func(tx store.Tx) error {
+		return errors.Join(tx.AddDeliveryCounts(acme, 1, tx.Now(), store.DeliveryCounts{Failed: 1}), tx.AddDeliveryCounts(other, 3, tx.Now(), store.DeliveryCounts{Failed: 1}),
+			tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: acme, Key: "one", FirstUse: tx.Now()}), tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: other, Key: "one", FirstUse: tx.Now()}),
+			tx.PutMail(store.Mail{ID: "mai_1", OrgID: acme}), tx.PutMail(store.Mail{ID: "mai_2", OrgID: other}),
+			tx.PutSession(store.Session{ID: "ses_portal", UserID: "usr_guest", CreatedAt: tx.Now(), LastSeenAt: tx.Now(), Portal: store.Portal{OrgID: acme}}))
+	})
+	others := s.DumpOrg(other)
+	s.Write(func(tx store.Tx) error { return store.DeleteOrg(tx, acme) })
+	s.Code("dropping", store.DropRemoved(context.Background(), s), "")
+	s.Same("the org", s.DumpOrg(acme), never)
+	s.Same("the other org", s.DumpOrg(other), others)
+	mails := s.Mails()
+	s.Equal("mails", []any{len(mails), mails[0].ID}, []any{1, "mai_2"})
+	s.Read(func(tx store.Tx) error {
+		sessions, errSessions := tx.Sessions("", 10)
+		s.Equal("sessions", len(sessions), 0)
+		_, errLink := tx.SignInLink("sil_2")
+		s.Code("a portal link", errLink, store.CodeNotFound)
+		_, errAccount := tx.Account(bob) // who saw no other org
+		s.Code("an account", errAccount, store.CodeNotFound)
+		return errSessions
+	})
 }
 
 func createOrg(o store.Org) func(store.Tx) error {
