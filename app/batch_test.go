@@ -74,10 +74,7 @@ func batchOf(batch int) string {
 // Members pushed by batches on one connection: 100,000 at full size, in less than 30
 // seconds.
 func TestMemberBatches(t *testing.T) {
-	batches := 5
-	if kit.AtSize() {
-		batches = 100
-	}
+	batches := kit.Size(5, 100)
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	p := program.Serve(t, data, "--seed", program.Example)
 	o := newOperator(t, data)
@@ -106,10 +103,7 @@ func TestMemberBatches(t *testing.T) {
 // all, and all that it has answered.
 func TestBatchesKilled(t *testing.T) {
 	t.Parallel()
-	kills := 3
-	if kit.AtSize() {
-		kills = 15
-	}
+	kills := kit.Size(3, 15)
 	random := kit.Random(t)
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	program.MustRun(t, "import", "--data", data, program.Example)

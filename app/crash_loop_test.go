@@ -35,10 +35,7 @@ func TestCrashLoop(t *testing.T) { onEngines(t, crashLoop) }
 
 func crashLoop(t *testing.T, data *place) {
 	const clients, endpoints = 8, 5
-	kills := 4
-	if kit.AtSize() {
-		kills = 100
-	}
+	kills := kit.Size(4, 100)
 	random := kit.Random(t)
 	r := newFlakyReceiver(t, endpoints, random.Uint64())
 	flags := append(r.flags(), "--key-rate", "0", "--client-rate", "0",

@@ -6,10 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
-	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/e2e/kit/program"
 )
@@ -60,23 +58,14 @@ func TestDatabaseRefuses(t *testing.T) {
 // is room again.
 func TestDatabaseDiskFull(t *testing.T) {
 	t.Parallel()
-	disk, err := os.MkdirTemp("", "teamdata-disk-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.Remove(disk) })
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=24m"); err != nil {
-		kit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
-	}
-	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
+	disk := program.SmallDisk(t, "24m")
 	pg := postgres.Start(t)
 	database := pg.Database(t)
 	pg.Move(t, database, disk)
 	c := newTraffic(t, inDatabase(t, database))
 	c.flows(50)
 	ballast := filepath.Join(disk, "ballast")
-	kit.WriteFile(t, ballast, "")
-	fillUp(t, ballast)
+	program.Fill(t, ballast)
 	c.refused(200)
 	if a := c.server.Must("GET", "/members", program.ReadKey); a.Status != http.StatusOK {
 		t.Errorf("a read is answered %d %s", a.Status, a.Body)
@@ -86,17 +75,4 @@ func TestDatabaseDiskFull(t *testing.T) {
 	}
 	c.flows(50)
 	c.end()
-}
-
-// fillUp appends to a file until its disk is full.
-func fillUp(t *testing.T, path string) {
-	t.Helper()
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for err == nil {
-		_, err = f.Write(make([]byte, 4<<10))
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"teamdata/e2e/kit"
@@ -16,11 +15,7 @@ import (
 // restart.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
-		kit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
-	}
-	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
+	disk := program.SmallDisk(t, "8m")
 	ballast := filepath.Join(disk, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 7<<20), 0o600); err != nil {
 		t.Fatal(err)
@@ -62,7 +57,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("with room again, the refused request is answered %d %s", a.Status, a.Body)
 	}
 	p.Kill()
-	if n := countDeliveries(t, data); n != len(sent) {
+	if n := (&place{T: t, data: data}).deliveries(); n != len(sent) {
 		t.Errorf("the file holds %d deliveries, %d were answered", n, len(sent))
 	}
 }

@@ -1,14 +1,11 @@
 package app_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
-	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 	"teamdata/server"
 )
@@ -17,18 +14,14 @@ import (
 // without a restart it is ready again when there is room.
 func TestReadyOnFullDisk(t *testing.T) {
 	t.Parallel()
-	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"); err != nil {
-		kit.MustSkip(t, fmt.Sprintf("a small file system can't be mounted: %v", err))
-	}
-	t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
+	disk := program.SmallDisk(t, "8m")
 	p := program.Serve(t, filepath.Join(disk, "teamdata.db"), "--seed", program.Example, "--client-rate", "0", "--key-rate", "0")
 	if status, body := health(p, server.ReadyPath); status != 200 {
 		t.Fatalf("it begins with %d %s", status, body)
 	}
 
 	ballast := filepath.Join(disk, "ballast")
-	fill(t, ballast)
+	program.Fill(t, ballast)
 	var body string
 	p.Await("a 503 of readyz", func() bool {
 		var status int
@@ -51,20 +44,5 @@ func TestReadyOnFullDisk(t *testing.T) {
 	})
 	for _, message := range []string{"not ready", "ready again"} {
 		p.Await("the line "+message, func() bool { return strings.Contains(p.Out.String(), `"message":"`+message+`"`) })
-	}
-}
-
-// fill writes a file until the disk is full.
-func fill(t *testing.T, path string) {
-	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for size := 1 << 20; size > 0; {
-		if _, err := f.Write(make([]byte, size)); err != nil {
-			size /= 2
-		}
 	}
 }

@@ -26,10 +26,7 @@ const maxMigrateMemory = 128 << 10
 // each way takes little memory.
 func TestMigrateThereAndBack(t *testing.T) {
 	t.Parallel()
-	members, entries, deliveries := 300, 1000, 2000
-	if kit.AtSize() {
-		members, entries, deliveries = 100_000, 1_000_000, 200_000
-	}
+	members, entries, deliveries := kit.Size(300, 100_000), kit.Size(1000, 1_000_000), kit.Size(2000, 200_000)
 	folder, database := t.TempDir(), postgres.New(t)
 	there, back := filepath.Join(folder, "there.db"), filepath.Join(folder, "back.db")
 	run(t, "import", kit.SeedOf(t, members, entries), "--data", there)

@@ -61,11 +61,8 @@ var nodeFaults = []nodeFault{
 func TestNodesUnderFaults(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, false)
-	kinds, faults := slices.Clone(nodeFaults), 3
-	if kit.AtSize() {
-		faults = 100
-	}
-	for i := range faults {
+	kinds := slices.Clone(nodeFaults)
+	for i := range kit.Size(3, 100) {
 		if i%len(kinds) == 0 {
 			c.random.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 		}
@@ -80,11 +77,7 @@ func TestNodesUnderFaults(t *testing.T) {
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, true)
-	times := 1
-	if kit.AtSize() {
-		times = 10
-	}
-	for range times {
+	for range kit.Size(1, 10) {
 		for _, n := range c.nodes {
 			c.record("stopped", n, func() {
 				c.stopNode(n)

@@ -28,10 +28,8 @@ import (
 // found from the first moment on; the other one goes on; in the end nothing in the
 // file is of the org.
 func TestOrgDeletedBesideABusyOne(t *testing.T) {
-	members, entries, measured := 2_000, 10_000, time.Second
-	if kit.AtSize() {
-		members, entries, measured = 100_000, 1_000_000, 10*time.Second
-	}
+	members, entries := kit.Size(2000, 100_000), kit.Size(10_000, 1_000_000)
+	measured := time.Duration(kit.Size(1, 10)) * time.Second
 	random := kit.Random(t)
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	program.MustRun(t, "import", "--data", data, program.Example)

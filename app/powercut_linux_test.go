@@ -24,10 +24,7 @@ import (
 // record, of which some are left out.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
-	states, requests := 40, 80
-	if kit.AtSize() {
-		states, requests = 500, 800
-	}
+	states, requests := kit.Size(40, 500), kit.Size(80, 800)
 	random := kit.Random(t)
 	s := newStory(t, requests, random)
 	wrong := 0

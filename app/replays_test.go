@@ -21,10 +21,7 @@ import (
 func TestReplaysKilled(t *testing.T) { onEngines(t, replaysKilled) }
 
 func replaysKilled(t *testing.T, data *place) {
-	n := 2_000
-	if kit.AtSize() {
-		n = 100_000
-	}
+	n := kit.Size(2000, 100_000)
 	var mu sync.Mutex
 	arrived := map[string][]time.Time{}
 	url, ca := serveTLS(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -41,7 +38,7 @@ func replaysKilled(t *testing.T, data *place) {
 		}
 	}
 	flags := []string{"--webhook-ca", ca, "--allow-endpoint-cidr", "127.0.0.1/32"}
-	job := data.failedDeliveries(url, n)
+	job := failedDeliveries(data, url, n)
 
 	var kills, ready []time.Time // when each kill was over, and when the server after it ran
 	start := time.Now()
@@ -56,7 +53,7 @@ func replaysKilled(t *testing.T, data *place) {
 		p.Kill()
 		kills = append(kills, time.Now())
 	}
-	j := data.replay(job)
+	j := replay(data, job)
 	t.Logf("when it was killed last, %d of %d were queued again", j.Done, n)
 	p := data.serve(flags...)
 	ready = append(ready, time.Now())
@@ -65,8 +62,8 @@ func replaysKilled(t *testing.T, data *place) {
 	}
 	p.Stop()
 	data.isSound()
-	data.engine(func(s store.Store) error { return store.RunReplays(t.Context(), s) }) // the step that finds no more
-	if j = data.replay(job); j.State != store.ReplayDone || j.Done != n {
+	onEngine(data, func(s store.Store) error { return store.RunReplays(t.Context(), s) }) // the step that finds no more
+	if j = replay(data, job); j.State != store.ReplayDone || j.Done != n {
 		t.Errorf("the job is %s with %d of %d", j.State, j.Done, n)
 	}
 	again := make([]int, len(kills)) // that came before a kill and after it, since their outcome was lost
@@ -97,8 +94,8 @@ func replaysKilled(t *testing.T, data *place) {
 // inFlight is how many deliveries to an endpoint are under way at most, by default.
 const inFlight = 32
 
-// engine opens the data, which no server has open.
-func (p *place) engine(fn func(s store.Store) error) {
+// onEngine opens the data, which no server has open.
+func onEngine(p *place, fn func(s store.Store) error) {
 	p.Helper()
 	var s store.Store
 	var err error
@@ -120,9 +117,9 @@ func (p *place) engine(fn func(s store.Store) error) {
 
 // failedDeliveries makes an endpoint with deliveries that have failed, and a job that
 // retries them, and returns its id.
-func (p *place) failedDeliveries(url string, n int) (job string) {
+func failedDeliveries(p *place, url string, n int) (job string) {
 	p.Helper()
-	p.engine(func(s store.Store) error {
+	onEngine(p, func(s store.Store) error {
 		update := func(fn func(store.Tx) error) error { return s.Update(context.Background(), store.All, fn) }
 		err := update(func(tx store.Tx) error {
 			_, errOrg := store.CreateOrg(tx, "", store.Org{ID: "org_acme", Name: "Acme"})
@@ -154,9 +151,9 @@ func (p *place) failedDeliveries(url string, n int) (job string) {
 	return job
 }
 
-func (p *place) replay(id string) (j store.ReplayJob) {
+func replay(p *place, id string) (j store.ReplayJob) {
 	p.Helper()
-	p.engine(func(s store.Store) error {
+	onEngine(p, func(s store.Store) error {
 		return s.View(context.Background(), func(tx store.Tx) (err error) {
 			j, err = store.FindReplay(tx, "org_acme", id)
 			return err

@@ -49,10 +49,7 @@ func walk(t *testing.T, p *program.Process, list string, limit int) (ids []strin
 // first.
 func TestWalkASeededFile(t *testing.T) {
 	t.Parallel()
-	members, entries := 300, 1000
-	if kit.AtSize() {
-		members, entries = 10_000, 200_000
-	}
+	members, entries := kit.Size(300, 10_000), kit.Size(1000, 200_000)
 	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"),
 		"--seed", kit.SeedOf(t, members, entries), "--key-rate", "0", "--client-rate", "0")
 	for _, limit := range []int{1, 7, 50, 100} {
@@ -77,10 +74,7 @@ func TestWalkASeededFile(t *testing.T) {
 // every entry exactly once, in the order of the commits.
 func TestPollersMissNothing(t *testing.T) {
 	t.Parallel()
-	entries := 500 // of each writer
-	if kit.AtSize() {
-		entries = 25_000
-	}
+	entries := kit.Size(500, 25_000) // of each writer
 	const writers, pollers = 8, 4
 	p, s := startInProcess(t)
 

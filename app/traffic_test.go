@@ -99,7 +99,7 @@ func (c *traffic) end() {
 			c.Errorf("%s was sent %d times, and %d attempts were counted", id, n, attempts[id])
 		}
 	}
-	c.Logf("%d posts were accepted, %d were answered 503; the longest answer took %v", there, c.accepted.refused, c.accepted.longest.Round(time.Millisecond))
+	c.Logf("%d posts were accepted, %d were answered 503; the longest answer took %v", there, c.accepted.refusals(), c.accepted.longest.Round(time.Millisecond))
 	if err := c.server.Stop(); err != nil {
 		c.Errorf("it ended with %v\n%s", err, c.server.Out)
 	}
