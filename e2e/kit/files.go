@@ -21,6 +21,14 @@ func WriteFile(t testing.TB, path, content string) {
 	}
 }
 
+// NewFile writes a file in a folder of its own.
+func NewFile(t testing.TB, name, content string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	WriteFile(t, path, content)
+	return path
+}
+
 func ReadText(t testing.TB, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -79,9 +87,7 @@ func SeedOf(t testing.TB, members, entries int) string {
 		fmt.Fprintf(&b, `{"id":"a%07d","actorId":"u%d","action":"file.opened","targetId":"fil_%d","createdAt":%q}`, i, i%97, i, store.FormatTime(at.Add(time.Duration(i/2)*time.Millisecond)))
 	}
 	b.WriteString("]}]}")
-	path := filepath.Join(t.TempDir(), "seed.json")
-	WriteFile(t, path, b.String())
-	return path
+	return NewFile(t, "seed.json", b.String())
 }
 
 func Loopback(t testing.TB) net.Listener {

@@ -3,6 +3,7 @@
 // ports and output. Beside it stand, each in a package of its own:
 //
 //   - program: the built program, started on real sockets and files
+//   - load: clients and receivers, while something happens to the program
 //   - contract: what is asked and answered, held to an OpenAPI document
 //   - engines, postgres: the engine that the tests of handlers run on; a database server
 //   - postbox: an SMTP server that keeps what it gets
@@ -14,10 +15,12 @@ package kit
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -38,6 +41,16 @@ func Fetch(t testing.TB, client *http.Client, r *http.Request) Answer {
 	return a
 }
 
+// Get fetches a page.
+func Get(t testing.TB, client *http.Client, url string) Answer {
+	t.Helper()
+	r, err := http.NewRequest("GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Fetch(t, client, r)
+}
+
 // TryFetch makes a request that may get no answer.
 func TryFetch(client *http.Client, r *http.Request) (a Answer, err error) {
 	answer, err := client.Do(r)
@@ -47,6 +60,12 @@ func TryFetch(client *http.Client, r *http.Request) (a Answer, err error) {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	return Answer{answer.StatusCode, answer.Header, string(body)}, err
+}
+
+// Refused reports whether a server took no connection: it is down, or was about to be
+// when the connection was made.
+func Refused(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // Output gathers what a program prints while it is read.

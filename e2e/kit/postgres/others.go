@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,4 +90,18 @@ default_pool_size = 2
 	pooled.Port = port
 	await(t, pooled.URL(Owner, "postgres"), func() string { return kit.ReadText(t, file("log")) })
 	return func(databaseURL string) string { return pooled.URL(Owner, Name(t, databaseURL)) }
+}
+
+// PasswordApart moves the password of a URL to a file, as an argument has to be.
+func PasswordApart(t testing.TB, databaseURL string) string {
+	t.Helper()
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User(u.User.Username())
+	q := u.Query()
+	q.Set("passfile", kit.NewFile(t, "pgpass", "*:*:*:*:"+Password+"\n"))
+	u.RawQuery = q.Encode()
+	return u.String()
 }

@@ -15,7 +15,15 @@ import (
 )
 
 // plain are the tests whose program has no race detector, and why. Benchmarks never have it.
-var plain = map[string]string{}
+var plain = map[string]string{
+	"TestPowerCut":                 "each of its writes is traced",
+	"TestNamesAreSynced":           "each of its writes is traced",
+	"TestNoOutboundConnection":     "each of its connections is traced, and cgo resolves names in another way",
+	"TestMigrateThereAndBack":      "its memory is measured",
+	"TestMigrateKilled":            "its memory is measured",
+	"TestMemberBatches":            "its time is measured",
+	"TestOrgDeletedBesideABusyOne": "its time is measured",
+}
 
 // folder is where the programs and what the race detector finds in them are, while Main runs.
 var folder string

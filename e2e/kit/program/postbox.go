@@ -2,11 +2,13 @@ package program
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postbox"
 	"teamdata/internal/localca"
 )
@@ -52,4 +54,17 @@ func (b *Postbox) Recipients() (to []string) {
 	}
 	slices.Sort(to)
 	return to
+}
+
+// MailSeed is a fixture of an org with an owner, an admin, and a member who gets no mail.
+func MailSeed(t *testing.T, url string) string {
+	t.Helper()
+	content := fmt.Sprintf(`{"orgs":[{"id":"org_acme","name":"Acme","members":[
+		{"userId":"usr_ada","role":"owner","name":"Ada","email":"ada@acme.example"},
+		{"userId":"usr_bob","role":"admin","email":"bob@acme.example"},
+		{"userId":"usr_cy","role":"member","email":"cy@acme.example"}],
+		"apiKeys":[{"id":"key_write","secret":"example-writer-secret","scopes":["write"],"createdBy":"usr_ada"},
+			{"id":"key_read","secret":"example-reader-secret","scopes":["read"],"createdBy":"usr_ada"}],
+		"webhooks":[{"id":"whe_hook","url":%q,"events":["webhook.test"]}]}]}`, url)
+	return kit.NewFile(t, "seed.json", content)
 }

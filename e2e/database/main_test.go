@@ -1,0 +1,9 @@
+package database_test
+
+import (
+	"testing"
+
+	"teamdata/e2e/kit/program"
+)
+
+func TestMain(m *testing.M) { program.Main(m) }

@@ -1,0 +1,165 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"teamdata/e2e/kit/postgres"
+	"teamdata/store"
+	"teamdata/store/boltstore"
+	"teamdata/store/boltstore/boltfile"
+)
+
+// Data is where a server of a test has its data.
+type Data struct {
+	*testing.T
+	At       string   // --data
+	Beside   []string // flags that go with it
+	Searches int      // starts on a file whose list of free pages was not in it
+}
+
+// InDatabase is data in the database of a URL.
+func InDatabase(t *testing.T, database string) *Data {
+	return &Data{T: t, At: database, Beside: []string{"--state-dir", t.TempDir()}}
+}
+
+func (d *Data) IsFile() bool { return len(d.Beside) == 0 }
+
+// engines are what the data of a server can be in.
+var engines = map[string]func(*testing.T) *Data{
+	"file": func(t *testing.T) *Data {
+		return &Data{T: t, At: filepath.Join(t.TempDir(), "teamdata.db")}
+	},
+	"database": func(t *testing.T) *Data { return InDatabase(t, postgres.New(t)) },
+}
+
+// OnEngines runs a test on data in a file, and on data in a database.
+func OnEngines(t *testing.T, test func(*testing.T, *Data)) {
+	t.Parallel()
+	for name, in := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, in(t))
+		})
+	}
+}
+
+// Serve starts a server on the data.
+func (d *Data) Serve(flags ...string) *Process {
+	d.Helper()
+	return Serve(d, d.At, slices.Concat(d.Beside, flags)...)
+}
+
+// ServeNew starts one on data that is new. A file has many free pages, in runs of some.
+func (d *Data) ServeNew(flags ...string) *Process {
+	d.Helper()
+	if d.IsFile() {
+		return serveAfterDeletions(d.T, d.At, flags...)
+	}
+	return d.Serve(flags...)
+}
+
+// MustRun runs a command on the data, which is to succeed.
+func (d *Data) MustRun(args ...string) string {
+	d.Helper()
+	return MustRun(d, d.Command(args...)...)
+}
+
+// Command is a command with the flags that name the data.
+func (d *Data) Command(args ...string) []string {
+	return slices.Concat(args, []string{"--data", d.At}, d.Beside)
+}
+
+// IsSound checks the data when its server is gone.
+func (d *Data) IsSound() {
+	d.Helper()
+	if out, err := Run(d, "check", "--data", d.At); err != nil {
+		d.Fatalf("after a kill: %v\n%s", err, out)
+	}
+	if !d.IsFile() {
+		return
+	}
+	listed, err := boltfile.CompareFree(d.At)
+	if err != nil {
+		d.Fatalf("after a kill: page %v", err)
+	}
+	if !listed {
+		d.Searches++
+	}
+}
+
+// Deliveries counts what is stored, by a way of its own.
+func (d *Data) Deliveries() int {
+	d.Helper()
+	if d.IsFile() {
+		return countDeliveries(d.T, d.At)
+	}
+	n, err := strconv.Atoi(postgres.Exec(d, d.At, "SELECT count(*) FROM deliveries")[0][0])
+	if err != nil {
+		d.Fatal(err)
+	}
+	return n
+}
+
+// serveAfterDeletions serves a new data file in which there are many free pages, in runs
+// of some.
+func serveAfterDeletions(t *testing.T, data string, flags ...string) *Process {
+	t.Helper()
+	s, err := boltstore.Open(data, boltstore.Options{NoSync: true})
+	for _, size := range []int{3 * os.Getpagesize(), 0} {
+		err = errors.Join(err, s.Update(context.Background(), store.All, func(tx store.Tx) (err error) {
+			for i := range 1000 {
+				err = errors.Join(err, tx.PutCertificate(fmt.Sprint("ballast ", i), make([]byte, size)))
+			}
+			return err
+		}))
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return Serve(t, data, flags...)
+}
+
+// countDeliveries looks into the file itself, whose layout is docs/format.md.
+func countDeliveries(t *testing.T, data string) (n int) {
+	t.Helper()
+	db, err := bbolt.Open(data, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	err = db.View(func(tx *bbolt.Tx) error {
+		n = tx.Bucket([]byte("deliveries")).Stats().KeyN
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Together starts three servers at once on an empty database.
+func Together(t *testing.T, flags ...string) (nodes []*Process, places []*Data) {
+	t.Helper()
+	database := postgres.New(t)
+	var ready []string
+	for range 3 {
+		n, file := InDatabase(t, database), filepath.Join(t.TempDir(), "ready.json")
+		args := slices.Concat([]string{"serve", "--data", n.At, "--listen", "127.0.0.1:0", "--ready-file", file, "--seed", Example}, n.Beside, flags)
+		nodes, places, ready = append(nodes, Begin(t, exec.Command(Binary(t), args...))), append(places, n), append(ready, file)
+	}
+	for i, p := range nodes {
+		p.AwaitReady(ready[i])
+	}
+	return nodes, places
+}

@@ -1,0 +1,67 @@
+package page_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
+)
+
+// The steps of the first hour are ticked on the page that is open, whoever does them, and
+// a step that was unfolded stays so.
+func TestSettingsFirstHour(t *testing.T) {
+	t.Parallel()
+	h := newStoryReceiver(t)
+	close(h.gate)
+	b := openStory(t, "--allow-endpoint-cidr", "127.0.0.1/32", "--webhook-ca", h.caFile)
+	b.signInFirst()
+	b.open(acme)
+	b.sees("0 of 5 done")
+	came := b.document()
+	b.click("5 Make your first call with the key in TEAMDATA_KEY")
+	b.sees("Authorization: Bearer $TEAMDATA_KEY")
+
+	b.teamdata("endpoint", "create", "--id", "whe_1", "--url", h.URL+"/hook", "--events", "*", "--secret-file", kit.NewFile(t, "secret", storySecret))
+	b.sees("1 of 5 done")
+	b.teamdata("endpoint", "test", "whe_1", "--type", "member.added")
+	b.sees("2 of 5 done")
+	b.sees("204 No Content after")
+	b.teamdata("key", "create", "--scopes", "read", "--created-by", "usr_ada")
+	b.sees("3 of 5 done")
+	b.sees("Authorization: Bearer $TEAMDATA_KEY")
+	if b.document() != came {
+		t.Error("the page was loaded again")
+	}
+	b.follow("hide it now")
+	if text := b.text(); strings.Contains(text, "First hour") || !strings.Contains(text, "Needs attention") && !strings.Contains(text, "Success") {
+		t.Errorf("the overview is\n%s", text)
+	}
+}
+
+// teamdata runs a command on the tab's server.
+func (b *tab) teamdata(args ...string) {
+	b.t.Helper()
+	args = append(args, "--org", "org_acme")
+	if out, err := exec.Command(program.Binary(b.t), append(args, b.on...)...).CombinedOutput(); err != nil {
+		b.t.Fatalf("teamdata %q: %v\n%s", args, err, out)
+	}
+}
+
+// The samples change without scripts, and one of them is shown at a time.
+func TestSettingsSamples(t *testing.T) {
+	t.Parallel()
+	b := openStory(t, "--allow-endpoint-cidr", "127.0.0.1/32")
+	b.noScripts()
+	b.signInFirst()
+	b.teamdata("endpoint", "create", "--id", "whe_1", "--url", "https://127.0.0.1:1/hook", "--events", "*")
+	b.open(acme + "/endpoints/whe_1/setup")
+	for language, code := range map[string]string{"Go": "package main", "Node": `from "standardwebhooks"`, "Python": "import base64", "Ruby": `require "openssl"`, "Shell": "openssl dgst"} {
+		b.click(language)
+		b.await("the sample in "+language, func() bool {
+			shown, _ := evaluate[[]string](b, `() => [...document.querySelectorAll(".sample pre")].filter((el) => el.getClientRects().length).map((el) => el.textContent)`)
+			return len(shown) == 1 && strings.Contains(shown[0], code)
+		})
+	}
+}

@@ -1,0 +1,80 @@
+package serve_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"teamdata/delivery/receiver"
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
+)
+
+// A file in plain text is sealed when it is served with a key: it keeps its CA
+// and its data, and what it sends verifies as before.
+func TestServeSealed(t *testing.T) {
+	folder := t.TempDir()
+	data, key := filepath.Join(folder, "teamdata.db"), kit.SealKey(t, folder)
+	secret := string(regexp.MustCompile(`whsec_[^"]+`).Find([]byte(kit.ReadText(t, program.Example))))
+	secrets, err := receiver.ParseSecrets(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := kit.NewOutput()
+	url, ca := program.ServeTLS(t, receiver.New(receiver.Config{Secrets: secrets, Print: receiver.Text(out, false)}))
+	seed := filepath.Join(folder, "org.json")
+	kit.WriteFile(t, seed, strings.Replace(kit.ReadText(t, program.Example), "https://127.0.0.1:9443/hook", url, 1))
+	flags := []string{"--webhook-ca", ca, "--allow-endpoint-cidr", "127.0.0.1/32"}
+
+	p := program.Serve(t, data, append(flags, "--seed", seed)...)
+	trusted := kit.ReadText(t, p.CAFile)
+	if err := p.Stop(); err != nil {
+		t.Fatalf("it ended with %v\n%s", err, p.Out)
+	}
+	const told = "sealed from now on"
+	for start, wantTold := range []bool{true, false} {
+		p = program.Serve(t, data, append(flags, "--seal-key-file", key)...)
+		if kit.ReadText(t, p.CAFile) != trusted {
+			t.Error("it has made another CA")
+		}
+		a := p.Must("POST", "/webhooks/whe_hook/test", program.WriteKey)
+		id := regexp.MustCompile(`whd_\w+`).FindString(a.Body)
+		if a.Status != 200 || id == "" {
+			t.Fatalf("answered %d %s", a.Status, a.Body)
+		}
+		p.Await("the verified event", func() bool { return strings.Contains(out.String(), id+"  verified\n") })
+		p.StopWell()
+		if strings.Contains(p.Out.String(), told) != wantTold {
+			t.Errorf("at start %d with the key it said:\n%s", start+1, p.Out)
+		}
+	}
+	if said, err := program.Run(t, "check", "--data", data); err != nil {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
+
+// A file that was sealed from the start shows neither secrets nor private keys.
+func TestServeSealedFromTheStart(t *testing.T) {
+	folder := t.TempDir()
+	data, key := filepath.Join(folder, "teamdata.db"), kit.SealKey(t, folder)
+	p := program.Serve(t, data, "--seal-key-file", key, "--seed", program.Example)
+	if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {
+		t.Errorf("answered %d %s", a.Status, a.Body)
+	}
+	p.Kill()
+	content, err := os.ReadFile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(content, []byte("org_acme")) {
+		t.Error("the data file does not hold the org")
+	}
+	for _, secret := range []string{"PRIVATE KEY", "whsec_"} {
+		if bytes.Contains(content, []byte(secret)) {
+			t.Errorf("%q shows in the data file", secret)
+		}
+	}
+}

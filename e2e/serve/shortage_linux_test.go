@@ -1,0 +1,83 @@
+package serve_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
+)
+
+// Without file descriptors of our own no attempt is counted; log and readiness say
+// so, and what waits goes out once there are some again.
+func TestShortOfFiles(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan bool, 9)
+	hook, ca := program.ServeTLS(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- true }))
+	folder := t.TempDir()
+	data, ready, seed := filepath.Join(folder, "teamdata.db"), filepath.Join(folder, "ready.json"), filepath.Join(folder, "seed.json")
+	kit.WriteFile(t, seed, `{"orgs":[{"id":"org_acme","name":"Acme",
+		"members":[{"userId":"usr_ada","role":"owner"}],
+		"apiKeys":[{"id":"key_w","secret":"s3cret","name":"w","scopes":["write"],"createdBy":"usr_ada"}],
+		"webhooks":[{"id":"whe_1","url":"`+hook+`","events":["member.added"]}]}]}`)
+	p := program.Begin(t, exec.Command("sh", "-c", `ulimit -n 64; exec "$0" "$@"`, program.Binary(t), "serve", "--data", data, "--seed", seed, "--http",
+		"--listen", "127.0.0.1:0", "--ready-file", ready, "--webhook-ca", ca, "--allow-endpoint-cidr", "127.0.0.1/32"))
+	p.AwaitReady(ready)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	answers := bufio.NewReader(conn)
+	ask := func(method, path string) (body string) { // there will be no other connection
+		t.Helper()
+		q, err := http.NewRequest(method, p.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Authorization", "Bearer key_w.s3cret")
+		if err := q.Write(conn); err != nil {
+			t.Fatal(err)
+		}
+		a, err := http.ReadResponse(answers, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(a.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	limit := func(files uint64) {
+		t.Helper()
+		if err := unix.Prlimit(p.Cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: files, Max: 64}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask("GET", "/readyz")
+	limit(3)
+	if sent := ask("POST", "/api/v1/webhooks/whe_1/test"); !strings.Contains(sent, `"whd_`) {
+		t.Errorf("a test was answered %s", sent)
+	}
+	p.Await("a readiness check that fails", func() bool { return strings.Contains(ask("GET", "/readyz"), "short of") })
+	p.Says("too many open files")
+	p.Says("accepts fewer connections")
+	limit(64)
+	<-arrived
+	p.Says("deliveries are sent again")
+	var list []struct{ Attempts int }
+	out := program.MustRun(t, "delivery", "list", "--org", "org_acme", "--endpoint", "whe_1", "--data", data, "--json")
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list) != 1 || list[0].Attempts != 1 {
+		t.Errorf("the deliveries are %s (%v)", out, err)
+	}
+}
