@@ -80,7 +80,7 @@ var mayImport = map[string][]string{
 	"e2e/kit/postbox":  {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"e2e/kit/postgres": {"teamdata/e2e/kit", "teamdata/internal/localca", "teamdata/internal/system", "github.com/jackc/pgx/v5"},
 	"e2e/kit/load":     {"teamdata/delivery", "teamdata/e2e/kit", "teamdata/e2e/kit/program", "teamdata/store", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
-	"e2e/kit/program":  {"teamdata/admin/socket", "teamdata/e2e/kit", "teamdata/e2e/kit/", "teamdata/internal/localca", "teamdata/server", "teamdata/store", "teamdata/store/boltstore", "teamdata/store/boltstore/boltfile", "github.com/prometheus", "go.etcd.io/bbolt", "golang.org/x/sys/unix"},
+	"e2e/kit/program":  {"teamdata/admin/socket", "teamdata/e2e/kit", "teamdata/e2e/kit/", "teamdata/internal/localca", "teamdata/server", "teamdata/store", "teamdata/store/boltstore", "teamdata/store/boltstore/boltfile", "teamdata/store/pgstore", "github.com/prometheus", "go.etcd.io/bbolt", "golang.org/x/sys/unix"},
 	"e2e/kit/referee":  {"teamdata/e2e/kit/contract", "github.com/santhosh-tekuri/jsonschema/v6"},
 
 	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/e2e/kit/postbox", "teamdata/internal/", "teamdata/store", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},

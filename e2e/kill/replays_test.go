@@ -12,8 +12,6 @@ import (
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 	"teamdata/store"
-	"teamdata/store/boltstore"
-	"teamdata/store/pgstore"
 )
 
 // A job that retries many deliveries is killed three times in between, and goes on: its
@@ -95,24 +93,12 @@ func replaysKilled(t *testing.T, data *program.Data) {
 // inFlight is how many deliveries to an endpoint are under way at most, by default.
 const inFlight = 32
 
-// onEngine opens the data, which no server has open.
-func onEngine(p *program.Data, fn func(s store.Store) error) {
-	p.Helper()
-	var s store.Store
-	var err error
-	if p.IsFile() {
-		s, err = boltstore.Open(p.At, boltstore.Options{})
-	} else {
-		var target *pgstore.Target
-		if target, err = pgstore.ParseTarget(p.At); err == nil {
-			s, err = pgstore.Open(context.Background(), target, pgstore.Options{})
-		}
-	}
-	if err != nil {
-		p.Fatal(err)
-	}
+// onEngine opens the data for a while.
+func onEngine(d *program.Data, fn func(s store.Store) error) {
+	d.Helper()
+	s := d.Open()
 	if err := errors.Join(fn(s), s.Close()); err != nil {
-		p.Fatal(err)
+		d.Fatal(err)
 	}
 }
 

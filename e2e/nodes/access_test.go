@@ -15,7 +15,6 @@ import (
 	"teamdata/e2e/kit/postgres"
 	"teamdata/e2e/kit/program"
 	"teamdata/store"
-	"teamdata/store/pgstore"
 )
 
 // servers are some on one database, each with its operator.
@@ -133,16 +132,8 @@ func (c *servers) endSessions() {
 }
 
 // open opens the database as a command does.
-func (c *servers) open() *pgstore.Store {
-	c.Helper()
-	target, err := pgstore.ParseTarget(c.database)
-	if err != nil {
-		c.Fatal(err)
-	}
-	s, err := pgstore.Open(c.Context(), target, pgstore.Options{})
-	if err != nil {
-		c.Fatal(err)
-	}
+func (c *servers) open() store.Store {
+	s := program.InDatabase(c.T, c.database).Open()
 	c.Cleanup(func() { s.Close() })
 	return s
 }

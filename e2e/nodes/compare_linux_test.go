@@ -11,8 +11,8 @@ import (
 	"teamdata/delivery"
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
+	"teamdata/e2e/kit/program"
 	"teamdata/store"
-	"teamdata/store/pgstore"
 )
 
 // clusterRound is what happened to a node, and what came of it.
@@ -127,14 +127,7 @@ func (c *cluster) fenced() (outcomes int) {
 // stored are the deliveries in the database, all of which have to be acknowledged.
 func (c *cluster) stored() map[string]store.Delivery {
 	c.Helper()
-	target, err := pgstore.ParseTarget(c.database)
-	if err != nil {
-		c.Fatal(err)
-	}
-	s, err := pgstore.Open(c.Context(), target, pgstore.Options{})
-	if err != nil {
-		c.Fatal(err)
-	}
+	s := program.InDatabase(c.T, c.database).Open()
 	defer s.Close()
 	all := map[string]store.Delivery{}
 	for i := range clusterEndpoints {

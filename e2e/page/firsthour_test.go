@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -44,9 +43,7 @@ func TestSettingsFirstHour(t *testing.T) {
 func (b *tab) teamdata(args ...string) {
 	b.t.Helper()
 	args = append(args, "--org", "org_acme")
-	if out, err := exec.Command(program.Binary(b.t), append(args, b.on...)...).CombinedOutput(); err != nil {
-		b.t.Fatalf("teamdata %q: %v\n%s", args, err, out)
-	}
+	program.MustRun(b.t, append(args, b.on...)...)
 }
 
 // The samples change without scripts, and one of them is shown at a time.

@@ -59,10 +59,7 @@ func TestFirstLinkInTheLog(t *testing.T) {
 	if command == nil || program.LinkPattern.MatchString(p.Out.String()) {
 		t.Fatalf("the log is\n%s", p.Out)
 	}
-	out, err := program.Run(t, strings.Fields(command[1])...)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out := program.MustRun(t, strings.Fields(command[1])...)
 	program.SignInBy(p, program.LinkPattern.FindString(out))
 	p.StopWell()
 	again := program.Serve(t, data)

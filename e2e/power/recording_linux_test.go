@@ -69,10 +69,7 @@ func (r *recording) run(phase string, args ...string) (began, ended time.Time) {
 // serve records a server on the folder's data file.
 func (r *recording) serve(phase string, flags ...string) *program.Process {
 	r.t.Helper()
-	ready := filepath.Join(r.t.TempDir(), "ready.json")
-	p := program.Begin(r.t, r.command(phase, append([]string{"serve", "--data", r.path(dataName), "--http", "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)...))
-	p.AwaitReady(ready)
-	return p
+	return program.BeginServing(r.t, r.command(phase, append([]string{"serve", "--data", r.path(dataName), "--http", "--listen", "127.0.0.1:0"}, flags...)...))
 }
 
 // call is one system call; of a call that took a while others may lie between its

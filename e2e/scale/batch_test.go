@@ -12,7 +12,6 @@ import (
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 	"teamdata/store"
-	"teamdata/store/boltstore"
 )
 
 const batchSize = 1000
@@ -84,9 +83,7 @@ func TestBatchesKilled(t *testing.T) {
 			answered[sent-1] = true
 		}
 		p.Cmd.Wait()
-		if out, err := program.Run(t, "check", "--data", data); err != nil {
-			t.Fatalf("after a kill: %v\n%s", err, out)
-		}
+		program.MustRun(t, "check", "--data", data)
 		whole = 0
 		for b, n := range membersOfBatches(t, data, sent) {
 			switch {
@@ -106,13 +103,10 @@ func TestBatchesKilled(t *testing.T) {
 // batch.
 func membersOfBatches(t *testing.T, data string, batches int) []int {
 	t.Helper()
-	s, err := boltstore.Open(data, boltstore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := (&program.Data{T: t, At: data}).Open()
 	defer s.Close()
 	found := make([]int, batches)
-	err = s.View(context.Background(), func(tx store.Tx) error {
+	err := s.View(context.Background(), func(tx store.Tx) error {
 		for b := range batches {
 			for i := range batchSize {
 				switch _, err := tx.Member("org_acme", fmt.Sprintf("usr_%d_%d", b, i)); {

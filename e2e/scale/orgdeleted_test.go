@@ -59,9 +59,7 @@ func TestOrgDeletedBesideABusyOne(t *testing.T) {
 	for ; kills < 3 && !gone; kills++ {
 		<-time.After(time.Duration(random.IntN(100)) * time.Millisecond)
 		p.Kill()
-		if out, err := program.Run(t, "check", "--data", data); err != nil {
-			t.Fatalf("after a kill: %v\n%s", err, out)
-		}
+		program.MustRun(t, "check", "--data", data)
 		p = program.Serve(t, data, flags...)
 		o = program.NewOperator(t, data)
 		isGone(t, p, o, key)
@@ -78,9 +76,7 @@ func TestOrgDeletedBesideABusyOne(t *testing.T) {
 		t.Errorf("the other org: %d %s", a.Status, a.Body)
 	}
 	p.StopWell()
-	if out, err := program.Run(t, "check", "--data", data); err != nil {
-		t.Errorf("at the end: %v\n%s", err, out)
-	}
+	program.MustRun(t, "check", "--data", data)
 	for _, of := range []string{"usr_big", "key_big", "whe_big", "door_7", "Big"} {
 		for _, at := range findInFile(t, data, of) {
 			t.Errorf("%s is still in %s", of, at)

@@ -133,9 +133,7 @@ func TestPushedChangesInTheLog(t *testing.T) {
 		for _, command := range [][]string{
 			{"org", "create", "--name", "O", "--id", "o"}, {"member", "add", "usr_1", "--role", "owner"}, {"audit", "add", "--action", "door.opened"},
 		} {
-			if out, err := program.Run(t, append(command, "--data", data)...); err != nil {
-				t.Fatal(err, out)
-			}
+			program.MustRun(t, append(command, "--data", data)...)
 		}
 		if err := p.Stop(); err != nil {
 			t.Fatal(err)

@@ -2,7 +2,6 @@ package serve_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,9 +17,7 @@ func TestFileMoved(t *testing.T) {
 	remove := func(data string) error { return os.Remove(data) }
 	replace := func(data string) error {
 		other := data + ".other"
-		if out, err := exec.Command(program.Binary(t), "import", program.Example, "--data", other).CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
-		}
+		program.MustRun(t, "import", program.Example, "--data", other)
 		return os.Rename(other, data)
 	}
 	for name, test := range map[string]struct {

@@ -17,16 +17,14 @@ import (
 func TestNoOutboundConnection(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	calls, ready, data := filepath.Join(folder, "calls"), filepath.Join(folder, "ready.json"), filepath.Join(folder, "teamdata.db")
+	calls, data := filepath.Join(folder, "calls"), filepath.Join(folder, "teamdata.db")
 	strace := []string{"-D", "-f", "-e", "signal=none", "-e", "trace=connect,sendto,sendmsg,sendmmsg", "-o", calls, program.Binary(t)}
 	if out, err := exec.Command("strace", append(strace, "version")...).CombinedOutput(); err != nil {
 		kit.MustSkip(t, "strace does not trace: "+string(out))
 	}
-	seed := filepath.Join(folder, "seed.json")
-	kit.WriteFile(t, seed, `{"orgs":[{"id":"org_acme","name":"Acme","members":[{"userId":"usr_ada","role":"owner"}],
+	seed := kit.NewFile(t, "seed.json", `{"orgs":[{"id":"org_acme","name":"Acme","members":[{"userId":"usr_ada","role":"owner"}],
 		"apiKeys":[{"id":"key_read","secret":"example-reader-secret","scopes":["read"],"createdBy":"usr_ada"}]}]}`)
-	p := program.Begin(t, exec.Command("strace", append(strace, "serve", "--data", data, "--listen", "127.0.0.1:0", "--seed", seed, "--ready-file", ready)...))
-	p.AwaitReady(ready)
+	p := program.BeginServing(t, exec.Command("strace", append(strace, "serve", "--data", data, "--listen", "127.0.0.1:0", "--seed", seed)...))
 	p.Must("GET", "/members", program.ReadKey)
 	program.Open(p, program.Browser(p), p.URL+"/settings", nil)
 	program.MustRun(t, "member", "add", "usr_bob", "--role", "member", "--data", data)

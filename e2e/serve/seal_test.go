@@ -25,8 +25,7 @@ func TestServeSealed(t *testing.T) {
 	}
 	out := kit.NewOutput()
 	url, ca := program.ServeTLS(t, receiver.New(receiver.Config{Secrets: secrets, Print: receiver.Text(out, false)}))
-	seed := filepath.Join(folder, "org.json")
-	kit.WriteFile(t, seed, strings.Replace(kit.ReadText(t, program.Example), "https://127.0.0.1:9443/hook", url, 1))
+	seed := kit.NewFile(t, "org.json", strings.Replace(kit.ReadText(t, program.Example), "https://127.0.0.1:9443/hook", url, 1))
 	flags := []string{"--webhook-ca", ca, "--allow-endpoint-cidr", "127.0.0.1/32"}
 
 	p := program.Serve(t, data, append(flags, "--seed", seed)...)
@@ -51,9 +50,7 @@ func TestServeSealed(t *testing.T) {
 			t.Errorf("at start %d with the key it said:\n%s", start+1, p.Out)
 		}
 	}
-	if said, err := program.Run(t, "check", "--data", data); err != nil {
-		t.Errorf("%v\n%s", err, said)
-	}
+	program.MustRun(t, "check", "--data", data)
 }
 
 // A file that was sealed from the start shows neither secrets nor private keys.

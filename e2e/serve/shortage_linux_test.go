@@ -23,15 +23,13 @@ func TestShortOfFiles(t *testing.T) {
 	t.Parallel()
 	arrived := make(chan bool, 9)
 	hook, ca := program.ServeTLS(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- true }))
-	folder := t.TempDir()
-	data, ready, seed := filepath.Join(folder, "teamdata.db"), filepath.Join(folder, "ready.json"), filepath.Join(folder, "seed.json")
-	kit.WriteFile(t, seed, `{"orgs":[{"id":"org_acme","name":"Acme",
+	data := filepath.Join(t.TempDir(), "teamdata.db")
+	seed := kit.NewFile(t, "seed.json", `{"orgs":[{"id":"org_acme","name":"Acme",
 		"members":[{"userId":"usr_ada","role":"owner"}],
 		"apiKeys":[{"id":"key_w","secret":"s3cret","name":"w","scopes":["write"],"createdBy":"usr_ada"}],
 		"webhooks":[{"id":"whe_1","url":"`+hook+`","events":["member.added"]}]}]}`)
-	p := program.Begin(t, exec.Command("sh", "-c", `ulimit -n 64; exec "$0" "$@"`, program.Binary(t), "serve", "--data", data, "--seed", seed, "--http",
-		"--listen", "127.0.0.1:0", "--ready-file", ready, "--webhook-ca", ca, "--allow-endpoint-cidr", "127.0.0.1/32"))
-	p.AwaitReady(ready)
+	p := program.BeginServing(t, exec.Command("sh", "-c", `ulimit -n 64; exec "$0" "$@"`, program.Binary(t), "serve", "--data", data, "--seed", seed, "--http",
+		"--listen", "127.0.0.1:0", "--webhook-ca", ca, "--allow-endpoint-cidr", "127.0.0.1/32"))
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/boltstore/boltfile"
+	"teamdata/store/pgstore"
 )
 
 // Data is where a server of a test has its data.
@@ -78,6 +79,25 @@ func (d *Data) MustRun(args ...string) string {
 // Command is a command with the flags that name the data.
 func (d *Data) Command(args ...string) []string {
 	return slices.Concat(args, []string{"--data", d.At}, d.Beside)
+}
+
+// Open opens the data as a command does: a file that no server has open, or the database
+// beside its servers.
+func (d *Data) Open() (s store.Engine) {
+	d.Helper()
+	var err error
+	if d.IsFile() {
+		s, err = boltstore.Open(d.At, boltstore.Options{})
+	} else {
+		var target *pgstore.Target
+		if target, err = pgstore.ParseTarget(d.At); err == nil {
+			s, err = pgstore.Open(d.Context(), target, pgstore.Options{})
+		}
+	}
+	if err != nil {
+		d.Fatal(err)
+	}
+	return s
 }
 
 // IsSound checks the data when its server is gone.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 )
@@ -30,8 +29,7 @@ func OnSocket(t *testing.T, path, data string, flags ...string) *Process {
 // descriptor 3 on, and its own process id in LISTEN_PID.
 func Activate(t *testing.T, pid string, flags []string, sockets ...net.Listener) *Process {
 	t.Helper()
-	ready := filepath.Join(t.TempDir(), "ready.json")
-	args := append([]string{"-c", `LISTEN_PID=` + pid + ` exec "$0" "$@"`, Binary(t), "serve", "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)
+	args := append([]string{"-c", `LISTEN_PID=` + pid + ` exec "$0" "$@"`, Binary(t), "serve", "--listen", "127.0.0.1:0"}, flags...)
 	cmd := exec.Command("sh", args...)
 	cmd.Env = append(os.Environ(), "LISTEN_FDS="+string(rune('0'+len(sockets))), "LISTEN_FDNAMES=public:spare")
 	for _, l := range sockets {
@@ -42,7 +40,5 @@ func Activate(t *testing.T, pid string, flags []string, sockets ...net.Listener)
 		defer file.Close()
 		cmd.ExtraFiles = append(cmd.ExtraFiles, file)
 	}
-	p := Begin(t, cmd)
-	p.AwaitReady(ready)
-	return p
+	return BeginServing(t, cmd)
 }

@@ -57,9 +57,16 @@ func Serve(t testing.TB, data string, flags ...string) *Process {
 // ServeBy is Serve by another binary than [Binary].
 func ServeBy(t testing.TB, binary, data string, flags ...string) *Process {
 	t.Helper()
+	return BeginServing(t, exec.Command(binary, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, flags...)...))
+}
+
+// BeginServing begins a program whose arguments end with those of `teamdata serve`, and waits
+// until it is ready.
+func BeginServing(t testing.TB, cmd *exec.Cmd) *Process {
+	t.Helper()
 	ready := filepath.Join(t.TempDir(), "ready.json")
-	args := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)
-	p := Begin(t, exec.Command(binary, args...))
+	cmd.Args = append(cmd.Args, "--ready-file", ready)
+	p := Begin(t, cmd)
 	p.AwaitReady(ready)
 	return p
 }
