@@ -9,24 +9,32 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"teamdata/e2e/kit"
-	"teamdata/e2e/kit/program"
 	"teamdata/internal/hint"
 	"teamdata/internal/sbom"
 )
-
-func TestMain(m *testing.M) { program.Main(m) }
 
 const (
 	unixName    = "teamdata_v1.2.3_linux_amd64"
 	windowsName = "teamdata_v1.2.3_windows_amd64"
 )
 
-// folder is a release in a folder, of the program of this test.
+// readProgram is the content of this module's program, as `go run` has linked it.
+func readProgram(t *testing.T) string {
+	t.Helper()
+	content, err := exec.Command("go", "run", "-exec", "cat", "../..").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// folder is a release in a folder, of that program.
 type folder struct {
 	*testing.T
 	path   string
@@ -39,7 +47,7 @@ type folder struct {
 func newFolder(t *testing.T) *folder {
 	t.Helper()
 	f := &folder{T: t, path: t.TempDir()}
-	binary := kit.ReadText(t, program.Binary(t))
+	binary := readProgram(t)
 	f.write(unixName+".tar.gz", tarOf(t, unixName+"/teamdata", binary))
 	f.write(windowsName+".zip", zipOf(t, windowsName+"/teamdata.exe", binary))
 	bom, err := sbom.Of([]byte(binary), "v1.2.3")
@@ -184,7 +192,7 @@ func TestWrongBillOfMaterials(t *testing.T) {
 	f.write(unixName+".cdx.json", strings.Replace(bom, `"name": "github.com/spf13/cobra"`, `"name": "example.com/cobra"`, 1))
 	signed(unixName + ".cdx.json: it does not list github.com/spf13/cobra ")
 	f.write(unixName+".cdx.json", bom)
-	f.write(unixName+".tar.gz", tarOf(t, unixName+"/teamdata", kit.ReadText(t, program.Binary(t))+"\x00"))
+	f.write(unixName+".tar.gz", tarOf(t, unixName+"/teamdata", readProgram(t)+"\x00"))
 	signed("it describes teamdata v1.2.3 SHA-256 ")
 	f.write(unixName+".tar.gz", tarOf(t, unixName+"/README.md", "read me"))
 	signed("its archive has no program teamdata")
