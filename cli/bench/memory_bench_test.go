@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"teamdata/e2e/kit/program"
 	"teamdata/internal/httpclient"
 )
 
@@ -18,7 +17,7 @@ import (
 func benchSession(b *testing.B) *session {
 	b.Helper()
 	c := Default()
-	c.Program, c.Duration = program.Binary(b), time.Second
+	c.Duration = time.Second
 	return beginSession(b, c)
 }
 

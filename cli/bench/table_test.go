@@ -6,10 +6,14 @@ import (
 	"testing"
 )
 
-// alignedTable checks each column: on the left or on the right its cells have
-// a common edge.
-func alignedTable(t *testing.T, report *Report) {
-	t.Helper()
+// In each column the cells have a common edge, on the left or on the right.
+func TestTable(t *testing.T) {
+	report := newReport(&Config{Version: "test", Dir: "/a/folder"})
+	report.Figures = []Figure{
+		compared("accept", "events/s", "handler", "events accepted", []Round{{1234.5, 20_000}}),
+		alone("deliver.duplicates", "webhooks", "that came more than once", 0),
+		compared("latency.answer.p50", "ms", "a bare client", "half came sooner", []Round{{0.0042, 0.003}}),
+	}
 	var b strings.Builder
 	if err := report.WriteTable(&b); err != nil {
 		t.Fatal(err)

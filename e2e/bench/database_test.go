@@ -1,4 +1,4 @@
-package bench
+package bench_test
 
 import (
 	"context"
@@ -6,22 +6,19 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/app"
+	"teamdata/cli/bench"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/e2e/kit/program"
-	"teamdata/store/pgstore"
 )
 
 // databaseConfig is a run of everything on a database, which lasts a moment.
-func databaseConfig(t testing.TB, database string) Config {
-	target, err := pgstore.ParseTarget(database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Config{
+func databaseConfig(t testing.TB, database string) bench.Config {
+	return bench.Config{
 		Program: program.Binary(t), Dir: t.TempDir(), Place: "database", Rounds: 1, Duration: 20 * time.Millisecond,
 		Events: 200, Rate: 1, Members: 300, Waiting: 1500,
-		Database: func(ctx context.Context, away time.Duration) (Database, error) {
-			return pgstore.NewScratch(ctx, target, connections, away)
+		Database: func(ctx context.Context, away time.Duration) (bench.Database, error) {
+			return app.NewScratch(ctx, database, 64, away)
 		},
 	}
 }
@@ -38,7 +35,7 @@ func TestDatabase(t *testing.T) {
 	report := measure(t, databaseConfig(t, database))
 	var got []string
 	for _, f := range report.Figures {
-		f.check(t, f.Name != "insert")
+		check(t, f, f.Name != "insert")
 		got = append(got, f.Name)
 	}
 	const want = "insert accept accept-hot accept-grouped accept-away accept-away-hot " +
@@ -70,14 +67,14 @@ func TestDatabaseRefused(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := Run(ctx, c); err != context.Canceled {
+	if _, err := bench.Run(ctx, c); err != context.Canceled {
 		t.Errorf("after its end: %v", err)
 	}
 	if left := postgres.Exec(t, database, tables); len(left) > 0 {
 		t.Errorf("left are %v", left)
 	}
 	postgres.Shared(t).Exec(t, "ALTER DATABASE "+postgres.Name(t, database)+" OWNER TO postgres")
-	if _, err := Run(t.Context(), databaseConfig(t, database)); err == nil || !strings.Contains(err.Error(), "too few rights") {
+	if _, err := bench.Run(t.Context(), databaseConfig(t, database)); err == nil || !strings.Contains(err.Error(), "too few rights") {
 		t.Errorf("without the right: %v", err)
 	}
 }

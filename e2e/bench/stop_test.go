@@ -1,4 +1,4 @@
-package bench
+package bench_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/cli/bench"
 	"teamdata/e2e/kit/program"
 )
 
@@ -31,7 +32,7 @@ func TestCancel(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			heard := &whenSaid{text: said, then: cancel}
 			c.Progress = func(step string) { io.WriteString(heard, step) }
-			if _, err := Run(ctx, c); !errors.Is(err, context.Canceled) {
+			if _, err := bench.Run(ctx, c); !errors.Is(err, context.Canceled) {
 				t.Errorf("it ended with %v", err)
 			}
 			isEmpty(t, c.Dir)
@@ -86,8 +87,8 @@ func TestCommand(t *testing.T) {
 		t.Errorf("it printed %s (%v)", out, err)
 	}
 	out, err = exec.Command(program.Binary(t), "bench", "--list").Output()
-	listed := func(m Measurement) bool { return strings.Contains("\n"+string(out), "\n"+m.Name+" ") }
-	if i := slices.IndexFunc((&Config{}).Measurements(), func(m Measurement) bool { return !listed(m) }); err != nil || i >= 0 {
+	listed := func(m bench.Measurement) bool { return strings.Contains("\n"+string(out), "\n"+m.Name+" ") }
+	if i := slices.IndexFunc((&bench.Config{}).Measurements(), func(m bench.Measurement) bool { return !listed(m) }); err != nil || i >= 0 {
 		t.Errorf("--list printed %s (%v)", out, err)
 	}
 }
