@@ -16,6 +16,7 @@ import (
 
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
+	"teamdata/internal/localca"
 )
 
 // With the flags that listen prints, a server's events arrive, and verify.
@@ -210,7 +211,7 @@ func TestListenPlainHTTP(t *testing.T) {
 // With a certificate of one's own there is no other CA; a sender that does not
 // trust it is told of.
 func TestListenOwnCertificate(t *testing.T) {
-	ca, _, err := keptCA(t.TempDir(), time.Now())
+	ca, err := localca.NewCA(time.Now(), "receiver")
 	if err != nil {
 		t.Fatal(err)
 	}
