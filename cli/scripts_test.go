@@ -98,7 +98,7 @@ func TestScriptsOnDatabase(t *testing.T) {
 }
 
 // What the commands print and how they end is the same whether a server runs or
-// not, and, with -full, whether the data is a file or a database.
+// not, and, with -size, whether the data is a file or a database.
 func TestScriptsWithAndWithoutServer(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"fmt"
@@ -21,9 +21,7 @@ import (
 func BenchmarkStart(b *testing.B) {
 	data := filepath.Join(b.TempDir(), "teamdata.db")
 	first := program.Serve(b, data, "--seed", kit.SeedOf(b, 1, 200_000))
-	if err := first.Stop(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, first.Stop())
 	var starts, baselines []time.Duration
 	for b.Loop() {
 		begin := time.Now()
@@ -31,9 +29,7 @@ func BenchmarkStart(b *testing.B) {
 		starts = append(starts, time.Since(begin))
 		p.Kill()
 		begin = time.Now()
-		if err := exec.Command(program.Binary(b), "version").Run(); err != nil {
-			b.Fatal(err)
-		}
+		must(b, exec.Command(program.Binary(b), "version").Run())
 		baselines = append(baselines, time.Since(begin))
 	}
 	for unit, times := range map[string][]time.Duration{"ready-ms": starts, "baseline-ms": baselines} {
@@ -73,17 +69,13 @@ func BenchmarkSize(b *testing.B) {
 		b.Fatalf("%v\n%s", err, out)
 	}
 	info, err := os.Stat(stripped)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	resident := 0
 	for b.Loop() {
 		p := program.Serve(b, filepath.Join(b.TempDir(), "teamdata.db"))
 		time.Sleep(time.Second)
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		_, line, _ := strings.Cut(string(status), "VmRSS:")
 		if _, err := fmt.Sscan(line, &resident); err != nil {
 			b.Fatal(err)

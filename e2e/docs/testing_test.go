@@ -1,17 +1,13 @@
-package cli
+package docs
 
 import (
-	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"teamdata/e2e/kit"
-	"teamdata/e2e/kit/program"
 )
 
 // The tests of docs/testing.md for other languages run as one would paste them, and
@@ -30,8 +26,7 @@ func TestTestingPage(t *testing.T) {
 			if _, err := exec.LookPath(lang.run[0]); err != nil {
 				kit.MustSkip(t, lang.run[0]+" is not installed")
 			}
-			_, section, _ := strings.Cut(kit.ReadText(t, "docs/testing.md"), "\n### "+heading+"\n")
-			block := regexp.MustCompile("(?s)With `(.*?)`.*?```" + lang.code + "\n(.*?)```").FindStringSubmatch(section)
+			block := regexp.MustCompile("(?s)With `(.*?)`.*?```" + lang.code + "\n(.*?)```").FindStringSubmatch(section(t, "docs/testing.md", "### "+heading))
 			if block == nil || block[1] != strings.Join(append(lang.run, lang.file), " ") {
 				t.Fatalf("docs/testing.md has no test for %s, or runs it otherwise than by %v", heading, lang.run)
 			}
@@ -41,14 +36,7 @@ func TestTestingPage(t *testing.T) {
 			}
 			folder := t.TempDir()
 			kit.WriteFile(t, filepath.Join(folder, lang.file), block[2])
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, lang.run[0], append(lang.run[1:], lang.file)...)
-			cmd.Dir, cmd.WaitDelay = folder, time.Second
-			cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "TMPDIR="+folder, "PATH="+filepath.Dir(program.Binary(t))+string(filepath.ListSeparator)+os.Getenv("PATH"))
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, out)
-			}
+			runScript(t, "PYTHONDONTWRITEBYTECODE=1 "+block[1], folder, folder)
 			if left, _ := filepath.Glob(filepath.Join(folder, "*")); len(left) != 1 {
 				t.Errorf("it left %v", left)
 			}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package command
 
 import (
 	"os"
@@ -20,19 +20,13 @@ func TestKilledExport(t *testing.T) {
 	program.MustRun(t, "import", program.Example, "--data", data)
 	killed, running := filepath.Join(folder, ".a.db.export-1"), filepath.Join(folder, ".a.db.export-2")
 	for _, left := range []string{killed, running} {
-		if err := os.Mkdir(left, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(left, 0o700))
 		kit.WriteFile(t, filepath.Join(left, "copy.db"), "a copy")
 	}
 	lock, err := os.Open(running)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	program.MustRun(t, "export", filepath.Join(folder, "b.json"), "--data", data)
 	if left, _ := filepath.Glob(filepath.Join(folder, ".a.db.export-*")); len(left) != 1 || left[0] != running {
 		t.Errorf("it left %v", left)

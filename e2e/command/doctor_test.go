@@ -1,10 +1,9 @@
-package cli
+package command
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -71,26 +70,18 @@ func TestDoctorOfDataFile(t *testing.T) {
 	} {
 		finds(t, list, check, doctor.OK, text)
 	}
-	if err := os.Chmod(data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(data, 0o644))
 	future := time.Now().Add(time.Hour)
-	if err := os.Chtimes(data, future, future); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(data, future, future))
 	list = examined(t, "--data", data)
 	finds(t, list, "data file", doctor.Problem, "0644; chmod 600")
 	finds(t, list, "clock", doctor.Problem, "set the clock")
 
 	s, err := boltstore.Open(data, boltstore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	finds(t, examined(t, "--data", data), "contents", doctor.Problem, "in use by")
 	s.Close()
-	if err := os.Truncate(data, 9000); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(data, 9000))
 	finds(t, examined(t, "--data", data), "contents", doctor.Problem, "cut short.*put back a backup")
 	finds(t, examined(t, "--data", filepath.Join(data+".d", "teamdata.db")), "disk", doctor.Problem, "can't be written.*mkdir -p")
 }
@@ -111,15 +102,11 @@ func TestDoctorOfSchema(t *testing.T) {
 func setSchema(t *testing.T, data string, version uint64) {
 	t.Helper()
 	db, err := bbolt.Open(data, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = db.Update(func(tx *bbolt.Tx) error {
 		return tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte{6: byte(version >> 8), 7: byte(version)})
 	})
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, db.Close()))
 }
 
 func TestDoctorOfServer(t *testing.T) {
@@ -147,20 +134,14 @@ func TestDoctorOfSealKey(t *testing.T) {
 	if kit.ReadText(t, plain) != before {
 		t.Error("the doctor has changed the file")
 	}
-	if err := os.Chmod(key, 0o604); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(key, 0o604))
 	finds(t, examined(t, "--data", sealed, "--seal-key-file", key), "seal key", doctor.Problem, "other users.*chmod 600")
 	finds(t, examined(t, "--seal-key-file", filepath.Join(folder, "none")), "seal key", doctor.Problem, "--seal-key-file: ")
 }
 
 func TestDoctorOfNetwork(t *testing.T) {
 	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer taken.Close()
+	taken := kit.Loopback(t)
 	at, data := taken.Addr().String(), filepath.Join(t.TempDir(), "teamdata.db")
 	for _, c := range []struct {
 		args               []string
@@ -186,13 +167,9 @@ func TestDoctorOfNetwork(t *testing.T) {
 
 func TestDoctorOfCertificate(t *testing.T) {
 	ca, err := localca.NewCA(time.Now(), "operator")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pem, err := ca.Issue(time.Now(), []string{program.Domain})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	folder := t.TempDir()
 	both, root := filepath.Join(folder, "both.pem"), filepath.Join(folder, "root.pem")
 	kit.WriteFile(t, both, string(pem))
@@ -228,9 +205,7 @@ func TestDoctorOfBackups(t *testing.T) {
 	check := func() []doctor.Finding { return examined(t, "--data", data, "--backup-dir", dir) }
 	finds(t, examined(t, "--data", data), "backups", doctor.Warning, "no backups")
 	finds(t, check(), "backups", doctor.Warning, "no backup in .* yet")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o700))
 	old := filepath.Join(dir, "teamdata-20200101T000000Z.db")
 	if out, err := program.Run(t, "backup", old, "--data", data); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package command
 
 import (
 	"net/http"
@@ -38,9 +38,7 @@ func startDemo(t *testing.T) *program.Process {
 	p := &program.Process{T: t, Out: kit.NewOutput(), Cmd: exec.Command(program.Binary(t), "serve", "--demo")}
 	p.Cmd.Stdout, p.Cmd.Stderr = p.Out, p.Out
 	p.Cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := p.Cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Cmd.Start())
 	t.Cleanup(p.Kill)
 	p.Await("the tour", func() bool { return strings.Contains(p.Out.String(), "Webhooks library:") })
 	if tour := p.Out.String(); strings.Contains(tour, "testdata") {

@@ -1,11 +1,7 @@
-package cli
+package command
 
 import (
-	"net"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"testing"
 
 	"teamdata/e2e/kit"
@@ -15,18 +11,11 @@ import (
 func TestCertificateFlags(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text.pem")
 	kit.WriteFile(t, text, "text")
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { taken.Close() }) // after the parallel tests below
+	taken := kit.Loopback(t)
 	acme := func(more ...string) []string {
 		return append([]string{"--domain", program.Domain, "--acme-accept-terms"}, more...)
 	}
-	for name, test := range map[string]struct {
-		args []string
-		want string
-	}{
+	serveRefuses(t, exitUsage, map[string]refusal{
 		"certificate alone":  {[]string{"--tls-cert", text}, "--tls-cert needs --tls-key"},
 		"key alone":          {[]string{"--tls-key", text}, "--tls-key needs --tls-cert"},
 		"certificate, HTTP":  {[]string{"--tls-cert", text, "--tls-key", text, "--http"}, "--tls-cert is for HTTPS"},
@@ -47,23 +36,9 @@ func TestCertificateFlags(t *testing.T) {
 		"terms of both":      {[]string{"--domain", program.Domain, "--acme-directory", "https://acme-v02.api.letsencrypt.org/directory,https://ca.test/dir"}, "letsencrypt.org/repository/ and the address that https://ca.test/dir has"},
 		"second, no domain":  {[]string{"--acme-directory", "https://ca.test/dir"}, "--acme-directory needs --domain"},
 		"bad ACME address":   {acme("--acme-http", "80"), `--acme-http "80" is not host:port`},
-		"taken ACME address": {acme("--acme-http", taken.Addr().String()), "--acme-http: can't listen on .*address already in use.*choose another"},
 		"no ACME CA":         {acme("--acme-ca", "nowhere.pem"), "--acme-ca: open nowhere.pem"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			args := []string{"serve", "--listen", "127.0.0.1:0"}
-			if !slices.Contains(test.args, "--demo") {
-				args = append(args, "--data", filepath.Join(t.TempDir(), "teamdata.db"))
-			}
-			out, err := program.Run(t, append(args, test.args...)...)
-			if _, failed := err.(*exec.ExitError); !failed {
-				t.Errorf("it ended with %v", err)
-			}
-			message, ok := program.ErrorOf(out)
-			if !ok || !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) {
-				t.Errorf("it said:\n%s", message)
-			}
-		})
-	}
+	})
+	serveRefuses(t, exitFailed, map[string]refusal{
+		"taken ACME address": {acme("--acme-http", taken.Addr().String()), "--acme-http: can't listen on .*address already in use.*choose another"},
+	})
 }

@@ -1,13 +1,9 @@
-package cli
+package command
 
 import (
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,17 +93,11 @@ func TestCannotStart(t *testing.T) {
 	folder := t.TempDir()
 	held := filepath.Join(folder, "held.db")
 	s, err := boltstore.Open(held, boltstore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() }) // after the parallel tests below
 	text := filepath.Join(folder, "text.db")
 	kit.WriteFile(t, text, strings.Repeat("not a database\n", 1000))
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { taken.Close() })
+	taken := kit.Loopback(t)
 	badSeed := filepath.Join(folder, "bad.json")
 	kit.WriteFile(t, badSeed, `{"orgs":[{"id":"org_a","name":"A","members":[{"userId":"u","role":""}]}]}`)
 
@@ -121,17 +111,15 @@ func TestCannotStart(t *testing.T) {
 	otherKey := filepath.Join(folder, "other.key")
 	kit.WriteFile(t, otherKey, strings.Repeat("01", 32))
 
-	// What another start may find otherwise ends with exitFailed, the rest with exitUsage.
-	passing := []string{"file in use", "port taken", "not a database"}
-	for name, test := range map[string]struct {
-		args []string
-		want string
-	}{
-		"file in use":      {[]string{"--data", held}, `in use by process \d+ .*holds the lock \(flock\)`},
-		"not a database":   {[]string{"--data", text}, "is not a teamdata file"},
+	// What another start may find otherwise is no error of the command line.
+	serveRefuses(t, exitFailed, map[string]refusal{
+		"file in use":    {[]string{"--data", held}, `in use by process \d+ .*holds the lock \(flock\)`},
+		"not a database": {[]string{"--data", text}, "is not a teamdata file"},
+		"port taken":     {[]string{"--listen", taken.Addr().String()}, "is taken by another program .* --listen"},
+	})
+	serveRefuses(t, exitUsage, map[string]refusal{
 		"folder":           {[]string{"--data", folder}, "is a folder"},
 		"no folder":        {[]string{"--data", filepath.Join(folder, "no", "x.db")}, "make it with: mkdir -p"},
-		"port taken":       {[]string{"--listen", taken.Addr().String()}, "is taken by another program .* --listen"},
 		"bad address":      {[]string{"--listen", "here"}, "is not host:port"},
 		"no seed":          {[]string{"--seed", "nowhere.json"}, "--seed: open nowhere.json"},
 		"bad seed":         {[]string{"--seed", badSeed}, `orgs\[0\]\.members\[0\]\.role: is missing or empty; nothing was imported`},
@@ -149,25 +137,7 @@ func TestCannotStart(t *testing.T) {
 		"bad proxies":      {[]string{"--trusted-proxies", "10.0.0.0/99"}, "--trusted-proxies: .*10.0.0.0/99"},
 		"bad mail server":  {[]string{"--smtp-url", "http://mail", "--mail-from", "a@b.example"}, "--smtp-url"},
 		"no certificate":   {[]string{"--tls-cert", "nowhere.pem", "--tls-key", "nowhere.key"}, "--tls-cert: .*nowhere.pem"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			data := filepath.Join(t.TempDir(), "teamdata.db")
-			args := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, test.args...)
-			out, err := program.Run(t, args...)
-			status := exitUsage
-			if slices.Contains(passing, name) {
-				status = exitFailed
-			}
-			if failed, ok := err.(*exec.ExitError); !ok || failed.ExitCode() != status {
-				t.Errorf("it ended with %v, not with status %d", err, status)
-			}
-			message, ok := program.ErrorOf(out)
-			if !ok || !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) {
-				t.Errorf("it said:\n%s", message)
-			}
-		})
-	}
+	})
 }
 
 // A refused seed leaves nothing, and a later one fills the file.
@@ -178,9 +148,7 @@ func TestBadSeedImportsNothing(t *testing.T) {
 	if out, err := program.Run(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--seed", bad); err == nil {
 		t.Fatalf("it started:\n%s", out)
 	}
-	if left, _ := filepath.Glob(data + "*"); len(left) > 0 {
-		t.Errorf("a refused seed left %v", left)
-	}
+	leftNothing(t, data)
 	p := program.Serve(t, data, "--seed", program.Example)
 	if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {
 		t.Errorf("answered %d %s", a.Status, a.Body)
@@ -209,15 +177,9 @@ func sealedFile(t *testing.T, folder string) (path string) {
 	t.Helper()
 	path = filepath.Join(folder, "sealed.db")
 	sealer, err := seal.ReadKeyFile(kit.SealKey(t, folder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, err := boltstore.Open(path, boltstore.Options{Sealer: sealer})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, s.Close())
 	return path
 }

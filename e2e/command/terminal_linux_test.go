@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"os"
@@ -29,9 +29,7 @@ func TestTableOnATerminal(t *testing.T) {
 	out := kit.NewOutput()
 	cmd := exec.Command(program.Binary(t), "member", "list", "--data", data)
 	cmd.Stdout, cmd.Stderr = program.OpenTerminal(t, out), os.Stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Run())
 	p := &program.Process{T: t, Out: out}
 	p.Await("the table", func() bool { return strings.Count(out.String(), "\n") == 2 })
 	if text := out.String(); strings.Contains(text, "\u202e") || !strings.Contains(text, `\u202e`) {
@@ -54,9 +52,7 @@ func TestTerminalIsClosed(t *testing.T) {
 	hangups := make(chan os.Signal, 1) // what this process ignores, as under nohup, the command would too
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
 	p := &program.Process{T: t, Cmd: cmd, Out: out}
 	p.Await("the tour", func() bool { return strings.Contains(out.String(), "Stop with Ctrl-C") })

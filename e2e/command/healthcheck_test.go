@@ -1,32 +1,23 @@
 //go:build unix
 
-package cli
+package command
 
 import (
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
 	"teamdata/e2e/kit/program"
 )
 
-// checkHealth runs the command and holds it to one line and its end: 0 and no
-// fault where want is empty, else 1.
+// checkHealth runs the command, which is to find a fault, or none where want is empty.
 func checkHealth(t *testing.T, want string, args ...string) {
 	t.Helper()
-	exit := 1
-	if want == "" {
-		exit, want = 0, "ready"
-	}
-	out, err := program.Run(t, append([]string{"healthcheck"}, args...)...)
-	code := 0
-	if failed, ok := err.(*exec.ExitError); ok {
-		code = failed.ExitCode()
-	}
-	if _, isError := program.ErrorOf(out); code != exit || !strings.Contains(out, want) || exit == 1 && !isError || exit == 0 && out != "ready\n" {
-		t.Errorf("healthcheck %v ended with %d and said %s", args, code, out)
+	args = append([]string{"healthcheck"}, args...)
+	if want != "" {
+		program.Refused(t, exitFailed, want, args...)
+	} else if out := program.MustRun(t, args...); out != "ready\n" {
+		t.Errorf("teamdata %v said %s", args, out)
 	}
 }
 

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"os"
@@ -14,9 +14,7 @@ import (
 func holdsOnly(t *testing.T, folder string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var found []string
 	for _, entry := range entries {
 		found = append(found, entry.Name())
@@ -83,9 +81,7 @@ func TestExportWhileServed(t *testing.T) {
 	if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {
 		t.Errorf("answered %d %s", a.Status, a.Body)
 	}
-	if err := p.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Stop())
 	program.MustRun(t, "export", filepath.Join(folder, "stopped.json"), "--data", data)
 	if live := kit.ReadText(t, to); live != kit.ReadText(t, filepath.Join(folder, "stopped.json")) || !strings.Contains(live, "whsec_") {
 		t.Errorf("exported while it was served:\n%s", live)

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"fmt"
@@ -18,9 +18,7 @@ func TestCommandsStartLean(t *testing.T) {
 	cmd := exec.Command(program.Binary(t), "version")
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	said, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := 0
 	for _, line := range regexp.MustCompile(`(?m)^init (\S+) .* (\d+) bytes, `).FindAllStringSubmatch(string(said), -1) {
 		n := 0

@@ -1,4 +1,4 @@
-package contrib_test
+package command
 
 import (
 	"fmt"
@@ -92,7 +92,7 @@ const quietOrg = `{"orgs": [{"id": "org_q", "name": "Quiet",
 
 // A server that was not told to call anybody calls nobody: from its start,
 // through requests, to its end no packet leaves the machine, not even to ask for
-// a name's address. With -full it takes three minutes.
+// a name's address. With -size 100 it takes three minutes.
 func TestNoCallUnasked(t *testing.T) {
 	t.Parallel()
 	i, folder := newIsland(t), t.TempDir()
@@ -104,11 +104,7 @@ func TestNoCallUnasked(t *testing.T) {
 	must(t, p.Cmd.Start())
 	t.Cleanup(p.Kill)
 	p.AwaitReady(ready)
-	rounds := 5
-	if kit.AtSize() {
-		rounds = 180
-	}
-	for n := range rounds {
+	for n := range kit.Size(5, 180) {
 		if n > 5 {
 			<-time.After(time.Second)
 		}

@@ -1,4 +1,4 @@
-package cli
+package docs
 
 import (
 	"path/filepath"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 )
 
@@ -25,9 +24,7 @@ func TestPastedCommands(t *testing.T) {
 		{"docs/webhooks.md", "## When it fails", []string{"whe_hook", "rpl_"}, strings.NewReplacer("delivery replay", "delivery replay --yes")}, // nobody is there to ask
 		{"docs/webhooks.md", "## Try it", []string{"", "webhook.test"}, strings.NewReplacer("teamdata listen", ": ")},                           // it has stories of its own, and does not end
 	} {
-		_, section, _ := strings.Cut(kit.ReadText(t, paste.page), "\n"+paste.heading+"\n")
-		section, _, _ = strings.Cut(section, "\n## ")
-		blocks := regexp.MustCompile("(?ms)^ *```\n(.*?)^ *```$").FindAllStringSubmatch(section, -1)
+		blocks := regexp.MustCompile("(?ms)^ *```\n(.*?)^ *```$").FindAllStringSubmatch(section(t, paste.page, paste.heading), -1)
 		if len(blocks) != len(paste.wants) {
 			t.Fatalf("%s has %d blocks below %q", paste.page, len(blocks), paste.heading)
 		}

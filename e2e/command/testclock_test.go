@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"bufio"
@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,36 +28,20 @@ func TestTestClockIsRefused(t *testing.T) {
 			t.Errorf("the existing file holds %q", text)
 		}
 	})
-	for name, test := range map[string]struct {
-		args []string
-		want string
-	}{
-		"all addresses":    {[]string{"--listen", "0.0.0.0:0"}, `--listen 0\.0\.0\.0:0 is for a server that others reach`},
-		"no address":       {[]string{"--listen", ":0"}, "--listen :0 is for a server that others reach"},
-		"all of IPv6":      {[]string{"--listen", "[::]:0"}, "--listen .* is for a server that others reach"},
-		"another address":  {[]string{"--listen", "192.0.2.1:0"}, "--listen .* is for a server that others reach"},
-		"a name":           {[]string{"--listen", "localhost.example.com:0"}, "--listen .* is for a server that others reach"},
-		"a Unix socket":    {[]string{"--listen", "unix:" + filepath.Join(t.TempDir(), "s")}, "--listen .* is for a server that others reach"},
-		"a domain":         {[]string{"--domain", "data.example.com", "--acme-accept-terms"}, "--domain is for a server that others reach"},
-		"a public URL":     {[]string{"--public-url", "https://data.example.com"}, "--public-url is for a server that others reach"},
-		"a seed once":      {[]string{"--seed", "-"}, "--seed - can be read only once"},
-		"a proxy":          {[]string{"--trusted-proxies", "loopback"}, "--trusted-proxies is for a server that others reach"},
-		"public metrics":   {[]string{"--metrics", "0.0.0.0:0"}, "--metrics .* is for a server that others reach"},
-		"an existing file": {[]string{"--data", file}, "exists already, and --test-clock needs a new one"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			data := filepath.Join(t.TempDir(), "teamdata.db")
-			out, err := program.Run(t, append([]string{"serve", "--test-clock", "--data", data, "--listen", "127.0.0.1:0"}, test.args...)...)
-			message, ok := program.ErrorOf(out)
-			if failed, ended := err.(*exec.ExitError); !ended || failed.ExitCode() != exitUsage || !ok || !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) {
-				t.Errorf("it ended with %v\n%s", err, out)
-			}
-			if left, _ := filepath.Glob(data + "*"); len(left) > 0 {
-				t.Errorf("it left %v", left)
-			}
-		})
-	}
+	serveRefuses(t, exitUsage, map[string]refusal{
+		"all addresses":    {[]string{"--test-clock", "--listen", "0.0.0.0:0"}, `--listen 0\.0\.0\.0:0 is for a server that others reach`},
+		"no address":       {[]string{"--test-clock", "--listen", ":0"}, "--listen :0 is for a server that others reach"},
+		"all of IPv6":      {[]string{"--test-clock", "--listen", "[::]:0"}, "--listen .* is for a server that others reach"},
+		"another address":  {[]string{"--test-clock", "--listen", "192.0.2.1:0"}, "--listen .* is for a server that others reach"},
+		"a name":           {[]string{"--test-clock", "--listen", "localhost.example.com:0"}, "--listen .* is for a server that others reach"},
+		"a Unix socket":    {[]string{"--test-clock", "--listen", "unix:" + filepath.Join(t.TempDir(), "s")}, "--listen .* is for a server that others reach"},
+		"a domain":         {[]string{"--test-clock", "--domain", "data.example.com", "--acme-accept-terms"}, "--domain is for a server that others reach"},
+		"a public URL":     {[]string{"--test-clock", "--public-url", "https://data.example.com"}, "--public-url is for a server that others reach"},
+		"a seed once":      {[]string{"--test-clock", "--seed", "-"}, "--seed - can be read only once"},
+		"a proxy":          {[]string{"--test-clock", "--trusted-proxies", "loopback"}, "--trusted-proxies is for a server that others reach"},
+		"public metrics":   {[]string{"--test-clock", "--metrics", "0.0.0.0:0"}, "--metrics .* is for a server that others reach"},
+		"an existing file": {[]string{"--test-clock", "--data", file}, "exists already, and --test-clock needs a new one"},
+	}, leftNothing)
 }
 
 // hook is a receiver over plain HTTP, which refuses everything.
@@ -94,9 +77,7 @@ func TestTestClockIsTold(t *testing.T) {
 	p.Says("this is a server for tests (--test-clock)")
 	for _, path := range []string{"/api/v1/members", "/api/v1/none", "/none", "/", "/admin/v1/status", "/settings/sign-in", "/settings/none", "/settings/assets/none", "/docs", "/livez", "/readyz"} {
 		r, err := http.Get(told.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		page, _ := io.ReadAll(r.Body)
 		r.Body.Close()
 		if r.Header.Get("Teamdata-Test-Clock") == "" {
@@ -159,9 +140,7 @@ func TestPlainHTTPEndsWithTheTestClock(t *testing.T) {
 
 	p = program.Serve(t, data, "--allow-endpoint-cidr", "127.0.0.1/32")
 	var sent struct{ ID string }
-	if err := json.Unmarshal([]byte(p.Must("POST", "/webhooks/whe_1/test", seedKey).Body), &sent); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(p.Must("POST", "/webhooks/whe_1/test", seedKey).Body), &sent))
 	var shown string
 	p.Await("the attempt", func() bool {
 		shown = program.MustRun(t, "delivery", "show", sent.ID, "--data", data)
@@ -208,9 +187,7 @@ type readyFile struct {
 func serveForTests(t testing.TB, data string, flags ...string) (*program.Process, readyFile) {
 	t.Helper()
 	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { in.Close() })
 	cmd := exec.Command(program.Binary(t), append([]string{"serve", "--test-clock", "--data", data, "--listen", "127.0.0.1:0", "--ready-file", "-"}, flags...)...)
 	cmd.Stdout = out

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"fmt"
@@ -33,8 +33,6 @@ func TestDoctorOfFileSystem(t *testing.T) {
 	list := examined(t, args...)
 	finds(t, list, "disk", doctor.Warning, "in memory")
 	finds(t, list, "disk", doctor.Warning, "1 MiB are free|2 MiB are free")
-	if err := os.WriteFile(filepath.Join(disk, "ballast"), make([]byte, 3<<19), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(disk, "ballast"), make([]byte, 3<<19), 0o600))
 	finds(t, examined(t, args...), "disk", doctor.Problem, "is full: 512 KiB are free")
 }

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"os"
@@ -44,9 +44,7 @@ func TestBackupAndRestore(t *testing.T) {
 	if again := p.Must("GET", "/members", program.ReadKey); again.Body != before.Body {
 		t.Errorf("it answers %s, not %s", again.Body, before.Body)
 	}
-	if err := p.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Stop())
 	program.Says(t, 0, []string{"compact", "--data", data}, "bytes and has")
 	program.Says(t, 0, []string{"check", "--data", data}, "is sound")
 }
@@ -74,9 +72,7 @@ func TestBackupToStdout(t *testing.T) {
 	temp := t.TempDir()
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd.Stdout = writer
 	reader.Close()
 	if err := cmd.Run(); err == nil {

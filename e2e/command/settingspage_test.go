@@ -1,14 +1,11 @@
-package cli
+package command
 
 import (
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"teamdata/e2e/kit"
-	"teamdata/e2e/kit/program"
 )
 
 // What the page can't be shown with is refused at the start, with what to do instead.
@@ -17,10 +14,7 @@ func TestSettingsPageFlags(t *testing.T) {
 	html, large := filepath.Join(dir, "logo.html"), filepath.Join(dir, "large.svg")
 	kit.WriteFile(t, html, "<html></html>")
 	kit.WriteFile(t, large, `<svg xmlns="http://www.w3.org/2000/svg">`+strings.Repeat(" ", 16<<10)+"</svg>")
-	for name, test := range map[string]struct {
-		args []string
-		want string
-	}{
+	serveRefuses(t, exitUsage, map[string]refusal{
 		"frames over HTTP":   {[]string{"--http", "--frame-ancestors", "https://app.example"}, "--frame-ancestors needs HTTPS.*--public-url https://"},
 		"a public HTTP URL":  {[]string{"--public-url", "http://data.example.com", "--frame-ancestors", "self"}, "--frame-ancestors needs HTTPS"},
 		"an HTTP origin":     {[]string{"--frame-ancestors", "http://app.example"}, `--frame-ancestors: "http://app.example" is no origin; give the scheme and host`},
@@ -34,18 +28,5 @@ func TestSettingsPageFlags(t *testing.T) {
 		"no logo":            {[]string{"--brand-logo", "nowhere.svg"}, "--brand-logo: open nowhere.svg: .*give the path"},
 		"a page as logo":     {[]string{"--brand-logo", html}, "--brand-logo: .*logo.html is neither an SVG nor a PNG image"},
 		"a large logo":       {[]string{"--brand-logo", large}, "--brand-logo: .*large.svg is larger than 16 KiB"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			data := filepath.Join(t.TempDir(), "teamdata.db")
-			out, err := program.Run(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, test.args...)...)
-			message, ok := program.ErrorOf(out)
-			if failed, ended := err.(*exec.ExitError); !ended || failed.ExitCode() != exitUsage || !ok || !regexp.MustCompile("^teamdata: .*"+test.want).MatchString(message) {
-				t.Errorf("it ended with %v\n%s", err, out)
-			}
-			if left, _ := filepath.Glob(data + "*"); len(left) > 0 {
-				t.Errorf("it left %v", left)
-			}
-		})
-	}
+	}, leftNothing)
 }

@@ -1,0 +1,9 @@
+package docs
+
+import (
+	"testing"
+
+	"teamdata/e2e/kit/program"
+)
+
+func TestMain(m *testing.M) { program.Main(m) }
