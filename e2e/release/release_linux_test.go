@@ -1,4 +1,4 @@
-package contrib_test
+package release
 
 import (
 	"archive/zip"

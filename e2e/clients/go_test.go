@@ -1,4 +1,4 @@
-package contrib_test
+package clients
 
 import (
 	"bytes"
@@ -29,9 +29,7 @@ func openGoClients(t *testing.T) goClients {
 	t.Helper()
 	s := serveClients(t)
 	trusting, err := teamdata.TrustCA(s.CAFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return goClients{s, teamdata.New(teamdata.Config{BaseURL: s.URL + "/", Key: program.ReadKey + "\n", HTTP: trusting}), admin.OverSocket(s.socket)}
 }
 
@@ -44,13 +42,9 @@ func (s goClients) behind(t *testing.T, faults string, more teamdata.Config) (*t
 	return teamdata.New(more), func() (seen []string) {
 		t.Helper()
 		answer, err := http.Get(s.front + "/seen/" + way)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer answer.Body.Close()
-		if err := json.NewDecoder(answer.Body).Decode(&seen); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.NewDecoder(answer.Body).Decode(&seen))
 		return seen
 	}
 }
@@ -58,9 +52,7 @@ func (s goClients) behind(t *testing.T, faults string, more teamdata.Config) (*t
 func collect[T any](t *testing.T, l teamdata.List[T]) (items []T) {
 	t.Helper()
 	for item, err := range l.All(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		items = append(items, item)
 	}
 	return items
@@ -104,9 +96,7 @@ func (s goClients) testLists(t *testing.T) {
 	}
 	var pages []teamdata.Page[teamdata.Member]
 	for page, err := range members.Pages(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		pages = append(pages, page)
 	}
 	if len(pages) != 3 || len(pages[2].Data) != 1 {

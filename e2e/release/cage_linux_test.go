@@ -1,4 +1,4 @@
-package contrib_test
+package release
 
 import (
 	"encoding/json"
@@ -34,9 +34,7 @@ func newCage(t *testing.T) *cage {
 		kit.MustSkip(t, "only root can change the root of a program")
 	}
 	root, err := os.MkdirTemp("", "cage-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(root) })
 	must(t, os.Chmod(root, 0o755))
 	return &cage{t, root}

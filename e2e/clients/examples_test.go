@@ -1,4 +1,4 @@
-package contrib_test
+package clients
 
 import (
 	"encoding/json"
@@ -19,10 +19,7 @@ import (
 // An application pushes its data while another reads it, each record once and in
 // order: the examples, run as a user would.
 func TestExamples(t *testing.T) {
-	entries, members := 5000, 50
-	if kit.AtSize() {
-		entries, members = 100_000, 1000
-	}
+	entries, members := kit.Size(5000, 100_000), kit.Size(50, 1000)
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	p := program.Serve(t, data, "--key-rate", "0", "--client-rate", "0")
 

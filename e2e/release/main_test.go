@@ -1,4 +1,4 @@
-package contrib_test
+package release
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

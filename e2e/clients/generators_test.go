@@ -1,4 +1,4 @@
-package contrib_test
+package clients
 
 import (
 	"net/http"
@@ -40,7 +40,7 @@ func TestStockGenerators(t *testing.T) {
 				call := generate(t, api.name, documentAt(t, p, api.document))
 				call.Env = append(os.Environ(), "SERVER="+p.URL, "KEY="+api.key, "ORG=org_"+language)
 				out, err := call.CombinedOutput()
-				if want := kit.ReadText(t, "contrib/testdata/generators/"+api.name+".txt"); err != nil || string(out) != want {
+				if want := kit.ReadText(t, "e2e/clients/testdata/"+api.name+".txt"); err != nil || string(out) != want {
 					t.Errorf("%v: got\n%s\nwant\n%s", err, out, want)
 				}
 			})
@@ -54,7 +54,7 @@ func generateInGo(t *testing.T, api, document string) *exec.Cmd {
 	folder, proxy := t.TempDir(), moduleCache(t)
 	writeFile(t, filepath.Join(folder, "a.json"), document)
 	writeFile(t, filepath.Join(folder, "go.mod"), "module example.com/generated\n\ngo 1.26\n\nrequire "+oapiRuntime+"\n")
-	writeFile(t, filepath.Join(folder, "call", "main.go"), kit.ReadText(t, "contrib/testdata/generators/"+api+".go.txt"))
+	writeFile(t, filepath.Join(folder, "call", "main.go"), kit.ReadText(t, "e2e/clients/testdata/"+api+".go.txt"))
 	for _, line := range []string{
 		"run " + oapiCodegen + " -generate types,client -package generated -o generated.go a.json",
 		"mod tidy",
@@ -81,12 +81,10 @@ func generateInGo(t *testing.T, api, document string) *exec.Cmd {
 func generateInTypeScript(t *testing.T, api, document string) *exec.Cmd {
 	modules := typeScriptModules(t)
 	folder := t.TempDir()
-	if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(modules, filepath.Join(folder, "node_modules")))
 	writeFile(t, filepath.Join(folder, "a.json"), document)
 	writeFile(t, filepath.Join(folder, "package.json"), `{"type":"module"}`)
-	writeFile(t, filepath.Join(folder, "call.ts"), kit.ReadText(t, "contrib/testdata/generators/"+api+".ts"))
+	writeFile(t, filepath.Join(folder, "call.ts"), kit.ReadText(t, "e2e/clients/testdata/"+api+".ts"))
 	for _, line := range []string{
 		"openapi-typescript a.json -o generated.ts",
 		"tsc --strict --target es2022 --module nodenext --skipLibCheck --types node call.ts",
@@ -105,9 +103,7 @@ func generateInTypeScript(t *testing.T, api, document string) *exec.Cmd {
 func documentAt(t *testing.T, p *program.Process, path string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", p.URL+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	answer := kit.Fetch(t, p.Client, r)
 	if answer.Status != http.StatusOK {
 		t.Fatalf("%s is answered %d %s", path, answer.Status, answer.Body)
@@ -117,10 +113,6 @@ func documentAt(t *testing.T, p *program.Process, path string) string {
 
 func writeFile(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must(t, os.WriteFile(name, []byte(text), 0o600))
 }

@@ -1,4 +1,4 @@
-package contrib_test
+package release
 
 import (
 	"os"
@@ -48,14 +48,6 @@ func valueOf(t *testing.T, list []directive, name string) (value string) {
 var units = map[string]string{
 	"teamdata.service":        "contrib/systemd/teamdata.service",
 	"teamdata@node-1.service": "contrib/systemd/teamdata@.service",
-}
-
-// The Dockerfile builds with the Go version of releases.
-func TestDockerfileGoVersion(t *testing.T) {
-	version := strings.TrimPrefix(strings.TrimSpace(kit.ReadText(t, ".ci/go-version")), "go")
-	if arg := "\nARG GO_IMAGE=golang:" + version + "-bookworm\n"; !strings.Contains(kit.ReadText(t, "Dockerfile"), arg) {
-		t.Errorf("the Dockerfile does not build with Go %s", version)
-	}
 }
 
 // The socket is verified beside the service that it starts.
@@ -144,9 +136,7 @@ func TestDatabaseUnitVerifies(t *testing.T) {
 	}
 	unit := filepath.Join(t.TempDir(), "teamdata.service")
 	dropIn := filepath.Join(unit+".d", "database.conf")
-	if err := os.Mkdir(filepath.Dir(dropIn), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Dir(dropIn), 0o755))
 	for file, text := range map[string]string{unit: kit.ReadText(t, "contrib/systemd/teamdata.service"), dropIn: block} {
 		kit.WriteFile(t, file, strings.ReplaceAll(text, "/usr/local/bin/teamdata", program.Binary(t)))
 	}
@@ -183,7 +173,5 @@ func copyInto(t *testing.T, from, to string) {
 	} else if err == nil {
 		kit.WriteFile(t, to, kit.ReadText(t, from))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }

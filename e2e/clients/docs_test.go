@@ -1,4 +1,4 @@
-package contrib_test
+package clients
 
 import (
 	"encoding/pem"
@@ -31,35 +31,6 @@ func programsInDocs(t *testing.T) map[string]string {
 		t.Fatalf("docs/clients.md has the programs %q", got)
 	}
 	return programs
-}
-
-var newestRelease = regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+) \(`)
-
-// newest is the newest release in CHANGELOG.md.
-func newest(t *testing.T) string {
-	t.Helper()
-	found := newestRelease.FindStringSubmatch(kit.ReadText(t, "CHANGELOG.md"))
-	if found == nil {
-		t.Fatal("CHANGELOG.md has no release")
-	}
-	return found[1]
-}
-
-// The clients tell servers that they are of the newest release in CHANGELOG.md, and the
-// README installs it.
-func TestClientsRelease(t *testing.T) {
-	version := newest(t)
-	for file, want := range map[string]string{
-		"contrib/clients/go/transport.go": `userAgent = "teamdata-go/` + version + `"`,
-		typescript + "/src/transport.ts":  `userAgent = "teamdata-typescript/` + version + `"`,
-		typescript + "/package.json":      `"version": "` + version + `"`,
-		typescript + "/package-lock.json": `"version": "` + version + `"`,
-		"README.md":                       "teamdata_v" + version + "_linux_amd64.tar.gz",
-	} {
-		if !strings.Contains(kit.ReadText(t, file), want) {
-			t.Errorf("%s is not of the release %s: it has no %s", file, version, want)
-		}
-	}
 }
 
 // The programs on docs/clients.md do what they show, as they stand there.
@@ -98,9 +69,7 @@ func installTypeScript(t *testing.T) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	whole, err := filepath.Abs(typescript)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	modules := filepath.Join(folder, "node_modules")
 	must(t, os.MkdirAll(modules, 0o755))
 	must(t, os.Symlink(whole, filepath.Join(modules, "teamdata")))

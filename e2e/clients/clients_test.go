@@ -1,4 +1,4 @@
-package contrib_test
+package clients
 
 import (
 	"encoding/json"
@@ -45,9 +45,7 @@ func serveClients(t *testing.T, flags ...string) clientServer {
 func openFront(t *testing.T, p *program.Process) string {
 	t.Helper()
 	target, err := url.Parse(p.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	proxy := &httputil.ReverseProxy{Transport: p.Client.Transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	var mu sync.Mutex
 	seen := map[string][]string{}
@@ -195,9 +193,7 @@ func TestClientsAreUpToDate(t *testing.T) {
 func moduleCache(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return "file://" + filepath.ToSlash(filepath.Join(strings.TrimSpace(string(out)), "cache/download"))
 }
 
