@@ -35,12 +35,10 @@ func TestDemo(t *testing.T) {
 
 func startDemo(t *testing.T) *program.Process {
 	t.Helper()
-	p := &program.Process{T: t, Out: kit.NewOutput(), Cmd: exec.Command(program.Binary(t), "serve", "--demo")}
-	p.Cmd.Stdout, p.Cmd.Stderr = p.Out, p.Out
-	p.Cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	must(t, p.Cmd.Start())
-	t.Cleanup(p.Kill)
-	p.Await("the tour", func() bool { return strings.Contains(p.Out.String(), "Webhooks library:") })
+	cmd := exec.Command(program.Binary(t), "serve", "--demo")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p := program.Begin(t, cmd)
+	p.Says("Webhooks library:")
 	if tour := p.Out.String(); strings.Contains(tour, "testdata") {
 		t.Errorf("the tour names a file that only the repository has:\n%s", tour)
 	}

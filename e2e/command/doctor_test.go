@@ -54,9 +54,7 @@ func finds(t *testing.T, list []doctor.Finding, check, state, text string) {
 func dataFile(t *testing.T, flags ...string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "teamdata.db")
-	if out, err := program.Run(t, append([]string{"org", "create", "--name", "Acme", "--data", path}, flags...)...); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program.MustRun(t, append([]string{"org", "create", "--name", "Acme", "--data", path}, flags...)...)
 	return path
 }
 
@@ -207,9 +205,7 @@ func TestDoctorOfBackups(t *testing.T) {
 	finds(t, check(), "backups", doctor.Warning, "no backup in .* yet")
 	must(t, os.Mkdir(dir, 0o700))
 	old := filepath.Join(dir, "teamdata-20200101T000000Z.db")
-	if out, err := program.Run(t, "backup", old, "--data", data); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program.MustRun(t, "backup", old, "--data", data)
 	list := check()
 	finds(t, list, "backups", doctor.Warning, "old, and one is to be made every 24h")
 	finds(t, list, "backups", doctor.OK, "is sound")

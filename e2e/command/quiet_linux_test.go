@@ -98,11 +98,8 @@ func TestNoCallUnasked(t *testing.T) {
 	i, folder := newIsland(t), t.TempDir()
 	ready, seed := filepath.Join(folder, "ready.json"), filepath.Join(folder, "org.json")
 	kit.WriteFile(t, seed, quietOrg)
-	p := &program.Process{T: t, Out: kit.NewOutput(), Cmd: i.command(program.Binary(t), "serve", "--data", filepath.Join(folder, "teamdata.db"),
-		"--listen", "127.0.0.1:0", "--ready-file", ready, "--seed", seed, "--backup-dir", filepath.Join(folder, "backups"))}
-	p.Cmd.Stdout, p.Cmd.Stderr = p.Out, p.Out
-	must(t, p.Cmd.Start())
-	t.Cleanup(p.Kill)
+	p := program.Begin(t, i.command(program.Binary(t), "serve", "--data", filepath.Join(folder, "teamdata.db"),
+		"--listen", "127.0.0.1:0", "--ready-file", ready, "--seed", seed, "--backup-dir", filepath.Join(folder, "backups")))
 	p.AwaitReady(ready)
 	for n := range kit.Size(5, 180) {
 		if n > 5 {

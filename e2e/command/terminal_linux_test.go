@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,15 +16,8 @@ import (
 // On a terminal a table is cut to its width, and nothing in it is a command for
 // the terminal.
 func TestTableOnATerminal(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "teamdata.db")
-	for _, args := range [][]string{
-		{"org", "create", "--name", "Acme", "--data", data},
-		{"member", "add", "usr_ada", "--role", "owner", "--name", "\u202e" + strings.Repeat("Ada ", 40), "--data", data},
-	} {
-		if out, err := program.Run(t, args...); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
+	data := dataFile(t)
+	program.MustRun(t, "member", "add", "usr_ada", "--role", "owner", "--name", "\u202e"+strings.Repeat("Ada ", 40), "--data", data)
 	out := kit.NewOutput()
 	cmd := exec.Command(program.Binary(t), "member", "list", "--data", data)
 	cmd.Stdout, cmd.Stderr = program.OpenTerminal(t, out), os.Stderr
@@ -52,9 +44,7 @@ func TestTerminalIsClosed(t *testing.T) {
 	hangups := make(chan os.Signal, 1) // what this process ignores, as under nohup, the command would too
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
-	must(t, cmd.Start())
-	t.Cleanup(func() { cmd.Process.Kill() })
-	p := &program.Process{T: t, Cmd: cmd, Out: out}
+	p := program.Begin(t, cmd)
 	p.Await("the tour", func() bool { return strings.Contains(out.String(), "Stop with Ctrl-C") })
 	cmd.Process.Signal(syscall.SIGHUP)
 	if err := cmd.Wait(); err != nil {

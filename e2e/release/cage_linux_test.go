@@ -90,11 +90,7 @@ func (c *cage) command(env []string, line ...string) *exec.Cmd {
 // start starts a program that the test is to end.
 func (c *cage) start(env []string, line ...string) *program.Process {
 	c.t.Helper()
-	p := &program.Process{T: c.t, Cmd: c.command(env, line...), Out: kit.NewOutput()}
-	p.Cmd.Stdout, p.Cmd.Stderr = p.Out, p.Out
-	must(c.t, p.Cmd.Start())
-	c.t.Cleanup(p.Kill)
-	return p
+	return program.Begin(c.t, c.command(env, line...))
 }
 
 // The image, made by hand from what the Dockerfile says: its RUN lines as they
