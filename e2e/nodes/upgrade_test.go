@@ -120,7 +120,7 @@ func (u *upgrade) versions(by *upgradeNode) string {
 func TestRollingUpgrade(t *testing.T) {
 	kit.OnlyAtSize(t)
 	t.Parallel()
-	const rounds = 10
+	rounds := kit.Size(2, 10)
 	next := buildExpanding(t)
 	u := newUpgrade(t)
 	ctx, stop := context.WithCancel(context.Background())

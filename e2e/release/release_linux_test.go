@@ -61,7 +61,10 @@ func TestRelease(t *testing.T) {
 	if out, err := exec.Command("git", "clone", "--quiet", ".", clone).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	platforms := []string{"--platforms", "linux/" + runtime.GOARCH + " windows/amd64"}
+	platforms := []string{"--platforms", "linux/" + runtime.GOARCH}
+	if kit.Size(0, 100) == 100 {
+		platforms[1] += " windows/amd64"
+	}
 	if said := makeRelease(t, ".", first, append(platforms, "--key", key)...); strings.Contains(said, "NOT SIGNED") {
 		t.Errorf("it said\n%s", said)
 	}

@@ -16,12 +16,7 @@ import (
 )
 
 // faults is how many there are: a few, or as many as are promised.
-func faults(few int) int {
-	if kit.AtSize() {
-		return 100
-	}
-	return few
-}
+func faults(few int) int { return kit.Size(few, 100) }
 
 // load is many callers that append to the audit logs of some orgs.
 type load struct {
