@@ -23,6 +23,7 @@ var plain = map[string]string{
 	"TestMigrateKilled":            "its memory is measured",
 	"TestMemberBatches":            "its time is measured",
 	"TestOrgDeletedBesideABusyOne": "its time is measured",
+	"TestCommandsStartLean":        "it counts the bytes that a start allocates",
 }
 
 // folder is where the programs and what the race detector finds in them are, while Main runs.
