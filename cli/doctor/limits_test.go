@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -242,5 +246,18 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("the verdict is %q, not %q", got, want)
 		}
 		f.problem("", "one")
+	}
+}
+
+// Of what a server says that is not ready, 4 KiB are shown.
+func TestReadyAnswer(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		io.WriteString(w, strings.Repeat("x", 4097))
+	}))
+	defer s.Close()
+	err := (&Probe{URL: s.URL}).Ready(t.Context())
+	if want := "the server is not ready: " + strings.Repeat("x", 4096); err == nil || err.Error() != want {
+		t.Errorf("ready is %.200v", err)
 	}
 }
