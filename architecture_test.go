@@ -76,12 +76,14 @@ var mayImport = map[string][]string{
 	"e2e/kit":          {"teamdata/store"},
 	"e2e/kit/contract": {"teamdata/internal/schema"},
 	"e2e/kit/engines":  {"teamdata/e2e/kit/postgres", "teamdata/store", "teamdata/store/boltstore", "teamdata/store/pgstore"},
+	"e2e/kit/orgs":     {"teamdata/e2e/kit", "teamdata/store"},
 	"e2e/kit/pebble":   {"teamdata/e2e/kit", "github.com/letsencrypt/pebble/v2", "github.com/miekg/dns"},
 	"e2e/kit/postbox":  {"github.com/emersion/go-sasl", "github.com/emersion/go-smtp"},
 	"e2e/kit/postgres": {"teamdata/e2e/kit", "teamdata/internal/localca", "teamdata/internal/system", "github.com/jackc/pgx/v5"},
 	"e2e/kit/load":     {"teamdata/delivery", "teamdata/e2e/kit", "teamdata/e2e/kit/program", "teamdata/store", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"e2e/kit/program":  {"teamdata/admin/socket", "teamdata/e2e/kit", "teamdata/e2e/kit/", "teamdata/internal/localca", "teamdata/server", "teamdata/store", "teamdata/store/boltstore", "teamdata/store/boltstore/boltfile", "teamdata/store/pgstore", "github.com/prometheus", "go.etcd.io/bbolt", "golang.org/x/sys/unix"},
 	"e2e/kit/referee":  {"teamdata/e2e/kit/contract", "github.com/santhosh-tekuri/jsonschema/v6"},
+	"e2e/kit/site":     {"teamdata/e2e/kit", "teamdata/store/boltstore", "github.com/rs/zerolog"},
 
 	"teamdatatest": {"teamdata/admin/socket", "teamdata/app", "teamdata/e2e/kit/postbox", "teamdata/internal/", "teamdata/store", "teamdata/store/fixture", "github.com/rs/zerolog", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 
@@ -95,7 +97,7 @@ var mayImport = map[string][]string{
 }
 
 func TestArrows(t *testing.T) {
-	for folder, imports := range imports(t) {
+	for folder, imports := range imports(t, false) {
 		allowed, ok := mayImport[folder]
 		if !ok {
 			t.Errorf("%s has no rule in mayImport", folder)
@@ -117,14 +119,50 @@ func permitted(name string, allowed []string) bool {
 	})
 }
 
-// imports are what the code of each folder imports, its tests left out.
-func imports(t *testing.T) map[string][]string {
+// forTestsBelowE2E are modules that are large, or bring many others.
+var forTestsBelowE2E = []string{
+	"github.com/chromedp", "github.com/getkin/kin-openapi", "github.com/letsencrypt/pebble", "github.com/miekg/dns",
+	"github.com/modelcontextprotocol/go-sdk", "github.com/oasdiff", "github.com/santhosh-tekuri/jsonschema",
+}
+
+// A module that imports teamdatatest in its tests fetches what the tests of each package
+// import that teamdatatest imports: `go mod tidy` looks at those, too.
+func TestWhatUsersOfTeamdatatestFetch(t *testing.T) {
+	code, tests := imports(t, false), imports(t, true)
+	for name := range reached(code, "teamdata/teamdatatest") {
+		folder, ours := strings.CutPrefix(name, "teamdata/")
+		if !ours || folder == "app" { // whose tests are on their way below e2e
+			continue
+		}
+		for imported := range reached(code, tests[folder]...) {
+			if slices.ContainsFunc(forTestsBelowE2E, func(heavy string) bool { return strings.HasPrefix(imported, heavy) }) {
+				t.Errorf("a test of %s imports %s, itself or by a package for tests: whoever tests with teamdatatest would fetch that. Such a test belongs below e2e", folder, imported)
+			}
+		}
+	}
+}
+
+// reached are packages, with all that they import.
+func reached(code map[string][]string, names ...string) map[string]bool {
+	all := map[string]bool{}
+	for len(names) > 0 {
+		name := names[0]
+		if names = names[1:]; !all[name] {
+			all[name] = true
+			names = append(slices.Clip(names), code[strings.TrimPrefix(name, "teamdata/")]...)
+		}
+	}
+	return all
+}
+
+// imports are what the code of each folder imports, or its tests.
+func imports(t *testing.T, tests bool) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
 	_, module, _ := strings.Cut(readPage(t, "go.mod"), "module ")
 	module, _, _ = strings.Cut(module, "\n")
 	eachFile(t, func(file string) {
-		if strings.HasSuffix(file, "_test.go") {
+		if strings.HasSuffix(file, "_test.go") != tests {
 			return
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)

@@ -4,10 +4,12 @@
 //
 //   - program: the built program, started on real sockets and files
 //   - load: clients and receivers, while something happens to the program
-//   - contract: what is asked and answered, held to an OpenAPI document
+//   - contract, referee: what is asked and answered, held to an OpenAPI document by our own
+//     JSON Schema, or by a library
+//   - orgs: the orgs that the tests of the API know
 //   - engines, postgres: the engine that the tests of handlers run on; a database server
 //   - postbox: an SMTP server that keeps what it gets
-//   - pebble: an ACME authority
+//   - pebble, site: an ACME authority; a server whose certificate is replaced
 //
 // They are for tests alone. What one package needs stays in its tests.
 package kit

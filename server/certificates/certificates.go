@@ -7,7 +7,8 @@
 //
 // It may import store and internal/localca. A new source of certificates is a file
 // of its own that implements [Source]; what all sources share belongs in
-// certificates.go, how a local certificate is made in internal/localca.
+// certificates.go, how a local certificate is made in internal/localca. What is tested
+// against an authority is in e2e/acme.
 package certificates
 
 import (
