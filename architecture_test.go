@@ -131,7 +131,7 @@ func TestWhatUsersOfTeamdatatestFetch(t *testing.T) {
 	code, tests := imports(t, false), imports(t, true)
 	for name := range reached(code, "teamdata/teamdatatest") {
 		folder, ours := strings.CutPrefix(name, "teamdata/")
-		if !ours || folder == "app" { // whose tests are on their way below e2e
+		if !ours { // whose tests are on their way below e2e
 			continue
 		}
 		for imported := range reached(code, tests[folder]...) {
