@@ -55,10 +55,11 @@ func TestShortPauses(t *testing.T) {
 	})
 }
 
-// broken is a store that fails some times.
+// broken is a store that fails some times, and then, which may be with another error.
 type broken struct {
 	store.Store
 	fails int
+	then  error
 }
 
 var errBroken = errors.New("the disk is full")
@@ -71,18 +72,24 @@ func (b *broken) Claim(context.Context, uint64, time.Time, int) (store.Claims, e
 
 func (b *broken) Update(context.Context, store.Scope, func(store.Tx) error) error {
 	if b.fails--; b.fails < 0 {
-		return nil
+		return b.then
 	}
 	return errBroken
 }
 
-// What could not be read or written is tried again after a second.
+// What could not be read or written is tried again after a second, unless it is about
+// what was deleted meanwhile.
 func TestStorePauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		start, log := time.Now(), zerolog.Nop()
-		lost := record(t.Context(), &broken{fails: 2}, &log, store.All, nil)
-		if took := time.Since(start); lost || took != 2*time.Second {
-			t.Errorf("lost is %t, after %s", lost, took)
+		log := zerolog.Nop()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for _, then := range []error{nil, store.Errorf(store.CodeNotFound, "It was deleted.")} {
+			start := time.Now()
+			lost := record(ctx, &broken{fails: 2, then: then}, &log, store.All, nil)
+			if took := time.Since(start); lost || took != 2*time.Second {
+				t.Errorf("lost is %t, after %s and %v", lost, took, then)
+			}
 		}
 		d := New(&broken{}, Config{Log: &log})
 		now := time.Now()

@@ -53,3 +53,34 @@ func TestOutcomeIsRecordedOnce(t *testing.T) {
 		})
 	}
 }
+
+// oneDelivery is a transaction that reads a delivery.
+type oneDelivery struct {
+	store.Tx
+	of store.Delivery
+}
+
+func (o oneDelivery) Delivery(string) (store.Delivery, error) { return o.of, nil }
+
+// An attempt was recorded since if there is one more, or another is the latest of as
+// many as are kept.
+func TestRecorded(t *testing.T) {
+	history := func(attempts, latest int) (h []store.Attempt) {
+		for i := range attempts {
+			h = append(h, store.Attempt{EndedAt: time.Unix(int64(latest-attempts+i), 0)})
+		}
+		return h
+	}
+	for _, row := range []struct {
+		claimed, kept []store.Attempt
+		want          bool
+	}{
+		{nil, nil, false}, {nil, history(1, 1), true}, {history(1, 1), history(1, 1), false}, {history(1, 1), history(2, 2), true},
+		{history(30, 30), history(30, 30), false}, {history(30, 30), history(30, 31), true},
+	} {
+		tx := oneDelivery{of: store.Delivery{History: row.kept}}
+		if got, err := recorded(tx, &store.Delivery{History: row.claimed}); got != row.want || err != nil {
+			t.Errorf("of %d attempts %d are kept: recorded is %t, %v", len(row.claimed), len(row.kept), got, err)
+		}
+	}
+}

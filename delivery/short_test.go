@@ -3,8 +3,11 @@ package delivery
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"syscall"
 	"testing"
+
+	"teamdata/store"
 )
 
 // What we are short of ourselves is told from what is wrong with a receiver.
@@ -31,6 +34,28 @@ func TestShortage(t *testing.T) {
 	} {
 		if got := shortage(test.err); got != test.want {
 			t.Errorf("%v is a shortage: %t", test.err, got)
+		}
+	}
+}
+
+// failing is a network on which no request succeeds.
+type failing struct {
+	err    error
+	closed int // how often connections that wait were closed
+}
+
+func (f *failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
+func (f *failing) CloseIdleConnections()                           { f.closed++ }
+
+// A shortage of our own closes the connections that wait, and a receiver's fault doesn't.
+func TestShortageClosesConnections(t *testing.T) {
+	e := &store.Endpoint{URL: "https://a.example/", Secret: store.NewEndpointSecret()}
+	for err, want := range map[syscall.Errno]int{syscall.EMFILE: 1, syscall.ECONNREFUSED: 0} {
+		s, network := newSender(Config{}.withDefaults()), &failing{err: &net.OpError{Op: "dial", Err: err}}
+		s.network = network
+		_, outcome := s.send(t.Context(), e, &store.Claim{})
+		if network.closed != want || (outcome == outcomeShort) != (want > 0) {
+			t.Errorf("%v: %s, and %d times closed", err, outcome, network.closed)
 		}
 	}
 }
