@@ -1,3 +1,4 @@
+// Certificates from an authority.
 package acme_test
 
 import (

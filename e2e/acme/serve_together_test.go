@@ -15,11 +15,7 @@ import (
 // balancer passes connections to one node after the other, and returns its port.
 func balancer(t *testing.T, nodes *atomic.Pointer[[]*program.Process]) (port int) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
+	l := kit.Loopback(t)
 	go func() {
 		for turn := 0; ; turn++ {
 			in, err := l.Accept()

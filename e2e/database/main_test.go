@@ -1,3 +1,4 @@
+// A server on a database, and whatever becomes of that.
 package database_test
 
 import (

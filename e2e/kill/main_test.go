@@ -1,3 +1,4 @@
+// Whenever the program is killed, what it acknowledged is there, and is sent.
 package kill_test
 
 import (

@@ -1,3 +1,4 @@
+// Several servers on one database are one.
 package nodes_test
 
 import (

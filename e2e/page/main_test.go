@@ -1,3 +1,4 @@
+// The settings page, for people with a browser: also without scripts, and by mail.
 package page_test
 
 import (

@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -53,11 +52,8 @@ func (b *tab) signInFirst() {
 // link is the path of a sign-in link, as the operator makes it.
 func (b *tab) link(user string) string {
 	b.t.Helper()
-	link, err := exec.Command(program.Binary(b.t), append([]string{"signin-link", user, "--org", "org_acme"}, b.on...)...).Output()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return strings.TrimPrefix(strings.TrimSpace(string(link)), b.base)
+	out := program.MustRun(b.t, append([]string{"signin-link", user, "--org", "org_acme"}, b.on...)...)
+	return strings.TrimPrefix(program.LinkPattern.FindString(out), b.base)
 }
 
 func (b *tab) addEndpoint(h *storyReceiver) {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -26,22 +25,15 @@ type formClient struct {
 func signIn(p *program.Process, data, user string) *formClient {
 	p.T.Helper()
 	c := &formClient{p, program.Browser(p)}
-	link, err := exec.Command(program.Binary(p.T), "signin-link", user, "--data", data).Output()
-	if err != nil {
-		p.T.Fatal(err)
-	}
-	c.post(strings.TrimPrefix(strings.TrimSpace(string(link)), p.URL), url.Values{"password": {storyPassword}, "again": {storyPassword}})
+	link := program.LinkPattern.FindString(program.MustRun(p.T, "signin-link", user, "--data", data))
+	c.post(strings.TrimPrefix(link, p.URL), url.Values{"password": {storyPassword}, "again": {storyPassword}})
 	return c
 }
 
 // page is a page as it is now.
 func (c *formClient) page(path string) string {
 	c.T.Helper()
-	r, err := c.jar.Get(c.URL + path)
-	if err != nil {
-		c.T.Fatal(err)
-	}
-	return c.read(r)
+	return program.Open(c.Process, c.jar, c.URL+path, nil)
 }
 
 // post sends a form, and is the page that it leads to, with its path.
@@ -51,17 +43,12 @@ func (c *formClient) post(path string, form url.Values) (at, body string) {
 	if err != nil {
 		c.T.Fatal(err)
 	}
-	return r.Request.URL.Path, c.read(r)
-}
-
-func (c *formClient) read(r *http.Response) string {
-	c.T.Helper()
 	defer r.Body.Close()
-	body, err := io.ReadAll(r.Body)
+	text, err := io.ReadAll(r.Body)
 	if err != nil || r.StatusCode != http.StatusOK {
-		c.T.Fatalf("%s: %v, %d %s", r.Request.URL, err, r.StatusCode, body)
+		c.T.Fatalf("%s: %v, %d %s", r.Request.URL, err, r.StatusCode, text)
 	}
-	return string(body)
+	return r.Request.URL.Path, string(text)
 }
 
 func (c *formClient) wants(body string, texts ...string) {

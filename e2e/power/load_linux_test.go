@@ -1,8 +1,6 @@
 package power_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,10 +23,11 @@ const loadRetention = 200 * time.Millisecond
 // load is what clients asked a server, what they were answered, and what a receiver
 // got.
 type load struct {
-	t      *testing.T
-	url    string
-	caFile string
-	socket *http.Client // of the admin API
+	t        *testing.T
+	url      string
+	caFile   string
+	data     string
+	operator program.Operator // of the server that is asked now
 
 	mu       sync.Mutex
 	keys     []string // of all tests that were asked for
@@ -53,7 +52,7 @@ type delivered struct{ endpoint, event, of string } // of the member, or the del
 var loadEndpoints = []string{"whe_a", "whe_b"}
 
 func newLoad(t *testing.T, data string) *load {
-	l := &load{t: t, socket: program.SocketClient(data), received: map[delivered]time.Time{}}
+	l := &load{t: t, data: data, received: map[delivered]time.Time{}}
 	l.url, l.caFile = program.ServeTLS(t, l)
 	return l
 }
@@ -112,6 +111,7 @@ func (l *load) seed() string {
 // run asks for things, several at a time: tests under a key each, members added, and
 // removed again.
 func (l *load) run(p *program.Process, requests int, random *rand.Rand) {
+	l.operator = program.NewOperator(l.t, l.data)
 	const clients = 4
 	var group sync.WaitGroup
 	for range clients {
@@ -211,23 +211,13 @@ func (l *load) remove(member [2]string) {
 // admin asks the admin API for something of the org.
 func (l *load) admin(method, path string, document any, key string) (status int, answer string) {
 	in, _ := json.Marshal(document)
-	q, err := http.NewRequestWithContext(context.Background(), method, "http://socket/admin/v1/orgs/org_acme"+path, bytes.NewReader(in))
-	if err != nil {
-		l.t.Error(err)
-		return 0, ""
-	}
+	var headers []string
 	if key != "" {
-		q.Header.Set("Idempotency-Key", key)
+		headers = []string{"Idempotency-Key", key}
 	}
-	r, err := l.socket.Do(q)
-	if err != nil {
-		l.t.Error(err)
-		return 0, ""
-	}
-	defer r.Body.Close()
-	out, err := io.ReadAll(r.Body)
+	status, answer, err := l.operator.Do(method, "/orgs/org_acme"+path, string(in), headers...)
 	if err != nil {
 		l.t.Error(err)
 	}
-	return r.StatusCode, string(out)
+	return status, answer
 }

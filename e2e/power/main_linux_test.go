@@ -1,3 +1,4 @@
+// What the program acknowledged outlasts a power cut, and a disk that fails.
 package power_test
 
 import (

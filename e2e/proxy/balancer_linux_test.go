@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -122,14 +121,9 @@ func (f *fleet) front(start func(t *testing.T, site, ca string, nodes []string) 
 	if err != nil {
 		f.Fatal(err)
 	}
-	folder := f.TempDir()
-	site, siteCA := filepath.Join(folder, "site.pem"), filepath.Join(folder, "ca.pem")
-	kit.WriteFile(f, site, string(leaf))
-	kit.WriteFile(f, siteCA, string(ca.CertificatePEM()))
+	site := kit.NewFile(f, "site.pem", string(leaf))
 	address := start(f.T, site, f.nodes[0].CAFile, []string{"node-1:8443", f.addresses[0], "node-2:8443", f.addresses[1], "node-3:8443", f.addresses[2]})
-	p := &program.Process{T: f, URL: "https://" + address, CAFile: siteCA, Out: kit.NewOutput()}
-	p.Client = &http.Client{Transport: p.Transport(), Timeout: 30 * time.Second}
-	return p
+	return program.Connect(f, "https://"+address, kit.NewFile(f, "ca.pem", string(ca.CertificatePEM())))
 }
 
 // load starts the clients: those that post with a key and those that read must not be

@@ -1,3 +1,4 @@
+// Servers behind nginx and HAProxy, set up as the docs say.
 package proxy_test
 
 import (

@@ -39,8 +39,8 @@ func nginx(t *testing.T, site string) string {
 func haproxy(t *testing.T, site string) string {
 	t.Helper()
 	program := proxyProgram(t, "haproxy", "haproxy")
-	file, front := filepath.Join(t.TempDir(), "haproxy.cfg"), reserve(t)
-	kit.WriteFile(t, file, strings.ReplaceAll(site, "FRONT", front))
+	front := reserve(t)
+	file := kit.NewFile(t, "haproxy.cfg", strings.ReplaceAll(site, "FRONT", front))
 	beginProxy(t, front, exec.Command(program, "-db", "-f", file))
 	return front
 }
@@ -178,10 +178,8 @@ func TestBehindNginxOnSocket(t *testing.T) {
 
 // Nothing that the admin API takes is too large for the proxy.
 func TestBatchBehindNginx(t *testing.T) {
-	folder := t.TempDir()
-	seed := filepath.Join(folder, "seed.json")
-	kit.WriteFile(t, seed, `{"operatorTokens":[{"id":"opr_1","name":"n","secret":"t0ken"}],"orgs":[{"id":"org_acme","name":"Acme"}]}`)
-	p := program.Serve(t, filepath.Join(folder, "teamdata.db"), "--seed", seed, "--http", "--trusted-proxies", "127.0.0.1")
+	seed := kit.NewFile(t, "seed.json", `{"operatorTokens":[{"id":"opr_1","name":"n","secret":"t0ken"}],"orgs":[{"id":"org_acme","name":"Acme"}]}`)
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", seed, "--http", "--trusted-proxies", "127.0.0.1")
 	front := nginx(t, nginxHTTP(t, address(p)))
 	text := strings.Repeat(`\ud83d\ude80`, 200) // the longest that there is
 	largest := `{"entries":[` + strings.Repeat(`{"action":"`+text+`","actorId":"`+text+`","targetId":"`+text+`"},`, 999) + `{"action":"a"}]}`

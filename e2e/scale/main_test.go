@@ -1,3 +1,4 @@
+// What is promised of much data: lists, batches, deletions, and the way to another engine.
 package scale_test
 
 import (

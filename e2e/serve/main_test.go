@@ -1,3 +1,4 @@
+// One server: how it listens, what it says of itself, and what it does when it is short of something.
 package serve_test
 
 import (

@@ -2,13 +2,14 @@ package program
 
 import (
 	"net/http"
+	"teamdata/e2e/kit"
 	"testing"
 	"time"
 )
 
-// Connect makes a client of a server in this process.
+// Connect makes a client of a server that others started.
 func Connect(t testing.TB, url, caFile string) *Process {
-	p := &Process{T: t, URL: url, CAFile: caFile}
+	p := &Process{T: t, URL: url, CAFile: caFile, Out: kit.NewOutput()}
 	p.Client = &http.Client{Transport: p.Transport(), Timeout: 30 * time.Second}
 	return p
 }
