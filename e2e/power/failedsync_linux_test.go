@@ -12,7 +12,7 @@ import (
 // commit valid can't know what the disk has. It acknowledges nothing, and ends with
 // the reason, so that its supervisor starts it on what is there.
 func TestFailedSync(t *testing.T) {
-	p, syncs := program.ServeSyncs(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example)
+	p, syncs := serveSyncs(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example)
 	test := func() int {
 		a, err := p.Do("POST", "/webhooks/whe_hook/test", program.WriteKey, "Idempotency-Key", "k")
 		if err != nil {
@@ -35,7 +35,7 @@ func TestFailedSync(t *testing.T) {
 // TestFailedSyncOfPages: where the pages of a commit fail, the commit before is what
 // the disk has, and the server goes on.
 func TestFailedSyncOfPages(t *testing.T) {
-	p, syncs := program.ServeSyncs(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example)
+	p, syncs := serveSyncs(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example)
 	syncs.FailAfter(0)
 	if a := p.Must("POST", "/webhooks/whe_hook/test", program.WriteKey, "Idempotency-Key", "k"); a.Status != 503 {
 		t.Errorf("a commit that failed is answered %d", a.Status)

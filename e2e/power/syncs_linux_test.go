@@ -1,4 +1,4 @@
-package program
+package power_test
 
 import (
 	"fmt"
@@ -15,21 +15,22 @@ import (
 	"golang.org/x/sys/unix"
 
 	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
 )
 
-// Syncs are the fdatasyncs of a program. The kernel asks the test what becomes of
+// syncs are the fdatasyncs of a program. The kernel asks the test what becomes of
 // each, so that they fail as those of a bad disk do.
-type Syncs struct {
+type syncs struct {
 	failAfter atomic.Int64 // how many succeed before one fails; negative: all do
 	listener  int
 }
 
 // FailAfter lets so many more syncs succeed, and the one after them fail with EIO. A
 // commit has two: of its pages, and of the page that makes them valid.
-func (s *Syncs) FailAfter(n int) { s.failAfter.Store(int64(n)) }
+func (s *syncs) FailAfter(n int) { s.failAfter.Store(int64(n)) }
 
-// ServeSyncs is Serve with the fdatasyncs of the program in the hands of the test.
-func ServeSyncs(t testing.TB, data string, flags ...string) (*Process, *Syncs) {
+// serveSyncs is Serve with the fdatasyncs of the program in the hands of the test.
+func serveSyncs(t testing.TB, data string, flags ...string) (*program.Process, *syncs) {
 	t.Helper()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -42,11 +43,11 @@ func ServeSyncs(t testing.TB, data string, flags ...string) (*Process, *Syncs) {
 		t.Fatal(err)
 	}
 	ready := filepath.Join(t.TempDir(), "ready.json")
-	cmd := exec.Command(self, append([]string{Binary(t), "serve", "--data", data, "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)...)
+	cmd := exec.Command(self, append([]string{program.Binary(t), "serve", "--data", data, "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)...)
 	cmd.Env, cmd.ExtraFiles = append(os.Environ(), askSyncs+"=1"), []*os.File{theirs}
-	p := Begin(t, cmd)
+	p := program.Begin(t, cmd)
 	theirs.Close()
-	s := &Syncs{listener: receive(p, mine)}
+	s := &syncs{listener: receive(p, mine)}
 	s.failAfter.Store(-1)
 	t.Cleanup(func() { unix.Close(s.listener) })
 	go s.answer()
@@ -55,7 +56,7 @@ func ServeSyncs(t testing.TB, data string, flags ...string) (*Process, *Syncs) {
 }
 
 // receive takes over the file that a child sends, or skips the test if it sends none.
-func receive(p *Process, from *os.File) int {
+func receive(p *program.Process, from *os.File) int {
 	p.T.Helper()
 	conn, err := net.FileConn(from)
 	if err != nil {
@@ -104,7 +105,7 @@ type (
 )
 
 // answer answers for each sync until the program has ended.
-func (s *Syncs) answer() {
+func (s *syncs) answer() {
 	for {
 		poll := []unix.PollFd{{Fd: int32(s.listener), Events: unix.POLLIN}}
 		if _, err := unix.Poll(poll, -1); err == unix.EINTR {
@@ -122,7 +123,7 @@ func (s *Syncs) answer() {
 	}
 }
 
-func (s *Syncs) ioctl(request uintptr, arg unsafe.Pointer) syscall.Errno {
+func (s *syncs) ioctl(request uintptr, arg unsafe.Pointer) syscall.Errno {
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(s.listener), request, uintptr(arg))
 	return errno
 }
