@@ -50,8 +50,8 @@ func run(m *testing.M) (status int) {
 	}
 	defer os.RemoveAll(folder)
 	// A program that is killed keeps its exit status to itself, so that what is found goes
-	// to files.
-	os.Setenv("GORACE", "log_path="+filepath.Join(folder, "race"))
+	// to files. A program that has ended is waited for, so that it need not wait itself.
+	os.Setenv("GORACE", "atexit_sleep_ms=0 log_path="+filepath.Join(folder, "race"))
 	status = m.Run()
 	found, _ := filepath.Glob(filepath.Join(folder, "race.*"))
 	for _, file := range found {
