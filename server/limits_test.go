@@ -1,16 +1,22 @@
 package server
 
 import (
+	"bytes"
 	"crypto/tls"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
+	"net/netip"
+	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"teamdata/server/clientaddr"
 	"teamdata/store"
@@ -204,6 +210,22 @@ func TestPatienceWithPeers(t *testing.T) {
 		l.Close()
 		if took := (<-ended).Sub(began); took != 2*time.Second {
 			t.Errorf("the last handshakes had %s", took)
+		}
+	})
+}
+
+// Refusals are logged once a minute, with how many there were since the last line.
+func TestRefusalsAreLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lines bytes.Buffer
+		l := newConnLimiter(Config{MaxConns: 1, Log: zerolog.New(&lines)})
+		l.acquire(netip.Addr{})
+		for _, pause := range []time.Duration{0, 0, time.Minute - 1, 1, 0} {
+			time.Sleep(pause)
+			l.acquire(netip.Addr{})
+		}
+		if got := regexp.MustCompile(`"refused":\d+`).FindAllString(lines.String(), -1); !slices.Equal(got, []string{`"refused":1`, `"refused":3`}) {
+			t.Errorf("the log is %s", &lines)
 		}
 	})
 }
