@@ -79,6 +79,9 @@ func TestRefusalsAndKeys(t *testing.T) {
 	again := env.do("POST", "/orgs/org_acme/members", conflict, key...)
 	env.wantError(again, store.CodeConflict, "userId: ")
 	equal(t, "replayed", again.Header.Get("Idempotent-Replayed"), "true")
+	if log := env.LogOutput.String(); strings.Contains(log, "409") {
+		t.Errorf("a refusal is logged as a change:\n%s", log)
+	}
 
 	before := env.everything()
 	forNobody := `{"scopes":["read"],"createdBy":"usr_cyn"}`

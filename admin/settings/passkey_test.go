@@ -213,6 +213,10 @@ func TestChallenges(t *testing.T) {
 	other.finish("add", other.created(own.asked("add"))).wants(t, 400)
 	own.finish("add", own.created(d.asked("sign-in"))).wants(t, 400)
 	d.finish("sign-in", d.signed(own.asked("add"))).wants(t, 400)
+	answer = own.created(own.asked("add"))
+	at, _ := url.Parse(w.server.URL)
+	own.client.Jar.SetCookies(at, w.signedIn("usr_ada").client.Jar.Cookies(at))
+	own.finish("add", answer).wants(t, 400) // in another session than it began in
 	stranger := newDevice(w.newBrowser(), "usr_ada")
 	stranger.finish("add", stranger.created(own.asked("add"))).wants(t, 401)
 	stranger.post("/passkeys/add/begin", nil).wants(t, 401, "Sign in again")
