@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -40,38 +39,6 @@ func TestEarliestDueCounts(t *testing.T) {
 	if due, _ := b.take(); len(due) != 1 || !due[1].Equal(noon.Add(time.Hour)) {
 		t.Errorf("due is %v", due)
 	}
-}
-
-// alwaysDue is a store that has deliveries of every endpoint that are due.
-type alwaysDue struct{ store.Store }
-
-func (alwaysDue) OnDue(func(uint64, time.Time)) {}
-
-func (alwaysDue) Claim(_ context.Context, endpoint uint64, now time.Time, most int) (store.Claims, error) {
-	return store.Claims{Endpoint: store.Endpoint{Number: endpoint}, Claims: make([]store.Claim, most), Next: now}, nil
-}
-
-// Endpoints on probation share half of all attempts, and others the rest.
-func TestHalfIsOnProbation(t *testing.T) {
-	done := make(chan struct{})
-	d := New(alwaysDue{}, Config{Total: 8})
-	d.workers.run = func(job) { <-done }
-	for endpoint := range uint64(20) {
-		d.enqueue(d.queue(endpoint))
-	}
-	d.dispatch(t.Context(), t.Context(), time.Now())
-	if d.onProbation != 4 || d.inFlight != 4 {
-		t.Errorf("%d attempts, of which %d are on probation", d.inFlight, d.onProbation)
-	}
-	healthy := d.queue(20)
-	healthy.window = 32
-	d.enqueue(healthy)
-	d.dispatch(t.Context(), t.Context(), time.Now())
-	if d.onProbation != 4 || d.inFlight != 8 {
-		t.Errorf("with a healthy endpoint %d attempts, of which %d are on probation", d.inFlight, d.onProbation)
-	}
-	close(done)
-	d.workers.wait()
 }
 
 // An endpoint that answers 500 for long gets one attempt at a time, like a new

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -90,4 +91,28 @@ func TestViewersOwnAccount(t *testing.T) {
 	b.get("/orgs/org_other").wants(t, 404)
 	w.setRole("usr_grace", store.RoleMember)
 	b.get("/orgs/org_acme").wants(t, 303)
+}
+
+// meanwhile is a store in which something happens just before each Update.
+type meanwhile struct {
+	store.Store
+	happens func()
+}
+
+func (m meanwhile) Update(ctx context.Context, scope store.Scope, fn func(store.Tx) error) error {
+	m.happens()
+	return m.Store.Update(ctx, scope, fn)
+}
+
+// Who becomes a viewer while a form is on its way changes nothing with it.
+func TestViewerMeanwhile(t *testing.T) {
+	w := newEnv(t)
+	b := w.signedIn("usr_alan")
+	form := b.get(instructionsPath).edited(t, becomes("Obey."))
+	s := w.server.Config.Handler.(*Settings)
+	s.store = meanwhile{s.store, func() { w.setRole("usr_alan", store.RoleViewer) }}
+	b.post(instructionsPath, form).wants(t, 403, "Your role is viewer")
+	if w.instructions().Set {
+		t.Error("a viewer has set instructions")
+	}
 }
