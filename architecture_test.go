@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"store/seal":               {"teamdata/internal/hint"},
 	"store/storetest":          {"teamdata/store"},
 
-	"internal/atomicfile": {"teamdata/internal/hint"},
+	"internal/atomicfile": {"teamdata/internal/hint", "teamdata/internal/system"},
 	"internal/eventtype":  {"teamdata/internal/reference", "teamdata/internal/schema", "teamdata/store"},
 	"internal/hint":       {"teamdata/store"},
 	"internal/httpclient": {"teamdata/internal/hint"},

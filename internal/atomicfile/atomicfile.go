@@ -1,7 +1,7 @@
 // Package atomicfile writes files that are never seen half written: a file gets its
 // name only once it is complete.
 //
-// It imports nothing of ours. Files that are read and written in parts, such as the
+// It imports hint and system alone. Files that are read and written in parts, such as the
 // data file, belong elsewhere.
 package atomicfile
 
@@ -14,6 +14,7 @@ import (
 	"runtime"
 
 	"teamdata/internal/hint"
+	"teamdata/internal/system"
 )
 
 // Write writes a file with a mode, and replaces one that exists. It does not wait
@@ -76,7 +77,7 @@ func write(path string, mode fs.FileMode, place func(temp, path string) error, f
 
 // link gives a file a name that does not exist yet.
 func link(temp, path string) error {
-	err := os.Link(temp, path) // which replaces nothing
+	err := system.RenameNew(temp, path)
 	if errors.Is(err, fs.ErrExist) {
 		return alreadyThere(path)
 	}

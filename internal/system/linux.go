@@ -3,6 +3,8 @@
 package system
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +25,17 @@ func FileSystem(folder string) string {
 		return ""
 	}
 	return kinds[uint32(s.Type)]
+}
+
+// RenameNew gives a file another name, at which there is nothing yet: otherwise it fails with
+// fs.ErrExist. Where the file system can't do that in one step, the file has both names for
+// a moment.
+func RenameNew(from, to string) error {
+	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return linkNew(from, to)
 }
 
 // OpenFiles is how many files and connections this process may have open.

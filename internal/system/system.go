@@ -1,5 +1,5 @@
-// Package system asks the operating system about its disks and its clock, where the
-// answer depends on the system. An answer that some systems don't have is a function
+// Package system asks the operating system about its disks and its clock, and renames files,
+// where that depends on the system. An answer that some systems don't have is a function
 // in linux.go and in other.go; what they share, and the kinds of file systems, is here.
 //
 // It imports nothing of ours.
@@ -48,4 +48,12 @@ func timeSync(file *os.File) (time.Duration, error) {
 	}
 	err := syncData(file)
 	return time.Since(start), err
+}
+
+// linkNew gives a file a name at which there is nothing yet, and takes its old one.
+func linkNew(from, to string) error {
+	if err := os.Link(from, to); err != nil {
+		return err
+	}
+	return os.Remove(from)
 }

@@ -125,6 +125,9 @@ func killedAt(t *testing.T, name, at string, old, other []byte, exists, done boo
 	case done && bytes.Equal(content, old):
 		t.Errorf("%s: the old file is there", what)
 	case done:
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".teamdata.db.*")); len(left) > 0 {
+			t.Errorf("%s: beside the new file is %s", what, left)
+		}
 		wellKept(t, path)
 	case exists && !bytes.Equal(content, old), !exists && !os.IsNotExist(err):
 		t.Errorf("%s: %v, %d bytes that are not the old file", what, err, len(content))

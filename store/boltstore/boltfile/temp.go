@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"teamdata/internal/atomicfile"
+	"teamdata/internal/system"
 )
 
 // temp is an unfinished file next to its target, the path that it will get:
@@ -121,7 +122,7 @@ func (t *temp) placeOver() error {
 // placeNew atomically puts the file at its target if nothing is there.
 func (t *temp) placeNew() error {
 	Step("verified")
-	err := os.Link(t.Name(), t.target)
+	err := system.RenameNew(t.Name(), t.target)
 	if err != nil && !errors.Is(err, fs.ErrExist) { // no hard links here
 		err = t.placeReserved()
 	}
