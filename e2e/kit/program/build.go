@@ -16,6 +16,9 @@ import (
 
 // plain are the tests whose program has no race detector, and why. Benchmarks never have it.
 var plain = map[string]string{
+	"TestUnitStarts":               "it runs in a root without libraries, as only the released program can",
+	"TestImage":                    "it runs in a root without libraries, as only the released program can",
+	"TestPackages":                 "it runs in a root without libraries, as only the released program can",
 	"TestPowerCut":                 "each of its writes is traced",
 	"TestNamesAreSynced":           "each of its writes is traced",
 	"TestNoOutboundConnection":     "each of its connections is traced, and cgo resolves names in another way",
