@@ -3,7 +3,6 @@ package delivery
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	"teamdata/store"
 )
@@ -25,19 +24,6 @@ func TestWindow(t *testing.T) {
 		if q.finish(&test.attempt, 20); q.window != test.want || q.inFlight != 0 || q.healthy() != (test.want > 1) {
 			t.Errorf("%+v: from %d the window becomes %d, not %d", test.attempt, test.before, q.window, test.want)
 		}
-	}
-}
-
-// Of what becomes due of an endpoint before it gets its turn, the earliest counts.
-func TestEarliestDueCounts(t *testing.T) {
-	var b inbox
-	b.init()
-	noon := time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
-	for _, hours := range []time.Duration{2, 1, 3} {
-		b.addDue(1, noon.Add(hours*time.Hour))
-	}
-	if due, _ := b.take(); len(due) != 1 || !due[1].Equal(noon.Add(time.Hour)) {
-		t.Errorf("due is %v", due)
 	}
 }
 
