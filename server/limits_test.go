@@ -2,7 +2,9 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/internal/ratelimit"
 	"teamdata/server/clientaddr"
 	"teamdata/store"
 )
@@ -228,4 +231,18 @@ func TestRefusalsAreLogged(t *testing.T) {
 			t.Errorf("the log is %s", &lines)
 		}
 	})
+}
+
+// uncounted is a limiter whose database is away.
+type uncounted struct{}
+
+func (uncounted) Take(context.Context, string, time.Time) (ratelimit.Decision, error) {
+	return ratelimit.Decision{}, store.Unavailable(errors.New("the database is away"))
+}
+
+// A request that can't be counted is not answered.
+func TestUncountedRequest(t *testing.T) {
+	env := newTestEnv(t, Config{KeyRate: DefaultKeyRate})
+	env.server.keyLimit = uncounted{}
+	wantError(t, env.do(newRequest("GET", "/api/v1/members", "key_read")), store.CodeUnavailable)
 }
