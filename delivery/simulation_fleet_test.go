@@ -2,7 +2,6 @@ package delivery_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -10,11 +9,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
 
-var fleets = flag.Uint64("simulation.fleets", 1, "how many seeds are simulated over nodes, from 1 on")
+var fleets = kit.NewSeeds("simulation.fleets", 1)
 
 // TestSimulationOverNodes lets some minutes pass for one to four nodes on one
 // database, while nodes are killed, stopped, paused for longer than a lease and cut off,
@@ -23,25 +23,19 @@ var fleets = flag.Uint64("simulation.fleets", 1, "how many seeds are simulated o
 // whose now() and clock_timestamp() are replaced; nodes hear of each other by polling
 // alone, since time can't pass while somebody listens.
 //
-//	go test -race ./delivery -run '^TestSimulationOverNodes$' -simulation.fleets=100
+//	go test -race ./delivery -run '^TestSimulationOverNodes$' -args -simulation.fleets=100
 func TestSimulationOverNodes(t *testing.T) {
-	first, last := uint64(1), *fleets
-	if *oneSeed != 0 {
-		first, last = *oneSeed, *oneSeed
-	}
 	server := postgres.Shared(t)
-	for seed := first; seed <= last; seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			database := server.Database(t)
-			postgres.Exec(t, database, simulatedClock)
-			var proxies []*postgres.Proxy
-			for range 1 + seed%4 {
-				proxies = append(proxies, postgres.NewProxy(t, server))
-			}
-			synctest.Test(t, func(t *testing.T) { newFleet(t, seed, database, proxies).live() })
-		})
-	}
+	fleets.Run(t, func(t *testing.T, seed uint64) {
+		t.Parallel()
+		database := server.Database(t)
+		postgres.Exec(t, database, simulatedClock)
+		var proxies []*postgres.Proxy
+		for range 1 + seed%4 {
+			proxies = append(proxies, postgres.NewProxy(t, server))
+		}
+		synctest.Test(t, func(t *testing.T) { newFleet(t, seed, database, proxies).live() })
+	})
 }
 
 // fleet is some nodes on one database, with everybody around them.
@@ -226,10 +220,10 @@ func (f *fleet) report() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.Logf("%d nodes, %d endpoints, %+v", len(f.nodes), len(f.endpoints), f.sum)
-	if *oneSeed != 0 {
+	if fleets.Alone() {
 		f.Logf("all that happened:\n%s", tell(f.history))
 	}
 	if f.broken != "" {
-		f.Error(f.story("TestSimulationOverNodes", f.seed))
+		f.Error(f.story())
 	}
 }

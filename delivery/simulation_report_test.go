@@ -81,23 +81,22 @@ func (c *chronicle) isBrokenLocked() bool { return c.broken != "" }
 // lastOnes is how many entries of the history a report shows.
 const lastOnes = 30
 
-// report tells how a broken world came about, and how to see it again.
+// report tells how a broken world came about.
 func (w *world) report() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if *oneSeed != 0 {
+	if seeds.Alone() {
 		w.Logf("%d endpoints, %+v; all that happened:\n%s", len(w.endpoints), w.sum, tell(w.history))
 	}
 	if w.broken == "" {
 		return
 	}
-	w.Error(w.story("TestSimulation", w.seed))
+	w.Error(w.story())
 }
 
-// story is how a promise came to be broken, and how to see that again.
-func (c *chronicle) story(test string, seed uint64) string {
-	return fmt.Sprintf("%s\nthe last that happened:\n%s\nsee it again with: go test ./delivery -run '^%s$' -v -simulation.seed=%d",
-		c.broken, tell(c.untilBroken()), test, seed)
+// story is how a promise came to be broken.
+func (c *chronicle) story() string {
+	return fmt.Sprintf("%s\nthe last that happened:\n%s", c.broken, tell(c.untilBroken()))
 }
 
 func (c *chronicle) untilBroken() []entry {

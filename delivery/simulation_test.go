@@ -2,7 +2,6 @@ package delivery_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -12,14 +11,13 @@ import (
 	"time"
 
 	"teamdata/delivery"
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/engines"
 	"teamdata/store"
 )
 
-var (
-	oneSeed = flag.Uint64("simulation.seed", 0, "simulate this seed alone and log all that happens; 0 simulates simulation.seeds of them")
-	seeds   = flag.Uint64("simulation.seeds", 20, "how many seeds are simulated, from 1 on")
-)
+// seeds are those of the simulation; one that is run alone logs all that happens.
+var seeds = kit.NewSeeds("simulation.seeds", 20)
 
 // TestSimulation lets days pass in a small world in which everything fails that can:
 // receivers fail, hang and lose their answers, the disk is full at times, the
@@ -32,26 +30,20 @@ var (
 // and what a restart finds for the promises (simulation_report_test.go). A seed
 // always does the same, except for the order of what happens at one instant.
 //
-//	go test -race ./delivery -run '^TestSimulation$' -simulation.seeds=500
+//	go test -race ./delivery -run '^TestSimulation$' -args -simulation.seeds=500
 func TestSimulation(t *testing.T) {
-	first, last := uint64(1), *seeds
-	if *oneSeed != 0 {
-		first, last = *oneSeed, *oneSeed
-	}
 	var searches atomic.Int64
-	for seed := first; seed <= last; seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			engine := newEngine(t)
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, seed, engine)
-				w.live()
-				searches.Add(int64(w.sum.searches))
-			})
+	seeds.Run(t, func(t *testing.T, seed uint64) {
+		t.Parallel()
+		engine := newEngine(t)
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, seed, engine)
+			w.live()
+			searches.Add(int64(w.sum.searches))
 		})
-	}
+	})
 	t.Cleanup(func() {
-		if t.Logf("%d starts had to search for free pages", searches.Load()); searches.Load() == 0 && *oneSeed == 0 && !engines.OnDatabase() {
+		if t.Logf("%d starts had to search for free pages", searches.Load()); searches.Load() == 0 && !seeds.Alone() && !engines.OnDatabase() {
 			t.Error("no start had to search for free pages")
 		}
 	})

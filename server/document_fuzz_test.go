@@ -3,8 +3,6 @@ package server
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -12,31 +10,20 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"teamdata/e2e/kit"
 )
 
-var (
-	requestsSeed  = flag.Uint64("requests.seed", 0, "make up the requests of this seed alone; 0 takes requests.seeds of them")
-	requestsSeeds = flag.Uint64("requests.seeds", 4, "how many seeds of requests are made up, from 1 on")
-)
+var requestSeeds = kit.NewSeeds("requests.seeds", 4)
 
 // TestRequestsOfTheDocument makes requests up out of openapi.json, right ones and
 // such as it forbids, and holds each answer to the document and to what the
 // request deserves.
 func TestRequestsOfTheDocument(t *testing.T) {
-	first, last, seen := uint64(1), *requestsSeeds, map[int]bool{}
-	if *requestsSeed != 0 {
-		first, last = *requestsSeed, *requestsSeed
-	}
-	for seed := first; seed <= last; seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			makeUp(t, seeded(seed, 8<<10), seen)
-			if t.Failed() {
-				t.Logf("see it again with: go test ./server -run '^TestRequestsOfTheDocument$' -requests.seed=%d", seed)
-			}
-		})
-	}
+	seen := map[int]bool{}
+	requestSeeds.Run(t, func(t *testing.T, seed uint64) { makeUp(t, seeded(seed, 8<<10), seen) })
 	for _, status := range []int{200, 304, 400, 401, 402, 403, 404, 405, 409, 410, 413, 422, 429} {
-		if !seen[status] && *requestsSeed == 0 && !t.Failed() {
+		if !seen[status] && !requestSeeds.Alone() && !t.Failed() {
 			t.Errorf("no request was answered %d", status)
 		}
 	}

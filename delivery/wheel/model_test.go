@@ -2,14 +2,16 @@ package wheel
 
 import (
 	"cmp"
-	"flag"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
+
+	"teamdata/e2e/kit"
 )
 
-var seeds = flag.Int("seeds", 300, "random histories to compare with the model")
+// seeds are those of random histories that are compared with the model.
+var seeds = kit.NewSeeds("seeds", 300)
 
 // model is the wheel as a plain list. Dues are kept as they were given, so the
 // rounding is checked too.
@@ -75,28 +77,27 @@ func span(r *rand.Rand) time.Duration {
 }
 
 func TestModel(t *testing.T) {
-	for seed := range *seeds {
-		h := newHistory(t, uint64(seed))
+	seeds.Run(t, func(t *testing.T, seed uint64) {
+		h := newHistory(t, seed)
 		for range 400 {
 			h.step()
 		}
 		h.drain()
-	}
+	})
 }
 
 type history struct {
-	t    *testing.T
-	seed uint64
-	r    *rand.Rand
-	now  time.Time
-	w    *Wheel[int]
-	m    model
+	t   *testing.T
+	r   *rand.Rand
+	now time.Time
+	w   *Wheel[int]
+	m   model
 }
 
 func newHistory(t *testing.T, seed uint64) *history {
 	r := rand.New(rand.NewPCG(seed, 1))
 	now := epoch.Add(span(r))
-	return &history{t: t, seed: seed, r: r, now: now, w: New[int](now)}
+	return &history{t: t, r: r, now: now, w: New[int](now)}
 }
 
 func (h *history) step() {
@@ -129,7 +130,7 @@ func (h *history) expire(now time.Time) {
 	var got []int
 	h.w.Expire(now, func(id int) { got = append(got, id) })
 	if want := h.m.expire(now); !slices.Equal(got, want) {
-		h.t.Fatalf("seed %d: Expire(%v) handed out %v, want %v", h.seed, now, got, want)
+		h.t.Fatalf("Expire(%v) handed out %v, want %v", now, got, want)
 	}
 }
 
@@ -141,15 +142,15 @@ func (h *history) expireNext() {
 
 func (h *history) check() {
 	if h.w.Len() != len(h.m.list) {
-		h.t.Fatalf("seed %d: Len = %d, want %d", h.seed, h.w.Len(), len(h.m.list))
+		h.t.Fatalf("Len = %d, want %d", h.w.Len(), len(h.m.list))
 	}
 	next, ok := h.w.Next()
 	if ok != (len(h.m.list) > 0) {
-		h.t.Fatalf("seed %d: Next found %v with %d entries", h.seed, ok, len(h.m.list))
+		h.t.Fatalf("Next found %v with %d entries", ok, len(h.m.list))
 	}
 	for _, e := range h.m.list {
 		if next.UnixMilli() > wholeMS(e.due) {
-			h.t.Fatalf("seed %d: Next = %v, after %d's due %v", h.seed, next, e.id, e.due)
+			h.t.Fatalf("Next = %v, after %d's due %v", next, e.id, e.due)
 		}
 	}
 }
@@ -160,7 +161,7 @@ func (h *history) drain() {
 	for limit := levels * h.w.Len(); h.w.Len() > 0; limit-- {
 		next, _ := h.w.Next()
 		if limit == 0 || !next.After(h.now) {
-			h.t.Fatalf("seed %d: woken for nothing at %v, Next = %v", h.seed, h.now, next)
+			h.t.Fatalf("woken for nothing at %v, Next = %v", h.now, next)
 		}
 		h.expire(next)
 	}

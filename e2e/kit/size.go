@@ -123,18 +123,28 @@ func MostlyWait() {
 // The test says how to repeat it.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("SEED is no number: %v", err)
-		}
-		seed = n
+	seed, given := seedGiven(t)
+	if !given {
+		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("run it again with SEED=%d", seed)
 	h := fnv.New64a() // so that tests with one SEED don't draw the same
 	fmt.Fprintf(h, "%d %s", seed, t.Name())
 	return h.Sum64()
+}
+
+// seedGiven is SEED in the environment, if it is there.
+func seedGiven(t testing.TB) (seed uint64, given bool) {
+	t.Helper()
+	text := os.Getenv("SEED")
+	if text == "" {
+		return 0, false
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("SEED is no number: %v", err)
+	}
+	return seed, true
 }
 
 // Random draws from [Seed].

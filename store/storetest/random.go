@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,17 +18,20 @@ import (
 
 var (
 	oneSeed = flag.Uint64("storetest.seed", 0, "run the random test with this seed alone; 0 runs storetest.seeds of them")
-	seeds   = flag.Uint64("storetest.seeds", 3, "how many seeds the random test runs, from 1 on")
+	seeds   = flag.Uint64("storetest.seeds", 3, "how many seeds the random test runs: from 1 on, or after a number that follows from SEED in the environment")
 	every   = flag.Int("storetest.every", 4, "after how many steps the random test compares all that can be read; with storetest.seed after each")
 )
 
 // testRandom runs random histories. Each is its seed's alone, but for the order
 // in which a store runs the transactions of a burst.
 func testRandom(t *testing.T, open Open) {
-	first, last := uint64(1), *seeds
+	base, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 64)
+	base %= 1e9 // so that a seed is short enough to be typed
+	first, last := base+1, base+*seeds
 	if *oneSeed != 0 {
 		first, last = *oneSeed, *oneSeed
 	}
+	t.Logf("seeds %d to %d", first, last)
 	for seed := first; seed <= last; seed++ {
 		t.Run(fmt.Sprint(seed), func(one *testing.T) {
 			one.Parallel()
@@ -113,7 +118,7 @@ func (h *history) report() {
 		return
 	}
 	h.Logf("seed %d, the last steps:\n\t%s", h.seed, strings.Join(h.log[max(0, len(h.log)-8):], "\n\t"))
-	h.Logf("see it again with: go test -run '%s' -storetest.seed=%d", h.Name(), h.seed)
+	h.Logf("see it again with: go test -run '%s' -args -storetest.seed=%d", h.Name(), h.seed)
 }
 
 // moveClock moves the clock: mostly on by a little, sometimes by a day, sometimes

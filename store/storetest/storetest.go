@@ -13,7 +13,7 @@
 // new promise of an engine is a row of suite; what a rule does is tested in the
 // file of its noun in store.
 //
-//	go test ./store/boltstore -run /Random -storetest.seeds=1000
+//	go test ./store/boltstore -run /Random -args -storetest.seeds=1000
 package storetest
 
 import (
