@@ -129,7 +129,8 @@ func (k kind[T]) dropFirst(s *Subject, samples []T) {
 }
 
 // testList writes records whose ids begin alike beside those that are there, and
-// reads the list; once more when one of them is dropped, also from where it was.
+// reads the list; once more when one of them is dropped, also from where it was, and some
+// times when the store was opened again as well.
 func (k kind[T]) testList(s *Subject, there []T) {
 	if k.list == nil && k.all == nil {
 		return
@@ -157,7 +158,9 @@ func (k kind[T]) testList(s *Subject, there []T) {
 		gone := want[len(want)/2].at
 		s.Write(func(tx store.Tx) error { return k.drop(tx, gone.ID) })
 		want = slices.DeleteFunc(want, func(i item) bool { return i.at == gone })
-		s.Reopen()
+		if len(want)%4 == 0 {
+			s.Reopen()
+		}
 		s.holdsList(k.name+" with one dropped", want, 1, k.read, around(gone)...)
 	}
 }

@@ -25,18 +25,23 @@ type item struct {
 func (i item) position() store.Cursor       { return i.at }
 func (i item) appendText(dst []byte) []byte { return append(dst, i.text...) }
 
-// holdsList holds each page of a list to the items that are to be there, in the
-// list's order: from its start, after each item, or sixteen or so of a long list, after
-// what is gone, and after positions around these that name nothing.
+// holdsList holds pages of a list to the items that are to be there, in the list's order:
+// from its start, after each item, or sixteen or so of a long list, after what is gone, and
+// after positions around these that name nothing. Each is read twice: with a limit of just
+// what is left there, behind which nothing follows, and with another one, which takes turns.
 func (s *Subject) holdsList(what string, items []item, direction int, read readPage, gone ...store.Cursor) {
 	s.Helper()
 	cursors := slices.Concat([]store.Cursor{{}}, gone)
 	for n := 0; n < len(items); n += 1 + len(items)/16 {
 		cursors = append(cursors, around(items[n].at)...)
 	}
+	slices.SortFunc(cursors, store.Cursor.Compare)
+	cursors = slices.Compact(cursors)
 	s.Read(func(tx store.Tx) error {
-		for _, after := range cursors {
-			for _, limit := range slices.Compact([]int{1, 4, max(4, len(items)-1), max(4, len(items)), len(items) + 5}) {
+		for turn, after := range cursors {
+			left := pageOf(items, item.position, item.appendText, direction, after, len(items), nil).Count
+			others := []int{1, 4, left - 1, left + 1, len(items) + 5}
+			for _, limit := range []int{max(1, left), max(1, others[turn%len(others)])} {
 				want := pageOf(items, item.position, item.appendText, direction, after, limit, []byte("["))
 				got, err := read(tx, after, limit, []byte("["))
 				if err != nil {
