@@ -4,12 +4,11 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"teamdata/e2e/kit"
 )
 
 // hostile are values that no form was made for. Those that want to leave their
@@ -27,16 +26,7 @@ var escaped = regexp.MustCompile(`<zz|["']zz=|(href|src|action)="(javascript:|//
 // Whatever a form is sent with, no answer is a fault, no page holds it unescaped,
 // and nothing of another org changes.
 func TestHostileForms(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("HOSTILE_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("again: HOSTILE_SEED=%d go test -run TestHostileForms ./admin/settings", seed)
-		}
-	})
-	s, rnd := newAttacker(t), rand.New(rand.NewPCG(seed, 0))
+	s, rnd := newAttacker(t), kit.Random(t)
 	for range 5 {
 		s.sendForms(rnd, func(param string) string { return s.pick(rnd, s.mine(param)) })
 	}
