@@ -23,7 +23,7 @@ import (
 
 // The contract is kept if each reopening finds the data in another engine, where it was
 // carried to: from a file to a database, to a new file, and so on. It is all of the
-// contract with -full.
+// contract with -size.
 func TestStoreCarriedAlong(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

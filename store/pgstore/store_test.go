@@ -16,7 +16,7 @@ import (
 )
 
 // The engine keeps the store's contract, and leaves databases in which Check finds
-// nothing wrong. What is PostgreSQL's own has its tests beside this one. Only with -full
+// nothing wrong. What is PostgreSQL's own has its tests beside this one. Only with -size
 // the writes of each rule fail, and the engine looks for other nodes meanwhile.
 func TestStore(t *testing.T) {
 	t.Parallel()
