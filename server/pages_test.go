@@ -55,7 +55,7 @@ func TestPaging(t *testing.T) {
 		if len(all) != 103 {
 			t.Fatalf("%s holds %d items", path, len(all))
 		}
-		for limit := 1; limit < 100; limit++ {
+		for _, limit := range []int{1, 2, 3, 7, 50, 51, 52, 99} { // of 103
 			if got := env.walk(path, limit); !slices.Equal(got, all) {
 				t.Errorf("%s with limit=%d: %d items in another order", path, limit, len(got))
 			}

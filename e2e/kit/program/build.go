@@ -71,7 +71,7 @@ func Binary(t testing.TB) string {
 	name, _, _ := strings.Cut(t.Name(), "/")
 	_, benchmark := t.(*testing.B)
 	build := buildRaced
-	if _, listed := plain[name]; !raceDetector || listed || benchmark {
+	if _, listed := plain[name]; !kit.Raced || listed || benchmark {
 		build = buildPlain
 	}
 	binary, err := build()
