@@ -5,13 +5,14 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 // mayImport says which packages of this module and of others a package's code
@@ -279,9 +280,5 @@ func eachFile(t *testing.T, fn func(file string)) {
 
 func readPage(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return kit.ReadText(t, file)
 }

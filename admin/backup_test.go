@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/engines"
 	"teamdata/store"
 	"teamdata/store/boltstore"
@@ -24,9 +25,7 @@ func TestBackup(t *testing.T) {
 	equal(t, "Teamdata-Backup-Size", got.Header.Get("Teamdata-Backup-Size"), strconv.Itoa(len(got.Body)))
 	equal(t, "Content-Type", got.Header.Get("Content-Type"), "application/octet-stream")
 	path := filepath.Join(t.TempDir(), "copy.db")
-	if err := os.WriteFile(path, []byte(got.Body), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.WriteFile(t, path, got.Body)
 	s, err := boltstore.Open(path, boltstore.Options{Now: env.Now})
 	if err != nil {
 		t.Fatal(err)

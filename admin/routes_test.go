@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -17,11 +18,7 @@ const docsFile = "../docs/admin-api.md"
 
 func docs(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(docsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return kit.ReadText(t, docsFile)
 }
 
 // update writes the table of docs/admin-api.md, instead of checking it.

@@ -3,14 +3,12 @@ package app
 import (
 	"net"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 func TestPublicURL(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := kit.Loopback(t)
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	domains := []string{"data.example.com", "other.example.com"}
 	for want, s := range map[string]Settings{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/e2e/kit"
 	"teamdata/store/boltstore"
 )
 
@@ -44,9 +45,7 @@ func TestBackupsKeepTheNewest(t *testing.T) {
 	others := []string{"teamdata.db", "teamdata-2026.db", "teamdata-20261121T115959Z.db.gz", ".bashrc.backup-7", "notes"}
 	stale := ".teamdata-20261121T115959Z.db.backup-7"
 	for _, name := range append(others, stale) {
-		if err := os.WriteFile(filepath.Join(b.dir, name), []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		kit.WriteFile(t, filepath.Join(b.dir, name), "x")
 	}
 	for range 5 {
 		*now = now.Add(b.every)
@@ -130,9 +129,7 @@ func TestBackupsOfTheFuture(t *testing.T) {
 func TestFutureBackupIsNoSuccess(t *testing.T) {
 	dir := t.TempDir()
 	a := &App{settings: Settings{BackupDir: dir}}
-	if err := os.WriteFile(filepath.Join(dir, time.Now().AddDate(1, 0, 0).UTC().Format(backupName)), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.WriteFile(t, filepath.Join(dir, time.Now().AddDate(1, 0, 0).UTC().Format(backupName)), "")
 	if newest, ok := a.newestBackup(); !ok || !newest.IsZero() {
 		t.Errorf("the newest backup is of %v", newest)
 	}

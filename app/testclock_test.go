@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -70,9 +70,7 @@ func TestResetImportsTheSeed(t *testing.T) {
 	s.Seed = filepath.Join(t.TempDir(), "seed.json")
 	write := func(content string) {
 		t.Helper()
-		if err := os.WriteFile(s.Seed, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		kit.WriteFile(t, s.Seed, content)
 	}
 	const good = `{"orgs":[{"id":"org_acme","name":"Acme"}]}`
 	write(good)

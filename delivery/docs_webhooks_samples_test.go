@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/signature"
 	"teamdata/store"
 )
@@ -120,9 +121,7 @@ func tool(t *testing.T, name string) (path string) {
 func writeSample(t *testing.T, folder, file, code string) (path string) {
 	t.Helper()
 	path = filepath.Join(folder, file)
-	if err := os.WriteFile(path, []byte(code), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.WriteFile(t, path, code)
 	return path
 }
 

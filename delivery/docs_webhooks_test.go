@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/signature"
 	"teamdata/store"
 	"teamdata/store/boltstore"
@@ -28,11 +28,7 @@ var codeBlock = regexp.MustCompile("(?ms)^```(\\w+ [\\w.]+|http)\n(.*?)^```$")
 
 func readWebhooksDoc(t *testing.T) webhooksDoc {
 	t.Helper()
-	text, err := os.ReadFile("../docs/webhooks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc := webhooksDoc{text: string(text), blocks: map[string]string{}}
+	doc := webhooksDoc{text: kit.ReadText(t, "../docs/webhooks.md"), blocks: map[string]string{}}
 	for _, found := range codeBlock.FindAllStringSubmatch(doc.text, -1) {
 		if _, twice := doc.blocks[found[1]]; twice {
 			t.Errorf("docs/webhooks.md has two blocks %q", found[1])

@@ -16,6 +16,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/contract"
 	"teamdata/server/openapi"
 	"teamdata/store"
@@ -186,11 +187,7 @@ func noNames() *net.Resolver {
 
 // onEachConn listens, and gives each connection to fn.
 func onEachConn(t *testing.T, fn func(net.Conn)) (address string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
+	l := kit.Loopback(t)
 	go func() {
 		for {
 			c, err := l.Accept()

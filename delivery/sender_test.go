@@ -32,11 +32,7 @@ func TestReasons(t *testing.T) {
 	closing := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) })
 	plain := httptest.NewServer(status(200))
 	defer plain.Close()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and never begins TLS
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
+	silent := kit.Loopback(t) // accepts, and never begins TLS
 	guard := netguard.New(netguard.Config{})
 
 	for name, test := range map[string]struct {

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"teamdata/e2e/kit"
 )
 
 // wire is a receiver that speaks byte by byte. Its connections live until the
@@ -31,10 +33,7 @@ type wire struct {
 // newWire serves each connection with speak.
 func newWire(t testing.TB, speak func(net.Conn)) *wire {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := kit.Loopback(t)
 	w := &wire{Listener: l}
 	w.running.Go(func() {
 		for {

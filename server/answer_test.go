@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/web"
 	"teamdata/store"
 )
@@ -112,17 +113,13 @@ func TestAnswerLeavesInOneWrite(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		env := newTestEnv(t, Config{})
 		addMembers(env, 100)
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		counting := &countingListener{Listener: l}
+		counting := &countingListener{Listener: kit.Loopback(t)}
 		var config *tls.Config
 		if secure {
 			config = env.localTLS()
 		}
 		go env.server.Serve(counting, config)
-		c := env.dial(l.Addr().String(), config)
+		c := env.dial(counting.Addr().String(), config)
 		from := bufio.NewReader(c)
 		for _, path := range []string{"/api/v1/members?limit=100", "/api/v1/members?limit=60", "/api/v1/members?limit=1", "/api/v1/none"} {
 			for i := range 2 {

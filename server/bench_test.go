@@ -214,10 +214,7 @@ type target struct {
 }
 
 func startBench(b *testing.B, s benchServer, config *tls.Config, t target) target {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
+	l := kit.Loopback(b)
 	go s.serve(l, config)
 	b.Cleanup(func() { s.close() })
 	t.addr = l.Addr().String()

@@ -2,22 +2,18 @@ package server
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
 // docs/errors.md and store.Codes say the same, in the same order.
 func TestErrorsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../docs/errors.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := regexp.MustCompile("(?m)^\\| \\d{3} \\| `.*$").FindAllString(string(text), -1)
+	rows := regexp.MustCompile("(?m)^\\| \\d{3} \\| `.*$").FindAllString(kit.ReadText(t, "../docs/errors.md"), -1)
 	if len(rows) != len(store.Codes) {
 		t.Errorf("the page lists %d codes, the catalogue %d", len(rows), len(store.Codes))
 	}
@@ -35,11 +31,7 @@ func TestExchangesAreComplete(t *testing.T) {
 	files, _ := filepath.Glob("../testdata/exchanges/*.txt")
 	var all strings.Builder
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Write(text)
+		all.WriteString(kit.ReadText(t, file))
 	}
 	for _, info := range store.Codes {
 		if info.Code != store.CodeInternal && info.Code != store.CodePreconditionFailed && !strings.Contains(all.String(), fmt.Sprintf(`"code":"%s"`, info.Code)) {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"crypto/tls"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -59,10 +58,7 @@ func (env *testEnv) listenWith(secure bool) {
 	if secure {
 		config = env.localTLS()
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		env.Fatal(err)
-	}
+	l := kit.Loopback(env)
 	env.addr = l.Addr().String()
 	ended := make(chan error, 1)
 	go func() { ended <- env.server.Serve(l, config) }()

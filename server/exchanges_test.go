@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"teamdata/e2e/kit"
 )
 
 // TestExchanges plays the stories of testdata/exchanges, each against a server
@@ -43,12 +44,8 @@ func TestExchanges(t *testing.T) {
 
 func playFile(t *testing.T, file string, c Config) {
 	t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
 		story := story{testEnv: newTestEnv(t, c), known: map[string]string{}}
-		story.play(string(text))
+		story.play(kit.ReadText(t, file))
 	})
 }
 

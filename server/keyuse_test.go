@@ -1,11 +1,9 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -105,15 +103,12 @@ func TestKeyUseSurvives(t *testing.T) {
 func TestKeyUseWritesNothing(t *testing.T) {
 	engines.NeedsFile(t)
 	env := newTestEnv(t, Config{})
-	var first []byte
+	var first string
 	for i := range 10 {
 		env.do(newRequest("GET", "/api/v1/members", "key_read"))
 		env.keepKeyUse()
-		file, err := os.ReadFile(env.Store.(store.FileEngine).Path())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i > 0 && !bytes.Equal(file, first) {
+		file := kit.ReadText(t, env.Store.(store.FileEngine).Path())
+		if i > 0 && file != first {
 			t.Fatalf("request %d of a minute was written", i)
 		}
 		first = file

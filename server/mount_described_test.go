@@ -2,10 +2,10 @@ package server
 
 import (
 	"net/http"
-	"os"
 	"testing"
 
 	"teamdata/admin"
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/contract"
 	"teamdata/store/storetest"
 )
@@ -13,11 +13,7 @@ import (
 // The admin API is as its description says also where it is mounted, and where it
 // isn't reached for what comes before it.
 func TestMountedAdminIsDescribed(t *testing.T) {
-	document, err := os.ReadFile("../admin/openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	described, err := contract.Read(document)
+	described, err := contract.Read([]byte(kit.ReadText(t, "../admin/openapi.json")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/localca"
 
 	"teamdata/internal/web"
@@ -139,10 +140,7 @@ func (l slowListener) Close() error {
 func TestShutdownAnswersWhatIsAccepted(t *testing.T) {
 	env := newTestEnv(t, Config{})
 	env.server.drainDelay = time.Hour
-	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := kit.Loopback(t)
 	closed, closing := context.WithCancel(t.Context())
 	l := slowListener{plain, make(chan struct{}), make(chan struct{}), closing}
 	served := make(chan error, 2)
@@ -170,10 +168,7 @@ func TestShutdownAnswersWhatIsAccepted(t *testing.T) {
 func TestShutdownAwaitsHandshakes(t *testing.T) {
 	env := newTestEnv(t, Config{})
 	env.server.drainDelay = 0
-	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := kit.Loopback(t)
 	closed, closing := context.WithCancel(t.Context())
 	l := slowListener{plain, make(chan struct{}), make(chan struct{}), closing}
 	close(l.hand)
@@ -261,10 +256,7 @@ func TestServeOnceStopped(t *testing.T) {
 	for range 20 {
 		env := newTestEnv(t, Config{})
 		env.server.drainDelay = 0
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := kit.Loopback(t)
 		served := make(chan error, 1)
 		go func() { served <- env.server.Serve(l, env.localTLS()) }()
 		if err := env.server.Shutdown(t.Context()); err != nil {
@@ -284,10 +276,7 @@ func TestServeOnceStopped(t *testing.T) {
 func TestProtocols(t *testing.T) {
 	env := newTestEnv(t, Config{})
 	addMembers(env, 100)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := kit.Loopback(t)
 	go env.server.Serve(l, env.localTLS())
 	defer env.server.http.Close()
 	bodies := map[string]string{}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"net"
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/localca"
 	"teamdata/server/certificates"
 	"teamdata/store"
@@ -32,10 +32,7 @@ func TestLocalTLSIsTrusted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := kit.Loopback(t)
 	go env.server.Serve(l, config)
 	defer env.server.http.Close()
 	roots := x509.NewCertPool()

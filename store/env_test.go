@@ -1,18 +1,17 @@
 package store_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/seal"
@@ -94,11 +93,7 @@ func (n *noted) Seal(plain, place []byte) []byte {
 
 func sealKey(t *testing.T) *seal.Key {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "seal.key")
-	if err := os.WriteFile(file, bytes.Repeat([]byte("4f"), seal.KeySize), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	key, err := seal.ReadKeyFile(file)
+	key, err := seal.ReadKeyFile(kit.SealKey(t, t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,12 @@ package settings
 import (
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -22,11 +22,7 @@ func TestEveryActionHasASentence(t *testing.T) {
 	action := regexp.MustCompile(`"([a-z]\w+\.[a-z]\w+)"`)
 	found := 0
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
+		for line := range strings.Lines(kit.ReadText(t, file)) {
 			m := action.FindStringSubmatch(line)
 			if m == nil || strings.HasSuffix(file, "_test.go") || !audits.MatchString(line) || m[1] == store.EventWebhookTest {
 				continue

@@ -5,11 +5,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 var loaded = regexp.MustCompile(`<(?:link|script)[^>]* (?:href|src)="(/[^"]*)"`)
@@ -72,11 +73,7 @@ func TestEachClassIsUsed(t *testing.T) {
 
 func readFile(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return kit.ReadText(t, file)
 }
 
 // compressed is an asset as it is sent to a browser.

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"teamdata/e2e/kit"
 )
 
 // Errors are one line, and say how to fix it.
 func TestErrors(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.WriteFile(t, file, "")
 	for want, change := range map[string]func(*Config){
 		"--only accpt: there is no such measurement; there are sync, handler, accept, ": func(c *Config) { c.Only = []string{"accpt"} },
 		"choose a folder that you may write to":                                         func(c *Config) { c.Dir = file },

@@ -1,12 +1,12 @@
 package doctor
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/pebble"
 	"teamdata/internal/localca"
 	"teamdata/internal/system"
@@ -43,9 +43,7 @@ func TestCertificateThatEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	both := filepath.Join(t.TempDir(), "both.pem")
-	if err := os.WriteFile(both, pem, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.WriteFile(t, both, string(pem))
 	leaf, err := localca.LoadLeaf(pem)
 	if err != nil {
 		t.Fatal(err)
@@ -60,9 +58,7 @@ func TestACME(t *testing.T) {
 	authority, second, ca := pebble.New(t), pebble.New(t), filepath.Join(t.TempDir(), "acme.ca.pem")
 	second.Open(pebble.Config{})
 	authority.Open(pebble.Config{})
-	if err := os.WriteFile(ca, authority.CAPEM, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.WriteFile(t, ca, string(authority.CAPEM))
 	check := func(online bool, now func() time.Time) []Finding {
 		d := doctor{Config: Config{Online: online}, now: now}
 		d.Domains, d.ACMEDirectories, d.ACMECA = []string{ownDomain}, []string{authority.Directory, second.Directory}, ca

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/hint"
 	"teamdata/internal/localca"
 	"teamdata/store"
@@ -149,17 +150,13 @@ func TestModes(t *testing.T) {
 		key := map[bool]string{true: OK, false: Problem}[bit&0o007 == 0]
 		d = doctor{now: time.Now}
 		d.SealKeyFile = path
-		if err := os.WriteFile(path, []byte(fmt.Sprintf("%064x", 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		kit.WriteFile(t, path, fmt.Sprintf("%064x", 1))
 		d.checkSealKey(t.Context())
 		d.found(t, fmt.Sprintf("a seal key of mode %04o", 0o600|bit), key)
 
 		d = doctor{now: time.Now}
 		d.TLSCert, d.TLSKey = path, path
-		if err := os.WriteFile(path, pair, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		kit.WriteFile(t, path, string(pair))
 		d.checkCertificate(t.Context())
 		if got := d.count(Problem) > 0; got != (key == Problem) {
 			t.Errorf("a private key of mode %04o: %v", 0o600|bit, d.list)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 const (
@@ -29,10 +31,7 @@ type script struct {
 
 func (s *script) open(t *testing.T) *script {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := kit.Loopback(t)
 	s.addr, s.reached = l.Addr(), make(chan struct{}, 10)
 	if s.secured {
 		config, _ := identity()

@@ -2,7 +2,6 @@ package receiver
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -120,11 +119,7 @@ func TestForwardFails(t *testing.T) {
 // hangs up.
 func hangingUp(t *testing.T, answer string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
+	l := kit.Loopback(t)
 	go func() {
 		for {
 			c, err := l.Accept()

@@ -1,13 +1,13 @@
 package api_test
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/reference"
 	"teamdata/server/openapi"
 )
@@ -23,11 +23,8 @@ func documents(t *testing.T) map[string]reference.Document {
 	all := map[string]reference.Document{}
 	files, _ := filepath.Glob("../../server/openapi/*.json")
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		version := versionOf.FindStringSubmatch(string(text))[1]
+		text := kit.ReadText(t, file)
+		version := versionOf.FindStringSubmatch(text)[1]
 		all[version], _ = openapi.Of(version)
 	}
 	if all[current].JSON == nil {
@@ -60,9 +57,5 @@ func TestDocumentsAreSound(t *testing.T) {
 	for _, d := range documents(t) {
 		sound(t, d)
 	}
-	text, err := os.ReadFile("../../admin/openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, reference.Document{Version: "admin", JSON: text})
+	sound(t, reference.Document{Version: "admin", JSON: []byte(kit.ReadText(t, "../../admin/openapi.json"))})
 }

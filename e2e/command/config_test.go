@@ -13,9 +13,7 @@ func TestServeWarnsOfUnknownNames(t *testing.T) {
 	t.Setenv("TEAMDATA_KEY_RAT", "50")
 	t.Setenv("TEAMDATA_ORG", "org_acme")
 	p := program.Serve(t, t.TempDir()+"/teamdata.db")
-	if err := p.Stop(); err != nil {
-		t.Errorf("it ended with %v", err)
-	}
+	p.StopWell()
 	const told = "no such setting"
 	if out := p.Out.String(); strings.Count(out, told) != 1 || !strings.Contains(out, `"error":"TEAMDATA_KEY_RAT: `+told+`","hint":"did you mean TEAMDATA_KEY_RATE?"`) {
 		t.Errorf("it said:\n%s", out)

@@ -27,9 +27,7 @@ func TestDemo(t *testing.T) {
 	for _, demo := range []*program.Process{first, second} {
 		pasteAll(t, demo)
 		opensLink(demo)
-		if err := demo.Stop(); err != nil {
-			t.Errorf("the demo ended with %v\n%s", err, demo.Out)
-		}
+		demo.StopWell()
 	}
 }
 

@@ -46,8 +46,6 @@ func TestHealthcheck(t *testing.T) {
 	}
 	checkHealth(t, "no answer from the server", "--timeout", "300ms")
 	p.Cmd.Process.Signal(syscall.SIGCONT)
-	if err := p.Stop(); err != nil {
-		t.Error(err)
-	}
+	p.StopWell()
 	checkHealth(t, "no server listens")
 }

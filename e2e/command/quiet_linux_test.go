@@ -107,9 +107,7 @@ func TestNoCallUnasked(t *testing.T) {
 		}
 		i.ask(p, "/api/v1/members", "/api/v1/audit-log", "/api/v1/assistant/instructions", "/readyz")
 	}
-	if err := p.Stop(); err != nil {
-		t.Errorf("it ended with %v\n%s", err, p.Out)
-	}
+	p.StopWell()
 	if n := i.sent(); n != 0 {
 		t.Errorf("%d packets have left the machine\n%s", n, p.Out)
 	}

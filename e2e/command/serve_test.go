@@ -31,9 +31,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: %v %v", file, info, err)
 		}
 	}
-	if err := p.Stop(); err != nil {
-		t.Errorf("it ended with %v\n%s", err, p.Out)
-	}
+	p.StopWell()
 
 	// The same file again: the same answers, the same CA, and no second seed.
 	p = program.Serve(t, data, "--seed", program.Example)
@@ -164,9 +162,7 @@ func TestGracefulStop(t *testing.T) {
 		t.Fatalf("answered %d %s", a.Status, a.Body)
 	}
 	start := time.Now()
-	if err := p.Stop(); err != nil {
-		t.Errorf("it ended with %v\n%s", err, p.Out)
-	}
+	p.StopWell()
 	if took := time.Since(start); took > app.StopGrace+2*time.Second {
 		t.Errorf("it took %s", took)
 	}

@@ -134,9 +134,7 @@ func TestPlainHTTPEndsWithTheTestClock(t *testing.T) {
 	if attempts.Load() != 1 {
 		t.Errorf("%d attempts arrived", attempts.Load())
 	}
-	if err := p.Stop(); err != nil {
-		t.Fatalf("it ended with %v\n%s", err, p.Out)
-	}
+	p.StopWell()
 
 	p = program.Serve(t, data, "--allow-endpoint-cidr", "127.0.0.1/32")
 	var sent struct{ ID string }
@@ -167,9 +165,7 @@ func TestStopWhileTheClockMoves(t *testing.T) {
 	for range 2 { // the second at a time that the move leads to
 		<-arrived
 	}
-	if err := p.Stop(); err != nil {
-		t.Errorf("the server ended with %v\n%s", err, p.Out)
-	}
+	p.StopWell()
 	if err := move.Cmd.Wait(); err == nil || !strings.Contains(move.Out.String(), "The server is stopping") {
 		t.Errorf("the move ended with %v\n%s", err, move.Out)
 	}

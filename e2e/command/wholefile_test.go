@@ -25,9 +25,7 @@ func TestBackupAndRestore(t *testing.T) {
 	program.Says(t, 1, []string{"restore", at("served.db"), "--data", data, "--yes"}, "in use by process")
 	program.Says(t, 1, []string{"compact", "--data", data}, "in use by process")
 	p.Must("POST", "/webhooks/whe_hook/test", program.WriteKey)
-	if err := p.Stop(); err != nil {
-		t.Fatalf("it ended with %v\n%s", err, p.Out)
-	}
+	p.StopWell()
 
 	program.Says(t, 0, []string{"backup", at("resting.db"), "--data", data}, "and sound")
 	if n := deliveriesIn(t, at("resting.db")) - deliveriesIn(t, at("served.db")); n != 1 {

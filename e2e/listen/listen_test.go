@@ -36,9 +36,7 @@ func TestListenToAServer(t *testing.T) {
 		t.Fatalf("answered %d %s", a.Status, a.Body)
 	}
 	l.Says("  webhook.test  " + id + "  verified\n  {\n    \"type\": \"webhook.test\",\n")
-	if err := l.Stop(); err != nil {
-		t.Errorf("it ended with %v\n%s", err, l.Out)
-	}
+	l.StopWell()
 }
 
 // The CA is the same from start to start, and for two first starts at once; the

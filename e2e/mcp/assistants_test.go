@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -57,10 +56,7 @@ func newAssistants(t *testing.T) *assistants {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := kit.Loopback(t)
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l, config) }()
 	t.Cleanup(func() {

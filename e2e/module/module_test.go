@@ -14,11 +14,7 @@ import (
 // page is docs/testing.md.
 func page(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/testing.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return kit.ReadText(t, "../../docs/testing.md")
 }
 
 // sample returns the first code block of a language on a page.
@@ -46,20 +42,15 @@ func TestForeignModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "acme_test.go"), []byte(code), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.WriteFile(t, filepath.Join(folder, "acme_test.go"), code)
 	shell := exec.Command("sh", "-euxc", strings.ReplaceAll(sample(t, text, "sh"), "../teamdata", root))
 	shell.Dir = folder
 	shell.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	if out, err := shell.CombinedOutput(); err != nil || !strings.Contains(string(out), "ok  \t") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	sums, err := os.ReadFile(filepath.Join(folder, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	modules := strings.Count(string(sums), "\n") - strings.Count(string(sums), "/go.mod ")
+	sums := kit.ReadText(t, filepath.Join(folder, "go.sum"))
+	modules := strings.Count(sums, "\n") - strings.Count(sums, "/go.mod ")
 	if t.Logf("it downloads %d modules", modules); modules > 56 {
 		t.Error("a test that imports teamdatatest must not cost its module more than 56")
 	}

@@ -2,12 +2,12 @@ package page_test
 
 import (
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 )
 
@@ -36,14 +36,11 @@ func TestSignInByMail(t *testing.T) {
 		t.Errorf("the links are %s and %s", first, second)
 	}
 	p.StopWell()
-	content, err := os.ReadFile(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := kit.ReadText(t, data)
 	for _, link := range []string{first, second} {
 		_, secret, _ := strings.Cut(link, "/link/")
 		_, secret, _ = strings.Cut(secret, ".")
-		if out := p.Out.String(); secret == "" || strings.Contains(out, secret) || strings.Contains(string(content), secret) {
+		if out := p.Out.String(); secret == "" || strings.Contains(out, secret) || strings.Contains(content, secret) {
 			t.Errorf("the log or the file holds the link's secret %q:\n%s", secret, out)
 		}
 	}

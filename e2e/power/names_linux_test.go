@@ -21,9 +21,7 @@ func TestNamesAreSynced(t *testing.T) {
 	folder, file := r.path("backups/made"), r.path("exports/all.json")
 	p := r.serve("serve", "--seed", program.Example, "--backup-dir", folder+"/") // as a shell completes it
 	p.Says("made a backup")
-	if err := p.Stop(); err != nil {
-		t.Fatalf("it ended with %v\n%s", err, p.Out)
-	}
+	p.StopWell()
 	r.run("export", "export", file, "--data", r.path(dataName))
 	ops := r.read()
 	named := slices.IndexFunc(ops, func(op diskOp) bool { return op.name == file })

@@ -98,9 +98,7 @@ func newStory(t *testing.T, requests int, random *rand.Rand) *story {
 
 func (s *story) stop(p *program.Process) {
 	s.t.Helper()
-	if err := p.Stop(); err != nil {
-		s.t.Fatalf("it ended with %v\n%s", err, p.Out)
-	}
+	p.StopWell()
 }
 
 // command records a command on the data file.

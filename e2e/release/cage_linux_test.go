@@ -122,9 +122,7 @@ func TestContainer(t *testing.T) {
 	if info, err := os.Stat(c.at("data/teamdata.db")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the data file is %v, %v", info, err)
 	}
-	if err := p.Stop(); err != nil {
-		t.Errorf("it ended with %v\n%s", err, p.Out)
-	}
+	p.StopWell()
 	if err := c.command(env, jsonList(t, check)...).Run(); err == nil {
 		t.Error("the health check passes without a server")
 	}

@@ -136,7 +136,5 @@ func (c *cage) serveImage(config string) {
 	c.lock("data")
 	p := c.start(process.Env, process.Args...)
 	p.Await("the health check", func() bool { return c.command(process.Env, "/teamdata", "healthcheck").Run() == nil })
-	if err := p.Stop(); err != nil {
-		t.Errorf("it ended with %v\n%s", err, p.Out)
-	}
+	p.StopWell()
 }

@@ -45,9 +45,7 @@ func readmeInstalls(t *testing.T, release, version string) {
 		t.Errorf("%s: %v\n%s", send[1], err, out)
 	}
 	p.Await("a verified event", func() bool { return strings.Contains(p.Out.String(), "  verified\n") })
-	if err := p.Stop(); err != nil {
-		t.Errorf("it ended with %v\n%s", err, p.Out)
-	}
+	p.StopWell()
 	installed(t, filepath.Join(folder, "teamdata_"+version+"_linux_"+runtime.GOARCH))
 	linksLead(t, filepath.Join(folder, "teamdata_"+version+"_linux_"+runtime.GOARCH))
 }

@@ -5,12 +5,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/contract"
 	"teamdata/e2e/kit/referee"
 )
@@ -20,10 +20,7 @@ import (
 // it by one change.
 func TestJudgesAgree(t *testing.T) {
 	for file, base := range map[string]string{"../../server/openapi/openapi.json": "/api/v1", "../../admin/openapi.json": "/admin/v1"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := []byte(kit.ReadText(t, file))
 		ours, err := contract.Read(text)
 		if err != nil {
 			t.Fatal(err)

@@ -99,9 +99,7 @@ func TestRequestLog(t *testing.T) {
 	p.Must("GET", "/members?limit=1&secret="+planted, program.ReadKey, "Cookie", planted, "X-Request-Id", "mine")
 	p.Must("POST", "/webhooks/"+planted+"/test", program.WriteKey, "Idempotency-Key", planted)
 	p.Must("GET", "/members", "key_read."+planted)
-	if err := p.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	p.StopWell()
 	var routes []string
 	for _, line := range p.Out.Lines() {
 		var fields map[string]any
@@ -135,9 +133,7 @@ func TestPushedChangesInTheLog(t *testing.T) {
 		} {
 			program.MustRun(t, append(command, "--data", data)...)
 		}
-		if err := p.Stop(); err != nil {
-			t.Fatal(err)
-		}
+		p.StopWell()
 		var got []string
 		for _, line := range p.Out.Lines() {
 			var fields struct{ Message, Method, Path string }

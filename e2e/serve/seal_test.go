@@ -1,8 +1,6 @@
 package serve_test
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -30,9 +28,7 @@ func TestServeSealed(t *testing.T) {
 
 	p := program.Serve(t, data, append(flags, "--seed", seed)...)
 	trusted := kit.ReadText(t, p.CAFile)
-	if err := p.Stop(); err != nil {
-		t.Fatalf("it ended with %v\n%s", err, p.Out)
-	}
+	p.StopWell()
 	const told = "sealed from now on"
 	for start, wantTold := range []bool{true, false} {
 		p = program.Serve(t, data, append(flags, "--seal-key-file", key)...)
@@ -62,15 +58,12 @@ func TestServeSealedFromTheStart(t *testing.T) {
 		t.Errorf("answered %d %s", a.Status, a.Body)
 	}
 	p.Kill()
-	content, err := os.ReadFile(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Contains(content, []byte("org_acme")) {
+	content := kit.ReadText(t, data)
+	if !strings.Contains(content, "org_acme") {
 		t.Error("the data file does not hold the org")
 	}
 	for _, secret := range []string{"PRIVATE KEY", "whsec_"} {
-		if bytes.Contains(content, []byte(secret)) {
+		if strings.Contains(content, secret) {
 			t.Errorf("%q shows in the data file", secret)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/localca"
 )
 
@@ -58,9 +59,7 @@ func (o *operator) write(p pair) {
 // put replaces a file, as programs do that renew certificates.
 func (o *operator) put(file string, text []byte) {
 	o.Helper()
-	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
-		o.Fatal(err)
-	}
+	kit.WriteFile(o, file+".new", string(text))
 	if err := os.Rename(file+".new", file); err != nil {
 		o.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"teamdata/e2e/kit"
 )
 
 // recorder is a connection that remembers each Write. It fails them all once
@@ -240,12 +242,7 @@ func TestWriteAfterClose(t *testing.T) {
 }
 
 func TestCloseWrite(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	l = Listener(l)
+	l := Listener(kit.Loopback(t))
 	client, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore/boltfile"
 )
@@ -152,11 +153,7 @@ func until(t testing.TB, what string, holds func() bool) {
 
 func readFile(t testing.TB, path string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
+	return []byte(kit.ReadText(t, path))
 }
 
 func writeFile(t testing.TB, path string, content []byte) {

@@ -1,12 +1,11 @@
 package boltstore_test
 
 import (
-	"bytes"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/seal"
@@ -23,11 +22,7 @@ func TestStore(t *testing.T) {
 // So it does when it seals, and its index of keys has room for one.
 func TestSealedStore(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "seal.key")
-	if err := os.WriteFile(file, bytes.Repeat([]byte("4f"), seal.KeySize), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	key, err := seal.ReadKeyFile(file)
+	key, err := seal.ReadKeyFile(kit.SealKey(t, t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}

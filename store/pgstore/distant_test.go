@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 )
 
@@ -38,11 +39,7 @@ func TestDistantly(t *testing.T) {
 
 // The end of one side ends the other.
 func TestDistantEnds(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := kit.Loopback(t)
 	for _, end := range []func(near, server net.Conn) (other net.Conn){
 		func(near, server net.Conn) net.Conn { near.Close(); return server },
 		func(near, server net.Conn) net.Conn { server.Close(); return near },

@@ -2,22 +2,18 @@ package pgstore
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 )
 
 // docs are the blocks below a heading of docs/postgresql.md.
 func docs(t *testing.T, heading string) (blocks []string) {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/postgresql.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(page), "\n## "+heading+"\n")
+	_, section, _ := strings.Cut(kit.ReadText(t, "../../docs/postgresql.md"), "\n## "+heading+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	for _, block := range regexp.MustCompile("(?s)```\\w*\n(.*?)```").FindAllStringSubmatch(section, -1) {
 		blocks = append(blocks, block[1])

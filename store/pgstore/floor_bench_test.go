@@ -2,7 +2,6 @@ package pgstore_test
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 )
 
@@ -30,9 +30,7 @@ func BenchmarkFloor(b *testing.B) {
 	database := roomy(b).Database(b)
 	postgres.Exec(b, database, "CREATE TABLE floor (id bigserial PRIMARY KEY, record text)")
 	script := filepath.Join(b.TempDir(), "floor.sql")
-	if err := os.WriteFile(script, []byte("INSERT INTO floor (record) VALUES (repeat('x', 200));\n"), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	kit.WriteFile(b, script, "INSERT INTO floor (record) VALUES (repeat('x', 200));\n")
 	b.ResetTimer()
 	out, err := exec.Command(program, "-n", "-M", "prepared", "-c", "64", "-j", "2", "-t", fmt.Sprint(b.N/64+1), "-f", script, database).CombinedOutput()
 	if err != nil {

@@ -1,13 +1,11 @@
 package pgstore_test
 
 import (
-	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/codec"
@@ -17,10 +15,7 @@ import (
 
 func sealer(t *testing.T, digit string) codec.Sealer {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "seal.key")
-	if err := os.WriteFile(file, bytes.Repeat([]byte(digit), 2*seal.KeySize), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := kit.NewFile(t, "seal.key", strings.Repeat(digit, 2*seal.KeySize))
 	key, err := seal.ReadKeyFile(file)
 	if err != nil {
 		t.Fatal(err)

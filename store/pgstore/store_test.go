@@ -52,9 +52,7 @@ func (d *databases) at(t testing.TB, path string) string {
 			empty(t, string(database))
 			d.giveBack(string(database))
 		})
-		if err := os.WriteFile(path, database, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		kit.WriteFile(t, path, string(database))
 	}
 	return string(database)
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	yaml "github.com/oasdiff/yaml3"
+
+	"teamdata/e2e/kit"
 )
 
 // Each document in JSON is what the one in YAML says.
@@ -24,9 +26,7 @@ func TestHoldJSON(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "a.yaml")
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		kit.WriteFile(t, name, text)
 	}
 	write(source, "x-anchors:\n  both: &both {z: 1, a: <b>}\nlist: &list [\"1\", 2.5, true, null]\nmerged:\n  first: *list\n  <<: *both\n  last: 2026\n")
 	const want = `{"list":["1",2.5,true,null],"merged":{"first":["1",2.5,true,null],"z":1,"a":"<b>","last":2026}}`

@@ -243,10 +243,7 @@ func (a *Authority) Reset(c Config) {
 // address. Pebble asks it over TCP.
 func names(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := kit.Loopback(t)
 	server := &dns.Server{Listener: l, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
 		answer := new(dns.Msg).SetReply(q)
 		if question := q.Question[0]; question.Qtype == dns.TypeA {

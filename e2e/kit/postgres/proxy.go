@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/system"
 )
 
@@ -50,10 +51,7 @@ type link struct {
 // NewProxy starts a proxy to a server, which ends with the test.
 func NewProxy(t testing.TB, server *Server) *Proxy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := kit.Loopback(t)
 	p := &Proxy{server: server, listener: l, links: map[*link]bool{}}
 	p.moved = sync.NewCond(&p.mu)
 	p.running.Go(p.accept)

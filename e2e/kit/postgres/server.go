@@ -229,10 +229,6 @@ func version(path string) int {
 
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := kit.Loopback(t)
 	return l.Addr().(*net.TCPAddr).Port
 }
