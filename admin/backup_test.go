@@ -27,9 +27,7 @@ func TestBackup(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "copy.db")
 	kit.WriteFile(t, path, got.Body)
 	s, err := boltstore.Open(path, boltstore.Options{Now: env.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer s.Close()
 	copied := New(s, Config{})
 	equal(t, "the copy", ask(t, socketClient(t, copied.Local()), "GET", "/orgs", "").Body, env.do("GET", "/orgs", "").Body)
@@ -54,13 +52,9 @@ func (env *testEnv) large() {
 func (env *testEnv) begin(ctx context.Context) io.ReadCloser {
 	env.Helper()
 	r, err := http.NewRequestWithContext(ctx, "GET", "http://teamdata"+basePath+"/backup", nil)
-	if err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, err)
 	answer, err := env.client.Do(r)
-	if err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, err)
 	if _, err := io.ReadFull(answer.Body, make([]byte, 1)); err != nil {
 		env.Fatal(err)
 	}
@@ -76,9 +70,7 @@ func TestStalledBackup(t *testing.T) {
 	body := env.begin(t.Context())
 	defer body.Close()
 	env.wantNoFiles()
-	if err := env.Store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, env.Store.Close())
 	if n, err := io.Copy(io.Discard, body); n < 8<<20 || err != nil {
 		t.Errorf("%d bytes, %v", n, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -51,17 +52,13 @@ func appendBare(tx store.Tx) error {
 func benchStore(b *testing.B) *boltstore.Store {
 	b.Helper()
 	s, err := boltstore.Open(filepath.Join(b.TempDir(), "teamdata.db"), boltstore.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	b.Cleanup(func() { s.Close() })
 	err = s.Update(b.Context(), store.All, func(tx store.Tx) error {
 		_, err := store.ImportOrg(tx, store.Org{ID: "org_acme", Name: "Acme"})
 		return err
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	return s
 }
 

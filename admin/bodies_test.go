@@ -59,9 +59,7 @@ func (env *testEnv) wantLimit(o operation) {
 	env.wantError(got, store.CodePayloadTooLarge, "")
 	r, _ := http.NewRequest(o.method, "http://teamdata"+basePath+o.path, struct{ *strings.Reader }{strings.NewReader(most + " ")})
 	answer, err := env.client.Do(r)
-	if err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, err)
 	answer.Body.Close()
 	equal(env, "status without a length", answer.StatusCode, http.StatusRequestEntityTooLarge)
 }

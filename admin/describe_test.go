@@ -93,9 +93,7 @@ func TestDescriptionIsAnswered(t *testing.T) {
 func TestEventTypesAreDescribed(t *testing.T) {
 	document, _ := openapi.Of("2026-10-06")
 	doc, err := contract.Read(document.JSON)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for _, name := range store.BuiltInEventTypes {
 		kind := eventtype.BuiltIn(name)
 		type fields struct {
@@ -104,12 +102,8 @@ func TestEventTypesAreDescribed(t *testing.T) {
 		}
 		var here, told fields
 		data, err := json.Marshal(doc.At("webhooks", name, "post", "requestBody", "content", "application/json", "schema", "properties", "data"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(json.Unmarshal(kind.Schema, &here), json.Unmarshal(data, &told)); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
+		kit.Must(t, errors.Join(json.Unmarshal(kind.Schema, &here), json.Unmarshal(data, &told)))
 		slices.Sort(here.Required)
 		slices.Sort(told.Required)
 		equal(t, "the fields of "+name, strings.Join(here.Required, " "), strings.Join(told.Required, " "))

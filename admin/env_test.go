@@ -66,14 +66,10 @@ func (env *testEnv) status(context.Context) (Status, error) {
 func socketClient(t testing.TB, h http.Handler) *http.Client {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "admin-") // a socket's path is short
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	path := filepath.Join(dir, "s")
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	server := &http.Server{Handler: h}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
@@ -99,9 +95,7 @@ func (env *testEnv) do(method, path, body string, header ...string) kit.Answer {
 func ask(t testing.TB, client *http.Client, method, path, body string, header ...string) kit.Answer {
 	t.Helper()
 	r, err := http.NewRequest(method, "http://teamdata"+basePath+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for i := 0; i < len(header); i += 2 {
 		r.Header[header[i]] = append(r.Header[header[i]], header[i+1])
 	}

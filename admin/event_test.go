@@ -34,9 +34,7 @@ func TestBuiltInEvents(t *testing.T) {
 	for kind, data := range filled {
 		env.wantAnswer(env.emit("org_acme", kind, data), 201, `{"deliveries":["{{whd}}"]}`)
 		var fields map[string]any
-		if err := json.Unmarshal([]byte(data), &fields); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, json.Unmarshal([]byte(data), &fields))
 		for name := range fields {
 			env.wantError(env.emit("org_acme", kind, with(fields, name, nil)), store.CodeBadRequest, "data: missing property '"+name+"'")
 			env.wantError(env.emit("org_acme", kind, with(fields, name, true)), store.CodeBadRequest, "data."+name+": got boolean, want ")
@@ -167,9 +165,7 @@ func TestSchemaThatChangesMeanwhile(t *testing.T) {
 	}
 	env.wantError(<-answers, store.CodeConflict, "A request with the same Idempotency-Key is still running.")
 	close(release)
-	if err := <-changed; err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, <-changed)
 	env.wantError(<-answers, store.CodeBadRequest, "data: missing property 'total'")
 }
 

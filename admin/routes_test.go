@@ -37,9 +37,7 @@ func TestOperationsAreDocumented(t *testing.T) {
 	_, after, _ := strings.Cut(rest, "\n\n")
 	made := before + table + "\n" + after
 	if *update {
-		if err := os.WriteFile(docsFile, []byte(made), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(docsFile, []byte(made), 0o644))
 	} else if made != text {
 		t.Error("docs/admin-api.md does not have the operations of openapi.yaml; write them with go test ./admin -update")
 	}

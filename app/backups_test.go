@@ -21,9 +21,7 @@ import (
 func newBackups(t *testing.T) (b *backups, now *time.Time) {
 	t.Helper()
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
 	clock := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	return &backups{
@@ -69,9 +67,7 @@ func TestBackupsKeepTheNewest(t *testing.T) {
 func namesIn(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for _, entry := range entries {
 		names = append(names, entry.Name())
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -31,9 +32,7 @@ func TestExpiringIsWatched(t *testing.T) {
 // been renewed by now.
 func TestExpiring(t *testing.T) {
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer s.Close()
 	end := time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)
 	const day = 24 * time.Hour
@@ -61,9 +60,7 @@ func TestExpiring(t *testing.T) {
 		{14 * day, 3},                 // again a nanosecond less than 24 hours
 		{14*day - 1 - time.Minute, 5}, // both again
 	} {
-		if err := e.mailOverdue(context.Background(), end.Add(-check.before)); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, e.mailOverdue(context.Background(), end.Add(-check.before)))
 		var mails []store.Mail
 		_ = s.View(context.Background(), func(tx store.Tx) (err error) {
 			mails, err = tx.Mails("", 10)
@@ -84,9 +81,7 @@ func TestExpiring(t *testing.T) {
 // it could not be queued at once.
 func TestExpiringOverNodes(t *testing.T) {
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer s.Close()
 	end := time.Date(2026, 12, 31, 0, 0, 0, 0, time.UTC)
 	node := func(in store.Store, notAfter time.Time) *expiring {
@@ -104,9 +99,7 @@ func TestExpiringOverNodes(t *testing.T) {
 		mails int
 	}{{second, 0}, {first, 1}, {second, 1}, {first, 1}, {other, 2}} {
 		first.store = s
-		if err := step.node.mailOverdue(t.Context(), now); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, step.node.mailOverdue(t.Context(), now))
 		if err := s.View(t.Context(), func(tx store.Tx) error {
 			mails, err := tx.Mails("", 10)
 			if len(mails) != step.mails {

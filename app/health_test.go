@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"teamdata/e2e/kit"
 	"teamdata/store/boltstore"
 )
 
@@ -18,17 +19,13 @@ import (
 func TestHealthIsKept(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	a, err := Start(ctx, Settings{Data: filepath.Join(t.TempDir(), "teamdata.db"), Listen: "127.0.0.1:0", HTTP: true}, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer a.close()
 	h := a.newHealth(ctx)
 	h.limit = 500 * time.Millisecond // the dispatcher's part waits for as long
 	probe := func() {
 		t.Helper()
-		if err := a.store.Probe(ctx); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, a.store.Probe(ctx))
 	}
 	probe()
 	v := h.current()
@@ -66,9 +63,7 @@ func TestHealthOfCommits(t *testing.T) {
 		<-hang
 		return fault
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer s.Close()
 	h := &health{stopped: t.Context(), store: s, limit: time.Minute, log: zerolog.Nop()}
 	check := func(want string) {

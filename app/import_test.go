@@ -7,24 +7,22 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 // A seed may come from a pipe as well, such as a shell's <(…).
 func TestSeedFromAPipe(t *testing.T) {
 	content := []byte(strings.Repeat(`{"orgs": []} `, 1000))
 	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	go func() {
 		write.Write(content)
 		write.Close()
 	}()
 	defer read.Close()
 	file, err := openInput(context.Background(), fmt.Sprintf("/dev/fd/%d", read.Fd()), filepath.Join(t.TempDir(), "a.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer file.Close()
 	spooled := make([]byte, len(content)+1)
 	if n, _ := file.ReadAt(spooled, 0); string(spooled[:n]) != string(content) {

@@ -13,15 +13,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/admin"
+	"teamdata/e2e/kit"
 	"teamdata/store/boltstore"
 )
 
 // A handler gives the same answers in this process as over a network.
 func TestInProcess(t *testing.T) {
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
 	handler := NewAdmin(s, admin.Config{Log: zerolog.Nop()}, func(*admin.Status) {}).Local()
 	network := httptest.NewServer(handler)
@@ -60,18 +59,12 @@ func TestInProcess(t *testing.T) {
 func exchange(t *testing.T, client *http.Client, base, method, path, body string) (int, http.Header, []byte) {
 	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), method, base+"/admin/v1"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	r, err := client.Do(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer r.Body.Close()
 	answered, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return r.StatusCode, r.Header, answered
 }
 
@@ -86,9 +79,7 @@ func TestReplayOffline(t *testing.T) {
 		t.Helper()
 		var out bytes.Buffer
 		client, end, err := Offline{Data: path, Make: true}.Admin(ctx, &out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		do(func(method, path, body string) string {
 			_, _, answer := exchange(t, client, "http://teamdata", method, path, body)
 			return string(answer)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -23,9 +24,7 @@ func TestSweeps(t *testing.T) {
 			time.Sleep(time.Duration(commit.Load()))
 			return nil
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		defer s.Close()
 		var dropped atomic.Int64 // mails
 		a := &App{store: s, settings: Settings{DeliveryRetention: time.Hour, HeldRetention: time.Hour}}
@@ -38,9 +37,7 @@ func TestSweeps(t *testing.T) {
 			err := s.Update(t.Context(), store.All, func(tx store.Tx) error {
 				return tx.PutMail(store.Mail{ID: tx.NewID(store.PrefixMail), CreatedAt: time.Now().Add(-age)})
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, err)
 		}
 		check := func(what string, mails int64, wantRunning time.Duration, wantDone time.Time) {
 			t.Helper()
@@ -74,9 +71,7 @@ func TestSweeps(t *testing.T) {
 func TestSweepsOfOtherNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		defer s.Close()
 		var dropped atomic.Int64
 		a := &App{store: s, settings: Settings{Data: "postgres://other.example/x", DeliveryRetention: time.Hour, HeldRetention: time.Hour}}
@@ -91,9 +86,7 @@ func TestSweepsOfOtherNodes(t *testing.T) {
 			_, err := store.ImportOrg(tx, store.Org{ID: "org_acme", Name: "Acme"})
 			return errors.Join(err, store.DeleteOrg(tx, "org_acme"))
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		for pause, want := range []bool{false, true} {
 			time.Sleep([]time.Duration{4*time.Second - 1, 1}[pause])
 			synctest.Wait()

@@ -20,9 +20,7 @@ func run(t *testing.T, s Settings) *App {
 	s.Data, s.Listen, s.HTTP = filepath.Join(t.TempDir(), "teamdata.db"), "127.0.0.1:0", true
 	ctx, cancel := context.WithCancel(context.Background())
 	a, err := Start(ctx, s, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
 	t.Cleanup(func() {
@@ -84,18 +82,14 @@ func TestResetImportsTheSeed(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		return ids
 	}
 	err := a.store.Update(t.Context(), store.All, func(tx store.Tx) error {
 		_, err := store.CreateOrg(tx, "", store.Org{ID: "org_new", Name: "New"})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for _, row := range []struct{ seed, wrong, left string }{
 		{good, "", "org_acme "},
 		{`{"orgs":[{"id":"org_acme","name":"Acme","members":[{"userId":"a b","role":"owner"}]}]}`, "members[0].userId", ""},

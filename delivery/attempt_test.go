@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -64,9 +65,7 @@ func TestTheContractsSchedule(t *testing.T) {
 		sent := env.sendTest(env.endpoint("https://receiver.example/").ID)
 		<-time.After(24 * time.Hour) // of the bubble
 		cancel()
-		if err := <-ended; err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, <-ended)
 		if d := env.delivery(sent.ID); d.State != store.StateFailed {
 			t.Errorf("the delivery is %s", d.State)
 		}
@@ -130,9 +129,7 @@ func TestStopWaitsForAttempts(t *testing.T) {
 	r.next(t)
 	cancel()
 	close(answer)
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, <-ended)
 	if d := env.delivery(sent.ID); d.State != store.StateAcknowledged {
 		t.Errorf("after the stop the delivery is %s", d.State)
 	}

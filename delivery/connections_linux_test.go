@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -51,26 +52,16 @@ func TestOneAddressIsDead(t *testing.T) {
 func newDeaf(t *testing.T, ip string, port int) netip.AddrPort {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { syscall.Close(fd) })
 	at := &syscall.SockaddrInet4{Port: port, Addr: netip.MustParseAddr(ip).As4()}
-	if err := syscall.Bind(fd, at); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Listen(fd, 0); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, syscall.Bind(fd, at))
+	kit.Must(t, syscall.Listen(fd, 0))
 	name, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	addr := netip.AddrPortFrom(netip.AddrFrom4(at.Addr), uint16(name.(*syscall.SockaddrInet4).Port))
 	c, err := net.Dial("tcp", addr.String()) // takes the one place there is
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return addr
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -34,9 +35,7 @@ func TestDeliversASignedEvent(t *testing.T) {
 		Type, Timestamp string
 		Data            map[string]any
 	}
-	if err := json.Unmarshal(got.body, &body); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, json.Unmarshal(got.body, &body))
 	if _, err := store.ParseTime(body.Timestamp); err != nil {
 		t.Error(err)
 	}
@@ -196,9 +195,7 @@ func TestEventsAreSentAsDescribed(t *testing.T) {
 // A dispatcher is alive while Run comes around: not before, and not afterwards.
 func TestAlive(t *testing.T) {
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer s.Close()
 	d := New(s, Config{})
 	soon, cancel := context.WithTimeout(t.Context(), time.Millisecond)

@@ -80,9 +80,7 @@ func librarySample(t *testing.T, folder, code string) []string {
 	if err == nil {
 		err = os.Symlink(modules, filepath.Join(folder, "node_modules"))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return []string{node, writeSample(t, folder, "verify.mjs", code)}
 }
 
@@ -90,9 +88,7 @@ func librarySample(t *testing.T, folder, code string) []string {
 // sample.
 func pythonSample(t *testing.T, folder, code string) []string {
 	out, err := exec.CommandContext(t.Context(), tool(t, "python3"), "-c", "import sys; print(sys.executable)").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return []string{strings.TrimSpace(string(out)), writeSample(t, folder, "verify.py", code)}
 }
 
@@ -206,15 +202,11 @@ var longSecret = "whsec_" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byt
 func (r sampleRequest) signedBy(t *testing.T, secrets ...string) sampleRequest {
 	t.Helper()
 	at, err := strconv.ParseInt(r.timestamp, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	var keys []signature.Secret
 	for _, text := range secrets {
 		key, err := signature.ParseSecret(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		keys = append(keys, key)
 	}
 	r.secrets, r.signature = secrets, string(signature.Sign(nil, r.id, at, []byte(r.body), keys...))

@@ -47,9 +47,7 @@ func TestWebhooksDocEvents(t *testing.T) {
 			t.Errorf("docs/webhooks.md has as an example of %s\n%snot\n%s", eventType, got, want)
 		}
 		var event struct{ Data map[string]any }
-		if err := json.Unmarshal([]byte(events[eventType]), &event); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, json.Unmarshal([]byte(events[eventType]), &event))
 		row := regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(eventType) + "` .*$").FindString(doc.text)
 		for field := range event.Data {
 			if !strings.Contains(row, "`"+field+"`") {
@@ -65,9 +63,7 @@ func exampleEvents(t *testing.T) map[string]string {
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{
 		Now: func() time.Time { return time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
 	env := &env{TB: t, store: s}
 	var e store.Endpoint
@@ -122,9 +118,7 @@ func queuedBodies(env *env, e store.Endpoint) map[string]string {
 		}
 		return nil
 	})
-	if err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, err)
 	return bodies
 }
 
@@ -134,9 +128,7 @@ func TestWebhooksDocExample(t *testing.T) {
 	doc := readWebhooksDoc(t)
 	head, body, _ := strings.Cut(doc.blocks["http"], "\n\n")
 	secret, err := signature.ParseSecret(regexp.MustCompile(`whsec_[\w+/]{32,}=*`).FindString(doc.text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	id := regexp.MustCompile("webhook-id: (.*)").FindStringSubmatch(head)
 	at := time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC).Unix()
 	want := fmt.Sprintf("webhook-id: %s\nwebhook-timestamp: %d\nwebhook-signature: %s", id[1], at,

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/storetest"
@@ -25,17 +26,13 @@ type env struct {
 func (env *env) open() {
 	env.Helper()
 	s, err := boltstore.Open(env.path, boltstore.Options{})
-	if err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, err)
 	env.store = storetest.Scoped(env, s)
 }
 
 func (env *env) update(fn func(store.Tx) error) {
 	env.Helper()
-	if err := env.store.Update(context.Background(), store.All, fn); err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, env.store.Update(context.Background(), store.All, fn))
 }
 
 func (env *env) endpoint(url string, events ...string) (e store.Endpoint) {
@@ -65,9 +62,7 @@ func (env *env) delivery(id string) (d store.Delivery) {
 		d, err = tx.Delivery(id)
 		return err
 	})
-	if err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, err)
 	return d
 }
 
@@ -228,9 +223,7 @@ func (env *env) isDisabled(id string) (disabled bool) {
 
 func (env *env) view(fn func(store.Tx) error) {
 	env.Helper()
-	if err := env.store.View(context.Background(), fn); err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, env.store.View(context.Background(), fn))
 }
 
 // sendTests sends n tests to each of the endpoints, in one commit.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/signature"
 	"teamdata/store"
 )
@@ -132,9 +133,7 @@ func (s signed) with(name, value string) signed {
 func (s signed) resignedAt(t *testing.T, secret string, at time.Time) signed {
 	t.Helper()
 	parsed, err := signature.ParseSecret(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	sum := signature.Sign(nil, s.Headers["Webhook-Id"], at.Unix(), []byte(s.Body), parsed)
 	return s.with("webhook-timestamp", strconv.FormatInt(at.Unix(), 10)).with("webhook-signature", string(sum))
 }
@@ -144,9 +143,7 @@ func runNode(t *testing.T, node, folder string, deliveries []signed) (verdicts [
 	var in, out, errors bytes.Buffer
 	lines := json.NewEncoder(&in)
 	for _, d := range deliveries {
-		if err := lines.Encode(d); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, lines.Encode(d))
 	}
 	c := exec.CommandContext(t.Context(), node, "testdata/verify.mjs", folder)
 	c.Stdin, c.Stdout, c.Stderr = &in, &out, &errors
@@ -155,9 +152,7 @@ func runNode(t *testing.T, node, folder string, deliveries []signed) (verdicts [
 	}
 	for verdict := json.NewDecoder(&out); verdict.More(); {
 		var text string
-		if err := verdict.Decode(&text); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, verdict.Decode(&text))
 		verdicts = append(verdicts, text)
 	}
 	return verdicts

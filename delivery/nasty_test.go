@@ -133,9 +133,7 @@ func TestNowhere(t *testing.T) {
 func TestSilentNameServer(t *testing.T) {
 	t.Parallel()
 	silent, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer silent.Close()
 	n := &names{conn: silent}
 	a := sendOnce(t, "https://receiver.example/", Config{resolver: n.resolver(), AttemptTimeout: 200 * time.Millisecond})

@@ -71,9 +71,7 @@ func (r *receiver) next(t testing.TB) received {
 func verify(t testing.TB, secret string, got received) {
 	t.Helper()
 	wh, err := standardwebhooks.NewWebhook(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if err := wh.Verify(got.body, got.header); err != nil {
 		t.Fatalf("the reference library refuses the request: %v", err)
 	}

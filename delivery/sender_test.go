@@ -259,9 +259,7 @@ func BenchmarkSendFloor(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r, err := client.Post("https://receiver.example/hook", "application/json", nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		kit.Must(b, err)
 		r.Body.Close()
 	}
 }

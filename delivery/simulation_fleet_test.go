@@ -124,9 +124,7 @@ func (f *fleet) setUp() {
 		}
 		return nil
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	kit.Must(f, err)
 }
 
 // step lets some things happen at once, and some time pass.

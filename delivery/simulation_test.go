@@ -110,9 +110,7 @@ func (w *world) live() {
 	defer w.report()
 	defer w.end()
 	w.open()
-	if err := w.engine.age(w); err != nil {
-		w.Fatal(err)
-	}
+	kit.Must(w, w.engine.age(w))
 	w.setUp()
 	w.start()
 	for range steps {

@@ -6,6 +6,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -23,9 +24,7 @@ func TestChangedEndpointIsParsedAgain(t *testing.T) {
 	} {
 		var ts targets
 		before, err := ts.of(&e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		if same, _ := ts.of(&e); same != before {
 			t.Error("nothing has changed, and it is parsed again")
 		}
@@ -98,9 +97,7 @@ func (env *env) checkVerifies(r *receiver, endpointID string, secrets map[string
 	got := r.next(env)
 	for secret, want := range secrets {
 		webhook, err := standardwebhooks.NewWebhook(secret)
-		if err != nil {
-			env.Fatal(err)
-		}
+		kit.Must(env, err)
 		if err := webhook.Verify(got.body, got.header); (err == nil) != want {
 			env.Errorf("it is to verify: %t, and the library says %v", want, err)
 		}

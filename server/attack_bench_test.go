@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"teamdata/e2e/kit"
 )
 
 // attacks are what clients can do beside a healthy one.
@@ -71,16 +73,12 @@ func attack(b *testing.B, addr, name string) (stop func()) {
 	child := exec.Command(os.Args[0], "-test.run", "^$", "-test.bench", "^BenchmarkAttackers$", "-test.benchtime", "1x")
 	child.Env = append(os.Environ(), attackVariable+"="+addr+" "+name)
 	stdin, err := child.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	stdout, err := child.StdoutPipe()
 	if err == nil {
 		err = child.Start()
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	said := bufio.NewScanner(stdout)
 	for said.Scan() && !strings.HasSuffix(said.Text(), attacking) {
 	}
@@ -119,9 +117,7 @@ func (env *testEnv) slowHeads() {
 	var conns []net.Conn
 	for range attackers(env, 2000) {
 		c, err := tls.Dial("tcp", env.addr, &tls.Config{InsecureSkipVerify: true})
-		if err != nil {
-			env.Fatal(err)
-		}
+		kit.Must(env, err)
 		io.WriteString(c, "GET /api/v1/members HTTP/1.1\r\nHost: x\r\nX: ")
 		conns = append(conns, c)
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/web"
 )
 
@@ -25,9 +26,7 @@ import (
 func attackers(t testing.TB, n int) int {
 	t.Helper()
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	if room := (int(limit.Cur) - 500) / 2; room < n {
 		t.Logf("the limit of open files leaves room for %d connections, not %d", room, n)
 		return room
@@ -40,9 +39,7 @@ func (env *testEnv) connectMany(n int, say string) (conns []net.Conn) {
 	env.Helper()
 	for range n {
 		c, err := net.Dial("tcp", env.listen())
-		if err != nil {
-			env.Fatal(err)
-		}
+		kit.Must(env, err)
 		env.Cleanup(func() { c.Close() })
 		io.WriteString(c, say)
 		conns = append(conns, c)
@@ -56,9 +53,7 @@ func (env *testEnv) healthy(scheme string) (ask func()) {
 	return func() {
 		env.Helper()
 		answer, err := transport.RoundTrip(newRequest("GET", scheme+"://"+env.listen()+"/api/v1/members", "key_read"))
-		if err != nil {
-			env.Fatal(err)
-		}
+		kit.Must(env, err)
 		io.Copy(io.Discard, answer.Body)
 		if answer.Body.Close(); answer.StatusCode != http.StatusOK {
 			env.Fatalf("the healthy client got %s", answer.Status)

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 // What net/http answers by itself is an answer of ours too, also on a connection that
@@ -26,9 +28,7 @@ func TestBareErrors(t *testing.T) {
 			io.WriteString(c, "GET /api/v1/orgs HTTP/1.1\r\nHost: a\r\n\r\n")
 			for _, want := range []int{404, want} {
 				r, err := http.ReadResponse(answers, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				kit.Must(t, err)
 				var body struct {
 					Error struct{ Code, Message string }
 				}
@@ -61,9 +61,7 @@ func TestExpectHTTP2(t *testing.T) {
 	} {
 		r := newRequest("GET", "https://"+env.addr+"/api/v1/members", "", "Expect", expect)
 		answer, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		body, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if answer.ProtoMajor != 2 || answer.StatusCode != want.status || answer.Header.Get("API-Version") == "" ||

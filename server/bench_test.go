@@ -120,9 +120,7 @@ func BenchmarkWebhookTestAlone(b *testing.B) {
 	ask := target{request: benchRequest("POST", testOpen, "key_write")}
 	benchClient := startBench(b, env.server.serveBench(), config, ask).dial(b)
 	file, err := os.Create(filepath.Join(b.TempDir(), "probe"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	defer file.Close()
 	var answers, commits, syncs []time.Duration
 	for b.Loop() {
@@ -155,9 +153,7 @@ func newBenchEnv(b *testing.B) (*testEnv, *tls.Config) {
 	}, orgs.Fill)}
 	env.server = New(env.Store, Config{KeyRate: 1e9, ClientRate: 1e9})
 	config, _, err := LocalTLS(b.Context(), env.Store, localca.LocalHosts(""), time.Now())
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	return env, config
 }
 
@@ -248,9 +244,7 @@ type benchClient struct {
 
 func (t target) dial(b *testing.B) *benchClient {
 	c, err := tls.Dial("tcp", t.addr, &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	b.Cleanup(func() { c.Close() })
 	return &benchClient{target: t, conn: c, from: bufio.NewReaderSize(c, 32<<10)}
 }
@@ -323,9 +317,7 @@ func compare(b *testing.B, clients int, ours, baseline target) {
 // request says more than the rate while others use the machine too.
 func processorTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 

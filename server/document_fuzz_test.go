@@ -97,9 +97,7 @@ func (a asking) send(env *testEnv, client *http.Transport) (status int, answered
 		body = io.MultiReader(body) // net/http can't tell its length
 	}
 	r, err := http.NewRequest(a.method, "http://"+env.listen()+a.url, body)
-	if err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, err)
 	r.Header = a.header
 	dump, _ := httputil.DumpRequestOut(r, len(a.body) < 100)
 	dump = bytes.ToValidUTF8(dump, []byte("?"))

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -25,13 +26,9 @@ func (env *testEnv) waiting(endpointID string) (ids []string) {
 		endpoint, err = tx.Endpoint("org_acme", endpointID)
 		return err
 	})
-	if err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, err)
 	due, err := env.Store.Claim(env.Context(), endpoint.Number, env.Now().Add(time.Hour), 1000)
-	if err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, err)
 	for _, claim := range due.Claims {
 		ids = append(ids, claim.Delivery.ID)
 		env.Store.Release(claim.Delivery.ID)

@@ -163,9 +163,7 @@ type rawAnswer struct {
 func rawExchange(env *testEnv, method, request string) rawAnswer {
 	env.Helper()
 	c, err := net.Dial("tcp", env.listen())
-	if err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, err)
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(10 * time.Second))
 	go io.WriteString(c, request) // it may be refused before all of it was read

@@ -22,17 +22,13 @@ func (env *testEnv) lastUsed(id string) (at time.Time) {
 		at = use.LastUsedAt
 		return err
 	})
-	if err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, err)
 	return at
 }
 
 func (env *testEnv) keepKeyUse() {
 	env.Helper()
-	if err := env.server.KeepKeyUse(env.Context()); err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, env.server.KeepKeyUse(env.Context()))
 }
 
 func TestKeyUse(t *testing.T) {
@@ -159,9 +155,7 @@ func TestKeyOfADeletedOrg(t *testing.T) {
 				t.Errorf("%s, once its org is %s: %d %s, want %s", key, when, a.Code, a.Body, unknown.Body)
 			}
 		}
-		if err := store.DropRemoved(env.Context(), env.Store); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, store.DropRemoved(env.Context(), env.Store))
 	}
 	env.keepKeyUse()
 	if at := env.lastUsed("key_read"); !at.IsZero() {

@@ -14,9 +14,7 @@ import (
 // isn't reached for what comes before it.
 func TestMountedAdminIsDescribed(t *testing.T) {
 	described, err := contract.Read([]byte(kit.ReadText(t, "../admin/openapi.json")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	var mounted http.Handler
 	env := newTestEnv(t, Config{ClientRate: 3, Mounts: []Mount{{"/admin", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/admin/v1/plans" {

@@ -22,9 +22,7 @@ import (
 func TestOneIdempotencyKeyOnTwoNodes(t *testing.T) {
 	database := postgres.New(t)
 	target, err := pgstore.ParseTarget(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	var nodes [2]*Server
 	open := func(_ string, now func() time.Time) (store.Engine, error) {
 		return pgstore.Open(t.Context(), target, pgstore.Options{Now: now, Node: pgstore.RandomName()})

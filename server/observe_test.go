@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/web"
 	"teamdata/store"
 )
@@ -182,9 +183,7 @@ func TestNotingTheAdminAPI(t *testing.T) {
 		closed bool
 	}{{"", 200, false}, {"short", 200, false}, {"longer than ten bytes", 413, true}} {
 		answer, err := http.Post("http://"+env.listen()+"/admin/v1/x", "text/plain", strings.NewReader(test.body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		io.Copy(io.Discard, answer.Body)
 		answer.Body.Close()
 		if answer.StatusCode != test.status || answer.Close != test.closed {
@@ -236,9 +235,7 @@ func TestHealth(t *testing.T) {
 		t.Errorf("a POST is answered %d", answer.Code)
 	}
 	env.server.drainDelay = 0
-	if err := env.server.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, env.server.Shutdown(t.Context()))
 	if answer := env.do(newRequest("GET", ReadyPath, "")); answer.Code != 503 || answer.Body.String() != "stopping\n" {
 		t.Errorf("while it stops it is answered %d %q", answer.Code, answer.Body)
 	}

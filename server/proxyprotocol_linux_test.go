@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/pires/go-proxyproto"
+
+	"teamdata/e2e/kit"
 )
 
 // askThrough makes a request over a connection that begins with a header of the
@@ -44,9 +46,7 @@ func proxyHeader(t *testing.T, version byte, client string) []byte {
 	t.Helper()
 	h := proxyproto.HeaderProxyFromAddrs(version, &net.TCPAddr{IP: net.ParseIP(client), Port: 4711}, &net.TCPAddr{IP: net.ParseIP(client), Port: 443})
 	text, err := h.Format()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return text
 }
 
@@ -102,9 +102,7 @@ func TestProxyProtocolRefuses(t *testing.T) {
 func TestProxyProtocolHalfClose(t *testing.T) {
 	env := newTestEnv(t, Config{ProxyProtocol: true, Proxies: mustParse(t, "127.0.0.1")})
 	c, err := env.dialFrom("127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	c.Write(proxyHeader(t, 2, "203.0.113.1"))
 	go io.WriteString(c, "GET / HTTP/1.1\r\nX: "+strings.Repeat("x", 100<<10))
 	text, err := io.ReadAll(c)

@@ -23,9 +23,7 @@ import (
 func (env *testEnv) localTLS() *tls.Config {
 	env.Helper()
 	config, _, err := LocalTLS(env.Context(), env.Store, localca.LocalHosts(""), time.Now())
-	if err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, err)
 	return config
 }
 
@@ -33,9 +31,7 @@ func (env *testEnv) localTLS() *tls.Config {
 func (env *testEnv) dial(addr string, config *tls.Config) net.Conn {
 	env.Helper()
 	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		env.Fatal(err)
-	}
+	kit.Must(env, err)
 	env.Cleanup(func() { c.Close() })
 	c.SetDeadline(time.Now().Add(10 * time.Second))
 	if config != nil {
@@ -287,9 +283,7 @@ func TestProtocols(t *testing.T) {
 		}
 		defer transport.CloseIdleConnections()
 		answer, err := transport.RoundTrip(newRequest("GET", "https://"+l.Addr().String()+"/api/v1/members?limit=100", "key_read"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		body, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if err != nil || answer.Proto != protocol || answer.StatusCode != http.StatusOK || answer.Header.Get("API-Version") == "" {

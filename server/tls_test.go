@@ -29,9 +29,7 @@ func LocalTLS(ctx context.Context, s store.Store, hosts []string, now time.Time)
 func TestLocalTLSIsTrusted(t *testing.T) {
 	env := newTestEnv(t, Config{})
 	config, caPEM, err := LocalTLS(t.Context(), env.Store, localca.LocalHosts("box.example"), time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	l := kit.Loopback(t)
 	go env.server.Serve(l, config)
 	defer env.server.http.Close()

@@ -173,9 +173,7 @@ func TestEndsComeInOrder(t *testing.T) {
 	for _, v := range threeVersions[1:] {
 		h := env.do(newRequest("HEAD", "/api/v1/members", "key_read", "API-Version", v.date)).Header()
 		since, err := strconv.ParseInt(strings.TrimPrefix(h["Deprecation"][0], "@"), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		end, err := http.ParseTime(h["Sunset"][0])
 		if err != nil || end.Before(time.Unix(since, 0).AddDate(1, 0, 0)) || !end.Before(last) {
 			t.Errorf("%s: deprecated since %s, until %s, %v", v.date, h["Deprecation"], h["Sunset"], err)

@@ -94,9 +94,7 @@ func (n *noted) Seal(plain, place []byte) []byte {
 func sealKey(t *testing.T) *seal.Key {
 	t.Helper()
 	key, err := seal.ReadKeyFile(kit.SealKey(t, t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return key
 }
 
@@ -110,9 +108,7 @@ func opener(sealer boltstore.Sealer) storetest.Open {
 			})
 		}
 		s, err := boltstore.Open(path, boltstore.Options{Now: now, NoSync: true, MapSize: 64 << 20, Sealer: sealer})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		return s
 	}
 }

@@ -43,9 +43,7 @@ func readCSV(t testing.TB, body string) (entries []store.AuditEntry) {
 	}
 	for _, r := range records[1:] {
 		at, err := store.ParseTime(r[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		entries = append(entries, store.AuditEntry{OrgID: "org_acme", CreatedAt: at, ID: r[1], ActorID: r[2], Action: r[3], TargetID: r[4]})
 	}
 	return entries
@@ -136,9 +134,7 @@ func (w *env) appendManyEntries() {
 func (b *browser) startExport() *http.Response {
 	b.Helper()
 	res, err := b.client.Get(b.server.URL + Path + exportPath + "jsonl")
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	b.Cleanup(func() { res.Body.Close() })
 	if _, err := io.ReadFull(res.Body, make([]byte, 1)); err != nil {
 		b.Fatal(err)

@@ -89,14 +89,10 @@ func (b *browser) firstByte(t *testing.B, path string) time.Duration {
 	var first time.Time
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotFirstResponseByte: func() { first = time.Now() }})
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.server.URL+Path+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	start := time.Now()
 	res, err := b.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer res.Body.Close()
 	if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != 200 {
 		t.Fatalf("%s: %d, %v", path, res.StatusCode, err)

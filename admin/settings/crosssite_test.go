@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/engines"
 	"teamdata/store"
 )
@@ -17,14 +18,10 @@ func (w *env) file() [sha256.Size]byte {
 	engines.NeedsFile(w)
 	w.backgroundDone()
 	f, err := w.Store.(store.FileEngine).Snapshot(w.Context())
-	if err != nil {
-		w.Fatal(err)
-	}
+	kit.Must(w, err)
 	defer f.Close()
 	content, err := io.ReadAll(f)
-	if err != nil {
-		w.Fatal(err)
-	}
+	kit.Must(w, err)
 	return sha256.Sum256(content)
 }
 
@@ -84,14 +81,10 @@ func refusesForged(t *testing.T, w *env, b *browser) {
 func (b *browser) forged(method, path string, header http.Header) int {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), method, b.server.URL+Path+path, strings.NewReader("name=x"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	r.Header = header
 	res, err := b.client.Do(r)
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	defer res.Body.Close()
 	io.Copy(io.Discard, res.Body)
 	return res.StatusCode

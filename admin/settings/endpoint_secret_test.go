@@ -84,9 +84,7 @@ func TestRotateErrors(t *testing.T) {
 func (w *env) signed(d store.Delivery, secret string) (headers, body string) {
 	w.Helper()
 	key, err := signature.ParseSecret(secret)
-	if err != nil {
-		w.Fatal(err)
-	}
+	kit.Must(w, err)
 	var event store.Event
 	w.View(func(tx store.Tx) (err error) {
 		event, err = tx.Event(d.EventID)

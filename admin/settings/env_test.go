@@ -75,9 +75,7 @@ type browser struct {
 func (w *env) newBrowser() *browser {
 	w.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		w.Fatal(err)
-	}
+	kit.Must(w, err)
 	client := *w.server.Client()
 	client.Jar = jar
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -121,9 +119,7 @@ func (b *browser) post(path string, form url.Values) reply {
 func (b *browser) do(method, path string, form url.Values) reply {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), method, b.server.URL+Path+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Origin", b.server.URL)

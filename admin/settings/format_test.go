@@ -7,20 +7,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"teamdata/e2e/kit"
 )
 
 // Each label is that of a field in some form.
 func TestLabels(t *testing.T) {
 	var forms strings.Builder
 	files, err := fs.Glob(templateFiles, "templates/*.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for _, file := range files {
 		text, err := templateFiles.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		forms.Write(text)
 	}
 	fields := slices.AppendSeq([]string{"body", "description", "headers", "instructions", "name", "scopes", "since"}, maps.Keys(labels))

@@ -80,14 +80,10 @@ func readFile(t *testing.T, file string) string {
 func (b *browser) compressed(path string) string {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, b.server.URL+path, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	r.Header.Set("Accept-Encoding", "gzip, br")
 	got, err := b.client.Do(r)
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	defer got.Body.Close()
 	body, err := io.ReadAll(got.Body)
 	if err != nil || got.StatusCode != 200 || !strings.Contains(got.Header.Get("Cache-Control"), "immutable") {
@@ -95,9 +91,7 @@ func (b *browser) compressed(path string) string {
 	}
 	if got.Header.Get("Content-Encoding") == "gzip" {
 		plain, err := gzip.NewReader(strings.NewReader(string(body)))
-		if err != nil {
-			b.Fatal(err)
-		}
+		kit.Must(b, err)
 		if all, err := io.ReadAll(plain); err != nil || string(all) != b.get(strings.TrimPrefix(path, Path)).Body {
 			b.Errorf("%s: compressed it is another, %v", path, err)
 		}

@@ -24,16 +24,12 @@ const nodes = 3
 func newNodes(t *testing.T) *env {
 	t.Helper()
 	target, err := pgstore.ParseTarget(postgres.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	w := &env{server: httptest.NewUnstartedServer(nil)}
 	var all [nodes]http.Handler
 	open := func(now func() time.Time) store.Engine {
 		s, err := pgstore.Open(t.Context(), target, pgstore.Options{Now: now, Node: pgstore.RandomName()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		return s
 	}
 	w.storeEnv = kit.NewEnv(t, func(_ string, now func() time.Time) (store.Engine, error) { return open(now), nil }, fill)

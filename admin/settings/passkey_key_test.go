@@ -21,6 +21,7 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 	"github.com/go-webauthn/webauthn/webauthn"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -29,21 +30,15 @@ import (
 func (d *device) add(id []byte, key any) reply {
 	d.Helper()
 	public, err := webauthncbor.Marshal(key)
-	if err != nil {
-		d.Fatal(err)
-	}
+	kit.Must(d, err)
 	site := sha256.Sum256([]byte(d.site.ID))
 	data := append(site[:], byte(protocol.FlagUserPresent|protocol.FlagUserVerified|protocol.FlagAttestedCredentialData))
 	data = append(data, make([]byte, 4+16)...) // the count, and the kind of device
 	data = append(binary.BigEndian.AppendUint16(data, uint16(len(id))), id...)
 	object, err := webauthncbor.Marshal(map[string]any{"fmt": "none", "attStmt": map[string]any{}, "authData": append(data, public...)})
-	if err != nil {
-		d.Fatal(err)
-	}
+	kit.Must(d, err)
 	options, err := vw.ParseAttestationOptions(d.asked("add"))
-	if err != nil {
-		d.Fatal(err)
-	}
+	kit.Must(d, err)
 	client, _ := json.Marshal(map[string]any{"type": "webauthn.create", "challenge": protocol.URLEncodedBase64(options.Challenge), "origin": d.site.Origin})
 	answer, _ := json.Marshal(map[string]any{
 		"id": passkeyID(id), "rawId": passkeyID(id), "type": "public-key",
@@ -65,13 +60,9 @@ func rsaKey(alg webauthncose.COSEAlgorithmIdentifier, bits int, exponent ...byte
 
 func ecKey(t testing.TB, alg webauthncose.COSEAlgorithmIdentifier, id webauthncose.COSEEllipticCurve, curve elliptic.Curve) webauthncose.EC2PublicKeyData {
 	key, err := ecdsa.GenerateKey(curve, rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	point, err := key.PublicKey.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	half := len(point) / 2
 	return webauthncose.EC2PublicKeyData{PublicKeyData: head(webauthncose.EllipticKey, alg), Curve: int64(id), XCoord: point[1 : half+1], YCoord: point[half+1:]}
 }
@@ -129,21 +120,13 @@ func TestKeyThatWasNotChecked(t *testing.T) {
 	var key *rsa.PrivateKey
 	var err error
 	fips140.WithoutEnforcement(func() { key, err = rsa.GenerateKey(rand.Reader, 1024) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	encoded, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	public, err := webauthncbor.Marshal(webauthncose.RSAPublicKeyData{PublicKeyData: head(webauthncose.RSAKey, webauthncose.AlgRS256), Modulus: key.N.Bytes(), Exponent: []byte{1, 0, 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	kept, err := json.Marshal(webauthn.Credential{ID: []byte("old"), PublicKey: public})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	w.signedIn("usr_ada")
 	w.Update(func(tx store.Tx) error {
 		return store.AddPasskey(tx, "usr_ada", store.Passkey{ID: passkeyID([]byte("old")), Name: "old", Credential: kept})

@@ -16,6 +16,7 @@ import (
 	vw "github.com/descope/virtualwebauthn"
 	"github.com/go-webauthn/webauthn/webauthn"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -42,16 +43,12 @@ func newCredential(t testing.TB) vw.Credential {
 	t.Helper()
 	for {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		if key.X.BitLen() <= 248 || key.Y.BitLen() <= 248 {
 			continue
 		}
 		encoded, err := x509.MarshalPKCS8PrivateKey(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		return vw.NewCredentialWithImportedKey(vw.KeyTypeEC2, encoded)
 	}
 }
@@ -75,18 +72,14 @@ func (d *device) asked(what string) string {
 func (d *device) created(options string) string {
 	d.Helper()
 	o, err := vw.ParseAttestationOptions(options)
-	if err != nil {
-		d.Fatal(err)
-	}
+	kit.Must(d, err)
 	return vw.CreateAttestationResponse(d.site, d.authenticator, d.credential, *o)
 }
 
 func (d *device) signed(options string) string {
 	d.Helper()
 	o, err := vw.ParseAssertionOptions(options)
-	if err != nil {
-		d.Fatal(err)
-	}
+	kit.Must(d, err)
 	var response string
 	fips140.WithoutEnforcement(func() { // of weak keys: a device may have one
 		response = vw.CreateAssertionResponse(d.site, d.authenticator, d.credential, *o)
@@ -306,9 +299,7 @@ func TestWherePasskeysAre(t *testing.T) {
 		"https://127.0.0.1:8443": false, "https://[::1]:8443": false, "http://data.example.com": false, "": false, "https://": false,
 	} {
 		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		if got := newPasskeys(u) != nil; got != want {
 			t.Errorf("%s: %v", address, got)
 		}

@@ -218,9 +218,7 @@ func TestOutdatedHashIsRenewed(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
 	old, err := password.New(password.Cost{Memory: 32, Passes: 1, Threads: 1}).Hash(t.Context(), goodPassword)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	w.Update(func(tx store.Tx) error {
 		a, err := tx.Account("usr_ada")
 		a.PasswordHash = old

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 const (
@@ -30,25 +32,17 @@ func TestOtherUser(t *testing.T) {
 		t.Skip("only root can run a process as another user")
 	}
 	folder, err := os.MkdirTemp("", "teamdata-socket-") // where every user gets in
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer os.RemoveAll(folder)
 	path, test := filepath.Join(folder, "a.sock"), filepath.Join(folder, "child.test")
 	turnedAway := make(chan uint32, 1)
 	l, err := Listen(path, func(uid uint32) { turnedAway <- uid })
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer l.Close()
 	go echo(l)
 	program, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(test, program, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
+	kit.Must(t, os.WriteFile(test, program, 0o755))
 	os.Chmod(folder, 0o755)
 	os.Chmod(path, 0o666)
 	child := exec.Command(test, "-test.run=^TestPeerChild$", "-test.v")

@@ -10,15 +10,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 // open listens at path until the test ends, and echoes a byte to each peer.
 func open(t *testing.T, path string) net.Listener {
 	t.Helper()
 	l, err := Listen(path, func(uid uint32) { t.Errorf("user %d was turned away", uid) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { l.Close() })
 	go echo(l)
 	return l
@@ -53,12 +53,8 @@ func TestListen(t *testing.T) {
 	if err != nil || info.Mode() != fs.ModeSocket|mode {
 		t.Fatalf("the socket is %v, %v", info.Mode(), err)
 	}
-	if err := reach(t, path); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, reach(t, path))
+	kit.Must(t, l.Close())
 	left, _ := os.ReadDir(filepath.Dir(path))
 	if len(left) > 0 {
 		t.Errorf("after the end there is %v", left)
@@ -71,14 +67,10 @@ func TestListen(t *testing.T) {
 // A path of any length does, for those who make folders in folders.
 func TestLongPath(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Mkdir(folder, 0o700))
 	path := filepath.Join(folder, "a.sock")
 	open(t, path)
-	if err := reach(t, path); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, reach(t, path))
 	if err := reach(t, filepath.Join(folder, "b.sock")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("where there is none: %v", err)
 	}
@@ -87,9 +79,7 @@ func TestLongPath(t *testing.T) {
 func TestLeftBehind(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.sock")
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	dead.SetUnlinkOnClose(false)
 	dead.Close()
 	if err := reach(t, path); !errors.Is(err, syscall.ECONNREFUSED) {
@@ -103,9 +93,7 @@ func TestLeftBehind(t *testing.T) {
 
 func TestNoSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.sock")
-	if err := os.WriteFile(path, []byte("mine"), mode); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(path, []byte("mine"), mode))
 	if _, err := Listen(path, nil); err == nil || !strings.Contains(err.Error(), "is no socket; move it away") {
 		t.Errorf("got %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/fixture"
@@ -33,7 +34,7 @@ func BenchmarkBacklog(b *testing.B) {
 			}
 			return took, nil
 		}, func(context.Context) (float64, error) { return empty.start(b), nil })
-		fatal(b, err)
+		kit.Must(b, err)
 		reportCompared(b, "start-ms", starts)
 		b.ReportMetric(millis(first), "first-receipt-ms")
 		now, _ := residentMemory(b, full.process)
@@ -41,7 +42,7 @@ func BenchmarkBacklog(b *testing.B) {
 		now, _ = residentMemory(b, empty.process)
 		b.ReportMetric(now, "resident-empty-MiB")
 		accepted, err := s.inTurns(b.Context(), full.accept(b), empty.accept(b))
-		fatal(b, err)
+		kit.Must(b, err)
 		reportCompared(b, "accepts/s", accepted)
 		s.cleanUp()
 	}
@@ -67,26 +68,26 @@ type backlog struct {
 func (s *session) newBacklog(b *testing.B, name string, size int) *backlog {
 	b.Helper()
 	r, err := s.newReceiver(b.Context(), name+".ca")
-	fatal(b, err)
+	kit.Must(b, err)
 	silent, err := r.listen(1, true)
-	fatal(b, err)
+	kit.Must(b, err)
 	others, err := r.listen(store.MaxEndpoints, false)
-	fatal(b, err)
+	kit.Must(b, err)
 	own, other := newOrg(0, 0, silent...), newOrg(1, 0, others...)
 	data := s.path(name + ".db")
-	fatal(b, writeSeed(data+".json", own, other))
+	kit.Must(b, writeSeed(data+".json", own, other))
 	into, err := boltstore.Open(data, boltstore.Options{NoSync: true})
-	fatal(b, err)
+	kit.Must(b, err)
 	seed, err := os.Open(data + ".json")
-	fatal(b, err)
+	kit.Must(b, err)
 	defer seed.Close()
 	_, err = fixture.Import(b.Context(), into, seed, nil)
-	fatal(b, err)
+	kit.Must(b, err)
 	writeBacklog(b, into, other, size)
-	fatal(b, into.Close())
+	kit.Must(b, into.Close())
 	file, err := os.OpenFile(data, os.O_RDWR, 0)
-	fatal(b, err)
-	fatal(b, errors.Join(file.Sync(), file.Close())) // so that the server's first commit does not have to
+	kit.Must(b, err)
+	kit.Must(b, errors.Join(file.Sync(), file.Close())) // so that the server's first commit does not have to
 	return &backlog{deployment: deployment{session: s, org: own, receiver: r, server: &server{data: data}}}
 }
 
@@ -99,9 +100,9 @@ func (l *backlog) start(b *testing.B) float64 {
 	}
 	began := time.Now()
 	v, err := l.session.serve(b.Context(), l.data, l.receiver.caFile)
-	fatal(b, err)
+	kit.Must(b, err)
 	info, err := os.Stat(l.data + ".ready")
-	fatal(b, err)
+	kit.Must(b, err)
 	l.server, l.readyAt = v, info.ModTime()
 	return max(0, millis(l.readyAt.Sub(began)))
 }
@@ -111,7 +112,7 @@ func (l *backlog) start(b *testing.B) float64 {
 func (l *backlog) firstReceipt(b *testing.B, n int) time.Duration {
 	b.Helper()
 	first, err := l.receiver.await(b.Context(), n)
-	fatal(b, err)
+	kit.Must(b, err)
 	for _, came := range l.receiver.came {
 		if came.Before(first) {
 			first = came
@@ -123,7 +124,7 @@ func (l *backlog) firstReceipt(b *testing.B, n int) time.Duration {
 func (l *backlog) accept(b *testing.B) turn {
 	b.Helper()
 	_, turn, err := l.session.load(b.Context(), l.target, connections, l.org.test(0))
-	fatal(b, err)
+	kit.Must(b, err)
 	return turn
 }
 
@@ -132,7 +133,7 @@ func (l *backlog) accept(b *testing.B) turn {
 func writeBacklog(b *testing.B, into store.Store, o *org, size int) {
 	b.Helper()
 	var endpoints []store.Endpoint
-	fatal(b, into.View(b.Context(), func(tx store.Tx) error {
+	kit.Must(b, into.View(b.Context(), func(tx store.Tx) error {
 		for i := range o.urls {
 			e, err := tx.Endpoint(o.id(), o.endpointID(i))
 			if err != nil {
@@ -142,5 +143,5 @@ func writeBacklog(b *testing.B, into store.Store, o *org, size int) {
 		}
 		return nil
 	}))
-	fatal(b, writeRetries(b.Context(), into, endpoints, size))
+	kit.Must(b, writeRetries(b.Context(), into, endpoints, size))
 }

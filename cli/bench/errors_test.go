@@ -52,9 +52,7 @@ func TestServerFails(t *testing.T) {
 func TestRefused(t *testing.T) {
 	s := beginSession(t, tiny(t))
 	d, err := s.deploy(t.Context(), "refused", 1, true, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	_, _, err = s.load(t.Context(), d.target, 2, newOrg(0, 0).test(0)) // with another secret
 	if err == nil || !strings.Contains(err.Error(), `a request was answered HTTP/1.1 401 Unauthorized: {"error":`) {
 		t.Errorf("the error is %v", err)

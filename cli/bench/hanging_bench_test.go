@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 )
 
@@ -47,15 +48,15 @@ type hangingDeployment struct {
 func (s *session) deployHanging(b *testing.B) *hangingDeployment {
 	b.Helper()
 	r, err := s.newReceiver(b.Context(), "hanging.ca")
-	fatal(b, err)
+	kit.Must(b, err)
 	h := &hangingDeployment{deployment: deployment{session: s, receiver: r}}
 	orgs := h.newOrgs(b, *hangingEndpoints)
-	fatal(b, writeSeed(s.path("hanging.json"), orgs...))
+	kit.Must(b, writeSeed(s.path("hanging.json"), orgs...))
 	h.server, err = s.serve(b.Context(), s.path("hanging.db"), r.caFile, "--seed", s.path("hanging.json"), "--attempt-timeout", hangingTimeout.String())
-	fatal(b, err)
-	fatal(b, h.connect(b.Context()))
+	kit.Must(b, err)
+	kit.Must(b, h.connect(b.Context()))
 	_, err = h.openLoop(b.Context(), len(h.healthy), healthyEvery, h.toHealthy) // connections are made
-	fatal(b, err)
+	kit.Must(b, err)
 	return h
 }
 
@@ -64,9 +65,9 @@ func (s *session) deployHanging(b *testing.B) *hangingDeployment {
 func (h *hangingDeployment) newOrgs(b *testing.B, endpoints int) (orgs []*org) {
 	b.Helper()
 	silent, err := h.receiver.listen(1, true)
-	fatal(b, err)
+	kit.Must(b, err)
 	healthy, err := h.receiver.listen((endpoints+9)/10, false)
-	fatal(b, err)
+	kit.Must(b, err)
 	for i := range endpoints {
 		if i%store.MaxEndpoints == 0 {
 			orgs = append(orgs, newOrg(len(orgs), 0))
@@ -91,7 +92,7 @@ func (h *hangingDeployment) fill(b *testing.B) {
 	b.Helper()
 	n := hangsEach * len(h.hanging)
 	_, err := h.sendEvenly(b.Context(), n, *hangingTimeout/time.Duration(n), func(k int) string { return h.hanging[k/hangsEach] })
-	fatal(b, err)
+	kit.Must(b, err)
 }
 
 // measure sends to the healthy endpoints for as long as an attempt may take: each
@@ -100,7 +101,7 @@ func (h *hangingDeployment) measure(b *testing.B, suffix string) {
 	b.Helper()
 	n := max(1, int(*hangingTimeout/healthyEvery))
 	d, err := h.openLoop(b.Context(), n, healthyEvery, h.toHealthy)
-	fatal(b, err)
+	kit.Must(b, err)
 	b.ReportMetric(millis(percentile(d.fromAnswer, 99)), "answer-p99"+suffix+"-ms")
 	b.ReportMetric(millis(percentile(d.fromRequest, 99)), "request-p99"+suffix+"-ms")
 	now, _ := residentMemory(b, h.process)

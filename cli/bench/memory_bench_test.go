@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/httpclient"
 )
 
@@ -21,13 +22,6 @@ func benchSession(b *testing.B) *session {
 	return beginSession(b, c)
 }
 
-func fatal(b *testing.B, err error) {
-	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
-}
-
 // BenchmarkMemory is the resident memory of a server, idle, after as many events as
 // a round of deliver sends, and at its peak, beside that of a bare handler which
 // answered as many requests.
@@ -35,24 +29,24 @@ func BenchmarkMemory(b *testing.B) {
 	for b.Loop() {
 		s := benchSession(b)
 		d, err := s.deploy(b.Context(), "memory", deliveryEndpoints, false, 0)
-		fatal(b, err)
+		kit.Must(b, err)
 		reportMemory(b, "", d.process, func() {
 			_, err := d.turn(b.Context(), s.Events)
-			fatal(b, err)
+			kit.Must(b, err)
 		})
 		w, err := s.startWorker(b.Context())
-		fatal(b, err)
+		kit.Must(b, err)
 		caFile := s.path("memory.handler.ca")
 		r, err := w.do(job{Handler: &handlerJob{testAnswerBytes, caFile}})
-		fatal(b, err)
+		kit.Must(b, err)
 		roots, err := httpclient.Roots("the CA file", caFile)
-		fatal(b, err)
+		kit.Must(b, err)
 		reportMemory(b, "-baseline", w.process, func() {
 			c, err := s.connect(b.Context(), target{r.Address, roots}, connections)
-			fatal(b, err)
+			kit.Must(b, err)
 			var begun atomic.Int64
 			_, _, err = c.closedLoop(b.Context(), time.Hour, func() bool { return begun.Add(1) <= int64(s.Events) }, func(int) string { return newOrg(0, 0).test(0) })
-			fatal(b, err)
+			kit.Must(b, err)
 		})
 		s.cleanUp()
 	}
@@ -77,11 +71,11 @@ func residentMemory(b *testing.B, p *process) (now, peak float64) {
 	if runtime.GOOS != "linux" {
 		return 0, 0
 	}
-	fatal(b, err)
+	kit.Must(b, err)
 	for name, mib := range map[string]*float64{"VmRSS:": &now, "VmHWM:": &peak} {
 		_, line, _ := strings.Cut(string(status), name)
 		_, err := fmt.Sscan(line, mib)
-		fatal(b, err)
+		kit.Must(b, err)
 		*mib /= 1024
 	}
 	return now, peak

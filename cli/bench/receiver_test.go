@@ -7,27 +7,23 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"teamdata/e2e/kit"
 )
 
 func newTestReceiver(t *testing.T) (*receiver, *bareClient) {
 	t.Helper()
 	r, err := beginSession(t, tiny(t)).newReceiver(t.Context(), "ca.pem")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	c, err := newBareClient(r.caFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return r, c
 }
 
 func address(t *testing.T, r *receiver, silent bool) string {
 	t.Helper()
 	urls, err := r.listen(1, silent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return urls[0]
 }
 
@@ -37,9 +33,7 @@ func TestDuplicates(t *testing.T) {
 	urls := []string{address(t, r, false), address(t, r, false)}
 	for range 2 {
 		c.posted.Store(0) // the ids begin anew
-		if err := c.post(t.Context(), &postJob{URLs: urls, Posts: 100}); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, c.post(t.Context(), &postJob{URLs: urls, Posts: 100}))
 	}
 	if n := r.count(); n != 100 || r.duplicates != 100 {
 		t.Errorf("%d webhooks and %d duplicates, not 100 of each", n, r.duplicates)
@@ -79,9 +73,7 @@ func TestAwaitEnds(t *testing.T) {
 func TestHeaderCase(t *testing.T) {
 	r, c := newTestReceiver(t)
 	q, err := http.NewRequest("POST", address(t, r, false), strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	q.Header.Set("Webhook-Id", "whd_1")
 	answer, err := c.http.Do(q)
 	if err != nil || answer.StatusCode != http.StatusNoContent || r.came["whd_1"].IsZero() {

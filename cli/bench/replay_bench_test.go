@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 	"teamdata/store/fixture"
@@ -32,7 +33,7 @@ func BenchmarkBesideReplay(b *testing.B) {
 		l := s.newReplaying(b)
 		alone := l.measure(b)
 		_, err := l.stop()
-		fatal(b, err)
+		kit.Must(b, err)
 		l.startJob(b)
 		beside := l.measure(b)
 		n := l.retried.count()
@@ -69,18 +70,18 @@ func (s *session) newReplaying(b *testing.B) *replaying {
 	for _, r := range []**receiver{&l.receiver, &l.retried} {
 		var err error
 		*r, err = s.newReceiver(b.Context(), "replay.ca")
-		fatal(b, err)
+		kit.Must(b, err)
 		ca, err := os.ReadFile((*r).caFile)
-		fatal(b, err)
+		kit.Must(b, err)
 		all = append(all, string(ca))
 	}
-	fatal(b, os.WriteFile(l.receiver.caFile, []byte(all[0]+all[1]), 0o600))
+	kit.Must(b, os.WriteFile(l.receiver.caFile, []byte(all[0]+all[1]), 0o600))
 	healthy, err := l.receiver.listen(2, false)
-	fatal(b, err)
+	kit.Must(b, err)
 	failed, err := l.retried.listen(1, false)
-	fatal(b, err)
+	kit.Must(b, err)
 	l.org, l.other = newOrg(0, 0, failed[0], healthy[0]), newOrg(1, 0, healthy[1])
-	fatal(b, writeSeed(l.data+".json", l.org, l.other))
+	kit.Must(b, writeSeed(l.data+".json", l.org, l.other))
 	l.write(b, func(into *boltstore.Store) error {
 		seed, err := os.Open(l.data + ".json")
 		if err != nil {
@@ -99,8 +100,8 @@ func (s *session) newReplaying(b *testing.B) *replaying {
 func (l *replaying) write(b *testing.B, fn func(into *boltstore.Store) error) {
 	b.Helper()
 	into, err := boltstore.Open(l.data, boltstore.Options{})
-	fatal(b, err)
-	fatal(b, errors.Join(fn(into), into.Close()))
+	kit.Must(b, err)
+	kit.Must(b, errors.Join(fn(into), into.Close()))
 }
 
 // writeFailed writes a delivery that has failed.
@@ -131,16 +132,16 @@ func (l *replaying) measure(b *testing.B) (p99 [2]time.Duration) {
 	b.Helper()
 	var err error
 	l.server, err = l.session.serve(b.Context(), l.data, l.receiver.caFile)
-	fatal(b, err)
-	fatal(b, l.connect(b.Context()))
+	kit.Must(b, err)
+	kit.Must(b, l.connect(b.Context()))
 	requests := []string{l.org.test(1), l.other.test(0)}
 	_, err = l.openLoop(b.Context(), len(requests), healthyEvery, func(k int) string { return requests[k] }) // connections are made
-	fatal(b, err)
+	kit.Must(b, err)
 	n, before := max(2, int(*besideReplay/healthyEvery)), l.receiver.count()
 	samples, err := l.sendEvenly(b.Context(), n, healthyEvery, func(k int) string { return requests[k%2] })
-	fatal(b, err)
+	kit.Must(b, err)
 	_, err = l.receiver.await(b.Context(), before+n)
-	fatal(b, err)
+	kit.Must(b, err)
 	for i := range p99 {
 		var of []sample
 		for k := i; k < len(samples); k += 2 {

@@ -35,19 +35,13 @@ func TestFileSystems(t *testing.T) {
 
 func TestCertificateThatEnds(t *testing.T) {
 	ca, err := localca.NewCA(time.Now(), "operator")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	pem, err := ca.Issue(time.Now(), []string{ownDomain})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	both := filepath.Join(t.TempDir(), "both.pem")
 	kit.WriteFile(t, both, string(pem))
 	leaf, err := localca.LoadLeaf(pem)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	d := doctor{now: func() time.Time { return leaf.Leaf.NotAfter.Add(-time.Hour) }}
 	d.TLSCert, d.TLSKey = both, both
 	d.checkCertificate(t.Context())

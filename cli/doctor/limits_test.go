@@ -78,9 +78,7 @@ func TestClockLimits(t *testing.T) {
 		d := doctor{now: func() time.Time { return now }}
 		d.Data = filepath.Join(t.TempDir(), "teamdata.db")
 		writeFile(t, d.Data, 0o600)
-		if err := os.Chtimes(d.Data, now, now.Add(ahead)); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.Chtimes(d.Data, now, now.Add(ahead)))
 		d.checkClock(t.Context())
 		if got := d.count(Problem) > 0; got != (want == Problem) {
 			t.Errorf("%s ahead: %v", ahead, d.list)
@@ -132,13 +130,9 @@ func TestModes(t *testing.T) {
 		t.Skip("has no such modes")
 	}
 	ca, err := localca.NewCA(time.Now(), "operator")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	pair, err := ca.Issue(time.Now(), []string{ownDomain})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for _, bit := range []fs.FileMode{0, 0o040, 0o020, 0o010, 0o004, 0o002, 0o001} {
 		path := filepath.Join(t.TempDir(), "file")
 		writeFile(t, path, 0o600|bit)

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"teamdata/admin"
+	"teamdata/e2e/kit"
 	"teamdata/internal/hint"
 	"teamdata/store/boltstore"
 )
@@ -49,9 +50,7 @@ func newWorldOf(t *testing.T, handler http.Handler) *world {
 func realAPI(t *testing.T) http.Handler {
 	t.Helper()
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return admin.New(s, admin.Config{Version: testVersion, Log: zerolog.Nop()}).Local()
 }
@@ -130,9 +129,7 @@ func TestPages(t *testing.T) {
 	want = append([]string{"org.created"}, want...)
 
 	var entries []struct{ ID, Action string }
-	if err := json.Unmarshal([]byte(w.must("audit", "list", "--json")), &entries); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, json.Unmarshal([]byte(w.must("audit", "list", "--json")), &entries))
 	var ids, actions []string
 	for _, e := range entries {
 		ids, actions = append(ids, e.ID), append(actions, e.Action)

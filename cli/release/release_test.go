@@ -28,9 +28,7 @@ const (
 func readProgram(t *testing.T) string {
 	t.Helper()
 	content, err := exec.Command("go", "run", "-exec", "cat", "../..").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return string(content)
 }
 
@@ -51,14 +49,10 @@ func newFolder(t *testing.T) *folder {
 	f.write(unixName+".tar.gz", tarOf(t, unixName+"/teamdata", binary))
 	f.write(windowsName+".zip", zipOf(t, windowsName+"/teamdata.exe", binary))
 	bom, err := sbom.Of([]byte(binary), "v1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	f.write(unixName+".cdx.json", string(bom))
 	f.write(windowsName+".cdx.json", string(bom))
-	if err := os.Mkdir(filepath.Join(f.path, "image"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Mkdir(filepath.Join(f.path, "image"), 0o755))
 	f.write("image/index.json", "{}\n")
 	f.sums()
 	f.key, f.signer = newKey(t)
@@ -131,9 +125,7 @@ func zipOf(t *testing.T, name, content string) string {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	entry, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if _, err := io.WriteString(entry, content); err != nil || w.Close() != nil {
 		t.Fatal(err)
 	}
@@ -159,23 +151,17 @@ func TestChangedFiles(t *testing.T) {
 		content := f.read(name)
 		f.write(name, content[:len(content)/2]+"!"+content[len(content)/2+1:])
 		f.mustSay(name+" was changed\n", f.signer)
-		if err := os.Remove(filepath.Join(f.path, name)); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.Remove(filepath.Join(f.path, name)))
 		f.mustSay(name+" is missing\n", f.signer)
 		f.write(name, content)
 	}
 	f.write("image/more", "")
 	f.mustSay("image/more is additional", f.signer)
-	if err := os.Remove(filepath.Join(f.path, "image/more")); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Remove(filepath.Join(f.path, "image/more")))
 	if _, text, _ := f.verify(f.signer); text != "" {
 		t.Errorf("as it was it ends with %q", text)
 	}
-	if err := os.Remove(filepath.Join(f.path, sumsFile)); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Remove(filepath.Join(f.path, sumsFile)))
 	f.mustSay("has no SHA256SUMS", f.signer)
 }
 

@@ -27,9 +27,7 @@ func newKey(t testing.TB) (file string, signer Signer) {
 	file = filepath.Join(t.TempDir(), "key")
 	keygen(t, "-q", "-t", "ed25519", "-N", "", "-C", "a comment", "-f", file)
 	signer, err := ParseSigner(kit.ReadText(t, file+".pub"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return file, signer
 }
 
@@ -62,9 +60,7 @@ func TestSignature(t *testing.T) {
 	f.sign(f.key)
 	f.write(sumsFile, f.read(sumsFile)+strings.Repeat("00", 32)+"  more\n")
 	f.mustSay("SHA256SUMS is not what the key given signed", f.signer)
-	if err := os.Remove(filepath.Join(f.path, signatureFile)); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Remove(filepath.Join(f.path, signatureFile)))
 	f.mustSay("is not signed", f.signer)
 	rsa := filepath.Join(t.TempDir(), "rsa")
 	keygen(t, "-q", "-t", "ecdsa", "-N", "", "-f", rsa)

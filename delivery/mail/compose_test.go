@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 // headers are all headers of a mail.
@@ -31,9 +33,7 @@ func checkHeaders(t testing.TB, p parsed) {
 func write(t testing.TB, m Message) []byte {
 	t.Helper()
 	msg, err := newSender(t, "smtps://smtp.example.com").compose(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	var b bytes.Buffer
 	if _, err := msg.WriteTo(&b); err != nil {
 		t.Fatal(err)
@@ -91,9 +91,7 @@ func TestInjection(t *testing.T) {
 		m.Values[key] = evil
 	}
 	box := (&mailbox{}).open(t)
-	if err := newSender(t, "smtp://"+box.addr.String()).Send(t.Context(), m); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, newSender(t, "smtp://"+box.addr.String()).Send(t.Context(), m))
 	got := <-box.received
 	p := parse(t, got.text)
 	checkHeaders(t, p)
@@ -173,9 +171,7 @@ func FuzzMessage(f *testing.F) {
 		p := parse(t, write(t, m))
 		checkHeaders(t, p)
 		want, err := render(m.Template, m.Values, "https://teamdata.example.com/settings?a=1&b=2")
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		if p.subject != want.subject || p.text != want.text || p.html != want.html {
 			t.Errorf("got %q\n%s\n%s\nwant %q\n%s\n%s", p.subject, p.text, p.html, want.subject, want.text, want.html)
 		}

@@ -76,9 +76,7 @@ func TestUntrustedCertificate(t *testing.T) {
 		box := (&mailbox{implicit: implicit}).open(t)
 		scheme := map[bool]string{false: "smtp://", true: "smtps://"}[implicit]
 		s, err := New(Config{URL: scheme + box.addr.String(), From: "a@b.example", SettingsURL: "https://x.example"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		checkFailure(t, s.Send(t.Context(), message()), "TLS: x509: certificate signed by unknown authority", false)
 	}
 }

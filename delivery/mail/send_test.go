@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/emersion/go-sasl"
+
+	"teamdata/e2e/kit"
 )
 
 var createdAt = time.Date(2026, 11, 21, 12, 0, 30, 0, time.UTC)
@@ -37,9 +39,7 @@ func newSender(t testing.TB, url string) *Sender {
 		URL: url, From: "Teamdata Ålerts <alerts@example.com>",
 		SettingsURL: "https://teamdata.example.com/settings?a=1&b=2", RootCAs: roots, Timeout: 10 * time.Second,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return s
 }
 
@@ -71,9 +71,7 @@ func TestSend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			box := test.box.open(t)
-			if err := newSender(t, strings.Replace(test.url, "HOST", box.addr.String(), 1)).Send(t.Context(), message()); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, newSender(t, strings.Replace(test.url, "HOST", box.addr.String(), 1)).Send(t.Context(), message()))
 			got := <-box.received
 			parse(t, got.text)
 			got.text = nil
@@ -91,9 +89,7 @@ func TestSMTPUTF8(t *testing.T) {
 	box := (&mailbox{}).open(t)
 	m := message()
 	m.To = "zoë@ångström.example"
-	if err := newSender(t, "smtp://"+box.addr.String()).Send(t.Context(), m); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, newSender(t, "smtp://"+box.addr.String()).Send(t.Context(), m))
 	got := <-box.received
 	if got.to != m.To || !got.utf8 {
 		t.Errorf("sent to %q, SMTPUTF8 %v", got.to, got.utf8)
@@ -144,15 +140,11 @@ func parse(t testing.TB, raw []byte) (p parsed) {
 func part(t testing.TB, parts *multipart.Reader, kind string) string {
 	t.Helper()
 	p, err := parts.NextPart()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if got := p.Header.Get("Content-Type"); got != kind {
 		t.Errorf("a part of %q, want %q", got, kind)
 	}
 	text, err := io.ReadAll(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }

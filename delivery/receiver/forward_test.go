@@ -15,9 +15,7 @@ import (
 func forwarding(t *testing.T, target string) (*httptest.Server, *[]Event) {
 	t.Helper()
 	f, err := NewForward(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	var got []Event
 	_, server := serve(t, Config{Secrets: parsed(t, secret), Forward: f, Print: func(e Event) { got = append(got, e) }})
 	return server, &got
@@ -83,9 +81,7 @@ func TestForwardDoesNotFollow(t *testing.T) {
 	client := *server.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	answer, err := client.Do(signed(t, server.URL, "whd_1", time.Now(), event, secret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusTemporaryRedirect {
 		t.Errorf("answered %d", answer.StatusCode)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/signature"
 )
 
@@ -23,9 +24,7 @@ const (
 func parsed(t testing.TB, texts ...string) Secrets {
 	t.Helper()
 	secrets, err := ParseSecrets(strings.Join(texts, "\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return secrets
 }
 
@@ -45,15 +44,11 @@ func signed(t testing.TB, url, id string, at time.Time, body string, secrets ...
 	var keys []signature.Secret
 	for _, text := range secrets {
 		key, err := signature.ParseSecret(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		keys = append(keys, key)
 	}
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	q.Header.Set("Content-Type", "application/json")
 	q.Header.Set("webhook-id", id)
 	q.Header.Set("webhook-timestamp", fmt.Sprint(at.Unix()))
@@ -64,14 +59,10 @@ func signed(t testing.TB, url, id string, at time.Time, body string, secrets ...
 func post(t testing.TB, server *httptest.Server, q *http.Request) (status int, body string) {
 	t.Helper()
 	answer, err := server.Client().Do(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return answer.StatusCode, string(text)
 }
 
@@ -167,9 +158,7 @@ func TestOtherMethods(t *testing.T) {
 	q := signed(t, server.URL, "whd_1", time.Now(), "", secret)
 	q.Method = http.MethodGet
 	answer, err := server.Client().Do(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	answer.Body.Close()
 	if answer.StatusCode != 405 || answer.Header.Get("Allow") != "POST" {
 		t.Errorf("answered %d %v", answer.StatusCode, answer.Header)

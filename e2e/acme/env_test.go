@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/pebble"
 	"teamdata/e2e/kit/site"
 	"teamdata/server/certificates"
@@ -42,9 +43,7 @@ func (s *env) acme(authority *pebble.Authority, c certificates.ACMEConfig) (a *c
 	c.Directories = append([]string{authority.Directory}, c.Directories...)
 	c.RootCAs, c.Email, c.Log = authority.Roots(), "ops@acme.test", s.Logger()
 	a, err := certificates.NewACME(ctx, s.Store, c)
-	if err != nil {
-		s.Fatal(err)
-	}
+	kit.Must(s.TB, err)
 	return a, cancel
 }
 
@@ -76,9 +75,7 @@ func (s *env) kept(authority *pebble.Authority, name string) (text string) {
 		text = string(kept)
 		return err
 	})
-	if err != nil {
-		s.Fatal(err)
-	}
+	kit.Must(s.TB, err)
 	return text
 }
 
@@ -93,21 +90,15 @@ func plainPort(t testing.TB, a *certificates.ACME) int {
 func (s *env) keepExpired(authority *pebble.Authority) {
 	s.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		s.Fatal(err)
-	}
+	kit.Must(s.TB, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), DNSNames: []string{domainOfTests},
 		NotBefore: time.Now().Add(-91 * day), NotAfter: time.Now().Add(-day),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		s.Fatal(err)
-	}
+	kit.Must(s.TB, err)
 	secret, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		s.Fatal(err)
-	}
+	kit.Must(s.TB, err)
 	text := append(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
 	if err = s.Store.Update(s.Context(), store.All, func(tx store.Tx) error { return tx.PutCertificate("acme "+authority.Directory+" "+domainOfTests, text) }); err != nil {
 		s.Fatal(err)

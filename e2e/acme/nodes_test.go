@@ -39,9 +39,7 @@ type cluster struct {
 func newCluster(t testing.TB, authority *pebble.Authority, c certificates.ACMEConfig) *cluster {
 	t.Helper()
 	target, err := pgstore.ParseTarget(postgres.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	n := &cluster{TB: t, log: kit.NewOutput()}
 	type started struct {
 		a    *certificates.ACME
@@ -91,9 +89,7 @@ func (n *cluster) other() *certificates.ACME {
 // serve answers at a port for TLS and at one for plain HTTP.
 func (n *cluster) serve() (tlsPort, plainPort int) {
 	l, err := net.Listen("tcp", kit.Reserved(n))
-	if err != nil {
-		n.Fatal(err)
-	}
+	kit.Must(n, err)
 	h := httptest.NewUnstartedServer(http.NotFoundHandler())
 	h.Listener.Close()
 	h.Config.ErrorLog = log.New(io.Discard, "", 0)

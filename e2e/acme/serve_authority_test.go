@@ -86,14 +86,10 @@ func TestServeBySecondAuthority(t *testing.T) {
 func redirects(t *testing.T, port int) {
 	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), "GET", fmt.Sprintf("http://127.0.0.1:%d/api/v1/members", port), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	q.Host = program.Domain
 	r, err := http.DefaultTransport.RoundTrip(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	r.Body.Close()
 	if location := r.Header.Get("Location"); r.StatusCode != http.StatusPermanentRedirect || location != "https://"+program.Domain+"/api/v1/members" {
 		t.Errorf("plain HTTP is answered %d, %q", r.StatusCode, location)

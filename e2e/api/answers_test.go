@@ -37,9 +37,7 @@ import (
 func TestDescribedAnswersAreGiven(t *testing.T) {
 	document, _ := openapi.Of(current)
 	described, err := contract.ReadBy(referee.Compile, document.JSON)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	doc := load(t, document)
 	second := secondOpinion(t, doc)
 	for path, item := range doc.Paths.Map() {
@@ -164,9 +162,7 @@ type opinion struct{ router routers.Router }
 func secondOpinion(t *testing.T, doc *openapi3.T) opinion {
 	t.Helper()
 	router, err := gorillamux.NewRouter(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return opinion{router}
 }
 
@@ -176,9 +172,7 @@ func (o opinion) check(t *testing.T, r *http.Request, status int, have http.Head
 		r.Method = map[bool]string{true: "POST", false: "GET"}[strings.HasSuffix(r.URL.Path, "/test")]
 	}
 	route, params, err := o.router.FindRoute(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	header := http.Header{}
 	for name, values := range have {
 		header[http.CanonicalHeaderKey(name)] = values

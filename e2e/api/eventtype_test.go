@@ -8,6 +8,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	yaml "github.com/oasdiff/yaml3"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/reference"
 	"teamdata/internal/schema"
 	"teamdata/server/openapi"
@@ -38,22 +39,14 @@ var ownTypes = []store.EventType{
 func TestOwnEventTypes(t *testing.T) {
 	for version, d := range documents(t) {
 		with, err := openapi.With(d, ownTypes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		doc := sound(t, with)
 		var inJSON, inYAML any
-		if err := json.Unmarshal(with.JSON, &inJSON); err != nil {
-			t.Fatal(err)
-		}
-		if err := yaml.Unmarshal(with.YAML, &inYAML); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, json.Unmarshal(with.JSON, &inJSON))
+		kit.Must(t, yaml.Unmarshal(with.YAML, &inYAML))
 		delete(inYAML.(map[string]any), "x-anchors")
 		again, err := json.Marshal(inYAML)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		var fromYAML any
 		if err := json.Unmarshal(again, &fromYAML); err != nil || !reflect.DeepEqual(inJSON, fromYAML) {
 			t.Errorf("%s: YAML and JSON differ: %v", version, err)
@@ -85,16 +78,12 @@ func holdOwn(t *testing.T, doc *openapi3.T, e store.EventType) {
 		return
 	}
 	data, err := json.Marshal(example.Value.Value.(map[string]any)["data"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if e.Schema == nil {
 		return
 	}
 	compiled, err := schema.Compile(e.Schema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if err := compiled.Check(data); err != nil {
 		t.Errorf("%s: the example %s: %v", e.Name, data, err)
 	}

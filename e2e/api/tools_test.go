@@ -8,6 +8,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/contract"
 	"teamdata/e2e/kit/referee"
 	"teamdata/server/openapi"
@@ -19,9 +20,7 @@ func TestTools(t *testing.T) {
 	for version, document := range documents(t) {
 		doc := load(t, document)
 		tools, err := openapi.Tools(document)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		operations := map[string]*openapi3.Operation{}
 		for _, path := range doc.Paths.Map() {
 			for _, op := range path.Operations() {
@@ -48,9 +47,7 @@ func checkTool(t *testing.T, tool openapi.Tool, op *openapi3.Operation) {
 		InputSchema, OutputSchema json.RawMessage
 		Annotations               struct{ ReadOnlyHint bool }
 	}
-	if err := json.Unmarshal(tool.Definition, &d); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, json.Unmarshal(tool.Definition, &d))
 	if tool.Name != op.OperationID || d.Name != tool.Name || d.Title != op.Summary || !strings.HasPrefix(op.Description, d.Description) {
 		t.Errorf("%s is described as %+v", op.OperationID, d)
 	}
@@ -84,17 +81,13 @@ func checkTool(t *testing.T, tool openapi.Tool, op *openapi3.Operation) {
 func compiled(t *testing.T, schema []byte) contract.Check {
 	t.Helper()
 	check, err := referee.Compile(schema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return check
 }
 
 func checked(t *testing.T, check contract.Check, value any) error {
 	t.Helper()
 	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return check(text)
 }

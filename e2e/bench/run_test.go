@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"teamdata/cli/bench"
+	"teamdata/e2e/kit"
 	"teamdata/internal/terminal"
 )
 
@@ -64,13 +65,9 @@ func check(t *testing.T, f bench.Figure, hasBaseline bool) {
 // wholeJSON reads what was written, and misses no field.
 func wholeJSON(t *testing.T, report *bench.Report) {
 	var b bytes.Buffer
-	if err := terminal.JSON(&b, report); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, terminal.JSON(&b, report))
 	var got map[string]any
-	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, json.Unmarshal(b.Bytes(), &got))
 	hasFields(t, got, "machine", "startedAt", "seconds", "figures", "notes")
 	hasFields(t, got["machine"], "cpus", "os", "arch", "go", "version", "folder", "inMemory")
 	for _, f := range got["figures"].([]any) {

@@ -45,7 +45,7 @@ func serveClients(t *testing.T, flags ...string) clientServer {
 func openFront(t *testing.T, p *program.Process) string {
 	t.Helper()
 	target, err := url.Parse(p.URL)
-	must(t, err)
+	kit.Must(t, err)
 	proxy := &httputil.ReverseProxy{Transport: p.Client.Transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	var mu sync.Mutex
 	seen := map[string][]string{}
@@ -158,7 +158,7 @@ func typeScriptModules(t *testing.T) string {
 		}
 	}
 	modules, err := filepath.Abs(typescript + "/node_modules")
-	must(t, err)
+	kit.Must(t, err)
 	if _, err := os.Stat(modules); err != nil {
 		kit.MustSkip(t, "the libraries are not installed: npm ci --prefix "+typescript)
 	}
@@ -193,7 +193,7 @@ func TestClientsAreUpToDate(t *testing.T) {
 func moduleCache(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
-	must(t, err)
+	kit.Must(t, err)
 	return "file://" + filepath.ToSlash(filepath.Join(strings.TrimSpace(string(out)), "cache/download"))
 }
 
@@ -205,9 +205,9 @@ func TestGoClientCanBeCopied(t *testing.T) {
 		t.Fatal("docs/clients.md does not say how to copy the client")
 	}
 	root, err := os.Getwd()
-	must(t, err)
+	kit.Must(t, err)
 	folder := t.TempDir()
-	must(t, os.Symlink(root, filepath.Join(folder, "teamdata")))
+	kit.Must(t, os.Symlink(root, filepath.Join(folder, "teamdata")))
 	kit.WriteFile(t, filepath.Join(folder, "go.mod"), "module example.com/yours\n\ngo 1.26\n")
 	run := exec.CommandContext(t.Context(), "sh", "-euc", commands[1]+"rm teamdata\ngo vet ./...\n")
 	run.Dir, run.Env = folder, append(os.Environ(), "GOPROXY=off", "GOWORK=off")

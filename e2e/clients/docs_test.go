@@ -69,11 +69,11 @@ func installTypeScript(t *testing.T) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	whole, err := filepath.Abs(typescript)
-	must(t, err)
+	kit.Must(t, err)
 	modules := filepath.Join(folder, "node_modules")
-	must(t, os.MkdirAll(modules, 0o755))
-	must(t, os.Symlink(whole, filepath.Join(modules, "teamdata")))
-	must(t, os.Symlink(filepath.Join(typeScriptModules(t), "@types"), filepath.Join(modules, "@types")))
+	kit.Must(t, os.MkdirAll(modules, 0o755))
+	kit.Must(t, os.Symlink(whole, filepath.Join(modules, "teamdata")))
+	kit.Must(t, os.Symlink(filepath.Join(typeScriptModules(t), "@types"), filepath.Join(modules, "@types")))
 	kit.WriteFile(t, filepath.Join(folder, "package.json"), `{"type":"module"}`)
 	kit.WriteFile(t, filepath.Join(folder, "tsconfig.json"), `{
 		"compilerOptions": {"target": "es2022", "module": "nodenext", "strict": true, "types": ["node"]},
@@ -98,7 +98,7 @@ func testPrograms(t *testing.T, command func(purpose string) *exec.Cmd) {
 	receiver := httptest.NewUnstartedServer(nil)
 	listen := kit.Reserved(t)
 	target, err := url.Parse("http://" + listen)
-	must(t, err)
+	kit.Must(t, err)
 	receiver.Config.Handler = &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	receiver.StartTLS()
 	t.Cleanup(receiver.Close)
@@ -113,7 +113,7 @@ func testPrograms(t *testing.T, command func(purpose string) *exec.Cmd) {
 		cmd := command(purpose)
 		cmd.Env, cmd.Stderr = env, os.Stderr
 		out, err := cmd.Output()
-		must(t, err)
+		kit.Must(t, err)
 		return string(out)
 	}
 	out := output("read")

@@ -81,7 +81,7 @@ func generateInGo(t *testing.T, api, document string) *exec.Cmd {
 func generateInTypeScript(t *testing.T, api, document string) *exec.Cmd {
 	modules := typeScriptModules(t)
 	folder := t.TempDir()
-	must(t, os.Symlink(modules, filepath.Join(folder, "node_modules")))
+	kit.Must(t, os.Symlink(modules, filepath.Join(folder, "node_modules")))
 	writeFile(t, filepath.Join(folder, "a.json"), document)
 	writeFile(t, filepath.Join(folder, "package.json"), `{"type":"module"}`)
 	writeFile(t, filepath.Join(folder, "call.ts"), kit.ReadText(t, "e2e/clients/testdata/"+api+".ts"))
@@ -103,7 +103,7 @@ func generateInTypeScript(t *testing.T, api, document string) *exec.Cmd {
 func documentAt(t *testing.T, p *program.Process, path string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", p.URL+path, nil)
-	must(t, err)
+	kit.Must(t, err)
 	answer := kit.Fetch(t, p.Client, r)
 	if answer.Status != http.StatusOK {
 		t.Fatalf("%s is answered %d %s", path, answer.Status, answer.Body)
@@ -113,6 +113,6 @@ func documentAt(t *testing.T, p *program.Process, path string) string {
 
 func writeFile(t *testing.T, name, text string) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	must(t, os.WriteFile(name, []byte(text), 0o600))
+	kit.Must(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	kit.Must(t, os.WriteFile(name, []byte(text), 0o600))
 }

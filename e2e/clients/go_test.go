@@ -15,6 +15,7 @@ import (
 
 	teamdata "teamdata/contrib/clients/go"
 	"teamdata/contrib/clients/go/admin"
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 )
 
@@ -29,7 +30,7 @@ func openGoClients(t *testing.T) goClients {
 	t.Helper()
 	s := serveClients(t)
 	trusting, err := teamdata.TrustCA(s.CAFile)
-	must(t, err)
+	kit.Must(t, err)
 	return goClients{s, teamdata.New(teamdata.Config{BaseURL: s.URL + "/", Key: program.ReadKey + "\n", HTTP: trusting}), admin.OverSocket(s.socket)}
 }
 
@@ -42,9 +43,9 @@ func (s goClients) behind(t *testing.T, faults string, more teamdata.Config) (*t
 	return teamdata.New(more), func() (seen []string) {
 		t.Helper()
 		answer, err := http.Get(s.front + "/seen/" + way)
-		must(t, err)
+		kit.Must(t, err)
 		defer answer.Body.Close()
-		must(t, json.NewDecoder(answer.Body).Decode(&seen))
+		kit.Must(t, json.NewDecoder(answer.Body).Decode(&seen))
 		return seen
 	}
 }
@@ -52,7 +53,7 @@ func (s goClients) behind(t *testing.T, faults string, more teamdata.Config) (*t
 func collect[T any](t *testing.T, l teamdata.List[T]) (items []T) {
 	t.Helper()
 	for item, err := range l.All(t.Context()) {
-		must(t, err)
+		kit.Must(t, err)
 		items = append(items, item)
 	}
 	return items
@@ -96,7 +97,7 @@ func (s goClients) testLists(t *testing.T) {
 	}
 	var pages []teamdata.Page[teamdata.Member]
 	for page, err := range members.Pages(t.Context()) {
-		must(t, err)
+		kit.Must(t, err)
 		pages = append(pages, page)
 	}
 	if len(pages) != 3 || len(pages[2].Data) != 1 {

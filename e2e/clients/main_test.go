@@ -7,10 +7,3 @@ import (
 )
 
 func TestMain(m *testing.M) { program.Main(m) }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

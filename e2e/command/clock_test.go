@@ -22,7 +22,7 @@ func TestDataAheadOfTheClock(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	ahead := time.Now().Add(2 * time.Hour).UTC()
 	s, err := boltstore.Open(data, boltstore.Options{Now: func() time.Time { return ahead }})
-	must(t, err)
+	kit.Must(t, err)
 	err = s.Update(context.Background(), store.All, func(tx store.Tx) error {
 		if _, err := store.ImportOrg(tx, store.Org{ID: "org_acme", Name: "Acme"}); err != nil {
 			return err
@@ -30,9 +30,9 @@ func TestDataAheadOfTheClock(t *testing.T) {
 		_, err := store.AppendAudit(tx, store.AuditEntry{OrgID: "org_acme", Action: "door.opened"})
 		return err
 	})
-	must(t, err)
+	kit.Must(t, err)
 	s.Close()
-	must(t, os.Chtimes(data, time.Now(), time.Now()))
+	kit.Must(t, os.Chtimes(data, time.Now(), time.Now()))
 	day := ahead.Format("2006-01-02T15:")
 	finds(t, examined(t, "--data", data), "clock", doctor.Problem, day+".*set the clock")
 	p := program.Serve(t, data)
@@ -50,7 +50,7 @@ func TestExportAheadOfTheClock(t *testing.T) {
 	folder := t.TempDir()
 	data, other, to := filepath.Join(folder, "a.db"), filepath.Join(folder, "b.db"), filepath.Join(folder, "a.json")
 	s, err := boltstore.Open(data, boltstore.Options{Now: func() time.Time { return store.MaxTime }})
-	must(t, err)
+	kit.Must(t, err)
 	err = s.Update(context.Background(), store.All, func(tx store.Tx) error {
 		if _, err := store.ImportOrg(tx, store.Org{ID: "org_acme", Name: "Acme", CreatedAt: time.Now()}); err != nil {
 			return err
@@ -63,7 +63,7 @@ func TestExportAheadOfTheClock(t *testing.T) {
 		_, err := store.ImportKey(tx, store.APIKey{OrgID: "org_acme", ID: "key_1", Scopes: store.ScopeRead, CreatedBy: "usr_1"})
 		return err
 	})
-	must(t, err)
+	kit.Must(t, err)
 	s.Close()
 	program.Says(t, 0, []string{"export", to, "--data", data}, "1 org, 2 audit entries, 1 API key\n",
 		"in 3 records, first aud_2 in auditLog of org_acme, whose createdAt is 9999-12-31T23:59:59.999Z\n", "set these times back in the export")

@@ -16,7 +16,7 @@ func TestConnectRefused(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	s, err := boltstore.Open(data, boltstore.Options{NoSync: true})
-	must(t, err)
+	kit.Must(t, err)
 	defer s.Close()
 	out, err := program.Run(t, "org", "list", "--data", data)
 	if err == nil || !strings.Contains(out, "in use by") || !strings.Contains(out, "no server listens on "+data+".sock") {

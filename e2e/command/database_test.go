@@ -23,7 +23,7 @@ func TestPasswordOfDatabase(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "data")
-	must(t, os.WriteFile(file, []byte(passwordURL+"\n"), 0o600))
+	kit.Must(t, os.WriteFile(file, []byte(passwordURL+"\n"), 0o600))
 	t.Setenv("TEAMDATA_DATA_FILE", file)
 	for _, args := range [][]string{{"serve"}, {"check"}, {"org", "list"}, {"config"}, {"config", "--json"}, {"doctor"}, {"healthcheck"}, {"export"}, {"import", program.Example}, {"backup", "copy.db"}} {
 		out, err := program.Run(t, args...)
@@ -76,7 +76,7 @@ func TestDoctorOfDatabase(t *testing.T) {
 	finds(t, list, "contents", doctor.OK, "sound")
 	finds(t, list, "seal key", doctor.OK, "in the database are in plain text")
 	key := filepath.Join(state, "seal.key")
-	must(t, os.WriteFile(key, []byte(strings.Repeat("4", 64)), 0o600))
+	kit.Must(t, os.WriteFile(key, []byte(strings.Repeat("4", 64)), 0o600))
 	sealed := func() []doctor.Finding {
 		return examined(t, "--data", database, "--state-dir", state, "--seal-key-file", key)
 	}

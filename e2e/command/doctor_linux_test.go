@@ -33,6 +33,6 @@ func TestDoctorOfFileSystem(t *testing.T) {
 	list := examined(t, args...)
 	finds(t, list, "disk", doctor.Warning, "in memory")
 	finds(t, list, "disk", doctor.Warning, "1 MiB are free|2 MiB are free")
-	must(t, os.WriteFile(filepath.Join(disk, "ballast"), make([]byte, 3<<19), 0o600))
+	kit.Must(t, os.WriteFile(filepath.Join(disk, "ballast"), make([]byte, 3<<19), 0o600))
 	finds(t, examined(t, args...), "disk", doctor.Problem, "is full: 512 KiB are free")
 }

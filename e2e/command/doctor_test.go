@@ -68,18 +68,18 @@ func TestDoctorOfDataFile(t *testing.T) {
 	} {
 		finds(t, list, check, doctor.OK, text)
 	}
-	must(t, os.Chmod(data, 0o644))
+	kit.Must(t, os.Chmod(data, 0o644))
 	future := time.Now().Add(time.Hour)
-	must(t, os.Chtimes(data, future, future))
+	kit.Must(t, os.Chtimes(data, future, future))
 	list = examined(t, "--data", data)
 	finds(t, list, "data file", doctor.Problem, "0644; chmod 600")
 	finds(t, list, "clock", doctor.Problem, "set the clock")
 
 	s, err := boltstore.Open(data, boltstore.Options{})
-	must(t, err)
+	kit.Must(t, err)
 	finds(t, examined(t, "--data", data), "contents", doctor.Problem, "in use by")
 	s.Close()
-	must(t, os.Truncate(data, 9000))
+	kit.Must(t, os.Truncate(data, 9000))
 	finds(t, examined(t, "--data", data), "contents", doctor.Problem, "cut short.*put back a backup")
 	finds(t, examined(t, "--data", filepath.Join(data+".d", "teamdata.db")), "disk", doctor.Problem, "can't be written.*mkdir -p")
 }
@@ -100,11 +100,11 @@ func TestDoctorOfSchema(t *testing.T) {
 func setSchema(t *testing.T, data string, version uint64) {
 	t.Helper()
 	db, err := bbolt.Open(data, 0o600, nil)
-	must(t, err)
+	kit.Must(t, err)
 	err = db.Update(func(tx *bbolt.Tx) error {
 		return tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte{6: byte(version >> 8), 7: byte(version)})
 	})
-	must(t, errors.Join(err, db.Close()))
+	kit.Must(t, errors.Join(err, db.Close()))
 }
 
 func TestDoctorOfServer(t *testing.T) {
@@ -132,7 +132,7 @@ func TestDoctorOfSealKey(t *testing.T) {
 	if kit.ReadText(t, plain) != before {
 		t.Error("the doctor has changed the file")
 	}
-	must(t, os.Chmod(key, 0o604))
+	kit.Must(t, os.Chmod(key, 0o604))
 	finds(t, examined(t, "--data", sealed, "--seal-key-file", key), "seal key", doctor.Problem, "other users.*chmod 600")
 	finds(t, examined(t, "--seal-key-file", filepath.Join(folder, "none")), "seal key", doctor.Problem, "--seal-key-file: ")
 }
@@ -165,9 +165,9 @@ func TestDoctorOfNetwork(t *testing.T) {
 
 func TestDoctorOfCertificate(t *testing.T) {
 	ca, err := localca.NewCA(time.Now(), "operator")
-	must(t, err)
+	kit.Must(t, err)
 	pem, err := ca.Issue(time.Now(), []string{program.Domain})
-	must(t, err)
+	kit.Must(t, err)
 	folder := t.TempDir()
 	both, root := filepath.Join(folder, "both.pem"), filepath.Join(folder, "root.pem")
 	kit.WriteFile(t, both, string(pem))
@@ -203,7 +203,7 @@ func TestDoctorOfBackups(t *testing.T) {
 	check := func() []doctor.Finding { return examined(t, "--data", data, "--backup-dir", dir) }
 	finds(t, examined(t, "--data", data), "backups", doctor.Warning, "no backups")
 	finds(t, check(), "backups", doctor.Warning, "no backup in .* yet")
-	must(t, os.Mkdir(dir, 0o700))
+	kit.Must(t, os.Mkdir(dir, 0o700))
 	old := filepath.Join(dir, "teamdata-20200101T000000Z.db")
 	program.MustRun(t, "backup", old, "--data", data)
 	list := check()

@@ -14,7 +14,7 @@ import (
 func holdsOnly(t *testing.T, folder string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
-	must(t, err)
+	kit.Must(t, err)
 	var found []string
 	for _, entry := range entries {
 		found = append(found, entry.Name())
@@ -81,7 +81,7 @@ func TestExportWhileServed(t *testing.T) {
 	if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {
 		t.Errorf("answered %d %s", a.Status, a.Body)
 	}
-	must(t, p.Stop())
+	kit.Must(t, p.Stop())
 	program.MustRun(t, "export", filepath.Join(folder, "stopped.json"), "--data", data)
 	if live := kit.ReadText(t, to); live != kit.ReadText(t, filepath.Join(folder, "stopped.json")) || !strings.Contains(live, "whsec_") {
 		t.Errorf("exported while it was served:\n%s", live)

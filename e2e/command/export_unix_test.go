@@ -20,13 +20,13 @@ func TestKilledExport(t *testing.T) {
 	program.MustRun(t, "import", program.Example, "--data", data)
 	killed, running := filepath.Join(folder, ".a.db.export-1"), filepath.Join(folder, ".a.db.export-2")
 	for _, left := range []string{killed, running} {
-		must(t, os.Mkdir(left, 0o700))
+		kit.Must(t, os.Mkdir(left, 0o700))
 		kit.WriteFile(t, filepath.Join(left, "copy.db"), "a copy")
 	}
 	lock, err := os.Open(running)
-	must(t, err)
+	kit.Must(t, err)
 	defer lock.Close()
-	must(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
+	kit.Must(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	program.MustRun(t, "export", filepath.Join(folder, "b.json"), "--data", data)
 	if left, _ := filepath.Glob(filepath.Join(folder, ".a.db.export-*")); len(left) != 1 || left[0] != running {
 		t.Errorf("it left %v", left)

@@ -53,7 +53,7 @@ func TestImportKilledAtRandom(t *testing.T) {
 	for range 10 {
 		kit.WriteFile(t, data, before)
 		cmd := exec.Command(program.Binary(t), "import", more, "--data", data)
-		must(t, cmd.Start())
+		kit.Must(t, cmd.Start())
 		kill := time.AfterFunc(time.Duration(random.Int64N(int64(whole))), func() { cmd.Process.Kill() })
 		cmd.Wait()
 		kill.Stop()

@@ -48,10 +48,3 @@ func leftNothing(t *testing.T, data string) {
 		t.Errorf("it left %v", left)
 	}
 }
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

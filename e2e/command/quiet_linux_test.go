@@ -47,8 +47,8 @@ func newIsland(t *testing.T) *island {
 	keeper := exec.Command("unshare", "--net", "--mount", "sh", "-c", makeIsland, resolv)
 	keeper.Stdout, keeper.Stderr = out, out
 	stdin, err := keeper.StdinPipe() // cat stays until it is closed
-	must(t, err)
-	must(t, keeper.Start())
+	kit.Must(t, err)
+	kit.Must(t, keeper.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- keeper.Wait() }()
 	t.Cleanup(func() { stdin.Close(); keeper.Process.Kill() })
@@ -74,14 +74,14 @@ var wireRow = regexp.MustCompile(`(?m)^ *wire:((?: +\d+){16})$`)
 func (i *island) sent() (packets int) {
 	i.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/dev", i.keeper.Process.Pid))
-	must(i.t, err)
+	kit.Must(i.t, err)
 	row := wireRow.FindSubmatch(text)
 	if row == nil {
 		i.t.Fatalf("there is no wire:\n%s", text)
 	}
 	const sentPackets = 9 // behind eight numbers of what came, and the bytes
 	packets, err = strconv.Atoi(strings.Fields(string(row[1]))[sentPackets])
-	must(i.t, err)
+	kit.Must(i.t, err)
 	return packets
 }
 

@@ -91,7 +91,7 @@ func TestCannotStart(t *testing.T) {
 	folder := t.TempDir()
 	held := filepath.Join(folder, "held.db")
 	s, err := boltstore.Open(held, boltstore.Options{})
-	must(t, err)
+	kit.Must(t, err)
 	t.Cleanup(func() { s.Close() }) // after the parallel tests below
 	text := filepath.Join(folder, "text.db")
 	kit.WriteFile(t, text, strings.Repeat("not a database\n", 1000))
@@ -173,9 +173,9 @@ func sealedFile(t *testing.T, folder string) (path string) {
 	t.Helper()
 	path = filepath.Join(folder, "sealed.db")
 	sealer, err := seal.ReadKeyFile(kit.SealKey(t, folder))
-	must(t, err)
+	kit.Must(t, err)
 	s, err := boltstore.Open(path, boltstore.Options{Sealer: sealer})
-	must(t, err)
-	must(t, s.Close())
+	kit.Must(t, err)
+	kit.Must(t, s.Close())
 	return path
 }

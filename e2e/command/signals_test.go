@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 )
 
@@ -56,7 +57,7 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--http", "--seed", program.Example)
 	c, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
-	must(t, err)
+	kit.Must(t, err)
 	defer c.Close()
 	// The server waits for a body that does not come.
 	fmt.Fprintf(c, "POST /api/v1/webhooks/whe_hook/test HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n", program.WriteKey)
@@ -80,7 +81,7 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 func TestHangupReadsCertificates(t *testing.T) {
 	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example)
 	for range 3 {
-		must(t, p.Cmd.Process.Signal(syscall.SIGHUP))
+		kit.Must(t, p.Cmd.Process.Signal(syscall.SIGHUP))
 		if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {
 			t.Errorf("answered %d", a.Status)
 		}

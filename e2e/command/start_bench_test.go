@@ -21,7 +21,7 @@ import (
 func BenchmarkStart(b *testing.B) {
 	data := filepath.Join(b.TempDir(), "teamdata.db")
 	first := program.Serve(b, data, "--seed", kit.SeedOf(b, 1, 200_000))
-	must(b, first.Stop())
+	kit.Must(b, first.Stop())
 	var starts, baselines []time.Duration
 	for b.Loop() {
 		begin := time.Now()
@@ -29,7 +29,7 @@ func BenchmarkStart(b *testing.B) {
 		starts = append(starts, time.Since(begin))
 		p.Kill()
 		begin = time.Now()
-		must(b, exec.Command(program.Binary(b), "version").Run())
+		kit.Must(b, exec.Command(program.Binary(b), "version").Run())
 		baselines = append(baselines, time.Since(begin))
 	}
 	for unit, times := range map[string][]time.Duration{"ready-ms": starts, "baseline-ms": baselines} {
@@ -69,13 +69,13 @@ func BenchmarkSize(b *testing.B) {
 		b.Fatalf("%v\n%s", err, out)
 	}
 	info, err := os.Stat(stripped)
-	must(b, err)
+	kit.Must(b, err)
 	resident := 0
 	for b.Loop() {
 		p := program.Serve(b, filepath.Join(b.TempDir(), "teamdata.db"))
 		time.Sleep(time.Second)
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
-		must(b, err)
+		kit.Must(b, err)
 		_, line, _ := strings.Cut(string(status), "VmRSS:")
 		if _, err := fmt.Sscan(line, &resident); err != nil {
 			b.Fatal(err)

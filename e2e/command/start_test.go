@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 )
 
@@ -18,7 +19,7 @@ func TestCommandsStartLean(t *testing.T) {
 	cmd := exec.Command(program.Binary(t), "version")
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	said, err := cmd.CombinedOutput()
-	must(t, err)
+	kit.Must(t, err)
 	all := 0
 	for _, line := range regexp.MustCompile(`(?m)^init (\S+) .* (\d+) bytes, `).FindAllStringSubmatch(string(said), -1) {
 		n := 0

@@ -21,7 +21,7 @@ func TestTableOnATerminal(t *testing.T) {
 	out := kit.NewOutput()
 	cmd := exec.Command(program.Binary(t), "member", "list", "--data", data)
 	cmd.Stdout, cmd.Stderr = program.OpenTerminal(t, out), os.Stderr
-	must(t, cmd.Run())
+	kit.Must(t, cmd.Run())
 	p := &program.Process{T: t, Out: out}
 	p.Await("the table", func() bool { return strings.Count(out.String(), "\n") == 2 })
 	if text := out.String(); strings.Contains(text, "\u202e") || !strings.Contains(text, `\u202e`) {

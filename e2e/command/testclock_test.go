@@ -77,7 +77,7 @@ func TestTestClockIsTold(t *testing.T) {
 	p.Says("this is a server for tests (--test-clock)")
 	for _, path := range []string{"/api/v1/members", "/api/v1/none", "/none", "/", "/admin/v1/status", "/settings/sign-in", "/settings/none", "/settings/assets/none", "/docs", "/livez", "/readyz"} {
 		r, err := http.Get(told.URL + path)
-		must(t, err)
+		kit.Must(t, err)
 		page, _ := io.ReadAll(r.Body)
 		r.Body.Close()
 		if r.Header.Get("Teamdata-Test-Clock") == "" {
@@ -138,7 +138,7 @@ func TestPlainHTTPEndsWithTheTestClock(t *testing.T) {
 
 	p = program.Serve(t, data, "--allow-endpoint-cidr", "127.0.0.1/32")
 	var sent struct{ ID string }
-	must(t, json.Unmarshal([]byte(p.Must("POST", "/webhooks/whe_1/test", seedKey).Body), &sent))
+	kit.Must(t, json.Unmarshal([]byte(p.Must("POST", "/webhooks/whe_1/test", seedKey).Body), &sent))
 	var shown string
 	p.Await("the attempt", func() bool {
 		shown = program.MustRun(t, "delivery", "show", sent.ID, "--data", data)
@@ -183,7 +183,7 @@ type readyFile struct {
 func serveForTests(t testing.TB, data string, flags ...string) (*program.Process, readyFile) {
 	t.Helper()
 	in, out, err := os.Pipe()
-	must(t, err)
+	kit.Must(t, err)
 	t.Cleanup(func() { in.Close() })
 	cmd := exec.Command(program.Binary(t), append([]string{"serve", "--test-clock", "--data", data, "--listen", "127.0.0.1:0", "--ready-file", "-"}, flags...)...)
 	cmd.Stdout = out

@@ -42,7 +42,7 @@ func TestBackupAndRestore(t *testing.T) {
 	if again := p.Must("GET", "/members", program.ReadKey); again.Body != before.Body {
 		t.Errorf("it answers %s, not %s", again.Body, before.Body)
 	}
-	must(t, p.Stop())
+	kit.Must(t, p.Stop())
 	program.Says(t, 0, []string{"compact", "--data", data}, "bytes and has")
 	program.Says(t, 0, []string{"check", "--data", data}, "is sound")
 }
@@ -70,7 +70,7 @@ func TestBackupToStdout(t *testing.T) {
 	temp := t.TempDir()
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	reader, writer, err := os.Pipe()
-	must(t, err)
+	kit.Must(t, err)
 	cmd.Stdout = writer
 	reader.Close()
 	if err := cmd.Run(); err == nil {

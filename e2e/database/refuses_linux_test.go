@@ -71,9 +71,7 @@ func TestDatabaseDiskFull(t *testing.T) {
 	if a := c.server.Must("GET", "/members", program.ReadKey); a.Status != http.StatusOK {
 		t.Errorf("a read is answered %d %s", a.Status, a.Body)
 	}
-	if err := os.Remove(ballast); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Remove(ballast))
 	c.flows(50)
 	c.end()
 }

@@ -72,9 +72,7 @@ func (c *traffic) end() {
 			ID, State string
 			Attempts  int
 		}
-		if err := json.Unmarshal([]byte(c.data.MustRun("delivery", "list", "--limit", "0", "--json")), &list); err != nil {
-			c.Fatal(err)
-		}
+		kit.Must(c, json.Unmarshal([]byte(c.data.MustRun("delivery", "list", "--limit", "0", "--json")), &list))
 		for _, d := range list {
 			attempts[d.ID] = d.Attempts
 			if d.State != "acknowledged" {

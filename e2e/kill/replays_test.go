@@ -97,9 +97,7 @@ const inFlight = 32
 func onEngine(d *program.Data, fn func(s store.Store) error) {
 	d.Helper()
 	s := d.Open()
-	if err := errors.Join(fn(s), s.Close()); err != nil {
-		d.Fatal(err)
-	}
+	kit.Must(d, errors.Join(fn(s), s.Close()))
 }
 
 // failedDeliveries makes an endpoint with deliveries that have failed, and a job that

@@ -26,6 +26,15 @@ import (
 	"testing"
 )
 
+// Must ends a test that can't go on after an error. Without one it costs a benchmark nothing:
+// Helper, which takes longer than much of what is measured, waits for the error.
+func Must(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+}
+
 // Answer is what a request was answered with.
 type Answer struct {
 	Status int

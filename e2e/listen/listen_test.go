@@ -74,9 +74,7 @@ func TestListenDefaultFolder(t *testing.T) {
 		t.Setenv(name, t.TempDir())
 	}
 	folder, err := os.UserConfigDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	p := startListening(t, exec.Command(program.Binary(t), "listen", "--listen", "127.0.0.1:0", "--ready-file", filepath.Join(t.TempDir(), "ready.json")))
 	if p.CAFile != filepath.Join(folder, "teamdata", "listen", "ca.pem") {
 		t.Errorf("the CA is in %s", p.CAFile)
@@ -210,13 +208,9 @@ func TestListenPlainHTTP(t *testing.T) {
 // trust it is told of.
 func TestListenOwnCertificate(t *testing.T) {
 	ca, err := localca.NewCA(time.Now(), "receiver")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	leaf, err := ca.Issue(time.Now(), []string{"127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	pair, trusted := filepath.Join(t.TempDir(), "pair.pem"), filepath.Join(t.TempDir(), "ca.pem")
 	kit.WriteFile(t, pair, string(leaf))
 	kit.WriteFile(t, trusted, string(ca.CertificatePEM()))

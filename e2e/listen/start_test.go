@@ -16,9 +16,7 @@ func TestCannotListen(t *testing.T) {
 	taken := kit.Loopback(t)
 	text, bad := filepath.Join(folder, "text"), filepath.Join(folder, "bad", "ca.key.pem")
 	kit.WriteFile(t, text, hookSecret+"\nwhsec_s3cret\n")
-	if err := os.Mkdir(filepath.Dir(bad), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Mkdir(filepath.Dir(bad), 0o700))
 	kit.WriteFile(t, bad, "no key")
 	for name, test := range map[string]struct {
 		args []string

@@ -53,9 +53,7 @@ func newAssistants(t *testing.T) *assistants {
 	env, srv := newServer(t)
 	caFile := filepath.Join(t.TempDir(), "ca.pem")
 	config, err := localca.Loopback(time.Now(), "test", caFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	l := kit.Loopback(t)
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l, config) }()
@@ -76,9 +74,7 @@ const path = "/mcp"
 // do answers a request of the API with a key, without a network, as its description says.
 func (a *assistants) do(method, path, key string, header ...string) *httptest.ResponseRecorder {
 	r, err := http.NewRequest(method, path, http.NoBody)
-	if err != nil {
-		a.Fatal(err)
-	}
+	kit.Must(a, err)
 	r.RemoteAddr = "192.0.2.1:1234"
 	r.Header.Set("Authorization", "Bearer "+key+"."+orgs.Secret)
 	for i := 0; i < len(header); i += 2 {
@@ -138,9 +134,7 @@ func (a *assistants) connect(key string, older bool) (*sdk.ClientSession, error)
 func (a *assistants) session(key string) *sdk.ClientSession {
 	a.Helper()
 	session, err := a.connect(key, false)
-	if err != nil {
-		a.Fatal(err)
-	}
+	kit.Must(a, err)
 	return session
 }
 
@@ -161,18 +155,14 @@ func call(t testing.TB, session *sdk.ClientSession, name string, arguments map[s
 func sameJSON(t testing.TB, text string, value any) bool {
 	t.Helper()
 	var decoded any
-	if err := json.Unmarshal([]byte(text), &decoded); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, json.Unmarshal([]byte(text), &decoded))
 	return fmt.Sprint(decoded) == fmt.Sprint(value)
 }
 
 func names(t testing.TB, session *sdk.ClientSession) (names []string) {
 	t.Helper()
 	for tool, err := range session.Tools(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		names = append(names, tool.Name)
 	}
 	return names

@@ -38,9 +38,7 @@ func TestForeignModule(t *testing.T) {
 		t.Errorf("the sample has %d lines", n)
 	}
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	folder := t.TempDir()
 	kit.WriteFile(t, filepath.Join(folder, "acme_test.go"), code)
 	shell := exec.Command("sh", "-euxc", strings.ReplaceAll(sample(t, text, "sh"), "../teamdata", root))

@@ -152,9 +152,7 @@ func (c *servers) signIn(s store.Store, user string) (cookie string) {
 		_, cookie, err = store.CreateSession(tx, user, "a test")
 		return err
 	})
-	if err != nil {
-		c.Fatal(err)
-	}
+	kit.Must(c, err)
 	return cookie
 }
 

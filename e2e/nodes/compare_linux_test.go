@@ -143,9 +143,7 @@ func (c *cluster) stored() map[string]store.Delivery {
 			}
 			return err
 		})
-		if err != nil {
-			c.Fatal(err)
-		}
+		kit.Must(c, err)
 	}
 	return all
 }

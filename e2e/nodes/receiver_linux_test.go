@@ -17,6 +17,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 	"teamdata/store"
 )
@@ -107,17 +108,13 @@ func (r *countingReceiver) seed(t *testing.T) string {
 		orgs[i]["webhooks"] = hooks
 	}
 	content, err := json.Marshal(object{"orgs": orgs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return string(content)
 }
 
 func atoi(t *testing.T, text string) int {
 	t.Helper()
 	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return n
 }

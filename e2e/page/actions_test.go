@@ -9,15 +9,15 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
+
+	"teamdata/e2e/kit"
 )
 
 // open opens a page by its path, and waits until all of it is there.
 func (b *tab) open(path string) {
 	b.t.Helper()
 	b.leave("at "+path, func() {
-		if err := chromedp.Do(b.ctx, chromedp.Navigate(b.base+path)); err != nil {
-			b.t.Fatal(err)
-		}
+		kit.Must(b.t, chromedp.Do(b.ctx, chromedp.Navigate(b.base+path)))
 	})
 }
 
@@ -65,9 +65,7 @@ func (b *tab) click(label string) {
 		return len(at) == 2 && slices.Equal(at, before)
 	})
 	b.clicks++
-	if err := chromedp.Do(b.ctx, chromedp.MouseClickXY(at[0], at[1])); err != nil {
-		b.t.Fatal(err)
-	}
+	kit.Must(b.t, chromedp.Do(b.ctx, chromedp.MouseClickXY(at[0], at[1])))
 }
 
 // fill types a text into the field with a label, over what is there.

@@ -84,9 +84,7 @@ func startChromium(t *testing.T, keyHashes ...string) context.Context {
 func keyHash(p *program.Process) string {
 	p.T.Helper()
 	conn, err := tls.Dial("tcp", strings.TrimPrefix(p.URL, "https://"), p.Transport().TLSClientConfig)
-	if err != nil {
-		p.T.Fatal(err)
-	}
+	kit.Must(p.T, err)
 	defer conn.Close()
 	return keyHashOf(conn.ConnectionState().PeerCertificates[0])
 }
@@ -125,9 +123,7 @@ func (b *tab) listen() {
 			}
 		}
 	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	kit.Must(b.t, err)
 	send(b, log.Enable, cdp.Empty{})
 	send(b, network.Enable, network.EnableParams{})
 	b.t.Cleanup(func() {
@@ -151,9 +147,7 @@ func send[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	r, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (R, error) {
 		return cdp.Call(ctx, t, command, params)
 	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	kit.Must(b.t, err)
 	return r
 }
 
@@ -161,9 +155,7 @@ func send[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 // scripts of its own. It is false while there is no page, between two of them.
 func evaluate[T any](b *tab, function string, args ...any) (T, bool) {
 	quoted, err := json.Marshal(args)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	kit.Must(b.t, err)
 	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](fmt.Sprintf("(%s)(...(%s ?? []))", function, quoted), chromedp.EvalAwaitPromise))
 	return v, err == nil
 }

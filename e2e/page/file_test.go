@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/store"
 	"teamdata/store/boltstore"
 )
@@ -27,9 +28,7 @@ func settingsFile(t testing.TB) (file, cookie string) {
 	file = filepath.Join(t.TempDir(), "teamdata.db")
 	p := &past{t: t, now: time.Now().Add(-30 * 24 * time.Hour)}
 	s, err := boltstore.Open(file, boltstore.Options{NoSync: true, Now: func() time.Time { return p.now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer s.Close()
 	p.store = s
 	p.update(fillOrgs)
@@ -67,9 +66,7 @@ func fillAccount(tx store.Tx) (cookie string, err error) {
 
 func (p *past) update(fn func(store.Tx) error) {
 	p.t.Helper()
-	if err := p.store.Update(context.Background(), store.All, fn); err != nil {
-		p.t.Fatal(err)
-	}
+	kit.Must(p.t, p.store.Update(context.Background(), store.All, fn))
 }
 
 func fillOrgs(tx store.Tx) error {

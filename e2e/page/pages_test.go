@@ -146,19 +146,13 @@ func crawl(p *program.Process, cookie string, todo ...string) (paths []string) {
 			known[kind] = true
 		}
 		r, err := http.NewRequest("GET", p.URL+path, nil)
-		if err != nil {
-			p.T.Fatal(err)
-		}
+		kit.Must(p.T, err)
 		r.Header.Set("Cookie", "__Host-teamdata="+cookie)
 		res, err := p.Client.Transport.RoundTrip(r)
-		if err != nil {
-			p.T.Fatal(err)
-		}
+		kit.Must(p.T, err)
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
-		if err != nil {
-			p.T.Fatal(err)
-		}
+		kit.Must(p.T, err)
 		if to := res.Header.Get("Location"); to != "" {
 			todo = append(todo, to)
 			continue

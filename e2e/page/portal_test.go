@@ -37,9 +37,7 @@ func newProduct(t *testing.T) *product {
 	}))
 	t.Cleanup(p.Close)
 	_, port, err := net.SplitHostPort(p.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	p.base = "https://127.0.0.1:" + port
 	return p
 }
@@ -50,9 +48,7 @@ func (b *tab) frame(base string) *tab {
 	f := &tab{Process: b.Process, t: b.t, base: base}
 	b.await("the frame", func() bool {
 		targets, err := chromedp.Targets(b.ctx)
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		kit.Must(b.t, err)
 		for _, target := range targets {
 			if target.Type == "iframe" && strings.HasPrefix(target.URL, base) {
 				ctx, end := chromedp.NewContext(b.ctx, chromedp.WithTargetID(target.TargetID), chromedp.WithDetachOnCancel())
@@ -92,9 +88,7 @@ func TestSettingsPortalInAFrame(t *testing.T) {
 	link := func() string {
 		t.Helper()
 		out, err := exec.Command(program.Binary(t), "portal-link", "usr_guest", "--org", "org_acme", "--name", "Gil Guest", "--data", data).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		return strings.TrimSpace(string(out))
 	}
 	ctx := startChromium(t, keyHash(p), keyHashOf(allowed.Certificate())) // the stranger's is the same
@@ -141,9 +135,7 @@ func TestSettingsPortalInAFrame(t *testing.T) {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	send(refused, log.Enable, cdp.Empty{})
 	refused.open("/")
 	refused.await("the refusal of the frame", func() bool { return len(told) > 0 })

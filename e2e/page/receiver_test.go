@@ -32,9 +32,7 @@ type storyReceiver struct {
 
 func newStoryReceiver(t *testing.T) *storyReceiver {
 	secrets, err := receiver.ParseSecrets(storySecret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	h := &storyReceiver{gate: make(chan struct{})}
 	well := receiver.New(receiver.Config{Secrets: secrets})
 	h.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

@@ -89,9 +89,7 @@ func (b *tab) readTime(local bool) {
 	b.t.Helper()
 	got, _ := evaluate[[]string](b, `() => { const el = document.querySelector("time"); return [el.textContent, el.dateTime]; }`)
 	at, err := time.Parse(time.RFC3339, got[1])
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	kit.Must(b.t, err)
 	zone := time.UTC
 	if local {
 		zone = time.FixedZone("Asia/Kathmandu", 5*60*60+45*60)

@@ -40,9 +40,7 @@ func (c *formClient) page(path string) string {
 func (c *formClient) post(path string, form url.Values) (at, body string) {
 	c.T.Helper()
 	r, err := c.jar.PostForm(c.URL+path, form)
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	kit.Must(c.T, err)
 	defer r.Body.Close()
 	text, err := io.ReadAll(r.Body)
 	if err != nil || r.StatusCode != http.StatusOK {

@@ -103,9 +103,7 @@ func (c *call) effect() time.Time {
 func (tr trace) read(t *testing.T) (calls []call) {
 	t.Helper()
 	file, err := os.Open(tr.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer file.Close()
 	unfinished := map[string]string{} // by thread: when it began, and the line so far
 	lines := bufio.NewReaderSize(file, 1<<20)
@@ -154,9 +152,7 @@ func (tr trace) parse(t *testing.T, line string) call {
 	if took > equals {
 		c.result = rest[equals+2 : took]
 		d, err := time.ParseDuration(strings.Trim(rest[took+1:], "<>") + "s")
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		c.end = c.begin.Add(d)
 	}
 	return c

@@ -64,9 +64,7 @@ func newStory(t *testing.T, requests int, random *rand.Rand) *story {
 		t: t, r: r, load: newLoad(t, data), key: kit.SealKey(t, t.TempDir()),
 		ended: map[string]time.Time{}, before: map[string]string{}, afterwards: map[string]string{},
 	}
-	if err := os.Mkdir(s.r.path(backupDir), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Mkdir(s.r.path(backupDir), 0o700))
 	seed := kit.NewFile(t, "seed.json", s.load.seed())
 
 	p := s.r.serve(phaseStart)
@@ -112,9 +110,7 @@ func (s *story) command(phase string, args ...string) {
 func (s *story) fingerprint() string {
 	s.t.Helper()
 	sum, err := fingerprint(s.r.path(dataName))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	kit.Must(s.t, err)
 	return sum
 }
 
@@ -145,8 +141,6 @@ func (s *story) finish(data string) {
 
 func (s *story) options() boltstore.Options {
 	o, err := app.Options(s.key)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	kit.Must(s.t, err)
 	return o
 }

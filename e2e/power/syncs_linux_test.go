@@ -33,15 +33,11 @@ func (s *syncs) FailAfter(n int) { s.failAfter.Store(int64(n)) }
 func serveSyncs(t testing.TB, data string, flags ...string) (*program.Process, *syncs) {
 	t.Helper()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	mine, theirs := os.NewFile(uintptr(pair[0]), "mine"), os.NewFile(uintptr(pair[1]), "theirs")
 	defer mine.Close()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	ready := filepath.Join(t.TempDir(), "ready.json")
 	cmd := exec.Command(self, append([]string{program.Binary(t), "serve", "--data", data, "--listen", "127.0.0.1:0", "--ready-file", ready}, flags...)...)
 	cmd.Env, cmd.ExtraFiles = append(os.Environ(), askSyncs+"=1"), []*os.File{theirs}
@@ -59,9 +55,7 @@ func serveSyncs(t testing.TB, data string, flags ...string) (*program.Process, *
 func receive(p *program.Process, from *os.File) int {
 	p.T.Helper()
 	conn, err := net.FileConn(from)
-	if err != nil {
-		p.T.Fatal(err)
-	}
+	kit.Must(p.T, err)
 	defer conn.Close()
 	rights := make([]byte, unix.CmsgSpace(4))
 	_, n, _, _, err := conn.(*net.UnixConn).ReadMsgUnix(make([]byte, 1), rights)
@@ -70,13 +64,9 @@ func receive(p *program.Process, from *os.File) int {
 		kit.MustSkip(p.T, fmt.Sprintf("the kernel hands nobody its syscalls: %v %s", err, p.Out))
 	}
 	messages, err := unix.ParseSocketControlMessage(rights[:n])
-	if err != nil {
-		p.T.Fatal(err)
-	}
+	kit.Must(p.T, err)
 	files, err := unix.ParseUnixRights(&messages[0])
-	if err != nil {
-		p.T.Fatal(err)
-	}
+	kit.Must(p.T, err)
 	return files[0]
 }
 

@@ -114,13 +114,9 @@ func (f *fleet) pause(i int, d time.Duration) {
 func (f *fleet) front(start func(t *testing.T, site, ca string, nodes []string) string) *program.Process {
 	f.Helper()
 	ca, err := localca.NewCA(time.Now(), "the site")
-	if err != nil {
-		f.Fatal(err)
-	}
+	kit.Must(f, err)
 	leaf, err := ca.Issue(time.Now(), []string{"127.0.0.1"})
-	if err != nil {
-		f.Fatal(err)
-	}
+	kit.Must(f, err)
 	site := kit.NewFile(f, "site.pem", string(leaf))
 	address := start(f.T, site, f.nodes[0].CAFile, []string{"node-1:8443", f.addresses[0], "node-2:8443", f.addresses[1], "node-3:8443", f.addresses[2]})
 	return program.Connect(f, "https://"+address, kit.NewFile(f, "ca.pem", string(ca.CertificatePEM())))

@@ -79,9 +79,7 @@ func beginProxy(t *testing.T, front string, cmd *exec.Cmd) {
 func reserve(t *testing.T) (address string) {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { syscall.Close(fd) })
 	err = errors.Join(syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1),
 		syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
@@ -186,9 +184,7 @@ func TestBatchBehindNginx(t *testing.T) {
 	q, _ := http.NewRequest("POST", "http://"+front+"/admin/v1/orgs/org_acme/audit-log/batch", strings.NewReader(largest))
 	q.Header.Set("Authorization", "Bearer opr_1.t0ken")
 	a, err := p.Client.Do(q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer a.Body.Close()
 	if answer, _ := io.ReadAll(a.Body); a.StatusCode != http.StatusCreated {
 		t.Errorf("it is answered %s %.200s", a.Status, answer)

@@ -34,9 +34,9 @@ func newCage(t *testing.T) *cage {
 		kit.MustSkip(t, "only root can change the root of a program")
 	}
 	root, err := os.MkdirTemp("", "cage-")
-	must(t, err)
+	kit.Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(root) })
-	must(t, os.Chmod(root, 0o755))
+	kit.Must(t, os.Chmod(root, 0o755))
 	return &cage{t, root}
 }
 
@@ -46,16 +46,16 @@ func (c *cage) at(path string) string { return filepath.Join(c.root, path) }
 // put copies a file or a folder without its content.
 func (c *cage) put(from, to string) {
 	c.t.Helper()
-	must(c.t, os.MkdirAll(filepath.Dir(c.at(to)), 0o755))
+	kit.Must(c.t, os.MkdirAll(filepath.Dir(c.at(to)), 0o755))
 	info, err := os.Stat(from)
-	must(c.t, err)
+	kit.Must(c.t, err)
 	if info.IsDir() {
-		must(c.t, os.MkdirAll(c.at(to), info.Mode().Perm()))
+		kit.Must(c.t, os.MkdirAll(c.at(to), info.Mode().Perm()))
 		return
 	}
 	content, err := os.ReadFile(from)
-	must(c.t, err)
-	must(c.t, os.WriteFile(c.at(to), content, info.Mode().Perm()))
+	kit.Must(c.t, err)
+	kit.Must(c.t, os.WriteFile(c.at(to), content, info.Mode().Perm()))
 }
 
 // lock makes the root read-only, but for a folder of the service's.
@@ -128,7 +128,7 @@ func TestContainer(t *testing.T) {
 	}
 
 	said, err := c.command(nil, entry[0], "version").Output()
-	must(t, err)
+	kit.Must(t, err)
 	if !regexp.MustCompile(`^teamdata v0\.0\.1-test go1\.\S+ linux/\w+\n$`).Match(said) {
 		t.Errorf("its version is %s", said)
 	}
@@ -152,7 +152,7 @@ func (c *cage) copyLine(line, out string) {
 	c.put(strings.Replace(from, "/out/", out+"/", 1), to)
 	for _, word := range words {
 		if owner, ok := strings.CutPrefix(word, "--chown="); ok && owner == "65532:65532" {
-			must(c.t, os.Chown(c.at(to), service, service))
+			kit.Must(c.t, os.Chown(c.at(to), service, service))
 		}
 	}
 }
@@ -173,9 +173,9 @@ func TestUnitStarts(t *testing.T) {
 	line := strings.Fields(valueOf(t, unit, "ExecStart"))
 	c.put(program.Binary(t), line[0])
 	state := "/var/lib/" + valueOf(t, unit, "StateDirectory")
-	must(t, os.MkdirAll(c.at(state), 0o755))
-	must(t, os.Chmod(c.at(state), 0o700))
-	must(t, os.Chown(c.at(state), service, service))
+	kit.Must(t, os.MkdirAll(c.at(state), 0o755))
+	kit.Must(t, os.Chmod(c.at(state), 0o700))
+	kit.Must(t, os.Chown(c.at(state), service, service))
 	manager, env := c.manager()
 	c.lock(state)
 
@@ -198,11 +198,11 @@ func TestUnitStarts(t *testing.T) {
 func (c *cage) manager() (socket *net.UnixConn, env []string) {
 	c.t.Helper()
 	const path = "/run/systemd/notify"
-	must(c.t, os.MkdirAll(filepath.Dir(c.at(path)), 0o755))
+	kit.Must(c.t, os.MkdirAll(filepath.Dir(c.at(path)), 0o755))
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: c.at(path), Net: "unixgram"})
-	must(c.t, err)
+	kit.Must(c.t, err)
 	c.t.Cleanup(func() { socket.Close() })
-	must(c.t, os.Chmod(c.at(path), 0o777))
+	kit.Must(c.t, os.Chmod(c.at(path), 0o777))
 	return socket, []string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=200000", "STATE_DIRECTORY=/var/lib/teamdata"}
 }
 

@@ -30,7 +30,7 @@ func TestCompose(t *testing.T) {
 		Volumes  map[string]any
 		Configs  map[string]struct{ Content string }
 	}
-	must(t, yaml.Unmarshal([]byte(kit.ReadText(t, "contrib/compose.yml")), &file))
+	kit.Must(t, yaml.Unmarshal([]byte(kit.ReadText(t, "contrib/compose.yml")), &file))
 	_, block, _ := strings.Cut(kit.ReadText(t, "docs/postgresql.md"), "```haproxy\n")
 	block, _, _ = strings.Cut(block, "```")
 	proxy := file.Configs["proxy"].Content
@@ -76,7 +76,7 @@ func TestComposeSingle(t *testing.T) {
 		Services map[string]composed
 		Volumes  map[string]any
 	}
-	must(t, yaml.Unmarshal([]byte(kit.ReadText(t, "contrib/compose.single.yml")), &file))
+	kit.Must(t, yaml.Unmarshal([]byte(kit.ReadText(t, "contrib/compose.single.yml")), &file))
 	s := file.Services["teamdata"]
 	if len(file.Services) != 1 || len(s.Environment) == 0 {
 		t.Errorf("the services are %v", file.Services)

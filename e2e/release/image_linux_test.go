@@ -40,7 +40,7 @@ func TestImage(t *testing.T) {
 	}
 	c, build, version := newCage(t), t.TempDir(), "v"+newest(t)
 	for _, arch := range []string{"amd64", "arm64"} {
-		must(t, os.Mkdir(filepath.Join(build, "linux_"+arch), 0o755))
+		kit.Must(t, os.Mkdir(filepath.Join(build, "linux_"+arch), 0o755))
 		binary := "contrib/ingest.sh" // which nobody starts
 		if arch == runtime.GOARCH {
 			binary = program.Binary(t)
@@ -51,7 +51,7 @@ func TestImage(t *testing.T) {
 	archive := "oci-archive:" + filepath.Join(folder, "teamdata_"+name+"_oci.tar:"+name)
 	for _, arch := range []string{"amd64", "arm64"} {
 		text, err := exec.Command("skopeo", "--override-arch", arch, "--override-os", "linux", "inspect", "--config", archive).Output()
-		must(t, err)
+		kit.Must(t, err)
 		checkImageConfig(t, arch, version, text)
 	}
 	loadAsReadmeSays(t, folder, version)
@@ -73,7 +73,7 @@ func TestImage(t *testing.T) {
 func checkImageConfig(t *testing.T, arch, version string, text []byte) {
 	t.Helper()
 	var image imageConfig
-	must(t, json.Unmarshal(text, &image))
+	kit.Must(t, json.Unmarshal(text, &image))
 	file := directives(t, "Dockerfile", " ")
 	var env []string
 	labels := map[string]any{}
@@ -116,13 +116,13 @@ func (c *cage) serveImage(config string) {
 			Args, Env []string
 		}
 	}
-	must(t, json.Unmarshal([]byte(kit.ReadText(t, config)), &bundle))
+	kit.Must(t, json.Unmarshal([]byte(kit.ReadText(t, config)), &bundle))
 	process := bundle.Process
 	if process.User.UID != service || process.User.GID != service {
 		t.Errorf("the user is %v", process.User)
 	}
 	entries, err := os.ReadDir(c.root)
-	must(t, err)
+	kit.Must(t, err)
 	var names []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())

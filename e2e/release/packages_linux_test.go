@@ -21,7 +21,7 @@ import (
 func TestPackageScripts(t *testing.T) {
 	t.Parallel()
 	d := newDistribution(t)
-	must(t, os.MkdirAll(d.at("scripts"), 0o755))
+	kit.Must(t, os.MkdirAll(d.at("scripts"), 0o755))
 	for _, script := range []string{"postinstall", "preremove", "postremove"} {
 		d.put("contrib/package/"+script+".sh", "scripts/"+script)
 	}
@@ -48,7 +48,7 @@ func TestPackageScripts(t *testing.T) {
 		}
 	}
 	d.checkState()
-	must(t, os.Remove(d.at("run/systemd/system")))
+	kit.Must(t, os.Remove(d.at("run/systemd/system")))
 	d.requests = nil
 	for _, line := range []string{"postinstall configure", "postinstall 2", "preremove remove", "postremove 0"} {
 		d.sh("/scripts/" + line)
@@ -62,7 +62,7 @@ func TestPackageScripts(t *testing.T) {
 func (d *distribution) checkState() {
 	d.t.Helper()
 	info, err := os.Stat(d.at("var/lib/teamdata"))
-	must(d.t, err)
+	kit.Must(d.t, err)
 	uid, gid := d.userOf("teamdata")
 	if s := info.Sys().(*syscall.Stat_t); info.Mode().Perm() != 0o700 || s.Uid != uid || s.Gid != gid || uid == 0 {
 		d.t.Errorf("the folder of the data is %v, of %d:%d", info.Mode(), s.Uid, s.Gid)
@@ -81,11 +81,11 @@ func built(t *testing.T, version string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	for arch, program := range map[string]string{"amd64": program.Build(t, version, nil), "arm64": "contrib/ingest.sh"} {
-		must(t, os.Mkdir(filepath.Join(folder, "linux_"+arch), 0o755))
+		kit.Must(t, os.Mkdir(filepath.Join(folder, "linux_"+arch), 0o755))
 		copyInto(t, program, filepath.Join(folder, "linux_"+arch, "teamdata"))
 	}
 	program.MustRun(t, "man", "--dir", filepath.Join(folder, "man"))
-	must(t, os.Mkdir(filepath.Join(folder, "completions"), 0o755))
+	kit.Must(t, os.Mkdir(filepath.Join(folder, "completions"), 0o755))
 	for _, shell := range []string{"bash", "fish", "zsh"} {
 		kit.WriteFile(t, filepath.Join(folder, "completions", "teamdata."+shell), program.MustRun(t, "completion", shell))
 	}
@@ -108,7 +108,7 @@ func packages(t *testing.T, script, build, version, host string) (out string) {
 // sums are the checksums of a folder's files.
 func sums(t *testing.T, folder string) (lines []string) {
 	t.Helper()
-	must(t, fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
+	kit.Must(t, fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			lines = append(lines, fmt.Sprintf("%x %s", sha256.Sum256([]byte(kit.ReadText(t, filepath.Join(folder, path)))), path))
 		}
@@ -193,13 +193,13 @@ func (p *packaged) story() {
 	}
 	r := newPackageReceiver(t, p.at("etc/teamdata/receiver.ca.pem"))
 	environment := before + edited
-	must(t, os.WriteFile(p.at(environmentFile), []byte(environment), 0o600))
+	kit.Must(t, os.WriteFile(p.at(environmentFile), []byte(environment), 0o600))
 	p.firstEvent(lines[1:], r)
 
 	p.underLoad(r, newerVersion)
 	p.systemd(strings.Fields("disable --now teamdata.socket"))
 	environment = strings.Replace(environment, "0.0.0.0:8443", kit.Reserved(t), 1)
-	must(t, os.WriteFile(p.at(environmentFile), []byte(environment), 0o600))
+	kit.Must(t, os.WriteFile(p.at(environmentFile), []byte(environment), 0o600))
 	p.turn("teamdata", true)
 	p.underLoad(r, olderVersion)
 	if kit.ReadText(t, p.at(environmentFile)) != environment {

@@ -21,6 +21,7 @@ import (
 	teamdata "teamdata/contrib/clients/go"
 	"teamdata/contrib/clients/go/admin"
 	"teamdata/delivery/receiver"
+	"teamdata/e2e/kit"
 	"teamdata/internal/localca"
 )
 
@@ -44,8 +45,8 @@ func newPackageReceiver(t *testing.T, caFile string) *packageReceiver {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
 	config, err := localca.Loopback(time.Now(), "receiver", caFile)
-	must(t, err)
-	must(t, os.Chmod(caFile, 0o644)) // a certificate is no secret
+	kit.Must(t, err)
+	kit.Must(t, os.Chmod(caFile, 0o644)) // a certificate is no secret
 	server.TLS = config
 	server.StartTLS()
 	t.Cleanup(server.Close)
@@ -57,7 +58,7 @@ func newPackageReceiver(t *testing.T, caFile string) *packageReceiver {
 func (r *packageReceiver) verifyBy(t *testing.T, secret string) {
 	t.Helper()
 	secrets, err := receiver.ParseSecrets(secret)
-	must(t, err)
+	kit.Must(t, err)
 	r.secret.Store(receiver.New(receiver.Config{Secrets: secrets, Print: func(e receiver.Event) {
 		var event struct {
 			Data struct {
@@ -118,7 +119,7 @@ func (p *packaged) underLoad(r *packageReceiver, version string) {
 	l := &load{url: p.address() + "/admin/v1/orgs/" + p.org() + "/members", key: strings.TrimSpace(key), ended: make(chan struct{})}
 	for n := range 4 {
 		client, err := teamdata.TrustCA(p.at("var/lib/teamdata/teamdata.db.ca.pem"))
-		must(p.t, err)
+		kit.Must(p.t, err)
 		client.Timeout = 20 * time.Second
 		l.clients.Go(func() { l.post(client, fmt.Sprintf("usr_%s_%d", strings.ReplaceAll(version, ".", "_"), n), n%2 == 0) })
 	}
@@ -149,14 +150,14 @@ func (p *packaged) admin() *admin.Client {
 func (p *packaged) status() admin.Status {
 	p.t.Helper()
 	status, err := p.admin().ReadStatus(p.t.Context())
-	must(p.t, err)
+	kit.Must(p.t, err)
 	return status
 }
 
 func (p *packaged) org() string {
 	p.t.Helper()
 	for org, err := range p.admin().ListOrgs().All(p.t.Context()) {
-		must(p.t, err)
+		kit.Must(p.t, err)
 		return org.ID
 	}
 	p.t.Fatal("there is no org")
@@ -176,7 +177,7 @@ func (p *packaged) nothingLost(l *load, r *packageReceiver) {
 	p.t.Helper()
 	there := map[string]int{}
 	for member, err := range p.admin().ListMembers(p.org()).All(p.t.Context()) {
-		must(p.t, err)
+		kit.Must(p.t, err)
 		there[member.UserID]++
 	}
 	for _, user := range l.added {

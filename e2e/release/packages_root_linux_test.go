@@ -50,13 +50,13 @@ func newDistribution(t *testing.T) *distribution {
 	t.Helper()
 	d := &distribution{cage: newCage(t), asked: make(chan string)}
 	for _, folder := range []string{"bin", "sbin", "lib", "lib64"} {
-		must(t, os.MkdirAll(d.at("usr/"+folder), 0o755))
-		must(t, os.Symlink("usr/"+folder, d.at(folder)))
+		kit.Must(t, os.MkdirAll(d.at("usr/"+folder), 0o755))
+		kit.Must(t, os.Symlink("usr/"+folder, d.at(folder)))
 	}
 	for _, folder := range []string{"etc", "dev", "run/systemd/system", "var/lib/rpm"} {
-		must(t, os.MkdirAll(d.at(folder), 0o755))
+		kit.Must(t, os.MkdirAll(d.at(folder), 0o755))
 	}
-	must(t, os.Mkdir(d.at("tmp"), 0o777|os.ModeSticky))
+	kit.Must(t, os.Mkdir(d.at("tmp"), 0o777|os.ModeSticky))
 	for _, program := range []string{"sh", "id", "install", "cut", "useradd", "setpriv"} {
 		d.borrow(program)
 	}
@@ -68,12 +68,12 @@ func newDistribution(t *testing.T) *distribution {
 		"var/lib/dpkg/info/format":  "1\n",
 		"var/lib/dpkg/updates/none": "", "var/lib/dpkg/triggers/File": "",
 	} {
-		must(t, os.MkdirAll(filepath.Dir(d.at(file)), 0o755))
+		kit.Must(t, os.MkdirAll(filepath.Dir(d.at(file)), 0o755))
 		kit.WriteFile(t, d.at(file), text)
 	}
-	must(t, os.Remove(d.at("var/lib/dpkg/updates/none")))
+	kit.Must(t, os.Remove(d.at("var/lib/dpkg/updates/none")))
 	for file, mode := range map[string]os.FileMode{"dev/null": 0o666, "etc/passwd": 0o644, "etc/group": 0o644, "usr/bin/systemctl": 0o755, "usr/bin/sudo": 0o755} {
-		must(t, os.Chmod(d.at(file), mode))
+		kit.Must(t, os.Chmod(d.at(file), mode))
 	}
 	d.listenForSystemctl()
 	d.news, d.env = d.manager()
@@ -93,7 +93,7 @@ func (d *distribution) borrow(program string) {
 	}
 	d.put(path, path)
 	libraries, err := exec.Command("ldd", path).Output()
-	must(d.t, err)
+	kit.Must(d.t, err)
 	for line := range strings.Lines(string(libraries)) {
 		if library := libraryPath.FindStringSubmatch(line); library != nil {
 			d.put(library[1], library[1])
@@ -105,9 +105,9 @@ func (d *distribution) borrow(program string) {
 func (d *distribution) listenForSystemctl() {
 	open := func(name string) *os.File {
 		path := d.at("run/systemd/" + name)
-		must(d.t, syscall.Mkfifo(path, 0o600))
+		kit.Must(d.t, syscall.Mkfifo(path, 0o600))
 		file, err := os.OpenFile(path, os.O_RDWR, 0) // a reader that is a writer too sees no end
-		must(d.t, err)
+		kit.Must(d.t, err)
 		d.t.Cleanup(func() { file.Close() })
 		return file
 	}
@@ -136,7 +136,7 @@ func (d *distribution) run(cmd *exec.Cmd) string {
 	d.t.Helper()
 	out, ended := kit.NewOutput(), make(chan error, 1)
 	cmd.Stdout, cmd.Stderr = out, out
-	must(d.t, cmd.Start())
+	kit.Must(d.t, cmd.Start())
 	go func() { ended <- cmd.Wait() }()
 	deadline := time.After(2 * time.Minute)
 	for {
@@ -224,7 +224,7 @@ func (d *distribution) start() {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: d.root, Credential: &syscall.Credential{Uid: uid, Gid: gid}}
 	if d.socket != nil {
 		file, err := d.socket.(*net.TCPListener).File()
-		must(d.t, err)
+		kit.Must(d.t, err)
 		defer file.Close()
 		cmd.ExtraFiles, cmd.Env = []*os.File{file}, append(cmd.Env, "LISTEN_FDS=1")
 	}
@@ -238,9 +238,9 @@ func (d *distribution) userOf(name string) (uid, gid uint32) {
 	for line := range strings.Lines(kit.ReadText(d.t, d.at("etc/passwd"))) {
 		if field := strings.Split(line, ":"); field[0] == name {
 			u, err := strconv.ParseUint(field[2], 10, 32)
-			must(d.t, err)
+			kit.Must(d.t, err)
 			g, err := strconv.ParseUint(field[3], 10, 32)
-			must(d.t, err)
+			kit.Must(d.t, err)
 			return uint32(u), uint32(g)
 		}
 	}

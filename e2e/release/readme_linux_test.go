@@ -28,7 +28,7 @@ func installBlock(t *testing.T, name, version string) string {
 // folder of one, up to an event that is verified.
 func readmeInstalls(t *testing.T, release, version string) {
 	folder := t.TempDir()
-	must(t, os.CopyFS(folder, os.DirFS(release)))
+	kit.Must(t, os.CopyFS(folder, os.DirFS(release)))
 	if out, err := shellIn(folder, "set -e\n"+installBlock(t, "check", version)); err != nil || !strings.Contains(out, "Good \"file\" signature for teamdata") {
 		t.Errorf("checked with %v\n%s", err, out)
 	}
@@ -60,7 +60,7 @@ func installed(t *testing.T, archive string) {
 		t.Fatal("docs/operations.md installs nothing")
 	}
 	root := t.TempDir()
-	must(t, os.MkdirAll(filepath.Join(root, "usr/local/bin"), 0o755))
+	kit.Must(t, os.MkdirAll(filepath.Join(root, "usr/local/bin"), 0o755))
 	if out, err := shellIn(archive, "set -e\n"+strings.ReplaceAll(block[1], "/usr/local", root+"/usr/local")); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -75,9 +75,9 @@ func installed(t *testing.T, archive string) {
 func linksLead(t *testing.T, archive string) {
 	t.Helper()
 	pages, err := filepath.Glob(filepath.Join(archive, "*.md"))
-	must(t, err)
+	kit.Must(t, err)
 	docs, err := filepath.Glob(filepath.Join(archive, "docs/*.md"))
-	must(t, err)
+	kit.Must(t, err)
 	if len(pages) < 4 || len(docs) < 10 {
 		t.Errorf("the archive has the pages %v %v", pages, docs)
 	}

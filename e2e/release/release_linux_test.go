@@ -116,7 +116,7 @@ func TestReleaseUsage(t *testing.T) {
 // filesOf are the files below a folder.
 func filesOf(t *testing.T, folder string) (files []string) {
 	t.Helper()
-	must(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	kit.Must(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			path, err = filepath.Rel(folder, path)
 			files = append(files, path)
@@ -180,14 +180,14 @@ func changedFilesNamed(t *testing.T, folder, public string) {
 		path := filepath.Join(folder, file)
 		content := kit.ReadText(t, path)
 		middle := len(content) / 2
-		must(t, os.WriteFile(path, []byte(content[:middle]+string([]byte{content[middle] ^ 1})+content[middle+1:]), 0o644))
+		kit.Must(t, os.WriteFile(path, []byte(content[:middle]+string([]byte{content[middle] ^ 1})+content[middle+1:]), 0o644))
 		refused(t, file, folder, "--key", public)
 		if !strings.HasPrefix(file, "SHA256SUMS") {
 			if out, err := shellIn(folder, "sha256sum -c SHA256SUMS"); err == nil || !strings.Contains(out, file+": FAILED\n") {
 				t.Errorf("sha256sum does not name %s: %v\n%s", file, err, out)
 			}
 		}
-		must(t, os.WriteFile(path, []byte(content), 0o644))
+		kit.Must(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 	program.MustRun(t, "verify-release", folder, "--key", public)
 }
@@ -209,17 +209,17 @@ func billsOfMaterials(t *testing.T, folder string) {
 				Hashes        []struct{ Alg, Content string }
 			}
 		}
-		must(t, json.Unmarshal([]byte(kit.ReadText(t, filepath.Join(folder, name+".cdx.json"))), &bom))
+		kit.Must(t, json.Unmarshal([]byte(kit.ReadText(t, filepath.Join(folder, name+".cdx.json"))), &bom))
 		var listed, linked []string
 		for _, c := range bom.Components {
 			listed = append(listed, strings.Join([]string{c.Name, c.Version, c.Hashes[0].Alg, c.Hashes[0].Content}, " "))
 		}
 		binary := unpack(t, filepath.Join(folder, name))
 		out, err := exec.Command("go", "version", "-m", binary).Output()
-		must(t, err)
+		kit.Must(t, err)
 		for _, found := range dependency.FindAllStringSubmatch(string(out), -1) {
 			sum, err := base64.StdEncoding.DecodeString(found[3])
-			must(t, err)
+			kit.Must(t, err)
 			linked = append(linked, strings.Join([]string{found[1], found[2], "SHA-256", hex.EncodeToString(sum)}, " "))
 		}
 		if a, b := strings.Join(listed, "\n"), strings.Join(linked, "\n"); a != b || len(linked) != strings.Count(string(out), "\tdep\t") || len(linked) < 10 {
@@ -234,24 +234,24 @@ func cycloneDX(t *testing.T) *jsonschema.Schema {
 	cmd := exec.Command("go", "mod", "download", "-json", "github.com/CycloneDX/cyclonedx-go@v0.12.0")
 	cmd.Dir = t.TempDir() // outside of this module
 	out, err := cmd.Output()
-	must(t, err)
+	kit.Must(t, err)
 	var module struct{ Dir string }
-	must(t, json.Unmarshal(out, &module))
+	kit.Must(t, json.Unmarshal(out, &module))
 	c := jsonschema.NewCompiler()
 	for file, url := range map[string]string{
 		"bom-1.6.schema.json": "bom-1.6.schema.json", "spdx.schema.json": "spdx.schema.json", "jsf-0.82.schemax.json": "jsf-0.82.schema.json",
 	} {
-		must(t, c.AddResource("http://cyclonedx.org/schema/"+url, parsed(t, filepath.Join(module.Dir, "schema", file))))
+		kit.Must(t, c.AddResource("http://cyclonedx.org/schema/"+url, parsed(t, filepath.Join(module.Dir, "schema", file))))
 	}
 	schema, err := c.Compile("http://cyclonedx.org/schema/bom-1.6.schema.json")
-	must(t, err)
+	kit.Must(t, err)
 	return schema
 }
 
 func parsed(t *testing.T, file string) any {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(strings.NewReader(kit.ReadText(t, file)))
-	must(t, err)
+	kit.Must(t, err)
 	return document
 }
 
@@ -264,7 +264,7 @@ func unpack(t *testing.T, archive string) (binary string) {
 	if z, err := zip.OpenReader(archive + ".zip"); err == nil {
 		defer z.Close()
 		binary += ".exe"
-		must(t, os.CopyFS(folder, z))
+		kit.Must(t, os.CopyFS(folder, z))
 	} else if out, err := exec.Command("tar", "xzf", archive+".tar.gz", "-C", folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

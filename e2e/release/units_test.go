@@ -136,7 +136,7 @@ func TestDatabaseUnitVerifies(t *testing.T) {
 	}
 	unit := filepath.Join(t.TempDir(), "teamdata.service")
 	dropIn := filepath.Join(unit+".d", "database.conf")
-	must(t, os.Mkdir(filepath.Dir(dropIn), 0o755))
+	kit.Must(t, os.Mkdir(filepath.Dir(dropIn), 0o755))
 	for file, text := range map[string]string{unit: kit.ReadText(t, "contrib/systemd/teamdata.service"), dropIn: block} {
 		kit.WriteFile(t, file, strings.ReplaceAll(text, "/usr/local/bin/teamdata", program.Binary(t)))
 	}
@@ -173,5 +173,5 @@ func copyInto(t *testing.T, from, to string) {
 	} else if err == nil {
 		kit.WriteFile(t, to, kit.ReadText(t, from))
 	}
-	must(t, err)
+	kit.Must(t, err)
 }

@@ -119,8 +119,6 @@ func membersOfBatches(t *testing.T, data string, batches int) []int {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return found
 }

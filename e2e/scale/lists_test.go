@@ -118,9 +118,7 @@ func startInProcess(t *testing.T, change ...func(*app.Settings)) (*program.Proce
 		c(&s)
 	}
 	a, err := app.Start(context.Background(), s, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()

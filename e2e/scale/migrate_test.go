@@ -53,9 +53,7 @@ func migrate(t *testing.T, from, to string) {
 	t.Helper()
 	began := time.Now()
 	cmd := command(t, "migrate", "--from", from, "--to", to)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	memory := 0
@@ -113,14 +111,10 @@ func export(t *testing.T, data string) []byte {
 func deliver(t *testing.T, data string, n int) {
 	t.Helper()
 	s, err := boltstore.Open(data, boltstore.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	update := func(fn func(store.Tx) error) {
 		t.Helper()
-		if err := s.Update(context.Background(), store.All, fn); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, s.Update(context.Background(), store.All, fn))
 	}
 	update(func(tx store.Tx) error {
 		_, err := store.ImportEndpoint(tx, store.Endpoint{
@@ -137,9 +131,7 @@ func deliver(t *testing.T, data string, n int) {
 			return err
 		})
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, s.Close())
 }
 
 func deliverOne(tx store.Tx, i int) error {
@@ -175,9 +167,7 @@ func TestMigrateKilled(t *testing.T) {
 		kills := 0
 		for {
 			cmd := command(t, "migrate", "--from", way.from, "--to", way.to)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, cmd.Start())
 			if kills < 8 {
 				time.AfterFunc(time.Duration(random.Int64N(int64(took))), func() { cmd.Process.Kill() })
 				kills++
@@ -197,9 +187,7 @@ func TestMigrateKilled(t *testing.T) {
 		}
 	}
 	left, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for _, file := range left {
 		if strings.HasPrefix(file.Name(), ".") {
 			t.Errorf("%s is left", file.Name())

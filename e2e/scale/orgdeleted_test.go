@@ -122,9 +122,7 @@ func created(t *testing.T, o program.Operator) bool {
 func fillBigOrg(t *testing.T, data string, members, entries int) {
 	t.Helper()
 	s, err := boltstore.Open(data, boltstore.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	each := func(n int, fn func(tx store.Tx, i int) error) {
 		const some = 10_000
 		for from := 0; from < n && err == nil; from += some {
@@ -227,9 +225,7 @@ func p99(took []time.Duration) time.Duration {
 func findInFile(t *testing.T, data, text string) (places []string) {
 	t.Helper()
 	db, err := bbolt.Open(data, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer db.Close()
 	var walk func(name string, b *bbolt.Bucket) error
 	walk = func(name string, b *bbolt.Bucket) error {
@@ -247,8 +243,6 @@ func findInFile(t *testing.T, data, text string) (places []string) {
 	err = db.View(func(tx *bbolt.Tx) error {
 		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error { return walk(string(name), b) })
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return places
 }

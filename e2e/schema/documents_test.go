@@ -22,13 +22,9 @@ func TestJudgesAgree(t *testing.T) {
 	for file, base := range map[string]string{"../../server/openapi/openapi.json": "/api/v1", "../../admin/openapi.json": "/admin/v1"} {
 		text := []byte(kit.ReadText(t, file))
 		ours, err := contract.Read(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		theirs, err := contract.ReadBy(referee.Compile, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		good, bad := 0, 0
 		for _, x := range exchangesOf(ours, base) {
 			for changed := range changes(x.Body) {

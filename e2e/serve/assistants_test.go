@@ -52,14 +52,10 @@ func TestToolsOfThePage(t *testing.T) {
 		session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{
 			Endpoint: p.URL + "/mcp", HTTPClient: client, MaxRetries: -1,
 		}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		defer session.Close()
 		for tool, err := range session.Tools(t.Context(), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, err)
 			listed[tool.Name] = true
 		}
 	}

@@ -18,20 +18,14 @@ import (
 func TestServeOwnCertificate(t *testing.T) {
 	t.Parallel()
 	ca, err := localca.NewCA(time.Now(), "operator")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca.CertificatePEM())
 	both := filepath.Join(t.TempDir(), "both.pem")
 	issue := func() {
 		text, err := ca.Issue(time.Now(), []string{program.Domain})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := atomicfile.Write(both, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
+		kit.Must(t, atomicfile.Write(both, text, 0o600))
 	}
 	issue()
 	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--tls-cert", both, "--tls-key", both)

@@ -17,9 +17,7 @@ func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := kit.SmallDisk(t, "8m")
 	ballast := filepath.Join(disk, "ballast")
-	if err := os.WriteFile(ballast, make([]byte, 7<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(ballast, make([]byte, 7<<20), 0o600))
 	data := filepath.Join(disk, "teamdata.db")
 	p := program.Serve(t, data, "--seed", program.Example, "--key-rate", "0", "--client-rate", "0")
 
@@ -50,9 +48,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("a read on the full disk was answered %d %s", a.Status, a.Body)
 		}
 	}
-	if err := os.Remove(ballast); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Remove(ballast))
 	if a := post(full); a.Status != 200 || a.Header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("with room again, the refused request is answered %d %s", a.Status, a.Body)
 	}

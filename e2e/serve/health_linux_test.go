@@ -36,9 +36,7 @@ func TestReadyOnFullDisk(t *testing.T) {
 		t.Errorf("on a full disk livez is answered %d", status)
 	}
 
-	if err := os.Remove(ballast); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Remove(ballast))
 	p.Await("a 200 of readyz", func() bool {
 		status, _ := p.Health(server.ReadyPath)
 		return status == 200

@@ -46,9 +46,7 @@ type manager struct {
 func newManager(t *testing.T) *manager {
 	path := filepath.Join(t.TempDir(), "notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	t.Setenv("NOTIFY_SOCKET", path)
 	return &manager{t, conn}
@@ -60,9 +58,7 @@ func (m *manager) next() string {
 	m.conn.SetReadDeadline(time.Now().Add(30 * time.Second))
 	b := make([]byte, 1000)
 	n, err := m.conn.Read(b)
-	if err != nil {
-		m.Fatal(err)
-	}
+	kit.Must(m, err)
 	return string(b[:n])
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 	"teamdata/store"
 	"teamdata/store/boltstore"
@@ -19,9 +20,7 @@ func TestHeldForTooLong(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "teamdata.db")
 	now := time.Now().AddDate(0, 0, -100)
 	s, err := boltstore.Open(data, boltstore.Options{NoSync: true, Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	var held []string
 	hold := func(tx store.Tx) error {
 		org, err := store.CreateOrg(tx, "", store.Org{Name: "Acme"})
@@ -37,14 +36,10 @@ func TestHeldForTooLong(t *testing.T) {
 		return errors.Join(err, store.DisableEndpoint(tx, "", org.ID, e.ID))
 	}
 	for range 2 {
-		if err := s.Update(context.Background(), store.All, hold); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, s.Update(context.Background(), store.All, hold))
 		now = now.AddDate(0, 0, 20)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, s.Close())
 
 	p := program.Serve(t, data, "--delivery-retention", "10ms") // sweeps as often as that
 	p.Await("the end of what was held for too long", func() bool {

@@ -59,9 +59,7 @@ func activate(t *testing.T, pid string, sockets ...net.Listener) *program.Proces
 func TestSocketActivation(t *testing.T) {
 	public := kit.Loopback(t)
 	spare, err := net.Listen("tcp", kit.Reserved(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	p := activate(t, "$$", public, spare)
 	if want := "http://" + public.Addr().String(); p.URL != want {
 		t.Fatalf("it listens on %s, not on %s", p.URL, want)
@@ -83,9 +81,7 @@ func TestSocketActivation(t *testing.T) {
 func TestSocketActivationOnUnix(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "http.sock")
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer l.Close()
 	p := activate(t, "$$", l)
 	if p.URL != "unix:"+path {
@@ -154,9 +150,7 @@ func TestBoundsOfAllListeners(t *testing.T) {
 		if errors.Is(err, syscall.ECONNRESET) && i >= 3 { // refused before the client saw it open
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		defer c.Close()
 		c.SetDeadline(time.Now().Add(20 * time.Second))
 		io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -31,9 +31,7 @@ func TestModesOfFiles(t *testing.T) {
 		mode os.FileMode
 		told bool
 	}{{data, 0o640, true}, {data, 0o600, false}, {key, 0o644, true}, {key, 0o640, false}} {
-		if err := os.Chmod(row.file, row.mode); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.Chmod(row.file, row.mode))
 		p := program.Serve(t, data, "--seal-key-file", key)
 		if err := p.Stop(); err != nil || strings.Contains(p.Out.String(), told+row.file+`"`) != row.told {
 			t.Errorf("%s with mode %v: %v\n%s", row.file, row.mode, err, p.Out)
@@ -47,17 +45,11 @@ func TestModeOfTLSKey(t *testing.T) {
 		t.Skip("there are no such modes")
 	}
 	ca, err := localca.NewCA(time.Now(), "operator")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	both, err := ca.Issue(time.Now(), []string{"localhost"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	key := filepath.Join(t.TempDir(), "both.pem")
-	if err := atomicfile.Write(key, both, 0o604); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, atomicfile.Write(key, both, 0o604))
 	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--tls-cert", key, "--tls-key", key)
 	if err := p.Stop(); err != nil || strings.Count(p.Out.String(), "chmod 600 "+key+`"`) != 1 {
 		t.Errorf("%v\n%s", err, p.Out)

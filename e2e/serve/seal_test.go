@@ -18,9 +18,7 @@ func TestServeSealed(t *testing.T) {
 	data, key := filepath.Join(folder, "teamdata.db"), kit.SealKey(t, folder)
 	secret := string(regexp.MustCompile(`whsec_[^"]+`).Find([]byte(kit.ReadText(t, program.Example))))
 	secrets, err := receiver.ParseSecrets(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	out := kit.NewOutput()
 	url, ca := program.ServeTLS(t, receiver.New(receiver.Config{Secrets: secrets, Print: receiver.Text(out, false)}))
 	seed := kit.NewFile(t, "org.json", strings.Replace(kit.ReadText(t, program.Example), "https://127.0.0.1:9443/hook", url, 1))

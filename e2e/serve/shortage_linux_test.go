@@ -31,36 +31,24 @@ func TestShortOfFiles(t *testing.T) {
 	p := program.BeginServing(t, exec.Command("sh", "-c", `ulimit -n 64; exec "$0" "$@"`, program.Binary(t), "serve", "--data", data, "--seed", seed, "--http",
 		"--listen", "127.0.0.1:0", "--webhook-ca", ca, "--allow-endpoint-cidr", "127.0.0.1/32"))
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer conn.Close()
 	answers := bufio.NewReader(conn)
 	ask := func(method, path string) (body string) { // there will be no other connection
 		t.Helper()
 		q, err := http.NewRequest(method, p.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		q.Header.Set("Authorization", "Bearer key_w.s3cret")
-		if err := q.Write(conn); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, q.Write(conn))
 		a, err := http.ReadResponse(answers, q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		text, err := io.ReadAll(a.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		return string(text)
 	}
 	limit := func(files uint64) {
 		t.Helper()
-		if err := unix.Prlimit(p.Cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: files, Max: 64}, nil); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, unix.Prlimit(p.Cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: files, Max: 64}, nil))
 	}
 	ask("GET", "/readyz")
 	limit(3)

@@ -16,18 +16,12 @@ import (
 // local CA and plain HTTP insist on nothing.
 func TestStrictTransport(t *testing.T) {
 	ca, err := localca.NewCA(time.Now(), "operator")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	both, err := ca.Issue(time.Now(), []string{program.Domain, "localhost", "127.0.0.1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	folder := t.TempDir()
 	cert := filepath.Join(folder, "both.pem")
-	if err := atomicfile.Write(cert, both, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, atomicfile.Write(cert, both, 0o600))
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca.CertificatePEM())
 	p := program.Serve(t, filepath.Join(folder, "own.db"), "--tls-cert", cert, "--tls-key", cert)

@@ -44,9 +44,7 @@ func newOperator(t testing.TB) *operator {
 func (o *operator) issue(now time.Time) pair {
 	o.Helper()
 	text, err := o.ca.Issue(now, []string{"data.acme.test"})
-	if err != nil {
-		o.Fatal(err)
-	}
+	kit.Must(o, err)
 	at := bytes.Index(text, []byte("-----BEGIN PRIVATE KEY"))
 	return pair{text[:at], text[at:]}
 }
@@ -60,17 +58,13 @@ func (o *operator) write(p pair) {
 func (o *operator) put(file string, text []byte) {
 	o.Helper()
 	kit.WriteFile(o, file+".new", string(text))
-	if err := os.Rename(file+".new", file); err != nil {
-		o.Fatal(err)
-	}
+	kit.Must(o, os.Rename(file+".new", file))
 }
 
 func (o *operator) files(s *env) *Files {
 	o.Helper()
 	f, err := NewFiles(FilesConfig{Cert: o.cert, Key: o.key, Log: s.Logger(), Now: func() time.Time { return o.now }})
-	if err != nil {
-		o.Fatal(err)
-	}
+	kit.Must(o, err)
 	return f
 }
 
@@ -150,9 +144,7 @@ func TestFilesRecover(t *testing.T) {
 	t.Parallel()
 	s, o := newEnv(t), newOperator(t)
 	f := o.files(s)
-	if err := os.Remove(o.key); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Remove(o.key))
 	for range 3 {
 		f.Refresh(t.Context())
 	}

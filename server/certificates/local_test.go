@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/site"
 	"teamdata/internal/localca"
 	"teamdata/store"
@@ -28,18 +29,14 @@ func (s *env) local(c LocalConfig) *Local {
 	}
 	c.Log = s.Logger()
 	l, err := NewLocal(s.Context(), s.Store, c)
-	if err != nil {
-		s.Fatal(err)
-	}
+	kit.Must(s.TB, err)
 	return l
 }
 
 func leafOf(t testing.TB, s Source) *x509.Certificate {
 	t.Helper()
 	pair, err := s.TLS().GetCertificate(&tls.ClientHelloInfo{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return pair.Leaf
 }
 
@@ -135,9 +132,7 @@ func TestLocalDamage(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
 	err := s.Store.Update(t.Context(), store.All, func(tx store.Tx) error { return tx.PutCertificate(localCAName, []byte("damaged")) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if _, err := NewLocal(t.Context(), s.Store, LocalConfig{Hosts: []string{"localhost"}}); err == nil {
 		t.Error("it passed")
 	}

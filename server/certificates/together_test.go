@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/localca"
 	"teamdata/store"
 )
@@ -134,22 +135,16 @@ func (elsewhere) Hold(context.Context, string, func(context.Context) error) (boo
 func TestIssuedElsewhere(t *testing.T) {
 	s := newEnv(t)
 	a, err := NewACME(t.Context(), elsewhere{s.Store}, ACMEConfig{Domains: []string{domainOfTests}, Directories: []string{"https://127.0.0.1:1/dir"}, Log: s.Logger()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	a.Refresh(t.Context())
 	a.Wait()
 	if status := a.Status()[0]; !status.NotAfter.IsZero() || status.LastError != "" {
 		t.Errorf("meanwhile: %+v", status)
 	}
 	ca, err := localca.NewCA(time.Now(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	text, err := ca.Issue(time.Now(), []string{domainOfTests})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if err := a.domains[0].keep(t.Context(), a.authorities[0], text); err != nil { // as the other node does
 		t.Fatal(err)
 	}

@@ -61,9 +61,7 @@ func TestCorkedWritesLeaveAsOne(t *testing.T) {
 		t.Fatalf("%d writes while corked", len(r.writes))
 	}
 	for range 2 {
-		if err := c.Uncork(); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, c.Uncork())
 	}
 	c.Write([]byte("four"))
 	if len(r.writes) != 2 || string(r.writes[0]) != "one two three" || string(r.writes[1]) != "four" {
@@ -244,21 +242,15 @@ func TestWriteAfterClose(t *testing.T) {
 func TestCloseWrite(t *testing.T) {
 	l := Listener(kit.Loopback(t))
 	client, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer client.Close()
 	server, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer server.Close()
 	c := FromRequestConn(server)
 	c.Cork()
 	c.Write([]byte("all"))
-	if err := c.CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, c.CloseWrite())
 	if got, err := io.ReadAll(client); string(got) != "all" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}

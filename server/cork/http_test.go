@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 // counting counts the Writes of all connections it accepts.
@@ -150,9 +152,7 @@ func TestManyClients(t *testing.T) {
 func TestPipelinedRequests(t *testing.T) {
 	s, _ := start(t, false)
 	c, err := net.Dial("tcp", s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer c.Close()
 	paths := []string{"/a", "/b?plain", "/c", "/d"}
 	var requests strings.Builder
@@ -165,9 +165,7 @@ func TestPipelinedRequests(t *testing.T) {
 	r := bufio.NewReader(c)
 	for _, path := range paths {
 		resp, err := http.ReadResponse(r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		check(t, resp, strings.TrimSuffix(path, "?plain"))
 	}
 }
@@ -185,9 +183,7 @@ func BenchmarkAnswer(b *testing.B) {
 			s, count := start(b, true)
 			for b.Loop() {
 				resp, err := s.Client().Get(s.URL + path)
-				if err != nil {
-					b.Fatal(err)
-				}
+				kit.Must(b, err)
 				io.Copy(io.Discard, resp.Body)
 				resp.Body.Close()
 			}

@@ -25,9 +25,7 @@ func BenchmarkAccept(b *testing.B) {
 			b.ReportAllocs()
 			for n := 0; n < b.N; n += shared {
 				f.commit(batch)
-				if err := batch[0].Err; err != nil {
-					b.Fatal(err)
-				}
+				must(b, batch[0].Err)
 			}
 		})
 	}

@@ -19,23 +19,17 @@ func TestDumpIdempotency(t *testing.T) {
 	defer func(n int) { sortedKeys = n }(sortedKeys)
 	path := filepath.Join(t.TempDir(), "teamdata.db")
 	s, err := Open(path, Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var want []string
 	for day := range 3 {
 		for i := range 20 {
 			r := store.IdempotencyRecord{OrgID: "org_1", Key: fmt.Sprint(i * 7 % 20 * (day + 1)), FirstUse: someTime.AddDate(0, 0, day)}
-			if err := s.Update(context.Background(), store.All, func(tx store.Tx) error { return tx.AddIdempotencyRecord(r) }); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Update(context.Background(), store.All, func(tx store.Tx) error { return tx.AddIdempotencyRecord(r) }))
 			want = slices.DeleteFunc(want, func(old string) bool { return old[:len(old)-1] == r.Key+" " })
 			want = append(want, fmt.Sprint(r.Key, " ", day))
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	slices.SortFunc(want, func(a, b string) int { return slices.Compare([]byte(a[:len(a)-2]), []byte(b[:len(b)-2])) })
 	for _, sortedKeys = range []int{1, 2, 3, 10, 1000} {
 		var got []string
@@ -58,9 +52,7 @@ func TestDumpIdempotency(t *testing.T) {
 
 func dump(t *testing.T, path string, fn store.EachRecord) {
 	t.Helper()
-	if err := ReadFile(path, nil, func(s store.Source) error { return s.Dump(context.Background(), fn) }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, ReadFile(path, nil, func(s store.Source) error { return s.Dump(context.Background(), fn) }))
 }
 
 // The kinds are the buckets with records, less what is made of them.
@@ -77,16 +69,10 @@ func TestKinds(t *testing.T) {
 func TestDumpDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "teamdata.db")
 	s, err := Open(path, Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	bolt, err := s.db.Begin(true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(bolt.Bucket(bucketDeliveries).Put([]byte("whd_1"), []byte{200}), bolt.Commit(), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, errors.Join(bolt.Bucket(bucketDeliveries).Put([]byte("whd_1"), []byte{200}), bolt.Commit(), s.Close()))
 	err = ReadFile(path, nil, func(s store.Source) error {
 		return s.Dump(context.Background(), func(store.Kind, []byte, []byte) error { return nil })
 	})

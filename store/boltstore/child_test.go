@@ -37,9 +37,7 @@ func TestMain(m *testing.M) {
 func newChild(t *testing.T, role string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), childRole+"="+role, noWait)
 	cmd.Stderr = os.Stderr
@@ -63,16 +61,10 @@ func holdInChild(t *testing.T, path string) int {
 	t.Helper()
 	cmd := newChild(t, "hold", path)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {

@@ -155,9 +155,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%d texts out of %d bytes", len(e.Events), len(record))
 		}
 		again, err := k.decode(k.encode(value))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !reflect.DeepEqual(value, again) {
 			t.Errorf("%+v is read again as %+v", value, again)
 		}

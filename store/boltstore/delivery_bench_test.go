@@ -69,9 +69,7 @@ func BenchmarkPlace(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			whole, err := codec.Decode(record, codec.Record)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			placeOf(&whole.Delivery)
 		}
 	})

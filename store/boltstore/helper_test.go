@@ -41,17 +41,13 @@ func newFixture(t testing.TB, o Options) *fixture {
 func (f *fixture) open(o Options) {
 	f.Helper()
 	s, err := Open(f.path, o)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Store = s
 }
 
 func (f *fixture) close() {
 	f.Helper()
-	if err := f.Close(); err != nil {
-		f.Fatal(err)
-	}
+	must(f, f.Close())
 }
 
 func (f *fixture) fill() {
@@ -69,25 +65,19 @@ func (f *fixture) fill() {
 
 func (f *fixture) update(fn func(store.Tx) error) {
 	f.Helper()
-	if err := f.Update(bg, store.All, fn); err != nil {
-		f.Fatal(err)
-	}
+	must(f, f.Update(bg, store.All, fn))
 }
 
 func (f *fixture) view(fn func(store.Tx) error) {
 	f.Helper()
-	if err := f.View(bg, fn); err != nil {
-		f.Fatal(err)
-	}
+	must(f, f.View(bg, fn))
 }
 
 // commits is how many commits the file has seen.
 func (f *fixture) commits() int {
 	f.Helper()
 	tx, err := f.db.Begin(false)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	defer tx.Rollback()
 	return tx.ID()
 }
@@ -110,9 +100,7 @@ func (f *fixture) dump() string {
 			return dumpBucket(&b, string(name), bucket)
 		})
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	return b.String()
 }
 
@@ -158,9 +146,7 @@ func readFile(t testing.TB, path string) []byte {
 
 func writeFile(t testing.TB, path string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, content, boltfile.Mode); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, content, boltfile.Mode))
 }
 
 // refuses holds an error of Open to one line that names the file and the hint,
@@ -237,7 +223,5 @@ func writeBucket(t *testing.T, path, name string) {
 
 func must(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }

@@ -12,6 +12,7 @@ import (
 
 	"teamdata/app"
 	"teamdata/cli"
+	"teamdata/e2e/kit"
 	"teamdata/store/boltstore"
 )
 
@@ -42,12 +43,8 @@ func serveOnce(t *testing.T, path string) (migrated map[string]any) {
 	serve := boltstore.NewChild(t, "program", "serve", "--data", path, "--listen", "127.0.0.1:0", "--http")
 	serve.Stderr = nil
 	log, err := serve.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := serve.Start(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
+	kit.Must(t, serve.Start())
 	for lines := bufio.NewScanner(log); lines.Scan(); {
 		var line map[string]any
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {

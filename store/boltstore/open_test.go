@@ -42,13 +42,9 @@ func TestOpenWithoutABucket(t *testing.T) {
 	f.update(appendAudit("usr_1"))
 	f.close()
 	db, err := bbolt.Open(f.path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = errors.Join(db.Update(func(bolt *bbolt.Tx) error { return bolt.DeleteBucket(bucketRemovedOrgs) }), db.Close())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := verify(f.path); err != nil {
 		t.Error(err)
 	}

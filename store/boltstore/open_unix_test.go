@@ -93,8 +93,6 @@ func childOpens(args []string) error {
 func openInChild(t *testing.T, path string) string {
 	t.Helper()
 	out, err := newChild(t, "open", path).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(out)
 }

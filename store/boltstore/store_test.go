@@ -23,9 +23,7 @@ func TestStore(t *testing.T) {
 func TestSealedStore(t *testing.T) {
 	t.Parallel()
 	key, err := seal.ReadKeyFile(kit.SealKey(t, t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	storetest.Run(t, opener(key))
 }
 
@@ -35,9 +33,7 @@ func opener(sealer boltstore.Sealer) storetest.Open {
 			t.Cleanup(func() { check(t, path) }) // after the suite has closed the store
 		}
 		s, err := boltstore.Open(path, boltstore.Options{Now: now, NoSync: true, MapSize: 64 << 20, Sealer: sealer})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		if sealer != nil {
 			boltstore.LimitKeys(s, 1)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
@@ -48,9 +49,7 @@ func fill(t testing.TB, s *pgstore.Store, orgs int) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 }
 
 // accept accepts a request with an idempotency key that makes an event.
@@ -126,7 +125,7 @@ func BenchmarkDistant(b *testing.B) {
 // BenchmarkPage is what a page of 100 members takes, one reader at a time.
 func BenchmarkPage(b *testing.B) {
 	s := benchmarked(b, roomy(b).Database(b), 1)
-	must(b, s.Update(bg, store.All, func(tx store.Tx) (err error) {
+	kit.Must(b, s.Update(bg, store.All, func(tx store.Tx) (err error) {
 		for i := range 1000 {
 			_, errMember := tx.AppendMember(store.Member{OrgID: "org_0", UserID: fmt.Sprint("usr_", i), Role: store.RoleMember})
 			err = errors.Join(err, errMember)
@@ -136,7 +135,7 @@ func BenchmarkPage(b *testing.B) {
 	page := make([]byte, 0, 1<<16)
 	b.ReportAllocs()
 	for b.Loop() {
-		must(b, s.View(bg, func(tx store.Tx) error {
+		kit.Must(b, s.View(bg, func(tx store.Tx) error {
 			_, err := tx.MemberPage("org_0", store.Cursor{}, 100, page[:0])
 			return err
 		}))
@@ -149,7 +148,7 @@ func BenchmarkOutcome(b *testing.B) {
 	const endpoints = 64
 	s := benchmarked(b, roomy(b).Database(b), endpoints)
 	for from := 0; from < b.N; from += 1000 {
-		must(b, s.Update(bg, store.All, func(tx store.Tx) (err error) {
+		kit.Must(b, s.Update(bg, store.All, func(tx store.Tx) (err error) {
 			for i := from; i < min(from+1000, b.N); i++ {
 				_, errSend := store.SendTest(tx, fmt.Sprint("org_", i%endpoints), "whe_1")
 				err = errors.Join(err, errSend)
@@ -158,7 +157,7 @@ func BenchmarkOutcome(b *testing.B) {
 		}))
 	}
 	numbers := make(chan uint64, endpoints)
-	must(b, s.EachDue(bg, func(endpoint uint64, _ time.Time) { numbers <- endpoint }))
+	kit.Must(b, s.EachDue(bg, func(endpoint uint64, _ time.Time) { numbers <- endpoint }))
 	close(numbers)
 	b.ResetTimer()
 	var all sync.WaitGroup
@@ -204,7 +203,7 @@ func BenchmarkReady(b *testing.B) {
 	const orgs, endpoints, each = 20, 50, 1000
 	database := roomy(b).Database(b)
 	s := benchmarked(b, database, orgs)
-	must(b, s.Update(bg, store.All, func(tx store.Tx) (err error) {
+	kit.Must(b, s.Update(bg, store.All, func(tx store.Tx) (err error) {
 		for i := range orgs * endpoints {
 			org, id := fmt.Sprint("org_", i%orgs), fmt.Sprint("whe_", i/orgs+1)
 			if i >= orgs {
@@ -217,7 +216,7 @@ func BenchmarkReady(b *testing.B) {
 		return err
 	}))
 	postgres.Exec(b, database, fmt.Sprintf("INSERT INTO deliveries SELECT id || '_' || i, endpoint, list, at + i * 1000, attempted, record FROM deliveries, generate_series(1, %d) i", each-1))
-	must(b, s.Close()) // which had all endpoints
+	kit.Must(b, s.Close()) // which had all endpoints
 	var opening, finding, claiming time.Duration
 	for b.Loop() {
 		start := time.Now()
@@ -225,7 +224,7 @@ func BenchmarkReady(b *testing.B) {
 		opening += time.Since(start)
 		var numbers []uint64
 		start = time.Now()
-		must(b, s.EachDue(bg, func(endpoint uint64, _ time.Time) { numbers = append(numbers, endpoint) }))
+		kit.Must(b, s.EachDue(bg, func(endpoint uint64, _ time.Time) { numbers = append(numbers, endpoint) }))
 		finding += time.Since(start)
 		start = time.Now()
 		claims, err := s.Claim(bg, numbers[0], time.Now().Add(time.Hour), 32)
@@ -234,7 +233,7 @@ func BenchmarkReady(b *testing.B) {
 			b.Fatalf("%d endpoints, %d claimed: %v", len(numbers), len(claims.Claims), err)
 		}
 		b.StopTimer()
-		must(b, s.Close())
+		kit.Must(b, s.Close())
 		b.StartTimer()
 	}
 	for unit, took := range map[string]time.Duration{"ms/open": opening, "ms/eachdue": finding, "ms/claim": claiming} {
@@ -248,7 +247,7 @@ func BenchmarkRetention(b *testing.B) {
 	s := benchmarked(b, roomy(b).Database(b), 64)
 	ended := time.Now()
 	for from := 0; from < b.N; from += 1000 {
-		must(b, s.Update(bg, store.All, func(tx store.Tx) (err error) {
+		kit.Must(b, s.Update(bg, store.All, func(tx store.Tx) (err error) {
 			for i := from; i < min(from+1000, b.N); i++ {
 				d, errSend := store.SendTest(tx, fmt.Sprint("org_", i%64), "whe_1")
 				_, errOutcome := store.RecordAttempt(tx, d.ID, store.Attempt{StartedAt: ended, EndedAt: ended, Status: 200}, nil)
@@ -271,7 +270,7 @@ func BenchmarkRetention(b *testing.B) {
 	})
 	dropped := 0
 	b.ResetTimer()
-	must(b, store.Sweep(bg, s, store.Retention{Finished: time.Nanosecond, Held: time.Hour, Dropped: func(_ string, n int) { dropped += n }}))
+	kit.Must(b, store.Sweep(bg, s, store.Retention{Finished: time.Nanosecond, Held: time.Hour, Dropped: func(_ string, n int) { dropped += n }}))
 	b.StopTimer()
 	stop()
 	beside.Wait()
@@ -287,7 +286,7 @@ func BenchmarkLatest(b *testing.B) {
 	s := benchmarked(b, roomy(b).Database(b), 1)
 	var endpoint uint64
 	for from := 0; from < waiting; from += 5000 {
-		must(b, s.Update(bg, store.All, func(tx store.Tx) error {
+		kit.Must(b, s.Update(bg, store.All, func(tx store.Tx) error {
 			e, err := tx.Endpoint("org_0", "whe_1")
 			endpoint = e.Number
 			for i := from; i < from+5000 && err == nil; i++ {
@@ -304,7 +303,7 @@ func BenchmarkLatest(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		must(b, s.View(bg, func(tx store.Tx) error {
+		kit.Must(b, s.View(bg, func(tx store.Tx) error {
 			found, err := tx.LatestDeliveries([]uint64{endpoint}, store.DeliveryLists, store.Cursor{}, 50)
 			if len(found) != 50 {
 				b.Fatalf("%d are found", len(found))

@@ -61,9 +61,7 @@ func (p *places) open(t testing.TB, now func() time.Time) store.Store {
 		return open(t, to, pgstore.Options{Now: now})
 	}
 	s, err := boltstore.Open(to, boltstore.Options{Now: now, NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return s
 }
 
@@ -95,9 +93,7 @@ func carry(t testing.TB, from, to string) {
 func parse(t testing.TB, database string) *pgstore.Target {
 	t.Helper()
 	target, err := pgstore.ParseTarget(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return target
 }
 
@@ -109,9 +105,7 @@ func TestCarriedIsCompared(t *testing.T) {
 	seed := func(tx store.Tx) error {
 		return errors.Join(tx.PutOrg(store.Org{ID: "org_1"}), tx.PutPlan(store.Plan{Name: "pro"}), tx.PutPlan(store.Plan{Name: "big"}))
 	}
-	if err := errors.Join(s.Update(bg, store.All, seed), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, errors.Join(s.Update(bg, store.All, seed), s.Close()))
 	for name, change := range map[string]lossy{
 		"a record is lost":    func(key, _ []byte) (keep bool) { return string(key) != "big" },
 		"a record is changed": func(key, record []byte) bool { record[len(record)-1] ^= 1; return true },

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
@@ -15,14 +16,14 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	database := postgres.New(t)
 	s := open(t, database, pgstore.Options{})
-	must(t, s.Update(bg, store.All, func(tx store.Tx) error {
+	kit.Must(t, s.Update(bg, store.All, func(tx store.Tx) error {
 		if err := putSecrets(tx); err != nil {
 			return err
 		}
 		_, err := store.AddMember(tx, "", store.Member{OrgID: "org_1", UserID: "usr_1", ID: "mem_1", Role: store.RoleOwner})
 		return err
 	}))
-	must(t, s.Close())
+	kit.Must(t, s.Close())
 	check(t, database)
 	for _, c := range []struct{ damage, back, want string }{
 		{"UPDATE endpoints SET disabled = 7", "UPDATE endpoints SET disabled = 0", `endpoints "org_1" "whe_1": its column disabled is not that of its record`},
@@ -36,9 +37,9 @@ func TestCheck(t *testing.T) {
 	} {
 		postgres.Exec(t, database, c.damage)
 		target, err := pgstore.ParseTarget(database)
-		must(t, err)
+		kit.Must(t, err)
 		var found []string
-		must(t, pgstore.Check(context.Background(), target, func(fault string) { found = append(found, fault) }))
+		kit.Must(t, pgstore.Check(context.Background(), target, func(fault string) { found = append(found, fault) }))
 		if !slices.Contains(found, c.want) {
 			t.Errorf("%s: found is %q", c.damage, found)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/engine"
@@ -15,13 +16,9 @@ func TestWrittenSinceItWasClaimed(t *testing.T) {
 	for what, early := range map[string]bool{"with the commit": false, "before a query": true} {
 		t.Run(what, func(t *testing.T) {
 			target, err := ParseTarget(postgres.New(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, err)
 			s, err := Open(bg, target, Options{Node: "one"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, err)
 			defer s.Close()
 			var ids []string
 			update(t, s, func(tx store.Tx) error {
@@ -94,7 +91,5 @@ func TestWrittenSinceItWasClaimed(t *testing.T) {
 
 func update(t *testing.T, s *Store, fn func(store.Tx) error) {
 	t.Helper()
-	if err := s.Update(bg, store.All, fn); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, s.Update(bg, store.All, fn))
 }

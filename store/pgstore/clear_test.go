@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
@@ -13,13 +14,13 @@ import (
 func TestClear(t *testing.T) {
 	s := open(t, postgres.New(t), pgstore.Options{})
 	defer s.Close()
-	must(t, s.Update(bg, store.All, putSecrets))
+	kit.Must(t, s.Update(bg, store.All, putSecrets))
 	before := s.AccessGeneration()
-	must(t, s.Clear(bg))
+	kit.Must(t, s.Clear(bg))
 	if s.AccessGeneration() == before {
 		t.Error("the AccessGeneration is the same")
 	}
-	must(t, s.Update(bg, store.All, func(tx store.Tx) error {
+	kit.Must(t, s.Update(bg, store.All, func(tx store.Tx) error {
 		any, err := tx.AnyOrg()
 		_, errPEM := tx.Certificate("ca")
 		if any {
@@ -27,7 +28,7 @@ func TestClear(t *testing.T) {
 		}
 		return errors.Join(err, errPEM, putSecrets(tx))
 	}))
-	must(t, s.View(bg, func(tx store.Tx) error {
+	kit.Must(t, s.View(bg, func(tx store.Tx) error {
 		e, err := tx.Endpoint("org_1", "whe_1")
 		if e.Number != 2 {
 			t.Errorf("the endpoint has the number %d", e.Number)
@@ -40,7 +41,7 @@ func TestClear(t *testing.T) {
 func TestReadersDoNotDelayTheWriter(t *testing.T) {
 	s := open(t, postgres.New(t), pgstore.Options{Connections: 3})
 	defer s.Close()
-	must(t, s.View(bg, func(tx store.Tx) error {
+	kit.Must(t, s.View(bg, func(tx store.Tx) error {
 		if _, err := tx.AnyOrg(); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 )
 
@@ -13,9 +14,7 @@ func TestSocketOptions(t *testing.T) {
 	server := postgres.Shared(t)
 	c := dialed(t, server.TCP(postgres.Name(t, server.Database(t)))+"?sslmode=disable")
 	raw, err := c.Conn().(*net.TCPConn).SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	option := func(number int) (value int) {
 		raw.Control(func(fd uintptr) {
 			if value, err = syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, number); err != nil {

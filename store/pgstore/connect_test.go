@@ -30,9 +30,7 @@ func TestMain(m *testing.M) {
 func dialed(t testing.TB, databaseURL string) *conn {
 	t.Helper()
 	c, err := tryDial(t, databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return c
 }
 
@@ -184,9 +182,7 @@ func TestPasswordFile(t *testing.T) {
 	t.Setenv("PGPASSFILE", file)
 	bare := strings.Replace(server.TCP(name), ":"+postgres.Password, "", 1)
 	target, err := ParseTarget(bare)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if target.HasPassword() {
 		t.Error("a password of a file counts as one of the URL")
 	}
@@ -212,9 +208,7 @@ func TestServiceFile(t *testing.T) {
 	dialed(t, "postgres://?service=ours")
 	for service, warns := range map[string]bool{"far": false, "weak": true} {
 		target, err := ParseTarget("postgres://?service=" + service)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		if got := target.Warning() != ""; got != warns {
 			t.Errorf("%s: %q", service, target.Warning())
 		}

@@ -12,17 +12,13 @@ import (
 // What is further away answers later, whatever is sent, and not before it is asked.
 func TestDistantly(t *testing.T) {
 	target, err := ParseTarget(postgres.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	target.away = 40 * time.Millisecond
 	p := newPool(target, 1)
 	defer p.close()
 	for _, length := range []int{1, 300_000} { // more than is read at once
 		c, err := p.acquire(bg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		asked := time.Now()
 		q := newQuery("SELECT $1::bytea")
 		q.values = [][]byte{make([]byte, length)}
@@ -45,13 +41,9 @@ func TestDistantEnds(t *testing.T) {
 		func(near, server net.Conn) net.Conn { server.Close(); return near },
 	} {
 		near, err := distantly(new(net.Dialer), time.Millisecond)(bg, "tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		server, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		other := end(near, server)
 		other.SetDeadline(time.Now().Add(10 * time.Second))
 		if n, err := other.Read(make([]byte, 1)); n > 0 || isTimeout(err) {

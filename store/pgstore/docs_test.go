@@ -30,9 +30,7 @@ func TestDocs(t *testing.T) {
 	server.Exec(t, "DROP ROLE teamdata")
 	server.Shell(t, docs(t, "Role and database")[0], secret+"\n"+secret+"\n")
 	remote := strings.Replace(server.TCP("teamdata"), postgres.Password, secret, 1)
-	if err := pooled(t, remote).prepare(t.Context(), steps(t, 2, 1, 1), writing); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, pooled(t, remote).prepare(t.Context(), steps(t, 2, 1, 1), writing))
 
 	server.Exec(t, "CREATE DATABASE shared")
 	rights := docs(t, "Rights")

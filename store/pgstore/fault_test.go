@@ -145,9 +145,7 @@ func (l *load) each(org string, fn func(c, n int)) {
 			after, more = page.Last, page.More
 			return err
 		})
-		if err != nil {
-			l.Fatal(err)
-		}
+		kit.Must(l, err)
 	}
 }
 
@@ -243,9 +241,7 @@ func TestClaimWhileAway(t *testing.T) {
 	t.Cleanup(func() { s.Close() })
 	awaitShards(t, s, 1)
 	e := addEndpoints(t, s, 1)[0]
-	if err := accept(s, e.OrgID, "key"); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, accept(s, e.OrgID, "key"))
 	claim := func() (store.Claims, error) { return s.Claim(bg, e.Number, time.Now().Add(time.Hour), 1) }
 	server.Stop(t, "immediate")
 	for range 3 { // by connections that are dead, and without one

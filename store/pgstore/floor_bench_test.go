@@ -50,11 +50,11 @@ type session struct {
 
 func newSession(b testing.TB, database string, statements ...string) session {
 	c, err := pgconn.Connect(bg, database)
-	must(b, err)
+	kit.Must(b, err)
 	b.Cleanup(func() { c.Close(bg) })
 	for i, sql := range statements {
 		_, err := c.Prepare(bg, fmt.Sprint("s", i), sql, nil)
-		must(b, err)
+		kit.Must(b, err)
 	}
 	return session{b, c}
 }

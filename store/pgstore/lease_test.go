@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
@@ -27,9 +28,7 @@ func TestLostNode(t *testing.T) {
 	endpoints := addEndpoints(t, other, 16)
 	var claims store.Claims
 	for _, e := range endpoints {
-		if err := accept(other, e.OrgID, "key"); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, accept(other, e.OrgID, "key"))
 		if ownerOf(t, e.Number, lost, other) == lost {
 			var err error
 			if claims, err = lost.Claim(bg, e.Number, time.Now().Add(time.Hour), 1); err != nil || len(claims.Claims) != 1 {
@@ -133,9 +132,7 @@ func TestTakenWithoutAnswer(t *testing.T) {
 	defer s.Close()
 	awaitShards(t, s, 1)
 	e := addEndpoints(t, s, 1)[0]
-	if err := accept(s, e.OrgID, "key"); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, accept(s, e.OrgID, "key"))
 	told := dueOf(s)
 	postgres.Exec(t, database, `UPDATE leases SET token = token + 1;
 		INSERT INTO leases SELECT 'job left', id, 1 FROM nodes WHERE name = 'one'`)
@@ -194,9 +191,7 @@ func TestShared(t *testing.T) {
 	key := func(s *pgstore.Store) string {
 		t.Helper()
 		key, err := s.SharedKey(bg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		return string(key)
 	}
 	first := key(a)
@@ -251,9 +246,7 @@ func TestForgottenNodes(t *testing.T) {
 	var names []string
 	for tick := time.NewTicker(20 * time.Millisecond); len(names) != 2; <-tick.C {
 		list, err := s.Nodes(bg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		names = nil
 		for _, n := range list {
 			names = append(names, n.Name+" "+n.State)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
@@ -17,14 +18,10 @@ var perMinute = store.Limit{Name: "requests", Max: 100, Window: time.Minute}
 func nodes(t testing.TB, n int, database string, now func() time.Time) (all []*Store) {
 	t.Helper()
 	target, err := ParseTarget(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for range n {
 		s, err := Open(t.Context(), target, Options{Now: now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		t.Cleanup(func() { s.Close() })
 		all = append(all, s)
 	}

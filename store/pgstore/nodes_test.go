@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
@@ -128,15 +129,11 @@ func TestShards(t *testing.T) {
 	}
 	for n, s := range all[:3] {
 		began := time.Now()
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, s.Close())
 		awaitShards(t, all[3], 3-n)
 		t.Logf("%d nodes have the shards of the one that stopped after %v", 3-n, time.Since(began))
 	}
-	if err := all[3].Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, all[3].Close())
 }
 
 // due gathers what a node is told of.
@@ -169,9 +166,7 @@ func TestDueElsewhere(t *testing.T) {
 			awaitShards(t, a, 2)
 			endpoints := addEndpoints(t, a, 8)
 			for _, e := range endpoints {
-				if err := accept(a, e.OrgID, "key"); err != nil {
-					t.Fatal(err)
-				}
+				kit.Must(t, accept(a, e.OrgID, "key"))
 				owner := ownerOf(t, e.Number, a, b)
 				for got := range told[owner] {
 					if got == e.Number {
@@ -240,9 +235,7 @@ func addEndpoints(t testing.TB, s *pgstore.Store, n int) (endpoints []store.Endp
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return endpoints
 }
 
@@ -251,9 +244,7 @@ func ownerOf(t testing.TB, endpoint uint64, all ...*pgstore.Store) *pgstore.Stor
 	t.Helper()
 	for _, s := range all {
 		claims, err := s.Claim(bg, endpoint, time.Unix(0, 0), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		if claims.Fence.Token != 0 {
 			return s
 		}

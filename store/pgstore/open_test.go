@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
@@ -30,19 +31,13 @@ func TestOpenAwaitsTheLastCommit(t *testing.T) {
 		_, err = store.SendTest(tx, "org_1", "whe_1")
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	one.Close()
 	killed, err := pgconn.Connect(bg, database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer killed.Close(bg)
 	begun := fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock_shared(%d); UPDATE deliveries SET at = 7", updateLock)
-	if err := killed.Exec(bg, begun).Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, killed.Exec(bg, begun).Close())
 
 	next := make(chan *Store)
 	go func() { next <- opened(t, database) }()
@@ -52,9 +47,7 @@ func TestOpenAwaitsTheLastCommit(t *testing.T) {
 		t.Fatal("it opened before the commit")
 	case <-time.After(300 * time.Millisecond):
 	}
-	if err := killed.Exec(bg, "COMMIT").Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, killed.Exec(bg, "COMMIT").Close())
 	s := <-next
 	if s == nil {
 		return
@@ -73,9 +66,7 @@ func TestOpenLocked(t *testing.T) {
 	database := postgres.New(t)
 	opened(t, database).Close()
 	other, err := pgconn.Connect(bg, database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer other.Close(bg)
 	if err := other.Exec(bg, fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock(%d)", updateLock)).Close(); err != nil {
 		t.Fatal(err)

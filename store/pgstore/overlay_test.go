@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/engine"
@@ -45,9 +46,7 @@ func TestUpdatedRowIsGone(t *testing.T) {
 		}
 		return tx.PutPlan(store.Plan{Name: name, Features: store.FeatureAPI})
 	}
-	if err := s.Update(bg, store.All, func(tx store.Tx) error { return put(tx, "pro") }); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, s.Update(bg, store.All, func(tx store.Tx) error { return put(tx, "pro") }))
 	for what, early := range map[string]bool{"with the commit": false, "before a query": true} {
 		t.Run(what, func(t *testing.T) {
 			all := func(fn func(store.Tx) error) *engine.Update { return &engine.Update{Ctx: bg, Scope: store.All, Fn: fn} }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/pgstore"
@@ -54,9 +55,7 @@ func (k *keys) useAt(key string, at time.Time) {
 	err := k.Update(bg, store.Scope{Orgs: []string{"org"}, Keys: []store.IdempotencyKey{{OrgID: "org", Key: key}}}, func(tx store.Tx) error {
 		return tx.AddIdempotencyRecord(store.IdempotencyRecord{OrgID: "org", Key: key, FirstUse: at})
 	})
-	if err != nil {
-		k.Fatal(err)
-	}
+	kit.Must(k, err)
 }
 
 func (k *keys) finds(key string) bool {
@@ -77,9 +76,7 @@ func (k *keys) expire() (n int) {
 		n, err = tx.ExpireIdempotencyRecords(50)
 		return err
 	})
-	if err != nil {
-		k.Fatal(err)
-	}
+	kit.Must(k, err)
 	return n
 }
 
@@ -183,9 +180,7 @@ func TestPartitionsAreMadeWhenTheyAreNeeded(t *testing.T) {
 // reader reads all records in a transaction, which the function that it returns ends.
 func reader(t testing.TB, database string) (end func()) {
 	conn, err := pgconn.Connect(bg, database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { conn.Close(bg) })
 	exec := func(sql string) {
 		if _, err := conn.Exec(bg, sql).ReadAll(); err != nil {

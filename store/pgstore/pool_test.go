@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 )
 
@@ -27,13 +28,9 @@ func TestPoolIsFixed(t *testing.T) {
 	database := postgres.New(t)
 	p := pooled(t, database)
 	one, err := p.acquire(bg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	other, err := p.acquire(bg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	ctx, cancel := context.WithTimeout(bg, 20*time.Millisecond)
 	defer cancel()
 	if _, err := p.acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -96,9 +93,7 @@ func TestPoolAfterRestart(t *testing.T) {
 	p := pooled(t, server.Database(t))
 	one, _ := p.acquire(bg)
 	other, err := p.acquire(bg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	p.release(one)
 	p.release(other)
 	server.Restart(t, "immediate")
@@ -127,9 +122,7 @@ func TestHungLink(t *testing.T) {
 			t.Parallel()
 			proxy := postgres.NewProxy(t, postgres.Shared(t))
 			p := pooled(t, proxy.URL(postgres.Name(t, postgres.New(t))))
-			if err := ask(p); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, ask(p))
 			p.answer = answer
 			proxy.Hold(d)
 			start := time.Now()
@@ -160,9 +153,7 @@ func TestFailover(t *testing.T) {
 			return err
 		})
 	}
-	if err := insert(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, insert())
 	primary.Stop(t, "immediate")
 	if err := insert(); !broken(err) {
 		t.Errorf("without a primary: %v", err)

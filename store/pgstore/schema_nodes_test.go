@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
@@ -20,14 +21,10 @@ func programs(t testing.TB, more ...string) fstest.MapFS {
 	t.Helper()
 	files := fstest.MapFS{}
 	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for _, name := range names {
 		text, err := fs.ReadFile(migrations, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		files[name] = &fstest.MapFile{Data: text}
 	}
 	for i, step := range more {
@@ -48,9 +45,7 @@ const (
 func start(t testing.TB, database, node, version string, files fs.FS) (*Store, error) {
 	t.Helper()
 	target, err := ParseTarget(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	s, err := Open(bg, target, Options{Node: node, Version: version, migrations: files})
 	if err == nil {
 		t.Cleanup(func() { s.Close() })
@@ -77,9 +72,7 @@ func TestUpgradeBesideNodes(t *testing.T) {
 	database := postgres.New(t)
 	must := func(s *Store, err error) *Store {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		return s
 	}
 	one, two, three := programs(t), programs(t, expand), programs(t, expand, contract)
@@ -123,9 +116,7 @@ func TestUpgradeLeavesLostNodesBehind(t *testing.T) {
 	proxy := postgres.NewProxy(t, server)
 	database := server.Database(t)
 	lost, err := start(t, proxy.URL(postgres.Name(t, database)), "lost", "v1.0.0", programs(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	proxy.Hold(postgres.ToServer)
 	var s *Store
 	for range 3 { // one of its heartbeats may have been on the way
@@ -134,9 +125,7 @@ func TestUpgradeLeavesLostNodesBehind(t *testing.T) {
 			break
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	writes(t, s, "org_new")
 	proxy.Resume(postgres.ToServer)
 	<-lost.Life().Done()
@@ -151,14 +140,10 @@ func TestUpgradeMeetsAStart(t *testing.T) {
 	database := postgres.New(t)
 	one := programs(t)
 	s, err := start(t, database, "a", "v1.0.0", one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	s.Close()
 	upgrade, err := pgconn.Connect(bg, database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer upgrade.Close(bg)
 	if _, err := upgrade.Exec(bg, "BEGIN; SELECT FROM meta FOR UPDATE; UPDATE meta SET schema = 3, may_read = 2, may_write = 2").ReadAll(); err != nil {
 		t.Fatal(err)

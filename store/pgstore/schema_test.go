@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 )
 
@@ -16,9 +17,7 @@ import (
 func steps(t testing.TB, n, mayRead, mayWrite int) fstest.MapFS {
 	t.Helper()
 	meta, err := fs.ReadFile(migrations, metaFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	files := fstest.MapFS{metaFile: {Data: meta}}
 	for i := range n {
 		text := "-- may read: 1, may write: 1\n"
@@ -33,9 +32,7 @@ func steps(t testing.TB, n, mayRead, mayWrite int) fstest.MapFS {
 func pooled(t testing.TB, databaseURL string) *pool {
 	t.Helper()
 	target, err := ParseTarget(databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	p := newPool(target, 2)
 	t.Cleanup(p.close)
 	return p
@@ -56,9 +53,7 @@ func TestPrepare(t *testing.T) {
 	database := postgres.New(t)
 	p := pooled(t, database)
 	checkRefusal(t, p.prepare(t.Context(), steps(t, 2, 1, 1), reading), "is empty", "teamdata import")
-	if err := p.prepare(t.Context(), steps(t, 2, 1, 1), writing); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, p.prepare(t.Context(), steps(t, 2, 1, 1), writing))
 	made := contents(t, database)
 	if !strings.Contains(made, "step2") || !strings.Contains(made, "[t teamdata 2 1 1]") {
 		t.Errorf("it holds %s", made)
@@ -74,9 +69,7 @@ func TestPrepare(t *testing.T) {
 	if now := contents(t, database); now != made {
 		t.Errorf("a refusal changed it to %s", now)
 	}
-	if err := p.prepare(t.Context(), steps(t, 3, 2, 3), upgrading); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, p.prepare(t.Context(), steps(t, 3, 2, 3), upgrading))
 	if now := contents(t, database); !strings.Contains(now, "step3") || !strings.Contains(now, "[t teamdata 3 2 3]") {
 		t.Errorf("it holds %s", now)
 	}
@@ -85,9 +78,7 @@ func TestPrepare(t *testing.T) {
 // What may use a database that a newer program upgraded.
 func TestNewerSchema(t *testing.T) {
 	p := pooled(t, postgres.New(t))
-	if err := p.prepare(t.Context(), steps(t, 5, 3, 4), writing); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, p.prepare(t.Context(), steps(t, 5, 3, 4), writing))
 	for number, want := range map[int]struct{ reading, writing string }{
 		2: {"reads up to 2", "reads up to 2"},
 		3: {"", "may read it and not write"},
@@ -141,9 +132,7 @@ func TestPrepareFails(t *testing.T) {
 func TestPreparePooled(t *testing.T) {
 	database := postgres.New(t)
 	p := pooled(t, postgres.Shared(t).Pooler(t)(database))
-	if err := p.prepare(t.Context(), steps(t, 3, 1, 1), writing); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, p.prepare(t.Context(), steps(t, 3, 1, 1), writing))
 }
 
 func TestForeignTables(t *testing.T) {
@@ -173,9 +162,7 @@ func TestSearchPath(t *testing.T) {
 	database := postgres.New(t)
 	postgres.Exec(t, database, "CREATE TABLE invoices (n int); CREATE SCHEMA ours")
 	checkRefusal(t, pooled(t, database+"&search_path=missing").prepare(t.Context(), steps(t, 1, 1, 1), writing), "has no schema that the role may use")
-	if err := pooled(t, database+"&search_path=ours").prepare(t.Context(), steps(t, 1, 1, 1), writing); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, pooled(t, database+"&search_path=ours").prepare(t.Context(), steps(t, 1, 1, 1), writing))
 	if got := postgres.Exec(t, database, "SELECT n FROM ours.step1"); len(got) != 1 {
 		t.Errorf("the table is not in the schema")
 	}
@@ -195,9 +182,7 @@ func TestRights(t *testing.T) {
 	checkRefusal(t, guest.prepare(t.Context(), one, writing), "has no schema that the role may use")
 	postgres.Exec(t, admin, "GRANT USAGE ON SCHEMA public TO guest")
 
-	if err := pooled(t, database).prepare(t.Context(), one, writing); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, pooled(t, database).prepare(t.Context(), one, writing))
 	made := contents(t, database)
 	checkRefusal(t, guest.prepare(t.Context(), one, reading), "does not let the role read meta, step1")
 	postgres.Exec(t, admin, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO guest")

@@ -17,9 +17,7 @@ func sealer(t *testing.T, digit string) codec.Sealer {
 	t.Helper()
 	file := kit.NewFile(t, "seal.key", strings.Repeat(digit, 2*seal.KeySize))
 	key, err := seal.ReadKeyFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return key
 }
 
@@ -55,13 +53,13 @@ func TestSeal(t *testing.T) {
 		return strings.Contains(found, "whsec_") || strings.Contains(found, "password") || strings.Contains(found, "private")
 	}
 	target, err := pgstore.ParseTarget(database)
-	must(t, err)
+	kit.Must(t, err)
 	if _, err := pgstore.CheckKey(bg, target, nil); err == nil || !strings.Contains(err.Error(), "is empty") {
 		t.Errorf("the key of nothing: %v", err)
 	}
 	s := open(t, database, pgstore.Options{})
-	must(t, s.Update(bg, store.All, putSecrets))
-	must(t, s.Close())
+	kit.Must(t, s.Update(bg, store.All, putSecrets))
+	kit.Must(t, s.Close())
 	if sealed, err := pgstore.CheckKey(bg, target, sealer(t, "4")); err != nil || sealed {
 		t.Errorf("the key of what is not sealed yet: %v, %v", sealed, err)
 	}
@@ -74,8 +72,8 @@ func TestSeal(t *testing.T) {
 		if sealed := s.SealedNow(); sealed != (i == 0) {
 			t.Errorf("opened %d times, it was sealed now: %v", i+1, sealed)
 		}
-		must(t, s.View(bg, hasSecrets))
-		must(t, s.Close())
+		kit.Must(t, s.View(bg, hasSecrets))
+		kit.Must(t, s.Close())
 	}
 	if plaintext() {
 		t.Error("a secret is in plain text")
@@ -93,12 +91,5 @@ func TestSeal(t *testing.T) {
 		if _, err := pgstore.Open(bg, target, pgstore.Options{Sealer: c.sealer}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("opened with another key: %v", err)
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

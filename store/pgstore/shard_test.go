@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
@@ -21,13 +22,9 @@ type steered struct {
 func steer(t testing.TB, database, name string) *steered {
 	t.Helper()
 	target, err := ParseTarget(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	s, err := Open(bg, target, Options{Node: name, Sole: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
 	n := &steered{Store: s, TB: t}
 	s.OnDue(func(endpoint uint64, _ time.Time) { n.told = append(n.told, endpoint) })
@@ -48,9 +45,7 @@ func (n *steered) beats(times int) {
 func (n *steered) shards() int {
 	n.Helper()
 	nodes, err := n.Nodes(bg)
-	if err != nil {
-		n.Fatal(err)
-	}
+	kit.Must(n, err)
 	return nodes[slices.IndexFunc(nodes, func(other store.Node) bool { return other.Name == n.node.name })].Shards
 }
 
@@ -58,9 +53,7 @@ func (n *steered) shards() int {
 func (n *steered) claim(endpoint uint64) (claims []store.Claim, has bool) {
 	n.Helper()
 	c, err := n.Claim(bg, endpoint, time.Now().Add(time.Hour), 1)
-	if err != nil {
-		n.Fatal(err)
-	}
+	kit.Must(n, err)
 	return c.Claims, c.Fence.Token != 0
 }
 
@@ -175,9 +168,7 @@ func TestGivenUpWithoutAnswer(t *testing.T) {
 	one := steer(t, postgres.New(t), "one")
 	hold := func() bool {
 		held, err := one.Hold(bg, "job", func(context.Context) error { return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		return held
 	}
 	if !hold() {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 )
@@ -31,9 +32,7 @@ func TestStatsWithoutDatabase(t *testing.T) {
 	var busy []*conn
 	for range cap(s.pool.tokens) {
 		c, err := s.pool.acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		busy = append(busy, c)
 	}
 	stats(store.CodeUnavailable, len(busy))

@@ -98,13 +98,9 @@ func check(t testing.TB, database string) {
 func open(t testing.TB, database string, o pgstore.Options) *pgstore.Store {
 	t.Helper()
 	target, err := pgstore.ParseTarget(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	o.Node = cmp.Or(o.Node, pgstore.RandomName())
 	s, err := pgstore.Open(context.Background(), target, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return s
 }

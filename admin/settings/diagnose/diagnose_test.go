@@ -10,6 +10,7 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/signature"
 )
 
@@ -26,9 +27,7 @@ var noon = time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)
 func sign(t testing.TB, secret, id string, at time.Time, body string) string {
 	t.Helper()
 	s, err := signature.ParseSecret(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return string(signature.Sign(nil, id, at.Unix(), []byte(body), s))
 }
 
@@ -111,9 +110,7 @@ func accepted(c Case) bool {
 
 func TestSigning(t *testing.T) {
 	key, err := base64.StdEncoding.DecodeString(secret[len("whsec_"):])
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	by := func(key []byte, parts ...string) string {
 		return lines(id, unix(noon), "v1,"+base64.StdEncoding.EncodeToString(sumOf(key, parts)))
 	}

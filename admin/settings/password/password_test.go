@@ -26,9 +26,7 @@ func TestHashAndVerify(t *testing.T) {
 
 func testHashAndVerify(t *testing.T, h *Hasher, form string) {
 	hash, err := h.Hash(t.Context(), text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if !strings.HasPrefix(hash, form) || strings.Contains(hash, text) {
 		t.Errorf("the hash is %s", hash)
 	}
@@ -109,9 +107,7 @@ func TestKnownIterations(t *testing.T) {
 
 func TestMalformed(t *testing.T) {
 	good, err := New(Default).Hash(t.Context(), text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	approved := Approved.format(random(saltBytes), random(keyBytes))
 	for _, hash := range []string{
 		"x", "$", "$$$$$", good + "$", good[1:], strings.Replace(good, "argon2id", "argon2i", 1), strings.Replace(good, "v=19", "v=16", 1),

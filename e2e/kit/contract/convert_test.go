@@ -64,9 +64,7 @@ func holdJSON(t testing.TB, source string, write bool) {
 	}
 	name := strings.TrimSuffix(source, ".yaml") + ".json"
 	if write {
-		if err := os.WriteFile(name, made, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(name, made, 0o644))
 	}
 	if kept, _ := os.ReadFile(name); !bytes.Equal(kept, made) {
 		t.Errorf("%s is not what %s says; make it anew with go test ./e2e/kit/contract -update", name, source)

@@ -19,9 +19,7 @@ func TestGeneratorsTakeTheDocuments(t *testing.T) {
 	for _, file := range documents(t) {
 		text := kit.ReadText(t, strings.TrimSuffix(file, ".yaml")+".json")
 		var root branch
-		if err := json.Unmarshal([]byte(text), &root); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, json.Unmarshal([]byte(text), &root))
 		complain := func(format string, args ...any) { t.Helper(); t.Errorf(file+": "+format, args...) }
 		root.checkNames(complain)
 		root.checkTypes(complain, "")

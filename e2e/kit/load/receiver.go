@@ -81,9 +81,7 @@ func (r *Receiver) Seed(t *testing.T) string {
 			map[string]any{"id": "key_read", "secret": "example-reader-secret", "scopes": []string{"read"}, "createdBy": "usr_ada"},
 		},
 	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return kit.NewFile(t, "seed.json", string(content))
 }
 

@@ -104,9 +104,7 @@ func (a *Authority) Roots() *x509.CertPool {
 func (a *Authority) Start() {
 	a.t.Helper()
 	l, err := net.Listen("tcp", a.address)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	kit.Must(a.t, err)
 	a.server = httptest.NewUnstartedServer(http.HandlerFunc(a.serve))
 	a.server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	a.server.Listener.Close()
@@ -170,9 +168,7 @@ func (a *Authority) Suggest(c *x509.Certificate, answer string) {
 	a.t.Helper()
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
 	body, err := json.Marshal(map[string]string{"certificate": string(text), "ariResponse": answer})
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	kit.Must(a.t, err)
 	w, q := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/set-renewal-info/", bytes.NewReader(body))
 	q.Header.Set("User-Agent", "acmetest")
 	a.one.Lock()

@@ -18,13 +18,9 @@ import (
 func StartTLS(t testing.TB, names ...string) (s *Server, caFile string) {
 	t.Helper()
 	ca, err := localca.NewCA(time.Now(), "pgtest")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	leaf, err := ca.Issue(time.Now(), names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	s = newServer(t)
 	t.Cleanup(s.close)
 	caFile, leafFile := filepath.Join(t.TempDir(), "ca.pem"), filepath.Join(s.folder, "server.pem")
@@ -96,9 +92,7 @@ default_pool_size = 2
 func PasswordApart(t testing.TB, databaseURL string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	u.User = url.User(u.User.Username())
 	q := u.Query()
 	q.Set("passfile", kit.NewFile(t, "pgpass", "*:*:*:*:"+Password+"\n"))

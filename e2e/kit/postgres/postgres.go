@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"teamdata/e2e/kit"
 )
 
 // Owner is the role of the tests: it owns the databases and has no other right.
@@ -114,9 +116,7 @@ func (s *Server) TCP(database string) string {
 func Name(t testing.TB, databaseURL string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return u.Path[1:]
 }
 
@@ -133,9 +133,7 @@ func Exec(t testing.TB, databaseURL, sql string) [][]string {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	conn, err := pgconn.Connect(ctx, databaseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer conn.Close(ctx)
 	results, err := conn.Exec(ctx, sql).ReadAll()
 	if err != nil {

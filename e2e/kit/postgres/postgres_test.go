@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 )
 
@@ -76,17 +77,11 @@ func TestKilled(t *testing.T) {
 	child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
 	child.Env = append(os.Environ(), "PGTEST_CHILD=1")
 	said, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
+	kit.Must(t, child.Start())
 	line, _ := bufio.NewReader(said).ReadString('\n')
 	database, err := url.Parse(strings.TrimSpace(line))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	folder := database.Query().Get("host")
 	if _, err := os.Stat(folder + "/data/postmaster.pid"); err != nil {
 		t.Fatal(err)

@@ -76,19 +76,13 @@ func newFolder(t testing.TB) string {
 	t.Helper()
 	stop := command(t, "pg_ctl")
 	folder, err := os.MkdirTemp(place(t), "pgtest-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	own(t, folder)
 	watcher := exec.Command("sh", "-c", watch, "watch", folder, stop.Path)
 	watcher.Dir, watcher.Env, watcher.SysProcAttr = "/", stop.Env, stop.SysProcAttr
 	end, err := watcher.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := watcher.Start(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
+	kit.Must(t, watcher.Start())
 	holders.Lock()
 	defer holders.Unlock()
 	holders.ends = append(holders.ends, end)
@@ -103,8 +97,6 @@ func own(t testing.TB, path string) {
 		t.Fatal(why)
 	}
 	if c := attributes.Credential; c != nil {
-		if err := os.Chown(path, int(c.Uid), int(c.Gid)); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.Chown(path, int(c.Uid), int(c.Gid)))
 	}
 }

@@ -7,15 +7,14 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 )
 
 func connect(t *testing.T, proxy *postgres.Proxy, database string) *pgconn.PgConn {
 	t.Helper()
 	conn, err := pgconn.Connect(t.Context(), proxy.URL(database))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return conn
 }
@@ -33,9 +32,7 @@ func TestProxyDelays(t *testing.T) {
 	proxy.Delay(20 * time.Millisecond)
 	start := time.Now()
 	for range 5 {
-		if err := ask(conn, time.Minute); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, ask(conn, time.Minute))
 	}
 	if took := time.Since(start); took < 200*time.Millisecond {
 		t.Errorf("5 round trips of 40 ms took %v", took)

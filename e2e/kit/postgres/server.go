@@ -86,14 +86,10 @@ func (s *Server) Start(t testing.TB) {
 func startLogged(t testing.TB, cmd *exec.Cmd, file string) {
 	t.Helper()
 	log, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer log.Close()
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, cmd.Start())
 }
 
 // await polls until a server takes connections.
@@ -131,9 +127,7 @@ func (s *Server) Stop(t testing.TB, mode string) {
 	if !ok || s.cmd == nil {
 		t.Fatalf("stop %s: no such mode, or the server is not running", mode)
 	}
-	if err := s.cmd.Process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, s.cmd.Process.Signal(signal))
 	s.cmd.Wait() // with a status that says how it was stopped
 	s.cmd = nil
 }
@@ -229,6 +223,8 @@ func version(path string) int {
 
 func freePort(t testing.TB) int {
 	t.Helper()
-	l := kit.Loopback(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	kit.Must(t, err)
+	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }

@@ -75,9 +75,7 @@ func Binary(t testing.TB) string {
 		build = buildPlain
 	}
 	binary, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return binary
 }
 
@@ -109,16 +107,12 @@ func Build(t testing.TB, version string, files map[string]string) string {
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	for path, content := range files {
 		absolute, err := filepath.Abs(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		overlay.Replace[absolute] = filepath.Join(folder, fmt.Sprint(len(overlay.Replace)))
 		kit.WriteFile(t, overlay.Replace[absolute], content)
 	}
 	text, err := json.Marshal(overlay)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	kit.WriteFile(t, filepath.Join(folder, "overlay.json"), string(text))
 	binary := filepath.Join(folder, "teamdata")
 	build := exec.Command("go", "build", "-trimpath", "-overlay", filepath.Join(folder, "overlay.json"), "-ldflags", "-X main.buildVersion="+version, "-o", binary, ".")

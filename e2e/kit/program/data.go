@@ -14,6 +14,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/store"
 	"teamdata/store/boltstore"
@@ -94,9 +95,7 @@ func (d *Data) Open() (s store.Engine) {
 			s, err = pgstore.Open(d.Context(), target, pgstore.Options{})
 		}
 	}
-	if err != nil {
-		d.Fatal(err)
-	}
+	kit.Must(d, err)
 	return s
 }
 
@@ -125,9 +124,7 @@ func (d *Data) Deliveries() int {
 		return countDeliveries(d.T, d.At)
 	}
 	n, err := strconv.Atoi(postgres.Exec(d, d.At, "SELECT count(*) FROM deliveries")[0][0])
-	if err != nil {
-		d.Fatal(err)
-	}
+	kit.Must(d, err)
 	return n
 }
 
@@ -154,17 +151,13 @@ func serveAfterDeletions(t *testing.T, data string, flags ...string) *Process {
 func countDeliveries(t *testing.T, data string) (n int) {
 	t.Helper()
 	db, err := bbolt.Open(data, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer db.Close()
 	err = db.View(func(tx *bbolt.Tx) error {
 		n = tx.Bucket([]byte("deliveries")).Stats().KeyN
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return n
 }
 

@@ -24,13 +24,9 @@ func OpenPostbox(t testing.TB) *Postbox {
 	t.Helper()
 	caFile := filepath.Join(t.TempDir(), "smtp.ca.pem")
 	config, err := localca.Loopback(time.Now(), "postbox", caFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	box, err := postbox.Open(postbox.Config{TLS: config, PutOff: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { box.Close() })
 	return &Postbox{box, caFile}
 }

@@ -200,9 +200,7 @@ var described = sync.OnceValue(func() *contract.Contract {
 func (p *Process) Must(method, path, key string, headers ...string) kit.Answer {
 	p.T.Helper()
 	a, err := p.Do(method, path, key, headers...)
-	if err != nil {
-		p.T.Fatal(err)
-	}
+	kit.Must(p.T, err)
 	return a
 }
 
@@ -242,9 +240,7 @@ func Begin(t testing.TB, cmd *exec.Cmd) *Process {
 			*stream = p.Out
 		}
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, cmd.Start())
 	t.Cleanup(p.Kill)
 	return p
 }

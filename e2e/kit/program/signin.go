@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"teamdata/e2e/kit"
 )
 
 // LinkPattern matches a sign-in link.
@@ -16,9 +18,7 @@ var LinkPattern = regexp.MustCompile(`https://\S+/settings/link/sil_[0-9A-Z]+\.[
 func Browser(p *Process) *http.Client {
 	p.T.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		p.T.Fatal(err)
-	}
+	kit.Must(p.T, err)
 	client := *p.Client
 	client.Jar = jar
 	return &client
@@ -32,9 +32,7 @@ func Open(p *Process, client *http.Client, link string, form url.Values) string 
 		r.Body.Close()
 		r, err = client.PostForm(link, form)
 	}
-	if err != nil {
-		p.T.Fatal(err)
-	}
+	kit.Must(p.T, err)
 	defer r.Body.Close()
 	body, err := io.ReadAll(r.Body)
 	if err != nil || r.StatusCode != http.StatusOK {

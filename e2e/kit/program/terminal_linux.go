@@ -23,9 +23,7 @@ func OpenTerminal(t testing.TB, out io.Writer) *os.File {
 	control(t, screen, syscall.TIOCSPTLCK, &locked)
 	control(t, screen, syscall.TIOCGPTN, &number)
 	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { terminal.Close() })
 	go io.Copy(out, screen)
 	return terminal

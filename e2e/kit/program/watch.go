@@ -69,9 +69,7 @@ func Scraped(t *testing.T, client *http.Client, url string) map[string]float64 {
 	}
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(strings.NewReader(a.Body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	samples := map[string]float64{}
 	for name, f := range families {
 		for _, m := range f.Metric {

@@ -38,14 +38,10 @@ type Site struct {
 func New(t testing.TB) *Site {
 	t.Helper()
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
 	l, err := net.Listen("tcp", kit.Reserved(t)) // ListenAgain does too
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { l.Close() })
 	return &Site{TB: t, Store: s, Log: kit.NewOutput(), l: l}
 }
@@ -55,9 +51,7 @@ func (s *Site) ListenAgain() {
 	s.Helper()
 	s.l.Close()
 	l, err := net.Listen("tcp", s.l.Addr().String())
-	if err != nil {
-		s.Fatal(err)
-	}
+	kit.Must(s.TB, err)
 	s.Cleanup(func() { l.Close() })
 	s.l = l
 }

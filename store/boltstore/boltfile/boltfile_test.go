@@ -24,9 +24,7 @@ var bg = context.Background()
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func sound(string) error { return nil }
