@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"context"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -60,12 +59,8 @@ func exchange(t *testing.T, client *http.Client, base, method, path, body string
 	t.Helper()
 	q, err := http.NewRequestWithContext(t.Context(), method, base+"/admin/v1"+path, strings.NewReader(body))
 	kit.Must(t, err)
-	r, err := client.Do(q)
-	kit.Must(t, err)
-	defer r.Body.Close()
-	answered, err := io.ReadAll(r.Body)
-	kit.Must(t, err)
-	return r.StatusCode, r.Header, answered
+	a := kit.Fetch(t, client, q)
+	return a.Status, a.Header, []byte(a.Body)
 }
 
 // A replay without a server is over when the data is closed. One that was interrupted

@@ -109,7 +109,7 @@ func tool(t *testing.T, name string) (path string) {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		mustSkip(t, name+" is not installed")
+		kit.MustSkip(t, name+" is not installed")
 	}
 	return path
 }

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -110,16 +109,6 @@ func newEnv(t testing.TB) *env {
 	})
 	t.Cleanup(func() { env.store.Close() })
 	return env
-}
-
-// mustSkip skips a test that needs something which is not on this machine. In
-// CI everything is there, so that a skip is a failure.
-func mustSkip(t *testing.T, why string) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatal("in CI this can't be skipped: " + why)
-	}
-	t.Skip(why)
 }
 
 // of is the environment for a subtest.

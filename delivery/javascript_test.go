@@ -53,13 +53,13 @@ func findNode(t *testing.T) (node, folder string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		mustSkip(t, "node is not installed: apt-get install nodejs npm")
+		kit.MustSkip(t, "node is not installed: apt-get install nodejs npm")
 	}
 	if folder = os.Getenv(npmFolderVar); folder == "" {
 		folder = npmFolder
 	}
 	if _, err := os.Stat(filepath.Join(folder, "node_modules", "standardwebhooks")); err != nil {
-		mustSkip(t, "the JavaScript library is not installed: npm ci --prefix delivery/testdata, or name in "+npmFolderVar+" a folder where npm has installed it")
+		kit.MustSkip(t, "the JavaScript library is not installed: npm ci --prefix delivery/testdata, or name in "+npmFolderVar+" a folder where npm has installed it")
 	}
 	return node, folder
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/internal/netguard"
 )
 
@@ -125,7 +126,7 @@ func needsIPv6(t *testing.T) {
 	t.Helper()
 	l, err := net.Listen("tcp6", "[::1]:0")
 	if err != nil {
-		mustSkip(t, "there is no IPv6 here: "+err.Error())
+		kit.MustSkip(t, "there is no IPv6 here: "+err.Error())
 	}
 	l.Close()
 }

@@ -156,15 +156,8 @@ func TestVerifyBySecrets(t *testing.T) {
 // A webhook-id of another endpoint or org says nothing of what was sent there.
 func TestVerifyOthersDelivery(t *testing.T) {
 	w := newEnv(t)
-	w.endpoint("whe_1", "member.added")
-	w.endpoint("whe_2", "member.added")
-	var theirs store.Delivery
-	w.Update(func(tx store.Tx) (err error) {
-		theirs, err = store.SendTest(tx, "org_other", "whe_other")
-		return err
-	})
 	b := w.signedIn("usr_alan")
-	for _, d := range []store.Delivery{theirs, w.test("whe_2")} {
+	for _, d := range w.deliveriesToOthers() {
 		headers, body := w.signed(d, ownSecret)
 		r := b.post("/orgs/org_acme/endpoints/whe_1/verify", url.Values{"headers": {headers}, "body": {body + "x"}})
 		r.wants(t, 200, "The request does not verify", "There is no delivery to this endpoint with this webhook-id")

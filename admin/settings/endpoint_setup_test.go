@@ -57,9 +57,9 @@ func escapedText(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "+", "&#43;", "`", "`").Replace(text)
 }
 
-// What another endpoint was sent is not shown on this one's page.
-func TestSetupOfAnothersTest(t *testing.T) {
-	w := newEnv(t)
+// deliveriesToOthers makes whe_1, and deliveries to an endpoint beside it and to one of another org.
+func (w *env) deliveriesToOthers() []store.Delivery {
+	w.Helper()
 	w.endpoint("whe_1", "member.added")
 	w.endpoint("whe_2", "member.added")
 	var theirs store.Delivery
@@ -67,8 +67,14 @@ func TestSetupOfAnothersTest(t *testing.T) {
 		theirs, err = store.SendTest(tx, "org_other", "whe_other")
 		return err
 	})
+	return []store.Delivery{theirs, w.test("whe_2")}
+}
+
+// What another endpoint was sent is not shown on this one's page.
+func TestSetupOfAnothersTest(t *testing.T) {
+	w := newEnv(t)
 	b := w.signedIn("usr_alan")
-	for _, d := range []store.Delivery{theirs, w.test("whe_2")} {
+	for _, d := range w.deliveriesToOthers() {
 		b.get("/orgs/org_acme/endpoints/whe_1/setup?test="+d.ID).wants(t, 200, "Waiting for the first test")
 	}
 }

@@ -82,21 +82,18 @@ func (b *browser) compressed(path string) string {
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, b.server.URL+path, nil)
 	kit.Must(b, err)
 	r.Header.Set("Accept-Encoding", "gzip, br")
-	got, err := b.client.Do(r)
-	kit.Must(b, err)
-	defer got.Body.Close()
-	body, err := io.ReadAll(got.Body)
-	if err != nil || got.StatusCode != 200 || !strings.Contains(got.Header.Get("Cache-Control"), "immutable") {
-		b.Fatalf("%s: %d, %v, %v", path, got.StatusCode, got.Header, err)
+	got := kit.Fetch(b, b.client, r)
+	if got.Status != 200 || !strings.Contains(got.Header.Get("Cache-Control"), "immutable") {
+		b.Fatalf("%s: %d, %v", path, got.Status, got.Header)
 	}
 	if got.Header.Get("Content-Encoding") == "gzip" {
-		plain, err := gzip.NewReader(strings.NewReader(string(body)))
+		plain, err := gzip.NewReader(strings.NewReader(got.Body))
 		kit.Must(b, err)
 		if all, err := io.ReadAll(plain); err != nil || string(all) != b.get(strings.TrimPrefix(path, Path)).Body {
 			b.Errorf("%s: compressed it is another, %v", path, err)
 		}
 	}
-	return string(body)
+	return got.Body
 }
 
 // The colours are the browser's choice, and the page is where it was.

@@ -34,51 +34,50 @@ func at(t *testing.T, place script, what string) (*script, *Sender) {
 	return s, newSender(t, "smtp://"+s.addr.String())
 }
 
-func TestCancel(t *testing.T) {
+// atEach runs a test of each place.
+func atEach(t *testing.T, test func(t *testing.T, place script)) {
 	t.Parallel()
 	for name, place := range places {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, s := at(t, place, hang)
-			ctx, cancel := context.WithCancel(t.Context())
-			go func() { <-server.reached; cancel() }()
-			err := s.Send(ctx, message())
-			checkFailure(t, err, "context canceled", false)
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("%v is not context.Canceled", err)
-			}
+			test(t, place)
 		})
 	}
+}
+
+func TestCancel(t *testing.T) {
+	atEach(t, func(t *testing.T, place script) {
+		server, s := at(t, place, hang)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { <-server.reached; cancel() }()
+		err := s.Send(ctx, message())
+		checkFailure(t, err, "context canceled", false)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v is not context.Canceled", err)
+		}
+	})
 }
 
 func TestTimeout(t *testing.T) {
-	t.Parallel()
-	for name, place := range places {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, s := at(t, place, hang)
-			s.timeout = 100 * time.Millisecond
-			err := s.Send(t.Context(), message())
-			checkFailure(t, err, "not sent within 100ms", false)
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%v is not context.DeadlineExceeded", err)
-			}
-		})
-	}
+	atEach(t, func(t *testing.T, place script) {
+		_, s := at(t, place, hang)
+		s.timeout = 100 * time.Millisecond
+		err := s.Send(t.Context(), message())
+		checkFailure(t, err, "not sent within 100ms", false)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v is not context.DeadlineExceeded", err)
+		}
+	})
 }
 
 func TestDropped(t *testing.T) {
-	t.Parallel()
-	for name, place := range places {
-		if place.deaf {
-			continue
+	atEach(t, func(t *testing.T, place script) {
+		if place.deaf { // it says nothing that could break off
+			return
 		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, s := at(t, place, drop)
-			checkFailure(t, s.Send(t.Context(), message()), "the connection ", false)
-		})
-	}
+		_, s := at(t, place, drop)
+		checkFailure(t, s.Send(t.Context(), message()), "the connection ", false)
+	})
 }
 
 // Once the server has accepted the mail, an error after that is none: a second try

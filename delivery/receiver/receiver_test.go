@@ -58,12 +58,8 @@ func signed(t testing.TB, url, id string, at time.Time, body string, secrets ...
 
 func post(t testing.TB, server *httptest.Server, q *http.Request) (status int, body string) {
 	t.Helper()
-	answer, err := server.Client().Do(q)
-	kit.Must(t, err)
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	kit.Must(t, err)
-	return answer.StatusCode, string(text)
+	answer := kit.Fetch(t, server.Client(), q)
+	return answer.Status, answer.Body
 }
 
 // The reference library verifies what the sending side signs.

@@ -76,15 +76,12 @@ func TestTestClockIsTold(t *testing.T) {
 	}
 	p.Says("this is a server for tests (--test-clock)")
 	for _, path := range []string{"/api/v1/members", "/api/v1/none", "/none", "/", "/admin/v1/status", "/settings/sign-in", "/settings/none", "/settings/assets/none", "/docs", "/livez", "/readyz"} {
-		r, err := http.Get(told.URL + path)
-		kit.Must(t, err)
-		page, _ := io.ReadAll(r.Body)
-		r.Body.Close()
+		r := kit.Get(t, http.DefaultClient, told.URL+path)
 		if r.Header.Get("Teamdata-Test-Clock") == "" {
 			t.Errorf("%s: %v", path, r.Header)
 		}
-		if strings.Contains(r.Header.Get("Content-Type"), "html") && strings.HasPrefix(path, "/settings") && !strings.Contains(string(page), "A server for tests.") {
-			t.Errorf("%s does not say so:\n%s", path, page)
+		if strings.Contains(r.Header.Get("Content-Type"), "html") && strings.HasPrefix(path, "/settings") && !strings.Contains(r.Body, "A server for tests.") {
+			t.Errorf("%s does not say so:\n%s", path, r.Body)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -183,11 +182,8 @@ func TestBatchBehindNginx(t *testing.T) {
 	largest := `{"entries":[` + strings.Repeat(`{"action":"`+text+`","actorId":"`+text+`","targetId":"`+text+`"},`, 999) + `{"action":"a"}]}`
 	q, _ := http.NewRequest("POST", "http://"+front+"/admin/v1/orgs/org_acme/audit-log/batch", strings.NewReader(largest))
 	q.Header.Set("Authorization", "Bearer opr_1.t0ken")
-	a, err := p.Client.Do(q)
-	kit.Must(t, err)
-	defer a.Body.Close()
-	if answer, _ := io.ReadAll(a.Body); a.StatusCode != http.StatusCreated {
-		t.Errorf("it is answered %s %.200s", a.Status, answer)
+	if a := kit.Fetch(t, p.Client, q); a.Status != http.StatusCreated {
+		t.Errorf("it is answered %d %.200s", a.Status, a.Body)
 	}
 }
 

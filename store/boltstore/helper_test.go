@@ -223,5 +223,7 @@ func writeBucket(t *testing.T, path, name string) {
 
 func must(t testing.TB, err error) {
 	t.Helper()
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 }

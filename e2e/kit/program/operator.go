@@ -2,12 +2,12 @@ package program
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"teamdata/admin/socket"
+	"teamdata/e2e/kit"
 )
 
 // Operator is a client of the admin API on the socket of a running server.
@@ -35,11 +35,6 @@ func (o Operator) Do(method, path, body string, headers ...string) (status int, 
 	for i := 0; i+1 < len(headers); i += 2 {
 		q.Header.Set(headers[i], headers[i+1])
 	}
-	a, err := o.client.Do(q)
-	if err != nil {
-		return 0, "", err
-	}
-	defer a.Body.Close()
-	text, err := io.ReadAll(a.Body)
-	return a.StatusCode, string(text), err
+	a, err := kit.TryFetch(o.client, q)
+	return a.Status, a.Body, err
 }

@@ -24,7 +24,9 @@ var bg = context.Background()
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func sound(string) error { return nil }
