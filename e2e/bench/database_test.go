@@ -8,6 +8,7 @@ import (
 
 	"teamdata/app"
 	"teamdata/cli/bench"
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/e2e/kit/program"
 )
@@ -28,6 +29,7 @@ const tables = "SELECT table_schema, table_name FROM information_schema.tables W
 // Everything is measured in a database that holds something else, which is left as it
 // was.
 func TestDatabase(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	database := postgres.New(t)
 	postgres.Exec(t, database, "CREATE TABLE orgs (id text)")

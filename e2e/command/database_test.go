@@ -94,6 +94,7 @@ func TestDoctorOfDatabase(t *testing.T) {
 
 // Doctor knows the nodes of a database, and which of them was killed.
 func TestDoctorOfNodes(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	database, state := postgres.New(t), t.TempDir()
 	serve := func(name string) *program.Process {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"teamdata/app"
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/e2e/kit/program"
 	"teamdata/server"
@@ -85,6 +86,7 @@ func TestDatabaseHangs(t *testing.T) {
 // A server whose link to the database hangs stops within its time, and says why it did
 // not end as it should.
 func TestStopWhileDatabaseHangs(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	pg := postgres.Shared(t)
 	proxy := postgres.NewProxy(t, pg)

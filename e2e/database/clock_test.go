@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/e2e/kit/program"
 )
@@ -13,6 +14,7 @@ import (
 // they agree again. The database's clock is set by functions that the role finds before
 // those of PostgreSQL.
 func TestDatabaseClock(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	pg := postgres.Shared(t)
 	database := pg.Database(t)

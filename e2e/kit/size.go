@@ -39,6 +39,15 @@ func OnlyAtSize(t testing.TB) {
 	t.Skip("it runs with -args -size 100, as in .ci/steps")
 }
 
+// NotEveryDay skips a test that takes too much for every day, unless -size is given or the race
+// detector is on: the step of .ci/steps that runs all tests has it.
+func NotEveryDay(t testing.TB) {
+	t.Helper()
+	if !AtSize() && !Raced {
+		t.Skip("it runs with -race, as in .ci/run")
+	}
+}
+
 // stepRuns reports why no step of .ci/steps runs a test of the package under test at a size.
 func stepRuns(test string) error {
 	root, err := Root()

@@ -59,6 +59,7 @@ var nodeFaults = []nodeFault{
 // was acknowledged is there and arrives, again only if it was in flight, and no node writes
 // an outcome of what it does not have any more.
 func TestNodesUnderFaults(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	c := newCluster(t, false)
 	kinds := slices.Clone(nodeFaults)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/e2e/kit/program"
 )
@@ -40,6 +41,7 @@ func holder(t *testing.T, nodes []*jobNode, job string) (holder, other *jobNode)
 // Mail that is queued by any node is sent once, by one of them, and by another when that
 // one is killed. The same is true of what deleted orgs leave.
 func TestJobsOverNodes(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	box := program.OpenPostbox(t)
 	database := postgres.New(t)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/e2e/kit/program"
 )
@@ -11,6 +12,7 @@ import (
 // Each node's metrics have all nodes, with those that were killed, and while the
 // database is away none.
 func TestMetricsOfNodes(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	pg := postgres.Start(t)
 	database := pg.Database(t)

@@ -48,6 +48,7 @@ func (b *tab) teamdata(args ...string) {
 
 // The samples change without scripts, and one of them is shown at a time.
 func TestSettingsSamples(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	b := openStory(t, "--allow-endpoint-cidr", "127.0.0.1/32")
 	b.noScripts()

@@ -3,11 +3,14 @@ package page_test
 import (
 	"testing"
 
+	"teamdata/e2e/kit"
+
 	"github.com/chromedp/cdproto/network"
 )
 
 // What was typed before the session ended is in the field after signing in again.
 func TestSettingsNoLostText(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	b := openStory(t)
 	b.signInFirst()

@@ -2,10 +2,13 @@ package page_test
 
 import (
 	"testing"
+
+	"teamdata/e2e/kit"
 )
 
 // A passkey is added, and opens the page without a name and a password.
 func TestSettingsPasskey(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	b := openStory(t)
 	b.addAuthenticator()
@@ -25,6 +28,7 @@ func TestSettingsPasskey(t *testing.T) {
 // A browser that can't turn the server's JSON into options, nor its answer into
 // JSON, has both done by the script.
 func TestPasskeyInAnOlderBrowser(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	b := openStory(t)
 	b.addAuthenticator()

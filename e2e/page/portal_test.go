@@ -81,6 +81,7 @@ func (b *tab) press(label string) {
 // a viewer finds no form, and outside of the frame nobody is signed in. A site that is
 // not allowed shows nothing.
 func TestSettingsPortalInAFrame(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	allowed, stranger := newProduct(t), newProduct(t)
 	data := filepath.Join(t.TempDir(), "teamdata.db")

@@ -5,11 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"teamdata/e2e/kit"
+
 	"github.com/chromedp/cdproto/emulation"
 )
 
 // What each page shows without a click, in a month of data.
 func TestSettingsShows(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	file, cookie := settingsFile(t)
 	p, base := serveSettings(t, file)

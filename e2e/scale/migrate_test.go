@@ -197,6 +197,7 @@ func TestMigrateKilled(t *testing.T) {
 
 // A place that is in use, or holds something, is refused, and so is the wrong key.
 func TestMigrateRefuses(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	folder, database, filled := t.TempDir(), postgres.New(t), postgres.New(t)
 	file, sealed, other := filepath.Join(folder, "a.db"), filepath.Join(folder, "sealed.db"), filepath.Join(folder, "other.db")

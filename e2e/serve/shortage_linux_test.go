@@ -20,6 +20,7 @@ import (
 // Without file descriptors of our own no attempt is counted; log and readiness say
 // so, and what waits goes out once there are some again.
 func TestShortOfFiles(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	arrived := make(chan bool, 9)
 	hook, ca := program.ServeTLS(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived <- true }))

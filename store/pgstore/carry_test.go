@@ -25,6 +25,7 @@ import (
 // carried to: from a file to a database, to a new file, and so on. It is all of the
 // contract with -size.
 func TestStoreCarriedAlong(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	var mu sync.Mutex
 	opened := map[string]*places{} // by path

@@ -16,6 +16,7 @@ import (
 // TestLostNode: a node whose link hangs begins nothing more before the others have what
 // it had, writes no outcome of that afterwards, and goes on when the link does.
 func TestLostNode(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	server := postgres.Start(t)
 	proxy := postgres.NewProxy(t, server)

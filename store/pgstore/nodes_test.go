@@ -156,6 +156,9 @@ func TestDueElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, noHints := range map[string]bool{"hints": false, "polling": true} {
 		t.Run(name, func(t *testing.T) {
+			if noHints {
+				kit.NotEveryDay(t)
+			}
 			t.Parallel()
 			database := postgres.New(t)
 			a := open(t, database, pgstore.Options{NoHints: noHints})

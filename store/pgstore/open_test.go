@@ -62,6 +62,7 @@ func TestOpenAwaitsTheLastCommit(t *testing.T) {
 
 // A database that another teamdata keeps locked is said to be busy.
 func TestOpenLocked(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	database := postgres.New(t)
 	opened(t, database).Close()

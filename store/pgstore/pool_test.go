@@ -140,6 +140,7 @@ func TestHungLink(t *testing.T) {
 
 // When a standby takes over, the pool finds it.
 func TestFailover(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	primary := postgres.Start(t)
 	database := primary.Database(t)

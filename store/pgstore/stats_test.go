@@ -12,6 +12,7 @@ import (
 // A database that hangs, has no connection left or is down keeps nobody who asks for
 // the statistics, and what is known of the way to it is told.
 func TestStatsWithoutDatabase(t *testing.T) {
+	kit.NotEveryDay(t)
 	t.Parallel()
 	server := postgres.Start(t)
 	proxy := postgres.NewProxy(t, server)
