@@ -52,8 +52,10 @@ func (s *Store) beats() {
 // what is due in what is new to it. It returns when the next one is due at the latest.
 func (s *Store) beat() (again time.Duration, err error) {
 	n := s.node
-	n.turn.Lock()
-	defer n.turn.Unlock()
+	if err := n.lockLeases(s.life); err != nil {
+		return beatTime / 3, err
+	}
+	defer n.unlockLeases()
 	ctx, cancel := context.WithTimeout(s.life, beatTime)
 	defer cancel()
 	asked := time.Now()

@@ -75,11 +75,25 @@ func (s *Store) Hold(ctx context.Context, name string, fn func(ctx context.Conte
 	return true, fn(ctx)
 }
 
+// lockLeases waits until nobody else takes leases or gives them up, which may take a login.
+func (n *node) lockLeases(ctx context.Context) error {
+	select {
+	case n.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (n *node) unlockLeases() { <-n.turn }
+
 // join joins the functions of this node under a lease, or takes it. Nil: another node
 // has it, or may have it by now.
 func (n *node) join(ctx context.Context, name string) (*job, error) {
-	n.turn.Lock()
-	defer n.turn.Unlock()
+	if err := n.lockLeases(ctx); err != nil {
+		return nil, err
+	}
+	defer n.unlockLeases()
 	n.mu.Lock()
 	j, token, lapsed := n.jobs[name], n.held[name], !time.Now().Before(n.lapses())
 	n.mu.Unlock()

@@ -25,7 +25,7 @@ type node struct {
 	schema            int           // the last migration that the program knows
 	conns             *pool         // of its own, so that no reader and no commit delays a heartbeat
 	nudged            chan struct{} // has one token when a heartbeat is due at once
-	turn              sync.Mutex    // of who takes leases and gives them up
+	turn              chan struct{} // has one token while lockLeases holds it
 
 	mu       sync.Mutex
 	state    string
@@ -54,7 +54,7 @@ type claim struct {
 func newNode(target *Target, o Options) *node {
 	n := &node{
 		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, state: store.NodeRunning,
-		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), stopped: make(chan struct{}),
+		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), turn: make(chan struct{}, 1), stopped: make(chan struct{}),
 		held: map[string]uint64{}, leaving: map[string]time.Time{}, inFlight: map[string]int{}, claims: map[string]claim{}, claimed: map[uint64]int{}, jobs: map[string]*job{},
 	}
 	if n.lease = leaseTime; o.Sole {

@@ -202,7 +202,7 @@ func (s *Store) Release(deliveryID string) {
 
 // HandOver gives up all shards.
 func (s *Store) HandOver(ctx context.Context) {
-	if s.options.Sole || !s.node.stop() {
+	if s.options.Sole || !s.node.stop(ctx) {
 		return
 	}
 	select {
@@ -213,10 +213,12 @@ func (s *Store) HandOver(ctx context.Context) {
 }
 
 // stop makes the node give up its shards with the next heartbeat, and reports whether it
-// has any. One that runs now has said that the node is to have its share.
-func (n *node) stop() bool {
-	n.turn.Lock()
-	defer n.turn.Unlock()
+// has any. A heartbeat that runs now has said that the node is to have its share.
+func (n *node) stop(ctx context.Context) bool {
+	if n.lockLeases(ctx) != nil {
+		return false
+	}
+	defer n.unlockLeases()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.state == nodeCommand {

@@ -94,6 +94,22 @@ func (n *steered) withDue(orgs int) (mine []uint64) {
 	return mine
 }
 
+// Who waits while leases are taken, which may take a login, waits no longer than its context,
+// and as simulated time can see.
+func TestLeasesAreLocked(t *testing.T) {
+	t.Parallel()
+	one := steer(t, postgres.New(t), "one")
+	one.beats(1)
+	kit.Must(t, one.node.lockLeases(t.Context()))
+	defer one.node.unlockLeases()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	one.HandOver(ctx)
+	if held, err := one.Hold(ctx, "work", func(context.Context) error { return nil }); held || err == nil {
+		t.Errorf("a job runs: %v, %v", held, err)
+	}
+}
+
 // TestHandOver: the first heartbeat of a node that stops gives up all shards of which
 // nothing is in flight, later ones those whose attempts have ended or take too long. The
 // node claims nothing more at once.
@@ -111,7 +127,7 @@ func TestHandOver(t *testing.T) {
 	ending, _ := one.claim(ends)
 	one.claim(late)
 
-	one.node.stop()
+	one.node.stop(t.Context())
 	if _, has := one.claim(idle); has {
 		t.Error("a node that stops claims")
 	}
