@@ -14,7 +14,8 @@ import (
 	"teamdata/e2e/kit"
 )
 
-// plain are the tests whose program has no race detector, and why. Benchmarks never have it.
+// plain lists the tests that run the program without the race detector, and why. Benchmarks
+// always do.
 var plain = map[string]string{
 	"TestUnitStarts":               "it runs in a root without libraries, as only the released program can",
 	"TestImage":                    "it runs in a root without libraries, as only the released program can",
@@ -52,8 +53,8 @@ func run(m *testing.M) (status int) {
 		panic(err)
 	}
 	defer os.RemoveAll(folder)
-	// A program that is killed keeps its exit status to itself, so that what is found goes
-	// to files. A program that has ended is waited for, so that it need not wait itself.
+	// A killed program has no exit status of its own, so races go to files. By default a raced
+	// program also waits a second at its end, and tests run hundreds of commands.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 log_path="+filepath.Join(folder, "race"))
 	status = m.Run()
 	found, _ := filepath.Glob(filepath.Join(folder, "race.*"))
