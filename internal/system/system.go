@@ -50,10 +50,12 @@ func timeSync(file *os.File) (time.Duration, error) {
 	return time.Since(start), err
 }
 
-// linkNew gives a file a name at which there is nothing yet, and takes its old one.
+// linkNew gives a file a name at which there is nothing yet, and takes its old one if it can:
+// Windows keeps the names of an open file, which whoever closes it removes.
 func linkNew(from, to string) error {
-	if err := os.Link(from, to); err != nil {
-		return err
+	err := os.Link(from, to)
+	if err == nil {
+		os.Remove(from)
 	}
-	return os.Remove(from)
+	return err
 }
