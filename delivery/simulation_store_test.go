@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"teamdata/store"
@@ -82,6 +83,7 @@ func (f storeClient) Update(ctx context.Context, scope store.Scope, fn func(stor
 	})
 	f.w.mu.Lock()
 	defer f.w.mu.Unlock()
+	f.w.unpendLocked(a)
 	switch a.returned, a.returnedAt = true, time.Now(); {
 	case err == nil && a.wrote() && !a.committed:
 		f.w.breaksLocked(commits, "%s got no error, and nothing was committed", f.who)
@@ -91,11 +93,17 @@ func (f storeClient) Update(ctx context.Context, scope store.Scope, fn func(stor
 	return err
 }
 
-// pend adds a transaction to those about to be committed, in their order.
+// pend adds a transaction to those about to be committed, in their order. One that a
+// store ran in vain, and runs again, counts once.
 func (w *world) pend(a *transaction) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.unpendLocked(a)
 	w.pending = append(w.pending, a)
+}
+
+func (w *world) unpendLocked(a *transaction) {
+	w.pending = slices.DeleteFunc(w.pending, func(other *transaction) bool { return other == a })
 }
 
 // beforeCommit decides whether a commit fails; if not, it brings the model up to

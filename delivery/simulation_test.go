@@ -41,7 +41,7 @@ func TestSimulation(t *testing.T) {
 			w.live()
 			searches.Add(int64(w.sum.searches))
 		})
-	})
+	}, 757366481, 785362462, 785362477)
 	t.Cleanup(func() {
 		if t.Logf("%d starts had to search for free pages", searches.Load()); searches.Load() == 0 && !seeds.Alone() && !engines.OnDatabase() {
 			t.Error("no start had to search for free pages")

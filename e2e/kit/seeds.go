@@ -28,11 +28,19 @@ func NewSeeds(many string, count uint64) Seeds {
 // Alone reports whether one seed is run to see it again.
 func (s Seeds) Alone() bool { return *s.one != 0 }
 
-// Run runs a test of each seed, and says how a failed one is seen again.
-func (s Seeds) Run(t *testing.T, test func(t *testing.T, seed uint64)) {
+// Run runs a test of each seed, and of those that once found a fault, and says how a
+// failed one is seen again.
+func (s Seeds) Run(t *testing.T, test func(t *testing.T, seed uint64), found ...uint64) {
 	first, last := s.bounds(t)
 	t.Logf("seeds %d to %d", first, last)
+	run := found
+	if s.Alone() {
+		run = nil
+	}
 	for seed := first; seed <= last; seed++ {
+		run = append(run, seed)
+	}
+	for _, seed := range run {
 		t.Run(fmt.Sprint(seed), func(one *testing.T) {
 			one.Cleanup(func() {
 				if one.Failed() {
