@@ -18,8 +18,8 @@ type Config struct {
 	// one more attempt than its length. Default: store.DefaultRetrySchedule.
 	Schedule []time.Duration
 	// AttemptTimeout is how long an attempt may take from the start of dialing
-	// to the status line, and to the end of the answer's first 16 KiB.
-	// Default: 15 s.
+	// to the status line. The answer's body has what is left of it, and a second
+	// at most. Default: 15 s.
 	AttemptTimeout time.Duration
 	// PerEndpoint and Total bound the attempts in flight, and are at least 2. Up
 	// to half of Total may be used by endpoints on probation, which have not

@@ -28,6 +28,7 @@ func TestFigures(t *testing.T) {
 		"a connection that waits":            {network.IdleConnTimeout, 90 * time.Second},
 		"bytes of an answer's headers":       {network.MaxResponseHeaderBytes, int64(16 << 10)},
 		"bytes of an answer that are read":   {maxAnswer, 16 << 10},
+		"an answer's body":                   {maxAnswerTime, time.Second},
 		"characters of a reason":             {maxReason, 300},
 		"a look at the clock":                {untilLook(time.Time{}, time.Time{}.Add(time.Hour)), 30 * time.Second},
 		"a look at the clock for what's due": {untilLook(time.Time{}, time.Time{}.Add(time.Minute/4)), 15 * time.Second},

@@ -20,6 +20,7 @@ import (
 
 const (
 	maxAnswer        = 16 << 10 // bytes of an answer's body that are read
+	maxAnswerTime    = time.Second
 	maxAnswerHeaders = 16 << 10
 	idleTimeout      = 90 * time.Second
 )
@@ -105,7 +106,12 @@ func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) 
 	ctx, cancel := context.WithTimeout(grace, s.timeout)
 	defer cancel()
 	var p progress
-	err := s.post(p.watch(ctx), e, c, &a)
+	response, err := s.post(p.watch(ctx), e, c)
+	if err == nil {
+		a.Status = response.StatusCode
+		defer time.AfterFunc(maxAnswerTime, cancel).Stop()
+		a.Answer = readAnswer(response)
+	}
 	a.EndedAt = s.now()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil: // and not one of net's own
@@ -131,33 +137,39 @@ func (s *sender) disconnect() {
 	}
 }
 
-// post fills in the answer; an error means that there was no status line.
-func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim, a *store.Attempt) error {
+// post returns the answer, whose body is still to be read; an error means that there
+// was no status line.
+func (s *sender) post(ctx context.Context, e *store.Endpoint, c *store.Claim) (*http.Response, error) {
 	request, err := s.request(ctx, e, c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	network, err := s.networkOf(request.URL)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	response, err := network.RoundTrip(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer response.Body.Close()
 	if ctx.Err() != nil {
-		return ctx.Err() // late: some receivers answer 200 when they see us hang up
+		response.Body.Close()
+		return nil, ctx.Err() // late: some receivers answer 200 when they see us hang up
 	}
-	a.Status = response.StatusCode
-	if response.ContentLength == 0 {
+	return response, nil
+}
+
+// readAnswer returns what is kept of an answer's body, as far as the request's context
+// lets it come. Errors don't matter: the status line is in. The body is read to its end
+// so that the connection can be reused.
+func readAnswer(r *http.Response) []byte {
+	defer r.Body.Close()
+	if r.ContentLength == 0 {
 		return nil // after a 101, reads are from the bare connection, which has no deadline
 	}
-	// An error in the answer's body doesn't matter once the status line is in.
-	// The body is read to its end so that the connection can be reused.
-	a.Answer, _ = io.ReadAll(io.LimitReader(response.Body, store.MaxKeptAnswer))
-	io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer-store.MaxKeptAnswer))
-	return nil
+	kept, _ := io.ReadAll(io.LimitReader(r.Body, store.MaxKeptAnswer))
+	io.Copy(io.Discard, io.LimitReader(r.Body, maxAnswer-store.MaxKeptAnswer))
+	return kept
 }
 
 var contentType = []string{"application/json"}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"teamdata/e2e/kit"
@@ -131,8 +132,7 @@ func TestAllowedAddressIsDialed(t *testing.T) {
 	}
 }
 
-// The status line acknowledges; an endless body neither spoils it nor holds it
-// up past the deadline.
+// The status line acknowledges, and an endless body doesn't spoil it.
 func TestEndlessAnswer(t *testing.T) {
 	r := newReceiver(t, func(w http.ResponseWriter, q *http.Request) {
 		io.Copy(w, endless{})
@@ -140,16 +140,41 @@ func TestEndlessAnswer(t *testing.T) {
 	if a := sendOnce(t, r.URL, Config{RootCAs: r.roots()}); !a.Acknowledged() {
 		t.Error(a.Reason)
 	}
-	trickle := newReceiver(t, func(w http.ResponseWriter, q *http.Request) {
-		w.WriteHeader(200)
-		http.NewResponseController(w).Flush()
-		<-q.Context().Done()
-	})
-	a, _ := inTime(t, stepAnswer+1, func(timeout time.Duration) store.Attempt {
-		return sendOnce(t, trickle.URL, Config{RootCAs: trickle.roots(), AttemptTimeout: timeout})
-	})
-	if !a.Acknowledged() {
-		t.Error(a.Reason)
+}
+
+// The status line decides. A body that does not end has a second, and no longer than the
+// deadline: others would wait for it.
+func TestAnswerThatDoesNotEnd(t *testing.T) {
+	const after = 14*time.Second + 500*time.Millisecond
+	for name, test := range map[string]struct {
+		speak  func(net.Conn)
+		status int
+		took   time.Duration
+	}{
+		"silence":             {afterRequest(says("HTTP/1.1 200 OK\r\n\r\nwell")), 200, time.Second},
+		"less than promised":  {afterRequest(says("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nwell")), 200, time.Second},
+		"no last chunk":       {afterRequest(says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwell\r\n")), 200, time.Second},
+		"a byte now and then": {trickle("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nwell", strings.Repeat("!", 996)), 200, time.Second},
+		"a failure":           {afterRequest(says("HTTP/1.1 500 No\r\n\r\nwell")), 500, time.Second},
+		"near the deadline":   {afterRequest(func(c net.Conn) { <-time.After(after); says("HTTP/1.1 200 OK\r\n\r\nwell")(c) }), 200, 15 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := Config{}.withDefaults()
+				s, network := newSender(c), newTransport(c, nil)
+				network.DialTLSContext = func(context.Context, string, string) (net.Conn, error) {
+					ours, theirs := net.Pipe()
+					go test.speak(theirs)
+					return ours, nil
+				}
+				s.network = network
+				e := store.Endpoint{URL: "https://receiver.example/", Secret: store.NewEndpointSecret()}
+				a, _ := s.send(t.Context(), &e, &store.Claim{Delivery: store.Delivery{ID: "whd_1"}, Body: []byte(`{}`)})
+				if a.Status != test.status || a.TimedOut || !strings.HasPrefix(string(a.Answer), "well") || a.Took() != test.took {
+					t.Errorf("%d after %s, timed out: %t, answered %q; want %d after %s", a.Status, a.Took(), a.TimedOut, a.Answer, test.status, test.took)
+				}
+			})
+		})
 	}
 }
 
