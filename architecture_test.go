@@ -44,10 +44,10 @@ var mayImport = map[string][]string{
 
 	"delivery":          {"teamdata/store", "teamdata/internal/", "teamdata/delivery/", "github.com/rs/zerolog"},
 	"delivery/mail":     {"teamdata/internal/netguard", "teamdata/store", "github.com/wneessen/go-mail"},
-	"delivery/receiver": {"teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
+	"delivery/receiver": {"teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"delivery/wheel":    {},
 
-	"store":                    {"teamdata/internal/ratelimit"},
+	"store":                    {"teamdata/internal/canonical", "teamdata/internal/ratelimit"},
 	"store/boltstore":          {"teamdata/internal/hint", "teamdata/store", "teamdata/store/boltstore/boltfile", "teamdata/store/codec", "teamdata/store/engine", "go.etcd.io/bbolt"},
 	"store/boltstore/boltfile": {"teamdata/internal/atomicfile", "teamdata/internal/system", "go.etcd.io/bbolt"},
 	"store/codec":              {"teamdata/internal/hint", "teamdata/store"},
@@ -58,6 +58,7 @@ var mayImport = map[string][]string{
 	"store/storetest":          {"teamdata/store"},
 
 	"internal/atomicfile": {"teamdata/internal/hint", "teamdata/internal/system"},
+	"internal/canonical":  {"golang.org/x/net/idna"},
 	"internal/eventtype":  {"teamdata/internal/reference", "teamdata/internal/schema", "teamdata/store"},
 	"internal/hint":       {"teamdata/store"},
 	"internal/httpclient": {"teamdata/internal/hint"},

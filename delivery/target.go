@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"teamdata/internal/canonical"
 	"teamdata/internal/signature"
 	"teamdata/store"
 )
@@ -19,7 +20,8 @@ type target struct {
 func newTarget(e *store.Endpoint) (*target, error) {
 	t := &target{endpoint: *e}
 	var err error
-	if t.url, err = url.Parse(e.URL); err != nil {
+	// An older version may have stored the URL as it was typed.
+	if t.url, err = canonical.URL(e.URL); err != nil {
 		return nil, err
 	}
 	for _, text := range []string{e.Secret, e.OldSecret} {

@@ -1,6 +1,11 @@
 package delivery
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -33,6 +38,26 @@ func TestChangedEndpointIsParsedAgain(t *testing.T) {
 		if after, _ := ts.of(&changed); after == before || !after.isOf(&changed) {
 			t.Errorf("the %s has changed, and it is not parsed again", name)
 		}
+	}
+}
+
+// A URL that an older version stored as it was typed goes out as HTTP wants it, and by
+// one name of its host.
+func TestURLStoredAsTyped(t *testing.T) {
+	certificate := trusted().issue(func(c *x509.Certificate) { c.DNSNames = []string{"xn--bcher-kva.example"} })
+	got := make(chan *http.Request, 1)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) { got <- q }))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	server.StartTLS()
+	defer server.Close()
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	c := Config{RootCAs: trusted().roots(), resolver: newNames(t, map[string]string{"xn--bcher-kva.example": "127.0.0.1"}).resolver()}
+	if a := sendOnce(t, "https://BÜCHER.example:"+port+"/a b%2Fc?team=Acme Inc&name=Zoë\u200b", c); !a.Acknowledged() {
+		t.Fatal(a.Reason)
+	}
+	q, host := <-got, "xn--bcher-kva.example"
+	if q.RequestURI != "/a%20b%2Fc?team=Acme%20Inc&name=Zo%C3%AB%E2%80%8B" || q.Host != host+":"+port || q.TLS.ServerName != host {
+		t.Errorf("it went to %q of %q, and %q by TLS", q.RequestURI, q.Host, q.TLS.ServerName)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"teamdata/internal/canonical"
 )
 
 // Endpoint is an address of an org that receives events.
@@ -11,7 +13,7 @@ type Endpoint struct {
 	Number      uint64 // its key in the due index; assigned by the engine, never reused
 	ID          string // unique in the org
 	OrgID       string
-	URL         string // https (see Endpoints.HTTPOnLoopback), at most 2,048 characters, no userinfo, no fragment
+	URL         string // https (see Endpoints.HTTPOnLoopback), at most 2,048 characters, no userinfo, no fragment; see canonical.URL
 	Description string
 	Events      []string // what it receives: event types, groups of them, or AllEvents; at least one
 	Secret      string   // `whsec_` and the base64 of 24 to 64 bytes
@@ -70,10 +72,15 @@ func (e *Endpoint) HeldSince(due time.Time) time.Time {
 // Disabled reports whether the endpoint is disabled: its events are held.
 func (e *Endpoint) Disabled() bool { return !e.DisabledAt.IsZero() }
 
+// setURL gives the endpoint an address, in its canonical form.
+func (e *Endpoint) setURL(tx Tx, address string) (err error) {
+	e.URL, err = endpointURL(address, tx.HTTPOnLoopback())
+	return err
+}
+
 func (e *Endpoint) check(tx Tx) error {
 	err := cmp.Or(
 		checkID("id", e.ID),
-		CheckEndpointURL(e.URL, tx.HTTPOnLoopback()),
 		checkEndpointSecret("secret", e.Secret),
 	)
 	if err == nil && e.OldSecret != "" {
@@ -132,7 +139,7 @@ func ImportEndpoint(tx Tx, e Endpoint) (Endpoint, error) {
 	if e.Secret == "" {
 		e.Secret = NewEndpointSecret()
 	}
-	if err := cmp.Or(e.check(tx), checkDescription(&e.Description), e.checkOldSecret(tx.Now()), e.checkDisabled(),
+	if err := cmp.Or(e.setURL(tx, e.URL), e.check(tx), checkDescription(&e.Description), e.checkOldSecret(tx.Now()), e.checkDisabled(),
 		checkHappened(tx, "createdAt", e.CreatedAt), checkHappened(tx, "disabledAt", e.DisabledAt), checkHappened(tx, "verifiedAt", e.VerifiedAt)); err != nil {
 		return Endpoint{}, err
 	}
@@ -167,12 +174,14 @@ func ChangeEndpoint(tx Tx, actorID, orgID, id string, change EndpointChange) (En
 		return Endpoint{}, err
 	}
 	e := old
-	replace(&e.URL, change.URL)
+	if change.URL != nil { // one that is kept may predate a rule
+		err = e.setURL(tx, *change.URL)
+	}
 	replace(&e.Description, change.Description)
 	if change.Events != nil {
 		e.Events = change.Events
 	}
-	if err := cmp.Or(e.check(tx), checkDescription(change.Description)); err != nil {
+	if err := cmp.Or(err, e.check(tx), checkDescription(change.Description)); err != nil {
 		return Endpoint{}, err
 	}
 	if e.URL == old.URL && e.Description == old.Description && slices.Equal(e.Events, old.Events) {
@@ -192,16 +201,22 @@ func RemoveEndpoint(tx Tx, actorID, orgID, id string) error {
 	return auditBy(tx.DeleteEndpoint(e), tx, actorID, orgID, "endpoint.removed", id)
 }
 
-// WithSameURL returns the ids of the org's other endpoints with e's URL, which
-// receives events that both select twice.
+// WithSameURL returns the ids of the org's other endpoints with e's URL, however that is
+// written. It receives events that both select twice.
 func WithSameURL(tx Endpoints, e Endpoint) (ids []string, err error) {
 	endpoints, err := tx.Endpoints(e.OrgID)
 	for _, o := range endpoints {
-		if o.URL == e.URL && o.ID != e.ID {
+		if o.ID != e.ID && sameURL(o.URL, e.URL) {
 			ids = append(ids, o.ID)
 		}
 	}
 	return ids, err
+}
+
+func sameURL(a, b string) bool {
+	u, errA := canonical.URL(a)
+	v, errB := canonical.URL(b)
+	return a == b || errA == nil && errB == nil && u.String() == v.String()
 }
 
 // FindEndpoint finds an endpoint of an org. notFound: the org has no such

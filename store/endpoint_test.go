@@ -198,6 +198,38 @@ func TestHTTPOnLoopback(t *testing.T) {
 	}
 }
 
+// However a URL is typed, one form of it is kept; what nobody would see in it is refused.
+func TestEndpointURLs(t *testing.T) { onBoth(t, testEndpointURLs) }
+
+func testEndpointURLs(s *subject) {
+	old := s.Seed()
+	typed, want := " https://BÜCHER.example:8443/a b?team=Acme Inc&name=Zoë\n", "https://xn--bcher-kva.example:8443/a%20b?team=Acme%20Inc&name=Zo%C3%AB"
+	e := newEndpoint(acme, "whe_2")
+	e.URL = typed
+	s.Write(createEndpoint(e))
+	s.Equal("made", s.Endpoint("whe_2").URL, want)
+	s.Write(changeEndpoint(acme, "whe_1", store.EndpointChange{URL: &typed}))
+	s.Equal("changed", s.Endpoint("whe_1").URL, want)
+	s.changesNothing("the same", changeEndpoint(acme, "whe_1", store.EndpointChange{URL: &typed}))
+	for _, bad := range []string{"https://example.com/hook\u200b", "https://exa\u00admple.com/", "https://example.com/?a\nb", "https://example.com/?a=\xff", "https://é_1.example/", "https://1 .example/"} {
+		e := newEndpoint(acme, "whe_3")
+		e.URL = bad
+		s.refused("an endpoint at "+bad, store.CodeBadRequest, createEndpoint(e))
+		s.refused("a move to "+bad, store.CodeBadRequest, changeEndpoint(acme, "whe_1", store.EndpointChange{URL: &bad}))
+	}
+
+	old.URL = "https://Bücher.example:8443/a b?team=Acme Inc&name=Zo%C3%AB" // as it was stored once
+	s.Write(func(tx store.Tx) error { return tx.PutEndpoint(old) })
+	description := "The CRM"
+	s.Write(changeEndpoint(acme, "whe_1", store.EndpointChange{Description: &description}))
+	s.Equal("a URL that is not changed", s.Endpoint("whe_1").URL, old.URL)
+	s.Write(func(tx store.Tx) error {
+		ids, err := store.WithSameURL(tx, e)
+		s.Equal("with the same URL", ids, []string{"whe_1"})
+		return err
+	})
+}
+
 func TestChangeEndpoint(t *testing.T) { onBoth(t, testChangeEndpoint) }
 
 func testChangeEndpoint(s *subject) {

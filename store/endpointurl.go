@@ -1,12 +1,15 @@
 package store
 
 import (
+	"errors"
 	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"teamdata/internal/canonical"
 )
 
 // Bounds of an address, in characters.
@@ -15,21 +18,39 @@ const (
 	maxHostLength = 253
 )
 
-// CheckEndpointURL checks the form of an endpoint's address: an https:// URL, or
-// with httpOnLoopback also an http:// URL of this machine. Where it may lead is
-// checked on dialing.
-func CheckEndpointURL(address string, httpOnLoopback bool) error {
-	if len(address) > maxURLLength {
-		return Invalid("url", "has %d characters", len(address)).Advise("at most %d are allowed", maxURLLength)
+// endpointURL returns an endpoint's address in the form in which it is stored and sent. It
+// has to be an https:// URL, or with httpOnLoopback also an http:// URL of this machine.
+// Where it may lead is checked on dialing.
+func endpointURL(address string, httpOnLoopback bool) (string, error) {
+	address = strings.TrimSpace(address)
+	u, err := canonical.URL(address)
+	switch i := strings.IndexFunc(address, isInvisible); {
+	case !utf8.ValidString(address):
+		return "", Invalid("url", "is not UTF-8")
+	case i >= 0:
+		r, size := utf8.DecodeRuneInString(address[i:])
+		return "", Invalid("url", "holds the invisible character %U", r).Advise("leave it out, or write it as %s", url.QueryEscape(address[i:i+size]))
+	case errors.Is(err, canonical.ErrHost):
+		return "", Invalid("url", "has a host that is no name and no address")
+	case err != nil:
+		return "", Invalid("url", "is not a URL such as https://example.com/hook")
+	case strings.Contains(address, "#"):
+		return "", Invalid("url", "holds a fragment (#…)").Advise("leave it out")
 	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return Invalid("url", "is not a URL such as https://example.com/hook")
-	}
+	return u.String(), checkURL(u, httpOnLoopback)
+}
+
+// isInvisible reports whether r shows in no way, not even as a blank.
+func isInvisible(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }
+
+// checkURL checks a canonical URL.
+func checkURL(u *url.URL, httpOnLoopback bool) error {
 	if err := checkScheme(u, httpOnLoopback); err != nil {
 		return err
 	}
-	switch {
+	switch n := len(u.String()); {
+	case n > maxURLLength:
+		return Invalid("url", "has %d characters", n).Advise("at most %d are allowed", maxURLLength)
 	case u.Hostname() == "" || u.Opaque != "":
 		return Invalid("url", "names no host")
 	case !validHost(u.Hostname()):
@@ -38,8 +59,6 @@ func CheckEndpointURL(address string, httpOnLoopback bool) error {
 		return Invalid("url", "has the port %.20q", u.Port()).Advise("ports go from 1 to 65535")
 	case u.User != nil:
 		return Invalid("url", "holds a user name or a password").Advise("leave them out")
-	case u.Fragment != "" || strings.Contains(address, "#"):
-		return Invalid("url", "holds a fragment (#…)").Advise("leave it out")
 	}
 	return nil
 }
@@ -63,13 +82,13 @@ func isLoopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-// validHost reports whether a host is an IP address without a zone, or has the
-// form of a name, in any script.
+// validHost reports whether a canonical host is an IP address without a zone, or has
+// the form of a name.
 func validHost(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.Zone() == ""
 	}
-	if len(host) > maxHostLength || !utf8.ValidString(host) {
+	if len(host) > maxHostLength {
 		return false
 	}
 	for label := range strings.SplitSeq(strings.TrimSuffix(host, "."), ".") {
@@ -80,9 +99,7 @@ func validHost(host string) bool {
 	return true
 }
 
-func notInName(r rune) bool {
-	return !unicode.IsPrint(r) || r <= unicode.MaxASCII && !isIDByte(byte(r))
-}
+func notInName(r rune) bool { return r > unicode.MaxASCII || !isIDByte(byte(r)) }
 
 func validPort(u *url.URL) bool {
 	if u.Port() == "" {

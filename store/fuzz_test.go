@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/netip"
 	"regexp"
@@ -50,18 +49,23 @@ func FuzzCursorOrder(f *testing.F) {
 	})
 }
 
-// FuzzEndpointURL holds what CheckEndpointURL takes to what can be sent: a request
+// FuzzEndpointURL holds what endpointURL makes of an address to what can be sent: a request
 // over HTTPS to the host that is written there, with no credentials and no part
 // that a server does not see. Over HTTP only this machine is one, and only where that
 // is allowed.
 func FuzzEndpointURL(f *testing.F) {
 	f.Add("http://[::fffF:127.0.0.1]/")
-	f.Fuzz(func(t *testing.T, address string) {
-		if CheckEndpointURL(address, true) != nil {
-			if CheckEndpointURL(address, false) == nil {
-				t.Errorf("%q passes only without http:// on loopback", address)
+	f.Fuzz(func(t *testing.T, typed string) {
+		address, err := endpointURL(typed, true)
+		_, errHTTPS := endpointURL(typed, false)
+		if err != nil {
+			if errHTTPS == nil {
+				t.Errorf("%q passes only without http:// on loopback", typed)
 			}
 			return
+		}
+		if again, err := endpointURL(address, true); err != nil || again != address {
+			t.Errorf("%q is %q, and that is %q: %v", typed, address, again, err)
 		}
 		r, err := http.NewRequest("POST", address, http.NoBody)
 		if err != nil {
@@ -69,7 +73,7 @@ func FuzzEndpointURL(f *testing.F) {
 		}
 		ip, _ := netip.ParseAddr(r.URL.Hostname())
 		loopback := ip.Unmap().IsLoopback() || strings.EqualFold(r.URL.Hostname(), "localhost")
-		switch overHTTPS := CheckEndpointURL(address, false) == nil; {
+		switch overHTTPS := errHTTPS == nil; {
 		case overHTTPS != (r.URL.Scheme == "https"):
 			t.Errorf("%q: passed without http:// on loopback: %t", address, overHTTPS)
 		case !overHTTPS && (r.URL.Scheme != "http" || !loopback):
@@ -89,8 +93,15 @@ func FuzzEndpointURL(f *testing.F) {
 		if authority, _, _ := strings.Cut(rest, "/"); strings.Contains(strings.SplitN(authority, "?", 2)[0], "@") {
 			t.Errorf("%q passed with a user", address)
 		}
-		if err := r.Write(io.Discard); err != nil {
+		if i := strings.IndexFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
+			t.Errorf("%q is stored as %q", typed, address)
+		}
+		var sent strings.Builder
+		if err := r.Write(&sent); err != nil {
 			t.Errorf("%q passed and can't be sent: %v", address, err)
+		}
+		if !strings.Contains(sent.String(), "\r\nHost: "+r.URL.Host+"\r\n") {
+			t.Errorf("%q goes to another host by its header than by TLS:\n%s", address, sent.String())
 		}
 	})
 }

@@ -23,14 +23,21 @@ func TestBounds(t *testing.T) {
 	clock := fixedClock{now: time.Date(2026, 10, 6, 12, 0, 0, 0, time.UTC)}
 	later := func(ms int) time.Time { return clock.now.Add(time.Duration(ms) * time.Millisecond) }
 	long := func(n int) string { return strings.Repeat("é", n) }
+	address := func(rest string) error {
+		_, err := endpointURL("https://"+rest, false)
+		return err
+	}
 	host := func(n int) string { return strings.Repeat("a.", n/2) + strings.Repeat("a", n%2) }
 	const day = 24 * 60 * 60 * 1000 // ms
 	for what, bound := range map[string]struct {
 		most  int
 		check func(n int) error
 	}{
-		"an address":               {2048, func(n int) error { return CheckEndpointURL("https://a.example/"+strings.Repeat("x", n-18), false) }},
-		"its host":                 {253, func(n int) error { return CheckEndpointURL("https://"+host(n)+"/", false) }},
+		"an address": {2048, func(n int) error { return address("a.example/" + strings.Repeat("x", n-18)) }},
+		"one that is not ASCII": {2048, func(n int) error {
+			return address("a.example/?" + strings.Repeat("é", 338) + strings.Repeat("x", n-2047))
+		}},
+		"its host":                 {253, func(n int) error { return address(host(n) + "/") }},
 		"a filter's type":          {200, func(n int) error { return DeliveryFilter{Type: strings.Repeat("x", n)}.check() }},
 		"an instruction":           {64 << 10, func(n int) error { return checkLength("instructions", long(n), maxInstructions) }},
 		"who disabled an endpoint": {200, func(n int) error { return (&Endpoint{DisabledAt: clock.now, DisabledBy: long(n)}).checkDisabled() }},

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"teamdata/internal/canonical"
 	"teamdata/internal/signature"
 )
 
@@ -23,25 +24,28 @@ func (r *request) curlOf(d deliveryRow, body []byte) (string, error) {
 		}
 		secrets = append(secrets, secret)
 	}
+	to, err := canonical.URL(d.Endpoint.URL)
+	if err != nil {
+		return "", err
+	}
 	unix := r.now.Unix()
 	signed := signature.Sign(nil, d.ID, unix, body, secrets...)
 	var b strings.Builder
-	b.WriteString("printf %s " + shellQuoted(string(body)) + " |\ncurl " + r.endpointCA(d.Endpoint.URL) + "--globoff --data-binary @- \\\n")
+	b.WriteString("printf %s " + shellQuoted(string(body)) + " |\ncurl " + r.endpointCA(to) + "--globoff --data-binary @- \\\n")
 	for _, header := range []string{
 		"content-type: application/json", "user-agent: teamdata/" + r.s.config.Version, "webhook-id: " + d.ID,
 		"webhook-timestamp: " + strconv.FormatInt(unix, 10), "webhook-signature: " + string(signed),
 	} {
 		b.WriteString("  -H " + shellQuoted(header) + " \\\n")
 	}
-	b.WriteString("  " + shellQuoted(d.Endpoint.URL))
+	b.WriteString("  " + shellQuoted(to.String()))
 	return b.String(), nil
 }
 
 // endpointCA is the option that makes curl trust an endpoint on this machine or in its
 // network: one with a name has a certificate that curl trusts anyhow.
-func (r *request) endpointCA(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || r.s.config.EndpointCA == "" {
+func (r *request) endpointCA(u *url.URL) string {
+	if r.s.config.EndpointCA == "" {
 		return ""
 	}
 	if _, err := netip.ParseAddr(u.Hostname()); err != nil && u.Hostname() != "localhost" {

@@ -194,7 +194,7 @@ func TestAddEndpoint(t *testing.T) {
 		t.Fatalf("there are %+v", endpoints)
 	}
 	page := b.get(strings.TrimPrefix(first.location(), Path))
-	page.wants(t, 200, "<span>was added</span>", "https://example.com/hook?a=&lt;b&gt;", ownSecret, "Send test</button>")
+	page.wants(t, 200, "<span>was added</span>", "https://example.com/hook?a=%3Cb%3E", ownSecret, "Send test</button>")
 	b.get("/orgs/org_acme/endpoints/"+endpoints[0].ID).wants(t, 200, "The &lt;b&gt;CRM&lt;/b&gt;")
 	form.Set("nonce", b.nonce("/orgs/org_acme/new-endpoint"))
 	asked := b.post("/orgs/org_acme/new-endpoint", form)
@@ -202,6 +202,8 @@ func TestAddEndpoint(t *testing.T) {
 	if len(w.endpoints()) != 1 {
 		t.Error("it is added unasked")
 	}
+	form.Set("url", " https://Example.com/hook?a=<b>") // which is the same
+	b.post("/orgs/org_acme/new-endpoint", form).wants(t, 409, "has this URL already")
 	form.Set("same-url", "yes")
 	if other := b.post("/orgs/org_acme/new-endpoint", form); other.Status != 303 || other.location() == first.location() {
 		t.Errorf("on purpose: %d %q", other.Status, other.location())

@@ -104,7 +104,7 @@ func TestOverviewAttention(t *testing.T) {
 		return err
 	})
 	r := w.signedIn("usr_ada").get(overviewPath)
-	r.wants(t, 200, "Needs attention", "endpoints/whe_off", "endpoints/whe_failing", "endpoints/whe_busy", "100 deliveries are waiting", "&lt;script&gt;off", "&lt;i&gt;",
+	r.wants(t, 200, "Needs attention", "endpoints/whe_off", "endpoints/whe_failing", "endpoints/whe_busy", "100 deliveries are waiting", "&lt;script&gt;off", "%3Ci%3E&#39;%22",
 		"500: no &#34;x&#34;", "by System")
 	if strings.Contains(r.Body, "endpoints/whe_well") || strings.Contains(r.Body, "whe_other") || strings.Contains(r.Body, "<i>") {
 		t.Errorf("%s", r.Body)

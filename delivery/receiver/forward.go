@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"teamdata/internal/canonical"
 	"teamdata/internal/hint"
 	"teamdata/internal/httpclient"
 )
@@ -28,7 +29,7 @@ type Forward struct {
 // NewForward returns one for an application's http or https URL. It ignores the
 // environment's proxies and follows no redirects, which count as answers.
 func NewForward(target string) (*Forward, error) {
-	u, err := url.Parse(target)
+	u, err := canonical.URL(target)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, fmt.Errorf("%q is not the URL of an application, such as http://127.0.0.1:3000/hook", target)
 	}

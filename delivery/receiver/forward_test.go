@@ -42,14 +42,14 @@ func TestForward(t *testing.T) {
 		http.Error(w, "brewing", http.StatusTeapot)
 	}))
 	defer app.Close()
-	server, events := forwarding(t, app.URL+"/hook?a=1")
+	server, events := forwarding(t, app.URL+"/hook?a=1 2")
 	q := signed(t, server.URL+"/ignored", "whd_1", time.Now(), body, secret)
 	q.Header.Set("Content-Type", "application/json; charset=utf-8")
 	q.Header.Set("Authorization", "Bearer not-for-the-application")
 	if status, text := post(t, server, q); status != http.StatusTeapot || text != "" {
 		t.Errorf("answered %d %q", status, text)
 	}
-	if len(got) != 1 || got[0].path != "/hook?a=1" || got[0].body != body {
+	if len(got) != 1 || got[0].path != "/hook?a=1%202" || got[0].body != body {
 		t.Fatalf("the application got %+v", got)
 	}
 	for _, name := range []string{"webhook-id", "webhook-timestamp", "webhook-signature", "Content-Type"} {

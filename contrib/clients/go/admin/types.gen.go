@@ -379,7 +379,7 @@ type EndpointChange struct {
 	// Events What it receives: built-in or registered event types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later.
 	Events *[]string `json:"events,omitempty"`
 
-	// URL Where events are sent: an https:// URL without user name, password and fragment.
+	// URL Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form.
 	URL *string `json:"url,omitempty"`
 }
 
@@ -634,7 +634,7 @@ type NewEndpoint struct {
 	// Secret A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes.
 	Secret *string `json:"secret,omitempty"`
 
-	// URL Where events are sent: an https:// URL without user name, password and fragment.
+	// URL Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form.
 	URL string `json:"url"`
 }
 

@@ -233,7 +233,7 @@ export interface components {
             description?: string | null;
             /** @description What it receives: built-in or registered event types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
             events?: string[];
-            /** @description Where events are sent: an https:// URL without user name, password and fragment. */
+            /** @description Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. */
             url?: string;
         };
         /** @description A page of endpoints, by id. */
@@ -427,7 +427,7 @@ export interface components {
             id?: string | null;
             /** @description A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. Without it, the server makes one of 32 random bytes. */
             secret?: string | null;
-            /** @description Where events are sent: an https:// URL without user name, password and fragment. */
+            /** @description Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. */
             url: string;
         };
         /** @description An event to send. */

@@ -1,0 +1,89 @@
+// Package canonical writes names of hosts, and URLs that people type, in the one form in
+// which they go over the wire.
+//
+// It imports nothing of ours. A new part of a URL that has several forms belongs here.
+package canonical
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// ErrHost is the error of a host that is neither an address nor a name.
+var ErrHost = errors.New("the host is no name and no address")
+
+// URL parses an http:// or https:// URL into the form in which it is sent: without blanks
+// at its ends, with its host as [Host] writes it, and with %XX for each byte that RFC 3986
+// does not allow in a path or a query. Escapes stay as they are, so that %2F remains no
+// slash. The canonical form of a canonical URL is the same.
+func URL(text string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err != nil {
+		return nil, err
+	}
+	host, err := Host(u.Hostname())
+	if err != nil {
+		return nil, err
+	}
+	switch port := u.Port(); {
+	case port != "":
+		u.Host = net.JoinHostPort(host, port)
+	case strings.Contains(host, ":"):
+		u.Host = "[" + host + "]"
+	default:
+		u.Host = host
+	}
+	u.RawPath = escaped(cmp.Or(u.RawPath, u.EscapedPath()))
+	u.RawQuery = escaped(u.RawQuery)
+	return u, nil
+}
+
+// Host returns a host as the DNS, TLS and the Host header have it: in small letters, and
+// in ASCII if it is a name in another script (xn--…). net/http maps such a name for TLS,
+// and for the header only encodes it, so that Bücher.example and BÜCHER.example would be
+// two hosts there.
+func Host(host string) (string, error) {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr.String(), nil
+	}
+	if !strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return strings.ToLower(host), nil // with the underscores that IDNA does not allow
+	}
+	ascii, err := idna.Lookup.ToASCII(host)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrHost, err)
+	}
+	return ascii, nil
+}
+
+// escaped writes %XX for what may stand neither in a path nor in a query, a % that
+// begins no escape among it.
+func escaped(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		c := text[i]
+		if isAllowed(c) || c == '%' && i+2 < len(text) && isHex(text[i+1]) && isHex(text[i+2]) {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// isAllowed reports whether RFC 3986 has c in a path or a query.
+func isAllowed(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~!$&'()*+,;=:@/?", c) >= 0
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
