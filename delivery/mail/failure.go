@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,10 +31,10 @@ func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.cause }
 
 // Permanent reports whether err, returned by [Sender.Send], would recur on every
-// retry: the server rejected this recipient or this text for good (5xx), the
-// address is invalid, or the template is unknown or lacks a value. Errors of the
-// server or of the settings are not permanent, since people fix those: no
-// connection, TLS, AUTH, or a sender that the server rejects.
+// retry: the server rejected this recipient or this text for good, the address is
+// invalid, or the template is unknown or lacks a value. Errors of the server or of the
+// settings are not permanent, since people fix those: no connection, TLS, AUTH, and
+// whatever else a server rejects, such as the sender or to relay.
 func Permanent(err error) bool {
 	f, ok := errors.AsType[*failure](err)
 	return ok && f.permanent
@@ -50,17 +51,29 @@ func (r *relay) failure(ctx context.Context, err error) error {
 	return &failure{fmt.Sprintf("mail server %s: %s", r.address, text), permanent, cause}
 }
 
-// refused reports whether the server rejected this mail for good.
+// enhanced is the code of RFC 3463 that a permanent answer begins with.
+var enhanced = regexp.MustCompile(`\b5\d\d "?(5\.\d{1,3}\.\d{1,3})\b`)
+
+// refused reports whether the server rejected this mail for good: because of its
+// recipient, its size or its content. The code of RFC 3463 says so, if there is one.
+// A 550 without one means that there is no such mailbox; the other codes of SMTP are
+// about the settings just as often.
 func refused(err error) bool {
 	answer, ok := errors.AsType[*gomail.SendError](err)
-	if !ok || answer.ErrorCode()/100 != 5 {
+	if !ok || answer.ErrorCode()/100 != 5 || answer.Reason == gomail.ErrSMTPMailFrom { // the sender is a setting
 		return false
 	}
-	switch answer.ErrorCode() {
-	case 530, 534, 535, 538: // AUTH is missing, too weak or wrong (RFC 4954)
-		return false
+	code := ""
+	if found := enhanced.FindStringSubmatch(answer.Error()); found != nil {
+		code = found[1]
 	}
-	return answer.Reason != gomail.ErrSMTPMailFrom // the sender is a setting
+	switch subject, _, _ := strings.Cut(strings.TrimPrefix(code, "5."), "."); {
+	case code == "5.1.7", code == "5.1.8", subject == "7": // the sender's address; a policy
+		return false
+	case code == "5.3.4", subject == "1", subject == "2", subject == "6":
+		return true
+	}
+	return answer.ErrorCode() == 550
 }
 
 // reason describes err for the operator.

@@ -28,10 +28,8 @@ func TestRefusals(t *testing.T) {
 		"451 at RCPT": {mailbox{refuse: map[string]error{"RCPT": answer(451, "greylisted")}}, "smtp://HOST", "4.1.1 greylisted", false},
 		"550 at RCPT": {mailbox{refuse: map[string]error{"RCPT": answer(550, "no such user")}}, "smtp://HOST", "5.1.1 no such user", true},
 		"451 at DATA": {mailbox{refuse: map[string]error{"DATA": answer(451, "disk full")}}, "smtp://HOST", "4.1.1 disk full", false},
-		"554 at DATA": {mailbox{refuse: map[string]error{"DATA": answer(554, "spam")}}, "smtp://HOST", "5.1.1 spam", true},
 		"many lines":  {mailbox{refuse: map[string]error{"RCPT": answer(550, "no\nsuch\n\n user")}}, "smtp://HOST", "no", true},
 		"the sender":  {mailbox{refuse: map[string]error{"MAIL": answer(550, "not your name")}}, "smtp://HOST", "5.1.1 not your name", false},
-		"530 at RCPT": {mailbox{refuse: map[string]error{"RCPT": answer(530, "log in first")}}, "smtp://HOST", "5.1.1 log in first", false},
 
 		"wrong password, PLAIN":   {mailbox{mechanisms: both}, "smtp://alerts%40example.com:wr0ng@HOST", "5.7.8 Authentication failed", false},
 		"wrong password, LOGIN":   {mailbox{mechanisms: both[1:], implicit: true}, "smtps://u:wr0ng@HOST", "5.7.8 Authentication failed", false},
@@ -51,6 +49,47 @@ func TestRefusals(t *testing.T) {
 				t.Error("sent nevertheless")
 			}
 		})
+	}
+}
+
+// A mail is given up for what is its recipient's, its size's or its text's. What the
+// settings can cause is tried again: people repair those.
+func TestFinal(t *testing.T) {
+	t.Parallel()
+	for answer, final := range map[string]bool{
+		"550 no such user":                    true,
+		"550 5.1.1 no such user":              true,
+		"550-5.1.1 no such\r\n550 5.1.1 user": true,
+		"553 5.1.3 bad syntax":                true,
+		"550 5.2.1 disabled":                  true,
+		"552 5.2.2 over quota":                true,
+		"552 5.3.4 too big":                   true,
+		"554 5.6.1 not supported":             true,
+		"550 5.4.1 access denied":             true,
+		"550 5.7.1 not allowed":               false,
+		"550 5.7.26 no SPF":                   false,
+		"554 5.7.1 relay denied":              false,
+		"554 relay denied":                    false,
+		"553 sender not allowed":              false,
+		"553 5.1.8 sender's domain":           false,
+		"550 5.1.7 sender":                    false,
+		"554 5.5.4 no, not 550 5.1.1 here":    false,
+		"552 5.3.1 system full":               false,
+		"504 5.5.2 a full name":               false,
+		"504 parameter":                       false,
+		"530 5.7.0 log in first":              false,
+		"530 log in first":                    false,
+		"535 5.7.8 log in":                    false,
+		"500 what?":                           false,
+		"450 5.1.1 later":                     false,
+	} {
+		for _, command := range []string{"RCPT", "DATA", "."} {
+			server := (&script{answers: map[string]string{command: answer}}).open(t)
+			err := newSender(t, "smtp://"+server.addr.String()).Send(t.Context(), message())
+			if err == nil || Permanent(err) != final {
+				t.Errorf("%q to %q: %v, given up: %t", answer, command, err, Permanent(err))
+			}
+		}
 	}
 }
 

@@ -11,9 +11,10 @@
 // sent. The only exception is a mail without a password to a server on this
 // machine that offers no STARTTLS.
 //
-// It may import internal/netguard, and store for the form of an address. A new
+// It may import internal/canonical, internal/netguard, and store for the form of an address. A new
 // mail is two files in templates and a line in template.go; url.go and address.go
-// parse the operator's settings; failure.go words the errors.
+// parse the operator's settings; login.go has the mechanisms of AUTH; failure.go words the
+// errors.
 package mail
 
 import (

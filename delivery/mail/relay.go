@@ -2,13 +2,14 @@ package mail
 
 import (
 	"context"
-	"crypto/fips140"
 	"crypto/tls"
 	"crypto/x509"
 	"net"
 	netmail "net/mail"
 	"net/url"
+	"os"
 	"slices"
+	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
@@ -25,6 +26,7 @@ type relay struct {
 	implicit bool   // TLS from the first byte
 	tls      *tls.Config
 	options  []gomail.Option
+	login    func() *login // for one mail
 	redact   func(string) string
 }
 
@@ -38,14 +40,19 @@ func newRelay(text string, roots *x509.CertPool, timeout time.Duration) (*relay,
 		address:  net.JoinHostPort(u.Hostname(), portOf(u)),
 		implicit: u.Scheme == "smtps",
 		tls:      &tls.Config{ServerName: u.Hostname(), RootCAs: roots, MinVersion: tls.VersionTLS12},
-		redact:   redactor(u.User),
+		login: func() *login {
+			password, _ := u.User.Password()
+			return &login{user: u.User.Username(), password: password, host: u.Hostname()}
+		},
+		redact: redactor(u.User),
 	}
-	r.options = append(login(u.User, u.Hostname()),
+	r.options = []gomail.Option{
 		gomail.WithTimeout(timeout), // starts later than ours, so it never expires first
 		gomail.WithTLSConfig(r.tls),
 		gomail.WithTLSPolicy(r.policy(u.User)),
 		gomail.WithoutNoop(),
-		gomail.WithoutRset()) // else a failed RSET hides that the mail was taken
+		gomail.WithoutRset(), // else a failed RSET hides that the mail was taken
+	}
 	return r, nil
 }
 
@@ -57,22 +64,6 @@ func (r *relay) policy(user *url.Userinfo) gomail.TLSPolicy {
 		return gomail.TLSOpportunistic
 	}
 	return gomail.TLSMandatory
-}
-
-// login makes go-mail use the strongest mechanism that the server offers.
-func login(user *url.Userinfo, host string) []gomail.Option {
-	if user.Username() == "" {
-		return nil
-	}
-	password, _ := user.Password()
-	if fips140.Enforced() {
-		return []gomail.Option{gomail.WithSMTPAuthCustom(&approved{user: user.Username(), password: password, host: host})}
-	}
-	return []gomail.Option{
-		gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover),
-		gomail.WithUsername(user.Username()),
-		gomail.WithPassword(password),
-	}
 }
 
 // deliver returns nil once the server accepted msg, whatever happens after that.
@@ -90,6 +81,14 @@ func (r *relay) deliver(ctx context.Context, msg *gomail.Msg) error {
 
 // loggedIn calls work in a session after TLS and the password.
 func (r *relay) loggedIn(ctx context.Context, options []gomail.Option, work func(*gomail.Client, *smtp.Client) error) error {
+	for l := r.login(); ; {
+		if err := r.session(ctx, options, l, work); !l.again {
+			return err
+		}
+	}
+}
+
+func (r *relay) session(ctx context.Context, options []gomail.Option, l *login, work func(*gomail.Client, *smtp.Client) error) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", r.address)
 	if err != nil {
 		return err
@@ -102,7 +101,9 @@ func (r *relay) loggedIn(ctx context.Context, options []gomail.Option, work func
 	dial := gomail.WithDialContextFunc(func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return r.handshake(ctx, conn)
 	})
-	client, err := gomail.NewClient(r.host, slices.Concat([]gomail.Option{dial}, r.options, options)...)
+	hostname, _ := os.Hostname()
+	helo := gomail.WithHELO(clientName(hostname, conn.LocalAddr()))
+	client, err := gomail.NewClient(r.host, slices.Concat([]gomail.Option{dial, helo}, r.options, options)...)
 	if err != nil {
 		return err
 	}
@@ -110,9 +111,25 @@ func (r *relay) loggedIn(ctx context.Context, options []gomail.Option, work func
 	if err != nil {
 		return err
 	}
+	if err := l.in(session); err != nil {
+		return err
+	}
 	err = work(client, session)
 	_ = client.CloseWithSMTPClient(session) // QUIT is a courtesy
 	return err
+}
+
+// clientName is what EHLO says (RFC 5321, section 4.1.4): this machine's full name, or
+// its address on the connection where it has none. Many servers refuse a bare name.
+func clientName(hostname string, local net.Addr) string {
+	if strings.Contains(strings.Trim(hostname, "."), ".") && !strings.ContainsFunc(hostname, notInName) {
+		return hostname
+	}
+	addr := local.(*net.TCPAddr).AddrPort().Addr().Unmap().WithZone("")
+	if addr.Is6() {
+		return "[IPv6:" + addr.String() + "]"
+	}
+	return "[" + addr.String() + "]"
 }
 
 func (r *relay) handshake(ctx context.Context, conn net.Conn) (net.Conn, error) {

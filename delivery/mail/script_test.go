@@ -21,18 +21,27 @@ const (
 // script is a server that misbehaves: it answers some commands by the script, and the
 // others as a server without extensions does.
 type script struct {
-	answers map[string]string // by command; "" is the greeting, "." the end of a mail
+	answers map[string]string // by command, of AUTH also with its mechanism; "" is the greeting, "." the end of a mail
 	secured bool              // TLS from the first byte
 	deaf    bool              // begins no TLS, greets nobody
 
 	addr    net.Addr
 	reached chan struct{} // gets one each time it begins to hang
+	heard   chan string   // gets each command
+}
+
+// lines are the commands that came.
+func (s *script) lines() (all []string) {
+	for len(s.heard) > 0 {
+		all = append(all, <-s.heard)
+	}
+	return all
 }
 
 func (s *script) open(t *testing.T) *script {
 	t.Helper()
 	l := kit.Loopback(t)
-	s.addr, s.reached = l.Addr(), make(chan struct{}, 10)
+	s.addr, s.reached, s.heard = l.Addr(), make(chan struct{}, 10), make(chan string, 100)
 	if s.secured {
 		config, _ := identity()
 		l = tls.NewListener(l, config)
@@ -73,7 +82,12 @@ func (s *script) talk(conn net.Conn) {
 		if inData && command != "." {
 			continue
 		}
-		answer, ok := s.answers[command]
+		s.heard <- line
+		first, _, _ := strings.Cut(line[min(len(line), len("AUTH ")):], " ")
+		answer, ok := s.answers[command+" "+first]
+		if !ok {
+			answer, ok = s.answers[command]
+		}
 		if !ok {
 			answer = usual[command]
 		}

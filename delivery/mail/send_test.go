@@ -83,19 +83,30 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// An address beyond ASCII needs SMTPUTF8, and nothing else asks for it.
+// A domain goes out in ASCII, which every server takes. What stands before it may need
+// SMTPUTF8, and nothing else asks for it.
 func TestSMTPUTF8(t *testing.T) {
 	t.Parallel()
-	box := (&mailbox{}).open(t)
-	m := message()
-	m.To = "zoë@ångström.example"
-	kit.Must(t, newSender(t, "smtp://"+box.addr.String()).Send(t.Context(), m))
-	got := <-box.received
-	if got.to != m.To || !got.utf8 {
-		t.Errorf("sent to %q, SMTPUTF8 %v", got.to, got.utf8)
-	}
-	if to := parse(t, got.text).to; to.Address != m.To || to.Name != m.Name {
-		t.Errorf("To is %v", to)
+	for to, want := range map[string]string{
+		"zoe@ångström.example": "zoe@xn--ngstrm-hua5l.example",
+		"Zoe@ÅNGSTRÖM.example": "Zoe@xn--ngstrm-hua5l.example",
+		"zoë@ångström.example": "zoë@xn--ngstrm-hua5l.example",
+	} {
+		box := (&mailbox{}).open(t)
+		m := message()
+		m.To = to
+		s := newSender(t, "smtp://"+box.addr.String())
+		var err error
+		s.from, err = parseSender("Älerts <alerts@bücher.example>")
+		kit.Must(t, err)
+		kit.Must(t, s.Send(t.Context(), m))
+		got := <-box.received
+		if got.to != want || got.utf8 == isASCII(want) || got.from != "alerts@xn--bcher-kva.example" {
+			t.Errorf("sent to %q from %q, SMTPUTF8 %v", got.to, got.from, got.utf8)
+		}
+		if to := parse(t, got.text).to; to.Address != want || to.Name != m.Name {
+			t.Errorf("To is %v", to)
+		}
 	}
 }
 
