@@ -61,6 +61,7 @@ func (a *App) localCA(ctx context.Context) (*certificates.Local, error) {
 	name, _ := os.Hostname() // without a name of its own the machine is still localhost
 	return certificates.NewLocal(ctx, a.store, certificates.LocalConfig{
 		Hosts: localca.LocalHosts(name), Log: a.log,
+		Now:     func() time.Time { return time.Now().Add(a.store.ClockOffset()) }, // nodes agree on what is valid
 		Trusted: func(caPEM []byte) error { return atomicfile.Write(file, caPEM, 0o644) },
 	})
 }

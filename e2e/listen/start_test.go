@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
+	"teamdata/internal/localca"
 )
 
 // What keeps it from starting is one clear line, and a line with what to do.
@@ -18,6 +20,11 @@ func TestCannotListen(t *testing.T) {
 	kit.WriteFile(t, text, hookSecret+"\nwhsec_s3cret\n")
 	kit.Must(t, os.Mkdir(filepath.Dir(bad), 0o700))
 	kit.WriteFile(t, bad, "no key")
+	ahead := filepath.Join(folder, "ahead", "ca.key.pem")
+	kit.Must(t, os.Mkdir(filepath.Dir(ahead), 0o700))
+	ca, err := localca.NewCA(time.Now().AddDate(1, 0, 0), "listen")
+	kit.Must(t, err)
+	kit.WriteFile(t, ahead, string(ca.PEM()))
 	for name, test := range map[string]struct {
 		args []string
 		want string
@@ -42,6 +49,7 @@ func TestCannotListen(t *testing.T) {
 		"two certificates":    {[]string{"--tls-dir", folder, "--tls-cert", text, "--tls-key", text}, "leave one out"},
 		"folder that is none": {[]string{"--tls-dir", text}, "--tls-dir .*not a directory"},
 		"bad CA":              {[]string{"--tls-dir", filepath.Dir(bad)}, "--tls-dir .*ca.key.pem: .*; remove it"},
+		"CA not valid yet":    {[]string{"--tls-dir", filepath.Dir(ahead)}, "--tls-dir .*the authority is not valid before .* the clock was ahead.*; remove the folder for a new CA"},
 		"bad ready file":      {[]string{"--http", "--ready-file", filepath.Join(folder, "no", "ready.json")}, "--ready-file: "},
 	} {
 		t.Run(name, func(t *testing.T) {

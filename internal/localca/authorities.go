@@ -18,7 +18,9 @@ const (
 )
 
 // Authorities are the authorities that clients should trust, oldest first: one
-// for most of the time, and two while the second replaces the first.
+// for most of the time, and two while the second replaces the first. Beside them there
+// may be one that is not valid yet, as the clock was ahead when it was made, or is behind
+// now. That can't be told apart, so clients go on trusting it.
 type Authorities []*CA
 
 // ParseAuthorities reads what [Authorities.PEM] returned, or [CA.PEM]. It fails
@@ -63,17 +65,24 @@ func (a Authorities) join(text func(*CA) []byte) (all []byte) {
 	return all
 }
 
-// Due reports whether there are none, one has expired, or the last one has no more
-// than two years left.
+// Valid returns those that clients accept at now.
+func (a Authorities) Valid(now time.Time) Authorities {
+	return slices.DeleteFunc(slices.Clone(a), func(ca *CA) bool { return ca.check(now) != nil })
+}
+
+// Due reports whether none is valid, one has expired, or the last one that is valid has
+// no more than two years left.
 func (a Authorities) Due(now time.Time) bool {
-	return len(a) == 0 || !now.Before(a[0].NotAfter()) || !now.Add(announceBefore).Before(a[len(a)-1].NotAfter())
+	valid := a.Valid(now)
+	return len(valid) == 0 || slices.ContainsFunc(a, func(ca *CA) bool { return ca.expired(now) }) ||
+		!now.Add(announceBefore).Before(valid[len(valid)-1].NotAfter())
 }
 
 // Rotate returns the authorities to trust from now on: without those that have
-// expired, and with a new one, named as [NewCA] says, when none is left or the last has
-// no more than two years left.
+// expired, and with a new one, named as [NewCA] says, when none of the others is valid or
+// the last that is has no more than two years left.
 func (a Authorities) Rotate(now time.Time, name string) (Authorities, error) {
-	next := slices.DeleteFunc(slices.Clone(a), func(ca *CA) bool { return !now.Before(ca.NotAfter()) })
+	next := slices.DeleteFunc(slices.Clone(a), func(ca *CA) bool { return ca.expired(now) })
 	if !next.Due(now) {
 		return next, nil
 	}
@@ -84,9 +93,13 @@ func (a Authorities) Rotate(now time.Time, name string) (Authorities, error) {
 	return append(next, ca), nil
 }
 
-// Issuer is the authority that leaves come from at now: the oldest that has more
-// than a year left, or else the last. There must be one.
+// Issuer is the authority that leaves come from at now: the oldest valid one that has
+// more than a year left, or else the last valid one. There must be an authority; where
+// none is valid, it is the last.
 func (a Authorities) Issuer(now time.Time) *CA {
+	if valid := a.Valid(now); len(valid) > 0 {
+		a = valid
+	}
 	for _, ca := range a {
 		if now.Add(switchBefore).Before(ca.NotAfter()) {
 			return ca

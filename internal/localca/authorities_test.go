@@ -3,6 +3,7 @@ package localca
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -42,6 +43,27 @@ func TestRotate(t *testing.T) {
 	}
 	if all = rotate(t, all, second.NotAfter(), true); len(all) != 1 || all[0] == second {
 		t.Error("a machine that was off for years has no authority")
+	}
+}
+
+// An authority that was made while the clock was ahead gets one beside it, and so does
+// one that a clock far behind finds not valid yet. Clients go on trusting the first: once
+// it is valid, it issues.
+func TestNotValidYet(t *testing.T) {
+	ahead := rotate(t, nil, epoch.AddDate(3, 0, 0), true)
+	all := rotate(t, ahead, epoch, true)
+	if len(all) != 2 || all[0] != ahead[0] || all.Issuer(epoch) != all[1] {
+		t.Fatalf("there are %d, and the first issues: %t", len(all), all.Issuer(epoch) == all[0])
+	}
+	all = rotate(t, all, epoch.AddDate(1, 0, 0), false)
+	if valid := epoch.AddDate(3, 0, 0).Add(-time.Hour); all.Issuer(valid.Add(-1)) != all[1] || all.Issuer(valid) != all[0] {
+		t.Error("the first does not begin to issue when it is valid")
+	}
+	if back := rotate(t, rotate(t, ahead, epoch.AddDate(-40, 0, 0), true), epoch.AddDate(3, 0, 0), true); !slices.Equal(back, ahead) {
+		t.Errorf("once the clock is right again there are %d", len(back))
+	}
+	if _, err := ahead[0].Issue(epoch, []string{"localhost"}); err == nil || !strings.Contains(err.Error(), "not valid before 2029-11-21 11:00:00") {
+		t.Errorf("it issues: %v", err)
 	}
 }
 

@@ -25,14 +25,14 @@ const (
 // hosts, each a DNS name or an IP address, and returns both as PEM text. It is
 // valid for 397 days from an hour before now, but no longer than the authority
 // itself. It fails when a host is neither, there is none, or the authority has
-// expired.
+// expired or is not valid yet.
 func (ca *CA) Issue(now time.Time, hosts []string) ([]byte, error) {
 	names, ips, err := split(hosts)
 	if err != nil {
 		return nil, err
 	}
-	if !now.Before(ca.cert.NotAfter) {
-		return nil, fmt.Errorf("localca: the authority expired on %s", ca.cert.NotAfter.Format(time.DateOnly))
+	if err := ca.check(now); err != nil {
+		return nil, err
 	}
 	key, err := newKey()
 	if err != nil {

@@ -94,8 +94,24 @@ func (ca *CA) PEM() []byte { return encode(ca.cert, ca.key) }
 // CertificatePEM returns the certificate alone, for clients to trust.
 func (ca *CA) CertificatePEM() []byte { return encode(ca.cert, nil) }
 
+// NotBefore returns the first instant at which clients accept the authority.
+func (ca *CA) NotBefore() time.Time { return ca.cert.NotBefore }
+
 // NotAfter returns the last instant at which clients accept the authority.
 func (ca *CA) NotAfter() time.Time { return ca.cert.NotAfter }
+
+func (ca *CA) expired(now time.Time) bool { return !now.Before(ca.cert.NotAfter) }
+
+// check returns why clients don't accept the authority at now.
+func (ca *CA) check(now time.Time) error {
+	switch {
+	case ca.expired(now):
+		return fmt.Errorf("localca: the authority expired on %s", ca.cert.NotAfter.Format(time.DateOnly))
+	case now.Before(ca.cert.NotBefore):
+		return fmt.Errorf("localca: the authority is not valid before %s: it was made while the clock was ahead, or the clock is behind now", ca.cert.NotBefore.Format(time.DateTime))
+	}
+	return nil
+}
 
 func newKey() (*ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -30,7 +30,8 @@ type LocalConfig struct {
 
 // Local serves a certificate from an authority of its own. Both are kept in the
 // store. The certificate is renewed a month before it expires. The authority gets a
-// successor two years before it expires, and clients are given both from then on.
+// successor two years before it expires, or at once if it is not valid, and clients are
+// given both from then on.
 type Local struct {
 	config  LocalConfig
 	store   store.Store
@@ -91,6 +92,10 @@ func (l *Local) refresh(ctx context.Context) error {
 		})
 		if err != nil {
 			return err
+		}
+		if before := l.served.Load().cas; len(before) > 0 && len(before.Valid(now)) == 0 {
+			l.log.Warn().Time("clock", now).Time("notBefore", before[0].NotBefore()).Time("notAfter", before[0].NotAfter()).
+				Msg("the local CA is not valid at this time, so that another one issues the certificate: give clients the file of CAs again; was the clock wrong, or is it?")
 		}
 		l.served.Store(&next)
 	}

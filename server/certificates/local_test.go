@@ -84,6 +84,45 @@ func TestLocalIsKept(t *testing.T) {
 	}
 }
 
+// An authority that was made while the clock was ahead is of no use once it is right: a
+// server that starts then, and one that runs on, have another one, say so once, and write
+// nothing more. The same if the first was made at the right time and the clock is behind.
+func TestLocalClockWasAhead(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	now := time.Now().AddDate(1, 0, 0)
+	var trusted []byte
+	start := func() *Local {
+		return s.local(LocalConfig{
+			Hosts: []string{"localhost"}, Now: func() time.Time { return now },
+			Trusted: func(pem []byte) error { trusted = pem; return nil },
+		})
+	}
+	running := start()
+	old := bytes.Clone(trusted)
+	now = time.Now()
+	var leaf *x509.Certificate
+	for name, l := range map[string]*Local{"runs on": running, "starts": start()} {
+		l.Refresh(t.Context())
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM(trusted)
+		if _, err := leafOf(t, l).Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now, DNSName: "localhost"}); err != nil {
+			t.Errorf("one that %s: %v", name, err)
+		}
+		if !bytes.HasPrefix(trusted, old) || bytes.Count(trusted, []byte("BEGIN")) != 2 {
+			t.Errorf("one that %s gives clients\n%s", name, trusted)
+		}
+		leaf = leafOf(t, l)
+		l.Refresh(t.Context())
+		if !leafOf(t, l).Equal(leaf) {
+			t.Errorf("one that %s makes a certificate each time", name)
+		}
+	}
+	if n := strings.Count(s.Log.String(), "the local CA is not valid at this time"); n != 2 {
+		t.Errorf("the log says it %d times, not once each:\n%s", n, s.Log)
+	}
+}
+
 // Years pass while it runs. A client that reads the authorities once a year, and
 // connects every week, is never turned away.
 func TestLocalRotation(t *testing.T) {
