@@ -140,11 +140,7 @@ func (i *Idempotency) DoLong(ctx context.Context, s Store, k IdempotencyKey, pri
 	}
 	defer i.end(k)
 	held, err := s.Hold(ctx, "request "+k.OrgID+" "+k.Key, func(ctx context.Context) error {
-		err := s.View(ctx, func(tx Tx) (err error) {
-			a, replayed, err = kept(tx, k, print)
-			return err
-		})
-		if err != nil || replayed {
+		if a, replayed, err = replay(ctx, s, k, print); err != nil || replayed {
 			return err
 		}
 		if a, err = work(); err != nil {
@@ -180,10 +176,7 @@ func (i *Idempotency) begin(k IdempotencyKey, print Fingerprint) (running Finger
 // whileRunning answers a request whose key another one is using. That one may
 // itself be a replay: then both get the kept answer.
 func whileRunning(ctx context.Context, s Store, k IdempotencyKey, print, running Fingerprint) (a Answer, replayed bool, err error) {
-	err = s.View(ctx, func(tx Tx) error {
-		a, replayed, err = kept(tx, k, print)
-		return err
-	})
+	a, replayed, err = replay(ctx, s, k, print)
 	switch {
 	case err != nil || replayed:
 		return a, replayed, err
@@ -191,6 +184,21 @@ func whileRunning(ctx context.Context, s Store, k IdempotencyKey, print, running
 		return Answer{}, false, errMismatch()
 	}
 	return Answer{}, false, errRunning()
+}
+
+// replay returns the kept answer, if there is one. It is answered from an Update, whose
+// commit it waits for: a View may see what a failover of the database loses.
+func replay(ctx context.Context, s Store, k IdempotencyKey, print Fingerprint) (a Answer, replayed bool, err error) {
+	look := func(tx Tx) (err error) {
+		a, replayed, err = kept(tx, k, print)
+		return err
+	}
+	if err = s.View(ctx, look); err == nil && replayed {
+		scope := InOrg(k.org())
+		scope.Keys = []IdempotencyKey{k}
+		err = s.Update(ctx, scope, look)
+	}
+	return a, replayed, err
 }
 
 func (i *Idempotency) end(k IdempotencyKey) {

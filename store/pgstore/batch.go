@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -26,12 +28,21 @@ type query struct {
 // by then; a slow statement ends before that, by its statement_timeout.
 const answerTime = 10 * time.Second
 
-// run sends queries in one write and reads all answers: one round trip. The first
+// run sends queries in one write and reads all answers: one round trip. Those that begin
+// no transaction are one together, with the settings of the session, or of a pooler's
+// transaction with its own. The first
 // that fails ends the batch, those behind it are skipped, and an open transaction can
 // only be rolled back. affected is how many rows each changed or returned. A caller
 // that goes away does not end what has begun, since that would cost the connection;
 // the deadline of ctx does.
 func (c *conn) run(ctx context.Context, queries ...query) (affected []int64, err error) {
+	if c.server.pooled && c.TxStatus() == 'I' && !strings.HasPrefix(queries[0].sql, "BEGIN") {
+		queries = slices.Concat([]query{{sql: sqlBegin}, {sql: sqlLimits}}, queries, []query{{sql: "COMMIT"}})
+		if affected, err = c.run(ctx, queries...); err == nil {
+			affected = affected[2 : len(affected)-1]
+		}
+		return affected, err
+	}
 	deadline := time.Now().Add(c.answer)
 	if sooner, ok := ctx.Deadline(); ok && sooner.Before(deadline) {
 		deadline = sooner
@@ -55,6 +66,10 @@ func (c *conn) run(ctx context.Context, queries ...query) (affected []int64, err
 	if closing := p.Close(); err == nil {
 		err = closing
 	}
+	if c.alone && err == nil {
+		err = errAlone
+	}
+	c.alone = false
 	if demoted(err) {
 		c.Close(ctx) // and with it the idle ones: the primary is elsewhere now
 	}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/fips140"
+	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -22,6 +24,7 @@ type conn struct {
 	answer time.Duration     // how long an answer may take
 	names  map[string]string // of the statements that are prepared, by their SQL
 	last   int               // number in the last name
+	alone  bool              // errAlone is to be told
 }
 
 // serverState is what a connection asks of its server first.
@@ -52,7 +55,14 @@ func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn,
 	if fips140.Enforced() && config.RequireAuth == "" {
 		config.RequireAuth = "!md5" // else a server that asks for MD5 ends the program
 	}
-	config.DialFunc = t.dialer(config.ConnectTimeout)
+	var connected atomic.Bool
+	dial := t.dialer(config.ConnectTimeout)
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if connected.Load() {
+			return nil, errNoCancel
+		}
+		return dial(ctx, network, address)
+	}
 	for name, value := range map[string]string{"application_name": "teamdata", "client_encoding": "UTF8"} {
 		config.RuntimeParams[name] = cmp.Or(config.RuntimeParams[name], value)
 	}
@@ -63,6 +73,7 @@ func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn,
 		config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { hear(n.Payload) }
 	}
 	c := &conn{names: map[string]string{}, answer: answerTime}
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { c.alone = c.alone || n.Routine == "SyncRepWaitForLSN" }
 	config.ValidateConnect = func(ctx context.Context, pg *pgconn.PgConn) (err error) {
 		if c.server, err = inspect(ctx, pg); err != nil {
 			return err
@@ -70,19 +81,37 @@ func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn,
 		if err := c.server.refusal(); err != nil || c.server.pooled {
 			return err
 		}
-		return steadyPlans(ctx, pg)
+		return prepareSession(ctx, pg)
 	}
 	if c.PgConn, err = pgconn.ConnectConfig(ctx, config); err != nil {
 		return nil, t.refusal(err)
 	}
+	connected.Store(true)
 	return c, nil
 }
 
-// steadyPlans makes the session plan by the indexes, which all of our queries have.
-// Plans are kept with the prepared queries: one of a table that was small then would
-// read all of it when it has grown. A pooler's sessions prepare nothing.
-func steadyPlans(ctx context.Context, pg *pgconn.PgConn) error {
-	_, err := pg.Exec(ctx, "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; SET plan_cache_mode = force_generic_plan").ReadAll()
+// errNoCancel is why a connection that is given up asks the server for nothing. The driver
+// would have what runs there cancelled; a COMMIT that waits for a standby would end by that,
+// committed without it.
+var errNoCancel = errors.New("what runs is not cancelled")
+
+// errAlone is a commit that did not wait for the standby to the end, since somebody
+// cancelled it or stops the server. A failover may lose it.
+var errAlone = errors.New("a commit was made without the standby that it is to wait for")
+
+// sqlSession makes a session independent of the defaults of its role and database, of which
+// older servers have fewer. It also makes it
+// plan by the indexes, which all of our queries have: plans are kept with the prepared
+// queries, and one of a table that was small then would read all of it when it has grown.
+const sqlSession = `SELECT set_config(name, setting, false) FROM (VALUES
+	('default_transaction_isolation', 'read committed'), ('statement_timeout', '8s'), ('lock_timeout', '5s'),
+	('idle_in_transaction_session_timeout', '5s'), ('idle_session_timeout', '0'), ('transaction_timeout', '0'),
+	('enable_seqscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'), ('jit', 'off'), ('plan_cache_mode', 'force_generic_plan')) ours (name, setting)
+	WHERE current_setting(name, true) IS NOT NULL`
+
+// prepareSession prepares a session that is ours alone, and no pooler's.
+func prepareSession(ctx context.Context, pg *pgconn.PgConn) error {
+	_, err := pg.Exec(ctx, sqlSession).ReadAll()
 	return err
 }
 

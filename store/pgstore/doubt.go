@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -16,22 +17,23 @@ type doubt struct {
 }
 
 // doubts counts the commits whose answer was lost, by what the marker told.
-type doubts struct{ there, gone, open atomic.Uint64 }
+type doubts struct {
+	there, gone, open atomic.Uint64
+	waiting           []doubt // whose callers could not be told; the writer's
+}
 
 func (d *doubts) all() uint64 { return d.there.Load() + d.gone.Load() + d.open.Load() }
 
-// How long and how often the marker is asked for.
-const (
-	resolveTime  = 15 * time.Second
-	resolveEvery = 50 * time.Millisecond
-)
+// resolveEvery is how often the marker is asked for.
+const resolveEvery = 50 * time.Millisecond
 
 // resolve finds out what became of a commit that failed with lost: nil if it is
-// there. The lock on the marker waits for the end of a transaction that still runs. If
-// the database can't be asked for so long, the writer learns it with its next group.
+// there. The lock on the marker waits for the end of a transaction that still runs, and
+// is committed itself, which waits for a standby as that one did. If
+// the database can't be asked until then, the writer learns it with its next group.
 // Meanwhile it refuses those that wait for a commit of their own.
-func (s *Store) resolve(d doubt, lost error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), resolveTime)
+func (s *Store) resolve(d doubt, until time.Time, lost error) error {
+	ctx, cancel := context.WithDeadline(context.Background(), until)
 	defer cancel()
 	for ctx.Err() == nil {
 		commitNo, err := s.marker(ctx)
@@ -55,7 +57,7 @@ func (s *Store) resolve(d doubt, lost error) error {
 		}
 	}
 	s.doubts.open.Add(1)
-	s.doubt = &d
+	s.doubts.waiting = append(s.doubts.waiting, d)
 	return fmt.Errorf("it is unknown whether a commit succeeded: %w", lost)
 }
 
@@ -76,10 +78,17 @@ func (s *Store) marker(ctx context.Context) (commitNo int64, err error) {
 	return readBigint(rows[0][0]), nil
 }
 
-// settleDoubt reports what a commit changed that turns out to be there.
-func (s *Store) settleDoubt(commitNo int64) {
-	if s.doubt != nil && commitNo == s.doubt.commitNo {
-		s.tell(s.doubt.t)
+// look drops the commits that turn out not to be there, by the number of the last one. What
+// the others changed is told by settleDoubts.
+func (d *doubts) look(commitNo int64) {
+	d.waiting = slices.DeleteFunc(d.waiting, func(d doubt) bool { return d.commitNo > commitNo })
+}
+
+// settleDoubts tells, behind a commit that came after them, what those changed that turned
+// out to be there.
+func (s *Store) settleDoubts() {
+	for _, d := range s.doubts.waiting {
+		s.tell(d.t)
 	}
-	s.doubt = nil
+	s.doubts.waiting = nil
 }

@@ -16,8 +16,16 @@ import (
 // lost with its connection before the commit was sent.
 const maxTries = 5
 
-// errNotCommitted marks a lost transaction that surely left nothing.
-var errNotCommitted = errors.New("the connection was lost before the commit")
+// errNotCommitted marks a lost transaction that surely left nothing, and errNobody one that
+// failed where each of this node would: no other needs to try.
+var (
+	errNotCommitted = errors.New("the connection was lost before the commit")
+	errNobody       = errors.New("this node can't commit now")
+)
+
+// doubtTime is how long it may take to tell a caller about its commit, from the moment the
+// writer took it: less than a proxy waits for an answer.
+const doubtTime = 15 * time.Second
 
 const (
 	// A group that waited for crowdedWait met others who had the same orgs. For crowdedTime
@@ -51,18 +59,18 @@ func (s *Store) turns(group []*engine.Update) [][]*engine.Update {
 // another's lost write. If a statement was rejected, each runs alone, so that only
 // those fail that cause it; but not if rows that were read are gone, which nothing that
 // is meant to write here does.
-func (s *Store) commit(group []*engine.Update) { s.tryCommit(group, false) }
+func (s *Store) commit(group []*engine.Update) { s.tryCommit(group, time.Now(), false) }
 
-// tryCommit is commit, for updates that run again with care if a row that was said to
-// be new is there.
-func (s *Store) tryCommit(group []*engine.Update, careful bool) {
+// tryCommit is commit, for updates that the writer took at a time, and that run again with
+// care if a row that was said to be new is there.
+func (s *Store) tryCommit(group []*engine.Update, began time.Time, careful bool) {
 	var err error
 	reread := careful || s.options.Sole
 	for try := range maxTries {
 		if try > 0 {
 			s.retries.Add(1)
 		}
-		if err = s.attempt(group, reread, careful); err == nil {
+		if err = s.attempt(group, began, reread, careful); err == nil {
 			return
 		}
 		if updatedTooFew(err) && !reread && slices.ContainsFunc(group, fenced) {
@@ -77,9 +85,9 @@ func (s *Store) tryCommit(group []*engine.Update, careful bool) {
 			break
 		}
 	}
-	if !careful && !broken(err) && !updatedTooFew(err) {
+	if !careful && !broken(err) && !updatedTooFew(err) && !errors.Is(err, errNobody) {
 		for i := range group {
-			s.tryCommit(group[i:i+1], true)
+			s.tryCommit(group[i:i+1], began, true)
 		}
 		return
 	}
@@ -91,29 +99,26 @@ func (s *Store) tryCommit(group []*engine.Update, careful bool) {
 func fenced(u *engine.Update) bool { return u.Scope.Fence.Token != 0 }
 
 // attempt runs a group once; reread: with the claimed deliveries read again.
-func (s *Store) attempt(group []*engine.Update, reread, careful bool) error {
+func (s *Store) attempt(group []*engine.Update, began time.Time, reread, careful bool) error {
 	if s.life.Err() != nil {
 		return context.Cause(s.life)
 	}
-	began := time.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+	ctx, cancel := context.WithDeadline(context.Background(), began.Add(answerTime))
 	defer cancel()
 	c, err := s.writing.acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.writing.release(c)
-	t := &tx{s: s, ctx: context.Background(), conn: c, begun: true, over: newOverlay()}
+	t := &tx{s: s, ctx: ctx, conn: c, begun: true, over: newOverlay()}
 	commitNo, err := t.begin(group, reread)
 	t.over.careful = careful
 	written := 0
-	for _, u := range group {
-		if err == nil && s.run(t, u) {
+	for i := 0; err == nil && i < len(group); i++ {
+		if s.run(t, group[i]) {
 			written++
 		}
-		if err = t.err; err != nil {
-			break
-		}
+		err = t.err
 	}
 	if len(t.lacking) > 0 {
 		return &lackingError{t.lacking}
@@ -121,16 +126,17 @@ func (s *Store) attempt(group []*engine.Update, reread, careful bool) error {
 	if err != nil {
 		return notCommitted(err)
 	}
-	if written == 0 {
+	if written == 0 && !t.replayed && len(s.doubts.waiting) == 0 {
 		return nil
 	}
 	if before := s.options.BeforeCommit; before != nil {
 		err = before()
 	}
 	if err == nil {
-		err = t.commit(commitNo)
+		err = t.commit(commitNo, began)
 	}
 	if err == nil {
+		s.settleDoubts()
 		s.tell(t)
 	}
 	s.Committed(store.Commit{Updates: written, Took: time.Since(began), Err: err})
@@ -173,7 +179,11 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 	queries = append(queries, named.locks(t.over, &found)...)
 	queries = append(queries, newQuery(sqlLockedAt).collect(&clock))
 	queries = append(queries, named.reads(t.over)...)
-	if err := t.run(queries...); err != nil {
+	err = t.run(queries...)
+	if err != nil && len(marker) == 0 {
+		return 0, fmt.Errorf("%w: %w", errNobody, err)
+	}
+	if err != nil {
 		return 0, err
 	}
 	if len(marker) == 0 {
@@ -196,7 +206,7 @@ func (t *tx) begin(group []*engine.Update, reread bool) (commitNo int64, err err
 		}
 	}
 	commitNo = readBigint(marker[0][0])
-	t.s.settleDoubt(commitNo)
+	t.s.doubts.look(commitNo)
 	now := readTime(clock[0][0])
 	t.s.setTime(now)
 	if t.now = now; t.s.options.Now != nil {
@@ -251,8 +261,10 @@ func (s *Store) run(t *tx, u *engine.Update) (wrote bool) {
 	return false
 }
 
-// commit sends what a group wrote, and commits it with its number.
-func (t *tx) commit(commitNo int64) error {
+// commit sends what a group wrote, and commits it with its number. A group that only
+// answered a request again commits too: what it read may have been committed without the
+// standby that a commit waits for, and be lost with a failover.
+func (t *tx) commit(commitNo int64, began time.Time) error {
 	queries := t.over.flushAll()
 	queries = append(queries, t.bumps()...)
 	queries = append(queries,
@@ -262,7 +274,7 @@ func (t *tx) commit(commitNo int64) error {
 	if !ambiguous(err) {
 		return notCommitted(err)
 	}
-	return t.s.resolve(doubt{t, commitNo}, err)
+	return t.s.resolve(doubt{t, commitNo}, began.Add(doubtTime), err)
 }
 
 // tell tells of a commit, here and on the other nodes.

@@ -13,6 +13,7 @@ var idempotency = records[store.IdempotencyRecord]{
 
 func (t *tx) IdempotencyRecord(orgID, key string) (store.IdempotencyRecord, error) {
 	r, err := idempotency.get(t, orgID, key)
+	t.replayed = t.replayed || err == nil
 	if err == nil && !r.FirstUse.After(t.now.Add(-store.IdempotencyTTL)) || store.IsNotFound(err) {
 		return store.IdempotencyRecord{}, store.Errorf(store.CodeNotFound, "The Idempotency-Key was not used.")
 	}

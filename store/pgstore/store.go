@@ -74,7 +74,6 @@ type Store struct {
 	queue      *engine.Queue
 	limits     limits
 	ids        ids
-	doubt      *doubt    // the writer's
 	crowded    time.Time // when it last met other nodes
 	doubts     doubts
 	retries    atomic.Uint64 // of groups that met another server

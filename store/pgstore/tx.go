@@ -23,6 +23,7 @@ type tx struct {
 	err   error    // of the database: the transaction is of no more use
 
 	answered bool // it has got an answer
+	replayed bool // it read an answer that was given before
 
 	lacking   []int64           // partitions that are needed and not there
 	held      map[string]uint64 // the tokens of the node's leases, if a fence is in the group
@@ -56,11 +57,13 @@ func (t *tx) exec(queries ...query) error {
 	return fault(t.run(queries...))
 }
 
-// run sends queries in one round trip, which takes at most answerTime. A caller that
-// goes away does not end it, since that would cost the connection.
+// run sends queries in one round trip. A View's caller that goes away does not end it,
+// since that would cost the connection.
 func (t *tx) run(queries ...query) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), answerTime)
-	defer cancel()
+	ctx := t.ctx
+	if t.over == nil {
+		ctx = context.WithoutCancel(ctx)
+	}
 	_, t.err = t.conn.run(ctx, queries...)
 	t.answered = t.answered || t.err == nil
 	if tableGone(t.err) {
