@@ -63,6 +63,7 @@ var mayImport = map[string][]string{
 	"internal/hint":       {"teamdata/store"},
 	"internal/httpclient": {"teamdata/internal/hint"},
 	"internal/localca":    {},
+	"internal/memory":     {},
 	"internal/metrics":    {"teamdata/store", "github.com/prometheus/client_golang/prometheus"},
 	"internal/netguard":   {"code.dny.dev/ssrf"},
 	"internal/ratelimit":  {},

@@ -21,7 +21,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +31,7 @@ import (
 	settingspage "teamdata/admin/settings"
 	"teamdata/delivery"
 	"teamdata/internal/hint"
+	"teamdata/internal/memory"
 	"teamdata/internal/netguard"
 	"teamdata/server"
 	"teamdata/server/certificates"
@@ -69,6 +69,7 @@ type App struct {
 	caFile     string
 	brand      settingspage.Brand
 
+	memory       *memory.Keeper      // nil: a server in a Go test shares the process with it
 	certificates certificates.Source // nil: plain HTTP
 	challenges   challenges
 	reload       chan os.Signal // when certificates are to be read again
@@ -126,6 +127,9 @@ func (a *App) CAFile() string { return a.caFile }
 func (a *App) Store() store.Store { return a.store }
 
 func (a *App) wire() error {
+	if a.settings.Clock == nil {
+		a.memory = keepMemory(a.settings.MemoryLimit)
+	}
 	a.wireAdmin()
 	config, err := a.serverConfig()
 	if err != nil {
@@ -148,8 +152,8 @@ func (a *App) Run(ctx context.Context) error {
 	go func() { served <- a.socket.serve() }()
 	go func() { sent <- a.dispatcher.Run(ctx, grace) }()
 	var background sync.WaitGroup
-	if a.settings.Clock == nil { // a server in a Go test shares the process with it
-		background.Go(debug.FreeOSMemory) // what only the start needed
+	if a.memory != nil {
+		background.Go(func() { a.memory.GiveBack(ctx) })
 	}
 	background.Go(func() { a.hold(ctx, "mail", func(ctx context.Context) { a.sendMail(ctx, grace) }) })
 	background.Go(func() { a.hold(ctx, "sweep", a.sweepRegularly) })

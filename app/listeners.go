@@ -46,6 +46,7 @@ func (a *App) serverConfig() (server.Config, error) {
 		StrictTransport: a.hasOwnCertificate,
 		Proxies:         proxies, ProxyProtocol: a.settings.ProxyProtocol,
 		MaxConns: a.maxConns(), MaxClientConns: a.settings.MaxConnsPerClient,
+		Full: a.memory.Full,
 	}, nil
 }
 

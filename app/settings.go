@@ -13,6 +13,8 @@ import (
 const (
 	DefaultData   = "./teamdata.db"
 	DefaultListen = "127.0.0.1:8443"
+
+	DefaultMemoryLimit = "75%"
 )
 
 // Settings are the flags of serve, described in its help; 0 and "" mean what they
@@ -38,8 +40,9 @@ type Settings struct {
 	ProxyProtocol     bool
 	MaxConns          int
 	MaxConnsPerClient int
-	KeyRate           int // requests a minute
-	ClientRate        int // requests a minute
+	MemoryLimit       string // bytes, or a share of what there is
+	KeyRate           int    // requests a minute
+	ClientRate        int    // requests a minute
 
 	// The certificate.
 	TLSCert         string
@@ -89,6 +92,7 @@ func Defaults() Settings {
 
 		MaxConns:          server.DefaultMaxConns,
 		MaxConnsPerClient: server.DefaultMaxClientConns,
+		MemoryLimit:       DefaultMemoryLimit,
 		KeyRate:           server.DefaultKeyRate,
 		ClientRate:        server.DefaultClientRate,
 

@@ -154,6 +154,7 @@ func bindLimits(f *pflag.FlagSet, s *app.Settings) {
 	f.IntVar(&s.ClientRate, "client-rate", s.ClientRate, "requests a minute that a client's address may make; 0 for no limit")
 	f.IntVar(&s.MaxConns, "max-conns", s.MaxConns, "connections that may be open at once; 0 for no limit")
 	f.IntVar(&s.MaxConnsPerClient, "max-conns-per-client", s.MaxConnsPerClient, "connections that a client's address may have open at once, other than --trusted-proxies; 0 for no limit")
+	f.StringVar(&s.MemoryLimit, "memory-limit", s.MemoryLimit, "the memory that the server stays below, as far as its data permits: `bytes` such as 512MiB, or a share of what its control group or the machine has")
 }
 
 func bindObserving(f *pflag.FlagSet, s *app.Settings) {

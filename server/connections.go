@@ -12,6 +12,7 @@ import (
 
 	"teamdata/internal/ratelimit"
 	"teamdata/server/clientaddr"
+	"teamdata/server/cork"
 )
 
 // connLimiter counts connections and refuses those beyond the limit before they
@@ -22,6 +23,8 @@ type connLimiter struct {
 	max       int // connections in all; 0: no limit
 	perClient int // connections of one client that is no proxy; 0: no limit
 	log       zerolog.Logger
+	full      func() bool  // nil: never
+	streams   *connLimiter // who may have no more of them gets no connection either; nil: there are none
 
 	mu       sync.Mutex
 	open     int
@@ -34,7 +37,7 @@ type connLimiter struct {
 func newConnLimiter(c Config) *connLimiter {
 	return &connLimiter{
 		what: "connections", proxies: c.Proxies, log: c.Log,
-		max: c.MaxConns, perClient: c.MaxClientConns, clients: map[netip.Prefix]int{},
+		max: c.MaxConns, perClient: c.MaxClientConns, full: c.Full, clients: map[netip.Prefix]int{},
 	}
 }
 
@@ -43,9 +46,16 @@ func (l *connLimiter) acquire(peer netip.Addr) (release func(), ok bool) {
 	client := ratelimit.ClientKey(peer)
 	trusted := l.proxies.Trust(peer)
 	counts := l.perClient > 0 && !trusted
+	busy := l.streams != nil && l.streams.has(client)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
+	case l.full != nil && l.full():
+		l.logRefusal("--memory-limit is nearly reached")
+		return nil, false
+	case busy:
+		l.logRefusal("the client has as many requests on HTTP/2 open as it may have connections")
+		return nil, false
 	case l.max > 0 && l.open >= l.max:
 		l.logRefusal("--max-conns are open")
 		return nil, false
@@ -58,6 +68,13 @@ func (l *connLimiter) acquire(peer netip.Addr) (release func(), ok bool) {
 		l.clients[client]++
 	}
 	return sync.OnceFunc(func() { l.release(client, counts) }), true
+}
+
+// has reports whether a client has as many as it may have.
+func (l *connLimiter) has(client netip.Prefix) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.perClient > 0 && l.clients[client] >= l.perClient
 }
 
 func (l *connLimiter) release(client netip.Prefix, counts bool) {
@@ -150,10 +167,23 @@ func addrOf(peer net.Addr) netip.Addr {
 
 // drop closes a connection with a reset, which leaves no TIME_WAIT state behind.
 func drop(c net.Conn) {
-	if tcp, ok := c.(*net.TCPConn); ok {
+	if tcp, ok := beneath(c).(*net.TCPConn); ok {
 		tcp.SetLinger(0)
 	}
 	c.Close()
+}
+
+// beneath is the connection of the system beneath ours.
+func beneath(c net.Conn) net.Conn {
+	switch wrapped := c.(type) {
+	case *cork.Conn:
+		return beneath(wrapped.Conn)
+	case *countedConn:
+		return beneath(wrapped.Conn)
+	case proxied:
+		return beneath(wrapped.Raw())
+	}
+	return c
 }
 
 // countedConn is a connection counted until it is closed.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"slices"
@@ -176,6 +177,9 @@ type connectionKey struct{}
 
 func rememberConn(ctx context.Context, c net.Conn) context.Context {
 	h, ok := c.(handling)
+	if t, secure := c.(*tls.Conn); secure && !ok {
+		return context.WithValue(ctx, streamsKey{}, &streamConn{Conn: t.NetConn()})
+	}
 	if !ok {
 		return ctx
 	}

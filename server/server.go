@@ -55,6 +55,7 @@ type Config struct {
 	Proxies        clientaddr.Proxies // trusted to give the client's address
 	ProxyProtocol  bool               // connections come only from Proxies, and begin with a PROXY protocol header
 	MaxConns       int                // connections at once, and requests on HTTP/2; 0: no limit
+	Full           func() bool        // whether there is no memory for another connection; nil: there is
 	MaxClientConns int                // the same per client address outside Proxies; 0: no limit
 
 	versions  []version                               // nil: those that are published
@@ -71,9 +72,9 @@ const (
 )
 
 // maxStreams is how many requests an HTTP/2 connection may have open at once, and
-// so how many handlers it can keep busy. net/http cuts off a client that keeps
-// opening and resetting more.
-const maxStreams = 100
+// so how many handlers it can keep busy before a key was accepted. net/http cuts off a client
+// that keeps opening and resetting more.
+const maxStreams = 32
 
 // maxHeaderBytes is the maximum size of a request's line and headers.
 const maxHeaderBytes = 64 << 10
@@ -120,7 +121,8 @@ func New(s store.Store, c Config) *Server {
 		keyPolicy:   keyPolicy(c.KeyRate),
 		drainDelay:  200 * time.Millisecond,
 	}
-	srv.streams.what = "requests on HTTP/2"
+	srv.streams.what, srv.streams.full = "requests on HTTP/2", nil
+	srv.connections.streams = srv.streams
 	srv.config.Mounts = append(slices.Clip(c.Mounts), docsMounts(srv)...)
 	srv.router = web.NewRouter(basePath, "/members", routes, (*route).pattern, srv.serve)
 	srv.mcpRouter = web.NewRouter("", mcpRoute.path, []route{mcpRoute}, (*route).pattern, srv.serveMCP)

@@ -1,24 +1,52 @@
 package server
 
 import (
+	"net"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
+	"time"
 
 	"teamdata/internal/web"
 	"teamdata/store"
 )
+
+// streamConn is what the requests on an HTTP/2 connection share.
+type streamConn struct {
+	net.Conn             // below TLS
+	known    atomic.Bool // a key was accepted on it
+	cut      atomic.Bool
+}
+
+type streamsKey struct{}
+
+func streamsOf(r *http.Request) *streamConn {
+	c, _ := r.Context().Value(streamsKey{}).(*streamConn)
+	return c
+}
+
+// cutPause is how long a client whose connection was cut keeps the room of its requests, so
+// that it can't have one handshake after the other.
+const cutPause = time.Second
 
 // serveStream answers a request on HTTP/2, and counts it until its answer was
 // read, up to the limit of connections; beyond that it is refused. On HTTP/1 a
 // connection has one request at a time and is counted itself.
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
+	c := streamsOf(r)
 	release, ok := s.streams.acquire(peer.Addr())
 	if !ok {
-		s.refuseStream(w, r)
+		s.refuseStream(w, r, c)
 		return
 	}
-	defer release()
+	defer func() {
+		if c != nil && c.cut.Load() {
+			time.AfterFunc(cutPause, release)
+		} else {
+			release()
+		}
+	}()
 	if r.Header.Get("Expect") != "" { // net/http has taken out 100-continue
 		s.failExpectation(w, r)
 	} else {
@@ -34,9 +62,16 @@ func (s *Server) failExpectation(w http.ResponseWriter, r *http.Request) {
 	failed.send(bareAnswer(http.StatusExpectationFailed))
 }
 
-// refuseStream answers without a body, which could block on its client like the
-// others, and ends the connection for new requests.
-func (s *Server) refuseStream(w http.ResponseWriter, r *http.Request) {
+// refuseStream cuts the connection of a client that nobody knows yet: an answer might not be
+// read either, and cost as much. One with a key is answered without a body, which could block
+// on its client like the others, and its connection ends for new requests.
+func (s *Server) refuseStream(w http.ResponseWriter, r *http.Request, c *streamConn) {
+	if c != nil && !c.known.Load() {
+		if !c.cut.Swap(true) {
+			drop(c.Conn)
+		}
+		return
+	}
 	refused := s.begin(web.Request{W: w, HTTP: r, Pattern: web.NoRoute})
 	defer refused.end()
 	refused.record.limit = Limits[0]

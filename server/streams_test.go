@@ -15,38 +15,83 @@ func (c h2Conn) takeNothing() {
 	c.Write(h2Frame{kind: h2Settings, payload: []byte{0, 4, 0, 0, 0, 0}}.append(nil))
 }
 
-// A client that takes no answer has as many requests open as it may have connections.
-// The next is refused, and its connection with it.
+// A client that takes no answer has as many requests open as it may have connections. One
+// more is refused: the connection of a client that has shown a key gets an answer, and takes
+// no more requests, any other is cut, and a new one is not even heard.
 func TestHTTP2OpenRequests(t *testing.T) {
 	env := newTestEnv(t, Config{MaxClientConns: 10})
 	env.server.http.Handler = env.server // what is refused is answered without the body that the document has
 	env.listenWith(true)
-	held, c := env.dialH2(), env.dialH2()
+	held, known, unknown := env.dialH2(), env.dialH2(), env.dialH2()
+	known.ask(1, h2Request("/api/v1/members", [2]string{"authorization", "Bearer key_read." + fixtureSecret}))
+	if f, err := known.until(h2Headers); err != nil || bytes.Contains(f.payload, []byte("\x03401")) {
+		t.Fatalf("with a key: %q, %v", f.payload, err)
+	}
+	if closed := env.server.streams.allClosed(); closed != nil {
+		<-closed
+	}
 	held.takeNothing()
-	c.takeNothing()
+	unknown.takeNothing()
 	for i := range 10 {
 		held.ask(uint32(2*i+1), h2Request("/api/v1/members"))
 		if f, err := held.until(h2Headers); err != nil {
 			t.Fatalf("request %d: %q, %v", i+1, f.payload, err)
 		}
 	}
-	c.ask(1, h2Request("/api/v1/members"))
-	if f, err := c.until(h2GoAway); err != nil {
-		t.Errorf("one more: %q, %v", f.payload, err)
+	known.ask(3, h2Request("/api/v1/members"))
+	if f, err := known.until(h2GoAway); err != nil {
+		t.Errorf("one more of who has a key: %q, %v", f.payload, err)
+	}
+	unknown.ask(1, h2Request("/api/v1/members"))
+	if f, err := unknown.until(h2Headers); err == nil {
+		t.Errorf("one more is answered: %q", f.payload)
+	}
+	if c, err := tls.Dial("tcp", env.addr, &tls.Config{InsecureSkipVerify: true}); err == nil {
+		c.Close()
+		t.Error("a new connection is let in")
 	}
 	held.Close()
 	for { // the server notices soon that it has gone
-		next := env.dialH2()
-		next.ask(1, h2Request("/api/v1/members"))
-		f, err := next.until(h2Headers)
-		if err != nil {
-			t.Fatal(err)
-		}
-		next.Close()
-		if !bytes.Contains(f.payload, []byte("\x03429")) {
+		next, err := tls.Dial("tcp", env.addr, &tls.Config{InsecureSkipVerify: true})
+		if err == nil {
+			next.Close()
 			return
 		}
 	}
+}
+
+// Who is cut off with requests open keeps their room for a while.
+func TestHTTP2RoomOfWhoIsCut(t *testing.T) {
+	secure := newTestEnv(t, Config{}).localTLS()
+	synctest.Test(t, func(t *testing.T) {
+		env := newTestEnv(t, Config{MaxConns: 5})
+		env.server.http.Handler = env.server // as above
+		l := pipes{make(chan net.Conn), make(chan struct{})}
+		ended := make(chan error)
+		go func() { ended <- env.server.Serve(l, secure) }()
+		client, server := net.Pipe()
+		l.conns <- server
+		c := h2Conn{tls.Client(client, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})}
+		io.WriteString(c, h2Preface)
+		c.takeNothing()
+		for i := range 6 {
+			c.ask(uint32(2*i+1), h2Request("/api/v1/members"))
+		}
+		for _, err := c.until(h2GoAway); err == nil; _, err = c.until(h2GoAway) {
+		}
+		synctest.Wait()
+		if env.server.streams.allClosed() == nil {
+			t.Error("there is room at once")
+		}
+		time.Sleep(cutPause)
+		synctest.Wait()
+		if env.server.streams.allClosed() != nil {
+			t.Error("there is no room")
+		}
+		c.Close()
+		env.server.http.Close()
+		<-ended
+	})
 }
 
 // pipes is a listener whose connections are in memory, so that their time is a test's.

@@ -5,7 +5,12 @@ package system
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,3 +60,41 @@ func ClockSynced() (synced, known bool) {
 // syncData brings a file's content to the disk, and of its other data what is
 // needed to read it.
 func syncData(file *os.File) error { return unix.Fdatasync(int(file.Fd())) }
+
+// MemoryLimit is how many bytes of memory this process may have: the least that one of its control
+// groups allows, or what the machine has.
+func MemoryLimit() (most uint64, known bool) {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return 0, false
+	}
+	return min(uint64(info.Totalram)*uint64(info.Unit), groupMemory("/proc/self/cgroup", "/sys/fs/cgroup")), true
+}
+
+// groupMemory is the limit of the groups that a file in the format of /proc/self/cgroup names,
+// of version 2 or 1, and of those around them.
+func groupMemory(membership, root string) (most uint64) {
+	most = math.MaxUint64
+	lines, _ := os.ReadFile(membership)
+	for line := range strings.Lines(string(lines)) {
+		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, group, _ := strings.Cut(rest, ":")
+		folder, name := root, "memory.max"
+		switch {
+		case controllers == "memory":
+			folder, name = filepath.Join(root, "memory"), "memory.limit_in_bytes"
+		case controllers != "":
+			continue
+		}
+		for ; ; group = path.Dir(group) {
+			text, _ := os.ReadFile(filepath.Join(folder, group, name)) // "max" is no limit; in a container the group's folder may be the root
+			if limit, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
+				most = min(most, limit)
+			}
+			if len(group) <= 1 {
+				break
+			}
+		}
+	}
+	return most
+}

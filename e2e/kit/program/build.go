@@ -27,6 +27,7 @@ var plain = map[string]string{
 	"TestMigrateKilled":            "its memory is measured",
 	"TestMemberBatches":            "its time is measured",
 	"TestOrgDeletedBesideABusyOne": "its time is measured",
+	"TestUnreadAnswers":            "its memory is measured",
 	"TestCommandsStartLean":        "it counts the bytes that a start allocates",
 }
 

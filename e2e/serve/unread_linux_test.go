@@ -1,0 +1,139 @@
+package serve_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"teamdata/e2e/kit"
+	"teamdata/e2e/kit/program"
+)
+
+// Clients without a key that read no answer get no more memory than docs/operations.md says,
+// and an ordinary one goes on beside them. Afterwards the memory goes back to the system.
+func TestUnreadAnswers(t *testing.T) {
+	kit.NotEveryDay(t)
+	for _, row := range []struct{ addresses, most int }{{1, 160}, {10, 256}} {
+		p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example)
+		a := attack{Process: p}
+		for address := range row.addresses {
+			a.from(net.IPv4(127, 1, 0, byte(address+1)), 250)
+		}
+		var took []time.Duration
+		peak := 0
+		end := time.After(time.Duration(kit.Size(10, 60)) * time.Second)
+		for pause := time.NewTicker(650 * time.Millisecond); ; <-pause.C { // within the limit of its key
+			began := time.Now()
+			if answer := p.Must("GET", "/members", program.ReadKey); answer.Status != 200 {
+				t.Errorf("an ordinary client is answered %d", answer.Status)
+			}
+			took = append(took, time.Since(began))
+			peak = max(peak, resident(t, p))
+			select {
+			case <-end:
+			default:
+				continue
+			}
+			break
+		}
+		slices.Sort(took)
+		a.end()
+		quiet := time.After(15 * time.Second)
+		for rest := time.NewTicker(100 * time.Millisecond); resident(t, p) > 64; <-rest.C {
+			select {
+			case <-quiet:
+				t.Errorf("15 s later it has %d MiB", resident(t, p))
+			default:
+				continue
+			}
+			break
+		}
+		slowest := took[len(took)*99/100]
+		t.Logf("%d addresses, %d connections, %d requests: %d MiB at most; of an ordinary client's %d requests one in a hundred took %v or more", row.addresses, a.connections.Load(), a.requests.Load(), peak, len(took), slowest)
+		if peak > row.most || slowest > 250*time.Millisecond {
+			t.Errorf("more than %d MiB, or than 250 ms", row.most)
+		}
+		p.StopWell()
+	}
+}
+
+// resident is the memory of a server, in MiB.
+func resident(t *testing.T, p *program.Process) (mib int) {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
+	kit.Must(t, err)
+	_, line, _ := strings.Cut(string(status), "VmRSS:")
+	_, err = fmt.Sscan(line, &mib)
+	kit.Must(t, err)
+	return mib / 1024
+}
+
+// attack is many clients who send as many requests as they may on HTTP/2, and take none of
+// the answers. Who is sent away comes again.
+type attack struct {
+	*program.Process
+	connections, requests atomic.Int64
+	ended                 atomic.Bool
+	all                   sync.WaitGroup
+}
+
+func (a *attack) from(address net.IP, connections int) {
+	dialer := &tls.Dialer{
+		NetDialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: address}},
+		Config:    &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}},
+	}
+	for range connections {
+		a.all.Go(func() {
+			for !a.ended.Load() {
+				if c, err := dialer.Dial("tcp", strings.TrimPrefix(a.URL, "https://")); err == nil {
+					a.connections.Add(1)
+					a.attack(c)
+					c.Close()
+				}
+			}
+		})
+	}
+}
+
+func (a *attack) attack(c net.Conn) {
+	var request, sent bytes.Buffer
+	h := hpack.NewEncoder(&request)
+	for _, field := range []string{":method GET", ":scheme https", ":authority localhost", ":path /api/v1/openapi.json"} {
+		name, value, _ := strings.Cut(field, " ")
+		h.WriteField(hpack.HeaderField{Name: name, Value: value})
+	}
+	sent.WriteString(http2.ClientPreface)
+	frames := http2.NewFramer(&sent, c)
+	frames.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+	for stream := range uint32(100) {
+		frames.WriteHeaders(http2.HeadersFrameParam{StreamID: 2*stream + 1, BlockFragment: request.Bytes(), EndStream: true, EndHeaders: true})
+		a.requests.Add(1)
+	}
+	c.Write(sent.Bytes())
+	for !a.ended.Load() {
+		c.SetReadDeadline(time.Now().Add(time.Second))
+		switch f, err := frames.ReadFrame(); {
+		case err != nil && !os.IsTimeout(err):
+			return
+		case err == nil && f.Header().Type == http2.FrameGoAway:
+			return
+		}
+	}
+}
+
+func (a *attack) end() {
+	a.ended.Store(true)
+	a.all.Wait()
+}
