@@ -16,10 +16,10 @@ import (
 const (
 	clockWarning  = 2 * time.Second // that the database's clock may differ by
 	clockProblem  = app.MaxClockOffset
-	oldSnapshot   = 5 * time.Minute // keeps rows that were rewritten since from being cleaned up
-	fewDead       = 100_000         // rows, that are no matter however few are alive
-	deadPerLive   = 1               // more dead rows than live ones
-	spareSessions = 3               // for pg_dump, psql and the like
+	oldSnapshot   = time.Minute // keeps rows that were rewritten since from being cleaned up
+	fewDead       = 100_000     // rows, that are no matter however few are alive
+	deadPerLive   = 1           // more dead rows than live ones
+	spareSessions = 3           // for pg_dump, psql and the like
 )
 
 // checkDatabase checks the database in place of a data file.
@@ -37,6 +37,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 		d.refused(i.Unusable)
 	}
 	d.checkDurability(i)
+	d.checkIsolation(i)
 	d.checkConnections(i)
 	d.checkNodes(i)
 	d.checkDatabaseClock(i)
@@ -57,6 +58,13 @@ func (d *doctor) checkDurability(i app.Inspection) {
 		d.warn("set synchronous_commit = on", "synchronous_commit is local: commits don't wait for the standby, and a failover to it loses changes that were acknowledged")
 	default:
 		d.ok("commits are on the disk when they are acknowledged (fsync on, synchronous_commit %s)", i.CommitSync)
+	}
+}
+
+// checkIsolation reports a default of the role that teamdata does not go by.
+func (d *doctor) checkIsolation(i app.Inspection) {
+	if i.Isolation != "read committed" {
+		d.ok("transactions are read committed, which their locks are made for; the role's default, %s, counts for others", i.Isolation)
 	}
 }
 

@@ -13,6 +13,7 @@ type Inspection struct {
 	Version        string // such as 15.4
 	Sync           bool   // fsync: what is committed is on the disk
 	CommitSync     string // synchronous_commit
+	Isolation      string // default_transaction_isolation of the role, which no transaction of ours has
 	MaxConnections int    // less those that are kept for superusers
 	Connections    int    // in use, of all databases of the server
 	Standbys       int
@@ -35,7 +36,8 @@ const sqlInspect = `SELECT current_setting('server_version'), current_setting('f
 		WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()),
 	(SELECT coalesce(sum(n_live_tup), 0)::bigint FROM pg_stat_user_tables),
 	(SELECT coalesce(sum(n_dead_tup), 0)::bigint FROM pg_stat_user_tables),
-	pg_database_size(current_database())`
+	pg_database_size(current_database()),
+	(SELECT reset_val FROM pg_settings WHERE name = 'default_transaction_isolation')`
 
 // Inspect looks at the database of a target and changes nothing. The error is why it
 // can't be reached, for the operator.
@@ -53,7 +55,7 @@ func Inspect(ctx context.Context, target *Target) (i Inspection, err error) {
 			MaxConnections: int(readBigint(r[3])), Connections: int(readBigint(r[4])),
 			Standbys: int(readBigint(r[5])), SyncStandbys: string(r[6]),
 			OldestRead: time.Duration(readBigint(r[7])) * time.Millisecond,
-			Live:       readBigint(r[8]), Dead: readBigint(r[9]), Size: readBigint(r[10]), Pooled: c.server.pooled,
+			Live:       readBigint(r[8]), Dead: readBigint(r[9]), Size: readBigint(r[10]), Isolation: string(r[11]), Pooled: c.server.pooled,
 		}
 		if i.Offset, err = measureOffset(ctx, c); err != nil {
 			return target.refusal(err)
