@@ -41,6 +41,7 @@ type settings struct {
 // Command is the command.
 func Command() *cobra.Command {
 	var s settings
+	var l *listening
 	cmd := &cobra.Command{
 		Use:   "listen",
 		Short: "Receive webhooks on this machine and print them",
@@ -55,25 +56,29 @@ add the old one, each on a line of its own. Without a secret, events are printed
 as UNVERIFIED.
 
 With --count it ends with status 0 after that many verified events, repeated ones
-included, and with 1 if they don't arrive within --timeout.`,
+included, and with 1 if they don't arrive within --timeout. A wrong setting ends it
+with status 2.`,
 		Example: `  teamdata listen --secret-file hook.secret
   teamdata listen --secret-file hook.secret --forward http://127.0.0.1:3000/hook
   teamdata listen --secret-file hook.secret --status 503 --delay 2s    # it is sent again
   teamdata listen --secret-file - --json --count 3 --timeout 1m < hook.secret
   teamdata listen --http --listen 127.0.0.1:9080                       # behind a tunnel`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		// What is wrong here, only another command line helps; see the statuses in cli.
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			secrets, err := s.secrets(cmd.InOrStdin())
 			if err == nil {
 				err = s.check(cmd.Flags(), secrets)
 			}
-			if err != nil {
+			if err == nil {
+				l, err = s.prepare(secrets, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
+			return err
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := l.open(); err != nil {
 				return err
 			}
-			r, err := s.open(secrets, cmd.OutOrStdout(), cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			return r.run(cmd.Context())
+			return l.run(cmd.Context())
 		},
 	}
 	s.bind(cmd.Flags())

@@ -34,24 +34,26 @@ type listening struct {
 	enough chan struct{} // is closed once Count of them were answered
 }
 
-// open binds the listener and prints how to reach it.
-func (s settings) open(secrets receiver.Secrets, out, said io.Writer) (l *listening, err error) {
+// prepare makes what the settings alone decide: the receiver, and its certificate.
+func (s settings) prepare(secrets receiver.Secrets, out, said io.Writer) (l *listening, err error) {
 	l = &listening{settings: s, secrets: secrets, out: out, said: said, enough: make(chan struct{})}
-	if err = l.handle(); err != nil {
-		return nil, err
+	if err = l.handle(); err == nil {
+		l.tls, l.caFile, err = s.secure(time.Now())
 	}
-	if l.tls, l.caFile, err = s.secure(time.Now()); err != nil {
-		return nil, err
-	}
-	if l.listener, err = app.Listen(s.Listen); err != nil {
-		return nil, err
+	return l, err
+}
+
+// open binds the listener and prints how to reach it.
+func (l *listening) open() (err error) {
+	if l.listener, err = app.Listen(l.settings.Listen); err != nil {
+		return err
 	}
 	if err = (app.Ready{URL: l.url(), CAFile: l.caFile}).Write(l.settings.ReadyFile); err != nil {
 		l.listener.Close()
-		return nil, err
+		return err
 	}
 	l.introduce()
-	return l, nil
+	return nil
 }
 
 // handle makes the receiver.

@@ -12,7 +12,8 @@ import (
 	"teamdata/internal/localca"
 )
 
-// What keeps it from starting is one clear line, and a line with what to do.
+// What keeps it from starting is one clear line, and a line with what to do. It ends with 2
+// if only another command line helps, as serve does.
 func TestCannotListen(t *testing.T) {
 	folder := t.TempDir()
 	taken := kit.Loopback(t)
@@ -29,7 +30,6 @@ func TestCannotListen(t *testing.T) {
 		args []string
 		want string
 	}{
-		"port taken":          {[]string{"--listen", taken.Addr().String()}, "is taken by another program .* --listen"},
 		"bad address":         {[]string{"--listen", "here"}, "is not host:port, such as 127.0.0.1:9000"},
 		"informational":       {[]string{"--status", "199"}, "--status is 200 to 599"},
 		"no status":           {[]string{"--status", "600"}, "--status is 200 to 599"},
@@ -50,14 +50,15 @@ func TestCannotListen(t *testing.T) {
 		"folder that is none": {[]string{"--tls-dir", text}, "--tls-dir .*not a directory"},
 		"bad CA":              {[]string{"--tls-dir", filepath.Dir(bad)}, "--tls-dir .*ca.key.pem: .*; remove it"},
 		"CA not valid yet":    {[]string{"--tls-dir", filepath.Dir(ahead)}, "--tls-dir .*the authority is not valid before .* the clock was ahead.*; remove the folder for a new CA"},
-		"bad ready file":      {[]string{"--http", "--ready-file", filepath.Join(folder, "no", "ready.json")}, "--ready-file: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if said := program.Refused(t, 1, test.want, listenArgs(t, test.args)...); strings.Contains(said, "s3cret") {
+			if said := program.Refused(t, 2, test.want, listenArgs(t, test.args)...); strings.Contains(said, "s3cret") {
 				t.Errorf("it shows a secret: %s", said)
 			}
 		})
 	}
+	program.Refused(t, 1, "is taken by another program .* --listen", listenArgs(t, []string{"--listen", taken.Addr().String()})...)
+	program.Refused(t, 1, "--ready-file: ", listenArgs(t, []string{"--http", "--ready-file", filepath.Join(folder, "no", "ready.json")})...)
 	program.Refused(t, 2, "unknown flag: --secret; see teamdata listen --help", listenArgs(t, []string{"--secret", hookSecret})...)
 }
