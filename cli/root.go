@@ -39,17 +39,21 @@ const (
 // Main runs the command line of this process and returns the status to end with.
 // The version is that of the build, empty if the build was given none.
 func Main(version string) int {
-	return execute(untilStopped(), command(versionOf(version)))
+	ctx, stopByHangup := untilStopped()
+	return execute(ctx, stopByHangup, command(versionOf(version)))
 }
 
 // execute runs the command line, prints what is wrong, and returns the status to
 // end with.
-func execute(ctx context.Context, root *cobra.Command) int {
+func execute(ctx context.Context, stopByHangup func(), root *cobra.Command) int {
 	begun := false
 	eachCommand(root, func(cmd *cobra.Command) {
 		if run := cmd.RunE; run != nil {
 			cmd.RunE = func(cmd *cobra.Command, args []string) error {
 				begun = true
+				if stopsOnHangup(cmd) {
+					stopByHangup()
+				}
 				return run(cmd, args)
 			}
 		}

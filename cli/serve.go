@@ -27,12 +27,12 @@ is written beside the data file.
 A SIGHUP makes it read its certificates again; on a terminal, where a SIGHUP says
 that the terminal was closed, it stops. A wrong setting ends it with status 2,
 anything else that is wrong with 1.`,
+		Annotations: map[string]string{staysOnHangup: ""},
 		Example: `  teamdata serve --demo
   teamdata serve --seed org.json
   teamdata serve --data /var/lib/teamdata/teamdata.db --listen 0.0.0.0:8443
   TEAMDATA_LISTEN=127.0.0.1:8080 teamdata serve --http     # behind a proxy`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			stayOnHangup()
 			s.Version = cmd.Root().Version
 			if err := s.Check(); err != nil {
 				return err

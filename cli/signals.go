@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"teamdata/internal/terminal"
 )
 
@@ -18,15 +20,17 @@ const secondInterrupt = time.Second
 // exitInterrupted is what shells show for a program that an interrupt ended.
 const exitInterrupted = 128 + int(syscall.SIGINT)
 
-// untilStopped returns a context that ends with the first SIGTERM, SIGHUP or
-// interrupt, for a graceful stop. A second interrupt ends the process at once.
-func untilStopped() context.Context {
-	ctx, stop := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 8)
+// untilStopped takes the signals of this process. It returns a context that ends with
+// the first SIGTERM or interrupt, for a graceful stop; a second interrupt ends the
+// process at once. A SIGHUP does nothing, and one that came is kept, until
+// stopByHangup is called: what it means depends on the command.
+func untilStopped() (ctx context.Context, stopByHangup func()) {
+	signals, hangups := make(chan os.Signal, 8), make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
-		signal.Notify(signals, syscall.SIGHUP)
+		signal.Notify(hangups, syscall.SIGHUP)
 	}
+	ctx, stop := context.WithCancel(context.Background())
 	go func() {
 		<-signals
 		stop()
@@ -37,13 +41,18 @@ func untilStopped() context.Context {
 			}
 		}
 	}()
-	return ctx
+	return ctx, func() {
+		go func() { signals <- <-hangups }()
+	}
 }
 
-// stayOnHangup lets a process that no terminal belongs to go on after a SIGHUP,
-// with which service managers ask for the certificates to be read again.
-func stayOnHangup() {
-	if !terminal.Is(os.Stdin) && !terminal.Is(os.Stdout) && !terminal.Is(os.Stderr) {
-		signal.Ignore(syscall.SIGHUP)
-	}
+// staysOnHangup is the annotation of a command that goes on after a SIGHUP if no
+// terminal belongs to the process: service managers ask with it for the certificates
+// to be read again.
+const staysOnHangup = "staysOnHangup"
+
+// stopsOnHangup reports whether a SIGHUP stops a command.
+func stopsOnHangup(cmd *cobra.Command) bool {
+	_, stays := cmd.Annotations[staysOnHangup]
+	return !stays || terminal.Is(os.Stdin) || terminal.Is(os.Stdout) || terminal.Is(os.Stderr)
 }

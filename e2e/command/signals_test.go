@@ -77,6 +77,26 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	}
 }
 
+// A SIGHUP from main's first line on does not end a server that has no terminal. What is
+// read from the environment comes before all that serve does itself; this file is one that
+// makes it wait there.
+func TestHangupWhileItStarts(t *testing.T) {
+	folder := t.TempDir()
+	pipe, data, ready := filepath.Join(folder, "pipe"), filepath.Join(folder, "teamdata.db"), filepath.Join(folder, "ready.json")
+	kit.Must(t, syscall.Mkfifo(pipe, 0o600))
+	cmd := exec.Command(program.Binary(t), "serve", "--listen", "127.0.0.1:0", "--ready-file", ready)
+	cmd.Env = append(os.Environ(), "TEAMDATA_DATA_FILE="+pipe)
+	p := program.Begin(t, cmd)
+	w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // until it is read
+	kit.Must(t, err)
+	kit.Must(t, cmd.Process.Signal(syscall.SIGHUP))
+	_, err = w.WriteString(data)
+	kit.Must(t, err)
+	kit.Must(t, w.Close())
+	p.AwaitReady(ready)
+	p.StopWell()
+}
+
 // Away from a terminal a SIGHUP makes it read certificates again, and go on.
 func TestHangupReadsCertificates(t *testing.T) {
 	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"), "--seed", program.Example)
