@@ -103,6 +103,10 @@ func (w *loggingTransport) RoundTrip(q *http.Request) (*http.Response, error) {
 	if w.mustWait() { // autocert goes on with another challenge
 		return nil, errMustWait
 	}
+	if err := onlyHTTPS(q, nil); err != nil { // where a directory leads, or a redirect
+		w.failed(q, err, true)
+		return nil, err
+	}
 	// autocert's calls end with their timeout only; these end with our context too.
 	ctx, cancel := w.context(q.Context())
 	stop := context.AfterFunc(w.domain.acme.life, cancel)

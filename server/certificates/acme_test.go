@@ -1,6 +1,8 @@
 package certificates
 
 import (
+	"crypto/x509"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -115,6 +117,28 @@ func TestPlainHTTP(t *testing.T) {
 		if location := w.Header().Get("Location"); w.Code != test.status || location != test.location {
 			t.Errorf("%s %s at %s: %d, %q", test.method, test.target, test.host, w.Code, location)
 		}
+	}
+}
+
+// An authority whose directory leads away from HTTPS is not followed there.
+func TestDirectoryLeadsToPlainHTTP(t *testing.T) {
+	plain := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) { t.Errorf("%s was asked for over plain HTTP", q.URL) }))
+	defer plain.Close()
+	directory := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"newNonce":"%[1]s/nonce","newAccount":"%[1]s/account","newOrder":"%[1]s/order"}`, plain.URL)
+	}))
+	defer directory.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(directory.Certificate())
+	a, err := NewACME(t.Context(), newEnv(t).Store, ACMEConfig{Domains: []string{domainOfTests}, Directories: []string{directory.URL}, RootCAs: roots})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := a.domains[0].tried
+	a.Refresh(t.Context())
+	<-tried
+	if last := a.Status()[0].LastError; !strings.Contains(last, plain.URL+"/nonce is no https:// URL") {
+		t.Errorf("the last error is %q", last)
 	}
 }
 
