@@ -148,7 +148,7 @@ func (a *App) SettingsURL() string { return a.publicURL() + settingspage.Path }
 func (a *App) settingsMount() server.Mount {
 	c := settingspage.Config{PublicURL: a.publicURL(), Version: a.settings.Version, Log: a.log, WarnOfURL: a.warnOfURL, Replaying: a.replays.Wake,
 		HeldRetention: a.settings.HeldRetention, RetrySchedule: a.settings.RetrySchedule, EndpointCA: a.settings.WebhookCA,
-		FrameAncestors: a.settings.FrameAncestors, Brand: a.brand}
+		FrameAncestors: a.settings.FrameAncestors, Brand: a.files.brand}
 	if a.settings.PublicURL == "" && len(a.settings.Domains) == 0 { // else people reach it in another way than by its own certificate
 		c.CurlOptions = a.CurlOptions()
 	}

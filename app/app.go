@@ -4,8 +4,8 @@
 // knows the engines, so the commands' whole-file work goes through it too. It exports
 // more than 40 names because each of those commands needs one or two.
 //
-// Start (app.go) starts the parts in order: listeners.go binds, data.go opens and
-// fills the data file, certificates.go finds the certificate, admin.go,
+// Start (app.go) starts the parts in order: files.go reads the files that settings
+// name, listeners.go binds, data.go opens and fills the data file, certificates.go finds the certificate, admin.go,
 // announce.go and sending.go make the admin API, the settings page and the
 // senders, health.go and metrics.go make the server observable. A new setting is
 // a field in settings.go, its validation in settings_check.go, and a line in the
@@ -28,7 +28,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/admin"
-	settingspage "teamdata/admin/settings"
 	"teamdata/delivery"
 	"teamdata/internal/hint"
 	"teamdata/internal/memory"
@@ -67,7 +66,7 @@ type App struct {
 	listener   net.Listener
 	tls        *tls.Config // nil: plain HTTP
 	caFile     string
-	brand      settingspage.Brand
+	files      settingsFiles
 
 	memory       *memory.Keeper      // nil: a server in a Go test shares the process with it
 	certificates certificates.Source // nil: plain HTTP
@@ -92,7 +91,7 @@ func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err err
 			a.close()
 		}
 	}()
-	if err = a.loadBrand(); err != nil {
+	if err = a.loadFiles(); err != nil {
 		return a, err
 	}
 	if err = a.bind(); err != nil {

@@ -9,9 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -22,13 +20,13 @@ import (
 	"teamdata/server/certificates"
 )
 
-// secure finds the certificate to serve with.
+// loadCertificates finds the certificate to serve with.
 func (a *App) loadCertificates(ctx context.Context) (err error) {
 	switch s := &a.settings; {
 	case s.HTTP:
 		return nil
 	case s.TLSCert != "":
-		a.certificates, err = a.ownFiles()
+		a.certificates = a.files.certificate
 	case len(s.Domains) > 0:
 		a.certificates, err = a.byACME(ctx)
 	default:
@@ -38,16 +36,7 @@ func (a *App) loadCertificates(ctx context.Context) (err error) {
 		return err
 	}
 	a.tls = a.certificates.TLS()
-	signal.Notify(a.reload, syscall.SIGHUP)
 	return nil
-}
-
-func (a *App) ownFiles() (certificates.Source, error) {
-	files, err := certificates.NewFiles(certificates.FilesConfig{Cert: a.settings.TLSCert, Key: a.settings.TLSKey, Log: a.log})
-	if err != nil {
-		return nil, SettingError{fmt.Errorf("--tls-cert: %w", err)}
-	}
-	return files, nil
 }
 
 // localCA returns this machine's own authority, whose certificate is written next
@@ -68,16 +57,12 @@ func (a *App) localCA(ctx context.Context) (*certificates.Local, error) {
 
 func (a *App) byACME(ctx context.Context) (certificates.Source, error) {
 	s := &a.settings
-	roots, err := caFile("--acme-ca", s.ACMECA)
-	if err != nil {
-		return nil, err
-	}
 	local, err := a.localCA(ctx)
 	if err != nil {
 		return nil, err
 	}
 	acme, err := certificates.NewACME(ctx, a.store, certificates.ACMEConfig{
-		Domains: s.Domains, Directories: s.ACMEDirectories, RootCAs: roots, Email: s.ACMEEmail, HTTP01: s.ACMEHTTP != "",
+		Domains: s.Domains, Directories: s.ACMEDirectories, RootCAs: a.files.acmeCA, Email: s.ACMEEmail, HTTP01: s.ACMEHTTP != "",
 		Local: local, UserAgent: "teamdata/" + a.settings.Version, Log: a.log,
 	})
 	if err != nil || s.ACMEHTTP == "" {

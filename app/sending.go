@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
 	"net"
 	"net/netip"
@@ -10,16 +9,11 @@ import (
 
 	"teamdata/delivery"
 	"teamdata/delivery/mail"
-	"teamdata/internal/httpclient"
 	"teamdata/internal/netguard"
 )
 
 // wireSending creates the senders of webhooks and mail.
 func (a *App) wireSending() error {
-	roots, err := caFile("--webhook-ca", a.settings.WebhookCA)
-	if err != nil {
-		return err
-	}
 	allow, err := netguard.ParseCIDRs(a.settings.AllowEndpointCIDR)
 	if err != nil {
 		return fmt.Errorf("--allow-endpoint-cidr: %w", err)
@@ -33,7 +27,7 @@ func (a *App) wireSending() error {
 	a.guard = netguard.New(netguard.Config{Allow: allow, Own: a.ownAddresses})
 	a.dispatcher = delivery.New(a.store, delivery.Config{
 		Schedule: a.settings.RetrySchedule, AttemptTimeout: a.settings.AttemptTimeout, Now: a.now, HTTPOnLoopback: a.settings.Clock != nil,
-		RootCAs: roots, Control: a.guard.Control, UserAgent: "teamdata/" + a.settings.Version,
+		RootCAs: a.files.webhookCA, Control: a.guard.Control, UserAgent: "teamdata/" + a.settings.Version,
 		Mailed: a.mailer.Wake, Log: &a.log,
 	})
 	return nil
@@ -59,12 +53,8 @@ func (a *App) newMailer() (*delivery.Mailer, error) {
 	if a.settings.SMTPURL == "" {
 		return delivery.NewMailer(a.store, nil, nil, a.now, &a.log), nil
 	}
-	roots, err := caFile("--smtp-ca", a.settings.SMTPCA)
-	if err != nil {
-		return nil, err
-	}
 	sender, err := mail.New(mail.Config{
-		URL: a.settings.SMTPURL, From: a.settings.MailFrom, RootCAs: roots,
+		URL: a.settings.SMTPURL, From: a.settings.MailFrom, RootCAs: a.files.smtpCA,
 		SettingsURL: a.SettingsURL(),
 	})
 	if err != nil {
@@ -82,13 +72,4 @@ func (a *App) sendMail(ctx, grace context.Context) {
 		go every(ctx, mailEvery, func(time.Time) { a.mailer.Wake() })
 	}
 	a.mailer.Run(ctx, grace)
-}
-
-// caFile reads the file of a flag that names CAs; see [httpclient.Roots].
-func caFile(flag, file string) (*x509.CertPool, error) {
-	roots, err := httpclient.Roots(flag, file)
-	if err != nil {
-		return nil, SettingError{err}
-	}
-	return roots, nil
 }

@@ -2,11 +2,11 @@ package app
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	settingspage "teamdata/admin/settings"
 	"teamdata/internal/hint"
+	"teamdata/internal/smallfile"
 )
 
 // checkSettingsPage checks the flags about the settings page, but for the logo's file.
@@ -33,19 +33,19 @@ func (s *Settings) checkSettingsPage() error {
 }
 
 // loadBrand reads the brand of the settings page.
-func (a *App) loadBrand() error {
-	a.brand = settingspage.Brand{Name: a.settings.BrandName, Colour: a.settings.BrandColour}
-	path := a.settings.BrandLogo
+func (s *Settings) loadBrand() (brand settingspage.Brand, err error) {
+	brand = settingspage.Brand{Name: s.BrandName, Colour: s.BrandColour}
+	path := s.BrandLogo
 	if path == "" {
-		return nil
+		return brand, nil
 	}
-	logo, err := os.ReadFile(path)
+	logo, err := smallfile.Read(path)
 	if err != nil {
-		return SettingError{hint.With(fmt.Errorf("--brand-logo: %w", err), "give the path of an SVG or PNG image")}
+		return brand, SettingError{hint.With(fmt.Errorf("--brand-logo: %w", err), "give the path of an SVG or PNG image")}
 	}
 	if err := settingspage.CheckBrandLogo(logo); err != nil {
-		return SettingError{fmt.Errorf("--brand-logo: %s %w", path, err)}
+		return brand, SettingError{fmt.Errorf("--brand-logo: %s %w", path, err)}
 	}
-	a.brand.Logo = logo
-	return nil
+	brand.Logo = logo
+	return brand, nil
 }

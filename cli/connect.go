@@ -15,6 +15,7 @@ import (
 	"teamdata/internal/hint"
 	"teamdata/internal/httpclient"
 	"teamdata/internal/netguard"
+	"teamdata/internal/smallfile"
 )
 
 // connector finds the admin API for the operator's commands of a version.
@@ -98,7 +99,7 @@ func serverURL(text string) (string, error) {
 func operatorToken(file string) (string, error) {
 	token := os.Getenv("TEAMDATA_OPERATOR_TOKEN")
 	if file != "" {
-		content, err := os.ReadFile(file)
+		content, err := smallfile.Read(file)
 		if err != nil {
 			return "", fmt.Errorf("--operator-token-file: %w", err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"teamdata/app"
 	"teamdata/internal/hint"
+	"teamdata/internal/smallfile"
 )
 
 // secretFlag marks a flag whose value is a secret.
@@ -80,7 +81,7 @@ func environmentValue(f *pflag.Flag) (value, name string, set bool, err error) {
 	if !set {
 		return "", name, false, nil
 	}
-	content, err := os.ReadFile(file)
+	content, err := smallfile.Read(file)
 	return strings.TrimSpace(string(content)), name, true, err
 }
 

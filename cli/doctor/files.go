@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"teamdata/app"
 	"teamdata/internal/httpclient"
+	"teamdata/internal/smallfile"
 	"teamdata/internal/terminal"
 	"teamdata/server/certificates"
 	"teamdata/store"
@@ -58,7 +58,7 @@ func (d *doctor) checkEnd(s store.CertificateStatus) {
 
 // checkChain follows the certificate to a CA as a client on this machine does.
 func (d *doctor) checkChain() {
-	pair, err := tls.LoadX509KeyPair(d.TLSCert, d.TLSKey)
+	pair, err := smallfile.KeyPair(d.TLSCert, d.TLSKey)
 	if err != nil {
 		return // that was reported; they change right now
 	}

@@ -15,6 +15,7 @@ import (
 	"teamdata/internal/atomicfile"
 	"teamdata/internal/hint"
 	"teamdata/internal/localca"
+	"teamdata/internal/smallfile"
 )
 
 // secure finds the certificate to receive with: one's own, or one that the kept
@@ -24,7 +25,7 @@ func (s *settings) secure(now time.Time) (config *tls.Config, caFile string, err
 	case s.HTTP:
 		return nil, "", nil
 	case s.TLSCert != "":
-		pair, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
+		pair, err := smallfile.KeyPair(s.TLSCert, s.TLSKey)
 		if err != nil {
 			return nil, "", hint.With(fmt.Errorf("--tls-cert %s and --tls-key %s: %w", s.TLSCert, s.TLSKey, err), "give PEM files with a certificate and its key")
 		}
@@ -85,7 +86,7 @@ func keptCA(folder string, now time.Time) (ca *localca.CA, caFile string, err er
 }
 
 func readCA(keyFile string) (*localca.CA, error) {
-	text, err := os.ReadFile(keyFile)
+	text, err := smallfile.Read(keyFile)
 	if err != nil {
 		return nil, err
 	}

@@ -5,11 +5,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"teamdata/internal/hint"
+	"teamdata/internal/smallfile"
 )
 
 // Signer is somebody whose signature is accepted.
@@ -23,7 +23,7 @@ type Signer struct {
 // only option that it knows is namespaces; any other one would limit the key, so it is
 // refused.
 func ReadSigners(path string) (signers []Signer, err error) {
-	text, err := os.ReadFile(path)
+	text, err := smallfile.Read(path)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 // What keeps it from starting is one clear line with what to do, and a status
-// that is not 0.
+// that is not 0. A wrong setting leaves no data file.
 func TestCannotStart(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -125,6 +125,7 @@ func TestCannotStart(t *testing.T) {
 		"bad timeout":      {[]string{"--attempt-timeout", "0s"}, "--attempt-timeout is longer than 0"},
 		"bad CIDR":         {[]string{"--allow-endpoint-cidr", "10.0.0.0/99"}, "--allow-endpoint-cidr: .*10.0.0.0/99"},
 		"no webhook CA":    {[]string{"--webhook-ca", "nowhere.pem"}, "--webhook-ca: open nowhere.pem"},
+		"endless CA":       {[]string{"--webhook-ca", "/dev/zero"}, "--webhook-ca: read /dev/zero: it has more than 4 MiB"},
 		"empty webhook CA": {[]string{"--webhook-ca", badSeed}, "holds no certificate"},
 		"no key file":      {[]string{"--seal-key-file", "nowhere.key"}, "--seal-key-file: key file nowhere.key is not there; .*openssl rand"},
 		"bad key file":     {[]string{"--seal-key-file", badSeed}, "--seal-key-file: key file .* holds .*openssl rand"},
@@ -134,8 +135,9 @@ func TestCannotStart(t *testing.T) {
 		"argument":         {[]string{"now"}, "takes no argument, but \"now\" is given; see teamdata serve --help"},
 		"bad proxies":      {[]string{"--trusted-proxies", "10.0.0.0/99"}, "--trusted-proxies: .*10.0.0.0/99"},
 		"bad mail server":  {[]string{"--smtp-url", "http://mail", "--mail-from", "a@b.example"}, "--smtp-url"},
+		"no mail CA":       {[]string{"--smtp-url", "smtp://h", "--mail-from", "a@b.example", "--smtp-ca", "nowhere.pem"}, "--smtp-ca: open nowhere.pem"},
 		"no certificate":   {[]string{"--tls-cert", "nowhere.pem", "--tls-key", "nowhere.key"}, "--tls-cert: .*nowhere.pem"},
-	})
+	}, leftNothing)
 }
 
 // A refused seed leaves nothing, and a later one fills the file.

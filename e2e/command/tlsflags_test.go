@@ -37,7 +37,7 @@ func TestCertificateFlags(t *testing.T) {
 		"second, no domain":  {[]string{"--acme-directory", "https://ca.test/dir"}, "--acme-directory needs --domain"},
 		"bad ACME address":   {acme("--acme-http", "80"), `--acme-http "80" is not host:port`},
 		"no ACME CA":         {acme("--acme-ca", "nowhere.pem"), "--acme-ca: open nowhere.pem"},
-	})
+	}, leftNothing)
 	serveRefuses(t, exitFailed, map[string]refusal{
 		"taken ACME address": {acme("--acme-http", taken.Addr().String()), "--acme-http: can't listen on .*address already in use.*choose another"},
 	})

@@ -2,7 +2,7 @@
 // server, and explains in one line why none answered. Requests belong to the
 // command; code belongs here if it applies to every server.
 //
-// Of ours it imports internal/hint alone.
+// Of ours it imports internal/hint and internal/smallfile alone.
 package httpclient
 
 import (
@@ -13,11 +13,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
 	"teamdata/internal/hint"
+	"teamdata/internal/smallfile"
 )
 
 // New is a client that goes through the proxy of the environment, trusts roots (nil
@@ -41,7 +41,7 @@ func Roots(flag, file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
 	}
-	pem, err := os.ReadFile(file)
+	pem, err := smallfile.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/internal/hint"
+	"teamdata/internal/smallfile"
 	"teamdata/store"
 )
 
@@ -73,7 +74,7 @@ func (f *Files) Status() []store.CertificateStatus {
 // read reads the files, and serves their certificate from then on.
 func (f *Files) read() error {
 	f.stats = f.stat() // before they are read, so that a change meanwhile is noticed
-	pair, err := tls.LoadX509KeyPair(f.config.Cert, f.config.Key)
+	pair, err := smallfile.KeyPair(f.config.Cert, f.config.Key)
 	if err != nil {
 		return hint.With(fmt.Errorf("certificate file %s with key file %s: %w", f.config.Cert, f.config.Key, err), "give PEM files with a certificate and its key")
 	}
