@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -197,9 +199,31 @@ func (a *App) notifyManager(ctx context.Context, h *health) (end func()) {
 }
 
 func (a *App) notify(state string) {
-	if _, err := daemon.SdNotify(false, state); err != nil {
-		a.log.Warn().Err(err).Msg("sd_notify failed")
+	if err := sdNotify(state); err != nil {
+		a.log.Warn().Err(err).Str("state", state).Msg("the service manager was not notified")
 	}
+}
+
+// notifyLimit is how long the service manager may take to make room for a notification.
+// One that reads none must not hold up the start or the stop.
+const notifyLimit = time.Second
+
+// sdNotify is sd_notify(3), with a limit of time.
+func sdNotify(state string) error {
+	path := os.Getenv("NOTIFY_SOCKET")
+	if path == "" {
+		return nil
+	}
+	conn, err := net.Dial("unixgram", path)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetWriteDeadline(time.Now().Add(notifyLimit)); err != nil {
+		return err
+	}
+	_, err = conn.Write([]byte(state))
+	return err
 }
 
 // watchdogEvery is half of systemd's WatchdogSec; 0 without it.

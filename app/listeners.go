@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -140,21 +141,37 @@ func Listen(address string) (net.Listener, error) {
 // socket unit, has bound for this process; nil without one. If there are several,
 // it is the first.
 func (a *App) activated() (net.Listener, error) {
+	const advice = "check the socket unit"
+	if n, err := strconv.Atoi(os.Getenv("LISTEN_FDS")); err == nil && n > 0 && os.Getenv("LISTEN_PID") == strconv.Itoa(os.Getpid()) && !system.IsOpen(firstHanded+n-1) {
+		return nil, SettingError{hint.New(fmt.Sprintf("LISTEN_FDS says that %d sockets are handed over, and there are fewer", n), advice)}
+	}
 	handed := activation.Files(true) // a second start would take what is closed by then
 	if len(handed) == 0 {
 		return nil, nil
 	}
+	var unused []string
 	for _, file := range handed[1:] {
-		a.log.Warn().Str("socket", file.Name()).Msg("a handed over socket is not used: there is one listener")
+		unused = append(unused, file.Name())
 		file.Close()
+	}
+	if unused != nil {
+		a.log.Warn().Strs("sockets", unused).Msg("of the handed over sockets only the first is used: there is one listener")
 	}
 	defer handed[0].Close() // the listener has its own
 	l, err := net.FileListener(handed[0])
+	if err == nil && !system.Listens(handed[0]) {
+		l.Close()
+		err = errors.New("it does not listen")
+	}
 	if err != nil {
-		return nil, hint.With(fmt.Errorf("the handed over socket %s can't be listened on: %w", handed[0].Name(), err), "check the socket unit")
+		return nil, SettingError{hint.With(fmt.Errorf("the handed over socket %s can't be listened on: %w", handed[0].Name(), err), advice)}
 	}
 	return l, nil
 }
+
+// firstHanded is the file descriptor of the first socket that is handed over, as
+// sd_listen_fds(3) has it.
+const firstHanded = 3
 
 // URL returns where a client on this machine reaches the server, or unix:/path
 // for a Unix socket.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"teamdata/app"
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/program"
 	"teamdata/server"
@@ -84,6 +85,24 @@ func TestNotify(t *testing.T) {
 	}
 	if err := p.Cmd.Wait(); err != nil {
 		t.Errorf("it ended with %v\n%s", err, p.Out)
+	}
+}
+
+// A service manager that reads nothing holds up neither the start nor the stop.
+func TestNotifyUnread(t *testing.T) {
+	m := newManager(t)
+	full, err := net.Dial("unixgram", m.conn.LocalAddr().String())
+	kit.Must(t, err)
+	defer full.Close()
+	for err == nil {
+		full.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
+		_, err = full.Write([]byte("unread"))
+	}
+	p := program.Serve(t, filepath.Join(t.TempDir(), "teamdata.db"))
+	begun := time.Now()
+	p.StopWell()
+	if took := time.Since(begun); took > app.StopGrace {
+		t.Errorf("it took %s to stop", took)
 	}
 }
 

@@ -72,7 +72,7 @@ func TestSocketActivation(t *testing.T) {
 	if a := p.Must("GET", "/members", program.ReadKey); a.Status != 200 {
 		t.Errorf("answered %d", a.Status)
 	}
-	if !strings.Contains(p.Out.String(), `"socket":"spare"`) {
+	if !strings.Contains(p.Out.String(), `"sockets":["spare"]`) {
 		t.Errorf("nothing says that the second socket is not used:\n%s", p.Out)
 	}
 }
@@ -90,6 +90,31 @@ func TestSocketActivationOnUnix(t *testing.T) {
 	p.StopWell()
 	if _, err := os.Lstat(path); err != nil {
 		t.Errorf("the socket: %v", err)
+	}
+}
+
+// What is handed over and is no listener, or is not there, is an error of the socket unit,
+// told in one line.
+func TestHandedOverWrong(t *testing.T) {
+	bound, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	kit.Must(t, err)
+	file := os.NewFile(uintptr(bound), "bound")
+	defer file.Close()
+	kit.Must(t, syscall.Bind(bound, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	for count, want := range map[string]string{
+		"1":       "LISTEN_FD_3 can't be listened on: it does not listen; check the socket unit",
+		"1000000": "LISTEN_FDS says that 1000000 sockets are handed over, and there are fewer; check the socket unit",
+	} {
+		data := filepath.Join(t.TempDir(), "teamdata.db")
+		cmd := exec.Command("sh", "-c", `LISTEN_PID=$$ exec "$0" "$@"`, program.Binary(t), "serve", "--http", "--data", data)
+		cmd.Env, cmd.ExtraFiles = append(os.Environ(), "LISTEN_FDS="+count), []*os.File{file}
+		out, err := cmd.CombinedOutput()
+		if line, alone := program.ErrorOf(string(out)); !alone || !strings.Contains(line, want) || cmd.ProcessState.ExitCode() != 2 {
+			t.Errorf("of %s it said, and ended with %v:\n%.1000s", count, err, out)
+		}
+		if _, err := os.Lstat(data); err == nil {
+			t.Errorf("of %s it left a data file", count)
+		}
 	}
 }
 
