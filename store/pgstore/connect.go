@@ -45,9 +45,9 @@ func (t *Target) dial(ctx context.Context) (*conn, error) { return t.connect(ctx
 
 // connect is dial for a connection that hears notifications; nil: it hears none.
 func (t *Target) connect(ctx context.Context, hear func(payload string)) (*conn, error) {
-	config, err := pgconn.ParseConfig(t.url)
+	config, err := parseConfig(t.url)
 	if err != nil {
-		return nil, parseRefusal(err)
+		return nil, err
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = dialTimeout

@@ -3,10 +3,12 @@ package pgstore
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,14 +39,14 @@ func ParseTarget(databaseURL string) (*Target, error) {
 	if stray(databaseURL) {
 		return nil, errURL
 	}
-	config, err := pgconn.ParseConfig(databaseURL)
+	config, err := parseConfig(databaseURL)
 	if err != nil {
-		return nil, parseRefusal(err)
+		return nil, err
 	}
 	if distant(config) && leftOpen(databaseURL, config) {
 		t.url = withVerification(databaseURL)
-		if config, err = pgconn.ParseConfig(t.url); err != nil {
-			return nil, parseRefusal(err)
+		if config, err = parseConfig(t.url); err != nil {
+			return nil, err
 		}
 		if weakness(config) != "" {
 			return nil, errURL // a question mark in another place than before the options
@@ -62,6 +64,41 @@ func ParseTarget(databaseURL string) (*Target, error) {
 		t.passwords = t.passwords || set
 	}
 	return t, nil
+}
+
+// ofLibpq are the parameters of libpq that pgconn doesn't know, and would send to the
+// server as settings, which refuses them; with the values that are taken, nil for all.
+// Those that are taken change nothing: a connection that hangs is noticed by our own
+// limits, GSSAPI is never used, and of several hosts only the one that takes writes is.
+var ofLibpq = map[string][]string{
+	"keepalives": nil, "keepalives_idle": nil, "keepalives_interval": nil, "keepalives_count": nil, "tcp_user_timeout": nil,
+	"gssencmode": {"disable", "prefer"}, "gssdelegation": {"0"}, "gsslib": nil,
+	"load_balance_hosts": {"disable", "random"},
+	"sslcompression":     {"0"}, "sslcrl": {}, "sslcrldir": {}, "ssl_min_protocol_version": {}, "ssl_max_protocol_version": {}, "sslkeylogfile": {},
+	"hostaddr": {}, "requirepeer": {}, "requiressl": {}, "replication": {}, "fallback_application_name": {},
+	"scram_client_key": {}, "scram_server_key": {},
+	"oauth_issuer": {}, "oauth_client_id": {}, "oauth_client_secret": {}, "oauth_scope": {},
+}
+
+// parseConfig reads the URL of a database, and leaves out what changes nothing.
+func parseConfig(databaseURL string) (*pgconn.Config, error) {
+	config, err := pgconn.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, parseRefusal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(config.RuntimeParams)) {
+		taken, known := ofLibpq[name]
+		switch {
+		case !known:
+		case taken == nil || slices.Contains(taken, config.RuntimeParams[name]):
+			delete(config.RuntimeParams, name)
+		case len(taken) == 0:
+			return nil, &Error{Text: "--data sets " + name + ", a parameter of libpq that teamdata does not have", Advice: "leave it out"}
+		default:
+			return nil, &Error{Text: "--data sets " + name + " to a value that teamdata does not have", Advice: "leave it out, or use " + strings.Join(taken, " or ")}
+		}
+	}
+	return config, nil
 }
 
 // String names the database for people: role, hosts and name, without password and

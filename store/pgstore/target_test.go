@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 func TestParseTarget(t *testing.T) {
@@ -34,6 +32,11 @@ func TestParseTarget(t *testing.T) {
 		{url: "postgres:///data", env: "PGHOST=db.example.com", place: "@db.example.com:5432/data", verified: true},
 		{url: "postgres://td@db.example.com/data?password=" + secret, place: "postgres://td@db.example.com:5432/data", verified: true, password: true},
 
+		{url: "postgres://td@db.example.com/data?keepalives=1&keepalives_idle=30&keepalives_interval=5&keepalives_count=3&tcp_user_timeout=9000", place: "postgres://td@db.example.com:5432/data", verified: true},
+		{url: "postgres://td@db.example.com/data?gssencmode=disable&load_balance_hosts=random", place: "postgres://td@db.example.com:5432/data", verified: true},
+
+		{url: "postgres://td@db.example.com/data?gssencmode=require", place: "--data sets gssencmode to a value that teamdata does not have"},
+		{url: "postgres://td@db.example.com/data?sslcrl=/etc/crl.pem", place: "--data sets sslcrl, a parameter of libpq that teamdata does not have"},
 		{url: "postgres://td:" + secret + "@x@db.example.com/data", place: "--data is not the URL"},
 		{url: "postgres://td:/" + secret + "@db.example.com/data", place: "--data is not the URL"},
 		{url: "postgres://td:12/" + secret + "@db.example.com/data", place: "--data is not the URL"},
@@ -62,9 +65,12 @@ func TestParseTarget(t *testing.T) {
 			if got := target.Warning(); got == "" != (c.warning == "") || !strings.Contains(got, c.warning) || strings.Contains(got, secret) {
 				t.Errorf("the warning is %q", got)
 			}
-			config, err := pgconn.ParseConfig(target.url)
+			config, err := parseConfig(target.url)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if len(config.RuntimeParams) > strings.Count(c.url, "application_name") {
+				t.Errorf("the server is sent %v", config.RuntimeParams)
 			}
 			for _, e := range endpoints(config) {
 				if verified := e.TLSConfig != nil && !e.TLSConfig.InsecureSkipVerify && e.TLSConfig.ServerName == e.Host; verified != c.verified && !(c.verified && net.ParseIP(e.Host) != nil) {
