@@ -91,6 +91,9 @@ func Start(ctx context.Context, s Settings, log zerolog.Logger) (a *App, err err
 			a.close()
 		}
 	}()
+	if a.settings.PublicURL, err = origin(s.PublicURL); err != nil {
+		return a, SettingError{err}
+	}
 	if err = a.loadFiles(); err != nil {
 		return a, err
 	}

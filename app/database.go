@@ -3,7 +3,10 @@ package app
 import (
 	"context"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
+	"unicode"
 
 	"teamdata/admin/socket"
 	"teamdata/internal/hint"
@@ -14,6 +17,36 @@ import (
 
 // IsDatabase reports whether --data names a PostgreSQL database, and not a file.
 func IsDatabase(data string) bool { return pgstore.IsURL(data) }
+
+var (
+	urlForm       = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/`)
+	parameterForm = regexp.MustCompile(`^[a-z_]+\s*=`)
+)
+
+// CheckData refuses what a flag gives as the path of a data file and is more likely meant
+// for a database, or was quoted once too often: a file of that name would be made, and
+// show a password. It refuses the URL of a database that can't be read, too.
+func CheckData(flag, data string) error {
+	what := ""
+	switch {
+	case IsDatabase(data):
+		_, err := pgstore.ParseTarget(data)
+		return err
+	case strings.TrimSpace(data) != data:
+		what = "begins or ends with a blank or a line break"
+	case strings.ContainsFunc(data, unicode.IsControl):
+		what = "holds a control character"
+	case data != "" && strings.ContainsRune(`"'`, rune(data[0])):
+		what = "begins with a quotation mark"
+	case urlForm.MatchString(data):
+		what = "is a URL, but does not begin with postgres:// in small letters"
+	case parameterForm.MatchString(data):
+		what = "is a list of parameters, such as host=…"
+	default:
+		return nil
+	}
+	return hint.New(flag+" "+what, "write postgres://ROLE@HOST:5432/DATABASE for a database, or ./ before the path of a file that is called so")
+}
 
 // Place is --data as people may see it: the path of a file, or the URL of a database
 // without its password and options.
@@ -76,6 +109,9 @@ const (
 
 // checkData checks --data and what goes with it.
 func (s *Settings) checkData() error {
+	if err := CheckData("--data", s.Data); err != nil {
+		return err
+	}
 	if !IsDatabase(s.Data) {
 		if s.StateDir != "" {
 			return hint.New("--state-dir is for a database in --data", "leave it out: what belongs to a data file is put beside it")
@@ -84,9 +120,6 @@ func (s *Settings) checkData() error {
 			return hint.New("--node is for a database in --data", "leave it out: one server alone uses a data file")
 		}
 		return nil
-	}
-	if _, err := pgstore.ParseTarget(s.Data); err != nil {
-		return err
 	}
 	if s.Node != "" && !store.ValidID(s.Node) {
 		return hint.New("--node "+terminal.ShellWord(s.Node)+" is no name of a node", "give 1 to 64 of A-Z a-z 0-9 _ and -")

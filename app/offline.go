@@ -44,6 +44,9 @@ func (f Offline) Admin(ctx context.Context, said io.Writer) (client *http.Client
 	if _, err := os.Stat(f.Data); errors.Is(err, fs.ErrNotExist) && !f.Make && !IsDatabase(f.Data) {
 		return nil, nil, err
 	}
+	if f.PublicURL, err = origin(f.PublicURL); err != nil {
+		return nil, nil, SettingError{err}
+	}
 	o, err := Options(f.SealKeyFile)
 	if err != nil {
 		return nil, nil, err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"teamdata/delivery/mail"
 	"teamdata/internal/hint"
@@ -94,10 +95,10 @@ func (s *Settings) checkObserving() error {
 	if s.AccessLogSample < 1 {
 		return errors.New("--access-log-sample is 1 or more")
 	}
-	if _, _, err := net.SplitHostPort(s.Metrics); s.Metrics != "" && err != nil {
-		return fmt.Errorf("--metrics %q is not host:port, such as 127.0.0.1:9464", s.Metrics)
+	if s.Metrics == "" {
+		return nil
 	}
-	return nil
+	return CheckAddress("--metrics", s.Metrics, "127.0.0.1:9464")
 }
 
 // checkMail checks the combination of the flags about mail.
@@ -127,7 +128,7 @@ func (s *Settings) checkTestClock() error {
 	for flag, public := range map[string]bool{
 		"--listen " + s.Listen:   !isLoopback(s.Listen),
 		"--metrics " + s.Metrics: s.Metrics != "" && !isLoopback(s.Metrics),
-		"--public-url":           s.PublicURL != "" && !isLoopbackURL(s.PublicURL),
+		"--public-url":           s.PublicURL != "" && !isLoopbackURL(s.publicOrigin()),
 		"--domain":               len(s.Domains) > 0,
 		"--trusted-proxies":      len(s.TrustedProxies) > 0,
 		"--proxy-protocol":       s.ProxyProtocol,
@@ -164,6 +165,8 @@ func (s *Settings) checkListen() error {
 		return errors.New("--proxy-protocol needs --trusted-proxies, the proxies that may connect, such as loopback or 10.0.0.7")
 	case isUnix && path == "":
 		return errors.New("--listen unix: lacks the path of the socket, such as unix:/run/teamdata/http.sock")
+	case isUnix && strings.ContainsFunc(path, unicode.IsControl):
+		return hint.New(fmt.Sprintf("--listen %q holds a control character", s.Listen), "write the path without it, such as unix:/run/teamdata/http.sock")
 	case isUnix && path == SocketPath(s.Socket, s.Data, s.StateDir):
 		return hint.With(fmt.Errorf("%s is the socket of the admin API", path), "choose another path with --listen")
 	case isUnix && s.SMTPURL != "" && s.PublicURL == "":
@@ -171,10 +174,7 @@ func (s *Settings) checkListen() error {
 	case isUnix:
 		return nil
 	}
-	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
-		return fmt.Errorf("--listen %q is not host:port, such as %s or 0.0.0.0:8443, nor unix:/path", s.Listen, DefaultListen)
-	}
-	return nil
+	return CheckAddress("--listen", s.Listen, DefaultListen+" or 0.0.0.0:8443, or unix:/path")
 }
 
 // Faults returns the reasons why serve would reject the settings, as far as the
@@ -186,12 +186,14 @@ func (s *Settings) Faults() (faults []error) {
 		}
 	}
 	add("", s.checkFlags())
-	_, err := clientaddr.Parse(s.TrustedProxies)
+	_, err := origin(s.PublicURL)
+	add("", err)
+	_, err = clientaddr.Parse(s.TrustedProxies)
 	add("--trusted-proxies: ", err)
 	_, err = netguard.ParseCIDRs(s.AllowEndpointCIDR)
 	add("--allow-endpoint-cidr: ", err)
 	if s.SMTPURL != "" && s.MailFrom != "" {
-		_, err = mail.New(mail.Config{URL: s.SMTPURL, From: s.MailFrom, SettingsURL: cmp.Or(s.PublicURL, "https://localhost")})
+		_, err = mail.New(mail.Config{URL: s.SMTPURL, From: s.MailFrom, SettingsURL: cmp.Or(s.publicOrigin(), "https://localhost")})
 		add("--smtp-url: ", err)
 	}
 	return faults
@@ -247,10 +249,10 @@ func (s *Settings) checkACME() error {
 	if !s.ACMEAcceptTerms {
 		return fmt.Errorf("--domain needs --acme-accept-terms: read the terms of the authority, at %s, and accept them with it", s.acmeTerms())
 	}
-	if _, _, err := net.SplitHostPort(s.ACMEHTTP); s.ACMEHTTP != "" && err != nil {
-		return fmt.Errorf("--acme-http %q is not host:port, such as 0.0.0.0:80", s.ACMEHTTP)
+	if s.ACMEHTTP == "" {
+		return nil
 	}
-	return nil
+	return CheckAddress("--acme-http", s.ACMEHTTP, "0.0.0.0:80")
 }
 
 // checkACMEDirectories takes one authority, and a second for when the first can't issue.

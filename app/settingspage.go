@@ -16,7 +16,7 @@ func (s *Settings) checkSettingsPage() error {
 			return fmt.Errorf("--frame-ancestors: %w", err)
 		}
 	}
-	if https := strings.HasPrefix(s.PublicURL, "https://") || s.PublicURL == "" && !s.HTTP; len(s.FrameAncestors) > 0 && !https {
+	if https := strings.HasPrefix(s.publicOrigin(), "https://") || s.PublicURL == "" && !s.HTTP; len(s.FrameAncestors) > 0 && !https {
 		return hint.New("--frame-ancestors needs HTTPS, because browsers send no cookie to a frame without it", "give --public-url https://…, or leave out --http")
 	}
 	if s.BrandName != "" {

@@ -52,12 +52,13 @@ default. It takes the flags of serve. Secrets are not shown.`,
 			c.read(cmd.Flags())
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			if len(c.faults) > 0 {
 				return c.faults[0]
 			}
-			return c.print(cmd.OutOrStdout(), asJSON)
+			return checkData(cmd.Flags())
 		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.print(cmd.OutOrStdout(), asJSON) },
 	}
 	bindSettings(cmd.Flags(), &c.settings)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -126,10 +127,14 @@ func configCheckCommand(c *configuration) *cobra.Command {
 		Short: "Check for settings that serve would refuse or ignore",
 		Long: `Check looks for faults in the settings of serve: TEAMDATA_ names in the
 environment that no command knows, values that are malformed, and flags that
-don't go together. It opens no file and makes no connection. Its exit status is 1
-if it finds a fault.`,
+don't go together. It opens no file and makes no connection. Its exit status is 2
+if it finds a fault, as that of serve would be.`,
 		Example: "  teamdata config check\n  teamdata config check --domain data.example.com --acme-accept-terms",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.check(cmd.OutOrStdout()) },
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return c.check(cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "the settings are in order")
+			return err
+		},
 	}
 	bindSettings(cmd.Flags(), &c.settings)
 	return cmd
@@ -143,8 +148,7 @@ func (c *configuration) check(out io.Writer) error {
 	if n := len(faults); n > 0 {
 		return hint.New(terminal.Count(n, "fault")+" in the settings, as listed", "correct the settings before teamdata serve")
 	}
-	_, err := fmt.Fprintln(out, "the settings are in order")
-	return err
+	return nil
 }
 
 // unknownNames returns the TEAMDATA_ names in the environment that no command

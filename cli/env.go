@@ -44,6 +44,18 @@ func checkArguments(flags *pflag.FlagSet) error {
 	return nil
 }
 
+// checkData refuses what can't be data, wherever a flag got it from; see [app.CheckData].
+func checkData(flags *pflag.FlagSet) error {
+	for _, name := range dataFlags {
+		if f := flags.Lookup(name); f != nil {
+			if err := app.CheckData("--"+name, f.Value.String()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // secret lets a flag be set from a file as well, which TEAMDATA_A_B_FILE names.
 func secret(flags *pflag.FlagSet, name string) {
 	if err := flags.SetAnnotation(name, secretFlag, nil); err != nil {

@@ -106,7 +106,10 @@ wins.`,
 			if err := checkArguments(cmd.Flags()); err != nil {
 				return err
 			}
-			return fromEnvironment(cmd.Flags())
+			if err := fromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
+			return checkData(cmd.Flags())
 		},
 	}
 	addGroup(root, "Serve and manage data:", append([]*cobra.Command{serveCommand(), doctorCommand(), configCommand(), healthcheckCommand()}, operator.Commands(operatorConfig(version))...)...)

@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"teamdata/app"
 	"teamdata/delivery/receiver"
 	"teamdata/internal/hint"
 )
@@ -128,10 +128,7 @@ func (s *settings) check(f *pflag.FlagSet, secrets receiver.Secrets) error {
 	case s.TLSCert != "" && s.TLSDir != "":
 		return hint.New("--tls-dir keeps the local CA, which --tls-cert replaces", "leave one out")
 	}
-	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
-		return fmt.Errorf("--listen %q is not host:port, such as %s", s.Listen, defaultReceiver)
-	}
-	return nil
+	return app.CheckAddress("--listen", s.Listen, defaultReceiver)
 }
 
 // secretVariable names the environment variable with the secrets, used if no flag
