@@ -68,16 +68,17 @@ func TestCheckData(t *testing.T) {
 		}
 	}
 	for wrong, why := range map[string]string{
-		"host=db.example password=s3cret":      "is a list of parameters",
-		"password = 's3cret' host=db.example":  "is a list of parameters",
-		"POSTGRES://td:s3cret@db.example/td":   "is a URL, but",
-		"mysql://td:s3cret@db.example/td":      "is a URL, but",
-		"postgres:/td:s3cret@db.example/td":    "is a URL, but",
-		" postgres://td:s3cret@db.example/td":  "begins or ends with a blank",
-		"teamdata.db\r":                        "begins or ends with a blank",
-		"team\x00data.db":                      "holds a control character",
-		`"teamdata.db"`:                        "begins with a quotation mark",
-		"'postgres://td:s3cret@db.example/td'": "begins with a quotation mark",
+		"host=db.example password=s3cret":          "is a list of parameters",
+		"password = 's3cret' host=db.example":      "is a list of parameters",
+		"POSTGRES://td:s3cret@db.example/td":       "is a URL, but",
+		"mysql://td:s3cret@db.example/td":          "is a URL, but",
+		"postgres:/td:s3cret@db.example/td":        "is a URL, but",
+		" postgres://td:s3cret@db.example/td":      "begins or ends with a blank",
+		"teamdata.db\r":                            "begins or ends with a blank",
+		"team\x00data.db":                          "holds a character that is not visible",
+		"\ufeffpostgres://td:s3cret@db.example/td": "holds a character that is not visible",
+		`"teamdata.db"`:                            "begins with a quotation mark",
+		"'postgres://td:s3cret@db.example/td'":     "begins with a quotation mark",
 	} {
 		err := CheckData("--from", wrong)
 		if err == nil || !strings.HasPrefix(err.Error(), "--from "+why) || strings.Contains(err.Error(), "s3cret") {

@@ -34,8 +34,8 @@ func CheckData(flag, data string) error {
 		return err
 	case strings.TrimSpace(data) != data:
 		what = "begins or ends with a blank or a line break"
-	case strings.ContainsFunc(data, unicode.IsControl):
-		what = "holds a control character"
+	case strings.ContainsFunc(data, isInvisible):
+		what = "holds a character that is not visible"
 	case data != "" && strings.ContainsRune(`"'`, rune(data[0])):
 		what = "begins with a quotation mark"
 	case urlForm.MatchString(data):
@@ -47,6 +47,10 @@ func CheckData(flag, data string) error {
 	}
 	return hint.New(flag+" "+what, "write postgres://ROLE@HOST:5432/DATABASE for a database, or ./ before the path of a file that is called so")
 }
+
+// isInvisible reports whether nothing of a character is seen in a path, as of a mark of the
+// order of bytes.
+func isInvisible(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf) }
 
 // Place is --data as people may see it: the path of a file, or the URL of a database
 // without its password and options.

@@ -56,6 +56,9 @@ default. It takes the flags of serve. Secrets are not shown.`,
 			if len(c.faults) > 0 {
 				return c.faults[0]
 			}
+			if err := checkText(cmd, nil); err != nil {
+				return err
+			}
 			return checkData(cmd.Flags())
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.print(cmd.OutOrStdout(), asJSON) },

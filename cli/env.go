@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"teamdata/app"
+	"teamdata/cli/operator"
 	"teamdata/internal/hint"
 	"teamdata/internal/smallfile"
 )
@@ -56,6 +59,34 @@ func checkData(flags *pflag.FlagSet) error {
 	return nil
 }
 
+// checkText refuses values of flags that are not UTF-8, but for paths, and such arguments.
+func checkText(cmd *cobra.Command, args []string) (err error) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if err == nil && !isPath(f) {
+			err = operator.CheckText("--"+f.Name, f.Value.String())
+		}
+	})
+	if err == nil && !takesPath(cmd) {
+		for _, arg := range args {
+			err = cmp.Or(err, operator.CheckText("the argument", arg))
+		}
+	}
+	return err
+}
+
+// isPath reports whether a flag takes a path, which may have any bytes.
+func isPath(f *pflag.Flag) bool {
+	kind, _ := pflag.UnquoteUsage(f)
+	return slices.Contains([]string{"file", "folder", "socket"}, kind)
+}
+
+// takesPath reports whether the argument of a command is a path, as its use shows.
+func takesPath(cmd *cobra.Command) bool {
+	_, argument, _ := strings.Cut(cmd.Use, " ")
+	argument = strings.TrimLeft(argument, "[")
+	return slices.ContainsFunc([]string{"FILE", "FOLDER", "BACKUP"}, func(path string) bool { return strings.HasPrefix(argument, path) })
+}
+
 // secret lets a flag be set from a file as well, which TEAMDATA_A_B_FILE names.
 func secret(flags *pflag.FlagSet, name string) {
 	if err := flags.SetAnnotation(name, secretFlag, nil); err != nil {
@@ -94,7 +125,7 @@ func environmentValue(f *pflag.Flag) (value, name string, set bool, err error) {
 		return "", name, false, nil
 	}
 	content, err := smallfile.Read(file)
-	return strings.TrimSpace(string(content)), name, true, err
+	return strings.TrimSpace(strings.TrimPrefix(string(content), "\ufeff")), name, true, err // without the mark that some editors begin a file with
 }
 
 func environmentName(flag string) string {

@@ -102,11 +102,14 @@ wins.`,
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkArguments(cmd.Flags()); err != nil {
 				return err
 			}
 			if err := fromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
+			if err := checkText(cmd, args); err != nil {
 				return err
 			}
 			return checkData(cmd.Flags())

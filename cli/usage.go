@@ -74,12 +74,11 @@ func selections() []string {
 // that they take, and by file names only where a file is meant.
 func completeFlags(cmd *cobra.Command) {
 	complete := func(f *pflag.Flag) {
-		kind, _ := pflag.UnquoteUsage(f)
 		words := wordsOf[f.Name]
 		if f.Value.Type() == "int" {
 			words = nil // --events of bench is a number
 		}
-		if words == nil && slices.Contains([]string{"file", "folder", "socket"}, kind) {
+		if words == nil && isPath(f) {
 			return // the shell can do it
 		}
 		cmd.RegisterFlagCompletionFunc(f.Name, func(_ *cobra.Command, _ []string, typed string) (all []cobra.Completion, _ cobra.ShellCompDirective) {

@@ -100,9 +100,17 @@ func (u *upload) all(in io.Reader) error {
 	for lines.Scan() {
 		number++
 		entry := lines.Bytes()
-		switch {
+		if number == 1 {
+			if isUTF16(entry) {
+				return hint.New(u.file+" is UTF-16", saveAsUTF8)
+			}
+			entry = bytes.TrimPrefix(entry, []byte(byteOrderMark))
+		}
+		switch at := invalidAt(entry); {
 		case len(entry) == 0:
 			continue
+		case at >= 0:
+			return hint.New(fmt.Sprintf("%s line %d, byte %d: is not valid UTF-8", u.file, number, at+1), saveAsUTF8)
 		case !json.Valid(entry):
 			return hint.New(fmt.Sprintf("%s line %d: is not JSON", u.file, number), oneALine)
 		case len(u.entries) == maxBatch || u.bytes+len(entry) > maxBatchBytes:

@@ -103,7 +103,7 @@ func bindExpiry(f *pflag.FlagSet) {
 // maxInput is more than the API takes: it refuses whatever is longer.
 const maxInput = 8<<20 + 1
 
-// readInput reads a file that a flag names, or the standard input for -.
+// readInput reads the text of a file that a flag names, or of the standard input for -.
 func readInput(cmd *cobra.Command, flag, path string) ([]byte, error) {
 	in, err := openInput(cmd, flag, path)
 	if err != nil {
@@ -111,6 +111,9 @@ func readInput(cmd *cobra.Command, flag, path string) ([]byte, error) {
 	}
 	defer in.Close()
 	content, err := io.ReadAll(io.LimitReader(in, maxInput))
+	if err == nil {
+		content, err = utf8Text(nameOf(path), content)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}

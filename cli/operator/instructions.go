@@ -169,5 +169,8 @@ func (s *session) editFile(path string) (string, error) {
 		return "", hint.With(fmt.Errorf("the editor %q ended with %w", editor, err), "name another in EDITOR")
 	}
 	text, err := os.ReadFile(path)
+	if err == nil {
+		text, err = utf8Text(path, text)
+	}
 	return string(text), err
 }

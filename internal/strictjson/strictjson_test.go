@@ -73,6 +73,24 @@ func TestEachTypeIsRead(t *testing.T) {
 	}))
 }
 
+// The mark that some editors begin a file with is none of the document.
+func TestByteOrderMark(t *testing.T) {
+	plain, err := parse(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked, err := parse("\ufeff" + full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "marked", fmt.Sprintf("%+v", marked), fmt.Sprintf("%+v", plain))
+	_, err = parse("\ufeff" + `{"raw": }`)
+	equal(t, "the place of an error", fmt.Sprint(err), "line 1, column 9: invalid character '}' looking for beginning of value")
+	if _, err = parse("\ufeff\ufeff{}"); err == nil {
+		t.Error("two marks are read")
+	}
+}
+
 func TestNullIsTheZeroValue(t *testing.T) {
 	e := everything{
 		text: "x", nullable: "x", set: true, time: time.Unix(1, 0), bool: true, int: 1, raw: []byte("1"),
