@@ -3,11 +3,14 @@ package operator
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -56,18 +59,28 @@ const (
 	maxReported = 20        // errors of a file that are named
 )
 
-// people is a CSV file of members.
+// people is a CSV file of members. It is read once to be checked, and again to be sent, so
+// that its size takes no memory.
 type people struct {
-	file    string
-	columns []int // where each of memberColumns is, from 0; -1: it is not there
-	members []person
-	wrong   []error
+	name    string
+	file    io.ReadSeeker
+	columns [4]int // where each of memberColumns is, from 0; -1: it is not there
+	members int
+	owners  int
+	wrong   []lineError // the first ones, in the order of their lines
+	errors  int         // all of them
 }
 
 // person is a line of the file, with a value for each of memberColumns.
 type person struct {
 	line   int
 	values [4]string
+}
+
+// lineError is what is wrong with a line.
+type lineError struct {
+	line int
+	err  error
 }
 
 // fields are a person as the API takes it: without the columns that are not there.
@@ -81,84 +94,182 @@ func (p *people) fields(of person) object {
 	return body
 }
 
-// ownersFirst puts owners before all others. Then no batch demotes the last owner before
-// another one is named.
-func (p *people) ownersFirst() {
-	rank := func(of person) int {
-		if of.values[1] == store.RoleOwner {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(p.members, func(a, b person) int { return rank(a) - rank(b) })
-}
-
 // at is a place of the file; a column by its name, or none.
 func (p *people) at(line int, column string) string {
-	place := fmt.Sprintf("%s line %d", p.file, line)
+	place := fmt.Sprintf("%s line %d", p.name, line)
 	if i := slices.Index(memberColumns, column); i >= 0 && p.columns[i] >= 0 {
 		place += fmt.Sprintf(", column %d (%s)", p.columns[i]+1, column)
 	}
 	return place
 }
 
-// readPeople reads and checks a whole file. The error is why it can't be read at
-// all; what is wrong with its lines is in wrong.
-func readPeople(name string, in io.Reader) (*people, error) {
-	p := &people{file: name, columns: []int{-1, -1, -1, -1}}
-	limited := &io.LimitedReader{R: in, N: maxPeople + 1}
+// readPeople checks a whole file. The error is why it can't be read at all; what is wrong
+// with its lines is in wrong.
+func readPeople(name string, file io.ReadSeeker) (*people, error) {
+	p := &people{name: name, file: file}
+	users := usersSeen{seed: maphash.MakeSeed()}
+	err := p.each(func(of person) error {
+		p.members++
+		if of.isOwner() {
+			p.owners++
+		}
+		err := of.check()
+		if err != nil {
+			p.refuse(of.line, err)
+		}
+		users.add(of, err != nil)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, p.refuseRepeated(users.repeated())
+}
+
+func (of person) isOwner() bool { return of.values[1] == store.RoleOwner }
+
+func (of person) check() error {
+	m := store.Member{UserID: of.values[0], Role: of.values[1], Name: of.values[2], Email: of.values[3]}
+	return m.Check()
+}
+
+// refuse counts an error of a line, and keeps it if it is one of the first.
+func (p *people) refuse(line int, err error) {
+	p.errors++
+	if e, ok := errors.AsType[*store.Error](err); ok {
+		err = fmt.Errorf("%s: %s", p.at(line, e.Field), e.Text())
+	}
+	p.wrong = append(p.wrong, lineError{line, err})
+	slices.SortStableFunc(p.wrong, func(a, b lineError) int { return a.line - b.line })
+	p.wrong = p.wrong[:min(len(p.wrong), maxReported)]
+}
+
+// refuseRepeated refuses lines whose user is on an earlier one.
+func (p *people) refuseRepeated(earlier map[int]int) error {
+	if len(earlier) == 0 {
+		return nil
+	}
+	return p.each(func(of person) error {
+		if first, twice := earlier[of.line]; twice {
+			p.refuse(of.line, store.Invalid("userId", "%s is on line %d already", of.values[0], first))
+		}
+		return nil
+	})
+}
+
+// usersSeen are the users of a file by their hashes: the users themselves would take more
+// memory than all else of an import. Of 37 million files with a million users, one has two
+// with the same hash and is refused; the seed is another one each time.
+type usersSeen struct {
+	seed  maphash.Seed
+	lines []userSeen
+}
+
+type userSeen struct {
+	hash  uint64
+	line  int32
+	wrong bool // for something else
+}
+
+func (u *usersSeen) add(of person, wrong bool) {
+	u.lines = append(u.lines, userSeen{maphash.String(u.seed, of.values[0]), int32(of.line), wrong})
+}
+
+// repeated returns the lines with a user that an earlier one has, and that one.
+func (u *usersSeen) repeated() map[int]int {
+	slices.SortFunc(u.lines, func(a, b userSeen) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.line, b.line)) })
+	earlier := map[int]int{}
+	for i := 1; i < len(u.lines); i++ {
+		if this, before := u.lines[i], u.lines[i-1]; this.hash == before.hash && !this.wrong {
+			earlier[int(this.line)] = int(before.line)
+		}
+	}
+	return earlier
+}
+
+// each reads the file from its beginning, and calls fn with each line of it.
+func (p *people) each(fn func(person) error) error {
+	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	limited := &io.LimitedReader{R: p.file, N: maxPeople + 1}
 	text := bufio.NewReader(limited)
-	switch mark, _ := text.Peek(3); { // of the order of bytes, with which Excel begins a file
-	case string(mark) == "\ufeff":
-		text.Discard(len(mark))
-	case bytes.HasPrefix(mark, []byte("\xff\xfe")), bytes.HasPrefix(mark, []byte("\xfe\xff")):
-		return nil, hint.New(name+" is UTF-16", "save it as CSV in UTF-8")
+	skipped, err := p.begin(text)
+	if err != nil {
+		return err
 	}
 	lines := csv.NewReader(text)
 	lines.ReuseRecord = true
 	header, err := lines.Read()
 	if err == io.EOF {
-		return nil, hint.New(name+" is empty", headerHint)
+		return hint.New(p.name+" is empty", headerHint)
 	}
 	if err == nil {
-		err = p.readHeader(header)
+		err = p.readHeader(header, 1+skipped)
 	}
-	seen := map[string]int{} // line of each user
 	for err == nil {
 		var cells []string
-		if cells, err = lines.Read(); err == nil {
+		if cells, err = lines.Read(); err == nil && strings.Join(cells, "") != "" { // spreadsheets write lines of commas
 			line, _ := lines.FieldPos(0)
-			p.readLine(line, cells, seen)
+			err = fn(p.person(line+skipped, cells))
 		}
 	}
 	var form *csv.ParseError
 	switch {
 	case limited.N == 0:
-		return nil, hint.New(fmt.Sprintf("%s has more than %d bytes", name, maxPeople), "split it into several files")
+		return hint.New(fmt.Sprintf("%s has more than %d bytes", p.name, maxPeople), "split it into several files")
 	case errors.Is(err, csv.ErrFieldCount) && errors.As(err, &form):
-		return nil, fmt.Errorf("%s line %d: has a different number of columns from the first line, which has %d", name, form.Line, len(header))
+		return fmt.Errorf("%s line %d: has a different number of columns from the first line, which has %d", p.name, form.Line+skipped, len(header))
 	case errors.As(err, &form):
-		return nil, hint.New(fmt.Sprintf("%s line %d, character %d: is not CSV (%v)", name, form.Line, form.Column, form.Err),
+		return hint.New(fmt.Sprintf("%s line %d, character %d: is not CSV (%v)", p.name, form.Line+skipped, form.Column, form.Err),
 			`put text with a comma or a quote in quotes, and write a quote in it twice: "Ada ""Countess"" Lovelace"`)
 	case err != io.EOF:
-		return nil, err
+		return err
 	}
-	return p, nil
+	return nil
+}
+
+// separatorLine begins a file that tells Excel its separator.
+const separatorLine = "sep=,"
+
+// begin reads what stands before the header, and returns how many lines that is.
+func (p *people) begin(text *bufio.Reader) (lines int, err error) {
+	first, _ := text.Peek(text.Size())
+	if isUTF16(first) {
+		return 0, hint.New(p.name+" is UTF-16", "save it as CSV in UTF-8")
+	}
+	if after, marked := bytes.CutPrefix(first, []byte(byteOrderMark)); marked {
+		text.Discard(len(byteOrderMark))
+		first = after
+	}
+	first, _, _ = bytes.Cut(first, []byte("\n"))
+	switch first = bytes.TrimSuffix(first, []byte("\r")); {
+	case bytes.ContainsRune(first, '\r'):
+		return 0, hint.New(p.name+" ends its lines with CR alone, as old Macs do", "save it with LF, or CR and LF")
+	case strings.EqualFold(string(first), separatorLine):
+		_, err = text.ReadSlice('\n')
+		return 1, err
+	}
+	return 0, nil
 }
 
 // readHeader finds the columns by their names, whatever their case: User ID and
 // user_id are userId.
-func (p *people) readHeader(header []string) error {
+func (p *people) readHeader(header []string, line int) error {
+	p.columns = [4]int{-1, -1, -1, -1}
 	plain := func(name string) string {
 		return strings.ToLower(strings.NewReplacer(" ", "", "_", "", "-", "").Replace(name))
 	}
 	for i, name := range header {
+		place := fmt.Sprintf("%s line %d, column %d", p.name, line, i+1)
+		for separator, called := range map[string]string{";": "semicolons", "\t": "tabs"} {
+			if strings.Contains(name, separator) {
+				return hint.New(place+": the columns are separated by "+called, "separate them by commas")
+			}
+		}
 		name = strings.TrimSpace(name)
 		column := slices.IndexFunc(memberColumns, func(known string) bool { return plain(known) == plain(name) })
-		place := fmt.Sprintf("%s line 1, column %d", p.file, i+1)
 		switch {
-		case column < 0 && strings.Contains(name, ";"):
-			return hint.New(place+": the columns are separated by semicolons", "separate them by commas")
 		case column < 0:
 			return hint.New(fmt.Sprintf("%s: %.40q is not a column of members", place, name), "there are "+strings.Join(memberColumns, ", ")+"; leave out the others")
 		case p.columns[column] >= 0:
@@ -168,49 +279,40 @@ func (p *people) readHeader(header []string) error {
 	}
 	for i, name := range memberColumns[:2] {
 		if p.columns[i] < 0 {
-			return hint.New(fmt.Sprintf("%s line 1: the column %s is missing", p.file, name), headerHint)
+			return hint.New(fmt.Sprintf("%s line %d: the column %s is missing", p.name, line, name), headerHint)
 		}
 	}
 	return nil
 }
 
-func (p *people) readLine(line int, cells []string, seen map[string]int) {
+func (p *people) person(line int, cells []string) person {
 	of := person{line: line}
 	for i, column := range p.columns {
 		if column >= 0 {
 			of.values[i] = strings.TrimSpace(cells[column])
 		}
 	}
-	m := store.Member{UserID: of.values[0], Role: of.values[1], Name: of.values[2], Email: of.values[3]}
-	err := m.Check()
-	if first, twice := seen[m.UserID]; twice && err == nil {
-		err = store.Invalid("userId", "%s is on line %d already", m.UserID, first)
-	}
-	if e, ok := errors.AsType[*store.Error](err); ok {
-		p.wrong = append(p.wrong, fmt.Errorf("%s: %s", p.at(line, e.Field), e.Text()))
-	}
-	seen[m.UserID] = line
-	p.members = append(p.members, of)
+	return of
 }
 
 // refused prints what is wrong with a file, and returns an error that says so.
 func (s *session) refused(p *people) error {
 	const advice = "nothing was imported; correct the file and run it again"
-	switch n := len(p.wrong); {
-	case n == 0 && len(p.members) == 0:
-		return hint.New(p.file+" has no members", "write one a line, after the line that names the columns")
-	case n == 0:
+	switch {
+	case p.errors == 0 && p.members == 0:
+		return hint.New(p.name+" has no members", "write one a line, after the line that names the columns")
+	case p.errors == 0:
 		return nil
-	case n == 1:
-		return hint.With(p.wrong[0], advice)
+	case p.errors == 1:
+		return hint.With(p.wrong[0].err, advice)
 	}
-	for _, err := range p.wrong[:min(len(p.wrong), maxReported)] {
-		s.note("%v", err)
+	for _, wrong := range p.wrong {
+		s.note("%v", wrong.err)
 	}
-	if more := len(p.wrong) - maxReported; more > 0 {
+	if more := p.errors - len(p.wrong); more > 0 {
 		s.note("… and %d more", more)
 	}
-	return hint.New(fmt.Sprintf("%s has %d errors", p.file, len(p.wrong)), advice)
+	return hint.New(fmt.Sprintf("%s has %d errors", p.name, p.errors), advice)
 }
 
 // memberOutcome is what a batch answers about a member.
@@ -220,16 +322,13 @@ type memberOutcome struct {
 	Was    *struct{ Role, Name, Email string }
 }
 
-// imported is what was done, or in a dry run would be.
+// imported is what was done, or in a dry run would be. What is printed of those that are not
+// unchanged is printed with each batch.
 type imported struct {
-	DryRun    bool `json:"dryRun"`
-	Added     int  `json:"added"`
-	Changed   int  `json:"changed"`
-	Unchanged int  `json:"unchanged"`
-	// What is printed of those that are not unchanged, which is one of these.
-	Members []json.RawMessage `json:"members"`
-	rows    [][]string
-	users   []string
+	dryRun                    bool
+	added, changed, unchanged int
+	table                     *terminal.Table
+	some                      bool // members were printed
 }
 
 func (s *session) importMembers(file string, dryRun bool) error {
@@ -238,55 +337,116 @@ func (s *session) importMembers(file string, dryRun bool) error {
 		return err
 	}
 	defer in.Close()
-	p, err := readPeople(nameOf(file), in)
+	again, discard, err := rereadable(in)
+	if err != nil {
+		return err
+	}
+	defer discard()
+	p, err := readPeople(nameOf(file), again)
 	if err != nil {
 		return err
 	}
 	if err := s.refused(p); err != nil {
 		return err
 	}
-	p.ownersFirst()
-	done := &imported{DryRun: dryRun, Members: []json.RawMessage{}}
+	done := &imported{dryRun: dryRun, table: &terminal.Table{To: s.out.to, Width: s.out.width, Titles: []string{"RESULT", "USER", "ROLE", "NAME", "EMAIL"}}}
 	progress := terminal.StartProgress(s.cmd.ErrOrStderr(), "importing members")
 	err = s.sendPeople(p, done, progress)
 	progress.Stop()
-	if n := done.Added + done.Changed + done.Unchanged; err != nil && n > 0 && !dryRun {
-		return hint.With(err, fmt.Sprintf("%d of %d members are imported; run it again to go on", n, len(p.members)))
+	err = errors.Join(err, s.showImported(done, err != nil))
+	if n := done.added + done.changed + done.unchanged; err != nil && n > 0 && !dryRun {
+		return hint.With(err, fmt.Sprintf("%d of %d members are imported; run it again to go on", n, p.members))
 	}
+	return err
+}
+
+// rereadable returns an input that can be read several times: a file as it is, and
+// anything else, such as a pipe, from a temporary file.
+func rereadable(in io.Reader) (again io.ReadSeeker, discard func(), err error) {
+	if file, ok := in.(*os.File); ok {
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			return file, func() {}, nil
+		}
+	}
+	temp, err := os.CreateTemp("", "teamdata-members-*.csv")
 	if err != nil {
+		return nil, nil, err
+	}
+	discard = func() { temp.Close(); os.Remove(temp.Name()) }
+	if _, err := io.Copy(temp, io.LimitReader(in, maxPeople+1)); err != nil {
+		discard()
+		return nil, nil, err
+	}
+	return temp, discard, nil
+}
+
+// sendPeople sends owners before all others. Then no batch demotes the last owner before
+// another one is named.
+func (s *session) sendPeople(p *people, done *imported, progress *terminal.Progress) error {
+	b, sent := s.batches(), 0
+	batch := make([]person, 0, maxBatch)
+	send := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		err := s.sendBatch(&b, p, batch, done)
+		sent += len(batch)
+		batch = batch[:0]
+		progress.Report(int64(sent), int64(p.members))
 		return err
 	}
-	return s.showImported(done)
-}
-
-func (s *session) sendPeople(p *people, done *imported, progress *terminal.Progress) error {
-	b := s.batches()
-	for from := 0; from < len(p.members); from += maxBatch {
-		some := p.members[from:min(from+maxBatch, len(p.members))]
-		batch := make([]object, len(some))
-		for i := range some {
-			batch[i] = p.fields(some[i])
+	for _, owners := range []bool{true, false} {
+		if owners && p.owners == 0 {
+			continue
 		}
-		var answered struct{ Members []json.RawMessage }
-		_, err := b.send("POST /orgs/{org}/members/batch", object{"members": batch, "upsert": true, "dryRun": done.DryRun}, &answered)
-		if err != nil {
-			return placed(err, func(i int, field string) string { return p.at(some[min(i, len(some)-1)].line, field) })
-		}
-		for _, item := range answered.Members {
-			if err := s.add(item, done); err != nil {
-				return err
+		err := p.each(func(of person) error {
+			if of.isOwner() != owners {
+				return nil
 			}
+			if batch = append(batch, of); len(batch) < maxBatch {
+				return nil
+			}
+			return send()
+		})
+		if err != nil {
+			return err
 		}
-		progress.Report(int64(from+len(some)), int64(len(p.members)))
 	}
-	return nil
+	return send()
 }
 
-// add counts what became of a member, and keeps what will be printed of it.
-func (s *session) add(item json.RawMessage, d *imported) error {
+func (s *session) sendBatch(b *batches, p *people, some []person, done *imported) error {
+	members := make([]object, len(some))
+	for i := range some {
+		members[i] = p.fields(some[i])
+	}
+	var answered struct{ Members []json.RawMessage }
+	_, err := b.send("POST /orgs/{org}/members/batch", object{"members": members, "upsert": true, "dryRun": done.dryRun}, &answered)
+	if err != nil {
+		return placed(err, func(i int, field string) string { return p.at(some[min(i, len(some)-1)].line, field) })
+	}
+	var rows [][]string
+	for _, item := range answered.Members {
+		row, err := s.add(item, done)
+		if err != nil {
+			return err
+		}
+		if row != nil {
+			rows = append(rows, row)
+		}
+	}
+	if rows == nil {
+		return nil
+	}
+	return done.table.Print(rows...)
+}
+
+// add counts what became of a member, and prints what is asked for of it, or returns the
+// row of a table with it.
+func (s *session) add(item json.RawMessage, d *imported) (row []string, err error) {
 	var o memberOutcome
 	if err := json.Unmarshal(item, &o); err != nil {
-		return errForm(err)
+		return nil, errForm(err)
 	}
 	m, was := o.Member, o.Was
 	if was == nil {
@@ -294,22 +454,27 @@ func (s *session) add(item json.RawMessage, d *imported) error {
 	}
 	switch o.Result {
 	case "added":
-		d.Added++
+		d.added++
 	case "changed":
-		d.Changed++
+		d.changed++
 	default:
-		d.Unchanged++
-		return nil
+		d.unchanged++
+		return nil, nil
 	}
 	switch {
 	case s.json:
-		d.Members = append(d.Members, item)
+		before := ","
+		if !d.some {
+			before = importedBegin
+		}
+		d.some = true
+		return nil, s.out.part(before + string(item))
 	case s.quiet:
-		d.users = append(d.users, m.UserID)
-	case d.DryRun:
-		d.rows = append(d.rows, []string{o.Result, m.UserID, changed(was.Role, m.Role), changed(was.Name, m.Name), changed(was.Email, m.Email)})
+		return nil, s.out.ids([]string{m.UserID})
+	case d.dryRun:
+		row = []string{o.Result, m.UserID, changed(was.Role, m.Role), changed(was.Name, m.Name), changed(was.Email, m.Email)}
 	}
-	return nil
+	return row, nil
 }
 
 // changed shows a value, and what it was before if that differs.
@@ -321,25 +486,23 @@ func changed(from, to string) string {
 	return to
 }
 
-func (s *session) showImported(done *imported) error {
+// importedBegin is how the JSON of an import begins.
+const importedBegin = `{"members":[`
+
+// showImported prints the counts; of an import that failed only those that complete the JSON.
+func (s *session) showImported(d *imported, failed bool) error {
 	switch {
-	case s.json:
-		text, err := json.Marshal(done)
-		if err != nil {
-			return err
+	case s.json && (d.some || !failed):
+		before := ""
+		if !d.some {
+			before = importedBegin
 		}
-		return s.out.json(text)
-	case s.quiet:
-		return s.out.ids(done.users)
-	case done.DryRun && len(done.rows) > 0:
-		t := terminal.Table{To: s.out.to, Width: s.out.width, Titles: []string{"RESULT", "USER", "ROLE", "NAME", "EMAIL"}}
-		if err := t.Print(done.rows...); err != nil {
-			return err
-		}
-	}
-	if done.DryRun {
-		s.note("%s would be added, %d changed, and %d left as they are; this was a dry run", terminal.Count(done.Added, "member"), done.Changed, done.Unchanged)
+		return s.out.text(fmt.Sprintf(`%s],"dryRun":%t,"added":%d,"changed":%d,"unchanged":%d}`, before, d.dryRun, d.added, d.changed, d.unchanged))
+	case s.json, s.quiet, failed:
+		return nil
+	case d.dryRun:
+		s.note("%s would be added, %d changed, and %d left as they are; this was a dry run", terminal.Count(d.added, "member"), d.changed, d.unchanged)
 		return nil
 	}
-	return s.said("added %s, changed %d, left %d as they are", terminal.Count(done.Added, "member"), done.Changed, done.Unchanged)
+	return s.said("added %s, changed %d, left %d as they are", terminal.Count(d.added, "member"), d.changed, d.unchanged)
 }
