@@ -35,6 +35,7 @@ func FuzzReader(f *testing.F) {
 			}
 			return
 		}
+		text = strings.TrimPrefix(text, byteOrderMark) // which encoding/json does not take
 		var want plain
 		if err := json.Unmarshal([]byte(text), &want); err != nil {
 			t.Fatalf("it was taken, and encoding/json says %v", err)
