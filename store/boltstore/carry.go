@@ -25,7 +25,7 @@ func ReadFile(path string, key Sealer, fn func(store.Source) error) error {
 		case err != nil:
 			return err
 		case version > schemaVersion():
-			return newerSchema(version)
+			return unknownSchema(db, version)
 		case version < schemaVersion():
 			return olderSchema(version)
 		}

@@ -72,7 +72,7 @@ func checkFile(path string, found func(fault string), step func(), refuse func(v
 			version, err = schemaVersion(), nil
 		}
 		if err == nil && version > schemaVersion() {
-			err = newerSchema(version)
+			err = unknownSchema(db, version)
 		}
 		if err = cmp.Or(err, refuse(version)); err != nil {
 			return err

@@ -74,7 +74,7 @@ func (s *Store) prepare() error {
 		return err
 	}
 	if found > schemaVersion() {
-		return newerSchema(found)
+		return unknownSchema(s.db, found)
 	}
 	sealed, err := s.seal.check(s.db)
 	if err != nil {
@@ -162,7 +162,20 @@ func ours(bolt *bbolt.Tx) bool {
 	return n > len(buckets)/2
 }
 
-func newerSchema(found uint64) error {
+// unknownSchema is the error about a file of a schema above ours. A file from before the
+// first release, whose schemas went up to 4, lacks a bucket that all later ones have.
+func unknownSchema(db *bbolt.DB, found uint64) error {
+	unreleased := false
+	_ = db.View(func(bolt *bbolt.Tx) error {
+		unreleased = bolt.Bucket(bucketManagers) != nil && bolt.Bucket(bucketVisibleOrgs) == nil
+		return nil
+	})
+	if unreleased {
+		return &boltfile.Error{
+			Text:   fmt.Sprintf("has schema %d of a teamdata from before the first release, which later ones don't read", found),
+			Advice: "export it with the teamdata that wrote it, and import that: teamdata export, teamdata import",
+		}
+	}
 	return &boltfile.Error{
 		Text:   fmt.Sprintf("has schema %d, and this teamdata knows up to %d: a newer teamdata wrote it", found, schemaVersion()),
 		Advice: "run that one, or put back a backup",

@@ -72,6 +72,18 @@ func TestOpenRefuses(t *testing.T) {
 			func(t *testing.T, path string) { writeSchema(t, path, schemaVersion()+1) },
 			[]string{fmt.Sprintf("schema %d", schemaVersion()+1), fmt.Sprintf("up to %d", schemaVersion()), "newer teamdata", "backup"},
 		},
+		"schema from before the first release": {
+			func(t *testing.T, path string) {
+				s, err := Open(path, Options{})
+				must(t, err)
+				must(t, s.Close())
+				spoilMeta(t, path, func(b *bbolt.Bucket) error {
+					must(t, b.Tx().DeleteBucket(bucketVisibleOrgs))
+					return b.Put(keySchema, numberKey(4))
+				})
+			},
+			[]string{"has schema 4 of a teamdata from before the first release", "teamdata export, teamdata import"},
+		},
 		"file of another program": {
 			func(t *testing.T, path string) { writeBucket(t, path, "widgets") },
 			[]string{"not one of teamdata", "--data"},
