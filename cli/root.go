@@ -160,13 +160,17 @@ func versionCommand() *cobra.Command {
 				Arch    string `json:"arch"`
 				FIPS    string `json:"fips140"` // off, on or only
 				Module  string `json:"fips140Module"`
-			}{cmd.Root().Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, doctor.FIPS(), fips140.Version()}
+				SaferGo string `json:"saferGo,omitempty"` // the Go to build it with, if that in go has known vulnerabilities
+			}{cmd.Root().Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, doctor.FIPS(), fips140.Version(), doctor.SaferGo(runtime.Version())}
 			if asJSON {
 				return terminal.JSON(cmd.OutOrStdout(), v)
 			}
 			line := fmt.Sprintf("teamdata %s %s %s/%s", v.Version, v.Go, v.OS, v.Arch)
 			if v.FIPS != "off" {
 				line += fmt.Sprintf(" fips140=%s, module %s", v.FIPS, v.Module)
+			}
+			if v.SaferGo != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "warning: vulnerabilities are known in %s\n  hint: %s\n", v.Go, doctor.GoAdvice(v.SaferGo))
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), line)
 			return err

@@ -70,6 +70,7 @@ func checks(database bool) []check {
 	return slices.Concat([]check{
 		{"settings", (*doctor).checkSettings},
 		{"server", (*doctor).checkServer},
+		{"Go", (*doctor).checkGo},
 		{"cryptography", (*doctor).checkCryptography},
 	}, data, []check{
 		{"clock", (*doctor).checkClock},
