@@ -80,7 +80,7 @@ func bindListening(f *pflag.FlagSet, s *app.Settings) {
 	f.StringVar(&s.Listen, "listen", s.Listen, "`host:port` to listen on, port 0 takes a free one; or unix:/path for a Unix socket")
 	f.BoolVar(&s.HTTP, "http", s.HTTP, "plain HTTP, for use behind a proxy or in tests")
 	f.StringVar(&s.Socket, "socket", s.Socket, "the Unix `socket` of the admin API; default: the data file's path with .sock behind it, or teamdata.sock in --state-dir")
-	f.StringVar(&s.PublicURL, "public-url", s.PublicURL, "the `URL` at which people reach the server, for sign-in links, passkeys and mail; default: that of the first --domain, or of the listener")
+	f.StringVar(&s.PublicURL, "public-url", s.PublicURL, "the `URL` at which people reach the server, without a path, for sign-in links, passkeys and mail; default: that of the first --domain, or of the listener")
 	f.StringSliceVar(&s.TrustedProxies, "trusted-proxies", s.TrustedProxies, "`addresses` of proxies whose Forwarded or X-Forwarded-For says who the client is: CIDRs, loopback, private")
 	f.BoolVar(&s.ProxyProtocol, "proxy-protocol", s.ProxyProtocol, "let in --trusted-proxies alone, and read a header of the PROXY protocol, version 1 or 2, from each connection")
 	f.StringVar(&s.ReadyFile, "ready-file", s.ReadyFile, "a `file` that is written once the server listens, with its URL; - is the standard output")

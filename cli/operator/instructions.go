@@ -60,16 +60,13 @@ and your text is kept in a file.`,
 
 func instructionsUpdate(r *resource) {
 	var file string
-	r.add(action{
+	cmd := r.add(action{
 		use: "update TEXT | --file FILE", short: "Replace the instructions", args: cobra.MaximumNArgs(1),
 		long:    "Update replaces the instructions with a text, or with that of a file, as it is.\nEndpoints that select the event assistant.instructionsChanged receive it.",
 		example: "instructions update 'Answer in English.'\ninstructions update --file instructions.txt\ninstructions update --file - < instructions.txt",
 		route:   "PUT " + instructionsPath,
 		do: func(s *session) error {
-			switch {
-			case (len(s.args) == 1) == (file != ""):
-				return errors.New("give the instructions as an argument, or in a file with --file")
-			case file == "":
+			if file == "" {
 				return s.setInstructions(s.args[0])
 			}
 			text, err := readInput(s.cmd, "file", file)
@@ -78,7 +75,14 @@ func instructionsUpdate(r *resource) {
 			}
 			return s.setInstructions(string(text))
 		},
-	}).Flags().StringVar(&file, "file", "", "a `file` with the text; - is the standard input")
+	})
+	cmd.Flags().StringVar(&file, "file", "", "a `file` with the text; - is the standard input")
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
+		if (len(args) == 1) == (file != "") {
+			return errors.New("give the instructions as an argument, or in a file with --file")
+		}
+		return nil
+	}
 }
 
 // instructions are the org's, empty when there are none.

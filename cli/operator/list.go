@@ -93,9 +93,6 @@ const maxPage = 100
 // eachPage calls fn with the records of each page that has some, and returns
 // how many there were.
 func (s *session) eachPage(route string, query url.Values, fn func(items []json.RawMessage) error) (n int, err error) {
-	if s.limit < 0 {
-		return 0, errors.New("--limit is 0 (all) or more")
-	}
 	for after := ""; ; {
 		size := maxPage
 		if s.limit > 0 {

@@ -97,8 +97,16 @@ func (e *env) command(a *action, ids idList) *cobra.Command {
 	}
 	if a.columns != nil {
 		cmd.Flags().IntVar(&e.limit, "limit", 0, "print so many at most; 0 for all")
+		cmd.PreRunE = func(*cobra.Command, []string) error { return e.checkLimit() }
 	}
 	return cmd
+}
+
+func (e *env) checkLimit() error {
+	if e.limit < 0 {
+		return errors.New("--limit is 0 (all) or more")
+	}
+	return nil
 }
 
 // inOrg reports whether what the action is about belongs to an org.
