@@ -68,7 +68,7 @@ func checkText(cmd *cobra.Command, args []string) (err error) {
 	})
 	if err == nil && !takesPath(cmd) {
 		for _, arg := range args {
-			err = cmp.Or(err, operator.CheckText("the argument", arg))
+			err = cmp.Or(err, operator.CheckText(fmt.Sprintf("the argument %q", arg), arg))
 		}
 	}
 	return err

@@ -49,10 +49,11 @@ func invalidAt(text []byte) int {
 	return -1
 }
 
-// CheckText refuses an argument that is not UTF-8, which would be stored as U+FFFD.
+// CheckText refuses a text of the command line that is not UTF-8, which would be stored as
+// U+FFFD. It may be a secret, and is not shown.
 func CheckText(what, text string) error {
 	if at := invalidAt([]byte(text)); at >= 0 {
-		return hint.New(fmt.Sprintf("%s %q is not valid UTF-8 from its byte %d on", what, text, at+1), "use a terminal and a locale in UTF-8")
+		return hint.New(fmt.Sprintf("%s is not valid UTF-8 from its byte %d on", what, at+1), "use a terminal and a locale in UTF-8")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -106,9 +107,11 @@ func TestHandedOverWrong(t *testing.T) {
 		"1000000": "LISTEN_FDS says that 1000000 sockets are handed over, and there are fewer; check the socket unit",
 	} {
 		data := filepath.Join(t.TempDir(), "teamdata.db")
-		cmd := exec.Command("sh", "-c", `LISTEN_PID=$$ exec "$0" "$@"`, program.Binary(t), "serve", "--http", "--data", data)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // one that starts does not end
+		cmd := exec.CommandContext(ctx, "sh", "-c", `LISTEN_PID=$$ exec "$0" "$@"`, program.Binary(t), "serve", "--http", "--data", data)
 		cmd.Env, cmd.ExtraFiles = append(os.Environ(), "LISTEN_FDS="+count), []*os.File{file}
 		out, err := cmd.CombinedOutput()
+		cancel()
 		if line, alone := program.ErrorOf(string(out)); !alone || !strings.Contains(line, want) || cmd.ProcessState.ExitCode() != 2 {
 			t.Errorf("of %s it said, and ended with %v:\n%.1000s", count, err, out)
 		}
