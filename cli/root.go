@@ -169,10 +169,10 @@ func versionCommand() *cobra.Command {
 			if v.FIPS != "off" {
 				line += fmt.Sprintf(" fips140=%s, module %s", v.FIPS, v.Module)
 			}
-			if v.SaferGo != "" {
-				fmt.Fprintf(cmd.ErrOrStderr(), "warning: vulnerabilities are known in %s\n  hint: %s\n", v.Go, doctor.GoAdvice(v.SaferGo))
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), line); err != nil || v.SaferGo == "" {
+				return err
 			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), line)
+			_, err := fmt.Fprintf(cmd.ErrOrStderr(), "warning: vulnerabilities are known in %s\n  hint: %s\n", v.Go, doctor.GoAdvice(v.SaferGo))
 			return err
 		},
 	}
