@@ -99,6 +99,10 @@ func TestCannotStart(t *testing.T) {
 	badSeed := filepath.Join(folder, "bad.json")
 	kit.WriteFile(t, badSeed, `{"orgs":[{"id":"org_a","name":"A","members":[{"userId":"u","role":""}]}]}`)
 
+	large := filepath.Join(folder, "large.pem") // in place of a device that does not end
+	kit.WriteFile(t, large, "")
+	kit.Must(t, os.Truncate(large, 5<<20))
+
 	sealed := sealedFile(t, folder)
 	sealedBefore := kit.ReadText(t, sealed)
 	t.Cleanup(func() { // after the parallel tests below
@@ -129,7 +133,7 @@ func TestCannotStart(t *testing.T) {
 		"bad timeout":      {[]string{"--attempt-timeout", "0s"}, "--attempt-timeout is longer than 0"},
 		"bad CIDR":         {[]string{"--allow-endpoint-cidr", "10.0.0.0/99"}, "--allow-endpoint-cidr: .*10.0.0.0/99"},
 		"no webhook CA":    {[]string{"--webhook-ca", "nowhere.pem"}, "--webhook-ca: open nowhere.pem"},
-		"endless CA":       {[]string{"--webhook-ca", "/dev/zero"}, "--webhook-ca: read /dev/zero: it has more than 4 MiB"},
+		"large webhook CA": {[]string{"--webhook-ca", large}, "--webhook-ca: read .*large.pem: it has more than 4 MiB"},
 		"empty webhook CA": {[]string{"--webhook-ca", badSeed}, "holds no certificate"},
 		"no key file":      {[]string{"--seal-key-file", "nowhere.key"}, "--seal-key-file: key file nowhere.key is not there; .*openssl rand"},
 		"bad key file":     {[]string{"--seal-key-file", badSeed}, "--seal-key-file: key file .* holds .*openssl rand"},
