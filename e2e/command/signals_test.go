@@ -94,6 +94,9 @@ func TestHangupWhileItStarts(t *testing.T) {
 	kit.Must(t, err)
 	kit.Must(t, w.Close())
 	p.AwaitReady(ready)
+	if a := p.Must("GET", "/members", program.ReadKey); a.Status != 401 { // for the data is new
+		t.Errorf("answered %d", a.Status)
+	}
 	p.StopWell()
 }
 
