@@ -141,7 +141,7 @@ type member struct{ name, version string }
 // database syncs as it is set to.
 func open(ctx context.Context, data string, o boltstore.Options, m member) (opened, error) {
 	if IsDatabase(data) {
-		return openDatabase(ctx, data, pgstore.Options{Now: o.Now, Sealer: o.Sealer, HTTPOnLoopback: o.HTTPOnLoopback,
+		return openDatabase(ctx, data, pgstore.Options{Now: o.Now, Sealer: o.Sealer, ForTests: o.ForTests,
 			Node: m.name, Version: m.version})
 	}
 	s, err := boltstore.Open(data, o)
@@ -189,7 +189,7 @@ func (a *App) shared() bool { return IsDatabase(a.settings.Data) }
 func (a *App) options() (boltstore.Options, error) {
 	o, err := Options(a.settings.SealKeyFile)
 	test := a.settings.Clock != nil
-	o.NoSync, o.HTTPOnLoopback = test, test
+	o.NoSync, o.ForTests = test, test
 	if test { // else the engine has its own
 		o.Now = a.now
 	}

@@ -175,7 +175,7 @@ func TestHTTPOnLoopback(t *testing.T) {
 	for _, allowed := range []bool{false, true} {
 		t.Run(fmt.Sprint(allowed), func(t *testing.T) {
 			s := &subject{storetest.New(t, func(t testing.TB, path string, now func() time.Time) store.Store {
-				opened, err := boltstore.Open(path, boltstore.Options{Now: now, NoSync: true, MapSize: 64 << 20, HTTPOnLoopback: allowed})
+				opened, err := boltstore.Open(path, boltstore.Options{Now: now, NoSync: true, MapSize: 64 << 20, ForTests: allowed})
 				if err != nil {
 					t.Fatal(err)
 				}

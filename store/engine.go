@@ -41,7 +41,8 @@ type Engine interface {
 	Nodes(ctx context.Context) ([]Node, error)
 
 	// Clear deletes all records but the certificates, in one commit: for tests, whose
-	// data is small. New ids and endpoint numbers follow those that were given before.
+	// data is small. Data that was not opened for tests, or that others may use and does
+	// not itself say that it is for tests, stays as it is, with an error. New ids and endpoint numbers follow those that were given before.
 	Clear(ctx context.Context) error
 }
 

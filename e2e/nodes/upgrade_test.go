@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,7 +24,7 @@ import (
 // when all have the first.
 const (
 	expandStep   = "-- may read: 1, may write: 1\nALTER TABLE orgs ADD COLUMN later bigint NOT NULL DEFAULT 7;\nCREATE TABLE later (n bigint);\n"
-	contractStep = "-- may read: 2, may write: 2\nDROP TABLE later;\n"
+	contractStep = "-- may read: %[1]d, may write: %[1]d\nDROP TABLE later;\n"
 )
 
 // The versions that the tests build.
@@ -32,13 +33,24 @@ const (
 	contractVersion = "v99.2.0"
 )
 
+// own is how many migrations the program has.
+func own(t *testing.T) int {
+	names, err := filepath.Glob(migrations + "[0-9]*.sql")
+	kit.Must(t, err)
+	return len(names)
+}
+
+const migrations = "store/pgstore/migrations/"
+
+func migration(number int) string { return fmt.Sprintf(migrations+"%04d.sql", number) }
+
 func buildExpanding(t *testing.T) string {
-	return program.Build(t, expandVersion, map[string]string{"store/pgstore/migrations/0002.sql": expandStep})
+	return program.Build(t, expandVersion, map[string]string{migration(own(t) + 1): expandStep})
 }
 
 func buildContracting(t *testing.T) string {
 	return program.Build(t, contractVersion, map[string]string{
-		"store/pgstore/migrations/0002.sql": expandStep, "store/pgstore/migrations/0003.sql": contractStep,
+		migration(own(t) + 1): expandStep, migration(own(t) + 2): fmt.Sprintf(contractStep, own(t)+1),
 	})
 }
 
@@ -182,7 +194,7 @@ func (u *upgrade) contract() {
 			}
 		}
 	}
-	refused(last, "what can't write schema 3", "the node a (teamdata ", "upgrade those first")
+	refused(last, fmt.Sprintf("what can't write schema %d", own(u.T)+2), "the node a (teamdata ", "upgrade those first")
 	if status, _ := a.server.Load().Health(server.ReadyPath); status != http.StatusOK {
 		u.Errorf("after it the node is not ready: %d", status)
 	}
@@ -190,7 +202,7 @@ func (u *upgrade) contract() {
 	for _, n := range u.nodes[1:] {
 		u.replace(n, last)
 	}
-	refused(program.Binary(u), "has schema 3, which a newer teamdata wrote", "run the newer one")
+	refused(program.Binary(u), fmt.Sprintf("has schema %d, which a newer teamdata wrote", own(u.T)+2), "run the newer one")
 	u.start(a, last)
 	if got := u.versions(a); got != fmt.Sprintf("a %[1]s, b %[1]s, c %[1]s", contractVersion) {
 		u.Errorf("the nodes are %s", got)

@@ -3,6 +3,7 @@ package boltstore
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -13,8 +14,13 @@ import (
 // notCleared are the buckets that Clear leaves as they are.
 var notCleared = [][]byte{bucketMeta, bucketCertificates}
 
+var errNotForTests = errors.New("the data file was not opened for tests, and only theirs is cleared")
+
 // Clear deletes all records but the certificates.
 func (s *Store) Clear(ctx context.Context) error {
+	if !s.tests {
+		return errNotForTests
+	}
 	return s.Update(ctx, store.All, func(u store.Tx) error {
 		t := u.(*tx)
 		if err := t.writeCounts(); err != nil { // of updates that share the commit

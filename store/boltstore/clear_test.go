@@ -13,7 +13,7 @@ import (
 // TestClear: of everything in every bucket, Clear leaves the schema and the
 // certificates. What is stored afterwards does not meet what was there before.
 func TestClear(t *testing.T) {
-	f := newFixture(t, Options{})
+	f := newFixture(t, Options{ForTests: true})
 	record := store.IdempotencyRecord{OrgID: testOrg, Key: "once"}
 	var before, after store.Endpoint
 	var sent, again store.Delivery
@@ -88,7 +88,7 @@ func records(t *testing.T, b *bbolt.Bucket) (n int) {
 // TestClearIsUndone: if its commit fails, everything is there.
 func TestClearIsUndone(t *testing.T) {
 	var failure error
-	f := newFixture(t, Options{BeforeCommit: func() error { return failure }})
+	f := newFixture(t, Options{ForTests: true, BeforeCommit: func() error { return failure }})
 	failure = errors.New("on purpose")
 	if err := f.Clear(bg); err == nil {
 		t.Error("it is cleared, though nothing can be written")

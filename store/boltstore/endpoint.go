@@ -10,7 +10,7 @@ import (
 
 var endpoints = table[store.Endpoint]{bucket: bucketEndpoints, noun: "webhook endpoint", fields: codec.Endpoint, secrets: codec.SecretsOfEndpoint}
 
-func (t *tx) HTTPOnLoopback() bool { return t.s.http }
+func (t *tx) HTTPOnLoopback() bool { return t.s.tests }
 
 // Endpoint is what every event and every outcome reads, often of the same one.
 func (t *tx) Endpoint(orgID, id string) (store.Endpoint, error) {

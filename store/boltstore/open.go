@@ -26,7 +26,7 @@ func Open(path string, o Options) (*Store, error) {
 }
 
 func open(path string, o Options) (*Store, error) {
-	s := &Store{clock: o.Now, http: o.HTTPOnLoopback, before: o.BeforeCommit, seal: sealing{codec.Sealing{Sealer: o.Sealer}}}
+	s := &Store{clock: o.Now, tests: o.ForTests, before: o.BeforeCommit, seal: sealing{codec.Sealing{Sealer: o.Sealer}}}
 	if s.clock == nil {
 		s.clock = time.Now
 	}

@@ -24,8 +24,9 @@ type Options struct {
 	// Sealer seals the file's secrets; nil leaves them in plain text. A file is
 	// sealed as a whole, and from then on opens only with its Sealer.
 	Sealer Sealer
-	// HTTPOnLoopback lets endpoints have http:// URLs of this machine: for tests.
-	HTTPOnLoopback bool
+	// ForTests is for a server that is being tested: Clear deletes its data, and endpoints
+	// may have http:// URLs of this machine.
+	ForTests bool
 	// NoSync skips the disk's sync: for tests that don't crash, and for copies.
 	// Migrating such a file keeps no copy.
 	NoSync bool
@@ -38,7 +39,7 @@ type Options struct {
 type Store struct {
 	db    *bbolt.DB
 	clock func() time.Time
-	http  bool // Options.HTTPOnLoopback
+	tests bool // Options.ForTests
 	seal  sealing
 	store.Alone
 	engine.Notices

@@ -11,9 +11,9 @@ import (
 var notCleared = []*table{certificates, seals}
 
 // Clear deletes all records but the certificates, behind the updates that run and in
-// front of all others.
+// front of all others. The database itself says whether it is for tests.
 func (s *Store) Clear(ctx context.Context) error {
-	queries := []query{{sql: sqlBegin}, {sql: sqlLimits}, newQuery("SELECT pg_advisory_xact_lock($1)", int64(updateLock))}
+	var queries []query
 	for _, t := range tables {
 		if !slices.Contains(notCleared, t) {
 			queries = append(queries, query{sql: "DELETE FROM " + t.name})
@@ -21,7 +21,18 @@ func (s *Store) Clear(ctx context.Context) error {
 	}
 	queries = append(queries, bump(accessGeneration), bump(typeGeneration), query{sql: "COMMIT"})
 	err := s.pool.with(ctx, func(ctx context.Context, c *conn) error {
-		_, err := c.run(ctx, queries...)
+		_, err := c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits}, newQuery("SELECT pg_advisory_xact_lock($1)", int64(updateLock)))
+		if err != nil {
+			return err
+		}
+		in, err := readSchema(ctx, c)
+		if err == nil {
+			err = in.refusal(s.node.schema, forTests)
+		}
+		if err != nil {
+			return s.target.refusal(err)
+		}
+		_, err = c.run(ctx, queries...)
 		return err
 	})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // TestClear: only certificates stay, and numbers of endpoints are not given again.
 func TestClear(t *testing.T) {
-	s := open(t, postgres.New(t), pgstore.Options{})
+	s := open(t, postgres.New(t), pgstore.Options{ForTests: true})
 	defer s.Close()
 	kit.Must(t, s.Update(bg, store.All, putSecrets))
 	before := s.AccessGeneration()

@@ -20,7 +20,7 @@ var (
 	removedEndpoints = define("removed_endpoints", 1, number("number"))
 )
 
-func (t *tx) HTTPOnLoopback() bool { return t.s.options.HTTPOnLoopback }
+func (t *tx) HTTPOnLoopback() bool { return t.s.options.ForTests }
 
 func (t *tx) Endpoint(orgID, id string) (store.Endpoint, error) { return webhooks.get(t, orgID, id) }
 

@@ -62,6 +62,7 @@ const (
 	reading   access = iota // nothing is written, and no table made
 	writing                 // the tables are made in an empty database
 	upgrading               // and brought to this program's schema
+	forTests                // the same, of a database that is for tests
 )
 
 // schema is what a database says of its tables, as seen by the role.
@@ -74,6 +75,7 @@ type schema struct {
 	unwritten []string // those that it may read and not write
 
 	number, mayRead, mayWrite int // the row of meta
+	forTests                  bool
 }
 
 // prepare makes or upgrades the tables, as far as access allows, and checks that this
@@ -133,6 +135,9 @@ func migrate(ctx context.Context, c *conn, meta string, steps []migration, a acc
 	}
 	for _, m := range steps[min(s.number, len(steps)):] {
 		sql = append(sql, m.sql, fmt.Sprintf("UPDATE meta SET schema = %d, may_read = %d, may_write = %d", m.number, m.mayRead, m.mayWrite))
+	}
+	if !s.ours && a == forTests {
+		sql = append(sql, "UPDATE meta SET for_tests = true, may_write = schema") // which those who don't know of tests don't
 	}
 	for _, text := range append(sql, "COMMIT") {
 		if _, err := c.Exec(ctx, text).ReadAll(); err != nil {
@@ -205,8 +210,8 @@ func readSchema(ctx context.Context, c *conn) (s schema, err error) {
 		return s, err
 	}
 	s.ours = false
-	_, err = c.run(ctx, query{sql: "SELECT schema, may_read, may_write FROM meta WHERE program = 'teamdata'", row: func(v [][]byte) error {
-		s.ours = true
+	_, err = c.run(ctx, query{sql: "SELECT schema, may_read, may_write, to_jsonb(meta)->>'for_tests' FROM meta WHERE program = 'teamdata'", row: func(v [][]byte) error {
+		s.ours, s.forTests = true, string(v[3]) == "true" // null before the step that adds it
 		_, err := fmt.Sscan(fmt.Sprintf("%s %s %s", v[0], v[1], v[2]), &s.number, &s.mayRead, &s.mayWrite)
 		return err
 	}})
@@ -220,6 +225,8 @@ func (s schema) refusal(number int, a access) error {
 		return &Error{Text: "has no schema that the role may use", Advice: "create the one that its search_path names, or grant USAGE on it"}
 	case !s.ours && len(s.tables) > 0:
 		return &Error{Text: fmt.Sprintf("holds tables of another program in its schema %s: %s", s.name, some(s.tables)), Advice: "give an empty database in --data"}
+	case s.ours && a != reading && s.forTests != (a == forTests):
+		return s.otherUse()
 	case !s.ours && a == reading:
 		return &Error{Text: "is empty: no teamdata has used it", Advice: "correct --data, or fill it with: teamdata serve or teamdata import"}
 	case len(s.unread) > 0:
@@ -228,7 +235,7 @@ func (s schema) refusal(number int, a access) error {
 		return &Error{Text: "does not let the role create tables in the schema " + s.name, Advice: "let the role own the database, or grant it CREATE on the schema"}
 	case a != reading && len(s.unwritten) > 0:
 		return &Error{Text: "does not let the role write and alter " + some(s.unwritten), Advice: "use the role that owns the tables"}
-	case s.ours && s.number < number && a != upgrading:
+	case s.ours && s.number < number && a < upgrading:
 		return &Error{Text: fmt.Sprintf("has schema %d, and this teamdata needs %d", s.number, number), Advice: "make a backup with pg_dump, then start a server on it, which upgrades it: teamdata serve"}
 	case s.number > number && number < s.mayRead:
 		return &Error{Text: fmt.Sprintf("has schema %d, which a newer teamdata wrote: this one reads up to %d", s.number, number), Advice: "run the newer one"}
@@ -236,6 +243,15 @@ func (s schema) refusal(number int, a access) error {
 		return &Error{Text: fmt.Sprintf("has schema %d, which a newer teamdata wrote: this one, of %d, may read it and not write", s.number, number), Advice: "run the newer one"}
 	}
 	return nil
+}
+
+// otherUse is why nothing but a server for tests writes to a database for tests, and that
+// to no other: a reset deletes what is in it.
+func (s schema) otherUse() error {
+	if s.forTests {
+		return &Error{Text: "is for tests: a server with --test-clock made it, and its reset deletes what is in it", Advice: "give another one in --data"}
+	}
+	return &Error{Text: "is not for tests, and --test-clock needs one that is, because a reset deletes what is in it", Advice: "give an empty database in --data, which is for tests from then on"}
 }
 
 // some are the first few of many names.

@@ -16,7 +16,8 @@ import (
 )
 
 // programs are the migrations of this program, and of later ones with more steps. Each
-// of those is a line with what may write afterwards, and its SQL.
+// of those is a line with its SQL, and what may write afterwards: "any", or "next", which
+// are those that know the step before.
 func programs(t testing.TB, more ...string) fstest.MapFS {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -29,16 +30,26 @@ func programs(t testing.TB, more ...string) fstest.MapFS {
 	}
 	for i, step := range more {
 		mayWrite, sql, _ := strings.Cut(step, " ")
-		text := fmt.Sprintf("-- may read: %s, may write: %[1]s\n%s;\n", mayWrite, sql)
-		files[fmt.Sprintf("migrations/%04d.sql", len(names)+i)] = &fstest.MapFile{Data: []byte(text)}
+		number := own(t) + 1 + i
+		from := map[string]int{"any": 1, "next": number - 1}[mayWrite]
+		text := fmt.Sprintf("-- may read: %d, may write: %[1]d\n%s;\n", from, sql)
+		files[fmt.Sprintf("migrations/%04d.sql", number)] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return files
 }
 
+// own is how many migrations this program has.
+func own(t testing.TB) int {
+	t.Helper()
+	steps, err := readMigrations(migrations)
+	kit.Must(t, err)
+	return len(steps)
+}
+
 // Steps of later programs: the first expands the tables, the second contracts them.
 const (
-	expand   = "1 ALTER TABLE orgs ADD COLUMN later bigint NOT NULL DEFAULT 7; CREATE TABLE later (n bigint)"
-	contract = "2 DROP TABLE later"
+	expand   = "any ALTER TABLE orgs ADD COLUMN later bigint NOT NULL DEFAULT 7; CREATE TABLE later (n bigint)"
+	contract = "next DROP TABLE later"
 )
 
 // start opens a database as a program of a version does.
@@ -93,12 +104,12 @@ func TestUpgradeBesideNodes(t *testing.T) {
 
 	before := contents(t, database)
 	_, err = start(t, database, "d", "v3.0.0", three)
-	checkRefusal(t, err, "what can't write schema 3", "the node a (teamdata v1.0.0), the node c (teamdata v1.0.0)", "upgrade those first")
+	checkRefusal(t, err, fmt.Sprintf("what can't write schema %d", own(t)+2), "the node a (teamdata v1.0.0), the node c (teamdata v1.0.0)", "upgrade those first")
 	a.Close()
 	c.Close()
 	command := must(start(t, database, "", "v1.0.0", one))
 	_, err = start(t, database, "d", "v3.0.0", three)
-	checkRefusal(t, err, "schema 3", "a command (teamdata v1.0.0)", "or stop them")
+	checkRefusal(t, err, fmt.Sprintf("schema %d", own(t)+2), "a command (teamdata v1.0.0)", "or stop them")
 	command.Close()
 	if now := contents(t, database); now != before {
 		t.Errorf("a refusal changed it to %s", now)
@@ -106,7 +117,7 @@ func TestUpgradeBesideNodes(t *testing.T) {
 	writes(t, must(start(t, database, "d", "v3.0.0", three)), "org_d")
 	writes(t, b, "org_e")
 	_, err = start(t, database, "a", "v1.0.0", one)
-	checkRefusal(t, err, "has schema 3, which a newer teamdata wrote", "run the newer one")
+	checkRefusal(t, err, fmt.Sprintf("has schema %d, which a newer teamdata wrote", own(t)+2), "run the newer one")
 }
 
 // A node that hangs while an upgrade leaves its version behind ends when it comes back:
@@ -145,7 +156,7 @@ func TestUpgradeMeetsAStart(t *testing.T) {
 	upgrade, err := pgconn.Connect(bg, database)
 	kit.Must(t, err)
 	defer upgrade.Close(bg)
-	if _, err := upgrade.Exec(bg, "BEGIN; SELECT FROM meta FOR UPDATE; UPDATE meta SET schema = 3, may_read = 2, may_write = 2").ReadAll(); err != nil {
+	if _, err := upgrade.Exec(bg, fmt.Sprintf("BEGIN; SELECT FROM meta FOR UPDATE; UPDATE meta SET schema = %d, may_read = %d, may_write = %[2]d", own(t)+2, own(t)+1)).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
 	refused := make(chan error, 1)
@@ -159,7 +170,7 @@ func TestUpgradeMeetsAStart(t *testing.T) {
 	if _, err := upgrade.Exec(bg, "COMMIT").ReadAll(); err != nil {
 		t.Fatal(err)
 	}
-	checkRefusal(t, <-refused, "has schema 3, which a newer teamdata wrote")
+	checkRefusal(t, <-refused, fmt.Sprintf("has schema %d, which a newer teamdata wrote", own(t)+2))
 	if n := postgres.Exec(t, database, "SELECT count(*) FROM nodes")[0][0]; n != "0" {
 		t.Errorf("%s nodes are registered", n)
 	}

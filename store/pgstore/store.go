@@ -31,17 +31,28 @@ type Options struct {
 	Version string
 	// NoHints leaves it to polling to find out what other nodes did: for tests.
 	NoHints bool
+	// ForTests is for a server that is being tested: Clear deletes its data, and endpoints
+	// may have http:// URLs of this machine. It makes the tables of an empty database, which
+	// is for tests from then on: nothing else may write to that one, and it to no other.
+	// One such server uses it at a time.
+	ForTests bool
 	// Sole says that no other server uses the database meanwhile, so that this one need
 	// not look for any, nor write over what it claimed and run again when that has changed:
 	// for tests whose time is not that of the database, or that count what runs.
 	Sole bool
-	// HTTPOnLoopback lets endpoints have http:// URLs of this machine: for tests.
-	HTTPOnLoopback bool
 	// BeforeCommit is called before each commit of Updates, for tests. An error fails
 	// the commit, as a full disk would.
 	BeforeCommit func() error
 	// migrations are others than the program's, for tests.
 	migrations fs.FS
+}
+
+// access is what a server with these options is going to do with the database.
+func (o *Options) access() access {
+	if o.ForTests {
+		return forTests
+	}
+	return upgrading
 }
 
 // DefaultConnections is the maximum number of connections where Options set none.
@@ -138,7 +149,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.pool.prepare(ctx, files, upgrading); err != nil {
+	if err := s.pool.prepare(ctx, files, s.options.access()); err != nil {
 		return err
 	}
 	s.node.schema = len(steps)
@@ -165,8 +176,11 @@ func (s *Store) prepare(ctx context.Context) error {
 	switch current, err := s.node.register(ctx, c); {
 	case err != nil:
 		return s.target.refusal(err)
-	case !current: // a newer program was faster
-		return s.pool.prepare(ctx, files, upgrading)
+	case !current: // a newer program was faster, or there is another server for tests
+		if err := s.pool.prepare(ctx, files, s.options.access()); err != nil {
+			return err
+		}
+		return s.target.refusal(&Error{Text: "is used by another server for tests", Advice: "stop that one, or give each a database of its own; one that was killed is gone after some seconds"})
 	}
 	s.look(ctx)
 	if _, err := s.beat(); err != nil {
