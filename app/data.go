@@ -105,7 +105,7 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := open(ctx, a.settings.Data, o, member{cmp.Or(a.settings.Node, pgstore.RandomName()), a.settings.Version})
+	s, err := open(ctx, a.settings.Data, o, member{name: cmp.Or(a.settings.Node, pgstore.RandomName()), version: a.settings.Version})
 	if err != nil {
 		return openError(err)
 	}
@@ -135,14 +135,17 @@ type opened struct {
 }
 
 // member is a server among those on a database. A command is none.
-type member struct{ name, version string }
+type member struct {
+	name, version string
+	exporting     bool // and so changes no record
+}
 
 // open opens the engine of the form of data. With NoSync the file is not synced; a
 // database syncs as it is set to.
 func open(ctx context.Context, data string, o boltstore.Options, m member) (opened, error) {
 	if IsDatabase(data) {
 		return openDatabase(ctx, data, pgstore.Options{Now: o.Now, Sealer: o.Sealer, ForTests: o.ForTests,
-			Node: m.name, Version: m.version})
+			Node: m.name, Version: m.version, Exporting: m.exporting})
 	}
 	s, err := boltstore.Open(data, o)
 	if err != nil {

@@ -44,7 +44,7 @@ func (x *Export) export(ctx context.Context, w io.Writer, progress func(fixture.
 		return err
 	}
 	if IsDatabase(x.Data) {
-		s, err := open(ctx, x.Data, o, member{})
+		s, err := open(ctx, x.Data, o, member{exporting: true})
 		if err != nil {
 			return err
 		}

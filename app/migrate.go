@@ -32,7 +32,7 @@ func (m Migration) Run(ctx context.Context) (carried store.Carried, err error) {
 	if Place(m.From) == Place(m.To) {
 		return carried, SettingError{hint.New("--from and --to are the same: "+Named(m.From), "give another place in --to")}
 	}
-	err = readAll(ctx, m.From, o, func(from store.Source) error {
+	err = m.readAll(ctx, o, func(from store.Source) error {
 		return fill(ctx, m.To, o, func(to store.Carrier) (err error) {
 			carried, err = store.Carry(ctx, from, to, m.Progress)
 			return err
@@ -41,16 +41,16 @@ func (m Migration) Run(ctx context.Context) (carried store.Carried, err error) {
 	return carried, err
 }
 
-// readAll calls fn with data that nobody else uses.
-func readAll(ctx context.Context, data string, o boltstore.Options, fn func(store.Source) error) error {
-	if !IsDatabase(data) {
-		return boltstore.ReadFile(data, o.Sealer, fn)
+// readAll calls fn with the source, which nobody else uses.
+func (m Migration) readAll(ctx context.Context, o boltstore.Options, fn func(store.Source) error) error {
+	if !IsDatabase(m.From) {
+		return boltstore.ReadFile(m.From, o.Sealer, fn)
 	}
-	target, err := pgstore.ParseTarget(data)
+	target, err := pgstore.ParseTarget(m.From)
 	if err != nil {
 		return SettingError{err}
 	}
-	return pgstore.Read(ctx, target, o.Sealer, fn)
+	return pgstore.Read(ctx, target, o.Sealer, Named(m.To), fn)
 }
 
 // fill calls fn with an empty engine, whose data is there once fn returns nil.

@@ -19,8 +19,9 @@ func migrateCommand() *cobra.Command {
 		Short: "Carry all data from a file to a PostgreSQL database, or back",
 		Long: `Migrate carries all data from a data file to a PostgreSQL database, or back:
 every record, deliveries that wait and certificates included. Both are given as
-in --data. No server may use the source, which is locked and stays as it is; at
-the target there may be nothing: no file, and a database without records.
+in --data. No server may use the source, which is locked and keeps its data; at
+the target there may be nothing: no file, and a database without records. No
+server starts afterwards on a database whose data was carried to another place.
 
 It reads back what it wrote, and compares one SHA-256 over all records of both
 sides. Only if they agree there is data at the target, in one step. Migrate may be

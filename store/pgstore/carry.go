@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,9 +16,10 @@ import (
 
 // Read calls fn with the data of a database that no server uses, and locks it against
 // changes meanwhile. A sealed database needs its key, and one in plain text none: it is
-// read as it is.
-func Read(ctx context.Context, target *Target, key codec.Sealer, fn func(store.Source) error) error {
-	w, err := begin(ctx, target, reading, "ISOLATION LEVEL REPEATABLE READ READ WRITE", "SHARE")
+// read as it is. Once fn has carried the data to another place, the database says so: a
+// server that was not there ends when it comes back, and none starts.
+func Read(ctx context.Context, target *Target, key codec.Sealer, to string, fn func(store.Source) error) error {
+	w, err := begin(ctx, target, reading, "SHARE")
 	if err != nil {
 		return err
 	}
@@ -43,14 +45,27 @@ func Read(ctx context.Context, target *Target, key codec.Sealer, fn func(store.S
 	if err != nil {
 		return target.refusal(err)
 	}
-	return fn(w)
+	if err := fn(w); err != nil {
+		return err
+	}
+	if _, err = w.run(ctx, newQuery("UPDATE meta SET carried_to = $1", to)); err == nil {
+		err = w.exec(ctx, sqlForgetNodes+"; COMMIT")
+	}
+	if err != nil {
+		return target.refusal(&Error{Text: "was carried to " + to + ", and can't be told so", Advice: "see to it that no server uses it any more", Err: err})
+	}
+	return nil
 }
+
+// sqlForgetNodes lets nodes that are not seen find out when they come back that others had
+// the database for themselves.
+const sqlForgetNodes = "DELETE FROM commits; DELETE FROM nodes"
 
 // Fill fills an empty database in one transaction, which commits once fn returns nil.
 // Whatever fails before and whenever the process is killed, the database is as empty as
 // it was. With a key it is sealed from then on.
 func Fill(ctx context.Context, target *Target, key codec.Sealer, fn func(store.Carrier) error) error {
-	w, err := begin(ctx, target, upgrading, "ISOLATION LEVEL READ COMMITTED READ WRITE", "SHARE ROW EXCLUSIVE")
+	w, err := begin(ctx, target, upgrading, "SHARE ROW EXCLUSIVE")
 	if err != nil {
 		return err
 	}
@@ -68,7 +83,7 @@ func Fill(ctx context.Context, target *Target, key codec.Sealer, fn func(store.C
 			return target.refusal(err)
 		}
 	}
-	return w.exec(ctx, "COMMIT")
+	return w.exec(ctx, sqlForgetNodes+"; COMMIT")
 }
 
 // whole is all data of a database, in one transaction that has locked its tables. Its
@@ -81,7 +96,7 @@ type whole struct {
 
 var _ store.Carrier = (*whole)(nil)
 
-func begin(ctx context.Context, target *Target, a access, isolation, lock string) (*whole, error) {
+func begin(ctx context.Context, target *Target, a access, lock string) (*whole, error) {
 	p := newPool(target, 1)
 	w := &whole{target: target, end: p.close}
 	err := p.prepare(ctx, migrations, a)
@@ -93,50 +108,60 @@ func begin(ctx context.Context, target *Target, a access, isolation, lock string
 		return nil, err
 	}
 	w.end = func() { p.close(); p.release(w.conn) }
-	if err := w.lock(ctx, isolation, lock); err != nil {
+	if err := w.lock(ctx, lock); err != nil {
 		w.end()
 		return nil, target.refusal(err)
 	}
 	return w, nil
 }
 
-// lock begins the transaction and locks its tables. The transaction waits as long as the
-// other side takes.
-func (w *whole) lock(ctx context.Context, isolation, mode string) error {
+// lock begins the transaction and locks its tables, so that each of its statements finds
+// what the first one does. At first it keeps all nodes from beginning anything. The
+// transaction waits as long as the other side takes.
+func (w *whole) lock(ctx context.Context, mode string) error {
 	const limits = `SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '5s', true), set_config('idle_in_transaction_session_timeout', '0', true)`
-	if err := w.awaitOthers(ctx); err != nil {
+	if err := w.awaitNodes(ctx); err != nil {
 		return err
 	}
-	names := []string{"nodes", "generations"}
+	names := []string{"generations"}
 	for _, t := range tables {
 		names = append(names, t.name)
 	}
-	found, err := w.rows(ctx, query{sql: "BEGIN " + isolation}, query{sql: limits},
-		query{sql: "LOCK TABLE " + strings.Join(names, ", ") + " IN " + mode + " MODE"}, newQuery(sqlOthers))
-	if server := (*pgconn.PgError)(nil); len(found) > 0 || errors.As(err, &server) && server.Code == "55P03" {
-		return errInUse
+	there, err := w.rows(ctx, query{sql: sqlBegin}, query{sql: limits}, query{sql: "LOCK TABLE meta, nodes, commits IN EXCLUSIVE MODE"},
+		query{sql: "LOCK TABLE " + strings.Join(names, ", ") + " IN " + mode + " MODE"}, newQuery(sqlThere))
+	if len(there) > 0 {
+		return inUse(whoUses(there))
+	}
+	if server := (*pgconn.PgError)(nil); errors.As(err, &server) && (server.Code == "55P03" || server.Code == "40P01") {
+		return inUse("somebody keeps its tables locked")
 	}
 	return err
 }
 
-var errInUse = &Error{Text: "is in use by another teamdata", Advice: "stop the servers and the commands that use it"}
+func inUse(by string) error {
+	return &Error{Text: "is in use: " + by, Advice: "stop the servers and the commands that use it"}
+}
 
-// sqlOthers finds other connections of teamdata to this database. A server does something
-// more often than each second, see lookEvery; those that a pooler keeps open do nothing.
-const sqlOthers = `SELECT 1::bigint FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-	AND application_name = current_setting('application_name')
-	AND coalesce(state <> 'idle' OR state_change > clock_timestamp() - interval '2 s', true) LIMIT 1`
-
-// awaitOthers gives a server that was just stopped the time to disconnect.
-func (w *whole) awaitOthers(ctx context.Context) error {
-	const most, pause = 3 * time.Second, 50 * time.Millisecond
-	for deadline := time.Now().Add(most); ; {
-		found, err := w.rows(ctx, newQuery(sqlOthers))
-		switch {
-		case err != nil || len(found) == 0:
+// awaitNodes waits for the end of the nodes that are stopping, or that were killed just
+// now, and refuses those that are seen again meanwhile.
+func (w *whole) awaitNodes(ctx context.Context) error {
+	const most, pause = leaseTime + 2*beatEvery, 50 * time.Millisecond
+	first := map[string]string{}
+	for began := time.Now(); ; {
+		there, err := w.rows(ctx, newQuery(sqlThere+" ORDER BY state, name"))
+		if err != nil || len(there) == 0 {
 			return err
-		case time.Now().After(deadline):
-			return errInUse
+		}
+		late := time.Since(began) > most
+		there = slices.DeleteFunc(there, func(r row) bool {
+			id, seen := string(r[2]), string(r[4])
+			if first[id] == "" {
+				first[id] = seen
+			}
+			return !late && (first[id] == seen || string(r[3]) == store.NodeStopping)
+		})
+		if len(there) > 0 {
+			return inUse(whoUses(there))
 		}
 		select {
 		case <-ctx.Done():

@@ -74,7 +74,7 @@ func carry(t testing.TB, from, to string) {
 	}
 	var err error
 	if pgstore.IsURL(from) {
-		err = pgstore.Read(bg, parse(t, from), nil, func(source store.Source) error {
+		err = pgstore.Read(bg, parse(t, from), nil, to, func(source store.Source) error {
 			target, err := boltstore.Open(to, boltstore.Options{NoSync: true}) // Rebuild would refuse what some tests leave
 			if err != nil {
 				return err
@@ -115,7 +115,7 @@ func TestCarriedIsCompared(t *testing.T) {
 			_, err := store.Carry(bg, from, lossyCarrier{to, change}, func(store.Kind, int, bool) {})
 			return err
 		}
-		err := pgstore.Read(bg, parse(t, database), nil, func(from store.Source) error {
+		err := pgstore.Read(bg, parse(t, database), nil, file, func(from store.Source) error {
 			return boltstore.Rebuild(bg, file, boltstore.Options{}, func(to *boltstore.Store) error { return spoiled(from, to) })
 		})
 		if err == nil || !strings.Contains(err.Error(), "is not what is there") {
@@ -125,7 +125,7 @@ func TestCarriedIsCompared(t *testing.T) {
 			t.Errorf("%s: the file: %v", name, err)
 		}
 		empty := postgres.New(t)
-		err = pgstore.Read(bg, parse(t, database), nil, func(from store.Source) error {
+		err = pgstore.Read(bg, parse(t, database), nil, file, func(from store.Source) error {
 			return pgstore.Fill(bg, parse(t, empty), nil, func(to store.Carrier) error { return spoiled(from, to) })
 		})
 		if err == nil || !strings.Contains(err.Error(), "is not what is there") {

@@ -23,7 +23,7 @@ const coordinating = 2
 type node struct {
 	id, name, version string
 	schema            int // the last migration that the program knows
-	forTests          bool
+	access            access
 	conns             *pool         // of its own, so that no reader and no commit delays a heartbeat
 	nudged            chan struct{} // has one token when a heartbeat is due at once
 	turn              chan struct{} // has one token while lockLeases holds it
@@ -54,7 +54,7 @@ type claim struct {
 
 func newNode(target *Target, o Options) *node {
 	n := &node{
-		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, forTests: o.ForTests, state: store.NodeRunning,
+		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, access: o.access(), state: store.NodeRunning,
 		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), turn: make(chan struct{}, 1), stopped: make(chan struct{}),
 		held: map[string]uint64{}, leaving: map[string]time.Time{}, inFlight: map[string]int{}, claims: map[string]claim{}, claimed: map[uint64]int{}, jobs: map[string]*job{},
 	}
@@ -84,15 +84,34 @@ const sqlNow = "(extract(epoch FROM now()) * 1000)::bigint"
 
 var sqlAlive = fmt.Sprintf("seen_at > %s - %d", sqlNow, leaseTime.Milliseconds())
 
+// sqlThere finds the nodes that use the database.
+var sqlThere = "SELECT CASE state WHEN 'command' THEN '' ELSE name END, version, id, state, seen_at FROM nodes WHERE " + sqlAlive
+
+// whoUses names some nodes that sqlThere found, for the operator.
+func whoUses(there []row) string {
+	var names []string
+	for _, r := range there {
+		name := "the node " + string(r[0])
+		if len(r[0]) == 0 {
+			name = "a command"
+		}
+		names = append(names, fmt.Sprintf("%s (teamdata %s)", name, r[1]))
+	}
+	return some(names)
+}
+
 // register makes the node's rows, instead of those of an earlier one with its name: that
 // was killed, or finds out by its next commit or heartbeat. It reports whether the tables
 // are still those that the program may write, and no other server uses them if it is for
 // tests: the lock on meta is for one who upgrades them. The other one is for those who count
 // the nodes that have to see what they changed.
 func (n *node) register(ctx context.Context, c *conn) (current bool, err error) {
-	alone := ""
-	if n.forTests {
-		alone = " AND NOT EXISTS (SELECT FROM nodes WHERE state <> 'command' AND " + sqlAlive + ")"
+	may := ""
+	if n.access != exporting {
+		may += " AND carried_to = ''"
+	}
+	if n.access == forTests {
+		may += " AND NOT EXISTS (SELECT FROM nodes WHERE state <> 'command' AND " + sqlAlive + ")"
 	}
 	var made []row
 	_, err = c.run(ctx,
@@ -102,7 +121,7 @@ func (n *node) register(ctx context.Context, c *conn) (current bool, err error) 
 		newQuery("DELETE FROM nodes WHERE name = $1", n.name),
 		query{sql: "DELETE FROM leases WHERE name LIKE 'job %' AND node NOT IN (SELECT id FROM nodes)"}, // of those that were killed
 		query{sql: "DELETE FROM shared_key WHERE NOT EXISTS (SELECT FROM nodes WHERE " + sqlAlive + ")"},
-		newQuery("INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at) SELECT $1::text, $2::text, $3::text, $4::bigint, $5::text, "+sqlNow+", "+sqlNow+" FROM meta WHERE may_write <= $4::bigint"+alone+" RETURNING 1::bigint",
+		newQuery("INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at) SELECT $1::text, $2::text, $3::text, $4::bigint, $5::text, "+sqlNow+", "+sqlNow+" FROM meta WHERE may_write <= $4::bigint"+may+" RETURNING 1::bigint",
 			n.id, n.name, n.version, n.schema, n.state).collect(&made),
 		newQuery("INSERT INTO commits (node, n) SELECT id, 0 FROM nodes WHERE id = $1", n.id),
 		query{sql: "COMMIT"})

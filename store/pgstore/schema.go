@@ -62,7 +62,8 @@ const (
 	reading   access = iota // nothing is written, and no table made
 	writing                 // the tables are made in an empty database
 	upgrading               // and brought to this program's schema
-	forTests                // the same, of a database that is for tests
+	exporting               // the same, and then no record is written
+	forTests                // the same as upgrading, of a database that is for tests
 )
 
 // schema is what a database says of its tables, as seen by the role.
@@ -76,6 +77,7 @@ type schema struct {
 
 	number, mayRead, mayWrite int // the row of meta
 	forTests                  bool
+	carriedTo                 string
 }
 
 // prepare makes or upgrades the tables, as far as access allows, and checks that this
@@ -155,20 +157,12 @@ func retire(ctx context.Context, c *conn, last migration) error {
 	var there []row
 	if _, err := c.run(ctx,
 		query{sql: "SELECT FROM meta FOR UPDATE"},
-		newQuery("SELECT CASE state WHEN 'command' THEN '' ELSE name END, version FROM nodes WHERE schema < $1 AND "+sqlAlive+" ORDER BY state, name", last.mayWrite).collect(&there)); err != nil {
+		newQuery(sqlThere+" AND schema < $1 ORDER BY state, name", last.mayWrite).collect(&there)); err != nil {
 		return err
 	}
 	if len(there) > 0 {
-		var names []string
-		for _, r := range there {
-			name := "the node " + string(r[0])
-			if len(r[0]) == 0 {
-				name = "a command"
-			}
-			names = append(names, fmt.Sprintf("%s (teamdata %s)", name, r[1]))
-		}
 		return &Error{
-			Text:   fmt.Sprintf("is in use by what can't write schema %d, to which this teamdata upgrades it: %s", last.number, some(names)),
+			Text:   fmt.Sprintf("is in use by what can't write schema %d, to which this teamdata upgrades it: %s", last.number, whoUses(there)),
 			Advice: "upgrade those first, to a version that can write it, or stop them; then start this one again",
 		}
 	}
@@ -210,8 +204,8 @@ func readSchema(ctx context.Context, c *conn) (s schema, err error) {
 		return s, err
 	}
 	s.ours = false
-	_, err = c.run(ctx, query{sql: "SELECT schema, may_read, may_write, to_jsonb(meta)->>'for_tests' FROM meta WHERE program = 'teamdata'", row: func(v [][]byte) error {
-		s.ours, s.forTests = true, string(v[3]) == "true" // null before the step that adds it
+	_, err = c.run(ctx, query{sql: "SELECT schema, may_read, may_write, to_jsonb(meta)->>'for_tests', to_jsonb(meta)->>'carried_to' FROM meta WHERE program = 'teamdata'", row: func(v [][]byte) error {
+		s.ours, s.forTests, s.carriedTo = true, string(v[3]) == "true", string(v[4]) // null before the step that adds them
 		_, err := fmt.Sscan(fmt.Sprintf("%s %s %s", v[0], v[1], v[2]), &s.number, &s.mayRead, &s.mayWrite)
 		return err
 	}})
@@ -225,8 +219,10 @@ func (s schema) refusal(number int, a access) error {
 		return &Error{Text: "has no schema that the role may use", Advice: "create the one that its search_path names, or grant USAGE on it"}
 	case !s.ours && len(s.tables) > 0:
 		return &Error{Text: fmt.Sprintf("holds tables of another program in its schema %s: %s", s.name, some(s.tables)), Advice: "give an empty database in --data"}
-	case s.ours && a != reading && s.forTests != (a == forTests):
+	case s.ours && a != reading && a != exporting && s.forTests != (a == forTests):
 		return s.otherUse()
+	case s.carriedTo != "" && a != reading && a != exporting:
+		return &Error{Text: "was carried to " + s.carriedTo + " by teamdata migrate, where nothing arrives that is written here", Advice: "give that in --data; to use this one again in its place, run in it: UPDATE meta SET carried_to = ''"}
 	case !s.ours && a == reading:
 		return &Error{Text: "is empty: no teamdata has used it", Advice: "correct --data, or fill it with: teamdata serve or teamdata import"}
 	case len(s.unread) > 0:

@@ -36,6 +36,9 @@ type Options struct {
 	// is for tests from then on: nothing else may write to that one, and it to no other.
 	// One such server uses it at a time.
 	ForTests bool
+	// Exporting is for a command that changes no record, and so may use a database for
+	// tests, or one whose data was carried to another place.
+	Exporting bool
 	// Sole says that no other server uses the database meanwhile, so that this one need
 	// not look for any, nor write over what it claimed and run again when that has changed:
 	// for tests whose time is not that of the database, or that count what runs.
@@ -49,8 +52,11 @@ type Options struct {
 
 // access is what a server with these options is going to do with the database.
 func (o *Options) access() access {
-	if o.ForTests {
+	switch {
+	case o.ForTests:
 		return forTests
+	case o.Exporting:
+		return exporting
 	}
 	return upgrading
 }
@@ -176,7 +182,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	switch current, err := s.node.register(ctx, c); {
 	case err != nil:
 		return s.target.refusal(err)
-	case !current: // a newer program was faster, or there is another server for tests
+	case !current: // a newer program or migrate was faster, or there is another server for tests
 		if err := s.pool.prepare(ctx, files, s.options.access()); err != nil {
 			return err
 		}
@@ -308,7 +314,7 @@ func (s *Store) closePools() {
 
 // replaced ends the life of a Store whose rows are gone.
 func (s *Store) replaced() error {
-	err := &Error{Place: s.target.String(), Text: "no longer knows this server: another one was started as " + s.node.name + ", it was not seen for an hour, a newer teamdata upgraded the database meanwhile, or the database was made again",
+	err := &Error{Place: s.target.String(), Text: "no longer knows this server: another one was started as " + s.node.name + ", it was not seen for an hour, a newer teamdata upgraded the database meanwhile, its data was carried to another place, or the database was made again",
 		Advice: "give each server a name of its own with --node, and start this one again"}
 	s.end(err)
 	return err
