@@ -32,7 +32,7 @@ func (a *App) openSocket(ctx context.Context) (err error) {
 	path := SocketPath(a.settings.Socket, a.settings.Data, a.settings.StateDir)
 	if client, _ := socket.Client(ctx, path); client != nil { // a database doesn't keep a second server out, as a file does
 		client.CloseIdleConnections()
-		return SettingError{hint.New("a server listens on "+path+" already", "give each server of a machine a folder of its own with --state-dir")}
+		return hint.New("a server listens on "+path+" already", "give each server of a machine a folder of its own with --state-dir")
 	}
 	a.socket.listener, err = socket.Listen(path, func(uid uint32) {
 		a.log.Warn().Uint32("uid", uid).Str("socket", path).Msg("another user was turned away from the admin socket")

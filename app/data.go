@@ -156,10 +156,10 @@ func open(ctx context.Context, data string, o boltstore.Options, m member) (open
 }
 
 // openError tells data that is not what it should be, which another start doesn't
-// change, from a system or a network that fails.
+// change, from a system or a network that fails, and from what passes by itself.
 func openError(err error) error {
 	file, database := (*boltfile.Error)(nil), (*pgstore.Error)(nil)
-	if errors.As(err, &file) && file.Err == nil || errors.As(err, &database) && database.Err == nil {
+	if errors.As(err, &file) && file.Err == nil || errors.As(err, &database) && database.Err == nil && !database.Passes {
 		return SettingError{err}
 	}
 	return err

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +29,17 @@ type SettingError struct{ error }
 
 // Unwrap returns what is wrong with the setting.
 func (e SettingError) Unwrap() error { return e.error }
+
+// MayBeMounted reports whether an error is about a file whose folder is not there: it may
+// be on a disk that is mounted later, so that no setting has to change.
+func MayBeMounted(err error) bool {
+	var missing *fs.PathError
+	if !errors.As(err, &missing) || !errors.Is(missing, fs.ErrNotExist) {
+		return false
+	}
+	_, err = os.Stat(filepath.Dir(missing.Path))
+	return errors.Is(err, fs.ErrNotExist)
+}
 
 // Check returns the first reason why serve would reject the settings, as a
 // SettingError.

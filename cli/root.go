@@ -63,7 +63,7 @@ func execute(ctx context.Context, stopByHangup func(), root *cobra.Command) int 
 		return 0
 	}
 	report(os.Stderr, err)
-	if wrong := (app.SettingError{}); !begun || errors.As(err, &wrong) {
+	if wrong := (app.SettingError{}); (!begun || errors.As(err, &wrong)) && !app.MayBeMounted(err) {
 		return exitUsage
 	}
 	return exitFailed

@@ -26,7 +26,8 @@ is written beside the data file.
 
 A SIGHUP makes it read its certificates again; on a terminal, where a SIGHUP says
 that the terminal was closed, it stops. A wrong setting ends it with status 2,
-anything else that is wrong with 1.`,
+anything else that is wrong with 1, and so does what may pass by itself: a
+database that is down or only reads, a folder that is not there yet.`,
 		Annotations: map[string]string{staysOnHangup: ""},
 		Example: `  teamdata serve --demo
   teamdata serve --seed org.json

@@ -113,15 +113,24 @@ func TestCannotStart(t *testing.T) {
 	otherKey := filepath.Join(folder, "other.key")
 	kit.WriteFile(t, otherKey, strings.Repeat("01", 32))
 
+	absent := func(name string) string { return filepath.Join(folder, "absent", name) }
 	// What another start may find otherwise is no error of the command line.
 	serveRefuses(t, exitFailed, map[string]refusal{
 		"file in use":    {[]string{"--data", held}, `in use by process \d+ .*holds the lock \(flock\)`},
 		"not a database": {[]string{"--data", text}, "is not a teamdata file"},
 		"port taken":     {[]string{"--listen", taken.Addr().String()}, "is taken by another program .* --listen"},
+
+		// What may be on a disk that is not mounted yet.
+		"no folder":                    {[]string{"--data", absent("x.db")}, "make it with: mkdir -p"},
+		"no folder of a seed":          {[]string{"--seed", absent("seed.json")}, "--seed: open .*seed.json"},
+		"no folder of a key":           {[]string{"--seal-key-file", absent("seal.key")}, "--seal-key-file: key file .*seal.key is not there"},
+		"no folder of a CA":            {[]string{"--webhook-ca", absent("ca.pem")}, "--webhook-ca: open .*ca.pem"},
+		"no folder of certificate":     {[]string{"--tls-cert", absent("cert.pem"), "--tls-key", absent("key.pem")}, "--tls-cert: .*cert.pem"},
+		"no folder of a logo":          {[]string{"--brand-logo", absent("logo.svg")}, "--brand-logo: open .*logo.svg"},
+		"no folder of a database's CA": {[]string{"--data", "postgres://ada@db.example/data?sslrootcert=" + absent("ca.pem")}, "--data: .*ca.pem can't be read"},
 	})
 	serveRefuses(t, exitUsage, map[string]refusal{
 		"folder":           {[]string{"--data", folder}, "is a folder"},
-		"no folder":        {[]string{"--data", filepath.Join(folder, "no", "x.db")}, "make it with: mkdir -p"},
 		"bad address":      {[]string{"--listen", "here"}, "is not host:port"},
 		"no port":          {[]string{"--listen", "127.0.0.1:99999"}, `--listen "127.0.0.1:99999" has no port from 0 to 65535`},
 		"no origin":        {[]string{"--public-url", "https://data.example.com/teamdata"}, "--public-url goes on behind the host"},

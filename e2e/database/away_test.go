@@ -103,7 +103,8 @@ func TestStopWhileDatabaseHangs(t *testing.T) {
 	}
 }
 
-// A standby that only reads is refused in words. The server of all hosts goes on by
+// A standby that only reads is refused in words, and not for good: a server that starts
+// before it takes over only has to be started again. The server of all hosts goes on by
 // itself when it takes over, and nothing is lost if the primary has sent it all.
 func TestDatabaseFailover(t *testing.T) {
 	t.Parallel()
@@ -114,14 +115,17 @@ func TestDatabaseFailover(t *testing.T) {
 	c := newTraffic(t, program.InDatabase(t, postgres.PasswordApart(t, both)))
 	c.flows(100)
 	alone := []string{"serve", "--data", postgres.PasswordApart(t, standby.TCP(name)), "--state-dir", t.TempDir(), "--listen", "127.0.0.1:0"}
-	program.Says(t, 1, alone, "is a standby, which only reads", "give the primary in --data")
+	program.Refused(t, 1, "is a standby, which only reads; give the primary in --data", alone...)
 
 	primary.Stop(t, "fast") // when the standby has it all
 	c.server.AwaitHealth(http.StatusServiceUnavailable, "commit: the database")
+	meanwhile := program.InDatabase(t, c.data.At)
+	program.Refused(t, 1, "", meanwhile.Command("serve", "--listen", "127.0.0.1:0")...) // so that its unit starts it again
 	standby.Promote(t)
 	began := time.Now()
 	c.flows(1)
 	t.Logf("the first write was accepted %v after the failover", time.Since(began).Round(time.Millisecond))
 	c.flows(100)
 	c.end()
+	meanwhile.Serve().StopWell()
 }

@@ -139,7 +139,7 @@ func (w *whole) lock(ctx context.Context, mode string) error {
 }
 
 func inUse(by string) error {
-	return &Error{Text: "is in use: " + by, Advice: "stop the servers and the commands that use it"}
+	return &Error{Text: "is in use: " + by, Advice: "stop the servers and the commands that use it", Passes: true}
 }
 
 // awaitNodes waits for the end of the nodes that are stopping, or that were killed just

@@ -148,9 +148,9 @@ func (s serverState) refusal() error {
 	case s.version < 140000:
 		return &Error{Text: fmt.Sprintf("is PostgreSQL %d, which is too old", s.version/10000), Advice: "use PostgreSQL 14 or newer"}
 	case s.standby:
-		return &Error{Text: "is a standby, which only reads", Advice: "give the primary in --data, or all hosts of the cluster, separated by commas"}
+		return &Error{Text: "is a standby, which only reads", Advice: "give the primary in --data, or all hosts of the cluster, separated by commas", Passes: true}
 	case s.readOnly:
-		return &Error{Text: "lets this role only read", Advice: "set default_transaction_read_only to off for the role, the database and the server"}
+		return &Error{Text: "lets this role only read", Advice: "set default_transaction_read_only to off for the role, the database and the server", Passes: true}
 	case s.encoding != "UTF8":
 		return &Error{Text: "has the encoding " + s.encoding, Advice: "make one with: createdb --encoding=UTF8 --locale=C --template=template0"}
 	}

@@ -21,6 +21,7 @@ type Error struct {
 	Text   string // what is wrong; continues the place
 	Advice string // what to do about it; may be empty
 	Err    error  // the cause; may be nil
+	Passes bool   // it may be otherwise soon, without a change of settings
 }
 
 func (e *Error) Error() string {
@@ -52,7 +53,7 @@ func parseRefusal(err error) error {
 	var file *fs.PathError
 	switch {
 	case errors.As(err, &file):
-		return &Error{Text: fmt.Sprintf("--data: %s can't be read: %v", file.Path, file.Err), Advice: "correct the path, or its permissions"}
+		return &Error{Text: fmt.Sprintf("--data: %s can't be read: %v", file.Path, file.Err), Advice: "correct the path, or its permissions", Err: file}
 	case strings.Contains(text, "failed to read service"):
 		return &Error{Text: "--data names a service that the service file does not have", Advice: "correct service, or PGSERVICE and PGSERVICEFILE"}
 	case strings.Contains(text, "failed to configure TLS"):

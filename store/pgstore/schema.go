@@ -164,6 +164,7 @@ func retire(ctx context.Context, c *conn, last migration) error {
 		return &Error{
 			Text:   fmt.Sprintf("is in use by what can't write schema %d, to which this teamdata upgrades it: %s", last.number, whoUses(there)),
 			Advice: "upgrade those first, to a version that can write it, or stop them; then start this one again",
+			Passes: true,
 		}
 	}
 	_, err := c.run(ctx,

@@ -69,12 +69,22 @@ func explain(path string, err error) error {
 	case errors.Is(err, syscall.EISDIR):
 		return hint.With(fmt.Errorf("key file %s is a folder", path), "give the path of a file, or "+howToMake)
 	case errors.Is(err, fs.ErrNotExist):
-		return hint.With(fmt.Errorf("key file %s is not there", path), "give the path of the key file, or "+howToMake)
+		return hint.With(absent{path, err}, "give the path of the key file, or "+howToMake)
 	case errors.Is(err, fs.ErrPermission):
 		return hint.With(fmt.Errorf("key file %s can't be read by this user", path), "correct the owner and mode of the file (0400) and of its folder")
 	}
 	return hint.With(fmt.Errorf("key file %s can't be read: %w", path, err), "give the path of another")
 }
+
+// absent is a key file that is not there, and why.
+type absent struct {
+	path string
+	error
+}
+
+func (a absent) Error() string { return fmt.Sprintf("key file %s is not there", a.path) }
+
+func (a absent) Unwrap() error { return a.error }
 
 // decodeKey reads the key out of a file's content. The errors continue the file's
 // path.

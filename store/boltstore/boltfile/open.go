@@ -216,7 +216,7 @@ func checkFolder(path string) error {
 	case err == nil && !info.IsDir():
 		return &Error{Path: path, Text: fmt.Sprintf("can't be made: %s is not a folder", folder), Advice: "give another path with --data"}
 	case err != nil:
-		return &Error{Path: path, Text: "can't be made: there is no folder " + folder, Advice: "make it with: mkdir -p " + folder}
+		return &Error{Path: path, Text: "can't be made: there is no folder " + folder, Advice: "make it with: mkdir -p " + folder, Err: &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}}
 	}
 	return nil
 }
