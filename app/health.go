@@ -110,10 +110,13 @@ func (h *health) check() *verdict {
 	return v
 }
 
-// checkCommit makes an empty commit if there was none lately. If it hangs, the
-// next check waits for it instead of starting another.
+// checkCommit makes an empty commit if there was none lately, and none was refused. If
+// it hangs, the next check waits for it instead of starting another.
 func (h *health) checkCommit(ctx context.Context) error {
 	if err := h.store.CheckPlace(); err != nil {
+		return err
+	}
+	if err := h.store.Failing(); err != nil {
 		return err
 	}
 	if time.Since(h.store.LastCommit()) < commitKept {
@@ -141,9 +144,12 @@ func (h *health) checkCommit(ctx context.Context) error {
 // explainCommit describes publicly why commits fail. The error itself, which
 // names files, is only logged.
 func (h *health) explainCommit(err error) string {
+	var state interface{ SQLState() string }
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "the disk is full"
+	case errors.As(err, &state) && state.SQLState() == "53100":
+		return "the disk of the database is full"
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("not done within %s", h.limit)
 	case errors.Is(err, boltstore.ErrMoved):

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"teamdata/e2e/kit"
+	"teamdata/store"
 	"teamdata/store/boltstore"
 )
 
@@ -92,6 +93,19 @@ func TestHealthOfCommits(t *testing.T) {
 	close(hang)
 	h.limit = time.Minute
 	check("ok")
+	check("ok")
+
+	write := func() error {
+		return s.Update(t.Context(), store.All, func(tx store.Tx) error { return tx.PutPlan(store.Plan{Name: "pro"}) })
+	}
+	fault = syscall.EDQUOT
+	if write() == nil {
+		t.Error("it was written")
+	}
+	fault = nil
+	kit.Must(t, s.Probe(t.Context()))
+	check("the disk is full") // whatever a probe finds
+	kit.Must(t, write())
 	check("ok")
 }
 

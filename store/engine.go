@@ -17,9 +17,12 @@ type Engine interface {
 	// CheckPlace ends the Life of an engine whose data is no longer where it was
 	// opened. It writes nothing.
 	CheckPlace() error
-	// Probe makes an empty commit, which takes the way of any other. Its errors are
-	// those of an Update.
+	// Probe makes an empty commit, which takes the way of any other, and finds out whether
+	// there is room for more. Its errors are those of an Update.
 	Probe(ctx context.Context) error
+	// Failing is why the last commit that was more than a Probe was refused, as the next one
+	// would be; nil: it wasn't, or nothing but Probes was tried for ten seconds.
+	Failing() error
 
 	// OnCommit sets fn to be called after each commit. fn must not block. It is set
 	// once, before the first Update that it needs to see.

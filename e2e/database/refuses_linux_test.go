@@ -11,6 +11,7 @@ import (
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/postgres"
 	"teamdata/e2e/kit/program"
+	"teamdata/server"
 )
 
 // A database that refuses its server costs 503s, for as long as that lasts.
@@ -59,22 +60,41 @@ func TestDatabaseRefuses(t *testing.T) {
 }
 
 // A database whose disk is full takes no writes, answers reads, and goes on when there
-// is room again.
+// is room again. A server that nobody writes to isn't ready meanwhile either.
 func TestDatabaseDiskFull(t *testing.T) {
 	t.Parallel()
-	disk := kit.SmallDisk(t, "24m")
+	disk := kit.SmallDisk(t, "40m")
 	pg := postgres.Start(t)
-	database := pg.Database(t)
-	pg.Move(t, database, disk)
+	onDisk := func(name string) (database string) {
+		folder := filepath.Join(disk, name)
+		kit.Must(t, os.Mkdir(folder, 0o700))
+		database = pg.Database(t)
+		pg.Move(t, database, folder)
+		return database
+	}
+	database := onDisk("busy")
+	idle := program.InDatabase(t, onDisk("idle")).Serve("--http")
 	c := newTraffic(t, program.InDatabase(t, database))
 	c.flows(50)
 	ballast := filepath.Join(disk, "ballast")
 	kit.Fill(t, ballast)
 	c.refused(200)
+	const full = "commit: the disk of the database is full"
+	c.server.AwaitHealth(http.StatusServiceUnavailable, full)
+	idle.AwaitHealth(http.StatusServiceUnavailable, full)
+	for range 3 {
+		c.refused(100)
+		if status, body := c.server.Health(server.ReadyPath); status != http.StatusServiceUnavailable || !strings.Contains(body, full) {
+			t.Errorf("while it refuses each write it says %d %s", status, body)
+		}
+	}
 	if a := c.server.Must("GET", "/members", program.ReadKey); a.Status != http.StatusOK {
 		t.Errorf("a read is answered %d %s", a.Status, a.Body)
 	}
 	kit.Must(t, os.Remove(ballast))
+	idle.AwaitHealth(http.StatusOK, "")
+	idle.StopWell()
 	c.flows(50)
+	c.server.AwaitHealth(http.StatusOK, "")
 	c.end()
 }

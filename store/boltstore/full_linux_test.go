@@ -110,6 +110,9 @@ func (f *fixture) serveOnFullDisk(ballast string) {
 	if len(users) < 500 {
 		f.Errorf("full at %d members", len(users))
 	}
+	if err := f.Probe(bg); !boltfile.IsFull(err) || f.Failing() == nil {
+		f.Errorf("while no member can be added, a probe ends with %v, and failing is %v", err, f.Failing())
+	}
 	f.keepsWhatItHas(users)
 	f.close()
 	if listed, err := boltfile.CompareFree(f.path); err != nil || !listed {

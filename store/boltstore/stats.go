@@ -4,13 +4,21 @@ import (
 	"context"
 
 	"teamdata/store"
+	"teamdata/store/boltstore/boltfile"
 )
 
 // Probe commits through the writer and to disk, like any other.
 func (s *Store) Probe(ctx context.Context) error {
-	return s.Update(ctx, store.Scope{}, func(t store.Tx) error {
-		t.(*tx).dropped = true
-		return nil
+	if boltfile.IsFull(s.Refusal()) { // an empty commit needs no more room
+		if err := s.file.Room(); err != nil {
+			return storageFault(err)
+		}
+	}
+	return s.Probing(func() error {
+		return s.Update(ctx, store.Scope{}, func(t store.Tx) error {
+			t.(*tx).dropped = true
+			return nil
+		})
 	})
 }
 

@@ -94,7 +94,9 @@ func (s *Store) commitBatch(batch []*engine.Update) (t *tx, err error) {
 	} else if s.file.AfterFailure(began, err) && s.life.Err() == nil {
 		s.commitList(began)
 	}
-	s.Committed(store.Commit{Updates: written, Took: time.Since(began), Err: err})
+	c := store.Commit{Updates: written, Took: time.Since(began), Err: err}
+	s.Committed(c)
+	s.Refused(c)
 	s.synced.end(id, err)
 	return t, err
 }

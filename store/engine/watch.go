@@ -11,6 +11,8 @@ import (
 type Watch struct {
 	onCommit  atomic.Pointer[func(store.Commit)]
 	committed atomic.Int64 // unix nanoseconds of the last commit; 0: none, or it failed
+	refused   atomic.Pointer[refusal]
+	probes    atomic.Int64 // those that run
 
 	// The open Views, by when they began in unix nanoseconds; 0 is a free place. Views
 	// beyond the places run uncounted.
@@ -29,10 +31,55 @@ func (w *Watch) LastCommit() time.Time {
 	return time.Time{}
 }
 
+// refusal is the failure of the last commit that was more than a probe.
+type refusal struct {
+	at  time.Time
+	err error
+}
+
+// failingFor is how long a refusal counts while nothing else is tried: nobody may try
+// while it does.
+const failingFor = 10 * time.Second
+
+// Failing is as the contract has it.
+func (w *Watch) Failing() error {
+	if r := w.refused.Load(); r != nil && time.Since(r.at) < failingFor {
+		return r.err
+	}
+	return nil
+}
+
+// Refusal is why the last commit that was more than a probe was refused, however long ago;
+// nil: it was not.
+func (w *Watch) Refusal() error {
+	if r := w.refused.Load(); r != nil {
+		return r.err
+	}
+	return nil
+}
+
+// Refused records a commit whose failure, if it did fail, tells of those to come.
+func (w *Watch) Refused(c store.Commit) {
+	if c.Err != nil && w.beyondProbes(c) {
+		w.refused.Store(&refusal{time.Now(), c.Err})
+	}
+}
+
+func (w *Watch) beyondProbes(c store.Commit) bool { return int64(c.Updates) > w.probes.Load() }
+
+// Probing runs a probe, which says nothing of what was refused.
+func (w *Watch) Probing(commit func() error) error {
+	w.probes.Add(1)
+	defer w.probes.Add(-1)
+	return commit()
+}
+
 // Committed records when a commit ended and calls OnCommit's function.
 func (w *Watch) Committed(c store.Commit) {
 	if w.committed.Store(time.Now().UnixNano()); c.Err != nil {
 		w.committed.Store(0)
+	} else if w.beyondProbes(c) {
+		w.refused.Store(nil)
 	}
 	if fn := w.onCommit.Load(); fn != nil {
 		(*fn)(c)

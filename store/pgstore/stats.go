@@ -2,18 +2,49 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"teamdata/store"
 )
 
-// Probe makes an empty commit, through the writer and to disk like any other. Its
-// errors are those of an Update.
+// Probe makes an empty commit, through the writer and to disk like any other, if there is
+// room for more. Its errors are those of an Update.
 func (s *Store) Probe(ctx context.Context) error {
-	return s.Update(ctx, store.Scope{}, func(t store.Tx) error {
-		t.(*tx).over.probed = true
-		return nil
+	return s.Probing(func() error {
+		if err := s.room(ctx); err != nil {
+			return fault(err)
+		}
+		return s.Update(ctx, store.Scope{}, func(t store.Tx) error {
+			t.(*tx).over.probed = true
+			return nil
+		})
 	})
+}
+
+// room finds out whether a table could grow: an empty commit writes over what is there, and
+// so succeeds on a full disk. What a statement keeps that is more than work_mem is in a file
+// on the disk of the tables; nothing of it is left.
+func (s *Store) room(ctx context.Context) error {
+	return s.pool.with(ctx, func(ctx context.Context, c *conn) error {
+		_, err := c.run(ctx, query{sql: sqlBegin}, query{sql: sqlLimits},
+			query{sql: "SELECT set_config('work_mem', '64kB', true), set_config('temp_tablespaces', '', true)"},
+			query{sql: "SELECT count(*) FROM unnest(array_fill(repeat('x', 8000), ARRAY[128]))"}, // 1 MB
+			query{sql: "COMMIT"})
+		return err
+	})
+}
+
+// Committed records a commit. A failure tells of the next one, unless it is a bug's or
+// another transaction's, or the connection was lost, which a probe finds out about.
+func (s *Store) Committed(c store.Commit) {
+	s.Watch.Committed(c)
+	var server *pgconn.PgError
+	if errors.As(c.Err, &server) && !isBug(server.Code) && !retryable(c.Err) && !broken(c.Err) {
+		s.Refused(c)
+	}
 }
 
 // statsTime is how long the database may take to say how large it is.

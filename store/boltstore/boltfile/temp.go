@@ -152,3 +152,17 @@ func syncFolder(path string) error { return cantWrite(path, atomicfile.SyncFolde
 // Step is called before and after each change to the disk with what is done so
 // far; tests kill the process there.
 var Step = func(done string) {}
+
+// roomSize is more than most commits need.
+const roomSize = 64 << 10
+
+// Room finds out whether a file beside this one could grow.
+func (f *File) Room() error {
+	file, err := newTemp(f.path, "room")
+	if err != nil {
+		return err
+	}
+	defer file.discard()
+	_, err = file.Write(make([]byte, roomSize))
+	return err
+}
