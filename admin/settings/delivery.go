@@ -14,8 +14,9 @@ type deliveryPage struct {
 	History []store.Attempt // newest first
 	Kept    bool            // earlier attempts are no longer kept
 	Due     bool            // the next attempt is due
+	Manages bool            // the person may send it again, so also by a command that is copied
 	Payload payload
-	Curl    string // a command that sends it again
+	Curl    string // that command; empty for whoever may not
 	Others  []otherDelivery
 }
 
@@ -96,6 +97,7 @@ func (p *deliveryPage) fill(r *request, d store.Delivery, e *store.Endpoint) {
 	p.History = slices.Clone(d.History)
 	slices.Reverse(p.History)
 	p.Kept, p.Due = len(d.History) == store.MaxHistory, !d.DueAt.After(r.now)
+	p.Manages = r.member.Manages()
 }
 
 func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
@@ -104,8 +106,10 @@ func (r *request) addEvent(tx store.Tx, p *deliveryPage) error {
 		return err
 	}
 	p.Payload = r.payload(event.Body)
-	if p.Curl, err = r.curlOf(p.deliveryRow, event.Body); err != nil {
-		return err
+	if p.Manages {
+		if p.Curl, err = r.curlOf(p.deliveryRow, event.Body); err != nil {
+			return err
+		}
 	}
 	for _, id := range event.Deliveries {
 		d, e, err := store.FindDelivery(tx, r.org.ID, id)

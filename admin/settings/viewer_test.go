@@ -11,24 +11,32 @@ import (
 	"teamdata/store"
 )
 
-// A viewer at every form and page of the org: no form does anything, no page but the
-// viewable ones is shown, and none of those has a secret, a form or a link to what
-// would be refused.
+// A viewer, member or guest of a portal, at every form and page of the org: no form does
+// anything, no page but the viewable ones is shown, and none of those has a secret, a
+// signature of now, a form or a link to what would be refused.
 func TestViewerAtEveryForm(t *testing.T) {
 	s := newAttacker(t)
 	s.setRole("usr_grace", store.RoleViewer)
-	b := s.signedIn("usr_grace")
+	for _, b := range []*browser{s.signedIn("usr_grace"), s.inPortal("usr_guest", store.RoleViewer)} {
+		s.viewEverything(b)
+	}
+	page := s.get(s.fill("/orgs/:org/deliveries/:delivery", s.mine))
+	page.wants(t, 200, "webhook-signature: v1,", `popovertarget="curl"`)
+}
+
+func (s *attacker) viewEverything(b *browser) {
+	s.Helper()
 	some := func(param string) string { return cmp.Or(s.mine(param), "x") }
 	before := s.file()
 	for _, rt := range routes {
 		if rt.method == http.MethodPost && strings.HasPrefix(rt.path, "/orgs/:org") {
-			b.post(s.fill(rt.path, some), formOfAnother()).wants(t, 403, "Your role is viewer")
+			b.post(s.fill(rt.path, some), formOfAnother()).wants(s, 403, "Your role is viewer")
 		}
 	}
 	if s.file() != before {
-		t.Error("a form of a viewer has changed the file")
+		s.Error("a form of a viewer has changed the file")
 	}
-	secrets := s.secrets()
+	secrets := append(s.secrets(), "webhook-signature: ", `popovertarget="curl"`)
 	for _, rt := range routes {
 		if rt.method != http.MethodGet || !strings.HasPrefix(rt.path, "/orgs/:org") {
 			continue
@@ -36,23 +44,23 @@ func TestViewerAtEveryForm(t *testing.T) {
 		r := b.get(s.fill(rt.path, some))
 		switch {
 		case !viewable[rt.path]:
-			r.wants(t, 403, "Your role is viewer")
+			r.wants(s, 403, "Your role is viewer")
 		case r.Status != 200 && r.Status != 303 && r.Status != 400 && r.Status != 404: // 400: without its query; 404: there is no such record
-			t.Errorf("%s: %d: %.500s", rt.path, r.Status, r.Body)
+			s.Errorf("%s: %d: %.500s", rt.path, r.Status, r.Body)
 		}
 		for _, secret := range secrets {
 			if strings.Contains(r.Body, secret) {
-				t.Errorf("%s shows a secret", rt.path)
+				s.Errorf("%s shows %s", rt.path, secret)
 			}
 		}
 		for _, form := range formElement.FindAllString(r.Body, -1) {
 			if strings.Contains(form, `method="post"`) && !strings.Contains(form, `action="/settings/sign-out"`) && !strings.Contains(form, `action="/settings/account`) {
-				t.Errorf("%s has the form %s", rt.path, form)
+				s.Errorf("%s has the form %s", rt.path, form)
 			}
 		}
 		for _, link := range linkElement.FindAllString(r.Body, -1) {
 			if href := hrefValue.FindStringSubmatch(link); href != nil && inOrg(href[1]) && !leadsToViewable(href[1]) {
-				t.Errorf("%s leads to %s", rt.path, href[1])
+				s.Errorf("%s leads to %s", rt.path, href[1])
 			}
 		}
 	}
