@@ -4,12 +4,16 @@ import (
 	"crypto/sha256"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/rs/zerolog"
 
 	"teamdata/e2e/kit"
 	"teamdata/e2e/kit/engines"
 	"teamdata/store"
+	"teamdata/store/storetest"
 )
 
 // file is a hash of the whole data file.
@@ -88,6 +92,35 @@ func (b *browser) forged(method, path string, header http.Header) int {
 	defer res.Body.Close()
 	io.Copy(io.Discard, res.Body)
 	return res.StatusCode
+}
+
+// A form of the page itself is taken from a browser that doesn't say Sec-Fetch-Site, also
+// behind a proxy that passes the host on without its port.
+func TestOriginOfThePublicURL(t *testing.T) {
+	w := newEnv(t)
+	for _, test := range []struct {
+		public, host, origin, site string
+		want                       int
+	}{
+		{"https://data.example:8443", "data.example", "https://data.example:8443", "", 401},
+		{"https://data.example:8443", "10.0.0.5", "https://data.example:8443", "", 401},
+		{"https://data.example:8443", "data.example", "https://data.example:9000", "", 403},
+		{"https://data.example:8443", "data.example", "http://data.example:8443", "", 403},
+		{"https://data.example:8443", "data.example", "https://data.example:8443", "cross-site", 403},
+		{"", "data.example", "https://evil.example", "", 403},
+	} {
+		s := newSettings(storetest.Scoped(t, w.Store), Config{PublicURL: test.public, Log: zerolog.Nop()})
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, Path+"/sign-in", strings.NewReader("name=usr_none&password=x"))
+		r.Host = test.host
+		r.Header.Set("Origin", test.origin)
+		if test.site != "" {
+			r.Header.Set("Sec-Fetch-Site", test.site)
+		}
+		answer := httptest.NewRecorder()
+		if s.ServeHTTP(answer, r); answer.Code != test.want {
+			t.Errorf("%+v: %d", test, answer.Code)
+		}
+	}
 }
 
 // Whoever is not signed in gets none of the pages and does none of the things but

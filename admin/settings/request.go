@@ -71,8 +71,13 @@ func (r *request) checkRoute() error {
 	return err
 }
 
-// checkOrigin refuses what another site made the browser send.
+// checkOrigin refuses what another site made the browser send. A browser without
+// Sec-Fetch-Site names the site, and that of the public URL is ours, whatever the Host
+// header says: a proxy may leave out its port.
 func (r *request) checkOrigin() error {
+	if h := r.HTTP.Header; h.Get("Sec-Fetch-Site") == "" && h.Get("Origin") == r.s.config.PublicURL {
+		return nil
+	}
 	if err := r.s.origin.Check(r.HTTP); err != nil {
 		return store.Errorf(store.CodeForbidden, "This form was sent from another site.").Advise("Open the settings page itself, and try again there.")
 	}

@@ -39,7 +39,7 @@ const Path = "/settings"
 
 // Config is what the settings page needs besides a store.
 type Config struct {
-	PublicURL string         // where people reach the server, such as https://data.example.com
+	PublicURL string         // the origin at which people reach the server, such as https://data.example.com
 	Version   string         // of the program
 	Log       zerolog.Logger // sign-ins and changes at info level, faults of the server at error level
 
