@@ -203,13 +203,18 @@ function requestOptions(json) {
   return { ...json, challenge: decode(json.challenge), allowCredentials: json.allowCredentials?.map((c) => ({ ...c, id: decode(c.id) })) };
 }
 
+// credentialJSON does by hand what older browsers lack. The credential of a password
+// manager is none of the browser's, whose toJSON throws then.
 function credentialJSON(c) {
-  if (c.toJSON) return c.toJSON();
-  const response = { clientDataJSON: encode(c.response.clientDataJSON) };
-  for (const name of ["attestationObject", "authenticatorData", "signature", "userHandle"]) {
-    if (c.response[name]) response[name] = encode(c.response[name]);
+  try {
+    return c.toJSON();
+  } catch {
+    const response = { clientDataJSON: encode(c.response.clientDataJSON) };
+    for (const name of ["attestationObject", "authenticatorData", "signature", "userHandle"]) {
+      if (c.response[name]) response[name] = encode(c.response[name]);
+    }
+    return { id: c.id, rawId: encode(c.rawId), type: c.type, response, clientExtensionResults: c.getClientExtensionResults() };
   }
-  return { id: c.id, rawId: encode(c.rawId), type: c.type, response, clientExtensionResults: c.getClientExtensionResults() };
 }
 
 const authenticators = {
