@@ -13,8 +13,8 @@ import (
 
 // A portal session is one that a portal link began: of a person without an account, in
 // one org, with one role. In a frame of a site of Config.FrameAncestors it is the only
-// kind that counts, with a cookie of its own, so that no page of an account is ever
-// shown in a frame.
+// kind that is made and that counts, with a cookie of its own, so that no page of an
+// account is ever shown in a frame.
 
 // originForm is that of Config.FrameAncestors: nothing that has a meaning of its own in a
 // Content-Security-Policy.

@@ -170,6 +170,31 @@ func TestPortalSessionEnds(t *testing.T) {
 	old.get("/orgs/org_acme").wants(t, 303)
 }
 
+// A link that lets a password be chosen does nothing in a frame, and a session of an
+// account counts for nothing there, whatever cookie it is in.
+func TestNoAccountInAFrame(t *testing.T) {
+	w := newEnv(t)
+	w.withFrames()
+	path := w.link("usr_ada")
+	b := w.newBrowser().inFrame()
+	for _, r := range []reply{b.get(path), b.post(path, chosen(goodPassword))} {
+		r.wants(t, http.StatusGone, "Open this page again")
+		if r.Header.Get("Set-Cookie") != "" || strings.Contains(r.Body, "<form") {
+			t.Errorf("in a frame the link answers %v %s", r.Header, r.Body)
+		}
+	}
+	w.newBrowser().post(path, chosen(goodPassword)).wants(t, 303) // it was not used up
+
+	account := w.signedIn("usr_ada")
+	at, _ := url.Parse(w.server.URL)
+	own := account.client.Jar.Cookies(at)[0]
+	b.client.Jar.SetCookies(at, []*http.Cookie{{Name: own.Name + "-portal", Value: own.Value, Path: "/", Secure: true}})
+	b.get("/orgs/org_acme").wants(t, 401, "Open this page again")
+	b.post("/sign-out", nil).wants(t, 401)
+	b.enterPortal(w.portalLink("usr_guest", store.RoleViewer))
+	account.get("/account").wants(t, 200)
+}
+
 // In a frame of an allowed site there are portal sessions and nothing else: neither
 // counts where the other does. Elsewhere nothing is framed.
 func TestPortalInAFrame(t *testing.T) {

@@ -159,7 +159,7 @@ func (r *request) note(fn func(tx store.Tx) error) error {
 // identify finds out who is signed in.
 func (r *request) identify(tx store.Tx) (err error) {
 	r.now = tx.Now()
-	if r.session, err = store.FindSession(tx, r.cookie()); err != nil {
+	if r.session, err = r.findSession(tx); err != nil {
 		return err
 	}
 	if r.session.Portal.Is() {

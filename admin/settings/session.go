@@ -45,9 +45,19 @@ func (r *request) startSession(userID, how string, before func(tx store.Tx) erro
 	return nil
 }
 
+// findSession finds the session that the browser has. unauthorized: as
+// [store.FindSession], or it is one of an account, in a frame.
+func (r *request) findSession(tx store.Tx) (store.Session, error) {
+	s, err := store.FindSession(tx, r.cookie())
+	if err == nil && r.framed() && !s.Portal.Is() {
+		return store.Session{}, errFrame
+	}
+	return s, err
+}
+
 // endOldSession ends the session that the browser had.
 func (r *request) endOldSession(tx store.Tx) error {
-	old, err := store.FindSession(tx, r.cookie())
+	old, err := r.findSession(tx)
 	switch {
 	case store.CodeOf(err) == store.CodeUnauthorized:
 		return nil
@@ -61,7 +71,7 @@ func (r *request) endOldSession(tx store.Tx) error {
 func (r *request) withSignedIn(userID string) (users []string, err error) {
 	users = []string{userID}
 	err = r.s.store.View(r.HTTP.Context(), func(tx store.Tx) error {
-		old, err := store.FindSession(tx, r.cookie())
+		old, err := r.findSession(tx)
 		if err == nil && old.UserID != userID {
 			users = []string{userID, old.UserID}
 		}

@@ -50,6 +50,21 @@ func (b *browser) signIn(name, password string) reply {
 	return b.post("/sign-in", url.Values{"name": {name}, "password": {password}, "next": {"/settings/account"}})
 }
 
+// Strangers are not told which version runs; who is signed in is.
+func TestVersionInTheFoot(t *testing.T) {
+	w := newEnv(t)
+	w.withFrames()
+	for path, b := range map[string]*browser{
+		"/sign-in": w.newBrowser(), "/forgot": w.newBrowser(), "/link/none": w.newBrowser(), w.link("usr_ada"): w.newBrowser(), "/nothing": w.newBrowser(),
+		"/orgs/org_acme": w.newBrowser().inFrame(), w.portalLink("usr_guest", store.RoleViewer): w.newBrowser().inFrame(),
+	} {
+		if r := b.get(path); strings.Contains(r.Body, "1.2.3") || !strings.Contains(r.Body, "<p>teamdata</p>") {
+			t.Errorf("%s: %d %s", path, r.Status, r.Body)
+		}
+	}
+	w.signedIn("usr_ada").get("/account").wants(t, 200, "<p>teamdata 1.2.3</p>")
+}
+
 func TestSignIn(t *testing.T) {
 	w := newEnv(t)
 	w.withPassword("usr_ada")

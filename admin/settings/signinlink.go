@@ -49,6 +49,9 @@ func (r *request) findLink() (p linkPage, err error) {
 			p.Orgs = []store.Org{org}
 			return err
 		}
+		if r.framed() {
+			return errFrame
+		}
 		if p.Who, err = tx.Account(l.UserID); err != nil {
 			return err
 		}
