@@ -44,6 +44,10 @@ func (env *testEnv) fill(tx store.Tx) error {
 			return tx.PutReplayJob(store.ReplayJob{OrgID: "org_acme", ID: "rpl_1", ActorID: "usr_ada", Filter: store.DeliveryFilter{Endpoint: "whe_1", State: "failed", Since: day(1)},
 				State: store.ReplayRunning, Done: 1, Total: 2, CreatedAt: day(3)})
 		},
+		func() error {
+			return tx.PutSession(store.Session{ID: "ses_1", UserID: "usr_guest", UserAgent: "Browser/1", CreatedAt: tx.Now(), LastSeenAt: tx.Now(),
+				Portal: store.Portal{OrgID: "org_acme", Role: store.RoleViewer, Name: "Guest"}})
+		},
 		func() (err error) {
 			env.delivery, err = failed(tx, "org_acme", "whe_1")
 			return err

@@ -56,6 +56,9 @@ var operations = []operation{
 
 	{method: "POST", path: "/orgs/org_acme/portal-link", body: `{"userId":"usr_guest","role":"viewer","name":"Guest","expiresInSeconds":300}`, status: 201,
 		answer: `{"id":"{{sil}}","userId":"usr_guest","role":"viewer","createdAt":` + at + `,"expiresAt":"2026-10-06T12:05:00.000Z","url":"https://data.example.com/link/{{sil}}.{{secret}}","token":"{{sil}}.{{secret}}"}`, audit: "portalLink.created"},
+	{method: "GET", path: "/orgs/org_acme/portal-sessions", status: 200,
+		answer: `{"data":[{"id":"ses_1","userId":"usr_guest","role":"viewer","name":"Guest","email":"","userAgent":"Browser/1","createdAt":` + at + `,"lastSeenAt":` + at + `}],"next":"0.ses_1","hasMore":false}`},
+	{method: "DELETE", path: "/orgs/org_acme/portal-sessions/ses_1", status: 204, audit: "portalSession.ended"},
 
 	{method: "POST", path: "/orgs/org_acme/members/batch", body: `{"members":[{"userId":"usr_cyn","role":"admin","name":"Cyn"},{"userId":"usr_dan","role":"member"}]}`, status: 201,
 		answer: `{"members":[{"result":"added","member":{"id":"{{mem}}","userId":"usr_cyn","role":"admin","name":"Cyn","email":"","createdAt":` + at + `,"apiKeys":{"active":0,"suspended":0}}},` +

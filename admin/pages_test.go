@@ -50,16 +50,17 @@ func TestPages(t *testing.T) {
 		name string
 		want int
 	}{
-		"/orgs":                     {"id", 9},
-		"/orgs/org_acme/members":    {"userId", 9},
-		"/orgs/org_acme/keys":       {"id", 8},
-		"/orgs/org_acme/endpoints":  {"id", 8},
-		"/orgs/org_acme/audit-log":  {"id", 1},
-		"/plans":                    {"name", 12},
-		"/event-types":              {"name", 15},
-		"/operator-tokens":          {"id", 8},
-		"/orgs/org_other/keys":      {"id", 0},
-		"/orgs/org_other/endpoints": {"id", 0},
+		"/orgs":                          {"id", 9},
+		"/orgs/org_acme/members":         {"userId", 9},
+		"/orgs/org_acme/keys":            {"id", 8},
+		"/orgs/org_acme/endpoints":       {"id", 8},
+		"/orgs/org_acme/audit-log":       {"id", 1},
+		"/orgs/org_acme/portal-sessions": {"id", 8},
+		"/plans":                         {"name", 12},
+		"/event-types":                   {"name", 15},
+		"/operator-tokens":               {"id", 8},
+		"/orgs/org_other/keys":           {"id", 0},
+		"/orgs/org_other/endpoints":      {"id", 0},
 	} {
 		all := fmt.Sprint(env.walk(path, list.name, 100))
 		equal(t, path, len(env.walk(path, list.name, 100)), list.want)
@@ -78,6 +79,9 @@ func more(tx store.Tx, name string) error {
 		imports(store.ImportEndpoint, tx, store.Endpoint{OrgID: "org_acme", ID: name, URL: "https://a.example/", Events: ours}),
 		func() error { return store.AddPlan(tx, store.Plan{Name: name}) },
 		func() error { return store.ImportOperatorToken(tx, store.OperatorToken{ID: name, Name: name}) },
+		func() error {
+			return tx.PutSession(store.Session{ID: "ses_" + name, UserID: "u", CreatedAt: tx.Now(), LastSeenAt: tx.Now(), Portal: store.Portal{OrgID: "org_acme", Role: store.RoleViewer}})
+		},
 		func() error { return tx.PutEventType(store.EventType{Name: name}) },
 	} {
 		if err := step(); err != nil {

@@ -65,6 +65,8 @@ var routes = []route{
 	{"POST", oneMember + "/signin-link", maxBody, (*request).createSignInLink},
 	{"POST", org + "/members/batch", maxBatch, (*request).addMembers},
 	{"POST", org + "/portal-link", maxBody, (*request).createPortalLink},
+	{"GET", org + "/portal-sessions", noBody, (*request).listPortalSessions},
+	{"DELETE", org + "/portal-sessions/:session", noBody, (*request).endPortalSession},
 
 	{"GET", org + "/audit-log", noBody, (*request).listAuditLog},
 	{"POST", org + "/audit-log", maxBody, (*request).addAuditEntry},

@@ -121,6 +121,7 @@ const (
 	auditPasskeyEnded  = "passkey.removed"
 	auditPortalMade    = "portalLink.created"
 	auditPortalUsed    = "portalLink.used"
+	auditPortalEnded   = "portalSession.ended"
 )
 
 // AuditExport records that an org's audit log was exported.

@@ -103,3 +103,41 @@ func UsePortalLink(tx Tx, token, userAgent string) (s Session, cookie string, er
 	s.Portal = l.Portal
 	return s, cookie, auditBy(tx.PutSession(s), tx, l.UserID, l.Portal.OrgID, auditPortalUsed, l.UserID)
 }
+
+// PortalSessions lists up to limit portal sessions of an org that hold, oldest first,
+// after the session with an id; from the first when that is empty. It looks at some
+// sessions of all orgs and accounts: last is the latest of them, and more whether there
+// may be others after it.
+func PortalSessions(tx Tx, orgID, after string, limit int) (found []Session, last string, more bool, err error) {
+	all, err := tx.Sessions(after, chunk)
+	for _, s := range all {
+		if len(found) == limit {
+			return found, last, true, nil
+		}
+		last = s.ID
+		if s.Portal.OrgID != orgID || !s.live(tx.Now()) {
+			continue
+		}
+		holds, err := s.Portal.Holds(tx, s.UserID)
+		if err != nil {
+			return nil, "", false, err
+		}
+		if holds {
+			found = append(found, s)
+		}
+	}
+	return found, last, len(all) == chunk, err
+}
+
+// EndPortalSession ends a portal session of an org, with the audit entry
+// portalSession.ended. Its scope is All. notFound: the org has no such session.
+func EndPortalSession(tx Tx, actorID, orgID, id string) error {
+	s, err := tx.Session(id)
+	if unlessNotFound(err) != nil {
+		return err
+	}
+	if err != nil || s.Portal.OrgID != orgID {
+		return Errorf(CodeNotFound, "The org has no such portal session.")
+	}
+	return auditBy(tx.DeleteSession(id), tx, actorID, orgID, auditPortalEnded, s.UserID)
+}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -148,4 +149,60 @@ func testPortalEndsWithTheMembership(s *subject) {
 	v, _ := s.portalSession("usr_other", store.RoleViewer)
 	s.Write(func(tx store.Tx) error { return store.DeleteOrg(tx, acme) })
 	holds(v, false)
+}
+
+// TestEndPortalSession: the portal sessions of an org that hold are listed, however many
+// others there are, and each of them can be ended, that of somebody who is no member too.
+func TestEndPortalSession(t *testing.T) { onBoth(t, testEndPortalSession) }
+
+func testEndPortalSession(s *subject) {
+	s.Write(storetest.Fill)
+	first, cookie := s.portalSession(guest, store.RoleViewer)
+	demoted, _ := s.portalSession(bob, store.RoleViewer)
+	s.Write(func(tx store.Tx) error {
+		var err error
+		for range many {
+			v := store.Session{ID: tx.NewID(store.PrefixSession), UserID: guest, CreatedAt: tx.Now(), LastSeenAt: tx.Now(), Portal: store.Portal{OrgID: other}}
+			err = errors.Join(err, tx.PutSession(v))
+		}
+		return err
+	})
+	last, _ := s.portalSession(guest, store.RoleAdmin)
+	listed := func(limit int) (ids []string) {
+		s.Read(func(tx store.Tx) error {
+			for after, more := "", true; more; {
+				var found []store.Session
+				var err error
+				if found, after, more, err = store.PortalSessions(tx, acme, after, limit); err != nil || len(found) > limit {
+					s.Fatalf("%d sessions, %v", len(found), err)
+				}
+				for _, v := range found {
+					ids = append(ids, v.ID)
+				}
+			}
+			return nil
+		})
+		return ids
+	}
+	for limit := 1; limit <= 4; limit++ {
+		s.Equal("sessions", listed(limit), []string{first.ID, demoted.ID, last.ID})
+	}
+	s.Write(func(tx store.Tx) error { return changeRole(tx, ada, acme, bob, store.RoleViewer) })
+	s.Equal("once a role has changed", listed(9), []string{first.ID, last.ID})
+	end := func(org, id string) func(store.Tx) error {
+		return func(tx store.Tx) error { return store.EndPortalSession(tx, "opr_1", org, id) }
+	}
+	s.refused("one of another org", store.CodeNotFound, end(other, first.ID))
+	s.refused("none", store.CodeNotFound, end(acme, "ses_none"))
+	s.refused("one of an account", store.CodeNotFound, end(acme, "ses_1"))
+	s.Write(end(acme, first.ID))
+	s.Equal("the rest", listed(9), []string{last.ID})
+	s.refused("ended again", store.CodeNotFound, end(acme, first.ID))
+	s.Read(func(tx store.Tx) error {
+		_, err := store.FindSession(tx, cookie)
+		s.Code("the cookie of the ended", err, store.CodeUnauthorized)
+		return nil
+	})
+	s.Clock.Move(store.PortalSessionAge)
+	s.Equal("after 12 hours", len(listed(9)), 0)
 }

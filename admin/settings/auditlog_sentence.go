@@ -58,6 +58,7 @@ var sentences = map[string]sentence{
 	"passkey.removed":               {"removed a passkey", userTarget, ""},
 	"portalLink.created":            {"made a portal link for ", userTarget, ""},
 	"portalLink.used":               {"signed in through a portal link", noTarget, ""},
+	"portalSession.ended":           {"ended the portal session of ", userTarget, ""},
 	"signInLink.created":            {"sent a sign-in link to ", userTarget, ""},
 	"subscription.changed":          {"changed the subscription", noTarget, ""},
 }

@@ -168,6 +168,19 @@ func TestPortalSessionEnds(t *testing.T) {
 	old.get("/orgs/org_acme").wants(t, 200)
 	w.Advance(store.PortalSessionAge)
 	old.get("/orgs/org_acme").wants(t, 303)
+
+	ended, stays := w.inPortal("usr_guest", store.RoleViewer), w.inPortal("usr_guest", store.RoleViewer)
+	w.Update(func(tx store.Tx) error {
+		sessions, _, _, err := store.PortalSessions(tx, "org_acme", "", 1)
+		if err != nil {
+			return err
+		}
+		return store.EndPortalSession(tx, "opr_1", "org_acme", sessions[0].ID)
+	})
+	ended.get("/orgs/org_acme").wants(t, 303)
+	stays.get("/orgs/org_acme/audit-log").wants(t, 200, "ended the portal session of ")
+	w.Update(func(tx store.Tx) error { return store.DeleteOrg(tx, "org_acme") })
+	stays.get("/orgs/org_acme").wants(t, 303)
 }
 
 // A link that lets a password be chosen does nothing in a frame, and a session of an

@@ -73,7 +73,7 @@ func Commands(c Config) []*cobra.Command {
 	return []*cobra.Command{
 		orgCommand(e), subscriptionCommand(e), planCommand(e), memberCommand(e), auditCommand(e),
 		keyCommand(e), endpointCommand(e), deliveryCommand(e), replayCommand(e), eventCommand(e), eventTypeCommand(e),
-		instructionsCommand(e), fileCommand(e), operatorTokenCommand(e), signInLinkCommand(e), portalLinkCommand(e), nodeCommand(e), statusCommand(e),
+		instructionsCommand(e), fileCommand(e), operatorTokenCommand(e), signInLinkCommand(e), portalLinkCommand(e), portalSessionCommand(e), nodeCommand(e), statusCommand(e),
 		clockCommand(e), resetCommand(e),
 	}
 }

@@ -52,3 +52,22 @@ func (s *session) portalLink(body object) error {
 	s.note("with this link %s signs in as %s; it works once, until %s, for whoever has it", s.args[0], link.Role, link.ExpiresAt)
 	return nil
 }
+
+func portalSessionCommand(e *env) *cobra.Command {
+	r := newOrgResource(e, "portal-session", "List and end the sessions that portal links began", idList{"/orgs/{org}/portal-sessions", "id"})
+	r.add(action{
+		use: "list", short: "List who is signed in through a portal link, oldest first",
+		example: "portal-session list --org org_acme",
+		route:   "GET /orgs/{org}/portal-sessions",
+		columns: columns{"SESSION", "id", "USER", "userId", "ROLE", "role", "NAME", "name", "SIGNED IN", "createdAt", "LAST SEEN", "lastSeenAt"},
+		none:    "nobody is signed in through a portal link; make one with: teamdata portal-link USER",
+	})
+	r.add(action{
+		use: "end SESSION", short: "Sign a person out who came through a portal link",
+		example: "portal-session end ses_01JD --yes",
+		route:   "DELETE /orgs/{org}/portal-sessions/{id}",
+		confirm: "This signs the person of portal session {id} out; another portal link signs them in again",
+		done:    "portal session {id} has ended",
+	})
+	return r.Command
+}

@@ -58,6 +58,10 @@ var accountRules = []Rule{
 	{"use a sign-in link", useLink("sil_1." + known)},
 	{"create a portal link", createPortalLink(acme, guest, store.RoleViewer, time.Hour)},
 	{"use a portal link", usePortalLink("sil_2." + known)},
+	{"end a portal session", func(tx store.Tx) error {
+		v, _, err := store.UsePortalLink(tx, "sil_2."+known, "Browser/1")
+		return errors.Join(err, store.EndPortalSession(tx, ada, acme, v.ID))
+	}},
 	{"create a session", createSession(bob)},
 	{"see a session", func(tx store.Tx) error { return store.TouchSession(tx, "ses_1") }},
 	{"end a session", func(tx store.Tx) error { return store.EndSession(tx, bob, "ses_1") }},

@@ -10,7 +10,7 @@ import (
 )
 
 // readers are what package store offers to those who only read.
-var readers = strings.Fields("AccessOf AccountSessions CreatedKeys Features FindDelivery FindOperatorToken FindReplay FindSession FindSignInLink FirstOwner LatestReplays LoadAccess SessionUser")
+var readers = strings.Fields("AccessOf AccountSessions CreatedKeys Features FindDelivery FindOperatorToken FindReplay FindSession FindSignInLink FirstOwner LatestReplays LoadAccess PortalSessions SessionUser")
 
 var ruleOfStore = regexp.MustCompile(`(?m)^func ([A-Z]\w+)\(tx Tx[,)]`)
 

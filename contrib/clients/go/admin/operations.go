@@ -134,6 +134,17 @@ func (c *Client) CreatePortalLink(ctx context.Context, org string, link NewPorta
 	return post[PortalLink](ctx, c, link, options, "orgs", org, "portal-link")
 }
 
+// ListPortalSessions lists who is signed in to the settings page of the org through a
+// portal link, oldest first.
+func (c *Client) ListPortalSessions(org string) teamdata.List[PortalSession] {
+	return list[PortalSession](c, "orgs", org, "portal-sessions")
+}
+
+// EndPortalSession signs the person of a portal session out.
+func (c *Client) EndPortalSession(ctx context.Context, org, session string, options ...teamdata.Option) error {
+	return remove(ctx, c, options, "orgs", org, "portal-sessions", session)
+}
+
 // ListAuditLog lists an org's audit log, oldest first.
 func (c *Client) ListAuditLog(org string) teamdata.List[AuditLogEntry] {
 	return list[AuditLogEntry](c, "orgs", org, "audit-log")

@@ -58,6 +58,12 @@ const (
 	PortalLinkRoleViewer PortalLinkRole = "viewer"
 )
 
+// Defines values for PortalSessionRole.
+const (
+	PortalSessionRoleAdmin  PortalSessionRole = "admin"
+	PortalSessionRoleViewer PortalSessionRole = "viewer"
+)
+
 // Defines values for ReplayState.
 const (
 	ReplayStateCancelled ReplayState = "cancelled"
@@ -940,6 +946,48 @@ type PortalLink struct {
 
 // PortalLinkRole What the person may do there.
 type PortalLinkRole string
+
+// PortalSession Somebody who is signed in through a portal link.
+type PortalSession struct {
+	// CreatedAt When the person signed in, in UTC.
+	CreatedAt Time `json:"createdAt"`
+
+	// Email The person's mail address, as the link had it; empty when it is not known.
+	Email string `json:"email"`
+
+	// ID The id of the session.
+	ID string `json:"id"`
+
+	// LastSeenAt When the session was last used, in UTC, to the minute.
+	LastSeenAt Time `json:"lastSeenAt"`
+
+	// Name The person's name, as the link had it; empty when it is not known.
+	Name string `json:"name"`
+
+	// Role What the person may do there.
+	Role PortalSessionRole `json:"role"`
+
+	// UserAgent What the browser calls itself.
+	UserAgent string `json:"userAgent"`
+
+	// UserID Who is signed in.
+	UserID string `json:"userId"`
+}
+
+// PortalSessionRole What the person may do there.
+type PortalSessionRole string
+
+// PortalSessionPage A page of portal sessions, oldest first.
+type PortalSessionPage struct {
+	// Data The portal sessions of this page.
+	Data []PortalSession `json:"data"`
+
+	// HasMore Whether more follow at the time of the request.
+	HasMore bool `json:"hasMore"`
+
+	// Next The cursor to go on from, as `after`. Null only when the list is empty and no `after` was given.
+	Next *Next `json:"next"`
+}
 
 // Recovered What was recovered.
 type Recovered struct {

@@ -658,6 +658,36 @@ export interface components {
             /** @description Who signs in with it. */
             userId: string;
         };
+        /** @description Somebody who is signed in through a portal link. */
+        PortalSession: {
+            /** @description When the person signed in, in UTC. */
+            createdAt: components["schemas"]["Time"];
+            /** @description The person's mail address, as the link had it; empty when it is not known. */
+            email: string;
+            /** @description The id of the session. */
+            id: string;
+            /** @description When the session was last used, in UTC, to the minute. */
+            lastSeenAt: components["schemas"]["Time"];
+            /** @description The person's name, as the link had it; empty when it is not known. */
+            name: string;
+            /**
+             * @description What the person may do there.
+             * @enum {string}
+             */
+            role: "viewer" | "admin";
+            /** @description What the browser calls itself. */
+            userAgent: string;
+            /** @description Who is signed in. */
+            userId: string;
+        };
+        /** @description A page of portal sessions, oldest first. */
+        PortalSessionPage: {
+            /** @description The portal sessions of this page. */
+            data: components["schemas"]["PortalSession"][];
+            /** @description Whether more follow at the time of the request. */
+            hasMore: boolean;
+            next: components["schemas"]["Next"];
+        };
         /** @description What was recovered. */
         Recovered: {
             /** @description The number of deliveries that are due now. */
@@ -915,6 +945,8 @@ export type Plan = components['schemas']['Plan'];
 export type PlanChange = components['schemas']['PlanChange'];
 export type PlanPage = components['schemas']['PlanPage'];
 export type PortalLink = components['schemas']['PortalLink'];
+export type PortalSession = components['schemas']['PortalSession'];
+export type PortalSessionPage = components['schemas']['PortalSessionPage'];
 export type Recovered = components['schemas']['Recovered'];
 export type Recovery = components['schemas']['Recovery'];
 export type RemovedMember = components['schemas']['RemovedMember'];

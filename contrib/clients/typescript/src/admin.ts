@@ -157,6 +157,16 @@ export class AdminClient {
     return this.#change("POST", path`/orgs/${org}/portal-link`, link, options);
   }
 
+  /** Who is signed in to the settings page of the org through a portal link, oldest first. */
+  listPortalSessions(org: string, options?: ListOptions): List<types.PortalSession> {
+    return new List(this.transport, path`/orgs/${org}/portal-sessions`, options);
+  }
+
+  /** Signs the person of a portal session out. */
+  endPortalSession(org: string, session: string, options?: ChangeOptions): Promise<void> {
+    return this.#change("DELETE", path`/orgs/${org}/portal-sessions/${session}`, undefined, options);
+  }
+
   /** An org's audit log, oldest first. */
   listAuditLog(org: string, options?: ListOptions): List<types.AuditLogEntry> {
     return new List(this.transport, path`/orgs/${org}/audit-log`, options);
