@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"admin":                   {"teamdata/store", "teamdata/internal/", "teamdata/admin/", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"admin/settings":          {"teamdata/docs", "teamdata/store", "teamdata/internal/", "teamdata/admin/settings/", "github.com/go-webauthn/webauthn", "github.com/julienschmidt/httprouter", "github.com/rs/zerolog"},
 	"admin/settings/diagnose": {"teamdata/internal/signature"},
-	"admin/settings/password": {"golang.org/x/crypto/argon2"},
+	"admin/settings/password": {"golang.org/x/crypto/argon2", "golang.org/x/text/secure/precis"},
 	"admin/socket":            {"teamdata/internal/hint"},
 
 	"delivery":          {"teamdata/store", "teamdata/internal/", "teamdata/delivery/", "github.com/rs/zerolog"},
@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"delivery/receiver": {"teamdata/internal/canonical", "teamdata/internal/hint", "teamdata/internal/httpclient", "teamdata/internal/terminal", "github.com/standard-webhooks/standard-webhooks/libraries/go"},
 	"delivery/wheel":    {},
 
-	"store":                    {"teamdata/internal/canonical", "teamdata/internal/ratelimit"},
+	"store":                    {"teamdata/internal/canonical", "teamdata/internal/ratelimit", "golang.org/x/text/unicode/norm"},
 	"store/boltstore":          {"teamdata/internal/hint", "teamdata/store", "teamdata/store/boltstore/boltfile", "teamdata/store/codec", "teamdata/store/engine", "go.etcd.io/bbolt"},
 	"store/boltstore/boltfile": {"teamdata/internal/atomicfile", "teamdata/internal/system", "go.etcd.io/bbolt"},
 	"store/codec":              {"teamdata/internal/hint", "teamdata/store"},

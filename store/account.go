@@ -53,15 +53,25 @@ type Accounts interface {
 	DeleteAccount(userID string) error
 }
 
-// FindAccount finds an account by user id, or else by address, ignoring case.
-// notFound: there is none.
+// FindAccount finds an account by user id, or else by address, ignoring case and the form
+// of its domain. notFound: there is none.
 func FindAccount(tx Accounts, name string) (Account, error) {
 	a, err := tx.Account(name)
 	if IsNotFound(err) {
-		a, err = tx.AccountByEmail(strings.ToLower(name))
+		a, err = accountByAddress(tx, name)
 	}
 	if IsNotFound(err) {
 		return Account{}, Errorf(CodeNotFound, "There is no such account.")
+	}
+	return a, err
+}
+
+// accountByAddress finds an account by its address. An older one may have an address whose
+// domain is not in ASCII.
+func accountByAddress(tx Accounts, address string) (Account, error) {
+	a, err := tx.AccountByEmail(strings.ToLower(asciiAddress(address)))
+	if IsNotFound(err) {
+		a, err = tx.AccountByEmail(strings.ToLower(address))
 	}
 	return a, err
 }
@@ -76,13 +86,13 @@ func openAccount(tx Tx, m Member) (Account, error) {
 	if err != nil {
 		return Account{}, err
 	}
-	switch other, err := tx.AccountByEmail(strings.ToLower(m.Email)); {
+	switch other, err := accountByAddress(tx, m.Email); {
 	case err == nil && other.UserID != a.UserID:
 		a.Email = ""
 	case err != nil && !IsNotFound(err):
 		return Account{}, err
 	default:
-		a.Email = m.Email
+		a.Email = asciiAddress(m.Email)
 	}
 	return a, tx.PutAccount(a)
 }

@@ -155,3 +155,41 @@ func addPasskey(user, id string) func(store.Tx) error {
 		return store.AddPasskey(tx, user, store.Passkey{ID: id, Name: "key", Credential: []byte("{}")})
 	}
 }
+
+// TestInternationalAddress: an address is the same with its domain in Unicode and in ASCII,
+// and mail goes to the latter.
+func TestInternationalAddress(t *testing.T) { onBoth(t, testInternationalAddress) }
+
+func testInternationalAddress(s *subject) {
+	s.Write(storetest.Fill)
+	const typed, ascii = "Zoé@Bücher.example", "Zoé@xn--bcher-kva.example"
+	invite := func(email string) func(store.Tx) error {
+		return func(tx store.Tx) error {
+			return second(store.Invite(tx, ada, store.Member{OrgID: acme, Role: store.RoleViewer, Email: email}))
+		}
+	}
+	s.Write(invite(typed))
+	zoe := s.memberWith(typed)
+	for _, email := range []string{typed, ascii, "zoé@BÜCHER.example", "zoé@bu\u0308cher.example", "zoé@ｂücher。example"} {
+		s.Code("inviting "+email, store.CheckInvited(s.Context(), s.Store, acme, email), store.CodeConflict)
+	}
+	s.Write(func(tx store.Tx) error { return second(store.QueueSignInLink(tx, acme, zoe.UserID, time.Hour)) })
+	s.Equal("the mail goes", s.Mails()[0].To, ascii)
+	for _, name := range []string{typed, ascii, "ZOÉ@bücher.example"} {
+		s.Read(func(tx store.Tx) error {
+			a, err := store.FindAccount(tx, name)
+			s.Equal("the account of "+name, a.UserID, zoe.UserID)
+			return err
+		})
+		s.refused("inviting "+name, store.CodeConflict, invite(name))
+	}
+
+	// An account from before has the address as it was typed.
+	s.Write(func(tx store.Tx) error {
+		a := s.Account(zoe.UserID)
+		a.Email = typed
+		return tx.PutAccount(a)
+	})
+	s.refused("inviting the one from before", store.CodeConflict, invite(typed))
+	s.Read(func(tx store.Tx) error { return second(store.FindAccount(tx, typed)) })
+}

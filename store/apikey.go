@@ -86,7 +86,7 @@ func AddKeyUse(tx APIKeys, id string, more KeyUse) error {
 }
 
 func (k APIKey) check() error {
-	if err := cmp.Or(checkID("id", k.ID), checkOptional("name", k.Name, maxNameLength)); err != nil {
+	if err := cmp.Or(checkID("id", k.ID), checkName("name", k.Name, maxNameLength)); err != nil {
 		return err
 	}
 	if k.Scopes == 0 {

@@ -28,7 +28,7 @@ func Invite(tx Tx, actorID string, m Member) (Member, error) {
 	if err := checkAddress("email", m.Email); err != nil {
 		return Member{}, err
 	}
-	a, err := tx.AccountByEmail(strings.ToLower(m.Email))
+	a, err := accountByAddress(tx, m.Email)
 	switch {
 	case IsNotFound(err):
 		m.UserID = tx.NewID(PrefixUser)
@@ -46,7 +46,7 @@ func Invite(tx Tx, actorID string, m Member) (Member, error) {
 	return AddMember(tx, actorID, m)
 }
 
-// CheckInvited checks that no member of an org has an address, whatever its case. It
+// CheckInvited checks that no member of an org has an address, whatever its form. It
 // reads all members, in small transactions. conflict: the one who has it is named.
 func CheckInvited(ctx context.Context, s Store, orgID, email string) error {
 	const step = 1000
@@ -57,7 +57,7 @@ func CheckInvited(ctx context.Context, s Store, orgID, email string) error {
 				return err
 			}
 			for _, m := range members {
-				if strings.EqualFold(m.Email, email) {
+				if SameAddress(m.Email, email) {
 					return hasAddress(m)
 				}
 			}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"teamdata/internal/canonical"
 )
 
 // Mail is a message waiting to be sent. Its text is made from its template and
@@ -74,6 +76,19 @@ func checkAddress(field, text string) error {
 	}
 	return Invalid(field, "is not a mail address").Advise("write one such as ada@acme.example, without a name or brackets, in at most %d bytes", MaxAddressLength)
 }
+
+// asciiAddress is an address as it is compared: with its domain in ASCII. Anything else
+// stays as it is.
+func asciiAddress(text string) string {
+	if address, err := canonical.Address(text); err == nil {
+		return address
+	}
+	return text
+}
+
+// SameAddress reports whether two addresses are one, whatever their case and the form of
+// their domain.
+func SameAddress(a, b string) bool { return strings.EqualFold(asciiAddress(a), asciiAddress(b)) }
 
 // MailTTL is how long a mail may wait; a mail not sent by then is outdated.
 const MailTTL = 3 * 24 * time.Hour

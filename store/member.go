@@ -3,7 +3,11 @@ package store
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Member is a user's membership in an org.
@@ -71,6 +75,16 @@ func (m Member) Check() error {
 	return cmp.Or(checkID("userId", m.UserID), MemberChange{&m.Role, &m.Name, &m.Email}.check())
 }
 
+// checkRole checks a role. One that only looks like one with a meaning would grant nothing,
+// without a word.
+func checkRole(role string) error {
+	looks := strings.ToLower(visible(norm.NFKC.String(role)))
+	if meant := []string{RoleOwner, RoleAdmin, RoleViewer, RoleMember}; role != looks && slices.Contains(meant, looks) {
+		return Invalid("role", "%q is another role than %s", role, looks).Advise("did you mean %s?", looks)
+	}
+	return checkText("role", role, maxIDLength)
+}
+
 // ImportMember appends a member without an audit entry or an event, as a fixture
 // does. The engine fills in a missing id or creation time.
 func ImportMember(tx Tx, m Member) (Member, error) {
@@ -126,10 +140,10 @@ type MemberChange struct {
 // check skips unchanged fields, which may predate their rule.
 func (c MemberChange) check() (err error) {
 	if c.Role != nil {
-		err = checkText("role", *c.Role, maxIDLength)
+		err = checkRole(*c.Role)
 	}
 	if c.Name != nil {
-		err = cmp.Or(err, checkOptional("name", *c.Name, maxNameLength))
+		err = cmp.Or(err, checkName("name", *c.Name, maxNameLength))
 	}
 	if c.Email != nil {
 		err = cmp.Or(err, checkAddress("email", *c.Email))

@@ -2,11 +2,14 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"teamdata/store"
+	"teamdata/store/storetest"
 )
 
 func TestMemberRules(t *testing.T) { onBoth(t, testMemberRules) }
@@ -187,4 +190,66 @@ func changeMember(org, user string, c store.MemberChange) func(store.Tx) error {
 func changeRole(tx store.Tx, actorID, orgID, userID, role string) error {
 	_, err := store.ChangeMember(tx, actorID, orgID, userID, store.MemberChange{Role: &role})
 	return err
+}
+
+// TestRolesThatLookAlike: a role that only looks like one with a meaning is refused, so
+// that an admin's keys don't end by it; any other text is a role.
+func TestRolesThatLookAlike(t *testing.T) { onBoth(t, testRolesThatLookAlike) }
+
+func testRolesThatLookAlike(s *subject) {
+	s.Write(storetest.Fill)
+	role := "Admin"
+	for what, rule := range map[string]func(store.Tx) error{
+		"added": func(tx store.Tx) error {
+			return addMember(tx, store.Member{OrgID: acme, UserID: "usr_new", Role: role})
+		},
+		"changed": func(tx store.Tx) error { return changeRole(tx, "", acme, bob, role) },
+		"put": func(tx store.Tx) error {
+			return second(store.PutMember(tx, "", acme, store.MemberValues{UserID: bob, MemberChange: store.MemberChange{Role: &role}}))
+		},
+	} {
+		s.refused(what, store.CodeBadRequest, rule)
+	}
+	check := func(role string) string { return fmt.Sprint(store.Member{UserID: bob, Role: role}.Check()) }
+	for _, role := range []string{"Admin", "ADMIN", " admin", "admin ", "ad min", "ad\u200bmin", "admin\ufeff", "ad\u00admin", "\uff41\uff44\uff4d\uff49\uff4e", "admin\x00"} {
+		if got := check(role); got != fmt.Sprintf("role: %q is another role than admin; did you mean admin?", role) {
+			s.Errorf("%q: %s", role, got)
+		}
+	}
+	s.Equal("an owner", check(" owner"), `role: " owner" is another role than owner; did you mean owner?`)
+	for _, role := range []string{"admin", "owner", "viewer", "member", "administrator", "admi\u0144", "co-owner", "Mitglied", "管理者", "🚀", "r"} {
+		s.Equal(role, check(role), "<nil>")
+	}
+}
+
+// TestVisibleNames: what people know something by has a character that they see.
+func TestVisibleNames(t *testing.T) { onBoth(t, testVisibleNames) }
+
+func testVisibleNames(s *subject) {
+	s.Write(storetest.Fill)
+	name := "\u200b"
+	key := store.APIKey{OrgID: acme, ID: "key_new", Scopes: store.ScopeRead, CreatedBy: ada}
+	for what, rule := range map[string]func(store.Tx) error{
+		"an org":            func(tx store.Tx) error { return second(store.CreateOrg(tx, "", store.Org{Name: name})) },
+		"an org's new name": renameOrg(acme, name),
+		"a role":            func(tx store.Tx) error { return changeRole(tx, "", acme, bob, name) },
+		"a member": func(tx store.Tx) error {
+			return second(store.ChangeMember(tx, "", acme, bob, store.MemberChange{Name: &name}))
+		},
+		"a key":             func(tx store.Tx) error { key.Name = name; return second(store.ImportKey(tx, key)) },
+		"an operator token": func(tx store.Tx) error { return store.ImportOperatorToken(tx, store.OperatorToken{Name: name}) },
+		"a passkey":         func(tx store.Tx) error { return store.AddPasskey(tx, bob, store.Passkey{ID: "q", Name: name}) },
+		"a guest": func(tx store.Tx) error {
+			_, _, err := store.CreatePortalLink(tx, ada, guest, store.Portal{OrgID: acme, Role: store.RoleViewer, Name: name}, time.Hour)
+			return err
+		},
+	} {
+		s.refused(what, store.CodeBadRequest, rule)
+	}
+	for _, name := range []string{" ", "\u00a0\u3000", "\u2060\ufe0f", "\u3164", "\u2800", "\u034f", "\u202e", "\u0301"} {
+		s.Code(fmt.Sprintf("%q", name), store.Member{UserID: bob, Role: "r", Name: name}.Check(), store.CodeBadRequest)
+	}
+	for _, name := range []string{"", " x ", "\u200f\u05d0", "👨\u200d👩", ".", "e\u0301"} {
+		s.Code(fmt.Sprintf("%q", name), store.Member{UserID: bob, Role: "r", Name: name}.Check(), "")
+	}
 }

@@ -239,7 +239,26 @@ func checkID(field, id string) error {
 
 // checkText applies checkOptional to a required text, such as a name.
 func checkText(field, text string, most int) error {
-	return cmp.Or(checkPresent(field, text), checkOptional(field, text, most))
+	return cmp.Or(checkPresent(field, text), checkName(field, text, most))
+}
+
+// checkName checks a single-line text that people know something by, if there is one.
+func checkName(field, text string, most int) error {
+	if text != "" && utf8.ValidString(text) && visible(text) == "" {
+		return Invalid(field, "has no visible character").Advise("write a text that people can read")
+	}
+	return checkOptional(field, text, most)
+}
+
+// visible is what people see of a text: its letters, digits, punctuation and symbols.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		const blank = '\u2800' // the pattern of Braille without a dot
+		if r == blank || !unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 func checkPresent(field, text string) error {

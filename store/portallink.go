@@ -82,7 +82,7 @@ func checkPortal(userID string, p Portal, ttl time.Duration) error {
 	case p.Role != RoleViewer && p.Role != RoleAdmin:
 		return Invalid("role", "of a portal link is viewer or admin")
 	}
-	return cmp.Or(checkID("userId", userID), checkOptional("name", p.Name, maxNameLength), checkAddress("email", p.Email))
+	return cmp.Or(checkID("userId", userID), checkName("name", p.Name, maxNameLength), checkAddress("email", p.Email))
 }
 
 // UsePortalLink uses up a portal link and starts its session, with the audit entry

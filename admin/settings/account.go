@@ -3,6 +3,7 @@ package settings
 import (
 	"slices"
 
+	"teamdata/admin/settings/password"
 	"teamdata/store"
 )
 
@@ -80,14 +81,14 @@ func (r *request) checkOldPassword() error {
 // newHash hashes the new password of a form, from its fields password and again.
 // badRequest: the password is not allowed, or the two differ.
 func (r *request) newHash(a store.Account) (string, error) {
-	password := r.field("password")
-	if err := store.CheckPassword(a, password); err != nil {
+	chosen := password.Prepare(r.field("password"))
+	if err := store.CheckPassword(a, chosen); err != nil {
 		return "", err
 	}
-	if r.field("again") != password {
+	if password.Prepare(r.field("again")) != chosen {
 		return "", store.Invalid("again", "does not match the new password")
 	}
-	return r.s.passwords.Hash(r.HTTP.Context(), password)
+	return r.s.passwords.Hash(r.HTTP.Context(), chosen)
 }
 
 func (r *request) logPassword(userID, how string) {

@@ -108,10 +108,14 @@ func (r *request) namedAccount(name string) (a store.Account, err error) {
 	return a, err
 }
 
+// maxTyped is how many bytes a password may have as it is typed: a character may be typed
+// as up to four, of up to four bytes each.
+const maxTyped = 16 * store.MaxPasswordLength
+
 // verify checks a password against a hash. When the hash is outdated, it returns a
 // new one of the same password. unauthorized: the password is a different one.
 func (r *request) verify(hash, password string) (renewed string, err error) {
-	if len(password) > 4*store.MaxPasswordLength {
+	if len(password) > maxTyped {
 		password = "" // no account has one so long, and hashing it would cost more
 	}
 	ok, outdated, err := r.s.passwords.Verify(r.HTTP.Context(), hash, password)

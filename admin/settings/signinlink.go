@@ -178,7 +178,7 @@ func mailForgotten(tx store.Tx, name string) (userID string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if strings.EqualFold(m.Email, a.Email) {
+		if store.SameAddress(m.Email, a.Email) {
 			_, err := store.QueueSignInLink(tx, id, a.UserID, store.MailedSignInLinkTTL)
 			return a.UserID, err
 		}

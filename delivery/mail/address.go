@@ -22,7 +22,7 @@ func parseSender(text string) (*netmail.Address, error) {
 	if err != nil || !store.ValidAddress(from.Address) {
 		return nil, fmt.Errorf("mail sender %q is not an address: write it like Teamdata <alerts@example.com>", text)
 	}
-	if from.Address, err = asciiDomain(from.Address); err != nil || !isASCII(from.Address) {
+	if from.Address, err = canonical.Address(from.Address); err != nil || !isASCII(from.Address) {
 		return nil, fmt.Errorf("mail sender %q has an address beyond ASCII, which not every server takes", text)
 	}
 	from.Name = personName(from.Name)
@@ -31,19 +31,11 @@ func parseSender(text string) (*netmail.Address, error) {
 
 // recipient returns the address and name of m's recipient.
 func recipient(m Message) (*netmail.Address, error) {
-	address, err := asciiDomain(m.To)
+	address, err := canonical.Address(m.To)
 	if err != nil || !store.ValidAddress(m.To) {
 		return nil, fmt.Errorf("%q is not a mail address", short(store.MaxAddressLength, m.To))
 	}
 	return &netmail.Address{Name: personName(m.Name), Address: address}, nil
-}
-
-// asciiDomain writes an address's domain in ASCII, which every server takes. Only one
-// with SMTPUTF8 takes another script before the @.
-func asciiDomain(address string) (string, error) {
-	at := strings.LastIndexByte(address, '@') + 1
-	domain, err := canonical.Host(address[at:])
-	return address[:at] + domain, err
 }
 
 func isASCII(text string) bool {

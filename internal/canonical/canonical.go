@@ -1,5 +1,5 @@
-// Package canonical writes names of hosts, and URLs that people type, in the one form in
-// which they go over the wire.
+// Package canonical writes names of hosts, and URLs and mail addresses that people type,
+// in the one form in which they go over the wire.
 //
 // It imports nothing of ours. A new part of a URL that has several forms belongs here.
 package canonical
@@ -62,6 +62,14 @@ func Host(host string) (string, error) {
 		return "", fmt.Errorf("%w: %w", ErrHost, err)
 	}
 	return ascii, nil
+}
+
+// Address returns a mail address with its domain as [Host] writes it: that is what every
+// server takes. Only one with SMTPUTF8 takes another script before the @.
+func Address(address string) (string, error) {
+	at := strings.LastIndexByte(address, '@') + 1
+	domain, err := Host(address[at:])
+	return address[:at] + domain, err
 }
 
 // escaped writes %XX for what may stand neither in a path nor in a query, a % that

@@ -13,8 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
+	"golang.org/x/text/secure/precis"
 )
 
 // atOnce is how many hashes are made at the same time: each takes a processor and
@@ -53,6 +55,16 @@ func New(c Scheme) *Hasher {
 	return &Hasher{cost: c, slots: make(chan struct{}, atOnce), decoy: c.format(random(saltBytes), random(keyBytes))}
 }
 
+// Prepare is a password in the form in which it is hashed, whatever keyboard it was typed
+// on: some compose letters with accents, some don't (RFC 8265, OpaqueString). A password
+// with characters that the RFC leaves out stays as it is.
+func Prepare(password string) string {
+	if prepared, err := precis.OpaqueString.String(password); err == nil && utf8.ValidString(password) {
+		return prepared
+	}
+	return password
+}
+
 // Hash makes the hash of a password. Its error is that ctx ended before its turn
 // came.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
@@ -61,11 +73,11 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	}
 	defer h.done()
 	salt := random(saltBytes)
-	return h.cost.format(salt, h.cost.key(password, salt, keyBytes)), nil
+	return h.cost.format(salt, h.cost.key(Prepare(password), salt, keyBytes)), nil
 }
 
 // Verify reports whether a password is that of a hash, and whether the hash is
-// of another scheme than those that Hash makes. An empty hash is that of no password,
+// other than those that Hash makes: of another scheme, or of a password as it was typed. An empty hash is that of no password,
 // and costs the same time. Its error is that ctx ended before its turn came, or
 // that the hash is malformed.
 func (h *Hasher) Verify(ctx context.Context, hash, password string) (ok, outdated bool, err error) {
@@ -77,8 +89,13 @@ func (h *Hasher) Verify(ctx context.Context, hash, password string) (ok, outdate
 		return false, false, err
 	}
 	defer h.done()
-	same := subtle.ConstantTimeCompare(cost.key(password, salt, len(key)), key) == 1
-	return same && hash != "", cost != h.cost, nil
+	same := func(password string) bool {
+		return subtle.ConstantTimeCompare(cost.key(password, salt, len(key)), key) == 1
+	}
+	prepared := Prepare(password)
+	ok = same(prepared)
+	asTyped := !ok && prepared != password && same(password)
+	return (ok || asTyped) && hash != "", asTyped || cost != h.cost, nil
 }
 
 func (h *Hasher) wait(ctx context.Context) error {

@@ -40,6 +40,36 @@ func testHashAndVerify(t *testing.T, h *Hasher, form string) {
 	}
 }
 
+// A password is the same however its letters are composed. The hash of one that was made
+// of what was typed is good once more.
+func TestComposed(t *testing.T) {
+	const composed, decomposed = "pässword für Zoé", "pa\u0308ssword\u00a0fu\u0308r Zoe\u0301"
+	h := New(cheap)
+	salt := []byte("0123456789abcdef")
+	for _, test := range []struct {
+		hashed, typed string
+		asTyped       bool // the hash is older than Prepare
+		ok, outdated  bool
+	}{
+		{composed, decomposed, false, true, false}, {decomposed, composed, false, true, false}, {decomposed, decomposed, false, true, false},
+		{composed, decomposed, true, true, false}, {decomposed, decomposed, true, true, true}, {decomposed, composed, true, false, false},
+		{composed, "password für Zoé", false, false, false}, {composed, "ｐässword für Zoé", false, false, false},
+		{"family \U0001f468\u200d\U0001f469", "family \U0001f468\u200d\U0001f469", false, true, false}, // not of RFC 8265
+		{"a\xffbcdefghijkl", "a\ufffdbcdefghijkl", false, false, false},
+	} {
+		hash := cheap.format(salt, cheap.key(test.hashed, salt, keyBytes))
+		if !test.asTyped {
+			var err error
+			hash, err = h.Hash(t.Context(), test.hashed)
+			kit.Must(t, err)
+		}
+		ok, outdated, err := h.Verify(t.Context(), hash, test.typed)
+		if ok != test.ok || outdated != test.outdated || err != nil {
+			t.Errorf("%+v: %v, %v, %v", test, ok, outdated, err)
+		}
+	}
+}
+
 // No password is that of an account without one, and it costs a hash to say so.
 func TestVerifyWithoutHash(t *testing.T) {
 	for _, password := range []string{"", text} {

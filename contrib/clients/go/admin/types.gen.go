@@ -535,7 +535,7 @@ type MemberChange struct {
 	// Name The name, for people.
 	Name *string `json:"name,omitempty"`
 
-	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing. A member always has a role: null is refused.
+	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing; one that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. A member always has a role: null is refused.
 	Role *string `json:"role,omitempty"`
 }
 
@@ -589,7 +589,7 @@ type MemberValues struct {
 	// Name The name, for people.
 	Name *string `json:"name,omitempty"`
 
-	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing.
+	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing; one that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused.
 	Role string `json:"role"`
 }
 
@@ -682,7 +682,7 @@ type NewMember struct {
 	// Name The name, for people.
 	Name *string `json:"name,omitempty"`
 
-	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing.
+	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing; one that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused.
 	Role string `json:"role"`
 
 	// UserID The id of the user, of A-Z a-z 0-9 _ and -.
