@@ -69,7 +69,7 @@ func FindAccount(tx Accounts, name string) (Account, error) {
 // accountByAddress finds an account by its address. An older one may have an address whose
 // domain is not in ASCII.
 func accountByAddress(tx Accounts, address string) (Account, error) {
-	a, err := tx.AccountByEmail(strings.ToLower(asciiAddress(address)))
+	a, err := tx.AccountByEmail(strings.ToLower(ASCIIAddress(address)))
 	if IsNotFound(err) {
 		a, err = tx.AccountByEmail(strings.ToLower(address))
 	}
@@ -92,7 +92,7 @@ func openAccount(tx Tx, m Member) (Account, error) {
 	case err != nil && !IsNotFound(err):
 		return Account{}, err
 	default:
-		a.Email = asciiAddress(m.Email)
+		a.Email = ASCIIAddress(m.Email)
 	}
 	return a, tx.PutAccount(a)
 }

@@ -77,9 +77,9 @@ func checkAddress(field, text string) error {
 	return Invalid(field, "is not a mail address").Advise("write one such as ada@acme.example, without a name or brackets, in at most %d bytes", MaxAddressLength)
 }
 
-// asciiAddress is an address as it is compared: with its domain in ASCII. Anything else
+// ASCIIAddress is an address as it is compared: with its domain in ASCII. Anything else
 // stays as it is.
-func asciiAddress(text string) string {
+func ASCIIAddress(text string) string {
 	if address, err := canonical.Address(text); err == nil {
 		return address
 	}
@@ -88,7 +88,7 @@ func asciiAddress(text string) string {
 
 // SameAddress reports whether two addresses are one, whatever their case and the form of
 // their domain.
-func SameAddress(a, b string) bool { return strings.EqualFold(asciiAddress(a), asciiAddress(b)) }
+func SameAddress(a, b string) bool { return strings.EqualFold(ASCIIAddress(a), ASCIIAddress(b)) }
 
 // MailTTL is how long a mail may wait; a mail not sent by then is outdated.
 const MailTTL = 3 * 24 * time.Hour

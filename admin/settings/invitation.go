@@ -156,11 +156,18 @@ func (r *request) linkToShow(tx store.Tx, m store.Member) (string, error) {
 	return r.s.config.PublicURL + Path + "/link/" + token, nil
 }
 
-// tryMail counts a mail to an address that a person has entered. rateLimited: it had
-// too many lately.
+// tryMail counts a mail to an address that a person has entered. rateLimited: the address
+// had too many lately, or the person or the org has sent too many.
 func (r *request) tryMail(email string) error {
 	if r.s.config.Mailed == nil {
 		return nil
 	}
-	return r.allowed(r.s.throttle.mail.Take(r.HTTP.Context(), hashOf(email), r.now))
+	ctx, t := r.HTTP.Context(), &r.s.throttle
+	if err := r.allowed(t.sender.Take(ctx, r.actor(), r.now)); err != nil {
+		return err
+	}
+	if err := r.allowed(t.org.Take(ctx, r.org.ID, r.now)); err != nil {
+		return err
+	}
+	return r.allowed(t.mail.Take(ctx, hashOf(email), r.now))
 }

@@ -3,6 +3,7 @@ package settings
 import (
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -96,20 +97,46 @@ func TestInvitationRefused(t *testing.T) {
 	}
 }
 
-// Mail to one address is limited, whoever sends it.
+// Mail to one address is limited, whoever sends it and whatever the person is called.
 func TestInvitationsAreLimited(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn("usr_ada")
-	path := strings.TrimPrefix(b.post("/orgs/org_acme/new-member", invited("viewer", "Nina", "nina@acme.example")).location(), Path)
+	path := strings.TrimPrefix(b.post("/orgs/org_acme/new-member", invited("viewer", "Nina", "nina@bücher.example")).location(), Path)
 	path, _, _ = strings.Cut(path, "?")
-	for i := 1; i <= 3; i++ {
-		want := 303
-		if i == 3 {
-			want = 429
-		}
-		b.post(path+"/invite", url.Values{"nonce": {string(rune('a' + i))}}).wants(t, want)
+	id := path[strings.LastIndex(path, "/")+1:]
+	for _, name := range []string{"nina@xn--bcher-kva.example", id} {
+		w.newBrowser().post("/forgot", url.Values{"name": {name}}).wants(t, 200)
+		w.backgroundDone()
 	}
+	b.post(path+"/invite", url.Values{"nonce": {"a"}}).wants(t, 429)
+	w.newBrowser().post("/forgot", url.Values{"name": {"NINA@Bücher.example"}}).wants(t, 200)
+	w.backgroundDone()
 	if n := len(w.mails()); n != 3 {
+		t.Errorf("%d mails wait", n)
+	}
+}
+
+// Whoever invites sends a bounded number of mails, and so do all of an org together.
+func TestSendersAreLimited(t *testing.T) {
+	w := newEnv(t)
+	w.setRole("usr_grace", store.RoleAdmin)
+	sent := 0
+	invite := func(b *browser, want int) {
+		t.Helper()
+		sent++
+		b.post("/orgs/org_acme/new-member", invited("viewer", "", "n"+strconv.Itoa(sent)+"@acme.example")).wants(t, want)
+	}
+	for _, user := range []string{"usr_ada", "usr_alan"} {
+		b := w.signedIn(user)
+		for range 30 {
+			invite(b, 303)
+		}
+		invite(b, 429)
+	}
+	invite(w.signedIn("usr_grace"), 429) // the org has sent what it may
+	w.Advance(attemptWindow)
+	invite(w.signedIn("usr_grace"), 303)
+	if n := len(w.mails()); n != 61 {
 		t.Errorf("%d mails wait", n)
 	}
 }

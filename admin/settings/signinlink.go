@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"teamdata/store"
 )
@@ -134,26 +135,39 @@ func (r *request) sendForgotten() error {
 			return r.render(status, "signin_forgot", forgotPage{Mail: true, Error: e})
 		})
 	}
-	mails, err := r.s.throttle.mail.Take(r.HTTP.Context(), hashOf(name), r.now)
-	if err != nil {
-		return err
-	}
-	if mails.OK {
-		var userID string
-		mail := func(ctx context.Context, s store.Store) error {
-			return s.Update(ctx, store.All, func(tx store.Tx) (err error) {
-				userID, err = mailForgotten(tx, name)
-				return err
-			})
+	var userID string
+	mail := func(ctx context.Context, s store.Store) error {
+		if ok, err := r.s.tryForgotten(ctx, name, r.now); err != nil || !ok {
+			return err
 		}
-		r.inBackground("mail a sign-in link", mail, func() {
-			r.s.config.Mailed()
-			if userID != "" {
-				r.auditStranger(userID, store.AuditLinkCreated)
-			}
+		return s.Update(ctx, store.All, func(tx store.Tx) (err error) {
+			userID, err = mailForgotten(tx, name)
+			return err
 		})
 	}
+	r.inBackground("mail a sign-in link", mail, func() {
+		r.s.config.Mailed()
+		if userID != "" {
+			r.auditStranger(userID, store.AuditLinkCreated)
+		}
+	})
 	return r.render(http.StatusOK, "signin_forgot", forgotPage{Mail: true, Sent: true})
+}
+
+// tryForgotten counts a mail to the address of a named account, whatever it is called here.
+// It reports whether there is such an address, and has not had too many lately.
+func (s *Settings) tryForgotten(ctx context.Context, name string, now time.Time) (bool, error) {
+	var to string
+	err := s.store.View(ctx, func(tx store.Tx) error {
+		a, err := store.FindAccount(tx, name)
+		to = a.Email
+		return ignoreNotFound(err)
+	})
+	if err != nil || to == "" {
+		return false, err
+	}
+	d, err := s.throttle.mail.Take(ctx, hashOf(to), now)
+	return d.OK, err
 }
 
 // readTime sets the time of the request.

@@ -27,7 +27,9 @@ const (
 	attemptsOfName   = 50 // for one name, by all
 	attemptsOfClient = 50 // for all names: many people may share an address
 
-	mailsOfName = 3 // sign-in links by mail, for one name
+	mailsToOne    = 3  // sign-in links by mail, to one address
+	mailsOfSender = 30 // by one person who invites
+	mailsOfOrg    = 60 // by all of an org
 )
 
 // siteFactor is how many times the attempts of one client an IPv6 /48 gets: it is
@@ -46,14 +48,16 @@ type throttle struct {
 	one    clientLimiter
 	name   store.Limiter // by hashOf
 	known  store.Limiter // by hashOf the value of the browser's cookie
-	mail   store.Limiter // by hashOf
+	mail   store.Limiter // by hashOf the address
+	sender store.Limiter // of mail, by user id
+	org    store.Limiter // of mail, by org id
 }
 
 // hashOf represents a name as typed, of any length, whether or not there is such an
 // account. So that a database that is read by others tells nobody what was typed, the
 // limits know nothing else of it.
 func hashOf(name string) string {
-	hash := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(name))))
+	hash := sha256.Sum256([]byte(strings.ToLower(store.ASCIIAddress(strings.TrimSpace(name)))))
 	return string(hash[:])
 }
 
@@ -92,7 +96,9 @@ func newThrottle(s store.Coordination) throttle {
 		one:    newClientLimiter(s, "name", attemptsOfOne, attemptWindow),
 		name:   newLimiter(s, "name", attemptsOfName, attemptWindow),
 		known:  newLimiter(s, "known browser", attemptsOfOne, attemptWindow),
-		mail:   newLimiter(s, "mail", mailsOfName, attemptWindow),
+		mail:   newLimiter(s, "mail", mailsToOne, attemptWindow),
+		sender: newLimiter(s, "mail of a sender", mailsOfSender, attemptWindow),
+		org:    newLimiter(s, "mail of an org", mailsOfOrg, attemptWindow),
 	}
 }
 
