@@ -60,8 +60,7 @@ type Queue interface {
 	Claim(ctx context.Context, endpoint uint64, now time.Time, limit int) (Claims, error)
 
 	// HandOver makes Claim claim nothing from now on, and returns when other nodes can
-	// have what is due: once the claims are released, or soon after, or when ctx is
-	// done.
+	// have what is due: once the claims are released, or when ctx is done.
 	HandOver(ctx context.Context)
 
 	// Release returns a claimed delivery, with or without a committed outcome.

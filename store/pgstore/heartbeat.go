@@ -59,8 +59,8 @@ func (s *Store) beat() (again time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(s.life, beatTime)
 	defer cancel()
 	asked := time.Now()
-	given, unfinished := n.giveUp()
-	seen, err := n.say(ctx, s.ClockOffset(), given, unfinished)
+	given := n.giveUp()
+	seen, err := n.say(ctx, s.ClockOffset(), given)
 	if err != nil {
 		return beatTime / 3, err
 	}
@@ -94,8 +94,8 @@ type census struct {
 var errReplaced = errors.New("the database no longer knows this node")
 
 // say writes the heartbeat, gives leases up, and reads who else is there, and who has
-// what. Where attempts are unfinished, it waits for a commit that may be of their outcomes.
-func (n *node) say(ctx context.Context, offset time.Duration, given []string, unfinished bool) (seen census, err error) {
+// what.
+func (n *node) say(ctx context.Context, offset time.Duration, given []string) (seen census, err error) {
 	n.mu.Lock()
 	state := n.state
 	n.mu.Unlock()
@@ -106,9 +106,6 @@ func (n *node) say(ctx context.Context, offset time.Duration, given []string, un
 			n.id, state, int(offset.Milliseconds())).collect(&self),
 		newQuery("DELETE FROM nodes WHERE seen_at < "+sqlNow+" - $1", int(forgetAfter.Milliseconds())),
 		{sql: "DELETE FROM commits WHERE node NOT IN (SELECT id FROM nodes)"},
-	}
-	if unfinished {
-		queries = append(queries, newQuery("SELECT 1::bigint FROM commits WHERE node = $1 FOR UPDATE", n.id))
 	}
 	if len(given) > 0 {
 		queries = append(queries, n.givingUp(given)...)
@@ -226,11 +223,10 @@ func (n *node) next(seen *census) time.Duration {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for shard, by := range n.leaving {
+	for shard := range n.leaving {
 		if n.inFlight[shard] == 0 {
 			return 0
 		}
-		next = min(next, max(time.Until(by), 10*time.Millisecond))
 	}
 	return next
 }

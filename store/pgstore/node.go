@@ -30,14 +30,14 @@ type node struct {
 
 	mu       sync.Mutex
 	state    string
-	asked    time.Time            // when its last heartbeat was asked for
-	others   int                  // nodes that serve beside it
-	before   uint32               // how many of these come before it
-	held     map[string]uint64    // the tokens of its leases, by name
-	leaving  map[string]time.Time // shards that it is to give up, and by when
-	inFlight map[string]int       // claims of each shard, and calls that make some
-	claims   map[string]claim     // of deliveries, by id
-	claimed  map[uint64]int       // how many of these each endpoint has
+	asked    time.Time         // when its last heartbeat was asked for
+	others   int               // nodes that serve beside it
+	before   uint32            // how many of these come before it
+	held     map[string]uint64 // the tokens of its leases, by name
+	leaving  map[string]bool   // shards that it is to give up
+	inFlight map[string]int    // claims of each shard, and calls that make some
+	claims   map[string]claim  // of deliveries, by id
+	claimed  map[uint64]int    // how many of these each endpoint has
 	jobs     map[string]*job
 	lease    time.Duration // how long it has what it took
 	lapsing  *time.Timer   // ends the jobs when the node stops to rely on what it has
@@ -56,7 +56,7 @@ func newNode(target *Target, o Options) *node {
 	n := &node{
 		id: new(store.IDSource).Next("nod_", time.Now()), name: o.Node, version: o.Version, access: o.access(), state: store.NodeRunning,
 		conns: newPool(target, coordinating), nudged: make(chan struct{}, 1), turn: make(chan struct{}, 1), stopped: make(chan struct{}),
-		held: map[string]uint64{}, leaving: map[string]time.Time{}, inFlight: map[string]int{}, claims: map[string]claim{}, claimed: map[uint64]int{}, jobs: map[string]*job{},
+		held: map[string]uint64{}, leaving: map[string]bool{}, inFlight: map[string]int{}, claims: map[string]claim{}, claimed: map[uint64]int{}, jobs: map[string]*job{},
 	}
 	if n.lease = leaseTime; o.Sole {
 		n.lease = math.MaxInt64 / 2

@@ -25,13 +25,6 @@ func shardOf(endpoint uint64) string { return shardNames[endpoint%store.Shards] 
 
 func isShard(lease string) bool { return strings.HasPrefix(lease, "shard ") }
 
-// How long a shard that another node is to have waits for the attempts in flight,
-// whose outcomes are dropped once it is away.
-const (
-	handOverTime = 4 * time.Second        // while the node runs
-	stopTime     = 300 * time.Millisecond // when it stops
-)
-
 // ownerOf is the node that should have a shard: that of the greatest weight. When a
 // node comes or goes, only its own shards move.
 func ownerOf(shard string, nodes []string) (owner string) {
@@ -53,7 +46,7 @@ func (n *node) shareOut(seen *census) (take, kept []string) {
 	sharing := seen.sharing()
 	for _, shard := range shardNames {
 		_, held := n.held[shard]
-		_, leaving := n.leaving[shard]
+		leaving := n.leaving[shard]
 		switch mine := ownerOf(shard, sharing) == n.id; {
 		case mine && !held:
 			take = append(take, shard)
@@ -61,36 +54,26 @@ func (n *node) shareOut(seen *census) (take, kept []string) {
 			delete(n.leaving, shard)
 			kept = append(kept, shard)
 		case !mine && held && !leaving:
-			n.leaving[shard] = time.Now().Add(n.patience())
+			n.leaving[shard] = true
 		}
 	}
 	return take, kept
 }
 
-// patience is how long a shard that the node is to give up waits for its attempts.
-func (n *node) patience() time.Duration {
-	if n.state == store.NodeRunning {
-		return handOverTime
-	}
-	return stopTime
-}
-
 // giveUp forgets the leases of jobs that are done, and the shards that the node claims
-// nothing of any more, and of which nothing is in flight, or unfinished for too long. The
-// heartbeat that gives them up may do so without an answer; if it does not, the next one
-// finds them.
-func (n *node) giveUp() (names []string, unfinished bool) {
+// nothing of any more, once all that it had claimed is recorded: another one would make an
+// attempt in flight again. The heartbeat that gives them up may do so without an answer;
+// if it does not, the next one finds them.
+func (n *node) giveUp() (names []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for name := range n.held {
-		by, leaving := n.leaving[name]
-		done := !isShard(name) && n.jobs[name] == nil
-		if done || leaving && (n.inFlight[name] == 0 || time.Now().After(by)) {
-			names, unfinished = append(names, name), unfinished || n.inFlight[name] > 0
+		if isShard(name) && n.leaving[name] && n.inFlight[name] == 0 || !isShard(name) && n.jobs[name] == nil {
+			names = append(names, name)
 			n.lose(name)
 		}
 	}
-	return names, unfinished
+	return names
 }
 
 // claiming begins to claim deliveries of an endpoint, if the node has its shard. claimed
@@ -100,9 +83,8 @@ func (n *node) claiming(endpoint uint64) (fence store.Fence, until time.Time, cl
 	defer n.mu.Unlock()
 	shard := shardOf(endpoint)
 	token, held := n.held[shard]
-	_, leaving := n.leaving[shard]
 	until = n.lapses()
-	if !held || leaving || !time.Now().Before(until) {
+	if !held || n.leaving[shard] || !time.Now().Before(until) {
 		return fence, until, 0, false
 	}
 	n.inFlight[shard]++
@@ -157,7 +139,7 @@ func (n *node) landed(endpoint uint64) {
 		return
 	}
 	delete(n.inFlight, shard)
-	if _, leaving := n.leaving[shard]; leaving {
+	if n.leaving[shard] {
 		n.nudge()
 	}
 }
@@ -200,7 +182,7 @@ func (s *Store) Release(deliveryID string) {
 	s.node.released(deliveryID)
 }
 
-// HandOver gives up all shards.
+// HandOver gives up all shards, one with claims once these are released.
 func (s *Store) HandOver(ctx context.Context) {
 	if s.options.Sole || !s.node.stop(ctx) {
 		return
@@ -227,7 +209,7 @@ func (n *node) stop(ctx context.Context) bool {
 	n.state = store.NodeStopping
 	for name := range n.held {
 		if isShard(name) {
-			n.leaving[name] = time.Now().Add(stopTime)
+			n.leaving[name] = true
 		}
 	}
 	n.nudge()
