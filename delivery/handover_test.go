@@ -65,9 +65,10 @@ type handOver struct {
 type handOverNode struct {
 	*pgstore.Store
 	stop func() // gracefully
+	cut  func() // ends the dispatcher at once
 }
 
-func (h *handOver) start() {
+func (h *handOver) start() *handOverNode {
 	h.Helper()
 	target, err := pgstore.ParseTarget(h.database)
 	kit.Must(h, err)
@@ -79,13 +80,19 @@ func (h *handOver) start() {
 	grace, endGrace := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx, grace) }()
-	h.nodes = append(h.nodes, &handOverNode{s, sync.OnceFunc(func() {
+	n := &handOverNode{s, sync.OnceFunc(func() {
 		cancel()
 		defer endGrace()
 		defer time.AfterFunc(8*time.Second, endGrace).Stop()
 		kit.Must(h, <-ended)
 		kit.Must(h, s.Close())
-	})})
+	}), sync.OnceFunc(func() {
+		endGrace()
+		cancel()
+		<-ended
+	})}
+	h.nodes = append(h.nodes, n)
+	return n
 }
 
 // RoundTrip is the receiver.

@@ -68,12 +68,10 @@ func (p *fleetProcess) claims(claims *store.Claims, now time.Time) {
 	}
 }
 
-// checkClaim checks that nobody else may attempt what is claimed. One whose lease ended
-// early may have looked before another one wrote its outcome.
+// checkClaim checks that nobody else may attempt what is claimed.
 func (f *fleet) checkClaim(d *parcel, p *fleetProcess, token uint64) {
 	for _, c := range d.claims {
 		switch {
-		case c.token > token && f.isShaken():
 		case c.acked && c.recorded:
 			f.breaksLocked(duplicates, "%s is claimed, which was acknowledged", d.id)
 		case !c.released && c.p == p:
@@ -226,7 +224,7 @@ func (f *fleet) checkSent(d *parcel, c *fleetClaim, body string) {
 	}
 	again := false
 	for _, other := range d.claims {
-		if other.token > c.token && !f.isShaken() {
+		if other.token > c.token {
 			f.breaksLocked(exclusive, "%s is sent by %s, when %s has it", d.id, c.p.node.name, other.p.node.name)
 		}
 		again = again || other != c && other.received

@@ -120,7 +120,7 @@ func (p *fleetProcess) job(ctx context.Context) {
 		r := rand.New(rand.NewPCG(f.seed, uint64(p.number)<<32|n))
 		_, _ = p.store.Hold(ctx, "work", func(ctx context.Context) error {
 			f.mu.Lock()
-			if f.holder != nil && f.holder.Err() == nil && !f.isShaken() {
+			if f.holder != nil && f.holder.Err() == nil {
 				f.breaksLocked(exclusive, "%s does a job that another node does", p.node.name)
 			}
 			f.holder = ctx
@@ -232,27 +232,24 @@ func (n *fleetNode) heal() {
 	}
 }
 
-// setClock sets the database's clock. When it jumps ahead all leases seem to have ended;
-// when it jumps back, those of a node that ends go on for longer.
+// setClock sets the database's clock. What is due may come late until somebody looks at it.
 func (f *fleet) setClock(ahead time.Duration) {
 	by := f.database.jump(ahead)
 	f.note("the database's clock jumps by %s", by)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.jumps++
-	f.shakenTo = time.Now().Add(leases)
-	f.slowTo = latest(f.slowTo, time.Now().Add(max(by, -by)))
-	f.troubleLocked(time.Now())
+	f.troubleLocked(time.Now().Add(clockLook))
 }
 
 // maxJump is how far the database's clock may be from the time.
 const maxJump = 2 * time.Minute
 
+// clockLook is how long it takes until a node finds that the clock was set.
+const clockLook = 30 * time.Second
+
 // leases is how long leases last, with some time to find out that they are lost.
 const leases = 9 * time.Second
-
-// isShaken reports whether the database's clock just made leases end early.
-func (f *fleet) isShaken() bool { return time.Now().Before(f.shakenTo) }
 
 // trouble says that something is wrong until a time. Its effects end later.
 func (f *fleet) trouble(until time.Time) {
@@ -262,7 +259,7 @@ func (f *fleet) trouble(until time.Time) {
 }
 
 func (f *fleet) troubleLocked(until time.Time) {
-	f.calmAt = latest(f.calmAt, latest(until, f.slowTo).Add(leases+deadline))
+	f.calmAt = latest(f.calmAt, until.Add(leases+deadline))
 }
 
 func (f *fleet) isCalm() bool {

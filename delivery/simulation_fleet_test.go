@@ -60,9 +60,7 @@ type fleet struct {
 	asked     map[string]*wish // by key
 	turn      int              // of the node that is asked next
 	calmAt    time.Time        // when the effects of what went wrong are over
-	slowTo    time.Time        // until when a node that ends may keep its leases
 	jumps     int              // of the database's clock
-	shakenTo  time.Time        // until when the database's clock makes leases end early
 	holder    context.Context  // of the job that one node does
 	recovered bool
 	sum       struct{ accepted, attempts, twice, fenced, unsure, faults int }

@@ -8,8 +8,8 @@ import (
 	"teamdata/store"
 )
 
-// A node has what it took for leaseTime after its last heartbeat: for the others by the
-// database's clock, for itself by its own monotonic one, since before it asked.
+// A node has what it took for leaseTime after its last heartbeat: by the monotonic clock
+// of each, for the others since they saw it, for itself since before it asked.
 const (
 	leaseTime = 6 * time.Second
 	beatEvery = 2 * time.Second
@@ -65,6 +65,7 @@ func (s *Store) beat() (again time.Duration, err error) {
 		return beatTime / 3, err
 	}
 	s.setTime(seen.now)
+	n.sight.note(asked, seen.nodes)
 	lapsed := n.confirm(asked, &seen)
 	n.checkStopped()
 	if len(given) > 0 {
@@ -87,7 +88,7 @@ func (s *Store) beat() (again time.Duration, err error) {
 // census is what a heartbeat reads.
 type census struct {
 	now    time.Time
-	nodes  []row // id, state, seen_at
+	nodes  []row // id, seen_at, state
 	leases []row // name, node, token
 }
 
@@ -104,7 +105,7 @@ func (n *node) say(ctx context.Context, offset time.Duration, given []string) (s
 		{sql: sqlBegin}, {sql: sqlShortLimits},
 		newQuery("UPDATE nodes SET seen_at = "+sqlNow+", state = $2, clock_offset = $3 WHERE id = $1 RETURNING 1::bigint",
 			n.id, state, int(offset.Milliseconds())).collect(&self),
-		newQuery("DELETE FROM nodes WHERE seen_at < "+sqlNow+" - $1", int(forgetAfter.Milliseconds())),
+		newQuery("DELETE FROM nodes WHERE seen_at < "+sqlNow+" - $1 AND "+sqlLost("$2"), int(forgetAfter.Milliseconds()), n.sight.lost()),
 		{sql: "DELETE FROM commits WHERE node NOT IN (SELECT id FROM nodes)"},
 	}
 	if len(given) > 0 {
@@ -112,7 +113,7 @@ func (n *node) say(ctx context.Context, offset time.Duration, given []string) (s
 	}
 	queries = append(queries,
 		newQuery(sqlClock).collect(&clock),
-		newQuery("SELECT id, state, seen_at FROM nodes").collect(&seen.nodes),
+		newQuery("SELECT id, seen_at, state FROM nodes").collect(&seen.nodes),
 		newQuery("SELECT name, node, token FROM leases").collect(&seen.leases),
 		query{sql: "COMMIT"})
 	err = n.conns.with(ctx, func(ctx context.Context, c *conn) error {
@@ -129,14 +130,11 @@ func (n *node) say(ctx context.Context, offset time.Duration, given []string) (s
 	return seen, nil
 }
 
-// left is how long the node of a row keeps its leases.
-func (seen *census) left(r row) time.Duration { return readTime(r[2]).Add(leaseTime).Sub(seen.now) }
-
 // sharing are the nodes that share the endpoints out among them.
-func (seen *census) sharing() (ids []string) {
+func (n *node) sharing(seen *census) (ids []string) {
 	for _, r := range seen.nodes {
-		if string(r[1]) == store.NodeRunning && seen.left(r) > 0 {
-			ids = append(ids, string(r[0]))
+		if id := string(r[0]); string(r[2]) == store.NodeRunning && n.sight.has(id) {
+			ids = append(ids, id)
 		}
 	}
 	return ids
@@ -152,8 +150,8 @@ func (n *node) confirm(asked time.Time, seen *census) (lapsed bool) {
 	n.asked, n.others, n.before = asked, 0, 0
 	n.lapsing.Reset(time.Until(n.lapses()))
 	for _, r := range seen.nodes {
-		if string(r[0]) != n.id && string(r[1]) != nodeCommand && seen.left(r) > 0 {
-			if n.others++; string(r[0]) < n.id {
+		if id := string(r[0]); id != n.id && string(r[2]) != nodeCommand && n.sight.has(id) {
+			if n.others++; id < n.id {
 				n.before++
 			}
 		}
@@ -217,7 +215,7 @@ func (n *node) endLapsed() {
 func (n *node) next(seen *census) time.Duration {
 	next := beatEvery
 	for _, r := range seen.nodes {
-		if left := seen.left(r); left > 0 && string(r[0]) != n.id {
+		if left := leaseTime - n.sight.unseen(string(r[0])); left > 0 {
 			next = min(next, left+10*time.Millisecond)
 		}
 	}

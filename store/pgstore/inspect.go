@@ -71,7 +71,7 @@ func Inspect(ctx context.Context, target *Target) (i Inspection, err error) {
 	return i, p.with(ctx, func(ctx context.Context, c *conn) error {
 		there, err := c.rows(ctx, newQuery("SELECT 1::bigint WHERE to_regclass('nodes') IS NOT NULL"))
 		if err == nil && len(there) > 0 {
-			i.Nodes, err = c.nodes(ctx)
+			i.Nodes, err = c.nodes(ctx, new(sight))
 		}
 		if err != nil {
 			return target.refusal(err)

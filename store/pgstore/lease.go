@@ -9,26 +9,24 @@ import (
 // sqlShortLimits are those of transactions that a heartbeat waits for.
 const sqlShortLimits = `SELECT set_config('statement_timeout', '1s', true), set_config('lock_timeout', '500ms', true), set_config('idle_in_transaction_session_timeout', '1s', true)`
 
-// gone is the condition that nobody has a lease any more. It holds until the end of
-// the transaction if the rows of those who had it are locked. Its statement must not wait
-// for a lease: PostgreSQL would look at the new row, but not for the node that it names.
-var gone = "NOT EXISTS (SELECT FROM nodes WHERE id = leases.node AND " + sqlAlive + ")"
-
 // take takes leases that nobody has, and returns which. A node that was not seen for too
-// long can't come back meanwhile, nor write an outcome: both rows of it are locked.
+// long can't come back meanwhile, nor write an outcome: both rows of it are locked. The
+// last statement must not wait for a lease: PostgreSQL would look at the new row, but not
+// for the node that it names.
 func (n *node) take(ctx context.Context, names []string) (taken []string, err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
+	lost := n.sight.lost()
 	var rows []row
 	err = n.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
 			query{sql: sqlBegin}, query{sql: sqlShortLimits},
 			newQuery("INSERT INTO leases (name) SELECT * FROM unnest($1::text[]) ON CONFLICT DO NOTHING", names),
-			newQuery("SELECT 1::bigint FROM nodes WHERE id IN (SELECT node FROM leases WHERE name = ANY($1)) AND NOT "+sqlAlive+" ORDER BY id FOR UPDATE", names),
-			newQuery("SELECT 1::bigint FROM commits WHERE node IN (SELECT id FROM nodes WHERE NOT "+sqlAlive+") AND node IN (SELECT node FROM leases WHERE name = ANY($1)) ORDER BY node FOR UPDATE", names),
+			newQuery("SELECT 1::bigint FROM nodes WHERE id IN (SELECT node FROM leases WHERE name = ANY($1)) AND "+sqlLost("$2")+" ORDER BY id FOR UPDATE", names, lost),
+			newQuery("SELECT 1::bigint FROM commits WHERE node IN (SELECT id FROM nodes WHERE "+sqlLost("$2")+") AND node IN (SELECT node FROM leases WHERE name = ANY($1)) ORDER BY node FOR UPDATE", names, lost),
 			newQuery("SELECT 1::bigint FROM leases WHERE name = ANY($1) ORDER BY name FOR UPDATE", names),
-			newQuery("UPDATE leases SET node = $2, token = token + 1 WHERE name = ANY($1) AND "+gone+" RETURNING name, token", names, n.id).collect(&rows),
+			newQuery("UPDATE leases SET node = $2, token = token + 1 WHERE name = ANY($1) AND NOT EXISTS (SELECT FROM nodes WHERE id = leases.node AND NOT "+sqlLost("$3")+") RETURNING name, token", names, n.id, lost).collect(&rows),
 			query{sql: "COMMIT"})
 		return err
 	})

@@ -235,25 +235,3 @@ func TestNameTaken(t *testing.T) {
 	}
 	old.Close()
 }
-
-// TestForgottenNodes: a node that was killed is listed as lost for an hour.
-func TestForgottenNodes(t *testing.T) {
-	t.Parallel()
-	database := postgres.New(t)
-	s := open(t, database, pgstore.Options{Node: "here"})
-	defer s.Close()
-	postgres.Exec(t, database, `INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at)
-		SELECT 'nod_' || minutes, minutes || '-minutes', '', 1, 'running', 0, extract(epoch FROM now())::bigint * 1000 - minutes * 60000 FROM unnest(ARRAY[59, 61]) minutes`)
-	var names []string
-	for tick := time.NewTicker(20 * time.Millisecond); len(names) != 2; <-tick.C {
-		list, err := s.Nodes(bg)
-		kit.Must(t, err)
-		names = nil
-		for _, n := range list {
-			names = append(names, n.Name+" "+n.State)
-		}
-	}
-	if strings.Join(names, ", ") != "59-minutes lost, here running" {
-		t.Errorf("nodes: %v", names)
-	}
-}

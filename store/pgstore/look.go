@@ -77,16 +77,18 @@ func (s *Store) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	asked := time.Now()
-	var generations, commits []row
+	var generations, commits, nodes []row
 	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
 			newQuery("SELECT name, n FROM generations").collect(&generations),
-			newQuery("SELECT node, n FROM commits WHERE node <> $1", s.node.id).collect(&commits))
+			newQuery("SELECT node, n FROM commits WHERE node <> $1", s.node.id).collect(&commits),
+			newQuery("SELECT id, seen_at FROM nodes").collect(&nodes))
 		return err
 	})
 	if err != nil {
 		return
 	}
+	s.node.sight.note(asked, nodes)
 	if changes := s.known.note(asked, generations); changes.Touched || changes.Retyped {
 		s.Tell(&changes)
 		s.saySeen(ctx, generations)

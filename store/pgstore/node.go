@@ -27,6 +27,7 @@ type node struct {
 	conns             *pool         // of its own, so that no reader and no commit delays a heartbeat
 	nudged            chan struct{} // has one token when a heartbeat is due at once
 	turn              chan struct{} // has one token while lockLeases holds it
+	sight             sight
 
 	mu       sync.Mutex
 	state    string
@@ -79,7 +80,7 @@ func RandomName() string {
 }
 
 // sqlNow is the database's time at the start of a transaction, and sqlAlive whether the
-// node of a row still has its leases then.
+// node of a row was seen lately by that clock, for who has not seen it by its own.
 const sqlNow = "(extract(epoch FROM now()) * 1000)::bigint"
 
 var sqlAlive = fmt.Sprintf("seen_at > %s - %d", sqlNow, leaseTime.Milliseconds())
@@ -120,7 +121,7 @@ func (n *node) register(ctx context.Context, c *conn) (current bool, err error) 
 		newQuery("DELETE FROM commits WHERE node IN (SELECT id FROM nodes WHERE name = $1)", n.name),
 		newQuery("DELETE FROM nodes WHERE name = $1", n.name),
 		query{sql: "DELETE FROM leases WHERE name LIKE 'job %' AND node NOT IN (SELECT id FROM nodes)"}, // of those that were killed
-		query{sql: "DELETE FROM shared_key WHERE NOT EXISTS (SELECT FROM nodes WHERE " + sqlAlive + ")"},
+		query{sql: "DELETE FROM shared_key WHERE NOT EXISTS (SELECT FROM nodes)"},
 		newQuery("INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at) SELECT $1::text, $2::text, $3::text, $4::bigint, $5::text, "+sqlNow+", "+sqlNow+" FROM meta WHERE may_write <= $4::bigint"+may+" RETURNING 1::bigint",
 			n.id, n.name, n.version, n.schema, n.state).collect(&made),
 		newQuery("INSERT INTO commits (node, n) SELECT id, 0 FROM nodes WHERE id = $1", n.id),
@@ -158,21 +159,27 @@ func (n *node) half() uint32 {
 // Nodes lists the nodes by name, without commands.
 func (s *Store) Nodes(ctx context.Context) (nodes []store.Node, err error) {
 	err = s.pool.with(ctx, func(ctx context.Context, c *conn) (err error) {
-		nodes, err = c.nodes(ctx)
+		nodes, err = c.nodes(ctx, &s.node.sight)
 		return err
 	})
 	return nodes, fault(err)
 }
 
-func (c *conn) nodes(ctx context.Context) (nodes []store.Node, err error) {
-	rows, err := c.rows(ctx, newQuery(`SELECT name, version, CASE WHEN `+sqlAlive+` THEN state ELSE 'lost' END, started_at, seen_at, clock_offset,
-		(SELECT count(*) FROM leases WHERE node = nodes.id AND name LIKE 'shard %')
+// nodes lists them as they are seen; those that were not seen to go on are there or lost by
+// the database's clock.
+func (c *conn) nodes(ctx context.Context, seen *sight) (nodes []store.Node, err error) {
+	rows, err := c.rows(ctx, newQuery(`SELECT name, version, state, started_at, seen_at, clock_offset,
+		(SELECT count(*) FROM leases WHERE node = nodes.id AND name LIKE 'shard %'), id, (`+sqlAlive+`)::int::bigint
 		FROM nodes WHERE state <> 'command' ORDER BY name`))
 	for _, r := range rows {
-		nodes = append(nodes, store.Node{
+		n := store.Node{
 			Name: string(r[0]), Version: string(r[1]), State: string(r[2]), StartedAt: readTime(r[3]), SeenAt: readTime(r[4]),
 			ClockOffset: time.Duration(readBigint(r[5])) * time.Millisecond, Shards: int(readBigint(r[6])),
-		})
+		}
+		if id := string(r[7]); !seen.has(id) || readBigint(r[8]) == 0 && !seen.saw(id) {
+			n.State = store.NodeLost
+		}
+		nodes = append(nodes, n)
 	}
 	return nodes, err
 }

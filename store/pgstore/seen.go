@@ -35,7 +35,7 @@ func (t *tx) bumps() (queries []query) {
 	if t.Retyped {
 		queries = append(queries, bump(typeGeneration))
 	}
-	q := newQuery("SELECT (SELECT sum(n)::bigint FROM generations), (SELECT count(*) FROM nodes WHERE id <> $1 AND state <> 'command' AND "+sqlAlive+")", t.s.node.id)
+	q := newQuery("SELECT (SELECT sum(n)::bigint FROM generations), (SELECT count(*) FROM nodes WHERE id <> $1 AND state <> 'command' AND NOT "+sqlLost("$2")+")", t.s.node.id, t.s.node.sight.lost())
 	q.row = func(values [][]byte) error {
 		t.published = published{readBigint(values[0]), readBigint(values[1])}
 		return nil
@@ -134,7 +134,7 @@ func (s *Store) seenByAll() (number int64) {
 	ctx, cancel := context.WithTimeout(s.life, lookTime)
 	defer cancel()
 	_ = s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
-		rows, err := c.rows(ctx, newQuery("SELECT coalesce(min(seen), $2) FROM nodes WHERE id <> $1 AND state <> 'command' AND "+sqlAlive, s.node.id, int64(math.MaxInt64)))
+		rows, err := c.rows(ctx, newQuery("SELECT coalesce(min(seen), $2) FROM nodes WHERE id <> $1 AND state <> 'command' AND NOT "+sqlLost("$3"), s.node.id, int64(math.MaxInt64), s.node.sight.lost()))
 		if err == nil {
 			number = readBigint(rows[0][0])
 		}

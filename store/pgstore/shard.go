@@ -43,7 +43,7 @@ func ownerOf(shard string, nodes []string) (owner string) {
 func (n *node) shareOut(seen *census) (take, kept []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	sharing := seen.sharing()
+	sharing := n.sharing(seen)
 	for _, shard := range shardNames {
 		_, held := n.held[shard]
 		leaving := n.leaving[shard]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -218,5 +219,42 @@ func TestFencedNode(t *testing.T) {
 	one.beats(1)
 	if claims, has := one.claim(endpoint); !has || len(claims) != 1 {
 		t.Errorf("it claims %+v under the new token: %v", claims, has)
+	}
+}
+
+// TestForgottenNodes: a node that was killed is listed as lost for an hour.
+func TestForgottenNodes(t *testing.T) {
+	t.Parallel()
+	database := postgres.New(t)
+	one := steer(t, database, "here")
+	postgres.Exec(t, database, `INSERT INTO nodes (id, name, version, schema, state, started_at, seen_at)
+		SELECT 'nod_' || minutes, minutes || '-minutes', '', 1, 'running', 0, extract(epoch FROM now())::bigint * 1000 - minutes * 60000 FROM unnest(ARRAY[59, 61]) minutes`)
+	check := func(want string) {
+		t.Helper()
+		list, err := one.Nodes(bg)
+		kit.Must(t, err)
+		var names []string
+		for _, n := range list {
+			names = append(names, n.Name+" "+n.State)
+		}
+		if got := strings.Join(names, ", "); got != want {
+			t.Errorf("nodes: %s, not %s", got, want)
+		}
+	}
+	one.beats(1)
+	check("59-minutes lost, 61-minutes lost, here running")
+	one.unseen(leaseTime + time.Second)
+	one.beats(1)
+	check("59-minutes lost, here running")
+}
+
+// unseen makes it so much longer that the node has seen others.
+func (n *steered) unseen(d time.Duration) {
+	n.node.sight.mu.Lock()
+	defer n.node.sight.mu.Unlock()
+	for id, other := range n.node.sight.nodes {
+		if id != n.node.id { // whose next heartbeat may be of the same millisecond
+			other.since = other.since.Add(-d)
+		}
 	}
 }
