@@ -24,6 +24,7 @@ const (
 type known struct {
 	mu          sync.Mutex
 	asked       time.Time         // when the last look that succeeded began
+	server      uint64            // when the database's server was started that it looked at
 	generations map[string]uint64 // by name
 	commits     map[string]uint64 // of other nodes, as of dueAt
 	dueAt       time.Time         // when it last looked for what is due
@@ -77,22 +78,26 @@ func (s *Store) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	asked := time.Now()
-	var generations, commits, nodes []row
+	var server, generations, commits, nodes []row
 	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
+			newQuery("SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint").collect(&server),
 			newQuery("SELECT name, n FROM generations").collect(&generations),
 			newQuery("SELECT node, n FROM commits WHERE node <> $1", s.node.id).collect(&commits),
 			newQuery("SELECT id, seen_at FROM nodes").collect(&nodes))
-		return err
+		if err != nil {
+			return err
+		}
+		if changes := s.known.note(asked, readUnsigned(server[0][0]), generations); changes.Touched || changes.Retyped {
+			s.Tell(&changes)
+			_ = s.saySeen(ctx, c, generations) // who waits for us doesn't wait for long
+		}
+		return nil
 	})
 	if err != nil {
 		return
 	}
 	s.node.sight.note(asked, nodes)
-	if changes := s.known.note(asked, generations); changes.Touched || changes.Retyped {
-		s.Tell(&changes)
-		s.saySeen(ctx, generations)
-	}
 	if s.known.dueAgain(asked, commits) {
 		s.announce(ctx, shardNames[:])
 	}
@@ -106,14 +111,17 @@ func numbers(rows []row) map[string]uint64 {
 	return m
 }
 
-// note notes generations that were asked for at a time, and returns what has changed.
-func (k *known) note(asked time.Time, generations []row) (changes engine.Changes) {
+// note notes generations that a look found which began at a time, and returns what has
+// changed. On another server that may be anything: a standby that lagged knows less, and
+// counts up to the same numbers again. What it has not heard of is due once more.
+func (k *known) note(asked time.Time, server uint64, generations []row) (changes engine.Changes) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := numbers(generations)
-	changes.Touched = now[accessGeneration] != k.generations[accessGeneration]
-	changes.Retyped = now[typeGeneration] != k.generations[typeGeneration]
-	k.asked, k.generations = asked, now
+	moved := server != k.server && k.server != 0
+	changes.Touched = moved || now[accessGeneration] != k.generations[accessGeneration]
+	changes.Retyped = moved || now[typeGeneration] != k.generations[typeGeneration]
+	k.asked, k.server, k.generations, k.missed = asked, server, now, k.missed || moved
 	return changes
 }
 
@@ -144,16 +152,15 @@ func (k *known) trusted() bool {
 	return time.Since(k.asked) < trustTime
 }
 
-// saySeen tells those who wait for it that the node knows of generations.
-func (s *Store) saySeen(ctx context.Context, generations []row) {
+// saySeen tells those who wait for it that the node knows of generations, on the server
+// where it found them.
+func (s *Store) saySeen(ctx context.Context, c *conn, generations []row) error {
 	sum := 0
 	for _, r := range generations {
 		sum += int(readBigint(r[1]))
 	}
-	_ = s.node.conns.with(ctx, func(ctx context.Context, c *conn) error { // who waits for us doesn't wait for long
-		_, err := c.run(ctx, newQuery("UPDATE nodes SET seen = $2 WHERE id = $1", s.node.id, sum))
-		return err
-	})
+	_, err := c.run(ctx, newQuery("UPDATE nodes SET seen = $2 WHERE id = $1", s.node.id, sum))
+	return err
 }
 
 // AccessGeneration is bumped after each commit that touched what an Access depends on.

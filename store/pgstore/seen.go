@@ -71,14 +71,16 @@ func (s *Store) Update(ctx context.Context, scope store.Scope, fn func(store.Tx)
 	return err
 }
 
-// seen is how far the other nodes know of changes.
+// seen is how far the other nodes know of changes. An answer counts only for changes that
+// were committed before it was asked for: after a failover to a standby that lagged,
+// numbers come again.
 type seen struct {
 	mu      sync.Mutex
-	number  int64         // of the last change that all know of
-	wanted  int64         // what somebody waits for
-	until   time.Time     // and until when
+	number  int64         // of the last change that all knew of
+	asked   time.Time     // when that was asked
+	waiting int           // how many wait for more
 	asking  bool          // by one goroutine for all
-	changed chan struct{} // closed when number has changed
+	changed chan struct{} // closed when there is another answer
 }
 
 // seenEvery is how often it is asked.
@@ -87,12 +89,14 @@ const seenEvery = 5 * time.Millisecond
 // wait waits until all nodes know of a change that was just committed, but not longer
 // than they trust what they knew before.
 func (n *seen) wait(s *Store, number int64) {
+	committed := time.Now()
 	timeout := time.NewTimer(trustTime)
 	defer timeout.Stop()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.wanted, n.until = max(n.wanted, number), time.Now().Add(trustTime)
-	for n.number < number {
+	n.waiting++
+	defer func() { n.waiting-- }()
+	for over := false; !over && (n.number < number || n.asked.Before(committed)); {
 		if !n.asking {
 			n.asking, n.changed = true, make(chan struct{})
 			go n.ask(s)
@@ -102,7 +106,7 @@ func (n *seen) wait(s *Store, number int64) {
 		select {
 		case <-changed:
 		case <-timeout.C:
-			number = 0
+			over = true
 		}
 		n.mu.Lock()
 	}
@@ -110,21 +114,19 @@ func (n *seen) wait(s *Store, number int64) {
 
 // ask asks what all know of, as long as somebody waits for more.
 func (n *seen) ask(s *Store) {
-	for {
+	for asking := true; asking; {
+		asked := time.Now()
 		number := s.seenByAll()
 		n.mu.Lock()
-		if number > n.number {
-			n.number = number
-			close(n.changed)
-			n.changed = make(chan struct{})
-		}
-		n.asking = n.number < n.wanted && time.Now().Before(n.until) && s.life.Err() == nil
-		asking := n.asking
+		n.number, n.asked = number, asked
+		close(n.changed)
+		n.changed = make(chan struct{})
 		n.mu.Unlock()
-		if !asking {
-			return
-		}
 		<-time.After(seenEvery)
+		n.mu.Lock()
+		n.asking = n.waiting > 0 && s.life.Err() == nil
+		asking = n.asking
+		n.mu.Unlock()
 	}
 }
 
