@@ -27,9 +27,6 @@ import (
 // counts as full.
 const MinDiskFree = 1 << 20
 
-// MaxClockOffset is how far this machine's clock may differ from the database's.
-const MaxClockOffset = 30 * time.Second
-
 const (
 	healthKept = time.Second     // how long the result of a check is reused
 	commitKept = 5 * time.Second // how long a commit shows that commits work
@@ -99,9 +96,9 @@ func (h *health) check() *verdict {
 		v.failing = append(v.failing, "dispatcher: it does not answer")
 	}
 	if h.dispatcher.Short() != "" {
-		v.failing = append(v.failing, "dispatcher: short of file descriptors, memory or local ports; the log says of which")
+		v.failing = append(v.failing, "dispatcher: short of file descriptors, memory, local ports or the right time; the log says of which")
 	}
-	if off := h.store.ClockOffset().Abs(); off > MaxClockOffset {
+	if off := h.store.ClockOffset().Abs(); off > store.MaxClockOffset {
 		v.failing = append(v.failing, fmt.Sprintf("clock: it and the database's differ by %s", off.Round(time.Second)))
 	}
 	if free, known := system.DiskFree(h.folder); known && free < MinDiskFree {

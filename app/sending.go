@@ -10,6 +10,7 @@ import (
 	"teamdata/delivery"
 	"teamdata/delivery/mail"
 	"teamdata/internal/netguard"
+	"teamdata/store"
 )
 
 // wireSending creates the senders of webhooks and mail.
@@ -28,10 +29,22 @@ func (a *App) wireSending() error {
 	a.dispatcher = delivery.New(a.store, delivery.Config{
 		Schedule: a.settings.RetrySchedule, AttemptTimeout: a.settings.AttemptTimeout, Now: a.now, HTTPOnLoopback: a.settings.Clock != nil,
 		RootCAs: a.files.webhookCA, Control: a.guard.Control, UserAgent: "teamdata/" + a.settings.Version,
-		Mailed: a.mailer.Wake, Log: &a.log,
+		Mailed: a.mailer.Wake, Log: &a.log, CertificateTime: a.certificateTime(), ClockInDoubt: a.clockInDoubt,
 	})
 	return nil
 }
+
+// certificateTime is the clock that others' certificates are verified by: that of the
+// data, which all nodes have in common, unless a test moves it.
+func (a *App) certificateTime() func() time.Time {
+	if a.settings.Clock != nil {
+		return nil
+	}
+	return a.store.Now
+}
+
+// clockInDoubt reports whether this machine's clock or the data's is wrong.
+func (a *App) clockInDoubt() bool { return a.store.ClockOffset().Abs() > store.MaxClockOffset }
 
 func (a *App) warnOfURL(url string) string { return a.guard.Warn(url) }
 
@@ -54,7 +67,7 @@ func (a *App) newMailer() (*delivery.Mailer, error) {
 		return delivery.NewMailer(a.store, nil, nil, a.now, &a.log), nil
 	}
 	sender, err := mail.New(mail.Config{
-		URL: a.settings.SMTPURL, From: a.settings.MailFrom, RootCAs: a.files.smtpCA,
+		URL: a.settings.SMTPURL, From: a.settings.MailFrom, RootCAs: a.files.smtpCA, Time: a.certificateTime(),
 		SettingsURL: a.SettingsURL(),
 	})
 	if err != nil {

@@ -36,6 +36,13 @@ type Config struct {
 	UserAgent string
 	// Now is the clock that decides what is due. Default: time.Now.
 	Now func() time.Time
+	// CertificateTime is the clock that receivers' certificates are verified by. Default:
+	// the system's.
+	CertificateTime func() time.Time
+	// ClockInDoubt reports whether that clock may be wrong. While it does, a certificate
+	// that has expired or is not yet valid says nothing of its receiver. Default: it never
+	// is.
+	ClockInDoubt func() bool
 	// Mailed is called after mail was queued. Default: none.
 	Mailed func()
 	// resolver resolves receivers' names; nil means the system's. Tests set their
@@ -70,6 +77,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Mailed == nil {
 		c.Mailed = func() {}
+	}
+	if c.ClockInDoubt == nil {
+		c.ClockInDoubt = func() bool { return false }
 	}
 	if c.Now == nil {
 		c.Now = time.Now

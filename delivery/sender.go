@@ -34,10 +34,11 @@ type sender struct {
 	targets   targets
 	userAgent []string
 	timeout   time.Duration
+	doubtful  func() bool // see Config.ClockInDoubt
 }
 
 func newSender(c Config) *sender {
-	s := &sender{now: c.Now, network: newTransport(c, c.Control), userAgent: []string{c.UserAgent}, timeout: c.AttemptTimeout}
+	s := &sender{now: c.Now, network: newTransport(c, c.Control), userAgent: []string{c.UserAgent}, timeout: c.AttemptTimeout, doubtful: c.ClockInDoubt}
 	if c.HTTPOnLoopback {
 		s.plain = newTransport(c, onLoopback(c.Control))
 	}
@@ -55,7 +56,7 @@ func newTransport(c Config, check control) *http.Transport {
 		Proxy:       nil, // never from the environment: it would hide the address from the guard
 		DialContext: dialer.DialContext,
 		TLSClientConfig: &tls.Config{
-			RootCAs: c.RootCAs, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+			RootCAs: c.RootCAs, Time: c.CertificateTime, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 			ClientSessionCache: tls.NewLRUClientSessionCache(c.Total),
 		},
 		TLSHandshakeTimeout:    connectTimeout,
@@ -122,6 +123,8 @@ func (s *sender) send(grace context.Context, e *store.Endpoint, c *store.Claim) 
 	case shortage(err):
 		outcome, a.Reason = outcomeShort, oneLine(err.Error())
 		s.disconnect()
+	case outOfDate(err) && s.doubtful():
+		outcome, a.Reason = outcomeShort, oneLine("the right time, since this server's clock and the database's differ: "+err.Error())
 	default:
 		outcome, a.Reason = failure(err, p.step())
 	}

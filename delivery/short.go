@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"crypto/x509"
 	"errors"
 	"net"
 	"strings"
@@ -42,6 +43,13 @@ func shortage(err error) bool {
 	return false
 }
 
+// outOfDate reports whether an attempt failed since the receiver's certificate was not
+// valid by our clock.
+func outOfDate(err error) bool {
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &invalid) && invalid.Reason == x509.Expired
+}
+
 // The pauses during a shortage: the first, and the longest.
 const (
 	firstShortPause = time.Second
@@ -69,7 +77,7 @@ func (s *short) note(r *result, log *zerolog.Logger) {
 		s.pause = min(max(2*s.pause, firstShortPause), maxShortPause)
 		s.until = time.Now().Add(s.pause)
 		if s.reason.Swap(&r.attempt.Reason) == nil {
-			log.Error().Str("reason", r.attempt.Reason).Str("hint", "raise the limit of open files (LimitNOFILE, ulimit -n), or free what the reason names").
+			log.Error().Str("reason", r.attempt.Reason).Str("hint", "raise the limit of open files (LimitNOFILE, ulimit -n), or put right what the reason names").
 				Msg("deliveries can't be sent, since this server is short of something of its own; none is counted as an attempt, and sending goes on later")
 		}
 	}

@@ -1,11 +1,15 @@
 package delivery
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"syscall"
 	"testing"
+	"time"
 
 	"teamdata/store"
 )
@@ -56,6 +60,40 @@ func TestShortageClosesConnections(t *testing.T) {
 		_, outcome := s.send(t.Context(), e, &store.Claim{})
 		if network.closed != want || (outcome == outcomeShort) != (want > 0) {
 			t.Errorf("%v: %s, and %d times closed", err, outcome, network.closed)
+		}
+	}
+}
+
+// Receivers' certificates are verified by the clock that is set for it; and while that is
+// in doubt, one that has expired or is not yet valid by it is no fault of the receiver.
+func TestCertificatesOfAnotherTime(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewUnstartedServer(status(http.StatusNoContent))
+	soon := trusted().issue(func(c *x509.Certificate) {
+		c.NotBefore, c.NotAfter = time.Now().Add(time.Hour), time.Now().Add(2*time.Hour)
+	})
+	r.TLS = &tls.Config{Certificates: []tls.Certificate{soon}}
+	r.StartTLS()
+	defer r.Close()
+	at := func(ahead time.Duration) func() time.Time { return func() time.Time { return time.Now().Add(ahead) } }
+	e := &store.Endpoint{URL: r.URL, Secret: store.NewEndpointSecret()}
+	for _, test := range []struct {
+		at       func() time.Time
+		roots    *x509.CertPool
+		doubtful bool
+		want     string
+	}{
+		{at(90 * time.Minute), trusted().roots(), false, "acknowledged"},
+		{nil, trusted().roots(), false, "tls"},
+		{nil, trusted().roots(), true, outcomeShort},
+		{at(3 * time.Hour), trusted().roots(), false, "tls"},
+		{at(3 * time.Hour), trusted().roots(), true, outcomeShort},
+		{at(90 * time.Minute), x509.NewCertPool(), true, "tls"},
+	} {
+		config := Config{RootCAs: test.roots, CertificateTime: test.at, ClockInDoubt: func() bool { return test.doubtful }}
+		a, outcome := newSender(config.withDefaults()).send(t.Context(), e, &store.Claim{})
+		if outcome != test.want {
+			t.Errorf("%+v: %s, %s", test, outcome, a.Reason)
 		}
 	}
 }

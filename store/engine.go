@@ -63,6 +63,10 @@ type FileEngine interface {
 // Shards is how many parts the endpoints are shared out in among nodes.
 const Shards = 64
 
+// MaxClockOffset is how far a node's clock may differ from the engine's. One that is
+// further off is not ready, and has no share of the endpoints while others have.
+const MaxClockOffset = 30 * time.Second
+
 // The states of a node.
 const (
 	NodeRunning  = "running"

@@ -11,11 +11,12 @@ import (
 
 	"teamdata/app"
 	"teamdata/internal/terminal"
+	"teamdata/store"
 )
 
 const (
 	clockWarning  = 2 * time.Second // that the database's clock may differ by
-	clockProblem  = app.MaxClockOffset
+	clockProblem  = store.MaxClockOffset
 	oldSnapshot   = time.Minute // keeps rows that were rewritten since from being cleaned up
 	fewDead       = 100_000     // rows, that are no matter however few are alive
 	deadPerLive   = 1           // more dead rows than live ones

@@ -50,6 +50,8 @@ type Config struct {
 
 	// RootCAs may issue the server's certificate; nil means the system's.
 	RootCAs *x509.CertPool
+	// Time is the clock that it is verified by; nil means the system's.
+	Time func() time.Time
 
 	// Timeout is for one whole mail; 0 means 30 seconds.
 	Timeout time.Duration
@@ -88,6 +90,7 @@ func New(c Config) (*Sender, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.tls.Time = c.Time
 	from, err := parseSender(c.From)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,9 @@ const (
 	beatTime  = 1500 * time.Millisecond // for its answers
 	// startMargin is how long before the end of a lease its last attempt starts.
 	startMargin = time.Second
+	// wrongTime is how long a node's clock is wrong before the node leaves the endpoints to
+	// others. After the database's clock was set, that of each is, as each finds out by then.
+	wrongTime = 2 * leaseTime
 	// forgetAfter is how long a node that is no longer seen is kept.
 	forgetAfter = time.Hour
 )
@@ -59,13 +62,14 @@ func (s *Store) beat() (again time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(s.life, beatTime)
 	defer cancel()
 	asked := time.Now()
-	given := n.giveUp()
-	seen, err := n.say(ctx, s.ClockOffset(), given)
+	given, offset := n.giveUp(), s.ClockOffset()
+	seen, err := n.say(ctx, offset, given)
 	if err != nil {
 		return beatTime / 3, err
 	}
 	s.setTime(seen.now)
 	n.sight.note(asked, seen.nodes)
+	n.judgeClock(offset)
 	lapsed := n.confirm(asked, &seen)
 	n.checkStopped()
 	if len(given) > 0 {
@@ -88,7 +92,7 @@ func (s *Store) beat() (again time.Duration, err error) {
 // census is what a heartbeat reads.
 type census struct {
 	now    time.Time
-	nodes  []row // id, seen_at, state
+	nodes  []row // id, seen_at, state, clock_offset
 	leases []row // name, node, token
 }
 
@@ -113,7 +117,7 @@ func (n *node) say(ctx context.Context, offset time.Duration, given []string) (s
 	}
 	queries = append(queries,
 		newQuery(sqlClock).collect(&clock),
-		newQuery("SELECT id, seen_at, state FROM nodes").collect(&seen.nodes),
+		newQuery("SELECT id, seen_at, state, clock_offset FROM nodes").collect(&seen.nodes),
 		newQuery("SELECT name, node, token FROM leases").collect(&seen.leases),
 		query{sql: "COMMIT"})
 	err = n.conns.with(ctx, func(ctx context.Context, c *conn) error {
@@ -130,12 +134,39 @@ func (n *node) say(ctx context.Context, offset time.Duration, given []string) (s
 	return seen, nil
 }
 
-// sharing are the nodes that share the endpoints out among them.
+// judgeClock notes since when the node's clock is too far from the database's.
+func (n *node) judgeClock(offset time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case offset.Abs() <= store.MaxClockOffset:
+		n.wrongSince = time.Time{}
+	case n.wrongSince.IsZero():
+		n.wrongSince = time.Now()
+	}
+}
+
+// sharing are the nodes that share the endpoints out among them: those whose clocks are
+// right, or all if that is true of none.
 func (n *node) sharing(seen *census) (ids []string) {
+	var wrong []string
 	for _, r := range seen.nodes {
-		if id := string(r[0]); string(r[2]) == store.NodeRunning && n.sight.has(id) {
+		id := string(r[0])
+		if string(r[2]) != store.NodeRunning || !n.sight.has(id) {
+			continue
+		}
+		off := (time.Duration(readBigint(r[3])) * time.Millisecond).Abs() > store.MaxClockOffset
+		if id == n.id {
+			off = !n.wrongSince.IsZero() && time.Since(n.wrongSince) >= wrongTime
+		}
+		if off {
+			wrong = append(wrong, id)
+		} else {
 			ids = append(ids, id)
 		}
+	}
+	if len(ids) == 0 {
+		return wrong
 	}
 	return ids
 }

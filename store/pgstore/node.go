@@ -29,21 +29,22 @@ type node struct {
 	turn              chan struct{} // has one token while lockLeases holds it
 	sight             sight
 
-	mu       sync.Mutex
-	state    string
-	asked    time.Time         // when its last heartbeat was asked for
-	others   int               // nodes that serve beside it
-	before   uint32            // how many of these come before it
-	held     map[string]uint64 // the tokens of its leases, by name
-	leaving  map[string]bool   // shards that it is to give up
-	inFlight map[string]int    // claims of each shard, and calls that make some
-	claims   map[string]claim  // of deliveries, by id
-	claimed  map[uint64]int    // how many of these each endpoint has
-	jobs     map[string]*job
-	lease    time.Duration // how long it has what it took
-	lapsing  *time.Timer   // ends the jobs when the node stops to rely on what it has
-	stopping sync.Once
-	stopped  chan struct{} // closed once it stops and has no shard any more
+	mu         sync.Mutex
+	state      string
+	asked      time.Time         // when its last heartbeat was asked for
+	others     int               // nodes that serve beside it
+	before     uint32            // how many of these come before it
+	wrongSince time.Time         // when its clock was found wrong; zero: it is not
+	held       map[string]uint64 // the tokens of its leases, by name
+	leaving    map[string]bool   // shards that it is to give up
+	inFlight   map[string]int    // claims of each shard, and calls that make some
+	claims     map[string]claim  // of deliveries, by id
+	claimed    map[uint64]int    // how many of these each endpoint has
+	jobs       map[string]*job
+	lease      time.Duration // how long it has what it took
+	lapsing    *time.Timer   // ends the jobs when the node stops to rely on what it has
+	stopping   sync.Once
+	stopped    chan struct{} // closed once it stops and has no shard any more
 }
 
 // claim is a claimed delivery.

@@ -258,3 +258,45 @@ func (n *steered) unseen(d time.Duration) {
 		}
 	}
 }
+
+// TestWrongClock: a node whose clock is wrong leaves the endpoints to those whose clocks
+// are right, until its own is; and if the database's is wrong, nobody does.
+func TestWrongClock(t *testing.T) {
+	t.Parallel()
+	database := postgres.New(t)
+	one, two := steer(t, database, "one"), steer(t, database, "two")
+	shares := func(wantOne, wantTwo bool) {
+		t.Helper()
+		if a, b := one.shards(), two.shards(); a+b != store.Shards || (a > 0) != wantOne || (b > 0) != wantTwo {
+			t.Errorf("the nodes have %d and %d shards", a, b)
+		}
+	}
+	settle := func(oneAhead, twoAhead time.Duration) {
+		t.Helper()
+		for range 4 {
+			one.beatAt(oneAhead)
+			two.beatAt(twoAhead)
+		}
+	}
+	settle(0, 0)
+	shares(true, true)
+	settle(0, time.Hour)
+	shares(true, true) // the database's may have been set, and the other node not know it yet
+	two.node.wrongSince = time.Now().Add(-wrongTime)
+	settle(0, time.Hour)
+	shares(true, false)
+	settle(0, 0)
+	shares(true, true)
+	settle(-time.Hour, -time.Hour)
+	one.node.wrongSince = time.Now().Add(-wrongTime)
+	two.node.wrongSince = time.Now().Add(-wrongTime)
+	settle(-time.Hour, -time.Hour)
+	shares(true, true)
+}
+
+// beatAt is a heartbeat while the database's clock is so far ahead of the node's.
+func (n *steered) beatAt(ahead time.Duration) {
+	n.Helper()
+	n.clock.Store(&clock{time.Now().Add(ahead), time.Now()})
+	n.beats(1)
+}
