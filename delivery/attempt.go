@@ -20,8 +20,12 @@ type job struct {
 }
 
 // inTime reports whether the claims still allow an attempt to start. That goes by the
-// system's clock, which tests don't move, and nobody sets back.
-func (j *job) inTime() bool { return j.claims.Until.IsZero() || time.Now().Before(j.claims.Until) }
+// system's monotonic clock, which tests don't move, and nobody sets back; and by its other
+// one, since the machine may have been suspended.
+func (j *job) inTime() bool {
+	now, until := time.Now(), j.claims.Until
+	return until.IsZero() || now.Before(until) && now.Round(0).Before(until.Round(0))
+}
 
 // attempt sends one claimed delivery, records its outcome and releases it. An
 // attempt cut off by the shutdown, not made for lack of local resources, or whose

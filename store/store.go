@@ -72,7 +72,7 @@ type Claims struct {
 	Endpoint Endpoint
 	Claims   []Claim
 	Next     time.Time // due time of the earliest delivery left unclaimed; zero when there is none
-	Until    time.Time // no attempt starts from then on, by the system's monotonic clock; zero: the claims last until they are released
+	Until    time.Time // no attempt starts from then on, by either clock of the system; zero: the claims last until they are released
 	Fence    Fence     // goes with each outcome
 	Again    bool      // one that was claimed before was written since, such as by a replay: it may be due when it is released
 }

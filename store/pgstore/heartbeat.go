@@ -61,14 +61,14 @@ func (s *Store) beat() (again time.Duration, err error) {
 	defer n.unlockLeases()
 	ctx, cancel := context.WithTimeout(s.life, beatTime)
 	defer cancel()
-	asked := time.Now()
+	asked := rightNow()
 	given, offset := n.giveUp(), s.ClockOffset()
 	seen, err := n.say(ctx, offset, given)
 	if err != nil {
 		return beatTime / 3, err
 	}
 	s.setTime(seen.now)
-	n.sight.note(asked, seen.nodes)
+	n.sight.note(asked.at, seen.nodes)
 	n.judgeClock(offset)
 	lapsed := n.confirm(asked, &seen)
 	n.checkStopped()
@@ -174,10 +174,10 @@ func (n *node) sharing(seen *census) (ids []string) {
 // confirm notes what the node has, by a heartbeat that was asked for at a time. That may
 // be more than it knows of: a lease whose taking was not answered. lapsed: it did not have
 // all of it for a while, in which it let work lie.
-func (n *node) confirm(asked time.Time, seen *census) (lapsed bool) {
+func (n *node) confirm(asked moment, seen *census) (lapsed bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	lapsed = !asked.Before(n.lapses())
+	lapsed = n.lapsed()
 	n.asked, n.others, n.before = asked, 0, 0
 	n.lapsing.Reset(time.Until(n.lapses()))
 	for _, r := range seen.nodes {
@@ -207,7 +207,10 @@ func (n *node) confirm(asked time.Time, seen *census) (lapsed bool) {
 }
 
 // lapses is when the node stops to rely on what it has, unless it is seen again.
-func (n *node) lapses() time.Time { return n.asked.Add(n.lease - startMargin) }
+func (n *node) lapses() time.Time { return n.asked.at.Add(n.lease - startMargin) }
+
+// lapsed reports whether it has stopped to, or may have been suspended beyond that.
+func (n *node) lapsed() bool { return n.asked.atMost() >= n.lease-startMargin }
 
 // lose forgets a lease, and ends the job under it.
 func (n *node) lose(name string) {
@@ -233,7 +236,7 @@ func (n *node) fenced(f store.Fence) {
 func (n *node) endLapsed() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if time.Now().Before(n.lapses()) {
+	if !n.lapsed() {
 		return
 	}
 	for _, j := range n.jobs {

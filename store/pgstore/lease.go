@@ -93,7 +93,7 @@ func (n *node) join(ctx context.Context, name string) (*job, error) {
 	}
 	defer n.unlockLeases()
 	n.mu.Lock()
-	j, token, lapsed := n.jobs[name], n.held[name], !time.Now().Before(n.lapses())
+	j, token, lapsed := n.jobs[name], n.held[name], n.lapsed()
 	n.mu.Unlock()
 	if lapsed { // another node may have what this one has
 		return nil, nil
@@ -107,7 +107,7 @@ func (n *node) join(ctx context.Context, name string) (*job, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !time.Now().Before(n.lapses()) {
+	if n.lapsed() {
 		return nil, nil
 	}
 	if j == nil || j.ctx.Err() != nil {

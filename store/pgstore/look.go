@@ -23,7 +23,7 @@ const (
 // known is what a node knows of the changes of all.
 type known struct {
 	mu          sync.Mutex
-	asked       time.Time         // when the last look that succeeded began
+	asked       moment            // when the last look that succeeded began
 	server      uint64            // when the database's server was started that it looked at
 	generations map[string]uint64 // by name
 	commits     map[string]uint64 // of other nodes, as of dueAt
@@ -42,6 +42,7 @@ func (s *Store) looks() {
 		case <-s.lookNow:
 		case <-ticker.C:
 		}
+		s.node.endLapsed() // its timer stands still as well while the machine is suspended
 		s.look(s.life)
 	}
 }
@@ -77,7 +78,7 @@ func (s *Store) lookSoon() {
 func (s *Store) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	asked := time.Now()
+	asked := rightNow()
 	var server, generations, commits, nodes []row
 	err := s.node.conns.with(ctx, func(ctx context.Context, c *conn) error {
 		_, err := c.run(ctx,
@@ -97,8 +98,8 @@ func (s *Store) look(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	s.node.sight.note(asked, nodes)
-	if s.known.dueAgain(asked, commits) {
+	s.node.sight.note(asked.at, nodes)
+	if s.known.dueAgain(asked.at, commits) {
 		s.announce(ctx, shardNames[:])
 	}
 }
@@ -114,7 +115,7 @@ func numbers(rows []row) map[string]uint64 {
 // note notes generations that a look found which began at a time, and returns what has
 // changed. On another server that may be anything: a standby that lagged knows less, and
 // counts up to the same numbers again. What it has not heard of is due once more.
-func (k *known) note(asked time.Time, server uint64, generations []row) (changes engine.Changes) {
+func (k *known) note(asked moment, server uint64, generations []row) (changes engine.Changes) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := numbers(generations)
@@ -149,7 +150,7 @@ func (k *known) miss() {
 func (k *known) trusted() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return time.Since(k.asked) < trustTime
+	return k.asked.atMost() < trustTime
 }
 
 // saySeen tells those who wait for it that the node knows of generations, on the server

@@ -31,7 +31,7 @@ type node struct {
 
 	mu         sync.Mutex
 	state      string
-	asked      time.Time         // when its last heartbeat was asked for
+	asked      moment            // when its last heartbeat was asked for
 	others     int               // nodes that serve beside it
 	before     uint32            // how many of these come before it
 	wrongSince time.Time         // when its clock was found wrong; zero: it is not

@@ -84,7 +84,7 @@ func (n *node) claiming(endpoint uint64) (fence store.Fence, until time.Time, cl
 	shard := shardOf(endpoint)
 	token, held := n.held[shard]
 	until = n.lapses()
-	if !held || n.leaving[shard] || !time.Now().Before(until) {
+	if !held || n.leaving[shard] || n.lapsed() {
 		return fence, until, 0, false
 	}
 	n.inFlight[shard]++

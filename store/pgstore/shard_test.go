@@ -297,6 +297,6 @@ func TestWrongClock(t *testing.T) {
 // beatAt is a heartbeat while the database's clock is so far ahead of the node's.
 func (n *steered) beatAt(ahead time.Duration) {
 	n.Helper()
-	n.clock.Store(&clock{time.Now().Add(ahead), time.Now()})
+	n.clock.Store(&clock{time.Now().Add(ahead), rightNow()})
 	n.beats(1)
 }

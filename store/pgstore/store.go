@@ -224,15 +224,18 @@ func (c *conn) awaitUpdates(ctx context.Context) error {
 const sqlClock = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 // clock is what the database's clock said, and when.
-type clock struct{ said, at time.Time }
+type clock struct {
+	said time.Time
+	at   moment
+}
 
 // setTime notes what the database's clock said just now.
-func (s *Store) setTime(now time.Time) { s.clock.Store(&clock{now, time.Now()}) }
+func (s *Store) setTime(now time.Time) { s.clock.Store(&clock{now, rightNow()}) }
 
 // ClockOffset is how far the database's clock is ahead of this machine's.
 func (s *Store) ClockOffset() time.Duration {
 	c := s.clock.Load()
-	return c.said.Sub(c.at.Round(0))
+	return c.said.Sub(c.at.wall)
 }
 
 // Now is the database's clock, or that of Options.
@@ -244,7 +247,7 @@ func (s *Store) now() time.Time {
 		return s.options.Now().UTC().Truncate(time.Millisecond)
 	}
 	c := s.clock.Load()
-	return c.said.Add(time.Since(c.at)).UTC().Truncate(time.Millisecond)
+	return c.said.Add(c.at.passed()).UTC().Truncate(time.Millisecond)
 }
 
 // View runs fn on a consistent snapshot of the data.
