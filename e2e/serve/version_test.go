@@ -36,7 +36,9 @@ func TestVersion(t *testing.T) {
 	if n := program.Scraped(t, http.DefaultClient, p.MetricsURL())["teamdata_build_info version="+version]; n != 1 {
 		t.Errorf("teamdata_build_info of %s is %g", version, n)
 	}
-	if page := program.Open(p, program.Browser(p), p.URL+"/settings", nil); !strings.Contains(page, "<p>teamdata "+version+"</p>") {
+	link, err := program.RunBy(t, binary, "signin-link", "usr_ada", "--data", data)
+	kit.Must(t, err)
+	if page := program.SignInBy(p, program.LinkPattern.FindString(link)); !strings.Contains(page, "<p>teamdata "+version+"</p>") {
 		t.Errorf("the settings page does not say %s:\n%s", version, page)
 	}
 	if a := kit.Get(t, program.SocketClient(data), "http://teamdata/admin/v1/status"); !strings.Contains(a.Body, `"version":"`+version+`"`) {

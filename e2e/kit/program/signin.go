@@ -41,15 +41,16 @@ func Open(p *Process, client *http.Client, link string, form url.Values) string 
 	return string(body)
 }
 
-// SignInBy chooses a password with a sign-in link, and opens the account page.
-func SignInBy(p *Process, link string) {
+// SignInBy chooses a password with a sign-in link, and returns the account page.
+func SignInBy(p *Process, link string) (page string) {
 	p.T.Helper()
 	v := Browser(p)
-	if page := Open(p, v, link, nil); !strings.Contains(page, "Choose a password") {
+	if page = Open(p, v, link, nil); !strings.Contains(page, "Choose a password") {
 		p.T.Errorf("the link leads to\n%s", page)
 	}
 	Open(p, v, link, url.Values{"password": {"several words of mine"}, "again": {"several words of mine"}})
-	if page := Open(p, v, p.URL+"/settings/account", nil); !strings.Contains(page, "usr_ada") {
+	if page = Open(p, v, p.URL+"/settings/account", nil); !strings.Contains(page, "usr_ada") {
 		p.T.Errorf("the account's page is\n%s", page)
 	}
+	return page
 }
