@@ -36,7 +36,7 @@ func createdOr(noun string, isNew bool) string {
 }
 
 func entryFields(in *strictjson.Reader, e *store.AuditEntry) []strictjson.Field {
-	return []strictjson.Field{in.Text("action", &e.Action), in.Text("actorId", &e.ActorID), in.Text("targetId", &e.TargetID)}
+	return []strictjson.Field{in.Text("action", &e.Action), strictjson.Nullable(&e.ActorID, "", in.Text("actorId", &e.ActorID)), in.Text("targetId", &e.TargetID)}
 }
 
 // newEntry returns an entry of the path's org. Its actor is the request's, unless

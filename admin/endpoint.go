@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"teamdata/internal/eventtype"
-	"teamdata/internal/strictjson"
 	"teamdata/internal/web"
 	"teamdata/store"
 )
@@ -65,12 +64,7 @@ func (r *request) answerEndpoint(tx store.Tx) (store.Answer, error) {
 
 func (r *request) updateEndpoint() error {
 	var change store.EndpointChange
-	in, given := r.in, false
-	r.read(in.OptionalText("url", &change.URL), in.OptionalText("description", &change.Description),
-		strictjson.Given(&given, in.Texts("events", &change.Events)))
-	if given {
-		change.Events = append([]string{}, change.Events...) // none differs from left out
-	}
+	r.read(r.in.OptionalText("url", &change.URL), clearable(r.in, "description", &change.Description), r.in.Texts("events", &change.Events))
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		e, err := store.ChangeEndpoint(tx, r.actor, r.org(), r.Param("endpoint"), change)
 		o, err := r.warned(tx, e, err)

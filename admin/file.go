@@ -9,10 +9,9 @@ import (
 const maxFileSize = 1<<53 - 1
 
 func (r *request) addFile() error {
-	f, in, sized := store.File{OrgID: r.org()}, r.in, false
+	f, in := store.File{OrgID: r.org()}, r.in
 	r.read(in.Text("id", &f.ID), in.Text("name", &f.Name), in.Text("contentType", &f.ContentType),
-		strictjson.Given(&sized, in.Int("size", &f.Size, 0, maxFileSize)))
-	r.require(sized, "size", "it is a number of bytes, 0 or more")
+		strictjson.Required(in.Int("size", &f.Size, 0, maxFileSize), "it is a number of bytes, 0 or more"))
 	return r.idempotent(func(tx store.Tx) (store.Answer, error) {
 		f, err := store.UploadFile(tx, r.actor, f)
 		return created(fileJSON(f)), err

@@ -23,12 +23,10 @@ func (r *request) tagged(tx store.Tx) (a store.Answer, etag string, err error) {
 
 func (r *request) putInstructions() error {
 	var text string
-	var given, set bool
-	if err := r.in.Document(strictjson.Given(&given, r.in.NullableText("instructions", &text, &set))); err != nil {
+	var set bool
+	field := strictjson.Nullable(&set, false, strictjson.Given(&set, r.in.Text("instructions", &text)))
+	if err := r.in.Document(strictjson.Required(field, "null clears them")); err != nil {
 		return err
-	}
-	if !given {
-		return store.Invalid("instructions", "is missing").Advise("null clears them")
 	}
 	return r.setInstructions(text, set, func(tx store.Tx) (store.Answer, error) {
 		a, etag, err := r.tagged(tx)

@@ -122,7 +122,12 @@ var errNoMember = store.Errorf(store.CodeNotFound, "The org has no such member."
 
 // changeFields are the fields of a member that can be changed.
 func changeFields(in *strictjson.Reader, c *store.MemberChange) []strictjson.Field {
-	return []strictjson.Field{in.OptionalText("role", &c.Role), in.OptionalText("name", &c.Name), in.OptionalText("email", &c.Email)}
+	return []strictjson.Field{in.OptionalText("role", &c.Role), clearable(in, "name", &c.Name), clearable(in, "email", &c.Email)}
+}
+
+// clearable is a text that null clears.
+func clearable(in *strictjson.Reader, name string, to **string) strictjson.Field {
+	return strictjson.Nullable(to, new(string), in.OptionalText(name, to))
 }
 
 func (r *request) putMember() error {

@@ -23,9 +23,8 @@ func (r *request) listPlans() error {
 }
 
 func (r *request) putPlan() error {
-	p, given := store.Plan{Name: r.Param("name")}, false
-	r.read(strictjson.Given(&given, strictjson.Set(r.in, "features", &p.Features, store.ParseFeature)))
-	r.require(given, "features", "it is a list of api, webhooks and auditLog, which may be empty")
+	p := store.Plan{Name: r.Param("name")}
+	r.read(strictjson.Required(strictjson.Set(r.in, "features", &p.Features, store.ParseFeature), store.FeaturesAdvice))
 	return r.update(func(tx store.Tx) (store.Answer, error) {
 		_, err := store.FindPlan(tx, p.Name)
 		if err != nil && !store.IsNotFound(err) {

@@ -17,6 +17,10 @@ const (
 
 var featureNames = []string{"api", "webhooks", "auditLog"} // in bit order
 
+// FeaturesAdvice says what the features of a plan are. They are never left out: a plan
+// that loses them by mistake takes the API from all its orgs.
+const FeaturesAdvice = "it is a list of api, webhooks and auditLog, which may be empty"
+
 // ParseFeature finds a feature by its name.
 func ParseFeature(name string) (Feature, error) {
 	f, ok := bitOf[Feature](featureNames, name)

@@ -2,7 +2,8 @@ package schema
 
 import (
 	"encoding/json"
-	"strings"
+
+	"teamdata/internal/canonical"
 )
 
 // maxApplied bounds how many parts of a schema are applied within one another.
@@ -37,9 +38,8 @@ func checkValue(value any, depth int) error {
 
 // checkNumber allows exponents of up to three digits.
 func checkNumber(text string) error {
-	i := strings.IndexAny(text, "eE")
-	if i < 0 || len(strings.TrimLeft(text[i+1:], "+-0")) <= 3 {
-		return nil
+	if _, _, ok := canonical.Decimal(text); !ok {
+		return &Error{Message: "contains a number with an exponent of more than three digits"}
 	}
-	return &Error{Message: "contains a number with an exponent of more than three digits"}
+	return nil
 }

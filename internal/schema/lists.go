@@ -78,7 +78,7 @@ func unique(s *source) rule {
 		c.count(len(list))
 		first := make(map[string]int, len(list))
 		for i, item := range list {
-			text := canonical(item)
+			text := canonicalText(item)
 			c.count(len(text) / 10)
 			if k, again := first[text]; again {
 				return c.fail("items at %d and %d are equal", k, i)

@@ -61,7 +61,7 @@ func constant(s *source) rule {
 func oneOfValues(keyword string, list []any) rule {
 	allowed, types, shown, simple := map[string]bool{}, map[string]bool{}, []string{}, true
 	for _, value := range list {
-		allowed[canonical(value)], types[typeOf(value)] = true, true
+		allowed[canonicalText(value)], types[typeOf(value)] = true, true
 		shown = append(shown, display(value))
 		switch value.(type) {
 		case map[string]any, []any:
@@ -78,7 +78,7 @@ func oneOfValues(keyword string, list []any) rule {
 	message = short(message)
 	return func(c *checker, value any, _ *seen) bool {
 		if types[typeOf(value)] {
-			text := canonical(value)
+			text := canonicalText(value)
 			if c.count(len(text) / 10); allowed[text] {
 				return true
 			}

@@ -6,7 +6,7 @@
 //	err := r.Document(
 //		r.Text("name", &e.Name),
 //		r.Texts("events", &e.Events),
-//		strictjson.Given(&disabledGiven, r.Bool("disabled", &disabled)),
+//		strictjson.Required(r.Bool("disabled", &disabled), "it is true or false"),
 //		r.Object("owner",
 //			r.Text("name", &e.Owner.Name),
 //		),
@@ -19,10 +19,10 @@
 //	)
 //
 // An object has known fields, each at most once, in any order; an unknown one is
-// rejected with a suggestion for a misspelt name. A missing field leaves its
-// value alone, and null sets the zero value; [Given] distinguishes the two. Null
-// for an object is one without fields, for a list an empty one. Whether a value
-// makes sense is for the rules of package store.
+// rejected with a suggestion for a misspelt name. A field that is left out leaves its
+// value alone, unless it is [Required]. Null counts as left out, unless the field is
+// [Nullable]; as an element of a list it is rejected. Whether a value makes sense is for
+// the rules of package store.
 //
 // What is wrong is a [store.Error] whose Field is the place, or line and column
 // where the input is not JSON. A fault of the input itself comes through as it is.
@@ -60,12 +60,17 @@ func New(in io.Reader, limit int64) *Reader {
 	return &Reader{source: src, dec: dec}
 }
 
-// Document reads the whole input: an object, with nothing after it.
+// Document reads the whole input: an object, with nothing after it. That a field is
+// missing is said last, after all that is wrong with the input's form.
 func (r *Reader) Document(known ...Field) error {
-	if err := r.Fields(known...); err != nil {
-		return err
+	values, err := r.values(known)
+	if err == nil {
+		err = r.end()
 	}
-	return r.end()
+	if err == nil {
+		err = r.missing(known, values)
+	}
+	return err
 }
 
 // Offset counts the bytes of the input that were read, blank lines left out.

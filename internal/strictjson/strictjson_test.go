@@ -20,22 +20,22 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 
 // everything has a field of each type.
 type everything struct {
-	text, nullable string
-	set, given     bool
-	time           time.Time
-	bool           bool
-	int            int64
-	raw            []byte
-	texts          []string
-	scopes         store.KeyScope
-	inner          string
-	list           []string
+	text, nullable   string
+	given, nullGiven bool
+	time             time.Time
+	bool             bool
+	int              int64
+	raw              []byte
+	texts            []string
+	scopes           store.KeyScope
+	inner            string
+	list             []string
 }
 
 func (e *everything) read(r *Reader) error {
 	return r.Document(
 		Given(&e.given, r.Text("text", &e.text)),
-		r.NullableText("nullable", &e.nullable, &e.set),
+		Given(&e.nullGiven, Nullable(&e.nullable, "null", r.Text("nullable", &e.nullable))),
 		r.Time("time", &e.time),
 		r.Bool("bool", &e.bool),
 		r.Int("int", &e.int, -5, 7),
@@ -57,7 +57,7 @@ func parse(text string) (e everything, err error) {
 	return e, err
 }
 
-const full = `{"list": [{"name": "a"}, {}, null], "object": {"inner": "i"}, "scopes": ["write"],
+const full = `{"list": [{"name": "a"}, {}], "object": {"inner": "i"}, "scopes": ["write"],
 "texts": ["x", ""], "raw": {"a": [1e2, null,
   "]\"}"]}, "int": -5, "bool": true, "time": "2026-01-02T03:04:05.678Z", "nullable": "", "text": "é"}`
 
@@ -67,9 +67,9 @@ func TestEachTypeIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "all", fmt.Sprintf("%+v", e), fmt.Sprintf("%+v", everything{
-		text: "é", set: true, given: true, time: time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC), bool: true, int: -5,
+		text: "é", given: true, nullGiven: true, time: time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC), bool: true, int: -5,
 		raw: []byte("{\"a\": [1e2, null,\n  \"]\\\"}\"]}"), texts: []string{"x", ""}, scopes: store.ScopeWrite,
-		inner: "i", list: []string{"list[0]=a", "list[1]=", "list[2]="},
+		inner: "i", list: []string{"list[0]=a", "list[1]="},
 	}))
 }
 
@@ -91,21 +91,47 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-func TestNullIsTheZeroValue(t *testing.T) {
+// Null is a value of a field that is Nullable. Of any other it counts as left out.
+func TestNullIsLeftOut(t *testing.T) {
 	e := everything{
-		text: "x", nullable: "x", set: true, time: time.Unix(1, 0), bool: true, int: 1, raw: []byte("1"),
+		text: "x", nullable: "x", time: time.Unix(1, 0), bool: true, int: 1, raw: []byte("1"),
 		texts: []string{"x"}, scopes: store.ScopeRead,
 	}
+	want := e
+	want.nullable, want.nullGiven = "null", true
 	err := e.read(New(strings.NewReader(`{"text": null, "nullable": null, "time": null, "bool": null, "int": null,
 		"raw": null, "texts": null, "scopes": null, "object": null, "list": null}`), 1<<20))
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "all", fmt.Sprintf("%+v", e), fmt.Sprintf("%+v", everything{given: true}))
+	equal(t, "all", fmt.Sprintf("%+v", e), fmt.Sprintf("%+v", want))
+}
+
+// What has to be there is missing if it is null, whatever its type.
+func TestRequired(t *testing.T) {
+	var e everything
+	types := func(r *Reader) []Field {
+		return []Field{
+			r.Text("f", &e.text), r.Time("f", &e.time), r.Bool("f", &e.bool), r.Int("f", &e.int, 0, 9), r.Raw("f", &e.raw),
+			r.Texts("f", &e.texts), Set(r, "f", &e.scopes, store.ParseScope), r.Object("f"), r.List("f", nil),
+		}
+	}
+	for i := range types(New(nil, 0)) {
+		for _, text := range []string{`{"object": {"f": null}}`, `{"object": {}}`} {
+			r := New(strings.NewReader(text), 100)
+			err := r.Document(r.Object("object", Required(types(r)[i], "give it")))
+			equal(t, fmt.Sprint(i, text), fmt.Sprint(err), "object.f: is missing; give it")
+		}
+	}
+	r := New(strings.NewReader(`{"f": null}`), 100)
+	equal(t, "null is a value", r.Document(Required(Nullable(&e.text, "", r.Text("f", &e.text)), "give it")), nil)
+	r = New(strings.NewReader(`{"f": []}`), 100)
+	equal(t, "none is a value", r.Document(Required(r.Texts("f", &e.texts), "give it")), nil)
+	equal(t, "and differs from left out", e.texts != nil, true)
 }
 
 func TestWhatIsLeftOutStays(t *testing.T) {
-	for _, text := range []string{"{}", "null", " {\n}\n"} {
+	for _, text := range []string{"{}", " {\n}\n"} {
 		e := everything{text: "x", int: 3, texts: []string{"y"}, scopes: store.ScopeRead}
 		want := fmt.Sprintf("%+v", e)
 		if err := e.read(New(strings.NewReader(text), 100)); err != nil {
@@ -132,6 +158,9 @@ func TestRefusals(t *testing.T) {
 
 		`[]`:                                 "is a list; an object is expected",
 		`1e999`:                              "is a number; an object is expected",
+		`null`:                               "is null; an object is expected",
+		`{"list": [null]}`:                   "list[0]: is null; an object is expected",
+		`{"texts": ["x", null]}`:             "texts[1]: is null; a string is expected",
 		`{"Text": ""}`:                       `Text: is not a known field; did you mean "text"?`,
 		`{"object": {"inne": 1}}`:            `object.inne: is not a known field; did you mean "inner"?`,
 		`{"list": [{}, {"title": ""}]}`:      "list[1].title: is not a known field; there are name",
@@ -142,7 +171,9 @@ func TestRefusals(t *testing.T) {
 		`{"bool": "true"}`:                   "bool: is a string; true or false is expected",
 		`{"int": true}`:                      "int: is true or false; a whole number is expected",
 		`{"int": 8}`:                         "int: is 8; a whole number from -5 to 7 is expected",
-		`{"int": 1.0}`:                       "int: is 1.0; a whole number from -5 to 7 is expected",
+		`{"int": 1.5}`:                       "int: is 1.5; a whole number from -5 to 7 is expected",
+		`{"int": 8.0}`:                       "int: is 8.0; a whole number from -5 to 7 is expected",
+		`{"int": 1e999999999}`:               "int: is 1e999999999; a whole number from -5 to 7 is expected",
 		`{"int": 99999999999999999999}`:      "int: is 99999999999999999999; a whole number from -5 to 7 is expected",
 		`{"texts": "x"}`:                     "texts: is a string; a list is expected",
 		`{"texts": ["x", 1]}`:                "texts[1]: is a number; a string is expected",
@@ -166,6 +197,16 @@ func TestDepthOfRawValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "raw", string(e.raw), text)
+}
+
+// JSON has no integers: some programs write a whole number with a fraction, or with an
+// exponent.
+func TestWaysToWriteAWholeNumber(t *testing.T) {
+	for _, text := range []string{"5", "5.0", "5.000", "50e-1", "0.5E+1"} {
+		e, err := parse(`{"int": ` + text + `}`)
+		equal(t, text, err, nil)
+		equal(t, text, e.int, 5)
+	}
 }
 
 func TestIntReachesToItsBounds(t *testing.T) {

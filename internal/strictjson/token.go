@@ -57,10 +57,16 @@ func (r *Reader) end() error {
 	return nil
 }
 
-// open reads what begins an object or a list; ok is false for null.
-func (r *Reader) open(want json.Delim) (ok bool, err error) {
+// leftOut reports whether a token is null where that stands for a field that is left
+// out: an element of a list and a whole document can't be.
+func (r *Reader) leftOut(t json.Token) bool {
+	return t == nil && len(r.place) > 0 && r.place[len(r.place)-1].name != ""
+}
+
+// open reads what begins an object or a list; given is false for null.
+func (r *Reader) open(want json.Delim) (given bool, err error) {
 	t, err := r.token()
-	if err != nil || t == nil {
+	if err != nil || r.leftOut(t) {
 		return false, err
 	}
 	if t != want {
@@ -72,7 +78,7 @@ func (r *Reader) open(want json.Delim) (ok bool, err error) {
 // string reads a string; given is false for null.
 func (r *Reader) string() (text string, given bool, err error) {
 	t, err := r.token()
-	if err != nil || t == nil {
+	if err != nil || r.leftOut(t) {
 		return "", false, err
 	}
 	text, given = t.(string)
@@ -217,6 +223,8 @@ func depth(value []byte) int {
 
 func typeOf(t json.Token) string {
 	switch t := t.(type) {
+	case nil:
+		return "null"
 	case bool:
 		return "true or false"
 	case json.Number:

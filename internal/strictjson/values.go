@@ -2,8 +2,10 @@ package strictjson
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
+	"teamdata/internal/canonical"
 	"teamdata/store"
 )
 
@@ -11,93 +13,97 @@ import (
 
 // Text is a field with a string.
 func (r *Reader) Text(name string, to *string) Field {
-	return Field{name, func() (err error) {
-		*to, _, err = r.string()
-		return err
-	}}
+	return r.text(name, func(text string) error {
+		*to = text
+		return nil
+	})
 }
 
-// OptionalText is a field with a string. Where it is left out, to stays nil.
+// OptionalText is a field with a string. Where it is left out, to stays as it is: nil.
 func (r *Reader) OptionalText(name string, to **string) Field {
-	return Field{name, func() error {
-		text, _, err := r.string()
+	return r.text(name, func(text string) error {
 		*to = &text
-		return err
-	}}
-}
-
-// NullableText is a field in which null and the empty string differ: set says
-// whether there was a string.
-func (r *Reader) NullableText(name string, to *string, set *bool) Field {
-	return Field{name, func() (err error) {
-		*to, *set, err = r.string()
-		return err
-	}}
+		return nil
+	})
 }
 
 // Time is a field with a time, in the form of [store.ParseTime]. An empty
 // string is the zero time.
 func (r *Reader) Time(name string, to *time.Time) Field {
-	return Field{name, func() error {
-		text, _, err := r.string()
-		if *to = (time.Time{}); err != nil || text == "" {
-			return err
+	return r.text(name, func(text string) (err error) {
+		if *to = (time.Time{}); text == "" {
+			return nil
 		}
 		if *to, err = store.ParseTime(text); err != nil {
 			return r.Wrong("%v", err)
 		}
 		return nil
+	})
+}
+
+// text is a field with a string, which take takes.
+func (r *Reader) text(name string, take func(text string) error) Field {
+	return Field{name: name, read: func() (bool, error) {
+		text, given, err := r.string()
+		if given {
+			err = take(text)
+		}
+		return given, err
 	}}
 }
 
 // Bool is a field with true or false.
 func (r *Reader) Bool(name string, to *bool) Field {
-	return Field{name, func() error {
+	return Field{name: name, read: func() (bool, error) {
 		t, err := r.token()
-		if err != nil {
-			return err
+		if err != nil || r.leftOut(t) {
+			return false, err
 		}
 		var ok bool
-		if *to, ok = t.(bool); !ok && t != nil {
-			return r.Wrong("is %s; true or false is expected", typeOf(t))
+		if *to, ok = t.(bool); !ok {
+			return false, r.Wrong("is %s; true or false is expected", typeOf(t))
 		}
-		return nil
+		return true, nil
 	}}
 }
 
-// Int is a field with a whole number from least to most, written without
-// fraction and exponent.
+// Int is a field with a whole number from least to most, however it is written: 2,
+// 2.0 and 20e-1 are equal.
 func (r *Reader) Int(name string, to *int64, least, most int64) Field {
-	return Field{name, func() error {
+	return Field{name: name, read: func() (bool, error) {
 		t, err := r.token()
-		if *to = 0; err != nil || t == nil {
-			return err
+		if err != nil || r.leftOut(t) {
+			return false, err
 		}
 		number, ok := t.(json.Number)
 		if !ok {
-			return r.Wrong("is %s; a whole number is expected", typeOf(t))
+			return false, r.Wrong("is %s; a whole number is expected", typeOf(t))
 		}
-		n, err := number.Int64()
+		digits, _ := canonical.Integer(string(number)) // none, if it is not whole
+		n, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil || n < least || n > most {
-			return r.Wrong("is %.40s; a whole number from %d to %d is expected", number, least, most)
+			return false, r.Wrong("is %.40s; a whole number from %d to %d is expected", number, least, most)
 		}
 		*to = n
-		return nil
+		return true, nil
 	}}
 }
 
-// Raw is a field with any value, kept as it is written; null is nil. It may
-// hold objects and lists in one another to a depth of MaxDepth.
+// Raw is a field with any value, kept as it is written. It may hold objects and
+// lists in one another to a depth of MaxDepth.
 func (r *Reader) Raw(name string, to *[]byte) Field {
-	return Field{name, func() (err error) {
-		*to, err = r.raw()
-		return err
+	return Field{name: name, read: func() (bool, error) {
+		value, err := r.raw()
+		if value != nil {
+			*to = value
+		}
+		return value != nil, err
 	}}
 }
 
-// Texts is a field with a list of strings.
+// Texts is a field with a list of strings. One without any is not nil.
 func (r *Reader) Texts(name string, to *[]string) Field {
-	return r.names(name, func() { *to = nil }, func(text string) error {
+	return r.names(name, func() { *to = []string{} }, func(text string) error {
 		*to = append(*to, text)
 		return nil
 	})
@@ -115,43 +121,39 @@ func Set[T ~uint8](r *Reader, name string, to *T, parse func(string) (T, error))
 	})
 }
 
-// names reads a list of strings after it has begun.
+// names is a list of strings, before which begin is called.
 func (r *Reader) names(name string, begin func(), take func(string) error) Field {
-	list := r.List(name, func() error {
+	return r.list(name, begin, func() error {
 		text, _, err := r.string()
 		if err != nil {
 			return err
 		}
 		return take(text)
 	})
-	return Field{name, func() error {
-		begin()
-		return list.read()
-	}}
 }
 
 // Object is a field with an object.
 func (r *Reader) Object(name string, known ...Field) Field {
-	return Value(name, func() error { return r.Fields(known...) })
+	return Field{name: name, read: func() (bool, error) { return r.object(known) }}
 }
-
-// Value is a field with an object that read reads, with Fields.
-func Value(name string, read func() error) Field { return Field{name, read} }
 
 // List is a field with a list. It calls next at the place of each element, to
 // read it.
-func (r *Reader) List(name string, next func() error) Field {
-	return Field{name, func() error {
+func (r *Reader) List(name string, next func() error) Field { return r.list(name, func() {}, next) }
+
+func (r *Reader) list(name string, begin func(), next func() error) Field {
+	return Field{name: name, read: func() (bool, error) {
 		ok, err := r.open('[')
 		if !ok || err != nil {
-			return err
+			return false, err
 		}
+		begin()
 		for i := 0; r.more(); i++ {
 			if err := r.at(step{index: i}, next); err != nil {
-				return err
+				return false, err
 			}
 		}
 		_, err = r.token()
-		return err
+		return true, err
 	}}
 }

@@ -527,7 +527,7 @@ type Member struct {
 	UserID string `json:"userId"`
 }
 
-// MemberChange Fields that are left out stay; null clears.
+// MemberChange Fields that are left out stay; null clears `name` and `email`.
 type MemberChange struct {
 	// Email One bare mail address, for mail about the org.
 	Email *string `json:"email,omitempty"`
@@ -535,7 +535,7 @@ type MemberChange struct {
 	// Name The name, for people.
 	Name *string `json:"name,omitempty"`
 
-	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing; one that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. A member always has a role: null is refused.
+	// Role Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing; one that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. A member always has a role: null counts as left out.
 	Role *string `json:"role,omitempty"`
 }
 
@@ -904,8 +904,8 @@ type Plan struct {
 
 // PlanChange What the plan includes.
 type PlanChange struct {
-	// Features All that the plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. Null is the same as an empty list.
-	Features *[]Feature `json:"features"`
+	// Features All that the plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. The list may be empty.
+	Features []Feature `json:"features"`
 }
 
 // PlanPage A page of plans, the built-in ones first.

@@ -232,9 +232,9 @@ export interface components {
             /** @description What it is for, for people. */
             description?: string | null;
             /** @description What it receives: built-in or registered event types, groups such as `member.*` for all that begin with `member.`, or `*` for all. Groups and `*` also select types that are registered later. */
-            events?: string[];
+            events?: string[] | null;
             /** @description Where events are sent: an https:// URL without user name, password and fragment. It is stored in its canonical form. */
-            url?: string;
+            url?: string | null;
         };
         /** @description A page of endpoints, by id. */
         EndpointPage: {
@@ -343,13 +343,13 @@ export interface components {
             /** @description The id of the user, who is a member of the org once. */
             userId: string;
         };
-        /** @description Fields that are left out stay; null clears. */
+        /** @description Fields that are left out stay; null clears `name` and `email`. */
         MemberChange: {
             /** @description One bare mail address, for mail about the org. */
             email?: string | null;
             /** @description The name, for people. */
             name?: string | null;
-            /** @description Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing; one that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. A member always has a role: null is refused. */
+            /** @description Owners (`owner`) and administrators (`admin`) manage the org. `member` and any other role manages nothing; one that only looks like `owner`, `admin`, `viewer` or `member`, such as `Admin`, is refused. A member always has a role: null counts as left out. */
             role?: string | null;
         };
         /** @description What became of a member. */
@@ -627,8 +627,8 @@ export interface components {
         };
         /** @description What the plan includes. */
         PlanChange: {
-            /** @description All that the plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. Null is the same as an empty list. */
-            features: components["schemas"]["Feature"][] | null;
+            /** @description All that the plan includes: `api` the Team Data API, `webhooks` the delivery of events, `auditLog` the audit log in that API. The list may be empty. */
+            features: components["schemas"]["Feature"][];
         };
         /** @description A page of plans, the built-in ones first. */
         PlanPage: {
@@ -852,7 +852,7 @@ export interface components {
         /** @description What to send as a test. */
         Test: {
             /** @description The event type, `webhook.test` if it is left out: a built-in event type, or a registered one whose schema has an example, or lets one be made. */
-            type?: string;
+            type?: string | null;
         };
         /** @description The delivery of a test event. */
         TestDelivery: {
