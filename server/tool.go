@@ -11,6 +11,7 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"teamdata/internal/canonical"
 	"teamdata/server/openapi"
 	"teamdata/store"
 )
@@ -109,8 +110,8 @@ func (t *tool) checkNames(arguments map[string]json.RawMessage) error {
 	return nil
 }
 
-// argument returns an argument as the path, the query or a header has it: as text. null
-// stands for one that is not given.
+// argument returns an argument as the path, the query or a header has it: as text, and a
+// whole number without fraction and exponent. null stands for one that is not given.
 func argument(p openapi.ToolParameter, value json.RawMessage) (text string, given bool, err error) {
 	switch {
 	case len(value) == 0, string(value) == "null":
@@ -118,8 +119,12 @@ func argument(p openapi.ToolParameter, value json.RawMessage) (text string, give
 		given = json.Unmarshal(value, &text) == nil
 	case value[0] == '{', value[0] == '[':
 		return "", false, store.Invalid(p.Argument, "must be a single value")
-	default:
+	case value[0] == 't', value[0] == 'f':
 		text, given = string(value), true
+	default:
+		if text, given = canonical.Integer(string(value)); !given {
+			text, given = string(value), true
+		}
 	}
 	if p.Required && text == "" {
 		return "", false, store.Invalid(p.Argument, "is missing")

@@ -6,7 +6,7 @@
 // itself. Clients of an older version begin with initialize, and then name the
 // version in a header. Both are answered with one JSON object, never with a stream.
 //
-// The package imports store. See https://modelcontextprotocol.io/specification.
+// The package imports store and internal/canonical. See https://modelcontextprotocol.io/specification.
 package mcp
 
 import (
@@ -16,7 +16,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"teamdata/internal/canonical"
 	"teamdata/store"
 )
 
@@ -68,8 +70,8 @@ func (s Server) Read(body []byte, h http.Header) (m *Message, refusal *store.Ans
 
 func (m *Message) parse(body []byte) *store.Answer {
 	var fields object
-	if !json.Valid(body) {
-		return m.refuse(http.StatusBadRequest, notJSON, "The body is not JSON.")
+	if !utf8.Valid(body) || !json.Valid(body) { // the answer repeats the id as it is
+		return m.refuse(http.StatusBadRequest, notJSON, "The body is not JSON in UTF-8.")
 	}
 	if json.Unmarshal(body, &fields) != nil || fields == nil {
 		return m.refuse(http.StatusBadRequest, notAMessage, "The body must be one JSON-RPC message, an object. Batches are not supported.")
@@ -94,8 +96,15 @@ func (m *Message) parse(body []byte) *store.Answer {
 }
 
 func validID(id json.RawMessage) bool {
-	return id[0] == '"' || strings.IndexByte("-0123456789", id[0]) >= 0 && !strings.ContainsAny(string(id), ".eE")
+	if strings.IndexByte("-0123456789", id[0]) < 0 {
+		return id[0] == '"'
+	}
+	_, isWhole := canonical.Integer(string(id))
+	return isWhole
 }
+
+// isGiven reports whether a field has a value: null counts as left out.
+func isGiven(value json.RawMessage) bool { return value != nil && string(value) != "null" }
 
 // text reads a JSON string.
 func text(value json.RawMessage) (s string, ok bool) {
@@ -103,9 +112,9 @@ func text(value json.RawMessage) (s string, ok bool) {
 	return s, ok
 }
 
-// parseObject reads a JSON object; an absent one, or null, is nil.
+// parseObject reads a JSON object; one that is left out is nil.
 func parseObject(value json.RawMessage) (o object, ok bool) {
-	if value == nil || string(value) == "null" {
+	if !isGiven(value) {
 		return nil, true
 	}
 	ok = json.Unmarshal(value, &o) == nil
@@ -113,7 +122,8 @@ func parseObject(value json.RawMessage) (o object, ok bool) {
 }
 
 // checkVersion finds the version of a message: what it says itself, or the header. With
-// neither, it is an older one.
+// neither, it is an older one. The header says what was negotiated, so it does not count
+// for initialize, which negotiates.
 func (m *Message) checkVersion(h http.Header) *store.Answer {
 	meta, ok := parseObject(m.params["_meta"])
 	if !ok {
@@ -121,6 +131,9 @@ func (m *Message) checkVersion(h http.Header) *store.Answer {
 	}
 	header := h["Mcp-Protocol-Version"]
 	version, isOwn := text(meta[metaVersion])
+	if m.Method == Initialize && !isOwn {
+		return nil
+	}
 	if len(header) > 1 || isOwn && !saysOnce(header, version) {
 		return m.refuse(http.StatusBadRequest, headerMismatch, "The header MCP-Protocol-Version must be there once, and say the same as %s in params._meta.", metaVersion)
 	}
@@ -187,6 +200,7 @@ func (m *Message) checkMethod() *store.Answer {
 	}
 	arguments, ok := parseObject(m.params["arguments"])
 	m.Arguments = arguments
+	_, asksForVersion := text(m.params["protocolVersion"])
 	switch {
 	case m.IsNotification() && !strings.HasPrefix(m.Method, "notifications/"):
 		return m.refuse(http.StatusBadRequest, notAMessage, "id: is missing, and this is not a notification.")
@@ -194,11 +208,11 @@ func (m *Message) checkMethod() *store.Answer {
 		return nil
 	case !slices.Contains(served, m.Method):
 		return m.refuse(m.statusOf(http.StatusNotFound), methodNotFound, "There is no such method. This server has %s.", strings.Join(served, ", "))
-	case m.Method == Initialize && m.params["protocolVersion"] == nil:
+	case m.Method == Initialize && !asksForVersion:
 		return m.invalid("params.protocolVersion: must be a version of the protocol.")
 	case m.Method == CallTool && !ok:
 		return m.invalid("params.arguments: must be an object.")
-	case m.Method == ListTools && m.params["cursor"] != nil:
+	case m.Method == ListTools && isGiven(m.params["cursor"]):
 		return m.invalid("params.cursor: all tools are on the first page.")
 	}
 	return nil
