@@ -2,11 +2,16 @@ package delivery
 
 import (
 	"context"
+	"crypto/fips140"
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +140,33 @@ func TestWebhooksDocExample(t *testing.T) {
 		signature.Sign(nil, id[1], at, []byte(strings.TrimSuffix(body, "\n")), secret))
 	if !strings.HasSuffix(head, want) {
 		t.Errorf("docs/webhooks.md has the request\n%s\nwhich should end in\n%s", head, want)
+	}
+}
+
+// The page names the suites of TLS that are offered, and no others.
+func TestWebhooksDocSuites(t *testing.T) {
+	client, server := net.Pipe()
+	config := newTransport(Config{}, nil).TLSClientConfig
+	config.ServerName = "acme.example"
+	go tls.Client(client, config).HandshakeContext(t.Context())
+	var offered []string
+	_ = tls.Server(server, &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		for _, suite := range hello.CipherSuites {
+			offered = append(offered, tls.CipherSuiteName(suite))
+		}
+		return nil, errors.New("enough")
+	}}).HandshakeContext(t.Context())
+	client.Close()
+	var named []string
+	for _, found := range regexp.MustCompile("`(TLS_\\w+)`").FindAllStringSubmatch(readWebhooksDoc(t).text, -1) {
+		if !fips140.Enabled() || strings.Contains(found[1], "_GCM_") {
+			named = append(named, found[1])
+		}
+	}
+	slices.Sort(offered)
+	slices.Sort(named)
+	if !slices.Equal(offered, named) {
+		t.Errorf("offered are\n%s\nand docs/webhooks.md names\n%s", strings.Join(offered, "\n"), strings.Join(named, "\n"))
 	}
 }
 
