@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"teamdata/internal/canonical"
 )
 
 // DeliveryFilter selects deliveries of an org. Its zero value selects all.
@@ -136,7 +138,7 @@ func filterTime(field, text string, zone *time.Location) (first, end time.Time, 
 	if text == "" {
 		return first, end, nil
 	}
-	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+	if t, ok := canonical.DateTime(text); ok {
 		first, end = t.UTC(), t.UTC()
 	}
 	local, utc := strings.CutSuffix(text, " UTC")

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"teamdata/internal/canonical"
 )
 
 // TimeFormat is how times are written: UTC, milliseconds, Z.
@@ -29,8 +31,8 @@ func appendUTC(dst []byte, t time.Time) []byte {
 // ParseTime parses an ISO 8601 date-time in UTC that ends in Z, with or without
 // fractional seconds, between 1970 and MaxTime. It truncates to milliseconds.
 func ParseTime(text string) (time.Time, error) {
-	t, err := time.Parse("2006-01-02T15:04:05Z", text) // Parse accepts a fraction without a layout for it
-	if err != nil || t.Before(time.UnixMilli(0)) || t.After(MaxTime) {
+	t, ok := canonical.DateTime(text)
+	if !ok || text[len(text)-1] != 'Z' || t.Before(time.UnixMilli(0)) || t.After(MaxTime) {
 		return time.Time{}, fmt.Errorf("%.40q is not a date-time in UTC such as 2026-10-06T12:00:00.000Z", text)
 	}
 	return t.Truncate(time.Millisecond), nil

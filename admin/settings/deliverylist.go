@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"teamdata/internal/canonical"
 	"teamdata/store"
 )
 
@@ -158,7 +159,7 @@ func (r *request) deliveryBounds(asked url.Values) (since, until string, err err
 // reader's zone, and until includes what it names.
 func (r *request) deliveryBound(field string, asked url.Values, parse func(field, text string, zone *time.Location, now time.Time) (time.Time, error)) (string, error) {
 	text := asked.Get(field)
-	if _, err := time.Parse(time.RFC3339, text); err == nil {
+	if _, ok := canonical.DateTime(text); ok {
 		return text, nil
 	}
 	at, err := parse(field, text, r.zone(), r.clock())

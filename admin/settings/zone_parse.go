@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"teamdata/internal/canonical"
 	"teamdata/store"
 )
 
@@ -55,7 +56,7 @@ func parseTime(field, text string, zone *time.Location, now time.Time) (begin, e
 	if text == "" {
 		return begin, end, nil
 	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
+	if t, ok := canonical.DateTime(text); ok {
 		t = t.UTC().Truncate(time.Second)
 		return checkTime(field, t, t.Add(time.Second))
 	}

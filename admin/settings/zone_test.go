@@ -113,7 +113,7 @@ func TestParseTime(t *testing.T) {
 			t.Errorf("%q: got %v, %v, want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"x", "25:00", "2026-13-01T00:00", "30 Feb", "1969-12-31T23:59", "99999-01-01", "24 Nov 14:30:11 PM", "<b>", "2026-02-30"} {
+	for _, text := range []string{"x", "25:00", "2026-13-01T00:00", "30 Feb", "1969-12-31T23:59", "99999-01-01", "24 Nov 14:30:11 PM", "<b>", "2026-02-30", "2026-11-24T14:30:11+24:00"} {
 		if begin, _, err := parseTime("since", text, berlin, now); err == nil {
 			t.Errorf("%q is %v", text, begin)
 		}

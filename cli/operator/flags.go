@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"teamdata/internal/canonical"
 	"teamdata/internal/hint"
 )
 
@@ -65,11 +66,13 @@ func (t *timeFlag) Set(text string) error {
 		t.text, t.fromNow = text, new(fromNow(t.sign*d))
 		return nil
 	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if at, err := time.Parse(layout, text); err == nil {
-			t.text, t.fromNow = formatTime(at), nil
-			return nil
-		}
+	at, ok := canonical.DateTime(text)
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		at, ok = day, true
+	}
+	if ok {
+		t.text, t.fromNow = formatTime(at), nil
+		return nil
 	}
 	return errors.New("a time is written like 2026-11-21T12:00:00Z, 2026-11-21 or 36h")
 }

@@ -1,5 +1,5 @@
 // Package canonical writes names of hosts, URLs and mail addresses that people type, and
-// numbers in the one form in which they go over the wire.
+// numbers in the one form in which they go over the wire, and reads times that are in it.
 //
 // It imports nothing of ours. A new part of a URL that has several forms belongs here.
 package canonical

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"teamdata/internal/canonical"
 )
 
 // formats are checked where the draft says so; others are notes.
@@ -60,11 +62,10 @@ func isDateTime(text string) bool {
 	if leaps {
 		text = text[:seconds] + "59" + text[seconds+2:]
 	}
-	var t time.Time
-	if err := t.UnmarshalText([]byte(text)); err != nil {
+	t, ok := canonical.DateTime(text)
+	if t = t.UTC(); !ok {
 		return false
 	}
-	t = t.UTC()
 	return !leaps || t.Hour() == hour && t.Minute() == minute && t.Second() == last
 }
 

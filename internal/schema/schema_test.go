@@ -28,6 +28,9 @@ func TestCheck(t *testing.T) {
 		{`{"properties":{"a":{"type":"string"},"b":{"type":"string"}}}`, `{"b":1,"a":1}`, "a: got number, want string"},
 		{`{"$ref":"#/$defs/x","$defs":{"x":{"type":"string"}}}`, `1`, "got number, want string"},
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"at":{"format":"date-time"}}}`, `{"at":"now"}`, "at: 'now' is not valid date-time"},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"at":{"format":"date-time"}}}`, `{"at":"2026-01-02T03:04:05+23:59"}`, "<nil>"},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"at":{"format":"date-time"}}}`, `{"at":"2026-01-02T03:04:05+24:00"}`, "at: '2026-01-02T03:04:05+24:00' is not valid date-time"},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"at":{"format":"time"}}}`, `{"at":"3:04:05,5Z"}`, "at: '3:04:05,5Z' is not valid time"},
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"x":{"type":"string"}},"$ref":"#/definitions/x"}`, `1`, "got number, want string"},
 		{`{"$ref":"https://json-schema.org/draft/2020-12/schema"}`, `{"type":"odd"}`, "type: 'anyOf' failed"},
 	} {
