@@ -84,14 +84,17 @@ func (v *Verifier) VerifyRequest(r *http.Request) (Event, error) {
 
 // Verify verifies a webhook by its header and the bytes of its body, as they came.
 func (v *Verifier) Verify(header http.Header, body []byte) (Event, error) {
-	id, timestamp := header.Get("webhook-id"), header.Get("webhook-timestamp")
+	id, timestamp := value(header, "webhook-id"), value(header, "webhook-timestamp")
 	if err := v.checkTime(timestamp); err != nil {
 		return Event{}, err
 	}
 	if id == "" {
 		return Event{}, notVerified("the header webhook-id is missing")
 	}
-	if !v.signed(header.Get("webhook-signature"), id, timestamp, body) {
+	switch signed := v.signed(value(header, "webhook-signature"), id, timestamp, body); {
+	case !signed && len(body) == 0:
+		return Event{}, notVerified("the body is empty: something has read it before")
+	case !signed:
 		return Event{}, notVerified("no signature fits the body and a secret")
 	}
 	e := Event{ID: id, Body: body}
@@ -105,6 +108,20 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Event, error) {
 	}
 	e.Type, e.Timestamp, e.Data = envelope.Type, envelope.Timestamp, envelope.Data
 	return e, nil
+}
+
+// value is the first value of a header, whose name has any case where something other
+// than net/http made the header.
+func value(header http.Header, name string) string {
+	if v := header.Get(name); v != "" {
+		return v
+	}
+	for key, values := range header {
+		if strings.EqualFold(key, name) && len(values) > 0 {
+			return values[0]
+		}
+	}
+	return ""
 }
 
 func notVerified(why string) error { return fmt.Errorf("%w: %s", ErrNotVerified, why) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -90,6 +91,10 @@ func TestVerify(t *testing.T) {
 	}
 	one, both := signed(t, body, oldSecret), signed(t, body, newSecret, oldSecret)
 	fits := one.Get("webhook-signature")
+	lower := http.Header{} // as AWS Lambda has them
+	for name, values := range one {
+		lower[strings.ToLower(name)] = values
+	}
 	for _, tt := range []struct {
 		name   string
 		header http.Header
@@ -98,6 +103,7 @@ func TestVerify(t *testing.T) {
 		want   string // in the error; empty: it verifies
 	}{
 		{"one signature", one, 0, []string{oldSecret}, ""},
+		{"names in small letters", lower, 0, []string{oldSecret}, ""},
 		{"rotation, the old secret", both, 0, []string{oldSecret}, ""},
 		{"rotation, the new secret", both, 0, []string{newSecret}, ""},
 		{"rotation, both secrets", one, 0, []string{newSecret, oldSecret}, ""},
@@ -156,7 +162,13 @@ func TestVerifyRequest(t *testing.T) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
-	r := httptest.NewRequest("POST", "/hook", bytes.NewReader([]byte("no JSON")))
+	r := httptest.NewRequest("POST", "/hook", strings.NewReader(body))
+	r.Header = signed(t, body, oldSecret)
+	io.Copy(io.Discard, r.Body)
+	if _, err := v.VerifyRequest(r); !errors.Is(err, teamdata.ErrNotVerified) || !strings.Contains(err.Error(), "something has read it before") {
+		t.Errorf("a body that was read: %v", err)
+	}
+	r = httptest.NewRequest("POST", "/hook", bytes.NewReader([]byte("no JSON")))
 	r.Header = signed(t, "no JSON", oldSecret)
 	if _, err := v.VerifyRequest(r); err == nil || errors.Is(err, teamdata.ErrNotVerified) {
 		t.Errorf("what is signed and no event: %v", err)

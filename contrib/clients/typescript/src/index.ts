@@ -10,7 +10,7 @@ export { List, NoAnswerError, TeamdataError, Transport } from "./transport.ts";
 export type { CallOptions, Config, ErrorCode, ListOptions, Page } from "./transport.ts";
 export type { AssistantInstructions, AuditLogEntry, Member, TestDelivery } from "./types.gen.ts";
 export { NotVerifiedError, WebhookVerifier } from "./webhook.ts";
-export type { VerifierOptions, WebhookBody, WebhookEvent, WebhookHeaders } from "./webhook.ts";
+export type { VerifierOptions, WebhookBody, WebhookBytes, WebhookEvent, WebhookHeaders } from "./webhook.ts";
 
 /**
  * The version of the API that this client is made for. It is sent with each request,

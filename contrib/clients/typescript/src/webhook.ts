@@ -20,11 +20,14 @@ export type WebhookEvent =
   | SubscriptionChanged
   | WebhookTest;
 
-/** The headers of a request: those of fetch, or of Node. */
-export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>;
+/** The headers of a request: those of fetch in any runtime, or an object such as that of Node, with names in any case. */
+export type WebhookHeaders = { get(name: string): string | null | undefined } | Record<string, string | string[] | undefined>;
 
-/** The body of a request: bytes, text, or a stream of bytes such as those of fetch and of Node. */
-export type WebhookBody = string | Uint8Array | AsyncIterable<Uint8Array> | null;
+/** The body of a request: bytes, text, or a stream of them such as those of fetch and of Node. */
+export type WebhookBody = WebhookBytes | AsyncIterable<WebhookBytes> | null;
+
+/** Bytes, or text. */
+export type WebhookBytes = string | ArrayBufferView | ArrayBufferLike;
 
 /** Is thrown for a webhook that does not verify. Answer it with 400. */
 export class NotVerifiedError extends Error {
@@ -69,8 +72,8 @@ export class WebhookVerifier {
   }
 
   /**
-   * Verifies a webhook by its headers and its body. The body must be as it came: nothing
-   * may have parsed it. A stream is read here, up to 1 MiB:
+   * Verifies a webhook by its headers and its body. The body must be as it came: one that
+   * something has parsed is a `TypeError`. A stream is read here, up to 1 MiB:
    *
    *     await verifier.verify(request.headers, request.body); // fetch, Deno, Bun
    *     await verifier.verify(request.headers, request);      // node:http
@@ -87,7 +90,7 @@ export class WebhookVerifier {
     }
     const content = await read(body);
     if (!(await this.#signed(header(headers, "webhook-signature"), `${id}.${timestamp}.`, content))) {
-      throw new NotVerifiedError("no signature fits the body and a secret");
+      throw new NotVerifiedError(content.length === 0 ? "the body is empty: something has read it before" : "no signature fits the body and a secret");
     }
     return { ...JSON.parse(new TextDecoder().decode(content)), id };
   }
@@ -117,27 +120,57 @@ export class WebhookVerifier {
 }
 
 function header(headers: WebhookHeaders, name: string): string {
-  const value = headers instanceof Headers ? headers.get(name) : headers[name];
+  const value = ofFetch(headers) ? headers.get(name) : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
   return (Array.isArray(value) ? value[0] : value) ?? "";
 }
 
-async function read(body: WebhookBody): Promise<Uint8Array> {
-  if (typeof body === "string") {
-    return new TextEncoder().encode(body);
+// ofFetch and isStream go by what a value can do, and bytesOf by what it is made of:
+// another runtime or realm has classes of its own.
+function ofFetch(headers: WebhookHeaders): headers is { get(name: string): string | null | undefined } {
+  return typeof headers["get" as keyof WebhookHeaders] === "function";
+}
+
+function isStream(body: unknown): body is AsyncIterable<WebhookBytes> {
+  return typeof (body as AsyncIterable<WebhookBytes> | undefined)?.[Symbol.asyncIterator] === "function";
+}
+
+function bytesOf(value: unknown): Uint8Array | undefined {
+  if (typeof value === "string") {
+    return new TextEncoder().encode(value);
   }
-  if (body === null || body instanceof Uint8Array) {
-    return body ?? new Uint8Array();
+  if (ArrayBuffer.isView(value)) {
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  }
+  const isBuffer = /^\[object (Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(value));
+  return isBuffer ? new Uint8Array(value as ArrayBufferLike) : undefined;
+}
+
+async function read(body: WebhookBody): Promise<Uint8Array> {
+  const whole = body === null ? new Uint8Array() : bytesOf(body);
+  if (whole !== undefined) {
+    return whole;
+  }
+  if (!isStream(body)) {
+    throw parsed(body);
   }
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of body) {
-    size += part.length;
+    const bytes = bytesOf(part);
+    if (bytes === undefined) {
+      throw parsed(part);
+    }
+    size += bytes.length;
     if (size > maxEvent) {
       throw new NotVerifiedError("the body is larger than 1 MiB");
     }
-    parts.push(part);
+    parts.push(bytes);
   }
   return joined(parts, size);
+}
+
+function parsed(body: unknown): TypeError {
+  return new TypeError(`the body ${body === undefined ? "is missing" : "was parsed"}: verify needs it as it came, before anything such as express.json() reads it`);
 }
 
 function joined(parts: Uint8Array[], size: number): Uint8Array<ArrayBuffer> {

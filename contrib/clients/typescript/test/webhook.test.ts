@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { Readable } from "node:stream";
 import { test } from "node:test";
+import { runInNewContext } from "node:vm";
 import { NotVerifiedError, WebhookVerifier } from "../src/index.ts";
 
 const oldSecret = "whsec_dGVhbWRhdGEtZXhhbXBsZS1zZWNyZXQtMzItYnl0ZXM=";
@@ -91,6 +93,46 @@ test("bytes, headers of fetch, and streams of up to 1 MiB", async () => {
     const large = `{"type":"${"y".repeat(size - 11)}"}`;
     const verified = v.verify<{ type: string }>(sign(large, oldSecret), new Blob([large]).stream());
     await (ok ? verified : assert.rejects(verified, { name: "NotVerifiedError", message: /larger than 1 MiB/ }));
+  }
+});
+
+test("headers of other runtimes, and in any case", async () => {
+  const v = verifier(0, oldSecret);
+  const names = Object.entries(one);
+  await v.verify(Object.fromEntries(names.map(([name, value]) => [name.toUpperCase(), value])), body);
+  await v.verify(Object.fromEntries(names.map(([name, value]) => [name.replace("webhook", "Webhook"), [value]])), body);
+  await v.verify({ get: (name) => one[name.toLowerCase()] }, body);
+  await assert.rejects(v.verify({ get: () => null }, body), { name: "NotVerifiedError", message: /webhook-timestamp is missing/ });
+});
+
+test("bytes of other kinds and realms", async () => {
+  const v = verifier(0, oldSecret);
+  const bytes = new TextEncoder().encode(body);
+  const whole = bytes.buffer.slice(0, bytes.length);
+  const foreign: Uint8Array<ArrayBuffer> = runInNewContext(`Uint8Array.from(${JSON.stringify([...bytes])})`);
+  assert.equal(foreign instanceof Uint8Array, false);
+  const shared = new SharedArrayBuffer(bytes.length);
+  new Uint8Array(shared).set(bytes);
+  const around = new Uint8Array(bytes.length + 2);
+  around.set(bytes, 1);
+  for (const given of [whole, new DataView(around.buffer, 1, bytes.length), Buffer.from(body), shared, foreign, foreign.buffer]) {
+    await v.verify(one, given);
+    await v.verify(one, Readable.from([given, ""]));
+    await assert.rejects(v.verify({ ...one, "webhook-id": "whd_2" }, given), { name: "NotVerifiedError", message: /no signature fits/ });
+  }
+});
+
+test("a body that was parsed or read before", async () => {
+  const v = verifier(0, oldSecret);
+  for (const parsed of [JSON.parse(body), [], 7, true, Readable.from([JSON.parse(body)])]) {
+    await assert.rejects(v.verify(one, parsed), { name: "TypeError", message: /the body was parsed: .* express\.json/ });
+  }
+  await assert.rejects(v.verify(one, undefined as unknown as null), { name: "TypeError", message: /the body is missing/ });
+  const read = Readable.from([Buffer.from(body)]);
+  for await (const _ of read) {
+  }
+  for (const empty of [read, null, ""]) {
+    await assert.rejects(v.verify(one, empty), { name: "NotVerifiedError", message: /the body is empty: something has read it/ });
   }
 });
 
