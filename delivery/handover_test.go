@@ -98,7 +98,7 @@ func (h *handOver) start() *handOverNode {
 // RoundTrip is the receiver.
 func (h *handOver) RoundTrip(r *http.Request) (*http.Response, error) {
 	h.mu.Lock()
-	h.requests[r.Header["webhook-id"][0]]++
+	h.requests[field(r.Header, "webhook-id")]++
 	h.mu.Unlock()
 	select {
 	case <-time.After(h.takes):
