@@ -27,13 +27,6 @@ type handling interface{ isHandled() *atomic.Bool }
 
 func (c *http1Conn) isHandled() *atomic.Bool { return &c.handled }
 
-// forgetRequest is called when a connection is done with a request.
-func forgetRequest(c net.Conn, state http.ConnState) {
-	if h, ok := c.(handling); ok && state == http.StateIdle {
-		h.isHandled().Store(false)
-	}
-}
-
 // Write passes a handler's answer through.
 func (c *http1Conn) Write(b []byte) (int, error) {
 	status, ok := bareStatus(b)

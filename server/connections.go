@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"net"
+	"net/http"
 	"net/netip"
 	"sync"
 	"time"
@@ -154,6 +155,30 @@ func (l limitedListener) Accept() (net.Conn, error) {
 			return counted, nil
 		}
 		drop(c)
+	}
+}
+
+// idleTimeout is how long a connection may wait for its next request. It is not net/http's:
+// that begins to wait when an HTTP/2 connection ends with open requests, and keeps all of it
+// in memory meanwhile.
+const idleTimeout = 2 * time.Minute
+
+// changed is called when a connection begins to wait for a request, or ends to.
+func (s *Server) changed(c net.Conn, state http.ConnState) {
+	timer, known := s.idle.Load(c)
+	switch {
+	case state == http.StateIdle && known:
+		timer.(*time.Timer).Reset(idleTimeout)
+	case state == http.StateIdle:
+		s.idle.Store(c, time.AfterFunc(idleTimeout, func() { c.Close() }))
+	case known:
+		timer.(*time.Timer).Stop()
+	}
+	if state == http.StateClosed || state == http.StateHijacked {
+		s.idle.Delete(c)
+	}
+	if h, ok := c.(handling); ok && state == http.StateIdle {
+		h.isHandled().Store(false) // the next request is yet to come
 	}
 }
 

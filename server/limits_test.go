@@ -169,7 +169,7 @@ func TestServerBounds(t *testing.T) {
 		"a head":                               {h.ReadHeaderTimeout, 10 * time.Second},
 		"a request":                            {h.ReadTimeout, 30 * time.Second},
 		"an answer":                            {h.WriteTimeout, time.Minute},
-		"a connection that waits":              {h.IdleTimeout, 2 * time.Minute},
+		"a connection that waits":              {idleTimeout, 2 * time.Minute},
 		"an answer on HTTP/2 that isn't taken": {h.HTTP2.WriteByteTimeout, 10 * time.Second},
 		"requests on a connection of HTTP/2":   {h.HTTP2.MaxConcurrentStreams, 32},
 		"bytes of a head":                      {h.MaxHeaderBytes, 64 << 10},

@@ -90,6 +90,7 @@ type Server struct {
 	listeners    listeners
 	connections  *connLimiter
 	streams      *connLimiter // requests on HTTP/2
+	idle         sync.Map     // timers of connections that wait for a request, by net.Conn
 	keys         accessCache
 	keyUse       keyUse
 	keyLimit     store.Limiter
@@ -132,11 +133,11 @@ func New(s store.Store, c Config) *Server {
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      60 * time.Second,
-		IdleTimeout:       120 * time.Second,
+		IdleTimeout:       -1, // see idle
 		MaxHeaderBytes:    maxHeaderBytes,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: 10 * time.Second},
 		ConnContext:       rememberConn,
-		ConnState:         forgetRequest,
+		ConnState:         srv.changed,
 		ErrorLog:          log.New(connectionLog{c.Log}, "", 0),
 		// OPTIONS * is answered like any other unknown route.
 		DisableGeneralOptionsHandler: true,

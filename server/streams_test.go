@@ -116,6 +116,47 @@ func (p pipes) Close() error {
 
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
+// A connection that waits for its next request is closed after two minutes.
+func TestIdleConnections(t *testing.T) {
+	secure := newTestEnv(t, Config{}).localTLS()
+	for _, protocol := range []string{"http/1.1", "h2"} {
+		synctest.Test(t, func(t *testing.T) {
+			env := newTestEnv(t, Config{})
+			l := pipes{make(chan net.Conn), make(chan struct{})}
+			ended := make(chan error)
+			go func() { ended <- env.server.Serve(l, secure) }()
+			client, server := net.Pipe()
+			l.conns <- server
+			c := h2Conn{tls.Client(client, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}})}
+			if protocol == "h2" {
+				io.WriteString(c, h2Preface)
+				c.Write(h2Frame{kind: h2Settings}.append(nil))
+			}
+			ask := func(stream uint32) {
+				if protocol == "h2" {
+					c.ask(stream, h2Request("/healthz"))
+				} else {
+					io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+				}
+			}
+			ask(1)
+			asked := time.Now()
+			time.AfterFunc(idleTimeout-time.Second, func() { ask(3); asked = time.Now() })
+			if _, err := io.Copy(io.Discard, c); err != nil {
+				t.Errorf("%s: %v", protocol, err)
+			}
+			if took := time.Since(asked); took != idleTimeout {
+				t.Errorf("%s: closed after %v", protocol, took)
+			}
+			synctest.Wait()
+			env.server.idle.Range(func(any, any) bool { t.Errorf("%s: its timer is kept", protocol); return false })
+			c.Close()
+			env.server.http.Close()
+			<-ended
+		})
+	}
+}
+
 // A short answer that isn't taken is dropped after 10 seconds.
 func TestHTTP2AnswerNotTaken(t *testing.T) {
 	secure := newTestEnv(t, Config{}).localTLS()

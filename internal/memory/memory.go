@@ -27,7 +27,7 @@ const (
 	every = 5 * time.Second
 	idle  = 16 << 20 // bytes
 	// grown is by how much the process may have grown since it gave memory back.
-	grown = 24 << 20 // bytes
+	grown = 8 << 20 // bytes
 )
 
 // The figures of the runtime that are read, in this order.
