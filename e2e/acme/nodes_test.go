@@ -88,8 +88,7 @@ func (n *cluster) other() *certificates.ACME {
 
 // serve answers at a port for TLS and at one for plain HTTP.
 func (n *cluster) serve() (tlsPort, plainPort int) {
-	l, err := net.Listen("tcp", kit.Reserved(n))
-	kit.Must(n, err)
+	l := kit.ListenOn(n, kit.Reserved(n))
 	h := httptest.NewUnstartedServer(http.NotFoundHandler())
 	h.Listener.Close()
 	h.Config.ErrorLog = log.New(io.Discard, "", 0)

@@ -2,12 +2,14 @@ package kit
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -105,6 +107,20 @@ func Loopback(t testing.TB) net.Listener {
 // connection is left open on it.
 func Reserved(t testing.TB) (address string) {
 	t.Helper()
+	for {
+		if address, ok := reserve(t); ok {
+			return address
+		}
+	}
+}
+
+// release is how long a child that is just being started may keep a listener open which was
+// closed.
+const release = 5 * time.Second
+
+// reserve is Reserved, unless somebody else listens there by then.
+func reserve(t testing.TB) (address string, ok bool) {
+	t.Helper()
 	l := Loopback(t)
 	near, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
@@ -117,11 +133,23 @@ func Reserved(t testing.TB) (address string) {
 	}
 	t.Cleanup(func() { far.Close() })
 	l.Close()
-	for { // a child that is just being started may keep it open a little longer
+	for end := time.Now().Add(release); time.Now().Before(end); {
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
-			return l.Addr().String()
+			return l.Addr().String(), true
 		}
 		c.Close()
 	}
+	return "", false
+}
+
+// ListenOn listens on a reserved address, or again on one that it listened on before.
+func ListenOn(t testing.TB, address string) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	for end := time.Now().Add(release); errors.Is(err, syscall.EADDRINUSE) && time.Now().Before(end); {
+		l, err = net.Listen("tcp", address)
+	}
+	Must(t, err)
+	return l
 }

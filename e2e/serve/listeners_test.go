@@ -59,8 +59,7 @@ func activate(t *testing.T, pid string, sockets ...net.Listener) *program.Proces
 
 func TestSocketActivation(t *testing.T) {
 	public := kit.Loopback(t)
-	spare, err := net.Listen("tcp", kit.Reserved(t))
-	kit.Must(t, err)
+	spare := kit.ListenOn(t, kit.Reserved(t))
 	p := activate(t, "$$", public, spare)
 	if want := "http://" + public.Addr().String(); p.URL != want {
 		t.Fatalf("it listens on %s, not on %s", p.URL, want)

@@ -103,8 +103,7 @@ func (a *Authority) Roots() *x509.CertPool {
 // Start accepts connections again after Stop.
 func (a *Authority) Start() {
 	a.t.Helper()
-	l, err := net.Listen("tcp", a.address)
-	kit.Must(a.t, err)
+	l := kit.ListenOn(a.t, a.address)
 	a.server = httptest.NewUnstartedServer(http.HandlerFunc(a.serve))
 	a.server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	a.server.Listener.Close()

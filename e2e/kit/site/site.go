@@ -40,8 +40,7 @@ func New(t testing.TB) *Site {
 	s, err := boltstore.Open(filepath.Join(t.TempDir(), "teamdata.db"), boltstore.Options{NoSync: true})
 	kit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
-	l, err := net.Listen("tcp", kit.Reserved(t)) // ListenAgain does too
-	kit.Must(t, err)
+	l := kit.ListenOn(t, kit.Reserved(t)) // ListenAgain does too
 	t.Cleanup(func() { l.Close() })
 	return &Site{TB: t, Store: s, Log: kit.NewOutput(), l: l}
 }
@@ -50,8 +49,7 @@ func New(t testing.TB) *Site {
 func (s *Site) ListenAgain() {
 	s.Helper()
 	s.l.Close()
-	l, err := net.Listen("tcp", s.l.Addr().String())
-	kit.Must(s.TB, err)
+	l := kit.ListenOn(s.TB, s.l.Addr().String())
 	s.Cleanup(func() { l.Close() })
 	s.l = l
 }
