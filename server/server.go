@@ -72,8 +72,8 @@ const (
 )
 
 // maxStreams is how many requests an HTTP/2 connection may have open at once, and
-// so how many handlers it can keep busy before a key was accepted. net/http cuts off a client
-// that keeps opening and resetting more.
+// so how many handlers it can keep busy: few, since net/http has one figure for those with a
+// key and without. It cuts off a client that keeps opening and resetting more.
 const maxStreams = 32
 
 // maxHeaderBytes is the maximum size of a request's line and headers.
@@ -133,7 +133,7 @@ func New(s store.Store, c Config) *Server {
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		WriteTimeout:      60 * time.Second,
-		IdleTimeout:       -1, // see idle
+		IdleTimeout:       -1, // see idleTimeout
 		MaxHeaderBytes:    maxHeaderBytes,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: 10 * time.Second},
 		ConnContext:       rememberConn,

@@ -60,18 +60,30 @@ func TestHTTP2OpenRequests(t *testing.T) {
 	}
 }
 
+// pipe serves one connection in memory, which its client has begun with a protocol.
+func (env *testEnv) pipe(secure *tls.Config, protocol string) (c h2Conn, end func()) {
+	env.Helper()
+	l := pipes{make(chan net.Conn), make(chan struct{})}
+	ended := make(chan error)
+	go func() { ended <- env.server.Serve(l, secure) }()
+	client, server := net.Pipe()
+	l.conns <- server
+	c = h2Conn{tls.Client(client, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}})}
+	return c, func() {
+		c.Close()
+		env.server.http.Close()
+		<-ended
+	}
+}
+
 // Who is cut off with requests open keeps their room for a while.
 func TestHTTP2RoomOfWhoIsCut(t *testing.T) {
 	secure := newTestEnv(t, Config{}).localTLS()
 	synctest.Test(t, func(t *testing.T) {
 		env := newTestEnv(t, Config{MaxConns: 5})
 		env.server.http.Handler = env.server // as above
-		l := pipes{make(chan net.Conn), make(chan struct{})}
-		ended := make(chan error)
-		go func() { ended <- env.server.Serve(l, secure) }()
-		client, server := net.Pipe()
-		l.conns <- server
-		c := h2Conn{tls.Client(client, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})}
+		c, end := env.pipe(secure, "h2")
+		defer end()
 		io.WriteString(c, h2Preface)
 		c.takeNothing()
 		for i := range 6 {
@@ -88,9 +100,6 @@ func TestHTTP2RoomOfWhoIsCut(t *testing.T) {
 		if env.server.streams.allClosed() != nil {
 			t.Error("there is no room")
 		}
-		c.Close()
-		env.server.http.Close()
-		<-ended
 	})
 }
 
@@ -122,12 +131,8 @@ func TestIdleConnections(t *testing.T) {
 	for _, protocol := range []string{"http/1.1", "h2"} {
 		synctest.Test(t, func(t *testing.T) {
 			env := newTestEnv(t, Config{})
-			l := pipes{make(chan net.Conn), make(chan struct{})}
-			ended := make(chan error)
-			go func() { ended <- env.server.Serve(l, secure) }()
-			client, server := net.Pipe()
-			l.conns <- server
-			c := h2Conn{tls.Client(client, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}})}
+			c, end := env.pipe(secure, protocol)
+			defer end()
 			if protocol == "h2" {
 				io.WriteString(c, h2Preface)
 				c.Write(h2Frame{kind: h2Settings}.append(nil))
@@ -150,9 +155,6 @@ func TestIdleConnections(t *testing.T) {
 			}
 			synctest.Wait()
 			env.server.idle.Range(func(any, any) bool { t.Errorf("%s: its timer is kept", protocol); return false })
-			c.Close()
-			env.server.http.Close()
-			<-ended
 		})
 	}
 }
@@ -162,12 +164,8 @@ func TestHTTP2AnswerNotTaken(t *testing.T) {
 	secure := newTestEnv(t, Config{}).localTLS()
 	synctest.Test(t, func(t *testing.T) {
 		env := newTestEnv(t, Config{})
-		l := pipes{make(chan net.Conn), make(chan struct{})}
-		ended := make(chan error)
-		go func() { ended <- env.server.Serve(l, secure) }()
-		client, server := net.Pipe()
-		l.conns <- server
-		c := h2Conn{tls.Client(client, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})}
+		c, end := env.pipe(secure, "h2")
+		defer end()
 		began := time.Now()
 		io.WriteString(c, h2Preface)
 		c.takeNothing()
@@ -178,8 +176,5 @@ func TestHTTP2AnswerNotTaken(t *testing.T) {
 		if took := time.Since(began); took != 10*time.Second {
 			t.Errorf("dropped after %s", took)
 		}
-		c.Close()
-		env.server.http.Close()
-		<-ended
 	})
 }
