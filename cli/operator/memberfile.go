@@ -1,0 +1,262 @@
+package operator
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"slices"
+	"strings"
+
+	"teamdata/internal/hint"
+	"teamdata/store"
+)
+
+// memberColumns are the columns that a file may have; the first two it must.
+var memberColumns = []string{"userId", "role", "name", "email"}
+
+const (
+	headerHint  = "the first line names the columns: userId and role, and name and email if you have them"
+	maxPeople   = 256 << 20 // bytes of a file
+	maxReported = 20        // errors of a file that are named
+)
+
+// people is a CSV file of members. It is read once to be checked, and again to be sent, so
+// that its size takes no memory.
+type people struct {
+	name    string
+	file    io.ReadSeeker
+	columns [4]int // where each of memberColumns is, from 0; -1: it is not there
+	members int
+	owners  int
+	wrong   []lineError // the first ones, in the order of their lines
+	errors  int         // all of them
+}
+
+// person is a line of the file, with a value for each of memberColumns.
+type person struct {
+	line   int
+	values [4]string
+}
+
+// lineError is what is wrong with a line.
+type lineError struct {
+	line int
+	err  error
+}
+
+// fields are a person as the API takes it: without the columns that are not there.
+func (p *people) fields(of person) object {
+	body := object{}
+	for i, name := range memberColumns {
+		if p.columns[i] >= 0 {
+			body[name] = of.values[i]
+		}
+	}
+	return body
+}
+
+// at is a place of the file; a column by its name, or none.
+func (p *people) at(line int, column string) string {
+	place := fmt.Sprintf("%s line %d", p.name, line)
+	if i := slices.Index(memberColumns, column); i >= 0 && p.columns[i] >= 0 {
+		place += fmt.Sprintf(", column %d (%s)", p.columns[i]+1, column)
+	}
+	return place
+}
+
+// readPeople checks a whole file. The error is why it can't be read at all; what is wrong
+// with its lines is in wrong.
+func readPeople(name string, file io.ReadSeeker) (*people, error) {
+	p := &people{name: name, file: file}
+	users := usersSeen{seed: maphash.MakeSeed()}
+	err := p.each(func(of person) error {
+		p.members++
+		if of.isOwner() {
+			p.owners++
+		}
+		err := of.check()
+		if err != nil {
+			p.refuse(of.line, err)
+		}
+		users.add(of, err != nil)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, p.refuseRepeated(users.repeated())
+}
+
+func (of person) isOwner() bool { return of.values[1] == store.RoleOwner }
+
+func (of person) check() error {
+	m := store.Member{UserID: of.values[0], Role: of.values[1], Name: of.values[2], Email: of.values[3]}
+	return m.Check()
+}
+
+// refuse counts an error of a line, and keeps it if it is one of the first.
+func (p *people) refuse(line int, err error) {
+	p.errors++
+	if e, ok := errors.AsType[*store.Error](err); ok {
+		err = fmt.Errorf("%s: %s", p.at(line, e.Field), e.Text())
+	}
+	p.wrong = append(p.wrong, lineError{line, err})
+	slices.SortStableFunc(p.wrong, func(a, b lineError) int { return a.line - b.line })
+	p.wrong = p.wrong[:min(len(p.wrong), maxReported)]
+}
+
+// refuseRepeated refuses lines whose user is on an earlier one.
+func (p *people) refuseRepeated(earlier map[int]int) error {
+	if len(earlier) == 0 {
+		return nil
+	}
+	return p.each(func(of person) error {
+		if first, twice := earlier[of.line]; twice {
+			p.refuse(of.line, store.Invalid("userId", "%s is on line %d already", of.values[0], first))
+		}
+		return nil
+	})
+}
+
+// usersSeen are the users of a file by their hashes: the users themselves would take more
+// memory than all else of an import. Of 37 million files with a million users, one has two
+// with the same hash and is refused; the seed is another one each time.
+type usersSeen struct {
+	seed  maphash.Seed
+	lines []userSeen
+}
+
+type userSeen struct {
+	hash  uint64
+	line  int32
+	wrong bool // for something else
+}
+
+func (u *usersSeen) add(of person, wrong bool) {
+	u.lines = append(u.lines, userSeen{maphash.String(u.seed, of.values[0]), int32(of.line), wrong})
+}
+
+// repeated returns the lines with a user that an earlier one has, and that one.
+func (u *usersSeen) repeated() map[int]int {
+	slices.SortFunc(u.lines, func(a, b userSeen) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.line, b.line)) })
+	earlier := map[int]int{}
+	for i := 1; i < len(u.lines); i++ {
+		if this, before := u.lines[i], u.lines[i-1]; this.hash == before.hash && !this.wrong {
+			earlier[int(this.line)] = int(before.line)
+		}
+	}
+	return earlier
+}
+
+// each reads the file from its beginning, and calls fn with each line of it.
+func (p *people) each(fn func(person) error) error {
+	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	limited := &io.LimitedReader{R: p.file, N: maxPeople + 1}
+	text := bufio.NewReader(limited)
+	skipped, err := p.begin(text)
+	if err != nil {
+		return err
+	}
+	lines := csv.NewReader(text)
+	lines.ReuseRecord = true
+	header, err := lines.Read()
+	if err == io.EOF {
+		return hint.New(p.name+" is empty", headerHint)
+	}
+	if err == nil {
+		err = p.readHeader(header, 1+skipped)
+	}
+	for err == nil {
+		var cells []string
+		if cells, err = lines.Read(); err == nil && strings.Join(cells, "") != "" { // spreadsheets write lines of commas
+			line, _ := lines.FieldPos(0)
+			err = fn(p.person(line+skipped, cells))
+		}
+	}
+	var form *csv.ParseError
+	switch {
+	case limited.N == 0:
+		return hint.New(fmt.Sprintf("%s has more than %d bytes", p.name, maxPeople), "split it into several files")
+	case errors.Is(err, csv.ErrFieldCount) && errors.As(err, &form):
+		return fmt.Errorf("%s line %d: has a different number of columns from the first line, which has %d", p.name, form.Line+skipped, len(header))
+	case errors.As(err, &form):
+		return hint.New(fmt.Sprintf("%s line %d, character %d: is not CSV (%v)", p.name, form.Line+skipped, form.Column, form.Err),
+			`put text with a comma or a quote in quotes, and write a quote in it twice: "Ada ""Countess"" Lovelace"`)
+	case err != io.EOF:
+		return err
+	}
+	return nil
+}
+
+// separatorLine begins a file that tells Excel its separator.
+const separatorLine = "sep=,"
+
+// begin reads what stands before the header, and returns how many lines that is.
+func (p *people) begin(text *bufio.Reader) (lines int, err error) {
+	first, _ := text.Peek(text.Size())
+	if isUTF16(first) {
+		return 0, hint.New(p.name+" is UTF-16", "save it as CSV in UTF-8")
+	}
+	if after, marked := bytes.CutPrefix(first, []byte(byteOrderMark)); marked {
+		text.Discard(len(byteOrderMark))
+		first = after
+	}
+	first, _, _ = bytes.Cut(first, []byte("\n"))
+	switch first = bytes.TrimSuffix(first, []byte("\r")); {
+	case bytes.ContainsRune(first, '\r'):
+		return 0, hint.New(p.name+" ends its lines with CR alone, as old Macs do", "save it with LF, or CR and LF")
+	case strings.EqualFold(string(first), separatorLine):
+		_, err = text.ReadSlice('\n')
+		return 1, err
+	}
+	return 0, nil
+}
+
+// readHeader finds the columns by their names, whatever their case: User ID and
+// user_id are userId.
+func (p *people) readHeader(header []string, line int) error {
+	p.columns = [4]int{-1, -1, -1, -1}
+	plain := func(name string) string {
+		return strings.ToLower(strings.NewReplacer(" ", "", "_", "", "-", "").Replace(name))
+	}
+	for i, name := range header {
+		place := fmt.Sprintf("%s line %d, column %d", p.name, line, i+1)
+		for separator, called := range map[string]string{";": "semicolons", "\t": "tabs"} {
+			if strings.Contains(name, separator) {
+				return hint.New(place+": the columns are separated by "+called, "separate them by commas")
+			}
+		}
+		name = strings.TrimSpace(name)
+		column := slices.IndexFunc(memberColumns, func(known string) bool { return plain(known) == plain(name) })
+		switch {
+		case column < 0:
+			return hint.New(fmt.Sprintf("%s: %.40q is not a column of members", place, name), "there are "+strings.Join(memberColumns, ", ")+"; leave out the others")
+		case p.columns[column] >= 0:
+			return fmt.Errorf("%s: %s is there twice, first in column %d", place, memberColumns[column], p.columns[column]+1)
+		}
+		p.columns[column] = i
+	}
+	for i, name := range memberColumns[:2] {
+		if p.columns[i] < 0 {
+			return hint.New(fmt.Sprintf("%s line %d: the column %s is missing", p.name, line, name), headerHint)
+		}
+	}
+	return nil
+}
+
+func (p *people) person(line int, cells []string) person {
+	of := person{line: line}
+	for i, column := range p.columns {
+		if column >= 0 {
+			of.values[i] = strings.TrimSpace(cells[column])
+		}
+	}
+	return of
+}
