@@ -139,9 +139,9 @@ func TestIdleConnections(t *testing.T) {
 			}
 			ask := func(stream uint32) {
 				if protocol == "h2" {
-					c.ask(stream, h2Request("/healthz"))
+					c.ask(stream, h2Request("/readyz"))
 				} else {
-					io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+					io.WriteString(c, "GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")
 				}
 			}
 			began := time.Now()
